@@ -53,87 +53,90 @@ const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"zero", ALIGN | GROUPS | EXACT, 0, 0, 0, {"sign", "plus", "ieee", NULL}},
 };
 
-int hui_key_get(const hu_block *b, unsigned key) {
+int hui_key_get(const hu_block *block, unsigned key) {
   switch (key) {
-    case HU_BLOCK_KEY_L: return b->length;
-    case HU_BLOCK_KEY_F: return b->kept;
-    case HU_BLOCK_KEY_F2: return b->kept2;
-    case HU_BLOCK_KEY_EMIN: return b->emin;
-    case HU_BLOCK_KEY_LANES: return b->lanes;
-    case HU_BLOCK_KEY_FAR: return b->far;
-    case HU_BLOCK_KEY_BIG: return b->big;
-    case HU_BLOCK_KEY_IN: return b->input;
-    case HU_BLOCK_KEY_G: return b->group;
-    case HU_BLOCK_KEY_EVERY: return b->every;
-    case HU_BLOCK_KEY_CUT: return b->cut;
-    case HU_BLOCK_KEY_ORDER: return b->order;
-    case HU_BLOCK_KEY_C: return b->join;
-    case HU_BLOCK_KEY_LAST: return b->last;
-    case HU_BLOCK_KEY_DAZ: return b->daz;
-    case HU_BLOCK_KEY_FTZ: return b->ftz;
-    case HU_BLOCK_KEY_PRODUCTS: return b->products;
-    case HU_BLOCK_KEY_NAN: return b->nan;
-    case HU_BLOCK_KEY_SCALING: return b->scaling;
-    case HU_BLOCK_KEY_ZERO: return b->zero;
-    default: return b->over;
+    case HU_BLOCK_KEY_L: return block->length;
+    case HU_BLOCK_KEY_F: return block->kept;
+    case HU_BLOCK_KEY_F2: return block->kept2;
+    case HU_BLOCK_KEY_EMIN: return block->emin;
+    case HU_BLOCK_KEY_LANES: return block->lanes;
+    case HU_BLOCK_KEY_FAR: return block->far;
+    case HU_BLOCK_KEY_BIG: return block->big;
+    case HU_BLOCK_KEY_IN: return block->input;
+    case HU_BLOCK_KEY_G: return block->group;
+    case HU_BLOCK_KEY_EVERY: return block->every;
+    case HU_BLOCK_KEY_CUT: return block->cut;
+    case HU_BLOCK_KEY_ORDER: return block->order;
+    case HU_BLOCK_KEY_C: return block->join;
+    case HU_BLOCK_KEY_LAST: return block->last;
+    case HU_BLOCK_KEY_DAZ: return block->daz;
+    case HU_BLOCK_KEY_FTZ: return block->ftz;
+    case HU_BLOCK_KEY_PRODUCTS: return block->products;
+    case HU_BLOCK_KEY_NAN: return block->nan;
+    case HU_BLOCK_KEY_SCALING: return block->scaling;
+    case HU_BLOCK_KEY_ZERO: return block->zero;
+    default: return block->over;
   }
 }
 
-void hui_key_set(hu_block *b, unsigned key, int value) {
+void hui_key_set(hu_block *block, unsigned key, int value) {
   switch (key) {
-    case HU_BLOCK_KEY_L: b->length = (uint16_t)value; break;
-    case HU_BLOCK_KEY_F: b->kept = (uint16_t)value; break;
-    case HU_BLOCK_KEY_F2: b->kept2 = (uint16_t)value; break;
-    case HU_BLOCK_KEY_EMIN: b->emin = (int16_t)value; break;
-    case HU_BLOCK_KEY_LANES: b->lanes = (uint8_t)value; break;
-    case HU_BLOCK_KEY_FAR: b->far = (uint16_t)value; break;
-    case HU_BLOCK_KEY_BIG: b->big = (uint16_t)value; break;
-    case HU_BLOCK_KEY_IN: b->input = (uint8_t)value; break;
-    case HU_BLOCK_KEY_G: b->group = (uint16_t)value; break;
-    case HU_BLOCK_KEY_EVERY: b->every = (uint16_t)value; break;
-    case HU_BLOCK_KEY_CUT: b->cut = (uint8_t)value; break;
-    case HU_BLOCK_KEY_ORDER: b->order = (uint8_t)value; break;
-    case HU_BLOCK_KEY_C: b->join = (uint8_t)value; break;
-    case HU_BLOCK_KEY_LAST: b->last = (uint8_t)value; break;
-    case HU_BLOCK_KEY_DAZ: b->daz = (uint8_t)value; break;
-    case HU_BLOCK_KEY_FTZ: b->ftz = (uint8_t)value; break;
-    case HU_BLOCK_KEY_PRODUCTS: b->products = (uint8_t)value; break;
-    case HU_BLOCK_KEY_NAN: b->nan = (uint8_t)value; break;
-    case HU_BLOCK_KEY_SCALING: b->scaling = (uint8_t)value; break;
-    case HU_BLOCK_KEY_ZERO: b->zero = (uint8_t)value; break;
-    default: b->over = (uint8_t)value; break;
+    case HU_BLOCK_KEY_L: block->length = (uint16_t)value; break;
+    case HU_BLOCK_KEY_F: block->kept = (uint16_t)value; break;
+    case HU_BLOCK_KEY_F2: block->kept2 = (uint16_t)value; break;
+    case HU_BLOCK_KEY_EMIN: block->emin = (int16_t)value; break;
+    case HU_BLOCK_KEY_LANES: block->lanes = (uint8_t)value; break;
+    case HU_BLOCK_KEY_FAR: block->far = (uint16_t)value; break;
+    case HU_BLOCK_KEY_BIG: block->big = (uint16_t)value; break;
+    case HU_BLOCK_KEY_IN: block->input = (uint8_t)value; break;
+    case HU_BLOCK_KEY_G: block->group = (uint16_t)value; break;
+    case HU_BLOCK_KEY_EVERY: block->every = (uint16_t)value; break;
+    case HU_BLOCK_KEY_CUT: block->cut = (uint8_t)value; break;
+    case HU_BLOCK_KEY_ORDER: block->order = (uint8_t)value; break;
+    case HU_BLOCK_KEY_C: block->join = (uint8_t)value; break;
+    case HU_BLOCK_KEY_LAST: block->last = (uint8_t)value; break;
+    case HU_BLOCK_KEY_DAZ: block->daz = (uint8_t)value; break;
+    case HU_BLOCK_KEY_FTZ: block->ftz = (uint8_t)value; break;
+    case HU_BLOCK_KEY_PRODUCTS: block->products = (uint8_t)value; break;
+    case HU_BLOCK_KEY_NAN: block->nan = (uint8_t)value; break;
+    case HU_BLOCK_KEY_SCALING: block->scaling = (uint8_t)value; break;
+    case HU_BLOCK_KEY_ZERO: block->zero = (uint8_t)value; break;
+    default: block->over = (uint8_t)value; break;
   }
 }
 
-static int is_absent(hu_format f) {
+static int is_absent(hu_format format) {
   hu_format none;
   memset(&none, 0, sizeof none);
-  return hu_format_equal(f, none);
+  return hu_format_equal(format, none);
 }
 
 /* Scales are unsigned, and their significands' products short: see hui_accum_usable. Those of a block's sum are one for
  * a block, and C comes after them. */
 static unsigned scale_clash(const hu_accum *accum) {
-  const hu_block *b = &accum->block;
-  if (b->scaling && (b->join != HU_BLOCK_JOIN_LAST || !b->every || b->order)) return HU_BLOCK_KEY_SCALING;
-  if (is_absent(b->scale)) return b->every ? HU_BLOCK_KEY_EVERY : HU_BLOCK_KEY_COUNT;
-  if (b->scaling && b->every % b->length) return HU_BLOCK_KEY_EVERY;
-  if (b->rule == HU_BLOCK_EXACT && !b->scaling) return HU_BLOCK_KEY_SCALE;
-  if (!b->every || b->scale.sign || b->scale.inf != HU_INF_NONE) return HU_BLOCK_KEY_SCALE;
-  return b->scale.m > (b->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
+  const hu_block *block = &accum->block;
+  if (block->scaling && (block->join != HU_BLOCK_JOIN_LAST || !block->every || block->order))
+    return HU_BLOCK_KEY_SCALING;
+  if (is_absent(block->scale)) return block->every ? HU_BLOCK_KEY_EVERY : HU_BLOCK_KEY_COUNT;
+  if (block->scaling && block->every % block->length) return HU_BLOCK_KEY_EVERY;
+  if (block->rule == HU_BLOCK_EXACT && !block->scaling) return HU_BLOCK_KEY_SCALE;
+  if (!block->every || block->scale.sign || block->scale.inf != HU_INF_NONE) return HU_BLOCK_KEY_SCALE;
+  return block->scale.m > (block->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
 }
 
 unsigned hui_key_clash(const hu_accum *accum) {
-  const hu_block *b = &accum->block;
-  if (b->rule == HU_BLOCK_LATE && b->kept2 < b->kept) return HU_BLOCK_KEY_F2;
-  if (b->rule == HU_BLOCK_GROUPS && (b->length % b->group || b->every % b->group)) return HU_BLOCK_KEY_G;
-  if (b->rule == HU_BLOCK_TREE && (b->length & (b->length - 1))) return HU_BLOCK_KEY_L;
-  if (b->products && b->length != 2) return HU_BLOCK_KEY_PRODUCTS;
-  if (b->last && b->join != HU_BLOCK_JOIN_LAST) return HU_BLOCK_KEY_LAST;
-  if (b->nan && !b->input) return HU_BLOCK_KEY_NAN;
-  if (b->zero && (b->zero == HU_BLOCK_ZERO_IEEE) != (b->rule == HU_BLOCK_EXACT)) return HU_BLOCK_KEY_ZERO;
-  if (b->order == (b->rule == HU_BLOCK_CHAIN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN)) return HU_BLOCK_KEY_ORDER;
-  if (b->order == HU_BLOCK_ORDER_MOD4 && b->length % 2) return HU_BLOCK_KEY_L;
-  if (b->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
+  const hu_block *block = &accum->block;
+  if (block->rule == HU_BLOCK_LATE && block->kept2 < block->kept) return HU_BLOCK_KEY_F2;
+  if (block->rule == HU_BLOCK_GROUPS && (block->length % block->group || block->every % block->group))
+    return HU_BLOCK_KEY_G;
+  if (block->rule == HU_BLOCK_TREE && (block->length & (block->length - 1))) return HU_BLOCK_KEY_L;
+  if (block->products && block->length != 2) return HU_BLOCK_KEY_PRODUCTS;
+  if (block->last && block->join != HU_BLOCK_JOIN_LAST) return HU_BLOCK_KEY_LAST;
+  if (block->nan && !block->input) return HU_BLOCK_KEY_NAN;
+  if (block->zero && (block->zero == HU_BLOCK_ZERO_IEEE) != (block->rule == HU_BLOCK_EXACT)) return HU_BLOCK_KEY_ZERO;
+  if (block->order == (block->rule == HU_BLOCK_CHAIN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN))
+    return HU_BLOCK_KEY_ORDER;
+  if (block->order == HU_BLOCK_ORDER_MOD4 && block->length % 2) return HU_BLOCK_KEY_L;
+  if (block->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
   return scale_clash(accum);
 }

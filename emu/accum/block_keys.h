@@ -56,8 +56,8 @@ enum { HU_ELEMENT_KINDS = HU_ELEMENT_S32 + 1 };
 extern const char *const hu_element_names[HU_ELEMENT_KINDS];
 
 /* Numbers and words of a record. */
-int hui_key_get(const hu_block *b, unsigned key);
-void hui_key_set(hu_block *b, unsigned key, int value);
+int hui_key_get(const hu_block *block, unsigned key);
+void hui_key_set(hu_block *block, unsigned key, int value);
 /* The first key whose value does not go with the others; HU_BLOCK_KEY_COUNT if there is none. */
 unsigned hui_key_clash(const hu_accum *accum);
 

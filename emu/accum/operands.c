@@ -11,73 +11,76 @@ typedef struct range {
   int32_t low, high, digits;
 } range;
 
-static range range_of(hu_format f) {
+static range range_of(hu_format format) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  hu_spec s = hui_spec_of(f, rne);
-  hu_num max = hui_unpack(&s, s.max_code);
-  range r = {s.emin - s.m, max.exp + 64 - hui_clz64(max.sig), f.e == 0 ? f.m : f.m + 1};
-  return r;
+  hu_spec spec = hui_spec_of(format, rne);
+  hu_num max = hui_unpack(&spec, spec.max_code);
+  range z = {spec.emin - spec.m, max.exp + 64 - hui_clz64(max.sig), format.e == 0 ? format.m : format.m + 1};
+  return z;
 }
 
-static int holds(hu_format outer, hu_format f) {
-  range o = range_of(outer), r = range_of(f);
-  return r.low >= o.low && r.high <= o.high && r.digits <= o.digits;
+static int holds(hu_format outer, hu_format format) {
+  range outside = range_of(outer), inside = range_of(format);
+  return inside.low >= outside.low && inside.high <= outside.high && inside.digits <= outside.digits;
 }
 
-static int is_given(hu_format f) { return f.sign || f.e || f.m; }
+static int is_given(hu_format format) { return format.sign || format.e || format.m; }
 
 static int log2_up(uint32_t n) { return n <= 1 ? 0 : 64 - hui_clz64((uint64_t)n - 1); }
 
 /* Sums of a group, with its scales, and all groups cut to F digits below the least of their exponents, fit 62 bits. */
-static int groups_fit(const hu_block *o, hu_format fa, hu_format fb) {
+static int groups_fit(const hu_block *block, hu_format fa, hu_format fb) {
   range a = range_of(fa), b = range_of(fb);
-  int scales = 2 * (o->scale.m + 1), sum = a.high + b.high + log2_up(o->group);
-  int groups = log2_up((uint32_t)(o->length / o->group) + 1);
-  return sum - a.low - b.low + scales <= 62 && sum + 2 + o->kept + groups <= 62;
+  int scales = 2 * (block->scale.m + 1), sum = a.high + b.high + log2_up(block->group);
+  int groups = log2_up((uint32_t)(block->length / block->group) + 1);
+  return sum - a.low - b.low + scales <= 62 && sum + 2 + block->kept + groups <= 62;
 }
 
-static hu_status block_takes(const hu_accum *x, hu_format fa, hu_format fb, const hu_element *c) {
-  const hu_block *o = &x->block;
-  int cutting = o->rule <= HU_BLOCK_LATE;
-  if (is_given(o->as) && !(holds(o->as, fa) && holds(o->as, fb))) return HU_E_ACCUM;
-  if (o->rule == HU_BLOCK_GROUPS && !groups_fit(o, fa, fb)) return HU_E_ACCUM;
-  return cutting && c && !holds(x->product, c->format) ? HU_E_ACCUM : HU_OK;
+static hu_status block_takes(const hu_accum *accum, hu_format fa, hu_format fb, const hu_element *c) {
+  const hu_block *block = &accum->block;
+  int cutting = block->rule <= HU_BLOCK_LATE;
+  if (is_given(block->as) && !(holds(block->as, fa) && holds(block->as, fb))) return HU_E_ACCUM;
+  if (block->rule == HU_BLOCK_GROUPS && !groups_fit(block, fa, fb)) return HU_E_ACCUM;
+  return cutting && c && !holds(accum->product, c->format) ? HU_E_ACCUM : HU_OK;
 }
 
 /* ---- formats that a model names ---- */
 
-/* Every code of f and g has the same value: what NaN and overflow give does not matter to an operand. */
-static int read_alike(hu_format f, hu_format g) {
-  if (f.nan == HU_NAN_IEEE_ONES) f.nan = HU_NAN_IEEE;
-  if (g.nan == HU_NAN_IEEE_ONES) g.nan = HU_NAN_IEEE;
-  f.overflow = g.overflow;
-  f.negative = g.negative;
-  return hu_format_equal(f, g);
+/* Every code of x and y has the same value: what NaN and overflow give does not matter to an operand. */
+static int read_alike(hu_format x, hu_format y) {
+  if (x.nan == HU_NAN_IEEE_ONES) x.nan = HU_NAN_IEEE;
+  if (y.nan == HU_NAN_IEEE_ONES) y.nan = HU_NAN_IEEE;
+  x.overflow = y.overflow;
+  x.negative = y.negative;
+  return hu_format_equal(x, y);
 }
 
 /* A register for binary32 may hold a number rounded to TF32, which is what programs of TF32 units put there. */
-static int held(hu_format wanted, hu_format f) {
-  return read_alike(wanted, hui_format_binary32()) && read_alike(f, hu_format_ieee(8, 10, 0));
+static int held(hu_format wanted, hu_format format) {
+  return read_alike(wanted, hui_format_binary32()) && read_alike(format, hu_format_ieee(8, 10, 0));
 }
 
-static int takes(const hu_element *wanted, const hu_element *e) {
+static int takes(const hu_element *wanted, const hu_element *element) {
   if (wanted->kind == HU_ELEMENT_CODE && !is_given(wanted->format)) return 1;
-  if (wanted->kind != e->kind) return 0;
-  return e->kind != HU_ELEMENT_CODE || read_alike(wanted->format, e->format) || held(wanted->format, e->format);
+  if (wanted->kind != element->kind) return 0;
+  return element->kind != HU_ELEMENT_CODE || read_alike(wanted->format, element->format) ||
+         held(wanted->format, element->format);
 }
 
-static hu_status operands_taken(const hu_accum *x, const hu_element *a, const hu_element *b, const hu_element *c) {
-  if (!takes(&x->a, a)) return HU_E_OPERAND_A;
-  if (!takes(&x->b, b)) return HU_E_OPERAND_B;
-  return c && !x->promote && !x->slices && !takes(&x->c, c) ? HU_E_OPERAND_C : HU_OK;
+static hu_status operands_taken(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+  if (!takes(&accum->a, a)) return HU_E_OPERAND_A;
+  if (!takes(&accum->b, b)) return HU_E_OPERAND_B;
+  return c && !accum->promote && !accum->slices && !takes(&accum->c, c) ? HU_E_OPERAND_C : HU_OK;
 }
 
-static int is_integer(const hu_element *e) { return e->kind >= HU_ELEMENT_S8 && e->kind <= HU_ELEMENT_U4; }
+static int is_integer(const hu_element *element) {
+  return element->kind >= HU_ELEMENT_S8 && element->kind <= HU_ELEMENT_U4;
+}
 
 hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
-  hu_status s = operands_taken(accum, a, b, c);
-  if (s != HU_OK) return s;
+  hu_status status = operands_taken(accum, a, b, c);
+  if (status != HU_OK) return status;
   if (accum->kind == HU_ACCUM_INT32) {
     return is_integer(a) && is_integer(b) && (!c || c->kind == HU_ELEMENT_S32) ? HU_OK : HU_E_ACCUM;
   }

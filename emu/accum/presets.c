@@ -40,24 +40,24 @@ static const char *const type_names[TYPES] = {"f16",  "bf16", "tf32", "xf32", "f
                                               "e5m2", "e3m2", "e2m3", "e2m1", "fp8", "bf8", "s8",
                                               "u8",   "s4",   "u4",   "s32",  "f32", "f16"};
 
-static hu_element code_of(hu_format f) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = f;
-  return e;
+static hu_element code_of(hu_format format) {
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.format = format;
+  return element;
 }
 
 static hu_element whole(uint8_t kind) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.kind = kind;
-  return e;
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.kind = kind;
+  return element;
 }
 
 /* NVIDIA's results: the NaN is all ones. */
-static hu_element ones(hu_format f) {
-  f.nan = HU_NAN_IEEE_ONES;
-  return code_of(f);
+static hu_element ones(hu_format format) {
+  format.nan = HU_NAN_IEEE_ONES;
+  return code_of(format);
 }
 
 static hu_element type_element(unsigned type) {
@@ -127,28 +127,28 @@ static const pairing pairings[] = {
     {{S8, U8, 0, 0, 0}, 2, NOT_S8XU8},
 };
 
-static int pair_exists(const pairing *p, unsigned i, unsigned j) {
-  const uint8_t a = p->type[i], b = p->type[j];
-  if (p->which == NOT_FP8) return a > E5M2 || b > E5M2;
-  if (p->which == WITH_FP6) return a == E3M2 || a == E2M3 || b == E3M2 || b == E2M3;
-  if (p->which == WITH_S8) return a == S8 || b == S8;
-  if (p->which == NOT_S8XU8) return a == U8 || b == S8;
-  return p->which == EACH || i == j;
+static int pair_exists(const pairing *pairs, unsigned i, unsigned j) {
+  const uint8_t a = pairs->type[i], b = pairs->type[j];
+  if (pairs->which == NOT_FP8) return a > E5M2 || b > E5M2;
+  if (pairs->which == WITH_FP6) return a == E3M2 || a == E2M3 || b == E3M2 || b == E2M3;
+  if (pairs->which == WITH_S8) return a == S8 || b == S8;
+  if (pairs->which == NOT_S8XU8) return a == U8 || b == S8;
+  return pairs->which == EACH || i == j;
 }
 
 /* ---- families ---- */
 
-#define T4(f, emin) "block(align,l=4,f=" f ",emin=" emin
-#define T8(f, emin) "block(align,l=8,f=" f ",emin=" emin
-#define T16(f, emin) "block(align,l=16,f=" f ",emin=" emin
-#define T32(f, emin) "block(align,l=32,f=" f ",emin=" emin
+#define T4(kept, emin) "block(align,l=4,f=" kept ",emin=" emin
+#define T8(kept, emin) "block(align,l=8,f=" kept ",emin=" emin
+#define T16(kept, emin) "block(align,l=16,f=" kept ",emin=" emin
+#define T32(kept, emin) "block(align,l=32,f=" kept ",emin=" emin
 #define RZ32 ",round=rtz,over=inf,zero=plus)"
 #define RZ22 ",acc=binary32,out=fp(8,13,0),round=rtz,over=inf,zero=plus)"
 #define RNE16 ",out=binary16,zero=plus)"
 #define EMULATED(emin) T16("25", emin) ",order=mod4,c=last,as=binary16"
 #define MX32 T32("25", "-133") ",every=32,scale=float8_e8m0fnu" RZ32
 /* n products aligned with log2 n guard digits, their sum and the addition of C to odd. */
-#define RVBNA(n, f) "block(align,l=" n ",f=" f ",emin=-4096,cut=odd,c=last,last=rto,round=rto,over=inf)"
+#define RVBNA(n, kept) "block(align,l=" n ",f=" kept ",emin=-4096,cut=odd,c=last,last=rto,round=rto,over=inf)"
 #define FP4(every, scale) "block(groups,l=64,f=35,emin=-139,g=16,every=" every ",scale=" scale RZ32
 
 #define RECORDED \
@@ -178,19 +178,19 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
   "Arm Architecture Reference Manual, A1.5.5 (summary of FP8 instruction behaviors) and the instruction's page"
 #define FPMR ", FPMR.LSCALE and OSM = 0"
 
-typedef struct row {
+typedef struct family {
   const char *head; /* the name is head, the pair unless it is hidden, tail */
   uint8_t pairs, hidden;
   const char *tail;
   uint8_t result;
   uint16_t k;
   const char *model, *unit, *confidence, *source;
-} row;
+} family;
 
 /* n is the implementation's: products of a set, which are consecutive here; sets are added to C one after another. */
-#define ZVDOTA(n, k, f)                                                                                       \
-  {"riscv.zvdota.", P_BF16, 0, ".n" n, F32, k, RVBNA(n, f), "vfwdota, vfwbdota, sets of " n, "DOC", RISCV}, { \
-    "riscv.zvdota.", P_FP8, 0, ".n" n, F32, k, RVBNA(n, f), "vfqwdota, vfqwbdota, sets of " n, "DOC", RISCV   \
+#define ZVDOTA(n, k, kept)                                                                                       \
+  {"riscv.zvdota.", P_BF16, 0, ".n" n, F32, k, RVBNA(n, kept), "vfwdota, vfwbdota, sets of " n, "DOC", RISCV}, { \
+    "riscv.zvdota.", P_FP8, 0, ".n" n, F32, k, RVBNA(n, kept), "vfqwdota, vfqwbdota, sets of " n, "DOC", RISCV   \
   }
 
 /* kind::f8f6f4 and its scaled kin: pairs with E2M1, and those with a 6-bit type. */
@@ -199,7 +199,7 @@ typedef struct row {
     head, P_F8F6F4, 0, tail, result, 32, model, unit, "TABLE", TABLE    \
   }
 
-static const row rows[] = {
+static const family rows[] = {
     {"nv.volta.", P_F16, 0, ".f32", F32N, 4, T4("23", "-131") RZ32, "Volta sm_70, mma.sync.m8n8k4, wmma", "HW",
      RECORDED},
     {"nv.volta.", P_F16, 0, ".f16", F16N, 4, T4("23", "-19") RNE16, "Volta sm_70, mma.sync.m8n8k4, wmma", "HW",
@@ -430,55 +430,55 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 /* ---- the list ---- */
 
 /* Pair number `index` of a family; 0 if it has fewer, and then *index less by their number. */
-static int find_pair(const row *r, size_t *index, unsigned *a, unsigned *b) {
-  const pairing *p = &pairings[r->pairs];
-  for (unsigned i = 0; i < p->count; i++) {
-    for (unsigned j = 0; j < p->count; j++) {
-      if (!pair_exists(p, i, j)) continue;
-      *a = p->type[i];
-      *b = p->type[j];
+static int find_pair(const family *row, size_t *index, unsigned *a, unsigned *b) {
+  const pairing *pairs = &pairings[row->pairs];
+  for (unsigned i = 0; i < pairs->count; i++) {
+    for (unsigned j = 0; j < pairs->count; j++) {
+      if (!pair_exists(pairs, i, j)) continue;
+      *a = pairs->type[i];
+      *b = pairs->type[j];
       if ((*index)-- == 0) return 1;
     }
   }
   return 0;
 }
 
-static void write_name(hu_accum_preset *z, const row *r, unsigned a, unsigned b) {
-  hu_writer w = {z->name, sizeof z->name, 0};
-  hui_put(&w, r->head);
-  if (!r->hidden) {
-    hui_put(&w, type_names[a]);
+static void write_name(hu_accum_preset *z, const family *row, unsigned a, unsigned b) {
+  hu_writer writer = {z->name, sizeof z->name, 0};
+  hui_put(&writer, row->head);
+  if (!row->hidden) {
+    hui_put(&writer, type_names[a]);
     if (a != b) {
-      hui_put(&w, "x");
-      hui_put(&w, type_names[b]);
+      hui_put(&writer, "x");
+      hui_put(&writer, type_names[b]);
     }
   }
-  hui_put(&w, r->tail);
-  (void)hui_put_end(&w);
+  hui_put(&writer, row->tail);
+  (void)hui_put_end(&writer);
 }
 
 /* The elements of the operands, and those that the model takes, where any NaN of C reads the same. */
-static void put_elements(hu_accum_preset *z, const row *r, unsigned a, unsigned b) {
+static void put_elements(hu_accum_preset *z, const family *row, unsigned a, unsigned b) {
   z->a = z->accum.a = type_element(a);
   z->b = z->accum.b = type_element(b);
-  z->c = z->accum.c = type_element(r->result);
-  if (r->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
+  z->c = z->accum.c = type_element(row->result);
+  if (row->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
 }
 
 const char *hui_accum_preset_text(hu_accum_preset *z, size_t i) {
   unsigned a, b;
   size_t index = i;
   for (size_t at = 0; at < ROWS; at++) {
-    const row *r = &rows[at];
-    if (!find_pair(r, &index, &a, &b)) continue;
+    const family *row = &rows[at];
+    if (!find_pair(row, &index, &a, &b)) continue;
     memset(z, 0, sizeof *z);
-    write_name(z, r, a, b);
-    put_elements(z, r, a, b);
-    z->k = r->k;
-    z->unit = r->unit;
-    z->confidence = r->confidence;
-    z->source = r->source;
-    return r->model;
+    write_name(z, row, a, b);
+    put_elements(z, row, a, b);
+    z->k = row->k;
+    z->unit = row->unit;
+    z->confidence = row->confidence;
+    z->source = row->source;
+    return row->model;
   }
   return NULL;
 }
@@ -494,9 +494,9 @@ const char *hui_accum_preset_text_of(hu_accum_preset *z, const char *name) {
 size_t hu_accum_preset_count(void) {
   size_t n = 0;
   for (size_t at = 0; at < ROWS; at++) {
-    const pairing *p = &pairings[rows[at].pairs];
-    for (unsigned i = 0; i < p->count; i++) {
-      for (unsigned j = 0; j < p->count; j++) n += (size_t)pair_exists(p, i, j);
+    const pairing *pairs = &pairings[rows[at].pairs];
+    for (unsigned i = 0; i < pairs->count; i++) {
+      for (unsigned j = 0; j < pairs->count; j++) n += (size_t)pair_exists(pairs, i, j);
     }
   }
   return n;

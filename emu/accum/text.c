@@ -7,11 +7,11 @@
 #include "emu/accum/block_keys.h"
 #include "emu/base/text.h"
 
-static void put_format(hu_writer *w, hu_format f) {
+static void put_format(hu_writer *writer, hu_format format) {
   char text[HU_FORMAT_TEXT_MAX];
-  const char *id = hu_format_id(f);
-  if (!id && hu_format_text(text, sizeof text, f) == 0) id = "?"; /* which no reader accepts */
-  hui_put(w, id ? id : text);
+  const char *id = hu_format_id(format);
+  if (!id && hu_format_text(text, sizeof text, format) == 0) id = "?"; /* which no reader accepts */
+  hui_put(writer, id ? id : text);
 }
 
 static const char *policy(uint8_t saturate) {
@@ -19,178 +19,180 @@ static const char *policy(uint8_t saturate) {
   return saturate <= HU_SAT_PROPAGATE ? names[saturate] : "?";
 }
 
-static void put_rounding(hu_writer *w, hu_mode mode, const char *round_key) {
+static void put_rounding(hu_writer *writer, hu_mode mode, const char *round_key) {
   char text[8];
   if (mode.round != HU_RNE || mode.bits) {
-    hui_put(w, round_key);
-    hui_put(w, hu_mode_round_text(text, mode));
+    hui_put(writer, round_key);
+    hui_put(writer, hu_mode_round_text(text, mode));
   }
   if (mode.saturate) {
-    hui_put(w, ",sat=");
-    hui_put(w, policy(mode.saturate));
+    hui_put(writer, ",sat=");
+    hui_put(writer, policy(mode.saturate));
   }
 }
 
 /* "NAME(" FORMAT ROUNDING ")" */
-static void put_plain(hu_writer *w, const char *name, const hu_accum *x) {
-  hui_put(w, name);
-  put_format(w, x->sum);
-  put_rounding(w, x->mode, ",");
-  hui_put(w, ")");
+static void put_plain(hu_writer *writer, const char *name, const hu_accum *accum) {
+  hui_put(writer, name);
+  put_format(writer, accum->sum);
+  put_rounding(writer, accum->mode, ",");
+  hui_put(writer, ")");
 }
 
-static void put_key(hu_writer *w, unsigned key) {
-  hui_put(w, ",");
-  hui_put(w, hu_block_keys[key].name);
-  hui_put(w, "=");
+static void put_key(hu_writer *writer, unsigned key) {
+  hui_put(writer, ",");
+  hui_put(writer, hu_block_keys[key].name);
+  hui_put(writer, "=");
 }
 
-static void put_number_or_word(hu_writer *w, const hu_block *b, unsigned key) {
-  const hu_block_key *k = &hu_block_keys[key];
-  int value = hui_key_get(b, key);
-  if (value == 0 && !(k->wanted >> b->rule & 1)) return;
-  put_key(w, key);
+static void put_number_or_word(hu_writer *writer, const hu_block *block, unsigned key) {
+  const hu_block_key *entry = &hu_block_keys[key];
+  int value = hui_key_get(block, key);
+  if (value == 0 && !(entry->wanted >> block->rule & 1)) return;
+  put_key(writer, key);
   if (key <= HU_BLOCK_KEY_EVERY) {
-    hui_put_number(w, value);
+    hui_put_number(writer, value);
   } else {
-    hui_put(w, value < HU_BLOCK_KEY_WORDS && k->words[value] ? k->words[value] : "?");
+    hui_put(writer, value < HU_BLOCK_KEY_WORDS && entry->words[value] ? entry->words[value] : "?");
   }
 }
 
 /* KEY=FORMAT unless it is the one that an absent key means. */
-static void put_format_key(hu_writer *w, unsigned key, hu_format f, hu_format absent) {
-  if (hu_format_equal(f, absent)) return;
-  put_key(w, key);
-  put_format(w, f);
+static void put_format_key(hu_writer *writer, unsigned key, hu_format format, hu_format absent) {
+  if (hu_format_equal(format, absent)) return;
+  put_key(writer, key);
+  put_format(writer, format);
 }
 
-static void put_formats(hu_writer *w, const hu_accum *x) {
-  const hu_block *b = &x->block;
+static void put_formats(hu_writer *writer, const hu_accum *accum) {
+  const hu_block *block = &accum->block;
   hu_format none;
   memset(&none, 0, sizeof none);
-  put_format_key(w, HU_BLOCK_KEY_AS, b->as, none);
-  put_format_key(w, HU_BLOCK_KEY_SCALE, b->scale, none);
-  if (hu_block_keys[HU_BLOCK_KEY_ACC].rules >> b->rule & 1) put_format_key(w, HU_BLOCK_KEY_ACC, x->product, x->sum);
-  put_format_key(w, HU_BLOCK_KEY_OUT, x->sum, hui_format_binary32());
+  put_format_key(writer, HU_BLOCK_KEY_AS, block->as, none);
+  put_format_key(writer, HU_BLOCK_KEY_SCALE, block->scale, none);
+  if (hu_block_keys[HU_BLOCK_KEY_ACC].rules >> block->rule & 1)
+    put_format_key(writer, HU_BLOCK_KEY_ACC, accum->product, accum->sum);
+  put_format_key(writer, HU_BLOCK_KEY_OUT, accum->sum, hui_format_binary32());
 }
 
-static void put_block(hu_writer *w, const hu_accum *x) {
-  hui_put(w, "block(");
-  hui_put(w, x->block.rule < HU_BLOCK_RULES ? hu_rule_names[x->block.rule] : "?");
-  if (x->block.rule < HU_BLOCK_RULES) {
-    for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) put_number_or_word(w, &x->block, key);
-    put_formats(w, x);
-    put_rounding(w, x->mode, ",round=");
-    put_number_or_word(w, &x->block, HU_BLOCK_KEY_OVER);
-    put_number_or_word(w, &x->block, HU_BLOCK_KEY_ZERO);
+static void put_block(hu_writer *writer, const hu_accum *accum) {
+  hui_put(writer, "block(");
+  hui_put(writer, accum->block.rule < HU_BLOCK_RULES ? hu_rule_names[accum->block.rule] : "?");
+  if (accum->block.rule < HU_BLOCK_RULES) {
+    for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) put_number_or_word(writer, &accum->block, key);
+    put_formats(writer, accum);
+    put_rounding(writer, accum->mode, ",round=");
+    put_number_or_word(writer, &accum->block, HU_BLOCK_KEY_OVER);
+    put_number_or_word(writer, &accum->block, HU_BLOCK_KEY_ZERO);
   }
-  hui_put(w, ")");
+  hui_put(writer, ")");
 }
 
-static void put_two(hu_writer *w, hu_format first, const hu_accum *x) {
-  put_format(w, first);
-  hui_put(w, ",");
-  put_plain(w, "", x);
+static void put_two(hu_writer *writer, hu_format first, const hu_accum *accum) {
+  put_format(writer, first);
+  hui_put(writer, ",");
+  put_plain(writer, "", accum);
 }
 
-static void put_length(hu_writer *w, uint32_t n) {
+static void put_length(hu_writer *writer, uint32_t n) {
   if (n > 0x7FFFFFFF) {
-    hui_put(w, "?");
+    hui_put(writer, "?");
   } else {
-    hui_put_number(w, (int)n);
+    hui_put_number(writer, (int)n);
   }
 }
 
-static void put_base(hu_writer *w, const hu_accum *x) {
-  switch (x->kind) {
-    case HU_ACCUM_EXACT: hui_put(w, "exact"); break;
-    case HU_ACCUM_FP32: hui_put(w, "fp32"); break;
-    case HU_ACCUM_FP64: hui_put(w, "fp64"); break;
-    case HU_ACCUM_SEQ: put_plain(w, "seq(", x); break;
+static void put_base(hu_writer *writer, const hu_accum *accum) {
+  switch (accum->kind) {
+    case HU_ACCUM_EXACT: hui_put(writer, "exact"); break;
+    case HU_ACCUM_FP32: hui_put(writer, "fp32"); break;
+    case HU_ACCUM_FP64: hui_put(writer, "fp64"); break;
+    case HU_ACCUM_SEQ: put_plain(writer, "seq(", accum); break;
     case HU_ACCUM_SEQ2:
-      hui_put(w, "seq2(");
-      if (hu_format_equal(x->product, x->sum)) {
-        put_plain(w, "", x);
+      hui_put(writer, "seq2(");
+      if (hu_format_equal(accum->product, accum->sum)) {
+        put_plain(writer, "", accum);
       } else {
-        put_two(w, x->product, x);
+        put_two(writer, accum->product, accum);
       }
       break;
     case HU_ACCUM_CHUNK:
-      hui_put(w, "chunk(");
-      put_length(w, x->length);
-      hui_put(w, ",");
-      put_two(w, x->product, x);
+      hui_put(writer, "chunk(");
+      put_length(writer, accum->length);
+      hui_put(writer, ",");
+      put_two(writer, accum->product, accum);
       break;
-    case HU_ACCUM_PAIRWISE: put_plain(w, "pairwise(", x); break;
-    case HU_ACCUM_STRIDED: put_plain(w, "strided(", x); break;
-    case HU_ACCUM_KAHAN: put_plain(w, "kahan(", x); break;
-    case HU_ACCUM_NEUMAIER: put_plain(w, "neumaier(", x); break;
-    case HU_ACCUM_BLOCK: put_block(w, x); break;
+    case HU_ACCUM_PAIRWISE: put_plain(writer, "pairwise(", accum); break;
+    case HU_ACCUM_STRIDED: put_plain(writer, "strided(", accum); break;
+    case HU_ACCUM_KAHAN: put_plain(writer, "kahan(", accum); break;
+    case HU_ACCUM_NEUMAIER: put_plain(writer, "neumaier(", accum); break;
+    case HU_ACCUM_BLOCK: put_block(writer, accum); break;
     case HU_ACCUM_INT32:
-      hui_put(w, x->length ? "int32(sat," : "int32");
-      if (x->length) put_length(w, x->length);
-      if (x->length) hui_put(w, ")");
+      hui_put(writer, accum->length ? "int32(sat," : "int32");
+      if (accum->length) put_length(writer, accum->length);
+      if (accum->length) hui_put(writer, ")");
       break;
-    default: hui_put(w, "?"); break;
+    default: hui_put(writer, "?"); break;
   }
 }
 
-static int is_bound(const hu_accum *x) {
+static int is_bound(const hu_accum *accum) {
   hu_element any[3];
   memset(any, 0, sizeof any);
-  return memcmp(&x->a, &any[0], sizeof any[0]) || memcmp(&x->b, &any[1], sizeof any[1]) ||
-         memcmp(&x->c, &any[2], sizeof any[2]);
+  return memcmp(&accum->a, &any[0], sizeof any[0]) || memcmp(&accum->b, &any[1], sizeof any[1]) ||
+         memcmp(&accum->c, &any[2], sizeof any[2]);
 }
 
-static void put_element(hu_writer *w, hu_element e) {
+static void put_element(hu_writer *writer, hu_element element) {
   hu_format none;
   memset(&none, 0, sizeof none);
-  if (e.kind >= HU_ELEMENT_KINDS || e.reserved || (e.kind && !hu_format_equal(e.format, none))) {
-    hui_put(w, "?");
-  } else if (e.kind) {
-    hui_put(w, hu_element_names[e.kind]);
-  } else if (hu_format_equal(e.format, none)) {
-    hui_put(w, hu_element_names[HU_ELEMENT_CODE]);
+  if (element.kind >= HU_ELEMENT_KINDS || element.reserved ||
+      (element.kind && !hu_format_equal(element.format, none))) {
+    hui_put(writer, "?");
+  } else if (element.kind) {
+    hui_put(writer, hu_element_names[element.kind]);
+  } else if (hu_format_equal(element.format, none)) {
+    hui_put(writer, hu_element_names[HU_ELEMENT_CODE]);
   } else {
-    put_format(w, e.format);
+    put_format(writer, element.format);
   }
 }
 
-static void put_takes(hu_writer *w, const hu_accum *x) {
-  if (!is_bound(x)) {
-    put_base(w, x);
+static void put_takes(hu_writer *writer, const hu_accum *accum) {
+  if (!is_bound(accum)) {
+    put_base(writer, accum);
     return;
   }
-  const hu_element e[3] = {x->a, x->b, x->c};
-  hui_put(w, "takes(");
+  const hu_element element[3] = {accum->a, accum->b, accum->c};
+  hui_put(writer, "takes(");
   for (int i = 0; i < 3; i++) {
-    put_element(w, e[i]);
-    hui_put(w, ",");
+    put_element(writer, element[i]);
+    hui_put(writer, ",");
   }
-  put_base(w, x);
-  hui_put(w, ")");
+  put_base(writer, accum);
+  hui_put(writer, ")");
 }
 
-size_t hui_accum_write(char *text, size_t size, const hu_accum *x) {
-  hu_writer w = {text, text ? size : 0, 0};
-  if (x->slices) {
-    hui_put(&w, "splitk(");
-    put_length(&w, x->slices);
-    hui_put(&w, ",");
+size_t hui_accum_write(char *text, size_t size, const hu_accum *accum) {
+  hu_writer writer = {text, text ? size : 0, 0};
+  if (accum->slices) {
+    hui_put(&writer, "splitk(");
+    put_length(&writer, accum->slices);
+    hui_put(&writer, ",");
   }
-  if (x->promote) {
-    hui_put(&w, "promote(");
-    put_length(&w, x->promote);
-    hui_put(&w, ",");
+  if (accum->promote) {
+    hui_put(&writer, "promote(");
+    put_length(&writer, accum->promote);
+    hui_put(&writer, ",");
   }
-  put_takes(&w, x);
-  if (x->promote) {
-    hui_put(&w, ",");
-    put_format(&w, x->promoted);
-    hui_put(&w, x->scaled ? ",scaled)" : ")");
+  put_takes(&writer, accum);
+  if (accum->promote) {
+    hui_put(&writer, ",");
+    put_format(&writer, accum->promoted);
+    hui_put(&writer, accum->scaled ? ",scaled)" : ")");
   }
-  if (x->slices) hui_put(&w, ")");
-  return hui_put_end(&w);
+  if (accum->slices) hui_put(&writer, ")");
+  return hui_put_end(&writer);
 }
 
 size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
@@ -199,13 +201,13 @@ size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
 
 size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
   static const char *const names[3] = {"A ", "B ", "C "};
-  const hu_element any = {0}, e[3] = {accum->a, accum->b, accum->c};
-  hu_writer w = {text, text ? size : 0, 0};
+  const hu_element any = {0}, element[3] = {accum->a, accum->b, accum->c};
+  hu_writer writer = {text, text ? size : 0, 0};
   for (int i = 0; i < 3; i++) {
-    if (memcmp(&e[i], &any, sizeof any) == 0) continue;
-    if (w.length) hui_put(&w, ", ");
-    hui_put(&w, names[i]);
-    put_element(&w, e[i]);
+    if (memcmp(&element[i], &any, sizeof any) == 0) continue;
+    if (writer.length) hui_put(&writer, ", ");
+    hui_put(&writer, names[i]);
+    put_element(&writer, element[i]);
   }
-  return hui_put_end(&w);
+  return hui_put_end(&writer);
 }

@@ -5,38 +5,38 @@
 #include "emu/base/exec.h"
 #include "emu/core/dot.h"
 
-static hu_element element_of(hu_format f) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = f;
-  return e;
+static hu_element element_of(hu_format format) {
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.format = format;
+  return element;
 }
 
-static hu_tracing tracing_of(const hu_accum_plan *p, hu_trace_visit *visit, void *context) {
-  const hu_accum *x = &p->model;
-  hu_tracing t;
-  memset(&t, 0, sizeof t);
-  t.visit = visit;
-  t.context = context;
-  t.grid[0] = &p->sum;
-  t.element[0] = element_of(x->kind == HU_ACCUM_FP32 ? hui_format_binary32() : x->sum);
-  t.grid[1] = &p->product;
-  t.element[1] = element_of(x->product);
-  t.grid[2] = &p->plain;
-  t.element[2] = element_of(hui_accum_result(x));
-  t.grid[3] = &p->join;
-  t.element[3] = element_of(x->product);
-  hui_trace_next(&t);
-  return t;
+static hu_tracing tracing_of(const hu_accum_plan *plan, hu_trace_visit *visit, void *context) {
+  const hu_accum *accum = &plan->model;
+  hu_tracing tracing;
+  memset(&tracing, 0, sizeof tracing);
+  tracing.visit = visit;
+  tracing.context = context;
+  tracing.grid[0] = &plan->sum;
+  tracing.element[0] = element_of(accum->kind == HU_ACCUM_FP32 ? hui_format_binary32() : accum->sum);
+  tracing.grid[1] = &plan->product;
+  tracing.element[1] = element_of(accum->product);
+  tracing.grid[2] = &plan->plain;
+  tracing.element[2] = element_of(hui_accum_result(accum));
+  tracing.grid[3] = &plan->join;
+  tracing.element[3] = element_of(accum->product);
+  hui_trace_next(&tracing);
+  return tracing;
 }
 
 /* The number that was stored. */
-static hu_num stored(const hu_dot_plan *t, const void *z) {
-  uint64_t u;
-  if (t->kind == HU_ELEMENT_S32) return hui_num_of_s32(hui_load_code((const uint8_t *)z, 4));
-  if (t->kind != HU_ELEMENT_BINARY64) return hui_unpack(&t->spec, hui_load_code((const uint8_t *)z, t->size));
-  memcpy(&u, z, 8);
-  return hui_unpack64(u);
+static hu_num stored(const hu_dot_plan *plan, const void *z) {
+  uint64_t bits;
+  if (plan->kind == HU_ELEMENT_S32) return hui_num_of_s32(hui_load_code((const uint8_t *)z, 4));
+  if (plan->kind != HU_ELEMENT_BINARY64) return hui_unpack(&plan->spec, hui_load_code((const uint8_t *)z, plan->size));
+  memcpy(&bits, z, 8);
+  return hui_unpack64(bits);
 }
 
 static void last(hu_tracing *trace, hu_element ez, hu_num sum, hu_num z, uint32_t events, uint32_t random) {
@@ -48,26 +48,26 @@ static void last(hu_tracing *trace, hu_element ez, hu_num sum, hu_num z, uint32_
 
 hu_status hu_dot_trace(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                        const hu_exec *exec, hu_events *events, hu_trace_visit *visit, void *context) {
-  hu_dot_plan t;
+  hu_dot_plan plan;
   if (!visit) return HU_E_NULL;
-  hu_status s = hui_dot_plan_read(&t, 1, n, z, 1, ez, x, accum, mode, exec);
-  if (s != HU_OK) return s;
-  hu_tracing trace = tracing_of(&t.model, visit, context);
-  hu_draw d = hui_draw_of(t.key, t.counter, NULL);
+  hu_status status = hui_dot_plan_read(&plan, 1, n, z, 1, ez, x, accum, mode, exec);
+  if (status != HU_OK) return status;
+  hu_tracing trace = tracing_of(&plan.model, visit, context);
+  hu_draw draw = hui_draw_of(plan.key, plan.counter, NULL);
   hu_num sum;
   uint32_t set, random = 0;
-  d.trace = &trace;
+  draw.trace = &trace;
   if (accum->kind == HU_ACCUM_INT32) {
-    set = hui_dot_integers(&t, 0, &d);
-    sum = stored(&t, z);
+    set = hui_dot_integers(&plan, 0, &draw);
+    sum = stored(&plan, z);
   } else {
     hu_lines in;
-    hu_num c = hui_dot_lines(&t, 0, &in);
-    sum = hui_model_sum(&t.model, &in, t.n, c, &d);
-    if (t.spec.round >= HU_SRA) random = hui_stream_at(t.key, t.counter) >> (32 - t.spec.bits);
-    set = hui_dot_finish(&t, 0, &in, c, sum, random);
+    hu_num c = hui_dot_lines(&plan, 0, &in);
+    sum = hui_model_sum(&plan.model, &in, plan.n, c, &draw);
+    if (plan.spec.round >= HU_SRA) random = hui_stream_at(plan.key, plan.counter) >> (32 - plan.spec.bits);
+    set = hui_dot_finish(&plan, 0, &in, c, sum, random);
   }
-  last(&trace, ez, sum, stored(&t, z), set, random);
+  last(&trace, ez, sum, stored(&plan, z), set, random);
   if (events) hu_events_count(events, set);
   return HU_OK;
 }

@@ -43,7 +43,7 @@ struct hu_gemm_call {
   size_t m, n, k;
   hu_matrix a, b, c;
   hu_matrix scale_a, scale_b; /* hu_gemm_scaled; else absent */
-  uint8_t *d;
+  uint8_t *d_data;
   size_t ldd, d_size; /* elements, bytes of one */
   int d_values, d_binary32;
   hu_spec spec; /* of D */
@@ -58,7 +58,7 @@ struct hu_gemm_call {
   int exact;       /* accum is `exact` */
   const void *way; /* what the way that runs keeps of the call */
   /* Computes D by the first way that serves: for ways that multiply parts of the operands. */
-  void (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
+  void (*run)(hu_gemm_call *call, const hu_level *level, hu_events *events);
   const hu_level *level;
   hu_span sa, sb, sc; /* once hui_gemm_look has been asked: looked is 1 */
   int looked;
@@ -81,30 +81,30 @@ int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
 /* Is there a NaN, as the model reads elements, among the n elements from (i, j) on, (di, dj) apart? */
 int hui_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n);
 /* The spans of A, B and C, once a call. */
-void hui_gemm_look(hu_gemm_call *g);
+void hui_gemm_look(hu_gemm_call *call);
 size_t hui_gemm_stored_rows(const hu_matrix *x);
 size_t hui_gemm_stored_cols(const hu_matrix *x);
 
-void hui_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level);
+void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, hu_mode mode, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
-void hui_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
-void hui_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
-void hui_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
+void hui_gemm_finish32(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+void hui_gemm_finish64(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
+void hui_gemm_finish(const hu_gemm_call *call, size_t i, size_t j, hu_num sum, hu_events *events);
 /* The sign of an exact zero sum. */
-uint32_t hui_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
+uint32_t hui_gemm_zero_sign(const hu_gemm_call *call, size_t i, size_t j);
 /* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones, where there would be too few for the
  * threads. */
-void hui_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step);
+void hui_gemm_set_blocks(hu_gemm_call *call, size_t rows, size_t row_step, size_t cols, size_t column_step);
 /* Computes the block of D at (i0, j0). */
-typedef void hu_gemm_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
+typedef void hu_gemm_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events);
 /* All blocks, over the call's threads. */
-void hui_gemm_run(hu_gemm_call *g, hu_gemm_block *block, hu_events *events);
+void hui_gemm_run(hu_gemm_call *call, hu_gemm_block *block, hu_events *events);
 
 /* A way of computing a product: a file, and a line in gemm.c's list. */
 typedef struct hu_gemm_way {
   const char *name;
   /* 1: D is computed. 0: the way does not serve this call, and has written nothing. */
-  int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
+  int (*run)(hu_gemm_call *call, const hu_level *level, hu_events *events);
 } hu_gemm_way;
 extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
 extern const hu_gemm_way hu_way_short, hu_way_digits;                  /* short/: AVX2, VNNI, AMX */
@@ -125,36 +125,36 @@ typedef struct hu_gemm_parts {
   hu_operand a, b;
   float *sum;
   int twice, unfused;
-  /* The factors of some rows, and of all columns, for products from l on. */
-  void (*factors)(void *context, size_t row, size_t rows, size_t l, float *rows_of_a, float *columns_of_b);
+  /* The factors of some rows, and of all columns, for products from k on. */
+  void (*factors)(void *context, size_t row, size_t rows, size_t k, float *rows_of_a, float *columns_of_b);
   void *context;
 } hu_gemm_parts;
 /* 0: the way does not serve, and sum is as it was. */
-int hui_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec);
+int hui_gemm_short_parts(const hu_gemm_parts *parts, const hu_exec *exec);
 
 /* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
-int hui_gemm_fits_exact64(hu_gemm_call *g);
+int hui_gemm_fits_exact64(hu_gemm_call *call);
 /* exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
-void hui_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
+void hui_gemm_sum_open(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                        size_t ldo, hu_events *events);
 /* by_model.c: a block under any model. */
-void hui_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
+void hui_gemm_model_block(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
 /* finish_open.c: as hui_gemm_finish32; sums that are NaN are left open, and computed by the model. */
-void hui_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+void hui_gemm_finish_open(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 
 /* Whether there are no scales and no step is watched, which lanes of chains ask for first. */
-static inline int hui_gemm_is_bare(const hu_gemm_call *g) { return !g->watches && !g->scale_a.data; }
-/* The binary32 pattern of 2^e, -126 <= e <= 127. */
-static inline uint32_t hui_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
+static inline int hui_gemm_is_bare(const hu_gemm_call *call) { return !call->watches && !call->scale_a.data; }
+/* The binary32 pattern of 2^exponent, -126 <= exponent <= 127. */
+static inline uint32_t hui_power_bits(int32_t exponent) { return (uint32_t)(exponent + 127) << 23; }
 /* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to
  * most_m + 1 digits. */
-static inline int hui_lanes_round_into(const hu_spec *f, int32_t most_m) {
-  if (!hui_spec_is_plain(f)) return 0;
-  return f->m >= 1 && f->m <= most_m && f->emin >= -126 && f->emax > f->emin && f->emax <= 127;
+static inline int hui_lanes_round_into(const hu_spec *spec, int32_t most_m) {
+  if (!hui_spec_is_plain(spec)) return 0;
+  return spec->m >= 1 && spec->m <= most_m && spec->emin >= -126 && spec->emax > spec->emin && spec->emax <= 127;
 }
 /* Does every value of x belong to F's grid, its upper end apart? */
-static inline int hui_on_grid_of(const hu_matrix *x, const hu_spec *f) {
-  return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
+static inline int hui_on_grid_of(const hu_matrix *x, const hu_spec *spec) {
+  return !x->data || (x->spec.m <= spec->m && x->spec.emin - x->spec.m >= spec->emin - spec->m);
 }
 static inline size_t hui_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
 

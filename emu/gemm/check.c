@@ -9,10 +9,10 @@
 /* ---- formats and models ---- */
 
 static hu_element element_of(const hu_operand *x) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = x->format;
-  return e;
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.format = x->format;
+  return element;
 }
 
 hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
@@ -30,94 +30,95 @@ int hui_gemm_fit_binary32(hu_format fa, hu_format fb, const hu_format *fc) {
 }
 
 /* seq(binary32) to nearest of operands that binary32 has is fp32. */
-int hui_gemm_is_fp32(const hu_accum *x, int fit) {
-  if (x->promote || x->slices) return 0;
-  if (x->kind == HU_ACCUM_FP32) return 1;
-  int plain = x->kind == HU_ACCUM_SEQ && hu_format_equal(x->sum, hui_format_binary32());
-  return plain && x->mode.round == HU_RNE && x->mode.saturate <= HU_SAT_NONE && fit;
+int hui_gemm_is_fp32(const hu_accum *accum, int fit) {
+  if (accum->promote || accum->slices) return 0;
+  if (accum->kind == HU_ACCUM_FP32) return 1;
+  int plain = accum->kind == HU_ACCUM_SEQ && hu_format_equal(accum->sum, hui_format_binary32());
+  return plain && accum->mode.round == HU_RNE && accum->mode.saturate <= HU_SAT_NONE && fit;
 }
 
 /* ---- arguments ---- */
 
-static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
-  if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
-  if ((storage == HU_STORAGE_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
+static hu_status check_format(hu_format format, uint8_t storage, int fp32) {
+  if (hu_format_check(format, NULL) != HU_OK) return HU_E_FORMAT;
+  if ((storage == HU_STORAGE_VALUES || fp32) && !hu_format_fits_binary32(format)) return HU_E_CARRIER;
   return HU_OK;
 }
 
-static size_t element_size(hu_format f, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(f);
+static size_t element_size(hu_format format, uint8_t storage) {
+  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(format);
 }
 
-static hu_status operand_extent(hu_matrix_extent *e, const hu_operand *x, size_t rows, size_t cols) {
+static hu_status operand_extent(hu_matrix_extent *extent, const hu_operand *x, size_t rows, size_t cols) {
   if (x->storage > HU_STORAGE_CODES || x->transposed > 1) return HU_E_SHAPE;
   size_t size = element_size(x->format, x->storage);
-  return hui_matrix_extent_of(e, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size, size);
+  return hui_matrix_extent_of(extent, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size,
+                              size);
 }
 
-static hu_status result_extent(hu_matrix_extent *e, const hu_result *d, size_t m, size_t n) {
-  size_t size = element_size(d->format, d->storage);
-  return hui_matrix_extent_of(e, d->data, m, n, d->ld, size, size);
+static hu_status result_extent(hu_matrix_extent *extent, const hu_result *result, size_t m, size_t n) {
+  size_t size = element_size(result->format, result->storage);
+  return hui_matrix_extent_of(extent, result->data, m, n, result->ld, size, size);
 }
 
-static int in_place(const hu_result *d, const hu_operand *c) {
-  return d->data == c->data && d->ld == c->ld && d->storage == c->storage && !c->transposed &&
-         hu_format_equal(d->format, c->format);
+static int in_place(const hu_result *result, const hu_operand *c) {
+  return result->data == c->data && result->ld == c->ld && result->storage == c->storage && !c->transposed &&
+         hu_format_equal(result->format, c->format);
 }
 
-static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+static hu_status check_formats(const hu_result *result, const hu_operand *a, const hu_operand *b, const hu_operand *c,
                                int fp32) {
   const hu_operand *in[3] = {a, b, c};
-  hu_status s = check_format(d->format, d->storage, 0);
+  hu_status status = check_format(result->format, result->storage, 0);
   for (int i = 0; i < 3; i++) {
-    if (s == HU_OK && in[i]) s = check_format(in[i]->format, in[i]->storage, fp32);
+    if (status == HU_OK && in[i]) status = check_format(in[i]->format, in[i]->storage, fp32);
   }
-  return s;
+  return status;
 }
 
-static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                               const hu_operand *b, const hu_operand *c) {
-  hu_matrix_extent ed, e[3];
-  hu_status s = HU_E_SHAPE;
-  memset(e, 0, sizeof e);
-  if (d->storage <= HU_STORAGE_CODES) s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
-  if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
-  if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
-  if (s != HU_OK) return s;
-  if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return hui_matrix_extents_overlap(&ed, &e[0]) || hui_matrix_extents_overlap(&ed, &e[1]) ||
-                 hui_matrix_extents_overlap(&ed, &e[2])
+  hu_matrix_extent ed, extent[3];
+  hu_status status = HU_E_SHAPE;
+  memset(extent, 0, sizeof extent);
+  if (result->storage <= HU_STORAGE_CODES) status = result_extent(&ed, result, m, n);
+  if (status == HU_OK) status = operand_extent(&extent[0], a, m, k);
+  if (status == HU_OK) status = operand_extent(&extent[1], b, k, n);
+  if (status == HU_OK && c) status = operand_extent(&extent[2], c, m, n);
+  if (status != HU_OK) return status;
+  if (c && in_place(result, c)) memset(&extent[2], 0, sizeof extent[2]);
+  return hui_matrix_extents_overlap(&ed, &extent[0]) || hui_matrix_extents_overlap(&ed, &extent[1]) ||
+                 hui_matrix_extents_overlap(&ed, &extent[2])
              ? HU_E_OVERLAP
              : HU_OK;
 }
 
 /* Scales, where D is valid. */
-static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
+static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *sa,
                               const hu_operand *sb, const hu_accum *accum) {
   size_t count = hui_gemm_scales(accum, k);
   hu_matrix_extent ed, ea, eb;
-  hu_status s = check_format(sa->format, sa->storage, 0);
-  if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
-  if (s != HU_OK) return s;
+  hu_status status = check_format(sa->format, sa->storage, 0);
+  if (status == HU_OK) status = check_format(sb->format, sb->storage, 0);
+  if (status != HU_OK) return status;
   int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
   if (!accum->scaled && !same) return HU_E_ACCUM;
-  s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
-  if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
-  if (s != HU_OK) return s;
+  status = result_extent(&ed, result, m, n);
+  if (status == HU_OK) status = operand_extent(&ea, sa, m, count);
+  if (status == HU_OK) status = operand_extent(&eb, sb, count, n);
+  if (status != HU_OK) return status;
   return hui_matrix_extents_overlap(&ed, &ea) || hui_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
 }
 
-hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                         hu_mode mode) {
-  if (!d || !a || !b || !accum || !sa != !sb) return HU_E_NULL;
-  hu_status s = hu_accum_check(accum);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
-  if (s == HU_OK && (sa != NULL) != hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
-  if (s == HU_OK) s = hui_gemm_model_check(accum, a, b, c);
-  if (s == HU_OK) s = check_memory(m, n, k, d, a, b, c);
-  return s == HU_OK && sa ? check_scales(m, n, k, d, sa, sb, accum) : s;
+hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                         const hu_accum *accum, hu_mode mode) {
+  if (!result || !a || !b || !accum || !sa != !sb) return HU_E_NULL;
+  hu_status status = hu_accum_check(accum);
+  if (status == HU_OK) status = hu_mode_check(mode);
+  if (status == HU_OK) status = check_formats(result, a, b, c, accum->kind == HU_ACCUM_FP32);
+  if (status == HU_OK && (sa != NULL) != hu_accum_is_scaled(accum)) status = HU_E_ACCUM;
+  if (status == HU_OK) status = hui_gemm_model_check(accum, a, b, c);
+  if (status == HU_OK) status = check_memory(m, n, k, result, a, b, c);
+  return status == HU_OK && sa ? check_scales(m, n, k, result, sa, sb, accum) : status;
 }

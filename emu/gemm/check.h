@@ -12,9 +12,9 @@ extern "C" {
 
 /* All errors of hu_gemm (sa and sb NULL) and hu_gemm_scaled but HU_E_GRID and HU_E_CODE, which are
  * about the operands' elements. */
-hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                         hu_mode mode);
+hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                         const hu_accum *accum, hu_mode mode);
 /* HU_E_ACCUM, HU_E_CARRIER: a model that does not take these formats, or scales. c may be NULL. */
 hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
 /* The scales that a row of k products takes; 0: none. */

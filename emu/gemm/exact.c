@@ -14,16 +14,16 @@
 #include "emu/base/float_env.h"
 
 /* Largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
-static hu_num largest(hu_format f, int32_t *low) {
+static hu_num largest(hu_format format, int32_t *low) {
   hu_mode rne = {0};
-  hu_spec s = hui_spec_of(f, rne);
-  *low = s.emin - s.m;
-  return hui_unpack(&s, s.max_code);
+  hu_spec spec = hui_spec_of(format, rne);
+  *low = spec.emin - spec.m;
+  return hui_unpack(&spec, spec.max_code);
 }
 
-/* sig 2^exp in units of 2^q, 2^63 or more as 2^63. */
-static uint64_t units(uint64_t sig, int32_t exp, int32_t q) {
-  int32_t up = exp - q;
+/* sig 2^exp in units of 2^place, 2^63 or more as 2^63. */
+static uint64_t units(uint64_t sig, int32_t exp, int32_t place) {
+  int32_t up = exp - place;
   if (sig == 0) return 0;
   return up > hui_clz64(sig) - 1 ? (uint64_t)1 << 63 : sig << up;
 }
@@ -35,14 +35,14 @@ int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc,
   if (fc && hu_format_check(*fc, NULL) != HU_OK) return 0;
   hu_num a = largest(fa, &qa), b = largest(fb, &qb), c = hui_num_special(HU_KIND_ZERO, 0);
   if (fc) c = largest(*fc, &qc);
-  int32_t q = qa + qb < qc ? qa + qb : qc;
-  if (q < lowest || q > 2 - lowest - 2 * digits) return 0;
+  int32_t place = qa + qb < qc ? qa + qb : qc;
+  if (place < lowest || place > 2 - lowest - 2 * digits) return 0;
   if (k) {
-    uint64_t product = units(a.sig * b.sig, a.exp + b.exp, q); /* at most 62 digits */
+    uint64_t product = units(a.sig * b.sig, a.exp + b.exp, place); /* at most 62 digits */
     if (product > limit / k) return 0;
     sum = product * k;
   }
-  return sum + units(c.sig, c.exp, q) <= limit;
+  return sum + units(c.sig, c.exp, place) <= limit;
 }
 
 int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
@@ -50,44 +50,44 @@ int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
 }
 
 /* The same for the values that are there. All terms of one sum together stay below 2^(top + 1). */
-static int spans_fit64(const hu_gemm_call *g) {
+static int spans_fit64(const hu_gemm_call *call) {
   int32_t low = INT32_MAX, top = INT32_MIN;
-  if (g->sa.any && g->sb.any && g->k) {
-    low = g->sa.low + g->sb.low;
-    top = g->sa.high + g->sb.high + (g->k > 1 ? 64 - hui_clz64((uint64_t)g->k - 1) : 0);
+  if (call->sa.any && call->sb.any && call->k) {
+    low = call->sa.low + call->sb.low;
+    top = call->sa.high + call->sb.high + (call->k > 1 ? 64 - hui_clz64((uint64_t)call->k - 1) : 0);
   }
-  if (g->sc.any) {
-    low = g->sc.low < low ? g->sc.low : low;
-    top = g->sc.high > top ? g->sc.high : top;
+  if (call->sc.any) {
+    low = call->sc.low < low ? call->sc.low : low;
+    top = call->sc.high > top ? call->sc.high : top;
   }
   if (low == INT32_MAX) return 1;
   return low >= -1074 && top + 1 - low <= 53 && top + 1 <= 1023;
 }
 
-int hui_gemm_fits_exact64(hu_gemm_call *g) {
-  if (hu_gemm_exact64(g->k, g->a.format, g->b.format, g->c.data ? &g->c.format : NULL)) return 1;
-  hui_gemm_look(g);
-  return spans_fit64(g);
+int hui_gemm_fits_exact64(hu_gemm_call *call) {
+  if (hu_gemm_exact64(call->k, call->a.format, call->b.format, call->c.data ? &call->c.format : NULL)) return 1;
+  hui_gemm_look(call);
+  return spans_fit64(call);
 }
 
 #define HU_REAL double
 #define HU_READ hui_gemm_read64
-#define HU_COPY g->kernels->widen
-#define HU_SPREAD g->kernels->spread64
-#define HU_TRANSPOSE g->kernels->transpose64
+#define HU_COPY call->kernels->widen
+#define HU_SPREAD call->kernels->spread64
+#define HU_TRANSPOSE call->kernels->transpose64
 #define HU_FINISH hui_gemm_finish64
-#define HU_TILE_KERNEL g->kernels->sum64
+#define HU_TILE_KERNEL call->kernels->sum64
 #define HU_NR HU_GEMM64_NR
 #define HU_MB HU_GEMM64_MB
 #define HU_NB HU_GEMM64_NB
 #define HU_KC HU_GEMM64_KC
 #include "emu/gemm/float_block.h"
 
-static int run_exact64(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+static int run_exact64(hu_gemm_call *call, const hu_level *level, hu_events *events) {
   (void)level;
-  if (!g->exact || !hui_gemm_fits_exact64(g)) return 0;
-  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hui_gemm_run(g, run_block, events);
+  if (!call->exact || !hui_gemm_fits_exact64(call)) return 0;
+  hui_gemm_set_blocks(call, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 
@@ -116,39 +116,40 @@ const hu_gemm_way hu_way_exact64 = {"exact64", run_exact64};
  * left open, to be summed in integers. */
 enum { HALF = HU_MB / 2 / HU_GEMM_MR * HU_GEMM_MR }; /* rows of s in a block; those of t come after */
 
-static int32_t cell_digits(const hu_gemm_call *g) {
-  return g->spec.m + 1 + (g->spec.round >= HU_SRA ? g->spec.bits : 0);
+static int32_t cell_digits(const hu_gemm_call *call) {
+  return call->spec.m + 1 + (call->spec.round >= HU_SRA ? call->spec.bits : 0);
 }
 
 /* No: out of range, or brackets would hardly ever do. */
-static int brackets_help(const hu_gemm_call *g) {
-  int32_t low = g->sa.low + g->sb.low, high = g->sa.high + g->sb.high, k = 64 - hui_clz64((uint64_t)g->k | 1);
-  if (g->sc.any && g->sc.low < low) low = g->sc.low;
-  if (g->sc.any && g->sc.high > high) high = g->sc.high;
-  return g->k > 0 && k <= 40 && low >= -900 && high + k + 1 <= 1000 && cell_digits(g) + k <= 44;
+static int brackets_help(const hu_gemm_call *call) {
+  int32_t low = call->sa.low + call->sb.low, high = call->sa.high + call->sb.high,
+          k = 64 - hui_clz64((uint64_t)call->k | 1);
+  if (call->sc.any && call->sc.low < low) low = call->sc.low;
+  if (call->sc.any && call->sc.high > high) high = call->sc.high;
+  return call->k > 0 && k <= 40 && low >= -900 && high + k + 1 <= 1000 && cell_digits(call) + k <= 44;
 }
 
 static int in_one_cell(double s, double t, double part, int32_t below) {
   const uint64_t sign = (uint64_t)1 << 63;
-  uint64_t u = hui_bits_of_double(t) & ~sign;
-  if (u == 0 || u >= 0x7FF0000000000000u) return 1;
+  uint64_t bits = hui_bits_of_double(t) & ~sign;
+  if (bits == 0 || bits >= 0x7FF0000000000000u) return 1;
   double e = t * part;
   return hui_bits_of_double(s - e) >> below == hui_bits_of_double(s + e) >> below;
 }
 
 /* |a|, |b| in place of the packed parts. */
 static void drop_signs(size_t panels, size_t apart, size_t n, double *x) {
-  for (size_t p = 0; p < panels; p++, x += apart) {
+  for (size_t panel = 0; panel < panels; panel++, x += apart) {
     for (size_t i = 0; i < n; i++) x[i] = hui_double_of_bits(hui_bits_of_double(x[i]) & INT64_MAX);
   }
 }
 
 /* Rounds the elements that s decides, all if no step rounded; marks the others in open[i HU_NB + j] and returns how
  * many they are. */
-static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const double *acc,
-                             int rounded, uint8_t *open, hu_events *events) {
-  double part = (double)(g->k + 4) * 0x1p-52, s[HU_NB], t[HU_NB];
-  int32_t below = 52 - cell_digits(g);
+static size_t finish_decided(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols,
+                             const double *acc, int rounded, uint8_t *open, hu_events *events) {
+  double part = (double)(call->k + 4) * 0x1p-52, s[HU_NB], t[HU_NB];
+  int32_t below = 52 - cell_digits(call);
   size_t left = 0;
   for (size_t i = 0; i < rows; i++) {
     uint8_t *mark = open + i * HU_NB;
@@ -160,36 +161,36 @@ static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t
     }
     for (size_t j = 0, past; j < cols; j = past + 1) {
       for (past = j; past < cols && !mark[past];) past++;
-      if (past > j) hui_gemm_finish64(g, i0 + i, j0 + j, past - j, s + j, events);
+      if (past > j) hui_gemm_finish64(call, i0 + i, j0 + j, past - j, s + j, events);
     }
   }
   return left;
 }
 
 /* Out of line: the stack of this and that of the integer sums are not to add up. */
-static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols,
-                                                  uint8_t *open, hu_events *events) {
+static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows,
+                                                  size_t cols, uint8_t *open, hu_events *events) {
   _Alignas(64) double acc[HU_MB * HU_NB];
   _Alignas(64) double a[HU_KC * HALF];
   _Alignas(64) double b[HU_KC * HU_NB];
   size_t padded = hui_up_to(rows, HU_GEMM_MR), panels = (cols + HU_NR - 1) / HU_NR;
   int rounded = 0;
-  load_c(g, i0, j0, rows, cols, acc);
-  if (g->c.data) {
-    for (size_t p = 0; p < panels; p++) {
-      double *z = acc + p * (HU_MB * HU_NR);
+  load_c(call, i0, j0, rows, cols, acc);
+  if (call->c.data) {
+    for (size_t panel = 0; panel < panels; panel++) {
+      double *z = acc + panel * (HU_MB * HU_NR);
       memcpy(z + HALF * HU_NR, z, padded * HU_NR * sizeof *z);
       drop_signs(1, 0, padded * HU_NR, z + HALF * HU_NR);
     }
   }
-  for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
-    size_t kc = hui_least(g->k - k0, HU_KC);
-    int fresh = !g->c.data && k0 == 0;
+  for (size_t k0 = 0; k0 < call->k; k0 += HU_KC) {
+    size_t kc = hui_least(call->k - k0, HU_KC);
+    int fresh = !call->c.data && k0 == 0;
     hu_ahead ahead, nothing;
-    look_after(&ahead, g, i0, j0, k0);
+    look_after(&ahead, call, i0, j0, k0);
     look_at_nothing(&nothing);
-    pack_a(g, i0, k0, rows, kc, a);
-    pack_b(g, j0, k0, cols, kc, b);
+    pack_a(call, i0, k0, rows, kc, a);
+    pack_b(call, j0, k0, cols, kc, b);
     hui_float_env_forget();
     HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, &ahead);
     rounded |= hui_float_env_rounded();
@@ -197,24 +198,24 @@ static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t 
     drop_signs(panels, HU_KC * HU_NR, kc * HU_NR, b);
     HU_TILE_KERNEL(padded, cols, kc, a, b, acc + HALF * HU_NR, fresh, &nothing);
   }
-  return finish_decided(g, i0, j0, rows, cols, acc, rounded, open, events);
+  return finish_decided(call, i0, j0, rows, cols, acc, rounded, open, events);
 }
 
-static void bracket_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+static void bracket_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
   uint8_t open[HALF * HU_NB];
-  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
-  if (sum_block(g, i0, j0, rows, cols, open, events)) {
-    hui_gemm_sum_open(g, i0, j0, rows, cols, open, HU_NB, events);
+  size_t rows = hui_least(call->m - i0, call->block_rows), cols = hui_least(call->n - j0, call->block_cols);
+  if (sum_block(call, i0, j0, rows, cols, open, events)) {
+    hui_gemm_sum_open(call, i0, j0, rows, cols, open, HU_NB, events);
   }
 }
 
-static int run_brackets(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+static int run_brackets(hu_gemm_call *call, const hu_level *level, hu_events *events) {
   (void)level;
-  if (!g->exact) return 0;
-  hui_gemm_look(g);
-  if (!brackets_help(g)) return 0;
-  hui_gemm_set_blocks(g, HALF, HU_GEMM_MR, HU_NB, HU_NR);
-  hui_gemm_run(g, bracket_block, events);
+  if (!call->exact) return 0;
+  hui_gemm_look(call);
+  if (!brackets_help(call)) return 0;
+  hui_gemm_set_blocks(call, HALF, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(call, bracket_block, events);
   return 1;
 }
 

@@ -3,9 +3,9 @@
  * HU_TILE_KERNEL. */
 #define HU_REAL float
 #define HU_READ hui_gemm_read32
-#define HU_COPY g->kernels->copy
-#define HU_SPREAD g->kernels->spread32
-#define HU_TRANSPOSE g->kernels->transpose32
+#define HU_COPY call->kernels->copy
+#define HU_SPREAD call->kernels->spread32
+#define HU_TRANSPOSE call->kernels->transpose32
 #define HU_NR HU_GEMM32_NR
 #define HU_MB HU_GEMM32_MB
 #define HU_NB HU_GEMM32_NB

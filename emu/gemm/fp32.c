@@ -4,21 +4,21 @@
 #include "emu/gemm/call.h"
 
 #define HU_FINISH hui_gemm_finish32
-#define HU_TILE_KERNEL g->kernels->fma32
+#define HU_TILE_KERNEL call->kernels->fma32
 #include "emu/gemm/float_block32.h"
 
-static int serves(const hu_gemm_call *g) {
-  const hu_format *fc = g->c.data ? &g->c.format : NULL;
-  int fit = g->a.carried && g->b.carried && (!fc || g->c.carried);
-  if (g->exact) return fit && hui_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149);
-  return !g->watches && hui_gemm_is_fp32(g->accum, fit);
+static int serves(const hu_gemm_call *call) {
+  const hu_format *fc = call->c.data ? &call->c.format : NULL;
+  int fit = call->a.carried && call->b.carried && (!fc || call->c.carried);
+  if (call->exact) return fit && hui_gemm_sums_fit(call->k, call->a.format, call->b.format, fc, 24, -149);
+  return !call->watches && hui_gemm_is_fp32(call->accum, fit);
 }
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
   (void)level;
-  if (!serves(g)) return 0;
-  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hui_gemm_run(g, run_block, events);
+  if (!serves(call)) return 0;
+  hui_gemm_set_blocks(call, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

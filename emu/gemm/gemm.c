@@ -18,35 +18,37 @@ typedef struct grid_check {
 } grid_check;
 
 static void check_part(void *context, size_t part) {
-  grid_check *t = context;
-  size_t rows = hui_gemm_stored_rows(t->x), first = rows / t->parts * part + hui_least(part, rows % t->parts);
-  t->wrong[part] = !hui_gemm_on_grid(t->x, first, rows / t->parts + (part < rows % t->parts));
+  grid_check *check = context;
+  size_t rows = hui_gemm_stored_rows(check->x),
+         first = rows / check->parts * part + hui_least(part, rows % check->parts);
+  check->wrong[part] = !hui_gemm_on_grid(check->x, first, rows / check->parts + (part < rows % check->parts));
 }
 
 static int on_grid(const hu_matrix *x, uint32_t threads) {
-  grid_check t;
-  t.x = x;
-  t.parts = hui_least(hui_gemm_stored_rows(x), threads);
-  hui_parallel(threads, t.parts, check_part, &t);
-  for (size_t i = 0; i < t.parts; i++) {
-    if (t.wrong[i]) return 0;
+  grid_check check;
+  check.x = x;
+  check.parts = hui_least(hui_gemm_stored_rows(x), threads);
+  hui_parallel(threads, check.parts, check_part, &check);
+  for (size_t i = 0; i < check.parts; i++) {
+    if (check.wrong[i]) return 0;
   }
   return 1;
 }
 
-static hu_status check_elements(const hu_gemm_call *g) {
-  const hu_matrix *all[5] = {&g->a, &g->b, &g->c, &g->scale_a, &g->scale_b};
-  hu_status s = HU_OK;
-  for (int i = 0; i < 5 && s == HU_OK; i++) {
+static hu_status check_elements(const hu_gemm_call *call) {
+  const hu_matrix *all[5] = {&call->a, &call->b, &call->c, &call->scale_a, &call->scale_b};
+  hu_status status = HU_OK;
+  for (int i = 0; i < 5 && status == HU_OK; i++) {
     const hu_matrix *x = all[i];
     if (!x->data || x->rows == 0 || x->cols == 0) continue;
     if (x->values) {
-      s = on_grid(x, g->threads) ? HU_OK : HU_E_GRID;
+      status = on_grid(x, call->threads) ? HU_OK : HU_E_GRID;
     } else {
-      s = hui_code_rows_check(hui_gemm_stored_rows(x), hui_gemm_stored_cols(x), x->data, x->ld, x->format, g->threads);
+      status = hui_code_rows_check(hui_gemm_stored_rows(x), hui_gemm_stored_cols(x), x->data, x->ld, x->format,
+                                   call->threads);
     }
   }
-  return s;
+  return status;
 }
 
 /* ---- the ways ---- */
@@ -57,74 +59,76 @@ static const hu_gemm_way *const ways[] = {&hu_way_digits,   &hu_way_short,   &hu
                                           &hu_way_seq,      &hu_way_unfused, &hu_way_seq_modes, &hu_way_pairs,
                                           &hu_way_unit,     &hu_way_slices,  &hu_way_steps,     &hu_way_by_model};
 
-static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+static void run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    if (ways[i]->run(g, level, events)) return;
+    if (ways[i]->run(call, level, events)) return;
   }
 }
 
 /* ---- the call ---- */
 
 /* Sets which trailing digits of x's codes the model does not look at, and whether it does where they make a NaN. */
-static void set_unseen(hu_matrix *x, const hu_block *b) {
-  uint32_t seen = b->input;
+static void set_unseen(hu_matrix *x, const hu_block *block) {
+  uint32_t seen = block->input;
   x->unseen = seen && x->spec.m > seen ? ((uint32_t)1 << (x->spec.m - seen)) - 1 : 0;
-  x->nan_kept = b->nan;
+  x->nan_kept = block->nan;
 }
 
 /* sa, sb: NULL where the model has no scales. */
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                          hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
-  hu_gemm_call g;
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                          hu_watch *watch) {
+  hu_gemm_call call;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status s = hui_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
-  if (s != HU_OK || m == 0 || n == 0) return s;
+  hu_status status = hui_gemm_check(m, n, k, result, a, b, c, sa, sb, accum, mode);
+  if (status != HU_OK || m == 0 || n == 0) return status;
   const hu_level *level = hui_level_for(exec);
-  g.m = m;
-  g.n = n;
-  g.k = k;
-  g.threads = hui_exec_threads(exec);
-  g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
-  g.extensions = hui_extensions_for(exec);
-  hui_gemm_matrix(&g.a, a, m, k, level, g.kernels);
-  hui_gemm_matrix(&g.b, b, k, n, level, g.kernels);
-  hui_gemm_matrix(&g.c, c, m, n, level, g.kernels);
-  hui_gemm_matrix(&g.scale_a, sa, m, hui_gemm_scales(accum, k), level, g.kernels);
-  hui_gemm_matrix(&g.scale_b, sb, hui_gemm_scales(accum, k), n, level, g.kernels);
-  set_unseen(&g.a, &accum->block);
-  set_unseen(&g.b, &accum->block);
-  g.accum = accum;
-  g.exact = accum->kind == HU_ACCUM_EXACT;
-  g.looked = 0;
-  g.run = run;
-  g.level = level;
-  g.stream = hui_exec_stream(exec);
-  hui_gemm_set_result(&g, d, mode, level);
+  call.m = m;
+  call.n = n;
+  call.k = k;
+  call.threads = hui_exec_threads(exec);
+  call.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
+  call.extensions = hui_extensions_for(exec);
+  hui_gemm_matrix(&call.a, a, m, k, level, call.kernels);
+  hui_gemm_matrix(&call.b, b, k, n, level, call.kernels);
+  hui_gemm_matrix(&call.c, c, m, n, level, call.kernels);
+  hui_gemm_matrix(&call.scale_a, sa, m, hui_gemm_scales(accum, k), level, call.kernels);
+  hui_gemm_matrix(&call.scale_b, sb, hui_gemm_scales(accum, k), n, level, call.kernels);
+  set_unseen(&call.a, &accum->block);
+  set_unseen(&call.b, &accum->block);
+  call.accum = accum;
+  call.exact = accum->kind == HU_ACCUM_EXACT;
+  call.looked = 0;
+  call.run = run;
+  call.level = level;
+  call.stream = hui_exec_stream(exec);
+  hui_gemm_set_result(&call, result, mode, level);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  s = check_elements(&g);
-  g.watches = watch ? watches : NULL;
+  status = check_elements(&call);
+  call.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
-  if (s == HU_OK) run(&g, level, events);
+  if (status == HU_OK) run(&call, level, events);
   for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hui_watch_add(watch, &watches[i]);
   hui_float_env_leave(saved);
-  return s;
+  return status;
 }
 
-hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
                   const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return multiply(m, n, k, d, a, b, c, NULL, NULL, accum, mode, exec, events, NULL);
+  return multiply(m, n, k, result, a, b, c, NULL, NULL, accum, mode, exec, events, NULL);
 }
 
-hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                         hu_mode mode, const hu_exec *exec, hu_events *events) {
+hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                         const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
   if (!sa || !sb) return HU_E_NULL;
-  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, NULL);
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, NULL);
 }
 
-hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
-                          hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
-  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, watch);
+hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                          hu_watch *watch) {
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, watch);
 }

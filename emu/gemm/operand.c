@@ -36,16 +36,16 @@ static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
 }
 
-static hu_num load_code(const hu_matrix *x, uint32_t w) {
-  return x->values ? hui_unpack32(w) : hui_unpack(&x->spec, w);
+static hu_num load_code(const hu_matrix *x, uint32_t word) {
+  return x->values ? hui_unpack32(word) : hui_unpack(&x->spec, word);
 }
 
-static hu_num load(const hu_matrix *x, const uint8_t *p) { return load_code(x, hui_load_code(p, x->size)); }
+static hu_num load(const hu_matrix *x, const uint8_t *at) { return load_code(x, hui_load_code(at, x->size)); }
 
 /* A code with an exponent field above 0, finite, and normal in binary64 too, only has to move to its place there. */
-static double decode64(const hu_matrix *x, const uint8_t *p) {
-  uint32_t code = hui_load_code(p, x->size), c = code & x->spec.mag_mask;
-  if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hui_double_of_bits(hui_pack64(load(x, p)));
+static double decode64(const hu_matrix *x, const uint8_t *at) {
+  uint32_t code = hui_load_code(at, x->size), c = code & x->spec.mag_mask;
+  if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hui_double_of_bits(hui_pack64(load(x, at)));
   uint64_t sign = (uint64_t)((code & x->spec.sign_mask) != 0) << 63;
   return hui_double_of_bits((((uint64_t)c << (52 - x->spec.m)) + ((uint64_t)(1023 - x->spec.bias) << 52)) | sign);
 }
@@ -59,20 +59,20 @@ const float *hui_gemm_direct32(const hu_matrix *x, size_t row, size_t column) {
 }
 
 void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
-  const uint8_t *p = stored_at(x, row, column);
+  const uint8_t *at = stored_at(x, row, column);
   if (x->patterns) {
-    x->moves->copy(n, z, (const float *)(const void *)p);
+    x->moves->copy(n, z, (const float *)(const void *)at);
   } else if (!x->kernels) {
-    for (size_t i = 0; i < n; i++) z[i] = hui_float_of_bits(hui_pack32(load(x, p + i * x->size)));
+    for (size_t i = 0; i < n; i++) z[i] = hui_float_of_bits(hui_pack32(load(x, at + i * x->size)));
   } else {
-    x->kernels->decode[hui_by_size(x->size)](&x->constants, n, (uint32_t *)(void *)z, p);
+    x->kernels->decode[hui_by_size(x->size)](&x->constants, n, (uint32_t *)(void *)z, at);
   }
 }
 
 void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z) {
-  const uint8_t *p = stored_at(x, row, column);
+  const uint8_t *at = stored_at(x, row, column);
   if (!x->patterns && !x->kernels) {
-    for (size_t i = 0; i < n; i++) z[i] = decode64(x, p + i * x->size);
+    for (size_t i = 0; i < n; i++) z[i] = decode64(x, at + i * x->size);
     return;
   }
   if (x->patterns) {
@@ -89,23 +89,23 @@ void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, do
 
 /* A value of the format rounds to itself. Any NaN will do where the format has NaN; where it has none, NaN becomes a
  * number. */
-static int piece_on_grid(const hu_matrix *x, const float *p, size_t n) {
+static int piece_on_grid(const hu_matrix *x, const float *numbers, size_t n) {
   uint32_t z[PIECE], wrong = 0;
   hu_events ignored;
   if (x->kernels) {
-    hu_piece piece = {n, z, (const uint32_t *)(const void *)p, 0, 0, 0};
+    hu_piece piece = {n, z, (const uint32_t *)(const void *)numbers, 0, 0, 0};
     memset(&ignored, 0, sizeof ignored);
     x->kernels->quantize(&x->constants, &piece, &ignored);
   } else {
     uint32_t events;
     for (size_t i = 0; i < n; i++) {
-      uint32_t code = hui_round(&x->spec, hui_unpack32(hui_bits_of_float(p[i])), 0, &events);
+      uint32_t code = hui_round(&x->spec, hui_unpack32(hui_bits_of_float(numbers[i])), 0, &events);
       z[i] = hui_pack32(hui_unpack(&x->spec, code));
     }
   }
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = hui_bits_of_float(p[i]), nan = (uint32_t)((u & 0x7FFFFFFFu) > 0x7F800000u);
-    wrong |= (uint32_t)(u != z[i]) & ~(nan & (uint32_t)((z[i] & 0x7FFFFFFFu) > 0x7F800000u));
+    uint32_t bits = hui_bits_of_float(numbers[i]), nan = (uint32_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    wrong |= (uint32_t)(bits != z[i]) & ~(nan & (uint32_t)((z[i] & 0x7FFFFFFFu) > 0x7F800000u));
   }
   return !wrong;
 }
@@ -115,8 +115,8 @@ int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
   if (hu_format_equal(x->format, hui_format_binary32())) return 1;
   for (size_t i = row; i < row + rows; i++) {
     for (size_t j = 0; j < cols; j += PIECE) {
-      const float *p = (const float *)(const void *)stored_at(x, i, j);
-      if (!piece_on_grid(x, p, hui_least(cols - j, PIECE))) return 0;
+      const float *numbers = (const float *)(const void *)stored_at(x, i, j);
+      if (!piece_on_grid(x, numbers, hui_least(cols - j, PIECE))) return 0;
     }
   }
   return 1;
@@ -124,11 +124,11 @@ int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
 
 /* The least and the largest exponent fields of finite non-zero elements. Binary64 subnormals have field 0: nothing is
  * known of them but the format's lowest place and 2^-1022. */
-static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *most, uint64_t *special) {
+static void widen_span(const double *x, size_t n, uint64_t *least, uint64_t *most, uint64_t *special) {
   for (size_t i = 0; i < n; i++) {
-    uint64_t u = hui_bits_of_double(p[i]) & 0x7FFFFFFFFFFFFFFFu, field = u >> 52;
+    uint64_t bits = hui_bits_of_double(x[i]) & 0x7FFFFFFFFFFFFFFFu, field = bits >> 52;
     *special |= (uint64_t)(field == 0x7FF);
-    uint64_t counts = (uint64_t)(u != 0) & (uint64_t)(field != 0x7FF);
+    uint64_t counts = (uint64_t)(bits != 0) & (uint64_t)(field != 0x7FF);
     uint64_t low = counts ? field : 0x7FF, high = counts ? field : 0;
     *least = low < *least ? low : *least;
     *most = high > *most ? high : *most;
@@ -136,7 +136,7 @@ static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *mos
 }
 
 static hu_span span_of(const hu_matrix *x) {
-  hu_span s = {0, 0, 0, 0};
+  hu_span span = {0, 0, 0, 0};
   uint64_t least = 0x7FF, most = 0, special = 0;
   size_t rows = x->data ? hui_gemm_stored_rows(x) : 0, cols = hui_gemm_stored_cols(x);
   for (size_t i = 0; i < rows; i++) {
@@ -147,36 +147,36 @@ static hu_span span_of(const hu_matrix *x) {
       widen_span(piece, some, &least, &most, &special);
     }
   }
-  s.special = special != 0;
-  if (least == 0x7FF) return s;
+  span.special = special != 0;
+  if (least == 0x7FF) return span;
   int32_t m = x->spec.m, exponent = (int32_t)least - 1023;
-  s.any = 1;
-  s.low = exponent < x->spec.emin || least == 0 ? x->spec.emin - m : exponent - m;
-  s.high = most == 0 ? -1022 : (int32_t)most - 1022;
-  return s;
+  span.any = 1;
+  span.low = exponent < x->spec.emin || least == 0 ? x->spec.emin - m : exponent - m;
+  span.high = most == 0 ? -1022 : (int32_t)most - 1022;
+  return span;
 }
 
 /* An element as the model reads it (hui_source_read of emu/core/accum_plan.h): values stand for their codes. */
-static hu_num load_seen(const hu_matrix *x, const uint8_t *p) {
-  uint32_t events, w = hui_load_code(p, x->size);
+static hu_num load_seen(const hu_matrix *x, const uint8_t *at) {
+  uint32_t events, word = hui_load_code(at, x->size);
   int is_binary32 = x->spec.m == 23 && x->spec.emin == -126 && x->spec.has_inf;
-  if (x->nan_kept && load_code(x, w).kind == HU_KIND_NAN) return load_code(x, w);
-  if (!x->unseen || !x->values || is_binary32) return load_code(x, w & ~x->unseen);
-  return hui_unpack(&x->spec, hui_round(&x->spec, hui_unpack32(w), 0, &events) & ~x->unseen);
+  if (x->nan_kept && load_code(x, word).kind == HU_KIND_NAN) return load_code(x, word);
+  if (!x->unseen || !x->values || is_binary32) return load_code(x, word & ~x->unseen);
+  return hui_unpack(&x->spec, hui_round(&x->spec, hui_unpack32(word), 0, &events) & ~x->unseen);
 }
 
 int hui_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n) {
   for (size_t k = 0; k < n; k++, i += di, j += dj) {
-    const uint8_t *p = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
-    if (load_seen(x, p).kind == HU_KIND_NAN) return 1;
+    const uint8_t *at = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
+    if (load_seen(x, at).kind == HU_KIND_NAN) return 1;
   }
   return 0;
 }
 
-void hui_gemm_look(hu_gemm_call *g) {
-  if (g->looked) return;
-  g->sa = span_of(&g->a);
-  g->sb = span_of(&g->b);
-  g->sc = span_of(&g->c);
-  g->looked = 1;
+void hui_gemm_look(hu_gemm_call *call) {
+  if (call->looked) return;
+  call->sa = span_of(&call->a);
+  call->sb = span_of(&call->b);
+  call->sc = span_of(&call->c);
+  call->looked = 1;
 }

@@ -36,106 +36,111 @@ _Static_assert(KC % HU_PAIRS_STEPS == 0 && HU_PAIRS_STEPS % MR == 0, "pieces of 
 
 /* ---- the choice ---- */
 
-static int none(hu_format f) { return !f.sign && !f.e && !f.m; }
+static int none(hu_format format) { return !format.sign && !format.e && !format.m; }
 
-static int is_chain(const hu_block *o) {
-  return o->rule == HU_BLOCK_CHAIN && o->length == 2 && o->order == HU_BLOCK_ORDER_DOWN;
+static int is_chain(const hu_block *block) {
+  return block->rule == HU_BLOCK_CHAIN && block->length == 2 && block->order == HU_BLOCK_ORDER_DOWN;
 }
 
-static int is_lanes(const hu_block *o) {
-  return o->rule == HU_BLOCK_LANES && o->length == 32 && o->order == HU_BLOCK_ORDER_UP;
+static int is_lanes(const hu_block *block) {
+  return block->rule == HU_BLOCK_LANES && block->length == 32 && block->order == HU_BLOCK_ORDER_UP;
 }
 
-static int is_block(const hu_block *o) {
-  return o->daz == HU_BLOCK_DAZ_SIGN && o->ftz == HU_BLOCK_FTZ_TINY && o->join == HU_BLOCK_JOIN_FIRST && !o->input &&
-         none(o->as) && none(o->scale);
+static int is_block(const hu_block *block) {
+  return block->daz == HU_BLOCK_DAZ_SIGN && block->ftz == HU_BLOCK_FTZ_TINY && block->join == HU_BLOCK_JOIN_FIRST &&
+         !block->input && none(block->as) && none(block->scale);
 }
 
-static int sums_in_binary32(const hu_accum *x) {
-  hu_spec s = hui_spec_of(x->sum, x->mode);
-  return hui_spec_is_plain(&s) && s.negzero && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF && s.has_inf &&
-         s.has_nan && s.round == HU_RNE && s.saturate == HU_SAT_NONE && s.tiny == HU_TINY_AFTER;
+static int sums_in_binary32(const hu_accum *accum) {
+  hu_spec spec = hui_spec_of(accum->sum, accum->mode);
+  return hui_spec_is_plain(&spec) && spec.negzero && spec.m == 23 && spec.emin == -126 && spec.max_code == 0x7F7FFFFF &&
+         spec.has_inf && spec.has_nan && spec.round == HU_RNE && spec.saturate == HU_SAT_NONE &&
+         spec.tiny == HU_TINY_AFTER;
 }
 
 static int is_bfloat16(const hu_matrix *x) {
-  const hu_spec *s = &x->spec;
-  return x->carried && hui_spec_is_plain(s) && s->m == 7 && s->emin == -126;
+  const hu_spec *spec = &x->spec;
+  return x->carried && hui_spec_is_plain(spec) && spec->m == 7 && spec->emin == -126;
 }
 
 /* NULL: none serves. */
-static const hu_pair_kernels *choose(const hu_gemm_call *g) {
-  const hu_accum *x = g->accum;
-  if (!hui_gemm_is_bare(g) || g->k == 0) return NULL;
-  if (x->kind != HU_ACCUM_BLOCK || x->promote || x->slices || !is_block(&x->block)) return NULL;
-  if (!sums_in_binary32(x) || !is_bfloat16(&g->a) || !is_bfloat16(&g->b) || (g->c.data && !g->c.carried)) return NULL;
-  return is_chain(&x->block) ? g->extensions.pairs : is_lanes(&x->block) ? g->extensions.pair_tiles : NULL;
+static const hu_pair_kernels *choose(const hu_gemm_call *call) {
+  const hu_accum *accum = call->accum;
+  if (!hui_gemm_is_bare(call) || call->k == 0) return NULL;
+  if (accum->kind != HU_ACCUM_BLOCK || accum->promote || accum->slices || !is_block(&accum->block)) return NULL;
+  if (!sums_in_binary32(accum) || !is_bfloat16(&call->a) || !is_bfloat16(&call->b) ||
+      (call->c.data && !call->c.carried))
+    return NULL;
+  return is_chain(&accum->block)   ? call->extensions.pairs
+         : is_lanes(&accum->block) ? call->extensions.pair_tiles
+                                   : NULL;
 }
 
 /* ---- operands ---- */
 
 /* As codes. */
-static void read_codes(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
-  _Alignas(64) float f[NB + 16];
-  const hu_pair_kernels *kernels = g->way;
+static void read_codes(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
+  _Alignas(64) float values[NB + 16];
+  const hu_pair_kernels *kernels = call->way;
   if (x->size == 2 && hu_format_equal(x->format, hu_format_ieee(8, 7, 0))) {
     memcpy(z, (const uint16_t *)x->data + row * x->ld + column, n * 2);
     return;
   }
-  hui_gemm_read32(x, row, column, n, f);
-  memset(f + n, 0, 16 * sizeof *f);
-  kernels->halves(hui_up_to(n, 16), z, f);
+  hui_gemm_read32(x, row, column, n, values);
+  memset(values + n, 0, 16 * sizeof *values);
+  kernels->halves(hui_up_to(n, 16), z, values);
 }
 
 /* ---- blocks of D ---- */
 
 /* acc = C, or +0. */
-static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, float *acc) {
+static void load_c(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, float *acc) {
   float line[MB > NB ? MB : NB];
   memset(acc, 0, MB * hui_up_to(cols, NR) * sizeof *acc);
-  if (!g->c.data) return;
-  for (size_t i = 0; !g->c.transposed && i < rows; i++) {
-    hui_gemm_read32(&g->c, i0 + i, j0, cols, line);
+  if (!call->c.data) return;
+  for (size_t i = 0; !call->c.transposed && i < rows; i++) {
+    hui_gemm_read32(&call->c, i0 + i, j0, cols, line);
     for (size_t j = 0; j < cols; j += NR) {
       memcpy(acc + j * MB + i * NR, line + j, hui_least(NR, cols - j) * sizeof *acc);
     }
   }
-  for (size_t j = 0; g->c.transposed && j < cols; j++) {
-    hui_gemm_read32(&g->c, j0 + j, i0, rows, line);
+  for (size_t j = 0; call->c.transposed && j < cols; j++) {
+    hui_gemm_read32(&call->c, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) acc[j / NR * (MB * NR) + i * NR + j % NR] = line[i];
   }
 }
 
-static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+static void run_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) float acc[MB * NB];
   _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
-  const hu_pair_kernels *kernels = g->way;
-  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
-  words_rule w = {2, KC, kernels->step, read_codes, kernels->weave};
-  load_c(g, i0, j0, rows, cols, acc);
-  for (size_t k0 = 0; k0 < g->k; k0 += 2 * KC) {
-    size_t kc = hui_least(g->k - k0, 2 * KC);
+  const hu_pair_kernels *kernels = call->way;
+  size_t rows = hui_least(call->m - i0, call->block_rows), cols = hui_least(call->n - j0, call->block_cols);
+  words_rule rule = {2, KC, kernels->step, read_codes, kernels->weave};
+  load_c(call, i0, j0, rows, cols, acc);
+  for (size_t k0 = 0; k0 < call->k; k0 += 2 * KC) {
+    size_t kc = hui_least(call->k - k0, 2 * KC);
     if (kernels->by_rows) {
-      pack_word_rows(g, &w, i0, k0, rows, kc, MINUS_ZERO, kernels->high, a);
+      pack_word_rows(call, &rule, i0, k0, rows, kc, MINUS_ZERO, kernels->high, a);
     } else {
-      pack_words_a(g, &w, i0, k0, rows, kc, MINUS_ZERO, a);
+      pack_words_a(call, &rule, i0, k0, rows, kc, MINUS_ZERO, a);
     }
-    pack_words_b(g, &w, j0, k0, cols, kc, 0, b);
-    kernels->multiply(hui_up_to(rows, kernels->high), cols, in_steps(&w, kc) / 2, a, b, acc);
+    pack_words_b(call, &rule, j0, k0, cols, kc, 0, b);
+    kernels->multiply(hui_up_to(rows, kernels->high), cols, in_steps(&rule, kc) / 2, a, b, acc);
   }
   for (size_t i = 0; i < rows; i++) {
     float row[NB];
     for (size_t j = 0; j < cols; j += NR) memcpy(row + j, acc + j * MB + i * NR, NR * sizeof *row);
-    hui_gemm_finish32(g, i0 + i, j0, cols, row, events);
+    hui_gemm_finish32(call, i0 + i, j0, cols, row, events);
   }
 }
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
   (void)level;
-  const hu_pair_kernels *kernels = choose(g);
+  const hu_pair_kernels *kernels = choose(call);
   if (!kernels) return 0;
-  g->way = kernels;
-  hui_gemm_set_blocks(g, MB, MR, NB, NR);
-  hui_gemm_run(g, run_block, events);
+  call->way = kernels;
+  hui_gemm_set_blocks(call, MB, MR, NB, NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

@@ -82,7 +82,7 @@ typedef struct hu_seq {
 typedef struct hu_seq_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's. 0: gave up, acc is untouched. rows,
    * columns: those that count. fresh: acc holds nothing yet and counts as +0. */
-  int (*tile)(const hu_seq *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
+  int (*tile)(const hu_seq *seq, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
               float *acc, int fresh);
   int quick_odd; /* 1: rounding to odd costs less than to test for ties that are not rare */
 } hu_seq_kernels;

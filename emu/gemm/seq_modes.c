@@ -6,53 +6,53 @@
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
 
-static float step_in_integers(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k) {
-  hu_draw d = hui_draw_of(q->key, element, NULL);
-  d.next = q->unfused ? 2 * k : k;
+static float step_in_integers(const hu_modes *modes, float a, float b, float acc, uint64_t element, uint64_t k) {
+  hu_draw draw = hui_draw_of(modes->key, element, NULL);
+  draw.next = modes->unfused ? 2 * k : k;
   hu_num x = hui_unpack32(hui_bits_of_float(a)), y = hui_unpack32(hui_bits_of_float(b));
   hu_num c = hui_unpack32(hui_bits_of_float(acc)), z;
-  if (q->unfused) {
-    hu_num p = hui_grid_mul(&q->product.grid, x, y, &d);
-    z = hui_grid_add(&q->sum.grid, c, p, &d);
+  if (modes->unfused) {
+    hu_num product = hui_grid_mul(&modes->product.grid, x, y, &draw);
+    z = hui_grid_add(&modes->sum.grid, c, product, &draw);
   } else {
-    z = hui_grid_fma(&q->sum.grid, x, y, c, &d);
+    z = hui_grid_fma(&modes->sum.grid, x, y, c, &draw);
   }
   return hui_float_of_bits(hui_pack32(z));
 }
 
 /* Does what t has of x suffice? */
-static int digits_suffice(const hu_spec *f) {
-  int32_t d = 23 - f->m;
-  switch (f->round) {
+static int digits_suffice(const hu_spec *spec) {
+  int32_t digits = 23 - spec->m;
+  switch (spec->round) {
     case HU_RTZ:
     case HU_RTP:
     case HU_RTN:
-    case HU_RNA: return d >= 1;
-    case HU_SRA: return f->bits <= d;
-    case HU_SRB: return f->bits + 1 <= d;
-    default: return hui_odd_is_enough(f);
+    case HU_RNA: return digits >= 1;
+    case HU_SRA: return spec->bits <= digits;
+    case HU_SRB: return spec->bits + 1 <= digits;
+    default: return hui_odd_is_enough(spec);
   }
 }
 
 int hui_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
   memset(z, 0, sizeof *z);
   z->grid = hui_grid_of(format, mode);
-  const hu_spec *f = &z->grid.spec;
-  const int single = f->round == HU_RNE && f->m == 23 && f->emin == -126;
-  if (!hui_lanes_round_into(f, 23) || !f->fits_binary32 || !(single || digits_suffice(f))) return 0;
-  z->floor = hui_power_bits(f->emin);
-  z->span = (uint32_t)(f->emax - f->emin) << 23;
-  z->d = (uint32_t)(23 - f->m);
-  int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */
+  const hu_spec *spec = &z->grid.spec;
+  const int single = spec->round == HU_RNE && spec->m == 23 && spec->emin == -126;
+  if (!hui_lanes_round_into(spec, 23) || !spec->fits_binary32 || !(single || digits_suffice(spec))) return 0;
+  z->floor = hui_power_bits(spec->emin);
+  z->span = (uint32_t)(spec->emax - spec->emin) << 23;
+  z->dropped = (uint32_t)(23 - spec->m);
+  int32_t spare = (int32_t)z->dropped - spec->bits; /* fraction digits below the random ones */
   z->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
   z->half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
   return 1;
 }
 
-static int products_are_exact(hu_gemm_call *g) {
-  if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
-  hui_gemm_look(g);
-  return !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= -149;
+static int products_are_exact(hu_gemm_call *call) {
+  if (call->a.spec.m + call->b.spec.m + 2 > 24) return 0;
+  hui_gemm_look(call);
+  return !call->sa.any || !call->sb.any || call->sa.low + call->sb.low >= -149;
 }
 
 /* What the way keeps of a call. */
@@ -62,53 +62,53 @@ typedef struct modes_way {
 } modes_way;
 
 /* 1 if the lanes serve the model. */
-static int choose(modes_way *w, hu_gemm_call *g, const hu_level *level) {
-  const hu_accum *x = g->accum;
-  hu_modes *q = &w->modes;
-  w->kernels = level->seq_modes;
-  if (!w->kernels || !w->kernels->tile || !hui_gemm_is_bare(g)) return 0;
-  memset(q, 0, sizeof *q);
-  q->unfused = x->kind == HU_ACCUM_SEQ2;
-  if ((x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
-  if (x->mode.round == HU_RNE || g->k == 0) return 0;
-  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
-  if (!hui_mode_grid_of(&q->sum, x->sum, x->mode)) return 0;
-  if (!hui_mode_grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
-  q->key = g->stream.key;
-  q->lane = step_in_integers;
-  return !q->unfused || products_are_exact(g);
+static int choose(modes_way *way, hu_gemm_call *call, const hu_level *level) {
+  const hu_accum *accum = call->accum;
+  hu_modes *modes = &way->modes;
+  way->kernels = level->seq_modes;
+  if (!way->kernels || !way->kernels->tile || !hui_gemm_is_bare(call)) return 0;
+  memset(modes, 0, sizeof *modes);
+  modes->unfused = accum->kind == HU_ACCUM_SEQ2;
+  if ((accum->kind != HU_ACCUM_SEQ && !modes->unfused) || accum->promote || accum->slices) return 0;
+  if (accum->mode.round == HU_RNE || call->k == 0) return 0;
+  if (!call->a.carried || !call->b.carried || (call->c.data && !call->c.carried)) return 0;
+  if (!hui_mode_grid_of(&modes->sum, accum->sum, accum->mode)) return 0;
+  if (!hui_mode_grid_of(&modes->product, modes->unfused ? accum->product : accum->sum, accum->mode)) return 0;
+  modes->key = call->stream.key;
+  modes->lane = step_in_integers;
+  return !modes->unfused || products_are_exact(call);
 }
 
 /* ---- blocks ---- */
 
 /* i0, j0, k0: where the block and the piece of K begin. */
-static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t cols, size_t kc,
+static void run_tiles(const hu_gemm_call *call, size_t i0, size_t j0, size_t k0, size_t rows, size_t cols, size_t kc,
                       const float *a, const float *b, float *acc, int fresh) {
-  const modes_way *w = g->way;
+  const modes_way *way = call->way;
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
-      for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
-      uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
-      w->kernels->tile(&w->modes, hui_least(rows - i, HU_GEMM_MR), hui_least(cols - j, HU_GEMM32_NR), kc,
-                       a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
+      for (size_t k = 0; fresh && k < HU_GEMM_MR * HU_GEMM32_NR; k++) z[k] = 0;
+      uint64_t element = call->stream.counter + (uint64_t)(i0 + i) * call->n + j0 + j;
+      way->kernels->tile(&way->modes, hui_least(rows - i, HU_GEMM_MR), hui_least(cols - j, HU_GEMM32_NR), kc,
+                         a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, call->n, k0);
     }
   }
 }
 
 #define HU_FINISH hui_gemm_finish_open
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
-  run_tiles(g, i0, j0, k0, rows, cols, kc, a, b, acc, fresh)
+  run_tiles(call, i0, j0, k0, rows, cols, kc, a, b, acc, fresh)
 #include "emu/gemm/float_block32.h"
 
 _Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
-  modes_way w;
-  if (!choose(&w, g, level)) return 0;
-  g->way = &w;
-  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hui_gemm_run(g, run_block, events);
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
+  modes_way way;
+  if (!choose(&way, call, level)) return 0;
+  call->way = &way;
+  hui_gemm_set_blocks(call, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

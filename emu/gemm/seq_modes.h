@@ -33,7 +33,7 @@ struct hu_modes {
   uint64_t key;              /* of the random words */
   int32_t unfused;           /* 1: seq2 */
   /* One step of one element in integers. */
-  float (*lane)(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k);
+  float (*lane)(const hu_modes *modes, float a, float b, float acc, uint64_t element, uint64_t k);
 };
 
 /* seq_modes.c. 1 if binary32 lanes can round to the format in the mode; ties to even, too. */
@@ -42,7 +42,7 @@ int hui_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode);
 typedef struct hu_modes_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through the steps k ... k + kc - 1, k a multiple of 4; layouts as fma32's.
    * Element (i, j) is number element + i n + j. NULL on levels without fused multiply-adds. */
-  void (*tile)(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
+  void (*tile)(const hu_modes *modes, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
                uint64_t element, uint64_t n, uint64_t k);
   const hu_step_kernels *steps; /* of every level */
 } hu_modes_kernels;

@@ -67,10 +67,10 @@ typedef struct hu_unfused {
 typedef struct hu_unfused_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's; `other`: kahan, neumaier: c. 0: gave
    * up, nothing is changed. rows, columns: those that count. */
-  int (*tile)(const hu_unfused *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
+  int (*tile)(const hu_unfused *steps, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
               float *sum, float *other);
   /* sum = rnd(sum + part) for a tile. 0: gave up. */
-  int (*join)(const hu_unfused_grid *g, size_t rows, size_t cols, float *sum, const float *part);
+  int (*join)(const hu_unfused_grid *grid, size_t rows, size_t cols, float *sum, const float *part);
 } hu_unfused_kernels;
 
 extern const hu_unfused_kernels HU_OF_LEVEL(hu_unfused);

@@ -63,18 +63,18 @@ static void blocks(const hu_unit_plan *q, size_t rows, size_t cols, size_t count
 
 /* ---- the rest ---- */
 
-static void prepare(const hu_unit_operand *o, size_t n, const float *x, double *v, double *p) {
-  const blk_d zero = blk_all(0), daz = blk_all(o->daz), emin = blk_all(o->emin);
+static void prepare(const hu_unit_operand *operand, size_t n, const float *x, double *values, double *powers) {
+  const blk_d zero = blk_all(0), daz = blk_all(operand->daz), emin = blk_all(operand->emin);
   for (size_t i = 0; i < n; i += BLK_LANES) {
-    blk_d y = blk_widen(x + i, o->mask), flushed = blk_value(blk_and(blk_bits(y), blk_each(o->zero)));
+    blk_d y = blk_widen(x + i, operand->mask), flushed = blk_value(blk_and(blk_bits(y), blk_each(operand->zero)));
     y = blk_if_less(size_of(y), daz, flushed, y);
     blk_d power = blk_max(power_of(y), emin);
-    blk_store(v + i, y);
-    blk_store(p + i, blk_if_same(y, zero, zero, power));
+    blk_store(values + i, y);
+    blk_store(powers + i, blk_if_same(y, zero, zero, power));
   }
 }
 
-static void join(const hu_unit_grid *g, size_t rows, size_t cols, const double *acc, double *sum) {
+static void join(const hu_unit_grid *grid, size_t rows, size_t cols, const double *acc, double *sum) {
   for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
     for (size_t j = 0; j < cols; j += BLK_LANES) {
       blk_d x[BLK_ROWS], y[BLK_ROWS];
@@ -83,27 +83,27 @@ static void join(const hu_unit_grid *g, size_t rows, size_t cols, const double *
         x[r] = blk_load(sum + (i + r) * HU_UNIT_NB + j);
         y[r] = blk_odd_sum(x[r], blk_load(acc + (i + r) * HU_UNIT_NB + j));
       }
-      round_into(g, y);
+      round_into(grid, y);
       HU_UNROLL
       BLK_EACH blk_store(sum + (i + r) * HU_UNIT_NB + j, y[r]);
     }
   }
 }
 
-static void join_scaled(const hu_unit_grid *g, size_t rows, size_t cols, const double *sa, const double *sb,
+static void join_scaled(const hu_unit_grid *grid, size_t rows, size_t cols, const double *sa, const double *sb,
                         const double *acc, double *sum) {
   for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
     for (size_t j = 0; j < cols; j += BLK_LANES) {
       blk_d x[BLK_ROWS], y[BLK_ROWS];
       HU_UNROLL
       BLK_EACH y[r] = blk_mul(blk_all(sa[i + r]), blk_load(sb + j));
-      round_into(g, y);
+      round_into(grid, y);
       HU_UNROLL
       BLK_EACH {
         x[r] = blk_load(sum + (i + r) * HU_UNIT_NB + j);
         y[r] = blk_odd_sum(x[r], blk_mul(y[r], blk_load(acc + (i + r) * HU_UNIT_NB + j)));
       }
-      round_into(g, y);
+      round_into(grid, y);
       HU_UNROLL
       BLK_EACH blk_store(sum + (i + r) * HU_UNIT_NB + j, y[r]);
     }

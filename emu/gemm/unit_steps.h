@@ -83,44 +83,44 @@ BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
 }
 
 /* Infinity for what passes the largest number. */
-BLK_FN blk_d beyond(const hu_unit_grid *g, blk_d x) {
-  return blk_if_less(blk_all(g->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
+BLK_FN blk_d beyond(const hu_unit_grid *grid, blk_d x) {
+  return blk_if_less(blk_all(grid->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
 }
 
-BLK_FN void round_into(const hu_unit_grid *g, blk_d x[BLK_ROWS]) {
+BLK_FN void round_into(const hu_unit_grid *grid, blk_d x[BLK_ROWS]) {
   blk_d power[BLK_ROWS];
-  if (g->tiny > 0) flush(g->tiny, x);
-  if (g->sticky) {
+  if (grid->tiny > 0) flush(grid->tiny, x);
+  if (grid->sticky) {
     HU_UNROLL
-    BLK_EACH x[r] = beyond(g, blk_sticky(x[r], g->sticky));
+    BLK_EACH x[r] = beyond(grid, blk_sticky(x[r], grid->sticky));
     return;
   }
-  if (g->narrow && g->least > 0) {
+  if (grid->narrow && grid->least > 0) {
     HU_UNROLL
     BLK_EACH x[r] = blk_narrow_normal(x[r]);
     return;
   }
-  if (g->narrow) {
+  if (grid->narrow) {
     HU_UNROLL
     BLK_EACH x[r] = blk_narrow(x[r]);
   } else {
     HU_UNROLL
     BLK_EACH {
-      power[r] = blk_max(power_of(x[r]), blk_all(g->emin));
-      x[r] = blk_mul(x[r], over(g->top, power[r]));
+      power[r] = blk_max(power_of(x[r]), blk_all(grid->emin));
+      x[r] = blk_mul(x[r], over(grid->top, power[r]));
     }
-    to_integers(g->round, x);
+    to_integers(grid->round, x);
     HU_UNROLL
-    BLK_EACH x[r] = beyond(g, blk_mul(x[r], lowered(power[r], g->step)));
+    BLK_EACH x[r] = beyond(grid, blk_mul(x[r], lowered(power[r], grid->step)));
   }
-  if (g->least > 0) flush(g->least, x);
+  if (grid->least > 0) flush(grid->least, x);
 }
 
 /* x = rnd(x + y) */
-BLK_FN void add_into(const hu_unit_grid *g, blk_d x[BLK_ROWS], const blk_d y[BLK_ROWS]) {
+BLK_FN void add_into(const hu_unit_grid *grid, blk_d x[BLK_ROWS], const blk_d y[BLK_ROWS]) {
   HU_UNROLL
-  BLK_EACH x[r] = g->narrow ? blk_add(x[r], y[r]) : blk_odd_sum(x[r], y[r]);
-  round_into(g, x);
+  BLK_EACH x[r] = grid->narrow ? blk_add(x[r], y[r]) : blk_odd_sum(x[r], y[r]);
+  round_into(grid, x);
 }
 
 /* ---- align, groups ---- */
@@ -147,13 +147,13 @@ BLK_FN void largest(size_t count, size_t step, const double *a, const double *b,
 }
 
 /* A group's products in all lanes of a row times `up`, cut. */
-BLK_FN void add_groups(const int rule, const hu_unit_plan *q, const double *a, const double *b,
+BLK_FN void add_groups(const int rule, const hu_unit_plan *plan, const double *a, const double *b,
                        const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS]) {
-  for (size_t k = 0; k < q->length;) {
+  for (size_t k = 0; k < plan->length;) {
     blk_d n[BLK_ROWS];
     HU_UNROLL
     BLK_EACH n[r] = blk_all(0);
-    for (size_t past = k + q->group; k < past; k++) {
+    for (size_t past = k + plan->group; k < past; k++) {
       blk_d y = blk_load(b + k * HU_UNIT_NR);
       HU_UNROLL
       BLK_EACH n[r] = blk_fma(blk_all(a[r * HU_UNIT_KC + k]), y, n[r]);
@@ -163,24 +163,24 @@ BLK_FN void add_groups(const int rule, const hu_unit_plan *q, const double *a, c
   }
 }
 
-BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *q, const double *a, const double *b,
+BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *plan, const double *a, const double *b,
                        blk_d c[BLK_ROWS]) {
-  blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], zero = blk_all(0), emin = blk_all(q->emin);
+  blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], zero = blk_all(0), emin = blk_all(plan->emin);
   HU_UNROLL
   BLK_EACH {
-    e[r] = blk_max(power_of(c[r]), blk_all(q->acc_emin));
+    e[r] = blk_max(power_of(c[r]), blk_all(plan->acc_emin));
     e[r] = blk_max(emin, blk_if_same(c[r], zero, zero, e[r]));
   }
-  largest(q->length, 1, a, b, e);
+  largest(plan->length, 1, a, b, e);
   HU_UNROLL
   BLK_EACH {
-    up[r] = over(q->top, e[r]);
+    up[r] = over(plan->top, e[r]);
     s[r] = blk_add(zero, cut(rule, blk_mul(c[r], up[r])));
   }
   if (grouped) {
-    add_groups(rule, q, a, b, up, s);
+    add_groups(rule, plan, a, b, up, s);
   } else {
-    for (size_t k = 0; k < q->length; k++) {
+    for (size_t k = 0; k < plan->length; k++) {
       blk_d y = blk_load(b + k * HU_UNIT_NR);
       HU_UNROLL
       BLK_EACH {
@@ -190,9 +190,9 @@ BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *q,
     }
   }
   HU_UNROLL
-  BLK_EACH c[r] = blk_mul(s[r], lowered(e[r], q->kept));
-  round_into(&q->out, c);
-  if (q->plus) {
+  BLK_EACH c[r] = blk_mul(s[r], lowered(e[r], plan->kept));
+  round_into(&plan->out, c);
+  if (plan->plus) {
     HU_UNROLL
     BLK_EACH c[r] = blk_add(c[r], zero);
   }
@@ -201,7 +201,7 @@ BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *q,
 /* ---- late ---- */
 
 /* The truncated sum of every `step`-th of count products in units of 2^-F times its power e; m: the largest product. */
-BLK_FN void lane_sum(const hu_unit_plan *q, size_t count, size_t step, const double *a, const double *b,
+BLK_FN void lane_sum(const hu_unit_plan *plan, size_t count, size_t step, const double *a, const double *b,
                      blk_d e[BLK_ROWS], blk_d s[BLK_ROWS], blk_d m[BLK_ROWS]) {
   blk_d up[BLK_ROWS];
   HU_UNROLL
@@ -211,7 +211,7 @@ BLK_FN void lane_sum(const hu_unit_plan *q, size_t count, size_t step, const dou
   }
   largest(count, step, a, b, e);
   HU_UNROLL
-  BLK_EACH up[r] = over(q->top, blk_max(e[r], blk_all(BLK_NONE)));
+  BLK_EACH up[r] = over(plan->top, blk_max(e[r], blk_all(BLK_NONE)));
   for (size_t k = 0; k < count; k += step) {
     blk_d y = blk_load(b + k * HU_UNIT_NR);
     HU_UNROLL
@@ -224,11 +224,11 @@ BLK_FN void lane_sum(const hu_unit_plan *q, size_t count, size_t step, const dou
 }
 
 /* Two such sums, the second one over odd k. */
-BLK_FN void two_lanes(const hu_unit_plan *q, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
+BLK_FN void two_lanes(const hu_unit_plan *plan, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
                       blk_d m[BLK_ROWS]) {
   blk_d odd[BLK_ROWS], z[BLK_ROWS];
-  lane_sum(q, q->length, 2, a, b, e, s, m);
-  lane_sum(q, q->length - 1, 2, a + 1, b + HU_UNIT_NR, odd, z, m);
+  lane_sum(plan, plan->length, 2, a, b, e, s, m);
+  lane_sum(plan, plan->length - 1, 2, a + 1, b + HU_UNIT_NR, odd, z, m);
   HU_UNROLL
   BLK_EACH {
     blk_d both = blk_max(e[r], odd[r]), down = over((uint64_t)2046 << 52, blk_max(both, blk_all(BLK_NONE)));
@@ -237,26 +237,26 @@ BLK_FN void two_lanes(const hu_unit_plan *q, const double *a, const double *b, b
   }
 }
 
-BLK_FN void unit_late(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
-  blk_d e[BLK_ROWS], s[BLK_ROWS], m[BLK_ROWS], acc_emin = blk_all(q->acc_emin), late = blk_all(q->late);
+BLK_FN void unit_late(const hu_unit_plan *plan, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+  blk_d e[BLK_ROWS], s[BLK_ROWS], m[BLK_ROWS], acc_emin = blk_all(plan->acc_emin), late = blk_all(plan->late);
   HU_UNROLL
   BLK_EACH m[r] = blk_all(0);
-  if (q->lanes == 2) {
-    two_lanes(q, a, b, e, s, m);
+  if (plan->lanes == 2) {
+    two_lanes(plan, a, b, e, s, m);
   } else {
-    lane_sum(q, q->length, 1, a, b, e, s, m);
+    lane_sum(plan, plan->length, 1, a, b, e, s, m);
   }
   HU_UNROLL
   BLK_EACH {
     blk_d pc = blk_max(power_of(c[r]), acc_emin), both = blk_max(e[r], pc), down = over((uint64_t)2046 << 52, both);
     blk_d t = blk_floor(blk_mul(s[r], blk_mul(blk_mul(e[r], down), late)));
-    blk_d w = blk_mul(blk_floor(blk_mul(c[r], over(q->top, both))), late);
-    w = blk_if_less(blk_mul(pc, blk_all(q->far)), both, blk_all(0), w);
-    t = blk_if_less(m[r], blk_all(q->big), blk_add(t, w), blk_value(blk_each(BLK_EXPONENT)));
-    blk_d v = blk_mul(blk_mul(t, blk_all(0.5)), lowered(both, q->kept2)), x = blk_max(power_of(v), acc_emin);
-    c[r] = blk_mul(blk_floor(blk_mul(v, over(q->top2, x))), lowered(x, q->kept2));
+    blk_d w = blk_mul(blk_floor(blk_mul(c[r], over(plan->top, both))), late);
+    w = blk_if_less(blk_mul(pc, blk_all(plan->far)), both, blk_all(0), w);
+    t = blk_if_less(m[r], blk_all(plan->big), blk_add(t, w), blk_value(blk_each(BLK_EXPONENT)));
+    blk_d v = blk_mul(blk_mul(t, blk_all(0.5)), lowered(both, plan->kept2)), x = blk_max(power_of(v), acc_emin);
+    c[r] = blk_mul(blk_floor(blk_mul(v, over(plan->top2, x))), lowered(x, plan->kept2));
   }
-  round_into(&q->out, c);
+  round_into(&plan->out, c);
 }
 
 /* ---- exact ---- */
@@ -275,7 +275,7 @@ BLK_FN blk_d two_sum(blk_d *s, blk_d x) {
 }
 
 /* h + low is the sum of the products, low at most half a digit of h; unit.h. */
-BLK_FN void unit_exact(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_exact(const hu_unit_plan *plan, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d h[BLK_ROWS], low[BLK_ROWS], p[BLK_ROWS];
   products(a, b, h);
   HU_UNROLL
@@ -283,12 +283,12 @@ BLK_FN void unit_exact(const hu_unit_plan *q, const double *a, const double *b, 
     h[r] = blk_add(blk_all(0), h[r]);
     low[r] = blk_all(0);
   }
-  for (size_t k = 1; k < q->length; k++) {
+  for (size_t k = 1; k < plan->length; k++) {
     products(a + k, b + k * HU_UNIT_NR, p);
     HU_UNROLL
     BLK_EACH low[r] = blk_add(low[r], two_sum(&h[r], p[r]));
   }
-  if (q->length > 2) {
+  if (plan->length > 2) {
     HU_UNROLL
     BLK_EACH low[r] = two_sum(&h[r], low[r]);
   }
@@ -297,29 +297,29 @@ BLK_FN void unit_exact(const hu_unit_plan *q, const double *a, const double *b, 
     blk_d rest = blk_odd_sum(two_sum(&h[r], c[r]), low[r]);
     c[r] = blk_odd_sum(h[r], rest);
   }
-  round_into(&q->out, c);
+  round_into(&plan->out, c);
 }
 
 /* ---- tree, chain, lanes ---- */
 
-BLK_FN void unit_tree(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_tree(const hu_unit_plan *plan, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d part[8][BLK_ROWS], p[BLK_ROWS];
   products(a, b, p);
-  if (q->exact_pair) {
+  if (plan->exact_pair) {
     blk_d other[BLK_ROWS];
     products(a + 1, b + HU_UNIT_NR, other);
     HU_UNROLL
     BLK_EACH p[r] = blk_odd_sum(p[r], other[r]);
-    round_into(&q->out, p);
+    round_into(&plan->out, p);
   } else {
-    for (size_t k = 0, level; k < q->length; k++) {
+    for (size_t k = 0, level; k < plan->length; k++) {
       products(a + k, b + k * HU_UNIT_NR, p);
-      round_into(&q->out, p);
+      round_into(&plan->out, p);
       for (level = 0; k >> level & 1; level++) {
         blk_d sum[BLK_ROWS];
         HU_UNROLL
         BLK_EACH sum[r] = part[level][r];
-        add_into(&q->out, sum, p);
+        add_into(&plan->out, sum, p);
         HU_UNROLL
         BLK_EACH p[r] = sum[r];
       }
@@ -327,65 +327,65 @@ BLK_FN void unit_tree(const hu_unit_plan *q, const double *a, const double *b, b
       BLK_EACH part[level][r] = p[r];
     }
   }
-  add_into(&q->out, c, p);
+  add_into(&plan->out, c, p);
 }
 
 /* c = rnd(a b + c) for every `step`-th of count products. */
-BLK_FN void chain(const hu_unit_plan *q, size_t count, size_t step, const double *a, const double *b,
+BLK_FN void chain(const hu_unit_plan *plan, size_t count, size_t step, const double *a, const double *b,
                   blk_d c[BLK_ROWS]) {
   for (size_t k = 0; k < count; k += step) {
     blk_d p[BLK_ROWS];
     products(a + k, b + k * HU_UNIT_NR, p);
     HU_UNROLL
     BLK_EACH c[r] = blk_odd_sum(p[r], c[r]);
-    round_into(&q->out, c);
+    round_into(&plan->out, c);
   }
 }
 
-BLK_FN void unit_lanes(const hu_unit_plan *q, size_t count, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_lanes(const hu_unit_plan *plan, size_t count, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d u[BLK_ROWS], v[BLK_ROWS];
   HU_UNROLL
   BLK_EACH u[r] = v[r] = blk_all(0);
-  chain(q, count, 2, a, b, u);
-  if (count > 1) chain(q, count - 1, 2, a + 1, b + HU_UNIT_NR, v);
-  add_into(&q->out, u, v);
-  add_into(&q->out, c, u);
+  chain(plan, count, 2, a, b, u);
+  if (count > 1) chain(plan, count - 1, 2, a + 1, b + HU_UNIT_NR, v);
+  add_into(&plan->out, u, v);
+  add_into(&plan->out, c, u);
 }
 
 /* ---- blocks ---- */
 
 enum { BLK_ALIGN, BLK_GROUPS, BLK_LATE, BLK_EXACT, BLK_TREE, BLK_CHAIN, BLK_PAIR };
 
-BLK_FN void block(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a, const double *b,
-                  blk_d c[BLK_ROWS]) {
+BLK_FN void block(const int kind, const int rule, const hu_unit_plan *plan, size_t count, const double *a,
+                  const double *b, blk_d c[BLK_ROWS]) {
   switch (kind) {
-    case BLK_ALIGN: unit_align(rule, 0, q, a, b, c); break;
-    case BLK_GROUPS: unit_align(rule, 1, q, a, b, c); break;
-    case BLK_LATE: unit_late(q, a, b, c); break;
-    case BLK_EXACT: unit_exact(q, a, b, c); break;
-    case BLK_TREE: unit_tree(q, a, b, c); break;
-    case BLK_CHAIN: chain(q, count, 1, a, b, c); break;
-    default: unit_lanes(q, count, a, b, c);
+    case BLK_ALIGN: unit_align(rule, 0, plan, a, b, c); break;
+    case BLK_GROUPS: unit_align(rule, 1, plan, a, b, c); break;
+    case BLK_LATE: unit_late(plan, a, b, c); break;
+    case BLK_EXACT: unit_exact(plan, a, b, c); break;
+    case BLK_TREE: unit_tree(plan, a, b, c); break;
+    case BLK_CHAIN: chain(plan, count, 1, a, b, c); break;
+    default: unit_lanes(plan, count, a, b, c);
   }
 }
 
 /* count products of the blocks on top of c. */
-BLK_FN void run_steps(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a,
+BLK_FN void run_steps(const int kind, const int rule, const hu_unit_plan *plan, size_t count, const double *a,
                       const double *b, blk_d c[BLK_ROWS]) {
   blk_d s[BLK_ROWS];
   for (size_t k = 0; k < count;) {
-    if (q->last) {
+    if (plan->last) {
       HU_UNROLL
       BLK_EACH {
         s[r] = c[r];
         c[r] = blk_all(0);
       }
     }
-    for (size_t half = 0; half < q->halves; half++, k += q->length) {
-      size_t left = count - k < q->length ? count - k : q->length;
-      block(kind, rule, q, left, a + k, b + k * HU_UNIT_NR, c);
+    for (size_t half = 0; half < plan->halves; half++, k += plan->length) {
+      size_t left = count - k < plan->length ? count - k : plan->length;
+      block(kind, rule, plan, left, a + k, b + k * HU_UNIT_NR, c);
     }
-    if (q->last) add_into(&q->join, c, s);
+    if (plan->last) add_into(&plan->join, c, s);
   }
 }
 

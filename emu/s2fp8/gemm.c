@@ -24,7 +24,7 @@ typedef struct source {
   uint32_t values[2 * HU_S2_CODES];
 } source;
 
-typedef struct product {
+typedef struct product_call {
   size_t m, n, k, across, ldz, ldc;
   float *z;
   const float *c;
@@ -32,7 +32,7 @@ typedef struct product {
   hu_exec exec;
   hu_format binary32;
   hu_accum fp32;
-} product;
+} product_call;
 
 /* rows x cols values from (row, col) on. */
 static void decode_panel(float *z, const source *x, size_t row, size_t col, size_t rows, size_t cols) {
@@ -46,42 +46,43 @@ static void decode_panel(float *z, const source *x, size_t row, size_t col, size
 }
 
 static void block_part(void *context, size_t part) {
-  const product *p = context;
+  const product_call *call = context;
   static const hu_mode rne;
   float a[ROWS * DEPTH], b[DEPTH * COLS];
-  size_t row = part / p->across * ROWS, col = part % p->across * COLS;
-  size_t rows = hui_least(ROWS, p->m - row), cols = hui_least(COLS, p->n - col), k = 0;
-  float *z = p->z + row * p->ldz + col;
-  hu_result d = {z, p->ldz, p->binary32, HU_STORAGE_VALUES};
-  hu_operand before = {z, p->ldz, p->binary32, HU_STORAGE_VALUES, 0};
-  if (p->c) {
-    before.data = p->c + row * p->ldc + col;
-    before.ld = p->ldc;
+  size_t row = part / call->across * ROWS, col = part % call->across * COLS;
+  size_t rows = hui_least(ROWS, call->m - row), cols = hui_least(COLS, call->n - col), k = 0;
+  float *z = call->z + row * call->ldz + col;
+  hu_result d = {z, call->ldz, call->binary32, HU_STORAGE_VALUES};
+  hu_operand before = {z, call->ldz, call->binary32, HU_STORAGE_VALUES, 0};
+  if (call->c) {
+    before.data = call->c + row * call->ldc + col;
+    before.ld = call->ldc;
   }
   do {
-    size_t depth = hui_least(DEPTH, p->k - k);
-    hu_operand x = {a, depth, p->binary32, HU_STORAGE_VALUES, 0}, y = {b, cols, p->binary32, HU_STORAGE_VALUES, 0};
-    decode_panel(a, &p->a, row, k, rows, depth);
-    decode_panel(b, &p->b, k, col, depth, cols);
-    const hu_operand *c = k || p->c ? &before : NULL;
-    if (hu_gemm(rows, cols, depth, &d, &x, &y, c, &p->fp32, rne, &p->exec, NULL) != HU_OK) return; /* cannot be */
+    size_t depth = hui_least(DEPTH, call->k - k);
+    hu_operand x = {a, depth, call->binary32, HU_STORAGE_VALUES, 0},
+               y = {b, cols, call->binary32, HU_STORAGE_VALUES, 0};
+    decode_panel(a, &call->a, row, k, rows, depth);
+    decode_panel(b, &call->b, k, col, depth, cols);
+    const hu_operand *c = k || call->c ? &before : NULL;
+    if (hu_gemm(rows, cols, depth, &d, &x, &y, c, &call->fp32, rne, &call->exec, NULL) != HU_OK) return; /* cannot be */
     before.data = z;
-    before.ld = p->ldz;
+    before.ld = call->ldz;
     k += depth;
-  } while (k < p->k);
+  } while (k < call->k);
 }
 
 /* The bytes of a matrix; none if it has no elements. */
-static hu_status cover_matrix(hu_covered *s, const void *data, size_t rows, size_t cols, size_t ld, size_t size) {
+static hu_status cover_matrix(hu_covered *covered, const void *data, size_t rows, size_t cols, size_t ld, size_t size) {
   size_t elements;
-  s->first = s->past = 0;
+  covered->first = covered->past = 0;
   if (ld < cols) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;
   if (__builtin_mul_overflow(rows - 1, ld, &elements) || __builtin_add_overflow(elements, cols, &elements)) {
     return HU_E_SHAPE;
   }
   hu_strided all = {data, size, 1};
-  return hui_cover(s, elements, &all);
+  return hui_cover(covered, elements, &all);
 }
 
 static int apart(const hu_covered *x, const hu_covered *y) {
@@ -91,8 +92,8 @@ static int apart(const hu_covered *x, const hu_covered *y) {
 static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_operand *x, size_t rows, size_t cols) {
   static const hu_mode rne;
   if (!x || !x->kind || !x->scale) return HU_E_NULL;
-  hu_status s = hui_s2_check(x->kind, x->scale, rne);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_check(x->kind, x->scale, rne);
+  if (status != HU_OK) return status;
   if (x->transposed > 1) return HU_E_SHAPE;
   z->codes = x->codes;
   z->ld = x->ld;
@@ -117,34 +118,34 @@ static void list_values(source *z) {
 
 hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
                         const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
-  product p;
+  product_call call;
   hu_covered sz, sa, sb, sc = {0, 0};
   uint32_t threads = hui_exec_threads(exec);
-  memset(&p, 0, sizeof p);
-  hu_status s = make_source(&p.a, &sa, a, m, k);
-  if (s == HU_OK) s = make_source(&p.b, &sb, b, k, n);
-  if (s == HU_OK) s = cover_matrix(&sz, z, m, n, ldz, sizeof *z);
-  if (s == HU_OK && c) s = cover_matrix(&sc, c, m, n, ldc, sizeof *c);
-  if (s != HU_OK) return s;
+  memset(&call, 0, sizeof call);
+  hu_status status = make_source(&call.a, &sa, a, m, k);
+  if (status == HU_OK) status = make_source(&call.b, &sb, b, k, n);
+  if (status == HU_OK) status = cover_matrix(&sz, z, m, n, ldz, sizeof *z);
+  if (status == HU_OK && c) status = cover_matrix(&sc, c, m, n, ldc, sizeof *c);
+  if (status != HU_OK) return status;
   int in_place = c == z && ldc == ldz;
   if (!apart(&sz, &sa) || !apart(&sz, &sb) || (!in_place && !apart(&sz, &sc))) return HU_E_OVERLAP;
   if (m == 0 || n == 0) return HU_OK;
-  s = check_codes(a, m, k, threads);
-  if (s == HU_OK) s = check_codes(b, k, n, threads);
-  if (s != HU_OK) return s;
-  p.m = m;
-  p.n = n;
-  p.k = k;
-  p.across = (n - 1) / COLS + 1;
-  p.z = z;
-  p.ldz = ldz;
-  p.c = c;
-  p.ldc = ldc;
-  p.binary32 = hui_format_binary32();
-  p.fp32.kind = HU_ACCUM_FP32;
-  p.exec = hui_exec_levels(exec);
-  list_values(&p.a);
-  list_values(&p.b);
-  hui_parallel(threads, ((m - 1) / ROWS + 1) * p.across, block_part, &p);
+  status = check_codes(a, m, k, threads);
+  if (status == HU_OK) status = check_codes(b, k, n, threads);
+  if (status != HU_OK) return status;
+  call.m = m;
+  call.n = n;
+  call.k = k;
+  call.across = (n - 1) / COLS + 1;
+  call.z = z;
+  call.ldz = ldz;
+  call.c = c;
+  call.ldc = ldc;
+  call.binary32 = hui_format_binary32();
+  call.fp32.kind = HU_ACCUM_FP32;
+  call.exec = hui_exec_levels(exec);
+  list_values(&call.a);
+  list_values(&call.b);
+  hui_parallel(threads, ((m - 1) / ROWS + 1) * call.across, block_part, &call);
   return HU_OK;
 }

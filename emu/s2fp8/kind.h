@@ -14,7 +14,7 @@ struct hu_s2; /* emu/core/s2fp8.h */
 /* Kind, mode, and a scale that may be NULL. */
 hu_status hui_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode);
 /* The map of a kind, scale and mode that have been checked. */
-void hui_s2_make(struct hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode);
+void hui_s2_make(struct hu_s2 *map, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode);
 
 #ifdef __cplusplus
 }

@@ -42,9 +42,9 @@ static inline void hui_s2_rough_ends(hu_s2_rough *z, size_t lanes, const double 
   z->sig = 1;
   z->exponent = exponents;
   for (size_t i = 0; i <= lanes; i++) {
-    uint64_t u = hui_bits_of_double(i < lanes ? product[i] : z->sig);
-    double sig = hui_double_of_bits((u & 0xFFFFFFFFFFFFFu) | (uint64_t)1023 << 52);
-    z->exponent += (int64_t)(u >> 52) - 1023;
+    uint64_t bits = hui_bits_of_double(i < lanes ? product[i] : z->sig);
+    double sig = hui_double_of_bits((bits & 0xFFFFFFFFFFFFFu) | (uint64_t)1023 << 52);
+    z->exponent += (int64_t)(bits >> 52) - 1023;
     z->sig = i < lanes ? z->sig * sig : sig;
   }
 }

@@ -26,27 +26,28 @@ static inline double times_plus(double a, double b, double c) {
 }
 
 /* hui_polynomial_expm1, in pairs, so that a few vectors do not wait for one operation after the other. */
-static inline double expm1_in_pairs(double r) {
+static inline double expm1_in_pairs(double rest) {
   static const double c[12] = {HU_EXPM1_COEFFICIENTS};
-  const double r2 = r * r, r4 = r2 * r2;
-  const double p0 = times_plus(r, c[1], c[0]), p1 = times_plus(r, c[3], c[2]), p2 = times_plus(r, c[5], c[4]);
-  const double p3 = times_plus(r, c[7], c[6]), p4 = times_plus(r, c[9], c[8]), p5 = times_plus(r, c[11], c[10]);
+  const double r2 = rest * rest, r4 = r2 * r2;
+  const double p0 = times_plus(rest, c[1], c[0]), p1 = times_plus(rest, c[3], c[2]), p2 = times_plus(rest, c[5], c[4]);
+  const double p3 = times_plus(rest, c[7], c[6]), p4 = times_plus(rest, c[9], c[8]),
+               p5 = times_plus(rest, c[11], c[10]);
   const double low = times_plus(r2, p1, p0), middle = times_plus(r2, p3, p2), high = times_plus(r2, p5, p4);
   return times_plus(r4, times_plus(r4, high, middle), low);
 }
 
-/* e = k + r, exactly, 2^r = 1 + r ln 2 p(r ln 2): two roundings and the polynomial's 2^-50. */
-static void powers(size_t n, uint64_t *restrict z, const double *restrict e) {
+/* Each exponent is k + r, exactly, 2^r = 1 + r ln 2 p(r ln 2): two roundings and the polynomial's 2^-50. */
+static void powers(size_t n, uint64_t *restrict z, const double *restrict exponent) {
   for (size_t i = 0; i < n; i++) {
-    double shifted = e[i] + HU_SHIFTER, r = (e[i] - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
+    double shifted = exponent[i] + HU_SHIFTER, rest = (exponent[i] - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
     double power = hui_power_of_two64(shifted);
-    z[i] = hui_pattern64(times_plus(power, r * expm1_in_pairs(r), power));
+    z[i] = hui_pattern64(times_plus(power, rest * expm1_in_pairs(rest), power));
   }
 }
 
 /* Any element, by integers. */
-static void sum_one(uint32_t u, hu_s2_part *z) {
-  uint32_t a = u & 0x7FFFFFFF;
+static void sum_one(uint32_t bits, hu_s2_part *z) {
+  uint32_t a = bits & 0x7FFFFFFF;
   if (a >= 0x7F800000) {
     z->special++;
   } else if (a) {
@@ -63,16 +64,16 @@ typedef struct tally {
   uint64_t count[9];
 } tally;
 
-HU_FN void tally_add(tally *t, uint32_t events) {
-  for (int k = 2; k < 6; k++) t->count[k] += events >> k & 1; /* underflow, to_zero, subnormal, inexact */
+HU_FN void tally_add(tally *counts, uint32_t events) {
+  for (int k = 2; k < 6; k++) counts->count[k] += events >> k & 1; /* underflow, to_zero, subnormal, inexact */
   if (HU_LIKELY((events & ~(uint32_t)0x3C) == 0)) return;
-  for (int k = 0; k < 9; k++) t->count[k] += k < 2 || k > 5 ? events >> k & 1 : 0;
+  for (int k = 0; k < 9; k++) counts->count[k] += k < 2 || k > 5 ? events >> k & 1 : 0;
 }
 
-static void tally_end(const tally *t, hu_events *events) {
-  hu_events e = {t->count[0], t->count[1], t->count[2], t->count[3], t->count[4],
-                 t->count[5], t->count[6], t->count[7], t->count[8], 0};
-  hu_events_add(events, &e);
+static void tally_end(const tally *counts, hu_events *events) {
+  hu_events own = {counts->count[0], counts->count[1], counts->count[2], counts->count[3], counts->count[4],
+                   counts->count[5], counts->count[6], counts->count[7], counts->count[8], 0};
+  hu_events_add(events, &own);
 }
 
 #endif

@@ -16,25 +16,26 @@ static uint64_t logs(const uint32_t *a, int64_t *z, uint64_t *left) {
   const double limit = S2_SURE * S2_SURE;
   uint64_t any = 0, sure;
   memcpy(&sure, &limit, sizeof sure);
-  double m[STRETCH], f[STRETCH], w[STRETCH], q[STRETCH];
+  double m[STRETCH], factor[STRETCH], whole[STRETCH], part[STRETCH];
   for (size_t i = 0; i < STRETCH; i++) {
     uint32_t k = a[i] >> 19 & 15;
     m[i] = hui_float_of_bits((a[i] & 0x7FFFFF) | 0x3F800000);
-    f[i] = factors[k];
-    w[i] = wholes[k];
-    q[i] = parts[k];
+    factor[i] = factors[k];
+    whole[i] = wholes[k];
+    part[i] = parts[k];
   }
   for (size_t i = 0; i < STRETCH; i++) {
-    double r = m[i] * f[i] - 1, s = q[i] + r * hui_polynomial_s2(r), t = s + S2_MAGIC, n = t - S2_MAGIC, d = s - n;
-    m[i] = n + w[i] + S2_MAGIC;
-    f[i] = d * d; /* 1/4 or nearly where not sure */
+    double rest = m[i] * factor[i] - 1, y = part[i] + rest * hui_polynomial_s2(rest), shifted = y + S2_MAGIC,
+           n = shifted - S2_MAGIC, off = y - n;
+    m[i] = n + whole[i] + S2_MAGIC;
+    factor[i] = off * off; /* 1/4 or nearly where not sure */
   }
   for (size_t i = 0; i < STRETCH; i++) {
-    uint64_t u, v;
-    memcpy(&u, m + i, sizeof u);
-    memcpy(&v, f + i, sizeof v); /* not negative: in the order of its bits */
-    z[i] = (int64_t)(u - S2_MAGIC_BITS);
-    left[i] = (sure - v) >> 63;
+    uint64_t bits, pattern;
+    memcpy(&bits, m + i, sizeof bits);
+    memcpy(&pattern, factor + i, sizeof pattern); /* not negative: in the order of its bits */
+    z[i] = (int64_t)(bits - S2_MAGIC_BITS);
+    left[i] = (sure - pattern) >> 63;
     any |= left[i];
   }
   return any;
@@ -84,132 +85,136 @@ typedef struct counted {
 } counted;
 
 /* The magnitude code of a below the limit. */
-HU_FN uint32_t magnitude_of(const hu_s2_search *s, uint32_t sign, uint32_t most, uint32_t a) {
-  const uint32_t *bound = s->table.bound[sign];
-  uint32_t first = s->first[sign], in = a >= first;
-  uint32_t c = s->base[sign][((in ? a : first) - first) >> s->shift[sign]] & (0 - in);
-  for (uint32_t k = 0; k < most; k++) c += in & (c < s->spec.max_code) & (a >= bound[c + 1]);
+HU_FN uint32_t magnitude_of(const hu_s2_search *search, uint32_t sign, uint32_t most, uint32_t a) {
+  const uint32_t *bound = search->table.bound[sign];
+  uint32_t first = search->first[sign], in = a >= first;
+  uint32_t c = search->base[sign][((in ? a : first) - first) >> search->shift[sign]] & (0 - in);
+  for (uint32_t k = 0; k < most; k++) c += in & (c < search->spec.max_code) & (a >= bound[c + 1]);
   return c;
 }
 
-HU_FN void count_one(const hu_s2_search *s, uint32_t sign, uint32_t a, uint32_t c, counted *n) {
-  uint32_t exact = a == s->table.exact[c], tiny = a < s->table.tiny[sign];
-  n->zero += a == 0;
-  n->none += c == 0;
-  n->low += c >> s->spec.m == 0;
-  n->tiny += tiny;
-  n->exact += exact;
-  n->exact_tiny += exact & tiny;
+HU_FN void count_one(const hu_s2_search *search, uint32_t sign, uint32_t a, uint32_t c, counted *counts) {
+  uint32_t exact = a == search->table.exact[c], tiny = a < search->table.tiny[sign];
+  counts->zero += a == 0;
+  counts->none += c == 0;
+  counts->low += c >> search->spec.m == 0;
+  counts->tiny += tiny;
+  counts->exact += exact;
+  counts->exact_tiny += exact & tiny;
 }
 
-/* z: codes of a byte if codes, else values. most: s->most of both signs, a number that the compiler sees. */
-HU_FN void run(const hu_s2_search *s, size_t n, void *z, const uint32_t *x, int codes, uint32_t most,
+/* z: codes of a byte if codes, else values. most: search->most of both signs, a number that the compiler sees. */
+HU_FN void run(const hu_s2_search *search, size_t n, void *z, const uint32_t *x, int codes, uint32_t most,
                hu_events *events) {
-  const uint32_t negzero = s->spec.negzero, sign_mask = s->spec.sign_mask, limit = s->limit;
-  counted k = {0, 0, 0, 0, 0, 0};
+  const uint32_t negzero = search->spec.negzero, sign_mask = search->spec.sign_mask, limit = search->limit;
+  counted counts = {0, 0, 0, 0, 0, 0};
   tally rest = {{0}};
   size_t done = 0;
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = x[i], a = u & 0x7FFFFFFF, sign = u >> 31, code;
+    uint32_t bits = x[i], a = bits & 0x7FFFFFFF, sign = bits >> 31, code;
     if (HU_LIKELY(a < limit)) {
-      uint32_t c = magnitude_of(s, sign, most, a);
+      uint32_t c = magnitude_of(search, sign, most, a);
       code = c | ((0 - (sign & (negzero | (c != 0)))) & sign_mask);
-      count_one(s, sign, a, c, &k);
+      count_one(search, sign, a, c, &counts);
       done++;
     } else {
       uint32_t set;
-      code = hui_s2_found(s, u, &set);
+      code = hui_s2_found(search, bits, &set);
       tally_add(&rest, set);
     }
     if (codes) {
       ((uint8_t *)z)[i] = (uint8_t)code;
     } else {
-      ((uint32_t *)z)[i] = s->table.value[code];
+      ((uint32_t *)z)[i] = search->table.value[code];
     }
   }
-  hu_events e = {0};
-  e.to_zero = k.none - k.zero;
-  e.subnormal = k.low - k.none;
-  e.underflow = k.tiny - k.zero - k.exact_tiny;
-  e.inexact = done - k.zero - k.exact;
-  hu_events_add(events, &e);
+  hu_events own = {0};
+  own.to_zero = counts.none - counts.zero;
+  own.subnormal = counts.low - counts.none;
+  own.underflow = counts.tiny - counts.zero - counts.exact_tiny;
+  own.inexact = done - counts.zero - counts.exact;
+  hu_events_add(events, &own);
   tally_end(&rest, events);
 }
 
-static uint32_t most_of(const hu_s2_search *s) { return s->most[0] > s->most[1] ? s->most[0] : s->most[1]; }
+static uint32_t most_of(const hu_s2_search *search) {
+  return search->most[0] > search->most[1] ? search->most[0] : search->most[1];
+}
 
-static void quantize_each(const hu_s2_search *s, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
-  switch (most_of(s)) {
+static void quantize_each(const hu_s2_search *search, size_t n, uint32_t *z, const uint32_t *x, hu_events *events) {
+  switch (most_of(search)) {
     case 0:
-    case 1: run(s, n, z, x, 0, 1, events); break;
-    case 2: run(s, n, z, x, 0, 2, events); break;
-    default: run(s, n, z, x, 0, most_of(s), events); break;
+    case 1: run(search, n, z, x, 0, 1, events); break;
+    case 2: run(search, n, z, x, 0, 2, events); break;
+    default: run(search, n, z, x, 0, most_of(search), events); break;
   }
 }
 
-static void encode_each(const hu_s2_search *s, size_t n, uint8_t *z, const uint32_t *x, hu_events *events) {
-  switch (most_of(s)) {
+static void encode_each(const hu_s2_search *search, size_t n, uint8_t *z, const uint32_t *x, hu_events *events) {
+  switch (most_of(search)) {
     case 0:
-    case 1: run(s, n, z, x, 1, 1, events); break;
-    case 2: run(s, n, z, x, 1, 2, events); break;
-    default: run(s, n, z, x, 1, most_of(s), events); break;
+    case 1: run(search, n, z, x, 1, 1, events); break;
+    case 2: run(search, n, z, x, 1, 2, events); break;
+    default: run(search, n, z, x, 1, most_of(search), events); break;
   }
 }
 
 /* Whole stretches; how many elements they have is returned. */
-HU_FN size_t quantize_stretches(const stretches *t, size_t n, uint32_t *z, const uint32_t *x, uint32_t most,
+HU_FN size_t quantize_stretches(const stretches *stretch, size_t n, uint32_t *z, const uint32_t *x, uint32_t most,
                                 hu_events *events) {
   int32_t a[STRETCH], bucket[STRETCH];
   uint32_t minus[STRETCH];
-  below b = {0};
+  below counts = {0};
   size_t i = 0;
   for (; n - i >= STRETCH; i += STRETCH) {
-    if (HU_UNLIKELY(look_at_stretch(t, x + i, a, bucket, minus, &b))) {
-      quantize_each(t->search, STRETCH, z + i, x + i, events);
+    if (HU_UNLIKELY(look_at_stretch(stretch, x + i, a, bucket, minus, &counts))) {
+      quantize_each(stretch->search, STRETCH, z + i, x + i, events);
     } else {
-      stretch_of_values(t, z + i, a, bucket, minus, most);
+      stretch_of_values(stretch, z + i, a, bucket, minus, most);
     }
   }
-  end_stretches(&b, events);
+  end_stretches(&counts, events);
   return i;
 }
 
-HU_FN size_t encode_stretches(const stretches *t, size_t n, uint8_t *z, const uint32_t *x, uint32_t most,
+HU_FN size_t encode_stretches(const stretches *stretch, size_t n, uint8_t *z, const uint32_t *x, uint32_t most,
                               hu_events *events) {
   int32_t a[STRETCH], bucket[STRETCH];
   uint32_t minus[STRETCH];
-  below b = {0};
+  below counts = {0};
   size_t i = 0;
   for (; n - i >= STRETCH; i += STRETCH) {
-    if (HU_UNLIKELY(look_at_stretch(t, x + i, a, bucket, minus, &b))) {
-      encode_each(t->search, STRETCH, z + i, x + i, events);
+    if (HU_UNLIKELY(look_at_stretch(stretch, x + i, a, bucket, minus, &counts))) {
+      encode_each(stretch->search, STRETCH, z + i, x + i, events);
     } else {
-      stretch_of_codes(t, z + i, a, bucket, minus, most);
+      stretch_of_codes(stretch, z + i, a, bucket, minus, most);
     }
   }
-  end_stretches(&b, events);
+  end_stretches(&counts, events);
   return i;
 }
 
-static void quantize(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
+static void quantize(const hu_s2_search *search, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
                      int bypass, hu_events *events) {
-  stretches t;
+  stretches stretch;
   size_t done = 0;
   (void)bypass;
-  if (n >= STRETCH && make_stretches(&t, s, tree)) {
-    done = most_of(s) <= 1 ? quantize_stretches(&t, n, z, x, 1, events) : quantize_stretches(&t, n, z, x, 2, events);
+  if (n >= STRETCH && make_stretches(&stretch, search, tree)) {
+    done = most_of(search) <= 1 ? quantize_stretches(&stretch, n, z, x, 1, events)
+                                : quantize_stretches(&stretch, n, z, x, 2, events);
   }
-  quantize_each(s, n - done, z + done, x + done, events);
+  quantize_each(search, n - done, z + done, x + done, events);
 }
 
-static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
+static void encode(const hu_s2_search *search, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
                    hu_events *events) {
-  stretches t;
+  stretches stretch;
   size_t done = 0;
-  if (n >= STRETCH && make_stretches(&t, s, tree)) {
-    done = most_of(s) <= 1 ? encode_stretches(&t, n, z, x, 1, events) : encode_stretches(&t, n, z, x, 2, events);
+  if (n >= STRETCH && make_stretches(&stretch, search, tree)) {
+    done = most_of(search) <= 1 ? encode_stretches(&stretch, n, z, x, 1, events)
+                                : encode_stretches(&stretch, n, z, x, 2, events);
   }
-  encode_each(s, n - done, z + done, x + done, events);
+  encode_each(search, n - done, z + done, x + done, events);
 }
 
 /* ---- without exact statistics ---- */
@@ -245,8 +250,8 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   hui_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
 }
 
-static void pass_lanes(const records *t, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
-  pass_each(t, n, z, x, counts);
+static void pass_lanes(const record_list *records, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+  pass_each(records, n, z, x, counts);
 }
 #endif
 
@@ -254,10 +259,10 @@ enum { COUNTED = 1 << 28 }; /* elements that lanes count in 32 digits */
 
 static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
                 hu_s2_passed *counts) {
-  records t;
-  if (!make_records(&t, table, near)) return 0;
-  for (; n > COUNTED; n -= COUNTED, z += COUNTED, x += COUNTED) pass_lanes(&t, COUNTED, z, x, counts);
-  pass_lanes(&t, n, z, x, counts);
+  record_list records;
+  if (!make_records(&records, table, near)) return 0;
+  for (; n > COUNTED; n -= COUNTED, z += COUNTED, x += COUNTED) pass_lanes(&records, COUNTED, z, x, counts);
+  pass_lanes(&records, n, z, x, counts);
   return 1;
 }
 

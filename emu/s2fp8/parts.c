@@ -21,52 +21,52 @@ typedef struct given {
   hu_events *events;
 } given;
 
-static void given_of(given *c, size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
-  memset(c, 0, sizeof *c);
-  c->of = of;
-  c->ranges = hui_s2_ranges_of(n, of, exec);
-  c->exec = exec;
+static void given_of(given *call, size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
+  memset(call, 0, sizeof *call);
+  call->of = of;
+  call->ranges = hui_s2_ranges_of(n, of, exec);
+  call->exec = exec;
 }
 
 static void sum_range(void *context, size_t range) {
-  given *c = context;
-  const hu_exec alone = hui_exec_levels(c->exec);
-  size_t end = hui_s2_range_end(&c->ranges, range), k;
-  for (size_t first = range * c->ranges.size; first < end; first += k) {
-    k = hui_least(c->of->part, end - first);
-    hui_s2_sum_run(k, c->of->give(c->of->context, range, first, k), 1, &c->sums[range], &alone);
+  given *call = context;
+  const hu_exec alone = hui_exec_levels(call->exec);
+  size_t end = hui_s2_range_end(&call->ranges, range), k;
+  for (size_t first = range * call->ranges.size; first < end; first += k) {
+    k = hui_least(call->of->part, end - first);
+    hui_s2_sum_run(k, call->of->give(call->of->context, range, first, k), 1, &call->sums[range], &alone);
   }
 }
 
 void hui_s2_sum_parts(size_t n, const hu_s2fp8_parts *of, hu_s2fp8_sums *sums, const hu_exec *exec) {
   hu_s2fp8_sums of_range[HU_THREADS_MAX];
-  given c;
-  given_of(&c, n, of, exec);
-  c.sums = of_range;
-  memset(of_range, 0, c.ranges.count * sizeof *of_range);
-  hui_parallel(hui_exec_threads(exec), c.ranges.count, sum_range, &c);
-  for (size_t i = 0; i < c.ranges.count; i++) hui_s2_add_sums(sums, &of_range[i]);
+  given call;
+  given_of(&call, n, of, exec);
+  call.sums = of_range;
+  memset(of_range, 0, call.ranges.count * sizeof *of_range);
+  hui_parallel(hui_exec_threads(exec), call.ranges.count, sum_range, &call);
+  for (size_t i = 0; i < call.ranges.count; i++) hui_s2_add_sums(sums, &of_range[i]);
 }
 
 /* Numbers of a part, rounded and taken. */
-static void run_some(given *c, size_t range, size_t first, size_t n, const float *x) {
+static void run_some(given *call, size_t range, size_t first, size_t n, const float *x) {
   float z[SOME];
-  hu_exec alone = hui_exec_levels(c->exec);
-  alone.stream = hui_exec_stream(c->exec);
+  hu_exec alone = hui_exec_levels(call->exec);
+  alone.stream = hui_exec_stream(call->exec);
   alone.stream.counter += first;
   for (size_t i = 0, k; i < n; i += k, alone.stream.counter += k) {
     k = hui_least(SOME, n - i);
-    hui_s2_run(k, z, 1, 0, x + i, 1, c->map, c->table, &alone, &c->events[range]);
-    c->of->take(c->of->context, range, first + i, k, z);
+    hui_s2_run(k, z, 1, 0, x + i, 1, call->map, call->table, &alone, &call->events[range]);
+    call->of->take(call->of->context, range, first + i, k, z);
   }
 }
 
 static void run_range(void *context, size_t range) {
-  given *c = context;
-  size_t end = hui_s2_range_end(&c->ranges, range), k;
-  for (size_t first = range * c->ranges.size; first < end; first += k) {
-    k = hui_least(c->of->part, end - first);
-    run_some(c, range, first, k, c->of->give(c->of->context, range, first, k));
+  given *call = context;
+  size_t end = hui_s2_range_end(&call->ranges, range), k;
+  for (size_t first = range * call->ranges.size; first < end; first += k) {
+    k = hui_least(call->of->part, end - first);
+    run_some(call, range, first, k, call->of->give(call->of->context, range, first, k));
   }
 }
 
@@ -74,15 +74,15 @@ void hui_s2_run_parts(size_t n, const hu_s2fp8_parts *of, const hu_s2 *map, cons
   hu_events of_range[HU_THREADS_MAX];
   const struct hu_s2_lanes *lanes = hui_level_for(exec)->s2fp8;
   hu_s2_table table;
-  given c;
-  given_of(&c, n, of, exec);
-  c.map = map;
+  given call;
+  given_of(&call, n, of, exec);
+  call.map = map;
   if (lanes && hui_s2_may_table(&map->spec)) {
     hui_s2_fill_table(&table, map, lanes);
-    c.table = &table;
+    call.table = &table;
   }
-  c.events = of_range;
-  memset(of_range, 0, c.ranges.count * sizeof *of_range);
-  hui_parallel(hui_exec_threads(exec), c.ranges.count, run_range, &c);
-  for (size_t i = 0; events && i < c.ranges.count; i++) hu_events_add(events, &of_range[i]);
+  call.events = of_range;
+  memset(of_range, 0, call.ranges.count * sizeof *of_range);
+  hui_parallel(hui_exec_threads(exec), call.ranges.count, run_range, &call);
+  for (size_t i = 0; events && i < call.ranges.count; i++) hu_events_add(events, &of_range[i]);
 }

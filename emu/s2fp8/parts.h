@@ -13,12 +13,12 @@ typedef struct hu_s2_ranges {
 static inline hu_s2_ranges hui_s2_ranges_of(size_t n, const hu_s2fp8_parts *of, const hu_exec *exec) {
   size_t parts = hui_parts(n, of->part), each = hui_parts(parts, hui_exec_threads(exec));
   size_t size = each * of->part;
-  hu_s2_ranges r = {n, size, hui_parts(n, size)};
-  return r;
+  hu_s2_ranges ranges = {n, size, hui_parts(n, size)};
+  return ranges;
 }
 
-static inline size_t hui_s2_range_end(const hu_s2_ranges *r, size_t range) {
-  return range + 1 < r->count ? (range + 1) * r->size : r->n;
+static inline size_t hui_s2_range_end(const hu_s2_ranges *ranges, size_t range) {
+  return range + 1 < ranges->count ? (range + 1) * ranges->size : ranges->n;
 }
 
 #endif

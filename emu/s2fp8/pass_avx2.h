@@ -32,29 +32,29 @@ HU_FN __m256d times_significands(__m256d part, __m256i digits) {
 }
 
 /* Of FACTORS elements. */
-HU_FN void multiply_in(product *f, const uint32_t *x) {
+HU_FN void multiply_in(product *running, const uint32_t *x) {
   for (int k = 0; k < 2; k++) {
-    const __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * k));
-    const __m256i a = _mm256_and_si256(u, _mm256_set1_epi32(0x7FFFFFFF));
-    f->top = _mm256_max_epi32(f->top, a);
-    f->least = _mm256_min_epu32(f->least, _mm256_sub_epi32(a, _mm256_set1_epi32(1)));
-    f->zeros = _mm256_sub_epi32(f->zeros, _mm256_cmpeq_epi32(a, _mm256_setzero_si256()));
-    f->exponents = _mm256_add_epi32(f->exponents, _mm256_srli_epi32(a, 23));
-    f->part[2 * k] = times_significands(f->part[2 * k], _mm256_slli_epi64(u, 29));
-    f->part[2 * k + 1] = times_significands(f->part[2 * k + 1], _mm256_srli_epi64(u, 3));
+    const __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * k));
+    const __m256i a = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFFFF));
+    running->top = _mm256_max_epi32(running->top, a);
+    running->least = _mm256_min_epu32(running->least, _mm256_sub_epi32(a, _mm256_set1_epi32(1)));
+    running->zeros = _mm256_sub_epi32(running->zeros, _mm256_cmpeq_epi32(a, _mm256_setzero_si256()));
+    running->exponents = _mm256_add_epi32(running->exponents, _mm256_srli_epi32(a, 23));
+    running->part[2 * k] = times_significands(running->part[2 * k], _mm256_slli_epi64(bits, 29));
+    running->part[2 * k + 1] = times_significands(running->part[2 * k + 1], _mm256_srli_epi64(bits, 3));
   }
 }
 
-static void end_product(const product *f, size_t elements, hu_s2_rough *z) {
+static void end_product(const product *running, size_t elements, hu_s2_rough *z) {
   double part[FACTORS];
   uint32_t top[8], least[8], exponents[8], zeros[8], lowest = UINT32_MAX;
   int64_t exponent = 0;
   uint64_t none = 0;
-  for (int k = 0; k < 4; k++) _mm256_storeu_pd(part + 4 * k, f->part[k]);
-  _mm256_storeu_si256((__m256i *)(void *)top, f->top);
-  _mm256_storeu_si256((__m256i *)(void *)least, f->least);
-  _mm256_storeu_si256((__m256i *)(void *)exponents, f->exponents);
-  _mm256_storeu_si256((__m256i *)(void *)zeros, f->zeros);
+  for (int k = 0; k < 4; k++) _mm256_storeu_pd(part + 4 * k, running->part[k]);
+  _mm256_storeu_si256((__m256i *)(void *)top, running->top);
+  _mm256_storeu_si256((__m256i *)(void *)least, running->least);
+  _mm256_storeu_si256((__m256i *)(void *)exponents, running->exponents);
+  _mm256_storeu_si256((__m256i *)(void *)zeros, running->zeros);
   z->top = 0;
   for (int i = 0; i < 8; i++) {
     z->top = top[i] > z->top ? top[i] : z->top;
@@ -70,14 +70,14 @@ static void end_product(const product *f, size_t elements, hu_s2_rough *z) {
 static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   const size_t all = (n / FACTORS + 1) * FACTORS; /* the last ones are zeros */
   uint32_t last[FACTORS] = {0};
-  product f;
-  for (int k = 0; k < 4; k++) f.part[k] = _mm256_set1_pd(1);
-  f.top = f.exponents = f.zeros = _mm256_setzero_si256();
-  f.least = _mm256_set1_epi32(-1);
-  for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(&f, x);
+  product running;
+  for (int k = 0; k < 4; k++) running.part[k] = _mm256_set1_pd(1);
+  running.top = running.exponents = running.zeros = _mm256_setzero_si256();
+  running.least = _mm256_set1_epi32(-1);
+  for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(&running, x);
   memcpy(last, x, n * sizeof *x);
-  multiply_in(&f, last);
-  end_product(&f, all, z);
+  multiply_in(&running, last);
+  end_product(&running, all, z);
 }
 
 /* ---- the pass: a stretch of elements is counted and gets the places of its records, then its values ---- */
@@ -92,12 +92,12 @@ typedef struct passing {
 HU_FN __m256i eight(const uint32_t *x) { return _mm256_loadu_si256((const __m256i *)(const void *)x); }
 
 /* at: where the records are, in bytes. */
-HU_FN void find_places(const records *t, size_t n, uint32_t *at, const uint32_t *x, passing *p) {
-  const __m256i start = _mm256_set1_epi32((int32_t)t->start), first = _mm256_set1_epi32((int32_t)t->first);
-  const __m256i normal = _mm256_set1_epi32((int32_t)t->normal), tiny = _mm256_set1_epi32((int32_t)t->tiny);
-  const __m256i top = _mm256_set1_epi32((int32_t)t->top);
-  const __m128i shift = _mm_cvtsi32_si128((int32_t)t->shift);
-  passing c = *p;
+HU_FN void find_places(const record_list *records, size_t n, uint32_t *at, const uint32_t *x, passing *passed) {
+  const __m256i start = _mm256_set1_epi32((int32_t)records->start), first = _mm256_set1_epi32((int32_t)records->first);
+  const __m256i normal = _mm256_set1_epi32((int32_t)records->normal), tiny = _mm256_set1_epi32((int32_t)records->tiny);
+  const __m256i top = _mm256_set1_epi32((int32_t)records->top);
+  const __m128i shift = _mm_cvtsi32_si128((int32_t)records->shift);
+  passing c = *passed;
   for (size_t i = 0; i < n; i += 8) {
     const __m256i a = _mm256_and_si256(eight(x + i), _mm256_set1_epi32(0x7FFFFFFF));
     const __m256i bucket = _mm256_srl_epi32(_mm256_sub_epi32(_mm256_max_epi32(a, start), start), shift);
@@ -107,30 +107,31 @@ HU_FN void find_places(const records *t, size_t n, uint32_t *at, const uint32_t 
     c.tops = _mm256_add_epi32(c.tops, _mm256_cmpeq_epi32(top, a));
     _mm256_storeu_si256((__m256i *)(void *)(at + i), _mm256_slli_epi32(bucket, RECORD_SHIFT));
   }
-  *p = c;
+  *passed = c;
 }
 
-HU_FN __m256i two_records(const records *t, uint32_t low, uint32_t high) {
-  const __m128i *x = (const __m128i *)(const void *)((const uint8_t *)t->of + low);
-  const __m128i *y = (const __m128i *)(const void *)((const uint8_t *)t->of + high);
+HU_FN __m256i two_records(const record_list *records, uint32_t low, uint32_t high) {
+  const __m128i *x = (const __m128i *)(const void *)((const uint8_t *)records->of + low);
+  const __m128i *y = (const __m128i *)(const void *)((const uint8_t *)records->of + high);
   return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_load_si128(x)), _mm_load_si128(y), 1);
 }
 
 /* What eight magnitudes a become. */
-HU_FN __m256i value_of(const records *t, const uint32_t *at, __m256i a) {
-  const __m256i r0 = two_records(t, at[0], at[4]), r1 = two_records(t, at[1], at[5]);
-  const __m256i r2 = two_records(t, at[2], at[6]), r3 = two_records(t, at[3], at[7]);
+HU_FN __m256i value_of(const record_list *records, const uint32_t *at, __m256i a) {
+  const __m256i r0 = two_records(records, at[0], at[4]), r1 = two_records(records, at[1], at[5]);
+  const __m256i r2 = two_records(records, at[2], at[6]), r3 = two_records(records, at[3], at[7]);
   const __m256i low = _mm256_unpacklo_epi32(r0, r1), high = _mm256_unpacklo_epi32(r2, r3);
   const __m256i bound = _mm256_unpacklo_epi64(low, high), less = _mm256_unpackhi_epi64(low, high);
   const __m256i from = _mm256_unpacklo_epi64(_mm256_unpackhi_epi32(r0, r1), _mm256_unpackhi_epi32(r2, r3));
   return _mm256_blendv_epi8(from, less, _mm256_cmpgt_epi32(bound, a));
 }
 
-HU_FN void put_values(const records *t, size_t n, const uint32_t *at, uint32_t *z, const uint32_t *x, int keeps) {
+HU_FN void put_values(const record_list *records, size_t n, const uint32_t *at, uint32_t *z, const uint32_t *x,
+                      int keeps) {
   const __m256i magnitude = _mm256_set1_epi32(0x7FFFFFFF);
   for (size_t i = 0; i < n; i += 8) {
-    const __m256i u = eight(x + i), value = value_of(t, at + i, _mm256_and_si256(u, magnitude));
-    __m256i minus = _mm256_andnot_si256(magnitude, u);
+    const __m256i bits = eight(x + i), value = value_of(records, at + i, _mm256_and_si256(bits, magnitude));
+    __m256i minus = _mm256_andnot_si256(magnitude, bits);
     if (!keeps) minus = _mm256_andnot_si256(_mm256_cmpeq_epi32(value, _mm256_setzero_si256()), minus);
     _mm256_storeu_si256((__m256i *)(void *)(z + i), _mm256_or_si256(value, minus));
   }
@@ -144,25 +145,25 @@ static uint64_t lanes_of(__m256i counts) {
   return sum;
 }
 
-static void pass_lanes(const records *t, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+static void pass_lanes(const record_list *records, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
   const __m256i nothing = _mm256_setzero_si256();
-  passing p = {nothing, nothing, nothing, nothing};
+  passing passed = {nothing, nothing, nothing, nothing};
   uint32_t at[PLACES];
   size_t i = 0, stretch;
   for (; n - i >= 8; i += stretch) {
     stretch = n - i >= PLACES ? PLACES : (n - i) / 8 * 8;
-    find_places(t, stretch, at, x + i, &p);
-    if (t->keeps_zeros_sign) {
-      put_values(t, stretch, at, z + i, x + i, 1);
+    find_places(records, stretch, at, x + i, &passed);
+    if (records->keeps_zeros_sign) {
+      put_values(records, stretch, at, z + i, x + i, 1);
     } else {
-      put_values(t, stretch, at, z + i, x + i, 0);
+      put_values(records, stretch, at, z + i, x + i, 0);
     }
   }
-  counts->none += lanes_of(p.none);
-  counts->low += lanes_of(p.low);
-  counts->tiny += lanes_of(p.tiny);
-  counts->tops += lanes_of(p.tops);
-  pass_each(t, n - i, z + i, x + i, counts);
+  counts->none += lanes_of(passed.none);
+  counts->low += lanes_of(passed.low);
+  counts->tiny += lanes_of(passed.tiny);
+  counts->tops += lanes_of(passed.tops);
+  pass_each(records, n - i, z + i, x + i, counts);
 }
 
 #endif

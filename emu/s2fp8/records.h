@@ -23,78 +23,78 @@ enum { RECORDS = 1024, TOGETHER = 6 };
 typedef uint32_t record __attribute__((vector_size(16)));
 enum { BOUND = 0, BELOW = 1, FROM = 2, RECORD_SHIFT = 4 };
 
-typedef struct records {
+typedef struct record_list {
   _Alignas(64) record of[RECORDS + TOGETHER];
   uint32_t start, shift;                                      /* the bucket of a is (max(a, start) - start) >> shift */
   uint32_t first, normal, tiny, top, codes, keeps_zeros_sign; /* codes: that of the largest element */
-} records;
+} record_list;
 
-HU_FN void put_records(record *from, const record *to, record r) {
-  for (uint32_t k = 0; k < TOGETHER; k++) from[k] = r;
-  for (from += TOGETHER; HU_UNLIKELY(from < to); from++) *from = r;
+HU_FN void put_records(record *from, const record *to, record entry) {
+  for (uint32_t k = 0; k < TOGETHER; k++) from[k] = entry;
+  for (from += TOGETHER; HU_UNLIKELY(from < to); from++) *from = entry;
 }
 
 /* end[c]: the first bucket whose first pattern reaches bound[c + 1]. 1: some bucket has two bounds within it. */
-static uint32_t find_ends(const records *t, const uint32_t *bound, uint32_t end[HU_S2_CODES]) {
-  const uint32_t start = t->start, shift = t->shift, low = ((uint32_t)1 << t->shift) - 1;
+static uint32_t find_ends(const record_list *records, const uint32_t *bound, uint32_t end[HU_S2_CODES]) {
+  const uint32_t start = records->start, shift = records->shift, low = ((uint32_t)1 << records->shift) - 1;
   uint32_t inside[HU_S2_CODES], crowded = 0;
   for (uint32_t c = 0; c < HU_S2_CODES; c++) {
-    const uint32_t d = bound[c + 1] - start;
-    inside[c] = (d & low) != 0;
-    end[c] = (d >> shift) + inside[c];
+    const uint32_t distance = bound[c + 1] - start;
+    inside[c] = (distance & low) != 0;
+    end[c] = (distance >> shift) + inside[c];
   }
-  for (uint32_t c = 1; c < t->codes; c++) crowded |= inside[c] & (uint32_t)(end[c] == end[c - 1]);
+  for (uint32_t c = 1; c < records->codes; c++) crowded |= inside[c] & (uint32_t)(end[c] == end[c - 1]);
   return crowded;
 }
 
 /* Less than `most` of them. 0: not for such a table. */
-static int fill_records(records *t, const hu_s2_table *table, uint32_t most) {
-  const uint32_t *bound = table->bound[0], *value = table->value, span = t->top - t->first;
+static int fill_records(record_list *records, const hu_s2_table *table, uint32_t most) {
+  const uint32_t *bound = table->bound[0], *value = table->value, span = records->top - records->first;
   uint32_t end[HU_S2_CODES], shift = 0;
-  record *next = t->of;
+  record *next = records->of;
   while (span >> shift >= most - 1) shift++;
-  t->shift = shift;
-  t->start = t->first - ((uint32_t)1 << shift);
-  if (find_ends(t, bound, end)) return 0;
-  for (uint32_t c = 0; c < t->codes; c++) {
-    const record r = {bound[c + 1], value[c], value[c + 1], 0};
-    put_records(next, t->of + end[c], r);
-    next = t->of + end[c];
+  records->shift = shift;
+  records->start = records->first - ((uint32_t)1 << shift);
+  if (find_ends(records, bound, end)) return 0;
+  for (uint32_t c = 0; c < records->codes; c++) {
+    const record entry = {bound[c + 1], value[c], value[c + 1], 0};
+    put_records(next, records->of + end[c], entry);
+    next = records->of + end[c];
   }
-  const record last = {t->top + 1, value[t->codes], value[t->codes], 0};
-  put_records(next, t->of + (span >> shift) + 2, last);
+  const record last = {records->top + 1, value[records->codes], value[records->codes], 0};
+  put_records(next, records->of + (span >> shift) + 2, last);
   return 1;
 }
 
 /* 0: not for such a table. */
-static int make_records(records *t, const hu_s2_table *table, const hu_s2_near *near) {
-  t->first = table->bound[0][1];
-  t->normal = near->normal;
-  t->tiny = table->tiny[0];
-  t->top = near->top;
-  t->codes = near->top_code;
-  t->keeps_zeros_sign = near->negzero ? 0x80000000 : 0;
-  return fill_records(t, table, RECORDS / 2) || fill_records(t, table, RECORDS);
+static int make_records(record_list *records, const hu_s2_table *table, const hu_s2_near *near) {
+  records->first = table->bound[0][1];
+  records->normal = near->normal;
+  records->tiny = table->tiny[0];
+  records->top = near->top;
+  records->codes = near->top_code;
+  records->keeps_zeros_sign = near->negzero ? 0x80000000 : 0;
+  return fill_records(records, table, RECORDS / 2) || fill_records(records, table, RECORDS);
 }
 
 /* One by one. */
-HU_FN void pass_each(const records *t, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
-  const uint32_t start = t->start, shift = t->shift, keeps = t->keeps_zeros_sign;
-  hu_s2_passed c = {0, 0, 0, 0};
+HU_FN void pass_each(const record_list *records, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+  const uint32_t start = records->start, shift = records->shift, keeps = records->keeps_zeros_sign;
+  hu_s2_passed own = {0, 0, 0, 0};
   for (size_t i = 0; i < n; i++) {
-    const uint32_t u = x[i], a = u & 0x7FFFFFFF;
-    const record *r = &t->of[((a > start ? a : start) - start) >> shift];
-    const uint32_t value = a < (*r)[BOUND] ? (*r)[BELOW] : (*r)[FROM];
-    z[i] = value | (u & (value ? 0x80000000 : keeps));
-    c.none += a < t->first;
-    c.low += a < t->normal;
-    c.tiny += a < t->tiny;
-    c.tops += a == t->top;
+    const uint32_t bits = x[i], a = bits & 0x7FFFFFFF;
+    const record *entry = &records->of[((a > start ? a : start) - start) >> shift];
+    const uint32_t value = a < (*entry)[BOUND] ? (*entry)[BELOW] : (*entry)[FROM];
+    z[i] = value | (bits & (value ? 0x80000000 : keeps));
+    own.none += a < records->first;
+    own.low += a < records->normal;
+    own.tiny += a < records->tiny;
+    own.tops += a == records->top;
   }
-  counts->none += c.none;
-  counts->low += c.low;
-  counts->tiny += c.tiny;
-  counts->tops += c.tops;
+  counts->none += own.none;
+  counts->low += own.low;
+  counts->tiny += own.tiny;
+  counts->tops += own.tops;
 }
 
 #endif

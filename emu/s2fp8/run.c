@@ -39,8 +39,8 @@ void hui_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
   if (x->top > z->top) z->top = x->top;
 }
 
-static void add_part(hu_s2fp8_sums *z, const hu_s2_part *p) {
-  hu_s2fp8_sums x = {(uint64_t)p->sum, p->sum < 0 ? -1 : 0, p->count, p->special, p->top, 0};
+static void add_part(hu_s2fp8_sums *z, const hu_s2_part *part) {
+  hu_s2fp8_sums x = {(uint64_t)part->sum, part->sum < 0 ? -1 : 0, part->count, part->special, part->top, 0};
   hui_s2_add_sums(z, &x);
 }
 
@@ -57,38 +57,38 @@ static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
 }
 
 static void sum_part(void *context, size_t part) {
-  const summing *c = context;
+  const summing *call = context;
   hu_s2fp8_sums sums = {0};
-  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
+  size_t first = part * call->part, end = first + hui_least(call->part, call->n - first);
   uint32_t buffer[PIECE];
   while (first < end) {
-    size_t k = hui_least(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
-    const float *x = c->x + (ptrdiff_t)first * c->inc;
-    const uint32_t *u = (const uint32_t *)(const void *)x;
-    hu_s2_part p;
-    if (c->inc != 1) {
-      for (size_t i = 0; i < k; i++) buffer[i] = hui_bits_of_float(x[(ptrdiff_t)i * c->inc]);
-      u = buffer;
+    size_t k = hui_least(end - first, call->inc == 1 ? HU_S2_PIECE : PIECE);
+    const float *x = call->x + (ptrdiff_t)first * call->inc;
+    const uint32_t *bits = (const uint32_t *)(const void *)x;
+    hu_s2_part piece;
+    if (call->inc != 1) {
+      for (size_t i = 0; i < k; i++) buffer[i] = hui_bits_of_float(x[(ptrdiff_t)i * call->inc]);
+      bits = buffer;
     }
-    if (c->lanes) {
+    if (call->lanes) {
       hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-      c->lanes->sum(k, u, &p);
+      call->lanes->sum(k, bits, &piece);
       hui_float_env_leave(saved);
     } else {
-      sum_core(k, u, &p);
+      sum_core(k, bits, &piece);
     }
-    add_part(&sums, &p);
+    add_part(&sums, &piece);
     first += k;
   }
-  c->parts[part] = sums;
+  call->parts[part] = sums;
 }
 
 void hui_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
   hu_s2fp8_sums parts[HU_THREADS_MAX];
   uint32_t threads = hui_exec_threads(exec);
-  summing c = {n, hui_part_size(n, threads, PART_MIN), x, incx, hui_level_for(exec)->s2fp8, parts};
-  size_t count = hui_parts(n, c.part);
-  hui_parallel(threads, count, sum_part, &c);
+  summing call = {n, hui_part_size(n, threads, PART_MIN), x, incx, hui_level_for(exec)->s2fp8, parts};
+  size_t count = hui_parts(n, call.part);
+  hui_parallel(threads, count, sum_part, &call);
   for (size_t i = 0; i < count; i++) hui_s2_add_sums(sums, &parts[i]);
 }
 
@@ -102,17 +102,18 @@ static uint32_t reversed_digits(uint32_t x) {
 
 /* The tree's bounds are those of codes 64, then 32 and 96, then 16, 80, 48, 112: the digits of what was decided are the
  * highest of the code, the first decision the highest of all. */
-static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
+static void make_tree(hu_s2_tree *tree, const hu_s2_search *search) {
   for (uint32_t level = 0; level < 7; level++) {
     for (uint32_t path = 0; path < (uint32_t)1 << level; path++) {
       uint32_t c = (uint32_t)64 >> level | reversed_digits(path);
-      t->bound[((uint32_t)1 << level) - 1 + path] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
+      tree->bound[((uint32_t)1 << level) - 1 + path] =
+          c <= search->spec.max_code ? search->table.bound[0][c] : 0xFFFFFFFF;
     }
   }
   for (uint32_t path = 0; path < HU_S2_CODES; path++) {
     uint32_t c = reversed_digits(path);
-    t->leaf_code[path] = c;
-    t->leaf_value[path] = s->table.value[c];
+    tree->leaf_code[path] = c;
+    tree->leaf_value[path] = search->table.value[c];
   }
 }
 
@@ -127,48 +128,49 @@ void hui_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lane
 }
 
 /* hui_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
-static void fill_buckets(hu_s2_search *s, uint32_t sign) {
-  const uint32_t *bound = s->table.bound[sign], max = s->spec.max_code, shift = s->shift[sign];
+static void fill_buckets(hu_s2_search *search, uint32_t sign) {
+  const uint32_t *bound = search->table.bound[sign], max = search->spec.max_code, shift = search->shift[sign];
   uint32_t next = 0, last = HU_S2_BUCKETS, within = 0, c;
   for (c = 2; c <= max; c++) {
-    uint32_t d = bound[c] - s->first[sign], j = d >> shift, inside = (d & (((uint32_t)1 << shift) - 1)) != 0;
+    uint32_t distance = bound[c] - search->first[sign], j = distance >> shift,
+             inside = (distance & (((uint32_t)1 << shift) - 1)) != 0;
     if (j >= HU_S2_BUCKETS) break;
-    if (j + inside > next) memset(s->base[sign] + next, (int)(c - 1), j + inside - next);
+    if (j + inside > next) memset(search->base[sign] + next, (int)(c - 1), j + inside - next);
     if (j + inside > next) next = j + inside;
     if (!inside) continue;
     within = j == last ? within + 1 : 1;
     last = j;
-    if (within > s->most[sign]) s->most[sign] = within;
+    if (within > search->most[sign]) search->most[sign] = within;
   }
-  memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
+  memset(search->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
 }
 
 /* known: its table; NULL: to be made. */
-static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes,
+static void make_search(hu_s2_search *search, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes,
                         const hu_s2_table *known) {
-  memset(s, 0, sizeof *s);
+  memset(search, 0, sizeof *search);
   memset(tree, 0, sizeof *tree);
   if (known) {
-    s->table = *known;
+    search->table = *known;
   } else {
-    hui_s2_fill_table(&s->table, map, lanes);
+    hui_s2_fill_table(&search->table, map, lanes);
   }
-  hui_s2_search_start(s, map);
-  fill_buckets(s, 0);
+  hui_s2_search_start(search, map);
+  fill_buckets(search, 0);
   size_t bounds = map->spec.max_code + 2; /* those behind are not filled */
-  if (memcmp(s->table.bound[0], s->table.bound[1], bounds * sizeof s->table.bound[0][0]) == 0) {
-    memcpy(s->base[1], s->base[0], sizeof s->base[0]);
-    s->most[1] = s->most[0];
+  if (memcmp(search->table.bound[0], search->table.bound[1], bounds * sizeof search->table.bound[0][0]) == 0) {
+    memcpy(search->base[1], search->base[0], sizeof search->base[0]);
+    search->most[1] = search->most[0];
   } else {
-    fill_buckets(s, 1);
+    fill_buckets(search, 1);
   }
   tree->symmetric = map->spec.round != HU_RTP && map->spec.round != HU_RTN;
   for (uint32_t c = 0; c < HU_S2_CODES; c++) {
-    if (s->table.exact[c] == HU_S2_NEVER) continue;
-    if (tree->exact_count < HU_S2_FEW) tree->exact[tree->exact_count] = s->table.exact[c];
+    if (search->table.exact[c] == HU_S2_NEVER) continue;
+    if (tree->exact_count < HU_S2_FEW) tree->exact[tree->exact_count] = search->table.exact[c];
     tree->exact_count++;
   }
-  make_tree(tree, s);
+  make_tree(tree, search);
 }
 
 /* ---- codes and values ---- */
@@ -188,67 +190,69 @@ typedef struct making {
   hu_events *counts;         /* one a part */
 } making;
 
-static size_t out_size(const making *c) { return c->size ? c->size : 4; }
-static uint8_t *z_at(const making *c, size_t i) { return c->z + (ptrdiff_t)i * c->incz * (ptrdiff_t)out_size(c); }
+static size_t out_size(const making *call) { return call->size ? call->size : 4; }
+static uint8_t *z_at(const making *call, size_t i) {
+  return call->z + (ptrdiff_t)i * call->incz * (ptrdiff_t)out_size(call);
+}
 
-static void make_core(const making *c, size_t first, size_t n, hu_events *counts) {
-  uint32_t bits = c->map->spec.bits;
+static void make_core(const making *call, size_t first, size_t n, hu_events *counts) {
+  uint32_t bits = call->map->spec.bits;
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events, r = 0;
-    if (bits) r = hui_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits);
-    uint32_t code = hui_s2_element(c->map, c->x[(ptrdiff_t)i * c->incx], r, &events);
-    hui_store_code(z_at(c, i), out_size(c), c->size ? code : hui_s2_decoded(c->map, code));
+    uint32_t events, random = 0;
+    if (bits) random = hui_stream_at(call->stream.key, call->stream.counter + i) >> (32 - bits);
+    uint32_t code = hui_s2_element(call->map, call->x[(ptrdiff_t)i * call->incx], random, &events);
+    hui_store_code(z_at(call, i), out_size(call), call->size ? code : hui_s2_decoded(call->map, code));
     hu_events_count(counts, events);
   }
 }
 
-static void make_lanes(const making *c, size_t n, void *z, const uint32_t *x, hu_events *counts) {
-  if (c->size) {
-    c->lanes->encode(c->search, c->tree, n, z, x, counts);
+static void make_lanes(const making *call, size_t n, void *z, const uint32_t *x, hu_events *counts) {
+  if (call->size) {
+    call->lanes->encode(call->search, call->tree, n, z, x, counts);
   } else {
-    c->lanes->quantize(c->search, c->tree, n, z, x, c->bypass, counts);
+    call->lanes->quantize(call->search, call->tree, n, z, x, call->bypass, counts);
   }
 }
 
 typedef struct make_walking {
-  const making *c;
+  const making *call;
   hu_events *counts;
 } make_walking;
 
 static void walk_lanes(void *context, size_t first, size_t n, uint32_t *z) {
-  const make_walking *w = context;
-  make_lanes(w->c, n, z ? (void *)z : z_at(w->c, first), w->c->x + first, w->counts);
+  const make_walking *walking = context;
+  make_lanes(walking->call, n, z ? (void *)z : z_at(walking->call, first), walking->call->x + first, walking->counts);
 }
 
-static void make_in_streams(const making *c, size_t first, size_t n, hu_events *counts) {
-  make_walking w = {c, counts};
-  hu_streams_part p = {c->x, c->size ? NULL : (uint32_t *)(void *)c->z, walk_lanes, &w};
-  c->streams->walk(&p, first, n);
+static void make_in_streams(const making *call, size_t first, size_t n, hu_events *counts) {
+  make_walking walking = {call, counts};
+  hu_streams_part streams = {call->x, call->size ? NULL : (uint32_t *)(void *)call->z, walk_lanes, &walking};
+  call->streams->walk(&streams, first, n);
 }
 
 static void make_part(void *context, size_t part) {
-  const making *c = context;
-  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
+  const making *call = context;
+  size_t first = part * call->part, end = first + hui_least(call->part, call->n - first);
   uint32_t in[PIECE], out[PIECE];
   hu_events counts = {0};
-  if (!c->lanes) {
-    make_core(c, first, end - first, &counts);
+  if (!call->lanes) {
+    make_core(call, first, end - first, &counts);
     first = end;
-  } else if (c->streams) {
-    make_in_streams(c, first, end - first, &counts);
+  } else if (call->streams) {
+    make_in_streams(call, first, end - first, &counts);
     first = end;
-  } else if (c->incx == 1 && c->incz == 1) {
-    make_lanes(c, end - first, z_at(c, first), c->x + first, &counts);
+  } else if (call->incx == 1 && call->incz == 1) {
+    make_lanes(call, end - first, z_at(call, first), call->x + first, &counts);
     first = end;
   }
   while (first < end) {
     size_t k = hui_least(end - first, PIECE);
-    for (size_t i = 0; i < k; i++) in[i] = c->x[(ptrdiff_t)(first + i) * c->incx];
-    make_lanes(c, k, out, in, &counts);
-    for (size_t i = 0; i < k; i++) memcpy(z_at(c, first + i), (uint8_t *)out + i * out_size(c), out_size(c));
+    for (size_t i = 0; i < k; i++) in[i] = call->x[(ptrdiff_t)(first + i) * call->incx];
+    make_lanes(call, k, out, in, &counts);
+    for (size_t i = 0; i < k; i++) memcpy(z_at(call, first + i), (uint8_t *)out + i * out_size(call), out_size(call));
     first += k;
   }
-  c->counts[part] = counts;
+  call->counts[part] = counts;
 }
 
 void hui_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
@@ -257,30 +261,30 @@ void hui_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, 
   hu_s2_search search;
   hu_s2_tree tree;
   uint32_t threads = hui_exec_threads(exec);
-  making c;
-  memset(&c, 0, sizeof c);
-  c.n = n;
-  c.part = hui_part_size(n, threads, PART_MIN);
-  c.size = size;
-  c.z = z;
-  c.x = (const uint32_t *)(const void *)x;
-  c.incz = incz;
-  c.incx = incx;
-  c.map = map;
+  making call;
+  memset(&call, 0, sizeof call);
+  call.n = n;
+  call.part = hui_part_size(n, threads, PART_MIN);
+  call.size = size;
+  call.z = z;
+  call.x = (const uint32_t *)(const void *)x;
+  call.incz = incz;
+  call.incx = incx;
+  call.map = map;
   if (known || (n >= (hui_s2_may_be_quick(map) ? HU_S2_QUICK_MIN : TABLE_MIN) && hui_s2_may_table(&map->spec)))
-    c.lanes = hui_level_for(exec)->s2fp8;
-  if (c.lanes) {
-    make_search(&search, &tree, map, c.lanes, known);
-    c.search = &search;
-    c.tree = &tree;
+    call.lanes = hui_level_for(exec)->s2fp8;
+  if (call.lanes) {
+    make_search(&search, &tree, map, call.lanes, known);
+    call.search = &search;
+    call.tree = &tree;
   }
-  c.stream = hui_exec_stream(exec);
-  c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
-  if (c.bypass && c.lanes) c.streams = hui_streams_for(exec);
-  if (c.streams) c.bypass = 0; /* the walk writes around the caches */
-  c.counts = counts;
-  size_t parts = hui_parts(n, c.part);
-  hui_parallel(threads, parts, make_part, &c);
+  call.stream = hui_exec_stream(exec);
+  call.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= HU_S2_BYPASS_MIN;
+  if (call.bypass && call.lanes) call.streams = hui_streams_for(exec);
+  if (call.streams) call.bypass = 0; /* the walk writes around the caches */
+  call.counts = counts;
+  size_t parts = hui_parts(n, call.part);
+  hui_parallel(threads, parts, make_part, &call);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
@@ -297,25 +301,25 @@ typedef struct undoing {
 } undoing;
 
 static void undo_part(void *context, size_t part) {
-  const undoing *c = context;
-  size_t first = part * c->part, end = first + hui_least(c->part, c->n - first);
-  if (c->values && c->size == 1 && c->incx == 1 && c->incz == 1) {
-    for (; first < end; first++) c->z[first] = hui_float_of_bits(c->values[c->x[first]]);
+  const undoing *call = context;
+  size_t first = part * call->part, end = first + hui_least(call->part, call->n - first);
+  if (call->values && call->size == 1 && call->incx == 1 && call->incz == 1) {
+    for (; first < end; first++) call->z[first] = hui_float_of_bits(call->values[call->x[first]]);
   }
   for (size_t i = first; i < end; i++) {
-    uint32_t code = hui_load_code(c->x + (ptrdiff_t)i * c->incx * (ptrdiff_t)c->size, c->size) & c->mask;
-    uint32_t value = c->values ? c->values[code] : hui_s2_decoded(c->map, code);
-    c->z[(ptrdiff_t)i * c->incz] = hui_float_of_bits(value);
+    uint32_t code = hui_load_code(call->x + (ptrdiff_t)i * call->incx * (ptrdiff_t)call->size, call->size) & call->mask;
+    uint32_t value = call->values ? call->values[code] : hui_s2_decoded(call->map, code);
+    call->z[(ptrdiff_t)i * call->incz] = hui_float_of_bits(value);
   }
 }
 
 void hui_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
                  const hu_exec *exec) {
   uint32_t values[2 * HU_S2_CODES], threads = hui_exec_threads(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
-  undoing c = {n, hui_part_size(n, threads, PART_MIN), size, z, x, incz, incx, map, NULL, mask};
+  undoing call = {n, hui_part_size(n, threads, PART_MIN), size, z, x, incz, incx, map, NULL, mask};
   if (mask < 2 * HU_S2_CODES && n > mask && hui_level_for(exec)->bits) {
     for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hui_s2_decoded(map, i & mask);
-    c.values = values;
+    call.values = values;
   }
-  hui_parallel(threads, hui_parts(n, c.part), undo_part, &c);
+  hui_parallel(threads, hui_parts(n, call.part), undo_part, &call);
 }

@@ -10,9 +10,9 @@
 #include "halfulp/s2fp8.h"
 
 static inline hu_s2 hui_s2_of(const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
-  hu_s2 t;
-  hui_s2_make(&t, kind, mu, m, mode);
-  return t;
+  hu_s2 map;
+  hui_s2_make(&map, kind, mu, m, mode);
+  return map;
 }
 
 enum {

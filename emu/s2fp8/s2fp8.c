@@ -14,18 +14,20 @@ static const hu_mode nearest;
 
 hu_status hu_s2fp8_scale_from(hu_s2fp8_scale *scale, int64_t mu, int64_t m, const hu_s2fp8 *kind) {
   if (!scale) return HU_E_NULL;
-  hu_status s = hu_s2fp8_check(kind, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_s2fp8_check(kind, NULL);
+  if (status != HU_OK) return status;
   if (!hui_s2_scale_fits(mu, m)) return HU_E_SCALING;
-  hu_s2 t = hui_s2_of(kind, mu, m, nearest);
+  hu_s2 map = hui_s2_of(kind, mu, m, nearest);
   scale->mu = mu;
   scale->m = m;
-  scale->alpha = hui_float_of_bits(hui_s2_alpha(&t));
-  scale->beta = hui_float_of_bits(hui_s2_beta(&t));
+  scale->alpha = hui_float_of_bits(hui_s2_alpha(&map));
+  scale->beta = hui_float_of_bits(hui_s2_beta(&map));
   return HU_OK;
 }
 
-static int sums_are_right(const hu_s2fp8_sums *s) { return hui_s2_sums_fit(s->high, s->low, s->count, s->top) != 0; }
+static int sums_are_right(const hu_s2fp8_sums *sums) {
+  return hui_s2_sums_fit(sums->high, sums->low, sums->count, sums->top) != 0;
+}
 
 int64_t hu_s2fp8_mean(const hu_s2fp8_sums *sums) {
   return sums && sums_are_right(sums) ? hui_s2_mean(sums->high, sums->low, sums->count) : 0;
@@ -38,8 +40,8 @@ int64_t hu_s2fp8_log2(float x) {
 
 hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind) {
   if (!scale || !sums) return HU_E_NULL;
-  hu_status s = hu_s2fp8_check(kind, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_s2fp8_check(kind, NULL);
+  if (status != HU_OK) return status;
   if (!sums_are_right(sums)) return HU_E_SCALING;
   int64_t mu, m;
   hui_s2_moments(&mu, &m, sums->high, sums->low, sums->count, sums->top, (int32_t)hu_s2fp8_target(kind));
@@ -50,15 +52,15 @@ hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, co
 static int64_t units_of(hu_num a, hu_num b) {
   if (a.kind == HU_KIND_ZERO) return 0;
   int32_t la = hui_clz64(a.sig), lb = hui_clz64(b.sig);
-  hu_num q = hui_s2_quotient(a.sign, a.sig << la >> 3, b.sig << lb >> 3); /* 24 digits each */
-  q.exp += (a.exp - la) - (b.exp - lb) + HU_S2_DIGITS;
-  return hui_s2_nearest(q);
+  hu_num quotient = hui_s2_quotient(a.sign, a.sig << la >> 3, b.sig << lb >> 3); /* 24 digits each */
+  quotient.exp += (a.exp - la) - (b.exp - lb) + HU_S2_DIGITS;
+  return hui_s2_nearest(quotient);
 }
 
 hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, float alpha, float beta, const hu_s2fp8 *kind) {
   if (!scale) return HU_E_NULL;
-  hu_status s = hu_s2fp8_check(kind, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_s2fp8_check(kind, NULL);
+  if (status != HU_OK) return status;
   hu_num a = hui_unpack32(hui_bits_of_float(alpha)), b = hui_unpack32(hui_bits_of_float(beta));
   if (a.kind != HU_KIND_FINITE || a.sign || b.kind == HU_KIND_INF || b.kind == HU_KIND_NAN) return HU_E_SCALING;
   int64_t mu = units_of(hui_negated(b), a), gap = units_of(hui_num_finite(0, hu_s2fp8_target(kind), 0), a);
@@ -81,9 +83,9 @@ hu_status hu_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums
   hu_covered covered;
   if (!sums) return HU_E_NULL;
   if (n == 0) return HU_OK;
-  hu_status s = hui_cover(&covered, n, &ax);
-  if (s == HU_OK) hui_s2_sum_run(n, x, incx, sums, exec);
-  return s;
+  hu_status status = hui_cover(&covered, n, &ax);
+  if (status == HU_OK) hui_s2_sum_run(n, x, incx, sums, exec);
+  return status;
 }
 
 static hu_status check_made(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
@@ -92,9 +94,9 @@ static hu_status check_made(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, h
 
 hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                             const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_status s = check_made(kind, scale, mode);
-  if (s == HU_OK) s = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = check_made(kind, scale, mode);
+  if (status == HU_OK) status = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
+  if (status != HU_OK || n == 0) return status;
   hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, mode);
   hui_s2_run(n, z, incz, code_size(kind), x, incx, &map, NULL, exec, events);
   return HU_OK;
@@ -102,10 +104,10 @@ hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, p
 
 hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                             const hu_s2fp8_scale *scale, const hu_exec *exec) {
-  hu_status s = check_made(kind, scale, nearest);
-  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
-  if (s == HU_OK) s = hui_code_array_check(n, x, incx, kind->element, hui_exec_threads(exec));
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = check_made(kind, scale, nearest);
+  if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
+  if (status == HU_OK) status = hui_code_array_check(n, x, incx, kind->element, hui_exec_threads(exec));
+  if (status != HU_OK || n == 0) return status;
   hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, nearest);
   hui_s2_undo(n, z, incz, x, incx, code_size(kind), &map, exec);
   return HU_OK;
@@ -113,9 +115,9 @@ hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, p
 
 hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                               const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_status s = check_made(kind, scale, mode);
-  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s != HU_OK || n == 0) return s;
+  hu_status status = check_made(kind, scale, mode);
+  if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (status != HU_OK || n == 0) return status;
   hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, mode);
   hui_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
   return HU_OK;
@@ -134,15 +136,15 @@ hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x
                               hu_events *events) {
   hu_s2fp8_sums seen = {0};
   int64_t m;
-  hu_status s = hui_s2_check(kind, NULL, mode);
-  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_check(kind, NULL, mode);
+  if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (status != HU_OK) return status;
   hu_s2 map = hui_s2_of(kind, 0, 0, mode);
   int plain = n && !sums && !scale && incz == 1 && incx == 1;
   if (plain && hui_s2_truncate(n, z, x, &map, exec, events)) return HU_OK;
-  s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
-  if (s == HU_OK) s = scale_from_sums(&map, &m, &seen);
-  if (s != HU_OK) return s;
+  status = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
+  if (status == HU_OK) status = scale_from_sums(&map, &m, &seen);
+  if (status != HU_OK) return status;
   if (n) hui_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
   if (sums) *sums = seen;
   return scale ? hu_s2fp8_scale_from(scale, map.mu, m, kind) : HU_OK;
@@ -152,15 +154,15 @@ hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const h
                                   hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events) {
   hu_s2fp8_sums seen = {0};
   int64_t m;
-  hu_status s = hui_s2_check(kind, NULL, mode);
-  if (s != HU_OK) return s;
+  hu_status status = hui_s2_check(kind, NULL, mode);
+  if (status != HU_OK) return status;
   if (!parts || !parts->give || !parts->take) return HU_E_NULL;
   if (!parts->part || n > PTRDIFF_MAX / sizeof(float)) return HU_E_SHAPE;
   hu_s2 map = hui_s2_of(kind, 0, 0, mode);
   if (n && !sums && !scale && hui_s2_truncate_parts(n, parts, &map, exec, events)) return HU_OK;
   if (n) hui_s2_sum_parts(n, parts, &seen, exec);
-  s = scale_from_sums(&map, &m, &seen);
-  if (s != HU_OK) return s;
+  status = scale_from_sums(&map, &m, &seen);
+  if (status != HU_OK) return status;
   if (n) hui_s2_run_parts(n, parts, &map, exec, events);
   if (sums) *sums = seen;
   return scale ? hu_s2fp8_scale_from(scale, map.mu, m, kind) : HU_OK;

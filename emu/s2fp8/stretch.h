@@ -35,55 +35,56 @@ typedef struct below {
 } below;
 
 /* 0: not for such a search. */
-static int make_stretches(stretches *t, const hu_s2_search *s, const hu_s2_tree *tree) {
-  const uint32_t *bound = s->table.bound[0];
-  if (!tree->symmetric || tree->exact_count > HU_S2_FEW || !s->spec.sign_mask) return 0;
-  if (s->most[0] > FURTHER || s->first[0] >> s->shift[0] == 0) return 0;
-  t->search = s;
-  t->tree = tree;
-  t->first = (int32_t)s->first[0];
-  t->start = (int32_t)(s->first[0] - ((uint32_t)1 << s->shift[0]));
-  t->normal = (int32_t)bound[s->spec.m ? (uint32_t)1 << s->spec.m : 1];
-  t->tiny = (int32_t)s->table.tiny[0];
-  t->limit = (int32_t)s->limit;
-  t->shift = s->shift[0];
-  t->sign_shift = 31 - (uint32_t)__builtin_ctz(s->spec.sign_mask);
-  t->keeps_zeros_sign = s->spec.negzero ? 0x80000000 : 0;
-  t->base[0] = 0;
-  memcpy(t->base + 1, s->base[0], HU_S2_BUCKETS);
+static int make_stretches(stretches *stretch, const hu_s2_search *search, const hu_s2_tree *tree) {
+  const uint32_t *bound = search->table.bound[0];
+  if (!tree->symmetric || tree->exact_count > HU_S2_FEW || !search->spec.sign_mask) return 0;
+  if (search->most[0] > FURTHER || search->first[0] >> search->shift[0] == 0) return 0;
+  stretch->search = search;
+  stretch->tree = tree;
+  stretch->first = (int32_t)search->first[0];
+  stretch->start = (int32_t)(search->first[0] - ((uint32_t)1 << search->shift[0]));
+  stretch->normal = (int32_t)bound[search->spec.m ? (uint32_t)1 << search->spec.m : 1];
+  stretch->tiny = (int32_t)search->table.tiny[0];
+  stretch->limit = (int32_t)search->limit;
+  stretch->shift = search->shift[0];
+  stretch->sign_shift = 31 - (uint32_t)__builtin_ctz(search->spec.sign_mask);
+  stretch->keeps_zeros_sign = search->spec.negzero ? 0x80000000 : 0;
+  stretch->base[0] = 0;
+  memcpy(stretch->base + 1, search->base[0], HU_S2_BUCKETS);
   return 1;
 }
 
 /* Magnitudes, their buckets and their signs; counts. 1: an element is beyond the limit, and nothing is counted. */
-HU_FN int look_at_stretch(const stretches *t, const uint32_t *x, int32_t *a, int32_t *bucket, uint32_t *minus,
-                          below *b) {
-  const int32_t start = t->start, first = t->first, normal = t->normal, tiny = t->tiny, limit = t->limit;
-  const uint32_t shift = t->shift, keeps = t->keeps_zeros_sign;
+HU_FN int look_at_stretch(const stretches *stretch, const uint32_t *x, int32_t *a, int32_t *bucket, uint32_t *minus,
+                          below *counts) {
+  const int32_t start = stretch->start, first = stretch->first, normal = stretch->normal, tiny = stretch->tiny,
+                limit = stretch->limit;
+  const uint32_t shift = stretch->shift, keeps = stretch->keeps_zeros_sign;
   uint32_t beyond = 0, zeros = 0, firsts = 0, normals = 0, tinies = 0;
   for (size_t i = 0; i < STRETCH; i++) {
-    const uint32_t u = x[i];
-    const int32_t v = (int32_t)(u & 0x7FFFFFFF), from = v > start ? v : start;
-    a[i] = v;
+    const uint32_t bits = x[i];
+    const int32_t size = (int32_t)(bits & 0x7FFFFFFF), from = size > start ? size : start;
+    a[i] = size;
     bucket[i] = (int32_t)((uint32_t)(from - start) >> shift);
-    minus[i] = u & (v < first ? keeps : 0x80000000);
-    beyond |= (uint32_t)(v >= limit);
-    zeros += (uint32_t)(v == 0);
-    firsts += (uint32_t)(v < first);
-    normals += (uint32_t)(v < normal);
-    tinies += (uint32_t)(v < tiny);
+    minus[i] = bits & (size < first ? keeps : 0x80000000);
+    beyond |= (uint32_t)(size >= limit);
+    zeros += (uint32_t)(size == 0);
+    firsts += (uint32_t)(size < first);
+    normals += (uint32_t)(size < normal);
+    tinies += (uint32_t)(size < tiny);
   }
   if (beyond) return 1;
-  b->zero += zeros;
-  b->first += firsts;
-  b->normal += normals;
-  b->tiny += tinies;
-  b->all += STRETCH;
-  for (uint32_t k = 0; k < t->tree->exact_count; k++) {
-    const int32_t exact = (int32_t)t->tree->exact[k];
+  counts->zero += zeros;
+  counts->first += firsts;
+  counts->normal += normals;
+  counts->tiny += tinies;
+  counts->all += STRETCH;
+  for (uint32_t k = 0; k < stretch->tree->exact_count; k++) {
+    const int32_t exact = (int32_t)stretch->tree->exact[k];
     uint32_t equal = 0;
     for (size_t i = 0; i < STRETCH; i++) equal += (uint32_t)(a[i] == exact);
-    b->exact += equal;
-    b->exact_tiny += exact < tiny ? equal : 0;
+    counts->exact += equal;
+    counts->exact_tiny += exact < tiny ? equal : 0;
   }
   return 0;
 }
@@ -94,31 +95,31 @@ HU_FN uint32_t code_in_bucket(const uint32_t *bound, const uint8_t *base, int32_
   return c;
 }
 
-HU_FN void stretch_of_codes(const stretches *t, uint8_t *z, const int32_t *a, const int32_t *bucket,
+HU_FN void stretch_of_codes(const stretches *stretch, uint8_t *z, const int32_t *a, const int32_t *bucket,
                             const uint32_t *minus, uint32_t most) {
-  const uint32_t *bound = t->search->table.bound[0], sign_shift = t->sign_shift;
-  const uint8_t *base = t->base;
+  const uint32_t *bound = stretch->search->table.bound[0], sign_shift = stretch->sign_shift;
+  const uint8_t *base = stretch->base;
   uint8_t code[STRETCH];
   for (size_t i = 0; i < STRETCH; i++) code[i] = (uint8_t)code_in_bucket(bound, base, a[i], bucket[i], most);
   for (size_t i = 0; i < STRETCH; i++) z[i] = (uint8_t)(code[i] | minus[i] >> sign_shift);
 }
 
-HU_FN void stretch_of_values(const stretches *t, uint32_t *z, const int32_t *a, const int32_t *bucket,
+HU_FN void stretch_of_values(const stretches *stretch, uint32_t *z, const int32_t *a, const int32_t *bucket,
                              const uint32_t *minus, uint32_t most) {
-  const uint32_t *bound = t->search->table.bound[0], *values = t->search->table.value;
-  const uint8_t *base = t->base;
+  const uint32_t *bound = stretch->search->table.bound[0], *values = stretch->search->table.value;
+  const uint8_t *base = stretch->base;
   uint32_t value[STRETCH];
   for (size_t i = 0; i < STRETCH; i++) value[i] = values[code_in_bucket(bound, base, a[i], bucket[i], most)];
   for (size_t i = 0; i < STRETCH; i++) z[i] = value[i] | minus[i];
 }
 
-static void end_stretches(const below *b, hu_events *events) {
-  hu_events e = {0};
-  e.to_zero = b->first - b->zero;
-  e.subnormal = b->normal - b->first;
-  e.underflow = b->tiny - b->zero - b->exact_tiny;
-  e.inexact = b->all - b->zero - b->exact;
-  hu_events_add(events, &e);
+static void end_stretches(const below *counts, hu_events *events) {
+  hu_events own = {0};
+  own.to_zero = counts->first - counts->zero;
+  own.subnormal = counts->normal - counts->first;
+  own.underflow = counts->tiny - counts->zero - counts->exact_tiny;
+  own.inexact = counts->all - counts->zero - counts->exact;
+  hu_events_add(events, &own);
 }
 
 #endif

@@ -45,13 +45,13 @@ HU_FN __m256d two_rows(const log_row *x, const log_row *y) {
 }
 
 /* Adds up the logarithms of four elements' significands m. The lanes that may be wrong are returned. */
-HU_FN uint32_t add_logs(adding *t, const log_row *rows, const uint32_t *x, __m128 m) {
+HU_FN uint32_t add_logs(adding *sums, const log_row *rows, const uint32_t *x, __m128 m) {
   const __m256d one = _mm256_set1_pd(1), magic = _mm256_set1_pd(S2_MAGIC), sure = _mm256_set1_pd(S2_SURE);
   const log_row *row[4];
   for (int i = 0; i < 4; i++) {
     row[i] = (const log_row *)(const void *)((const uint8_t *)rows + (x[i] >> LOG_ROW_SHIFT & LOG_ROW_MASK));
   }
-  for (int i = 0; i < 4; i++) t->wholes += (uint64_t)row[i]->whole;
+  for (int i = 0; i < 4; i++) sums->wholes += (uint64_t)row[i]->whole;
   const __m256d even = two_rows(row[0], row[2]), odd = two_rows(row[1], row[3]);
   const __m256d factor = _mm256_unpacklo_pd(even, odd), part = _mm256_unpackhi_pd(even, odd);
   const __m256d r = _mm256_fmsub_pd(_mm256_cvtps_pd(m), factor, one);
@@ -61,9 +61,9 @@ HU_FN uint32_t add_logs(adding *t, const log_row *rows, const uint32_t *x, __m12
 #undef FIRST
 #undef STEP
   const __m256d s = _mm256_fmadd_pd(r, p, part);
-  const __m256d rounded = _mm256_add_pd(s, magic), d = _mm256_sub_pd(s, _mm256_sub_pd(rounded, magic));
-  const __m256d unknown = _mm256_cmp_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), d), sure, _CMP_NLE_UQ);
-  t->units = _mm256_add_epi64(t->units, _mm256_castpd_si256(_mm256_andnot_pd(unknown, rounded)));
+  const __m256d rounded = _mm256_add_pd(s, magic), off = _mm256_sub_pd(s, _mm256_sub_pd(rounded, magic));
+  const __m256d unknown = _mm256_cmp_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), off), sure, _CMP_NLE_UQ);
+  sums->units = _mm256_add_epi64(sums->units, _mm256_castpd_si256(_mm256_andnot_pd(unknown, rounded)));
   return (uint32_t)_mm256_movemask_pd(unknown);
 }
 
@@ -76,41 +76,41 @@ static HU_NOINLINE void add_left(const log_row *rows, uint32_t unknown, uint32_t
     z->sum += hui_s2_log2(m | 0x3F800000) - rows[m >> 19].whole;
   }
   for (; others; others &= others - 1) {
-    const uint32_t u = x[__builtin_ctz(others)];
-    z->sum -= hui_s2_log2((u & 0x7FFFFF) | 0x3F800000);
-    sum_one(u, z);
+    const uint32_t bits = x[__builtin_ctz(others)];
+    z->sum -= hui_s2_log2((bits & 0x7FFFFF) | 0x3F800000);
+    sum_one(bits, z);
   }
 }
 
 /* Eight elements. */
-HU_FN void add_elements(adding *t, const log_row *rows, const uint32_t *x, hu_s2_part *z) {
+HU_FN void add_elements(adding *sums, const log_row *rows, const uint32_t *x, hu_s2_part *z) {
   const __m256i low = _mm256_set1_epi32(0x7FFFFF), beyond = _mm256_set1_epi32(0x7F800000);
   const __m256i a =
       _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)x), _mm256_set1_epi32(0x7FFFFFFF));
   const __m256i normal = _mm256_and_si256(_mm256_cmpgt_epi32(a, low), _mm256_cmpgt_epi32(beyond, a));
   const __m256i b = _mm256_and_si256(a, normal);
   const __m256 m = _mm256_castsi256_ps(_mm256_or_si256(_mm256_and_si256(a, low), _mm256_set1_epi32(0x3F800000)));
-  uint32_t unknown = add_logs(t, rows, x, _mm256_castps256_ps128(m));
-  unknown |= add_logs(t, rows, x + 4, _mm256_extractf128_ps(m, 1)) << 4;
-  t->exponents = _mm256_add_epi32(t->exponents, _mm256_srli_epi32(b, 23));
-  t->count = _mm256_sub_epi32(t->count, normal);
-  t->top = _mm256_max_epi32(t->top, b);
-  t->lanes += 8;
+  uint32_t unknown = add_logs(sums, rows, x, _mm256_castps256_ps128(m));
+  unknown |= add_logs(sums, rows, x + 4, _mm256_extractf128_ps(m, 1)) << 4;
+  sums->exponents = _mm256_add_epi32(sums->exponents, _mm256_srli_epi32(b, 23));
+  sums->count = _mm256_sub_epi32(sums->count, normal);
+  sums->top = _mm256_max_epi32(sums->top, b);
+  sums->lanes += 8;
   const __m256i fine = _mm256_cmpeq_epi32(a, b); /* normal or zero */
   const uint32_t others = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(fine)) ^ 0xFF;
   if (HU_LIKELY(!(unknown | others))) return;
-  t->lanes -= (uint64_t)__builtin_popcount(unknown);
+  sums->lanes -= (uint64_t)__builtin_popcount(unknown);
   add_left(rows, unknown, others, x, z);
 }
 
-static void end_adding(const adding *t, hu_s2_part *z) {
-  uint64_t units[4], sum = t->wholes - t->lanes * S2_MAGIC_BITS;
+static void end_adding(const adding *sums, hu_s2_part *z) {
+  uint64_t units[4], sum = sums->wholes - sums->lanes * S2_MAGIC_BITS;
   uint32_t exponents[8], count[8], top[8];
   int64_t whole = 0;
-  _mm256_storeu_si256((__m256i *)(void *)units, t->units);
-  _mm256_storeu_si256((__m256i *)(void *)exponents, t->exponents);
-  _mm256_storeu_si256((__m256i *)(void *)count, t->count);
-  _mm256_storeu_si256((__m256i *)(void *)top, t->top);
+  _mm256_storeu_si256((__m256i *)(void *)units, sums->units);
+  _mm256_storeu_si256((__m256i *)(void *)exponents, sums->exponents);
+  _mm256_storeu_si256((__m256i *)(void *)count, sums->count);
+  _mm256_storeu_si256((__m256i *)(void *)top, sums->top);
   for (int i = 0; i < 4; i++) sum += units[i];
   for (int i = 0; i < 8; i++) {
     whole += (int64_t)exponents[i] - 127 * (int64_t)count[i];
@@ -122,13 +122,13 @@ static void end_adding(const adding *t, hu_s2_part *z) {
 
 static void sum(size_t n, const uint32_t *x, hu_s2_part *z) {
   const __m256i none = _mm256_setzero_si256();
-  adding t = {none, none, none, none, 0, 0};
+  adding sums = {none, none, none, none, 0, 0};
   log_row rows[LOG_ROWS];
   fill_rows(rows);
   memset(z, 0, sizeof *z);
-  for (; n >= 8; n -= 8, x += 8) add_elements(&t, rows, x, z);
+  for (; n >= 8; n -= 8, x += 8) add_elements(&sums, rows, x, z);
   for (; n; n--, x++) sum_one(*x, z);
-  end_adding(&t, z);
+  end_adding(&sums, z);
 }
 
 #endif

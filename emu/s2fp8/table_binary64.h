@@ -94,32 +94,34 @@ static inline double hui_s2_small_log2(uint32_t sig) {
 }
 
 /* E of the number sig 2^exp. */
-static inline void hui_s2_end(hu_s2_ends *t, uint32_t i, uint32_t sig, int32_t exp) {
-  double e = t->g * (hui_s2_small_log2(sig) + exp);
-  t->left[i] = sig > 63 || !(e < 136 && e > -136);
-  t->e[i] = t->left[i] ? 0 : t->mu + e;
+static inline void hui_s2_end(hu_s2_ends *ends, uint32_t i, uint32_t sig, int32_t exp) {
+  double exponent = ends->g * (hui_s2_small_log2(sig) + exp);
+  ends->left[i] = sig > 63 || !(exponent < 136 && exponent > -136);
+  ends->e[i] = ends->left[i] ? 0 : ends->mu + exponent;
 }
 
-static inline int hui_s2_may_be_quick(const hu_s2 *t) {
+static inline int hui_s2_may_be_quick(const hu_s2 *map) {
   int64_t unit = (int64_t)1 << HU_S2_DIGITS;
-  return t->spec.round == HU_RNE && t->gap <= 8 * t->target * unit && t->mu <= 128 * unit && t->mu >= -128 * unit;
+  return map->spec.round == HU_RNE && map->gap <= 8 * map->target * unit && map->mu <= 128 * unit &&
+         map->mu >= -128 * unit;
 }
 
-static inline void hui_s2_make_ends(hu_s2_ends *t, const hu_s2 *map) {
-  const hu_spec *s = &map->spec;
-  memset(t, 0, sizeof *t);
-  t->mu = (double)map->mu * 0x1p-40;
-  t->g = (double)map->gap * 0x1p-40 / (double)map->target;
-  for (uint32_t c = 0; c <= s->max_code; c++) {
-    uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1), sig = field ? frac | (uint32_t)1 << s->m : frac;
-    int32_t exp = s->emin - s->m + (field ? (int32_t)field - 1 : 0);
-    hui_s2_end(t, HU_S2_LIMITS + c, 2 * sig + 1, exp - 1); /* half-way to the next code */
-    if (c) hui_s2_end(t, HU_S2_NUMBERS + c, sig, exp);
+static inline void hui_s2_make_ends(hu_s2_ends *ends, const hu_s2 *map) {
+  const hu_spec *spec = &map->spec;
+  memset(ends, 0, sizeof *ends);
+  ends->mu = (double)map->mu * 0x1p-40;
+  ends->g = (double)map->gap * 0x1p-40 / (double)map->target;
+  for (uint32_t c = 0; c <= spec->max_code; c++) {
+    uint32_t field = c >> spec->m, frac = c & (((uint32_t)1 << spec->m) - 1),
+             sig = field ? frac | (uint32_t)1 << spec->m : frac;
+    int32_t exp = spec->emin - spec->m + (field ? (int32_t)field - 1 : 0);
+    hui_s2_end(ends, HU_S2_LIMITS + c, 2 * sig + 1, exp - 1); /* half-way to the next code */
+    if (c) hui_s2_end(ends, HU_S2_NUMBERS + c, sig, exp);
   }
-  if (s->tiny == HU_TINY_BEFORE) {
-    hui_s2_end(t, HU_S2_TINY, 1, s->emin);
+  if (spec->tiny == HU_TINY_BEFORE) {
+    hui_s2_end(ends, HU_S2_TINY, 1, spec->emin);
   } else {
-    hui_s2_end(t, HU_S2_TINY, ((uint32_t)4 << s->m) - 1, s->emin - s->m - 2);
+    hui_s2_end(ends, HU_S2_TINY, ((uint32_t)4 << spec->m) - 1, spec->emin - spec->m - 2);
   }
 }
 
@@ -134,40 +136,43 @@ static inline int hui_s2_is_normal(uint64_t z) {
 }
 
 /* The least pattern above the end; 0: not known. 2^-41 and 2^-43 of 2^E are less than 2^13 of its last digits. */
-static inline uint32_t hui_s2_quick_least(const hu_s2_ends *t, uint32_t i) {
-  uint32_t rest = hui_s2_beyond(t->z[i]), margin = (uint32_t)1 << 14;
-  int known = !t->left[i] && hui_s2_is_normal(t->z[i]) && rest - margin < ((uint32_t)1 << HU_S2_BEYOND) - 2 * margin;
-  return known ? hui_s2_narrow(t->z[i]) + 1 : 0;
+static inline uint32_t hui_s2_quick_least(const hu_s2_ends *ends, uint32_t i) {
+  uint32_t rest = hui_s2_beyond(ends->z[i]), margin = (uint32_t)1 << 14;
+  int known =
+      !ends->left[i] && hui_s2_is_normal(ends->z[i]) && rest - margin < ((uint32_t)1 << HU_S2_BEYOND) - 2 * margin;
+  return known ? hui_s2_narrow(ends->z[i]) + 1 : 0;
 }
 
 /* The value there; 0: not known. */
-static inline uint32_t hui_s2_quick_value(const hu_s2_ends *t, uint32_t i) {
+static inline uint32_t hui_s2_quick_value(const hu_s2_ends *ends, uint32_t i) {
   uint32_t half = (uint32_t)1 << (HU_S2_BEYOND - 1), margin = (uint32_t)1 << 11;
-  int known = !t->left[i] && hui_s2_is_normal(t->z[i]) && hui_s2_beyond(t->z[i]) - (half - margin) > 2 * margin;
-  return known ? hui_s2_narrow(t->z[i] + half) : 0;
+  int known =
+      !ends->left[i] && hui_s2_is_normal(ends->z[i]) && hui_s2_beyond(ends->z[i]) - (half - margin) > 2 * margin;
+  return known ? hui_s2_narrow(ends->z[i] + half) : 0;
 }
 
 /* hui_s2_fill_entry for all of them. */
-static inline void hui_s2_fill_quickly(hu_s2_table *z, const hu_s2 *t, const hu_s2_lanes *lanes) {
+static inline void hui_s2_fill_quickly(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
   hu_s2_ends ends;
-  const hu_spec *s = &t->spec;
-  hui_s2_make_ends(&ends, t);
+  const hu_spec *spec = &map->spec;
+  hui_s2_make_ends(&ends, map);
   lanes->powers(HU_S2_ENDS, ends.z, ends.e);
   z->bound[0][0] = z->bound[1][0] = 0;
   for (uint32_t c = 1; c <= HU_S2_CODES; c++) {
-    uint32_t a = c <= s->max_code + 1 ? hui_s2_quick_least(&ends, HU_S2_LIMITS + c - 1) : HU_S2_NEVER;
-    z->bound[0][c] = z->bound[1][c] = a ? a : hui_s2_bound(t, c, 0);
+    uint32_t a = c <= spec->max_code + 1 ? hui_s2_quick_least(&ends, HU_S2_LIMITS + c - 1) : HU_S2_NEVER;
+    z->bound[0][c] = z->bound[1][c] = a ? a : hui_s2_bound(map, c, 0);
   }
   for (uint32_t c = 0; c < HU_S2_CODES; c++) {
-    uint32_t finite = c && c <= s->max_code, a = finite ? hui_s2_quick_value(&ends, HU_S2_NUMBERS + c) : 0;
-    z->value[c] = a ? a : hui_s2_decoded(t, c);
-    uint32_t minus = c | s->sign_mask;
-    if (c <= s->mag_mask) z->value[minus] = finite ? z->value[c] | 0x80000000u : hui_s2_decoded(t, minus);
+    uint32_t finite = c && c <= spec->max_code, a = finite ? hui_s2_quick_value(&ends, HU_S2_NUMBERS + c) : 0;
+    z->value[c] = a ? a : hui_s2_decoded(map, c);
+    uint32_t minus = c | spec->sign_mask;
+    if (c <= spec->mag_mask) z->value[minus] = finite ? z->value[c] | 0x80000000u : hui_s2_decoded(map, minus);
     /* A number whose 2^E is no pattern has none. */
-    z->exact[c] = finite && !hui_s2_quick_least(&ends, HU_S2_NUMBERS + c) ? hui_s2_exact(t, c) : (uint32_t)HU_S2_NEVER;
+    z->exact[c] =
+        finite && !hui_s2_quick_least(&ends, HU_S2_NUMBERS + c) ? hui_s2_exact(map, c) : (uint32_t)HU_S2_NEVER;
   }
   uint32_t tiny = hui_s2_quick_least(&ends, HU_S2_TINY);
-  z->tiny[0] = z->tiny[1] = tiny ? tiny : hui_s2_tiny(t, 0);
+  z->tiny[0] = z->tiny[1] = tiny ? tiny : hui_s2_tiny(map, 0);
 }
 
 #endif

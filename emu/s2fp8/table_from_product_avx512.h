@@ -16,41 +16,41 @@ typedef struct products {
   uint64_t count;
 } products;
 
-HU_FN void multiply_in(products *f, __m512i a) {
+HU_FN void multiply_in(products *running, __m512i a) {
   const __m512i low = _mm512_set1_epi32(0x800000), span = _mm512_set1_epi32(0x7F000000);
   const __m512i frac = _mm512_set1_epi32(0x7FFFFF), one = _mm512_set1_epi32(0x3F800000);
   __mmask16 normal = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(a, low), span);
   __m512 m = _mm512_castsi512_ps(_mm512_mask_ternarylogic_epi32(one, normal, frac, a, 0xF8)); /* one | (frac & a) */
-  f->odd |= normal ^ _mm512_test_epi32_mask(a, a);
-  f->count += (uint64_t)__builtin_popcount(normal);
-  f->top = _mm512_max_epu32(f->top, a);
-  f->exponents = _mm512_add_epi32(f->exponents, _mm512_srli_epi32(a, 23));
-  f->product[0] = _mm512_mul_pd(f->product[0], _mm512_cvtps_pd(_mm512_castps512_ps256(m)));
-  f->product[1] = _mm512_mul_pd(f->product[1], _mm512_cvtps_pd(_mm512_extractf32x8_ps(m, 1)));
+  running->odd |= normal ^ _mm512_test_epi32_mask(a, a);
+  running->count += (uint64_t)__builtin_popcount(normal);
+  running->top = _mm512_max_epu32(running->top, a);
+  running->exponents = _mm512_add_epi32(running->exponents, _mm512_srli_epi32(a, 23));
+  running->product[0] = _mm512_mul_pd(running->product[0], _mm512_cvtps_pd(_mm512_castps512_ps256(m)));
+  running->product[1] = _mm512_mul_pd(running->product[1], _mm512_cvtps_pd(_mm512_extractf32x8_ps(m, 1)));
 }
 
 static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   const __m512i magnitude = _mm512_set1_epi32(0x7FFFFFFF);
   double product[8];
-  products f;
-  f.top = f.exponents = _mm512_setzero_si512();
-  f.product[0] = f.product[1] = _mm512_set1_pd(1);
-  f.odd = 0;
-  f.count = 0;
-  for (; n >= 16; n -= 16, x += 16) multiply_in(&f, _mm512_and_si512(_mm512_loadu_si512(x), magnitude));
-  if (n) multiply_in(&f, _mm512_and_si512(_mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1), x), magnitude));
-  __m512d two[2], p;
-  int64_t exponents = _mm512_reduce_add_epi32(f.exponents) - 127 * (int64_t)f.count;
+  products running;
+  running.top = running.exponents = _mm512_setzero_si512();
+  running.product[0] = running.product[1] = _mm512_set1_pd(1);
+  running.odd = 0;
+  running.count = 0;
+  for (; n >= 16; n -= 16, x += 16) multiply_in(&running, _mm512_and_si512(_mm512_loadu_si512(x), magnitude));
+  if (n) multiply_in(&running, _mm512_and_si512(_mm512_maskz_loadu_epi32((__mmask16)((1u << n) - 1), x), magnitude));
+  __m512d two[2], both;
+  int64_t exponents = _mm512_reduce_add_epi32(running.exponents) - 127 * (int64_t)running.count;
   for (int k = 0; k < 2; k++) {
-    two[k] = _mm512_getmant_pd(f.product[k], _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
-    exponents += (int64_t)_mm512_reduce_add_pd(_mm512_getexp_pd(f.product[k]));
+    two[k] = _mm512_getmant_pd(running.product[k], _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    exponents += (int64_t)_mm512_reduce_add_pd(_mm512_getexp_pd(running.product[k]));
   }
-  p = _mm512_mul_pd(two[0], two[1]);
-  _mm512_storeu_pd(product, p);
+  both = _mm512_mul_pd(two[0], two[1]);
+  _mm512_storeu_pd(product, both);
   hui_s2_rough_ends(z, 8, product, exponents);
-  z->count = f.count;
-  z->top = _mm512_reduce_max_epu32(f.top);
-  z->odd = f.odd;
+  z->count = running.count;
+  z->top = _mm512_reduce_max_epu32(running.top);
+  z->odd = running.odd;
 }
 
 /* ---- keys ---- */
@@ -88,38 +88,38 @@ HU_FN __m512i lower_halves(__m512i x, __m512i y) {
 
 HU_FN uint32_t key_of(uint32_t a, uint32_t start, uint32_t shift) { return a < start ? 0 : (a - start) >> shift; }
 
-HU_FN void make_keys(keys *k, const hu_s2_table *t, const hu_s2_near *near) {
-  uint32_t first = t->bound[0][1], shift = 0;
+HU_FN void make_keys(keys *lookup, const hu_s2_table *table, const hu_s2_near *near) {
+  uint32_t first = table->bound[0][1], shift = 0;
   while (((near->top - first) >> shift) > 0xFFF0) shift++;
   const uint32_t start = first - ((uint32_t)1 << shift);
   const __m512i from = _mm512_set1_epi32((int32_t)start), span = _mm512_set1_epi32((int32_t)(near->top - start));
   __m512i bounds[4], low[4], high[4];
   uint16_t room[2 * 32 + 32] = {0};
-  k->start = from;
-  k->shift = _mm_cvtsi32_si128((int32_t)shift);
-  k->low = _mm512_set1_epi16((int16_t)key_of(near->normal, start, shift));
-  k->tiny = _mm512_set1_epi16((int16_t)key_of(t->tiny[0], start, shift));
-  k->top = _mm512_set1_epi16((int16_t)key_of(near->top, start, shift));
+  lookup->start = from;
+  lookup->shift = _mm_cvtsi32_si128((int32_t)shift);
+  lookup->low = _mm512_set1_epi16((int16_t)key_of(near->normal, start, shift));
+  lookup->tiny = _mm512_set1_epi16((int16_t)key_of(table->tiny[0], start, shift));
+  lookup->top = _mm512_set1_epi16((int16_t)key_of(near->top, start, shift));
   for (int i = 0; i < 4; i++) {
-    __m512i half[2], v[2];
+    __m512i half[2], value[2];
     for (int j = 0; j < 2; j++) {
-      __m512i d = _mm512_sub_epi32(_mm512_loadu_si512(t->bound[0] + 32 * i + 16 * j), from);
-      half[j] = _mm512_srl_epi32(d, k->shift);
-      half[j] = _mm512_mask_set1_epi32(half[j], _mm512_cmpgt_epu32_mask(d, span), 0xFFFF);
-      v[j] = _mm512_loadu_si512(t->value + 32 * i + 16 * j);
+      __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(table->bound[0] + 32 * i + 16 * j), from);
+      half[j] = _mm512_srl_epi32(distance, lookup->shift);
+      half[j] = _mm512_mask_set1_epi32(half[j], _mm512_cmpgt_epu32_mask(distance, span), 0xFFFF);
+      value[j] = _mm512_loadu_si512(table->value + 32 * i + 16 * j);
     }
     bounds[i] = lower_halves(half[0], half[1]);
-    low[i] = lower_halves(v[0], v[1]);
-    high[i] = lower_halves(_mm512_srli_epi32(v[0], 16), _mm512_srli_epi32(v[1], 16));
+    low[i] = lower_halves(value[0], value[1]);
+    high[i] = lower_halves(_mm512_srli_epi32(value[0], 16), _mm512_srli_epi32(value[1], 16));
   }
-  by_leaf(k->key, bounds);
-  by_leaf(k->value, low);
-  by_leaf(k->over, high);
-  for (int i = 0; i < 2; i++) _mm512_storeu_si512(room + 32 * i, k->key[i]);
+  by_leaf(lookup->key, bounds);
+  by_leaf(lookup->value, low);
+  by_leaf(lookup->over, high);
+  for (int i = 0; i < 2; i++) _mm512_storeu_si512(room + 32 * i, lookup->key[i]);
   for (int j = 1; j < 4; j++) {
-    k->level[0][j - 1] = _mm512_set1_epi16((int16_t)room[j]);
-    k->level[1][j - 1] = _mm512_loadu_si512(room + 4 * j);
-    k->level[2][j - 1] = _mm512_loadu_si512(room + 16 * j);
+    lookup->level[0][j - 1] = _mm512_set1_epi16((int16_t)room[j]);
+    lookup->level[1][j - 1] = _mm512_loadu_si512(room + 4 * j);
+    lookup->level[2][j - 1] = _mm512_loadu_si512(room + 16 * j);
   }
 }
 
@@ -128,28 +128,28 @@ HU_FN void make_keys(keys *k, const hu_s2_table *t, const hu_s2_near *near) {
 /* What is looked at closely: lanes whose key is a bound's, or that of the largest element or the first that is not
  * tiny. Lane 8 q + r has element 4 q + r for r < 4, else 16 + 4 q + r - 4. */
 typedef struct closely {
-  uint32_t u[32];
+  uint32_t bits[32];
   uint16_t leaf[32], key[32];
 } closely;
 
-static HU_NOINLINE void look_closely(const hu_s2_table *t, const hu_s2_near *near, const keys *k, __m512i u0,
+static HU_NOINLINE void look_closely(const hu_s2_table *table, const hu_s2_near *near, const keys *lookup, __m512i u0,
                                      __m512i u1, __m512i key, __m512i leaf, uint32_t mask, uint32_t *z,
                                      hu_s2_passed *counts) {
-  closely c;
-  const uint16_t tiny = (uint16_t)_mm_extract_epi16(_mm512_castsi512_si128(k->tiny), 0);
-  const uint16_t low = (uint16_t)_mm_extract_epi16(_mm512_castsi512_si128(k->low), 0);
-  _mm512_storeu_si512(c.u, u0);
-  _mm512_storeu_si512(c.u + 16, u1);
-  _mm512_storeu_si512(c.leaf, leaf);
-  _mm512_storeu_si512(c.key, key);
+  closely stored;
+  const uint16_t tiny = (uint16_t)_mm_extract_epi16(_mm512_castsi512_si128(lookup->tiny), 0);
+  const uint16_t low = (uint16_t)_mm_extract_epi16(_mm512_castsi512_si128(lookup->low), 0);
+  _mm512_storeu_si512(stored.bits, u0);
+  _mm512_storeu_si512(stored.bits + 16, u1);
+  _mm512_storeu_si512(stored.leaf, leaf);
+  _mm512_storeu_si512(stored.key, key);
   for (; mask; mask &= mask - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(mask), i = (lane >> 3) * 4 + (lane & 3) + ((lane & 4) << 2);
-    uint32_t a = c.u[i] & 0x7FFFFFFF, code = code_of_leaf[c.leaf[lane]];
-    while (a < t->bound[0][code]) code--;
-    z[i] = t->value[code] | (c.u[i] & 0x80000000);
+    uint32_t a = stored.bits[i] & 0x7FFFFFFF, code = code_of_leaf[stored.leaf[lane]];
+    while (a < table->bound[0][code]) code--;
+    z[i] = table->value[code] | (stored.bits[i] & 0x80000000);
     counts->tops += a == near->top;
-    counts->tiny += c.key[lane] == tiny && a < t->tiny[0];
-    counts->low += c.key[lane] == low && a < near->normal;
+    counts->tiny += stored.key[lane] == tiny && a < table->tiny[0];
+    counts->low += stored.key[lane] == low && a < near->normal;
   }
 }
 
@@ -170,27 +170,27 @@ static HU_NOINLINE void look_closely(const hu_s2_table *t, const hu_s2_near *nea
                           _mm512_permutex2var_epi16((x)[2], at, (x)[3]))
 
 /* z0, z1: values of u0, u1 but for the lanes that are returned. */
-HU_FN uint32_t pass_32(const keys *k, __m512i u0, __m512i u1, __m512i *z0, __m512i *z1, __m512i *key_, __m512i *leaf,
-                       hu_s2_passed *counts) {
+HU_FN uint32_t pass_32(const keys *lookup, __m512i u0, __m512i u1, __m512i *z0, __m512i *z1, __m512i *key_,
+                       __m512i *leaf, hu_s2_passed *counts) {
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-  __m512i a0 = _mm512_max_epu32(_mm512_andnot_si512(sign, u0), k->start);
-  __m512i a1 = _mm512_max_epu32(_mm512_andnot_si512(sign, u1), k->start);
-  a0 = _mm512_srl_epi32(_mm512_sub_epi32(a0, k->start), k->shift);
-  a1 = _mm512_srl_epi32(_mm512_sub_epi32(a1, k->start), k->shift);
+  __m512i a0 = _mm512_max_epu32(_mm512_andnot_si512(sign, u0), lookup->start);
+  __m512i a1 = _mm512_max_epu32(_mm512_andnot_si512(sign, u1), lookup->start);
+  a0 = _mm512_srl_epi32(_mm512_sub_epi32(a0, lookup->start), lookup->shift);
+  a1 = _mm512_srl_epi32(_mm512_sub_epi32(a1, lookup->start), lookup->shift);
   const __m512i key = _mm512_packus_epi32(a0, a1);
-  __m512i at = _mm512_maskz_set1_epi16(_mm512_cmpge_epu16_mask(key, k->level[0][0]), 1);
-  CLIMB(k->level[0][1], 1);
-  CLIMB(k->level[0][2], 1);
-  CLIMB_THRICE(k->level[1], 4);
-  CLIMB_THRICE(k->level[2], 16);
-  CLIMB(_mm512_permutex2var_epi16(k->key[2], at, k->key[3]), 64);
+  __m512i at = _mm512_maskz_set1_epi16(_mm512_cmpge_epu16_mask(key, lookup->level[0][0]), 1);
+  CLIMB(lookup->level[0][1], 1);
+  CLIMB(lookup->level[0][2], 1);
+  CLIMB_THRICE(lookup->level[1], 4);
+  CLIMB_THRICE(lookup->level[2], 16);
+  CLIMB(_mm512_permutex2var_epi16(lookup->key[2], at, lookup->key[3]), 64);
   const __mmask32 last = _mm512_test_epi16_mask(at, _mm512_set1_epi16(64));
-  const __mmask32 equal = _mm512_cmpeq_epi16_mask(key, OF_LEAF(k->key)) | _mm512_cmpeq_epi16_mask(key, k->tiny) |
-                          _mm512_cmpeq_epi16_mask(key, k->top);
-  const __m512i low = OF_LEAF(k->value), high = OF_LEAF(k->over);
+  const __mmask32 equal = _mm512_cmpeq_epi16_mask(key, OF_LEAF(lookup->key)) |
+                          _mm512_cmpeq_epi16_mask(key, lookup->tiny) | _mm512_cmpeq_epi16_mask(key, lookup->top);
+  const __m512i low = OF_LEAF(lookup->value), high = OF_LEAF(lookup->over);
   counts->none += (uint64_t)__builtin_popcount(_mm512_testn_epi16_mask(key, key));
-  counts->low += (uint64_t)__builtin_popcount(_mm512_cmplt_epu16_mask(key, k->low));
-  counts->tiny += (uint64_t)__builtin_popcount(_mm512_cmplt_epu16_mask(key, k->tiny));
+  counts->low += (uint64_t)__builtin_popcount(_mm512_cmplt_epu16_mask(key, lookup->low));
+  counts->tiny += (uint64_t)__builtin_popcount(_mm512_cmplt_epu16_mask(key, lookup->tiny));
   *z0 = _mm512_ternarylogic_epi32(_mm512_unpacklo_epi16(low, high), u0, sign, 0xF8); /* v | (u & sign) */
   *z1 = _mm512_ternarylogic_epi32(_mm512_unpackhi_epi16(low, high), u1, sign, 0xF8);
   *key_ = key;
@@ -198,30 +198,30 @@ HU_FN uint32_t pass_32(const keys *k, __m512i u0, __m512i u1, __m512i *z0, __m51
   return equal;
 }
 
-static int pass(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
                 hu_s2_passed *counts) {
-  keys k;
+  keys lookup;
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-  hu_s2_passed c = {0, 0, 0, 0}, close = {0, 0, 0, 0};
-  make_keys(&k, t, near);
+  hu_s2_passed own = {0, 0, 0, 0}, close = {0, 0, 0, 0};
+  make_keys(&lookup, table, near);
   const uint32_t skip = (uint32_t)(0 - n) & 31; /* lanes behind the end: as zeros, which are taken back */
   for (size_t i = 0; i < n; i += 32) {
     const uint32_t use = n - i < 32 ? ((uint32_t)1 << (n - i)) - 1 : 0xFFFFFFFF;
     const __mmask16 use0 = (__mmask16)use, use1 = (__mmask16)(use >> 16);
     __m512i u0 = _mm512_maskz_loadu_epi32(use0, x + i), u1 = _mm512_maskz_loadu_epi32(use1, x + i + 16);
     __m512i z0, z1, key, leaf;
-    const uint32_t equal = pass_32(&k, u0, u1, &z0, &z1, &key, &leaf, &c);
+    const uint32_t equal = pass_32(&lookup, u0, u1, &z0, &z1, &key, &leaf, &own);
     if (!near->negzero) { /* no sign without a magnitude */
       z0 = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(z0, _mm512_andnot_si512(sign, z0)), z0);
       z1 = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(z1, _mm512_andnot_si512(sign, z1)), z1);
     }
     _mm512_mask_storeu_epi32(z + i, use0, z0);
     _mm512_mask_storeu_epi32(z + i + 16, use1, z1);
-    if (HU_UNLIKELY(equal)) look_closely(t, near, &k, u0, u1, key, leaf, equal, z + i, &close);
+    if (HU_UNLIKELY(equal)) look_closely(table, near, &lookup, u0, u1, key, leaf, equal, z + i, &close);
   }
-  counts->none += c.none - skip;
-  counts->low += c.low + close.low - skip;
-  counts->tiny += c.tiny + close.tiny - skip;
+  counts->none += own.none - skip;
+  counts->low += own.low + close.low - skip;
+  counts->tiny += own.tiny + close.tiny - skip;
   counts->tops += close.tops;
   return 1;
 }

@@ -17,30 +17,30 @@ static hu_status fail(size_t *where, size_t at, hu_status status) {
   return status;
 }
 
-/* Does the text at s begin with this? Then its length, else 0. */
-static size_t begins(const char *s, const char *with) {
+/* Returns the length of `with` if the text begins with it, else 0. */
+static size_t begins(const char *at, const char *with) {
   size_t n = strlen(with);
-  return strncmp(s, with, n) == 0 ? n : 0;
+  return strncmp(at, with, n) == 0 ? n : 0;
 }
 
 /* The format up to a ';' or the ')' that closes the kind. */
-static hu_status read_element(const char *s, size_t *length, hu_format *f, size_t *where) {
+static hu_status read_element(const char *at, size_t *length, hu_format *format, size_t *where) {
   char piece[PIECE_MAX];
   size_t n = 0, depth = 0;
-  for (; s[n] && s[n] != ';' && !(s[n] == ')' && depth == 0); n++) depth += (s[n] == '(') - (size_t)(s[n] == ')');
+  for (; at[n] && at[n] != ';' && !(at[n] == ')' && depth == 0); n++) depth += (at[n] == '(') - (size_t)(at[n] == ')');
   if (n == 0 || n >= PIECE_MAX) return HU_E_TEXT;
-  memcpy(piece, s, n);
+  memcpy(piece, at, n);
   piece[n] = 0;
   *length = n;
-  return hu_format_parse(f, piece, where);
+  return hu_format_parse(format, piece, where);
 }
 
 /* 1 to 1023, no leading zero. */
-static size_t read_target(const char *s, uint16_t *target) {
+static size_t read_target(const char *at, uint16_t *target) {
   unsigned value = 0;
   size_t n = 0;
-  for (; s[n] >= '0' && s[n] <= '9' && n < 5; n++) value = value * 10 + (unsigned)(s[n] - '0');
-  if (n == 0 || s[0] == '0' || value > 1023) return 0;
+  for (; at[n] >= '0' && at[n] <= '9' && n < 5; n++) value = value * 10 + (unsigned)(at[n] - '0');
+  if (n == 0 || at[0] == '0' || value > 1023) return 0;
   *target = (uint16_t)value;
   return n;
 }
@@ -53,14 +53,14 @@ hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text, size_t *where) {
   if (!kind || !text) return HU_E_NULL;
   if (!begins(text, NAME)) return HU_E_NAME;
   if (text[at] == 0) {
-    hu_status s = hu_format_parse(&z.element, BASE, NULL);
-    if (s == HU_OK) *kind = z;
-    return s;
+    hu_status status = hu_format_parse(&z.element, BASE, NULL);
+    if (status == HU_OK) *kind = z;
+    return status;
   }
   if (text[at] != '(') return fail(where, 0, HU_E_NAME);
   at++;
-  hu_status s = read_element(text + at, &n, &z.element, &inside);
-  if (s != HU_OK) return fail(where, at + inside, s);
+  hu_status status = read_element(text + at, &n, &z.element, &inside);
+  if (status != HU_OK) return fail(where, at + inside, status);
   at += n;
   if (begins(text + at, TARGET)) {
     at += strlen(TARGET);
@@ -73,28 +73,28 @@ hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text, size_t *where) {
     z.special = HU_S2FP8_ELEMENT;
   }
   if (text[at] != ')' || text[at + 1]) return fail(where, at, HU_E_TEXT);
-  s = hu_s2fp8_check(&z, NULL);
-  if (s != HU_OK) return fail(where, 0, s);
+  status = hu_s2fp8_check(&z, NULL);
+  if (status != HU_OK) return fail(where, 0, status);
   if (z.target == hu_limits_of(z.element).emax) z.target = 0;
   *kind = z;
   return HU_OK;
 }
 
 size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind) {
-  hu_writer w = {text, text ? size : 0, 0};
+  hu_writer writer = {text, text ? size : 0, 0};
   hu_format base;
   if (hu_s2fp8_check(kind, NULL) != HU_OK || hu_format_parse(&base, BASE, NULL) != HU_OK) return 0;
-  hui_put(&w, NAME);
+  hui_put(&writer, NAME);
   unsigned target = hu_s2fp8_target(kind), usual = (unsigned)hu_limits_of(kind->element).emax;
   if (!hu_format_equal(kind->element, base) || target != usual || kind->special) {
-    hui_put(&w, "(");
-    hui_put_format(&w, kind->element);
+    hui_put(&writer, "(");
+    hui_put_format(&writer, kind->element);
     if (target != usual) {
-      hui_put(&w, TARGET);
-      hui_put_number(&w, (int)target);
+      hui_put(&writer, TARGET);
+      hui_put_number(&writer, (int)target);
     }
-    if (kind->special) hui_put(&w, SPECIAL);
-    hui_put(&w, ")");
+    if (kind->special) hui_put(&writer, SPECIAL);
+    hui_put(&writer, ")");
   }
-  return hui_put_end(&w);
+  return hui_put_end(&writer);
 }

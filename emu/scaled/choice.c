@@ -17,67 +17,70 @@
 #include "emu/scaled/work.h"
 
 /* E2M1 has neither infinity nor NaN: beyond 6 all policies give 6. */
-static int steps_can(const hu_scaled_work *g) {
-  return g->scaler.element.round == HU_RNE &&
-         (g->scaler.steps == HU_STEPS_DIVIDE || g->scaler.steps == HU_STEPS_MULTIPLY);
+static int steps_can(const hu_scaled_work *work) {
+  return work->scaler.element.round == HU_RNE &&
+         (work->scaler.steps == HU_STEPS_DIVIDE || work->scaler.steps == HU_STEPS_MULTIPLY);
 }
 
-void hui_scaled_choice_plan(hu_scaled_work *g) {
-  const hu_four_six *f = &g->four_six;
-  g->choice = HU_FLOAT_ENV && f->on && g->lanes && steps_can(g) && g->scaler.scale.max_code <= HU_CHOICE_CODES;
-  if (!g->choice) return;
-  g->trial.divide = g->scaler.steps == HU_STEPS_DIVIDE;
-  g->trial.squares = f->squares;
-  g->trial.of_ratio = !f->fast && !f->sweep;
-  g->trial.factor = f->fast ? hui_float_of_num(g->scaler.tensor_code) : 1;
-  g->trial.amax = hui_float_of_num(f->amax);
-  g->trial.both = hui_float_of_num(f->both);
-  for (uint32_t code = 1; f->sweep && code <= g->scaler.scale.max_code; code++) {
-    hu_shared b = hui_four_six_shared(&g->scaler, code);
-    g->choice_by[code - 1] = hui_pack32(b.by);
-    g->choice_back[code - 1] = hui_pack32(b.back);
+void hui_scaled_choice_plan(hu_scaled_work *work) {
+  const hu_four_six *rule = &work->four_six;
+  work->choice =
+      HU_FLOAT_ENV && rule->on && work->lanes && steps_can(work) && work->scaler.scale.max_code <= HU_CHOICE_CODES;
+  if (!work->choice) return;
+  work->trial.divide = work->scaler.steps == HU_STEPS_DIVIDE;
+  work->trial.squares = rule->squares;
+  work->trial.of_ratio = !rule->fast && !rule->sweep;
+  work->trial.factor = rule->fast ? hui_float_of_num(work->scaler.tensor_code) : 1;
+  work->trial.amax = hui_float_of_num(rule->amax);
+  work->trial.both = hui_float_of_num(rule->both);
+  for (uint32_t code = 1; rule->sweep && code <= work->scaler.scale.max_code; code++) {
+    hu_shared shared = hui_four_six_shared(&work->scaler, code);
+    work->choice_by[code - 1] = hui_pack32(shared.by);
+    work->choice_back[code - 1] = hui_pack32(shared.back);
   }
 }
 
 /* The errors of a block under n scales. */
-static void errors(const hu_scaled_work *g, const hu_four_six_block *b, size_t n, uint32_t *z, const uint32_t *by,
-                   const uint32_t *back) {
-  hu_scaled_trial t = g->trial;
-  t.x = b->x;
-  t.rows = b->rows;
-  t.cols = b->cols;
-  t.ldx = b->ldx;
+static void errors(const hu_scaled_work *work, const hu_four_six_block *block, size_t n, uint32_t *z,
+                   const uint32_t *by, const uint32_t *back) {
+  hu_scaled_trial trial = work->trial;
+  trial.x = block->x;
+  trial.rows = block->rows;
+  trial.cols = block->cols;
+  trial.ldx = block->ldx;
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  g->lanes->errors(&t, n, z, by, back);
+  work->lanes->errors(&trial, n, z, by, back);
   hui_float_env_leave(saved);
 }
 
-static hu_shared best_of_all(const hu_scaled_work *g, const hu_four_six_block *b) {
-  uint32_t error[HU_CHOICE_CODES + HU_SPREAD], best = 0, count = g->scaler.scale.max_code;
-  errors(g, b, count, error, g->choice_by, g->choice_back);
+static hu_shared best_of_all(const hu_scaled_work *work, const hu_four_six_block *block) {
+  uint32_t error[HU_CHOICE_CODES + HU_SPREAD], best = 0, count = work->scaler.scale.max_code;
+  errors(work, block, count, error, work->choice_by, work->choice_back);
   for (uint32_t i = 1; i < count; i++) {
     if (error[i] < error[best]) best = i;
   }
-  return hui_four_six_shared(&g->scaler, best + 1);
+  return hui_four_six_shared(&work->scaler, best + 1);
 }
 
-static hu_shared better_of_two(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax,
+static hu_shared better_of_two(const hu_scaled_work *work, const hu_four_six_block *block, uint32_t amax,
                                const hu_shared *six) {
-  const hu_scaler *s = &g->scaler;
+  const hu_scaler *scaler = &work->scaler;
   uint32_t by[2 + HU_SPREAD] = {0}, back[2 + HU_SPREAD] = {0}, error[2 + HU_SPREAD];
-  hu_num ratio = hui_scale_ratio(s, hui_unpack32(amax < s->amin ? s->amin : amax));
+  hu_num ratio = hui_scale_ratio(scaler, hui_unpack32(amax < scaler->amin ? scaler->amin : amax));
   if (ratio.kind == HU_KIND_ZERO) return *six;
   hu_shared four =
-      hui_four_six_shared(s, hui_scale_code(s, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
+      hui_four_six_shared(scaler, hui_scale_code(scaler, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
   by[0] = hui_pack32(six->by);
   by[1] = hui_pack32(four.by);
-  back[0] = hui_pack32(hui_unpack(&s->scale, six->code)); /* without t: P s is what errors are made of */
-  back[1] = hui_pack32(hui_unpack(&s->scale, four.code));
-  errors(g, b, 2, error, by, back);
+  back[0] = hui_pack32(hui_unpack(&scaler->scale, six->code)); /* without the scale of the tensor: errors are made of P
+                                                                * s */
+  back[1] = hui_pack32(hui_unpack(&scaler->scale, four.code));
+  errors(work, block, 2, error, by, back);
   return error[1] < error[0] ? four : *six;
 }
 
-hu_shared hui_scaled_choose(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax, const hu_shared *six) {
-  if (!g->choice) return hui_four_six_choose(&g->four_six, &g->scaler, b, amax, six);
-  return g->four_six.sweep ? best_of_all(g, b) : better_of_two(g, b, amax, six);
+hu_shared hui_scaled_choose(const hu_scaled_work *work, const hu_four_six_block *block, uint32_t amax,
+                            const hu_shared *six) {
+  if (!work->choice) return hui_four_six_choose(&work->four_six, &work->scaler, block, amax, six);
+  return work->four_six.sweep ? best_of_all(work, block) : better_of_two(work, block, amax, six);
 }

@@ -8,98 +8,101 @@
 
 enum { PIECE = HU_STRIP };
 
-static uint32_t *z_at(const hu_scaled_work *g, size_t row, size_t col) { return g->c.z + row * g->c.ldz + col; }
+static uint32_t *z_at(const hu_scaled_work *work, size_t row, size_t col) {
+  return work->call.z + row * work->call.ldz + col;
+}
 
 /* Number of the random word of an element. */
-static uint64_t word_at(const hu_scaled_work *g, size_t row, size_t col) {
-  return (g->c.exec ? g->c.exec->stream.counter : 0) + (uint64_t)row * g->c.cols + col;
+static uint64_t word_at(const hu_scaled_work *work, size_t row, size_t col) {
+  return (work->call.exec ? work->call.exec->stream.counter : 0) + (uint64_t)row * work->call.cols + col;
 }
-static uint64_t key_of(const hu_scaled_work *g) { return g->c.exec ? g->c.exec->stream.key : 0; }
+static uint64_t key_of(const hu_scaled_work *work) { return work->call.exec ? work->call.exec->stream.key : 0; }
 
 /* ---- the core ---- */
 
-void hui_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *b, hu_events *counts) {
-  uint32_t bits = g->scaler.element.bits;
-  for (size_t i = 0; i < s.n; i++) {
-    uint32_t events, r = 0;
-    if (bits) r = hui_stream_at(key_of(g), word_at(g, s.row, s.col + i)) >> (32 - bits);
-    uint32_t code = hui_scaled_element(&g->scaler, b, *hui_scaled_x(g, s.row, s.col + i), r, &events);
-    if (g->c.codes) hui_store_code(hui_scaled_code(g, s.row, s.col + i), g->s.code_size, code);
-    if (g->c.z) *z_at(g, s.row, s.col + i) = hui_scaled_value(&g->scaler, b, code);
+void hui_scaled_core(const hu_scaled_work *work, hu_scaled_span span, const hu_shared *shared, hu_events *counts) {
+  uint32_t bits = work->scaler.element.bits;
+  for (size_t i = 0; i < span.n; i++) {
+    uint32_t events, random = 0;
+    if (bits) random = hui_stream_at(key_of(work), word_at(work, span.row, span.col + i)) >> (32 - bits);
+    uint32_t code =
+        hui_scaled_element(&work->scaler, shared, *hui_scaled_x(work, span.row, span.col + i), random, &events);
+    if (work->call.codes) hui_store_code(hui_scaled_code(work, span.row, span.col + i), work->shape.code_size, code);
+    if (work->call.z) *z_at(work, span.row, span.col + i) = hui_scaled_value(&work->scaler, shared, code);
     hu_events_count(counts, events);
   }
 }
 
 /* ---- lanes and kernels, a step after another; what scales an element is given one a block of `side` ---- */
 
-static void call_kernel(const hu_scaled_work *g, const hu_scaled_span *s, const uint32_t *y, uint32_t *z,
+static void call_kernel(const hu_scaled_work *work, const hu_scaled_span *span, const uint32_t *y, uint32_t *z,
                         hu_events *counts) {
-  hu_piece p = {s->n, z, y, key_of(g), word_at(g, s->row, s->col), 0};
+  hu_piece piece = {span->n, z, y, key_of(work), word_at(work, span->row, span->col), 0};
   if (z) {
-    g->kernels->quantize(&g->constants, &p, counts);
+    work->kernels->quantize(&work->constants, &piece, counts);
     return;
   }
-  p.z = hui_scaled_code(g, s->row, s->col);
-  g->kernels->encode[hui_by_size(g->s.code_size)](&g->constants, &p, counts);
+  piece.z = hui_scaled_code(work, span->row, span->col);
+  work->kernels->encode[hui_by_size(work->shape.code_size)](&work->constants, &piece, counts);
 }
 
-static void to_twos(const hu_scaled_work *g, const hu_scaled_span *s) {
-  const hu_spec *f = &g->scaler.element;
-  uint8_t *z = hui_scaled_code(g, s->row, s->col);
-  for (size_t i = 0; i < s->n; i++, z += g->s.code_size) {
-    hui_store_code(z, g->s.code_size, hui_twos_of(f, hui_load_code(z, g->s.code_size)));
+static void to_twos(const hu_scaled_work *work, const hu_scaled_span *span) {
+  const hu_spec *spec = &work->scaler.element;
+  uint8_t *z = hui_scaled_code(work, span->row, span->col);
+  for (size_t i = 0; i < span->n; i++, z += work->shape.code_size) {
+    hui_store_code(z, work->shape.code_size, hui_twos_of(spec, hui_load_code(z, work->shape.code_size)));
   }
 }
 
 /* x divided, by operations to nearest or on exponents. */
-static void divide(const hu_scaled_work *g, int way, size_t n, size_t side, uint32_t *y, const uint32_t *x,
+static void divide(const hu_scaled_work *work, int way, size_t n, size_t side, uint32_t *y, const uint32_t *x,
                    const uint32_t *by) {
   if (way == HU_SHIFT) {
-    g->lanes->shift(n, side, y, x, by);
+    work->lanes->shift(n, side, y, x, by);
     return;
   }
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  (way == HU_OVER ? g->lanes->over_bounded : g->lanes->times_bounded)(n, side, y, x, by);
+  (way == HU_OVER ? work->lanes->over_bounded : work->lanes->times_bounded)(n, side, y, x, by);
   hui_float_env_leave(saved);
 }
 
-static void multiply(const hu_scaled_work *g, size_t n, size_t side, uint32_t *z, const uint32_t *v,
+static void multiply(const hu_scaled_work *work, size_t n, size_t side, uint32_t *z, const uint32_t *values,
                      const uint32_t *back) {
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  g->lanes->times(n, side, z, v, back);
+  work->lanes->times(n, side, z, values, back);
   hui_float_env_leave(saved);
 }
 
 /* At most PIECE elements. */
-static void run_steps(const hu_scaled_work *g, const hu_scaled_span *s, size_t side, int way, const uint32_t *by,
+static void run_steps(const hu_scaled_work *work, const hu_scaled_span *span, size_t side, int way, const uint32_t *by,
                       const uint32_t *back, hu_events *counts) {
-  uint32_t y[PIECE], v[PIECE], less[PIECE];
-  divide(g, way, s->n, side, y, hui_scaled_x(g, s->row, s->col), by);
-  call_kernel(g, s, y, g->c.z ? v : NULL, counts);
-  if (!g->c.z) {
-    if (g->scaler.coding == HU_CODING_TWOS) to_twos(g, s);
+  uint32_t y[PIECE], values[PIECE], less[PIECE];
+  divide(work, way, span->n, side, y, hui_scaled_x(work, span->row, span->col), by);
+  call_kernel(work, span, y, work->call.z ? values : NULL, counts);
+  if (!work->call.z) {
+    if (work->scaler.coding == HU_CODING_TWOS) to_twos(work, span);
   } else if (way == HU_SHIFT) {
-    for (size_t k = 0; k <= (s->n - 1) / side; k++) less[k] = 0 - by[k];
-    g->lanes->shift_back(s->n, side, z_at(g, s->row, s->col), v, less);
+    for (size_t k = 0; k <= (span->n - 1) / side; k++) less[k] = 0 - by[k];
+    work->lanes->shift_back(span->n, side, z_at(work, span->row, span->col), values, less);
   } else {
-    multiply(g, s->n, side, z_at(g, s->row, s->col), v, back);
+    multiply(work, span->n, side, z_at(work, span->row, span->col), values, back);
   }
 }
 
 /* A row of blocks first ... past - 1; block by block where statistics are wanted. */
-static void row_of_steps(const hu_scaled_work *g, const hu_scaled_group *w, size_t row, size_t first, size_t past,
-                         hu_events *counts) {
-  size_t side = g->s.side_cols, end = hui_least(past * side, w->n), each = w->stats ? 1 : past - first;
+static void row_of_steps(const hu_scaled_work *work, const hu_scaled_group *group, size_t row, size_t first,
+                         size_t past, hu_events *counts) {
+  size_t side = work->shape.side_cols, end = hui_least(past * side, group->n), each = group->stats ? 1 : past - first;
   for (size_t k = first; k < past; k += each) {
     size_t at = k * side, stop = hui_least(at + each * side, end);
     for (; at < stop; at += PIECE) {
       hu_events own = {0};
-      hu_scaled_span s = {row, w->col + at, hui_least(stop - at, PIECE)};
-      run_steps(g, &s, hui_least(side, PIECE), w->way[k], w->by + k, w->back + k, &own);
+      hu_scaled_span span = {row, group->col + at, hui_least(stop - at, PIECE)};
+      run_steps(work, &span, hui_least(side, PIECE), group->way[k], group->by + k, group->back + k, &own);
       hu_events_add(counts, &own);
-      if (!w->stats) continue;
-      w->stats[k].saturated += own.saturated;
-      w->stats[k].to_zero += own.to_zero;
+      if (!group->stats) continue;
+      group->stats[k].saturated += own.saturated;
+      group->stats[k].to_zero += own.to_zero;
     }
   }
 }
@@ -117,90 +120,91 @@ static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint3
 }
 
 /* Where sums are rounded otherwise than to nearest, which products and quotients are not. */
-static int in_steps(const hu_scaled_work *g, int way) {
-  return way != HU_SHIFT && hui_direction_of(g->grid.constants.round) != HU_LANE_NEAREST;
+static int in_steps(const hu_scaled_work *work, int way) {
+  return way != HU_SHIFT && hui_direction_of(work->grid.constants.round) != HU_LANE_NEAREST;
 }
 
-static uint32_t limited(uint32_t u, uint32_t limit) {
-  uint32_t a = u & 0x7FFFFFFF;
-  return (a < limit ? a : limit) | (u & 0x80000000);
+static uint32_t limited(uint32_t bits, uint32_t limit) {
+  uint32_t a = bits & 0x7FFFFFFF;
+  return (a < limit ? a : limit) | (bits & 0x80000000);
 }
 
 /* One strip; back: floats where way is not HU_SHIFT. room: HU_STRIP words that codes may take for quotients. */
-static void run_strip(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t *room, hu_events *counts) {
-  int to = g->c.z ? 0 : (int)g->s.code_size;
-  if (!in_steps(g, way)) {
-    g->strips->round(&g->grid, way, to, s, counts);
+static void run_strip(const hu_scaled_work *work, int way, hu_scaled_strip *strip, uint32_t *room, hu_events *counts) {
+  int to = work->call.z ? 0 : (int)work->shape.code_size;
+  if (!in_steps(work, way)) {
+    work->strips->round(&work->grid, way, to, strip, counts);
     return;
   }
-  uint32_t *y = g->c.z ? s->z : room;
+  uint32_t *y = work->call.z ? strip->z : room;
   const uint32_t none = 0;
-  hu_scaled_strip middle = *s;
-  divide(g, way, s->n, 1, y, s->x, s->by);
-  for (size_t i = 0; i < s->n; i++) y[i] = limited(y[i], g->grid.limit);
+  hu_scaled_strip middle = *strip;
+  divide(work, way, strip->n, 1, y, strip->x, strip->by);
+  for (size_t i = 0; i < strip->n; i++) y[i] = limited(y[i], work->grid.limit);
   middle.x = y;
   middle.by = &none;
   middle.side = 31;
-  g->strips->round(&g->grid, HU_SHIFT, to, &middle, counts);
-  if (g->c.z) multiply(g, s->n, 1, y, y, s->back);
+  work->strips->round(&work->grid, HU_SHIFT, to, &middle, counts);
+  if (work->call.z) multiply(work, strip->n, 1, y, y, strip->back);
 }
 
 /* A strip of a row, from column col on, beginning at block k of the group. */
-static void strip_of_row(const hu_scaled_work *g, const hu_scaled_group *w, size_t k, size_t row, size_t col,
-                         hu_scaled_strip *s, uint32_t *room, hu_events *counts) {
+static void strip_of_row(const hu_scaled_work *work, const hu_scaled_group *group, size_t k, size_t row, size_t col,
+                         hu_scaled_strip *strip, uint32_t *room, hu_events *counts) {
   uint32_t marks[HU_STRIP];
-  s->marks = w->stats ? marks : NULL;
-  s->x = hui_scaled_x(g, row, col);
-  s->z = g->c.z ? (void *)z_at(g, row, col) : hui_scaled_code(g, row, col);
-  s->key = key_of(g);
-  s->word = word_at(g, row, col);
-  run_strip(g, w->way[k], s, room, counts);
-  if (w->stats) add_marks(&w->stats[k], g->s.side_cols, s->n, marks);
+  strip->marks = group->stats ? marks : NULL;
+  strip->x = hui_scaled_x(work, row, col);
+  strip->z = work->call.z ? (void *)z_at(work, row, col) : hui_scaled_code(work, row, col);
+  strip->key = key_of(work);
+  strip->word = word_at(work, row, col);
+  run_strip(work, group->way[k], strip, room, counts);
+  if (group->stats) add_marks(&group->stats[k], work->shape.side_cols, strip->n, marks);
 }
 
 /* What scales an element, one an element where a block is no power of two of them. */
-static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t *by, uint32_t *back) {
-  size_t side = g->s.side_cols;
-  s->side = HU_SIDE_EACH;
+static void give(const hu_scaled_work *work, int way, hu_scaled_strip *strip, uint32_t *by, uint32_t *back) {
+  size_t side = work->shape.side_cols;
+  strip->side = HU_SIDE_EACH;
   if (side == 1) return;
-  if (in_steps(g, way)) {
+  if (in_steps(work, way)) {
     /* lanes and strips use the same ones */
   } else if (side >= HU_STRIP || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0)) {
-    s->side = side >= HU_STRIP ? 31 : 63 - hui_clz64(side);
+    strip->side = side >= HU_STRIP ? 31 : 63 - hui_clz64(side);
     return;
   }
-  g->lanes->spread(s->n, side, by, s->by);
-  s->by = by;
-  if (!s->back) return;
-  g->lanes->spread(s->n, side, back, s->back);
-  s->back = back;
+  work->lanes->spread(strip->n, side, by, strip->by);
+  strip->by = by;
+  if (!strip->back) return;
+  work->lanes->spread(strip->n, side, back, strip->back);
+  strip->back = back;
 }
 
 /* Rows that a strip may have: that of blocks lying under one another is one row after the other. */
-static size_t rows_at_once(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, int whole) {
-  int can = whole && g->c.z && w->way[first] == HU_SHIFT && !w->stats && g->grid.constants.round < HU_SRA;
+static size_t rows_at_once(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, int whole) {
+  int can =
+      whole && work->call.z && group->way[first] == HU_SHIFT && !group->stats && work->grid.constants.round < HU_SRA;
   return can ? HU_STRIP_ROWS : 1;
 }
 
 /* Blocks of one way. */
-static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
+static void run_strips(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                        hu_events *counts) {
   uint32_t by[HU_STRIP + HU_SPREAD], back[HU_STRIP + HU_SPREAD];
-  size_t end = hui_least(past * g->s.side_cols, w->n), at = first * g->s.side_cols;
-  hu_scaled_strip s;
-  memset(&s, 0, sizeof s);
-  s.n = hui_least(HU_STRIP, end - at);
-  s.by = w->by + first;
-  s.back = g->c.codes || w->way[first] == HU_SHIFT ? NULL : w->back + first;
-  give(g, w->way[first], &s, by, back);
-  s.ldx = g->c.ldx;
-  s.ldz = g->c.ldz;
-  size_t most = rows_at_once(g, w, first, s.n == end - at);
-  for (size_t row = w->row, n = s.n; row < w->last; row += s.rows) {
-    s.rows = hui_least(most, w->last - row);
+  size_t end = hui_least(past * work->shape.side_cols, group->n), at = first * work->shape.side_cols;
+  hu_scaled_strip strip;
+  memset(&strip, 0, sizeof strip);
+  strip.n = hui_least(HU_STRIP, end - at);
+  strip.by = group->by + first;
+  strip.back = work->call.codes || group->way[first] == HU_SHIFT ? NULL : group->back + first;
+  give(work, group->way[first], &strip, by, back);
+  strip.ldx = work->call.ldx;
+  strip.ldz = work->call.ldz;
+  size_t most = rows_at_once(work, group, first, strip.n == end - at);
+  for (size_t row = group->row, n = strip.n; row < group->last; row += strip.rows) {
+    strip.rows = hui_least(most, group->last - row);
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
-      s.n = hui_least(n, end - i);
-      strip_of_row(g, w, first, row, w->col + i, &s, back, counts);
+      strip.n = hui_least(n, end - i);
+      strip_of_row(work, group, first, row, group->col + i, &strip, back, counts);
     }
   }
 }
@@ -208,47 +212,47 @@ static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t
 /* ---- rows together ---- */
 
 /* Rows of blocks k ... past - 1 of each. */
-static void strip_of_rows(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t rows, size_t k,
+static void strip_of_rows(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t rows, size_t k,
                           size_t past, hu_events *counts) {
-  size_t side = g->s.side_cols;
-  hu_scaled_strip s;
-  memset(&s, 0, sizeof s);
-  s.n = hui_least(past * side, w->n) - k * side;
-  s.x = hui_scaled_x(g, w->row + first, k * side);
-  s.z = z_at(g, w->row + first, k * side);
-  s.by = w->by + first * g->s.block_cols + k;
-  s.side = g->s.block_cols == 1 ? 31 : 63 - hui_clz64(side);
-  s.rows = rows;
-  s.ldx = g->c.ldx;
-  s.ldz = g->c.ldz;
-  s.ldby = g->s.block_cols;
-  g->strips->round(&g->grid, HU_SHIFT, 0, &s, counts);
+  size_t side = work->shape.side_cols;
+  hu_scaled_strip strip;
+  memset(&strip, 0, sizeof strip);
+  strip.n = hui_least(past * side, group->n) - k * side;
+  strip.x = hui_scaled_x(work, group->row + first, k * side);
+  strip.z = z_at(work, group->row + first, k * side);
+  strip.by = group->by + first * work->shape.block_cols + k;
+  strip.side = work->shape.block_cols == 1 ? 31 : 63 - hui_clz64(side);
+  strip.rows = rows;
+  strip.ldx = work->call.ldx;
+  strip.ldz = work->call.ldz;
+  strip.ldby = work->shape.block_cols;
+  work->strips->round(&work->grid, HU_SHIFT, 0, &strip, counts);
 }
 
-void hui_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts) {
-  const size_t rows = w->last - w->row, blocks = g->s.block_cols;
+void hui_scaled_rows(const hu_scaled_work *work, const hu_scaled_group *group, hu_events *counts) {
+  const size_t rows = group->last - group->row, blocks = work->shape.block_cols;
   for (size_t row = 0, next; row < rows; row = next) {
     for (next = row; next < rows; next++) {
       size_t k = 0;
-      while (k < blocks && w->way[next * blocks + k] == HU_SHIFT) k++;
+      while (k < blocks && group->way[next * blocks + k] == HU_SHIFT) k++;
       if (k < blocks) break;
     }
-    if (next > row) strip_of_rows(g, w, row, next - row, 0, blocks, counts);
+    if (next > row) strip_of_rows(work, group, row, next - row, 0, blocks, counts);
     if (next == rows) break;
     /* A row some blocks of which are done already. */
     for (size_t k = 0, past; k < blocks; k = past + 1) {
-      for (past = k; past < blocks && w->way[next * blocks + past] == HU_SHIFT;) past++;
-      if (past > k) strip_of_rows(g, w, next, 1, k, past, counts);
+      for (past = k; past < blocks && group->way[next * blocks + past] == HU_SHIFT;) past++;
+      if (past > k) strip_of_rows(work, group, next, 1, k, past, counts);
     }
     next++;
   }
 }
 
-void hui_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
+void hui_scaled_elements(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                          hu_events *counts) {
-  if (g->strips) {
-    run_strips(g, w, first, past, counts);
+  if (work->strips) {
+    run_strips(work, group, first, past, counts);
     return;
   }
-  for (size_t row = w->row; row < w->last; row++) row_of_steps(g, w, row, first, past, counts);
+  for (size_t row = group->row; row < group->last; row++) row_of_steps(work, group, row, first, past, counts);
 }

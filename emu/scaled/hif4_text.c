@@ -39,41 +39,41 @@ hu_hif4_entry hu_hif4_at(size_t i) {
 
 static uint8_t *field(hu_hif4 *kind, const key *k) { return (uint8_t *)kind + k->at; }
 
-static hu_status wrong(size_t *where, const char *text, const char *s) {
-  if (where) *where = (size_t)(s - text);
+static hu_status wrong(size_t *where, const char *text, const char *at) {
+  if (where) *where = (size_t)(at - text);
   return HU_E_TEXT;
 }
 
-/* The length of the word at s, up to the end of a key, and its number; 0: the key does not have it. */
-static size_t read_word(const key *k, const char *s, uint8_t *number) {
-  size_t n = strcspn(s, ";)");
+/* Returns the length of the word up to the end of a key, and its number; 0: the key does not have it. */
+static size_t read_word(const key *k, const char *at, uint8_t *number) {
+  size_t n = strcspn(at, ";)");
   for (uint8_t i = 0; i < 4 && k->words[i]; i++) {
-    if (strlen(k->words[i]) != n || memcmp(s, k->words[i], n) != 0) continue;
+    if (strlen(k->words[i]) != n || memcmp(at, k->words[i], n) != 0) continue;
     *number = i;
     return n;
   }
   return 0;
 }
 
-static const key *key_at(const char *s) {
+static const key *key_at(const char *at) {
   for (size_t i = 0; i < KEYS; i++) {
-    if (strncmp(s, keys[i].name, strlen(keys[i].name)) == 0) return &keys[i];
+    if (strncmp(at, keys[i].name, strlen(keys[i].name)) == 0) return &keys[i];
   }
   return NULL;
 }
 
-static hu_status read_keys(hu_hif4 *z, const char *text, const char *s, size_t *where) {
+static hu_status read_keys(hu_hif4 *z, const char *text, const char *at, size_t *where) {
   unsigned seen = 0;
-  for (;; s++) { /* s: where a key begins */
-    const key *k = key_at(s);
-    if (!k || (seen & 1u << (k - keys))) return wrong(where, text, s);
+  for (;; at++) { /* at: where a key begins */
+    const key *k = key_at(at);
+    if (!k || (seen & 1u << (k - keys))) return wrong(where, text, at);
     seen |= 1u << (k - keys);
-    s += strlen(k->name);
-    size_t n = read_word(k, s, field(z, k));
-    if (n == 0) return wrong(where, text, s);
-    s += n;
-    if (*s == ')') return s[1] == 0 ? HU_OK : wrong(where, text, s + 1);
-    if (*s != ';') return wrong(where, text, s);
+    at += strlen(k->name);
+    size_t n = read_word(k, at, field(z, k));
+    if (n == 0) return wrong(where, text, at);
+    at += n;
+    if (*at == ')') return at[1] == 0 ? HU_OK : wrong(where, text, at + 1);
+    if (*at != ';') return wrong(where, text, at);
   }
 }
 
@@ -86,27 +86,27 @@ hu_status hu_hif4_parse(hu_hif4 *kind, const char *text, size_t *where) {
   }
   size_t n = strlen(NAME);
   if (strncmp(text, NAME, n) != 0) return wrong(where, text, text);
-  hu_status s = text[n] == 0     ? HU_OK
-                : text[n] != '(' ? wrong(where, text, text + n)
-                                 : read_keys(&z, text, text + n + 1, where);
-  if (s == HU_OK) *kind = z;
-  return s;
+  hu_status status = text[n] == 0     ? HU_OK
+                     : text[n] != '(' ? wrong(where, text, text + n)
+                                      : read_keys(&z, text, text + n + 1, where);
+  if (status == HU_OK) *kind = z;
+  return status;
 }
 
 size_t hu_hif4_text(char *text, size_t size, const hu_hif4 *kind) {
-  hu_writer w = {text, text ? size : 0, 0};
+  hu_writer writer = {text, text ? size : 0, 0};
   const char *before = "(";
   if (hu_hif4_check(kind) != HU_OK) return 0;
   hu_hif4 own = *kind;
-  hui_put(&w, NAME);
+  hui_put(&writer, NAME);
   for (size_t i = 0; i < KEYS; i++) {
     uint8_t number = *field(&own, &keys[i]);
     if (number == 0) continue;
-    hui_put(&w, before);
-    hui_put(&w, keys[i].name);
-    hui_put(&w, keys[i].words[number]);
+    hui_put(&writer, before);
+    hui_put(&writer, keys[i].name);
+    hui_put(&writer, keys[i].words[number]);
     before = ";";
   }
-  if (*before == ';') hui_put(&w, ")");
-  return hui_put_end(&w);
+  if (*before == ';') hui_put(&writer, ")");
+  return hui_put_end(&writer);
 }

@@ -12,37 +12,40 @@
 
 static hu_status check_levels(const hu_scaling *scaling) {
   if (!scaling) return HU_E_NULL;
-  hu_status s = hu_scaling_check(scaling, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_scaling_check(scaling, NULL);
+  if (status != HU_OK) return status;
   return scaling->tensor && scaling->rows == 1 ? HU_OK : HU_E_SCALING;
 }
 
 static hu_status check_amax(size_t rows, const float *amax) {
   for (size_t i = 0; amax && i < rows; i++) {
-    uint32_t u = hui_bits_of_float(amax[i]);
-    if (u >= 0x7F800000 && u != 0x80000000) return HU_E_SCALING;
+    uint32_t bits = hui_bits_of_float(amax[i]);
+    if (bits >= 0x7F800000 && bits != 0x80000000) return HU_E_SCALING;
   }
   return HU_OK;
 }
 
-/* t beside the codes, the scales, the values and the stats, none of which is empty. */
-static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const float *t, const float *x, size_t ldx,
-                             const hu_scaling *d, const hu_scaled_stats *stats) {
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+/* Checks that the scales of the rows lie beside the codes, the scales, the values and the stats, none of which is
+ * empty. */
+static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const float *tensor, const float *x,
+                             size_t ldx, const hu_scaling *scaling, const hu_scaled_stats *stats) {
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
   hu_matrix_extent list[5];
   memset(list, 0, sizeof list);
-  hu_status s = hui_matrix_extent_of(&list[0], t, 1, rows, rows, sizeof *t, sizeof *t);
-  if (s == HU_OK) s = hui_matrix_extent_of(&list[1], z->codes, rows, cols, z->ld, n.code_bytes, n.code_bytes);
-  if (s == HU_OK)
-    s = hui_matrix_extent_of(&list[2], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
-  if (s == HU_OK) s = hui_matrix_extent_of(&list[3], x, rows, cols, ldx, sizeof *x, sizeof *x);
-  if (s == HU_OK && stats)
-    s = hui_matrix_extent_of(&list[4], stats, n.block_rows, n.block_cols, n.block_cols, sizeof *stats,
-                             _Alignof(hu_scaled_stats));
-  for (int i = 1; i < 5 && s == HU_OK; i++) {
-    if ((i < 4 || stats) && hui_matrix_extents_overlap(&list[0], &list[i])) s = HU_E_OVERLAP;
+  hu_status status = hui_matrix_extent_of(&list[0], tensor, 1, rows, rows, sizeof *tensor, sizeof *tensor);
+  if (status == HU_OK)
+    status = hui_matrix_extent_of(&list[1], z->codes, rows, cols, z->ld, sizes.code_bytes, sizes.code_bytes);
+  if (status == HU_OK)
+    status = hui_matrix_extent_of(&list[2], z->scales, sizes.block_rows, sizes.block_cols, z->lds, sizes.scale_bytes,
+                                  sizes.scale_bytes);
+  if (status == HU_OK) status = hui_matrix_extent_of(&list[3], x, rows, cols, ldx, sizeof *x, sizeof *x);
+  if (status == HU_OK && stats)
+    status = hui_matrix_extent_of(&list[4], stats, sizes.block_rows, sizes.block_cols, sizes.block_cols, sizeof *stats,
+                                  _Alignof(hu_scaled_stats));
+  for (int i = 1; i < 5 && status == HU_OK; i++) {
+    if ((i < 4 || stats) && hui_matrix_extents_overlap(&list[0], &list[i])) status = HU_E_OVERLAP;
   }
-  return s;
+  return status;
 }
 
 /* ---- rows ---- */
@@ -54,72 +57,72 @@ typedef struct row_call {
 } row_call;
 
 static row_call call_of(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
-  row_call c;
-  memset(&c, 0, sizeof c);
-  c.cols = cols;
-  c.n = hu_scaled_sizes_of(rows, cols, scaling);
-  c.blocks = c.n.block_cols;
+  row_call call;
+  memset(&call, 0, sizeof call);
+  call.cols = cols;
+  call.n = hu_scaled_sizes_of(rows, cols, scaling);
+  call.blocks = call.n.block_cols;
   if (exec)
-    c.exec = *exec;
+    call.exec = *exec;
   else
-    c.exec.threads = 1;
-  return c;
+    call.exec.threads = 1;
+  return call;
 }
 
 /* Row i of the codes and scales. */
-static hu_scaled row_of(const row_call *c, const hu_scaled *z, float *t, size_t i) {
+static hu_scaled row_of(const row_call *call, const hu_scaled *z, float *tensor, size_t i) {
   hu_scaled row = *z;
-  row.codes = (uint8_t *)z->codes + i * z->ld * c->n.code_bytes;
-  row.scales = (uint8_t *)z->scales + i * z->lds * c->n.scale_bytes;
-  row.tensor = t + i;
+  row.codes = (uint8_t *)z->codes + i * z->ld * call->n.code_bytes;
+  row.scales = (uint8_t *)z->scales + i * z->lds * call->n.scale_bytes;
+  row.tensor = tensor + i;
   return row;
 }
 
-static hu_exec exec_of(const row_call *c, const hu_exec *exec, size_t i) {
-  hu_exec own = c->exec;
+static hu_exec exec_of(const row_call *call, const hu_exec *exec, size_t i) {
+  hu_exec own = call->exec;
   if (exec)
-    own.stream.counter += (uint64_t)i * c->cols;
+    own.stream.counter += (uint64_t)i * call->cols;
   else
-    own.stream.counter = (uint64_t)i * c->cols;
+    own.stream.counter = (uint64_t)i * call->cols;
   return own;
 }
 
-hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, float *t, const float *x, size_t ldx,
+hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, float *tensor, const float *x, size_t ldx,
                                 const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                 const hu_exec *exec, hu_events *events) {
-  hu_status s = check_levels(scaling);
-  if (s == HU_OK && !z) s = HU_E_NULL;
-  if (s != HU_OK) return s;
+  hu_status status = check_levels(scaling);
+  if (status == HU_OK && !z) status = HU_E_NULL;
+  if (status != HU_OK) return status;
   hu_scaled whole = *z;
-  whole.tensor = t;
-  s = hui_scaled_made_check(rows, cols, &whole, NULL, 0, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = check_amax(rows, amax);
-  if (s == HU_OK && rows && cols) s = check_apart(rows, cols, z, t, x, ldx, scaling, stats);
-  if (s != HU_OK) return s;
-  row_call c = call_of(rows, cols, scaling, exec);
-  for (size_t i = 0; i < rows && s == HU_OK; i++) {
-    hu_scaled row = row_of(&c, z, t, i);
-    hu_exec own = exec_of(&c, exec, i);
-    s = hu_scaled_encode(1, cols, &row, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
-                         stats ? stats + i * c.blocks : NULL, &own, events);
+  whole.tensor = tensor;
+  status = hui_scaled_made_check(rows, cols, &whole, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = check_amax(rows, amax);
+  if (status == HU_OK && rows && cols) status = check_apart(rows, cols, z, tensor, x, ldx, scaling, stats);
+  if (status != HU_OK) return status;
+  row_call call = call_of(rows, cols, scaling, exec);
+  for (size_t i = 0; i < rows && status == HU_OK; i++) {
+    hu_scaled row = row_of(&call, z, tensor, i);
+    hu_exec own = exec_of(&call, exec, i);
+    status = hu_scaled_encode(1, cols, &row, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
+                              stats ? stats + i * call.blocks : NULL, &own, events);
   }
-  return s;
+  return status;
 }
 
-hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const float *t,
+hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const float *tensor,
                                 const hu_scaling *scaling, const hu_exec *exec) {
-  hu_status s = check_levels(scaling);
-  if (s == HU_OK && !x) s = HU_E_NULL;
-  if (s != HU_OK) return s;
+  hu_status status = check_levels(scaling);
+  if (status == HU_OK && !x) status = HU_E_NULL;
+  if (status != HU_OK) return status;
   hu_scaled whole = *x;
-  whole.tensor = (float *)(uintptr_t)t; /* which is only read */
-  s = hui_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
-  if (s == HU_OK && rows && cols) s = check_apart(rows, cols, x, t, z, ldz, scaling, NULL);
-  if (s == HU_OK) s = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
-  if (s != HU_OK || cols == 0) return s;
-  row_call c = call_of(rows, cols, scaling, exec);
+  whole.tensor = (float *)(uintptr_t)tensor; /* which is only read */
+  status = hui_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
+  if (status == HU_OK && rows && cols) status = check_apart(rows, cols, x, tensor, z, ldz, scaling, NULL);
+  if (status == HU_OK) status = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
+  if (status != HU_OK || cols == 0) return status;
+  row_call call = call_of(rows, cols, scaling, exec);
   for (size_t i = 0; i < rows; i++) {
-    hu_scaled row = row_of(&c, &whole, whole.tensor, i);
+    hu_scaled row = row_of(&call, &whole, whole.tensor, i);
     hui_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, scaling, exec);
   }
   return HU_OK;
@@ -128,15 +131,15 @@ hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, 
 hu_status hu_scaled_rows_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                                   const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                   const hu_exec *exec, hu_events *events) {
-  hu_status s = check_levels(scaling);
-  if (s == HU_OK) s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = check_amax(rows, amax);
-  if (s != HU_OK) return s;
-  row_call c = call_of(rows, cols, scaling, exec);
-  for (size_t i = 0; i < rows && s == HU_OK && cols; i++) {
-    hu_exec own = exec_of(&c, exec, i);
-    s = hu_scaled_quantize(1, cols, z + i * ldz, ldz, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
-                           stats ? stats + i * c.blocks : NULL, &own, events);
+  hu_status status = check_levels(scaling);
+  if (status == HU_OK) status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = check_amax(rows, amax);
+  if (status != HU_OK) return status;
+  row_call call = call_of(rows, cols, scaling, exec);
+  for (size_t i = 0; i < rows && status == HU_OK && cols; i++) {
+    hu_exec own = exec_of(&call, exec, i);
+    status = hu_scaled_quantize(1, cols, z + i * ldz, ldz, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
+                                stats ? stats + i * call.blocks : NULL, &own, events);
   }
-  return s;
+  return status;
 }

@@ -10,47 +10,47 @@
 
 #if HU_LANES_HERE
 
-enum { W = HU_W };
+enum { LANES = HU_W };
 typedef hu_ilane vints;
 typedef hu_lane vwords;
 typedef float vfloats __attribute__((vector_size(4 * HU_W)));
 
 static inline vints load(const uint32_t *x) {
-  vints v;
-  memcpy(&v, x, sizeof v);
-  return v;
+  vints vector;
+  memcpy(&vector, x, sizeof vector);
+  return vector;
 }
-static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
+static inline void store(uint32_t *z, vints vector) { memcpy(z, &vector, sizeof vector); }
 static inline vints larger(vints a, vints b) { return (vints)hui_lane_larger((hu_lane)a, (hu_lane)b); }
 
 /* Magnitude patterns are positive as signed integers. */
 HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
-  int32_t t = (int32_t)*top;
+  int32_t largest = (int32_t)*top;
   size_t i = 0;
-  if (n >= W) {
-    vints v = {0};
-    for (; n - i >= W; i += W) v = larger(v, load(x + i) & 0x7FFFFFFF);
-    int32_t own = (int32_t)hui_lane_largest((hu_lane)v);
-    t = own > t ? own : t;
+  if (n >= LANES) {
+    vints vector = {0};
+    for (; n - i >= LANES; i += LANES) vector = larger(vector, load(x + i) & 0x7FFFFFFF);
+    int32_t own = (int32_t)hui_lane_largest((hu_lane)vector);
+    largest = own > largest ? own : largest;
   }
   for (; i < n; i++) {
     int32_t a = (int32_t)(x[i] & 0x7FFFFFFF);
-    t = a > t ? a : t;
+    largest = a > largest ? a : largest;
   }
-  *top = (uint32_t)t;
+  *top = (uint32_t)largest;
 }
 
 /* Several rows side by side, so that memory is asked for more than one at a time. */
 enum { ROWS = 8 };
 HU_FN void look_rows(size_t rows, size_t n, const uint32_t *x, size_t ld, uint32_t *top) {
   size_t i = 0;
-  for (; n - i >= W; i += W) {
-    vints t = load(top + i);
-    for (size_t r = 0; r < rows; r++) t = larger(t, load(x + r * ld + i) & 0x7FFFFFFF);
-    store(top + i, t);
+  for (; n - i >= LANES; i += LANES) {
+    vints largest = load(top + i);
+    for (size_t j = 0; j < rows; j++) largest = larger(largest, load(x + j * ld + i) & 0x7FFFFFFF);
+    store(top + i, largest);
   }
   for (; i < n; i++) {
-    for (size_t r = 0; r < rows; r++) look_block(1, x + r * ld + i, top + i);
+    for (size_t j = 0; j < rows; j++) look_block(1, x + j * ld + i, top + i);
   }
 }
 
@@ -94,36 +94,37 @@ static inline uint32_t shifted_back_one(uint32_t x, uint32_t less) {
 }
 
 static inline vfloats bounded(vfloats y) {
-  vints u = (vints)y, inf = (u & 0x7FFFFFFF) == 0x7F800000;
-  return (vfloats)(u + inf); /* all ones, -1, where infinite: the number below */
+  vints bits = (vints)y, inf = (bits & 0x7FFFFFFF) == 0x7F800000;
+  return (vfloats)(bits + inf); /* all ones, -1, where infinite: the number below */
 }
 static inline float bounded_one(float y) {
-  uint32_t u = hui_bits_of_float(y);
-  return hui_float_of_bits(u - ((u & 0x7FFFFFFF) == 0x7F800000));
+  uint32_t bits = hui_bits_of_float(y);
+  return hui_float_of_bits(bits - ((bits & 0x7FFFFFFF) == 0x7F800000));
 }
 
-/* One pass over the elements of all blocks: v, u an element's, b, f what its block has, in vectors and alone. */
+/* One pass over the elements of all blocks. Steps name elements `vector` or `bits`, and what their blocks have
+ * `amounts` or `amount`: in vectors, or one. */
 #define PASS(name, vector_step, one_step)                                                                   \
-  HU_LANE_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t f) {                      \
-    const vints b = (vints){0} + (int32_t)f;                                                                \
+  HU_LANE_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t amount) {                 \
+    const vints amounts = (vints){0} + (int32_t)amount;                                                     \
     size_t i = 0;                                                                                           \
-    for (; n - i >= W; i += W) {                                                                            \
-      vints v = load(x + i);                                                                                \
+    for (; n - i >= LANES; i += LANES) {                                                                    \
+      vints vector = load(x + i);                                                                           \
       store(z + i, vector_step);                                                                            \
     }                                                                                                       \
     for (; i < n; i++) {                                                                                    \
-      uint32_t u = x[i];                                                                                    \
+      uint32_t bits = x[i];                                                                                 \
       z[i] = one_step;                                                                                      \
     }                                                                                                       \
   }                                                                                                         \
   HU_LANE_FN void name##_each(size_t n, uint32_t *z, const uint32_t *x, const uint32_t *by) {               \
     size_t i = 0;                                                                                           \
-    for (; n - i >= W; i += W) {                                                                            \
-      vints v = load(x + i), b = load(by + i);                                                              \
+    for (; n - i >= LANES; i += LANES) {                                                                    \
+      vints vector = load(x + i), amounts = load(by + i);                                                   \
       store(z + i, vector_step);                                                                            \
     }                                                                                                       \
     for (; i < n; i++) {                                                                                    \
-      uint32_t u = x[i], f = by[i];                                                                         \
+      uint32_t bits = x[i], amount = by[i];                                                                 \
       z[i] = one_step;                                                                                      \
     }                                                                                                       \
   }                                                                                                         \
@@ -141,67 +142,70 @@ static inline float bounded_one(float y) {
     name##_block(n, z, x, *by);                                                                             \
   }
 
-#define FLOAT(u) hui_float_of_bits(u)
-PASS(shift, shifted(v, b), shifted_one(u, f))
-PASS(shift_back, shifted_back(v, b), shifted_back_one(u, f))
-PASS(times, (vints)((vfloats)v *(vfloats)b), hui_bits_of_float(FLOAT(u) * FLOAT(f)))
-PASS(times_bounded, (vints)bounded((vfloats)v *(vfloats)b), hui_bits_of_float(bounded_one(FLOAT(u) * FLOAT(f))))
-PASS(over_bounded, (vints)bounded((vfloats)v / (vfloats)b), hui_bits_of_float(bounded_one(FLOAT(u) / FLOAT(f))))
+#define FLOAT(bits) hui_float_of_bits(bits)
+PASS(shift, shifted(vector, amounts), shifted_one(bits, amount))
+PASS(shift_back, shifted_back(vector, amounts), shifted_back_one(bits, amount))
+PASS(times, (vints)((vfloats)vector *(vfloats)amounts), hui_bits_of_float(FLOAT(bits) * FLOAT(amount)))
+PASS(times_bounded, (vints)bounded((vfloats)vector *(vfloats)amounts),
+     hui_bits_of_float(bounded_one(FLOAT(bits) * FLOAT(amount))))
+PASS(over_bounded, (vints)bounded((vfloats)vector / (vfloats)amounts),
+     hui_bits_of_float(bounded_one(FLOAT(bits) / FLOAT(amount))))
 
 /* Each block's vectors may reach into the next one's, which are written later. */
 static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {
   for (size_t i = 0; i < n; i += side, x++) {
     size_t m = n - i < side ? n - i : side;
-    const vints v = (vints){0} + (int32_t)*x;
-    for (size_t k = 0; k < m; k += W) store(z + i + k, v);
+    const vints vector = (vints){0} + (int32_t)*x;
+    for (size_t k = 0; k < m; k += LANES) store(z + i + k, vector);
   }
 }
 
 /* ---- errors of several scales, one in a lane ---- */
 
-static inline vfloats float_of(vints v) { return (vfloats)v; }
+static inline vfloats float_of(vints vector) { return (vfloats)vector; }
 
 /* y to nearest in E2M1, ties to even, at most 6: steps of 1/2 below 2, of 1 below 4, of 2 from there on. Adding
  * 1.5 2^23 steps rounds to a step, and that number of them is even. Patterns of magnitudes are ordered as numbers. */
 static inline vfloats to_e2m1(vfloats y) {
-  vints u = (vints)y, a = u & 0x7FFFFFFF, below = a < 0x40C00000;
+  vints bits = (vints)y, a = bits & 0x7FFFFFFF, below = a < 0x40C00000;
   a = (a & below) | (0x40C00000 & ~below);
   vints far = 0x4BC00000 - ((a < 0x40000000) & 0x800000) - ((a < 0x40800000) & 0x800000);
-  vfloats p = (float_of(a) + float_of(far)) - float_of(far);
-  return float_of((vints)p | (u & ~0x7FFFFFFF));
+  vfloats nearest = (float_of(a) + float_of(far)) - float_of(far);
+  return float_of((vints)nearest | (bits & ~0x7FFFFFFF));
 }
 
-HU_LANE_FN vfloats error_of(const hu_scaled_trial *t, uint32_t x, vfloats by, vfloats back, int divide, int squares,
+HU_LANE_FN vfloats error_of(const hu_scaled_trial *trial, uint32_t x, vfloats by, vfloats back, int divide, int squares,
                             int of_ratio) {
-  const vfloats f = (vfloats){0} + FLOAT(x);
-  vfloats v = to_e2m1(divide ? f / by : f * by) * back;
-  if (of_ratio) v = (v * t->amax) / t->both;
-  v = float_of((vints)(v - f * t->factor) & 0x7FFFFFFF);
-  return squares ? v * v : v;
+  const vfloats element = (vfloats){0} + FLOAT(x);
+  vfloats value = to_e2m1(divide ? element / by : element * by) * back;
+  if (of_ratio) value = (value * trial->amax) / trial->both;
+  value = float_of((vints)(value - element * trial->factor) & 0x7FFFFFFF);
+  return squares ? value * value : value;
 }
 
-HU_LANE_FN vfloats errors_of(const hu_scaled_trial *t, vfloats by, vfloats back, int divide, int squares,
+HU_LANE_FN vfloats errors_of(const hu_scaled_trial *trial, vfloats by, vfloats back, int divide, int squares,
                              int of_ratio) {
   enum { SIDE = 16 };
   vfloats row[SIDE];
-  for (size_t i = 0; i < t->rows; i++) {
-    const uint32_t *x = t->x + i * t->ldx;
+  for (size_t i = 0; i < trial->rows; i++) {
+    const uint32_t *x = trial->x + i * trial->ldx;
     vfloats sum = {0};
-    for (size_t j = 0; j < t->cols; j++) sum += error_of(t, x[j], by, back, divide, squares, of_ratio);
+    for (size_t j = 0; j < trial->cols; j++) sum += error_of(trial, x[j], by, back, divide, squares, of_ratio);
     row[i] = sum;
   }
-  if (t->rows == 1) return row[0];
-  for (size_t i = t->rows; i < SIDE; i++) row[i] = (vfloats){0};
+  if (trial->rows == 1) return row[0];
+  for (size_t i = trial->rows; i < SIDE; i++) row[i] = (vfloats){0};
   for (size_t half = SIDE / 2; half; half /= 2) {
     for (size_t i = 0; i < half; i++) row[i] += row[i + half];
   }
   return row[0];
 }
 
-#define ERRORS(name, divide, squares, of_ratio)                                                                       \
-  static void name(const hu_scaled_trial *t, size_t n, uint32_t *z, const uint32_t *by, const uint32_t *back) {       \
-    for (size_t i = 0; i < n; i += W)                                                                                 \
-      store(z + i, (vints)errors_of(t, float_of(load(by + i)), float_of(load(back + i)), divide, squares, of_ratio)); \
+#define ERRORS(name, divide, squares, of_ratio)                                                                     \
+  static void name(const hu_scaled_trial *trial, size_t n, uint32_t *z, const uint32_t *by, const uint32_t *back) { \
+    for (size_t i = 0; i < n; i += LANES)                                                                           \
+      store(z + i,                                                                                                  \
+            (vints)errors_of(trial, float_of(load(by + i)), float_of(load(back + i)), divide, squares, of_ratio));  \
   }
 ERRORS(errors_times, 0, 1, 0)
 ERRORS(errors_over, 1, 1, 0)
@@ -209,14 +213,14 @@ ERRORS(errors_ratio, 0, 0, 1)
 ERRORS(squares_ratio, 0, 1, 1)
 ERRORS(errors_plain, 0, 0, 0)
 
-static HU_NOINLINE void errors(const hu_scaled_trial *t, size_t n, uint32_t *z, const uint32_t *by,
+static HU_NOINLINE void errors(const hu_scaled_trial *trial, size_t n, uint32_t *z, const uint32_t *by,
                                const uint32_t *back) {
-  if (t->divide)
-    errors_over(t, n, z, by, back);
-  else if (t->of_ratio)
-    (t->squares ? squares_ratio : errors_ratio)(t, n, z, by, back);
+  if (trial->divide)
+    errors_over(trial, n, z, by, back);
+  else if (trial->of_ratio)
+    (trial->squares ? squares_ratio : errors_ratio)(trial, n, z, by, back);
   else
-    (t->squares ? errors_times : errors_plain)(t, n, z, by, back);
+    (trial->squares ? errors_times : errors_plain)(trial, n, z, by, back);
 }
 
 const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes) = {look,          look_down,    shift,  shift_back, times,

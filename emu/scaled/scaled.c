@@ -24,64 +24,67 @@ static int all_apart(const hu_matrix_extent *list, size_t n) {
 }
 
 /* Codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
-static hu_status cover_scaled(hu_matrix_extent list[3], const hu_scaled_call *c) {
-  hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
-  const hu_scaled *z = c->codes;
-  hu_status s = hui_matrix_extent_of(&list[0], z->codes, c->rows, c->cols, z->ld, n.code_bytes, n.code_bytes);
-  if (s == HU_OK) {
-    s = hui_matrix_extent_of(&list[1], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
+static hu_status cover_scaled(hu_matrix_extent list[3], const hu_scaled_call *call) {
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(call->rows, call->cols, &call->scaling);
+  const hu_scaled *z = call->codes;
+  hu_status status =
+      hui_matrix_extent_of(&list[0], z->codes, call->rows, call->cols, z->ld, sizes.code_bytes, sizes.code_bytes);
+  if (status == HU_OK) {
+    status = hui_matrix_extent_of(&list[1], z->scales, sizes.block_rows, sizes.block_cols, z->lds, sizes.scale_bytes,
+                                  sizes.scale_bytes);
   }
   memset(&list[2], 0, sizeof list[2]);
-  if (s != HU_OK || !c->scaling.tensor) return s;
+  if (status != HU_OK || !call->scaling.tensor) return status;
   return hui_matrix_extent_of(&list[2], z->tensor, 1, 1, 1, sizeof(float), sizeof(float));
 }
 
-static hu_status check_amax(const hu_scaled_call *c) {
-  if (!c->amax) return HU_OK;
-  if (!c->scaling.tensor && (c->scaling.rows || c->scaling.cols)) return HU_E_SCALING;
-  return (uintptr_t)c->amax % sizeof(float) ? HU_E_ALIGN : HU_OK;
+static hu_status check_amax(const hu_scaled_call *call) {
+  if (!call->amax) return HU_OK;
+  if (!call->scaling.tensor && (call->scaling.rows || call->scaling.cols)) return HU_E_SCALING;
+  return (uintptr_t)call->amax % sizeof(float) ? HU_E_ALIGN : HU_OK;
 }
 
 /* The number itself, which lies on the host in the CPU's calls alone. */
 static hu_status check_amax_value(const float *amax) {
-  uint32_t u = amax ? hui_bits_of_float(*amax) : 0;
-  return u < 0x7F800000 || u == 0x80000000 ? HU_OK : HU_E_SCALING;
+  uint32_t bits = amax ? hui_bits_of_float(*amax) : 0;
+  return bits < 0x7F800000 || bits == 0x80000000 ? HU_OK : HU_E_SCALING;
 }
 
-static hu_status check_stats(hu_matrix_extent *a, const hu_scaled_call *c) {
+static hu_status check_stats(hu_matrix_extent *a, const hu_scaled_call *call) {
   memset(a, 0, sizeof *a);
-  if (!c->stats) return HU_OK;
-  hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
-  return hui_matrix_extent_of(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats,
+  if (!call->stats) return HU_OK;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(call->rows, call->cols, &call->scaling);
+  return hui_matrix_extent_of(a, call->stats, sizes.block_rows, sizes.block_cols, sizes.block_cols, sizeof *call->stats,
                               _Alignof(hu_scaled_stats));
 }
 
 static hu_status check_scaling(const hu_scaling *scaling, hu_mode mode) {
   if (!scaling) return HU_E_NULL;
-  hu_status s = hu_scaling_check(scaling, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_scaling_check(scaling, NULL);
+  if (status != HU_OK) return status;
   return hu_mode_check(mode);
 }
 
-static hu_status check_empty(const hu_scaled_call *c) {
-  if (!c->scaling.tensor || !c->codes) return HU_OK;
-  if (!c->codes->tensor) return HU_E_NULL;
-  return (uintptr_t)c->codes->tensor % sizeof(float) ? HU_E_ALIGN : HU_OK;
+static hu_status check_empty(const hu_scaled_call *call) {
+  if (!call->scaling.tensor || !call->codes) return HU_OK;
+  if (!call->codes->tensor) return HU_E_NULL;
+  return (uintptr_t)call->codes->tensor % sizeof(float) ? HU_E_ALIGN : HU_OK;
 }
 
 /* Lists everything written, and x at last. */
-static hu_status check_made(const hu_scaled_call *c) {
+static hu_status check_made(const hu_scaled_call *call) {
   hu_matrix_extent list[6];
   memset(list, 0, sizeof list);
-  hu_status s = check_amax(c);
-  if (s != HU_OK) return s;
-  if (c->rows == 0 || c->cols == 0) return check_empty(c);
-  if (c->codes) s = cover_scaled(list, c);
-  if (s == HU_OK && c->z) s = hui_matrix_extent_of(&list[3], c->z, c->rows, c->cols, c->ldz, 4, 4);
-  if (s == HU_OK) s = check_stats(&list[4], c);
-  if (s == HU_OK) s = hui_matrix_extent_of(&list[5], c->x, c->rows, c->cols, c->ldx, 4, 4);
-  if (s != HU_OK) return s;
-  int in_place = c->z == c->x && c->ldz == c->ldx;
+  hu_status status = check_amax(call);
+  if (status != HU_OK) return status;
+  if (call->rows == 0 || call->cols == 0) return check_empty(call);
+  if (call->codes) status = cover_scaled(list, call);
+  if (status == HU_OK && call->z)
+    status = hui_matrix_extent_of(&list[3], call->z, call->rows, call->cols, call->ldz, 4, 4);
+  if (status == HU_OK) status = check_stats(&list[4], call);
+  if (status == HU_OK) status = hui_matrix_extent_of(&list[5], call->x, call->rows, call->cols, call->ldx, 4, 4);
+  if (status != HU_OK) return status;
+  int in_place = call->z == call->x && call->ldz == call->ldx;
   if (in_place) memset(&list[3], 0, sizeof list[3]);
   return all_apart(list, 6) ? HU_OK : HU_E_OVERLAP;
 }
@@ -101,45 +104,45 @@ static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t l
 hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
                                 const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                 const hu_scaled_stats *stats) {
-  hu_status s = check_scaling(scaling, mode);
-  if (s != HU_OK) return s;
+  hu_status status = check_scaling(scaling, mode);
+  if (status != HU_OK) return status;
   if (!codes && !z && rows && cols) return HU_E_NULL;
-  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  c.z = (uint32_t *)(uintptr_t)z;
-  c.ldz = ldz;
-  c.codes = codes;
-  c.stats = (hu_scaled_stats *)(uintptr_t)stats;
-  return check_made(&c);
+  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  call.z = (uint32_t *)(uintptr_t)z;
+  call.ldz = ldz;
+  call.codes = codes;
+  call.stats = (hu_scaled_stats *)(uintptr_t)stats;
+  return check_made(&call);
 }
 
 hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                            const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                            const hu_exec *exec, hu_events *events) {
-  hu_status s = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = z ? check_amax_value(amax) : HU_E_NULL;
-  if (s != HU_OK) return s;
-  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  c.codes = z;
-  c.stats = stats;
-  c.exec = exec;
-  c.events = events;
-  hui_scaled_run(&c);
+  hu_status status = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = z ? check_amax_value(amax) : HU_E_NULL;
+  if (status != HU_OK) return status;
+  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  call.codes = z;
+  call.stats = stats;
+  call.exec = exec;
+  call.events = events;
+  hui_scaled_run(&call);
   return HU_OK;
 }
 
 hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                              const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                              const hu_exec *exec, hu_events *events) {
-  hu_status s = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
-  if (s == HU_OK) s = check_amax_value(amax);
-  if (s != HU_OK) return s;
-  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  c.z = (uint32_t *)(void *)z;
-  c.ldz = ldz;
-  c.stats = stats;
-  c.exec = exec;
-  c.events = events;
-  hui_scaled_run(&c);
+  hu_status status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (status == HU_OK) status = check_amax_value(amax);
+  if (status != HU_OK) return status;
+  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  call.z = (uint32_t *)(void *)z;
+  call.ldz = ldz;
+  call.stats = stats;
+  call.exec = exec;
+  call.events = events;
+  hui_scaled_run(&call);
   return HU_OK;
 }
 
@@ -147,96 +150,100 @@ hu_status hui_scaled_decode_check(size_t rows, size_t cols, const float *z, size
                                   const hu_scaling *scaling) {
   hu_mode rne = {0};
   hu_matrix_extent list[4];
-  hu_status s = check_scaling(scaling, rne);
-  if (s != HU_OK) return s;
+  hu_status status = check_scaling(scaling, rne);
+  if (status != HU_OK) return status;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;
-  hu_scaled_call c = {.rows = rows, .cols = cols, .scaling = *scaling, .mode = rne, .codes = x};
-  s = cover_scaled(list, &c);
-  if (s == HU_OK) s = hui_matrix_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
-  for (size_t i = 0; i < 3 && s == HU_OK; i++) {
-    if (hui_matrix_extents_overlap(&list[i], &list[3])) s = HU_E_OVERLAP;
+  hu_scaled_call call = {.rows = rows, .cols = cols, .scaling = *scaling, .mode = rne, .codes = x};
+  status = cover_scaled(list, &call);
+  if (status == HU_OK) status = hui_matrix_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
+  for (size_t i = 0; i < 3 && status == HU_OK; i++) {
+    if (hui_matrix_extents_overlap(&list[i], &list[3])) status = HU_E_OVERLAP;
   }
-  return s;
+  return status;
 }
 
 /* Elements in two's complement are integers. */
-hu_code_area hui_scaled_elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *d) {
-  hu_code_area x = hui_code_rows_of(rows, cols, codes, ld, d->element);
-  x.is_signed = d->coding == HU_CODING_TWOS;
+hu_code_area hui_scaled_elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *scaling) {
+  hu_code_area x = hui_code_rows_of(rows, cols, codes, ld, scaling->element);
+  x.is_signed = scaling->coding == HU_CODING_TWOS;
   return x;
 }
 
-hu_code_area hui_scaled_scales_of(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d) {
-  size_t down = rows && cols ? hui_blocks_along(rows, d->rows) : 0, across = down ? hui_blocks_along(cols, d->cols) : 0;
-  return hui_code_rows_of(down, across, x->scales, x->lds, d->scale);
+hu_code_area hui_scaled_scales_of(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling) {
+  size_t down = rows && cols ? hui_blocks_along(rows, scaling->rows) : 0,
+         across = down ? hui_blocks_along(cols, scaling->cols) : 0;
+  return hui_code_rows_of(down, across, x->scales, x->lds, scaling->scale);
 }
 
-hu_status hui_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *d, uint32_t threads) {
-  hu_code_area elements = hui_scaled_elements_of(rows, cols, x->codes, x->ld, d);
-  hu_code_area scales = hui_scaled_scales_of(rows, cols, x, d);
-  hu_status s = hui_code_area_check(&elements, threads);
-  return s == HU_OK ? hui_code_area_check(&scales, threads) : s;
+hu_status hui_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling,
+                                 uint32_t threads) {
+  hu_code_area elements = hui_scaled_elements_of(rows, cols, x->codes, x->ld, scaling);
+  hu_code_area scales = hui_scaled_scales_of(rows, cols, x, scaling);
+  hu_status status = hui_code_area_check(&elements, threads);
+  return status == HU_OK ? hui_code_area_check(&scales, threads) : status;
 }
 
 void hui_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                            const hu_scaling *scaling, const hu_exec *exec) {
   hu_mode rne = {0};
-  hu_scaled_call c = {.rows = rows,
-                      .cols = cols,
-                      .scaling = *scaling,
-                      .mode = rne,
-                      .z = (uint32_t *)(void *)z,
-                      .ldz = ldz,
-                      .codes = x,
-                      .exec = exec};
-  hui_scaled_undo(&c);
+  hu_scaled_call call = {.rows = rows,
+                         .cols = cols,
+                         .scaling = *scaling,
+                         .mode = rne,
+                         .z = (uint32_t *)(void *)z,
+                         .ldz = ldz,
+                         .codes = x,
+                         .exec = exec};
+  hui_scaled_undo(&call);
 }
 
 hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                            const hu_scaling *scaling, const hu_exec *exec) {
-  hu_status s = hui_scaled_decode_check(rows, cols, z, ldz, x, scaling);
-  if (s == HU_OK) s = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
-  if (s == HU_OK) hui_scaled_decode_run(rows, cols, z, ldz, x, scaling, exec);
-  return s;
+  hu_status status = hui_scaled_decode_check(rows, cols, z, ldz, x, scaling);
+  if (status == HU_OK) status = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
+  if (status == HU_OK) hui_scaled_decode_run(rows, cols, z, ldz, x, scaling, exec);
+  return status;
 }
 
 /* ---- the packed layout ---- */
 
-hu_status hui_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
-                                const uint8_t *dense, const hu_scaling *d) {
+hu_status hui_scaled_pack_check(hu_scaled_sizes *sizes, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
+                                const uint8_t *dense, const hu_scaling *scaling) {
   hu_matrix_extent a, b;
-  if (!d) return HU_E_NULL;
-  hu_status s = hu_scaling_check(d, NULL);
-  if (s != HU_OK) return s;
-  if (1u + d->element.e + d->element.m > 8) return HU_E_SHAPE;
-  *n = hu_scaled_sizes_of(rows, cols, d);
+  if (!scaling) return HU_E_NULL;
+  hu_status status = hu_scaling_check(scaling, NULL);
+  if (status != HU_OK) return status;
+  if (1u + scaling->element.e + scaling->element.m > 8) return HU_E_SHAPE;
+  *sizes = hu_scaled_sizes_of(rows, cols, scaling);
   if (rows == 0 || cols == 0) return HU_OK;
-  s = hui_matrix_extent_of(&a, wide, rows, cols, ld, 1, 1);
-  if (s == HU_OK)
-    s = n->packed > PTRDIFF_MAX ? HU_E_SHAPE : hui_matrix_extent_of(&b, dense, 1, n->packed, n->packed, 1, 1);
-  if (s != HU_OK) return s;
+  status = hui_matrix_extent_of(&a, wide, rows, cols, ld, 1, 1);
+  if (status == HU_OK)
+    status = sizes->packed > PTRDIFF_MAX ? HU_E_SHAPE
+                                         : hui_matrix_extent_of(&b, dense, 1, sizes->packed, sizes->packed, 1, 1);
+  if (status != HU_OK) return status;
   return hui_matrix_extents_overlap(&a, &b) ? HU_E_OVERLAP : HU_OK;
 }
 
 hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling) {
-  hu_scaled_sizes n;
-  hu_status s = hui_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
+  hu_scaled_sizes sizes;
+  hu_status status = hui_scaled_pack_check(&sizes, rows, cols, x, ld, z, scaling);
+  if (status != HU_OK || rows == 0 || cols == 0) return status;
   hu_code_area codes = hui_scaled_elements_of(rows, cols, x, ld, scaling);
-  s = hui_code_area_check(&codes, 1);
-  if (s != HU_OK) return s;
-  memset(z, 0, n.packed);
-  for (size_t i = 0; i < rows; i++) hui_pack_run(cols, z + i * n.packed_row, x + i * ld, codes.width);
+  status = hui_code_area_check(&codes, 1);
+  if (status != HU_OK) return status;
+  memset(z, 0, sizes.packed);
+  for (size_t i = 0; i < rows; i++) hui_pack_run(cols, z + i * sizes.packed_row, x + i * ld, codes.width);
   return HU_OK;
 }
 
 hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
                            const hu_scaling *scaling) {
-  hu_scaled_sizes n;
-  hu_status s = hui_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
-  if (s != HU_OK || rows == 0 || cols == 0) return s;
+  hu_scaled_sizes sizes;
+  hu_status status = hui_scaled_pack_check(&sizes, rows, cols, z, ld, x, scaling);
+  if (status != HU_OK || rows == 0 || cols == 0) return status;
   unsigned width = 1u + scaling->element.e + scaling->element.m;
-  for (size_t i = 0; i < rows && s == HU_OK; i++) s = hu_unpack_n(cols, z + i * ld, x + i * n.packed_row, width);
-  return s;
+  for (size_t i = 0; i < rows && status == HU_OK; i++)
+    status = hu_unpack_n(cols, z + i * ld, x + i * sizes.packed_row, width);
+  return status;
 }

@@ -72,22 +72,23 @@ typedef struct hu_scaled_strips {
 extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 
 /* 1 if strips can round elements so. */
-static inline int hui_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
-  const hu_spec *f = &s->element;
-  hu_lane_constants *t = &g->constants;
-  if (!hui_lane_constants_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
-  if (t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
-  if (t->low < 32 + t->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
-  if (s->emax + 1 + 127 + t->d0 > 253 || (f->sign_mask << 1) - 1 > 0xFFFF) return 0;
-  if (t->code.overflow != f->max_code || t->code.neg_overflow != (f->max_code | f->sign_mask)) return 0;
-  g->max = hui_pack32(s->top);
-  g->limit = (uint32_t)(s->emax + 1 + 127) << 23;
-  g->max_code = f->max_code;
-  g->highest = (uint32_t)(254 - t->d0) << 23;
-  g->least = 32 + t->m - t->low;
-  g->most = 126 - t->d0 - (f->emin > s->emax ? f->emin : s->emax);
-  g->twos = s->coding == HU_CODING_TWOS;
-  return (t->events.overflow & t->events.neg_overflow & HU_EVENT_SATURATED) != 0;
+static inline int hui_scaled_grid_of(hu_scaled_grid *grid, const hu_scaler *scaler) {
+  const hu_spec *spec = &scaler->element;
+  hu_lane_constants *lanes = &grid->constants;
+  if (!hui_lane_constants_of(lanes, spec) || lanes->m == 0 || lanes->d0 < 2 || lanes->is_unsigned) return 0;
+  if (lanes->zero != HU_ZERO_FIELD || lanes->subnormal == HU_SUBNORMAL_NONE) return 0;
+  if (lanes->low < 32 + lanes->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
+  if (scaler->emax + 1 + 127 + lanes->d0 > 253 || (spec->sign_mask << 1) - 1 > 0xFFFF) return 0;
+  if (lanes->code.overflow != spec->max_code || lanes->code.neg_overflow != (spec->max_code | spec->sign_mask))
+    return 0;
+  grid->max = hui_pack32(scaler->top);
+  grid->limit = (uint32_t)(scaler->emax + 1 + 127) << 23;
+  grid->max_code = spec->max_code;
+  grid->highest = (uint32_t)(254 - lanes->d0) << 23;
+  grid->least = 32 + lanes->m - lanes->low;
+  grid->most = 126 - lanes->d0 - (spec->emin > scaler->emax ? spec->emin : scaler->emax);
+  grid->twos = scaler->coding == HU_CODING_TWOS;
+  return (lanes->events.overflow & lanes->events.neg_overflow & HU_EVENT_SATURATED) != 0;
 }
 
 #endif

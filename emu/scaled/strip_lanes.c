@@ -21,20 +21,20 @@ typedef struct strip_lanes {
   int32_t twos;
 } strip_lanes;
 
-static inline strip_lanes strip_lanes_of(const hu_scaled_grid *g) {
-  strip_lanes k;
-  k.middle = hui_middle_lanes_of(&g->constants);
-  k.limit = HU_HOLD(HU_ALL(g->limit));
-  k.max = HU_HOLD(HU_ALL(g->max));
-  k.max_code = HU_HOLD(HU_ALL(g->max_code));
-  k.sign_code = HU_HOLD(HU_ALL(g->constants.sign_code));
-  k.twos = g->twos;
-  return k;
+static inline strip_lanes strip_lanes_of(const hu_scaled_grid *grid) {
+  strip_lanes constants;
+  constants.middle = hui_middle_lanes_of(&grid->constants);
+  constants.limit = HU_HOLD(HU_ALL(grid->limit));
+  constants.max = HU_HOLD(HU_ALL(grid->max));
+  constants.max_code = HU_HOLD(HU_ALL(grid->max_code));
+  constants.sign_code = HU_HOLD(HU_ALL(grid->constants.sign_code));
+  constants.twos = grid->twos;
+  return constants;
 }
 
 /* The grid times 2^e. */
-static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_lanes *k, hu_lane by) {
-  strip_lanes z = *k;
+static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_lanes *constants, hu_lane by) {
+  strip_lanes z = *constants;
   z.middle.bottom += by;
   z.middle.not_tiny += by;
   z.middle.not_tiny_neg += by;
@@ -43,64 +43,67 @@ static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_
 }
 
 /* |x|, divided where the grid is not multiplied: patterns. */
-static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes *k, int way, hu_lane a, hu_lane by) {
-  if (way == HU_TIMES) return hui_lane_smaller(hui_lane_times(a, by), k->limit);
-  if (way == HU_OVER) return hui_lane_smaller(hui_lane_over(a, by), k->limit);
+static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes *constants, int way, hu_lane a,
+                                                              hu_lane by) {
+  if (way == HU_TIMES) return hui_lane_smaller(hui_lane_times(a, by), constants->limit);
+  if (way == HU_OVER) return hui_lane_smaller(hui_lane_over(a, by), constants->limit);
   return a;
 }
 
 /* Sign and magnitude as two's complement: 2^K less the magnitude under a sign, which no zero has. */
-static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *k, hu_lane code) {
-  hu_lane negative = HU_MASK((code & k->sign_code) != HU_ALL(0));
-  return hui_sel(negative, k->sign_code + k->sign_code - (code - k->sign_code), code);
+static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *constants, hu_lane code) {
+  hu_lane negative = HU_MASK((code & constants->sign_code) != HU_ALL(0));
+  return hui_sel(negative, constants->sign_code + constants->sign_code - (code - constants->sign_code), code);
 }
 
 /* Where one of a vector's operands lies below the normal numbers: what can be tiny, subnormal or zero; or beyond the
  * range, if all of it lies there (fixed point). */
-static inline __attribute__((always_inline)) void count_small(const strip_lanes *k, const hu_middle_result *m,
-                                                              hu_mask exact, hu_mask over, uint32_t *marks,
-                                                              strip_counts *c) {
-  hu_mask zero = hui_mask_eq(m->result, HU_ALL(0)), zero_in = hui_mask_eq(m->operand, HU_ALL(0));
-  hu_mask tiny = hui_mask_andnot(hui_mask_lt(m->probe, m->limit), hui_mask_or(exact, over));
-  c->middle.underflow = hui_count_mask(c->middle.underflow, tiny);
-  c->middle.small = hui_count_mask(c->middle.small, hui_mask_andnot(hui_mask_lt(m->result, k->middle.bottom), over));
-  c->middle.zero = hui_count_mask(c->middle.zero, zero);
-  c->middle.zero_in = hui_count_mask(c->middle.zero_in, zero_in);
+static inline __attribute__((always_inline)) void count_small(const strip_lanes *constants,
+                                                              const hu_middle_result *middle, hu_mask exact,
+                                                              hu_mask over, uint32_t *marks, strip_counts *counts) {
+  hu_mask zero = hui_mask_eq(middle->result, HU_ALL(0)), zero_in = hui_mask_eq(middle->operand, HU_ALL(0));
+  hu_mask tiny = hui_mask_andnot(hui_mask_lt(middle->probe, middle->limit), hui_mask_or(exact, over));
+  counts->middle.underflow = hui_count_mask(counts->middle.underflow, tiny);
+  counts->middle.small = hui_count_mask(counts->middle.small,
+                                        hui_mask_andnot(hui_mask_lt(middle->result, constants->middle.bottom), over));
+  counts->middle.zero = hui_count_mask(counts->middle.zero, zero);
+  counts->middle.zero_in = hui_count_mask(counts->middle.zero_in, zero_in);
   if (!marks) return;
   hu_lane some = hui_mask_sel(hui_mask_andnot(zero, zero_in), HU_ALL(0x10000), HU_ALL(0));
   store(marks, load(marks) | some);
 }
 
 /* One vector. */
-static inline __attribute__((always_inline)) rounded strip_one(const hu_lane_constants *t, const strip_lanes *grid,
-                                                               int round, int way, int to, hu_lane u, hu_lane by,
+static inline __attribute__((always_inline)) rounded strip_one(const hu_lane_constants *lanes, const strip_lanes *grid,
+                                                               int round, int way, int to, hu_lane pattern, hu_lane by,
                                                                hu_lane back, hu_lane random, uint32_t *marks,
-                                                               strip_counts *c) {
-  const strip_lanes shifted = grid_times(grid, by), *k = way == HU_SHIFT ? &shifted : grid;
-  hu_lane a = u & k->middle.magnitude, y = quotient(k, way, a, by);
-  hu_middle_result m = hui_middle(t, &k->middle, round, 2, way == HU_SHIFT ? u : y | (u ^ a), y, random);
+                                                               strip_counts *counts) {
+  const strip_lanes shifted = grid_times(grid, by), *constants = way == HU_SHIFT ? &shifted : grid;
+  hu_lane a = pattern & constants->middle.magnitude, y = quotient(constants, way, a, by);
+  hu_middle_result middle =
+      hui_middle(lanes, &constants->middle, round, 2, way == HU_SHIFT ? pattern : y | (pattern ^ a), y, random);
   /* Zeros, of which a network has many, are below the normal numbers and raise nothing. */
-  hu_mask over = hui_mask_lt(k->max, m.result);
-  hu_mask small = hui_mask_andnot(hui_mask_lt(y, k->middle.bottom), hui_mask_eq(y, HU_ALL(0)));
-  hu_lane kept = hui_lane_smaller(m.result, k->max);
+  hu_mask over = hui_mask_lt(constants->max, middle.result);
+  hu_mask small = hui_mask_andnot(hui_mask_lt(y, constants->middle.bottom), hui_mask_eq(y, HU_ALL(0)));
+  hu_lane kept = hui_lane_smaller(middle.result, constants->max);
   hu_mask exact = hui_mask_eq(kept, y);
-  c->middle.exact = hui_count_mask(c->middle.exact, exact);
-  c->over = hui_count_mask(c->over, over);
+  counts->middle.exact = hui_count_mask(counts->middle.exact, exact);
+  counts->over = hui_count_mask(counts->over, over);
   if (marks) store(marks, hui_mask_sel(over, HU_ALL(1), HU_ALL(0)));
-  if (hui_mask_any(small)) count_small(k, &m, exact, over, marks, c);
-  rounded r = {kept, m.code};
+  if (hui_mask_any(small)) count_small(constants, &middle, exact, over, marks, counts);
+  rounded result = {kept, middle.code};
   if (to != HU_TO_VALUE) {
-    r.code = hui_mask_sel(over, k->max_code | (u ^ a) >> t->sign_shift, m.code);
-    if (k->twos) r.code = twos_of(k, r.code);
-    return r;
+    result.code = hui_mask_sel(over, constants->max_code | (pattern ^ a) >> lanes->sign_shift, middle.code);
+    if (constants->twos) result.code = twos_of(constants, result.code);
+    return result;
   }
   hu_lane value = way == HU_SHIFT ? kept : hui_lane_times(kept, back);
-  if (k->middle.has_negzero) {
-    r.value = hui_lane_signed(value, u);
+  if (constants->middle.has_negzero) {
+    result.value = hui_lane_signed(value, pattern);
   } else {
-    r.value = value | hui_mask_keep(hui_mask_test(kept, k->middle.magnitude), u ^ a);
+    result.value = value | hui_mask_keep(hui_mask_test(kept, constants->middle.magnitude), pattern ^ a);
   }
-  return r;
+  return result;
 }
 
 /* What a loop goes over. */
@@ -113,47 +116,49 @@ typedef struct strip_arrays {
   size_t rows, ldx, ldz, ldby; /* more than one: of values under HU_SHIFT */
 } strip_arrays;
 
-static inline __attribute__((always_inline)) hu_lane of_block(const strip_arrays *s, const uint32_t *x, size_t i) {
-  return s->side < 0 ? load(x + i) : HU_ALL(x[i >> s->side]);
+static inline __attribute__((always_inline)) hu_lane of_block(const strip_arrays *arrays, const uint32_t *x, size_t i) {
+  return arrays->side < 0 ? load(x + i) : HU_ALL(x[i >> arrays->side]);
 }
 
-static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_arrays *s, const uint32_t *x, size_t i,
-                                                                  size_t n) {
-  return s->side < 0 ? hui_load_few(x + i, n) : HU_ALL(x[i >> s->side]);
+static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_arrays *arrays, const uint32_t *x,
+                                                                  size_t i, size_t n) {
+  return arrays->side < 0 ? hui_load_few(x + i, n) : HU_ALL(x[i >> arrays->side]);
 }
 
 /* Elements from `first` to `end`, whole vectors, and `few` behind them. */
-static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_grid *g, int round, int way, int to,
+static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_grid *grid, int round, int way, int to,
                                                              const strip_arrays *arrays, size_t first, size_t end,
                                                              hu_events *events) {
-  const hu_lane_constants copy = g->constants, *t = &copy; /* its own, so that no store can be thought to change it */
-  const strip_arrays s = *arrays;
-  const strip_lanes k = strip_lanes_of(g);
+  const hu_lane_constants copy = grid->constants,
+                          *lanes = &copy; /* its own, so that no store can be thought to change it */
+  const strip_arrays own = *arrays;
+  const strip_lanes constants = strip_lanes_of(grid);
   const int plain = way == HU_SHIFT && to == HU_TO_VALUE;
-  const size_t rows = plain && round < HU_SRA ? s.rows : 1;
-  strip_counts c = {no_middle_counts(), hui_count_none()};
+  const size_t rows = plain && round < HU_SRA ? own.rows : 1;
+  strip_counts counts = {no_middle_counts(), hui_count_none()};
   for (size_t row = 0; row < rows; row++) {
-    const uint32_t *x = s.x + row * s.ldx, *by = s.by + row * s.ldby;
-    uint32_t *z = plain ? (uint32_t *)s.z + row * s.ldz : NULL;
+    const uint32_t *x = own.x + row * own.ldx, *by = own.by + row * own.ldby;
+    uint32_t *z = plain ? (uint32_t *)own.z + row * own.ldz : NULL;
     for (size_t i = first; i < end; i += HU_W) {
-      hu_lane random = round >= HU_SRA ? load(s.random + i) : HU_ALL(0);
-      hu_lane back = way != HU_SHIFT && to == HU_TO_VALUE ? of_block(&s, s.back, i) : HU_ALL(0);
-      rounded r = strip_one(t, &k, round, way, to, load(x + i), of_block(&s, by, i), back, random,
-                            s.marks ? s.marks + i : NULL, &c);
-      put(plain ? z : s.z, i, to, 0, r);
+      hu_lane random = round >= HU_SRA ? load(own.random + i) : HU_ALL(0);
+      hu_lane back = way != HU_SHIFT && to == HU_TO_VALUE ? of_block(&own, own.back, i) : HU_ALL(0);
+      rounded result = strip_one(lanes, &constants, round, way, to, load(x + i), of_block(&own, by, i), back, random,
+                                 own.marks ? own.marks + i : NULL, &counts);
+      put(plain ? z : own.z, i, to, 0, result);
     }
-    if (!plain || !s.few) continue;
-    hu_lane random = round >= HU_SRA ? hui_load_few(s.random + end, s.few) : HU_ALL(0);
-    rounded r = strip_one(t, &k, round, way, to, hui_load_few(x + end, s.few), few_of_block(&s, by, end, s.few),
-                          HU_ALL(0), random, s.marks ? s.marks + end : NULL, &c);
-    hui_store_few(z + end, r.value, s.few);
+    if (!plain || !own.few) continue;
+    hu_lane random = round >= HU_SRA ? hui_load_few(own.random + end, own.few) : HU_ALL(0);
+    rounded result =
+        strip_one(lanes, &constants, round, way, to, hui_load_few(x + end, own.few),
+                  few_of_block(&own, by, end, own.few), HU_ALL(0), random, own.marks ? own.marks + end : NULL, &counts);
+    hui_store_few(z + end, result.value, own.few);
   }
-  uint64_t zero = hui_count_sum(c.middle.zero), over = hui_count_sum(c.over);
-  uint64_t all = rows * (end - first + (plain && s.few ? HU_W : 0));
-  events->inexact += all - hui_count_sum(c.middle.exact);
-  events->underflow += hui_count_sum(c.middle.underflow);
-  events->to_zero += zero - hui_count_sum(c.middle.zero_in);
-  events->subnormal += hui_count_sum(c.middle.small) - zero;
+  uint64_t zero = hui_count_sum(counts.middle.zero), over = hui_count_sum(counts.over);
+  uint64_t all = rows * (end - first + (plain && own.few ? HU_W : 0));
+  events->inexact += all - hui_count_sum(counts.middle.exact);
+  events->underflow += hui_count_sum(counts.middle.underflow);
+  events->to_zero += zero - hui_count_sum(counts.middle.zero_in);
+  events->subnormal += hui_count_sum(counts.middle.small) - zero;
   events->overflow += over;
   events->saturated += over;
 }
@@ -211,36 +216,36 @@ static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t
 }
 
 /* Fewer than HU_W elements from i on: through padded copies. */
-static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const strip_arrays *s, size_t i, size_t n,
-                      hu_events *events) {
+static void strip_few(const hu_scaled_grid *grid, strip_function f, int to, const strip_arrays *arrays, size_t i,
+                      size_t n, hu_events *events) {
   uint32_t x[HU_W], by[HU_W], back[HU_W], random[HU_W], marks[HU_W], z[HU_W];
   size_t size = to == HU_TO_VALUE ? 4 : (size_t)to;
-  const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_SIDE_EACH, 0, 1, 0, 0, 0};
-  store(x, hui_load_few(s->x + i, n));
-  store(by, few_of_block(s, s->by, i, n));
+  const strip_arrays few = {x, by, back, random, z, arrays->marks ? marks : NULL, HU_SIDE_EACH, 0, 1, 0, 0, 0};
+  store(x, hui_load_few(arrays->x + i, n));
+  store(by, few_of_block(arrays, arrays->by, i, n));
   for (size_t k = n; k < HU_W; k++) by[k] = by[0]; /* no division by zero */
-  store(back, s->back ? few_of_block(s, s->back, i, n) : HU_ALL(0));
-  store(random, s->random ? hui_load_few(s->random + i, n) : HU_ALL(0));
-  f(g, &few, 0, HU_W, events);
+  store(back, arrays->back ? few_of_block(arrays, arrays->back, i, n) : HU_ALL(0));
+  store(random, arrays->random ? hui_load_few(arrays->random + i, n) : HU_ALL(0));
+  f(grid, &few, 0, HU_W, events);
   if (to == HU_TO_VALUE) {
-    hui_store_few((uint32_t *)s->z + i, load(z), n);
+    hui_store_few((uint32_t *)arrays->z + i, load(z), n);
   } else {
-    memcpy((uint8_t *)s->z + i * size, z, n * size);
+    memcpy((uint8_t *)arrays->z + i * size, z, n * size);
   }
-  if (s->marks) hui_store_few(s->marks + i, load(marks), n);
+  if (arrays->marks) hui_store_few(arrays->marks + i, load(marks), n);
 }
 
-static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *p, hu_events *events) {
+static void strip_round(const hu_scaled_grid *grid, int way, int to, const hu_scaled_strip *strip, hu_events *events) {
   uint32_t words[WORDS];
-  strip_function f = function_of(g->constants.round, way, to);
-  size_t end = p->n / HU_W * HU_W, few = p->n - end;
+  strip_function f = function_of(grid->constants.round, way, to);
+  size_t end = strip->n / HU_W * HU_W, few = strip->n - end;
   int plain = way == HU_SHIFT && to == HU_TO_VALUE;
-  strip_arrays s = {p->x,    p->by,           p->back, NULL,   p->z,   p->marks,
-                    p->side, plain ? few : 0, p->rows, p->ldx, p->ldz, p->ldby};
-  if (g->constants.round >= HU_SRA) s.random = strip_words(words, p->key, p->word, p->n);
-  hu_float_env saved = hui_float_env_enter(hui_direction_of(g->constants.round));
-  if (end || plain) f(g, &s, 0, end, events);
-  if (few && !plain) strip_few(g, f, to, &s, end, few, events);
+  strip_arrays arrays = {strip->x,    strip->by,       strip->back, NULL,       strip->z,   strip->marks,
+                         strip->side, plain ? few : 0, strip->rows, strip->ldx, strip->ldz, strip->ldby};
+  if (grid->constants.round >= HU_SRA) arrays.random = strip_words(words, strip->key, strip->word, strip->n);
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(grid->constants.round));
+  if (end || plain) f(grid, &arrays, 0, end, events);
+  if (few && !plain) strip_few(grid, f, to, &arrays, end, few, events);
   hui_float_env_leave(saved);
 }
 
@@ -251,94 +256,97 @@ typedef struct decode_lanes {
   hu_lane magnitude, sign_code, all, unit;
 } decode_lanes;
 
-static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *t, hu_lane code) { return hui_lanes_decode(t, code); }
+static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *lanes, hu_lane code) {
+  return hui_lanes_decode(lanes, code);
+}
 
 /* From two's complement: the lowest code, too, is its units, 2^(emin - m) each. */
-static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_lanes *k, hu_lane code) {
-  hu_lane c = code & k->all, negative = HU_MASK((c & k->sign_code) != HU_ALL(0));
-  hu_lane units = hui_sel(negative, k->all + 1 - c, c), v = hui_lane_float(units) + k->unit;
-  return hui_mask_keep(hui_mask_test(units, k->all), v) | (negative & 0x80000000u);
+static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_lanes *constants, hu_lane code) {
+  hu_lane c = code & constants->all, negative = HU_MASK((c & constants->sign_code) != HU_ALL(0));
+  hu_lane units = hui_sel(negative, constants->all + 1 - c, c), value = hui_lane_float(units) + constants->unit;
+  return hui_mask_keep(hui_mask_test(units, constants->all), value) | (negative & 0x80000000u);
 }
 
-static inline __attribute__((always_inline)) hu_lane decode_one(const hu_lane_constants *t, const decode_lanes *k,
-                                                                int twos, int way, hu_lane code, hu_lane by) {
-  hu_lane v;
+static inline __attribute__((always_inline)) hu_lane decode_one(const hu_lane_constants *lanes,
+                                                                const decode_lanes *constants, int twos, int way,
+                                                                hu_lane code, hu_lane by) {
+  hu_lane value;
   if (twos) {
-    v = decode_twos(k, code);
-  } else if (t->way.plain != 2 || HU_UNLIKELY(hui_mask_any(hui_plain_not(&k->plain, code)))) {
-    v = decode_slow(t, code);
+    value = decode_twos(constants, code);
+  } else if (lanes->way.plain != 2 || HU_UNLIKELY(hui_mask_any(hui_plain_not(&constants->plain, code)))) {
+    value = decode_slow(lanes, code);
   } else {
-    v = hui_plain_decode(&k->plain, 2, code);
+    value = hui_plain_decode(&constants->plain, 2, code);
   }
-  if (way != HU_SHIFT) return hui_lane_times(v, by);
-  /* 0 < |v| < infinity, by one comparison. */
-  hu_lane normal = HU_MASK((v & k->magnitude) - 1 < HU_ALL(0x7F7FFFFFu));
-  return v - (normal & by);
+  if (way != HU_SHIFT) return hui_lane_times(value, by);
+  /* 0 < |value| < infinity, by one comparison. */
+  hu_lane normal = HU_MASK((value & constants->magnitude) - 1 < HU_ALL(0x7F7FFFFFu));
+  return value - (normal & by);
 }
 
-static inline __attribute__((always_inline)) void decode_loop(const hu_scaled_grid *g, int twos, int way, int size,
+static inline __attribute__((always_inline)) void decode_loop(const hu_scaled_grid *grid, int twos, int way, int size,
                                                               size_t first, size_t end, uint32_t *z, const void *codes,
                                                               const uint32_t *by) {
-  const hu_lane_constants copy = g->constants, *t = &copy;
-  uint32_t all = 2 * t->sign_code - 1;
-  const decode_lanes k = {hui_plain_lanes_of(t), HU_ALL(0x7FFFFFFFu), HU_ALL(t->sign_code), HU_ALL(all),
-                          HU_ALL((uint32_t)(t->low - 127 - t->m) << 23)};
+  const hu_lane_constants copy = grid->constants, *lanes = &copy;
+  uint32_t all = 2 * lanes->sign_code - 1;
+  const decode_lanes constants = {hui_plain_lanes_of(lanes), HU_ALL(0x7FFFFFFFu), HU_ALL(lanes->sign_code), HU_ALL(all),
+                                  HU_ALL((uint32_t)(lanes->low - 127 - lanes->m) << 23)};
   for (size_t i = first; i < end; i += HU_W) {
-    rounded r;
-    r.value = r.code = decode_one(t, &k, twos, way, load_codes(codes, i, size), load(by + i));
-    put(z, i, HU_TO_VALUE, 0, r);
+    rounded result;
+    result.value = result.code = decode_one(lanes, &constants, twos, way, load_codes(codes, i, size), load(by + i));
+    put(z, i, HU_TO_VALUE, 0, result);
   }
 }
 
-static HU_NOINLINE void decode_run(const hu_scaled_grid *g, int way, int size, size_t first, size_t end, uint32_t *z,
+static HU_NOINLINE void decode_run(const hu_scaled_grid *grid, int way, int size, size_t first, size_t end, uint32_t *z,
                                    const void *codes, const uint32_t *by) {
   if (size == 2) {
-    if (way == HU_SHIFT) decode_loop(g, g->twos, HU_SHIFT, 2, first, end, z, codes, by);
-    if (way != HU_SHIFT) decode_loop(g, g->twos, HU_TIMES, 2, first, end, z, codes, by);
-  } else if (g->twos) {
-    if (way == HU_SHIFT) decode_loop(g, 1, HU_SHIFT, 1, first, end, z, codes, by);
-    if (way != HU_SHIFT) decode_loop(g, 1, HU_TIMES, 1, first, end, z, codes, by);
+    if (way == HU_SHIFT) decode_loop(grid, grid->twos, HU_SHIFT, 2, first, end, z, codes, by);
+    if (way != HU_SHIFT) decode_loop(grid, grid->twos, HU_TIMES, 2, first, end, z, codes, by);
+  } else if (grid->twos) {
+    if (way == HU_SHIFT) decode_loop(grid, 1, HU_SHIFT, 1, first, end, z, codes, by);
+    if (way != HU_SHIFT) decode_loop(grid, 1, HU_TIMES, 1, first, end, z, codes, by);
   } else {
-    if (way == HU_SHIFT) decode_loop(g, 0, HU_SHIFT, 1, first, end, z, codes, by);
-    if (way != HU_SHIFT) decode_loop(g, 0, HU_TIMES, 1, first, end, z, codes, by);
+    if (way == HU_SHIFT) decode_loop(grid, 0, HU_SHIFT, 1, first, end, z, codes, by);
+    if (way != HU_SHIFT) decode_loop(grid, 0, HU_TIMES, 1, first, end, z, codes, by);
   }
 }
 
-static void decode_few(const hu_scaled_grid *g, int way, int size, size_t i, size_t n, uint32_t *z, const void *codes,
-                       const uint32_t *by) {
-  uint32_t c[HU_W] = {0}, b[HU_W], v[HU_W];
+static void decode_few(const hu_scaled_grid *grid, int way, int size, size_t i, size_t n, uint32_t *z,
+                       const void *codes, const uint32_t *by) {
+  uint32_t c[HU_W] = {0}, b[HU_W], values[HU_W];
   memcpy(c, (const uint8_t *)codes + i * (size_t)size, n * (size_t)size);
   store(b, hui_load_few(by + i, n));
-  decode_run(g, way, size, 0, HU_W, v, c, b);
-  hui_store_few(z + i, load(v), n);
+  decode_run(grid, way, size, 0, HU_W, values, c, b);
+  hui_store_few(z + i, load(values), n);
 }
 
-static void strip_decode(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
+static void strip_decode(const hu_scaled_grid *grid, int way, int size, size_t n, uint32_t *z, const void *codes,
                          const uint32_t *by) {
   size_t end = n / HU_W * HU_W;
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  if (end) decode_run(g, way, size, 0, end, z, codes, by);
-  if (end < n) decode_few(g, way, size, end, n - end, z, codes, by);
+  if (end) decode_run(grid, way, size, 0, end, z, codes, by);
+  if (end < n) decode_few(grid, way, size, end, n - end, z, codes, by);
   hui_float_env_leave(saved);
 }
 
 /* ---- scales ---- */
 
-static int strip_powers(const hu_scaled_powers *p, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by,
+static int strip_powers(const hu_scaled_powers *rule, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by,
                         uint32_t *bad) {
   hu_lane any = HU_ALL(0);
   for (size_t k = 0; k < n; k += HU_W) {
-    hu_lane t = load(top + k), a = hui_lane_larger(t, HU_ALL(p->amin)), none = HU_MASK(a == HU_ALL(0));
-    hu_lane e = ((a + p->more) >> 23) - HU_ALL(127 + p->emax);
-    e = hui_lane_smaller(hui_lane_larger(e, HU_ALL(p->low)), HU_ALL(p->high));
-    hu_lane wrong = hui_gt(t, HU_ALL(p->highest - 1)) | hui_lt(a, HU_ALL(0x800000u)) | hui_lt(e, HU_ALL(p->least)) |
-                    hui_gt(e, HU_ALL(p->most));
+    hu_lane largest = load(top + k), a = hui_lane_larger(largest, HU_ALL(rule->amin)), none = HU_MASK(a == HU_ALL(0));
+    hu_lane exponent = ((a + rule->more) >> 23) - HU_ALL(127 + rule->emax);
+    exponent = hui_lane_smaller(hui_lane_larger(exponent, HU_ALL(rule->low)), HU_ALL(rule->high));
+    hu_lane wrong = hui_gt(largest, HU_ALL(rule->highest - 1)) | hui_lt(a, HU_ALL(0x800000u)) |
+                    hui_lt(exponent, HU_ALL(rule->least)) | hui_gt(exponent, HU_ALL(rule->most));
     wrong &= ~none;
     store(bad + k, wrong);
     any |= wrong;
-    hu_lane code = HU_ALL(p->first_code) + ((e - HU_ALL(p->first)) << p->m);
-    store(codes + k, hui_sel(none, HU_ALL(p->blank_code), code));
-    store(by + k, ~none & (e << 23));
+    hu_lane code = HU_ALL(rule->first_code) + ((exponent - HU_ALL(rule->first)) << rule->m);
+    store(codes + k, hui_sel(none, HU_ALL(rule->blank_code), code));
+    store(by + k, ~none & (exponent << 23));
   }
   return hui_lane_any(any);
 }

@@ -20,14 +20,14 @@ typedef struct hu_scaled_values {
   /* z = values of n codes in blocks of `side`, `by` one a block as in hu_scaled_strips. side is 1 or a multiple of
    * HU_VALUES_SIDE; n any number. Returns how many codes, from the first on, it has turned into values: it ends before
    * a vector of codes that has an infinity, a NaN or 10...0 that is not -0, and before the last vector unless whole. */
-  size_t (*decode)(const hu_scaled_grid *g, int way, size_t n, size_t side, uint32_t *z, const uint8_t *codes,
+  size_t (*decode)(const hu_scaled_grid *grid, int way, size_t n, size_t side, uint32_t *z, const uint8_t *codes,
                    const uint32_t *by);
 } hu_scaled_values;
 extern const hu_scaled_values HU_OF_LEVEL(hu_scaled_values);
 
 /* Whether codes of this format may go this way. */
-static inline int hui_scaled_values_can(const hu_scaled_grid *g, size_t code_size) {
-  return code_size == 1 && (g->twos || g->constants.way.plain == 2);
+static inline int hui_scaled_values_can(const hu_scaled_grid *grid, size_t code_size) {
+  return code_size == 1 && (grid->twos || grid->constants.way.plain == 2);
 }
 
 #endif

@@ -38,8 +38,8 @@ enum {
 enum { HU_BY_CORE = 3, HU_DONE = 4 };
 
 typedef struct hu_scaled_work {
-  hu_scaled_call c;
-  hu_scaled_shape s;
+  hu_scaled_call call;
+  hu_scaled_shape shape;
   hu_scaler scaler;
   hu_four_six four_six;
   hu_lane_constants constants;
@@ -85,58 +85,61 @@ typedef struct hu_scaled_span {
   size_t row, col, n;
 } hu_scaled_span;
 
-static inline const uint32_t *hui_scaled_x(const hu_scaled_work *g, size_t row, size_t col) {
-  return g->c.x + row * g->c.ldx + col;
+static inline const uint32_t *hui_scaled_x(const hu_scaled_work *work, size_t row, size_t col) {
+  return work->call.x + row * work->call.ldx + col;
 }
-static inline uint8_t *hui_scaled_code(const hu_scaled_work *g, size_t row, size_t col) {
-  return (uint8_t *)g->c.codes->codes + (row * g->c.codes->ld + col) * g->s.code_size;
+static inline uint8_t *hui_scaled_code(const hu_scaled_work *work, size_t row, size_t col) {
+  return (uint8_t *)work->call.codes->codes + (row * work->call.codes->ld + col) * work->shape.code_size;
 }
-static inline uint8_t *hui_scaled_scale(const hu_scaled_work *g, size_t p, size_t q) {
-  return (uint8_t *)g->c.codes->scales + (p * g->c.codes->lds + q) * g->s.scale_size;
+static inline uint8_t *hui_scaled_scale(const hu_scaled_work *work, size_t down, size_t across) {
+  return (uint8_t *)work->call.codes->scales + (down * work->call.codes->lds + across) * work->shape.scale_size;
 }
 /* Rows, columns of block k of a group. */
 typedef struct hu_scaled_place {
   size_t row, last, col, n;
 } hu_scaled_place;
-static inline hu_scaled_place hui_scaled_place_of(const hu_scaled_work *g, const hu_scaled_group *w, size_t k) {
-  size_t side = g->s.side_cols, j = g->together ? k % g->s.block_cols : k;
-  hu_scaled_place p = {w->row, w->last, w->col + j * side, w->n - j * side < side ? w->n - j * side : side};
-  if (!g->together) return p;
-  p.row += k / g->s.block_cols;
-  p.last = p.row + 1;
-  return p;
+static inline hu_scaled_place hui_scaled_place_of(const hu_scaled_work *work, const hu_scaled_group *group, size_t k) {
+  size_t side = work->shape.side_cols, j = work->together ? k % work->shape.block_cols : k;
+  hu_scaled_place place = {group->row, group->last, group->col + j * side,
+                           group->n - j * side < side ? group->n - j * side : side};
+  if (!work->together) return place;
+  place.row += k / work->shape.block_cols;
+  place.last = place.row + 1;
+  return place;
 }
 static inline float hui_float_of_num(hu_num x) { return hui_float_of_bits(hui_pack32(x)); }
 
 /* ---- emu/scaled/scales.c ---- */
 
 /* What lanes need for scales. */
-void hui_scaled_scales_plan(hu_scaled_work *g);
-void hui_scaled_group_start(hu_scaled_group *w);
+void hui_scaled_scales_plan(hu_scaled_work *work);
+void hui_scaled_group_start(hu_scaled_group *group);
 /* Scales of the group; the elements of blocks that only the core takes are done, too. */
-void hui_scaled_scales(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts);
+void hui_scaled_scales(const hu_scaled_work *work, hu_scaled_group *group, hu_events *counts);
 /* top[k] becomes at least the largest magnitude of block k's, side elements each. */
-void hui_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32_t *x, uint32_t *top);
+void hui_scaled_look(const hu_scaled_work *work, size_t n, size_t side, const uint32_t *x, uint32_t *top);
 /* The larger of top and the largest magnitude after the rule for special elements, which *special counts. */
-uint32_t hui_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t *x, uint32_t top, uint64_t *special);
+uint32_t hui_scaled_limited_top(const hu_scaled_work *work, size_t n, const uint32_t *x, uint32_t top,
+                                uint64_t *special);
 /* The way for the elements of a block of finite elements up to top, and the numbers for it. */
-int hui_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uint32_t *by, uint32_t *back);
+int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t top, uint32_t *by, uint32_t *back);
 
 /* ---- emu/scaled/choice.c ---- */
 
 /* Whether lanes make the errors by which scales are chosen, and what they need; the tensor's amax is known. */
-void hui_scaled_choice_plan(hu_scaled_work *g);
+void hui_scaled_choice_plan(hu_scaled_work *work);
 /* hui_four_six_choose, for a block of finite elements. */
-hu_shared hui_scaled_choose(const hu_scaled_work *g, const hu_four_six_block *b, uint32_t amax, const hu_shared *six);
+hu_shared hui_scaled_choose(const hu_scaled_work *work, const hu_four_six_block *block, uint32_t amax,
+                            const hu_shared *six);
 
 /* ---- emu/scaled/elements.c ---- */
 
 /* Elements of one block through the core. */
-void hui_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *b, hu_events *counts);
+void hui_scaled_core(const hu_scaled_work *work, hu_scaled_span span, const hu_shared *shared, hu_events *counts);
 /* Rows row ... last - 1 of blocks first ... past - 1 of the group, which go one way, none of them HU_BY_CORE. */
-void hui_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
+void hui_scaled_elements(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                          hu_events *counts);
 /* A group of rows together, but for what is done. */
-void hui_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts);
+void hui_scaled_rows(const hu_scaled_work *work, const hu_scaled_group *group, hu_events *counts);
 
 #endif

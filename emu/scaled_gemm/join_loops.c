@@ -6,8 +6,8 @@
 static inline __attribute__((always_inline)) void join_row(size_t n, float a, const float *restrict b,
                                                            const float *restrict part, float *restrict acc, int how) {
   for (size_t j = 0; j < n; j++) {
-    float w = how & HU_JOIN_TWICE ? b[j] : a * b[j], p = how & HU_JOIN_TWICE ? part[j] * a : part[j];
-    acc[j] = how & HU_JOIN_UNFUSED ? acc[j] + w * p : __builtin_fmaf(w, p, acc[j]);
+    float factor = how & HU_JOIN_TWICE ? b[j] : a * b[j], term = how & HU_JOIN_TWICE ? part[j] * a : part[j];
+    acc[j] = how & HU_JOIN_UNFUSED ? acc[j] + factor * term : __builtin_fmaf(factor, term, acc[j]);
   }
 }
 

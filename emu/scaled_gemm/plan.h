@@ -24,7 +24,7 @@ typedef struct hu_scaled_plan {
   size_t m, n, k;
   hu_scaled_sum sum;
   hu_mode mode;
-  hu_scaled_result d;
+  hu_scaled_result result;
   hu_scaled_view a, b, c;
   hu_scale_source sa, sb;
   size_t runs;                 /* parts */
@@ -44,19 +44,19 @@ typedef struct hu_scaled_plan {
 /* Elements of D that a thread has in work at a time, and a row of them at most. */
 enum { HU_TILE_MOST = 1 << 15, HU_TILE_COLS = 256, HU_TILE_PARTS = 1 << 18 };
 
-/* Checks everything but overlaps and working space, whose size it leaves in t->bytes. No pointer to data is followed.
- * work: bytes of workspace that each thread has for parts; 0 chooses the processor's own amount. */
-hu_status hui_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+/* Checks everything but overlaps and working space, whose size it leaves in plan->bytes. No pointer to data is
+ * followed. work: bytes of workspace that each thread has for parts; 0 chooses the processor's own amount. */
+hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
                                const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
                                const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work);
 /* The same wherever data lie; pointers to data are not looked at. */
-hu_status hui_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+hu_status hui_scaled_plan_size(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
                                const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
                                const hu_scaled_sum *sum, const hu_exec *exec, size_t work);
 /* Nothing written overlaps; places in working space. HU_E_NULL, HU_E_ALIGN, HU_E_SPACE, HU_E_OVERLAP. */
-hu_status hui_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes);
+hu_status hui_scaled_plan_place(hu_scaled_plan *plan, void *space, size_t bytes);
 /* The sums of parts; for the NaN of unit: inside is the model. */
-int hui_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exec *exec);
+int hui_scaled_plan_sums(hu_scaled_sums *sums, const hu_scaled_plan *plan, const hu_exec *exec);
 /* A model with a random rounding among its steps. */
 int hui_accum_is_random(const hu_accum *x);
 /* across, where it is a chain of steps in binary32, fused or not (HU_JOIN_UNFUSED); -1: it is not. */

@@ -15,7 +15,7 @@ typedef struct hu_tile {
 } hu_tile;
 
 struct hu_tiles {
-  const hu_scaled_plan *t;
+  const hu_scaled_plan *plan;
   hu_scaled_sums sums;
   hu_exec exec;                   /* of calls for a tile: one thread */
   hu_spec spec;                   /* of a plain D */
@@ -24,27 +24,27 @@ struct hu_tiles {
   int how;                        /* HU_BLOCK_JOIN_ of the lanes */
   float step_a[256], step_b[256]; /* d by code, where scales are bytes */
   size_t tile_rows, tile_cols, across, tiles, parts;
-  int (*run)(hu_tiles *g, const hu_tile *z); /* 0: a call has refused */
+  int (*run)(hu_tiles *tiles, const hu_tile *tile); /* 0: a call has refused */
   hu_events events[HU_THREADS_MAX];
   uint8_t wrong[HU_THREADS_MAX];
 };
 
 /* tiles.c */
-void hui_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec);
-/* Tiles of at most `most` elements through g->run. */
-hu_status hui_tiles_run(hu_tiles *g, size_t most, hu_events *events);
+void hui_tiles_make(hu_tiles *tiles, const hu_scaled_plan *plan, const hu_exec *exec);
+/* Tiles of at most `most` elements through tiles->run. */
+hu_status hui_tiles_run(hu_tiles *tiles, size_t most, hu_events *events);
 /* The part of x from (i, j) on. */
 hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j);
 /* rows x cols of C as binary32, where c_carried. */
-int hui_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to);
-hu_num hui_tile_c(const hu_tiles *g, size_t i, size_t j);
+int hui_tile_read_c(const hu_tiles *tiles, const hu_tile *tile, float *to);
+hu_num hui_tile_c(const hu_tiles *tiles, size_t i, size_t j);
 /* sum = the epilogue of sum; room: as large. */
-int hui_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room);
+int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, float *room);
 /* Sums, contiguous, into D or y; one sum at a time. */
-int hui_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum);
-void hui_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c);
+int hui_tile_finish(const hu_tiles *tiles, const hu_tile *tile, const float *sum);
+void hui_tile_store(const hu_tiles *tiles, const hu_tile *tile, size_t i, size_t j, hu_num sum, hu_num c);
 
 /* parts.c: way parts. */
-hu_status hui_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events);
+hu_status hui_scaled_run_parts(const hu_scaled_plan *plan, const hu_exec *exec, hu_events *events);
 
 #endif

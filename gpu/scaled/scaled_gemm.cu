@@ -257,12 +257,12 @@ static void fill_args(hu_sums_args *args, const hu_scaled_plan *plan, const hu_e
   args->b = place_of(&plan->b.operand);
   if (plan->has_c) args->c = place_of(&plan->c.operand);
   args->n = plan->n;
-  args->events = plan->d.scaling ? NULL : events;
-  if (plan->d.scaling) {
+  args->events = plan->result.scaling ? NULL : events;
+  if (plan->result.scaling) {
     args->y = plan->y;
     return;
   }
-  const hu_result *result = &plan->d.plain;
+  const hu_result *result = &plan->result.plain;
   args->spec = hui_spec_of(result->format, plan->mode);
   args->result = (uint8_t *)result->data;
   args->ldd = result->ld;
@@ -356,7 +356,7 @@ static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args,
   encoded.data = plan->y;
   encoded.ld = plan->n;
   encoded.format = hui_format_binary32();
-  const hu_result *result = plan->y ? &encoded : &plan->d.plain;
+  const hu_result *result = plan->y ? &encoded : &plan->result.plain;
   const hu_operand *c = plan->has_c && !plan->alpha ? &plan->c.operand : NULL;
   hu_mode mode = plan->y ? hui_plain_mode() : plan->mode;
   hu_events *counts = plan->y ? NULL : events;
@@ -386,7 +386,7 @@ static size_t work_for(const hu_scaled_plan *plan) {
 }
 
 static size_t encode_work(const hu_scaled_plan *plan) {
-  return plan->d.scaling ? (hu_device_scaled_work(plan->m, plan->n, plan->d.scaling) + 63) / 64 * 64 : 0;
+  return plan->result.scaling ? (hu_device_scaled_work(plan->m, plan->n, plan->result.scaling) + 63) / 64 * 64 : 0;
 }
 
 size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result,

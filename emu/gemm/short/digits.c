@@ -34,45 +34,47 @@ typedef struct digits_way {
 
 static int count(uint32_t most) { return most < 1u << DIGIT_BITS ? 1 : most < 1u << 2 * DIGIT_BITS ? 2 : 3; }
 
-static int side_of(hu_side *z, const digits_way *w, const hu_gemm_call *g, const hu_matrix *x, size_t rows) {
+static int side_of(hu_side *z, const digits_way *way, const hu_gemm_call *call, const hu_matrix *x, size_t rows) {
   if (hui_side_of_format(z, x, DIGITS * DIGIT_BITS)) return 1;
-  if (g->m < HU_SHORT_LEAST_SIDE || g->n < HU_SHORT_LEAST_SIDE) return 0;
-  return hui_side_of_values(z, w->kernels, x, rows, DIGITS * DIGIT_BITS);
+  if (call->m < HU_SHORT_LEAST_SIDE || call->n < HU_SHORT_LEAST_SIDE) return 0;
+  return hui_side_of_values(z, way->kernels, x, rows, DIGITS * DIGIT_BITS);
 }
 
 /* Bytes are exact_short.c's. */
-static int choose(digits_way *w, hu_gemm_call *g) {
-  w->kernels = g->extensions.shorts;
-  w->tiles = g->extensions.byte_tiles;
-  if (!g->exact || !w->kernels || !w->tiles || g->k < HU_SHORT_LEAST_K) return 0;
-  if (!hui_side_is_small(&g->a) || !hui_side_is_small(&g->b)) return 0;
+static int choose(digits_way *way, hu_gemm_call *call) {
+  way->kernels = call->extensions.shorts;
+  way->tiles = call->extensions.byte_tiles;
+  if (!call->exact || !way->kernels || !way->tiles || call->k < HU_SHORT_LEAST_K) return 0;
+  if (!hui_side_is_small(&call->a) || !hui_side_is_small(&call->b)) return 0;
   for (int all = 0; all < 2; all++) { /* most matrices that do not fit show it in some rows */
     size_t rows = all ? SIZE_MAX : 8;
-    if (!side_of(&w->a, w, g, &g->a, rows) || !side_of(&w->b, w, g, &g->b, rows)) return 0;
+    if (!side_of(&way->a, way, call, &call->a, rows) || !side_of(&way->b, way, call, &call->b, rows)) return 0;
   }
-  w->of_a = count(w->a.most);
-  w->of_b = count(w->b.most);
-  size_t pairs = (size_t)(w->of_a < w->of_b ? w->of_a : w->of_b);
-  if (w->of_a * w->of_b == 1 || g->k >= ((size_t)1 << 31) / (pairs * 127 * 127)) return 0;
-  if (!hui_sides_fit(&w->a, &w->b, g->k)) return 0;
-  w->unit = hui_side_unit(&w->a, &w->b);
-  return !g->c.data || hui_gemm_fits_exact64(g);
+  way->of_a = count(way->a.most);
+  way->of_b = count(way->b.most);
+  size_t pairs = (size_t)(way->of_a < way->of_b ? way->of_a : way->of_b);
+  if (way->of_a * way->of_b == 1 || call->k >= ((size_t)1 << 31) / (pairs * 127 * 127)) return 0;
+  if (!hui_sides_fit(&way->a, &way->b, call->k)) return 0;
+  way->unit = hui_side_unit(&way->a, &way->b);
+  return !call->c.data || hui_gemm_fits_exact64(call);
 }
 
 /* ---- operands ---- */
 
-static void read_digit(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z,
+static void read_digit(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, void *z,
                        int digit) {
-  _Alignas(64) float f[NB + 16];
-  const digits_way *w = g->way;
-  hui_gemm_read32(x, row, column, n, f);
-  memset(f + n, 0, 16 * sizeof *f);
-  w->tiles->digit(hui_up_to(n, 16), z, f, (x == &g->a ? &w->a : &w->b)->scale, (uint32_t)(digit * DIGIT_BITS));
+  _Alignas(64) float values[NB + 16];
+  const digits_way *way = call->way;
+  hui_gemm_read32(x, row, column, n, values);
+  memset(values + n, 0, 16 * sizeof *values);
+  way->tiles->digit(hui_up_to(n, 16), z, values, (x == &call->a ? &way->a : &way->b)->scale,
+                    (uint32_t)(digit * DIGIT_BITS));
 }
 
-#define READ(digit)                                                                                                   \
-  static void read_##digit(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) { \
-    read_digit(g, x, row, column, n, z, digit);                                                                       \
+#define READ(digit)                                                                                           \
+  static void read_##digit(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, \
+                           void *z) {                                                                         \
+    read_digit(call, x, row, column, n, z, digit);                                                            \
   }
 READ(0)
 READ(1)
@@ -80,61 +82,64 @@ READ(2)
 
 /* ---- blocks of D ---- */
 
-typedef struct block {
+typedef struct sum_square {
   size_t i0, j0, rows, cols;
-} block;
+} sum_square;
 
 /* acc[w] += the sums of kc products. */
-static void add_piece(const hu_gemm_call *g, const block *o, size_t k0, size_t kc, int32_t acc[WEIGHTS][SIDE * SIDE]) {
+static void add_piece(const hu_gemm_call *call, const sum_square *square, size_t k0, size_t kc,
+                      int32_t acc[WEIGHTS][SIDE * SIDE]) {
   _Alignas(64) uint32_t a[DIGITS][KC * SIDE + 16], b[DIGITS][KC * SIDE];
   static void (*const read[DIGITS])(const hu_gemm_call *, const hu_matrix *, size_t, size_t, size_t, void *) = {
       read_0, read_1, read_2};
-  const digits_way *w = g->way;
-  words_rule how = {4, KC, HU_SHORT_TILE, NULL, w->kernels->weave_bytes};
-  const size_t words = in_steps(&how, kc) / 4, whole = hui_up_to(o->rows, HU_SHORT_TILE);
-  for (int t = 0; t < w->of_a; t++) {
-    how.read = read[t];
-    pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a[t]);
+  const digits_way *way = call->way;
+  words_rule how = {4, KC, HU_SHORT_TILE, NULL, way->kernels->weave_bytes};
+  const size_t words = in_steps(&how, kc) / 4, whole = hui_up_to(square->rows, HU_SHORT_TILE);
+  for (int i = 0; i < way->of_a; i++) {
+    how.read = read[i];
+    pack_word_rows(call, &how, square->i0, k0, square->rows, kc, 0, HU_SHORT_TILE, a[i]);
   }
-  for (int u = 0; u < w->of_b; u++) {
-    how.read = read[u];
-    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b[u]);
-    for (int t = 0; t < w->of_a; t++) {
-      w->tiles->multiply_bytes(whole, o->cols, words, a[t], b[u], 0, acc[t + u], SIDE);
+  for (int j = 0; j < way->of_b; j++) {
+    how.read = read[j];
+    pack_words_b(call, &how, square->j0, k0, square->cols, kc, 0, b[j]);
+    for (int i = 0; i < way->of_a; i++) {
+      way->tiles->multiply_bytes(whole, square->cols, words, a[i], b[j], 0, acc[i + j], SIDE);
     }
   }
 }
 
-static void finish(const hu_gemm_call *g, const block *o, int32_t acc[WEIGHTS][SIDE * SIDE], hu_events *events) {
-  const digits_way *w = g->way;
-  for (size_t i = 0; i < o->rows; i++) {
+static void finish(const hu_gemm_call *call, const sum_square *square, int32_t acc[WEIGHTS][SIDE * SIDE],
+                   hu_events *events) {
+  const digits_way *way = call->way;
+  for (size_t i = 0; i < square->rows; i++) {
     double row[SIDE];
-    for (size_t j = 0; j < o->cols; j++) {
+    for (size_t j = 0; j < square->cols; j++) {
       const size_t at = j / NR * (NR * SIDE) + i * NR + j % NR;
       int64_t sum = 0;
-      for (int v = w->of_a + w->of_b - 2; v >= 0; v--) sum = sum * ((int64_t)1 << DIGIT_BITS) + acc[v][at];
-      row[j] = (double)sum * w->unit;
+      for (int k = way->of_a + way->of_b - 2; k >= 0; k--) sum = sum * ((int64_t)1 << DIGIT_BITS) + acc[k][at];
+      row[j] = (double)sum * way->unit;
     }
-    if (g->c.data) hui_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
-    hui_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
+    if (call->c.data) hui_short_add_c(call, square->i0 + i, square->j0, square->cols, row);
+    hui_gemm_finish64(call, square->i0 + i, square->j0, square->cols, row, events);
   }
 }
 
-static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+static void run_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) int32_t acc[WEIGHTS][SIDE * SIDE];
-  const block o = {i0, j0, hui_least(g->m - i0, g->block_rows), hui_least(g->n - j0, g->block_cols)};
+  const sum_square square = {i0, j0, hui_least(call->m - i0, call->block_rows),
+                             hui_least(call->n - j0, call->block_cols)};
   memset(acc, 0, sizeof acc);
-  for (size_t k0 = 0; k0 < g->k; k0 += 4 * KC) add_piece(g, &o, k0, hui_least(g->k - k0, 4 * KC), acc);
-  finish(g, &o, acc, events);
+  for (size_t k0 = 0; k0 < call->k; k0 += 4 * KC) add_piece(call, &square, k0, hui_least(call->k - k0, 4 * KC), acc);
+  finish(call, &square, acc, events);
 }
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
-  digits_way w;
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
+  digits_way way;
   (void)level;
-  if (!choose(&w, g)) return 0;
-  g->way = &w;
-  hui_gemm_set_blocks(g, SIDE, MR, SIDE, NR);
-  hui_gemm_run(g, run_block, events);
+  if (!choose(&way, call)) return 0;
+  call->way = &way;
+  hui_gemm_set_blocks(call, SIDE, MR, SIDE, NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

@@ -46,190 +46,193 @@ typedef struct short_way {
 /* ---- the choice ---- */
 
 /* R of bytes with this offset; 0: less than is worth it. */
-static size_t run_of(const short_way *w, uint32_t offset) {
-  uint32_t pair = 2 * (w->a.most + offset) * w->b.most;
-  if (!w->kernels->pairs || pair == 0) return KC;
+static size_t run_of(const short_way *way, uint32_t offset) {
+  uint32_t pair = 2 * (way->a.most + offset) * way->b.most;
+  if (!way->kernels->pairs || pair == 0) return KC;
   return 0x7FFF / pair < LEAST_RUN ? 0 : hui_least(0x7FFF / pair, KC);
 }
 
 /* How long sums stay in 32 bits; 0 if that is not worth it. */
-static int set_lengths(short_way *w, const hu_gemm_call *g) {
-  w->unsigned_a = !g->a.spec.sign_mask;
-  int bytes = w->b.most <= 127 && w->a.most <= (w->unsigned_a ? 255 : 127);
-  uint32_t offset = w->unsigned_a || w->tiles ? 0 : w->a.most;
-  w->rule.run = bytes ? run_of(w, offset) : 0;
-  bytes = w->rule.run > 0;
-  uint64_t product = (uint64_t)w->a.most * w->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
+static int set_lengths(short_way *way, const hu_gemm_call *call) {
+  way->unsigned_a = !call->a.spec.sign_mask;
+  int bytes = way->b.most <= 127 && way->a.most <= (way->unsigned_a ? 255 : 127);
+  uint32_t offset = way->unsigned_a || way->tiles ? 0 : way->a.most;
+  way->rule.run = bytes ? run_of(way, offset) : 0;
+  bytes = way->rule.run > 0;
+  uint64_t product = (uint64_t)way->a.most * way->b.most, limit = product ? 0x7FFFFFFF / product : HU_SHORT_BYTES;
   if (bytes || limit > HU_SHORT_BYTES) limit = HU_SHORT_BYTES;
-  w->group = bytes ? 4 : 2;
-  if (!bytes) w->tiles = NULL;
-  w->rule.offset = bytes ? offset : 0;
-  w->piece = hui_least(w->group * KC, limit / w->group * w->group);
-  w->pieces = w->piece ? limit / w->piece : 0;
-  w->unit = hui_side_unit(&w->a, &w->b);
-  return w->piece * w->pieces >= LEAST_L;
+  way->group = bytes ? 4 : 2;
+  if (!bytes) way->tiles = NULL;
+  way->rule.offset = bytes ? offset : 0;
+  way->piece = hui_least(way->group * KC, limit / way->group * way->group);
+  way->pieces = way->piece ? limit / way->piece : 0;
+  way->unit = hui_side_unit(&way->a, &way->b);
+  return way->piece * way->pieces >= LEAST_L;
 }
 
 /* By formats, else by values: first by those of some rows, as most matrices that do not fit show it there. */
-static int sides_fit(short_way *w, const hu_gemm_call *g) {
-  int a = hui_side_of_format(&w->a, &g->a, HALF), b = hui_side_of_format(&w->b, &g->b, HALF);
-  if (a && b) return set_lengths(w, g);
-  if (g->m < HU_SHORT_LEAST_SIDE || g->n < HU_SHORT_LEAST_SIDE) return 0;
+static int sides_fit(short_way *way, const hu_gemm_call *call) {
+  int a = hui_side_of_format(&way->a, &call->a, HALF), b = hui_side_of_format(&way->b, &call->b, HALF);
+  if (a && b) return set_lengths(way, call);
+  if (call->m < HU_SHORT_LEAST_SIDE || call->n < HU_SHORT_LEAST_SIDE) return 0;
   for (int all = 0; all < 2; all++) {
     size_t rows = all ? SIZE_MAX : 8;
-    if (!a && !hui_side_of_values(&w->a, w->kernels, &g->a, rows, HALF)) return 0;
-    if (!b && !hui_side_of_values(&w->b, w->kernels, &g->b, rows, HALF)) return 0;
-    if (!set_lengths(w, g)) return 0;
+    if (!a && !hui_side_of_values(&way->a, way->kernels, &call->a, rows, HALF)) return 0;
+    if (!b && !hui_side_of_values(&way->b, way->kernels, &call->b, rows, HALF)) return 0;
+    if (!set_lengths(way, call)) return 0;
   }
   return 1;
 }
 
-static int choose(short_way *w, hu_gemm_call *g) {
-  w->kernels = g->extensions.shorts;
-  w->tiles = g->extensions.byte_tiles;
-  if (!g->exact || !w->kernels || g->k < HU_SHORT_LEAST_K || !hui_side_is_small(&g->a) || !hui_side_is_small(&g->b))
+static int choose(short_way *way, hu_gemm_call *call) {
+  way->kernels = call->extensions.shorts;
+  way->tiles = call->extensions.byte_tiles;
+  if (!call->exact || !way->kernels || call->k < HU_SHORT_LEAST_K || !hui_side_is_small(&call->a) ||
+      !hui_side_is_small(&call->b))
     return 0;
-  if (!sides_fit(w, g) || !hui_sides_fit(&w->a, &w->b, g->k)) return 0;
-  return !g->c.data || hui_gemm_fits_exact64(g);
+  if (!sides_fit(way, call) || !hui_sides_fit(&way->a, &way->b, call->k)) return 0;
+  return !call->c.data || hui_gemm_fits_exact64(call);
 }
 
 /* ---- operands ---- */
 
-static void read_one(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
-  _Alignas(64) float f[NB + 16];
-  const short_way *w = g->way;
-  const hu_side *s = x == &g->a ? &w->a : &w->b;
+static void read_one(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
+  _Alignas(64) float values[NB + 16];
+  const short_way *way = call->way;
+  const hu_side *side = x == &call->a ? &way->a : &way->b;
   size_t whole = hui_up_to(n, 16);
-  hui_gemm_read32(x, row, column, n, f);
-  memset(f + n, 0, 16 * sizeof *f);
-  if (w->group == 4) {
-    w->kernels->bytes(whole, z, f, s->scale, x == &g->a ? (int32_t)w->rule.offset : 0);
+  hui_gemm_read32(x, row, column, n, values);
+  memset(values + n, 0, 16 * sizeof *values);
+  if (way->group == 4) {
+    way->kernels->bytes(whole, z, values, side->scale, x == &call->a ? (int32_t)way->rule.offset : 0);
   } else {
-    w->kernels->halves(whole, z, f, s->scale);
+    way->kernels->halves(whole, z, values, side->scale);
   }
 }
 
 /* ---- blocks of D ---- */
 
-typedef struct block {
+typedef struct sum_square {
   size_t i0, j0, rows, cols;
   size_t high;  /* rows of a panel of sums */
   size_t whole; /* rows up to a whole tile */
-} block;
+} sum_square;
 
 /* The sums of a panel that are looked at. */
-static size_t panel_sums(const block *o) { return o->whole * NR; }
+static size_t panel_sums(const sum_square *square) { return square->whole * NR; }
 
-static void clear(const block *o, int32_t *acc) {
-  for (size_t j = 0; j < o->cols; j += NR) memset(acc + j * o->high, 0, panel_sums(o) * sizeof *acc);
+static void clear(const sum_square *square, int32_t *acc) {
+  for (size_t j = 0; j < square->cols; j += NR) memset(acc + j * square->high, 0, panel_sums(square) * sizeof *acc);
 }
 
-static void carry_on(const short_way *w, const block *o, double *total, int32_t *acc) {
-  for (size_t j = 0; j < o->cols; j += NR) w->kernels->carry(panel_sums(o), total + j * o->high, acc + j * o->high);
+static void carry_on(const short_way *way, const sum_square *square, double *total, int32_t *acc) {
+  for (size_t j = 0; j < square->cols; j += NR)
+    way->kernels->carry(panel_sums(square), total + j * square->high, acc + j * square->high);
 }
 
 /* acc += the sums of kc products. */
-static void add_piece(const hu_gemm_call *g, const block *o, size_t k0, size_t kc, int32_t *acc) {
+static void add_piece(const hu_gemm_call *call, const sum_square *square, size_t k0, size_t kc, int32_t *acc) {
   _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
-  const short_way *w = g->way;
-  words_rule how = {w->group, KC, w->tiles ? HU_SHORT_TILE : 1, read_one,
-                    w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
-  size_t words = in_steps(&how, kc) / w->group;
-  if (w->tiles) {
-    pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a);
+  const short_way *way = call->way;
+  words_rule how = {way->group, KC, way->tiles ? HU_SHORT_TILE : 1, read_one,
+                    way->group == 4 ? way->kernels->weave_bytes : way->kernels->weave_halves};
+  size_t words = in_steps(&how, kc) / way->group;
+  if (way->tiles) {
+    pack_word_rows(call, &how, square->i0, k0, square->rows, kc, 0, HU_SHORT_TILE, a);
   } else {
-    pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+    pack_words_a(call, &how, square->i0, k0, square->rows, kc, 0, a);
   }
-  pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
-  if (w->tiles) {
-    w->tiles->multiply_bytes(o->whole, o->cols, words, a, b, w->unsigned_a, acc, o->high);
-  } else if (w->group == 4) {
-    w->kernels->multiply_bytes(o->whole, o->cols, words, a, b, &w->rule, acc, o->high);
+  pack_words_b(call, &how, square->j0, k0, square->cols, kc, 0, b);
+  if (way->tiles) {
+    way->tiles->multiply_bytes(square->whole, square->cols, words, a, b, way->unsigned_a, acc, square->high);
+  } else if (way->group == 4) {
+    way->kernels->multiply_bytes(square->whole, square->cols, words, a, b, &way->rule, acc, square->high);
   } else {
-    w->kernels->multiply_halves(o->whole, o->cols, words, a, b, acc, o->high);
+    way->kernels->multiply_halves(square->whole, square->cols, words, a, b, acc, square->high);
   }
 }
 
 /* acc = the sums of all products, or total, which is NULL if there is no need to carry them on, and acc = 0. */
-static void sum_block(const hu_gemm_call *g, const block *o, int32_t *acc, double *total) {
-  const short_way *w = g->way;
-  size_t step = w->piece, done = 0;
-  for (size_t k0 = 0; k0 < g->k; k0 += step) {
-    add_piece(g, o, k0, hui_least(g->k - k0, step), acc);
-    if (total && (++done == w->pieces || k0 + step >= g->k)) {
-      carry_on(w, o, total, acc);
+static void sum_block(const hu_gemm_call *call, const sum_square *square, int32_t *acc, double *total) {
+  const short_way *way = call->way;
+  size_t step = way->piece, done = 0;
+  for (size_t k0 = 0; k0 < call->k; k0 += step) {
+    add_piece(call, square, k0, hui_least(call->k - k0, step), acc);
+    if (total && (++done == way->pieces || k0 + step >= call->k)) {
+      carry_on(way, square, total, acc);
       done = 0;
     }
   }
 }
 
-static void finish(const hu_gemm_call *g, const block *o, const int32_t *acc, const double *total, hu_events *events) {
-  const short_way *w = g->way;
-  for (size_t i = 0; i < o->rows; i++) {
+static void finish(const hu_gemm_call *call, const sum_square *square, const int32_t *acc, const double *total,
+                   hu_events *events) {
+  const short_way *way = call->way;
+  for (size_t i = 0; i < square->rows; i++) {
     _Alignas(64) double row[NB];
-    for (size_t j = 0; j < o->cols; j += NR) {
-      if (!total) w->kernels->scale(NR, row + j, acc + j * o->high + i * NR, w->unit);
-      for (size_t l = 0; total && l < NR; l++) row[j + l] = total[j * o->high + i * NR + l] * w->unit;
+    for (size_t j = 0; j < square->cols; j += NR) {
+      if (!total) way->kernels->scale(NR, row + j, acc + j * square->high + i * NR, way->unit);
+      for (size_t k = 0; total && k < NR; k++) row[j + k] = total[j * square->high + i * NR + k] * way->unit;
     }
-    if (g->c.data) hui_short_add_c(g, o->i0 + i, o->j0, o->cols, row);
-    hui_gemm_finish64(g, o->i0 + i, o->j0, o->cols, row, events);
+    if (call->c.data) hui_short_add_c(call, square->i0 + i, square->j0, square->cols, row);
+    hui_gemm_finish64(call, square->i0 + i, square->j0, square->cols, row, events);
   }
 }
 
-static block block_at(const hu_gemm_call *g, size_t i0, size_t j0, size_t high) {
-  const short_way *w = g->way;
-  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
-  block o = {i0, j0, rows, cols, high, hui_up_to(rows, w->tiles ? HU_SHORT_TILE : MR)};
-  return o;
+static sum_square block_at(const hu_gemm_call *call, size_t i0, size_t j0, size_t high) {
+  const short_way *way = call->way;
+  size_t rows = hui_least(call->m - i0, call->block_rows), cols = hui_least(call->n - j0, call->block_cols);
+  sum_square square = {i0, j0, rows, cols, high, hui_up_to(rows, way->tiles ? HU_SHORT_TILE : MR)};
+  return square;
 }
 
-static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+static void run_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) int32_t acc[MB * NB];
-  block o = block_at(g, i0, j0, MB);
-  clear(&o, acc);
-  sum_block(g, &o, acc, NULL);
-  finish(g, &o, acc, NULL, events);
+  sum_square square = block_at(call, i0, j0, MB);
+  clear(&square, acc);
+  sum_block(call, &square, acc, NULL);
+  finish(call, &square, acc, NULL, events);
 }
 
-static void run_long_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+static void run_long_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) int32_t acc[LONG_MB * NB];
   _Alignas(64) double total[LONG_MB * NB];
-  block o = block_at(g, i0, j0, LONG_MB);
-  clear(&o, acc);
-  memset(total, 0, LONG_MB * hui_up_to(o.cols, NR) * sizeof *total);
-  sum_block(g, &o, acc, total);
-  finish(g, &o, acc, total, events);
+  sum_square square = block_at(call, i0, j0, LONG_MB);
+  clear(&square, acc);
+  memset(total, 0, LONG_MB * hui_up_to(square.cols, NR) * sizeof *total);
+  sum_block(call, &square, acc, total);
+  finish(call, &square, acc, total, events);
 }
 
 /* ---- parts of sums, for products of scaled tensors ---- */
 
 /* The rows of one block. */
-static void run_parts(const hu_gemm_call *g, const block *o, const hu_gemm_parts *p) {
+static void run_parts(const hu_gemm_call *call, const sum_square *square, const hu_gemm_parts *parts) {
   _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
-  const short_way *w = g->way;
+  const short_way *way = call->way;
   float row[MB], column[NB];
-  hu_short_join join = {row, column, (float)w->unit, p->twice, p->unfused};
-  size_t step = w->group * KC / p->every * p->every;
-  words_rule how = {w->group, KC, w->tiles ? p->every / w->group : 1, read_one,
-                    w->group == 4 ? w->kernels->weave_bytes : w->kernels->weave_halves};
-  for (size_t k0 = 0; k0 < g->k; k0 += step) {
-    size_t kc = hui_least(g->k - k0, step);
-    if (w->tiles) {
-      pack_word_rows(g, &how, o->i0, k0, o->rows, kc, 0, HU_SHORT_TILE, a);
+  hu_short_join join = {row, column, (float)way->unit, parts->twice, parts->unfused};
+  size_t step = way->group * KC / parts->every * parts->every;
+  words_rule how = {way->group, KC, way->tiles ? parts->every / way->group : 1, read_one,
+                    way->group == 4 ? way->kernels->weave_bytes : way->kernels->weave_halves};
+  for (size_t k0 = 0; k0 < call->k; k0 += step) {
+    size_t kc = hui_least(call->k - k0, step);
+    if (way->tiles) {
+      pack_word_rows(call, &how, square->i0, k0, square->rows, kc, 0, HU_SHORT_TILE, a);
     } else {
-      pack_words_a(g, &how, o->i0, k0, o->rows, kc, 0, a);
+      pack_words_a(call, &how, square->i0, k0, square->rows, kc, 0, a);
     }
-    pack_words_b(g, &how, o->j0, k0, o->cols, kc, 0, b);
-    for (size_t l = 0; l < kc; l += p->every) {
-      size_t words = (hui_least(kc - l, p->every) + w->group - 1) / w->group, at = l / w->group;
-      p->factors(p->context, o->i0, o->rows, k0 + l, row, column);
-      if (w->tiles) {
-        w->tiles->add_part(o->rows, o->cols, how.step, a + at, b + at * NR, w->unsigned_a, &join,
-                           p->sum + o->i0 * p->n);
+    pack_words_b(call, &how, square->j0, k0, square->cols, kc, 0, b);
+    for (size_t k = 0; k < kc; k += parts->every) {
+      size_t words = (hui_least(kc - k, parts->every) + way->group - 1) / way->group, at = k / way->group;
+      parts->factors(parts->context, square->i0, square->rows, k0 + k, row, column);
+      if (way->tiles) {
+        way->tiles->add_part(square->rows, square->cols, how.step, a + at, b + at * NR, way->unsigned_a, &join,
+                             parts->sum + square->i0 * parts->n);
         continue;
       }
-      w->kernels->add_part(w->group, o->rows, o->cols, words, a + at * MR, b + at * NR, &w->rule, &join,
-                           p->sum + o->i0 * p->n);
+      way->kernels->add_part(way->group, square->rows, square->cols, words, a + at * MR, b + at * NR, &way->rule, &join,
+                             parts->sum + square->i0 * parts->n);
     }
   }
 }
@@ -242,28 +245,30 @@ static int words_fit_tiles(size_t every) {
 /* A part is one exact sum, below 2^31 by set_lengths, that is rounded once into binary32, and then times 2^q, where
  * |q| <= 90: a number of binary32, as the sum is 0 or at least 1. A zero is +0, as it is without C. The operations that
  * follow are those of the lanes that join parts elsewhere (scaled_gemm/join.h), in their order. */
-int hui_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
-  short_way w;
-  hu_gemm_call g;
+int hui_gemm_short_parts(const hu_gemm_parts *parts, const hu_exec *exec) {
+  short_way way;
+  hu_gemm_call call;
   const hu_level *level = hui_level_for(exec);
-  g.extensions = hui_extensions_for(exec);
-  w.kernels = g.extensions.shorts;
-  w.tiles = words_fit_tiles(p->every) ? g.extensions.byte_tiles : NULL;
-  if (!w.kernels || !level->gemm || p->n > NB || p->n == 0) return 0;
-  g.kernels = level->gemm;
-  hui_gemm_matrix(&g.a, &p->a, p->m, p->k, level, g.kernels);
-  hui_gemm_matrix(&g.b, &p->b, p->k, p->n, level, g.kernels);
-  if (!hui_side_is_small(&g.a) || !hui_side_is_small(&g.b) || !hui_side_of_format(&w.a, &g.a, HALF) ||
-      !hui_side_of_format(&w.b, &g.b, HALF))
+  call.extensions = hui_extensions_for(exec);
+  way.kernels = call.extensions.shorts;
+  way.tiles = words_fit_tiles(parts->every) ? call.extensions.byte_tiles : NULL;
+  if (!way.kernels || !level->gemm || parts->n > NB || parts->n == 0) return 0;
+  call.kernels = level->gemm;
+  hui_gemm_matrix(&call.a, &parts->a, parts->m, parts->k, level, call.kernels);
+  hui_gemm_matrix(&call.b, &parts->b, parts->k, parts->n, level, call.kernels);
+  if (!hui_side_is_small(&call.a) || !hui_side_is_small(&call.b) || !hui_side_of_format(&way.a, &call.a, HALF) ||
+      !hui_side_of_format(&way.b, &call.b, HALF))
     return 0;
-  if (!set_lengths(&w, &g) || p->every > hui_least(w.piece * w.pieces, w.group * KC) || p->every % w.group) return 0;
-  if (w.a.q + w.b.q < -90 || w.a.q + w.b.q > 90) return 0;
-  g.k = p->k;
-  g.way = &w;
+  if (!set_lengths(&way, &call) || parts->every > hui_least(way.piece * way.pieces, way.group * KC) ||
+      parts->every % way.group)
+    return 0;
+  if (way.a.exponent + way.b.exponent < -90 || way.a.exponent + way.b.exponent > 90) return 0;
+  call.k = parts->k;
+  call.way = &way;
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  for (size_t i = 0; i < p->m; i += MB) {
-    block o = {i, 0, hui_least(p->m - i, MB), p->n, 0, 0};
-    run_parts(&g, &o, p);
+  for (size_t i = 0; i < parts->m; i += MB) {
+    sum_square square = {i, 0, hui_least(parts->m - i, MB), parts->n, 0, 0};
+    run_parts(&call, &square, parts);
   }
   hui_float_env_leave(saved);
   return 1;
@@ -271,14 +276,14 @@ int hui_gemm_short_parts(const hu_gemm_parts *p, const hu_exec *exec) {
 
 /* ---- the way ---- */
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
-  short_way w;
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
+  short_way way;
   (void)level;
-  if (!choose(&w, g)) return 0;
-  int whole = g->k <= w.piece * w.pieces;
-  g->way = &w;
-  hui_gemm_set_blocks(g, whole ? MB : LONG_MB, MR, NB, NR);
-  hui_gemm_run(g, whole ? run_block : run_long_block, events);
+  if (!choose(&way, call)) return 0;
+  int whole = call->k <= way.piece * way.pieces;
+  call->way = &way;
+  hui_gemm_set_blocks(call, whole ? MB : LONG_MB, MR, NB, NR);
+  hui_gemm_run(call, whole ? run_block : run_long_block, events);
   return 1;
 }
 

@@ -6,24 +6,24 @@
 
 #include "emu/core/bits.h"
 
-/* sig 2^exp in units of 2^q; 2^31 and more as 2^31. */
-static uint32_t units(uint64_t sig, int32_t exp, int32_t q) {
-  int32_t up = exp - q;
+/* Returns sig 2^exp in units of 2^exponent; 2^31 and more as 2^31. */
+static uint32_t units(uint64_t sig, int32_t exp, int32_t exponent) {
+  int32_t up = exp - exponent;
   if (sig == 0) return 0;
   return up > hui_clz64(sig) - 33 ? (uint32_t)1 << 31 : (uint32_t)(sig << up);
 }
 
-static void set_side(hu_side *z, int32_t q, uint32_t most) {
-  z->q = q;
+static void set_side(hu_side *z, int32_t exponent, uint32_t most) {
+  z->exponent = exponent;
   z->most = most;
-  z->scale = hui_float_of_bits(hui_power_bits(-q));
+  z->scale = hui_float_of_bits(hui_power_bits(-exponent));
 }
 
 int hui_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits) {
-  const hu_spec *s = &x->spec;
-  hu_num max = hui_unpack(s, s->max_code);
-  set_side(z, s->emin - s->m, units(max.sig, max.exp, s->emin - s->m));
-  return !s->has_inf && !s->has_nan && z->most < (uint32_t)1 << digits;
+  const hu_spec *spec = &x->spec;
+  hu_num max = hui_unpack(spec, spec->max_code);
+  set_side(z, spec->emin - spec->m, units(max.sig, max.exp, spec->emin - spec->m));
+  return !spec->has_inf && !spec->has_nan && z->most < (uint32_t)1 << digits;
 }
 
 /* By the patterns of the least magnitude but 0 and of the largest; UINT32_MAX and 0 where all are 0. */
@@ -54,21 +54,22 @@ int hui_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_mat
 }
 
 int hui_side_is_small(const hu_matrix *x) {
-  const hu_spec *s = &x->spec;
-  return x->carried && s->m <= 8 && s->emin - s->m >= -100 && s->emax <= 100 && s->emax - s->emin <= 40;
+  const hu_spec *spec = &x->spec;
+  return x->carried && spec->m <= 8 && spec->emin - spec->m >= -100 && spec->emax <= 100 &&
+         spec->emax - spec->emin <= 40;
 }
 
-void hui_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
+void hui_short_add_c(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum) {
   double c[HU_GEMM32_NB];
-  if (!g->c.transposed) {
-    hui_gemm_read64(&g->c, i, j0, n, c);
+  if (!call->c.transposed) {
+    hui_gemm_read64(&call->c, i, j0, n, c);
   } else {
-    for (size_t j = 0; j < n; j++) hui_gemm_read64(&g->c, j0 + j, i, 1, c + j);
+    for (size_t j = 0; j < n; j++) hui_gemm_read64(&call->c, j0 + j, i, 1, c + j);
   }
   for (size_t j = 0; j < n; j++) {
     int open = sum[j] == 0 && hui_bits_of_double(c[j]) == (uint64_t)1 << 63;
     sum[j] += c[j];
-    if (open && hui_gemm_zero_sign(g, i, j0 + j)) sum[j] = c[j];
+    if (open && hui_gemm_zero_sign(call, i, j0 + j)) sum[j] = c[j];
   }
 }
 
@@ -78,5 +79,5 @@ int hui_sides_fit(const hu_side *a, const hu_side *b, size_t k) {
 }
 
 double hui_side_unit(const hu_side *a, const hu_side *b) {
-  return hui_double_of_bits((uint64_t)(a->q + b->q + 1023) << 52);
+  return hui_double_of_bits((uint64_t)(a->exponent + b->exponent + 1023) << 52);
 }

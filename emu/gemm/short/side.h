@@ -12,9 +12,9 @@ enum { HU_SHORT_LEAST_K = 128, HU_SHORT_LEAST_SIDE = 64 };
 
 /* Every value of a matrix is an integer times 2^q, of magnitude `most` at most. */
 typedef struct hu_side {
-  int32_t q;
+  int32_t exponent;
   uint32_t most;
-  float scale; /* 2^-q */
+  float scale; /* 2^-exponent */
 } hu_side;
 
 /* Is it worth a look at the values? Of few digits (uint8 has 8) and in a range not much wider than halves have. */
@@ -29,6 +29,6 @@ int hui_sides_fit(const hu_side *a, const hu_side *b, size_t k);
 double hui_side_unit(const hu_side *a, const hu_side *b);
 
 /* n sums of row i get their C: exact where hui_gemm_fits_exact64 says so. */
-void hui_short_add_c(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum);
+void hui_short_add_c(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum);
 
 #endif

@@ -30,18 +30,18 @@ typedef struct half_way {
 /* ---- the choice ---- */
 
 int hui_half_holds(const hu_matrix *x) {
-  const hu_spec *s = &x->spec;
-  return !x->data || (x->carried && s->m <= 10 && s->emin - s->m >= -24 && s->emax <= 15);
+  const hu_spec *spec = &x->spec;
+  return !x->data || (x->carried && spec->m <= 10 && spec->emin - spec->m >= -24 && spec->emax <= 15);
 }
 
-static int choose(half_way *w, const hu_gemm_call *g) {
-  const hu_accum *x = g->accum;
-  w->kernels = g->extensions.halves;
-  if (!w->kernels || !hui_gemm_is_bare(g) || g->k == 0) return 0;
-  if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return 0;
-  hu_spec f = hui_spec_of(x->sum, x->mode);
-  w->round = f.round;
-  return hui_half_serves(&f) && hui_half_holds(&g->a) && hui_half_holds(&g->b) && hui_half_holds(&g->c);
+static int choose(half_way *way, const hu_gemm_call *call) {
+  const hu_accum *accum = call->accum;
+  way->kernels = call->extensions.halves;
+  if (!way->kernels || !hui_gemm_is_bare(call) || call->k == 0) return 0;
+  if (accum->kind != HU_ACCUM_SEQ || accum->promote || accum->slices) return 0;
+  hu_spec spec = hui_spec_of(accum->sum, accum->mode);
+  way->round = spec.round;
+  return hui_half_serves(&spec) && hui_half_holds(&call->a) && hui_half_holds(&call->b) && hui_half_holds(&call->c);
 }
 
 /* ---- operands ---- */
@@ -68,52 +68,52 @@ void hui_half_read(const hu_half_kernels *kernels, const hu_matrix *x, size_t ro
   hui_half_narrow(kernels, n, z, values);
 }
 
-static const hu_half_kernels *kernels_of(const hu_gemm_call *g) { return ((const half_way *)g->way)->kernels; }
+static const hu_half_kernels *kernels_of(const hu_gemm_call *call) { return ((const half_way *)call->way)->kernels; }
 
 /* HU_GEMM_MR rows of values, ldx apart, become columns of codes: z[c ldz + r] is that of x[r ldx + c], c < n. */
-static void transpose_codes(const hu_gemm_call *g, size_t n, uint16_t *z, size_t ldz, const float *x, size_t ldx) {
+static void transpose_codes(const hu_gemm_call *call, size_t n, uint16_t *z, size_t ldz, const float *x, size_t ldx) {
   uint16_t line[HU_HALF_KC];
-  for (size_t r = 0; r < HU_GEMM_MR; r++) {
-    hui_half_narrow(kernels_of(g), n, line, x + r * ldx);
-    for (size_t c = 0; c < n; c++) z[c * ldz + r] = line[c];
+  for (size_t i = 0; i < HU_GEMM_MR; i++) {
+    hui_half_narrow(kernels_of(call), n, line, x + i * ldx);
+    for (size_t c = 0; c < n; c++) z[c * ldz + i] = line[c];
   }
 }
 
 /* One row of B into whole panels. */
-static void spread_codes(const hu_gemm_call *g, size_t panels, uint16_t *z, const float *x) {
-  for (size_t p = 0; p < panels; p++)
-    hui_half_narrow(kernels_of(g), HU_HALF_NR, z + p * HU_HALF_KC * HU_HALF_NR, x + p * HU_HALF_NR);
+static void spread_codes(const hu_gemm_call *call, size_t panels, uint16_t *z, const float *x) {
+  for (size_t panel = 0; panel < panels; panel++)
+    hui_half_narrow(kernels_of(call), HU_HALF_NR, z + panel * HU_HALF_KC * HU_HALF_NR, x + panel * HU_HALF_NR);
 }
 
 /* ---- blocks of D ---- */
 
-static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const uint16_t *sum, hu_events *events) {
+static void finish(const hu_gemm_call *call, size_t i, size_t j0, size_t n, const uint16_t *sum, hu_events *events) {
   float values[HU_HALF_NB];
-  kernels_of(g)->widen(hui_up_to(n, 16), values, sum);
-  hui_gemm_finish32(g, i, j0, n, values, events);
+  kernels_of(call)->widen(hui_up_to(n, 16), values, sum);
+  hui_gemm_finish32(call, i, j0, n, values, events);
 }
 
 #define HU_REAL uint16_t
-#define HU_READ(x, row, column, n, z) hui_half_read(kernels_of(g), x, row, column, n, z)
-#define HU_COPY(n, z, x) hui_half_narrow(kernels_of(g), n, z, x)
-#define HU_SPREAD(panels, z, x) spread_codes(g, panels, z, x)
-#define HU_TRANSPOSE(n, z, ldz, x, ldx) transpose_codes(g, n, z, ldz, x, ldx)
+#define HU_READ(x, row, column, n, z) hui_half_read(kernels_of(call), x, row, column, n, z)
+#define HU_COPY(n, z, x) hui_half_narrow(kernels_of(call), n, z, x)
+#define HU_SPREAD(panels, z, x) spread_codes(call, panels, z, x)
+#define HU_TRANSPOSE(n, z, ldz, x, ldx) transpose_codes(call, n, z, ldz, x, ldx)
 #define HU_FINISH finish
 #define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
-  kernels_of(g)->multiply(((const half_way *)g->way)->round, padded, cols, kc, a, b, acc, fresh)
+  kernels_of(call)->multiply(((const half_way *)call->way)->round, padded, cols, kc, a, b, acc, fresh)
 #define HU_NR HU_HALF_NR
 #define HU_MB HU_HALF_MB
 #define HU_NB HU_HALF_NB
 #define HU_KC HU_HALF_KC
 #include "emu/gemm/float_block.h"
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
-  half_way w;
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
+  half_way way;
   (void)level;
-  if (!choose(&w, g)) return 0;
-  g->way = &w;
-  hui_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-  hui_gemm_run(g, run_block, events);
+  if (!choose(&way, call)) return 0;
+  call->way = &way;
+  hui_gemm_set_blocks(call, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

@@ -21,14 +21,15 @@ typedef struct slices_way {
   hu_accum inner;     /* M */
 } slices_way;
 
-static int choose(slices_way *w, hu_gemm_call *g, const hu_level *level) {
-  const hu_accum *x = g->accum;
-  if (!level->seq_modes || !hui_gemm_is_bare(g) || !x->slices || x->mode.round >= HU_SRA || g->k == 0) return 0;
-  if (g->c.data && !g->c.carried) return 0;
-  w->kernels = level->seq_modes->steps;
-  w->inner = *x;
-  w->inner.slices = 0;
-  return hui_step_grid_of(&w->plain, hui_accum_result(x), hui_plain_mode());
+static int choose(slices_way *way, hu_gemm_call *call, const hu_level *level) {
+  const hu_accum *accum = call->accum;
+  if (!level->seq_modes || !hui_gemm_is_bare(call) || !accum->slices || accum->mode.round >= HU_SRA || call->k == 0)
+    return 0;
+  if (call->c.data && !call->c.carried) return 0;
+  way->kernels = level->seq_modes->steps;
+  way->inner = *accum;
+  way->inner.slices = 0;
+  return hui_step_grid_of(&way->plain, hui_accum_result(accum), hui_plain_mode());
 }
 
 /* The part of x from element (i, j) on. */
@@ -40,70 +41,70 @@ static hu_matrix part_of(const hu_matrix *x, size_t i, size_t j, size_t rows, si
   return z;
 }
 
-/* The call of one slice, into d; spans of the whole call bound those of its parts. */
-static hu_gemm_call call_of(const hu_gemm_call *g, size_t i0, size_t j0, size_t k, size_t past, float *d) {
-  const slices_way *w = g->way;
-  hu_gemm_call s = *g;
+/* The call of one slice, into z; spans of the whole call bound those of its parts. */
+static hu_gemm_call call_of(const hu_gemm_call *call, size_t i0, size_t j0, size_t k, size_t past, float *z) {
+  const slices_way *way = call->way;
+  hu_gemm_call slice = *call;
   hu_result to;
   memset(&to, 0, sizeof to);
-  to.data = d;
+  to.data = z;
   to.ld = WIDE;
   to.format = hui_format_binary32();
-  s.m = hui_least(g->m - i0, g->block_rows);
-  s.n = hui_least(g->n - j0, g->block_cols);
-  s.k = past - k;
-  s.a = part_of(&g->a, i0, k, s.m, s.k);
-  s.b = part_of(&g->b, k, j0, s.k, s.n);
-  memset(&s.c, 0, sizeof s.c);
-  memset(&s.sc, 0, sizeof s.sc);
-  hui_gemm_set_result(&s, &to, hui_plain_mode(), g->level);
-  s.accum = &w->inner;
-  s.threads = 1;
-  return s;
+  slice.m = hui_least(call->m - i0, call->block_rows);
+  slice.n = hui_least(call->n - j0, call->block_cols);
+  slice.k = past - k;
+  slice.a = part_of(&call->a, i0, k, slice.m, slice.k);
+  slice.b = part_of(&call->b, k, j0, slice.k, slice.n);
+  memset(&slice.c, 0, sizeof slice.c);
+  memset(&slice.sc, 0, sizeof slice.sc);
+  hui_gemm_set_result(&slice, &to, hui_plain_mode(), call->level);
+  slice.accum = &way->inner;
+  slice.threads = 1;
+  return slice;
 }
 
-static void multiply(const hu_gemm_call *g, size_t i0, size_t j0, size_t k, size_t past, float *d) {
-  hu_gemm_call s = call_of(g, i0, j0, k, past, d);
+static void multiply(const hu_gemm_call *call, size_t i0, size_t j0, size_t k, size_t past, float *z) {
+  hu_gemm_call slice = call_of(call, i0, j0, k, past, z);
   hu_events dropped;
   memset(&dropped, 0, sizeof dropped);
-  g->run(&s, g->level, &dropped);
+  call->run(&slice, call->level, &dropped);
 }
 
-static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, float *z) {
+static void load_c(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, float *z) {
   float line[HIGH];
   memset(z, 0, rows * WIDE * sizeof *z);
-  for (size_t i = 0; g->c.data && !g->c.transposed && i < rows; i++)
-    hui_gemm_read32(&g->c, i0 + i, j0, cols, z + i * WIDE);
-  for (size_t j = 0; g->c.data && g->c.transposed && j < cols; j++) {
-    hui_gemm_read32(&g->c, j0 + j, i0, rows, line);
+  for (size_t i = 0; call->c.data && !call->c.transposed && i < rows; i++)
+    hui_gemm_read32(&call->c, i0 + i, j0, cols, z + i * WIDE);
+  for (size_t j = 0; call->c.data && call->c.transposed && j < cols; j++) {
+    hui_gemm_read32(&call->c, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) z[i * WIDE + j] = line[i];
   }
 }
 
-static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
-  const slices_way *w = g->way;
-  const size_t count = hui_least(g->accum->slices, g->k);
-  size_t rows = hui_least(g->m - i0, g->block_rows), cols = hui_least(g->n - j0, g->block_cols);
+static void run_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events) {
+  const slices_way *way = call->way;
+  const size_t count = hui_least(call->accum->slices, call->k);
+  size_t rows = hui_least(call->m - i0, call->block_rows), cols = hui_least(call->n - j0, call->block_cols);
   float sum[HIGH * WIDE], part[HIGH * WIDE];
   memset(sum, 0, rows * WIDE * sizeof *sum);
   memset(part, 0, rows * WIDE * sizeof *part);
   for (size_t i = 0, k = 0, past; i < count; i++, k = past) {
-    past = k + g->k / count + (i < g->k % count);
-    multiply(g, i0, j0, k, past, i ? part : sum);
-    if (i) w->kernels->add(&w->plain, rows * (WIDE / HU_STEP_COLS), HU_STEP_COLS, 0, sum, sum, part, NULL);
+    past = k + call->k / count + (i < call->k % count);
+    multiply(call, i0, j0, k, past, i ? part : sum);
+    if (i) way->kernels->add(&way->plain, rows * (WIDE / HU_STEP_COLS), HU_STEP_COLS, 0, sum, sum, part, NULL);
   }
-  load_c(g, i0, j0, rows, cols, part);
-  w->kernels->add(&w->plain, rows * (WIDE / HU_STEP_COLS), HU_STEP_COLS, 0, sum, sum, part, NULL);
-  for (size_t i = 0; i < rows; i++) hui_gemm_finish32(g, i0 + i, j0, cols, sum + i * WIDE, events);
+  load_c(call, i0, j0, rows, cols, part);
+  way->kernels->add(&way->plain, rows * (WIDE / HU_STEP_COLS), HU_STEP_COLS, 0, sum, sum, part, NULL);
+  for (size_t i = 0; i < rows; i++) hui_gemm_finish32(call, i0 + i, j0, cols, sum + i * WIDE, events);
 }
 
-static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
-  slices_way w;
-  if (!choose(&w, g, level)) return 0;
-  hui_gemm_look(g);
-  g->way = &w;
-  hui_gemm_set_blocks(g, HIGH, HU_GEMM_MR, WIDE, HU_GEMM32_NR);
-  hui_gemm_run(g, run_block, events);
+static int run(hu_gemm_call *call, const hu_level *level, hu_events *events) {
+  slices_way way;
+  if (!choose(&way, call, level)) return 0;
+  hui_gemm_look(call);
+  call->way = &way;
+  hui_gemm_set_blocks(call, HIGH, HU_GEMM_MR, WIDE, HU_GEMM32_NR);
+  hui_gemm_run(call, run_block, events);
   return 1;
 }
 

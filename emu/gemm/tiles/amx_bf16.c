@@ -15,8 +15,8 @@
 #include "emu/gemm/tiles/amx_x86.h"
 
 static void multiply(size_t rows, size_t cols, size_t pairs, const uint32_t *a, const uint32_t *b, float *acc) {
-  hu_amx_block o = {rows, cols, pairs, HU_PAIRS_KC, HU_GEMM32_MB, a, b, (char *)acc};
-  hui_amx_multiply(&o, 0);
+  hu_amx_block block = {rows, cols, pairs, HU_PAIRS_KC, HU_GEMM32_MB, a, b, (char *)acc};
+  hui_amx_multiply(&block, 0);
 }
 
 static const hu_pair_kernels kernels = {hui_bfloat16_codes, hui_weave_halves, multiply, HU_AMX_SIDE, HU_AMX_SIDE, 1};

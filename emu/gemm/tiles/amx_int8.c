@@ -24,11 +24,11 @@ enum { OF_SIGNED, OF_UNSIGNED };
 
 static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_t *a, const uint32_t *b, int unsigned_a,
                            int32_t *acc, size_t high) {
-  hu_amx_block o = {rows, cols, words, HU_SHORT_KC, high, a, b, (char *)acc};
+  hu_amx_block block = {rows, cols, words, HU_SHORT_KC, high, a, b, (char *)acc};
   if (unsigned_a) {
-    hui_amx_multiply(&o, OF_UNSIGNED);
+    hui_amx_multiply(&block, OF_UNSIGNED);
   } else {
-    hui_amx_multiply(&o, OF_SIGNED);
+    hui_amx_multiply(&block, OF_SIGNED);
   }
 }
 
@@ -38,7 +38,7 @@ static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_
 static void set_up(size_t words) {
   hu_amx_shape shape = hu_amx_whole;
   shape.bytes[3] = (uint16_t)(4 * words);
-  for (size_t t = 4; t <= 6; t++) shape.rows[t] = (uint8_t)words;
+  for (size_t j = 4; j <= 6; j++) shape.rows[j] = (uint8_t)words;
   __asm__ volatile("" ::: "memory");
   _tile_loadconfig(&shape);
 }
@@ -51,8 +51,8 @@ HU_AMX_INLINE void part_tiles(const int kind, size_t words, const int across, co
   _tile_zero(0);
   if (across > 1) _tile_zero(1);
   if (across > 2) _tile_zero(2);
-  for (size_t p = 0; p < words; p += HU_AMX_SIDE, b += HU_AMX_SIDE * HU_GEMM32_NR) {
-    _tile_loadd(3, a + p, a_pitch);
+  for (size_t k = 0; k < words; k += HU_AMX_SIDE, b += HU_AMX_SIDE * HU_GEMM32_NR) {
+    _tile_loadd(3, a + k, a_pitch);
     _tile_loadd(4, b, pitch);
     HU_AMX_DOT(kind, 0, 3, 4);
     if (across > 1) _tile_loadd(5, b + HU_AMX_SIDE, pitch);
@@ -72,12 +72,12 @@ HU_AMX_INLINE void add_parts(const int kind, size_t rows, size_t cols, size_t wo
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     const size_t across = (cols - j + HU_AMX_SIDE - 1) / HU_AMX_SIDE;
     for (size_t i = 0; i < rows; i += HU_AMX_SIDE) {
-      const hu_corner c = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
+      const hu_corner corner = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
       part_tiles(kind, words, across > 2 ? 3 : (int)across, a + i * HU_SHORT_KC, b + j * HU_SHORT_KC, part);
       __asm__ volatile("" ::: "memory");
-      for (int r = 0; r < HU_AMX_SIDE && (size_t)r < c.rows; r++) {
-        for (int v = 0; v < 3 && (size_t)v < across; v++) {
-          hui_join_row(&c, r, v, _mm512_loadu_si512(part + r * HU_GEMM32_NR + v * HU_AMX_SIDE));
+      for (int k = 0; k < HU_AMX_SIDE && (size_t)k < corner.rows; k++) {
+        for (int column = 0; column < 3 && (size_t)column < across; column++) {
+          hui_join_row(&corner, k, column, _mm512_loadu_si512(part + k * HU_GEMM32_NR + column * HU_AMX_SIDE));
         }
       }
     }
@@ -97,9 +97,9 @@ static void add_part(size_t rows, size_t cols, size_t words, const uint32_t *a, 
 static void digit(size_t n, uint8_t *z, const float *x, float scale, uint32_t from) {
   const __m512i low = _mm512_set1_epi32((int)from), seven = _mm512_set1_epi32(127);
   for (size_t i = 0; i < n; i += 16) {
-    __m512i u = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(scale)));
-    __m512i size = _mm512_and_si512(_mm512_srlv_epi32(_mm512_abs_epi32(u), low), seven);
-    __m512i minus = _mm512_srai_epi32(u, 31);
+    __m512i bits = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(scale)));
+    __m512i size = _mm512_and_si512(_mm512_srlv_epi32(_mm512_abs_epi32(bits), low), seven);
+    __m512i minus = _mm512_srai_epi32(bits, 31);
     size = _mm512_sub_epi32(_mm512_xor_si512(size, minus), minus);
     _mm_storeu_si128((__m128i *)(void *)(z + i), _mm512_cvtepi32_epi8(size));
   }

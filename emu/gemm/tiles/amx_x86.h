@@ -58,12 +58,12 @@ typedef struct hu_amx_block {
 
 /* Columns of 16 words, counted through the panels: where number t of B and of acc begins. */
 #define HU_AMX_ACROSS ((size_t)HU_GEMM32_NR / HU_AMX_SIDE)
-static inline const uint32_t *hui_amx_b(const hu_amx_block *o, size_t t) {
-  return o->b + t / HU_AMX_ACROSS * (o->kc * HU_GEMM32_NR) + t % HU_AMX_ACROSS * HU_AMX_SIDE;
+static inline const uint32_t *hui_amx_b(const hu_amx_block *block, size_t j) {
+  return block->b + j / HU_AMX_ACROSS * (block->kc * HU_GEMM32_NR) + j % HU_AMX_ACROSS * HU_AMX_SIDE;
 }
-static inline char *hui_amx_acc(const hu_amx_block *o, size_t i, size_t t) {
-  size_t panel = t / HU_AMX_ACROSS * o->high + i;
-  return o->acc + 4 * (panel * HU_GEMM32_NR + t % HU_AMX_ACROSS * HU_AMX_SIDE);
+static inline char *hui_amx_acc(const hu_amx_block *block, size_t i, size_t j) {
+  size_t panel = j / HU_AMX_ACROSS * block->high + i;
+  return block->acc + 4 * (panel * HU_GEMM32_NR + j % HU_AMX_ACROSS * HU_AMX_SIDE);
 }
 
 #define HU_AMX_INLINE static inline __attribute__((always_inline))
@@ -71,36 +71,36 @@ static inline char *hui_amx_acc(const hu_amx_block *o, size_t i, size_t t) {
 /* Tiles (i, t), (i, t + 1), (i + 16, t), (i + 16, t + 1) of sums are tiles 0 to 3, those of A 4 and 5, of B 6 and 7:
  * four loads for four products. `down`, `across`: two of them, else one. The numbers of tiles are parts of the
  * instructions, and compilers' macros paste them into text. HU_AMX_DOT(kind, z, x, y) is the includer's instruction. */
-HU_AMX_INLINE void hui_amx_words(const hu_amx_block *o, const int kind, const int down, const int across,
+HU_AMX_INLINE void hui_amx_words(const hu_amx_block *block, const int kind, const int down, const int across,
                                  const uint32_t *a, const uint32_t *b, const uint32_t *next) {
-  const long a_pitch = (long)(o->kc * 4), pitch = HU_GEMM32_NR * 4;
+  const long a_pitch = (long)(block->kc * 4), pitch = HU_GEMM32_NR * 4;
   (void)kind;
-  for (size_t p = 0; p < o->words; p += HU_AMX_SIDE) {
-    _tile_loadd(4, a + p, a_pitch);
-    _tile_loadd(6, b + p * HU_GEMM32_NR, pitch);
+  for (size_t k = 0; k < block->words; k += HU_AMX_SIDE) {
+    _tile_loadd(4, a + k, a_pitch);
+    _tile_loadd(6, b + k * HU_GEMM32_NR, pitch);
     HU_AMX_DOT(kind, 0, 4, 6);
     if (across) {
-      _tile_loadd(7, next + p * HU_GEMM32_NR, pitch);
+      _tile_loadd(7, next + k * HU_GEMM32_NR, pitch);
       HU_AMX_DOT(kind, 1, 4, 7);
     }
     if (down) {
-      _tile_loadd(5, a + HU_AMX_SIDE * o->kc + p, a_pitch);
+      _tile_loadd(5, a + HU_AMX_SIDE * block->kc + k, a_pitch);
       HU_AMX_DOT(kind, 2, 5, 6);
       if (across) HU_AMX_DOT(kind, 3, 5, 7);
     }
   }
 }
 
-HU_AMX_INLINE void hui_amx_tiles(const hu_amx_block *o, const int kind, size_t i, size_t t, const int down,
+HU_AMX_INLINE void hui_amx_tiles(const hu_amx_block *block, const int kind, size_t i, size_t j, const int down,
                                  const int across) {
   const long pitch = HU_GEMM32_NR * 4;
-  char *z0 = hui_amx_acc(o, i, t), *z1 = hui_amx_acc(o, i, t + 1);
-  char *z2 = hui_amx_acc(o, i + HU_AMX_SIDE, t), *z3 = hui_amx_acc(o, i + HU_AMX_SIDE, t + 1);
+  char *z0 = hui_amx_acc(block, i, j), *z1 = hui_amx_acc(block, i, j + 1);
+  char *z2 = hui_amx_acc(block, i + HU_AMX_SIDE, j), *z3 = hui_amx_acc(block, i + HU_AMX_SIDE, j + 1);
   _tile_loadd(0, z0, pitch);
   if (across) _tile_loadd(1, z1, pitch);
   if (down) _tile_loadd(2, z2, pitch);
   if (down && across) _tile_loadd(3, z3, pitch);
-  hui_amx_words(o, kind, down, across, o->a + i * o->kc, hui_amx_b(o, t), hui_amx_b(o, t + 1));
+  hui_amx_words(block, kind, down, across, block->a + i * block->kc, hui_amx_b(block, j), hui_amx_b(block, j + 1));
   _tile_stored(0, z0, pitch);
   if (across) _tile_stored(1, z1, pitch);
   if (down) _tile_stored(2, z2, pitch);
@@ -109,21 +109,21 @@ HU_AMX_INLINE void hui_amx_tiles(const hu_amx_block *o, const int kind, size_t i
 
 /* The sums of a block, whose rows, columns and words are taken up to whole tiles. gcc 12's macros do not say that a
  * tile is loaded from memory: what was stored before has to be there. */
-HU_AMX_INLINE void hui_amx_multiply(const hu_amx_block *o, const int kind) {
-  const size_t last = (o->cols - 1) / HU_AMX_SIDE;
+HU_AMX_INLINE void hui_amx_multiply(const hu_amx_block *block, const int kind) {
+  const size_t last = (block->cols - 1) / HU_AMX_SIDE;
   __asm__ volatile("" ::: "memory");
   _tile_loadconfig(&hu_amx_whole);
-  for (size_t t = 0; t <= last; t += 2) {
-    for (size_t i = 0; i < o->rows; i += 2 * (size_t)HU_AMX_SIDE) {
-      const int down = o->rows - i > HU_AMX_SIDE;
-      if (down && t < last) {
-        hui_amx_tiles(o, kind, i, t, 1, 1);
-      } else if (t < last) {
-        hui_amx_tiles(o, kind, i, t, 0, 1);
+  for (size_t j = 0; j <= last; j += 2) {
+    for (size_t i = 0; i < block->rows; i += 2 * (size_t)HU_AMX_SIDE) {
+      const int down = block->rows - i > HU_AMX_SIDE;
+      if (down && j < last) {
+        hui_amx_tiles(block, kind, i, j, 1, 1);
+      } else if (j < last) {
+        hui_amx_tiles(block, kind, i, j, 0, 1);
       } else if (down) {
-        hui_amx_tiles(o, kind, i, t, 1, 0);
+        hui_amx_tiles(block, kind, i, j, 1, 0);
       } else {
-        hui_amx_tiles(o, kind, i, t, 0, 0);
+        hui_amx_tiles(block, kind, i, j, 0, 0);
       }
     }
   }

@@ -14,12 +14,12 @@
 static inline __attribute__((always_inline)) void step32(__m512 z[8][3], const int nv, const float *a, const float *b) {
   __m512 y[3];
 #pragma GCC unroll 3
-  for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_ps(b + 16 * v);
+  for (int j = 0; j < nv; j++) y[j] = _mm512_loadu_ps(b + 16 * j);
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
     __m512 x = _mm512_set1_ps(a[i]);
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) z[i][v] = _mm512_fmadd_ps(x, y[v], z[i][v]);
+    for (int j = 0; j < nv; j++) z[i][j] = _mm512_fmadd_ps(x, y[j], z[i][j]);
   }
 }
 
@@ -36,9 +36,9 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * v);
-      _mm_prefetch((const char *)(below + i * HU_GEMM32_NR + 16 * v), _MM_HINT_T0);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * j);
+      _mm_prefetch((const char *)(below + i * HU_GEMM32_NR + 16 * j), _MM_HINT_T0);
     }
   }
   for (; kc >= 4; kc -= 4) {
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
+    for (int j = 0; j < nv; j++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * j, z[i][j]);
   }
 }
 
@@ -95,12 +95,12 @@ static inline __attribute__((always_inline)) void step64(__m512d z[8][3], const 
                                                          const double *b) {
   __m512d y[3];
 #pragma GCC unroll 3
-  for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_pd(b + 8 * v);
+  for (int j = 0; j < nv; j++) y[j] = _mm512_loadu_pd(b + 8 * j);
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
     __m512d x = _mm512_set1_pd(a[i]);
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) z[i][v] = _mm512_fmadd_pd(x, y[v], z[i][v]);
+    for (int j = 0; j < nv; j++) z[i][j] = _mm512_fmadd_pd(x, y[j], z[i][j]);
   }
 }
 
@@ -117,9 +117,9 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NR + 8 * v);
-      _mm_prefetch((const char *)(below + i * HU_GEMM64_NR + 8 * v), _MM_HINT_T0);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NR + 8 * j);
+      _mm_prefetch((const char *)(below + i * HU_GEMM64_NR + 8 * j), _MM_HINT_T0);
     }
   }
   for (; kc >= 4; kc -= 4) {
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) _mm512_storeu_pd(acc + i * HU_GEMM64_NR + 8 * v, z[i][v]);
+    for (int j = 0; j < nv; j++) _mm512_storeu_pd(acc + i * HU_GEMM64_NR + 8 * j, z[i][j]);
   }
 }
 
@@ -187,7 +187,7 @@ static inline void widen(size_t n, double *z, const float *x) {
 }
 
 static void spread32(size_t panels, float *z, const float *x) {
-  for (size_t p = 0; p < panels; p++, z += HU_GEMM32_NR * HU_GEMM32_KC, x += HU_GEMM32_NR) {
+  for (size_t panel = 0; panel < panels; panel++, z += HU_GEMM32_NR * HU_GEMM32_KC, x += HU_GEMM32_NR) {
     _mm512_storeu_ps(z, _mm512_loadu_ps(x));
     _mm512_storeu_ps(z + 16, _mm512_loadu_ps(x + 16));
     _mm512_storeu_ps(z + 32, _mm512_loadu_ps(x + 32));
@@ -195,7 +195,7 @@ static void spread32(size_t panels, float *z, const float *x) {
 }
 
 static void spread64(size_t panels, double *z, const float *x) {
-  for (size_t p = 0; p < panels; p++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
+  for (size_t panel = 0; panel < panels; panel++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
     _mm512_storeu_pd(z, _mm512_cvtps_pd(_mm256_loadu_ps(x)));
     _mm512_storeu_pd(z + 8, _mm512_cvtps_pd(_mm256_loadu_ps(x + 8)));
     _mm512_storeu_pd(z + 16, _mm512_cvtps_pd(_mm256_loadu_ps(x + 16)));
@@ -208,37 +208,37 @@ static size_t narrow(size_t n, float *z, const double *x) {
   __mmask8 edge = 0;
   for (size_t i = 0; i < n; i += 8) {
     __mmask8 there = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : 0xFF;
-    __m512d v = _mm512_maskz_loadu_pd(there, x + i), size = _mm512_abs_pd(v);
-    __m256 f = _mm512_cvtpd_ps(v);
-    __mmask8 small = _mm512_cmp_pd_mask(size, lo, _CMP_LT_OQ) & _mm512_cmp_pd_mask(v, zero, _CMP_NEQ_UQ);
+    __m512d value = _mm512_maskz_loadu_pd(there, x + i), size = _mm512_abs_pd(value);
+    __m256 single = _mm512_cvtpd_ps(value);
+    __mmask8 small = _mm512_cmp_pd_mask(size, lo, _CMP_LT_OQ) & _mm512_cmp_pd_mask(value, zero, _CMP_NEQ_UQ);
     edge = (__mmask8)(edge | small | _mm512_cmp_pd_mask(size, hi, _CMP_NLE_UQ));
-    changed += (size_t)__builtin_popcount(_mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_UQ));
-    _mm256_mask_storeu_ps(z + i, there, f);
+    changed += (size_t)__builtin_popcount(_mm512_cmp_pd_mask(_mm512_cvtps_pd(single), value, _CMP_NEQ_UQ));
+    _mm256_mask_storeu_ps(z + i, there, single);
   }
   return edge ? SIZE_MAX : changed;
 }
 
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it
  * unless both are by 0. */
-static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
-  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << q->w) - 1), zero = _mm512_setzero_si512();
-  for (size_t v = 0; v < kc * (HU_WIDE_COLS / 8); v++) {
-    __m512i u = _mm512_loadu_si512(x + 8 * v),
-            field = _mm512_and_si512(_mm512_srli_epi64(u, 52), _mm512_set1_epi64(0x7FF));
-    __m512i sig = _mm512_and_si512(u, fraction), up;
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << rule->w) - 1), zero = _mm512_setzero_si512();
+  for (size_t j = 0; j < kc * (HU_WIDE_COLS / 8); j++) {
+    __m512i bits = _mm512_loadu_si512(x + 8 * j),
+            field = _mm512_and_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x7FF));
+    __m512i sig = _mm512_and_si512(bits, fraction), up;
     __mmask8 normal = _mm512_cmpneq_epi64_mask(field, zero);
     sig = _mm512_mask_or_epi64(sig, normal, sig, hidden);
     sig = _mm512_mask_mov_epi64(sig, _mm512_cmpeq_epi64_mask(field, _mm512_set1_epi64(0x7FF)), zero);
     up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)),
-                          _mm512_set1_epi64(1075 + q->low + q->first * q->w));
-    u = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), u);
-    double *z = digits + (v / 2 * (size_t)q->count) * HU_WIDE_COLS + v % 2 * 8;
-    for (int32_t t = 0; t < q->count; t++) {
-      __m512i d = _mm512_or_si512(_mm512_sllv_epi64(sig, up), _mm512_srlv_epi64(sig, _mm512_sub_epi64(zero, up)));
-      __m512d r = _mm512_cvtepi64_pd(_mm512_and_si512(d, mask));
-      _mm512_storeu_pd(z + t * HU_WIDE_COLS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(r), u)));
-      up = _mm512_sub_epi64(up, _mm512_set1_epi64(q->w));
+                          _mm512_set1_epi64(1075 + rule->low + rule->first * rule->w));
+    bits = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), bits);
+    double *z = digits + (j / 2 * (size_t)rule->count) * HU_WIDE_COLS + j % 2 * 8;
+    for (int32_t k = 0; k < rule->count; k++) {
+      __m512i digit = _mm512_or_si512(_mm512_sllv_epi64(sig, up), _mm512_srlv_epi64(sig, _mm512_sub_epi64(zero, up)));
+      __m512d number = _mm512_cvtepi64_pd(_mm512_and_si512(digit, mask));
+      _mm512_storeu_pd(z + k * HU_WIDE_COLS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(number), bits)));
+      up = _mm512_sub_epi64(up, _mm512_set1_epi64(rule->w));
     }
   }
 }
@@ -249,32 +249,32 @@ static inline void add_to(int64_t *bins, __m512d x) {
 
 static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *row, const int count, const int cut,
                                                             const double *digits, int64_t *bins) {
-  for (size_t g = 0; g < row->groups; g++) {
+  for (size_t group = 0; group < row->groups; group++) {
     __m512d lo[HU_WIDE_BAND][2], hi[HU_WIDE_BAND][2];
 #pragma GCC unroll 6
-    for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm512_setzero_pd();
-    for (size_t i = row->first[g]; i < row->first[g + 1]; i++) {
-      const double *d = digits + row->k[i] * (size_t)(count * HU_WIDE_COLS);
+    for (int j = 0; j < count; j++) lo[j][0] = lo[j][1] = hi[j][0] = hi[j][1] = _mm512_setzero_pd();
+    for (size_t i = row->first[group]; i < row->first[group + 1]; i++) {
+      const double *at = digits + row->k[i] * (size_t)(count * HU_WIDE_COLS);
       __m512d x = _mm512_set1_pd(row->lo[i]), y = cut ? _mm512_set1_pd(row->hi[i]) : x;
 #pragma GCC unroll 6
-      for (int t = 0; t < count; t++) {
-        __m512d d0 = _mm512_loadu_pd(d + t * HU_WIDE_COLS), d1 = _mm512_loadu_pd(d + t * HU_WIDE_COLS + 8);
-        lo[t][0] = _mm512_fmadd_pd(x, d0, lo[t][0]);
-        lo[t][1] = _mm512_fmadd_pd(x, d1, lo[t][1]);
+      for (int j = 0; j < count; j++) {
+        __m512d d0 = _mm512_loadu_pd(at + j * HU_WIDE_COLS), d1 = _mm512_loadu_pd(at + j * HU_WIDE_COLS + 8);
+        lo[j][0] = _mm512_fmadd_pd(x, d0, lo[j][0]);
+        lo[j][1] = _mm512_fmadd_pd(x, d1, lo[j][1]);
         if (cut) {
-          hi[t][0] = _mm512_fmadd_pd(y, d0, hi[t][0]);
-          hi[t][1] = _mm512_fmadd_pd(y, d1, hi[t][1]);
+          hi[j][0] = _mm512_fmadd_pd(y, d0, hi[j][0]);
+          hi[j][1] = _mm512_fmadd_pd(y, d1, hi[j][1]);
         }
       }
     }
-    int64_t *z = bins + row->bin[g] * HU_WIDE_COLS;
+    int64_t *z = bins + row->bin[group] * HU_WIDE_COLS;
 #pragma GCC unroll 6
-    for (int t = 0; t < count; t++) {
-      add_to(z + t * HU_WIDE_COLS, lo[t][0]);
-      add_to(z + t * HU_WIDE_COLS + 8, lo[t][1]);
+    for (int j = 0; j < count; j++) {
+      add_to(z + j * HU_WIDE_COLS, lo[j][0]);
+      add_to(z + j * HU_WIDE_COLS + 8, lo[j][1]);
       if (cut) {
-        add_to(z + (t + 1) * HU_WIDE_COLS, hi[t][0]);
-        add_to(z + (t + 1) * HU_WIDE_COLS + 8, hi[t][1]);
+        add_to(z + (j + 1) * HU_WIDE_COLS, hi[j][0]);
+        add_to(z + (j + 1) * HU_WIDE_COLS + 8, hi[j][1]);
       }
     }
   }
@@ -301,39 +301,39 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 /* Eight at a time; where one has fewer digits than its exponent says, one at a time. */
-static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+static void to_bins(const hu_bin_rule *rule, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
-  const __m512i within = _mm512_set1_epi64((1 << p->shift) - 1), zero = _mm512_setzero_si512();
-  const __m512i lowest = _mm512_set1_epi64(1023 + p->m + p->low), special = _mm512_set1_epi64(0x7FF);
-  const __m128i drop = _mm_cvtsi32_si128(52 - p->m), shift = _mm_cvtsi32_si128(p->shift);
+  const __m512i within = _mm512_set1_epi64((1 << rule->shift) - 1), zero = _mm512_setzero_si512();
+  const __m512i lowest = _mm512_set1_epi64(1023 + rule->m + rule->low), special = _mm512_set1_epi64(0x7FF);
+  const __m128i drop = _mm_cvtsi32_si128(52 - rule->m), shift = _mm_cvtsi32_si128(rule->shift);
   __m128i lane = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
   const __m128i eight = _mm_set1_epi16(8);
   for (size_t i = 0; i < n; i += 8, lane = _mm_xor_si128(lane, eight)) {
-    __m512i u = _mm512_loadu_si512(x + i), field = _mm512_and_si512(_mm512_srli_epi64(u, 52), special);
-    __m512i to = _mm512_sub_epi64(field, lowest), sig = _mm512_or_si512(_mm512_and_si512(u, fraction), hidden);
-    __mmask8 there = _mm512_test_epi64_mask(_mm512_slli_epi64(u, 1), _mm512_set1_epi64(-1));
+    __m512i bits = _mm512_loadu_si512(x + i), field = _mm512_and_si512(_mm512_srli_epi64(bits, 52), special);
+    __m512i to = _mm512_sub_epi64(field, lowest), sig = _mm512_or_si512(_mm512_and_si512(bits, fraction), hidden);
+    __mmask8 there = _mm512_test_epi64_mask(_mm512_slli_epi64(bits, 1), _mm512_set1_epi64(-1));
     there &= _mm512_cmpneq_epi64_mask(field, special);
     __mmask8 odd = _mm512_cmplt_epi64_mask(to, zero) | _mm512_cmpeq_epi64_mask(field, zero);
     to = _mm512_maskz_mov_epi64(there, to);
     sig = _mm512_maskz_srl_epi64(there, sig, drop);
     sig = _mm512_sllv_epi64(sig, _mm512_and_si512(to, within));
-    __m512i minus = _mm512_srai_epi64(u, 63);
+    __m512i minus = _mm512_srai_epi64(bits, 63);
     _mm512_storeu_si512(y + i, _mm512_sub_epi64(_mm512_xor_si512(sig, minus), minus));
     __m128i bin = _mm512_cvtepi64_epi16(_mm512_slli_epi64(_mm512_srl_epi64(to, shift), 4));
     _mm_storeu_si128((__m128i *)(void *)(at + i), spread ? _mm_add_epi16(bin, lane) : bin);
     if (HU_UNLIKELY(odd & there)) {
-      for (size_t l = i; l < i + 8; l++) {
-        hui_bin_one(p, x[l], &y[l], &at[l]);
-        if (spread) at[l] = (uint16_t)(at[l] + l % HU_WIDE_COLS);
+      for (size_t k = i; k < i + 8; k++) {
+        hui_bin_one(rule, x[k], &y[k], &at[k]);
+        if (spread) at[k] = (uint16_t)(at[k] + k % HU_WIDE_COLS);
       }
     }
   }
 }
 
 /* As in wide_carries.h, with the carries in registers. */
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) {
-  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
-  const __m128i down = _mm_cvtsi32_si128(w);
+static void propagate_carries(int32_t width, size_t bins, int64_t *z) {
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << width) - 1);
+  const __m128i down = _mm_cvtsi32_si128(width);
   __m512i c0 = _mm512_setzero_si512(), c1 = c0;
   for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLS) {
     c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(z));
@@ -347,14 +347,14 @@ static void propagate_carries(int32_t w, size_t bins, int64_t *z) {
   _mm512_storeu_si512(z + 8, _mm512_add_epi64(c1, _mm512_loadu_si512(z + 8)));
 }
 
-static void join(int32_t w, size_t bins, int64_t *z) {
-  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
-  const __m128i down = _mm_cvtsi32_si128(w);
+static void join(int32_t width, size_t bins, int64_t *z) {
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << width) - 1);
+  const __m128i down = _mm_cvtsi32_si128(width);
   __m512i c0 = _mm512_setzero_si512(), c1 = c0;
   const int64_t *from = z;
-  for (size_t i = 0; i < bins; i += 64 / (size_t)w, z += HU_WIDE_COLS) {
+  for (size_t i = 0; i < bins; i += 64 / (size_t)width, z += HU_WIDE_COLS) {
     __m512i z0 = _mm512_setzero_si512(), z1 = z0;
-    for (int32_t at = 0; at < 64; at += w, from += HU_WIDE_COLS) {
+    for (int32_t at = 0; at < 64; at += width, from += HU_WIDE_COLS) {
       c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(from));
       c1 = _mm512_add_epi64(c1, _mm512_loadu_si512(from + 8));
       z0 = _mm512_or_si512(z0, _mm512_sll_epi64(_mm512_and_si512(c0, mask), _mm_cvtsi32_si128(at)));

@@ -17,27 +17,27 @@ static inline __attribute__((always_inline)) void tile(size_t pairs, const int n
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * v);
-      _mm_prefetch((const char *)(acc + (HU_GEMM_MR + i) * HU_GEMM32_NR + 16 * v), _MM_HINT_T0);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * j);
+      _mm_prefetch((const char *)(acc + (HU_GEMM_MR + i) * HU_GEMM32_NR + 16 * j), _MM_HINT_T0);
     }
   }
   for (; pairs; pairs--, a += HU_GEMM_MR, b += HU_GEMM32_NR, next += HU_GEMM_MR) {
     __m512i y[3];
     _mm_prefetch((const char *)next, _MM_HINT_T0);
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_si512(b + 16 * v);
+    for (int j = 0; j < nv; j++) y[j] = _mm512_loadu_si512(b + 16 * j);
 #pragma GCC unroll 8
     for (int i = 0; i < HU_GEMM_MR; i++) {
       __m512i x = _mm512_set1_epi32((int)a[i]);
 #pragma GCC unroll 3
-      for (int v = 0; v < nv; v++) z[i][v] = _mm512_dpbf16_ps(z[i][v], (__m512bh)x, (__m512bh)y[v]);
+      for (int j = 0; j < nv; j++) z[i][j] = _mm512_dpbf16_ps(z[i][j], (__m512bh)x, (__m512bh)y[j]);
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
+    for (int j = 0; j < nv; j++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * j, z[i][j]);
   }
 }
 

@@ -27,9 +27,9 @@ typedef struct mode_keys {
 
 WORD_FN mode_keys keys_of(uint64_t key) {
   mode_keys z;
-  for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    z.k0[r] = wide_all((uint32_t)key + r * HU_PHILOX_W0);
-    z.k1[r] = wide_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
+  for (uint32_t i = 0; i < HU_PHILOX_ROUNDS; i++) {
+    z.k0[i] = wide_all((uint32_t)key + i * HU_PHILOX_W0);
+    z.k1[i] = wide_all((uint32_t)(key >> 32) + i * HU_PHILOX_W1);
   }
   z.low = (uint32_t)key;
   return z;
@@ -38,12 +38,12 @@ WORD_FN mode_keys keys_of(uint64_t key) {
 /* q_high: word 3 of the counter; pitch: elements of a row. */
 WORD_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint64_t pitch, uint32_t q_high) {
   mode_blocks z;
-  for (uint32_t g = 0; g < MODE_GROUPS; g++) {
-    seq_u counter = wide_plus(wide_all(element + g / 2 * pitch + g % 2), wide_twice_order());
-    z.high[g] = wide_high(counter);
-    z.first[g] = wide_mul(counter, wide_all(HU_PHILOX_M0));
-    seq_u word2 = wide_xor3(wide_high(z.first[g]), wide_all(q_high), key->k1[0]);
-    z.second[g] = wide_mul(word2, wide_all(HU_PHILOX_M1));
+  for (uint32_t group = 0; group < MODE_GROUPS; group++) {
+    seq_u counter = wide_plus(wide_all(element + group / 2 * pitch + group % 2), wide_twice_order());
+    z.high[group] = wide_high(counter);
+    z.first[group] = wide_mul(counter, wide_all(HU_PHILOX_M0));
+    seq_u word2 = wide_xor3(wide_high(z.first[group]), wide_all(q_high), key->k1[0]);
+    z.second[group] = wide_mul(word2, wide_all(HU_PHILOX_M1));
   }
   return z;
 }
@@ -55,30 +55,30 @@ WORD_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_
   const uint64_t p1 = (uint64_t)HU_PHILOX_M1 * q_low;
   seq_u c0[MODE_GROUPS], c1[MODE_GROUPS], c2[MODE_GROUPS], c3[MODE_GROUPS];
   HU_UNROLL
-  for (size_t g = 0; g < MODE_GROUPS; g++) {
-    seq_u word0 = wide_xor(from->high[g], wide_all((uint32_t)(p1 >> 32) ^ key->low));
-    c3[g] = wide_mul(word0, m0);
-    c2[g] = wide_xor3(wide_high(c3[g]), from->first[g], key->k1[1]);
-    c1[g] = from->second[g];
-    c0[g] = wide_xor(wide_high(from->second[g]), wide_all((uint32_t)p1 ^ (key->low + HU_PHILOX_W0)));
+  for (size_t group = 0; group < MODE_GROUPS; group++) {
+    seq_u word0 = wide_xor(from->high[group], wide_all((uint32_t)(p1 >> 32) ^ key->low));
+    c3[group] = wide_mul(word0, m0);
+    c2[group] = wide_xor3(wide_high(c3[group]), from->first[group], key->k1[1]);
+    c1[group] = from->second[group];
+    c0[group] = wide_xor(wide_high(from->second[group]), wide_all((uint32_t)p1 ^ (key->low + HU_PHILOX_W0)));
   }
   HU_UNROLL
-  for (size_t r = 2; r < HU_PHILOX_ROUNDS; r++) {
+  for (size_t i = 2; i < HU_PHILOX_ROUNDS; i++) {
     HU_UNROLL
-    for (size_t g = 0; g < MODE_GROUPS; g++) {
-      seq_u p0 = wide_mul(c0[g], m0), p2 = wide_mul(c2[g], m1);
-      c0[g] = wide_xor3(wide_high(p2), c1[g], key->k0[r]);
-      c2[g] = wide_xor3(wide_high(p0), c3[g], key->k1[r]);
-      c1[g] = p2;
-      c3[g] = p0;
+    for (size_t group = 0; group < MODE_GROUPS; group++) {
+      seq_u p0 = wide_mul(c0[group], m0), p2 = wide_mul(c2[group], m1);
+      c0[group] = wide_xor3(wide_high(p2), c1[group], key->k0[i]);
+      c2[group] = wide_xor3(wide_high(p0), c3[group], key->k1[i]);
+      c1[group] = p2;
+      c3[group] = p0;
     }
   }
   HU_UNROLL
-  for (size_t r = 0; r < MODE_DRAWN; r++) {
-    words[4 * r] = wide_join(c0[2 * r], c0[2 * r + 1]);
-    words[4 * r + 1] = wide_join(c1[2 * r], c1[2 * r + 1]);
-    words[4 * r + 2] = wide_join(c2[2 * r], c2[2 * r + 1]);
-    words[4 * r + 3] = wide_join(c3[2 * r], c3[2 * r + 1]);
+  for (size_t i = 0; i < MODE_DRAWN; i++) {
+    words[4 * i] = wide_join(c0[2 * i], c0[2 * i + 1]);
+    words[4 * i + 1] = wide_join(c1[2 * i], c1[2 * i + 1]);
+    words[4 * i + 2] = wide_join(c2[2 * i], c2[2 * i + 1]);
+    words[4 * i + 3] = wide_join(c3[2 * i], c3[2 * i + 1]);
   }
 }
 

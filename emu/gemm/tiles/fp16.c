@@ -18,8 +18,8 @@ enum { MR = HU_GEMM_MR, NR = HU_HALF_NR, KC = HU_HALF_KC, MB = HU_HALF_MB, LANES
 /* Exact both ways. */
 static void narrow(size_t n, uint16_t *z, const float *x) {
   for (size_t i = 0; i < n; i += 16) {
-    __m256i u = _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    _mm256_storeu_si256((__m256i *)(void *)(z + i), u);
+    __m256i bits = _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm256_storeu_si256((__m256i *)(void *)(z + i), bits);
   }
 }
 
@@ -32,8 +32,8 @@ static void widen(size_t n, float *z, const uint16_t *x) {
 /* Each code twice, in a word: a word is spread over a vector by its load alone. */
 static void twice(size_t n, uint32_t *z, const uint16_t *x) {
   for (size_t i = 0; i < n; i += 16) {
-    __m512i u = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(x + i)));
-    _mm512_storeu_si512(z + i, _mm512_or_si512(u, _mm512_slli_epi32(u, 16)));
+    __m512i bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(x + i)));
+    _mm512_storeu_si512(z + i, _mm512_or_si512(bits, _mm512_slli_epi32(bits, 16)));
   }
 }
 
@@ -54,25 +54,25 @@ static inline __attribute__((always_inline)) void tile(const uint32_t round, con
 #pragma GCC unroll 8
   for (int i = 0; i < MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = fresh ? _mm512_castsi512_ph(_mm512_setzero_si512()) : _mm512_loadu_ph(acc + i * NR + LANES * v);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = fresh ? _mm512_castsi512_ph(_mm512_setzero_si512()) : _mm512_loadu_ph(acc + i * NR + LANES * j);
     }
   }
   for (; kc; kc--, a += MR, b += NR) {
     __m512h y[3];
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_ph(b + LANES * v);
+    for (int j = 0; j < nv; j++) y[j] = _mm512_loadu_ph(b + LANES * j);
 #pragma GCC unroll 8
     for (int i = 0; i < MR; i++) {
       __m512h x = _mm512_castsi512_ph(_mm512_set1_epi32((int)a[i]));
 #pragma GCC unroll 3
-      for (int v = 0; v < nv; v++) z[i][v] = fused(round, x, y[v], z[i][v]);
+      for (int j = 0; j < nv; j++) z[i][j] = fused(round, x, y[j], z[i][j]);
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) _mm512_storeu_ph(acc + i * NR + LANES * v, z[i][v]);
+    for (int j = 0; j < nv; j++) _mm512_storeu_ph(acc + i * NR + LANES * j, z[i][j]);
   }
 }
 

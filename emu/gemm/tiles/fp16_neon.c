@@ -37,7 +37,7 @@ static void tile(size_t kc, const uint16_t *a, const uint16_t *b, uint16_t *acc,
   HU_UNROLL
   for (int i = 0; i < MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < 3; v++) z[i][v] = fresh ? vdupq_n_f16(0) : load(acc + i * NR + LANES * v);
+    for (int j = 0; j < 3; j++) z[i][j] = fresh ? vdupq_n_f16(0) : load(acc + i * NR + LANES * j);
   }
   for (; kc; kc--, a += MR, b += NR) {
     const float16x8_t x = load(a), y[3] = {load(b), load(b + LANES), load(b + 2 * LANES)};
@@ -46,7 +46,7 @@ static void tile(size_t kc, const uint16_t *a, const uint16_t *b, uint16_t *acc,
   HU_UNROLL
   for (int i = 0; i < MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < 3; v++) vst1q_u16(acc + i * NR + LANES * v, vreinterpretq_u16_f16(z[i][v]));
+    for (int j = 0; j < 3; j++) vst1q_u16(acc + i * NR + LANES * j, vreinterpretq_u16_f16(z[i][j]));
   }
 }
 

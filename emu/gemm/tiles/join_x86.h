@@ -16,20 +16,21 @@ typedef struct hu_corner {
   const hu_short_join *join;
 } hu_corner;
 
-static inline __attribute__((always_inline)) void hui_join_row(const hu_corner *c, const int i, const int v,
+static inline __attribute__((always_inline)) void hui_join_row(const hu_corner *corner, const int i, const int j,
                                                                __m512i part) {
-  size_t left = c->left > 16 * (size_t)v ? c->left - 16 * (size_t)v : 0;
+  size_t left = corner->left > 16 * (size_t)j ? corner->left - 16 * (size_t)j : 0;
   __mmask16 there = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xFFFF);
-  float *at = c->sum + (size_t)i * c->cols + 16 * (size_t)v;
+  float *at = corner->sum + (size_t)i * corner->cols + 16 * (size_t)j;
   __m512 sum = _mm512_maskz_loadu_ps(there, at),
-         p = _mm512_mul_ps(_mm512_cvtepi32_ps(part), _mm512_set1_ps(c->join->unit));
-  __m512 row = _mm512_set1_ps(c->row[i]), column = _mm512_maskz_loadu_ps(there, c->column + 16 * v);
-  if (c->join->twice) {
-    p = _mm512_mul_ps(p, row);
+         product = _mm512_mul_ps(_mm512_cvtepi32_ps(part), _mm512_set1_ps(corner->join->unit));
+  __m512 row = _mm512_set1_ps(corner->row[i]), column = _mm512_maskz_loadu_ps(there, corner->column + 16 * j);
+  if (corner->join->twice) {
+    product = _mm512_mul_ps(product, row);
   } else {
     column = _mm512_mul_ps(row, column);
   }
-  sum = c->join->unfused ? _mm512_add_ps(sum, _mm512_mul_ps(column, p)) : _mm512_fmadd_ps(column, p, sum);
+  sum = corner->join->unfused ? _mm512_add_ps(sum, _mm512_mul_ps(column, product))
+                              : _mm512_fmadd_ps(column, product, sum);
   _mm512_mask_storeu_ps(at, there, sum);
 }
 

@@ -19,7 +19,7 @@ NEON_FN void tile32(size_t kc, const float *a, const float *b, float *acc, int f
   HU_UNROLL
   for (int i = 0; i < HU_GEMM_MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < NEON_V; v++) z[i][v] = fresh ? vdupq_n_f32(0) : vld1q_f32(acc + i * HU_GEMM32_NR + 4 * v);
+    for (int j = 0; j < NEON_V; j++) z[i][j] = fresh ? vdupq_n_f32(0) : vld1q_f32(acc + i * HU_GEMM32_NR + 4 * j);
   }
   for (size_t k = 0; k < kc; k++) {
     float32x4_t b0 = vld1q_f32(b), b1 = vld1q_f32(b + 4), b2 = vld1q_f32(b + 8);
@@ -38,7 +38,7 @@ NEON_FN void tile32(size_t kc, const float *a, const float *b, float *acc, int f
   HU_UNROLL
   for (int i = 0; i < HU_GEMM_MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < NEON_V; v++) vst1q_f32(acc + i * HU_GEMM32_NR + 4 * v, z[i][v]);
+    for (int j = 0; j < NEON_V; j++) vst1q_f32(acc + i * HU_GEMM32_NR + 4 * j, z[i][j]);
   }
 }
 
@@ -49,7 +49,7 @@ static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const flo
     const float *y = b + panel * HU_GEMM32_KC + in;
     float *z = acc + panel * HU_GEMM32_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      for (int l = 0; l < 4; l++) hui_fetch_line(ahead);
+      for (int k = 0; k < 4; k++) hui_fetch_line(ahead);
       tile32(kc, a + i * HU_GEMM32_KC, y, z + i * HU_GEMM32_NR, fresh);
     }
   }
@@ -60,7 +60,7 @@ NEON_FN void tile64(size_t kc, const double *a, const double *b, double *acc, in
   HU_UNROLL
   for (int i = 0; i < HU_GEMM_MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < NEON_V; v++) z[i][v] = fresh ? vdupq_n_f64(0) : vld1q_f64(acc + i * HU_GEMM64_NR + 2 * v);
+    for (int j = 0; j < NEON_V; j++) z[i][j] = fresh ? vdupq_n_f64(0) : vld1q_f64(acc + i * HU_GEMM64_NR + 2 * j);
   }
   for (size_t k = 0; k < kc; k++) {
     float64x2_t b0 = vld1q_f64(b), b1 = vld1q_f64(b + 2), b2 = vld1q_f64(b + 4);
@@ -79,7 +79,7 @@ NEON_FN void tile64(size_t kc, const double *a, const double *b, double *acc, in
   HU_UNROLL
   for (int i = 0; i < HU_GEMM_MR; i++) {
     HU_UNROLL
-    for (int v = 0; v < NEON_V; v++) vst1q_f64(acc + i * HU_GEMM64_NR + 2 * v, z[i][v]);
+    for (int j = 0; j < NEON_V; j++) vst1q_f64(acc + i * HU_GEMM64_NR + 2 * j, z[i][j]);
   }
 }
 
@@ -90,7 +90,7 @@ static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const do
     const double *y = b + panel * HU_GEMM64_KC + in;
     double *z = acc + panel * HU_GEMM64_MB + in;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
-      for (int l = 0; l < 4; l++) hui_fetch_line(ahead);
+      for (int k = 0; k < 4; k++) hui_fetch_line(ahead);
       tile64(kc, a + i * HU_GEMM64_KC, y, z + i * HU_GEMM64_NR, fresh);
     }
   }
@@ -125,37 +125,38 @@ NEON_FN void turn4(float32x4_t z[4], const float *x, size_t ldx) {
 static void transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 4 <= n; c += 4) {
-    for (size_t r = 0; r < HU_GEMM_MR; r += 4) {
-      float32x4_t v[4];
-      turn4(v, x + r * ldx + c, ldx);
-      for (size_t i = 0; i < 4; i++) vst1q_f32(z + (c + i) * ldz + r, v[i]);
+    for (size_t j = 0; j < HU_GEMM_MR; j += 4) {
+      float32x4_t columns[4];
+      turn4(columns, x + j * ldx + c, ldx);
+      for (size_t i = 0; i < 4; i++) vst1q_f32(z + (c + i) * ldz + j, columns[i]);
     }
   }
   for (; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = x[r * ldx + c];
+    for (size_t i = 0; i < HU_GEMM_MR; i++) z[c * ldz + i] = x[i * ldx + c];
   }
 }
 
 static void transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 4 <= n; c += 4) {
-    for (size_t r = 0; r < HU_GEMM_MR; r += 4) {
-      float32x4_t v[4];
-      turn4(v, x + r * ldx + c, ldx);
-      for (size_t i = 0; i < 4; i++) widen4(z + (c + i) * ldz + r, v[i]);
+    for (size_t j = 0; j < HU_GEMM_MR; j += 4) {
+      float32x4_t columns[4];
+      turn4(columns, x + j * ldx + c, ldx);
+      for (size_t i = 0; i < 4; i++) widen4(z + (c + i) * ldz + j, columns[i]);
     }
   }
   for (; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+    for (size_t i = 0; i < HU_GEMM_MR; i++) z[c * ldz + i] = (double)x[i * ldx + c];
   }
 }
 
 static void spread32(size_t panels, float *z, const float *x) {
-  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+  for (size_t panel = 0; panel < panels; panel++)
+    copy(HU_GEMM32_NR, z + panel * (HU_GEMM32_NR * HU_GEMM32_KC), x + panel * HU_GEMM32_NR);
 }
 
 static void spread64(size_t panels, double *z, const float *x) {
-  for (size_t p = 0; p < panels; p++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
+  for (size_t panel = 0; panel < panels; panel++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
     for (size_t i = 0; i < HU_GEMM64_NR; i += 4) widen4(z + i, vld1q_f32(x + i));
   }
 }
@@ -166,52 +167,52 @@ typedef struct narrowed {
   uint64x2_t same, edge; /* same: less one a lane that did not change */
 } narrowed;
 
-NEON_FN float32x2_t narrow2(narrowed *n, float64x2_t v) {
+NEON_FN float32x2_t narrow2(narrowed *n, float64x2_t value) {
   const float64x2_t lo = vdupq_n_f64(0x1p-125), hi = vdupq_n_f64(0x1p127);
-  float32x2_t f = vcvt_f32_f64(v);
-  n->same = vaddq_u64(n->same, vceqq_f64(vcvt_f64_f32(f), v));
-  uint64x2_t within = vandq_u64(vcageq_f64(v, lo), vcaleq_f64(v, hi));
-  n->edge = vornq_u64(n->edge, vorrq_u64(within, vceqzq_f64(v)));
-  return f;
+  float32x2_t single = vcvt_f32_f64(value);
+  n->same = vaddq_u64(n->same, vceqq_f64(vcvt_f64_f32(single), value));
+  uint64x2_t within = vandq_u64(vcageq_f64(value, lo), vcaleq_f64(value, hi));
+  n->edge = vornq_u64(n->edge, vorrq_u64(within, vceqzq_f64(value)));
+  return single;
 }
 
 static size_t narrow(size_t n, float *z, const double *x) {
-  narrowed s = {vdupq_n_u64(0), vdupq_n_u64(0)};
+  narrowed state = {vdupq_n_u64(0), vdupq_n_u64(0)};
   size_t i = 0, counted = n + (n & 1);
   for (; i + 4 <= n; i += 4) {
-    float32x2_t low = narrow2(&s, vld1q_f64(x + i)), high = narrow2(&s, vld1q_f64(x + i + 2));
+    float32x2_t low = narrow2(&state, vld1q_f64(x + i)), high = narrow2(&state, vld1q_f64(x + i + 2));
     vst1q_f32(z + i, vcombine_f32(low, high));
   }
-  for (; i + 2 <= n; i += 2) vst1_f32(z + i, narrow2(&s, vld1q_f64(x + i)));
-  if (i < n) z[i] = vget_lane_f32(narrow2(&s, vcombine_f64(vld1_f64(x + i), vdup_n_f64(0))), 0);
-  return vmaxvq_u32((uint32x4_t)s.edge) ? SIZE_MAX : counted + vaddvq_u64(s.same);
+  for (; i + 2 <= n; i += 2) vst1_f32(z + i, narrow2(&state, vld1q_f64(x + i)));
+  if (i < n) z[i] = vget_lane_f32(narrow2(&state, vcombine_f64(vld1_f64(x + i), vdup_n_f64(0))), 0);
+  return vmaxvq_u32((uint32x4_t)state.edge) ? SIZE_MAX : counted + vaddvq_u64(state.same);
 }
 
 /* ---- wide sums ---- */
 
 /* One shift by a signed count does both directions; by 64 it gives 0. Counts are bounded, for it looks at their lowest
  * byte alone. */
-NEON_FN float64x2_t digit2(uint64x2_t u, uint64x2_t sig, int64x2_t up, uint64x2_t mask) {
-  float64x2_t d = vcvtq_f64_u64(vandq_u64(vshlq_u64(sig, up), mask));
-  return (float64x2_t)vorrq_u64((uint64x2_t)d, vandq_u64(u, vdupq_n_u64((uint64_t)1 << 63)));
+NEON_FN float64x2_t digit2(uint64x2_t bits, uint64x2_t sig, int64x2_t up, uint64x2_t mask) {
+  float64x2_t digit = vcvtq_f64_u64(vandq_u64(vshlq_u64(sig, up), mask));
+  return (float64x2_t)vorrq_u64((uint64x2_t)digit, vandq_u64(bits, vdupq_n_u64((uint64_t)1 << 63)));
 }
 
-NEON_FN uint64x2_t significand2(uint64x2_t u, uint64x2_t finite, uint64x2_t normal) {
+NEON_FN uint64x2_t significand2(uint64x2_t bits, uint64x2_t finite, uint64x2_t normal) {
   const uint64x2_t fraction = vdupq_n_u64(0xFFFFFFFFFFFFF), hidden = vdupq_n_u64(0x10000000000000);
-  return vandq_u64(finite, vorrq_u64(vandq_u64(u, fraction), vandq_u64(normal, hidden)));
+  return vandq_u64(finite, vorrq_u64(vandq_u64(bits, fraction), vandq_u64(normal, hidden)));
 }
 
 /* All ones in the lanes of 64 bits whose lanes of 32 bits have them. */
 NEON_FN uint64x2_t low_mask(uint32x4_t m) { return (uint64x2_t)vmovl_s32((int32x2_t)vget_low_u32(m)); }
 NEON_FN uint64x2_t high_mask(uint32x4_t m) { return (uint64x2_t)vmovl_high_s32((int32x4_t)m); }
 
-static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
-  const uint64x2_t mask = vdupq_n_u64(((uint64_t)1 << q->w) - 1);
-  const int32x4_t first = vdupq_n_s32(1075 + q->low + q->first * q->w), step = vdupq_n_s32(q->w);
+static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
+  const uint64x2_t mask = vdupq_n_u64(((uint64_t)1 << rule->w) - 1);
+  const int32x4_t first = vdupq_n_s32(1075 + rule->low + rule->first * rule->w), step = vdupq_n_s32(rule->w);
   const int32x4_t most = vdupq_n_s32(64), least = vdupq_n_s32(-64);
-  for (size_t v = 0; v < kc * (HU_WIDE_COLS / 4); v++) {
-    uint64x2_t u0 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * v));
-    uint64x2_t u1 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * v + 2));
+  for (size_t j = 0; j < kc * (HU_WIDE_COLS / 4); j++) {
+    uint64x2_t u0 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * j));
+    uint64x2_t u1 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * j + 2));
     uint32x4_t field = vcombine_u32(vshrn_n_u64(u0, 32), vshrn_n_u64(u1, 32));
     field = vandq_u32(vshrq_n_u32(field, 20), vdupq_n_u32(0x7FF));
     uint32x4_t below = vceqzq_u32(field), normal = vmvnq_u32(below);
@@ -220,8 +221,8 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
     uint64x2_t sig1 = significand2(u1, high_mask(finite), high_mask(normal));
     /* Field 0 has the last place of field 1. */
     int32x4_t up = vsubq_s32((int32x4_t)vsubq_u32(field, below), first);
-    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLS + v % 4 * 4;
-    for (int32_t t = 0; t < q->count; t++, z += HU_WIDE_COLS) {
+    double *z = digits + (j / 4 * (size_t)rule->count) * HU_WIDE_COLS + j % 4 * 4;
+    for (int32_t k = 0; k < rule->count; k++, z += HU_WIDE_COLS) {
       int32x4_t by = vmaxq_s32(vminq_s32(up, most), least);
       vst1q_f64(z, digit2(u0, sig0, vmovl_s32(vget_low_s32(by)), mask));
       vst1q_f64(z + 2, digit2(u1, sig1, vmovl_high_s32(by), mask));
@@ -240,27 +241,27 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
                        const double *digits, int64_t *bins) {
   float64x2_t lo[2][4], hi[2][4];
   HU_UNROLL
-  for (int t = 0; t < count; t++) {
+  for (int j = 0; j < count; j++) {
     HU_UNROLL
-    for (int c = 0; c < 4; c++) lo[t][c] = hi[t][c] = vdupq_n_f64(0);
+    for (int c = 0; c < 4; c++) lo[j][c] = hi[j][c] = vdupq_n_f64(0);
   }
   for (size_t i = first; i < past; i++) {
-    const double *d = digits + row->k[i] * step;
+    const double *at = digits + row->k[i] * step;
     float64x2_t x = vld1q_dup_f64(row->lo + i), y = cut ? vld1q_dup_f64(row->hi + i) : x;
     HU_UNROLL
-    for (int t = 0; t < count; t++) {
+    for (int j = 0; j < count; j++) {
       HU_UNROLL
       for (int c = 0; c < 4; c++) {
-        float64x2_t e = vld1q_f64(d + t * HU_WIDE_COLS + 2 * c);
-        lo[t][c] = vfmaq_f64(lo[t][c], x, e);
-        if (cut) hi[t][c] = vfmaq_f64(hi[t][c], y, e);
+        float64x2_t digit = vld1q_f64(at + j * HU_WIDE_COLS + 2 * c);
+        lo[j][c] = vfmaq_f64(lo[j][c], x, digit);
+        if (cut) hi[j][c] = vfmaq_f64(hi[j][c], y, digit);
       }
     }
   }
   HU_UNROLL
-  for (int t = 0; t < count; t++) {
-    add_to(bins + t * HU_WIDE_COLS, lo[t]);
-    if (cut) add_to(bins + (t + 1) * HU_WIDE_COLS, hi[t]);
+  for (int j = 0; j < count; j++) {
+    add_to(bins + j * HU_WIDE_COLS, lo[j]);
+    if (cut) add_to(bins + (j + 1) * HU_WIDE_COLS, hi[j]);
   }
 }
 
@@ -268,18 +269,18 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
 
 /* No sum of a group passes 2^53. */
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
-  for (size_t g = 0; g < row->groups; g++) {
-    wide_group(row, row->first[g], row->first[g + 1], count, digits, bins + row->bin[g] * HU_WIDE_COLS);
+  for (size_t group = 0; group < row->groups; group++) {
+    wide_group(row, row->first[group], row->first[group + 1], count, digits, bins + row->bin[group] * HU_WIDE_COLS);
   }
 }
 
-static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hui_bin_all(p, n, x, spread, y, at);
+static void to_bins(const hu_bin_rule *rule, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hui_bin_all(rule, n, x, spread, y, at);
 }
 
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hui_propagate_carries(w, bins, z); }
+static void propagate_carries(int32_t width, size_t bins, int64_t *z) { hui_propagate_carries(width, bins, z); }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hui_join(w, bins, z); }
+static void join(int32_t width, size_t bins, int64_t *z) { hui_join(width, bins, z); }
 
 const hu_gemm_kernels hu_gemm_neon = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
                                       spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};

@@ -17,10 +17,10 @@
 static inline float fused(float a, float b, float c) {
   double p = (double)a * (double)b, t = (double)c, s = p + t, v = s - p;
   double e = (p - (s - v)) + (t - v);
-  uint64_t u = hui_bits_of_double(s);
+  uint64_t bits = hui_bits_of_double(s);
   uint64_t inexact = (uint64_t)(e < 0) | (uint64_t)(e > 0), away = (uint64_t)((e > 0) == (s > 0));
-  u += inexact & ~u & 1 ? 2 * away - 1 : 0;
-  return (float)hui_double_of_bits(u);
+  bits += inexact & ~bits & 1 ? 2 * away - 1 : 0;
+  return (float)hui_double_of_bits(bits);
 }
 
 static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
@@ -63,22 +63,24 @@ static void widen(size_t n, double *z, const float *x) {
 
 static void transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = x[r * ldx + c];
+    for (size_t i = 0; i < HU_GEMM_MR; i++) z[c * ldz + i] = x[i * ldx + c];
   }
 }
 
 static void transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+    for (size_t i = 0; i < HU_GEMM_MR; i++) z[c * ldz + i] = (double)x[i * ldx + c];
   }
 }
 
 static void spread32(size_t panels, float *z, const float *x) {
-  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+  for (size_t panel = 0; panel < panels; panel++)
+    copy(HU_GEMM32_NR, z + panel * (HU_GEMM32_NR * HU_GEMM32_KC), x + panel * HU_GEMM32_NR);
 }
 
 static void spread64(size_t panels, double *z, const float *x) {
-  for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
+  for (size_t panel = 0; panel < panels; panel++)
+    widen(HU_GEMM64_NR, z + panel * (HU_GEMM64_NR * HU_GEMM64_KC), x + panel * HU_GEMM64_NR);
 }
 
 static size_t narrow(size_t n, float *z, const double *x) {
@@ -93,19 +95,19 @@ static size_t narrow(size_t n, float *z, const double *x) {
   return edge ? SIZE_MAX : changed;
 }
 
-static double digit(const hu_wide_cut *q, double x, int32_t t) {
-  uint64_t u = hui_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
-  int32_t field = (int32_t)(u >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - q->low - t * q->w;
+static double digit(const hu_wide_cut *rule, double x, int32_t k) {
+  uint64_t bits = hui_bits_of_double(x), sig = bits & 0xFFFFFFFFFFFFFu;
+  int32_t field = (int32_t)(bits >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - rule->low - k * rule->w;
   if (field == 0x7FF || up >= 64 || up <= -64) return 0;
   if (field) sig |= 0x10000000000000u;
-  double d = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << q->w) - 1));
-  return u >> 63 ? -d : d;
+  double value = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << rule->w) - 1));
+  return bits >> 63 ? -value : value;
 }
 
-static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
   for (size_t k = 0; k < kc; k++) {
-    for (int32_t t = q->first; t < q->first + q->count; t++) {
-      for (size_t c = 0; c < HU_WIDE_COLS; c++) *digits++ = digit(q, x[k * HU_WIDE_COLS + c], t);
+    for (int32_t j = rule->first; j < rule->first + rule->count; j++) {
+      for (size_t c = 0; c < HU_WIDE_COLS; c++) *digits++ = digit(rule, x[k * HU_WIDE_COLS + c], j);
     }
   }
 }
@@ -113,31 +115,31 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
 static void add_part(const hu_wide_row *row, const double *part, size_t group, size_t step, const double *digits,
                      int64_t *bins) {
   double sum[HU_WIDE_COLS] = {0};
-  for (size_t r = row->first[group]; r < row->first[group + 1]; r++) {
-    const double *d = digits + row->k[r] * step;
-    for (size_t c = 0; c < HU_WIDE_COLS; c++) sum[c] += part[r] * d[c];
+  for (size_t i = row->first[group]; i < row->first[group + 1]; i++) {
+    const double *at = digits + row->k[i] * step;
+    for (size_t c = 0; c < HU_WIDE_COLS; c++) sum[c] += part[i] * at[c];
   }
   for (size_t c = 0; c < HU_WIDE_COLS; c++) bins[c] += (int64_t)sum[c];
 }
 
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
   size_t step = count * HU_WIDE_COLS;
-  for (size_t g = 0; g < row->groups; g++) {
-    int64_t *z = bins + row->bin[g] * HU_WIDE_COLS;
-    for (size_t t = 0; t < step; t += HU_WIDE_COLS) {
-      add_part(row, row->lo, g, step, digits + t, z + t);
-      if (row->cut) add_part(row, row->hi, g, step, digits + t, z + t + HU_WIDE_COLS);
+  for (size_t group = 0; group < row->groups; group++) {
+    int64_t *z = bins + row->bin[group] * HU_WIDE_COLS;
+    for (size_t k = 0; k < step; k += HU_WIDE_COLS) {
+      add_part(row, row->lo, group, step, digits + k, z + k);
+      if (row->cut) add_part(row, row->hi, group, step, digits + k, z + k + HU_WIDE_COLS);
     }
   }
 }
 
-static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hui_bin_all(p, n, x, spread, y, at);
+static void to_bins(const hu_bin_rule *rule, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hui_bin_all(rule, n, x, spread, y, at);
 }
 
-static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hui_propagate_carries(w, bins, z); }
+static void propagate_carries(int32_t width, size_t bins, int64_t *z) { hui_propagate_carries(width, bins, z); }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hui_join(w, bins, z); }
+static void join(int32_t width, size_t bins, int64_t *z) { hui_join(width, bins, z); }
 
 const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
                                           spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};

@@ -9,7 +9,7 @@
 typedef struct hu_mode_grid {
   hu_grid grid;         /* the format and the mode */
   uint32_t floor, span; /* the pattern of 2^emin; what that of 2^emax is above it */
-  uint32_t d;           /* 23 - m */
+  uint32_t dropped;     /* digits below the last: 23 - m */
   uint32_t keep, half;  /* stochastic: digits of the addend that count; half of the last of them */
 } hu_mode_grid;
 

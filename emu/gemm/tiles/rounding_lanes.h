@@ -31,9 +31,9 @@ MODE_FN uint32_t mode_direction(const int round) {
 #endif
 
 MODE_FN seq_f mode_negated(seq_f x) {
-  seq_u u = wide_xor(seq_bits(x), seq_each(0x80000000u));
-  MODE_HIDE(u);
-  return seq_value(u);
+  seq_u bits = wide_xor(seq_bits(x), seq_each(0x80000000u));
+  MODE_HIDE(bits);
+  return seq_value(bits);
 }
 
 /* To odd, of a number rounded up and down. Either both are that number, or neighbours, of which the last digits are 0
@@ -41,8 +41,8 @@ MODE_FN seq_f mode_negated(seq_f x) {
  * magnitude, one of the two is a zero, and the sign is that of the other; of an exact zero it is that of `up`, as the
  * lesser of the patterns +0 and -0 is +0. */
 MODE_FN seq_f mode_odd_of(seq_f up, seq_f down) {
-  seq_u u = seq_bits(up), v = seq_bits(down);
-  return seq_value(seq_or_and(seq_least(u, v), seq_or_and(u, v, seq_each(0xFFFFFFFFu)), seq_each(1)));
+  seq_u bits = seq_bits(up), v = seq_bits(down);
+  return seq_value(seq_or_and(seq_least(bits, v), seq_or_and(bits, v, seq_each(0xFFFFFFFFu)), seq_each(1)));
 }
 
 /* x + y to odd. But for AVX-512, whose instructions name a direction, the processor rounds up, and what it makes of the
@@ -69,52 +69,52 @@ MODE_FN seq_f mode_odd_fma(seq_f a, seq_f b, seq_f c) {
 /* What rounding needs, made once a tile: calls would have it loaded again each time. */
 typedef struct mode_lanes {
   seq_u floor, span, kept, keep, add, half, one;
-  uint32_t d, bits, last;
+  uint32_t dropped, bits, last;
 } mode_lanes;
 
-MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
-  const uint32_t below = ((uint32_t)1 << q->d) - 1;
+MODE_FN mode_lanes lanes_of(const hu_mode_grid *grid, const int round) {
+  const uint32_t below = ((uint32_t)1 << grid->dropped) - 1;
   mode_lanes z;
-  z.floor = seq_each(q->floor);
-  z.span = seq_each(q->span);
+  z.floor = seq_each(grid->floor);
+  z.span = seq_each(grid->span);
   z.kept = seq_each(~below);
-  z.keep = seq_each(q->keep);
-  z.add = seq_each(q->d ? hui_addend_of((uint32_t)round, (int32_t)q->d).base[round == HU_RTN] : 0);
-  z.half = seq_each(round == HU_SRC ? q->half - 1 : q->half);
-  z.one = seq_each(q->d != 0);
-  z.d = q->d;
-  z.bits = q->grid.spec.bits;
-  z.last = q->half;
+  z.keep = seq_each(grid->keep);
+  z.add = seq_each(grid->dropped ? hui_addend_of((uint32_t)round, (int32_t)grid->dropped).base[round == HU_RTN] : 0);
+  z.half = seq_each(round == HU_SRC ? grid->half - 1 : grid->half);
+  z.one = seq_each(grid->dropped != 0);
+  z.dropped = grid->dropped;
+  z.bits = grid->grid.spec.bits;
+  z.last = grid->half;
   return z;
 }
 
-/* What is added to the pattern u before its lowest d digits are dropped (hui_quick_add of emu/simd/round.h). */
-MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random) {
-  if (round == HU_RNE) return seq_plus(v->add, seq_and(seq_down(u, v->d), v->one));
-  if (round == HU_RTP) return seq_and_not(v->add, seq_negative(u));
-  if (round == HU_RTN) return seq_and(v->add, seq_negative(u));
+/* Returns what is added to a pattern before its lowest digits are dropped (hui_quick_add of emu/simd/round.h). */
+MODE_FN seq_u addend(const mode_lanes *lanes, const int round, seq_u bits, seq_u random) {
+  if (round == HU_RNE) return seq_plus(lanes->add, seq_and(seq_down(bits, lanes->dropped), lanes->one));
+  if (round == HU_RTP) return seq_and_not(lanes->add, seq_negative(bits));
+  if (round == HU_RTN) return seq_and(lanes->add, seq_negative(bits));
   if (round == HU_RTO) { /* up if the last digit kept is 0 */
-    seq_u last = seq_and(seq_down(u, v->d), seq_each(1));
-    return seq_and(v->add, seq_minus(last, seq_each(1)));
+    seq_u last = seq_and(seq_down(bits, lanes->dropped), seq_each(1));
+    return seq_and(lanes->add, seq_minus(last, seq_each(1)));
   }
-  if (round < HU_SRA) return v->add;
-  seq_u add = seq_and(seq_down(random, 32 - v->d), v->keep);
-  if (round == HU_SRB) return seq_plus(add, v->half);
-  if (round == HU_SRA || v->last == 0) return add;
+  if (round < HU_SRA) return lanes->add;
+  seq_u add = seq_and(seq_down(random, 32 - lanes->dropped), lanes->keep);
+  if (round == HU_SRB) return seq_plus(add, lanes->half);
+  if (round == HU_SRA || lanes->last == 0) return add;
   /* C: the fraction first rounded to N digits, ties to even. */
-  seq_u even = seq_down(seq_and(u, seq_each(v->last << 1)), v->d - v->bits);
-  return seq_plus(add, seq_minus(seq_and(seq_plus(seq_plus(u, v->half), even), v->keep), u));
+  seq_u even = seq_down(seq_and(bits, seq_each(lanes->last << 1)), lanes->dropped - lanes->bits);
+  return seq_plus(add, seq_minus(seq_and(seq_plus(seq_plus(bits, lanes->half), even), lanes->keep), bits));
 }
 
-MODE_FN seq_f mode_rounded(const mode_lanes *v, const int round, seq_f t, seq_u random) {
-  seq_u u = seq_bits(t);
-  if (round == HU_RTZ) return seq_value(seq_and(u, v->kept));
-  return seq_value(seq_and(seq_plus(u, addend(v, round, u, random)), v->kept));
+MODE_FN seq_f mode_rounded(const mode_lanes *lanes, const int round, seq_f t, seq_u random) {
+  seq_u bits = seq_bits(t);
+  if (round == HU_RTZ) return seq_value(seq_and(bits, lanes->kept));
+  return seq_value(seq_and(seq_plus(bits, addend(lanes, round, bits, random)), lanes->kept));
 }
 
 /* |t| above 2^emin, as a pattern: from the span on, without a sign, the integers serve. */
-MODE_FN seq_u above_floor(const mode_lanes *v, seq_f t) {
-  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), v->floor);
+MODE_FN seq_u above_floor(const mode_lanes *lanes, seq_f t) {
+  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), lanes->floor);
 }
 
 #endif

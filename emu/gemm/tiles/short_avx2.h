@@ -15,8 +15,8 @@
 enum { MR = HU_GEMM_MR, NR = HU_GEMM32_NR, KC = HU_SHORT_KC, TALL = 4, WIDE = 24, LANES = 8 };
 _Static_assert(MR % TALL == 0 && NR % WIDE == 0, "panels are whole tiles");
 
-static inline __m256i load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
-static inline void store(void *p, __m256i x) { _mm256_storeu_si256((__m256i *)p, x); }
+static inline __m256i load(const void *at) { return _mm256_loadu_si256((const __m256i *)at); }
+static inline void store(void *at, __m256i x) { _mm256_storeu_si256((__m256i *)at, x); }
 
 /* ---- packing ---- */
 
@@ -26,9 +26,9 @@ static void range(size_t n, const float *x, uint32_t *least, uint32_t *most) {
   __m256i low = _mm256_set1_epi32((int)(*least - 1)), high = _mm256_set1_epi32((int)*most);
   uint32_t each[2][LANES];
   for (size_t i = 0; i < n; i += LANES) {
-    __m256i u = _mm256_and_si256(load(x + i), size);
-    high = _mm256_max_epu32(high, u);
-    low = _mm256_min_epu32(low, _mm256_sub_epi32(u, one));
+    __m256i bits = _mm256_and_si256(load(x + i), size);
+    high = _mm256_max_epu32(high, bits);
+    low = _mm256_min_epu32(low, _mm256_sub_epi32(bits, one));
   }
   store(each[0], low);
   store(each[1], high);
@@ -51,9 +51,9 @@ static inline __m256i sixteen_halves(__m256i x, __m256i y) {
 static void bytes(size_t n, uint8_t *z, const float *x, float scale, int32_t offset) {
   const __m256i more = _mm256_set1_epi32(offset), byte = _mm256_set1_epi32(0xFF);
   for (size_t i = 0; i < n; i += 16) {
-    __m256i u = _mm256_and_si256(_mm256_add_epi32(integers(x + i, scale), more), byte);
-    __m256i v = _mm256_and_si256(_mm256_add_epi32(integers(x + i + LANES, scale), more), byte);
-    __m256i both = sixteen_halves(u, v);
+    __m256i bits = _mm256_and_si256(_mm256_add_epi32(integers(x + i, scale), more), byte);
+    __m256i other = _mm256_and_si256(_mm256_add_epi32(integers(x + i + LANES, scale), more), byte);
+    __m256i both = sixteen_halves(bits, other);
     __m128i low = _mm256_castsi256_si128(both), high = _mm256_extracti128_si256(both, 1);
     _mm_storeu_si128((__m128i *)(void *)(z + i), _mm_packus_epi16(low, high));
   }
@@ -62,33 +62,33 @@ static void bytes(size_t n, uint8_t *z, const float *x, float scale, int32_t off
 static void halves(size_t n, uint16_t *z, const float *x, float scale) {
   const __m256i half = _mm256_set1_epi32(0xFFFF);
   for (size_t i = 0; i < n; i += 16) {
-    __m256i u = _mm256_and_si256(integers(x + i, scale), half);
-    __m256i v = _mm256_and_si256(integers(x + i + LANES, scale), half);
-    store(z + i, sixteen_halves(u, v));
+    __m256i bits = _mm256_and_si256(integers(x + i, scale), half);
+    __m256i other = _mm256_and_si256(integers(x + i + LANES, scale), half);
+    store(z + i, sixteen_halves(bits, other));
   }
 }
 
-static inline __m256i eight_halves(const uint8_t *p) {
-  return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+static inline __m256i eight_halves(const uint8_t *x) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
 }
 
 static void weave_halves(size_t n, uint32_t *z, const void *lines, size_t pitch) {
-  const uint8_t *p = lines;
-  for (size_t i = 0; i < n; i += LANES, p += 16) {
-    store(z + i, _mm256_or_si256(eight_halves(p), _mm256_slli_epi32(eight_halves(p + pitch), 16)));
+  const uint8_t *x = lines;
+  for (size_t i = 0; i < n; i += LANES, x += 16) {
+    store(z + i, _mm256_or_si256(eight_halves(x), _mm256_slli_epi32(eight_halves(x + pitch), 16)));
   }
 }
 
-static inline __m256i eight_bytes(const uint8_t *p) {
-  return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+static inline __m256i eight_bytes(const uint8_t *x) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)x));
 }
 
 static void weave_bytes(size_t n, uint32_t *z, const void *lines, size_t pitch) {
-  const uint8_t *p = lines;
-  for (size_t i = 0; i < n; i += LANES, p += 8) {
-    __m256i low = _mm256_or_si256(eight_bytes(p), _mm256_slli_epi32(eight_bytes(p + pitch), 8));
-    __m256i high = _mm256_slli_epi32(eight_bytes(p + 3 * pitch), 8);
-    high = _mm256_or_si256(eight_bytes(p + 2 * pitch), high);
+  const uint8_t *x = lines;
+  for (size_t i = 0; i < n; i += LANES, x += 8) {
+    __m256i low = _mm256_or_si256(eight_bytes(x), _mm256_slli_epi32(eight_bytes(x + pitch), 8));
+    __m256i high = _mm256_slli_epi32(eight_bytes(x + 3 * pitch), 8);
+    high = _mm256_or_si256(eight_bytes(x + 2 * pitch), high);
     store(z + i, _mm256_or_si256(low, _mm256_slli_epi32(high, 16)));
   }
 }
@@ -101,7 +101,7 @@ HU_SHORT_INLINE void clear(__m256i z[TALL][3]) {
 #pragma GCC unroll 4
   for (int i = 0; i < TALL; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < 3; v++) z[i][v] = _mm256_setzero_si256();
+    for (int j = 0; j < 3; j++) z[i][j] = _mm256_setzero_si256();
   }
 }
 
@@ -113,7 +113,7 @@ HU_SHORT_INLINE void add_words(const int of_bytes, size_t words, const uint32_t 
     for (int i = 0; i < TALL; i++) {
       const __m256i x = _mm256_set1_epi32((int)a[i]);
 #pragma GCC unroll 3
-      for (int v = 0; v < 3; v++) z[i][v] = of_bytes ? add_bytes(z[i][v], x, y[v]) : add_halves(z[i][v], x, y[v]);
+      for (int j = 0; j < 3; j++) z[i][j] = of_bytes ? add_bytes(z[i][j], x, y[j]) : add_halves(z[i][j], x, y[j]);
     }
   }
 }
@@ -139,7 +139,7 @@ HU_SHORT_INLINE void sum_pairs(size_t words, size_t run, const uint32_t *a, cons
 #pragma GCC unroll 4
     for (int i = 0; i < TALL; i++) {
 #pragma GCC unroll 3
-      for (int v = 0; v < 3; v++) z[i][v] = _mm256_add_epi32(z[i][v], _mm256_madd_epi16(pair[i][v], one));
+      for (int j = 0; j < 3; j++) z[i][j] = _mm256_add_epi32(z[i][j], _mm256_madd_epi16(pair[i][j], one));
     }
   }
 }
@@ -178,12 +178,12 @@ static inline void sum_tile(const int of_bytes, size_t words, size_t run, const 
 _Static_assert(2 * KC * 128 <= 0x7FFF, "16 bits hold the sums of columns");
 static inline void offsets(size_t words, const uint32_t *b, uint32_t offset, __m256i z[3]) {
   const __m256i ones = _mm256_set1_epi8(1), one = _mm256_set1_epi16(1), times = _mm256_set1_epi32((int)offset);
-  for (int v = 0; v < 3; v++) z[v] = _mm256_setzero_si256();
+  for (int j = 0; j < 3; j++) z[j] = _mm256_setzero_si256();
   if (offset == 0) return;
   for (; words; words--, b += NR) {
-    for (int v = 0; v < 3; v++) z[v] = _mm256_add_epi16(z[v], _mm256_maddubs_epi16(ones, load(b + LANES * v)));
+    for (int j = 0; j < 3; j++) z[j] = _mm256_add_epi16(z[j], _mm256_maddubs_epi16(ones, load(b + LANES * j)));
   }
-  for (int v = 0; v < 3; v++) z[v] = _mm256_mullo_epi32(_mm256_madd_epi16(z[v], one), times);
+  for (int j = 0; j < 3; j++) z[j] = _mm256_mullo_epi32(_mm256_madd_epi16(z[j], one), times);
 }
 
 /* Where the tile of rows i ... of A begins, where that of columns j ... of B or of sums. */
@@ -201,11 +201,11 @@ HU_SHORT_INLINE void multiply(const int of_bytes, size_t rows, size_t cols, size
       int32_t *to = acc + at_column(j, high) + i * NR;
       sum_tile(of_bytes, words, run, at_row(a, i), y, z);
 #pragma GCC unroll 4
-      for (int r = 0; r < TALL; r++) {
+      for (int k = 0; k < TALL; k++) {
 #pragma GCC unroll 3
-        for (int v = 0; v < 3; v++) {
-          int32_t *at = to + r * NR + LANES * v;
-          store(at, _mm256_add_epi32(load(at), _mm256_sub_epi32(z[r][v], less[v])));
+        for (int vector = 0; vector < 3; vector++) {
+          int32_t *at = to + k * NR + LANES * vector;
+          store(at, _mm256_add_epi32(load(at), _mm256_sub_epi32(z[k][vector], less[vector])));
         }
       }
     }
@@ -233,25 +233,27 @@ typedef struct place {
   const hu_short_join *join;
 } place;
 
-static inline __m256 joined(const place *p, __m256 sum, __m256 column, __m256i part) {
-  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(part), _mm256_set1_ps(p->join->unit)), row = _mm256_set1_ps(p->row);
-  if (p->join->twice) {
+static inline __m256 joined(const place *corner, __m256 sum, __m256 column, __m256i part) {
+  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(part), _mm256_set1_ps(corner->join->unit)),
+         row = _mm256_set1_ps(corner->row);
+  if (corner->join->twice) {
     x = _mm256_mul_ps(x, row);
   } else {
     column = _mm256_mul_ps(row, column);
   }
-  return p->join->unfused ? _mm256_add_ps(sum, _mm256_mul_ps(column, x)) : _mm256_fmadd_ps(column, x, sum);
+  return corner->join->unfused ? _mm256_add_ps(sum, _mm256_mul_ps(column, x)) : _mm256_fmadd_ps(column, x, sum);
 }
 
 /* Stores with a mask are slow on some processors: only the last columns have one. */
-static inline void join_vector(const place *p, __m256i part) {
-  if (p->left >= LANES) {
-    _mm256_storeu_ps(p->sum, joined(p, _mm256_loadu_ps(p->sum), _mm256_loadu_ps(p->column), part));
+static inline void join_vector(const place *corner, __m256i part) {
+  if (corner->left >= LANES) {
+    _mm256_storeu_ps(corner->sum, joined(corner, _mm256_loadu_ps(corner->sum), _mm256_loadu_ps(corner->column), part));
     return;
   }
-  const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)p->left), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  __m256 sum = _mm256_maskload_ps(p->sum, there), column = _mm256_maskload_ps(p->column, there);
-  _mm256_maskstore_ps(p->sum, there, joined(p, sum, column, part));
+  const __m256i there =
+      _mm256_cmpgt_epi32(_mm256_set1_epi32((int)corner->left), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  __m256 sum = _mm256_maskload_ps(corner->sum, there), column = _mm256_maskload_ps(corner->column, there);
+  _mm256_maskstore_ps(corner->sum, there, joined(corner, sum, column, part));
 }
 
 HU_SHORT_INLINE void add_parts(const int of_bytes, size_t rows, size_t cols, size_t words, const uint32_t *a,
@@ -263,11 +265,12 @@ HU_SHORT_INLINE void add_parts(const int of_bytes, size_t rows, size_t cols, siz
     offsets(words, y, of_bytes ? rule->offset : 0, less);
     for (size_t i = 0; i < rows; i += TALL) {
       sum_tile(of_bytes, words, run, at_row(a, i), y, z);
-      for (size_t r = 0; r < TALL && i + r < rows; r++) {
-        for (size_t v = 0; v < 3 && j + LANES * v < cols; v++) {
-          const size_t column = j + LANES * v;
-          const place p = {sum + (i + r) * cols + column, cols - column, join->row[i + r], join->column + column, join};
-          join_vector(&p, _mm256_sub_epi32(z[r][v], less[v]));
+      for (size_t k = 0; k < TALL && i + k < rows; k++) {
+        for (size_t vector = 0; vector < 3 && j + LANES * vector < cols; vector++) {
+          const size_t column = j + LANES * vector;
+          const place corner = {sum + (i + k) * cols + column, cols - column, join->row[i + k], join->column + column,
+                                join};
+          join_vector(&corner, _mm256_sub_epi32(z[k][vector], less[vector]));
         }
       }
     }
@@ -291,8 +294,8 @@ static inline __m256d four(const int32_t *x) {
 
 static void carry(size_t n, double *total, int32_t *acc) {
   for (size_t i = 0; i < n; i += LANES) {
-    for (size_t l = i; l < i + LANES; l += 4) {
-      _mm256_storeu_pd(total + l, _mm256_add_pd(_mm256_loadu_pd(total + l), four(acc + l)));
+    for (size_t k = i; k < i + LANES; k += 4) {
+      _mm256_storeu_pd(total + k, _mm256_add_pd(_mm256_loadu_pd(total + k), four(acc + k)));
     }
     store(acc + i, _mm256_setzero_si256());
   }

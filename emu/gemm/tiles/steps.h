@@ -51,25 +51,26 @@ struct hu_step_grid {
   int32_t near;  /* 1: sums are near */
   uint32_t sign; /* 0x80000000 if F has -0, else 0 */
   /* In integers: a b, a + b, or a b + c, rounded; word: the random word. */
-  float (*lane)(const hu_step_grid *q, int what, float a, float b, float c, uint32_t word);
+  float (*lane)(const hu_step_grid *grid, int what, float a, float b, float c, uint32_t word);
 };
 
 /* A tile's rows, and its columns, a multiple of 16; places past them may be computed. words: those of this rounding, a
  * plane; not looked at in modes without. z may be an operand. */
 typedef struct hu_step_kernels {
   /* z = rnd(x + y), or x - y if `minus` */
-  void (*add)(const hu_step_grid *q, size_t rows, size_t cols, int minus, float *z, const float *x, const float *y,
+  void (*add)(const hu_step_grid *grid, size_t rows, size_t cols, int minus, float *z, const float *x, const float *y,
               const uint32_t *words);
   /* z(i, j) = rnd(a[i] b[j]) */
-  void (*multiply)(const hu_step_grid *q, size_t rows, size_t cols, float *z, const float *a, const float *b,
+  void (*multiply)(const hu_step_grid *grid, size_t rows, size_t cols, float *z, const float *a, const float *b,
                    const uint32_t *words);
   /* z(i, j) = rnd(z(i, j) + a[i] b[j]) */
-  void (*fuse)(const hu_step_grid *q, size_t rows, size_t cols, float *z, const float *a, const float *b,
+  void (*fuse)(const hu_step_grid *grid, size_t rows, size_t cols, float *z, const float *a, const float *b,
                const uint32_t *words);
   /* Exchanges x and y where not |x| >= |y|, and either way where one is a NaN. */
   void (*sort)(size_t rows, size_t cols, float *x, float *y);
-  /* Four planes: the words of block q of all places; element: number of the first, pitch: from row to row. */
-  void (*draw)(uint64_t key, uint64_t q, uint64_t element, uint64_t pitch, size_t rows, size_t cols, uint32_t *words);
+  /* Four planes: the words of one block at all places; element: number of the first, pitch: from row to row. */
+  void (*draw)(uint64_t key, uint64_t block, uint64_t element, uint64_t pitch, size_t rows, size_t cols,
+               uint32_t *words);
   int fused; /* 1: there are fused multiply-adds: products inside `fuse` may be any */
 } hu_step_kernels;
 

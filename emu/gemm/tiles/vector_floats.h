@@ -15,7 +15,7 @@ typedef lane_floats seq_f;
 typedef hu_lane seq_u;
 
 SEQ_OP seq_f seq_all(float x) { return (seq_f){x, x, x, x}; }
-SEQ_OP seq_u seq_each(uint32_t u) { return HU_ALL(u); }
+SEQ_OP seq_u seq_each(uint32_t bits) { return HU_ALL(bits); }
 SEQ_OP seq_f seq_load(const float *x) {
   seq_f z;
   memcpy(&z, x, sizeof z);
@@ -23,7 +23,7 @@ SEQ_OP seq_f seq_load(const float *x) {
 }
 SEQ_OP void seq_store(float *z, seq_f x) { memcpy(z, &x, sizeof x); }
 SEQ_OP seq_u seq_bits(seq_f x) { return (seq_u)x; }
-SEQ_OP seq_f seq_value(seq_u u) { return (seq_f)u; }
+SEQ_OP seq_f seq_value(seq_u bits) { return (seq_f)bits; }
 SEQ_OP seq_f seq_mul(seq_f a, seq_f b) { return a * b; }
 SEQ_OP seq_f seq_add(seq_f a, seq_f b) { return a + b; }
 SEQ_OP seq_f seq_sub(seq_f a, seq_f b) { return a - b; }
@@ -47,7 +47,7 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
   seq_u less = (seq_u)((hu_ilane)((seq_u)y & size) > (hu_ilane)((seq_u)x & size));
   return (seq_f)hui_mask_sel(less, (seq_u)no, (seq_u)yes);
 }
-SEQ_OP uint32_t seq_which_from(seq_u x, seq_u u) { return mask_bits(~vector_below(x, u)); }
+SEQ_OP uint32_t seq_which_from(seq_u x, seq_u bits) { return mask_bits(~vector_below(x, bits)); }
 
 SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)hui_lane64_all(x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return (seq_u)((hu_lane64)x + (hu_lane64)y); }

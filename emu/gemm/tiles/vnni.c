@@ -18,9 +18,9 @@ static void range(size_t n, const float *x, uint32_t *least, uint32_t *most) {
   __m512i low = _mm512_set1_epi32((int)(*least - 1)), high = _mm512_set1_epi32((int)*most);
   uint32_t each[2][16];
   for (size_t i = 0; i < n; i += 16) {
-    __m512i u = _mm512_and_si512(_mm512_loadu_si512(x + i), size);
-    high = _mm512_max_epu32(high, u);
-    low = _mm512_min_epu32(low, _mm512_sub_epi32(u, one));
+    __m512i bits = _mm512_and_si512(_mm512_loadu_si512(x + i), size);
+    high = _mm512_max_epu32(high, bits);
+    low = _mm512_min_epu32(low, _mm512_sub_epi32(bits, one));
   }
   _mm512_storeu_si512(each[0], low);
   _mm512_storeu_si512(each[1], high);
@@ -37,8 +37,8 @@ static inline __m512i integers(const float *x, float scale) {
 
 static void bytes(size_t n, uint8_t *z, const float *x, float scale, int32_t offset) {
   for (size_t i = 0; i < n; i += 16) {
-    __m512i u = _mm512_add_epi32(integers(x + i, scale), _mm512_set1_epi32(offset));
-    _mm_storeu_si128((__m128i *)(void *)(z + i), _mm512_cvtepi32_epi8(u));
+    __m512i bits = _mm512_add_epi32(integers(x + i, scale), _mm512_set1_epi32(offset));
+    _mm_storeu_si128((__m128i *)(void *)(z + i), _mm512_cvtepi32_epi8(bits));
   }
 }
 
@@ -55,13 +55,13 @@ static inline __attribute__((always_inline)) void one_step(const int of_bytes, c
                                                            const uint32_t *b, __m512i z[HU_GEMM_MR][3]) {
   __m512i y[3];
 #pragma GCC unroll 3
-  for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_si512(b + 16 * v);
+  for (int j = 0; j < nv; j++) y[j] = _mm512_loadu_si512(b + 16 * j);
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
     __m512i x = _mm512_set1_epi32((int)a[i]);
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = of_bytes ? _mm512_dpbusd_epi32(z[i][v], x, y[v]) : _mm512_dpwssd_epi32(z[i][v], x, y[v]);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = of_bytes ? _mm512_dpbusd_epi32(z[i][j], x, y[j]) : _mm512_dpwssd_epi32(z[i][j], x, y[j]);
     }
   }
 }
@@ -75,10 +75,10 @@ static inline __attribute__((always_inline)) void tile(const int of_bytes, size_
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = _mm512_loadu_si512(acc + i * HU_GEMM32_NR + 16 * v);
-      if (of_bytes) z[i][v] = _mm512_sub_epi32(z[i][v], less[v]);
-      _mm_prefetch((const char *)(acc + (HU_GEMM_MR + i) * HU_GEMM32_NR + 16 * v), _MM_HINT_T0);
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = _mm512_loadu_si512(acc + i * HU_GEMM32_NR + 16 * j);
+      if (of_bytes) z[i][j] = _mm512_sub_epi32(z[i][j], less[j]);
+      _mm_prefetch((const char *)(acc + (HU_GEMM_MR + i) * HU_GEMM32_NR + 16 * j), _MM_HINT_T0);
     }
   }
   for (; words; words--, a += HU_GEMM_MR, b += HU_GEMM32_NR, next += HU_GEMM_MR) {
@@ -88,16 +88,16 @@ static inline __attribute__((always_inline)) void tile(const int of_bytes, size_
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) _mm512_storeu_si512(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
+    for (int j = 0; j < nv; j++) _mm512_storeu_si512(acc + i * HU_GEMM32_NR + 16 * j, z[i][j]);
   }
 }
 
 /* offset times the sums of the columns of a panel. */
 static inline void offsets(size_t words, const uint32_t *b, uint32_t offset, __m512i z[3]) {
   const __m512i x = _mm512_set1_epi32((int)(offset * 0x01010101u));
-  for (int v = 0; v < 3; v++) z[v] = _mm512_setzero_si512();
+  for (int j = 0; j < 3; j++) z[j] = _mm512_setzero_si512();
   for (; words; words--, b += HU_GEMM32_NR) {
-    for (int v = 0; v < 3; v++) z[v] = _mm512_dpbusd_epi32(z[v], x, _mm512_loadu_si512(b + 16 * v));
+    for (int j = 0; j < 3; j++) z[j] = _mm512_dpbusd_epi32(z[j], x, _mm512_loadu_si512(b + 16 * j));
   }
 }
 
@@ -137,21 +137,21 @@ static void multiply_halves(size_t rows, size_t cols, size_t words, const uint32
 /* Sums from nothing. */
 static inline __attribute__((always_inline)) void part_tile(const int of_bytes, size_t words, const int nv,
                                                             const uint32_t *a, const uint32_t *b, const __m512i less[3],
-                                                            const hu_corner *c) {
+                                                            const hu_corner *corner) {
   __m512i z[HU_GEMM_MR][3];
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) {
-      z[i][v] = of_bytes ? _mm512_sub_epi32(_mm512_setzero_si512(), less[v]) : _mm512_setzero_si512();
+    for (int j = 0; j < nv; j++) {
+      z[i][j] = of_bytes ? _mm512_sub_epi32(_mm512_setzero_si512(), less[j]) : _mm512_setzero_si512();
     }
   }
   for (; words; words--, a += HU_GEMM_MR, b += HU_GEMM32_NR) one_step(of_bytes, nv, a, b, z);
 #pragma GCC unroll 8
   for (int i = 0; i < HU_GEMM_MR; i++) {
-    if ((size_t)i >= c->rows) break;
+    if ((size_t)i >= corner->rows) break;
 #pragma GCC unroll 3
-    for (int v = 0; v < nv; v++) hui_join_row(c, i, v, z[i][v]);
+    for (int j = 0; j < nv; j++) hui_join_row(corner, i, j, z[i][j]);
   }
 }
 
@@ -164,13 +164,13 @@ static inline __attribute__((always_inline)) void add_parts(const int of_bytes, 
     if (of_bytes) offsets(words, y, offset, less);
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const uint32_t *x = a + i * HU_SHORT_KC;
-      hu_corner c = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
+      hu_corner corner = {sum + i * cols + j, rows - i, cols - j, cols, join->row + i, join->column + j, join};
       if (cols - j > 32) {
-        part_tile(of_bytes, words, 3, x, y, less, &c);
+        part_tile(of_bytes, words, 3, x, y, less, &corner);
       } else if (cols - j > 16) {
-        part_tile(of_bytes, words, 2, x, y, less, &c);
+        part_tile(of_bytes, words, 2, x, y, less, &corner);
       } else {
-        part_tile(of_bytes, words, 1, x, y, less, &c);
+        part_tile(of_bytes, words, 1, x, y, less, &corner);
       }
     }
   }
@@ -193,8 +193,8 @@ static inline __m512d eight(const int32_t *x) {
 
 static void carry(size_t n, double *total, int32_t *acc) {
   for (size_t i = 0; i < n; i += 16) {
-    for (size_t l = i; l < i + 16; l += 8) {
-      _mm512_storeu_pd(total + l, _mm512_add_pd(_mm512_loadu_pd(total + l), eight(acc + l)));
+    for (size_t k = i; k < i + 16; k += 8) {
+      _mm512_storeu_pd(total + k, _mm512_add_pd(_mm512_loadu_pd(total + k), eight(acc + k)));
     }
     _mm512_storeu_si512(acc + i, _mm512_setzero_si512());
   }

@@ -8,39 +8,39 @@
 
 #define HU_CARRY_FN static inline __attribute__((always_inline)) void
 
-/* floor(v / 2^w): as a logical shift of v + 2^63, which every instruction set has. */
-static inline __attribute__((always_inline)) int64_t hui_carry(int64_t v, int32_t w) {
+/* Returns floor(value / 2^width): as a logical shift of value + 2^63, which every instruction set has. */
+static inline __attribute__((always_inline)) int64_t hui_carry(int64_t value, int32_t width) {
   const uint64_t half = (uint64_t)1 << 63;
-  return (int64_t)((((uint64_t)v ^ half) >> w) - (half >> w));
+  return (int64_t)((((uint64_t)value ^ half) >> width) - (half >> width));
 }
 
-/* Digits 0 ... 2^w - 1 in all bins but the last, which keeps what is above. */
-HU_CARRY_FN hui_propagate_carries(int32_t w, size_t bins, int64_t *z) {
-  const int64_t mask = ((int64_t)1 << w) - 1;
+/* Carries up, so that all bins but the last, which keeps what is above, hold digits 0 ... 2^width - 1. */
+HU_CARRY_FN hui_propagate_carries(int32_t width, size_t bins, int64_t *z) {
+  const int64_t mask = ((int64_t)1 << width) - 1;
   int64_t carry[HU_WIDE_COLS] = {0};
   for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLS) {
     for (size_t c = 0; c < HU_WIDE_COLS; c++) {
-      int64_t v = z[c] + carry[c];
-      z[c] = v & mask;
-      carry[c] = hui_carry(v, w);
+      int64_t value = z[c] + carry[c];
+      z[c] = value & mask;
+      carry[c] = hui_carry(value, width);
     }
   }
   for (size_t c = 0; c < HU_WIDE_COLS; c++) z[c] += carry[c];
 }
 
-/* The sum over the bins modulo 2^(w bins) as 64-bit limbs, least first, in place of the first bins. w divides 64, and
- * 64 / w the number of bins. */
-HU_CARRY_FN hui_join(int32_t w, size_t bins, int64_t *z) {
-  const uint64_t mask = ((uint64_t)1 << w) - 1;
+/* Writes the sum over the bins modulo 2^(width bins) as 64-bit limbs, least first, in place of the first bins. width
+ * divides 64, and 64 / width the number of bins. */
+HU_CARRY_FN hui_join(int32_t width, size_t bins, int64_t *z) {
+  const uint64_t mask = ((uint64_t)1 << width) - 1;
   int64_t carry[HU_WIDE_COLS] = {0};
   const int64_t *from = z;
-  for (size_t i = 0; i < bins; i += 64 / (size_t)w, z += HU_WIDE_COLS) {
+  for (size_t i = 0; i < bins; i += 64 / (size_t)width, z += HU_WIDE_COLS) {
     uint64_t limb[HU_WIDE_COLS] = {0};
-    for (int32_t at = 0; at < 64; at += w, from += HU_WIDE_COLS) {
+    for (int32_t at = 0; at < 64; at += width, from += HU_WIDE_COLS) {
       for (size_t c = 0; c < HU_WIDE_COLS; c++) {
-        int64_t v = from[c] + carry[c];
-        limb[c] |= ((uint64_t)v & mask) << at;
-        carry[c] = hui_carry(v, w);
+        int64_t value = from[c] + carry[c];
+        limb[c] |= ((uint64_t)value & mask) << at;
+        carry[c] = hui_carry(value, width);
       }
     }
     memcpy(z, limb, sizeof limb);

@@ -9,16 +9,16 @@
 static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
                        int64_t *bins) {
   size_t step = count * HU_WIDE_COLS;
-  for (size_t t = 0; t < count; t += 2) {
+  for (size_t k = 0; k < count; k += 2) {
     for (size_t c = 0; c < HU_WIDE_COLS; c += 8) {
-      const double *d = digits + t * HU_WIDE_COLS + c;
-      int64_t *z = bins + t * HU_WIDE_COLS + c;
-      if (t + 1 < count) {
-        if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
-        if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
+      const double *at = digits + k * HU_WIDE_COLS + c;
+      int64_t *z = bins + k * HU_WIDE_COLS + c;
+      if (k + 1 < count) {
+        if (row->cut) wide_pair(row, first, past, step, 2, 1, at, z);
+        if (!row->cut) wide_pair(row, first, past, step, 2, 0, at, z);
       } else {
-        if (row->cut) wide_pair(row, first, past, step, 1, 1, d, z);
-        if (!row->cut) wide_pair(row, first, past, step, 1, 0, d, z);
+        if (row->cut) wide_pair(row, first, past, step, 1, 1, at, z);
+        if (!row->cut) wide_pair(row, first, past, step, 1, 0, at, z);
       }
     }
   }
