@@ -43,7 +43,7 @@ enum {
 
 typedef struct hu_block_key {
   const char *name;
-  uint8_t rules, wanted;                 /* bit r: rule r takes it, must have it */
+  uint8_t rules, required;               /* bit r: rule r takes it, requires it */
   int16_t low, high;                     /* numbers */
   const char *words[HU_BLOCK_KEY_WORDS]; /* words, by value; NULL: none */
 } hu_block_key;
@@ -51,7 +51,7 @@ typedef struct hu_block_key {
 extern const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT];
 extern const char *const hu_rule_names[HU_BLOCK_RULES];
 
-/* Elements by kind: "any" in the place of CODE, whose name is a format's. */
+/* Elements by kind: "any" stands for CODE, whose name is a format's. */
 enum { HU_ELEMENT_KINDS = HU_ELEMENT_S32 + 1 };
 extern const char *const hu_element_names[HU_ELEMENT_KINDS];
 

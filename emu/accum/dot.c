@@ -43,17 +43,17 @@ static hu_status check_element(hu_element element) {
   return element.kind == HU_ELEMENT_CODE ? hu_format_check(element.format, NULL) : HU_OK;
 }
 
-static hu_status check_vector(const hu_vector *vector, int wanted) {
-  if (!vector->data) return wanted ? HU_E_NULL : HU_OK;
+static hu_status check_vector(const hu_vector *vector, int required) {
+  if (!vector->data) return required ? HU_E_NULL : HU_OK;
   hu_status status = check_element(vector->element);
   if (status != HU_OK) return status;
   return (uintptr_t)vector->data % hu_element_size(vector->element) ? HU_E_ALIGN : HU_OK;
 }
 
 /* Scales belong to some models, and to no others. */
-static hu_status check_scale(const hu_vector *vector, const hu_accum *accum, int wanted) {
+static hu_status check_scale(const hu_vector *vector, const hu_accum *accum, int required) {
   if (!hu_accum_is_scaled(accum)) return vector->data ? HU_E_ACCUM : HU_OK;
-  hu_status status = check_vector(vector, wanted);
+  hu_status status = check_vector(vector, required);
   if (status != HU_OK || !vector->data) return status;
   if (vector->element.kind != HU_ELEMENT_CODE) return HU_E_ACCUM;
   int same = hu_format_equal(vector->element.format, accum->block.scale);
@@ -97,8 +97,8 @@ static hu_status reach_of(reach *z, const void *data, size_t size, size_t count,
   return HU_OK;
 }
 
-/* Has no element of x a byte of an element of z? Rows as far apart in both may lie between each other: then the places
- * of x's elements behind those of z, modulo the step, say it. */
+/* Checks that no element of x has a byte of an element of z. Rows as far apart in both may lie between each other: then
+ * the places of x's elements behind those of z, modulo the step, decide it. */
 static int apart(const reach *z, const void *at, size_t size_z, const reach *x, const hu_vector *vector, size_t n) {
   size_t size = hu_element_size(vector->element), step = z->step < 0 ? (size_t)0 - (size_t)z->step : (size_t)z->step;
   if (z->past <= x->first || x->past <= z->first) return 1;
@@ -116,7 +116,7 @@ static int apart(const reach *z, const void *at, size_t size_z, const reach *x, 
   return 1;
 }
 
-/* z's own c: the same array. */
+/* Checks whether c is z itself, the same array. */
 static int same_array(const void *z, ptrdiff_t incz, size_t size, size_t count, const hu_vector *c) {
   return z == c->data && size == hu_element_size(c->element) && (count < 2 || incz == c->step);
 }

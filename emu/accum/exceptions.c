@@ -36,7 +36,7 @@ static int any_signalling(const hu_dot_operands *x, uint64_t n) {
   return found;
 }
 
-/* A NaN among the operands of product k, its scales too? */
+/* Checks for a NaN among the operands of product k, its scales too. */
 static int is_nan_given(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, hu_num a, hu_num b) {
   hu_num sa, sb;
   if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 1;

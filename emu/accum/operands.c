@@ -57,15 +57,15 @@ static int read_alike(hu_format x, hu_format y) {
 }
 
 /* A register for binary32 may hold a number rounded to TF32, which is what programs of TF32 units put there. */
-static int held(hu_format wanted, hu_format format) {
-  return read_alike(wanted, hui_format_binary32()) && read_alike(format, hu_format_ieee(8, 10, 0));
+static int held(hu_format required, hu_format format) {
+  return read_alike(required, hui_format_binary32()) && read_alike(format, hu_format_ieee(8, 10, 0));
 }
 
-static int takes(const hu_element *wanted, const hu_element *element) {
-  if (wanted->kind == HU_ELEMENT_CODE && !is_given(wanted->format)) return 1;
-  if (wanted->kind != element->kind) return 0;
-  return element->kind != HU_ELEMENT_CODE || read_alike(wanted->format, element->format) ||
-         held(wanted->format, element->format);
+static int takes(const hu_element *required, const hu_element *element) {
+  if (required->kind == HU_ELEMENT_CODE && !is_given(required->format)) return 1;
+  if (required->kind != element->kind) return 0;
+  return element->kind != HU_ELEMENT_CODE || read_alike(required->format, element->format) ||
+         held(required->format, element->format);
 }
 
 static hu_status operands_taken(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {

@@ -79,7 +79,7 @@ static int read_block(hu_reader *reader, hu_accum *accum) {
   }
   if (!hui_reader_mark(reader, ')')) return 0;
   for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
-    if (hu_block_keys[key].wanted >> accum->block.rule & 1 && !(keys.seen >> key & 1))
+    if (hu_block_keys[key].required >> accum->block.rule & 1 && !(keys.seen >> key & 1))
       return hui_reader_failed(reader, end, HU_E_TEXT);
   }
   int aligned = hu_block_keys[HU_BLOCK_KEY_ACC].rules >> accum->block.rule & 1;
@@ -210,7 +210,7 @@ static int read_any(hu_reader *reader, hu_accum *accum, int place) {
   return hui_reader_mark(reader, ')');
 }
 
-/* A kind with its arguments, or a preset. */
+/* Reads a kind with its arguments, or a preset. */
 static int read_plain(hu_reader *reader, hu_accum *accum, int place) {
   static const char *const names[HU_ACCUM_COUNT] = {"exact",    "fp32",    "fp64",  "seq",      "seq2",  "chunk",
                                                     "pairwise", "strided", "kahan", "neumaier", "block", "int32"};

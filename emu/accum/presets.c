@@ -85,8 +85,14 @@ static hu_element type_element(unsigned type) {
 
 /* ---- pairings ---- */
 
-/* A and B alike; every pair; but those of two 8-bit types; with a 6-bit type; with a signed byte; without s8 x u8 */
-enum { ONE, EACH, NOT_FP8, WITH_FP6, WITH_S8, NOT_S8XU8 };
+enum {
+  ONE,      /* A and B have the same type */
+  EACH,     /* every pair */
+  NOT_FP8,  /* not of two 8-bit types */
+  WITH_FP6, /* a 6-bit type among them */
+  WITH_S8,  /* a signed byte among them */
+  NOT_S8XU8
+};
 typedef struct pairing {
   uint8_t type[5], count, which;
 } pairing;
@@ -109,22 +115,22 @@ enum {
   P_MMLA8
 };
 static const pairing pairings[] = {
-    {{F16, 0, 0, 0, 0}, 1, ONE},
-    {{BF16, 0, 0, 0, 0}, 1, ONE},
-    {{TF32, 0, 0, 0, 0}, 1, ONE},
-    {{XF32, 0, 0, 0, 0}, 1, ONE},
-    {{F32, 0, 0, 0, 0}, 1, ONE},
-    {{F64, 0, 0, 0, 0}, 1, ONE},
-    {{E4M3, E5M2, 0, 0, 0}, 2, EACH},
-    {{E4M3, E5M2, E2M1, 0, 0}, 3, NOT_FP8},
-    {{E4M3, E5M2, E3M2, E2M3, E2M1}, 5, WITH_FP6},
-    {{E2M1, 0, 0, 0, 0}, 1, ONE},
-    {{FP8, BF8, 0, 0, 0}, 2, EACH},
-    {{S8, U8, 0, 0, 0}, 2, EACH},
-    {{S4, U4, 0, 0, 0}, 2, EACH},
-    {{S8, 0, 0, 0, 0}, 1, ONE},
-    {{S8, U8, 0, 0, 0}, 2, WITH_S8},
-    {{S8, U8, 0, 0, 0}, 2, NOT_S8XU8},
+    [P_F16] = {{F16}, 1, ONE},
+    [P_BF16] = {{BF16}, 1, ONE},
+    [P_TF32] = {{TF32}, 1, ONE},
+    [P_XF32] = {{XF32}, 1, ONE},
+    [P_F32] = {{F32}, 1, ONE},
+    [P_F64] = {{F64}, 1, ONE},
+    [P_FP8] = {{E4M3, E5M2}, 2, EACH},
+    [P_F8F4] = {{E4M3, E5M2, E2M1}, 3, NOT_FP8},
+    [P_F8F6F4] = {{E4M3, E5M2, E3M2, E2M3, E2M1}, 5, WITH_FP6},
+    [P_E2M1] = {{E2M1}, 1, ONE},
+    [P_AMD8] = {{FP8, BF8}, 2, EACH},
+    [P_INT8] = {{S8, U8}, 2, EACH},
+    [P_INT4] = {{S4, U4}, 2, EACH},
+    [P_S8] = {{S8}, 1, ONE},
+    [P_SIGNED8] = {{S8, U8}, 2, WITH_S8},
+    [P_MMLA8] = {{S8, U8}, 2, NOT_S8XU8},
 };
 
 static int pair_exists(const pairing *pairs, unsigned i, unsigned j) {
@@ -147,7 +153,7 @@ static int pair_exists(const pairing *pairs, unsigned i, unsigned j) {
 #define RNE16 ",out=binary16,zero=plus)"
 #define EMULATED(emin) T16("25", emin) ",order=mod4,c=last,as=binary16"
 #define MX32 T32("25", "-133") ",every=32,scale=float8_e8m0fnu" RZ32
-/* n products aligned with log2 n guard digits, their sum and the addition of C to odd. */
+/* n products are aligned with log2 n guard digits; their sum and the addition of C are rounded to odd. */
 #define RVBNA(n, kept) "block(align,l=" n ",f=" kept ",emin=-4096,cut=odd,c=last,last=rto,round=rto,over=inf)"
 #define FP4(every, scale) "block(groups,l=64,f=35,emin=-139,g=16,every=" every ",scale=" scale RZ32
 
@@ -193,7 +199,7 @@ typedef struct family {
     "riscv.zvdota.", P_FP8, 0, ".n" n, F32, k, RVBNA(n, kept), "vfqwdota, vfqwbdota, sets of " n, "DOC", RISCV   \
   }
 
-/* kind::f8f6f4 and its scaled kin: pairs with E2M1, and those with a 6-bit type. */
+/* Lists kind::f8f6f4 and its scaled variants: pairs with E2M1, and those with a 6-bit type. */
 #define MIXED(head, tail, result, model, unit)                          \
   {head, P_F8F4, 0, tail, result, 32, model, unit, "SIM", TWO_CODES}, { \
     head, P_F8F6F4, 0, tail, result, 32, model, unit, "TABLE", TABLE    \
@@ -457,7 +463,7 @@ static void write_name(hu_accum_preset *z, const family *row, unsigned a, unsign
   (void)hui_put_end(&writer);
 }
 
-/* The elements of the operands, and those that the model takes, where any NaN of C reads the same. */
+/* Writes the elements of the operands, and those that the model takes, where any NaN of C reads the same. */
 static void put_elements(hu_accum_preset *z, const family *row, unsigned a, unsigned b) {
   z->a = z->accum.a = type_element(a);
   z->b = z->accum.b = type_element(b);

@@ -6,7 +6,7 @@
 
 #include "emu/core/accum_plan.h"
 
-/* The model's sum of n products and c. */
+/* Returns the model's sum of n products and c. */
 hu_num hui_model_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t n, hu_num c, hu_draw *draw);
 
 #endif

@@ -31,7 +31,7 @@ static void put_rounding(hu_writer *writer, hu_mode mode, const char *round_key)
   }
 }
 
-/* "NAME(" FORMAT ROUNDING ")" */
+/* Writes "NAME(" FORMAT ROUNDING ")". */
 static void put_plain(hu_writer *writer, const char *name, const hu_accum *accum) {
   hui_put(writer, name);
   put_format(writer, accum->sum);
@@ -48,7 +48,7 @@ static void put_key(hu_writer *writer, unsigned key) {
 static void put_number_or_word(hu_writer *writer, const hu_block *block, unsigned key) {
   const hu_block_key *entry = &hu_block_keys[key];
   int value = hui_key_get(block, key);
-  if (value == 0 && !(entry->wanted >> block->rule & 1)) return;
+  if (value == 0 && !(entry->required >> block->rule & 1)) return;
   put_key(writer, key);
   if (key <= HU_BLOCK_KEY_EVERY) {
     hui_put_number(writer, value);
@@ -57,7 +57,7 @@ static void put_number_or_word(hu_writer *writer, const hu_block *block, unsigne
   }
 }
 
-/* KEY=FORMAT unless it is the one that an absent key means. */
+/* Writes KEY=FORMAT unless it is the one that an absent key means. */
 static void put_format_key(hu_writer *writer, unsigned key, hu_format format, hu_format absent) {
   if (hu_format_equal(format, absent)) return;
   put_key(writer, key);

@@ -19,7 +19,7 @@ static int copy_format(hu_format *z, hu_format x) {
   return is_format(x);
 }
 
-/* What a sum does when it rounds: mode and saturation. */
+/* Copies what a sum does when it rounds: mode and saturation. */
 static int copy_rounding(hu_mode *z, hu_mode x) {
   z->round = x.round;
   z->bits = x.bits;
@@ -35,9 +35,9 @@ static int copy_length(uint32_t *z, uint32_t x) {
 /* ---- block ---- */
 
 static int takes_key(const hu_block *block, unsigned key) { return hu_block_keys[key].rules >> block->rule & 1; }
-static int requires_key(const hu_block *block, unsigned key) { return hu_block_keys[key].wanted >> block->rule & 1; }
+static int requires_key(const hu_block *block, unsigned key) { return hu_block_keys[key].required >> block->rule & 1; }
 
-/* A number or a word; 0 is that of an absent key. */
+/* Copies a number or a word; 0 is that of an absent key. */
 static int copy_key(hu_block *z, const hu_block *x, unsigned key) {
   const hu_block_key *entry = &hu_block_keys[key];
   int value = hui_key_get(x, key);
@@ -91,7 +91,7 @@ static int copy_kind(hu_accum *z, const hu_accum *accum) {
   return copy_format(&z->sum, accum->sum) && copy_rounding(&z->mode, accum->mode);
 }
 
-/* A model that sums without a rounding of its own, or in another arithmetic, stands alone. */
+/* Checks the kind: a model that sums without a rounding of its own, or in another arithmetic, stands alone. */
 static int can_nest(uint32_t kind) { return kind != HU_ACCUM_EXACT && kind != HU_ACCUM_FP64 && kind != HU_ACCUM_INT32; }
 
 static int copy_nesting(hu_accum *z, const hu_accum *accum) {
