@@ -8,7 +8,7 @@
   "scale is NaN)."
 #define MX ";scale=float8_e8m0fnu;block=1x32;rule=floor"
 #define MSFP "Darvish Rouhani et al., Pushing the limits of narrow precision inferencing with MSFP (NeurIPS 2020)"
-#define MSFP_OPEN "Infinities and NaN (here as the mode has them), the rounding of the elements (here the call's)."
+#define MSFP_OPEN "Infinities and NaN (here as the mode defines), the rounding of the elements (here the call's)."
 #define HBFP "Drumond et al., Training DNNs with hybrid block floating point (NeurIPS 2018)"
 #define HBFP_OPEN                                                                                                 \
   "The lowest two's complement code (here unused, as the authors' emulator limits both signs alike), zeros, the " \
@@ -40,7 +40,7 @@
   "DeepGEMM, per_token_cast_to_fp8 and per_block_cast_to_fp8 with UE8M0 scales: amax / 448 rounded up to 2^e"
 #define DEEPGEMM_TEXT(block) "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=" block ";rule=rceil;amin=0x38d1b717)"
 #define TT "Tenstorrent block floating point: 16 elements of a row share an exponent of 8 bits (tt-isa-documentation)"
-#define TT_OPEN "The rounding of the elements (here the call's), infinities and NaN (here as the mode has them)."
+#define TT_OPEN "The rounding of the elements (here the call's), infinities and NaN (here as the mode defines)."
 
 static const hu_scaling_entry entries[] = {
     {"mxfp8_e4m3", OCPMX, OCPMX_OPEN, "scaled(float8_e4m3fn" MX ")"},

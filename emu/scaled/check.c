@@ -18,7 +18,7 @@ static const char *wrong_element(const hu_scaling *scaling) {
   if (!format.sign) return "element: the format has no sign";
   if (scaling->coding == HU_CODING_TWOS && (format.e || format.m == 0 || format.negzero || format.inf != HU_INF_NONE ||
                                             format.nan != HU_NAN_NONE || format.m > 30)) {
-    return "code: two's complement wants a fixed-point format, all codes finite, without -0";
+    return "code: two's complement requires a fixed-point format, all codes finite, without -0";
   }
   return NULL;
 }
@@ -55,18 +55,18 @@ static const char *wrong_rule(const hu_scaling *scaling) {
   if (scaling->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (scaling->rule != HU_SCALE_RATIO) {
     if (scaling->round) return "round: only rule ratio rounds its scales";
-    if (scaling->steps) return "steps: powers of two want exact";
-    return scaling->tensor ? "tensor: a second level wants rule ratio" : NULL;
+    if (scaling->steps) return "steps: powers of two require exact";
+    return scaling->tensor ? "tensor: a second level requires rule ratio" : NULL;
   }
   if (scaling->round > HU_RAZ) return "round: not a deterministic mode from rne to raz";
   if (scaling->steps != HU_STEPS_EXACT &&
       !(hu_format_fits_binary32(scaling->scale) && hu_format_fits_binary32(scaling->element))) {
-    return "steps: in binary32 they want scales and elements that are binary32 numbers";
+    return "steps: in binary32 they require scales and elements that are binary32 numbers";
   }
   if (scaling->tensor && (scaling->element.m > 7 || scaling->scale.m > 7))
     return "tensor: at most 7 trailing significand bits";
   if (scaling->steps == HU_STEPS_ENCODE && !scaling->tensor && !is_binary32(scaling->scale)) {
-    return "steps: encode without a second level wants binary32 scales";
+    return "steps: encode without a second level requires binary32 scales";
   }
   return NULL;
 }

@@ -17,7 +17,7 @@ hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes
                                 const hu_scaled_stats *stats);
 hu_status hui_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
                                   const hu_scaling *scaling);
-/* The elements, and the scales, as areas of codes. */
+/* Return the elements, and the scales, as areas of codes. */
 hu_code_area hui_scaled_elements_of(size_t rows, size_t cols, const void *codes, size_t ld, const hu_scaling *scaling);
 hu_code_area hui_scaled_scales_of(size_t rows, size_t cols, const hu_scaled *x, const hu_scaling *scaling);
 /* HU_OK, or HU_E_CODE: an element or a scale of a tensor that can be read here has bits above its width. */

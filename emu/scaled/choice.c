@@ -3,7 +3,7 @@
  * errors of several scales side by side in lanes.
  *
  * Lanes compute what emu/core/four_six.h does, to nearest without random words. Each step there is exact, or one
- * operation of IEEE 754 in binary32, which the processor does in the surroundings of emu/base/float_env.h:
+ * operation of IEEE 754 in binary32, which the CPU does in the surroundings of emu/base/float_env.h:
  *
  *   quotients and products of elements are limited to the largest number there; an infinity here rounds to 6 as that
  *   number does, and E2M1 is reached by adding and taking away 1.5 2^23 steps, an even number of them, so that ties go
@@ -16,7 +16,7 @@
 #include "emu/base/float_env.h"
 #include "emu/scaled/work.h"
 
-/* E2M1 has neither infinity nor NaN: beyond 6 all policies give 6. */
+/* Checks the steps. E2M1 has neither infinity nor NaN: beyond 6 all policies give 6. */
 static int steps_can(const hu_scaled_work *work) {
   return work->scaler.element.round == HU_RNE &&
          (work->scaler.steps == HU_STEPS_DIVIDE || work->scaler.steps == HU_STEPS_MULTIPLY);
@@ -40,7 +40,7 @@ void hui_scaled_choice_plan(hu_scaled_work *work) {
   }
 }
 
-/* The errors of a block under n scales. */
+/* Computes the errors of a block under n scales. */
 static void errors(const hu_scaled_work *work, const hu_four_six_block *block, size_t n, uint32_t *z,
                    const uint32_t *by, const uint32_t *back) {
   hu_scaled_trial trial = work->trial;
@@ -72,8 +72,7 @@ static hu_shared better_of_two(const hu_scaled_work *work, const hu_four_six_blo
       hui_four_six_shared(scaler, hui_scale_code(scaler, hui_step32(hui_product(0, ratio, hui_num_finite(0, 3, -1)))));
   by[0] = hui_pack32(six->by);
   by[1] = hui_pack32(four.by);
-  back[0] = hui_pack32(hui_unpack(&scaler->scale, six->code)); /* without the scale of the tensor: errors are made of P
-                                                                * s */
+  back[0] = hui_pack32(hui_unpack(&scaler->scale, six->code)); /* errors are made of P s, without t */
   back[1] = hui_pack32(hui_unpack(&scaler->scale, four.code));
   errors(work, block, 2, error, by, back);
   return error[1] < error[0] ? four : *six;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_scaled_decode after its checks: turns codes into values, a row of blocks at a time. The value of a code is scaled
  * by adding to its exponent or by one product in binary32, where that is the one rounding; else emu/core/scaled.h
- * computes it. Codes of a byte go by the loops of emu/scaled/values.h as far as they are finite numbers. */
+ * computes it. Codes of a byte are decoded by the loops of emu/scaled/values.h as far as they are finite numbers. */
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
@@ -88,7 +88,7 @@ static int from_twos(const decoding *work, size_t n, uint8_t *z, const uint8_t *
   return !lowest;
 }
 
-/* At most PIECE elements of blocks of `side`, all going this way, by kernels; 0 if the core must. */
+/* Decodes at most PIECE elements of blocks of `side`, all by this path, by kernels; 0 if the core must. */
 static int undo_piece(const decoding *work, size_t row, size_t col, size_t n, size_t side, int way,
                       const uint32_t *by) {
   uint32_t values[PIECE], *z = z_at(work, row, col);
@@ -140,7 +140,7 @@ static void undo_blocks(const decoding *work, code_tile *tile, size_t row, size_
   }
 }
 
-/* Those of one way, together where kernels take them so. */
+/* Decodes blocks of the same path, together where kernels take them so. */
 static void undo_kernels(const decoding *work, code_tile *tile, size_t first, size_t past) {
   size_t side = work->shape.side_cols, at = first * side, n = hui_least(past * side, tile->n) - at;
   int way = tile->way[first], together = way != SLOW && n <= PIECE;
@@ -150,8 +150,8 @@ static void undo_kernels(const decoding *work, code_tile *tile, size_t first, si
   }
 }
 
-/* Codes of whole blocks of `side`, `by` one a block. What `values` ends before, up to the end of its block, is for
- * strips. */
+/* Decodes codes of whole blocks of `side`, with an amount per block in `by`. What `values` ends before, up to the end
+ * of its block, is for strips. */
 static void undo_values(const decoding *work, int way, size_t n, size_t side, uint32_t *z, const uint8_t *x,
                         const uint32_t *by) {
   uint32_t own[HU_STRIP + HU_SPREAD];
@@ -165,7 +165,7 @@ static void undo_values(const decoding *work, int way, size_t n, size_t side, ui
   }
 }
 
-/* By strips, or what is quicker. */
+/* Decodes by strips, or by what is quicker. */
 static void undo_strips(const decoding *work, code_tile *tile, size_t first, size_t past) {
   uint32_t spread[HU_STRIP + HU_SPREAD];
   size_t side = work->shape.side_cols, at = first * side, end = hui_least(past * side, tile->n),
@@ -189,7 +189,7 @@ static void undo_strips(const decoding *work, code_tile *tile, size_t first, siz
   }
 }
 
-/* Ways and amounts of the tile's blocks. */
+/* Finds the paths and amounts of the tile's blocks. */
 static void undo_scales(const decoding *work, code_tile *tile) {
   for (size_t k = 0; k < tile->count && work->shape.scale_size > 1; k++) {
     const known_scale *known = factor_of(work, tile->made, scale_code(work, tile->row, tile->first + k));
@@ -223,7 +223,7 @@ static void undo_tile(const decoding *work, code_tile *tile) {
   }
 }
 
-/* The rows of one row of blocks. */
+/* Decodes the rows of one row of blocks. */
 static void undo_rows(const decoding *work, code_tile *tile) {
   size_t side = work->shape.side_cols, across = side < HU_STRIP ? HU_STRIP / side : 1;
   for (size_t first = 0; first < work->shape.block_cols; first += across) {
@@ -249,7 +249,7 @@ static void undo_part(void *context, size_t part) {
   }
 }
 
-/* Which lanes and kernels serve. */
+/* Chooses the lanes and kernels that serve. */
 static void choose(decoding *work) {
   const hu_spec *spec = &work->scaler.element;
   const hu_level *level = hui_level_for(work->call.exec);

@@ -12,7 +12,7 @@ static uint32_t *z_at(const hu_scaled_work *work, size_t row, size_t col) {
   return work->call.z + row * work->call.ldz + col;
 }
 
-/* Number of the random word of an element. */
+/* Returns the number of the random word of an element. */
 static uint64_t word_at(const hu_scaled_work *work, size_t row, size_t col) {
   return (work->call.exec ? work->call.exec->stream.counter : 0) + (uint64_t)row * work->call.cols + col;
 }
@@ -33,7 +33,7 @@ void hui_scaled_core(const hu_scaled_work *work, hu_scaled_span span, const hu_s
   }
 }
 
-/* ---- lanes and kernels, a step after another; what scales an element is given one a block of `side` ---- */
+/* ---- lanes and kernels, a step after another; each block of `side` has one amount ---- */
 
 static void call_kernel(const hu_scaled_work *work, const hu_scaled_span *span, const uint32_t *y, uint32_t *z,
                         hu_events *counts) {
@@ -54,7 +54,7 @@ static void to_twos(const hu_scaled_work *work, const hu_scaled_span *span) {
   }
 }
 
-/* x divided, by operations to nearest or on exponents. */
+/* Divides x, by operations to nearest or on exponents. */
 static void divide(const hu_scaled_work *work, int way, size_t n, size_t side, uint32_t *y, const uint32_t *x,
                    const uint32_t *by) {
   if (way == HU_SHIFT) {
@@ -73,7 +73,7 @@ static void multiply(const hu_scaled_work *work, size_t n, size_t side, uint32_t
   hui_float_env_leave(saved);
 }
 
-/* At most PIECE elements. */
+/* Rounds at most PIECE elements. */
 static void run_steps(const hu_scaled_work *work, const hu_scaled_span *span, size_t side, int way, const uint32_t *by,
                       const uint32_t *back, hu_events *counts) {
   uint32_t y[PIECE], values[PIECE], less[PIECE];
@@ -89,7 +89,7 @@ static void run_steps(const hu_scaled_work *work, const hu_scaled_span *span, si
   }
 }
 
-/* A row of blocks first ... past - 1; block by block where statistics are wanted. */
+/* Rounds a row of blocks first ... past - 1; block by block where statistics are asked for. */
 static void row_of_steps(const hu_scaled_work *work, const hu_scaled_group *group, size_t row, size_t first,
                          size_t past, hu_events *counts) {
   size_t side = work->shape.side_cols, end = hui_least(past * side, group->n), each = group->stats ? 1 : past - first;
@@ -129,14 +129,15 @@ static uint32_t limited(uint32_t bits, uint32_t limit) {
   return (a < limit ? a : limit) | (bits & 0x80000000);
 }
 
-/* One strip; back: floats where way is not HU_SHIFT. room: HU_STRIP words that codes may take for quotients. */
-static void run_strip(const hu_scaled_work *work, int way, hu_scaled_strip *strip, uint32_t *room, hu_events *counts) {
+/* Rounds one strip; back: floats where way is not HU_SHIFT. buffer: HU_STRIP words, which codes take for quotients. */
+static void run_strip(const hu_scaled_work *work, int way, hu_scaled_strip *strip, uint32_t *buffer,
+                      hu_events *counts) {
   int to = work->call.z ? 0 : (int)work->shape.code_size;
   if (!in_steps(work, way)) {
     work->strips->round(&work->grid, way, to, strip, counts);
     return;
   }
-  uint32_t *y = work->call.z ? strip->z : room;
+  uint32_t *y = work->call.z ? strip->z : buffer;
   const uint32_t none = 0;
   hu_scaled_strip middle = *strip;
   divide(work, way, strip->n, 1, y, strip->x, strip->by);
@@ -148,20 +149,20 @@ static void run_strip(const hu_scaled_work *work, int way, hu_scaled_strip *stri
   if (work->call.z) multiply(work, strip->n, 1, y, y, strip->back);
 }
 
-/* A strip of a row, from column col on, beginning at block k of the group. */
+/* Rounds a strip of a row, from column col on, beginning at block k of the group. */
 static void strip_of_row(const hu_scaled_work *work, const hu_scaled_group *group, size_t k, size_t row, size_t col,
-                         hu_scaled_strip *strip, uint32_t *room, hu_events *counts) {
+                         hu_scaled_strip *strip, uint32_t *buffer, hu_events *counts) {
   uint32_t marks[HU_STRIP];
   strip->marks = group->stats ? marks : NULL;
   strip->x = hui_scaled_x(work, row, col);
   strip->z = work->call.z ? (void *)z_at(work, row, col) : hui_scaled_code(work, row, col);
   strip->key = key_of(work);
   strip->word = word_at(work, row, col);
-  run_strip(work, group->way[k], strip, room, counts);
+  run_strip(work, group->way[k], strip, buffer, counts);
   if (group->stats) add_marks(&group->stats[k], work->shape.side_cols, strip->n, marks);
 }
 
-/* What scales an element, one an element where a block is no power of two of them. */
+/* Sets the amounts of a strip, one per element where a block is no power of two of them. */
 static void give(const hu_scaled_work *work, int way, hu_scaled_strip *strip, uint32_t *by, uint32_t *back) {
   size_t side = work->shape.side_cols;
   strip->side = HU_SIDE_EACH;
@@ -179,14 +180,14 @@ static void give(const hu_scaled_work *work, int way, hu_scaled_strip *strip, ui
   strip->back = back;
 }
 
-/* Rows that a strip may have: that of blocks lying under one another is one row after the other. */
+/* Returns how many rows a strip may have: that of blocks lying under one another is one row after the other. */
 static size_t rows_at_once(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, int whole) {
   int can =
       whole && work->call.z && group->way[first] == HU_SHIFT && !group->stats && work->grid.constants.round < HU_SRA;
   return can ? HU_STRIP_ROWS : 1;
 }
 
-/* Blocks of one way. */
+/* Rounds blocks of the same path. */
 static void run_strips(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                        hu_events *counts) {
   uint32_t by[HU_STRIP + HU_SPREAD], back[HU_STRIP + HU_SPREAD];
@@ -211,7 +212,7 @@ static void run_strips(const hu_scaled_work *work, const hu_scaled_group *group,
 
 /* ---- rows together ---- */
 
-/* Rows of blocks k ... past - 1 of each. */
+/* Rounds blocks k ... past - 1 of so many rows. */
 static void strip_of_rows(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t rows, size_t k,
                           size_t past, hu_events *counts) {
   size_t side = work->shape.side_cols;

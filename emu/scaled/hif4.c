@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/hif4.h, element by element. Products of two bfloat16 numbers, and of these with powers of two,
- * are exact in binary64 in whatever rounding direction the processor is. */
+ * are exact in binary64 in whatever rounding direction the CPU is. */
 #include "halfulp/hif4.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ hu_status hu_hif4_check(const hu_hif4 *kind) {
 
 /* ---- numbers ---- */
 
-/* x rounded to bfloat16, ties to even. */
+/* Rounds x to bfloat16, ties to even. */
 static double to_bfloat16(double x) {
   const hu_mode rne = {0};
   return hu_quantize64(hu_bfloat16(), rne, x, 0, NULL);
@@ -42,7 +42,7 @@ static double power_of_2(int exponent) { return hui_double_of_bits((uint64_t)(10
 
 static double value_of_scale(unsigned c) { return (4 + c % 4) * power_of_2((int)(c / 4) - BIAS - 2); }
 
-/* The code of S > 0 rounded to three digits: S = q 2^e, q from 4 to 8. */
+/* Returns the code of S > 0 rounded to three digits: S = q 2^e, q from 4 to 8. */
 static unsigned code_of_scale(double scale, const hu_hif4 *kind) {
   if (scale < 0x1p-48) return kind->low == HU_HIF4_LOW_NAN ? NAN_SCALE : 0;
   if (scale >= 0x1.ap15) return kind->high == HU_HIF4_HIGH_NAN ? NAN_SCALE : LAST_SCALE;
@@ -154,7 +154,7 @@ static void encode_block(hif4_block *block, size_t n, const float *x, const hu_h
   }
 }
 
-/* Binary32 numbers: at most six digits, from 2^-50 to 10.5 2^15. */
+/* Returns binary32 numbers: of at most six digits, from 2^-50 to 10.5 2^15. */
 static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
   if (scale[0] == NAN_SCALE) return hui_float_of_bits(0x7FC00000);
   double scaled = hu_decode64(hu_float4_e1m2(), code);
@@ -165,7 +165,7 @@ static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
 
 static size_t blocks_in(size_t cols) { return cols / HU_HIF4_BLOCK + (cols % HU_HIF4_BLOCK != 0); }
 
-/* The codes, the scales and the values; codes NULL with ldc 0: there are neither codes nor scales. */
+/* Checks the codes, the scales and the values; codes NULL with ldc 0: there are neither codes nor scales. */
 static hu_status check_places(size_t rows, size_t cols, const uint8_t *codes, size_t ldc, const uint8_t *scales,
                               size_t lds, const float *x, size_t ldx) {
   hu_matrix_extent list[3];

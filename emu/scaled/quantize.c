@@ -31,7 +31,7 @@ static void run_group(const hu_scaled_work *work, size_t down, size_t across, hu
   }
 }
 
-/* Quantizes piece `number` of rows, all of its blocks together. */
+/* Rounds piece `number` of the rows, all of its blocks together. */
 static void run_rows(const hu_scaled_work *work, size_t number, hu_scaled_group *group, hu_events *counts) {
   group->row = number * work->together;
   group->last = hui_least(group->row + work->together, work->call.rows);
@@ -43,7 +43,7 @@ static void run_rows(const hu_scaled_work *work, size_t number, hu_scaled_group 
   hui_scaled_rows(work, group, counts);
 }
 
-/* Four groups of a page each from item i on: what is behind them is asked for, in the order of emu/array/streams.h. */
+/* Asks for what is behind four groups of a page each from item i on, in the order of emu/array/streams.h. */
 static void ask_groups(const hu_scaled_work *work, size_t i) {
   size_t col = (i + 4) * HU_STREAMS_PAGE;
   int pages = work->call.rows == 1 && work->across * work->shape.side_cols == HU_STREAMS_PAGE;
@@ -77,7 +77,7 @@ static hu_scaled_span span_at(const hu_scaled_work *work, size_t i) {
   return span;
 }
 
-/* The span behind number i. */
+/* Asks for the span behind number i. */
 static void ask_span(const hu_scaled_work *work, size_t i) {
   if (i + 1 >= work->items) return;
   hu_scaled_span span = span_at(work, i + 1);
@@ -102,14 +102,14 @@ static void tops_part(void *context, size_t part) {
   work->counts[part].nan_in = special;
 }
 
-/* Has a span elements that are not finite? */
+/* Checks whether a span has elements that are not finite. */
 static int is_special(const hu_scaled_work *work, const hu_scaled_span *span) {
   uint32_t top = 0;
   if (work->one_special) hui_scaled_look(work, span->n, span->n, hui_scaled_x(work, span->row, span->col), &top);
   return top >= 0x7F800000;
 }
 
-/* A span as a group of one block. */
+/* Rounds a span as a group of one block. */
 static void run_span(const hu_scaled_work *work, const hu_scaled_span *span, hu_scaled_group *group,
                      hu_events *counts) {
   if (group->way[0] == HU_BY_CORE || is_special(work, span)) {
@@ -158,7 +158,7 @@ static void add_counts(const hu_scaled_work *work, size_t parts) {
   for (size_t i = 0; work->call.events && i < parts; i++) hu_events_add(work->call.events, &work->counts[i]);
 }
 
-/* amax of the matrix, and its special elements counted. */
+/* Finds amax of the matrix, and counts its special elements. */
 static uint32_t whole_amax(hu_scaled_work *work, uint64_t *special) {
   size_t parts = in_parts(work, work->call.rows * spans_in_row(work), hui_least(SPAN, work->call.cols), tops_part);
   uint32_t top = 0;
@@ -209,7 +209,7 @@ static int kernels_can(const hu_scaled_work *work) {
   return !work->call.z || (spec->fits_binary32 && spec->emin - spec->m >= -126);
 }
 
-/* Which lanes and kernels serve. */
+/* Chooses the lanes and kernels that serve. */
 static void choose(hu_scaled_work *work) {
   const hu_level *level = hui_level_for(work->call.exec);
   work->kernels = level->convert;
@@ -223,8 +223,8 @@ static void choose(hu_scaled_work *work) {
     work->streams = hui_streams_for(work->call.exec);
 }
 
-/* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without
- * random words or statistics; as many as stay in the first-level cache. */
+/* Returns how many rows of blocks that have one row each go together: values under scales of powers of two, by strips,
+ * without random words or statistics; as many as stay in the first-level cache. */
 static size_t rows_together(const hu_scaled_work *work) {
   const size_t side = work->shape.side_cols;
   int by_strips = work->has_powers && work->call.z && !work->call.stats && work->grid.constants.round < HU_SRA;

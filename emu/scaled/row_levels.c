@@ -25,8 +25,7 @@ static hu_status check_amax(size_t rows, const float *amax) {
   return HU_OK;
 }
 
-/* Checks that the scales of the rows lie beside the codes, the scales, the values and the stats, none of which is
- * empty. */
+/* Checks that the row scales lie beside codes, scales, values and stats, none of which is empty. */
 static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const float *tensor, const float *x,
                              size_t ldx, const hu_scaling *scaling, const hu_scaled_stats *stats) {
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
@@ -69,7 +68,7 @@ static row_call call_of(size_t rows, size_t cols, const hu_scaling *scaling, con
   return call;
 }
 
-/* Row i of the codes and scales. */
+/* Returns row i of the codes and scales. */
 static hu_scaled row_of(const row_call *call, const hu_scaled *z, float *tensor, size_t i) {
   hu_scaled row = *z;
   row.codes = (uint8_t *)z->codes + i * z->ld * call->n.code_bytes;

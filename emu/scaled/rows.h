@@ -42,7 +42,7 @@ typedef struct hu_scaled_lanes {
   void (*over_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by);
   /* z = each block's x, `side` times: n elements, and up to HU_SPREAD more that do not matter. */
   void (*spread)(size_t n, size_t side, uint32_t *z, const uint32_t *x);
-  /* z = the errors under n scales; all three arrays have room for HU_SPREAD more, which do not matter. */
+  /* z = the errors under n scales; all three arrays are HU_SPREAD longer, with entries that do not matter. */
   void (*errors)(const hu_scaled_trial *trial, size_t n, uint32_t *z, const uint32_t *by, const uint32_t *back);
 } hu_scaled_lanes;
 extern const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of blocks (rows.h) in a level's lanes; compiled once a level. One element at a time what is left of a block;
- * both ways do the same operations, so the bits do not depend on W. */
+/* Rows of blocks (rows.h) in a level's lanes; compiled once a level. What is left of a block is done one element at a
+ * time, by the same operations, so the bits do not depend on LANES. */
 #include <string.h>
 
 #include "emu/core/bits.h"
@@ -59,7 +59,7 @@ static void look_down(size_t rows, size_t n, const uint32_t *x, size_t ld, uint3
   look_rows(rows, n, x, ld, top);
 }
 
-/* Whole blocks of a usual side are unrolled. */
+/* Whole blocks of a common side are unrolled. */
 static void look(size_t n, size_t side, const uint32_t *x, uint32_t *top) {
   if (side == 1) {
     look_rows(1, n, x, 0, top);
@@ -74,7 +74,7 @@ static void look(size_t n, size_t side, const uint32_t *x, uint32_t *top) {
   look_block(n, x, top);
 }
 
-/* With both bounds of the magnitude; 0 stays. */
+/* Shifts within both bounds of the magnitude; 0 stays. */
 static inline vints shifted(vints x, vints less) {
   vints a = x & 0x7FFFFFFF, least = (a - a) + 0x800000;
   return (x & ~0x7FFFFFFF) | (larger((vints)((vwords)a - (vwords)less), least) & (a != 0));
@@ -84,7 +84,7 @@ static inline uint32_t shifted_one(uint32_t x, uint32_t less) {
   return (x & 0x80000000) | (a == 0 ? 0 : b > 0x800000 ? (uint32_t)b : 0x800000);
 }
 
-/* 0 < a < infinity, by one comparison: a - 1 < 0x7F7FFFFF without sign. */
+/* Shifts where 0 < a < infinity, by one comparison: a - 1 < 0x7F7FFFFF without sign. */
 static inline vints shifted_back(vints x, vints less) {
   vints a = x & 0x7FFFFFFF, normal = ((a - 1) & 0x7FFFFFFF) < 0x7F7FFFFF;
   return (vints)((vwords)x - (vwords)(normal & less));
@@ -102,8 +102,8 @@ static inline float bounded_one(float y) {
   return hui_float_of_bits(bits - ((bits & 0x7FFFFFFF) == 0x7F800000));
 }
 
-/* One pass over the elements of all blocks. Steps name elements `vector` or `bits`, and what their blocks have
- * `amounts` or `amount`: in vectors, or one. */
+/* One pass over the elements of all blocks: `vector` and `amounts`, or `bits` and `amount`, are an element's and its
+ * block's. */
 #define PASS(name, vector_step, one_step)                                                                   \
   HU_LANE_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t amount) {                 \
     const vints amounts = (vints){0} + (int32_t)amount;                                                     \

@@ -23,7 +23,7 @@ static int all_apart(const hu_matrix_extent *list, size_t n) {
   return 1;
 }
 
-/* Codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
+/* Writes codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
 static hu_status cover_scaled(hu_matrix_extent list[3], const hu_scaled_call *call) {
   hu_scaled_sizes sizes = hu_scaled_sizes_of(call->rows, call->cols, &call->scaling);
   const hu_scaled *z = call->codes;
@@ -44,7 +44,7 @@ static hu_status check_amax(const hu_scaled_call *call) {
   return (uintptr_t)call->amax % sizeof(float) ? HU_E_ALIGN : HU_OK;
 }
 
-/* The number itself, which lies on the host in the CPU's calls alone. */
+/* Checks the number itself, which lies on the host in the CPU's calls alone. */
 static hu_status check_amax_value(const float *amax) {
   uint32_t bits = amax ? hui_bits_of_float(*amax) : 0;
   return bits < 0x7F800000 || bits == 0x80000000 ? HU_OK : HU_E_SCALING;
@@ -71,7 +71,7 @@ static hu_status check_empty(const hu_scaled_call *call) {
   return (uintptr_t)call->codes->tensor % sizeof(float) ? HU_E_ALIGN : HU_OK;
 }
 
-/* Lists everything written, and x at last. */
+/* Lists everything written, and then x. */
 static hu_status check_made(const hu_scaled_call *call) {
   hu_matrix_extent list[6];
   memset(list, 0, sizeof list);
@@ -89,7 +89,7 @@ static hu_status check_made(const hu_scaled_call *call) {
   return all_apart(list, 6) ? HU_OK : HU_E_OVERLAP;
 }
 
-/* What a call that makes a scaled tensor takes; what it gives is still to be set. */
+/* Fills in what a call that makes a scaled tensor takes; what it gives is still to be set. */
 static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t ldx, const hu_scaling *scaling,
                               hu_mode mode, const float *amax) {
   return (hu_scaled_call){.rows = rows,

@@ -64,7 +64,7 @@ static hu_shared shared_of(const hu_scaled_work *work, hu_scaled_group *group, u
   return group->made[k];
 }
 
-/* The better scale of a block of finite elements. */
+/* Returns the better scale of a block of finite elements. */
 static hu_shared better(const hu_scaled_work *work, const hu_scaled_place *place, uint32_t amax, const hu_shared *six) {
   hu_four_six_block block = {hui_scaled_x(work, place->row, place->col),
                              place->last - place->row,
@@ -91,7 +91,7 @@ static void start_stats(hu_scaled_stats *stats, uint32_t amax, uint32_t code, ui
   stats->special = special;
 }
 
-/* Block k that lanes made no scale for; its elements, too, where only the core takes them. */
+/* Makes the scale of block k that lanes made none for; rounds its elements, too, where only the core takes them. */
 static void one_block(const hu_scaled_work *work, hu_scaled_group *group, size_t k, hu_events *counts) {
   const hu_scaled_place place = hui_scaled_place_of(work, group, k);
   uint64_t special = 0;
@@ -159,7 +159,7 @@ static void powers(const hu_scaled_work *work, hu_scaled_group *group, hu_events
 
 /* ---- ratios in lanes ---- */
 
-/* Can lanes make the scales? Two levels, or divide and multiply with one. */
+/* Checks whether lanes can make the scales: of two levels, or divide and multiply with one. */
 static int ratios_can(hu_scaled_work *work) {
   const hu_spec *spec = &work->scaler.scale;
   hu_num one = hui_power_of_two(0);
@@ -173,7 +173,7 @@ static int ratios_can(hu_scaled_work *work) {
   return work->scale_is_binary32 || hui_lane_constants_of(&work->scale_constants, spec);
 }
 
-/* The steps of hui_scale_ratio for n blocks: the same operations, done by the processor. */
+/* Takes the steps of hui_scale_ratio for n blocks: the same operations, done by the CPU. */
 static void ratio_steps(const hu_scaled_work *work, size_t n, uint32_t *y) {
   uint32_t top = hui_pack32(work->scaler.top), tensor = hui_pack32(work->scaler.tensor),
            code = hui_pack32(work->scaler.tensor_code);
@@ -189,7 +189,7 @@ static void ratio_steps(const hu_scaled_work *work, size_t n, uint32_t *y) {
   hui_float_env_leave(saved);
 }
 
-/* y rounded into the scale format, at most SCALE_PIECE numbers; y becomes the values. */
+/* Rounds y into the scale format, at most SCALE_PIECE numbers; y becomes the values. */
 static void ratio_codes(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes) {
   hu_events ignored = {0};
   uint8_t narrow[4 * SCALE_PIECE];
@@ -264,7 +264,7 @@ static void store_scales(const hu_scaled_work *work, const hu_scaled_group *grou
     hui_store_code(z + k * work->shape.scale_size, work->shape.scale_size, group->codes[k]);
 }
 
-/* Blocks of several rows: their columns first. */
+/* Looks at blocks of several rows: their columns first. */
 static void look_at_group(const hu_scaled_work *work, hu_scaled_group *group) {
   size_t rows = group->last - group->row, side = work->shape.side_cols,
          next = work->together ? work->shape.block_cols : 0;

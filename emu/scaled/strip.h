@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/scaled/strip.h - elements under shared scales in one go: scaled, rounded, stored as codes or scaled back, a strip
- * of a row or of some rows at a time, and codes to values the same way. One table a level; who calls sees no
- * instruction set.
+ * of a row or of some rows at a time, and codes to values likewise. Each level has one table, so that the caller needs
+ * no instruction set.
  *
  * Rounding is the middle way of emu/simd/round.h by sums, for every finite element, in one stretch without branches:
  *   - Under a scale 2^e the element is not divided: the grid is multiplied. Anchor, bottom and max of the grid times
@@ -43,7 +43,7 @@ typedef struct hu_scaled_strip {
   void *z;                   /* values, or codes of 1 or 2 bytes */
   const uint32_t *by, *back; /* amounts of HU_SHIFT, else floats; back not read for codes */
   int32_t side;              /* by, back are of element i: [i]; or [i >> side], 2^side at least HU_SIDE_MIN */
-  uint32_t *marks;           /* NULL, or one an element, with room for whole vectors: 1: saturated, 2^16: now zero */
+  uint32_t *marks;           /* NULL, or one per element, up to whole vectors: 1: saturated, 2^16: now zero */
   size_t rows, ldx, ldz;     /* values under HU_SHIFT in a deterministic mode, without marks: of so many rows; else 1 */
   size_t ldby;               /* from a row's amounts to those of the next; 0: the same */
   uint64_t key, word;        /* random words: element i draws number word + i */
@@ -66,12 +66,12 @@ typedef struct hu_scaled_strips {
    * finite or special value is multiplied by, to nearest. */
   void (*decode)(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
                  const uint32_t *by);
-  /* Arrays with room for n rounded up to 16; returns 1 if a block is bad. */
+  /* Makes n scales; arrays hold n rounded up to 16. Returns 1 if a block is bad. */
   int (*powers)(const hu_scaled_powers *p, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by, uint32_t *bad);
 } hu_scaled_strips;
 extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 
-/* 1 if strips can round elements so. */
+/* Makes the grid; 0 if strips cannot round elements so. */
 static inline int hui_scaled_grid_of(hu_scaled_grid *grid, const hu_scaler *scaler) {
   const hu_spec *spec = &scaler->element;
   hu_lane_constants *lanes = &grid->constants;

@@ -32,7 +32,7 @@ static inline strip_lanes strip_lanes_of(const hu_scaled_grid *grid) {
   return constants;
 }
 
-/* The grid times 2^e. */
+/* Multiplies the grid by 2^e. */
 static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_lanes *constants, hu_lane by) {
   strip_lanes z = *constants;
   z.middle.bottom += by;
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_
   return z;
 }
 
-/* |x|, divided where the grid is not multiplied: patterns. */
+/* Returns |x|, divided where the grid is not multiplied: patterns. */
 static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes *constants, int way, hu_lane a,
                                                               hu_lane by) {
   if (way == HU_TIMES) return hui_lane_smaller(hui_lane_times(a, by), constants->limit);
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes 
   return a;
 }
 
-/* Sign and magnitude as two's complement: 2^K less the magnitude under a sign, which no zero has. */
+/* Turns sign and magnitude into two's complement: 2^K less the magnitude under a sign, which no zero has. */
 static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *constants, hu_lane code) {
   hu_lane negative = HU_MASK((code & constants->sign_code) != HU_ALL(0));
   return hui_sel(negative, constants->sign_code + constants->sign_code - (code - constants->sign_code), code);
@@ -73,7 +73,6 @@ static inline __attribute__((always_inline)) void count_small(const strip_lanes 
   store(marks, load(marks) | some);
 }
 
-/* One vector. */
 static inline __attribute__((always_inline)) rounded strip_one(const hu_lane_constants *lanes, const strip_lanes *grid,
                                                                int round, int way, int to, hu_lane pattern, hu_lane by,
                                                                hu_lane back, hu_lane random, uint32_t *marks,
@@ -125,7 +124,7 @@ static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_ar
   return arrays->side < 0 ? hui_load_few(x + i, n) : HU_ALL(x[i >> arrays->side]);
 }
 
-/* Elements from `first` to `end`, whole vectors, and `few` behind them. */
+/* Rounds elements from `first` to `end`, whole vectors, and `few` behind them. */
 static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_grid *grid, int round, int way, int to,
                                                              const strip_arrays *arrays, size_t first, size_t end,
                                                              hu_events *events) {
@@ -260,7 +259,7 @@ static HU_NOINLINE hu_lane decode_slow(const hu_lane_constants *lanes, hu_lane c
   return hui_lanes_decode(lanes, code);
 }
 
-/* From two's complement: the lowest code, too, is its units, 2^(emin - m) each. */
+/* Decodes two's complement: the lowest code, too, is its units, 2^(emin - m) each. */
 static inline __attribute__((always_inline)) hu_lane decode_twos(const decode_lanes *constants, hu_lane code) {
   hu_lane c = code & constants->all, negative = HU_MASK((c & constants->sign_code) != HU_ALL(0));
   hu_lane units = hui_sel(negative, constants->all + 1 - c, c), value = hui_lane_float(units) + constants->unit;

@@ -86,7 +86,7 @@ static hu_status read_format(text_reader *reader, hu_format *format) {
   return status == HU_OK ? HU_OK : fail(reader, start + where, status);
 }
 
-/* Decimal from 1 on, no leading zero, at most `high`. */
+/* Reads a decimal number from 1 on, at most `high`, without a leading zero. */
 static hu_status read_number(text_reader *reader, uint32_t high, uint32_t *z) {
   const char *at = reader->text + reader->at;
   uint64_t value = 0;

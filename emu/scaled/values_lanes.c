@@ -9,7 +9,7 @@
 #include "emu/base/float_env.h"
 #include "emu/simd/loop.h"
 
-/* What codes a format has besides finite numbers. */
+/* The codes of a format that are not finite numbers. */
 enum { FINITE, BEYOND, ODD_ZERO, TWOS };
 
 typedef struct values_lanes {
@@ -17,7 +17,7 @@ typedef struct values_lanes {
   hu_lane all;          /* the bits of a code in two's complement */
 } values_lanes;
 
-/* The constants of a block. */
+/* Returns the constants of a block. */
 static inline __attribute__((always_inline)) values_lanes scaled_by(const values_lanes *constants, int way,
                                                                     hu_lane by) {
   values_lanes z = *constants;
@@ -27,13 +27,13 @@ static inline __attribute__((always_inline)) values_lanes scaled_by(const values
   return z;
 }
 
-/* The lowest code, too, is its units. No -0. */
+/* Decodes two's complement: the lowest code, too, is its units. No -0. */
 static inline __attribute__((always_inline)) hu_lane twos_value(const values_lanes *constants, hu_lane code) {
   hu_lane c = code & constants->all, units = (c ^ constants->plain.sign_code) - constants->plain.sign_code;
   return hui_mask_keep(hui_mask_test(c, constants->all), hui_lane_float(units) + constants->plain.scale);
 }
 
-/* One vector. Returns 0, and stores nothing, if this loop does not take one of the codes. */
+/* Decodes one vector. Returns 0, and stores nothing, if this loop does not take one of the codes. */
 static inline __attribute__((always_inline)) int value_one(const values_lanes *constants, int codes, int way,
                                                            uint32_t *z, const uint8_t *x, hu_lane by) {
   hu_lane code = hui_load8(x);

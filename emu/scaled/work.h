@@ -5,18 +5,17 @@
  * together.
  *
  *   emu/scaled/quantize.c       the call: what may go fast, groups over threads, the whole matrix as one block
- *   emu/scaled/scales.c    amax, scales, and the way that each block's elements go
- *   emu/scaled/elements.c  the elements, by that way
+ *   emu/scaled/scales.c amax, scales, and the path of each block's elements
+ *   emu/scaled/elements.c the elements, by their block's path
  *
- * Fast ways of a block, x finite in both; what does not prove exact by them goes through emu/core/scaled.h:
+ * Fast paths of a block, x finite in both; what does not prove exact by them is left to emu/core/scaled.h:
  *   shift        the divisor is 2^e, steps exact. Strips multiply the grid by it (emu/scaled/strip.h). For formats that
  *                strips do not take, lanes divide: e taken from the exponent field is the exact quotient of normal
  *                numbers. An element or quotient that is subnormal counts as 2^-126: so small are both, 34 digits below
  *                the element format's smallest value, that every mode rounds them to the same neighbour with the same
  *                events. Back: every value of the element format times 2^e is a normal binary32 number, and adding e
  *                the exact product.
- *   times, over  steps that are binary32 operations: the processor's own, to nearest, subnormal numbers kept, are
- *                those. */
+ *   times, over steps that are binary32 operations: the CPU's own, to nearest, subnormal numbers kept, are those. */
 #ifndef HALFULP_EMU_SCALED_WORK_H
 #define HALFULP_EMU_SCALED_WORK_H
 
@@ -34,7 +33,7 @@ enum {
   HU_POWERS_KEPT = 16,
   HU_CHOICE_CODES = 128 /* positive scales that are tried at most */
 };
-/* Ways besides those of emu/scaled/strip.h: through emu/core/scaled.h, and done already. */
+/* Paths besides those of emu/scaled/strip.h: by emu/core/scaled.h, and done already. */
 enum { HU_BY_CORE = 3, HU_DONE = 4 };
 
 typedef struct hu_scaled_work {
@@ -63,8 +62,8 @@ typedef struct hu_scaled_work {
   hu_shared one;      /* the shared scale where a block is the whole matrix */
   uint32_t one_top;   /* the largest finite magnitude there */
   int one_special;    /* are there others? */
-  hu_events *counts;  /* one a part */
-  uint32_t *tops;     /* one a part: the largest magnitude */
+  hu_events *counts;  /* one per part */
+  uint32_t *tops;     /* one per part: the largest magnitude */
 } hu_scaled_work;
 
 typedef struct hu_scaled_group {
@@ -111,35 +110,36 @@ static inline float hui_float_of_num(hu_num x) { return hui_float_of_bits(hui_pa
 
 /* ---- emu/scaled/scales.c ---- */
 
-/* What lanes need for scales. */
+/* Prepares what lanes need for scales. */
 void hui_scaled_scales_plan(hu_scaled_work *work);
 void hui_scaled_group_start(hu_scaled_group *group);
-/* Scales of the group; the elements of blocks that only the core takes are done, too. */
+/* Makes the scales of the group; the elements of blocks that only the core takes are done, too. */
 void hui_scaled_scales(const hu_scaled_work *work, hu_scaled_group *group, hu_events *counts);
 /* top[k] becomes at least the largest magnitude of block k's, side elements each. */
 void hui_scaled_look(const hu_scaled_work *work, size_t n, size_t side, const uint32_t *x, uint32_t *top);
-/* The larger of top and the largest magnitude after the rule for special elements, which *special counts. */
+/* Returns the larger of top and the largest magnitude after the rule for special elements, which *special counts. */
 uint32_t hui_scaled_limited_top(const hu_scaled_work *work, size_t n, const uint32_t *x, uint32_t top,
                                 uint64_t *special);
-/* The way for the elements of a block of finite elements up to top, and the numbers for it. */
+/* Returns the path for the elements of a block of finite elements up to top, and the numbers for it. */
 int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t top, uint32_t *by, uint32_t *back);
 
 /* ---- emu/scaled/choice.c ---- */
 
-/* Whether lanes make the errors by which scales are chosen, and what they need; the tensor's amax is known. */
+/* Plans whether lanes make the errors by which scales are chosen, and what they need; the tensor's amax is known. */
 void hui_scaled_choice_plan(hu_scaled_work *work);
-/* hui_four_six_choose, for a block of finite elements. */
+/* Computes hui_four_six_choose for a block of finite elements. */
 hu_shared hui_scaled_choose(const hu_scaled_work *work, const hu_four_six_block *block, uint32_t amax,
                             const hu_shared *six);
 
 /* ---- emu/scaled/elements.c ---- */
 
-/* Elements of one block through the core. */
+/* Rounds elements of one block by the core. */
 void hui_scaled_core(const hu_scaled_work *work, hu_scaled_span span, const hu_shared *shared, hu_events *counts);
-/* Rows row ... last - 1 of blocks first ... past - 1 of the group, which go one way, none of them HU_BY_CORE. */
+/* Rounds rows row ... last - 1 of blocks first ... past - 1 of the group, which have one path, none of them
+ * HU_BY_CORE. */
 void hui_scaled_elements(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                          hu_events *counts);
-/* A group of rows together, but for what is done. */
+/* Rounds a group of rows together, except for what is done already. */
 void hui_scaled_rows(const hu_scaled_work *work, const hu_scaled_group *group, hu_events *counts);
 
 #endif

@@ -97,7 +97,7 @@ static size_t runs_below(const run_sides *sides, size_t k) {
 size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t run) {
   if (!valid(a) || !valid(b)) return k;
   run_sides sides = sides_of(a, b);
-  size_t low = 0, high = k; /* finds the largest index of at most k with no more than `run` runs below it */
+  size_t low = 0, high = k; /* the largest index of at most k with no more than `run` runs below it */
   while (low < high) {
     size_t middle = high - (high - low) / 2;
     if (runs_below(&sides, middle) <= run)
@@ -126,7 +126,7 @@ static hu_status check_plain(uint8_t storage, hu_format format) {
   return storage == HU_STORAGE_VALUES && !hu_format_fits_binary32(format) ? HU_E_CARRIER : HU_OK;
 }
 
-/* Codes, scales and tensor scale of a scaled tensor. */
+/* Covers codes, scales and tensor scale of a scaled tensor. */
 static hu_status cover_scaled(hu_matrix_extent extents[3], const hu_scaling *scaling, const hu_scaled *x, size_t rows,
                               size_t cols) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
@@ -139,7 +139,7 @@ static hu_status cover_scaled(hu_matrix_extent extents[3], const hu_scaling *sca
   return status;
 }
 
-/* rows x cols of the product's matrix. Without what the way makes of it. */
+/* Makes the view of rows x cols of the product's matrix as given: no method of summing has changed its codes yet. */
 static hu_status view_make(hu_scaled_view *view, hu_matrix_extent extents[3], const hu_scaled_operand *x, size_t rows,
                            size_t cols) {
   uint8_t transposed = x->scaling ? x->transposed : x->plain.transposed;
@@ -164,7 +164,7 @@ static hu_status view_make(hu_scaled_view *view, hu_matrix_extent extents[3], co
   return status == HU_OK ? cover_scaled(extents, x->scaling, &x->scaled, view->rows, view->cols) : status;
 }
 
-/* Bytes of working space for rows x cols elements; *at: where. Past SIZE_MAX: SIZE_MAX stays. */
+/* Adds up bytes of working space for rows x cols elements; *at: where. Past SIZE_MAX: SIZE_MAX stays. */
 static void claim(size_t *total, size_t *at, size_t rows, size_t cols, size_t size) {
   size_t bytes;
   *at = *total;
@@ -182,15 +182,14 @@ static void view_as_values(hu_scaled_view *view, hu_format as) {
   view->operand.storage = HU_STORAGE_VALUES;
 }
 
-/* Two's complement as codes of the format with one exponent bit, whose magnitudes are the integers up to 2^(m+1) - 1.
- */
+/* Reads two's complement as codes of the format with one exponent bit, whose magnitudes are integers to 2^(m+1) - 1. */
 static void view_as_twos(hu_scaled_view *view) {
   view->how = HU_VIEW_TWOS;
   view->operand.ld = view->cols;
   view->operand.format.e = 1;
 }
 
-/* A or B, for the way of the call. */
+/* Turns the view of A or B into what the call's method of summing reads. */
 static hu_status view_for(hu_scaled_plan *plan, hu_scaled_view *view, size_t *at) {
   const hu_scaling *scaling = view->from.scaling;
   if (!scaling) return HU_OK;
@@ -211,7 +210,7 @@ static hu_status view_for(hu_scaled_plan *plan, hu_scaled_view *view, size_t *at
 
 static size_t scaled_every(const hu_accum *x) { return x->scaled ? x->promote : x->block.every; }
 
-/* One scale to `every` products; lines: rows of A, columns of B. */
+/* Lays out one scale per `every` products; lines: rows of A, columns of B. */
 static hu_status unit_scales(hu_scaled_plan *plan, const hu_scaled_view *view, const hu_scale_source *source,
                              hu_operand *z, uint8_t *spread, size_t *at, size_t lines) {
   const hu_accum *x = &plan->sum.inside;
@@ -329,7 +328,7 @@ static hu_status make_views(hu_scaled_plan *plan, const hu_scaled_operand *a, co
   return HU_OK;
 }
 
-/* As the processor works: a tile of parts of one run with their sums, or all parts of fewer elements. */
+/* Returns the bytes of a CPU's tile: parts of one run with their sums, or all parts of fewer elements. */
 static size_t work_of(const hu_scaled_plan *plan) {
   size_t each = 0, at, runs = plan->runs ? plan->runs : 1, most = HU_TILE_PARTS / runs;
   if (most > HU_TILE_MOST) most = HU_TILE_MOST;

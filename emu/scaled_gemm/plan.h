@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/plan.h - checks a call of hu_scaled_gemm and lays out its working space; the processor and CUDA share
- * it. */
+/* emu/scaled_gemm/plan.h - checks a call of hu_scaled_gemm and lays out its working space, for the CPU and for CUDA. */
 #ifndef HALFULP_EMU_SCALED_GEMM_PLAN_H
 #define HALFULP_EMU_SCALED_GEMM_PLAN_H
 
@@ -32,7 +31,7 @@ typedef struct hu_scaled_plan {
   uint8_t spread_a, spread_b;  /* 1: spread out */
   uint8_t has_c, alpha;        /* alpha: there is an epilogue */
   float *y;                    /* m x n sums, where D is scaled or the unit's epilogue requires them; else NULL */
-  uint8_t *work;               /* room for parts */
+  uint8_t *work;               /* space for parts */
   size_t each;                 /* bytes of a thread's */
   uint32_t threads;
   size_t bytes; /* of working space, all together; every offset below is in it */
@@ -45,7 +44,7 @@ typedef struct hu_scaled_plan {
 enum { HU_TILE_MOST = 1 << 15, HU_TILE_COLS = 256, HU_TILE_PARTS = 1 << 18 };
 
 /* Checks everything but overlaps and working space, whose size it leaves in plan->bytes. No pointer to data is
- * followed. work: bytes of workspace that each thread has for parts; 0 chooses the processor's own amount. */
+ * followed. work: bytes of workspace that each thread has for parts; 0 chooses the CPU's own amount. */
 hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
                                const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
                                const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work);
@@ -53,11 +52,12 @@ hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t 
 hu_status hui_scaled_plan_size(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
                                const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
                                const hu_scaled_sum *sum, const hu_exec *exec, size_t work);
-/* Nothing written overlaps; places in working space. HU_E_NULL, HU_E_ALIGN, HU_E_SPACE, HU_E_OVERLAP. */
+/* Checks that nothing written overlaps; finds places in working space. HU_E_NULL, HU_E_ALIGN, HU_E_SPACE,
+ * HU_E_OVERLAP. */
 hu_status hui_scaled_plan_place(hu_scaled_plan *plan, void *space, size_t bytes);
-/* The sums of parts; for the NaN of unit: inside is the model. */
+/* Makes the sums of parts; for the NaN of unit: inside is the model. */
 int hui_scaled_plan_sums(hu_scaled_sums *sums, const hu_scaled_plan *plan, const hu_exec *exec);
-/* A model with a random rounding among its steps. */
+/* Checks for a model with a random rounding among its steps. */
 int hui_accum_is_random(const hu_accum *x);
 /* across, where it is a chain of steps in binary32, fused or not (HU_JOIN_UNFUSED); -1: it is not. */
 int hui_scaled_across_steps(const hu_accum *x);

@@ -48,7 +48,7 @@ static hu_status view_fill(const hu_scaled_plan *plan, const hu_scaled_view *vie
   return HU_OK;
 }
 
-/* One scale for each line and `every` products. */
+/* Spreads out one scale for each line and `every` products. */
 static void spread(const hu_operand *z, const hu_scale_source *source, size_t lines, size_t count, size_t every,
                    int rows) {
   size_t size = hui_code_bytes(z->format);
@@ -85,7 +85,7 @@ static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec 
   return hui_gemm_on_grid(&z, 0, hui_gemm_stored_rows(&z));
 }
 
-/* The ways read most codes by themselves. */
+/* Checks the codes that the methods of summing do not read by themselves. */
 static hu_status check_view(const hu_scaled_view *view, const hu_exec *exec) {
   uint32_t threads = hui_exec_threads(exec);
   const hu_operand *x = &view->from.plain;

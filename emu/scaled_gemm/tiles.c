@@ -118,7 +118,7 @@ static void epilogue_slow(const hu_tiles *tiles, const hu_tile *tile, float *sum
   }
 }
 
-int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, float *room) {
+int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, float *buffer) {
   float one[HU_TILE_COLS];
   if (!tiles->join || !tiles->c_carried) {
     epilogue_slow(tiles, tile, sum);
@@ -127,13 +127,13 @@ int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, fl
   hu_num alpha = hui_scale_product(hui_scale_tensor(&tiles->sums.a), hui_scale_tensor(&tiles->sums.b));
   float factor = hui_float_of_bits(hui_pack32(alpha));
   for (size_t j = 0; j < tile->cols; j++) one[j] = 1;
-  if (!hui_tile_read_c(tiles, tile, room)) return 0;
+  if (!hui_tile_read_c(tiles, tile, buffer)) return 0;
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < tile->rows; i++) {
-    tiles->join->run(1, tile->cols, &factor, one, sum + i * tile->cols, room + i * tile->cols, 0);
+    tiles->join->run(1, tile->cols, &factor, one, sum + i * tile->cols, buffer + i * tile->cols, 0);
   }
   hui_float_env_leave(saved);
-  memcpy(sum, room, tile->rows * tile->cols * sizeof *sum);
+  memcpy(sum, buffer, tile->rows * tile->cols * sizeof *sum);
   return 1;
 }
 

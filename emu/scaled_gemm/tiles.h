@@ -10,7 +10,7 @@
 typedef struct hu_tiles hu_tiles;
 typedef struct hu_tile {
   size_t i, j, rows, cols;
-  uint8_t *work; /* the thread's room */
+  uint8_t *work; /* the thread's space */
   hu_events *events;
 } hu_tile;
 
@@ -29,22 +29,22 @@ struct hu_tiles {
   uint8_t wrong[HU_THREADS_MAX];
 };
 
-/* tiles.c */
+/* Makes the tiles (tiles.c). */
 void hui_tiles_make(hu_tiles *tiles, const hu_scaled_plan *plan, const hu_exec *exec);
-/* Tiles of at most `most` elements through tiles->run. */
+/* Runs tiles of at most `most` elements through tiles->run. */
 hu_status hui_tiles_run(hu_tiles *tiles, size_t most, hu_events *events);
-/* The part of x from (i, j) on. */
+/* Returns the part of x from (i, j) on. */
 hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j);
-/* rows x cols of C as binary32, where c_carried. */
+/* Reads rows x cols of C as binary32, where c_carried. */
 int hui_tile_read_c(const hu_tiles *tiles, const hu_tile *tile, float *to);
 hu_num hui_tile_c(const hu_tiles *tiles, size_t i, size_t j);
-/* sum = the epilogue of sum; room: as large. */
-int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, float *room);
-/* Sums, contiguous, into D or y; one sum at a time. */
+/* sum = the epilogue of sum; buffer: as large. */
+int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, float *buffer);
+/* Rounds sums, contiguous, into D or y; or one sum at a time. */
 int hui_tile_finish(const hu_tiles *tiles, const hu_tile *tile, const float *sum);
 void hui_tile_store(const hu_tiles *tiles, const hu_tile *tile, size_t i, size_t j, hu_num sum, hu_num c);
 
-/* parts.c: way parts. */
+/* Runs the method `parts` (parts.c). */
 hu_status hui_scaled_run_parts(const hu_scaled_plan *plan, const hu_exec *exec, hu_events *events);
 
 #endif
