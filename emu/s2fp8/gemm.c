@@ -34,7 +34,7 @@ typedef struct product_call {
   hu_accum fp32;
 } product_call;
 
-/* rows x cols values from (row, col) on. */
+/* Decodes rows x cols values from (row, col) on. */
 static void decode_panel(float *z, const source *x, size_t row, size_t col, size_t rows, size_t cols) {
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/lanes.h - contiguous elements of shifted and squeezed tensors: logarithms summed, codes looked up. One
- * table a level; emu/s2fp8/run.c sees no instruction set. */
+/* emu/s2fp8/lanes.h - contiguous elements of shifted and squeezed tensors: logarithms summed, codes looked up. Each
+ * level has one table of them, through which emu/s2fp8/run.c calls them. */
 #ifndef HALFULP_EMU_S2FP8_LANES_H
 #define HALFULP_EMU_S2FP8_LANES_H
 
@@ -18,8 +18,8 @@ typedef struct hu_s2_part {
   uint32_t top;
 } hu_s2_part;
 
-/* The search as a tree of comparisons, where both signs have the same bounds. Level k has its 2^k bounds at
- * bound[2^k - 1], by the decisions before, the first one in the lowest digit. leaf: where each way ends. */
+/* The search as a tree of comparisons, where both signs have the same bounds. Level k has its 2^k bounds at bound[2^k -
+ * 1], by the decisions before, the first one in the lowest digit. leaf: where each branch ends. */
 enum { HU_S2_FEW = 4 };
 typedef struct hu_s2_tree {
   uint32_t symmetric;
@@ -37,7 +37,7 @@ typedef struct hu_s2_rough {
   uint32_t top, odd;
 } hu_s2_rough;
 
-/* The product of some normal ones. */
+/* Joins the products of some normal ones. */
 static inline void hui_s2_rough_ends(hu_s2_rough *z, size_t lanes, const double *product, int64_t exponents) {
   z->sig = 1;
   z->exponent = exponents;
@@ -61,10 +61,10 @@ typedef struct hu_s2_near {
 } hu_s2_near;
 
 typedef struct hu_s2_lanes {
-  /* z[i] = the binary64 pattern of 2^e[i] within 2^-48 of itself, |e[i]| < 1000. The processor's direction is to
+  /* z[i] = the binary64 pattern of 2^e[i] within 2^-48 of itself, |e[i]| < 1000. The CPU's rounding direction is to
    * nearest (emu/base/float_env.h). */
   void (*powers)(size_t n, uint64_t *z, const double *e);
-  /* *z = what x holds. The processor's direction is to nearest (emu/base/float_env.h). */
+  /* *z = what x holds. The CPU's rounding direction is to nearest (emu/base/float_env.h). */
   void (*sum)(size_t n, const uint32_t *x, hu_s2_part *z);
   /* Values' patterns; codes of a byte. Events are added. bypass: write around the caches. */
   void (*quantize)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x, int bypass,

@@ -118,7 +118,7 @@ HU_FN void key_bytes(const __m512i key[4], __m512i *bucket, __m512i *digits) {
   *digits = _mm512_min_epu8(lower, _mm512_set1_epi8((char)(NEVER - 1)));
 }
 
-/* Bytes of 128 values: the lowest ones, the second ones, ... */
+/* Splits 128 values into bytes: the lowest ones, the second ones, ... */
 HU_FN void by_bytes(__m512i z[4][2], const __m512i value[8]) {
   const __m512i fours =
       _mm512_set_epi64(0x7c7874706c686460, 0x5c5854504c484440, 0x3c3834302c282420, 0x1c1814100c080400,
@@ -147,7 +147,7 @@ HU_FN __m512i lanes_64(void) {
                           0x1f1e1d1c1b1a1918, 0x1716151413121110, 0x0f0e0d0c0b0a0908, 0x0706050403020100);
 }
 
-/* How many places from 1 on begin in lesser buckets than these. */
+/* Counts the places from 1 on that begin in lesser buckets than these. */
 HU_FN __m512i places_before(const __m512i bucket[2], __m512i here) {
   __m512i n = _mm512_setzero_si512();
   for (int step = PLACES / 2; step > 0; step /= 2) {
@@ -158,7 +158,7 @@ HU_FN __m512i places_before(const __m512i bucket[2], __m512i here) {
   return n;
 }
 
-/* From the places' buckets and lower digits. 0: more than two bounds in one bucket. */
+/* Fills the tables from the places' buckets and lower digits; 0: more than two bounds in one bucket. */
 static int fill_buckets(tables *lookup, const __m512i bucket[2], const __m512i digits[2]) {
   const __m512i never = _mm512_set1_epi8(-1);
   __mmask64 crowded = 0;
@@ -176,7 +176,7 @@ static int fill_buckets(tables *lookup, const __m512i bucket[2], const __m512i d
   return !crowded;
 }
 
-/* 0: not for such a table. */
+/* Makes the tables; 0: not for such a table. */
 static int make_tables(tables *lookup, spots *spot, const hu_s2_table *from, const hu_s2_near *near) {
   const uint32_t first = from->bound[0][1], last = near->top_code + 2, normal = near->first_normal;
   __m512i bound[8], value[8], bucket[2], digits[2];
@@ -218,7 +218,7 @@ HU_FN void count(hu_s2_passed *own, const spots *spot, uint32_t place, uint64_t 
   own->tops += place == spot->last ? times : 0;
 }
 
-/* Elements whose keys are bounds': the bound that was taken for reached may not be. */
+/* Corrects elements whose keys are bounds': the bound that was taken for reached may not be. */
 static HU_NOINLINE void look_closely(const spots *spot, const closely *stored, uint64_t mask, uint32_t *z,
                                      hu_s2_passed *counts) {
   for (; mask; mask &= mask - 1) {
@@ -238,7 +238,7 @@ HU_FN __m512i by_bucket(const __m512i table[4], __mmask64 upper, __m512i bucket)
                                 _mm512_permutex2var_epi8(table[2], bucket, table[3]));
 }
 
-/* Places of sixty-four elements; lanes to look at closely are returned. */
+/* Finds the places of sixty-four elements; lanes to look at closely are returned. */
 HU_FN __mmask64 places(const tables *lookup, const __m512i bits[4], __m512i *place) {
   const __m512i magnitude = _mm512_set1_epi32(0x7FFFFFFF), digits = _mm512_set1_epi16(0xFF);
   __m512i a[4];
@@ -272,7 +272,7 @@ HU_FN void values(const tables *lookup, __m512i place, const __m512i bits[4], __
   for (int k = 0; k < 4; k++) z[k] = _mm512_ternarylogic_epi32(z[k], bits[k], sign, 0xF8); /* v | (bits & sign) */
 }
 
-/* No sign without a magnitude. */
+/* Takes the sign from what has no magnitude. */
 HU_FN __m512i unsigned_zeros(__m512i z) {
   return _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(z, _mm512_set1_epi32(0x7FFFFFFF)), z);
 }
@@ -291,10 +291,10 @@ HU_FN void pass_64(const tables *lookup, const spots *spot, uint32_t negzero, ui
   for (int k = 0; !negzero && k < 4; k++) to[k] = unsigned_zeros(to[k]);
   for (int k = 0; k < 4; k++) _mm512_mask_storeu_epi32(z + 16 * k, (__mmask16)(use >> 16 * k), to[k]);
   if (HU_LIKELY(!equal)) return;
-  closely room;
-  for (int k = 0; k < 4; k++) _mm512_storeu_si512(room.bits + 16 * k, bits[k]);
-  _mm512_storeu_si512(room.place, place);
-  look_closely(spot, &room, equal, z, close);
+  closely stored;
+  for (int k = 0; k < 4; k++) _mm512_storeu_si512(stored.bits + 16 * k, bits[k]);
+  _mm512_storeu_si512(stored.place, place);
+  look_closely(spot, &stored, equal, z, close);
 }
 
 static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,

@@ -45,7 +45,7 @@ static void powers(size_t n, uint64_t *restrict z, const double *restrict expone
   }
 }
 
-/* Any element, by integers. */
+/* Adds any element, by integers. */
 static void sum_one(uint32_t bits, hu_s2_part *z) {
   uint32_t a = bits & 0x7FFFFFFF;
   if (a >= 0x7F800000) {

@@ -10,7 +10,7 @@
 #include "emu/s2fp8/pass_avx2.h"
 #include "emu/s2fp8/sum_avx2.h"
 #else
-/* Logarithms of STRETCH normal patterns: whole units in z, and where they are not known in left. */
+/* Computes the logarithms of STRETCH normal patterns: whole units in z, and where they are not known in left. */
 static uint64_t logs(const uint32_t *a, int64_t *z, uint64_t *left) {
   static const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
   const double limit = S2_SURE * S2_SURE;
@@ -84,7 +84,7 @@ typedef struct counted {
   uint64_t zero, none, low, tiny, exact, exact_tiny;
 } counted;
 
-/* The magnitude code of a below the limit. */
+/* Returns the magnitude code of a below the limit. */
 HU_FN uint32_t magnitude_of(const hu_s2_search *search, uint32_t sign, uint32_t most, uint32_t a) {
   const uint32_t *bound = search->table.bound[sign];
   uint32_t first = search->first[sign], in = a >= first;
@@ -159,7 +159,7 @@ static void encode_each(const hu_s2_search *search, size_t n, uint8_t *z, const 
   }
 }
 
-/* Whole stretches; how many elements they have is returned. */
+/* Sums whole stretches; how many elements they have is returned. */
 HU_FN size_t quantize_stretches(const stretches *stretch, size_t n, uint32_t *z, const uint32_t *x, uint32_t most,
                                 hu_events *events) {
   int32_t a[STRETCH], bucket[STRETCH];
@@ -222,7 +222,7 @@ static void encode(const hu_s2_search *search, const hu_s2_tree *tree, size_t n,
 #if HU_LEVEL_ID != 1
 enum { FACTORS = 16 };
 
-/* Of FACTORS elements. */
+/* Multiplies FACTORS elements in. */
 HU_FN void multiply_in(hu_s2_rough *z, double *product, uint32_t *exponents, const uint32_t *x) {
   uint32_t odd = 0, top = z->top, count = 0, sum = 0;
   for (size_t k = 0; k < FACTORS; k++) {

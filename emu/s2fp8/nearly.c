@@ -150,7 +150,7 @@ static int by_statistics(hu_s2_table *table, const nearly *call, const hu_s2 *ma
   return exact || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
 }
 
-/* 0: not this map at this level. */
+/* Begins a call; 0: not this map at this level. */
 static int begin(nearly *call, size_t n, const hu_s2 *map, const hu_exec *exec) {
   const hu_spec *spec = &map->spec;
   call->lanes = hui_level_for(exec)->s2fp8;
@@ -206,7 +206,7 @@ int hui_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const 
   }
   if (!found) found = by_statistics(&table, &call, map, exec);
   if (!found) return 0;
-  /* Tables of bytes are quicker through the caches than other ways around them. */
+  /* Tables of bytes are quicker through the caches than the others around them. */
   int around = n >= HU_S2_BYPASS_MIN && z != x && !call.bytes && !call.streams && call.lanes->bypasses;
   call.passed[0] = 0;
   if (found == TABLE_FOR_A_PASS && begin_pass(&call, total.top) && !around)

@@ -7,7 +7,7 @@
  * subnormal numbers by the least pattern other than 0.
  *
  * A record is one load of 16 bytes. Eight of them, two in a register, are turned into bounds and values by seven
- * shuffles. A gather of each field would take three times as many loads, each of several steps of the processor. */
+ * shuffles. A gather of each field would take three times as many loads, each of several steps of the CPU. */
 #ifndef HALFULP_EMU_S2FP8_PASS_AVX2_H
 #define HALFULP_EMU_S2FP8_PASS_AVX2_H
 
@@ -25,13 +25,13 @@ typedef struct product {
   __m256i top, least, exponents, zeros;
 } product;
 
-/* The significands of the lower or the upper numbers of each pair, times part. */
+/* Multiplies `part` by the significands of the lower or the upper numbers of each pair. */
 HU_FN __m256d times_significands(__m256d part, __m256i digits) {
   const __m256i one = _mm256_castpd_si256(_mm256_set1_pd(1)), frac = _mm256_set1_epi64x(0x000FFFFFE0000000);
   return _mm256_mul_pd(part, _mm256_castsi256_pd(_mm256_or_si256(_mm256_and_si256(digits, frac), one)));
 }
 
-/* Of FACTORS elements. */
+/* Multiplies FACTORS elements in. */
 HU_FN void multiply_in(product *running, const uint32_t *x) {
   for (int k = 0; k < 2; k++) {
     const __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)(x + 8 * k));
@@ -116,7 +116,7 @@ HU_FN __m256i two_records(const record_list *records, uint32_t low, uint32_t hig
   return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_load_si128(x)), _mm_load_si128(y), 1);
 }
 
-/* What eight magnitudes a become. */
+/* Returns what eight magnitudes a become. */
 HU_FN __m256i value_of(const record_list *records, const uint32_t *at, __m256i a) {
   const __m256i r0 = two_records(records, at[0], at[4]), r1 = two_records(records, at[1], at[5]);
   const __m256i r2 = two_records(records, at[2], at[6]), r3 = two_records(records, at[3], at[7]);

@@ -8,7 +8,7 @@
 
 #include "emu/core/port.h"
 
-/* 2^40 log2(1 + r) / r; relative error below 2^-55. */
+/* Sums 2^40 log2(1 + r) / r, with a relative error below 2^-55. */
 #define HU_S2_POLYNOMIAL(first, step)                                                                                \
   first(0x1.48d9509b39661p+37) step(-0x1.71f0eba7c3e5ap+37) step(0x1.a61749916dcd5p+37) step(-0x1.ec70822b50849p+37) \
       step(0x1.2776c50fcb77cp+38) step(-0x1.715476539edf0p+38) step(0x1.ec709dc3a03c2p+38)                           \

@@ -19,7 +19,7 @@
 /* TOGETHER: records that are written at once, as most tables have no code with more buckets. */
 enum { RECORDS = 1024, TOGETHER = 6 };
 
-/* A bound, the values below and from it; of 2^RECORD_SHIFT bytes, which a processor writes as one. */
+/* A bound, the values below and from it; of 2^RECORD_SHIFT bytes, which a CPU writes as one. */
 typedef uint32_t record __attribute__((vector_size(16)));
 enum { BOUND = 0, BELOW = 1, FROM = 2, RECORD_SHIFT = 4 };
 
@@ -47,7 +47,7 @@ static uint32_t find_ends(const record_list *records, const uint32_t *bound, uin
   return crowded;
 }
 
-/* Less than `most` of them. 0: not for such a table. */
+/* Fills less than `most` records; 0: not for such a table. */
 static int fill_records(record_list *records, const hu_s2_table *table, uint32_t most) {
   const uint32_t *bound = table->bound[0], *value = table->value, span = records->top - records->first;
   uint32_t end[HU_S2_CODES], shift = 0;
@@ -66,7 +66,7 @@ static int fill_records(record_list *records, const hu_s2_table *table, uint32_t
   return 1;
 }
 
-/* 0: not for such a table. */
+/* Makes the records; 0: not for such a table. */
 static int make_records(record_list *records, const hu_s2_table *table, const hu_s2_near *near) {
   records->first = table->bound[0][1];
   records->normal = near->normal;
@@ -77,7 +77,7 @@ static int make_records(record_list *records, const hu_s2_table *table, const hu
   return fill_records(records, table, RECORDS / 2) || fill_records(records, table, RECORDS);
 }
 
-/* One by one. */
+/* Passes elements one by one. */
 HU_FN void pass_each(const record_list *records, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
   const uint32_t start = records->start, shift = records->shift, keeps = records->keeps_zeros_sign;
   hu_s2_passed own = {0, 0, 0, 0};

@@ -94,7 +94,7 @@ void hui_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sum
 
 /* ---- a table for a call ---- */
 
-/* Seven digits, the last one first. */
+/* Returns seven digits, the last one first. */
 static uint32_t reversed_digits(uint32_t x) {
   x = (x & 0x07) << 4 | (x & 0x08) | (x & 0x70) >> 4;
   return (x & 0x11) << 2 | (x & 0x2A) | (x & 0x44) >> 2;
@@ -127,7 +127,7 @@ void hui_s2_fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lane
   }
 }
 
-/* hui_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
+/* Fills hui_s2_bucket of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
 static void fill_buckets(hu_s2_search *search, uint32_t sign) {
   const uint32_t *bound = search->table.bound[sign], max = search->spec.max_code, shift = search->shift[sign];
   uint32_t next = 0, last = HU_S2_BUCKETS, within = 0, c;
@@ -187,7 +187,7 @@ typedef struct making {
   hu_stream stream;
   int bypass;
   const hu_streams *streams; /* NULL: from the first element to the last */
-  hu_events *counts;         /* one a part */
+  hu_events *counts;         /* one per part */
 } making;
 
 static size_t out_size(const making *call) { return call->size ? call->size : 4; }

@@ -21,7 +21,7 @@ enum {
 };
 
 struct hu_s2_lanes;
-/* The sums of two tensors as those of one. */
+/* Adds the sums of two tensors to those of one. */
 void hui_s2_add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x);
 /* Adds to sums. Arguments have been checked, in all of these. */
 void hui_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec);

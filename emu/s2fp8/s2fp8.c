@@ -123,7 +123,7 @@ hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x
   return HU_OK;
 }
 
-/* From the sums of a tensor; its map with mu and gap. */
+/* Makes the map of a tensor, with mu and gap, from its sums. */
 static hu_status scale_from_sums(hu_s2 *map, int64_t *m, const hu_s2fp8_sums *seen) {
   hui_s2_moments(&map->mu, m, seen->high, seen->low, seen->count, seen->top, map->target);
   map->gap = *m - map->mu;

@@ -34,7 +34,7 @@ typedef struct below {
   uint64_t zero, first, normal, tiny, exact, exact_tiny, all;
 } below;
 
-/* 0: not for such a search. */
+/* Makes the stretches; 0: not for such a search. */
 static int make_stretches(stretches *stretch, const hu_s2_search *search, const hu_s2_tree *tree) {
   const uint32_t *bound = search->table.bound[0];
   if (!tree->symmetric || tree->exact_count > HU_S2_FEW || !search->spec.sign_mask) return 0;
@@ -54,7 +54,7 @@ static int make_stretches(stretches *stretch, const hu_s2_search *search, const 
   return 1;
 }
 
-/* Magnitudes, their buckets and their signs; counts. 1: an element is beyond the limit, and nothing is counted. */
+/* Finds magnitudes, their buckets and signs; counts. 1: an element is beyond the limit, and nothing is counted. */
 HU_FN int look_at_stretch(const stretches *stretch, const uint32_t *x, int32_t *a, int32_t *bucket, uint32_t *minus,
                           below *counts) {
   const int32_t start = stretch->start, first = stretch->first, normal = stretch->normal, tiny = stretch->tiny,

@@ -22,7 +22,7 @@ typedef struct log_row { /* of 2^5 bytes */
   int64_t whole, unused;
 } log_row;
 
-/* units: with the digits of the magic number in each lane added, `lanes` of them; wholes: of these and the others. */
+/* Sums so far. `units` has the magic number's digits added `lanes` times; `wholes` covers every logarithm. */
 typedef struct adding {
   __m256i units, exponents, count, top;
   uint64_t wholes, lanes;
@@ -39,7 +39,7 @@ static void fill_rows(log_row row[LOG_ROWS]) {
   }
 }
 
-/* Two numbers of each of two rows. */
+/* Loads two numbers of each of two rows. */
 HU_FN __m256d two_rows(const log_row *x, const log_row *y) {
   return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(&x->factor)), _mm_loadu_pd(&y->factor), 1);
 }
@@ -67,8 +67,8 @@ HU_FN uint32_t add_logs(adding *sums, const log_row *rows, const uint32_t *x, __
   return (uint32_t)_mm256_movemask_pd(unknown);
 }
 
-/* Of eight elements: lanes whose logarithms are unknown, of which `whole` is added already; and what is neither normal
- * nor zero, for which the logarithm of its digits was added. */
+/* Mends what the lanes did for eight elements. Where a logarithm is unknown, only its `whole` was added. What is
+ * neither normal nor zero had the logarithm of its digits added, which is taken back. */
 static HU_NOINLINE void add_left(const log_row *rows, uint32_t unknown, uint32_t others, const uint32_t *x,
                                  hu_s2_part *z) {
   for (; unknown; unknown &= unknown - 1) {
@@ -82,7 +82,7 @@ static HU_NOINLINE void add_left(const log_row *rows, uint32_t unknown, uint32_t
   }
 }
 
-/* Eight elements. */
+/* Adds eight elements. */
 HU_FN void add_elements(adding *sums, const log_row *rows, const uint32_t *x, hu_s2_part *z) {
   const __m256i low = _mm256_set1_epi32(0x7FFFFF), beyond = _mm256_set1_epi32(0x7F800000);
   const __m256i a =

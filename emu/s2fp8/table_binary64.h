@@ -24,7 +24,7 @@ typedef struct hu_s2_ends {
   uint8_t left[HU_S2_ENDS];
 } hu_s2_ends;
 
-/* log2 of 1 ... 63, to nearest. */
+/* Returns log2 of 1 ... 63, to nearest. */
 static inline double hui_s2_small_log2(uint32_t sig) {
   static const double log2_of[64] = {0,
                                      0,
@@ -93,7 +93,7 @@ static inline double hui_s2_small_log2(uint32_t sig) {
   return log2_of[sig & 63];
 }
 
-/* E of the number sig 2^exp. */
+/* Computes E of the number sig 2^exp. */
 static inline void hui_s2_end(hu_s2_ends *ends, uint32_t i, uint32_t sig, int32_t exp) {
   double exponent = ends->g * (hui_s2_small_log2(sig) + exp);
   ends->left[i] = sig > 63 || !(exponent < 136 && exponent > -136);
@@ -143,7 +143,7 @@ static inline uint32_t hui_s2_quick_least(const hu_s2_ends *ends, uint32_t i) {
   return known ? hui_s2_narrow(ends->z[i]) + 1 : 0;
 }
 
-/* The value there; 0: not known. */
+/* Returns the value there; 0: not known. */
 static inline uint32_t hui_s2_quick_value(const hu_s2_ends *ends, uint32_t i) {
   uint32_t half = (uint32_t)1 << (HU_S2_BEYOND - 1), margin = (uint32_t)1 << 11;
   int known =
@@ -151,7 +151,7 @@ static inline uint32_t hui_s2_quick_value(const hu_s2_ends *ends, uint32_t i) {
   return known ? hui_s2_narrow(ends->z[i] + half) : 0;
 }
 
-/* hui_s2_fill_entry for all of them. */
+/* Does hui_s2_fill_entry for all entries. */
 static inline void hui_s2_fill_quickly(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
   hu_s2_ends ends;
   const hu_spec *spec = &map->spec;

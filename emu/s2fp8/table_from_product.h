@@ -17,15 +17,15 @@
  *
  *     5000 + 6500 (1 + |w|)
  *
- * of 2^29 that make a pattern: one end in fifteen thousand is nearer to a pattern (or to the middle between two), and
- * only then are the exact statistics wanted. */
+ * of 2^29 that make a pattern: one end in fifteen thousand is nearer to a pattern (or to the middle between two),
+ * and only then are the exact statistics computed. */
 #ifndef HALFULP_EMU_S2FP8_TABLE_FROM_PRODUCT_H
 #define HALFULP_EMU_S2FP8_TABLE_FROM_PRODUCT_H
 
 #include "emu/s2fp8/lanes_common.h"
 #include "emu/s2fp8/table_binary64.h"
 
-/* log2 m of 1 <= m < 2 in units, within 2^-12 of a unit: an integer and the rest. */
+/* Returns log2 m of 1 <= m < 2 in units, within 2^-12 of a unit: an integer and the rest. */
 static double log2_units(double m, double *rest) {
   static const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
   uint64_t i = hui_pattern64(m) >> 48 & 15;
@@ -66,7 +66,7 @@ static void near_powers(near_ends *ends, const hu_spec *spec) {
   powers(NEAR_LOW + 2 * lows, ends->p, exponent);
 }
 
-/* mu, g and the units that a 2^E may be off by; 0: not for such a tensor. */
+/* Computes mu, g and the units that a 2^E may be off by; 0: not for such a tensor. */
 static uint32_t near_scale(near_ends *ends, const hu_s2 *map, const hu_s2_rough *x) {
   double rest, whole, mean, m, target = map->target, widest = target + 1;
   whole = log2_units(x->sig, &rest);

@@ -94,7 +94,7 @@ HU_FN void make_keys(keys *lookup, const hu_s2_table *table, const hu_s2_near *n
   const uint32_t start = first - ((uint32_t)1 << shift);
   const __m512i from = _mm512_set1_epi32((int32_t)start), span = _mm512_set1_epi32((int32_t)(near->top - start));
   __m512i bounds[4], low[4], high[4];
-  uint16_t room[2 * 32 + 32] = {0};
+  uint16_t stored[2 * 32 + 32] = {0};
   lookup->start = from;
   lookup->shift = _mm_cvtsi32_si128((int32_t)shift);
   lookup->low = _mm512_set1_epi16((int16_t)key_of(near->normal, start, shift));
@@ -115,11 +115,11 @@ HU_FN void make_keys(keys *lookup, const hu_s2_table *table, const hu_s2_near *n
   by_leaf(lookup->key, bounds);
   by_leaf(lookup->value, low);
   by_leaf(lookup->over, high);
-  for (int i = 0; i < 2; i++) _mm512_storeu_si512(room + 32 * i, lookup->key[i]);
+  for (int i = 0; i < 2; i++) _mm512_storeu_si512(stored + 32 * i, lookup->key[i]);
   for (int j = 1; j < 4; j++) {
-    lookup->level[0][j - 1] = _mm512_set1_epi16((int16_t)room[j]);
-    lookup->level[1][j - 1] = _mm512_loadu_si512(room + 4 * j);
-    lookup->level[2][j - 1] = _mm512_loadu_si512(room + 16 * j);
+    lookup->level[0][j - 1] = _mm512_set1_epi16((int16_t)stored[j]);
+    lookup->level[1][j - 1] = _mm512_loadu_si512(stored + 4 * j);
+    lookup->level[2][j - 1] = _mm512_loadu_si512(stored + 16 * j);
   }
 }
 
@@ -169,7 +169,7 @@ static HU_NOINLINE void look_closely(const hu_s2_table *table, const hu_s2_near 
   _mm512_mask_blend_epi16(last, _mm512_permutex2var_epi16((x)[0], at, (x)[1]), \
                           _mm512_permutex2var_epi16((x)[2], at, (x)[3]))
 
-/* z0, z1: values of u0, u1 but for the lanes that are returned. */
+/* z0, z1: values of u0, u1 except for the lanes that are returned. */
 HU_FN uint32_t pass_32(const keys *lookup, __m512i u0, __m512i u1, __m512i *z0, __m512i *z1, __m512i *key_,
                        __m512i *leaf, hu_s2_passed *counts) {
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);

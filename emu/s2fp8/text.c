@@ -23,7 +23,7 @@ static size_t begins(const char *at, const char *with) {
   return strncmp(at, with, n) == 0 ? n : 0;
 }
 
-/* The format up to a ';' or the ')' that closes the kind. */
+/* Reads the format up to a ';' or the ')' that closes the kind. */
 static hu_status read_element(const char *at, size_t *length, hu_format *format, size_t *where) {
   char piece[PIECE_MAX];
   size_t n = 0, depth = 0;
@@ -35,7 +35,7 @@ static hu_status read_element(const char *at, size_t *length, hu_format *format,
   return hu_format_parse(format, piece, where);
 }
 
-/* 1 to 1023, no leading zero. */
+/* Reads 1 to 1023, without a leading zero. */
 static size_t read_target(const char *at, uint16_t *target) {
   unsigned value = 0;
   size_t n = 0;

@@ -41,7 +41,7 @@ print(f"""/* SPDX-License-Identifier: MIT */
 
 #include "emu/core/port.h"
 
-/* 2^40 log2(1 + r) / r; relative error below 2^{int(mp.ceil(mp.log(worst, 2)))}. */""")
+/* Sums 2^40 log2(1 + r) / r, with a relative error below 2^{int(mp.ceil(mp.log(worst, 2)))}. */""")
 print('#define HU_S2_POLYNOMIAL(first, step) \\')
 print('  first(%s) \\' % float(rounded[-1]).hex())
 for v in rounded[-2::-1]:
