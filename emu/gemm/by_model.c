@@ -9,7 +9,7 @@ static hu_source source_of(const hu_matrix *x) {
   return hui_source_of(x->format, x->values ? HU_STORED_VALUES : HU_STORED_CODES, (uint8_t)x->size);
 }
 
-/* Row i of A, or column i of B: where k runs along the stored row if `along`. */
+/* Returns row i of A, or column i of B; `along`: k runs along the stored row. */
 static hu_line line_of(const hu_matrix *x, size_t i, int along) {
   hu_line z;
   z.at = (const uint8_t *)x->data + i * (along ? x->ld : 1) * x->size;

@@ -70,17 +70,17 @@ struct hu_gemm_call {
 /* operand.c. Fills *x from a checked operand; absent: NULL. */
 void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
                      const hu_gemm_kernels *kernels);
-/* n elements of a stored row, exact. */
+/* Reads n elements of a stored row, exactly. */
 void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
 void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
-/* The stored elements themselves where they are binary32 patterns, else NULL. */
+/* Returns the stored elements themselves where they are binary32 patterns, else NULL. */
 const float *hui_gemm_direct32(const hu_matrix *x, size_t row, size_t column);
 hu_num hui_gemm_element(const hu_matrix *x, size_t i, size_t j);
 /* 1 if every element of these stored rows is a value of the matrix's format. */
 int hui_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
-/* Is there a NaN, as the model reads elements, among the n elements from (i, j) on, (di, dj) apart? */
+/* Checks for a NaN, as the model reads elements, among the n elements from (i, j) on, (di, dj) apart. */
 int hui_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n);
-/* The spans of A, B and C, once a call. */
+/* Finds the spans of A, B and C, once per call. */
 void hui_gemm_look(hu_gemm_call *call);
 size_t hui_gemm_stored_rows(const hu_matrix *x);
 size_t hui_gemm_stored_cols(const hu_matrix *x);
@@ -90,14 +90,14 @@ void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, hu_mode mo
 void hui_gemm_finish32(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 void hui_gemm_finish64(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
 void hui_gemm_finish(const hu_gemm_call *call, size_t i, size_t j, hu_num sum, hu_events *events);
-/* The sign of an exact zero sum. */
+/* Returns the sign of an exact zero sum. */
 uint32_t hui_gemm_zero_sign(const hu_gemm_call *call, size_t i, size_t j);
 /* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones, where there would be too few for the
  * threads. */
 void hui_gemm_set_blocks(hu_gemm_call *call, size_t rows, size_t row_step, size_t cols, size_t column_step);
 /* Computes the block of D at (i0, j0). */
 typedef void hu_gemm_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_events *events);
-/* All blocks, over the call's threads. */
+/* Runs all blocks, over the call's threads. */
 void hui_gemm_run(hu_gemm_call *call, hu_gemm_block *block, hu_events *events);
 
 /* A way of computing a product: a file, and a line in gemm.c's list. */
@@ -134,25 +134,25 @@ int hui_gemm_short_parts(const hu_gemm_parts *parts, const hu_exec *exec);
 
 /* What ways share: exact.c. 1 if binary64 sums are exact, by the formats or by what is there. */
 int hui_gemm_fits_exact64(hu_gemm_call *call);
-/* exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
+/* exact_wide.c. Computes the elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hui_gemm_sum_open(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                        size_t ldo, hu_events *events);
-/* by_model.c: a block under any model. */
+/* by_model.c. Computes a block under any model. */
 void hui_gemm_model_block(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
 /* finish_open.c: as hui_gemm_finish32; sums that are NaN are left open, and computed by the model. */
 void hui_gemm_finish_open(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 
 /* Whether there are no scales and no step is watched, which lanes of chains ask for first. */
 static inline int hui_gemm_is_bare(const hu_gemm_call *call) { return !call->watches && !call->scale_a.data; }
-/* The binary32 pattern of 2^exponent, -126 <= exponent <= 127. */
+/* Returns the binary32 pattern of 2^exponent, -126 <= exponent <= 127. */
 static inline uint32_t hui_power_bits(int32_t exponent) { return (uint32_t)(exponent + 127) << 23; }
-/* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to
- * most_m + 1 digits. */
+/* Checks for formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within
+ * binary32's, 2 to most_m + 1 digits. */
 static inline int hui_lanes_round_into(const hu_spec *spec, int32_t most_m) {
   if (!hui_spec_is_plain(spec)) return 0;
   return spec->m >= 1 && spec->m <= most_m && spec->emin >= -126 && spec->emax > spec->emin && spec->emax <= 127;
 }
-/* Does every value of x belong to F's grid, its upper end apart? */
+/* Checks whether every value of x belongs to F's grid, its upper end apart. */
 static inline int hui_on_grid_of(const hu_matrix *x, const hu_spec *spec) {
   return !x->data || (x->spec.m <= spec->m && x->spec.emin - x->spec.m >= spec->emin - spec->m);
 }

@@ -13,7 +13,7 @@
 #include "emu/gemm/call.h"
 #include "emu/base/float_env.h"
 
-/* Largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
+/* Returns the largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
 static hu_num largest(hu_format format, int32_t *low) {
   hu_mode rne = {0};
   hu_spec spec = hui_spec_of(format, rne);
@@ -21,7 +21,7 @@ static hu_num largest(hu_format format, int32_t *low) {
   return hui_unpack(&spec, spec.max_code);
 }
 
-/* sig 2^exp in units of 2^place, 2^63 or more as 2^63. */
+/* Returns sig 2^exp in units of 2^place, 2^63 or more as 2^63. */
 static uint64_t units(uint64_t sig, int32_t exp, int32_t place) {
   int32_t up = exp - place;
   if (sig == 0) return 0;
@@ -95,7 +95,7 @@ const hu_gemm_way hu_way_exact64 = {"exact64", run_exact64};
 
 /* ---- brackets ---- */
 
-/* Sums that round, and still tell the result. Let S be the exact sum of an element, T that of its terms' absolute
+/* Sums that round, and still decide the result. Let S be the exact sum of an element, T that of its terms' absolute
  * values, s and t what the binary64 kernel makes of them. A term takes part in at most K additions and, where the step
  * is not fused, one product; each rounds by a factor within 1 +- u, u = 2^-53, as nothing overflows and nothing is lost
  * below 2^-1022 (terms are multiples of 2^-900, and multiples of 2^-1074 below 2^-1021 add up exactly). Whatever the
@@ -106,14 +106,14 @@ const hu_gemm_way hu_way_exact64 = {"exact64", run_exact64};
  * E = (K + 4) 2u t, rounded, is more than that by over 5 u t, and s - E, s + E are off by less than 2 u t when they are
  * rounded (E < t, |s| < 1.01 t): S lies strictly between the two computed ends, and s does.
  *
- * Cut the reals into cells at all numbers with F fraction digits, F = m + 1 + N for a result of m digits and N random
- * ones. Wherever hui_round or its events change is a cell's end: values of D and halves between them have m + 1 digits
- * or fewer, thresholds of random digits m + N + 1 (the grid of D may be coarser than that of the number's binade, never
- * finer), and tininess is rounding to m digits in the binade below. If both ends have the same sign, exponent and F
- * leading fraction digits, no cell's end lies strictly between them: s rounds as S does, inexact both times. T = 0 has
- * no terms but zeros, and infinities and NaN follow IEEE 754's rules: s is then the sum itself. And where no step of a
- * whole block rounded (many terms are zero, say), by the processor's own account, every s is. All other elements are
- * left open, to be summed in integers. */
+ * Cut the reals into cells at all numbers with F fraction digits, F = m + 1 + N for a result of m digits and N
+ * random ones. Wherever hui_round or its events change is a cell's end: values of D and halves between them have m +
+ * 1 digits or fewer, thresholds of random digits m + N + 1 (the grid of D may be coarser than that of the number's
+ * binade, never finer), and tininess is rounding to m digits in the binade below. If both ends have the same sign,
+ * exponent and F leading fraction digits, no cell's end lies strictly between them: s rounds as S does, inexact both
+ * times. T = 0 has no terms but zeros, and infinities and NaN follow IEEE 754's rules: s is then the sum itself. And
+ * where no step of a whole block rounded (many terms are zero, say), by the CPU's own account, every s is. All other
+ * elements are left open, to be summed in integers. */
 enum { HALF = HU_MB / 2 / HU_GEMM_MR * HU_GEMM_MR }; /* rows of s in a block; those of t come after */
 
 static int32_t cell_digits(const hu_gemm_call *call) {
@@ -137,7 +137,7 @@ static int in_one_cell(double s, double t, double part, int32_t below) {
   return hui_bits_of_double(s - e) >> below == hui_bits_of_double(s + e) >> below;
 }
 
-/* |a|, |b| in place of the packed parts. */
+/* Turns the packed parts of a and b into |a| and |b|. */
 static void drop_signs(size_t panels, size_t apart, size_t n, double *x) {
   for (size_t panel = 0; panel < panels; panel++, x += apart) {
     for (size_t i = 0; i < n; i++) x[i] = hui_double_of_bits(hui_bits_of_double(x[i]) & INT64_MAX);

@@ -74,9 +74,9 @@ static void plan_digits(wide_plan *plan, const hu_gemm_call *call) {
   plan->rows = hui_least(BINS / ((size_t)plan->bins * plan->cols), ROWS);
 }
 
-/* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 has room for `carry_every` pieces of them
- * beside what carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no
- * digit is lost in joining. */
+/* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 holds `carry_every` pieces of them beside what
+ * carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is lost in
+ * joining. */
 static void plan_scatter(wide_plan *plan, const hu_gemm_call *call) {
   int32_t precision = call->a.spec.m + call->b.spec.m + 2, k = 64 - hui_clz64((uint64_t)call->k | 1);
   plan->scattered = 1;
@@ -103,7 +103,7 @@ static wide_plan plan_of(const hu_gemm_call *call) {
 
 /* ---- operands ---- */
 
-/* Elements (i0, j0) ... as binary64, row-major, `ld` apart. */
+/* Reads elements (i0, j0) ... as binary64, row-major, `ld` apart. */
 static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols, double *z, size_t ld) {
   double line[KC];
   if (!x->transposed) {
@@ -122,7 +122,7 @@ static double signed_double(uint64_t magnitude, uint64_t bits) {
   return (double)(((int64_t)magnitude ^ minus) - minus);
 }
 
-/* One entry: its window, or UINT16_MAX if it adds nothing. */
+/* Makes one entry: its window, or UINT16_MAX if it adds nothing. */
 static uint16_t bin_entry(const hu_gemm_call *call, const wide_plan *plan, double x, double *hi, double *lo,
                           uint8_t *special) {
   uint64_t bits = hui_bits_of_double(x), sig;
@@ -168,7 +168,7 @@ static void sort_row(const hu_gemm_call *call, const wide_plan *plan, const doub
   }
 }
 
-/* A panel of B as it is; marks columns with infinities or NaN. */
+/* Reads a panel of B as it is; marks columns with infinities or NaN. */
 static void read_panel(const hu_gemm_call *call, size_t k0, size_t kc, size_t j0, size_t cols, double *x,
                        uint8_t *special) {
   if (cols < PANEL) memset(x, 0, kc * PANEL * sizeof *x);
@@ -227,7 +227,7 @@ static void scatter(const scatter_row *row, const int64_t *y, const uint16_t *at
 
 /* ---- sums ---- */
 
-/* The share of one panel in a piece of K. */
+/* Adds the share of one panel in a piece of K. */
 static void add_panel(const hu_gemm_call *call, const wide_plan *plan, const hu_wide_row *row, size_t rows, size_t kc,
                       const double *x, int64_t *bins, size_t apart) {
   _Alignas(64) double digits[KC * HU_WIDE_BAND * PANEL];
@@ -281,7 +281,7 @@ static hu_num leading(uint64_t *limb, size_t n, int32_t base) {
   return x;
 }
 
-/* Limbs of an element, one above the other, to limb[0 ... n - 1], 2^at times as much. */
+/* Writes the limbs of an element, one above the other, to limb[0 ... n - 1], 2^at times as much. */
 static void put_limbs(const wide_plan *plan, const int64_t *joined, uint64_t *limb, size_t n, int32_t at) {
   size_t i = (size_t)at / 64, limbs = (size_t)plan->bins >> (6 - plan->shift);
   uint64_t low = 0, up = (uint64_t)at % 64, sign = (uint64_t)(joined[(limbs - 1) * PANEL] >> 63);
@@ -303,7 +303,7 @@ static void put_bins(const wide_plan *plan, const int64_t *bins, uint64_t *limb,
   add_at(limb, n, last < 0 ? 0 - (uint64_t)last : (uint64_t)last, last < 0, at);
 }
 
-/* The bins, their carries propagated, or the limbs, of one element and c as a number. */
+/* Collects the bins, their carries propagated, or the limbs, of one element and c as a number. */
 static hu_num collect(const hu_gemm_call *call, const wide_plan *plan, const int64_t *bins, hu_num c) {
   uint64_t limb[LIMBS];
   int32_t base = call->sc.any && call->sc.low < plan->base ? call->sc.low : plan->base;
@@ -320,7 +320,7 @@ static hu_num collect(const hu_gemm_call *call, const wide_plan *plan, const int
   return leading(limb, n, base);
 }
 
-/* The sum of element (i, j) where an infinity or a NaN may be among its terms; *finite as it was if there is none. */
+/* Sums element (i, j) where an infinity or a NaN may be among its terms; *finite stays as it was if there is none. */
 static hu_num special_sum(const hu_gemm_call *call, size_t i, size_t j, hu_num c, hu_num finite) {
   uint32_t plus = c.kind == HU_KIND_INF && !c.sign, minus = c.kind == HU_KIND_INF && c.sign;
   if (c.kind == HU_KIND_NAN) return c;
@@ -348,7 +348,7 @@ static void finish(const hu_gemm_call *call, const wide_plan *plan, size_t i, si
 /* What of a block is to be summed: rows i0 + row[0 ... rows - 1], the panels marked. */
 typedef struct wide_share {
   size_t i0, j0, cols, rows;
-  const uint8_t *open; /* the elements wanted, ldo apart; NULL: all */
+  const uint8_t *open; /* the elements to compute, ldo apart; NULL: all */
   size_t ldo;
   uint16_t row[ROWS];
   uint8_t panel[COLS / PANEL];
@@ -376,7 +376,7 @@ typedef struct marks {
   uint8_t row[ROWS], column[COLS];
 } marks; /* infinities or NaN */
 
-/* One piece of K. */
+/* Adds one piece of K. */
 static void add_piece(const hu_gemm_call *call, const wide_plan *plan, const wide_share *share, size_t k0,
                       int64_t *bins, marks *special) {
   size_t kc = hui_least(call->k - k0, KC), panels = (share->cols + PANEL - 1) / PANEL,
@@ -450,7 +450,7 @@ static void bin_panel(const hu_gemm_call *call, const wide_plan *plan, const wid
   }
 }
 
-/* What row i of A makes of it. */
+/* Adds what row i of A makes of it. */
 static void scatter_binned(const hu_gemm_call *call, const wide_plan *plan, size_t i, const binned_panel *placed,
                            int64_t *bins, uint8_t *special) {
   scatter_row row;
@@ -466,8 +466,8 @@ static void scatter_binned(const hu_gemm_call *call, const wide_plan *plan, size
   }
 }
 
-/* A panel after the other, for as many rows at once as have room for their bins; what is placed of B serves them all if
- * K is not above DEPTH. */
+/* Sums a panel after the other, for as many rows at once as BINS holds; what is placed of B serves them all if K is not
+ * above DEPTH. */
 static __attribute__((noinline)) void sum_scattered(const hu_gemm_call *call, const wide_plan *plan,
                                                     const wide_share *share, hu_events *events) {
   _Alignas(64) int64_t bins[BINS];

@@ -70,7 +70,7 @@ static void pack_b(const hu_gemm_call *call, size_t j0, size_t k0, size_t cols, 
   }
 }
 
-/* Row i of the accumulators from, or to, one piece. */
+/* Copies row i of the accumulators from, or to, one piece. */
 static void put_row(size_t i, size_t cols, const HU_REAL *row, HU_REAL *acc) {
   for (size_t j = 0; j < cols; j += HU_NR) {
     memcpy(acc + j * HU_MB + i * HU_NR, row + j, hui_least(HU_NR, cols - j) * sizeof *acc);
@@ -100,7 +100,7 @@ static void load_c(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, 
   }
 }
 
-/* The stored rows that hold elements (i0, j0) ... of x. */
+/* Returns the stored rows that hold elements (i0, j0) ... of x. */
 static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols) {
   hu_ahead_run run;
   size_t row = x->transposed ? j0 : i0, column = x->transposed ? i0 : j0;
@@ -117,7 +117,7 @@ static void look_at_nothing(hu_ahead *ahead) {
   ahead->left = SIZE_MAX;
 }
 
-/* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
+/* Looks after piece k0 of block (i0, j0): at the next piece, or at the first of the next block along the row. */
 static void look_after(hu_ahead *ahead, const hu_gemm_call *call, size_t i0, size_t j0, size_t k0) {
   look_at_nothing(ahead);
   k0 += HU_KC;

@@ -156,7 +156,7 @@ static hu_span span_of(const hu_matrix *x) {
   return span;
 }
 
-/* An element as the model reads it (hui_source_read of emu/core/accum_plan.h): values stand for their codes. */
+/* Reads an element as the model does (hui_source_read of emu/core/accum_plan.h): values stand for their codes. */
 static hu_num load_seen(const hu_matrix *x, const uint8_t *at) {
   uint32_t events, word = hui_load_code(at, x->size);
   int is_binary32 = x->spec.m == 23 && x->spec.emin == -126 && x->spec.has_inf;

@@ -6,10 +6,10 @@
  * are the codes in the high halves of two words. rnd is one rounding of the exact sum to nearest, ties to even, which
  * makes what is tiny after rounding a zero of its sign, and subnormal a, b, c are read as zeros of their sign; MXCSR is
  * neither read nor written (Intel's manual, and tests/golden/hw for both makers' processors). That is the model's step
- * for the products 2 p (low half) and 2 p + 1 (high half), and it is what this way demands of the record: each key of
- * the block as it stands in that name, the sum in all of binary32 with infinities beyond the largest number, operands
- * whose numbers and subnormals are those of bfloat16. Steps follow one another in the order of K, and a sum waits
- * between pieces of K as the binary32 number that it is, so no other step is there. What is left are four ends:
+ * for the products 2 p (low half) and 2 p + 1 (high half), and it is what these kernels demand of the record: each key
+ * of the block as it stands in that name, the sum in all of binary32 with infinities beyond the largest number,
+ * operands whose numbers and subnormals are those of bfloat16. Steps follow one another in the order of K, and a sum
+ * waits between pieces of K as the binary32 number that it is, so no other step is there. What is left are four ends:
  *
  *   odd K     the model leaves out the last block's second product, which comes first. The word has a1 = -0, b1 = +0
  *             there: adding -0 changes no number, nor a zero of either sign, an infinity, a NaN; a subnormal c becomes
@@ -17,7 +17,7 @@
  *   no C      the sum starts from +0, as the model's does.
  *   k = 0     no step reads C: another way.
  *   NaN       is a NaN in the lane if and only if it is one in the model, as that follows from IEEE 754's rules alone.
- *             Its digits are the processor's, and hui_gemm_finish32 looks at none of them. A NaN operand is kept from
+ *             Its digits are the CPU's, and hui_gemm_finish32 looks at none of them. A NaN operand is kept from
  *             losing its digits, and so becoming an infinity, when binary32 patterns are cut.
  *
  * The argument for the second is the same with another step. An element of TDPBF16PS (Intel's manual, volume 2, under
@@ -78,7 +78,6 @@ static const hu_pair_kernels *choose(const hu_gemm_call *call) {
 
 /* ---- operands ---- */
 
-/* As codes. */
 static void read_codes(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, void *z) {
   _Alignas(64) float values[NB + 16];
   const hu_pair_kernels *kernels = call->way;

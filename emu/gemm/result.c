@@ -56,7 +56,7 @@ static int finish_same(const hu_gemm_call *call, size_t i, size_t j, size_t n, c
   return 1;
 }
 
-/* Is an operand of element (i, j) a NaN? */
+/* Checks whether an operand of element (i, j) is a NaN. */
 static int nan_given(const hu_gemm_call *call, size_t i, size_t j) {
   return (call->c.data && hui_gemm_nan_among(&call->c, i, j, 0, 0, 1)) ||
          hui_gemm_nan_among(&call->a, i, 0, 0, 1, call->k) || hui_gemm_nan_among(&call->b, 0, j, 1, 0, call->k) ||
@@ -93,7 +93,7 @@ uint32_t hui_gemm_zero_sign(const hu_gemm_call *call, size_t i, size_t j) {
   return plus && minus ? call->spec.round == HU_RTN : (uint32_t)minus;
 }
 
-/* Do zero sums of the exact model need hui_round's sign of zero? */
+/* Checks whether zero sums of the exact model need hui_round's sign of zero. */
 static int zeros_matter(const hu_gemm_call *call) {
   return call->exact && call->spec.round == HU_RTN && call->spec.negzero;
 }
@@ -135,8 +135,8 @@ static uint64_t mend64(const hu_gemm_call *call, size_t i, size_t j0, size_t n, 
   return made;
 }
 
-/* Ties to even into binary32 is the processor's own conversion; 0 if an element is special or near the ends of the
- * range, where events are to be counted too. */
+/* Ties to even into binary32 is the CPU's own conversion; 0 if an element is special or near the ends of the range,
+ * where events are to be counted too. */
 static int finish_near(const hu_gemm_call *call, size_t i, size_t j, size_t n, const double *sum, hu_events *events) {
   float z[PIECE];
   size_t inexact = call->kernels->narrow(n, z, sum);

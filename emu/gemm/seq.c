@@ -14,7 +14,7 @@ typedef struct seq_way {
 
 /* ---- the choice ---- */
 
-/* Operands few enough in digits for sums to nearest? */
+/* Checks whether operands have few enough digits for sums to nearest. */
 static int digits_fit(const hu_gemm_call *call, const hu_spec *spec) {
   return spec->m + 1 + call->a.spec.m + 1 + call->b.spec.m + 1 <= 24 && hui_on_grid_of(&call->c, spec);
 }
@@ -98,7 +98,7 @@ static int given_up(const float *acc) {
   return 1;
 }
 
-/* The variant to try next; 0: none. */
+/* Returns the variant to try next; 0: none. */
 static int variant_after(int variant, int quick_odd) {
   if (variant == HU_SEQ_LEAST) return HU_SEQ_LEAST_OR_0;
   if (variant == HU_SEQ_ODD) return 0;
@@ -118,7 +118,7 @@ static void run_tile(const hu_gemm_call *call, size_t rows, size_t cols, size_t 
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hui_float_of_bits(0x7FC00000u);
 }
 
-/* Each tile asks for its share of the next piece's lines, 2,720 among 192 tiles. */
+/* Runs the tiles: each one asks for its share of the next piece's lines, 2,720 among 192 tiles. */
 static void run_tiles(const hu_gemm_call *call, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                       float *acc, int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {

@@ -53,7 +53,7 @@ SEQ_FN seq_state state_of(const hu_seq *seq) {
   (SEQ_LANES == 16 && SEQ_LIMITED(variant) && (variant) != HU_SEQ_LEAST_OR_0 && (variant) != HU_SEQ_LEAST && \
    (variant) != HU_SEQ_PLAIN && (i) % 2 == 1)
 
-/* The exponent field of t; SEQ_SUMS: and half a step above. */
+/* Returns the exponent field of t; SEQ_SUMS: that of half a step above, too. */
 SEQ_FN seq_u field_of(seq_f t, const int sums) {
   if (sums) return seq_and_or(seq_bits(t), seq_each(0x7F800000u), seq_each(0x00400000u));
   return seq_and(seq_bits(t), seq_each(0x7F800000u));
@@ -65,7 +65,7 @@ SEQ_FN seq_f round_by_anchor(const seq_state *state, seq_f t, seq_u e, const int
   return seq_sub(seq_add(t, anchor), anchor);
 }
 
-/* One step of SEQ_SIDE rows. */
+/* Makes one step of SEQ_SIDE rows. */
 SEQ_FN void step(const int variant, seq_state *state, seq_f *acc, seq_u *last, const float *a, seq_f b) {
   const int odd = variant == HU_SEQ_ODD || variant == HU_SEQ_PLAIN,
             signs = variant == HU_SEQ_FLOOR || variant == HU_SEQ_ODD;
@@ -95,7 +95,7 @@ SEQ_FN void step(const int variant, seq_state *state, seq_f *acc, seq_u *last, c
   }
 }
 
-/* t of one step of SEQ_TESTED rows, to odd, from and to `acc`, a vector each; the processor rounds up. Not inline, or
+/* Makes t of one step of SEQ_TESTED rows, to odd, from and to `acc`, a vector each; the CPU rounds up. Not inline, or
  * the compiler could move it from between the settings of the direction. */
 HU_NOINLINE static void to_odd(const float *a, const float *b, float *acc) {
   for (size_t i = 0; i < SEQ_TESTED * SEQ_LANES; i += SEQ_LANES) {
@@ -169,7 +169,7 @@ SEQ_FN int leaves(const hu_seq *seq, const int variant, seq_f z, size_t n) {
 /* What rows and columns that do not count begin with, so that they are no reason for anything. */
 SEQ_FN seq_f idle(const hu_seq *seq) { return seq_value(seq_each(seq->floor > seq->least ? seq->floor : seq->least)); }
 
-/* Columns of one vector. */
+/* Sums the columns of one vector. */
 SEQ_FN int strip(const hu_seq *seq, const int variant, const int word, size_t rows, size_t n, size_t kc, const float *a,
                  const float *b, float *z, const float *from) {
   const int tested = variant >= HU_SEQ_TIES && variant <= HU_SEQ_TIES_TOP;

@@ -81,7 +81,7 @@ static int choose(modes_way *way, hu_gemm_call *call, const hu_level *level) {
 
 /* ---- blocks ---- */
 
-/* i0, j0, k0: where the block and the piece of K begin. */
+/* Runs the tiles; i0, j0, k0: where the block and the piece of K begin. */
 static void run_tiles(const hu_gemm_call *call, size_t i0, size_t j0, size_t k0, size_t rows, size_t cols, size_t kc,
                       const float *a, const float *b, float *acc, int fresh) {
   const modes_way *way = call->way;

@@ -12,7 +12,7 @@
 
 /* ---- one rounding ---- */
 
-/* The product and sum of a step, in binary32; the processor rounds in the mode's direction. */
+/* Makes the product and sum of a step, in binary32; the CPU rounds in the mode's direction. */
 MODE_FN seq_f sum_of(const int round, seq_f a, seq_f b, seq_f acc) {
   return rounds_to_odd(round) ? mode_odd_fma(a, b, acc) : seq_fma(a, b, acc);
 }
@@ -34,7 +34,7 @@ MODE_FN uint32_t open_of(const mode_lanes *lanes, const int unfused, seq_u sum, 
   return unfused ? open | seq_which_from(product, lanes[1].span) : open;
 }
 
-/* The lanes of `open`, a bit each, of the sums z, in integers. */
+/* Computes the lanes of `open`, a bit each, of the sums z, in integers. */
 HU_NOINLINE static seq_f by_integers(const hu_modes *modes, uint32_t open, float a, seq_f b, seq_f acc, seq_f z,
                                      uint64_t element, uint64_t k) {
   float x[SEQ_LANES], y[SEQ_LANES], from[SEQ_LANES];

@@ -38,7 +38,7 @@ static int kind_of(const hu_accum *accum) {
   return accum->kind == HU_ACCUM_NEUMAIER ? HU_UNFUSED_NEUMAIER : -1;
 }
 
-/* The formats of products and of sums; chunk: those inside a chunk. */
+/* Finds the formats of products and of sums; chunk: those inside a chunk. */
 static void formats_of(const hu_accum *accum, hu_format *product, hu_format *sum) {
   *sum = accum->kind == HU_ACCUM_CHUNK ? accum->product : accum->sum;
   *product = accum->kind == HU_ACCUM_KAHAN || accum->kind == HU_ACCUM_NEUMAIER ? accum->sum : accum->product;
@@ -91,14 +91,14 @@ static int choose(unfused_way *way, hu_gemm_call *call, const hu_level *level) {
 
 /* ---- blocks ---- */
 
-/* A block has STEPS_ROWS rows: below them its panels have room for parts and for what compensated sums carry. */
+/* A block has STEPS_ROWS rows: below them its panels hold parts and what compensated sums carry. */
 enum { STEPS_ROWS = HU_GEMM32_MB / 4, PLANE = STEPS_ROWS * HU_GEMM32_NR, TILE = HU_GEMM_MR * HU_GEMM32_NR };
 
 static void fill(float *z, uint32_t bits) {
   for (size_t i = 0; i < TILE; i++) z[i] = hui_float_of_bits(bits);
 }
 
-/* Up to kc steps, all of one part. */
+/* Runs up to kc steps, all of one part. */
 static int run_steps(const hu_gemm_call *call, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                      float *sum, float *other) {
   const unfused_way *way = call->way;
@@ -108,7 +108,7 @@ static int run_steps(const hu_gemm_call *call, size_t rows, size_t cols, size_t 
          way->kernels->tile(steps, HU_UNFUSED_FULL, rows, cols, kc, a, b, sum, other);
 }
 
-/* The end of a part, or of K. */
+/* Ends a part, or K. */
 static int end_part(const hu_gemm_call *call, size_t rows, size_t cols, float *sum, float *part, const float *other) {
   const unfused_way *way = call->way;
   const hu_unfused *steps = &way->steps;

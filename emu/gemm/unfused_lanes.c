@@ -26,7 +26,7 @@ STEP_FN step_state state_of(const hu_unfused_grid *grid) {
 
 enum { FLOOR = 1, WATCH = 2, SIGN = 4, ALL = 7 };
 
-/* Each t rounded onto the grid. */
+/* Rounds each t onto the grid. */
 STEP_FN void round_by_anchor(step_state *state, const int care, seq_f *t) {
   seq_u e[STEP_SIDE];
   seq_f z[STEP_SIDE];
@@ -75,7 +75,7 @@ STEP_FN void add_neumaier(step_state *state, const int variant, const seq_f *p, 
   EACH_ROW sum[r] = t[r];
 }
 
-/* One step of STEP_SIDE rows. */
+/* Makes one step of STEP_SIDE rows. */
 STEP_FN void step(step_state *product, step_state *state, const int kind, const int variant, const float *a, seq_f b,
                   seq_f *sum, seq_f *c) {
   seq_f p[STEP_SIDE];
@@ -102,7 +102,7 @@ typedef struct step_tile {
   float sum[HU_GEMM_MR * HU_GEMM32_NR], other[HU_GEMM_MR * HU_GEMM32_NR];
 } step_tile;
 
-/* STEP_ROWS rows of one vector; rows, n: those that count. */
+/* Sums STEP_ROWS rows of one vector; rows, n: those that count. */
 STEP_FN int strip(const hu_unfused *steps, const int kind, const int variant, size_t rows, size_t n, size_t kc,
                   const float *a, const float *b, float *sum, float *other, const float *from,
                   const float *from_other) {

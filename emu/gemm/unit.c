@@ -150,7 +150,7 @@ static void pack_b(const hu_gemm_call *call, size_t j0, size_t k0, size_t cols, 
 
 /* ---- scales ---- */
 
-/* Elements (at, first) ... (at, first + n - 1) of x, or (first, at) ... if not `along`. */
+/* Reads elements (at, first) ... (at, first + n - 1) of x, or (first, at) ... if not `along`. */
 static void read_vector(const unit_way *way, const hu_matrix *x, int along, size_t at, size_t first, size_t n,
                         line *z) {
   float values[KC + 8];
@@ -163,13 +163,13 @@ static void read_vector(const unit_way *way, const hu_matrix *x, int along, size
   way->kernels->prepare(&way->scale, n, values, z->value, z->power);
 }
 
-/* One element times its scale. align: the powers too. groups: a product that is not zero has its scales' power. */
+/* Scales one element. align: the powers too. groups: a product that is not zero has its scales' power. */
 static void scale_one(int grouped, double *value, double *power, double sv, double sp) {
   *power = grouped ? (*power > 0 ? sp : 0) : *power * sp;
   *value *= sv;
 }
 
-/* The packed piece of A from product k0 on, times its scales. */
+/* Multiplies the packed piece of A from product k0 on by its scales. */
 static void scale_a(const hu_gemm_call *call, size_t i0, size_t k0, size_t rows, const product_order *order,
                     double *z) {
   const unit_way *way = call->way;
@@ -221,7 +221,7 @@ static void load_c(const hu_gemm_call *call, size_t i0, size_t j0, size_t rows, 
   }
 }
 
-/* C as block(...) reads it. */
+/* Reads C as block(...) does. */
 static void flush_c(const hu_gemm_call *call, double *acc) {
   const unit_way *way = call->way;
   uint8_t daz = call->accum->block.daz;
@@ -257,7 +257,7 @@ typedef struct unit_work {
   double part[MB * NB], sum[MB * NB], total[MB * NB]; /* of a part, of a slice, of slices */
 } unit_work;
 
-/* The blocks of products k0 ... k1-1 on top of acc. */
+/* Adds the blocks of products k0 ... k1-1 to acc. */
 static void run_blocks(unit_work *work, size_t k0, size_t k1, double *acc) {
   const hu_gemm_call *call = work->call;
   const hu_block *block = &call->accum->block;
@@ -291,7 +291,7 @@ static void join_part(unit_work *work, size_t j) {
   way->kernels->join_scaled(&way->plan.part, work->rows, work->cols, a.value, b.value, work->part, work->sum);
 }
 
-/* Products k0 ... k1-1 on top of sum. */
+/* Adds products k0 ... k1-1 to sum. */
 static void run_slice(unit_work *work, size_t k0, size_t k1) {
   size_t step = work->call->accum->promote, j = step ? k0 / step : 0;
   if (!step) {
@@ -306,7 +306,7 @@ static void run_slice(unit_work *work, size_t k0, size_t k1) {
   }
 }
 
-/* The slices of splitk from nothing, one after another; C last. */
+/* Sums the slices of splitk from nothing, one after another; C last. */
 static void run_slices(unit_work *work) {
   const hu_gemm_call *call = work->call;
   const unit_way *way = work->way;

@@ -26,7 +26,7 @@ typedef struct hu_unit_kernels {
   /* Values and powers of n elements; n is rounded up to 8 in all three arrays. */
   void (*prepare)(const hu_unit_operand *o, size_t n, const float *x, double *v, double *p);
   /* acc = the blocks of products 0 ... count - 1 on top of acc. rows, columns: rounded up to MR, NR. count: a multiple
-   * of the length (of a step of halves) but for chain and lanes. */
+   * of the length (of a step of halves) except for chain and lanes. */
   void (*blocks)(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b,
                  double *acc);
   /* sum = rnd(sum + acc) */

@@ -15,7 +15,7 @@
 #define BLK_ROWS HU_UNIT_MR
 #include "emu/gemm/unit_steps.h"
 
-/* MR rows, one vector of columns. */
+/* Sums MR rows, one vector of columns. */
 BLK_FN void strip(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a, const double *b,
                   double *acc) {
   blk_d c[BLK_ROWS];
@@ -36,7 +36,7 @@ BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *q, siz
   }
 }
 
-/* The same with the direction of cuts known. */
+/* Does the same with the direction of cuts known. */
 #define BLK_CUTS(name, kind)                                                                                        \
   static void name(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b, \
                    double *acc) {                                                                                   \

@@ -11,7 +11,7 @@ static int32_t log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - hui_clz64(n - 1); 
 
 int hui_unit_in_reach(int32_t exponent) { return exponent >= -300 && exponent <= 300; }
 
-/* Grids that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
+/* Makes a grid that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
 static int grid_of(hu_unit_grid *z, hu_format format, hu_mode mode, uint8_t ftz) {
   hu_spec spec = hui_spec_of(format, mode);
   int plain = hui_spec_is_plain(&spec) && spec.negzero;

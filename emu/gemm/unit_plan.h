@@ -33,9 +33,9 @@ typedef struct hu_unit_plan {
 extern "C" {
 #endif
 
-/* 2^e. */
+/* Returns 2^e. */
 double hui_unit_power(int32_t e);
-/* Exponents that leave room for all that the steps do. */
+/* Checks for exponents far enough from binary64's ends for all that the steps do. */
 int hui_unit_in_reach(int32_t e);
 /* 1 if the steps serve the model for operands of these specifications: the plan. most: products that lie together,
  * which a step may not pass. Operands whose digits are cut, and scales, are the caller's matter. */

@@ -12,7 +12,7 @@
  *   cut to F digits below E   scale by 2^(F-E), round to an integer by the rule's direction
  *   groups                    the products of a group, whose scales are in the operands, are added first: few digits
  *   S 2^(E-F) into `out`      hu_unit_grid: Q = 2^(max(e, emin) - m) the step of out's grid at x; x / Q to an integer
- *                             in the mode's direction, times Q. Binary32, ties to even: the processor's conversion
+ *                             in the mode's direction, times Q. Binary32, ties to even: the CPU's conversion
  *
  * Rounded additions (tree, chain, lanes, c=last, promote) round s = x + y to odd in binary64 first: with two digits or
  * more beyond those of the format, the second rounding is that of the exact sum. Into binary32 the plain sum of two
@@ -20,12 +20,12 @@
  *
  * `exact`: h + low is the sum of the products, without error: h by Knuth's two-sums, low the sum of their errors, all
  * multiples of the products' lowest place; unit_plan.c checks that it fits 53 digits, and a last two-sum makes it at
- * most half a digit of h. Then h + c = h' + e, and what is wanted is h' + t, t = e + low, to odd. If c cancels more
+ * most half a digit of h. Then h + c = h' + e, and the sum sought is h' + t, t = e + low, to odd. If c cancels more
  * than half of h, e = 0 and t = low. Else |t| is at most two digits of h': points of the grid about h', less h', are
  * even at the precision of t, so that t to odd lies on t's side of each, and h' + that, to odd, is h' + t to odd.
  *
  * NaN and infinities, of operands, or of a result beyond its format, become a NaN or an infinity in the lane, which no
- * step turns into a number: at the end it tells that the element is one for the integers.
+ * step turns into a number: at the end it marks the element as one for the integers.
  *
  * The including file defines BLK_FN, which decorates the functions, BLK_ROWS and HU_UNROLL, where operands lie
  * (HU_UNIT_MB, NB, KC and NR: unit.h), the types blk_d (doubles) and blk_u (patterns), and as functions
@@ -82,7 +82,7 @@ BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
   BLK_EACH x[r] = blk_flush(x[r], least);
 }
 
-/* Infinity for what passes the largest number. */
+/* Returns infinity for what passes the largest number. */
 BLK_FN blk_d beyond(const hu_unit_grid *grid, blk_d x) {
   return blk_if_less(blk_all(grid->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
 }
@@ -146,7 +146,7 @@ BLK_FN void largest(size_t count, size_t step, const double *a, const double *b,
   }
 }
 
-/* A group's products in all lanes of a row times `up`, cut. */
+/* Adds a group's products in all lanes of a row times `up`, cut. */
 BLK_FN void add_groups(const int rule, const hu_unit_plan *plan, const double *a, const double *b,
                        const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS]) {
   for (size_t k = 0; k < plan->length;) {
@@ -200,7 +200,7 @@ BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *pl
 
 /* ---- late ---- */
 
-/* The truncated sum of every `step`-th of count products in units of 2^-F times its power e; m: the largest product. */
+/* Sums every `step`-th of count products, truncated, in units of 2^-F times its power e; m: the largest product. */
 BLK_FN void lane_sum(const hu_unit_plan *plan, size_t count, size_t step, const double *a, const double *b,
                      blk_d e[BLK_ROWS], blk_d s[BLK_ROWS], blk_d m[BLK_ROWS]) {
   blk_d up[BLK_ROWS];
@@ -223,7 +223,7 @@ BLK_FN void lane_sum(const hu_unit_plan *plan, size_t count, size_t step, const 
   }
 }
 
-/* Two such sums, the second one over odd k. */
+/* Computes two such sums, the second one over odd k. */
 BLK_FN void two_lanes(const hu_unit_plan *plan, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
                       blk_d m[BLK_ROWS]) {
   blk_d odd[BLK_ROWS], z[BLK_ROWS];
@@ -267,7 +267,7 @@ BLK_FN void products(const double *a, const double *b, blk_d p[BLK_ROWS]) {
   BLK_EACH p[r] = blk_mul(blk_all(a[r * HU_UNIT_KC]), y);
 }
 
-/* *s + x and its error. */
+/* Computes *s + x and its error. */
 BLK_FN blk_d two_sum(blk_d *s, blk_d x) {
   blk_d y = *s, z = blk_add(y, x), t = blk_sub(z, y);
   *s = z;
@@ -369,7 +369,7 @@ BLK_FN void block(const int kind, const int rule, const hu_unit_plan *plan, size
   }
 }
 
-/* count products of the blocks on top of c. */
+/* Adds count products of the blocks to c. */
 BLK_FN void run_steps(const int kind, const int rule, const hu_unit_plan *plan, size_t count, const double *a,
                       const double *b, blk_d c[BLK_ROWS]) {
   blk_d s[BLK_ROWS];

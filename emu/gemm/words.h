@@ -15,7 +15,7 @@ typedef struct words_rule {
   size_t group; /* elements in a word: 2 of 16 bits, 4 of 8 */
   size_t words; /* of a piece */
   size_t step;  /* pieces come up to a multiple of so many words; what they lack is filled up */
-  /* n elements of a stored row, into room for 64 more bytes. */
+  /* Reads n elements of a stored row, into a buffer with 64 more bytes. */
   void (*read)(const hu_gemm_call *call, const hu_matrix *x, size_t row, size_t column, size_t n, void *z);
   /* z[i] = the word of element i of `group` lines, which are so many bytes apart; n is a multiple of 16. */
   void (*weave)(size_t n, uint32_t *z, const void *lines, size_t pitch);
@@ -34,7 +34,7 @@ static void fill(const words_rule *rule, uint8_t *line, size_t from, size_t past
 }
 
 /* Where K runs along the stored rows: MR of them, those behind the last one as zeros, become columns of words. */
-/* kc elements, up to whole steps. */
+/* Rounds kc elements up to whole steps. */
 static size_t in_steps(const words_rule *rule, size_t kc) { return hui_up_to(kc, rule->group * rule->step); }
 
 static void pack_along(const hu_gemm_call *call, const words_rule *rule, const hu_matrix *x, size_t row, size_t rows,
@@ -82,8 +82,8 @@ static inline void pack_words_a(const hu_gemm_call *call, const words_rule *rule
   }
 }
 
-/* The rows, and zeros up to a multiple of `high` rows, one after another: word p of row i at i words + p, where `words`
- * is a multiple of MR. Room for 64 more bytes is behind them. */
+/* Packs the rows, and zeros up to a multiple of `high` rows, one after another: word p of row i at i words + p, where
+ * `words` is a multiple of MR. 64 more bytes lie behind them. */
 static void pack_word_rows(const hu_gemm_call *call, const words_rule *rule, size_t i0, size_t k0, size_t rows,
                            size_t kc, uint32_t lacking, size_t high, uint32_t *z) {
   _Alignas(64) uint32_t lines[MR][MB];

@@ -26,8 +26,8 @@
 enum { KC = HU_SHORT_KC };
 enum { LONG_MB = 96 }; /* rows where sums are carried on */
 _Static_assert(MB % HU_SHORT_TILE == 0 && LONG_MB % HU_SHORT_TILE == 0 && KC % HU_SHORT_TILE == 0, "whole tiles");
-/* Other ways are as quick where fewer products are added before a sum is carried on, or in all; and where a look at all
- * values takes much of the time. */
+/* The binary64 kernels are as quick where fewer products are added before a sum is carried on, or in all; and where a
+ * look at all values takes much of the time. */
 enum { LEAST_L = 32, LEAST_RUN = 8 };
 enum { HALF = 15 }; /* digits of halves */
 
@@ -206,7 +206,7 @@ static void run_long_block(const hu_gemm_call *call, size_t i0, size_t j0, hu_ev
 
 /* ---- parts of sums, for products of scaled tensors ---- */
 
-/* The rows of one block. */
+/* Computes the rows of one block. */
 static void run_parts(const hu_gemm_call *call, const sum_square *square, const hu_gemm_parts *parts) {
   _Alignas(64) uint32_t a[KC * MB + 16], b[KC * NB];
   const short_way *way = call->way;

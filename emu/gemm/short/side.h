@@ -7,7 +7,7 @@
 #include "emu/gemm/call.h"
 #include "emu/gemm/tiles/short.h"
 
-/* Other ways are as quick where fewer products are added up, and where a look at all values takes much of the time. */
+/* binary64 is as quick where fewer products are added up, and where a look at all values takes much of the time. */
 enum { HU_SHORT_LEAST_K = 128, HU_SHORT_LEAST_SIDE = 64 };
 
 /* Every value of a matrix is an integer times 2^q, of magnitude `most` at most. */
@@ -21,7 +21,7 @@ typedef struct hu_side {
 int hui_side_is_small(const hu_matrix *x);
 /* By the format: 0 if it may have values that are no such integers of so many digits, at most 30. */
 int hui_side_of_format(hu_side *z, const hu_matrix *x, int32_t digits);
-/* By the values of `rows` stored rows, in multiples of the last place of the least: at most 23 digits. */
+/* Does it by the values of `rows` stored rows, in multiples of the last place of the least: at most 23 digits. */
 int hui_side_of_values(hu_side *z, const hu_short_kernels *kernels, const hu_matrix *x, size_t rows, int32_t digits);
 /* Are the magnitudes of k products at most 2^53 together? */
 int hui_sides_fit(const hu_side *a, const hu_side *b, size_t k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm under seq(binary16) in ties to even, toward zero, positive and negative, by the processor's fused
- * multiply-adds of binary16 (tiles/half.h).
+/* hu_gemm under seq(binary16) in ties to even, toward zero, positive and negative, by the CPU's fused multiply-adds of
+ * binary16 (tiles/half.h).
  *
  * The argument. A step of the model is one rounding of a b + acc into binary16 by the mode (docs/numerics.md, section
  * 11), where a and b are values of any formats. Where binary16 has them all, a b + acc is IEEE 754's
@@ -15,7 +15,7 @@
  *
  *   no C     the sum starts from +0, as the model's does.
  *   NaN      a sum is NaN in the lane if and only if it is one in the model, by IEEE 754's rules. Its digits are the
- *            processor's, and hui_gemm_finish32 looks at none of them.
+ *            CPU's, and hui_gemm_finish32 looks at none of them.
  *   events   are those of the last rounding, of the sum into D, which is the library's own (halfulp/gemm.h). */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
@@ -79,7 +79,7 @@ static void transpose_codes(const hu_gemm_call *call, size_t n, uint16_t *z, siz
   }
 }
 
-/* One row of B into whole panels. */
+/* Spreads one row of B over whole panels. */
 static void spread_codes(const hu_gemm_call *call, size_t panels, uint16_t *z, const float *x) {
   for (size_t panel = 0; panel < panels; panel++)
     hui_half_narrow(kernels_of(call), HU_HALF_NR, z + panel * HU_HALF_KC * HU_HALF_NR, x + panel * HU_HALF_NR);

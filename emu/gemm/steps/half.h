@@ -9,7 +9,7 @@
 
 /* half.c. 1 if binary16 has every value of x, or there is no x. */
 int hui_half_holds(const hu_matrix *x);
-/* n codes of values of binary16, without reading or writing beyond them. */
+/* Writes n codes of values of binary16, without reading or writing beyond them. */
 void hui_half_narrow(const hu_half_kernels *kernels, size_t n, uint16_t *z, const float *x);
 /* n <= HU_HALF_NB codes of a stored row of what binary16 holds. */
 void hui_half_read(const hu_half_kernels *kernels, const hu_matrix *x, size_t row, size_t column, size_t n,

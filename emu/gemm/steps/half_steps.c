@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under models of software whose steps are one rounding each into binary16, in ties to even, toward zero,
- * positive and negative, by the processor's operations on binary16: seq2, chunk, pairwise, strided, kahan and neumaier.
- * seq has half.c, which keeps its sums in registers; under splitk both serve the slices (slices.c).
+ * positive and negative, by the CPU's operations on binary16: seq2, chunk, pairwise, strided, kahan and neumaier. seq
+ * has half.c, which keeps its sums in registers; under splitk both serve the slices (slices.c).
  *
  * The argument. Products and sums of these models are rounded once into binary16 in one mode, and every operand is a
- * number of binary16: A, B and C by their formats, and all else as a result. So each step is IEEE 754's multiplication,
- * addition or subtraction of binary16 in that direction, which the processor has (arith/half.h), and the steps follow
- * one another as in models.h. No C is +0, as in the model. NaN and events: as in half.c. */
+ * number of binary16: A, B and C by their formats, and all else as a result. So each step is IEEE 754's
+ * multiplication, addition or subtraction of binary16 in that direction, which the CPU has (arith/half.h), and the
+ * steps follow one another as in models.h. No C is +0, as in the model. NaN and events: as in half.c. */
 #include "emu/gemm/steps/half.h"
 #include "emu/gemm/tiles/steps.h"
 

@@ -9,14 +9,13 @@
  *                operands a (KC x ROWS) and b (KC x COLS) of the products k0 ... k0 + kc - 1, at most `most` of them;
  *                and the planes product, carry, first, chunk and, for trees, level[]
  *   read_row(tile, x, row, column, n, z)   n elements of a stored row
- *   add, subtract(tile, grid, z, x, y)     one rounding of x + y, x - y onto the grid, at all places; z may be an
- *                                          operand
+ *   add, subtract(tile, grid, z, x, y)     one rounding of x + y, x - y at all places; z may be an operand
  *   sort(tile, x, y)                       exchanges x and y where not |x| >= |y|, or not, where one is a NaN
  *   multiply_at(tile, grid, z, at)         one rounding of product k0 + at */
 
 static void fill(steps_real *z) { memset(z, 0, PLANE * sizeof *z); }
 
-/* Elements (i, j) of x from (i0, j0) on: z[i di + j dj]. */
+/* Reads elements (i, j) of x from (i0, j0) on: z[i di + j dj]. */
 static void unpack(const steps_tile *tile, const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols,
                    steps_real *z, size_t di, size_t dj) {
   size_t outer = x->transposed ? cols : rows, inner = x->transposed ? rows : cols;
@@ -96,7 +95,7 @@ static void neumaier(steps_tile *tile, size_t k, size_t past, steps_real *total)
   add(tile, grid, total, sum, c);
 }
 
-/* The tree over products k ... past - 1, in tile->level[depth]. */
+/* Sums the tree over products k ... past - 1, in tile->level[depth]. */
 static void halves(steps_tile *tile, size_t k, size_t past, size_t depth) {
   if (past - k == 1) {
     multiply(tile, &tile->way->sum, tile->level[depth], k);
@@ -132,7 +131,7 @@ static void tree(steps_tile *tile, size_t k, size_t past, steps_real *total) {
   add(tile, &tile->way->sum, total, tile->level[0], total);
 }
 
-/* Any model but chains of fused steps. */
+/* Sums by any model but chains of fused steps. */
 static void sum_by_model(steps_tile *tile, size_t k, size_t past, steps_real *total) {
   switch (tile->call->accum->kind) {
     case HU_ACCUM_SEQ2: seq2(tile, &tile->way->sum, k, past, total); break;

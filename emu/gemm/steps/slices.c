@@ -32,7 +32,7 @@ static int choose(slices_way *way, hu_gemm_call *call, const hu_level *level) {
   return hui_step_grid_of(&way->plain, hui_accum_result(accum), hui_plain_mode());
 }
 
-/* The part of x from element (i, j) on. */
+/* Returns the part of x from element (i, j) on. */
 static hu_matrix part_of(const hu_matrix *x, size_t i, size_t j, size_t rows, size_t cols) {
   hu_matrix z = *x;
   z.data = (const uint8_t *)x->data + (x->transposed ? j * x->ld + i : i * x->ld + j) * x->size;
@@ -41,7 +41,7 @@ static hu_matrix part_of(const hu_matrix *x, size_t i, size_t j, size_t rows, si
   return z;
 }
 
-/* The call of one slice, into z; spans of the whole call bound those of its parts. */
+/* Returns the call of one slice, into z; spans of the whole call bound those of its parts. */
 static hu_gemm_call call_of(const hu_gemm_call *call, size_t i0, size_t j0, size_t k, size_t past, float *z) {
   const slices_way *way = call->way;
   hu_gemm_call slice = *call;

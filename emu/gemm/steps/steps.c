@@ -57,7 +57,7 @@ static int sums_are_near(const hu_gemm_call *call, const steps_way *way) {
          within(&way->product.to.grid.spec, spec);
 }
 
-/* Kinds with a format of their products beside that of their sums. */
+/* Checks for kinds with a format of their products beside that of their sums. */
 static int has_product(uint32_t kind) { return kind == HU_ACCUM_SEQ2 || kind == HU_ACCUM_CHUNK; }
 
 static int has_steps(const hu_accum *accum) {

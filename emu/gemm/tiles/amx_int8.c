@@ -34,7 +34,7 @@ static void multiply_bytes(size_t rows, size_t cols, size_t words, const uint32_
 
 /* ---- parts: tiles 0 to 2 are sums of 16 rows and up to 48 columns, 3 is A, 4 to 6 are B ---- */
 
-/* Tiles of A and of B hold `words` words of K, at most 16. */
+/* Sets up tiles of A and of B for `words` words of K, at most 16. */
 static void set_up(size_t words) {
   hu_amx_shape shape = hu_amx_whole;
   shape.bytes[3] = (uint16_t)(4 * words);

@@ -16,7 +16,7 @@
 #include "emu/gemm/tiles/features_x86.h"
 #include "emu/gemm/tiles/kernels.h"
 
-/* 1 if the processor has AMX-TILE and the feature (a bit of EDX of leaf 7), and the kernel lets this process use
+/* Returns 1 if the CPU has AMX-TILE and the feature (a bit of EDX of leaf 7), and the kernel lets this process use
  * them. */
 #ifdef HU_MODELLED_INSTRUCTIONS
 static inline int hui_amx_permitted(unsigned feature) { return hui_has_leaf7(feature); }

@@ -179,7 +179,7 @@ static inline void add_to(int64_t *bins, __m256d x) {
   _mm256_storeu_si256(z, _mm256_add_epi64(_mm256_loadu_si256(z), n));
 }
 
-/* Two digits, eight columns: eight sums of at most 32 terms. */
+/* Adds two digits, eight columns: eight sums of at most 32 terms. */
 static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *row, size_t first, size_t past,
                                                             size_t step, const int count, const int cut,
                                                             const double *digits, int64_t *bins) {

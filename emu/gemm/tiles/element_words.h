@@ -35,7 +35,7 @@ WORD_FN mode_keys keys_of(uint64_t key) {
   return z;
 }
 
-/* q_high: word 3 of the counter; pitch: elements of a row. */
+/* Returns the blocks of an element; q_high: word 3 of the counter; pitch: elements of a row. */
 WORD_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint64_t pitch, uint32_t q_high) {
   mode_blocks z;
   for (uint32_t group = 0; group < MODE_GROUPS; group++) {

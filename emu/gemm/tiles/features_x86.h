@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/tiles/features_x86.h - whether the processor has a unit that compilers do not ask about: CPUID, which takes
+/* emu/gemm/tiles/features_x86.h - whether the CPU has a unit that compilers do not ask about: CPUID, which takes
  * thousands of cycles in a virtual machine. So an answer is kept; threads that ask at the same time get the same. */
 #ifndef HALFULP_EMU_GEMM_TILES_FEATURES_X86_H
 #define HALFULP_EMU_GEMM_TILES_FEATURES_X86_H
@@ -10,20 +10,20 @@ static inline int hui_has_leaf7_1(unsigned bits) { return bits != 0; }
 #else
 #include <cpuid.h>
 
-/* All these bits of EDX of leaf 7? */
+/* Checks for all these bits of EDX of leaf 7. */
 static inline int hui_has_leaf7(unsigned bits) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & bits) == bits;
 }
 
-/* All these bits of EAX of its subleaf 1? */
+/* Checks for all these bits of EAX of its subleaf 1. */
 static inline int hui_has_leaf7_1(unsigned bits) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & bits) == bits;
 }
 #endif
 
-/* *answer: 0 before the first question. */
+/* Asks once and keeps the answer; *answer: 0 before the first question. */
 static inline int hui_ask_once(int *answer, int (*ask)(void)) {
   int known = __atomic_load_n(answer, __ATOMIC_RELAXED);
   if (!known) {

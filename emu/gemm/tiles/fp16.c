@@ -15,7 +15,7 @@
 
 enum { MR = HU_GEMM_MR, NR = HU_HALF_NR, KC = HU_HALF_KC, MB = HU_HALF_MB, LANES = 32 };
 
-/* Exact both ways. */
+/* Converts, exactly in both directions. */
 static void narrow(size_t n, uint16_t *z, const float *x) {
   for (size_t i = 0; i < n; i += 16) {
     __m256i bits = _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) __m512h fused(const uint32_t round,
   }
 }
 
-/* Eight rows by nv vectors. */
+/* Sums eight rows by nv vectors. */
 static inline __attribute__((always_inline)) void tile(const uint32_t round, const int nv, size_t kc, const uint32_t *a,
                                                        const uint16_t *b, uint16_t *acc, int fresh) {
   __m512h z[MR][3];

@@ -16,7 +16,7 @@
 
 enum { MR = HU_GEMM_MR, NR = HU_HALF_NR, KC = HU_HALF_KC, MB = HU_HALF_MB, LANES = 8, WIDE = 3 * LANES };
 
-/* Exact both ways. */
+/* Converts, exactly in both directions. */
 static void narrow(size_t n, uint16_t *z, const float *x) {
   for (size_t i = 0; i < n; i += 4) vst1_u16(z + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(x + i))));
 }
@@ -50,7 +50,7 @@ static void tile(size_t kc, const uint16_t *a, const uint16_t *b, uint16_t *acc,
   }
 }
 
-/* Not inlined: it stands between two changes of FPCR. */
+/* Sums a block. Not inlined: it stands between two changes of FPCR. */
 static __attribute__((noinline)) void block(size_t rows, size_t cols, size_t kc, const uint16_t *a, const uint16_t *b,
                                             uint16_t *acc, int fresh) {
   for (size_t j = 0; j < cols; j += WIDE) {
@@ -68,7 +68,7 @@ static void multiply(uint32_t round, size_t rows, size_t cols, size_t kc, const 
   hui_float_env_leave(saved);
 }
 
-/* Not inlined: as block. */
+/* Multiplies a block. Not inlined: as block. */
 static __attribute__((noinline)) void outer_block(size_t rows, size_t cols, uint16_t *z, size_t pitch,
                                                   const uint16_t *a, const uint16_t *b) {
   for (size_t i = 0; i < rows; i++) {
@@ -89,7 +89,7 @@ static void outer(uint32_t round, size_t rows, size_t cols, uint16_t *z, size_t 
 static const hu_half_kernels kernels = {narrow, widen, multiply, outer};
 #if defined(HU_UNCONFIRMED_UNITS) && defined(__linux__)
 #include <sys/auxv.h>
-/* HWCAP_ASIMDHP. */
+/* Checks for HWCAP_ASIMDHP. */
 static int runs(void) { return (getauxval(AT_HWCAP) >> 10 & 1) != 0; }
 #define KERNELS .runs = runs, .halves = &kernels, .half_arith = &hu_half_arith_neon
 #else

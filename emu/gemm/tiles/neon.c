@@ -236,7 +236,7 @@ NEON_FN void add_to(int64_t *bins, const float64x2_t sum[4]) {
   for (size_t c = 0; c < 4; c++) vst1q_s64(bins + 2 * c, vaddq_s64(vld1q_s64(bins + 2 * c), vcvtq_s64_f64(sum[c])));
 }
 
-/* Two digits, eight columns: sixteen sums. */
+/* Adds two digits, eight columns: sixteen sums. */
 NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t step, const int count, const int cut,
                        const double *digits, int64_t *bins) {
   float64x2_t lo[2][4], hi[2][4];
@@ -267,7 +267,7 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
 
 #include "emu/gemm/tiles/wide_group.h"
 
-/* No sum of a group passes 2^53. */
+/* Adds by groups, of which no sum passes 2^53. */
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
   for (size_t group = 0; group < row->groups; group++) {
     wide_group(row, row->first[group], row->first[group + 1], count, digits, bins + row->bin[group] * HU_WIDE_COLS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/tiles/rounding_lanes.h - rounds the patterns of binary32 lanes onto the grid of a format in any mode (the
- * argument stands in emu/gemm/seq_modes.h), and sums to odd in the processor's own arithmetic. For kernels, on the
- * hooks that emu/gemm/seq_lanes.c describes. */
+ * argument stands in emu/gemm/seq_modes.h), and sums to odd in the CPU's own arithmetic. For kernels, on the hooks that
+ * emu/gemm/seq_lanes.c describes. */
 #ifndef HALFULP_EMU_GEMM_TILES_ROUNDING_LANES_H
 #define HALFULP_EMU_GEMM_TILES_ROUNDING_LANES_H
 
@@ -14,7 +14,7 @@ MODE_FN int rounds_to_odd(const int round) {
   return round == HU_RNE || round == HU_RNZ || round == HU_RAZ || round == HU_RTO || round == HU_SRC;
 }
 
-/* The direction that the processor has to round in, for sums toward it and for those to odd. */
+/* Returns the direction that the CPU has to round in, for sums toward it and for those to odd. */
 MODE_FN uint32_t mode_direction(const int round) {
   if (rounds_to_odd(round) || round == HU_RTP) return HU_LANE_UP;
   return round == HU_RTN ? HU_LANE_DOWN : HU_LANE_ZERO;
@@ -45,8 +45,8 @@ MODE_FN seq_f mode_odd_of(seq_f up, seq_f down) {
   return seq_value(seq_or_and(seq_least(bits, v), seq_or_and(bits, v, seq_each(0xFFFFFFFFu)), seq_each(1)));
 }
 
-/* x + y to odd. But for AVX-512, whose instructions name a direction, the processor rounds up, and what it makes of the
- * negated sum is the sum rounded down, negated. */
+/* Returns x + y to odd. The CPU rounds up, and what it makes of the negated sum is the sum rounded down, negated.
+ * AVX-512 differs: its instructions name a direction. */
 MODE_FN seq_f mode_odd_sum(seq_f x, seq_f y) {
 #if HU_LEVEL_ID == 2
   return seq_odd(seq_all(1), x, y);
@@ -56,7 +56,7 @@ MODE_FN seq_f mode_odd_sum(seq_f x, seq_f y) {
 }
 
 #if HU_LEVEL_FMA
-/* a b + c to odd, likewise. */
+/* Returns a b + c to odd, likewise. */
 MODE_FN seq_f mode_odd_fma(seq_f a, seq_f b, seq_f c) {
 #if HU_LEVEL_ID == 2
   return seq_odd(a, b, c);

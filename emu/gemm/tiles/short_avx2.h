@@ -38,7 +38,7 @@ static void range(size_t n, const float *x, uint32_t *least, uint32_t *most) {
   }
 }
 
-/* Eight integers that binary32 holds. */
+/* Returns eight integers that binary32 holds. */
 static inline __m256i integers(const float *x, float scale) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(scale)));
 }
@@ -186,7 +186,7 @@ static inline void offsets(size_t words, const uint32_t *b, uint32_t offset, __m
   for (int j = 0; j < 3; j++) z[j] = _mm256_mullo_epi32(_mm256_madd_epi16(z[j], one), times);
 }
 
-/* Where the tile of rows i ... of A begins, where that of columns j ... of B or of sums. */
+/* Returns where the tile of rows i ... of A begins, where that of columns j ... of B or of sums. */
 static inline const uint32_t *at_row(const uint32_t *a, size_t i) { return a + i / MR * (MR * KC) + i % MR; }
 static inline size_t at_column(size_t j, size_t high) { return j / NR * (NR * high) + j % NR; }
 

@@ -21,8 +21,8 @@
  * end, and is rounded by its pattern. Taking 2^emin away is exact. A result of zero has x's sign, or + where F has no
  * -0.
  *
- * x = 0: t = 0, which the addend does not change. Its sign is that of IEEE 754 in the direction of the processor: down
- * for `rtn`, another one in all other modes.
+ * x = 0: t = 0, which the addend does not change. Its sign is that of IEEE 754 in the direction of the CPU: down for
+ * `rtn`, another one in all other modes.
  *
  * `near`, sums in ties to even where both terms have at most D = m + 1 <= 11 digits and are multiples of F's least
  * step: then t may be x to nearest, by the argument of emu/gemm/unfused.h; below 2^emin such an x is a number of F.
@@ -66,7 +66,7 @@ typedef struct hu_step_kernels {
   /* z(i, j) = rnd(z(i, j) + a[i] b[j]) */
   void (*fuse)(const hu_step_grid *grid, size_t rows, size_t cols, float *z, const float *a, const float *b,
                const uint32_t *words);
-  /* Exchanges x and y where not |x| >= |y|, and either way where one is a NaN. */
+  /* Exchanges x and y where not |x| >= |y|, and perhaps where one is a NaN. */
   void (*sort)(size_t rows, size_t cols, float *x, float *y);
   /* Four planes: the words of one block at all places; element: number of the first, pitch: from row to row. */
   void (*draw)(uint64_t key, uint64_t block, uint64_t element, uint64_t pitch, size_t rows, size_t cols,

@@ -81,7 +81,7 @@ STEP_FN seq_f fused_by(const int way, seq_f a, seq_f b, seq_f c) {
 #endif
 }
 
-/* t of one vector. flip: of the sign of y in sums. */
+/* Computes t of one vector. flip: of the sign of y in sums. */
 STEP_FN seq_f step_of(const step_places *places, const int what, const int way, seq_u flip) {
   seq_f a = first_of(places, what), b = seq_load(places->y);
   if (what == HU_STEPS_PRODUCT) return seq_mul(a, b);
@@ -89,7 +89,7 @@ STEP_FN seq_f step_of(const step_places *places, const int what, const int way, 
   return sum_by(way, a, seq_value(wide_xor(seq_bits(b), flip)));
 }
 
-/* The lanes of `open`, a bit each, of z, in integers. */
+/* Computes the lanes of `open`, a bit each, of z, in integers. */
 static seq_f by_integers(const hu_step_grid *grid, const step_places *places, int what, seq_u flip, uint32_t open,
                          seq_f z) {
   float a[SEQ_LANES], b[SEQ_LANES], out[SEQ_LANES];
@@ -114,8 +114,8 @@ HU_NOINLINE static void careful(const hu_step_grid *grid, const mode_lanes *lane
   }
 }
 
-/* One row. The inner loop has no calls: they would cost it registers. It ends before places that are not for it. kept:
- * the same as lanes. */
+/* Computes one row. The inner loop has no calls: they would cost it registers. It ends before places that are not for
+ * it. kept: the same as lanes. */
 STEP_FN void row_by(const hu_step_grid *grid, const mode_lanes *lanes, const mode_lanes *kept, const int round,
                     const int way, const int what, size_t cols, seq_u flip, const step_places *row) {
   const int has_minus = grid->sign != 0;
@@ -176,7 +176,7 @@ STEP_FN void fuse_by(const hu_step_grid *grid, const int round, const int way, s
   }
 }
 
-/* One function a mode and a way. */
+/* Lists the modes: each one has a function per method. */
 #define STEP_MODES(X) \
   X(HU_RNA) X(HU_RNZ) X(HU_RTZ) X(HU_RTP) X(HU_RTN) X(HU_RAZ) X(HU_RTO) X(HU_SRA) X(HU_SRB) X(HU_SRC)
 #define STEP_CASE(round)                                               \
@@ -227,7 +227,7 @@ static void add(const hu_step_grid *grid, size_t rows, size_t cols, int minus, f
   hui_float_env_leave(saved);
 }
 
-/* Of the grids of products and of fused steps none is near, but for binary32. */
+/* Multiplies. Of the grids of products and of fused steps none is near, except for binary32's. */
 static void multiply(const hu_step_grid *grid, size_t rows, size_t cols, float *z, const float *a, const float *b,
                      const uint32_t *words) {
   hu_step_grid far = *grid;

@@ -34,7 +34,7 @@ SEQ_OP seq_u seq_plus(seq_u x, seq_u y) { return x + y; }
 SEQ_OP seq_u seq_minus(seq_u x, seq_u y) { return x - y; }
 SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return x >> n; }
 SEQ_OP seq_u seq_negative(seq_u x) { return (seq_u)((hu_ilane)x >> 31); }
-/* Compared as integers with a sign, 2^31 taken away from both. */
+/* Compares as integers with a sign, 2^31 taken away from both. */
 SEQ_OP seq_u vector_below(seq_u x, seq_u y) {
   const seq_u half = HU_ALL(0x80000000u);
   return (seq_u)((hu_ilane)(x ^ half) < (hu_ilane)(y ^ half));

@@ -30,7 +30,7 @@ static void range(size_t n, const float *x, uint32_t *least, uint32_t *most) {
   }
 }
 
-/* Sixteen integers that binary32 holds. */
+/* Returns sixteen integers that binary32 holds. */
 static inline __m512i integers(const float *x, float scale) {
   return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), _mm512_set1_ps(scale)));
 }
@@ -50,7 +50,7 @@ static void halves(size_t n, uint16_t *z, const float *x, float scale) {
 
 /* ---- tiles ---- */
 
-/* One word of K. */
+/* Adds one word of K. */
 static inline __attribute__((always_inline)) void one_step(const int of_bytes, const int nv, const uint32_t *a,
                                                            const uint32_t *b, __m512i z[HU_GEMM_MR][3]) {
   __m512i y[3];
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void tile(const int of_bytes, size_
   }
 }
 
-/* offset times the sums of the columns of a panel. */
+/* Computes offset times the sums of the columns of a panel. */
 static inline void offsets(size_t words, const uint32_t *b, uint32_t offset, __m512i z[3]) {
   const __m512i x = _mm512_set1_epi32((int)(offset * 0x01010101u));
   for (int j = 0; j < 3; j++) z[j] = _mm512_setzero_si512();

@@ -34,7 +34,7 @@ static inline void hui_bin_one(const hu_bin_rule *rule, double x, int64_t *y, ui
   *at = (uint16_t)((exp - rule->low) >> rule->shift << 4);
 }
 
-/* Each element; spread: *at + the column. */
+/* Does so with each element; spread: *at + the column. */
 static inline void hui_bin_all(const hu_bin_rule *rule, size_t n, const double *x, int spread, int64_t *y,
                                uint16_t *at) {
   for (size_t i = 0; i < n; i++) {
