@@ -43,7 +43,7 @@ static hu_format wire_format(const sum_block *block, hu_format sum) {
 
 /* This rank's sum as it arrives elsewhere, into z. */
 static hu_partial onto_wire(sum_block *block, uint64_t participant, int which, uint8_t *z, hu_events *events) {
-  hu_collective_room buffer;
+  hu_collective_buffer buffer;
   hu_partial wired = {z, wire_format(block, block->sum.format)};
   size_t size = hui_code_bytes(wired.format);
   for (size_t first = block->first, end; first < block->past; first = end) {
@@ -57,7 +57,7 @@ static hu_partial onto_wire(sum_block *block, uint64_t participant, int which, u
 
 /* The sum of p and q, which has arrived from `participant`, into this rank's buffer; p may lie there. */
 static void join(sum_block *block, hu_partial partial, hu_partial other, uint64_t participant, hu_events *events) {
-  hu_collective_room buffer;
+  hu_collective_buffer buffer;
   hu_partial sum = {block->buffer, block->call->reduce.model->base.sum};
   size_t size = hui_code_bytes(sum.format);
   for (size_t first = block->first, end; first < block->past; first = end) {

@@ -19,7 +19,7 @@ typedef struct hu_quick_sums {
   double sum[HU_COLLECTIVE_PIECE], lost[HU_COLLECTIVE_PIECE]; /* lost: 0, or something was */
 } hu_quick_sums;
 
-/* 1 if this processor adds as the argument needs. */
+/* Returns 1 if this CPU adds as the argument needs. */
 int hui_quick_sums_possible(void);
 /* Sums of n numbers begin with x, and have x added, whatever the caller's floating-point environment is. */
 void hui_quick_sums_begin(hu_quick_sums *sums, size_t n, const float *x);

@@ -25,17 +25,17 @@ typedef struct base_walk {
   int quick;             /* 1: exact sums may be binary64 numbers (quick.h) */
 } base_walk;
 
-static hu_partial solve(const base_walk *walk, hu_collective_room *z);
+static hu_partial solve(const base_walk *walk, hu_collective_buffer *z);
 
 /* ---- leaves ---- */
 
-/* The first participant of number i. */
+/* Returns the first participant of number i. */
 static uint64_t participant(const base_walk *walk, uint64_t i) {
   return walk->group ? i * walk->group : walk->first + i;
 }
 
-/* What number i of the base begins with: a participant's own numbers, or the sum of a group, which may lie in z. */
-static hu_partial leaf(const base_walk *walk, uint64_t i, hu_collective_room *z) {
+/* Returns what number i of the base begins with: a participant's numbers, or the sum of a group, which may lie in z. */
+static hu_partial leaf(const base_walk *walk, uint64_t i, hu_collective_buffer *z) {
   const hu_collective_call *call = walk->call;
   if (!walk->group) {
     hu_partial own = {call->x[walk->first + i] + (walk->step.first - call->offset) * call->size, call->format};
@@ -50,9 +50,10 @@ static hu_partial leaf(const base_walk *walk, uint64_t i, hu_collective_room *z)
   return solve(&inner, z);
 }
 
-/* x and what arrives of y, the sum of number i, joined into z, where x may lie. */
-static hu_partial join(const base_walk *walk, hu_partial x, hu_partial y, uint64_t i, int both, hu_collective_room *z) {
-  hu_collective_room there, here, sum;
+/* Joins x with what arrives of y, the sum of number i, into z, where x may lie. */
+static hu_partial join(const base_walk *walk, hu_partial x, hu_partial y, uint64_t i, int both,
+                       hu_collective_buffer *z) {
+  hu_collective_buffer there, here, sum;
   uint64_t b = participant(walk, i);
   y = hui_step_send(&walk->step, y, b, HU_STEP_WIRE, &there);
   if (both) x = hui_step_send(&walk->step, x, b, HU_STEP_OTHER_WIRE, &here);
@@ -66,18 +67,18 @@ static hu_partial join(const base_walk *walk, hu_partial x, hu_partial y, uint64
 
 /* ---- trees ---- */
 
-/* Numbers first to past - 1, halves first. */
-static hu_partial pairwise(const base_walk *walk, uint64_t first, uint64_t past, hu_collective_room *z) {
-  hu_collective_room right;
+/* Sums numbers first to past - 1, halves first. */
+static hu_partial pairwise(const base_walk *walk, uint64_t first, uint64_t past, hu_collective_buffer *z) {
+  hu_collective_buffer right;
   if (past - first == 1) return leaf(walk, first, z);
   uint64_t m = first + (past - first + 1) / 2;
   hu_partial x = pairwise(walk, first, m, z), y = pairwise(walk, m, past, &right);
   return join(walk, x, y, m, 0, z);
 }
 
-/* The sum that number i has when all that lie less than `span` behind it have gone into it. */
-static hu_partial tree(const base_walk *walk, uint64_t i, uint64_t span, hu_collective_room *z) {
-  hu_collective_room right;
+/* Returns the sum of number i and all those that lie less than `span` behind it. */
+static hu_partial tree(const base_walk *walk, uint64_t i, uint64_t span, hu_collective_buffer *z) {
+  hu_collective_buffer right;
   if (span == 1) return leaf(walk, i, z);
   uint64_t half = span / 2;
   hu_partial x = tree(walk, i, half, z);
@@ -86,11 +87,11 @@ static hu_partial tree(const base_walk *walk, uint64_t i, uint64_t span, hu_coll
   return join(walk, x, y, i + half, 0, z);
 }
 
-/* Doubling over the largest power of two: `extra` of its numbers first take in a neighbour. */
+/* Returns the place of number i of doubling: over a power of two, `extra` numbers first take in a neighbour. */
 static uint64_t doubling_number(uint64_t i, uint64_t extra) { return i < extra ? 2 * i : extra + i; }
 
-static hu_partial doubling(const base_walk *walk, uint64_t i, uint64_t span, uint64_t extra, hu_collective_room *z) {
-  hu_collective_room right;
+static hu_partial doubling(const base_walk *walk, uint64_t i, uint64_t span, uint64_t extra, hu_collective_buffer *z) {
+  hu_collective_buffer right;
   uint64_t number = doubling_number(i, extra), half = span / 2;
   if (span == 1) {
     hu_partial x = leaf(walk, number, z);
@@ -103,8 +104,8 @@ static hu_partial doubling(const base_walk *walk, uint64_t i, uint64_t span, uin
 }
 
 /* The piece lies in one chunk, whose number is where it begins. */
-static hu_partial ring(const base_walk *walk, hu_collective_room *z) {
-  hu_collective_room own, other;
+static hu_partial ring(const base_walk *walk, hu_collective_buffer *z) {
+  hu_collective_buffer own, other;
   uint64_t chunk = hui_chunk_of(walk->step.first, walk->call->n, walk->count), at = chunk;
   hu_partial sum = leaf(walk, chunk, &other);
   for (uint64_t turn = 1; turn < walk->count; turn++) {
@@ -136,7 +137,7 @@ static hu_sum_range sums_range(const base_walk *walk) {
 /* Formats, ranges and pieces are checked: the calls cannot fail. */
 static void must(hu_status status) { (void)status; }
 
-/* binary32 numbers of participants, rounded to nearest even. */
+/* Checks for binary32 numbers of participants, rounded to nearest even. */
 static int is_quick(const base_walk *walk) {
   static const hu_mode nearest;
   const hu_collective_call *call = walk->call;
@@ -167,7 +168,7 @@ static void exact_quickly(const base_walk *walk, float *z) {
   }
 }
 
-static hu_partial exact(const base_walk *walk, hu_collective_room *z) {
+static hu_partial exact(const base_walk *walk, hu_collective_buffer *z) {
   const hu_collective_call *call = walk->call;
   uint64_t sums[HU_COLLECTIVE_PIECE * (1 + SUM_WORDS)];
   hu_sum_range range = sums_range(walk);
@@ -194,9 +195,9 @@ static uint64_t power_below(uint64_t count) {
   return power;
 }
 
-/* What all participants of the base hold in the end. Doubling sends it only to those that it took in first. */
-static hu_partial everywhere(const base_walk *walk, hu_partial sum, hu_collective_room *z) {
-  hu_collective_room sent;
+/* Returns what all participants of the base hold in the end. Doubling sends it only to those that it took in first. */
+static hu_partial everywhere(const base_walk *walk, hu_partial sum, hu_collective_buffer *z) {
+  hu_collective_buffer sent;
   if (walk->step.base->kind == HU_COLLECTIVE_DOUBLING && power_below(walk->count) == walk->count) return sum;
   hu_partial x = hui_step_send(&walk->step, sum, participant(walk, 0), HU_STEP_LAST_WIRE, &sent);
   if (x.data != sent.word) return x;
@@ -205,7 +206,7 @@ static hu_partial everywhere(const base_walk *walk, hu_partial sum, hu_collectiv
   return x;
 }
 
-static hu_partial solve(const base_walk *walk, hu_collective_room *z) {
+static hu_partial solve(const base_walk *walk, hu_collective_buffer *z) {
   uint64_t power = power_below(walk->count);
   hu_partial sum;
   if (walk->step.base->kind == HU_COLLECTIVE_EXACT) return exact(walk, z);
@@ -222,7 +223,7 @@ static hu_partial solve(const base_walk *walk, hu_collective_room *z) {
 /* ---- the call ---- */
 
 static void reduce_piece(const hu_collective_call *call, int quick, size_t first, size_t n, hu_events *events) {
-  hu_collective_room z;
+  hu_collective_buffer z;
   base_walk walk = {{&call->model->base, first, n, 0, call->stream, events}, call, 0, call->ranks, 0, quick};
   if (call->model->group) {
     walk.step.base = &call->model->outer;

@@ -29,13 +29,13 @@ static hu_mode wire_mode(const hu_step *step) {
   return mode;
 }
 
-static hu_partial send_format(const hu_step *step, hu_partial x, const hu_exec *exec, hu_collective_room *z) {
+static hu_partial send_format(const hu_step *step, hu_partial x, const hu_exec *exec, hu_collective_buffer *z) {
   hu_partial arrived = {z->word, step->base->wire};
   must(hu_convert_n(step->n, z->word, 1, step->base->wire, x.data, 1, x.format, wire_mode(step), exec, step->events));
   return arrived;
 }
 
-static hu_partial send_scaled(const hu_step *step, hu_partial x, const hu_exec *exec, hu_collective_room *z) {
+static hu_partial send_scaled(const hu_step *step, hu_partial x, const hu_exec *exec, hu_collective_buffer *z) {
   hu_partial arrived = {z->word, hui_format_binary32()};
   float *values = (float *)z->word;
   must(hu_decode_n(step->n, values, 1, x.data, 1, x.format, NULL));
@@ -44,13 +44,13 @@ static hu_partial send_scaled(const hu_step *step, hu_partial x, const hu_exec *
   return arrived;
 }
 
-hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_room *z) {
+hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_buffer *z) {
   hu_exec exec = words_of(step, b, which);
   if (step->base->wired == HU_COLLECTIVE_WIRE_FORMAT) return send_format(step, x, &exec, z);
   return step->base->wired == HU_COLLECTIVE_WIRE_SCALED ? send_scaled(step, x, &exec, z) : x;
 }
 
-hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_room *z) {
+hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_buffer *z) {
   hu_exec exec = words_of(step, b, HU_STEP_SUM);
   hu_partial sum = {z->word, step->base->sum};
   must(hu_add_n(step->n, z->word, 1, step->base->sum, x.data, 1, x.format, y.data, 1, y.format, step->base->mode, &exec,

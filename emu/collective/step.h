@@ -12,10 +12,10 @@ typedef struct hu_partial {
   hu_format format;
 } hu_partial;
 
-/* Room for a piece in any format. */
-typedef struct hu_collective_room {
+/* A buffer that holds a piece in any format. */
+typedef struct hu_collective_buffer {
   _Alignas(64) uint32_t word[HU_COLLECTIVE_PIECE];
-} hu_collective_room;
+} hu_collective_buffer;
 
 /* Where a step takes place. */
 typedef struct hu_step {
@@ -29,13 +29,13 @@ typedef struct hu_step {
 /* Roundings of a participant's sum (collective.h, random). */
 enum { HU_STEP_WIRE = 0, HU_STEP_OTHER_WIRE = 1, HU_STEP_SUM = 2, HU_STEP_LAST_WIRE = 3, HU_STEP_ROUNDINGS = 4 };
 
-/* What arrives where x is sent; participant b's rounding number `which`. Without a wire it is x itself, else it lies in
+/* Returns what arrives where x is sent, with participant b's rounding number `which`: x itself without a wire, else
  * z. */
-hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_room *z);
-/* z = rnd_F(x + y), y having arrived from participant b. x may lie in z, if its format is F. */
-hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_room *z);
+hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_buffer *z);
+/* Returns z = rnd_F(x + y), y having arrived from participant b. x may lie in z, if its format is F. */
+hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_buffer *z);
 
-/* Chunks of a ring of `count` participants: that of element i, and where a chunk begins. */
+/* Find the chunks of a ring of `count` participants: that of element i, and where a chunk begins. */
 size_t hui_chunk_of(size_t i, size_t n, size_t count);
 size_t hui_chunk_first(size_t chunk, size_t n, size_t count);
 
@@ -53,9 +53,9 @@ typedef struct hu_collective_call {
   hu_stream stream;
 } hu_collective_call;
 
-/* The first element behind `first` where a piece of the model must end. */
+/* Returns the first element behind `first` where a piece of the model must end. */
 size_t hui_piece_end(const hu_collective_call *call, size_t first);
-/* The last rounding, into the format of the buffers: x's piece into element `first` on of z. */
+/* Rounds x's piece, for the last time, into the format of the buffers, at element `first` on of z. */
 void hui_piece_finish(const hu_collective_call *call, size_t first, size_t n, hu_partial x, hu_events *events);
 
 #endif

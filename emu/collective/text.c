@@ -10,7 +10,7 @@ static const char *const kinds[HU_COLLECTIVE_COUNT] = {"exact", "pairwise", "rin
 
 /* ---- text to record ---- */
 
-/* 1 if what follows begins so, and is passed. */
+/* Passes the key if it comes next in the text, and then returns 1. */
 static int passed_key(hu_reader *reader, const char *key) {
   size_t n = strlen(key);
   if (strncmp(reader->text + reader->at, key, n) != 0) return 0;
@@ -18,7 +18,7 @@ static int passed_key(hu_reader *reader, const char *key) {
   return 1;
 }
 
-/* Characters up to the parenthesis that closes the base. */
+/* Counts the characters up to the parenthesis that closes the base. */
 static size_t wire_length(const char *text) {
   int depth = 0;
   for (size_t i = 0; text[i]; i++) {

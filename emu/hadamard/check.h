@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/hadamard/check.h - what the transforms ask of their arguments, for the CPU and the CUDA calls alike. */
+/* emu/hadamard/check.h - checks the arguments of the transforms, for the CPU and the CUDA calls alike. */
 #ifndef HALFULP_EMU_HADAMARD_CHECK_H
 #define HALFULP_EMU_HADAMARD_CHECK_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* The errors of halfulp/hadamard.h. */
+/* Returns the errors of halfulp/hadamard.h. */
 hu_status hui_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
                              const hu_hadamard *transform);
 

@@ -99,7 +99,7 @@ static hu_hadamard_piece piece_of(const hadamard_call *call, const uint32_t *sig
   return piece;
 }
 
-/* One block by the core: elements `step` apart. */
+/* Transforms one block by the core: its elements lie zstep and xstep apart. */
 static void core_block(const hadamard_call *call, const hu_hadamard_piece *piece, size_t at, float *z, size_t zstep,
                        const float *x, size_t xstep) {
   uint32_t bits[HU_HADAMARD_MAX], n = call->transform.n;

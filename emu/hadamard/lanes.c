@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The transform in vectors of HU_LEVEL_BYTES; compiled once a level.
  *
- * u[i] - u[i+h] is u[i] + -u[i+h], and sums do not depend on the order of two terms: within a vector a step of distance
- * h is therefore one exchange of lanes i and i + h, one inversion of the upper lanes' signs and one addition, the same
- * IEEE operations as those of docs/hadamard.md but for the sign and payload of NaN, which all become one at the end. */
+ * u[i] - u[i+h] is u[i] + -u[i+h], and sums do not depend on the order of two terms: a step inside a vector, of
+ * distance h, is one exchange of lanes i and i + h, one inversion of the upper lanes' signs and one addition, the
+ * same IEEE operations as those of docs/hadamard.md except for NaN, which all become one at the end. */
 #include <string.h>
 
 #include "emu/core/port.h"
@@ -33,7 +33,7 @@ typedef float vfloats __attribute__((vector_size(HU_LEVEL_BYTES)));
 #define UPPER(h, i) ((i) & (h) ? INT32_MIN : 0)
 #define BIT(h, i) (1 << (i))
 #if defined(__clang__)
-#define UNROLL /* it sees by itself what is worth it, and warns where it is told */
+#define UNROLL /* clang unrolls by itself where it pays, and warns about an explicit request */
 #define EXCHANGED(v, h) __builtin_shufflevector(v, v, ALL(OTHER, h))
 #else
 #define UNROLL HU_UNROLL
@@ -48,7 +48,7 @@ static inline vfloats load(const float *x) {
 }
 static inline void store(float *z, vfloats vector) { memcpy(z, &vector, sizeof vector); }
 
-/* Around the caches, z aligned to 16 bytes. */
+/* Stores around the caches, z aligned to 16 bytes. */
 HU_FN void stream(float *z, vfloats vector) {
 #if HU_X86
   for (size_t k = 0; k < LANES / 4; k++) {
@@ -142,7 +142,7 @@ HU_FN void rows_of(const hu_hadamard_piece *piece, size_t n, uint32_t inverse, s
   }
 }
 
-/* The sizes as constants, so that blocks live in registers. */
+/* Has the sizes as constants, so that blocks live in registers. */
 static HU_NOINLINE void along_rows(const hu_hadamard_piece *piece, size_t count, float *z, const float *x) {
   switch (piece->n * 2 + piece->inverse) {
     case 32: rows_of(piece, 16, 0, count, z, x); break;

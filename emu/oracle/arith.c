@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/oracle/arith.c - the operations of docs/numerics.md section 10: the exact result by MPFR, then the one rounding.
  *
- * Sums and products are MPFR numbers with room for all their digits. A quotient or a root that does not end is cut off
- * after QUOTIENT digits and gets one more digit behind them: like the exact result it lies strictly between two
- * neighbouring numbers of QUOTIENT digits, and all that a rounding compares it with (grid points, midpoints, steps of
- * the random digits, the limit of tininess) has fewer than 80 digits, so every comparison comes out as for the exact
- * result. */
+ * Sums and products are MPFR numbers with enough digits to be exact. A quotient or a root that does not end is cut
+ * off after QUOTIENT digits and gets one more digit behind them: like the exact result it lies strictly between two
+ * neighbouring numbers of QUOTIENT digits, and all that a rounding compares it with (grid points, midpoints, steps
+ * of the random digits, the limit of tininess) has fewer than 80 digits, so every comparison comes out as for the
+ * exact result. */
 #include "halfulp/oracle.h"
 
 #include <string.h>

@@ -95,7 +95,7 @@ static void add_product(sum_terms *terms, const exact *a, const exact *b) {
   add_value(terms, &product);
 }
 
-/* From the terms to one number: kind, sign, magnitude. */
+/* Makes one number from the terms: kind, sign, magnitude. */
 static void conclude(sum_terms *terms, hu_mode mode) {
   exact *sum = &terms->sum;
   if (terms->nan_operand || terms->invalid || (terms->plus_inf && terms->minus_inf)) {
@@ -146,7 +146,7 @@ hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode 
  * exponent -148, the largest binade exponent 128. */
 enum { FP32_PRECISION = 24, FP32_EMIN = -148, FP32_EMAX = 128 };
 
-/* An operand with its sign as MPFR number; returns 1 for a NaN. */
+/* Reads an operand with its sign as MPFR number; returns 1 for a NaN. */
 static int fp32_operand(exact *x, const table *values, uint32_t code) {
   exact_from_code(x, values, code);
   if (x->kind == CODE_NAN)
@@ -161,7 +161,7 @@ static int infinity_times_zero(const exact *x, const exact *y) {
   return (mpfr_inf_p(x->value) && mpfr_zero_p(y->value)) || (mpfr_zero_p(x->value) && mpfr_inf_p(y->value));
 }
 
-/* The accumulator with the kind and the sign taken out of the MPFR number again. */
+/* Takes the kind and the sign out of the MPFR number again. */
 static void fp32_conclude(exact *acc) {
   acc->kind = mpfr_nan_p(acc->value) ? CODE_NAN : mpfr_inf_p(acc->value) ? CODE_INFINITE : CODE_FINITE;
   acc->negative = acc->kind != CODE_NAN && mpfr_signbit(acc->value) != 0;
@@ -191,8 +191,8 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
     nan_operand |= fp32_operand(&x, &tables.a, a[i]);
     nan_operand |= fp32_operand(&y, &tables.b, b[i]);
     product |= infinity_times_zero(&x, &y);
-    /* The ternary value goes on to mpfr_subnormalize, which needs it to undo the first rounding where the result has
-     * fewer than 24 bits: together they are one rounding. */
+    /* mpfr_subnormalize needs the ternary value to undo the first rounding where the result has fewer than 24 bits:
+     * together they are one rounding. */
     int ternary = mpfr_fma(acc.value, x.value, y.value, acc.value, MPFR_RNDN);
     (void)mpfr_subnormalize(acc.value, ternary, MPFR_RNDN);
   }

@@ -32,11 +32,11 @@ typedef struct exact_state {
 exact_state exact_enter(void);
 void exact_leave(exact_state saved);
 
-/* A positive zero with room for this many bits. The struct must not move afterwards. */
+/* Makes a positive zero of this many bits. The struct must not move afterwards. */
 void exact_init(exact *x, mpfr_prec_t precision);
 void exact_from_double(exact *x, double value);
 void exact_from_code(exact *x, const table *values, uint32_t code);
-/* |x| against a value of the table: < 0, 0, > 0. */
+/* Compares |x| with a value of the table: < 0, 0, > 0. */
 int exact_compare(const exact *x, magnitude value);
 
 #endif

@@ -37,7 +37,7 @@ static void pole(exact_result *result, int negative) {
   result->raised |= HU_EVENT_DIVIDE_BY_ZERO;
 }
 
-/* n 2^-shift for a small n; its sign that of n. */
+/* Makes n 2^-shift for a small n; its sign is that of n. */
 static void small(exact_result *result, long n, long shift) {
   exact_init(&result->value, EXACT_SMALL);
   (void)mpfr_set_si_2exp(result->value.value, n < 0 ? -n : n, -shift, MPFR_RNDN);
@@ -58,7 +58,6 @@ static void stand_in(exact_result *result, mpfr_srcptr cut, int exactly) {
   result->value.negative = mpfr_signbit(cut) != 0;
 }
 
-/* x with its sign. */
 static void signed_operand(mpfr_ptr z, const exact *x) { (void)mpfr_setsign(z, x->value, x->negative, MPFR_RNDN); }
 
 static void by_mpfr(exact_result *result, mpfr_one function, const exact *x) {
@@ -74,7 +73,7 @@ static void by_mpfr(exact_result *result, mpfr_one function, const exact *x) {
 
 static int reciprocal(mpfr_ptr z, mpfr_srcptr x, mpfr_rnd_t rounding) { return mpfr_ui_div(z, 1, x, rounding); }
 
-/* 1 / (1 + e^-x), off by less than 2^-(digits - 4) of itself: three roundings, each of 2^-digits, to nearest. */
+/* Computes 1 / (1 + e^-x), off by less than 2^-(digits - 4) of itself: three roundings to nearest of 2^-digits. */
 static void sigmoid_at(mpfr_ptr z, mpfr_srcptr x) {
   (void)mpfr_neg(z, x, MPFR_RNDN);
   (void)mpfr_exp(z, z, MPFR_RNDN);
@@ -133,7 +132,7 @@ static void grown(exact_result *result, void (*at)(mpfr_ptr z, mpfr_srcptr x), c
   mpfr_clear(high);
 }
 
-/* |x| against n. */
+/* Compares |x| with n. */
 static int against(const exact *x, unsigned long n) { return mpfr_cmp_ui(x->value, n); }
 
 /* A number just off the middle one, middle 2^-shift, toward zero or away from it: where the difference is so small that
@@ -161,7 +160,7 @@ static void gelu(exact_result *result, const exact *x) {
     grown(result, gelu_at, x);
 }
 
-/* sigmoid: 1/2 + x/4 for small x; 1 - e^-x for x > 100; e^x below -2000, under every format. */
+/* Computes sigmoid: 1/2 + x/4 for small x; 1 - e^-x for x > 100; e^x below -2000, under every format. */
 static void sigmoid(exact_result *result, const exact *x) {
   mpfr_t one;
   mpfr_init2(one, EXACT_SMALL);

@@ -46,7 +46,7 @@ static int up(const target *z, int negative, const exact *nu, long lower) {
 
 /* ---- posit ---- */
 
-/* The code's value against |x|. */
+/* Compares the code's value with |x|. */
 static int posit_against(const target *z, uint32_t code, const exact *x) {
   quantity real;
   number_value(&real, z->n, code);
@@ -174,7 +174,7 @@ typedef struct neighbours {
   int has_a, has_b, places; /* places: different values below a */
 } neighbours;
 
-/* x with its sign against a value. */
+/* Compares x, with its sign, to a value. */
 static int against(const exact *x, double value) {
   mpfr_t y;
   mpfr_init2(y, NUMBER_DIGITS);
@@ -286,7 +286,7 @@ static outcome number_finite(const target *z, const quantity *real) {
   }
 }
 
-/* The end of a sign: what a number far beyond becomes, but for wrapping. */
+/* Returns what a number far beyond the range becomes, except for wrapping. */
 static uint32_t end_of(const target *z, int negative) {
   target open = *z;
   quantity far;

@@ -9,8 +9,7 @@
 /* Digits of irrational numbers. Rational ones here have fewer than 1400, so that the two are never taken for equal. */
 #define NUMBER_DIGITS 2048
 
-/* An exact number; an irrational power, and then x.value is it to NUMBER_DIGITS digits, is (-1)^s 2^(j /
- * 2^fraction). */
+/* An exact number; an irrational power, with x.value to NUMBER_DIGITS digits, is (-1)^s 2^(j / 2^fraction). */
 typedef struct quantity {
   exact x;
   int power; /* j and fraction hold, whether the number is irrational or not */
@@ -18,10 +17,9 @@ typedef struct quantity {
   unsigned fraction;
 } quantity;
 
-/* HU_OK, HU_E_FORMAT, HU_E_NUMBER. */
+/* Returns HU_OK, HU_E_FORMAT or HU_E_NUMBER. */
 hu_status number_valid(hu_number n);
 unsigned number_width(hu_number n);
-/* The value of a code. */
 void number_value(quantity *real, hu_number n, uint32_t code);
 
 #endif

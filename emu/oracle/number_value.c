@@ -46,12 +46,12 @@ unsigned number_width(hu_number n) {
   return width;
 }
 
-/* |significand| 2^exponent. */
+/* Makes |significand| 2^exponent. */
 static void set_scaled(exact *x, uint64_t significand, long exponent) {
   (void)mpfr_set_uj_2exp(x->value, significand, exponent, MPFR_RNDN);
 }
 
-/* The bits of a positive code one after the other, as the standard reads them. */
+/* Reads the bits of a positive code one after the other, as the standard does. */
 static void posit_value(exact *x, hu_number n, uint32_t c) {
   int at = n.width - 2, run = 0, first = (int)(c >> at & 1);
   while (at >= 0 && (int)(c >> at & 1) == first) at--, run++;

@@ -22,7 +22,7 @@ static uint32_t with_sign(const table *values, uint64_t magnitude_code, int nega
   return (uint32_t)magnitude_code | (negative ? values->sign_mask : 0);
 }
 
-/* A NaN made by overflow or by an infinity: the sign of x where NaNs come in both signs. */
+/* Returns a NaN made by overflow or by an infinity: with the sign of x where NaNs come in both signs. */
 static uint32_t nan_of_sign(const table *values, int negative) {
   int both =
       values->format.nan == HU_NAN_IEEE || values->format.nan == HU_NAN_IEEE_ONES || values->format.nan == HU_NAN_ONES;
@@ -132,7 +132,7 @@ int round_takes_upper(hu_mode mode, int negative, const exact *nu, int odd, uint
   }
 }
 
-/* (|x| - lower) / 2^exponent, exactly. */
+/* Computes (|x| - lower) / 2^exponent, exactly. */
 static void place_between(exact *nu, const exact *x, magnitude lower, long gap_exponent) {
   exact_init(nu, mpfr_get_prec(x->value));
   exact low;

@@ -21,9 +21,9 @@ bracket round_bracket(const table *values, const exact *x);
 
 /* Is the upper of two neighbours taken? 0 <= nu < 1 is the place of |x| between them; odd: of the lower one. */
 int round_takes_upper(hu_mode mode, int negative, const exact *nu, int odd, uint32_t random);
-/* HU_OK or HU_E_MODE. */
+/* Returns HU_OK or HU_E_MODE. */
 hu_status round_check_mode(hu_mode mode);
-/* The code and the events of x (any kind of number) rounded once. */
+/* Rounds x (any kind of number) once, to a code and its events. */
 void round_exact(const table *values, hu_mode mode, const exact *x, uint32_t random, uint32_t *code, uint32_t *events);
 
 #endif

@@ -4,7 +4,7 @@
 
 static uint32_t low_bits(unsigned n) { return n >= 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1; }
 
-/* Each axis within its own values. */
+/* Checks that each axis lies within its own values. */
 static int axes_in_range(hu_format format) {
   return format.sign <= 1 && format.e <= 11 && format.m <= 30 && format.zero <= HU_ZERO_NONE &&
          format.subnormal <= HU_SUBNORMAL_FLUSH && format.inf <= HU_INF_TOP && format.nan <= HU_NAN_TOP &&
@@ -12,7 +12,7 @@ static int axes_in_range(hu_format format) {
          format.sign + format.e + format.m >= 1 && format.sign + format.e + format.m <= 32;
 }
 
-/* The list of conditions of section 1, in its order. */
+/* Checks the list of conditions of section 1, in its order. */
 static int axes_agree(hu_format format) {
   int nan_ieee = format.nan == HU_NAN_IEEE || format.nan == HU_NAN_IEEE_ONES;
   if (format.zero == HU_ZERO_CODE && format.subnormal != HU_SUBNORMAL_FLUSH) return 0;
@@ -33,7 +33,7 @@ static int axes_agree(hu_format format) {
   return !(format.sign && format.negative);
 }
 
-/* (significand field, exponent) of the codes of a grid whose field 0 holds subnormals, with the given emin. */
+/* Returns (significand field, exponent) of the codes of a grid whose field 0 holds subnormals, with the given emin. */
 static magnitude gradual(const table *values, uint64_t index, int emin) {
   unsigned m = values->format.m;
   uint64_t field = index >> m;

@@ -32,7 +32,7 @@ typedef struct magnitude {
   int exponent;
 } magnitude;
 
-/* HU_OK, or HU_E_FORMAT for a descriptor that means nothing (section 1, the list of conditions). */
+/* Returns HU_OK, or HU_E_FORMAT for a descriptor that means nothing (section 1, the list of conditions). */
 hu_status table_make(table *values, hu_format format);
 
 /* What a code is. For finite codes *value is its magnitude; *negative its sign (of zeros and infinities too). */
@@ -51,7 +51,7 @@ int table_grid_odd(const table *values, uint64_t index);
 uint32_t table_grid_code(const table *values, uint64_t index);
 /* The smallest normal value, and 2^emin where there is none (e = 0): results below it are tiny. */
 magnitude table_tiny_limit(const table *values);
-/* 1 if this magnitude code stands for a subnormal number. */
+/* Checks whether this magnitude code stands for a subnormal number. */
 int table_is_subnormal(const table *values, uint32_t code);
 /* 1 if every finite value is exact in binary32. */
 int table_fits_binary32(const table *values);

@@ -16,7 +16,7 @@ static hu_spec spec_of(hu_format format) {
   return hui_spec_of(format, rne);
 }
 
-/* Are these formats of a block? */
+/* Checks whether these are formats of a block. */
 static int is_pair(hu_format scale_format, hu_format format, int transcendental) {
   if (hu_format_check(scale_format, NULL) != HU_OK || hu_format_check(format, NULL) != HU_OK) return 0;
   hu_spec spec = spec_of(scale_format), x = spec_of(format);
@@ -30,7 +30,7 @@ static hu_status check_block(const hu_p3109_block *in, int transcendental) {
   return is_pair(in->scale_format, in->format, transcendental) ? HU_OK : HU_E_FORMAT;
 }
 
-/* The codes of some blocks, and their scales. */
+/* Checks the codes of some blocks, and their scales. */
 static hu_status check_codes(size_t count, const hu_p3109_block *in, unsigned blocks) {
   hu_status status = HU_OK;
   for (unsigned k = 0; k < blocks && status == HU_OK; k++) {
@@ -103,7 +103,7 @@ static hu_num divided(hu_num x, hu_num scale) {
   return z;
 }
 
-/* What BlockProject rounds. */
+/* Returns what BlockProject rounds. */
 static hu_num over_scale(hu_num x, hu_num scale) {
   if (x.kind == HU_KIND_NAN || scale.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
   if (scale.kind == HU_KIND_ZERO) return scale;
@@ -213,8 +213,8 @@ static hu_status check_reduction(size_t count, const uint32_t *z, hu_format fz, 
   return count ? check_codes(count, in, blocks) : HU_E_SHAPE;
 }
 
-/* The sum of the elements, or of the products of those of two blocks: integers from 2^-4400, of which elements take
- * 2^-4296 to 2^4096, and a count of 2^64. */
+/* Sums the elements, or the products of those of two blocks: integers from 2^-4400, of which elements take 2^-4296 to
+ * 2^4096, and a count of 2^64. */
 static hu_num sum(size_t count, const hu_p3109_block *in, unsigned blocks) {
   enum { WORDS = 136, LOW = -4400 };
   uint64_t word[WORDS] = {0};

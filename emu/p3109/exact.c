@@ -39,7 +39,7 @@ static hu_num sum_of_three(const hu_num *x) {
   return hui_digits_value(word, WORDS, LOW, terms);
 }
 
-/* x s and y t, then their sum, difference or product. */
+/* Computes x s and y t, then their sum, difference or product. */
 static hu_num scaled(int op, const hu_num *x) {
   uint32_t raised = 0;
   hu_num a = hui_exact_mul(x[0], x[1], &raised), b = hui_exact_mul(x[2], x[3], &raised);

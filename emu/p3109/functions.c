@@ -67,8 +67,8 @@ static void sine_series(hu_big *z, const hu_big *y, int32_t limbs) {
   *z = sum;
 }
 
-/* arctan x for 0 <= x <= 1, within 2^8 ulps if x is within 8: three times arctan x = 2 arctan(x / (1 + sqrt(1 + x^2))),
- * which halves x's error and adds less than 4 ulps, leaves x < 0.0985. */
+/* Computes arctan x for 0 <= x <= 1, within 2^8 ulps if x is within 8: three times arctan x = 2 arctan(x / (1 + sqrt(1
+ * + x^2))), which halves x's error and adds less than 4 ulps, leaves x < 0.0985. */
 static void arc_tangent(hu_big *z, hu_big x, int32_t limbs) {
   hu_big one = hui_big_of(1, limbs), y;
   for (int i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ static void arc_tangent(hu_big *z, hu_big x, int32_t limbs) {
   hui_big_up(z, &y, 3, limbs);
 }
 
-/* The angle, 0 to pi/2, of the point (x, y): x and y from 0 to 2, within 2 ulps, the larger of them at least 1/2. */
+/* Finds the angle, 0 to pi/2, of point (x, y): x and y from 0 to 2, within 2 ulps, the larger at least 1/2. */
 static void angle(hu_big *z, const hu_big *x, const hu_big *y, int32_t limbs) {
   hu_big half_pi = hui_big_constant(HU_CONSTANT_HALF_PI, limbs), ratio;
   uint32_t steep = hui_big_compare(y, x, limbs) > 0;
@@ -100,7 +100,7 @@ static void set(hu_real *real, hu_big z, int32_t exp, int32_t error, uint32_t si
   real->sign = sign;
 }
 
-/* turns / 2 times pi. */
+/* Returns halves / 2 times pi. */
 static hu_big pi_halves(uint32_t halves, int32_t limbs) {
   hu_big z = hui_big_constant(HU_CONSTANT_HALF_PI, limbs);
   hui_big_times(&z, &z, halves, limbs);
@@ -139,7 +139,7 @@ static int32_t tangent(hu_real *real, hu_num x, int32_t limbs) {
   return quotient(real, &sine, &c, 33, limbs);
 }
 
-/* (e^a + e^-a) / 2, or the difference. */
+/* Computes (e^x + e^-x) / 2, or half the difference. */
 static void hyperbolic(hu_real *real, hu_num x, uint32_t cosine, int32_t limbs) {
   hu_big a = hui_magnitude(x, limbs);
   hu_real down;
@@ -241,7 +241,7 @@ static void arc_cosine(hu_real *real, hu_num x, int32_t limbs) {
   set(real, z, 0, 11, 0);
 }
 
-/* The number of digits behind which a result relative to its operand is wanted: t = z 2^exp with exp < -8. */
+/* From here down a result must be precise relative to its operand: t = z 2^exp with exp < -8. */
 enum { SMALL = -8 };
 
 /* The angle of (x, y), finite and not 0: of the quotient t of the smaller by the larger. A small angle keeps the
@@ -269,7 +269,7 @@ static void arc_tangent2(hu_real *real, hu_num y, hu_num x, int32_t limbs) {
   set(real, ratio, 0, 10, y.sign);
 }
 
-/* arcsin(x) / pi for a small x: x/pi times the series. */
+/* Computes arcsin(x) / pi for a small x: x/pi times the series. */
 static void small_arc_sine_pi(hu_real *real, hu_num x, int32_t limbs) {
   hu_big a = hui_magnitude(x, limbs), unit = one_over_pi(limbs);
   hui_big_mul(&a, &a, &a, limbs);
@@ -309,7 +309,7 @@ static void sine_pi(hu_real *real, hu_num x, uint32_t cosine, int32_t limbs) {
   set(real, a, 0, 5, (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign));
 }
 
-/* sin(pi x) of a small x: pi x times the series. */
+/* Computes sin(pi x) of a small x: pi x times the series. */
 static void small_sine_pi(hu_real *real, hu_num x, int32_t limbs) {
   hu_big a = hui_magnitude(x, limbs), pi = pi_halves(2, limbs);
   hui_big_mul(&a, &a, &pi, limbs);
@@ -338,7 +338,7 @@ static int32_t tangent_pi(hu_real *real, hu_num x, int32_t limbs) {
 static hu_num half(uint32_t sign) { return hui_num_finite(sign, 1, -1); }
 static hu_num quarter(uint32_t sign, uint32_t n) { return hui_num_finite(sign, n, -2); }
 
-/* |x| against 1: -1, 0, 1. */
+/* Compares |x| with 1: -1, 0, 1. */
 static int32_t against_one(hu_num x) { return hui_compare_magnitude(x, hui_one(0)); }
 
 /* halves pi/2 with a sign, or halves/2 where it is divided by pi. */
@@ -425,7 +425,7 @@ static int32_t quickly_beyond_one(hu_num *z, int op, hu_num x) {
   }
 }
 
-/* 1 and the result if x, finite and not 0, needs no digits. */
+/* Returns 1, and the result, if x, finite and not 0, needs no digits. */
 static int32_t quickly(hu_num *z, int op, hu_num x) {
   int32_t k = hui_exponent(x);
   uint32_t far = hui_is_far(x, 0);
@@ -495,7 +495,7 @@ static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t limbs) {
 
 /* With |y| < 2^-32 |x| it is |x| and less than 2^-64 of that more. Else the sum of the squares, in units of the square
  * of x's binade, has at most 126 digits behind the point: it and the square of a root of 64 digits are exact, so that
- * comparing them tells whether more digits follow. */
+ * comparing them decides whether more digits follow. */
 static hu_num hypotenuse(hu_num x, hu_num y) {
   enum { F = 6 };
   x.sign = y.sign = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums as bytes, which are the same on every machine and for every way of making the sum. */
+/* Sums as bytes, which are the same on every machine, in whatever order the sum was made. */
 #include <string.h>
 
 #include "halfulp/sum.h"
@@ -17,7 +17,7 @@ static uint64_t get(const uint8_t *x, int bytes) {
   return z;
 }
 
-/* The words that say all: below them are zeros, above them copies of the sign. */
+/* Finds the words to write: below them are zeros, above them copies of the sign. */
 static void words_of(const hu_sum *sum, size_t *first, size_t *count) {
   size_t low = 0, past = HU_SUM_WORDS;
   while (low < past && sum->word[low] == 0) low++;

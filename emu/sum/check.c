@@ -18,7 +18,7 @@ static span span_of(hu_format format) {
   return z;
 }
 
-/* Room for 2^63 terms and a sign. */
+/* Returns a range with digits for 2^63 terms and a sign. */
 static hu_sum_range range_of(span exponents) {
   hu_sum_range z = {exponents.low, (uint32_t)(exponents.high + 64 - exponents.low + 63) / 64};
   return z;
@@ -57,7 +57,7 @@ static int holds(hu_sum_range range, hu_sum_range inner) {
 
 /* ---- arrays ---- */
 
-/* The words of n sums as one element each. */
+/* Covers the words of n sums, one element each. */
 static hu_status cover_sums(hu_covered *covered, size_t n, const uint64_t *sums, hu_sum_range range) {
   hu_strided words = {sums, sizeof *sums, 1};
   size_t count;
@@ -72,7 +72,7 @@ static hu_status cover_codes(hu_covered *covered, size_t n, const hu_sum_codes *
 
 static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b->first || b->past <= a->first; }
 
-/* An array of codes beside sums. */
+/* Checks that an array of codes lies beside the sums. */
 static hu_status check_codes(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x) {
   hu_covered sz, sx;
   if (n == 0) return HU_OK;
