@@ -60,7 +60,7 @@ static int one_of(const char *name, const char *const names[3]) {
   return 0;
 }
 
-/* -1: no such command. */
+/* Returns the number of a command, -1 if there is no such one. */
 static int run_named(int argc, char **argv) {
   for (int i = 0; i < TABLE_SIZE; i++)
     if (!strcmp(argv[0], table[i].name)) return table[i].run(argc, argv);

@@ -6,16 +6,16 @@
 #include "cli/base/cli.h"
 #include "halfulp/accum.h"
 
-/* Model text to record, with an error line that names the wrong part; `what` names the option or operand. */
+/* Reads a model's text, with an error line that names the wrong part; `what` names the option or operand. */
 int cli_read_model(hu_accum *accum, const char *what, const char *text);
-/* The error line of a text that hu_accum_parse refused: what is missing, or may stand there. Returns CLI_BAD. */
+/* Prints the error line of a text that hu_accum_parse refused: what is missing, or may stand there. Returns CLI_BAD. */
 int cli_fail_model(const char *what, const char *text, hu_status status, size_t where);
-/* What an operand is where it is not given: what the model takes there; else what `otherwise` says. */
+/* Returns what an operand is where it is not given: what the model takes there; else what `otherwise` says. */
 hu_element cli_taken_element(hu_element taken, hu_element otherwise);
-/* The format of the model's sum, where its text has one (a unit's C, a promotion's); else all zero, a code. */
+/* Returns the format of the model's sum, where its text has one (a unit's C, a promotion's); else all zero, a code. */
 hu_element cli_model_result(const hu_accum *accum);
-/* The error line for HU_E_OPERAND_A, _B or _C: operand, format taken and given, and what to do; `option` chooses the
- * operand's format ("--fa"). Returns CLI_BAD. */
+/* Prints the error line for HU_E_OPERAND_A, _B or _C: operand, format taken and given, and what to do; `option` chooses
+ * the operand's format ("--fa"). Returns CLI_BAD. */
 int cli_fail_operand(const char *text, const hu_accum *accum, hu_status status, hu_element given, const char *option);
 /* The models that are no presets: "seq(F,MODE)" and what it does. */
 typedef struct cli_form {
@@ -23,13 +23,13 @@ typedef struct cli_form {
 } cli_form;
 extern const cli_form cli_forms[];
 extern const size_t cli_form_count;
-/* The parts of block(...): an example with its parts named and computed; each key with values, meaning and rules. */
+/* Prints the parts of block(...): an example with its parts named and computed; each key, its values and rules. */
 void cli_print_grammar(void);
-/* The forms and the keys as one JSON object. */
+/* Prints the forms and the keys as one JSON object. */
 void cli_json_grammar(void);
-/* A format, or binary64, s8, u8, s4, u4, s32: returns 1, or 0 for another text. */
+/* Reads a format, or binary64, s8, u8, s4, u4, s32. Returns 1, or 0 for another text. */
 int cli_parse_element(hu_element *e, const char *text);
-/* Likewise with an error line: 0, or an exit code. */
+/* Does the same with an error line. Returns 0, or an exit code. */
 int cli_read_element(hu_element *e, const char *text);
 const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e);
 

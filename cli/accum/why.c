@@ -161,7 +161,7 @@ void cli_json_grammar(void) {
   printf("\n ]}\n");
 }
 
-/* Where the argument list begins that character `at` is in: behind its parenthesis; 0: in none. */
+/* Returns where the argument list begins that character `at` is in, behind its parenthesis; 0 if it is in none. */
 static size_t list_begin(const char *text, size_t at) {
   int depth = 0;
   for (size_t i = at; i-- > 0;) {
@@ -180,7 +180,7 @@ static int key_is(size_t key, const char *text, size_t n) {
   return strlen(keys[key].name) == n && !strncmp(keys[key].name, text, n);
 }
 
-/* Whether an argument list has a key, up to its end. */
+/* Returns 1 if an argument list has a key, up to its end. */
 static int has_key(const char *list, size_t key) {
   int depth = 0;
   for (const char *p = list; *p && depth >= 0; p++) {
@@ -191,7 +191,7 @@ static int has_key(const char *list, size_t key) {
   return 0;
 }
 
-/* "l= f= emin=" of a rule: those it must have, or those it may have. */
+/* Writes "l= f= emin=" of a rule: those it must have, or those it may have. */
 static void list_keys(char line[LINE], unsigned rule, int required, const char *but_those_of) {
   size_t n = 0;
   *line = 0;
@@ -241,7 +241,7 @@ static int fail_block(const char *what, const char *text, const char *list, cons
                   what, text, (int)n, list);
 }
 
-/* The form of a model of n letters at `word`; NULL: no model with arguments is called so. */
+/* Returns the form of a model of n letters at `word`; NULL if no model with arguments is called so. */
 static const char *form_of(const char *word, size_t n) {
   for (size_t i = 0; i < cli_form_count; i++)
     if (!strncmp(cli_forms[i].text, word, n) && cli_forms[i].text[n] == '(') return cli_forms[i].text;

@@ -19,25 +19,25 @@ enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_BAD = 2 };
 enum { CLI_REPEATED_MAX = 400 };
 int cli_fail(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Every byte of a control character (a line end among them), or of what is not UTF-8, becomes a ?. */
+/* Replaces each byte of a control character, such as a line end, and each that is not UTF-8 by a ?. */
 void cli_clean(char *text);
-/* The name of a file, cleaned, for printing; cut where it is longer than the room. Files are opened by the name itself,
- * and JSON has it with its escapes. */
+/* The name of a file, cleaned, for printing; cut where it is longer than the buffer. Files are opened by the name
+ * itself, and JSON has it with its escapes. */
 enum { CLI_SHOWN_MAX = 4096 };
 const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 
-/* 1 after --quiet: standard error gets errors only, no progress, no note; and no report of what a file has. */
+/* Returns 1 after --quiet: standard error gets errors only, no progress and no notes, and a file no report. */
 int cli_quiet(void);
 void cli_be_quiet(void);
 /* The sequence that begins a colour of text on a terminal, and for CLI_INK_END ends it. "" if out is no terminal, if
  * NO_COLOR is set and not empty, or if TERM is dumb or not set. */
 typedef enum cli_ink { CLI_INK_END, CLI_INK_WRONG, CLI_INK_RIGHT, CLI_INK_STRONG } cli_ink;
 const char *cli_ink_on(FILE *out, cli_ink ink);
-/* Prints "halfulp: note" on stderr like cli_fail; nothing after --quiet. */
+/* Prints "halfulp: note" on stderr like cli_fail, but nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Where the report of a command goes that writes its result to `path`: standard output, or standard error where that is
- * taken by the result (-). NULL: nowhere, after --quiet, except that --json asks for one on standard output. */
+/* Returns the stream for the report on a result that goes to `path`: standard output, or standard error where the
+ * result takes that (-). NULL: nothing is reported, after --quiet, unless --json asks for it on standard output. */
 FILE *cli_report_file(const char *path, int json);
 
 /* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one; with CLI_REPEATS
@@ -66,17 +66,17 @@ typedef struct cli_command {
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
- * Every command also takes --help, --quiet and --version. Returns -1 to go on, else the exit code (--help has been
- * printed, or an error). */
+ * Every command also takes --help, --quiet and --version. Returns -1 if the command is to continue, else the exit code
+ * (--help has been printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
 /* Prints the words of the first n bytes on lines of up to CLI_WIDTH columns, of which `at` are taken; later lines are
  * indented. */
 enum { CLI_WIDTH = 100 };
 void cli_print_folded(const char *text, size_t n, size_t at, size_t indent);
-/* What `halfulp help rounding` prints. */
+/* Prints what `halfulp help rounding` prints. */
 int cli_help_rounding(void);
-/* After cli_parse: CLI_OK, or an error line for an option that was given and does not belong to `mode`, the number of
- * one of the command's modes; names: what each is called in the error line. */
+/* Checks, after cli_parse, that every option given belongs to `mode`, the number of one of the command's modes. `names`
+ * has what each mode is called in the error line. */
 int cli_mode_check(const cli_command *command, int mode, const char *const *names);
 
 /* The options that choose a format and how to round into it; the same letters in every subcommand. */
@@ -118,19 +118,19 @@ typedef struct cli_numeric {
   int json;
 } cli_numeric;
 
-/* 1: the key was one of the shared ones and is stored; 0: not a shared key; -1: reported as wrong. */
+/* Stores a shared option. Returns 1, or 0 if the key is another one, or -1 if it was reported as wrong. */
 int cli_set_numeric(cli_numeric *numeric, int key, const char *value);
-/* Format text to descriptor, with an error line that names the wrong part. */
+/* Reads a format; the error line names the part of the text that is wrong. */
 int cli_read_format(hu_format *f, const char *text);
-/* The same where other names are taken, too, none of which the text is (CLI_NAMES_ in names.h): for the error line. */
+/* Reads a format where other names are taken, too, none of which the text is (CLI_NAMES_); for the error line. */
 int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
-/* Whole numbers; `what` names the option in the error line. Decimal or 0x. */
+/* Reads a whole number, decimal or 0x; `what` names the option in the error line. */
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
-/* Error line for a library call that refused its arguments. */
+/* Prints the error line for a library call that refused its arguments. */
 int cli_fail_status(const char *file, hu_status status);
-/* The processors of the machine, 1 to `most`. */
+/* Returns the number of CPUs of the machine, between 1 and `most`. */
 unsigned cli_processors(unsigned most);
-/* CLI_OK if a format was given. */
+/* Returns CLI_OK if a format was given. */
 int cli_want_format(const cli_numeric *numeric);
 
 /* The name to show for a format: its catalogue id, else its fp(...) text. */
@@ -139,42 +139,42 @@ const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f);
 /* Returns the entry that has the name given, as id or alias, else the first with the descriptor; its id is NULL if no
  * entry has either. */
 hu_format_entry cli_format_entry(hu_format f, const char *given);
-/* The same for a format that was given as text: a name stays the name given, since several can have one descriptor; of
- * another name of an entry it is the entry's own. */
+/* Writes the name of a format that was given as text: a name stays the name given, since several can have one
+ * descriptor; another name of an entry becomes the entry's own. */
 const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given);
-/* "rne, saturate finite, ..." with defaults left out but the rounding. */
+/* Writes "rne, saturate finite, ..." without what is the default, except for the rounding. */
 const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 
-/* How many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
+/* Returns how many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
 size_t cli_whole_text(const char *text, size_t n);
-/* 1: the name ends so. */
+/* Returns 1 if the name ends so. */
 int cli_ends(const char *name, const char *end);
-/* The number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
+/* Returns the number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
 size_t cli_character(const char *text);
-/* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */
+/* Writes text in double quotes with JSON's escapes; U+FFFD stands for what is not UTF-8. */
 void cli_json_string(FILE *out, const char *text);
 /* Writes a number in JSON's form (docs/json.md): in the fewest digits that read back as the same, whole numbers below
  * 1e16 without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
 void cli_json_double(FILE *out, double x);
-/* The same where a NaN says that there is no such number: null. */
+/* Writes a number of which a NaN says that there is none: null. */
 void cli_json_known(FILE *out, double x);
-/* A code and its value: {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}. */
+/* Writes a code and its value: {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}. */
 void cli_json_code(FILE *out, int digits, uint64_t code, double value);
-/* The same without the braces, within another object. */
+/* Writes the same without the braces, within another object. */
 void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value);
-/* A set of events, each true or false. */
+/* Writes a set of events, each true or false. */
 void cli_json_event_set(FILE *out, uint32_t events);
-/* Counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
+/* Writes counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
 void cli_print_events(FILE *out, const char *indent, const hu_events *events);
 void cli_json_events(FILE *out, const hu_events *events);
 /* A set of events as words, "none" if empty. */
 #define CLI_EVENTS_MAX 128
 const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);
 
-/* Where GMP and MPFR, with which the oracle computes, get no memory, they end the process by SIGABRT; they know no way
- * but not to return. From this call on they end it with an error line and CLI_BAD, and its temporary files go. What a
- * campaign has done stays in its ledger's parts. For a program's main alone: their calls for memory belong to the
- * process, and so to no library. Nothing without an oracle. */
+/* Has the process end with an error line and CLI_BAD where GMP and MPFR, with which the oracle computes, get no memory;
+ * by themselves they raise SIGABRT, since their calls cannot fail. Temporary files are removed, and what a campaign has
+ * done stays in its ledger's parts. For a program's main alone: their calls for memory belong to the process, and so to
+ * no library. Does nothing without an oracle. */
 void cli_memory_start(void);
 
 /* The subcommands, in the order of `halfulp help`: the name, and what it does. Prototypes, the program's table, man
@@ -195,7 +195,7 @@ void cli_memory_start(void);
   X(sweep, "train with many values of a key and several seeds, and compare")                    \
   X(models, "list the accumulation models and matrix units")                                    \
   X(mma, "dot products as a matrix unit computes them, one per line")                           \
-  X(identify, "which accumulation model a black box has; what tells two models apart")          \
+  X(identify, "which accumulation model a black box has; where two models differ")              \
   X(plot, "draw a format's value line, and data over it, as SVG")                               \
   X(vectors, "test vectors of an operation, in TestFloat's text form; results judged")          \
   X(verify, "self-test of this build on this machine, and of its matrix instructions")          \

@@ -11,13 +11,13 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 
-/* A file on its way through libinih. */
+/* What libinih reads from: a text, and what has been read of it. */
 typedef struct reading {
   config *c;
   const char *at, *end;
   unsigned line;
   int indented; /* the current line is */
-  int open;     /* there is a key that an indented line goes on with */
+  int open;     /* there is a key that an indented line continues */
   unsigned wrong_line;
   char *error;
 } reading;
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(reading *r, const char *f
   return 0;
 }
 
-/* Length of the UTF-8 character at p; 0: none, or a control character. */
+/* Returns the length of the UTF-8 character at p; 0 if there is none, or a control character. */
 static size_t character(const unsigned char *p, const unsigned char *end) {
   size_t n = *p < 0x80 ? 1 : *p < 0xC2 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : *p < 0xF5 ? 4 : 0;
   if (!n || n > (size_t)(end - p)) return 0;
@@ -77,7 +77,7 @@ static char *next_line(char *line, int room, void *context) {
   return line;
 }
 
-/* `n` bytes of text behind what is in *z, which may be NULL. */
+/* Appends n bytes of text to *z, which may be NULL. */
 static int append(char **z, const char *text, size_t n) {
   size_t have = *z ? strlen(*z) : 0;
   char *more = realloc(*z, have + n + 1);
@@ -88,7 +88,7 @@ static int append(char **z, const char *text, size_t n) {
   return 1;
 }
 
-/* libinih leaves comments in the lines that go on. */
+/* Returns the length without a comment: libinih leaves comments in lines that continue a value. */
 static size_t without_comment(const char *value) {
   size_t n = 0;
   while (value[n] && !(n && value[n] == ';' && is_blank(value[n - 1]))) n++;
@@ -120,7 +120,7 @@ static int add(reading *r, const char *key, const char *value) {
   return 1;
 }
 
-/* libinih's own room for either is 50. */
+/* Takes an entry from libinih, whose own buffer for either name is 50. */
 static int take(void *context, const char *section, const char *name, const char *value) {
   reading *r = context;
   char key[128];
@@ -142,7 +142,7 @@ int config_parse(config *c, const char *text, size_t size, unsigned *line, char 
   reading r = {c, text, text + size, 0, 0, 0, 0, error};
   if (size > CONFIG_SIZE_MAX) wrong(&r, "%zu bytes; a configuration file has at most %d", size, CONFIG_SIZE_MAX);
   int at = ini_parse_stream(next_line, &r, take, &r);
-  /* libinih goes on behind a line that it cannot read, and what follows may be wrong because of it. */
+  /* libinih continues behind a line that it cannot read, and what follows may be wrong because of it. */
   if (at > 0 && (!*error || (unsigned)at < r.wrong_line)) {
     *error = 0;
     r.line = (unsigned)at;

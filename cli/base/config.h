@@ -5,7 +5,7 @@
  *   [optimizer]
  *   rate = 0.05
  *   kahan = linear0.weight,
- *     linear1.weight        ; an indented line goes on with the value above it, nothing between them
+ *     linear1.weight        ; an indented line continues the value above it, nothing between them
  *
  * is the key "optimizer.rate" with the value "0.05", and so on. Text is UTF-8. Refused, with the line: what is neither
  * a [section] nor key = value, a key given twice, a key before any section, a line of more than CONFIG_LINE_MAX bytes,
@@ -35,33 +35,33 @@ typedef struct config {
   size_t count;
 } config;
 
-/* A pure function over bytes: 1 and *c (to be freed), or 0, *line (0: none) and a sentence in error. */
+/* Reads a configuration from bytes. Returns 1 and *c (to be freed), or 0, *line (0: none) and a sentence in error. */
 int config_parse(config *c, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]);
 void config_free(config *c);
-/* 1: UTF-8 without control characters but tabs. */
+/* Returns 1 if the text is UTF-8 without control characters except tabs. */
 int config_is_text(const char *text, size_t size);
-/* A file ("-": standard input): 0, or an exit code after an error line. */
+/* Reads a file ("-": standard input). Returns 0, or an exit code after an error line. */
 int config_read(config *c, const char *path);
-/* The value of a key that is not the trainer's, or NULL. config_apply leaves it out then. */
+/* Returns the value of a key that is not the trainer's, or NULL. config_apply leaves it out then. */
 const char *config_find(config *c, const char *key);
 
 /* ---- and the trainer (cli/train/config_apply.c): 0, or an exit code after an error line that names file, line,
- * section and key, with a likely name for one that there is not ---- */
+ * section and key, with a likely name for an unknown one ---- */
 
 /* Sets all entries that config_find has not seen. "precision.system" comes first wherever it stands, so that the file's
- * other keys of that section change what it sets; what else there is, in the order of the file. */
+ * other keys of that section change what it sets; the others follow in the order of the file. */
 int config_apply(hu_trainer *t, const config *c, const char *path);
-/* "section.key=value" of an option --set, after config_apply and in the order of the options. */
+/* Sets "section.key=value" of an option --set, after config_apply and in the order of the options. */
 int config_set(hu_trainer *t, const char *text);
-/* The error line of a value that a key does not take: `why`, as hu_trainer_set says it; more where the value is an
- * accumulation model, a name of several formats, or one of something else. Returns an exit code. */
+/* Prints the error line of a value that a key does not take: `why`, as hu_trainer_set says it; more where the value is
+ * an accumulation model, a name of several formats, or one of something else. Returns an exit code. */
 int config_refuse(const char *where, const char *key, const char *value, const char *why);
-/* All keys with their values in force, as a file that config_read reads as the same. */
+/* Prints all keys with their values in force, as a file that config_read reads as the same. */
 void config_print(FILE *out, const hu_trainer *t);
-/* The key most like this one, NULL if none is. */
+/* Returns the key most like this one, NULL if none is. */
 const char *config_nearest(const char *key);
-/* Of a file's path: its folder; and its name with another suffix, "halfulp" for standard input. To be freed; NULL: no
- * memory. */
+/* Return the folder of a file's path, and its name there with another suffix, "halfulp" for standard input. To be
+ * freed; NULL: no memory. */
 char *config_folder(const char *path);
 char *config_beside(const char *path, const char *suffix);
 

@@ -8,9 +8,9 @@
 
 #include "cli/base/cli.h"
 
-/* ---- what vfprintf makes of a format, but that a long text which it repeats is cut ---- */
+/* ---- what vfprintf makes of a format, except that a long text which it repeats is cut ---- */
 
-/* The begin and the end of a long one: of a file's path that is its name. */
+/* Writes the begin and the end of a long text: of a file's path that is its name. */
 static void put_cut(FILE *out, const char *text, size_t n) {
   size_t half = CLI_REPEATED_MAX / 2, end = n - half;
   while (end < n && ((unsigned char)text[end] & 0xC0) == 0x80) end++; /* not within a character */
@@ -26,8 +26,8 @@ static void put_text(FILE *out, char *spec, size_t length, long most, const char
     fprintf(out, spec, text);
 }
 
-/* A conversion from its % on, with widths and precisions that are arguments put into its text. Returns what stands
- * behind it. A whole number is taken at its own size (none, l, ll, z or j) and printed at the largest. */
+/* Writes a conversion from its % on, with widths and precisions that are arguments put into its text. Returns what
+ * stands behind it. A whole number is taken at its own size (none, l, ll, z or j) and printed at the largest. */
 static const char *put_conversion(FILE *out, const char *at, va_list *args) {
   char spec[64], size = 0;
   size_t length = 0;
@@ -85,7 +85,7 @@ void cli_be_quiet(void) { quiet = 1; }
 
 int cli_quiet(void) { return quiet; }
 
-/* NULL: out of memory. */
+/* Returns the line, to be freed; NULL if there is no memory. */
 static char *line_of(const char *file, const char *format, va_list *args) {
   char *line = NULL;
   size_t size;

@@ -68,7 +68,7 @@ typedef struct mapped {
 static _Atomic(mapped *) files;
 static _Atomic(const char *) changed; /* the first that was, kept to the end */
 
-/* What it reads is gone: there is no way on. A second thread waits for the end here. */
+/* Ends the command, because what it reads is gone. A second thread waits for the end here. */
 static void lost(int number, siginfo_t *info, void *context) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   uintptr_t at = (uintptr_t)info->si_addr;
@@ -92,7 +92,7 @@ static void watch(void) {
   if (!atomic_flag_test_and_set(&done)) sigaction(SIGBUS, &act, NULL);
 }
 
-/* A line as cli_fail writes it, made now since the handler may ask for no memory. */
+/* Makes a line as cli_fail writes it, now since the handler may ask for no memory. */
 static char *line_of(const char *path) {
   char *line, shown[CLI_SHOWN_MAX];
   const char *text = "halfulp: %s: became shorter, or its disk failed, while it was read\n";

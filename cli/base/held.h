@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maps the first `size` bytes of an open file, which it then closes when they are let go. NULL: that cannot be; the
- * file stays open and the caller's. */
+/* Maps the first `size` bytes of an open file, which it then closes when they are let go. Returns NULL if that cannot
+ * be; then the file stays open and the caller's. */
 const uint8_t *held_map(int fd, size_t size, const char *path);
 void held_unmap(const uint8_t *data, size_t size);
-/* The name of an input that was cut or written again while it was read, also one that has been let go; NULL: none. */
+/* Returns the name of an input, maybe let go since, that was cut or written again while it was read; NULL: none. */
 const char *held_changed(void);
 
-/* A file that goes with the command; the text is the caller's and stays until it is forgotten. */
+/* Notes a file that is removed when the command ends; the text is the caller's and stays until it is forgotten. */
 void held_temporary(const char *path);
 void held_forget(const char *path);
 /* Removes all of them. It may be called from a handler of signals. */

@@ -70,7 +70,7 @@ int cli_bytes_read(cli_bytes *bytes, const char *path) {
 
 /* ---- files whose names halfulp chose ---- */
 
-/* ENXIO, which a socket gives by itself, is said of whatever is no ordinary file. */
+/* Opens the file. ENXIO, which a socket gives by itself, is said of everything that is no ordinary file. */
 int cli_own_open(const char *path) {
   struct stat info;
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -144,7 +144,7 @@ int cli_lines_open(cli_lines *lines, const char *path) {
   return lines->file >= 0 ? CLI_OK : cli_fail(path, "%s", strerror(errno));
 }
 
-/* Room behind what was read for more of it and for a zero byte. */
+/* Provides space behind what was read for more of it and for a zero byte. */
 static int make_room(cli_lines *lines) {
   if (lines->first) memmove(lines->data, lines->data + lines->first, lines->end - lines->first);
   lines->end -= lines->first;

@@ -10,7 +10,7 @@
 
 #include "cli/base/cli.h"
 
-/* What launchers set for their processes: Open MPI, MPICH and Intel MPI, PMIx (Slurm's srun --mpi=pmix). */
+/* Looks for what launchers set for their processes: Open MPI, MPICH and Intel MPI, PMIx (Slurm's srun --mpi=pmix). */
 static int is_launched(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -18,7 +18,7 @@ static int is_launched(void) {
   return 0;
 }
 
-/* Those above, and what goes with them, which without them would be half of a launch. */
+/* Returns 1 for those above, and for what goes with them, which without them would be half of a launch. */
 int cli_is_from_launcher(const char *variable) {
   static const char *const starts[] = {"OMPI_COMM_WORLD_", "PMI_", "PMIX_"};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -33,7 +33,7 @@ static int knows_ranks(const char *name) {
   return 0;
 }
 
-/* The program of that name in the folder of this one. */
+/* Returns 1 and the path of the program of that name in the folder of this one. */
 static int beside(char path[4096], const char *name) {
   ssize_t n = readlink("/proc/self/exe", path, 4096 - strlen(name) - 1);
   if (n <= 0) return 0;

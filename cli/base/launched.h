@@ -3,12 +3,12 @@
 #ifndef HALFULP_CLI_BASE_LAUNCHED_H
 #define HALFULP_CLI_BASE_LAUNCHED_H
 
-/* CLI_OK: it is not, or the command knows nothing of processes. Else `halfulp-mpi` beside this program takes over and
+/* Returns CLI_OK if it is not, or the command knows no processes. Else `halfulp-mpi` beside this program takes over and
  * this does not return; where there is none, an exit code after an error line, as N processes would all do the same. */
 int cli_launched(int argc, char **argv);
-/* Is "NAME=VALUE" one of the variables that launchers set for each of their processes? */
+/* Returns 1 if "NAME=VALUE" is one of the variables that launchers set for each of their processes. */
 int cli_is_from_launcher(const char *variable);
-/* The whole command, in this process (cli/main.c): for main(), there and in mpi/ranks.c. An exit code. */
+/* Runs the whole command in this process (cli/main.c): for main(), there and in mpi/ranks.c. Returns an exit code. */
 int cli_run(int argc, char **argv);
 
 #endif

@@ -92,7 +92,7 @@ const char *cli_ggml_name(size_t i) {
   return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-/* "blocks of ggml ..." of their names; 0: not one of them. */
+/* Writes "blocks of ggml ..." of their names. Returns 0 for another name. */
 static int say_ggml(char text[SUGGEST_MAX], const char *name) {
   for (size_t i = 0; cli_ggml_name(i); i++) {
     if (strcmp(cli_ggml_name(i), name)) continue;
@@ -102,7 +102,7 @@ static int say_ggml(char text[SUGGEST_MAX], const char *name) {
   return 0;
 }
 
-/* Names of binary64; 0: not one of them. */
+/* Writes what binary64 is, of its names. Returns 0 for another name. */
 static int say_binary64(char text[SUGGEST_MAX], const char *name) {
   static const char *const names[] = {"binary64", "double", "float64", "fp64", "f64"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

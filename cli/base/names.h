@@ -16,22 +16,22 @@ enum {
   CLI_NAMES_MODELS = 8   /* accumulation models */
 };
 
-/* The words that several formats go by, so that alone they name none: "float8_e4m3fn (OCP, NVIDIA), ..."; NULL: not one
- * of these. */
+/* Lists the formats that go by a word, which therefore names none alone: "float8_e4m3fn (OCP, NVIDIA), ..."; NULL if
+ * the word is not one of these. */
 const char *cli_ambiguous(const char *name);
-/* 1: a name of what `taken` has, or of a number format. */
+/* Returns 1 for a name of what `taken` has, or of a number format. */
 int cli_is_name(const char *name, unsigned taken);
-/* What a name means that cannot stand where `taken` can: "an accumulation model ...". 0, and "": it means nothing. */
+/* Writes what a name means that cannot stand where `taken` can: "an accumulation model ...". Returns 0 if nothing. */
 int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken);
-/* What is to be said of a name that is no number format's: "a scaled format ...", "no such name; perhaps ...". */
+/* Writes what is to be said of a name that no number format has: "a scaled format ...", "no such name; perhaps ...". */
 const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken);
-/* An error line on a text that is no number format's name, of its first n bytes: "LABEL 'text': a scaled format, ...".
- * Returns CLI_BAD. */
+/* Prints an error line on a text that names no number format, of its first n bytes: "LABEL 'text': a scaled format,
+ * ...". Returns CLI_BAD. */
 int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken);
-/* The same for the names of conversions and for parts of names of accumulation models. */
+/* Do the same for the names of conversions and for parts of names of accumulation models. */
 int cli_fail_preset_name(const char *name);
 int cli_fail_model_name(const char *part);
-/* The names of ggml's blocks (cli/target/ggml.c), from 0 on; NULL: there are no more. */
+/* Returns the names of ggml's blocks (cli/target/ggml.c), from 0 on; NULL behind the last one. */
 const char *cli_ggml_name(size_t i);
 
 #endif

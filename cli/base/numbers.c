@@ -35,14 +35,14 @@ static int parse_word(double *z, const char *text) {
   return 1;
 }
 
-/* A digit, or a point with a digit after it, must start a number: strtod also reads blanks and words. */
+/* Returns 1 if a digit, or a point with a digit after it, starts the text: strtod also reads blanks and words. */
 static int starts_number(const char *text) {
   if (*text == '-' || *text == '+') text++;
   if (*text == '.') text++;
   return *text >= '0' && *text <= '9';
 }
 
-/* strtod rounds correctly in the rounding direction in force, so two directions enclose the number. */
+/* Reads a number in a rounding direction, in which strtod rounds correctly: two directions enclose the number. */
 static double read_toward(const char *text, int direction, char **end) {
   int before = fegetround();
   fesetround(direction);
@@ -138,7 +138,7 @@ const char *number_hex(char text[NUMBER_TEXT_MAX], double x) {
   return number_hex_parts(text, negative, fraction | 0x10000000000000u, field - 1075);
 }
 
-/* The digits of x without sign and point, at most 17 of them; returns the exponent of the first. */
+/* Writes the digits of x without sign and point, at most 17 of them; returns the exponent of the first. */
 static int digits_of(char digits[18], double x, int count) {
   char text[NUMBER_TEXT_MAX];
   snprintf(text, sizeof text, "%.*e", count - 1, fabs(x));
@@ -151,7 +151,7 @@ static int digits_of(char digits[18], double x, int count) {
   return (int)strtol(p + 1, NULL, 10);
 }
 
-/* Without an exponent from 1e-5 up to 1e16, where digits and zeros can still be counted: 240, 0.00005, 1000000. */
+/* Writes no exponent from 1e-5 up to 1e16, where digits and zeros can still be counted: 240, 0.00005, 1000000. */
 static const char *lay_out(char text[NUMBER_TEXT_MAX], int negative, const char *digits, int exponent) {
   int n = (int)strlen(digits);
   const char *sign = negative ? "-" : "";
@@ -166,7 +166,7 @@ static const char *lay_out(char text[NUMBER_TEXT_MAX], int negative, const char 
   return text;
 }
 
-/* The fewest digits, from `most` down to one, that read back as x; `most` of them where none do. */
+/* Returns the fewest digits, from `most` down to one, that read back as x; `most` of them where none do. */
 static int shortest(double x, int most) {
   char text[NUMBER_TEXT_MAX];
   for (int count = 1; count < most; count++) {

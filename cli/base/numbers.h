@@ -18,33 +18,33 @@ typedef struct number {
   double toward_zero; /* the binary64 number next to the text's toward zero; value if exact */
 } number;
 
-/* Decimal, C99 hexadecimal, inf, infinity, nan (any case, signs allowed): the whole of text. Returns 1, or 0 for
- * another text. */
+/* Reads a decimal or C99 hexadecimal number, inf, infinity, nan (any case, signs allowed): the whole of text. Returns
+ * 1, or 0 for another text. */
 int number_parse(number *z, const char *text);
-/* 1 if rounding z.value into f by mode is rounding the text's own number. Always true of exact numbers; else the last
- * bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one more) random
- * ones, one to see ties. */
+/* Returns 1 if rounding z.value into f by mode is rounding the text's own number. Always true of exact numbers; else
+ * the last bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one more)
+ * random ones, one to see ties. */
 int number_suffices(number z, hu_format f, hu_mode mode);
-/* Exactly `digits` hexadecimal digits, at most 16. 1, or 0 (then *z is untouched). */
+/* Reads exactly `digits` hexadecimal digits, at most 16. Returns 1, or 0 (then *z is untouched). */
 int hex_parse(uint64_t *z, const char *text, unsigned digits);
-/* 1 to 16 hexadecimal digits, with or without 0x, no value above max. */
+/* Reads 1 to 16 hexadecimal digits, with or without 0x, of no value above max. */
 int hex_parse_any(uint64_t *z, const char *text, uint64_t max);
 
 /* C99's %a with inf, -inf, nan; the same text on every C library: 0x1.8p+3, -0x0p+0. */
 #define NUMBER_TEXT_MAX 40
 const char *number_hex(char text[NUMBER_TEXT_MAX], double x);
-/* The same for (-1)^negative significand 2^exponent, which may lie beyond binary64. */
+/* Writes the same for (-1)^negative significand 2^exponent, which may lie beyond binary64. */
 const char *number_hex_parts(char text[NUMBER_TEXT_MAX], int negative, uint64_t significand, int exponent);
-/* x rounded to the fewest digits that read back as x, up to 17, as people write it: 240, 0.001953125. From 1e-5 up to
- * 1e16 it has no exponent. inf, -inf, nan, -0. */
+/* Writes x rounded to the fewest digits that read back as x, up to 17, as people write it: 240, 0.001953125. From 1e-5
+ * up to 1e16 it has no exponent. inf, -inf, nan, -0. */
 const char *number_decimal(char text[NUMBER_TEXT_MAX], double x);
-/* The same in at most so many digits (1 to 17), for what was measured: 0.333333. Below 1e16 all digits before the point
- * stay: 57344. */
+/* Writes it in at most so many digits (1 to 17), for what was measured: 0.333333. Below 1e16 all digits before the
+ * point stay: 57344. */
 const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most);
-/* The same, with room up to the end of the block. */
+/* Do the same into an array that lasts to the end of the block. */
 #define DECIMAL(x) number_decimal((char[NUMBER_TEXT_MAX]){0}, x)
 #define ROUNDED(x, most) number_rounded((char[NUMBER_TEXT_MAX]){0}, x, most)
-/* Digits of a code: (width + 3) / 4. */
+/* Returns the number of hexadecimal digits of a code, (width + 3) / 4. */
 unsigned code_digits(hu_format f);
 
 #endif

@@ -22,7 +22,7 @@ static const cli_option common[] = {
 
 static int key_of(const cli_option *o) { return o->key & (CLI_REPEATS - 1); }
 
-/* "-f, --format", or where it has no letter "--amax". */
+/* Writes "-f, --format", or where it has no letter "--amax". */
 static const char *option_name(char text[64], const cli_option *o) {
   if (key_of(o) < 256)
     snprintf(text, 64, "-%c, --%s", key_of(o), o->name);
@@ -51,7 +51,7 @@ void cli_print_folded(const char *text, size_t n, size_t at, size_t indent) {
   putchar('\n');
 }
 
-/* Paragraphs; those with an indented line stand as they are. */
+/* Prints paragraphs; those with an indented line stand as they are. */
 static void print_paragraphs(const char *text) {
   while (*text) {
     const char *end = strstr(text, "\n\n"), *shown = strstr(text, "\n  ");
@@ -75,7 +75,7 @@ static void print_option(const cli_option *o) {
   cli_print_folded(said, strlen(said), n < LEFT ? LEFT : (size_t)n + 1, LEFT);
 }
 
-/* Where --round and what belongs to it are explained. */
+/* Prints where --round and its options are explained. */
 static void print_rounding(const cli_command *c) {
   for (const cli_option *o = c->options; o->key; o++)
     if (key_of(o) == 'r' && !strcmp(o->name, "round")) printf("\n`halfulp help rounding` explains MODE and POLICY.\n");
@@ -139,7 +139,7 @@ static void add_long(tables *t, const char *name, int takes, int value) {
   t->longs[t->long_count++] = (struct option){name, takes ? required_argument : no_argument, NULL, value};
 }
 
-/* The operands come one by one (-), and a missing argument is told apart from an unknown option (:). */
+/* Fills both so that the operands come one by one (-), and a missing argument differs from an unknown option (:). */
 static void fill_tables(const cli_command *c, tables *t) {
   memset(t, 0, sizeof *t);
   add_letter(t, '-', 1);
@@ -159,7 +159,7 @@ static int has_letter(const cli_command *c, char letter) {
   return strchr("qhV", letter) != NULL;
 }
 
-/* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
+/* Returns 1 for what begins as -0.1, -.5, -0x1p-3, -inf, -nan do; the command checks whether all of it is a number. */
 static int is_negative(const cli_command *c, const char *text) {
   if (text[0] != '-' || !text[1] || has_letter(c, text[1])) return 0;
   const char *digits = text + 1 + (text[1] == '.');
@@ -167,7 +167,7 @@ static int is_negative(const cli_command *c, const char *text) {
          !strcasecmp(text, "-nan") || !strncasecmp(text, "-nan(", 5);
 }
 
-/* What is wrong with --word, which may also be the beginning of several options' names. */
+/* Says what is wrong with --word, which may also be the beginning of several options' names. */
 static int wrong_word(const cli_command *c, const char *argument) {
   char word[SUGGEST_WORD], offered[SUGGEST_WORD], end[SUGGEST_MAX], otherwise[64];
   size_t n = strcspn(argument, "=");
@@ -188,7 +188,7 @@ static int wrong_word(const cli_command *c, const char *argument) {
   return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &s, otherwise));
 }
 
-/* argument: the last one that getopt_long has finished; within -abc that is one before. */
+/* Reports a wrong option. argument: the last one that getopt_long has finished; within -abc that is one before. */
 static int wrong_option(const cli_command *c, int key, const char *argument) {
   const char letter[3] = {'-', (char)optopt, 0};
   int is_letter = optopt > 0 && optopt < 256 && !has_letter(c, (char)optopt);
@@ -228,7 +228,7 @@ static int check_count(const cli_command *c, char **operands, int count) {
   return -1;
 }
 
-/* Operands move to the front, over arguments that have been read. */
+/* Moves operands to the front, over arguments that have been read. */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
   enum { OPERAND = 1 }; /* what getopt_long calls one */
   tables t;

@@ -18,14 +18,14 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
-/* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. One
- * that the command handles itself is left to that handler. */
+/* Adds a signal unless it is ignored (nohup, a job in the background): blocked, it would be pending, as if it were
+ * meant. One that the command handles itself is left to that handler. */
 static void add_default(sigset_t *set, int number) {
   struct sigaction now;
   if (sigaction(number, NULL, &now) || now.sa_handler == SIG_DFL) sigaddset(set, number);
 }
 
-/* SIGPIPE, too, which an error line raises where no one reads the pipe: it is no reason to stop. */
+/* Blocks them and SIGPIPE, which an error line raises where no one reads the pipe: it is no reason to stop. */
 void output_hold(sigset_t *before) {
   sigset_t stop;
   sigemptyset(&stop);
@@ -46,7 +46,7 @@ int output_interrupted(void) {
 
 /* ---- bytes ---- */
 
-/* In chunks short enough for an interrupt to be heard soon. at: where in the file, or -1 to go on. 0, or errno. */
+/* Writes in chunks short enough for an interrupt to be heard soon, at a place in the file, or (-1) on. 0, or errno. */
 static int write_all(int fd, const uint8_t *data, size_t left, off_t at) {
   enum { CHUNK = 4 << 20 };
   while (left) {
@@ -91,7 +91,7 @@ int draft_open(output_draft *d, const char *path) {
 
 int draft_write(output_draft *d, const cli_piece *pieces, size_t count) { return write_pieces(d->fd, pieces, count); }
 
-/* New files get the permissions an ordinary creation would give; mkstemp's are for the owner alone. */
+/* Gives a new file the permissions of an ordinary creation; mkstemp's are for the owner alone. */
 static int give_permissions(int fd, const char *path) {
   struct stat old;
   mode_t mask = umask(0);
@@ -117,7 +117,7 @@ void draft_end(output_draft *d, int discard) {
   *d = (output_draft){NULL, NULL, -1};
 }
 
-/* The temporary file takes its name, unless there was an error. */
+/* Gives the temporary file its name, unless there was an error. */
 static int finish(output_draft *d, int error) {
   if (!error) error = draft_flush(d);
   if (!error && output_interrupted()) error = EINTR;
@@ -129,7 +129,7 @@ static int finish(output_draft *d, int error) {
 
 /* ---- whole files ---- */
 
-/* A pipe may wait for its reader for ever, and there is nothing to remove: the signals are not held. */
+/* Writes to a pipe, which may wait for its reader for ever, or to a device; signals are not held. */
 static int write_special(const char *path, const cli_piece *pieces, size_t count) {
   if (held_changed()) return EFAULT;
   int fd = cli_is_stream(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);

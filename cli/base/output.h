@@ -5,7 +5,7 @@
 
 #include "cli/base/io.h"
 
-/* A file on its way: its bytes go to a temporary file in the same folder, locked while it is open. */
+/* A file that is being written: its bytes go to a temporary file in the same folder, locked while it is open. */
 typedef struct output_draft {
   char *real, *temporary;
   int fd; /* -1: none */
@@ -15,17 +15,17 @@ typedef struct output_draft {
  * an error of draft_open there is nothing to free. */
 int draft_open(output_draft *d, const char *path);
 int draft_write(output_draft *d, const cli_piece *pieces, size_t count);
-/* The permissions that the file is to have, and its bytes on the disk; asks once more whether an input has changed. */
+/* Sets the file's permissions, and puts its bytes on the disk; asks once more whether an input has changed. */
 int draft_flush(const output_draft *d);
-/* Takes the name. */
+/* Gives the file its name. */
 int draft_publish(const output_draft *d);
 /* Closes and frees; discard: the temporary file goes, too. Sets errno to nothing in particular. */
 void draft_end(output_draft *d, int discard);
 
-/* The signals that end the command are held from here to output_release, where a pending one takes effect. */
+/* Holds the signals that end the command from here to output_release, where a pending one takes effect. */
 void output_hold(sigset_t *before);
 void output_release(const sigset_t *before);
-/* 1: one that is held has come: the work is to be given up. */
+/* Returns 1 if one that is held has come: the work is to be given up. */
 int output_interrupted(void);
 /* The error line of a write, unless OUTPUT_SAID; returns CLI_BAD. */
 enum { OUTPUT_SAID = -1 };

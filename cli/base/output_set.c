@@ -30,8 +30,8 @@ typedef struct member {
 
 enum { PAUSE_MS = 2, TOLD_AFTER_MS = 1000 };
 
-/* In a folder where everybody may write but not remove (/tmp) Linux refuses to open another user's file as one to be
- * made (sysctl fs.protected_regular). Someone else may have put a pipe there, which would be waited for. */
+/* Opens a lock file. In a folder where everybody may write but not remove (/tmp) Linux refuses to open another user's
+ * file as one to be made (sysctl fs.protected_regular). If someone put a pipe there, open would wait for it. */
 static int open_lock(const char *path) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   int fd = open(path, flags | O_CREAT, 0644);
@@ -48,9 +48,9 @@ static int refuse_lock(const char *path, int *fd) {
   return OUTPUT_SAID;
 }
 
-/* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
- * is there. Where the file system has no locks, or no lasting numbers of files, no one waits. A wait of more than a
- * second is told. 0 or errno. */
+/* Takes a lock file in the folder. Its holder removes it: one that waits looks whether it has locked the file that is
+ * there. Where the file system has no locks, or no lasting numbers of files, no one waits. A note reports a wait of
+ * more than a second. Returns 0 or errno. */
 static int take_lock(const char *path, int *fd) {
   struct stat ours, there;
   for (int others = 0, waited = 0;;) {
@@ -79,7 +79,7 @@ static void leave_lock(const char *path, int fd) {
   close(fd);
 }
 
-/* A second name for the old file; `first`, or where a file system has none: a name to move to. 0 or errno. */
+/* Makes a second name for the old file; `first`, or where a file system has none: a name to move to. 0 or errno. */
 static int keep_old(member *m, int first) {
   struct stat info;
   int fd;
@@ -108,7 +108,7 @@ static int place(member *m) {
   return error;
 }
 
-/* All is ready: only names change from here on. */
+/* Renames all files, which are ready: only names change from here on. */
 static int place_all(member *list, size_t count) {
   int error = move_away(&list[0]);
   for (size_t i = 1; i < count && !error; i++) {
@@ -124,7 +124,7 @@ static int come_back(member *m) {
   return 1;
 }
 
-/* The first comes back only if the others could. */
+/* Brings the old files back, the first only if the others could. */
 static void bring_back(member *list, size_t count) {
   int whole = 1;
   for (size_t i = 1; i < count; i++) {
@@ -148,7 +148,7 @@ static void forget(member *list, size_t count, int error) {
   }
 }
 
-/* at: the one that is being written, for the error line. */
+/* Writes all files. at: the one that is being written, for the error line. */
 static int write_all(member *list, const cli_member *files, size_t count, size_t *at) {
   int error = 0;
   for (size_t i = count; i-- > 0 && !error;) {

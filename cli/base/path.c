@@ -45,7 +45,7 @@ char *cli_beside(const char *path, const char *name) {
   return z;
 }
 
-/* The folder that a path's last name is in, and that name. */
+/* Finds the folder that a path's last name is in, and that name. */
 static const char *find_folder(struct stat *info, const char *path) {
   const char *slash = strrchr(path, '/');
   char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -72,7 +72,7 @@ int cli_same_file(const char *x, const char *y) {
   return same;
 }
 
-/* Standard input may be a file, too. */
+/* Returns 1 if they are one file; standard input may be a file, too. */
 static int is_input(const char *out, const char *in) {
   struct stat a, b;
   if (!cli_is_stream(in)) return stat(in, &a) == 0 && cli_same_file(out, in);
@@ -86,7 +86,7 @@ int cli_spare_input(const char *out, const char *in, const char *remedy) {
   return cli_fail(out, "is the same file as %s, which it would replace; %s", also, remedy);
 }
 
-/* What flock says where a file system has no locks; EBADF: of a folder, on NFS, which locks what can be written. */
+/* Returns 1 where a file system has no locks, by flock's error; EBADF: NFS locks what can be written, no folder. */
 static int lacks_locks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EBADF;
 }
@@ -99,13 +99,13 @@ static int lock_error(const char *folder, const char *who, int error) {
   return CLI_OK;
 }
 
-/* 1: the name leads to what is open. */
+/* Returns 1 if the name leads to what is open. */
 static int is_still_there(int open, const char *path) {
   struct stat now, then;
   return fstat(open, &then) == 0 && stat(path, &now) == 0 && same_place(&now, &then);
 }
 
-/* Who held the lock before may have removed the folder between open and flock: a lock on that keeps no one out. */
+/* Locks a folder. Its last holder may have removed it between open and flock: a lock on that keeps no one out. */
 static int lock_folder(int *lock, const char *folder, const char *who, int how) {
   for (int attempt = 0; attempt < 100; attempt++) {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,14 +137,14 @@ static uint32_t hash_of(const char *text) {
   return z;
 }
 
-/* The begin of the names that temporary files of this one have. */
+/* Writes the begin of the names that temporary files of this one have. */
 static void mark_name(char name[sizeof CLI_TEMPORARY], const char *path) {
   strcpy(name, CLI_TEMPORARY);
   uint32_t hash = hash_of(last_name(path));
   for (char *p = strchr(name, 'X'), *end = p + CLI_MARK; p < end; p++, hash /= 62) *p = marks[hash % 62];
 }
 
-/* 1: it is locked, or cannot be, and no one has removed it between its making and the lock. */
+/* Returns 1 if it is locked, or cannot be, and no one has removed it between its making and the lock. */
 static int is_ours(int fd) {
   struct stat info;
   if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return 0;
@@ -168,7 +168,7 @@ int cli_temporary_open(int *fd, char **name, const char *path) {
   return EAGAIN;
 }
 
-/* A name that mkostemp has made of CLI_TEMPORARY, or the lock's. */
+/* Returns 1 for a name that mkostemp has made of CLI_TEMPORARY, or the lock's. */
 int cli_is_temporary(const char *name) {
   size_t fixed = strchr(CLI_TEMPORARY, 'X') - CLI_TEMPORARY;
   if (!strcmp(name, CLI_LOCK)) return 1;
@@ -176,7 +176,7 @@ int cli_is_temporary(const char *name) {
   return strspn(name + fixed, marks) == strlen(name + fixed);
 }
 
-/* 1: removed. Who writes a file holds a lock on it, and looks after it has got it whether the name is still there. */
+/* Removes a stale file; returns 1 if it did. A writer, once it has its file's lock, looks whether the name still is. */
 static size_t remove_stale(int folder, const char *name) {
   struct stat info, there;
   int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -211,7 +211,7 @@ static int open_folder(const char *path) {
   return fd;
 }
 
-/* Two names of one process that share a bit cost nothing but that the second one's are left to the next command. */
+/* Removes what killed commands left. Of two names of a process that share a bit, the second is left to the next one. */
 void cli_leftovers_remove(const char *path) {
   static _Atomic uint32_t done[128];
   uint32_t hash = hash_of(path) % 4096, bit = (uint32_t)1 << hash % 32;

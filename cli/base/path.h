@@ -5,24 +5,24 @@
 
 #include <stddef.h>
 
-/* 1: "-", standard input or output. */
+/* Returns 1 for "-", standard input or output. */
 int cli_is_stream(const char *path);
-/* 1: a device, a pipe, a folder: there is nothing to rename over. */
+/* Returns 1 for a device, a pipe, a folder: there is nothing to rename over. */
 int cli_is_special(const char *path);
-/* What a link leads to is replaced, not the link; one that leads nowhere stays a link, to the new file. To be freed;
- * NULL: out of memory. */
+/* Returns what a link leads to, because that is replaced, not the link; one that leads nowhere stays a link, to the new
+ * file. To be freed; NULL: out of memory. */
 char *cli_follow_links(const char *path);
-/* A file named `name` in the folder of another one. To be freed; NULL: out of memory. */
+/* Returns the path of a file `name` in the folder of another one. To be freed; NULL: out of memory. */
 char *cli_beside(const char *path, const char *name);
 
 /* Files that are being written, for mkostemp: short, since the file's own name may be as long as names can be. Before
- * the X stand CLI_MARK characters that tell which name the file is to get. The file that two writers of several files
- * lock. */
+ * the X stand CLI_MARK characters by which to know the name that the file is to get. The file that two writers of
+ * several files lock. */
 #define CLI_TEMPORARY ".halfulp-XXXXXXXXX"
 #define CLI_LOCK ".halfulp-lock"
 enum { CLI_MARK = 3 };
-/* A new temporary file beside one, empty, for the owner alone, locked while it is open; *name is to be freed. 0, or
- * errno. */
+/* Opens a new temporary file beside one, empty, for the owner alone, locked while it is open; *name is to be freed.
+ * Returns 0, or errno. */
 int cli_temporary_open(int *fd, char **name, const char *path);
 
 #endif

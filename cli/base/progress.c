@@ -28,7 +28,7 @@ void progress_start(progress *p, const char *what, uint64_t total) {
   *p = (progress){what, total, t, t, !cli_quiet() && isatty(STDERR_FILENO), 0, NULL, 0};
 }
 
-/* "12 s left  "; from some minutes and hours on in these. */
+/* Writes "12 s left  "; from some minutes and hours on in these. */
 static void put_left(char text[32], double seconds) {
   if (seconds < 120)
     snprintf(text, 32, "%.0f s left  ", seconds);
@@ -38,7 +38,7 @@ static void put_left(char text[32], double seconds) {
     snprintf(text, 32, "%.0f h left  ", fmin(seconds / 3600, 1e9));
 }
 
-/* How much of a note fits, in whole parts; at least something of the first one. */
+/* Returns how much of a note fits, in whole parts; at least something of the first one. */
 static int fitting(const char *note, size_t room) {
   size_t n = strlen(note);
   while (n > room) {

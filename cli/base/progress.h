@@ -20,10 +20,10 @@ typedef struct progress {
 void progress_start(progress *p, const char *what, uint64_t total);
 void progress_at(progress *p, uint64_t done);
 void progress_end(progress *p);
-/* Of work of unknown length: 1 once every ten seconds, for a line of cli_note, and never in the first ten.
+/* Returns 1 once every ten seconds, for a line of cli_note on work of unknown length, and never in the first ten.
  * *last: the time of the last one, 0 at the start. */
 int progress_due(double *last);
-/* By a clock that does not jump, from some moment on. */
+/* Returns seconds of a clock that does not jump, from some moment on. */
 double progress_seconds(void);
 
 #endif

@@ -6,7 +6,7 @@
 #define CLI_DIGITS "digits_images.npy"
 #define CLI_TEXT "xz_file_format.txt"
 
-/* Where `file` is: folder, else ./data, else the installed folder; `folder` where it is in none of them. */
+/* Returns where `file` is: folder, else ./data, else the installed folder; `folder` where it is in none of them. */
 const char *cli_shipped(const char *folder, const char *file);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "cli/base/cli.h"
 
-/* The number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
+/* Returns the number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
 static size_t character(uint32_t *z, const unsigned char *text) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t n = *text < 0x80 ? 1 : *text < 0xC0 ? 0 : *text < 0xE0 ? 2 : *text < 0xF0 ? 3 : *text < 0xF8 ? 4 : 0;
@@ -19,7 +19,7 @@ static size_t character(uint32_t *z, const unsigned char *text) {
   return n && *z >= least[n] && *z <= 0x10FFFF && (*z < 0xD800 || *z > 0xDFFF) ? n : 0;
 }
 
-/* C0, DEL, C1: what moves the cursor, colours or asks the terminal something. */
+/* Returns 1 for C0, DEL, C1: what moves the cursor, colours or asks the terminal something. */
 static int is_control(uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
 size_t cli_character(const char *text) {

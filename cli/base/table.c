@@ -91,7 +91,7 @@ static int remember(table *t, const double *row) {
   return CLI_OK;
 }
 
-/* A call may write a part alone: the rest follows. 0 or errno. */
+/* Writes all of it, in as many calls as that takes. Returns 0 or errno. */
 static int write_all(int file, const char *text, size_t size) {
   while (size) {
     ssize_t n = write(file, text, size);
@@ -103,7 +103,7 @@ static int write_all(int file, const char *text, size_t size) {
   return 0;
 }
 
-/* The whole line is made before it is written, so that a reader rarely sees half of it. */
+/* Appends a line, which is made whole before it is written, so that a reader rarely sees half of it. */
 static int append(int file, const char *path, const table *t, const double *row,
                   void (*print)(FILE *out, const table *t, const double *row)) {
   char *text = NULL;

@@ -19,17 +19,17 @@ typedef struct table {
 /* Takes both paths over, which may be NULL: then nothing is written. Opens no file. */
 void table_start(table *t, const char *const *names, size_t columns, char *csv, char *json);
 void table_free(table *t);
-/* All below: 0, or an exit code after an error line. */
-/* New files, with the head alone, in place of old ones. */
+/* All below return 0, or an exit code after an error line. */
+/* Makes new files, with the head alone, instead of old ones. */
 int table_create(table *t);
-/* The rows of the CSV file whose first number is at most `last`. A last line without an end, of a run that was killed,
- * is left out. */
+/* Reads the rows of the CSV file whose first number is at most `last`. A last line without an end, of a run that was
+ * killed, is left out. */
 int table_read_back(table *t, double last);
-/* Both files are written again with the rows that are in memory, and open for more. */
+/* Writes both files again with the rows that are in memory, and opens them for more. */
 int table_rewrite(table *t);
-/* The rows are on the disk when it returns. */
+/* Puts the rows on the disk. */
 int table_sync(const table *t);
-/* One more row, in memory and in the files. */
+/* Adds a row, in memory and in the files. */
 int table_add(table *t, const double *row);
 
 #endif

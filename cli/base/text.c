@@ -15,7 +15,7 @@ const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
   return text;
 }
 
-/* 1: the word is one of the list, whose words have a blank between them. */
+/* Returns 1 if the word is one of the list, whose words have a blank between them. */
 static int is_among(const char *list, const char *word) {
   size_t n = strlen(word);
   for (const char *p = strstr(list, word); n && p; p = strstr(p + 1, word))

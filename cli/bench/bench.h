@@ -16,7 +16,7 @@ typedef struct speed_room {
   float *x, *z;
   void *codes, *scales; /* a byte for each element; for every 16th */
 } speed_room;
-/* HU_E_MEMORY: free it all the same. */
+/* Allocates and fills the arrays. After HU_E_MEMORY they are to be freed, too. */
 hu_status speed_room_make(speed_room *room);
 void speed_room_free(speed_room *room);
 
@@ -43,7 +43,7 @@ enum {
   SPEED_SIDE = 512          /* of matrices */
 };
 
-/* Number i of all cases, NULL: there are not so many. */
+/* Returns case number i of all, NULL behind the last one. */
 const speed_case *speed_case_at(size_t i);
 extern const speed_case speed_arrays[], speed_products[], speed_steps[]; /* each up to one without a name */
 
@@ -53,10 +53,10 @@ enum { SPEED_RUNS = 3 };
 typedef struct speed_result {
   double figure, best, worst, ratios[SPEED_RUNS];
 } speed_result;
-/* SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind at least. */
+/* Makes SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind. */
 hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads, double seconds);
 
-/* A generator for operands: the next number of a normal distribution, about, with deviation 1. */
+/* Returns the next number of a generator for operands: normal, about, with deviation 1. */
 float speed_normal(uint64_t *state);
 
 #endif

@@ -24,7 +24,7 @@ static void drop(speed_job *j) {
   free(j);
 }
 
-/* D = A B of values of format f. */
+/* Computes D = A B of values of format f. */
 static void multiply(speed_job *j, hu_format f, const hu_accum *accum) {
   const size_t n = SPEED_SIDE;
   const hu_mode rne = {0};
@@ -46,7 +46,7 @@ static void plain(void *p) {
   multiply(p, hu_binary32(), &fp32);
 }
 
-/* Both calls read the same values, which format f has. */
+/* Fills both operands with the same values, which format f has. */
 static hu_status fill(speed_job *j) {
   const size_t n = (size_t)SPEED_SIDE * SPEED_SIDE;
   const hu_mode rne = {0};

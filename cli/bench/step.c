@@ -56,7 +56,7 @@ static void plain(void *p) {
   step(j, &j->plain);
 }
 
-/* Every operand and result of a product into the format. */
+/* Rounds every operand and result of a product to the format. */
 static hu_status round_products(hu_net *net, const char *format) {
   hu_product_rounding r = hu_product_rounding_plain();
   hu_rounding into = hu_rounding_keep();
@@ -69,7 +69,7 @@ static hu_status round_products(hu_net *net, const char *format) {
   return s;
 }
 
-/* format NULL: binary32. */
+/* Makes a network and its operands; format NULL: binary32. */
 static hu_status open(trainee *t, const char *format, unsigned threads) {
   t->net = hu_net_new(BATCH, threads);
   if (!t->net) return HU_E_MEMORY;
@@ -81,8 +81,8 @@ static hu_status open(trainee *t, const char *format, unsigned threads) {
   return s == HU_OK ? hu_net_initialize(t->net, 1) : s;
 }
 
-/* A batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all steps
- * have numbers alike. */
+/* Draws a batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all
+ * steps have numbers alike. */
 static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
   (void)room;
   uint64_t state = 3;

@@ -19,7 +19,7 @@ typedef struct id_box {
   double told;       /* when the last one was */
 } id_box;
 
-/* Long work says now and then on standard error how far it is, also where that is no terminal (progress_due). */
+/* Says now and then on standard error how far long work is, also where that is no terminal (progress_due). */
 void id_progress(id_box *box);
 
 /* Fills in the answers of rows first ... first + count - 1. 0, or an exit code. */
@@ -33,7 +33,7 @@ int id_program_answer(void *program, size_t count, const void *a, const void *b,
                       const void *sb, void *d);
 /* Ends the program if it does not end by itself when its input does. */
 void id_program_end(id_program *p);
-/* Standard input and output of this process instead: questions go out, answers come in. */
+/* Uses standard input and output of this process instead: questions go out, answers come in. */
 id_program *id_program_beside(const id_shape *shape, double seconds, FILE *log);
 
 /* A shared library's function void dot(size_t n, const void *a, const void *b, const void *c, void *d), with scales
@@ -65,7 +65,7 @@ void id_tile_fill(id_tile *t, const id_shape *shape, size_t first, size_t count,
 void id_tile_take(const id_tile *t, const id_shape *shape, size_t first, size_t count, void *d);
 void id_tile_free(id_tile *t);
 
-/* A model of this library, for tests and for telling models apart. */
+/* A model of this library, for tests and for distinguishing models. */
 typedef struct id_model {
   hu_accum accum;
   const id_shape *shape;

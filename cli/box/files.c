@@ -90,7 +90,7 @@ static int save(const id_files *f) {
   return status;
 }
 
-/* Waits for the command; past its time it is ended. */
+/* Waits for the command and ends it if its time is over. */
 static int wait_for(const id_files *f, pid_t pid) {
   struct timespec nap = {0, 2000000}, start, now;
   int status;

@@ -139,7 +139,7 @@ static void name_question(const asking *q, char *text, size_t size) {
   text[size - 1] = 0;
 }
 
-/* How the process ended, "" if it has not. */
+/* Writes how the process ended, "" if it has not. */
 static const char *ending(id_program *p, char *text, size_t size) {
   int status;
   text[0] = 0;
@@ -175,7 +175,7 @@ static int fail_silent(asking *q) {
                   q->p->seconds, (unsigned long long)q->p->answered, question);
 }
 
-/* A line that has come in whole. */
+/* Takes a line that has come in whole. */
 static int take_answer(asking *q) {
   id_program *p = q->p;
   char question[512];
@@ -218,8 +218,8 @@ static int take_bytes(asking *q, const char *bytes, size_t size) {
   return CLI_OK;
 }
 
-/* After POLLOUT a pipe takes PIPE_BUF bytes without waiting. It stays one that waits: our caller and others hold it,
- * too, and it would be theirs that does not. */
+/* Sends what can be sent: after POLLOUT a pipe takes PIPE_BUF bytes without waiting. It stays one that waits: our
+ * caller and others hold it, too, and it would be theirs that does not. */
 static int send_more(asking *q) {
   size_t left = q->size - q->sent;
   ssize_t n = write(q->p->in, q->text + q->sent, left < PIPE_BUF ? left : PIPE_BUF);

@@ -21,7 +21,7 @@ const palette palette_file = {
     "#d5dbe4",
     "#ffffff",
     {"#1f6fb8", "#c2571a", "#2c8a57", "#8a4fb0", "#b8322f", "#7a6a10", "#0f8a96", "#5b6575", "#c2408a", "#3a3f9e"}};
-/* Lines are told apart without colours, too. */
+/* Lines are distinguished without colours, too. */
 static const char *const dashes[CURVES_MAX] = {"",    "7 3",     "2 3",  "9 3 2 3", "12 4",
                                                "4 2", "1 2 5 2", "14 3", "3 5",     "8 2 2 2 2 2"};
 
@@ -32,7 +32,7 @@ typedef struct frame {
   const palette *p;
 } frame;
 
-/* On the axis's scale; NaN: not there. */
+/* Returns y on the axis's scale; NaN if it has no place there. */
 static double scaled(enum curve_axis axis, double y) {
   if (!isfinite(y) || (axis != CURVE_LINEAR && y <= 0)) return (double)NAN;
   return axis == CURVE_LOG10 ? log10(y) : axis == CURVE_LOG2 ? log2(y) : y;
@@ -55,7 +55,7 @@ static int find_range(frame *f, const chart *c) {
   return f->x0 <= f->x1;
 }
 
-/* Powers of ten require more than one of them. */
+/* Finds the ends of both axes. Powers of ten require more than one of them. */
 static int find_frame(frame *f, const chart *c) {
   *f = (frame){c->axis, c->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
   int found = find_range(f, c);
@@ -69,7 +69,7 @@ int chart_has_points(const chart *c) {
   return find_frame(&f, c);
 }
 
-/* Some room at both ends; a single value gets an axis, too. */
+/* Widens the axes at both ends; a single value gets an axis, too. */
 static void widen(frame *f) {
   if (f->x0 == f->x1) f->x1 = f->x0 + 1;
   if (f->axis == CURVE_LINEAR && f->y0 > 0 && f->y0 < 0.4 * f->y1) f->y0 = 0;
@@ -79,11 +79,11 @@ static void widen(frame *f) {
   f->y1 += pad;
 }
 
-/* Of a number on its axis's scale, each. */
+/* Return the position of a number on its axis's scale, in the drawing. */
 static double at_x(const frame *f, double x) { return LEFT + (RIGHT - LEFT) * (x - f->x0) / (f->x1 - f->x0); }
 static double at_y(const frame *f, double y) { return f->foot - (f->foot - f->top) * (y - f->y0) / (f->y1 - f->y0); }
 
-/* Ten to the power k, as a power where it is far from 1. */
+/* Writes ten to the power k, as a power where it is far from 1. */
 static void ten(svg *s, const frame *f, double y, int k) {
   char text[32];
   snprintf(text, sizeof text, k >= -3 && k <= 4 ? "%g" : "1e%g", k >= -3 && k <= 4 ? pow(10, k) : k);
@@ -124,7 +124,7 @@ static void rule(svg *s, const frame *f, double tick) {
   svg_line(s, LEFT, at_y(f, tick), RIGHT, at_y(f, tick), f->p->rule, 1);
 }
 
-/* 2 and 5 times powers of ten, where there are few of these. */
+/* Draws lines at 2 and 5 times powers of ten, where there are few of these. */
 static void draw_between(svg *s, const frame *f) {
   static const double times[] = {2, 5};
   for (double k = floor(f->y0); k <= f->y1; k++)
@@ -155,7 +155,7 @@ static double width_of(const char *name) {
   return 34 + 7.6 * (double)letters + 26;
 }
 
-/* In as many lines as the names take; s NULL: only counts them. */
+/* Draws the legend in as many lines as the names take, and returns their number; s NULL: only counts them. */
 static int draw_legend(svg *s, const palette *p, const chart *c) {
   double x = LEFT;
   int line = 0;
@@ -196,7 +196,7 @@ static void dot(svg *s, const frame *f, double x, double y, double radius, size_
   fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius, f->p->line[i]);
 }
 
-/* A line in pieces: a point that is not there ends one. A piece of one point is a dot. */
+/* Draws a line in pieces: a point that is not there ends one. A piece of one point is a dot. */
 static void draw_all(svg *s, const frame *f, const curve *c, size_t i) {
   size_t begin = 0;
   for (size_t j = 0; j <= c->count; j++) {
@@ -214,8 +214,8 @@ static void draw_all(svg *s, const frame *f, const curve *c, size_t i) {
   }
 }
 
-/* Of part number `part`: where its smallest and its largest point are, SIZE_MAX if there is none; 1 if one is missing.
- */
+/* Finds where the smallest and the largest point of a part are, SIZE_MAX if there is none; returns 1 if one is
+ * missing. */
 static int part_ends(const frame *f, const curve *c, size_t part, size_t *low, size_t *high) {
   int gap = 0;
   *low = *high = SIZE_MAX;
@@ -234,7 +234,7 @@ static void end_piece(svg *s, int *open) {
   *open = 0;
 }
 
-/* The smallest and the largest one of each part, in their order. A part that lacks a point is a line of its own. */
+/* Draws the smallest and the largest point of each part, in their order. A part that lacks one is a line of its own. */
 static void draw_thinned(svg *s, const frame *f, const curve *c, size_t i) {
   int open = 0;
   for (size_t part = 0; part < PARTS; part++) {
@@ -274,7 +274,7 @@ static void draw_chart(svg *s, const frame *f, const chart *c) {
   }
 }
 
-/* 0: nothing to draw; else the height of the drawing. */
+/* Returns the height of the drawing, 0 if there is nothing to draw. */
 static int frame_of(frame *f, const chart *c, const palette *p) {
   if (c->count > CURVES_MAX || !find_frame(f, c)) return 0;
   widen(f);

@@ -31,12 +31,12 @@ typedef struct chart {
 } chart;
 enum { CURVES_MAX = 10 };
 
-/* 1 if there is a point to draw. */
+/* Returns 1 if there is a point to draw. */
 int chart_has_points(const chart *c);
-/* Where there are many points, the smallest and the largest one of each of 400 parts stand for them. Lines break where
- * points are left out. */
+/* Draws the chart. Where there are many points, the smallest and the largest one of each of 400 parts stand for them.
+ * Lines break where points are left out. */
 void chart_draw(FILE *out, const chart *c);
-/* The drawing as an SVG file, with its title above it, on white. 0, or an exit code after an error line. */
+/* Writes the drawing as an SVG file, its title above it, on white. Returns 0, or an exit code after an error line. */
 int chart_write(const char *path, const chart *c);
 
 /* A column for each exponent, of the share that its count has of all counts of the same set; zeros have one, too. */
@@ -51,7 +51,7 @@ typedef struct exponent_mark {
 } exponent_mark;
 void exponents_draw(FILE *out, const char *id, const char *title, const char *text, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count);
-/* As chart_write. */
+/* Writes the columns, as chart_write does. */
 int exponents_write(const char *path, const char *title, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count);
 enum { EXPONENT_SETS_MAX = 3 };
@@ -63,7 +63,7 @@ typedef struct palette {
   const char *ink, *soft, *rule, *paper, *line[CURVES_MAX];
 } palette;
 extern const palette palette_page, palette_file;
-/* An SVG file begun with its title; what is drawn until svg_close is below it. */
+/* Begins an SVG file with its title; what is drawn until svg_close is below it. */
 int drawing_open(svg *s, int width, int height, const char *title);
 
 #endif

@@ -20,7 +20,7 @@ static double x_of(const axis *a, double value) {
   return LEFT + (RIGHT - LEFT) * (log10(value) - a->low) / (a->high - a->low);
 }
 
-/* From below the smallest figure to above the largest one; 10^-1 to 1 where all are 0. */
+/* Returns an axis from below the smallest figure to above the largest one; 10^-1 to 1 where all are 0. */
 static axis axis_of(const error_row *rows, size_t count) {
   double low = HUGE_VAL, high = 0;
   for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/draw/errors.h - how far results lie from a reference, a row for each way of computing them, on a logarithmic
- * axis. */
+/* cli/draw/errors.h - how far results lie from a reference, one row per model, on a logarithmic axis. */
 #ifndef HALFULP_CLI_DRAW_ERRORS_H
 #define HALFULP_CLI_DRAW_ERRORS_H
 
@@ -12,7 +11,7 @@ typedef struct error_row {
   size_t count, different, not_finite;
 } error_row;
 
-/* 0, or an exit code after an error line. */
+/* Writes the drawing. Returns 0, or an exit code after an error line. */
 int errors_write(const char *path, const char *title, const error_row *rows, size_t count);
 
 #endif

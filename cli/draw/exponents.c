@@ -38,7 +38,7 @@ static int find_columns(columns *c, const exponents *sets, size_t count, const p
   return 1;
 }
 
-/* Of exponent e; of the zeros two columns before the first. */
+/* Returns the position of exponent e; zeros stand two columns before the first. */
 static double at(const columns *c, int e) { return LEFT + (e - c->low + 2) * c->width; }
 
 static double height(uint64_t count, uint64_t of) {
@@ -82,7 +82,7 @@ static void draw_marks(svg *s, const columns *c, const exponent_mark *marks, siz
     if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
     double x = at(c, marks[i].exponent);
     svg_line(s, x, TOP - 18, x, FOOT, c->p->ink, 1);
-    int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where there is no room behind it */
+    int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where the right has no space */
     svg_text(s, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->p->ink, "", marks[i].name);
   }
 }

@@ -8,8 +8,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 
-/* XML allows neither control characters (C0) nor bytes that are not UTF-8; DEL and C1 would show nothing. Returns how
- * many bytes of the text it used. */
+/* Writes a character, ? for what XML does not allow (C0 and bytes that are not UTF-8), and for DEL and C1, which would
+ * show nothing. Returns how many bytes of the text it used. */
 static size_t put_text(FILE *out, const unsigned char *text) {
   int wide = text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0;
   size_t n = cli_character((const char *)text);
@@ -68,7 +68,7 @@ void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, cons
   fputs("</text>\n", s->out);
 }
 
-/* The edge is a text of its own, below the other one: not every program that shows SVG knows paint-order. */
+/* Draws the edge as a text of its own, below the other one: not every program that shows SVG knows paint-order. */
 void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k) {
   char stroke[96];
   snprintf(stroke, sizeof stroke, " stroke=\"%s\" stroke-width=\"5\" stroke-linejoin=\"round\"", edge);

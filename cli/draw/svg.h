@@ -15,20 +15,20 @@ typedef struct svg {
 
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
-/* 0, or an exit code after an error line. */
+/* Begins a drawing. Returns 0, or an exit code after an error line. */
 int svg_open(svg *s, int width, int height, const char *title);
 void svg_rect(svg *s, double x, double y, double width, double height, const char *fill);
 void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width);
-/* Escapes the text. style: extra attributes, "" if none. */
+/* Draws the text, escaped. style: extra attributes, "" if none. */
 void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
               const char *text);
-/* 2 to the power k, the exponent raised, with an edge of the paper's colour that keeps it readable on a line. */
+/* Draws 2 to the power k, the exponent raised, with an edge of the paper's colour that keeps it readable on a line. */
 void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k);
-/* Text for XML and HTML, quotes and control characters included. */
+/* Writes text for XML and HTML, quotes and control characters included. */
 void svg_escaped(FILE *out, const char *text);
-/* Of an axis: 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
+/* Returns the step of an axis, 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
 double svg_nice_step(double range, int count);
-/* Ends the drawing, writes it to path if path is not NULL, frees it. 0 or an exit code. */
+/* Ends the drawing, writes it to path if path is not NULL, frees it. Returns 0 or an exit code. */
 int svg_close(svg *s, const char *path);
 
 #endif

@@ -20,7 +20,7 @@ static int class_of(const plot_state *s, double x, uint64_t i) {
   return events & HU_EVENT_SUBNORMAL ? SUBNORMAL : NORMAL;
 }
 
-/* Bins start at 2^-1076. */
+/* Returns the bin of a number; bins start at 2^-1076. */
 static int bin_of(double magnitude) {
   int exponent;
   double fraction = frexp(magnitude, &exponent);

@@ -26,7 +26,7 @@ static int has_subnormals(const drawing *d) {
   return d->f.zero == HU_ZERO_FIELD && d->f.subnormal == HU_SUBNORMAL_GRADUAL && d->f.m > 0;
 }
 
-/* From where on the values are normal. */
+/* Returns the magnitude from which on values are normal. */
 static double normal_from(const drawing *d) { return d->l.min_normal > 0 ? d->l.min_normal : ldexp(1, d->l.emin); }
 
 static void draw_region(drawing *d, double from, double to, int class) {
@@ -62,7 +62,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The values of a number system, in whatever order its codes have; of wide ones those next to powers of two. */
+/* Draws the values of a number system, in whatever order its codes have; of wide ones those next to powers of two. */
 static void draw_system_ticks(drawing *d) {
   double last = -10, *values = cli_room((size_t)1 << 16, sizeof *values);
   hu_number n = d->state->system;
@@ -81,7 +81,7 @@ static void draw_system_ticks(drawing *d) {
   free(values);
 }
 
-/* Every value; in wide formats, where they would merge, every power of two. */
+/* Draws every value; in wide formats, where they would merge, every power of two. */
 static void draw_ticks(drawing *d) {
   double last = -10;
   if (d->state->other) {
@@ -95,7 +95,7 @@ static void draw_ticks(drawing *d) {
   for (uint64_t c = first; c <= d->l.max_code; c += step) draw_tick(d, (uint32_t)c, &last);
 }
 
-/* Binades from one label of the axis to the next. */
+/* Returns the binades from one label of the axis to the next. */
 static int axis_step(const drawing *d) {
   double per_binade = (double)(PLOT_RIGHT - PLOT_LEFT) / (d->high - d->low);
   int step = 1;
@@ -115,7 +115,7 @@ void plot_axis(drawing *d) {
   }
 }
 
-/* From the band down to a mark's row; it leaves out the label of the axis that it would cross. */
+/* Draws a line from the band down to a mark's row; it leaves out the label of the axis that it would cross. */
 static void draw_leader(drawing *d, double x, double to, const char *colour) {
   enum { HALF_LABEL = 18, LABEL_TOP = 7, LABEL_FOOT = 28 };
   double foot = d->band + PLOT_BAND, per_step = (double)(PLOT_RIGHT - PLOT_LEFT) / (d->high - d->low) * axis_step(d);
@@ -129,8 +129,8 @@ static void draw_leader(drawing *d, double x, double to, const char *colour) {
   svg_line(&d->out, x, foot + LABEL_FOOT, x, to, colour, 1);
 }
 
-/* One row each, so that labels never meet. A label has an edge, a text of its own below it, against the leaders of the
- * rows further down, which are drawn before. */
+/* Draws a mark in a row of its own, so that labels never meet. A label has an edge, a text of its own below it, against
+ * the leaders of the rows further down, which are drawn before. */
 static void draw_mark(drawing *d, int row, double value, const char *name, const char *colour) {
   char text[96];
   double x = x_of(d, value), y = d->band + PLOT_BAND + 50 + 20 * row;
@@ -152,7 +152,7 @@ static void draw_marks(drawing *d) {
   draw_mark(d, 0, d->l.max, "max", plot_colours[OVERFLOW]);
 }
 
-/* A round step: 1, 2 or 5 times a power of ten, at most five of them up to top. */
+/* Returns a round step: 1, 2 or 5 times a power of ten, at most five of them up to top. */
 static uint64_t count_step(uint64_t top) {
   static const unsigned factors[] = {1, 2, 5};
   uint64_t power = 1;
@@ -207,7 +207,7 @@ static void draw_row(drawing *d, double y, int class, const char *name, const ch
   svg_text(&d->out, PLOT_LEFT + 830, y, 13, SVG_END, PLOT_INK, "", text);
 }
 
-/* Then nothing becomes zero either. */
+/* Returns 1 for systems with a NaR: then nothing becomes zero either. */
 static int has_nar(hu_number n) {
   return n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
 }
@@ -222,7 +222,7 @@ static const char *values_of(const drawing *d) {
   return symmetric(d) ? "values of each sign" : "positive values";
 }
 
-/* How many values of a sign are subnormal numbers, and how many are not. */
+/* Counts the values of a sign that are subnormal numbers, and those that are not. */
 static uint32_t subnormal_values(const drawing *d) {
   uint32_t normal = (uint32_t)1 << d->f.m;
   return !has_subnormals(d) ? 0 : normal <= d->l.max_code ? normal - 1 : d->l.max_code;
@@ -255,7 +255,7 @@ static void draw_table(drawing *d, double y, hu_mode mode) {
   svg_text(&d->out, PLOT_LEFT, y + (d->f.sign ? 102 : 126), 13, SVG_START, PLOT_GREY, "", text);
 }
 
-/* How many codes have positive values. */
+/* Counts the codes that have positive values. */
 static uint32_t positive_values(hu_number n, hu_number_limits l) {
   uint32_t count = 0;
   if (n.kind == HU_NUMBER_HIFLOAT8) return 126; /* of the 127 codes above zero one is the infinity */
@@ -327,7 +327,7 @@ static void draw_heading(drawing *d, const plot_state *s) {
   svg_text(&d->out, PLOT_LEFT, 114, 13, SVG_START, PLOT_INK, "", line);
 }
 
-/* What the drawing asks of a format, for a number system: normal numbers alone. Not 0: no value is positive. */
+/* Makes of a number system what a drawing needs of a format: normal numbers alone. Not 0: no value is positive. */
 static int as_format(drawing *d) {
   hu_number n = d->state->system;
   hu_number_limits l = hu_number_limits_of(n);

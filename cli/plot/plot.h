@@ -30,17 +30,17 @@ typedef struct histogram {
 } histogram;
 
 void plot_gather(histogram *h, const plot_state *s, const cli_source *source, size_t count);
-/* The elements of a class in `group` bins from `first` on; class < 0: of all. */
+/* Adds the elements of a class in `group` bins from `first` on; class < 0: of all. */
 uint64_t plot_group_sum(const histogram *h, int first, int group, int class);
 uint64_t plot_tallest(const histogram *h, int group);
 
-/* The name of the format, as it was given. */
+/* Writes the name of the format, as it was given. */
 const char *plot_name(char name[CLI_NAME_MAX], const plot_state *s);
 /* How many numbers of a sign are normal and subnormal. */
 typedef struct plot_counts {
   uint32_t normal, subnormal;
 } plot_counts;
-/* 0, or an exit code after an error line. data NULL: none; else a histogram for each format. */
+/* Draws a format. data NULL: none; else a histogram for each format. Returns 0, or an exit code after an error line. */
 int plot_draw(const plot_state *s, const histogram *data, plot_counts *counts);
 int plot_draw_several(const plot_state *s, size_t formats, const histogram *data, plot_counts *counts);
 
@@ -62,13 +62,13 @@ typedef struct drawing {
   int group; /* bins to a bar */
 } drawing;
 
-/* A drawing of one format, without axis; 0, or an exit code after an error line. */
+/* Begins a drawing of one format, without axis. Returns 0, or an exit code after an error line. */
 int plot_begin(drawing *d, const plot_state *s, const histogram *data);
-/* An axis that shows all of the format and of its data. */
+/* Widens the axis, so that it shows all of the format and of its data. */
 void plot_widen(drawing *d, const drawing *by);
-/* How many bins are a bar that is wide enough to be seen. */
+/* Decides how many bins are a bar that is wide enough to be seen. */
 void plot_group(drawing *d);
-/* The regions and the values of the format, from d->band on; the axis below; bars above d->bars, in one colour if
+/* Draws the regions and the values of the format, from d->band on; the axis below; bars above d->bars, in one colour if
  * plain. */
 void plot_band(drawing *d);
 void plot_axis(drawing *d);

@@ -21,7 +21,7 @@ static void draw_share(drawing *d, int at, double y, int class) {
   svg_text(&d->out, column[at], y, 13, SVG_END, h->classes[class] ? PLOT_INK : PLOT_GREY, "", text);
 }
 
-/* All digits, where they have room. */
+/* Writes all digits, where they fit the column. */
 static const char *limit_text(char text[CLI_NAME_MAX], double x) {
   snprintf(text, CLI_NAME_MAX, "%s", DECIMAL(x));
   if (strlen(text) > 13) snprintf(text, CLI_NAME_MAX, "%s", ROUNDED(x, 6));
@@ -62,7 +62,7 @@ static void draw_heading(drawing *d, const plot_state *s) {
   svg_text(&d->out, PLOT_LEFT, 66, 13, SVG_START, PLOT_INK, "", line);
 }
 
-/* All on one axis, below each other from `top` on; the end of the last band. */
+/* Places all on one axis, below each other from `top` on; returns the end of the last band. */
 static double place(drawing *d, size_t formats, double top) {
   for (size_t i = 1; i < formats; i++) plot_widen(&d[0], &d[i]);
   plot_widen(&d[0], &d[0]);
@@ -77,7 +77,7 @@ static double place(drawing *d, size_t formats, double top) {
   return d[formats - 1].band + PLOT_BAND;
 }
 
-/* Each draws into the file of the first. */
+/* Draws each into the file of the first. */
 static void draw_bands(drawing *d, size_t formats) {
   char name[CLI_NAME_MAX];
   for (size_t i = 0; i < formats; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of 64-bit Arm: the Arm Architecture Reference Manual has each of them. Whether a processor has those of
- * bfloat16, Linux says. */
+/* Instructions of 64-bit Arm: the Arm Architecture Reference Manual has each of them. Linux says whether the CPU has
+ * those of bfloat16. */
 #include "cli/processor/processor.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 
 static int has_fma(void) { return 1; }
-/* HWCAP2_BF16. */
+/* Looks for HWCAP2_BF16. */
 static int has_bf16(void) { return (getauxval(AT_HWCAP2) >> 14 & 1) != 0; }
 
 static void fmla_single(void *d, const void *a, const void *b, const void *c) {
@@ -31,7 +31,7 @@ static void fmla_double(void *d, const void *a, const void *b, const void *c) {
   memcpy(d, z, sizeof z);
 }
 
-/* Registers 0 to 2; written as words, for compilers that know no bfloat16. */
+/* Defines an instruction on registers 0 to 2; written as words, for compilers that know no bfloat16. */
 #define BFLOAT16(name, word)                                                                             \
   static void name(void *d, const void *a, const void *b, const void *c) {                               \
     float32x4_t z;                                                                                       \
@@ -45,7 +45,7 @@ static void fmla_double(void *d, const void *a, const void *b, const void *c) {
 BFLOAT16(bfdot_lanes, "0x6e42fc20") /* BFDOT v0.4s, v1.8h, v2.8h */
 BFLOAT16(bfmmla, "0x6e42ec20")      /* BFMMLA v0.4s, v1.8h, v2.8h: rows of A and columns of B have four elements */
 
-/* The row of A in all lanes. */
+/* Computes with the row of A in all lanes. */
 static void bfdot(void *d, const void *a, const void *b, const void *c) {
   uint32_t pair, x[4];
   memcpy(&pair, a, sizeof pair);

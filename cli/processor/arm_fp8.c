@@ -31,7 +31,7 @@ static int has_matrix4(void) { return has(FPMR) && (getauxval(AT_HWCAP) >> F8MM4
 
 typedef void fp8_instruction(uint8_t z[16], const uint8_t x[16], const uint8_t y[16], uint64_t formats);
 
-/* Registers 0 to 2, between two settings of FPMR. */
+/* Defines an instruction on registers 0 to 2, between two settings of FPMR. */
 #define WITH_FPMR "mrs x9, S3_3_C4_C4_2\n\tmsr S3_3_C4_C4_2, %3\n\tldr q1, [%1]\n\tldr q2, [%2]\n\t"
 #define FP8(name, word)                                                                                    \
   static void name(uint8_t z[16], const uint8_t x[16], const uint8_t y[16], uint64_t formats) {            \

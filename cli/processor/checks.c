@@ -10,7 +10,7 @@
 
 enum { SHOWN_MAX = 5, EIGHT = PROCESSOR_LANES };
 
-/* One result of `digits` digits; `from`: what was asked. */
+/* Compares one result of `digits` digits; `from`: what was asked. */
 static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t right, int digits) {
   t->compared++;
   if (got == right) return;
@@ -21,7 +21,7 @@ static void compare(processor_tally *t, uint64_t from, uint32_t got, uint32_t ri
 
 /* ---- conversions ---- */
 
-/* All NaN are one: which digits stay is the processor's matter. */
+/* Makes all NaN one: which digits stay is for the CPU to choose. */
 static uint32_t one_nan(uint32_t x, uint32_t infinity, uint32_t sign) {
   return (x & ~sign) > infinity ? infinity + 1 : x;
 }
@@ -46,8 +46,8 @@ void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uin
   }
 }
 
-/* A number of any exponent, or of those that binary16 has and some below them; of all digits, or of few, so that it is
- * half way between two codes or one itself. */
+/* Draws a number of any exponent, or of those that binary16 has and some below them; of all digits, or of few, so that
+ * it is half way between two codes or one itself. */
 static float drawn(uint32_t u, uint32_t v) {
   enum { LOWEST = 127 - 26, EXPONENTS = 43 };
   uint32_t z = v % 4 ? (u & 0x807FFFFFu) | (LOWEST + u % EXPONENTS) << 23 : u;
@@ -77,7 +77,7 @@ void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(u
 
 /* ---- 8-bit formats ---- */
 
-/* The first magnitude that may be a NaN, less one. */
+/* Returns the first magnitude that may be a NaN, less one. */
 static uint32_t last_of(hu_format f) {
   const hu_limits x = hu_limits_of(f);
   return x.inf_code <= 0xFF ? x.inf_code : x.max_code;
@@ -98,7 +98,7 @@ void processor_check_widen8(processor_tally *t, hu_format f, void (*widen)(uint1
   }
 }
 
-/* What eight values should have become. */
+/* Compares what eight values have become with what they should have. */
 static void compare_bytes(processor_tally *t, hu_format f, const float *x, const uint8_t *z) {
   const hu_mode to_infinity = {.round = HU_RNE, .saturate = HU_SAT_NONE};
   for (uint32_t i = 0; i < EIGHT; i++) {
@@ -142,13 +142,13 @@ static int16_t half_at(uint32_t word, int at) {
   return (int16_t)(x >= 0x8000 ? x - 0x10000 : x);
 }
 
-/* Modulo 2^32: a sum does not saturate. */
+/* Adds modulo 2^32: a sum does not saturate. */
 static uint32_t two_products(uint32_t c, uint32_t a, uint32_t b) {
   const int64_t sum = (int64_t)half_at(a, 0) * half_at(b, 0) + (int64_t)half_at(a, 1) * half_at(b, 1);
   return c + (uint32_t)(uint64_t)sum;
 }
 
-/* Every fourth half is at an end of its range. */
+/* Draws two halves; every fourth one is at an end of its range. */
 static uint32_t drawn_halves(uint32_t u) {
   static const uint16_t ends[] = {0x8000, 0x7FFF, 0x8001, 0xFFFF};
   return u % 4 ? u : (uint32_t)ends[u >> 8 & 3] << 16 | ends[u >> 10 & 3];

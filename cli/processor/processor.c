@@ -32,7 +32,7 @@ void processor_name(char name[PROCESSOR_NAME_MAX]) {
   name_of(name);
 }
 
-/* Number i of those that are here. */
+/* Returns number i of those that are here. */
 static const processor_unit *unit_at(size_t i) {
   const processor_unit *const lists[] = {processor_units_x86, processor_units_arm, processor_units_arm_fp8};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {

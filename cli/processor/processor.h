@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/processor/processor.h - instructions of the processor at hand that add up products, and the presets that model
- * them: they are asked as those of a device are (halfulp/device.h), tiles of A, B, C and D. And instructions that no
- * preset models: each has a check of its own. */
+/* cli/processor/processor.h - instructions of this machine's CPU that add up products, and the presets that model them:
+ * they are asked as those of a device are (halfulp/device.h), tiles of A, B, C and D. And instructions that no preset
+ * models: each has a check of its own. */
 #ifndef HALFULP_CLI_PROCESSOR_PROCESSOR_H
 #define HALFULP_CLI_PROCESSOR_PROCESSOR_H
 
@@ -34,7 +34,7 @@ typedef struct processor_check {
 } processor_check;
 extern const processor_check processor_checks_x86[], processor_checks_arm[], processor_checks_arm_fp8[];
 
-/* Number i of those that this processor has; NULL: there are not so many. */
+/* Returns number i of those that this CPU has; NULL behind the last one. */
 const processor_check *processor_check_at(size_t i);
 /* checks.c. An instruction takes so many numbers: all 2^16 codes of binary16 against hu_decode; binary32 numbers
  * against hu_encode in a mode of rounding, HU_RNE ...; c[i] plus two products of signed halves of 16 bits, modulo 2^32.
@@ -49,12 +49,12 @@ void processor_check_narrow32(processor_tally *t, hu_format f, void (*narrow)(ui
 void processor_check_pairs(processor_tally *t, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b));
 
 enum { PROCESSOR_NAME_MAX = 160 };
-/* Maker and kind of the processor, with family, model and stepping where it says them. */
+/* Writes maker and kind of the CPU, with family, model and stepping where it says them. */
 void processor_name(char name[PROCESSOR_NAME_MAX]);
 
-/* Number i of the instructions that this processor has, as hu_device_mma_at; HU_E_NAME: there are not so many. */
+/* Returns number i of the instructions that this CPU has, as hu_device_mma_at; HU_E_NAME behind the last one. */
 hu_status processor_mma_at(hu_device_mma *mma, size_t i);
-/* `tiles` times instruction i, as hu_device_mma_run. */
+/* Runs instruction i `tiles` times, as hu_device_mma_run. */
 hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c);
 
 #endif

@@ -18,7 +18,7 @@ static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu
 static int has_bf16(void) { return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512f"); }
 static int has_vnni(void) { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512f"); }
 
-/* The first `size` bytes of a row of A. */
+/* Reads the first `size` bytes of a row of A. */
 static int32_t word_of(const void *a) {
   int32_t z;
   memcpy(&z, a, sizeof z);
@@ -56,7 +56,7 @@ static int has_avx_vnni(void) {
   return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
 }
 
-/* YMM0 += what YMM1 and YMM2 have, in place of the number at z. */
+/* Defines an instruction: YMM0 += what YMM1 and YMM2 have, in place of the number at z. */
 #define AVX_VNNI(name, opcode)                                                           \
   static void name(void *z, const void *x, const void *y) {                              \
     __asm__ volatile(                                                                    \
@@ -76,13 +76,13 @@ static void vpdpbusd_of_256(void *d, const void *a, const void *b, const void *c
   vex_vpdpbusd(d, x, b);
 }
 
-/* Bit 23 of EDX of leaf 7. */
+/* Looks at bit 23 of EDX of leaf 7. */
 static int has_fp16(void) {
   unsigned a, b, c, d;
   return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
 }
 
-/* VFMADD213PH ZMM0, ZMM1, ZMM2: ZMM0 = ZMM1 ZMM0 + ZMM2; as bytes, for compilers that do not know it. */
+/* Computes VFMADD213PH ZMM0, ZMM1, ZMM2: ZMM0 = ZMM1 ZMM0 + ZMM2; as bytes, for compilers that do not know it. */
 static void fma_half(void *d, const void *a, const void *b, const void *c) {
   uint16_t x[32];
   for (int i = 0; i < 32; i++) memcpy(x + i, a, sizeof *x);
@@ -99,7 +99,7 @@ static void fma_half(void *d, const void *a, const void *b, const void *c) {
 
 enum { SIDE = 16, ROW = 64 };
 
-/* Leaf 7: AMX-BF16 is bit 22 of EDX, AMX-TILE bit 24, AMX-INT8 bit 25. */
+/* Looks at leaf 7: AMX-BF16 is bit 22 of EDX, AMX-TILE bit 24, AMX-INT8 bit 25. */
 static int has_amx(void) {
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
   unsigned a, b, c, d, all = 1u << 22 | 1u << 24 | 1u << 25;
@@ -107,7 +107,7 @@ static int has_amx(void) {
   return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 
-/* Bit 21 of EAX of leaf 7, subleaf 1. */
+/* Looks at bit 21 of EAX of leaf 7, subleaf 1. */
 static int has_amx_fp16(void) {
   unsigned a, b, c, d;
   return has_amx() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 21 & 1);
@@ -120,7 +120,7 @@ typedef struct tile_shape {
 } tile_shape;
 static const tile_shape tiles = {1, 0, {0}, {ROW, ROW, ROW}, {SIDE, SIDE, SIDE}};
 
-/* Row r of the tile of B has four bytes of each column: those that meet bytes 4 r ... 4 r + 3 of a row of A. */
+/* Lays out B: row r of its tile has four bytes of each column, which meet bytes 4 r ... 4 r + 3 of a row of A. */
 static void turned(uint32_t z[SIDE][SIDE], const void *b) {
   uint32_t x[SIDE][SIDE];
   memcpy(x, b, sizeof x);
@@ -129,7 +129,7 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
   }
 }
 
-/* The numbers of tiles are constants of the instruction. */
+/* Defines an instruction, whose numbers of tiles are constants. */
 #define AMX(name, instruction, features)                                                                \
   __attribute__((target("amx-tile," features))) static void name(void *d, const void *a, const void *b, \
                                                                  const void *c) {                       \
@@ -145,7 +145,7 @@ static void turned(uint32_t z[SIDE][SIDE], const void *b) {
     _tile_release();                                                                                    \
   }
 AMX(tdpbf16ps, _tile_dpbf16ps, "amx-bf16")
-/* Of tiles 0, 1 and 2; as bytes, for compilers that do not know it. */
+/* Computes with tiles 0, 1 and 2; as bytes, for compilers that do not know it. */
 #define BYTES_TDPFP16PS(z, x, y) __asm__ volatile(".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1")
 AMX(tdpfp16ps, BYTES_TDPFP16PS, "amx-bf16")
 AMX(tdpbssd, _tile_dpbssd, "amx-int8")
@@ -169,7 +169,7 @@ const processor_unit processor_units_x86[] = {
 
 /* ---- conversions, and products of 16 bits ---- */
 
-/* The compiler's own question does not know F16C everywhere: bit 29 of ECX of leaf 1. */
+/* Looks at bit 29 of ECX of leaf 1: __builtin_cpu_supports does not know F16C everywhere. */
 static int has_f16c(void) {
   unsigned a, b, c, d;
   return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c >> 29 & 1);
@@ -180,7 +180,7 @@ __attribute__((target("avx,f16c"))) static void vcvtph2ps(float *z, const uint16
 }
 static void check_vcvtph2ps(processor_tally *t) { processor_check_widen(t, vcvtph2ps); }
 
-/* The mode is a constant of the instruction. */
+/* Defines a conversion, whose mode is a constant of the instruction. */
 #define VCVTPS2PH(mode, round, constant)                                                          \
   __attribute__((target("avx,f16c"))) static void vcvtps2ph_##mode(uint16_t *z, const float *x) { \
     _mm_storeu_si128((__m128i *)(void *)z, _mm256_cvtps_ph(_mm256_loadu_ps(x), (constant)));      \
@@ -200,7 +200,7 @@ static void check_vpdpwssd(processor_tally *t) { processor_check_pairs(t, vpdpws
 static void vpdpwssd_of_256(uint32_t *c, const uint32_t *a, const uint32_t *b) { vex_vpdpwssd(c, a, b); }
 static void check_vpdpwssd_of_256(processor_tally *t) { processor_check_pairs(t, vpdpwssd_of_256); }
 
-/* AVX2's two steps of it. */
+/* Computes it in AVX2's two steps. */
 __attribute__((target("avx2"))) static void vpmaddwd(uint32_t *c, const uint32_t *a, const uint32_t *b) {
   const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a),
                 y = _mm256_loadu_si256((const __m256i *)(const void *)b),

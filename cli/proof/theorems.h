@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* All of them, a line each with its statement; json: as an array of objects. */
+/* Lists all of them, a line each with its statement; json: as an array of objects. */
 void proof_list(FILE *out, int json);
-/* One line: how many were proved for the sources of this program, for others, not yet. */
+/* Says in a line how many were proved for the sources of this program, for others, not yet. */
 void proof_summary(FILE *out);
 
 #endif
