@@ -81,7 +81,7 @@ static int has_length(const hu_accum *x) {
   return x->block.rule != HU_BLOCK_CHAIN || x->block.order != HU_BLOCK_ORDER_UP;
 }
 
-/* An exact block flushes where its format does. */
+/* Returns 1 if it can flush: an exact block does where its format does. */
 static int can_flush(const hu_accum *x) {
   return is_block(x, EXACT) && x->sum.e && x->sum.zero == HU_ZERO_FIELD && x->sum.subnormal != HU_SUBNORMAL_NONE;
 }
@@ -148,20 +148,20 @@ static void put_groups(values *v, const id_space *s, const hu_accum *x) {
     if (s->shape->every % (unsigned)g == 0 && x->block.length % g == 0) put(v, g);
 }
 
-/* promote(N) adds C to the sum of N products, splitk(S) to the sum of all. */
+/* Puts promote(N), where C is added to the sum of N products, and splitk(S), where it is added to the sum of all. */
 static void put_scaling(values *v, const id_space *s) {
   int n = (int)s->shape->n;
   put_range(v, s->part ? s->part : 1, s->part ? s->part : n);
   if (!s->part || s->part == n) put_range(v, n + 2, 2 * n);
 }
 
-/* The exponent that no product reaches: big at or above it has no effect. */
+/* Returns the exponent that no product reaches: big at or above it has no effect. */
 static int products_top(const id_space *s) {
   int top = id_operand_of(s->shape->a).emax + id_operand_of(s->shape->b).emax + 2;
   return top < 1 ? 1 : top > 1023 ? 1023 : top;
 }
 
-/* Is there a sum that is rounded to zero? Not where products are multiples of D's least number, as C is. */
+/* Returns 1 if a sum can be rounded to zero: not where products are multiples of D's least number, as C is. */
 static int has_underflow(const id_space *s) {
   id_operand a = id_operand_of(s->shape->a), b = id_operand_of(s->shape->b), d = id_operand_of(s->shape->d);
   return s->shape->every || a.emin - a.digits + b.emin - b.digits < d.emin - d.digits;
@@ -253,7 +253,7 @@ static void set_wrap(const id_space *s, hu_accum *x, int value) {
   if (x->promote) x->promoted = s->sum;
 }
 
-/* C among the terms is not added, so that there is no rounding of that. */
+/* Sets where C joins. C among the terms is not added, so that there is no rounding of that. */
 static void set_join(hu_block *b, int value) {
   b->join = (uint8_t)value;
   if (b->join != HU_BLOCK_JOIN_LAST) b->last = 0;

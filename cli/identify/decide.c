@@ -15,7 +15,7 @@ void id_decisions_free(id_decisions *z) {
   z->count = 0;
 }
 
-/* Values other than the model's: those next to it, and some from end to end. */
+/* Lists values other than the model's: those next to it, and some from end to end. */
 static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all);
   size_t count = all ? id_axis_values(&s->space, axis, x, all) : 0, at = 0, n = 0;
@@ -35,7 +35,7 @@ static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIG
   return n;
 }
 
-/* The values nearest to the model's come first, and the first that is ruled out is shown. */
+/* Counts a model as tried. The values nearest to the model's come first, and the first that is ruled out is shown. */
 static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other) {
   if (id_agrees(s, other)) {
     if (!d->open++) d->first_open = id_axis_get(&s->space, d->axis, other);
@@ -46,7 +46,7 @@ static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_ac
   return id_show(s, model, other, &d->evidence, &d->other);
 }
 
-/* All values of an axis that agree become candidates. */
+/* Makes candidates of all values of an axis that agree. */
 static int add_values(id_search *s, int axis, const hu_accum *model) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all), fine = all != NULL;
   size_t count = fine ? id_axis_values(&s->space, axis, model, all) : 0;
@@ -59,7 +59,7 @@ static int add_values(id_search *s, int axis, const hu_accum *model) {
   return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
 }
 
-/* A model that takes these operands, and is not the same sum in other words. */
+/* Returns 1 for a model that takes these operands, and is not the same sum in other words. */
 static int is_another(id_search *s, const hu_accum *model, const hu_accum *other) {
   uint64_t z[1];
   if (hu_accum_check(other) != HU_OK || id_compute(other, &s->asked, 0, 1, z) != HU_OK) return 0;
@@ -67,7 +67,7 @@ static int is_another(id_search *s, const hu_accum *model, const hu_accum *other
   return memcmp(&x, &y, sizeof x) != 0;
 }
 
-/* One axis; *fell: the model itself has been ruled out, and the set is another one. */
+/* Decides one axis; *fell: the model itself has been ruled out, and the set is another one. */
 static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int *fell) {
   int values[NEIGHBOURS], status = CLI_OK;
   size_t count = other_values(s, d->axis, model, values);

@@ -9,7 +9,7 @@
 
 enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, NEAR_MOST = 4 };
 
-/* The row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
+/* Returns the row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
 static size_t least_row(const hu_accum *x, const id_vectors *v) {
   size_t best = v->count, least = SIZE_MAX;
   for (size_t at = 0; at < v->count; at++) {
@@ -23,7 +23,7 @@ static size_t least_row(const hu_accum *x, const id_vectors *v) {
   return best;
 }
 
-/* Questions of each kind: fewer where they are long. */
+/* Returns the number of questions of each kind, fewer where they are long. */
 static size_t drawn(const id_search *s) {
   size_t count = DRAWN_PRODUCTS / s->box->shape.n;
   return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;

@@ -5,12 +5,12 @@
 
 #include "cli/identify/search.h"
 
-/* Looks for a question on which `other` differs from the model, and puts it to the box. *asked: there was one. 0 or an
- * exit code. */
+/* Looks for a question on which `other` differs from the model, and puts it to the box. *asked: there was one. Returns
+ * 0 or an exit code. */
 int id_ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked);
 
-/* `other` does not give all answers so far: a short question on which it differs from the model is put to the box and
- * becomes row 0 of `evidence`, with the box's answer; *gives is what `other` gives. 0 or an exit code. */
+/* Shows that `other` does not give all answers so far: a short question on which it differs from the model is asked,
+ * and is row 0 of `evidence`, with the box's answer; *gives is what `other` gives. Returns 0 or an exit code. */
 int id_show(id_search *s, const hu_accum *model, const hu_accum *other, id_vectors *evidence, uint64_t *gives);
 
 #endif

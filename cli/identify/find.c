@@ -32,8 +32,8 @@ static const id_stage stages[] = {
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
-/* In place of a stage that leaves nothing: with a parameter that few units have so that it is seen there, and that
- * multiplies the list. */
+/* What takes the place of a stage that leaves nothing: with a parameter that few units have so that it is seen there,
+ * and that multiplies the list. */
 typedef struct instead {
   int of; /* number of the stage */
   unsigned rules;
@@ -64,7 +64,7 @@ enum { OTHERS = sizeof others / sizeof others[0] };
 
 /* ---- what is read off the answers first ---- */
 
-/* Fraction digits that an answer uses. */
+/* Counts the fraction digits that an answer uses. */
 static int digits_of(const id_operand *d, uint64_t x) {
   uint64_t fraction = x & (((uint64_t)1 << d->digits) - 1);
   int used = d->digits;
@@ -87,8 +87,8 @@ int id_digits_seen(const id_search *s, int without_c) {
   return most;
 }
 
-/* With `parts` only answers to questions without C count, since C's addition has D's digits and a part's sum perhaps
- * fewer. Digits of wide sums are not seen in D, and are taken to be all. */
+/* Reads how many digits D and its sums have. With `parts` only answers to questions without C count, since C's addition
+ * has D's digits and a part's sum perhaps fewer. Digits of wide sums are not seen in D, and are taken to be all. */
 static void read_digits(id_search *s, int parts) {
   int wide = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0, seen = id_digits_seen(s, parts);
   s->space.least_digits = seen > wide ? seen : wide;
@@ -96,7 +96,7 @@ static void read_digits(id_search *s, int parts) {
 
 enum { PAIRS = 16 };
 
-/* Does digit j of A ever change an answer? -1: the box failed. */
+/* Returns 1 if digit j of A ever changes an answer; -1: the box failed. */
 static int digit_matters(id_search *s, int j) {
   id_vectors v;
   int matters = 0;
@@ -129,7 +129,7 @@ static int read_inputs(id_search *s) {
 
 enum { FIRST_QUESTIONS = 64 };
 
-/* One candidate of each sum is enough: a record and its simplest form are the same. */
+/* Keeps one candidate of each sum, which is enough: a record and its simplest form are the same. */
 static void drop_doubles(id_search *s) {
   size_t kept = 0;
   for (size_t i = 0; i < s->set.count; i++) {
@@ -144,7 +144,7 @@ static void drop_doubles(id_search *s) {
   s->set.count = kept;
 }
 
-/* The simplest first: its text says least. */
+/* Puts the simplest model first: its text says least. */
 static void simplest_first(id_search *s) {
   size_t best = 0;
   for (size_t i = 1; i < s->set.count; i++)
@@ -178,7 +178,7 @@ static int keep_set(id_set *kept, const id_set *set) {
   return CLI_OK;
 }
 
-/* The stages that stand in for stage i, until one leaves something. */
+/* Tries the stages that stand in for stage i, until one leaves something. */
 static int find_instead(id_search *s, int i, const id_set *before) {
   int status = CLI_OK;
   for (int j = 0; j < OTHERS && status == CLI_OK && !s->set.count; j++) {
@@ -193,7 +193,7 @@ static int find_instead(id_search *s, int i, const id_set *before) {
   return status;
 }
 
-/* Stage i, and what stands in for it; *before: the set as it was. */
+/* Does stage i, and what stands in for it; *before: the set as it was. */
 static int find_stage(id_search *s, int i, id_set *before) {
   int status = keep_set(before, &s->set);
   if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
@@ -207,14 +207,14 @@ static int copy_all(id_vectors *to, const id_vectors *from) {
   return CLI_OK;
 }
 
-/* The questions that were asked before blocks and order were looked at, alone; the others wait once more. */
+/* Takes the questions that were asked before blocks and order were looked at, alone; the others wait once more. */
 static int take_plain(id_search *s) {
   s->later = s->asked;
   id_vectors_start(&s->asked, &s->box->shape);
   return copy_all(&s->asked, &s->plain);
 }
 
-/* The first two stages, which decide what kind of sum it is. */
+/* Does the first two stages, which decide what kind of sum it is. */
 static int find_kind(id_search *s, int parts, id_set *before) {
   hu_accum bases[ID_BASES_MOST];
   int status = CLI_OK;
@@ -231,7 +231,7 @@ static int find_kind(id_search *s, int parts, id_set *before) {
   return status;
 }
 
-/* The stages after the first two. */
+/* Does the stages after the first two. */
 static int find_rest(id_search *s, id_set *before) {
   hu_accum nearest;
   int status = CLI_OK, alive = s->set.count || id_repair(s, before, &nearest);
@@ -242,7 +242,7 @@ static int find_rest(id_search *s, id_set *before) {
   return status;
 }
 
-/* Sums of parts, first those that the order of the sum says; masking has its limits. */
+/* Tries sums of parts, first those that the order of the sum says; masking has its limits. */
 static int find_parts(id_search *s, id_set *before) {
   int status = CLI_OK;
   s->parts_tried = 1;
@@ -253,7 +253,7 @@ static int find_parts(id_search *s, id_set *before) {
   return status == CLI_OK && !s->set.count ? find_kind(s, 1, before) : status;
 }
 
-/* All stages, with sums in the format of the space. */
+/* Does all stages, with sums in the format of the space. */
 static int find_sums(id_search *s) {
   id_set before = {0}, parts = {0};
   int status = find_kind(s, 0, &before);

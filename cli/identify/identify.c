@@ -21,7 +21,7 @@ void id_result_free(id_result *z) {
   id_names_free(&z->names);
 }
 
-/* Row `row` of v is where the box fails the result; `other` is what it should be. */
+/* Keeps row `row` of v, on which the box fails the result; `other` is what it should be. */
 static int put_failing(id_result *z, const id_vectors *v, size_t row, uint64_t other) {
   z->failing.count = 0;
   if (id_vectors_grow(&z->failing, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
@@ -40,7 +40,7 @@ static int is_constant(const id_vectors *v) {
   return 1;
 }
 
-/* The questions of v again, the last first. */
+/* Asks the questions of v again, the last first. */
 static int ask_again(id_search *s, const id_vectors *v, id_result *z) {
   id_vectors w;
   int status = CLI_OK;
@@ -79,7 +79,7 @@ static int look_at_health(id_search *s, id_result *z) {
 
 enum { BATCH = 1024, MENDINGS = 6 };
 
-/* Drawn questions of all kinds; *failed: one was added to those asked that the model does not give. */
+/* Asks drawn questions of all kinds; *failed: one was added to those asked that the model does not give. */
 static int verify_drawn(id_search *s, const hu_accum *model, uint64_t wanted, uint64_t *done, int *failed) {
   id_vectors v;
   int status = CLI_OK, kind = 0;
@@ -133,7 +133,7 @@ typedef struct failing {
   int status;
 } failing;
 
-/* Does the box still contradict the model on row 0? */
+/* Returns 1 if the box still contradicts the model on row 0. */
 static int still_fails(void *context, id_vectors *v) {
   failing *f = context;
   if (f->status != CLI_OK) return 0;
@@ -154,12 +154,12 @@ static int shorten_failing(id_search *s, id_result *z) {
   return f.status;
 }
 
-/* Zeros of either sign are one here: an accumulator that starts from +0 is not seen in a tree. */
+/* Compares two answers. Zeros of either sign are one here: an accumulator that starts from +0 is not seen in a tree. */
 static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
   return id_same(shape, x, y) || (id_value(shape->d, x) == 0 && id_value(shape->d, y) == 0);
 }
 
-/* Is it one of the sums along the tree? Drawn questions; each sum with products rounded first (even) and not (odd). */
+/* Tries the sums along the tree on drawn questions; each with products rounded first (even) and not (odd). */
 static int follow_tree(id_search *s, const id_settings *t, id_result *z) {
   enum { WAYS = 2 * ID_SUMS };
   id_vectors v;
@@ -232,7 +232,7 @@ static int identify(id_search *s, const id_settings *t, id_result *z) {
   if (status == CLI_OK) status = id_find(s);
   int found = s->set.count > 0;
   if (status == CLI_OK) status = verify(s, t, z);
-  if (status == CLI_OK && found && !s->set.count) { /* what verification has told is known from the start now */
+  if (status == CLI_OK && found && !s->set.count) { /* what verification has found is known from the start now */
     if (s->log) fputs("the stages again, with the answers that verification has added:\n", s->log);
     status = id_find_again(s);
     if (status == CLI_OK) status = verify(s, t, z);

@@ -25,7 +25,7 @@ typedef struct id_other {
 
 /* Presets of the box's formats. */
 typedef struct id_names {
-  char equal[ID_NAMES_MOST][48]; /* no question tells them from the model */
+  char equal[ID_NAMES_MOST][48]; /* no question distinguishes them from the model */
   int count;
   id_other others[ID_NAMES_MOST];
   int other_count;
@@ -34,7 +34,7 @@ typedef struct id_names {
 typedef struct id_result {
   int verdict;
   hu_accum model;    /* found, or the nearest */
-  size_t candidates; /* that no question told apart */
+  size_t candidates; /* that no question distinguished */
   id_decisions decisions;
   id_tree tree;
   int fused, sum;                       /* ID_ORDERED: products go into additions unrounded; which sum it is (tree.h) */
@@ -51,15 +51,15 @@ typedef struct id_settings {
   const char *golden;    /* the folder of mma/probes.txt, NULL: none */
 } id_settings;
 
-/* s has been started. 0, or an exit code after an error line: the box failed. */
+/* Identifies the box; s has been started. Returns 0, or an exit code after an error line: the box failed. */
 int id_identify(id_search *s, const id_settings *settings, id_result *z);
 void id_result_free(id_result *z);
 
-/* Presets that give the model's answers, and what tells the others from it; *failed: the box contradicted the model. 0
- * or an exit code. */
+/* Finds the presets that give the model's answers, and for the others a question on which they differ; *failed: the box
+ * contradicted the model. Returns 0 or an exit code. */
 int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed);
 void id_names_free(id_names *z);
-/* Puts the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
+/* Asks the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
 int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
 
 #endif

@@ -13,7 +13,7 @@
 #include "cli/vectors/dot_line.h"
 #include "cli/accum/text.h"
 
-/* Formats whose codes read the same, whatever NaN they give. */
+/* Returns 1 for formats whose codes read the same, whatever NaN they give. */
 static int same_element(hu_element x, hu_element y) {
   if (x.kind != y.kind) return 0;
   if (x.kind != HU_ELEMENT_CODE) return 1;
@@ -22,8 +22,8 @@ static int same_element(hu_element x, hu_element y) {
   return hu_format_equal(x.format, y.format);
 }
 
-/* Does the preset compute from the box's formats, into its D or the format of its sums, in blocks of which K is a
- * multiple? */
+/* Returns 1 if the preset computes from the box's formats, into its D or the format of its sums, in blocks of which K
+ * is a multiple. */
 static int same_shape(const hu_accum_preset *p, const id_shape *s, hu_element sum) {
   return s->n % p->k == 0 && same_element(p->a, s->a) && same_element(p->b, s->b) &&
          (same_element(p->c, s->d) || same_element(p->c, sum)) && p->accum.block.every == s->every &&
@@ -35,7 +35,7 @@ void id_names_free(id_names *z) {
   z->count = z->other_count = 0;
 }
 
-/* The preset goes to those that the box equals, or to the others with what shows it. */
+/* Adds the preset to those that the box equals, or to the others with what shows it. */
 static int place(id_search *s, const hu_accum *model, const hu_accum_preset *p, id_names *z) {
   hu_accum x = hu_accum_any(p->accum);
   int status = CLI_OK, asked = 1;
@@ -83,7 +83,7 @@ static int put_patterns(id_vectors *v, int column, const char *text, hu_element 
   return 1;
 }
 
-/* Can a box of this shape be asked row 0? One without C takes +0 for it, one that adds numbers 1 for each of B. */
+/* Returns 1 if this shape can be asked row 0. A box without C takes +0, one that adds numbers 1 for each of B. */
 static int is_question(const id_vectors *v) {
   const id_shape *s = v->shape;
   id_operand b = id_operand_of(s->b);
@@ -92,7 +92,7 @@ static int is_question(const id_vectors *v) {
   return !s->without_c || id_get(v, ID_C, 0, 0) == 0;
 }
 
-/* The operands of a probe as row 0, products beyond its own 0; 0: it has other formats, or is no question of these. */
+/* Reads a probe's operands as row 0, products beyond its own 0; 0: it has other formats, or is no question of these. */
 static int read_probe(id_vectors *v, char *line) {
   char *word[PROBE_WORDS];
   const id_shape *s = v->shape;

@@ -35,7 +35,7 @@ static void offer(id_search *s, beam *b, const hu_accum *x) {
   b->best[at].score = score;
 }
 
-/* All values of one parameter, or some where there are many. */
+/* Offers all values of one parameter, or some where there are many. */
 static void offer_neighbours(id_search *s, beam *b, const hu_accum *from) {
   static int values[ID_VALUES_MOST];
   for (int axis = 0; axis < ID_AXES; axis++) {

@@ -37,7 +37,7 @@ static void print_shape(FILE *out, const id_shape *s) {
           cli_element_name(d, s->d), s->n);
 }
 
-/* The question, what the box said and what the other said. */
+/* Prints the question, what the box said and what the other said. */
 static void print_case(FILE *out, const id_shape *shape, const id_vectors *v, uint64_t other, const char *who) {
   fputs("    ", out);
   id_vectors_print(out, v, 0);
@@ -121,7 +121,7 @@ static void print_nearest(FILE *out, const id_search *s, const id_result *z) {
 void id_print_text(FILE *out, const id_search *s, const id_result *z) {
   print_shape(out, &s->box->shape);
   if (z->verdict == ID_NOISY) {
-    fputs("noisy: the box answered one question in two ways, and no model can say that\n", out);
+    fputs("noisy: the box gave two answers to one question, which no model does\n", out);
     print_case(out, &s->box->shape, &z->failing, z->other, "the second time");
     return;
   }

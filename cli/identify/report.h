@@ -7,18 +7,18 @@
 
 void id_print_text(FILE *out, const id_search *s, const id_result *z);
 void id_print_json(FILE *out, const id_search *s, const id_result *z);
-/* log: the lines of --explain. 0, or an exit code after an error line. */
+/* Writes the page. log: the lines of --explain. Returns 0, or an exit code after an error line. */
 int id_write_page(const char *path, const id_search *s, const id_result *z, const char *log);
 
-/* The model's text, the simplest that says it. */
+/* Writes the model's text, the simplest that says it. */
 const char *id_model_text(const id_search *s, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]);
-/* One line: what became of the search. */
+/* Returns a line on what became of the search. */
 const char *id_verdict_word(const id_result *z);
 /* What is to be said of a model where id_is_wide. */
 extern const char id_wide_words[];
-/* How sure: how many answers stand behind it. */
+/* Writes how many answers stand behind it. */
 void id_confidence(const id_result *z, char *text, size_t size);
-/* The answer's pattern and value. */
+/* Prints the answer's pattern and value. */
 void id_print_answer(FILE *out, const id_shape *shape, uint64_t d);
 
 #endif

@@ -16,7 +16,7 @@ static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64
   cli_json_code(out, (int)(hu_element_width(shape->d) + 3) / 4, d, id_value(shape->d, d));
 }
 
-/* A text that `print` writes. */
+/* Writes a field with the text that `print` writes. */
 static void put_printed(FILE *out, const char *key, const id_vectors *v, const id_tree *t) {
   char *text = NULL;
   size_t size = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A stage of the search: candidates are sampled, questions are chosen that split the sample, then all candidates are
- * listed and split until no question tells two apart. */
+ * listed and split until no question distinguishes two of them. */
 #include "cli/identify/search.h"
 
 #include <stdlib.h>
@@ -90,10 +90,10 @@ int id_ask_drawn(id_search *s, size_t count, int kind) {
   return s->status = id_ask(s->box, &s->asked, at, count);
 }
 
-/* A zero of D without its sign; any other pattern as it is. */
+/* Returns a zero of D without its sign, any other pattern as it is. */
 static uint64_t zero_without_sign(const id_operand *d, uint64_t x) { return x == d->sign ? 0 : x; }
 
-/* Whether the box's answer in this row and the model's are zeros. */
+/* Returns 1 if the box's answer in this row and the model's are zeros. */
 static int both_are_zero(const id_search *s, const hu_accum *x, size_t row) {
   id_operand d = id_operand_of(s->box->shape.d);
   size_t size = id_column_size(&s->box->shape, ID_D);
@@ -132,7 +132,7 @@ typedef struct sample {
 typedef struct table {
   id_vectors pool;
   uint64_t answer[SAMPLE][POOL];
-  int group[SAMPLE]; /* those that no question picked so far has told apart */
+  int group[SAMPLE]; /* those between which no question picked so far distinguishes */
   int groups;
 } table;
 
@@ -151,7 +151,7 @@ static void fill_answers(table *t, const sample *m, int zeros_alike) {
   }
 }
 
-/* Groups that there would be after question j; with `into` they become those. */
+/* Counts the groups that there would be after question j; with `into` they become those. */
 static int split_groups(const table *t, size_t count, size_t j, int *into) {
   int first[SAMPLE], groups = 0, of[SAMPLE];
   for (size_t i = 0; i < count; i++) {
@@ -164,7 +164,7 @@ static int split_groups(const table *t, size_t count, size_t j, int *into) {
   return groups;
 }
 
-/* Puts up to PICKS questions that split the sample; *picked says how many. */
+/* Asks up to PICKS questions that split the sample; *picked says how many. */
 static int ask_best(id_search *s, const sample *m, int kind, size_t *picked) {
   static table t;
   int status = CLI_OK;
@@ -205,7 +205,7 @@ static void draw_values(id_search *s, const int *axes, hu_accum *x) {
 
 enum { TRIES = 4000 };
 
-/* Candidates that agree, drawn. */
+/* Draws candidates that agree. */
 static void draw_sample(id_search *s, const int *axes, sample *m) {
   m->count = 0;
   for (int i = 0; i < TRIES && m->count < SAMPLE; i++) {
@@ -215,7 +215,7 @@ static void draw_sample(id_search *s, const int *axes, sample *m) {
   }
 }
 
-/* From a list: all of them where they fit. */
+/* Takes a sample from a list: all of it where it fits. */
 static void take_sample(id_search *s, sample *m) {
   m->count = 0;
   for (size_t i = 0; i < SAMPLE && i < s->set.count; i++) {
@@ -253,10 +253,10 @@ static int count_kinds(const int *kinds) {
   return n;
 }
 
-/* What no question has told apart is likely the same; of very many some are kept. */
+/* What no question has distinguished is likely the same; of very many some are kept. */
 enum { KEPT = 128 };
 
-/* Rounds that tell nothing apart before the stage ends, for each kind: more while there are more than will be kept,
+/* Rounds that distinguish nothing before the stage ends, for each kind: more while there are more than will be kept,
  * since the one that is right may be among those that go. */
 enum { DRAWN_ROUNDS = 12, QUIET_ROUNDS = 4, QUIET_ROUNDS_OF_MANY = 48, LISTED_ROUNDS = 400 };
 

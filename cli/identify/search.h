@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/search.h - the candidates that a box may still be, and the questions that tell them apart. */
+/* cli/identify/search.h - the candidates that a box may still be, and the questions that distinguish them. */
 #ifndef HALFULP_CLI_IDENTIFY_SEARCH_H
 #define HALFULP_CLI_IDENTIFY_SEARCH_H
 
@@ -36,19 +36,19 @@ typedef struct id_search {
 void id_search_start(id_search *s, id_box *box, uint64_t seed, FILE *log);
 void id_search_free(id_search *s);
 
-/* Asks drawn questions of a kind; 0 or an exit code. */
+/* Asks drawn questions of a kind. Returns 0 or an exit code. */
 int id_ask_drawn(id_search *s, size_t count, int kind);
-/* Rows of v are put to the box and kept. */
+/* Asks rows of v, and keeps them. */
 int id_ask_rows(id_search *s, const id_vectors *v, size_t first, size_t count);
-/* Those of `later` are asked ones from now on. */
+/* Makes those of `later` asked ones from now on. */
 int id_take_later(id_search *s);
-/* 1: the model gives every answer; a row that rules it out moves to the front. */
+/* Returns 1 if the model gives every answer; a row that rules it out moves to the front. */
 int id_agrees(id_search *s, const hu_accum *x);
 /* Drops what does not agree. */
 void id_filter(id_search *s);
 
 /* Replaces every candidate by those with all values on these axes, keeps what agrees, and asks questions of these kinds
- * until none is found that tells two of them apart. 0 or an exit code. */
+ * until none is found that distinguishes two of them. 0 or an exit code. */
 typedef struct id_stage {
   const char *name;
   int axes[12], kinds[8]; /* end with -1 */
@@ -56,22 +56,22 @@ typedef struct id_stage {
 } id_stage;
 int id_stage_run(id_search *s, const id_stage *stage);
 
-/* All stages; afterwards the set holds what is left, perhaps nothing. 0 or an exit code. */
+/* Does all stages; afterwards the set holds what is left, perhaps nothing. Returns 0 or an exit code. */
 int id_find(id_search *s);
-/* Where answers have ruled out all that was found: what has not been looked for yet, sums of parts and sums wider than
- * D. The set may stay empty. 0 or an exit code. */
+/* Looks, where answers have ruled out all that was found, for what has not been looked for yet, sums of parts and sums
+ * wider than D. The set may stay empty. Returns 0 or an exit code. */
 int id_find_more(id_search *s);
-/* All stages once more, where a question that was asked after them has refuted what they left. 0 or an exit code. */
+/* Does all stages again, where a question that was asked after them has refuted what they left. 0 or an exit code. */
 int id_find_again(id_search *s);
-/* The last stage again, after the set has changed. */
+/* Does the last stage again, after the set has changed. */
 int id_settle(id_search *s);
-/* Fraction digits that an answer uses at most; without_c: of answers to questions whose C is zero. */
+/* Returns how many fraction digits an answer uses at most; without_c: of answers to questions whose C is zero. */
 int id_digits_seen(const id_search *s, int without_c);
-/* An answer has refuted `model`, of the set: drops what it refutes; where nothing is left, takes models near this one
- * that give all answers, and *nearest is the best of them. Then id_settle. The set may end empty. 0 or an exit code. */
+/* Mends the set after an answer has refuted `model`: drops what it refutes; where nothing is left, takes models near it
+ * that give all answers, *nearest the best of them. Then id_settle. The set may end empty. 0 or an exit code. */
 int id_mend(id_search *s, const hu_accum *model, hu_accum *nearest);
-/* The best of a failed search: candidates near `from` that give most answers, improved one parameter at a time until
- * nothing improves; 1: one gives every answer, and is the set. */
+/* Finds the best of a failed search: candidates near `from` that give most answers, improved one parameter at a time
+ * until nothing improves. Returns 1 if one gives every answer, and is the set. */
 int id_repair(id_search *s, const id_set *from, hu_accum *nearest);
 
 #endif

@@ -49,7 +49,7 @@ static hu_accum *add(bases *b, uint32_t kind) {
   return x;
 }
 
-/* A model with sums in D's format. */
+/* Adds a model with sums in D's format. */
 static hu_accum *add_sum(bases *b, uint32_t kind) {
   hu_accum *x = add(b, kind);
   x->sum = b->space->sum;
@@ -98,7 +98,7 @@ static void add_codes(bases *b) {
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) add_sum(b, kinds[i]);
 }
 
-/* The same on their own, and C added to their sum. */
+/* Adds the same as sums on their own, to which C is added. */
 static void wrap(bases *b) {
   for (size_t i = 0; i < b->count; i++) {
     b->z[i].promote = b->space->shape->n;
@@ -151,13 +151,13 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
   return x;
 }
 
-/* Roundings of products count: one for being there, one more for a format of their own. */
+/* Counts roundings of products: one for being there, one more for a format of their own. */
 static int rounded_products(const hu_accum *x) {
   if (x->kind != HU_ACCUM_SEQ2 && x->kind != HU_ACCUM_CHUNK) return 0;
   return 1 + !hu_format_equal(x->product, x->sum);
 }
 
-/* Parameters that a rule cannot be without, other than l. */
+/* Counts parameters that a rule cannot be without, other than l. */
 static int rule_parameters(int rule) {
   switch (rule) {
     case HU_BLOCK_ALIGN:

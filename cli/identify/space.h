@@ -45,9 +45,9 @@ typedef struct id_space {
 
 id_space id_space_of(const id_shape *shape);
 
-/* 1: D has fewer digits than binary32. Sums may be binary32 then, and D one more rounding of the last. */
+/* Returns 1 if D has fewer digits than binary32. Sums may be binary32 then, and D one more rounding of the last. */
 int id_may_be_wide(const id_shape *shape);
-/* Sums are binary32 from now on. */
+/* Makes sums binary32 from now on. */
 void id_space_widen(id_space *s);
 int id_is_wide(const id_space *s);
 
@@ -61,15 +61,15 @@ enum { ID_VALUES_MOST = 9000 };
 size_t id_axis_values(const id_space *s, int axis, const hu_accum *x, int z[ID_VALUES_MOST]);
 int id_axis_get(const id_space *s, int axis, const hu_accum *x);
 void id_axis_set(const id_space *s, int axis, hu_accum *x, int value);
-/* The key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
+/* Return the key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
 const char *id_axis_key(int axis);
 const char *id_axis_meaning(int axis);
-/* The value in the words of a model's text. */
+/* Writes the value in the words of a model's text. */
 void id_axis_text(const id_space *s, int axis, const hu_accum *x, int value, char *text, size_t size);
 
-/* The simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
+/* Returns the simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
 hu_accum id_simplest(const id_space *s, hu_accum x);
-/* How much a text says beyond its defaults; of equal models the least is shown. */
+/* Returns how much a text says beyond its defaults; of equal models the least is shown. */
 int id_complexity(const id_space *s, const hu_accum *x);
 
 #endif

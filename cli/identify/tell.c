@@ -9,7 +9,7 @@
 
 enum { ROWS = 256 };
 
-/* The first row of v that the models answer differently goes to row 0. */
+/* Puts the first row of v that the models answer differently into row 0. */
 static int differs(id_vectors *v, const hu_accum *x, const hu_accum *y, size_t rows) {
   if (id_compute(x, v, 0, rows, v->column[ID_D]) != HU_OK) return 0;
   size_t row = id_first_difference(y, v, 0, rows);
@@ -56,7 +56,7 @@ typedef struct change {
   int changed;
 } change;
 
-/* A pattern in place of another, if what was said of the row still holds. */
+/* Puts a pattern in place of another, if what was said of the row still holds. */
 static int try_pattern(change *c, int column, size_t k, uint64_t x) {
   uint64_t before = id_get(c->v, column, 0, k);
   if (before == x) return 0;
@@ -89,7 +89,7 @@ static void drop_products(change *c, size_t first, size_t count) {
   }
 }
 
-/* Halves, quarters, ... single products. */
+/* Drops halves, quarters, ... single products. */
 static void drop_terms(change *c) {
   size_t n = c->v->shape->n;
   for (size_t size = n < 64 ? n : 64; size > 0; size /= 2)
@@ -97,7 +97,7 @@ static void drop_terms(change *c) {
   try_pattern(c, ID_C, 0, 0);
 }
 
-/* Of one operand: 1, a power of two, fewer digits, no sign, an exponent nearer to 0. */
+/* Tries simpler patterns of one operand: 1, a power of two, fewer digits, no sign, an exponent nearer to 0. */
 static void simplify(change *c, int column, size_t k, const id_operand *o) {
   uint64_t x = id_get(c->v, column, 0, k), one = id_operand_power(o, 0);
   if ((x & ~o->sign) == 0 || try_pattern(c, column, k, one)) return;
@@ -151,7 +151,7 @@ void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y) 
 
 /* ---- all of them ---- */
 
-/* Question number q: its digits are the patterns, one operand after another. */
+/* Writes question number q: its digits are the patterns, one operand after another. */
 static void put_number(id_vectors *v, size_t row, uint64_t q) {
   for (int column = ID_A; column < ID_D; column++) {
     if (column == ID_C && v->shape->without_c) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/tell.h - questions that tell two models apart: found, made short, or shown not to exist. */
+/* cli/identify/tell.h - questions that two models answer differently: found, made short, or shown not to exist. */
 #ifndef HALFULP_CLI_IDENTIFY_TELL_H
 #define HALFULP_CLI_IDENTIFY_TELL_H
 
@@ -10,18 +10,18 @@
 int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r,
             uint64_t *compared);
 
-/* The same with `count` questions near those of `pool`, which has some; its first rows are taken more often. */
+/* Draws `count` questions near those of `pool`, which has some; its first rows are taken more often. */
 int id_tell_near(id_vectors *v, const id_vectors *pool, const hu_accum *x, const hu_accum *y, size_t count,
                  id_random *r);
 
 /* Makes row 0 of v shorter while `holds` says of it what it says now: fewer products, then simpler operands. */
 typedef int id_holds(void *context, id_vectors *v);
 void id_shorten(id_vectors *v, id_holds *holds, void *context);
-/* The same for two models that differ on it. */
+/* Shortens row 0 likewise for two models that differ on it. */
 void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y);
 
-/* Every question of this shape; at most 2^30 of them. 1: row 0 of v tells them apart; 0: none does,
- * which is a proof; -1: there are more questions than that. *count: how many were compared. */
+/* Compares every question of this shape; at most 2^30 of them. 1: on row 0 of v the models differ; 0: they differ on
+ * none, which is a proof; -1: there are more questions than that. *count: how many were compared. */
 int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count);
 
 #endif

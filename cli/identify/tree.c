@@ -22,8 +22,8 @@ typedef struct mask {
 static int smaller(int x, int y) { return x < y ? x : y; }
 static int larger(int x, int y) { return x > y ? x : y; }
 
-/* M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding does.
- * `normal`: no operand, product or sum is subnormal. */
+/* Chooses M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding
+ * does. `normal`: no operand, product or sum is subnormal. */
 static int choose(mask *m, int normal) {
   const id_shape *s = &m->s->box->shape;
   int n = (int)s->n, count = 1;
@@ -39,7 +39,7 @@ static int choose(mask *m, int normal) {
   return 1;
 }
 
-/* A product of two powers of two. */
+/* Makes product k of two powers of two. */
 static void put_power(mask *m, size_t k, int exponent, int negative) {
   int low = larger(m->a.emin - m->a.digits, exponent - m->b.emax);
   int high = smaller(m->a.emax, exponent - m->b.emin + m->b.digits);
@@ -68,13 +68,13 @@ static int ask(mask *m) {
   return CLI_OK;
 }
 
-/* Products, and C where the box has one. */
+/* Counts the products, and C where the box has one. */
 static int leaves_of(const mask *m) { return m->t->n + !m->s->box->shape.without_c; }
 
-/* What came out, in units. */
+/* Returns what came out, in units. */
 static double units(const mask *m) { return ldexp(id_value(m->d.element, id_get(&m->v, ID_D, 0, 0)), -m->unit); }
 
-/* How many terms M at i and -M at j swallow. */
+/* Returns how many terms M at i and -M at j make vanish. */
 static int swallowed(mask *m, int i, int j) {
   int leaves = leaves_of(m);
   for (int k = 0; k < leaves; k++) put_leaf(m, k, k == i || k == j ? m->high : m->unit, k == j);
@@ -84,9 +84,9 @@ static int swallowed(mask *m, int i, int j) {
   return m->status ? 0 : leaves - (int)left;
 }
 
-/* A box that flushes subnormal numbers, or that cuts so low, loses units everywhere, not only beside M. Then the unit
- * is a normal number, if the range of these formats is wide enough. The question is not kept, since the first stages of
- * the search do not look at the lower end. */
+/* Raises the unit for a box that flushes subnormal numbers, or that cuts so low, loses units everywhere, not only
+ * beside M. Then the unit is a normal number, if the range of these formats is wide enough. The question is not kept,
+ * since the first stages of the search do not look at the lower end. */
 static void raise_unit(mask *m) {
   mask normal = *m;
   int leaves = leaves_of(m);
@@ -120,7 +120,7 @@ static void add_child(id_tree *t, int parent, int child) {
   t->node[parent].leaves += t->node[child].leaves;
 }
 
-/* A step over x and y; the children of y itself where y's terms meet in the same step. */
+/* Joins x and y by a step; the children of y itself where y's terms meet in the same step. */
 static int join(id_tree *t, int x, int y, int measured) {
   int z = add_node(t, -1);
   if (z < 0) return -1;
@@ -137,8 +137,8 @@ static int join(id_tree *t, int x, int y, int measured) {
   return z;
 }
 
-/* The tree over these leaves. With the first of them every other has a step where they meet; those of one step stand
- * together. */
+/* Builds the tree over these leaves. With the first of them every other has a step where they meet; those of one step
+ * stand together. */
 static int build(mask *m, const int *leaf, int count) {
   int root = add_node(m->t, leaf[0]);
   if (count == 1 || root < 0) return root;
@@ -167,7 +167,7 @@ void id_tree_free(id_tree *t) {
   t->root = -1;
 }
 
-/* Products below the other child of a step that adds two of which one is C; 0: there is no such step. */
+/* Counts the products below the other child of a step that adds two of which one is C; 0: there is no such step. */
 static int beside_c(const id_tree *t) {
   for (int i = 0; i < t->count; i++) {
     int first = t->node[i].leaf < 0 ? t->node[i].first : -1, second = first >= 0 ? t->node[first].next : -1;
@@ -178,8 +178,8 @@ static int beside_c(const id_tree *t) {
   return 0;
 }
 
-/* The first and the last product below a node; 1: C is not there. *parts becomes 1 where a step has all products
- * between its first and its last one, and not product 0. */
+/* Finds the first and the last product below a node; returns 1 if C is not there. *parts becomes 1 where a step has all
+ * products between its first and its last one, and not product 0. */
 static int range_below(const id_tree *t, int node, int *low, int *high, int *parts) {
   const id_node *x = &t->node[node];
   int products = 1;
@@ -197,8 +197,8 @@ static int range_below(const id_tree *t, int node, int *low, int *high, int *par
   return products;
 }
 
-/* C is added together with products; or all additions have two terms, and none joins neighbouring products apart from
- * product 0. */
+/* Returns 1 if C is added together with products; or if all additions have two terms, and none joins neighbouring
+ * products apart from product 0. */
 static int is_whole(const id_tree *t, int has_c) {
   int low, high, parts = 0;
   if (has_c && !beside_c(t)) return 1;
@@ -254,7 +254,7 @@ static void print_leaf(FILE *out, const id_tree *t, int leaf) {
     fprintf(out, "%d", leaf);
 }
 
-/* A child that is a term and continues a run of terms. */
+/* Returns 1 for a child that is a term and continues a run of terms. */
 static int run_past(const id_tree *t, int child, int *last) {
   int next = t->node[child].next, length = 1;
   *last = t->node[child].leaf;

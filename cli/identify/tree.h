@@ -10,7 +10,7 @@
 /* A node: a term, or a step that adds what its children give; more than two children are added at once. */
 typedef struct id_node {
   int leaf;        /* number of the product; n: C; -1: a step */
-  int measured;    /* terms that M and -M below this step swallow */
+  int measured;    /* terms that are lost beside M and -M below this step */
   int leaves;      /* terms below */
   int first, next; /* first child; next child of the parent; -1: none */
 } id_node;
@@ -22,13 +22,13 @@ typedef struct id_tree {
   const char *why;       /* why there is no tree */
 } id_tree;
 
-/* Asks and builds. The questions stay among those asked. 0 or an exit code; root is -1 where these formats have no M
- * and unit, or where the answers are no counts. */
+/* Asks and builds. The questions stay among those asked. Returns 0 or an exit code; root is -1 where these formats have
+ * no M and unit, or where the answers are no counts. */
 int id_tree_find(id_search *s, id_tree *t);
 void id_tree_free(id_tree *t);
-/* 1: every step adds two. */
+/* Returns 1 if every step adds two. */
 int id_tree_is_binary(const id_tree *t);
-/* (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
+/* Prints (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
 void id_tree_print(FILE *out, const id_tree *t);
 
 /* The sums that may stand behind a tree. */
@@ -39,7 +39,7 @@ enum {
   ID_SUMS      /* (count) */
 };
 int id_sum_is_possible(const id_tree *t, const id_shape *shape, int sum);
-/* fused: a product goes into the step that adds it unrounded. */
+/* Computes a sum. fused: a product goes into the step that adds it unrounded. */
 uint64_t id_sum_along(const id_tree *t, const id_vectors *v, size_t row, int sum, int fused);
 
 #endif

@@ -23,7 +23,7 @@ static uint64_t add(const walk *w, uint64_t x, uint64_t y) {
   return hu_add(f, rne, f, (uint32_t)x, f, (uint32_t)y, 0, NULL);
 }
 
-/* rnd(a b + x); without x rnd(a b). */
+/* Returns rnd(a b + x); without x rnd(a b). */
 static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
   const id_shape *s = w->v->shape;
   hu_mode rne = {0};
@@ -36,7 +36,7 @@ static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
   return hu_fma(w->sum, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, w->sum, (uint32_t)*x, 0, NULL);
 }
 
-/* C, which the format of the sums holds. */
+/* Converts C, which the format of the sums holds. */
 static uint64_t joined(const walk *w) {
   uint64_t c = id_get(w->v, ID_C, w->row, 0);
   hu_format d = w->v->shape->d.format;

@@ -17,7 +17,7 @@ typedef struct drawing {
   id_random *r;
   int kind;
   id_operand a, b, d, scale;
-  int top, low; /* exponent of the largest term; 1: operands below their normal range are wanted */
+  int top, low; /* exponent of the largest term; 1: operands are to lie below their normal range */
   int under;    /* the largest product lies so far below C, which is the largest term; 0: it does not */
 } drawing;
 
@@ -30,7 +30,7 @@ static int binades(size_t n) {
   return z;
 }
 
-/* The top of a row in the middle of everything: sums are normal and do not overflow, and so are the operands. */
+/* Draws the top of a row in the middle of everything: sums are normal and do not overflow, and so are the operands. */
 static int middle_top(const drawing *g) {
   int scales = g->v->shape->every ? 40 : 0, low = larger(-24, g->d.emin + 4), high = 24;
   low = larger(low, g->a.emin + g->b.emin - scales);
@@ -70,8 +70,8 @@ static int draw_top(drawing *g) {
   }
 }
 
-/* Binades between terms; often such that the leading digit of the smaller one is half a unit of the larger one's last,
- * where a digit far below decides the rounding. */
+/* Draws the binades between terms; often such that the leading digit of the smaller one is half a unit of the larger
+ * one's last, where a digit far below decides the rounding. */
 static int draw_gap(const drawing *g) {
   unsigned how = (unsigned)id_random_below(g->r, 12);
   if (how < 2) return g->d.digits + id_random_from(g->r, 0, 3);
@@ -80,7 +80,7 @@ static int draw_gap(const drawing *g) {
 
 /* ---- one product ---- */
 
-/* Exponents of A and B that add up to `exponent` as far as they can. */
+/* Splits `exponent` into exponents of A and B that add up to it as far as they can. */
 static void split(const drawing *g, int exponent, int *ea, int *eb) {
   int under_a = g->low ? g->a.digits : 0, under_b = g->low ? g->b.digits : 0;
   int low = larger(g->a.emin - under_a, exponent - g->b.emax),
@@ -100,7 +100,7 @@ static void put_product(const drawing *g, size_t k, int exponent) {
   id_put(g->v, ID_B, g->row, k, id_operand_draw(&g->b, eb, g->r));
 }
 
-/* Zeros of both signs where there is no product, now and then beside a number. */
+/* Puts zeros of both signs where there is no product, now and then beside a number. */
 static void put_nothing(const drawing *g, size_t k) {
   uint64_t a = 0, b = 0;
   int signs = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 30);
@@ -110,7 +110,7 @@ static void put_nothing(const drawing *g, size_t k) {
   id_put(g->v, ID_B, g->row, k, b);
 }
 
-/* Products all of which are -0, by zeros and by numbers that a unit may read as zeros, and such a C. */
+/* Puts products all of which are -0, by zeros and by numbers that a unit may read as zeros, and such a C. */
 static void put_minus_zeros(const drawing *g) {
   for (size_t k = 0; k < g->v->shape->n; k++) {
     uint64_t a = id_random_chance(g->r, 50), b = id_random_below(g->r, 3);
@@ -122,7 +122,7 @@ static void put_minus_zeros(const drawing *g) {
   if (!g->v->shape->without_c) id_put(g->v, ID_C, g->row, 0, id_operand_negated(&g->d, id_random_chance(g->r, 30)));
 }
 
-/* Product j becomes the negative of product i. */
+/* Makes product j the negative of product i. */
 static void cancel(const drawing *g, size_t i, size_t j) {
   id_put(g->v, ID_A, g->row, j, id_operand_negated(&g->a, id_get(g->v, ID_A, g->row, i)));
   id_put(g->v, ID_B, g->row, j, id_get(g->v, ID_B, g->row, i));
@@ -138,7 +138,7 @@ static void put_scales(const drawing *g, size_t j, int exponent) {
   id_put(g->v, ID_SB, g->row, j, b);
 }
 
-/* Elements use their own narrow range; the scales bring them to where they shall be. */
+/* Draws a product whose elements use their own narrow range; the scales bring them to where they shall be. */
 static int scaled_product(const drawing *g) {
   return id_random_from(g->r, g->a.emin + g->b.emin - (g->low ? 2 : 0), g->a.emax + g->b.emax);
 }
@@ -162,7 +162,7 @@ static size_t draw_count(const drawing *g) {
   }
 }
 
-/* Is product k there? Few stand together at some place, or are spread. */
+/* Decides whether product k is there. Few stand together at some place, or are spread. */
 static int is_there(const drawing *g, size_t k, size_t first, size_t count, int spread) {
   size_t n = g->v->shape->n;
   if (g->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && g->v->shape->without_c);
@@ -175,7 +175,7 @@ static double product_of(const drawing *g, size_t k) {
   return id_value(g->a.element, id_get(g->v, ID_A, g->row, k)) * id_value(g->b.element, id_get(g->v, ID_B, g->row, k));
 }
 
-/* So near the largest or the least integer that some products lead beyond. */
+/* Returns an integer so near the largest or the least one that some products lead beyond. */
 static uint64_t near_the_end(const drawing *g) {
   uint64_t c = g->d.max - id_random_below(g->r, (uint64_t)1 << id_random_from(g->r, 0, g->a.emax + g->b.emax + 4));
   return id_random_chance(g->r, 50) ? id_operand_negated(&g->d, c) : c;
@@ -239,7 +239,7 @@ static void put_specials(const drawing *g) {
 
 enum { DEEP_MOST = 48 }; /* binades below it: more than any cut keeps */
 
-/* (+-) a power of two as product k. */
+/* Puts (+-) a power of two as product k. */
 static void put_power(const drawing *g, size_t k, int exponent) {
   int ea, eb;
   split(g, exponent, &ea, &eb);
@@ -248,14 +248,14 @@ static void put_power(const drawing *g, size_t k, int exponent) {
   id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, eb));
 }
 
-/* Scales that bring the product `high` of elements to the exponent `near`, for all shares. Returns the exponent of
- * elements whose product lies `below` lower, as far as the elements reach. */
+/* Draws scales that bring the product `high` of elements to the exponent `near`, for all shares. Returns the exponent
+ * of elements whose product lies `below` lower, as far as the elements reach. */
 static int scale_to(const drawing *g, int high, int near, int below) {
   for (size_t j = 0; j < id_column_length(g->v->shape, ID_SA); j++) put_scales(g, j, near - high);
   return larger(high - below, g->a.emin + g->b.emin - g->a.digits - g->b.digits);
 }
 
-/* One or two products far below D's least number beside a term about it, C or a power of two: whether they count
+/* Draws one or two products far below D's least number beside a term about it, C or a power of two: whether they count
  * decides to which side that is rounded. Products of one share have the same scale. */
 static void draw_lowest(drawing *g) {
   const id_shape *s = g->v->shape;
@@ -286,7 +286,7 @@ static void draw_row(drawing *g) {
   }
   g->top = draw_top(g);
   g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g) : 0;
-  /* Zeros alone, or C with them: their signs. */
+  /* Zeros alone, or C with them: the signs of zeros are asked for. */
   int nothing = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 8);
   size_t count = nothing ? 0 : draw_count(g);
   if (g->v->shape->every) draw_scales(g);

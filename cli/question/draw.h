@@ -20,7 +20,7 @@ enum {
 };
 extern const char *const id_draw_names[ID_DRAW_KINDS];
 
-/* Rows first ... first + count - 1, which are there, become drawn ones. */
+/* Makes rows first ... first + count - 1, which are there, drawn ones. */
 void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r);
 
 #endif

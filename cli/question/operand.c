@@ -39,7 +39,7 @@ id_operand id_operand_of(hu_element e) {
   return o;
 }
 
-/* `digits` low bits that matter to roundings. */
+/* Draws `digits` low bits that matter to roundings. */
 static uint64_t draw_fraction(int digits, id_random *r) {
   uint64_t all = ((uint64_t)1 << digits) - 1, any = id_random_next(r);
   if (digits == 0) return 0;

@@ -15,15 +15,15 @@ typedef struct id_operand {
 } id_operand;
 
 id_operand id_operand_of(hu_element e);
-/* A number of this exponent, below emin a subnormal one, its fraction drawn; past the range the largest. */
+/* Draws a number of this exponent, below emin a subnormal one, its fraction drawn; past the range the largest. */
 uint64_t id_operand_draw(const id_operand *o, int exponent, id_random *r);
-/* (+-) 2^exponent, where the format has it. */
+/* Returns (+-) 2^exponent, where the format has it. */
 uint64_t id_operand_power(const id_operand *o, int exponent);
-/* The other sign; the same where the format is unsigned or the pattern is +0 without a -0. */
+/* Returns the other sign; the same where the format is unsigned or the pattern is +0 without a -0. */
 uint64_t id_operand_negated(const id_operand *o, uint64_t x);
-/* Infinity, NaN, a zero, the largest, the smallest. */
+/* Draws infinity, NaN, a zero, the largest, the smallest. */
 uint64_t id_operand_special(const id_operand *o, id_random *r);
-/* The value rounded to this element, ties to even. */
+/* Rounds the value to this element, ties to even. */
 uint64_t id_operand_nearest(const id_operand *o, double x);
 
 #endif

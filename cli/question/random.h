@@ -9,7 +9,7 @@ typedef struct id_random {
   uint64_t state;
 } id_random;
 
-/* SplitMix64 (G. Steele, D. Lea, C. Flood 2014). */
+/* Returns the next word of SplitMix64 (G. Steele, D. Lea, C. Flood 2014). */
 static inline uint64_t id_random_next(id_random *r) {
   uint64_t z = r->state += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -17,13 +17,13 @@ static inline uint64_t id_random_next(id_random *r) {
   return z ^ z >> 31;
 }
 
-/* 0 ... n - 1 */
+/* Draws one of 0 ... n - 1. */
 static inline uint64_t id_random_below(id_random *r, uint64_t n) { return id_random_next(r) % n; }
-/* low ... high, both included */
+/* Draws one of low ... high, both included. */
 static inline int id_random_from(id_random *r, int low, int high) {
   return high <= low ? low : low + (int)id_random_below(r, (uint64_t)(high - low) + 1);
 }
-/* 1 in `times` of a hundred */
+/* Returns 1 in `times` cases of a hundred. */
 static inline int id_random_chance(id_random *r, unsigned times) { return id_random_below(r, 100) < times; }
 
 #endif

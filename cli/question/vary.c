@@ -26,7 +26,7 @@ static uint64_t near_pattern(const id_operand *o, uint64_t x, id_random *r) {
   return width < 64 ? x & ((one << width) - 1) : x;
 }
 
-/* A column that may change: A and B twice as often as C and scales. */
+/* Draws a column that may change: A and B twice as often as C and scales. */
 static int draw_column(const id_shape *s, id_random *r) {
   static const int columns[] = {ID_A, ID_A, ID_B, ID_B, ID_C, ID_SA, ID_SB};
   for (;;) {

@@ -6,7 +6,7 @@
 #include "cli/question/random.h"
 #include "cli/question/vectors.h"
 
-/* One to three patterns of the row change a little: a bit, the next code, the next exponent, the sign; or two products
+/* Changes one to three patterns of the row a little: a bit, the next code, the next exponent, the sign; or two products
  * change places, or one becomes 0. What the shape holds fixed stays. */
 void id_vary(id_vectors *v, size_t row, id_random *r);
 
