@@ -11,7 +11,7 @@
 
 enum { FILES = CLI_PARTS_MAX + 1, DIGEST_BYTES = 8 };
 
-/* OUT.npy and its companions: OUT.scales.npy. To be freed; NULL after an error line. */
+/* Returns the name of a companion of OUT.npy: OUT.scales.npy. To be freed; NULL after an error line. */
 static char *companion(const char *path, const char *suffix) {
   size_t stem = strlen(path) - (cli_ends(path, ".npy") ? 4 : 0), room = strlen(path) + strlen(suffix) + 6;
   char *z = cli_room(room, 1);
@@ -34,7 +34,7 @@ static uint64_t word_of(const uint8_t bytes[8]) {
   return word;
 }
 
-/* A part's bytes as they lie in a file, in words of eight, the last one filled up with zeros; before them their
+/* Digests a part's bytes as they lie in a file, in words of eight, the last one filled up with zeros; before them their
  * number. */
 static uint64_t digest_part(uint64_t h, const uint8_t *data, size_t size) {
   uint8_t last[8] = {0};
@@ -46,7 +46,7 @@ static uint64_t digest_part(uint64_t h, const uint8_t *data, size_t size) {
   return mix(h, word_of(last));
 }
 
-/* 0, or an exit code after an error line. */
+/* Computes the digest. Returns 0, or an exit code after an error line. */
 static int digest(uint8_t z[DIGEST_BYTES], const cli_parts *parts) {
   uint64_t h = UINT64_C(0xCBF29CE484222325);
   for (int i = 0; i < parts->count; i++) {
@@ -87,7 +87,7 @@ static npy_info part_info(const cli_part *p) {
   return info;
 }
 
-/* The digest stands before the other companions: who reads it last sees that one of them is new. */
+/* Saves the digest before the other companions: if you read it last, you see that one of them is new. */
 int cli_parts_save(const char *path, const npy_info *info, const cli_parts *parts) {
   cli_array_file files[FILES];
   char *names[FILES] = {NULL};
@@ -107,7 +107,7 @@ int cli_parts_save(const char *path, const npy_info *info, const cli_parts *part
   return code;
 }
 
-/* The files of a set but the first, from 0 on: NULL after the last one. To be freed. */
+/* Returns the files of a set but the first, from 0 on: NULL after the last one. To be freed. */
 static char *beside(const char *path, const cli_parts *parts, int i) {
   if (!parts || parts->count == 1 || i >= parts->count) return NULL;
   return companion(path, i ? parts->part[i].suffix : "check");
@@ -132,7 +132,7 @@ int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, co
 
 cli_code_rule cli_code_rule_part(const cli_part *part) { return (cli_code_rule){part->width, part->twos, 0, NULL}; }
 
-/* A companion of the codes: its array, of the part's kind and shape, into the part's room. */
+/* Loads a companion of the codes: its array, of the part's kind and shape, into the part's buffer. */
 static int load_part(cli_part *part, const char *name) {
   cli_array x;
   if (cli_array_load_own(&x, name)) return CLI_BAD;
@@ -154,7 +154,7 @@ static int load_part(cli_part *part, const char *name) {
   return code;
 }
 
-/* Sets from elsewhere have no digest. */
+/* Checks the digest; sets from elsewhere have none. */
 static int check_digest(const cli_parts *parts, const char *path, const char *name) {
   uint8_t want[DIGEST_BYTES], have[DIGEST_BYTES];
   cli_part file = {"check", 'u', 1, 2, 1, DIGEST_BYTES, want, 0, 0};

@@ -10,7 +10,7 @@
 
 enum { NAME_MAX_SHOWN = 40 };
 
-/* One format's column: the common state with its target, and the preset's mode if it is one. */
+/* Makes one format's column: the common state with its target, and the preset's mode if it is one. */
 static int prepare(compare_column *c, const compare_asked *asked, const char *text, const char *in) {
   c->asked = asked->common;
   if (cli_target_read(&c->asked.target, text) || cli_preset_mode(&c->asked.numeric, &c->asked.target)) return CLI_BAD;
@@ -51,7 +51,7 @@ static void overflow_cell(char text[32], const tensors_result *x) {
   snprintf(text, 32, "%llu", (unsigned long long)x->events.overflow);
 }
 
-/* The end of a long name is where names of tensors differ. */
+/* Shortens a long name to its end, which is where names of tensors differ. */
 static const char *short_name(char text[ST_NAME_MAX], const char *name) {
   size_t n = strlen(st_printable(text, name)), from = n > NAME_MAX_SHOWN ? n - NAME_MAX_SHOWN : 0;
   while (from && ((unsigned char)text[from] & 0xC0) == 0x80) from++;

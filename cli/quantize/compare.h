@@ -14,7 +14,7 @@ typedef struct compare_asked {
   int count;
 } compare_asked;
 
-/* An array or a model, rounded into each format; prints, and writes the report if one is asked for. 0 or an exit
+/* Rounds an array or a model into each format; prints, and writes the report if one is asked for. Returns 0 or an exit
  * code. */
 int cli_compare_file(const compare_asked *asked, const char *in);
 

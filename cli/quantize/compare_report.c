@@ -20,7 +20,7 @@ static int by_sqnr(const void *x, const void *y) {
   return a->total.bits < b->total.bits ? -1 : a->total.bits > b->total.bits;
 }
 
-/* The columns, the best ratio first; NULL: no memory. To be freed. */
+/* Returns the columns, the best ratio first; NULL: no memory. To be freed. */
 static const compare_column *const *sorted(const compare_table *t) {
   const compare_column **list = malloc((size_t)t->count * sizeof *list);
   if (!list) return NULL;

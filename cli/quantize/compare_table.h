@@ -19,7 +19,7 @@ typedef struct compare_table {
   compare_column *columns;
   int count;
 } compare_table;
-/* The page with the table and a drawing (compare_report.c). 0 or an exit code. */
+/* Writes the page with the table and a drawing (compare_report.c). Returns 0 or an exit code. */
 int compare_report(const char *path, const compare_table *t);
 
 #endif

@@ -6,27 +6,27 @@
 #include "cli/quantize/tensors.h"
 #include "cli/tensors/gguf.h"
 
-/* The type whose codes and scales the target's are; NULL if no type has them (gguf_blocks.c). */
+/* Returns the type whose codes and scales the target's are; NULL if no type has them (gguf_blocks.c). */
 const gguf_type *gguf_type_of_target(const cli_target *target);
-/* Codes and scales into the blocks of the type; name: for error lines. 0, or an exit code after one: a scale is NaN,
- * which the type does not have. */
+/* Packs codes and scales into the blocks of the type; name: for error lines. Returns 0, or an exit code after one: a
+ * scale is NaN, which the type does not have. */
 int gguf_pack(uint8_t *z, const gguf_type *type, const cli_parts *parts, const char *name);
-/* The same for block number i of types with codes of groups, and of IQ4_NL (gguf_groups.c); 1: it is one of them. */
+/* Do the same for block number i of types with codes of groups, and of IQ4_NL (gguf_groups.c); 1: it is one of them. */
 int gguf_has_groups(const gguf_type *type);
 void gguf_pack_groups(uint8_t *z, const gguf_type *type, const cli_parts *parts, size_t i);
-/* 1: numbers of the type are read. */
+/* Returns 1 if numbers of the type are read. */
 int gguf_reads(const gguf_type *type);
-/* The numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
+/* Writes the numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
 void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count);
 
-/* What is to be written, into `made` (to be freed) and `plan`, which have the tensors in the same order: what is chosen
- * in its new type, all else as it is. 0, or an exit code after an error line (gguf_plan.c). */
+/* Plans what is to be written, into `made` (to be freed) and `plan`, which have the tensors in the same order: what is
+ * chosen in its new type, all else as it is. Returns 0, or an exit code after an error line (gguf_plan.c). */
 int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r);
-/* The same for a file whose blocks become F32. */
+/* Plans the same for a file whose blocks become F32. */
 int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in);
-/* All bytes before the tensors and behind the last one. 0, or an exit code. */
+/* Writes all bytes before the tensors and behind the last one. Returns 0, or an exit code. */
 int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan);
-/* Codes of a tensor of the plan. */
+/* Writes the codes of a tensor of the plan. */
 int gguf_put(const tensors_work *w, const char *name, const cli_parts *parts);
 
 #endif

@@ -13,14 +13,14 @@
 
 /* ---- targets ---- */
 
-/* E2M1, with or without a code for -0, which ggml reads as 0. */
+/* Returns 1 for E2M1, with or without a code for -0, which ggml reads as 0. */
 static int is_e2m1(hu_format f) {
   hu_format e2m1 = hu_float4_e2m1fn();
   f.negzero = e2m1.negzero;
   return hu_format_equal(f, e2m1);
 }
 
-/* Whole numbers of 8 bits in two's complement. */
+/* Returns 1 for whole numbers of 8 bits in two's complement. */
 static int is_int8(const hu_scaling *s) {
   return s->coding == HU_CODING_TWOS && s->element.e == 0 && s->element.m == 7 && hu_decode64(s->element, 1) == 1;
 }
@@ -60,7 +60,7 @@ static uint8_t *put_half(uint8_t *z, const void *scales, size_t i) {
   return z + 2;
 }
 
-/* Of 32 codes of 4, 5 or 8 bits: the fifth bits stand before the others. */
+/* Packs 32 codes of 4, 5 or 8 bits: the fifth bits stand before the others. */
 static void put_codes(uint8_t *z, uint32_t type, const uint8_t *codes) {
   uint8_t low[32];
   if (type == GGUF_Q8_0) {
@@ -76,7 +76,7 @@ static void put_codes(uint8_t *z, uint32_t type, const uint8_t *codes) {
   put_halves(z, low, 32);
 }
 
-/* Block number i of a type with scales of binary16; mins: NULL where it has none. */
+/* Packs block number i of a type with scales of binary16; mins: NULL where it has none. */
 static void pack_whole(uint8_t *z, uint32_t type, const uint8_t *codes, const void *scales, const void *mins,
                        size_t i) {
   z = put_half(z, scales, i);
@@ -84,7 +84,7 @@ static void pack_whole(uint8_t *z, uint32_t type, const uint8_t *codes, const vo
   put_codes(z, type, codes);
 }
 
-/* Block number i. */
+/* Packs block number i. */
 static void pack_block(uint8_t *z, uint32_t type, const uint8_t *codes, const void *scales, size_t i) {
   const uint8_t *s = scales;
   if (type == GGUF_MXFP4) {
@@ -98,7 +98,7 @@ static void pack_block(uint8_t *z, uint32_t type, const uint8_t *codes, const vo
   }
 }
 
-/* ggml reads these codes of scales as numbers. */
+/* Checks that ggml reads these codes of scales as numbers. */
 static int check_scales(const gguf_type *type, const cli_part *scales, const char *name) {
   const uint8_t *s = scales->data, nan = type->id == GGUF_MXFP4 ? 0xFF : 0x7F;
   size_t n = scales->rows * scales->cols;

@@ -5,7 +5,7 @@
 
 #include "cli/quantize/gguf.h"
 
-/* Tensors of a .safetensors file; its metadata are texts alone, so that those of GGUF stay behind. */
+/* Plans the tensors of a .safetensors file; its metadata are texts alone, so that those of GGUF stay behind. */
 static int plan_tensors(st_file *plan, const tensors_input *in, const char *out) {
   char shown[ST_NAME_MAX];
   for (size_t i = 0; i < in->gguf->count; i++) {

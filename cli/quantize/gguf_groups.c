@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes, scales and minima of groups into the blocks of 256 of GGUF, the other way round than gguf_values.c, and
- * IQ4_NL: see gguf.h. Layouts: ggml-common.h of llama.cpp at 36491e4. */
+/* Codes, scales and minima of groups into the blocks of 256 of GGUF, the reverse of gguf_values.c, and IQ4_NL: see
+ * gguf.h. Layouts: ggml-common.h of llama.cpp at 36491e4. */
 #include <string.h>
 
 #include "cli/quantize/gguf.h"
@@ -17,26 +17,26 @@ static uint8_t *put_half(uint8_t *z, uint16_t u) {
   return z + 2;
 }
 
-/* Bits from place `at` of each code on, `width` of them: to place `to` of a byte. */
+/* Moves the `width` bits from place `at` of each code on to place `to` of a byte. */
 static uint8_t bits_to(uint8_t code, unsigned at, unsigned width, size_t to) {
   return (uint8_t)((code >> at & ((1u << width) - 1)) << to);
 }
 
-/* The bit at place `at` of code number e to place e / 32 of byte e % 32. */
+/* Puts the bit at place `at` of code number e at place e / 32 of byte e % 32. */
 static uint8_t *put_bit(uint8_t *z, const uint8_t *codes, unsigned at) {
   memset(z, 0, 32);
   for (size_t e = 0; e < 256; e++) z[e % 32] |= bits_to(codes[e], at, 1, e / 32);
   return z + 32;
 }
 
-/* Two bits of each: bytes have those of four codes that are 32 apart, in runs of 128. */
+/* Puts two bits of each: bytes have those of four codes that are 32 apart, in runs of 128. */
 static uint8_t *put_pairs(uint8_t *z, const uint8_t *codes, unsigned at) {
   memset(z, 0, 64);
   for (size_t e = 0; e < 256; e++) z[e / 128 * 32 + e % 32] |= bits_to(codes[e], at, 2, e % 128 / 32 * 2);
   return z + 64;
 }
 
-/* Four bits of each, in runs of `run` codes whose second half lies in the high halves of bytes. */
+/* Puts four bits of each, in runs of `run` codes whose second half lies in the high halves of bytes. */
 static uint8_t *put_fours(uint8_t *z, const uint8_t *codes, size_t count, size_t run) {
   memset(z, 0, count / 2);
   for (size_t e = 0; e < count; e++)
@@ -44,7 +44,7 @@ static uint8_t *put_fours(uint8_t *z, const uint8_t *codes, size_t count, size_t
   return z + count / 2;
 }
 
-/* Sixteen scales of 6 bits: the low four bits in 8 bytes, then the high two in 4. */
+/* Puts sixteen scales of 6 bits: the low four bits in 8 bytes, then the high two in 4. */
 static uint8_t *put_scales_q3_k(uint8_t *z, const uint8_t *scales) {
   memset(z, 0, 12);
   for (size_t i = 0; i < 16; i++) {
@@ -54,8 +54,8 @@ static uint8_t *put_scales_q3_k(uint8_t *z, const uint8_t *scales) {
   return z + 12;
 }
 
-/* Eight scales and eight minima of 6 bits: those of the first four in bytes of their own, whose high two bits are the
- * high ones of the last four. */
+/* Puts eight scales and eight minima of 6 bits: those of the first four in bytes of their own, whose high two bits are
+ * the high ones of the last four. */
 static uint8_t *put_scales_q45_k(uint8_t *z, const pieces *p) {
   for (size_t i = 0; i < 4; i++) {
     z[i] = (uint8_t)(p->scales[i] | bits_to(p->scales[i + 4], 4, 2, 6));

@@ -5,7 +5,7 @@
 
 #include "cli/quantize/gguf.h"
 
-/* All but the tensors. */
+/* Starts a plan with all but the tensors. */
 static int start(gguf_file *made, const gguf_file *from) {
   *made = *from;
   made->count = 0;
@@ -44,7 +44,7 @@ static int fail_target(const tensors_results *r) {
       cli_target_name(name, &r->asked->target));
 }
 
-/* The type that a tensor gets. */
+/* Returns the type that a tensor gets. */
 static const gguf_type *new_type(const gguf_tensor *t, const tensors_results *r, const gguf_type *codes) {
   int narrow = t->type->id == GGUF_F16 || t->type->id == GGUF_BF16;
   if (r->asked->codes) return codes;

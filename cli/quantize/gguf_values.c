@@ -40,7 +40,7 @@ static float clean(float y) { return y != y ? float_of(0x7FC00000) : y; }
 
 static float half_of(const uint8_t *x) { return hu_decode(hu_binary16(), (uint32_t)x[0] | (uint32_t)x[1] << 8); }
 
-/* Bits of `width` from place `at` of a byte on. */
+/* Returns `width` bits from place `at` of a byte on. */
 static int bits_of(uint8_t x, size_t at, int width) { return x >> at & ((1 << width) - 1); }
 
 /* ---- E2M1 ---- */
@@ -48,17 +48,17 @@ static int bits_of(uint8_t x, size_t at, int width) { return x >> at & ((1 << wi
 /* Twice E2M1, for scales of half their value. */
 static const int8_t twice_e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/* 2^(e - 128), 255 too. */
+/* Returns 2^(e - 128), 255 too. */
 static float half_e8m0(uint8_t e) { return float_of(e < 2 ? 0x200000u << e : (uint32_t)(e - 1) << 23); }
 
-/* A NaN is 0; the top bit does not count. */
+/* Returns half of a scale in UE4M3. A NaN is 0; the top bit does not count. */
 static float half_ue4m3(uint8_t u) {
   uint32_t e = u >> 3 & 15, m = u & 7;
   if (u == 0x7F) return 0;
   return e ? float_of((e + 127 - 8) << 23 | m << 20) : (float)m * 0x1p-10f;
 }
 
-/* Numbers of a table, of two codes in a byte that in the low half for the first half of the n. */
+/* Reads numbers of a table, of two codes in a byte that in the low half for the first half of the n. */
 static void get_halves(float *z, const uint8_t *x, size_t n, float d, const int8_t *table) {
   for (size_t j = 0; j < n / 2; j++) {
     z[j] = clean(d * table[x[j] & 15]);
@@ -68,7 +68,7 @@ static void get_halves(float *z, const uint8_t *x, size_t n, float d, const int8
 
 /* ---- 32 whole numbers ---- */
 
-/* Of 4 or 5 bits. */
+/* Returns a code of 4 or 5 bits. */
 static int short_code(const uint8_t *x, const uint8_t *fifth, size_t j) {
   int low = bits_of(x[j % 16], j < 16 ? 0 : 4, 4);
   return fifth ? low | bits_of(fifth[j / 8], j % 8, 1) << 4 : low;
@@ -103,7 +103,7 @@ static void get_q2_k(float *z, const uint8_t *x) {
   }
 }
 
-/* Scales of 6 bits less 32: four low bits in 8 bytes, then the two high ones in 4. */
+/* Returns a scale of 6 bits less 32: four low bits in 8 bytes, then the two high ones in 4. */
 static int scale_of_q3_k(const uint8_t *x, size_t i) {
   return (bits_of(x[i % 8], i / 8 * 4, 4) | bits_of(x[8 + i % 4], i / 4 * 2, 2) << 4) - 32;
 }
@@ -118,8 +118,8 @@ static void get_q3_k(float *z, const uint8_t *x) {
   }
 }
 
-/* Eight scales and eight minima of 6 bits in 12 bytes: the first four of each lie in bytes of their own, whose two high
- * bits belong to the last four. */
+/* Reads one of eight scales and eight minima of 6 bits in 12 bytes: the first four of each lie in bytes of their own,
+ * whose two high bits belong to the last four. */
 static void scale_and_min(int *scale, int *min, const uint8_t *x, size_t i) {
   if (i < 4) {
     *scale = x[i] & 63;

@@ -7,7 +7,7 @@
 #include "cli/quantize/quantize.h"
 #include "halfulp/formats/ieee.h"
 
-/* The width of the values: the input's own, of integers binary32's, or the next one that holds them. */
+/* Returns the width of the values: the input's own, of integers binary32's, or the next one that holds them. */
 static unsigned value_size(const cli_quantize_state *s, const npy_info *x) {
   const cli_target *t = &s->target;
   unsigned size = x->kind == 'f' ? x->size : 4;
@@ -49,13 +49,13 @@ typedef struct outcome {
   int rows; /* 1: the job's elements are in rows, whatever the order of IN.npy and OUT.npy */
 } outcome;
 
-/* Elements lie in rows where that decides what they become: blocks, and random words, of which element i in row-major
- * order takes word i (docs/numerics.md section 6). */
+/* Returns 1 if elements are to lie in rows, because that decides what they become: blocks, and random words, of which
+ * element i in row-major order takes word i (docs/numerics.md section 6). */
 static int wants_rows(const cli_quantize_state *s) {
   return !s->target.kind->elementwise || s->numeric.mode.round >= HU_SRA;
 }
 
-/* Elements z in the job's order, as OUT.npy. */
+/* Saves elements z in the job's order, as OUT.npy. */
 static int save(const char *path, const outcome *o, const void *z) {
   void *copy = NULL;
   if (o->rows && cli_rows_in_order(&z, &copy, &o->info, z)) return CLI_BAD;

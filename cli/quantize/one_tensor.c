@@ -27,7 +27,7 @@ static int copy_tensor(const tensors_work *w, const st_tensor *t) {
   return cli_output_at(w->output, w->plan->data + st_find(w->plan, t->name)->begin, w->in->data + t->begin, t->size);
 }
 
-/* The exponent of a number, from its bits; numbers below 2^-1022 count at the low end, too. */
+/* Counts numbers by their exponents, from their bits; numbers below 2^-1022 count at the low end, too. */
 static void count_exponents(tensors_exponents *e, uint64_t counts[TENSORS_EXPONENTS], const double *x, size_t n,
                             double *amax) {
   for (size_t i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static int judge(tensors_result *r, const cli_source *x, const cli_source *z) {
                                                                                                        : CLI_OK;
 }
 
-/* Values of binary32 or binary64 into codes of binary16 or bfloat16; how many are others then. */
+/* Rounds values of binary32 or binary64 into codes of binary16 or bfloat16; returns how many are others then. */
 static int round_again(void *z, const cli_source *x, size_t count, hu_format f, const cli_job *job, uint64_t *again) {
   cli_errors errors;
   hu_status status = cli_encode_source(z, x, count, f, (hu_mode){0}, &job->exec, NULL);

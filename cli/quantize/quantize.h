@@ -51,9 +51,9 @@ enum {
 #define CLI_OPTION_IN_PLACE \
   { CLI_KEY_IN_PLACE, "in-place", NULL, "OUT may be IN, which is replaced; without OUT it is" }
 int cli_quantize_set(cli_quantize_state *state, int key, const char *value);
-/* OUT: the second operand, or with --in-place the first one; NULL: there is none. */
+/* Returns OUT: the second operand, or with --in-place the first one; NULL if there is neither. */
 const char *cli_quantize_out(const cli_quantize_state *state, char **operands, int count);
-/* IN into OUT by the ends of their names. 0 or an exit code. */
+/* Brings IN into OUT by the ends of their names. Returns 0 or an exit code. */
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
@@ -62,25 +62,25 @@ int cli_decode_files(cli_quantize_state *state, const char *in, const char *out)
 typedef int cli_floats_use(void *state, const cli_source *source, size_t count);
 int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state);
 
-/* Codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a digest of them
- * all (codes_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
- * or an exit code after an error line. */
+/* Save and read codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a
+ * digest of them all (codes_set.c). They are written whole or not at all; what is read goes into the parts' buffers,
+ * where the codes are already. 0 or an exit code after an error line. */
 int cli_parts_save(const char *path, const npy_info *info, const cli_parts *parts);
 int cli_parts_load(cli_parts *parts, const char *path);
-/* What a part's codes may be. */
+/* Returns what a part's codes may be. */
 cli_code_rule cli_code_rule_part(const cli_part *part);
-/* CLI_OK, or an error line: OUT, or a companion of it, is IN or a companion of IN. The parts are those of OUT and of
- * IN, NULL: one file. in_place: OUT itself may be IN. */
+/* Checks that neither OUT nor a companion of it is IN or a companion of IN. The parts are those of OUT and of IN, NULL:
+ * one file. in_place: OUT itself may be IN. */
 int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, const cli_parts *of_in, int in_place);
 
-/* .npy to .npy (npy.c). */
+/* Brings .npy to .npy (npy.c). */
 int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path, const char *device);
 int cli_decode_array(const cli_quantize_state *s, const char *in, const char *out);
-/* .safetensors, .gguf or one array to .safetensors, .gguf to .gguf (tensors.c); .safetensors back
+/* Bring .safetensors, .gguf or one array to .safetensors, .gguf to .gguf (tensors.c); .safetensors back
  * (tensors_decode.c). */
 int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out);
 int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out);
-/* .gguf to .gguf or .safetensors, its blocks to F32 (gguf_decode.c). */
+/* Brings .gguf to .gguf or .safetensors, its blocks to F32 (gguf_decode.c). */
 int cli_decode_gguf(const cli_quantize_state *s, const char *in, const char *out);
 
 #endif

@@ -24,7 +24,7 @@ static void sqnr_cell(FILE *out, const cli_errors *e) {
     fprintf(out, "<td data-v=\"%s\">%s</td>", e->changed ? "-1e9" : "1e9", cli_no_sqnr(e));
 }
 
-/* A long name may be broken behind its dots. */
+/* Writes a cell with a name; a long one may be broken behind its dots. */
 static void name_cell(FILE *out, const char *name) {
   fputs("<td data-v=\"", out);
   svg_escaped(out, name);
@@ -50,10 +50,10 @@ static void shape_cells(FILE *out, const st_tensor *t) {
           shape, t->count, t->count);
 }
 
-/* Elements that the errors are not over. */
+/* Counts the elements that the errors are not over. */
 static size_t left_out(const tensors_result *x) { return x->errors.count - x->errors.finite; }
 
-/* total: some columns are there only if they are not all 0. */
+/* Writes the figures. total: some columns are there only if they are not all 0. */
 static void figures(FILE *out, const tensors_result *x, const tensors_result *total) {
   number_cell(out, x->amax);
   number_cell(out, x->errors.max_abs);

@@ -5,12 +5,12 @@
 
 #include "cli/quantize/tensors.h"
 
-/* Drawings as elements of the page, in its colours (report_plots.c). Each has a title and a description. */
+/* Draw elements of the page, in its colours (report_plots.c). Each has a title and a description. */
 void report_exponents(FILE *out, const tensors_result *total);
 void report_sqnr(FILE *out, const tensors_results *r);
-/* A small one for a row of the table, from exponent low to high. */
+/* Draws a small one for a row of the table, from exponent low to high. */
 void report_sparkline(FILE *out, const tensors_result *x, int low, int high, size_t id);
-/* The exponents that occur in any of it; low > high if none does. */
+/* Finds the exponents that occur in any of it; low > high if none does. */
 void report_range(int *low, int *high, const tensors_result *x);
 
 #endif

@@ -34,7 +34,7 @@ static uint64_t most(const tensors_result *x) {
   return z ? z : 1;
 }
 
-/* Height of a bar where the scale is logarithmic: one element is seen. */
+/* Returns the height of a bar where the scale is logarithmic: one element is seen. */
 static double bar_height(uint64_t count, uint64_t top, double full) {
   return count ? full * (1 + log10((double)count)) / (1 + log10((double)top)) : 0;
 }
@@ -107,7 +107,7 @@ void report_exponents(FILE *out, const tensors_result *total) {
   page_end_drawing(&s);
 }
 
-/* Tensors that have none: first where something changed, last where nothing did. */
+/* Returns a place for sorting; tensors without SQNR: first where something changed, last where nothing did. */
 static double place_of(const cli_errors *e) { return isfinite(e->sqnr) ? e->sqnr : e->changed ? -1e9 : 1e9; }
 
 static int by_sqnr(const void *x, const void *y) {
@@ -117,7 +117,7 @@ static int by_sqnr(const void *x, const void *y) {
   return strcmp(a->tensor->name, b->tensor->name);
 }
 
-/* The last 44 characters of a name: where names of tensors differ. */
+/* Copies the last 44 characters of a name: where names of tensors differ. */
 static void short_name(char text[64], const char *name) {
   char shown[ST_NAME_MAX];
   size_t n = strlen(name), from = n > 44 ? n - 43 : 0;

@@ -6,7 +6,7 @@
 #include "cli/quantize/tensors.h"
 #include "cli/tensors/quantized.h"
 
-/* The only one of floats that scales no other tensor. NULL after an error line. */
+/* Finds the only tensor of floats that scales no other one. NULL after an error line. */
 static const st_tensor *only_of(const tensors_input *in, const quantized *already) {
   const st_tensor *found = NULL;
   char first[ST_NAME_MAX], second[ST_NAME_MAX];

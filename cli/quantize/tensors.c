@@ -16,12 +16,12 @@ static int matches(const char *const *globs, int count, const char *name) {
   return 0;
 }
 
-/* Biases and gains are few numbers, and blocks make nothing of them. */
+/* Returns 1 if it has axes enough: biases and gains are few numbers, and blocks make nothing of them. */
 static int has_rank(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
   return in->is_array || s->any_rank || t->dims >= 2;
 }
 
-/* Integers of a model are places and counts most of the time. */
+/* Returns 1 if it has numbers: integers of a model are places and counts most of the time. */
 static int has_numbers(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
   return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || tensors_is_named(s, t)));
 }
@@ -31,7 +31,7 @@ static int chosen(const cli_quantize_state *s, const tensors_input *in, const st
   return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
 }
 
-/* A pattern that no tensor has is a slip of the pen. */
+/* Refuses a pattern that no tensor has: it is a slip of the pen. */
 static int check_globs(const char *option, const char *const *globs, int count, const tensors_input *in) {
   for (int i = 0; i < count; i++) {
     int found = 0;
@@ -41,7 +41,7 @@ static int check_globs(const char *option, const char *const *globs, int count, 
   return CLI_OK;
 }
 
-/* So is one that chooses tensors of one axis alone, where those are not rounded. */
+/* Refuses one that chooses tensors of one axis alone, where those are not rounded. */
 static int check_ranks(const cli_quantize_state *s, const tensors_input *in) {
   for (int i = 0; i < s->includes; i++) {
     size_t low = 0, others = 0;
@@ -114,7 +114,7 @@ static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state
   return good;
 }
 
-/* "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
+/* Adds "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
 static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
   char format[CLI_TARGET_MAX], *key = tensors_key(t->name);
   size_t room = 24 * (size_t)t->dims + 64 + sizeof format, n = 0;
@@ -142,7 +142,7 @@ static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_stat
   return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
 }
 
-/* Blocks of GGUF are no dtype of .safetensors. */
+/* Refuses blocks of GGUF, which are no dtype of .safetensors. */
 static int check_blocks(const tensors_input *in) {
   char shown[ST_NAME_MAX];
   for (size_t i = 0; in->gguf && i < in->gguf->count; i++) {
@@ -253,7 +253,7 @@ void tensors_results_free(tensors_results *r) {
   r->list = NULL;
 }
 
-/* The report is written last: it must not take the place of a model. */
+/* Checks the report's name. It is written last, and must not take the place of a model. */
 static int check_report(const cli_quantize_state *s, const char *in, const char *out) {
   if (cli_spare_input(s->report, in, "give --report another name")) return CLI_BAD;
   if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");

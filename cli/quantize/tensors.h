@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/quantize/tensors.h - the tensors of a .safetensors or .gguf file on their way into a target, and what became of
- * them. */
+/* cli/quantize/tensors.h - the tensors of a .safetensors or .gguf file that are brought into a target, and what became
+ * of them. */
 #ifndef HALFULP_CLI_QUANTIZE_TENSORS_H
 #define HALFULP_CLI_QUANTIZE_TENSORS_H
 
@@ -18,7 +18,7 @@ typedef struct tensors_exponents {
 static inline uint64_t tensors_count(const tensors_exponents *e, int i) {
   return i < e->low || i - e->low >= e->count ? 0 : e->counts[i - e->low];
 }
-/* The counts of all places, what it had is forgotten. 0, or an exit code after an error line. */
+/* Keeps the counts of all places; what it had is forgotten. Returns 0, or an exit code after an error line. */
 int tensors_pack(tensors_exponents *e, const uint64_t counts[TENSORS_EXPONENTS]);
 
 typedef struct tensors_result {
@@ -39,7 +39,7 @@ void tensors_result_free(tensors_result *r);
 typedef struct tensors_results {
   const char *in, *out;
   const cli_quantize_state *asked;
-  tensors_result *list; /* one a tensor, in the order of the file */
+  tensors_result *list; /* one per tensor, in the order of the file */
   size_t count, done;
 } tensors_results;
 
@@ -56,27 +56,27 @@ typedef struct tensors_input {
 int tensors_open(tensors_input *in, const char *path);
 void tensors_close(tensors_input *in);
 
-/* F64, F32, F16, BF16; BOOL and the integers. */
+/* Returns 1 for F64, F32, F16, BF16; BOOL and the integers. */
 int tensors_is_float(int dtype);
 int tensors_is_integer(int dtype);
-/* 1: of one of these, and of GGUF no block; and the name of its type there. */
+/* Returns 1 for one of these, and of GGUF no block; and the name of its type there. */
 int tensors_has_numbers(const tensors_input *in, const st_tensor *t);
 const char *tensors_type_name(const tensors_input *in, const st_tensor *t);
-/* CLI_OK, or an error line: a tensor of BOOL has a byte that is neither 0 nor 1. */
+/* Returns CLI_OK, or an error line: a tensor of BOOL has a byte that is neither 0 nor 1. */
 int tensors_check_bool(const tensors_input *in, const st_tensor *t);
-/* The dtype of a tensor's values: its own, that of an array of integers F32, or F64 where F32 lacks them. */
+/* Returns the dtype of a tensor's values: its own, that of an array of integers F32, or F64 where F32 lacks them. */
 int tensors_value_dtype(const cli_target *target, int dtype);
-/* The numbers of a tensor of one of these dtypes. */
+/* Returns the numbers of a tensor of one of these dtypes. */
 cli_source tensors_source(int dtype, const void *data);
-/* The tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL after an
- * error line. */
+/* Returns the tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL
+ * after an error line. */
 const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *t);
-/* A native dtype for codes of a plain format: F8_E4M3 for float8_e4m3fn; -1: none. */
+/* Returns a native dtype for codes of a plain format: F8_E4M3 for float8_e4m3fn; -1: none. */
 int tensors_native(const cli_target *target);
-/* "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
+/* Returns "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
 char *tensors_name(const char *name, const char *suffix);
 char *tensors_key(const char *name);
-/* st_layout: 0, or an exit code after an error line. */
+/* Does what st_layout does. Returns 0, or an exit code after an error line. */
 int tensors_layout(st_file *plan, const char *out);
 
 /* What the metadata say of a tensor in codes: "F32 [64, 10] scaled(...)" under halfulp.NAME, or with --rows out, where
@@ -102,12 +102,12 @@ typedef struct tensors_notes {
   size_t kind_count;
   struct json_t *texts, *names; /* st_place: of the kinds, of the notes */
 } tensors_notes;
-/* All of a file, maybe none; to be freed, after an error line, too. 0, or an exit code after an error line. */
+/* Reads a file's notes, maybe none; to be freed, also after an error line. Returns 0, or an exit code after one. */
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in);
 void tensors_notes_free(tensors_notes *notes);
-/* 1: the entry is one, right or wrong. */
+/* Returns 1 if the entry is one, right or wrong. */
 int tensors_is_note(const st_entry *e);
-/* 1 if the tensor holds codes or scales of a note. */
+/* Returns 1 if the tensor holds codes or scales of a note. */
 int tensors_is_part(const st_tensor *t, const tensors_notes *notes);
 
 /* One tensor from in to its place in the output (one_tensor.c): 0, or an exit code after an error line. */
@@ -121,25 +121,25 @@ typedef struct tensors_work {
 } tensors_work;
 int tensors_one(const tensors_work *w, tensors_result *r);
 
-/* 1: an --include has the tensor's whole name, and no pattern. */
+/* Returns 1 if an --include has the tensor's whole name, and no pattern. */
 int tensors_is_named(const cli_quantize_state *s, const st_tensor *t);
-/* A model that is quantized already (tensors_spare.c): codes and what scales them are taken out of those that are
- * rounded. 0, or an exit code after an error line: something in codes is there, and no tensors are named. */
+/* Spares a model that is quantized already (tensors_spare.c): codes and what scales them are not rounded. Returns 0, or
+ * an exit code after an error line: something in codes is there, and no tensors are named. */
 int tensors_spare(tensors_results *r, const tensors_input *in);
 
-/* All of a file (tensors.c): which tensors are rounded, into a new r->list; and what the target makes of them, as
- * values that are not written anywhere. doing: what the progress line says. 0, or an exit code after an error line. */
+/* Choose the tensors of a file that are rounded, into a new r->list (tensors.c); and make of them what the target does,
+ * as values that are written nowhere. doing: what the progress line says. 0, or an exit code after an error line. */
 int tensors_choose(tensors_results *r, const tensors_input *in);
 int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing);
 void tensors_results_free(tensors_results *r);
 
-/* What standard output gets, and the report. */
+/* Prints what standard output gets, and the report. */
 void tensors_print(FILE *out, const tensors_results *r);
-/* Notes of those that are left for their names. */
+/* Prints notes of those that are left for their names. */
 void tensors_print_left(FILE *out, const tensors_results *r);
 void tensors_json(FILE *out, const tensors_results *r);
 int tensors_report(const char *path, const tensors_results *r);
-/* Sums over all that was rounded; to be freed. */
+/* Returns sums over all that was rounded; to be freed. */
 tensors_result tensors_total(const tensors_results *r);
 
 #endif

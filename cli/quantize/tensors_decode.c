@@ -6,7 +6,7 @@
 #include "cli/quantize/tensors.h"
 #include "halfulp/formats/ieee.h"
 
-/* A part's tensor in the file, of the dtype and shape that it must have. */
+/* Finds a part's tensor in the file, of the dtype and shape that it must have. */
 static int find_part(const st_tensor **t, const tensors_input *in, const char *name, const st_tensor *want) {
   char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], wants[ST_SHAPE_MAX];
   *t = st_find(&in->file, name);
@@ -20,7 +20,7 @@ static int find_part(const st_tensor **t, const tensors_input *in, const char *n
                   st_shape(wants, want->dims, want->shape));
 }
 
-/* Codes that lie one to an element may have bits above their width. */
+/* Checks codes that lie one to an element: they may have bits above their width. */
 static int check_part(const tensors_input *in, const st_tensor *t, const cli_part *p) {
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
   npy_info info = {.kind = 'u', .size = p->size, .dims = t->dims, .count = t->count};
@@ -64,7 +64,7 @@ static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_no
   return code;
 }
 
-/* Values in the tensor's dtype, in *z: to be freed. */
+/* Decodes values in the tensor's dtype, in *z: to be freed. */
 static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_job *job) {
   const cli_target *t = &n->kind->target;
   size_t count = job->rows * job->cols;

@@ -90,7 +90,7 @@ static int dtype_of_array(const npy_info *info) {
   return (info->kind == 'i' ? signed_dtypes : unsigned_dtypes)[place];
 }
 
-/* The name of an array's one tensor: the file's, without folder and .npy. */
+/* Adds an array's one tensor, named as the file without folder and .npy. */
 static int add_array(tensors_input *in, const char *path) {
   const npy_info *info = &in->array.info;
   const char *slash = strrchr(path, '/');

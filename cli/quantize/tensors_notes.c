@@ -41,7 +41,7 @@ static tensors_kind *new_kind(const char *text) {
   return z;
 }
 
-/* Most notes of a file have one text. */
+/* Finds the kind of a text, which most notes of a file have in common. */
 static int find_kind(const tensors_kind **kind, tensors_notes *notes, const char *text) {
   size_t i = st_place(notes->texts, text);
   if (i == SIZE_MAX) {

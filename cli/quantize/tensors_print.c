@@ -6,7 +6,7 @@
 #include "cli/base/numbers.h"
 #include "cli/quantize/tensors.h"
 
-/* Errors of all tensors as one: root of the mean over all elements, sum of signals over sum of errors. */
+/* Combines the errors of all tensors: root of the mean over all elements, sum of signals over sum of errors. */
 static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double *signal) {
   double part = x->rms * x->rms * (double)x->finite;
   z->count += x->count;
@@ -59,7 +59,7 @@ static void print_row(FILE *out, int width, const char *name, const tensors_resu
   fputc('\n', out);
 }
 
-/* Tensors whose rows are shorter than a block. */
+/* Prints the tensors whose rows are shorter than a block. */
 static void print_short(FILE *out, const tensors_results *r) {
   enum { SHOWN = 20 };
   char shown[ST_NAME_MAX];

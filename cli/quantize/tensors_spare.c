@@ -15,7 +15,7 @@ typedef struct state {
   tensors_notes notes;
 } state;
 
-/* The first tensor in codes that no note of `quantize --codes` describes; one that scales nothing comes first. */
+/* Returns the first tensor in codes that no note of `quantize --codes` describes, one that scales nothing first. */
 static const st_tensor *first_in_codes(const state *s) {
   const st_tensor *first = NULL;
   for (size_t i = 0; i < s->in->file.count; i++) {
@@ -63,14 +63,14 @@ int tensors_is_named(const cli_quantize_state *s, const st_tensor *t) {
   return 0;
 }
 
-/* One that --include names in full is not passed over without a word. */
+/* Reports one that --include names in full: it is not passed over without a message. */
 static int refuse_named(const state *s, const st_tensor *t) {
   char shown[ST_NAME_MAX];
   return cli_fail(s->in->name, "--include '%s': holds codes or scales others, and is never rounded",
                   st_printable(shown, t->name));
 }
 
-/* Where nothing but the end of a name speaks of scales, whoever gives the whole name knows better. */
+/* Spares it; where nothing but the end of a name speaks of scales, an --include of the whole name decides. */
 static int spare(tensors_results *r, const state *s) {
   int unsure = s->found.unsure && !s->notes.count;
   for (size_t i = 0; i < r->count; i++) {

@@ -47,7 +47,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static int is_searched(const kind *k) { return k->divisor == 0; }
 static int is_uneven(const kind *k) { return is_searched(k) && k->offset == 0 && !k->with_min; }
 
-/* As cli_ggml_name lists them. */
+/* Returns the kind of a name, as cli_ggml_name lists them. */
 static const kind *kind_named(const char *text) {
   for (size_t i = 0; i < KINDS; i++)
     if (!strcmp(cli_ggml_name(i), text)) return &kinds[i];
@@ -122,7 +122,7 @@ static uint16_t half_code(float x) {
   return (uint16_t)hu_encode(hu_binary16(), rne, x, 0, NULL);
 }
 
-/* The code of x - min times 1 / d. */
+/* Returns the code of x - min times 1 / d. */
 static uint8_t code_of(const kind *k, float x, float inverse) {
   float y = x * inverse;
   if (!isfinite(y) || !isfinite(inverse)) return (uint8_t)k->offset;
@@ -148,7 +148,7 @@ static float value_of(const kind *k, uint8_t code, float d, float min) {
 
 static float half_value(const uint16_t *codes, size_t i) { return hu_decode(hu_binary16(), codes[i]); }
 
-/* The scale of element i, with that of its group. */
+/* Returns the scale of element i, with that of its group. */
 static float scale_of(const kind *k, const cli_parts *x, size_t i) {
   float d = half_value(x->part[SCALES].data, i / k->block);
   if (!k->group) return d;
@@ -157,7 +157,7 @@ static float scale_of(const kind *k, const cli_parts *x, size_t i) {
   return d * (float)(k->group_offset < 0 ? (int8_t)u : u - k->group_offset);
 }
 
-/* What is added to it: the minimum, or less that of its group. */
+/* Returns what is added to it: the minimum, or less that of its group. */
 static float min_of(const kind *k, const cli_parts *x, size_t i) {
   if (!k->with_min) return 0;
   float min = half_value(x->part[MINS].data, i / k->block);
@@ -180,8 +180,8 @@ static int check_finite(const kind *k, const cli_job *job, const float *x) {
   return CLI_OK;
 }
 
-/* Block number i, of a kind that is searched for. The sums of its squares may be beyond binary32, and the scale no
- * number. 0 or an exit code. */
+/* Encodes block number i, of a kind that is searched for. The sums of its squares may be beyond binary32, and the scale
+ * no number. Returns 0 or an exit code. */
 static int encode_searched(const kind *k, const cli_parts *z, size_t i, const float *x, const char *name) {
   cli_ggml_block block;
   cli_ggml_search(&block, k->type, x);

@@ -12,8 +12,8 @@ typedef struct cli_ggml_block {
   uint16_t d, dmin;
 } cli_ggml_block;
 
-/* What ggml's quantizer makes of the numbers of one block, which are finite, without an importance matrix. type: that
- * of GGUF. */
+/* Does to the numbers of one block, which are finite, what ggml's quantizer does without an importance matrix. type:
+ * that of GGUF. */
 void cli_ggml_search(cli_ggml_block *z, uint32_t type, const float *x);
 
 /* The 16 numbers of IQ4_NL and IQ4_XS. */

@@ -18,7 +18,7 @@ static const float all_zero = 1e-15f; /* a group whose numbers are smaller count
 
 /* ---- numbers ---- */
 
-/* To nearest even for |x| < 2^22; beyond that, what the digits of x + 1.5 2^23 are. */
+/* Rounds to nearest even for |x| < 2^22; beyond that, returns what the digits of x + 1.5 2^23 are. */
 static int nearest(float x) {
   float shifted = x + 12582912.0f;
   uint32_t u;
@@ -35,7 +35,7 @@ static uint16_t half_code(float x) {
 
 static float half_value(uint16_t code) { return hu_decode(hu_binary16(), code); }
 
-/* The first of the largest magnitude. */
+/* Returns the first of the largest magnitude. */
 static float largest(const float *x, int n) {
   float z = 0;
   for (int i = 0; i < n; i++)
@@ -96,7 +96,7 @@ static int fitted(const grid *g, const float *x, const float *w, const uint8_t *
   return 1;
 }
 
-/* Codes and *least, the minimum's magnitude; the result is the scale. A minimum that is better is also that of the
+/* Finds codes and *least, the minimum's magnitude; returns the scale. A minimum that is better is also that of the
  * steps that follow. */
 static float search_with_min(const grid *g, uint8_t *codes, float *least, const float *x, const float *w) {
   float min = x[0], max = x[0], sum_w = w[0], sum_x = sum_w * x[0];
@@ -136,7 +136,7 @@ static float highest(const float *x, int n) {
   return z;
 }
 
-/* Codes anew for the scales and minima as they are stored; a group whose scale is 0 keeps those of its search. */
+/* Computes codes for the scales and minima as they are stored; a group whose scale is 0 keeps those of its search. */
 static void code_with_min(cli_ggml_block *z, const float *x, int n, int most) {
   for (int i = 0; i < 256 / n; i++) {
     float d = half_value(z->d) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
@@ -193,7 +193,7 @@ static void search_q45_k(cli_ggml_block *z, const float *x, int most) {
 
 /* ---- scales alone: Q3_K, Q6_K ---- */
 
-/* Codes of 16 numbers from -most to most - 1, stored from 0 on, and the scale: the best of 19 inverse scales. */
+/* Finds codes of 16 numbers from -most to most - 1, stored from 0 on, and the scale: the best of 19 inverse scales. */
 static float search_scale(uint8_t *codes, const float *x, int most) {
   float max = largest(x, 16), scale = 0, best = 0;
   memset(codes, 0, 16);
@@ -254,7 +254,7 @@ static float search_q3(uint8_t *codes, const float *x) {
   return s.l2 > 0 ? s.xl / s.l2 : 0;
 }
 
-/* Codes anew for the scale d of group number i as it is stored. */
+/* Computes codes again for the scale d of group number i as it is stored. */
 static void code_group(cli_ggml_block *z, const float *x, int i, float d, int most) {
   if (d == 0) return;
   for (int j = 16 * i; j < 16 * i + 16; j++) z->codes[j] = (uint8_t)(within(-most, nearest(x[j] / d), most - 1) + most);
@@ -291,14 +291,14 @@ static void search_q6_k(cli_ggml_block *z, const float *x) {
 
 /* ---- 16 numbers that are not evenly apart: IQ4_NL, IQ4_XS ---- */
 
-/* The nearest of the 16 numbers, the upper one at a tie. */
+/* Returns the nearest of the 16 numbers, the upper one at a tie. */
 static uint8_t nearest_uneven(float x) {
   uint8_t z = 0;
   while (z < 15 && x + x >= (float)(cli_ggml_uneven[z] + cli_ggml_uneven[z + 1])) z++;
   return z;
 }
 
-/* The scale of 32 numbers: the best of 16 inverse scales. */
+/* Returns the scale of 32 numbers: the best of 16 inverse scales. */
 static float search_uneven(const float *x) {
   float max = largest(x, 32);
   if (fabsf(max) < all_zero) return 0;

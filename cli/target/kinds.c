@@ -15,7 +15,7 @@ static const cli_target_kind *const kinds[] = {&cli_kind_ggml,  &cli_kind_conver
                                                &cli_kind_s2fp8, &cli_kind_number,     &cli_kind_format};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* A preset of a scaled tensor is that tensor. */
+/* Reads a preset of a scaled tensor as that tensor. */
 static int read_scaling(cli_target *target) {
   target->kind = &cli_kind_scaled;
   return target->kind->read(target, target->conversion.scaling);

@@ -19,7 +19,7 @@ static int read_text(cli_target *target, const char *text) {
   return cli_target_fail(text, status, where);
 }
 
-/* The record may have been moved with its table. */
+/* Returns the system; the record may have been moved with its table. */
 static hu_number number_of(const cli_target *target) {
   hu_number x = target->number;
   if (!strncmp(target->given, "table(", 6)) x.table = target->table;
@@ -40,8 +40,8 @@ static int check(const cli_target *target, const cli_job *job) {
   return job->amax ? cli_fail(NULL, "--amax: a number system without scales has no amax") : CLI_OK;
 }
 
-/* Fixed point and posits of few bits, tables (of binary32 values). Most logarithmic numbers no binary format holds:
- * they are rounded into the one at hand. */
+/* Returns 1 for fixed point and posits of few bits, and tables (of binary32 values). Most logarithmic numbers no binary
+ * format holds: they are rounded into the one at hand. */
 static int fits(const cli_target *target, unsigned size) {
   hu_number_limits l = hu_number_limits_of(number_of(target));
   if (target->number.kind == HU_NUMBER_TABLE || !l.exact64) return size == 4;
@@ -59,8 +59,8 @@ static int finish(hu_status status, const cli_job *job) {
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-/* 1: the system's neighbours part at rational numbers of few digits, so that an integer may come rounded to odd: one
- * logarithm lies beyond such a number and before another, and a random word asks for all digits. */
+/* Returns 1 if the system's neighbours part at rational numbers of few digits, so that an integer may come rounded to
+ * odd: one logarithm lies beyond such a number and before another, and a random word asks for all digits. */
 static int takes_odd(hu_number f, hu_mode mode) {
   return !mode.bits && f.kind != HU_NUMBER_LNS && f.kind != HU_NUMBER_TAKUM;
 }

@@ -30,7 +30,7 @@ static hu_status encode_wide(void *codes, size_t n, const double *x, const hu_co
   return hu_conversion_encode64_n(n, codes, 1, x, 1, c, &job->exec, &job->events);
 }
 
-/* binary16 and codes of other formats: their values are binary32 numbers, as which the other program takes them. */
+/* Encodes binary16 and codes of other formats, whose values are binary32 numbers: so the other program takes them. */
 static hu_status encode_codes(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
   float *owned = NULL;
   const float *x = cli_job_floats(&owned, job);
@@ -40,7 +40,7 @@ static hu_status encode_codes(void *codes, size_t n, const hu_conversion *c, cli
   return status;
 }
 
-/* Integers: the other program takes them as floats, which is its own rounding; here binary64 must hold them. */
+/* Encodes integers: the other program takes them as floats, which is its own rounding; here binary64 must hold them. */
 static int encode_integers(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
   double *x = cli_job_wide(job, 1);
   if (!x) return CLI_BAD;

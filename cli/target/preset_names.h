@@ -14,18 +14,18 @@ typedef struct cli_preset {
   double given; /* the operand, before the preset's steps */
 } cli_preset;
 
-/* 1: the text begins with a family's name and a dot, right or wrong. */
+/* Returns 1 if the text begins with a family's name and a dot, right or wrong. */
 int cli_preset_claims(const char *text);
-/* 0, or an exit code after an error line. */
+/* Reads a conversion's name. Returns 0, or an exit code after an error line. */
 int cli_read_conversion(hu_conversion *z, const char *name);
 int cli_preset_read(cli_preset *preset, const char *name); /* the same; presets of scaled tensors are refused */
-/* A mode that is not all zero was given beside a preset: CLI_BAD after an error line. */
+/* Refuses a mode that is not all zero, which was given beside a preset: CLI_BAD after an error line. */
 int cli_preset_alone(const char *name, const hu_mode *given);
-/* The preset's rounding into *round and the policies, in place of --round and so on. 0 or an exit code. */
+/* Writes the preset's rounding into *round, and the policies, in place of --round and others. 0 or an exit code. */
 int cli_preset_only(const cli_preset *preset, cli_numeric *numeric, hu_mode *round);
-/* explain: the operand as the last rounding sees it, with a line (or, json, a field) a step. */
+/* Prints, for explain, the operand as the last rounding sees it, with one line (or, json, field) per step. */
 void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json);
-/* The code of x, which is what cli_preset_steps has left, or any operand where there is no preset. */
+/* Returns the code of x, which is what cli_preset_steps has left, or any operand where there is no preset. */
 uint32_t cli_preset_code(const cli_preset *preset, hu_format f, hu_mode mode, double x, uint32_t random,
                          uint32_t *events);
 

@@ -51,7 +51,7 @@ static void store(const cli_parts *z, const hu_s2fp8_scale *scale) {
   memcpy(z->part[BETA].data, &scale->beta, sizeof scale->beta);
 }
 
-/* A logarithm read from a file: any binary64 number. */
+/* Takes a logarithm read from a file: any binary64 number. */
 static int whole_units(int64_t *z, const cli_part *part) {
   double x;
   memcpy(&x, part->data, sizeof x);

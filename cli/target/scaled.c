@@ -99,7 +99,7 @@ static void *transpose_room(size_t rows, cli_transpose transpose, unsigned size)
   return malloc(rows * transpose.channels * transpose.places * size); /* no more than the array has */
 }
 
-/* What lies in the array's order, in the matrix's: x itself, or new room, which is *owned, too. NULL: out of memory. */
+/* Brings x from the array's order into the matrix's: x itself, or new memory, also in *owned. NULL: out of memory. */
 static const void *transposed(void **owned, const void *x, size_t rows, cli_transpose transpose, unsigned size) {
   *owned = NULL;
   if (!transpose.channels) return x;
@@ -108,7 +108,7 @@ static const void *transposed(void **owned, const void *x, size_t rows, cli_tran
   return *owned;
 }
 
-/* Where to write what is to be in the array's order at z, and then end_transpose brings it there. NULL: out of
+/* Returns where to write what is to be in the array's order at z, and then end_transpose brings it there. NULL: out of
  * memory. */
 static void *begin_transpose(void *z, size_t rows, cli_transpose transpose, unsigned size) {
   return transpose.channels ? transpose_room(rows, transpose, size) : z;
@@ -160,7 +160,7 @@ static hu_status quantize_rows(float *z, const float *x, const cli_target *targe
   return status;
 }
 
-/* parts: where the codes go; NULL: values into z, which may not overlap x. */
+/* Runs the scaler. parts: where the codes go; NULL: values into z, which may not overlap x. */
 static int run(float *z, const cli_parts *parts, const cli_target *target, cli_job *job) {
   const hu_scaling *s = &target->scaling;
   hu_scaled_sizes sizes = hu_scaled_sizes_of(job->rows, job->cols, s);

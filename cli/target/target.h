@@ -100,40 +100,40 @@ struct cli_target_kind {
 extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number,
     cli_kind_ggml, cli_kind_hif4;
 
-/* 0, or an exit code after an error line. */
+/* Reads what -f names. Returns 0, or an exit code after an error line. */
 int cli_target_read(cli_target *target, const char *text);
-/* The rounding of a preset takes the place of -r, -s, --nan and --tiny, which must not be given then. 0 or an exit
- * code. */
+/* Sets the rounding of a preset in place of -r, -s, --nan and --tiny, which must not be given then. Returns 0 or an
+ * exit code. */
 int cli_preset_mode(cli_numeric *numeric, const cli_target *target);
-/* CLI_OK for HU_OK, else an error line on a text that a parser of the library refused. */
+/* Returns CLI_OK for HU_OK, else prints an error line on a text that a parser of the library refused. */
 int cli_target_fail(const char *text, hu_status status, size_t where);
-/* The name to show: as given, where a name was given. */
+/* Writes the name to show: as given, where a name was given. */
 const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target);
-/* The parts of an array, without room. */
+/* Describes the parts of an array, without memory for them. */
 void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job);
-/* The same with room for every part. 0, or an exit code after an error line; then there is nothing to free. */
+/* Also allocates every part. Returns 0, or an exit code after an error line; then there is nothing to free. */
 int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job);
 void cli_parts_free(cli_parts *parts);
-/* Part 0 and the packed layout of codes in rows that begin at a byte; then these are all. */
+/* Lays out part 0 and the packed codes in rows that begin at a byte; then these are all. */
 void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols);
-/* One code after the other in rows that begin at a byte: what pack and unpack are where there are no blocks. */
+/* Put one code after the other in rows that begin at a byte: what pack and unpack are where there are no blocks. */
 hu_status cli_pack_rows(uint8_t *z, const cli_parts *x, const cli_target *target);
 hu_status cli_unpack_rows(const cli_parts *z, const uint8_t *x, const cli_target *target);
-/* values() where there is no shorter way: the codes, and these decoded. */
+/* Does what values() does where there is no shorter method: the codes, and these decoded. */
 int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_job *job);
-/* The array as binary32: the source's own, or new room in *owned (else NULL) to be freed. binary64 must be exact in it.
- * NULL after an error line. */
+/* Returns the array as binary32: the source's own, or new memory in *owned (else NULL) to be freed. binary64 must be
+ * exact in it. NULL after an error line. */
 const float *cli_job_floats(float **owned, const cli_job *job);
-/* An array of integers as binary64 (integers.h), to be freed; exact: an integer that binary64 lacks is an error. NULL
- * after an error line. */
+/* Returns an array of integers as binary64 (integers.h), to be freed; exact: an integer that binary64 lacks is an
+ * error. NULL after an error line. */
 double *cli_job_wide(const cli_job *job, int exact);
-/* Where values of binary32 are wanted as binary64: floats in the front of z become doubles. */
+/* Makes the floats in the front of z doubles, where values of binary32 are required as binary64. */
 void cli_widen(void *z, size_t count);
-/* The matrix that an array of this shape is; 0 x 0 if it is empty. */
+/* Computes the matrix that an array of this shape is; 0 x 0 if it is empty. */
 void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape);
-/* Rows, columns and turn of a job; rows_out: those of --rows out, for formats with blocks. 1: this changed them. */
+/* Sets rows, columns and turn; rows_out: those of --rows out, for formats with blocks. 1: this changed them. */
 int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape);
-/* Elements of `size` bytes in the matrix's order (back = 0), or from there in the array's. z and x do not overlap. */
+/* Brings elements of `size` bytes into the matrix's order, or (back) into the array's. z and x do not overlap. */
 void cli_transpose_rows(void *z, const void *x, size_t rows, cli_transpose transpose, int back, unsigned size);
 /* Rows that are shorter than a block: each takes a scale of its own, and more bits than the format says. */
 typedef struct cli_row_shape {
@@ -145,7 +145,7 @@ typedef struct cli_row_shape {
   double out_bits;
 } cli_row_shape;
 cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uint32_t dims, const size_t *shape);
-/* One sentence on short rows; ", "matrix": [...], ..." of any. */
+/* Print a sentence on short rows; ", "matrix": [...], ..." of any. */
 void cli_print_row_shape(FILE *out, const cli_row_shape *shape);
 void cli_json_row_shape(FILE *out, const cli_row_shape *shape);
 

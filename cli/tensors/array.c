@@ -21,7 +21,7 @@ void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
     }
 }
 
-/* Of a file that is no .npy file at all: what is read. */
+/* Says of a file that is no .npy file at all what is read. */
 static int fail_npy(const cli_array *array, const char *error) {
   const cli_bytes *b = &array->bytes;
   if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
@@ -45,7 +45,7 @@ const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_
   return text;
 }
 
-/* A byte of bool is 0 or 1. */
+/* Checks that each byte of bool is 0 or 1. */
 static int check_bool(const cli_array *array, const uint8_t *data) {
   char index[CLI_INDEX_MAX];
   for (size_t i = 0; i < array->info.count && array->info.kind == 'b'; i++)

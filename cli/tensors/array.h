@@ -9,7 +9,7 @@
 #include "halfulp/format.h"
 
 enum { CLI_HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
-/* n elements with their bytes in the other order; z may be x. */
+/* Copies n elements with their bytes in the other order; z may be x. */
 void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size);
 
 typedef struct cli_array {
@@ -20,20 +20,20 @@ typedef struct cli_array {
   void *copy; /* what data points to where the file's own bytes would not do */
 } cli_array;
 
-/* 0, or an exit code after an error line. */
+/* Loads an array. Returns 0, or an exit code after an error line. */
 int cli_array_load(cli_array *array, const char *path);
-/* The same for a file whose name halfulp chose (io.h). */
+/* Loads one from a file whose name halfulp chose (io.h). */
 int cli_array_load_own(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);
-/* 1: the array holds codes where a command takes values and codes: uint8, uint16, uint32. */
+/* Returns 1 if the array holds codes where a command takes values and codes: uint8, uint16, uint32. */
 int cli_array_is_codes(const cli_array *x);
 /* "[3, 0]": the place of element i in the file's order, counted as NumPy does. */
 #define CLI_INDEX_MAX (NPY_DIMS_MAX * 22 + 4)
 const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i);
-/* The elements in rows (NumPy's C order), in a copy if the file has them otherwise. 0 or an exit code. */
+/* Brings the elements into rows (NumPy's C order), in a copy if they are not. Returns 0 or an exit code. */
 int cli_array_in_rows(cli_array *array);
-/* x, in rows, in the order that info says: *z is x itself or a copy, which *copy is then, to be freed; else *copy is
- * NULL. */
+/* Brings x, in rows, into the order that info says: *z is x itself or a copy, which *copy is then, to be freed; else
+ * *copy is NULL. */
 int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const void *x);
 /* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
 int cli_array_save(const char *path, const npy_info *info, const void *data);
@@ -54,11 +54,11 @@ typedef struct cli_source {
   char kind;        /* 'f': binary32 or binary64 by size; 'c': codes; 'i', 'u': integers of 1 to 8 bytes */
 } cli_source;
 enum { CLI_BLOCK = 4096 };
-/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK; integers as in integers.h. */
+/* Reads elements first .. first + n - 1 as binary64, n <= CLI_BLOCK; integers as in integers.h. */
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n);
-/* Values, whatever the dtype: floats, integers, bool. */
+/* Returns the values, whatever the dtype: floats, integers, bool. */
 cli_source cli_values_source(const cli_array *array);
-/* The same where an array of uint8, uint16 or uint32 holds codes of f. */
+/* Returns the same where an array of uint8, uint16 or uint32 holds codes of f. */
 cli_source cli_array_source(const cli_array *array, hu_format f);
 cli_source cli_codes_source(const void *data, hu_format f);
 cli_source cli_floats_source(const void *data, unsigned size);
@@ -72,7 +72,7 @@ typedef struct cli_errors {
   double max_abs, rms, sqnr;   /* sqnr in dB, infinity if there is no error */
 } cli_errors;
 void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count);
-/* What to say where there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
+/* Says why there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
 const char *cli_no_sqnr(const cli_errors *e);
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e);
 void cli_json_errors(FILE *out, const cli_errors *e);

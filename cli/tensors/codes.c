@@ -28,7 +28,7 @@ size_t cli_codes_wrong(const void *codes, unsigned size, size_t n, cli_code_rule
   return n;
 }
 
-/* How many codes of `width` bits, in how many bytes, leave no bits over; 0: --packed does not take them. */
+/* Returns how many codes of `width` bits leave no bits over, and in how many bytes; 0: --packed does not take them. */
 static unsigned packed_codes(unsigned width) { return width == 4 ? 2 : width == 6 ? 4 : 0; }
 static unsigned packed_bytes(unsigned width) { return width == 6 ? 3 : 1; }
 

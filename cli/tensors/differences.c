@@ -21,7 +21,7 @@ static uint32_t code_at(const void *codes, size_t i, unsigned storage) {
   return u32;
 }
 
-/* Neighbouring values have neighbouring numbers; both zeros have 0. */
+/* Numbers the values: neighbouring values have neighbouring numbers; both zeros have 0. */
 static int64_t place_of(uint32_t code, hu_format f, unsigned width) {
   uint32_t sign = f.sign ? (uint32_t)1 << (width - 1) : 0;
   return code & sign ? -(int64_t)(code & ~sign) : (int64_t)code;

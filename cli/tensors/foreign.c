@@ -17,7 +17,7 @@ static int has_suffix(const char *name, const char *suffix) {
   return n > m && !strcasecmp(name + n - m, suffix);
 }
 
-/* A name that PyTorch alone gives; .bin and .pkl say it only where a pickled object begins. */
+/* Returns 1 for a name that PyTorch alone gives; .bin and .pkl say it only where a pickled object begins. */
 static int is_torch(const char *name, const uint8_t *bytes, size_t size) {
   static const char *const suffixes[] = {".pt", ".pth", ".ckpt", ".jit"};
   if (size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5 &&
@@ -28,7 +28,7 @@ static int is_torch(const char *name, const uint8_t *bytes, size_t size) {
   return 0;
 }
 
-/* Eight bytes of a length, and JSON. */
+/* Returns 1 for eight bytes of a length, and JSON. */
 static int is_safetensors(const uint8_t *bytes, size_t size) {
   uint64_t length = 0;
   if (size < 10 || bytes[8] != '{') return 0;
@@ -38,8 +38,7 @@ static int is_safetensors(const uint8_t *bytes, size_t size) {
 
 const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
   if (size >= 6 && !memcmp(bytes, "\x93NUMPY", 6)) return "an .npy file, whose name is to end in .npy";
-  if (size >= 4 && !memcmp(bytes, "GGUF", 4))
-    return "a GGUF file, whose name is to end in .gguf";
+  if (size >= 4 && !memcmp(bytes, "GGUF", 4)) return "a GGUF file, whose name is to end in .gguf";
   if (size >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8))
     return "an HDF5 file; in Python: numpy.save('OUT.npy', h5py.File(FILE)['NAME'])";
   if (size >= 4 && !memcmp(bytes, "PK\3\4", 4)) {

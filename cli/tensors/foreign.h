@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/tensors/foreign.h - files of other programs, told by their first bytes and their names, and how to make what is
+/* cli/tensors/foreign.h - files of other programs, known by their first bytes and their names, and how to make what is
  * read. */
 #ifndef HALFULP_CLI_TENSORS_FOREIGN_H
 #define HALFULP_CLI_TENSORS_FOREIGN_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the file is and the way from it to .npy or .safetensors, as a part of a sentence; NULL: it cannot be told. */
+/* Says what the file is and how to make .npy or .safetensors of it, as a part of a sentence; NULL: not known. */
 const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size);
 
 #endif

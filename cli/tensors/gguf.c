@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(reader *r, const char *fo
   return 0;
 }
 
-/* A number of `size` bytes. field: what it is, for the error. */
+/* Takes a number of `size` bytes. field: what it is, for the error. */
 static int take(uint64_t *z, reader *r, size_t size, const char *field) {
   *z = 0;
   if (size > r->size - r->at) return wrong(r, "%s: truncated", field);
@@ -37,7 +37,7 @@ static int take(uint64_t *z, reader *r, size_t size, const char *field) {
   return 1;
 }
 
-/* A string's bytes lie in the file; *length of them, which are at most `most`. */
+/* Takes a string, whose bytes lie in the file; *length of them, which are at most `most`. */
 static int take_string(const uint8_t **z, size_t *length, reader *r, uint64_t most, const char *field) {
   uint64_t n;
   *z = r->bytes;
@@ -128,7 +128,7 @@ static int read_metadata(gguf_file *file, reader *r) {
 
 /* ---- tensors ---- */
 
-/* Whole characters, none of them longer than it has to be, no surrogates; no NUL. */
+/* Returns 1 for whole characters, none of them longer than it has to be, no surrogates; no NUL. */
 static int is_utf8(const uint8_t *s, size_t n) {
   for (size_t i = 0; i < n;) {
     size_t more = s[i] < 0x80                   ? 0
@@ -252,7 +252,7 @@ static int read_counts(gguf_file *file, uint64_t *tensors, reader *r) {
   return 1;
 }
 
-/* The space behind the last tensor, or the header, may be there or not. */
+/* Checks the end: the space behind the last tensor, or the header, may be there or not. */
 static int check_end(gguf_file *file, reader *r) {
   char shown[ST_NAME_MAX];
   const gguf_tensor *last = file->count ? &file->tensors[file->count - 1] : NULL;

@@ -42,16 +42,16 @@ typedef struct gguf_type {
   unsigned block, bytes; /* numbers of a block along a row, and what it takes */
   int dtype;             /* that of .safetensors; -1: it has none */
 } gguf_type;
-/* NULL: unknown. */
+/* Returns the type, NULL if it is unknown. */
 const gguf_type *gguf_type_of(uint32_t id);
-/* The type for a dtype of .safetensors; NULL if GGUF has no such type. */
+/* Returns the type for a dtype of .safetensors; NULL if GGUF has no such type. */
 const gguf_type *gguf_type_for(int dtype);
 
 typedef struct gguf_tensor {
   char *name;
   const gguf_type *type;
   uint32_t dims;
-  size_t shape[GGUF_DIMS_MAX]; /* the last axis is the row: the other way round than in the file */
+  size_t shape[GGUF_DIMS_MAX]; /* the last axis is the row: the reverse of the file's order */
   size_t count;
   size_t begin, size; /* bytes, from the begin of the data */
 } gguf_tensor;
@@ -66,22 +66,22 @@ typedef struct gguf_file {
   size_t alignment;
   size_t data;   /* offset of the data in the file */
   int versioned; /* 1: general.quantization_version is there */
-  int blocks;    /* of a file to be written, 1: that key is wanted, which is added where it is not */
+  int blocks;    /* of a file to be written, 1: that key is required, and added where it is missing */
 } gguf_file;
 
-/* 1 and *file (to be freed; its metadata lie in the bytes), or 0 and a sentence in error. */
+/* Parses a file. Returns 1 and *file (to be freed; its metadata lie in the bytes), or 0 and a sentence in error. */
 int gguf_parse(gguf_file *file, const uint8_t *bytes, size_t size, char error[ST_ERROR_MAX]);
 void gguf_free(gguf_file *file);
-/* Numbers and bytes of a shape in a type. 1, or 0: they do not fit the address space, or rows are not whole blocks. */
+/* Computes numbers and bytes of a shape. 1, or 0: they do not fit the address space, or rows are not whole blocks. */
 int gguf_size(gguf_tensor *t);
 /* Gives the tensors their bytes, in their order, by their types and shapes. */
 void gguf_layout(gguf_file *file);
-/* The tensors as those of .safetensors, in their order and with their bytes: blocks are bytes in one row. 1, or 0: out
- * of memory. */
+/* Lists the tensors as those of .safetensors, in their order and with their bytes: blocks are bytes in one row. Returns
+ * 1, or 0: out of memory. */
 int gguf_as_tensors(st_file *z, const gguf_file *file);
-/* All before the data, of version 3; sets file->data. To be freed; NULL: out of memory. */
+/* Returns all before the data, of version 3; sets file->data. To be freed; NULL: out of memory. */
 uint8_t *gguf_header(gguf_file *file, size_t *length);
-/* Bytes of the data, the space behind the last tensor among them. */
+/* Returns the bytes of the data, the space behind the last tensor among them. */
 size_t gguf_data_size(const gguf_file *file);
 
 #endif

@@ -101,21 +101,21 @@ int quantized_dtype(int dtype) {
          dtype == ST_F8_E8M0 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ;
 }
 
-/* Integers that can be codes; those of 64 bits are places and counts. */
+/* Returns 1 for integers that can be codes; those of 64 bits are places and counts. */
 static int may_be_codes(int dtype) {
   return dtype == ST_U8 || dtype == ST_I8 || dtype == ST_U16 || dtype == ST_I16 || dtype == ST_U32 || dtype == ST_I32;
 }
 
 static size_t place_of(const reader *r, const st_tensor *t) { return (size_t)(t - r->file->tensors); }
 
-/* The tensor scales whatever begins with the first `length` letters of its name. */
+/* Notes that the tensor scales everything whose name begins with the first `length` letters of its own. */
 static void add_begin(reader *r, const st_tensor *t, size_t length) {
   char *begin = strndup(t->name, length);
   r->good = r->good && begin && st_place_set(&r->begins, begin, place_of(r, t));
   free(begin);
 }
 
-/* The letters in front of the table's name, with the dot between them; SIZE_MAX: the tensor has another name. */
+/* Returns the letters in front of the table's name, and of the dot between; SIZE_MAX: the tensor has another name. */
 static size_t begin_of(const char *tensor, size_t i) {
   size_t all = strlen(tensor), length = strlen(names[i].name);
   if (all < length) return SIZE_MAX;
@@ -136,7 +136,7 @@ static void mark(reader *r, const st_tensor *t, size_t begin) {
   add_begin(r, t, begin && t->name[begin - 1] == '.' ? begin - 1 : begin);
 }
 
-/* Names that need no company. */
+/* Looks for names that need no company. */
 static void read_names(reader *r) {
   for (size_t i = 0; i < r->file->count && r->good; i++) {
     int ends = 0, others = 0;
@@ -157,7 +157,7 @@ static int is_unsure(const quantized *z, size_t count) {
   return unsure;
 }
 
-/* A companion whose names begin as this tensor's does: its whole name, or what stands before the last dot or line. */
+/* Finds a companion whose name begins as this tensor's, all of it or what stands before its last dot or line. */
 static const st_tensor *companion_of(const reader *r, const st_tensor *t) {
   const char *dot = strrchr(t->name, '.');
   const char *const ends[] = {t->name + strlen(t->name), dot ? dot : t->name, strrchr(t->name, '_')};
@@ -181,7 +181,7 @@ static void read_codes(reader *r, const gguf_file *gguf) {
   }
 }
 
-/* Common words are companions beside what may be codes, or beside others of the table. */
+/* Looks for common words, which are companions beside what may be codes, or beside others of the table. */
 static void read_beside(reader *r) {
   struct json_t *known = NULL;
   for (size_t i = 0; i < r->file->count && r->good; i++) {
@@ -207,7 +207,7 @@ static void read_beside(reader *r) {
   st_places_free(&known);
 }
 
-/* Blocks of GGUF and the scales beside them: NAME.scale of a tensor NAME.weight. */
+/* Looks for blocks of GGUF and the scales beside them: NAME.scale of a tensor NAME.weight. */
 static void read_gguf_scales(reader *r) {
   for (size_t i = 0; i < r->file->count && r->good; i++) {
     const st_tensor *t = &r->file->tensors[i];
@@ -218,7 +218,7 @@ static void read_gguf_scales(reader *r) {
 
 /* ---- what the metadata say ---- */
 
-/* torchao: "layer.weight": {"_tensor_data_names": ["qdata", "scale"]} names layer._weight_qdata and
+/* Marks what torchao names: "layer.weight": {"_tensor_data_names": ["qdata", "scale"]} names layer._weight_qdata and
  * layer._weight_scale, and in older files layer.weight:qdata. */
 static void mark_named(reader *r, const char *tensor, const char *part) {
   const char *dot = strrchr(tensor, '.'), *last = dot ? dot + 1 : tensor;
@@ -269,7 +269,7 @@ static FILE *open_beside(const char *path, const char *name) {
   return z;
 }
 
-/* 1: the word is somewhere in the file, in quotes. None begins anew within itself, since it has no other quotes. */
+/* Returns 1 if the word is in the file, in quotes. None begins again within itself, since it has no other quotes. */
 static int has_quoted(FILE *file, const char *word) {
   size_t length = strlen(word), n = 0; /* how many characters of "word" have just been read */
   rewind(file);
@@ -278,8 +278,8 @@ static int has_quoted(FILE *file, const char *word) {
   return n == length + 2;
 }
 
-/* 1: the file has an object of this name, at its top or in text_config. Python writes NaN and Infinity, which are no
- * JSON: a file that cannot be parsed counts by its text. */
+/* Returns 1 if the file has an object of this name, at its top or in text_config. Python writes NaN and Infinity, which
+ * are no JSON: a file that cannot be parsed counts by its text. */
 static int has_object(const char *path, const char *name, const char *key) {
   FILE *file = open_beside(path, name);
   if (!file) return 0;

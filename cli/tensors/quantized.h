@@ -21,10 +21,10 @@ typedef struct quantized {
   const char *says;       /* what says so for all of the file: "its metadata", ...; NULL: nothing does */
   const char *key;        /* the key there */
 } quantized;
-/* 1 and *z, to be freed; 0: out of memory. gguf: of a GGUF file, else NULL. path: of the file, for those beside it;
- * NULL: there are none. */
+/* Reads what is known. Returns 1 and *z, to be freed; 0: out of memory. gguf: of a GGUF file, else NULL. path: of the
+ * file, for those beside it; NULL: there are none. */
 int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, const char *path);
-/* 1: the dtype is one of codes alone: F8_*, F6_*, F4. */
+/* Returns 1 if the dtype is one of codes alone: F8_*, F6_*, F4. */
 int quantized_dtype(int dtype);
 void quantized_free(quantized *z);
 

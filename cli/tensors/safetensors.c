@@ -16,7 +16,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(char *error, const char *
   return 0;
 }
 
-/* What the parser says may quote the file. */
+/* Takes over what the parser says, which may quote the file. */
 static int wrong_json(char *error, const json_error_t *e) {
   wrong(error, "header: %s (at byte %d)", e->text, e->position + 8);
   for (unsigned char *p = (unsigned char *)error; *p; p++)
@@ -131,7 +131,7 @@ static int by_bytes(const void *x, const void *y) {
   return strcmp(a->name, b->name);
 }
 
-/* The tensors, in the order of their bytes, take up all of the data. */
+/* Checks that the tensors, in the order of their bytes, take up all of the data. */
 static int check_cover(st_file *file, size_t have, char *error) {
   char shown[ST_NAME_MAX], before[ST_NAME_MAX];
   size_t end = 0;

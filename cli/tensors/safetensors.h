@@ -41,7 +41,7 @@ enum {
 };
 const char *st_dtype_name(int dtype);
 unsigned st_dtype_bits(int dtype);
-/* -1 if there is none of that name. */
+/* Finds a dtype by name; -1 if there is no such name. */
 int st_dtype_find(const char *name);
 
 typedef struct st_tensor {
@@ -69,38 +69,38 @@ typedef struct st_file {
   struct json_t *names, *keys;
 } st_file;
 
-/* 1 and *file (to be freed), or 0 and a sentence in error. */
+/* Parses a file. Returns 1 and *file (to be freed), or 0 and a sentence in error. */
 int st_parse(st_file *file, const uint8_t *bytes, size_t size, char error[ST_ERROR_MAX]);
 void st_free(st_file *file);
-/* NULL if there is none. Neither takes longer the more there are; several threads may ask at a time. */
+/* Return NULL if there is none. Neither takes longer the more there are; several threads may ask at a time. */
 const char *st_value(const st_file *file, const char *key);
 const st_tensor *st_find(const st_file *file, const char *name);
 
-/* Building one: tensors and metadata are added (an equal key is replaced), copies are taken. 1, or 0: out of memory, or
- * a size beyond the address space. */
+/* Add to a file that is built: tensors and metadata are added (an equal key is replaced), copies are taken. 1, or 0:
+ * out of memory, or a size beyond the address space. */
 int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size_t *shape);
 int st_set(st_file *file, const char *key, const char *value);
 /* Orders the tensors by falling size of an element, so that each is aligned, then by name, and gives them their bytes.
- * A name that occurs twice or is the metadata's, or NULL. */
+ * Returns a name that occurs twice or is the metadata's, or NULL. */
 const char *st_layout(st_file *file);
 #define ST_METADATA "__metadata__"
-/* The 8 bytes and the header, padded with blanks to a multiple of 8; sets file->data. To be freed; NULL if out of
- * memory, or if a string is not UTF-8. */
+/* Returns the 8 bytes and the header, padded with blanks to a multiple of 8; sets file->data. To be freed; NULL if out
+ * of memory, or if a string is not UTF-8. */
 char *st_header(st_file *file, size_t *length);
 
-/* Names to places. st_place_set: 1, or 0: out of memory. st_place: of a name; SIZE_MAX: not there. To be freed by
+/* Map names to places. st_place_set: 1, or 0: out of memory. st_place: of a name; SIZE_MAX: not there. To be freed by
  * st_places_free. */
 int st_place_set(struct json_t **places, const char *name, size_t place);
 size_t st_place(const struct json_t *places, const char *name);
 void st_places_free(struct json_t **places);
 
-/* Elements and bytes of a shape, and the bits left over: 1, or 0 if they do not fit the address space. */
+/* Computes elements and bytes of a shape, and the bits left over. 1, or 0 if they do not fit the address space. */
 int st_count(size_t *count, size_t *bytes, unsigned *odd, int dtype, uint32_t dims, const size_t *shape);
 
-/* "[3, 4]" into text, cut to its room. */
+/* "[3, 4]" into text, cut to its length. */
 enum { ST_SHAPE_MAX = 256 };
 const char *st_shape(char text[ST_SHAPE_MAX], uint32_t dims, const size_t *shape);
-/* A name as an error line shows it: control characters as ?, cut to its room. */
+/* A name as an error line shows it: control characters as ?, cut to its length. */
 enum { ST_NAME_MAX = 100 };
 const char *st_printable(char text[ST_NAME_MAX], const char *name);
 

@@ -105,7 +105,7 @@ int st_count(size_t *count, size_t *bytes, unsigned *odd, int dtype, uint32_t di
   return 1;
 }
 
-/* Room for one more of `size` bytes; the list, moved or not, or NULL (then it is as it was). */
+/* Makes a list longer by one of `size` bytes: the list, moved or not, or NULL (then it is as it was). */
 static void *grown(void *list, size_t count, size_t *room, size_t size) {
   if (count < *room) return list;
   size_t more = *room ? 2 * *room : 16;
@@ -159,7 +159,7 @@ static int by_size(const void *x, const void *y) {
   return strcmp(a->name, b->name);
 }
 
-/* A name that two have: the second is not where the first is. */
+/* Finds a name that two have: the second is not where the first is. */
 static const char *find_twice(const st_file *file) {
   for (size_t i = 0; i < file->count; i++)
     if (st_place(file->names, file->tensors[i].name) != i) return file->tensors[i].name;
@@ -180,7 +180,7 @@ const char *st_layout(st_file *file) {
   return NULL;
 }
 
-/* Most strings need no escapes; the others are for jansson, which refuses what is not UTF-8. 1, or 0. */
+/* Writes a string. Most have no escapes; the others are for jansson, which refuses what is not UTF-8. 1, or 0. */
 static int put_string(FILE *out, const char *text) {
   const unsigned char *p = (const unsigned char *)text;
   while (*p >= 0x20 && *p < 0x7F && *p != '"' && *p != '\\') p++;
@@ -199,7 +199,7 @@ static int put_entry(FILE *out, const st_tensor *t) {
   return good;
 }
 
-/* To be freed; NULL: out of memory, or not UTF-8. */
+/* Returns the header, to be freed; NULL: out of memory, or not UTF-8. */
 static char *header_text(const st_file *file) {
   char *text = NULL;
   size_t size = 0;

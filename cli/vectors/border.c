@@ -50,7 +50,7 @@ static target draw_target(const vectors *v, uint32_t word, uint32_t part) {
   return t;
 }
 
-/* A number of the operand's own digits, its exponent from low on; negative in half of the cases. */
+/* Draws a number of the operand's own digits, its exponent from low on; negative in half of the cases. */
 static double draw_number(const vectors_type *type, int low, int high, uint32_t word) {
   if (high < low) high = low;
   int signs = type->kind == VECTORS_BINARY64 || type->format.sign;
@@ -62,13 +62,13 @@ static double safe_ratio(double x, double y) { return y != 0 ? x / y : x; }
 
 static int lowest_of(const vectors_type *t) { return hu_limits_of(t->format).emin; }
 
-/* A first factor of a product near `product`: no larger than what leaves a normal number to the second one. */
+/* Draws a first factor of a product near `product`: no larger than what leaves a normal number to the second one. */
 static double draw_factor(const vectors *v, double product, uint32_t word) {
   int high = (product != 0 ? ilogb(product) : 0) - lowest_of(&v->x[1]);
   return draw_number(&v->x[0], lowest_of(&v->x[0]), high < 2 ? high : 2, word);
 }
 
-/* a b + c: either c makes up what the product lacks, or the product is a small part of a unit beside c. */
+/* Makes a b + c: either c makes up what the product lacks, or the product is a small part of a unit beside c. */
 static void fused(const vectors *v, const target *t, const uint32_t word[4], uint64_t *x) {
   static const double parts[] = {0.5, 0.25, 0.5 + 0x1p-10, 0.5 - 0x1p-10, 0x1p-20, 0.75, 1, 0x1p-6};
   int large = word[3] >> 28 & 1;
@@ -88,7 +88,7 @@ static void fused(const vectors *v, const target *t, const uint32_t word[4], uin
   x[2] = vectors_near(&v->x[2], c, (int)(word[3] >> 31));
 }
 
-/* Half a unit below the smallest normal number, where a quotient can be only if it divides by a power of two. */
+/* Makes half a unit below the smallest normal number, where a quotient can be only if it divides by a power of two. */
 static void tie_of_quotients(const vectors *v, const target *t, double *a, double *b) {
   *b = ldexp(*b < 0 ? -1 : 1, ilogb(*b));
   *a = *b * power(t->lowest) * (t->at < 0 ? -1 : 1) * (1 - ldexp(0.5, -(int)v->z.format.m));

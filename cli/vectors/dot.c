@@ -51,7 +51,7 @@ size_t vectors_dot_scales(const vectors_dot *v) {
 
 /* ---- operands ---- */
 
-/* A word for the k-th question about case i; independent of the words that the roundings draw. */
+/* Draws a word for the k-th question about case i; independent of the words that the roundings draw. */
 static uint32_t draw(const generator *g, uint64_t i, size_t k) {
   hu_stream stream = {g->v->stream.key ^ UINT64_C(0xD07D07), 0};
   return hu_stream_word(stream, (i << 16) + k);
@@ -78,7 +78,7 @@ static uint64_t masked(hu_element e, uint64_t x) {
   return width >= 64 ? x : x & (((uint64_t)1 << width) - 1);
 }
 
-/* Some rows are full, some nearly empty; three elements of eight are edges. */
+/* Draws a row. Some rows are full, some nearly empty; three elements of eight are edges. */
 static void draw_row(const generator *g, uint64_t i, int operand, uint64_t *z) {
   size_t ask = (size_t)operand << 13;
   hu_element e = element_of(g->v, operand);
@@ -91,7 +91,7 @@ static void draw_row(const generator *g, uint64_t i, int operand, uint64_t *z) {
   }
 }
 
-/* Edges of A, B and C against each other in element 0; what multiplies nothing is one or an edge as well. */
+/* Puts edges of A, B and C against each other in element 0; what multiplies nothing is one or an edge as well. */
 static void draw_corner(const generator *g, uint64_t i, const dot_case *c) {
   for (int operand = 0; operand < OPERANDS; operand++) {
     for (size_t k = 0; k < g->count[operand]; k++) c->x[operand][k] = 0;
@@ -112,7 +112,7 @@ static hu_dot_operands operands_of(const generator *g, const dot_case *c) {
   return in;
 }
 
-/* C becomes minus the sum of the products, or a step beside it. */
+/* Makes C minus the sum of the products, or a step beside it. */
 static int cancel(const generator *g, uint64_t i, dot_case *c) {
   hu_element e = g->v->dot.d;
   uint64_t z[1] = {0};
@@ -154,7 +154,7 @@ static int has_signalling(const generator *g, const dot_case *c) {
   return 0;
 }
 
-/* How many roundings there are inside, where the model requires words of its own. */
+/* Counts the roundings that there are inside, where the model requires words of its own. */
 static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *in) {
   const cli_dot *t = &g->v->dot;
   uint64_t z[1];
@@ -194,7 +194,7 @@ static int solve(const generator *g, uint64_t i, dot_case *c) {
   return CLI_OK;
 }
 
-/* The operands and the words as fields of a line. */
+/* Writes the operands and the words as fields of a line. */
 static void write_fields(FILE *out, const generator *g, const dot_case *c) {
   const vectors_dot *v = g->v;
   const char *blank = v->joined ? "" : " ";
@@ -208,7 +208,7 @@ static void write_fields(FILE *out, const generator *g, const dot_case *c) {
   for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) fprintf(out, "%08X", c->words[k]);
 }
 
-/* 0 or an exit code. */
+/* Prints a case as JSON. Returns 0 or an exit code. */
 static int json_case(const generator *g, const dot_case *c, int first) {
   vectors_type t = vectors_dot_result(g->v);
   char *text = NULL;
@@ -282,7 +282,7 @@ int vectors_dot_generate(const vectors_dot *v, int level) {
   return status;
 }
 
-/* ---- one case, for who judges a complete file ---- */
+/* ---- one case, for a complete file that is judged ---- */
 
 vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level) {
   vectors_dot_source *s = calloc(1, sizeof *s);

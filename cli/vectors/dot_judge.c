@@ -22,7 +22,7 @@ static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
-/* Fields of a line without blanks; the words' number is what is left. */
+/* Separates the fields of a line without blanks; the words' number is what is left. */
 static char *spread(const vectors_dot *v, const char *line) {
   size_t digits[OPERANDS + 3], sum = vectors_dot_digits(v, C) + 2, length = strlen(line);
   int fields = 0, operands = cli_dot_operands(&v->dot) - v->dot.words;
@@ -39,7 +39,7 @@ static char *spread(const vectors_dot *v, const char *line) {
   return vectors_spread(line, digits, fields);
 }
 
-/* Does a row of elements hold a signalling NaN? */
+/* Returns 1 if a row of elements holds a signalling NaN. */
 static int row_signals(const vectors_dot *v, int operand, const char *text) {
   hu_element e = element_of(v, operand);
   unsigned digits = vectors_dot_digits(v, operand);
@@ -59,7 +59,7 @@ static int field_fails(const judging *j, const char *name, const char *text, uns
   return cli_lines_fail(j->lines, wrong);
 }
 
-/* The result and flags of a line. */
+/* Reads the result and flags of a line. */
 static int read_answer(const judging *j, char *const *word, int there, vectors_answer *given, char text[40]) {
   uint64_t flags = 0;
   snprintf(text, 40, "%.30s%s%.4s", word[0], there > 1 ? " " : "", there > 1 ? word[1] : "");
@@ -74,7 +74,7 @@ static int read_answer(const judging *j, char *const *word, int there, vectors_a
   return CLI_OK;
 }
 
-/* Under one rule for infinity times zero beside a NaN. */
+/* Solves a line under one rule for infinity times zero beside a NaN. */
 static int solve(const judging *j, char *const *word, int operands, int nan_fma, vectors_answer *want) {
   hu_events events = {0};
   hu_exec exec = {1, 0, j->v->stream};

@@ -78,16 +78,16 @@ static int check_counts(const cli_dot *s, const cli_lines *lines, const row *r) 
   } else if (n % s->depth) {
     snprintf(wrong, sizeof wrong, "%zu elements, not a multiple of the instruction's K, %zu", n, s->depth);
   } else if (r->x[C].data && r->x[C].count != 1) {
-    snprintf(wrong, sizeof wrong, "C has %zu elements, one is wanted", r->x[C].count);
+    snprintf(wrong, sizeof wrong, "C has %zu elements, one is expected", r->x[C].count);
   } else if (r->x[SA].count != scales || r->x[SB].count != scales) {
-    snprintf(wrong, sizeof wrong, "%zu and %zu scales, %zu are wanted of each", r->x[SA].count, r->x[SB].count, scales);
+    snprintf(wrong, sizeof wrong, "%zu and %zu scales, %zu are expected", r->x[SA].count, r->x[SB].count, scales);
   } else {
     return CLI_OK;
   }
   return cli_lines_fail(lines, wrong);
 }
 
-/* Words that the row brings along: those of the model, then that of the last rounding. */
+/* Sums with words that the row brings along: those of the model, then that of the last rounding. */
 static hu_status sum_by_words(uint64_t *z, const cli_dot *s, const row *r, const hu_dot_operands *in,
                               hu_events *events) {
   const elements *w = &r->x[WORDS];
@@ -134,9 +134,9 @@ int cli_dot_operands(const cli_dot *s) { return (hu_accum_is_scaled(&s->accum) ?
 int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *s, char *const *word, int count, const cli_lines *lines,
                  const hu_exec *exec) {
   static const char *const names[ROWS] = {"A", "B", "C", "scales of A", "scales of B", "random words"};
-  static const char *const fields[] = {"three fields are wanted: A B C", "four fields are wanted: A B C WORDS",
-                                       "five fields are wanted: A B C SCALES_A SCALES_B",
-                                       "six fields are wanted: A B C SCALES_A SCALES_B WORDS"};
+  static const char *const fields[] = {"three fields are expected: A B C", "four fields are expected: A B C WORDS",
+                                       "five fields are expected: A B C SCALES_A SCALES_B",
+                                       "six fields are expected: A B C SCALES_A SCALES_B WORDS"};
   row r = {0};
   int wanted = cli_dot_operands(s), scaled = wanted - s->words == OPERANDS, status = CLI_OK;
   if (count != wanted) return cli_lines_fail(lines, fields[2 * scaled + s->words]);

@@ -21,22 +21,22 @@ typedef struct cli_dot {
   void *context;
 } cli_dot;
 
-/* The model of this text, with the elements and the depth of a unit where it names one; *named says whether. */
+/* Reads a model, and the elements and the depth of a unit where it names one; *named says whether. */
 int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named);
-/* Before the first line: does the model, of this text, take elements A and B of these formats? CLI_OK or an error line;
- * a line may be without C. */
+/* Checks, before the first line, that the model, of this text, takes elements A and B of these formats. Returns CLI_OK,
+ * or prints an error line; a line may be without C. */
 int cli_dot_taken(const cli_dot *dot, const char *text);
 /* Takes a line apart: its words, `most` of them at the most; returns how many, most + 1 if there are more. */
 int cli_split(char *line, char **word, int most);
 /* How many words of a line are operands. */
 enum { CLI_DOT_WORDS = 6 };
 int cli_dot_operands(const cli_dot *dot);
-/* D's pattern of these words, and its events where they are not NULL. `lines` says where they come from, for the error
- * line. */
+/* Computes D's pattern of these words, and its events where they are not NULL. `lines` says where they come from, for
+ * the error line. */
 int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *dot, char *const *word, int count,
                  const cli_lines *lines, const hu_exec *exec);
 
-/* Element i of an array of patterns of 1, 2, 4 or 8 bytes. */
+/* Returns element i of an array of patterns of 1, 2, 4 or 8 bytes. */
 uint64_t cli_get_pattern(const void *x, size_t i, size_t size);
 void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern);
 

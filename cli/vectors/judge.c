@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges results: decides what counts as right, says what differs in which way, and counts. */
+/* Judges results: decides what counts as right, says what differs and how, and counts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int nan_fits(const vectors_rules *rules, const vectors_type *t, uint64_t 
   return rules->nan_result == VECTORS_NAN_ANY || z == vectors_canonical_nan(t);
 }
 
-/* The counter of what is wrong, NULL if nothing is. */
+/* Returns the counter of what is wrong, NULL if nothing is. */
 static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, vectors_answer want,
                          vectors_answer given, int open) {
   uint32_t differ = rules->no_flags ? 0 : given.flags ^ want.flags;
@@ -97,7 +97,7 @@ static void print_difference(const vectors_verdict *sum, const vectors_rules *ru
   fprintf(out, "%s\n", cli_ink_on(out, CLI_INK_END));
 }
 
-/* JSON has the explanation behind all differences. */
+/* Explains the first difference; JSON has the explanation behind all differences. */
 static void explain_first(vectors_verdict *sum, const vectors_rules *rules, unsigned long line, const char *operands) {
   sum->first_line = line;
   if (rules->json)

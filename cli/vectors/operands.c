@@ -23,7 +23,7 @@ static size_t add_once(uint64_t *list, size_t n, uint64_t x) {
   return n;
 }
 
-/* Trailing significands: few digits set at either end; at level 2 a single one, and all above one, anywhere. */
+/* Lists trailing significands: few digits set at either end; at level 2 a single one, and all above one, anywhere. */
 static size_t trailing_of(uint32_t *list, hu_format f, int level) {
   uint32_t ones = (uint32_t)(((uint64_t)1 << f.m) - 1), half = f.m ? (uint32_t)1 << (f.m - 1) : 0;
   const uint32_t some[] = {0, 1, half, half + 1, half - 1, ones, ones - 1, 2};
@@ -36,7 +36,7 @@ static size_t trailing_of(uint32_t *list, hu_format f, int level) {
   return n;
 }
 
-/* Exponent fields: both ends, one, and the distances from it at which a significand leaves another's reach. */
+/* Lists exponent fields: both ends, one, and the distances from it at which a significand leaves another's reach. */
 static size_t fields_of(uint32_t *list, hu_format f, int level) {
   uint32_t top = ((uint32_t)1 << f.e) - 1;
   hu_mode rtz = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
@@ -67,7 +67,7 @@ static size_t code_edges(uint64_t *list, hu_format f, int level) {
   return n;
 }
 
-/* Powers of two, their neighbours, and halves between them: integers, and what they become by a narrow format. */
+/* Lists powers of two, their neighbours, and halves between them: integers, and what they become by a narrow format. */
 static size_t integer_edges(uint64_t *list, const vectors_type *t) {
   uint64_t last = vectors_last(t);
   size_t n = 0;
@@ -107,7 +107,7 @@ size_t vectors_edges(uint64_t *list, const vectors_type *t, int level) {
 
 static int is_whole(const vectors_source *s, int k) { return s->edge_count[k] - 1 == vectors_last(&s->v->x[k]); }
 
-/* The edges against each other, all of them or equal steps through them; three operands where all codes can be had. */
+/* Counts edges against each other, all or in equal steps through them; three operands where all codes can be had. */
 static void count_edges(vectors_source *s, int level, int *whole) {
   int operands = s->v->op->operands;
   uint64_t most = level > 1 ? 4000000 : 250000;
@@ -157,14 +157,14 @@ void vectors_source_close(vectors_source *s) {
 
 /* ---- cases ---- */
 
-/* One more random word of case i. Operands have a key of their own, so that R of a stochastic mode is independent of
- * them. */
+/* Draws one more random word of case i. Operands have a key of their own, so that R of a stochastic mode is independent
+ * of them. */
 static uint32_t draw(const vectors_source *s, uint64_t i, unsigned k) {
   hu_stream stream = {s->v->stream.key ^ UINT64_C(0x5EC70C5), 0};
   return hu_stream_word(stream, 16 * i + k);
 }
 
-/* A summand that nearly undoes the first operand or the product: minus it, rounded, and a step aside. */
+/* Makes a summand that nearly undoes the first operand or the product: minus it, rounded, and a step aside. */
 static uint64_t cancelling(const vectors_source *s, const vectors_case *c, uint32_t word) {
   const vectors_type *t = s->v->x;
   int last = s->v->op->operands - 1;
@@ -178,7 +178,7 @@ static uint64_t cancelling(const vectors_source *s, const vectors_case *c, uint3
 }
 
 static void edge_case(const vectors_source *s, uint64_t i, uint64_t *x) {
-  /* Where only a part of the combinations is wanted, equal steps through all of them. */
+  /* Where only a part of the combinations is asked for, equal steps go through all of them. */
   uint64_t step = s->combinations / s->edge_cases;
   uint64_t at = s->edge_cases == s->combinations ? i : i * step + i % step;
   for (int k = s->v->op->operands - 1; k >= 0; k--) {

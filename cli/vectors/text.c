@@ -75,7 +75,7 @@ static unsigned digits_of(const vectors *v, int field) {
   return field == vectors_given(v) ? vectors_digits(&v->z) : 2;
 }
 
-/* The largest number that a field may hold. */
+/* Returns the largest number that a field may hold. */
 static uint64_t last_of(const vectors *v, int field) {
   if (field < v->op->operands) return vectors_last(&v->x[field]);
   if (field < vectors_given(v)) return UINT32_MAX;
@@ -93,7 +93,7 @@ static void put(const vectors *v, int field, vectors_case *c, uint64_t u) {
     c->flags = (uint32_t)u;
 }
 
-/* What is wrong with a field's text. */
+/* Says what is wrong with a field's text. */
 static int misfit(const vectors *v, int field, const char *text, vectors_line *read) {
   char name[16];
   uint64_t u;

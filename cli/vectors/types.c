@@ -87,7 +87,7 @@ double vectors_value(const vectors_type *t, uint64_t x) {
   }
 }
 
-/* The integer below |x|, or above it; the ends of the type beyond them. */
+/* Returns the integer below |x|, or above it; the ends of the type beyond them. */
 static uint64_t near_integer(const hu_integer *t, double x, int away) {
   double high = ldexp(1, t->width - t->is_signed), low = t->is_signed ? -high : 0;
   double whole = away ? (x < 0 ? floor(x) : ceil(x)) : trunc(x);

@@ -132,7 +132,7 @@ static uint32_t relation(const vectors *v, const uint64_t *x, uint32_t *events) 
   return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
 }
 
-/* A format of up to 32 bits is on one side at least. */
+/* Converts; a format of up to 32 bits is on one side at least. */
 static uint64_t convert(const vectors *v, uint64_t x, uint32_t r, uint32_t *events) {
   const vectors_type *from = &v->x[0], *to = &v->z;
   if (from->kind == VECTORS_BINARY64) return hu_encode64(to->format, v->mode, vectors_value(from, x), r, events);

@@ -25,19 +25,19 @@ typedef struct vectors_type {
   hu_integer integer; /* VECTORS_INTEGER */
 } vectors_type;
 
-/* A format, "binary64", or an integer type: i8 i16 i32 i64 ui8 ui16 ui32 ui64. CLI_BAD after an error line. */
+/* Reads a format, "binary64", or an integer type: i8 i16 i32 i64 ui8 ui16 ui32 ui64. CLI_BAD after an error line. */
 int vectors_read_type(vectors_type *t, const char *text);
 int vectors_same_type(const vectors_type *a, const vectors_type *b);
 unsigned vectors_width(const vectors_type *t); /* bits */
 unsigned vectors_digits(const vectors_type *t);
 uint64_t vectors_last(const vectors_type *t); /* the largest pattern */
 int vectors_is_nan(const vectors_type *t, uint64_t x);
-/* A NaN with the quiet bit clear, in formats whose NaNs are IEEE 754's (hu_is_signalling), and in binary64. */
+/* Returns 1 for a NaN whose quiet bit is clear, in formats with NaNs of IEEE 754 (hu_is_signalling), and binary64. */
 int vectors_is_signalling(const vectors_type *t, uint64_t x);
 uint64_t vectors_canonical_nan(const vectors_type *t);
-/* The number as binary64; of integers beyond 2^53 a near one. */
+/* Returns the number as binary64; of integers beyond 2^53 a near one. */
 double vectors_value(const vectors_type *t, uint64_t x);
-/* A pattern near a number, cut toward zero or away from it, within the type. */
+/* Returns a pattern near a number, cut toward zero or away from it, within the type. */
 uint64_t vectors_near(const vectors_type *t, double x, int away);
 /* The pattern as people read it: 0.015625, -inf, nan, 17. */
 enum { VECTORS_VALUE_MAX = 40 };
@@ -78,28 +78,28 @@ typedef struct vectors_case {
   uint32_t word, flags;
 } vectors_case;
 
-/* NULL if there is no such operation. */
+/* Returns the operation of a name; NULL if there is no such operation. */
 const vectors_operation *vectors_find(const char *name);
-/* "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64: sets op
- * and types. Returns 1, or 0 for another name. */
+/* Reads "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64:
+ * sets op and types. Returns 1, or 0 for another name. */
 int vectors_find_testfloat(vectors *v, const char *function);
-/* CLI_OK if the operation takes and gives these types; else an error line. */
+/* Returns CLI_OK if the operation takes and gives these types; else prints an error line. */
 int vectors_check(const vectors *v);
 
-/* Result and flags of the operands of case number i. */
+/* Computes result and flags of the operands of case number i. */
 void vectors_solve(const vectors *v, uint64_t i, vectors_case *c);
-/* Is it a fused multiply-add of zero and infinity with a NaN? IEEE 754 7.2 c leaves open whether that is invalid. */
+/* Returns 1 for fma of zero and infinity with a NaN. IEEE 754 7.2 c leaves open whether that is invalid. */
 int vectors_is_nan_fma(const vectors *v, const uint64_t *x);
-/* The word that case i draws from the stream. */
+/* Returns the word that case i draws from the stream. */
 uint32_t vectors_word(const vectors *v, uint64_t i);
-/* The flags of a set of events: hu_events_flags, for counts. */
+/* Returns the flags of a set of events: hu_events_flags, for counts. */
 uint32_t vectors_flags_of(const hu_events *events);
 
 /* ---- lines (text.c) ---- */
 
-/* Fields of an operation's line before the result: operands, and the random word. */
+/* Returns how many fields of an operation's line stand before the result: operands, and the random word. */
 int vectors_given(const vectors *v);
-/* Operands alone; the word, a result and flags; the whole line with its end. */
+/* Print operands alone; the word, a result and flags; the whole line with its end. */
 void vectors_print_operands(const vectors *v, const vectors_case *c);
 void vectors_print_result(const vectors *v, const char *word, uint64_t z, uint32_t flags);
 void vectors_print(const vectors *v, const vectors_case *c);
@@ -112,12 +112,12 @@ typedef struct vectors_line {
   char result[40];          /* such a result and its flags as they stand */
   char wrong[CLI_NAME_MAX]; /* what cannot be read */
 } vectors_line;
-/* 1, or 0 and `wrong`. */
+/* Reads a line. Returns 1, or 0 and `wrong`. */
 int vectors_read(const vectors *v, char *line, vectors_line *read);
-/* A line without blanks into its fields of these numbers of digits, blanks between; NULL: out of memory, or the line
- * has another length. To be freed. */
+/* Separates a line without blanks into its fields of these numbers of digits, blanks between; NULL: out of memory, or
+ * the line has another length. To be freed. */
 char *vectors_spread(const char *line, const size_t *digits, int fields);
-/* Digits of which at least one is X or Z, the others hexadecimal? */
+/* Returns 1 for digits of which at least one is X or Z, the others hexadecimal. */
 int vectors_has_unknown(const char *text);
 /* "inexact, underflow", "no flags". */
 enum { VECTORS_FLAGS_MAX = 64 };
@@ -144,9 +144,9 @@ int vectors_source_open(vectors_source *s, const vectors *v, int level);
 int vectors_source_case(const vectors_source *s, uint64_t i, vectors_case *c);
 void vectors_source_close(vectors_source *s);
 
-/* Has the operation operands with results at the border of tininess that rounding decides? */
+/* Returns 1 if the operation has operands with results at the border of tininess that rounding decides. */
 int vectors_has_border(const vectors *v);
-/* Such operands from four random words. */
+/* Makes such operands from four random words. */
 void vectors_border_case(const vectors *v, const uint32_t word[4], uint64_t *x);
 
 /* ---- results judged (judge.c) ---- */
@@ -179,17 +179,17 @@ typedef struct vectors_answer {
   const char *unknown; /* the text of both where there are digits X or Z, else NULL */
 } vectors_answer;
 
-/* Result and flags as fields of a JSON object. */
+/* Writes result and flags as fields of a JSON object. */
 void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x);
-/* A case as an element of a JSON list, which the first one begins; the operands as in a line. */
+/* Prints a case as an element of a JSON list, which the first one begins; the operands as in a line. */
 void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags);
-/* CLI_OK, or out of memory. */
+/* Begins. Returns CLI_OK, or says that memory is out. */
 int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules);
 /* Counts a case and prints it where it is wrong. `open`: it may be invalid or not. */
 void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
                    const char *operands, vectors_answer want, vectors_answer given, int open);
-/* The totals; `id`: the operation. CLI_OK, CLI_DIFFERENT; CLI_BAD if there was no case, `status` if it is not CLI_OK.
- * `missing`: cases that should have been there, 0 if none. */
+/* Prints the totals; `id`: the operation. Returns CLI_OK, CLI_DIFFERENT; CLI_BAD if there was no case, `status` if it
+ * is not CLI_OK. `missing`: cases that should have been there, 0 if none. */
 int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char *id, const char *path, int status,
                    uint64_t missing);
 
@@ -203,17 +203,17 @@ typedef struct vectors_dot {
 } vectors_dot;
 typedef struct vectors_dot_source vectors_dot_source;
 uint64_t vectors_dot_cases(int level);
-/* All cases of a level; lines judged. `complete`: the lines must be those of the level, else 0. 0 or an exit code. */
+/* Print all cases of a level; judge lines. `complete`: they must be those of the level, else 0. 0 or an exit code. */
 int vectors_dot_generate(const vectors_dot *v, int level);
 int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
                       vectors_verdict *sum);
-/* Opened on the heap; NULL after an error line. The operands of case i as the fields of a line, to be freed. */
+/* Opens a source on the heap; NULL after an error line. The operands of case i as the fields of a line, to be freed. */
 vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level);
 char *vectors_dot_fields(vectors_dot_source *s, uint64_t i);
 void vectors_dot_close(vectors_dot_source *s);
 unsigned vectors_dot_digits(const vectors_dot *v, int operand);
 size_t vectors_dot_scales(const vectors_dot *v);
-/* What the result is. */
+/* Returns what the result is. */
 vectors_type vectors_dot_result(const vectors_dot *v);
 int vectors_dot_is_signalling(const hu_element *e, uint64_t x);
 
