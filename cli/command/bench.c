@@ -44,7 +44,7 @@ static const cli_command command = {
 
 /* ---- the machine ---- */
 
-/* The best level in use, and those that add to it. */
+/* Writes the best level in use, and those that add to it. */
 static void level_names(char *text, size_t size) {
   *text = '\0';
   for (uint32_t bit = (uint32_t)1 << 31; bit; bit >>= 1) {

@@ -18,7 +18,7 @@ typedef struct asked {
   int count, packed;
 } asked;
 
-/* "--reduce 'ring(bf16)': no format of that name: 'bf16)'" */
+/* Reads a model; an error line is "--reduce 'ring(bf16)': no format of that name: 'bf16)'". */
 static int read_model(hu_collective *z, const char *text) {
   size_t where = 0;
   hu_status s = hu_collective_parse(z, text, &where);
@@ -119,7 +119,7 @@ static int same_shape(const buffers *b, const cli_array *x, const char *first) {
   return cli_fail(x->name, "shape %s, but %s has %s", npy_shape(shape, &x->info), first, npy_shape(other, &b->shape));
 }
 
-/* A file's elements, in rows, into codes. */
+/* Converts a file's elements, in rows, to codes. */
 static int load(buffers *b, cli_array *x, hu_format f, uint8_t *codes) {
   char name[CLI_NAME_MAX];
   hu_limits l = hu_limits_of(f);

@@ -93,13 +93,13 @@ static uint64_t bits_at(const void *data, size_t i, unsigned size) {
   return ((const uint64_t *)data)[i];
 }
 
-/* Sign and magnitude bits to a place on a line: zeros at 0. */
+/* Maps sign and magnitude bits to a place on a line, zeros at 0. */
 static int64_t place_of_bits(uint64_t bits, unsigned width) {
   uint64_t sign = (uint64_t)1 << (width - 1), magnitude = bits & (sign - 1);
   return bits & sign ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
-/* Integers on that line; those of 64 bits without a sign lie 2^63 lower. */
+/* Maps integers to that line; those of 64 bits without a sign lie 2^63 lower. */
 static int64_t place_of_integer(const scale *s, uint64_t bits) {
   unsigned up = 64 - 8 * s->size;
   if (s->is_signed) return (int64_t)(bits << up) >> up;
@@ -113,7 +113,7 @@ static int64_t place_of_code(const scale *s, uint32_t code) {
   return code & s->limits.sign_mask ? -place : place;
 }
 
-/* 1 and the place, or 0: the value is not one of the format. */
+/* Returns 1 and the place, or 0 if the value is not one of the format. */
 static int place_of(int64_t *place, const scale *s, double value, uint64_t bits) {
   if (!s->by_format) {
     *place = s->codes ? place_of_integer(s, bits) : place_of_bits(bits, 8 * s->size);
@@ -226,7 +226,7 @@ static void json_tally(const tally *t) {
   printf("], ");
 }
 
-/* y's elements in the other memory order, as its own memory. */
+/* Copies y's elements into the other memory order. */
 static int reorder(cli_array *y) {
   const npy_info *info = &y->info;
   uint8_t *z = cli_room(info->count, info->size);
@@ -253,7 +253,7 @@ static int reorder(cli_array *y) {
   return CLI_OK;
 }
 
-/* 1 if dtype and shape are the same; else says what differs. */
+/* Returns 1 if dtype and shape are the same; else says what differs. */
 static int comparable(const cli_array *x, const cli_array *y, int json) {
   char sx[NPY_SHAPE_MAX], sy[NPY_SHAPE_MAX];
   int same = x->info.kind == y->info.kind && x->info.size == y->info.size && x->info.dims == y->info.dims &&
@@ -274,7 +274,7 @@ static cli_source source_of(const cli_array *x, const compare_state *s) {
                                              : cli_values_source(x);
 }
 
-/* Codes of the format, unpacked where that is asked for. */
+/* Takes codes of the format, unpacked where --packed is given. */
 static int take_codes(const compare_state *s, cli_array *x) {
   hu_format f = s->asked.common.numeric.format;
   cli_code_rule rule = cli_code_rule_of(f, s->asked.common.numeric.format_text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp encode, halfulp decode - numbers to codes and back, one a line. */
+/* halfulp encode, halfulp decode - numbers to codes and back, one per line. */
 #include <string.h>
 #include <unistd.h>
 
@@ -68,7 +68,7 @@ static const cli_command encode_command = {
     CLI_VALUES_MAX,
     set};
 
-/* Numbers one a line know no blocks, and files no single numbers. */
+/* Refuses options that do not belong to the input: single numbers have no blocks, and files have no fields. */
 static int check_lines(const encode_state *s) {
   const cli_quantize_state *f = &s->files;
   if (cli_want_format(&s->numeric)) return CLI_BAD;
@@ -107,7 +107,7 @@ typedef struct operand {
   float narrow;
 } operand;
 
-/* The operand of a line; 1, or 0 after the reason is in *wrong. */
+/* Reads the operand of a line. Returns 1, or 0 after the reason is in *wrong. */
 static int read_operand(operand *x, const encode_state *s, const char *text, const char **wrong) {
   uint64_t u;
   number z;
@@ -137,14 +137,14 @@ static uint32_t code_of(const encode_state *s, operand x, uint32_t random, uint3
                        : hu_conversion_encode64(&t->conversion, x.value, random, events);
 }
 
-/* "LINE:3: 'abc' is not a number" */
+/* Prints "LINE:3: 'abc' is not a number". */
 static int fail_text(const cli_lines *lines, const char *text, const char *wrong) {
   char said[CLI_SHOWN_MAX];
   snprintf(said, sizeof said, "'%.200s'%s: %s", text, strlen(text) > 200 ? "..." : "", wrong);
   return cli_lines_fail(lines, said);
 }
 
-/* An object of the list of --json begins. */
+/* Begins an object of the list of --json. */
 static void begin_object(const cli_lines *lines) { printf(lines->number > 1 ? ",\n " : "["); }
 
 static void print_code(const encode_state *s, const cli_lines *lines, uint32_t code, uint32_t events, int digits) {
@@ -171,11 +171,11 @@ static int encode_line(const encode_state *s, cli_lines *lines) {
   operand x = {0, 0};
   uint64_t r = random_digits(s, lines->number);
   uint32_t events;
-  if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is wanted");
+  if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is expected");
   if (s->words) {
     unsigned bits = s->numeric.mode.bits;
     char *field = second_field(lines->line);
-    if (!field) return fail_text(lines, lines->line, "two fields are wanted: a number and R in hex");
+    if (!field) return fail_text(lines, lines->line, "two fields are expected: a number and R in hex");
     uint64_t last = bits ? UINT32_MAX >> (32 - bits) : 0;
     if (!hex_parse_any(&r, field, strlen(field) == WORD_DIGITS ? UINT32_MAX : last))
       return fail_text(lines, field, "R is not a hex number of as many bits as the mode has, nor a word of 8 digits");
@@ -191,7 +191,7 @@ static int encode_line(const encode_state *s, cli_lines *lines) {
 
 static int is_file(const char *path) { return !strcmp(path, "-") || access(path, F_OK) == 0; }
 
-/* The first field of an operand is a number or a code, as the command reads them. */
+/* Returns 1 if the first field of an operand is a number or a code, as the command reads them. */
 static int is_number(const encode_state *s, const char *text) {
   char field[CLI_SHOWN_MAX];
   number z;
@@ -206,7 +206,7 @@ static int is_code(const encode_state *s, const char *text) {
   return hex_parse_any(&u, text, UINT32_MAX);
 }
 
-/* 1: the operands are values, the first of which is no file's name; 0: none, a file or two; -1 after an error line. */
+/* Returns 1 if the operands are values, and the first no file's name; 0: none, a file or two; -1: an error line. */
 static int has_values(const encode_state *s, const char *command, char **operands, int count,
                       int (*is)(const encode_state *, const char *)) {
   if (count && !is_file(operands[0]) && is(s, operands[0])) return 1;
@@ -215,7 +215,7 @@ static int has_values(const encode_state *s, const char *command, char **operand
   return -1;
 }
 
-/* Every operand as a line, or every line of the file. */
+/* Treats every operand as a line, or every line of the file. */
 static int each(const encode_state *s, char **operands, int count, int values,
                 int (*take)(const encode_state *s, cli_lines *lines)) {
   cli_lines lines = {.name = "operand"};

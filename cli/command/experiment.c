@@ -23,7 +23,7 @@ typedef struct experiment_state {
   const char *configs; /* folder */
   size_t seeds;
   const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
-  char *keys[SETS_MAX];                /* room of the keys in it */
+  char *keys[SETS_MAX];                /* the keys in it, to be freed */
   size_t sets;
   const hu_engine *engine; /* of run.device = cuda */
   progress bar;
@@ -47,7 +47,7 @@ enum {
 };
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
-/* KEY=VALUE */
+/* Takes KEY=VALUE. */
 static int add_set(experiment_state *s, const char *text) {
   const char *is = strchr(text, '=');
   if (!is || is == text) return cli_fail(NULL, "--set: '%s' is not KEY=VALUE", text);
@@ -155,7 +155,7 @@ static int told(void *context, size_t done, size_t of, const hu_experiment_row *
   return 1;
 }
 
-/* One line of a summary. */
+/* Prints a line of a summary. */
 static void print_line(const experiment_result *x) {
   printf("%-22s %zu of %zu claims hold, %.1f s\n", x->what.name, x->report->held, x->report->claims, x->seconds);
   for (size_t i = 0; i < x->report->claims; i++)
@@ -176,7 +176,7 @@ static void show(experiment_state *s, const experiment_result *x) {
   }
 }
 
-/* The device, if a --set asks for it. */
+/* Finds the device, if a --set asks for it. */
 static int find_device(experiment_state *s) {
   char name[CLI_DEVICE_MAX];
   int wanted = 0;

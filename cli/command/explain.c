@@ -161,7 +161,7 @@ static void fraction_text(char text[64], const neighbours *p, int exact) {
     snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
-/* Such a number has no place that could be told: it is known only to lie beyond. */
+/* Returns 1 for a number that is known only to lie beyond: nothing else can be said of where it lies. */
 static int beyond_binary64(number z) { return !z.exact && fabs(z.toward_zero) == DBL_MAX; }
 
 static void print_operand(const explain_state *s, const char *text, number z) {
@@ -248,7 +248,7 @@ static void json_neighbours(hu_format f, number z, const neighbours *p) {
   printf(", ");
 }
 
-/* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
+/* Explains the result of one mode. Returns CLI_DIFFERENT if the library's answer is not what the rule says. */
 static int explain_mode(const explain_state *s, number z, const neighbours *p, hu_mode mode, int first) {
   char rule[RULE_MAX], value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
   hu_format f = s->numeric.format;
@@ -291,7 +291,7 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
   return CLI_DIFFERENT;
 }
 
-/* With the policies that explain_mode takes, too. */
+/* Explains a number in another system, with the policies that explain_mode takes, too. */
 static int explain_other(explain_state *s, const char *text) {
   for (int i = 0; i < s->count; i++) {
     hu_mode mode = s->numeric.mode;
@@ -314,7 +314,7 @@ static int read_operation(explain_state *s, char **operands, int count) {
   return operation_read(&s->operation, operands, count);
 }
 
-/* A number, or an operation and its operands, whose exact result is then the number. */
+/* Reads a number, or an operation and its operands, whose exact result is then the number. */
 static int read_operands(explain_state *s, number *z, char **operands, int count) {
   static const char *const names[OPERATION_OPERANDS] = {"--fa", "--fb", "--fc"};
   if (operation_find(&s->operation, operands[0])) {

@@ -35,7 +35,7 @@ static void add_format(command_line *c, const char *option, const vectors_type *
   add_two(c, option, cli_format_name(name, t->format));
 }
 
-/* random: NULL, or R. */
+/* Adds the options of a mode; random: NULL, or R. */
 static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
   static const char *const saturate[] = {"default", "none", "finite", "propagate"}, *const nan[] = {"max", "zero",
                                                                                                     "error"};
@@ -49,7 +49,7 @@ static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
   if (m.tiny == HU_TINY_BEFORE) add_two(c, "--tiny", "before");
 }
 
-/* An operand as a number that its format holds. */
+/* Adds an operand as a number that its format holds. */
 static void add_value(command_line *c, const vectors_type *t, uint64_t x) {
   char text[VECTORS_VALUE_MAX], hex[NUMBER_TEXT_MAX];
   if (t->kind == VECTORS_INTEGER)
@@ -58,7 +58,7 @@ static void add_value(command_line *c, const vectors_type *t, uint64_t x) {
     add(c, number_hex(hex, vectors_value(t, x)));
 }
 
-/* `halfulp explain` has the operation. */
+/* Returns 1 if `halfulp explain` has the operation. */
 static int is_explained(const vectors *v) {
   static const char *const names[] = {"add", "sub", "mul", "div", "fma", "sqrt", "convert"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -88,7 +88,7 @@ static void print_command(const command_line *c) {
   putchar('\n');
 }
 
-/* What the operands are, where their values alone do not say it. */
+/* Prints what the operands are, where their values alone do not say it. */
 static void print_signalling(const vectors *v, const uint64_t *x) {
   for (int k = 0; k < v->op->operands; k++)
     if (vectors_is_signalling(&v->x[k], x[k]))
@@ -130,7 +130,7 @@ void explain_case(const void *context, unsigned long line, const char *operands)
 
 /* ---- dot products ---- */
 
-/* The command line that explains the row again. */
+/* Prints the command line that explains the row again. */
 static void print_dot_command(const explained *e, unsigned long line, char *const *word, int count) {
   const vectors_dot *v = e->dot;
   const hu_element element[] = {v->dot.a, v->dot.b, v->dot.d};
@@ -153,7 +153,7 @@ static void print_dot_command(const explained *e, unsigned long line, char *cons
   putchar('\n');
 }
 
-/* Step by step; JSON like that of `halfulp explain dot`. */
+/* Explains a row step by step, with JSON like that of `halfulp explain dot`. */
 static int explain_row(const explained *e, unsigned long line, char *operands) {
   const vectors_dot *v = e->dot;
   cli_lines lines = {.name = "explain", .number = line};

@@ -12,7 +12,7 @@ typedef struct explained {
   const char *model;      /* likewise, as given */
   int json;
 } explained;
-/* For vectors_rules. Print the command line of `halfulp explain` and what that prints; with JSON its value alone, or
+/* Print, for vectors_rules, the command line of `halfulp explain` and what that prints; with JSON its value alone, or
  * null where it explains no such operation. */
 void explain_case(const void *context, unsigned long line, const char *operands);
 void explain_dot_case(const void *context, unsigned long line, const char *operands);

@@ -19,7 +19,7 @@ static const char *const names[OPERANDS] = {"A", "B", "C", "SCALES_A", "SCALES_B
 
 static double clamped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-/* An integer element holds a number rounded to an integer, ties to even, and the nearest end beyond the range. */
+/* Rounds a number to an integer that an integer element holds: ties to even, and the nearest end beyond the range. */
 static int64_t integer_of(hu_element e, double x) {
   int bits = (int)hu_element_width(e), is_signed = e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_S4;
   if (e.kind == HU_ELEMENT_S32) is_signed = 1;
@@ -27,7 +27,7 @@ static int64_t integer_of(hu_element e, double x) {
   return isnan(x) ? 0 : (int64_t)clamped(nearbyint(x), low, high);
 }
 
-/* The pattern of a number in an element, ties to even. *rounded counts those that are not the number. */
+/* Writes the pattern of a number in an element, ties to even. *rounded counts those that are not the number. */
 static int pattern_of(uint64_t *z, hu_element e, const char *text, int *rounded) {
   number x;
   if (!number_parse(&x, text)) return cli_fail(NULL, "explain dot: '%s' is not a number", text);
@@ -48,7 +48,7 @@ static int pattern_of(uint64_t *z, hu_element e, const char *text, int *rounded)
   return CLI_OK;
 }
 
-/* "1,-2,0.5" as patterns in hex, filled up with zeros to a multiple of `depth`. NULL after an error line. */
+/* Writes "1,-2,0.5" as patterns in hex, filled up with zeros to a multiple of `depth`. NULL after an error line. */
 static char *hex_of(const char *list, hu_element e, size_t depth, int *rounded, size_t *filled) {
   size_t digits = (hu_element_width(e) + 3) / 4, count = 1, at = 0;
   for (const char *c = list; *c; c++) count += *c == ',';

@@ -12,10 +12,10 @@ typedef struct explain_dot {
   int codes; /* operands are patterns in hex as `halfulp mma` reads them; else numbers, separated by commas */
 } explain_dot;
 
-/* A B [C [SCALES_A SCALES_B]]. An exit code. */
+/* Explains A B [C [SCALES_A SCALES_B]]. Returns an exit code. */
 int cli_explain_dot(const explain_dot *options, const cli_numeric *numeric, char **operand, int count);
 /* Prints the steps of the sum that the words of a line name (dot_line.h), and its result. Its last `filled` products
- * are zeros that only fill the row up. An exit code. */
+ * are zeros that only fill the row up. Returns an exit code. */
 int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const cli_lines *lines, const hu_exec *exec,
                          size_t filled, int json);
 

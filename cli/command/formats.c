@@ -81,7 +81,7 @@ static void print_line(const hu_format_entry *entry, const char *text, int sourc
   print_sources(sources, entry->source, entry->open);
 }
 
-/* Above the first line that has these columns. */
+/* Prints the heading above the first line that has these columns. */
 static void print_head(formats_state *s) {
   if (!s->json && !s->numbers && !s->headed++)
     printf("%-20s %4s  %-37s %15s %15s\n", "name", "bits", "as text", "max", "min > 0");
@@ -135,7 +135,7 @@ static void list_scaled(formats_state *s) {
   }
 }
 
-/* A line of a number system as print_json and print_line have those of formats. */
+/* Prints a line of a number system as print_json and print_line print those of formats. */
 static void print_system(const formats_state *s, const hu_number_entry *entry, int first) {
   hu_number_limits l = hu_number_limits_of(entry->number);
   char full[HU_NUMBER_TEXT_MAX], line[CLI_NAME_MAX];
@@ -166,7 +166,7 @@ static void list_numbers(formats_state *s) {
   }
 }
 
-/* Scaled formats stand in a list of their own, but a part of a name is looked for in all lists. */
+/* Prints all lists: scaled formats stand in one of their own, but a part of a name is looked for in all. */
 static void list_all(formats_state *s) {
   list_formats(s);
   list_numbers(s);

@@ -42,7 +42,7 @@ typedef struct gemm_state {
   int model_count;
 } gemm_state;
 
-/* The last of several models stays in accum. */
+/* Reads a model; the last of several stays in accum. */
 static int set_accum(gemm_state *s, const char *value) {
   if (s->model_count == MODELS_MAX) return cli_fail(NULL, "--accum: more than %d models", MODELS_MAX);
   s->models[s->model_count++] = value;
@@ -176,14 +176,15 @@ static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict
                   cli_format_name(name, f));
 }
 
-/* packed: --packed, which concerns the matrices of bytes whose format has codes of 4 or 6 bits. */
+/* Loads a matrix. packed: --packed, which concerns the matrices of bytes whose format has codes of 4 or 6 bits. */
 static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict, int packed) {
   char shape[NPY_SHAPE_MAX], name[CLI_NAME_MAX];
   if (cli_array_load(&m->array, path)) return CLI_BAD;
   cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
   if (packed && cli_array_may_unpack(&m->array, rule) && cli_array_unpack(&m->array, rule)) return CLI_BAD;
   const npy_info *info = &m->array.info;
-  if (info->dims != 2) return cli_fail(m->array.name, "a matrix is wanted, this has shape %s", npy_shape(shape, info));
+  if (info->dims != 2)
+    return cli_fail(m->array.name, "a matrix is required, this has shape %s", npy_shape(shape, info));
   m->rows = info->shape[0];
   m->columns = info->shape[1];
   int status = cli_array_is_codes(&m->array) ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
@@ -309,8 +310,8 @@ static hu_operand from_row(const hu_operand *x, size_t row) {
   return part;
 }
 
-/* On the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j) draws random
- * word i n + j of the stream, so the rows' results are what one call would give. */
+/* Multiplies on the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j)
+ * draws random word i n + j of the stream, so the rows' results are what one call would give. */
 static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *d, const hu_exec *exec,
                         hu_events *events, hu_watch *watch) {
   size_t m = x->a.rows, n = x->b.columns, k = x->a.columns;
@@ -379,7 +380,7 @@ static int check_options(const gemm_state *s) {
   return CLI_OK;
 }
 
-/* Formats that were not given are those that the model takes, or else binary32. A unit of integers has none. */
+/* Sets formats that were not given to those that the model takes, or else binary32. A unit of integers has none. */
 static int use_defaults(gemm_state *s) {
   const hu_element single = {.format = hu_format_ieee(8, 23, 0)};
   if (!s->accum_text) s->accum_text = "exact"; /* the record of all zeros */
@@ -397,7 +398,7 @@ static int use_defaults(gemm_state *s) {
   return CLI_OK;
 }
 
-/* D is not one of the files that are read. */
+/* Checks that D is not one of the files that are read. */
 static int spare_inputs(const gemm_state *s, char **operands) {
   const char *const inputs[] = {operands[0], operands[1], s->c_path, s->sa_path, s->sb_path};
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
@@ -405,7 +406,7 @@ static int spare_inputs(const gemm_state *s, char **operands) {
   return CLI_OK;
 }
 
-/* --packed that unpacks nothing is a slip. */
+/* Refuses --packed that unpacks nothing: it is a slip. */
 static int check_packed(const gemm_state *s, const factors *x) {
   const hu_format formats[] = {s->fa, s->fb, s->fc};
   const matrix *const all[] = {&x->a, &x->b, &x->c};
@@ -436,7 +437,7 @@ typedef struct judged {
   char format[CLI_NAME_MAX];
 } judged;
 
-/* The product under s->accum as codes; free() them. NULL after an error line. */
+/* Computes the product under s->accum as codes; free() them. NULL after an error line. */
 static void *product(const gemm_state *s, const factors *x, const hu_exec *exec, hu_watch *watch) {
   size_t m = x->a.rows, n = x->b.columns;
   hu_events events = {0};
@@ -526,7 +527,7 @@ static int draw_judged(const judged *z, const gemm_state *s, char **operands) {
   return errors_write(s->d_path, title, rows, (size_t)s->model_count);
 }
 
-/* Every model is judged before anything is printed, so that an error leaves no half of a table. */
+/* Judges every model before anything is printed, so that an error leaves no half of a table. */
 static int compare_models(gemm_state *s, char **operands) {
   judged z[MODELS_MAX] = {0};
   if (check_comparison(s, operands) || (s->d_path && spare_inputs(s, operands))) return CLI_BAD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp identify - from a black box that computes dot products to its accumulation model; what tells two apart. */
+/* halfulp identify - from a black box that computes dot products to its accumulation model; where two models differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,14 +111,14 @@ static const cli_option options[] = {
 static const cli_command command = {
     "identify",
     "-- COMMAND... | --distinguish MODEL MODEL",
-    "Find the accumulation model of a black box, or what tells two models apart",
+    "Find the accumulation model of a black box, or where two models differ",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
     "in hex, as long as lines come. It may also be a function of a shared library:\n\n"
     "  void dot(size_t n, const void *a, const void *b, const void *c, void *d)\n"
     "  void dot_scaled(size_t n, a, b, c, sa, sb, d)         with --scale\n"
     "  void gemm(size_t m, size_t n, size_t k, a, b, c, d)   with --gemm; row-major\n\n"
-    "The command asks what tells candidates apart, until one is left, and then verifies it on many more questions. It\n"
+    "The command asks where candidates differ, until one is left, and then verifies it on many more questions. It\n"
     "prints the model's text and, for each parameter, the question that decides it. Where no model gives all answers, "
     "it\n"
     "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of "
@@ -228,7 +228,7 @@ static int search(const state *t, id_box *box, FILE *steps, char **text) {
   return status;
 }
 
-/* 1: all of it was written. */
+/* Returns 1 if all of it was written. */
 static int close_log(FILE *log) {
   int failed = ferror(log);
   return fclose(log) == 0 && !failed;
@@ -255,7 +255,7 @@ static int run(const state *t, char **operands, int count) {
 
 /* ---- two models ---- */
 
-/* Formats that neither option nor name gave are those of a named model. */
+/* Takes the formats of a named model where neither option nor name gave some. */
 static void take_shape(state *s, const cli_dot *dot, int named) {
   if (named && !s->has_a) s->shape.a = dot->a;
   if (named && !s->has_b) s->shape.b = dot->b;
@@ -284,7 +284,7 @@ static int choose_models(state *s, char **text, hu_accum model[2]) {
   return CLI_OK;
 }
 
-/* Both have to take these operands. */
+/* Checks that both models take these operands. */
 static int check(const id_shape *shape, const hu_accum model[2], char **text) {
   id_vectors v;
   id_vectors_start(&v, shape);

@@ -201,7 +201,7 @@ static void print_metadata(const char *document) {
   printf("    version: \"%s\"\n", HU_VERSION_STRING);
 }
 
-/* The operations, a list a group, and those of blocks. */
+/* Prints the operations, a list for each group, and those of blocks. */
 static void print_operations(int of_blocks) {
   const char *group = "";
   for (int op = 0; op < HU_P3109_COUNT; op++) {
@@ -238,7 +238,7 @@ static int is_here(hu_mode mode) {
   return hu_p3109_projection_check(rho) == HU_OK;
 }
 
-/* The most random bits of a stochastic rounding, one of those above. */
+/* Returns the most random bits of a stochastic rounding, one of those above. */
 static unsigned most_bits(hu_mode mode) {
   while (mode.bits < UINT8_MAX) {
     mode.bits++;
@@ -279,7 +279,7 @@ static void print_configuration(void) {
   printf("  - KappaApproximate: []\n");
 }
 
-/* All names of K bits that a descriptor can have: each in quotes, after what stands before it. */
+/* Prints all names of K bits that a descriptor can have: each in quotes, after what stands before it. */
 static void declare_formats(unsigned k, const char *before, const char *between, const char *quote) {
   for (unsigned p = 1; p <= k; p++)
     for (int rest = 0; rest < 4; rest++) {

@@ -51,7 +51,7 @@ static void tell(const probe_run *t, const char *what, size_t tile, size_t i, si
   putchar('\n');
 }
 
-/* Is the pattern at x, of binary64 or of a format that binary32 holds, a NaN? */
+/* Returns 1 if the pattern at x, of binary64 or of a format that binary32 holds, is a NaN. */
 static int is_nan(const uint8_t *x, hu_element e) {
   const uint64_t pattern = cli_get_pattern(x, 0, hu_element_size(e));
   if (e.kind == HU_ELEMENT_BINARY64) return pattern << 1 > (uint64_t)0x7FF << 53;
@@ -85,8 +85,8 @@ static int run_tiles(probe_run *t, const probe_source *source) {
   return CLI_OK;
 }
 
-/* A pattern of an element that has no format: any integer, every fourth one of 32 bits near the ends of its range;
- * mostly a binary64 number near 1, in magnitude. */
+/* Draws a pattern of an element that has no format: any integer, every fourth one of 32 bits near the ends of its
+ * range; mostly a binary64 number near 1, in magnitude. */
 static uint64_t draw_pattern(hu_element e, hu_stream words, uint64_t i) {
   const uint64_t x = (uint64_t)hu_stream_word(words, 2 * i) << 32 | hu_stream_word(words, 2 * i + 1);
   const uint64_t field = 1023 - 32 + (x >> 52 & 63);
@@ -99,7 +99,7 @@ static void draw_patterns(uint8_t *x, size_t n, hu_element e, hu_stream words) {
   for (size_t i = 0; i < n; i++) cli_put_pattern(x, i, hu_element_size(e), draw_pattern(e, words, i));
 }
 
-/* Operands of tile `tile`, the same for the same key and `at`. */
+/* Draws operands of tile `tile`, the same for the same key and `at`. */
 static void draw(probe_run *t, size_t tile, uint64_t key, uint64_t at) {
   const hu_device_mma *x = &t->mma;
   if (x->a.kind == HU_ELEMENT_CODE) {
@@ -199,7 +199,7 @@ static int run_one(probe_run *t, const instructions_asked *s, const char *path) 
   return status;
 }
 
-/* One that no preset models. */
+/* Runs an instruction that no preset models. */
 static void run_check(const processor_check *x, processor_tally *t) {
   x->run(t);
   if (t->quiet) {
@@ -213,7 +213,7 @@ static void run_check(const processor_check *x, processor_tally *t) {
   }
 }
 
-/* What stands before an instruction's object: the head of it all, or a comma. */
+/* Prints what stands before an instruction's object: the head of it all, or a comma. */
 static void json_next(int shown, const char *device, const char *versions, const char *path) {
   if (shown) {
     printf(",\n ");

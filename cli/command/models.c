@@ -62,7 +62,7 @@ static void print_json(const hu_accum_preset *p, const char *const text[4], int 
   putchar('}');
 }
 
-/* Of C without its NaN, which only the code of a NaN result depends on. */
+/* Names C without its NaN, which only the code of a NaN result depends on. */
 static const char *short_name(char text[CLI_NAME_MAX], hu_element e) {
   if (e.kind == HU_ELEMENT_CODE && e.format.nan == HU_NAN_IEEE_ONES) e.format.nan = HU_NAN_IEEE;
   return cli_element_name(text, e);
@@ -85,7 +85,7 @@ static void print_preset(const hu_accum_preset *p, const models_state *s, int fi
     print_lines(p, text, s->verbose);
 }
 
-/* How well the named models are known, in the words of the help. */
+/* Prints how well the named models are known, in the words of the help. */
 static void print_counts(void) {
   static const char *const words[] = {"HW", "SIM", "DOC", "TABLE", "OPEN"};
   enum { WORDS = sizeof words / sizeof words[0] };
@@ -107,7 +107,7 @@ static void print_form(const cli_form *f) {
   cli_print_folded(f->meaning, strlen(f->meaning), INDENT, INDENT);
 }
 
-/* Forms that contain the part. */
+/* Prints the forms that contain the part. */
 static int print_forms(const char *part) {
   int shown = 0;
   for (size_t i = 0; i < cli_form_count; i++) {

@@ -84,7 +84,7 @@ static void json_data(const histogram *h, const plot_state *s) {
   fputs("}", stdout);
 }
 
-/* The numbers of a format in the drawing's table. */
+/* Prints the numbers of a format in the drawing's table. */
 static void json_format(const plot_state *s, const plot_counts *n, const histogram *h) {
   char name[CLI_NAME_MAX];
   fputs("\"format\": ", stdout);
@@ -109,7 +109,7 @@ static void json_table(const plot_asked *a, const plot_counts *counts, const his
   fputs(a->formats > 1 ? "]}\n" : "}\n", stdout);
 }
 
-/* data: a histogram for each format, or NULL. */
+/* Draws the formats. data: a histogram for each of them, or NULL. */
 static int draw(const plot_asked *a, const histogram *data) {
   plot_counts counts[PLOT_FORMATS_MAX];
   int status =
@@ -140,7 +140,7 @@ static int draw_with_data(plot_asked *a) {
   return status;
 }
 
-/* What the file is called, people and programs take it for; a name without a suffix promises nothing. */
+/* Checks the file's name, by which people and programs judge what it is; a name without a suffix promises nothing. */
 static int check_output(const plot_asked *s, int json) {
   const char *slash = strrchr(s->output, '/'), *name = slash ? slash + 1 : s->output, *dot = strrchr(name, '.');
   int stem = dot ? (int)(dot - s->output) : 0;
@@ -153,7 +153,7 @@ static int check_output(const plot_asked *s, int json) {
                   stem, s->output, s->output, stem, s->output);
 }
 
-/* Each format with what was asked of all. */
+/* Gives each format what was asked of all. */
 static void share(plot_asked *a) {
   for (size_t i = 0; i < a->formats; i++) {
     plot_state *s = &a->list[i];

@@ -67,7 +67,7 @@ typedef struct card_lines {
 } card_lines;
 static const char *const labels[LINE_COUNT] = {"format", "mode", "operand", "first", "nan", "nan64", "codes"};
 
-/* The step `first`, or the mode of the step `through` alone. */
+/* Writes the step `first`, or the mode of the step `through` alone. */
 static void first_text(char text[CLI_NAME_MAX], const hu_conversion *c) {
   static const hu_format none;
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX];
@@ -137,7 +137,7 @@ static void print_row(const hu_conversion_entry *e, int verbose) {
   if (verbose) printf("    %s\n", e->stands);
 }
 
-/* The entry of this very name; 0 if there is none. A name with parameters that is in no list has no words. */
+/* Finds the entry of this very name; 0 if there is none. A name with parameters that is in no list has no words. */
 static int find_entry(hu_conversion_entry *e, const char *name) {
   for (size_t i = 0; i < hu_conversion_count(); i++) {
     *e = hu_conversion_at(i);
@@ -150,7 +150,7 @@ static int find_entry(hu_conversion_entry *e, const char *name) {
   return 1;
 }
 
-/* Whether a name is among those that are listed: all without a part, else those that begin with it if any does. */
+/* Returns 1 if a name is among those that are listed: all without a part, else those that begin with it if any does. */
 static int listed(const char *name, const char *part, int begins) {
   if (!part) return 1;
   return begins ? !strncmp(name, part, strlen(part)) : strstr(name, part) != NULL;

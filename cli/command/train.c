@@ -174,7 +174,7 @@ static int is_empty(const char *folder) {
   return d && !others;
 }
 
-/* The folder is there. A run writes over nothing but what a run wrote: `--output .` among one's own files is a slip. */
+/* Checks the folder. A run replaces only what a run wrote: `--output .` among one's own files is a slip. */
 static int check_folder(const train_run *r) {
   char *path = train_path(r, "config.ini"), line[sizeof MARK] = "";
   if (!path) return CLI_BAD;
@@ -186,7 +186,7 @@ static int check_folder(const train_run *r) {
   return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --output");
 }
 
-/* What is no ordinary file is told before anything is removed or written; other files of a run are removed first. */
+/* Reports what is no ordinary file before anything is removed or written; other files of a run are removed first. */
 static int check_names(const train_run *r) {
   static const char *const names[] = {"config.ini",      "log.csv",       "log.jsonl",
                                       "evaluations.csv", "overflows.csv", "tensors.csv"};
@@ -199,7 +199,7 @@ static int check_names(const train_run *r) {
   return status;
 }
 
-/* What an earlier run left: at no time does a checkpoint stand beside another run's log. */
+/* Removes what an earlier run left: at no time does a checkpoint stand beside another run's log. */
 static int clear_folder(const train_run *r) {
   static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv", "followed.csv",
                                       "followed-exponents.csv"};
@@ -213,7 +213,7 @@ static int clear_folder(const train_run *r) {
   return status;
 }
 
-/* Without --overwrite an earlier run stays, whether it was stopped or had come to its end. */
+/* Refuses, without --overwrite, to replace an earlier run, whether it was stopped or had come to its end. */
 static int check_earlier(const train_run *r) {
   uint64_t step, steps;
   int found = r->overwrite ? TRAIN_FOUND_NOTHING : train_found(r, &step, &steps);
@@ -271,7 +271,7 @@ static int prepare(train_run *r) {
   return status == CLI_OK ? train_tensors_find(r) : status;
 }
 
-/* What decides which steps the processes meet at besides their own. */
+/* Returns a digest of what decides at which steps the processes meet besides their own. */
 static uint64_t digest_intervals(const train_run *r) {
   char text[100];
   snprintf(text, sizeof text, "%" PRIu64 " %d %" PRIu64 " %d", r->evaluate, r->checkpoint_asked, r->checkpoint,
@@ -279,8 +279,8 @@ static uint64_t digest_intervals(const train_run *r) {
   return train_digest(text, TRAIN_DIGEST);
 }
 
-/* The first process is asked before the others, so that what is wrong everywhere is said once. Then: do all have the
- * same run? */
+/* Prepares the run. The first process is asked before the others, so that what is wrong everywhere is said once; then
+ * it is checked that all have the same run. */
 static int prepare_together(train_run *r) {
   int status = CLI_OK;
   if (train_ranks_get()->trainer.size == 1) return prepare(r);
@@ -357,7 +357,7 @@ int cli_train(int argc, char **argv) {
   free(r.sets);
   free(out);
   if (status != CLI_OK || !stopped) return status;
-  if (train_ranks_get()->trainer.size > 1) return 128 + stopped; /* as shells tell it: MPI is to end in order */
-  raise(stopped);                                                /* takes its usual effect now */
+  if (train_ranks_get()->trainer.size > 1) return 128 + stopped; /* as shells report it: MPI is to end in order */
+  raise(stopped);                                                /* takes its default effect now */
   return status;
 }

@@ -115,7 +115,7 @@ static const cli_option options[] = {
     {KEY_NAN_FMA, "nan-fma", "RULE",
      "infinity times zero plus a NaN: quiet (x86, default), invalid (RISC-V, Arm); --check: any, default"},
     CLI_OPTIONS_STREAM,
-    {KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; --count tells; default 1"},
+    {KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; see --count; default 1"},
     {KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv"},
     {KEY_COUNT | CLI_FOR(GENERATE), "count", NULL, "print how many cases there are, and no case"},
     {KEY_WORDS | OF_OP, "words", NULL,
@@ -251,7 +251,7 @@ static int answer(const vectors *v, cli_lines *lines, int json, int first) {
   return CLI_OK;
 }
 
-/* How many of the cases that there must be are missing; all of one kind are counted. */
+/* Returns how many of the cases that there must be are missing; all of one kind are counted. */
 static uint64_t missing(const state *s, uint64_t all, uint64_t cases) {
   uint64_t wanted = s->cases ? s->cases : s->complete ? all : 0;
   return cases < wanted ? wanted - cases : 0;
@@ -304,7 +304,7 @@ static int answer_lines(const vectors *v, const char *path, int json) {
 
 /* ---- what is asked for ---- */
 
-/* The types of an operation's operands and of its result. */
+/* Chooses the types of an operation's operands and of its result. */
 static int choose_types(const state *s, vectors *v) {
   const char *given[] = {s->fa, s->fb, s->fc}, *last = s->from;
   for (int k = 0; k < VECTORS_OPERANDS; k++) {
@@ -325,7 +325,7 @@ static int choose_types(const state *s, vectors *v) {
   return CLI_OK;
 }
 
-/* The operation and the formats. */
+/* Chooses the operation and the formats. */
 static int choose(const state *s, const char *name, vectors *v) {
   v->op = vectors_find(name);
   if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
@@ -339,7 +339,7 @@ static int choose(const state *s, const char *name, vectors *v) {
   return CLI_OK;
 }
 
-/* The model and the elements of dot. */
+/* Chooses the model and the elements of dot. */
 static int choose_dot(const state *s, vectors_dot *v) {
   int named;
   const char *const given[] = {s->fa, s->fb, s->fd};
@@ -419,7 +419,7 @@ static int generate_op(const state *s, const char *name) {
   return s->count ? count_cases(&v, (int)s->level, json) : generate(&v, (int)s->level, json);
 }
 
-/* path: NULL where none was given; made: the operands are made here. */
+/* Runs or judges a function. path: NULL where no file was given; made: the operands are made here. */
 static int testfloat(const state *s, const char *name, const char *path, int made) {
   vectors v = {0};
   if (!vectors_find_testfloat(&v, name) || (v.x[0].kind != VECTORS_CODE && v.z.kind != VECTORS_CODE))

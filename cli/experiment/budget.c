@@ -16,7 +16,7 @@
 
 /* ---- what is asked for ---- */
 
-/* The names that there are, as "a, b, c": of papers; of a paper's tables; of a table's rows. */
+/* Write the names that there are, as "a, b, c": of papers; of a paper's tables; of a table's rows. */
 static void put_name(char *text, size_t size, const char *name) {
   size_t n = strlen(text);
   snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
@@ -181,6 +181,6 @@ int budget_command(const budget_how *how) {
   free(b.folder);
   free(b.row);
   free(b.run);
-  if (stopped) raise(stopped); /* takes its usual effect */
+  if (stopped) raise(stopped); /* takes its default effect */
   return status;
 }

@@ -60,13 +60,13 @@ typedef struct budget {
   double started;
 } budget;
 
-/* 0, or an exit code after an error line, each. */
+/* All return 0, or an exit code after an error line. */
 
-/* The command. */
+/* Runs the command. */
 int budget_command(const budget_how *how);
-/* The configurations of a paper's tables into a folder. */
+/* Writes the configurations of a paper's tables to a folder. */
 int budget_write_configs(const char *folder, const budget_how *how);
-/* "90s", "30m", "12h", "3d". */
+/* Reads "90s", "30m", "12h", "3d". */
 int budget_read_time(double *seconds, const char *text);
 
 /* How a run is cut. */
@@ -76,11 +76,11 @@ typedef struct budget_size {
   uint64_t an_epoch;         /* steps of an epoch, where steps is not 0 */
   unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */
 } budget_size;
-/* A trainer with the keys of a run, begun (budget_trainer.c). NULL after an error line. */
+/* Begins a trainer with the keys of a run (budget_trainer.c). NULL after an error line. */
 hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size);
-/* The configuration of a run as it is made, a file that `halfulp train` takes. */
+/* Writes the configuration of a run as it is made, a file that `halfulp train` takes. */
 int budget_write_config(const budget *b, const budget_run *r);
-/* Are the files there that the rows need? */
+/* Checks that the files are there that the rows need. */
 int budget_find_data(const budget *b);
 
 /* Times steps and decides what is cut (budget_plan.c); or reads what was decided before. */
@@ -90,7 +90,7 @@ extern const double budget_parts[BUDGET_WIDTHS];
 /* Makes the runs that have no result yet (budget_run.c). *stopped: the signal that ended it, 0 for none. */
 int budget_do(budget *b, int *stopped);
 
-/* What standard output gets, and table.csv (budget_print.c). */
+/* Print what standard output gets, and table.csv (budget_print.c). */
 void budget_print_list(const paper_table *t, const budget_how *how);
 void budget_print_list_json(const budget_how *how);
 void budget_print(FILE *out, const budget *b);

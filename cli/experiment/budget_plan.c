@@ -17,7 +17,7 @@ const double budget_parts[BUDGET_WIDTHS] = {1, 0.5, 0.25};
 
 /* ---- times ---- */
 
-/* The steps of the run at the paper's size. */
+/* Counts the steps of the run at the paper's size. */
 static int count_steps(const budget *b, const budget_run *r, budget_row *row) {
   hu_trainer *t = budget_begin(b, &r->cell, &(budget_size){.part = 1});
   if (!t) return CLI_BAD;
@@ -27,7 +27,7 @@ static int count_steps(const budget *b, const budget_run *r, budget_row *row) {
   return CLI_OK;
 }
 
-/* Seconds of a step: of an eighth of the batch, times 8. Of some steps after the first, whose memory is new. */
+/* Measures the seconds of a step: of an eighth of the batch, times 8. The first step is left out: its memory is new. */
 static int time_steps(const budget *b, budget_run *r, size_t width) {
   enum { MOST = 4, PART = 8 };
   double start = progress_seconds(), sum = 0;
@@ -47,7 +47,7 @@ static int time_steps(const budget *b, budget_run *r, size_t width) {
   return s == HU_OK ? CLI_OK : cli_fail_status("timing a step", s);
 }
 
-/* Timing has a quarter of the budget, of which each row has its part. 1: this row's is gone. */
+/* Returns 1 if this row's part of the time for timing, which is a quarter of the budget, is gone. */
 static int is_late(const budget *b, const budget_row *row) {
   double part = (double)(row - b->row + 1) / (double)b->rows;
   return progress_seconds() - b->started > b->how->seconds / 4 * part;
@@ -68,7 +68,7 @@ static double steps_to_see(const budget *b, const table_cell *x) {
   return ceil(test / BATCH) * table_seeing(x->row);
 }
 
-/* Of a run with one step more, and of nothing but what each run needs. */
+/* Returns the seconds of a run, with one step more, and of nothing but what each run needs. */
 static double run_seconds(const budget *b, const budget_run *r, size_t width, double steps) {
   return r->begin[width] + (steps + steps_to_see(b, &r->cell)) * r->step[width];
 }
@@ -81,7 +81,7 @@ static double row_seconds(const budget *b, const budget_row *row, size_t width, 
   return z;
 }
 
-/* Steps of each run that fit, at most all. */
+/* Returns how many steps of each run fit, at most all. */
 static uint64_t fitting(const budget *b, const budget_row *row, size_t width, double share) {
   double none = row_seconds(b, row, width, 0), one = row_seconds(b, row, width, 1) - none;
   double z = floor((share - none) / one);
@@ -94,7 +94,7 @@ static void keep(const budget *b, budget_row *row, size_t width, uint64_t steps)
   row->seconds = row_seconds(b, row, width, (double)steps);
 }
 
-/* As many whole epochs as fit: 1 if one does. */
+/* Takes as many whole epochs as fit; returns 1 if one does. */
 static int try_epochs(const budget *b, budget_row *row, size_t width, double share) {
   uint64_t steps = fitting(b, row, width, share);
   if (steps < row->full_steps) steps -= steps % row->an_epoch;
@@ -102,8 +102,8 @@ static int try_epochs(const budget *b, budget_row *row, size_t width, double sha
   return steps != 0;
 }
 
-/* The largest width at which a tenth of the epochs fits, if all runs of the row take what the first one does; else the
- * narrowest one, which is timed at once where there is little time. */
+/* Finds the largest width at which a tenth of the epochs fits, if all runs of the row take what the first one does;
+ * else the narrowest one, which is timed at once where there is little time. */
 static int find_width(const budget *b, const budget_row *row, double share, size_t *width) {
   size_t n, widths = table_has_width(row->row) ? BUDGET_WIDTHS : 1;
   budget_run *r = first_run(b, row, &n);
@@ -118,7 +118,7 @@ static int find_width(const budget *b, const budget_row *row, double share, size
   return CLI_OK;
 }
 
-/* The other runs at that width; those for which there is no time take what the first one does. */
+/* Times the other runs at that width; those for which there is no time take what the first one does. */
 static int time_others(const budget *b, const budget_row *row, size_t width) {
   size_t n;
   budget_run *r = first_run(b, row, &n);
@@ -133,7 +133,7 @@ static int time_others(const budget *b, const budget_row *row, size_t width) {
   return status;
 }
 
-/* As many epochs as fit into this share, or steps; or why there are none. */
+/* Takes as many epochs as fit into this share, or steps; or says why there are none. */
 static void fit_row(const budget *b, budget_row *row, double share) {
   char need[TABLE_TIME_MAX], have[TABLE_TIME_MAX];
   row->left[0] = 0;
@@ -157,7 +157,7 @@ static int cut_row(const budget *b, budget_row *row, double share) {
   return status;
 }
 
-/* Each row has an equal share of what is left by those before it. Then rows that are left out, from the first one on,
+/* Gives each row an equal share of what is left by those before it. Then rows that are left out, from the first one on,
  * have all that is left in the end. */
 static int cut_rows(budget *b) {
   double planned = 0;
@@ -192,7 +192,7 @@ static char *plan_path(const budget *b) {
   return NULL;
 }
 
-/* What the plan depends on, as one text; to be freed. */
+/* Writes what the plan depends on, as one text; to be freed. */
 static char *settings(const budget *b) {
   char *text = NULL;
   size_t size;
@@ -260,7 +260,7 @@ static int read_row(const cli_pairs *f, budget_row *row) {
   return 1;
 }
 
-/* 1: the folder's plan is this one's, and is taken. 0: there is none; -1 after an error line. */
+/* Reads the folder's plan. Returns 1 if it is this one's, and takes it; 0 if there is none; -1 after an error line. */
 static int read_plan(budget *b, const char *path) {
   cli_pairs f;
   char name[TABLE_NAME_MAX], *wanted = settings(b);

@@ -85,7 +85,7 @@ static void print_cut(FILE *out, const budget *b, const budget_run *r) {
   fprintf(out, ", %s", r->done ? table_time(time, r->seconds) : "not run");
 }
 
-/* Of each data set once. */
+/* Prints each data set once. */
 static void print_data(FILE *out, const budget *b) {
   for (size_t i = 0; b->how->stand_in && i < b->rows; i++) {
     const table_data *d = b->row[i].row->data;

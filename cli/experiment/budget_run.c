@@ -49,7 +49,7 @@ static void print_result(FILE *out, const void *what) {
           (unsigned long long)r->skipped, (unsigned long long)r->digest);
 }
 
-/* A run whose file is there is done. */
+/* Reads the result of a run: one whose file is there is done. */
 static int read_result(const budget *b, budget_run *r) {
   char *path = result_path(b, r);
   cli_pairs f;
@@ -77,7 +77,7 @@ static int write_result(const budget *b, const budget_run *r) {
 
 /* ---- a run ---- */
 
-/* As the paper has it; what the data do not have is another figure, which is named. */
+/* Takes the figure that the paper has; what the data do not have is another figure, which is named. */
 static void take_figure(budget_run *r, const hu_trainer_seen *seen) {
   const int paper = r->cell.row->data->figure;
   const struct {
@@ -110,7 +110,7 @@ static void show(shown *z, const budget_run *r, const hu_trainer_report *x, uint
   progress_at(&z->bar, z->before + x->step);
 }
 
-/* *ended: 1 where no signal came in between. */
+/* Makes a run. *ended: 1 where no signal came in between. */
 static int do_run(const budget *b, budget_run *r, shown *z, int *ended) {
   const budget_row *row = &b->row[r->row];
   double start = progress_seconds();

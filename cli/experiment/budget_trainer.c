@@ -50,7 +50,7 @@ typedef struct taker {
   void *context;
 } taker;
 
-/* Those of the cell, of what is cut, and the user's. */
+/* Sets the keys of the cell, of what is cut, and the user's. */
 static int all_keys(const budget *b, const table_cell *x, const budget_size *size, taker to) {
   char text[24];
   int status = table_cell_keys(x, b->how->stand_in, size->part, to.set, to.context);
@@ -68,7 +68,7 @@ static int set_key(void *context, const char *key, const char *value) {
   return s == HU_OK ? CLI_OK : cli_fail(NULL, "%s", *why ? why : hu_status_text(s));
 }
 
-/* A smaller batch, for timing. */
+/* Makes the batch smaller, for timing. */
 static int divide_batch(hu_trainer *t, unsigned long long by) {
   char text[24];
   unsigned long long batch = strtoull(hu_trainer_get(t, "run.batch"), NULL, 10);

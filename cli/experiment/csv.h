@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-/* A text in quotes, which are doubled within. */
+/* Writes a text in quotes, which are doubled within. */
 void csv_text(FILE *out, const char *text);
-/* A comma, then x in the fewest digits that read back as x; nothing where x is NaN. */
+/* Writes a comma, then x in the fewest digits that read back as x; nothing more where x is NaN. */
 void csv_number(FILE *out, double x);
 
 #endif

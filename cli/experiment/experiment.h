@@ -12,19 +12,19 @@ typedef struct experiment_result {
   double seconds;
 } experiment_result;
 
-/* For reading (print.c): rows, tables, claims. */
+/* Prints rows, tables, claims, for reading (print.c). */
 void experiment_print(const experiment_result *x);
-/* One JSON object, without a line end. */
+/* Prints one JSON object, without a line end. */
 void experiment_print_json(const experiment_result *x);
 void experiment_list_json(void);
-/* 1 if one of the rows has such a number. */
+/* Returns 1 if one of the rows has such a number. */
 int experiment_has(const hu_experiment_report *r, double (*number)(const hu_experiment_row *row));
 double experiment_r2(const hu_experiment_row *row);
 double experiment_accuracy(const hu_experiment_row *row);
 double experiment_low(const hu_experiment_row *row); /* NaN: nothing is low, as nothing was promoted */
 
-/* report.html, rows.csv, series.csv and NAME.svg of each figure into the folder, which is made (files.c). 0,
- * or an exit code after an error line. */
+/* Writes report.html, rows.csv, series.csv and NAME.svg of each figure to the folder, which is made (files.c). Returns
+ * 0, or an exit code after an error line. */
 int experiment_write(const char *folder, const experiment_result *x);
 
 #endif

@@ -47,7 +47,7 @@ static chart chart_of(const hu_experiment_figure *f, const curve *list, size_t n
 
 static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
 
-/* Shares as counts again, of 2^50 elements. */
+/* Makes counts of shares again, of 2^50 elements. */
 static size_t sets_of(exponents list[EXPONENT_SETS_MAX], uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS],
                       const hu_experiment_figure *f) {
   size_t n = f->count < EXPONENT_SETS_MAX ? f->count : EXPONENT_SETS_MAX;
@@ -61,7 +61,7 @@ static size_t sets_of(exponents list[EXPONENT_SETS_MAX], uint64_t counts[EXPONEN
   return n;
 }
 
-/* The title, and how many sets of columns are not in the drawing. */
+/* Writes the title, and how many sets of columns are not in the drawing. */
 static const char *bars_title(char text[256], const hu_experiment_figure *f, size_t drawn) {
   if (f->count == drawn) return f->title;
   snprintf(text, 256, "%s (%zu more not drawn)", f->title, f->count - drawn);
@@ -116,7 +116,7 @@ static void number_cell(FILE *out, double x, const char *format) {
   text_cell(out, text);
 }
 
-/* A mean, and its deviation where there are several seeds. */
+/* Writes a mean, and its deviation where there are several seeds. */
 static void mean_cell(FILE *out, const hu_experiment_row *row, double x, double deviation) {
   char text[64];
   if (row->seeds <= 1 || isnan(x)) {

@@ -38,7 +38,7 @@ static int name_width(const hu_experiment_report *r) {
   return (int)z;
 }
 
-/* A mean's deviation beside it, where there are several seeds. */
+/* Prints a mean's deviation beside it, where there are several seeds. */
 static void deviation(const hu_experiment_row *row, double x) {
   if (row->seeds > 1) cell(7, 4, x);
 }
@@ -203,7 +203,7 @@ static void json_table(const hu_experiment_table *t) {
   printf("]}");
 }
 
-/* "what": [items] */
+/* Prints "what": [items]. */
 #define LIST(what, count, item)            \
   do {                                     \
     printf(",\n \"" what "\": [");         \

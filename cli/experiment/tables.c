@@ -23,7 +23,7 @@ int table_has(const paper_table *t, const table_row *row, size_t column) {
 
 const char *table_cell_figure(const table_cell *x) { return x->row->figure[x->column - x->table->column]; }
 
-/* "table1", "figure4", "page": what has a letter stands alone, but for tables of an appendix. */
+/* Writes "table1", "figure4", "page": what has a letter stands alone, except for tables of an appendix. */
 const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x) {
   const char *name = x->table->name;
   const char *word = strlen(name) < 3 ? "table" : "";

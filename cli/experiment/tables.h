@@ -12,7 +12,7 @@
 
 #include "halfulp/train/trainer.h"
 
-/* Key, value, key, value ... NULL. */
+/* Makes a list of key, value, key, value ... NULL. */
 #define TABLE_PAIRS(...) \
   (const char *const[]) { __VA_ARGS__, NULL }
 
@@ -73,7 +73,7 @@ typedef struct paper_table {
 } paper_table;
 #define TABLE_COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* All tables, paper by paper. */
+/* Count and return all tables, paper by paper. */
 size_t table_count(void);
 const paper_table *table_at(size_t i);
 
@@ -88,21 +88,21 @@ typedef struct table_cell {
 /* "s2fp8-table1-resnet20-s2fp8": the name of its file. */
 enum { TABLE_NAME_MAX = 96, TABLE_NET_MAX = 96 };
 const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x);
-/* What the paper prints; "": nothing. */
+/* Returns what the paper prints; "" if nothing. */
 const char *table_cell_figure(const table_cell *x);
-/* 1: the paper has this cell. */
+/* Returns 1 if the paper has this cell. */
 int table_has(const paper_table *t, const table_row *row, size_t column);
-/* The network with `part` of the paper's width (1, 0.5, 0.25). */
+/* Writes the network with `part` of the paper's width (1, 0.5, 0.25). */
 const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double part);
-/* 1: there is a narrower one. */
+/* Returns 1 if there is a narrower one. */
 int table_has_width(const table_row *row);
-/* Seconds of a step at the paper's size with one thread, measured once (tables_steps.c); NaN: not measured. */
+/* Returns the seconds of a step at the paper's size with one thread, as measured (tables_steps.c); NaN: it was not. */
 double table_step_seconds(const table_cell *x);
-/* 1: that was not measured, but follows from the numbers of multiplications and of weights. */
+/* Returns 1 if that was not measured, but follows from the numbers of multiplications and of weights. */
 int table_step_is_counted(const table_cell *x);
 
-/* What an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes as a
- * sentence has words. */
+/* Returns what an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes
+ * as a sentence has words. */
 double table_seeing(const table_row *row);
 
 /* Calls set(context, key, value) for all keys of a cell, in order; stops at the first answer that is not 0, and returns
@@ -110,7 +110,7 @@ double table_seeing(const table_row *row);
 int table_cell_keys(const table_cell *x, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context);
 
-/* " %", or "" where figures are no percentages. What a figure is: "accuracy on the test set". */
+/* Returns " %", or "" where figures are no percentages; and what a figure is: "accuracy on the test set". */
 const char *table_unit(const table_row *row);
 const char *table_measure(const table_row *row);
 
@@ -132,14 +132,14 @@ typedef struct table_keys {
   size_t count;
   char net[TABLE_NET_MAX];
 } table_keys;
-/* Keys and values have to outlive *keys, but for the one of model.net. 1: too many. */
+/* Adds a key. Keys and values, except for model.net's, have to outlive *keys. Returns 1 if there are too many. */
 int table_keys_add(void *keys, const char *key, const char *value);
-/* As a configuration file: the keys of a section stand together. */
+/* Prints a configuration file: the keys of a section stand together. */
 void table_keys_print(FILE *out, const table_keys *keys);
 
-/* The configuration file of a cell. */
+/* Prints the configuration file of a cell. */
 void table_print_config(FILE *out, const void *cell);
-/* Those of all cells of a paper under `folder`, in folders of their own. 0, or an exit code after an error line. */
+/* Writes those of all cells of a paper to folders under `folder`. Returns 0, or an exit code after an error line. */
 int table_write_configs(const char *folder, const char *paper);
 
 /* ---- the tables ---- */

@@ -3,7 +3,7 @@
 #include "cli/experiment/tables.h"
 
 #define SOURCE "Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023)"
-/* The scale grows after an epoch: 390 steps of 128 among 50000. */
+/* Makes a column's keys. The scale grows after an epoch: 390 steps of 128 among 50000. */
 #define LOW(kind, promote) \
   "assignment.kind", kind, "assignment.promote", promote, "loss.scale", "gradscaler(growth_interval=390)"
 #define OURS(ratio) TABLE_PAIRS(LOW("demote", "0.01"), "assignment.ratio", ratio)
@@ -31,7 +31,7 @@ static const table_column columns4[] = {
     {"ours, r = 0.7", "ours-0.7", OURS("0.7")},
     {"ours, r = 1", "ours-1", OURS("1")},
 };
-/* A row: a network on a data set, and what the paper prints. */
+/* Makes a row: a network on a data set, and what the paper prints. */
 #define ROW(network, where, id, path, text, factor, set, ...)                                                       \
   {                                                                                                                 \
     .name = network where, .slug = id path, .net = text, .width = factor, .data = set, .folder = "assignments/" id, \

@@ -32,7 +32,7 @@
   "Sizes, rate and batch are those of the DLRM authors' script for Terabyte, which leaves out an eighth of the " \
   "examples without a click. The loader holds all lines in memory, some 700 GB." TABLES_CHOSEN
 
-/* 25201 batches an epoch. */
+/* 25201 batches are an epoch. */
 #define WORDS                                                                                            \
   TABLE_PAIRS("run.batch", "32", "run.epochs", "3", "optimizer.kind", "adamw", "optimizer.rate", "1e-4", \
               "optimizer.beta2", "0.997", "optimizer.decay", "0.01", "optimizer.warmup", "10000")

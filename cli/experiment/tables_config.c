@@ -12,7 +12,7 @@
 
 enum { WIDTH = 116 };
 
-/* Sentences as lines of a comment. */
+/* Writes sentences as lines of a comment. */
 static void comment(FILE *out, const char *text) {
   while (*text) {
     size_t n = strlen(text);
@@ -96,7 +96,7 @@ static int same_section(const char *a, const char *b) {
   return n == strcspn(b, ".") && strncmp(a, b, n) == 0;
 }
 
-/* All keys of a section together, where its first one stands. */
+/* Prints all keys of a section together, where its first one stands. */
 void table_keys_print(FILE *out, const table_keys *z) {
   for (size_t i = 0; i < z->count; i++) {
     size_t first = 0;
@@ -126,7 +126,7 @@ static int make_folder(const char *path) {
   return cli_fail(path, "%s", strerror(errno));
 }
 
-/* FOLDER, and the folders of a row's files in it, one in the other. */
+/* Makes FOLDER, and the folders of a row's files in it, one in the other. */
 static int make_folders(const char *folder, const char *inner) {
   char path[4096];
   int status = make_folder(folder);

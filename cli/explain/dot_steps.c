@@ -16,7 +16,7 @@ static const char *const kinds[HU_TRACE_KINDS] = {"slice", "part",  "chunk", "bl
 
 enum { VALUE_MAX = NUMBER_TEXT_MAX + 16, PRODUCTS_MAX = 64 };
 
-/* The significand without its trailing zeros, so that binary64 holds it where that is possible. */
+/* Returns the significand without its trailing zeros, so that binary64 holds it where that is possible. */
 static hu_traced shortened(hu_traced x) {
   while (x.kind == HU_TRACE_FINITE && !(x.significand & 1)) {
     x.significand >>= 1;
@@ -34,7 +34,7 @@ static double special(hu_traced x) {
   return x.sign ? -z : z;
 }
 
-/* Decimal where binary64 holds the number, else hexadecimal; "about" where digits are left out. */
+/* Writes the number: decimal where binary64 holds it, else hexadecimal; "about" where digits are left out. */
 static const char *value(char text[VALUE_MAX], hu_traced x) {
   char digits[NUMBER_TEXT_MAX];
   if (x.kind != HU_TRACE_FINITE) return number_decimal(text, x.kind == HU_TRACE_NAN ? NAN : special(x));
@@ -69,7 +69,7 @@ static int has_factors(const hu_trace_step *s) {
   return s->kind != HU_TRACE_TERM || s->x.kind != HU_TRACE_ZERO || s->y.kind != HU_TRACE_ZERO;
 }
 
-/* What the operation is formed of: "0.5 * 3 + 1 = ". */
+/* Prints what the operation is formed of: "0.5 * 3 + 1 = ". */
 static void print_operation(const hu_trace_step *s) {
   char x[VALUE_MAX], y[VALUE_MAX], c[VALUE_MAX];
   if (s->kind == HU_TRACE_ADD)

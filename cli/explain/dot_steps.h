@@ -12,7 +12,7 @@ typedef struct dot_steps {
   unsigned long long lost;  /* of these, roundings and cuts that changed the number */
 } dot_steps;
 
-/* hu_trace_visit; context: a dot_steps. Each step is printed as it comes: a line, or an object of a JSON list. */
+/* Prints each step as it comes: a line, or an object of a JSON list. A hu_trace_visit; context: a dot_steps. */
 void dot_steps_print(void *context, const hu_trace_step *step);
 
 #endif

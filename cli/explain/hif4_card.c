@@ -23,7 +23,7 @@ static void print_choice(const char *label, const char *const word[2]) {
   printf("  %-20s %s: %s\n", label, word[0], word[1]);
 }
 
-/* The source of a named kind; NULL: it has no name. */
+/* Returns the source of a named kind; NULL if it has no name. */
 static const char *source_of(const char *text) {
   for (size_t i = 0; i < hu_hif4_count(); i++) {
     if (strcmp(hu_hif4_at(i).text, text) == 0) return hu_hif4_at(i).source;

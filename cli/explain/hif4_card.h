@@ -3,7 +3,7 @@
 #ifndef HALFULP_CLI_EXPLAIN_HIF4_CARD_H
 #define HALFULP_CLI_EXPLAIN_HIF4_CARD_H
 
-/* 1 if the text is a kind of HiFloat4, whose card is printed then; 0 if it is not one, and nothing is printed. */
+/* Prints the card if the text is a kind of HiFloat4. Returns 1, or 0 after printing nothing. */
 int cli_hif4_card(const char *text, int json);
 
 #endif

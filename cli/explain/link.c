@@ -10,7 +10,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-/* The page beside this program: 1 and its path, or 0. */
+/* Finds the page beside this program: 1 and its path, or 0. */
 static int page_beside(char path[PATH_ROOM]) {
   static const char *const places[] = {"/../docs/html/playground.html", "/../share/doc/halfulp/html/playground.html",
                                        "/../share/doc/halfulp-doc/html/playground.html"};
@@ -31,7 +31,7 @@ static int page_beside(char path[PATH_ROOM]) {
   return 0;
 }
 
-/* Letters, digits and what a path or a value may hold as it is; 0 where there is no room. */
+/* Writes letters, digits and what a path or a value may hold as they are; returns 0 where the buffer is too small. */
 static size_t encode(char *z, size_t room, const char *text, const char *plain) {
   size_t at = 0;
   for (; *text; text++) {

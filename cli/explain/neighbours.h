@@ -19,15 +19,15 @@ typedef struct neighbours {
   int gap;       /* the neighbours are 0 and the smallest normal value */
 } neighbours;
 
-/* x finite and not 0. */
+/* Returns the neighbours of x, which is finite and not 0. */
 neighbours neighbours_of(hu_format f, double x);
-/* The sign of fraction - 1/2; 2^-1 compared exactly. */
+/* Returns the sign of fraction - 1/2, compared exactly. */
 int neighbours_half(const neighbours *p);
-/* Numerators over 2^bits: floor(fraction 2^bits), and 1 in *rest if something is left. bits <= 33. */
+/* Returns a numerator over 2^bits, floor(fraction 2^bits), and 1 in *rest if something is left. bits <= 33. */
 uint64_t neighbours_scaled(const neighbours *p, int bits, int *rest);
-/* 1 if mode takes the upper neighbour (random: R of the stochastic modes). */
+/* Returns 1 if mode takes the upper neighbour (random: R of the stochastic modes). */
 int neighbours_take_upper(const neighbours *p, hu_mode mode, int negative, uint32_t random);
-/* How many of the 2^N values of R take the upper neighbour. */
+/* Returns how many of the 2^N values of R take the upper neighbour. */
 uint64_t neighbours_upward(const neighbours *p, hu_mode mode);
 
 #endif

@@ -8,24 +8,24 @@
 #include "cli/base/numbers.h"
 #include "halfulp/number.h"
 
-/* Text to number system. 1: one that is not a floating-point format; 0: left to cli_read_format; -1: reported as wrong.
- * room gets the values of a table that the text writes out. */
+/* Reads a number system. Returns 1 if it is not a floating-point format, 0 if it is left to cli_read_format, -1 if it
+ * was reported as wrong. The values of a table that the text writes out are stored in `room`. */
 int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]);
-/* The name given, or the catalogue's, or the text, shortened where it is long. */
+/* Returns the name given, or the catalogue's, or the text, shortened where it is long. */
 const char *cli_system_name(char text[CLI_NAME_MAX], hu_number n, const char *given);
-/* "posit", "lns", "fixed", "table", "takum_linear", "takum", "hifloat8". */
+/* Returns "posit", "lns", "fixed", "table", "takum_linear", "takum" or "hifloat8". */
 const char *cli_system_kind(hu_number n);
-/* What its values are, in a line. */
+/* Writes what its values are, in a line. */
 const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n);
-/* Hexadecimal digits of a code. */
+/* Returns the number of hexadecimal digits of a code. */
 int cli_system_digits(hu_number n);
-/* The catalogue's entry; name NULL if it has none. */
+/* Returns the catalogue's entry; name NULL if it has none. */
 hu_number_entry cli_system_entry(hu_number n, const char *given);
 
-/* halfulp info: the card, or (json) an object of it; every code with its value. */
+/* Prints the card of halfulp info, or (json) an object of it; every code with its value. */
 void cli_system_card(hu_number n, const char *given, int json);
 void cli_system_table(hu_number n, int json);
-/* halfulp explain: `count` modes. An exit code. */
+/* Explains `count` modes for halfulp explain. Returns an exit code. */
 int cli_system_explain(hu_number n, const char *given, const char *text, const hu_mode *modes, int count,
                        uint32_t random, int json);
 

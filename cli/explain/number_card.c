@@ -29,7 +29,7 @@ static const char *ties_of(hu_number n) {
   return words[n.ties % 4];
 }
 
-/* With a NaR, and rounded on the bit string. */
+/* Returns 1 for systems with a NaR that are rounded on the bit string. */
 static int is_string(hu_number n) {
   return n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
 }

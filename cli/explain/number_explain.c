@@ -29,7 +29,7 @@ static hu_mode of_round(uint8_t round, uint8_t bits) {
   return mode;
 }
 
-/* The least random number that goes up says what nu is. */
+/* Finds the least random number that goes up, which says what nu is. */
 static uint64_t find_part(const context *c) {
   uint64_t low = 0, high = (uint64_t)1 << 32;
   hu_mode sra = of_round(HU_SRA, 32);
@@ -128,7 +128,7 @@ static void explain_mode(const context *c, hu_mode mode, int first) {
   printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
 }
 
-/* Is every result the same for all numbers next to the text's own? */
+/* Returns 1 if every result is the same for all numbers next to the text's own. */
 static int suffices(hu_number n, number z, const hu_mode *modes, int count, uint32_t random) {
   double away = nextafter(z.toward_zero, signbit(z.value) ? -HUGE_VAL : HUGE_VAL);
   for (int i = 0; i < count; i++) {

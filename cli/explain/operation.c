@@ -61,7 +61,7 @@ const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x) {
   return text;
 }
 
-/* In the rounding direction in force; volatile, so that no compiler computes it before. */
+/* Computes in the rounding direction in force; volatile, so that no compiler computes it before. */
 static double compute(const operation *x) {
   volatile double a = x->value[0], b = x->value[1], c = x->value[2], z;
   switch (x->which) {
@@ -75,7 +75,7 @@ static double compute(const operation *x) {
   return z;
 }
 
-/* Toward zero binary64 drops digits alone; if it dropped some, the last bit is set. */
+/* Computes toward zero, where binary64 drops digits alone; if it dropped some, the last bit is set. */
 number operation_exact(const operation *x) {
   fenv_t before;
   feholdexcept(&before);

@@ -18,18 +18,18 @@ typedef struct operation {
   int rounded[OPERATION_OPERANDS];  /* the text was no value of the format */
 } operation;
 
-/* 1 and which, count: the name of an operation. */
+/* Finds the operation of a name: 1 and which, count. */
 int operation_find(operation *z, const char *name);
-/* Texts to codes of z->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after an error
- * line. */
+/* Reads texts as codes of z->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after an
+ * error line. */
 int operation_read(operation *z, char **texts, int count);
-/* "0.3125 * 0.75 + 1" */
+/* Writes "0.3125 * 0.75 + 1". */
 const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x);
-/* Rounded to odd where binary64 does not hold it, as number_parse reads text. */
+/* Returns the exact value, rounded to odd where binary64 does not hold it, as number_parse reads text. */
 number operation_exact(const operation *x);
-/* hu_add, ..., hu_sqrt */
+/* Returns the code of hu_add, ..., hu_sqrt. */
 uint32_t operation_code(const operation *x, hu_format f, hu_mode mode, uint32_t random, uint32_t *events);
-/* Why operands that are no NaN have a NaN as result, or a finite one an infinity: "inf - inf has no value"; NULL. */
+/* Says why operands that are no NaN give a NaN, or finite ones an infinity: "inf - inf has no value"; NULL. */
 const char *operation_special(const operation *x);
 
 #endif

@@ -78,7 +78,7 @@ void rule_of_range(char rule[RULE_MAX], hu_format f, hu_mode mode, double x, uin
     add_rule(rule, "subnormals are flushed to zero");
 }
 
-/* The NaN policy that decided, and whether it was asked for. */
+/* Returns the NaN policy that decided, and whether it was asked for. */
 static const char *nan_policy(hu_mode mode) {
   static const char *const names[] = {"max, the default: +max", "zero: the code 0",
                                       "error: +max, and the event invalid"};

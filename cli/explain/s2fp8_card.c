@@ -12,7 +12,7 @@ static const char *const specials[][2] = {
     {"nan", "not in the statistics; a NaN element, and an infinite one too, becomes NaN"},
     {"element", "not in the statistics; both follow the element format"}};
 
-/* Of a code as it is stored: codes of up to 8 bits are packed. */
+/* Returns the bits of a code as it is stored: codes of up to 8 bits are packed. */
 static unsigned bits_of(const hu_s2fp8 *kind) {
   hu_limits e = hu_limits_of(kind->element);
   return e.width > 8 ? e.storage : e.width;

@@ -3,7 +3,7 @@
 #ifndef HALFULP_CLI_EXPLAIN_S2FP8_CARD_H
 #define HALFULP_CLI_EXPLAIN_S2FP8_CARD_H
 
-/* 1 if the text is s2fp8 or s2fp8(...), whose card is printed then; 0 if it is not one, and nothing is printed. */
+/* Prints the card if the text is s2fp8 or s2fp8(...). Returns 1, or 0 after printing nothing. */
 int cli_s2fp8_card(const char *text, int json);
 
 #endif

@@ -42,7 +42,7 @@ static hu_scaling_entry entry_of(const hu_scaling *s, const char *text) {
   return none;
 }
 
-/* Bits per element of whole blocks as they are stored, without the scale of the tensor. 0: one block is the matrix. */
+/* Returns the bits per element of whole blocks as stored, without the tensor's scale. 0: one block is the matrix. */
 static double bits_of(const hu_scaling *s) {
   hu_limits e = hu_limits_of(s->element);
   double width = e.width > 8 ? e.storage : e.width; /* codes of up to 8 bits are packed */
@@ -50,7 +50,7 @@ static double bits_of(const hu_scaling *s) {
   return width + (double)hu_limits_of(s->scale).storage / ((double)s->rows * (double)s->cols);
 }
 
-/* The largest magnitude: the largest element times the largest scale. */
+/* Returns the largest magnitude: the largest element times the largest scale. */
 static double largest(const hu_scaling *s) {
   double element = hu_decode64(s->element, hu_limits_of(s->element).max_code);
   return element * hu_decode64(s->scale, hu_limits_of(s->scale).max_code);

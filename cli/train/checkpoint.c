@@ -19,7 +19,7 @@
 
 /* ---- texts ---- */
 
-/* The lines key=value as a JSON object; NULL: out of memory, or a key twice. */
+/* Makes a JSON object of the lines key=value; NULL: out of memory, or a key twice. */
 static char *json_of_lines(char *lines) {
   json_t *object = json_object();
   int bad = !object;
@@ -42,7 +42,7 @@ static char *state_text(const hu_trainer *t) {
   return text;
 }
 
-/* And back; NULL: not such an object. */
+/* Makes lines of such an object; NULL if it is another one. */
 static char *lines_of_json(const json_t *object) {
   char *text = NULL;
   size_t size;
@@ -73,7 +73,7 @@ static json_t *json_of_counts(const uint64_t counts[HU_EXPONENTS]) {
 static char *totals_text(const train_run *r) {
   const train_totals *z = &r->totals;
   char low[64];
-  snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that goes on has the same bits */
+  snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that is continued has the same bits */
   json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t),
                              "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low,
                              "overflow", (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples",
@@ -149,7 +149,7 @@ static int plan(st_file *file, const train_run *r) {
   return good && !st_layout(file);
 }
 
-/* The bytes of all tensors, little endian, each where the plan has it; NULL: out of memory. */
+/* Collects the bytes of all tensors, little endian, each where the plan has it; NULL: out of memory. */
 static uint8_t *numbers_of(const st_file *file, const hu_trainer *t, size_t *size) {
   *size = 0;
   for (size_t i = 0; i < file->count; i++) *size += file->tensors[i].size;
@@ -180,7 +180,7 @@ int train_checkpoint(const train_run *r) {
   return status;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 typedef struct opened {
   char *path;
@@ -215,8 +215,8 @@ static int open_it(opened *o, const train_run *r) {
   return status;
 }
 
-/* Before tensors are compared: another model is told by its key, not by a tensor that is missing. The trainer looks at
- * lengths, which may differ. */
+/* Checks keys before tensors are compared: the error line for another model names its key, and not a tensor that is
+ * missing. The trainer looks at lengths, which may differ. */
 static int check_keys(const opened *o, const train_run *r) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
@@ -271,7 +271,7 @@ int train_resume(train_run *r) {
   return status;
 }
 
-/* Its step and the length of its run; 0: it does not say. */
+/* Reads its step and the length of its run; 0: it does not say. */
 static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
   char error[ST_ERROR_MAX];
   cli_bytes bytes = {0};
@@ -295,7 +295,7 @@ static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
   return good;
 }
 
-/* 1: something of this name is in the folder; -1: out of memory. */
+/* Returns 1 if something of this name is in the folder; -1: out of memory. */
 static int is_there(const train_run *r, const char *name, int *is_file) {
   struct stat info;
   char *path = train_path(r, name);
@@ -305,7 +305,7 @@ static int is_there(const train_run *r, const char *name, int *is_file) {
   return there;
 }
 
-/* A table with a row below its head: a run that was killed before its first checkpoint leaves that. */
+/* Returns 1 for a table with a row below its head: a run that was killed before its first checkpoint leaves that. */
 static int has_rows(const train_run *r, const char *name) {
   char *path = train_path(r, name);
   FILE *file = path ? cli_own_stream(path) : NULL;

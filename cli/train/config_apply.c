@@ -35,7 +35,7 @@ enum { ROOM = CONFIG_LINE_MAX - 60 }; /* of a part of a value; a key has less th
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Where to break what does not fit in a line: where neither side has a blank or begins a comment; 0: nowhere. */
+/* Returns where to break what does not fit a line: where neither side has a blank or begins a comment; 0: nowhere. */
 static size_t cut_of(const char *value) {
   size_t n = ROOM;
   while (n && (is_blank(value[n]) || is_blank(value[n - 1]) || value[n] == ';' || value[n] == '#' ||
@@ -87,7 +87,7 @@ int config_refuse(const char *where, const char *key, const char *value, const c
   return cli_fail(where, "%s", why);
 }
 
-/* "FILE:12: " or "--set: " before the sentence. */
+/* Sets a key; `where` is "FILE:12: " or "--set: " before the sentence. */
 static int set(hu_trainer *t, const char *where, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
   hu_status s = hu_trainer_set(t, key, value, why);
@@ -118,7 +118,7 @@ int config_apply(hu_trainer *t, const config *c, const char *path) {
   return status;
 }
 
-/* A comment begins at a semicolon behind a blank: such a value has no place in a file. */
+/* Returns 0 for a value that has no place in a file: a comment begins at a semicolon behind a blank. */
 static int fits_file(const char *value) {
   size_t n = strlen(value);
   for (size_t i = 0; i < n; i++)

@@ -5,8 +5,8 @@
 
 #include "halfulp/train/trainer.h"
 
-/* Of a run whose data set comes with halfulp: `folder` if it holds the set's file, else ./data, else the installed
- * folder. Of other runs: `folder`. */
+/* Finds the data of a run. If its data set comes with halfulp: `folder` if it holds the set's file, else ./data, else
+ * the installed folder. Of other runs: `folder`. */
 const char *train_data_folder(const hu_trainer *t, const char *folder);
 
 #endif

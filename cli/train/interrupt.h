@@ -12,9 +12,9 @@ typedef struct interrupt {
   struct sigaction before[INTERRUPT_SIGNALS];
 } interrupt;
 
-/* From here on a signal is noted; ignored ones stay ignored. */
+/* Notes signals from here on; ignored ones stay ignored. */
 void interrupt_begin(interrupt *z);
-/* The signal that came first since then; 0: none. */
+/* Returns the signal that came first since then; 0: none. */
 int interrupt_told(void);
 void interrupt_end(const interrupt *z);
 

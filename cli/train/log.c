@@ -45,7 +45,7 @@ static const char *const over_names[OVER_COLUMNS] = {"step",     "share_1",  "sh
                                                      "share_4",  "share_5",  "tensor_1", "tensor_2",
                                                      "tensor_3", "tensor_4", "tensor_5"};
 
-/* Those of single tensors; the second one only where there are some. */
+/* Begins the tables of single tensors; the second one only where there are some. */
 static int start_tensors(train_run *r) {
   char *over = train_path(r, "overflows.csv"), *path = r->follows ? train_path(r, "followed.csv") : NULL;
   table_start(&r->over, over_names, OVER_COLUMNS, over, NULL);
@@ -70,7 +70,7 @@ int train_log_begin(train_run *r) {
   return status == CLI_OK ? table_create(&r->seen) : status;
 }
 
-/* A checkpoint knows how many rows there were: nothing of a log that lost some is written anew. */
+/* Continues a table. A checkpoint knows how many rows there were: nothing of a log that lost some is written again. */
 static int resume_table(table *t, double at, uint64_t rows) {
   int status = table_read_back(t, at);
   if (status != CLI_OK) return status;
@@ -79,7 +79,7 @@ static int resume_table(table *t, double at, uint64_t rows) {
                   (unsigned long long)rows);
 }
 
-/* The run continues behind what was its end. */
+/* Forgets the end of the run, which continues behind it. */
 static void forget_end(train_totals *z) {
   z->samples -= z->end_samples;
   z->seen -= z->end_seen;
@@ -160,7 +160,7 @@ const double *train_last_seen(const train_run *r) {
   return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * r->seen.columns : NULL;
 }
 
-/* Of what operators made: inputs have none that is computed, nor has the loss, which is the last value. */
+/* Counts gradients of what operators made: inputs have none, nor has the loss, which is the last value. */
 void train_sample_gradients(train_run *r, int at_end) {
   uint64_t *z = at_end ? r->totals.end_gradients : r->totals.gradients;
   hu_net *net = hu_trainer_net(r->t);
@@ -194,7 +194,7 @@ void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
   }
 }
 
-/* "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
+/* Prints "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
 static void print_exponents(FILE *out, const void *what) {
   const train_run *r = what;
   uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS], of_weights[HU_EXPONENTS];

@@ -72,7 +72,7 @@ double train_mean_low(const train_run *r) {
   return at ? r->totals.low / (double)at : 0;
 }
 
-/* The column of a figure of the training set or of the test set; 0: it has none. */
+/* Returns the column of a figure of the training set or of the test set; 0: it has none. */
 static size_t column_of(const train_figure *f, int test) { return test ? f->test : f->training; }
 
 static void print_seen(FILE *out, const train_run *r, const char *what, int test) {
@@ -190,7 +190,7 @@ void train_json(FILE *out, const train_run *r, double seconds) {
   fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
 }
 
-/* ---- going on later ---- */
+/* ---- continuing later ---- */
 
 static int is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the processes of a training run tell each other besides gradients: sums of whole numbers, of which each process
- * fills its own places. See ranks.h. */
+/* What the processes of a training run exchange besides gradients: sums of whole numbers, of which each process fills
+ * its own places. See ranks.h. */
 #include "cli/train/ranks.h"
 
 #include <stdlib.h>
@@ -22,13 +22,13 @@ int train_fail(const char *config, hu_status s) {
 
 int train_speaks(void) { return given->trainer.rank == 0; }
 
-/* x[i] = the sum over the processes. */
+/* Makes x[i] the sum over the processes. */
 static int sum(size_t n, double *x) {
   if (given->trainer.size == 1 || given->trainer.sum(given->trainer.context, n, x) == HU_OK) return CLI_OK;
   return CLI_BAD;
 }
 
-/* z[r n + i] = x[i] of process r, whole numbers up to 2^53. */
+/* Collects z[r n + i] = x[i] of process r, whole numbers up to 2^53. */
 static int collect(size_t n, double *z, const double *x) {
   memset(z, 0, (size_t)given->trainer.size * n * sizeof *z);
   memcpy(z + (size_t)given->trainer.rank * n, x, n * sizeof *z);
@@ -58,7 +58,7 @@ int train_largest(int x) {
   return two[1];
 }
 
-/* The first process whose two numbers are not those of process 0. */
+/* Finds the first process whose two numbers are not those of process 0. */
 static int other(const double *all) {
   for (int r = 1; r < given->trainer.size; r++) {
     if (all[2 * r] != all[0] || all[2 * r + 1] != all[1]) return r;
@@ -80,7 +80,7 @@ int train_same(uint64_t x, const char *what) {
   return train_speaks() ? cli_fail(NULL, "train: rank %d has other %s than rank 0", rank, what) : CLI_BAD;
 }
 
-/* FNV-1a, the final 0 included. */
+/* Computes a digest by FNV-1a, the final 0 included. */
 uint64_t train_digest(const char *text, uint64_t h) {
   for (const char *p = text;; p++) {
     h = (h ^ (unsigned char)*p) * 0x100000001B3u;
@@ -98,7 +98,7 @@ uint64_t train_digest_keys(const hu_trainer *t, uint64_t h) {
 
 /* ---- the state ---- */
 
-/* The bits of a tensor are whole numbers, which sums keep; as values a -0 would be lost. */
+/* Copies a tensor to all. Its bits are whole numbers, which sums keep; as values a -0 would be lost. */
 static int spread_tensor(hu_trainer *t, size_t i, size_t n) {
   float *x = malloc((n + 1) * sizeof *x);
   double *bits = calloc(n + 1, sizeof *bits);
@@ -140,7 +140,7 @@ static int spread_text(hu_trainer *t) {
   return status;
 }
 
-/* A process that cannot go on ends all: the others are in a sum that it does not make. */
+/* Ends all processes if one cannot continue: the others are in a sum that it does not make. */
 static int all_or_none(int status) {
   if (status != CLI_OK && given->end) given->end(status);
   return status;

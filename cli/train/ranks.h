@@ -8,30 +8,30 @@
 
 typedef struct train_ranks {
   hu_trainer_ranks trainer; /* with its calls, if size is above 1 */
-  void (*end)(int status);  /* ends all processes at once: one of them cannot go on */
+  void (*end)(int status);  /* ends all processes at once: one of them cannot continue */
 } train_ranks;
 
 const train_ranks *train_ranks_get(void);
 void train_ranks_set(const train_ranks *ranks);
 
-/* The error line of a call that failed in this process, which ends all of them: the others would wait for it. */
+/* Prints the error line of a call that failed in this process, which ends all of them: the others would wait for it. */
 int train_fail(const char *config, hu_status s);
-/* 1 for the first process. */
+/* Returns 1 for the first process. */
 int train_speaks(void);
-/* The largest of what the processes give: exit codes, signals, from 0 on; and of two numbers each by itself, where x[1]
- * becomes CLI_BAD if they cannot be told. All call it. */
+/* Return the largest of what the processes give: exit codes, signals, from 0 on; and of two numbers each by itself,
+ * where x[1] becomes CLI_BAD if a process cannot be reached. All call it. */
 int train_largest(int x);
 void train_largest_two(int x[2]);
-/* CLI_OK, or an error line of the first process that names the first one whose x is another than its own: "rank 2 has
- * other WHAT than rank 0". All call it and get the same. */
+/* Returns CLI_OK, or prints an error line of the first process that names the first one whose x is another than its
+ * own: "rank 2 has other WHAT than rank 0". All call it and get the same. */
 int train_same(uint64_t x, const char *what);
-/* The first process whose x is another than the first one's; 0: all are the same; -1: a process could not be asked. */
+/* Returns the first process whose x is not the first one's; 0: all are the same; -1: one could not be asked. */
 int train_other(uint64_t x);
 /* What to give it: of a text, and of all keys that weights depend on. h: TRAIN_DIGEST, or that of what comes before. */
 #define TRAIN_DIGEST UINT64_C(0xCBF29CE484222325)
 uint64_t train_digest(const char *text, uint64_t h);
 uint64_t train_digest_keys(const hu_trainer *t, uint64_t h);
-/* The state of the first process's trainer becomes that of all, bit for bit. Exit code, the same for all. */
+/* Copies the state of the first process's trainer to all, bit for bit. Returns an exit code, the same for all. */
 int train_spread(hu_trainer *t);
 
 #endif

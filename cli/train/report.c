@@ -31,7 +31,7 @@ static void draw(FILE *out, const char *id, const char *title, const char *text,
   fprintf(out, "<p class=\"soft\">%s</p>\n", text);
 }
 
-/* Over how many powers of ten the positive numbers of a column go. */
+/* Returns over how many powers of ten the positive numbers of a column go. */
 static double decades(const table *t, int column) {
   double low = HUGE_VAL, high = 0;
   for (size_t i = 0; i < t->rows; i++) {

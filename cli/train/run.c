@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a training run, its log and checkpoints on the way, and what an interrupt does. See train.h. */
+/* The steps of a training run, its log and checkpoints in between, and what an interrupt does. See train.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,14 +46,14 @@ static int checkpoint_is_due(const train_run *r, uint64_t at) {
 
 static int worse(int a, int b) { return a > b ? a : b; }
 
-/* What a checkpoint needs of the other processes; all of them call it. */
+/* Collects what a checkpoint needs of the other processes; all of them call it. */
 static int collect(const train_run *r) {
   hu_status s = hu_trainer_collect(r->t);
   return s == HU_OK ? CLI_OK : train_fail(r->config, s);
 }
 
-/* All that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by all
- * processes, the rest by the first one. */
+/* Does all that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by
+ * all processes, the rest by the first one. */
 static int do_step(train_run *r) {
   hu_status s = hu_trainer_step(r->t, &r->last);
   if (s != HU_OK) return train_fail(r->config, s);
@@ -71,7 +71,7 @@ static int do_step(train_run *r) {
   return status;
 }
 
-/* What one process was told, or could not do, holds for all of them from the same step on. */
+/* Does a step. A signal that one process got, or what it could not do, holds for all of them from the same step on. */
 static int do_step_together(train_run *r, int *stop) {
   int status = do_step(r), both[2] = {interrupt_told(), status};
   train_largest_two(both);
@@ -93,7 +93,7 @@ int train_steps(train_run *r, int *stopped) {
   if (train_speaks()) progress_end(&r->bar);
   *stopped = hu_trainer_done(r->t) ? 0 : stop;
   if (status == CLI_OK && *stopped) status = collect(r);
-  /* Weights of no step, too, have been seen, and can be gone on with. */
+  /* A run without steps has been evaluated, too, and can be continued. */
   if (status == CLI_OK && hu_trainer_done(r->t) && !train_largest(r->seen.rows > 0))
     status = train_log_evaluation(r, 1);
   if (status == CLI_OK && train_speaks() && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);

@@ -12,7 +12,7 @@
 
 /* ---- by name ---- */
 
-/* Values have their numbers, parameters those behind them. */
+/* Returns tensor i: values have their numbers, parameters those behind them. */
 static hu_net_tensor tensor_at(const hu_net *net, int i) {
   int values = hu_net_values(net);
   return i < values ? hu_net_value(net, i) : hu_net_parameter(net, i - values);
@@ -20,7 +20,7 @@ static hu_net_tensor tensor_at(const hu_net *net, int i) {
 
 static int all_tensors(const hu_net *net) { return hu_net_values(net) + hu_net_parameters(net); }
 
-/* "linear1.weight", "3"; -1: there is none. */
+/* Returns the number of "linear1.weight", "3"; -1: there is none. */
 static int number_of(const hu_net *net, const char *name) {
   char *end;
   if (*name >= '0' && *name <= '9') {
@@ -47,7 +47,7 @@ static int find_followed(const hu_net *net, followed *f) {
 
 static const char *const follow_columns[FOLLOW_COLUMNS] = {"mu", "m", "alpha", "beta", "zeros", "over"};
 
-/* "step", then "linear1.weight mu" and so on; to be freed. */
+/* Names the columns "step", then "linear1.weight mu" and so on; to be freed. */
 static int name_columns(train_run *r) {
   size_t n = 1 + FOLLOW_COLUMNS * r->follows;
   r->follow_names = calloc(n, sizeof *r->follow_names);
@@ -77,7 +77,7 @@ void train_tensors_free(train_run *r) {
   free(r->follow);
 }
 
-/* The operator that makes a value, and the first number of its products' random words; both empty where there is
+/* Prints the operator that makes a value, and the first number of its products' random words; both empty where there is
  * none. */
 static void print_operator(FILE *out, const hu_net *net, int value) {
   int i = hu_net_value_operator(net, value);
@@ -121,7 +121,7 @@ int train_tensors_list(const train_run *r) {
 
 static double share(double part, double of) { return of > 0 ? part / of : 0; }
 
-/* The tensors with the largest shares of overflows in their forward roundings; equal ones in their order. */
+/* Adds the tensors with the largest shares of overflows in their forward roundings; equal ones in their order. */
 static int add_overflows(train_run *r, double step) {
   const hu_net *net = hu_trainer_net(r->t);
   double row[OVER_COLUMNS];
@@ -146,7 +146,7 @@ static int add_overflows(train_run *r, double step) {
   return table_add(&r->over, row);
 }
 
-/* Exponents of Y = 2^beta |X|^alpha. */
+/* Counts exponents of Y = 2^beta |X|^alpha. */
 static void count_shifted(uint64_t z[HU_EXPONENTS], size_t n, const float *x, const hu_s2fp8_scale *scale) {
   for (size_t i = 0; i < n; i++) {
     if (x[i] == 0) {

@@ -408,7 +408,7 @@ class Gemm(Quantize):
             self.path("d.npy"),
         ]
         self.bad("gemm", a, b, *base, says=("b.npy: 3 rows", "2 columns"))
-        self.bad("gemm", a, v, *base, says="v.npy: a matrix is wanted, this has shape (2,)")
+        self.bad("gemm", a, v, *base, says="v.npy: a matrix is required, this has shape (2,)")
         self.bad("gemm", a, a, *base, says="a.npy: 1 rows")
         self.bad("gemm", b, a, "-C", a, *base, says="a.npy: shape (1, 2), but the product has (3, 2)")
         self.bad("gemm", b, a, *base[:8], says="-o D.npy")
