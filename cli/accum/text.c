@@ -6,13 +6,13 @@
 
 int cli_read_model(hu_accum *accum, const char *what, const char *text) {
   size_t where = 0;
-  hu_status s = hu_accum_parse(accum, text, &where);
-  return s == HU_OK ? CLI_OK : cli_fail_model(what, text, s, where);
+  hu_status status = hu_accum_parse(accum, text, &where);
+  return status == HU_OK ? CLI_OK : cli_fail_model(what, text, status, where);
 }
 
-static int is_open(hu_element e) {
+static int is_open(hu_element element) {
   static const hu_element none;
-  return e.kind == none.kind && hu_format_equal(e.format, none.format);
+  return element.kind == none.kind && hu_format_equal(element.format, none.format);
 }
 
 hu_element cli_taken_element(hu_element taken, hu_element otherwise) { return is_open(taken) ? otherwise : taken; }
@@ -32,22 +32,22 @@ int cli_fail_operand(const char *text, const hu_accum *accum, hu_status status, 
 
 static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};
 
-int cli_parse_element(hu_element *e, const char *text) {
-  memset(e, 0, sizeof *e);
+int cli_parse_element(hu_element *element, const char *text) {
+  memset(element, 0, sizeof *element);
   for (uint8_t i = HU_ELEMENT_BINARY64; i <= HU_ELEMENT_S32; i++) {
     if (strcmp(text, kinds[i]) != 0) continue;
-    e->kind = i;
+    element->kind = i;
     return 1;
   }
-  return hu_format_parse(&e->format, text, NULL) == HU_OK;
+  return hu_format_parse(&element->format, text, NULL) == HU_OK;
 }
 
-int cli_read_element(hu_element *e, const char *text) {
-  return cli_parse_element(e, text) ? CLI_OK : cli_read_format(&e->format, text);
+int cli_read_element(hu_element *element, const char *text) {
+  return cli_parse_element(element, text) ? CLI_OK : cli_read_format(&element->format, text);
 }
 
-const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e) {
-  if (e.kind == HU_ELEMENT_CODE) return cli_format_name(text, e.format);
-  snprintf(text, CLI_NAME_MAX, "%s", kinds[e.kind]);
+const char *cli_element_name(char text[CLI_NAME_MAX], hu_element element) {
+  if (element.kind == HU_ELEMENT_CODE) return cli_format_name(text, element.format);
+  snprintf(text, CLI_NAME_MAX, "%s", kinds[element.kind]);
   return text;
 }

@@ -28,9 +28,9 @@ void cli_print_grammar(void);
 /* Prints the forms and the keys as one JSON object. */
 void cli_json_grammar(void);
 /* Reads a format, or binary64, s8, u8, s4, u4, s32. Returns 1, or 0 for another text. */
-int cli_parse_element(hu_element *e, const char *text);
+int cli_parse_element(hu_element *element, const char *text);
 /* Does the same with an error line. Returns 0, or an exit code. */
-int cli_read_element(hu_element *e, const char *text);
-const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e);
+int cli_read_element(hu_element *element, const char *text);
+const char *cli_element_name(char text[CLI_NAME_MAX], hu_element element);
 
 #endif

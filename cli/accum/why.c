@@ -122,8 +122,8 @@ void cli_print_grammar(void) {
       "key", "values; below, what it is", "rules (*: required)");
   for (size_t i = 0; i < KEYS; i++) {
     printf("%-10s %-76s", keys[i].name, keys[i].value);
-    for (unsigned r = 0; r < HU_BLOCK_RULES; r++)
-      if (keys[i].rules >> r & 1) printf(" %s%s", rules[r], keys[i].required >> r & 1 ? "*" : "");
+    for (unsigned rule = 0; rule < HU_BLOCK_RULES; rule++)
+      if (keys[i].rules >> rule & 1) printf(" %s%s", rules[rule], keys[i].required >> rule & 1 ? "*" : "");
     printf("\n%10s %s\n", "", keys[i].meaning);
   }
 }
@@ -131,9 +131,9 @@ void cli_print_grammar(void) {
 static void json_rules(const char *name, unsigned mask) {
   const char *before = "";
   printf(", \"%s\": [", name);
-  for (unsigned r = 0; r < HU_BLOCK_RULES; r++) {
-    if (!(mask >> r & 1)) continue;
-    printf("%s\"%s\"", before, rules[r]);
+  for (unsigned rule = 0; rule < HU_BLOCK_RULES; rule++) {
+    if (!(mask >> rule & 1)) continue;
+    printf("%s\"%s\"", before, rules[rule]);
     before = ", ";
   }
   putchar(']');
@@ -183,10 +183,10 @@ static int key_is(size_t key, const char *text, size_t n) {
 /* Returns 1 if an argument list has a key, up to its end. */
 static int has_key(const char *list, size_t key) {
   int depth = 0;
-  for (const char *p = list; *p && depth >= 0; p++) {
-    if (*p == '(') depth++;
-    if (*p == ')') depth--;
-    if (*p == ',' && !depth && key_is(key, p + 1, strcspn(p + 1, "=,)"))) return 1;
+  for (const char *at = list; *at && depth >= 0; at++) {
+    if (*at == '(') depth++;
+    if (*at == ')') depth--;
+    if (*at == ',' && !depth && key_is(key, at + 1, strcspn(at + 1, "=,)"))) return 1;
   }
   return 0;
 }
@@ -233,8 +233,8 @@ static int fail_key(const char *what, const char *text, unsigned rule, const cha
 
 static int fail_block(const char *what, const char *text, const char *list, const char *part) {
   size_t n = strcspn(list, ",)");
-  for (unsigned r = 0; r < HU_BLOCK_RULES; r++)
-    if (strlen(rules[r]) == n && !strncmp(rules[r], list, n)) return fail_key(what, text, r, list, part);
+  for (unsigned rule = 0; rule < HU_BLOCK_RULES; rule++)
+    if (strlen(rules[rule]) == n && !strncmp(rules[rule], list, n)) return fail_key(what, text, rule, list, part);
   return cli_fail(NULL,
                   "%s '%s': '%.*s' is no rule of block(...): align, groups, late, exact, tree, chain, lanes; `halfulp "
                   "models block` says what they do",

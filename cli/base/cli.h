@@ -61,14 +61,14 @@ typedef struct cli_command {
   const char *examples;      /* lines for --help */
   const cli_option *options; /* ends with key 0 */
   int min_operands, max_operands;
-  int (*set)(void *state, int key, const char *value);
+  int (*set)(void *context, int key, const char *value);
 } cli_command;
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
  * Every command also takes --help, --quiet and --version. Returns -1 if the command is to continue, else the exit code
  * (--help has been printed, or an error). */
-int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
+int cli_parse(const cli_command *command, void *context, int argc, char **argv, char ***operands, int *count);
 /* Prints the words of the first n bytes on lines of up to CLI_WIDTH columns, of which `at` are taken; later lines are
  * indented. */
 enum { CLI_WIDTH = 100 };
@@ -121,9 +121,9 @@ typedef struct cli_numeric {
 /* Stores a shared option. Returns 1, or 0 if the key is another one, or -1 if it was reported as wrong. */
 int cli_set_numeric(cli_numeric *numeric, int key, const char *value);
 /* Reads a format; the error line names the part of the text that is wrong. */
-int cli_read_format(hu_format *f, const char *text);
+int cli_read_format(hu_format *format, const char *text);
 /* Reads a format where other names are taken, too, none of which the text is (CLI_NAMES_); for the error line. */
-int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
+int cli_read_format_or(hu_format *format, const char *text, unsigned taken);
 /* Reads a whole number, decimal or 0x; `what` names the option in the error line. */
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
 /* Prints the error line for a library call that refused its arguments. */
@@ -135,13 +135,13 @@ int cli_want_format(const cli_numeric *numeric);
 
 /* The name to show for a format: its catalogue id, else its fp(...) text. */
 #define CLI_NAME_MAX 160
-const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f);
+const char *cli_format_name(char text[CLI_NAME_MAX], hu_format format);
 /* Returns the entry that has the name given, as id or alias, else the first with the descriptor; its id is NULL if no
  * entry has either. */
-hu_format_entry cli_format_entry(hu_format f, const char *given);
+hu_format_entry cli_format_entry(hu_format format, const char *given);
 /* Writes the name of a format that was given as text: a name stays the name given, since several can have one
  * descriptor; another name of an entry becomes the entry's own. */
-const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given);
+const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format format, const char *given);
 /* Writes "rne, saturate finite, ..." without what is the default, except for the rounding. */
 const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 

@@ -22,34 +22,34 @@ typedef struct reading {
   char *error;
 } reading;
 
-__attribute__((format(printf, 2, 3))) static int wrong(reading *r, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static int wrong(reading *input, const char *format, ...) {
   va_list args;
-  if (*r->error) return 0; /* the first one counts */
+  if (*input->error) return 0; /* the first one counts */
   va_start(args, format);
-  vsnprintf(r->error, CONFIG_ERROR_MAX, format, args);
+  vsnprintf(input->error, CONFIG_ERROR_MAX, format, args);
   va_end(args);
-  r->wrong_line = r->line;
+  input->wrong_line = input->line;
   return 0;
 }
 
-/* Returns the length of the UTF-8 character at p; 0 if there is none, or a control character. */
-static size_t character(const unsigned char *p, const unsigned char *end) {
-  size_t n = *p < 0x80 ? 1 : *p < 0xC2 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : *p < 0xF5 ? 4 : 0;
-  if (!n || n > (size_t)(end - p)) return 0;
+/* Returns the length of the UTF-8 character at `at`; 0 if there is none, or a control character. */
+static size_t character(const unsigned char *at, const unsigned char *end) {
+  size_t n = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
+  if (!n || n > (size_t)(end - at)) return 0;
   for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xC0) != 0x80) return 0;
-  if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] >= 0xA0) || (*p == 0xF0 && p[1] < 0x90) ||
-      (*p == 0xF4 && p[1] >= 0x90))
+    if ((at[i] & 0xC0) != 0x80) return 0;
+  if ((*at == 0xE0 && at[1] < 0xA0) || (*at == 0xED && at[1] >= 0xA0) || (*at == 0xF0 && at[1] < 0x90) ||
+      (*at == 0xF4 && at[1] >= 0x90))
     return 0;
-  return (*p < 0x20 && *p != '\t') || *p == 0x7F ? 0 : n;
+  return (*at < 0x20 && *at != '\t') || *at == 0x7F ? 0 : n;
 }
 
 int config_is_text(const char *text, size_t size) {
-  const unsigned char *p = (const unsigned char *)text, *end = p + size;
-  while (p < end) {
-    size_t n = character(p, end);
+  const unsigned char *at = (const unsigned char *)text, *end = at + size;
+  while (at < end) {
+    size_t n = character(at, end);
     if (!n) return 0;
-    p += n;
+    at += n;
   }
   return 1;
 }
@@ -58,22 +58,22 @@ static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Reads the next line like fgets, without its end. NULL: there is no more, or none that libinih shall see. */
 static char *next_line(char *line, int room, void *context) {
-  reading *r = context;
-  if (r->at == r->end || *r->error) return NULL;
-  const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at)), *begin = r->at;
-  size_t n = stop ? (size_t)(stop - begin) : (size_t)(r->end - begin);
-  r->at = stop ? stop + 1 : r->end;
-  r->line++;
+  reading *input = context;
+  if (input->at == input->end || *input->error) return NULL;
+  const char *stop = memchr(input->at, '\n', (size_t)(input->end - input->at)), *begin = input->at;
+  size_t n = stop ? (size_t)(stop - begin) : (size_t)(input->end - begin);
+  input->at = stop ? stop + 1 : input->end;
+  input->line++;
   if (n && begin[n - 1] == '\r') n--;
-  if (!config_is_text(begin, n)) wrong(r, "not UTF-8 text, or a control character");
+  if (!config_is_text(begin, n)) wrong(input, "not UTF-8 text, or a control character");
   if (n > CONFIG_LINE_MAX || (int)n + 2 > room)
-    wrong(r, "%zu bytes; a line has at most %d, and an indented line continues a value", n, CONFIG_LINE_MAX);
-  if (*r->error) return NULL;
+    wrong(input, "%zu bytes; a line has at most %d, and an indented line continues a value", n, CONFIG_LINE_MAX);
+  if (*input->error) return NULL;
   memcpy(line, begin, n);
   line[n] = 0;
   size_t blanks = strspn(line, " \t");
-  r->indented = blanks > 0;
-  if (line[blanks] == '[' && !(r->indented && r->open)) r->open = 0;
+  input->indented = blanks > 0;
+  if (line[blanks] == '[' && !(input->indented && input->open)) input->open = 0;
   return line;
 }
 
@@ -102,54 +102,54 @@ static config_entry *find(const config *c, const char *key) {
   return NULL;
 }
 
-static int add(reading *r, const char *key, const char *value) {
-  config *c = r->c;
+static int add(reading *input, const char *key, const char *value) {
+  config *c = input->c;
   const config_entry *before = find(c, key);
-  if (before) return wrong(r, "%s: given twice; also in line %u", key, before->line);
-  if (c->count == CONFIG_KEYS_MAX) return wrong(r, "more than %d keys", CONFIG_KEYS_MAX);
+  if (before) return wrong(input, "%s: given twice; also in line %u", key, before->line);
+  if (c->count == CONFIG_KEYS_MAX) return wrong(input, "more than %d keys", CONFIG_KEYS_MAX);
   if (!c->list) c->list = calloc(CONFIG_KEYS_MAX, sizeof *c->list);
-  if (!c->list) return wrong(r, "out of memory");
-  config_entry *e = &c->list[c->count];
-  if (!append(&e->key, key, strlen(key)) || !append(&e->value, value, strlen(value))) {
-    free(e->key);
-    e->key = NULL;
-    return wrong(r, "out of memory");
+  if (!c->list) return wrong(input, "out of memory");
+  config_entry *entry = &c->list[c->count];
+  if (!append(&entry->key, key, strlen(key)) || !append(&entry->value, value, strlen(value))) {
+    free(entry->key);
+    entry->key = NULL;
+    return wrong(input, "out of memory");
   }
-  e->line = r->line;
+  entry->line = input->line;
   c->count++;
   return 1;
 }
 
 /* Takes an entry from libinih, whose own buffer for either name is 50. */
 static int take(void *context, const char *section, const char *name, const char *value) {
-  reading *r = context;
+  reading *input = context;
   char key[128];
-  if (*r->error) return 0;
-  if (!*name) return wrong(r, "no key before the =");
-  if (!*section) return wrong(r, "%s: stands before any [section]", name);
+  if (*input->error) return 0;
+  if (!*name) return wrong(input, "no key before the =");
+  if (!*section) return wrong(input, "%s: stands before any [section]", name);
   snprintf(key, sizeof key, "%s.%s", section, name);
-  if (*value == ';') return wrong(r, "%s: a value does not begin with a semicolon", key);
-  config_entry *last = r->c->count ? &r->c->list[r->c->count - 1] : NULL;
-  if (r->indented && r->open && last && !strcmp(last->key, key))
-    return append(&last->value, value, without_comment(value)) ? 1 : wrong(r, "out of memory");
-  r->open = 1;
-  return add(r, key, value);
+  if (*value == ';') return wrong(input, "%s: a value does not begin with a semicolon", key);
+  config_entry *last = input->c->count ? &input->c->list[input->c->count - 1] : NULL;
+  if (input->indented && input->open && last && !strcmp(last->key, key))
+    return append(&last->value, value, without_comment(value)) ? 1 : wrong(input, "out of memory");
+  input->open = 1;
+  return add(input, key, value);
 }
 
 int config_parse(config *c, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]) {
   *c = (config){NULL, 0};
   *error = 0;
-  reading r = {c, text, text + size, 0, 0, 0, 0, error};
-  if (size > CONFIG_SIZE_MAX) wrong(&r, "%zu bytes; a configuration file has at most %d", size, CONFIG_SIZE_MAX);
-  int at = ini_parse_stream(next_line, &r, take, &r);
+  reading input = {c, text, text + size, 0, 0, 0, 0, error};
+  if (size > CONFIG_SIZE_MAX) wrong(&input, "%zu bytes; a configuration file has at most %d", size, CONFIG_SIZE_MAX);
+  int at = ini_parse_stream(next_line, &input, take, &input);
   /* libinih continues behind a line that it cannot read, and what follows may be wrong because of it. */
-  if (at > 0 && (!*error || (unsigned)at < r.wrong_line)) {
+  if (at > 0 && (!*error || (unsigned)at < input.wrong_line)) {
     *error = 0;
-    r.line = (unsigned)at;
-    wrong(&r, "neither a [section] nor key = value");
+    input.line = (unsigned)at;
+    wrong(&input, "neither a [section] nor key = value");
   }
-  if (!*error && at < 0) wrong(&r, "out of memory");
-  *line = r.wrong_line;
+  if (!*error && at < 0) wrong(&input, "out of memory");
+  *line = input.wrong_line;
   if (!*error) return 1;
   config_free(c);
   return 0;
@@ -177,7 +177,7 @@ int config_read(config *c, const char *path) {
 }
 
 const char *config_find(config *c, const char *key) {
-  config_entry *e = find(c, key);
-  if (e) e->used = 1;
-  return e ? e->value : NULL;
+  config_entry *entry = find(c, key);
+  if (entry) entry->used = 1;
+  return entry ? entry->value : NULL;
 }

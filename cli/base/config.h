@@ -50,14 +50,14 @@ const char *config_find(config *c, const char *key);
 
 /* Sets all entries that config_find has not seen. "precision.system" comes first wherever it stands, so that the file's
  * other keys of that section change what it sets; the others follow in the order of the file. */
-int config_apply(hu_trainer *t, const config *c, const char *path);
+int config_apply(hu_trainer *trainer, const config *c, const char *path);
 /* Sets "section.key=value" of an option --set, after config_apply and in the order of the options. */
-int config_set(hu_trainer *t, const char *text);
+int config_set(hu_trainer *trainer, const char *text);
 /* Prints the error line of a value that a key does not take: `why`, as hu_trainer_set says it; more where the value is
  * an accumulation model, a name of several formats, or one of something else. Returns an exit code. */
 int config_refuse(const char *where, const char *key, const char *value, const char *why);
 /* Prints all keys with their values in force, as a file that config_read reads as the same. */
-void config_print(FILE *out, const hu_trainer *t);
+void config_print(FILE *out, const hu_trainer *trainer);
 /* Returns the key most like this one, NULL if none is. */
 const char *config_nearest(const char *key);
 /* Return the folder of a file's path, and its name there with another suffix, "halfulp" for standard input. To be

@@ -39,7 +39,7 @@ int cli_device_find(char name[CLI_DEVICE_MAX]) {
 
 int cli_device_engine(const struct hu_engine **engine, char why[CLI_DEVICE_MAX]) {
   if (!cli_device_ask(why)) return 0;
-  hu_status s = hu_engine_device(engine);
-  if (s != HU_OK) snprintf(why, CLI_DEVICE_MAX, "%s", hu_status_text(s));
-  return s == HU_OK;
+  hu_status status = hu_engine_device(engine);
+  if (status != HU_OK) snprintf(why, CLI_DEVICE_MAX, "%s", hu_status_text(status));
+  return status == HU_OK;
 }

@@ -26,31 +26,31 @@ typedef struct temporary {
 static _Atomic(temporary *) temporaries;
 
 void held_temporary(const char *path) {
-  for (temporary *t = temporaries; t; t = t->next) {
+  for (temporary *file = temporaries; file; file = file->next) {
     const char *none = NULL;
-    if (!atomic_compare_exchange_strong(&t->path, &none, path)) continue;
-    t->owner = getpid();
+    if (!atomic_compare_exchange_strong(&file->path, &none, path)) continue;
+    file->owner = getpid();
     return;
   }
-  temporary *t = calloc(1, sizeof *t);
-  if (!t) return; /* then the next command that writes the same name removes it */
-  t->path = path;
-  t->owner = getpid();
-  t->next = temporaries;
-  while (!atomic_compare_exchange_weak(&temporaries, &t->next, t)) continue;
+  temporary *file = calloc(1, sizeof *file);
+  if (!file) return; /* then the next command that writes the same name removes it */
+  file->path = path;
+  file->owner = getpid();
+  file->next = temporaries;
+  while (!atomic_compare_exchange_weak(&temporaries, &file->next, file)) continue;
 }
 
 void held_forget(const char *path) {
-  for (temporary *t = temporaries; path && t; t = t->next) {
+  for (temporary *file = temporaries; path && file; file = file->next) {
     const char *there = path;
-    (void)atomic_compare_exchange_strong(&t->path, &there, NULL);
+    (void)atomic_compare_exchange_strong(&file->path, &there, NULL);
   }
 }
 
 void held_remove(void) {
-  for (temporary *t = temporaries; t; t = t->next) {
-    const char *path = t->path;
-    if (path && t->owner == getpid()) unlink(path);
+  for (temporary *file = temporaries; file; file = file->next) {
+    const char *path = file->path;
+    if (path && file->owner == getpid()) unlink(path);
   }
 }
 

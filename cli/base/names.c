@@ -46,8 +46,8 @@ static void lower(char *z, const char *x) {
 }
 
 static int is_format(const char *name) {
-  hu_format f;
-  return hu_format_parse(&f, name, NULL) == HU_OK;
+  hu_format format;
+  return hu_format_parse(&format, name, NULL) == HU_OK;
 }
 
 static int is_scaling(hu_format *element, const char *name) {
@@ -118,13 +118,13 @@ static int say_binary64(char text[SUGGEST_MAX], const char *name) {
 int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
   hu_conversion conversion;
-  hu_format f;
+  hu_format format;
   *text = 0;
   if (say_ggml(text, name) || say_binary64(text, name)) return 1;
-  if (!(taken & CLI_NAMES_SCALED) && is_scaling(&f, name))
+  if (!(taken & CLI_NAMES_SCALED) && is_scaling(&format, name))
     snprintf(text, SUGGEST_MAX,
              "a scaled format of whole arrays, which quantize, encode and decode take; its elements are %s",
-             cli_format_name(element, f));
+             cli_format_name(element, format));
   else if (!(taken & CLI_NAMES_NUMBERS) && is_system(name))
     snprintf(text, SUGGEST_MAX,
              "a number system beside floating point, which encode, decode, explain, info, plot and quantize take");
@@ -136,21 +136,22 @@ int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) 
   return *text != 0;
 }
 
-static void offer_all(suggest *s, unsigned taken) {
+static void offer_all(suggest *hint, unsigned taken) {
   for (size_t i = 0; i < hu_format_count(); i++) {
-    hu_format_entry e = hu_format_at(i);
-    suggest_offer(s, e.id);
-    suggest_offer_all(s, e.aliases);
+    hu_format_entry entry = hu_format_at(i);
+    suggest_offer(hint, entry.id);
+    suggest_offer_all(hint, entry.aliases);
   }
-  for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(s, hu_number_at(i).name);
-  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++) suggest_offer(s, hu_scaling_at(i).name);
-  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_hif4_count(); i++) suggest_offer(s, hu_hif4_at(i).name);
-  if (taken & CLI_NAMES_SCALED) suggest_offer(s, "s2fp8");
+  for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(hint, hu_number_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++)
+    suggest_offer(hint, hu_scaling_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_hif4_count(); i++) suggest_offer(hint, hu_hif4_at(i).name);
+  if (taken & CLI_NAMES_SCALED) suggest_offer(hint, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
-    suggest_offer(s, hu_conversion_at(i).name);
+    suggest_offer(hint, hu_conversion_at(i).name);
   for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    if (hu_accum_preset_at(&p, i) == HU_OK) suggest_offer(s, p.name);
+    hu_accum_preset preset;
+    if (hu_accum_preset_at(&preset, i) == HU_OK) suggest_offer(hint, preset.name);
   }
 }
 
@@ -163,7 +164,7 @@ static const char *list_of(unsigned taken) {
 
 const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char small[NAME_MAX_SHOWN], end[SUGGEST_MAX];
-  suggest s;
+  suggest hint;
   if (strlen(name) >= sizeof small) {
     snprintf(text, SUGGEST_MAX, "no such name; %s", list_of(taken));
     return text;
@@ -178,9 +179,9 @@ const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned tak
   } else if (*capitals && cli_is_name(small, taken)) {
     snprintf(text, SUGGEST_MAX, "names have small letters; '%s' is meant", small);
   } else {
-    suggest_start(&s, small);
-    offer_all(&s, taken);
-    suggest_end(end, &s, list_of(taken));
+    suggest_start(&hint, small);
+    offer_all(&hint, taken);
+    suggest_end(end, &hint, list_of(taken));
     snprintf(text, SUGGEST_MAX, "no such name%.*s", SUGGEST_MAX - 32, end);
   }
   return text;
@@ -194,21 +195,21 @@ int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken)
 
 int cli_fail_preset_name(const char *name) {
   char end[SUGGEST_MAX];
-  suggest s;
+  suggest hint;
   if (say_ggml(end, name)) return cli_fail(NULL, "'%s': %s", name, end);
-  suggest_start(&s, name);
-  for (size_t i = 0; i < hu_conversion_count(); i++) suggest_offer(&s, hu_conversion_at(i).name);
-  for (size_t i = 0; cli_ggml_name(i); i++) suggest_offer(&s, cli_ggml_name(i));
-  return cli_fail(NULL, "preset '%s': no such name%s", name, suggest_end(end, &s, "`halfulp presets` lists them"));
+  suggest_start(&hint, name);
+  for (size_t i = 0; i < hu_conversion_count(); i++) suggest_offer(&hint, hu_conversion_at(i).name);
+  for (size_t i = 0; cli_ggml_name(i); i++) suggest_offer(&hint, cli_ggml_name(i));
+  return cli_fail(NULL, "preset '%s': no such name%s", name, suggest_end(end, &hint, "`halfulp presets` lists them"));
 }
 
 int cli_fail_model_name(const char *part) {
   char end[SUGGEST_MAX];
-  suggest s;
-  suggest_start(&s, part);
+  suggest hint;
+  suggest_start(&hint, part);
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    if (hu_accum_preset_at(&p, i) == HU_OK) suggest_offer(&s, p.name);
+    hu_accum_preset preset;
+    if (hu_accum_preset_at(&preset, i) == HU_OK) suggest_offer(&hint, preset.name);
   }
-  return cli_fail(NULL, "models: no name contains '%s'%s", part, suggest_end(end, &s, "`halfulp models` lists all"));
+  return cli_fail(NULL, "models: no name contains '%s'%s", part, suggest_end(end, &hint, "`halfulp models` lists all"));
 }

@@ -10,14 +10,14 @@
 #include <strings.h>
 
 static uint64_t bits_of(double x) {
-  uint64_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
 }
 
-static double of_bits(uint64_t u) {
+static double of_bits(uint64_t bits) {
   double x;
-  memcpy(&x, &u, sizeof x);
+  memcpy(&x, &bits, sizeof x);
   return x;
 }
 
@@ -71,14 +71,14 @@ int number_parse(number *z, const char *text) {
   return 1;
 }
 
-int number_suffices(number z, hu_format f, hu_mode mode) {
+int number_suffices(number z, hu_format format, hu_mode mode) {
   if (z.exact) return 1;
-  hu_limits l = hu_limits_of(f);
+  hu_limits limits = hu_limits_of(format);
   int random = mode.bits + (mode.bits ? 1 : 0);
-  int digits = f.m + 1 + random + 2; /* the last two: is it a tie, is there anything at all below */
+  int digits = format.m + 1 + random + 2; /* the last two: is it a tie, is there anything at all below */
   int normal = fabs(z.value) >= 0x1p-1022;
   /* The binary64 number has 53 digits, or all down to 2^-1074; tininess looks one digit further down. */
-  return digits <= 53 && (normal || l.emin - 1 - f.m - random - 2 >= -1074);
+  return digits <= 53 && (normal || limits.emin - 1 - format.m - random - 2 >= -1074);
 }
 
 static int hex_value(char c) {
@@ -92,9 +92,9 @@ int hex_parse(uint64_t *z, const char *text, unsigned digits) {
   uint64_t x = 0;
   if (strlen(text) != digits || digits > 16) return 0;
   for (; *text; text++) {
-    int d = hex_value(*text);
-    if (d < 0) return 0;
-    x = x << 4 | (unsigned)d;
+    int digit = hex_value(*text);
+    if (digit < 0) return 0;
+    x = x << 4 | (unsigned)digit;
   }
   *z = x;
   return 1;
@@ -128,8 +128,8 @@ const char *number_hex_parts(char text[NUMBER_TEXT_MAX], int negative, uint64_t 
 }
 
 const char *number_hex(char text[NUMBER_TEXT_MAX], double x) {
-  uint64_t u = bits_of(x), fraction = u & 0xFFFFFFFFFFFFFu;
-  int field = (int)(u >> 52 & 0x7FF), negative = (int)(u >> 63);
+  uint64_t bits = bits_of(x), fraction = bits & 0xFFFFFFFFFFFFFu;
+  int field = (int)(bits >> 52 & 0x7FF), negative = (int)(bits >> 63);
   if (field == 0x7FF) {
     snprintf(text, NUMBER_TEXT_MAX, fraction ? "nan" : negative ? "-inf" : "inf");
     return text;
@@ -143,12 +143,12 @@ static int digits_of(char digits[18], double x, int count) {
   char text[NUMBER_TEXT_MAX];
   snprintf(text, sizeof text, "%.*e", count - 1, fabs(x));
   size_t n = 0;
-  const char *p = text;
-  for (; *p && *p != 'e'; p++)
-    if (*p != '.') digits[n++] = *p;
+  const char *at = text;
+  for (; *at && *at != 'e'; at++)
+    if (*at != '.') digits[n++] = *at;
   while (n > 1 && digits[n - 1] == '0') n--;
   digits[n] = 0;
-  return (int)strtol(p + 1, NULL, 10);
+  return (int)strtol(at + 1, NULL, 10);
 }
 
 /* Writes no exponent from 1e-5 up to 1e16, where digits and zeros can still be counted: 240, 0.00005, 1000000. */
@@ -192,4 +192,4 @@ const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most) {
   return decimal(text, x, whole > most && whole <= 16 ? whole : most);
 }
 
-unsigned code_digits(hu_format f) { return (hu_limits_of(f).width + 3) / 4; }
+unsigned code_digits(hu_format format) { return (hu_limits_of(format).width + 3) / 4; }

@@ -21,10 +21,10 @@ typedef struct number {
 /* Reads a decimal or C99 hexadecimal number, inf, infinity, nan (any case, signs allowed): the whole of text. Returns
  * 1, or 0 for another text. */
 int number_parse(number *z, const char *text);
-/* Returns 1 if rounding z.value into f by mode is rounding the text's own number. Always true of exact numbers; else
- * the last bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one more)
- * random ones, one to see ties. */
-int number_suffices(number z, hu_format f, hu_mode mode);
+/* Returns 1 if rounding z.value into `format` by mode is rounding the text's own number. Always true of exact numbers;
+ * else the last bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one
+ * more) random ones, one to see ties. */
+int number_suffices(number z, hu_format format, hu_mode mode);
 /* Reads exactly `digits` hexadecimal digits, at most 16. Returns 1, or 0 (then *z is untouched). */
 int hex_parse(uint64_t *z, const char *text, unsigned digits);
 /* Reads 1 to 16 hexadecimal digits, with or without 0x, of no value above max. */
@@ -45,6 +45,6 @@ const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most);
 #define DECIMAL(x) number_decimal((char[NUMBER_TEXT_MAX]){0}, x)
 #define ROUNDED(x, most) number_rounded((char[NUMBER_TEXT_MAX]){0}, x, most)
 /* Returns the number of hexadecimal digits of a code, (width + 3) / 4. */
-unsigned code_digits(hu_format f);
+unsigned code_digits(hu_format format);
 
 #endif

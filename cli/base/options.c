@@ -20,14 +20,14 @@ static const cli_option common[] = {
     {'V', "version", NULL, "the version"},
     {0}};
 
-static int key_of(const cli_option *o) { return o->key & (CLI_REPEATS - 1); }
+static int key_of(const cli_option *option) { return option->key & (CLI_REPEATS - 1); }
 
 /* Writes "-f, --format", or where it has no letter "--amax". */
-static const char *option_name(char text[64], const cli_option *o) {
-  if (key_of(o) < 256)
-    snprintf(text, 64, "-%c, --%s", key_of(o), o->name);
+static const char *option_name(char text[64], const cli_option *option) {
+  if (key_of(option) < 256)
+    snprintf(text, 64, "-%c, --%s", key_of(option), option->name);
   else
-    snprintf(text, 64, "--%s", o->name);
+    snprintf(text, 64, "--%s", option->name);
   return text;
 }
 
@@ -65,20 +65,21 @@ static void print_paragraphs(const char *text) {
   }
 }
 
-static void print_option(const cli_option *o) {
+static void print_option(const cli_option *option) {
   enum { LEFT = 29 };
   char name[64], left[128], said[512];
-  int n = snprintf(left, sizeof left, "  %s%s%s%s", key_of(o) < 256 ? "" : "    ", option_name(name, o),
-                   o->value ? " " : "", o->value ? o->value : "");
-  snprintf(said, sizeof said, "%s%s", o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
+  int n = snprintf(left, sizeof left, "  %s%s%s%s", key_of(option) < 256 ? "" : "    ", option_name(name, option),
+                   option->value ? " " : "", option->value ? option->value : "");
+  snprintf(said, sizeof said, "%s%s", option->help, option->key & CLI_REPEATS ? "; may be repeated" : "");
   printf("%-28s ", left);
   cli_print_folded(said, strlen(said), n < LEFT ? LEFT : (size_t)n + 1, LEFT);
 }
 
 /* Prints where --round and its options are explained. */
 static void print_rounding(const cli_command *c) {
-  for (const cli_option *o = c->options; o->key; o++)
-    if (key_of(o) == 'r' && !strcmp(o->name, "round")) printf("\n`halfulp help rounding` explains MODE and POLICY.\n");
+  for (const cli_option *option = c->options; option->key; option++)
+    if (key_of(option) == 'r' && !strcmp(option->name, "round"))
+      printf("\n`halfulp help rounding` explains MODE and POLICY.\n");
 }
 
 int cli_help_rounding(void) {
@@ -115,8 +116,8 @@ static int print_help(const cli_command *c) {
   print_paragraphs(c->details);
   print_rounding(c);
   printf("\nOptions:\n");
-  for (const cli_option *o = c->options; o->key; o++) print_option(o);
-  for (const cli_option *o = common; o->key; o++) print_option(o);
+  for (const cli_option *option = c->options; option->key; option++) print_option(option);
+  for (const cli_option *option = common; option->key; option++) print_option(option);
   printf("\nExamples:\n%s\n", c->examples);
   return CLI_OK;
 }
@@ -128,34 +129,34 @@ typedef struct tables {
   size_t letter_count, long_count;
 } tables;
 
-static void add_letter(tables *t, char letter, int takes) {
-  if (t->letter_count + 3 > sizeof t->letters) return;
-  t->letters[t->letter_count++] = letter;
-  if (takes) t->letters[t->letter_count++] = ':';
+static void add_letter(tables *names, char letter, int takes) {
+  if (names->letter_count + 3 > sizeof names->letters) return;
+  names->letters[names->letter_count++] = letter;
+  if (takes) names->letters[names->letter_count++] = ':';
 }
 
-static void add_long(tables *t, const char *name, int takes, int value) {
-  if (t->long_count + 1 == OPTIONS_MAX) return;
-  t->longs[t->long_count++] = (struct option){name, takes ? required_argument : no_argument, NULL, value};
+static void add_long(tables *names, const char *name, int takes, int value) {
+  if (names->long_count + 1 == OPTIONS_MAX) return;
+  names->longs[names->long_count++] = (struct option){name, takes ? required_argument : no_argument, NULL, value};
 }
 
 /* Fills both so that the operands come one by one (-), and a missing argument differs from an unknown option (:). */
-static void fill_tables(const cli_command *c, tables *t) {
-  memset(t, 0, sizeof *t);
-  add_letter(t, '-', 1);
-  for (const cli_option *o = c->options; o->key; o++) {
-    add_long(t, o->name, o->value != NULL, key_of(o));
-    if (key_of(o) < 256) add_letter(t, (char)key_of(o), o->value != NULL);
+static void fill_tables(const cli_command *c, tables *names) {
+  memset(names, 0, sizeof *names);
+  add_letter(names, '-', 1);
+  for (const cli_option *option = c->options; option->key; option++) {
+    add_long(names, option->name, option->value != NULL, key_of(option));
+    if (key_of(option) < 256) add_letter(names, (char)key_of(option), option->value != NULL);
   }
-  for (const cli_option *o = common; o->key; o++) {
-    add_long(t, o->name, 0, o->key);
-    add_letter(t, (char)o->key, 0);
+  for (const cli_option *option = common; option->key; option++) {
+    add_long(names, option->name, 0, option->key);
+    add_letter(names, (char)option->key, 0);
   }
 }
 
 static int has_letter(const cli_command *c, char letter) {
-  for (const cli_option *o = c->options; o->key; o++)
-    if (key_of(o) == letter) return 1;
+  for (const cli_option *option = c->options; option->key; option++)
+    if (key_of(option) == letter) return 1;
   return strchr("qhV", letter) != NULL;
 }
 
@@ -171,21 +172,22 @@ static int is_negative(const cli_command *c, const char *text) {
 static int wrong_word(const cli_command *c, const char *argument) {
   char word[SUGGEST_WORD], offered[SUGGEST_WORD], end[SUGGEST_MAX], otherwise[64];
   size_t n = strcspn(argument, "=");
-  suggest s;
+  suggest hint;
   snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
   snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
-  suggest_start(&s, word);
-  for (const cli_option *o = c->options; o->key; o++) {
-    if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
-    snprintf(offered, sizeof offered, "--%s", o->name);
-    suggest_offer(&s, offered);
+  suggest_start(&hint, word);
+  for (const cli_option *option = c->options; option->key; option++) {
+    if (!strcmp(word + 2, option->name))
+      return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
+    snprintf(offered, sizeof offered, "--%s", option->name);
+    suggest_offer(&hint, offered);
   }
-  for (const cli_option *o = common; o->key; o++) {
-    if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument", c->name, word);
-    snprintf(offered, sizeof offered, "--%s", o->name);
-    suggest_offer(&s, offered);
+  for (const cli_option *option = common; option->key; option++) {
+    if (!strcmp(word + 2, option->name)) return cli_fail(NULL, "%s: %s takes no argument", c->name, word);
+    snprintf(offered, sizeof offered, "--%s", option->name);
+    suggest_offer(&hint, offered);
   }
-  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &s, otherwise));
+  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &hint, otherwise));
 }
 
 /* Reports a wrong option. argument: the last one that getopt_long has finished; within -abc that is one before. */
@@ -209,12 +211,12 @@ static int check_again(const cli_command *c, int key, const char *value) {
   char name[64];
   int i = 0;
   while (c->options[i].key && key_of(&c->options[i]) != key) i++;
-  const cli_option *o = &c->options[i];
-  if (o->key) given_now.is[i] = 1;
-  if (!o->key || !o->value || o->key & CLI_REPEATS) return CLI_OK;
+  const cli_option *option = &c->options[i];
+  if (option->key) given_now.is[i] = 1;
+  if (!option->key || !option->value || option->key & CLI_REPEATS) return CLI_OK;
   if (given_now.value[i])
-    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name, option_name(name, o),
-                    given_now.value[i], value);
+    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name,
+                    option_name(name, option), given_now.value[i], value);
   given_now.value[i] = value;
   return CLI_OK;
 }
@@ -229,10 +231,10 @@ static int check_count(const cli_command *c, char **operands, int count) {
 }
 
 /* Moves operands to the front, over arguments that have been read. */
-int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
+int cli_parse(const cli_command *command, void *context, int argc, char **argv, char ***operands, int *count) {
   enum { OPERAND = 1 }; /* what getopt_long calls one */
-  tables t;
-  fill_tables(command, &t);
+  tables names;
+  fill_tables(command, &names);
   *operands = argv + 1;
   *count = 0;
   memset(&given_now, 0, sizeof given_now);
@@ -240,7 +242,7 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
   optind = 1;
   for (;;) {
     int negative = optind < argc && is_negative(command, argv[optind]);
-    int key = negative ? OPERAND : getopt_long(argc, argv, t.letters, t.longs, NULL);
+    int key = negative ? OPERAND : getopt_long(argc, argv, names.letters, names.longs, NULL);
     if (key == -1) break;
     if (key == OPERAND) (*operands)[(*count)++] = negative ? argv[optind++] : optarg;
     if (key == OPERAND) continue;
@@ -250,7 +252,7 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
     if (key == 'q') continue;
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
     if (check_again(command, key, optarg)) return CLI_BAD;
-    if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
+    if (command->set(context, key, optarg) != CLI_OK) return CLI_BAD;
   }
   while (optind < argc) (*operands)[(*count)++] = argv[optind++];
   return check_count(command, *operands, *count);
@@ -259,15 +261,15 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
 int cli_mode_check(const cli_command *command, int mode, const char *const *names) {
   char name[64], text[256] = "";
   for (int i = 0; command->options[i].key; i++) {
-    const cli_option *o = &command->options[i];
-    int modes = o->key / CLI_FOR(0);
+    const cli_option *option = &command->options[i];
+    int modes = option->key / CLI_FOR(0);
     if (!given_now.is[i] || !modes || modes >> mode & 1) continue;
     for (int k = 0, first = 1; k < CLI_MODES_MAX; k++) {
       size_t n = strlen(text);
       if (modes >> k & 1) snprintf(text + n, sizeof text - n, "%s%s", first ? "" : " or ", names[k]);
       if (modes >> k & 1) first = 0;
     }
-    return cli_fail(NULL, "%s: %s is for %s; see `halfulp %s --help`", command->name, option_name(name, o), text,
+    return cli_fail(NULL, "%s: %s is for %s; see `halfulp %s --help`", command->name, option_name(name, option), text,
                     command->name);
   }
   return CLI_OK;
@@ -285,16 +287,16 @@ int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, 
   return CLI_OK;
 }
 
-int cli_read_format(hu_format *f, const char *text) { return cli_read_format_or(f, text, 0); }
+int cli_read_format(hu_format *format, const char *text) { return cli_read_format_or(format, text, 0); }
 
-int cli_read_format_or(hu_format *f, const char *text, unsigned taken) {
+int cli_read_format_or(hu_format *format, const char *text, unsigned taken) {
   size_t where = 0;
   const char *axis = "";
-  hu_status s = hu_format_parse_axis(f, text, &where, &axis);
-  if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME || (s == HU_E_TEXT && strncmp(text, "fp(", 3)))
+  hu_status status = hu_format_parse_axis(format, text, &where, &axis);
+  if (status == HU_OK) return CLI_OK;
+  if (status == HU_E_NAME || (status == HU_E_TEXT && strncmp(text, "fp(", 3)))
     return cli_fail_name("format", text, strlen(text), taken);
-  if (s == HU_E_TEXT)
+  if (status == HU_E_TEXT)
     return where < strlen(text)
                ? cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1, text + where)
                : cli_fail(NULL, "format '%s': something is missing at the end", text);

@@ -79,17 +79,19 @@ int output_fail(const char *path, int error) {
 
 /* ---- temporary files ---- */
 
-int draft_open(output_draft *d, const char *path) {
-  *d = (output_draft){cli_follow_links(path), NULL, -1};
-  int error = d->real ? cli_temporary_open(&d->fd, &d->temporary, d->real) : ENOMEM;
+int draft_open(output_draft *draft, const char *path) {
+  *draft = (output_draft){cli_follow_links(path), NULL, -1};
+  int error = draft->real ? cli_temporary_open(&draft->fd, &draft->temporary, draft->real) : ENOMEM;
   if (error)
-    draft_end(d, 0);
+    draft_end(draft, 0);
   else
-    held_temporary(d->temporary);
+    held_temporary(draft->temporary);
   return error;
 }
 
-int draft_write(output_draft *d, const cli_piece *pieces, size_t count) { return write_pieces(d->fd, pieces, count); }
+int draft_write(output_draft *draft, const cli_piece *pieces, size_t count) {
+  return write_pieces(draft->fd, pieces, count);
+}
 
 /* Gives a new file the permissions of an ordinary creation; mkstemp's are for the owner alone. */
 static int give_permissions(int fd, const char *path) {
@@ -100,30 +102,30 @@ static int give_permissions(int fd, const char *path) {
   return fchmod(fd, wanted) ? errno : 0;
 }
 
-int draft_flush(const output_draft *d) {
-  int error = held_changed() ? EFAULT : give_permissions(d->fd, d->real);
-  if (!error && fsync(d->fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
+int draft_flush(const output_draft *draft) {
+  int error = held_changed() ? EFAULT : give_permissions(draft->fd, draft->real);
+  if (!error && fsync(draft->fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
   return error;
 }
 
-int draft_publish(const output_draft *d) { return rename(d->temporary, d->real) ? errno : 0; }
+int draft_publish(const output_draft *draft) { return rename(draft->temporary, draft->real) ? errno : 0; }
 
-void draft_end(output_draft *d, int discard) {
-  if (d->fd >= 0 && discard) unlink(d->temporary);
-  if (d->fd >= 0) close(d->fd);
-  held_forget(d->temporary);
-  free(d->temporary);
-  free(d->real);
-  *d = (output_draft){NULL, NULL, -1};
+void draft_end(output_draft *draft, int discard) {
+  if (draft->fd >= 0 && discard) unlink(draft->temporary);
+  if (draft->fd >= 0) close(draft->fd);
+  held_forget(draft->temporary);
+  free(draft->temporary);
+  free(draft->real);
+  *draft = (output_draft){NULL, NULL, -1};
 }
 
 /* Gives the temporary file its name, unless there was an error. */
-static int finish(output_draft *d, int error) {
-  if (!error) error = draft_flush(d);
+static int finish(output_draft *draft, int error) {
+  if (!error) error = draft_flush(draft);
   if (!error && output_interrupted()) error = EINTR;
-  if (!error) error = draft_publish(d);
-  if (!error) cli_leftovers_remove(d->real);
-  draft_end(d, error);
+  if (!error) error = draft_publish(draft);
+  if (!error) cli_leftovers_remove(draft->real);
+  draft_end(draft, error);
   return error;
 }
 
@@ -141,11 +143,11 @@ static int write_special(const char *path, const cli_piece *pieces, size_t count
 }
 
 static int write_file(const char *path, const cli_piece *pieces, size_t count) {
-  output_draft d;
+  output_draft draft;
   sigset_t before;
   output_hold(&before);
-  int error = draft_open(&d, path);
-  if (!error) error = finish(&d, draft_write(&d, pieces, count));
+  int error = draft_open(&draft, path);
+  if (!error) error = finish(&draft, draft_write(&draft, pieces, count));
   output_release(&before);
   return error;
 }
@@ -186,11 +188,11 @@ int cli_own_text(const char *path, void (*print)(FILE *out, const void *what), c
 
 int cli_file_try(const char *path) {
   sigset_t before;
-  output_draft d;
+  output_draft draft;
   if (cli_is_stream(path) || cli_is_special(path)) return CLI_OK;
   output_hold(&before);
-  int error = draft_open(&d, path);
-  if (!error) draft_end(&d, 1);
+  int error = draft_open(&draft, path);
+  if (!error) draft_end(&draft, 1);
   output_release(&before);
   return error ? output_fail(path, error) : CLI_OK;
 }
@@ -201,11 +203,11 @@ int cli_output_open(cli_output *output, const char *path) {
   *output = (cli_output){path, NULL, NULL, -1, 0, {{0}}};
   if (cli_is_stream(path) || cli_is_special(path)) return cli_fail(path, "cannot write: an ordinary file is required");
   output_hold(&output->before);
-  output_draft d;
-  output->error = draft_open(&d, path);
-  output->real = d.real;
-  output->temporary = d.temporary;
-  output->fd = d.fd;
+  output_draft draft;
+  output->error = draft_open(&draft, path);
+  output->real = draft.real;
+  output->temporary = draft.temporary;
+  output->fd = draft.fd;
   return output->error ? cli_output_close(output, 1) : CLI_OK;
 }
 
@@ -221,9 +223,9 @@ int cli_output_stopped(cli_output *output) {
 }
 
 int cli_output_close(cli_output *output, int keep) {
-  output_draft d = {output->real, output->temporary, output->fd};
+  output_draft draft = {output->real, output->temporary, output->fd};
   int error = output->error;
-  if (d.fd >= 0) error = finish(&d, error || keep ? error : ECANCELED);
+  if (draft.fd >= 0) error = finish(&draft, error || keep ? error : ECANCELED);
   output_release(&output->before);
   if (!error) return CLI_OK;
   return keep ? output_fail(output->path, error) : CLI_BAD;

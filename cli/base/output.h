@@ -13,14 +13,14 @@ typedef struct output_draft {
 
 /* All return 0, or errno; of an input that has changed meanwhile EFAULT, with which writing its bytes fails, too. After
  * an error of draft_open there is nothing to free. */
-int draft_open(output_draft *d, const char *path);
-int draft_write(output_draft *d, const cli_piece *pieces, size_t count);
+int draft_open(output_draft *draft, const char *path);
+int draft_write(output_draft *draft, const cli_piece *pieces, size_t count);
 /* Sets the file's permissions, and puts its bytes on the disk; asks once more whether an input has changed. */
-int draft_flush(const output_draft *d);
+int draft_flush(const output_draft *draft);
 /* Gives the file its name. */
-int draft_publish(const output_draft *d);
+int draft_publish(const output_draft *draft);
 /* Closes and frees; discard: the temporary file goes, too. Sets errno to nothing in particular. */
-void draft_end(output_draft *d, int discard);
+void draft_end(output_draft *draft, int discard);
 
 /* Holds the signals that end the command from here to output_release, where a pending one takes effect. */
 void output_hold(sigset_t *before);

@@ -64,11 +64,12 @@ int cli_same_file(const char *x, const char *y) {
   int there = (stat(x, &a) == 0) + (stat(y, &b) == 0);
   if (there == 1) return 0;
   if (there == 2) return same_place(&a, &b);
-  char *p = cli_follow_links(x), *q = cli_follow_links(y);
-  const char *u = p ? find_folder(&a, p) : NULL, *v = q ? find_folder(&b, q) : NULL;
-  int same = u && v ? same_place(&a, &b) && !strcmp(u, v) : !strcmp(x, y);
-  free(p);
-  free(q);
+  char *target_x = cli_follow_links(x), *target_y = cli_follow_links(y);
+  const char *name_x = target_x ? find_folder(&a, target_x) : NULL,
+             *name_y = target_y ? find_folder(&b, target_y) : NULL;
+  int same = name_x && name_y ? same_place(&a, &b) && !strcmp(name_x, name_y) : !strcmp(x, y);
+  free(target_x);
+  free(target_y);
   return same;
 }
 
@@ -141,7 +142,7 @@ static uint32_t hash_of(const char *text) {
 static void mark_name(char name[sizeof CLI_TEMPORARY], const char *path) {
   strcpy(name, CLI_TEMPORARY);
   uint32_t hash = hash_of(last_name(path));
-  for (char *p = strchr(name, 'X'), *end = p + CLI_MARK; p < end; p++, hash /= 62) *p = marks[hash % 62];
+  for (char *at = strchr(name, 'X'), *end = at + CLI_MARK; at < end; at++, hash /= 62) *at = marks[hash % 62];
 }
 
 /* Returns 1 if it is locked, or cannot be, and no one has removed it between its making and the lock. */
@@ -195,8 +196,9 @@ static size_t remove_all(int folder, const char *begin, size_t length) {
   DIR *list = fd < 0 ? NULL : fdopendir(fd);
   if (!list && fd >= 0) close(fd);
   if (!list) return 0;
-  for (const struct dirent *e; (e = readdir(list)) != NULL;)
-    if (cli_is_temporary(e->d_name) && !strncmp(e->d_name, begin, length)) count += remove_stale(folder, e->d_name);
+  for (const struct dirent *entry; (entry = readdir(list)) != NULL;)
+    if (cli_is_temporary(entry->d_name) && !strncmp(entry->d_name, begin, length))
+      count += remove_stale(folder, entry->d_name);
   closedir(list);
   return count;
 }

@@ -12,9 +12,9 @@
 #include "cli/base/cli.h"
 
 double progress_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static int columns(void) {
@@ -23,9 +23,9 @@ static int columns(void) {
   return size.ws_col;
 }
 
-void progress_start(progress *p, const char *what, uint64_t total) {
-  double t = progress_seconds();
-  *p = (progress){what, total, t, t, !cli_quiet() && isatty(STDERR_FILENO), 0, NULL, 0};
+void progress_start(progress *bar, const char *what, uint64_t total) {
+  double seconds = progress_seconds();
+  *bar = (progress){what, total, seconds, seconds, !cli_quiet() && isatty(STDERR_FILENO), 0, NULL, 0};
 }
 
 /* Writes "12 s left  "; from some minutes and hours on in these. */
@@ -43,34 +43,34 @@ static int fitting(const char *note, size_t room) {
   size_t n = strlen(note);
   while (n > room) {
     const char *cut = NULL;
-    for (const char *p = strstr(note, "  "); p && p < note + n; p = strstr(p + 2, "  ")) cut = p;
+    for (const char *at = strstr(note, "  "); at && at < note + n; at = strstr(at + 2, "  ")) cut = at;
     if (!cut) return (int)room;
     n = (size_t)(cut - note);
   }
   return (int)n;
 }
 
-void progress_at(progress *p, uint64_t done) {
+void progress_at(progress *shown, uint64_t done) {
   enum { WIDTH = 40, NARROW = 8, ROOMY = 60, TIGHT = 40 };
   char bar[WIDTH + 4] = "", text[400], left[32] = "";
-  if (!p->terminal || !p->total) return;
-  double t = progress_seconds();
-  if (t - p->start < 0.5 || t - p->drawn < 0.1) return;
-  p->drawn = t;
-  p->shown = 1;
-  int room = columns() - 1, width = !p->note ? WIDTH : room < ROOMY ? NARROW / 2 : NARROW;
-  double part = (double)done / (double)p->total, before = (double)p->first / (double)p->total;
+  if (!shown->terminal || !shown->total) return;
+  double seconds = progress_seconds();
+  if (seconds - shown->start < 0.5 || seconds - shown->drawn < 0.1) return;
+  shown->drawn = seconds;
+  shown->shown = 1;
+  int room = columns() - 1, width = !shown->note ? WIDTH : room < ROOMY ? NARROW / 2 : NARROW;
+  double part = (double)done / (double)shown->total, before = (double)shown->first / (double)shown->total;
   if (room >= TIGHT) {
     memset(bar, '.', (size_t)width + 2);
     memset(bar + 1, '#', (size_t)(part * width));
     bar[0] = '[';
     bar[width + 1] = ']';
     bar[width + 2] = ' ';
-    if (part - before > 0.02) put_left(left, (t - p->start) * (1 - part) / (part - before));
+    if (part - before > 0.02) put_left(left, (seconds - shown->start) * (1 - part) / (part - before));
   }
-  int n = snprintf(text, sizeof text, "%s %s%3d%% %s", p->what, bar, (int)(part * 100), left);
-  if (p->note && n < room) {
-    snprintf(text + n, sizeof text - (size_t)n, "%.*s", fitting(p->note, (size_t)(room - n)), p->note);
+  int n = snprintf(text, sizeof text, "%s %s%3d%% %s", shown->what, bar, (int)(part * 100), left);
+  if (shown->note && n < room) {
+    snprintf(text + n, sizeof text - (size_t)n, "%.*s", fitting(shown->note, (size_t)(room - n)), shown->note);
   }
   fprintf(stderr, "\r%.*s\033[K", room, text);
   fflush(stderr);
@@ -83,6 +83,6 @@ int progress_due(double *last) {
   return due;
 }
 
-void progress_end(progress *p) {
-  if (p->shown) fprintf(stderr, "\r\033[K");
+void progress_end(progress *bar) {
+  if (bar->shown) fprintf(stderr, "\r\033[K");
 }

@@ -17,9 +17,9 @@ typedef struct progress {
   uint64_t first; /* how much had been done at the start; set after it */
 } progress;
 
-void progress_start(progress *p, const char *what, uint64_t total);
-void progress_at(progress *p, uint64_t done);
-void progress_end(progress *p);
+void progress_start(progress *bar, const char *what, uint64_t total);
+void progress_at(progress *bar, uint64_t done);
+void progress_end(progress *bar);
 /* Returns 1 once every ten seconds, for a line of cli_note on work of unknown length, and never in the first ten.
  * *last: the time of the last one, 0 at the start. */
 int progress_due(double *last);

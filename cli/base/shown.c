@@ -28,11 +28,11 @@ size_t cli_character(const char *text) {
 }
 
 void cli_clean(char *text) {
-  for (unsigned char *p = (unsigned char *)text; *p;) {
+  for (unsigned char *at = (unsigned char *)text; *at;) {
     uint32_t c = 0;
-    size_t n = character(&c, p);
-    if (!n || is_control(c)) memset(p, '?', n ? n : 1);
-    p += n ? n : 1;
+    size_t n = character(&c, at);
+    if (!n || is_control(c)) memset(at, '?', n ? n : 1);
+    at += n ? n : 1;
   }
 }
 

@@ -17,19 +17,19 @@ typedef struct table {
 } table;
 
 /* Takes both paths over, which may be NULL: then nothing is written. Opens no file. */
-void table_start(table *t, const char *const *names, size_t columns, char *csv, char *json);
-void table_free(table *t);
+void table_start(table *data, const char *const *names, size_t columns, char *csv, char *json);
+void table_free(table *data);
 /* All below return 0, or an exit code after an error line. */
 /* Makes new files, with the head alone, instead of old ones. */
-int table_create(table *t);
+int table_create(table *data);
 /* Reads the rows of the CSV file whose first number is at most `last`. A last line without an end, of a run that was
  * killed, is left out. */
-int table_read_back(table *t, double last);
+int table_read_back(table *data, double last);
 /* Writes both files again with the rows that are in memory, and opens them for more. */
-int table_rewrite(table *t);
+int table_rewrite(table *data);
 /* Puts the rows on the disk. */
-int table_sync(const table *t);
+int table_sync(const table *data);
 /* Adds a row, in memory and in the files. */
-int table_add(table *t, const double *row);
+int table_add(table *data, const double *row);
 
 #endif

@@ -6,11 +6,11 @@
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
 
-const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
-  const char *id = hu_format_id(f);
+const char *cli_format_name(char text[CLI_NAME_MAX], hu_format format) {
+  const char *id = hu_format_id(format);
   if (id)
     snprintf(text, CLI_NAME_MAX, "%s", id);
-  else if (hu_format_text(text, CLI_NAME_MAX, f) == 0)
+  else if (hu_format_text(text, CLI_NAME_MAX, format) == 0)
     snprintf(text, CLI_NAME_MAX, "(no format)");
   return text;
 }
@@ -18,25 +18,25 @@ const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
 /* Returns 1 if the word is one of the list, whose words have a blank between them. */
 static int is_among(const char *list, const char *word) {
   size_t n = strlen(word);
-  for (const char *p = strstr(list, word); n && p; p = strstr(p + 1, word))
-    if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return 1;
+  for (const char *at = strstr(list, word); n && at; at = strstr(at + 1, word))
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return 1;
   return 0;
 }
 
-hu_format_entry cli_format_entry(hu_format f, const char *given) {
-  hu_format_entry found = {NULL, NULL, NULL, NULL, f};
+hu_format_entry cli_format_entry(hu_format format, const char *given) {
+  hu_format_entry found = {NULL, NULL, NULL, NULL, format};
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry entry = hu_format_at(i);
-    if (!hu_format_equal(entry.format, f)) continue;
+    if (!hu_format_equal(entry.format, format)) continue;
     if (!strcmp(entry.id, given) || is_among(entry.aliases, given)) return entry;
     if (!found.id) found = entry;
   }
   return found;
 }
 
-const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given) {
-  if (!given || strchr(given, '(') || strlen(given) >= CLI_NAME_MAX) return cli_format_name(text, f);
-  hu_format_entry entry = cli_format_entry(f, given);
+const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format format, const char *given) {
+  if (!given || strchr(given, '(') || strlen(given) >= CLI_NAME_MAX) return cli_format_name(text, format);
+  hu_format_entry entry = cli_format_entry(format, given);
   return strcpy(text, entry.id && is_among(entry.aliases, given) ? entry.id : given);
 }
 
@@ -62,15 +62,15 @@ static size_t put_character(FILE *out, const char *text) {
 
 void cli_json_string(FILE *out, const char *text) {
   fputc('"', out);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\')
-      fprintf(out, "\\%c", *p);
-    else if (*p < 0x20)
-      fprintf(out, "\\u%04x", *p);
-    else if (*p < 0x80)
-      fputc(*p, out);
+  for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    if (*at == '"' || *at == '\\')
+      fprintf(out, "\\%c", *at);
+    else if (*at < 0x20)
+      fprintf(out, "\\u%04x", *at);
+    else if (*at < 0x80)
+      fputc(*at, out);
     else
-      p += put_character(out, (const char *)p) - 1;
+      at += put_character(out, (const char *)at) - 1;
   }
   fputc('"', out);
 }
@@ -104,9 +104,10 @@ enum { EVENT_KINDS = 10 };
 static const char *const event_names[EVENT_KINDS] = {"overflow", "saturated", "underflow", "to_zero", "subnormal",
                                                      "inexact",  "invalid",   "nan_in",    "inf_in",  "divide_by_zero"};
 
-static void list_counts(uint64_t counts[EVENT_KINDS], const hu_events *e) {
-  const uint64_t all[EVENT_KINDS] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
-                                     e->inexact,  e->invalid,   e->nan_in,    e->inf_in,  e->divide_by_zero};
+static void list_counts(uint64_t counts[EVENT_KINDS], const hu_events *events) {
+  const uint64_t all[EVENT_KINDS] = {events->overflow,  events->saturated,     events->underflow, events->to_zero,
+                                     events->subnormal, events->inexact,       events->invalid,   events->nan_in,
+                                     events->inf_in,    events->divide_by_zero};
   memcpy(counts, all, sizeof all);
 }
 

@@ -26,8 +26,8 @@ static hu_status of(const speed_job *j) { return j->status; }
 
 static void drop(speed_job *j) { free(j); }
 
-static void note(speed_job *j, hu_status s) {
-  if (s != HU_OK) j->status = s;
+static void note(speed_job *j, hu_status status) {
+  if (status != HU_OK) j->status = status;
 }
 
 static hu_status open(speed_job **z, const speed_room *room, unsigned threads) {
@@ -42,57 +42,57 @@ static hu_status open(speed_job **z, const speed_room *room, unsigned threads) {
 }
 
 static hu_status of_format(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status s = open(z, room, threads);
-  if (s == HU_OK) s = hu_format_parse(&(*z)->f, c->format, NULL);
-  if (s == HU_OK && c->text) {
+  hu_status status = open(z, room, threads);
+  if (status == HU_OK) status = hu_format_parse(&(*z)->f, c->format, NULL);
+  if (status == HU_OK && c->text) {
     (*z)->mode.round = HU_SRA;
     (*z)->mode.bits = 32;
   }
-  return s;
+  return status;
 }
 
 static hu_status of_scaling(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status s = open(z, room, threads);
-  return s == HU_OK ? hu_scaling_parse(&(*z)->scaling, c->format, NULL) : s;
+  hu_status status = open(z, room, threads);
+  return status == HU_OK ? hu_scaling_parse(&(*z)->scaling, c->format, NULL) : status;
 }
 
 static hu_status of_s2fp8(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status s = open(z, room, threads);
-  return s == HU_OK ? hu_s2fp8_parse(&(*z)->s2fp8, c->format, NULL) : s;
+  hu_status status = open(z, room, threads);
+  return status == HU_OK ? hu_s2fp8_parse(&(*z)->s2fp8, c->format, NULL) : status;
 }
 
 /* ---- calls ---- */
 
-static void copy(void *p) {
-  speed_job *j = p;
+static void copy(void *context) {
+  speed_job *j = context;
   memcpy(j->z, j->x, SPEED_ELEMENTS * sizeof *j->z);
 }
 
-static void quantize(void *p) {
-  speed_job *j = p;
+static void quantize(void *context) {
+  speed_job *j = context;
   note(j, hu_quantize_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events));
 }
 
-static void encode(void *p) {
-  speed_job *j = p;
+static void encode(void *context) {
+  speed_job *j = context;
   note(j, hu_encode_n(SPEED_ELEMENTS, j->codes, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events));
 }
 
-static void decode(void *p) {
-  speed_job *j = p;
+static void decode(void *context) {
+  speed_job *j = context;
   note(j, hu_decode_n(SPEED_ELEMENTS, j->z, 1, j->codes, 1, j->f, &j->exec));
 }
 
-static void encode_blocks(void *p) {
-  speed_job *j = p;
+static void encode_blocks(void *context) {
+  speed_job *j = context;
   const size_t rows = SPEED_ELEMENTS / COLS;
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, COLS, &j->scaling);
   hu_scaled z = {j->codes, COLS, j->scales, n.block_cols, j->scaling.tensor ? &j->tensor : NULL};
   note(j, hu_scaled_encode(rows, COLS, &z, j->x, COLS, &j->scaling, j->mode, NULL, NULL, &j->exec, &j->events));
 }
 
-static void truncate_s2fp8(void *p) {
-  speed_job *j = p;
+static void truncate_s2fp8(void *context) {
+  speed_job *j = context;
   note(j, hu_s2fp8_truncate_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, &j->s2fp8, j->mode, NULL, NULL, &j->exec, &j->events));
 }
 

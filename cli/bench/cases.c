@@ -13,10 +13,11 @@ const speed_case *speed_case_at(size_t i) {
   return NULL;
 }
 
-static void keep(speed_result *z, const speed_case *c, bench_pair t, int run) {
+static void keep(speed_result *z, const speed_case *c, bench_pair times, int run) {
   const int first = run == 0;
-  const double ratio = z->ratios[run] = t.subject / t.reference;
-  double figure = c->unit[0] == 'G' ? c->count / t.subject : (c->unit[0] == 'n' ? 1e9 : 1e6) * t.subject / c->count;
+  const double ratio = z->ratios[run] = times.subject / times.reference;
+  double figure =
+      c->unit[0] == 'G' ? c->count / times.subject : (c->unit[0] == 'n' ? 1e9 : 1e6) * times.subject / c->count;
   int better = c->unit[0] == 'G' ? figure > z->figure : figure < z->figure;
   if (first || better) z->figure = figure;
   if (first || ratio < z->best) z->best = ratio;
@@ -27,16 +28,16 @@ hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *
                         double seconds) {
   speed_job *job = NULL;
   const double end = bench_now() + seconds;
-  hu_status s = c->prepare(&job, c, room, threads);
-  if (s == HU_OK) { /* once before the clock runs: pages are touched, threads started */
+  hu_status status = c->prepare(&job, c, room, threads);
+  if (status == HU_OK) { /* once before the clock runs: pages are touched, threads started */
     c->reference_call(job);
     c->subject(job);
-    s = c->status(job);
+    status = c->status(job);
   }
-  for (int i = 0; i < SPEED_RUNS && s == HU_OK; i++) {
+  for (int i = 0; i < SPEED_RUNS && status == HU_OK; i++) {
     keep(z, c, bench_for(c->subject, c->reference_call, job, (end - bench_now()) / (SPEED_RUNS - i)), i);
-    s = c->status(job);
+    status = c->status(job);
   }
   c->close(job);
-  return s;
+  return status;
 }

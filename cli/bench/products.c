@@ -24,26 +24,26 @@ static void drop(speed_job *j) {
   free(j);
 }
 
-/* Computes D = A B of values of format f. */
-static void multiply(speed_job *j, hu_format f, const hu_accum *accum) {
+/* Computes D = A B of values of `format`. */
+static void multiply(speed_job *j, hu_format format, const hu_accum *accum) {
   const size_t n = SPEED_SIDE;
   const hu_mode rne = {0};
-  hu_operand a = {j->a, n, f, HU_STORAGE_VALUES, 0}, b = {j->b, n, f, HU_STORAGE_VALUES, 0};
-  hu_result d = {j->d, n, hu_binary32(), HU_STORAGE_VALUES};
-  hu_status s = hu_gemm(n, n, n, &d, &a, &b, NULL, accum, rne, &j->exec, NULL);
-  if (s != HU_OK) j->status = s;
+  hu_operand a = {j->a, n, format, HU_STORAGE_VALUES, 0}, b = {j->b, n, format, HU_STORAGE_VALUES, 0};
+  hu_result result = {j->d, n, hu_binary32(), HU_STORAGE_VALUES};
+  hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, rne, &j->exec, NULL);
+  if (status != HU_OK) j->status = status;
 }
 
-static void subject(void *p) {
-  speed_job *j = p;
+static void subject(void *context) {
+  speed_job *j = context;
   multiply(j, j->f, &j->accum);
 }
 
-static void plain(void *p) {
+static void plain(void *context) {
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  multiply(p, hu_binary32(), &fp32);
+  multiply(context, hu_binary32(), &fp32);
 }
 
 /* Fills both operands with the same values, which format f has. */
@@ -55,8 +55,8 @@ static hu_status fill(speed_job *j) {
     j->a[i] = speed_normal(&state);
     j->b[i] = speed_normal(&state);
   }
-  hu_status s = hu_quantize_n(n, j->a, 1, j->a, 1, j->f, rne, NULL, NULL);
-  return s == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->f, rne, NULL, NULL) : s;
+  hu_status status = hu_quantize_n(n, j->a, 1, j->a, 1, j->f, rne, NULL, NULL);
+  return status == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->f, rne, NULL, NULL) : status;
 }
 
 static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
@@ -69,9 +69,9 @@ static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *r
   j->d = malloc(bytes);
   if (!j->a || !j->b || !j->d) return HU_E_MEMORY;
   j->exec.threads = threads;
-  hu_status s = hu_format_parse(&j->f, c->format, NULL);
-  if (s == HU_OK) s = hu_accum_parse(&j->accum, c->text, NULL);
-  return s == HU_OK ? fill(j) : s;
+  hu_status status = hu_format_parse(&j->f, c->format, NULL);
+  if (status == HU_OK) status = hu_accum_parse(&j->accum, c->text, NULL);
+  return status == HU_OK ? fill(j) : status;
 }
 
 #define OPERATIONS (2e-9 * SPEED_SIDE * SPEED_SIDE * SPEED_SIDE)

@@ -7,9 +7,9 @@
 /* Adds four uniform numbers, which is near enough to a normal one, and quick. */
 float speed_normal(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
-  uint64_t r = *state ^ *state >> 29;
+  uint64_t random = *state ^ *state >> 29;
   float sum = 0;
-  for (int k = 0; k < 4; k++) sum += (float)(r >> (16 * k) & 0xFFFF) - 32767.5f;
+  for (int k = 0; k < 4; k++) sum += (float)(random >> (16 * k) & 0xFFFF) - 32767.5f;
   return sum * (1 / 37837.0f); /* the deviation of the sum */
 }
 

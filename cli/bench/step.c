@@ -36,49 +36,50 @@ static void drop(speed_job *j) {
   free(j);
 }
 
-static void step(speed_job *j, trainee *t) {
+static void step(speed_job *j, trainee *net) {
   hu_loss_scale scale = j->scale;
-  hu_status s = hu_net_feed(t->net, t->input, j->x);
-  if (s == HU_OK) s = hu_net_labels(t->net, j->labels);
-  if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
-  if (s == HU_OK) s = hu_net_backward(t->net, scale.scale);
-  if (s == HU_OK) s = hu_net_update(t->net, &j->optimizer, &j->rule, &scale, NULL, NULL);
-  if (s != HU_OK) j->status = s;
+  hu_status status = hu_net_feed(net->net, net->input, j->x);
+  if (status == HU_OK) status = hu_net_labels(net->net, j->labels);
+  if (status == HU_OK) status = hu_net_forward(net->net, 1, NULL);
+  if (status == HU_OK) status = hu_net_backward(net->net, scale.scale);
+  if (status == HU_OK) status = hu_net_update(net->net, &j->optimizer, &j->rule, &scale, NULL, NULL);
+  if (status != HU_OK) j->status = status;
 }
 
-static void subject(void *p) {
-  speed_job *j = p;
+static void subject(void *context) {
+  speed_job *j = context;
   step(j, &j->low);
 }
 
-static void plain(void *p) {
-  speed_job *j = p;
+static void plain(void *context) {
+  speed_job *j = context;
   step(j, &j->plain);
 }
 
 /* Rounds every operand and result of a product to the format. */
 static hu_status round_products(hu_net *net, const char *format) {
-  hu_product_rounding r = hu_product_rounding_plain();
+  hu_product_rounding rounding = hu_product_rounding_plain();
   hu_rounding into = hu_rounding_keep();
-  hu_status s = hu_rounding_parse(&into, format, NULL);
-  r.x = r.w = r.x_back = r.w_back = r.dz = r.dz_w = r.z_out = r.dx_out = r.dw_out = into;
-  for (int i = 0; i < hu_net_values(net) && s == HU_OK; i++) {
-    s = hu_net_round_product(net, i, &r);
-    if (s == HU_E_SHAPE) s = HU_OK; /* no product makes that value */
+  hu_status status = hu_rounding_parse(&into, format, NULL);
+  rounding.x = rounding.w = rounding.x_back = rounding.w_back = rounding.dz = rounding.dz_w = rounding.z_out =
+      rounding.dx_out = rounding.dw_out = into;
+  for (int i = 0; i < hu_net_values(net) && status == HU_OK; i++) {
+    status = hu_net_round_product(net, i, &rounding);
+    if (status == HU_E_SHAPE) status = HU_OK; /* no product makes that value */
   }
-  return s;
+  return status;
 }
 
 /* Makes a network and its operands; format NULL: binary32. */
-static hu_status open(trainee *t, const char *format, unsigned threads) {
-  t->net = hu_net_new(BATCH, threads);
-  if (!t->net) return HU_E_MEMORY;
-  int x = t->input = hu_net_input(t->net, 1, INPUTS);
-  x = hu_net_relu(t->net, hu_net_linear(t->net, x, UNITS, 1));
-  x = hu_net_linear(t->net, x, CLASSES, 1);
-  hu_status s = hu_net_cross_entropy(t->net, x, 1) < 0 ? hu_net_status(t->net, NULL) : HU_OK;
-  if (s == HU_OK && format) s = round_products(t->net, format);
-  return s == HU_OK ? hu_net_initialize(t->net, 1) : s;
+static hu_status open(trainee *net, const char *format, unsigned threads) {
+  net->net = hu_net_new(BATCH, threads);
+  if (!net->net) return HU_E_MEMORY;
+  int x = net->input = hu_net_input(net->net, 1, INPUTS);
+  x = hu_net_relu(net->net, hu_net_linear(net->net, x, UNITS, 1));
+  x = hu_net_linear(net->net, x, CLASSES, 1);
+  hu_status status = hu_net_cross_entropy(net->net, x, 1) < 0 ? hu_net_status(net->net, NULL) : HU_OK;
+  if (status == HU_OK && format) status = round_products(net->net, format);
+  return status == HU_OK ? hu_net_initialize(net->net, 1) : status;
 }
 
 /* Draws a batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all
@@ -95,10 +96,10 @@ static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *r
   for (uint32_t i = 0; i < BATCH; i++) j->labels[i] = i % CLASSES;
   j->optimizer = hu_optimizer_sgd(hu_binary32());
   j->optimizer.rate = 1e-6;
-  hu_status s = hu_loss_rule_parse(&j->rule, "static(1024)", NULL);
+  hu_status status = hu_loss_rule_parse(&j->rule, "static(1024)", NULL);
   j->scale = hu_loss_scale_start(&j->rule);
-  if (s == HU_OK) s = open(&j->low, c->format, threads);
-  return s == HU_OK ? open(&j->plain, NULL, threads) : s;
+  if (status == HU_OK) status = open(&j->low, c->format, threads);
+  return status == HU_OK ? open(&j->plain, NULL, threads) : status;
 }
 
 #define STEP(name, format) \

@@ -5,10 +5,10 @@
 
 #include "cli/question/vectors.h"
 
-/* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another; d
- * gets an element of D each. 0, or an exit code after an error line. */
+/* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another;
+ * results gets an element of D each. 0, or an exit code after an error line. */
 typedef int id_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                      const void *sb, void *d);
+                      const void *sb, void *results);
 
 typedef struct id_box {
   id_shape shape;
@@ -23,16 +23,16 @@ typedef struct id_box {
 void id_progress(id_box *box);
 
 /* Fills in the answers of rows first ... first + count - 1. 0, or an exit code. */
-int id_ask(id_box *box, id_vectors *v, size_t first, size_t count);
+int id_ask(id_box *box, id_vectors *questions, size_t first, size_t count);
 
 /* A program that is asked by lines, as `halfulp mma` is: standard input and output, one answer for each line, in order.
  * `seconds`: how long an answer may take. */
 typedef struct id_program id_program;
 id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, FILE *log);
 int id_program_answer(void *program, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                      const void *sb, void *d);
+                      const void *sb, void *results);
 /* Ends the program if it does not end by itself when its input does. */
-void id_program_end(id_program *p);
+void id_program_end(id_program *program);
 /* Uses standard input and output of this process instead: questions go out, answers come in. */
 id_program *id_program_beside(const id_shape *shape, double seconds, FILE *log);
 
@@ -42,16 +42,16 @@ id_program *id_program_beside(const id_shape *shape, double seconds, FILE *log);
 typedef struct id_library id_library;
 id_library *id_library_open(const id_shape *shape, const char *path, const char *function, size_t tile);
 int id_library_answer(void *library, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                      const void *sb, void *d);
-void id_library_close(id_library *l);
+                      const void *sb, void *results);
+void id_library_close(id_library *library);
 
 /* A command that is run once for each product of matrices, with the names of four .npy files: A, B and C to read, D to
  * write. */
 typedef struct id_files id_files;
 id_files *id_files_start(const id_shape *shape, char *const *command, int words, size_t tile, double seconds);
 int id_files_answer(void *files, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                    const void *sb, void *d);
-void id_files_end(id_files *f);
+                    const void *sb, void *results);
+void id_files_end(id_files *files);
 
 /* Questions first ... first + count - 1 as one product of tile x n and n x tile: question i is row i and column i, and
  * its answer stands on the diagonal. */
@@ -59,11 +59,11 @@ typedef struct id_tile {
   void *a, *b, *c, *d;
   size_t rows;
 } id_tile;
-int id_tile_make(id_tile *t, const id_shape *shape, size_t rows);
-void id_tile_fill(id_tile *t, const id_shape *shape, size_t first, size_t count, const void *a, const void *b,
+int id_tile_make(id_tile *tile, const id_shape *shape, size_t rows);
+void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t count, const void *a, const void *b,
                   const void *c);
-void id_tile_take(const id_tile *t, const id_shape *shape, size_t first, size_t count, void *d);
-void id_tile_free(id_tile *t);
+void id_tile_take(const id_tile *tile, const id_shape *shape, size_t first, size_t count, void *results);
+void id_tile_free(id_tile *tile);
 
 /* A model of this library, for tests and for distinguishing models. */
 typedef struct id_model {
@@ -71,6 +71,6 @@ typedef struct id_model {
   const id_shape *shape;
 } id_model;
 int id_model_answer(void *model, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                    const void *sb, void *d);
+                    const void *sb, void *results);
 
 #endif

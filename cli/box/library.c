@@ -6,10 +6,10 @@
 #include "cli/base/cli.h"
 #include "cli/box/box.h"
 
-typedef void dot_function(size_t n, const void *a, const void *b, const void *c, void *d);
+typedef void dot_function(size_t n, const void *a, const void *b, const void *c, void *results);
 typedef void scaled_function(size_t n, const void *a, const void *b, const void *c, const void *sa, const void *sb,
-                             void *d);
-typedef void gemm_function(size_t m, size_t n, size_t k, const void *a, const void *b, const void *c, void *d);
+                             void *results);
+typedef void gemm_function(size_t m, size_t n, size_t k, const void *a, const void *b, const void *c, void *results);
 
 struct id_library {
   const id_shape *shape;
@@ -24,62 +24,62 @@ struct id_library {
 };
 
 id_library *id_library_open(const id_shape *shape, const char *path, const char *function, size_t tile) {
-  id_library *l = calloc(1, sizeof *l);
-  if (!l) return NULL;
-  l->shape = shape;
-  l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!l->handle) {
+  id_library *library = calloc(1, sizeof *library);
+  if (!library) return NULL;
+  library->shape = shape;
+  library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library->handle) {
     cli_fail(path, "%s", dlerror());
-    free(l);
+    free(library);
     return NULL;
   }
   if (!function) function = tile ? "gemm" : shape->every ? "dot_scaled" : "dot";
-  l->of.symbol = dlsym(l->handle, function);
-  if (!l->of.symbol)
+  library->of.symbol = dlsym(library->handle, function);
+  if (!library->of.symbol)
     cli_fail(path, "has no function %s", function);
-  else if (!tile || id_tile_make(&l->tile, shape, tile) == CLI_OK)
-    return l;
-  id_library_close(l);
+  else if (!tile || id_tile_make(&library->tile, shape, tile) == CLI_OK)
+    return library;
+  id_library_close(library);
   return NULL;
 }
 
-void id_library_close(id_library *l) {
-  if (!l) return;
-  id_tile_free(&l->tile);
-  dlclose(l->handle);
-  free(l);
+void id_library_close(id_library *library) {
+  if (!library) return;
+  id_tile_free(&library->tile);
+  dlclose(library->handle);
+  free(library);
 }
 
-static const void *row(const void *x, size_t i, size_t length, hu_element e) {
-  return (const char *)x + i * length * hu_element_size(e);
+static const void *row(const void *x, size_t i, size_t length, hu_element element) {
+  return (const char *)x + i * length * hu_element_size(element);
 }
 
-static void ask_dot(const id_library *l, size_t i, const void *a, const void *b, const void *c, const void *sa,
-                    const void *sb, void *d) {
-  const id_shape *s = l->shape;
-  hu_element scale = {.format = s->scale};
-  size_t scales = id_column_length(s, ID_SA);
-  const void *ai = row(a, i, s->n, s->a), *bi = row(b, i, s->n, s->b), *ci = row(c, i, 1, s->d);
-  void *di = (char *)d + i * hu_element_size(s->d);
-  if (s->every)
-    l->of.scaled(s->n, ai, bi, ci, row(sa, i, scales, scale), row(sb, i, scales, scale), di);
+static void ask_dot(const id_library *library, size_t i, const void *a, const void *b, const void *c, const void *sa,
+                    const void *sb, void *results) {
+  const id_shape *shape = library->shape;
+  hu_element scale = {.format = shape->scale};
+  size_t scales = id_column_length(shape, ID_SA);
+  const void *ai = row(a, i, shape->n, shape->a), *bi = row(b, i, shape->n, shape->b), *ci = row(c, i, 1, shape->d);
+  void *di = (char *)results + i * hu_element_size(shape->d);
+  if (shape->every)
+    library->of.scaled(shape->n, ai, bi, ci, row(sa, i, scales, scale), row(sb, i, scales, scale), di);
   else
-    l->of.dot(s->n, ai, bi, ci, di);
+    library->of.dot(shape->n, ai, bi, ci, di);
 }
 
 int id_library_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
-                      const void *sb, void *d) {
-  id_library *l = context;
-  size_t rows = l->tile.rows;
+                      const void *sb, void *results) {
+  id_library *library = context;
+  size_t rows = library->tile.rows;
   if (!rows) {
-    for (size_t i = 0; i < count; i++) ask_dot(l, i, a, b, c, sa, sb, d);
+    for (size_t i = 0; i < count; i++) ask_dot(library, i, a, b, c, sa, sb, results);
     return CLI_OK;
   }
   for (size_t at = 0; at < count; at += rows) {
     size_t some = count - at < rows ? count - at : rows;
-    id_tile_fill(&l->tile, l->shape, at, some, a, b, c);
-    l->of.gemm(rows, rows, l->shape->n, l->tile.a, l->tile.b, l->tile.c, l->tile.d);
-    id_tile_take(&l->tile, l->shape, at, some, d);
+    id_tile_fill(&library->tile, library->shape, at, some, a, b, c);
+    library->of.gemm(rows, rows, library->shape->n, library->tile.a, library->tile.b, library->tile.c, library->tile.d);
+    id_tile_take(&library->tile, library->shape, at, some, results);
   }
   return CLI_OK;
 }

@@ -17,10 +17,10 @@ typedef struct asked {
   int kinds;
 } asked;
 
-static int set(void *state, int key, const char *value) {
-  asked *s = state;
-  if (key == KEY_SECONDS) return cli_read_u64(&s->seconds, "--seconds", value, 1, SECONDS_MAX);
-  return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
+static int set(void *context, int key, const char *value) {
+  asked *given = context;
+  if (key == KEY_SECONDS) return cli_read_u64(&given->seconds, "--seconds", value, 1, SECONDS_MAX);
+  return cli_set_numeric(&given->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
 }
 
 static const cli_option options[] = {
@@ -61,63 +61,63 @@ typedef struct measured {
   speed_result at[2]; /* for each number of threads */
 } measured;
 
-static int measure_all(measured *z, size_t *count, const speed_room *room, const asked *s, double end) {
+static int measure_all(measured *z, size_t *count, const speed_room *room, const asked *given, double end) {
   size_t cases = 0;
   while (speed_case_at(cases)) cases++;
-  size_t left = cases * (size_t)s->kinds;
+  size_t left = cases * (size_t)given->kinds;
   for (*count = 0; *count < cases && *count < CASES_MAX; ++*count) {
     z[*count].of = speed_case_at(*count);
-    for (int k = 0; k < s->kinds; k++, left--) {
+    for (int k = 0; k < given->kinds; k++, left--) {
       hu_status status =
-          speed_measure(&z[*count].at[k], z[*count].of, room, s->counts[k], (end - bench_now()) / (double)left);
+          speed_measure(&z[*count].at[k], z[*count].of, room, given->counts[k], (end - bench_now()) / (double)left);
       if (status != HU_OK) return cli_fail("bench", "%s: %s", z[*count].of->name, hu_status_text(status));
     }
   }
   return CLI_OK;
 }
 
-static void print_table(const asked *s, const measured *z, size_t count, const char *machine, const char *levels) {
+static void print_table(const asked *given, const measured *z, size_t count, const char *machine, const char *levels) {
   printf("processor: %s\nlevels: %s\n\n%-41s", machine, levels, "");
-  for (int k = 0; k < s->kinds; k++) {
+  for (int k = 0; k < given->kinds; k++) {
     char title[40];
-    snprintf(title, sizeof title, "%u threads", s->counts[k]);
-    printf(k + 1 < s->kinds ? "  %-30s" : "  %s", s->counts[k] == 1 ? "one thread" : title);
+    snprintf(title, sizeof title, "%u threads", given->counts[k]);
+    printf(k + 1 < given->kinds ? "  %-30s" : "  %s", given->counts[k] == 1 ? "one thread" : title);
   }
   puts("");
   for (size_t i = 0; i < count; i++) {
     const speed_case *c = z[i].of;
     if (i == 0 || strcmp(c->reference, z[i - 1].of->reference) != 0) printf("time over %s's:\n", c->reference);
     printf("  %-39s", c->name);
-    for (int k = 0; k < s->kinds; k++) {
-      const speed_result *r = &z[i].at[k];
-      const int digits = r->figure < 10 ? 2 : r->figure < 100 ? 1 : 0;
-      printf("  %7.*f %-7s %5.2f to %5.2f%s", digits, r->figure, c->unit, r->best, r->worst,
-             k + 1 < s->kinds ? "    " : "\n");
+    for (int k = 0; k < given->kinds; k++) {
+      const speed_result *result = &z[i].at[k];
+      const int digits = result->figure < 10 ? 2 : result->figure < 100 ? 1 : 0;
+      printf("  %7.*f %-7s %5.2f to %5.2f%s", digits, result->figure, c->unit, result->best, result->worst,
+             k + 1 < given->kinds ? "    " : "\n");
     }
   }
 }
 
-static void print_json(const asked *s, const measured *z, size_t count, const char *machine, const char *levels) {
+static void print_json(const asked *given, const measured *z, size_t count, const char *machine, const char *levels) {
   printf("{\"processor\": ");
   cli_json_string(stdout, machine);
   printf(", \"levels\": ");
   cli_json_string(stdout, levels);
-  printf(", \"seconds\": %u, \"elements\": %d, \"side\": %d, \"rows\": [", (unsigned)s->seconds, SPEED_ELEMENTS,
+  printf(", \"seconds\": %u, \"elements\": %d, \"side\": %d, \"rows\": [", (unsigned)given->seconds, SPEED_ELEMENTS,
          SPEED_SIDE);
   for (size_t i = 0; i < count; i++) {
-    for (int k = 0; k < s->kinds; k++) {
-      const speed_result *r = &z[i].at[k];
+    for (int k = 0; k < given->kinds; k++) {
+      const speed_result *result = &z[i].at[k];
       printf(i || k ? ", {\"name\": " : "{\"name\": ");
       cli_json_string(stdout, z[i].of->name);
-      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", s->counts[k], z[i].of->unit);
-      cli_json_double(stdout, r->figure);
+      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", given->counts[k], z[i].of->unit);
+      cli_json_double(stdout, result->figure);
       printf(", \"reference\": \"%s\", \"best\": ", z[i].of->reference);
-      cli_json_double(stdout, r->best);
+      cli_json_double(stdout, result->best);
       printf(", \"worst\": ");
-      cli_json_double(stdout, r->worst);
+      cli_json_double(stdout, result->worst);
       for (int run = 0; run < SPEED_RUNS; run++) {
         printf(run ? ", " : ", \"ratios\": [");
-        cli_json_double(stdout, r->ratios[run]);
+        cli_json_double(stdout, result->ratios[run]);
       }
       printf("]}");
     }
@@ -126,25 +126,25 @@ static void print_json(const asked *s, const measured *z, size_t count, const ch
 }
 
 int cli_bench(int argc, char **argv) {
-  asked s = {0};
+  asked given = {0};
   measured z[CASES_MAX] = {0};
   char **operands, machine[PROCESSOR_NAME_MAX], levels[128];
   size_t cases = 0;
   int count, status;
-  s.seconds = SECONDS;
-  status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  given.seconds = SECONDS;
+  status = cli_parse(&command, &given, argc, argv, &operands, &count);
   if (status >= 0) return status;
   unsigned all = cli_processors(256);
-  s.counts[s.kinds++] = 1;
-  if (all > 1) s.counts[s.kinds++] = all;
+  given.counts[given.kinds++] = 1;
+  if (all > 1) given.counts[given.kinds++] = all;
   processor_name(machine);
   level_names(levels, sizeof levels);
-  const double end = bench_now() + (double)s.seconds;
+  const double end = bench_now() + (double)given.seconds;
   speed_room room = {0};
-  status = speed_room_make(&room) == HU_OK ? measure_all(z, &cases, &room, &s, end)
+  status = speed_room_make(&room) == HU_OK ? measure_all(z, &cases, &room, &given, end)
                                            : cli_fail("bench", "no memory for arrays of %d numbers", SPEED_ELEMENTS);
   speed_room_free(&room);
   if (status) return CLI_BAD;
-  (s.numeric.json ? print_json : print_table)(&s, z, cases, machine, levels);
+  (given.numeric.json ? print_json : print_table)(&given, z, cases, machine, levels);
   return CLI_OK;
 }

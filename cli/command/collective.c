@@ -21,32 +21,32 @@ typedef struct asked {
 /* Reads a model; an error line is "--reduce 'ring(bf16)': no format of that name: 'bf16)'". */
 static int read_model(hu_collective *z, const char *text) {
   size_t where = 0;
-  hu_status s = hu_collective_parse(z, text, &where);
+  hu_status status = hu_collective_parse(z, text, &where);
   const char *part = text + where;
-  if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME)
+  if (status == HU_OK) return CLI_OK;
+  if (status == HU_E_NAME)
     return cli_fail(NULL, "--reduce '%s': no %s of that name: '%s'", text,
                     where && text[where - 1] != ',' ? "format or scaled format" : "model or format", part);
-  if (s == HU_E_CARRIER)
+  if (status == HU_E_CARRIER)
     return cli_fail(NULL, "--reduce '%s': scales travel with binary32 numbers, which cannot hold the sum's format",
                     text);
-  if (s != HU_E_TEXT) return cli_fail(NULL, "--reduce '%s': %s", text, hu_status_text(s));
+  if (status != HU_E_TEXT) return cli_fail(NULL, "--reduce '%s': %s", text, hu_status_text(status));
   if (!*part) return cli_fail(NULL, "--reduce '%s': ends too early; --help has the forms", text);
   return cli_fail(NULL, "--reduce '%s': '%s' cannot stand there; --help has the forms", text, part);
 }
 
-static int set(void *state, int key, const char *value) {
-  asked *s = state;
-  int shared = cli_set_numeric(&s->numeric, key, value);
+static int set(void *context, int key, const char *value) {
+  asked *given = context;
+  int shared = cli_set_numeric(&given->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   if (key == 'o') {
-    s->output = value;
+    given->output = value;
     return CLI_OK;
   }
-  if (key == KEY_PACKED) return !(s->packed = 1);
-  if (s->count == MODELS_MAX) return cli_fail(NULL, "--reduce: more than %d models", MODELS_MAX);
-  s->texts[s->count] = value;
-  return read_model(&s->models[s->count++], value);
+  if (key == KEY_PACKED) return !(given->packed = 1);
+  if (given->count == MODELS_MAX) return cli_fail(NULL, "--reduce: more than %d models", MODELS_MAX);
+  given->texts[given->count] = value;
+  return read_model(&given->models[given->count++], value);
 }
 
 static const cli_option options[] = {
@@ -120,55 +120,55 @@ static int same_shape(const buffers *b, const cli_array *x, const char *first) {
 }
 
 /* Converts a file's elements, in rows, to codes. */
-static int load(buffers *b, cli_array *x, hu_format f, uint8_t *codes) {
+static int load(buffers *b, cli_array *x, hu_format format, uint8_t *codes) {
   char name[CLI_NAME_MAX];
-  hu_limits l = hu_limits_of(f);
+  hu_limits limits = hu_limits_of(format);
   size_t count = x->info.count;
-  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
   rule.can_unpack = 1;
   if (cli_array_in_rows(x)) return CLI_BAD;
   if (cli_array_is_codes(x)) {
-    if (x->info.size * 8 != l.storage)
-      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format", name, l.storage,
-                      npy_dtype(&x->info));
+    if (x->info.size * 8 != limits.storage)
+      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format", name,
+                      limits.storage, npy_dtype(&x->info));
     if (cli_codes_check(x->name, &x->info, x->data, rule)) return CLI_BAD;
     memcpy(codes, x->data, count * x->info.size);
     return CLI_OK;
   }
   cli_errors errors;
-  cli_source from = cli_array_source(x, f), to = cli_codes_source(codes, f);
-  hu_status s = cli_encode_source(codes, &from, count, f, (hu_mode){0}, NULL, NULL);
-  if (s != HU_OK) return cli_fail_status(x->name, s);
+  cli_source from = cli_array_source(x, format), to = cli_codes_source(codes, format);
+  hu_status status = cli_encode_source(codes, &from, count, format, (hu_mode){0}, NULL, NULL);
+  if (status != HU_OK) return cli_fail_status(x->name, status);
   cli_measure(&errors, &from, &to, count);
   b->off_grid += errors.changed;
   return CLI_OK;
 }
 
-static int make_room(buffers *b, hu_format f) {
-  size_t size = hu_limits_of(f).storage / 8;
+static int make_room(buffers *b, hu_format format) {
+  size_t size = hu_limits_of(format).storage / 8;
   if (b->n && b->ranks > SIZE_MAX / size / b->n) return cli_fail(NULL, "the buffers do not fit the address space");
   b->codes = cli_room(b->ranks * b->n, size);
   b->rows = cli_room(b->ranks, sizeof *b->rows);
   if (!b->codes || !b->rows) return CLI_BAD;
-  for (size_t r = 0; r < b->ranks; r++) b->rows[r] = b->codes + r * b->n * size;
+  for (size_t i = 0; i < b->ranks; i++) b->rows[i] = b->codes + i * b->n * size;
   return CLI_OK;
 }
 
-static int load_all(buffers *b, int files, char **names, const asked *s) {
+static int load_all(buffers *b, int files, char **names, const asked *given) {
   char name[CLI_NAME_MAX];
-  hu_format f = s->numeric.format;
+  hu_format format = given->numeric.format;
   int status = CLI_OK;
   for (int i = 0; i < files && status == CLI_OK; i++) {
     cli_array x;
     if (cli_array_load(&x, names[i])) return CLI_BAD;
-    if (s->packed) status = cli_array_unpack(&x, cli_code_rule_of(f, cli_format_name(name, f)));
+    if (given->packed) status = cli_array_unpack(&x, cli_code_rule_of(format, cli_format_name(name, format)));
     if (status != CLI_OK) {
       cli_array_free(&x);
       return status;
     }
     status = i == 0 ? take_shape(b, &x, files) : same_shape(b, &x, names[0]);
-    if (status == CLI_OK && i == 0) status = make_room(b, f);
-    if (status == CLI_OK) status = load(b, &x, f, (uint8_t *)(uintptr_t)b->rows[i]);
+    if (status == CLI_OK && i == 0) status = make_room(b, format);
+    if (status == CLI_OK) status = load(b, &x, format, (uint8_t *)(uintptr_t)b->rows[i]);
     cli_array_free(&x);
   }
   return status;
@@ -182,50 +182,51 @@ typedef struct judged {
   hu_events events;
 } judged;
 
-static int reduce(void *z, const asked *s, const buffers *b, const hu_collective *model, hu_events *events) {
-  hu_exec exec = {s->numeric.threads, 0, s->numeric.stream};
-  hu_status status =
-      hu_collective_reduce(b->ranks, b->n, z, s->numeric.format, b->rows, model, s->numeric.mode, &exec, events);
+static int reduce(void *z, const asked *given, const buffers *b, const hu_collective *model, hu_events *events) {
+  hu_exec exec = {given->numeric.threads, 0, given->numeric.stream};
+  hu_status status = hu_collective_reduce(b->ranks, b->n, z, given->numeric.format, b->rows, model, given->numeric.mode,
+                                          &exec, events);
   if (status == HU_E_CARRIER)
     return cli_fail(NULL, "collective: scales travel with binary32 numbers, which cannot hold the buffers' format");
   return status == HU_OK ? CLI_OK : cli_fail_status("collective", status);
 }
 
-static int judge_all(judged *z, const asked *s, const buffers *b, void *codes) {
+static int judge_all(judged *z, const asked *given, const buffers *b, void *codes) {
   static const hu_collective exact; /* all zero */
-  void *reference = cli_room(b->n, hu_limits_of(s->numeric.format).storage / 8);
-  int status = reference ? reduce(reference, s, b, &exact, NULL) : CLI_BAD;
-  for (int i = 0; i < s->count && status == CLI_OK; i++) {
-    status = reduce(codes, s, b, &s->models[i], &z[i].events);
-    if (status == CLI_OK) z[i].error = differences_of(b->n, codes, reference, s->numeric.format);
+  void *reference = cli_room(b->n, hu_limits_of(given->numeric.format).storage / 8);
+  int status = reference ? reduce(reference, given, b, &exact, NULL) : CLI_BAD;
+  for (int i = 0; i < given->count && status == CLI_OK; i++) {
+    status = reduce(codes, given, b, &given->models[i], &z[i].events);
+    if (status == CLI_OK) z[i].error = differences_of(b->n, codes, reference, given->numeric.format);
   }
   free(reference);
   return status;
 }
 
-static int save(const asked *s, const buffers *b, const void *codes) {
+static int save(const asked *given, const buffers *b, const void *codes) {
   npy_info info = b->shape;
-  hu_format f = s->numeric.format;
+  hu_format format = given->numeric.format;
   info.kind = 'f';
-  info.size = hu_format_fits_binary32(f) ? 4 : 8;
+  info.size = hu_format_fits_binary32(format) ? 4 : 8;
   info.fortran = 0;
   void *z = cli_room(info.count, info.size);
   if (!z) return CLI_BAD;
-  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, f, NULL)
-                                    : hu_decode_n(info.count, z, 1, codes, 1, f, NULL);
-  int code = status == HU_OK ? cli_array_save(s->output, &info, z) : cli_fail_status(s->output, status);
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
+  int code = status == HU_OK ? cli_array_save(given->output, &info, z) : cli_fail_status(given->output, status);
   free(z);
   return code;
 }
 
-static void json_report(FILE *out, const asked *s, const buffers *b, const judged *z) {
+static void json_report(FILE *out, const asked *given, const buffers *b, const judged *z) {
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_COLLECTIVE_TEXT_MAX];
   fprintf(out, "{\"participants\": %zu, \"elements\": %zu, \"format\": \"%s\", ", b->ranks, b->n,
-          cli_shown_name(name, s->numeric.format, s->numeric.format_text));
-  fprintf(out, "\"mode\": \"%s\", \"off_grid\": %zu, \"models\": [", cli_mode_name(mode, s->numeric.mode), b->off_grid);
-  for (int i = 0; i < s->count; i++) {
+          cli_shown_name(name, given->numeric.format, given->numeric.format_text));
+  fprintf(out, "\"mode\": \"%s\", \"off_grid\": %zu, \"models\": [", cli_mode_name(mode, given->numeric.mode),
+          b->off_grid);
+  for (int i = 0; i < given->count; i++) {
     fputs(i ? ", {\"model\": " : "{\"model\": ", out);
-    (void)hu_collective_text(model, sizeof model, &s->models[i]);
+    (void)hu_collective_text(model, sizeof model, &given->models[i]);
     cli_json_string(out, model);
     fprintf(out, ", \"max_abs\": ");
     cli_json_double(out, z[i].error.max);
@@ -241,15 +242,15 @@ static void json_report(FILE *out, const asked *s, const buffers *b, const judge
   fputs("]}\n", out);
 }
 
-static void print_report(FILE *out, const asked *s, const buffers *b, const judged *z) {
+static void print_report(FILE *out, const asked *given, const buffers *b, const judged *z) {
   char name[CLI_NAME_MAX];
   fprintf(out, "%zu participants, %zu elements of %s, against exact sums\n", b->ranks, b->n,
-          cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+          cli_shown_name(name, given->numeric.format, given->numeric.format_text));
   if (b->off_grid)
     fprintf(out, "  note: %zu elements were not values of the format and were rounded first\n", b->off_grid);
   fprintf(out, "%-48s %12s %12s %10s %9s\n", "model", "max", "rms", "ulps", "different");
-  for (int i = 0; i < s->count; i++) {
-    fprintf(out, "%-48s %12s %12s %10s %9zu", s->texts[i], ROUNDED(z[i].error.max, 5), ROUNDED(z[i].error.rms, 5),
+  for (int i = 0; i < given->count; i++) {
+    fprintf(out, "%-48s %12s %12s %10s %9zu", given->texts[i], ROUNDED(z[i].error.max, 5), ROUNDED(z[i].error.rms, 5),
             ROUNDED(z[i].error.steps, 6), z[i].error.different);
     if (z[i].error.not_finite) fprintf(out, "  %zu not finite", z[i].error.not_finite);
     if (z[i].events.overflow) fprintf(out, "  %llu overflows", (unsigned long long)z[i].events.overflow);
@@ -257,16 +258,16 @@ static void print_report(FILE *out, const asked *s, const buffers *b, const judg
   }
 }
 
-static int run(asked *s, int files, char **names) {
+static int run(asked *given, int files, char **names) {
   judged z[MODELS_MAX] = {0};
   buffers b = {0};
-  int status = load_all(&b, files, names, s);
-  void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(s->numeric.format).storage / 8) : NULL;
-  status = codes ? judge_all(z, s, &b, codes) : CLI_BAD;
-  if (status == CLI_OK && s->output) status = save(s, &b, codes);
-  FILE *out = s->output ? cli_report_file(s->output, s->numeric.json) : stdout;
-  if (status == CLI_OK && out && s->numeric.json) json_report(out, s, &b, z);
-  if (status == CLI_OK && out && !s->numeric.json) print_report(out, s, &b, z);
+  int status = load_all(&b, files, names, given);
+  void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(given->numeric.format).storage / 8) : NULL;
+  status = codes ? judge_all(z, given, &b, codes) : CLI_BAD;
+  if (status == CLI_OK && given->output) status = save(given, &b, codes);
+  FILE *out = given->output ? cli_report_file(given->output, given->numeric.json) : stdout;
+  if (status == CLI_OK && out && given->numeric.json) json_report(out, given, &b, z);
+  if (status == CLI_OK && out && !given->numeric.json) print_report(out, given, &b, z);
   free(codes);
   free(b.codes);
   free(b.rows);
@@ -274,14 +275,15 @@ static int run(asked *s, int files, char **names) {
 }
 
 int cli_collective(int argc, char **argv) {
-  asked s = {0};
+  asked given = {0};
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &given, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (!s.numeric.format_text) s.numeric.format = hu_format_ieee(8, 23, 0);
-  if (!s.count) s.texts[s.count++] = "exact"; /* the record of all zeros */
-  if (s.output && s.count > 1) return cli_fail(NULL, "collective: -o writes the sums of one model; give one --reduce");
-  for (int i = 0; s.output && i < count; i++)
-    if (cli_spare_input(s.output, operands[i], "give -o another name")) return CLI_BAD;
-  return run(&s, count, operands);
+  if (!given.numeric.format_text) given.numeric.format = hu_format_ieee(8, 23, 0);
+  if (!given.count) given.texts[given.count++] = "exact"; /* the record of all zeros */
+  if (given.output && given.count > 1)
+    return cli_fail(NULL, "collective: -o writes the sums of one model; give one --reduce");
+  for (int i = 0; given.output && i < count; i++)
+    if (cli_spare_input(given.output, operands[i], "give -o another name")) return CLI_BAD;
+  return run(&given, count, operands);
 }

@@ -21,10 +21,10 @@ typedef struct compare_state {
   uint64_t shown;
 } compare_state;
 
-static int set(void *state, int key, const char *value) {
-  compare_state *s = state;
-  compare_asked *asked = &s->asked;
-  if (key == 'n') return cli_read_u64(&s->shown, "--first", value, 0, UINT64_MAX);
+static int set(void *context, int key, const char *value) {
+  compare_state *state = context;
+  compare_asked *asked = &state->asked;
+  if (key == 'n') return cli_read_u64(&state->shown, "--first", value, 0, UINT64_MAX);
   if (key != 'f') return cli_quantize_set(&asked->common, key, value);
   if (asked->count == COMPARE_FORMATS_MAX) return cli_fail(NULL, "--format: more than %d of them", COMPARE_FORMATS_MAX);
   asked->formats[asked->count++] = value;
@@ -100,28 +100,28 @@ static int64_t place_of_bits(uint64_t bits, unsigned width) {
 }
 
 /* Maps integers to that line; those of 64 bits without a sign lie 2^63 lower. */
-static int64_t place_of_integer(const scale *s, uint64_t bits) {
-  unsigned up = 64 - 8 * s->size;
-  if (s->is_signed) return (int64_t)(bits << up) >> up;
-  return (int64_t)(s->size == 8 ? bits ^ (uint64_t)1 << 63 : bits);
+static int64_t place_of_integer(const scale *axis, uint64_t bits) {
+  unsigned up = 64 - 8 * axis->size;
+  if (axis->is_signed) return (int64_t)(bits << up) >> up;
+  return (int64_t)(axis->size == 8 ? bits ^ (uint64_t)1 << 63 : bits);
 }
 
-static int64_t place_of_code(const scale *s, uint32_t code) {
-  uint32_t magnitude = code & ~s->limits.sign_mask;
-  int skips = s->format.zero == HU_ZERO_FIELD && s->format.subnormal != HU_SUBNORMAL_GRADUAL && magnitude;
-  int64_t place = magnitude - (skips ? ((int64_t)1 << s->format.m) - 1 : 0);
-  return code & s->limits.sign_mask ? -place : place;
+static int64_t place_of_code(const scale *axis, uint32_t code) {
+  uint32_t magnitude = code & ~axis->limits.sign_mask;
+  int skips = axis->format.zero == HU_ZERO_FIELD && axis->format.subnormal != HU_SUBNORMAL_GRADUAL && magnitude;
+  int64_t place = magnitude - (skips ? ((int64_t)1 << axis->format.m) - 1 : 0);
+  return code & axis->limits.sign_mask ? -place : place;
 }
 
 /* Returns 1 and the place, or 0 if the value is not one of the format. */
-static int place_of(int64_t *place, const scale *s, double value, uint64_t bits) {
-  if (!s->by_format) {
-    *place = s->codes ? place_of_integer(s, bits) : place_of_bits(bits, 8 * s->size);
+static int place_of(int64_t *place, const scale *axis, double value, uint64_t bits) {
+  if (!axis->by_format) {
+    *place = axis->codes ? place_of_integer(axis, bits) : place_of_bits(bits, 8 * axis->size);
     return 1;
   }
-  uint32_t code = s->codes ? (uint32_t)bits : hu_encode64(s->format, (hu_mode){0}, value, 0, NULL);
-  *place = place_of_code(s, code);
-  return s->codes || hu_decode64(s->format, code) == value;
+  uint32_t code = axis->codes ? (uint32_t)bits : hu_encode64(axis->format, (hu_mode){0}, value, 0, NULL);
+  *place = place_of_code(axis, code);
+  return axis->codes || hu_decode64(axis->format, code) == value;
 }
 
 static unsigned bucket_of(uint64_t steps) {
@@ -133,19 +133,20 @@ static unsigned bucket_of(uint64_t steps) {
   return i;
 }
 
-static void tally_pair(tally *t, const scale *s, double a, double b, uint64_t x, uint64_t y) {
-  int64_t p, q;
-  t->differing++;
+static void tally_pair(tally *counts, const scale *axis, double a, double b, uint64_t x, uint64_t y) {
+  int64_t place_x, place_y;
+  counts->differing++;
   if (isnan(a) || isnan(b))
-    t->nans++;
+    counts->nans++;
   else if (isinf(a) || isinf(b))
-    t->infinities++;
-  else if (a == 0 && b == 0 && !(s->codes && !s->by_format))
-    t->zero_signs++;
-  else if (!place_of(&p, s, a, x) || !place_of(&q, s, b, y))
-    t->off_grid++;
+    counts->infinities++;
+  else if (a == 0 && b == 0 && !(axis->codes && !axis->by_format))
+    counts->zero_signs++;
+  else if (!place_of(&place_x, axis, a, x) || !place_of(&place_y, axis, b, y))
+    counts->off_grid++;
   else
-    t->histogram[bucket_of(p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p)]++;
+    counts->histogram[bucket_of(place_x > place_y ? (uint64_t)place_x - (uint64_t)place_y
+                                                  : (uint64_t)place_y - (uint64_t)place_x)]++;
 }
 
 static void print_index(const npy_info *info, size_t i) {
@@ -153,10 +154,10 @@ static void print_index(const npy_info *info, size_t i) {
   fputs(cli_index_text(text, info, i), stdout);
 }
 
-static void print_pair(const scale *s, const npy_info *info, size_t i, double a, double b, int json, int first) {
+static void print_pair(const scale *axis, const npy_info *info, size_t i, double a, double b, int json, int first) {
   char ta[NUMBER_TEXT_MAX], tb[NUMBER_TEXT_MAX];
-  uint64_t x = bits_at(s->x.data, i, s->size), y = bits_at(s->y.data, i, s->size);
-  int digits = (int)s->size * 2;
+  uint64_t x = bits_at(axis->x.data, i, axis->size), y = bits_at(axis->y.data, i, axis->size);
+  int digits = (int)axis->size * 2;
   printf(json ? "%s{\"index\": " : "  ", first ? "" : ", ");
   print_index(info, i);
   if (!json) {
@@ -171,56 +172,57 @@ static void print_pair(const scale *s, const npy_info *info, size_t i, double a,
   putchar('}');
 }
 
-static void compare(tally *t, const scale *s, const npy_info *info, uint64_t shown, int json) {
+static void compare(tally *counts, const scale *axis, const npy_info *info, uint64_t shown, int json) {
   double a[CLI_BLOCK], b[CLI_BLOCK];
   if (json) printf("\"first\": [");
   for (size_t i = 0; i < info->count; i += CLI_BLOCK) {
     size_t n = info->count - i < CLI_BLOCK ? info->count - i : CLI_BLOCK;
-    const char *x = (const char *)s->x.data + i * s->size, *y = (const char *)s->y.data + i * s->size;
-    if (memcmp(x, y, n * s->size) == 0) continue;
-    cli_source_read(&s->x, a, i, n);
-    cli_source_read(&s->y, b, i, n);
+    const char *x = (const char *)axis->x.data + i * axis->size, *y = (const char *)axis->y.data + i * axis->size;
+    if (memcmp(x, y, n * axis->size) == 0) continue;
+    cli_source_read(&axis->x, a, i, n);
+    cli_source_read(&axis->y, b, i, n);
     for (size_t j = 0; j < n; j++) {
-      uint64_t u = bits_at(s->x.data, i + j, s->size), v = bits_at(s->y.data, i + j, s->size);
-      if (u == v) continue;
-      if (t->differing < shown) print_pair(s, info, i + j, a[j], b[j], json, t->differing == 0);
-      tally_pair(t, s, a[j], b[j], u, v);
+      uint64_t value_x = bits_at(axis->x.data, i + j, axis->size), value_y = bits_at(axis->y.data, i + j, axis->size);
+      if (value_x == value_y) continue;
+      if (counts->differing < shown) print_pair(axis, info, i + j, a[j], b[j], json, counts->differing == 0);
+      tally_pair(counts, axis, a[j], b[j], value_x, value_y);
     }
   }
   if (json) printf("], ");
 }
 
-static void print_tally(const tally *t, const npy_info *info) {
-  printf("%s%llu of %zu elements differ%s\n", cli_ink_on(stdout, t->differing ? CLI_INK_WRONG : CLI_INK_RIGHT),
-         (unsigned long long)t->differing, info->count, cli_ink_on(stdout, CLI_INK_END));
-  if (!t->differing) return;
+static void print_tally(const tally *counts, const npy_info *info) {
+  printf("%s%llu of %zu elements differ%s\n", cli_ink_on(stdout, counts->differing ? CLI_INK_WRONG : CLI_INK_RIGHT),
+         (unsigned long long)counts->differing, info->count, cli_ink_on(stdout, CLI_INK_END));
+  if (!counts->differing) return;
   printf("distance in ulps\n");
-  if (t->zero_signs) printf("  %-22s %llu\n", "0 (signs of zero)", (unsigned long long)t->zero_signs);
+  if (counts->zero_signs) printf("  %-22s %llu\n", "0 (signs of zero)", (unsigned long long)counts->zero_signs);
   for (unsigned i = 0; i < BUCKETS; i++) {
     char label[48];
     unsigned long long low = i ? 1ull << (i - 1) : 0, high = i ? (i > 63 ? UINT64_MAX : (1ull << i) - 1) : 0;
-    if (!t->histogram[i]) continue;
+    if (!counts->histogram[i]) continue;
     if (low == high)
       snprintf(label, sizeof label, "%llu", low);
     else
       snprintf(label, sizeof label, "%llu to %llu", low, high);
-    printf("  %-22s %llu\n", label, (unsigned long long)t->histogram[i]);
+    printf("  %-22s %llu\n", label, (unsigned long long)counts->histogram[i]);
   }
-  if (t->infinities) printf("  %-22s %llu\n", "an infinity", (unsigned long long)t->infinities);
-  if (t->nans) printf("  %-22s %llu\n", "a NaN", (unsigned long long)t->nans);
-  if (t->off_grid) printf("  %-22s %llu\n", "not in the format", (unsigned long long)t->off_grid);
+  if (counts->infinities) printf("  %-22s %llu\n", "an infinity", (unsigned long long)counts->infinities);
+  if (counts->nans) printf("  %-22s %llu\n", "a NaN", (unsigned long long)counts->nans);
+  if (counts->off_grid) printf("  %-22s %llu\n", "not in the format", (unsigned long long)counts->off_grid);
 }
 
-static void json_tally(const tally *t) {
+static void json_tally(const tally *counts) {
   int first = 1;
   printf("\"differing\": %llu, \"zero_signs\": %llu, \"infinities\": %llu, \"nans\": %llu, \"off_grid\": %llu, ",
-         (unsigned long long)t->differing, (unsigned long long)t->zero_signs, (unsigned long long)t->infinities,
-         (unsigned long long)t->nans, (unsigned long long)t->off_grid);
+         (unsigned long long)counts->differing, (unsigned long long)counts->zero_signs,
+         (unsigned long long)counts->infinities, (unsigned long long)counts->nans,
+         (unsigned long long)counts->off_grid);
   printf("\"ulps\": [");
   for (unsigned i = 0; i < BUCKETS; i++) {
-    if (!t->histogram[i]) continue;
+    if (!counts->histogram[i]) continue;
     printf("%s{\"from\": %llu, \"count\": %llu}", first ? "" : ", ", i ? 1ull << (i - 1) : 0,
-           (unsigned long long)t->histogram[i]);
+           (unsigned long long)counts->histogram[i]);
     first = 0;
   }
   printf("], ");
@@ -234,13 +236,13 @@ static int reorder(cli_array *y) {
   for (size_t i = 0; i < info->count; i++) {
     size_t rest = i, to = 0, step = 1;
     size_t index[NPY_DIMS_MAX];
-    for (uint32_t d = 0; d < info->dims; d++) {
-      uint32_t axis = info->fortran ? d : info->dims - 1 - d;
+    for (uint32_t k = 0; k < info->dims; k++) {
+      uint32_t axis = info->fortran ? k : info->dims - 1 - k;
       index[axis] = rest % info->shape[axis];
       rest /= info->shape[axis];
     }
-    for (uint32_t d = 0; d < info->dims; d++) {
-      uint32_t axis = info->fortran ? info->dims - 1 - d : d;
+    for (uint32_t k = 0; k < info->dims; k++) {
+      uint32_t axis = info->fortran ? info->dims - 1 - k : k;
       to += index[axis] * step;
       step *= info->shape[axis];
     }
@@ -269,45 +271,46 @@ static int comparable(const cli_array *x, const cli_array *y, int json) {
   return 0;
 }
 
-static cli_source source_of(const cli_array *x, const compare_state *s) {
-  return s->asked.common.numeric.format_text ? cli_array_source(x, s->asked.common.numeric.format)
-                                             : cli_values_source(x);
+static cli_source source_of(const cli_array *x, const compare_state *state) {
+  return state->asked.common.numeric.format_text ? cli_array_source(x, state->asked.common.numeric.format)
+                                                 : cli_values_source(x);
 }
 
 /* Takes codes of the format, unpacked where --packed is given. */
-static int take_codes(const compare_state *s, cli_array *x) {
-  hu_format f = s->asked.common.numeric.format;
-  cli_code_rule rule = cli_code_rule_of(f, s->asked.common.numeric.format_text);
-  if (s->asked.common.packed && !s->asked.common.numeric.format_text)
+static int take_codes(const compare_state *state, cli_array *x) {
+  hu_format format = state->asked.common.numeric.format;
+  cli_code_rule rule = cli_code_rule_of(format, state->asked.common.numeric.format_text);
+  if (state->asked.common.packed && !state->asked.common.numeric.format_text)
     return cli_fail(NULL, "compare: --packed requires -f FORMAT");
-  if (s->asked.common.packed) return cli_array_unpack(x, rule);
-  if (!s->asked.common.numeric.format_text || !cli_array_is_codes(x)) return CLI_OK;
-  if (x->info.size * 8 != hu_limits_of(f).storage)
-    return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", s->asked.common.numeric.format_text,
-                    hu_limits_of(f).storage, npy_dtype(&x->info));
+  if (state->asked.common.packed) return cli_array_unpack(x, rule);
+  if (!state->asked.common.numeric.format_text || !cli_array_is_codes(x)) return CLI_OK;
+  if (x->info.size * 8 != hu_limits_of(format).storage)
+    return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", state->asked.common.numeric.format_text,
+                    hu_limits_of(format).storage, npy_dtype(&x->info));
   rule.can_unpack = 1;
   return cli_codes_check(x->name, &x->info, x->data, rule);
 }
 
-static int compare_arrays(const compare_state *s, cli_array *x, cli_array *y) {
-  int json = s->asked.common.numeric.json;
-  tally t = {0};
+static int compare_arrays(const compare_state *state, cli_array *x, cli_array *y) {
+  int json = state->asked.common.numeric.json;
+  tally counts = {0};
   cli_errors errors;
-  if (take_codes(s, x) || take_codes(s, y)) return CLI_BAD;
+  if (take_codes(state, x) || take_codes(state, y)) return CLI_BAD;
   if (!comparable(x, y, json)) return CLI_DIFFERENT;
   if (x->info.dims > 1 && x->info.fortran != y->info.fortran && reorder(y)) return CLI_BAD;
-  hu_format f = s->asked.common.numeric.format;
-  int by_format = s->asked.common.numeric.format_text != NULL, whole = x->info.kind != 'f';
-  scale sc = {source_of(x, s),     source_of(y, s), f, {0}, by_format, by_format ? cli_array_is_codes(x) : whole,
-              x->info.kind == 'i', x->info.size};
-  if (sc.by_format) sc.limits = hu_limits_of(f);
+  hu_format format = state->asked.common.numeric.format;
+  int by_format = state->asked.common.numeric.format_text != NULL, whole = x->info.kind != 'f';
+  scale sc = {
+      source_of(x, state), source_of(y, state), format, {0}, by_format, by_format ? cli_array_is_codes(x) : whole,
+      x->info.kind == 'i', x->info.size};
+  if (sc.by_format) sc.limits = hu_limits_of(format);
   if (json) printf("{\"comparable\": true, ");
-  compare(&t, &sc, &x->info, s->shown, json);
+  compare(&counts, &sc, &x->info, state->shown, json);
   if (json)
-    json_tally(&t);
+    json_tally(&counts);
   else
-    print_tally(&t, &x->info);
-  if (t.differing) {
+    print_tally(&counts, &x->info);
+  if (counts.differing) {
     cli_measure(&errors, &sc.x, &sc.y, x->info.count);
     if (json) printf("\"errors\": ");
     if (json)
@@ -317,33 +320,33 @@ static int compare_arrays(const compare_state *s, cli_array *x, cli_array *y) {
     if (json) printf(", ");
   }
   if (json) printf("\"count\": %zu}\n", x->info.count);
-  return t.differing ? CLI_DIFFERENT : CLI_OK;
+  return counts.differing ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int compare_files(compare_state *s, char **names) {
+static int compare_files(compare_state *state, char **names) {
   cli_array x, y;
-  cli_numeric *numeric = &s->asked.common.numeric;
-  if (s->asked.count > 1)
+  cli_numeric *numeric = &state->asked.common.numeric;
+  if (state->asked.count > 1)
     return cli_fail(NULL, "compare: of two arrays at most one -f FORMAT, whose steps are counted");
-  if (s->asked.count && cli_set_numeric(numeric, 'f', s->asked.formats[0]) < 0) return CLI_BAD;
+  if (state->asked.count && cli_set_numeric(numeric, 'f', state->asked.formats[0]) < 0) return CLI_BAD;
   if (cli_array_load(&x, names[0])) return CLI_BAD;
   if (cli_array_load(&y, names[1])) {
     cli_array_free(&x);
     return CLI_BAD;
   }
-  int status = compare_arrays(s, &x, &y);
+  int status = compare_arrays(state, &x, &y);
   cli_array_free(&x);
   cli_array_free(&y);
   return status;
 }
 
 int cli_compare(int argc, char **argv) {
-  compare_state s = {.shown = SHOWN_DEFAULT};
+  compare_state state = {.shown = SHOWN_DEFAULT};
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   if (cli_mode_check(&command, count == 2 ? ARRAYS : FORMATS, mode_names)) return CLI_BAD;
-  if (count == 2) return compare_files(&s, operands);
-  if (s.asked.count < 2) return cli_fail(NULL, "compare: requires two formats or more, or a second array");
-  return cli_compare_file(&s.asked, operands[0]);
+  if (count == 2) return compare_files(&state, operands);
+  if (state.asked.count < 2) return cli_fail(NULL, "compare: requires two formats or more, or a second array");
+  return cli_compare_file(&state.asked, operands[0]);
 }

@@ -17,14 +17,14 @@ typedef struct encode_state {
   int bits, words, verbose;
 } encode_state;
 
-static int set(void *state, int key, const char *value) {
-  encode_state *s = state;
-  if (cli_quantize_set(&s->files, key, value)) return CLI_BAD;
-  s->numeric = s->files.numeric;
-  if (key == KEY_BITS32) s->bits = 32;
-  if (key == KEY_BITS64) s->bits = 64;
-  if (key == CLI_KEY_WORDS) s->words = 1;
-  if (key == 'v') s->verbose = 1;
+static int set(void *context, int key, const char *value) {
+  encode_state *state = context;
+  if (cli_quantize_set(&state->files, key, value)) return CLI_BAD;
+  state->numeric = state->files.numeric;
+  if (key == KEY_BITS32) state->bits = 32;
+  if (key == KEY_BITS64) state->bits = 64;
+  if (key == CLI_KEY_WORDS) state->words = 1;
+  if (key == 'v') state->verbose = 1;
   return CLI_OK;
 }
 
@@ -69,27 +69,27 @@ static const cli_command encode_command = {
     set};
 
 /* Refuses options that do not belong to the input: single numbers have no blocks, and files have no fields. */
-static int check_lines(const encode_state *s) {
-  const cli_quantize_state *f = &s->files;
-  if (cli_want_format(&s->numeric)) return CLI_BAD;
-  if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
+static int check_lines(const encode_state *state) {
+  const cli_quantize_state *files = &state->files;
+  if (cli_want_format(&state->numeric)) return CLI_BAD;
+  if (files->target.kind != &cli_kind_format && files->target.kind != &cli_kind_conversion)
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers, one per line, require a plain format",
-                    f->target.given);
-  if (f->packed) return cli_fail(NULL, "--packed goes with IN.npy and OUT.npy");
-  if (f->has_amax || f->includes || f->excludes || f->any_rank || f->rows_out || f->report)
+                    files->target.given);
+  if (files->packed) return cli_fail(NULL, "--packed goes with IN.npy and OUT.npy");
+  if (files->has_amax || files->includes || files->excludes || files->any_rank || files->rows_out || files->report)
     return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
-  if (f->in_place) return cli_fail(NULL, "--in-place goes with a file");
+  if (files->in_place) return cli_fail(NULL, "--in-place goes with a file");
   return CLI_OK;
 }
 
-static int check_files(const encode_state *s) {
-  if (!s->bits && !s->words && !s->verbose) return CLI_OK;
+static int check_files(const encode_state *state) {
+  if (!state->bits && !state->words && !state->verbose) return CLI_OK;
   return cli_fail(NULL, "--bits32, --bits64, --words and --verbose go with numbers, one per line, not with IN and OUT");
 }
 
-static uint32_t random_digits(const encode_state *s, unsigned long line) {
-  if (s->numeric.mode.bits == 0) return 0;
-  return hu_stream_word(s->numeric.stream, line - 1) >> (32 - s->numeric.mode.bits);
+static uint32_t random_digits(const encode_state *state, unsigned long line) {
+  if (state->numeric.mode.bits == 0) return 0;
+  return hu_stream_word(state->numeric.stream, line - 1) >> (32 - state->numeric.mode.bits);
 }
 
 /* Splits off the second field; NULL if there is none or there are more. */
@@ -108,33 +108,33 @@ typedef struct operand {
 } operand;
 
 /* Reads the operand of a line. Returns 1, or 0 after the reason is in *wrong. */
-static int read_operand(operand *x, const encode_state *s, const char *text, const char **wrong) {
-  uint64_t u;
+static int read_operand(operand *x, const encode_state *state, const char *text, const char **wrong) {
+  uint64_t bits;
   number z;
-  *wrong = s->bits == 32 ? "not eight hex digits" : s->bits == 64 ? "not sixteen hex digits" : "not a number";
-  if (s->bits) {
-    if (!hex_parse(&u, text, (unsigned)s->bits / 4)) return 0;
-    if (s->bits == 32) {
-      uint32_t u32 = (uint32_t)u;
+  *wrong = state->bits == 32 ? "not eight hex digits" : state->bits == 64 ? "not sixteen hex digits" : "not a number";
+  if (state->bits) {
+    if (!hex_parse(&bits, text, (unsigned)state->bits / 4)) return 0;
+    if (state->bits == 32) {
+      uint32_t u32 = (uint32_t)bits;
       memcpy(&x->narrow, &u32, sizeof x->narrow);
       x->value = x->narrow;
     } else {
-      memcpy(&x->value, &u, sizeof x->value);
+      memcpy(&x->value, &bits, sizeof x->value);
     }
     return 1;
   }
   if (!number_parse(&z, text)) return 0;
   *wrong = "the mode requires more digits of this number than binary64 holds; give it exactly in binary64";
-  if (!number_suffices(z, s->numeric.format, s->numeric.mode)) return 0;
+  if (!number_suffices(z, state->numeric.format, state->numeric.mode)) return 0;
   x->value = z.value;
   return 1;
 }
 
-static uint32_t code_of(const encode_state *s, operand x, uint32_t random, uint32_t *events) {
-  const cli_target *t = &s->files.target;
-  if (!t->has_mode) return hu_encode64(s->numeric.format, s->numeric.mode, x.value, random, events);
-  return s->bits == 32 ? hu_conversion_encode(&t->conversion, x.narrow, random, events)
-                       : hu_conversion_encode64(&t->conversion, x.value, random, events);
+static uint32_t code_of(const encode_state *state, operand x, uint32_t random, uint32_t *events) {
+  const cli_target *target = &state->files.target;
+  if (!target->has_mode) return hu_encode64(state->numeric.format, state->numeric.mode, x.value, random, events);
+  return state->bits == 32 ? hu_conversion_encode(&target->conversion, x.narrow, random, events)
+                           : hu_conversion_encode64(&target->conversion, x.value, random, events);
 }
 
 /* Prints "LINE:3: 'abc' is not a number". */
@@ -147,12 +147,12 @@ static int fail_text(const cli_lines *lines, const char *text, const char *wrong
 /* Begins an object of the list of --json. */
 static void begin_object(const cli_lines *lines) { printf(lines->number > 1 ? ",\n " : "["); }
 
-static void print_code(const encode_state *s, const cli_lines *lines, uint32_t code, uint32_t events, int digits) {
-  double value = hu_decode64(s->numeric.format, code);
+static void print_code(const encode_state *state, const cli_lines *lines, uint32_t code, uint32_t events, int digits) {
+  double value = hu_decode64(state->numeric.format, code);
   char hex[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX];
-  if (!s->numeric.json) {
+  if (!state->numeric.json) {
     printf("%0*x", digits, code);
-    if (s->verbose) printf(" %s %s", number_hex(hex, value), cli_event_words(words, events));
+    if (state->verbose) printf(" %s %s", number_hex(hex, value), cli_event_words(words, events));
     putchar('\n');
     return;
   }
@@ -166,24 +166,24 @@ static void print_code(const encode_state *s, const cli_lines *lines, uint32_t c
   putchar('}');
 }
 
-static int encode_line(const encode_state *s, cli_lines *lines) {
+static int encode_line(const encode_state *state, cli_lines *lines) {
   const char *wrong;
   operand x = {0, 0};
-  uint64_t r = random_digits(s, lines->number);
+  uint64_t random = random_digits(state, lines->number);
   uint32_t events;
   if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is expected");
-  if (s->words) {
-    unsigned bits = s->numeric.mode.bits;
+  if (state->words) {
+    unsigned bits = state->numeric.mode.bits;
     char *field = second_field(lines->line);
     if (!field) return fail_text(lines, lines->line, "two fields are expected: a number and R in hex");
     uint64_t last = bits ? UINT32_MAX >> (32 - bits) : 0;
-    if (!hex_parse_any(&r, field, strlen(field) == WORD_DIGITS ? UINT32_MAX : last))
+    if (!hex_parse_any(&random, field, strlen(field) == WORD_DIGITS ? UINT32_MAX : last))
       return fail_text(lines, field, "R is not a hex number of as many bits as the mode has, nor a word of 8 digits");
-    r &= last;
+    random &= last;
   }
-  if (!read_operand(&x, s, lines->line, &wrong)) return fail_text(lines, lines->line, wrong);
-  uint32_t code = code_of(s, x, (uint32_t)r, &events);
-  print_code(s, lines, code, events, (int)code_digits(s->numeric.format));
+  if (!read_operand(&x, state, lines->line, &wrong)) return fail_text(lines, lines->line, wrong);
+  uint32_t code = code_of(state, x, (uint32_t)random, &events);
+  print_code(state, lines, code, events, (int)code_digits(state->numeric.format));
   return CLI_OK;
 }
 
@@ -192,48 +192,48 @@ static int encode_line(const encode_state *s, cli_lines *lines) {
 static int is_file(const char *path) { return !strcmp(path, "-") || access(path, F_OK) == 0; }
 
 /* Returns 1 if the first field of an operand is a number or a code, as the command reads them. */
-static int is_number(const encode_state *s, const char *text) {
+static int is_number(const encode_state *state, const char *text) {
   char field[CLI_SHOWN_MAX];
   number z;
-  uint64_t u;
-  snprintf(field, sizeof field, "%.*s", s->words ? (int)strcspn(text, " \t") : (int)sizeof field - 1, text);
-  return s->bits ? hex_parse(&u, field, (unsigned)s->bits / 4) : number_parse(&z, field);
+  uint64_t bits;
+  snprintf(field, sizeof field, "%.*s", state->words ? (int)strcspn(text, " \t") : (int)sizeof field - 1, text);
+  return state->bits ? hex_parse(&bits, field, (unsigned)state->bits / 4) : number_parse(&z, field);
 }
 
-static int is_code(const encode_state *s, const char *text) {
-  uint64_t u;
-  (void)s;
-  return hex_parse_any(&u, text, UINT32_MAX);
+static int is_code(const encode_state *state, const char *text) {
+  uint64_t bits;
+  (void)state;
+  return hex_parse_any(&bits, text, UINT32_MAX);
 }
 
 /* Returns 1 if the operands are values, and the first no file's name; 0: none, a file or two; -1: an error line. */
-static int has_values(const encode_state *s, const char *command, char **operands, int count,
+static int has_values(const encode_state *state, const char *command, char **operands, int count,
                       int (*is)(const encode_state *, const char *)) {
-  if (count && !is_file(operands[0]) && is(s, operands[0])) return 1;
+  if (count && !is_file(operands[0]) && is(state, operands[0])) return 1;
   if (count <= 2) return 0;
   cli_fail(NULL, "%s: '%s' is one operand too many", command, operands[2]);
   return -1;
 }
 
 /* Treats every operand as a line, or every line of the file. */
-static int each(const encode_state *s, char **operands, int count, int values,
-                int (*take)(const encode_state *s, cli_lines *lines)) {
+static int each(const encode_state *state, char **operands, int count, int values,
+                int (*take)(const encode_state *state, cli_lines *lines)) {
   cli_lines lines = {.name = "operand"};
   int status = CLI_OK, next;
   for (int i = 0; values && i < count && status == CLI_OK; i++) {
     lines.line = operands[i];
     lines.number++;
-    status = take(s, &lines);
+    status = take(state, &lines);
   }
   unsigned long done = lines.number;
   if (!values) {
     if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
     while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0)
-      status = next < 0 ? -next : take(s, &lines);
+      status = next < 0 ? -next : take(state, &lines);
     done = lines.number;
     cli_lines_close(&lines);
   }
-  if (s->numeric.json) printf(done > (status != CLI_OK) ? "]\n" : "[]\n");
+  if (state->numeric.json) printf(done > (status != CLI_OK) ? "]\n" : "[]\n");
   return status;
 }
 
@@ -280,19 +280,19 @@ static const cli_command decode_command = {
     CLI_VALUES_MAX,
     set};
 
-static int decode_line(const encode_state *s, cli_lines *lines) {
+static int decode_line(const encode_state *state, cli_lines *lines) {
   char hex[NUMBER_TEXT_MAX];
-  uint64_t code, last = ((uint64_t)1 << hu_limits_of(s->numeric.format).width) - 1;
+  uint64_t code, last = ((uint64_t)1 << hu_limits_of(state->numeric.format).width) - 1;
   if (!hex_parse_any(&code, lines->line, last))
     return fail_text(lines, lines->line, "not a code in hex, or one wider than the format");
-  double x = hu_decode64(s->numeric.format, (uint32_t)code);
-  if (s->numeric.json) {
+  double x = hu_decode64(state->numeric.format, (uint32_t)code);
+  if (state->numeric.json) {
     begin_object(lines);
-    cli_json_code(stdout, (int)code_digits(s->numeric.format), code, x);
+    cli_json_code(stdout, (int)code_digits(state->numeric.format), code, x);
     return CLI_OK;
   }
   fputs(number_hex(hex, x), stdout);
-  if (s->verbose) printf(" %s", DECIMAL(x));
+  if (state->verbose) printf(" %s", DECIMAL(x));
   putchar('\n');
   return CLI_OK;
 }

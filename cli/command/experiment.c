@@ -48,46 +48,46 @@ enum {
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
 /* Takes KEY=VALUE. */
-static int add_set(experiment_state *s, const char *text) {
+static int add_set(experiment_state *state, const char *text) {
   const char *is = strchr(text, '=');
   if (!is || is == text) return cli_fail(NULL, "--set: '%s' is not KEY=VALUE", text);
-  if (s->sets == SETS_MAX) return cli_fail(NULL, "--set: at most %d of them", SETS_MAX);
+  if (state->sets == SETS_MAX) return cli_fail(NULL, "--set: at most %d of them", SETS_MAX);
   char *key = strndup(text, (size_t)(is - text));
   if (!key) return cli_fail(NULL, "out of memory");
-  s->keys[s->sets] = key;
-  s->pairs[2 * s->sets] = key;
-  s->pairs[2 * s->sets++ + 1] = is + 1;
+  state->keys[state->sets] = key;
+  state->pairs[2 * state->sets] = key;
+  state->pairs[2 * state->sets++ + 1] = is + 1;
   return CLI_OK;
 }
 
-static int read_seeds(experiment_state *s, const char *text) {
+static int read_seeds(experiment_state *state, const char *text) {
   char *end;
   errno = 0;
   unsigned long n = strtoul(text, &end, 10);
   if (errno || end == text || *end || *text == '-' || n < 1 || n > SEEDS_MOST)
     return cli_fail(NULL, "--seeds: '%s' is not a number from 1 to %d", text, SEEDS_MOST);
-  s->seeds = n;
+  state->seeds = n;
   return CLI_OK;
 }
 
-static int set(void *state, int key, const char *value) {
-  experiment_state *s = state;
-  if (key == CLI_KEY_JSON) s->json = 1;
-  if (key == KEY_ALL) s->all = 1;
-  if (key == KEY_QUICK) s->quick = 1;
-  if (key == KEY_DATA) s->data = value;
-  if (key == 'o') s->out = value;
-  if (key == 'j') s->threads = value;
-  if (key == KEY_RUN) s->row = value;
-  if (key == KEY_PAPER) s->table.paper = value;
-  if (key == KEY_TABLE) s->table.table = value;
-  if (key == KEY_ROW) s->table.row = value;
-  if (key == KEY_STAND_IN) s->table.stand_in = 1;
-  if (key == KEY_OVERWRITE) s->table.overwrite = 1;
-  if (key == KEY_BUDGET) return budget_read_time(&s->table.seconds, value);
-  if (key == KEY_CONFIGS) s->configs = value;
-  if (key == KEY_SEEDS) return read_seeds(s, value);
-  return key == KEY_SET ? add_set(s, value) : CLI_OK;
+static int set(void *context, int key, const char *value) {
+  experiment_state *state = context;
+  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == KEY_ALL) state->all = 1;
+  if (key == KEY_QUICK) state->quick = 1;
+  if (key == KEY_DATA) state->data = value;
+  if (key == 'o') state->out = value;
+  if (key == 'j') state->threads = value;
+  if (key == KEY_RUN) state->row = value;
+  if (key == KEY_PAPER) state->table.paper = value;
+  if (key == KEY_TABLE) state->table.table = value;
+  if (key == KEY_ROW) state->table.row = value;
+  if (key == KEY_STAND_IN) state->table.stand_in = 1;
+  if (key == KEY_OVERWRITE) state->table.overwrite = 1;
+  if (key == KEY_BUDGET) return budget_read_time(&state->table.seconds, value);
+  if (key == KEY_CONFIGS) state->configs = value;
+  if (key == KEY_SEEDS) return read_seeds(state, value);
+  return key == KEY_SET ? add_set(state, value) : CLI_OK;
 }
 
 /* ---- the list ---- */
@@ -95,9 +95,10 @@ static int set(void *state, int key, const char *value) {
 static int list(int json) {
   if (json) return experiment_list_json(), CLI_OK;
   for (size_t i = 0; i < hu_experiment_count(); i++) {
-    hu_experiment e = hu_experiment_at(i);
-    printf("%-22s %4u s%s  %s\n%30s  expected: %s\n%30s  %s, %s\n", e.name, e.seconds, e.quick ? "*" : " ", e.shows, "",
-           e.expected, "", e.source, e.figure);
+    hu_experiment experiment = hu_experiment_at(i);
+    printf("%-22s %4u s%s  %s\n%30s  expected: %s\n%30s  %s, %s\n", experiment.name, experiment.seconds,
+           experiment.quick ? "*" : " ", experiment.shows, "", experiment.expected, "", experiment.source,
+           experiment.figure);
   }
   return CLI_OK;
 }
@@ -148,10 +149,10 @@ static const cli_command command = {
     set};
 
 static int told(void *context, size_t done, size_t of, const hu_experiment_row *row) {
-  experiment_state *s = context;
+  experiment_state *state = context;
   (void)row;
-  if (done == 1) progress_start(&s->bar, "training", of);
-  progress_at(&s->bar, done);
+  if (done == 1) progress_start(&state->bar, "training", of);
+  progress_at(&state->bar, done);
   return 1;
 }
 
@@ -163,13 +164,13 @@ static void print_line(const experiment_result *x) {
   fflush(stdout);
 }
 
-static void show(experiment_state *s, const experiment_result *x) {
-  if (cli_quiet() && s->out && !s->json) return;
-  if (s->json) {
-    if (s->all) printf("%s\n", s->printed++ ? "," : "[");
+static void show(experiment_state *state, const experiment_result *x) {
+  if (cli_quiet() && state->out && !state->json) return;
+  if (state->json) {
+    if (state->all) printf("%s\n", state->printed++ ? "," : "[");
     experiment_print_json(x);
-    if (!s->all) putchar('\n');
-  } else if (s->all) {
+    if (!state->all) putchar('\n');
+  } else if (state->all) {
     print_line(x);
   } else {
     experiment_print(x);
@@ -177,86 +178,86 @@ static void show(experiment_state *s, const experiment_result *x) {
 }
 
 /* Finds the device, if a --set asks for it. */
-static int find_device(experiment_state *s) {
+static int find_device(experiment_state *state) {
   char name[CLI_DEVICE_MAX];
   int wanted = 0;
-  for (size_t i = 0; i < s->sets; i++) {
-    if (strcmp(s->pairs[2 * i], "run.device") == 0) wanted = strcmp(s->pairs[2 * i + 1], "cuda") == 0;
+  for (size_t i = 0; i < state->sets; i++) {
+    if (strcmp(state->pairs[2 * i], "run.device") == 0) wanted = strcmp(state->pairs[2 * i + 1], "cuda") == 0;
   }
-  if (!wanted || cli_device_engine(&s->engine, name)) return CLI_OK;
+  if (!wanted || cli_device_engine(&state->engine, name)) return CLI_OK;
   return cli_fail(NULL, "run.device: cuda: %s", name);
 }
 
-static int run_one(experiment_state *s, hu_experiment what, const char *folder) {
-  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS),
-                                     s->pairs,
+static int run_one(experiment_state *state, hu_experiment what, const char *folder) {
+  const hu_experiment_options how = {state->data ? state->data : cli_shipped("data", CLI_DIGITS),
+                                     state->pairs,
                                      told,
-                                     s,
-                                     s->engine,
-                                     s->seeds ? s->seeds : SEEDS,
-                                     s->row};
+                                     state,
+                                     state->engine,
+                                     state->seeds ? state->seeds : SEEDS,
+                                     state->row};
   char why[HU_DATA_WHY_MAX] = "";
   hu_experiment_report report;
   double start = progress_seconds();
-  memset(&s->bar, 0, sizeof s->bar);
+  memset(&state->bar, 0, sizeof state->bar);
   hu_status status = hu_experiment_run(&report, what.name, &how, why);
-  if (s->bar.total) progress_end(&s->bar);
+  if (state->bar.total) progress_end(&state->bar);
   if (status != HU_OK) return cli_fail(NULL, "%s: %s", what.name, *why ? why : hu_status_text(status));
   const experiment_result x = {what, &report, progress_seconds() - start};
-  show(s, &x);
+  show(state, &x);
   int code = folder ? experiment_write(folder, &x) : CLI_OK;
   if (code == CLI_OK && report.held != report.claims) code = CLI_DIFFERENT;
   hu_experiment_report_free(&report);
   return code;
 }
 
-static int run_all(experiment_state *s) {
+static int run_all(experiment_state *state) {
   int code = CLI_OK;
-  if (s->out && mkdir(s->out, 0777) != 0 && errno != EEXIST) return cli_fail(s->out, "%s", strerror(errno));
+  if (state->out && mkdir(state->out, 0777) != 0 && errno != EEXIST) return cli_fail(state->out, "%s", strerror(errno));
   for (size_t i = 0; i < hu_experiment_count(); i++) {
     char folder[4096];
-    hu_experiment e = hu_experiment_at(i);
-    if (s->quick && !e.quick) continue;
-    if (s->out) snprintf(folder, sizeof folder, "%s/%s", s->out, e.name);
-    int one = run_one(s, e, s->out ? folder : NULL);
+    hu_experiment experiment = hu_experiment_at(i);
+    if (state->quick && !experiment.quick) continue;
+    if (state->out) snprintf(folder, sizeof folder, "%s/%s", state->out, experiment.name);
+    int one = run_one(state, experiment, state->out ? folder : NULL);
     if (one > code) code = one;
     if (one == CLI_BAD) break;
   }
-  if (s->json) printf("%s\n]\n", s->printed ? "" : "[");
+  if (state->json) printf("%s\n]\n", state->printed ? "" : "[");
   return code;
 }
 
-static int run_named(experiment_state *s, const char *name) {
+static int run_named(experiment_state *state, const char *name) {
   char end[SUGGEST_MAX];
   suggest near;
   suggest_start(&near, name);
   for (size_t i = 0; i < hu_experiment_count(); i++) {
-    hu_experiment e = hu_experiment_at(i);
-    if (strcmp(e.name, name) == 0) return run_one(s, e, s->out);
-    suggest_offer(&near, e.name);
+    hu_experiment experiment = hu_experiment_at(i);
+    if (strcmp(experiment.name, name) == 0) return run_one(state, experiment, state->out);
+    suggest_offer(&near, experiment.name);
   }
   return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiment` lists them"));
 }
 
 /* ---- a paper's table ---- */
 
-static int is_of_table(const experiment_state *s) {
-  const budget_how *how = &s->table;
-  return how->table || how->row || how->seconds > 0 || how->stand_in || how->overwrite || s->configs;
+static int is_of_table(const experiment_state *state) {
+  const budget_how *how = &state->table;
+  return how->table || how->row || how->seconds > 0 || how->stand_in || how->overwrite || state->configs;
 }
 
-static int run_table(experiment_state *s) {
-  budget_how how = s->table;
-  how.data = s->data;
-  how.out = s->out;
-  how.threads = s->threads;
-  how.pairs = s->pairs;
-  how.engine = s->engine;
-  how.json = s->json;
-  if (!s->configs) return budget_command(&how);
+static int run_table(experiment_state *state) {
+  budget_how how = state->table;
+  how.data = state->data;
+  how.out = state->out;
+  how.threads = state->threads;
+  how.pairs = state->pairs;
+  how.engine = state->engine;
+  how.json = state->json;
+  if (!state->configs) return budget_command(&how);
   if (how.table || how.row || how.seconds > 0 || how.stand_in || how.overwrite)
     return cli_fail(NULL, "experiment: --configs is for all tables of a paper");
-  return budget_write_configs(s->configs, &how);
+  return budget_write_configs(state->configs, &how);
 }
 
 int cli_experiment(int argc, char **argv) {

@@ -35,53 +35,54 @@ typedef struct explain_state {
   const char *round_text; /* of --round, the last one */
 } explain_state;
 
-static int add_mode(explain_state *s, const char *value) {
+static int add_mode(explain_state *state, const char *value) {
   if (!strcmp(value, "all")) {
-    for (uint8_t r = HU_RNE; r < HU_SRA && s->count < MODES_MAX; r++) s->modes[s->count++] = (hu_mode){.round = r};
+    for (uint8_t round = HU_RNE; round < HU_SRA && state->count < MODES_MAX; round++)
+      state->modes[state->count++] = (hu_mode){.round = round};
     return CLI_OK;
   }
-  if (s->count == MODES_MAX) return cli_fail(NULL, "--round: more than %d modes", MODES_MAX);
-  int status = cli_set_numeric(&s->numeric, 'r', value);
+  if (state->count == MODES_MAX) return cli_fail(NULL, "--round: more than %d modes", MODES_MAX);
+  int status = cli_set_numeric(&state->numeric, 'r', value);
   if (status < 0) return CLI_BAD;
-  s->modes[s->count++] = s->numeric.mode;
+  state->modes[state->count++] = state->numeric.mode;
   return CLI_OK;
 }
 
-static int set(void *state, int key, const char *value) {
-  explain_state *s = state;
+static int set(void *context, int key, const char *value) {
+  explain_state *state = context;
   if (key >= KEY_FA && key <= KEY_CODES) {
-    if (key <= KEY_FC) s->operand_formats[key - KEY_FA] = value; /* read when the operation is known */
-    if (key == KEY_FD) s->dot.fd = value;
-    if (key == KEY_ACCUM) s->dot.model = value;
-    if (key == KEY_CODES) s->dot.codes = 1;
+    if (key <= KEY_FC) state->operand_formats[key - KEY_FA] = value; /* read when the operation is known */
+    if (key == KEY_FD) state->dot.fd = value;
+    if (key == KEY_ACCUM) state->dot.model = value;
+    if (key == KEY_CODES) state->dot.codes = 1;
     return CLI_OK;
   }
   if (key == KEY_OPEN) {
-    s->open = 1;
+    state->open = 1;
     return CLI_OK;
   }
   if (key == 'r') {
-    s->round_text = strcmp(value, "all") ? value : NULL;
-    return add_mode(s, value);
+    state->round_text = strcmp(value, "all") ? value : NULL;
+    return add_mode(state, value);
   }
-  if (key == 'f') s->preset.name = NULL;
+  if (key == 'f') state->preset.name = NULL;
   if (key == 'f' && cli_preset_claims(value)) {
-    s->other = 0;
-    if (cli_preset_read(&s->preset, value)) return CLI_BAD;
-    s->numeric.format_text = value;
-    s->numeric.format = s->preset.conversion.format;
+    state->other = 0;
+    if (cli_preset_read(&state->preset, value)) return CLI_BAD;
+    state->numeric.format_text = value;
+    state->numeric.format = state->preset.conversion.format;
     return CLI_OK;
   }
   if (key == 'f') {
-    s->other = cli_read_system(&s->system, value, s->room);
-    if (s->other < 0) return CLI_BAD;
-    s->numeric.format_text = value;
-    if (s->other) return CLI_OK;
-    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
+    state->other = cli_read_system(&state->system, value, state->room);
+    if (state->other < 0) return CLI_BAD;
+    state->numeric.format_text = value;
+    if (state->other) return CLI_OK;
+    return cli_read_format_or(&state->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
   }
-  int shared = cli_set_numeric(&s->numeric, key, value);
+  int shared = cli_set_numeric(&state->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
-  if (hex_parse_any(&s->random, value, UINT32_MAX)) return CLI_OK;
+  if (hex_parse_any(&state->random, value, UINT32_MAX)) return CLI_OK;
   return cli_fail(NULL, "--random: '%s' is not a hex number of up to 32 bits", value);
 }
 
@@ -132,41 +133,42 @@ typedef struct neighbour {
   double number;
 } neighbour;
 
-static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, int unit) {
-  hu_limits l = hu_limits_of(f);
+static void describe(neighbour *n, hu_format format, int negative, uint64_t steps, int unit) {
+  hu_limits limits = hu_limits_of(format);
   number_hex_parts(n->value, negative, steps, unit);
   n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
-  uint32_t code = hu_encode64(f, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
-  double back = hu_decode64(f, code);
-  if (fabs(n->number) > l.max)
+  uint32_t code = hu_encode64(format, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
+  double back = hu_decode64(format, code);
+  if (fabs(n->number) > limits.max)
     snprintf(n->code, sizeof n->code, "beyond max");
   else if (back == n->number)
-    snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(f), code);
-  else if (negative && !f.sign)
+    snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(format), code);
+  else if (negative && !format.sign)
     snprintf(n->code, sizeof n->code, "below the range");
   else
     snprintf(n->code, sizeof n->code, "no code: flushed");
 }
 
-static void fraction_text(char text[64], const neighbours *p, int exact) {
+static void fraction_text(char text[64], const neighbours *between, int exact) {
   char hex[NUMBER_TEXT_MAX];
-  double about = ldexp((double)p->part, -p->part_bits);
-  if (!p->part)
+  double about = ldexp((double)between->part, -between->part_bits);
+  if (!between->part)
     snprintf(text, 64, "0");
   else if (!exact)
     snprintf(text, 64, "about %s (not exact in binary64)", ROUNDED(about, 9));
-  else if (p->part_bits <= 10)
-    snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
+  else if (between->part_bits <= 10)
+    snprintf(text, 64, "%llu/%llu", (unsigned long long)between->part, 1ull << between->part_bits);
   else
-    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
+    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, between->part, -between->part_bits),
+             ROUNDED(about, 9));
 }
 
 /* Returns 1 for a number that is known only to lie beyond: nothing else can be said of where it lies. */
 static int beyond_binary64(number z) { return !z.exact && fabs(z.toward_zero) == DBL_MAX; }
 
-static void print_operand(const explain_state *s, const char *text, number z) {
+static void print_operand(const explain_state *state, const char *text, number z) {
   char name[CLI_NAME_MAX], a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX];
-  printf("%s in %s\n", text, cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+  printf("%s in %s\n", text, cli_shown_name(name, state->numeric.format, state->numeric.format_text));
   if (z.exact) {
     printf("  %-18s %s", "exact value", number_hex(a, z.value));
     if (isfinite(z.value)) printf(" = %s", number_decimal(b, z.value));
@@ -182,41 +184,41 @@ static void print_operand(const explain_state *s, const char *text, number z) {
          number_hex(b, away));
 }
 
-static void print_factors(const explain_state *s) {
+static void print_factors(const explain_state *state) {
   char name[CLI_NAME_MAX], value[NUMBER_TEXT_MAX];
-  const operation *o = &s->operation;
-  for (int i = 0; i < o->count; i++) {
-    const char *given = s->operand_formats[i] ? s->operand_formats[i] : s->numeric.format_text;
-    printf("  %-18c 0x%0*x = %s in %s%s\n", 'A' + i, (int)code_digits(o->format[i]), o->code[i],
-           number_decimal(value, o->value[i]), cli_shown_name(name, o->format[i], given),
-           o->rounded[i] ? ", rounded into it first" : "");
+  const operation *op = &state->operation;
+  for (int i = 0; i < op->count; i++) {
+    const char *given = state->operand_formats[i] ? state->operand_formats[i] : state->numeric.format_text;
+    printf("  %-18c 0x%0*x = %s in %s%s\n", 'A' + i, (int)code_digits(op->format[i]), op->code[i],
+           number_decimal(value, op->value[i]), cli_shown_name(name, op->format[i], given),
+           op->rounded[i] ? ", rounded into it first" : "");
   }
 }
 
-static void json_factors(const explain_state *s) {
+static void json_factors(const explain_state *state) {
   char name[CLI_NAME_MAX], text[OPERATION_TEXT_MAX];
-  const operation *o = &s->operation;
-  printf("\"operation\": \"%s\", \"operands\": [", operation_text(text, o));
-  for (int i = 0; i < o->count; i++) {
-    const char *given = s->operand_formats[i] ? s->operand_formats[i] : s->numeric.format_text;
-    printf("%s{\"format\": \"%s\", ", i ? ", " : "", cli_shown_name(name, o->format[i], given));
-    cli_json_code_fields(stdout, (int)code_digits(o->format[i]), o->code[i], o->value[i]);
-    printf(", \"rounded\": %s}", o->rounded[i] ? "true" : "false");
+  const operation *op = &state->operation;
+  printf("\"operation\": \"%s\", \"operands\": [", operation_text(text, op));
+  for (int i = 0; i < op->count; i++) {
+    const char *given = state->operand_formats[i] ? state->operand_formats[i] : state->numeric.format_text;
+    printf("%s{\"format\": \"%s\", ", i ? ", " : "", cli_shown_name(name, op->format[i], given));
+    cli_json_code_fields(stdout, (int)code_digits(op->format[i]), op->code[i], op->value[i]);
+    printf(", \"rounded\": %s}", op->rounded[i] ? "true" : "false");
   }
   printf("], ");
 }
 
-static void print_neighbours(hu_format f, number z, const neighbours *p) {
+static void print_neighbours(hu_format format, number z, const neighbours *between) {
   neighbour low, high;
   char decimal[NUMBER_TEXT_MAX], fraction[64], unit[NUMBER_TEXT_MAX];
   int negative = signbit(z.value) != 0;
-  describe(&low, f, negative, p->steps, p->unit);
-  describe(&high, f, negative, p->steps + 1, p->unit);
-  fraction_text(fraction, p, z.exact);
+  describe(&low, format, negative, between->steps, between->unit);
+  describe(&high, format, negative, between->steps + 1, between->unit);
+  fraction_text(fraction, between, z.exact);
   printf("  %-18s %-16s %-20s %s\n", "toward zero", low.code, low.value, number_decimal(decimal, low.number));
   printf("  %-18s %-16s %-20s %s\n", "away from zero", high.code, high.value, number_decimal(decimal, high.number));
   printf("  %-18s %s ulp past the neighbour toward zero; one ulp is %s\n", "distance", fraction,
-         number_hex_parts(unit, 0, 1, p->unit));
+         number_hex_parts(unit, 0, 1, between->unit));
 }
 
 static void json_neighbour(const char *key, const neighbour *n) {
@@ -233,95 +235,97 @@ static void json_neighbour(const char *key, const neighbour *n) {
   printf("}, ");
 }
 
-static void json_neighbours(hu_format f, number z, const neighbours *p) {
+static void json_neighbours(hu_format format, number z, const neighbours *between) {
   neighbour low, high;
   int negative = signbit(z.value) != 0;
-  describe(&low, f, negative, p->steps, p->unit);
-  describe(&high, f, negative, p->steps + 1, p->unit);
+  describe(&low, format, negative, between->steps, between->unit);
+  describe(&high, format, negative, between->steps + 1, between->unit);
   json_neighbour("toward_zero", &low);
   json_neighbour("away_from_zero", &high);
   printf("\"distance_ulps\": ");
-  double distance = ldexp((double)p->part, -p->part_bits);
+  double distance = ldexp((double)between->part, -between->part_bits);
   fputs(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12), stdout);
   printf(", \"distance_exact\": %s, \"ulp\": ", z.exact ? "true" : "false");
-  cli_json_double(stdout, ldexp(1, p->unit));
+  cli_json_double(stdout, ldexp(1, between->unit));
   printf(", ");
 }
 
 /* Explains the result of one mode. Returns CLI_DIFFERENT if the library's answer is not what the rule says. */
-static int explain_mode(const explain_state *s, number z, const neighbours *p, hu_mode mode, int first) {
+static int explain_mode(const explain_state *state, number z, const neighbours *between, hu_mode mode, int first) {
   char rule[RULE_MAX], value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
-  hu_format f = s->numeric.format;
-  uint32_t events, random = (uint32_t)s->random;
+  hu_format format = state->numeric.format;
+  uint32_t events, random = (uint32_t)state->random;
   int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
-  uint32_t code = s->operation.count ? operation_code(&s->operation, f, mode, random, &events)
-                                     : cli_preset_code(&s->preset, f, mode, z.value, random, &events);
-  double result = hu_decode64(f, code);
+  uint32_t code = state->operation.count ? operation_code(&state->operation, format, mode, random, &events)
+                                         : cli_preset_code(&state->preset, format, mode, z.value, random, &events);
+  double result = hu_decode64(format, code);
   if (finite && beyond_binary64(z))
     rule[0] = 0; /* what follows says all */
   else if (finite)
-    rule_of_rounding(rule, p, mode, negative, random);
-  else if (s->preset.name && isnan(z.value))
+    rule_of_rounding(rule, between, mode, negative, random);
+  else if (state->preset.name && isnan(z.value))
     snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
-    rule_of_special(rule, s->operation.count ? operation_special(&s->operation) : NULL, f, mode, z.value);
-  rule_of_range(rule, f, mode, z.value, events);
+    rule_of_special(rule, state->operation.count ? operation_special(&state->operation) : NULL, format, mode, z.value);
+  rule_of_range(rule, format, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);
   hu_mode_round_text(name, mode);
-  if (s->numeric.json) {
+  if (state->numeric.json) {
     printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
     cli_json_string(stdout, rule);
     printf(", ");
-    cli_json_code_fields(stdout, (int)code_digits(f), code, result);
+    cli_json_code_fields(stdout, (int)code_digits(format), code, result);
     printf(", \"events\": ");
     cli_json_event_set(stdout, events);
     putchar('}');
   } else {
     printf("  %-18s %s\n", name, rule);
-    printf("  %-18s %s0x%0*x = %s", "", cli_ink_on(stdout, CLI_INK_STRONG), (int)code_digits(f), code, value);
+    printf("  %-18s %s0x%0*x = %s", "", cli_ink_on(stdout, CLI_INK_STRONG), (int)code_digits(format), code, value);
     if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
     printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
   }
-  int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
+  int placed = finite && !beyond_binary64(z) && !between->below_all && format.subnormal != HU_SUBNORMAL_FLUSH;
   if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;
-  uint64_t steps = p->steps + (unsigned)neighbours_take_upper(p, mode, negative, random);
-  if (fabs(result) == ldexp((double)steps, p->unit)) return CLI_OK;
+  uint64_t steps = between->steps + (unsigned)neighbours_take_upper(between, mode, negative, random);
+  if (fabs(result) == ldexp((double)steps, between->unit)) return CLI_OK;
   cli_fail("explain", "the library's result is not the neighbour that the rule names; please report this");
   return CLI_DIFFERENT;
 }
 
 /* Explains a number in another system, with the policies that explain_mode takes, too. */
-static int explain_other(explain_state *s, const char *text) {
-  for (int i = 0; i < s->count; i++) {
-    hu_mode mode = s->numeric.mode;
-    mode.round = s->modes[i].round;
-    mode.bits = s->modes[i].bits;
-    s->modes[i] = mode;
+static int explain_other(explain_state *state, const char *text) {
+  for (int i = 0; i < state->count; i++) {
+    hu_mode mode = state->numeric.mode;
+    mode.round = state->modes[i].round;
+    mode.bits = state->modes[i].bits;
+    state->modes[i] = mode;
   }
-  return cli_system_explain(s->system, s->numeric.format_text, text, s->modes, s->count, (uint32_t)s->random,
-                            s->numeric.json);
+  return cli_system_explain(state->system, state->numeric.format_text, text, state->modes, state->count,
+                            (uint32_t)state->random, state->numeric.json);
 }
 
-static int read_operation(explain_state *s, char **operands, int count) {
-  if (s->other || s->preset.name)
+static int read_operation(explain_state *state, char **operands, int count) {
+  if (state->other || state->preset.name)
     return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is not one",
-                    s->numeric.format_text);
+                    state->numeric.format_text);
   for (int i = 0; i < OPERATION_OPERANDS; i++) {
-    s->operation.format[i] = s->numeric.format;
-    if (s->operand_formats[i] && cli_read_format(&s->operation.format[i], s->operand_formats[i])) return CLI_BAD;
+    state->operation.format[i] = state->numeric.format;
+    if (state->operand_formats[i] && cli_read_format(&state->operation.format[i], state->operand_formats[i]))
+      return CLI_BAD;
   }
-  return operation_read(&s->operation, operands, count);
+  return operation_read(&state->operation, operands, count);
 }
 
 /* Reads a number, or an operation and its operands, whose exact result is then the number. */
-static int read_operands(explain_state *s, number *z, char **operands, int count) {
+static int read_operands(explain_state *state, number *z, char **operands, int count) {
   static const char *const names[OPERATION_OPERANDS] = {"--fa", "--fb", "--fc"};
-  if (operation_find(&s->operation, operands[0])) {
-    for (int i = s->operation.count; i < OPERATION_OPERANDS; i++)
-      if (s->operand_formats[i]) return cli_fail(NULL, "explain: %s: %s has no such operand", names[i], operands[0]);
-    if (read_operation(s, operands + 1, count - 1)) return CLI_BAD;
-    *z = operation_exact(&s->operation);
+  if (operation_find(&state->operation, operands[0])) {
+    for (int i = state->operation.count; i < OPERATION_OPERANDS; i++)
+      if (state->operand_formats[i])
+        return cli_fail(NULL, "explain: %s: %s has no such operand", names[i], operands[0]);
+    if (read_operation(state, operands + 1, count - 1)) return CLI_BAD;
+    *z = operation_exact(&state->operation);
     return CLI_OK;
   }
   if (count > 1 && number_parse(z, operands[0]))
@@ -329,14 +333,14 @@ static int read_operands(explain_state *s, number *z, char **operands, int count
                     operands[1]);
   if (count > 1) return cli_fail(NULL, "explain: '%s' is no operation (" OPERATION_NAMES ")", operands[0]);
   for (int i = 0; i < OPERATION_OPERANDS; i++)
-    if (s->operand_formats[i]) return cli_fail(NULL, "explain: %s is for operations", names[i]);
+    if (state->operand_formats[i]) return cli_fail(NULL, "explain: %s is for operations", names[i]);
   if (number_parse(z, operands[0])) return CLI_OK;
   return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
 }
 
 /* ---- --open ---- */
 
-static void link_sum(char link[LINK_MAX], const explain_state *s, char **operands, int count) {
+static void link_sum(char link[LINK_MAX], const explain_state *state, char **operands, int count) {
   static const char *const keys[] = {"ma", "mb", "mc", "sa", "sb"};
   for (int i = 1; i < count && i <= 5; i++) {
     char *list = strdup(operands[i]);
@@ -345,39 +349,39 @@ static void link_sum(char link[LINK_MAX], const explain_state *s, char **operand
     free(list);
   }
   if (count < 4) link_add(link, "mc", "");
-  link_add(link, "m", s->dot.model);
+  link_add(link, "m", state->dot.model);
   link_add(link, "shown", "0");
-  link_add(link, "fe", s->operand_formats[0] ? s->operand_formats[0] : s->numeric.format_text);
-  link_add(link, "fd", s->dot.fd ? s->dot.fd : s->numeric.format_text);
+  link_add(link, "fe", state->operand_formats[0] ? state->operand_formats[0] : state->numeric.format_text);
+  link_add(link, "fd", state->dot.fd ? state->dot.fd : state->numeric.format_text);
 }
 
-static void link_operation(char link[LINK_MAX], const explain_state *s, char **operands, int count) {
+static void link_operation(char link[LINK_MAX], const explain_state *state, char **operands, int count) {
   static const char *const values[] = {"a", "b", "c"}, *const formats[] = {"fa", "fb", "fc"};
   link_add(link, "op", operands[0]);
-  link_add(link, "fz", s->numeric.format_text);
+  link_add(link, "fz", state->numeric.format_text);
   for (int i = 0; i < OPERATION_OPERANDS; i++) {
     if (i + 1 < count) link_add(link, values[i], operands[i + 1]);
-    link_add(link, formats[i], s->operand_formats[i]);
+    link_add(link, formats[i], state->operand_formats[i]);
   }
 }
 
-static int print_link(explain_state *s, char **operands, int count) {
+static int print_link(explain_state *state, char **operands, int count) {
   char link[LINK_MAX], random[16];
-  int found, sum = !strcmp(operands[0], "dot"), codes = !sum && operation_find(&s->operation, operands[0]);
-  if (s->preset.name || s->dot.codes)
-    return cli_fail(NULL, "explain: --open: the playground takes no %s", s->dot.codes ? "--codes" : "presets");
-  if (!sum && cli_want_format(&s->numeric)) return CLI_BAD;
-  if (sum && !s->dot.model)
+  int found, sum = !strcmp(operands[0], "dot"), codes = !sum && operation_find(&state->operation, operands[0]);
+  if (state->preset.name || state->dot.codes)
+    return cli_fail(NULL, "explain: --open: the playground takes no %s", state->dot.codes ? "--codes" : "presets");
+  if (!sum && cli_want_format(&state->numeric)) return CLI_BAD;
+  if (sum && !state->dot.model)
     return cli_fail(NULL, "explain dot: --accum is missing: a model or a unit of `halfulp models`");
   link_begin(link, sum ? "sum" : codes ? "operation" : "number", &found);
-  if (!sum) link_add(link, "f", s->numeric.format_text);
-  link_add(link, "r", s->round_text);
-  snprintf(random, sizeof random, "%llx", (unsigned long long)s->random);
-  if (s->random) link_add(link, "x", random);
+  if (!sum) link_add(link, "f", state->numeric.format_text);
+  link_add(link, "r", state->round_text);
+  snprintf(random, sizeof random, "%llx", (unsigned long long)state->random);
+  if (state->random) link_add(link, "x", random);
   if (sum)
-    link_sum(link, s, operands, count);
+    link_sum(link, state, operands, count);
   else if (codes)
-    link_operation(link, s, operands, count);
+    link_operation(link, state, operands, count);
   else
     link_add(link, "v", operands[0]);
   printf("%s\n", link);
@@ -388,65 +392,65 @@ static int print_link(explain_state *s, char **operands, int count) {
   return CLI_OK;
 }
 
-static int explain_sum(explain_state *s, char **operands, int count) {
-  if (s->other || s->preset.name)
+static int explain_sum(explain_state *state, char **operands, int count) {
+  if (state->other || state->preset.name)
     return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is not one",
-                    s->numeric.format_text);
-  if (s->operand_formats[2])
+                    state->numeric.format_text);
+  if (state->operand_formats[2])
     return cli_fail(NULL, "explain: dot: --fc is no option here; --fd is the format of C and of the result");
-  if (s->count > 1) return cli_fail(NULL, "explain: dot takes one rounding mode, that of the last rounding");
-  s->dot.fa = s->operand_formats[0];
-  s->dot.fb = s->operand_formats[1];
-  return cli_explain_dot(&s->dot, &s->numeric, operands, count);
+  if (state->count > 1) return cli_fail(NULL, "explain: dot takes one rounding mode, that of the last rounding");
+  state->dot.fa = state->operand_formats[0];
+  state->dot.fb = state->operand_formats[1];
+  return cli_explain_dot(&state->dot, &state->numeric, operands, count);
 }
 
 int cli_explain(int argc, char **argv) {
-  explain_state s = {0};
+  explain_state state = {0};
   number z;
-  neighbours p = {0};
+  neighbours between = {0};
   char result[OPERATION_TEXT_MAX];
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (s.open) return print_link(&s, operands, count);
-  if (!strcmp(operands[0], "dot")) return explain_sum(&s, operands + 1, count - 1);
-  if (s.dot.fd || s.dot.model || s.dot.codes)
+  if (state.open) return print_link(&state, operands, count);
+  if (!strcmp(operands[0], "dot")) return explain_sum(&state, operands + 1, count - 1);
+  if (state.dot.fd || state.dot.model || state.dot.codes)
     return cli_fail(NULL, "explain: --accum, --fd and --codes are for dot, not for '%s'", operands[0]);
-  if (cli_want_format(&s.numeric) || read_operands(&s, &z, operands, count)) return CLI_BAD;
-  if (!s.count) s.modes[s.count++] = (hu_mode){0};
-  if (s.other) return explain_other(&s, operands[0]);
-  if (s.preset.name) {
-    for (int i = 1; i < s.count; i++)
-      if (cli_preset_alone(s.preset.name, &s.modes[i])) return CLI_BAD;
-    s.count = 1;
-    if (cli_preset_only(&s.preset, &s.numeric, &s.modes[0])) return CLI_BAD;
-    cli_preset_steps(&s.preset, &z, operands[0], s.numeric.json);
+  if (cli_want_format(&state.numeric) || read_operands(&state, &z, operands, count)) return CLI_BAD;
+  if (!state.count) state.modes[state.count++] = (hu_mode){0};
+  if (state.other) return explain_other(&state, operands[0]);
+  if (state.preset.name) {
+    for (int i = 1; i < state.count; i++)
+      if (cli_preset_alone(state.preset.name, &state.modes[i])) return CLI_BAD;
+    state.count = 1;
+    if (cli_preset_only(&state.preset, &state.numeric, &state.modes[0])) return CLI_BAD;
+    cli_preset_steps(&state.preset, &z, operands[0], state.numeric.json);
   }
-  const char *text = s.operation.count ? operation_text(result, &s.operation) : operands[0];
+  const char *text = state.operation.count ? operation_text(result, &state.operation) : operands[0];
   int finite = isfinite(z.value) && z.value != 0;
-  if (finite) p = neighbours_of(s.numeric.format, z.value);
-  for (int i = 0; i < s.count; i++)
-    if (!number_suffices(z, s.numeric.format, s.modes[i]))
+  if (finite) between = neighbours_of(state.numeric.format, z.value);
+  for (int i = 0; i < state.count; i++)
+    if (!number_suffices(z, state.numeric.format, state.modes[i]))
       return cli_fail(NULL, "explain: the mode requires more digits of '%s' than binary64 holds", text);
-  if (s.numeric.json) {
+  if (state.numeric.json) {
     char name[CLI_NAME_MAX];
-    printf("%s\"format\": \"%s\", ", s.preset.name ? "" : "{",
-           cli_shown_name(name, s.numeric.format, s.numeric.format_text));
-    if (s.operation.count) json_factors(&s);
-    if (finite && !beyond_binary64(z)) json_neighbours(s.numeric.format, z, &p);
+    printf("%s\"format\": \"%s\", ", state.preset.name ? "" : "{",
+           cli_shown_name(name, state.numeric.format, state.numeric.format_text));
+    if (state.operation.count) json_factors(&state);
+    if (finite && !beyond_binary64(z)) json_neighbours(state.numeric.format, z, &between);
     printf("\"results\": [");
   } else {
-    print_operand(&s, text, z);
-    print_factors(&s);
-    if (finite && !beyond_binary64(z)) print_neighbours(s.numeric.format, z, &p);
+    print_operand(&state, text, z);
+    print_factors(&state);
+    if (finite && !beyond_binary64(z)) print_neighbours(state.numeric.format, z, &between);
   }
   status = CLI_OK;
-  for (int i = 0; i < s.count; i++) {
-    hu_mode mode = s.numeric.mode;
-    mode.round = s.modes[i].round;
-    mode.bits = s.modes[i].bits;
-    if (explain_mode(&s, z, &p, mode, i == 0)) status = CLI_DIFFERENT;
+  for (int i = 0; i < state.count; i++) {
+    hu_mode mode = state.numeric.mode;
+    mode.round = state.modes[i].round;
+    mode.bits = state.modes[i].bits;
+    if (explain_mode(&state, z, &between, mode, i == 0)) status = CLI_DIFFERENT;
   }
-  if (s.numeric.json) printf("]}\n");
+  if (state.numeric.json) printf("]}\n");
   return status;
 }

@@ -30,9 +30,9 @@ static void add_two(command_line *c, const char *option, const char *value) {
   add(c, value);
 }
 
-static void add_format(command_line *c, const char *option, const vectors_type *t) {
+static void add_format(command_line *c, const char *option, const vectors_type *type) {
   char name[CLI_NAME_MAX];
-  add_two(c, option, cli_format_name(name, t->format));
+  add_two(c, option, cli_format_name(name, type->format));
 }
 
 /* Adds the options of a mode; random: NULL, or R. */
@@ -50,33 +50,33 @@ static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
 }
 
 /* Adds an operand as a number that its format holds. */
-static void add_value(command_line *c, const vectors_type *t, uint64_t x) {
+static void add_value(command_line *c, const vectors_type *type, uint64_t x) {
   char text[VECTORS_VALUE_MAX], hex[NUMBER_TEXT_MAX];
-  if (t->kind == VECTORS_INTEGER)
-    add(c, vectors_value_text(text, t, x));
+  if (type->kind == VECTORS_INTEGER)
+    add(c, vectors_value_text(text, type, x));
   else
-    add(c, number_hex(hex, vectors_value(t, x)));
+    add(c, number_hex(hex, vectors_value(type, x)));
 }
 
 /* Returns 1 if `halfulp explain` has the operation. */
-static int is_explained(const vectors *v) {
+static int is_explained(const vectors *test) {
   static const char *const names[] = {"add", "sub", "mul", "div", "fma", "sqrt", "convert"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(v->op->name, names[i])) return v->z.kind == VECTORS_CODE;
+    if (!strcmp(test->op->name, names[i])) return test->z.kind == VECTORS_CODE;
   return 0;
 }
 
-static void make(command_line *c, const vectors *v, const uint64_t *x, uint32_t random) {
+static void make(command_line *c, const vectors *test, const uint64_t *x, uint32_t random) {
   static const char *const options[] = {"--fa", "--fb", "--fc"};
-  int converts = v->op->kind == VECTORS_CONVERT;
+  int converts = test->op->kind == VECTORS_CONVERT;
   c->count = 0;
   add(c, "explain");
-  add_format(c, "-f", &v->z);
-  for (int k = 0; !converts && k < v->op->operands; k++)
-    if (!vectors_same_type(&v->x[k], &v->z)) add_format(c, options[k], &v->x[k]);
-  add_mode(c, v->mode, &random);
-  if (!converts) add(c, v->op->name);
-  for (int k = 0; k < v->op->operands; k++) add_value(c, &v->x[k], x[k]);
+  add_format(c, "-f", &test->z);
+  for (int k = 0; !converts && k < test->op->operands; k++)
+    if (!vectors_same_type(&test->x[k], &test->z)) add_format(c, options[k], &test->x[k]);
+  add_mode(c, test->mode, &random);
+  if (!converts) add(c, test->op->name);
+  for (int k = 0; k < test->op->operands; k++) add_value(c, &test->x[k], x[k]);
   c->word[c->count] = NULL;
 }
 
@@ -89,64 +89,65 @@ static void print_command(const command_line *c) {
 }
 
 /* Prints what the operands are, where their values alone do not say it. */
-static void print_signalling(const vectors *v, const uint64_t *x) {
-  for (int k = 0; k < v->op->operands; k++)
-    if (vectors_is_signalling(&v->x[k], x[k]))
+static void print_signalling(const vectors *test, const uint64_t *x) {
+  for (int k = 0; k < test->op->operands; k++)
+    if (vectors_is_signalling(&test->x[k], x[k]))
       printf("  %c is a signalling NaN, which is invalid as an operand\n", 'A' + k);
 }
 
-static void explain_none(const explained *e, const char *what) {
-  if (e->json)
+static void explain_none(const explained *subject, const char *what) {
+  if (subject->json)
     printf("null");
   else
     printf("  `halfulp explain` does not explain %s\n", what);
 }
 
 void explain_case(const void *context, unsigned long line, const char *operands) {
-  const explained *e = context;
-  const vectors *v = e->v;
+  const explained *subject = context;
+  const vectors *test = subject->v;
   uint64_t x[VECTORS_OPERANDS + 1] = {0};
-  command_line *c = is_explained(v) ? malloc(sizeof *c) : NULL;
+  command_line *c = is_explained(test) ? malloc(sizeof *c) : NULL;
   if (!c) {
-    explain_none(e, v->op->kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : v->op->name);
+    explain_none(subject,
+                 test->op->kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : test->op->name);
     return;
   }
-  for (int k = 0; k < vectors_given(v); k++) {
+  for (int k = 0; k < vectors_given(test); k++) {
     char *end;
     x[k] = strtoull(operands, &end, 16);
     operands = end;
   }
-  make(c, v, x, v->words ? (uint32_t)x[v->op->operands] : vectors_word(v, line - 1));
-  if (e->json) {
+  make(c, test, x, test->words ? (uint32_t)x[test->op->operands] : vectors_word(test, line - 1));
+  if (subject->json) {
     add(c, "--json");
     c->word[c->count] = NULL;
   } else {
     print_command(c);
-    print_signalling(v, x);
+    print_signalling(test, x);
   }
-  if (cli_explain(c->count, c->word) == CLI_BAD && e->json) printf("null");
+  if (cli_explain(c->count, c->word) == CLI_BAD && subject->json) printf("null");
   free(c);
 }
 
 /* ---- dot products ---- */
 
 /* Prints the command line that explains the row again. */
-static void print_dot_command(const explained *e, unsigned long line, char *const *word, int count) {
-  const vectors_dot *v = e->dot;
-  const hu_element element[] = {v->dot.a, v->dot.b, v->dot.d};
+static void print_dot_command(const explained *subject, unsigned long line, char *const *word, int count) {
+  const vectors_dot *test = subject->dot;
+  const hu_element element[] = {test->dot.a, test->dot.b, test->dot.d};
   static const char *const options[] = {"--fa", "--fb", "--fd"};
   command_line c = {.count = 0};
   char name[CLI_NAME_MAX], text[32];
   for (int i = 0; i < 3; i++) add_two(&c, options[i], cli_element_name(name, element[i]));
-  add_mode(&c, v->dot.mode, NULL);
-  if (v->dot.mode.bits || v->dot.accum.mode.bits) {
-    snprintf(text, sizeof text, "%llu", (unsigned long long)v->stream.key);
+  add_mode(&c, test->dot.mode, NULL);
+  if (test->dot.mode.bits || test->dot.accum.mode.bits) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)test->stream.key);
     add_two(&c, "--seed", text);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)(v->stream.counter + line - 1));
+    snprintf(text, sizeof text, "%llu", (unsigned long long)(test->stream.counter + line - 1));
     add_two(&c, "--counter", text);
   }
   printf("  halfulp explain dot --accum ");
-  print_word(e->model);
+  print_word(subject->model);
   for (int i = 0; i < c.count; i++) putchar(' '), print_word(c.word[i]);
   printf(" --codes");
   for (int i = 0; i < count; i++) printf(" %s", word[i]);
@@ -154,32 +155,32 @@ static void print_dot_command(const explained *e, unsigned long line, char *cons
 }
 
 /* Explains a row step by step, with JSON like that of `halfulp explain dot`. */
-static int explain_row(const explained *e, unsigned long line, char *operands) {
-  const vectors_dot *v = e->dot;
+static int explain_row(const explained *subject, unsigned long line, char *operands) {
+  const vectors_dot *test = subject->dot;
   cli_lines lines = {.name = "explain", .number = line};
-  hu_exec exec = {1, 0, v->stream};
+  hu_exec exec = {1, 0, test->stream};
   char *word[CLI_DOT_WORDS], model[HU_ACCUM_TEXT_MAX] = "";
   int count = cli_split(operands, word, CLI_DOT_WORDS);
   exec.stream.counter += line - 1;
-  if (e->json) {
-    hu_accum_text(model, sizeof model, &v->dot.accum);
+  if (subject->json) {
+    hu_accum_text(model, sizeof model, &test->dot.accum);
     printf("{\"model\": ");
     cli_json_string(stdout, model);
-    printf(", \"products\": %zu, ", v->n);
+    printf(", \"products\": %zu, ", test->n);
   } else {
-    print_dot_command(e, line, word, count);
+    print_dot_command(subject, line, word, count);
   }
-  int status = cli_explain_dot_line(&v->dot, word, count, &lines, &exec, 0, e->json);
-  if (e->json) putchar('}');
+  int status = cli_explain_dot_line(&test->dot, word, count, &lines, &exec, 0, subject->json);
+  if (subject->json) putchar('}');
   return status;
 }
 
 void explain_dot_case(const void *context, unsigned long line, const char *operands) {
-  const explained *e = context;
-  char *copy = e->dot->dot.words ? NULL : strdup(operands);
+  const explained *subject = context;
+  char *copy = subject->dot->dot.words ? NULL : strdup(operands);
   if (copy)
-    (void)explain_row(e, line, copy); /* it has been judged, so it can be computed */
+    (void)explain_row(subject, line, copy); /* it has been judged, so it can be computed */
   else
-    explain_none(e, "rows with --words");
+    explain_none(subject, "rows with --words");
   free(copy);
 }

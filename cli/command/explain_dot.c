@@ -20,37 +20,37 @@ static const char *const names[OPERANDS] = {"A", "B", "C", "SCALES_A", "SCALES_B
 static double clamped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
 /* Rounds a number to an integer that an integer element holds: ties to even, and the nearest end beyond the range. */
-static int64_t integer_of(hu_element e, double x) {
-  int bits = (int)hu_element_width(e), is_signed = e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_S4;
-  if (e.kind == HU_ELEMENT_S32) is_signed = 1;
+static int64_t integer_of(hu_element element, double x) {
+  int bits = (int)hu_element_width(element), is_signed = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S4;
+  if (element.kind == HU_ELEMENT_S32) is_signed = 1;
   double high = ldexp(1, bits - is_signed) - 1, low = is_signed ? -high - 1 : 0;
   return isnan(x) ? 0 : (int64_t)clamped(nearbyint(x), low, high);
 }
 
 /* Writes the pattern of a number in an element, ties to even. *rounded counts those that are not the number. */
-static int pattern_of(uint64_t *z, hu_element e, const char *text, int *rounded) {
+static int pattern_of(uint64_t *z, hu_element element, const char *text, int *rounded) {
   number x;
   if (!number_parse(&x, text)) return cli_fail(NULL, "explain dot: '%s' is not a number", text);
   double back = x.value;
-  if (e.kind == HU_ELEMENT_BINARY64) {
+  if (element.kind == HU_ELEMENT_BINARY64) {
     memcpy(z, &x.value, sizeof *z);
-  } else if (e.kind != HU_ELEMENT_CODE) {
-    int64_t n = integer_of(e, x.value);
-    *z = (uint64_t)n & (~(uint64_t)0 >> (64 - hu_element_width(e)));
+  } else if (element.kind != HU_ELEMENT_CODE) {
+    int64_t n = integer_of(element, x.value);
+    *z = (uint64_t)n & (~(uint64_t)0 >> (64 - hu_element_width(element)));
     back = (double)n;
   } else {
-    if (!number_suffices(x, e.format, (hu_mode){0}))
+    if (!number_suffices(x, element.format, (hu_mode){0}))
       return cli_fail(NULL, "explain dot: the format requires more digits of '%s' than binary64 holds", text);
-    *z = hu_encode64(e.format, (hu_mode){0}, x.value, 0, NULL);
-    back = hu_decode64(e.format, (uint32_t)*z);
+    *z = hu_encode64(element.format, (hu_mode){0}, x.value, 0, NULL);
+    back = hu_decode64(element.format, (uint32_t)*z);
   }
   *rounded += !x.exact || (back != x.value && !(isnan(back) && isnan(x.value)));
   return CLI_OK;
 }
 
 /* Writes "1,-2,0.5" as patterns in hex, filled up with zeros to a multiple of `depth`. NULL after an error line. */
-static char *hex_of(const char *list, hu_element e, size_t depth, int *rounded, size_t *filled) {
-  size_t digits = (hu_element_width(e) + 3) / 4, count = 1, at = 0;
+static char *hex_of(const char *list, hu_element element, size_t depth, int *rounded, size_t *filled) {
+  size_t digits = (hu_element_width(element) + 3) / 4, count = 1, at = 0;
   for (const char *c = list; *c; c++) count += *c == ',';
   size_t whole = (count + depth - 1) / depth * depth;
   char *copy = strdup(list), *text = malloc(whole * digits + 1), *rest = copy;
@@ -58,7 +58,7 @@ static char *hex_of(const char *list, hu_element e, size_t depth, int *rounded, 
   if (!good) (void)cli_fail(NULL, "explain dot: not enough memory");
   for (char *word; good && (word = strsep(&rest, ",")) != NULL; at += digits) {
     uint64_t pattern = 0;
-    good = pattern_of(&pattern, e, word, rounded) == CLI_OK;
+    good = pattern_of(&pattern, element, word, rounded) == CLI_OK;
     if (good) snprintf(text + at, digits + 1, "%0*llx", (int)digits, (unsigned long long)pattern);
   }
   *filled = whole - count;
@@ -72,9 +72,9 @@ static char *hex_of(const char *list, hu_element e, size_t depth, int *rounded, 
 
 /* ---- the model and its elements ---- */
 
-static int read_elements(cli_dot *dot, const explain_dot *o, const cli_numeric *numeric) {
+static int read_elements(cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric) {
   hu_element *const element[3] = {&dot->a, &dot->b, &dot->d};
-  const char *const text[3] = {o->fa, o->fb, o->fd};
+  const char *const text[3] = {asked->fa, asked->fb, asked->fd};
   for (int i = 0; i < 3; i++) {
     if (text[i] && cli_read_element(element[i], text[i])) return CLI_BAD;
     if (!text[i] && !hu_element_size(*element[i]) && numeric->format_text)
@@ -86,27 +86,27 @@ static int read_elements(cli_dot *dot, const explain_dot *o, const cli_numeric *
   return CLI_OK;
 }
 
-static int choose_model(cli_dot *dot, const explain_dot *o, const cli_numeric *numeric) {
+static int choose_model(cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric) {
   int named;
-  if (cli_dot_model(dot, "--accum", o->model, &named)) return CLI_BAD;
+  if (cli_dot_model(dot, "--accum", asked->model, &named)) return CLI_BAD;
   if (!named) {
     dot->a = dot->accum.a;
     dot->b = dot->accum.b;
     dot->d = cli_model_result(&dot->accum);
   }
-  if (!o->fd && dot->accum.kind == HU_ACCUM_INT32) dot->d = (hu_element){.kind = HU_ELEMENT_S32};
-  if (read_elements(dot, o, numeric) || cli_dot_taken(dot, o->model)) return CLI_BAD;
+  if (!asked->fd && dot->accum.kind == HU_ACCUM_INT32) dot->d = (hu_element){.kind = HU_ELEMENT_S32};
+  if (read_elements(dot, asked, numeric) || cli_dot_taken(dot, asked->model)) return CLI_BAD;
   dot->mode = numeric->mode;
   return CLI_OK;
 }
 
 /* ---- output ---- */
 
-static void print_head(const cli_dot *dot, const explain_dot *o, size_t n, size_t filled, int rounded) {
-  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], d[CLI_NAME_MAX];
-  printf("%zu products under %s\n", n - filled, o->model);
+static void print_head(const cli_dot *dot, const explain_dot *asked, size_t n, size_t filled, int rounded) {
+  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], result[CLI_NAME_MAX];
+  printf("%zu products under %s\n", n - filled, asked->model);
   printf("  A in %s, B in %s, C and the result in %s\n", cli_element_name(a, dot->a), cli_element_name(b, dot->b),
-         cli_element_name(d, dot->d));
+         cli_element_name(result, dot->d));
   if (rounded) printf("  %d of the numbers were rounded into their formats first\n", rounded);
   if (filled) printf("  filled up with %zu zeros to the %zu products of the instruction\n", filled, n);
 }
@@ -126,29 +126,29 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
   size_t n = strlen(word[0]) / ((hu_element_width(dot->a) + 3) / 4);
   dot_steps steps = {.json = json, .given = n - filled};
   hu_events set = {0};
-  uint64_t d;
+  uint64_t result;
   traced.visit = dot_steps_print;
   traced.context = &steps;
   if (json) printf("\"steps\": [");
-  if (cli_dot_line(&d, &set, &traced, word, count, lines, exec)) return CLI_BAD;
+  if (cli_dot_line(&result, &set, &traced, word, count, lines, exec)) return CLI_BAD;
   int digits = (int)(hu_element_width(dot->d) + 3) / 4;
   uint32_t events = set_of(&set);
   if (json) {
-    printf("],\n \"code\": \"0x%0*llx\", \"lossy_steps\": %llu, \"events\": ", digits, (unsigned long long)d,
+    printf("],\n \"code\": \"0x%0*llx\", \"lossy_steps\": %llu, \"events\": ", digits, (unsigned long long)result,
            steps.lost);
     cli_json_event_set(stdout, events);
   } else {
     cli_event_words(words, events);
     printf("  code    0x%0*llx; %llu of %llu steps lose digits; events of the last rounding: %s\n", digits,
-           (unsigned long long)d, steps.lost, steps.count, words);
+           (unsigned long long)result, steps.lost, steps.count, words);
   }
   return CLI_OK;
 }
 
 /* ---- the command ---- */
 
-static int explain_words(const cli_dot *dot, const explain_dot *o, const cli_numeric *numeric, char **word, int count,
-                         size_t filled, int rounded) {
+static int explain_words(const cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric, char **word,
+                         int count, size_t filled, int rounded) {
   cli_lines lines = {.name = "explain dot", .number = 1};
   hu_exec exec = {1, 0, numeric->stream};
   size_t n = strlen(word[0]) / ((hu_element_width(dot->a) + 3) / 4);
@@ -161,32 +161,32 @@ static int explain_words(const cli_dot *dot, const explain_dot *o, const cli_num
     cli_json_string(stdout, text);
     printf(", \"products\": %zu, ", n);
   } else {
-    print_head(dot, o, n, filled, rounded);
+    print_head(dot, asked, n, filled, rounded);
   }
   int status = cli_explain_dot_line(dot, word, count, &lines, &exec, filled, numeric->json);
   if (status == CLI_OK && numeric->json) printf("}\n");
   return status;
 }
 
-int cli_explain_dot(const explain_dot *o, const cli_numeric *numeric, char **operand, int count) {
+int cli_explain_dot(const explain_dot *asked, const cli_numeric *numeric, char **operand, int count) {
   cli_dot dot = {0};
   char *word[OPERANDS] = {NULL}, none[] = "-";
   size_t filled = 0, unused;
   int rounded = 0, status = CLI_OK;
-  if (!o->model) return cli_fail(NULL, "explain dot: --accum is missing: a model or a unit of `halfulp models`");
-  if (choose_model(&dot, o, numeric)) return CLI_BAD;
+  if (!asked->model) return cli_fail(NULL, "explain dot: --accum is missing: a model or a unit of `halfulp models`");
+  if (choose_model(&dot, asked, numeric)) return CLI_BAD;
   int most = cli_dot_operands(&dot);
   if (count < 2 || count > most || count == 4)
     return cli_fail(NULL, "explain dot: the model takes A B%s", most == OPERANDS ? " C SCALES_A SCALES_B" : " [C]");
   const hu_element element[OPERANDS] = {dot.a, dot.b, dot.d, dot.scale, dot.scale};
   for (int i = 0; i < most && status == CLI_OK; i++) {
     const char *text = i < count ? operand[i] : none;
-    int plain = o->codes || !strcmp(text, "-");
+    int plain = asked->codes || !strcmp(text, "-");
     if (i > 2 && i >= count) return cli_fail(NULL, "explain dot: %s is missing: the model has scales", names[i]);
     word[i] = plain ? strdup(text) : hex_of(text, element[i], i < 2 ? dot.depth : 1, &rounded, i ? &unused : &filled);
     if (!word[i]) status = CLI_BAD;
   }
-  if (status == CLI_OK) status = explain_words(&dot, o, numeric, word, most, filled, rounded);
+  if (status == CLI_OK) status = explain_words(&dot, asked, numeric, word, most, filled, rounded);
   for (int i = 0; i < OPERANDS; i++) free(word[i]);
   return status;
 }

@@ -16,13 +16,13 @@ typedef struct formats_state {
   const char *part; /* only names that contain it */
 } formats_state;
 
-static int set(void *state, int key, const char *value) {
-  formats_state *s = state;
+static int set(void *context, int key, const char *value) {
+  formats_state *state = context;
   (void)value;
-  if (key == CLI_KEY_JSON) s->json = 1;
-  if (key == 'v') s->sources = 1;
-  if (key == KEY_SCALED) s->scaled = 1;
-  if (key == KEY_NUMBERS) s->numbers = 1;
+  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == 'v') state->sources = 1;
+  if (key == KEY_SCALED) state->scaled = 1;
+  if (key == KEY_NUMBERS) state->numbers = 1;
   return CLI_OK;
 }
 
@@ -47,8 +47,8 @@ static const cli_command command = {
     1,
     set};
 
-static int is_asked(const formats_state *s, const char *name, const char *aliases) {
-  return !s->part || strstr(name, s->part) || strstr(aliases, s->part);
+static int is_asked(const formats_state *state, const char *name, const char *aliases) {
+  return !state->part || strstr(name, state->part) || strstr(aliases, state->part);
 }
 
 static void print_json(const hu_format_entry *entry, const char *text, int first) {
@@ -75,36 +75,36 @@ static void print_sources(int wanted, const char *source, const char *open) {
 #define SHORT(x) ROUNDED(x, 10)
 
 static void print_line(const hu_format_entry *entry, const char *text, int sources) {
-  hu_limits l = hu_limits_of(entry->format);
-  printf(ROW, entry->id, l.width, text, SHORT(l.max), SHORT(l.min));
+  hu_limits limits = hu_limits_of(entry->format);
+  printf(ROW, entry->id, limits.width, text, SHORT(limits.max), SHORT(limits.min));
   if (sources && *entry->aliases) printf("    also:    %s\n", entry->aliases);
   print_sources(sources, entry->source, entry->open);
 }
 
 /* Prints the heading above the first line that has these columns. */
-static void print_head(formats_state *s) {
-  if (!s->json && !s->numbers && !s->headed++)
+static void print_head(formats_state *state) {
+  if (!state->json && !state->numbers && !state->headed++)
     printf("%-20s %4s  %-37s %15s %15s\n", "name", "bits", "as text", "max", "min > 0");
 }
 
-static void list_formats(formats_state *s) {
+static void list_formats(formats_state *state) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     char text[HU_FORMAT_TEXT_MAX] = "";
     hu_format_entry entry = hu_format_at(i);
-    if (!is_asked(s, entry.id, entry.aliases)) continue;
+    if (!is_asked(state, entry.id, entry.aliases)) continue;
     hu_format_text(text, sizeof text, entry.format);
-    print_head(s);
-    if (s->json)
-      print_json(&entry, text, s->shown == 0);
+    print_head(state);
+    if (state->json)
+      print_json(&entry, text, state->shown == 0);
     else
-      print_line(&entry, text, s->sources);
-    s->shown++;
+      print_line(&entry, text, state->sources);
+    state->shown++;
   }
 }
 
-static void print_named(const formats_state *s, const char *name, const char *text, const char *source,
+static void print_named(const formats_state *state, const char *name, const char *text, const char *source,
                         const char *open, int first) {
-  if (s->json) {
+  if (state->json) {
     const char *const pairs[][2] = {{"id", name}, {"text", text}, {"source", source}, {"open", open}};
     printf("%s\n  ", first ? "" : ",");
     for (int i = 0; i < 4; i++) {
@@ -115,37 +115,38 @@ static void print_named(const formats_state *s, const char *name, const char *te
     return;
   }
   enum { ROOM = 80, MOST = 256 };
-  int fits = s->sources || strlen(text) <= ROOM;
+  int fits = state->sources || strlen(text) <= ROOM;
   printf("%-16s %.*s%s\n", name, fits ? MOST : ROOM - 3, text, fits ? "" : "...");
-  print_sources(s->sources, source, open);
+  print_sources(state->sources, source, open);
 }
 
-static void list_scaled(formats_state *s) {
+static void list_scaled(formats_state *state) {
   char text[HU_SCALING_TEXT_MAX];
   hu_scaling scaling;
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling_entry entry = hu_scaling_at(i);
-    if (!is_asked(s, entry.name, "")) continue;
+    if (!is_asked(state, entry.name, "")) continue;
     if (hu_scaling_parse(&scaling, entry.text, NULL) == HU_OK) hu_scaling_text(text, sizeof text, &scaling);
-    print_named(s, entry.name, text, entry.source, entry.open, s->shown++ == 0);
+    print_named(state, entry.name, text, entry.source, entry.open, state->shown++ == 0);
   }
   for (size_t i = 0; i < hu_hif4_count(); i++) {
     hu_hif4_entry entry = hu_hif4_at(i);
-    if (is_asked(s, entry.name, "")) print_named(s, entry.name, entry.text, entry.source, "", s->shown++ == 0);
+    if (is_asked(state, entry.name, ""))
+      print_named(state, entry.name, entry.text, entry.source, "", state->shown++ == 0);
   }
 }
 
 /* Prints a line of a number system as print_json and print_line print those of formats. */
-static void print_system(const formats_state *s, const hu_number_entry *entry, int first) {
-  hu_number_limits l = hu_number_limits_of(entry->number);
+static void print_system(const formats_state *state, const hu_number_entry *entry, int first) {
+  hu_number_limits limits = hu_number_limits_of(entry->number);
   char full[HU_NUMBER_TEXT_MAX], line[CLI_NAME_MAX];
   hu_number_text(full, sizeof full, entry->number);
-  if (s->json) {
+  if (state->json) {
     printf("%s\n  {\"id\": ", first ? "" : ",");
     cli_json_string(stdout, entry->name);
     printf(", \"text\": ");
     cli_json_string(stdout, full);
-    printf(", \"width\": %u, \"kind\": \"%s\", \"source\": ", (unsigned)l.width, cli_system_kind(entry->number));
+    printf(", \"width\": %u, \"kind\": \"%s\", \"source\": ", (unsigned)limits.width, cli_system_kind(entry->number));
     cli_json_string(stdout, entry->source);
     printf(", \"open\": ");
     cli_json_string(stdout, entry->open);
@@ -153,24 +154,24 @@ static void print_system(const formats_state *s, const hu_number_entry *entry, i
     return;
   }
   const char *shown = entry->number.kind == HU_NUMBER_TABLE ? cli_system_line(line, entry->number) : full;
-  printf(ROW, entry->name, (unsigned)l.width, shown, SHORT(l.max), SHORT(l.min));
-  print_sources(s->sources, entry->source, entry->open);
+  printf(ROW, entry->name, (unsigned)limits.width, shown, SHORT(limits.max), SHORT(limits.min));
+  print_sources(state->sources, entry->source, entry->open);
 }
 
-static void list_numbers(formats_state *s) {
+static void list_numbers(formats_state *state) {
   for (size_t i = 0; i < hu_number_count(); i++) {
     hu_number_entry entry = hu_number_at(i);
-    if (!is_asked(s, entry.name, "")) continue;
-    print_head(s);
-    print_system(s, &entry, s->shown++ == 0);
+    if (!is_asked(state, entry.name, "")) continue;
+    print_head(state);
+    print_system(state, &entry, state->shown++ == 0);
   }
 }
 
 /* Prints all lists: scaled formats stand in one of their own, but a part of a name is looked for in all. */
-static void list_all(formats_state *s) {
-  list_formats(s);
-  list_numbers(s);
-  if (s->part && !s->json) list_scaled(s);
+static void list_all(formats_state *state) {
+  list_formats(state);
+  list_numbers(state);
+  if (state->part && !state->json) list_scaled(state);
 }
 
 int cli_formats(int argc, char **argv) {

@@ -43,46 +43,46 @@ typedef struct gemm_state {
 } gemm_state;
 
 /* Reads a model; the last of several stays in accum. */
-static int set_accum(gemm_state *s, const char *value) {
-  if (s->model_count == MODELS_MAX) return cli_fail(NULL, "--accum: more than %d models", MODELS_MAX);
-  s->models[s->model_count++] = value;
-  s->accum_text = value;
-  return cli_read_model(&s->accum, "--accum", value);
+static int set_accum(gemm_state *state, const char *value) {
+  if (state->model_count == MODELS_MAX) return cli_fail(NULL, "--accum: more than %d models", MODELS_MAX);
+  state->models[state->model_count++] = value;
+  state->accum_text = value;
+  return cli_read_model(&state->accum, "--accum", value);
 }
 
-static int set_reference(gemm_state *s, const char *value) {
-  s->reference_text = value;
-  return cli_read_model(&s->reference, "--against", value);
+static int set_reference(gemm_state *state, const char *value) {
+  state->reference_text = value;
+  return cli_read_model(&state->reference, "--against", value);
 }
 
-static int set(void *state, int key, const char *value) {
-  gemm_state *s = state;
-  int shared = cli_set_numeric(&s->numeric, key == KEY_FD ? 'f' : key, value);
+static int set(void *context, int key, const char *value) {
+  gemm_state *state = context;
+  int shared = cli_set_numeric(&state->numeric, key == KEY_FD ? 'f' : key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   switch (key) {
-    case 'C': s->c_path = value; return CLI_OK;
-    case 'o': s->d_path = value; return CLI_OK;
+    case 'C': state->c_path = value; return CLI_OK;
+    case 'o': state->d_path = value; return CLI_OK;
     case KEY_FA:
-      s->has_fa = 1;
-      s->fa_text = value;
-      return cli_read_format(&s->fa, value);
+      state->has_fa = 1;
+      state->fa_text = value;
+      return cli_read_format(&state->fa, value);
     case KEY_FB:
-      s->has_fb = 1;
-      s->fb_text = value;
-      return cli_read_format(&s->fb, value);
+      state->has_fb = 1;
+      state->fb_text = value;
+      return cli_read_format(&state->fb, value);
     case KEY_FC:
-      s->has_fc = 1;
-      s->fc_text = value;
-      return cli_read_format(&s->fc, value);
-    case KEY_ACCUM: return set_accum(s, value);
-    case KEY_AGAINST: return set_reference(s, value);
-    case KEY_DEVICE: return cli_device_read(&s->device, value);
-    case KEY_CODES: s->codes = 1; return CLI_OK;
-    case KEY_WATCH: s->watch = 1; return CLI_OK;
-    case KEY_PACKED: s->packed = 1; return CLI_OK;
-    case KEY_SA: s->sa_path = value; return CLI_OK;
-    case KEY_SB: s->sb_path = value; return CLI_OK;
-    default: s->strict = 1; return CLI_OK;
+      state->has_fc = 1;
+      state->fc_text = value;
+      return cli_read_format(&state->fc, value);
+    case KEY_ACCUM: return set_accum(state, value);
+    case KEY_AGAINST: return set_reference(state, value);
+    case KEY_DEVICE: return cli_device_read(&state->device, value);
+    case KEY_CODES: state->codes = 1; return CLI_OK;
+    case KEY_WATCH: state->watch = 1; return CLI_OK;
+    case KEY_PACKED: state->packed = 1; return CLI_OK;
+    case KEY_SA: state->sa_path = value; return CLI_OK;
+    case KEY_SB: state->sb_path = value; return CLI_OK;
+    default: state->strict = 1; return CLI_OK;
   }
 }
 
@@ -149,47 +149,47 @@ typedef struct matrix {
   size_t rows, columns, off_grid;
 } matrix;
 
-static int check_codes(const cli_array *x, hu_format f) {
-  hu_limits l = hu_limits_of(f);
+static int check_codes(const cli_array *x, hu_format format) {
+  hu_limits limits = hu_limits_of(format);
   char name[CLI_NAME_MAX];
-  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
   rule.can_unpack = 1;
-  if (x->info.size * 8 == l.storage) return cli_codes_check(x->name, &x->info, x->data, rule);
+  if (x->info.size * 8 == limits.storage) return cli_codes_check(x->name, &x->info, x->data, rule);
   return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats", name,
-                  l.storage, npy_dtype(&x->info));
+                  limits.storage, npy_dtype(&x->info));
 }
 
-static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {
+static int encode_matrix(matrix *m, hu_format format, const hu_exec *exec, int strict) {
   char name[CLI_NAME_MAX];
   cli_errors errors;
   size_t n = m->array.info.count;
   hu_exec plain = {exec->threads, 0, {0, 0}};
-  m->codes = cli_room(n, hu_limits_of(f).storage / 8);
+  m->codes = cli_room(n, hu_limits_of(format).storage / 8);
   if (!m->codes) return CLI_BAD;
-  cli_source x = cli_array_source(&m->array, f), z = cli_codes_source(m->codes, f);
-  hu_status status = cli_encode_source(m->codes, &x, n, f, (hu_mode){0}, &plain, NULL);
+  cli_source x = cli_array_source(&m->array, format), z = cli_codes_source(m->codes, format);
+  hu_status status = cli_encode_source(m->codes, &x, n, format, (hu_mode){0}, &plain, NULL);
   if (status != HU_OK) return cli_fail_status(m->array.name, status);
   cli_measure(&errors, &x, &z, n);
   m->off_grid = errors.changed;
   if (!strict || !errors.changed) return CLI_OK;
   return cli_fail(m->array.name, "%zu of %zu elements are not values of %s", errors.changed, n,
-                  cli_format_name(name, f));
+                  cli_format_name(name, format));
 }
 
 /* Loads a matrix. packed: --packed, which concerns the matrices of bytes whose format has codes of 4 or 6 bits. */
-static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict, int packed) {
+static int load_matrix(matrix *m, const char *path, hu_format format, const hu_exec *exec, int strict, int packed) {
   char shape[NPY_SHAPE_MAX], name[CLI_NAME_MAX];
   if (cli_array_load(&m->array, path)) return CLI_BAD;
-  cli_code_rule rule = cli_code_rule_of(f, cli_format_name(name, f));
+  cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
   if (packed && cli_array_may_unpack(&m->array, rule) && cli_array_unpack(&m->array, rule)) return CLI_BAD;
   const npy_info *info = &m->array.info;
   if (info->dims != 2)
     return cli_fail(m->array.name, "a matrix is required, this has shape %s", npy_shape(shape, info));
   m->rows = info->shape[0];
   m->columns = info->shape[1];
-  int status = cli_array_is_codes(&m->array) ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
+  int status = cli_array_is_codes(&m->array) ? check_codes(&m->array, format) : encode_matrix(m, format, exec, strict);
   size_t ld = info->fortran ? m->rows : m->columns;
-  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_STORAGE_CODES, info->fortran};
+  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, format, HU_STORAGE_CODES, info->fortran};
   return status;
 }
 
@@ -236,69 +236,70 @@ static void print_off_grid(FILE *out, const matrix *m) {
             cli_shown(shown, m->array.name), m->off_grid, m->array.info.count);
 }
 
-static void print_watch(FILE *out, const hu_watch *w) {
-  double share = w->additions ? 100 * (double)w->swamped / (double)w->additions : 0;
-  fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", w->additions);
-  fprintf(out, "    %-16s%" PRIu64 " (%s %%)  left the accumulator as it was\n", "swamped", w->swamped,
+static void print_watch(FILE *out, const hu_watch *watch) {
+  double share = watch->additions ? 100 * (double)watch->swamped / (double)watch->additions : 0;
+  fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", watch->additions);
+  fprintf(out, "    %-16s%" PRIu64 " (%s %%)  left the accumulator as it was\n", "swamped", watch->swamped,
           ROUNDED(share, 3));
-  fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", w->overflows);
-  fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", w->gap);
+  fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", watch->overflows);
+  fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", watch->gap);
 }
 
-static void json_watch(FILE *out, const hu_watch *w) {
-  fprintf(out, ", \"watch\": {\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", w->additions, w->swamped);
-  fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", w->overflows, w->gap);
+static void json_watch(FILE *out, const hu_watch *watch) {
+  fprintf(out, ", \"watch\": {\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", watch->additions,
+          watch->swamped);
+  fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", watch->overflows, watch->gap);
 }
 
-static void report(const gemm_state *s, const matrix *a, const matrix *b, const matrix *c, const hu_events *events,
+static void report(const gemm_state *state, const matrix *a, const matrix *b, const matrix *c, const hu_events *events,
                    const hu_watch *watch, const char *device) {
   char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
-  FILE *out = cli_report_file(s->d_path, s->numeric.json);
+  FILE *out = cli_report_file(state->d_path, state->numeric.json);
   if (!out) return;
-  cli_shown_name(fa, s->fa, s->fa_text);
-  cli_shown_name(fb, s->fb, s->fb_text);
-  cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
-  cli_mode_name(mode, s->numeric.mode);
+  cli_shown_name(fa, state->fa, state->fa_text);
+  cli_shown_name(fb, state->fb, state->fb_text);
+  cli_shown_name(fd, state->numeric.format, state->numeric.format_text);
+  cli_mode_name(mode, state->numeric.mode);
   size_t off_c = c ? c->off_grid : 0;
-  if (s->numeric.json) {
+  if (state->numeric.json) {
     fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
             b->columns, a->columns, fa, fb, fd);
-    hu_accum_text(model, sizeof model, &s->accum);
-    fprintf(out, "\"accum\": \"%s\", \"model\": \"%s\", ", s->accum_text, model);
+    hu_accum_text(model, sizeof model, &state->accum);
+    fprintf(out, "\"accum\": \"%s\", \"model\": \"%s\", ", state->accum_text, model);
     fprintf(out, "\"mode\": \"%s\", \"device\": ", mode);
     cli_json_string(out, device);
     fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
-            off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");
+            off_c, hu_gemm_exact64(a->columns, state->fa, state->fb, c ? &state->fc : NULL) ? "true" : "false");
     cli_json_events(out, events);
-    if (s->watch) json_watch(out, watch);
+    if (state->watch) json_watch(out, watch);
     fputs("}\n", out);
     return;
   }
   fprintf(out, "(%zu, %zu) %s times (%zu, %zu) %s to %s, accumulation %s, %s, on %s\n", a->rows, a->columns, fa,
-          b->rows, b->columns, fb, fd, s->accum_text, mode, device);
+          b->rows, b->columns, fb, fd, state->accum_text, mode, device);
   print_off_grid(out, a);
   print_off_grid(out, b);
   if (c) print_off_grid(out, c);
   fprintf(out, "  events\n");
   cli_print_events(out, "    ", events);
-  if (s->watch) print_watch(out, watch);
+  if (state->watch) print_watch(out, watch);
 }
 
-static int save_result(const gemm_state *s, const void *codes, size_t rows, size_t columns) {
-  hu_format f = s->numeric.format;
+static int save_result(const gemm_state *state, const void *codes, size_t rows, size_t columns) {
+  hu_format format = state->numeric.format;
   npy_info info = {0};
   info.dims = 2;
   info.shape[0] = rows;
   info.shape[1] = columns;
   info.count = rows * columns;
-  info.kind = s->codes ? 'u' : 'f';
-  info.size = (uint8_t)(s->codes ? hu_limits_of(f).storage / 8 : hu_format_fits_binary32(f) ? 4 : 8);
-  if (s->codes) return cli_array_save(s->d_path, &info, codes);
+  info.kind = state->codes ? 'u' : 'f';
+  info.size = (uint8_t)(state->codes ? hu_limits_of(format).storage / 8 : hu_format_fits_binary32(format) ? 4 : 8);
+  if (state->codes) return cli_array_save(state->d_path, &info, codes);
   void *z = cli_room(info.count, info.size);
   if (!z) return CLI_BAD;
-  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, f, NULL)
-                                    : hu_decode_n(info.count, z, 1, codes, 1, f, NULL);
-  int code = status == HU_OK ? cli_array_save(s->d_path, &info, z) : cli_fail_status(s->d_path, status);
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
+  int code = status == HU_OK ? cli_array_save(state->d_path, &info, z) : cli_fail_status(state->d_path, status);
   free(z);
   return code;
 }
@@ -312,103 +313,106 @@ static hu_operand from_row(const hu_operand *x, size_t row) {
 
 /* Multiplies on the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j)
  * draws random word i n + j of the stream, so the rows' results are what one call would give. */
-static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *d, const hu_exec *exec,
+static hu_status on_cpu(const gemm_state *state, const factors *x, const hu_result *result, const hu_exec *exec,
                         hu_events *events, hu_watch *watch) {
   size_t m = x->a.rows, n = x->b.columns, k = x->a.columns;
   const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
   size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
   hu_status status = HU_OK;
-  progress p;
+  progress bar;
   if (rows < part_rows) rows = part_rows;
-  progress_start(&p, "gemm", m);
+  progress_start(&bar, "gemm", m);
   for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
     hu_operand a = from_row(&x->a.operand, row), c = a, sa = a;
-    hu_result part = *d;
-    hu_exec e = *exec;
+    hu_result part = *result;
+    hu_exec own = *exec;
     if (x->has_c) c = from_row(&x->c.operand, row);
     if (x->scaled) sa = from_row(&x->sa.operand, row);
-    part.data = (uint8_t *)d->data + row * d->ld * (hu_limits_of(d->format).storage / 8);
-    e.stream.counter += row * n;
+    part.data = (uint8_t *)result->data + row * result->ld * (hu_limits_of(result->format).storage / 8);
+    own.stream.counter += row * n;
     status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &x->b.operand, x->has_c ? &c : NULL,
-                             x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &s->accum, s->numeric.mode, &e,
-                             events, watch);
-    progress_at(&p, row + rows < m ? row + rows : m);
+                             x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &state->accum,
+                             state->numeric.mode, &own, events, watch);
+    progress_at(&bar, row + rows < m ? row + rows : m);
   }
-  progress_end(&p);
+  progress_end(&bar);
   return status;
 }
 
-static int refused(const gemm_state *s, hu_status status) {
-  hu_element given = {.format = status == HU_E_OPERAND_A ? s->fa : status == HU_E_OPERAND_B ? s->fb : s->fc};
-  if (status == HU_E_OPERAND_A) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fa");
-  if (status == HU_E_OPERAND_B) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fb");
-  if (status == HU_E_OPERAND_C) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fc");
+static int refused(const gemm_state *state, hu_status status) {
+  hu_element given = {.format = status == HU_E_OPERAND_A   ? state->fa
+                                : status == HU_E_OPERAND_B ? state->fb
+                                                           : state->fc};
+  if (status == HU_E_OPERAND_A) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fa");
+  if (status == HU_E_OPERAND_B) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fb");
+  if (status == HU_E_OPERAND_C) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fc");
   return cli_fail_status(NULL, status);
 }
 
-static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, const char *device) {
+static int multiply(const gemm_state *state, const factors *x, const hu_exec *exec, const char *device) {
   hu_events events = {0};
   hu_watch watch = {0};
   size_t m = x->a.rows, n = x->b.columns, k = x->a.columns,
-         every = s->accum.scaled ? s->accum.promote : s->accum.block.every;
+         every = state->accum.scaled ? state->accum.promote : state->accum.block.every;
   const matrix *c = x->has_c ? &x->c : NULL;
   if (check_shapes(&x->a, &x->b, c)) return CLI_BAD;
   if (x->scaled && check_scales(x, (k + every - 1) / every)) return CLI_BAD;
-  if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
-  void *codes = cli_room(m * n, hu_limits_of(s->numeric.format).storage / 8);
+  if (n && m > SIZE_MAX / 16 / n) return cli_fail(state->d_path, "the result does not fit the address space");
+  void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
-  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_STORAGE_CODES};
-  hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
-                                                     &s->accum, s->numeric.mode, exec, &events)
-                               : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);
-  int code = status == HU_OK ? save_result(s, codes, m, n) : refused(s, status);
-  if (code == CLI_OK) report(s, &x->a, &x->b, c, &events, &watch, device);
+  hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
+  hu_status status = state->device
+                         ? hu_device_host_gemm(m, n, k, &result, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
+                                               &state->accum, state->numeric.mode, exec, &events)
+                         : on_cpu(state, x, &result, exec, &events, state->watch ? &watch : NULL);
+  int code = status == HU_OK ? save_result(state, codes, m, n) : refused(state, status);
+  if (code == CLI_OK) report(state, &x->a, &x->b, c, &events, &watch, device);
   free(codes);
   return code;
 }
 
-static int check_options(const gemm_state *s) {
-  if (s->model_count > 1)
+static int check_options(const gemm_state *state) {
+  if (state->model_count > 1)
     return cli_fail(NULL, "gemm: several --accum are for a comparison; give --against MODEL, too");
-  if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
-  int scaled = hu_accum_is_scaled(&s->accum);
-  if (scaled && (!s->sa_path || !s->sb_path))
-    return cli_fail(NULL, "gemm: %s has scales; use --sa SA.npy and --sb SB.npy", s->accum_text);
-  if (!scaled && (s->sa_path || s->sb_path)) return cli_fail(NULL, "gemm: %s has no scales", s->accum_text);
-  if (scaled && s->device) return cli_fail(NULL, "gemm: models with scales are for the CPU, not for --device cuda");
-  if (s->watch && s->device) return cli_fail(NULL, "gemm: --watch is for the CPU, not for --device cuda");
+  if (!state->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
+  int scaled = hu_accum_is_scaled(&state->accum);
+  if (scaled && (!state->sa_path || !state->sb_path))
+    return cli_fail(NULL, "gemm: %s has scales; use --sa SA.npy and --sb SB.npy", state->accum_text);
+  if (!scaled && (state->sa_path || state->sb_path)) return cli_fail(NULL, "gemm: %s has no scales", state->accum_text);
+  if (scaled && state->device) return cli_fail(NULL, "gemm: models with scales are for the CPU, not for --device cuda");
+  if (state->watch && state->device) return cli_fail(NULL, "gemm: --watch is for the CPU, not for --device cuda");
   return CLI_OK;
 }
 
 /* Sets formats that were not given to those that the model takes, or else binary32. A unit of integers has none. */
-static int use_defaults(gemm_state *s) {
+static int use_defaults(gemm_state *state) {
   const hu_element single = {.format = hu_format_ieee(8, 23, 0)};
-  if (!s->accum_text) s->accum_text = "exact"; /* the record of all zeros */
-  const hu_element a = cli_taken_element(s->accum.a, single), b = cli_taken_element(s->accum.b, single);
-  const hu_element d = cli_taken_element(cli_model_result(&s->accum), single);
-  if (a.kind || b.kind || d.kind || s->accum.kind == HU_ACCUM_INT32)
+  if (!state->accum_text) state->accum_text = "exact"; /* the record of all zeros */
+  const hu_element a = cli_taken_element(state->accum.a, single), b = cli_taken_element(state->accum.b, single);
+  const hu_element taken = cli_taken_element(cli_model_result(&state->accum), single);
+  if (a.kind || b.kind || taken.kind || state->accum.kind == HU_ACCUM_INT32)
     return cli_fail(NULL, "gemm: %s multiplies integers or binary64, which `halfulp mma` takes and gemm does not",
-                    s->accum_text);
-  if (!s->has_fa) s->fa = a.format;
-  if (!s->has_fb) s->fb = b.format;
-  if (!s->numeric.format_text) s->numeric.format = d.format;
-  const hu_element result = {.format = s->numeric.format};
-  int within = s->accum.promote || s->accum.slices; /* there the unit's C is not the call's */
-  if (!s->has_fc) s->fc = within ? result.format : cli_taken_element(s->accum.c, result).format;
+                    state->accum_text);
+  if (!state->has_fa) state->fa = a.format;
+  if (!state->has_fb) state->fb = b.format;
+  if (!state->numeric.format_text) state->numeric.format = taken.format;
+  const hu_element result = {.format = state->numeric.format};
+  int within = state->accum.promote || state->accum.slices; /* there the unit's C is not the call's */
+  if (!state->has_fc) state->fc = within ? result.format : cli_taken_element(state->accum.c, result).format;
   return CLI_OK;
 }
 
 /* Checks that D is not one of the files that are read. */
-static int spare_inputs(const gemm_state *s, char **operands) {
-  const char *const inputs[] = {operands[0], operands[1], s->c_path, s->sa_path, s->sb_path};
+static int spare_inputs(const gemm_state *state, char **operands) {
+  const char *const inputs[] = {operands[0], operands[1], state->c_path, state->sa_path, state->sb_path};
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-    if (inputs[i] && cli_spare_input(s->d_path, inputs[i], "give -o another name")) return CLI_BAD;
+    if (inputs[i] && cli_spare_input(state->d_path, inputs[i], "give -o another name")) return CLI_BAD;
   return CLI_OK;
 }
 
 /* Refuses --packed that unpacks nothing: it is a slip. */
-static int check_packed(const gemm_state *s, const factors *x) {
-  const hu_format formats[] = {s->fa, s->fb, s->fc};
+static int check_packed(const gemm_state *state, const factors *x) {
+  const hu_format formats[] = {state->fa, state->fb, state->fc};
   const matrix *const all[] = {&x->a, &x->b, &x->c};
   for (int i = 0; i < 3; i++)
     if (all[i]->array.bytes.data && cli_array_may_unpack(&all[i]->array, cli_code_rule_of(formats[i], NULL)))
@@ -416,17 +420,18 @@ static int check_packed(const gemm_state *s, const factors *x) {
   return cli_fail(NULL, "gemm: --packed: no matrix is uint8 with a format of 4 or 6 bits");
 }
 
-static int load_factors(const gemm_state *s, factors *x, char **operands, const hu_exec *exec) {
+static int load_factors(const gemm_state *state, factors *x, char **operands, const hu_exec *exec) {
   /* promote(...,scaled) leaves the format of its scales open. */
-  hu_format scale = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
-  x->has_c = s->c_path != NULL;
-  x->scaled = s->sa_path != NULL;
-  int status = load_matrix(&x->a, operands[0], s->fa, exec, s->strict, s->packed);
-  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], s->fb, exec, s->strict, s->packed);
-  if (status == CLI_OK && x->has_c) status = load_matrix(&x->c, s->c_path, s->fc, exec, s->strict, s->packed);
-  if (status == CLI_OK && s->packed) status = check_packed(s, x);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, s->sa_path, scale, exec, 1, 0);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, s->sb_path, scale, exec, 1, 0);
+  hu_format scale = state->accum.scaled ? hu_format_ieee(8, 23, 0) : state->accum.block.scale;
+  x->has_c = state->c_path != NULL;
+  x->scaled = state->sa_path != NULL;
+  int status = load_matrix(&x->a, operands[0], state->fa, exec, state->strict, state->packed);
+  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], state->fb, exec, state->strict, state->packed);
+  if (status == CLI_OK && x->has_c)
+    status = load_matrix(&x->c, state->c_path, state->fc, exec, state->strict, state->packed);
+  if (status == CLI_OK && state->packed) status = check_packed(state, x);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, state->sa_path, scale, exec, 1, 0);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, state->sb_path, scale, exec, 1, 0);
   return status;
 }
 
@@ -437,45 +442,46 @@ typedef struct judged {
   char format[CLI_NAME_MAX];
 } judged;
 
-/* Computes the product under s->accum as codes; free() them. NULL after an error line. */
-static void *product(const gemm_state *s, const factors *x, const hu_exec *exec, hu_watch *watch) {
+/* Computes the product under state->accum as codes; free() them. NULL after an error line. */
+static void *product(const gemm_state *state, const factors *x, const hu_exec *exec, hu_watch *watch) {
   size_t m = x->a.rows, n = x->b.columns;
   hu_events events = {0};
-  void *codes = cli_room(m * n, hu_limits_of(s->numeric.format).storage / 8);
+  void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return NULL;
-  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_STORAGE_CODES};
-  hu_status status = on_cpu(s, x, &d, exec, &events, watch);
+  hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
+  hu_status status = on_cpu(state, x, &result, exec, &events, watch);
   if (status == HU_OK) return codes;
-  refused(s, status);
+  refused(state, status);
   free(codes);
   return NULL;
 }
 
-static int judge(judged *z, const gemm_state *s, const factors *x, const hu_exec *exec) {
-  gemm_state other = *s;
+static int judge(judged *z, const gemm_state *state, const factors *x, const hu_exec *exec) {
+  gemm_state other = *state;
   size_t m = x->a.rows, n = x->b.columns;
-  other.accum = s->reference;
-  other.accum_text = s->reference_text;
+  other.accum = state->reference;
+  other.accum_text = state->reference_text;
   if (check_shapes(&x->a, &x->b, x->has_c ? &x->c : NULL)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(NULL, "the result does not fit the address space");
-  void *reference = product(&other, x, exec, NULL), *codes = reference ? product(s, x, exec, &z->watch) : NULL;
-  if (codes) z->error = differences_of(m * n, codes, reference, s->numeric.format);
+  void *reference = product(&other, x, exec, NULL), *codes = reference ? product(state, x, exec, &z->watch) : NULL;
+  if (codes) z->error = differences_of(m * n, codes, reference, state->numeric.format);
   free(reference);
   free(codes);
   return codes ? CLI_OK : CLI_BAD;
 }
 
 static int judge_model(judged *z, const gemm_state *asked, const char *text, char **operands) {
-  gemm_state s = *asked;
+  gemm_state state = *asked;
   factors x = {0};
-  hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
-  s.accum_text = text;
-  s.accum = (hu_accum){0};
-  if (cli_read_model(&s.accum, "--accum", text) || use_defaults(&s)) return CLI_BAD;
-  if (hu_accum_is_scaled(&s.accum)) return cli_fail(NULL, "gemm: %s has scales, which --against does not take", text);
-  int status = load_factors(&s, &x, operands, &exec);
-  if (status == CLI_OK) status = judge(z, &s, &x, &exec);
-  if (status == CLI_OK) cli_shown_name(z->format, s.numeric.format, s.numeric.format_text);
+  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
+  state.accum_text = text;
+  state.accum = (hu_accum){0};
+  if (cli_read_model(&state.accum, "--accum", text) || use_defaults(&state)) return CLI_BAD;
+  if (hu_accum_is_scaled(&state.accum))
+    return cli_fail(NULL, "gemm: %s has scales, which --against does not take", text);
+  int status = load_factors(&state, &x, operands, &exec);
+  if (status == CLI_OK) status = judge(z, &state, &x, &exec);
+  if (status == CLI_OK) cli_shown_name(z->format, state.numeric.format, state.numeric.format_text);
   free_factors(&x);
   return status;
 }
@@ -504,63 +510,63 @@ static void json_judged(const judged *z, const char *text, int first) {
   printf("\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}}", z->watch.overflows, z->watch.gap);
 }
 
-static int check_comparison(const gemm_state *s, char **operands) {
-  if (!s->model_count) return cli_fail(NULL, "gemm: --against requires a model to compare: --accum MODEL");
-  if (s->d_path && (!cli_ends(s->d_path, ".svg") || !strcmp(s->d_path, "-")))
-    return cli_fail(s->d_path, "--against writes no matrix, but a drawing: give -o FILE.svg, or leave -o out");
-  if (s->codes || s->device) return cli_fail(NULL, "gemm: --against takes neither --codes nor --device cuda");
-  if (s->sa_path || s->sb_path || hu_accum_is_scaled(&s->reference))
+static int check_comparison(const gemm_state *state, char **operands) {
+  if (!state->model_count) return cli_fail(NULL, "gemm: --against requires a model to compare: --accum MODEL");
+  if (state->d_path && (!cli_ends(state->d_path, ".svg") || !strcmp(state->d_path, "-")))
+    return cli_fail(state->d_path, "--against writes no matrix, but a drawing: give -o FILE.svg, or leave -o out");
+  if (state->codes || state->device) return cli_fail(NULL, "gemm: --against takes neither --codes nor --device cuda");
+  if (state->sa_path || state->sb_path || hu_accum_is_scaled(&state->reference))
     return cli_fail(NULL, "gemm: --against takes no scales");
-  if (!strcmp(operands[0], "-") || !strcmp(operands[1], "-") || (s->c_path && !strcmp(s->c_path, "-")))
+  if (!strcmp(operands[0], "-") || !strcmp(operands[1], "-") || (state->c_path && !strcmp(state->c_path, "-")))
     return cli_fail(NULL, "gemm: --against reads its matrices once per model; give files");
   return CLI_OK;
 }
 
-static int draw_judged(const judged *z, const gemm_state *s, char **operands) {
+static int draw_judged(const judged *z, const gemm_state *state, char **operands) {
   error_row rows[MODELS_MAX];
   char title[512];
-  for (int i = 0; i < s->model_count; i++)
-    rows[i] = (error_row){s->models[i],     z[i].error.max,       z[i].error.rms,
+  for (int i = 0; i < state->model_count; i++)
+    rows[i] = (error_row){state->models[i], z[i].error.max,       z[i].error.rms,
                           z[i].error.count, z[i].error.different, z[i].error.not_finite};
   snprintf(title, sizeof title, "Sums of %.80s times %.80s, against %.80s", operands[0], operands[1],
-           s->reference_text);
-  return errors_write(s->d_path, title, rows, (size_t)s->model_count);
+           state->reference_text);
+  return errors_write(state->d_path, title, rows, (size_t)state->model_count);
 }
 
 /* Judges every model before anything is printed, so that an error leaves no half of a table. */
-static int compare_models(gemm_state *s, char **operands) {
+static int compare_models(gemm_state *state, char **operands) {
   judged z[MODELS_MAX] = {0};
-  if (check_comparison(s, operands) || (s->d_path && spare_inputs(s, operands))) return CLI_BAD;
-  for (int i = 0; i < s->model_count; i++)
-    if (judge_model(&z[i], s, s->models[i], operands)) return CLI_BAD;
-  if (s->d_path && draw_judged(z, s, operands)) return CLI_BAD;
-  if (s->numeric.json) {
+  if (check_comparison(state, operands) || (state->d_path && spare_inputs(state, operands))) return CLI_BAD;
+  for (int i = 0; i < state->model_count; i++)
+    if (judge_model(&z[i], state, state->models[i], operands)) return CLI_BAD;
+  if (state->d_path && draw_judged(z, state, operands)) return CLI_BAD;
+  if (state->numeric.json) {
     printf("{\"against\": ");
-    cli_json_string(stdout, s->reference_text);
+    cli_json_string(stdout, state->reference_text);
     printf(", \"models\": [");
-    for (int i = 0; i < s->model_count; i++) json_judged(&z[i], s->models[i], i == 0);
+    for (int i = 0; i < state->model_count; i++) json_judged(&z[i], state->models[i], i == 0);
     printf("]}\n");
     return CLI_OK;
   }
-  printf("%zu elements against %s\n", z[0].error.count, s->reference_text);
+  printf("%zu elements against %s\n", z[0].error.count, state->reference_text);
   printf("%-32s %12s %12s %10s %9s %10s\n", "model", "max", "rms", "ulps", "different", "swamped %");
-  for (int i = 0; i < s->model_count; i++) print_judged(&z[i], s->models[i]);
+  for (int i = 0; i < state->model_count; i++) print_judged(&z[i], state->models[i]);
   return CLI_OK;
 }
 
 int cli_gemm(int argc, char **argv) {
-  gemm_state s = {0};
+  gemm_state state = {0};
   factors x = {0};
   char device[CLI_DEVICE_MAX] = "CPU";
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (s.reference_text) return compare_models(&s, operands);
-  if (use_defaults(&s) || check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
-  if (s.device && cli_device_find(device)) return CLI_BAD;
-  hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
-  status = load_factors(&s, &x, operands, &exec);
-  if (status == CLI_OK) status = multiply(&s, &x, &exec, device);
+  if (state.reference_text) return compare_models(&state, operands);
+  if (use_defaults(&state) || check_options(&state) || spare_inputs(&state, operands)) return CLI_BAD;
+  if (state.device && cli_device_find(device)) return CLI_BAD;
+  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
+  status = load_factors(&state, &x, operands, &exec);
+  if (status == CLI_OK) status = multiply(&state, &x, &exec, device);
   free_factors(&x);
   return status;
 }

@@ -45,37 +45,37 @@ typedef struct state {
   const char *library, *function, *beside, *log, *golden, *report;
 } state;
 
-static int set_element(hu_element *e, int *has, const char *value) {
+static int set_element(hu_element *element, int *has, const char *value) {
   *has = 1;
-  return cli_read_element(e, value);
+  return cli_read_element(element, value);
 }
 
 static int set(void *into, int key, const char *value) {
-  state *s = into;
+  state *asked = into;
   switch (key) {
-    case KEY_FA: return set_element(&s->shape.a, &s->has_a, value);
-    case KEY_FB: return set_element(&s->shape.b, &s->has_b, value);
-    case KEY_FD: return set_element(&s->shape.d, &s->has_d, value);
-    case KEY_K: return cli_read_u64(&s->k, "--k", value, 1, 4096);
-    case KEY_SCALE: return cli_read_format(&s->shape.scale, value);
-    case KEY_EVERY: return cli_read_u64(&s->every, "--share", value, 1, 4096);
-    case KEY_TILE: return cli_read_u64(&s->tile, "--tile", value, 1, 1024);
-    case KEY_TIMEOUT: return cli_read_u64(&s->timeout, "--timeout", value, 1, 86400);
-    case KEY_VERIFY: return cli_read_u64(&s->verify, "--verify", value, 0, UINT64_C(1) << 40);
-    case CLI_KEY_SEED: return cli_read_u64(&s->seed, "--seed", value, 0, UINT64_MAX);
-    case KEY_TRIES: return cli_read_u64(&s->tries, "--tries", value, 1, UINT64_C(1) << 40);
-    case KEY_DISTINGUISH: s->distinguish = 1; break;
-    case KEY_LIBRARY: s->library = value; break;
-    case KEY_FUNCTION: s->function = value; break;
-    case KEY_BESIDE: s->beside = value; break;
-    case KEY_LOG: s->log = value; break;
-    case KEY_GOLDEN: s->golden = value; break;
-    case KEY_REPORT: s->report = value; break;
-    case KEY_WITHOUT_C: s->shape.without_c = 1; break;
-    case KEY_SUMS: s->shape.sums = 1; break;
-    case KEY_GEMM: s->gemm = 1; break;
-    case KEY_EXPLAIN: s->explain = 1; break;
-    default: s->json = 1; break;
+    case KEY_FA: return set_element(&asked->shape.a, &asked->has_a, value);
+    case KEY_FB: return set_element(&asked->shape.b, &asked->has_b, value);
+    case KEY_FD: return set_element(&asked->shape.d, &asked->has_d, value);
+    case KEY_K: return cli_read_u64(&asked->k, "--k", value, 1, 4096);
+    case KEY_SCALE: return cli_read_format(&asked->shape.scale, value);
+    case KEY_EVERY: return cli_read_u64(&asked->every, "--share", value, 1, 4096);
+    case KEY_TILE: return cli_read_u64(&asked->tile, "--tile", value, 1, 1024);
+    case KEY_TIMEOUT: return cli_read_u64(&asked->timeout, "--timeout", value, 1, 86400);
+    case KEY_VERIFY: return cli_read_u64(&asked->verify, "--verify", value, 0, UINT64_C(1) << 40);
+    case CLI_KEY_SEED: return cli_read_u64(&asked->seed, "--seed", value, 0, UINT64_MAX);
+    case KEY_TRIES: return cli_read_u64(&asked->tries, "--tries", value, 1, UINT64_C(1) << 40);
+    case KEY_DISTINGUISH: asked->distinguish = 1; break;
+    case KEY_LIBRARY: asked->library = value; break;
+    case KEY_FUNCTION: asked->function = value; break;
+    case KEY_BESIDE: asked->beside = value; break;
+    case KEY_LOG: asked->log = value; break;
+    case KEY_GOLDEN: asked->golden = value; break;
+    case KEY_REPORT: asked->report = value; break;
+    case KEY_WITHOUT_C: asked->shape.without_c = 1; break;
+    case KEY_SUMS: asked->shape.sums = 1; break;
+    case KEY_GEMM: asked->gemm = 1; break;
+    case KEY_EXPLAIN: asked->explain = 1; break;
+    default: asked->json = 1; break;
   }
   return CLI_OK;
 }
@@ -137,18 +137,18 @@ static const cli_command command = {
     4096,
     set};
 
-static int choose_shape(state *s) {
-  if (!s->has_a) return cli_fail(NULL, "identify: --fa is missing: the format of the box's operands");
-  if (!s->has_b) s->shape.b = s->shape.a;
-  if (!s->has_d) {
-    s->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
-    if (s->shape.a.kind == HU_ELEMENT_BINARY64) s->shape.d = s->shape.a;
-    if (s->shape.a.kind > HU_ELEMENT_BINARY64) s->shape.d = (hu_element){.kind = HU_ELEMENT_S32};
+static int choose_shape(state *asked) {
+  if (!asked->has_a) return cli_fail(NULL, "identify: --fa is missing: the format of the box's operands");
+  if (!asked->has_b) asked->shape.b = asked->shape.a;
+  if (!asked->has_d) {
+    asked->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+    if (asked->shape.a.kind == HU_ELEMENT_BINARY64) asked->shape.d = asked->shape.a;
+    if (asked->shape.a.kind > HU_ELEMENT_BINARY64) asked->shape.d = (hu_element){.kind = HU_ELEMENT_S32};
   }
-  int scaled = hu_format_check(s->shape.scale, NULL) == HU_OK && (s->shape.scale.e || s->shape.scale.m);
-  if (scaled != (s->every != 0)) return cli_fail(NULL, "identify: --scale and --share belong together");
-  s->shape.every = (uint32_t)s->every;
-  s->shape.n = (uint32_t)s->k;
+  int scaled = hu_format_check(asked->shape.scale, NULL) == HU_OK && (asked->shape.scale.e || asked->shape.scale.m);
+  if (scaled != (asked->every != 0)) return cli_fail(NULL, "identify: --scale and --share belong together");
+  asked->shape.every = (uint32_t)asked->every;
+  asked->shape.n = (uint32_t)asked->k;
   return CLI_OK;
 }
 
@@ -160,31 +160,32 @@ typedef struct opened {
   id_files *files;
 } opened;
 
-static int open_box(id_box *box, opened *o, const state *s, char **operands, int count, FILE *log) {
-  int ways = (count > 0) + (s->library != NULL) + (s->beside != NULL);
+static int open_box(id_box *box, opened *server, const state *asked, char **operands, int count, FILE *log) {
+  int ways = (count > 0) + (asked->library != NULL) + (asked->beside != NULL);
   if (ways != 1) return cli_fail(NULL, "identify: name one box: -- COMMAND, --library FILE or --beside FILE");
-  box->shape = s->shape;
-  if (s->library) {
-    o->library = id_library_open(&box->shape, s->library, s->function, s->gemm ? (size_t)s->tile : 0);
-    box->context = o->library;
+  box->shape = asked->shape;
+  if (asked->library) {
+    server->library =
+        id_library_open(&box->shape, asked->library, asked->function, asked->gemm ? (size_t)asked->tile : 0);
+    box->context = server->library;
     box->answer = id_library_answer;
-  } else if (s->gemm && !s->beside) {
-    o->files = id_files_start(&box->shape, operands, count, (size_t)s->tile, (double)s->timeout);
-    box->context = o->files;
+  } else if (asked->gemm && !asked->beside) {
+    server->files = id_files_start(&box->shape, operands, count, (size_t)asked->tile, (double)asked->timeout);
+    box->context = server->files;
     box->answer = id_files_answer;
   } else {
-    o->program = s->beside ? id_program_beside(&box->shape, (double)s->timeout, log)
-                           : id_program_start(&box->shape, operands, (double)s->timeout, log);
-    box->context = o->program;
+    server->program = asked->beside ? id_program_beside(&box->shape, (double)asked->timeout, log)
+                                    : id_program_start(&box->shape, operands, (double)asked->timeout, log);
+    box->context = server->program;
     box->answer = id_program_answer;
   }
   return box->context ? CLI_OK : CLI_BAD;
 }
 
-static void close_box(opened *o) {
-  id_program_end(o->program);
-  id_library_close(o->library);
-  id_files_end(o->files);
+static void close_box(opened *server) {
+  id_program_end(server->program);
+  id_library_close(server->library);
+  id_files_end(server->files);
 }
 
 /* ---- the report ---- */
@@ -195,36 +196,36 @@ typedef struct report {
 } report;
 
 static void print_json(FILE *out, const void *what) {
-  const report *r = what;
-  id_print_json(out, r->s, r->z);
+  const report *shown = what;
+  id_print_json(out, shown->s, shown->z);
 }
 
-static int tell(const state *t, const id_search *s, const id_result *z, const char *log) {
-  report r = {s, z};
+static int tell(const state *asked, const id_search *search, const id_result *z, const char *log) {
+  report shown = {search, z};
   int status = CLI_OK;
-  if (t->beside) {
-    status = cli_text_write(t->beside, print_json, &r);
-  } else if (t->json) {
-    id_print_json(stdout, s, z);
+  if (asked->beside) {
+    status = cli_text_write(asked->beside, print_json, &shown);
+  } else if (asked->json) {
+    id_print_json(stdout, search, z);
   } else {
-    if (t->explain) fputs(log, stdout);
-    id_print_text(stdout, s, z);
+    if (asked->explain) fputs(log, stdout);
+    id_print_text(stdout, search, z);
   }
-  if (status == CLI_OK && t->report) status = id_write_page(t->report, s, z, log);
+  if (status == CLI_OK && asked->report) status = id_write_page(asked->report, search, z, log);
   if (status != CLI_OK) return status;
   return z->verdict <= ID_ORDERED ? CLI_OK : CLI_DIFFERENT;
 }
 
-static int search(const state *t, id_box *box, FILE *steps, char **text) {
-  id_search s;
+static int search(const state *asked, id_box *box, FILE *steps, char **text) {
+  id_search search;
   id_result z;
-  id_settings settings = {t->seed, t->verify, t->golden};
-  id_search_start(&s, box, t->seed, steps);
-  int status = id_identify(&s, &settings, &z);
+  id_settings settings = {asked->seed, asked->verify, asked->golden};
+  id_search_start(&search, box, asked->seed, steps);
+  int status = id_identify(&search, &settings, &z);
   fflush(steps);
-  if (status == CLI_OK) status = tell(t, &s, &z, *text);
+  if (status == CLI_OK) status = tell(asked, &search, &z, *text);
   id_result_free(&z);
-  id_search_free(&s);
+  id_search_free(&search);
   return status;
 }
 
@@ -234,20 +235,20 @@ static int close_log(FILE *log) {
   return fclose(log) == 0 && !failed;
 }
 
-static int run(const state *t, char **operands, int count) {
+static int run(const state *asked, char **operands, int count) {
   id_box box = {0};
-  opened o = {0};
+  opened server = {0};
   char *text = NULL;
   size_t size = 0;
-  FILE *log = t->log ? fopen(t->log, "w") : NULL, *steps = open_memstream(&text, &size);
+  FILE *log = asked->log ? fopen(asked->log, "w") : NULL, *steps = open_memstream(&text, &size);
   int status = CLI_OK;
-  if (t->log && !log) status = cli_fail(t->log, "cannot be written");
+  if (asked->log && !log) status = cli_fail(asked->log, "cannot be written");
   operands[count] = NULL; /* for execvp */
   if (status == CLI_OK && !steps) status = cli_fail(NULL, "not enough memory");
-  if (status == CLI_OK) status = open_box(&box, &o, t, operands, count, log);
-  if (status == CLI_OK) status = search(t, &box, steps, &text);
-  close_box(&o);
-  if (log && !close_log(log) && status != CLI_BAD) status = cli_fail(t->log, "the log was not written in full");
+  if (status == CLI_OK) status = open_box(&box, &server, asked, operands, count, log);
+  if (status == CLI_OK) status = search(asked, &box, steps, &text);
+  close_box(&server);
+  if (log && !close_log(log) && status != CLI_BAD) status = cli_fail(asked->log, "the log was not written in full");
   if (steps) fclose(steps);
   free(text);
   return status;
@@ -256,43 +257,43 @@ static int run(const state *t, char **operands, int count) {
 /* ---- two models ---- */
 
 /* Takes the formats of a named model where neither option nor name gave some. */
-static void take_shape(state *s, const cli_dot *dot, int named) {
-  if (named && !s->has_a) s->shape.a = dot->a;
-  if (named && !s->has_b) s->shape.b = dot->b;
-  if (named && !s->has_d) s->shape.d = dot->d;
-  if (named) s->has_a = s->has_b = s->has_d = 1;
-  if (named && s->shape.n < 2 * dot->depth) s->shape.n = (uint32_t)(2 * dot->depth);
+static void take_shape(state *asked, const cli_dot *dot, int named) {
+  if (named && !asked->has_a) asked->shape.a = dot->a;
+  if (named && !asked->has_b) asked->shape.b = dot->b;
+  if (named && !asked->has_d) asked->shape.d = dot->d;
+  if (named) asked->has_a = asked->has_b = asked->has_d = 1;
+  if (named && asked->shape.n < 2 * dot->depth) asked->shape.n = (uint32_t)(2 * dot->depth);
   if (dot->accum.block.every) {
-    s->shape.every = dot->accum.block.every;
-    s->shape.scale = dot->accum.block.scale;
+    asked->shape.every = dot->accum.block.every;
+    asked->shape.scale = dot->accum.block.scale;
   }
 }
 
-static int choose_models(state *s, char **text, hu_accum model[2]) {
+static int choose_models(state *asked, char **text, hu_accum model[2]) {
   for (int i = 0; i < 2; i++) {
     cli_dot dot = {0};
     int named;
     if (cli_dot_model(&dot, "model", text[i], &named)) return CLI_BAD;
     model[i] = hu_accum_any(dot.accum);
-    take_shape(s, &dot, named);
+    take_shape(asked, &dot, named);
   }
-  if (!s->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
-  if (!s->has_b) s->shape.b = s->shape.a;
-  if (!s->has_d) s->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
-  if (s->k) s->shape.n = (uint32_t)s->k;
-  if (!s->shape.n) s->shape.n = 8;
+  if (!asked->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
+  if (!asked->has_b) asked->shape.b = asked->shape.a;
+  if (!asked->has_d) asked->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+  if (asked->k) asked->shape.n = (uint32_t)asked->k;
+  if (!asked->shape.n) asked->shape.n = 8;
   return CLI_OK;
 }
 
 /* Checks that both models take these operands. */
 static int check(const id_shape *shape, const hu_accum model[2], char **text) {
-  id_vectors v;
-  id_vectors_start(&v, shape);
-  if (id_vectors_grow(&v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors questions;
+  id_vectors_start(&questions, shape);
+  if (id_vectors_grow(&questions, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   hu_status status = HU_OK;
   int i = 0;
-  for (; i < 2 && status == HU_OK; i++) status = id_compute(&model[i], &v, 0, 1, v.column[ID_D]);
-  id_vectors_free(&v);
+  for (; i < 2 && status == HU_OK; i++) status = id_compute(&model[i], &questions, 0, 1, questions.column[ID_D]);
+  id_vectors_free(&questions);
   return status == HU_OK ? CLI_OK : cli_fail_status(text[i - 1], status);
 }
 
@@ -302,36 +303,36 @@ typedef struct finding {
   uint64_t answer[2];
 } finding;
 
-static void print_finding(const state *s, const finding *f, const id_vectors *v, char **text) {
-  if (!f->told && f->all) {
-    printf("equal: all %llu questions of these formats and K = %u have the same answer\n", (unsigned long long)f->count,
-           s->shape.n);
-  } else if (!f->told) {
-    printf("no difference found in %llu drawn questions, which is no proof\n", (unsigned long long)f->count);
+static void print_finding(const state *asked, const finding *found, const id_vectors *questions, char **text) {
+  if (!found->told && found->all) {
+    printf("equal: all %llu questions of these formats and K = %u have the same answer\n",
+           (unsigned long long)found->count, asked->shape.n);
+  } else if (!found->told) {
+    printf("no difference found in %llu drawn questions, which is no proof\n", (unsigned long long)found->count);
   } else {
-    id_vectors_print(stdout, v, 0);
+    id_vectors_print(stdout, questions, 0);
     for (int i = 0; i < 2; i++) {
       printf("\n    ");
-      id_print_answer(stdout, &s->shape, f->answer[i]);
+      id_print_answer(stdout, &asked->shape, found->answer[i]);
       printf("  %s", text[i]);
     }
     putchar('\n');
   }
 }
 
-static void print_finding_json(const state *s, const finding *f, const id_vectors *v, char **text) {
-  int digits = (int)(hu_element_width(s->shape.d) + 3) / 4;
-  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", f->told ? "true" : "false",
-         f->all || f->told ? "true" : "false", (unsigned long long)f->count);
-  if (f->told) {
+static void print_finding_json(const state *asked, const finding *found, const id_vectors *questions, char **text) {
+  int digits = (int)(hu_element_width(asked->shape.d) + 3) / 4;
+  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", found->told ? "true" : "false",
+         found->all || found->told ? "true" : "false", (unsigned long long)found->count);
+  if (found->told) {
     printf(", \"question\": \"");
-    id_vectors_print(stdout, v, 0);
+    id_vectors_print(stdout, questions, 0);
     printf("\", \"answers\": [");
     for (int i = 0; i < 2; i++) {
       printf(i ? ", {\"model\": " : "{\"model\": ");
       cli_json_string(stdout, text[i]);
       printf(", \"d\": ");
-      cli_json_code(stdout, digits, f->answer[i], id_value(s->shape.d, f->answer[i]));
+      cli_json_code(stdout, digits, found->answer[i], id_value(asked->shape.d, found->answer[i]));
       putchar('}');
     }
     putchar(']');
@@ -339,48 +340,49 @@ static void print_finding_json(const state *s, const finding *f, const id_vector
   printf("}\n");
 }
 
-static int compare(const state *s, const hu_accum model[2], char **text) {
-  id_vectors v;
-  finding f = {0};
+static int compare(const state *asked, const hu_accum model[2], char **text) {
+  id_vectors questions;
+  finding found = {0};
   int status = CLI_OK;
-  f.told = id_tell_all(&v, &s->shape, &model[0], &model[1], &f.count);
-  f.all = f.told >= 0;
-  if (!f.all) {
-    id_random random = {s->seed};
-    id_vectors_free(&v);
-    f.told = id_tell(&v, &s->shape, &model[0], &model[1], (size_t)(s->tries / ID_DRAW_KINDS + 1), &random, &f.count);
+  found.told = id_tell_all(&questions, &asked->shape, &model[0], &model[1], &found.count);
+  found.all = found.told >= 0;
+  if (!found.all) {
+    id_random random = {asked->seed};
+    id_vectors_free(&questions);
+    found.told = id_tell(&questions, &asked->shape, &model[0], &model[1], (size_t)(asked->tries / ID_DRAW_KINDS + 1),
+                         &random, &found.count);
   }
-  if (f.told < 0) status = cli_fail(NULL, "not enough memory");
-  if (f.told > 0) {
-    id_shorten_difference(&v, &model[0], &model[1]);
+  if (found.told < 0) status = cli_fail(NULL, "not enough memory");
+  if (found.told > 0) {
+    id_shorten_difference(&questions, &model[0], &model[1]);
     for (int i = 0; i < 2; i++) {
-      hu_status computed = id_compute(&model[i], &v, 0, 1, v.column[ID_D]);
+      hu_status computed = id_compute(&model[i], &questions, 0, 1, questions.column[ID_D]);
       if (computed != HU_OK) status = cli_fail_status(text[i], computed);
-      f.answer[i] = id_get(&v, ID_D, 0, 0);
+      found.answer[i] = id_get(&questions, ID_D, 0, 0);
     }
   }
-  if (status == CLI_OK && s->json) print_finding_json(s, &f, &v, text);
-  if (status == CLI_OK && !s->json) print_finding(s, &f, &v, text);
-  id_vectors_free(&v);
-  return status != CLI_OK ? status : f.told ? CLI_DIFFERENT : CLI_OK;
+  if (status == CLI_OK && asked->json) print_finding_json(asked, &found, &questions, text);
+  if (status == CLI_OK && !asked->json) print_finding(asked, &found, &questions, text);
+  id_vectors_free(&questions);
+  return status != CLI_OK ? status : found.told ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int distinguish(state *s, char **operands) {
+static int distinguish(state *asked, char **operands) {
   hu_accum model[2];
-  int status = choose_models(s, operands, model);
-  if (status == CLI_OK) status = check(&s->shape, model, operands);
-  return status == CLI_OK ? compare(s, model, operands) : status;
+  int status = choose_models(asked, operands, model);
+  if (status == CLI_OK) status = check(&asked->shape, model, operands);
+  return status == CLI_OK ? compare(asked, model, operands) : status;
 }
 
 int cli_identify(int argc, char **argv) {
-  state s = {.golden = HU_CLI_GOLDEN, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16, .tries = 1000000};
+  state asked = {.golden = HU_CLI_GOLDEN, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16, .tries = 1000000};
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_mode_check(&command, s.distinguish ? DISTINGUISH : IDENTIFY, mode_names)) return CLI_BAD;
-  if (s.distinguish && count != 2) return cli_fail(NULL, "identify: --distinguish requires MODEL MODEL");
-  if (s.distinguish) return distinguish(&s, operands);
-  if (!s.k) s.k = 16;
-  status = choose_shape(&s);
-  return status == CLI_OK ? run(&s, operands, count) : status;
+  if (cli_mode_check(&command, asked.distinguish ? DISTINGUISH : IDENTIFY, mode_names)) return CLI_BAD;
+  if (asked.distinguish && count != 2) return cli_fail(NULL, "identify: --distinguish requires MODEL MODEL");
+  if (asked.distinguish) return distinguish(&asked, operands);
+  if (!asked.k) asked.k = 16;
+  status = choose_shape(&asked);
+  return status == CLI_OK ? run(&asked, operands, count) : status;
 }

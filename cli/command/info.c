@@ -19,12 +19,12 @@ typedef struct info_state {
   int json, table, p3109;
 } info_state;
 
-static int set(void *state, int key, const char *value) {
-  info_state *s = state;
+static int set(void *context, int key, const char *value) {
+  info_state *state = context;
   (void)value;
-  if (key == CLI_KEY_JSON) s->json = 1;
-  if (key == 't') s->table = 1;
-  if (key == KEY_P3109) s->p3109 = 1;
+  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == 't') state->table = 1;
+  if (key == KEY_P3109) state->p3109 = 1;
   return CLI_OK;
 }
 
@@ -76,54 +76,56 @@ static const char *const nan_help[] = {"",
                                        "the code 10...0",
                                        "the code 1...1"};
 
-static void print_code(const char *label, hu_format f, uint32_t code) {
+static void print_code(const char *label, hu_format format, uint32_t code) {
   char hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
-  double x = hu_decode64(f, code);
-  printf("  %-20s 0x%0*x   %-18s %s\n", label, (int)code_digits(f), code, number_hex(hex, x),
+  double x = hu_decode64(format, code);
+  printf("  %-20s 0x%0*x   %-18s %s\n", label, (int)code_digits(format), code, number_hex(hex, x),
          number_decimal(decimal, x));
 }
 
-static void print_axes(hu_format f, hu_limits l) {
-  printf("  %-20s %u (sign %u, exponent %u, trailing significand %u); stored in %u\n", "bits", l.width, f.sign, f.e,
-         f.m, l.storage);
-  printf("  %-20s %d (additional bias %d)\n", "bias", l.bias, f.b);
-  if (f.e) printf("  %-20s %u bits\n", "precision", f.m + 1u);
-  if (f.e)
-    printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
+static void print_axes(hu_format format, hu_limits limits) {
+  printf("  %-20s %u (sign %u, exponent %u, trailing significand %u); stored in %u\n", "bits", limits.width,
+         format.sign, format.e, format.m, limits.storage);
+  printf("  %-20s %d (additional bias %d)\n", "bias", limits.bias, format.b);
+  if (format.e) printf("  %-20s %u bits\n", "precision", format.m + 1u);
+  if (format.e)
+    printf("  %-20s %d .. %d\n", "exponents", limits.emin, limits.emax);
   else
-    printf("  %-20s none: whole multiples of 2^%d\n", "exponents", l.emin - f.m);
-  printf("  %-20s %s: %s\n", "zero", WORD(zero_words, f.zero), WORD(zero_help, f.zero));
-  printf("  %-20s %s: %s\n", "subnormals", WORD(subnormal_words, f.subnormal), WORD(subnormal_help, f.subnormal));
-  printf("  %-20s %s%s%s\n", "infinities", WORD(inf_words, f.inf), f.inf ? ": " : "", WORD(inf_help, f.inf));
-  printf("  %-20s %s%s%s\n", "NaN", WORD(nan_words, f.nan), f.nan ? ": " : "", WORD(nan_help, f.nan));
-  printf("  %-20s %s\n", "negative zero", f.negzero ? "yes" : "no");
-  printf("  %-20s %s under policy none; the default policy is %s\n", "overflow", WORD(overflow_words, f.overflow),
-         f.inf ? "none" : "finite");
-  if (!f.sign)
+    printf("  %-20s none: whole multiples of 2^%d\n", "exponents", limits.emin - format.m);
+  printf("  %-20s %s: %s\n", "zero", WORD(zero_words, format.zero), WORD(zero_help, format.zero));
+  printf("  %-20s %s: %s\n", "subnormals", WORD(subnormal_words, format.subnormal),
+         WORD(subnormal_help, format.subnormal));
+  printf("  %-20s %s%s%s\n", "infinities", WORD(inf_words, format.inf), format.inf ? ": " : "",
+         WORD(inf_help, format.inf));
+  printf("  %-20s %s%s%s\n", "NaN", WORD(nan_words, format.nan), format.nan ? ": " : "", WORD(nan_help, format.nan));
+  printf("  %-20s %s\n", "negative zero", format.negzero ? "yes" : "no");
+  printf("  %-20s %s under policy none; the default policy is %s\n", "overflow", WORD(overflow_words, format.overflow),
+         format.inf ? "none" : "finite");
+  if (!format.sign)
     printf("  %-20s %s under policy none\n", "below the range",
-           WORD(negative_help, l.has_nan ? f.negative : HU_NEGATIVE_LOW));
+           WORD(negative_help, limits.has_nan ? format.negative : HU_NEGATIVE_LOW));
 }
 
-static void print_limits(hu_format f, hu_limits l) {
-  uint32_t one = hu_encode64(f, (hu_mode){0}, 1.0, 0, NULL);
-  print_code("max", f, l.max_code);
-  if (l.min_normal_code != HU_NO_CODE) print_code("min normal", f, l.min_normal_code);
-  print_code("min > 0", f, l.min_code);
-  if (hu_decode64(f, one) == 1.0) print_code("one", f, one);
-  if (l.inf_code != HU_NO_CODE) print_code("infinity", f, l.inf_code);
-  if (l.inf_code != HU_NO_CODE && f.sign) print_code("-infinity", f, l.inf_code | l.sign_mask);
-  if (l.has_nan) print_code("NaN (canonical)", f, l.nan_code);
-  if (f.negzero) print_code("negative zero", f, l.sign_mask);
-  printf("  %-20s %llu finite, %llu NaN\n", "codes", (unsigned long long)l.finite_codes,
-         (unsigned long long)l.nan_codes);
-  printf("  %-20s %s\n", "fits binary32", hu_format_fits_binary32(f) ? "yes: float arrays hold its grid" : "no");
+static void print_limits(hu_format format, hu_limits limits) {
+  uint32_t one = hu_encode64(format, (hu_mode){0}, 1.0, 0, NULL);
+  print_code("max", format, limits.max_code);
+  if (limits.min_normal_code != HU_NO_CODE) print_code("min normal", format, limits.min_normal_code);
+  print_code("min > 0", format, limits.min_code);
+  if (hu_decode64(format, one) == 1.0) print_code("one", format, one);
+  if (limits.inf_code != HU_NO_CODE) print_code("infinity", format, limits.inf_code);
+  if (limits.inf_code != HU_NO_CODE && format.sign) print_code("-infinity", format, limits.inf_code | limits.sign_mask);
+  if (limits.has_nan) print_code("NaN (canonical)", format, limits.nan_code);
+  if (format.negzero) print_code("negative zero", format, limits.sign_mask);
+  printf("  %-20s %llu finite, %llu NaN\n", "codes", (unsigned long long)limits.finite_codes,
+         (unsigned long long)limits.nan_codes);
+  printf("  %-20s %s\n", "fits binary32", hu_format_fits_binary32(format) ? "yes: float arrays hold its grid" : "no");
 }
 
-static void print_same(hu_format f, const char *name) {
+static void print_same(hu_format format, const char *name) {
   int first = 1;
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry entry = hu_format_at(i);
-    if (!hu_format_equal(entry.format, f) || !strcmp(entry.id, name)) continue;
+    if (!hu_format_equal(entry.format, format) || !strcmp(entry.id, name)) continue;
     if (first)
       printf("  %-20s %s", "same format as", entry.id);
     else
@@ -133,56 +135,58 @@ static void print_same(hu_format f, const char *name) {
   if (!first) putchar('\n');
 }
 
-static void print_card(hu_format f, const char *given) {
+static void print_card(hu_format format, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
-  hu_limits l = hu_limits_of(f);
-  hu_format_entry entry = cli_format_entry(f, given);
-  hu_format_text(text, sizeof text, f);
-  cli_shown_name(name, f, entry.id ? entry.id : given);
+  hu_limits limits = hu_limits_of(format);
+  hu_format_entry entry = cli_format_entry(format, given);
+  hu_format_text(text, sizeof text, format);
+  cli_shown_name(name, format, entry.id ? entry.id : given);
   printf("%s\n  %-20s %s\n", name, "text", text);
-  print_same(f, name);
+  print_same(format, name);
   if (entry.id && *entry.aliases) printf("  %-20s %s\n", "other names", entry.aliases);
   if (entry.id) printf("  %-20s %s\n", "defined in", entry.source);
   if (entry.id && *entry.open) printf("  %-20s %s\n", "left open there", entry.open);
-  print_axes(f, l);
-  print_limits(f, l);
+  print_axes(format, limits);
+  print_limits(format, limits);
 }
 
-static void json_code(const char *key, hu_format f, uint32_t code, int there) {
+static void json_code(const char *key, hu_format format, uint32_t code, int there) {
   printf(", \"%s\": ", key);
   if (there)
-    cli_json_code(stdout, (int)code_digits(f), code, hu_decode64(f, code));
+    cli_json_code(stdout, (int)code_digits(format), code, hu_decode64(format, code));
   else
     printf("null");
 }
 
-static void json_card(hu_format f, const char *given) {
+static void json_card(hu_format format, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
-  hu_limits l = hu_limits_of(f);
-  hu_format_text(text, sizeof text, f);
-  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
-         l.width, l.storage);
-  printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", f.sign, f.e, f.m,
-         f.b, l.bias, l.emin, l.emax);
-  printf("\"zero\": \"%s\", \"subnormals\": \"%s\", \"infinities\": \"%s\", ", WORD(zero_words, f.zero),
-         WORD(subnormal_words, f.subnormal), WORD(inf_words, f.inf));
-  printf("\"nan\": \"%s\", \"negative_zero\": %s, \"overflow\": \"%s\", \"negative\": \"%s\"", WORD(nan_words, f.nan),
-         f.negzero ? "true" : "false", WORD(overflow_words, f.overflow), WORD(negative_words, f.negative));
-  json_code("max", f, l.max_code, 1);
-  json_code("min_normal", f, l.min_normal_code, l.min_normal_code != HU_NO_CODE);
-  json_code("min", f, l.min_code, 1);
-  json_code("infinity", f, l.inf_code, l.inf_code != HU_NO_CODE);
-  json_code("nan_code", f, l.nan_code, (int)l.has_nan);
-  printf(", \"finite_codes\": %llu, \"nan_codes\": %llu, \"fits_binary32\": %s}\n", (unsigned long long)l.finite_codes,
-         (unsigned long long)l.nan_codes, hu_format_fits_binary32(f) ? "true" : "false");
+  hu_limits limits = hu_limits_of(format);
+  hu_format_text(text, sizeof text, format);
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, format, given),
+         text, limits.width, limits.storage);
+  printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", format.sign,
+         format.e, format.m, format.b, limits.bias, limits.emin, limits.emax);
+  printf("\"zero\": \"%s\", \"subnormals\": \"%s\", \"infinities\": \"%s\", ", WORD(zero_words, format.zero),
+         WORD(subnormal_words, format.subnormal), WORD(inf_words, format.inf));
+  printf("\"nan\": \"%s\", \"negative_zero\": %s, \"overflow\": \"%s\", \"negative\": \"%s\"",
+         WORD(nan_words, format.nan), format.negzero ? "true" : "false", WORD(overflow_words, format.overflow),
+         WORD(negative_words, format.negative));
+  json_code("max", format, limits.max_code, 1);
+  json_code("min_normal", format, limits.min_normal_code, limits.min_normal_code != HU_NO_CODE);
+  json_code("min", format, limits.min_code, 1);
+  json_code("infinity", format, limits.inf_code, limits.inf_code != HU_NO_CODE);
+  json_code("nan_code", format, limits.nan_code, (int)limits.has_nan);
+  printf(", \"finite_codes\": %llu, \"nan_codes\": %llu, \"fits_binary32\": %s}\n",
+         (unsigned long long)limits.finite_codes, (unsigned long long)limits.nan_codes,
+         hu_format_fits_binary32(format) ? "true" : "false");
 }
 
-static void print_table(hu_format f, int json) {
+static void print_table(hu_format format, int json) {
   char hex[NUMBER_TEXT_MAX];
-  uint32_t codes = (uint32_t)1 << hu_limits_of(f).width;
-  int digits = (int)code_digits(f);
+  uint32_t codes = (uint32_t)1 << hu_limits_of(format).width;
+  int digits = (int)code_digits(format);
   for (uint32_t c = 0; c < codes; c++) {
-    double x = hu_decode64(f, c);
+    double x = hu_decode64(format, c);
     if (json) printf(c ? ",\n " : "[");
     if (json)
       cli_json_code(stdout, digits, c, x);
@@ -205,11 +209,11 @@ static void print_metadata(const char *document) {
 static void print_operations(int of_blocks) {
   const char *group = "";
   for (int op = 0; op < HU_P3109_COUNT; op++) {
-    hu_p3109_operation o = hu_p3109_at(op);
-    if (of_blocks && !o.block) continue;
-    if (strcmp(group, o.group) != 0) printf("      - %s%s:\n", of_blocks ? "block " : "", o.group);
-    group = o.group;
-    printf("          - %s%s\n", of_blocks ? "Block" : "", o.name);
+    hu_p3109_operation operation = hu_p3109_at(op);
+    if (of_blocks && !operation.block) continue;
+    if (strcmp(group, operation.group) != 0) printf("      - %s%s:\n", of_blocks ? "block " : "", operation.group);
+    group = operation.group;
+    printf("          - %s%s\n", of_blocks ? "Block" : "", operation.name);
   }
 }
 
@@ -281,12 +285,12 @@ static void print_configuration(void) {
 
 /* Prints all names of K bits that a descriptor can have: each in quotes, after what stands before it. */
 static void declare_formats(unsigned k, const char *before, const char *between, const char *quote) {
-  for (unsigned p = 1; p <= k; p++)
+  for (unsigned precision = 1; precision <= k; precision++)
     for (int rest = 0; rest < 4; rest++) {
       int is_signed = !(rest & 2), extended = !(rest & 1);
-      if (is_signed && p == k) continue;
-      if (hu_format_check(hu_format_p3109(k, p, is_signed, extended), NULL) != HU_OK) continue;
-      printf("%s%sBinary%up%u%c%c%s", before, quote, k, p, is_signed ? 's' : 'u', extended ? 'e' : 'f', quote);
+      if (is_signed && precision == k) continue;
+      if (hu_format_check(hu_format_p3109(k, precision, is_signed, extended), NULL) != HU_OK) continue;
+      printf("%s%sBinary%up%u%c%c%s", before, quote, k, precision, is_signed ? 's' : 'u', extended ? 'e' : 'f', quote);
       before = between;
     }
 }
@@ -307,9 +311,9 @@ static void json_declaration(void) {
   print_words(saturation, SATURATION, "\"");
   printf("], \"kappa_approximate\": [], \"operations\": [");
   for (int op = 0; op < HU_P3109_COUNT; op++) {
-    hu_p3109_operation o = hu_p3109_at(op);
-    printf("%s\n  {\"operation\": \"%s\", \"group\": \"%s\", \"operands\": %d, \"block\": %s}", op ? "," : "", o.name,
-           o.group, o.operands, o.block ? "true" : "false");
+    hu_p3109_operation operation = hu_p3109_at(op);
+    printf("%s\n  {\"operation\": \"%s\", \"group\": \"%s\", \"operands\": %d, \"block\": %s}", op ? "," : "",
+           operation.name, operation.group, operation.operands, operation.block ? "true" : "false");
   }
   printf("\n], \"formats\": [");
   for (unsigned k = 3; k <= 16; k++) declare_formats(k, k == 3 ? "\n  " : ",\n  ", ", ", "\"");
@@ -330,7 +334,7 @@ int cli_info(int argc, char **argv) {
   char **operands;
   float room[HU_TABLE_MAX];
   hu_number system;
-  hu_format f;
+  hu_format format;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   if (state.p3109 && (count || state.table)) return cli_fail(NULL, "info: --p3109 stands without FORMAT and --table");
@@ -340,8 +344,8 @@ int cli_info(int argc, char **argv) {
                        cli_hif4_card(operands[0], state.json)))
     return CLI_OK;
   int other = cli_read_system(&system, operands[0], room);
-  if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
-  unsigned width = other ? hu_number_limits_of(system).width : hu_limits_of(f).width;
+  if (other < 0 || (!other && cli_read_format_or(&format, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
+  unsigned width = other ? hu_number_limits_of(system).width : hu_limits_of(format).width;
   if (state.table && width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],
                     TABLE_WIDTH_MAX, width);
@@ -353,10 +357,10 @@ int cli_info(int argc, char **argv) {
     return CLI_OK;
   }
   if (state.table)
-    print_table(f, state.json);
+    print_table(format, state.json);
   else if (state.json)
-    json_card(f, operands[0]);
+    json_card(format, operands[0]);
   else
-    print_card(f, operands[0]);
+    print_card(format, operands[0]);
   return CLI_OK;
 }

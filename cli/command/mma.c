@@ -15,14 +15,14 @@ typedef struct mma_state {
   int has_a, has_b, has_d;
 } mma_state;
 
-static int set(void *state, int key, const char *value) {
-  mma_state *s = state;
-  int shared = cli_set_numeric(&s->numeric, key, value);
+static int set(void *context, int key, const char *value) {
+  mma_state *state = context;
+  int shared = cli_set_numeric(&state->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
-  if (key == KEY_FA) s->has_a = 1;
-  if (key == KEY_FB) s->has_b = 1;
-  if (key == KEY_FD) s->has_d = 1;
-  return cli_read_element(key == KEY_FA ? &s->a : key == KEY_FB ? &s->b : &s->d, value);
+  if (key == KEY_FA) state->has_a = 1;
+  if (key == KEY_FB) state->has_b = 1;
+  if (key == KEY_FD) state->has_d = 1;
+  return cli_read_element(key == KEY_FA ? &state->a : key == KEY_FB ? &state->b : &state->d, value);
 }
 
 static const cli_option options[] = {
@@ -59,32 +59,32 @@ static const cli_command command = {
     2,
     set};
 
-static double value_of(hu_element e, uint64_t pattern) {
+static double value_of(hu_element element, uint64_t pattern) {
   double z;
-  if (e.kind == HU_ELEMENT_CODE) return hu_decode64(e.format, (uint32_t)pattern);
-  if (e.kind == HU_ELEMENT_S32) return (int32_t)(uint32_t)pattern;
+  if (element.kind == HU_ELEMENT_CODE) return hu_decode64(element.format, (uint32_t)pattern);
+  if (element.kind == HU_ELEMENT_S32) return (int32_t)(uint32_t)pattern;
   memcpy(&z, &pattern, sizeof z);
   return z;
 }
 
 static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_lines *lines) {
-  uint64_t d;
+  uint64_t result;
   hu_exec exec = {1, 0, numeric->stream};
   exec.stream.counter += lines->number - 1;
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);
-  if (cli_dot_line(&d, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
+  if (cli_dot_line(&result, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
   int digits = (int)(hu_element_width(dot->d) + 3) / 4;
   if (!numeric->json) {
-    printf("%0*llx\n", digits, (unsigned long long)d);
+    printf("%0*llx\n", digits, (unsigned long long)result);
     return CLI_OK;
   }
   printf(lines->number > 1 ? ",\n " : "[");
-  cli_json_code(stdout, digits, d, value_of(dot->d, d));
+  cli_json_code(stdout, digits, result, value_of(dot->d, result));
   return CLI_OK;
 }
 
-static int choose_model(cli_dot *dot, const mma_state *s, const char *text) {
+static int choose_model(cli_dot *dot, const mma_state *state, const char *text) {
   int named;
   if (cli_dot_model(dot, "model", text, &named)) return CLI_BAD;
   if (!named) {
@@ -92,13 +92,13 @@ static int choose_model(cli_dot *dot, const mma_state *s, const char *text) {
     dot->b = dot->accum.b;
     dot->d = cli_model_result(&dot->accum);
   }
-  if (s->has_a) dot->a = s->a;
-  if (s->has_b) dot->b = s->b;
-  if (s->has_d) dot->d = s->d;
+  if (state->has_a) dot->a = state->a;
+  if (state->has_b) dot->b = state->b;
+  if (state->has_d) dot->d = state->d;
   if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->d))
     return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
   if (cli_dot_taken(dot, text)) return CLI_BAD;
-  dot->mode = s->numeric.mode;
+  dot->mode = state->numeric.mode;
   return CLI_OK;
 }
 

@@ -11,12 +11,12 @@ typedef struct models_state {
   int json, grammar, verbose;
 } models_state;
 
-static int set(void *state, int key, const char *value) {
-  models_state *s = state;
+static int set(void *context, int key, const char *value) {
+  models_state *state = context;
   (void)value;
-  if (key == CLI_KEY_JSON) s->json = 1;
-  if (key == KEY_GRAMMAR) s->grammar = 1;
-  if (key == 'v') s->verbose = 1;
+  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == KEY_GRAMMAR) state->grammar = 1;
+  if (key == 'v') state->verbose = 1;
   return CLI_OK;
 }
 
@@ -48,41 +48,42 @@ static void print_string(const char *name, const char *value) {
   cli_json_string(stdout, value);
 }
 
-static void print_json(const hu_accum_preset *p, const char *const text[4], int first) {
+static void print_json(const hu_accum_preset *preset, const char *const text[4], int first) {
   printf("%s\n  {\"id\": ", first ? "" : ",");
-  cli_json_string(stdout, p->name);
+  cli_json_string(stdout, preset->name);
   print_string("accum", text[3]);
-  printf(", \"k\": %u", (unsigned)p->k);
+  printf(", \"k\": %u", (unsigned)preset->k);
   print_string("a", text[0]);
   print_string("b", text[1]);
   print_string("c", text[2]);
-  print_string("unit", p->unit);
-  print_string("confidence", p->confidence);
-  print_string("source", p->source);
+  print_string("unit", preset->unit);
+  print_string("confidence", preset->confidence);
+  print_string("source", preset->source);
   putchar('}');
 }
 
 /* Names C without its NaN, which only the code of a NaN result depends on. */
-static const char *short_name(char text[CLI_NAME_MAX], hu_element e) {
-  if (e.kind == HU_ELEMENT_CODE && e.format.nan == HU_NAN_IEEE_ONES) e.format.nan = HU_NAN_IEEE;
-  return cli_element_name(text, e);
+static const char *short_name(char text[CLI_NAME_MAX], hu_element element) {
+  if (element.kind == HU_ELEMENT_CODE && element.format.nan == HU_NAN_IEEE_ONES) element.format.nan = HU_NAN_IEEE;
+  return cli_element_name(text, element);
 }
 
-static void print_lines(const hu_accum_preset *p, const char *const text[4], int verbose) {
+static void print_lines(const hu_accum_preset *preset, const char *const text[4], int verbose) {
   char c[CLI_NAME_MAX];
-  printf("%-34s %-5s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1],
-         short_name(c, p->c));
-  if (verbose) printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
+  printf("%-34s %-5s %3u  %s x %s + %s\n", preset->name, preset->confidence, (unsigned)preset->k, text[0], text[1],
+         short_name(c, preset->c));
+  if (verbose) printf("    %s\n    %s. %s\n", text[3], preset->unit, preset->source);
 }
 
-static void print_preset(const hu_accum_preset *p, const models_state *s, int first) {
+static void print_preset(const hu_accum_preset *preset, const models_state *state, int first) {
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], c[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX] = "";
-  hu_accum_text(model, sizeof model, &p->accum);
-  const char *const text[4] = {cli_element_name(a, p->a), cli_element_name(b, p->b), cli_element_name(c, p->c), model};
-  if (s->json)
-    print_json(p, text, first);
+  hu_accum_text(model, sizeof model, &preset->accum);
+  const char *const text[4] = {cli_element_name(a, preset->a), cli_element_name(b, preset->b),
+                               cli_element_name(c, preset->c), model};
+  if (state->json)
+    print_json(preset, text, first);
   else
-    print_lines(p, text, s->verbose);
+    print_lines(preset, text, state->verbose);
 }
 
 /* Prints how well the named models are known, in the words of the help. */
@@ -91,9 +92,9 @@ static void print_counts(void) {
   enum { WORDS = sizeof words / sizeof words[0] };
   size_t counts[WORDS] = {0};
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    if (hu_accum_preset_at(&p, i) != HU_OK) continue;
-    for (size_t w = 0; w < WORDS; w++) counts[w] += strcmp(p.confidence, words[w]) == 0;
+    hu_accum_preset preset;
+    if (hu_accum_preset_at(&preset, i) != HU_OK) continue;
+    for (size_t width = 0; width < WORDS; width++) counts[width] += strcmp(preset.confidence, words[width]) == 0;
   }
   printf(
       "\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC\n"
@@ -101,10 +102,10 @@ static void print_counts(void) {
       counts[0] + counts[1] + counts[2], counts[0], counts[1], counts[2], counts[3], counts[4]);
 }
 
-static void print_form(const cli_form *f) {
+static void print_form(const cli_form *form) {
   enum { INDENT = 49 };
-  printf("  %-46s ", f->text);
-  cli_print_folded(f->meaning, strlen(f->meaning), INDENT, INDENT);
+  printf("  %-46s ", form->text);
+  cli_print_folded(form->meaning, strlen(form->meaning), INDENT, INDENT);
 }
 
 /* Prints the forms that contain the part. */
@@ -148,9 +149,9 @@ int cli_models(int argc, char **argv) {
   hu_accum_preset named;
   if (count && hu_accum_preset_find(&named, operands[0]) == HU_OK) state.verbose = 1;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    if (hu_accum_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
-    print_preset(&p, &state, shown++ == 0);
+    hu_accum_preset preset;
+    if (hu_accum_preset_at(&preset, i) != HU_OK || (count && !strstr(preset.name, operands[0]))) continue;
+    print_preset(&preset, &state, shown++ == 0);
   }
   if (state.json) printf("\n]\n");
   if (!state.json && !count) print_counts();

@@ -21,17 +21,17 @@ typedef struct plot_asked {
 
 static int add_format(plot_asked *a, const char *value) {
   if (a->formats == PLOT_FORMATS_MAX) return cli_fail(NULL, "--format: more than %d of them", PLOT_FORMATS_MAX);
-  plot_state *s = &a->list[a->formats++];
+  plot_state *state = &a->list[a->formats++];
   a->shared.format_text = value; /* one is given */
-  s->numeric.format_text = value;
-  s->other = cli_read_system(&s->system, value, s->room);
-  if (s->other < 0) return CLI_BAD;
-  if (s->other) return CLI_OK;
-  return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS);
+  state->numeric.format_text = value;
+  state->other = cli_read_system(&state->system, value, state->room);
+  if (state->other < 0) return CLI_BAD;
+  if (state->other) return CLI_OK;
+  return cli_read_format_or(&state->numeric.format, value, CLI_NAMES_NUMBERS);
 }
 
-static int set(void *state, int key, const char *value) {
-  plot_asked *a = state;
+static int set(void *context, int key, const char *value) {
+  plot_asked *a = context;
   if (key == 'f') return add_format(a, value);
   int shared = cli_set_numeric(&a->shared, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
@@ -68,30 +68,30 @@ static const cli_command command = {
     0,
     set};
 
-static void json_data(const histogram *h, const plot_state *s) {
+static void json_data(const histogram *data, const plot_state *state) {
   static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below"};
   char mode[CLI_NAME_MAX];
   fputs("{\"file\": ", stdout);
-  cli_json_string(stdout, s->data);
-  if (s->tensor) {
+  cli_json_string(stdout, state->data);
+  if (state->tensor) {
     fputs(", \"tensor\": ", stdout);
-    cli_json_string(stdout, s->tensor);
+    cli_json_string(stdout, state->tensor);
   }
   printf(", \"mode\": \"%s\", \"count\": %llu, \"zeros\": %llu, \"infinities\": %llu, \"nans\": %llu",
-         cli_mode_name(mode, s->numeric.mode), (unsigned long long)h->count, (unsigned long long)h->zeros,
-         (unsigned long long)h->infinities, (unsigned long long)h->nans);
-  for (int c = 0; c < CLASSES; c++) printf(", \"%s\": %llu", names[c], (unsigned long long)h->classes[c]);
+         cli_mode_name(mode, state->numeric.mode), (unsigned long long)data->count, (unsigned long long)data->zeros,
+         (unsigned long long)data->infinities, (unsigned long long)data->nans);
+  for (int c = 0; c < CLASSES; c++) printf(", \"%s\": %llu", names[c], (unsigned long long)data->classes[c]);
   fputs("}", stdout);
 }
 
 /* Prints the numbers of a format in the drawing's table. */
-static void json_format(const plot_state *s, const plot_counts *n, const histogram *h) {
+static void json_format(const plot_state *state, const plot_counts *n, const histogram *data) {
   char name[CLI_NAME_MAX];
   fputs("\"format\": ", stdout);
-  cli_json_string(stdout, plot_name(name, s));
+  cli_json_string(stdout, plot_name(name, state));
   printf(", \"normal\": %u, \"subnormal\": %u, \"data\": ", n->normal, n->subnormal);
-  if (h)
-    json_data(h, s);
+  if (data)
+    json_data(data, state);
   else
     fputs("null", stdout);
 }
@@ -118,8 +118,8 @@ static int draw(const plot_asked *a, const histogram *data) {
   return status;
 }
 
-static int draw_with(void *state, const cli_source *source, size_t count) {
-  const plot_asked *a = state;
+static int draw_with(void *context, const cli_source *source, size_t count) {
+  const plot_asked *a = context;
   histogram *data = cli_room(a->formats, sizeof *data);
   if (!data) return CLI_BAD;
   for (size_t i = 0; i < a->formats; i++) plot_gather(&data[i], &a->list[i], source, count);
@@ -141,30 +141,30 @@ static int draw_with_data(plot_asked *a) {
 }
 
 /* Checks the file's name, by which people and programs judge what it is; a name without a suffix promises nothing. */
-static int check_output(const plot_asked *s, int json) {
-  const char *slash = strrchr(s->output, '/'), *name = slash ? slash + 1 : s->output, *dot = strrchr(name, '.');
-  int stem = dot ? (int)(dot - s->output) : 0;
-  if (s->data && cli_spare_input(s->output, s->data, "give -o another name")) return CLI_BAD;
-  if (!strcmp(s->output, "-") && json) return cli_fail(NULL, "-o - and --json both write to standard output");
+static int check_output(const plot_asked *asked, int json) {
+  const char *slash = strrchr(asked->output, '/'), *name = slash ? slash + 1 : asked->output, *dot = strrchr(name, '.');
+  int stem = dot ? (int)(dot - asked->output) : 0;
+  if (asked->data && cli_spare_input(asked->output, asked->data, "give -o another name")) return CLI_BAD;
+  if (!strcmp(asked->output, "-") && json) return cli_fail(NULL, "-o - and --json both write to standard output");
   if (!dot || dot == name || !strcasecmp(dot, ".svg")) return CLI_OK;
-  return cli_fail(s->output,
+  return cli_fail(asked->output,
                   "drawings are SVG: give -o '%.*s.svg', and make another format of it, as with `rsvg-convert -o "
                   "'%s' '%.*s.svg'`",
-                  stem, s->output, s->output, stem, s->output);
+                  stem, asked->output, asked->output, stem, asked->output);
 }
 
 /* Gives each format what was asked of all. */
 static void share(plot_asked *a) {
   for (size_t i = 0; i < a->formats; i++) {
-    plot_state *s = &a->list[i];
-    const hu_format format = s->numeric.format;
-    const char *text = s->numeric.format_text;
-    s->numeric = a->shared;
-    s->numeric.format = format;
-    s->numeric.format_text = text;
-    s->output = a->output;
-    s->data = a->data;
-    s->tensor = a->tensor;
+    plot_state *state = &a->list[i];
+    const hu_format format = state->numeric.format;
+    const char *text = state->numeric.format_text;
+    state->numeric = a->shared;
+    state->numeric.format = format;
+    state->numeric.format_text = text;
+    state->output = a->output;
+    state->data = a->data;
+    state->tensor = a->tensor;
   }
 }
 

@@ -10,11 +10,11 @@ typedef struct presets_state {
   int json, verbose;
 } presets_state;
 
-static int set(void *state, int key, const char *value) {
-  presets_state *s = state;
+static int set(void *context, int key, const char *value) {
+  presets_state *state = context;
   (void)value;
-  if (key == CLI_KEY_JSON) s->json = 1;
-  if (key == 'v') s->verbose = 1;
+  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == 'v') state->verbose = 1;
   return CLI_OK;
 }
 
@@ -92,20 +92,20 @@ static void fill(card_lines *card, const hu_conversion *c) {
   if (c->nan64 != c->nan) nan_text(card->line[LINE_NAN64], c, c->nan64);
 }
 
-static void print_json(const hu_conversion_entry *e, int first) {
+static void print_json(const hu_conversion_entry *entry, int first) {
   card_lines card;
-  fill(&card, &e->conversion);
+  fill(&card, &entry->conversion);
   printf("%s\n  {\"id\": ", first ? "" : ",");
-  cli_json_string(stdout, e->name);
+  cli_json_string(stdout, entry->name);
   for (int i = 0; i < LINE_COUNT; i++) {
     printf(", \"%s\": ", labels[i]);
     cli_json_string(stdout, card.line[i]);
   }
-  const char *const rest[][2] = {{"scaling", e->conversion.scaling},
-                                 {"through", e->conversion.through},
-                                 {"stands", e->stands},
-                                 {"tested", e->tested},
-                                 {"note", e->note}};
+  const char *const rest[][2] = {{"scaling", entry->conversion.scaling},
+                                 {"through", entry->conversion.through},
+                                 {"stands", entry->stands},
+                                 {"tested", entry->tested},
+                                 {"note", entry->note}};
   for (int i = 0; i < 5; i++) {
     printf(", \"%s\": ", rest[i][0]);
     cli_json_string(stdout, rest[i][1]);
@@ -117,36 +117,36 @@ static void print_line(const char *label, const char *text) {
   if (*text) printf("  %-16s %s\n", label, text);
 }
 
-static void print_card(const hu_conversion_entry *e) {
+static void print_card(const hu_conversion_entry *entry) {
   card_lines card;
   const char *const shown[] = {"format", "mode", "operand", "first", "NaN", "NaN, binary64", "codes"};
-  fill(&card, &e->conversion);
-  printf("%s\n", e->name);
-  print_line("stands for", e->stands);
+  fill(&card, &entry->conversion);
+  printf("%s\n", entry->name);
+  print_line("stands for", entry->stands);
   for (int i = 0; i < LINE_COUNT; i++) print_line(shown[i], card.line[i]);
-  print_line("through", e->conversion.through);
-  print_line("scaled tensor", e->conversion.scaling);
-  print_line("held against", e->tested);
-  print_line("note", e->note);
+  print_line("through", entry->conversion.through);
+  print_line("scaled tensor", entry->conversion.scaling);
+  print_line("held against", entry->tested);
+  print_line("note", entry->note);
 }
 
-static void print_row(const hu_conversion_entry *e, int verbose) {
+static void print_row(const hu_conversion_entry *entry, int verbose) {
   card_lines card;
-  fill(&card, &e->conversion);
-  printf("%-34s %-28.36s %s\n", e->name, card.line[LINE_FORMAT], card.line[LINE_MODE]);
-  if (verbose) printf("    %s\n", e->stands);
+  fill(&card, &entry->conversion);
+  printf("%-34s %-28.36s %s\n", entry->name, card.line[LINE_FORMAT], card.line[LINE_MODE]);
+  if (verbose) printf("    %s\n", entry->stands);
 }
 
 /* Finds the entry of this very name; 0 if there is none. A name with parameters that is in no list has no words. */
-static int find_entry(hu_conversion_entry *e, const char *name) {
+static int find_entry(hu_conversion_entry *entry, const char *name) {
   for (size_t i = 0; i < hu_conversion_count(); i++) {
-    *e = hu_conversion_at(i);
-    if (!strcmp(e->name, name)) return 1;
+    *entry = hu_conversion_at(i);
+    if (!strcmp(entry->name, name)) return 1;
   }
-  memset(e, 0, sizeof *e);
-  if (hu_conversion_find(&e->conversion, name) != HU_OK) return 0;
-  e->name = name;
-  e->stands = e->tested = e->note = "";
+  memset(entry, 0, sizeof *entry);
+  if (hu_conversion_find(&entry->conversion, name) != HU_OK) return 0;
+  entry->name = name;
+  entry->stands = entry->tested = entry->note = "";
   return 1;
 }
 
@@ -164,12 +164,12 @@ static size_t count_listed(const char *part, int begins) {
 
 int cli_presets(int argc, char **argv) {
   presets_state state = {0};
-  hu_conversion_entry e;
+  hu_conversion_entry entry;
   char **operands;
   int count, shown = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (count && !state.json && find_entry(&e, operands[0])) {
-    print_card(&e);
+  if (count && !state.json && find_entry(&entry, operands[0])) {
+    print_card(&entry);
     return CLI_OK;
   }
   const char *part = count ? operands[0] : NULL;
@@ -180,12 +180,12 @@ int cli_presets(int argc, char **argv) {
   else
     printf("%-34s %-28s %s\n", "name", "format", "mode (-v: what it stands for)");
   for (size_t i = 0; i < hu_conversion_count(); i++) {
-    e = hu_conversion_at(i);
-    if (!listed(e.name, part, begins)) continue;
+    entry = hu_conversion_at(i);
+    if (!listed(entry.name, part, begins)) continue;
     if (state.json)
-      print_json(&e, shown == 0);
+      print_json(&entry, shown == 0);
     else
-      print_row(&e, state.verbose);
+      print_row(&entry, state.verbose);
     shown++;
   }
   if (state.json) printf("\n]\n");

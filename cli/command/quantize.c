@@ -7,13 +7,13 @@
 #include "cli/base/numbers.h"
 #include "cli/quantize/quantize.h"
 
-static int read_amax(cli_quantize_state *s, const char *value) {
+static int read_amax(cli_quantize_state *state, const char *value) {
   number z;
   if (!number_parse(&z, value) || !(z.value >= 0) || isinf(z.value) || !z.exact || (double)(float)z.value != z.value)
     return cli_fail(NULL, "--amax: '%s' is not a binary32 number from 0 on (hexadecimal ones are exact: 0x1.8p+1)",
                     value);
-  s->amax = (float)z.value;
-  s->has_amax = 1;
+  state->amax = (float)z.value;
+  state->has_amax = 1;
   return CLI_OK;
 }
 
@@ -23,46 +23,46 @@ static int add_glob(const char **list, int *count, const char *option, const cha
   return CLI_OK;
 }
 
-static int read_rows(cli_quantize_state *s, const char *value) {
-  s->rows_out = !strcmp(value, "out");
-  if (s->rows_out || !strcmp(value, "last")) return CLI_OK;
+static int read_rows(cli_quantize_state *state, const char *value) {
+  state->rows_out = !strcmp(value, "out");
+  if (state->rows_out || !strcmp(value, "last")) return CLI_OK;
   return cli_fail(NULL, "--rows: '%s' is neither last nor out", value);
 }
 
-static int set_target(cli_quantize_state *s, const char *value) {
-  if (cli_target_read(&s->target, value)) return CLI_BAD;
-  s->numeric.format_text = value;
-  s->numeric.format = s->target.format;
+static int set_target(cli_quantize_state *state, const char *value) {
+  if (cli_target_read(&state->target, value)) return CLI_BAD;
+  state->numeric.format_text = value;
+  state->numeric.format = state->target.format;
   return CLI_OK;
 }
 
-int cli_quantize_set(cli_quantize_state *s, int key, const char *value) {
-  if (key == 'f') return set_target(s, value);
-  int shared = cli_set_numeric(&s->numeric, key, value);
+int cli_quantize_set(cli_quantize_state *state, int key, const char *value) {
+  if (key == 'f') return set_target(state, value);
+  int shared = cli_set_numeric(&state->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   switch (key) {
-    case 'o': s->output = value; return CLI_OK;
-    case CLI_KEY_CODES: s->codes = 1; return CLI_OK;
-    case CLI_KEY_WIDEN: s->widen = 1; return CLI_OK;
-    case CLI_KEY_IN_PLACE: s->in_place = 1; return CLI_OK;
-    case CLI_KEY_ANY_RANK: s->any_rank = 1; return CLI_OK;
-    case CLI_KEY_PACKED: s->packed = 1; return CLI_OK;
-    case CLI_KEY_ROWS: return read_rows(s, value);
-    case CLI_KEY_REPORT: s->report = value; return CLI_OK;
-    case CLI_KEY_AMAX: return read_amax(s, value);
-    case CLI_KEY_DEVICE: return cli_device_read(&s->device, value);
-    case CLI_KEY_INCLUDE: return add_glob(s->include, &s->includes, "--include", value);
-    case CLI_KEY_EXCLUDE: return add_glob(s->exclude, &s->excludes, "--exclude", value);
+    case 'o': state->output = value; return CLI_OK;
+    case CLI_KEY_CODES: state->codes = 1; return CLI_OK;
+    case CLI_KEY_WIDEN: state->widen = 1; return CLI_OK;
+    case CLI_KEY_IN_PLACE: state->in_place = 1; return CLI_OK;
+    case CLI_KEY_ANY_RANK: state->any_rank = 1; return CLI_OK;
+    case CLI_KEY_PACKED: state->packed = 1; return CLI_OK;
+    case CLI_KEY_ROWS: return read_rows(state, value);
+    case CLI_KEY_REPORT: state->report = value; return CLI_OK;
+    case CLI_KEY_AMAX: return read_amax(state, value);
+    case CLI_KEY_DEVICE: return cli_device_read(&state->device, value);
+    case CLI_KEY_INCLUDE: return add_glob(state->include, &state->includes, "--include", value);
+    case CLI_KEY_EXCLUDE: return add_glob(state->exclude, &state->excludes, "--exclude", value);
     default: return CLI_OK;
   }
 }
 
-const char *cli_quantize_out(const cli_quantize_state *s, char **operands, int count) {
+const char *cli_quantize_out(const cli_quantize_state *state, char **operands, int count) {
   if (count == 2) return operands[1];
-  return count == 1 && s->in_place && strcmp(operands[0], "-") != 0 ? operands[0] : NULL;
+  return count == 1 && state->in_place && strcmp(operands[0], "-") != 0 ? operands[0] : NULL;
 }
 
-static int set(void *state, int key, const char *value) { return cli_quantize_set(state, key, value); }
+static int set(void *context, int key, const char *value) { return cli_quantize_set(context, key, value); }
 
 static const cli_option options[] = {
     CLI_OPTION_TARGET,
@@ -122,35 +122,35 @@ static const cli_command command = {
     2,
     set};
 
-static int from_array(const cli_quantize_state *s, const char *in, const char *out) {
+static int from_array(const cli_quantize_state *state, const char *in, const char *out) {
   cli_array x;
   char device[CLI_DEVICE_MAX] = "CPU";
-  const char *tensors_alone = s->report     ? "report"
-                              : s->widen    ? "widen"
-                              : s->includes ? "include"
-                              : s->excludes ? "exclude"
-                              : s->any_rank ? "any-rank"
-                                            : NULL;
+  const char *tensors_alone = state->report     ? "report"
+                              : state->widen    ? "widen"
+                              : state->includes ? "include"
+                              : state->excludes ? "exclude"
+                              : state->any_rank ? "any-rank"
+                                                : NULL;
   if (tensors_alone) return cli_fail(NULL, "--%s goes with a .safetensors or a .gguf file as OUT", tensors_alone);
-  if (s->device && cli_device_find(device)) return CLI_BAD;
+  if (state->device && cli_device_find(device)) return CLI_BAD;
   if (cli_array_load(&x, in)) return CLI_BAD;
-  int status = cli_quantize_array(s, &x, in, out, device);
+  int status = cli_quantize_array(state, &x, in, out, device);
   cli_array_free(&x);
   return status;
 }
 
-int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
-  if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
-  if (cli_preset_mode(&s->numeric, &s->target)) return CLI_BAD;
-  if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(s, in, out);
+int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out) {
+  if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
+  if (cli_preset_mode(&state->numeric, &state->target)) return CLI_BAD;
+  if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(state, in, out);
   if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
   if (cli_ends(in, ".gguf")) return cli_fail(out, "a .gguf file becomes a .gguf or a .safetensors file");
-  return from_array(s, in, out);
+  return from_array(state, in, out);
 }
 
-int cli_decode_files(cli_quantize_state *s, const char *in, const char *out) {
-  if (cli_ends(in, ".gguf")) return cli_decode_gguf(s, in, out);
-  return cli_ends(in, ".safetensors") ? cli_decode_tensors(s, in, out) : cli_decode_array(s, in, out);
+int cli_decode_files(cli_quantize_state *state, const char *in, const char *out) {
+  if (cli_ends(in, ".gguf")) return cli_decode_gguf(state, in, out);
+  return cli_ends(in, ".safetensors") ? cli_decode_tensors(state, in, out) : cli_decode_array(state, in, out);
 }
 
 int cli_quantize(int argc, char **argv) {

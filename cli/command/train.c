@@ -53,43 +53,43 @@ static const cli_option options[] = {
     CLI_OPTION_JSON,
     {0}};
 
-static int add_set(train_run *r, const char *text) {
-  const char **more = realloc(r->sets, (r->set_count + 1) * sizeof *more);
+static int add_set(train_run *run, const char *text) {
+  const char **more = realloc(run->sets, (run->set_count + 1) * sizeof *more);
   if (!more) return cli_fail(NULL, "out of memory");
-  r->sets = more;
-  more[r->set_count++] = text;
+  run->sets = more;
+  more[run->set_count++] = text;
   return CLI_OK;
 }
 
-static int add_followed(train_run *r, const char *name) {
-  followed *more = realloc(r->follow, (r->follows + 1) * sizeof *more);
+static int add_followed(train_run *run, const char *name) {
+  followed *more = realloc(run->follow, (run->follows + 1) * sizeof *more);
   if (!more) return cli_fail(NULL, "out of memory");
-  r->follow = more;
-  for (size_t i = 0; i < r->follows; i++) {
+  run->follow = more;
+  for (size_t i = 0; i < run->follows; i++) {
     if (strcmp(more[i].name, name) == 0) return cli_fail(NULL, "--follow: %s is given twice", name);
   }
-  more[r->follows++] = (followed){.name = name, .tensor = -1};
+  more[run->follows++] = (followed){.name = name, .tensor = -1};
   return CLI_OK;
 }
 
-static int set(void *state, int key, const char *value) {
-  train_run *r = state;
+static int set(void *context, int key, const char *value) {
+  train_run *run = context;
   switch (key) {
-    case 'o': r->out = value; return CLI_OK;
-    case 'j': r->threads = value; return CLI_OK;
-    case KEY_DATA: r->data = value; return CLI_OK;
-    case KEY_SET: return add_set(r, value);
-    case KEY_FOLLOW: return add_followed(r, value);
-    case KEY_RESUME: r->resume = 1; return CLI_OK;
-    case KEY_OVERWRITE: r->overwrite = 1; return CLI_OK;
-    case KEY_EVERY: return cli_read_u64(&r->every, "--every", value, 1, UINT64_C(1) << 40);
-    case KEY_EVALUATE: return cli_read_u64(&r->evaluate, "--evaluate", value, 0, UINT64_C(1) << 40);
+    case 'o': run->out = value; return CLI_OK;
+    case 'j': run->threads = value; return CLI_OK;
+    case KEY_DATA: run->data = value; return CLI_OK;
+    case KEY_SET: return add_set(run, value);
+    case KEY_FOLLOW: return add_followed(run, value);
+    case KEY_RESUME: run->resume = 1; return CLI_OK;
+    case KEY_OVERWRITE: run->overwrite = 1; return CLI_OK;
+    case KEY_EVERY: return cli_read_u64(&run->every, "--every", value, 1, UINT64_C(1) << 40);
+    case KEY_EVALUATE: return cli_read_u64(&run->evaluate, "--evaluate", value, 0, UINT64_C(1) << 40);
     case KEY_CHECKPOINT:
-      r->checkpoint_asked = 1;
-      return cli_read_u64(&r->checkpoint, "--checkpoint", value, 0, UINT64_C(1) << 40);
-    case KEY_KEYS: r->keys = 1; return CLI_OK;
-    case KEY_TENSORS: r->tensors = 1; return CLI_OK;
-    default: r->json = 1; return CLI_OK;
+      run->checkpoint_asked = 1;
+      return cli_read_u64(&run->checkpoint, "--checkpoint", value, 0, UINT64_C(1) << 40);
+    case KEY_KEYS: run->keys = 1; return CLI_OK;
+    case KEY_TENSORS: run->tensors = 1; return CLI_OK;
+    default: run->json = 1; return CLI_OK;
   }
 }
 
@@ -116,83 +116,83 @@ static const cli_command command = {
 
 /* ---- before the first step ---- */
 
-static int configure(train_run *r) {
+static int configure(train_run *run) {
   config c;
-  r->t = hu_trainer_new();
-  if (!r->t) return cli_fail(NULL, "out of memory");
-  if (config_read(&c, r->config)) return CLI_BAD;
-  int status = config_apply(r->t, &c, r->config);
+  run->t = hu_trainer_new();
+  if (!run->t) return cli_fail(NULL, "out of memory");
+  if (config_read(&c, run->config)) return CLI_BAD;
+  int status = config_apply(run->t, &c, run->config);
   config_free(&c);
-  for (size_t i = 0; i < r->set_count && status == CLI_OK; i++) status = config_set(r->t, r->sets[i]);
-  if (status != CLI_OK || !r->threads) return status;
+  for (size_t i = 0; i < run->set_count && status == CLI_OK; i++) status = config_set(run->t, run->sets[i]);
+  if (status != CLI_OK || !run->threads) return status;
   char *threads = NULL;
-  if (asprintf(&threads, "run.threads=%s", r->threads) < 0) return cli_fail(NULL, "out of memory");
-  status = config_set(r->t, threads);
+  if (asprintf(&threads, "run.threads=%s", run->threads) < 0) return cli_fail(NULL, "out of memory");
+  status = config_set(run->t, threads);
   free(threads);
   return status;
 }
 
-static int find_device(train_run *r) {
+static int find_device(train_run *run) {
   const hu_engine *engine;
   char name[CLI_DEVICE_MAX];
-  if (strcmp(hu_trainer_get(r->t, "run.device"), "cuda") != 0) return CLI_OK;
-  if (!cli_device_engine(&engine, name)) return cli_fail(r->config, "run.device: cuda: %s", name);
-  hu_status s = hu_trainer_set_engine(r->t, engine);
-  return s == HU_OK ? CLI_OK : cli_fail(r->config, "run.device: cuda: %s", hu_status_text(s));
+  if (strcmp(hu_trainer_get(run->t, "run.device"), "cuda") != 0) return CLI_OK;
+  if (!cli_device_engine(&engine, name)) return cli_fail(run->config, "run.device: cuda: %s", name);
+  hu_status status = hu_trainer_set_engine(run->t, engine);
+  return status == HU_OK ? CLI_OK : cli_fail(run->config, "run.device: cuda: %s", hu_status_text(status));
 }
 
-static int begin(train_run *r) {
-  if (find_device(r)) return CLI_BAD;
-  char why[HU_DATA_WHY_MAX] = "", *folder = r->data ? strdup(r->data) : config_folder(r->config);
+static int begin(train_run *run) {
+  if (find_device(run)) return CLI_BAD;
+  char why[HU_DATA_WHY_MAX] = "", *folder = run->data ? strdup(run->data) : config_folder(run->config);
   if (!folder) return cli_fail(NULL, "out of memory");
-  hu_status s = hu_trainer_begin(r->t, r->data ? folder : train_data_folder(r->t, folder), why);
+  hu_status status = hu_trainer_begin(run->t, run->data ? folder : train_data_folder(run->t, folder), why);
   free(folder);
-  return s == HU_OK ? CLI_OK : cli_fail(r->config, "%s", *why ? why : hu_status_text(s));
+  return status == HU_OK ? CLI_OK : cli_fail(run->config, "%s", *why ? why : hu_status_text(status));
 }
 
 #define MARK "; All keys of a run of halfulp train"
 
 static void print_config(FILE *out, const void *what) {
-  const train_run *r = what;
+  const train_run *run = what;
   fprintf(out, MARK " %s.\n\n", HU_VERSION_STRING);
-  config_print(out, r->t);
+  config_print(out, run->t);
 }
 
-static int write_config(const train_run *r) {
-  char *path = train_path(r, "config.ini");
-  int status = path ? cli_own_text(path, print_config, r) : CLI_BAD;
+static int write_config(const train_run *run) {
+  char *path = train_path(run, "config.ini");
+  int status = path ? cli_own_text(path, print_config, run) : CLI_BAD;
   free(path);
   return status;
 }
 
 static int is_empty(const char *folder) {
-  DIR *d = opendir(folder);
+  DIR *dir = opendir(folder);
   int others = 0;
-  for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
-    others += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !cli_is_temporary(e->d_name);
-  if (d) closedir(d);
-  return d && !others;
+  for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+    others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !cli_is_temporary(entry->d_name);
+  if (dir) closedir(dir);
+  return dir && !others;
 }
 
 /* Checks the folder. A run replaces only what a run wrote: `--output .` among one's own files is a slip. */
-static int check_folder(const train_run *r) {
-  char *path = train_path(r, "config.ini"), line[sizeof MARK] = "";
+static int check_folder(const train_run *run) {
+  char *path = train_path(run, "config.ini"), line[sizeof MARK] = "";
   if (!path) return CLI_BAD;
-  FILE *f = cli_own_stream(path);
-  int ours = f && fgets(line, sizeof line, f) && !strcmp(line, MARK);
-  if (f) fclose(f);
+  FILE *file = cli_own_stream(path);
+  int ours = file && fgets(line, sizeof line, file) && !strcmp(line, MARK);
+  if (file) fclose(file);
   free(path);
-  if (ours || is_empty(r->out)) return CLI_OK;
-  return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --output");
+  if (ours || is_empty(run->out)) return CLI_OK;
+  return cli_fail(run->out, "is no folder of a run, and not an empty one; name another with --output");
 }
 
 /* Reports what is no ordinary file before anything is removed or written; other files of a run are removed first. */
-static int check_names(const train_run *r) {
+static int check_names(const train_run *run) {
   static const char *const names[] = {"config.ini",      "log.csv",       "log.jsonl",
                                       "evaluations.csv", "overflows.csv", "tensors.csv"};
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
-    char *path = train_path(r, names[i]);
+    char *path = train_path(run, names[i]);
     status = path ? cli_own_check(path) : CLI_BAD;
     free(path);
   }
@@ -200,161 +200,162 @@ static int check_names(const train_run *r) {
 }
 
 /* Removes what an earlier run left: at no time does a checkpoint stand beside another run's log. */
-static int clear_folder(const train_run *r) {
+static int clear_folder(const train_run *run) {
   static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv", "followed.csv",
                                       "followed-exponents.csv"};
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
-    char *path = train_path(r, names[i]);
+    char *path = train_path(run, names[i]);
     if (!path || (unlink(path) && errno != ENOENT))
-      status = cli_fail(path ? path : r->out, "cannot remove: %s", strerror(errno));
+      status = cli_fail(path ? path : run->out, "cannot remove: %s", strerror(errno));
     free(path);
   }
   return status;
 }
 
 /* Refuses, without --overwrite, to replace an earlier run, whether it was stopped or had come to its end. */
-static int check_earlier(const train_run *r) {
+static int check_earlier(const train_run *run) {
   uint64_t step, steps;
-  int found = r->overwrite ? TRAIN_FOUND_NOTHING : train_found(r, &step, &steps);
+  int found = run->overwrite ? TRAIN_FOUND_NOTHING : train_found(run, &step, &steps);
   if (found == TRAIN_FOUND_STOPPED)
-    return cli_fail(r->out,
+    return cli_fail(run->out,
                     "holds a run that was stopped after step %llu of %llu: --resume continues it, --overwrite begins "
                     "again, --output names another folder",
                     (unsigned long long)step, (unsigned long long)steps);
   if (found == TRAIN_FOUND_ENDED)
-    return cli_fail(r->out,
+    return cli_fail(run->out,
                     "holds a run that ended after step %llu: --resume with a larger run.epochs or run.steps makes it "
                     "longer, --overwrite starts again, --output names another folder",
                     (unsigned long long)step);
   if (found == TRAIN_FOUND_FILES)
-    return cli_fail(r->out, "holds files of an earlier run: --overwrite starts again, --output names another folder");
+    return cli_fail(run->out, "holds files of an earlier run: --overwrite starts again, --output names another folder");
   return CLI_OK;
 }
 
-static int start_fresh(train_run *r) {
-  if (mkdir(r->out, 0777) && errno != EEXIST) return cli_fail(r->out, "cannot make the folder: %s", strerror(errno));
-  if (cli_folder_lock(&r->lock, r->out, "run") || check_folder(r) || check_earlier(r)) return CLI_BAD;
-  (void)cli_folder_clean(r->lock);
-  int status = check_names(r);
-  if (status == CLI_OK) status = write_config(r);
-  if (status == CLI_OK) status = clear_folder(r);
-  return status == CLI_OK ? train_log_begin(r) : status;
+static int start_fresh(train_run *run) {
+  if (mkdir(run->out, 0777) && errno != EEXIST)
+    return cli_fail(run->out, "cannot make the folder: %s", strerror(errno));
+  if (cli_folder_lock(&run->lock, run->out, "run") || check_folder(run) || check_earlier(run)) return CLI_BAD;
+  (void)cli_folder_clean(run->lock);
+  int status = check_names(run);
+  if (status == CLI_OK) status = write_config(run);
+  if (status == CLI_OK) status = clear_folder(run);
+  return status == CLI_OK ? train_log_begin(run) : status;
 }
 
-static int start_again(train_run *r) {
-  int status = cli_folder_lock(&r->lock, r->out, "run");
-  if (status == CLI_OK) status = check_names(r);
-  if (status == CLI_OK) status = train_resume(r);
-  if (status == CLI_OK) (void)cli_folder_clean(r->lock);
-  if (status == CLI_OK) status = train_log_resume(r, hu_trainer_at(r->t));
-  return status == CLI_OK ? write_config(r) : status;
+static int start_again(train_run *run) {
+  int status = cli_folder_lock(&run->lock, run->out, "run");
+  if (status == CLI_OK) status = check_names(run);
+  if (status == CLI_OK) status = train_resume(run);
+  if (status == CLI_OK) (void)cli_folder_clean(run->lock);
+  if (status == CLI_OK) status = train_log_resume(run, hu_trainer_at(run->t));
+  return status == CLI_OK ? write_config(run) : status;
 }
 
 /* ---- the run ---- */
 
-static void say(const train_run *r, int stopped, double seconds) {
-  if (cli_quiet() && (stopped || !r->json)) return;
+static void say(const train_run *run, int stopped, double seconds) {
+  if (cli_quiet() && (stopped || !run->json)) return;
   if (stopped)
-    train_print_stopped(stderr, r, strsignal(stopped));
-  else if (r->json)
-    train_json(stdout, r, seconds);
+    train_print_stopped(stderr, run, strsignal(stopped));
+  else if (run->json)
+    train_json(stdout, run, seconds);
   else
-    train_print(stdout, r, seconds);
+    train_print(stdout, run, seconds);
 }
 
-static int prepare(train_run *r) {
-  int status = configure(r);
-  hu_status s = status == CLI_OK ? hu_trainer_set_ranks(r->t, &train_ranks_get()->trainer) : HU_OK;
-  if (s != HU_OK) return cli_fail_status(r->config, s);
-  if (status == CLI_OK) status = begin(r);
-  return status == CLI_OK ? train_tensors_find(r) : status;
+static int prepare(train_run *run) {
+  int status = configure(run);
+  hu_status error = status == CLI_OK ? hu_trainer_set_ranks(run->t, &train_ranks_get()->trainer) : HU_OK;
+  if (error != HU_OK) return cli_fail_status(run->config, error);
+  if (status == CLI_OK) status = begin(run);
+  return status == CLI_OK ? train_tensors_find(run) : status;
 }
 
 /* Returns a digest of what decides at which steps the processes meet besides their own. */
-static uint64_t digest_intervals(const train_run *r) {
+static uint64_t digest_intervals(const train_run *run) {
   char text[100];
-  snprintf(text, sizeof text, "%" PRIu64 " %d %" PRIu64 " %d", r->evaluate, r->checkpoint_asked, r->checkpoint,
-           r->resume);
+  snprintf(text, sizeof text, "%" PRIu64 " %d %" PRIu64 " %d", run->evaluate, run->checkpoint_asked, run->checkpoint,
+           run->resume);
   return train_digest(text, TRAIN_DIGEST);
 }
 
 /* Prepares the run. The first process is asked before the others, so that what is wrong everywhere is said once; then
  * it is checked that all have the same run. */
-static int prepare_together(train_run *r) {
+static int prepare_together(train_run *run) {
   int status = CLI_OK;
-  if (train_ranks_get()->trainer.size == 1) return prepare(r);
-  if (train_speaks()) status = prepare(r);
+  if (train_ranks_get()->trainer.size == 1) return prepare(run);
+  if (train_speaks()) status = prepare(run);
   status = train_largest(status);
-  if (status == CLI_OK && !train_speaks()) status = prepare(r);
+  if (status == CLI_OK && !train_speaks()) status = prepare(run);
   status = train_largest(status);
   if (status != CLI_OK) return status;
   status = train_same(train_digest(HU_VERSION_STRING, TRAIN_DIGEST), "version of halfulp");
-  if (status == CLI_OK) status = train_same(train_digest_keys(r->t, TRAIN_DIGEST), "keys in CONFIG or --set");
-  if (status == CLI_OK) status = train_same(digest_intervals(r), "--evaluate, --checkpoint or --resume");
-  return status == CLI_OK ? train_same(hu_trainer_data_digest(r->t), "numbers in its data files") : status;
+  if (status == CLI_OK) status = train_same(train_digest_keys(run->t, TRAIN_DIGEST), "keys in CONFIG or --set");
+  if (status == CLI_OK) status = train_same(digest_intervals(run), "--evaluate, --checkpoint or --resume");
+  return status == CLI_OK ? train_same(hu_trainer_data_digest(run->t), "numbers in its data files") : status;
 }
 
-static int start_together(train_run *r) {
+static int start_together(train_run *run) {
   int status = CLI_OK;
-  if (train_speaks()) status = r->resume ? start_again(r) : start_fresh(r);
+  if (train_speaks()) status = run->resume ? start_again(run) : start_fresh(run);
   status = train_largest(status);
-  return status == CLI_OK && r->resume ? train_spread(r->t) : status;
+  return status == CLI_OK && run->resume ? train_spread(run->t) : status;
 }
 
-static int run(train_run *r, int *stopped) {
+static int run_steps(train_run *run, int *stopped) {
   double start = progress_seconds();
-  int status = prepare_together(r);
-  if (status == CLI_OK && r->tensors) {
-    if (train_speaks()) train_tensors_print(stdout, r);
+  int status = prepare_together(run);
+  if (status == CLI_OK && run->tensors) {
+    if (train_speaks()) train_tensors_print(stdout, run);
     return CLI_OK;
   }
-  if (status == CLI_OK) status = start_together(r);
-  if (status == CLI_OK) status = train_steps(r, stopped);
+  if (status == CLI_OK) status = start_together(run);
+  if (status == CLI_OK) status = train_steps(run, stopped);
   if (!train_speaks()) return status;
-  if (status == CLI_OK) status = train_log_exponents(r);
-  if (status == CLI_OK) status = train_tensors_exponents(r);
-  if (status == CLI_OK) status = train_report(r);
-  if (status == CLI_OK) say(r, *stopped, progress_seconds() - start);
+  if (status == CLI_OK) status = train_log_exponents(run);
+  if (status == CLI_OK) status = train_tensors_exponents(run);
+  if (status == CLI_OK) status = train_report(run);
+  if (status == CLI_OK) say(run, *stopped, progress_seconds() - start);
   return status;
 }
 
 int cli_train(int argc, char **argv) {
-  train_run r = {.every = TRAIN_EVERY, .evaluate = TRAIN_EVALUATE, .lock = -1};
+  train_run run = {.every = TRAIN_EVERY, .evaluate = TRAIN_EVALUATE, .lock = -1};
   char **operands, *out = NULL;
-  int count, stopped = 0, status = cli_parse(&command, &r, argc, argv, &operands, &count);
-  if (status < 0 && r.keys) {
-    train_print_keys(stdout, r.json);
+  int count, stopped = 0, status = cli_parse(&command, &run, argc, argv, &operands, &count);
+  if (status < 0 && run.keys) {
+    train_print_keys(stdout, run.json);
     status = CLI_OK;
   } else if (status < 0 && !count) {
     status = cli_fail(NULL, "train: requires CONFIG; see `halfulp train --help`");
-  } else if (status < 0 && r.resume && r.overwrite) {
+  } else if (status < 0 && run.resume && run.overwrite) {
     status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
-  } else if (status < 0 && r.tensors && (r.resume || r.overwrite || r.out || r.json)) {
+  } else if (status < 0 && run.tensors && (run.resume || run.overwrite || run.out || run.json)) {
     status = cli_fail(NULL,
                       "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite "
                       "and --json");
   } else if (status < 0) {
-    r.config = operands[0];
-    r.out_asked = r.out != NULL;
-    if (!r.out) r.out = out = config_beside(r.config, "run");
-    if (!r.out)
+    run.config = operands[0];
+    run.out_asked = run.out != NULL;
+    if (!run.out) run.out = out = config_beside(run.config, "run");
+    if (!run.out)
       status = cli_fail(NULL, "out of memory");
-    else if (train_ranks_get()->trainer.size > 1 && !strcmp(r.config, "-"))
+    else if (train_ranks_get()->trainer.size > 1 && !strcmp(run.config, "-"))
       status = train_speaks()
                    ? cli_fail(NULL, "train: several processes cannot share standard input: CONFIG is to be a file")
                    : CLI_BAD;
     else
-      status = run(&r, &stopped);
+      status = run_steps(&run, &stopped);
   }
-  if (r.lock >= 0) close(r.lock);
-  hu_trainer_free(r.t);
-  table_free(&r.log);
-  table_free(&r.seen);
-  table_free(&r.over);
-  table_free(&r.followed);
-  train_tensors_free(&r);
-  free(r.sets);
+  if (run.lock >= 0) close(run.lock);
+  hu_trainer_free(run.t);
+  table_free(&run.log);
+  table_free(&run.seen);
+  table_free(&run.over);
+  table_free(&run.followed);
+  train_tensors_free(&run);
+  free(run.sets);
   free(out);
   if (status != CLI_OK || !stopped) return status;
   if (train_ranks_get()->trainer.size > 1) return 128 + stopped; /* as shells report it: MPI is to end in order */

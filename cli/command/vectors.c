@@ -49,53 +49,53 @@ typedef struct state {
   uint64_t n;
 } state;
 
-static int set_nan_result(state *s, const char *value) {
+static int set_nan_result(state *asked, const char *value) {
   static const char *const names[] = {"any", "quiet", "canonical"};
   for (int i = 0; i < 3; i++)
-    if (!strcmp(value, names[i])) return s->rules.nan_result = i, CLI_OK;
+    if (!strcmp(value, names[i])) return asked->rules.nan_result = i, CLI_OK;
   return cli_fail(NULL, "--nan-result: '%s' is not one of any quiet canonical", value);
 }
 
-static int set_nan_fma(state *s, const char *value) {
-  s->rules.fixed_nan_fma = strcmp(value, "any") != 0;
-  if (!s->rules.fixed_nan_fma || hu_mode_nan_fma_parse(&s->numeric.mode, value) == HU_OK) return CLI_OK;
+static int set_nan_fma(state *asked, const char *value) {
+  asked->rules.fixed_nan_fma = strcmp(value, "any") != 0;
+  if (!asked->rules.fixed_nan_fma || hu_mode_nan_fma_parse(&asked->numeric.mode, value) == HU_OK) return CLI_OK;
   return cli_fail(NULL, "--nan-fma: '%s' is not one of any quiet invalid", value);
 }
 
-static int set_integer(state *s, const char *value) {
+static int set_integer(state *asked, const char *value) {
   static const char *const names[] = {"riscv", "arm", "x86"};
   for (int i = 0; i < 3; i++)
-    if (!strcmp(value, names[i])) return s->integer = i, CLI_OK;
+    if (!strcmp(value, names[i])) return asked->integer = i, CLI_OK;
   return cli_fail(NULL, "--integer: '%s' is not one of riscv arm x86", value);
 }
 
 static int set(void *context, int key, const char *value) {
-  state *s = context;
-  if (key == 'f') return s->from = value, CLI_OK;
-  int shared = cli_set_numeric(&s->numeric, key, value);
+  state *asked = context;
+  if (key == 'f') return asked->from = value, CLI_OK;
+  int shared = cli_set_numeric(&asked->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   switch (key) {
-    case KEY_LEVEL: return cli_read_u64(&s->level, "--level", value, 1, 2);
-    case KEY_FIRST: return cli_read_u64(&s->rules.first, "--first", value, 0, UINT64_MAX);
-    case KEY_CASES: return cli_read_u64(&s->cases, "--cases", value, 1, UINT64_MAX);
-    case KEY_NAN_RESULT: return set_nan_result(s, value);
-    case KEY_NAN_FMA: return set_nan_fma(s, value);
-    case KEY_INTEGER: return set_integer(s, value);
-    case KEY_CHECK: s->check = 1; break;
-    case KEY_TESTFLOAT: s->testfloat = 1; break;
-    case KEY_EXPLAIN: s->explain = 1; break;
-    case KEY_NOTEXACT: s->notexact = 1; break;
-    case KEY_WORDS: s->words = 1; break;
-    case KEY_JOINED: s->joined = 1; break;
-    case KEY_COUNT: s->count = 1; break;
-    case KEY_COMPLETE: s->complete = 1; break;
-    case KEY_ACCUM: s->accum = value; break;
-    case KEY_FA: s->fa = value; break;
-    case KEY_FB: s->fb = value; break;
-    case KEY_FC: s->fc = value; break;
-    case KEY_FD: s->fd = value; break;
-    case KEY_ELEMENTS: return cli_read_u64(&s->n, "--elements", value, 1, 4096);
-    default: s->rules.no_flags = 1; break;
+    case KEY_LEVEL: return cli_read_u64(&asked->level, "--level", value, 1, 2);
+    case KEY_FIRST: return cli_read_u64(&asked->rules.first, "--first", value, 0, UINT64_MAX);
+    case KEY_CASES: return cli_read_u64(&asked->cases, "--cases", value, 1, UINT64_MAX);
+    case KEY_NAN_RESULT: return set_nan_result(asked, value);
+    case KEY_NAN_FMA: return set_nan_fma(asked, value);
+    case KEY_INTEGER: return set_integer(asked, value);
+    case KEY_CHECK: asked->check = 1; break;
+    case KEY_TESTFLOAT: asked->testfloat = 1; break;
+    case KEY_EXPLAIN: asked->explain = 1; break;
+    case KEY_NOTEXACT: asked->notexact = 1; break;
+    case KEY_WORDS: asked->words = 1; break;
+    case KEY_JOINED: asked->joined = 1; break;
+    case KEY_COUNT: asked->count = 1; break;
+    case KEY_COMPLETE: asked->complete = 1; break;
+    case KEY_ACCUM: asked->accum = value; break;
+    case KEY_FA: asked->fa = value; break;
+    case KEY_FB: asked->fb = value; break;
+    case KEY_FC: asked->fc = value; break;
+    case KEY_FD: asked->fd = value; break;
+    case KEY_ELEMENTS: return cli_read_u64(&asked->n, "--elements", value, 1, 4096);
+    default: asked->rules.no_flags = 1; break;
   }
   return CLI_OK;
 }
@@ -174,31 +174,31 @@ static const cli_command command = {
     2,
     set};
 
-static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
+static const char *operands_text(char text[80], const vectors *test, const vectors_case *c) {
   size_t at = 0;
-  for (int k = 0; k < v->op->operands; k++)
-    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
+  for (int k = 0; k < test->op->operands; k++)
+    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&test->x[k]),
                            (unsigned long long)c->x[k]);
-  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
+  if (test->words) snprintf(text + at, 80 - at, " %08X", c->word);
   return text;
 }
 
-static void print_case(const vectors *v, const vectors_case *c, int json, int first) {
+static void print_case(const vectors *test, const vectors_case *c, int json, int first) {
   char text[80];
   if (json)
-    vectors_json_case(first, operands_text(text, v, c), &v->z, c->z, c->flags);
+    vectors_json_case(first, operands_text(text, test, c), &test->z, c->z, c->flags);
   else
-    vectors_print(v, c);
+    vectors_print(test, c);
 }
 
-static int generate(const vectors *v, int level, int json) {
+static int generate(const vectors *test, int level, int json) {
   vectors_source source;
   vectors_case c = {0};
-  if (vectors_source_open(&source, v, level)) return CLI_BAD;
+  if (vectors_source_open(&source, test, level)) return CLI_BAD;
   for (uint64_t i = 0; vectors_source_case(&source, i, &c) && !ferror(stdout); i++) {
-    c.word = vectors_word(v, i);
-    vectors_solve(v, i, &c);
-    print_case(v, &c, json, i == 0);
+    c.word = vectors_word(test, i);
+    vectors_solve(test, i, &c);
+    print_case(test, &c, json, i == 0);
   }
   if (json) printf("]\n");
   vectors_source_close(&source);
@@ -213,88 +213,89 @@ typedef struct expected {
   int complete;
 } expected;
 
-static int check_operands(const expected *e, const vectors *v, cli_lines *lines, const vectors_case *given,
+static int check_operands(const expected *due, const vectors *test, cli_lines *lines, const vectors_case *given,
                           uint64_t i) {
   vectors_case want = {0};
-  if (!e->complete) return CLI_OK;
-  if (!vectors_source_case(&e->source, i, &want))
+  if (!due->complete) return CLI_OK;
+  if (!vectors_source_case(&due->source, i, &want))
     return cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");
-  for (int k = 0; k < v->op->operands; k++)
+  for (int k = 0; k < test->op->operands; k++)
     if (want.x[k] != given->x[k])
       return cli_lines_fail(lines, "--complete: these are not the operands that `halfulp vectors` gives here");
   return CLI_OK;
 }
 
-static int judge(const vectors_rules *rules, const expected *e, const vectors *v, cli_lines *lines,
+static int judge(const vectors_rules *rules, const expected *due, const vectors *test, cli_lines *lines,
                  vectors_verdict *sum) {
   vectors_line read;
   char text[80];
-  if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
-  if (read.fields != vectors_given(v) + 2 && !(rules->no_flags && read.fields == vectors_given(v) + 1))
+  if (!vectors_read(test, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
+  if (read.fields != vectors_given(test) + 2 && !(rules->no_flags && read.fields == vectors_given(test) + 1))
     return cli_lines_fail(lines, "not as many fields as operands, a result and flags are");
-  if (check_operands(e, v, lines, &read.c, sum->cases)) return CLI_BAD;
+  if (check_operands(due, test, lines, &read.c, sum->cases)) return CLI_BAD;
   vectors_case want = read.c;
-  vectors_solve(v, lines->number - 1, &want);
+  vectors_solve(test, lines->number - 1, &want);
   vectors_answer right = {want.z, want.flags, NULL};
   vectors_answer given = {read.c.z, read.c.flags, read.unknown ? read.result : NULL};
-  int open = !rules->fixed_nan_fma && vectors_is_nan_fma(v, want.x);
-  vectors_judge(sum, rules, &v->z, lines->number, operands_text(text, v, &want), right, given, open);
+  int open = !rules->fixed_nan_fma && vectors_is_nan_fma(test, want.x);
+  vectors_judge(sum, rules, &test->z, lines->number, operands_text(text, test, &want), right, given, open);
   return CLI_OK;
 }
 
-static int answer(const vectors *v, cli_lines *lines, int json, int first) {
+static int answer(const vectors *test, cli_lines *lines, int json, int first) {
   vectors_line read;
-  if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
-  if (read.fields < v->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
-  vectors_solve(v, lines->number - 1, &read.c);
-  print_case(v, &read.c, json, first);
+  if (!vectors_read(test, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
+  if (read.fields < test->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
+  vectors_solve(test, lines->number - 1, &read.c);
+  print_case(test, &read.c, json, first);
   return CLI_OK;
 }
 
 /* Returns how many of the cases that there must be are missing; all of one kind are counted. */
-static uint64_t missing(const state *s, uint64_t all, uint64_t cases) {
-  uint64_t wanted = s->cases ? s->cases : s->complete ? all : 0;
+static uint64_t missing(const state *asked, uint64_t all, uint64_t cases) {
+  uint64_t wanted = asked->cases ? asked->cases : asked->complete ? all : 0;
   return cases < wanted ? wanted - cases : 0;
 }
 
-static int too_many(const state *s, const char *path, uint64_t cases) {
-  if (!s->cases || cases <= s->cases) return CLI_OK;
-  return cli_fail(path, "%llu cases; --cases asks for %llu", (unsigned long long)cases, (unsigned long long)s->cases);
+static int too_many(const state *asked, const char *path, uint64_t cases) {
+  if (!asked->cases || cases <= asked->cases) return CLI_OK;
+  return cli_fail(path, "%llu cases; --cases asks for %llu", (unsigned long long)cases,
+                  (unsigned long long)asked->cases);
 }
 
-static vectors_rules rules_of(const state *s, void (*explain)(const void *, unsigned long, const char *),
+static vectors_rules rules_of(const state *asked, void (*explain)(const void *, unsigned long, const char *),
                               const explained *context) {
-  vectors_rules rules = s->rules;
-  rules.json = s->numeric.json;
+  vectors_rules rules = asked->rules;
+  rules.json = asked->numeric.json;
   rules.context = context;
-  if (s->explain) rules.explain = explain;
+  if (asked->explain) rules.explain = explain;
   return rules;
 }
 
-static int judge_lines(const state *s, const vectors *v, const char *id, const char *path) {
+static int judge_lines(const state *asked, const vectors *test, const char *id, const char *path) {
   cli_lines lines;
   vectors_verdict sum;
-  expected e = {.complete = s->complete};
+  expected due = {.complete = asked->complete};
   int next, status = CLI_OK;
-  explained context = {v, NULL, NULL, s->numeric.json};
-  vectors_rules rules = rules_of(s, explain_case, &context);
-  if (vectors_judge_open(&sum, &rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
-      cli_lines_open(&lines, path))
+  explained context = {test, NULL, NULL, asked->numeric.json};
+  vectors_rules rules = rules_of(asked, explain_case, &context);
+  if (vectors_judge_open(&sum, &rules) ||
+      (asked->complete && vectors_source_open(&due.source, test, (int)asked->level)) || cli_lines_open(&lines, path))
     return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
-    status = next < 0 ? -next : judge(&rules, &e, v, &lines, &sum);
+    status = next < 0 ? -next : judge(&rules, &due, test, &lines, &sum);
   cli_lines_close(&lines);
-  if (s->complete) vectors_source_close(&e.source);
-  if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &rules, id, path, status, missing(s, e.source.count, sum.cases));
+  if (asked->complete) vectors_source_close(&due.source);
+  if (status == CLI_OK) status = too_many(asked, path, sum.cases);
+  return vectors_report(&sum, &rules, id, path, status, missing(asked, due.source.count, sum.cases));
 }
 
-static int answer_lines(const vectors *v, const char *path, int json) {
+static int answer_lines(const vectors *test, const char *path, int json) {
   cli_lines lines;
   int next, status = CLI_OK, first = 1;
   if (cli_lines_open(&lines, path)) return CLI_BAD;
   while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0) {
-    status = next < 0 ? -next : answer(v, &lines, json, first);
+    status = next < 0 ? -next : answer(test, &lines, json, first);
     if (status == CLI_OK) first = 0;
   }
   if (json) printf(first ? "[]\n" : "]\n");
@@ -305,77 +306,78 @@ static int answer_lines(const vectors *v, const char *path, int json) {
 /* ---- what is asked for ---- */
 
 /* Chooses the types of an operation's operands and of its result. */
-static int choose_types(const state *s, vectors *v) {
-  const char *given[] = {s->fa, s->fb, s->fc}, *last = s->from;
+static int choose_types(const state *asked, vectors *test) {
+  const char *given[] = {asked->fa, asked->fb, asked->fc}, *last = asked->from;
   for (int k = 0; k < VECTORS_OPERANDS; k++) {
-    const char *text = given[k] ? given[k] : s->from;
-    if (k >= v->op->operands && given[k])
-      return cli_fail(NULL, "--f%c: %s has no operand %c", 'a' + k, v->op->name, 'A' + k);
-    if (k >= v->op->operands) continue;
+    const char *text = given[k] ? given[k] : asked->from;
+    if (k >= test->op->operands && given[k])
+      return cli_fail(NULL, "--f%c: %s has no operand %c", 'a' + k, test->op->name, 'A' + k);
+    if (k >= test->op->operands) continue;
     if (!text) return cli_fail(NULL, "no format given; use -f FORMAT, or --fa, --fb, --fc for each operand");
-    if (vectors_read_type(&v->x[k], text)) return CLI_BAD;
+    if (vectors_read_type(&test->x[k], text)) return CLI_BAD;
     if (!last) last = text;
     /* Operands of several formats leave that of the result open. */
-    if (!s->from && k && !vectors_same_type(&v->x[k], &v->x[0])) last = NULL;
+    if (!asked->from && k && !vectors_same_type(&test->x[k], &test->x[0])) last = NULL;
   }
-  if (v->op->kind == VECTORS_RELATION) return v->z.kind = VECTORS_TRUTH, CLI_OK;
-  if (!s->fd && !last) return cli_fail(NULL, "operands of several formats: give the result's by --fd FORMAT");
-  if (vectors_read_type(&v->z, s->fd ? s->fd : last)) return CLI_BAD;
-  v->z.integer.invalid = (uint8_t)s->integer;
+  if (test->op->kind == VECTORS_RELATION) return test->z.kind = VECTORS_TRUTH, CLI_OK;
+  if (!asked->fd && !last) return cli_fail(NULL, "operands of several formats: give the result's by --fd FORMAT");
+  if (vectors_read_type(&test->z, asked->fd ? asked->fd : last)) return CLI_BAD;
+  test->z.integer.invalid = (uint8_t)asked->integer;
   return CLI_OK;
 }
 
 /* Chooses the operation and the formats. */
-static int choose(const state *s, const char *name, vectors *v) {
-  v->op = vectors_find(name);
-  if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
-  if (s->accum || s->n) return cli_fail(NULL, "--accum and --elements belong to dot");
-  if (choose_types(s, v) || vectors_check(v)) return CLI_BAD;
-  v->mode = s->numeric.mode;
-  v->stream = s->numeric.stream;
-  v->words = s->words;
-  v->joined = s->joined;
-  if (s->words && !v->mode.bits) return cli_fail(NULL, "--words: the rounding is not stochastic");
+static int choose(const state *asked, const char *name, vectors *test) {
+  test->op = vectors_find(name);
+  if (!test->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
+  if (asked->accum || asked->n) return cli_fail(NULL, "--accum and --elements belong to dot");
+  if (choose_types(asked, test) || vectors_check(test)) return CLI_BAD;
+  test->mode = asked->numeric.mode;
+  test->stream = asked->numeric.stream;
+  test->words = asked->words;
+  test->joined = asked->joined;
+  if (asked->words && !test->mode.bits) return cli_fail(NULL, "--words: the rounding is not stochastic");
   return CLI_OK;
 }
 
 /* Chooses the model and the elements of dot. */
-static int choose_dot(const state *s, vectors_dot *v) {
+static int choose_dot(const state *asked, vectors_dot *test) {
   int named;
-  const char *const given[] = {s->fa, s->fb, s->fd};
-  hu_element *const element[] = {&v->dot.a, &v->dot.b, &v->dot.d};
-  if (!s->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
-  if (s->from || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
-  if (cli_dot_model(&v->dot, "--accum", s->accum, &named)) return CLI_BAD;
+  const char *const given[] = {asked->fa, asked->fb, asked->fd};
+  hu_element *const element[] = {&test->dot.a, &test->dot.b, &test->dot.d};
+  if (!asked->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
+  if (asked->from || asked->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
+  if (cli_dot_model(&test->dot, "--accum", asked->accum, &named)) return CLI_BAD;
   for (int i = 0; i < 3; i++) {
     if (!given[i] && !named)
-      return cli_fail(NULL, "dot: '%s' leaves the elements open; use --fa, --fb and --fd", s->accum);
+      return cli_fail(NULL, "dot: '%s' leaves the elements open; use --fa, --fb and --fd", asked->accum);
     if (given[i] && cli_read_element(element[i], given[i])) return CLI_BAD;
   }
-  if (cli_dot_taken(&v->dot, s->accum)) return CLI_BAD;
-  v->dot.mode = s->numeric.mode;
-  v->dot.words = s->words;
-  v->n = s->n ? s->n : named ? v->dot.depth : 4;
-  v->stream = s->numeric.stream;
-  v->joined = s->joined;
-  if (v->n % v->dot.depth)
-    return cli_fail(NULL, "--elements: not a multiple of the instruction's K, %zu", v->dot.depth);
-  if (s->words && !v->dot.mode.bits && !v->dot.accum.mode.bits)
+  if (cli_dot_taken(&test->dot, asked->accum)) return CLI_BAD;
+  test->dot.mode = asked->numeric.mode;
+  test->dot.words = asked->words;
+  test->n = asked->n ? asked->n : named ? test->dot.depth : 4;
+  test->stream = asked->numeric.stream;
+  test->joined = asked->joined;
+  if (test->n % test->dot.depth)
+    return cli_fail(NULL, "--elements: not a multiple of the instruction's K, %zu", test->dot.depth);
+  if (asked->words && !test->dot.mode.bits && !test->dot.accum.mode.bits)
     return cli_fail(NULL, "--words: no rounding is stochastic");
   return CLI_OK;
 }
 
-static int judge_dot(const state *s, const char *path) {
-  vectors_dot v = {0};
+static int judge_dot(const state *asked, const char *path) {
+  vectors_dot test = {0};
   vectors_verdict sum;
   cli_lines lines;
-  explained context = {NULL, &v, s->accum, s->numeric.json};
-  vectors_rules rules = rules_of(s, explain_dot_case, &context);
-  if (choose_dot(s, &v) || vectors_judge_open(&sum, &rules) || cli_lines_open(&lines, path)) return CLI_BAD;
-  int status = vectors_dot_judge(&v, &rules, &lines, s->complete ? (int)s->level : 0, &sum);
+  explained context = {NULL, &test, asked->accum, asked->numeric.json};
+  vectors_rules rules = rules_of(asked, explain_dot_case, &context);
+  if (choose_dot(asked, &test) || vectors_judge_open(&sum, &rules) || cli_lines_open(&lines, path)) return CLI_BAD;
+  int status = vectors_dot_judge(&test, &rules, &lines, asked->complete ? (int)asked->level : 0, &sum);
   cli_lines_close(&lines);
-  if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
+  if (status == CLI_OK) status = too_many(asked, path, sum.cases);
+  return vectors_report(&sum, &rules, "dot", path, status,
+                        missing(asked, vectors_dot_cases((int)asked->level), sum.cases));
 }
 
 static int print_count(const char *id, uint64_t cases, int json) {
@@ -386,66 +388,66 @@ static int print_count(const char *id, uint64_t cases, int json) {
   return CLI_OK;
 }
 
-static int generate_dot(const state *s) {
-  vectors_dot v = {0};
-  if (choose_dot(s, &v)) return CLI_BAD;
-  v.json = s->numeric.json;
-  if (!s->count) return vectors_dot_generate(&v, (int)s->level);
-  return print_count("dot", vectors_dot_cases((int)s->level), s->numeric.json);
+static int generate_dot(const state *asked) {
+  vectors_dot test = {0};
+  if (choose_dot(asked, &test)) return CLI_BAD;
+  test.json = asked->numeric.json;
+  if (!asked->count) return vectors_dot_generate(&test, (int)asked->level);
+  return print_count("dot", vectors_dot_cases((int)asked->level), asked->numeric.json);
 }
 
-static int count_cases(const vectors *v, int level, int json) {
+static int count_cases(const vectors *test, int level, int json) {
   vectors_source source;
-  if (vectors_source_open(&source, v, level)) return CLI_BAD;
-  print_count(v->op->name, source.count, json);
+  if (vectors_source_open(&source, test, level)) return CLI_BAD;
+  print_count(test->op->name, source.count, json);
   vectors_source_close(&source);
   return CLI_OK;
 }
 
 /* ---- the four modes ---- */
 
-static int judge_op(const state *s, const char *name, const char *path) {
-  vectors v = {0};
-  if (!strcmp(name, "dot")) return judge_dot(s, path);
-  return choose(s, name, &v) ? CLI_BAD : judge_lines(s, &v, name, path);
+static int judge_op(const state *asked, const char *name, const char *path) {
+  vectors test = {0};
+  if (!strcmp(name, "dot")) return judge_dot(asked, path);
+  return choose(asked, name, &test) ? CLI_BAD : judge_lines(asked, &test, name, path);
 }
 
-static int generate_op(const state *s, const char *name) {
-  vectors v = {0};
-  int json = s->numeric.json;
-  if (s->joined && json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
-  if (!strcmp(name, "dot")) return generate_dot(s);
-  if (choose(s, name, &v)) return CLI_BAD;
-  return s->count ? count_cases(&v, (int)s->level, json) : generate(&v, (int)s->level, json);
+static int generate_op(const state *asked, const char *name) {
+  vectors test = {0};
+  int json = asked->numeric.json;
+  if (asked->joined && json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
+  if (!strcmp(name, "dot")) return generate_dot(asked);
+  if (choose(asked, name, &test)) return CLI_BAD;
+  return asked->count ? count_cases(&test, (int)asked->level, json) : generate(&test, (int)asked->level, json);
 }
 
 /* Runs or judges a function. path: NULL where no file was given; made: the operands are made here. */
-static int testfloat(const state *s, const char *name, const char *path, int made) {
-  vectors v = {0};
-  if (!vectors_find_testfloat(&v, name) || (v.x[0].kind != VECTORS_CODE && v.z.kind != VECTORS_CODE))
+static int testfloat(const state *asked, const char *name, const char *path, int made) {
+  vectors test = {0};
+  if (!vectors_find_testfloat(&test, name) || (test.x[0].kind != VECTORS_CODE && test.z.kind != VECTORS_CODE))
     return cli_fail(NULL, "'%s' is no function of f16, bf16 or f32; see `halfulp vectors --help`", name);
-  v.mode = s->numeric.mode;
-  v.stream = s->numeric.stream;
-  v.quiet_integral = s->notexact;
-  v.z.integer.invalid = (uint8_t)s->integer;
-  if (made && (path || s->check))
+  test.mode = asked->numeric.mode;
+  test.stream = asked->numeric.stream;
+  test.quiet_integral = asked->notexact;
+  test.z.integer.invalid = (uint8_t)asked->integer;
+  if (made && (path || asked->check))
     return cli_fail(NULL, "vectors: --level makes the operands; with --testfloat it goes with no FILE and no --check");
-  if (made) return generate(&v, (int)s->level, s->numeric.json);
+  if (made) return generate(&test, (int)asked->level, asked->numeric.json);
   if (!path) path = "-";
-  return s->check ? judge_lines(s, &v, name, path) : answer_lines(&v, path, s->numeric.json);
+  return asked->check ? judge_lines(asked, &test, name, path) : answer_lines(&test, path, asked->numeric.json);
 }
 
 int cli_vectors(int argc, char **argv) {
-  state s = {.rules.first = 20};
+  state asked = {.rules.first = 20};
   char **operands;
-  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  int mode = 2 * s.testfloat + s.check, made = s.level != 0;
+  int mode = 2 * asked.testfloat + asked.check, made = asked.level != 0;
   const char *path = count > 1 ? operands[1] : NULL;
   if (cli_mode_check(&command, mode, mode_names)) return CLI_BAD;
-  if (!made) s.level = 1;
-  if (s.testfloat) return testfloat(&s, operands[0], path, made);
-  if (s.check) return judge_op(&s, operands[0], path ? path : "-");
+  if (!made) asked.level = 1;
+  if (asked.testfloat) return testfloat(&asked, operands[0], path, made);
+  if (asked.check) return judge_op(&asked, operands[0], path ? path : "-");
   if (path) return cli_fail(NULL, "vectors: '%s': a file is read by --check or --testfloat only", path);
-  return generate_op(&s, operands[0]);
+  return generate_op(&asked, operands[0]);
 }

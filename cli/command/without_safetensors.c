@@ -9,27 +9,27 @@ static int refuse(const char *file) {
       "(Debian: libjansson-dev)");
 }
 
-int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out) {
-  (void)s;
+int cli_quantize_tensors(const cli_quantize_state *state, const char *in, const char *out) {
+  (void)state;
   return refuse(cli_ends(in, ".safetensors") || cli_ends(in, ".gguf") ? in : out);
 }
 
-int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out) {
-  (void)s;
+int cli_decode_tensors(const cli_quantize_state *state, const char *in, const char *out) {
+  (void)state;
   (void)out;
   return refuse(in);
 }
 
-int cli_decode_gguf(const cli_quantize_state *s, const char *in, const char *out) {
-  (void)s;
+int cli_decode_gguf(const cli_quantize_state *state, const char *in, const char *out) {
+  (void)state;
   (void)out;
   return refuse(in);
 }
 
-int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state) {
+int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *context) {
   (void)name;
   (void)use;
-  (void)state;
+  (void)context;
   return refuse(path);
 }
 

@@ -38,125 +38,129 @@ static double scaled(enum curve_axis axis, double y) {
   return axis == CURVE_LOG10 ? log10(y) : axis == CURVE_LOG2 ? log2(y) : y;
 }
 
-static int find_range(frame *f, const chart *c) {
-  f->x0 = f->x_axis == CURVE_LINEAR ? 0 : HUGE_VAL; /* steps begin at 0 */
-  f->y0 = HUGE_VAL;
-  f->x1 = f->y1 = -HUGE_VAL;
+static int find_range(frame *axes, const chart *c) {
+  axes->x0 = axes->x_axis == CURVE_LINEAR ? 0 : HUGE_VAL; /* steps begin at 0 */
+  axes->y0 = HUGE_VAL;
+  axes->x1 = axes->y1 = -HUGE_VAL;
   for (size_t i = 0; i < c->count; i++)
     for (size_t j = 0; j < c->curves[i].count; j++) {
-      double x = scaled(f->x_axis, c->curves[i].x[j * c->curves[i].stride]);
-      double y = scaled(f->axis, c->curves[i].y[j * c->curves[i].stride]);
+      double x = scaled(axes->x_axis, c->curves[i].x[j * c->curves[i].stride]);
+      double y = scaled(axes->axis, c->curves[i].y[j * c->curves[i].stride]);
       if (isnan(x) || isnan(y)) continue;
-      f->x0 = fmin(f->x0, x);
-      f->x1 = fmax(f->x1, x);
-      f->y0 = fmin(f->y0, y);
-      f->y1 = fmax(f->y1, y);
+      axes->x0 = fmin(axes->x0, x);
+      axes->x1 = fmax(axes->x1, x);
+      axes->y0 = fmin(axes->y0, y);
+      axes->y1 = fmax(axes->y1, y);
     }
-  return f->x0 <= f->x1;
+  return axes->x0 <= axes->x1;
 }
 
 /* Finds the ends of both axes. Powers of ten require more than one of them. */
-static int find_frame(frame *f, const chart *c) {
-  *f = (frame){c->axis, c->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
-  int found = find_range(f, c);
-  if (!found || f->axis != CURVE_LOG10 || f->y1 - f->y0 > 1) return found;
-  f->axis = CURVE_LINEAR;
-  return find_range(f, c);
+static int find_frame(frame *axes, const chart *c) {
+  *axes = (frame){c->axis, c->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
+  int found = find_range(axes, c);
+  if (!found || axes->axis != CURVE_LOG10 || axes->y1 - axes->y0 > 1) return found;
+  axes->axis = CURVE_LINEAR;
+  return find_range(axes, c);
 }
 
 int chart_has_points(const chart *c) {
-  frame f;
-  return find_frame(&f, c);
+  frame axes;
+  return find_frame(&axes, c);
 }
 
 /* Widens the axes at both ends; a single value gets an axis, too. */
-static void widen(frame *f) {
-  if (f->x0 == f->x1) f->x1 = f->x0 + 1;
-  if (f->axis == CURVE_LINEAR && f->y0 > 0 && f->y0 < 0.4 * f->y1) f->y0 = 0;
-  double range = f->y1 - f->y0, least = f->axis == CURVE_LINEAR ? 1e-3 * fmax(fabs(f->y1), 1e-3) : 1;
+static void widen(frame *axes) {
+  if (axes->x0 == axes->x1) axes->x1 = axes->x0 + 1;
+  if (axes->axis == CURVE_LINEAR && axes->y0 > 0 && axes->y0 < 0.4 * axes->y1) axes->y0 = 0;
+  double range = axes->y1 - axes->y0, least = axes->axis == CURVE_LINEAR ? 1e-3 * fmax(fabs(axes->y1), 1e-3) : 1;
   double pad = range < least ? least : 0.04 * range;
-  if (f->y0 != 0 || f->axis != CURVE_LINEAR) f->y0 -= pad;
-  f->y1 += pad;
+  if (axes->y0 != 0 || axes->axis != CURVE_LINEAR) axes->y0 -= pad;
+  axes->y1 += pad;
 }
 
 /* Return the position of a number on its axis's scale, in the drawing. */
-static double at_x(const frame *f, double x) { return LEFT + (RIGHT - LEFT) * (x - f->x0) / (f->x1 - f->x0); }
-static double at_y(const frame *f, double y) { return f->foot - (f->foot - f->top) * (y - f->y0) / (f->y1 - f->y0); }
+static double at_x(const frame *axes, double x) {
+  return LEFT + (RIGHT - LEFT) * (x - axes->x0) / (axes->x1 - axes->x0);
+}
+static double at_y(const frame *axes, double y) {
+  return axes->foot - (axes->foot - axes->top) * (y - axes->y0) / (axes->y1 - axes->y0);
+}
 
 /* Writes ten to the power k, as a power where it is far from 1. */
-static void ten(svg *s, const frame *f, double y, int k) {
+static void ten(svg *image, const frame *axes, double y, int k) {
   char text[32];
   snprintf(text, sizeof text, k >= -3 && k <= 4 ? "%g" : "1e%g", k >= -3 && k <= 4 ? pow(10, k) : k);
-  svg_text(s, LEFT - 8, y + 4, 12, SVG_END, f->p->soft, "", text);
+  svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->p->soft, "", text);
 }
 
-static void label(svg *s, const frame *f, double tick, double y) {
+static void label(svg *image, const frame *axes, double tick, double y) {
   char text[NUMBER_TEXT_MAX];
-  if (f->axis == CURVE_LOG2) {
-    svg_power(s, LEFT - 24, y + 4, 12, f->p->soft, f->p->paper, (int)tick);
-  } else if (f->axis == CURVE_LOG10) {
-    ten(s, f, y, (int)tick);
+  if (axes->axis == CURVE_LOG2) {
+    svg_power(image, LEFT - 24, y + 4, 12, axes->p->soft, axes->p->paper, (int)tick);
+  } else if (axes->axis == CURVE_LOG10) {
+    ten(image, axes, y, (int)tick);
   } else {
     number_rounded(text, fabs(tick) < 1e-12 ? 0 : tick, 6);
-    svg_text(s, LEFT - 8, y + 4, 12, SVG_END, f->p->soft, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->p->soft, "", text);
   }
 }
 
-static void draw_x_axis(svg *s, const frame *f, const chart *c) {
+static void draw_x_axis(svg *image, const frame *axes, const chart *c) {
   char text[NUMBER_TEXT_MAX];
-  double across = svg_nice_step(f->x1 - f->x0, 8);
+  double across = svg_nice_step(axes->x1 - axes->x0, 8);
   if (across < 1) across = 1;
-  for (double tick = ceil(f->x0 / across) * across; tick <= f->x1; tick += across) {
-    double x = at_x(f, tick);
-    svg_line(s, x, f->foot, x, f->foot + 5, f->p->soft, 1);
-    number_rounded(text, f->x_axis == CURVE_LOG10 ? pow(10, tick) : tick, 10);
-    if (f->x_axis == CURVE_LOG2)
-      svg_power(s, x, f->foot + 20, 12, f->p->soft, f->p->paper, (int)tick);
+  for (double tick = ceil(axes->x0 / across) * across; tick <= axes->x1; tick += across) {
+    double x = at_x(axes, tick);
+    svg_line(image, x, axes->foot, x, axes->foot + 5, axes->p->soft, 1);
+    number_rounded(text, axes->x_axis == CURVE_LOG10 ? pow(10, tick) : tick, 10);
+    if (axes->x_axis == CURVE_LOG2)
+      svg_power(image, x, axes->foot + 20, 12, axes->p->soft, axes->p->paper, (int)tick);
     else
-      svg_text(s, x, f->foot + 20, 12, SVG_MIDDLE, f->p->soft, "", text);
+      svg_text(image, x, axes->foot + 20, 12, SVG_MIDDLE, axes->p->soft, "", text);
   }
-  svg_line(s, LEFT, f->foot, RIGHT, f->foot, f->p->soft, 1);
-  svg_text(s, RIGHT, f->foot + 36, 12, SVG_END, f->p->soft, "", c->x_name ? c->x_name : "step");
-  if (c->y_name) svg_text(s, LEFT, f->foot + 36, 12, SVG_START, f->p->soft, "", c->y_name);
+  svg_line(image, LEFT, axes->foot, RIGHT, axes->foot, axes->p->soft, 1);
+  svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->p->soft, "", c->x_name ? c->x_name : "step");
+  if (c->y_name) svg_text(image, LEFT, axes->foot + 36, 12, SVG_START, axes->p->soft, "", c->y_name);
 }
 
-static void rule(svg *s, const frame *f, double tick) {
-  svg_line(s, LEFT, at_y(f, tick), RIGHT, at_y(f, tick), f->p->rule, 1);
+static void rule(svg *image, const frame *axes, double tick) {
+  svg_line(image, LEFT, at_y(axes, tick), RIGHT, at_y(axes, tick), axes->p->rule, 1);
 }
 
 /* Draws lines at 2 and 5 times powers of ten, where there are few of these. */
-static void draw_between(svg *s, const frame *f) {
+static void draw_between(svg *image, const frame *axes) {
   static const double times[] = {2, 5};
-  for (double k = floor(f->y0); k <= f->y1; k++)
+  for (double k = floor(axes->y0); k <= axes->y1; k++)
     for (int i = 0; i < 2; i++) {
       char text[NUMBER_TEXT_MAX];
       double tick = k + log10(times[i]);
-      if (tick < f->y0 || tick > f->y1) continue;
-      rule(s, f, tick);
+      if (tick < axes->y0 || tick > axes->y1) continue;
+      rule(image, axes, tick);
       number_rounded(text, times[i] * pow(10, k), 3);
-      svg_text(s, LEFT - 8, at_y(f, tick) + 4, 12, SVG_END, f->p->soft, "", text);
+      svg_text(image, LEFT - 8, at_y(axes, tick) + 4, 12, SVG_END, axes->p->soft, "", text);
     }
 }
 
-static void draw_axes(svg *s, const frame *f, const chart *c) {
-  double step = svg_nice_step(f->y1 - f->y0, 5);
-  if (f->axis != CURVE_LINEAR) step = fmax(1, ceil(step));
-  for (double tick = ceil(f->y0 / step) * step; tick <= f->y1; tick += step) {
-    rule(s, f, tick);
-    label(s, f, tick, at_y(f, tick));
+static void draw_axes(svg *image, const frame *axes, const chart *c) {
+  double step = svg_nice_step(axes->y1 - axes->y0, 5);
+  if (axes->axis != CURVE_LINEAR) step = fmax(1, ceil(step));
+  for (double tick = ceil(axes->y0 / step) * step; tick <= axes->y1; tick += step) {
+    rule(image, axes, tick);
+    label(image, axes, tick, at_y(axes, tick));
   }
-  if (f->axis == CURVE_LOG10 && f->y1 - f->y0 < 2.5) draw_between(s, f);
-  draw_x_axis(s, f, c);
+  if (axes->axis == CURVE_LOG10 && axes->y1 - axes->y0 < 2.5) draw_between(image, axes);
+  draw_x_axis(image, axes, c);
 }
 
 static double width_of(const char *name) {
   size_t letters = 0;
-  for (const char *p = name; *p; p++) letters += ((unsigned char)*p & 0xC0) != 0x80;
+  for (const char *at = name; *at; at++) letters += ((unsigned char)*at & 0xC0) != 0x80;
   return 34 + 7.6 * (double)letters + 26;
 }
 
-/* Draws the legend in as many lines as the names take, and returns their number; s NULL: only counts them. */
-static int draw_legend(svg *s, const palette *p, const chart *c) {
+/* Draws the legend in as many lines as the names take, and returns their number; image NULL: only counts them. */
+static int draw_legend(svg *image, const palette *colours, const chart *c) {
   double x = LEFT;
   int line = 0;
   for (size_t i = 0; i < c->count; i++) {
@@ -166,12 +170,12 @@ static int draw_legend(svg *s, const palette *p, const chart *c) {
       line++;
     }
     y = 16 + LEGEND * line;
-    if (s)
-      fprintf(s->out,
+    if (image)
+      fprintf(image->out,
               "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2.5\" "
               "stroke-dasharray=\"%s\"/>\n",
-              x, y, x + 28, y, p->line[i], dashes[i]);
-    if (s) svg_text(s, x + 34, y + 4, 13, SVG_START, p->ink, "", c->curves[i].name);
+              x, y, x + 28, y, colours->line[i], dashes[i]);
+    if (image) svg_text(image, x + 34, y + 4, 13, SVG_START, colours->ink, "", c->curves[i].name);
     x += width;
   }
   if (!c->left_out) return line + 1;
@@ -181,135 +185,136 @@ static int draw_legend(svg *s, const palette *p, const chart *c) {
     x = LEFT;
     line++;
   }
-  if (s) svg_text(s, x, 20 + LEGEND * line, 13, SVG_START, p->soft, "", text);
+  if (image) svg_text(image, x, 20 + LEGEND * line, 13, SVG_START, colours->soft, "", text);
   return line + 1;
 }
 
-static void begin_piece(svg *s, const frame *f, size_t i) {
-  fprintf(s->out,
+static void begin_piece(svg *image, const frame *axes, size_t i) {
+  fprintf(image->out,
           "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\" "
           "stroke-dasharray=\"%s\" points=\"",
-          f->p->line[i], dashes[i]);
+          axes->p->line[i], dashes[i]);
 }
 
-static void dot(svg *s, const frame *f, double x, double y, double radius, size_t i) {
-  fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius, f->p->line[i]);
+static void dot(svg *image, const frame *axes, double x, double y, double radius, size_t i) {
+  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius, axes->p->line[i]);
 }
 
 /* Draws a line in pieces: a point that is not there ends one. A piece of one point is a dot. */
-static void draw_all(svg *s, const frame *f, const curve *c, size_t i) {
+static void draw_all(svg *image, const frame *axes, const curve *c, size_t i) {
   size_t begin = 0;
   for (size_t j = 0; j <= c->count; j++) {
-    if (j < c->count && !isnan(scaled(f->axis, c->y[j * c->stride]))) continue;
-    if (j - begin > 1) begin_piece(s, f, i);
+    if (j < c->count && !isnan(scaled(axes->axis, c->y[j * c->stride]))) continue;
+    if (j - begin > 1) begin_piece(image, axes, i);
     for (size_t k = begin; k < j; k++) {
-      double x = at_x(f, scaled(f->x_axis, c->x[k * c->stride])), y = at_y(f, scaled(f->axis, c->y[k * c->stride]));
+      double x = at_x(axes, scaled(axes->x_axis, c->x[k * c->stride])),
+             y = at_y(axes, scaled(axes->axis, c->y[k * c->stride]));
       if (j - begin > 1)
-        fprintf(s->out, "%.1f,%.1f ", x, y);
+        fprintf(image->out, "%.1f,%.1f ", x, y);
       else
-        dot(s, f, x, y, 1.5, i);
+        dot(image, axes, x, y, 1.5, i);
     }
-    if (j - begin > 1) fputs("\"/>\n", s->out);
+    if (j - begin > 1) fputs("\"/>\n", image->out);
     begin = j + 1;
   }
 }
 
 /* Finds where the smallest and the largest point of a part are, SIZE_MAX if there is none; returns 1 if one is
  * missing. */
-static int part_ends(const frame *f, const curve *c, size_t part, size_t *low, size_t *high) {
+static int part_ends(const frame *axes, const curve *c, size_t part, size_t *low, size_t *high) {
   int gap = 0;
   *low = *high = SIZE_MAX;
   for (size_t j = part * c->count / PARTS; j < (part + 1) * c->count / PARTS; j++) {
-    double y = scaled(f->axis, c->y[j * c->stride]);
+    double y = scaled(axes->axis, c->y[j * c->stride]);
     gap |= isnan(y);
     if (isnan(y)) continue;
-    if (*low == SIZE_MAX || y < scaled(f->axis, c->y[*low * c->stride])) *low = j;
-    if (*high == SIZE_MAX || y > scaled(f->axis, c->y[*high * c->stride])) *high = j;
+    if (*low == SIZE_MAX || y < scaled(axes->axis, c->y[*low * c->stride])) *low = j;
+    if (*high == SIZE_MAX || y > scaled(axes->axis, c->y[*high * c->stride])) *high = j;
   }
   return gap;
 }
 
-static void end_piece(svg *s, int *open) {
-  if (*open) fputs("\"/>\n", s->out);
+static void end_piece(svg *image, int *open) {
+  if (*open) fputs("\"/>\n", image->out);
   *open = 0;
 }
 
 /* Draws the smallest and the largest point of each part, in their order. A part that lacks one is a line of its own. */
-static void draw_thinned(svg *s, const frame *f, const curve *c, size_t i) {
+static void draw_thinned(svg *image, const frame *axes, const curve *c, size_t i) {
   int open = 0;
   for (size_t part = 0; part < PARTS; part++) {
     size_t low, high;
-    int gap = part_ends(f, c, part, &low, &high);
-    if (gap) end_piece(s, &open);
+    int gap = part_ends(axes, c, part, &low, &high);
+    if (gap) end_piece(image, &open);
     if (low == SIZE_MAX) continue;
     const size_t both[] = {low < high ? low : high, low < high ? high : low};
-    if (!open) begin_piece(s, f, i);
+    if (!open) begin_piece(image, axes, i);
     open = 1;
     for (int k = 0; k < (low == high && !gap ? 1 : 2); k++) {
       double wide = low == high && k ? 0.5 : 0; /* one point alone is seen, too */
-      fprintf(s->out, "%.1f,%.1f ", at_x(f, scaled(f->x_axis, c->x[both[k] * c->stride])) + wide,
-              at_y(f, scaled(f->axis, c->y[both[k] * c->stride])));
+      fprintf(image->out, "%.1f,%.1f ", at_x(axes, scaled(axes->x_axis, c->x[both[k] * c->stride])) + wide,
+              at_y(axes, scaled(axes->axis, c->y[both[k] * c->stride])));
     }
-    if (gap) end_piece(s, &open);
+    if (gap) end_piece(image, &open);
   }
-  end_piece(s, &open);
+  end_piece(image, &open);
 }
 
-static void draw_dots(svg *s, const frame *f, const curve *c, size_t i) {
+static void draw_dots(svg *image, const frame *axes, const curve *c, size_t i) {
   for (size_t j = 0; j < c->count; j++) {
-    double y = scaled(f->axis, c->y[j * c->stride]);
-    if (!isnan(y)) dot(s, f, at_x(f, scaled(f->x_axis, c->x[j * c->stride])), at_y(f, y), 3, i);
+    double y = scaled(axes->axis, c->y[j * c->stride]);
+    if (!isnan(y)) dot(image, axes, at_x(axes, scaled(axes->x_axis, c->x[j * c->stride])), at_y(axes, y), 3, i);
   }
 }
 
-static void draw_chart(svg *s, const frame *f, const chart *c) {
-  draw_axes(s, f, c);
-  (void)draw_legend(s, f->p, c);
+static void draw_chart(svg *image, const frame *axes, const chart *c) {
+  draw_axes(image, axes, c);
+  (void)draw_legend(image, axes->p, c);
   for (size_t i = 0; i < c->count; i++) {
     if (c->curves[i].count > 2 * PARTS)
-      draw_thinned(s, f, &c->curves[i], i);
+      draw_thinned(image, axes, &c->curves[i], i);
     else
-      draw_all(s, f, &c->curves[i], i);
-    if (c->curves[i].dots && c->curves[i].count <= 60) draw_dots(s, f, &c->curves[i], i);
+      draw_all(image, axes, &c->curves[i], i);
+    if (c->curves[i].dots && c->curves[i].count <= 60) draw_dots(image, axes, &c->curves[i], i);
   }
 }
 
 /* Returns the height of the drawing, 0 if there is nothing to draw. */
-static int frame_of(frame *f, const chart *c, const palette *p) {
-  if (c->count > CURVES_MAX || !find_frame(f, c)) return 0;
-  widen(f);
-  f->p = p;
-  f->top = 20 + LEGEND * draw_legend(NULL, p, c);
-  f->foot = f->top + PLOT;
-  return (int)f->foot + 40;
+static int frame_of(frame *axes, const chart *c, const palette *colours) {
+  if (c->count > CURVES_MAX || !find_frame(axes, c)) return 0;
+  widen(axes);
+  axes->p = colours;
+  axes->top = 20 + LEGEND * draw_legend(NULL, colours, c);
+  axes->foot = axes->top + PLOT;
+  return (int)axes->foot + 40;
 }
 
 void chart_draw(FILE *out, const chart *c) {
-  svg s;
-  frame f;
-  int height = frame_of(&f, c, &palette_page);
+  svg image;
+  frame axes;
+  int height = frame_of(&axes, c, &palette_page);
   if (!height) return;
-  page_begin_drawing(&s, out, c->id, WIDTH, height, c->title, c->text);
-  draw_chart(&s, &f, c);
-  page_end_drawing(&s);
+  page_begin_drawing(&image, out, c->id, WIDTH, height, c->title, c->text);
+  draw_chart(&image, &axes, c);
+  page_end_drawing(&image);
 }
 
-int drawing_open(svg *s, int width, int height, const char *title) {
-  int status = svg_open(s, width, height + TITLE, title);
+int drawing_open(svg *image, int width, int height, const char *title) {
+  int status = svg_open(image, width, height + TITLE, title);
   if (status != CLI_OK) return status;
-  svg_text(s, LEFT, 24, 16, SVG_START, palette_file.ink, "font-weight=\"600\"", title);
-  fprintf(s->out, "<g transform=\"translate(0,%d)\">\n", TITLE);
+  svg_text(image, LEFT, 24, 16, SVG_START, palette_file.ink, "font-weight=\"600\"", title);
+  fprintf(image->out, "<g transform=\"translate(0,%d)\">\n", TITLE);
   return CLI_OK;
 }
 
 int chart_write(const char *path, const chart *c) {
-  svg s;
-  frame f;
-  int height = frame_of(&f, c, &palette_file);
+  svg image;
+  frame axes;
+  int height = frame_of(&axes, c, &palette_file);
   if (!height) return CLI_OK;
-  int status = drawing_open(&s, WIDTH, height, c->title);
+  int status = drawing_open(&image, WIDTH, height, c->title);
   if (status != CLI_OK) return status;
-  draw_chart(&s, &f, c);
-  fputs("</g>\n", s.out);
-  return svg_close(&s, path);
+  draw_chart(&image, &axes, c);
+  fputs("</g>\n", image.out);
+  return svg_close(&image, path);
 }

@@ -64,6 +64,6 @@ typedef struct palette {
 } palette;
 extern const palette palette_page, palette_file;
 /* Begins an SVG file with its title; what is drawn until svg_close is below it. */
-int drawing_open(svg *s, int width, int height, const char *title);
+int drawing_open(svg *image, int width, int height, const char *title);
 
 #endif

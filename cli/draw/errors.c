@@ -34,65 +34,65 @@ static axis axis_of(const error_row *rows, size_t count) {
   return a;
 }
 
-static void draw_axis(svg *s, const axis *a, double foot) {
-  const palette *p = &palette_file;
+static void draw_axis(svg *image, const axis *a, double foot) {
+  const palette *colours = &palette_file;
   int step = (a->high - a->low + 9) / 10;
   for (int k = a->low; k <= a->high; k += step) {
     char text[48];
     double x = x_of(a, pow(10, k));
-    svg_line(s, x, HEAD, x, foot, p->rule, 1);
+    svg_line(image, x, HEAD, x, foot, colours->rule, 1);
     snprintf(text, sizeof text, "1e%d", k);
-    svg_text(s, x, foot + 20, 12, SVG_MIDDLE, p->soft, "", k == 0 ? "1" : text);
+    svg_text(image, x, foot + 20, 12, SVG_MIDDLE, colours->soft, "", k == 0 ? "1" : text);
   }
 }
 
-static void draw_dot(svg *s, double x, double y, const char *fill, const char *stroke) {
-  fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n", x, y,
+static void draw_dot(svg *image, double x, double y, const char *fill, const char *stroke) {
+  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n", x, y,
           fill, stroke);
 }
 
-static void draw_legend(svg *s) {
-  const palette *p = &palette_file;
-  draw_dot(s, LEFT + 6, 16, p->line[0], p->line[0]);
-  svg_text(s, LEFT + 18, 20, 13, SVG_START, p->ink, "", "rms difference");
-  draw_dot(s, LEFT + 146, 16, p->paper, p->line[0]);
-  svg_text(s, LEFT + 158, 20, 13, SVG_START, p->ink, "", "largest difference");
-  svg_text(s, WIDTH - 16, 20, 13, SVG_END, p->soft, "", "elements that differ");
+static void draw_legend(svg *image) {
+  const palette *colours = &palette_file;
+  draw_dot(image, LEFT + 6, 16, colours->line[0], colours->line[0]);
+  svg_text(image, LEFT + 18, 20, 13, SVG_START, colours->ink, "", "rms difference");
+  draw_dot(image, LEFT + 146, 16, colours->paper, colours->line[0]);
+  svg_text(image, LEFT + 158, 20, 13, SVG_START, colours->ink, "", "largest difference");
+  svg_text(image, WIDTH - 16, 20, 13, SVG_END, colours->soft, "", "elements that differ");
 }
 
-static void draw_name(svg *s, double y, const char *name) {
+static void draw_name(svg *image, double y, const char *name) {
   char text[NAME_SHOWN + 8];
   snprintf(text, sizeof text, "%.*s%s", NAME_SHOWN, name, snprintf(NULL, 0, "%s", name) > NAME_SHOWN ? "..." : "");
-  svg_text(s, 16, y, 13, SVG_START, palette_file.ink, "", text);
+  svg_text(image, 16, y, 13, SVG_START, palette_file.ink, "", text);
 }
 
-static void draw_row(svg *s, const axis *a, double y, const error_row *r) {
-  const palette *p = &palette_file;
+static void draw_row(svg *image, const axis *a, double y, const error_row *row) {
+  const palette *colours = &palette_file;
   char text[96];
-  draw_name(s, y + 5, r->name);
-  if (r->max > 0) {
-    double from = x_of(a, r->rms > 0 ? r->rms : r->max), to = x_of(a, r->max);
-    svg_line(s, from, y, to, y, p->line[0], 2);
-    draw_dot(s, from, y, p->line[0], p->line[0]);
-    draw_dot(s, to, y, p->paper, p->line[0]);
+  draw_name(image, y + 5, row->name);
+  if (row->max > 0) {
+    double from = x_of(a, row->rms > 0 ? row->rms : row->max), to = x_of(a, row->max);
+    svg_line(image, from, y, to, y, colours->line[0], 2);
+    draw_dot(image, from, y, colours->line[0], colours->line[0]);
+    draw_dot(image, to, y, colours->paper, colours->line[0]);
   } else {
-    svg_text(s, LEFT + 6, y + 5, 13, SVG_START, p->soft, "",
-             r->different ? "only what is not finite differs" : "equal");
+    svg_text(image, LEFT + 6, y + 5, 13, SVG_START, colours->soft, "",
+             row->different ? "only what is not finite differs" : "equal");
   }
-  snprintf(text, sizeof text, "%.1f %%%s", r->count ? 100.0 * (double)r->different / (double)r->count : 0,
-           r->not_finite ? ", some not finite" : "");
-  svg_text(s, WIDTH - 16, y + 5, 13, SVG_END, p->ink, "", text);
+  snprintf(text, sizeof text, "%.1f %%%s", row->count ? 100.0 * (double)row->different / (double)row->count : 0,
+           row->not_finite ? ", some not finite" : "");
+  svg_text(image, WIDTH - 16, y + 5, 13, SVG_END, colours->ink, "", text);
 }
 
 int errors_write(const char *path, const char *title, const error_row *rows, size_t count) {
-  svg s;
+  svg image;
   const axis a = axis_of(rows, count);
   double foot = HEAD + ROW * (double)count;
-  int status = drawing_open(&s, WIDTH, (int)foot + 34, title);
+  int status = drawing_open(&image, WIDTH, (int)foot + 34, title);
   if (status != CLI_OK) return status;
-  draw_legend(&s);
-  draw_axis(&s, &a, foot);
-  for (size_t i = 0; i < count; i++) draw_row(&s, &a, HEAD + ROW * ((double)i + 0.5), &rows[i]);
-  fputs("</g>\n", s.out);
-  return svg_close(&s, path);
+  draw_legend(&image);
+  draw_axis(&image, &a, foot);
+  for (size_t i = 0; i < count; i++) draw_row(&image, &a, HEAD + ROW * ((double)i + 0.5), &rows[i]);
+  fputs("</g>\n", image.out);
+  return svg_close(&image, path);
 }

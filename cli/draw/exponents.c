@@ -17,14 +17,14 @@ typedef struct columns {
   const palette *p;
 } columns;
 
-static uint64_t total(const exponents *e) {
+static uint64_t total(const exponents *set) {
   uint64_t z = 0;
-  for (int i = 0; i < HU_EXPONENTS; i++) z += e->counts[i];
+  for (int i = 0; i < HU_EXPONENTS; i++) z += set->counts[i];
   return z;
 }
 
-static int find_columns(columns *c, const exponents *sets, size_t count, const palette *p) {
-  c->p = p;
+static int find_columns(columns *c, const exponents *sets, size_t count, const palette *colours) {
+  c->p = colours;
   c->low = 200;
   c->high = -200;
   for (size_t k = 0; k < count; k++)
@@ -38,8 +38,8 @@ static int find_columns(columns *c, const exponents *sets, size_t count, const p
   return 1;
 }
 
-/* Returns the position of exponent e; zeros stand two columns before the first. */
-static double at(const columns *c, int e) { return LEFT + (e - c->low + 2) * c->width; }
+/* Returns the position of an exponent; zeros stand two columns before the first. */
+static double at(const columns *c, int exponent) { return LEFT + (exponent - c->low + 2) * c->width; }
 
 static double height(uint64_t count, uint64_t of) {
   if (!count) return 0;
@@ -47,84 +47,84 @@ static double height(uint64_t count, uint64_t of) {
   return (FOOT - TOP) * fmax(0.005, (share + SHARES) / SHARES);
 }
 
-static void draw_rules(svg *s, const columns *c) {
+static void draw_rules(svg *image, const columns *c) {
   char text[16];
   for (int k = 0; k <= SHARES; k += 2) {
     double y = FOOT - (FOOT - TOP) * (double)(SHARES - k) / SHARES;
-    svg_line(s, LEFT, y, RIGHT, y, c->p->rule, 1);
+    svg_line(image, LEFT, y, RIGHT, y, c->p->rule, 1);
     snprintf(text, sizeof text, k == 0 ? "1" : k == 2 ? "0.01" : "1e-%d", k);
-    svg_text(s, LEFT - 8, y + 4, 12, SVG_END, c->p->soft, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, c->p->soft, "", text);
   }
 }
 
-static void draw_labels(svg *s, const columns *c) {
+static void draw_labels(svg *image, const columns *c) {
   int every = 1;
   while (every * c->width < 34) every *= 2;
-  svg_text(s, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->p->ink, "", "zero");
-  for (int e = c->low; e <= c->high; e++)
-    if (e % every == 0 && at(c, e) > LEFT + 40)
-      svg_power(s, at(c, e) + c->width / 2, FOOT + 20, 12, c->p->ink, c->p->paper, e);
+  svg_text(image, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->p->ink, "", "zero");
+  for (int exponent = c->low; exponent <= c->high; exponent++)
+    if (exponent % every == 0 && at(c, exponent) > LEFT + 40)
+      svg_power(image, at(c, exponent) + c->width / 2, FOOT + 20, 12, c->p->ink, c->p->paper, exponent);
 }
 
-static void draw_set(svg *s, const columns *c, const exponents *e, size_t k, size_t count) {
-  uint64_t of = total(e);
+static void draw_set(svg *image, const columns *c, const exponents *set, size_t k, size_t count) {
+  uint64_t of = total(set);
   double gap = c->width > 6 ? 1 : 0, width = (c->width - gap) / (double)count, shift = gap / 2 + (double)k * width;
-  double zero = height(e->counts[0], of);
-  if (zero > 0) svg_rect(s, LEFT + shift, FOOT - zero, width, zero, c->p->line[k]);
+  double zero = height(set->counts[0], of);
+  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, c->p->line[k]);
   for (int x = c->low; x <= c->high; x++) {
-    double h = height(e->counts[x + 150], of);
-    if (h > 0) svg_rect(s, at(c, x) + shift, FOOT - h, width, h, c->p->line[k]);
+    double high = height(set->counts[x + 150], of);
+    if (high > 0) svg_rect(image, at(c, x) + shift, FOOT - high, width, high, c->p->line[k]);
   }
 }
 
-static void draw_marks(svg *s, const columns *c, const exponent_mark *marks, size_t count) {
+static void draw_marks(svg *image, const columns *c, const exponent_mark *marks, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
     double x = at(c, marks[i].exponent);
-    svg_line(s, x, TOP - 18, x, FOOT, c->p->ink, 1);
+    svg_line(image, x, TOP - 18, x, FOOT, c->p->ink, 1);
     int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where the right has no space */
-    svg_text(s, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->p->ink, "", marks[i].name);
+    svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->p->ink, "", marks[i].name);
   }
 }
 
-static void draw_legend(svg *s, const columns *c, const exponents *sets, size_t count) {
+static void draw_legend(svg *image, const columns *c, const exponents *sets, size_t count) {
   double x = LEFT;
   for (size_t k = 0; k < count; k++) {
-    svg_rect(s, x, 8, 12, 12, c->p->line[k]);
-    svg_text(s, x + 18, 18, 13, SVG_START, c->p->ink, "", sets[k].name);
+    svg_rect(image, x, 8, 12, 12, c->p->line[k]);
+    svg_text(image, x + 18, 18, 13, SVG_START, c->p->ink, "", sets[k].name);
     x += 18 + 7.6 * (double)strlen(sets[k].name) + 26;
   }
-  svg_text(s, RIGHT, 18, 12, SVG_END, c->p->soft, "", "share of the set, logarithmic; columns are floor(log2 |x|)");
+  svg_text(image, RIGHT, 18, 12, SVG_END, c->p->soft, "", "share of the set, logarithmic; columns are floor(log2 |x|)");
 }
 
-static void draw_exponents(svg *s, const columns *c, const exponents *sets, size_t count, const exponent_mark *marks,
-                           size_t mark_count) {
-  draw_legend(s, c, sets, count);
-  draw_rules(s, c);
-  for (size_t k = 0; k < count; k++) draw_set(s, c, &sets[k], k, count);
-  svg_line(s, LEFT, FOOT, RIGHT, FOOT, c->p->soft, 1);
-  draw_labels(s, c);
-  draw_marks(s, c, marks, mark_count);
+static void draw_exponents(svg *image, const columns *c, const exponents *sets, size_t count,
+                           const exponent_mark *marks, size_t mark_count) {
+  draw_legend(image, c, sets, count);
+  draw_rules(image, c);
+  for (size_t k = 0; k < count; k++) draw_set(image, c, &sets[k], k, count);
+  svg_line(image, LEFT, FOOT, RIGHT, FOOT, c->p->soft, 1);
+  draw_labels(image, c);
+  draw_marks(image, c, marks, mark_count);
 }
 
 void exponents_draw(FILE *out, const char *id, const char *title, const char *text, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count) {
-  svg s;
+  svg image;
   columns c;
   if (!find_columns(&c, sets, count, &palette_page)) return;
-  page_begin_drawing(&s, out, id, WIDTH, HEIGHT, title, text);
-  draw_exponents(&s, &c, sets, count, marks, mark_count);
-  page_end_drawing(&s);
+  page_begin_drawing(&image, out, id, WIDTH, HEIGHT, title, text);
+  draw_exponents(&image, &c, sets, count, marks, mark_count);
+  page_end_drawing(&image);
 }
 
 int exponents_write(const char *path, const char *title, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count) {
-  svg s;
+  svg image;
   columns c;
   if (!find_columns(&c, sets, count, &palette_file)) return CLI_OK;
-  int status = drawing_open(&s, WIDTH, HEIGHT, title);
+  int status = drawing_open(&image, WIDTH, HEIGHT, title);
   if (status != CLI_OK) return status;
-  draw_exponents(&s, &c, sets, count, marks, mark_count);
-  fputs("</g>\n", s.out);
-  return svg_close(&s, path);
+  draw_exponents(&image, &c, sets, count, marks, mark_count);
+  fputs("</g>\n", image.out);
+  return svg_close(&image, path);
 }

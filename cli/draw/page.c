@@ -102,8 +102,9 @@ void page_pre(FILE *out, const char *text) {
   fputs("</pre>", out);
 }
 
-void page_begin_drawing(svg *s, FILE *out, const char *id, int width, int height, const char *title, const char *text) {
-  *s = (svg){out, NULL, 0};
+void page_begin_drawing(svg *image, FILE *out, const char *id, int width, int height, const char *title,
+                        const char *text) {
+  *image = (svg){out, NULL, 0};
   fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">", width,
           height, id, id, id);
   svg_escaped(out, title);
@@ -112,4 +113,4 @@ void page_begin_drawing(svg *s, FILE *out, const char *id, int width, int height
   fputs("</desc>\n", out);
 }
 
-void page_end_drawing(svg *s) { fputs("</svg>\n", s->out); }
+void page_end_drawing(svg *image) { fputs("</svg>\n", image->out); }

@@ -22,7 +22,8 @@ void page_cell(FILE *out, const char *head, const char *text);
 /* Writes a text of several lines as a <pre>, escaped. */
 void page_pre(FILE *out, const char *text);
 /* Begins a drawing within the page, to be ended with page_end_drawing. id: unique on the page. */
-void page_begin_drawing(svg *s, FILE *out, const char *id, int width, int height, const char *title, const char *text);
-void page_end_drawing(svg *s);
+void page_begin_drawing(svg *image, FILE *out, const char *id, int width, int height, const char *title,
+                        const char *text);
+void page_end_drawing(svg *image);
 
 #endif

@@ -35,45 +35,45 @@ void svg_escaped(FILE *out, const char *text) {
   }
 }
 
-int svg_open(svg *s, int width, int height, const char *title) {
-  s->text = NULL;
-  s->out = open_memstream(&s->text, &s->size);
-  if (!s->out) return cli_fail(NULL, "out of memory");
-  fprintf(s->out,
+int svg_open(svg *image, int width, int height, const char *title) {
+  image->text = NULL;
+  image->out = open_memstream(&image->text, &image->size);
+  if (!image->out) return cli_fail(NULL, "out of memory");
+  fprintf(image->out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
           "font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\">\n<title>",
           width, height, width, height);
-  svg_escaped(s->out, title);
-  fputs("</title>\n", s->out);
-  svg_rect(s, 0, 0, width, height, "#ffffff");
+  svg_escaped(image->out, title);
+  fputs("</title>\n", image->out);
+  svg_rect(image, 0, 0, width, height, "#ffffff");
   return CLI_OK;
 }
 
-void svg_rect(svg *s, double x, double y, double width, double height, const char *fill) {
-  fprintf(s->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y, width, height,
+void svg_rect(svg *image, double x, double y, double width, double height, const char *fill) {
+  fprintf(image->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y, width, height,
           fill);
 }
 
-void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width) {
-  fprintf(s->out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n", x1,
-          y1, x2, y2, stroke, width);
+void svg_line(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width) {
+  fprintf(image->out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n",
+          x1, y1, x2, y2, stroke, width);
 }
 
-void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
+void svg_text(svg *image, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
               const char *text) {
   static const char *const anchors[] = {"start", "middle", "end"};
-  fprintf(s->out, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"%s%s>", x, y, size,
+  fprintf(image->out, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"%s%s>", x, y, size,
           anchors[anchor], fill, *style ? " " : "", style);
-  svg_escaped(s->out, text);
-  fputs("</text>\n", s->out);
+  svg_escaped(image->out, text);
+  fputs("</text>\n", image->out);
 }
 
 /* Draws the edge as a text of its own, below the other one: not every program that shows SVG knows paint-order. */
-void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k) {
+void svg_power(svg *image, double x, double y, int size, const char *fill, const char *edge, int k) {
   char stroke[96];
   snprintf(stroke, sizeof stroke, " stroke=\"%s\" stroke-width=\"5\" stroke-linejoin=\"round\"", edge);
   for (int below = 1; below >= 0; below--)
-    fprintf(s->out,
+    fprintf(image->out,
             "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\"%s%s>2<tspan dy=\"-5\" "
             "font-size=\"%d\">%s%d</tspan></text>\n",
             x, y, size, below ? edge : fill, below ? stroke : "", below ? " aria-hidden=\"true\"" : "", size - 3,
@@ -88,12 +88,12 @@ double svg_nice_step(double range, int count) {
   return steps[i] * power;
 }
 
-int svg_close(svg *s, const char *path) {
+int svg_close(svg *image, const char *path) {
   int status = CLI_OK;
-  fputs("</svg>\n", s->out);
-  if (fclose(s->out)) status = cli_fail(NULL, "out of memory");
-  cli_piece piece = {s->text, s->size};
+  fputs("</svg>\n", image->out);
+  if (fclose(image->out)) status = cli_fail(NULL, "out of memory");
+  cli_piece piece = {image->text, image->size};
   if (status == CLI_OK && path) status = cli_file_write(path, &piece, 1);
-  free(s->text);
+  free(image->text);
   return status;
 }

@@ -16,19 +16,19 @@ typedef struct svg {
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
 /* Begins a drawing. Returns 0, or an exit code after an error line. */
-int svg_open(svg *s, int width, int height, const char *title);
-void svg_rect(svg *s, double x, double y, double width, double height, const char *fill);
-void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width);
+int svg_open(svg *image, int width, int height, const char *title);
+void svg_rect(svg *image, double x, double y, double width, double height, const char *fill);
+void svg_line(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width);
 /* Draws the text, escaped. style: extra attributes, "" if none. */
-void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
+void svg_text(svg *image, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
               const char *text);
 /* Draws 2 to the power k, the exponent raised, with an edge of the paper's colour that keeps it readable on a line. */
-void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k);
+void svg_power(svg *image, double x, double y, int size, const char *fill, const char *edge, int k);
 /* Writes text for XML and HTML, quotes and control characters included. */
 void svg_escaped(FILE *out, const char *text);
 /* Returns the step of an axis, 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
 double svg_nice_step(double range, int count);
 /* Ends the drawing, writes it to path if path is not NULL, frees it. Returns 0 or an exit code. */
-int svg_close(svg *s, const char *path);
+int svg_close(svg *image, const char *path);
 
 #endif

@@ -39,10 +39,10 @@ static int no_table(const budget_how *how) {
   return cli_fail(NULL, "--table: %s has no '%s'; it has %s", how->paper, how->table, names);
 }
 
-static int no_row(const budget_how *how, const paper_table *t) {
+static int no_row(const budget_how *how, const paper_table *table) {
   char names[800] = "";
-  for (size_t i = 0; i < t->rows; i++) put_name(names, sizeof names, t->row[i].slug);
-  return cli_fail(NULL, "--row: %s of %s has no '%s'; it has %s", t->place, how->paper, how->row,
+  for (size_t i = 0; i < table->rows; i++) put_name(names, sizeof names, table->row[i].slug);
+  return cli_fail(NULL, "--row: %s of %s has no '%s'; it has %s", table->place, how->paper, how->row,
                   *names ? names : "none");
 }
 
@@ -55,26 +55,26 @@ static int has_paper(const char *paper) {
 
 static const paper_table *find_table(const budget_how *how) {
   for (size_t i = 0; i < table_count(); i++) {
-    const paper_table *t = table_at(i);
-    if (how->table && strcmp(t->paper, how->paper) == 0 && strcmp(t->name, how->table) == 0) return t;
+    const paper_table *table = table_at(i);
+    if (how->table && strcmp(table->paper, how->paper) == 0 && strcmp(table->name, how->table) == 0) return table;
   }
   return NULL;
 }
 
-static int has_row(const budget_how *how, const paper_table *t) {
-  for (size_t i = 0; how->row && i < t->rows; i++) {
-    if (strcmp(t->row[i].slug, how->row) == 0) return 1;
+static int has_row(const budget_how *how, const paper_table *table) {
+  for (size_t i = 0; how->row && i < table->rows; i++) {
+    if (strcmp(table->row[i].slug, how->row) == 0) return 1;
   }
   return !how->row;
 }
 
 static int check(const budget_how *how) {
-  const paper_table *t = find_table(how);
+  const paper_table *table = find_table(how);
   if (!has_paper(how->paper)) return no_paper(how->paper);
-  if (how->table && !t) return no_table(how);
-  if (!t && how->row) return cli_fail(NULL, "experiment: --row requires --table");
-  if (!t && how->seconds > 0) return cli_fail(NULL, "experiment: --budget requires --table");
-  if (t && !has_row(how, t)) return no_row(how, t);
+  if (how->table && !table) return no_table(how);
+  if (!table && how->row) return cli_fail(NULL, "experiment: --row requires --table");
+  if (!table && how->seconds > 0) return cli_fail(NULL, "experiment: --budget requires --table");
+  if (table && !has_row(how, table)) return no_row(how, table);
   if (!(how->seconds > 0) && (how->stand_in || how->out || how->overwrite || how->data))
     return cli_fail(NULL, "experiment: --data, --output, --overwrite and --stand-in of a table require --budget");
   return CLI_OK;
@@ -91,10 +91,10 @@ static void list(const budget_how *how) {
     return;
   }
   for (size_t i = 0; i < table_count(); i++) {
-    const paper_table *t = table_at(i);
-    if (strcmp(t->paper, how->paper) != 0 || (how->table && strcmp(t->name, how->table) != 0)) continue;
+    const paper_table *table = table_at(i);
+    if (strcmp(table->paper, how->paper) != 0 || (how->table && strcmp(table->name, how->table) != 0)) continue;
     if (!first) putchar('\n');
-    budget_print_list(t, how);
+    budget_print_list(table, how);
     first = 0;
   }
 }
@@ -102,25 +102,26 @@ static void list(const budget_how *how) {
 /* ---- a budget ---- */
 
 static int make_rooms(budget *b) {
-  const paper_table *t = b->table;
-  b->row = calloc(t->rows + 1, sizeof *b->row);
-  b->run = calloc(t->rows * t->columns + 1, sizeof *b->run);
+  const paper_table *table = b->table;
+  b->row = calloc(table->rows + 1, sizeof *b->row);
+  b->run = calloc(table->rows * table->columns + 1, sizeof *b->run);
   if (!b->row || !b->run) return cli_fail(NULL, "out of memory");
-  for (size_t i = 0; i < t->rows; i++) {
-    if (b->how->row && strcmp(b->how->row, t->row[i].slug) != 0) continue;
-    b->row[b->rows] = (budget_row){.row = &t->row[i], .part = 1};
-    for (size_t k = 0; k < t->columns; k++) {
-      if (!table_has(t, &t->row[i], k)) continue;
-      budget_run *r = &b->run[b->runs++];
-      r->cell = (table_cell){t, &t->row[i], &t->column[k]};
-      r->row = b->rows;
-      r->full_seconds = (double)NAN;
-      for (size_t w = 0; w < BUDGET_WIDTHS; w++) r->step[w] = r->begin[w] = (double)NAN;
+  for (size_t i = 0; i < table->rows; i++) {
+    if (b->how->row && strcmp(b->how->row, table->row[i].slug) != 0) continue;
+    b->row[b->rows] = (budget_row){.row = &table->row[i], .part = 1};
+    for (size_t k = 0; k < table->columns; k++) {
+      if (!table_has(table, &table->row[i], k)) continue;
+      budget_run *run = &b->run[b->runs++];
+      run->cell = (table_cell){table, &table->row[i], &table->column[k]};
+      run->row = b->rows;
+      run->full_seconds = (double)NAN;
+      for (size_t width = 0; width < BUDGET_WIDTHS; width++) run->step[width] = run->begin[width] = (double)NAN;
     }
     b->rows++;
   }
   return b->rows ? CLI_OK
-                 : cli_fail(NULL, "%s of %s: %s: %s", t->place, t->paper, t->left_out[0].what, t->left_out[0].why);
+                 : cli_fail(NULL, "%s of %s: %s: %s", table->place, table->paper, table->left_out[0].what,
+                            table->left_out[0].why);
 }
 
 static int open_folder(budget *b) {

@@ -79,7 +79,7 @@ typedef struct budget_size {
 /* Begins a trainer with the keys of a run (budget_trainer.c). NULL after an error line. */
 hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size);
 /* Writes the configuration of a run as it is made, a file that `halfulp train` takes. */
-int budget_write_config(const budget *b, const budget_run *r);
+int budget_write_config(const budget *b, const budget_run *run);
 /* Checks that the files are there that the rows need. */
 int budget_find_data(const budget *b);
 
@@ -91,7 +91,7 @@ extern const double budget_parts[BUDGET_WIDTHS];
 int budget_do(budget *b, int *stopped);
 
 /* Print what standard output gets, and table.csv (budget_print.c). */
-void budget_print_list(const paper_table *t, const budget_how *how);
+void budget_print_list(const paper_table *table, const budget_how *how);
 void budget_print_list_json(const budget_how *how);
 void budget_print(FILE *out, const budget *b);
 void budget_print_json(FILE *out, const void *budget);

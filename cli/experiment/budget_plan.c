@@ -18,33 +18,33 @@ const double budget_parts[BUDGET_WIDTHS] = {1, 0.5, 0.25};
 /* ---- times ---- */
 
 /* Counts the steps of the run at the paper's size. */
-static int count_steps(const budget *b, const budget_run *r, budget_row *row) {
-  hu_trainer *t = budget_begin(b, &r->cell, &(budget_size){.part = 1});
-  if (!t) return CLI_BAD;
-  row->full_steps = hu_trainer_steps(t);
-  row->an_epoch = hu_trainer_steps_an_epoch(t);
-  hu_trainer_free(t);
+static int count_steps(const budget *b, const budget_run *run, budget_row *row) {
+  hu_trainer *trainer = budget_begin(b, &run->cell, &(budget_size){.part = 1});
+  if (!trainer) return CLI_BAD;
+  row->full_steps = hu_trainer_steps(trainer);
+  row->an_epoch = hu_trainer_steps_an_epoch(trainer);
+  hu_trainer_free(trainer);
   return CLI_OK;
 }
 
 /* Measures the seconds of a step: of an eighth of the batch, times 8. The first step is left out: its memory is new. */
-static int time_steps(const budget *b, budget_run *r, size_t width) {
+static int time_steps(const budget *b, budget_run *run, size_t width) {
   enum { MOST = 4, PART = 8 };
   double start = progress_seconds(), sum = 0;
-  hu_trainer *t = budget_begin(b, &r->cell, &(budget_size){.part = budget_parts[width], .divide = PART});
-  if (!t) return CLI_BAD;
-  r->begin[width] = progress_seconds() - start;
+  hu_trainer *trainer = budget_begin(b, &run->cell, &(budget_size){.part = budget_parts[width], .divide = PART});
+  if (!trainer) return CLI_BAD;
+  run->begin[width] = progress_seconds() - start;
   int n = 0;
-  hu_status s = HU_OK;
-  for (; n < MOST && s == HU_OK && !hu_trainer_done(t) && (n < 2 || sum < 0.5); n++) {
+  hu_status status = HU_OK;
+  for (; n < MOST && status == HU_OK && !hu_trainer_done(trainer) && (n < 2 || sum < 0.5); n++) {
     start = progress_seconds();
-    s = hu_trainer_step(t, NULL);
+    status = hu_trainer_step(trainer, NULL);
     if (n == 1) sum = 0;
     sum += progress_seconds() - start;
   }
-  r->step[width] = PART * sum / (n > 1 ? n - 1 : 1);
-  hu_trainer_free(t);
-  return s == HU_OK ? CLI_OK : cli_fail_status("timing a step", s);
+  run->step[width] = PART * sum / (n > 1 ? n - 1 : 1);
+  hu_trainer_free(trainer);
+  return status == HU_OK ? CLI_OK : cli_fail_status("timing a step", status);
 }
 
 /* Returns 1 if this row's part of the time for timing, which is a quarter of the budget, is gone. */
@@ -69,15 +69,15 @@ static double steps_to_see(const budget *b, const table_cell *x) {
 }
 
 /* Returns the seconds of a run, with one step more, and of nothing but what each run needs. */
-static double run_seconds(const budget *b, const budget_run *r, size_t width, double steps) {
-  return r->begin[width] + (steps + steps_to_see(b, &r->cell)) * r->step[width];
+static double run_seconds(const budget *b, const budget_run *run, size_t width, double steps) {
+  return run->begin[width] + (steps + steps_to_see(b, &run->cell)) * run->step[width];
 }
 
 static double row_seconds(const budget *b, const budget_row *row, size_t width, double steps) {
   size_t n;
-  const budget_run *r = first_run(b, row, &n);
+  const budget_run *run = first_run(b, row, &n);
   double z = 0;
-  for (size_t i = 0; i < n; i++) z += run_seconds(b, &r[i], width, steps);
+  for (size_t i = 0; i < n; i++) z += run_seconds(b, &run[i], width, steps);
   return z;
 }
 
@@ -106,14 +106,14 @@ static int try_epochs(const budget *b, budget_row *row, size_t width, double sha
  * else the narrowest one, which is timed at once where there is little time. */
 static int find_width(const budget *b, const budget_row *row, double share, size_t *width) {
   size_t n, widths = table_has_width(row->row) ? BUDGET_WIDTHS : 1;
-  budget_run *r = first_run(b, row, &n);
-  for (size_t w = 0; w < widths; w++) {
-    if (w && is_late(b, row)) w = widths - 1;
-    int status = time_steps(b, r, w);
+  budget_run *run = first_run(b, row, &n);
+  for (size_t k = 0; k < widths; k++) {
+    if (k && is_late(b, row)) k = widths - 1;
+    int status = time_steps(b, run, k);
     if (status != CLI_OK) return status;
-    *width = w;
+    *width = k;
     double least = ceil((double)row->full_steps / (double)row->an_epoch / 10) * (double)row->an_epoch;
-    if ((double)n * run_seconds(b, r, w, least) <= share) return CLI_OK;
+    if ((double)n * run_seconds(b, run, k, least) <= share) return CLI_OK;
   }
   return CLI_OK;
 }
@@ -121,15 +121,15 @@ static int find_width(const budget *b, const budget_row *row, double share, size
 /* Times the other runs at that width; those for which there is no time take what the first one does. */
 static int time_others(const budget *b, const budget_row *row, size_t width) {
   size_t n;
-  budget_run *r = first_run(b, row, &n);
+  budget_run *run = first_run(b, row, &n);
   int status = CLI_OK;
   for (size_t i = 1; i < n && status == CLI_OK; i++) {
-    r[i].step[width] = r[0].step[width];
-    r[i].begin[width] = r[0].begin[width];
-    if (!is_late(b, row)) status = time_steps(b, &r[i], width);
+    run[i].step[width] = run[0].step[width];
+    run[i].begin[width] = run[0].begin[width];
+    if (!is_late(b, row)) status = time_steps(b, &run[i], width);
   }
   for (size_t i = 0; i < n && status == CLI_OK; i++)
-    r[i].full_seconds = run_seconds(b, &r[0], 0, (double)row->full_steps) * r[i].step[width] / r[0].step[width];
+    run[i].full_seconds = run_seconds(b, &run[0], 0, (double)row->full_steps) * run[i].step[width] / run[0].step[width];
   return status;
 }
 
@@ -201,8 +201,8 @@ static char *settings(const budget *b) {
   fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s%s", HU_VERSION_STRING, b->table->paper,
           b->table->name, b->how->row ? b->how->row : "(all)", DECIMAL(b->how->seconds),
           b->how->stand_in ? " --stand-in" : "");
-  for (const char *const *p = b->how->pairs; p && p[0]; p += 2) {
-    if (strcmp(p[0], "run.threads") != 0) fprintf(out, " --set %s=%s", p[0], p[1]);
+  for (const char *const *pair = b->how->pairs; pair && pair[0]; pair += 2) {
+    if (strcmp(pair[0], "run.threads") != 0) fprintf(out, " --set %s=%s", pair[0], pair[1]);
   }
   return fclose(out) == 0 ? text : NULL;
 }
@@ -236,21 +236,21 @@ static void print_plan(FILE *out, const void *what) {
   free(text);
 }
 
-static int read_number(const cli_pairs *f, const char *name, const char *what, double *z) {
+static int read_number(const cli_pairs *pairs, const char *name, const char *what, double *z) {
   char whole[TABLE_NAME_MAX + 16];
   snprintf(whole, sizeof whole, "%s.%s", name, what);
-  return cli_pairs_number(f, whole, z);
+  return cli_pairs_number(pairs, whole, z);
 }
 
-static int read_row(const cli_pairs *f, budget_row *row) {
+static int read_row(const cli_pairs *pairs, budget_row *row) {
   const char *slug = row->row->slug;
   char whole[TABLE_NAME_MAX];
   double steps, full, epoch;
-  int good = read_number(f, slug, "part", &row->part) && read_number(f, slug, "steps", &steps) &&
-             read_number(f, slug, "full_steps", &full) && read_number(f, slug, "an_epoch", &epoch) &&
-             read_number(f, slug, "seconds", &row->seconds);
+  int good = read_number(pairs, slug, "part", &row->part) && read_number(pairs, slug, "steps", &steps) &&
+             read_number(pairs, slug, "full_steps", &full) && read_number(pairs, slug, "an_epoch", &epoch) &&
+             read_number(pairs, slug, "seconds", &row->seconds);
   snprintf(whole, sizeof whole, "%s.left", slug);
-  const char *left = cli_pairs_get(f, whole);
+  const char *left = cli_pairs_get(pairs, whole);
   if (!good || !left || !(steps >= 0 && steps <= 0x1p53 && full >= 0 && full <= 0x1p53 && epoch >= 0)) return 0;
   if (!(epoch <= 0x1p53) || (steps > 0 && epoch < 1)) return 0;
   row->steps = (uint64_t)steps;
@@ -262,20 +262,20 @@ static int read_row(const cli_pairs *f, budget_row *row) {
 
 /* Reads the folder's plan. Returns 1 if it is this one's, and takes it; 0 if there is none; -1 after an error line. */
 static int read_plan(budget *b, const char *path) {
-  cli_pairs f;
+  cli_pairs pairs;
   char name[TABLE_NAME_MAX], *wanted = settings(b);
-  if (!wanted || !cli_pairs_read(&f, path)) {
+  if (!wanted || !cli_pairs_read(&pairs, path)) {
     free(wanted);
     return 0;
   }
-  const char *was = cli_pairs_get(&f, "settings");
+  const char *was = cli_pairs_get(&pairs, "settings");
   int z = was && strcmp(was, wanted) == 0 ? 1 : -1, good = 1;
   if (z < 0) cli_fail(path, "is of another table or budget: %s; --overwrite begins again", was ? was : "(nothing)");
-  for (size_t i = 0; i < b->rows && z > 0; i++) good = good && read_row(&f, &b->row[i]);
+  for (size_t i = 0; i < b->rows && z > 0; i++) good = good && read_row(&pairs, &b->row[i]);
   for (size_t i = 0; i < b->runs && z > 0; i++)
-    good = good && read_number(&f, table_cell_name(name, &b->run[i].cell), "full_seconds", &b->run[i].full_seconds);
+    good = good && read_number(&pairs, table_cell_name(name, &b->run[i].cell), "full_seconds", &b->run[i].full_seconds);
   if (!good) z = (cli_fail(path, "is damaged; --overwrite begins again"), -1);
-  cli_pairs_free(&f);
+  cli_pairs_free(&pairs);
   free(wanted);
   return z;
 }

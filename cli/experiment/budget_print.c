@@ -13,10 +13,10 @@
 
 /* ---- for reading ---- */
 
-static size_t widest(const paper_table *t, int columns) {
-  size_t z = 6, n = columns ? t->columns : t->rows;
+static size_t widest(const paper_table *table, int columns) {
+  size_t z = 6, n = columns ? table->columns : table->rows;
   for (size_t i = 0; i < n; i++) {
-    size_t length = strlen(columns ? t->column[i].name : t->row[i].name);
+    size_t length = strlen(columns ? table->column[i].name : table->row[i].name);
     if (length > z) z = length;
   }
   return z;
@@ -30,45 +30,46 @@ static void print_names(FILE *out, const table_cell *x) {
           figure);
 }
 
-static void print_head(FILE *out, const paper_table *t) {
-  fprintf(out, "%s, %s: %s\n%s\n", t->paper, t->place, t->title, t->source);
-  if (t->chosen) fprintf(out, "%s\n", t->chosen);
-  if (t->other_data) fprintf(out, "OTHER DATA: %s.\n", t->other_data);
+static void print_head(FILE *out, const paper_table *table) {
+  fprintf(out, "%s, %s: %s\n%s\n", table->paper, table->place, table->title, table->source);
+  if (table->chosen) fprintf(out, "%s\n", table->chosen);
+  if (table->other_data) fprintf(out, "OTHER DATA: %s.\n", table->other_data);
 }
 
 static void print_chosen(FILE *out, const table_row *row) {
   if (row->chosen) fprintf(out, "%s: %s\n", row->name, row->chosen);
 }
 
-static void print_left_out(FILE *out, const paper_table *t) {
-  for (size_t i = 0; i < t->left_outs; i++) fprintf(out, "not here: %s: %s\n", t->left_out[i].what, t->left_out[i].why);
+static void print_left_out(FILE *out, const paper_table *table) {
+  for (size_t i = 0; i < table->left_outs; i++)
+    fprintf(out, "not here: %s: %s\n", table->left_out[i].what, table->left_out[i].why);
 }
 
 static int is_row(const budget_how *how, const table_row *row) { return !how->row || strcmp(how->row, row->slug) == 0; }
 
-void budget_print_list(const paper_table *t, const budget_how *how) {
+void budget_print_list(const paper_table *table, const budget_how *how) {
   char time[TABLE_TIME_MAX];
-  print_head(stdout, t);
-  if (t->columns)
-    printf("%-*s  %-*s  %-15s%12s  %s\n", (int)widest(t, 0), "row", (int)widest(t, 1), "column", "paper", "steps",
-           "full size, one thread");
-  for (size_t k = 0; k < t->rows * t->columns; k++) {
-    const table_cell x = {t, &t->row[k / t->columns], &t->column[k % t->columns]};
-    if (!table_has(t, x.row, k % t->columns) || !is_row(how, x.row)) continue;
+  print_head(stdout, table);
+  if (table->columns)
+    printf("%-*s  %-*s  %-15s%12s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column", "paper",
+           "steps", "full size, one thread");
+  for (size_t k = 0; k < table->rows * table->columns; k++) {
+    const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+    if (!table_has(table, x.row, k % table->columns) || !is_row(how, x.row)) continue;
     table_size z = table_full_size(&x);
     print_names(stdout, &x);
     printf("%12.0f  %s\n", z.steps, isfinite(z.seconds) ? table_time(time, z.seconds) : "not measured");
   }
-  for (size_t i = 0; i < t->rows; i++) {
-    if (is_row(how, &t->row[i])) print_chosen(stdout, &t->row[i]);
+  for (size_t i = 0; i < table->rows; i++) {
+    if (is_row(how, &table->row[i])) print_chosen(stdout, &table->row[i]);
   }
-  print_left_out(stdout, t);
+  print_left_out(stdout, table);
 }
 
-static void print_cut(FILE *out, const budget *b, const budget_run *r) {
-  const budget_row *row = &b->row[r->row];
+static void print_cut(FILE *out, const budget *b, const budget_run *run) {
+  const budget_row *row = &b->row[run->row];
   char time[TABLE_TIME_MAX];
-  fprintf(out, "  %-9s", isfinite(r->full_seconds) ? table_time(time, r->full_seconds) : "-");
+  fprintf(out, "  %-9s", isfinite(run->full_seconds) ? table_time(time, run->full_seconds) : "-");
   if (*row->left) {
     fprintf(out, "  left out: %s", row->left);
     return;
@@ -82,19 +83,19 @@ static void print_cut(FILE *out, const budget *b, const budget_run *r) {
   } else {
     fprintf(out, "  %llu of %llu steps", (unsigned long long)row->steps, (unsigned long long)row->full_steps);
   }
-  fprintf(out, ", %s", r->done ? table_time(time, r->seconds) : "not run");
+  fprintf(out, ", %s", run->done ? table_time(time, run->seconds) : "not run");
 }
 
 /* Prints each data set once. */
 static void print_data(FILE *out, const budget *b) {
   for (size_t i = 0; b->how->stand_in && i < b->rows; i++) {
-    const table_data *d = b->row[i].row->data;
+    const table_data *data = b->row[i].row->data;
     size_t k = 0;
-    while (b->row[k].row->data != d) k++;
+    while (b->row[k].row->data != data) k++;
     if (k < i) continue;
     fprintf(out,
             "THE DATA ARE NOT THE PAPER'S: %s. The paper's figures are of %s; ours are not to be compared with them.\n",
-            d->stand_in_is, d->name);
+            data->stand_in_is, data->name);
   }
 }
 
@@ -106,28 +107,28 @@ static int is_cut(const budget *b) {
 }
 
 void budget_print(FILE *out, const budget *b) {
-  const paper_table *t = b->table;
+  const paper_table *table = b->table;
   char time[TABLE_TIME_MAX];
-  print_head(out, t);
+  print_head(out, table);
   print_data(out, b);
   if (is_cut(b))
     fprintf(out,
             "Cut to %s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows. "
             "A run that is cut says little about the paper's figure.\n",
             table_time(time, b->how->seconds));
-  fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(t, 0), "row", (int)widest(t, 1), "column", "paper",
-          "ours", "full size", "run");
+  fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column",
+          "paper", "ours", "full size", "run");
   for (size_t i = 0; i < b->runs; i++) {
-    const budget_run *r = &b->run[i];
+    const budget_run *run = &b->run[i];
     char ours[64] = "-";
-    if (r->done) snprintf(ours, sizeof ours, "%s (%s)", ROUNDED(r->figure, 4), r->measure);
-    print_names(out, &r->cell);
+    if (run->done) snprintf(ours, sizeof ours, "%s (%s)", ROUNDED(run->figure, 4), run->measure);
+    print_names(out, &run->cell);
     fprintf(out, "%-22s", ours);
-    print_cut(out, b, r);
+    print_cut(out, b, run);
     fputc('\n', out);
   }
   for (size_t i = 0; i < b->rows; i++) print_chosen(out, b->row[i].row);
-  print_left_out(out, t);
+  print_left_out(out, table);
 }
 
 /* ---- JSON ---- */
@@ -150,25 +151,25 @@ static void count_field(FILE *out, const char *name, int known, uint64_t n) {
   fprintf(out, known ? ", \"%s\": %llu" : ", \"%s\": null", name, (unsigned long long)n);
 }
 
-static void json_table(FILE *out, const paper_table *t, int stand_in, double seconds, double took) {
+static void json_table(FILE *out, const paper_table *table, int stand_in, double seconds, double took) {
   fputs("{\"paper\": ", out);
-  cli_json_string(out, t->paper);
-  text_field(out, "table", t->name);
-  text_field(out, "source", t->source);
-  text_field(out, "title", t->title);
-  text_field(out, "chosen", t->chosen);
-  text_field(out, "other_data", t->other_data);
+  cli_json_string(out, table->paper);
+  text_field(out, "table", table->name);
+  text_field(out, "source", table->source);
+  text_field(out, "title", table->title);
+  text_field(out, "chosen", table->chosen);
+  text_field(out, "other_data", table->other_data);
   fprintf(out, ", \"stand_in\": %s", stand_in ? "true" : "false");
   number_field(out, "budget", seconds);
   number_field(out, "took", took);
 }
 
-static void json_left_out(FILE *out, const paper_table *t) {
+static void json_left_out(FILE *out, const paper_table *table) {
   fputs("],\n \"left_out\": [", out);
-  for (size_t i = 0; i < t->left_outs; i++) {
+  for (size_t i = 0; i < table->left_outs; i++) {
     fprintf(out, "%s{\"what\": ", i ? ", " : "");
-    cli_json_string(out, t->left_out[i].what);
-    text_field(out, "why", t->left_out[i].why);
+    cli_json_string(out, table->left_out[i].what);
+    text_field(out, "why", table->left_out[i].why);
     fputc('}', out);
   }
   fputs("]}", out);
@@ -185,13 +186,13 @@ static void json_cell(FILE *out, const table_cell *x, int first) {
   text_field(out, "row_chosen", x->row->chosen);
 }
 
-static void json_listed(FILE *out, const paper_table *t, const budget_how *how) {
+static void json_listed(FILE *out, const paper_table *table, const budget_how *how) {
   int first = 1;
-  json_table(out, t, 0, (double)NAN, (double)NAN);
+  json_table(out, table, 0, (double)NAN, (double)NAN);
   fputs(",\n \"runs\": [", out);
-  for (size_t k = 0; k < t->rows * t->columns; k++) {
-    const table_cell x = {t, &t->row[k / t->columns], &t->column[k % t->columns]};
-    if (!table_has(t, x.row, k % t->columns) || !is_row(how, x.row)) continue;
+  for (size_t k = 0; k < table->rows * table->columns; k++) {
+    const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+    if (!table_has(table, x.row, k % table->columns) || !is_row(how, x.row)) continue;
     table_size z = table_full_size(&x);
     json_cell(out, &x, first);
     number_field(out, "full_steps", z.steps);
@@ -199,40 +200,40 @@ static void json_listed(FILE *out, const paper_table *t, const budget_how *how) 
     fputc('}', out);
     first = 0;
   }
-  json_left_out(out, t);
+  json_left_out(out, table);
 }
 
 void budget_print_list_json(const budget_how *how) {
   int first = 1;
   fputc('[', stdout);
   for (size_t i = 0; i < table_count(); i++) {
-    const paper_table *t = table_at(i);
-    if (strcmp(t->paper, how->paper) != 0 || (how->table && strcmp(t->name, how->table) != 0)) continue;
+    const paper_table *table = table_at(i);
+    if (strcmp(table->paper, how->paper) != 0 || (how->table && strcmp(table->name, how->table) != 0)) continue;
     if (!first) printf(",\n");
-    json_listed(stdout, t, how);
+    json_listed(stdout, table, how);
     first = 0;
   }
   printf("]\n");
 }
 
-static void json_run(FILE *out, const budget *b, const budget_run *r, int first) {
-  const budget_row *row = &b->row[r->row];
+static void json_run(FILE *out, const budget *b, const budget_run *run, int first) {
+  const budget_row *row = &b->row[run->row];
   int cut = row->steps != 0;
   char digest[24];
-  json_cell(out, &r->cell, first);
+  json_cell(out, &run->cell, first);
   count_field(out, "full_steps", row->full_steps != 0, row->full_steps);
-  number_field(out, "full_seconds", r->full_seconds);
+  number_field(out, "full_seconds", run->full_seconds);
   text_field(out, "left_out", *row->left ? row->left : NULL);
   number_field(out, "width", cut ? row->part : (double)NAN);
   count_field(out, "steps", cut, row->steps);
   number_field(out, "epochs", cut ? (double)row->steps / (double)row->an_epoch : (double)NAN);
-  number_field(out, "figure", r->done ? r->figure : (double)NAN);
-  text_field(out, "measure", r->done ? r->measure : NULL);
-  number_field(out, "test_loss", r->done ? r->test_loss : (double)NAN);
-  number_field(out, "seconds", r->done ? r->seconds : (double)NAN);
-  count_field(out, "skipped", r->done, r->skipped);
-  snprintf(digest, sizeof digest, "%016llx", (unsigned long long)r->digest);
-  text_field(out, "digest", r->done ? digest : NULL);
+  number_field(out, "figure", run->done ? run->figure : (double)NAN);
+  text_field(out, "measure", run->done ? run->measure : NULL);
+  number_field(out, "test_loss", run->done ? run->test_loss : (double)NAN);
+  number_field(out, "seconds", run->done ? run->seconds : (double)NAN);
+  count_field(out, "skipped", run->done, run->skipped);
+  snprintf(digest, sizeof digest, "%016llx", (unsigned long long)run->digest);
+  text_field(out, "digest", run->done ? digest : NULL);
   fputc('}', out);
 }
 
@@ -251,22 +252,22 @@ static void print_csv(FILE *out, const void *what) {
   const budget *b = what;
   fputs("row,column,paper,ours,measure,width,steps,full_steps,seconds,full_seconds,digest\n", out);
   for (size_t i = 0; i < b->runs; i++) {
-    const budget_run *r = &b->run[i];
-    const budget_row *row = &b->row[r->row];
-    csv_text(out, r->cell.row->name);
+    const budget_run *run = &b->run[i];
+    const budget_row *row = &b->row[run->row];
+    csv_text(out, run->cell.row->name);
     fputc(',', out);
-    csv_text(out, r->cell.column->name);
+    csv_text(out, run->cell.column->name);
     fputc(',', out);
-    csv_text(out, table_cell_figure(&r->cell));
-    csv_number(out, r->done ? r->figure : (double)NAN);
+    csv_text(out, table_cell_figure(&run->cell));
+    csv_number(out, run->done ? run->figure : (double)NAN);
     fputc(',', out);
-    csv_text(out, r->measure);
+    csv_text(out, run->measure);
     csv_number(out, row->steps ? row->part : (double)NAN);
     fprintf(out, ",%llu,%llu", (unsigned long long)row->steps, (unsigned long long)row->full_steps);
-    csv_number(out, r->done ? r->seconds : (double)NAN);
-    csv_number(out, r->full_seconds);
-    if (r->done) {
-      fprintf(out, ",%016llx\n", (unsigned long long)r->digest);
+    csv_number(out, run->done ? run->seconds : (double)NAN);
+    csv_number(out, run->full_seconds);
+    if (run->done) {
+      fprintf(out, ",%016llx\n", (unsigned long long)run->digest);
     } else {
       fputs(",\n", out);
     }

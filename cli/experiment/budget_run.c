@@ -14,9 +14,9 @@
 
 /* ---- a result's file ---- */
 
-static char *result_path(const budget *b, const budget_run *r) {
+static char *result_path(const budget *b, const budget_run *run) {
   char name[TABLE_NAME_MAX], *path = NULL;
-  if (asprintf(&path, "%s/%s.json", b->folder, table_cell_name(name, &r->cell)) >= 0) return path;
+  if (asprintf(&path, "%s/%s.json", b->folder, table_cell_name(name, &run->cell)) >= 0) return path;
   cli_fail(NULL, "out of memory");
   return NULL;
 }
@@ -34,43 +34,44 @@ static void put_number(FILE *out, const char *name, double x) {
 }
 
 static void print_result(FILE *out, const void *what) {
-  const budget_run *r = what;
+  const budget_run *run = what;
   char name[TABLE_NAME_MAX];
   fputs("{\n", out);
-  put_text(out, "name", table_cell_name(name, &r->cell));
-  put_text(out, "row", r->cell.row->name);
-  put_text(out, "column", r->cell.column->name);
-  put_text(out, "paper_figure", table_cell_figure(&r->cell));
-  put_number(out, "figure", r->figure);
-  put_text(out, "measure", r->measure);
-  put_number(out, "test_loss", r->test_loss);
-  put_number(out, "seconds", r->seconds);
-  fprintf(out, "  \"steps\": %llu,\n  \"skipped\": %llu,\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)r->steps,
-          (unsigned long long)r->skipped, (unsigned long long)r->digest);
+  put_text(out, "name", table_cell_name(name, &run->cell));
+  put_text(out, "row", run->cell.row->name);
+  put_text(out, "column", run->cell.column->name);
+  put_text(out, "paper_figure", table_cell_figure(&run->cell));
+  put_number(out, "figure", run->figure);
+  put_text(out, "measure", run->measure);
+  put_number(out, "test_loss", run->test_loss);
+  put_number(out, "seconds", run->seconds);
+  fprintf(out, "  \"steps\": %llu,\n  \"skipped\": %llu,\n  \"digest\": \"%016llx\"\n}\n",
+          (unsigned long long)run->steps, (unsigned long long)run->skipped, (unsigned long long)run->digest);
 }
 
 /* Reads the result of a run: one whose file is there is done. */
-static int read_result(const budget *b, budget_run *r) {
-  char *path = result_path(b, r);
-  cli_pairs f;
+static int read_result(const budget *b, budget_run *run) {
+  char *path = result_path(b, run);
+  cli_pairs pairs;
   if (!path) return CLI_BAD;
   int status = cli_own_check(path);
-  if (status == CLI_OK && !b->fresh && cli_pairs_read(&f, path)) {
-    const char *measure = cli_pairs_get(&f, "measure");
-    r->done = measure && cli_pairs_number(&f, "figure", &r->figure) &&
-              cli_pairs_number(&f, "test_loss", &r->test_loss) && cli_pairs_number(&f, "seconds", &r->seconds) &&
-              cli_pairs_whole(&f, "steps", 10, &r->steps) && cli_pairs_whole(&f, "skipped", 10, &r->skipped) &&
-              cli_pairs_whole(&f, "digest", 16, &r->digest) && r->steps == b->row[r->row].steps;
-    if (r->done) snprintf(r->measure, sizeof r->measure, "%s", measure);
-    cli_pairs_free(&f);
+  if (status == CLI_OK && !b->fresh && cli_pairs_read(&pairs, path)) {
+    const char *measure = cli_pairs_get(&pairs, "measure");
+    run->done =
+        measure && cli_pairs_number(&pairs, "figure", &run->figure) &&
+        cli_pairs_number(&pairs, "test_loss", &run->test_loss) && cli_pairs_number(&pairs, "seconds", &run->seconds) &&
+        cli_pairs_whole(&pairs, "steps", 10, &run->steps) && cli_pairs_whole(&pairs, "skipped", 10, &run->skipped) &&
+        cli_pairs_whole(&pairs, "digest", 16, &run->digest) && run->steps == b->row[run->row].steps;
+    if (run->done) snprintf(run->measure, sizeof run->measure, "%s", measure);
+    cli_pairs_free(&pairs);
   }
   free(path);
   return status;
 }
 
-static int write_result(const budget *b, const budget_run *r) {
-  char *path = result_path(b, r);
-  int status = path ? cli_own_text(path, print_result, r) : CLI_BAD;
+static int write_result(const budget *b, const budget_run *run) {
+  char *path = result_path(b, run);
+  int status = path ? cli_own_text(path, print_result, run) : CLI_BAD;
   free(path);
   return status;
 }
@@ -78,8 +79,8 @@ static int write_result(const budget *b, const budget_run *r) {
 /* ---- a run ---- */
 
 /* Takes the figure that the paper has; what the data do not have is another figure, which is named. */
-static void take_figure(budget_run *r, const hu_trainer_seen *seen) {
-  const int paper = r->cell.row->data->figure;
+static void take_figure(budget_run *run, const hu_trainer_seen *seen) {
+  const int paper = run->cell.row->data->figure;
   const struct {
     const char *measure;
     double figure;
@@ -93,9 +94,9 @@ static void take_figure(budget_run *r, const hu_trainer_seen *seen) {
              {"R2", seen->r2, 1}};
   size_t i = 0;
   while (!all[i].here) i++;
-  r->figure = all[i].figure;
-  snprintf(r->measure, sizeof r->measure, "%s", all[i].measure);
-  r->test_loss = seen->loss;
+  run->figure = all[i].figure;
+  snprintf(run->measure, sizeof run->measure, "%s", all[i].measure);
+  run->test_loss = seen->loss;
 }
 
 typedef struct shown {
@@ -104,39 +105,39 @@ typedef struct shown {
   uint64_t before; /* steps of the runs that are done */
 } shown;
 
-static void show(shown *z, const budget_run *r, const hu_trainer_report *x, uint64_t of) {
-  snprintf(z->note, sizeof z->note, "%s, %s  step %llu/%llu  loss %s", r->cell.row->name, r->cell.column->name,
+static void show(shown *z, const budget_run *run, const hu_trainer_report *x, uint64_t of) {
+  snprintf(z->note, sizeof z->note, "%s, %s  step %llu/%llu  loss %s", run->cell.row->name, run->cell.column->name,
            (unsigned long long)x->step, (unsigned long long)of, ROUNDED(x->loss, 4));
   progress_at(&z->bar, z->before + x->step);
 }
 
 /* Makes a run. *ended: 1 where no signal came in between. */
-static int do_run(const budget *b, budget_run *r, shown *z, int *ended) {
-  const budget_row *row = &b->row[r->row];
+static int do_run(const budget *b, budget_run *run, shown *z, int *ended) {
+  const budget_row *row = &b->row[run->row];
   double start = progress_seconds();
   const budget_size size = {row->part, row->steps == row->full_steps ? 0 : row->steps, row->an_epoch, 0};
   hu_trainer_report report = {0};
   hu_trainer_seen seen;
-  hu_trainer *t = budget_begin(b, &r->cell, &size);
-  hu_status s = HU_OK;
-  if (!t) return CLI_BAD;
-  while (s == HU_OK && !interrupt_told() && !hu_trainer_done(t)) {
-    s = hu_trainer_step(t, &report);
-    if (s == HU_OK) show(z, r, &report, row->steps);
+  hu_trainer *trainer = budget_begin(b, &run->cell, &size);
+  hu_status status = HU_OK;
+  if (!trainer) return CLI_BAD;
+  while (status == HU_OK && !interrupt_told() && !hu_trainer_done(trainer)) {
+    status = hu_trainer_step(trainer, &report);
+    if (status == HU_OK) show(z, run, &report, row->steps);
   }
   *ended = !interrupt_told();
-  if (s == HU_OK && *ended) s = hu_trainer_evaluate(t, HU_ON_TEST, &seen);
-  if (s == HU_OK && *ended) {
-    take_figure(r, &seen);
-    r->steps = report.step;
-    r->skipped = report.skipped;
-    r->digest = hu_trainer_digest(t);
-    r->seconds = progress_seconds() - start;
-    r->done = 1;
+  if (status == HU_OK && *ended) status = hu_trainer_evaluate(trainer, HU_ON_TEST, &seen);
+  if (status == HU_OK && *ended) {
+    take_figure(run, &seen);
+    run->steps = report.step;
+    run->skipped = report.skipped;
+    run->digest = hu_trainer_digest(trainer);
+    run->seconds = progress_seconds() - start;
+    run->done = 1;
   }
-  hu_trainer_free(t);
-  if (s != HU_OK) return cli_fail_status(r->cell.row->name, s);
-  return *ended ? write_result(b, r) : CLI_OK;
+  hu_trainer_free(trainer);
+  if (status != HU_OK) return cli_fail_status(run->cell.row->name, status);
+  return *ended ? write_result(b, run) : CLI_OK;
 }
 
 static uint64_t steps_of(const budget *b, int done) {
@@ -156,11 +157,11 @@ int budget_do(budget *b, int *stopped) {
   z.bar.note = z.note;
   z.bar.first = z.before;
   for (size_t i = 0; i < b->runs && status == CLI_OK && ended; i++) {
-    budget_run *r = &b->run[i];
-    if (r->done || !b->row[r->row].steps) continue;
-    status = budget_write_config(b, r);
-    if (status == CLI_OK) status = do_run(b, r, &z, &ended);
-    z.before += b->row[r->row].steps;
+    budget_run *run = &b->run[i];
+    if (run->done || !b->row[run->row].steps) continue;
+    status = budget_write_config(b, run);
+    if (status == CLI_OK) status = do_run(b, run, &z, &ended);
+    z.before += b->row[run->row].steps;
   }
   progress_end(&z.bar);
   *stopped = ended ? 0 : interrupt_told();

@@ -16,22 +16,22 @@ static const char *data_folder(const budget *b) {
 /* ---- files of the user's ---- */
 
 static int sets(const budget *b, const char *key) {
-  for (const char *const *p = b->how->pairs; p && p[0]; p += 2) {
-    if (strcmp(p[0], key) == 0) return 1;
+  for (const char *const *pair = b->how->pairs; pair && pair[0]; pair += 2) {
+    if (strcmp(pair[0], key) == 0) return 1;
   }
   return 0;
 }
 
-static int find_files(const budget *b, const table_data *d) {
+static int find_files(const budget *b, const table_data *data) {
   char path[4096];
-  for (const char *const *file = d->files; *file; file++) {
-    int n = snprintf(path, sizeof path, "%s/%s/%s", data_folder(b), d->folder, *file);
+  for (const char *const *file = data->files; *file; file++) {
+    int n = snprintf(path, sizeof path, "%s/%s/%s", data_folder(b), data->folder, *file);
     if (n < 0 || (size_t)n >= sizeof path) return cli_fail(data_folder(b), "too long a name");
     if (access(path, R_OK) == 0) continue;
     return cli_fail(path,
                     "is missing: %s is to be had from %s; unpack it and name the folder above %s with --data. With "
                     "--stand-in the table is run on other data: %s",
-                    d->name, d->from, d->folder, d->stand_in_is);
+                    data->name, data->from, data->folder, data->stand_in_is);
   }
   return CLI_OK;
 }
@@ -54,7 +54,8 @@ typedef struct taker {
 static int all_keys(const budget *b, const table_cell *x, const budget_size *size, taker to) {
   char text[24];
   int status = table_cell_keys(x, b->how->stand_in, size->part, to.set, to.context);
-  for (const char *const *p = b->how->pairs; p && p[0] && !status; p += 2) status = to.set(to.context, p[0], p[1]);
+  for (const char *const *at = b->how->pairs; at && at[0] && !status; at += 2)
+    status = to.set(to.context, at[0], at[1]);
   if (status || !size->steps) return status;
   uint64_t steps = size->steps, an_epoch = size->an_epoch;
   int whole = an_epoch && steps % an_epoch == 0;
@@ -64,32 +65,32 @@ static int all_keys(const budget *b, const table_cell *x, const budget_size *siz
 
 static int set_key(void *context, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
-  hu_status s = hu_trainer_set(context, key, value, why);
-  return s == HU_OK ? CLI_OK : cli_fail(NULL, "%s", *why ? why : hu_status_text(s));
+  hu_status status = hu_trainer_set(context, key, value, why);
+  return status == HU_OK ? CLI_OK : cli_fail(NULL, "%s", *why ? why : hu_status_text(status));
 }
 
 /* Makes the batch smaller, for timing. */
-static int divide_batch(hu_trainer *t, unsigned long long by) {
+static int divide_batch(hu_trainer *trainer, unsigned long long by) {
   char text[24];
-  unsigned long long batch = strtoull(hu_trainer_get(t, "run.batch"), NULL, 10);
+  unsigned long long batch = strtoull(hu_trainer_get(trainer, "run.batch"), NULL, 10);
   if (by < 2 || batch < 2 * by) return CLI_OK;
   snprintf(text, sizeof text, "%llu", batch / by);
-  return set_key(t, "run.batch", text);
+  return set_key(trainer, "run.batch", text);
 }
 
 hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size) {
   char why[HU_DATA_WHY_MAX] = "", name[TABLE_NAME_MAX];
-  hu_trainer *t = hu_trainer_new();
-  int status = t ? all_keys(b, x, size, (taker){set_key, t}) : cli_fail(NULL, "out of memory");
-  if (status == CLI_OK) status = divide_batch(t, size->divide);
-  if (status == CLI_OK && b->how->threads) status = set_key(t, "run.threads", b->how->threads);
+  hu_trainer *trainer = hu_trainer_new();
+  int status = trainer ? all_keys(b, x, size, (taker){set_key, trainer}) : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) status = divide_batch(trainer, size->divide);
+  if (status == CLI_OK && b->how->threads) status = set_key(trainer, "run.threads", b->how->threads);
   if (status == CLI_OK) {
-    hu_status s = hu_trainer_set_engine(t, b->how->engine);
-    if (s == HU_OK) s = hu_trainer_begin(t, data_folder(b), why);
-    if (s != HU_OK) status = cli_fail(NULL, "%s: %s", table_cell_name(name, x), *why ? why : hu_status_text(s));
+    hu_status error = hu_trainer_set_engine(trainer, b->how->engine);
+    if (error == HU_OK) error = hu_trainer_begin(trainer, data_folder(b), why);
+    if (error != HU_OK) status = cli_fail(NULL, "%s: %s", table_cell_name(name, x), *why ? why : hu_status_text(error));
   }
-  if (status == CLI_OK) return t;
-  hu_trainer_free(t);
+  if (status == CLI_OK) return trainer;
+  hu_trainer_free(trainer);
   return NULL;
 }
 
@@ -118,10 +119,10 @@ static void print_as_run(FILE *out, const void *what) {
   table_keys_print(out, &z);
 }
 
-int budget_write_config(const budget *b, const budget_run *r) {
+int budget_write_config(const budget *b, const budget_run *run) {
   char path[4096], name[TABLE_NAME_MAX];
-  const as_run x = {b, r};
-  int n = snprintf(path, sizeof path, "%s/%s.ini", b->folder, table_cell_name(name, &r->cell));
+  const as_run x = {b, run};
+  int n = snprintf(path, sizeof path, "%s/%s.ini", b->folder, table_cell_name(name, &run->cell));
   if (n < 0 || (size_t)n >= sizeof path) return cli_fail(b->folder, "too long a name");
   return cli_own_text(path, print_as_run, &x);
 }

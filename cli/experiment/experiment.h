@@ -18,7 +18,7 @@ void experiment_print(const experiment_result *x);
 void experiment_print_json(const experiment_result *x);
 void experiment_list_json(void);
 /* Returns 1 if one of the rows has such a number. */
-int experiment_has(const hu_experiment_report *r, double (*number)(const hu_experiment_row *row));
+int experiment_has(const hu_experiment_report *report, double (*number)(const hu_experiment_row *row));
 double experiment_r2(const hu_experiment_row *row);
 double experiment_accuracy(const hu_experiment_row *row);
 double experiment_low(const hu_experiment_row *row); /* NaN: nothing is low, as nothing was promoted */

@@ -22,26 +22,26 @@ static enum curve_axis axis_of(uint8_t axis) {
   return axis == HU_AXIS_LOG2 ? CURVE_LOG2 : axis == HU_AXIS_LOG10 ? CURVE_LOG10 : CURVE_LINEAR;
 }
 
-static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *f) {
-  size_t n = f->count < CURVES_MAX ? f->count : CURVES_MAX;
+static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *figure) {
+  size_t n = figure->count < CURVES_MAX ? figure->count : CURVES_MAX;
   for (size_t i = 0; i < n; i++) {
-    const hu_experiment_series *s = &f->series[i];
-    list[i] = (curve){s->name, s->x, s->y, s->count, 1, s->count <= 20};
+    const hu_experiment_series *series = &figure->series[i];
+    list[i] = (curve){series->name, series->x, series->y, series->count, 1, series->count <= 20};
   }
   return n;
 }
 
-static chart chart_of(const hu_experiment_figure *f, const curve *list, size_t n) {
-  const chart c = {.id = f->name,
-                   .title = f->title,
-                   .text = f->title,
-                   .axis = axis_of(f->y_axis),
+static chart chart_of(const hu_experiment_figure *figure, const curve *list, size_t n) {
+  const chart c = {.id = figure->name,
+                   .title = figure->title,
+                   .text = figure->title,
+                   .axis = axis_of(figure->y_axis),
                    .curves = list,
                    .count = n,
-                   .x_name = f->x,
-                   .y_name = f->y,
-                   .x_axis = axis_of(f->x_axis),
-                   .left_out = f->count - n};
+                   .x_name = figure->x,
+                   .y_name = figure->y,
+                   .x_axis = axis_of(figure->x_axis),
+                   .left_out = figure->count - n};
   return c;
 }
 
@@ -49,52 +49,52 @@ static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smalle
 
 /* Makes counts of shares again, of 2^50 elements. */
 static size_t sets_of(exponents list[EXPONENT_SETS_MAX], uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS],
-                      const hu_experiment_figure *f) {
-  size_t n = f->count < EXPONENT_SETS_MAX ? f->count : EXPONENT_SETS_MAX;
+                      const hu_experiment_figure *figure) {
+  size_t n = figure->count < EXPONENT_SETS_MAX ? figure->count : EXPONENT_SETS_MAX;
   memset(counts, 0, EXPONENT_SETS_MAX * sizeof *counts);
   for (size_t i = 0; i < n; i++) {
-    const hu_experiment_series *s = &f->series[i];
-    counts[i][0] = (uint64_t)ldexp(s->zeros, 50);
-    for (size_t k = 0; k < s->count; k++) counts[i][(int)s->x[k] + 150] = (uint64_t)ldexp(s->y[k], 50);
-    list[i] = (exponents){s->name, counts[i]};
+    const hu_experiment_series *series = &figure->series[i];
+    counts[i][0] = (uint64_t)ldexp(series->zeros, 50);
+    for (size_t k = 0; k < series->count; k++) counts[i][(int)series->x[k] + 150] = (uint64_t)ldexp(series->y[k], 50);
+    list[i] = (exponents){series->name, counts[i]};
   }
   return n;
 }
 
 /* Writes the title, and how many sets of columns are not in the drawing. */
-static const char *bars_title(char text[256], const hu_experiment_figure *f, size_t drawn) {
-  if (f->count == drawn) return f->title;
-  snprintf(text, 256, "%s (%zu more not drawn)", f->title, f->count - drawn);
+static const char *bars_title(char text[256], const hu_experiment_figure *figure, size_t drawn) {
+  if (figure->count == drawn) return figure->title;
+  snprintf(text, 256, "%s (%zu more not drawn)", figure->title, figure->count - drawn);
   return text;
 }
 
-static void draw_figure(FILE *out, const hu_experiment_figure *f) {
+static void draw_figure(FILE *out, const hu_experiment_figure *figure) {
   fputs("<h2>", out);
-  svg_escaped(out, f->title);
+  svg_escaped(out, figure->title);
   fputs("</h2>\n", out);
-  if (f->kind == HU_FIGURE_BARS) {
+  if (figure->kind == HU_FIGURE_BARS) {
     exponents list[EXPONENT_SETS_MAX];
     uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
-    size_t n = sets_of(list, counts, f);
-    exponents_draw(out, f->name, f->title, f->title, list, n, marks, 2);
-    if (f->count > n) fprintf(out, "<p>%zu more not drawn.</p>\n", f->count - n);
+    size_t n = sets_of(list, counts, figure);
+    exponents_draw(out, figure->name, figure->title, figure->title, list, n, marks, 2);
+    if (figure->count > n) fprintf(out, "<p>%zu more not drawn.</p>\n", figure->count - n);
   } else {
     curve list[CURVES_MAX];
-    chart c = chart_of(f, list, curves_of(list, f));
+    chart c = chart_of(figure, list, curves_of(list, figure));
     chart_draw(out, &c);
   }
 }
 
-static int write_figure(const char *path, const hu_experiment_figure *f) {
-  if (f->kind == HU_FIGURE_BARS) {
+static int write_figure(const char *path, const hu_experiment_figure *figure) {
+  if (figure->kind == HU_FIGURE_BARS) {
     exponents list[EXPONENT_SETS_MAX];
     uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
-    size_t n = sets_of(list, counts, f);
+    size_t n = sets_of(list, counts, figure);
     char title[256];
-    return exponents_write(path, bars_title(title, f, n), list, n, marks, 2);
+    return exponents_write(path, bars_title(title, figure, n), list, n, marks, 2);
   }
   curve list[CURVES_MAX];
-  chart c = chart_of(f, list, curves_of(list, f));
+  chart c = chart_of(figure, list, curves_of(list, figure));
   return chart_write(path, &c);
 }
 
@@ -133,10 +133,10 @@ static void head(FILE *out, const char *text) {
   fputs("</th>", out);
 }
 
-static void page_rows(FILE *out, const hu_experiment_report *r) {
-  int accuracy = experiment_has(r, experiment_accuracy), r2 = experiment_has(r, experiment_r2);
-  int low = experiment_has(r, experiment_low);
-  if (!r->rows) return;
+static void page_rows(FILE *out, const hu_experiment_report *report) {
+  int accuracy = experiment_has(report, experiment_accuracy), r2 = experiment_has(report, experiment_r2);
+  int low = experiment_has(report, experiment_low);
+  if (!report->rows) return;
   fputs("<h2>Runs</h2>\n<div class=\"wide\"><table><thead><tr>", out);
   head(out, "run");
   head(out, "loss");
@@ -150,8 +150,8 @@ static void page_rows(FILE *out, const hu_experiment_report *r) {
   if (low) head(out, "promoted");
   head(out, "weights");
   fputs("</tr></thead><tbody>\n", out);
-  for (size_t i = 0; i < r->rows; i++) {
-    const hu_experiment_row *x = &r->row[i];
+  for (size_t i = 0; i < report->rows; i++) {
+    const hu_experiment_row *x = &report->row[i];
     fputs("<tr>", out);
     text_cell(out, x->name);
     mean_cell(out, x, x->loss, x->loss_deviation);
@@ -170,25 +170,25 @@ static void page_rows(FILE *out, const hu_experiment_report *r) {
       "the loss. Lost: share of the weight updates that left the weight as it was. Weights: digest of their bits, "
       "the same on every machine.",
       out);
-  if (r->row[0].seeds > 1)
+  if (report->row[0].seeds > 1)
     fprintf(out,
             " Means and standard deviations of %zu seeds; steps, skipped, promoted and weights are those of the first "
             "seed, and so are the drawings.",
-            r->row[0].seeds);
+            report->row[0].seeds);
   fputs("</p>\n", out);
 }
 
-static void page_table(FILE *out, const hu_experiment_table *t) {
+static void page_table(FILE *out, const hu_experiment_table *table) {
   fputs("<h2>", out);
-  svg_escaped(out, t->title);
+  svg_escaped(out, table->title);
   fputs("</h2>\n<div class=\"wide\"><table><thead><tr><th></th>", out);
-  for (size_t j = 0; j < t->cols; j++) head(out, t->col_name[j]);
+  for (size_t j = 0; j < table->cols; j++) head(out, table->col_name[j]);
   fputs("</tr></thead><tbody>\n", out);
-  for (size_t i = 0; i < t->rows; i++) {
+  for (size_t i = 0; i < table->rows; i++) {
     fputs("<tr>", out);
-    text_cell(out, t->row_name[i]);
-    for (size_t j = 0; j < t->cols; j++) {
-      double x = t->cell[i * t->cols + j];
+    text_cell(out, table->row_name[i]);
+    for (size_t j = 0; j < table->cols; j++) {
+      double x = table->cell[i * table->cols + j];
       text_cell(out, isnan(x) ? "\xe2\x80\x93" : ROUNDED(x, 6));
     }
     fputs("</tr>\n", out);
@@ -196,34 +196,34 @@ static void page_table(FILE *out, const hu_experiment_table *t) {
   fputs("</tbody></table></div>\n", out);
 }
 
-static void page_claims(FILE *out, const hu_experiment_report *r) {
+static void page_claims(FILE *out, const hu_experiment_report *report) {
   fputs("<h2>Claims</h2>\n<ul>\n", out);
-  for (size_t i = 0; i < r->claims; i++) {
-    fprintf(out, "<li><strong>%s</strong> ", r->claim[i].holds ? "\xe2\x9c\x93 holds:" : "\xe2\x9c\x97 fails:");
-    svg_escaped(out, r->claim[i].text);
+  for (size_t i = 0; i < report->claims; i++) {
+    fprintf(out, "<li><strong>%s</strong> ", report->claim[i].holds ? "\xe2\x9c\x93 holds:" : "\xe2\x9c\x97 fails:");
+    svg_escaped(out, report->claim[i].text);
     fputs("</li>\n", out);
   }
   fputs("</ul>\n", out);
 }
 
-static void page_keys(FILE *out, const hu_experiment_report *r) {
+static void page_keys(FILE *out, const hu_experiment_report *report) {
   int any = 0;
-  for (size_t i = 0; i < r->rows; i++) any |= r->row[i].keys != NULL;
+  for (size_t i = 0; i < report->rows; i++) any |= report->row[i].keys != NULL;
   if (!any) return;
   fputs("<h2>Keys of each run that are not at their defaults</h2>\n", out);
-  for (size_t i = 0; i < r->rows; i++) {
-    if (!r->row[i].keys) continue;
+  for (size_t i = 0; i < report->rows; i++) {
+    if (!report->row[i].keys) continue;
     fputs("<details><summary>", out);
-    svg_escaped(out, r->row[i].name);
+    svg_escaped(out, report->row[i].name);
     fputs("</summary>", out);
-    page_pre(out, r->row[i].keys);
+    page_pre(out, report->row[i].keys);
     fputs("</details>\n", out);
   }
 }
 
 static void page(FILE *out, const void *what) {
   const experiment_result *x = what;
-  const hu_experiment_report *r = x->report;
+  const hu_experiment_report *report = x->report;
   page_open(out, x->what.name);
   fputs("<h1>", out);
   svg_escaped(out, x->what.shows);
@@ -232,30 +232,30 @@ static void page(FILE *out, const void *what) {
   fputs(", ", out);
   svg_escaped(out, x->what.figure);
   fprintf(out, ". <code>halfulp experiment %s</code>, halfulp %s.</p>\n<dl>\n", x->what.name, HU_VERSION_STRING);
-  page_card(out, "claims that hold", "%zu of %zu", r->held, r->claims);
-  page_card(out, "runs", "%zu", r->rows);
+  page_card(out, "claims that hold", "%zu of %zu", report->held, report->claims);
+  page_card(out, "runs", "%zu", report->rows);
   page_card(out, "seconds", "%.1f", x->seconds);
   fputs("</dl>\n<p>Expected: ", out);
   svg_escaped(out, x->what.expected);
   fputs(".</p>\n", out);
-  page_claims(out, r);
-  page_rows(out, r);
-  for (size_t i = 0; i < r->tables; i++) page_table(out, &r->table[i]);
-  for (size_t i = 0; i < r->figures; i++) draw_figure(out, &r->figure[i]);
-  page_keys(out, r);
+  page_claims(out, report);
+  page_rows(out, report);
+  for (size_t i = 0; i < report->tables; i++) page_table(out, &report->table[i]);
+  for (size_t i = 0; i < report->figures; i++) draw_figure(out, &report->figure[i]);
+  page_keys(out, report);
   page_close(out, "");
 }
 
 /* ---- numbers ---- */
 
 static void rows_csv(FILE *out, const void *what) {
-  const hu_experiment_report *r = ((const experiment_result *)what)->report;
+  const hu_experiment_report *report = ((const experiment_result *)what)->report;
   fputs(
       "run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest,seeds,loss_deviation,"
       "test_loss_deviation,accuracy_deviation,r2_deviation\n",
       out);
-  for (size_t i = 0; i < r->rows; i++) {
-    const hu_experiment_row *x = &r->row[i];
+  for (size_t i = 0; i < report->rows; i++) {
+    const hu_experiment_row *x = &report->row[i];
     csv_text(out, x->name);
     csv_number(out, x->loss);
     csv_number(out, x->test_loss);
@@ -275,26 +275,26 @@ static void rows_csv(FILE *out, const void *what) {
 }
 
 static void series_csv(FILE *out, const void *what) {
-  const hu_experiment_report *r = ((const experiment_result *)what)->report;
+  const hu_experiment_report *report = ((const experiment_result *)what)->report;
   fputs("figure,series,x,y\n", out);
-  for (size_t i = 0; i < r->figures; i++) {
-    const hu_experiment_figure *f = &r->figure[i];
-    for (size_t k = 0; k < f->count; k++) {
-      const hu_experiment_series *s = &f->series[k];
-      for (size_t j = 0; j < s->count; j++) {
-        csv_text(out, f->name);
+  for (size_t i = 0; i < report->figures; i++) {
+    const hu_experiment_figure *figure = &report->figure[i];
+    for (size_t k = 0; k < figure->count; k++) {
+      const hu_experiment_series *series = &figure->series[k];
+      for (size_t j = 0; j < series->count; j++) {
+        csv_text(out, figure->name);
         fputc(',', out);
-        csv_text(out, s->name);
-        csv_number(out, s->x[j]);
-        csv_number(out, s->y[j]);
+        csv_text(out, series->name);
+        csv_number(out, series->x[j]);
+        csv_number(out, series->y[j]);
         fputc('\n', out);
       }
-      if (f->kind != HU_FIGURE_BARS) continue;
-      csv_text(out, f->name); /* zeros have the exponent -inf */
+      if (figure->kind != HU_FIGURE_BARS) continue;
+      csv_text(out, figure->name); /* zeros have the exponent -inf */
       fputc(',', out);
-      csv_text(out, s->name);
+      csv_text(out, series->name);
       fprintf(out, ",-inf");
-      csv_number(out, s->zeros);
+      csv_number(out, series->zeros);
       fputc('\n', out);
     }
   }

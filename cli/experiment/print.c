@@ -11,9 +11,9 @@ double experiment_r2(const hu_experiment_row *row) { return row->r2; }
 double experiment_accuracy(const hu_experiment_row *row) { return row->accuracy; }
 double experiment_low(const hu_experiment_row *row) { return row->low > 0 || row->promoted ? row->low : (double)NAN; }
 
-int experiment_has(const hu_experiment_report *r, double (*number)(const hu_experiment_row *row)) {
-  for (size_t i = 0; i < r->rows; i++) {
-    if (!isnan(number(&r->row[i]))) return 1;
+int experiment_has(const hu_experiment_report *report, double (*number)(const hu_experiment_row *row)) {
+  for (size_t i = 0; i < report->rows; i++) {
+    if (!isnan(number(&report->row[i]))) return 1;
   }
   return 0;
 }
@@ -28,11 +28,11 @@ static void cell(int width, int digits, double x) {
   }
 }
 
-static int name_width(const hu_experiment_report *r) {
+static int name_width(const hu_experiment_report *report) {
   size_t z = 24;
-  for (size_t i = 0; i < r->rows; i++) {
+  for (size_t i = 0; i < report->rows; i++) {
     size_t n = 0;
-    while (r->row[i].name[n]) n++;
+    while (report->row[i].name[n]) n++;
     if (n > z) z = n;
   }
   return (int)z;
@@ -43,25 +43,25 @@ static void deviation(const hu_experiment_row *row, double x) {
   if (row->seeds > 1) cell(7, 4, x);
 }
 
-static void heading(const hu_experiment_report *r, int width, const char *text) {
+static void heading(const hu_experiment_report *report, int width, const char *text) {
   printf(" %*s", width, text);
-  if (r->row[0].seeds > 1) printf(" %7s", "+-");
+  if (report->row[0].seeds > 1) printf(" %7s", "+-");
 }
 
-static void print_rows(const hu_experiment_report *r) {
-  int accuracy = experiment_has(r, experiment_accuracy), r2 = experiment_has(r, experiment_r2);
-  int low = experiment_has(r, experiment_low), width = name_width(r);
-  if (!r->rows) return;
+static void print_rows(const hu_experiment_report *report) {
+  int accuracy = experiment_has(report, experiment_accuracy), r2 = experiment_has(report, experiment_r2);
+  int low = experiment_has(report, experiment_low), width = name_width(report);
+  if (!report->rows) return;
   printf("%-*s", width, "run");
-  heading(r, 10, "loss");
-  heading(r, 10, "test loss");
-  if (accuracy) heading(r, 8, "accuracy");
-  if (r2) heading(r, 8, "R2");
+  heading(report, 10, "loss");
+  heading(report, 10, "test loss");
+  if (accuracy) heading(report, 8, "accuracy");
+  if (r2) heading(report, 8, "R2");
   printf(" %7s %7s", "skipped", "lost");
   if (low) printf(" %7s %8s", "low", "promoted");
   printf("  %-16s\n", "weights");
-  for (size_t i = 0; i < r->rows; i++) {
-    const hu_experiment_row *x = &r->row[i];
+  for (size_t i = 0; i < report->rows; i++) {
+    const hu_experiment_row *x = &report->row[i];
     printf("%-*s", width, x->name);
     cell(10, 4, x->loss);
     deviation(x, x->loss_deviation);
@@ -77,29 +77,30 @@ static void print_rows(const hu_experiment_report *r) {
     if (low) printf(" %8zu", x->promoted);
     printf("  %016llx\n", (unsigned long long)x->digest);
   }
-  if (r->row[0].seeds > 1)
+  if (report->row[0].seeds > 1)
     printf("\nmeans and standard deviations of %zu seeds; skipped%s and weights are those of the first seed\n",
-           r->row[0].seeds, low ? ", promoted" : "");
+           report->row[0].seeds, low ? ", promoted" : "");
 }
 
-static void print_table(const hu_experiment_table *t) {
-  printf("\n%s\n%-32s", t->title, "");
-  for (size_t j = 0; j < t->cols; j++) printf(" %18s", t->col_name[j]);
+static void print_table(const hu_experiment_table *table) {
+  printf("\n%s\n%-32s", table->title, "");
+  for (size_t j = 0; j < table->cols; j++) printf(" %18s", table->col_name[j]);
   putchar('\n');
-  for (size_t i = 0; i < t->rows; i++) {
-    printf("%-32s", t->row_name[i]);
-    for (size_t j = 0; j < t->cols; j++) printf(" %18.6g", t->cell[i * t->cols + j]);
+  for (size_t i = 0; i < table->rows; i++) {
+    printf("%-32s", table->row_name[i]);
+    for (size_t j = 0; j < table->cols; j++) printf(" %18.6g", table->cell[i * table->cols + j]);
     putchar('\n');
   }
 }
 
 void experiment_print(const experiment_result *x) {
-  const hu_experiment_report *r = x->report;
+  const hu_experiment_report *report = x->report;
   printf("%s\n%s, %s\n\n", x->what.shows, x->what.source, x->what.figure);
-  print_rows(r);
-  for (size_t i = 0; i < r->tables; i++) print_table(&r->table[i]);
+  print_rows(report);
+  for (size_t i = 0; i < report->tables; i++) print_table(&report->table[i]);
   putchar('\n');
-  for (size_t i = 0; i < r->claims; i++) printf("%s: %s\n", r->claim[i].holds ? "holds" : "FAILS", r->claim[i].text);
+  for (size_t i = 0; i < report->claims; i++)
+    printf("%s: %s\n", report->claim[i].holds ? "holds" : "FAILS", report->claim[i].text);
 }
 
 /* ---- for machines ---- */
@@ -114,23 +115,23 @@ static void number_field(const char *name, double x) {
   cli_json_known(stdout, x);
 }
 
-static void print_entry(const hu_experiment *e) {
+static void print_entry(const hu_experiment *experiment) {
   printf("{\"id\": ");
-  cli_json_string(stdout, e->name);
-  text_field("source", e->source);
-  text_field("figure", e->figure);
-  text_field("shows", e->shows);
-  text_field("expected", e->expected);
-  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s, \"seeded\": %s", e->seconds, e->runs,
-         e->quick ? "true" : "false", e->seeded ? "true" : "false");
+  cli_json_string(stdout, experiment->name);
+  text_field("source", experiment->source);
+  text_field("figure", experiment->figure);
+  text_field("shows", experiment->shows);
+  text_field("expected", experiment->expected);
+  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s, \"seeded\": %s", experiment->seconds, experiment->runs,
+         experiment->quick ? "true" : "false", experiment->seeded ? "true" : "false");
 }
 
 void experiment_list_json(void) {
   putchar('[');
   for (size_t i = 0; i < hu_experiment_count(); i++) {
-    hu_experiment e = hu_experiment_at(i);
+    hu_experiment experiment = hu_experiment_at(i);
     printf("%s\n  ", i ? "," : "");
-    print_entry(&e);
+    print_entry(&experiment);
     putchar('}');
   }
   printf("\n]\n");
@@ -166,38 +167,38 @@ static void json_numbers(const char *name, const double *x, size_t n) {
   putchar(']');
 }
 
-static void json_figure(const hu_experiment_figure *f) {
+static void json_figure(const hu_experiment_figure *figure) {
   printf("{\"name\": ");
-  cli_json_string(stdout, f->name);
-  text_field("title", f->title);
-  text_field("x", f->x);
-  text_field("y", f->y);
+  cli_json_string(stdout, figure->name);
+  text_field("title", figure->title);
+  text_field("x", figure->x);
+  text_field("y", figure->y);
   printf(", \"series\": [");
-  for (size_t i = 0; i < f->count; i++) {
-    const hu_experiment_series *s = &f->series[i];
+  for (size_t i = 0; i < figure->count; i++) {
+    const hu_experiment_series *series = &figure->series[i];
     printf("%s\n    {\"name\": ", i ? "," : "");
-    cli_json_string(stdout, s->name);
-    if (f->kind == HU_FIGURE_BARS) number_field("zeros", s->zeros);
-    json_numbers("x", s->x, s->count);
-    json_numbers("y", s->y, s->count);
+    cli_json_string(stdout, series->name);
+    if (figure->kind == HU_FIGURE_BARS) number_field("zeros", series->zeros);
+    json_numbers("x", series->x, series->count);
+    json_numbers("y", series->y, series->count);
     putchar('}');
   }
   printf("]}");
 }
 
-static void json_table(const hu_experiment_table *t) {
+static void json_table(const hu_experiment_table *table) {
   printf("{\"title\": ");
-  cli_json_string(stdout, t->title);
+  cli_json_string(stdout, table->title);
   printf(", \"columns\": [");
-  for (size_t j = 0; j < t->cols; j++) {
+  for (size_t j = 0; j < table->cols; j++) {
     if (j) printf(", ");
-    cli_json_string(stdout, t->col_name[j]);
+    cli_json_string(stdout, table->col_name[j]);
   }
   printf("], \"rows\": [");
-  for (size_t i = 0; i < t->rows; i++) {
+  for (size_t i = 0; i < table->rows; i++) {
     printf("%s{\"name\": ", i ? ", " : "");
-    cli_json_string(stdout, t->row_name[i]);
-    json_numbers("cells", &t->cell[i * t->cols], t->cols);
+    cli_json_string(stdout, table->row_name[i]);
+    json_numbers("cells", &table->cell[i * table->cols], table->cols);
     putchar('}');
   }
   printf("]}");
@@ -221,12 +222,12 @@ static void json_claim(const hu_experiment_claim *c) {
 }
 
 void experiment_print_json(const experiment_result *x) {
-  const hu_experiment_report *r = x->report;
+  const hu_experiment_report *report = x->report;
   print_entry(&x->what);
   number_field("took", x->seconds);
-  LIST("rows", r->rows, json_row(&r->row[i]));
-  LIST("claims", r->claims, json_claim(&r->claim[i]));
-  LIST("tables", r->tables, json_table(&r->table[i]));
-  LIST("figures", r->figures, json_figure(&r->figure[i]));
+  LIST("rows", report->rows, json_row(&report->row[i]));
+  LIST("claims", report->claims, json_claim(&report->claim[i]));
+  LIST("tables", report->tables, json_table(&report->table[i]));
+  LIST("figures", report->figures, json_figure(&report->figure[i]));
   putchar('}');
 }

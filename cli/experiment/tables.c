@@ -17,8 +17,8 @@ static const paper_table *const tables[] = {
 size_t table_count(void) { return TABLE_COUNT(tables); }
 const paper_table *table_at(size_t i) { return tables[i]; }
 
-int table_has(const paper_table *t, const table_row *row, size_t column) {
-  return column < t->columns && row->figure[column] != NULL;
+int table_has(const paper_table *table, const table_row *row, size_t column) {
+  return column < table->columns && row->figure[column] != NULL;
 }
 
 const char *table_cell_figure(const table_cell *x) { return x->row->figure[x->column - x->table->column]; }
@@ -28,7 +28,7 @@ const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x) {
   const char *name = x->table->name;
   const char *word = strlen(name) < 3 ? "table" : "";
   snprintf(text, TABLE_NAME_MAX, "%s-%s%s-%s-%s", x->table->paper, word, name, x->row->slug, x->column->slug);
-  for (char *p = text; *p; p++) *p = (char)tolower((unsigned char)*p);
+  for (char *at = text; *at; at++) *at = (char)tolower((unsigned char)*at);
   return text;
 }
 
@@ -49,22 +49,22 @@ typedef struct setter {
   void *context;
 } setter;
 
-static int set_pairs(const setter *s, const char *const *pairs) {
+static int set_pairs(const setter *sink, const char *const *pairs) {
   int status = 0;
-  for (; pairs && pairs[0] && !status; pairs += 2) status = s->set(s->context, pairs[0], pairs[1]);
+  for (; pairs && pairs[0] && !status; pairs += 2) status = sink->set(sink->context, pairs[0], pairs[1]);
   return status;
 }
 
 int table_cell_keys(const table_cell *x, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context) {
   char net[TABLE_NET_MAX];
-  const setter s = {set, context};
+  const setter sink = {set, context};
   const char *const model[] = {"model.net", table_net(net, x->row, part), NULL};
   const char *const *all[] = {x->row->data->pairs, model,
                               x->table->pairs,     x->row->pairs,
                               x->column->pairs,    stand_in ? x->row->data->stand_in : NULL};
   int status = 0;
-  for (size_t i = 0; i < TABLE_COUNT(all) && !status; i++) status = set_pairs(&s, all[i]);
+  for (size_t i = 0; i < TABLE_COUNT(all) && !status; i++) status = set_pairs(&sink, all[i]);
   return status;
 }
 

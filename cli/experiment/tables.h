@@ -91,7 +91,7 @@ const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x);
 /* Returns what the paper prints; "" if nothing. */
 const char *table_cell_figure(const table_cell *x);
 /* Returns 1 if the paper has this cell. */
-int table_has(const paper_table *t, const table_row *row, size_t column);
+int table_has(const paper_table *table, const table_row *row, size_t column);
 /* Writes the network with `part` of the paper's width (1, 0.5, 0.25). */
 const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double part);
 /* Returns 1 if there is a narrower one. */

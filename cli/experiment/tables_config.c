@@ -37,11 +37,11 @@ static void say_figure(char *text, size_t size, const table_cell *x) {
 }
 
 static void say_data(char *text, size_t size, const table_cell *x) {
-  const table_data *d = x->row->data;
+  const table_data *data = x->row->data;
   snprintf(text, size,
            "Data: %s, %s, as its archive unpacks: the folder %s beside this file, or in the folder that --data names. "
            "They are no part of halfulp.",
-           d->name, d->from, d->folder);
+           data->name, data->from, data->folder);
 }
 
 static void say_time(char *text, size_t size, const table_cell *x) {
@@ -57,22 +57,22 @@ static void say_time(char *text, size_t size, const table_cell *x) {
 
 static void head(FILE *out, const table_cell *x) {
   char text[1200];
-  const paper_table *t = x->table;
-  snprintf(text, sizeof text, "%s, %s: %s.", t->source, t->place, t->title);
+  const paper_table *table = x->table;
+  snprintf(text, sizeof text, "%s, %s: %s.", table->source, table->place, table->title);
   comment(out, text);
   say_figure(text, sizeof text, x);
   comment(out, text);
-  if (t->other_data) {
-    snprintf(text, sizeof text, "Other data: %s.", t->other_data);
+  if (table->other_data) {
+    snprintf(text, sizeof text, "Other data: %s.", table->other_data);
     comment(out, text);
   }
   say_data(text, sizeof text, x);
   comment(out, text);
   say_time(text, sizeof text, x);
   comment(out, text);
-  if (t->chosen) comment(out, t->chosen);
+  if (table->chosen) comment(out, table->chosen);
   if (x->row->chosen) comment(out, x->row->chosen);
-  snprintf(text, sizeof text, "`halfulp experiment --paper %s --configs FOLDER` writes this file.", t->paper);
+  snprintf(text, sizeof text, "`halfulp experiment --paper %s --configs FOLDER` writes this file.", table->paper);
   comment(out, text);
 }
 
@@ -151,10 +151,11 @@ static int write_cell(const char *folder, const table_cell *x) {
 int table_write_configs(const char *folder, const char *paper) {
   int status = CLI_OK;
   for (size_t i = 0; i < table_count(); i++) {
-    const paper_table *t = table_at(i);
-    for (size_t k = 0; k < t->rows * t->columns && status == CLI_OK; k++) {
-      const table_cell x = {t, &t->row[k / t->columns], &t->column[k % t->columns]};
-      if (strcmp(t->paper, paper) == 0 && table_has(t, x.row, k % t->columns)) status = write_cell(folder, &x);
+    const paper_table *table = table_at(i);
+    for (size_t k = 0; k < table->rows * table->columns && status == CLI_OK; k++) {
+      const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+      if (strcmp(table->paper, paper) == 0 && table_has(table, x.row, k % table->columns))
+        status = write_cell(folder, &x);
     }
   }
   return status;

@@ -116,9 +116,9 @@ static int read_size(void *context, const char *key, const char *value) {
 
 table_size table_full_size(const table_cell *x) {
   sizes z = {1, 0};
-  const table_data *d = x->row->data;
+  const table_data *data = x->row->data;
   (void)table_cell_keys(x, 0, 1, read_size, &z);
-  double steps = (double)(d->count / z.batch * z.epochs), step = table_step_seconds(x);
-  double seen = ceil((double)d->test / (double)z.batch) * table_seeing(x->row);
+  double steps = (double)(data->count / z.batch * z.epochs), step = table_step_seconds(x);
+  double seen = ceil((double)data->test / (double)z.batch) * table_seeing(x->row);
   return (table_size){steps, (steps + seen) * step, z.batch, z.epochs};
 }

@@ -46,69 +46,70 @@ static const char *value(char text[VALUE_MAX], hu_traced x) {
   return text;
 }
 
-static int changed(const hu_trace_step *s) {
-  hu_traced x = shortened(s->exact), z = shortened(s->z);
+static int changed(const hu_trace_step *step) {
+  hu_traced x = shortened(step->exact), z = shortened(step->z);
   if (x.kind != z.kind) return 1;
   return x.kind == HU_TRACE_FINITE &&
          (x.more || x.sign != z.sign || x.significand != z.significand || x.exponent != z.exponent);
 }
 
-static const char *products(char text[PRODUCTS_MAX], const hu_trace_step *s) {
-  if (s->k == HU_TRACE_NO_PRODUCT)
-    snprintf(text, PRODUCTS_MAX, "%s", s->kind == HU_TRACE_TERM ? "C" : "");
-  else if (s->past - s->k == 1)
-    snprintf(text, PRODUCTS_MAX, "product %" PRIu64, s->k);
+static const char *products(char text[PRODUCTS_MAX], const hu_trace_step *step) {
+  if (step->k == HU_TRACE_NO_PRODUCT)
+    snprintf(text, PRODUCTS_MAX, "%s", step->kind == HU_TRACE_TERM ? "C" : "");
+  else if (step->past - step->k == 1)
+    snprintf(text, PRODUCTS_MAX, "product %" PRIu64, step->k);
   else
-    snprintf(text, PRODUCTS_MAX, "products %" PRIu64 " to %" PRIu64, s->k, s->past - 1);
+    snprintf(text, PRODUCTS_MAX, "products %" PRIu64 " to %" PRIu64, step->k, step->past - 1);
   return text;
 }
 
 /* ---- lines ---- */
 
-static int has_factors(const hu_trace_step *s) {
-  return s->kind != HU_TRACE_TERM || s->x.kind != HU_TRACE_ZERO || s->y.kind != HU_TRACE_ZERO;
+static int has_factors(const hu_trace_step *step) {
+  return step->kind != HU_TRACE_TERM || step->x.kind != HU_TRACE_ZERO || step->y.kind != HU_TRACE_ZERO;
 }
 
 /* Prints what the operation is formed of: "0.5 * 3 + 1 = ". */
-static void print_operation(const hu_trace_step *s) {
+static void print_operation(const hu_trace_step *step) {
   char x[VALUE_MAX], y[VALUE_MAX], c[VALUE_MAX];
-  if (s->kind == HU_TRACE_ADD)
-    printf("%s + %s = ", value(x, s->x), value(y, s->y));
-  else if (s->kind == HU_TRACE_FMA)
-    printf("%s * %s + %s = ", value(x, s->x), value(y, s->y), value(c, s->c));
-  else if (s->kind == HU_TRACE_MUL || (s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && has_factors(s)))
-    printf("%s * %s = ", value(x, s->x), value(y, s->y));
+  if (step->kind == HU_TRACE_ADD)
+    printf("%s + %s = ", value(x, step->x), value(y, step->y));
+  else if (step->kind == HU_TRACE_FMA)
+    printf("%s * %s + %s = ", value(x, step->x), value(y, step->y), value(c, step->c));
+  else if (step->kind == HU_TRACE_MUL ||
+           (step->kind == HU_TRACE_TERM && step->k != HU_TRACE_NO_PRODUCT && has_factors(step)))
+    printf("%s * %s = ", value(x, step->x), value(y, step->y));
 }
 
-static void print_element(const hu_trace_step *s) {
+static void print_element(const hu_trace_step *step) {
   char name[CLI_NAME_MAX];
   hu_element none;
   memset(&none, 0, sizeof none);
-  if (memcmp(&none, &s->element, sizeof none) != 0) printf(" in %s", cli_element_name(name, s->element));
+  if (memcmp(&none, &step->element, sizeof none) != 0) printf(" in %s", cli_element_name(name, step->element));
 }
 
-static void print_rounding(const hu_trace_step *s) {
+static void print_rounding(const hu_trace_step *step) {
   char exact[VALUE_MAX], z[VALUE_MAX];
-  int cut = s->kind == HU_TRACE_TERM || s->kind == HU_TRACE_CUT;
-  print_operation(s);
-  printf("%s", value(exact, s->exact));
-  if (changed(s)) printf(", %s %s", cut ? "cut to" : "rounded to", value(z, s->z));
-  print_element(s);
-  if (s->random) printf(" (R = 0x%x)", (unsigned)s->random);
+  int cut = step->kind == HU_TRACE_TERM || step->kind == HU_TRACE_CUT;
+  print_operation(step);
+  printf("%s", value(exact, step->exact));
+  if (changed(step)) printf(", %s %s", cut ? "cut to" : "rounded to", value(z, step->z));
+  print_element(step);
+  if (step->random) printf(" (R = 0x%x)", (unsigned)step->random);
 }
 
-static void print_line(const hu_trace_step *s) {
+static void print_line(const hu_trace_step *step) {
   char text[PRODUCTS_MAX];
-  const char *kind = s->kind == HU_TRACE_LAST ? "result" : kinds[s->kind];
-  if (s->kind < HU_TRACE_ALIGN) {
-    printf("  %-7s %s\n", kind, products(text, s));
+  const char *kind = step->kind == HU_TRACE_LAST ? "result" : kinds[step->kind];
+  if (step->kind < HU_TRACE_ALIGN) {
+    printf("  %-7s %s\n", kind, products(text, step));
     return;
   }
-  printf("  %-7s %-18s ", kind, products(text, s));
-  if (s->kind == HU_TRACE_ALIGN)
-    printf("to 2^%d; the last digit kept is 2^%d", s->top, s->unit);
+  printf("  %-7s %-18s ", kind, products(text, step));
+  if (step->kind == HU_TRACE_ALIGN)
+    printf("to 2^%d; the last digit kept is 2^%d", step->top, step->unit);
   else
-    print_rounding(s);
+    print_rounding(step);
   putchar('\n');
 }
 
@@ -124,42 +125,42 @@ static void json_number(const char *key, hu_traced x) {
     printf("\"%s\"", number_hex_parts(text, x.sign, x.significand, x.exponent));
 }
 
-static void json_step(const hu_trace_step *s, int first) {
+static void json_step(const hu_trace_step *step, int first) {
   char name[CLI_NAME_MAX];
   hu_element none;
   memset(&none, 0, sizeof none);
-  printf("%s\n  {\"step\": \"%s\"", first ? "" : ",", kinds[s->kind]);
-  if (s->k != HU_TRACE_NO_PRODUCT) printf(", \"first\": %" PRIu64 ", \"past\": %" PRIu64, s->k, s->past);
-  if (s->kind >= HU_TRACE_ALIGN && s->kind <= HU_TRACE_CUT && s->unit | s->top)
-    printf(", \"top\": %d, \"unit\": %d", s->top, s->unit);
-  if (s->kind > HU_TRACE_ALIGN) {
-    int factors = s->kind >= HU_TRACE_MUL && s->kind <= HU_TRACE_FMA;
-    if (factors || (s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && has_factors(s))) {
-      json_number("x", s->x);
-      json_number("y", s->y);
+  printf("%s\n  {\"step\": \"%s\"", first ? "" : ",", kinds[step->kind]);
+  if (step->k != HU_TRACE_NO_PRODUCT) printf(", \"first\": %" PRIu64 ", \"past\": %" PRIu64, step->k, step->past);
+  if (step->kind >= HU_TRACE_ALIGN && step->kind <= HU_TRACE_CUT && step->unit | step->top)
+    printf(", \"top\": %d, \"unit\": %d", step->top, step->unit);
+  if (step->kind > HU_TRACE_ALIGN) {
+    int factors = step->kind >= HU_TRACE_MUL && step->kind <= HU_TRACE_FMA;
+    if (factors || (step->kind == HU_TRACE_TERM && step->k != HU_TRACE_NO_PRODUCT && has_factors(step))) {
+      json_number("x", step->x);
+      json_number("y", step->y);
     }
-    if (s->kind == HU_TRACE_FMA) json_number("c", s->c);
-    json_number("exact", s->exact);
-    if (s->exact.more) printf(", \"exact_is_cut\": true");
-    json_number("result", s->z);
-    if (memcmp(&none, &s->element, sizeof none) != 0)
-      printf(", \"format\": \"%s\"", cli_element_name(name, s->element));
-    if (s->random) printf(", \"random\": \"0x%x\"", (unsigned)s->random);
+    if (step->kind == HU_TRACE_FMA) json_number("c", step->c);
+    json_number("exact", step->exact);
+    if (step->exact.more) printf(", \"exact_is_cut\": true");
+    json_number("result", step->z);
+    if (memcmp(&none, &step->element, sizeof none) != 0)
+      printf(", \"format\": \"%s\"", cli_element_name(name, step->element));
+    if (step->random) printf(", \"random\": \"0x%x\"", (unsigned)step->random);
   }
   putchar('}');
 }
 
-static int fills_up(const dot_steps *steps, const hu_trace_step *s) {
-  return s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && s->k >= steps->given &&
-         s->exact.kind == HU_TRACE_ZERO;
+static int fills_up(const dot_steps *steps, const hu_trace_step *step) {
+  return step->kind == HU_TRACE_TERM && step->k != HU_TRACE_NO_PRODUCT && step->k >= steps->given &&
+         step->exact.kind == HU_TRACE_ZERO;
 }
 
-void dot_steps_print(void *context, const hu_trace_step *s) {
+void dot_steps_print(void *context, const hu_trace_step *step) {
   dot_steps *steps = context;
   int first = steps->count++ == 0;
-  steps->lost += s->kind > HU_TRACE_ALIGN && changed(s);
+  steps->lost += step->kind > HU_TRACE_ALIGN && changed(step);
   if (steps->json)
-    json_step(s, first);
-  else if (!fills_up(steps, s))
-    print_line(s);
+    json_step(step, first);
+  else if (!fills_up(steps, step))
+    print_line(step);
 }

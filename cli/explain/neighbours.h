@@ -20,14 +20,14 @@ typedef struct neighbours {
 } neighbours;
 
 /* Returns the neighbours of x, which is finite and not 0. */
-neighbours neighbours_of(hu_format f, double x);
+neighbours neighbours_of(hu_format format, double x);
 /* Returns the sign of fraction - 1/2, compared exactly. */
-int neighbours_half(const neighbours *p);
+int neighbours_half(const neighbours *between);
 /* Returns a numerator over 2^bits, floor(fraction 2^bits), and 1 in *rest if something is left. bits <= 33. */
-uint64_t neighbours_scaled(const neighbours *p, int bits, int *rest);
+uint64_t neighbours_scaled(const neighbours *between, int bits, int *rest);
 /* Returns 1 if mode takes the upper neighbour (random: R of the stochastic modes). */
-int neighbours_take_upper(const neighbours *p, hu_mode mode, int negative, uint32_t random);
+int neighbours_take_upper(const neighbours *between, hu_mode mode, int negative, uint32_t random);
 /* Returns how many of the 2^N values of R take the upper neighbour. */
-uint64_t neighbours_upward(const neighbours *p, hu_mode mode);
+uint64_t neighbours_upward(const neighbours *between, hu_mode mode);
 
 #endif

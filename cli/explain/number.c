@@ -14,15 +14,15 @@ static int is_system_text(const char *text) {
 int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]) {
   size_t where = 0;
   hu_number n;
-  hu_status s = hu_number_parse(&n, text, room, &where);
-  if (s == HU_OK && n.kind != HU_NUMBER_FLOAT) {
+  hu_status status = hu_number_parse(&n, text, room, &where);
+  if (status == HU_OK && n.kind != HU_NUMBER_FLOAT) {
     *z = n;
     return 1;
   }
-  if (s == HU_OK || !is_system_text(text)) return 0;
-  if (s == HU_E_TEXT && where < strlen(text))
+  if (status == HU_OK || !is_system_text(text)) return 0;
+  if (status == HU_E_TEXT && where < strlen(text))
     cli_fail(NULL, "number '%s': wrong from character %zu on: '%s'", text, where + 1, text + where);
-  else if (s == HU_E_TEXT)
+  else if (status == HU_E_TEXT)
     cli_fail(NULL, "number '%s': something is missing at the end", text);
   else
     cli_fail(NULL, "number '%s': well-formed, but no such number system can be", text);
@@ -47,17 +47,19 @@ const char *cli_system_kind(hu_number n) {
 
 const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n) {
   static const char *const codings[] = {"in two's complement", "with an offset", "from 0 up"};
-  unsigned f = n.fraction;
+  unsigned fraction = n.fraction;
   switch (n.kind) {
     case HU_NUMBER_POSIT:
       snprintf(text, CLI_NAME_MAX, "regime, %u exponent bit%s, fraction; two's complement", n.es, n.es == 1 ? "" : "s");
       break;
     case HU_NUMBER_LNS:
-      snprintf(text, CLI_NAME_MAX, "a sign, and the exponent of 2 in steps of 2^-%u, %s", f, codings[n.coding % 3]);
+      snprintf(text, CLI_NAME_MAX, "a sign, and the exponent of 2 in steps of 2^-%u, %s", fraction,
+               codings[n.coding % 3]);
       break;
     case HU_NUMBER_FIXED:
       snprintf(text, CLI_NAME_MAX, "%s times 2^-%u, beyond the range %s",
-               n.sign ? "two's complement integers" : "integers from 0", f, n.overflow ? "wrapped" : "saturated");
+               n.sign ? "two's complement integers" : "integers from 0", fraction,
+               n.overflow ? "wrapped" : "saturated");
       break;
     case HU_NUMBER_TAKUM_LINEAR:
       snprintf(text, CLI_NAME_MAX, "exponent of 0 to 7 bits, fraction; two's complement");

@@ -44,7 +44,7 @@ static void print_rounding(hu_number n) {
 
 static void print_card(hu_number n, const char *given) {
   char name[CLI_NAME_MAX], line[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
-  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_limits limits = hu_number_limits_of(n);
   hu_number_entry entry = cli_system_entry(n, given);
   hu_mode rne = {0};
   hu_number_text(text, sizeof text, n);
@@ -54,19 +54,19 @@ static void print_card(hu_number n, const char *given) {
   if (entry.name) printf("  %-20s %s\n", "defined in", entry.source);
   if (entry.name && *entry.open) printf("  %-20s %s\n", "left open there", entry.open);
   printf("  %-20s %s\n", "kind", cli_system_kind(n));
-  printf("  %-20s %u; stored in %u\n", "bits", (unsigned)l.width, (unsigned)l.storage);
+  printf("  %-20s %u; stored in %u\n", "bits", (unsigned)limits.width, (unsigned)limits.storage);
   printf("  %-20s %s\n", "values", cli_system_line(line, n));
   print_rounding(n);
-  print_code("max", n, l.max_code);
-  print_code("lowest", n, l.low_code);
-  if (l.min_code != HU_NO_CODE || l.min > 0) print_code("min > 0", n, l.min_code);
+  print_code("max", n, limits.max_code);
+  print_code("lowest", n, limits.low_code);
+  if (limits.min_code != HU_NO_CODE || limits.min > 0) print_code("min > 0", n, limits.min_code);
   uint32_t one = hu_number_encode64(n, rne, 1.0, 0, NULL);
   if (hu_number_decode64(n, one) == 1.0) print_code("one", n, one);
-  if (l.has_zero) print_code("zero", n, l.zero_code);
-  if (l.has_nan) print_code(is_string(n) ? "NaR" : "NaN", n, l.nan_code);
-  if (!l.has_zero) printf("  %-20s none\n", "zero");
-  if (!l.has_nan) printf("  %-20s none\n", "NaN");
-  printf("  %-20s %s\n", "exact in binary64", l.exact64 ? "yes" : "no: values are irrational, shown to nearest");
+  if (limits.has_zero) print_code("zero", n, limits.zero_code);
+  if (limits.has_nan) print_code(is_string(n) ? "NaR" : "NaN", n, limits.nan_code);
+  if (!limits.has_zero) printf("  %-20s none\n", "zero");
+  if (!limits.has_nan) printf("  %-20s none\n", "NaN");
+  printf("  %-20s %s\n", "exact in binary64", limits.exact64 ? "yes" : "no: values are irrational, shown to nearest");
 }
 
 static void json_code(const char *key, hu_number n, uint32_t code, uint32_t there) {
@@ -79,16 +79,16 @@ static void json_code(const char *key, hu_number n, uint32_t code, uint32_t ther
 
 static void json_card(hu_number n, const char *given) {
   char name[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
-  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_limits limits = hu_number_limits_of(n);
   hu_number_text(text, sizeof text, n);
   printf("{\"id\": \"%s\", \"text\": \"%s\", \"kind\": \"%s\", \"width\": %u, \"storage\": %u",
-         cli_system_name(name, n, given), text, cli_system_kind(n), (unsigned)l.width, (unsigned)l.storage);
-  json_code("max", n, l.max_code, 1);
-  json_code("lowest", n, l.low_code, 1);
-  json_code("min", n, l.min_code, l.min > 0);
-  json_code("zero", n, l.zero_code, l.has_zero);
-  json_code("nan_code", n, l.nan_code, l.has_nan);
-  printf(", \"exact64\": %s}\n", l.exact64 ? "true" : "false");
+         cli_system_name(name, n, given), text, cli_system_kind(n), (unsigned)limits.width, (unsigned)limits.storage);
+  json_code("max", n, limits.max_code, 1);
+  json_code("lowest", n, limits.low_code, 1);
+  json_code("min", n, limits.min_code, limits.min > 0);
+  json_code("zero", n, limits.zero_code, limits.has_zero);
+  json_code("nan_code", n, limits.nan_code, limits.has_nan);
+  printf(", \"exact64\": %s}\n", limits.exact64 ? "true" : "false");
 }
 
 void cli_system_card(hu_number n, const char *given, int json) {

@@ -77,9 +77,9 @@ static const char *rule_of(const context *c, hu_mode mode, uint32_t code, uint32
 
 static void print_neighbour(const context *c, const char *label, uint32_t code) {
   char hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
-  double v = hu_number_decode64(c->n, code);
-  printf("  %-18s 0x%-14.*x %-20s %s\n", label, cli_system_digits(c->n), (unsigned)code, number_hex(hex, v),
-         number_decimal(decimal, v));
+  double value = hu_number_decode64(c->n, code);
+  printf("  %-18s 0x%-14.*x %-20s %s\n", label, cli_system_digits(c->n), (unsigned)code, number_hex(hex, value),
+         number_decimal(decimal, value));
 }
 
 static const char *unit_of(hu_number n) {

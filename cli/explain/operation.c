@@ -85,24 +85,24 @@ number operation_exact(const operation *x) {
   fesetenv(&before);
   double zero = toward;
   if (exact) return (number){zero, 1, zero};
-  uint64_t u;
+  uint64_t bits;
   double odd;
-  memcpy(&u, &zero, sizeof u);
-  u |= 1;
-  memcpy(&odd, &u, sizeof odd);
+  memcpy(&bits, &zero, sizeof bits);
+  bits |= 1;
+  memcpy(&odd, &bits, sizeof odd);
   return (number){odd, 0, zero};
 }
 
-uint32_t operation_code(const operation *x, hu_format f, hu_mode mode, uint32_t random, uint32_t *events) {
-  const hu_format *g = x->format;
+uint32_t operation_code(const operation *x, hu_format format, hu_mode mode, uint32_t random, uint32_t *events) {
+  const hu_format *from = x->format;
   const uint32_t *c = x->code;
   switch (x->which) {
-    case ADD: return hu_add(f, mode, g[0], c[0], g[1], c[1], random, events);
-    case SUB: return hu_sub(f, mode, g[0], c[0], g[1], c[1], random, events);
-    case MUL: return hu_mul(f, mode, g[0], c[0], g[1], c[1], random, events);
-    case DIV: return hu_div(f, mode, g[0], c[0], g[1], c[1], random, events);
-    case FMA: return hu_fma(f, mode, g[0], c[0], g[1], c[1], g[2], c[2], random, events);
-    default: return hu_sqrt(f, mode, g[0], c[0], random, events);
+    case ADD: return hu_add(format, mode, from[0], c[0], from[1], c[1], random, events);
+    case SUB: return hu_sub(format, mode, from[0], c[0], from[1], c[1], random, events);
+    case MUL: return hu_mul(format, mode, from[0], c[0], from[1], c[1], random, events);
+    case DIV: return hu_div(format, mode, from[0], c[0], from[1], c[1], random, events);
+    case FMA: return hu_fma(format, mode, from[0], c[0], from[1], c[1], from[2], c[2], random, events);
+    default: return hu_sqrt(format, mode, from[0], c[0], random, events);
   }
 }
 

@@ -28,7 +28,7 @@ const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x);
 /* Returns the exact value, rounded to odd where binary64 does not hold it, as number_parse reads text. */
 number operation_exact(const operation *x);
 /* Returns the code of hu_add, ..., hu_sqrt. */
-uint32_t operation_code(const operation *x, hu_format f, hu_mode mode, uint32_t random, uint32_t *events);
+uint32_t operation_code(const operation *x, hu_format format, hu_mode mode, uint32_t random, uint32_t *events);
 /* Says why operands that are no NaN give a NaN, or finite ones an infinity: "inf - inf has no value"; NULL. */
 const char *operation_special(const operation *x);
 

@@ -7,35 +7,35 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *nearest_rule(const neighbours *p, hu_mode mode) {
-  int half = neighbours_half(p);
+static const char *nearest_rule(const neighbours *between, hu_mode mode) {
+  int half = neighbours_half(between);
   if (half < 0) return "less than half a step: the neighbour toward zero is nearer";
   if (half > 0) return "more than half a step: the neighbour away from zero is nearer";
   if (mode.round == HU_RNA) return "a tie: away from zero";
   if (mode.round == HU_RNZ) return "a tie: toward zero";
-  return p->lower_odd ? "a tie: the neighbour toward zero is odd, so the other, even one"
-                      : "a tie: the neighbour toward zero is even";
+  return between->lower_odd ? "a tie: the neighbour toward zero is odd, so the other, even one"
+                            : "a tie: the neighbour toward zero is even";
 }
 
-static void stochastic_rule(char rule[RULE_MAX], const neighbours *p, hu_mode mode, uint32_t random, int up) {
-  uint64_t all = (uint64_t)1 << mode.bits, n = neighbours_upward(p, mode);
-  unsigned long long r = random & (UINT32_MAX >> (32 - mode.bits));
+static void stochastic_rule(char rule[RULE_MAX], const neighbours *between, hu_mode mode, uint32_t random, int up) {
+  uint64_t all = (uint64_t)1 << mode.bits, n = neighbours_upward(between, mode);
+  unsigned long long digits = random & (UINT32_MAX >> (32 - mode.bits));
   snprintf(rule, RULE_MAX, "away from zero for %llu of %llu values of R, those from 0x%llx on; R = 0x%llx goes %s",
-           (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), r,
+           (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), digits,
            up ? "away from zero" : "toward zero");
 }
 
-void rule_of_rounding(char rule[RULE_MAX], const neighbours *p, hu_mode mode, int negative, uint32_t random) {
-  int up = neighbours_take_upper(p, mode, negative, random);
+void rule_of_rounding(char rule[RULE_MAX], const neighbours *between, hu_mode mode, int negative, uint32_t random) {
+  int up = neighbours_take_upper(between, mode, negative, random);
   const char *text = "";
-  if (p->below_all)
+  if (between->below_all)
     text = "below the smallest value of a format without zero: the smallest value";
-  else if (!p->part)
+  else if (!between->part)
     text = "exactly there: nothing to round";
   else if (mode.round <= HU_RNZ)
-    text = nearest_rule(p, mode);
+    text = nearest_rule(between, mode);
   else if (mode.round == HU_RTO)
-    text = p->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
+    text = between->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
   else if (mode.round == HU_RTZ)
     text = "toward zero";
   else if (mode.round == HU_RAZ)
@@ -45,7 +45,7 @@ void rule_of_rounding(char rule[RULE_MAX], const neighbours *p, hu_mode mode, in
   else if (mode.round == HU_RTN)
     text = up ? "toward negative: away from zero" : "toward negative: toward zero";
   else {
-    stochastic_rule(rule, p, mode, random, up);
+    stochastic_rule(rule, between, mode, random, up);
     return;
   }
   snprintf(rule, RULE_MAX, "%s", text);
@@ -61,20 +61,20 @@ __attribute__((format(printf, 2, 3))) static void add_rule(char rule[RULE_MAX], 
   va_end(args);
 }
 
-static const char *policy_of(hu_format f, hu_mode mode) {
+static const char *policy_of(hu_format format, hu_mode mode) {
   static const char *const names[] = {"", "none", "finite", "propagate"};
-  if (mode.saturate == HU_SAT_DEFAULT) return f.inf ? "none, the default" : "finite, the default";
+  if (mode.saturate == HU_SAT_DEFAULT) return format.inf ? "none, the default" : "finite, the default";
   return names[mode.saturate];
 }
 
-void rule_of_range(char rule[RULE_MAX], hu_format f, hu_mode mode, double x, uint32_t events) {
-  const char *policy = policy_of(f, mode);
+void rule_of_range(char rule[RULE_MAX], hu_format format, hu_mode mode, double x, uint32_t events) {
+  const char *policy = policy_of(format, mode);
   if (events & HU_EVENT_OVERFLOW) add_rule(rule, "beyond max: overflow under policy %s", policy);
-  if (x < 0 && !f.sign && (events & HU_EVENT_INVALID))
+  if (x < 0 && !format.sign && (events & HU_EVENT_INVALID))
     add_rule(rule, "below the range of an unsigned format, policy %s", policy);
   else if (isinf(x))
     add_rule(rule, "an infinity under policy %s", policy);
-  if (f.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
+  if (format.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
     add_rule(rule, "subnormals are flushed to zero");
 }
 
@@ -85,16 +85,16 @@ static const char *nan_policy(hu_mode mode) {
   return names[mode.nan % 3];
 }
 
-void rule_of_special(char rule[RULE_MAX], const char *because, hu_format f, hu_mode mode, double x) {
+void rule_of_special(char rule[RULE_MAX], const char *because, hu_format format, hu_mode mode, double x) {
   rule[0] = 0;
   if (because) add_rule(rule, "%s", because);
-  if (isnan(x) && hu_limits_of(f).has_nan)
+  if (isnan(x) && hu_limits_of(format).has_nan)
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
     add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
-  else if (x == 0 && f.zero == HU_ZERO_NONE)
+  else if (x == 0 && format.zero == HU_ZERO_NONE)
     add_rule(rule, "zero into a format without zero: the smallest value");
-  else if (x == 0 && signbit(x) && !f.negzero)
+  else if (x == 0 && signbit(x) && !format.negzero)
     add_rule(rule, "zero; the format has no negative one");
   else if (x == 0)
     add_rule(rule, "zero");

@@ -14,21 +14,21 @@ static const char *const specials[][2] = {
 
 /* Returns the bits of a code as it is stored: codes of up to 8 bits are packed. */
 static unsigned bits_of(const hu_s2fp8 *kind) {
-  hu_limits e = hu_limits_of(kind->element);
-  return e.width > 8 ? e.storage : e.width;
+  hu_limits limits = hu_limits_of(kind->element);
+  return limits.width > 8 ? limits.storage : limits.width;
 }
 
 static void print_line(const char *label, const char *value) { printf("  %-20s %s\n", label, value); }
 
 static void print_card(const hu_s2fp8 *kind) {
   char text[HU_S2FP8_TEXT_MAX], element[CLI_NAME_MAX];
-  hu_limits e = hu_limits_of(kind->element);
+  hu_limits limits = hu_limits_of(kind->element);
   unsigned target = hu_s2fp8_target(kind);
   hu_s2fp8_text(text, sizeof text, kind);
   printf("%s\n", text);
   print_line("defined in", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020); docs/s2fp8.md");
-  printf("  %-20s %s, %u bits, max %s\n", "elements", cli_format_name(element, kind->element), e.width,
-         DECIMAL(hu_decode64(kind->element, e.max_code)));
+  printf("  %-20s %s, %u bits, max %s\n", "elements", cli_format_name(element, kind->element), limits.width,
+         DECIMAL(hu_decode64(kind->element, limits.max_code)));
   printf("  %-20s T = %u: the largest magnitude of a tensor gets the code of 2^%u\n", "target", target, target);
   print_line("logarithm", "L(x) = log2|x| to the nearest multiple of 2^-40");
   print_line("tensor, m", "the largest L(x) of the elements that are finite and not 0");

@@ -31,29 +31,29 @@ static const char *const specials[][2] = {
     {"saturate", "as element, but an infinity counts as binary32's largest number"}};
 static const char *const blanks[][2] = {{"low", "the smallest scale"}, {"one", "1"}, {"zero", "0"}};
 
-static hu_scaling_entry entry_of(const hu_scaling *s, const char *text) {
+static hu_scaling_entry entry_of(const hu_scaling *scaling, const char *text) {
   hu_scaling other;
   hu_scaling_entry none = {NULL, NULL, NULL, NULL};
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling_entry entry = hu_scaling_at(i);
-    int same = hu_scaling_parse(&other, entry.text, NULL) == HU_OK && memcmp(&other, s, sizeof other) == 0;
+    int same = hu_scaling_parse(&other, entry.text, NULL) == HU_OK && memcmp(&other, scaling, sizeof other) == 0;
     if (strcmp(entry.name, text) == 0 || (same && strchr(text, '('))) return entry;
   }
   return none;
 }
 
 /* Returns the bits per element of whole blocks as stored, without the tensor's scale. 0: one block is the matrix. */
-static double bits_of(const hu_scaling *s) {
-  hu_limits e = hu_limits_of(s->element);
-  double width = e.width > 8 ? e.storage : e.width; /* codes of up to 8 bits are packed */
-  if (!s->rows || !s->cols) return 0;
-  return width + (double)hu_limits_of(s->scale).storage / ((double)s->rows * (double)s->cols);
+static double bits_of(const hu_scaling *scaling) {
+  hu_limits limits = hu_limits_of(scaling->element);
+  double width = limits.width > 8 ? limits.storage : limits.width; /* codes of up to 8 bits are packed */
+  if (!scaling->rows || !scaling->cols) return 0;
+  return width + (double)hu_limits_of(scaling->scale).storage / ((double)scaling->rows * (double)scaling->cols);
 }
 
 /* Returns the largest magnitude: the largest element times the largest scale. */
-static double largest(const hu_scaling *s) {
-  double element = hu_decode64(s->element, hu_limits_of(s->element).max_code);
-  return element * hu_decode64(s->scale, hu_limits_of(s->scale).max_code);
+static double largest(const hu_scaling *scaling) {
+  double element = hu_decode64(scaling->element, hu_limits_of(scaling->element).max_code);
+  return element * hu_decode64(scaling->scale, hu_limits_of(scaling->scale).max_code);
 }
 
 static void side(char text[24], uint32_t n, const char *all) {
@@ -65,64 +65,68 @@ static void side(char text[24], uint32_t n, const char *all) {
 
 static void print_line(const char *label, const char *value) { printf("  %-20s %s\n", label, value); }
 
-static void print_card(const hu_scaling *s, const char *given) {
+static void print_card(const hu_scaling *scaling, const char *given) {
   char text[HU_SCALING_TEXT_MAX], element[CLI_NAME_MAX], scale[CLI_NAME_MAX], rows[24], cols[24];
-  hu_scaling_entry entry = entry_of(s, given);
-  hu_limits e = hu_limits_of(s->element), c = hu_limits_of(s->scale);
-  hu_scaling_text(text, sizeof text, s);
-  side(rows, s->rows, "all rows");
-  side(cols, s->cols, "all columns");
+  hu_scaling_entry entry = entry_of(scaling, given);
+  hu_limits limits = hu_limits_of(scaling->element), c = hu_limits_of(scaling->scale);
+  hu_scaling_text(text, sizeof text, scaling);
+  side(rows, scaling->rows, "all rows");
+  side(cols, scaling->cols, "all columns");
   printf("%s\n", entry.name ? entry.name : given);
   print_line("text", text);
   if (entry.name) print_line("defined in", entry.source);
   if (entry.name && *entry.open) print_line("left open there", entry.open);
-  printf("  %-20s %s%s, %u bits, max %s\n", "elements", cli_format_name(element, s->element),
-         s->coding == HU_CODING_TWOS ? " in two's complement" : "", (unsigned)e.width,
-         DECIMAL(hu_decode64(s->element, e.max_code)));
-  printf("  %-20s %s, %u bits, %s to %s\n", "scales", cli_format_name(scale, s->scale), (unsigned)c.width,
-         DECIMAL(hu_decode64(s->scale, c.min_code)), DECIMAL(hu_decode64(s->scale, c.max_code)));
-  printf("  %-20s %s x %s (rows x columns)%s\n", "block", rows, cols, s->pad ? "; the last ones are filled up" : "");
-  if (s->tensor)
-    print_line("tensor", s->tensor == HU_TENSOR_256 ? "a second scale for all blocks, binary32, for scales up to 256"
-                                                    : "a second scale for all blocks, binary32");
-  if (bits_of(s) > 0)
-    printf("  %-20s %s in whole blocks\n", "bits per element", ROUNDED(bits_of(s), 6));
+  printf("  %-20s %s%s, %u bits, max %s\n", "elements", cli_format_name(element, scaling->element),
+         scaling->coding == HU_CODING_TWOS ? " in two's complement" : "", (unsigned)limits.width,
+         DECIMAL(hu_decode64(scaling->element, limits.max_code)));
+  printf("  %-20s %s, %u bits, %s to %s\n", "scales", cli_format_name(scale, scaling->scale), (unsigned)c.width,
+         DECIMAL(hu_decode64(scaling->scale, c.min_code)), DECIMAL(hu_decode64(scaling->scale, c.max_code)));
+  printf("  %-20s %s x %s (rows x columns)%s\n", "block", rows, cols,
+         scaling->pad ? "; the last ones are filled up" : "");
+  if (scaling->tensor)
+    print_line("tensor", scaling->tensor == HU_TENSOR_256
+                             ? "a second scale for all blocks, binary32, for scales up to 256"
+                             : "a second scale for all blocks, binary32");
+  if (bits_of(scaling) > 0)
+    printf("  %-20s %s in whole blocks\n", "bits per element", ROUNDED(bits_of(scaling), 6));
   else
-    printf("  %-20s %u, and the scales\n", "bits per element", (unsigned)e.width);
-  printf("  %-20s %s%s\n", "largest value", DECIMAL(largest(s)), s->tensor ? ", times the tensor's scale" : "");
-  printf("  %-20s %s: %s\n", "scale from amax", rules[s->rule][0], rules[s->rule][1]);
-  printf("  %-20s %s: %s\n", "computed", steps[s->steps][0], steps[s->steps][1]);
-  printf("  %-20s %s: %s\n", "infinity, NaN", specials[s->special][0], specials[s->special][1]);
-  printf("  %-20s %s: %s\n", "scale of all zeros", blanks[s->blank][0], blanks[s->blank][1]);
+    printf("  %-20s %u, and the scales\n", "bits per element", (unsigned)limits.width);
+  printf("  %-20s %s%s\n", "largest value", DECIMAL(largest(scaling)),
+         scaling->tensor ? ", times the tensor's scale" : "");
+  printf("  %-20s %s: %s\n", "scale from amax", rules[scaling->rule][0], rules[scaling->rule][1]);
+  printf("  %-20s %s: %s\n", "computed", steps[scaling->steps][0], steps[scaling->steps][1]);
+  printf("  %-20s %s: %s\n", "infinity, NaN", specials[scaling->special][0], specials[scaling->special][1]);
+  printf("  %-20s %s: %s\n", "scale of all zeros", blanks[scaling->blank][0], blanks[scaling->blank][1]);
 }
 
-static void json_card(const hu_scaling *s, const char *given) {
+static void json_card(const hu_scaling *scaling, const char *given) {
   char text[HU_SCALING_TEXT_MAX], name[CLI_NAME_MAX];
-  hu_scaling_entry entry = entry_of(s, given);
-  hu_scaling_text(text, sizeof text, s);
+  hu_scaling_entry entry = entry_of(scaling, given);
+  hu_scaling_text(text, sizeof text, scaling);
   fputs("{\"id\": ", stdout);
   cli_json_string(stdout, entry.name ? entry.name : given);
-  printf(", \"kind\": \"scaled\", \"text\": \"%s\", \"element\": \"%s\"", text, cli_format_name(name, s->element));
-  printf(", \"scale\": \"%s\", \"rows\": %u, \"cols\": %u, \"tensor\": %s", cli_format_name(name, s->scale),
-         (unsigned)s->rows, (unsigned)s->cols, s->tensor ? "true" : "false");
-  printf(", \"rule\": \"%s\", \"steps\": \"%s\", \"special\": \"%s\", \"blank\": \"%s\"", rules[s->rule][0],
-         steps[s->steps][0], specials[s->special][0], blanks[s->blank][0]);
+  printf(", \"kind\": \"scaled\", \"text\": \"%s\", \"element\": \"%s\"", text,
+         cli_format_name(name, scaling->element));
+  printf(", \"scale\": \"%s\", \"rows\": %u, \"cols\": %u, \"tensor\": %s", cli_format_name(name, scaling->scale),
+         (unsigned)scaling->rows, (unsigned)scaling->cols, scaling->tensor ? "true" : "false");
+  printf(", \"rule\": \"%s\", \"steps\": \"%s\", \"special\": \"%s\", \"blank\": \"%s\"", rules[scaling->rule][0],
+         steps[scaling->steps][0], specials[scaling->special][0], blanks[scaling->blank][0]);
   fputs(", \"bits_per_element\": ", stdout);
-  if (bits_of(s) > 0)
-    cli_json_double(stdout, bits_of(s));
+  if (bits_of(scaling) > 0)
+    cli_json_double(stdout, bits_of(scaling));
   else
     fputs("null", stdout);
   fputs(", \"max\": ", stdout);
-  cli_json_double(stdout, largest(s));
+  cli_json_double(stdout, largest(scaling));
   fputs("}\n", stdout);
 }
 
 int cli_scaled_card(const char *text, int json) {
-  hu_scaling s;
-  if (hu_scaling_parse(&s, text, NULL) != HU_OK) return 0;
+  hu_scaling scaling;
+  if (hu_scaling_parse(&scaling, text, NULL) != HU_OK) return 0;
   if (json)
-    json_card(&s, text);
+    json_card(&scaling, text);
   else
-    print_card(&s, text);
+    print_card(&scaling, text);
   return 1;
 }

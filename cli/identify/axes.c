@@ -43,15 +43,15 @@ static const char *const as_names[] = {NULL, "binary16", "bfloat16", "binary32"}
 enum { AS_NAMES = sizeof as_names / sizeof as_names[0] };
 
 static hu_format as_format(int value) {
-  hu_format f;
-  memset(&f, 0, sizeof f);
-  if (value && hu_format_parse(&f, as_names[value], NULL) != HU_OK) memset(&f, 0, sizeof f);
-  return f;
+  hu_format format;
+  memset(&format, 0, sizeof format);
+  if (value && hu_format_parse(&format, as_names[value], NULL) != HU_OK) memset(&format, 0, sizeof format);
+  return format;
 }
 
-static int as_value(hu_format f) {
+static int as_value(hu_format format) {
   for (int i = 0; i < AS_NAMES; i++)
-    if (hu_format_equal(f, as_format(i))) return i;
+    if (hu_format_equal(format, as_format(i))) return i;
   return 0;
 }
 
@@ -121,102 +121,103 @@ typedef struct values {
   size_t count;
 } values;
 
-static void put(values *v, int value) {
-  if (v->count < ID_VALUES_MOST) v->z[v->count++] = value;
+static void put(values *list, int value) {
+  if (list->count < ID_VALUES_MOST) list->z[list->count++] = value;
 }
 
-static void put_range(values *v, int low, int high) {
-  for (int i = low; i <= high; i++) put(v, i);
+static void put_range(values *list, int low, int high) {
+  for (int i = low; i <= high; i++) put(list, i);
 }
 
-static void put_lengths(values *v, const id_space *s, const hu_accum *x) {
-  int n = (int)s->shape->n, most = x->promote && (int)x->promote < n ? (int)x->promote : n;
+static void put_lengths(values *list, const id_space *space, const hu_accum *x) {
+  int n = (int)space->shape->n, most = x->promote && (int)x->promote < n ? (int)x->promote : n;
   if (x->kind == HU_ACCUM_INT32) {
-    put_range(v, 0, n);
+    put_range(list, 0, n);
   } else if (is_block(x, TREE)) {
-    for (int l = 1; l < 2 * most && l <= 4096; l *= 2) put(v, l);
+    for (int length = 1; length < 2 * most && length <= 4096; length *= 2) put(list, length);
   } else if (is_block(x, GROUPS)) {
-    for (int l = x->block.group; l <= n; l += x->block.group) put(v, l);
+    for (int length = x->block.group; length <= n; length += x->block.group) put(list, length);
   } else {
     int step = x->block.order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
-    for (int l = step; l <= most || l == step; l += step) put(v, l);
+    for (int length = step; length <= most || length == step; length += step) put(list, length);
   }
 }
 
-static void put_groups(values *v, const id_space *s, const hu_accum *x) {
-  for (int g = 1; g <= (int)s->shape->every; g++)
-    if (s->shape->every % (unsigned)g == 0 && x->block.length % g == 0) put(v, g);
+static void put_groups(values *list, const id_space *space, const hu_accum *x) {
+  for (int group = 1; group <= (int)space->shape->every; group++)
+    if (space->shape->every % (unsigned)group == 0 && x->block.length % group == 0) put(list, group);
 }
 
 /* Puts promote(N), where C is added to the sum of N products, and splitk(S), where it is added to the sum of all. */
-static void put_scaling(values *v, const id_space *s) {
-  int n = (int)s->shape->n;
-  put_range(v, s->part ? s->part : 1, s->part ? s->part : n);
-  if (!s->part || s->part == n) put_range(v, n + 2, 2 * n);
+static void put_scaling(values *list, const id_space *space) {
+  int n = (int)space->shape->n;
+  put_range(list, space->part ? space->part : 1, space->part ? space->part : n);
+  if (!space->part || space->part == n) put_range(list, n + 2, 2 * n);
 }
 
 /* Returns the exponent that no product reaches: big at or above it has no effect. */
-static int products_top(const id_space *s) {
-  int top = id_operand_of(s->shape->a).emax + id_operand_of(s->shape->b).emax + 2;
+static int products_top(const id_space *space) {
+  int top = id_operand_of(space->shape->a).emax + id_operand_of(space->shape->b).emax + 2;
   return top < 1 ? 1 : top > 1023 ? 1023 : top;
 }
 
 /* Returns 1 if a sum can be rounded to zero: not where products are multiples of D's least number, as C is. */
-static int has_underflow(const id_space *s) {
-  id_operand a = id_operand_of(s->shape->a), b = id_operand_of(s->shape->b), d = id_operand_of(s->shape->d);
-  return s->shape->every || a.emin - a.digits + b.emin - b.digits < d.emin - d.digits;
+static int has_underflow(const id_space *space) {
+  id_operand a = id_operand_of(space->shape->a), b = id_operand_of(space->shape->b),
+             result = id_operand_of(space->shape->d);
+  return space->shape->every || a.emin - a.digits + b.emin - b.digits < result.emin - result.digits;
 }
 
-static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
+static void put_all(values *list, const id_space *space, int i, const hu_accum *x) {
   const hu_block *b = &x->block;
   switch (i) {
     case ID_AXIS_IN:
-      put(v, 0);
-      if (s->inputs) put(v, s->inputs);
+      put(list, 0);
+      if (space->inputs) put(list, space->inputs);
       break;
-    case ID_AXIS_DIGITS: put_range(v, s->least_digits, s->sum.m); break;
-    case ID_AXIS_PRODUCT: put_range(v, 1, s->sum.m); break;
+    case ID_AXIS_DIGITS: put_range(list, space->least_digits, space->sum.m); break;
+    case ID_AXIS_PRODUCT: put_range(list, 1, space->sum.m); break;
     case ID_AXIS_LAST:
-    case ID_AXIS_ROUND: put_range(v, HU_RNE, HU_RTO); break;
-    case ID_AXIS_JOIN: put_range(v, 0, 1); break;
-    case ID_AXIS_CUT: put_range(v, HU_BLOCK_CUT_TRUNC, HU_BLOCK_CUT_ODD); break;
-    case ID_AXIS_KEPT: put_range(v, 0, b->rule == HU_BLOCK_LATE ? b->kept2 : 40); break;
-    case ID_AXIS_KEPT2: put_range(v, b->kept, 40); break;
-    case ID_AXIS_FAR: put_range(v, 0, 64); break;
+    case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_RTO); break;
+    case ID_AXIS_JOIN: put_range(list, 0, 1); break;
+    case ID_AXIS_CUT: put_range(list, HU_BLOCK_CUT_TRUNC, HU_BLOCK_CUT_ODD); break;
+    case ID_AXIS_KEPT: put_range(list, 0, b->rule == HU_BLOCK_LATE ? b->kept2 : 40); break;
+    case ID_AXIS_KEPT2: put_range(list, b->kept, 40); break;
+    case ID_AXIS_FAR: put_range(list, 0, 64); break;
     case ID_AXIS_LANES:
-      put(v, 0);
-      put(v, 2);
+      put(list, 0);
+      put(list, 2);
       break;
     case ID_AXIS_ORDER:
-      put(v, 0);
-      put(v, b->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
+      put(list, 0);
+      put(list, b->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
       break;
-    case ID_AXIS_LENGTH: put_lengths(v, s, x); break;
-    case ID_AXIS_GROUP: put_groups(v, s, x); break;
-    case ID_AXIS_WRAP: put_scaling(v, s); break;
-    case ID_AXIS_EMIN: put_range(v, s->lowest, id_operand_of(s->shape->d).emax); break;
-    case ID_AXIS_AS: put_range(v, 0, AS_NAMES - 1); break;
-    case ID_AXIS_DAZ: put_range(v, 0, 2); break;
-    case ID_AXIS_FTZ: put_range(v, 0, is_block(x, EXACT) ? 1 : 3); break;
-    case ID_AXIS_ZERO: put_range(v, 0, has_underflow(s)); break;
-    case ID_AXIS_OVER: put_range(v, 0, 1); break;
+    case ID_AXIS_LENGTH: put_lengths(list, space, x); break;
+    case ID_AXIS_GROUP: put_groups(list, space, x); break;
+    case ID_AXIS_WRAP: put_scaling(list, space); break;
+    case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->d).emax); break;
+    case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
+    case ID_AXIS_DAZ: put_range(list, 0, 2); break;
+    case ID_AXIS_FTZ: put_range(list, 0, is_block(x, EXACT) ? 1 : 3); break;
+    case ID_AXIS_ZERO: put_range(list, 0, has_underflow(space)); break;
+    case ID_AXIS_OVER: put_range(list, 0, 1); break;
     case ID_AXIS_SAT:
-      put(v, HU_SAT_DEFAULT);
-      put(v, HU_SAT_FINITE);
-      put(v, HU_SAT_PROPAGATE);
+      put(list, HU_SAT_DEFAULT);
+      put(list, HU_SAT_FINITE);
+      put(list, HU_SAT_PROPAGATE);
       break;
-    default: put_range(v, 0, products_top(s)); break;
+    default: put_range(list, 0, products_top(space)); break;
   }
 }
 
-size_t id_axis_values(const id_space *s, int i, const hu_accum *x, int z[ID_VALUES_MOST]) {
-  values v = {z, 0};
-  if (has_axis(i, x)) put_all(&v, s, i, x);
-  if (!v.count) put(&v, id_axis_get(s, i, x));
-  return v.count;
+size_t id_axis_values(const id_space *space, int i, const hu_accum *x, int z[ID_VALUES_MOST]) {
+  values list = {z, 0};
+  if (has_axis(i, x)) put_all(&list, space, i, x);
+  if (!list.count) put(&list, id_axis_get(space, i, x));
+  return list.count;
 }
 
-int id_axis_get(const id_space *s, int i, const hu_accum *x) {
+int id_axis_get(const id_space *space, int i, const hu_accum *x) {
   const hu_block *b = &x->block;
   switch (i) {
     case ID_AXIS_IN: return b->input;
@@ -233,7 +234,7 @@ int id_axis_get(const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_LANES: return b->lanes;
     case ID_AXIS_LENGTH: return x->kind == HU_ACCUM_BLOCK ? b->length : (int)x->length;
     case ID_AXIS_GROUP: return b->group;
-    case ID_AXIS_WRAP: return x->slices ? (int)(s->shape->n + x->slices) : (int)x->promote;
+    case ID_AXIS_WRAP: return x->slices ? (int)(space->shape->n + x->slices) : (int)x->promote;
     case ID_AXIS_EMIN: return b->emin;
     case ID_AXIS_AS: return as_value(b->as);
     case ID_AXIS_DAZ: return b->daz;
@@ -245,12 +246,12 @@ int id_axis_get(const id_space *s, int i, const hu_accum *x) {
   }
 }
 
-static void set_wrap(const id_space *s, hu_accum *x, int value) {
-  uint32_t n = s->shape->n;
+static void set_wrap(const id_space *space, hu_accum *x, int value) {
+  uint32_t n = space->shape->n;
   memset(&x->promoted, 0, sizeof x->promoted);
   x->slices = (uint32_t)value > n ? (uint32_t)value - n : 0;
   x->promote = (uint32_t)value > n ? 0 : (uint32_t)value;
-  if (x->promote) x->promoted = s->sum;
+  if (x->promote) x->promoted = space->sum;
 }
 
 /* Sets where C joins. C among the terms is not added, so that there is no rounding of that. */
@@ -259,7 +260,7 @@ static void set_join(hu_block *b, int value) {
   if (b->join != HU_BLOCK_JOIN_LAST) b->last = 0;
 }
 
-void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
+void id_axis_set(const id_space *space, int i, hu_accum *x, int value) {
   hu_block *b = &x->block;
   switch (i) {
     case ID_AXIS_IN: b->input = (uint8_t)value; break;
@@ -281,7 +282,7 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
         x->length = (uint32_t)value;
       break;
     case ID_AXIS_GROUP: b->group = (uint16_t)value; break;
-    case ID_AXIS_WRAP: set_wrap(s, x, value); break;
+    case ID_AXIS_WRAP: set_wrap(space, x, value); break;
     case ID_AXIS_EMIN: b->emin = (int16_t)value; break;
     case ID_AXIS_AS: b->as = as_format(value); break;
     case ID_AXIS_DAZ: b->daz = (uint8_t)value; break;
@@ -298,7 +299,7 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
   }
 }
 
-void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *text, size_t size) {
+void id_axis_text(const id_space *space, int i, const hu_accum *x, int value, char *text, size_t size) {
   static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
   static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
                                                 [ID_AXIS_CUT] = {"trunc", "floor", "rne", "odd"},
@@ -308,7 +309,7 @@ void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *
                                                 [ID_AXIS_ZERO] = {"sign", "plus"},
                                                 [ID_AXIS_OVER] = {"mode", "inf"},
                                                 [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
-  int n = (int)s->shape->n;
+  int n = (int)space->shape->n;
   (void)x;
   if (i == ID_AXIS_ROUND || i == ID_AXIS_LAST) {
     snprintf(text, size, "%s", rounds[value & 7]);

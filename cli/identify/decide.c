@@ -16,10 +16,10 @@ void id_decisions_free(id_decisions *z) {
 }
 
 /* Lists values other than the model's: those next to it, and some from end to end. */
-static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
+static size_t other_values(id_search *search, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all);
-  size_t count = all ? id_axis_values(&s->space, axis, x, all) : 0, at = 0, n = 0;
-  int own = id_axis_get(&s->space, axis, x);
+  size_t count = all ? id_axis_values(&search->space, axis, x, all) : 0, at = 0, n = 0;
+  int own = id_axis_get(&search->space, axis, x);
   for (size_t i = 0; i < count; i++)
     if (all[i] == own) at = i;
   for (size_t away = 1; away < count && n < NEAR; away++) {
@@ -36,86 +36,86 @@ static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIG
 }
 
 /* Counts a model as tried. The values nearest to the model's come first, and the first that is ruled out is shown. */
-static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other) {
-  if (id_agrees(s, other)) {
-    if (!d->open++) d->first_open = id_axis_get(&s->space, d->axis, other);
+static int note(id_search *search, id_decision *decision, const hu_accum *model, const hu_accum *other) {
+  if (id_agrees(search, other)) {
+    if (!decision->open++) decision->first_open = id_axis_get(&search->space, decision->axis, other);
     return CLI_OK;
   }
-  if (d->evidence.count) return CLI_OK;
-  d->nearest = id_axis_get(&s->space, d->axis, other);
-  return id_show(s, model, other, &d->evidence, &d->other);
+  if (decision->evidence.count) return CLI_OK;
+  decision->nearest = id_axis_get(&search->space, decision->axis, other);
+  return id_show(search, model, other, &decision->evidence, &decision->other);
 }
 
 /* Makes candidates of all values of an axis that agree. */
-static int add_values(id_search *s, int axis, const hu_accum *model) {
+static int add_values(id_search *search, int axis, const hu_accum *model) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all), fine = all != NULL;
-  size_t count = fine ? id_axis_values(&s->space, axis, model, all) : 0;
+  size_t count = fine ? id_axis_values(&search->space, axis, model, all) : 0;
   for (size_t i = 0; i < count && fine; i++) {
     hu_accum x = *model;
-    id_axis_set(&s->space, axis, &x, all[i]);
-    if (hu_accum_check(&x) == HU_OK && id_agrees(s, &x)) fine = id_set_add(&s->set, &x);
+    id_axis_set(&search->space, axis, &x, all[i]);
+    if (hu_accum_check(&x) == HU_OK && id_agrees(search, &x)) fine = id_set_add(&search->set, &x);
   }
   free(all);
   return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
 }
 
 /* Returns 1 for a model that takes these operands, and is not the same sum in other words. */
-static int is_another(id_search *s, const hu_accum *model, const hu_accum *other) {
+static int is_another(id_search *search, const hu_accum *model, const hu_accum *other) {
   uint64_t z[1];
-  if (hu_accum_check(other) != HU_OK || id_compute(other, &s->asked, 0, 1, z) != HU_OK) return 0;
-  hu_accum x = id_simplest(&s->space, *model), y = id_simplest(&s->space, *other);
+  if (hu_accum_check(other) != HU_OK || id_compute(other, &search->asked, 0, 1, z) != HU_OK) return 0;
+  hu_accum x = id_simplest(&search->space, *model), y = id_simplest(&search->space, *other);
   return memcmp(&x, &y, sizeof x) != 0;
 }
 
 /* Decides one axis; *fell: the model itself has been ruled out, and the set is another one. */
-static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int *fell) {
+static int decide_axis(id_search *search, const hu_accum *model, id_decision *decision, int *fell) {
   int values[NEIGHBOURS], status = CLI_OK;
-  size_t count = other_values(s, d->axis, model, values);
+  size_t count = other_values(search, decision->axis, model, values);
   for (size_t i = 0; i < count && status == CLI_OK && !*fell; i++) {
     hu_accum other = *model;
     int asked = 0;
-    id_axis_set(&s->space, d->axis, &other, values[i]);
-    if (!is_another(s, model, &other)) continue;
-    d->tried++;
-    if (id_agrees(s, &other)) status = id_ask_for(s, model, &other, &asked);
+    id_axis_set(&search->space, decision->axis, &other, values[i]);
+    if (!is_another(search, model, &other)) continue;
+    decision->tried++;
+    if (id_agrees(search, &other)) status = id_ask_for(search, model, &other, &asked);
     if (status != CLI_OK) break;
-    if (!asked || id_agrees(s, model)) status = note(s, d, model, &other);
-    if (status == CLI_OK && !id_agrees(s, model)) {
+    if (!asked || id_agrees(search, model)) status = note(search, decision, model, &other);
+    if (status == CLI_OK && !id_agrees(search, model)) {
       *fell = 1;
-      status = add_values(s, d->axis, model);
+      status = add_values(search, decision->axis, model);
     }
   }
   return status;
 }
 
-static int decide_all(id_search *s, const hu_accum *model, id_decisions *z, int *fell) {
+static int decide_all(id_search *search, const hu_accum *model, id_decisions *z, int *fell) {
   int status = CLI_OK;
   for (int axis = 0; axis < ID_AXES && status == CLI_OK && !*fell; axis++) {
-    id_decision *d = &z->of[z->count];
-    memset(d, 0, sizeof *d);
-    id_vectors_start(&d->evidence, &s->box->shape);
-    d->axis = axis;
-    d->value = id_axis_get(&s->space, axis, model);
-    status = decide_axis(s, model, d, fell);
-    d->verdict = d->open == 0 ? ID_DECIDED : d->open < d->tried ? ID_PARTLY : ID_OPEN;
-    if (d->tried)
+    id_decision *decision = &z->of[z->count];
+    memset(decision, 0, sizeof *decision);
+    id_vectors_start(&decision->evidence, &search->box->shape);
+    decision->axis = axis;
+    decision->value = id_axis_get(&search->space, axis, model);
+    status = decide_axis(search, model, decision, fell);
+    decision->verdict = decision->open == 0 ? ID_DECIDED : decision->open < decision->tried ? ID_PARTLY : ID_OPEN;
+    if (decision->tried)
       z->count++;
     else
-      id_vectors_free(&d->evidence);
+      id_vectors_free(&decision->evidence);
   }
   return status;
 }
 
-int id_decide(id_search *s, id_decisions *z) {
+int id_decide(id_search *search, id_decisions *z) {
   int status = CLI_OK;
   z->count = 0;
-  for (int i = 0; i < ROUNDS && status == CLI_OK && s->set.count; i++) {
-    hu_accum model = s->set.x[0], nearest;
+  for (int i = 0; i < ROUNDS && status == CLI_OK && search->set.count; i++) {
+    hu_accum model = search->set.x[0], nearest;
     int fell = 0;
-    status = decide_all(s, &model, z, &fell);
+    status = decide_all(search, &model, z, &fell);
     if (!fell || status != CLI_OK) break;
     id_decisions_free(z);
-    status = id_mend(s, &model, &nearest);
+    status = id_mend(search, &model, &nearest);
   }
   return status;
 }

@@ -10,12 +10,12 @@
 enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, NEAR_MOST = 4 };
 
 /* Returns the row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
-static size_t least_row(const hu_accum *x, const id_vectors *v) {
-  size_t best = v->count, least = SIZE_MAX;
-  for (size_t at = 0; at < v->count; at++) {
-    at = id_first_difference(x, v, at, v->count);
-    if (at == v->count) break;
-    size_t terms = id_terms(v, at);
+static size_t least_row(const hu_accum *x, const id_vectors *questions) {
+  size_t best = questions->count, least = SIZE_MAX;
+  for (size_t at = 0; at < questions->count; at++) {
+    at = id_first_difference(x, questions, at, questions->count);
+    if (at == questions->count) break;
+    size_t terms = id_terms(questions, at);
     if (terms >= least) continue;
     least = terms;
     best = at;
@@ -24,35 +24,36 @@ static size_t least_row(const hu_accum *x, const id_vectors *v) {
 }
 
 /* Returns the number of questions of each kind, fewer where they are long. */
-static size_t drawn(const id_search *s) {
-  size_t count = DRAWN_PRODUCTS / s->box->shape.n;
+static size_t drawn(const id_search *search) {
+  size_t count = DRAWN_PRODUCTS / search->box->shape.n;
   return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;
 }
 
-int id_ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
-  id_vectors v;
-  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random, NULL), status = CLI_OK;
+int id_ask_for(id_search *search, const hu_accum *model, const hu_accum *other, int *asked) {
+  id_vectors questions;
+  int told = id_tell(&questions, &search->box->shape, model, other, drawn(search), &search->random, NULL),
+      status = CLI_OK;
   if (told == 0) {
-    id_vectors_free(&v);
-    told = id_tell_near(&v, &s->asked, model, other, NEAR_MOST * drawn(s), &s->random);
+    id_vectors_free(&questions);
+    told = id_tell_near(&questions, &search->asked, model, other, NEAR_MOST * drawn(search), &search->random);
   }
   *asked = told > 0;
   if (told > 0) {
-    id_shorten_difference(&v, model, other);
-    status = id_ask_rows(s, &v, 0, 1);
+    id_shorten_difference(&questions, model, other);
+    status = id_ask_rows(search, &questions, 0, 1);
   }
-  id_vectors_free(&v);
+  id_vectors_free(&questions);
   return told < 0 ? cli_fail(NULL, "not enough memory") : status;
 }
 
-int id_show(id_search *s, const hu_accum *model, const hu_accum *other, id_vectors *evidence, uint64_t *gives) {
+int id_show(id_search *search, const hu_accum *model, const hu_accum *other, id_vectors *evidence, uint64_t *gives) {
   uint64_t z[1] = {0};
   if (id_vectors_grow(evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(evidence, 0, &s->asked, least_row(other, &s->asked));
+  id_vectors_copy(evidence, 0, &search->asked, least_row(other, &search->asked));
   id_shorten_difference(evidence, model, other);
-  int status = id_ask_rows(s, evidence, 0, 1);
+  int status = id_ask_rows(search, evidence, 0, 1);
   if (status != CLI_OK) return status;
-  id_vectors_copy(evidence, 0, &s->asked, s->asked.count - 1);
-  if (id_compute(other, evidence, 0, 1, z) == HU_OK) memcpy(gives, z, id_column_size(&s->box->shape, ID_D));
+  id_vectors_copy(evidence, 0, &search->asked, search->asked.count - 1);
+  if (id_compute(other, evidence, 0, 1, z) == HU_OK) memcpy(gives, z, id_column_size(&search->box->shape, ID_D));
   return CLI_OK;
 }

@@ -51,15 +51,15 @@ typedef struct id_settings {
   const char *golden;    /* the folder of mma/probes.txt, NULL: none */
 } id_settings;
 
-/* Identifies the box; s has been started. Returns 0, or an exit code after an error line: the box failed. */
-int id_identify(id_search *s, const id_settings *settings, id_result *z);
+/* Identifies the box; `search` has been started. Returns 0, or an exit code after an error line: the box failed. */
+int id_identify(id_search *search, const id_settings *settings, id_result *z);
 void id_result_free(id_result *z);
 
 /* Finds the presets that give the model's answers, and for the others a question on which they differ; *failed: the box
  * contradicted the model. Returns 0 or an exit code. */
-int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed);
+int id_find_names(id_search *search, const hu_accum *model, id_names *z, int *failed);
 void id_names_free(id_names *z);
 /* Asks the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
-int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
+int id_ask_probes(id_search *search, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
 
 #endif

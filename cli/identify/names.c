@@ -24,10 +24,10 @@ static int same_element(hu_element x, hu_element y) {
 
 /* Returns 1 if the preset computes from the box's formats, into its D or the format of its sums, in blocks of which K
  * is a multiple. */
-static int same_shape(const hu_accum_preset *p, const id_shape *s, hu_element sum) {
-  return s->n % p->k == 0 && same_element(p->a, s->a) && same_element(p->b, s->b) &&
-         (same_element(p->c, s->d) || same_element(p->c, sum)) && p->accum.block.every == s->every &&
-         hu_format_equal(p->accum.block.scale, s->scale);
+static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_element sum) {
+  return shape->n % preset->k == 0 && same_element(preset->a, shape->a) && same_element(preset->b, shape->b) &&
+         (same_element(preset->c, shape->d) || same_element(preset->c, sum)) &&
+         preset->accum.block.every == shape->every && hu_format_equal(preset->accum.block.scale, shape->scale);
 }
 
 void id_names_free(id_names *z) {
@@ -36,102 +36,106 @@ void id_names_free(id_names *z) {
 }
 
 /* Adds the preset to those that the box equals, or to the others with what shows it. */
-static int place(id_search *s, const hu_accum *model, const hu_accum_preset *p, id_names *z) {
-  hu_accum x = hu_accum_any(p->accum);
+static int place(id_search *search, const hu_accum *model, const hu_accum_preset *preset, id_names *z) {
+  hu_accum x = hu_accum_any(preset->accum);
   int status = CLI_OK, asked = 1;
-  if (id_agrees(s, &x)) status = id_ask_for(s, model, &x, &asked);
+  if (id_agrees(search, &x)) status = id_ask_for(search, model, &x, &asked);
   if (status != CLI_OK) return status;
   if (!asked) {
-    memcpy(z->equal[z->count++], p->name, sizeof z->equal[0]);
+    memcpy(z->equal[z->count++], preset->name, sizeof z->equal[0]);
     return CLI_OK;
   }
-  if (id_agrees(s, &x)) return CLI_OK; /* the box answered as the preset: the model is wrong, which the caller sees */
+  if (id_agrees(search, &x))
+    return CLI_OK; /* the box answered as the preset: the model is wrong, which the caller sees */
   id_other *other = &z->others[z->other_count++];
   memset(other, 0, sizeof *other);
-  memcpy(other->name, p->name, sizeof other->name);
-  id_vectors_start(&other->question, &s->box->shape);
-  return id_show(s, model, &x, &other->question, &other->gives);
+  memcpy(other->name, preset->name, sizeof other->name);
+  id_vectors_start(&other->question, &search->box->shape);
+  return id_show(search, model, &x, &other->question, &other->gives);
 }
 
-int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed) {
+int id_find_names(id_search *search, const hu_accum *model, id_names *z, int *failed) {
   int status = CLI_OK;
-  hu_element sum = s->box->shape.d;
-  if (sum.kind == HU_ELEMENT_CODE) sum.format = s->space.sum;
+  hu_element sum = search->box->shape.d;
+  if (sum.kind == HU_ELEMENT_CODE) sum.format = search->space.sum;
   id_names_free(z);
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
-    hu_accum_preset p;
+    hu_accum_preset preset;
     if (z->count == ID_NAMES_MOST || z->other_count == ID_NAMES_MOST) break;
-    if (hu_accum_preset_at(&p, i) == HU_OK && same_shape(&p, &s->box->shape, sum)) status = place(s, model, &p, z);
+    if (hu_accum_preset_at(&preset, i) == HU_OK && same_shape(&preset, &search->box->shape, sum))
+      status = place(search, model, &preset, z);
   }
-  *failed = status == CLI_OK && !id_agrees(s, model);
+  *failed = status == CLI_OK && !id_agrees(search, model);
   return status;
 }
 
 /* ---- golden probes ---- */
 
-static int put_patterns(id_vectors *v, int column, const char *text, hu_element e) {
-  unsigned digits = (hu_element_width(e) + 3) / 4;
+static int put_patterns(id_vectors *questions, int column, const char *text, hu_element element) {
+  unsigned digits = (hu_element_width(element) + 3) / 4;
   size_t count = strlen(text) / digits;
   char piece[17] = "";
-  if (strlen(text) % digits || count > id_column_length(v->shape, column)) return 0;
+  if (strlen(text) % digits || count > id_column_length(questions->shape, column)) return 0;
   for (size_t k = 0; k < count; k++) {
     uint64_t x;
     memcpy(piece, text + k * digits, digits);
     if (!hex_parse(&x, piece, digits)) return 0;
-    id_put(v, column, 0, k, x);
+    id_put(questions, column, 0, k, x);
   }
   return 1;
 }
 
 /* Returns 1 if this shape can be asked row 0. A box without C takes +0, one that adds numbers 1 for each of B. */
-static int is_question(const id_vectors *v) {
-  const id_shape *s = v->shape;
-  id_operand b = id_operand_of(s->b);
-  for (size_t k = 0; k < s->n && s->sums; k++)
-    if (id_get(v, ID_B, 0, k) != id_operand_power(&b, 0)) return 0;
-  return !s->without_c || id_get(v, ID_C, 0, 0) == 0;
+static int is_question(const id_vectors *questions) {
+  const id_shape *shape = questions->shape;
+  id_operand b = id_operand_of(shape->b);
+  for (size_t k = 0; k < shape->n && shape->sums; k++)
+    if (id_get(questions, ID_B, 0, k) != id_operand_power(&b, 0)) return 0;
+  return !shape->without_c || id_get(questions, ID_C, 0, 0) == 0;
 }
 
 /* Reads a probe's operands as row 0, products beyond its own 0; 0: it has other formats, or is no question of these. */
-static int read_probe(id_vectors *v, char *line) {
+static int read_probe(id_vectors *questions, char *line) {
   char *word[PROBE_WORDS];
-  const id_shape *s = v->shape;
-  hu_element a, b, d;
+  const id_shape *shape = questions->shape;
+  hu_element a, b, result;
   if (line[0] == '#' || cli_split(line, word, PROBE_WORDS) != PROBE_WORDS) return 0;
   if (!cli_parse_element(&a, word[PROBE_FA]) || !cli_parse_element(&b, word[PROBE_FB]) ||
-      !cli_parse_element(&d, word[PROBE_FD]))
+      !cli_parse_element(&result, word[PROBE_FD]))
     return 0;
-  if (!same_element(a, s->a) || !same_element(b, s->b) || !same_element(d, s->d)) return 0;
-  if ((word[PROBE_SA][0] == '-') != (s->every == 0)) return 0;
-  v->count = 0;
-  if (id_vectors_grow(v, 1) == SIZE_MAX) return 0;
-  hu_element scale = {.format = s->scale};
-  if (s->every && (!put_patterns(v, ID_SA, word[PROBE_SA], scale) || !put_patterns(v, ID_SB, word[PROBE_SB], scale)))
+  if (!same_element(a, shape->a) || !same_element(b, shape->b) || !same_element(result, shape->d)) return 0;
+  if ((word[PROBE_SA][0] == '-') != (shape->every == 0)) return 0;
+  questions->count = 0;
+  if (id_vectors_grow(questions, 1) == SIZE_MAX) return 0;
+  hu_element scale = {.format = shape->scale};
+  if (shape->every && (!put_patterns(questions, ID_SA, word[PROBE_SA], scale) ||
+                       !put_patterns(questions, ID_SB, word[PROBE_SB], scale)))
     return 0;
-  return put_patterns(v, ID_A, word[PROBE_A], a) && put_patterns(v, ID_B, word[PROBE_B], b) &&
-         (word[PROBE_C][0] == '-' || put_patterns(v, ID_C, word[PROBE_C], d)) && is_question(v);
+  return put_patterns(questions, ID_A, word[PROBE_A], a) && put_patterns(questions, ID_B, word[PROBE_B], b) &&
+         (word[PROBE_C][0] == '-' || put_patterns(questions, ID_C, word[PROBE_C], result)) && is_question(questions);
 }
 
-int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed) {
+int id_ask_probes(id_search *search, const char *folder, const hu_accum *model, uint64_t *count, int *failed) {
   char path[4096], *line = NULL;
   size_t room = 0;
-  id_vectors v;
+  id_vectors questions;
   int status = CLI_OK;
   *count = 0;
   if (!folder) return CLI_OK;
   snprintf(path, sizeof path, "%s/mma/probes.txt", folder);
   FILE *in = fopen(path, "r");
   if (!in) return CLI_OK;
-  id_vectors_start(&v, &s->box->shape);
+  id_vectors_start(&questions, &search->box->shape);
   while (status == CLI_OK && getline(&line, &room, in) > 0) {
     line[strcspn(line, "\r\n")] = 0;
-    if (!read_probe(&v, line)) continue;
-    status = id_ask_rows(s, &v, 0, 1);
+    if (!read_probe(&questions, line)) continue;
+    status = id_ask_rows(search, &questions, 0, 1);
     ++*count;
-    if (status == CLI_OK && id_first_difference(model, &s->asked, s->asked.count - 1, s->asked.count) < s->asked.count)
+    if (status == CLI_OK &&
+        id_first_difference(model, &search->asked, search->asked.count - 1, search->asked.count) < search->asked.count)
       *failed = 1;
   }
-  id_vectors_free(&v);
+  id_vectors_free(&questions);
   free(line);
   fclose(in);
   return status;

@@ -18,12 +18,12 @@ typedef struct beam {
   size_t count;
 } beam;
 
-static void offer(id_search *s, beam *b, const hu_accum *x) {
+static void offer(id_search *search, beam *b, const hu_accum *x) {
   for (size_t i = 0; i < b->count; i++)
     if (memcmp(&b->best[i].x, x, sizeof *x) == 0) return;
   if (hu_accum_check(x) != HU_OK) return;
-  id_progress(s->box);
-  size_t score = id_score(x, &s->asked), at = b->count;
+  id_progress(search->box);
+  size_t score = id_score(x, &search->asked), at = b->count;
   if (b->count == BEAM && score <= b->best[BEAM - 1].score) return;
   if (b->count < BEAM) b->count++;
   at = b->count - 1;
@@ -36,39 +36,40 @@ static void offer(id_search *s, beam *b, const hu_accum *x) {
 }
 
 /* Offers all values of one parameter, or some where there are many. */
-static void offer_neighbours(id_search *s, beam *b, const hu_accum *from) {
+static void offer_neighbours(id_search *search, beam *b, const hu_accum *from) {
   static int values[ID_VALUES_MOST];
   for (int axis = 0; axis < ID_AXES; axis++) {
-    size_t count = id_axis_values(&s->space, axis, from, values), step = 1;
+    size_t count = id_axis_values(&search->space, axis, from, values), step = 1;
     if (count > NEAR_VALUES) step = count / NEAR_VALUES;
-    for (size_t i = step > 1 ? (size_t)id_random_below(&s->random, step) : 0; i < count && count > 1; i += step) {
+    for (size_t i = step > 1 ? (size_t)id_random_below(&search->random, step) : 0; i < count && count > 1; i += step) {
       hu_accum x = *from;
-      id_axis_set(&s->space, axis, &x, values[i]);
-      offer(s, b, &x);
+      id_axis_set(&search->space, axis, &x, values[i]);
+      offer(search, b, &x);
     }
   }
 }
 
-int id_repair(id_search *s, const id_set *from, hu_accum *nearest) {
+int id_repair(id_search *search, const id_set *from, hu_accum *nearest) {
   static beam b, next;
   memset(&b, 0, sizeof b);
   if (!from->count) return 0;
   size_t step = from->count / 256 + 1;
-  for (size_t i = 0; i < from->count; i += step) offer(s, &b, &from->x[i]);
-  for (int i = 0; i < STEPS && b.best[0].score < s->asked.count; i++) {
+  for (size_t i = 0; i < from->count; i += step) offer(search, &b, &from->x[i]);
+  for (int i = 0; i < STEPS && b.best[0].score < search->asked.count; i++) {
     size_t before = b.best[0].score;
     next = b;
-    for (size_t j = 0; j < b.count; j++) offer_neighbours(s, &next, &b.best[j].x);
+    for (size_t j = 0; j < b.count; j++) offer_neighbours(search, &next, &b.best[j].x);
     b = next;
     if (b.best[0].score == before) break;
   }
-  s->nearest = *nearest = b.best[0].x;
-  s->has_nearest = 1;
-  s->set.count = 0;
-  for (size_t i = 0; i < b.count && b.best[i].score == s->asked.count; i++)
-    if (!id_set_add(&s->set, &b.best[i].x)) return 0;
-  if (s->log)
-    fprintf(s->log, "no candidate was left; changing parameters one at a time: the best gives %zu of %zu answers\n",
-            b.best[0].score, s->asked.count);
-  return s->set.count > 0;
+  search->nearest = *nearest = b.best[0].x;
+  search->has_nearest = 1;
+  search->set.count = 0;
+  for (size_t i = 0; i < b.count && b.best[i].score == search->asked.count; i++)
+    if (!id_set_add(&search->set, &b.best[i].x)) return 0;
+  if (search->log)
+    fprintf(search->log,
+            "no candidate was left; changing parameters one at a time: the best gives %zu of %zu answers\n",
+            b.best[0].score, search->asked.count);
+  return search->set.count > 0;
 }

@@ -8,8 +8,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
 
-const char *id_model_text(const id_search *s, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]) {
-  hu_accum x = id_simplest(&s->space, *model);
+const char *id_model_text(const id_search *search, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]) {
+  hu_accum x = id_simplest(&search->space, *model);
   text[0] = 0;
   hu_accum_text(text, HU_ACCUM_TEXT_MAX, &x);
   return text;
@@ -25,46 +25,47 @@ void id_confidence(const id_result *z, char *text, size_t size) {
            (unsigned long long)z->questions, (unsigned long long)z->verified, (unsigned long long)z->probes);
 }
 
-void id_print_answer(FILE *out, const id_shape *shape, uint64_t d) {
+void id_print_answer(FILE *out, const id_shape *shape, uint64_t answer) {
   char value[NUMBER_TEXT_MAX];
-  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->d) + 3) / 4, (unsigned long long)d,
-          number_decimal(value, id_value(shape->d, d)));
+  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->d) + 3) / 4, (unsigned long long)answer,
+          number_decimal(value, id_value(shape->d, answer)));
 }
 
-static void print_shape(FILE *out, const id_shape *s) {
-  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], d[CLI_NAME_MAX];
-  fprintf(out, "A %s, B %s, C and D %s, K = %u\n", cli_element_name(a, s->a), cli_element_name(b, s->b),
-          cli_element_name(d, s->d), s->n);
+static void print_shape(FILE *out, const id_shape *shape) {
+  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], result[CLI_NAME_MAX];
+  fprintf(out, "A %s, B %s, C and D %s, K = %u\n", cli_element_name(a, shape->a), cli_element_name(b, shape->b),
+          cli_element_name(result, shape->d), shape->n);
 }
 
 /* Prints the question, what the box said and what the other said. */
-static void print_case(FILE *out, const id_shape *shape, const id_vectors *v, uint64_t other, const char *who) {
+static void print_case(FILE *out, const id_shape *shape, const id_vectors *questions, uint64_t other, const char *who) {
   fputs("    ", out);
-  id_vectors_print(out, v, 0);
+  id_vectors_print(out, questions, 0);
   fputs("\n    the box: ", out);
-  id_print_answer(out, shape, id_get(v, ID_D, 0, 0));
+  id_print_answer(out, shape, id_get(questions, ID_D, 0, 0));
   fprintf(out, "; %s: ", who);
   id_print_answer(out, shape, other);
   fputc('\n', out);
 }
 
-static void print_decision(FILE *out, const id_search *s, const id_result *z, const id_decision *d) {
+static void print_decision(FILE *out, const id_search *search, const id_result *z, const id_decision *decision) {
   char value[64], other[96];
-  id_axis_text(&s->space, d->axis, &z->model, d->value, value, sizeof value);
-  fprintf(out, "  %-6s %-10s %s: ", id_axis_key(d->axis), value, id_axis_meaning(d->axis));
-  if (d->verdict == ID_DECIDED) {
-    fprintf(out, "decided; each of %zu other values is ruled out\n", d->tried);
-  } else if (d->verdict == ID_PARTLY) {
-    id_axis_text(&s->space, d->axis, &z->model, d->first_open, other, sizeof other);
-    fprintf(out, "%zu of %zu other values give every answer as well, %s among them\n", d->open, d->tried, other);
+  id_axis_text(&search->space, decision->axis, &z->model, decision->value, value, sizeof value);
+  fprintf(out, "  %-6s %-10s %s: ", id_axis_key(decision->axis), value, id_axis_meaning(decision->axis));
+  if (decision->verdict == ID_DECIDED) {
+    fprintf(out, "decided; each of %zu other values is ruled out\n", decision->tried);
+  } else if (decision->verdict == ID_PARTLY) {
+    id_axis_text(&search->space, decision->axis, &z->model, decision->first_open, other, sizeof other);
+    fprintf(out, "%zu of %zu other values give every answer as well, %s among them\n", decision->open, decision->tried,
+            other);
   } else {
     fprintf(out, "not seen; no answer depends on it\n");
   }
-  if (!d->evidence.count) return;
-  id_axis_text(&s->space, d->axis, &z->model, d->nearest, other, sizeof other);
+  if (!decision->evidence.count) return;
+  id_axis_text(&search->space, decision->axis, &z->model, decision->nearest, other, sizeof other);
   size_t length = strlen(other);
   snprintf(other + length, sizeof other - length, " would give");
-  print_case(out, &s->box->shape, &d->evidence, d->other, other);
+  print_case(out, &search->box->shape, &decision->evidence, decision->other, other);
 }
 
 static void print_names(FILE *out, const id_names *z) {
@@ -90,51 +91,51 @@ static void print_others(FILE *out, const id_shape *shape, const id_names *z) {
 
 const char id_wide_words[] = "its sums are binary32, and the last one is rounded once more, to nearest, into D";
 
-static void print_found(FILE *out, const id_search *s, const id_result *z) {
+static void print_found(FILE *out, const id_search *search, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   id_confidence(z, confidence, sizeof confidence);
-  fprintf(out, "model: %s\n", id_model_text(s, &z->model, text));
-  if (id_is_wide(&s->space)) fprintf(out, "%s\n", id_wide_words);
+  fprintf(out, "model: %s\n", id_model_text(search, &z->model, text));
+  if (id_is_wide(&search->space)) fprintf(out, "%s\n", id_wide_words);
   fprintf(out, "%s\n", confidence);
   print_names(out, &z->names);
   if (z->nan) {
     fputs("NaN is ", out);
-    id_print_answer(out, &s->box->shape, z->nan);
+    id_print_answer(out, &search->box->shape, z->nan);
     fputs(", which the format of D says, not the model\n", out);
   }
   fputs("parameters, each with the question that decides it (A B C):\n", out);
-  for (int i = 0; i < z->decisions.count; i++) print_decision(out, s, z, &z->decisions.of[i]);
-  print_others(out, &s->box->shape, &z->names);
+  for (int i = 0; i < z->decisions.count; i++) print_decision(out, search, z, &z->decisions.of[i]);
+  print_others(out, &search->box->shape, &z->names);
 }
 
-static void print_nearest(FILE *out, const id_search *s, const id_result *z) {
+static void print_nearest(FILE *out, const id_search *search, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX];
   fprintf(
       out,
       "no model of this language gives all answers\nnearest: %s, which gives %zu of the %zu answers of the search\n",
-      id_model_text(s, &z->model, text), id_score(&z->model, &s->asked), s->asked.count);
+      id_model_text(search, &z->model, text), id_score(&z->model, &search->asked), search->asked.count);
   if (!z->failing.count) return;
   fputs("the shortest question found on which it fails (A B C):\n", out);
-  print_case(out, &s->box->shape, &z->failing, z->other, "the nearest model");
+  print_case(out, &search->box->shape, &z->failing, z->other, "the nearest model");
 }
 
-void id_print_text(FILE *out, const id_search *s, const id_result *z) {
-  print_shape(out, &s->box->shape);
+void id_print_text(FILE *out, const id_search *search, const id_result *z) {
+  print_shape(out, &search->box->shape);
   if (z->verdict == ID_NOISY) {
     fputs("noisy: the box gave two answers to one question, which no model does\n", out);
-    print_case(out, &s->box->shape, &z->failing, z->other, "the second time");
+    print_case(out, &search->box->shape, &z->failing, z->other, "the second time");
     return;
   }
   if (z->verdict == ID_CONSTANT) {
     fputs("the box gives one answer to every question: ", out);
-    id_print_answer(out, &s->box->shape, id_get(&z->failing, ID_D, 0, 0));
+    id_print_answer(out, &search->box->shape, id_get(&z->failing, ID_D, 0, 0));
     fputs("; are its formats those of --fa, --fb and --fd?\n", out);
     return;
   }
   fputs("order of the sum: ", out);
   id_tree_print(out, &z->tree);
   fputc('\n', out);
-  if (z->verdict == ID_FOUND) print_found(out, s, z);
+  if (z->verdict == ID_FOUND) print_found(out, search, z);
   if (z->verdict == ID_ORDERED && z->sum == ID_SUM_LOOP)
     fprintf(out,
             "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
@@ -146,7 +147,7 @@ void id_print_text(FILE *out, const id_search *s, const id_result *z) {
             "all %llu drawn answers (signs of zeros aside), with products %s\n",
             z->sum == ID_SUM_WIDE ? ", in binary32, and the last one into D" : "", (unsigned long long)z->verified,
             z->fused ? "fused into the addition that takes them" : "rounded first");
-  if (z->verdict == ID_NEAREST) print_nearest(out, s, z);
+  if (z->verdict == ID_NEAREST) print_nearest(out, search, z);
   fprintf(out, "%llu questions before the verification, %llu in all, %.1f seconds\n", (unsigned long long)z->questions,
-          (unsigned long long)s->box->asked, z->seconds);
+          (unsigned long long)search->box->asked, z->seconds);
 }

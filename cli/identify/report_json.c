@@ -11,39 +11,39 @@ static void put_string(FILE *out, const char *key, const char *value) {
   cli_json_string(out, value);
 }
 
-static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t d) {
+static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t answer) {
   fprintf(out, ", \"%s\": ", key);
-  cli_json_code(out, (int)(hu_element_width(shape->d) + 3) / 4, d, id_value(shape->d, d));
+  cli_json_code(out, (int)(hu_element_width(shape->d) + 3) / 4, answer, id_value(shape->d, answer));
 }
 
 /* Writes a field with the text that `print` writes. */
-static void put_printed(FILE *out, const char *key, const id_vectors *v, const id_tree *t) {
+static void put_printed(FILE *out, const char *key, const id_vectors *questions, const id_tree *tree) {
   char *text = NULL;
   size_t size = 0;
   FILE *to = open_memstream(&text, &size);
-  if (to && v) id_vectors_print(to, v, 0);
-  if (to && t) id_tree_print(to, t);
+  if (to && questions) id_vectors_print(to, questions, 0);
+  if (to && tree) id_tree_print(to, tree);
   if (to) fclose(to);
   put_string(out, key, text ? text : "");
   free(text);
 }
 
-static void put_decision(FILE *out, const id_search *s, const id_result *z, const id_decision *d) {
+static void put_decision(FILE *out, const id_search *search, const id_result *z, const id_decision *decision) {
   static const char *const words[] = {"decided", "partly", "open"};
   char value[64];
   fputs("    {\"key\": ", out);
-  cli_json_string(out, id_axis_key(d->axis));
-  put_string(out, "meaning", id_axis_meaning(d->axis));
-  id_axis_text(&s->space, d->axis, &z->model, d->value, value, sizeof value);
+  cli_json_string(out, id_axis_key(decision->axis));
+  put_string(out, "meaning", id_axis_meaning(decision->axis));
+  id_axis_text(&search->space, decision->axis, &z->model, decision->value, value, sizeof value);
   put_string(out, "value", value);
-  put_string(out, "verdict", words[d->verdict]);
-  fprintf(out, ", \"tried\": %zu, \"open\": %zu", d->tried, d->open);
-  if (d->evidence.count) {
-    id_axis_text(&s->space, d->axis, &z->model, d->nearest, value, sizeof value);
+  put_string(out, "verdict", words[decision->verdict]);
+  fprintf(out, ", \"tried\": %zu, \"open\": %zu", decision->tried, decision->open);
+  if (decision->evidence.count) {
+    id_axis_text(&search->space, decision->axis, &z->model, decision->nearest, value, sizeof value);
     put_string(out, "other", value);
-    put_printed(out, "question", &d->evidence, NULL);
-    put_answer(out, &s->box->shape, "box", id_get(&d->evidence, ID_D, 0, 0));
-    put_answer(out, &s->box->shape, "other_gives", d->other);
+    put_printed(out, "question", &decision->evidence, NULL);
+    put_answer(out, &search->box->shape, "box", id_get(&decision->evidence, ID_D, 0, 0));
+    put_answer(out, &search->box->shape, "other_gives", decision->other);
   }
   fputc('}', out);
 }
@@ -67,29 +67,30 @@ static void put_names(FILE *out, const id_shape *shape, const id_names *z) {
   fputc(']', out);
 }
 
-static void put_model(FILE *out, const id_search *s, const id_result *z) {
+static void put_model(FILE *out, const id_search *search, const id_result *z) {
   static const char *const sums[ID_SUMS] = {"tree", "binary32", "binary64"};
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
-  if (z->verdict == ID_FOUND || z->verdict == ID_NEAREST) put_string(out, "model", id_model_text(s, &z->model, text));
+  if (z->verdict == ID_FOUND || z->verdict == ID_NEAREST)
+    put_string(out, "model", id_model_text(search, &z->model, text));
   if (z->verdict == ID_ORDERED) {
     put_string(out, "products", z->fused ? "fused" : "rounded");
     put_string(out, "sums", sums[z->sum]);
   }
   if (z->verdict != ID_FOUND) return;
-  put_string(out, "sums", id_is_wide(&s->space) ? "binary32" : "model");
+  put_string(out, "sums", id_is_wide(&search->space) ? "binary32" : "model");
   id_confidence(z, confidence, sizeof confidence);
   put_string(out, "confidence", confidence);
-  put_names(out, &s->box->shape, &z->names);
+  put_names(out, &search->box->shape, &z->names);
   fputs(",\n  \"parameters\": [\n", out);
   for (int i = 0; i < z->decisions.count; i++) {
-    put_decision(out, s, z, &z->decisions.of[i]);
+    put_decision(out, search, z, &z->decisions.of[i]);
     fputs(i + 1 < z->decisions.count ? ",\n" : "\n", out);
   }
   fputs("  ]", out);
 }
 
-void id_print_json(FILE *out, const id_search *s, const id_result *z) {
-  const id_shape *shape = &s->box->shape;
+void id_print_json(FILE *out, const id_search *search, const id_result *z) {
+  const id_shape *shape = &search->box->shape;
   char name[CLI_NAME_MAX];
   fputs("{\"verdict\": ", out);
   cli_json_string(out, id_verdict_word(z));
@@ -98,7 +99,7 @@ void id_print_json(FILE *out, const id_search *s, const id_result *z) {
   put_string(out, "d", cli_element_name(name, shape->d));
   fprintf(out, ", \"k\": %u", shape->n);
   if (z->verdict < ID_NOISY) put_printed(out, "tree", NULL, &z->tree);
-  put_model(out, s, z);
+  put_model(out, search, z);
   if (z->failing.count) {
     put_printed(out, "failing", &z->failing, NULL);
     put_answer(out, shape, "box", id_get(&z->failing, ID_D, 0, 0));
@@ -106,7 +107,7 @@ void id_print_json(FILE *out, const id_search *s, const id_result *z) {
   }
   fprintf(out, ",\n  \"questions\": %llu, \"verified\": %llu, \"probes\": %llu, \"asked\": %llu, \"seconds\": ",
           (unsigned long long)z->questions, (unsigned long long)z->verified, (unsigned long long)z->probes,
-          (unsigned long long)s->box->asked);
+          (unsigned long long)search->box->asked);
   cli_json_double(out, z->seconds);
   fputs("}\n", out);
 }

@@ -33,19 +33,19 @@ typedef struct id_search {
   int status; /* exit code of the box's failure, 0 */
 } id_search;
 
-void id_search_start(id_search *s, id_box *box, uint64_t seed, FILE *log);
-void id_search_free(id_search *s);
+void id_search_start(id_search *search, id_box *box, uint64_t seed, FILE *log);
+void id_search_free(id_search *search);
 
 /* Asks drawn questions of a kind. Returns 0 or an exit code. */
-int id_ask_drawn(id_search *s, size_t count, int kind);
-/* Asks rows of v, and keeps them. */
-int id_ask_rows(id_search *s, const id_vectors *v, size_t first, size_t count);
+int id_ask_drawn(id_search *search, size_t count, int kind);
+/* Asks rows of `questions`, and keeps them. */
+int id_ask_rows(id_search *search, const id_vectors *questions, size_t first, size_t count);
 /* Makes those of `later` asked ones from now on. */
-int id_take_later(id_search *s);
+int id_take_later(id_search *search);
 /* Returns 1 if the model gives every answer; a row that rules it out moves to the front. */
-int id_agrees(id_search *s, const hu_accum *x);
+int id_agrees(id_search *search, const hu_accum *x);
 /* Drops what does not agree. */
-void id_filter(id_search *s);
+void id_filter(id_search *search);
 
 /* Replaces every candidate by those with all values on these axes, keeps what agrees, and asks questions of these kinds
  * until none is found that distinguishes two of them. 0 or an exit code. */
@@ -54,24 +54,24 @@ typedef struct id_stage {
   int axes[12], kinds[8]; /* end with -1 */
   int last;               /* 1: of many candidates some are enough, since later stages add little */
 } id_stage;
-int id_stage_run(id_search *s, const id_stage *stage);
+int id_stage_run(id_search *search, const id_stage *stage);
 
 /* Does all stages; afterwards the set holds what is left, perhaps nothing. Returns 0 or an exit code. */
-int id_find(id_search *s);
+int id_find(id_search *search);
 /* Looks, where answers have ruled out all that was found, for what has not been looked for yet, sums of parts and sums
  * wider than D. The set may stay empty. Returns 0 or an exit code. */
-int id_find_more(id_search *s);
+int id_find_more(id_search *search);
 /* Does all stages again, where a question that was asked after them has refuted what they left. 0 or an exit code. */
-int id_find_again(id_search *s);
+int id_find_again(id_search *search);
 /* Does the last stage again, after the set has changed. */
-int id_settle(id_search *s);
+int id_settle(id_search *search);
 /* Returns how many fraction digits an answer uses at most; without_c: of answers to questions whose C is zero. */
-int id_digits_seen(const id_search *s, int without_c);
+int id_digits_seen(const id_search *search, int without_c);
 /* Mends the set after an answer has refuted `model`: drops what it refutes; where nothing is left, takes models near it
  * that give all answers, *nearest the best of them. Then id_settle. The set may end empty. 0 or an exit code. */
-int id_mend(id_search *s, const hu_accum *model, hu_accum *nearest);
+int id_mend(id_search *search, const hu_accum *model, hu_accum *nearest);
 /* Finds the best of a failed search: candidates near `from` that give most answers, improved one parameter at a time
  * until nothing improves. Returns 1 if one gives every answer, and is the set. */
-int id_repair(id_search *s, const id_set *from, hu_accum *nearest);
+int id_repair(id_search *search, const id_set *from, hu_accum *nearest);
 
 #endif

@@ -8,33 +8,35 @@
 #include "halfulp/formats/ieee.h"
 
 id_space id_space_of(const id_shape *shape) {
-  id_space s = {.shape = shape};
-  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), d = id_operand_of(shape->d);
+  id_space space = {.shape = shape};
+  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->d);
   int products = a.emin + b.emin;
   if (shape->every) {
     hu_element scale = {.format = shape->scale};
-    id_operand o = id_operand_of(scale);
-    products += 2 * o.emin;
+    id_operand operand = id_operand_of(scale);
+    products += 2 * operand.emin;
   }
-  s.lowest = products < d.emin ? products : d.emin;
-  s.sum = shape->d.format;
-  if (s.sum.nan == HU_NAN_IEEE_ONES) s.sum.nan = HU_NAN_IEEE;
-  return s;
+  space.lowest = products < result.emin ? products : result.emin;
+  space.sum = shape->d.format;
+  if (space.sum.nan == HU_NAN_IEEE_ONES) space.sum.nan = HU_NAN_IEEE;
+  return space;
 }
 
 int id_may_be_wide(const id_shape *shape) {
-  hu_format d = shape->d.format;
+  hu_format result = shape->d.format;
   return shape->d.kind == HU_ELEMENT_CODE && shape->a.kind == HU_ELEMENT_CODE && shape->b.kind == HU_ELEMENT_CODE &&
-         !shape->every && d.m < 23 && d.e <= 8;
+         !shape->every && result.m < 23 && result.e <= 8;
 }
 
-void id_space_widen(id_space *s) {
-  s->sum = hu_binary32();
-  int lowest = id_operand_of((hu_element){.format = s->sum}).emin;
-  if (lowest < s->lowest) s->lowest = lowest;
+void id_space_widen(id_space *space) {
+  space->sum = hu_binary32();
+  int lowest = id_operand_of((hu_element){.format = space->sum}).emin;
+  if (lowest < space->lowest) space->lowest = lowest;
 }
 
-int id_is_wide(const id_space *s) { return s->sum.m > s->shape->d.format.m && id_may_be_wide(s->shape); }
+int id_is_wide(const id_space *space) {
+  return space->sum.m > space->shape->d.format.m && id_may_be_wide(space->shape);
+}
 
 typedef struct bases {
   const id_space *space;
@@ -72,15 +74,15 @@ static hu_accum *add_block(bases *b, uint8_t rule, uint16_t length) {
 }
 
 static void add_scaled(bases *b) {
-  const id_shape *s = b->space->shape;
-  hu_accum *x = add_block(b, HU_BLOCK_ALIGN, (uint16_t)s->n);
-  x->block.every = (uint16_t)s->every;
-  x->block.scale = s->scale;
-  x = add_block(b, HU_BLOCK_GROUPS, (uint16_t)s->n);
-  x->block.every = (uint16_t)s->every;
-  x->block.scale = s->scale;
-  x->block.group = (uint16_t)s->every;
-  while (s->n % x->block.group) x->block.group--;
+  const id_shape *shape = b->space->shape;
+  hu_accum *x = add_block(b, HU_BLOCK_ALIGN, (uint16_t)shape->n);
+  x->block.every = (uint16_t)shape->every;
+  x->block.scale = shape->scale;
+  x = add_block(b, HU_BLOCK_GROUPS, (uint16_t)shape->n);
+  x->block.every = (uint16_t)shape->every;
+  x->block.scale = shape->scale;
+  x->block.group = (uint16_t)shape->every;
+  while (shape->n % x->block.group) x->block.group--;
 }
 
 static void add_codes(bases *b) {
@@ -106,9 +108,9 @@ static void wrap(bases *b) {
   }
 }
 
-size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]) {
-  bases b = {s, z, 0};
-  const id_shape *shape = s->shape;
+size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
+  bases b = {space, z, 0};
+  const id_shape *shape = space->shape;
   if (parts && (shape->d.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
   if (shape->d.kind == HU_ELEMENT_S32) {
     add(&b, HU_ACCUM_INT32);
@@ -131,8 +133,8 @@ static int is_plain_block(const hu_accum *x) {
   return !b.daz && !b.ftz && !b.zero && !b.over && !b.input && !b.order && !b.join && !b.as.e && !b.as.m;
 }
 
-hu_accum id_simplest(const id_space *s, hu_accum x) {
-  uint32_t n = s->shape->n;
+hu_accum id_simplest(const id_space *space, hu_accum x) {
+  uint32_t n = space->shape->n;
   if (x.promote == n) {
     x.promote = 0;
     memset(&x.promoted, 0, sizeof x.promoted);
@@ -145,7 +147,7 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
     x.kind = HU_ACCUM_SEQ;
     memset(&x.block, 0, sizeof x.block);
   } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices &&
-             x.mode.round == HU_RNE && !x.mode.saturate && hu_format_equal(x.sum, s->sum)) {
+             x.mode.round == HU_RNE && !x.mode.saturate && hu_format_equal(x.sum, space->sum)) {
     memset(&x, 0, sizeof x);
   }
   return x;
@@ -167,11 +169,11 @@ static int rule_parameters(int rule) {
   }
 }
 
-int id_complexity(const id_space *s, const hu_accum *model) {
-  hu_accum x = id_simplest(s, *model);
+int id_complexity(const id_space *space, const hu_accum *model) {
+  hu_accum x = id_simplest(space, *model);
   hu_block b = x.block;
   int z = (x.promote != 0 || x.slices != 0) + 2 * (x.kind == HU_ACCUM_BLOCK) + rounded_products(&x);
-  z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, s->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
+  z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, space->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
   z += b.cut != 0;
   z += (b.order != 0) + (b.join != 0) + (b.last != 0) + (b.zero != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) +
        (b.input != 0) + (b.lanes != 0);

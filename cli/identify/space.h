@@ -48,28 +48,28 @@ id_space id_space_of(const id_shape *shape);
 /* Returns 1 if D has fewer digits than binary32. Sums may be binary32 then, and D one more rounding of the last. */
 int id_may_be_wide(const id_shape *shape);
 /* Makes sums binary32 from now on. */
-void id_space_widen(id_space *s);
-int id_is_wide(const id_space *s);
+void id_space_widen(id_space *space);
+int id_is_wide(const id_space *space);
 
 /* Kinds of models with every parameter as it is where it plays no part; with `parts`, their sums of parts (promote,
  * splitk) instead, of which there may be none. */
 enum { ID_BASES_MOST = 32 };
-size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]);
+size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]);
 
 /* Values that a model may have on an axis, the one that it has among them; one value: the axis is not its own. */
 enum { ID_VALUES_MOST = 9000 };
-size_t id_axis_values(const id_space *s, int axis, const hu_accum *x, int z[ID_VALUES_MOST]);
-int id_axis_get(const id_space *s, int axis, const hu_accum *x);
-void id_axis_set(const id_space *s, int axis, hu_accum *x, int value);
+size_t id_axis_values(const id_space *space, int axis, const hu_accum *x, int z[ID_VALUES_MOST]);
+int id_axis_get(const id_space *space, int axis, const hu_accum *x);
+void id_axis_set(const id_space *space, int axis, hu_accum *x, int value);
 /* Return the key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
 const char *id_axis_key(int axis);
 const char *id_axis_meaning(int axis);
 /* Writes the value in the words of a model's text. */
-void id_axis_text(const id_space *s, int axis, const hu_accum *x, int value, char *text, size_t size);
+void id_axis_text(const id_space *space, int axis, const hu_accum *x, int value, char *text, size_t size);
 
 /* Returns the simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
-hu_accum id_simplest(const id_space *s, hu_accum x);
+hu_accum id_simplest(const id_space *space, hu_accum x);
 /* Returns how much a text says beyond its defaults; of equal models the least is shown. */
-int id_complexity(const id_space *s, const hu_accum *x);
+int id_complexity(const id_space *space, const hu_accum *x);
 
 #endif

@@ -9,40 +9,40 @@
 
 enum { ROWS = 256 };
 
-/* Puts the first row of v that the models answer differently into row 0. */
-static int differs(id_vectors *v, const hu_accum *x, const hu_accum *y, size_t rows) {
-  if (id_compute(x, v, 0, rows, v->column[ID_D]) != HU_OK) return 0;
-  size_t row = id_first_difference(y, v, 0, rows);
+/* Puts the first row that the models answer differently into row 0. */
+static int differs(id_vectors *questions, const hu_accum *x, const hu_accum *y, size_t rows) {
+  if (id_compute(x, questions, 0, rows, questions->column[ID_D]) != HU_OK) return 0;
+  size_t row = id_first_difference(y, questions, 0, rows);
   if (row == rows) return 0;
-  id_vectors_swap(v, 0, row);
+  id_vectors_swap(questions, 0, row);
   return 1;
 }
 
-int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r,
-            uint64_t *compared) {
+int id_tell(id_vectors *questions, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count,
+            id_random *random, uint64_t *compared) {
   if (compared) *compared = 0;
-  id_vectors_start(v, shape);
-  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+  id_vectors_start(questions, shape);
+  if (id_vectors_grow(questions, ROWS) == SIZE_MAX) return -1;
   for (size_t done = 0; done < count; done += ROWS) {
     for (int kind = 0; kind < ID_DRAW_KINDS; kind++) {
-      id_draw(v, 0, ROWS, kind, r);
+      id_draw(questions, 0, ROWS, kind, random);
       if (compared) *compared += ROWS;
-      if (differs(v, x, y, ROWS)) return 1;
+      if (differs(questions, x, y, ROWS)) return 1;
     }
   }
   return 0;
 }
 
-int id_tell_near(id_vectors *v, const id_vectors *pool, const hu_accum *x, const hu_accum *y, size_t count,
-                 id_random *r) {
-  id_vectors_start(v, pool->shape);
-  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+int id_tell_near(id_vectors *questions, const id_vectors *pool, const hu_accum *x, const hu_accum *y, size_t count,
+                 id_random *random) {
+  id_vectors_start(questions, pool->shape);
+  if (id_vectors_grow(questions, ROWS) == SIZE_MAX) return -1;
   for (size_t done = 0; done < count && pool->count; done += ROWS) {
     for (size_t row = 0; row < ROWS; row++) {
-      id_vectors_copy(v, row, pool, (size_t)id_random_below(r, 1 + id_random_below(r, pool->count)));
-      id_vary(v, row, r);
+      id_vectors_copy(questions, row, pool, (size_t)id_random_below(random, 1 + id_random_below(random, pool->count)));
+      id_vary(questions, row, random);
     }
-    if (differs(v, x, y, ROWS)) return 1;
+    if (differs(questions, x, y, ROWS)) return 1;
   }
   return 0;
 }
@@ -98,40 +98,40 @@ static void drop_terms(change *c) {
 }
 
 /* Tries simpler patterns of one operand: 1, a power of two, fewer digits, no sign, an exponent nearer to 0. */
-static void simplify(change *c, int column, size_t k, const id_operand *o) {
-  uint64_t x = id_get(c->v, column, 0, k), one = id_operand_power(o, 0);
-  if ((x & ~o->sign) == 0 || try_pattern(c, column, k, one)) return;
-  if (o->integer || (x & ~o->sign) > o->max) return;
-  try_pattern(c, column, k, x & ~o->sign);
+static void simplify(change *c, int column, size_t k, const id_operand *operand) {
+  uint64_t x = id_get(c->v, column, 0, k), one = id_operand_power(operand, 0);
+  if ((x & ~operand->sign) == 0 || try_pattern(c, column, k, one)) return;
+  if (operand->integer || (x & ~operand->sign) > operand->max) return;
+  try_pattern(c, column, k, x & ~operand->sign);
   x = id_get(c->v, column, 0, k);
-  uint64_t fraction = ((uint64_t)1 << o->digits) - 1;
+  uint64_t fraction = ((uint64_t)1 << operand->digits) - 1;
   if (!try_pattern(c, column, k, x & ~fraction)) {
-    for (int j = 0; j < o->digits; j++) {
+    for (int j = 0; j < operand->digits; j++) {
       x = id_get(c->v, column, 0, k);
       try_pattern(c, column, k, x & ~((uint64_t)1 << j));
     }
   }
   for (int step = 32; step > 0; step /= 2) {
-    uint64_t by = (uint64_t)step << o->digits;
+    uint64_t by = (uint64_t)step << operand->digits;
     x = id_get(c->v, column, 0, k);
-    uint64_t magnitude = x & ~o->sign;
+    uint64_t magnitude = x & ~operand->sign;
     if (magnitude > one && magnitude - one >= by) try_pattern(c, column, k, x - by);
     if (magnitude < one && one - magnitude >= by) try_pattern(c, column, k, x + by);
   }
 }
 
-void id_shorten(id_vectors *v, id_holds *holds, void *context) {
-  const id_shape *s = v->shape;
-  id_operand a = id_operand_of(s->a), b = id_operand_of(s->b), d = id_operand_of(s->d);
-  change c = {v, holds, context, 1};
+void id_shorten(id_vectors *questions, id_holds *holds, void *context) {
+  const id_shape *shape = questions->shape;
+  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->d);
+  change c = {questions, holds, context, 1};
   for (int i = 0; i < 4 && c.changed; i++) {
     c.changed = 0;
     drop_terms(&c);
-    for (size_t k = 0; k < s->n; k++) {
+    for (size_t k = 0; k < shape->n; k++) {
       simplify(&c, ID_B, k, &b);
       simplify(&c, ID_A, k, &a);
     }
-    simplify(&c, ID_C, 0, &d);
+    simplify(&c, ID_C, 0, &result);
   }
 }
 
@@ -139,45 +139,46 @@ typedef struct pair {
   const hu_accum *x, *y;
 } pair;
 
-static int pair_differs(void *context, id_vectors *v) {
-  const pair *p = context;
-  return id_compute(p->x, v, 0, 1, v->column[ID_D]) == HU_OK && id_first_difference(p->y, v, 0, 1) == 0;
+static int pair_differs(void *context, id_vectors *questions) {
+  const pair *both = context;
+  return id_compute(both->x, questions, 0, 1, questions->column[ID_D]) == HU_OK &&
+         id_first_difference(both->y, questions, 0, 1) == 0;
 }
 
-void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y) {
-  pair p = {x, y};
-  id_shorten(v, pair_differs, &p);
+void id_shorten_difference(id_vectors *questions, const hu_accum *x, const hu_accum *y) {
+  pair both = {x, y};
+  id_shorten(questions, pair_differs, &both);
 }
 
 /* ---- all of them ---- */
 
-/* Writes question number q: its digits are the patterns, one operand after another. */
-static void put_number(id_vectors *v, size_t row, uint64_t q) {
+/* Writes question number `question`: its digits are the patterns, one operand after another. */
+static void put_number(id_vectors *questions, size_t row, uint64_t question) {
   for (int column = ID_A; column < ID_D; column++) {
-    if (column == ID_C && v->shape->without_c) continue;
-    unsigned bits = hu_element_width(id_column_element(v->shape, column));
-    for (size_t k = 0; k < id_column_length(v->shape, column); k++) {
-      id_put(v, column, row, k, q & (((uint64_t)1 << bits) - 1));
-      q >>= bits;
+    if (column == ID_C && questions->shape->without_c) continue;
+    unsigned bits = hu_element_width(id_column_element(questions->shape, column));
+    for (size_t k = 0; k < id_column_length(questions->shape, column); k++) {
+      id_put(questions, column, row, k, question & (((uint64_t)1 << bits) - 1));
+      question >>= bits;
     }
   }
 }
 
-int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count) {
+int id_tell_all(id_vectors *questions, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count) {
   uint64_t bits = 0;
   for (int column = ID_A; column < ID_D; column++)
     if (column != ID_C || !shape->without_c)
       bits += id_column_length(shape, column) * hu_element_width(id_column_element(shape, column));
   *count = 0;
-  id_vectors_start(v, shape);
+  id_vectors_start(questions, shape);
   if (bits > 30) return -1;
-  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+  if (id_vectors_grow(questions, ROWS) == SIZE_MAX) return -1;
   uint64_t all = (uint64_t)1 << bits;
-  for (uint64_t q = 0; q < all; q += ROWS) {
-    size_t rows = all - q < ROWS ? (size_t)(all - q) : ROWS;
-    for (size_t i = 0; i < rows; i++) put_number(v, i, q + i);
+  for (uint64_t question = 0; question < all; question += ROWS) {
+    size_t rows = all - question < ROWS ? (size_t)(all - question) : ROWS;
+    for (size_t i = 0; i < rows; i++) put_number(questions, i, question + i);
     *count += rows;
-    if (differs(v, x, y, rows)) return 1;
+    if (differs(questions, x, y, rows)) return 1;
   }
   return 0;
 }

@@ -25,14 +25,15 @@ static int larger(int x, int y) { return x > y ? x : y; }
 /* Chooses M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding
  * does. `normal`: no operand, product or sum is subnormal. */
 static int choose(mask *m, int normal) {
-  const id_shape *s = &m->s->box->shape;
-  int n = (int)s->n, count = 1;
+  const id_shape *shape = &m->s->box->shape;
+  int n = (int)shape->n, count = 1;
   while (1 << count < n + 2) count++;
-  int least = s->sums ? m->a.emin : m->a.emin + m->b.emin, under = s->sums ? m->a.digits : m->a.digits + m->b.digits;
-  int high = smaller(s->sums ? m->a.emax : m->a.emax + m->b.emax, m->d.emax - 2);
+  int least = shape->sums ? m->a.emin : m->a.emin + m->b.emin,
+      under = shape->sums ? m->a.digits : m->a.digits + m->b.digits;
+  int high = smaller(shape->sums ? m->a.emax : m->a.emax + m->b.emax, m->d.emax - 2);
   int low = larger(least - (normal ? 0 : under), m->d.emin - (normal ? 0 : m->d.digits));
   int enough = m->d.digits + 2 + count, wanted = larger(enough, 44 + count);
-  if (s->every || m->d.integer || high - low < enough) return 0;
+  if (shape->every || m->d.integer || high - low < enough) return 0;
   m->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
   m->unit = larger(low, m->high - wanted);
   m->subnormal = m->unit < larger(least, m->d.emin);
@@ -100,39 +101,39 @@ static void raise_unit(mask *m) {
 
 /* ---- nodes ---- */
 
-static int add_node(id_tree *t, int leaf) {
-  if (t->count == t->room) {
-    int room = t->room ? 2 * t->room : 64;
-    id_node *larger_array = realloc(t->node, (size_t)room * sizeof *larger_array);
+static int add_node(id_tree *tree, int leaf) {
+  if (tree->count == tree->room) {
+    int room = tree->room ? 2 * tree->room : 64;
+    id_node *larger_array = realloc(tree->node, (size_t)room * sizeof *larger_array);
     if (!larger_array) return -1;
-    t->node = larger_array;
-    t->room = room;
+    tree->node = larger_array;
+    tree->room = room;
   }
-  t->node[t->count] = (id_node){leaf, 1, leaf >= 0, -1, -1};
-  return t->count++;
+  tree->node[tree->count] = (id_node){leaf, 1, leaf >= 0, -1, -1};
+  return tree->count++;
 }
 
-static void add_child(id_tree *t, int parent, int child) {
-  int *at = &t->node[parent].first;
-  while (*at >= 0) at = &t->node[*at].next;
+static void add_child(id_tree *tree, int parent, int child) {
+  int *at = &tree->node[parent].first;
+  while (*at >= 0) at = &tree->node[*at].next;
   *at = child;
-  t->node[child].next = -1;
-  t->node[parent].leaves += t->node[child].leaves;
+  tree->node[child].next = -1;
+  tree->node[parent].leaves += tree->node[child].leaves;
 }
 
 /* Joins x and y by a step; the children of y itself where y's terms meet in the same step. */
-static int join(id_tree *t, int x, int y, int measured) {
-  int z = add_node(t, -1);
+static int join(id_tree *tree, int x, int y, int measured) {
+  int z = add_node(tree, -1);
   if (z < 0) return -1;
-  t->node[z].measured = measured;
-  add_child(t, z, x);
-  if (t->node[y].leaf < 0 && t->node[y].measured == measured) {
-    for (int child = t->node[y].first, next; child >= 0; child = next) {
-      next = t->node[child].next;
-      add_child(t, z, child);
+  tree->node[z].measured = measured;
+  add_child(tree, z, x);
+  if (tree->node[y].leaf < 0 && tree->node[y].measured == measured) {
+    for (int child = tree->node[y].first, next; child >= 0; child = next) {
+      next = tree->node[child].next;
+      add_child(tree, z, child);
     }
   } else {
-    add_child(t, z, y);
+    add_child(tree, z, y);
   }
   return z;
 }
@@ -161,35 +162,35 @@ static int build(mask *m, const int *leaf, int count) {
   return root;
 }
 
-void id_tree_free(id_tree *t) {
-  free(t->node);
-  memset(t, 0, sizeof *t);
-  t->root = -1;
+void id_tree_free(id_tree *tree) {
+  free(tree->node);
+  memset(tree, 0, sizeof *tree);
+  tree->root = -1;
 }
 
 /* Counts the products below the other child of a step that adds two of which one is C; 0: there is no such step. */
-static int beside_c(const id_tree *t) {
-  for (int i = 0; i < t->count; i++) {
-    int first = t->node[i].leaf < 0 ? t->node[i].first : -1, second = first >= 0 ? t->node[first].next : -1;
-    if (second < 0 || t->node[second].next >= 0) continue;
-    if (t->node[first].leaf == t->n) return t->node[second].leaves;
-    if (t->node[second].leaf == t->n) return t->node[first].leaves;
+static int beside_c(const id_tree *tree) {
+  for (int i = 0; i < tree->count; i++) {
+    int first = tree->node[i].leaf < 0 ? tree->node[i].first : -1, second = first >= 0 ? tree->node[first].next : -1;
+    if (second < 0 || tree->node[second].next >= 0) continue;
+    if (tree->node[first].leaf == tree->n) return tree->node[second].leaves;
+    if (tree->node[second].leaf == tree->n) return tree->node[first].leaves;
   }
   return 0;
 }
 
 /* Finds the first and the last product below a node; returns 1 if C is not there. *parts becomes 1 where a step has all
  * products between its first and its last one, and not product 0. */
-static int range_below(const id_tree *t, int node, int *low, int *high, int *parts) {
-  const id_node *x = &t->node[node];
+static int range_below(const id_tree *tree, int node, int *low, int *high, int *parts) {
+  const id_node *x = &tree->node[node];
   int products = 1;
   *low = *high = x->leaf;
-  if (x->leaf >= 0) return x->leaf < t->n;
-  *low = t->n;
+  if (x->leaf >= 0) return x->leaf < tree->n;
+  *low = tree->n;
   *high = -1;
-  for (int child = x->first; child >= 0; child = t->node[child].next) {
+  for (int child = x->first; child >= 0; child = tree->node[child].next) {
     int a, b;
-    products &= range_below(t, child, &a, &b, parts);
+    products &= range_below(tree, child, &a, &b, parts);
     *low = smaller(*low, a);
     *high = larger(*high, b);
   }
@@ -199,89 +200,90 @@ static int range_below(const id_tree *t, int node, int *low, int *high, int *par
 
 /* Returns 1 if C is added together with products; or if all additions have two terms, and none joins neighbouring
  * products apart from product 0. */
-static int is_whole(const id_tree *t, int has_c) {
+static int is_whole(const id_tree *tree, int has_c) {
   int low, high, parts = 0;
-  if (has_c && !beside_c(t)) return 1;
-  if (!id_tree_is_binary(t)) return 0;
-  (void)range_below(t, t->root, &low, &high, &parts);
+  if (has_c && !beside_c(tree)) return 1;
+  if (!id_tree_is_binary(tree)) return 0;
+  (void)range_below(tree, tree->root, &low, &high, &parts);
   return !parts;
 }
 
-int id_tree_find(id_search *s, id_tree *t) {
-  const id_shape *shape = &s->box->shape;
-  mask m = {.s = s, .t = t, .a = id_operand_of(shape->a), .b = id_operand_of(shape->b), .d = id_operand_of(shape->d)};
-  memset(t, 0, sizeof *t);
-  t->root = -1;
-  t->n = (int)shape->n;
-  t->why = "these formats have no two numbers of which one is lost beside the other";
+int id_tree_find(id_search *search, id_tree *tree) {
+  const id_shape *shape = &search->box->shape;
+  mask m = {
+      .s = search, .t = tree, .a = id_operand_of(shape->a), .b = id_operand_of(shape->b), .d = id_operand_of(shape->d)};
+  memset(tree, 0, sizeof *tree);
+  tree->root = -1;
+  tree->n = (int)shape->n;
+  tree->why = "these formats have no two numbers of which one is lost beside the other";
   if (!choose(&m, 0)) return CLI_OK;
-  int *leaf = malloc(((size_t)t->n + 1) * sizeof *leaf);
+  int *leaf = malloc(((size_t)tree->n + 1) * sizeof *leaf);
   id_vectors_start(&m.v, shape);
   if (!leaf || id_vectors_grow(&m.v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   int count = leaves_of(&m);
   raise_unit(&m);
-  for (int k = 0; k < count; k++) leaf[k] = (k + t->n) % count; /* C first */
-  if (m.status == 0) t->root = build(&m, leaf, count);
+  for (int k = 0; k < count; k++) leaf[k] = (k + tree->n) % count; /* C first */
+  if (m.status == 0) tree->root = build(&m, leaf, count);
   free(leaf);
   id_vectors_free(&m.v);
   if (m.status == 0) {
-    s->part = beside_c(t);
-    s->whole = is_whole(t, !shape->without_c);
+    search->part = beside_c(tree);
+    search->whole = is_whole(tree, !shape->without_c);
     return CLI_OK;
   }
-  t->root = -1;
-  t->why = "the answers to masked sums are no counts of terms";
+  tree->root = -1;
+  tree->why = "the answers to masked sums are no counts of terms";
   return m.status < 0 ? CLI_OK : m.status;
 }
 
-int id_tree_is_binary(const id_tree *t) {
-  for (int i = 0; i < t->count; i++) {
-    const id_node *x = &t->node[i];
+int id_tree_is_binary(const id_tree *tree) {
+  for (int i = 0; i < tree->count; i++) {
+    const id_node *x = &tree->node[i];
     if (x->leaf >= 0) continue;
     int children = 0;
-    for (int child = x->first; child >= 0; child = t->node[child].next) children++;
+    for (int child = x->first; child >= 0; child = tree->node[child].next) children++;
     if (children > 2 || x->measured != x->leaves) return 0;
   }
-  return t->root >= 0;
+  return tree->root >= 0;
 }
 
 /* ---- text ---- */
 
-static void print_leaf(FILE *out, const id_tree *t, int leaf) {
-  if (leaf == t->n)
+static void print_leaf(FILE *out, const id_tree *tree, int leaf) {
+  if (leaf == tree->n)
     fputc('C', out);
   else
     fprintf(out, "%d", leaf);
 }
 
 /* Returns 1 for a child that is a term and continues a run of terms. */
-static int run_past(const id_tree *t, int child, int *last) {
-  int next = t->node[child].next, length = 1;
-  *last = t->node[child].leaf;
-  while (next >= 0 && t->node[next].leaf == *last + 1 && *last + 1 < t->n) {
-    *last = t->node[next].leaf;
-    next = t->node[next].next;
+static int run_past(const id_tree *tree, int child, int *last) {
+  int next = tree->node[child].next, length = 1;
+  *last = tree->node[child].leaf;
+  while (next >= 0 && tree->node[next].leaf == *last + 1 && *last + 1 < tree->n) {
+    *last = tree->node[next].leaf;
+    next = tree->node[next].next;
     length++;
   }
   if (length > 3) return next;
-  *last = t->node[child].leaf;
-  return t->node[child].next;
+  *last = tree->node[child].leaf;
+  return tree->node[child].next;
 }
 
-static void print_node(FILE *out, const id_tree *t, int i) {
-  const id_node *x = &t->node[i];
+static void print_node(FILE *out, const id_tree *tree, int i) {
+  const id_node *x = &tree->node[i];
   if (x->leaf >= 0) {
-    print_leaf(out, t, x->leaf);
+    print_leaf(out, tree, x->leaf);
     return;
   }
-  int second = t->node[x->first].next, pair = second >= 0 && t->node[second].next < 0 && x->measured == x->leaves;
+  int second = tree->node[x->first].next, pair = second >= 0 && tree->node[second].next < 0 && x->measured == x->leaves;
   fputc(pair ? '(' : '[', out);
   for (int child = x->first; child >= 0;) {
-    int last, next = t->node[child].next;
-    print_node(out, t, child);
-    if (!pair && t->node[child].leaf >= 0) {
-      next = run_past(t, child, &last);
-      if (last != t->node[child].leaf) fprintf(out, "..%d", last);
+    int last, next = tree->node[child].next;
+    print_node(out, tree, child);
+    if (!pair && tree->node[child].leaf >= 0) {
+      next = run_past(tree, child, &last);
+      if (last != tree->node[child].leaf) fprintf(out, "..%d", last);
     }
     child = next;
     if (child >= 0) fputs(pair ? " + " : " ", out);
@@ -289,9 +291,9 @@ static void print_node(FILE *out, const id_tree *t, int i) {
   fputc(pair ? ')' : ']', out);
 }
 
-void id_tree_print(FILE *out, const id_tree *t) {
-  if (t->root >= 0)
-    print_node(out, t, t->root);
+void id_tree_print(FILE *out, const id_tree *tree) {
+  if (tree->root >= 0)
+    print_node(out, tree, tree->root);
   else
-    fprintf(out, "none: %s", t->why);
+    fprintf(out, "none: %s", tree->why);
 }

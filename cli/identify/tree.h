@@ -24,12 +24,12 @@ typedef struct id_tree {
 
 /* Asks and builds. The questions stay among those asked. Returns 0 or an exit code; root is -1 where these formats have
  * no M and unit, or where the answers are no counts. */
-int id_tree_find(id_search *s, id_tree *t);
-void id_tree_free(id_tree *t);
+int id_tree_find(id_search *search, id_tree *tree);
+void id_tree_free(id_tree *tree);
 /* Returns 1 if every step adds two. */
-int id_tree_is_binary(const id_tree *t);
+int id_tree_is_binary(const id_tree *tree);
 /* Prints (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
-void id_tree_print(FILE *out, const id_tree *t);
+void id_tree_print(FILE *out, const id_tree *tree);
 
 /* The sums that may stand behind a tree. */
 enum {
@@ -38,8 +38,8 @@ enum {
   ID_SUM_LOOP, /* a loop in binary64, k ascending and C last, rounded into D: D of fewer digits shows no tree then */
   ID_SUMS      /* (count) */
 };
-int id_sum_is_possible(const id_tree *t, const id_shape *shape, int sum);
+int id_sum_is_possible(const id_tree *tree, const id_shape *shape, int sum);
 /* Computes a sum. fused: a product goes into the step that adds it unrounded. */
-uint64_t id_sum_along(const id_tree *t, const id_vectors *v, size_t row, int sum, int fused);
+uint64_t id_sum_along(const id_tree *tree, const id_vectors *questions, size_t row, int sum, int fused);
 
 #endif

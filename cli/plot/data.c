@@ -7,16 +7,16 @@
 #include "cli/plot/plot.h"
 #include "halfulp/scalar.h"
 
-static int class_of(const plot_state *s, double x, uint64_t i) {
-  uint32_t events, bits = s->numeric.mode.bits;
-  uint32_t r = bits ? hu_stream_word(s->numeric.stream, i) >> (32 - bits) : 0;
-  if (s->other)
-    hu_number_encode64(s->system, s->numeric.mode, x, r, &events);
+static int class_of(const plot_state *state, double x, uint64_t i) {
+  uint32_t events, bits = state->numeric.mode.bits;
+  uint32_t random = bits ? hu_stream_word(state->numeric.stream, i) >> (32 - bits) : 0;
+  if (state->other)
+    hu_number_encode64(state->system, state->numeric.mode, x, random, &events);
   else
-    hu_encode64(s->numeric.format, s->numeric.mode, x, r, &events);
+    hu_encode64(state->numeric.format, state->numeric.mode, x, random, &events);
   if (events & HU_EVENT_INVALID) return BELOW;
   if (events & HU_EVENT_OVERFLOW) return OVERFLOW;
-  if (events & HU_EVENT_TO_ZERO || (s->other && events & HU_EVENT_UNDERFLOW)) return TO_ZERO;
+  if (events & HU_EVENT_TO_ZERO || (state->other && events & HU_EVENT_UNDERFLOW)) return TO_ZERO;
   return events & HU_EVENT_SUBNORMAL ? SUBNORMAL : NORMAL;
 }
 
@@ -28,56 +28,57 @@ static int bin_of(double magnitude) {
   return (exponent - 1 + 1076) * BINS_PER_BINADE + (part < BINS_PER_BINADE ? part : BINS_PER_BINADE - 1);
 }
 
-static void add_datum(histogram *h, const plot_state *s, double x, uint64_t i) {
+static void add_datum(histogram *data, const plot_state *state, double x, uint64_t i) {
   int exponent;
-  h->count++;
+  data->count++;
   if (isnan(x))
-    h->nans++;
+    data->nans++;
   else if (isinf(x))
-    h->infinities++;
+    data->infinities++;
   else if (x == 0)
-    h->zeros++;
+    data->zeros++;
   else {
-    int class = class_of(s, x, i);
-    h->classes[class]++;
-    h->bins[bin_of(fabs(x))][class]++;
+    int class = class_of(state, x, i);
+    data->classes[class]++;
+    data->bins[bin_of(fabs(x))][class]++;
     frexp(x, &exponent);
-    if (exponent - 1 < h->low) h->low = exponent - 1;
-    if (exponent > h->high) h->high = exponent;
+    if (exponent - 1 < data->low) data->low = exponent - 1;
+    if (exponent > data->high) data->high = exponent;
   }
 }
 
-static uint64_t bin_total(const histogram *h, int bin) {
+static uint64_t bin_total(const histogram *data, int bin) {
   uint64_t sum = 0;
-  for (int c = 0; c < CLASSES; c++) sum += h->bins[bin][c];
+  for (int c = 0; c < CLASSES; c++) sum += data->bins[bin][c];
   return sum;
 }
 
-uint64_t plot_group_sum(const histogram *h, int first, int group, int class) {
+uint64_t plot_group_sum(const histogram *data, int first, int group, int class) {
   uint64_t sum = 0;
-  for (int b = first; b < first + group && b < BINS_MAX; b++) sum += class < 0 ? bin_total(h, b) : h->bins[b][class];
+  for (int b = first; b < first + group && b < BINS_MAX; b++)
+    sum += class < 0 ? bin_total(data, b) : data->bins[b][class];
   return sum;
 }
 
-uint64_t plot_tallest(const histogram *h, int group) {
+uint64_t plot_tallest(const histogram *data, int group) {
   uint64_t tallest = 0;
   for (int b = 0; b < BINS_MAX; b += group)
-    if (plot_group_sum(h, b, group, -1) > tallest) tallest = plot_group_sum(h, b, group, -1);
+    if (plot_group_sum(data, b, group, -1) > tallest) tallest = plot_group_sum(data, b, group, -1);
   return tallest;
 }
 
-void plot_gather(histogram *h, const plot_state *s, const cli_source *source, size_t count) {
+void plot_gather(histogram *data, const plot_state *state, const cli_source *source, size_t count) {
   double block[CLI_BLOCK];
-  progress p;
-  memset(h, 0, sizeof *h);
-  h->low = 2000;
-  h->high = -2000;
-  progress_start(&p, "plot", count);
+  progress bar;
+  memset(data, 0, sizeof *data);
+  data->low = 2000;
+  data->high = -2000;
+  progress_start(&bar, "plot", count);
   for (size_t i = 0; i < count; i += CLI_BLOCK) {
     size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
     cli_source_read(source, block, i, n);
-    for (size_t j = 0; j < n; j++) add_datum(h, s, block[j], i + j);
-    progress_at(&p, i);
+    for (size_t j = 0; j < n; j++) add_datum(data, state, block[j], i + j);
+    progress_at(&bar, i);
   }
-  progress_end(&p);
+  progress_end(&bar);
 }

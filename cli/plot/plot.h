@@ -29,20 +29,20 @@ typedef struct histogram {
   int low, high; /* exponents of the smallest and largest magnitude; low > high where all are 0 or special */
 } histogram;
 
-void plot_gather(histogram *h, const plot_state *s, const cli_source *source, size_t count);
+void plot_gather(histogram *data, const plot_state *state, const cli_source *source, size_t count);
 /* Adds the elements of a class in `group` bins from `first` on; class < 0: of all. */
-uint64_t plot_group_sum(const histogram *h, int first, int group, int class);
-uint64_t plot_tallest(const histogram *h, int group);
+uint64_t plot_group_sum(const histogram *data, int first, int group, int class);
+uint64_t plot_tallest(const histogram *data, int group);
 
 /* Writes the name of the format, as it was given. */
-const char *plot_name(char name[CLI_NAME_MAX], const plot_state *s);
+const char *plot_name(char name[CLI_NAME_MAX], const plot_state *state);
 /* How many numbers of a sign are normal and subnormal. */
 typedef struct plot_counts {
   uint32_t normal, subnormal;
 } plot_counts;
 /* Draws a format. data NULL: none; else a histogram for each format. Returns 0, or an exit code after an error line. */
-int plot_draw(const plot_state *s, const histogram *data, plot_counts *counts);
-int plot_draw_several(const plot_state *s, size_t formats, const histogram *data, plot_counts *counts);
+int plot_draw(const plot_state *state, const histogram *data, plot_counts *counts);
+int plot_draw_several(const plot_state *state, size_t formats, const histogram *data, plot_counts *counts);
 
 /* ---- for both drawings ---- */
 
@@ -63,17 +63,17 @@ typedef struct drawing {
 } drawing;
 
 /* Begins a drawing of one format, without axis. Returns 0, or an exit code after an error line. */
-int plot_begin(drawing *d, const plot_state *s, const histogram *data);
+int plot_begin(drawing *plot, const plot_state *state, const histogram *data);
 /* Widens the axis, so that it shows all of the format and of its data. */
-void plot_widen(drawing *d, const drawing *by);
+void plot_widen(drawing *plot, const drawing *by);
 /* Decides how many bins are a bar that is wide enough to be seen. */
-void plot_group(drawing *d);
-/* Draws the regions and the values of the format, from d->band on; the axis below; bars above d->bars, in one colour if
- * plain. */
-void plot_band(drawing *d);
-void plot_axis(drawing *d);
-void plot_bars(drawing *d, int plain);
-plot_counts plot_counted(const drawing *d);
-const char *plot_bar_name(const drawing *d);
+void plot_group(drawing *plot);
+/* Draws the regions and the values of the format, from plot->band on; the axis below; bars above plot->bars, in one
+ * colour if plain. */
+void plot_band(drawing *plot);
+void plot_axis(drawing *plot);
+void plot_bars(drawing *plot, int plain);
+plot_counts plot_counted(const drawing *plot);
+const char *plot_bar_name(const drawing *plot);
 
 #endif

@@ -47,21 +47,21 @@ typedef struct fp8_shape {
   uint8_t a, b, column, step, c;
 } fp8_shape;
 
-static void ask(fp8_instruction *run, const fp8_shape *s, uint64_t formats, void *d, const void *a, const void *b,
-                const void *c) {
+static void ask(fp8_instruction *run, const fp8_shape *shape, uint64_t formats, void *result, const void *a,
+                const void *b, const void *c) {
   uint8_t x[16], y[16] = {0}, z[16];
-  for (size_t i = 0; i < sizeof x; i += s->a) memcpy(x + i, a, s->a);
-  for (size_t i = 0, from = 0; i < sizeof y; i += s->step, from = (from + s->column) % s->b) {
-    memcpy(y + i, (const uint8_t *)b + from, s->column);
+  for (size_t i = 0; i < sizeof x; i += shape->a) memcpy(x + i, a, shape->a);
+  for (size_t i = 0, from = 0; i < sizeof y; i += shape->step, from = (from + shape->column) % shape->b) {
+    memcpy(y + i, (const uint8_t *)b + from, shape->column);
   }
-  for (size_t i = 0; i < sizeof z; i += s->c) memcpy(z + i, c, s->c);
+  for (size_t i = 0; i < sizeof z; i += shape->c) memcpy(z + i, c, shape->c);
   run(z, x, y, formats);
-  memcpy(d, z, s->c);
+  memcpy(result, z, shape->c);
 }
 
-#define PAIR(name, pair, formats)                                                   \
-  static void name##_##pair(void *d, const void *a, const void *b, const void *c) { \
-    ask(name, &name##_shape, formats, d, a, b, c);                                  \
+#define PAIR(name, pair, formats)                                                        \
+  static void name##_##pair(void *result, const void *a, const void *b, const void *c) { \
+    ask(name, &name##_shape, formats, result, a, b, c);                                  \
   }
 #define INSTRUCTION(name, word, ...)                 \
   FP8(name, word)                                    \
@@ -121,13 +121,19 @@ static void narrow_single(uint8_t *z, const float *x, uint64_t formats) {
   memcpy(z, out, PROCESSOR_LANES);
 }
 
-#define CONVERSIONS(format, number)                                                                                  \
-  static void widen_##format(uint16_t *z, const uint8_t *x) { widen(z, x, number); }                                 \
-  static void half_##format(uint8_t *z, const uint16_t *x) { narrow_half(z, x, (uint64_t)(number) << 6); }           \
-  static void single_##format(uint8_t *z, const float *x) { narrow_single(z, x, (uint64_t)(number) << 6); }          \
-  static void check_widen_##format(processor_tally *t) { processor_check_widen8(t, hu_##format(), widen_##format); } \
-  static void check_half_##format(processor_tally *t) { processor_check_narrow16(t, hu_##format(), half_##format); } \
-  static void check_single_##format(processor_tally *t) { processor_check_narrow32(t, hu_##format(), single_##format); }
+#define CONVERSIONS(format, number)                                                                         \
+  static void widen_##format(uint16_t *z, const uint8_t *x) { widen(z, x, number); }                        \
+  static void half_##format(uint8_t *z, const uint16_t *x) { narrow_half(z, x, (uint64_t)(number) << 6); }  \
+  static void single_##format(uint8_t *z, const float *x) { narrow_single(z, x, (uint64_t)(number) << 6); } \
+  static void check_widen_##format(processor_tally *tally) {                                                \
+    processor_check_widen8(tally, hu_##format(), widen_##format);                                           \
+  }                                                                                                         \
+  static void check_half_##format(processor_tally *tally) {                                                 \
+    processor_check_narrow16(tally, hu_##format(), half_##format);                                          \
+  }                                                                                                         \
+  static void check_single_##format(processor_tally *tally) {                                               \
+    processor_check_narrow32(tally, hu_##format(), single_##format);                                        \
+  }
 CONVERSIONS(float8_e5m2, 0)
 CONVERSIONS(float8_e4m3fn, 1)
 

@@ -11,14 +11,14 @@
 #include <cpuid.h>
 
 static void name_of(char name[PROCESSOR_NAME_MAX]) {
-  unsigned word[12] = {0}, a = 0, b, c, d;
+  unsigned word[12] = {0}, a = 0, b, c, edx;
   char brand[sizeof word + 1] = "";
   for (unsigned i = 0; i < 3; i++) {
     unsigned *z = word + 4 * i;
     if (!__get_cpuid(0x80000002u + i, z, z + 1, z + 2, z + 3)) return;
   }
   memcpy(brand, word, sizeof word);
-  (void)__get_cpuid(1, &a, &b, &c, &d);
+  (void)__get_cpuid(1, &a, &b, &c, &edx);
   unsigned base = a >> 8 & 15, family = base + (base == 15 ? a >> 20 & 255 : 0);
   unsigned model = (a >> 4 & 15) | (base == 6 || base == 15 ? a >> 12 & 0xF0 : 0);
   snprintf(name, PROCESSOR_NAME_MAX, "%s, family %u, model %u, stepping %u", brand, family, model, a & 15);
@@ -35,49 +35,50 @@ void processor_name(char name[PROCESSOR_NAME_MAX]) {
 /* Returns number i of those that are here. */
 static const processor_unit *unit_at(size_t i) {
   const processor_unit *const lists[] = {processor_units_x86, processor_units_arm, processor_units_arm_fp8};
-  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-    for (const processor_unit *u = lists[l]; u->instruction; u++) {
-      if (u->has() && i-- == 0) return u;
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (const processor_unit *unit = lists[k]; unit->instruction; unit++) {
+      if (unit->has() && i-- == 0) return unit;
     }
   }
   return NULL;
 }
 
 hu_status processor_mma_at(hu_device_mma *mma, size_t i) {
-  const processor_unit *u = unit_at(i);
-  hu_accum_preset p;
+  const processor_unit *unit = unit_at(i);
+  hu_accum_preset preset;
   if (!mma) return HU_E_NULL;
-  if (!u || hu_accum_preset_find(&p, u->model) != HU_OK) return HU_E_NAME;
+  if (!unit || hu_accum_preset_find(&preset, unit->model) != HU_OK) return HU_E_NAME;
   memset(mma, 0, sizeof *mma);
-  snprintf(mma->model, sizeof mma->model, "%s", u->model);
-  snprintf(mma->instruction, sizeof mma->instruction, "%s", u->instruction);
-  mma->m = u->m;
-  mma->n = u->n;
-  mma->k = u->k;
-  mma->a = p.accum.a;
-  mma->b = p.accum.b;
-  mma->c = p.accum.c;
+  snprintf(mma->model, sizeof mma->model, "%s", unit->model);
+  snprintf(mma->instruction, sizeof mma->instruction, "%s", unit->instruction);
+  mma->m = unit->m;
+  mma->n = unit->n;
+  mma->k = unit->k;
+  mma->a = preset.accum.a;
+  mma->b = preset.accum.b;
+  mma->c = preset.accum.c;
   return HU_OK;
 }
 
-hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  const processor_unit *u = unit_at(i);
+hu_status processor_mma_run(size_t i, size_t tiles, void *result, const void *a, const void *b, const void *c) {
+  const processor_unit *unit = unit_at(i);
   hu_device_mma x;
   hu_status status = processor_mma_at(&x, i);
   if (status != HU_OK) return status;
-  if (!d || !a || !b || !c) return HU_E_NULL;
-  const size_t of_a = u->m * u->k * hu_element_size(x.a), of_b = u->n * u->k * hu_element_size(x.b);
-  const size_t of_c = u->m * u->n * hu_element_size(x.c);
-  for (size_t t = 0; t < tiles; t++) {
-    u->run((char *)d + t * of_c, (const char *)a + t * of_a, (const char *)b + t * of_b, (const char *)c + t * of_c);
+  if (!result || !a || !b || !c) return HU_E_NULL;
+  const size_t of_a = unit->m * unit->k * hu_element_size(x.a), of_b = unit->n * unit->k * hu_element_size(x.b);
+  const size_t of_c = unit->m * unit->n * hu_element_size(x.c);
+  for (size_t tile = 0; tile < tiles; tile++) {
+    unit->run((char *)result + tile * of_c, (const char *)a + tile * of_a, (const char *)b + tile * of_b,
+              (const char *)c + tile * of_c);
   }
   return HU_OK;
 }
 
 const processor_check *processor_check_at(size_t i) {
   const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm, processor_checks_arm_fp8};
-  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-    for (const processor_check *x = lists[l]; x->instruction; x++) {
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (const processor_check *x = lists[k]; x->instruction; x++) {
       if (x->has() && i-- == 0) return x;
     }
   }

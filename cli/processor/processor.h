@@ -14,7 +14,7 @@ typedef struct processor_unit {
   const char *model;       /* the preset's name */
   uint32_t m, n, k;
   int (*has)(void); /* 1: this CPU can execute it, and the system allows that */
-  void (*run)(void *d, const void *a, const void *b, const void *c);
+  void (*run)(void *result, const void *a, const void *b, const void *c);
 } processor_unit;
 
 /* Those that this program was compiled for, up to one without a name. */
@@ -30,7 +30,7 @@ typedef struct processor_check {
   const char *instruction;
   const char *id; /* what it computes: "binary16.rne" converts into binary16 in that mode */
   int (*has)(void);
-  void (*run)(processor_tally *t);
+  void (*run)(processor_tally *tally);
 } processor_check;
 extern const processor_check processor_checks_x86[], processor_checks_arm[], processor_checks_arm_fp8[];
 
@@ -41,12 +41,12 @@ const processor_check *processor_check_at(size_t i);
  * Of an 8-bit format: all codes, to binary16; all codes of binary16 and binary32 numbers into it, in ties
  * to even, where overflow gives an infinity or a NaN. Any NaN counts as equal to any other. */
 enum { PROCESSOR_LANES = 8 };
-void processor_check_widen(processor_tally *t, void (*widen)(float *z, const uint16_t *x));
-void processor_check_narrow(processor_tally *t, uint32_t round, void (*narrow)(uint16_t *z, const float *x));
-void processor_check_widen8(processor_tally *t, hu_format f, void (*widen)(uint16_t *z, const uint8_t *x));
-void processor_check_narrow16(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const uint16_t *x));
-void processor_check_narrow32(processor_tally *t, hu_format f, void (*narrow)(uint8_t *z, const float *x));
-void processor_check_pairs(processor_tally *t, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b));
+void processor_check_widen(processor_tally *tally, void (*widen)(float *z, const uint16_t *x));
+void processor_check_narrow(processor_tally *tally, uint32_t round, void (*narrow)(uint16_t *z, const float *x));
+void processor_check_widen8(processor_tally *tally, hu_format format, void (*widen)(uint16_t *z, const uint8_t *x));
+void processor_check_narrow16(processor_tally *tally, hu_format format, void (*narrow)(uint8_t *z, const uint16_t *x));
+void processor_check_narrow32(processor_tally *tally, hu_format format, void (*narrow)(uint8_t *z, const float *x));
+void processor_check_pairs(processor_tally *tally, void (*add)(uint32_t *c, const uint32_t *a, const uint32_t *b));
 
 enum { PROCESSOR_NAME_MAX = 160 };
 /* Writes maker and kind of the CPU, with family, model and stepping where it says them. */
@@ -55,6 +55,6 @@ void processor_name(char name[PROCESSOR_NAME_MAX]);
 /* Returns number i of the instructions that this CPU has, as hu_device_mma_at; HU_E_NAME behind the last one. */
 hu_status processor_mma_at(hu_device_mma *mma, size_t i);
 /* Runs instruction i `tiles` times, as hu_device_mma_run. */
-hu_status processor_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c);
+hu_status processor_mma_run(size_t i, size_t tiles, void *result, const void *a, const void *b, const void *c);
 
 #endif

@@ -21,19 +21,19 @@ enum { COUNT = sizeof theorems / sizeof theorems[0] };
 enum { OPEN, OTHER, PROVED, STATES };
 static const char *const state_names[STATES] = {"not recorded", "proved for other sources", "proved"};
 
-static int state_of(const theorem *t) {
-  if (!strcmp(t->proved_for, "-")) return OPEN;
-  return strcmp(t->proved_for, t->built_from) ? OTHER : PROVED;
+static int state_of(const theorem *entry) {
+  if (!strcmp(entry->proved_for, "-")) return OPEN;
+  return strcmp(entry->proved_for, entry->built_from) ? OTHER : PROVED;
 }
 
 static void print_json(FILE *out) {
   for (int i = 0; i < COUNT; i++) {
-    const theorem *t = &theorems[i];
-    fprintf(out, "%s\n  {\"theorem\": \"%s\", \"state\": \"%s\", \"proved_for\": \"%s\", ", i ? "," : "[", t->name,
-            state_names[state_of(t)], t->proved_for);
-    fprintf(out, "\"built_from\": \"%s\", \"queries\": %u, \"date\": \"%s\", \"says\": ", t->built_from, t->queries,
-            t->date);
-    cli_json_string(out, t->says);
+    const theorem *entry = &theorems[i];
+    fprintf(out, "%s\n  {\"theorem\": \"%s\", \"state\": \"%s\", \"proved_for\": \"%s\", ", i ? "," : "[", entry->name,
+            state_names[state_of(entry)], entry->proved_for);
+    fprintf(out, "\"built_from\": \"%s\", \"queries\": %u, \"date\": \"%s\", \"says\": ", entry->built_from,
+            entry->queries, entry->date);
+    cli_json_string(out, entry->says);
     fputc('}', out);
   }
   fprintf(out, "\n]\n");
@@ -47,9 +47,10 @@ void proof_list(FILE *out, int json) {
   fprintf(out, "%-8s %-16s  %-16s  %7s  %-10s  %s\n", "theorem", "proved for", "built from", "queries", "date",
           "what it says");
   for (int i = 0; i < COUNT; i++) {
-    const theorem *t = &theorems[i];
-    fprintf(out, "%-8s %-16s  %-16s  %7u  %-10s  %s%s%s\n", t->name, t->proved_for, t->built_from, t->queries, t->date,
-            state_of(t) == PROVED ? "" : state_names[state_of(t)], state_of(t) == PROVED ? "" : ": ", t->says);
+    const theorem *entry = &theorems[i];
+    fprintf(out, "%-8s %-16s  %-16s  %7u  %-10s  %s%s%s\n", entry->name, entry->proved_for, entry->built_from,
+            entry->queries, entry->date, state_of(entry) == PROVED ? "" : state_names[state_of(entry)],
+            state_of(entry) == PROVED ? "" : ": ", entry->says);
   }
   proof_summary(out);
 }

@@ -19,13 +19,13 @@ static char *companion(const char *path, const char *suffix) {
   return z;
 }
 
-static size_t count_of(const cli_part *p) { return p->dims ? p->rows * p->cols : 1; }
+static size_t count_of(const cli_part *part) { return part->dims ? part->rows * part->cols : 1; }
 
 /* ---- the digest ---- */
 
-static uint64_t mix(uint64_t h, uint64_t word) {
-  h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-  return h ^ h >> 32;
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+  return hash ^ hash >> 32;
 }
 
 static uint64_t word_of(const uint8_t bytes[8]) {
@@ -36,32 +36,32 @@ static uint64_t word_of(const uint8_t bytes[8]) {
 
 /* Digests a part's bytes as they lie in a file, in words of eight, the last one filled up with zeros; before them their
  * number. */
-static uint64_t digest_part(uint64_t h, const uint8_t *data, size_t size) {
+static uint64_t digest_part(uint64_t hash, const uint8_t *data, size_t size) {
   uint8_t last[8] = {0};
   size_t i = 0;
-  h = mix(h, size);
-  for (; size - i >= 8; i += 8) h = mix(h, word_of(data + i));
-  if (i == size) return h;
+  hash = mix(hash, size);
+  for (; size - i >= 8; i += 8) hash = mix(hash, word_of(data + i));
+  if (i == size) return hash;
   memcpy(last, data + i, size - i);
-  return mix(h, word_of(last));
+  return mix(hash, word_of(last));
 }
 
 /* Computes the digest. Returns 0, or an exit code after an error line. */
 static int digest(uint8_t z[DIGEST_BYTES], const cli_parts *parts) {
-  uint64_t h = UINT64_C(0xCBF29CE484222325);
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
   for (int i = 0; i < parts->count; i++) {
-    const cli_part *p = &parts->part[i];
-    size_t count = count_of(p);
+    const cli_part *part = &parts->part[i];
+    size_t count = count_of(part);
     uint8_t *copy = NULL;
-    if (CLI_HOST_BIG && p->size > 1) {
-      copy = cli_room(count, p->size);
+    if (CLI_HOST_BIG && part->size > 1) {
+      copy = cli_room(count, part->size);
       if (!copy) return CLI_BAD;
-      cli_copy_swapped(copy, p->data, count, p->size);
+      cli_copy_swapped(copy, part->data, count, part->size);
     }
-    h = digest_part(h, copy ? copy : p->data, count * p->size);
+    hash = digest_part(hash, copy ? copy : part->data, count * part->size);
     free(copy);
   }
-  for (int i = 0; i < DIGEST_BYTES; i++) z[i] = (uint8_t)(h >> 8 * i);
+  for (int i = 0; i < DIGEST_BYTES; i++) z[i] = (uint8_t)(hash >> 8 * i);
   return CLI_OK;
 }
 
@@ -76,14 +76,14 @@ static npy_info check_info(void) {
 
 /* ---- writing ---- */
 
-static npy_info part_info(const cli_part *p) {
+static npy_info part_info(const cli_part *part) {
   npy_info info = {0};
-  info.kind = p->kind;
-  info.size = p->size;
-  info.dims = p->dims;
-  info.shape[0] = p->rows;
-  info.shape[1] = p->cols;
-  info.count = count_of(p);
+  info.kind = part->kind;
+  info.size = part->size;
+  info.dims = part->dims;
+  info.shape[0] = part->rows;
+  info.shape[1] = part->cols;
+  info.count = count_of(part);
   return info;
 }
 

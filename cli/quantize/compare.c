@@ -63,51 +63,51 @@ static int width_of(const compare_column *c) {
   return n < 10 ? 10 : n;
 }
 
-static void print_total(const compare_table *t, int names, const char *name, cell make) {
+static void print_total(const compare_table *table, int names, const char *name, cell make) {
   printf("  %-*s", names, name);
-  for (int f = 0; f < t->count; f++) {
+  for (int k = 0; k < table->count; k++) {
     char text[32];
-    make(text, &t->columns[f].total);
-    printf("  %*s", width_of(&t->columns[f]), text);
+    make(text, &table->columns[k].total);
+    printf("  %*s", width_of(&table->columns[k]), text);
   }
   putchar('\n');
 }
 
-static int names_width(const tensors_results *r) {
+static int names_width(const tensors_results *results) {
   char room[ST_NAME_MAX];
   int width = (int)strlen("overflow of elements");
-  for (size_t i = 0; i < r->count; i++) {
-    int n = r->list[i].done ? (int)strlen(short_name(room, r->list[i].tensor->name)) : 0;
+  for (size_t i = 0; i < results->count; i++) {
+    int n = results->list[i].done ? (int)strlen(short_name(room, results->list[i].tensor->name)) : 0;
     if (n > width) width = n;
   }
   return width;
 }
 
-static void print_table(const compare_table *t) {
+static void print_table(const compare_table *table) {
   char room[ST_NAME_MAX], in[CLI_SHOWN_MAX];
-  const tensors_results *first = &t->columns[0].results;
+  const tensors_results *first = &table->columns[0].results;
   int names = names_width(first);
-  printf("%s: %zu of %zu tensors, %zu elements\n  %-*s", cli_shown(in, t->in), first->done, first->count,
-         t->columns[0].total.errors.count, names, "SQNR, dB");
-  for (int f = 0; f < t->count; f++) printf("  %*s", width_of(&t->columns[f]), t->columns[f].name);
+  printf("%s: %zu of %zu tensors, %zu elements\n  %-*s", cli_shown(in, table->in), first->done, first->count,
+         table->columns[0].total.errors.count, names, "SQNR, dB");
+  for (int k = 0; k < table->count; k++) printf("  %*s", width_of(&table->columns[k]), table->columns[k].name);
   putchar('\n');
   for (size_t i = 0; i < first->count; i++) {
     if (!first->list[i].done) continue;
     printf("  %-*s", names, short_name(room, first->list[i].tensor->name));
-    for (int f = 0; f < t->count; f++) {
+    for (int k = 0; k < table->count; k++) {
       char text[32];
-      sqnr_cell(text, &t->columns[f].results.list[i]);
-      printf("  %*s", width_of(&t->columns[f]), text);
+      sqnr_cell(text, &table->columns[k].results.list[i]);
+      printf("  %*s", width_of(&table->columns[k]), text);
     }
     putchar('\n');
   }
-  if (first->done > 1) print_total(t, names, "all", sqnr_cell);
+  if (first->done > 1) print_total(table, names, "all", sqnr_cell);
   printf("\n");
-  print_total(t, names, "bits per element", bits_cell);
-  print_total(t, names, "largest error", error_cell);
-  print_total(t, names, "zeros", zeros_cell);
-  print_total(t, names, "  that were not 0", to_zero_cell);
-  print_total(t, names, "overflow of elements", overflow_cell);
+  print_total(table, names, "bits per element", bits_cell);
+  print_total(table, names, "largest error", error_cell);
+  print_total(table, names, "zeros", zeros_cell);
+  print_total(table, names, "  that were not 0", to_zero_cell);
+  print_total(table, names, "overflow of elements", overflow_cell);
   tensors_print_left(stdout, first);
 }
 
@@ -143,13 +143,13 @@ static void json_column(const compare_column *c) {
   fputs("]}", stdout);
 }
 
-static void json_table(const compare_table *t) {
+static void json_table(const compare_table *table) {
   fputs("{\"file\": ", stdout);
-  cli_json_string(stdout, t->in);
+  cli_json_string(stdout, table->in);
   fputs(", \"formats\": [", stdout);
-  for (int f = 0; f < t->count; f++) {
-    if (f) fputs(", ", stdout);
-    json_column(&t->columns[f]);
+  for (int k = 0; k < table->count; k++) {
+    if (k) fputs(", ", stdout);
+    json_column(&table->columns[k]);
   }
   fputs("]}\n", stdout);
 }
@@ -165,33 +165,34 @@ static int check_report(const compare_asked *asked, const char *in) {
   return cli_file_try(report);
 }
 
-static int compare(compare_table *t, const tensors_input *in) {
-  for (int f = 0; f < t->count; f++)
-    if (measure(&t->columns[f], in)) return CLI_BAD;
-  const char *report = t->asked->common.report;
-  int code = report ? compare_report(report, t) : CLI_OK;
-  if (code == CLI_OK && t->asked->common.numeric.json) json_table(t);
-  if (code == CLI_OK && !t->asked->common.numeric.json && !(report && !strcmp(report, "-"))) print_table(t);
+static int compare(compare_table *table, const tensors_input *in) {
+  for (int k = 0; k < table->count; k++)
+    if (measure(&table->columns[k], in)) return CLI_BAD;
+  const char *report = table->asked->common.report;
+  int code = report ? compare_report(report, table) : CLI_OK;
+  if (code == CLI_OK && table->asked->common.numeric.json) json_table(table);
+  if (code == CLI_OK && !table->asked->common.numeric.json && !(report && !strcmp(report, "-"))) print_table(table);
   return code;
 }
 
 int cli_compare_file(const compare_asked *asked, const char *path) {
   tensors_input in;
   if (check_report(asked, path)) return CLI_BAD;
-  compare_table t = {path, asked, calloc((size_t)asked->count, sizeof *t.columns), asked->count};
-  if (!t.columns) return cli_fail(NULL, "out of memory");
+  compare_table table = {path, asked, calloc((size_t)asked->count, sizeof *table.columns), asked->count};
+  if (!table.columns) return cli_fail(NULL, "out of memory");
   int code = CLI_OK;
-  for (int f = 0; f < t.count && code == CLI_OK; f++) code = prepare(&t.columns[f], asked, asked->formats[f], path);
+  for (int k = 0; k < table.count && code == CLI_OK; k++)
+    code = prepare(&table.columns[k], asked, asked->formats[k], path);
   if (code == CLI_OK) code = tensors_open(&in, path);
   if (code == CLI_OK) {
-    t.in = in.name;
-    code = compare(&t, &in);
-    for (int f = 0; f < t.count; f++) {
-      tensors_results_free(&t.columns[f].results);
-      tensors_result_free(&t.columns[f].total);
+    table.in = in.name;
+    code = compare(&table, &in);
+    for (int k = 0; k < table.count; k++) {
+      tensors_results_free(&table.columns[k].results);
+      tensors_result_free(&table.columns[k].total);
     }
     tensors_close(&in);
   }
-  free(t.columns);
+  free(table.columns);
   return code;
 }

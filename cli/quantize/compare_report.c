@@ -15,17 +15,17 @@ static double place_of(const tensors_result *x) {
 
 static int by_sqnr(const void *x, const void *y) {
   const compare_column *a = *(const compare_column *const *)x, *b = *(const compare_column *const *)y;
-  double p = place_of(&a->total), q = place_of(&b->total);
-  if (p != q) return p > q ? -1 : 1;
+  double first = place_of(&a->total), second = place_of(&b->total);
+  if (first != second) return first > second ? -1 : 1;
   return a->total.bits < b->total.bits ? -1 : a->total.bits > b->total.bits;
 }
 
 /* Returns the columns, the best ratio first; NULL: no memory. To be freed. */
-static const compare_column *const *sorted(const compare_table *t) {
-  const compare_column **list = malloc((size_t)t->count * sizeof *list);
+static const compare_column *const *sorted(const compare_table *table) {
+  const compare_column **list = malloc((size_t)table->count * sizeof *list);
   if (!list) return NULL;
-  for (int f = 0; f < t->count; f++) list[f] = &t->columns[f];
-  qsort(list, (size_t)t->count, sizeof *list, by_sqnr);
+  for (int k = 0; k < table->count; k++) list[k] = &table->columns[k];
+  qsort(list, (size_t)table->count, sizeof *list, by_sqnr);
   return (const compare_column *const *)list;
 }
 
@@ -36,30 +36,31 @@ static void sqnr_text(char text[48], const tensors_result *x) {
     snprintf(text, 48, "%s", x->errors.changed ? cli_no_sqnr(&x->errors) : "exact");
 }
 
-static void draw_formats(FILE *out, const compare_table *t) {
+static void draw_formats(FILE *out, const compare_table *table) {
   enum { WIDTH = 920, NAMES = 300, ROW = 24 };
-  svg s;
+  svg image;
   double top = 1;
-  const compare_column *const *list = sorted(t);
+  const compare_column *const *list = sorted(table);
   if (!list) return;
-  for (int f = 0; f < t->count; f++)
-    if (isfinite(list[f]->total.errors.sqnr) && list[f]->total.errors.sqnr > top) top = list[f]->total.errors.sqnr;
-  page_begin_drawing(&s, out, "formats", WIDTH, t->count * ROW + 8, "Signal to quantization noise of each format",
+  for (int k = 0; k < table->count; k++)
+    if (isfinite(list[k]->total.errors.sqnr) && list[k]->total.errors.sqnr > top) top = list[k]->total.errors.sqnr;
+  page_begin_drawing(&image, out, "formats", WIDTH, table->count * ROW + 8,
+                     "Signal to quantization noise of each format",
                      "One bar per format, the best first, in decibels, with its bits per element.");
-  for (int f = 0; f < t->count; f++) {
-    const tensors_result *x = &list[f]->total;
+  for (int k = 0; k < table->count; k++) {
+    const tensors_result *x = &list[k]->total;
     double place = place_of(x), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
-    double width = (WIDTH - NAMES - 230) * share, y = 4 + (double)f * ROW;
+    double width = (WIDTH - NAMES - 230) * share, y = 4 + (double)k * ROW;
     char name[64], figure[48], text[128];
-    snprintf(name, sizeof name, "%.44s", list[f]->name);
+    snprintf(name, sizeof name, "%.44s", list[k]->name);
     sqnr_text(figure, x);
     snprintf(text, sizeof text, "%s%s, %s bits per element", figure, isfinite(x->errors.sqnr) ? " dB" : "",
              ROUNDED(x->bits, 4));
-    svg_text(&s, NAMES - 10, y + 14, 13, SVG_END, "var(--ink)", "", name);
-    svg_rect(&s, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
-    svg_text(&s, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);
+    svg_text(&image, NAMES - 10, y + 14, 13, SVG_END, "var(--ink)", "", name);
+    svg_rect(&image, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
+    svg_text(&image, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);
   }
-  page_end_drawing(&s);
+  page_end_drawing(&image);
   free((void *)(uintptr_t)list);
 }
 
@@ -69,24 +70,24 @@ static void sqnr_cell(FILE *out, const tensors_result *x) {
   fprintf(out, "<td data-v=\"%.17g\">%s</td>", place_of(x), text);
 }
 
-static void heads(FILE *out, const compare_table *t, const char *first) {
+static void heads(FILE *out, const compare_table *table, const char *first) {
   fprintf(out, "<thead><tr><th scope=\"col\">%s</th>", first);
-  for (int f = 0; f < t->count; f++) {
+  for (int k = 0; k < table->count; k++) {
     fputs("<th scope=\"col\">", out);
-    svg_escaped(out, t->columns[f].name);
+    svg_escaped(out, table->columns[k].name);
     fputs("</th>", out);
   }
   fputs("</tr></thead>\n<tbody>\n", out);
 }
 
-static void tensors(FILE *out, const compare_table *t) {
+static void tensors(FILE *out, const compare_table *table) {
   char shown[ST_NAME_MAX];
-  const tensors_results *first = &t->columns[0].results;
+  const tensors_results *first = &table->columns[0].results;
   fputs(
       "<h2 id=\"tensors\">SQNR by tensor, dB</h2>\n<div class=\"wide\"><table class=\"sort\" "
       "aria-labelledby=\"tensors\">",
       out);
-  heads(out, t, "tensor");
+  heads(out, table, "tensor");
   for (size_t i = 0; i < first->count; i++) {
     if (!first->list[i].done) continue;
     fputs("<tr><td data-v=\"", out);
@@ -94,23 +95,23 @@ static void tensors(FILE *out, const compare_table *t) {
     fputs("\">", out);
     svg_escaped(out, st_printable(shown, first->list[i].tensor->name));
     fputs("</td>", out);
-    for (int f = 0; f < t->count; f++) sqnr_cell(out, &t->columns[f].results.list[i]);
+    for (int k = 0; k < table->count; k++) sqnr_cell(out, &table->columns[k].results.list[i]);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n", out);
 }
 
-static void figures(FILE *out, const compare_table *t) {
+static void figures(FILE *out, const compare_table *table) {
   fputs(
       "<h2 id=\"figures\">All tensors</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"figures\">"
       "<thead><tr><th scope=\"col\">format</th><th scope=\"col\">SQNR, dB</th><th scope=\"col\">bits per element</th>"
       "<th scope=\"col\">largest error</th><th scope=\"col\">rms error</th><th scope=\"col\">zeros</th>"
       "<th scope=\"col\">not 0 before</th><th scope=\"col\">overflow of elements</th></tr></thead>\n<tbody>\n",
       out);
-  for (int f = 0; f < t->count; f++) {
-    const tensors_result *x = &t->columns[f].total;
+  for (int k = 0; k < table->count; k++) {
+    const tensors_result *x = &table->columns[k].total;
     fputs("<tr><td>", out);
-    svg_escaped(out, t->columns[f].name);
+    svg_escaped(out, table->columns[k].name);
     fputs("</td>", out);
     sqnr_cell(out, x);
     fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x->bits), ROUNDED(x->bits, 4));
@@ -125,20 +126,20 @@ static void figures(FILE *out, const compare_table *t) {
 }
 
 static void page(FILE *out, const void *what) {
-  const compare_table *t = what;
-  const tensors_results *first = &t->columns[0].results;
+  const compare_table *table = what;
+  const tensors_results *first = &table->columns[0].results;
   char mode[CLI_NAME_MAX];
-  page_open(out, t->in);
+  page_open(out, table->in);
   fputs("<h1>", out);
-  svg_escaped(out, t->in);
+  svg_escaped(out, table->in);
   fprintf(out, ": %d formats</h1>\n<p class=\"soft\">Rounded %s, presets by their own rules. halfulp %s.</p>\n<dl>\n",
-          t->count, cli_mode_name(mode, t->asked->common.numeric.mode), HU_VERSION_STRING);
+          table->count, cli_mode_name(mode, table->asked->common.numeric.mode), HU_VERSION_STRING);
   page_card(out, "tensors rounded", "%zu of %zu", first->done, first->count);
-  page_card(out, "elements", "%zu", t->columns[0].total.errors.count);
+  page_card(out, "elements", "%zu", table->columns[0].total.errors.count);
   fputs("</dl>\n<h2>Formats</h2>\n", out);
-  draw_formats(out, t);
-  figures(out, t);
-  tensors(out, t);
+  draw_formats(out, table);
+  figures(out, table);
+  tensors(out, table);
   fputs(
       "<h2>Words</h2>\n<p>SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the "
       "squared errors, over the elements that are finite before and after. Bits per element count packed codes and "
@@ -147,4 +148,4 @@ static void page(FILE *out, const void *what) {
   page_close(out, page_sorting);
 }
 
-int compare_report(const char *path, const compare_table *t) { return cli_text_write(path, page, t); }
+int compare_report(const char *path, const compare_table *table) { return cli_text_write(path, page, table); }

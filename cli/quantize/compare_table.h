@@ -20,6 +20,6 @@ typedef struct compare_table {
   int count;
 } compare_table;
 /* Writes the page with the table and a drawing (compare_report.c). Returns 0 or an exit code. */
-int compare_report(const char *path, const compare_table *t);
+int compare_report(const char *path, const compare_table *table);
 
 #endif

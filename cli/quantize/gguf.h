@@ -21,12 +21,12 @@ void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count
 
 /* Plans what is to be written, into `made` (to be freed) and `plan`, which have the tensors in the same order: what is
  * chosen in its new type, all else as it is. Returns 0, or an exit code after an error line (gguf_plan.c). */
-int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r);
+int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *results);
 /* Plans the same for a file whose blocks become F32. */
 int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in);
 /* Writes all bytes before the tensors and behind the last one. Returns 0, or an exit code. */
 int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan);
 /* Writes the codes of a tensor of the plan. */
-int gguf_put(const tensors_work *w, const char *name, const cli_parts *parts);
+int gguf_put(const tensors_work *work, const char *name, const cli_parts *parts);
 
 #endif

@@ -14,23 +14,24 @@
 /* ---- targets ---- */
 
 /* Returns 1 for E2M1, with or without a code for -0, which ggml reads as 0. */
-static int is_e2m1(hu_format f) {
+static int is_e2m1(hu_format format) {
   hu_format e2m1 = hu_float4_e2m1fn();
-  f.negzero = e2m1.negzero;
-  return hu_format_equal(f, e2m1);
+  format.negzero = e2m1.negzero;
+  return hu_format_equal(format, e2m1);
 }
 
 /* Returns 1 for whole numbers of 8 bits in two's complement. */
-static int is_int8(const hu_scaling *s) {
-  return s->coding == HU_CODING_TWOS && s->element.e == 0 && s->element.m == 7 && hu_decode64(s->element, 1) == 1;
+static int is_int8(const hu_scaling *scaling) {
+  return scaling->coding == HU_CODING_TWOS && scaling->element.e == 0 && scaling->element.m == 7 &&
+         hu_decode64(scaling->element, 1) == 1;
 }
 
-static uint32_t type_of_scaling(const hu_scaling *s) {
-  if (s->tensor || s->rows != 1) return UINT32_MAX;
-  if (is_int8(s) && s->cols == 32 && hu_format_equal(s->scale, hu_binary16())) return GGUF_Q8_0;
-  if (s->coding != HU_CODING_FORMAT || !is_e2m1(s->element)) return UINT32_MAX;
-  if (s->cols == 32 && hu_format_equal(s->scale, hu_float8_e8m0fnu())) return GGUF_MXFP4;
-  if (s->cols == 16 && hu_format_equal(s->scale, hu_ue4m3())) return GGUF_NVFP4;
+static uint32_t type_of_scaling(const hu_scaling *scaling) {
+  if (scaling->tensor || scaling->rows != 1) return UINT32_MAX;
+  if (is_int8(scaling) && scaling->cols == 32 && hu_format_equal(scaling->scale, hu_binary16())) return GGUF_Q8_0;
+  if (scaling->coding != HU_CODING_FORMAT || !is_e2m1(scaling->element)) return UINT32_MAX;
+  if (scaling->cols == 32 && hu_format_equal(scaling->scale, hu_float8_e8m0fnu())) return GGUF_MXFP4;
+  if (scaling->cols == 16 && hu_format_equal(scaling->scale, hu_ue4m3())) return GGUF_NVFP4;
   return UINT32_MAX;
 }
 
@@ -48,15 +49,15 @@ static void put_halves(uint8_t *z, const uint8_t *codes, size_t n) {
 }
 
 static uint16_t half_at(const void *scales, size_t i) {
-  uint16_t u;
-  memcpy(&u, (const uint8_t *)scales + 2 * i, sizeof u);
-  return u;
+  uint16_t bits;
+  memcpy(&bits, (const uint8_t *)scales + 2 * i, sizeof bits);
+  return bits;
 }
 
 static uint8_t *put_half(uint8_t *z, const void *scales, size_t i) {
-  uint16_t u = half_at(scales, i);
-  z[0] = (uint8_t)u;
-  z[1] = (uint8_t)(u >> 8);
+  uint16_t bits = half_at(scales, i);
+  z[0] = (uint8_t)bits;
+  z[1] = (uint8_t)(bits >> 8);
   return z + 2;
 }
 
@@ -86,23 +87,23 @@ static void pack_whole(uint8_t *z, uint32_t type, const uint8_t *codes, const vo
 
 /* Packs block number i. */
 static void pack_block(uint8_t *z, uint32_t type, const uint8_t *codes, const void *scales, size_t i) {
-  const uint8_t *s = scales;
+  const uint8_t *scale = scales;
   if (type == GGUF_MXFP4) {
-    z[0] = s[i];
+    z[0] = scale[i];
     put_halves(z + 1, codes, 32);
     return;
   }
   for (size_t k = 0; k < 4; k++) {
-    z[k] = s[4 * i + k];
+    z[k] = scale[4 * i + k];
     put_halves(z + 4 + 8 * k, codes + 16 * k, 16);
   }
 }
 
 /* Checks that ggml reads these codes of scales as numbers. */
 static int check_scales(const gguf_type *type, const cli_part *scales, const char *name) {
-  const uint8_t *s = scales->data, nan = type->id == GGUF_MXFP4 ? 0xFF : 0x7F;
+  const uint8_t *scale = scales->data, nan = type->id == GGUF_MXFP4 ? 0xFF : 0x7F;
   size_t n = scales->rows * scales->cols;
-  if (scales->size == 2 || !n || !memchr(s, nan, n)) return CLI_OK;
+  if (scales->size == 2 || !n || !memchr(scale, nan, n)) return CLI_OK;
   return cli_fail(name, "a block has an infinity or a NaN, and %s of GGUF has no scale for it", type->name);
 }
 

@@ -9,12 +9,12 @@
 static int plan_tensors(st_file *plan, const tensors_input *in, const char *out) {
   char shown[ST_NAME_MAX];
   for (size_t i = 0; i < in->gguf->count; i++) {
-    const gguf_tensor *t = &in->gguf->tensors[i];
-    int dtype = gguf_reads(t->type) ? ST_F32 : t->type->dtype;
+    const gguf_tensor *tensor = &in->gguf->tensors[i];
+    int dtype = gguf_reads(tensor->type) ? ST_F32 : tensor->type->dtype;
     if (dtype < 0)
       return cli_fail(in->name, "tensor '%s': %s is not read; decode into OUT.gguf, which keeps it as it is",
-                      st_printable(shown, t->name), t->type->name);
-    if (!st_add(plan, t->name, dtype, t->dims, t->shape)) return cli_fail(out, "out of memory");
+                      st_printable(shown, tensor->name), tensor->type->name);
+    if (!st_add(plan, tensor->name, dtype, tensor->dims, tensor->shape)) return cli_fail(out, "out of memory");
   }
   return tensors_layout(plan, out);
 }
@@ -28,13 +28,13 @@ static int write_header(cli_output *output, st_file *plan) {
   return code;
 }
 
-static int write_values(cli_output *output, size_t at, const gguf_tensor *t, const uint8_t *x) {
-  float *z = cli_room(t->count, sizeof *z);
+static int write_values(cli_output *output, size_t at, const gguf_tensor *tensor, const uint8_t *x) {
+  float *z = cli_room(tensor->count, sizeof *z);
   if (!z) return CLI_BAD;
-  gguf_values(z, t->type, x, t->count);
+  gguf_values(z, tensor->type, x, tensor->count);
   uint8_t *bytes = (uint8_t *)z;
-  if (CLI_HOST_BIG) cli_copy_swapped(bytes, bytes, t->count, sizeof *z);
-  int code = cli_output_at(output, at, bytes, t->count * sizeof *z);
+  if (CLI_HOST_BIG) cli_copy_swapped(bytes, bytes, tensor->count, sizeof *z);
+  int code = cli_output_at(output, at, bytes, tensor->count * sizeof *z);
   free(z);
   return code;
 }
@@ -42,10 +42,10 @@ static int write_values(cli_output *output, size_t at, const gguf_tensor *t, con
 static int write_tensors(cli_output *output, const tensors_input *in, const st_file *plan) {
   int code = CLI_OK;
   for (size_t i = 0; i < in->gguf->count && code == CLI_OK && !cli_output_stopped(output); i++) {
-    const gguf_tensor *t = &in->gguf->tensors[i];
-    size_t at = plan->data + st_find(plan, t->name)->begin;
-    code = gguf_reads(t->type) ? write_values(output, at, t, in->data + t->begin)
-                               : cli_output_at(output, at, in->data + t->begin, t->size);
+    const gguf_tensor *tensor = &in->gguf->tensors[i];
+    size_t at = plan->data + st_find(plan, tensor->name)->begin;
+    code = gguf_reads(tensor->type) ? write_values(output, at, tensor, in->data + tensor->begin)
+                                    : cli_output_at(output, at, in->data + tensor->begin, tensor->size);
   }
   return code;
 }
@@ -60,17 +60,17 @@ static int write_all(const tensors_input *in, const char *out, gguf_file *made, 
   return code == CLI_OK ? closed : code;
 }
 
-int cli_decode_gguf(const cli_quantize_state *s, const char *path, const char *out) {
+int cli_decode_gguf(const cli_quantize_state *state, const char *path, const char *out) {
   tensors_input in;
   gguf_file made = {0};
   st_file plan = {0};
   int blocks = cli_ends(out, ".gguf");
-  if (s->target.kind) return cli_fail(NULL, "decode: a .gguf file says its types itself; leave -f out");
-  if (s->packed) return cli_fail(NULL, "decode: a .gguf file says itself how its codes lie; leave --packed out");
-  if (s->rows_out) return cli_fail(NULL, "decode: --rows out: blocks of GGUF lie along the rows");
+  if (state->target.kind) return cli_fail(NULL, "decode: a .gguf file says its types itself; leave -f out");
+  if (state->packed) return cli_fail(NULL, "decode: a .gguf file says itself how its codes lie; leave --packed out");
+  if (state->rows_out) return cli_fail(NULL, "decode: --rows out: blocks of GGUF lie along the rows");
   if (!blocks && !cli_ends(out, ".safetensors"))
     return cli_fail(out, "a .gguf file is decoded into a .gguf or a .safetensors file");
-  if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || tensors_open(&in, path)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) || tensors_open(&in, path)) return CLI_BAD;
   int code = blocks ? gguf_decode_plan(&made, &plan, &in) : plan_tensors(&plan, &in, out);
   if (code == CLI_OK) code = write_all(&in, out, blocks ? &made : NULL, &plan);
   gguf_free(&made);

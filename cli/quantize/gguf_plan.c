@@ -15,18 +15,18 @@ static int start(gguf_file *made, const gguf_file *from) {
 
 static int add_made(gguf_file *made, const gguf_tensor *from, const gguf_type *type, const char *out) {
   char shown[ST_NAME_MAX];
-  gguf_tensor *t = &made->tensors[made->count];
+  gguf_tensor *tensor = &made->tensors[made->count];
   st_printable(shown, from->name);
-  *t = *from;
-  t->type = type;
+  *tensor = *from;
+  tensor->type = type;
   made->blocks |= type != from->type && type->dtype < 0;
-  t->name = strdup(from->name);
-  if (!t->name) return cli_fail(out, "out of memory");
+  tensor->name = strdup(from->name);
+  if (!tensor->name) return cli_fail(out, "out of memory");
   made->count++;
-  if (t->shape[t->dims - 1] % type->block)
+  if (tensor->shape[tensor->dims - 1] % type->block)
     return cli_fail(out, "tensor '%s': rows of %zu are not whole blocks of %u, those of %s; leave it out by --exclude",
-                    shown, t->shape[t->dims - 1], type->block, type->name);
-  return gguf_size(t) ? CLI_OK : cli_fail(out, "tensor '%s': does not fit the address space", shown);
+                    shown, tensor->shape[tensor->dims - 1], type->block, type->name);
+  return gguf_size(tensor) ? CLI_OK : cli_fail(out, "tensor '%s': does not fit the address space", shown);
 }
 
 static int finish(gguf_file *made, st_file *plan, const char *out) {
@@ -34,42 +34,43 @@ static int finish(gguf_file *made, st_file *plan, const char *out) {
   return gguf_as_tensors(plan, made) ? CLI_OK : cli_fail(out, "out of memory");
 }
 
-static int fail_target(const tensors_results *r) {
+static int fail_target(const tensors_results *results) {
   char name[CLI_TARGET_MAX];
   return cli_fail(
-      r->out,
+      results->out,
       "GGUF has no type for codes of %s; it has F32, F16, BF16, MXFP4 (ggml.mxfp4, mxfp4, and other elements "
       "float4_e2m1fn in blocks of 1x32), NVFP4 (ggml.nvfp4; 1x16 without a scale of the tensor), and ggml.q4_0, "
       "ggml.q4_1, ggml.q5_0, ggml.q5_1, ggml.q8_0, ggml.q2_k to ggml.q6_k, ggml.iq4_nl and ggml.iq4_xs",
-      cli_target_name(name, &r->asked->target));
+      cli_target_name(name, &results->asked->target));
 }
 
 /* Returns the type that a tensor gets. */
-static const gguf_type *new_type(const gguf_tensor *t, const tensors_results *r, const gguf_type *codes) {
-  int narrow = t->type->id == GGUF_F16 || t->type->id == GGUF_BF16;
-  if (r->asked->codes) return codes;
-  if (r->asked->widen && narrow) return gguf_type_of(GGUF_F32);
-  return gguf_type_for(tensors_value_dtype(&r->asked->target, t->type->dtype));
+static const gguf_type *new_type(const gguf_tensor *tensor, const tensors_results *results, const gguf_type *codes) {
+  int narrow = tensor->type->id == GGUF_F16 || tensor->type->id == GGUF_BF16;
+  if (results->asked->codes) return codes;
+  if (results->asked->widen && narrow) return gguf_type_of(GGUF_F32);
+  return gguf_type_for(tensors_value_dtype(&results->asked->target, tensor->type->dtype));
 }
 
-int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *r) {
-  const gguf_type *codes = r->asked->codes ? gguf_type_of_target(&r->asked->target) : NULL;
-  if (!in->gguf) return cli_fail(r->out, "a .gguf file is made from a .gguf file, whose metadata it keeps");
-  if (r->asked->rows_out) return cli_fail(r->out, "--rows out: blocks of GGUF lie along the rows");
-  if (r->asked->codes && !codes) return fail_target(r);
+int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *results) {
+  const gguf_type *codes = results->asked->codes ? gguf_type_of_target(&results->asked->target) : NULL;
+  if (!in->gguf) return cli_fail(results->out, "a .gguf file is made from a .gguf file, whose metadata it keeps");
+  if (results->asked->rows_out) return cli_fail(results->out, "--rows out: blocks of GGUF lie along the rows");
+  if (results->asked->codes && !codes) return fail_target(results);
   int code = start(made, in->gguf);
-  for (size_t i = 0; i < r->count && code == CLI_OK; i++) {
-    const gguf_tensor *t = &in->gguf->tensors[i];
-    code = add_made(made, t, r->list[i].done ? new_type(t, r, codes) : t->type, r->out);
+  for (size_t i = 0; i < results->count && code == CLI_OK; i++) {
+    const gguf_tensor *tensor = &in->gguf->tensors[i];
+    code =
+        add_made(made, tensor, results->list[i].done ? new_type(tensor, results, codes) : tensor->type, results->out);
   }
-  return code == CLI_OK ? finish(made, plan, r->out) : code;
+  return code == CLI_OK ? finish(made, plan, results->out) : code;
 }
 
 int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in) {
   int code = start(made, in->gguf);
   for (size_t i = 0; i < in->gguf->count && code == CLI_OK; i++) {
-    const gguf_tensor *t = &in->gguf->tensors[i];
-    code = add_made(made, t, gguf_reads(t->type) ? gguf_type_of(GGUF_F32) : t->type, in->name);
+    const gguf_tensor *tensor = &in->gguf->tensors[i];
+    code = add_made(made, tensor, gguf_reads(tensor->type) ? gguf_type_of(GGUF_F32) : tensor->type, in->name);
   }
   return code == CLI_OK ? finish(made, plan, in->name) : code;
 }
@@ -86,14 +87,14 @@ int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan) {
   return code;
 }
 
-int gguf_put(const tensors_work *w, const char *name, const cli_parts *parts) {
-  const st_tensor *t = st_find(w->plan, name);
+int gguf_put(const tensors_work *work, const char *name, const cli_parts *parts) {
+  const st_tensor *tensor = st_find(work->plan, name);
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
-  uint8_t *blocks = cli_room(t->size, 1);
+  uint8_t *blocks = cli_room(tensor->size, 1);
   if (!blocks) return CLI_BAD;
-  snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, name));
-  int code = gguf_pack(blocks, w->made->tensors[t - w->plan->tensors].type, parts, place);
-  if (code == CLI_OK) code = cli_output_at(w->output, w->plan->data + t->begin, blocks, t->size);
+  snprintf(place, sizeof place, "%.240s: tensor '%s'", work->in->name, st_printable(shown, name));
+  int code = gguf_pack(blocks, work->made->tensors[tensor - work->plan->tensors].type, parts, place);
+  if (code == CLI_OK) code = cli_output_at(work->output, work->plan->data + tensor->begin, blocks, tensor->size);
   free(blocks);
   return code;
 }

@@ -30,9 +30,9 @@ int gguf_reads(const gguf_type *type) {
   }
 }
 
-static float float_of(uint32_t u) {
+static float float_of(uint32_t bits) {
   float z;
-  memcpy(&z, &u, sizeof z);
+  memcpy(&z, &bits, sizeof z);
   return z;
 }
 
@@ -48,21 +48,23 @@ static int bits_of(uint8_t x, size_t at, int width) { return x >> at & ((1 << wi
 /* Twice E2M1, for scales of half their value. */
 static const int8_t twice_e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/* Returns 2^(e - 128), 255 too. */
-static float half_e8m0(uint8_t e) { return float_of(e < 2 ? 0x200000u << e : (uint32_t)(e - 1) << 23); }
+/* Returns 2^(exponent - 128), 255 too. */
+static float half_e8m0(uint8_t exponent) {
+  return float_of(exponent < 2 ? 0x200000u << exponent : (uint32_t)(exponent - 1) << 23);
+}
 
 /* Returns half of a scale in UE4M3. A NaN is 0; the top bit does not count. */
-static float half_ue4m3(uint8_t u) {
-  uint32_t e = u >> 3 & 15, m = u & 7;
-  if (u == 0x7F) return 0;
-  return e ? float_of((e + 127 - 8) << 23 | m << 20) : (float)m * 0x1p-10f;
+static float half_ue4m3(uint8_t code) {
+  uint32_t exponent = code >> 3 & 15, m = code & 7;
+  if (code == 0x7F) return 0;
+  return exponent ? float_of((exponent + 127 - 8) << 23 | m << 20) : (float)m * 0x1p-10f;
 }
 
 /* Reads numbers of a table, of two codes in a byte that in the low half for the first half of the n. */
-static void get_halves(float *z, const uint8_t *x, size_t n, float d, const int8_t *table) {
+static void get_halves(float *z, const uint8_t *x, size_t n, float scale, const int8_t *table) {
   for (size_t j = 0; j < n / 2; j++) {
-    z[j] = clean(d * table[x[j] & 15]);
-    z[j + n / 2] = clean(d * table[x[j] >> 4]);
+    z[j] = clean(scale * table[x[j] & 15]);
+    z[j + n / 2] = clean(scale * table[x[j] >> 4]);
   }
 }
 
@@ -76,30 +78,30 @@ static int short_code(const uint8_t *x, const uint8_t *fifth, size_t j) {
 
 static void get_short(float *z, const uint8_t *x, uint32_t type) {
   int with_min = type == GGUF_Q4_1 || type == GGUF_Q5_1, five = type == GGUF_Q5_0 || type == GGUF_Q5_1;
-  float d = half_of(x), m = with_min ? half_of(x + 2) : 0;
+  float scale = half_of(x), m = with_min ? half_of(x + 2) : 0;
   const uint8_t *fifth = five ? x + (with_min ? 4 : 2) : NULL;
   x += (with_min ? 4 : 2) + (five ? 4 : 0);
   for (size_t j = 0; j < 32; j++) {
     int k = short_code(x, fifth, j);
-    float y = d * (float)(with_min ? k : k - (five ? 16 : 8));
+    float y = scale * (float)(with_min ? k : k - (five ? 16 : 8));
     z[j] = clean(with_min ? y + m : y);
   }
 }
 
 static void get_bytes(float *z, const uint8_t *x) {
-  float d = half_of(x);
-  for (size_t j = 0; j < 32; j++) z[j] = clean(d * (float)(int8_t)x[2 + j]);
+  float scale = half_of(x);
+  for (size_t j = 0; j < 32; j++) z[j] = clean(scale * (float)(int8_t)x[2 + j]);
 }
 
 /* ---- blocks of 256 ---- */
 
 static void get_q2_k(float *z, const uint8_t *x) {
   const uint8_t *scales = x, *codes = x + 16;
-  float d = half_of(x + 80), least = half_of(x + 82);
-  for (size_t e = 0; e < 256; e++) {
-    float scale = d * (float)(scales[e / 16] & 15), min = least * (float)(scales[e / 16] >> 4);
-    float y = scale * (float)bits_of(codes[e / 128 * 32 + e % 32], e % 128 / 32 * 2, 2);
-    z[e] = clean(y - min);
+  float block_scale = half_of(x + 80), least = half_of(x + 82);
+  for (size_t j = 0; j < 256; j++) {
+    float scale = block_scale * (float)(scales[j / 16] & 15), min = least * (float)(scales[j / 16] >> 4);
+    float y = scale * (float)bits_of(codes[j / 128 * 32 + j % 32], j % 128 / 32 * 2, 2);
+    z[j] = clean(y - min);
   }
 }
 
@@ -110,11 +112,11 @@ static int scale_of_q3_k(const uint8_t *x, size_t i) {
 
 static void get_q3_k(float *z, const uint8_t *x) {
   const uint8_t *third = x, *codes = x + 32, *scales = x + 96;
-  float d = half_of(x + 108);
-  for (size_t e = 0; e < 256; e++) {
-    float scale = d * (float)scale_of_q3_k(scales, e / 16);
-    int code = bits_of(codes[e / 128 * 32 + e % 32], e % 128 / 32 * 2, 2);
-    z[e] = clean(scale * (float)(bits_of(third[e % 32], e / 32, 1) ? code : code - 4));
+  float block_scale = half_of(x + 108);
+  for (size_t j = 0; j < 256; j++) {
+    float scale = block_scale * (float)scale_of_q3_k(scales, j / 16);
+    int code = bits_of(codes[j / 128 * 32 + j % 32], j % 128 / 32 * 2, 2);
+    z[j] = clean(scale * (float)(bits_of(third[j % 32], j / 32, 1) ? code : code - 4));
   }
 }
 
@@ -132,24 +134,24 @@ static void scale_and_min(int *scale, int *min, const uint8_t *x, size_t i) {
 
 static void get_q45_k(float *z, const uint8_t *x, int five) {
   const uint8_t *scales = x + 4, *fifth = x + 16, *codes = x + (five ? 48 : 16);
-  float d = half_of(x), least = half_of(x + 2);
-  for (size_t e = 0; e < 256; e++) {
-    int scale, min, code = bits_of(codes[e / 64 * 32 + e % 32], e % 64 / 32 * 4, 4);
-    scale_and_min(&scale, &min, scales, e / 32);
-    if (five) code |= bits_of(fifth[e % 32], e / 32, 1) << 4;
-    float y = d * (float)scale * (float)code;
-    z[e] = clean(y - least * (float)min);
+  float block_scale = half_of(x), least = half_of(x + 2);
+  for (size_t j = 0; j < 256; j++) {
+    int scale, min, code = bits_of(codes[j / 64 * 32 + j % 32], j % 64 / 32 * 4, 4);
+    scale_and_min(&scale, &min, scales, j / 32);
+    if (five) code |= bits_of(fifth[j % 32], j / 32, 1) << 4;
+    float y = block_scale * (float)scale * (float)code;
+    z[j] = clean(y - least * (float)min);
   }
 }
 
 static void get_q6_k(float *z, const uint8_t *x) {
   const uint8_t *low = x, *high = x + 128, *scales = x + 192;
-  float d = half_of(x + 208);
-  for (size_t e = 0; e < 256; e++) {
-    size_t half = e / 128, quarter = e % 128 / 32, at = e % 32;
+  float scale = half_of(x + 208);
+  for (size_t j = 0; j < 256; j++) {
+    size_t half = j / 128, quarter = j % 128 / 32, at = j % 32;
     int code = bits_of(low[64 * half + quarter % 2 * 32 + at], quarter / 2 * 4, 4);
     code |= bits_of(high[32 * half + at], 2 * quarter, 2) << 4;
-    z[e] = clean(d * (float)(int8_t)scales[e / 16] * (float)(code - 32));
+    z[j] = clean(scale * (float)(int8_t)scales[j / 16] * (float)(code - 32));
   }
 }
 
@@ -158,10 +160,10 @@ static void get_q6_k(float *z, const uint8_t *x) {
 static const int8_t uneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 static void get_iq4_xs(float *z, const uint8_t *x) {
-  float d = half_of(x);
+  float block_scale = half_of(x);
   for (size_t i = 0; i < 8; i++) {
     int high = bits_of(x[2 + i / 4], i % 4 * 2, 2), scale = bits_of(x[4 + i / 2], i % 2 * 4, 4) | high << 4;
-    get_halves(z + 32 * i, x + 8 + 16 * i, 32, d * (float)(scale - 32), uneven);
+    get_halves(z + 32 * i, x + 8 + 16 * i, 32, block_scale * (float)(scale - 32), uneven);
   }
 }
 

@@ -59,8 +59,8 @@ int cli_decode_files(cli_quantize_state *state, const char *in, const char *out)
 
 /* Calls `use` with the numbers of one tensor of a .safetensors file: the one of this name; NULL: the only one of
  * floats. The exit code of `use`, or one after an error line. */
-typedef int cli_floats_use(void *state, const cli_source *source, size_t count);
-int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state);
+typedef int cli_floats_use(void *context, const cli_source *source, size_t count);
+int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *context);
 
 /* Save and read codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a
  * digest of them all (codes_set.c). They are written whole or not at all; what is read goes into the parts' buffers,
@@ -74,13 +74,14 @@ cli_code_rule cli_code_rule_part(const cli_part *part);
 int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, const cli_parts *of_in, int in_place);
 
 /* Brings .npy to .npy (npy.c). */
-int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path, const char *device);
-int cli_decode_array(const cli_quantize_state *s, const char *in, const char *out);
+int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char *in, const char *path,
+                       const char *device);
+int cli_decode_array(const cli_quantize_state *state, const char *in, const char *out);
 /* Bring .safetensors, .gguf or one array to .safetensors, .gguf to .gguf (tensors.c); .safetensors back
  * (tensors_decode.c). */
-int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out);
-int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out);
+int cli_quantize_tensors(const cli_quantize_state *state, const char *in, const char *out);
+int cli_decode_tensors(const cli_quantize_state *state, const char *in, const char *out);
 /* Brings .gguf to .gguf or .safetensors, its blocks to F32 (gguf_decode.c). */
-int cli_decode_gguf(const cli_quantize_state *s, const char *in, const char *out);
+int cli_decode_gguf(const cli_quantize_state *state, const char *in, const char *out);
 
 #endif

@@ -17,11 +17,11 @@ static void count_cell(FILE *out, uint64_t n) {
   fprintf(out, "<td data-v=\"%llu\">%llu</td>", (unsigned long long)n, (unsigned long long)n);
 }
 
-static void sqnr_cell(FILE *out, const cli_errors *e) {
-  if (isfinite(e->sqnr))
-    fprintf(out, "<td data-v=\"%.17g\">%.2f</td>", e->sqnr, e->sqnr);
+static void sqnr_cell(FILE *out, const cli_errors *errors) {
+  if (isfinite(errors->sqnr))
+    fprintf(out, "<td data-v=\"%.17g\">%.2f</td>", errors->sqnr, errors->sqnr);
   else
-    fprintf(out, "<td data-v=\"%s\">%s</td>", e->changed ? "-1e9" : "1e9", cli_no_sqnr(e));
+    fprintf(out, "<td data-v=\"%s\">%s</td>", errors->changed ? "-1e9" : "1e9", cli_no_sqnr(errors));
 }
 
 /* Writes a cell with a name; a long one may be broken behind its dots. */
@@ -42,12 +42,12 @@ static void name_cell(FILE *out, const char *name) {
   fputs("</td>", out);
 }
 
-static void shape_cells(FILE *out, const st_tensor *t) {
+static void shape_cells(FILE *out, const st_tensor *tensor) {
   char shape[ST_SHAPE_MAX];
-  const char *dtype = st_dtype_name(t->dtype);
-  st_shape(shape, t->dims, t->shape);
+  const char *dtype = st_dtype_name(tensor->dtype);
+  st_shape(shape, tensor->dims, tensor->shape);
   fprintf(out, "<td data-v=\"%s\">%s</td><td data-v=\"%s\">%s</td><td data-v=\"%zu\">%zu</td>", dtype, dtype, shape,
-          shape, t->count, t->count);
+          shape, tensor->count, tensor->count);
 }
 
 /* Counts the elements that the errors are not over. */
@@ -67,7 +67,7 @@ static void figures(FILE *out, const tensors_result *x, const tensors_result *to
   count_cell(out, x->blocks.count);
 }
 
-static void tensors(FILE *out, const tensors_results *r, const tensors_result *total) {
+static void tensors(FILE *out, const tensors_results *results, const tensors_result *total) {
   int low, high;
   report_range(&low, &high, total);
   if (low > high) low = high = -TENSORS_LOWEST;
@@ -84,8 +84,8 @@ static void tensors(FILE *out, const tensors_results *r, const tensors_result *t
       "<th scope=\"col\">bits per element</th><th scope=\"col\">blocks</th><th scope=\"col\" data-fixed>exponents</th>"
       "</tr></thead>\n<tbody>\n",
       out);
-  for (size_t i = 0; i < r->count; i++) {
-    const tensors_result *x = &r->list[i];
+  for (size_t i = 0; i < results->count; i++) {
+    const tensors_result *x = &results->list[i];
     if (!x->done) continue;
     fputs("<tr>", out);
     name_cell(out, x->tensor->name);
@@ -101,9 +101,9 @@ static void tensors(FILE *out, const tensors_results *r, const tensors_result *t
   fputs("<td></td></tr></tfoot></table></div>\n", out);
 }
 
-static void short_rows(FILE *out, const tensors_results *r) {
+static void short_rows(FILE *out, const tensors_results *results) {
   size_t count = 0;
-  for (size_t i = 0; i < r->count; i++) count += r->list[i].shape.block != 0;
+  for (size_t i = 0; i < results->count; i++) count += results->list[i].shape.block != 0;
   if (!count) return;
   fputs(
       "<h2 id=\"short\">Rows shorter than a block</h2>\n<p>A block does not go beyond its row, so that each of these "
@@ -113,11 +113,11 @@ static void short_rows(FILE *out, const tensors_results *r) {
       "<th scope=\"col\">block</th><th scope=\"col\">bits per element</th><th scope=\"col\">row, --rows out</th>"
       "<th scope=\"col\">bits per element</th></tr></thead><tbody>\n",
       out);
-  for (size_t i = 0; i < r->count; i++) {
-    const cli_row_shape *z = &r->list[i].shape;
+  for (size_t i = 0; i < results->count; i++) {
+    const cli_row_shape *z = &results->list[i].shape;
     if (!z->block) continue;
     fputs("<tr>", out);
-    name_cell(out, r->list[i].tensor->name);
+    name_cell(out, results->list[i].tensor->name);
     count_cell(out, z->cols);
     count_cell(out, z->block);
     number_cell(out, z->bits);
@@ -132,19 +132,19 @@ static void short_rows(FILE *out, const tensors_results *r) {
   fputs("</tbody></table></div>\n", out);
 }
 
-static void events(FILE *out, const hu_events *e) {
+static void events(FILE *out, const hu_events *events) {
   const struct {
     const char *name, *what;
     uint64_t count;
-  } rows[] = {{"overflow", "beyond the largest number", e->overflow},
-              {"saturated", "became the largest number", e->saturated},
-              {"underflow", "tiny and inexact", e->underflow},
-              {"to_zero", "not zero, became zero", e->to_zero},
-              {"subnormal", "became a subnormal number", e->subnormal},
-              {"inexact", "changed", e->inexact},
-              {"invalid", "the format has nothing for it", e->invalid},
-              {"nan_in", "was NaN", e->nan_in},
-              {"inf_in", "was an infinity", e->inf_in}};
+  } rows[] = {{"overflow", "beyond the largest number", events->overflow},
+              {"saturated", "became the largest number", events->saturated},
+              {"underflow", "tiny and inexact", events->underflow},
+              {"to_zero", "not zero, became zero", events->to_zero},
+              {"subnormal", "became a subnormal number", events->subnormal},
+              {"inexact", "changed", events->inexact},
+              {"invalid", "the format has nothing for it", events->invalid},
+              {"nan_in", "was NaN", events->nan_in},
+              {"inf_in", "was an infinity", events->inf_in}};
   fputs(
       "<h2 id=\"events\">Events of the elements' roundings</h2>\n<table aria-labelledby=\"events\"><thead><tr>"
       "<th scope=\"col\">event</th><th scope=\"col\">elements</th></tr></thead><tbody>\n",
@@ -155,40 +155,40 @@ static void events(FILE *out, const hu_events *e) {
   fputs("</tbody></table>\n", out);
 }
 
-static void copied(FILE *out, const tensors_results *r) {
-  if (r->done == r->count) return;
+static void copied(FILE *out, const tensors_results *results) {
+  if (results->done == results->count) return;
   fprintf(
       out,
       "<h2 id=\"copied\">Tensors copied</h2>\n<details><summary>%zu tensors, not touched</summary>\n"
       "<table class=\"sort\" aria-labelledby=\"copied\"><thead><tr><th scope=\"col\">tensor</th>"
       "<th scope=\"col\">dtype</th><th scope=\"col\">shape</th><th scope=\"col\">elements</th></tr></thead><tbody>\n",
-      r->count - r->done);
-  for (size_t i = 0; i < r->count; i++) {
-    if (r->list[i].done) continue;
+      results->count - results->done);
+  for (size_t i = 0; i < results->count; i++) {
+    if (results->list[i].done) continue;
     fputs("<tr>", out);
-    name_cell(out, r->list[i].tensor->name);
-    shape_cells(out, r->list[i].tensor);
+    name_cell(out, results->list[i].tensor->name);
+    shape_cells(out, results->list[i].tensor);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></details>\n", out);
 }
 
-static void summary(FILE *out, const tensors_results *r, const tensors_result *total) {
+static void summary(FILE *out, const tensors_results *results, const tensors_result *total) {
   char name[CLI_TARGET_MAX], text[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
-  const cli_target *t = &r->asked->target;
-  cli_target_name(name, t);
-  t->kind->text(text, t);
+  const cli_target *target = &results->asked->target;
+  cli_target_name(name, target);
+  target->kind->text(text, target);
   fputs("<h1>", out);
-  svg_escaped(out, r->in);
+  svg_escaped(out, results->in);
   fputs(" to ", out);
   svg_escaped(out, name);
-  fprintf(out, "</h1>\n<p class=\"soft\">%s, written to ", r->asked->codes ? "Codes and scales" : "Values");
-  svg_escaped(out, r->out);
+  fprintf(out, "</h1>\n<p class=\"soft\">%s, written to ", results->asked->codes ? "Codes and scales" : "Values");
+  svg_escaped(out, results->out);
   fputs("; format <code>", out);
   svg_escaped(out, text);
-  fprintf(out, "</code>, rounded %s. halfulp %s.</p>\n<dl>\n", cli_mode_name(mode, r->asked->numeric.mode),
+  fprintf(out, "</code>, rounded %s. halfulp %s.</p>\n<dl>\n", cli_mode_name(mode, results->asked->numeric.mode),
           HU_VERSION_STRING);
-  page_card(out, "tensors rounded", "%zu of %zu", r->done, r->count);
+  page_card(out, "tensors rounded", "%zu of %zu", results->done, results->count);
   page_card(out, "elements", "%zu", total->errors.count);
   page_card(out, "bits per element", "%s", ROUNDED(total->bits, 4));
   if (isfinite(total->errors.sqnr))
@@ -215,25 +215,25 @@ static void notes(FILE *out, const tensors_result *total) {
 }
 
 static void page(FILE *out, const void *what) {
-  const tensors_results *r = what;
-  tensors_result total = tensors_total(r);
+  const tensors_results *results = what;
+  tensors_result total = tensors_total(results);
   char name[CLI_TARGET_MAX];
   char *title = NULL;
-  if (asprintf(&title, "%s to %s", r->in, cli_target_name(name, &r->asked->target)) < 0) title = NULL;
-  page_open(out, title ? title : r->in);
+  if (asprintf(&title, "%s to %s", results->in, cli_target_name(name, &results->asked->target)) < 0) title = NULL;
+  page_open(out, title ? title : results->in);
   free(title);
-  summary(out, r, &total);
+  summary(out, results, &total);
   fputs("<h2>Exponents before and after</h2>\n", out);
   report_exponents(out, &total);
   fputs("<h2>SQNR by tensor</h2>\n", out);
-  report_sqnr(out, r);
-  tensors(out, r, &total);
-  short_rows(out, r);
+  report_sqnr(out, results);
+  tensors(out, results, &total);
+  short_rows(out, results);
   events(out, &total.events);
-  copied(out, r);
+  copied(out, results);
   notes(out, &total);
   tensors_result_free(&total);
   page_close(out, page_sorting);
 }
 
-int tensors_report(const char *path, const tensors_results *r) { return cli_text_write(path, page, r); }
+int tensors_report(const char *path, const tensors_results *results) { return cli_text_write(path, page, results); }

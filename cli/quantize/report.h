@@ -7,7 +7,7 @@
 
 /* Draw elements of the page, in its colours (report_plots.c). Each has a title and a description. */
 void report_exponents(FILE *out, const tensors_result *total);
-void report_sqnr(FILE *out, const tensors_results *r);
+void report_sqnr(FILE *out, const tensors_results *results);
 /* Draws a small one for a row of the table, from exponent low to high. */
 void report_sparkline(FILE *out, const tensors_result *x, int low, int high, size_t id);
 /* Finds the exponents that occur in any of it; low > high if none does. */

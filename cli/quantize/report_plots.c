@@ -45,75 +45,78 @@ typedef struct axes {
   uint64_t top;
 } axes;
 
-static void draw_pair(svg *s, const axes *a, double x, uint64_t before, uint64_t after) {
+static void draw_pair(svg *image, const axes *a, double x, uint64_t before, uint64_t after) {
   double gap = a->step > 6 ? 1 : 0, half = a->step / 2 - gap / 2;
   double b = bar_height(before, a->top, a->full), c = bar_height(after, a->top, a->full);
-  if (before) svg_rect(s, x + gap / 2, a->foot - b, half, b, BEFORE);
-  if (after) svg_rect(s, x + gap / 2 + half, a->foot - c, half, c, AFTER);
+  if (before) svg_rect(image, x + gap / 2, a->foot - b, half, b, BEFORE);
+  if (after) svg_rect(image, x + gap / 2 + half, a->foot - c, half, c, AFTER);
 }
 
-static void draw_scale(svg *s, const axes *a) {
+static void draw_scale(svg *image, const axes *a) {
   char text[32];
   uint64_t count = 1;
   for (int k = 0; k < 19 && count <= a->top; k++, count *= 10) {
     double y = a->foot - bar_height(count, a->top, a->full);
-    svg_line(s, LEFT, y, RIGHT, y, RULE, 1);
+    svg_line(image, LEFT, y, RIGHT, y, RULE, 1);
     if (k < 4)
       snprintf(text, sizeof text, "%llu", (unsigned long long)count);
     else
       snprintf(text, sizeof text, "1e%d", k);
-    svg_text(s, LEFT - 8, y + 4, 12, SVG_END, GREY, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, GREY, "", text);
   }
 }
 
-static void draw_labels(svg *s, const axes *a, int low, int high) {
+static void draw_labels(svg *image, const axes *a, int low, int high) {
   static const int steps[] = {1, 2, 4, 8, 16, 32, 64};
   int every = 0;
   while (steps[every] * a->step < 34 && every < 6) every++;
-  svg_text(s, LEFT + a->step / 2, a->foot + 20, 12, SVG_MIDDLE, INK, "", "zero");
+  svg_text(image, LEFT + a->step / 2, a->foot + 20, 12, SVG_MIDDLE, INK, "", "zero");
   for (int i = low; i <= high; i++) {
     int k = i + TENSORS_LOWEST;
     if (((k % steps[every]) + steps[every]) % steps[every]) continue;
     if ((i - low + 2) * a->step < 30) continue; /* beside "zero" */
-    svg_power(s, LEFT + (i - low + 2.5) * a->step, a->foot + 20, 12, INK, "var(--paper)", k);
+    svg_power(image, LEFT + (i - low + 2.5) * a->step, a->foot + 20, 12, INK, "var(--paper)", k);
   }
 }
 
-static void draw_legend(svg *s, double y) {
-  svg_rect(s, LEFT, y - 10, 12, 12, BEFORE);
-  svg_text(s, LEFT + 18, y, 13, SVG_START, INK, "", "before");
-  svg_rect(s, LEFT + 84, y - 10, 12, 12, AFTER);
-  svg_text(s, LEFT + 102, y, 13, SVG_START, INK, "", "after");
-  svg_text(s, RIGHT, y, 12, SVG_END, GREY, "", "elements, logarithmic; columns are floor(log2 |x|)");
+static void draw_legend(svg *image, double y) {
+  svg_rect(image, LEFT, y - 10, 12, 12, BEFORE);
+  svg_text(image, LEFT + 18, y, 13, SVG_START, INK, "", "before");
+  svg_rect(image, LEFT + 84, y - 10, 12, 12, AFTER);
+  svg_text(image, LEFT + 102, y, 13, SVG_START, INK, "", "after");
+  svg_text(image, RIGHT, y, 12, SVG_END, GREY, "", "elements, logarithmic; columns are floor(log2 |x|)");
 }
 
 void report_exponents(FILE *out, const tensors_result *total) {
   enum { HEIGHT = 320 };
-  svg s;
+  svg image;
   int low, high;
   report_range(&low, &high, total);
   if (low > high) low = high = -TENSORS_LOWEST;
   axes a = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, low, most(total)};
   page_begin_drawing(
-      &s, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
+      &image, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
       "Two bars for zero and for each power of two: how many elements had that exponent, and how many have it.");
-  draw_legend(&s, 20);
-  draw_scale(&s, &a);
-  draw_pair(&s, &a, LEFT, total->before.zeros, total->after.zeros);
+  draw_legend(&image, 20);
+  draw_scale(&image, &a);
+  draw_pair(&image, &a, LEFT, total->before.zeros, total->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, tensors_count(&total->before, i), tensors_count(&total->after, i));
-  svg_line(&s, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
-  draw_labels(&s, &a, low, high);
-  page_end_drawing(&s);
+    draw_pair(&image, &a, LEFT + (i - low + 2) * a.step, tensors_count(&total->before, i),
+              tensors_count(&total->after, i));
+  svg_line(&image, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
+  draw_labels(&image, &a, low, high);
+  page_end_drawing(&image);
 }
 
 /* Returns a place for sorting; tensors without SQNR: first where something changed, last where nothing did. */
-static double place_of(const cli_errors *e) { return isfinite(e->sqnr) ? e->sqnr : e->changed ? -1e9 : 1e9; }
+static double place_of(const cli_errors *errors) {
+  return isfinite(errors->sqnr) ? errors->sqnr : errors->changed ? -1e9 : 1e9;
+}
 
 static int by_sqnr(const void *x, const void *y) {
   const tensors_result *a = *(const tensors_result *const *)x, *b = *(const tensors_result *const *)y;
-  double p = place_of(&a->errors), q = place_of(&b->errors);
-  if (p != q) return p < q ? -1 : 1;
+  double first = place_of(&a->errors), second = place_of(&b->errors);
+  if (first != second) return first < second ? -1 : 1;
   return strcmp(a->tensor->name, b->tensor->name);
 }
 
@@ -125,52 +128,52 @@ static void short_name(char text[64], const char *name) {
   snprintf(text, 64, "%s%s", from ? "\xe2\x80\xa6" : "", st_printable(shown, name + from));
 }
 
-static void draw_bar(svg *s, const tensors_result *x, double y, double top) {
+static void draw_bar(svg *image, const tensors_result *x, double y, double top) {
   enum { NAMES = 330 };
   char text[64];
   double place = place_of(&x->errors), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
   double width = (RIGHT - NAMES - 90) * share;
   short_name(text, x->tensor->name);
-  svg_text(s, NAMES - 10, y + 13, 12, SVG_END, INK, "", text);
-  svg_rect(s, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(x->errors.sqnr) ? AFTER : BEFORE);
+  svg_text(image, NAMES - 10, y + 13, 12, SVG_END, INK, "", text);
+  svg_rect(image, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(x->errors.sqnr) ? AFTER : BEFORE);
   if (isfinite(x->errors.sqnr))
     snprintf(text, sizeof text, "%.2f dB", x->errors.sqnr);
   else
     snprintf(text, sizeof text, "%s", cli_no_sqnr(&x->errors));
-  svg_text(s, NAMES + (width > 1 ? width : 1) + 6, y + 13, 12, SVG_START, INK, "", text);
+  svg_text(image, NAMES + (width > 1 ? width : 1) + 6, y + 13, 12, SVG_START, INK, "", text);
 }
 
-void report_sqnr(FILE *out, const tensors_results *r) {
+void report_sqnr(FILE *out, const tensors_results *results) {
   enum { ROW = 20, ROWS_MAX = 60 };
-  svg s;
+  svg image;
   size_t n = 0;
   double top = 1;
-  const tensors_result **list = malloc((r->count + 1) * sizeof *list);
+  const tensors_result **list = malloc((results->count + 1) * sizeof *list);
   if (!list) return;
-  for (size_t i = 0; i < r->count; i++)
-    if (r->list[i].done && r->list[i].tensor->count) list[n++] = &r->list[i];
+  for (size_t i = 0; i < results->count; i++)
+    if (results->list[i].done && results->list[i].tensor->count) list[n++] = &results->list[i];
   qsort(list, n, sizeof *list, by_sqnr);
   size_t rows = n < ROWS_MAX ? n : ROWS_MAX;
   for (size_t i = 0; i < rows; i++)
     if (isfinite(list[i]->errors.sqnr) && list[i]->errors.sqnr > top) top = list[i]->errors.sqnr;
-  page_begin_drawing(&s, out, "sqnr", WIDTH, (int)rows * ROW + 8, "Signal to quantization noise of each tensor",
+  page_begin_drawing(&image, out, "sqnr", WIDTH, (int)rows * ROW + 8, "Signal to quantization noise of each tensor",
                      "One bar a tensor, the lowest first, in decibels.");
-  for (size_t i = 0; i < rows; i++) draw_bar(&s, list[i], 4 + (double)i * ROW, top);
-  page_end_drawing(&s);
+  for (size_t i = 0; i < rows; i++) draw_bar(&image, list[i], 4 + (double)i * ROW, top);
+  page_end_drawing(&image);
   if (rows < n) fprintf(out, "<p class=\"soft\">The %zu lowest of %zu tensors.</p>\n", rows, n);
   free(list);
 }
 
 void report_sparkline(FILE *out, const tensors_result *x, int low, int high, size_t id) {
   enum { SPARK_WIDTH = 150, SPARK_HEIGHT = 30 };
-  svg s;
+  svg image;
   char name[32];
   snprintf(name, sizeof name, "s%zu", id);
-  page_begin_drawing(&s, out, name, SPARK_WIDTH, SPARK_HEIGHT, "Exponents",
+  page_begin_drawing(&image, out, name, SPARK_WIDTH, SPARK_HEIGHT, "Exponents",
                      "Before and after, as in the drawing of all tensors.");
   axes a = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(x)};
-  draw_pair(&s, &a, 0, x->before.zeros, x->after.zeros);
+  draw_pair(&image, &a, 0, x->before.zeros, x->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&s, &a, (i - low + 2) * a.step, tensors_count(&x->before, i), tensors_count(&x->after, i));
-  page_end_drawing(&s);
+    draw_pair(&image, &a, (i - low + 2) * a.step, tensors_count(&x->before, i), tensors_count(&x->after, i));
+  page_end_drawing(&image);
 }

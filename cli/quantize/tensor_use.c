@@ -11,14 +11,14 @@ static const st_tensor *only_of(const tensors_input *in, const quantized *alread
   const st_tensor *found = NULL;
   char first[ST_NAME_MAX], second[ST_NAME_MAX];
   for (size_t i = 0; i < in->file.count; i++) {
-    const st_tensor *t = &in->file.tensors[i];
-    if (!tensors_is_float(t->dtype) || already->what[i]) continue;
+    const st_tensor *tensor = &in->file.tensors[i];
+    if (!tensors_is_float(tensor->dtype) || already->what[i]) continue;
     if (found) {
       cli_fail(in->name, "several tensors, '%s' and '%s' among them; choose one by --tensor NAME",
-               st_printable(first, found->name), st_printable(second, t->name));
+               st_printable(first, found->name), st_printable(second, tensor->name));
       return NULL;
     }
-    found = t;
+    found = tensor;
   }
   if (!found) cli_fail(in->name, "no tensor of F64, F32, F16 or BF16 that scales no other; name one by --tensor NAME");
   return found;
@@ -38,11 +38,11 @@ static const st_tensor *only_one(const tensors_input *in) {
 static const st_tensor *chosen(const tensors_input *in, const char *name) {
   char shown[ST_NAME_MAX];
   if (!name) return only_one(in);
-  const st_tensor *t = st_find(&in->file, name);
-  if (t && tensors_has_numbers(in, t)) return t;
-  if (t)
+  const st_tensor *tensor = st_find(&in->file, name);
+  if (tensor && tensors_has_numbers(in, tensor)) return tensor;
+  if (tensor)
     cli_fail(in->name, "the tensor '%s' is %s, not F64, F32, F16, BF16, an integer or BOOL", st_printable(shown, name),
-             tensors_type_name(in, t));
+             tensors_type_name(in, tensor));
   else
     cli_fail(in->name, "no tensor is named '%s'", st_printable(shown, name));
   return NULL;
@@ -53,11 +53,11 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
   void *owned = NULL;
   int status = CLI_BAD;
   if (tensors_open(&in, path)) return CLI_BAD;
-  const st_tensor *t = chosen(&in, name);
-  const void *data = t ? tensors_aligned(&owned, &in, t) : NULL;
+  const st_tensor *tensor = chosen(&in, name);
+  const void *data = tensor ? tensors_aligned(&owned, &in, tensor) : NULL;
   if (data) {
-    const cli_source source = tensors_source(t->dtype, data);
-    status = tensors_check_bool(&in, t) ? CLI_BAD : use(state, &source, t->count);
+    const cli_source source = tensors_source(tensor->dtype, data);
+    status = tensors_check_bool(&in, tensor) ? CLI_BAD : use(state, &source, tensor->count);
   }
   free(owned);
   tensors_close(&in);

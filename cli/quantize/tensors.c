@@ -17,18 +17,19 @@ static int matches(const char *const *globs, int count, const char *name) {
 }
 
 /* Returns 1 if it has axes enough: biases and gains are few numbers, and blocks make nothing of them. */
-static int has_rank(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
-  return in->is_array || s->any_rank || t->dims >= 2;
+static int has_rank(const cli_quantize_state *state, const tensors_input *in, const st_tensor *tensor) {
+  return in->is_array || state->any_rank || tensor->dims >= 2;
 }
 
 /* Returns 1 if it has numbers: integers of a model are places and counts most of the time. */
-static int has_numbers(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
-  return tensors_is_float(t->dtype) || (tensors_has_numbers(in, t) && (in->is_array || tensors_is_named(s, t)));
+static int has_numbers(const cli_quantize_state *state, const tensors_input *in, const st_tensor *tensor) {
+  return tensors_is_float(tensor->dtype) ||
+         (tensors_has_numbers(in, tensor) && (in->is_array || tensors_is_named(state, tensor)));
 }
 
-static int chosen(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
-  if (!has_numbers(s, in, t) || matches(s->exclude, s->excludes, t->name)) return 0;
-  return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
+static int chosen(const cli_quantize_state *state, const tensors_input *in, const st_tensor *tensor) {
+  if (!has_numbers(state, in, tensor) || matches(state->exclude, state->excludes, tensor->name)) return 0;
+  return has_rank(state, in, tensor) && (!state->includes || matches(state->include, state->includes, tensor->name));
 }
 
 /* Refuses a pattern that no tensor has: it is a slip of the pen. */
@@ -42,90 +43,90 @@ static int check_globs(const char *option, const char *const *globs, int count, 
 }
 
 /* Refuses one that chooses tensors of one axis alone, where those are not rounded. */
-static int check_ranks(const cli_quantize_state *s, const tensors_input *in) {
-  for (int i = 0; i < s->includes; i++) {
+static int check_ranks(const cli_quantize_state *state, const tensors_input *in) {
+  for (int i = 0; i < state->includes; i++) {
     size_t low = 0, others = 0;
     for (size_t j = 0; j < in->file.count; j++) {
-      const st_tensor *t = &in->file.tensors[j];
-      if (!matches(&s->include[i], 1, t->name)) continue;
-      low += has_numbers(s, in, t) && !has_rank(s, in, t);
-      others += !has_numbers(s, in, t) || has_rank(s, in, t);
+      const st_tensor *tensor = &in->file.tensors[j];
+      if (!matches(&state->include[i], 1, tensor->name)) continue;
+      low += has_numbers(state, in, tensor) && !has_rank(state, in, tensor);
+      others += !has_numbers(state, in, tensor) || has_rank(state, in, tensor);
     }
     if (low && !others)
       return cli_fail(in->name, "--include '%s': tensors with fewer than two axes are rounded only with --any-rank",
-                      s->include[i]);
+                      state->include[i]);
   }
   return CLI_OK;
 }
 
-int tensors_choose(tensors_results *r, const tensors_input *in) {
-  const cli_quantize_state *s = r->asked;
+int tensors_choose(tensors_results *results, const tensors_input *in) {
+  const cli_quantize_state *state = results->asked;
   uint64_t first = 0;
   char shown[ST_NAME_MAX];
-  if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
-      check_ranks(s, in))
+  if (check_globs("--include", state->include, state->includes, in) ||
+      check_globs("--exclude", state->exclude, state->excludes, in) || check_ranks(state, in))
     return CLI_BAD;
-  r->count = in->file.count;
-  r->list = calloc(r->count + 1, sizeof *r->list);
-  if (!r->list) return cli_fail(in->name, "out of memory");
-  for (size_t i = 0; i < r->count; i++) {
-    r->list[i].tensor = &in->file.tensors[i];
-    r->list[i].done = chosen(s, in, r->list[i].tensor);
+  results->count = in->file.count;
+  results->list = calloc(results->count + 1, sizeof *results->list);
+  if (!results->list) return cli_fail(in->name, "out of memory");
+  for (size_t i = 0; i < results->count; i++) {
+    results->list[i].tensor = &in->file.tensors[i];
+    results->list[i].done = chosen(state, in, results->list[i].tensor);
   }
-  if (tensors_spare(r, in)) return CLI_BAD;
-  for (size_t i = 0; i < r->count; i++) {
-    r->list[i].first = first;
-    if (!r->list[i].done) continue;
-    first += r->list[i].tensor->count;
-    r->done++;
+  if (tensors_spare(results, in)) return CLI_BAD;
+  for (size_t i = 0; i < results->count; i++) {
+    results->list[i].first = first;
+    if (!results->list[i].done) continue;
+    first += results->list[i].tensor->count;
+    results->done++;
   }
-  if (r->done) return CLI_OK;
-  for (size_t i = 0; i < r->count; i++)
-    if (r->list[i].left)
+  if (results->done) return CLI_OK;
+  for (size_t i = 0; i < results->count; i++)
+    if (results->list[i].left)
       return cli_fail(in->name,
                       "no tensor to round: '%s' has a name of scales; --include with its whole name rounds it",
-                      st_printable(shown, r->list[i].tensor->name));
+                      st_printable(shown, results->list[i].tensor->name));
   return cli_fail(in->name,
                   "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s; integers are rounded where "
                   "--include has their whole names",
-                  s->any_rank ? "" : " with two axes or more (--any-rank takes others)");
+                  state->any_rank ? "" : " with two axes or more (--any-rank takes others)");
 }
 
-static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
+static int add_parts(st_file *plan, const st_tensor *tensor, const cli_quantize_state *state) {
   cli_parts parts = {0};
   cli_job job = {0};
   int good = 1;
-  cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
-  cli_parts_plan(&parts, &s->target, &job);
+  cli_job_shape(&job, &state->target, state->rows_out, tensor->dims, tensor->shape);
+  cli_parts_plan(&parts, &state->target, &job);
   for (int i = 0; i < parts.count && good; i++) {
-    const cli_part *p = &parts.part[i];
-    size_t shape[2] = {p->rows, p->cols}, packed[2] = {parts.packed_rows, parts.packed_row};
-    int dtype = p->kind == 'f' ? (p->size == 8 ? ST_F64 : ST_F32)
-                : p->size == 1 ? ST_U8
-                : p->size == 2 ? ST_U16
-                               : ST_U32;
-    char *name = tensors_name(t->name, p->suffix);
+    const cli_part *part = &parts.part[i];
+    size_t shape[2] = {part->rows, part->cols}, packed[2] = {parts.packed_rows, parts.packed_row};
+    int dtype = part->kind == 'f' ? (part->size == 8 ? ST_F64 : ST_F32)
+                : part->size == 1 ? ST_U8
+                : part->size == 2 ? ST_U16
+                                  : ST_U32;
+    char *name = tensors_name(tensor->name, part->suffix);
     if (i == 0 && parts.width > 8)
-      good = name && st_add(plan, name, dtype, t->dims, t->shape);
+      good = name && st_add(plan, name, dtype, tensor->dims, tensor->shape);
     else
-      good = name && st_add(plan, name, dtype, p->dims, i ? shape : packed);
+      good = name && st_add(plan, name, dtype, part->dims, i ? shape : packed);
     free(name);
   }
   return good;
 }
 
 /* Adds "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
-static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
-  char format[CLI_TARGET_MAX], *key = tensors_key(t->name);
-  size_t room = 24 * (size_t)t->dims + 64 + sizeof format, n = 0;
+static int add_note(st_file *plan, const st_tensor *tensor, const cli_quantize_state *state) {
+  char format[CLI_TARGET_MAX], *key = tensors_key(tensor->name);
+  size_t room = 24 * (size_t)tensor->dims + 64 + sizeof format, n = 0;
   cli_job job = {0};
-  int transposed = cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
+  int transposed = cli_job_shape(&job, &state->target, state->rows_out, tensor->dims, tensor->shape);
   char *note = cli_room(room, 1);
-  s->target.kind->text(format, &s->target);
+  state->target.kind->text(format, &state->target);
   if (note) {
-    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(tensors_value_dtype(&s->target, t->dtype)));
-    for (uint32_t i = 0; i < t->dims; i++)
-      n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", t->shape[i]);
+    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(tensors_value_dtype(&state->target, tensor->dtype)));
+    for (uint32_t i = 0; i < tensor->dims; i++)
+      n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", tensor->shape[i]);
     snprintf(note + n, room - n, "] %s%s", transposed ? TENSORS_ROWS_OUT : "", format);
   }
   int good = note && key && st_set(plan, key, note);
@@ -134,38 +135,40 @@ static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state 
   return good;
 }
 
-static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
-  int wide = s->widen && (t->dtype == ST_F16 || t->dtype == ST_BF16), native = tensors_native(&s->target);
-  int dtype = tensors_value_dtype(&s->target, t->dtype);
-  if (!s->codes) return st_add(plan, t->name, wide ? ST_F32 : dtype, t->dims, t->shape);
-  if (!add_note(plan, t, s)) return 0;
-  return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
+static int add_chosen(st_file *plan, const st_tensor *tensor, const cli_quantize_state *state) {
+  int wide = state->widen && (tensor->dtype == ST_F16 || tensor->dtype == ST_BF16),
+      native = tensors_native(&state->target);
+  int dtype = tensors_value_dtype(&state->target, tensor->dtype);
+  if (!state->codes) return st_add(plan, tensor->name, wide ? ST_F32 : dtype, tensor->dims, tensor->shape);
+  if (!add_note(plan, tensor, state)) return 0;
+  return native >= 0 ? st_add(plan, tensor->name, native, tensor->dims, tensor->shape) : add_parts(plan, tensor, state);
 }
 
 /* Refuses blocks of GGUF, which are no dtype of .safetensors. */
 static int check_blocks(const tensors_input *in) {
   char shown[ST_NAME_MAX];
   for (size_t i = 0; in->gguf && i < in->gguf->count; i++) {
-    const gguf_tensor *t = &in->gguf->tensors[i];
-    if (t->type->dtype < 0)
+    const gguf_tensor *tensor = &in->gguf->tensors[i];
+    if (tensor->type->dtype < 0)
       return cli_fail(in->name, "tensor '%s' is %s, which .safetensors has not; `halfulp decode` it first",
-                      st_printable(shown, t->name), t->type->name);
+                      st_printable(shown, tensor->name), tensor->type->name);
   }
   return CLI_OK;
 }
 
-static int make_plan(st_file *plan, const tensors_input *in, const tensors_results *r) {
+static int make_plan(st_file *plan, const tensors_input *in, const tensors_results *results) {
   int good = 1;
   if (check_blocks(in)) return CLI_BAD;
   memset(plan, 0, sizeof *plan);
   for (size_t i = 0; i < in->file.entries && good; i++)
     good = st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
-  for (size_t i = 0; i < r->count && good; i++) {
-    const st_tensor *t = r->list[i].tensor;
-    good = r->list[i].done ? add_chosen(plan, t, r->asked) : st_add(plan, t->name, t->dtype, t->dims, t->shape);
+  for (size_t i = 0; i < results->count && good; i++) {
+    const st_tensor *tensor = results->list[i].tensor;
+    good = results->list[i].done ? add_chosen(plan, tensor, results->asked)
+                                 : st_add(plan, tensor->name, tensor->dtype, tensor->dims, tensor->shape);
   }
-  if (!good) return cli_fail(r->out, "out of memory");
-  return tensors_layout(plan, r->out);
+  if (!good) return cli_fail(results->out, "out of memory");
+  return tensors_layout(plan, results->out);
 }
 
 /* Workers take the next tensor until there is none, or something went wrong. */
@@ -191,13 +194,13 @@ static void *worker(void *arg) {
   for (;;) {
     lock(1);
     if (c->work.output && cli_output_stopped(c->work.output)) c->code = CLI_BAD;
-    tensors_result *r = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
+    tensors_result *result = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
     lock(0);
-    if (!r) return NULL;
-    int code = tensors_one(&c->work, r);
+    if (!result) return NULL;
+    int code = tensors_one(&c->work, result);
     lock(1);
     if (code != CLI_OK) c->code = code;
-    c->bytes += r->tensor->size;
+    c->bytes += result->tensor->size;
     progress_at(&c->bar, c->bytes);
     lock(0);
   }
@@ -226,69 +229,69 @@ static int write_header(cli_output *output, st_file *plan, gguf_file *made) {
   return code;
 }
 
-static int write_tensors(tensors_results *r, const tensors_input *in, st_file *plan, gguf_file *made) {
+static int write_tensors(tensors_results *results, const tensors_input *in, st_file *plan, gguf_file *made) {
   cli_output output;
   size_t total = 0;
-  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
-  int code = cli_output_open(&output, r->out);
+  for (size_t i = 0; i < results->count; i++) total += results->list[i].tensor->size;
+  int code = cli_output_open(&output, results->out);
   if (code != CLI_OK) return code;
   code = write_header(&output, plan, made);
-  crew c = {{r->asked, in, plan, &output, 1, made}, r, {0}, 0, 0, code};
+  crew c = {{results->asked, in, plan, &output, 1, made}, results, {0}, 0, 0, code};
   if (code == CLI_OK) code = work_all(&c, "quantize", total);
   /* An error in a tensor has had its line; one in writing gets it here. */
   int closed = cli_output_close(&output, code == CLI_OK || output.error);
   return code == CLI_OK ? closed : code;
 }
 
-int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing) {
+int tensors_measure(tensors_results *results, const tensors_input *in, const char *doing) {
   size_t total = 0;
-  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
-  crew c = {{r->asked, in, &in->file, NULL, 1, NULL}, r, {0}, 0, 0, CLI_OK};
+  for (size_t i = 0; i < results->count; i++) total += results->list[i].tensor->size;
+  crew c = {{results->asked, in, &in->file, NULL, 1, NULL}, results, {0}, 0, 0, CLI_OK};
   return work_all(&c, doing, total);
 }
 
-void tensors_results_free(tensors_results *r) {
-  for (size_t i = 0; r->list && i < r->count; i++) tensors_result_free(&r->list[i]);
-  free(r->list);
-  r->list = NULL;
+void tensors_results_free(tensors_results *results) {
+  for (size_t i = 0; results->list && i < results->count; i++) tensors_result_free(&results->list[i]);
+  free(results->list);
+  results->list = NULL;
 }
 
 /* Checks the report's name. It is written last, and must not take the place of a model. */
-static int check_report(const cli_quantize_state *s, const char *in, const char *out) {
-  if (cli_spare_input(s->report, in, "give --report another name")) return CLI_BAD;
-  if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");
-  if (!strcmp(s->report, "-") && s->numeric.json)
+static int check_report(const cli_quantize_state *state, const char *in, const char *out) {
+  if (cli_spare_input(state->report, in, "give --report another name")) return CLI_BAD;
+  if (cli_same_file(state->report, out)) return cli_fail(state->report, "--report would replace the output");
+  if (!strcmp(state->report, "-") && state->numeric.json)
     return cli_fail(NULL, "--report - and --json both require standard output");
-  return cli_file_try(s->report);
+  return cli_file_try(state->report);
 }
 
-static int check_options(const cli_quantize_state *s, const char *in, const char *out) {
+static int check_options(const cli_quantize_state *state, const char *in, const char *out) {
   cli_job job = {0};
-  job.amax = s->has_amax ? &s->amax : NULL;
-  if (s->device) return cli_fail("--device", "models run on the CPU");
-  if (s->codes && s->widen) return cli_fail(NULL, "--widen goes with values, not with --codes");
-  if (s->target.kind->check(&s->target, &job)) return CLI_BAD;
-  if (cli_parts_spare(out, NULL, in, NULL, s->in_place)) return CLI_BAD;
-  if (s->report && check_report(s, in, out)) return CLI_BAD;
+  job.amax = state->has_amax ? &state->amax : NULL;
+  if (state->device) return cli_fail("--device", "models run on the CPU");
+  if (state->codes && state->widen) return cli_fail(NULL, "--widen goes with values, not with --codes");
+  if (state->target.kind->check(&state->target, &job)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, in, NULL, state->in_place)) return CLI_BAD;
+  if (state->report && check_report(state, in, out)) return CLI_BAD;
   return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
 }
 
-int cli_quantize_tensors(const cli_quantize_state *s, const char *path, const char *out) {
+int cli_quantize_tensors(const cli_quantize_state *state, const char *path, const char *out) {
   tensors_input in;
   st_file plan = {0};
   gguf_file made = {0};
   int blocks = cli_ends(out, ".gguf");
-  if (check_options(s, path, out) || tensors_open(&in, path)) return CLI_BAD;
-  tensors_results r = {in.name, out, s, NULL, 0, 0};
-  int code = tensors_choose(&r, &in);
-  if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &r) : make_plan(&plan, &in, &r);
-  if (code == CLI_OK) code = write_tensors(&r, &in, &plan, blocks ? &made : NULL);
-  if (code == CLI_OK && s->report) code = tensors_report(s->report, &r);
-  if (code == CLI_OK && s->numeric.json) tensors_json(stdout, &r);
-  if (code == CLI_OK && !s->numeric.json && !cli_quiet()) tensors_print(stdout, &r);
+  if (check_options(state, path, out) || tensors_open(&in, path)) return CLI_BAD;
+  tensors_results results = {in.name, out, state, NULL, 0, 0};
+  int code = tensors_choose(&results, &in);
+  if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &results) : make_plan(&plan, &in, &results);
+  if (code == CLI_OK) code = write_tensors(&results, &in, &plan, blocks ? &made : NULL);
+  if (code == CLI_OK && state->report) code = tensors_report(state->report, &results);
+  if (code == CLI_OK && state->numeric.json) tensors_json(stdout, &results);
+  if (code == CLI_OK && !state->numeric.json && !cli_quiet()) tensors_print(stdout, &results);
   st_free(&plan);
   gguf_free(&made);
-  tensors_results_free(&r);
+  tensors_results_free(&results);
   tensors_close(&in);
   return code;
 }

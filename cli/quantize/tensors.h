@@ -15,11 +15,11 @@ typedef struct tensors_exponents {
   int low, count;
   uint64_t zeros, others; /* others: infinities, NaN */
 } tensors_exponents;
-static inline uint64_t tensors_count(const tensors_exponents *e, int i) {
-  return i < e->low || i - e->low >= e->count ? 0 : e->counts[i - e->low];
+static inline uint64_t tensors_count(const tensors_exponents *counts, int i) {
+  return i < counts->low || i - counts->low >= counts->count ? 0 : counts->counts[i - counts->low];
 }
 /* Keeps the counts of all places; what it had is forgotten. Returns 0, or an exit code after an error line. */
-int tensors_pack(tensors_exponents *e, const uint64_t counts[TENSORS_EXPONENTS]);
+int tensors_pack(tensors_exponents *exponents, const uint64_t counts[TENSORS_EXPONENTS]);
 
 typedef struct tensors_result {
   const st_tensor *tensor;
@@ -34,7 +34,7 @@ typedef struct tensors_result {
   cli_errors errors;
   tensors_exponents before, after; /* of all that is copied: nothing */
 } tensors_result;
-void tensors_result_free(tensors_result *r);
+void tensors_result_free(tensors_result *result);
 
 typedef struct tensors_results {
   const char *in, *out;
@@ -60,17 +60,17 @@ void tensors_close(tensors_input *in);
 int tensors_is_float(int dtype);
 int tensors_is_integer(int dtype);
 /* Returns 1 for one of these, and of GGUF no block; and the name of its type there. */
-int tensors_has_numbers(const tensors_input *in, const st_tensor *t);
-const char *tensors_type_name(const tensors_input *in, const st_tensor *t);
+int tensors_has_numbers(const tensors_input *in, const st_tensor *tensor);
+const char *tensors_type_name(const tensors_input *in, const st_tensor *tensor);
 /* Returns CLI_OK, or an error line: a tensor of BOOL has a byte that is neither 0 nor 1. */
-int tensors_check_bool(const tensors_input *in, const st_tensor *t);
+int tensors_check_bool(const tensors_input *in, const st_tensor *tensor);
 /* Returns the dtype of a tensor's values: its own, that of an array of integers F32, or F64 where F32 lacks them. */
 int tensors_value_dtype(const cli_target *target, int dtype);
 /* Returns the numbers of a tensor of one of these dtypes. */
 cli_source tensors_source(int dtype, const void *data);
 /* Returns the tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL
  * after an error line. */
-const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *t);
+const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *tensor);
 /* Returns a native dtype for codes of a plain format: F8_E4M3 for float8_e4m3fn; -1: none. */
 int tensors_native(const cli_target *target);
 /* Returns "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
@@ -106,9 +106,9 @@ typedef struct tensors_notes {
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in);
 void tensors_notes_free(tensors_notes *notes);
 /* Returns 1 if the entry is one, right or wrong. */
-int tensors_is_note(const st_entry *e);
+int tensors_is_note(const st_entry *entry);
 /* Returns 1 if the tensor holds codes or scales of a note. */
-int tensors_is_part(const st_tensor *t, const tensors_notes *notes);
+int tensors_is_part(const st_tensor *tensor, const tensors_notes *notes);
 
 /* One tensor from in to its place in the output (one_tensor.c): 0, or an exit code after an error line. */
 typedef struct tensors_work {
@@ -119,27 +119,28 @@ typedef struct tensors_work {
   unsigned threads;      /* within a tensor */
   const gguf_file *made; /* a .gguf file that is written, its tensors in the order of the plan; NULL: another */
 } tensors_work;
-int tensors_one(const tensors_work *w, tensors_result *r);
+int tensors_one(const tensors_work *work, tensors_result *result);
 
 /* Returns 1 if an --include has the tensor's whole name, and no pattern. */
-int tensors_is_named(const cli_quantize_state *s, const st_tensor *t);
+int tensors_is_named(const cli_quantize_state *state, const st_tensor *tensor);
 /* Spares a model that is quantized already (tensors_spare.c): codes and what scales them are not rounded. Returns 0, or
  * an exit code after an error line: something in codes is there, and no tensors are named. */
-int tensors_spare(tensors_results *r, const tensors_input *in);
+int tensors_spare(tensors_results *results, const tensors_input *in);
 
-/* Choose the tensors of a file that are rounded, into a new r->list (tensors.c); and make of them what the target does,
- * as values that are written nowhere. doing: what the progress line says. 0, or an exit code after an error line. */
-int tensors_choose(tensors_results *r, const tensors_input *in);
-int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing);
-void tensors_results_free(tensors_results *r);
+/* Choose the tensors of a file that are rounded, into a new results->list (tensors.c); and make of them what the target
+ * does, as values that are written nowhere. doing: what the progress line says. 0, or an exit code after an error
+ * line. */
+int tensors_choose(tensors_results *results, const tensors_input *in);
+int tensors_measure(tensors_results *results, const tensors_input *in, const char *doing);
+void tensors_results_free(tensors_results *results);
 
 /* Prints what standard output gets, and the report. */
-void tensors_print(FILE *out, const tensors_results *r);
+void tensors_print(FILE *out, const tensors_results *results);
 /* Prints notes of those that are left for their names. */
-void tensors_print_left(FILE *out, const tensors_results *r);
-void tensors_json(FILE *out, const tensors_results *r);
-int tensors_report(const char *path, const tensors_results *r);
+void tensors_print_left(FILE *out, const tensors_results *results);
+void tensors_json(FILE *out, const tensors_results *results);
+int tensors_report(const char *path, const tensors_results *results);
 /* Returns sums over all that was rounded; to be freed. */
-tensors_result tensors_total(const tensors_results *r);
+tensors_result tensors_total(const tensors_results *results);
 
 #endif

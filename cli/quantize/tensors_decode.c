@@ -7,58 +7,58 @@
 #include "halfulp/formats/ieee.h"
 
 /* Finds a part's tensor in the file, of the dtype and shape that it must have. */
-static int find_part(const st_tensor **t, const tensors_input *in, const char *name, const st_tensor *want) {
+static int find_part(const st_tensor **tensor, const tensors_input *in, const char *name, const st_tensor *want) {
   char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], wants[ST_SHAPE_MAX];
-  *t = st_find(&in->file, name);
+  *tensor = st_find(&in->file, name);
   st_printable(shown, name);
-  if (!*t) return cli_fail(in->name, "tensor '%s' is missing", shown);
-  int same = (*t)->dtype == want->dtype && (*t)->dims == want->dims;
-  for (uint32_t i = 0; i < want->dims && same; i++) same = (*t)->shape[i] == want->shape[i];
+  if (!*tensor) return cli_fail(in->name, "tensor '%s' is missing", shown);
+  int same = (*tensor)->dtype == want->dtype && (*tensor)->dims == want->dims;
+  for (uint32_t i = 0; i < want->dims && same; i++) same = (*tensor)->shape[i] == want->shape[i];
   if (same) return CLI_OK;
-  return cli_fail(in->name, "tensor '%s': %s %s, its codes require %s %s", shown, st_dtype_name((*t)->dtype),
-                  st_shape(has, (*t)->dims, (*t)->shape), st_dtype_name(want->dtype),
+  return cli_fail(in->name, "tensor '%s': %s %s, its codes require %s %s", shown, st_dtype_name((*tensor)->dtype),
+                  st_shape(has, (*tensor)->dims, (*tensor)->shape), st_dtype_name(want->dtype),
                   st_shape(wants, want->dims, want->shape));
 }
 
 /* Checks codes that lie one to an element: they may have bits above their width. */
-static int check_part(const tensors_input *in, const st_tensor *t, const cli_part *p) {
+static int check_part(const tensors_input *in, const st_tensor *tensor, const cli_part *part) {
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
-  npy_info info = {.kind = 'u', .size = p->size, .dims = t->dims, .count = t->count};
-  if (p->kind != 'u') return CLI_OK;
-  memcpy(info.shape, t->shape, t->dims * sizeof *t->shape);
-  snprintf(place, sizeof place, "%.240s: tensor '%s'", in->name, st_printable(shown, t->name));
-  return cli_codes_check(place, &info, p->data, cli_code_rule_part(p));
+  npy_info info = {.kind = 'u', .size = part->size, .dims = tensor->dims, .count = tensor->count};
+  if (part->kind != 'u') return CLI_OK;
+  memcpy(info.shape, tensor->shape, tensor->dims * sizeof *tensor->shape);
+  snprintf(place, sizeof place, "%.240s: tensor '%s'", in->name, st_printable(shown, tensor->name));
+  return cli_codes_check(place, &info, part->data, cli_code_rule_part(part));
 }
 
 static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_note *n) {
-  cli_part *p = &parts->part[i];
+  cli_part *part = &parts->part[i];
   const cli_target *target = &n->kind->target;
   int native = n->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
-  size_t shape[2] = {packed ? parts->packed_rows : p->rows, packed ? parts->packed_row : p->cols};
-  st_tensor want = {NULL, ST_U8, p->dims, shape, 0, 0, 0};
-  const st_tensor *t;
+  size_t shape[2] = {packed ? parts->packed_rows : part->rows, packed ? parts->packed_row : part->cols};
+  st_tensor want = {NULL, ST_U8, part->dims, shape, 0, 0, 0};
+  const st_tensor *tensor;
   void *owned;
   if (i == 0 && !packed) {
     want.dims = n->dims;
     want.shape = n->shape;
   }
-  want.dtype = native >= 0      ? native
-               : p->kind == 'f' ? (p->size == 8 ? ST_F64 : ST_F32)
-               : p->size == 1   ? ST_U8
-               : p->size == 2   ? ST_U16
-                                : ST_U32;
-  char *name = native >= 0 ? strdup(n->name) : tensors_name(n->name, p->suffix);
-  int code = name ? find_part(&t, in, name, &want) : CLI_BAD;
+  want.dtype = native >= 0         ? native
+               : part->kind == 'f' ? (part->size == 8 ? ST_F64 : ST_F32)
+               : part->size == 1   ? ST_U8
+               : part->size == 2   ? ST_U16
+                                   : ST_U32;
+  char *name = native >= 0 ? strdup(n->name) : tensors_name(n->name, part->suffix);
+  int code = name ? find_part(&tensor, in, name, &want) : CLI_BAD;
   free(name);
   if (code != CLI_OK) return code;
-  const void *data = tensors_aligned(&owned, in, t);
+  const void *data = tensors_aligned(&owned, in, tensor);
   if (!data) return CLI_BAD;
   if (packed) {
     hu_status status = target->kind->unpack(parts, data, target);
     if (status != HU_OK) code = cli_fail_status(in->name, status);
   } else {
-    memcpy(p->data, data, t->size);
-    code = check_part(in, t, p);
+    memcpy(part->data, data, tensor->size);
+    code = check_part(in, tensor, part);
   }
   free(owned);
   return code;
@@ -66,18 +66,18 @@ static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_no
 
 /* Decodes values in the tensor's dtype, in *z: to be freed. */
 static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_job *job) {
-  const cli_target *t = &n->kind->target;
+  const cli_target *target = &n->kind->target;
   size_t count = job->rows * job->cols;
-  unsigned size = n->dtype == ST_F64 || !t->kind->fits(t, 4) ? 8 : 4;
+  unsigned size = n->dtype == ST_F64 || !target->kind->fits(target, 4) ? 8 : 4;
   unsigned wanted = st_dtype_bits(n->dtype) / 8;
   void *values = cli_room(count, size);
-  int code = values ? t->kind->decode(values, size, parts, t, job) : CLI_BAD;
+  int code = values ? target->kind->decode(values, size, parts, target, job) : CLI_BAD;
   *z = values;
   if (code == CLI_OK && size != wanted) {
-    hu_format f = n->dtype == ST_F16 ? hu_binary16() : n->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
+    hu_format format = n->dtype == ST_F16 ? hu_binary16() : n->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
     cli_source x = cli_floats_source(values, size);
     *z = cli_room(count, wanted);
-    hu_status status = *z ? cli_encode_source(*z, &x, count, f, (hu_mode){0}, &job->exec, NULL) : HU_E_MEMORY;
+    hu_status status = *z ? cli_encode_source(*z, &x, count, format, (hu_mode){0}, &job->exec, NULL) : HU_E_MEMORY;
     if (*z && status != HU_OK) cli_fail_status(job->name, status);
     if (status != HU_OK) code = CLI_BAD;
     free(values);
@@ -88,12 +88,12 @@ static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_
   return code;
 }
 
-static int decode_tensor(void **z, const cli_quantize_state *s, const tensors_input *in, tensors_note *n) {
-  const cli_target *t = &n->kind->target;
+static int decode_tensor(void **z, const cli_quantize_state *state, const tensors_input *in, tensors_note *n) {
+  const cli_target *target = &n->kind->target;
   cli_parts parts;
-  cli_job job = {.name = in->name, .exec = {s->numeric.threads, 0, {0, 0}}};
-  cli_job_shape(&job, t, n->rows_out, n->dims, n->shape);
-  if (cli_parts_room(&parts, t, &job)) return CLI_BAD;
+  cli_job job = {.name = in->name, .exec = {state->numeric.threads, 0, {0, 0}}};
+  cli_job_shape(&job, target, n->rows_out, n->dims, n->shape);
+  if (cli_parts_room(&parts, target, &job)) return CLI_BAD;
   int code = CLI_OK;
   for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, n);
   if (code == CLI_OK) code = decode_values(z, &parts, n, &job);
@@ -110,20 +110,20 @@ static int make_plan(st_file *plan, const tensors_input *in, const char *out, co
     good = st_add(plan, n->name, n->dtype, n->dims, n->shape);
   }
   for (size_t i = 0; i < in->file.count && good; i++) {
-    const st_tensor *t = &in->file.tensors[i];
-    good = tensors_is_part(t, notes) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
+    const st_tensor *tensor = &in->file.tensors[i];
+    good = tensors_is_part(tensor, notes) || st_add(plan, tensor->name, tensor->dtype, tensor->dims, tensor->shape);
   }
   if (!good) return cli_fail(in->name, "out of memory, or a shape beyond the address space");
   return tensors_layout(plan, out);
 }
 
 static int put_values(cli_output *output, const st_file *plan, const tensors_note *n, void *z) {
-  const st_tensor *t = st_find(plan, n->name);
-  if (CLI_HOST_BIG) cli_copy_swapped(z, z, t->count, st_dtype_bits(t->dtype) / 8);
-  return cli_output_at(output, plan->data + t->begin, z, t->size);
+  const st_tensor *tensor = st_find(plan, n->name);
+  if (CLI_HOST_BIG) cli_copy_swapped(z, z, tensor->count, st_dtype_bits(tensor->dtype) / 8);
+  return cli_output_at(output, plan->data + tensor->begin, z, tensor->size);
 }
 
-static int write_all(const cli_quantize_state *s, const tensors_input *in, st_file *plan, const char *out,
+static int write_all(const cli_quantize_state *state, const tensors_input *in, st_file *plan, const char *out,
                      const tensors_notes *notes) {
   cli_output output;
   size_t length;
@@ -134,14 +134,15 @@ static int write_all(const cli_quantize_state *s, const tensors_input *in, st_fi
     code = cli_output_at(&output, 0, header, length);
     for (size_t i = 0; i < notes->count && code == CLI_OK && !cli_output_stopped(&output); i++) {
       void *z = NULL;
-      code = decode_tensor(&z, s, in, &notes->list[i]);
+      code = decode_tensor(&z, state, in, &notes->list[i]);
       if (code == CLI_OK) code = put_values(&output, plan, &notes->list[i], z);
       free(z);
     }
     for (size_t i = 0; i < in->file.count && code == CLI_OK; i++) {
-      const st_tensor *t = &in->file.tensors[i];
-      if (!tensors_is_part(t, notes))
-        code = cli_output_at(&output, plan->data + st_find(plan, t->name)->begin, in->data + t->begin, t->size);
+      const st_tensor *tensor = &in->file.tensors[i];
+      if (!tensors_is_part(tensor, notes))
+        code = cli_output_at(&output, plan->data + st_find(plan, tensor->name)->begin, in->data + tensor->begin,
+                             tensor->size);
     }
     int closed = cli_output_close(&output, code == CLI_OK || output.error);
     if (code == CLI_OK) code = closed;
@@ -150,8 +151,8 @@ static int write_all(const cli_quantize_state *s, const tensors_input *in, st_fi
   return code;
 }
 
-static int write_npy(const cli_quantize_state *s, const tensors_input *in, const char *out, tensors_note *n,
-                     const st_tensor *t) {
+static int write_npy(const cli_quantize_state *state, const tensors_input *in, const char *out, tensors_note *n,
+                     const st_tensor *tensor) {
   npy_info info = {0};
   void *z = NULL;
   if (n->dtype == ST_BF16) return cli_fail(in->name, "NumPy has no bfloat16; decode into OUT.safetensors");
@@ -159,14 +160,14 @@ static int write_npy(const cli_quantize_state *s, const tensors_input *in, const
   info.size = (uint8_t)(st_dtype_bits(n->dtype) / 8);
   info.dims = n->dims;
   memcpy(info.shape, n->shape, n->dims * sizeof *n->shape);
-  info.count = t->count;
-  int code = decode_tensor(&z, s, in, n);
+  info.count = tensor->count;
+  int code = decode_tensor(&z, state, in, n);
   if (code == CLI_OK) code = cli_array_save(out, &info, z);
   free(z);
   return code;
 }
 
-static int decode_open(const cli_quantize_state *s, const tensors_input *in, const char *out) {
+static int decode_open(const cli_quantize_state *state, const tensors_input *in, const char *out) {
   tensors_notes notes;
   st_file plan = {0};
   int code = tensors_notes_read(&notes, in);
@@ -174,23 +175,25 @@ static int decode_open(const cli_quantize_state *s, const tensors_input *in, con
     code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
   if (code == CLI_OK) code = make_plan(&plan, in, out, &notes);
   if (code == CLI_OK && cli_ends(out, ".safetensors"))
-    code = write_all(s, in, &plan, out, &notes);
+    code = write_all(state, in, &plan, out, &notes);
   else if (code == CLI_OK)
-    code = plan.count == 1 ? write_npy(s, in, out, &notes.list[0], &plan.tensors[0])
+    code = plan.count == 1 ? write_npy(state, in, out, &notes.list[0], &plan.tensors[0])
                            : cli_fail(in->name, "holds %zu tensors; an .npy file has one", plan.count);
   st_free(&plan);
   tensors_notes_free(&notes);
   return code;
 }
 
-int cli_decode_tensors(const cli_quantize_state *s, const char *path, const char *out) {
+int cli_decode_tensors(const cli_quantize_state *state, const char *path, const char *out) {
   tensors_input in;
-  if (s->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
-  if (s->rows_out) return cli_fail(NULL, "decode: a .safetensors file says itself how its rows lie; leave --rows out");
-  if (s->packed) return cli_fail(NULL, "decode: a .safetensors file says itself what is packed; leave --packed out");
+  if (state->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
+  if (state->rows_out)
+    return cli_fail(NULL, "decode: a .safetensors file says itself how its rows lie; leave --rows out");
+  if (state->packed)
+    return cli_fail(NULL, "decode: a .safetensors file says itself what is packed; leave --packed out");
   if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
-  if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || tensors_open(&in, path)) return CLI_BAD;
-  int code = decode_open(s, &in, out);
+  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) || tensors_open(&in, path)) return CLI_BAD;
+  int code = decode_open(state, &in, out);
   tensors_close(&in);
   return code;
 }

@@ -61,21 +61,21 @@ int tensors_is_integer(int dtype) {
   return dtype == ST_BOOL || is_signed(dtype);
 }
 
-int tensors_has_numbers(const tensors_input *in, const st_tensor *t) {
-  int block = in->gguf && in->gguf->tensors[t - in->file.tensors].type->dtype < 0;
-  return !block && (tensors_is_float(t->dtype) || tensors_is_integer(t->dtype));
+int tensors_has_numbers(const tensors_input *in, const st_tensor *tensor) {
+  int block = in->gguf && in->gguf->tensors[tensor - in->file.tensors].type->dtype < 0;
+  return !block && (tensors_is_float(tensor->dtype) || tensors_is_integer(tensor->dtype));
 }
 
-const char *tensors_type_name(const tensors_input *in, const st_tensor *t) {
-  return in->gguf ? in->gguf->tensors[t - in->file.tensors].type->name : st_dtype_name(t->dtype);
+const char *tensors_type_name(const tensors_input *in, const st_tensor *tensor) {
+  return in->gguf ? in->gguf->tensors[tensor - in->file.tensors].type->name : st_dtype_name(tensor->dtype);
 }
 
-int tensors_check_bool(const tensors_input *in, const st_tensor *t) {
+int tensors_check_bool(const tensors_input *in, const st_tensor *tensor) {
   char shown[ST_NAME_MAX];
-  for (size_t i = 0; i < t->size && t->dtype == ST_BOOL; i++)
-    if (in->data[t->begin + i] > 1)
+  for (size_t i = 0; i < tensor->size && tensor->dtype == ST_BOOL; i++)
+    if (in->data[tensor->begin + i] > 1)
       return cli_fail(in->name, "tensor '%s': element %zu is 0x%02X, which is neither false nor true",
-                      st_printable(shown, t->name), i, in->data[t->begin + i]);
+                      st_printable(shown, tensor->name), i, in->data[tensor->begin + i]);
   return CLI_OK;
 }
 
@@ -145,15 +145,15 @@ cli_source tensors_source(int dtype, const void *data) {
   return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);
 }
 
-const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *t) {
-  const uint8_t *data = in->data + t->begin;
-  unsigned size = st_dtype_bits(t->dtype) / 8;
+const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *tensor) {
+  const uint8_t *data = in->data + tensor->begin;
+  unsigned size = st_dtype_bits(tensor->dtype) / 8;
   int swapped = CLI_HOST_BIG && !in->is_array && size > 1;
   *owned = NULL;
   if (!swapped && (uintptr_t)data % size == 0) return data;
-  *owned = cli_room(t->count, size);
-  if (*owned && swapped) cli_copy_swapped(*owned, data, t->count, size);
-  if (*owned && !swapped) memcpy(*owned, data, t->size);
+  *owned = cli_room(tensor->count, size);
+  if (*owned && swapped) cli_copy_swapped(*owned, data, tensor->count, size);
+  if (*owned && !swapped) memcpy(*owned, data, tensor->size);
   return *owned;
 }
 

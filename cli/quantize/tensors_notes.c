@@ -59,28 +59,28 @@ static int find_kind(const tensors_kind **kind, tensors_notes *notes, const char
   return CLI_OK;
 }
 
-static int read_note(tensors_notes *notes, const tensors_input *in, const st_entry *e) {
+static int read_note(tensors_notes *notes, const tensors_input *in, const st_entry *entry) {
   tensors_note *n = &notes->list[notes->count++];
   char dtype[16];
-  const char *blank = strchr(e->value, ' ');
-  size_t length = blank ? (size_t)(blank - e->value) : 0;
-  for (const unsigned char *p = (const unsigned char *)e->value; *p; p++)
-    if (*p < 0x20 || *p > 0x7E) return wrong_note(in, e->key, "unprintable characters");
-  if (!length || length >= sizeof dtype) return wrong_note(in, e->key, "no dtype");
-  memcpy(dtype, e->value, length);
+  const char *blank = strchr(entry->value, ' ');
+  size_t length = blank ? (size_t)(blank - entry->value) : 0;
+  for (const unsigned char *at = (const unsigned char *)entry->value; *at; at++)
+    if (*at < 0x20 || *at > 0x7E) return wrong_note(in, entry->key, "unprintable characters");
+  if (!length || length >= sizeof dtype) return wrong_note(in, entry->key, "no dtype");
+  memcpy(dtype, entry->value, length);
   dtype[length] = 0;
-  n->name = e->key + strlen("halfulp.");
+  n->name = entry->key + strlen("halfulp.");
   n->dtype = st_dtype_find(dtype);
   if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
-    return wrong_note(in, e->key, "its dtype is not one of F64, F32, F16, BF16");
+    return wrong_note(in, entry->key, "its dtype is not one of F64, F32, F16, BF16");
   const char *at = take_shape(n, blank + 1);
-  if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
+  if (!at || *at != ' ') return wrong_note(in, entry->key, "no shape");
   n->rows_out = !strncmp(at + 1, TENSORS_ROWS_OUT, strlen(TENSORS_ROWS_OUT));
   if (n->rows_out) at += strlen(TENSORS_ROWS_OUT);
   return find_kind(&n->kind, notes, at + 1);
 }
 
-int tensors_is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
+int tensors_is_note(const st_entry *entry) { return !strncmp(entry->key, "halfulp.", 8); }
 
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in) {
   int code = CLI_OK;
@@ -110,11 +110,11 @@ static int has_part(const tensors_kind *kind, const char *suffix) {
   return 0;
 }
 
-int tensors_is_part(const st_tensor *t, const tensors_notes *notes) {
-  size_t i = st_place(notes->names, t->name);
+int tensors_is_part(const st_tensor *tensor, const tensors_notes *notes) {
+  size_t i = st_place(notes->names, tensor->name);
   if (i != SIZE_MAX && notes->list[i].kind->native >= 0) return 1;
-  const char *dot = strrchr(t->name, '.');
-  char *name = dot ? strndup(t->name, (size_t)(dot - t->name)) : NULL;
+  const char *dot = strrchr(tensor->name, '.');
+  char *name = dot ? strndup(tensor->name, (size_t)(dot - tensor->name)) : NULL;
   i = name ? st_place(notes->names, name) : SIZE_MAX;
   free(name);
   return i != SIZE_MAX && notes->list[i].kind->native < 0 && has_part(notes->list[i].kind, dot + 1);

@@ -19,12 +19,12 @@ static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double
   *signal += part > 0 ? part * pow(10, x->sqnr / 10) : 0;
 }
 
-tensors_result tensors_total(const tensors_results *r) {
+tensors_result tensors_total(const tensors_results *results) {
   tensors_result z = {0};
   uint64_t before[TENSORS_EXPONENTS] = {0}, after[TENSORS_EXPONENTS] = {0};
   double noise = 0, signal = 0, bits = 0;
-  for (size_t i = 0; i < r->count; i++) {
-    const tensors_result *x = &r->list[i];
+  for (size_t i = 0; i < results->count; i++) {
+    const tensors_result *x = &results->list[i];
     if (!x->done) continue;
     add_errors(&z.errors, &x->errors, &noise, &signal);
     hu_events_add(&z.events, &x->events);
@@ -60,12 +60,12 @@ static void print_row(FILE *out, int width, const char *name, const tensors_resu
 }
 
 /* Prints the tensors whose rows are shorter than a block. */
-static void print_short(FILE *out, const tensors_results *r) {
+static void print_short(FILE *out, const tensors_results *results) {
   enum { SHOWN = 20 };
   char shown[ST_NAME_MAX];
   size_t count = 0;
-  for (size_t i = 0; i < r->count; i++) {
-    const tensors_result *x = &r->list[i];
+  for (size_t i = 0; i < results->count; i++) {
+    const tensors_result *x = &results->list[i];
     if (!x->shape.block || ++count > SHOWN) continue;
     fprintf(out, "  note: %s: ", st_printable(shown, x->tensor->name));
     cli_print_row_shape(out, &x->shape);
@@ -73,46 +73,47 @@ static void print_short(FILE *out, const tensors_results *r) {
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }
 
-void tensors_print_left(FILE *out, const tensors_results *r) {
+void tensors_print_left(FILE *out, const tensors_results *results) {
   enum { SHOWN = 20 };
   char shown[ST_NAME_MAX];
   size_t count = 0;
-  for (size_t i = 0; i < r->count; i++)
-    if (r->list[i].left && ++count <= SHOWN)
+  for (size_t i = 0; i < results->count; i++)
+    if (results->list[i].left && ++count <= SHOWN)
       fprintf(out,
               "  note: %s: not rounded, since its name is one of scales; --include with its whole name rounds it\n",
-              st_printable(shown, r->list[i].tensor->name));
+              st_printable(shown, results->list[i].tensor->name));
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }
 
-void tensors_print(FILE *out, const tensors_results *r) {
+void tensors_print(FILE *out, const tensors_results *results) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX], in[CLI_SHOWN_MAX], file[CLI_SHOWN_MAX];
-  tensors_result total = tensors_total(r);
+  tensors_result total = tensors_total(results);
   int width = 6;
-  for (size_t i = 0; i < r->count; i++) {
-    int n = (int)strlen(st_printable(shown, r->list[i].tensor->name));
-    if (r->list[i].done && n > width) width = n;
+  for (size_t i = 0; i < results->count; i++) {
+    int n = (int)strlen(st_printable(shown, results->list[i].tensor->name));
+    if (results->list[i].done && n > width) width = n;
   }
   fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %s bits per element as codes; %s written to %s\n",
-          cli_shown(in, r->in), cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
-          r->done, r->count, total.errors.count, ROUNDED(total.bits, 4), r->asked->codes ? "codes" : "values",
-          cli_shown(file, r->out));
+          cli_shown(in, results->in), cli_target_name(target, &results->asked->target),
+          cli_mode_name(mode, results->asked->numeric.mode), results->done, results->count, total.errors.count,
+          ROUNDED(total.bits, 4), results->asked->codes ? "codes" : "values", cli_shown(file, results->out));
   fprintf(out, "  %-*s %12s %12s %12s %9s %10s %10s%s\n", width, "tensor", "elements", "max error", "rms error",
           "SQNR dB", "saturated", "to zero", total.again ? "  re-rounded" : "");
-  for (size_t i = 0; i < r->count; i++)
-    if (r->list[i].done) print_row(out, width, st_printable(shown, r->list[i].tensor->name), &r->list[i]);
-  if (r->done > 1) print_row(out, width, "all", &total);
-  print_short(out, r);
-  tensors_print_left(out, r);
+  for (size_t i = 0; i < results->count; i++)
+    if (results->list[i].done)
+      print_row(out, width, st_printable(shown, results->list[i].tensor->name), &results->list[i]);
+  if (results->done > 1) print_row(out, width, "all", &total);
+  print_short(out, results);
+  tensors_print_left(out, results);
   tensors_result_free(&total);
 }
 
 static void json_row(FILE *out, const tensors_result *x) {
-  const st_tensor *t = x->tensor;
+  const st_tensor *tensor = x->tensor;
   fputs("{\"name\": ", out);
-  cli_json_string(out, t->name);
-  fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", st_dtype_name(t->dtype));
-  for (uint32_t i = 0; i < t->dims; i++) fprintf(out, "%s%zu", i ? ", " : "", t->shape[i]);
+  cli_json_string(out, tensor->name);
+  fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", st_dtype_name(tensor->dtype));
+  for (uint32_t i = 0; i < tensor->dims; i++) fprintf(out, "%s%zu", i ? ", " : "", tensor->shape[i]);
   fprintf(out, "], \"rounded\": %s", x->done ? "true" : "false");
   if (x->done) {
     fputs(", \"amax\": ", out);
@@ -130,18 +131,18 @@ static void json_row(FILE *out, const tensors_result *x) {
   fputc('}', out);
 }
 
-void tensors_json(FILE *out, const tensors_results *r) {
+void tensors_json(FILE *out, const tensors_results *results) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
   fputs("{\"file\": ", out);
-  cli_json_string(out, r->in);
+  cli_json_string(out, results->in);
   fputs(", \"out\": ", out);
-  cli_json_string(out, r->out);
+  cli_json_string(out, results->out);
   fprintf(out, ", \"format\": \"%s\", \"mode\": \"%s\", \"codes\": %s, \"tensors\": [",
-          cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
-          r->asked->codes ? "true" : "false");
-  for (size_t i = 0; i < r->count; i++) {
+          cli_target_name(target, &results->asked->target), cli_mode_name(mode, results->asked->numeric.mode),
+          results->asked->codes ? "true" : "false");
+  for (size_t i = 0; i < results->count; i++) {
     if (i) fputs(", ", out);
-    json_row(out, &r->list[i]);
+    json_row(out, &results->list[i]);
   }
   fputs("]}\n", out);
 }

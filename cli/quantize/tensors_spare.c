@@ -16,84 +16,85 @@ typedef struct state {
 } state;
 
 /* Returns the first tensor in codes that no note of `quantize --codes` describes, one that scales nothing first. */
-static const st_tensor *first_in_codes(const state *s) {
+static const st_tensor *first_in_codes(const state *known) {
   const st_tensor *first = NULL;
-  for (size_t i = 0; i < s->in->file.count; i++) {
-    const st_tensor *t = &s->in->file.tensors[i];
-    if (s->found.what[i] != QUANTIZED_CODES || tensors_is_part(t, &s->notes)) continue;
-    if (!first) first = t;
-    if (!s->found.scales[i]) return t;
+  for (size_t i = 0; i < known->in->file.count; i++) {
+    const st_tensor *tensor = &known->in->file.tensors[i];
+    if (known->found.what[i] != QUANTIZED_CODES || tensors_is_part(tensor, &known->notes)) continue;
+    if (!first) first = tensor;
+    if (!known->found.scales[i]) return tensor;
   }
   return first;
 }
 
-static int refuse_codes(const state *s, const st_tensor *t) {
+static int refuse_codes(const state *known, const st_tensor *tensor) {
   char shown[ST_NAME_MAX], other[ST_NAME_MAX];
-  const st_tensor *with = s->found.with[t - s->in->file.tensors];
-  st_printable(shown, t->name);
+  const st_tensor *with = known->found.with[tensor - known->in->file.tensors];
+  st_printable(shown, tensor->name);
   if (!with)
-    return cli_fail(s->in->name, "quantized already: tensor '%s' holds codes (%s)" WAY, shown,
-                    tensors_type_name(s->in, t));
-  return cli_fail(s->in->name, "quantized already: tensor '%s' holds codes (%s), with scales or the like in '%s'" WAY,
-                  shown, tensors_type_name(s->in, t), st_printable(other, with->name));
+    return cli_fail(known->in->name, "quantized already: tensor '%s' holds codes (%s)" WAY, shown,
+                    tensors_type_name(known->in, tensor));
+  return cli_fail(known->in->name,
+                  "quantized already: tensor '%s' holds codes (%s), with scales or the like in '%s'" WAY, shown,
+                  tensors_type_name(known->in, tensor), st_printable(other, with->name));
 }
 
-static int refuse_notes(const state *s) {
+static int refuse_notes(const state *known) {
   char shown[ST_NAME_MAX];
-  return cli_fail(s->in->name,
+  return cli_fail(known->in->name,
                   "quantized already: 'halfulp.%s' in its metadata is of an earlier --codes, which stay as they are; "
                   "give --include or --exclude to round other tensors, or decode the file first",
-                  st_printable(shown, s->notes.list[0].name));
+                  st_printable(shown, known->notes.list[0].name));
 }
 
-static int refuse(const state *s) {
-  const cli_quantize_state *asked = s->asked;
-  const st_tensor *t = asked->includes ? NULL : first_in_codes(s);
-  if (asked->includes || s->in->is_array) return CLI_OK;
-  if (t) return refuse_codes(s, t);
-  if (s->found.says)
-    return cli_fail(s->in->name, "quantized already: %s has '%s'; tensors are rounded where --include names them",
-                    s->found.says, s->found.key);
-  return s->notes.count && !asked->excludes ? refuse_notes(s) : CLI_OK;
+static int refuse(const state *known) {
+  const cli_quantize_state *asked = known->asked;
+  const st_tensor *tensor = asked->includes ? NULL : first_in_codes(known);
+  if (asked->includes || known->in->is_array) return CLI_OK;
+  if (tensor) return refuse_codes(known, tensor);
+  if (known->found.says)
+    return cli_fail(known->in->name, "quantized already: %s has '%s'; tensors are rounded where --include names them",
+                    known->found.says, known->found.key);
+  return known->notes.count && !asked->excludes ? refuse_notes(known) : CLI_OK;
 }
 
-int tensors_is_named(const cli_quantize_state *s, const st_tensor *t) {
-  for (int i = 0; i < s->includes; i++)
-    if (!strcmp(s->include[i], t->name)) return 1;
+int tensors_is_named(const cli_quantize_state *asked, const st_tensor *tensor) {
+  for (int i = 0; i < asked->includes; i++)
+    if (!strcmp(asked->include[i], tensor->name)) return 1;
   return 0;
 }
 
 /* Reports one that --include names in full: it is not passed over without a message. */
-static int refuse_named(const state *s, const st_tensor *t) {
+static int refuse_named(const state *known, const st_tensor *tensor) {
   char shown[ST_NAME_MAX];
-  return cli_fail(s->in->name, "--include '%s': holds codes or scales others, and is never rounded",
-                  st_printable(shown, t->name));
+  return cli_fail(known->in->name, "--include '%s': holds codes or scales others, and is never rounded",
+                  st_printable(shown, tensor->name));
 }
 
 /* Spares it; where nothing but the end of a name speaks of scales, an --include of the whole name decides. */
-static int spare(tensors_results *r, const state *s) {
-  int unsure = s->found.unsure && !s->notes.count;
-  for (size_t i = 0; i < r->count; i++) {
-    const st_tensor *t = &s->in->file.tensors[i];
-    int part = tensors_is_part(t, &s->notes), named = tensors_is_named(s->asked, t);
-    if (!part && !s->found.what[i]) continue;
+static int spare(tensors_results *results, const state *known) {
+  int unsure = known->found.unsure && !known->notes.count;
+  for (size_t i = 0; i < results->count; i++) {
+    const st_tensor *tensor = &known->in->file.tensors[i];
+    int part = tensors_is_part(tensor, &known->notes), named = tensors_is_named(known->asked, tensor);
+    if (!part && !known->found.what[i]) continue;
     if (unsure && named) continue;
-    if (!part && named) return refuse_named(s, t);
-    r->list[i].left = unsure && r->list[i].done;
-    r->list[i].done = 0;
+    if (!part && named) return refuse_named(known, tensor);
+    results->list[i].left = unsure && results->list[i].done;
+    results->list[i].done = 0;
   }
   return CLI_OK;
 }
 
-int tensors_spare(tensors_results *r, const tensors_input *in) {
-  state s = {.in = in, .asked = r->asked};
+int tensors_spare(tensors_results *results, const tensors_input *in) {
+  state known = {.in = in, .asked = results->asked};
   if (in->is_array) return CLI_OK;
-  int code = tensors_notes_read(&s.notes, in);
-  if (code == CLI_OK && !quantized_read(&s.found, &in->file, in->gguf, in->path))
+  int code = tensors_notes_read(&known.notes, in);
+  if (code == CLI_OK && !quantized_read(&known.found, &in->file, in->gguf, in->path))
     code = cli_fail(in->name, "out of memory");
-  if (code == CLI_OK) code = refuse(&s);
-  if (code == CLI_OK) code = spare(r, &s);
-  quantized_free(&s.found);
-  tensors_notes_free(&s.notes);
+  if (code == CLI_OK) code = refuse(&known);
+  if (code == CLI_OK) code = spare(results, &known);
+  quantized_free(&known.found);
+  tensors_notes_free(&known.notes);
   return code;
 }

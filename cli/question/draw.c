@@ -31,205 +31,208 @@ static int binades(size_t n) {
 }
 
 /* Draws the top of a row in the middle of everything: sums are normal and do not overflow, and so are the operands. */
-static int middle_top(const drawing *g) {
-  int scales = g->v->shape->every ? 40 : 0, low = larger(-24, g->d.emin + 4), high = 24;
-  low = larger(low, g->a.emin + g->b.emin - scales);
+static int middle_top(const drawing *plan) {
+  int scales = plan->v->shape->every ? 40 : 0, low = larger(-24, plan->d.emin + 4), high = 24;
+  low = larger(low, plan->a.emin + plan->b.emin - scales);
   /* What is left of two terms that cancel does not underflow, at which blocks would show in the sign of a zero. */
-  if (!g->d.integer) low = larger(low, g->d.emin - g->d.digits + g->a.digits + g->b.digits + 1);
-  high = smaller(high, smaller(g->a.emax + g->b.emax + scales, g->d.emax - 2 - binades(g->v->shape->n)));
-  return id_random_from(g->r, low, larger(low, high));
+  if (!plan->d.integer) low = larger(low, plan->d.emin - plan->d.digits + plan->a.digits + plan->b.digits + 1);
+  high = smaller(high, smaller(plan->a.emax + plan->b.emax + scales, plan->d.emax - 2 - binades(plan->v->shape->n)));
+  return id_random_from(plan->r, low, larger(low, high));
 }
 
-static int small_top(drawing *g) {
-  g->low = id_random_chance(g->r, 60);
-  int least = g->a.emin + g->b.emin - (g->low ? g->a.digits + g->b.digits : 0);
-  if (g->v->shape->every) least -= 80;
-  int low = g->d.emin - g->d.digits - 8, high = g->d.emin + 10;
-  if (id_random_chance(g->r, 50) || high < least) return id_random_from(g->r, least, least + 30);
-  return id_random_from(g->r, larger(low, least), high);
+static int small_top(drawing *plan) {
+  plan->low = id_random_chance(plan->r, 60);
+  int least = plan->a.emin + plan->b.emin - (plan->low ? plan->a.digits + plan->b.digits : 0);
+  if (plan->v->shape->every) least -= 80;
+  int low = plan->d.emin - plan->d.digits - 8, high = plan->d.emin + 10;
+  if (id_random_chance(plan->r, 50) || high < least) return id_random_from(plan->r, least, least + 30);
+  return id_random_from(plan->r, larger(low, least), high);
 }
 
-static int large_top(const drawing *g) {
-  int most = g->a.emax + g->b.emax + 1 + (g->v->shape->every ? 80 : 0);
-  if (id_random_chance(g->r, 30)) return id_random_from(g->r, most - 4, most);
-  if (most > g->d.emax + 3 && id_random_chance(g->r, 30)) return id_random_from(g->r, g->d.emax, most);
-  return smaller(most, id_random_from(g->r, g->d.emax - 5, g->d.emax + 2));
+static int large_top(const drawing *plan) {
+  int most = plan->a.emax + plan->b.emax + 1 + (plan->v->shape->every ? 80 : 0);
+  if (id_random_chance(plan->r, 30)) return id_random_from(plan->r, most - 4, most);
+  if (most > plan->d.emax + 3 && id_random_chance(plan->r, 30)) return id_random_from(plan->r, plan->d.emax, most);
+  return smaller(most, id_random_from(plan->r, plan->d.emax - 5, plan->d.emax + 2));
 }
 
-static int draw_top(drawing *g) {
-  g->low = 0;
-  switch (g->kind) {
-    case ID_DRAW_SMALL: return small_top(g);
-    case ID_DRAW_LARGE: return large_top(g);
+static int draw_top(drawing *plan) {
+  plan->low = 0;
+  switch (plan->kind) {
+    case ID_DRAW_SMALL: return small_top(plan);
+    case ID_DRAW_LARGE: return large_top(plan);
     case ID_DRAW_ANY:
     case ID_DRAW_SPECIAL:
-      g->low = id_random_chance(g->r, 20);
-      if (id_random_chance(g->r, 40)) return middle_top(g);
-      return id_random_from(g->r, g->a.emin + g->b.emin - 10, g->a.emax + g->b.emax + 1);
-    default: return middle_top(g);
+      plan->low = id_random_chance(plan->r, 20);
+      if (id_random_chance(plan->r, 40)) return middle_top(plan);
+      return id_random_from(plan->r, plan->a.emin + plan->b.emin - 10, plan->a.emax + plan->b.emax + 1);
+    default: return middle_top(plan);
   }
 }
 
 /* Draws the binades between terms; often such that the leading digit of the smaller one is half a unit of the larger
  * one's last, where a digit far below decides the rounding. */
-static int draw_gap(const drawing *g) {
-  unsigned how = (unsigned)id_random_below(g->r, 12);
-  if (how < 2) return g->d.digits + id_random_from(g->r, 0, 3);
-  return id_random_from(g->r, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
+static int draw_gap(const drawing *plan) {
+  unsigned how = (unsigned)id_random_below(plan->r, 12);
+  if (how < 2) return plan->d.digits + id_random_from(plan->r, 0, 3);
+  return id_random_from(plan->r, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
 }
 
 /* ---- one product ---- */
 
 /* Splits `exponent` into exponents of A and B that add up to it as far as they can. */
-static void split(const drawing *g, int exponent, int *ea, int *eb) {
-  int under_a = g->low ? g->a.digits : 0, under_b = g->low ? g->b.digits : 0;
-  int low = larger(g->a.emin - under_a, exponent - g->b.emax),
-      high = smaller(g->a.emax, exponent - g->b.emin + under_b);
-  if (high < low) low = high = exponent < g->a.emin + g->b.emin ? g->a.emin - under_a : g->a.emax;
-  if (g->low && id_random_chance(g->r, 40)) high = smaller(high, larger(low, g->a.emin + 1));
-  *ea = g->v->shape->sums ? exponent : id_random_from(g->r, low, high);
+static void split(const drawing *plan, int exponent, int *ea, int *eb) {
+  int under_a = plan->low ? plan->a.digits : 0, under_b = plan->low ? plan->b.digits : 0;
+  int low = larger(plan->a.emin - under_a, exponent - plan->b.emax),
+      high = smaller(plan->a.emax, exponent - plan->b.emin + under_b);
+  if (high < low) low = high = exponent < plan->a.emin + plan->b.emin ? plan->a.emin - under_a : plan->a.emax;
+  if (plan->low && id_random_chance(plan->r, 40)) high = smaller(high, larger(low, plan->a.emin + 1));
+  *ea = plan->v->shape->sums ? exponent : id_random_from(plan->r, low, high);
   *eb = exponent - *ea;
-  *eb = larger(g->b.emin - under_b, smaller(g->b.emax, *eb));
+  *eb = larger(plan->b.emin - under_b, smaller(plan->b.emax, *eb));
 }
 
-static void put_product(const drawing *g, size_t k, int exponent) {
+static void put_product(const drawing *plan, size_t k, int exponent) {
   int ea, eb;
-  if (g->kind < ID_DRAW_SMALL && !g->v->shape->every) exponent = larger(exponent, g->d.emin);
-  split(g, exponent, &ea, &eb);
-  id_put(g->v, ID_A, g->row, k, id_operand_draw(&g->a, ea, g->r));
-  id_put(g->v, ID_B, g->row, k, id_operand_draw(&g->b, eb, g->r));
+  if (plan->kind < ID_DRAW_SMALL && !plan->v->shape->every) exponent = larger(exponent, plan->d.emin);
+  split(plan, exponent, &ea, &eb);
+  id_put(plan->v, ID_A, plan->row, k, id_operand_draw(&plan->a, ea, plan->r));
+  id_put(plan->v, ID_B, plan->row, k, id_operand_draw(&plan->b, eb, plan->r));
 }
 
 /* Puts zeros of both signs where there is no product, now and then beside a number. */
-static void put_nothing(const drawing *g, size_t k) {
+static void put_nothing(const drawing *plan, size_t k) {
   uint64_t a = 0, b = 0;
-  int signs = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 30);
-  if (signs) a = id_operand_negated(&g->a, a);
-  if (signs && id_random_chance(g->r, 50)) b = id_operand_draw(&g->b, g->b.emin + 1, g->r);
-  id_put(g->v, ID_A, g->row, k, a);
-  id_put(g->v, ID_B, g->row, k, b);
+  int signs = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->r, 30);
+  if (signs) a = id_operand_negated(&plan->a, a);
+  if (signs && id_random_chance(plan->r, 50)) b = id_operand_draw(&plan->b, plan->b.emin + 1, plan->r);
+  id_put(plan->v, ID_A, plan->row, k, a);
+  id_put(plan->v, ID_B, plan->row, k, b);
 }
 
 /* Puts products all of which are -0, by zeros and by numbers that a unit may read as zeros, and such a C. */
-static void put_minus_zeros(const drawing *g) {
-  for (size_t k = 0; k < g->v->shape->n; k++) {
-    uint64_t a = id_random_chance(g->r, 50), b = id_random_below(g->r, 3);
-    if (b == 2) b = id_operand_power(&g->b, g->b.emin + 1);
-    int which = id_random_chance(g->r, 50);
-    id_put(g->v, ID_A, g->row, k, which ? id_operand_negated(&g->a, a) : a);
-    id_put(g->v, ID_B, g->row, k, which ? b : id_operand_negated(&g->b, b));
+static void put_minus_zeros(const drawing *plan) {
+  for (size_t k = 0; k < plan->v->shape->n; k++) {
+    uint64_t a = id_random_chance(plan->r, 50), b = id_random_below(plan->r, 3);
+    if (b == 2) b = id_operand_power(&plan->b, plan->b.emin + 1);
+    int which = id_random_chance(plan->r, 50);
+    id_put(plan->v, ID_A, plan->row, k, which ? id_operand_negated(&plan->a, a) : a);
+    id_put(plan->v, ID_B, plan->row, k, which ? b : id_operand_negated(&plan->b, b));
   }
-  if (!g->v->shape->without_c) id_put(g->v, ID_C, g->row, 0, id_operand_negated(&g->d, id_random_chance(g->r, 30)));
+  if (!plan->v->shape->without_c)
+    id_put(plan->v, ID_C, plan->row, 0, id_operand_negated(&plan->d, id_random_chance(plan->r, 30)));
 }
 
 /* Makes product j the negative of product i. */
-static void cancel(const drawing *g, size_t i, size_t j) {
-  id_put(g->v, ID_A, g->row, j, id_operand_negated(&g->a, id_get(g->v, ID_A, g->row, i)));
-  id_put(g->v, ID_B, g->row, j, id_get(g->v, ID_B, g->row, i));
+static void cancel(const drawing *plan, size_t i, size_t j) {
+  id_put(plan->v, ID_A, plan->row, j, id_operand_negated(&plan->a, id_get(plan->v, ID_A, plan->row, i)));
+  id_put(plan->v, ID_B, plan->row, j, id_get(plan->v, ID_B, plan->row, i));
 }
 
 /* ---- scales ---- */
 
-static void put_scales(const drawing *g, size_t j, int exponent) {
-  int one = exponent / 2 + id_random_from(g->r, -2, 2);
-  uint64_t a = id_operand_draw(&g->scale, one, g->r), b = id_operand_draw(&g->scale, exponent - one, g->r);
-  if (g->kind == ID_DRAW_SPECIAL && id_random_chance(g->r, 10)) a = id_operand_special(&g->scale, g->r);
-  id_put(g->v, ID_SA, g->row, j, a);
-  id_put(g->v, ID_SB, g->row, j, b);
+static void put_scales(const drawing *plan, size_t j, int exponent) {
+  int one = exponent / 2 + id_random_from(plan->r, -2, 2);
+  uint64_t a = id_operand_draw(&plan->scale, one, plan->r), b = id_operand_draw(&plan->scale, exponent - one, plan->r);
+  if (plan->kind == ID_DRAW_SPECIAL && id_random_chance(plan->r, 10)) a = id_operand_special(&plan->scale, plan->r);
+  id_put(plan->v, ID_SA, plan->row, j, a);
+  id_put(plan->v, ID_SB, plan->row, j, b);
 }
 
 /* Draws a product whose elements use their own narrow range; the scales bring them to where they shall be. */
-static int scaled_product(const drawing *g) {
-  return id_random_from(g->r, g->a.emin + g->b.emin - (g->low ? 2 : 0), g->a.emax + g->b.emax);
+static int scaled_product(const drawing *plan) {
+  return id_random_from(plan->r, plan->a.emin + plan->b.emin - (plan->low ? 2 : 0), plan->a.emax + plan->b.emax);
 }
 
-static void draw_scales(const drawing *g) {
-  size_t count = id_column_length(g->v->shape, ID_SA);
-  int middle = (g->a.emin + g->b.emin + g->a.emax + g->b.emax) / 2;
-  for (size_t j = 0; j < count; j++) put_scales(g, j, g->top - draw_gap(g) * (j > 0) - middle);
+static void draw_scales(const drawing *plan) {
+  size_t count = id_column_length(plan->v->shape, ID_SA);
+  int middle = (plan->a.emin + plan->b.emin + plan->a.emax + plan->b.emax) / 2;
+  for (size_t j = 0; j < count; j++) put_scales(plan, j, plan->top - draw_gap(plan) * (j > 0) - middle);
 }
 
 /* ---- a row ---- */
 
-static size_t draw_count(const drawing *g) {
-  size_t n = g->v->shape->n;
-  if (g->kind == ID_DRAW_ONE) return 1;
-  if (g->kind == ID_DRAW_FEW) return (size_t)id_random_from(g->r, 2, n < 4 ? (int)n : 4);
-  switch (id_random_below(g->r, 4)) {
+static size_t draw_count(const drawing *plan) {
+  size_t n = plan->v->shape->n;
+  if (plan->kind == ID_DRAW_ONE) return 1;
+  if (plan->kind == ID_DRAW_FEW) return (size_t)id_random_from(plan->r, 2, n < 4 ? (int)n : 4);
+  switch (id_random_below(plan->r, 4)) {
     case 0: return n;
-    case 1: return (size_t)id_random_from(g->r, 1, n < 4 ? (int)n : 4);
-    default: return (size_t)id_random_from(g->r, 1, (int)n);
+    case 1: return (size_t)id_random_from(plan->r, 1, n < 4 ? (int)n : 4);
+    default: return (size_t)id_random_from(plan->r, 1, (int)n);
   }
 }
 
 /* Decides whether product k is there. Few stand together at some place, or are spread. */
-static int is_there(const drawing *g, size_t k, size_t first, size_t count, int spread) {
-  size_t n = g->v->shape->n;
-  if (g->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && g->v->shape->without_c);
+static int is_there(const drawing *plan, size_t k, size_t first, size_t count, int spread) {
+  size_t n = plan->v->shape->n;
+  if (plan->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && plan->v->shape->without_c);
   if (count == 0) return 0;
-  if (spread) return id_random_below(g->r, n) < count;
+  if (spread) return id_random_below(plan->r, n) < count;
   return (k + n - first) % n < count;
 }
 
-static double product_of(const drawing *g, size_t k) {
-  return id_value(g->a.element, id_get(g->v, ID_A, g->row, k)) * id_value(g->b.element, id_get(g->v, ID_B, g->row, k));
+static double product_of(const drawing *plan, size_t k) {
+  return id_value(plan->a.element, id_get(plan->v, ID_A, plan->row, k)) *
+         id_value(plan->b.element, id_get(plan->v, ID_B, plan->row, k));
 }
 
 /* Returns an integer so near the largest or the least one that some products lead beyond. */
-static uint64_t near_the_end(const drawing *g) {
-  uint64_t c = g->d.max - id_random_below(g->r, (uint64_t)1 << id_random_from(g->r, 0, g->a.emax + g->b.emax + 4));
-  return id_random_chance(g->r, 50) ? id_operand_negated(&g->d, c) : c;
+static uint64_t near_the_end(const drawing *plan) {
+  uint64_t c = plan->d.max -
+               id_random_below(plan->r, (uint64_t)1 << id_random_from(plan->r, 0, plan->a.emax + plan->b.emax + 4));
+  return id_random_chance(plan->r, 50) ? id_operand_negated(&plan->d, c) : c;
 }
 
-static void draw_c(const drawing *g) {
-  if (g->v->shape->without_c) return;
-  size_t n = g->v->shape->n;
-  unsigned how = g->under ? 100 : (unsigned)id_random_below(g->r, 100);
+static void draw_c(const drawing *plan) {
+  if (plan->v->shape->without_c) return;
+  size_t n = plan->v->shape->n;
+  unsigned how = plan->under ? 100 : (unsigned)id_random_below(plan->r, 100);
   uint64_t c = 0;
   if (how < 12) {
-    if (id_random_chance(g->r, 50) && g->kind >= ID_DRAW_SMALL) c = id_operand_negated(&g->d, c);
-  } else if (how < 32 && !g->v->shape->every) { /* meets the products, so that their low digits are seen */
+    if (id_random_chance(plan->r, 50) && plan->kind >= ID_DRAW_SMALL) c = id_operand_negated(&plan->d, c);
+  } else if (how < 32 && !plan->v->shape->every) { /* meets the products, so that their low digits are seen */
     double sum = 0;
-    size_t to = id_random_chance(g->r, 50) ? n : 1 + (size_t)id_random_below(g->r, n);
-    for (size_t k = 0; k < to; k++) sum += product_of(g, k);
-    if (isfinite(sum)) c = id_operand_nearest(&g->d, -sum);
+    size_t to = id_random_chance(plan->r, 50) ? n : 1 + (size_t)id_random_below(plan->r, n);
+    for (size_t k = 0; k < to; k++) sum += product_of(plan, k);
+    if (isfinite(sum)) c = id_operand_nearest(&plan->d, -sum);
   } else {
-    int exponent = g->top - (g->under ? 0 : draw_gap(g));
-    if (g->kind < ID_DRAW_SMALL) exponent = larger(g->d.emin, smaller(exponent, g->d.emax - 2));
-    if (g->d.integer) exponent = id_random_from(g->r, 0, g->d.emax);
-    c = id_operand_draw(&g->d, exponent, g->r);
-    if (g->d.integer && id_random_chance(g->r, 40)) c = near_the_end(g);
+    int exponent = plan->top - (plan->under ? 0 : draw_gap(plan));
+    if (plan->kind < ID_DRAW_SMALL) exponent = larger(plan->d.emin, smaller(exponent, plan->d.emax - 2));
+    if (plan->d.integer) exponent = id_random_from(plan->r, 0, plan->d.emax);
+    c = id_operand_draw(&plan->d, exponent, plan->r);
+    if (plan->d.integer && id_random_chance(plan->r, 40)) c = near_the_end(plan);
   }
-  id_put(g->v, ID_C, g->row, 0, c);
+  id_put(plan->v, ID_C, plan->row, 0, c);
 }
 
-static void draw_products(const drawing *g, size_t count) {
-  size_t n = g->v->shape->n, first = (size_t)id_random_below(g->r, n);
-  int spread = id_random_chance(g->r, 40), flat = id_random_chance(g->r, 25);
+static void draw_products(const drawing *plan, size_t count) {
+  size_t n = plan->v->shape->n, first = (size_t)id_random_below(plan->r, n);
+  int spread = id_random_chance(plan->r, 40), flat = id_random_chance(plan->r, 25);
   for (size_t k = 0; k < n; k++) {
-    if (!is_there(g, k, first, count, spread)) {
-      put_nothing(g, k);
-    } else if (g->v->shape->every) {
-      put_product(g, k, scaled_product(g));
+    if (!is_there(plan, k, first, count, spread)) {
+      put_nothing(plan, k);
+    } else if (plan->v->shape->every) {
+      put_product(plan, k, scaled_product(plan));
     } else {
-      put_product(g, k, g->top - g->under - (flat ? id_random_from(g->r, 0, 1) : k ? draw_gap(g) : 0));
+      put_product(plan, k, plan->top - plan->under - (flat ? id_random_from(plan->r, 0, 1) : k ? draw_gap(plan) : 0));
     }
   }
   if (n < 2 || count < 2) return;
-  for (int pairs = (int)id_random_below(g->r, 3); pairs > 0; pairs--) {
-    size_t i = (size_t)id_random_below(g->r, n), j = (size_t)id_random_below(g->r, n);
-    if (i != j && product_of(g, i) != 0) cancel(g, i, j);
+  for (int pairs = (int)id_random_below(plan->r, 3); pairs > 0; pairs--) {
+    size_t i = (size_t)id_random_below(plan->r, n), j = (size_t)id_random_below(plan->r, n);
+    if (i != j && product_of(plan, i) != 0) cancel(plan, i, j);
   }
 }
 
-static void put_specials(const drawing *g) {
-  for (int count = 1 + (int)id_random_below(g->r, 2); count > 0; count--) {
-    size_t k = (size_t)id_random_below(g->r, g->v->shape->n);
-    switch (id_random_below(g->r, 3)) {
-      case 0: id_put(g->v, ID_A, g->row, k, id_operand_special(&g->a, g->r)); break;
-      case 1: id_put(g->v, ID_B, g->row, k, id_operand_special(&g->b, g->r)); break;
+static void put_specials(const drawing *plan) {
+  for (int count = 1 + (int)id_random_below(plan->r, 2); count > 0; count--) {
+    size_t k = (size_t)id_random_below(plan->r, plan->v->shape->n);
+    switch (id_random_below(plan->r, 3)) {
+      case 0: id_put(plan->v, ID_A, plan->row, k, id_operand_special(&plan->a, plan->r)); break;
+      case 1: id_put(plan->v, ID_B, plan->row, k, id_operand_special(&plan->b, plan->r)); break;
       default:
-        if (!g->v->shape->without_c) id_put(g->v, ID_C, g->row, 0, id_operand_special(&g->d, g->r));
+        if (!plan->v->shape->without_c) id_put(plan->v, ID_C, plan->row, 0, id_operand_special(&plan->d, plan->r));
         break;
     }
   }
@@ -240,73 +243,79 @@ static void put_specials(const drawing *g) {
 enum { DEEP_MOST = 48 }; /* binades below it: more than any cut keeps */
 
 /* Puts (+-) a power of two as product k. */
-static void put_power(const drawing *g, size_t k, int exponent) {
+static void put_power(const drawing *plan, size_t k, int exponent) {
   int ea, eb;
-  split(g, exponent, &ea, &eb);
-  uint64_t a = id_operand_power(&g->a, ea);
-  id_put(g->v, ID_A, g->row, k, id_random_chance(g->r, 50) ? id_operand_negated(&g->a, a) : a);
-  id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, eb));
+  split(plan, exponent, &ea, &eb);
+  uint64_t a = id_operand_power(&plan->a, ea);
+  id_put(plan->v, ID_A, plan->row, k, id_random_chance(plan->r, 50) ? id_operand_negated(&plan->a, a) : a);
+  id_put(plan->v, ID_B, plan->row, k, id_operand_power(&plan->b, eb));
 }
 
 /* Draws scales that bring the product `high` of elements to the exponent `near`, for all shares. Returns the exponent
  * of elements whose product lies `below` lower, as far as the elements reach. */
-static int scale_to(const drawing *g, int high, int near, int below) {
-  for (size_t j = 0; j < id_column_length(g->v->shape, ID_SA); j++) put_scales(g, j, near - high);
-  return larger(high - below, g->a.emin + g->b.emin - g->a.digits - g->b.digits);
+static int scale_to(const drawing *plan, int high, int near, int below) {
+  for (size_t j = 0; j < id_column_length(plan->v->shape, ID_SA); j++) put_scales(plan, j, near - high);
+  return larger(high - below, plan->a.emin + plan->b.emin - plan->a.digits - plan->b.digits);
 }
 
 /* Draws one or two products far below D's least number beside a term about it, C or a power of two: whether they count
  * decides to which side that is rounded. Products of one share have the same scale. */
-static void draw_lowest(drawing *g) {
-  const id_shape *s = g->v->shape;
-  int near = g->d.emin - g->d.digits + id_random_from(g->r, -1, 2), below = id_random_from(g->r, 1, DEEP_MOST);
-  size_t n = s->n, share = s->every ? s->every : n, k = (size_t)id_random_below(g->r, n), first = k / share * share;
-  size_t other = first + (size_t)id_random_below(g->r, share < n - first ? share : n - first);
+static void draw_lowest(drawing *plan) {
+  const id_shape *shape = plan->v->shape;
+  int near = plan->d.emin - plan->d.digits + id_random_from(plan->r, -1, 2),
+      below = id_random_from(plan->r, 1, DEEP_MOST);
+  size_t n = shape->n, share = shape->every ? shape->every : n, k = (size_t)id_random_below(plan->r, n),
+         first = k / share * share;
+  size_t other = first + (size_t)id_random_below(plan->r, share < n - first ? share : n - first);
   int high = near, deep = near - below;
-  g->low = 1;
-  for (size_t i = 0; i < n; i++) put_nothing(g, i);
-  if (s->every) {
-    high = id_random_from(g->r, (g->a.emax + g->b.emax) / 2, g->a.emax + g->b.emax);
-    deep = scale_to(g, high, near, below);
+  plan->low = 1;
+  for (size_t i = 0; i < n; i++) put_nothing(plan, i);
+  if (shape->every) {
+    high = id_random_from(plan->r, (plan->a.emax + plan->b.emax) / 2, plan->a.emax + plan->b.emax);
+    deep = scale_to(plan, high, near, below);
   }
-  put_product(g, k, deep);
-  if (id_random_chance(g->r, 50)) put_product(g, (k + 1) % n, deep + id_random_from(g->r, -2, 2));
-  if (s->without_c || id_random_chance(g->r, 60)) {
-    put_power(g, other, high);
+  put_product(plan, k, deep);
+  if (id_random_chance(plan->r, 50)) put_product(plan, (k + 1) % n, deep + id_random_from(plan->r, -2, 2));
+  if (shape->without_c || id_random_chance(plan->r, 60)) {
+    put_power(plan, other, high);
   } else {
-    uint64_t c = id_operand_power(&g->d, larger(near, g->d.emin - g->d.digits));
-    id_put(g->v, ID_C, g->row, 0, id_random_chance(g->r, 50) ? id_operand_negated(&g->d, c) : c);
+    uint64_t c = id_operand_power(&plan->d, larger(near, plan->d.emin - plan->d.digits));
+    id_put(plan->v, ID_C, plan->row, 0, id_random_chance(plan->r, 50) ? id_operand_negated(&plan->d, c) : c);
   }
 }
 
-static void draw_row(drawing *g) {
-  if (g->kind == ID_DRAW_LOWEST && !g->v->shape->sums && !g->d.integer) {
-    draw_lowest(g);
+static void draw_row(drawing *plan) {
+  if (plan->kind == ID_DRAW_LOWEST && !plan->v->shape->sums && !plan->d.integer) {
+    draw_lowest(plan);
     return;
   }
-  g->top = draw_top(g);
-  g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g) : 0;
+  plan->top = draw_top(plan);
+  plan->under = id_random_chance(plan->r, 30) && !plan->v->shape->without_c ? draw_gap(plan) : 0;
   /* Zeros alone, or C with them: the signs of zeros are asked for. */
-  int nothing = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 8);
-  size_t count = nothing ? 0 : draw_count(g);
-  if (g->v->shape->every) draw_scales(g);
-  draw_products(g, count);
-  draw_c(g);
-  if (nothing && id_random_chance(g->r, 50)) put_minus_zeros(g);
-  if (g->kind == ID_DRAW_SPECIAL) put_specials(g);
-  for (size_t k = 0; k < g->v->shape->n && g->v->shape->sums; k++)
-    id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, 0));
+  int nothing = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->r, 8);
+  size_t count = nothing ? 0 : draw_count(plan);
+  if (plan->v->shape->every) draw_scales(plan);
+  draw_products(plan, count);
+  draw_c(plan);
+  if (nothing && id_random_chance(plan->r, 50)) put_minus_zeros(plan);
+  if (plan->kind == ID_DRAW_SPECIAL) put_specials(plan);
+  for (size_t k = 0; k < plan->v->shape->n && plan->v->shape->sums; k++)
+    id_put(plan->v, ID_B, plan->row, k, id_operand_power(&plan->b, 0));
 }
 
-void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r) {
-  const id_shape *s = v->shape;
-  hu_element scale = {.format = s->scale};
-  drawing g = {
-      .v = v, .r = r, .kind = kind, .a = id_operand_of(s->a), .b = id_operand_of(s->b), .d = id_operand_of(s->d)};
-  if (s->every) g.scale = id_operand_of(scale);
+void id_draw(id_vectors *questions, size_t first, size_t count, int kind, id_random *random) {
+  const id_shape *shape = questions->shape;
+  hu_element scale = {.format = shape->scale};
+  drawing plan = {.v = questions,
+                  .r = random,
+                  .kind = kind,
+                  .a = id_operand_of(shape->a),
+                  .b = id_operand_of(shape->b),
+                  .d = id_operand_of(shape->d)};
+  if (shape->every) plan.scale = id_operand_of(scale);
   for (size_t i = 0; i < count; i++) {
-    g.row = first + i;
-    id_put(v, ID_C, g.row, 0, 0);
-    draw_row(&g);
+    plan.row = first + i;
+    id_put(questions, ID_C, plan.row, 0, 0);
+    draw_row(&plan);
   }
 }

@@ -21,6 +21,6 @@ enum {
 extern const char *const id_draw_names[ID_DRAW_KINDS];
 
 /* Makes rows first ... first + count - 1, which are there, drawn ones. */
-void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r);
+void id_draw(id_vectors *questions, size_t first, size_t count, int kind, id_random *random);
 
 #endif

@@ -14,16 +14,16 @@ typedef struct id_operand {
   int integer;
 } id_operand;
 
-id_operand id_operand_of(hu_element e);
+id_operand id_operand_of(hu_element element);
 /* Draws a number of this exponent, below emin a subnormal one, its fraction drawn; past the range the largest. */
-uint64_t id_operand_draw(const id_operand *o, int exponent, id_random *r);
+uint64_t id_operand_draw(const id_operand *operand, int exponent, id_random *random);
 /* Returns (+-) 2^exponent, where the format has it. */
-uint64_t id_operand_power(const id_operand *o, int exponent);
+uint64_t id_operand_power(const id_operand *operand, int exponent);
 /* Returns the other sign; the same where the format is unsigned or the pattern is +0 without a -0. */
-uint64_t id_operand_negated(const id_operand *o, uint64_t x);
+uint64_t id_operand_negated(const id_operand *operand, uint64_t x);
 /* Draws infinity, NaN, a zero, the largest, the smallest. */
-uint64_t id_operand_special(const id_operand *o, id_random *r);
+uint64_t id_operand_special(const id_operand *operand, id_random *random);
 /* Rounds the value to this element, ties to even. */
-uint64_t id_operand_nearest(const id_operand *o, double x);
+uint64_t id_operand_nearest(const id_operand *operand, double x);
 
 #endif

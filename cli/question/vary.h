@@ -8,6 +8,6 @@
 
 /* Changes one to three patterns of the row a little: a bit, the next code, the next exponent, the sign; or two products
  * change places, or one becomes 0. What the shape holds fixed stays. */
-void id_vary(id_vectors *v, size_t row, id_random *r);
+void id_vary(id_vectors *questions, size_t row, id_random *random);
 
 #endif

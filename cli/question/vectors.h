@@ -32,31 +32,31 @@ hu_element id_column_element(const id_shape *shape, int column);
 size_t id_column_length(const id_shape *shape, int column);
 size_t id_column_size(const id_shape *shape, int column);
 
-void id_vectors_start(id_vectors *v, const id_shape *shape);
-void id_vectors_free(id_vectors *v);
+void id_vectors_start(id_vectors *questions, const id_shape *shape);
+void id_vectors_free(id_vectors *questions);
 /* Adds rows of zeros at the end; returns the number of the first, or SIZE_MAX where memory ends. */
-size_t id_vectors_grow(id_vectors *v, size_t count);
-/* Copies row `from` of w, answer included, as row `to` of v. */
-void id_vectors_copy(id_vectors *v, size_t to, const id_vectors *w, size_t from);
-void id_vectors_swap(id_vectors *v, size_t i, size_t j);
-uint64_t id_get(const id_vectors *v, int column, size_t row, size_t k);
-void id_put(id_vectors *v, int column, size_t row, size_t k, uint64_t pattern);
+size_t id_vectors_grow(id_vectors *questions, size_t count);
+/* Copies row `from` of `other`, answer included, as row `to` of `questions`. */
+void id_vectors_copy(id_vectors *questions, size_t to, const id_vectors *other, size_t from);
+void id_vectors_swap(id_vectors *questions, size_t i, size_t j);
+uint64_t id_get(const id_vectors *questions, int column, size_t row, size_t k);
+void id_put(id_vectors *questions, int column, size_t row, size_t k, uint64_t pattern);
 /* Prints the operands of a row as `halfulp mma` reads them: "A B C [SCALES_A SCALES_B]". */
-void id_vectors_print(FILE *out, const id_vectors *v, size_t row);
+void id_vectors_print(FILE *out, const id_vectors *questions, size_t row);
 /* Counts the products of a row that are not zero. */
-size_t id_terms(const id_vectors *v, size_t row);
+size_t id_terms(const id_vectors *questions, size_t row);
 
 /* Computes what the model gives for rows first ... first + count - 1, into z in elements of D. */
-hu_status id_compute(const hu_accum *model, const id_vectors *v, size_t first, size_t count, void *z);
+hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z);
 /* Returns 1 for the same answer: the same pattern, or both NaN. */
 int id_same(const id_shape *shape, uint64_t x, uint64_t y);
 int id_is_nan(const id_shape *shape, uint64_t x);
 /* Returns the first row from `first` on whose answer the model does not give, `past` where it gives all of them. */
-size_t id_first_difference(const hu_accum *model, const id_vectors *v, size_t first, size_t past);
+size_t id_first_difference(const hu_accum *model, const id_vectors *questions, size_t first, size_t past);
 /* Counts the rows that the model gives. */
-size_t id_score(const hu_accum *model, const id_vectors *v);
+size_t id_score(const hu_accum *model, const id_vectors *questions);
 
 /* Returns the value of a pattern of this element. */
-double id_value(hu_element e, uint64_t pattern);
+double id_value(hu_element element, uint64_t pattern);
 
 #endif

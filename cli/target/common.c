@@ -36,9 +36,9 @@ void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *j
 int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job) {
   cli_parts_plan(parts, target, job);
   for (int i = 0; i < parts->count; i++) {
-    cli_part *p = &parts->part[i];
-    p->data = cli_room(p->dims ? p->rows * p->cols : 1, p->size);
-    if (!p->data) {
+    cli_part *part = &parts->part[i];
+    part->data = cli_room(part->dims ? part->rows * part->cols : 1, part->size);
+    if (!part->data) {
       cli_parts_free(parts);
       return CLI_BAD;
     }
@@ -119,8 +119,8 @@ const float *cli_job_floats(float **owned, const cli_job *job) {
   } else if (job->x.kind == 'f') {
     status = narrow(z, job->x.data, count, job->name);
   } else {
-    hu_status s = hu_decode_n(count, z, 1, job->x.data, 1, job->x.format, &job->exec);
-    if (s != HU_OK) status = cli_fail_status(job->name, s);
+    hu_status error = hu_decode_n(count, z, 1, job->x.data, 1, job->x.format, &job->exec);
+    if (error != HU_OK) status = cli_fail_status(job->name, error);
   }
   if (status != CLI_OK) {
     free(z);

@@ -22,14 +22,14 @@ static int check(const cli_target *target, const cli_job *job) {
 }
 
 static int fits(const cli_target *target, unsigned size) {
-  hu_limits l = hu_limits_of(target->format);
+  hu_limits limits = hu_limits_of(target->format);
   if (size == 4) return hu_format_fits_binary32(target->format);
-  return target->format.m <= 10 && l.emax <= 15 && l.emin - target->format.m >= -24;
+  return target->format.m <= 10 && limits.emax <= 15 && limits.emin - target->format.m >= -24;
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  hu_limits l = hu_limits_of(target->format);
-  cli_codes_layout(parts, l.width, l.storage, rows, cols);
+  hu_limits limits = hu_limits_of(target->format);
+  cli_codes_layout(parts, limits.width, limits.storage, rows, cols);
 }
 
 static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {

@@ -108,13 +108,13 @@ typedef struct range {
 } range;
 
 static range range_of(const float *x) {
-  range r = {x[0], x[0], 0};
+  range ends = {x[0], x[0], 0};
   for (size_t j = 0; j < BLOCK; j++) {
-    if (x[j] < r.low) r.low = x[j];
-    if (x[j] > r.high) r.high = x[j];
-    if (fabsf(r.first) < fabsf(x[j])) r.first = x[j];
+    if (x[j] < ends.low) ends.low = x[j];
+    if (x[j] > ends.high) ends.high = x[j];
+    if (fabsf(ends.first) < fabsf(x[j])) ends.first = x[j];
   }
-  return r;
+  return ends;
 }
 
 static uint16_t half_code(float x) {
@@ -132,29 +132,31 @@ static uint8_t code_of(const kind *k, float x, float inverse) {
 }
 
 static void encode_block(const kind *k, uint8_t *codes, uint16_t *scale, uint16_t *min, const float *x) {
-  range r = range_of(x);
-  float low = k->with_min ? r.low : 0, span = k->with_min ? r.high - r.low : k->bits == 8 ? fabsf(r.first) : r.first;
-  float d = span / k->divisor, inverse = d != 0 ? 1 / d : 0;
-  *scale = half_code(d);
+  range ends = range_of(x);
+  float low = k->with_min ? ends.low : 0, span = k->with_min    ? ends.high - ends.low
+                                                 : k->bits == 8 ? fabsf(ends.first)
+                                                                : ends.first;
+  float unrounded = span / k->divisor, inverse = unrounded != 0 ? 1 / unrounded : 0;
+  *scale = half_code(unrounded);
   if (min) *min = half_code(low);
   for (size_t j = 0; j < BLOCK; j++) codes[j] = code_of(k, k->with_min ? x[j] - low : x[j], inverse);
 }
 
-static float value_of(const kind *k, uint8_t code, float d, float min) {
-  if (k->with_min) return d * (float)(code & k->most) + min;
-  if (is_uneven(k)) return d * (float)cli_ggml_uneven[code & 15];
-  return d * (float)(k->bits == 8 ? (int8_t)code : (code & k->most) - k->offset);
+static float value_of(const kind *k, uint8_t code, float scale, float min) {
+  if (k->with_min) return scale * (float)(code & k->most) + min;
+  if (is_uneven(k)) return scale * (float)cli_ggml_uneven[code & 15];
+  return scale * (float)(k->bits == 8 ? (int8_t)code : (code & k->most) - k->offset);
 }
 
 static float half_value(const uint16_t *codes, size_t i) { return hu_decode(hu_binary16(), codes[i]); }
 
 /* Returns the scale of element i, with that of its group. */
 static float scale_of(const kind *k, const cli_parts *x, size_t i) {
-  float d = half_value(x->part[SCALES].data, i / k->block);
-  if (!k->group) return d;
+  float scale = half_value(x->part[SCALES].data, i / k->block);
+  if (!k->group) return scale;
   const uint8_t *groups = x->part[k->with_min ? 3 : 2].data;
-  uint8_t u = groups[i / k->group];
-  return d * (float)(k->group_offset < 0 ? (int8_t)u : u - k->group_offset);
+  uint8_t bits = groups[i / k->group];
+  return scale * (float)(k->group_offset < 0 ? (int8_t)bits : bits - k->group_offset);
 }
 
 /* Returns what is added to it: the minimum, or less that of its group. */
@@ -223,8 +225,8 @@ static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *
   float *y = z;
   if (check_columns(k, job)) return CLI_BAD;
   for (size_t i = 0; i < job->rows * job->cols; i++) {
-    float v = value_of(k, codes[i], scale_of(k, x, i), min_of(k, x, i));
-    y[i] = v != v ? hu_decode(hu_binary16(), 0x7E00) : v;
+    float value = value_of(k, codes[i], scale_of(k, x, i), min_of(k, x, i));
+    y[i] = value != value ? hu_decode(hu_binary16(), 0x7E00) : value;
   }
   if (size == 8) cli_widen(z, job->rows * job->cols);
   return CLI_OK;

@@ -21,9 +21,9 @@ static const float all_zero = 1e-15f; /* a group whose numbers are smaller count
 /* Rounds to nearest even for |x| < 2^22; beyond that, returns what the digits of x + 1.5 2^23 are. */
 static int nearest(float x) {
   float shifted = x + 12582912.0f;
-  uint32_t u;
-  memcpy(&u, &shifted, sizeof u);
-  return (int)(u & 0x7FFFFF) - 0x400000;
+  uint32_t bits;
+  memcpy(&bits, &shifted, sizeof bits);
+  return (int)(bits & 0x7FFFFF) - 0x400000;
 }
 
 static int within(int low, int x, int high) { return x < low ? low : x > high ? high : x; }
@@ -48,9 +48,9 @@ typedef struct sums {
   float xl, l2;
 } sums;
 
-static void add_term(sums *s, float w, float x, float l) {
-  s->xl += w * x * l;
-  s->l2 += w * l * l;
+static void add_term(sums *total, float weights, float x, float code) {
+  total->xl += weights * x * code;
+  total->l2 += weights * code * code;
 }
 
 /* ---- scales and minima: Q2_K, Q4_K, Q5_K ---- */
@@ -61,34 +61,35 @@ typedef struct grid {
   float first;
 } grid;
 
-static float error_of(const grid *g, const float *x, const float *w, const uint8_t *codes, float scale, float min) {
+static float error_of(const grid *search, const float *x, const float *weights, const uint8_t *codes, float scale,
+                      float min) {
   float sum = 0;
-  for (int i = 0; i < g->n; i++) {
+  for (int i = 0; i < search->n; i++) {
     float diff = scale * (float)codes[i] + min - x[i];
-    sum += w[i] * (g->magnitudes ? fabsf(diff) : diff * diff);
+    sum += weights[i] * (search->magnitudes ? fabsf(diff) : diff * diff);
   }
   return sum;
 }
 
-static void codes_of(const grid *g, uint8_t *codes, const float *x, float inverse, float min) {
-  for (int i = 0; i < g->n; i++) codes[i] = (uint8_t)within(0, nearest(inverse * (x[i] - min)), g->most);
+static void codes_of(const grid *search, uint8_t *codes, const float *x, float inverse, float min) {
+  for (int i = 0; i < search->n; i++) codes[i] = (uint8_t)within(0, nearest(inverse * (x[i] - min)), search->most);
 }
 
 /* Computes the scale and the minimum of least squares for given codes; returns 0 where there is no
  * solution. */
-static int fitted(const grid *g, const float *x, const float *w, const uint8_t *codes, float sum_w, float sum_x,
-                  float *scale, float *min) {
-  float l = 0, l2 = 0, xl = 0;
-  for (int i = 0; i < g->n; i++) {
+static int fitted(const grid *search, const float *x, const float *weights, const uint8_t *codes, float sum_w,
+                  float sum_x, float *scale, float *min) {
+  float sum_l = 0, l2 = 0, xl = 0;
+  for (int i = 0; i < search->n; i++) {
     float code = codes[i];
-    l += w[i] * code;
-    l2 += w[i] * code * code;
-    xl += w[i] * code * x[i];
+    sum_l += weights[i] * code;
+    l2 += weights[i] * code * code;
+    xl += weights[i] * code * x[i];
   }
-  float d = sum_w * l2 - l * l;
-  if (!(d > 0)) return 0;
-  *scale = (sum_w * xl - sum_x * l) / d;
-  *min = (l2 * sum_x - l * xl) / d;
+  float determinant = sum_w * l2 - sum_l * sum_l;
+  if (!(determinant > 0)) return 0;
+  *scale = (sum_w * xl - sum_x * sum_l) / determinant;
+  *min = (l2 * sum_x - sum_l * xl) / determinant;
   if (*min > 0) {
     *min = 0;
     *scale = xl / l2;
@@ -98,29 +99,29 @@ static int fitted(const grid *g, const float *x, const float *w, const uint8_t *
 
 /* Finds codes and *least, the minimum's magnitude; returns the scale. A minimum that is better is also that of the
  * steps that follow. */
-static float search_with_min(const grid *g, uint8_t *codes, float *least, const float *x, const float *w) {
-  float min = x[0], max = x[0], sum_w = w[0], sum_x = sum_w * x[0];
-  for (int i = 1; i < g->n; i++) {
+static float search_with_min(const grid *search, uint8_t *codes, float *least, const float *x, const float *weights) {
+  float min = x[0], max = x[0], sum_w = weights[0], sum_x = sum_w * x[0];
+  for (int i = 1; i < search->n; i++) {
     if (x[i] < min) min = x[i];
     if (x[i] > max) max = x[i];
-    sum_w += w[i];
-    sum_x += w[i] * x[i];
+    sum_w += weights[i];
+    sum_x += weights[i] * x[i];
   }
   if (min > 0) min = 0;
   *least = -min;
-  memset(codes, 0, (size_t)g->n);
+  memset(codes, 0, (size_t)search->n);
   if (max == min) return 0;
-  const float inverse = (float)g->most / (max - min);
+  const float inverse = (float)search->most / (max - min);
   float scale = 1 / inverse, tried_scale, tried_min;
-  codes_of(g, codes, x, inverse, min);
-  float best = error_of(g, x, w, codes, scale, min);
-  for (int i = 0; i <= g->steps; i++) {
+  codes_of(search, codes, x, inverse, min);
+  float best = error_of(search, x, weights, codes, scale, min);
+  for (int i = 0; i <= search->steps; i++) {
     uint8_t tried[32];
-    codes_of(g, tried, x, (g->first + 0.1f * (float)i + (float)g->most) / (max - min), min);
-    if (!fitted(g, x, w, tried, sum_w, sum_x, &tried_scale, &tried_min)) continue;
-    float error = error_of(g, x, w, tried, tried_scale, tried_min);
+    codes_of(search, tried, x, (search->first + 0.1f * (float)i + (float)search->most) / (max - min), min);
+    if (!fitted(search, x, weights, tried, sum_w, sum_x, &tried_scale, &tried_min)) continue;
+    float error = error_of(search, x, weights, tried, tried_scale, tried_min);
     if (!(error < best)) continue;
-    memcpy(codes, tried, (size_t)g->n);
+    memcpy(codes, tried, (size_t)search->n);
     best = error;
     scale = tried_scale;
     min = tried_min;
@@ -139,18 +140,18 @@ static float highest(const float *x, int n) {
 /* Computes codes for the scales and minima as they are stored; a group whose scale is 0 keeps those of its search. */
 static void code_with_min(cli_ggml_block *z, const float *x, int n, int most) {
   for (int i = 0; i < 256 / n; i++) {
-    float d = half_value(z->d) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
-    if (d == 0) continue;
-    for (int j = n * i; j < n * i + n; j++) z->codes[j] = (uint8_t)within(0, nearest((x[j] + min) / d), most);
+    float scale = half_value(z->d) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
+    if (scale == 0) continue;
+    for (int j = n * i; j < n * i + n; j++) z->codes[j] = (uint8_t)within(0, nearest((x[j] + min) / scale), most);
   }
 }
 
 static void search_q2_k(cli_ggml_block *z, const float *x) {
-  const grid g = {16, 3, 15, 1, -0.5f};
-  float scales[16], mins[16], w[16];
+  const grid search = {16, 3, 15, 1, -0.5f};
+  float scales[16], mins[16], weights[16];
   for (int i = 0; i < 16; i++) {
-    for (int j = 0; j < 16; j++) w[j] = fabsf(x[16 * i + j]);
-    scales[i] = search_with_min(&g, z->codes + 16 * i, mins + i, x + 16 * i, w);
+    for (int j = 0; j < 16; j++) weights[j] = fabsf(x[16 * i + j]);
+    scales[i] = search_with_min(&search, z->codes + 16 * i, mins + i, x + 16 * i, weights);
   }
   float max_scale = highest(scales, 16), max_min = highest(mins, 16);
   for (int i = 0; i < 16; i++) {
@@ -171,14 +172,14 @@ static uint8_t six_bits(float inverse, float x) {
 }
 
 static void search_q45_k(cli_ggml_block *z, const float *x, int most) {
-  const grid g = {32, most, most == 15 ? 20 : 15, 0, most == 15 ? -1.0f : -0.5f};
-  float scales[8], mins[8], w[32];
+  const grid search = {32, most, most == 15 ? 20 : 15, 0, most == 15 ? -1.0f : -0.5f};
+  float scales[8], mins[8], weights[32];
   for (int i = 0; i < 8; i++) {
     float squares = 0;
     for (int j = 0; j < 32; j++) squares += x[32 * i + j] * x[32 * i + j];
     float mean = sqrtf(squares / 32);
-    for (int j = 0; j < 32; j++) w[j] = mean + fabsf(x[32 * i + j]);
-    scales[i] = search_with_min(&g, z->codes + 32 * i, mins + i, x + 32 * i, w);
+    for (int j = 0; j < 32; j++) weights[j] = mean + fabsf(x[32 * i + j]);
+    scales[i] = search_with_min(&search, z->codes + 32 * i, mins + i, x + 32 * i, weights);
   }
   float max_scale = highest(scales, 8), max_min = highest(mins, 8);
   float inverse = max_scale > 0 ? 63.0f / max_scale : 0, inverse_min = max_min > 0 ? 63.0f / max_min : 0;
@@ -202,37 +203,37 @@ static float search_scale(uint8_t *codes, const float *x, int most) {
     int i = step == 0 ? 0 : step < 10 ? step - 10 : step - 9; /* 0, then -9 to 9 without 0 */
     float inverse = i ? -((float)most + 0.1f * (float)i) / max : -(float)most / max;
     uint8_t tried[16];
-    sums s = {0, 0};
+    sums total = {0, 0};
     for (int j = 0; j < 16; j++) {
-      int l = within(-most, nearest(inverse * x[j]), most - 1);
-      tried[j] = (uint8_t)(l + most);
-      add_term(&s, x[j] * x[j], x[j], (float)l);
+      int code = within(-most, nearest(inverse * x[j]), most - 1);
+      tried[j] = (uint8_t)(code + most);
+      add_term(&total, x[j] * x[j], x[j], (float)code);
     }
-    if (step > 0 && !(s.l2 > 0 && s.xl * s.xl > best * s.l2)) continue;
+    if (step > 0 && !(total.l2 > 0 && total.xl * total.xl > best * total.l2)) continue;
     memcpy(codes, tried, 16);
-    scale = s.l2 != 0 ? s.xl / s.l2 : 0;
-    best = scale * s.xl;
+    scale = total.l2 != 0 ? total.xl / total.l2 : 0;
+    best = scale * total.xl;
   }
   return scale;
 }
 
 /* Moves one code after the other to the integer that is nearest under the scale of least squares, where this makes the
  * error smaller; goes through the group up to five times. */
-static void improve(int *l, sums *s, const float *x) {
+static void improve(int *code, sums *total, const float *x) {
   for (int round = 0, changed = 1; round < 5 && changed; round++) {
     changed = 0;
     for (int i = 0; i < 16; i++) {
-      float w = x[i] * x[i], xl = s->xl - w * x[i] * (float)l[i];
+      float weights = x[i] * x[i], xl = total->xl - weights * x[i] * (float)code[i];
       if (!(xl > 0)) continue;
-      float l2 = s->l2 - w * (float)l[i] * (float)l[i];
+      float l2 = total->l2 - weights * (float)code[i] * (float)code[i];
       int other = within(-4, nearest(x[i] * l2 / xl), 3);
-      if (other == l[i]) continue;
-      xl += w * x[i] * (float)other;
-      l2 += w * (float)other * (float)other;
-      if (!(l2 > 0 && xl * xl * s->l2 > s->xl * s->xl * l2)) continue;
-      l[i] = other;
-      s->xl = xl;
-      s->l2 = l2;
+      if (other == code[i]) continue;
+      xl += weights * x[i] * (float)other;
+      l2 += weights * (float)other * (float)other;
+      if (!(l2 > 0 && xl * xl * total->l2 > total->xl * total->xl * l2)) continue;
+      code[i] = other;
+      total->xl = xl;
+      total->l2 = l2;
       changed = 1;
     }
   }
@@ -240,24 +241,25 @@ static void improve(int *l, sums *s, const float *x) {
 
 static float search_q3(uint8_t *codes, const float *x) {
   float max = largest(x, 16);
-  int l[16];
-  sums s = {0, 0};
+  int code[16];
+  sums total = {0, 0};
   memset(codes, 0, 16);
   if (fabsf(max) < all_zero) return 0;
   float inverse = -4.0f / max;
   for (int i = 0; i < 16; i++) {
-    l[i] = within(-4, nearest(inverse * x[i]), 3);
-    add_term(&s, x[i] * x[i], x[i], (float)l[i]);
+    code[i] = within(-4, nearest(inverse * x[i]), 3);
+    add_term(&total, x[i] * x[i], x[i], (float)code[i]);
   }
-  improve(l, &s, x);
-  for (int i = 0; i < 16; i++) codes[i] = (uint8_t)(l[i] + 4);
-  return s.l2 > 0 ? s.xl / s.l2 : 0;
+  improve(code, &total, x);
+  for (int i = 0; i < 16; i++) codes[i] = (uint8_t)(code[i] + 4);
+  return total.l2 > 0 ? total.xl / total.l2 : 0;
 }
 
-/* Computes codes again for the scale d of group number i as it is stored. */
-static void code_group(cli_ggml_block *z, const float *x, int i, float d, int most) {
-  if (d == 0) return;
-  for (int j = 16 * i; j < 16 * i + 16; j++) z->codes[j] = (uint8_t)(within(-most, nearest(x[j] / d), most - 1) + most);
+/* Computes codes again for the scale of group number i as it is stored. */
+static void code_group(cli_ggml_block *z, const float *x, int i, float scale, int most) {
+  if (scale == 0) return;
+  for (int j = 16 * i; j < 16 * i + 16; j++)
+    z->codes[j] = (uint8_t)(within(-most, nearest(x[j] / scale), most - 1) + most);
 }
 
 static void search_q3_k(cli_ggml_block *z, const float *x) {
@@ -302,42 +304,42 @@ static uint8_t nearest_uneven(float x) {
 static float search_uneven(const float *x) {
   float max = largest(x, 32);
   if (fabsf(max) < all_zero) return 0;
-  float d = -max / (float)cli_ggml_uneven[0], best = 0;
+  float scale = -max / (float)cli_ggml_uneven[0], best = 0;
   for (int step = -8; step <= 7; step++) {
-    float inverse = step < -7 ? 1 / d : (float)(step + cli_ggml_uneven[0]) / max;
+    float inverse = step < -7 ? 1 / scale : (float)(step + cli_ggml_uneven[0]) / max;
     float xq = 0, q2 = 0;
     for (int j = 0; j < 32; j++) {
-      float q = cli_ggml_uneven[nearest_uneven(inverse * x[j])], w = x[j] * x[j];
-      xq += w * q * x[j];
-      q2 += w * q * q;
+      float number = cli_ggml_uneven[nearest_uneven(inverse * x[j])], weights = x[j] * x[j];
+      xq += weights * number * x[j];
+      q2 += weights * number * number;
     }
     if (step >= -7 && !(q2 > 0 && xq * xq > best * q2)) continue;
-    d = q2 > 0 ? xq / q2 : 0;
-    best = d * xq;
+    scale = q2 > 0 ? xq / q2 : 0;
+    best = scale * xq;
   }
-  return d;
+  return scale;
 }
 
-static void code_uneven(uint8_t *codes, const float *x, float d) {
-  float inverse = d != 0 ? 1 / d : 0;
+static void code_uneven(uint8_t *codes, const float *x, float scale) {
+  float inverse = scale != 0 ? 1 / scale : 0;
   for (int j = 0; j < 32; j++) codes[j] = nearest_uneven(inverse * x[j]);
 }
 
 static void search_iq4_nl(cli_ggml_block *z, const float *x) {
-  float d = search_uneven(x);
-  z->d = half_code(d);
-  code_uneven(z->codes, x, d);
+  float scale = search_uneven(x);
+  z->d = half_code(scale);
+  code_uneven(z->codes, x, scale);
 }
 
 static void search_iq4_xs(cli_ggml_block *z, const float *x) {
   float scales[8];
   for (int i = 0; i < 8; i++) scales[i] = search_uneven(x + 32 * i);
-  float d = -largest(scales, 8) / 32, inverse = d != 0 ? 1 / d : 0;
-  z->d = half_code(d);
+  float block_scale = -largest(scales, 8) / 32, inverse = block_scale != 0 ? 1 / block_scale : 0;
+  z->d = half_code(block_scale);
   for (int i = 0; i < 8; i++) {
     int scale = within(-32, nearest(inverse * scales[i]), 31);
     z->scales[i] = (uint8_t)(scale + 32);
-    code_uneven(z->codes + 32 * i, x + 32 * i, d * (float)scale);
+    code_uneven(z->codes + 32 * i, x + 32 * i, block_scale * (float)scale);
   }
 }
 

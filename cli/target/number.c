@@ -43,15 +43,15 @@ static int check(const cli_target *target, const cli_job *job) {
 /* Returns 1 for fixed point and posits of few bits, and tables (of binary32 values). Most logarithmic numbers no binary
  * format holds: they are rounded into the one at hand. */
 static int fits(const cli_target *target, unsigned size) {
-  hu_number_limits l = hu_number_limits_of(number_of(target));
-  if (target->number.kind == HU_NUMBER_TABLE || !l.exact64) return size == 4;
-  return size == 4 ? l.width <= 24 && l.max <= 0x1p126 && l.min >= 0x1p-126
-                   : l.width <= 11 && l.max <= 65504 && l.min >= 0x1p-14;
+  hu_number_limits limits = hu_number_limits_of(number_of(target));
+  if (target->number.kind == HU_NUMBER_TABLE || !limits.exact64) return size == 4;
+  return size == 4 ? limits.width <= 24 && limits.max <= 0x1p126 && limits.min >= 0x1p-126
+                   : limits.width <= 11 && limits.max <= 65504 && limits.min >= 0x1p-14;
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  hu_number_limits l = hu_number_limits_of(number_of(target));
-  cli_codes_layout(parts, l.width, l.storage, rows, cols);
+  hu_number_limits limits = hu_number_limits_of(number_of(target));
+  cli_codes_layout(parts, limits.width, limits.storage, rows, cols);
   parts->part[0].twos = target->number.kind == HU_NUMBER_FIXED && target->number.sign;
 }
 
@@ -61,39 +61,40 @@ static int finish(hu_status status, const cli_job *job) {
 
 /* Returns 1 if the system's neighbours part at rational numbers of few digits, so that an integer may come rounded to
  * odd: one logarithm lies beyond such a number and before another, and a random word asks for all digits. */
-static int takes_odd(hu_number f, hu_mode mode) {
-  return !mode.bits && f.kind != HU_NUMBER_LNS && f.kind != HU_NUMBER_TAKUM;
+static int takes_odd(hu_number number, hu_mode mode) {
+  return !mode.bits && number.kind != HU_NUMBER_LNS && number.kind != HU_NUMBER_TAKUM;
 }
 
-static int encode_integers(void *codes, size_t n, hu_number f, cli_job *job) {
-  double *x = cli_job_wide(job, !takes_odd(f, job->mode));
+static int encode_integers(void *codes, size_t n, hu_number number, cli_job *job) {
+  double *x = cli_job_wide(job, !takes_odd(number, job->mode));
   if (!x) return CLI_BAD;
-  hu_status status = hu_number_encode64_n(n, codes, 1, x, 1, f, job->mode, &job->exec, &job->events);
+  hu_status status = hu_number_encode64_n(n, codes, 1, x, 1, number, job->mode, &job->exec, &job->events);
   free(x);
   return finish(status, job);
 }
 
 static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
   size_t n = job->rows * job->cols;
-  hu_number f = number_of(target);
+  hu_number number = number_of(target);
   void *codes = z->part[0].data;
   const cli_source *x = &job->x;
-  if (x->kind == 'i' || x->kind == 'u') return encode_integers(codes, n, f, job);
+  if (x->kind == 'i' || x->kind == 'u') return encode_integers(codes, n, number, job);
   if (x->kind == 'c')
-    return finish(hu_number_convert_n(n, codes, 1, f, x->data, 1, hu_number_float(x->format), job->mode, &job->exec,
-                                      &job->events),
+    return finish(hu_number_convert_n(n, codes, 1, number, x->data, 1, hu_number_float(x->format), job->mode,
+                                      &job->exec, &job->events),
                   job);
-  return finish(x->size == 8 ? hu_number_encode64_n(n, codes, 1, x->data, 1, f, job->mode, &job->exec, &job->events)
-                             : hu_number_encode_n(n, codes, 1, x->data, 1, f, job->mode, &job->exec, &job->events),
+  return finish(x->size == 8
+                    ? hu_number_encode64_n(n, codes, 1, x->data, 1, number, job->mode, &job->exec, &job->events)
+                    : hu_number_encode_n(n, codes, 1, x->data, 1, number, job->mode, &job->exec, &job->events),
                 job);
 }
 
 static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
   size_t n = job->rows * job->cols;
   const void *codes = x->part[0].data;
-  hu_number f = number_of(target);
-  return finish(size == 8 ? hu_number_decode64_n(n, z, 1, codes, 1, f, &job->exec)
-                          : hu_number_decode_n(n, z, 1, codes, 1, f, &job->exec),
+  hu_number number = number_of(target);
+  return finish(size == 8 ? hu_number_decode64_n(n, z, 1, codes, 1, number, &job->exec)
+                          : hu_number_decode_n(n, z, 1, codes, 1, number, &job->exec),
                 job);
 }
 

@@ -63,8 +63,8 @@ void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json)
   z->exact = 1; /* rounded: all its digits are there */
 }
 
-uint32_t cli_preset_code(const cli_preset *preset, hu_format f, hu_mode mode, double x, uint32_t random,
+uint32_t cli_preset_code(const cli_preset *preset, hu_format format, hu_mode mode, double x, uint32_t random,
                          uint32_t *events) {
-  uint32_t code = hu_encode64(f, mode, x, random, events);
+  uint32_t code = hu_encode64(format, mode, x, random, events);
   return preset->name && isnan(x) ? hu_conversion_encode64(&preset->conversion, preset->given, random, events) : code;
 }

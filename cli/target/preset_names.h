@@ -26,7 +26,7 @@ int cli_preset_only(const cli_preset *preset, cli_numeric *numeric, hu_mode *rou
 /* Prints, for explain, the operand as the last rounding sees it, with one line (or, json, field) per step. */
 void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json);
 /* Returns the code of x, which is what cli_preset_steps has left, or any operand where there is no preset. */
-uint32_t cli_preset_code(const cli_preset *preset, hu_format f, hu_mode mode, double x, uint32_t random,
+uint32_t cli_preset_code(const cli_preset *preset, hu_format format, hu_mode mode, double x, uint32_t random,
                          uint32_t *events);
 
 #endif

@@ -33,8 +33,8 @@ static int fits(const cli_target *target, unsigned size) {
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  hu_limits l = hu_limits_of(target->s2fp8.element);
-  cli_codes_layout(parts, l.width, l.storage, rows, cols);
+  hu_limits limits = hu_limits_of(target->s2fp8.element);
+  cli_codes_layout(parts, limits.width, limits.storage, rows, cols);
   parts->part[MU] = (cli_part){"mu", 'f', 8, 0, 1, 1, NULL, 0, 0};
   parts->part[M] = (cli_part){"m", 'f', 8, 0, 1, 1, NULL, 0, 0};
   parts->part[ALPHA] = (cli_part){"alpha", 'f', 4, 0, 1, 1, NULL, 0, 0};

@@ -33,10 +33,10 @@ static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) {
 }
 
 static int check(const cli_target *target, const cli_job *job) {
-  const hu_scaling *s = &target->scaling;
+  const hu_scaling *scaling = &target->scaling;
   char text[CLI_TARGET_MAX];
   if (job->amax && target->by_rows) return cli_fail(NULL, "--amax: rows(...) takes the numbers of each row");
-  if (!job->amax || s->tensor || (!s->rows && !s->cols)) return CLI_OK;
+  if (!job->amax || scaling->tensor || (!scaling->rows && !scaling->cols)) return CLI_OK;
   return cli_fail(NULL, "--amax: %s has neither a scale of the tensor nor the whole tensor as its block",
                   cli_target_name(text, target));
 }
@@ -47,37 +47,38 @@ static int fits(const cli_target *target, unsigned size) {
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  const hu_scaling *s = &target->scaling;
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, s);
-  int binary32 = hu_format_equal(s->scale, hu_binary32());
-  uint8_t width = (uint8_t)hu_limits_of(s->element).width, scale_width = (uint8_t)hu_limits_of(s->scale).width;
-  parts->part[0] =
-      (cli_part){"codes", 'u', (uint8_t)sizes.code_bytes, 2, rows, cols, NULL, width, s->coding == HU_CODING_TWOS};
+  const hu_scaling *scaling = &target->scaling;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
+  int binary32 = hu_format_equal(scaling->scale, hu_binary32());
+  uint8_t width = (uint8_t)hu_limits_of(scaling->element).width,
+          scale_width = (uint8_t)hu_limits_of(scaling->scale).width;
+  parts->part[0] = (cli_part){"codes", 'u',   (uint8_t)sizes.code_bytes,        2, rows, cols,
+                              NULL,    width, scaling->coding == HU_CODING_TWOS};
   parts->part[1] = (cli_part){"scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes,
                               2,        sizes.block_rows,     sizes.block_cols,
                               NULL,     scale_width,          0};
   parts->part[2] = target->by_rows ? (cli_part){"tensor", 'f', 4, 2, rows, 1, NULL, 0, 0}
                                    : (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL, 0, 0};
-  parts->count = s->tensor ? 3 : 2;
+  parts->count = scaling->tensor ? 3 : 2;
   parts->width = width;
   parts->packed_row = sizes.packed_row;
   parts->packed_rows = sizes.packed_row ? sizes.packed / sizes.packed_row : 0;
   parts->bits = 8.0 * ((double)(parts->width <= 8 ? sizes.packed : sizes.codes) + (double)sizes.scales) +
-                (s->tensor ? 32 * (double)parts->part[2].rows : 0);
+                (scaling->tensor ? 32 * (double)parts->part[2].rows : 0);
 }
 
-static hu_scaled place_of(const cli_parts *p) {
-  hu_scaled z = {p->part[0].data, p->part[0].cols, p->part[1].data, p->part[1].cols,
-                 p->count > 2 ? p->part[2].data : NULL};
+static hu_scaled place_of(const cli_parts *parts) {
+  hu_scaled z = {parts->part[0].data, parts->part[0].cols, parts->part[1].data, parts->part[1].cols,
+                 parts->count > 2 ? parts->part[2].data : NULL};
   return z;
 }
 
-static void add_block(cli_blocks *b, const hu_scaled_stats *s, hu_format scale_format) {
-  double amax = s->amax, scale = hu_decode64(scale_format, s->scale);
-  b->zero += amax == 0 && !s->special;
-  b->special += s->special != 0;
-  b->saturated += s->saturated != 0;
-  b->to_zero += s->to_zero != 0;
+static void add_block(cli_blocks *b, const hu_scaled_stats *stats, hu_format scale_format) {
+  double amax = stats->amax, scale = hu_decode64(scale_format, stats->scale);
+  b->zero += amax == 0 && !stats->special;
+  b->special += stats->special != 0;
+  b->saturated += stats->saturated != 0;
+  b->to_zero += stats->to_zero != 0;
   if (amax > 0 && (b->amax_high == 0 || amax < b->amax_low)) b->amax_low = amax;
   if (amax > b->amax_high) b->amax_high = amax;
   if (!isfinite(scale)) return;
@@ -122,48 +123,48 @@ static void end_transpose(void *z, void *made, size_t rows, cli_transpose transp
 
 static hu_status encode_rows(const cli_parts *parts, const float *x, const cli_target *target, cli_job *job,
                              hu_scaled_stats *stats) {
-  const hu_scaling *s = &target->scaling;
+  const hu_scaling *scaling = &target->scaling;
   const cli_part *codes = &parts->part[0];
   hu_scaled place = place_of(parts);
   place.codes = begin_transpose(codes->data, job->rows, job->transpose, codes->size);
   if (!place.codes) return HU_E_MEMORY;
   hu_status status = HU_OK;
   if (target->by_rows)
-    status = hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols, s, job->mode, NULL, stats,
-                                   &job->exec, &job->events);
+    status = hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols, scaling, job->mode, NULL,
+                                   stats, &job->exec, &job->events);
   else if (target->has_mode)
     status = hu_conversion_scaled_encode(job->rows, job->cols, &place, x, job->cols, &target->conversion, job->amax,
                                          stats, &job->exec, &job->events);
   else
-    status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode, job->amax, stats, &job->exec,
-                              &job->events);
+    status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, scaling, job->mode, job->amax, stats,
+                              &job->exec, &job->events);
   end_transpose(codes->data, place.codes, job->rows, job->transpose, codes->size, status == HU_OK);
   return status;
 }
 
 static hu_status quantize_rows(float *z, const float *x, const cli_target *target, cli_job *job,
                                hu_scaled_stats *stats) {
-  const hu_scaling *s = &target->scaling;
+  const hu_scaling *scaling = &target->scaling;
   float *made = begin_transpose(z, job->rows, job->transpose, sizeof *z);
   if (!made) return HU_E_MEMORY;
   hu_status status = HU_OK;
   if (target->by_rows)
-    status = hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, NULL, stats,
-                                     &job->exec, &job->events);
+    status = hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, scaling, job->mode, NULL,
+                                     stats, &job->exec, &job->events);
   else if (target->has_mode)
     status = hu_conversion_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, &target->conversion,
                                            job->amax, stats, &job->exec, &job->events);
   else
-    status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, job->amax, stats,
-                                &job->exec, &job->events);
+    status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, scaling, job->mode, job->amax,
+                                stats, &job->exec, &job->events);
   end_transpose(z, made, job->rows, job->transpose, sizeof *z, status == HU_OK);
   return status;
 }
 
 /* Runs the scaler. parts: where the codes go; NULL: values into z, which may not overlap x. */
 static int run(float *z, const cli_parts *parts, const cli_target *target, cli_job *job) {
-  const hu_scaling *s = &target->scaling;
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(job->rows, job->cols, s);
+  const hu_scaling *scaling = &target->scaling;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(job->rows, job->cols, scaling);
   size_t blocks = sizes.block_rows * sizes.block_cols;
   float *owned = NULL;
   void *room = NULL;
@@ -173,7 +174,7 @@ static int run(float *z, const cli_parts *parts, const cli_target *target, cli_j
   const float *x = own ? transposed(&room, own, job->rows, job->transpose, sizeof *own) : NULL;
   if (x) status = parts ? encode_rows(parts, x, target, job, stats) : quantize_rows(z, x, target, job, stats);
   int code = !own ? CLI_BAD : status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
-  if (code == CLI_OK) job->blocks = sum_up(stats, blocks, s->scale);
+  if (code == CLI_OK) job->blocks = sum_up(stats, blocks, scaling->scale);
   free(room);
   free(owned);
   free(stats);

@@ -33,14 +33,14 @@ int cli_array_is_codes(const cli_array *x) { return x->info.kind == 'u' && x->in
 
 const char *cli_index_text(char text[CLI_INDEX_MAX], const npy_info *info, size_t i) {
   size_t index[NPY_DIMS_MAX], at = 1;
-  for (uint32_t d = 0; d < info->dims; d++) {
-    uint32_t axis = info->fortran ? d : info->dims - 1 - d;
+  for (uint32_t k = 0; k < info->dims; k++) {
+    uint32_t axis = info->fortran ? k : info->dims - 1 - k;
     index[axis] = i % info->shape[axis];
     i /= info->shape[axis];
   }
   strcpy(text, "[");
-  for (uint32_t d = 0; d < info->dims; d++)
-    at += (size_t)snprintf(text + at, CLI_INDEX_MAX - at, "%s%zu", d ? ", " : "", index[d]);
+  for (uint32_t axis = 0; axis < info->dims; axis++)
+    at += (size_t)snprintf(text + at, CLI_INDEX_MAX - at, "%s%zu", axis ? ", " : "", index[axis]);
   snprintf(text + at, CLI_INDEX_MAX - at, "]");
   return text;
 }
@@ -176,13 +176,13 @@ int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const v
 }
 
 cli_source cli_floats_source(const void *data, unsigned size) {
-  cli_source s = {data, {0}, size, 'f'};
-  return s;
+  cli_source source = {data, {0}, size, 'f'};
+  return source;
 }
 
-cli_source cli_codes_source(const void *data, hu_format f) {
-  cli_source s = {data, f, hu_limits_of(f).storage / 8, 'c'};
-  return s;
+cli_source cli_codes_source(const void *data, hu_format format) {
+  cli_source source = {data, format, hu_limits_of(format).storage / 8, 'c'};
+  return source;
 }
 
 cli_source cli_values_source(const cli_array *array) {
@@ -192,8 +192,8 @@ cli_source cli_values_source(const cli_array *array) {
   return cli_floats_source(array->data, info->size);
 }
 
-cli_source cli_array_source(const cli_array *array, hu_format f) {
-  return cli_array_is_codes(array) ? cli_codes_source(array->data, f) : cli_values_source(array);
+cli_source cli_array_source(const cli_array *array, hu_format format) {
+  return cli_array_is_codes(array) ? cli_codes_source(array->data, format) : cli_values_source(array);
 }
 
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n) {
@@ -216,76 +216,79 @@ typedef struct sums {
   long double signal, noise;
 } sums;
 
-static sums measure_block(cli_errors *e, const double *x, const double *y, size_t first, size_t n) {
-  sums s = {0, 0};
+static sums measure_block(cli_errors *errors, const double *x, const double *y, size_t first, size_t n) {
+  sums total = {0, 0};
   for (size_t i = 0; i < n; i++) {
-    e->zeros += y[i] == 0;
+    errors->zeros += y[i] == 0;
     if (!isfinite(x[i]) || !isfinite(y[i])) {
-      e->changed += !(x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
+      errors->changed += !(x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
       continue;
     }
     double error = y[i] - x[i], size = fabs(error);
-    e->finite++;
-    e->nonzero += x[i] != 0;
-    e->changed += x[i] != y[i];
-    s.signal += (long double)x[i] * x[i];
-    s.noise += (long double)error * error;
-    if (size > e->max_abs) {
-      e->max_abs = size;
-      e->worst = first + i;
+    errors->finite++;
+    errors->nonzero += x[i] != 0;
+    errors->changed += x[i] != y[i];
+    total.signal += (long double)x[i] * x[i];
+    total.noise += (long double)error * error;
+    if (size > errors->max_abs) {
+      errors->max_abs = size;
+      errors->worst = first + i;
     }
   }
-  return s;
+  return total;
 }
 
-void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count) {
+void cli_measure(cli_errors *errors, const cli_source *x, const cli_source *y, size_t count) {
   double a[CLI_BLOCK], b[CLI_BLOCK];
   sums total = {0, 0};
-  memset(e, 0, sizeof *e);
-  e->count = count;
+  memset(errors, 0, sizeof *errors);
+  errors->count = count;
   for (size_t i = 0; i < count; i += CLI_BLOCK) {
     size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
     cli_source_read(x, a, i, n);
     cli_source_read(y, b, i, n);
-    sums part = measure_block(e, a, b, i, n);
+    sums part = measure_block(errors, a, b, i, n);
     total.signal += part.signal;
     total.noise += part.noise;
   }
-  e->rms = e->finite ? (double)sqrtl(total.noise / (long double)e->finite) : 0;
-  e->sqnr = total.noise > 0 ? (double)(10 * log10l(total.signal / total.noise)) : HUGE_VAL;
+  errors->rms = errors->finite ? (double)sqrtl(total.noise / (long double)errors->finite) : 0;
+  errors->sqnr = total.noise > 0 ? (double)(10 * log10l(total.signal / total.noise)) : HUGE_VAL;
 }
 
-const char *cli_no_sqnr(const cli_errors *e) { return e->max_abs > 0 ? "out of range" : e->changed ? "-" : "no error"; }
+const char *cli_no_sqnr(const cli_errors *errors) {
+  return errors->max_abs > 0 ? "out of range" : errors->changed ? "-" : "no error";
+}
 
-void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
-  fprintf(out, "%smax abs error  %s", indent, ROUNDED(e->max_abs, 9));
-  if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
-  fprintf(out, "\n%srms error      %s\n", indent, ROUNDED(e->rms, 9));
-  if (isfinite(e->sqnr))
-    fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
+void cli_print_errors(FILE *out, const char *indent, const cli_errors *errors) {
+  fprintf(out, "%smax abs error  %s", indent, ROUNDED(errors->max_abs, 9));
+  if (errors->max_abs > 0) fprintf(out, " (element %zu)", errors->worst);
+  fprintf(out, "\n%srms error      %s\n", indent, ROUNDED(errors->rms, 9));
+  if (isfinite(errors->sqnr))
+    fprintf(out, "%sSQNR           %.2f dB\n", indent, errors->sqnr);
   else
-    fprintf(out, "%sSQNR           %s\n", indent, cli_no_sqnr(e));
-  fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
-          e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
-  if (e->finite < e->count)
-    fprintf(out, "%sleft out       %zu elements that are not finite before or after\n", indent, e->count - e->finite);
+    fprintf(out, "%sSQNR           %s\n", indent, cli_no_sqnr(errors));
+  fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, errors->zeros, errors->count,
+          errors->count ? 100.0 * (double)errors->zeros / (double)errors->count : 0.0);
+  if (errors->finite < errors->count)
+    fprintf(out, "%sleft out       %zu elements that are not finite before or after\n", indent,
+            errors->count - errors->finite);
 }
 
-void cli_json_errors(FILE *out, const cli_errors *e) {
-  fprintf(out, "{\"count\": %zu, \"finite\": %zu, \"zeros\": %zu, \"changed\": %zu, \"max_abs\": ", e->count, e->finite,
-          e->zeros, e->changed);
-  cli_json_double(out, e->max_abs);
-  fprintf(out, ", \"worst\": %zu, \"rms\": ", e->worst);
-  cli_json_double(out, e->rms);
+void cli_json_errors(FILE *out, const cli_errors *errors) {
+  fprintf(out, "{\"count\": %zu, \"finite\": %zu, \"zeros\": %zu, \"changed\": %zu, \"max_abs\": ", errors->count,
+          errors->finite, errors->zeros, errors->changed);
+  cli_json_double(out, errors->max_abs);
+  fprintf(out, ", \"worst\": %zu, \"rms\": ", errors->worst);
+  cli_json_double(out, errors->rms);
   fputs(", \"sqnr_db\": ", out);
-  cli_json_double(out, e->sqnr);
+  cli_json_double(out, errors->sqnr);
   fputc('}', out);
 }
 
-hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
-                            hu_events *events) {
-  if (x->kind == 'u' || x->kind == 'i') return cli_integers_encode(codes, x, n, f, mode, exec, events);
-  if (x->kind == 'c') return hu_convert_n(n, codes, 1, f, x->data, 1, x->format, mode, exec, events);
-  if (x->size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
-  return hu_encode64_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format format, hu_mode mode,
+                            const hu_exec *exec, hu_events *events) {
+  if (x->kind == 'u' || x->kind == 'i') return cli_integers_encode(codes, x, n, format, mode, exec, events);
+  if (x->kind == 'c') return hu_convert_n(n, codes, 1, format, x->data, 1, x->format, mode, exec, events);
+  if (x->size == 4) return hu_encode_n(n, codes, 1, x->data, 1, format, mode, exec, events);
+  return hu_encode64_n(n, codes, 1, x->data, 1, format, mode, exec, events);
 }

@@ -58,9 +58,9 @@ enum { CLI_BLOCK = 4096 };
 void cli_source_read(const cli_source *source, double *z, size_t first, size_t n);
 /* Returns the values, whatever the dtype: floats, integers, bool. */
 cli_source cli_values_source(const cli_array *array);
-/* Returns the same where an array of uint8, uint16 or uint32 holds codes of f. */
-cli_source cli_array_source(const cli_array *array, hu_format f);
-cli_source cli_codes_source(const void *data, hu_format f);
+/* Returns the same where an array of uint8, uint16 or uint32 holds codes of `format`. */
+cli_source cli_array_source(const cli_array *array, hu_format format);
+cli_source cli_codes_source(const void *data, hu_format format);
 cli_source cli_floats_source(const void *data, unsigned size);
 
 /* How y differs from x. Errors are over the elements finite in both. */
@@ -71,15 +71,15 @@ typedef struct cli_errors {
   size_t worst;                /* index of the largest absolute error */
   double max_abs, rms, sqnr;   /* sqnr in dB, infinity if there is no error */
 } cli_errors;
-void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count);
+void cli_measure(cli_errors *errors, const cli_source *x, const cli_source *y, size_t count);
 /* Says why there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
-const char *cli_no_sqnr(const cli_errors *e);
-void cli_print_errors(FILE *out, const char *indent, const cli_errors *e);
-void cli_json_errors(FILE *out, const cli_errors *e);
+const char *cli_no_sqnr(const cli_errors *errors);
+void cli_print_errors(FILE *out, const char *indent, const cli_errors *errors);
+void cli_json_errors(FILE *out, const cli_errors *errors);
 
-/* Rounds n floats, integers, or codes of another format, into codes of f, one rounding each, whatever their own
+/* Rounds n floats, integers, or codes of another format, into codes of `format`, one rounding each, whatever their own
  * width. */
-hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
-                            hu_events *events);
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format format, hu_mode mode,
+                            const hu_exec *exec, hu_events *events);
 
 #endif

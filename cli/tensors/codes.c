@@ -7,8 +7,8 @@
 
 #include "cli/base/cli.h"
 
-cli_code_rule cli_code_rule_of(hu_format f, const char *name) {
-  return (cli_code_rule){hu_limits_of(f).width, 0, 0, name};
+cli_code_rule cli_code_rule_of(hu_format format, const char *name) {
+  return (cli_code_rule){hu_limits_of(format).width, 0, 0, name};
 }
 
 static uint32_t code_at(const void *codes, unsigned size, size_t i) {

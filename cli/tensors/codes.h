@@ -15,7 +15,7 @@ typedef struct cli_code_rule {
   int can_unpack;   /* 1: the command has --packed, which the error line names */
   const char *name; /* of the format; NULL: it is not known */
 } cli_code_rule;
-cli_code_rule cli_code_rule_of(hu_format f, const char *name);
+cli_code_rule cli_code_rule_of(hu_format format, const char *name);
 
 /* Returns the first of n codes in elements of `size` bytes that the rule refuses; n if it refuses no code. */
 size_t cli_codes_wrong(const void *codes, unsigned size, size_t n, cli_code_rule rule);

@@ -9,39 +9,39 @@
 #include "halfulp/scalar.h"
 
 static uint32_t code_at(const void *codes, size_t i, unsigned storage) {
-  const uint8_t *p = (const uint8_t *)codes + i * (storage / 8);
+  const uint8_t *bytes = (const uint8_t *)codes + i * (storage / 8);
   uint16_t u16;
   uint32_t u32;
-  if (storage == 8) return *p;
+  if (storage == 8) return *bytes;
   if (storage == 16) {
-    memcpy(&u16, p, sizeof u16);
+    memcpy(&u16, bytes, sizeof u16);
     return u16;
   }
-  memcpy(&u32, p, sizeof u32);
+  memcpy(&u32, bytes, sizeof u32);
   return u32;
 }
 
 /* Numbers the values: neighbouring values have neighbouring numbers; both zeros have 0. */
-static int64_t place_of(uint32_t code, hu_format f, unsigned width) {
-  uint32_t sign = f.sign ? (uint32_t)1 << (width - 1) : 0;
+static int64_t place_of(uint32_t code, hu_format format, unsigned width) {
+  uint32_t sign = format.sign ? (uint32_t)1 << (width - 1) : 0;
   return code & sign ? -(int64_t)(code & ~sign) : (int64_t)code;
 }
 
-differences differences_of(size_t n, const void *codes, const void *reference, hu_format f) {
-  hu_limits l = hu_limits_of(f);
+differences differences_of(size_t n, const void *codes, const void *reference, hu_format format) {
+  hu_limits limits = hu_limits_of(format);
   differences z = {.count = n};
   double squares = 0;
   for (size_t i = 0; i < n; i++) {
-    uint32_t a = code_at(codes, i, l.storage), b = code_at(reference, i, l.storage);
-    double x = hu_decode64(f, a), y = hu_decode64(f, b), d = fabs(x - y);
+    uint32_t a = code_at(codes, i, limits.storage), b = code_at(reference, i, limits.storage);
+    double x = hu_decode64(format, a), y = hu_decode64(format, b), distance = fabs(x - y);
     z.different += a != b;
     if (!isfinite(x) || !isfinite(y)) {
       z.not_finite++;
       continue;
     }
-    double steps = fabs((double)(place_of(a, f, l.width) - place_of(b, f, l.width)));
-    squares += d * d;
-    if (d > z.max) z.max = d;
+    double steps = fabs((double)(place_of(a, format, limits.width) - place_of(b, format, limits.width)));
+    squares += distance * distance;
+    if (distance > z.max) z.max = distance;
     if (steps <= z.steps) continue;
     z.steps = steps;
     z.signs = x != 0 && y != 0 && signbit(x) != signbit(y);

@@ -14,7 +14,7 @@ typedef struct differences {
   int signs;                           /* 1: the two of them have different signs, so that the steps pass zero */
 } differences;
 
-/* Compares n codes of f, stored as arrays of codes are (hu_limits: storage). */
-differences differences_of(size_t n, const void *codes, const void *reference, hu_format f);
+/* Compares n codes of `format`, stored as arrays of codes are (hu_limits: storage). */
+differences differences_of(size_t n, const void *codes, const void *reference, hu_format format);
 
 #endif

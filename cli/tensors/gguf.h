@@ -73,7 +73,7 @@ typedef struct gguf_file {
 int gguf_parse(gguf_file *file, const uint8_t *bytes, size_t size, char error[ST_ERROR_MAX]);
 void gguf_free(gguf_file *file);
 /* Computes numbers and bytes of a shape. 1, or 0: they do not fit the address space, or rows are not whole blocks. */
-int gguf_size(gguf_tensor *t);
+int gguf_size(gguf_tensor *tensor);
 /* Gives the tensors their bytes, in their order, by their types and shapes. */
 void gguf_layout(gguf_file *file);
 /* Lists the tensors as those of .safetensors, in their order and with their bytes: blocks are bytes in one row. Returns

@@ -58,15 +58,15 @@ void gguf_free(gguf_file *file) {
   memset(file, 0, sizeof *file);
 }
 
-int gguf_size(gguf_tensor *t) {
+int gguf_size(gguf_tensor *tensor) {
   size_t n = 1;
-  for (uint32_t i = 0; i < t->dims; i++) {
-    if (t->shape[i] && n > SIZE_MAX / 64 / t->shape[i]) return 0;
-    n *= t->shape[i];
+  for (uint32_t i = 0; i < tensor->dims; i++) {
+    if (tensor->shape[i] && n > SIZE_MAX / 64 / tensor->shape[i]) return 0;
+    n *= tensor->shape[i];
   }
-  if (!t->dims || t->shape[t->dims - 1] % t->type->block) return 0;
-  t->count = n;
-  t->size = n / t->type->block * t->type->bytes;
+  if (!tensor->dims || tensor->shape[tensor->dims - 1] % tensor->type->block) return 0;
+  tensor->count = n;
+  tensor->size = n / tensor->type->block * tensor->type->bytes;
   return 1;
 }
 
@@ -87,10 +87,12 @@ size_t gguf_data_size(const gguf_file *file) {
 
 int gguf_as_tensors(st_file *z, const gguf_file *file) {
   for (size_t i = 0; i < file->count; i++) {
-    const gguf_tensor *t = &file->tensors[i];
-    int plain = t->type->dtype >= 0;
-    if (!st_add(z, t->name, plain ? t->type->dtype : ST_U8, plain ? t->dims : 1, plain ? t->shape : &t->size)) return 0;
-    z->tensors[z->count - 1].begin = t->begin;
+    const gguf_tensor *tensor = &file->tensors[i];
+    int plain = tensor->type->dtype >= 0;
+    if (!st_add(z, tensor->name, plain ? tensor->type->dtype : ST_U8, plain ? tensor->dims : 1,
+                plain ? tensor->shape : &tensor->size))
+      return 0;
+    z->tensors[z->count - 1].begin = tensor->begin;
   }
   return 1;
 }
@@ -120,12 +122,12 @@ static uint8_t *put_bytes(uint8_t *z, const void *x, size_t size) {
   return z + size;
 }
 
-static uint8_t *put_tensor(uint8_t *z, const gguf_tensor *t) {
-  size_t length = strlen(t->name);
-  z = put_bytes(put_number(z, 8, length), t->name, length);
-  z = put_number(z, 4, t->dims);
-  for (uint32_t i = t->dims; i--;) z = put_number(z, 8, t->shape[i]);
-  return put_number(put_number(z, 4, t->type->id), 8, t->begin);
+static uint8_t *put_tensor(uint8_t *z, const gguf_tensor *tensor) {
+  size_t length = strlen(tensor->name);
+  z = put_bytes(put_number(z, 8, length), tensor->name, length);
+  z = put_number(z, 4, tensor->dims);
+  for (uint32_t i = tensor->dims; i--;) z = put_number(z, 8, tensor->shape[i]);
+  return put_number(put_number(z, 4, tensor->type->id), 8, tensor->begin);
 }
 
 uint8_t *gguf_header(gguf_file *file, size_t *length) {

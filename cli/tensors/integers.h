@@ -14,8 +14,8 @@ uint64_t cli_integer_at(const cli_source *x, size_t i, int *negative);
 double cli_integer_value(const cli_source *x, size_t i);
 /* Returns the first of n integers that binary64 lacks; n: there is none. */
 size_t cli_integer_beyond(const cli_source *x, size_t n);
-/* Encodes integers in f, each rounded once in every mode. */
-hu_status cli_integers_encode(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode,
+/* Encodes integers in `format`, each rounded once in every mode. */
+hu_status cli_integers_encode(void *codes, const cli_source *x, size_t n, hu_format format, hu_mode mode,
                               const hu_exec *exec, hu_events *events);
 /* Returns all as binary64; to be freed. NULL after an error line. */
 double *cli_integers_wide(const cli_source *x, size_t n);

@@ -106,12 +106,12 @@ static int may_be_codes(int dtype) {
   return dtype == ST_U8 || dtype == ST_I8 || dtype == ST_U16 || dtype == ST_I16 || dtype == ST_U32 || dtype == ST_I32;
 }
 
-static size_t place_of(const reader *r, const st_tensor *t) { return (size_t)(t - r->file->tensors); }
+static size_t place_of(const reader *scan, const st_tensor *tensor) { return (size_t)(tensor - scan->file->tensors); }
 
 /* Notes that the tensor scales everything whose name begins with the first `length` letters of its own. */
-static void add_begin(reader *r, const st_tensor *t, size_t length) {
-  char *begin = strndup(t->name, length);
-  r->good = r->good && begin && st_place_set(&r->begins, begin, place_of(r, t));
+static void add_begin(reader *scan, const st_tensor *tensor, size_t length) {
+  char *begin = strndup(tensor->name, length);
+  scan->good = scan->good && begin && st_place_set(&scan->begins, begin, place_of(scan, tensor));
   free(begin);
 }
 
@@ -129,25 +129,25 @@ static size_t begin_of(const char *tensor, size_t i) {
   return names[i].where == END || whole ? all - length : SIZE_MAX;
 }
 
-static void mark(reader *r, const st_tensor *t, size_t begin) {
-  r->z->what[place_of(r, t)] = QUANTIZED_COMPANION;
-  r->z->scales[place_of(r, t)] = 1;
-  r->z->ending[place_of(r, t)] = 0;
-  add_begin(r, t, begin && t->name[begin - 1] == '.' ? begin - 1 : begin);
+static void mark(reader *scan, const st_tensor *tensor, size_t begin) {
+  scan->z->what[place_of(scan, tensor)] = QUANTIZED_COMPANION;
+  scan->z->scales[place_of(scan, tensor)] = 1;
+  scan->z->ending[place_of(scan, tensor)] = 0;
+  add_begin(scan, tensor, begin && tensor->name[begin - 1] == '.' ? begin - 1 : begin);
 }
 
 /* Looks for names that need no company. */
-static void read_names(reader *r) {
-  for (size_t i = 0; i < r->file->count && r->good; i++) {
+static void read_names(reader *scan) {
+  for (size_t i = 0; i < scan->file->count && scan->good; i++) {
     int ends = 0, others = 0;
     for (size_t k = 0; k < NAMES; k++) {
-      size_t begin = names[k].where == BESIDE ? SIZE_MAX : begin_of(r->file->tensors[i].name, k);
+      size_t begin = names[k].where == BESIDE ? SIZE_MAX : begin_of(scan->file->tensors[i].name, k);
       if (begin == SIZE_MAX) continue;
-      mark(r, &r->file->tensors[i], begin);
+      mark(scan, &scan->file->tensors[i], begin);
       ends += names[k].where == END;
       others += names[k].where != END;
     }
-    r->z->ending[i] = ends && !others;
+    scan->z->ending[i] = ends && !others;
   }
 }
 
@@ -158,61 +158,62 @@ static int is_unsure(const quantized *z, size_t count) {
 }
 
 /* Finds a companion whose name begins as this tensor's, all of it or what stands before its last dot or line. */
-static const st_tensor *companion_of(const reader *r, const st_tensor *t) {
-  const char *dot = strrchr(t->name, '.');
-  const char *const ends[] = {t->name + strlen(t->name), dot ? dot : t->name, strrchr(t->name, '_')};
+static const st_tensor *companion_of(const reader *scan, const st_tensor *tensor) {
+  const char *dot = strrchr(tensor->name, '.');
+  const char *const ends[] = {tensor->name + strlen(tensor->name), dot ? dot : tensor->name,
+                              strrchr(tensor->name, '_')};
   for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-    char *begin = ends[i] ? strndup(t->name, (size_t)(ends[i] - t->name)) : NULL;
-    size_t place = begin ? st_place(r->begins, begin) : SIZE_MAX;
+    char *begin = ends[i] ? strndup(tensor->name, (size_t)(ends[i] - tensor->name)) : NULL;
+    size_t place = begin ? st_place(scan->begins, begin) : SIZE_MAX;
     free(begin);
-    if (place != SIZE_MAX && place != place_of(r, t)) return &r->file->tensors[place];
+    if (place != SIZE_MAX && place != place_of(scan, tensor)) return &scan->file->tensors[place];
   }
   return NULL;
 }
 
-static void read_codes(reader *r, const gguf_file *gguf) {
-  for (size_t i = 0; i < r->file->count && r->good; i++) {
-    const st_tensor *t = &r->file->tensors[i];
-    const st_tensor *by = companion_of(r, t);
+static void read_codes(reader *scan, const gguf_file *gguf) {
+  for (size_t i = 0; i < scan->file->count && scan->good; i++) {
+    const st_tensor *tensor = &scan->file->tensors[i];
+    const st_tensor *by = companion_of(scan, tensor);
     int block = gguf && gguf->tensors[i].type->dtype < 0;
-    r->z->with[i] = by;
-    if (block || quantized_dtype(t->dtype) || (may_be_codes(t->dtype) && (by || r->z->what[i])))
-      r->z->what[i] = QUANTIZED_CODES;
+    scan->z->with[i] = by;
+    if (block || quantized_dtype(tensor->dtype) || (may_be_codes(tensor->dtype) && (by || scan->z->what[i])))
+      scan->z->what[i] = QUANTIZED_CODES;
   }
 }
 
 /* Looks for common words, which are companions beside what may be codes, or beside others of the table. */
-static void read_beside(reader *r) {
+static void read_beside(reader *scan) {
   struct json_t *known = NULL;
-  for (size_t i = 0; i < r->file->count && r->good; i++) {
-    const st_tensor *t = &r->file->tensors[i];
-    const char *dot = strrchr(t->name, '.');
-    char *begin = strndup(t->name, dot ? (size_t)(dot - t->name) : 0);
-    int sure = r->z->what[i] || quantized_dtype(t->dtype) || t->dtype == ST_I8;
-    int near = sure || dot || !strcmp(t->name, "weight"); /* names without a dot are no neighbours */
-    r->good = begin && ((!sure && !may_be_codes(t->dtype)) ||
-                        ((!near || st_place_set(&known, begin, i)) && st_place_set(&known, t->name, i)));
+  for (size_t i = 0; i < scan->file->count && scan->good; i++) {
+    const st_tensor *tensor = &scan->file->tensors[i];
+    const char *dot = strrchr(tensor->name, '.');
+    char *begin = strndup(tensor->name, dot ? (size_t)(dot - tensor->name) : 0);
+    int sure = scan->z->what[i] || quantized_dtype(tensor->dtype) || tensor->dtype == ST_I8;
+    int near = sure || dot || !strcmp(tensor->name, "weight"); /* names without a dot are no neighbours */
+    scan->good = begin && ((!sure && !may_be_codes(tensor->dtype)) ||
+                           ((!near || st_place_set(&known, begin, i)) && st_place_set(&known, tensor->name, i)));
     free(begin);
   }
-  for (size_t i = 0; i < r->file->count && r->good; i++)
+  for (size_t i = 0; i < scan->file->count && scan->good; i++)
     for (size_t k = 0; k < NAMES; k++) {
-      const st_tensor *t = &r->file->tensors[i];
-      size_t length = names[k].where == BESIDE ? begin_of(t->name, k) : SIZE_MAX;
-      if (length == SIZE_MAX || r->z->what[i]) continue;
-      char *begin = strndup(t->name, length ? length - 1 : 0);
-      if (begin && st_place(known, begin) != SIZE_MAX) mark(r, t, length);
-      r->good = begin != NULL;
+      const st_tensor *tensor = &scan->file->tensors[i];
+      size_t length = names[k].where == BESIDE ? begin_of(tensor->name, k) : SIZE_MAX;
+      if (length == SIZE_MAX || scan->z->what[i]) continue;
+      char *begin = strndup(tensor->name, length ? length - 1 : 0);
+      if (begin && st_place(known, begin) != SIZE_MAX) mark(scan, tensor, length);
+      scan->good = begin != NULL;
       free(begin);
     }
   st_places_free(&known);
 }
 
 /* Looks for blocks of GGUF and the scales beside them: NAME.scale of a tensor NAME.weight. */
-static void read_gguf_scales(reader *r) {
-  for (size_t i = 0; i < r->file->count && r->good; i++) {
-    const st_tensor *t = &r->file->tensors[i];
-    size_t length = strlen(t->name);
-    if (length > 6 && !strcmp(t->name + length - 6, ".scale")) mark(r, t, length - 6);
+static void read_gguf_scales(reader *scan) {
+  for (size_t i = 0; i < scan->file->count && scan->good; i++) {
+    const st_tensor *tensor = &scan->file->tensors[i];
+    size_t length = strlen(tensor->name);
+    if (length > 6 && !strcmp(tensor->name + length - 6, ".scale")) mark(scan, tensor, length - 6);
   }
 }
 
@@ -220,35 +221,35 @@ static void read_gguf_scales(reader *r) {
 
 /* Marks what torchao names: "layer.weight": {"_tensor_data_names": ["qdata", "scale"]} names layer._weight_qdata and
  * layer._weight_scale, and in older files layer.weight:qdata. */
-static void mark_named(reader *r, const char *tensor, const char *part) {
+static void mark_named(reader *scan, const char *tensor, const char *part) {
   const char *dot = strrchr(tensor, '.'), *last = dot ? dot + 1 : tensor;
   size_t room = strlen(tensor) + strlen(part) + 4;
   char *name = malloc(room);
-  r->good = r->good && name;
+  scan->good = scan->good && name;
   for (int older = 0; older < 2 && name; older++) {
     if (older)
       snprintf(name, room, "%s:%s", tensor, part);
     else
       snprintf(name, room, "%.*s_%s_%s", (int)(last - tensor), tensor, last, part);
-    const st_tensor *t = st_find(r->file, name);
-    if (t) mark(r, t, strlen(name) - strlen(part) - 1);
+    const st_tensor *named = st_find(scan->file, name);
+    if (named) mark(scan, named, strlen(name) - strlen(part) - 1);
   }
   free(name);
 }
 
-static void read_metadata(reader *r) {
+static void read_metadata(reader *scan) {
   static const char *const keys[] = {"quantization_config", "_quantization_metadata", "tensor_names"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-    if (!r->z->says && st_value(r->file, keys[i])) {
-      r->z->says = "its metadata";
-      r->z->key = keys[i];
+    if (!scan->z->says && st_value(scan->file, keys[i])) {
+      scan->z->says = "its metadata";
+      scan->z->key = keys[i];
     }
-  for (size_t i = 0; i < r->file->entries; i++) {
-    const st_entry *e = &r->file->metadata[i];
-    json_t *value = strstr(e->value, "_tensor_data_names") ? json_loads(e->value, 0, NULL) : NULL;
+  for (size_t i = 0; i < scan->file->entries; i++) {
+    const st_entry *entry = &scan->file->metadata[i];
+    json_t *value = strstr(entry->value, "_tensor_data_names") ? json_loads(entry->value, 0, NULL) : NULL;
     json_t *parts = json_object_get(value, "_tensor_data_names"), *part;
     size_t k;
-    json_array_foreach(parts, k, part) if (json_is_string(part)) mark_named(r, e->key, json_string_value(part));
+    json_array_foreach(parts, k, part) if (json_is_string(part)) mark_named(scan, entry->key, json_string_value(part));
     json_decref(value);
   }
 }
@@ -307,16 +308,16 @@ int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, con
   z->scales = calloc(file->count + 1, sizeof *z->scales);
   z->ending = calloc(file->count + 1, sizeof *z->ending);
   z->with = calloc(file->count + 1, sizeof *z->with);
-  reader r = {z, file, NULL, z->what && z->scales && z->ending && z->with};
-  if (r.good) read_names(&r);
-  if (r.good) read_metadata(&r);
-  if (r.good && gguf) read_gguf_scales(&r);
-  if (r.good) read_beside(&r);
-  if (r.good) read_codes(&r, gguf);
-  if (r.good && !z->says && path && !gguf) read_beside_file(z, path);
-  z->unsure = r.good && is_unsure(z, file->count);
-  st_places_free(&r.begins);
-  return r.good;
+  reader scan = {z, file, NULL, z->what && z->scales && z->ending && z->with};
+  if (scan.good) read_names(&scan);
+  if (scan.good) read_metadata(&scan);
+  if (scan.good && gguf) read_gguf_scales(&scan);
+  if (scan.good) read_beside(&scan);
+  if (scan.good) read_codes(&scan, gguf);
+  if (scan.good && !z->says && path && !gguf) read_beside_file(z, path);
+  z->unsure = scan.good && is_unsure(z, file->count);
+  st_places_free(&scan.begins);
+  return scan.good;
 }
 
 void quantized_free(quantized *z) {

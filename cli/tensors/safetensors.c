@@ -17,10 +17,10 @@ __attribute__((format(printf, 2, 3))) static int wrong(char *error, const char *
 }
 
 /* Takes over what the parser says, which may quote the file. */
-static int wrong_json(char *error, const json_error_t *e) {
-  wrong(error, "header: %s (at byte %d)", e->text, e->position + 8);
-  for (unsigned char *p = (unsigned char *)error; *p; p++)
-    if (*p < 0x20 || *p > 0x7E) *p = '?';
+static int wrong_json(char *error, const json_error_t *where) {
+  wrong(error, "header: %s (at byte %d)", where->text, where->position + 8);
+  for (unsigned char *at = (unsigned char *)error; *at; at++)
+    if (*at < 0x20 || *at > 0x7E) *at = '?';
   return 0;
 }
 
@@ -32,51 +32,52 @@ static int read_whole(size_t *z, const json_t *value) {
   return 1;
 }
 
-static int read_shape(st_tensor *t, const char *shown, const json_t *list, char *error) {
+static int read_shape(st_tensor *tensor, const char *shown, const json_t *list, char *error) {
   size_t dims = json_array_size(list);
   if (!json_is_array(list)) return wrong(error, "tensor '%s': shape is not a list", shown);
   if (dims > ST_DIMS_MAX) return wrong(error, "tensor '%s': shape: more than %d dimensions", shown, ST_DIMS_MAX);
-  t->shape = calloc(dims ? dims : 1, sizeof *t->shape);
-  if (!t->shape) return wrong(error, "out of memory");
+  tensor->shape = calloc(dims ? dims : 1, sizeof *tensor->shape);
+  if (!tensor->shape) return wrong(error, "out of memory");
   for (size_t i = 0; i < dims; i++)
-    if (!read_whole(&t->shape[i], json_array_get(list, i)))
+    if (!read_whole(&tensor->shape[i], json_array_get(list, i)))
       return wrong(error, "tensor '%s': shape: entry %zu is not a whole number", shown, i + 1);
-  t->dims = (uint32_t)dims;
+  tensor->dims = (uint32_t)dims;
   return 1;
 }
 
-static int read_offsets(st_tensor *t, const char *shown, const json_t *list, char *error) {
+static int read_offsets(st_tensor *tensor, const char *shown, const json_t *list, char *error) {
   size_t end;
   if (!json_is_array(list) || json_array_size(list) != 2)
     return wrong(error, "tensor '%s': data_offsets is not a list of two", shown);
-  if (!read_whole(&t->begin, json_array_get(list, 0)) || !read_whole(&end, json_array_get(list, 1)))
+  if (!read_whole(&tensor->begin, json_array_get(list, 0)) || !read_whole(&end, json_array_get(list, 1)))
     return wrong(error, "tensor '%s': data_offsets: not whole numbers", shown);
-  if (end < t->begin) return wrong(error, "tensor '%s': data_offsets: the end lies before the begin", shown);
-  t->size = end - t->begin;
+  if (end < tensor->begin) return wrong(error, "tensor '%s': data_offsets: the end lies before the begin", shown);
+  tensor->size = end - tensor->begin;
   return 1;
 }
 
-static int check_size(st_tensor *t, const char *shown, char *error) {
+static int check_size(st_tensor *tensor, const char *shown, char *error) {
   char shape[ST_SHAPE_MAX];
   size_t bytes;
   unsigned odd;
-  if (!st_count(&t->count, &bytes, &odd, t->dtype, t->dims, t->shape))
+  if (!st_count(&tensor->count, &bytes, &odd, tensor->dtype, tensor->dims, tensor->shape))
     return wrong(error, "tensor '%s': shape: the tensor does not fit the address space", shown);
-  if (odd) return wrong(error, "tensor '%s': shape: its %s do not fill whole bytes", shown, st_dtype_name(t->dtype));
-  if (bytes != t->size)
-    return wrong(error, "tensor '%s': data_offsets: %zu bytes, %s %s has %zu", shown, t->size, st_dtype_name(t->dtype),
-                 st_shape(shape, t->dims, t->shape), bytes);
+  if (odd)
+    return wrong(error, "tensor '%s': shape: its %s do not fill whole bytes", shown, st_dtype_name(tensor->dtype));
+  if (bytes != tensor->size)
+    return wrong(error, "tensor '%s': data_offsets: %zu bytes, %s %s has %zu", shown, tensor->size,
+                 st_dtype_name(tensor->dtype), st_shape(shape, tensor->dims, tensor->shape), bytes);
   return 1;
 }
 
-static int read_tensor(st_tensor *t, const char *name, json_t *entry, char *error) {
+static int read_tensor(st_tensor *tensor, const char *name, json_t *entry, char *error) {
   static const char *const fields[] = {"dtype", "shape", "data_offsets"};
   char shown[ST_NAME_MAX], other[ST_NAME_MAX];
   const char *key;
   json_t *value;
   st_printable(shown, name);
-  t->name = strdup(name);
-  if (!t->name) return wrong(error, "out of memory");
+  tensor->name = strdup(name);
+  if (!tensor->name) return wrong(error, "out of memory");
   if (!json_is_object(entry)) return wrong(error, "tensor '%s': not an object", shown);
   json_object_foreach(entry, key, value) {
     if (strcmp(key, fields[0]) && strcmp(key, fields[1]) && strcmp(key, fields[2]))
@@ -86,10 +87,10 @@ static int read_tensor(st_tensor *t, const char *name, json_t *entry, char *erro
     if (!json_object_get(entry, fields[i])) return wrong(error, "tensor '%s': no %s", shown, fields[i]);
   const char *dtype = json_string_value(json_object_get(entry, fields[0]));
   if (!dtype) return wrong(error, "tensor '%s': dtype is not a string", shown);
-  t->dtype = st_dtype_find(dtype);
-  if (t->dtype < 0) return wrong(error, "tensor '%s': dtype '%s' is not known", shown, st_printable(other, dtype));
-  return read_shape(t, shown, json_object_get(entry, fields[1]), error) &&
-         read_offsets(t, shown, json_object_get(entry, fields[2]), error) && check_size(t, shown, error);
+  tensor->dtype = st_dtype_find(dtype);
+  if (tensor->dtype < 0) return wrong(error, "tensor '%s': dtype '%s' is not known", shown, st_printable(other, dtype));
+  return read_shape(tensor, shown, json_object_get(entry, fields[1]), error) &&
+         read_offsets(tensor, shown, json_object_get(entry, fields[2]), error) && check_size(tensor, shown, error);
 }
 
 static int read_metadata(st_file *file, json_t *object, char *error) {
@@ -99,10 +100,10 @@ static int read_metadata(st_file *file, json_t *object, char *error) {
   if (!json_is_object(object)) return wrong(error, "__metadata__: not an object");
   json_object_foreach(object, key, value) {
     if (!json_is_string(value)) return wrong(error, "__metadata__: '%s' is not a string", st_printable(shown, key));
-    st_entry *e = &file->metadata[file->entries++];
-    e->key = strdup(key);
-    e->value = strdup(json_string_value(value));
-    if (!e->key || !e->value || !st_place_set(&file->keys, key, file->entries - 1))
+    st_entry *entry = &file->metadata[file->entries++];
+    entry->key = strdup(key);
+    entry->value = strdup(json_string_value(value));
+    if (!entry->key || !entry->value || !st_place_set(&file->keys, key, file->entries - 1))
       return wrong(error, "out of memory");
   }
   return 1;
@@ -137,18 +138,18 @@ static int check_cover(st_file *file, size_t have, char *error) {
   size_t end = 0;
   qsort(file->tensors, file->count, sizeof *file->tensors, by_bytes);
   for (size_t i = 0; i < file->count; i++) {
-    const st_tensor *t = &file->tensors[i];
-    st_printable(shown, t->name);
-    if (!st_place_set(&file->names, t->name, i)) return wrong(error, "out of memory");
-    if (t->begin < end)
+    const st_tensor *tensor = &file->tensors[i];
+    st_printable(shown, tensor->name);
+    if (!st_place_set(&file->names, tensor->name, i)) return wrong(error, "out of memory");
+    if (tensor->begin < end)
       return wrong(error, "tensor '%s': data_offsets: overlaps tensor '%s'", shown,
                    st_printable(before, file->tensors[i - 1].name));
-    if (t->begin > end)
-      return wrong(error, "tensor '%s': data_offsets: a hole of %zu bytes before it", shown, t->begin - end);
-    if (t->size > have - end)
+    if (tensor->begin > end)
+      return wrong(error, "tensor '%s': data_offsets: a hole of %zu bytes before it", shown, tensor->begin - end);
+    if (tensor->size > have - end)
       return wrong(error, "tensor '%s': data_offsets: ends at byte %zu of the data, the file has %zu", shown,
-                   t->begin + t->size, have);
-    end += t->size;
+                   tensor->begin + tensor->size, have);
+    end += tensor->size;
   }
   return end == have || wrong(error, "%zu trailing bytes after the data", have - end);
 }
@@ -168,11 +169,11 @@ static int read_length(size_t *length, const uint8_t *bytes, size_t size, char *
 
 int st_parse(st_file *file, const uint8_t *bytes, size_t size, char error[ST_ERROR_MAX]) {
   size_t length = 0;
-  json_error_t e;
+  json_error_t where;
   memset(file, 0, sizeof *file);
   if (!read_length(&length, bytes, size, error)) return 0;
-  json_t *root = json_loadb((const char *)bytes + 8, length, JSON_REJECT_DUPLICATES, &e);
-  if (!root) return wrong_json(error, &e);
+  json_t *root = json_loadb((const char *)bytes + 8, length, JSON_REJECT_DUPLICATES, &where);
+  if (!root) return wrong_json(error, &where);
   file->data = 8 + length;
   int good = read_header(file, root, error) && check_cover(file, size - file->data, error);
   json_decref(root);

@@ -36,9 +36,9 @@ const char *st_shape(char text[ST_SHAPE_MAX], uint32_t dims, const size_t *shape
 const char *st_printable(char text[ST_NAME_MAX], const char *name) {
   size_t n = 0;
   for (; name[n] && n < ST_NAME_MAX - 1; n++) {
-    const unsigned char *p = (const unsigned char *)name + n;
-    int second = n && p[-1] == 0xC2 && *p < 0xA0, first = *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0; /* C1 */
-    text[n] = *p < 0x20 || *p == 0x7F || first || second ? '?' : name[n];
+    const unsigned char *at = (const unsigned char *)name + n;
+    int second = n && at[-1] == 0xC2 && *at < 0xA0, first = *at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0; /* C1 */
+    text[n] = *at < 0x20 || *at == 0x7F || first || second ? '?' : name[n];
   }
   /* A cut does not leave half a character. */
   while (name[n] && n && ((unsigned char)name[n] & 0xC0) == 0x80) n--;
@@ -118,17 +118,17 @@ int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size
   st_tensor *list = grown(file->tensors, file->count, &file->tensor_room, sizeof *list);
   if (!list) return 0;
   file->tensors = list;
-  st_tensor t = {strdup(name), dtype, dims, malloc((dims ? dims : 1) * sizeof *shape), 0, 0, 0};
+  st_tensor tensor = {strdup(name), dtype, dims, malloc((dims ? dims : 1) * sizeof *shape), 0, 0, 0};
   unsigned odd = 0;
-  int good = t.name && t.shape && st_count(&t.count, &t.size, &odd, dtype, dims, shape) && !odd;
+  int good = tensor.name && tensor.shape && st_count(&tensor.count, &tensor.size, &odd, dtype, dims, shape) && !odd;
   if (good && st_place(file->names, name) == SIZE_MAX) good = st_place_set(&file->names, name, file->count);
   if (!good) {
-    free(t.name);
-    free(t.shape);
+    free(tensor.name);
+    free(tensor.shape);
     return 0;
   }
-  if (dims) memcpy(t.shape, shape, dims * sizeof *shape);
-  file->tensors[file->count++] = t;
+  if (dims) memcpy(tensor.shape, shape, dims * sizeof *shape);
+  file->tensors[file->count++] = tensor;
   return 1;
 }
 
@@ -154,8 +154,8 @@ int st_set(st_file *file, const char *key, const char *value) {
 
 static int by_size(const void *x, const void *y) {
   const st_tensor *a = x, *b = y;
-  unsigned p = st_dtype_bits(a->dtype), q = st_dtype_bits(b->dtype);
-  if (p != q) return p > q ? -1 : 1;
+  unsigned first = st_dtype_bits(a->dtype), second = st_dtype_bits(b->dtype);
+  if (first != second) return first > second ? -1 : 1;
   return strcmp(a->name, b->name);
 }
 
@@ -182,20 +182,20 @@ const char *st_layout(st_file *file) {
 
 /* Writes a string. Most have no escapes; the others are for jansson, which refuses what is not UTF-8. 1, or 0. */
 static int put_string(FILE *out, const char *text) {
-  const unsigned char *p = (const unsigned char *)text;
-  while (*p >= 0x20 && *p < 0x7F && *p != '"' && *p != '\\') p++;
-  if (!*p) return fprintf(out, "\"%s\"", text) > 0;
+  const unsigned char *at = (const unsigned char *)text;
+  while (*at >= 0x20 && *at < 0x7F && *at != '"' && *at != '\\') at++;
+  if (!*at) return fprintf(out, "\"%s\"", text) > 0;
   json_t *string = json_string(text);
   int good = string && json_dumpf(string, out, JSON_ENCODE_ANY) == 0;
   json_decref(string);
   return good;
 }
 
-static int put_entry(FILE *out, const st_tensor *t) {
-  int good = put_string(out, t->name);
-  fprintf(out, ":{\"dtype\":\"%s\",\"shape\":[", st_dtype_name(t->dtype));
-  for (uint32_t i = 0; i < t->dims; i++) fprintf(out, "%s%zu", i ? "," : "", t->shape[i]);
-  fprintf(out, "],\"data_offsets\":[%zu,%zu]}", t->begin, t->begin + t->size);
+static int put_entry(FILE *out, const st_tensor *tensor) {
+  int good = put_string(out, tensor->name);
+  fprintf(out, ":{\"dtype\":\"%s\",\"shape\":[", st_dtype_name(tensor->dtype));
+  for (uint32_t i = 0; i < tensor->dims; i++) fprintf(out, "%s%zu", i ? "," : "", tensor->shape[i]);
+  fprintf(out, "],\"data_offsets\":[%zu,%zu]}", tensor->begin, tensor->begin + tensor->size);
   return good;
 }
 

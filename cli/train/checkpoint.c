@@ -34,10 +34,10 @@ static char *json_of_lines(char *lines) {
   return text;
 }
 
-static char *state_text(const hu_trainer *t) {
-  size_t size = hu_trainer_state(t, NULL, 0) + 1;
+static char *state_text(const hu_trainer *trainer) {
+  size_t size = hu_trainer_state(trainer, NULL, 0) + 1;
   char *lines = malloc(size), *text = NULL;
-  if (lines && hu_trainer_state(t, lines, size) < size) text = json_of_lines(lines);
+  if (lines && hu_trainer_state(trainer, lines, size) < size) text = json_of_lines(lines);
   free(lines);
   return text;
 }
@@ -70,11 +70,11 @@ static json_t *json_of_counts(const uint64_t counts[HU_EXPONENTS]) {
   return list;
 }
 
-static char *totals_text(const train_run *r) {
-  const train_totals *z = &r->totals;
+static char *totals_text(const train_run *run) {
+  const train_totals *z = &run->totals;
   char low[64];
   snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that is continued has the same bits */
-  json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t),
+  json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(run->t),
                              "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low,
                              "overflow", (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples",
                              (json_int_t)z->samples, "evaluations", (json_int_t)z->seen, "gradients",
@@ -136,12 +136,12 @@ static int read_totals(train_totals *z, const char *text) {
 
 /* ---- writing ---- */
 
-static int plan(st_file *file, const train_run *r) {
-  char *state = state_text(r->t), *totals = totals_text(r);
+static int plan(st_file *file, const train_run *run) {
+  char *state = state_text(run->t), *totals = totals_text(run);
   int good =
       state && totals && st_set(file, "kind", KIND) && st_set(file, "state", state) && st_set(file, "totals", totals);
-  for (size_t i = 0; i < hu_trainer_tensor_count(r->t) && good; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(r->t, i);
+  for (size_t i = 0; i < hu_trainer_tensor_count(run->t) && good; i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(run->t, i);
     good = st_add(file, x.name, ST_F32, 2, (const size_t[]){x.rows, x.cols});
   }
   free(state);
@@ -150,13 +150,13 @@ static int plan(st_file *file, const train_run *r) {
 }
 
 /* Collects the bytes of all tensors, little endian, each where the plan has it; NULL: out of memory. */
-static uint8_t *numbers_of(const st_file *file, const hu_trainer *t, size_t *size) {
+static uint8_t *numbers_of(const st_file *file, const hu_trainer *trainer, size_t *size) {
   *size = 0;
   for (size_t i = 0; i < file->count; i++) *size += file->tensors[i].size;
   uint8_t *z = malloc(*size ? *size : 1);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t) && z; i++) {
-    const st_tensor *x = st_find(file, hu_trainer_tensor_at(t, i).name);
-    if (hu_trainer_read(t, i, (float *)(void *)(z + x->begin)) == HU_OK) continue;
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && z; i++) {
+    const st_tensor *x = st_find(file, hu_trainer_tensor_at(trainer, i).name);
+    if (hu_trainer_read(trainer, i, (float *)(void *)(z + x->begin)) == HU_OK) continue;
     free(z);
     z = NULL;
   }
@@ -164,13 +164,13 @@ static uint8_t *numbers_of(const st_file *file, const hu_trainer *t, size_t *siz
   return z;
 }
 
-int train_checkpoint(const train_run *r) {
+int train_checkpoint(const train_run *run) {
   st_file file = {0};
   size_t length = 0, size = 0;
-  char *path = train_path(r, FILE_NAME), *header = path && plan(&file, r) ? st_header(&file, &length) : NULL;
-  uint8_t *numbers = header ? numbers_of(&file, r->t, &size) : NULL;
+  char *path = train_path(run, FILE_NAME), *header = path && plan(&file, run) ? st_header(&file, &length) : NULL;
+  uint8_t *numbers = header ? numbers_of(&file, run->t, &size) : NULL;
   const cli_piece pieces[] = {{header, length}, {numbers, size}};
-  int status = numbers ? train_log_sync(r) : cli_fail(path ? path : r->out, "out of memory");
+  int status = numbers ? train_log_sync(run) : cli_fail(path ? path : run->out, "out of memory");
   if (status == CLI_OK) status = cli_own_write(path, pieces, 2);
   if (status == CLI_OK) cli_folder_sync(path);
   st_free(&file);
@@ -189,85 +189,85 @@ typedef struct opened {
   json_t *state;
 } opened;
 
-static void close_it(opened *o) {
-  json_decref(o->state);
-  st_free(&o->file);
-  cli_bytes_free(&o->bytes);
-  free(o->path);
+static void close_it(opened *file) {
+  json_decref(file->state);
+  st_free(&file->file);
+  cli_bytes_free(&file->bytes);
+  free(file->path);
 }
 
-static int open_it(opened *o, const train_run *r) {
+static int open_it(opened *file, const train_run *run) {
   char error[ST_ERROR_MAX];
-  memset(o, 0, sizeof *o);
-  o->path = train_path(r, FILE_NAME);
-  if (!o->path || cli_own_read(&o->bytes, o->path)) {
-    free(o->path);
+  memset(file, 0, sizeof *file);
+  file->path = train_path(run, FILE_NAME);
+  if (!file->path || cli_own_read(&file->bytes, file->path)) {
+    free(file->path);
     return CLI_BAD;
   }
   int status = CLI_OK;
-  if (!st_parse(&o->file, o->bytes.data, o->bytes.size, error)) status = cli_fail(o->path, "%s", error);
-  const char *kind = st_value(&o->file, "kind"), *state = st_value(&o->file, "state");
+  if (!st_parse(&file->file, file->bytes.data, file->bytes.size, error)) status = cli_fail(file->path, "%s", error);
+  const char *kind = st_value(&file->file, "kind"), *state = st_value(&file->file, "state");
   if (status == CLI_OK && (!kind || strcmp(kind, KIND) != 0 || !state))
-    status = cli_fail(o->path, "not a checkpoint of `halfulp train`");
-  if (status == CLI_OK) o->state = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
-  if (status == CLI_OK && !json_is_object(o->state)) status = cli_fail(o->path, "its state is not a JSON object");
-  if (status != CLI_OK) close_it(o);
+    status = cli_fail(file->path, "not a checkpoint of `halfulp train`");
+  if (status == CLI_OK) file->state = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
+  if (status == CLI_OK && !json_is_object(file->state)) status = cli_fail(file->path, "its state is not a JSON object");
+  if (status != CLI_OK) close_it(file);
   return status;
 }
 
 /* Checks keys before tensors are compared: the error line for another model names its key, and not a tensor that is
  * missing. The trainer looks at lengths, which may differ. */
-static int check_keys(const opened *o, const train_run *r) {
+static int check_keys(const opened *file, const train_run *run) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    const char *here = hu_trainer_get(r->t, k.name);
-    const char *there = json_string_value(json_object_get(o->state, k.name));
+    const char *here = hu_trainer_get(run->t, k.name);
+    const char *there = json_string_value(json_object_get(file->state, k.name));
     if (!k.weights || !strcmp(here, there ? there : "")) continue;
     /* The trainer knows which keys checkpoints of earlier versions have not: their runs were as the defaults say. */
     if (!there && !strcmp(here, k.by_default)) continue;
-    if (!there) return cli_fail(o->path, "a checkpoint of another configuration: it has no %s", k.name);
+    if (!there) return cli_fail(file->path, "a checkpoint of another configuration: it has no %s", k.name);
     if (!strcmp(k.name, "run.epochs") || !strcmp(k.name, "run.steps")) continue;
     return cli_fail(
-        o->path,
+        file->path,
         "a checkpoint of another configuration: %s is '%s' there, '%s' here; config.ini beside it has its keys", k.name,
         there, here);
   }
   return CLI_OK;
 }
 
-static int read_tensor(const opened *o, const train_run *r, size_t i) {
-  hu_trainer_tensor want = hu_trainer_tensor_at(r->t, i);
-  const st_tensor *x = st_find(&o->file, want.name);
-  if (!x) return cli_fail(o->path, "tensor '%s' is missing", want.name);
+static int read_tensor(const opened *file, const train_run *run, size_t i) {
+  hu_trainer_tensor want = hu_trainer_tensor_at(run->t, i);
+  const st_tensor *x = st_find(&file->file, want.name);
+  if (!x) return cli_fail(file->path, "tensor '%s' is missing", want.name);
   if (x->dtype != ST_F32 || x->dims != 2 || x->shape[0] != want.rows || x->shape[1] != want.cols)
-    return cli_fail(o->path, "tensor '%s' is not F32 [%zu, %zu]", want.name, want.rows, want.cols);
+    return cli_fail(file->path, "tensor '%s' is not F32 [%zu, %zu]", want.name, want.rows, want.cols);
   uint8_t *numbers = malloc(x->size ? x->size : 1);
-  if (!numbers) return cli_fail(o->path, "out of memory");
+  if (!numbers) return cli_fail(file->path, "out of memory");
   if (CLI_HOST_BIG)
-    cli_copy_swapped(numbers, o->bytes.data + o->file.data + x->begin, x->count, 4);
+    cli_copy_swapped(numbers, file->bytes.data + file->file.data + x->begin, x->count, 4);
   else
-    memcpy(numbers, o->bytes.data + o->file.data + x->begin, x->size);
-  hu_status s = hu_trainer_write(r->t, i, (const float *)(void *)numbers);
+    memcpy(numbers, file->bytes.data + file->file.data + x->begin, x->size);
+  hu_status status = hu_trainer_write(run->t, i, (const float *)(void *)numbers);
   free(numbers);
-  return s == HU_OK ? CLI_OK : cli_fail_status(o->path, s);
+  return status == HU_OK ? CLI_OK : cli_fail_status(file->path, status);
 }
 
-static int read_all(const opened *o, train_run *r) {
-  char why[HU_DATA_WHY_MAX] = "", *lines = lines_of_json(o->state);
-  int status = lines ? check_keys(o, r) : cli_fail(o->path, "its state is not key and value");
-  for (size_t i = 0; i < hu_trainer_tensor_count(r->t) && status == CLI_OK; i++) status = read_tensor(o, r, i);
-  if (status == CLI_OK && !read_totals(&r->totals, st_value(&o->file, "totals")))
-    status = cli_fail(o->path, "its totals are not whole");
-  hu_status s = status == CLI_OK ? hu_trainer_resume(r->t, lines, why) : HU_OK;
+static int read_all(const opened *file, train_run *run) {
+  char why[HU_DATA_WHY_MAX] = "", *lines = lines_of_json(file->state);
+  int status = lines ? check_keys(file, run) : cli_fail(file->path, "its state is not key and value");
+  for (size_t i = 0; i < hu_trainer_tensor_count(run->t) && status == CLI_OK; i++) status = read_tensor(file, run, i);
+  if (status == CLI_OK && !read_totals(&run->totals, st_value(&file->file, "totals")))
+    status = cli_fail(file->path, "its totals are not whole");
+  hu_status error = status == CLI_OK ? hu_trainer_resume(run->t, lines, why) : HU_OK;
   free(lines);
-  return s == HU_OK ? status : cli_fail(o->path, "%s", *why ? why : hu_status_text(s));
+  return error == HU_OK ? status : cli_fail(file->path, "%s", *why ? why : hu_status_text(error));
 }
 
-int train_resume(train_run *r) {
-  opened o;
-  if (open_it(&o, r)) return CLI_BAD;
-  int status = read_all(&o, r);
-  close_it(&o);
+int train_resume(train_run *run) {
+  opened file;
+  if (open_it(&file, run)) return CLI_BAD;
+  int status = read_all(&file, run);
+  close_it(&file);
   return status;
 }
 
@@ -296,9 +296,9 @@ static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
 }
 
 /* Returns 1 if something of this name is in the folder; -1: out of memory. */
-static int is_there(const train_run *r, const char *name, int *is_file) {
+static int is_there(const train_run *run, const char *name, int *is_file) {
   struct stat info;
-  char *path = train_path(r, name);
+  char *path = train_path(run, name);
   int there = path ? !lstat(path, &info) : -1;
   *is_file = there == 1 && !stat(path, &info) && S_ISREG(info.st_mode) && !access(path, R_OK);
   free(path);
@@ -306,8 +306,8 @@ static int is_there(const train_run *r, const char *name, int *is_file) {
 }
 
 /* Returns 1 for a table with a row below its head: a run that was killed before its first checkpoint leaves that. */
-static int has_rows(const train_run *r, const char *name) {
-  char *path = train_path(r, name);
+static int has_rows(const train_run *run, const char *name) {
+  char *path = train_path(run, name);
   FILE *file = path ? cli_own_stream(path) : NULL;
   int lines = 0;
   for (int c; file && lines < 2 && (c = getc(file)) != EOF;) lines += c == '\n';
@@ -316,12 +316,13 @@ static int has_rows(const train_run *r, const char *name) {
   return lines >= 2;
 }
 
-int train_found(const train_run *r, uint64_t *step, uint64_t *steps) {
-  int is_file, ignored, checkpoint = is_there(r, FILE_NAME, &is_file), report = is_there(r, "report.html", &ignored);
+int train_found(const train_run *run, uint64_t *step, uint64_t *steps) {
+  int is_file, ignored, checkpoint = is_there(run, FILE_NAME, &is_file),
+                        report = is_there(run, "report.html", &ignored);
   *step = *steps = 0;
   if (!checkpoint && !report)
-    return has_rows(r, "log.csv") || has_rows(r, "evaluations.csv") ? TRAIN_FOUND_FILES : TRAIN_FOUND_NOTHING;
-  char *path = is_file ? train_path(r, FILE_NAME) : NULL;
+    return has_rows(run, "log.csv") || has_rows(run, "evaluations.csv") ? TRAIN_FOUND_FILES : TRAIN_FOUND_NOTHING;
+  char *path = is_file ? train_path(run, FILE_NAME) : NULL;
   int known = path && read_length(path, step, steps);
   free(path);
   if (!known) return TRAIN_FOUND_FILES;

@@ -20,10 +20,10 @@ const char *config_nearest(const char *key) {
   size_t fewest = 3;
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     const char *name = hu_trainer_key_at(i).name;
-    size_t d = spelling_distance(key, name);
-    if (d > 2 && !strcmp(behind_dot(key), behind_dot(name))) d = 2; /* in another section */
-    if (d >= fewest) continue;
-    fewest = d;
+    size_t distance = spelling_distance(key, name);
+    if (distance > 2 && !strcmp(behind_dot(key), behind_dot(name))) distance = 2; /* in another section */
+    if (distance >= fewest) continue;
+    fewest = distance;
     best = name;
   }
   return best;
@@ -70,10 +70,10 @@ int config_refuse(const char *where, const char *key, const char *value, const c
   const unsigned taken = CLI_NAMES_SCALED | CLI_NAMES_NUMBERS;
   hu_accum accum;
   size_t at = 0, n = strcspn(value, ",");
-  hu_status s = hu_accum_parse(&accum, value, &at);
-  if (strstr(key, "accum") && s != HU_OK) {
+  hu_status error = hu_accum_parse(&accum, value, &at);
+  if (strstr(key, "accum") && error != HU_OK) {
     if (asprintf(&label, "%s: %s:", where, key) < 0) return cli_fail(where, "out of memory");
-    int status = cli_fail_model(label, value, s, at);
+    int status = cli_fail_model(label, value, error, at);
     free(label);
     return status;
   }
@@ -88,32 +88,33 @@ int config_refuse(const char *where, const char *key, const char *value, const c
 }
 
 /* Sets a key; `where` is "FILE:12: " or "--set: " before the sentence. */
-static int set(hu_trainer *t, const char *where, const char *key, const char *value) {
+static int set(hu_trainer *trainer, const char *where, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
-  hu_status s = hu_trainer_set(t, key, value, why);
-  if (s == HU_OK && fits_lines(value)) return CLI_OK;
-  if (s == HU_OK)
+  hu_status status = hu_trainer_set(trainer, key, value, why);
+  if (status == HU_OK && fits_lines(value)) return CLI_OK;
+  if (status == HU_OK)
     return cli_fail(where, "%s: more than %d bytes, and blanks wherever a line could be broken", key, ROOM);
-  if (hu_trainer_get(t, key)) return config_refuse(where, key, value, *why ? why : hu_status_text(s));
+  if (hu_trainer_get(trainer, key)) return config_refuse(where, key, value, *why ? why : hu_status_text(status));
   const char *nearest = config_nearest(key);
   return nearest ? cli_fail(where, "%s: there is no such key; perhaps %s is meant", key, nearest)
                  : cli_fail(where, "%s: there is no such key; `halfulp train --keys` lists them", key);
 }
 
-static int set_entry(hu_trainer *t, const config_entry *e, const char *path) {
+static int set_entry(hu_trainer *trainer, const config_entry *entry, const char *path) {
   char *where = NULL;
-  if (asprintf(&where, "%s:%u", path, e->line) < 0) return cli_fail(path, "out of memory");
-  int status = set(t, where, e->key, e->value);
+  if (asprintf(&where, "%s:%u", path, entry->line) < 0) return cli_fail(path, "out of memory");
+  int status = set(trainer, where, entry->key, entry->value);
   free(where);
   return status;
 }
 
-int config_apply(hu_trainer *t, const config *c, const char *path) {
+int config_apply(hu_trainer *trainer, const config *c, const char *path) {
   int status = CLI_OK;
   for (int system = 1; system >= 0; system--)
     for (size_t i = 0; i < c->count && status == CLI_OK; i++) {
-      const config_entry *e = &c->list[i];
-      if (!e->used && (strcmp(e->key, "precision.system") == 0) == system) status = set_entry(t, e, path);
+      const config_entry *entry = &c->list[i];
+      if (!entry->used && (strcmp(entry->key, "precision.system") == 0) == system)
+        status = set_entry(trainer, entry, path);
     }
   return status;
 }
@@ -126,22 +127,22 @@ static int fits_file(const char *value) {
   return !strchr(value, '\t') && (!n || (value[0] != ' ' && value[n - 1] != ' '));
 }
 
-int config_set(hu_trainer *t, const char *text) {
+int config_set(hu_trainer *trainer, const char *text) {
   const char *equals = strchr(text, '=');
   if (!config_is_text(text, strlen(text))) return cli_fail("--set", "not UTF-8 text, or a control character");
   if (!equals) return cli_fail("--set", "'%s' is not section.key=value", text);
   if (!fits_file(equals + 1))
     return cli_fail("--set", "'%s': a value has no tabs, no blanks around it and no semicolon behind one", text);
   char *key = strndup(text, (size_t)(equals - text));
-  int status = key ? set(t, "--set", key, equals + 1) : cli_fail(NULL, "out of memory");
+  int status = key ? set(trainer, "--set", key, equals + 1) : cli_fail(NULL, "out of memory");
   free(key);
   return status;
 }
 
-void config_print(FILE *out, const hu_trainer *t) {
+void config_print(FILE *out, const hu_trainer *trainer) {
   const char *section = "";
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    const char *name = hu_trainer_key_at(i).name, *value = hu_trainer_get(t, name);
+    const char *name = hu_trainer_key_at(i).name, *value = hu_trainer_get(trainer, name);
     size_t n = (size_t)(behind_dot(name) - name);
     if (strncmp(section, name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, name);
     section = name;

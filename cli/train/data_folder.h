@@ -7,6 +7,6 @@
 
 /* Finds the data of a run. If its data set comes with halfulp: `folder` if it holds the set's file, else ./data, else
  * the installed folder. Of other runs: `folder`. */
-const char *train_data_folder(const hu_trainer *t, const char *folder);
+const char *train_data_folder(const hu_trainer *trainer, const char *folder);
 
 #endif

@@ -29,19 +29,19 @@ static const train_seen_kind kinds[] = {
     {parallel_names, SEEN_PARALLEL_COLUMNS, language, 2},
 };
 
-const train_seen_kind *train_seen_kind_of(const train_run *r) {
-  const char *set = hu_trainer_get(r->t, "data.set");
+const train_seen_kind *train_seen_kind_of(const train_run *run) {
+  const char *set = hu_trainer_get(run->t, "data.set");
   if (strcmp(set, "text") == 0 || strcmp(set, "words") == 0) return &kinds[1];
   if (strcmp(set, "movielens") == 0) return &kinds[3];
   if (strcmp(set, "parallel") == 0) return &kinds[4];
   if (strcmp(set, "criteo") == 0 || strcmp(set, "clicks") == 0) return &kinds[2];
-  int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(r->t, "data.implicit"), "yes") == 0;
+  int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(run->t, "data.implicit"), "yes") == 0;
   return &kinds[labels ? 2 : 0];
 }
 
-void train_seen_row(const train_run *r, double row[SEEN_MOST], const hu_trainer_seen *training,
+void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_trainer_seen *training,
                     const hu_trainer_seen *test) {
-  const train_seen_kind *kind = train_seen_kind_of(r);
+  const train_seen_kind *kind = train_seen_kind_of(run);
   row[SEEN_TRAINING_LOSS] = training->loss;
   row[SEEN_TRAINING_ACCURACY] = training->accuracy;
   row[SEEN_TRAINING_R2] = training->r2;

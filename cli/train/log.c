@@ -46,36 +46,37 @@ static const char *const over_names[OVER_COLUMNS] = {"step",     "share_1",  "sh
                                                      "tensor_3", "tensor_4", "tensor_5"};
 
 /* Begins the tables of single tensors; the second one only where there are some. */
-static int start_tensors(train_run *r) {
-  char *over = train_path(r, "overflows.csv"), *path = r->follows ? train_path(r, "followed.csv") : NULL;
-  table_start(&r->over, over_names, OVER_COLUMNS, over, NULL);
-  table_start(&r->followed, (const char *const *)r->follow_names, 1 + FOLLOW_COLUMNS * r->follows, path, NULL);
-  if (!over || (r->follows && !path)) return CLI_BAD;
-  return train_tensors_list(r);
+static int start_tensors(train_run *run) {
+  char *over = train_path(run, "overflows.csv"), *path = run->follows ? train_path(run, "followed.csv") : NULL;
+  table_start(&run->over, over_names, OVER_COLUMNS, over, NULL);
+  table_start(&run->followed, (const char *const *)run->follow_names, 1 + FOLLOW_COLUMNS * run->follows, path, NULL);
+  if (!over || (run->follows && !path)) return CLI_BAD;
+  return train_tensors_list(run);
 }
 
-static int start(train_run *r) {
-  char *log = train_path(r, "log.csv"), *json = train_path(r, "log.jsonl"), *seen = train_path(r, "evaluations.csv");
-  table_start(&r->log, log_names, LOG_COLUMNS, log, json);
-  const train_seen_kind *kind = train_seen_kind_of(r);
-  table_start(&r->seen, kind->names, kind->columns, seen, NULL);
-  return log && json && seen ? start_tensors(r) : CLI_BAD;
+static int start(train_run *run) {
+  char *log = train_path(run, "log.csv"), *json = train_path(run, "log.jsonl"),
+       *seen = train_path(run, "evaluations.csv");
+  table_start(&run->log, log_names, LOG_COLUMNS, log, json);
+  const train_seen_kind *kind = train_seen_kind_of(run);
+  table_start(&run->seen, kind->names, kind->columns, seen, NULL);
+  return log && json && seen ? start_tensors(run) : CLI_BAD;
 }
 
-int train_log_begin(train_run *r) {
-  int status = start(r);
-  if (status == CLI_OK) status = table_create(&r->log);
-  if (status == CLI_OK) status = table_create(&r->over);
-  if (status == CLI_OK && r->follows) status = table_create(&r->followed);
-  return status == CLI_OK ? table_create(&r->seen) : status;
+int train_log_begin(train_run *run) {
+  int status = start(run);
+  if (status == CLI_OK) status = table_create(&run->log);
+  if (status == CLI_OK) status = table_create(&run->over);
+  if (status == CLI_OK && run->follows) status = table_create(&run->followed);
+  return status == CLI_OK ? table_create(&run->seen) : status;
 }
 
 /* Continues a table. A checkpoint knows how many rows there were: nothing of a log that lost some is written again. */
-static int resume_table(table *t, double at, uint64_t rows) {
-  int status = table_read_back(t, at);
+static int resume_table(table *data, double at, uint64_t rows) {
+  int status = table_read_back(data, at);
   if (status != CLI_OK) return status;
-  if (t->rows >= rows) return CLI_OK;
-  return cli_fail(t->csv, "has %zu rows up to the checkpoint's step %.0f, where there were %llu", t->rows, at,
+  if (data->rows >= rows) return CLI_OK;
+  return cli_fail(data->csv, "has %zu rows up to the checkpoint's step %.0f, where there were %llu", data->rows, at,
                   (unsigned long long)rows);
 }
 
@@ -88,26 +89,26 @@ static void forget_end(train_totals *z) {
   memset(z->end_weight_gradients, 0, sizeof z->end_weight_gradients);
 }
 
-int train_log_resume(train_run *r, uint64_t at) {
-  train_totals *z = &r->totals;
-  int more = !hu_trainer_done(r->t), status = start(r);
+int train_log_resume(train_run *run, uint64_t at) {
+  train_totals *z = &run->totals;
+  int more = !hu_trainer_done(run->t), status = start(run);
   double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
   if (more) forget_end(z);
-  if (status == CLI_OK) status = resume_table(&r->log, log_to, z->samples);
-  if (status == CLI_OK) status = resume_table(&r->over, log_to, z->samples);
-  if (status == CLI_OK && r->follows) status = resume_table(&r->followed, log_to, z->samples);
-  if (status == CLI_OK) status = resume_table(&r->seen, seen_to, z->seen);
-  if (status == CLI_OK) status = table_rewrite(&r->log);
-  if (status == CLI_OK) status = table_rewrite(&r->over);
-  if (status == CLI_OK && r->follows) status = table_rewrite(&r->followed);
-  return status == CLI_OK ? table_rewrite(&r->seen) : status;
+  if (status == CLI_OK) status = resume_table(&run->log, log_to, z->samples);
+  if (status == CLI_OK) status = resume_table(&run->over, log_to, z->samples);
+  if (status == CLI_OK && run->follows) status = resume_table(&run->followed, log_to, z->samples);
+  if (status == CLI_OK) status = resume_table(&run->seen, seen_to, z->seen);
+  if (status == CLI_OK) status = table_rewrite(&run->log);
+  if (status == CLI_OK) status = table_rewrite(&run->over);
+  if (status == CLI_OK && run->follows) status = table_rewrite(&run->followed);
+  return status == CLI_OK ? table_rewrite(&run->seen) : status;
 }
 
-int train_log_sync(const train_run *r) {
-  int status = table_sync(&r->log);
-  if (status == CLI_OK) status = table_sync(&r->over);
-  if (status == CLI_OK && r->follows) status = table_sync(&r->followed);
-  return status == CLI_OK ? table_sync(&r->seen) : status;
+int train_log_sync(const train_run *run) {
+  int status = table_sync(&run->log);
+  if (status == CLI_OK) status = table_sync(&run->over);
+  if (status == CLI_OK && run->follows) status = table_sync(&run->followed);
+  return status == CLI_OK ? table_sync(&run->seen) : status;
 }
 
 static void put_counts(double *z, const hu_rounding_counts *c) {
@@ -121,7 +122,7 @@ static void put_counts(double *z, const hu_rounding_counts *c) {
   z[LOG_NAN_IN] = (double)c->events.nan_in;
 }
 
-int train_log_step(train_run *r, const hu_trainer_report *report) {
+int train_log_step(train_run *run, const hu_trainer_report *report) {
   double row[LOG_COLUMNS];
   row[LOG_STEP] = (double)report->step;
   row[LOG_EPOCH] = (double)report->epoch;
@@ -137,56 +138,56 @@ int train_log_step(train_run *r, const hu_trainer_report *report) {
   put_counts(row + LOG_BACKWARD, &report->backward);
   row[LOG_LOW] = report->low;
   row[LOG_PROMOTED] = (double)report->promoted;
-  int status = table_add(&r->log, row);
-  return status == CLI_OK ? train_tensors_step(r, row[LOG_STEP]) : status;
+  int status = table_add(&run->log, row);
+  return status == CLI_OK ? train_tensors_step(run, row[LOG_STEP]) : status;
 }
 
-int train_log_evaluation(train_run *r, int at_end) {
+int train_log_evaluation(train_run *run, int at_end) {
   hu_trainer_seen training, test;
-  uint64_t at = hu_trainer_at(r->t);
-  hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
-  if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
-  if (s != HU_OK) return train_fail(r->config, s);
+  uint64_t at = hu_trainer_at(run->t);
+  hu_status status = hu_trainer_evaluate(run->t, HU_ON_TRAINING, &training);
+  if (status == HU_OK) status = hu_trainer_evaluate(run->t, HU_ON_TEST, &test);
+  if (status != HU_OK) return train_fail(run->config, status);
   double row[SEEN_MOST];
   row[SEEN_STEP] = (double)at;
-  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(r->t);
-  train_seen_row(r, row, &training, &test);
-  r->totals.seen++;
-  r->totals.end_seen = at_end;
-  return train_speaks() ? table_add(&r->seen, row) : CLI_OK;
+  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(run->t);
+  train_seen_row(run, row, &training, &test);
+  run->totals.seen++;
+  run->totals.end_seen = at_end;
+  return train_speaks() ? table_add(&run->seen, row) : CLI_OK;
 }
 
-const double *train_last_seen(const train_run *r) {
-  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * r->seen.columns : NULL;
+const double *train_last_seen(const train_run *run) {
+  return run->seen.rows ? run->seen.cells + (run->seen.rows - 1) * run->seen.columns : NULL;
 }
 
 /* Counts gradients of what operators made: inputs have none, nor has the loss, which is the last value. */
-void train_sample_gradients(train_run *r, int at_end) {
-  uint64_t *z = at_end ? r->totals.end_gradients : r->totals.gradients;
-  hu_net *net = hu_trainer_net(r->t);
+void train_sample_gradients(train_run *run, int at_end) {
+  uint64_t *z = at_end ? run->totals.end_gradients : run->totals.gradients;
+  hu_net *net = hu_trainer_net(run->t);
   for (int i = 0; i < hu_net_values(net) - 1; i++) {
     hu_net_tensor x = hu_net_value(net, i);
     if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
   }
-  uint64_t *w = at_end ? r->totals.end_weight_gradients : r->totals.weight_gradients;
+  uint64_t *weights = at_end ? run->totals.end_weight_gradients : run->totals.weight_gradients;
   for (int i = 0; i < hu_net_parameters(net); i++) {
     hu_net_tensor x = hu_net_parameter(net, i);
-    if (x.gradients) hu_exponents_of(x.rows * x.cols, x.gradients, w);
+    if (x.gradients) hu_exponents_of(x.rows * x.cols, x.gradients, weights);
   }
-  r->totals.samples++;
-  r->totals.end_samples = at_end;
+  run->totals.samples++;
+  run->totals.end_samples = at_end;
 }
 
-void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
-  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.gradients[i] + r->totals.end_gradients[i];
+void train_gradients(const train_run *run, uint64_t z[HU_EXPONENTS]) {
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = run->totals.gradients[i] + run->totals.end_gradients[i];
 }
 
-void train_weight_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
-  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.weight_gradients[i] + r->totals.end_weight_gradients[i];
+void train_weight_gradients(const train_run *run, uint64_t z[HU_EXPONENTS]) {
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = run->totals.weight_gradients[i] + run->totals.end_weight_gradients[i];
 }
 
-void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
-  hu_net *net = hu_trainer_net(r->t);
+void train_weights(const train_run *run, uint64_t z[HU_EXPONENTS]) {
+  hu_net *net = hu_trainer_net(run->t);
   for (int i = 0; i < HU_EXPONENTS; i++) z[i] = 0;
   for (int i = 0; i < hu_net_parameters(net); i++) {
     hu_net_tensor x = hu_net_parameter(net, i);
@@ -196,11 +197,11 @@ void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
 
 /* Prints "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
 static void print_exponents(FILE *out, const void *what) {
-  const train_run *r = what;
+  const train_run *run = what;
   uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS], of_weights[HU_EXPONENTS];
-  train_weights(r, weights);
-  train_gradients(r, gradients);
-  train_weight_gradients(r, of_weights);
+  train_weights(run, weights);
+  train_gradients(run, gradients);
+  train_weight_gradients(run, of_weights);
   fputs("exponent,gradients,weights,weight_gradients\n", out);
   for (int i = 0; i < HU_EXPONENTS; i++) {
     if (i == 0)
@@ -214,9 +215,9 @@ static void print_exponents(FILE *out, const void *what) {
   }
 }
 
-int train_log_exponents(const train_run *r) {
-  char *path = train_path(r, "exponents.csv");
-  int status = path ? cli_own_text(path, print_exponents, r) : CLI_BAD;
+int train_log_exponents(const train_run *run) {
+  char *path = train_path(run, "exponents.csv");
+  int status = path ? cli_own_text(path, print_exponents, run) : CLI_BAD;
   free(path);
   return status;
 }

@@ -5,9 +5,9 @@
 #include "cli/base/cli.h"
 #include "cli/train/train.h"
 
-char *train_path(const train_run *r, const char *name) {
+char *train_path(const train_run *run, const char *name) {
   char *path = NULL;
-  if (asprintf(&path, "%s/%s", r->out, name) >= 0) return path;
-  cli_fail(r->out, "out of memory");
+  if (asprintf(&path, "%s/%s", run->out, name) >= 0) return path;
+  cli_fail(run->out, "out of memory");
   return NULL;
 }

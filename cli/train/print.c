@@ -62,22 +62,22 @@ void train_print_keys(FILE *out, int json) {
 
 /* ---- the end ---- */
 
-uint64_t train_skipped(const train_run *r) {
-  if (r->last.step) return r->last.skipped;
-  return r->log.rows ? (uint64_t)r->log.cells[(r->log.rows - 1) * LOG_COLUMNS + LOG_SKIPPED] : 0;
+uint64_t train_skipped(const train_run *run) {
+  if (run->last.step) return run->last.skipped;
+  return run->log.rows ? (uint64_t)run->log.cells[(run->log.rows - 1) * LOG_COLUMNS + LOG_SKIPPED] : 0;
 }
 
-double train_mean_low(const train_run *r) {
-  uint64_t at = hu_trainer_at(r->t);
-  return at ? r->totals.low / (double)at : 0;
+double train_mean_low(const train_run *run) {
+  uint64_t at = hu_trainer_at(run->t);
+  return at ? run->totals.low / (double)at : 0;
 }
 
 /* Returns the column of a figure of the training set or of the test set; 0: it has none. */
-static size_t column_of(const train_figure *f, int test) { return test ? f->test : f->training; }
+static size_t column_of(const train_figure *figure, int test) { return test ? figure->test : figure->training; }
 
-static void print_seen(FILE *out, const train_run *r, const char *what, int test) {
-  const train_seen_kind *kind = train_seen_kind_of(r);
-  const double *row = train_last_seen(r), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
+static void print_seen(FILE *out, const train_run *run, const char *what, int test) {
+  const train_seen_kind *kind = train_seen_kind_of(run);
+  const double *row = train_last_seen(run), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
   fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
   if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
   if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
@@ -88,34 +88,34 @@ static void print_seen(FILE *out, const train_run *r, const char *what, int test
   fputc('\n', out);
 }
 
-void train_print(FILE *out, const train_run *r, double seconds) {
-  const double *seen = train_last_seen(r);
-  const train_totals *z = &r->totals;
+void train_print(FILE *out, const train_run *run, double seconds) {
+  const double *seen = train_last_seen(run);
+  const train_totals *z = &run->totals;
   char folder[CLI_SHOWN_MAX];
   const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
-  fprintf(out, "%-12s %s", "run", hu_trainer_get(r->t, "run.name"));
+  fprintf(out, "%-12s %s", "run", hu_trainer_get(run->t, "run.name"));
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-    if (i < 3 || strcmp(hu_trainer_get(r->t, shown[i]), "none") != 0)
-      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(r->t, shown[i]));
-  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(r->t),
-          (unsigned long long)train_skipped(r));
-  if (seen) print_seen(out, r, "training", 0);
-  if (seen) print_seen(out, r, "test", 1);
+    if (i < 3 || strcmp(hu_trainer_get(run->t, shown[i]), "none") != 0)
+      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(run->t, shown[i]));
+  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(run->t),
+          (unsigned long long)train_skipped(run));
+  if (seen) print_seen(out, run, "training", 0);
+  if (seen) print_seen(out, run, "test", 1);
   fprintf(out, "%-12s %llu not zero, %llu of them (%.2f %%) did not change the weight\n", "updates",
           (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
           z->updates.moved ? 100.0 * (double)z->updates.lost / (double)z->updates.moved : 0);
   fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
           (unsigned long long)z->underflow);
-  if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
-    fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
-  if (hu_trainer_left_out(r->t))
-    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out", hu_trainer_left_out(r->t));
-  for (size_t i = 0; i < hu_trainer_file_count(r->t); i++) {
-    hu_trainer_file f = hu_trainer_file_at(r->t, i);
-    fprintf(out, "%-12s sha256:%s %s\n", i ? "" : "data", f.sha256, cli_shown(folder, f.path));
+  if (strcmp(hu_trainer_get(run->t, "assignment.kind"), "none") != 0)
+    fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(run));
+  if (hu_trainer_left_out(run->t))
+    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out", hu_trainer_left_out(run->t));
+  for (size_t i = 0; i < hu_trainer_file_count(run->t); i++) {
+    hu_trainer_file file = hu_trainer_file_at(run->t, i);
+    fprintf(out, "%-12s sha256:%s %s\n", i ? "" : "data", file.sha256, cli_shown(folder, file.path));
   }
-  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(r->t));
-  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, r->out));
+  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(run->t));
+  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, run->out));
 }
 
 static void json_number(FILE *out, const char *name, double x) {
@@ -123,9 +123,9 @@ static void json_number(FILE *out, const char *name, double x) {
   cli_json_known(out, x);
 }
 
-static void json_seen(FILE *out, const train_run *r, const char *name, int test) {
-  const train_seen_kind *kind = train_seen_kind_of(r);
-  const double *row = train_last_seen(r), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
+static void json_seen(FILE *out, const train_run *run, const char *name, int test) {
+  const train_seen_kind *kind = train_seen_kind_of(run);
+  const double *row = train_last_seen(run), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
   fprintf(out, "  \"%s\": {", name);
   fputs("\"loss\": ", out);
   cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
@@ -154,40 +154,40 @@ static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
   fputs("},\n", out);
 }
 
-static void json_files(FILE *out, const train_run *r) {
+static void json_files(FILE *out, const train_run *run) {
   fputs("  \"data\": [", out);
-  for (size_t i = 0; i < hu_trainer_file_count(r->t); i++) {
-    hu_trainer_file f = hu_trainer_file_at(r->t, i);
+  for (size_t i = 0; i < hu_trainer_file_count(run->t); i++) {
+    hu_trainer_file file = hu_trainer_file_at(run->t, i);
     fputs(i ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
-    cli_json_string(out, f.path);
-    fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", f.bytes, f.sha256);
+    cli_json_string(out, file.path);
+    fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", file.bytes, file.sha256);
   }
-  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(r->t));
+  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(run->t));
 }
 
-void train_json(FILE *out, const train_run *r, double seconds) {
-  const double *seen = train_last_seen(r);
-  const train_totals *z = &r->totals;
+void train_json(FILE *out, const train_run *run, double seconds) {
+  const double *seen = train_last_seen(run);
+  const train_totals *z = &run->totals;
   fputs("{\n  \"name\": ", out);
-  cli_json_string(out, hu_trainer_get(r->t, "run.name"));
+  cli_json_string(out, hu_trainer_get(run->t, "run.name"));
   fputs(",\n  \"folder\": ", out);
-  cli_json_string(out, r->out);
-  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(r->t),
-          (unsigned long long)train_skipped(r));
-  if (seen) json_seen(out, r, "training", 0);
-  if (seen) json_seen(out, r, "test", 1);
+  cli_json_string(out, run->out);
+  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(run->t),
+          (unsigned long long)train_skipped(run));
+  if (seen) json_seen(out, run, "training", 0);
+  if (seen) json_seen(out, run, "test", 1);
   fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
           (unsigned long long)z->updates.lost);
   fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,
           (unsigned long long)z->underflow);
-  json_number(out, "low", train_mean_low(r));
+  json_number(out, "low", train_mean_low(run));
   fputs(",\n", out);
-  json_memory(out, "memory", hu_trainer_memory_of(r->t));
-  json_memory(out, "stored", hu_trainer_stored_of(r->t));
-  json_files(out, r);
+  json_memory(out, "memory", hu_trainer_memory_of(run->t));
+  json_memory(out, "stored", hu_trainer_stored_of(run->t));
+  json_files(out, run);
   fputs("  ", out);
   json_number(out, "seconds", seconds);
-  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
+  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(run->t));
 }
 
 /* ---- continuing later ---- */
@@ -243,28 +243,28 @@ static void print_count(FILE *out, const char *option, uint64_t value) {
 }
 
 /* The configuration of standard input is gone: the folder has all keys, but not where data files were looked for. */
-static void print_source(FILE *out, const train_run *r) {
-  int piped = !strcmp(r->config, "-");
-  char *copy = piped ? train_path(r, "config.ini") : NULL;
-  const char *config = copy ? copy : r->config;
+static void print_source(FILE *out, const train_run *run) {
+  int piped = !strcmp(run->config, "-");
+  char *copy = piped ? train_path(run, "config.ini") : NULL;
+  const char *config = copy ? copy : run->config;
   char *there = NULL;
   if (*config == '-' && asprintf(&there, "./%s", config) < 0) there = NULL; /* else it would be read as an option */
   print_word(out, there ? there : config);
   free(there);
   free(copy);
-  if (r->out_asked || piped) print_option(out, "--output", r->out);
-  if (r->data || piped) print_option(out, "--data", r->data ? r->data : ".");
-  for (size_t i = 0; i < r->set_count && !piped; i++) print_option(out, "--set", r->sets[i]);
-  if (r->threads && !piped) print_option(out, "-j", r->threads);
+  if (run->out_asked || piped) print_option(out, "--output", run->out);
+  if (run->data || piped) print_option(out, "--data", run->data ? run->data : ".");
+  for (size_t i = 0; i < run->set_count && !piped; i++) print_option(out, "--set", run->sets[i]);
+  if (run->threads && !piped) print_option(out, "-j", run->threads);
 }
 
-void train_print_stopped(FILE *out, const train_run *r, const char *by) {
+void train_print_stopped(FILE *out, const train_run *run, const char *by) {
   fprintf(out, "halfulp: stopped by %s after step %llu of %llu; to continue: halfulp train", by,
-          (unsigned long long)hu_trainer_at(r->t), (unsigned long long)hu_trainer_steps(r->t));
-  print_source(out, r);
-  if (r->every != TRAIN_EVERY) print_count(out, "--every", r->every);
-  if (r->checkpoint_asked) print_count(out, "--checkpoint", r->checkpoint);
-  if (r->evaluate != TRAIN_EVALUATE) print_count(out, "--evaluate", r->evaluate);
-  if (r->json) fputs(" --json", out);
+          (unsigned long long)hu_trainer_at(run->t), (unsigned long long)hu_trainer_steps(run->t));
+  print_source(out, run);
+  if (run->every != TRAIN_EVERY) print_count(out, "--every", run->every);
+  if (run->checkpoint_asked) print_count(out, "--checkpoint", run->checkpoint);
+  if (run->evaluate != TRAIN_EVALUATE) print_count(out, "--evaluate", run->evaluate);
+  if (run->json) fputs(" --json", out);
   fputs(" --resume\n", out);
 }

@@ -14,8 +14,8 @@ static const train_ranks *given = &alone;
 const train_ranks *train_ranks_get(void) { return given; }
 void train_ranks_set(const train_ranks *ranks) { given = ranks; }
 
-int train_fail(const char *config, hu_status s) {
-  int status = cli_fail_status(config, s);
+int train_fail(const char *config, hu_status error) {
+  int status = cli_fail_status(config, error);
   if (given->end) given->end(status);
   return status;
 }
@@ -46,8 +46,8 @@ void train_largest_two(int x[2]) {
   if (given->trainer.size == 1) return;
   double *all = places(2);
   if (!all || collect(2, all, own)) x[1] = CLI_BAD;
-  for (int r = 0; all && r < 2 * given->trainer.size; r++) {
-    if (all[r] > (double)x[r % 2]) x[r % 2] = (int)all[r];
+  for (int rank = 0; all && rank < 2 * given->trainer.size; rank++) {
+    if (all[rank] > (double)x[rank % 2]) x[rank % 2] = (int)all[rank];
   }
   free(all);
 }
@@ -60,8 +60,8 @@ int train_largest(int x) {
 
 /* Finds the first process whose two numbers are not those of process 0. */
 static int other(const double *all) {
-  for (int r = 1; r < given->trainer.size; r++) {
-    if (all[2 * r] != all[0] || all[2 * r + 1] != all[1]) return r;
+  for (int rank = 1; rank < given->trainer.size; rank++) {
+    if (all[2 * rank] != all[0] || all[2 * rank + 1] != all[1]) return rank;
   }
   return 0;
 }
@@ -81,59 +81,59 @@ int train_same(uint64_t x, const char *what) {
 }
 
 /* Computes a digest by FNV-1a, the final 0 included. */
-uint64_t train_digest(const char *text, uint64_t h) {
-  for (const char *p = text;; p++) {
-    h = (h ^ (unsigned char)*p) * 0x100000001B3u;
-    if (!*p) return h;
+uint64_t train_digest(const char *text, uint64_t hash) {
+  for (const char *at = text;; at++) {
+    hash = (hash ^ (unsigned char)*at) * 0x100000001B3u;
+    if (!*at) return hash;
   }
 }
 
-uint64_t train_digest_keys(const hu_trainer *t, uint64_t h) {
+uint64_t train_digest_keys(const hu_trainer *trainer, uint64_t hash) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    if (k.weights) h = train_digest(hu_trainer_get(t, k.name), h);
+    if (k.weights) hash = train_digest(hu_trainer_get(trainer, k.name), hash);
   }
-  return h;
+  return hash;
 }
 
 /* ---- the state ---- */
 
 /* Copies a tensor to all. Its bits are whole numbers, which sums keep; as values a -0 would be lost. */
-static int spread_tensor(hu_trainer *t, size_t i, size_t n) {
+static int spread_tensor(hu_trainer *trainer, size_t i, size_t n) {
   float *x = malloc((n + 1) * sizeof *x);
   double *bits = calloc(n + 1, sizeof *bits);
   int status = x && bits ? CLI_OK : cli_fail(NULL, "out of memory");
   if (status == CLI_OK && train_speaks()) {
-    if (hu_trainer_read(t, i, x) != HU_OK) status = CLI_BAD;
+    if (hu_trainer_read(trainer, i, x) != HU_OK) status = CLI_BAD;
     for (size_t k = 0; k < n; k++) {
-      uint32_t u;
-      memcpy(&u, &x[k], sizeof u);
-      bits[k] = (double)u;
+      uint32_t word;
+      memcpy(&word, &x[k], sizeof word);
+      bits[k] = (double)word;
     }
   }
   if (status == CLI_OK) status = sum(n, bits);
   for (size_t k = 0; k < n && status == CLI_OK; k++) {
-    uint32_t u = (uint32_t)bits[k];
-    memcpy(&x[k], &u, sizeof u);
+    uint32_t word = (uint32_t)bits[k];
+    memcpy(&x[k], &word, sizeof word);
   }
-  if (status == CLI_OK && !train_speaks() && hu_trainer_write(t, i, x) != HU_OK) status = CLI_BAD;
+  if (status == CLI_OK && !train_speaks() && hu_trainer_write(trainer, i, x) != HU_OK) status = CLI_BAD;
   free(x);
   free(bits);
   return status;
 }
 
-static int spread_text(hu_trainer *t) {
-  double length = train_speaks() ? (double)hu_trainer_state(t, NULL, 0) : 0;
+static int spread_text(hu_trainer *trainer) {
+  double length = train_speaks() ? (double)hu_trainer_state(trainer, NULL, 0) : 0;
   if (sum(1, &length)) return CLI_BAD;
   size_t n = (size_t)length;
   char *text = calloc(n + 1, 1), why[HU_DATA_WHY_MAX] = "";
   double *letters = calloc(n + 1, sizeof *letters);
   int status = text && letters ? CLI_OK : cli_fail(NULL, "out of memory");
-  if (status == CLI_OK && train_speaks()) (void)hu_trainer_state(t, text, n + 1);
+  if (status == CLI_OK && train_speaks()) (void)hu_trainer_state(trainer, text, n + 1);
   for (size_t i = 0; i < n && status == CLI_OK; i++) letters[i] = (double)(unsigned char)text[i];
   if (status == CLI_OK) status = sum(n, letters);
   for (size_t i = 0; i < n && status == CLI_OK; i++) text[i] = (char)(unsigned char)letters[i];
-  if (status == CLI_OK && !train_speaks() && hu_trainer_resume(t, text, why) != HU_OK)
+  if (status == CLI_OK && !train_speaks() && hu_trainer_resume(trainer, text, why) != HU_OK)
     status = cli_fail(NULL, "%s", why);
   free(text);
   free(letters);
@@ -146,13 +146,13 @@ static int all_or_none(int status) {
   return status;
 }
 
-int train_spread(hu_trainer *t) {
+int train_spread(hu_trainer *trainer) {
   int status = CLI_OK;
   if (given->trainer.size == 1) return CLI_OK;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t) && status == CLI_OK; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    status = all_or_none(spread_tensor(t, i, x.rows * x.cols));
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && status == CLI_OK; i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
+    status = all_or_none(spread_tensor(trainer, i, x.rows * x.cols));
   }
-  if (status == CLI_OK) status = all_or_none(spread_text(t));
+  if (status == CLI_OK) status = all_or_none(spread_text(trainer));
   return train_largest(status);
 }

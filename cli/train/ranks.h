@@ -15,7 +15,7 @@ const train_ranks *train_ranks_get(void);
 void train_ranks_set(const train_ranks *ranks);
 
 /* Prints the error line of a call that failed in this process, which ends all of them: the others would wait for it. */
-int train_fail(const char *config, hu_status s);
+int train_fail(const char *config, hu_status status);
 /* Returns 1 for the first process. */
 int train_speaks(void);
 /* Return the largest of what the processes give: exit codes, signals, from 0 on; and of two numbers each by itself,
@@ -29,9 +29,9 @@ int train_same(uint64_t x, const char *what);
 int train_other(uint64_t x);
 /* What to give it: of a text, and of all keys that weights depend on. h: TRAIN_DIGEST, or that of what comes before. */
 #define TRAIN_DIGEST UINT64_C(0xCBF29CE484222325)
-uint64_t train_digest(const char *text, uint64_t h);
-uint64_t train_digest_keys(const hu_trainer *t, uint64_t h);
+uint64_t train_digest(const char *text, uint64_t hash);
+uint64_t train_digest_keys(const hu_trainer *trainer, uint64_t hash);
 /* Copies the state of the first process's trainer to all, bit for bit. Returns an exit code, the same for all. */
-int train_spread(hu_trainer *t);
+int train_spread(hu_trainer *trainer);
 
 #endif

@@ -31,50 +31,51 @@ static int number_of(const hu_net *net, const char *name) {
   return i < 0 ? -1 : hu_net_values(net) + i;
 }
 
-static int find_followed(const hu_net *net, followed *f) {
+static int find_followed(const hu_net *net, followed *tensor) {
   static const char end[] = ".gradient";
   char name[HU_PARAMETER_NAME_MAX + sizeof end];
-  size_t length = strlen(f->name), cut = sizeof end - 1;
-  f->gradient = length > cut && strcmp(f->name + length - cut, end) == 0;
-  snprintf(name, sizeof name, "%.*s", (int)(f->gradient ? length - cut : length), f->name);
-  f->tensor = length < sizeof name ? number_of(net, name) : -1;
-  if (f->tensor >= 0) return CLI_OK;
+  size_t length = strlen(tensor->name), cut = sizeof end - 1;
+  tensor->gradient = length > cut && strcmp(tensor->name + length - cut, end) == 0;
+  snprintf(name, sizeof name, "%.*s", (int)(tensor->gradient ? length - cut : length), tensor->name);
+  tensor->tensor = length < sizeof name ? number_of(net, name) : -1;
+  if (tensor->tensor >= 0) return CLI_OK;
   return cli_fail("--follow",
                   "the net has no tensor '%s': values are 0 to %d, parameters for example %s; .gradient "
                   "behind either is its gradient",
-                  f->name, hu_net_values(net) - 1, hu_net_parameters(net) ? hu_net_parameter_name(net, 0) : "(none)");
+                  tensor->name, hu_net_values(net) - 1,
+                  hu_net_parameters(net) ? hu_net_parameter_name(net, 0) : "(none)");
 }
 
 static const char *const follow_columns[FOLLOW_COLUMNS] = {"mu", "m", "alpha", "beta", "zeros", "over"};
 
 /* Names the columns "step", then "linear1.weight mu" and so on; to be freed. */
-static int name_columns(train_run *r) {
-  size_t n = 1 + FOLLOW_COLUMNS * r->follows;
-  r->follow_names = calloc(n, sizeof *r->follow_names);
-  if (!r->follow_names) return cli_fail(NULL, "out of memory");
+static int name_columns(train_run *run) {
+  size_t n = 1 + FOLLOW_COLUMNS * run->follows;
+  run->follow_names = calloc(n, sizeof *run->follow_names);
+  if (!run->follow_names) return cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < n; i++) {
-    const char *tensor = i ? r->follow[(i - 1) / FOLLOW_COLUMNS].name : "step";
-    int made = i ? asprintf(&r->follow_names[i], "%s %s", tensor, follow_columns[(i - 1) % FOLLOW_COLUMNS])
-                 : asprintf(&r->follow_names[i], "%s", tensor);
+    const char *tensor = i ? run->follow[(i - 1) / FOLLOW_COLUMNS].name : "step";
+    int made = i ? asprintf(&run->follow_names[i], "%s %s", tensor, follow_columns[(i - 1) % FOLLOW_COLUMNS])
+                 : asprintf(&run->follow_names[i], "%s", tensor);
     if (made < 0) {
-      r->follow_names[i] = NULL;
+      run->follow_names[i] = NULL;
       return cli_fail(NULL, "out of memory");
     }
   }
   return CLI_OK;
 }
 
-int train_tensors_find(train_run *r) {
-  int status = name_columns(r);
-  for (size_t i = 0; i < r->follows && status == CLI_OK; i++)
-    status = find_followed(hu_trainer_net(r->t), &r->follow[i]);
+int train_tensors_find(train_run *run) {
+  int status = name_columns(run);
+  for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
+    status = find_followed(hu_trainer_net(run->t), &run->follow[i]);
   return status;
 }
 
-void train_tensors_free(train_run *r) {
-  for (size_t i = 0; r->follow_names && i < 1 + FOLLOW_COLUMNS * r->follows; i++) free(r->follow_names[i]);
-  free(r->follow_names);
-  free(r->follow);
+void train_tensors_free(train_run *run) {
+  for (size_t i = 0; run->follow_names && i < 1 + FOLLOW_COLUMNS * run->follows; i++) free(run->follow_names[i]);
+  free(run->follow_names);
+  free(run->follow);
 }
 
 /* Prints the operator that makes a value, and the first number of its products' random words; both empty where there is
@@ -108,11 +109,11 @@ static void print_list(FILE *out, const void *what) {
   }
 }
 
-void train_tensors_print(FILE *out, const train_run *r) { print_list(out, r); }
+void train_tensors_print(FILE *out, const train_run *run) { print_list(out, run); }
 
-int train_tensors_list(const train_run *r) {
-  char *path = train_path(r, "tensors.csv");
-  int status = path ? cli_own_text(path, print_list, r) : CLI_BAD;
+int train_tensors_list(const train_run *run) {
+  char *path = train_path(run, "tensors.csv");
+  int status = path ? cli_own_text(path, print_list, run) : CLI_BAD;
   free(path);
   return status;
 }
@@ -122,8 +123,8 @@ int train_tensors_list(const train_run *r) {
 static double share(double part, double of) { return of > 0 ? part / of : 0; }
 
 /* Adds the tensors with the largest shares of overflows in their forward roundings; equal ones in their order. */
-static int add_overflows(train_run *r, double step) {
-  const hu_net *net = hu_trainer_net(r->t);
+static int add_overflows(train_run *run, double step) {
+  const hu_net *net = hu_trainer_net(run->t);
   double row[OVER_COLUMNS];
   row[OVER_STEP] = step;
   for (int k = 0; k < TRAIN_OVERFLOWS; k++) {
@@ -132,18 +133,18 @@ static int add_overflows(train_run *r, double step) {
   }
   for (int i = 0; i < all_tensors(net); i++) {
     hu_net_tensor x = tensor_at(net, i);
-    double s = share((double)x.forward.over, (double)x.forward.elements);
+    double share_of = share((double)x.forward.over, (double)x.forward.elements);
     int k = TRAIN_OVERFLOWS;
-    for (; k > 0 && s > row[OVER_SHARE + k - 1]; k--) {
+    for (; k > 0 && share_of > row[OVER_SHARE + k - 1]; k--) {
       if (k == TRAIN_OVERFLOWS) continue;
       row[OVER_SHARE + k] = row[OVER_SHARE + k - 1];
       row[OVER_TENSOR + k] = row[OVER_TENSOR + k - 1];
     }
     if (k == TRAIN_OVERFLOWS) continue;
-    row[OVER_SHARE + k] = s;
+    row[OVER_SHARE + k] = share_of;
     row[OVER_TENSOR + k] = i;
   }
-  return table_add(&r->over, row);
+  return table_add(&run->over, row);
 }
 
 /* Counts exponents of Y = 2^beta |X|^alpha. */
@@ -154,49 +155,50 @@ static void count_shifted(uint64_t z[HU_EXPONENTS], size_t n, const float *x, co
     } else if (!isfinite(x[i])) {
       z[HU_EXPONENTS - 1]++;
     } else {
-      double e = floor((double)scale->alpha * ((double)hu_s2fp8_log2(x[i]) * HU_S2FP8_UNIT) + (double)scale->beta);
-      z[150 + (int)fmin(fmax(e, -149), 127)]++;
+      double exponent =
+          floor((double)scale->alpha * ((double)hu_s2fp8_log2(x[i]) * HU_S2FP8_UNIT) + (double)scale->beta);
+      z[150 + (int)fmin(fmax(exponent, -149), 127)]++;
     }
   }
 }
 
-static int look_at(const hu_net *net, followed *f, double cells[FOLLOW_COLUMNS]) {
-  const hu_net_tensor x = tensor_at(net, f->tensor);
-  const float *numbers = f->gradient ? x.gradients : x.numbers;
-  const hu_rounding_counts *counts = f->gradient ? &x.backward : &x.forward;
+static int look_at(const hu_net *net, followed *tensor, double cells[FOLLOW_COLUMNS]) {
+  const hu_net_tensor x = tensor_at(net, tensor->tensor);
+  const float *numbers = tensor->gradient ? x.gradients : x.numbers;
+  const hu_rounding_counts *counts = tensor->gradient ? &x.backward : &x.forward;
   size_t n = x.rows * x.cols;
   hu_s2fp8 kind;
   hu_s2fp8_sums sums;
   hu_s2fp8_scale scale;
   for (int i = 0; i < FOLLOW_COLUMNS; i++) cells[i] = (double)NAN;
-  memset(f->exponents, 0, sizeof f->exponents);
+  memset(tensor->exponents, 0, sizeof tensor->exponents);
   if (!numbers) return CLI_OK; /* what has no gradient */
   memset(&sums, 0, sizeof sums);
-  hu_status s = hu_s2fp8_parse(&kind, "s2fp8", NULL);
-  if (s == HU_OK) s = hu_s2fp8_sum_n(n, numbers, 1, &sums, NULL);
-  if (s == HU_OK) s = hu_s2fp8_scale_of(&scale, &sums, &kind);
-  if (s != HU_OK) return cli_fail_status("--follow", s);
-  hu_exponents_of(n, numbers, f->exponents[0]);
-  count_shifted(f->exponents[1], n, numbers, &scale);
-  f->seen = 1;
+  hu_status status = hu_s2fp8_parse(&kind, "s2fp8", NULL);
+  if (status == HU_OK) status = hu_s2fp8_sum_n(n, numbers, 1, &sums, NULL);
+  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, &kind);
+  if (status != HU_OK) return cli_fail_status("--follow", status);
+  hu_exponents_of(n, numbers, tensor->exponents[0]);
+  count_shifted(tensor->exponents[1], n, numbers, &scale);
+  tensor->seen = 1;
   cells[FOLLOW_MU] = (double)scale.mu * HU_S2FP8_UNIT;
   cells[FOLLOW_M] = (double)scale.m * HU_S2FP8_UNIT;
   cells[FOLLOW_ALPHA] = (double)scale.alpha;
   cells[FOLLOW_BETA] = (double)scale.beta;
-  cells[FOLLOW_ZEROS] = share((double)f->exponents[0][0], (double)n);
+  cells[FOLLOW_ZEROS] = share((double)tensor->exponents[0][0], (double)n);
   if (counts->elements) cells[FOLLOW_OVER] = share((double)counts->over, (double)counts->elements);
   return CLI_OK;
 }
 
-int train_tensors_step(train_run *r, double step) {
-  int status = add_overflows(r, step);
-  if (!r->follows || status != CLI_OK) return status;
-  double *row = calloc(1 + FOLLOW_COLUMNS * r->follows, sizeof *row);
+int train_tensors_step(train_run *run, double step) {
+  int status = add_overflows(run, step);
+  if (!run->follows || status != CLI_OK) return status;
+  double *row = calloc(1 + FOLLOW_COLUMNS * run->follows, sizeof *row);
   if (!row) return cli_fail(NULL, "out of memory");
   row[0] = step;
-  for (size_t i = 0; i < r->follows && status == CLI_OK; i++)
-    status = look_at(hu_trainer_net(r->t), &r->follow[i], row + 1 + FOLLOW_COLUMNS * i);
-  if (status == CLI_OK) status = table_add(&r->followed, row);
+  for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
+    status = look_at(hu_trainer_net(run->t), &run->follow[i], row + 1 + FOLLOW_COLUMNS * i);
+  if (status == CLI_OK) status = table_add(&run->followed, row);
   free(row);
   return status;
 }
@@ -204,30 +206,30 @@ int train_tensors_step(train_run *r, double step) {
 /* ---- exponents ---- */
 
 static void print_exponents(FILE *out, const void *what) {
-  const train_run *r = what;
+  const train_run *run = what;
   fputs("exponent", out);
-  for (size_t i = 0; i < r->follows; i++) fprintf(out, ",%s,%s shifted", r->follow[i].name, r->follow[i].name);
+  for (size_t i = 0; i < run->follows; i++) fprintf(out, ",%s,%s shifted", run->follow[i].name, run->follow[i].name);
   fputc('\n', out);
-  for (int e = 0; e < HU_EXPONENTS; e++) {
-    if (e == 0)
+  for (int exponent = 0; exponent < HU_EXPONENTS; exponent++) {
+    if (exponent == 0)
       fputs("zero", out);
-    else if (e == HU_EXPONENTS - 1)
+    else if (exponent == HU_EXPONENTS - 1)
       fputs("not_finite", out);
     else
-      fprintf(out, "%d", e - 150);
-    for (size_t i = 0; i < r->follows; i++)
-      fprintf(out, ",%llu,%llu", (unsigned long long)r->follow[i].exponents[0][e],
-              (unsigned long long)r->follow[i].exponents[1][e]);
+      fprintf(out, "%d", exponent - 150);
+    for (size_t i = 0; i < run->follows; i++)
+      fprintf(out, ",%llu,%llu", (unsigned long long)run->follow[i].exponents[0][exponent],
+              (unsigned long long)run->follow[i].exponents[1][exponent]);
     fputc('\n', out);
   }
 }
 
-int train_tensors_exponents(const train_run *r) {
+int train_tensors_exponents(const train_run *run) {
   int seen = 0;
-  for (size_t i = 0; i < r->follows; i++) seen |= r->follow[i].seen;
+  for (size_t i = 0; i < run->follows; i++) seen |= run->follow[i].seen;
   if (!seen) return CLI_OK;
-  char *path = train_path(r, "followed-exponents.csv");
-  int status = path ? cli_own_text(path, print_exponents, r) : CLI_BAD;
+  char *path = train_path(run, "followed-exponents.csv");
+  int status = path ? cli_own_text(path, print_exponents, run) : CLI_BAD;
   free(path);
   return status;
 }

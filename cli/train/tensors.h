@@ -20,18 +20,18 @@ enum { FOLLOW_MU, FOLLOW_M, FOLLOW_ALPHA, FOLLOW_BETA, FOLLOW_ZEROS, FOLLOW_OVER
 /* All return 0, or an exit code after an error line. */
 
 /* Finds the tensors of --follow, by name, and begins the tables; a name that the run does not have is an error. */
-int train_tensors_find(train_run *r);
-void train_tensors_free(train_run *r);
+int train_tensors_find(train_run *run);
+void train_tensors_free(train_run *run);
 /* Writes tensors.csv: number, name, kind, rows and columns of values, then of parameters; the number n of their random
  * words (docs/training.md section 4); of a value the operator that makes it, and the first n of its products. */
-int train_tensors_list(const train_run *r);
+int train_tensors_list(const train_run *run);
 /* Prints it to a stream. */
-void train_tensors_print(FILE *out, const train_run *r);
+void train_tensors_print(FILE *out, const train_run *run);
 /* Adds a row to both tables; and the exponents of the followed tensors, which those of the row before lose. */
-int train_tensors_step(train_run *r, double step);
+int train_tensors_step(train_run *run, double step);
 /* Writes followed-exponents.csv, where this command made a step and something is followed. */
-int train_tensors_exponents(const train_run *r);
+int train_tensors_exponents(const train_run *run);
 /* Writes what the report has of them. */
-void train_tensors_report(FILE *out, const train_run *r);
+void train_tensors_report(FILE *out, const train_run *run);
 
 #endif

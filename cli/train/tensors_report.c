@@ -20,52 +20,53 @@ static void draw(FILE *out, const char *id, const char *title, const char *text,
   fputs("</p>\n", out);
 }
 
-static void overflows(FILE *out, const train_run *r) {
+static void overflows(FILE *out, const train_run *run) {
   static const char *const names[] = {"largest", "second", "third", "fourth", "fifth"};
   curve list[TRAIN_OVERFLOWS];
-  const table *t = &r->over;
+  const table *data = &run->over;
   for (size_t i = 0; i < TRAIN_OVERFLOWS; i++)
-    list[i] = (curve){names[i], t->cells, t->cells + OVER_SHARE + i, t->rows, OVER_COLUMNS, 0};
+    list[i] = (curve){names[i], data->cells, data->cells + OVER_SHARE + i, data->rows, OVER_COLUMNS, 0};
   draw(out, "top-overflows", "Overflows of single tensors",
        "The five largest shares of elements above the largest number of their format, among the forward roundings of "
        "values and parameters. overflows.csv has the tensors.",
-       CURVE_LOG10, list, t->rows ? TRAIN_OVERFLOWS : 0);
+       CURVE_LOG10, list, data->rows ? TRAIN_OVERFLOWS : 0);
 }
 
-static curve of_followed(const train_run *r, size_t i, int column, const char *name) {
-  const table *t = &r->followed;
-  return (curve){name, t->cells, t->cells + 1 + FOLLOW_COLUMNS * i + (size_t)column, t->rows, t->columns, 0};
+static curve of_followed(const train_run *run, size_t i, int column, const char *name) {
+  const table *data = &run->followed;
+  return (curve){name,       data->cells,   data->cells + 1 + FOLLOW_COLUMNS * i + (size_t)column,
+                 data->rows, data->columns, 0};
 }
 
-static void one(FILE *out, const train_run *r, size_t i) {
+static void one(FILE *out, const train_run *run, size_t i) {
   static const exponent_mark marks[] = {{-16, "E5M2: smallest"}, {15, "largest"}};
-  const followed *f = &r->follow[i];
+  const followed *tensor = &run->follow[i];
   char id[40], title[HU_PARAMETER_NAME_MAX + 80];
-  const curve logs[] = {of_followed(r, i, FOLLOW_MU, "mean of log2, mu"),
-                        of_followed(r, i, FOLLOW_M, "largest log2, m")};
-  const curve shifts[] = {of_followed(r, i, FOLLOW_ALPHA, "alpha"), of_followed(r, i, FOLLOW_BETA, "beta")};
-  const curve shares[] = {of_followed(r, i, FOLLOW_ZEROS, "zeros"), of_followed(r, i, FOLLOW_OVER, "overflows")};
+  const curve logs[] = {of_followed(run, i, FOLLOW_MU, "mean of log2, mu"),
+                        of_followed(run, i, FOLLOW_M, "largest log2, m")};
+  const curve shifts[] = {of_followed(run, i, FOLLOW_ALPHA, "alpha"), of_followed(run, i, FOLLOW_BETA, "beta")};
+  const curve shares[] = {of_followed(run, i, FOLLOW_ZEROS, "zeros"), of_followed(run, i, FOLLOW_OVER, "overflows")};
   snprintf(id, sizeof id, "logs-%zu", i);
-  snprintf(title, sizeof title, "%s: mean and largest logarithm", f->name);
+  snprintf(title, sizeof title, "%s: mean and largest logarithm", tensor->name);
   draw(out, id, title, "Of the magnitudes that are not zero.", CURVE_LINEAR, logs, 2);
   snprintf(id, sizeof id, "shifts-%zu", i);
-  snprintf(title, sizeof title, "%s: alpha and beta", f->name);
+  snprintf(title, sizeof title, "%s: alpha and beta", tensor->name);
   draw(out, id, title, "What S2FP8 would take: log2 |Y| = alpha log2 |X| + beta has the mean 0 and the maximum 15.",
        CURVE_LINEAR, shifts, 2);
   snprintf(id, sizeof id, "shares-%zu", i);
-  snprintf(title, sizeof title, "%s: zeros and overflows", f->name);
+  snprintf(title, sizeof title, "%s: zeros and overflows", tensor->name);
   draw(out, id, title, "Shares of its elements, as it was rounded.", CURVE_LOG10, shares, 2);
-  if (!f->seen) return;
-  const exponents sets[] = {{"X, as it is", f->exponents[0]}, {"Y, shifted and squeezed", f->exponents[1]}};
+  if (!tensor->seen) return;
+  const exponents sets[] = {{"X, as it is", tensor->exponents[0]}, {"Y, shifted and squeezed", tensor->exponents[1]}};
   fputs("<h2>", out);
-  snprintf(title, sizeof title, "%s: exponents before and after the squeeze", f->name);
+  snprintf(title, sizeof title, "%s: exponents before and after the squeeze", tensor->name);
   svg_escaped(out, title);
   fputs("</h2>\n", out);
   snprintf(id, sizeof id, "followed-%zu", i);
   exponents_draw(out, id, title, "In the last step of the log.", sets, 2, marks, 2);
 }
 
-void train_tensors_report(FILE *out, const train_run *r) {
-  overflows(out, r);
-  for (size_t i = 0; i < r->follows && r->followed.rows; i++) one(out, r, i);
+void train_tensors_report(FILE *out, const train_run *run) {
+  overflows(out, run);
+  for (size_t i = 0; i < run->follows && run->followed.rows; i++) one(out, run, i);
 }

@@ -104,51 +104,51 @@ typedef struct train_run {
 /* All return 0, or an exit code after an error line. */
 
 /* Makes steps to the end, or up to an interrupt: *stopped gets the signal, 0 if there was none (run.c). */
-int train_steps(train_run *r, int *stopped);
+int train_steps(train_run *run, int *stopped);
 
 /* Return paths of the files in the folder (path.c); to be freed, NULL after an error line. */
-char *train_path(const train_run *r, const char *name);
+char *train_path(const train_run *run, const char *name);
 /* Begin the two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are
  * missing that its checkpoint counts. Where that was its end, and is not the end of this run, what only the end asked
  * for is left out (log.c). */
-int train_log_begin(train_run *r);
-int train_log_resume(train_run *r, uint64_t at);
+int train_log_begin(train_run *run);
+int train_log_resume(train_run *run, uint64_t at);
 /* Puts what is in the tables on the disk: before a checkpoint, which is never ahead of them. */
-int train_log_sync(const train_run *r);
-int train_log_step(train_run *r, const hu_trainer_report *report);
+int train_log_sync(const train_run *run);
+int train_log_step(train_run *run, const hu_trainer_report *report);
 /* Evaluates the net as it is now; a row of evaluations.csv. at_end: only the end of the run asks for it. */
-int train_log_evaluation(train_run *r, int at_end);
+int train_log_evaluation(train_run *run, int at_end);
 /* Writes exponents.csv: what hu_exponents_of counts, of gradients of values and of weights, and of the weights as they
  * are now. */
-int train_log_exponents(const train_run *r);
+int train_log_exponents(const train_run *run);
 /* Adds the gradients of all values that have some: of neither inputs nor the loss. at_end: as above. */
-void train_sample_gradients(train_run *r, int at_end);
+void train_sample_gradients(train_run *run, int at_end);
 /* Returns all that were added. */
-void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
-void train_weight_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
-void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]);
+void train_gradients(const train_run *run, uint64_t z[HU_EXPONENTS]);
+void train_weight_gradients(const train_run *run, uint64_t z[HU_EXPONENTS]);
+void train_weights(const train_run *run, uint64_t z[HU_EXPONENTS]);
 
 /* Write and read checkpoint.safetensors (checkpoint.c). Refused: one of another configuration, naming the key; the
  * length of the run may be another one where its steps stay the same (hu_trainer_resume). */
-int train_checkpoint(const train_run *r);
-int train_resume(train_run *r);
+int train_checkpoint(const train_run *run);
+int train_resume(train_run *run);
 /* What of an earlier run is in the folder: nothing that would be lost; one that was stopped, or had come to its end,
  * with its step and length; files that do not say. */
 enum { TRAIN_FOUND_NOTHING, TRAIN_FOUND_STOPPED, TRAIN_FOUND_ENDED, TRAIN_FOUND_FILES };
-int train_found(const train_run *r, uint64_t *step, uint64_t *steps);
+int train_found(const train_run *run, uint64_t *step, uint64_t *steps);
 
 /* Print what standard output gets (print.c), report.html (report.c). */
 void train_print_keys(FILE *out, int json);
-void train_print(FILE *out, const train_run *r, double seconds);
-void train_json(FILE *out, const train_run *r, double seconds);
+void train_print(FILE *out, const train_run *run, double seconds);
+void train_json(FILE *out, const train_run *run, double seconds);
 /* Prints, after a signal, where the run is, and the command that continues it, to be copied into a shell. */
-void train_print_stopped(FILE *out, const train_run *r, const char *by);
-int train_report(const train_run *r);
+void train_print_stopped(FILE *out, const train_run *run, const char *by);
+int train_report(const train_run *run);
 /* Return the number of steps not taken; the mean of the shares of low elements. */
-uint64_t train_skipped(const train_run *r);
-double train_mean_low(const train_run *r);
-/* Returns the last evaluation, a row of r->seen; NULL: none. */
-const double *train_last_seen(const train_run *r);
+uint64_t train_skipped(const train_run *run);
+double train_mean_low(const train_run *run);
+/* Returns the last evaluation, a row of run->seen; NULL: none. */
+const double *train_last_seen(const train_run *run);
 /* A figure that not every run has: its name in JSON, in sentences, and its columns; 0: the training set has none. */
 typedef struct train_figure {
   const char *name, *said;
@@ -161,9 +161,9 @@ typedef struct train_seen_kind {
   const train_figure *figures;
   size_t count;
 } train_seen_kind;
-const train_seen_kind *train_seen_kind_of(const train_run *r);
+const train_seen_kind *train_seen_kind_of(const train_run *run);
 /* Writes what evaluations found, in its columns. */
-void train_seen_row(const train_run *r, double row[SEEN_MOST], const hu_trainer_seen *training,
+void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_trainer_seen *training,
                     const hu_trainer_seen *test);
 
 #endif

@@ -11,17 +11,17 @@
 #include "cli/vectors/vectors.h"
 #include "halfulp/scalar.h"
 
-static int is_operation(const vectors *v, const char *names) {
-  const char *at = strstr(names, v->op->name);
-  size_t length = strlen(v->op->name);
+static int is_operation(const vectors *test, const char *names) {
+  const char *at = strstr(names, test->op->name);
+  size_t length = strlen(test->op->name);
   return at && at[-1] == ' ' && at[length] == ' ';
 }
 
-int vectors_has_border(const vectors *v) {
-  if (v->z.kind != VECTORS_CODE || v->z.format.e == 0) return 0;
-  for (int k = 0; k < v->op->operands; k++)
-    if (v->x[k].kind == VECTORS_INTEGER) return 0;
-  return is_operation(v, " add sub mul div sqrt fma convert ");
+int vectors_has_border(const vectors *test) {
+  if (test->z.kind != VECTORS_CODE || test->z.format.e == 0) return 0;
+  for (int k = 0; k < test->op->operands; k++)
+    if (test->x[k].kind == VECTORS_INTEGER) return 0;
+  return is_operation(test, " add sub mul div sqrt fma convert ");
 }
 
 typedef struct target {
@@ -32,10 +32,10 @@ typedef struct target {
 
 static double power(int exponent) { return ldexp(1, exponent); }
 
-static target draw_target(const vectors *v, uint32_t word, uint32_t part) {
+static target draw_target(const vectors *test, uint32_t word, uint32_t part) {
   static const double parts[] = {0, 0.5, 0.25, 0.75, 0.5 + 0x1p-12, 0.5 - 0x1p-12, 0x1p-12, 1 - 0x1p-12};
-  hu_limits l = hu_limits_of(v->z.format);
-  int64_t code = l.min_normal_code, any = (int64_t)(word >> 8) % (l.min_normal_code + 1);
+  hu_limits limits = hu_limits_of(test->z.format);
+  int64_t code = limits.min_normal_code, any = (int64_t)(word >> 8) % (limits.min_normal_code + 1);
   switch (word % 8) {
     case 0: code = any; break;
     case 1: code += (int64_t)(word >> 8 & 15) - 8; break;
@@ -43,11 +43,11 @@ static target draw_target(const vectors *v, uint32_t word, uint32_t part) {
     case 3: break;
     default: code -= 1; break; /* between the largest subnormal number and the smallest normal one */
   }
-  target t = {.unit = power(l.emin - v->z.format.m), .lowest = l.emin};
+  target goal = {.unit = power(limits.emin - test->z.format.m), .lowest = limits.emin};
   double fraction = word >> 3 & 1 ? parts[part % 8] : part * 0x1p-32;
-  t.at = hu_decode64(v->z.format, code < 0 ? 0 : (uint32_t)code) + t.unit * fraction;
-  if (v->z.format.sign && word >> 4 & 1) t.at = -t.at;
-  return t;
+  goal.at = hu_decode64(test->z.format, code < 0 ? 0 : (uint32_t)code) + goal.unit * fraction;
+  if (test->z.format.sign && word >> 4 & 1) goal.at = -goal.at;
+  return goal;
 }
 
 /* Draws a number of the operand's own digits, its exponent from low on; negative in half of the cases. */
@@ -60,58 +60,58 @@ static double draw_number(const vectors_type *type, int low, int high, uint32_t 
 
 static double safe_ratio(double x, double y) { return y != 0 ? x / y : x; }
 
-static int lowest_of(const vectors_type *t) { return hu_limits_of(t->format).emin; }
+static int lowest_of(const vectors_type *type) { return hu_limits_of(type->format).emin; }
 
 /* Draws a first factor of a product near `product`: no larger than what leaves a normal number to the second one. */
-static double draw_factor(const vectors *v, double product, uint32_t word) {
-  int high = (product != 0 ? ilogb(product) : 0) - lowest_of(&v->x[1]);
-  return draw_number(&v->x[0], lowest_of(&v->x[0]), high < 2 ? high : 2, word);
+static double draw_factor(const vectors *test, double product, uint32_t word) {
+  int high = (product != 0 ? ilogb(product) : 0) - lowest_of(&test->x[1]);
+  return draw_number(&test->x[0], lowest_of(&test->x[0]), high < 2 ? high : 2, word);
 }
 
 /* Makes a b + c: either c makes up what the product lacks, or the product is a small part of a unit beside c. */
-static void fused(const vectors *v, const target *t, const uint32_t word[4], uint64_t *x) {
+static void fused(const vectors *test, const target *goal, const uint32_t word[4], uint64_t *x) {
   static const double parts[] = {0.5, 0.25, 0.5 + 0x1p-10, 0.5 - 0x1p-10, 0x1p-20, 0.75, 1, 0x1p-6};
   int large = word[3] >> 28 & 1;
   double a, product, c = 0;
   if (large) {
-    product = ldexp(t->at, (int)(word[3] >> 20 & 7) - 4);
+    product = ldexp(goal->at, (int)(word[3] >> 20 & 7) - 4);
   } else {
-    double whole = floor(fabs(t->at) / t->unit) * t->unit;
-    product = t->unit * parts[word[3] >> 20 & 7];
-    c = t->at < 0 ? -whole : whole;
+    double whole = floor(fabs(goal->at) / goal->unit) * goal->unit;
+    product = goal->unit * parts[word[3] >> 20 & 7];
+    c = goal->at < 0 ? -whole : whole;
   }
   if (word[3] >> 29 & 1) product = -product;
-  a = draw_factor(v, product, word[2]);
-  x[0] = vectors_near(&v->x[0], a, 0);
-  x[1] = vectors_near(&v->x[1], safe_ratio(product, a), (int)(word[3] >> 30 & 1));
-  if (large) c = t->at - vectors_value(&v->x[0], x[0]) * vectors_value(&v->x[1], x[1]);
-  x[2] = vectors_near(&v->x[2], c, (int)(word[3] >> 31));
+  a = draw_factor(test, product, word[2]);
+  x[0] = vectors_near(&test->x[0], a, 0);
+  x[1] = vectors_near(&test->x[1], safe_ratio(product, a), (int)(word[3] >> 30 & 1));
+  if (large) c = goal->at - vectors_value(&test->x[0], x[0]) * vectors_value(&test->x[1], x[1]);
+  x[2] = vectors_near(&test->x[2], c, (int)(word[3] >> 31));
 }
 
 /* Makes half a unit below the smallest normal number, where a quotient can be only if it divides by a power of two. */
-static void tie_of_quotients(const vectors *v, const target *t, double *a, double *b) {
+static void tie_of_quotients(const vectors *test, const target *goal, double *a, double *b) {
   *b = ldexp(*b < 0 ? -1 : 1, ilogb(*b));
-  *a = *b * power(t->lowest) * (t->at < 0 ? -1 : 1) * (1 - ldexp(0.5, -(int)v->z.format.m));
+  *a = *b * power(goal->lowest) * (goal->at < 0 ? -1 : 1) * (1 - ldexp(0.5, -(int)test->z.format.m));
 }
 
-static void two(const vectors *v, const target *t, const uint32_t word[4], uint64_t *x) {
-  const vectors_type *fa = &v->x[0], *fb = &v->x[1];
+static void two(const vectors *test, const target *goal, const uint32_t word[4], uint64_t *x) {
+  const vectors_type *fa = &test->x[0], *fb = &test->x[1];
   int away = (int)(word[3] >> 31);
-  const char op = v->op->name[0] == 's' ? '-' : v->op->name[0]; /* add sub mul div */
+  const char op = test->op->name[0] == 's' ? '-' : test->op->name[0]; /* add sub mul div */
   double a, b;
   switch (op) {
     case 'd':
-      b = draw_number(fb, -1, -t->lowest > 4 ? -t->lowest : 4, word[2]);
-      a = t->at * b;
-      if (word[3] % 8 == 0) tie_of_quotients(v, t, &a, &b);
+      b = draw_number(fb, -1, -goal->lowest > 4 ? -goal->lowest : 4, word[2]);
+      a = goal->at * b;
+      if (word[3] % 8 == 0) tie_of_quotients(test, goal, &a, &b);
       break;
     case 'm':
-      a = draw_factor(v, t->at, word[2]);
-      b = safe_ratio(t->at, a);
+      a = draw_factor(test, goal->at, word[2]);
+      b = safe_ratio(goal->at, a);
       break;
     default:
-      a = draw_number(fa, t->lowest - 2, t->lowest + 6, word[2]);
-      b = op == '-' ? a - t->at : t->at - a;
+      a = draw_number(fa, goal->lowest - 2, goal->lowest + 6, word[2]);
+      b = op == '-' ? a - goal->at : goal->at - a;
       break;
   }
   /* The operand that was drawn is a number of its format: nothing of it is cut. */
@@ -119,14 +119,14 @@ static void two(const vectors *v, const target *t, const uint32_t word[4], uint6
   x[1] = vectors_near(fb, b, op != 'd' && away);
 }
 
-void vectors_border_case(const vectors *v, const uint32_t word[4], uint64_t *x) {
-  target t = draw_target(v, word[0], word[1]);
-  if (v->op->operands == 3) {
-    fused(v, &t, word, x);
-  } else if (v->op->operands == 2) {
-    two(v, &t, word, x);
+void vectors_border_case(const vectors *test, const uint32_t word[4], uint64_t *x) {
+  target goal = draw_target(test, word[0], word[1]);
+  if (test->op->operands == 3) {
+    fused(test, &goal, word, x);
+  } else if (test->op->operands == 2) {
+    two(test, &goal, word, x);
   } else {
-    double root = v->op->kind == VECTORS_CONVERT ? t.at : t.at * t.at;
-    x[0] = vectors_near(&v->x[0], root, (int)(word[3] >> 31));
+    double root = test->op->kind == VECTORS_CONVERT ? goal.at : goal.at * goal.at;
+    x[0] = vectors_near(&test->x[0], root, (int)(word[3] >> 31));
   }
 }

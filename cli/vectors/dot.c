@@ -31,22 +31,23 @@ struct vectors_dot_source {
   dot_case c;
 };
 
-static hu_element element_of(const vectors_dot *v, int i) {
-  return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
+static hu_element element_of(const vectors_dot *test, int i) {
+  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.d : test->dot.scale;
 }
 
-vectors_type vectors_dot_result(const vectors_dot *v) {
-  hu_element e = v->dot.d;
-  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
-  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
-  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
+vectors_type vectors_dot_result(const vectors_dot *test) {
+  hu_element element = test->dot.d;
+  if (element.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, element.format, {0}};
+  if (element.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
+  return (vectors_type){
+      VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(element), element.kind == HU_ELEMENT_S32, 0, 1}};
 }
 
-unsigned vectors_dot_digits(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
+unsigned vectors_dot_digits(const vectors_dot *test, int i) { return (hu_element_width(element_of(test, i)) + 3) / 4; }
 
-size_t vectors_dot_scales(const vectors_dot *v) {
-  size_t every = v->dot.accum.scaled ? v->dot.accum.promote : v->dot.accum.block.every;
-  return every ? (v->n + every - 1) / every : 0;
+size_t vectors_dot_scales(const vectors_dot *test) {
+  size_t every = test->dot.accum.scaled ? test->dot.accum.promote : test->dot.accum.block.every;
+  return every ? (test->n + every - 1) / every : 0;
 }
 
 /* ---- operands ---- */
@@ -73,20 +74,20 @@ static uint64_t edge_of(const generator *g, int operand, uint32_t which) {
   return others[which % (sizeof others / sizeof *others)];
 }
 
-static uint64_t masked(hu_element e, uint64_t x) {
-  unsigned width = hu_element_width(e);
+static uint64_t masked(hu_element element, uint64_t x) {
+  unsigned width = hu_element_width(element);
   return width >= 64 ? x : x & (((uint64_t)1 << width) - 1);
 }
 
 /* Draws a row. Some rows are full, some nearly empty; three elements of eight are edges. */
 static void draw_row(const generator *g, uint64_t i, int operand, uint64_t *z) {
   size_t ask = (size_t)operand << 13;
-  hu_element e = element_of(g->v, operand);
+  hu_element element = element_of(g->v, operand);
   uint32_t sparse = draw(g, i, 0) % 4;
   for (size_t k = 0; k < g->count[operand]; k++) {
     uint32_t word = draw(g, i, ask + 2 * k + 1), which = draw(g, i, ask + 2 * k + 2);
     uint64_t wide = (uint64_t)which << 32 | word;
-    z[k] = masked(e, which % 8 < 3 ? edge_of(g, operand, word) : hu_element_width(e) > 32 ? wide : word);
+    z[k] = masked(element, which % 8 < 3 ? edge_of(g, operand, word) : hu_element_width(element) > 32 ? wide : word);
     if (operand < C && sparse == 0 && which >> 30) z[k] = 0;
   }
 }
@@ -103,29 +104,29 @@ static void draw_corner(const generator *g, uint64_t i, const dot_case *c) {
 
 static hu_dot_operands operands_of(const generator *g, const dot_case *c) {
   hu_dot_operands in = {0};
-  hu_vector *const v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
+  hu_vector *const vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element e = element_of(g->v, i);
-    for (size_t k = 0; k < g->count[i]; k++) cli_put_pattern(g->stored[i], k, hu_element_size(e), c->x[i][k]);
-    *v[i] = (hu_vector){g->count[i] ? g->stored[i] : NULL, 1, 0, e};
+    hu_element element = element_of(g->v, i);
+    for (size_t k = 0; k < g->count[i]; k++) cli_put_pattern(g->stored[i], k, hu_element_size(element), c->x[i][k]);
+    *vector[i] = (hu_vector){g->count[i] ? g->stored[i] : NULL, 1, 0, element};
   }
   return in;
 }
 
 /* Makes C minus the sum of the products, or a step beside it. */
 static int cancel(const generator *g, uint64_t i, dot_case *c) {
-  hu_element e = g->v->dot.d;
+  hu_element element = g->v->dot.d;
   uint64_t z[1] = {0};
   uint32_t word = draw(g, i, 3);
-  if (e.kind != HU_ELEMENT_CODE || !e.format.sign) return CLI_OK;
+  if (element.kind != HU_ELEMENT_CODE || !element.format.sign) return CLI_OK;
   hu_dot_operands in = operands_of(g, c);
   hu_mode mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
   in.c.data = NULL;
-  hu_status s = hu_dot(g->v->n, z, e, &in, &g->v->dot.accum, mode, NULL, NULL);
-  if (s != HU_OK) return cli_fail_status(NULL, s);
-  uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(e));
-  if (word & 1) code = word & 2 ? hu_next_up(e.format, code) : hu_next_down(e.format, code);
-  c->x[C][0] = masked(e, code ^ hu_limits_of(e.format).sign_mask);
+  hu_status status = hu_dot(g->v->n, z, element, &in, &g->v->dot.accum, mode, NULL, NULL);
+  if (status != HU_OK) return cli_fail_status(NULL, status);
+  uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(element));
+  if (word & 1) code = word & 2 ? hu_next_up(element.format, code) : hu_next_down(element.format, code);
+  c->x[C][0] = masked(element, code ^ hu_limits_of(element.format).sign_mask);
   return CLI_OK;
 }
 
@@ -140,27 +141,27 @@ static int draw_case(const generator *g, uint64_t i, dot_case *c) {
 
 /* ---- results ---- */
 
-int vectors_dot_is_signalling(const hu_element *e, uint64_t x) {
-  vectors_type t = {e->kind == HU_ELEMENT_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, e->format, {0}};
-  return (e->kind == HU_ELEMENT_CODE || e->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&t, x);
+int vectors_dot_is_signalling(const hu_element *element, uint64_t x) {
+  vectors_type type = {element->kind == HU_ELEMENT_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, element->format, {0}};
+  return (element->kind == HU_ELEMENT_CODE || element->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&type, x);
 }
 
 static int has_signalling(const generator *g, const dot_case *c) {
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element e = element_of(g->v, i);
+    hu_element element = element_of(g->v, i);
     for (size_t k = 0; k < g->count[i]; k++)
-      if (vectors_dot_is_signalling(&e, c->x[i][k])) return 1;
+      if (vectors_dot_is_signalling(&element, c->x[i][k])) return 1;
   }
   return 0;
 }
 
 /* Counts the roundings that there are inside, where the model requires words of its own. */
 static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *in) {
-  const cli_dot *t = &g->v->dot;
+  const cli_dot *dot = &g->v->dot;
   uint64_t z[1];
-  if (!t->accum.mode.bits) return CLI_OK;
-  hu_status s = hu_dot_words(g->v->n, z, t->d, in, &t->accum, t->mode, NULL, 0, 0, &c->inside, NULL);
-  if (s != HU_OK && s != HU_E_SHAPE) return cli_fail_status(NULL, s);
+  if (!dot->accum.mode.bits) return CLI_OK;
+  hu_status status = hu_dot_words(g->v->n, z, dot->d, in, &dot->accum, dot->mode, NULL, 0, 0, &c->inside, NULL);
+  if (status != HU_OK && status != HU_E_SHAPE) return cli_fail_status(NULL, status);
   if (c->inside < c->words_room) return CLI_OK;
   free(c->words);
   c->words_room = c->inside + 1;
@@ -169,26 +170,26 @@ static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *
 }
 
 static int solve(const generator *g, uint64_t i, dot_case *c) {
-  const cli_dot *t = &g->v->dot;
+  const cli_dot *dot = &g->v->dot;
   uint64_t z[1] = {0};
   hu_events events = {0};
   hu_exec exec = {1, 0, g->v->stream};
   hu_dot_operands in = operands_of(g, c);
-  hu_status s;
+  hu_status status;
   exec.stream.counter += i;
-  if (t->words) {
+  if (dot->words) {
     if (count_inside(g, c, &in)) return CLI_BAD;
     for (size_t k = 0; k <= c->inside; k++) {
-      unsigned bits = k < c->inside ? t->accum.mode.bits : t->mode.bits;
+      unsigned bits = k < c->inside ? dot->accum.mode.bits : dot->mode.bits;
       c->words[k] = bits ? draw(g, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
     }
-    s = hu_dot_words(g->v->n, z, t->d, &in, &t->accum, t->mode, c->words, c->inside, c->words[c->inside], NULL,
-                     &events);
+    status = hu_dot_words(g->v->n, z, dot->d, &in, &dot->accum, dot->mode, c->words, c->inside, c->words[c->inside],
+                          NULL, &events);
   } else {
-    s = hu_dot(g->v->n, z, t->d, &in, &t->accum, t->mode, &exec, &events);
+    status = hu_dot(g->v->n, z, dot->d, &in, &dot->accum, dot->mode, &exec, &events);
   }
-  if (s != HU_OK) return cli_fail_status(NULL, s);
-  c->d = cli_get_pattern(z, 0, hu_element_size(t->d));
+  if (status != HU_OK) return cli_fail_status(NULL, status);
+  c->d = cli_get_pattern(z, 0, hu_element_size(dot->d));
   if (has_signalling(g, c)) events.invalid++;
   c->flags = vectors_flags_of(&events);
   return CLI_OK;
@@ -196,28 +197,29 @@ static int solve(const generator *g, uint64_t i, dot_case *c) {
 
 /* Writes the operands and the words as fields of a line. */
 static void write_fields(FILE *out, const generator *g, const dot_case *c) {
-  const vectors_dot *v = g->v;
-  const char *blank = v->joined ? "" : " ";
+  const vectors_dot *test = g->v;
+  const char *blank = test->joined ? "" : " ";
   for (int i = 0; i < OPERANDS; i++) {
     if (!g->count[i]) continue;
     if (i) fputs(blank, out);
     for (size_t k = 0; k < g->count[i]; k++)
-      fprintf(out, "%0*llX", (int)vectors_dot_digits(v, i), (unsigned long long)c->x[i][k]);
+      fprintf(out, "%0*llX", (int)vectors_dot_digits(test, i), (unsigned long long)c->x[i][k]);
   }
-  if (v->dot.words) fputs(blank, out);
-  for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) fprintf(out, "%08X", c->words[k]);
+  if (test->dot.words) fputs(blank, out);
+  for (size_t k = 0; test->dot.words && k < c->inside + (test->dot.mode.bits ? 1 : 0); k++)
+    fprintf(out, "%08X", c->words[k]);
 }
 
 /* Prints a case as JSON. Returns 0 or an exit code. */
 static int json_case(const generator *g, const dot_case *c, int first) {
-  vectors_type t = vectors_dot_result(g->v);
+  vectors_type type = vectors_dot_result(g->v);
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
   if (!out) return cli_fail(NULL, "out of memory");
   write_fields(out, g, c);
   int failed = fclose(out);
-  if (!failed) vectors_json_case(first, text, &t, c->d, c->flags);
+  if (!failed) vectors_json_case(first, text, &type, c->d, c->flags);
   free(text);
   return failed ? cli_fail(NULL, "out of memory") : CLI_OK;
 }
@@ -231,17 +233,17 @@ static void print_case(const generator *g, const dot_case *c) {
 /* ---- all cases ---- */
 
 static int open_operand(generator *g, dot_case *c, int i) {
-  hu_element e = element_of(g->v, i);
+  hu_element element = element_of(g->v, i);
   g->count[i] = i < C ? g->v->n : i == C ? 1 : vectors_dot_scales(g->v);
   if (!g->count[i]) return CLI_OK;
   c->x[i] = cli_room(g->count[i], sizeof *c->x[i]);
-  g->stored[i] = cli_room(g->count[i], hu_element_size(e));
+  g->stored[i] = cli_room(g->count[i], hu_element_size(element));
   if (!c->x[i] || !g->stored[i]) return CLI_BAD;
-  if (e.kind != HU_ELEMENT_CODE) return CLI_OK;
-  vectors_type t = {VECTORS_CODE, e.format, {0}};
+  if (element.kind != HU_ELEMENT_CODE) return CLI_OK;
+  vectors_type type = {VECTORS_CODE, element.format, {0}};
   g->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *g->edges[i]);
   if (!g->edges[i]) return CLI_BAD;
-  g->edge_count[i] = vectors_edges(g->edges[i], &t, 1);
+  g->edge_count[i] = vectors_edges(g->edges[i], &type, 1);
   return CLI_OK;
 }
 
@@ -267,48 +269,48 @@ static uint64_t corners_of(int level) { return level > 1 ? 100000 : 5000; }
 
 uint64_t vectors_dot_cases(int level) { return corners_of(level) * 3; }
 
-int vectors_dot_generate(const vectors_dot *v, int level) {
-  generator g = {.v = v, .corners = corners_of(level)};
+int vectors_dot_generate(const vectors_dot *test, int level) {
+  generator g = {.v = test, .corners = corners_of(level)};
   dot_case c = {0};
   int status = open_all(&g, &c);
   for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
     status = draw_case(&g, i, &c);
     if (status == CLI_OK) status = solve(&g, i, &c);
-    if (status == CLI_OK && v->json) status = json_case(&g, &c, i == 0);
-    if (status == CLI_OK && !v->json) print_case(&g, &c);
+    if (status == CLI_OK && test->json) status = json_case(&g, &c, i == 0);
+    if (status == CLI_OK && !test->json) print_case(&g, &c);
   }
-  if (v->json) printf("]\n");
+  if (test->json) printf("]\n");
   close_all(&g, &c);
   return status;
 }
 
 /* ---- one case, for a complete file that is judged ---- */
 
-vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level) {
-  vectors_dot_source *s = calloc(1, sizeof *s);
-  if (!s) return cli_fail(NULL, "out of memory"), NULL;
-  s->g.v = v;
-  s->g.corners = corners_of(level);
-  if (open_all(&s->g, &s->c) == CLI_OK) return s;
-  vectors_dot_close(s);
+vectors_dot_source *vectors_dot_open(const vectors_dot *test, int level) {
+  vectors_dot_source *source = calloc(1, sizeof *source);
+  if (!source) return cli_fail(NULL, "out of memory"), NULL;
+  source->g.v = test;
+  source->g.corners = corners_of(level);
+  if (open_all(&source->g, &source->c) == CLI_OK) return source;
+  vectors_dot_close(source);
   return NULL;
 }
 
-char *vectors_dot_fields(vectors_dot_source *s, uint64_t i) {
+char *vectors_dot_fields(vectors_dot_source *source, uint64_t i) {
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
   if (!out) return NULL;
   /* The number of words comes from the case solved. */
-  int status = draw_case(&s->g, i, &s->c);
-  if (status == CLI_OK && s->g.v->dot.words) status = solve(&s->g, i, &s->c);
-  if (status == CLI_OK) write_fields(out, &s->g, &s->c);
+  int status = draw_case(&source->g, i, &source->c);
+  if (status == CLI_OK && source->g.v->dot.words) status = solve(&source->g, i, &source->c);
+  if (status == CLI_OK) write_fields(out, &source->g, &source->c);
   if (fclose(out) == 0 && status == CLI_OK) return text;
   free(text);
   return NULL;
 }
 
-void vectors_dot_close(vectors_dot_source *s) {
-  close_all(&s->g, &s->c);
-  free(s);
+void vectors_dot_close(vectors_dot_source *source) {
+  close_all(&source->g, &source->c);
+  free(source);
 }

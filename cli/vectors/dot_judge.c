@@ -18,37 +18,37 @@ typedef struct judging {
   vectors_verdict *sum;
 } judging;
 
-static hu_element element_of(const vectors_dot *v, int i) {
-  return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
+static hu_element element_of(const vectors_dot *test, int i) {
+  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.d : test->dot.scale;
 }
 
 /* Separates the fields of a line without blanks; the words' number is what is left. */
-static char *spread(const vectors_dot *v, const char *line) {
-  size_t digits[OPERANDS + 3], sum = vectors_dot_digits(v, C) + 2, length = strlen(line);
-  int fields = 0, operands = cli_dot_operands(&v->dot) - v->dot.words;
+static char *spread(const vectors_dot *test, const char *line) {
+  size_t digits[OPERANDS + 3], sum = vectors_dot_digits(test, C) + 2, length = strlen(line);
+  int fields = 0, operands = cli_dot_operands(&test->dot) - test->dot.words;
   for (int i = 0; i < operands; i++) {
-    digits[fields] = vectors_dot_digits(v, i) * (i < C ? v->n : i == C ? 1 : vectors_dot_scales(v));
+    digits[fields] = vectors_dot_digits(test, i) * (i < C ? test->n : i == C ? 1 : vectors_dot_scales(test));
     sum += digits[fields++];
   }
-  if (v->dot.words) {
+  if (test->dot.words) {
     if (length < sum || (length - sum) % 8) return NULL;
     digits[fields++] = length - sum;
   }
-  digits[fields++] = vectors_dot_digits(v, C);
+  digits[fields++] = vectors_dot_digits(test, C);
   digits[fields++] = 2;
   return vectors_spread(line, digits, fields);
 }
 
 /* Returns 1 if a row of elements holds a signalling NaN. */
-static int row_signals(const vectors_dot *v, int operand, const char *text) {
-  hu_element e = element_of(v, operand);
-  unsigned digits = vectors_dot_digits(v, operand);
+static int row_signals(const vectors_dot *test, int operand, const char *text) {
+  hu_element element = element_of(test, operand);
+  unsigned digits = vectors_dot_digits(test, operand);
   uint64_t x;
   if (!strcmp(text, "-")) return 0;
   for (size_t at = 0, length = strlen(text); at + digits <= length; at += digits) {
     char one[17];
     snprintf(one, sizeof one, "%.*s", (int)digits, text + at);
-    if (hex_parse(&x, one, digits) && vectors_dot_is_signalling(&e, x)) return 1;
+    if (hex_parse(&x, one, digits) && vectors_dot_is_signalling(&element, x)) return 1;
   }
   return 0;
 }
@@ -130,16 +130,16 @@ static int judge_line(const judging *j, char *line) {
   return status;
 }
 
-int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
+int vectors_dot_judge(const vectors_dot *test, const vectors_rules *rules, cli_lines *lines, int complete,
                       vectors_verdict *sum) {
-  judging j = {v, rules, NULL, vectors_dot_result(v), lines, sum};
+  judging j = {test, rules, NULL, vectors_dot_result(test), lines, sum};
   int next, status = CLI_OK;
-  if (complete && !(j.source = vectors_dot_open(v, complete))) return CLI_BAD;
+  if (complete && !(j.source = vectors_dot_open(test, complete))) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(lines)) != 0) {
-    char *own = next > 0 && v->joined ? spread(v, lines->line) : NULL;
+    char *own = next > 0 && test->joined ? spread(test, lines->line) : NULL;
     if (next < 0)
       status = -next;
-    else if (v->joined && !own)
+    else if (test->joined && !own)
       status = cli_lines_fail(lines, "not as many digits as the operands, a result and flags have");
     else if (complete && sum->cases >= vectors_dot_cases(complete))
       status = cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");

@@ -28,11 +28,11 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
-static int read_elements(elements *z, const cli_dot *s, const cli_lines *lines, const char *text, hu_element e,
+static int read_elements(elements *z, const cli_dot *dot, const cli_lines *lines, const char *text, hu_element element,
                          const char *what) {
   char piece[17] = "", wrong[160];
-  unsigned width = hu_element_width(e);
-  size_t digits = (width + 3) / 4, size = hu_element_size(e), length = strlen(text);
+  unsigned width = hu_element_width(element);
+  size_t digits = (width + 3) / 4, size = hu_element_size(element), length = strlen(text);
   uint64_t last = UINT64_MAX >> (64 - width);
   if (length % digits) {
     snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
@@ -48,7 +48,7 @@ static int read_elements(elements *z, const cli_dot *s, const cli_lines *lines, 
       snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
       return cli_lines_fail(lines, wrong);
     }
-    if (s->recorded) x &= last;
+    if (dot->recorded) x &= last;
     if (x > last) {
       snprintf(wrong, sizeof wrong, "%s: '%s' is above %llX, the largest code there", what, piece,
                (unsigned long long)last);
@@ -64,23 +64,23 @@ typedef struct row {
   elements x[ROWS];
 } row;
 
-static hu_element element_of(const cli_dot *s, int i) {
+static hu_element element_of(const cli_dot *dot, int i) {
   if (i == WORDS) return (hu_element){.kind = HU_ELEMENT_S32};
-  return i == A ? s->a : i == B ? s->b : i == C ? s->d : s->scale;
+  return i == A ? dot->a : i == B ? dot->b : i == C ? dot->d : dot->scale;
 }
 
-static int check_counts(const cli_dot *s, const cli_lines *lines, const row *r) {
+static int check_counts(const cli_dot *dot, const cli_lines *lines, const row *line) {
   char wrong[160];
-  size_t n = r->x[A].count, every = s->accum.scaled ? s->accum.promote : s->accum.block.every;
+  size_t n = line->x[A].count, every = dot->accum.scaled ? dot->accum.promote : dot->accum.block.every;
   size_t scales = every ? (n + every - 1) / every : 0;
-  if (r->x[B].count != n) {
-    snprintf(wrong, sizeof wrong, "A has %zu elements, B has %zu", n, r->x[B].count);
-  } else if (n % s->depth) {
-    snprintf(wrong, sizeof wrong, "%zu elements, not a multiple of the instruction's K, %zu", n, s->depth);
-  } else if (r->x[C].data && r->x[C].count != 1) {
-    snprintf(wrong, sizeof wrong, "C has %zu elements, one is expected", r->x[C].count);
-  } else if (r->x[SA].count != scales || r->x[SB].count != scales) {
-    snprintf(wrong, sizeof wrong, "%zu and %zu scales, %zu are expected", r->x[SA].count, r->x[SB].count, scales);
+  if (line->x[B].count != n) {
+    snprintf(wrong, sizeof wrong, "A has %zu elements, B has %zu", n, line->x[B].count);
+  } else if (n % dot->depth) {
+    snprintf(wrong, sizeof wrong, "%zu elements, not a multiple of the instruction's K, %zu", n, dot->depth);
+  } else if (line->x[C].data && line->x[C].count != 1) {
+    snprintf(wrong, sizeof wrong, "C has %zu elements, one is expected", line->x[C].count);
+  } else if (line->x[SA].count != scales || line->x[SB].count != scales) {
+    snprintf(wrong, sizeof wrong, "%zu and %zu scales, %zu are expected", line->x[SA].count, line->x[SB].count, scales);
   } else {
     return CLI_OK;
   }
@@ -88,34 +88,35 @@ static int check_counts(const cli_dot *s, const cli_lines *lines, const row *r) 
 }
 
 /* Sums with words that the row brings along: those of the model, then that of the last rounding. */
-static hu_status sum_by_words(uint64_t *z, const cli_dot *s, const row *r, const hu_dot_operands *in,
+static hu_status sum_by_words(uint64_t *z, const cli_dot *dot, const row *line, const hu_dot_operands *in,
                               hu_events *events) {
-  const elements *w = &r->x[WORDS];
-  size_t inside = 0, last = s->mode.bits ? 1 : 0, n = r->x[A].count;
-  uint32_t random = last && w->count ? ((const uint32_t *)w->data)[w->count - 1] : 0;
-  hu_status status = hu_dot_words(n, z, s->d, in, &s->accum, s->mode, w->data, w->count, random, &inside, NULL);
+  const elements *words = &line->x[WORDS];
+  size_t inside = 0, last = dot->mode.bits ? 1 : 0, n = line->x[A].count;
+  uint32_t random = last && words->count ? ((const uint32_t *)words->data)[words->count - 1] : 0;
+  hu_status status =
+      hu_dot_words(n, z, dot->d, in, &dot->accum, dot->mode, words->data, words->count, random, &inside, NULL);
   if (status != HU_OK) return status;
-  if (w->count != (s->accum.mode.bits ? inside : 0) + last) return HU_E_SHAPE;
-  return hu_dot_words(n, z, s->d, in, &s->accum, s->mode, w->data, w->count, random, NULL, events);
+  if (words->count != (dot->accum.mode.bits ? inside : 0) + last) return HU_E_SHAPE;
+  return hu_dot_words(n, z, dot->d, in, &dot->accum, dot->mode, words->data, words->count, random, NULL, events);
 }
 
-static int sum_of(uint64_t *d, hu_events *events, const cli_dot *s, const row *r, const cli_lines *lines,
+static int sum_of(uint64_t *result, hu_events *events, const cli_dot *dot, const row *line, const cli_lines *lines,
                   const hu_exec *exec) {
   hu_dot_operands in = {0};
   uint64_t z[1] = {0};
-  hu_vector *v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
-  for (int i = 0; i < OPERANDS; i++) *v[i] = (hu_vector){r->x[i].data, 1, 0, element_of(s, i)};
-  size_t n = r->x[A].count;
+  hu_vector *vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
+  for (int i = 0; i < OPERANDS; i++) *vector[i] = (hu_vector){line->x[i].data, 1, 0, element_of(dot, i)};
+  size_t n = line->x[A].count;
   hu_status status;
-  if (s->words)
-    status = sum_by_words(z, s, r, &in, events);
-  else if (s->visit)
-    status = hu_dot_trace(n, z, s->d, &in, &s->accum, s->mode, exec, events, s->visit, s->context);
+  if (dot->words)
+    status = sum_by_words(z, dot, line, &in, events);
+  else if (dot->visit)
+    status = hu_dot_trace(n, z, dot->d, &in, &dot->accum, dot->mode, exec, events, dot->visit, dot->context);
   else
-    status = hu_dot(n, z, s->d, &in, &s->accum, s->mode, exec, events);
+    status = hu_dot(n, z, dot->d, &in, &dot->accum, dot->mode, exec, events);
   if (status == HU_E_SHAPE) return cli_lines_fail(lines, "not as many random words as the row has random roundings");
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  *d = cli_get_pattern(z, 0, hu_element_size(s->d));
+  *result = cli_get_pattern(z, 0, hu_element_size(dot->d));
   return CLI_OK;
 }
 
@@ -129,41 +130,41 @@ int cli_split(char *line, char **word, int most) {
   return count;
 }
 
-int cli_dot_operands(const cli_dot *s) { return (hu_accum_is_scaled(&s->accum) ? OPERANDS : SA) + s->words; }
+int cli_dot_operands(const cli_dot *dot) { return (hu_accum_is_scaled(&dot->accum) ? OPERANDS : SA) + dot->words; }
 
-int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *s, char *const *word, int count, const cli_lines *lines,
-                 const hu_exec *exec) {
+int cli_dot_line(uint64_t *result, hu_events *events, const cli_dot *dot, char *const *word, int count,
+                 const cli_lines *lines, const hu_exec *exec) {
   static const char *const names[ROWS] = {"A", "B", "C", "scales of A", "scales of B", "random words"};
   static const char *const fields[] = {"three fields are expected: A B C", "four fields are expected: A B C WORDS",
                                        "five fields are expected: A B C SCALES_A SCALES_B",
                                        "six fields are expected: A B C SCALES_A SCALES_B WORDS"};
-  row r = {0};
-  int wanted = cli_dot_operands(s), scaled = wanted - s->words == OPERANDS, status = CLI_OK;
-  if (count != wanted) return cli_lines_fail(lines, fields[2 * scaled + s->words]);
+  row line = {0};
+  int wanted = cli_dot_operands(dot), scaled = wanted - dot->words == OPERANDS, status = CLI_OK;
+  if (count != wanted) return cli_lines_fail(lines, fields[2 * scaled + dot->words]);
   for (int i = 0; i < count && status == CLI_OK; i++) {
-    int at = s->words && i == count - 1 ? WORDS : i;
+    int at = dot->words && i == count - 1 ? WORDS : i;
     if (at == C && !strcmp(word[i], "-")) continue;
-    status = read_elements(&r.x[at], s, lines, word[i], element_of(s, at), names[at]);
+    status = read_elements(&line.x[at], dot, lines, word[i], element_of(dot, at), names[at]);
   }
-  if (status == CLI_OK) status = check_counts(s, lines, &r);
-  if (status == CLI_OK) status = sum_of(d, events, s, &r, lines, exec);
-  for (int i = 0; i < ROWS; i++) free(r.x[i].data);
+  if (status == CLI_OK) status = check_counts(dot, lines, &line);
+  if (status == CLI_OK) status = sum_of(result, events, dot, &line, lines, exec);
+  for (int i = 0; i < ROWS; i++) free(line.x[i].data);
   return status;
 }
 
-int cli_dot_model(cli_dot *s, const char *what, const char *text, int *named) {
-  hu_accum_preset p;
-  if (cli_read_model(&s->accum, what, text)) return CLI_BAD;
-  s->depth = 1;
-  s->words = 0;
-  *named = hu_accum_preset_find(&p, text) == HU_OK;
+int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named) {
+  hu_accum_preset preset;
+  if (cli_read_model(&dot->accum, what, text)) return CLI_BAD;
+  dot->depth = 1;
+  dot->words = 0;
+  *named = hu_accum_preset_find(&preset, text) == HU_OK;
   if (*named) {
-    s->depth = p.k;
-    s->a = p.a;
-    s->b = p.b;
-    s->d = p.c;
+    dot->depth = preset.k;
+    dot->a = preset.a;
+    dot->b = preset.b;
+    dot->d = preset.c;
   }
-  s->scale.format = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
+  dot->scale.format = dot->accum.scaled ? hu_format_ieee(8, 23, 0) : dot->accum.block.scale;
   return CLI_OK;
 }
 

@@ -33,7 +33,7 @@ enum { CLI_DOT_WORDS = 6 };
 int cli_dot_operands(const cli_dot *dot);
 /* Computes D's pattern of these words, and its events where they are not NULL. `lines` says where they come from, for
  * the error line. */
-int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *dot, char *const *word, int count,
+int cli_dot_line(uint64_t *result, hu_events *events, const cli_dot *dot, char *const *word, int count,
                  const cli_lines *lines, const hu_exec *exec);
 
 /* Returns element i of an array of patterns of 1, 2, 4 or 8 bytes. */

@@ -15,21 +15,21 @@ int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules) {
 
 /* ---- what is right ---- */
 
-static int nan_fits(const vectors_rules *rules, const vectors_type *t, uint64_t z) {
-  if (!vectors_is_nan(t, z)) return 0;
-  if (rules->nan_result == VECTORS_NAN_QUIET) return !vectors_is_signalling(t, z);
-  return rules->nan_result == VECTORS_NAN_ANY || z == vectors_canonical_nan(t);
+static int nan_fits(const vectors_rules *rules, const vectors_type *type, uint64_t z) {
+  if (!vectors_is_nan(type, z)) return 0;
+  if (rules->nan_result == VECTORS_NAN_QUIET) return !vectors_is_signalling(type, z);
+  return rules->nan_result == VECTORS_NAN_ANY || z == vectors_canonical_nan(type);
 }
 
 /* Returns the counter of what is wrong, NULL if nothing is. */
-static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, vectors_answer want,
-                         vectors_answer given, int open) {
+static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type,
+                         vectors_answer want, vectors_answer given, int open) {
   uint32_t differ = rules->no_flags ? 0 : given.flags ^ want.flags;
   if (open) differ &= ~(uint32_t)INVALID;
   if (given.unknown) return &sum->unknown;
-  if (vectors_is_nan(t, want.z)) {
-    if (!vectors_is_nan(t, given.z)) return &sum->results;
-    if (!nan_fits(rules, t, given.z)) return &sum->nans;
+  if (vectors_is_nan(type, want.z)) {
+    if (!vectors_is_nan(type, given.z)) return &sum->results;
+    if (!nan_fits(rules, type, given.z)) return &sum->nans;
   } else if (given.z != want.z) {
     return &sum->results;
   }
@@ -38,62 +38,62 @@ static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const
 
 /* ---- differences ---- */
 
-static void print_answer(FILE *out, const vectors_rules *rules, const vectors_type *t, vectors_answer x) {
+static void print_answer(FILE *out, const vectors_rules *rules, const vectors_type *type, vectors_answer x) {
   char value[VECTORS_VALUE_MAX], words[VECTORS_FLAGS_MAX];
   if (x.unknown) {
     fprintf(out, "%s (digits X or Z)", x.unknown);
     return;
   }
-  fprintf(out, "%0*llX %02X (%s", (int)vectors_digits(t), (unsigned long long)x.z, x.flags,
-          vectors_value_text(value, t, x.z));
+  fprintf(out, "%0*llX %02X (%s", (int)vectors_digits(type), (unsigned long long)x.z, x.flags,
+          vectors_value_text(value, type, x.z));
   if (!rules->no_flags) fprintf(out, "; %s", vectors_flag_words(words, x.flags));
   fputc(')', out);
 }
 
-void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x) {
+void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer x) {
   char value[VECTORS_VALUE_MAX];
   if (x.unknown) {
     fputs("\"text\": ", out);
     cli_json_string(out, x.unknown);
   } else {
-    fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(t), (unsigned long long)x.z);
-    if (t->kind == VECTORS_INTEGER || t->kind == VECTORS_TRUTH)
-      fputs(vectors_value_text(value, t, x.z), out);
+    fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(type), (unsigned long long)x.z);
+    if (type->kind == VECTORS_INTEGER || type->kind == VECTORS_TRUTH)
+      fputs(vectors_value_text(value, type, x.z), out);
     else
-      cli_json_double(out, vectors_value(t, x.z));
+      cli_json_double(out, vectors_value(type, x.z));
     fprintf(out, ", \"flags\": \"0x%02x\"", x.flags);
   }
 }
 
-static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+static void json_answer(FILE *out, const char *name, const vectors_type *type, vectors_answer x) {
   fprintf(out, ", \"%s\": {", name);
-  vectors_json_answer(out, t, x);
+  vectors_json_answer(out, type, x);
   fputc('}', out);
 }
 
-void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags) {
+void vectors_json_case(int first, const char *operands, const vectors_type *type, uint64_t z, uint32_t flags) {
   printf("%s{\"operands\": ", first ? "[" : ",\n ");
   cli_json_string(stdout, operands);
   printf(", ");
-  vectors_json_answer(stdout, t, (vectors_answer){z, flags, NULL});
+  vectors_json_answer(stdout, type, (vectors_answer){z, flags, NULL});
   putchar('}');
 }
 
-static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t,
+static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type,
                              unsigned long line, const char *operands, vectors_answer want, vectors_answer given) {
   FILE *out = sum->out;
   if (rules->json) {
     fprintf(out, "%s{\"line\": %lu, \"operands\": ", sum->wrong > 1 ? ", " : "", line);
     cli_json_string(out, operands);
-    json_answer(out, "is", t, given);
-    json_answer(out, "should_be", t, want);
+    json_answer(out, "is", type, given);
+    json_answer(out, "should_be", type, want);
     fputc('}', out);
     return;
   }
   fprintf(out, "line %lu: %s is %s", line, operands, cli_ink_on(out, CLI_INK_WRONG));
-  print_answer(out, rules, t, given);
+  print_answer(out, rules, type, given);
   fprintf(out, "%s, should be %s", cli_ink_on(out, CLI_INK_END), cli_ink_on(out, CLI_INK_RIGHT));
-  print_answer(out, rules, t, want);
+  print_answer(out, rules, type, want);
   fprintf(out, "%s\n", cli_ink_on(out, CLI_INK_END));
 }
 
@@ -106,14 +106,14 @@ static void explain_first(vectors_verdict *sum, const vectors_rules *rules, unsi
     rules->explain(rules->context, line, operands);
 }
 
-void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
+void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type, unsigned long line,
                    const char *operands, vectors_answer want, vectors_answer given, int open) {
-  uint64_t *kind = kind_of(sum, rules, t, want, given, open);
+  uint64_t *kind = kind_of(sum, rules, type, want, given, open);
   sum->cases++;
   if (!kind) return;
   ++*kind;
   if (sum->wrong++ >= rules->first) return;
-  print_difference(sum, rules, t, line, operands, want, given);
+  print_difference(sum, rules, type, line, operands, want, given);
   if (sum->wrong == 1 && rules->explain) explain_first(sum, rules, line, operands);
 }
 

@@ -7,23 +7,23 @@
 #include "cli/base/numbers.h"
 #include "cli/vectors/vectors.h"
 
-int vectors_given(const vectors *v) { return v->op->operands + v->words; }
+int vectors_given(const vectors *test) { return test->op->operands + test->words; }
 
-void vectors_print_operands(const vectors *v, const vectors_case *c) {
-  const char *blank = v->joined ? "" : " ";
-  for (int k = 0; k < v->op->operands; k++)
-    printf("%s%0*llX", k ? blank : "", (int)vectors_digits(&v->x[k]), (unsigned long long)c->x[k]);
-  if (v->words) printf("%s%08X", blank, c->word);
+void vectors_print_operands(const vectors *test, const vectors_case *c) {
+  const char *blank = test->joined ? "" : " ";
+  for (int k = 0; k < test->op->operands; k++)
+    printf("%s%0*llX", k ? blank : "", (int)vectors_digits(&test->x[k]), (unsigned long long)c->x[k]);
+  if (test->words) printf("%s%08X", blank, c->word);
 }
 
-void vectors_print_result(const vectors *v, const char *word, uint64_t z, uint32_t flags) {
-  const char *blank = v->joined ? "" : " ";
-  printf("%s%s%0*llX%s%02X", word, blank, (int)vectors_digits(&v->z), (unsigned long long)z, blank, flags);
+void vectors_print_result(const vectors *test, const char *word, uint64_t z, uint32_t flags) {
+  const char *blank = test->joined ? "" : " ";
+  printf("%s%s%0*llX%s%02X", word, blank, (int)vectors_digits(&test->z), (unsigned long long)z, blank, flags);
 }
 
-void vectors_print(const vectors *v, const vectors_case *c) {
-  vectors_print_operands(v, c);
-  vectors_print_result(v, "", c->z, c->flags);
+void vectors_print(const vectors *test, const vectors_case *c) {
+  vectors_print_operands(test, c);
+  vectors_print_result(test, "", c->z, c->flags);
   putchar('\n');
 }
 
@@ -59,100 +59,100 @@ int vectors_has_unknown(const char *text) {
   return strpbrk(text + 2 * prefixed, "xXzZ") != NULL;
 }
 
-static const char *name_of(char text[16], const vectors *v, int field) {
-  if (field < v->op->operands)
-    snprintf(text, 16, v->op->operands > 1 ? "operand %c" : "the operand", 'A' + field);
-  else if (field < vectors_given(v))
+static const char *name_of(char text[16], const vectors *test, int field) {
+  if (field < test->op->operands)
+    snprintf(text, 16, test->op->operands > 1 ? "operand %c" : "the operand", 'A' + field);
+  else if (field < vectors_given(test))
     snprintf(text, 16, "the random word");
   else
-    snprintf(text, 16, field == vectors_given(v) ? "the result" : "the flags");
+    snprintf(text, 16, field == vectors_given(test) ? "the result" : "the flags");
   return text;
 }
 
-static unsigned digits_of(const vectors *v, int field) {
-  if (field < v->op->operands) return vectors_digits(&v->x[field]);
-  if (field < vectors_given(v)) return 8;
-  return field == vectors_given(v) ? vectors_digits(&v->z) : 2;
+static unsigned digits_of(const vectors *test, int field) {
+  if (field < test->op->operands) return vectors_digits(&test->x[field]);
+  if (field < vectors_given(test)) return 8;
+  return field == vectors_given(test) ? vectors_digits(&test->z) : 2;
 }
 
 /* Returns the largest number that a field may hold. */
-static uint64_t last_of(const vectors *v, int field) {
-  if (field < v->op->operands) return vectors_last(&v->x[field]);
-  if (field < vectors_given(v)) return UINT32_MAX;
-  return field == vectors_given(v) ? vectors_last(&v->z) : 0x1F;
+static uint64_t last_of(const vectors *test, int field) {
+  if (field < test->op->operands) return vectors_last(&test->x[field]);
+  if (field < vectors_given(test)) return UINT32_MAX;
+  return field == vectors_given(test) ? vectors_last(&test->z) : 0x1F;
 }
 
-static void put(const vectors *v, int field, vectors_case *c, uint64_t u) {
-  if (field < v->op->operands)
-    c->x[field] = u;
-  else if (field < vectors_given(v))
-    c->word = (uint32_t)u;
-  else if (field == vectors_given(v))
-    c->z = u;
+static void put(const vectors *test, int field, vectors_case *c, uint64_t bits) {
+  if (field < test->op->operands)
+    c->x[field] = bits;
+  else if (field < vectors_given(test))
+    c->word = (uint32_t)bits;
+  else if (field == vectors_given(test))
+    c->z = bits;
   else
-    c->flags = (uint32_t)u;
+    c->flags = (uint32_t)bits;
 }
 
 /* Says what is wrong with a field's text. */
-static int misfit(const vectors *v, int field, const char *text, vectors_line *read) {
+static int misfit(const vectors *test, int field, const char *text, vectors_line *read) {
   char name[16];
-  uint64_t u;
-  name_of(name, v, field);
-  if (!hex_parse_any(&u, text, UINT64_MAX))
+  uint64_t bits;
+  name_of(name, test, field);
+  if (!hex_parse_any(&bits, text, UINT64_MAX))
     snprintf(read->wrong, sizeof read->wrong, "%s: '%.40s' is not a hexadecimal number of %u digits", name, text,
-             digits_of(v, field));
+             digits_of(test, field));
   else
     snprintf(read->wrong, sizeof read->wrong, "%s: '%.40s' is above %llX, the largest there", name, text,
-             (unsigned long long)last_of(v, field));
+             (unsigned long long)last_of(test, field));
   return 0;
 }
 
-static int read_field(const vectors *v, int field, const char *text, vectors_line *read) {
-  uint64_t u = 0;
-  if (field > vectors_given(v) + 1) {
+static int read_field(const vectors *test, int field, const char *text, vectors_line *read) {
+  uint64_t bits = 0;
+  if (field > vectors_given(test) + 1) {
     snprintf(read->wrong, sizeof read->wrong, "more than %d fields; there are operands, %sa result and flags",
-             vectors_given(v) + 2, v->words ? "a random word, " : "");
+             vectors_given(test) + 2, test->words ? "a random word, " : "");
     return 0;
   }
-  int answers = field >= vectors_given(v), unknown = answers && vectors_has_unknown(text);
+  int answers = field >= vectors_given(test), unknown = answers && vectors_has_unknown(text);
   if (answers) {
     size_t at = strlen(read->result);
     snprintf(read->result + at, sizeof read->result - at, "%s%.18s", at ? " " : "", text);
   }
   if (unknown)
     read->unknown = 1;
-  else if (!hex_parse_any(&u, text, last_of(v, field)))
-    return misfit(v, field, text, read);
-  put(v, field, &read->c, u);
+  else if (!hex_parse_any(&bits, text, last_of(test, field)))
+    return misfit(test, field, text, read);
+  put(test, field, &read->c, bits);
   return 1;
 }
 
-static int read_fields(const vectors *v, char *line, vectors_line *read) {
+static int read_fields(const vectors *test, char *line, vectors_line *read) {
   int n = 0;
   for (char *at = line + strspn(line, " \t"); *at; n++) {
     size_t length = strcspn(at, " \t");
     char *next = at + length + strspn(at + length, " \t");
     at[length] = 0;
-    if (!read_field(v, n, at, read)) return 0;
+    if (!read_field(test, n, at, read)) return 0;
     at = next;
   }
   read->fields = n;
   return 1;
 }
 
-int vectors_read(const vectors *v, char *line, vectors_line *read) {
+int vectors_read(const vectors *test, char *line, vectors_line *read) {
   memset(read, 0, sizeof *read);
-  if (!v->joined) return read_fields(v, line, read);
+  if (!test->joined) return read_fields(test, line, read);
   size_t digits[VECTORS_OPERANDS + 3], sum = 0;
-  int fields = vectors_given(v) + 2;
-  for (int i = 0; i < fields; i++) sum += digits[i] = digits_of(v, i);
+  int fields = vectors_given(test) + 2;
+  for (int i = 0; i < fields; i++) sum += digits[i] = digits_of(test, i);
   char *spread = vectors_spread(line, digits, fields);
   if (!spread) {
     snprintf(read->wrong, sizeof read->wrong, "%zu digits; operands, %sresult and flags have %zu", strlen(line),
-             v->words ? "random word, " : "", sum);
+             test->words ? "random word, " : "", sum);
     return 0;
   }
-  int status = read_fields(v, spread, read);
+  int status = read_fields(test, spread, read);
   free(spread);
   return status;
 }

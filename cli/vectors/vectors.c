@@ -56,7 +56,7 @@ const vectors_operation *vectors_find(const char *name) {
 
 /* ---- names of TestFloat ---- */
 
-static int standard_type(vectors_type *t, const char *name, size_t length) {
+static int standard_type(vectors_type *made, const char *name, size_t length) {
   static const struct {
     const char *name;
     vectors_type type;
@@ -73,116 +73,121 @@ static int standard_type(vectors_type *t, const char *name, size_t length) {
   const hu_format formats[] = {hu_binary16(), hu_bfloat16(), hu_binary32()};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (strlen(known[i].name) != length || strncmp(name, known[i].name, length) != 0) continue;
-    *t = known[i].type;
-    if (i < 3) t->format = formats[i];
+    *made = known[i].type;
+    if (i < 3) made->format = formats[i];
     return 1;
   }
   return 0;
 }
 
-int vectors_find_testfloat(vectors *v, const char *function) {
+int vectors_find_testfloat(vectors *test, const char *function) {
   const char *rest = strchr(function, '_');
-  if (!rest || !standard_type(&v->x[0], function, (size_t)(rest - function))) return 0;
-  v->x[1] = v->x[2] = v->z = v->x[0];
+  if (!rest || !standard_type(&test->x[0], function, (size_t)(rest - function))) return 0;
+  test->x[1] = test->x[2] = test->z = test->x[0];
   rest++;
   if (!strncmp(rest, "to_", 3)) {
-    v->op = vectors_find("convert");
-    return standard_type(&v->z, rest + 3, strlen(rest + 3)) && !vectors_same_type(&v->x[0], &v->z);
+    test->op = vectors_find("convert");
+    return standard_type(&test->z, rest + 3, strlen(rest + 3)) && !vectors_same_type(&test->x[0], &test->z);
   }
   for (int i = 0; i < TABLE_SIZE; i++) {
-    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0 || v->z.kind != VECTORS_CODE) continue;
-    v->op = &table[i];
-    if (v->op->kind == VECTORS_RELATION) v->z.kind = VECTORS_TRUTH;
+    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0 || test->z.kind != VECTORS_CODE) continue;
+    test->op = &table[i];
+    if (test->op->kind == VECTORS_RELATION) test->z.kind = VECTORS_TRUTH;
     return 1;
   }
   return 0;
 }
 
-int vectors_check(const vectors *v) {
-  const vectors_type *z = &v->z;
-  if (v->op->kind == VECTORS_CONVERT) {
-    if (v->x[0].kind == VECTORS_CODE || z->kind == VECTORS_CODE) return CLI_OK;
+int vectors_check(const vectors *test) {
+  const vectors_type *z = &test->z;
+  if (test->op->kind == VECTORS_CONVERT) {
+    if (test->x[0].kind == VECTORS_CODE || z->kind == VECTORS_CODE) return CLI_OK;
     return cli_fail(NULL, "convert: one of the two must be a format of up to 32 bits");
   }
-  for (int k = 0; k < v->op->operands; k++)
-    if (v->x[k].kind != VECTORS_CODE)
-      return cli_fail(NULL, "%s takes formats of up to 32 bits; binary64 and integers belong to convert", v->op->name);
-  if (v->op->kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
-    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert", v->op->name);
-  if (v->op->kind == VECTORS_INTEGRAL && !vectors_same_type(&v->x[0], z))
+  for (int k = 0; k < test->op->operands; k++)
+    if (test->x[k].kind != VECTORS_CODE)
+      return cli_fail(NULL, "%s takes formats of up to 32 bits; binary64 and integers belong to convert",
+                      test->op->name);
+  if (test->op->kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
+    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert",
+                    test->op->name);
+  if (test->op->kind == VECTORS_INTEGRAL && !vectors_same_type(&test->x[0], z))
     return cli_fail(NULL, "round_to_integral has one format for operand and result");
   return CLI_OK;
 }
 
 /* ---- results ---- */
 
-uint32_t vectors_flags_of(const hu_events *e) {
+uint32_t vectors_flags_of(const hu_events *events) {
   uint32_t set = 0;
-  if (e->inexact) set |= HU_EVENT_INEXACT;
-  if (e->underflow) set |= HU_EVENT_UNDERFLOW;
-  if (e->overflow) set |= HU_EVENT_OVERFLOW;
-  if (e->divide_by_zero) set |= HU_EVENT_DIVIDE_BY_ZERO;
-  if (e->invalid) set |= HU_EVENT_INVALID;
+  if (events->inexact) set |= HU_EVENT_INEXACT;
+  if (events->underflow) set |= HU_EVENT_UNDERFLOW;
+  if (events->overflow) set |= HU_EVENT_OVERFLOW;
+  if (events->divide_by_zero) set |= HU_EVENT_DIVIDE_BY_ZERO;
+  if (events->invalid) set |= HU_EVENT_INVALID;
   return hu_events_flags(set);
 }
 
-static uint32_t relation(const vectors *v, const uint64_t *x, uint32_t *events) {
-  int order = hu_compare(v->x[0].format, (uint32_t)x[0], v->x[1].format, (uint32_t)x[1]);
-  *events = order == HU_UNORDERED && v->op->signalling ? HU_EVENT_INVALID : 0;
-  return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
+static uint32_t relation(const vectors *test, const uint64_t *x, uint32_t *events) {
+  int order = hu_compare(test->x[0].format, (uint32_t)x[0], test->x[1].format, (uint32_t)x[1]);
+  *events = order == HU_UNORDERED && test->op->signalling ? HU_EVENT_INVALID : 0;
+  return (order == HU_LESS && (test->op->relations & LESS)) || (order == HU_EQUAL && (test->op->relations & EQUAL));
 }
 
 /* Converts; a format of up to 32 bits is on one side at least. */
-static uint64_t convert(const vectors *v, uint64_t x, uint32_t r, uint32_t *events) {
-  const vectors_type *from = &v->x[0], *to = &v->z;
-  if (from->kind == VECTORS_BINARY64) return hu_encode64(to->format, v->mode, vectors_value(from, x), r, events);
+static uint64_t convert(const vectors *test, uint64_t x, uint32_t random, uint32_t *events) {
+  const vectors_type *from = &test->x[0], *to = &test->z;
+  if (from->kind == VECTORS_BINARY64)
+    return hu_encode64(to->format, test->mode, vectors_value(from, x), random, events);
   if (from->kind == VECTORS_INTEGER) {
     uint64_t sign = (uint64_t)1 << (from->integer.width - 1);
-    return from->integer.is_signed ? hu_from_signed(to->format, v->mode, (int64_t)((x ^ sign) - sign), r, events)
-                                   : hu_from_unsigned(to->format, v->mode, x, r, events);
+    return from->integer.is_signed
+               ? hu_from_signed(to->format, test->mode, (int64_t)((x ^ sign) - sign), random, events)
+               : hu_from_unsigned(to->format, test->mode, x, random, events);
   }
   if (to->kind == VECTORS_INTEGER)
-    return hu_to_integer(to->integer, v->mode, from->format, (uint32_t)x, r, events) & vectors_last(to);
+    return hu_to_integer(to->integer, test->mode, from->format, (uint32_t)x, random, events) & vectors_last(to);
   if (to->kind == VECTORS_BINARY64)
     return vectors_is_nan(from, x) ? vectors_canonical_nan(to) : vectors_near(to, vectors_value(from, x), 0);
-  return hu_convert(to->format, v->mode, from->format, (uint32_t)x, r, events);
+  return hu_convert(to->format, test->mode, from->format, (uint32_t)x, random, events);
 }
 
-uint32_t vectors_word(const vectors *v, uint64_t i) {
-  return v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
+uint32_t vectors_word(const vectors *test, uint64_t i) {
+  return test->mode.bits ? hu_stream_word(test->stream, i) >> (32 - test->mode.bits) : 0;
 }
 
-void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
-  uint32_t events = 0, r = v->words ? c->word : vectors_word(v, i);
+void vectors_solve(const vectors *test, uint64_t i, vectors_case *c) {
+  uint32_t events = 0, random = test->words ? c->word : vectors_word(test, i);
   uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
-  hu_format fa = v->x[0].format, fb = v->x[1].format, fc = v->x[2].format, fz = v->z.format;
-  switch (v->op->kind) {
-    case VECTORS_TWO: c->z = v->op->two(fz, v->mode, fa, a, fb, b, r, &events); break;
-    case VECTORS_ONE: c->z = v->op->one(fz, v->mode, fa, a, r, &events); break;
-    case VECTORS_FMA: c->z = hu_fma(fz, v->mode, fa, a, fb, b, fc, (uint32_t)c->x[2], r, &events); break;
-    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(fa, v->mode, a, r, &events); break;
-    case VECTORS_CONVERT: c->z = convert(v, c->x[0], r, &events); break;
-    default: c->z = relation(v, c->x, &events); break;
+  hu_format fa = test->x[0].format, fb = test->x[1].format, fc = test->x[2].format, fz = test->z.format;
+  switch (test->op->kind) {
+    case VECTORS_TWO: c->z = test->op->two(fz, test->mode, fa, a, fb, b, random, &events); break;
+    case VECTORS_ONE: c->z = test->op->one(fz, test->mode, fa, a, random, &events); break;
+    case VECTORS_FMA: c->z = hu_fma(fz, test->mode, fa, a, fb, b, fc, (uint32_t)c->x[2], random, &events); break;
+    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(fa, test->mode, a, random, &events); break;
+    case VECTORS_CONVERT: c->z = convert(test, c->x[0], random, &events); break;
+    default: c->z = relation(test, c->x, &events); break;
   }
   c->flags = hu_events_flags(events);
-  int quiet = v->quiet_integral && (v->op->kind == VECTORS_INTEGRAL || v->z.kind == VECTORS_INTEGER);
+  int quiet = test->quiet_integral && (test->op->kind == VECTORS_INTEGRAL || test->z.kind == VECTORS_INTEGER);
   if (quiet) c->flags &= ~(uint32_t)INEXACT;
-  for (int k = 0; k < v->op->operands; k++)
-    if (vectors_is_signalling(&v->x[k], c->x[k])) c->flags |= INVALID;
+  for (int k = 0; k < test->op->operands; k++)
+    if (vectors_is_signalling(&test->x[k], c->x[k])) c->flags |= INVALID;
 }
 
-static int is_infinite(const vectors_type *t, uint64_t x) {
-  int c = hu_class(t->format, (uint32_t)x);
+static int is_infinite(const vectors_type *type, uint64_t x) {
+  int c = hu_class(type->format, (uint32_t)x);
   return c == HU_CLASS_NEGATIVE_INFINITY || c == HU_CLASS_POSITIVE_INFINITY;
 }
 
-static int is_zero(const vectors_type *t, uint64_t x) {
-  int c = hu_class(t->format, (uint32_t)x);
+static int is_zero(const vectors_type *type, uint64_t x) {
+  int c = hu_class(type->format, (uint32_t)x);
   return c == HU_CLASS_NEGATIVE_ZERO || c == HU_CLASS_POSITIVE_ZERO;
 }
 
-int vectors_is_nan_fma(const vectors *v, const uint64_t *x) {
-  const vectors_type *t = v->x;
-  if (v->op->kind != VECTORS_FMA || !vectors_is_nan(&t[2], x[2])) return 0;
-  return (is_zero(&t[0], x[0]) && is_infinite(&t[1], x[1])) || (is_infinite(&t[0], x[0]) && is_zero(&t[1], x[1]));
+int vectors_is_nan_fma(const vectors *test, const uint64_t *x) {
+  const vectors_type *type = test->x;
+  if (test->op->kind != VECTORS_FMA || !vectors_is_nan(&type[2], x[2])) return 0;
+  return (is_zero(&type[0], x[0]) && is_infinite(&type[1], x[1])) ||
+         (is_infinite(&type[0], x[0]) && is_zero(&type[1], x[1]));
 }

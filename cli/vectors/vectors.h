@@ -26,22 +26,22 @@ typedef struct vectors_type {
 } vectors_type;
 
 /* Reads a format, "binary64", or an integer type: i8 i16 i32 i64 ui8 ui16 ui32 ui64. CLI_BAD after an error line. */
-int vectors_read_type(vectors_type *t, const char *text);
+int vectors_read_type(vectors_type *type, const char *text);
 int vectors_same_type(const vectors_type *a, const vectors_type *b);
-unsigned vectors_width(const vectors_type *t); /* bits */
-unsigned vectors_digits(const vectors_type *t);
-uint64_t vectors_last(const vectors_type *t); /* the largest pattern */
-int vectors_is_nan(const vectors_type *t, uint64_t x);
+unsigned vectors_width(const vectors_type *type); /* bits */
+unsigned vectors_digits(const vectors_type *type);
+uint64_t vectors_last(const vectors_type *type); /* the largest pattern */
+int vectors_is_nan(const vectors_type *type, uint64_t x);
 /* Returns 1 for a NaN whose quiet bit is clear, in formats with NaNs of IEEE 754 (hu_is_signalling), and binary64. */
-int vectors_is_signalling(const vectors_type *t, uint64_t x);
-uint64_t vectors_canonical_nan(const vectors_type *t);
+int vectors_is_signalling(const vectors_type *type, uint64_t x);
+uint64_t vectors_canonical_nan(const vectors_type *type);
 /* Returns the number as binary64; of integers beyond 2^53 a near one. */
-double vectors_value(const vectors_type *t, uint64_t x);
+double vectors_value(const vectors_type *type, uint64_t x);
 /* Returns a pattern near a number, cut toward zero or away from it, within the type. */
-uint64_t vectors_near(const vectors_type *t, double x, int away);
+uint64_t vectors_near(const vectors_type *type, double x, int away);
 /* The pattern as people read it: 0.015625, -inf, nan, 17. */
 enum { VECTORS_VALUE_MAX = 40 };
-const char *vectors_value_text(char text[VECTORS_VALUE_MAX], const vectors_type *t, uint64_t x);
+const char *vectors_value_text(char text[VECTORS_VALUE_MAX], const vectors_type *type, uint64_t x);
 
 /* ---- operations (vectors.c) ---- */
 
@@ -82,27 +82,27 @@ typedef struct vectors_case {
 const vectors_operation *vectors_find(const char *name);
 /* Reads "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64:
  * sets op and types. Returns 1, or 0 for another name. */
-int vectors_find_testfloat(vectors *v, const char *function);
+int vectors_find_testfloat(vectors *test, const char *function);
 /* Returns CLI_OK if the operation takes and gives these types; else prints an error line. */
-int vectors_check(const vectors *v);
+int vectors_check(const vectors *test);
 
 /* Computes result and flags of the operands of case number i. */
-void vectors_solve(const vectors *v, uint64_t i, vectors_case *c);
+void vectors_solve(const vectors *test, uint64_t i, vectors_case *c);
 /* Returns 1 for fma of zero and infinity with a NaN. IEEE 754 7.2 c leaves open whether that is invalid. */
-int vectors_is_nan_fma(const vectors *v, const uint64_t *x);
+int vectors_is_nan_fma(const vectors *test, const uint64_t *x);
 /* Returns the word that case i draws from the stream. */
-uint32_t vectors_word(const vectors *v, uint64_t i);
+uint32_t vectors_word(const vectors *test, uint64_t i);
 /* Returns the flags of a set of events: hu_events_flags, for counts. */
 uint32_t vectors_flags_of(const hu_events *events);
 
 /* ---- lines (text.c) ---- */
 
 /* Returns how many fields of an operation's line stand before the result: operands, and the random word. */
-int vectors_given(const vectors *v);
+int vectors_given(const vectors *test);
 /* Print operands alone; the word, a result and flags; the whole line with its end. */
-void vectors_print_operands(const vectors *v, const vectors_case *c);
-void vectors_print_result(const vectors *v, const char *word, uint64_t z, uint32_t flags);
-void vectors_print(const vectors *v, const vectors_case *c);
+void vectors_print_operands(const vectors *test, const vectors_case *c);
+void vectors_print_result(const vectors *test, const char *word, uint64_t z, uint32_t flags);
+void vectors_print(const vectors *test, const vectors_case *c);
 
 /* A line as it was read. */
 typedef struct vectors_line {
@@ -113,7 +113,7 @@ typedef struct vectors_line {
   char wrong[CLI_NAME_MAX]; /* what cannot be read */
 } vectors_line;
 /* Reads a line. Returns 1, or 0 and `wrong`. */
-int vectors_read(const vectors *v, char *line, vectors_line *read);
+int vectors_read(const vectors *test, char *line, vectors_line *read);
 /* Separates a line without blanks into its fields of these numbers of digits, blanks between; NULL: out of memory, or
  * the line has another length. To be freed. */
 char *vectors_spread(const char *line, const size_t *digits, int fields);
@@ -128,7 +128,7 @@ const char *vectors_flag_words(char text[VECTORS_FLAGS_MAX], uint32_t flags);
 /* Patterns at the edges of a type into list; how many, VECTORS_EDGES_MAX at most. Types of up to 6 bits (8 at level 2)
  * have all. */
 enum { VECTORS_EDGES_MAX = 1 << 14 };
-size_t vectors_edges(uint64_t *list, const vectors_type *t, int level);
+size_t vectors_edges(uint64_t *list, const vectors_type *type, int level);
 
 /* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. One operand of up to 16 bits has all its
  * codes, once each. Else: edges of the operands against each other; results about the smallest normal and below it
@@ -140,14 +140,14 @@ typedef struct vectors_source {
   uint64_t combinations, edge_cases, border, count;
   int every_code; /* of one operand */
 } vectors_source;
-int vectors_source_open(vectors_source *s, const vectors *v, int level);
-int vectors_source_case(const vectors_source *s, uint64_t i, vectors_case *c);
-void vectors_source_close(vectors_source *s);
+int vectors_source_open(vectors_source *source, const vectors *test, int level);
+int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *c);
+void vectors_source_close(vectors_source *source);
 
 /* Returns 1 if the operation has operands with results at the border of tininess that rounding decides. */
-int vectors_has_border(const vectors *v);
+int vectors_has_border(const vectors *test);
 /* Makes such operands from four random words. */
-void vectors_border_case(const vectors *v, const uint32_t word[4], uint64_t *x);
+void vectors_border_case(const vectors *test, const uint32_t word[4], uint64_t *x);
 
 /* ---- results judged (judge.c) ---- */
 
@@ -180,13 +180,13 @@ typedef struct vectors_answer {
 } vectors_answer;
 
 /* Writes result and flags as fields of a JSON object. */
-void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x);
+void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer x);
 /* Prints a case as an element of a JSON list, which the first one begins; the operands as in a line. */
-void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags);
+void vectors_json_case(int first, const char *operands, const vectors_type *type, uint64_t z, uint32_t flags);
 /* Begins. Returns CLI_OK, or says that memory is out. */
 int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules);
 /* Counts a case and prints it where it is wrong. `open`: it may be invalid or not. */
-void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
+void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type, unsigned long line,
                    const char *operands, vectors_answer want, vectors_answer given, int open);
 /* Prints the totals; `id`: the operation. Returns CLI_OK, CLI_DIFFERENT; CLI_BAD if there was no case, `status` if it
  * is not CLI_OK. `missing`: cases that should have been there, 0 if none. */
@@ -204,17 +204,17 @@ typedef struct vectors_dot {
 typedef struct vectors_dot_source vectors_dot_source;
 uint64_t vectors_dot_cases(int level);
 /* Print all cases of a level; judge lines. `complete`: they must be those of the level, else 0. 0 or an exit code. */
-int vectors_dot_generate(const vectors_dot *v, int level);
-int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
+int vectors_dot_generate(const vectors_dot *test, int level);
+int vectors_dot_judge(const vectors_dot *test, const vectors_rules *rules, cli_lines *lines, int complete,
                       vectors_verdict *sum);
 /* Opens a source on the heap; NULL after an error line. The operands of case i as the fields of a line, to be freed. */
-vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level);
-char *vectors_dot_fields(vectors_dot_source *s, uint64_t i);
-void vectors_dot_close(vectors_dot_source *s);
-unsigned vectors_dot_digits(const vectors_dot *v, int operand);
-size_t vectors_dot_scales(const vectors_dot *v);
+vectors_dot_source *vectors_dot_open(const vectors_dot *test, int level);
+char *vectors_dot_fields(vectors_dot_source *source, uint64_t i);
+void vectors_dot_close(vectors_dot_source *source);
+unsigned vectors_dot_digits(const vectors_dot *test, int operand);
+size_t vectors_dot_scales(const vectors_dot *test);
 /* Returns what the result is. */
-vectors_type vectors_dot_result(const vectors_dot *v);
-int vectors_dot_is_signalling(const hu_element *e, uint64_t x);
+vectors_type vectors_dot_result(const vectors_dot *test);
+int vectors_dot_is_signalling(const hu_element *element, uint64_t x);
 
 #endif
