@@ -13,7 +13,7 @@ struct speed_job {
   float *z;
   void *codes, *scales;
   float tensor;
-  hu_format f;
+  hu_format format;
   hu_mode mode;
   hu_scaling scaling;
   hu_s2fp8 s2fp8;
@@ -43,7 +43,7 @@ static hu_status open(speed_job **z, const speed_room *room, unsigned threads) {
 
 static hu_status of_format(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
   hu_status status = open(z, room, threads);
-  if (status == HU_OK) status = hu_format_parse(&(*z)->f, c->format, NULL);
+  if (status == HU_OK) status = hu_format_parse(&(*z)->format, c->format, NULL);
   if (status == HU_OK && c->text) {
     (*z)->mode.round = HU_SRA;
     (*z)->mode.bits = 32;
@@ -70,17 +70,17 @@ static void copy(void *context) {
 
 static void quantize(void *context) {
   speed_job *j = context;
-  note(j, hu_quantize_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events));
+  note(j, hu_quantize_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, j->format, j->mode, &j->exec, &j->events));
 }
 
 static void encode(void *context) {
   speed_job *j = context;
-  note(j, hu_encode_n(SPEED_ELEMENTS, j->codes, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events));
+  note(j, hu_encode_n(SPEED_ELEMENTS, j->codes, 1, j->x, 1, j->format, j->mode, &j->exec, &j->events));
 }
 
 static void decode(void *context) {
   speed_job *j = context;
-  note(j, hu_decode_n(SPEED_ELEMENTS, j->z, 1, j->codes, 1, j->f, &j->exec));
+  note(j, hu_decode_n(SPEED_ELEMENTS, j->z, 1, j->codes, 1, j->format, &j->exec));
 }
 
 static void encode_blocks(void *context) {

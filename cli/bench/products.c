@@ -7,8 +7,8 @@
 #include "halfulp/halfulp.h"
 
 struct speed_job {
-  float *a, *b, *d;
-  hu_format f;
+  float *a, *b, *result;
+  hu_format format;
   hu_accum accum;
   hu_exec exec;
   hu_status status;
@@ -20,7 +20,7 @@ static void drop(speed_job *j) {
   if (!j) return;
   free(j->a);
   free(j->b);
-  free(j->d);
+  free(j->result);
   free(j);
 }
 
@@ -29,14 +29,14 @@ static void multiply(speed_job *j, hu_format format, const hu_accum *accum) {
   const size_t n = SPEED_SIDE;
   const hu_mode rne = {0};
   hu_operand a = {j->a, n, format, HU_STORAGE_VALUES, 0}, b = {j->b, n, format, HU_STORAGE_VALUES, 0};
-  hu_result result = {j->d, n, hu_binary32(), HU_STORAGE_VALUES};
+  hu_result result = {j->result, n, hu_binary32(), HU_STORAGE_VALUES};
   hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, rne, &j->exec, NULL);
   if (status != HU_OK) j->status = status;
 }
 
 static void subject(void *context) {
   speed_job *j = context;
-  multiply(j, j->f, &j->accum);
+  multiply(j, j->format, &j->accum);
 }
 
 static void plain(void *context) {
@@ -55,8 +55,8 @@ static hu_status fill(speed_job *j) {
     j->a[i] = speed_normal(&state);
     j->b[i] = speed_normal(&state);
   }
-  hu_status status = hu_quantize_n(n, j->a, 1, j->a, 1, j->f, rne, NULL, NULL);
-  return status == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->f, rne, NULL, NULL) : status;
+  hu_status status = hu_quantize_n(n, j->a, 1, j->a, 1, j->format, rne, NULL, NULL);
+  return status == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->format, rne, NULL, NULL) : status;
 }
 
 static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
@@ -66,10 +66,10 @@ static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *r
   if (!j) return HU_E_MEMORY;
   j->a = malloc(bytes);
   j->b = malloc(bytes);
-  j->d = malloc(bytes);
-  if (!j->a || !j->b || !j->d) return HU_E_MEMORY;
+  j->result = malloc(bytes);
+  if (!j->a || !j->b || !j->result) return HU_E_MEMORY;
   j->exec.threads = threads;
-  hu_status status = hu_format_parse(&j->f, c->format, NULL);
+  hu_status status = hu_format_parse(&j->format, c->format, NULL);
   if (status == HU_OK) status = hu_accum_parse(&j->accum, c->text, NULL);
   return status == HU_OK ? fill(j) : status;
 }

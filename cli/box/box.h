@@ -56,7 +56,7 @@ void id_files_end(id_files *files);
 /* Questions first ... first + count - 1 as one product of tile x n and n x tile: question i is row i and column i, and
  * its answer stands on the diagonal. */
 typedef struct id_tile {
-  void *a, *b, *c, *d;
+  void *a, *b, *c, *result;
   size_t rows;
 } id_tile;
 int id_tile_make(id_tile *tile, const id_shape *shape, size_t rows);

@@ -82,7 +82,7 @@ static npy_info info_of(hu_element element, size_t rows, size_t columns) {
 static int save(const id_files *files) {
   const id_shape *shape = files->shape;
   npy_info a = info_of(shape->a, files->tile.rows, shape->n), b = info_of(shape->b, shape->n, files->tile.rows);
-  npy_info c = info_of(shape->d, files->tile.rows, files->tile.rows);
+  npy_info c = info_of(shape->result, files->tile.rows, files->tile.rows);
   int status = cli_array_save(files->path[0], &a, files->tile.a);
   if (status == CLI_OK) status = cli_array_save(files->path[1], &b, files->tile.b);
   if (status == CLI_OK) status = cli_array_save(files->path[2], &c, files->tile.c);
@@ -125,16 +125,17 @@ static int run(const id_files *files) {
 
 static int load(id_files *files) {
   cli_array result;
-  npy_info wanted = info_of(files->shape->d, files->tile.rows, files->tile.rows);
+  npy_info wanted = info_of(files->shape->result, files->tile.rows, files->tile.rows);
   int status = cli_array_load_own(&result, files->path[3]);
   if (status != CLI_OK) return status;
   status = cli_array_in_rows(&result);
   if (status == CLI_OK && (result.info.count != wanted.count || result.info.size != wanted.size))
     status = cli_fail(files->path[3], "%zu elements of %u bytes; a product has %zu of %u", result.info.count,
                       result.info.size, wanted.count, wanted.size);
-  if (status == CLI_OK && cli_array_is_codes(&result) && files->shape->d.kind == HU_ELEMENT_CODE)
-    status = cli_codes_check(files->path[3], &result.info, result.data, cli_code_rule_of(files->shape->d.format, NULL));
-  if (status == CLI_OK) memcpy(files->tile.d, result.data, wanted.count * wanted.size);
+  if (status == CLI_OK && cli_array_is_codes(&result) && files->shape->result.kind == HU_ELEMENT_CODE)
+    status =
+        cli_codes_check(files->path[3], &result.info, result.data, cli_code_rule_of(files->shape->result.format, NULL));
+  if (status == CLI_OK) memcpy(files->tile.result, result.data, wanted.count * wanted.size);
   cli_array_free(&result);
   return status;
 }

@@ -59,8 +59,9 @@ static void ask_dot(const id_library *library, size_t i, const void *a, const vo
   const id_shape *shape = library->shape;
   hu_element scale = {.format = shape->scale};
   size_t scales = id_column_length(shape, ID_SA);
-  const void *ai = row(a, i, shape->n, shape->a), *bi = row(b, i, shape->n, shape->b), *ci = row(c, i, 1, shape->d);
-  void *di = (char *)results + i * hu_element_size(shape->d);
+  const void *ai = row(a, i, shape->n, shape->a), *bi = row(b, i, shape->n, shape->b),
+             *ci = row(c, i, 1, shape->result);
+  void *di = (char *)results + i * hu_element_size(shape->result);
   if (shape->every)
     library->of.scaled(shape->n, ai, bi, ci, row(sa, i, scales, scale), row(sb, i, scales, scale), di);
   else
@@ -78,7 +79,8 @@ int id_library_answer(void *context, size_t count, const void *a, const void *b,
   for (size_t at = 0; at < count; at += rows) {
     size_t some = count - at < rows ? count - at : rows;
     id_tile_fill(&library->tile, library->shape, at, some, a, b, c);
-    library->of.gemm(rows, rows, library->shape->n, library->tile.a, library->tile.b, library->tile.c, library->tile.d);
+    library->of.gemm(rows, rows, library->shape->n, library->tile.a, library->tile.b, library->tile.c,
+                     library->tile.result);
     id_tile_take(&library->tile, library->shape, at, some, results);
   }
   return CLI_OK;

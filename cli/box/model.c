@@ -17,11 +17,11 @@ int id_model_answer(void *context, size_t count, const void *a, const void *b, c
   hu_element scale = {.format = shape->scale};
   hu_mode mode = {0};
   hu_dot_operands x = {
-      vector_of(a, shape->n, shape->a), vector_of(b, shape->n, shape->b), vector_of(c, 1, shape->d), {0}, {0}};
+      vector_of(a, shape->n, shape->a), vector_of(b, shape->n, shape->b), vector_of(c, 1, shape->result), {0}, {0}};
   if (scales) {
     x.sa = vector_of(sa, scales, scale);
     x.sb = vector_of(sb, scales, scale);
   }
-  hu_status status = hu_dot_n(count, shape->n, results, 1, shape->d, &x, &m->accum, mode, NULL, NULL);
+  hu_status status = hu_dot_n(count, shape->n, results, 1, shape->result, &x, &m->accum, mode, NULL, NULL);
   return status == HU_OK ? CLI_OK : cli_fail_status(NULL, status);
 }

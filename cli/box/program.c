@@ -123,7 +123,7 @@ void id_program_end(id_program *program) {
 /* ---- questions ---- */
 
 typedef struct asking {
-  id_program *p;
+  id_program *program;
   id_vectors view; /* the caller's arrays */
   char *text;      /* all questions */
   size_t size, sent, count, got;
@@ -161,9 +161,9 @@ static const char *ending(id_program *program, char *text, size_t size) {
 static int fail_ended(asking *batch) {
   char question[512], how[128];
   name_question(batch, question, sizeof question);
-  ending(batch->p, how, sizeof how);
+  ending(batch->program, how, sizeof how);
   return cli_fail(NULL, "the box ended%s, after %llu answers; the question was %s", how,
-                  (unsigned long long)batch->p->answered, question);
+                  (unsigned long long)batch->program->answered, question);
 }
 
 static int fail_silent(asking *batch) {
@@ -172,15 +172,15 @@ static int fail_silent(asking *batch) {
   return cli_fail(NULL,
                   "the box gave no answer within %g seconds, after %llu answers; the question was %s; a program has to "
                   "flush its output after each line",
-                  batch->p->seconds, (unsigned long long)batch->p->answered, question);
+                  batch->program->seconds, (unsigned long long)batch->program->answered, question);
 }
 
 /* Takes a line that has come in whole. */
 static int take_answer(asking *batch) {
-  id_program *program = batch->p;
+  id_program *program = batch->program;
   char question[512];
   uint64_t x;
-  unsigned digits = (hu_element_width(program->shape->d) + 3) / 4;
+  unsigned digits = (hu_element_width(program->shape->result) + 3) / 4;
   char *at = program->line;
   program->line[program->length] = 0;
   program->length = 0;
@@ -204,7 +204,7 @@ static int take_answer(asking *batch) {
 }
 
 static int take_bytes(asking *batch, const char *bytes, size_t size) {
-  id_program *program = batch->p;
+  id_program *program = batch->program;
   for (size_t i = 0; i < size; i++) {
     if (bytes[i] == '\n') {
       if (program->length == 0) continue;
@@ -222,7 +222,7 @@ static int take_bytes(asking *batch, const char *bytes, size_t size) {
  * caller and others hold it, too, and it would be theirs that does not. */
 static int send_more(asking *batch) {
   size_t left = batch->size - batch->sent;
-  ssize_t n = write(batch->p->in, batch->text + batch->sent, left < PIPE_BUF ? left : PIPE_BUF);
+  ssize_t n = write(batch->program->in, batch->text + batch->sent, left < PIPE_BUF ? left : PIPE_BUF);
   if (n > 0) batch->sent += (size_t)n;
   if (n < 0 && errno != EAGAIN && errno != EINTR) return -1;
   return 0;
@@ -231,8 +231,9 @@ static int send_more(asking *batch) {
 static int converse(asking *batch) {
   static char bytes[READ_ROOM];
   while (batch->got < batch->count) {
-    struct pollfd polled[2] = {{batch->p->out, POLLIN, 0}, {batch->sent < batch->size ? batch->p->in : -1, POLLOUT, 0}};
-    int ready = poll(polled, 2, (int)(batch->p->seconds * 1000));
+    struct pollfd polled[2] = {{batch->program->out, POLLIN, 0},
+                               {batch->sent < batch->size ? batch->program->in : -1, POLLOUT, 0}};
+    int ready = poll(polled, 2, (int)(batch->program->seconds * 1000));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return fail_silent(batch);
     int broken = polled[1].revents && send_more(batch) < 0;
@@ -240,7 +241,7 @@ static int converse(asking *batch) {
       if (broken) return fail_ended(batch);
       continue;
     }
-    ssize_t n = read(batch->p->out, bytes, sizeof bytes);
+    ssize_t n = read(batch->program->out, bytes, sizeof bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return fail_ended(batch);
     if (take_bytes(batch, bytes, (size_t)n)) return CLI_BAD;
@@ -250,9 +251,9 @@ static int converse(asking *batch) {
 
 int id_program_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
                       const void *sb, void *results) {
-  asking batch = {.p = context, .count = count};
+  asking batch = {.program = context, .count = count};
   void *columns[ID_COLUMNS] = {(void *)a, (void *)b, (void *)c, (void *)sa, (void *)sb, results};
-  id_vectors_start(&batch.view, batch.p->shape);
+  id_vectors_start(&batch.view, batch.program->shape);
   memcpy(batch.view.column, columns, sizeof columns);
   FILE *out = open_memstream(&batch.text, &batch.size);
   if (!out) return cli_fail(NULL, "not enough memory");

@@ -10,7 +10,7 @@ void id_tile_free(id_tile *tile) {
   free(tile->a);
   free(tile->b);
   free(tile->c);
-  free(tile->d);
+  free(tile->result);
   memset(tile, 0, sizeof *tile);
 }
 
@@ -18,16 +18,17 @@ int id_tile_make(id_tile *tile, const id_shape *shape, size_t rows) {
   tile->rows = rows;
   tile->a = calloc(rows * shape->n, hu_element_size(shape->a));
   tile->b = calloc(rows * shape->n, hu_element_size(shape->b));
-  tile->c = calloc(rows * rows, hu_element_size(shape->d));
-  tile->d = calloc(rows * rows, hu_element_size(shape->d));
-  if (tile->a && tile->b && tile->c && tile->d) return CLI_OK;
+  tile->c = calloc(rows * rows, hu_element_size(shape->result));
+  tile->result = calloc(rows * rows, hu_element_size(shape->result));
+  if (tile->a && tile->b && tile->c && tile->result) return CLI_OK;
   id_tile_free(tile);
   return cli_fail(NULL, "not enough memory");
 }
 
 void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t count, const void *a, const void *b,
                   const void *c) {
-  size_t sa = hu_element_size(shape->a), sb = hu_element_size(shape->b), sd = hu_element_size(shape->d), n = shape->n;
+  size_t sa = hu_element_size(shape->a), sb = hu_element_size(shape->b), sd = hu_element_size(shape->result),
+         n = shape->n;
   memset(tile->a, 0, tile->rows * n * sa);
   memset(tile->b, 0, tile->rows * n * sb);
   memset(tile->c, 0, tile->rows * tile->rows * sd);
@@ -41,7 +42,7 @@ void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t cou
 }
 
 void id_tile_take(const id_tile *tile, const id_shape *shape, size_t first, size_t count, void *results) {
-  size_t size = hu_element_size(shape->d);
+  size_t size = hu_element_size(shape->result);
   for (size_t i = 0; i < count; i++)
-    memcpy((char *)results + (first + i) * size, (const char *)tile->d + (i * tile->rows + i) * size, size);
+    memcpy((char *)results + (first + i) * size, (const char *)tile->result + (i * tile->rows + i) * size, size);
 }

@@ -104,7 +104,7 @@ static void explain_none(const explained *subject, const char *what) {
 
 void explain_case(const void *context, unsigned long line, const char *operands) {
   const explained *subject = context;
-  const vectors *test = subject->v;
+  const vectors *test = subject->test;
   uint64_t x[VECTORS_OPERANDS + 1] = {0};
   command_line *c = is_explained(test) ? malloc(sizeof *c) : NULL;
   if (!c) {
@@ -134,7 +134,7 @@ void explain_case(const void *context, unsigned long line, const char *operands)
 /* Prints the command line that explains the row again. */
 static void print_dot_command(const explained *subject, unsigned long line, char *const *word, int count) {
   const vectors_dot *test = subject->dot;
-  const hu_element element[] = {test->dot.a, test->dot.b, test->dot.d};
+  const hu_element element[] = {test->dot.a, test->dot.b, test->dot.result};
   static const char *const options[] = {"--fa", "--fb", "--fd"};
   command_line c = {.count = 0};
   char name[CLI_NAME_MAX], text[32];

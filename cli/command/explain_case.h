@@ -7,7 +7,7 @@
 
 /* The context of both. */
 typedef struct explained {
-  const vectors *v;       /* of explain_case */
+  const vectors *test;    /* of explain_case */
   const vectors_dot *dot; /* of explain_dot_case */
   const char *model;      /* likewise, as given */
   int json;

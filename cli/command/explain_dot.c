@@ -73,7 +73,7 @@ static char *hex_of(const char *list, hu_element element, size_t depth, int *rou
 /* ---- the model and its elements ---- */
 
 static int read_elements(cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric) {
-  hu_element *const element[3] = {&dot->a, &dot->b, &dot->d};
+  hu_element *const element[3] = {&dot->a, &dot->b, &dot->result};
   const char *const text[3] = {asked->fa, asked->fb, asked->fd};
   for (int i = 0; i < 3; i++) {
     if (text[i] && cli_read_element(element[i], text[i])) return CLI_BAD;
@@ -92,9 +92,9 @@ static int choose_model(cli_dot *dot, const explain_dot *asked, const cli_numeri
   if (!named) {
     dot->a = dot->accum.a;
     dot->b = dot->accum.b;
-    dot->d = cli_model_result(&dot->accum);
+    dot->result = cli_model_result(&dot->accum);
   }
-  if (!asked->fd && dot->accum.kind == HU_ACCUM_INT32) dot->d = (hu_element){.kind = HU_ELEMENT_S32};
+  if (!asked->fd && dot->accum.kind == HU_ACCUM_INT32) dot->result = (hu_element){.kind = HU_ELEMENT_S32};
   if (read_elements(dot, asked, numeric) || cli_dot_taken(dot, asked->model)) return CLI_BAD;
   dot->mode = numeric->mode;
   return CLI_OK;
@@ -106,7 +106,7 @@ static void print_head(const cli_dot *dot, const explain_dot *asked, size_t n, s
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], result[CLI_NAME_MAX];
   printf("%zu products under %s\n", n - filled, asked->model);
   printf("  A in %s, B in %s, C and the result in %s\n", cli_element_name(a, dot->a), cli_element_name(b, dot->b),
-         cli_element_name(result, dot->d));
+         cli_element_name(result, dot->result));
   if (rounded) printf("  %d of the numbers were rounded into their formats first\n", rounded);
   if (filled) printf("  filled up with %zu zeros to the %zu products of the instruction\n", filled, n);
 }
@@ -131,7 +131,7 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
   traced.context = &steps;
   if (json) printf("\"steps\": [");
   if (cli_dot_line(&result, &set, &traced, word, count, lines, exec)) return CLI_BAD;
-  int digits = (int)(hu_element_width(dot->d) + 3) / 4;
+  int digits = (int)(hu_element_width(dot->result) + 3) / 4;
   uint32_t events = set_of(&set);
   if (json) {
     printf("],\n \"code\": \"0x%0*llx\", \"lossy_steps\": %llu, \"events\": ", digits, (unsigned long long)result,
@@ -178,7 +178,7 @@ int cli_explain_dot(const explain_dot *asked, const cli_numeric *numeric, char *
   int most = cli_dot_operands(&dot);
   if (count < 2 || count > most || count == 4)
     return cli_fail(NULL, "explain dot: the model takes A B%s", most == OPERANDS ? " C SCALES_A SCALES_B" : " [C]");
-  const hu_element element[OPERANDS] = {dot.a, dot.b, dot.d, dot.scale, dot.scale};
+  const hu_element element[OPERANDS] = {dot.a, dot.b, dot.result, dot.scale, dot.scale};
   for (int i = 0; i < most && status == CLI_OK; i++) {
     const char *text = i < count ? operand[i] : none;
     int plain = asked->codes || !strcmp(text, "-");

@@ -55,7 +55,7 @@ static int set(void *into, int key, const char *value) {
   switch (key) {
     case KEY_FA: return set_element(&asked->shape.a, &asked->has_a, value);
     case KEY_FB: return set_element(&asked->shape.b, &asked->has_b, value);
-    case KEY_FD: return set_element(&asked->shape.d, &asked->has_d, value);
+    case KEY_FD: return set_element(&asked->shape.result, &asked->has_d, value);
     case KEY_K: return cli_read_u64(&asked->k, "--k", value, 1, 4096);
     case KEY_SCALE: return cli_read_format(&asked->shape.scale, value);
     case KEY_EVERY: return cli_read_u64(&asked->every, "--share", value, 1, 4096);
@@ -141,9 +141,9 @@ static int choose_shape(state *asked) {
   if (!asked->has_a) return cli_fail(NULL, "identify: --fa is missing: the format of the box's operands");
   if (!asked->has_b) asked->shape.b = asked->shape.a;
   if (!asked->has_d) {
-    asked->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
-    if (asked->shape.a.kind == HU_ELEMENT_BINARY64) asked->shape.d = asked->shape.a;
-    if (asked->shape.a.kind > HU_ELEMENT_BINARY64) asked->shape.d = (hu_element){.kind = HU_ELEMENT_S32};
+    asked->shape.result = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+    if (asked->shape.a.kind == HU_ELEMENT_BINARY64) asked->shape.result = asked->shape.a;
+    if (asked->shape.a.kind > HU_ELEMENT_BINARY64) asked->shape.result = (hu_element){.kind = HU_ELEMENT_S32};
   }
   int scaled = hu_format_check(asked->shape.scale, NULL) == HU_OK && (asked->shape.scale.e || asked->shape.scale.m);
   if (scaled != (asked->every != 0)) return cli_fail(NULL, "identify: --scale and --share belong together");
@@ -191,13 +191,13 @@ static void close_box(opened *server) {
 /* ---- the report ---- */
 
 typedef struct report {
-  const id_search *s;
+  const id_search *search;
   const id_result *z;
 } report;
 
 static void print_json(FILE *out, const void *what) {
   const report *shown = what;
-  id_print_json(out, shown->s, shown->z);
+  id_print_json(out, shown->search, shown->z);
 }
 
 static int tell(const state *asked, const id_search *search, const id_result *z, const char *log) {
@@ -260,7 +260,7 @@ static int run(const state *asked, char **operands, int count) {
 static void take_shape(state *asked, const cli_dot *dot, int named) {
   if (named && !asked->has_a) asked->shape.a = dot->a;
   if (named && !asked->has_b) asked->shape.b = dot->b;
-  if (named && !asked->has_d) asked->shape.d = dot->d;
+  if (named && !asked->has_d) asked->shape.result = dot->result;
   if (named) asked->has_a = asked->has_b = asked->has_d = 1;
   if (named && asked->shape.n < 2 * dot->depth) asked->shape.n = (uint32_t)(2 * dot->depth);
   if (dot->accum.block.every) {
@@ -279,7 +279,7 @@ static int choose_models(state *asked, char **text, hu_accum model[2]) {
   }
   if (!asked->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
   if (!asked->has_b) asked->shape.b = asked->shape.a;
-  if (!asked->has_d) asked->shape.d = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+  if (!asked->has_d) asked->shape.result = (hu_element){.format = hu_format_ieee(8, 23, 0)};
   if (asked->k) asked->shape.n = (uint32_t)asked->k;
   if (!asked->shape.n) asked->shape.n = 8;
   return CLI_OK;
@@ -321,7 +321,7 @@ static void print_finding(const state *asked, const finding *found, const id_vec
 }
 
 static void print_finding_json(const state *asked, const finding *found, const id_vectors *questions, char **text) {
-  int digits = (int)(hu_element_width(asked->shape.d) + 3) / 4;
+  int digits = (int)(hu_element_width(asked->shape.result) + 3) / 4;
   printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", found->told ? "true" : "false",
          found->all || found->told ? "true" : "false", (unsigned long long)found->count);
   if (found->told) {
@@ -332,7 +332,7 @@ static void print_finding_json(const state *asked, const finding *found, const i
       printf(i ? ", {\"model\": " : "{\"model\": ");
       cli_json_string(stdout, text[i]);
       printf(", \"d\": ");
-      cli_json_code(stdout, digits, found->answer[i], id_value(asked->shape.d, found->answer[i]));
+      cli_json_code(stdout, digits, found->answer[i], id_value(asked->shape.result, found->answer[i]));
       putchar('}');
     }
     putchar(']');

@@ -11,7 +11,7 @@ enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FD };
 
 typedef struct mma_state {
   cli_numeric numeric;
-  hu_element a, b, d;
+  hu_element a, b, result;
   int has_a, has_b, has_d;
 } mma_state;
 
@@ -22,7 +22,7 @@ static int set(void *context, int key, const char *value) {
   if (key == KEY_FA) state->has_a = 1;
   if (key == KEY_FB) state->has_b = 1;
   if (key == KEY_FD) state->has_d = 1;
-  return cli_read_element(key == KEY_FA ? &state->a : key == KEY_FB ? &state->b : &state->d, value);
+  return cli_read_element(key == KEY_FA ? &state->a : key == KEY_FB ? &state->b : &state->result, value);
 }
 
 static const cli_option options[] = {
@@ -74,13 +74,13 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);
   if (cli_dot_line(&result, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
-  int digits = (int)(hu_element_width(dot->d) + 3) / 4;
+  int digits = (int)(hu_element_width(dot->result) + 3) / 4;
   if (!numeric->json) {
     printf("%0*llx\n", digits, (unsigned long long)result);
     return CLI_OK;
   }
   printf(lines->number > 1 ? ",\n " : "[");
-  cli_json_code(stdout, digits, result, value_of(dot->d, result));
+  cli_json_code(stdout, digits, result, value_of(dot->result, result));
   return CLI_OK;
 }
 
@@ -90,12 +90,12 @@ static int choose_model(cli_dot *dot, const mma_state *state, const char *text) 
   if (!named) {
     dot->a = dot->accum.a;
     dot->b = dot->accum.b;
-    dot->d = cli_model_result(&dot->accum);
+    dot->result = cli_model_result(&dot->accum);
   }
   if (state->has_a) dot->a = state->a;
   if (state->has_b) dot->b = state->b;
-  if (state->has_d) dot->d = state->d;
-  if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->d))
+  if (state->has_d) dot->result = state->result;
+  if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->result))
     return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
   if (cli_dot_taken(dot, text)) return CLI_BAD;
   dot->mode = state->numeric.mode;

@@ -118,16 +118,16 @@ static const cli_command command = {
 
 static int configure(train_run *run) {
   config c;
-  run->t = hu_trainer_new();
-  if (!run->t) return cli_fail(NULL, "out of memory");
+  run->trainer = hu_trainer_new();
+  if (!run->trainer) return cli_fail(NULL, "out of memory");
   if (config_read(&c, run->config)) return CLI_BAD;
-  int status = config_apply(run->t, &c, run->config);
+  int status = config_apply(run->trainer, &c, run->config);
   config_free(&c);
-  for (size_t i = 0; i < run->set_count && status == CLI_OK; i++) status = config_set(run->t, run->sets[i]);
+  for (size_t i = 0; i < run->set_count && status == CLI_OK; i++) status = config_set(run->trainer, run->sets[i]);
   if (status != CLI_OK || !run->threads) return status;
   char *threads = NULL;
   if (asprintf(&threads, "run.threads=%s", run->threads) < 0) return cli_fail(NULL, "out of memory");
-  status = config_set(run->t, threads);
+  status = config_set(run->trainer, threads);
   free(threads);
   return status;
 }
@@ -135,9 +135,9 @@ static int configure(train_run *run) {
 static int find_device(train_run *run) {
   const hu_engine *engine;
   char name[CLI_DEVICE_MAX];
-  if (strcmp(hu_trainer_get(run->t, "run.device"), "cuda") != 0) return CLI_OK;
+  if (strcmp(hu_trainer_get(run->trainer, "run.device"), "cuda") != 0) return CLI_OK;
   if (!cli_device_engine(&engine, name)) return cli_fail(run->config, "run.device: cuda: %s", name);
-  hu_status status = hu_trainer_set_engine(run->t, engine);
+  hu_status status = hu_trainer_set_engine(run->trainer, engine);
   return status == HU_OK ? CLI_OK : cli_fail(run->config, "run.device: cuda: %s", hu_status_text(status));
 }
 
@@ -145,7 +145,7 @@ static int begin(train_run *run) {
   if (find_device(run)) return CLI_BAD;
   char why[HU_DATA_WHY_MAX] = "", *folder = run->data ? strdup(run->data) : config_folder(run->config);
   if (!folder) return cli_fail(NULL, "out of memory");
-  hu_status status = hu_trainer_begin(run->t, run->data ? folder : train_data_folder(run->t, folder), why);
+  hu_status status = hu_trainer_begin(run->trainer, run->data ? folder : train_data_folder(run->trainer, folder), why);
   free(folder);
   return status == HU_OK ? CLI_OK : cli_fail(run->config, "%s", *why ? why : hu_status_text(status));
 }
@@ -155,7 +155,7 @@ static int begin(train_run *run) {
 static void print_config(FILE *out, const void *what) {
   const train_run *run = what;
   fprintf(out, MARK " %s.\n\n", HU_VERSION_STRING);
-  config_print(out, run->t);
+  config_print(out, run->trainer);
 }
 
 static int write_config(const train_run *run) {
@@ -248,7 +248,7 @@ static int start_again(train_run *run) {
   if (status == CLI_OK) status = check_names(run);
   if (status == CLI_OK) status = train_resume(run);
   if (status == CLI_OK) (void)cli_folder_clean(run->lock);
-  if (status == CLI_OK) status = train_log_resume(run, hu_trainer_at(run->t));
+  if (status == CLI_OK) status = train_log_resume(run, hu_trainer_at(run->trainer));
   return status == CLI_OK ? write_config(run) : status;
 }
 
@@ -266,7 +266,7 @@ static void say(const train_run *run, int stopped, double seconds) {
 
 static int prepare(train_run *run) {
   int status = configure(run);
-  hu_status error = status == CLI_OK ? hu_trainer_set_ranks(run->t, &train_ranks_get()->trainer) : HU_OK;
+  hu_status error = status == CLI_OK ? hu_trainer_set_ranks(run->trainer, &train_ranks_get()->trainer) : HU_OK;
   if (error != HU_OK) return cli_fail_status(run->config, error);
   if (status == CLI_OK) status = begin(run);
   return status == CLI_OK ? train_tensors_find(run) : status;
@@ -291,16 +291,16 @@ static int prepare_together(train_run *run) {
   status = train_largest(status);
   if (status != CLI_OK) return status;
   status = train_same(train_digest(HU_VERSION_STRING, TRAIN_DIGEST), "version of halfulp");
-  if (status == CLI_OK) status = train_same(train_digest_keys(run->t, TRAIN_DIGEST), "keys in CONFIG or --set");
+  if (status == CLI_OK) status = train_same(train_digest_keys(run->trainer, TRAIN_DIGEST), "keys in CONFIG or --set");
   if (status == CLI_OK) status = train_same(digest_intervals(run), "--evaluate, --checkpoint or --resume");
-  return status == CLI_OK ? train_same(hu_trainer_data_digest(run->t), "numbers in its data files") : status;
+  return status == CLI_OK ? train_same(hu_trainer_data_digest(run->trainer), "numbers in its data files") : status;
 }
 
 static int start_together(train_run *run) {
   int status = CLI_OK;
   if (train_speaks()) status = run->resume ? start_again(run) : start_fresh(run);
   status = train_largest(status);
-  return status == CLI_OK && run->resume ? train_spread(run->t) : status;
+  return status == CLI_OK && run->resume ? train_spread(run->trainer) : status;
 }
 
 static int run_steps(train_run *run, int *stopped) {
@@ -349,7 +349,7 @@ int cli_train(int argc, char **argv) {
       status = run_steps(&run, &stopped);
   }
   if (run.lock >= 0) close(run.lock);
-  hu_trainer_free(run.t);
+  hu_trainer_free(run.trainer);
   table_free(&run.log);
   table_free(&run.seen);
   table_free(&run.over);

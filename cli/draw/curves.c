@@ -29,7 +29,7 @@ typedef struct frame {
   enum curve_axis axis, x_axis;
   double x0, x1, y0, y1; /* on the axes' own scales */
   double top, foot;
-  const palette *p;
+  const palette *colours;
 } frame;
 
 /* Returns y on the axis's scale; NaN if it has no place there. */
@@ -91,18 +91,18 @@ static double at_y(const frame *axes, double y) {
 static void ten(svg *image, const frame *axes, double y, int k) {
   char text[32];
   snprintf(text, sizeof text, k >= -3 && k <= 4 ? "%g" : "1e%g", k >= -3 && k <= 4 ? pow(10, k) : k);
-  svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->p->soft, "", text);
+  svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->colours->soft, "", text);
 }
 
 static void label(svg *image, const frame *axes, double tick, double y) {
   char text[NUMBER_TEXT_MAX];
   if (axes->axis == CURVE_LOG2) {
-    svg_power(image, LEFT - 24, y + 4, 12, axes->p->soft, axes->p->paper, (int)tick);
+    svg_power(image, LEFT - 24, y + 4, 12, axes->colours->soft, axes->colours->paper, (int)tick);
   } else if (axes->axis == CURVE_LOG10) {
     ten(image, axes, y, (int)tick);
   } else {
     number_rounded(text, fabs(tick) < 1e-12 ? 0 : tick, 6);
-    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->p->soft, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, axes->colours->soft, "", text);
   }
 }
 
@@ -112,20 +112,20 @@ static void draw_x_axis(svg *image, const frame *axes, const chart *c) {
   if (across < 1) across = 1;
   for (double tick = ceil(axes->x0 / across) * across; tick <= axes->x1; tick += across) {
     double x = at_x(axes, tick);
-    svg_line(image, x, axes->foot, x, axes->foot + 5, axes->p->soft, 1);
+    svg_line(image, x, axes->foot, x, axes->foot + 5, axes->colours->soft, 1);
     number_rounded(text, axes->x_axis == CURVE_LOG10 ? pow(10, tick) : tick, 10);
     if (axes->x_axis == CURVE_LOG2)
-      svg_power(image, x, axes->foot + 20, 12, axes->p->soft, axes->p->paper, (int)tick);
+      svg_power(image, x, axes->foot + 20, 12, axes->colours->soft, axes->colours->paper, (int)tick);
     else
-      svg_text(image, x, axes->foot + 20, 12, SVG_MIDDLE, axes->p->soft, "", text);
+      svg_text(image, x, axes->foot + 20, 12, SVG_MIDDLE, axes->colours->soft, "", text);
   }
-  svg_line(image, LEFT, axes->foot, RIGHT, axes->foot, axes->p->soft, 1);
-  svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->p->soft, "", c->x_name ? c->x_name : "step");
-  if (c->y_name) svg_text(image, LEFT, axes->foot + 36, 12, SVG_START, axes->p->soft, "", c->y_name);
+  svg_line(image, LEFT, axes->foot, RIGHT, axes->foot, axes->colours->soft, 1);
+  svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->colours->soft, "", c->x_name ? c->x_name : "step");
+  if (c->y_name) svg_text(image, LEFT, axes->foot + 36, 12, SVG_START, axes->colours->soft, "", c->y_name);
 }
 
 static void rule(svg *image, const frame *axes, double tick) {
-  svg_line(image, LEFT, at_y(axes, tick), RIGHT, at_y(axes, tick), axes->p->rule, 1);
+  svg_line(image, LEFT, at_y(axes, tick), RIGHT, at_y(axes, tick), axes->colours->rule, 1);
 }
 
 /* Draws lines at 2 and 5 times powers of ten, where there are few of these. */
@@ -138,7 +138,7 @@ static void draw_between(svg *image, const frame *axes) {
       if (tick < axes->y0 || tick > axes->y1) continue;
       rule(image, axes, tick);
       number_rounded(text, times[i] * pow(10, k), 3);
-      svg_text(image, LEFT - 8, at_y(axes, tick) + 4, 12, SVG_END, axes->p->soft, "", text);
+      svg_text(image, LEFT - 8, at_y(axes, tick) + 4, 12, SVG_END, axes->colours->soft, "", text);
     }
 }
 
@@ -193,11 +193,12 @@ static void begin_piece(svg *image, const frame *axes, size_t i) {
   fprintf(image->out,
           "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\" "
           "stroke-dasharray=\"%s\" points=\"",
-          axes->p->line[i], dashes[i]);
+          axes->colours->line[i], dashes[i]);
 }
 
 static void dot(svg *image, const frame *axes, double x, double y, double radius, size_t i) {
-  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius, axes->p->line[i]);
+  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius,
+          axes->colours->line[i]);
 }
 
 /* Draws a line in pieces: a point that is not there ends one. A piece of one point is a dot. */
@@ -269,7 +270,7 @@ static void draw_dots(svg *image, const frame *axes, const curve *c, size_t i) {
 
 static void draw_chart(svg *image, const frame *axes, const chart *c) {
   draw_axes(image, axes, c);
-  (void)draw_legend(image, axes->p, c);
+  (void)draw_legend(image, axes->colours, c);
   for (size_t i = 0; i < c->count; i++) {
     if (c->curves[i].count > 2 * PARTS)
       draw_thinned(image, axes, &c->curves[i], i);
@@ -283,7 +284,7 @@ static void draw_chart(svg *image, const frame *axes, const chart *c) {
 static int frame_of(frame *axes, const chart *c, const palette *colours) {
   if (c->count > CURVES_MAX || !find_frame(axes, c)) return 0;
   widen(axes);
-  axes->p = colours;
+  axes->colours = colours;
   axes->top = 20 + LEGEND * draw_legend(NULL, colours, c);
   axes->foot = axes->top + PLOT;
   return (int)axes->foot + 40;

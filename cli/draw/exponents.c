@@ -14,7 +14,7 @@ enum { WIDTH = 960, HEIGHT = 320, LEFT = 76, RIGHT = 940, TOP = 62, FOOT = 280, 
 typedef struct columns {
   int low, high; /* exponents that occur */
   double width;
-  const palette *p;
+  const palette *colours;
 } columns;
 
 static uint64_t total(const exponents *set) {
@@ -24,7 +24,7 @@ static uint64_t total(const exponents *set) {
 }
 
 static int find_columns(columns *c, const exponents *sets, size_t count, const palette *colours) {
-  c->p = colours;
+  c->colours = colours;
   c->low = 200;
   c->high = -200;
   for (size_t k = 0; k < count; k++)
@@ -51,29 +51,29 @@ static void draw_rules(svg *image, const columns *c) {
   char text[16];
   for (int k = 0; k <= SHARES; k += 2) {
     double y = FOOT - (FOOT - TOP) * (double)(SHARES - k) / SHARES;
-    svg_line(image, LEFT, y, RIGHT, y, c->p->rule, 1);
+    svg_line(image, LEFT, y, RIGHT, y, c->colours->rule, 1);
     snprintf(text, sizeof text, k == 0 ? "1" : k == 2 ? "0.01" : "1e-%d", k);
-    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, c->p->soft, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, c->colours->soft, "", text);
   }
 }
 
 static void draw_labels(svg *image, const columns *c) {
   int every = 1;
   while (every * c->width < 34) every *= 2;
-  svg_text(image, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->p->ink, "", "zero");
+  svg_text(image, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->colours->ink, "", "zero");
   for (int exponent = c->low; exponent <= c->high; exponent++)
     if (exponent % every == 0 && at(c, exponent) > LEFT + 40)
-      svg_power(image, at(c, exponent) + c->width / 2, FOOT + 20, 12, c->p->ink, c->p->paper, exponent);
+      svg_power(image, at(c, exponent) + c->width / 2, FOOT + 20, 12, c->colours->ink, c->colours->paper, exponent);
 }
 
 static void draw_set(svg *image, const columns *c, const exponents *set, size_t k, size_t count) {
   uint64_t of = total(set);
   double gap = c->width > 6 ? 1 : 0, width = (c->width - gap) / (double)count, shift = gap / 2 + (double)k * width;
   double zero = height(set->counts[0], of);
-  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, c->p->line[k]);
+  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, c->colours->line[k]);
   for (int x = c->low; x <= c->high; x++) {
     double high = height(set->counts[x + 150], of);
-    if (high > 0) svg_rect(image, at(c, x) + shift, FOOT - high, width, high, c->p->line[k]);
+    if (high > 0) svg_rect(image, at(c, x) + shift, FOOT - high, width, high, c->colours->line[k]);
   }
 }
 
@@ -81,20 +81,21 @@ static void draw_marks(svg *image, const columns *c, const exponent_mark *marks,
   for (size_t i = 0; i < count; i++) {
     if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
     double x = at(c, marks[i].exponent);
-    svg_line(image, x, TOP - 18, x, FOOT, c->p->ink, 1);
+    svg_line(image, x, TOP - 18, x, FOOT, c->colours->ink, 1);
     int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where the right has no space */
-    svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->p->ink, "", marks[i].name);
+    svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->colours->ink, "", marks[i].name);
   }
 }
 
 static void draw_legend(svg *image, const columns *c, const exponents *sets, size_t count) {
   double x = LEFT;
   for (size_t k = 0; k < count; k++) {
-    svg_rect(image, x, 8, 12, 12, c->p->line[k]);
-    svg_text(image, x + 18, 18, 13, SVG_START, c->p->ink, "", sets[k].name);
+    svg_rect(image, x, 8, 12, 12, c->colours->line[k]);
+    svg_text(image, x + 18, 18, 13, SVG_START, c->colours->ink, "", sets[k].name);
     x += 18 + 7.6 * (double)strlen(sets[k].name) + 26;
   }
-  svg_text(image, RIGHT, 18, 12, SVG_END, c->p->soft, "", "share of the set, logarithmic; columns are floor(log2 |x|)");
+  svg_text(image, RIGHT, 18, 12, SVG_END, c->colours->soft, "",
+           "share of the set, logarithmic; columns are floor(log2 |x|)");
 }
 
 static void draw_exponents(svg *image, const columns *c, const exponents *sets, size_t count,
@@ -102,7 +103,7 @@ static void draw_exponents(svg *image, const columns *c, const exponents *sets, 
   draw_legend(image, c, sets, count);
   draw_rules(image, c);
   for (size_t k = 0; k < count; k++) draw_set(image, c, &sets[k], k, count);
-  svg_line(image, LEFT, FOOT, RIGHT, FOOT, c->p->soft, 1);
+  svg_line(image, LEFT, FOOT, RIGHT, FOOT, c->colours->soft, 1);
   draw_labels(image, c);
   draw_marks(image, c, marks, mark_count);
 }

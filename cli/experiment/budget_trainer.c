@@ -98,19 +98,19 @@ hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size
 
 typedef struct as_run {
   const budget *b;
-  const budget_run *r;
+  const budget_run *run;
 } as_run;
 
 static void print_as_run(FILE *out, const void *what) {
   const as_run *x = what;
-  const budget_row *row = &x->b->row[x->r->row];
+  const budget_row *row = &x->b->row[x->run->row];
   table_keys z = {.count = 0};
   char name[TABLE_NAME_MAX];
   fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", x->b->table->paper,
           x->b->table->name, x->b->how->stand_in ? " --stand-in: the data are not the paper's" : "");
-  (void)table_keys_add(&z, "run.name", table_cell_name(name, &x->r->cell));
+  (void)table_keys_add(&z, "run.name", table_cell_name(name, &x->run->cell));
   char epochs[24];
-  if (!all_keys(x->b, &x->r->cell, &(budget_size){.part = row->part}, (taker){table_keys_add, &z}) &&
+  if (!all_keys(x->b, &x->run->cell, &(budget_size){.part = row->part}, (taker){table_keys_add, &z}) &&
       row->steps != row->full_steps) {
     int whole = row->steps % row->an_epoch == 0;
     snprintf(epochs, sizeof epochs, "%llu", (unsigned long long)(whole ? row->steps / row->an_epoch : row->steps));

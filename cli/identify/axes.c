@@ -164,7 +164,7 @@ static int products_top(const id_space *space) {
 /* Returns 1 if a sum can be rounded to zero: not where products are multiples of D's least number, as C is. */
 static int has_underflow(const id_space *space) {
   id_operand a = id_operand_of(space->shape->a), b = id_operand_of(space->shape->b),
-             result = id_operand_of(space->shape->d);
+             result = id_operand_of(space->shape->result);
   return space->shape->every || a.emin - a.digits + b.emin - b.digits < result.emin - result.digits;
 }
 
@@ -195,7 +195,7 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_LENGTH: put_lengths(list, space, x); break;
     case ID_AXIS_GROUP: put_groups(list, space, x); break;
     case ID_AXIS_WRAP: put_scaling(list, space); break;
-    case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->d).emax); break;
+    case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
     case ID_AXIS_DAZ: put_range(list, 0, 2); break;
     case ID_AXIS_FTZ: put_range(list, 0, is_block(x, EXACT) ? 1 : 3); break;

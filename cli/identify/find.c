@@ -77,7 +77,7 @@ static int digits_of(const id_operand *result, uint64_t x) {
 }
 
 int id_digits_seen(const id_search *search, int without_c) {
-  id_operand result = id_operand_of(search->box->shape.d);
+  id_operand result = id_operand_of(search->box->shape.result);
   int most = 0;
   for (size_t i = 0; i < search->asked.count; i++) {
     int used = digits_of(&result, id_get(&search->asked, ID_D, i, 0));
@@ -90,7 +90,7 @@ int id_digits_seen(const id_search *search, int without_c) {
 /* Reads how many digits D and its sums have. With `parts` only answers to questions without C count, since C's addition
  * has D's digits and a part's sum perhaps fewer. Digits of wide sums are not seen in D, and are taken to be all. */
 static void read_digits(id_search *search, int parts) {
-  int wide = search->space.sum.m > search->box->shape.d.format.m ? search->space.sum.m : 0,
+  int wide = search->space.sum.m > search->box->shape.result.format.m ? search->space.sum.m : 0,
       seen = id_digits_seen(search, parts);
   search->space.least_digits = seen > wide ? seen : wide;
 }

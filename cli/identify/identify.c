@@ -129,7 +129,7 @@ static int verify(id_search *search, const id_settings *settings, id_result *z) 
 /* ---- where no model is ---- */
 
 typedef struct failing {
-  id_search *s;
+  id_search *search;
   const hu_accum *model;
   int status;
 } failing;
@@ -138,7 +138,7 @@ typedef struct failing {
 static int still_fails(void *context, id_vectors *questions) {
   failing *failure = context;
   if (failure->status != CLI_OK) return 0;
-  failure->status = id_ask(failure->s->box, questions, 0, 1);
+  failure->status = id_ask(failure->search->box, questions, 0, 1);
   return failure->status == CLI_OK && id_first_difference(failure->model, questions, 0, 1) == 0;
 }
 
@@ -158,7 +158,7 @@ static int shorten_failing(id_search *search, id_result *z) {
 
 /* Compares two answers. Zeros of either sign are one here: an accumulator that starts from +0 is not seen in a tree. */
 static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
-  return id_same(shape, x, y) || (id_value(shape->d, x) == 0 && id_value(shape->d, y) == 0);
+  return id_same(shape, x, y) || (id_value(shape->result, x) == 0 && id_value(shape->result, y) == 0);
 }
 
 /* Tries the sums along the tree on drawn questions; each with products rounded first (even) and not (odd). */

@@ -26,7 +26,7 @@ static int same_element(hu_element x, hu_element y) {
  * is a multiple. */
 static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_element sum) {
   return shape->n % preset->k == 0 && same_element(preset->a, shape->a) && same_element(preset->b, shape->b) &&
-         (same_element(preset->c, shape->d) || same_element(preset->c, sum)) &&
+         (same_element(preset->c, shape->result) || same_element(preset->c, sum)) &&
          preset->accum.block.every == shape->every && hu_format_equal(preset->accum.block.scale, shape->scale);
 }
 
@@ -56,7 +56,7 @@ static int place(id_search *search, const hu_accum *model, const hu_accum_preset
 
 int id_find_names(id_search *search, const hu_accum *model, id_names *z, int *failed) {
   int status = CLI_OK;
-  hu_element sum = search->box->shape.d;
+  hu_element sum = search->box->shape.result;
   if (sum.kind == HU_ELEMENT_CODE) sum.format = search->space.sum;
   id_names_free(z);
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
@@ -103,7 +103,7 @@ static int read_probe(id_vectors *questions, char *line) {
   if (!cli_parse_element(&a, word[PROBE_FA]) || !cli_parse_element(&b, word[PROBE_FB]) ||
       !cli_parse_element(&result, word[PROBE_FD]))
     return 0;
-  if (!same_element(a, shape->a) || !same_element(b, shape->b) || !same_element(result, shape->d)) return 0;
+  if (!same_element(a, shape->a) || !same_element(b, shape->b) || !same_element(result, shape->result)) return 0;
   if ((word[PROBE_SA][0] == '-') != (shape->every == 0)) return 0;
   questions->count = 0;
   if (id_vectors_grow(questions, 1) == SIZE_MAX) return 0;

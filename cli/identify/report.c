@@ -27,14 +27,14 @@ void id_confidence(const id_result *z, char *text, size_t size) {
 
 void id_print_answer(FILE *out, const id_shape *shape, uint64_t answer) {
   char value[NUMBER_TEXT_MAX];
-  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->d) + 3) / 4, (unsigned long long)answer,
-          number_decimal(value, id_value(shape->d, answer)));
+  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->result) + 3) / 4, (unsigned long long)answer,
+          number_decimal(value, id_value(shape->result, answer)));
 }
 
 static void print_shape(FILE *out, const id_shape *shape) {
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], result[CLI_NAME_MAX];
   fprintf(out, "A %s, B %s, C and D %s, K = %u\n", cli_element_name(a, shape->a), cli_element_name(b, shape->b),
-          cli_element_name(result, shape->d), shape->n);
+          cli_element_name(result, shape->result), shape->n);
 }
 
 /* Prints the question, what the box said and what the other said. */

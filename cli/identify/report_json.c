@@ -13,7 +13,7 @@ static void put_string(FILE *out, const char *key, const char *value) {
 
 static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t answer) {
   fprintf(out, ", \"%s\": ", key);
-  cli_json_code(out, (int)(hu_element_width(shape->d) + 3) / 4, answer, id_value(shape->d, answer));
+  cli_json_code(out, (int)(hu_element_width(shape->result) + 3) / 4, answer, id_value(shape->result, answer));
 }
 
 /* Writes a field with the text that `print` writes. */
@@ -96,7 +96,7 @@ void id_print_json(FILE *out, const id_search *search, const id_result *z) {
   cli_json_string(out, id_verdict_word(z));
   put_string(out, "a", cli_element_name(name, shape->a));
   put_string(out, "b", cli_element_name(name, shape->b));
-  put_string(out, "d", cli_element_name(name, shape->d));
+  put_string(out, "d", cli_element_name(name, shape->result));
   fprintf(out, ", \"k\": %u", shape->n);
   if (z->verdict < ID_NOISY) put_printed(out, "tree", NULL, &z->tree);
   put_model(out, search, z);

@@ -65,7 +65,7 @@ static void put_tree(FILE *out, const id_tree *tree) {
 /* ---- the rest ---- */
 
 typedef struct page {
-  const id_search *s;
+  const id_search *search;
   const id_result *z;
   const char *log;
 } page;
@@ -111,12 +111,12 @@ static void put_parameters(FILE *out, const page *report) {
     char value[64];
     fputs("<tr>", out);
     page_cell(out, "key", id_axis_key(decision->axis));
-    id_axis_text(&report->s->space, decision->axis, &report->z->model, decision->value, value, sizeof value);
+    id_axis_text(&report->search->space, decision->axis, &report->z->model, decision->value, value, sizeof value);
     page_cell(out, "value", value);
     page_cell(out, "meaning", id_axis_meaning(decision->axis));
     page_cell(out, "verdict", words[decision->verdict]);
     put_question(out, &decision->evidence);
-    id_axis_text(&report->s->space, decision->axis, &report->z->model, decision->nearest, value, sizeof value);
+    id_axis_text(&report->search->space, decision->axis, &report->z->model, decision->nearest, value, sizeof value);
     page_cell(out, "rules out", decision->evidence.count ? value : "");
     fputs("</tr>\n", out);
   }
@@ -125,7 +125,7 @@ static void put_parameters(FILE *out, const page *report) {
 
 static void put_others(FILE *out, const page *report) {
   static const char *const heads[] = {"preset", "question (A B C)", "the box gives", "the preset gives", NULL};
-  const id_shape *shape = &report->s->box->shape;
+  const id_shape *shape = &report->search->box->shape;
   if (!report->z->names.other_count) return;
   put_head(out, "Other presets of these formats", heads);
   for (int i = 0; i < report->z->names.other_count; i++) {
@@ -151,7 +151,7 @@ static void print_page(FILE *out, const void *what) {
   char *text = NULL, model[HU_ACCUM_TEXT_MAX];
   size_t size = 0;
   FILE *to = open_memstream(&text, &size);
-  if (to) id_print_text(to, report->s, report->z);
+  if (to) id_print_text(to, report->search, report->z);
   if (to) fclose(to);
   page_open(out, "A black box identified");
   fputs("<h1>A black box of sums of products</h1>\n<dl class=\"cards\">", out);
@@ -159,8 +159,8 @@ static void print_page(FILE *out, const void *what) {
   page_card(out, "questions", "%llu", (unsigned long long)report->z->questions);
   page_card(out, "verified on", "%llu", (unsigned long long)report->z->verified);
   fputs("</dl>\n", out);
-  if (report->z->verdict == ID_FOUND) put_text(out, "Model", id_model_text(report->s, &report->z->model, model));
-  if (report->z->verdict == ID_FOUND && id_is_wide(&report->s->space)) put_text(out, "Sums", id_wide_words);
+  if (report->z->verdict == ID_FOUND) put_text(out, "Model", id_model_text(report->search, &report->z->model, model));
+  if (report->z->verdict == ID_FOUND && id_is_wide(&report->search->space)) put_text(out, "Sums", id_wide_words);
   fputs("<h2>Order</h2>\n", out);
   put_tree(out, &report->z->tree);
   if (report->z->verdict == ID_FOUND) put_parameters(out, report);

@@ -96,7 +96,7 @@ static uint64_t zero_without_sign(const id_operand *result, uint64_t x) { return
 
 /* Returns 1 if the box's answer in this row and the model's are zeros. */
 static int both_are_zero(const id_search *search, const hu_accum *x, size_t row) {
-  id_operand result = id_operand_of(search->box->shape.d);
+  id_operand result = id_operand_of(search->box->shape.result);
   size_t size = id_column_size(&search->box->shape, ID_D);
   uint64_t box = 0, model = 0;
   memcpy(&box, (const char *)search->asked.column[ID_D] + row * size, size);
@@ -138,7 +138,7 @@ typedef struct table {
 } table;
 
 static void fill_answers(table *answers, const sample *m, int zeros_alike) {
-  id_operand result = id_operand_of(answers->pool.shape->d);
+  id_operand result = id_operand_of(answers->pool.shape->result);
   uint64_t z[POOL];
   size_t size = id_column_size(answers->pool.shape, ID_D);
   for (size_t i = 0; i < m->count; i++) {

@@ -9,7 +9,7 @@
 
 id_space id_space_of(const id_shape *shape) {
   id_space space = {.shape = shape};
-  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->d);
+  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->result);
   int products = a.emin + b.emin;
   if (shape->every) {
     hu_element scale = {.format = shape->scale};
@@ -17,15 +17,15 @@ id_space id_space_of(const id_shape *shape) {
     products += 2 * operand.emin;
   }
   space.lowest = products < result.emin ? products : result.emin;
-  space.sum = shape->d.format;
+  space.sum = shape->result.format;
   if (space.sum.nan == HU_NAN_IEEE_ONES) space.sum.nan = HU_NAN_IEEE;
   return space;
 }
 
 int id_may_be_wide(const id_shape *shape) {
-  hu_format result = shape->d.format;
-  return shape->d.kind == HU_ELEMENT_CODE && shape->a.kind == HU_ELEMENT_CODE && shape->b.kind == HU_ELEMENT_CODE &&
-         !shape->every && result.m < 23 && result.e <= 8;
+  hu_format result = shape->result.format;
+  return shape->result.kind == HU_ELEMENT_CODE && shape->a.kind == HU_ELEMENT_CODE &&
+         shape->b.kind == HU_ELEMENT_CODE && !shape->every && result.m < 23 && result.e <= 8;
 }
 
 void id_space_widen(id_space *space) {
@@ -35,7 +35,7 @@ void id_space_widen(id_space *space) {
 }
 
 int id_is_wide(const id_space *space) {
-  return space->sum.m > space->shape->d.format.m && id_may_be_wide(space->shape);
+  return space->sum.m > space->shape->result.format.m && id_may_be_wide(space->shape);
 }
 
 typedef struct bases {
@@ -111,10 +111,10 @@ static void wrap(bases *b) {
 size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
   bases b = {space, z, 0};
   const id_shape *shape = space->shape;
-  if (parts && (shape->d.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
-  if (shape->d.kind == HU_ELEMENT_S32) {
+  if (parts && (shape->result.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
+  if (shape->result.kind == HU_ELEMENT_S32) {
     add(&b, HU_ACCUM_INT32);
-  } else if (shape->a.kind || shape->b.kind || shape->d.kind) {
+  } else if (shape->a.kind || shape->b.kind || shape->result.kind) {
     add(&b, HU_ACCUM_FP64);
     add(&b, HU_ACCUM_EXACT);
   } else if (shape->every) {

@@ -50,7 +50,7 @@ int id_tell_near(id_vectors *questions, const id_vectors *pool, const hu_accum *
 /* ---- shorter ---- */
 
 typedef struct change {
-  id_vectors *v;
+  id_vectors *questions;
   id_holds *holds;
   void *context;
   int changed;
@@ -58,40 +58,40 @@ typedef struct change {
 
 /* Puts a pattern in place of another, if what was said of the row still holds. */
 static int try_pattern(change *c, int column, size_t k, uint64_t x) {
-  uint64_t before = id_get(c->v, column, 0, k);
+  uint64_t before = id_get(c->questions, column, 0, k);
   if (before == x) return 0;
-  id_put(c->v, column, 0, k, x);
-  if (c->holds(c->context, c->v)) return c->changed = 1;
-  id_put(c->v, column, 0, k, before);
+  id_put(c->questions, column, 0, k, x);
+  if (c->holds(c->context, c->questions)) return c->changed = 1;
+  id_put(c->questions, column, 0, k, before);
   return 0;
 }
 
 static void drop_products(change *c, size_t first, size_t count) {
   uint64_t keep[2][64];
   for (size_t k = 0; k < count; k++) {
-    keep[0][k] = id_get(c->v, ID_A, 0, first + k);
-    keep[1][k] = id_get(c->v, ID_B, 0, first + k);
+    keep[0][k] = id_get(c->questions, ID_A, 0, first + k);
+    keep[1][k] = id_get(c->questions, ID_B, 0, first + k);
   }
   int some = 0;
   for (size_t k = 0; k < count; k++) {
-    some |= keep[0][k] || (keep[1][k] && !c->v->shape->sums);
-    id_put(c->v, ID_A, 0, first + k, 0);
-    if (!c->v->shape->sums) id_put(c->v, ID_B, 0, first + k, 0);
+    some |= keep[0][k] || (keep[1][k] && !c->questions->shape->sums);
+    id_put(c->questions, ID_A, 0, first + k, 0);
+    if (!c->questions->shape->sums) id_put(c->questions, ID_B, 0, first + k, 0);
   }
   if (!some) return;
-  if (c->holds(c->context, c->v)) {
+  if (c->holds(c->context, c->questions)) {
     c->changed = 1;
     return;
   }
   for (size_t k = 0; k < count; k++) {
-    id_put(c->v, ID_A, 0, first + k, keep[0][k]);
-    id_put(c->v, ID_B, 0, first + k, keep[1][k]);
+    id_put(c->questions, ID_A, 0, first + k, keep[0][k]);
+    id_put(c->questions, ID_B, 0, first + k, keep[1][k]);
   }
 }
 
 /* Drops halves, quarters, ... single products. */
 static void drop_terms(change *c) {
-  size_t n = c->v->shape->n;
+  size_t n = c->questions->shape->n;
   for (size_t size = n < 64 ? n : 64; size > 0; size /= 2)
     for (size_t k = 0; k < n; k += size) drop_products(c, k, n - k < size ? n - k : size);
   try_pattern(c, ID_C, 0, 0);
@@ -99,21 +99,21 @@ static void drop_terms(change *c) {
 
 /* Tries simpler patterns of one operand: 1, a power of two, fewer digits, no sign, an exponent nearer to 0. */
 static void simplify(change *c, int column, size_t k, const id_operand *operand) {
-  uint64_t x = id_get(c->v, column, 0, k), one = id_operand_power(operand, 0);
+  uint64_t x = id_get(c->questions, column, 0, k), one = id_operand_power(operand, 0);
   if ((x & ~operand->sign) == 0 || try_pattern(c, column, k, one)) return;
   if (operand->integer || (x & ~operand->sign) > operand->max) return;
   try_pattern(c, column, k, x & ~operand->sign);
-  x = id_get(c->v, column, 0, k);
+  x = id_get(c->questions, column, 0, k);
   uint64_t fraction = ((uint64_t)1 << operand->digits) - 1;
   if (!try_pattern(c, column, k, x & ~fraction)) {
     for (int j = 0; j < operand->digits; j++) {
-      x = id_get(c->v, column, 0, k);
+      x = id_get(c->questions, column, 0, k);
       try_pattern(c, column, k, x & ~((uint64_t)1 << j));
     }
   }
   for (int step = 32; step > 0; step /= 2) {
     uint64_t by = (uint64_t)step << operand->digits;
-    x = id_get(c->v, column, 0, k);
+    x = id_get(c->questions, column, 0, k);
     uint64_t magnitude = x & ~operand->sign;
     if (magnitude > one && magnitude - one >= by) try_pattern(c, column, k, x - by);
     if (magnitude < one && one - magnitude >= by) try_pattern(c, column, k, x + by);
@@ -122,7 +122,7 @@ static void simplify(change *c, int column, size_t k, const id_operand *operand)
 
 void id_shorten(id_vectors *questions, id_holds *holds, void *context) {
   const id_shape *shape = questions->shape;
-  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->d);
+  id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->result);
   change c = {questions, holds, context, 1};
   for (int i = 0; i < 4 && c.changed; i++) {
     c.changed = 0;

@@ -10,13 +10,13 @@
 #include "cli/question/operand.h"
 
 typedef struct mask {
-  id_search *s;
-  id_tree *t;
-  id_operand a, b, d;
+  id_search *search;
+  id_tree *tree;
+  id_operand a, b, result;
   int high, unit; /* exponents of M and of the unit */
   int subnormal;  /* 1: the unit is, or operands or sums of it are */
   int status;     /* exit code of the box's failure; -1: an answer is no count */
-  id_vectors v;
+  id_vectors questions;
 } mask;
 
 static int smaller(int x, int y) { return x < y ? x : y; }
@@ -25,18 +25,18 @@ static int larger(int x, int y) { return x > y ? x : y; }
 /* Chooses M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding
  * does. `normal`: no operand, product or sum is subnormal. */
 static int choose(mask *m, int normal) {
-  const id_shape *shape = &m->s->box->shape;
+  const id_shape *shape = &m->search->box->shape;
   int n = (int)shape->n, count = 1;
   while (1 << count < n + 2) count++;
   int least = shape->sums ? m->a.emin : m->a.emin + m->b.emin,
       under = shape->sums ? m->a.digits : m->a.digits + m->b.digits;
-  int high = smaller(shape->sums ? m->a.emax : m->a.emax + m->b.emax, m->d.emax - 2);
-  int low = larger(least - (normal ? 0 : under), m->d.emin - (normal ? 0 : m->d.digits));
-  int enough = m->d.digits + 2 + count, wanted = larger(enough, 44 + count);
-  if (shape->every || m->d.integer || high - low < enough) return 0;
+  int high = smaller(shape->sums ? m->a.emax : m->a.emax + m->b.emax, m->result.emax - 2);
+  int low = larger(least - (normal ? 0 : under), m->result.emin - (normal ? 0 : m->result.digits));
+  int enough = m->result.digits + 2 + count, wanted = larger(enough, 44 + count);
+  if (shape->every || m->result.integer || high - low < enough) return 0;
   m->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
   m->unit = larger(low, m->high - wanted);
-  m->subnormal = m->unit < larger(least, m->d.emin);
+  m->subnormal = m->unit < larger(least, m->result.emin);
   return 1;
 }
 
@@ -45,35 +45,37 @@ static void put_power(mask *m, size_t k, int exponent, int negative) {
   int low = larger(m->a.emin - m->a.digits, exponent - m->b.emax);
   int high = smaller(m->a.emax, exponent - m->b.emin + m->b.digits);
   int ea = larger(low, smaller(high, exponent / 2));
-  if (m->s->box->shape.sums) ea = exponent;
+  if (m->search->box->shape.sums) ea = exponent;
   uint64_t a = id_operand_power(&m->a, ea), b = id_operand_power(&m->b, exponent - ea);
-  id_put(&m->v, ID_A, 0, k, negative ? id_operand_negated(&m->a, a) : a);
-  id_put(&m->v, ID_B, 0, k, b);
+  id_put(&m->questions, ID_A, 0, k, negative ? id_operand_negated(&m->a, a) : a);
+  id_put(&m->questions, ID_B, 0, k, b);
 }
 
 static void put_leaf(mask *m, int leaf, int exponent, int negative) {
-  if (leaf < m->t->n) {
+  if (leaf < m->tree->n) {
     put_power(m, (size_t)leaf, exponent, negative);
     return;
   }
-  uint64_t c = id_operand_power(&m->d, exponent);
-  id_put(&m->v, ID_C, 0, 0, negative ? id_operand_negated(&m->d, c) : c);
+  uint64_t c = id_operand_power(&m->result, exponent);
+  id_put(&m->questions, ID_C, 0, 0, negative ? id_operand_negated(&m->result, c) : c);
 }
 
 static int ask(mask *m) {
-  int status = id_ask(m->s->box, &m->v, 0, 1);
-  size_t at = status ? SIZE_MAX : id_vectors_grow(&m->s->later, 1);
+  int status = id_ask(m->search->box, &m->questions, 0, 1);
+  size_t at = status ? SIZE_MAX : id_vectors_grow(&m->search->later, 1);
   if (status) return status;
   if (at == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&m->s->later, at, &m->v, 0);
+  id_vectors_copy(&m->search->later, at, &m->questions, 0);
   return CLI_OK;
 }
 
 /* Counts the products, and C where the box has one. */
-static int leaves_of(const mask *m) { return m->t->n + !m->s->box->shape.without_c; }
+static int leaves_of(const mask *m) { return m->tree->n + !m->search->box->shape.without_c; }
 
 /* Returns what came out, in units. */
-static double units(const mask *m) { return ldexp(id_value(m->d.element, id_get(&m->v, ID_D, 0, 0)), -m->unit); }
+static double units(const mask *m) {
+  return ldexp(id_value(m->result.element, id_get(&m->questions, ID_D, 0, 0)), -m->unit);
+}
 
 /* Returns how many terms M at i and -M at j make vanish. */
 static int swallowed(mask *m, int i, int j) {
@@ -93,7 +95,7 @@ static void raise_unit(mask *m) {
   int leaves = leaves_of(m);
   if (!m->subnormal || !choose(&normal, 1)) return;
   for (int k = 0; k < leaves; k++) put_leaf(m, k, m->unit, 0);
-  m->status = id_ask(m->s->box, &m->v, 0, 1);
+  m->status = id_ask(m->search->box, &m->questions, 0, 1);
   if (m->status || units(m) == leaves) return;
   m->high = normal.high;
   m->unit = normal.unit;
@@ -141,12 +143,12 @@ static int join(id_tree *tree, int x, int y, int measured) {
 /* Builds the tree over these leaves. With the first of them every other has a step where they meet; those of one step
  * stand together. */
 static int build(mask *m, const int *leaf, int count) {
-  int root = add_node(m->t, leaf[0]);
+  int root = add_node(m->tree, leaf[0]);
   if (count == 1 || root < 0) return root;
   int *size = malloc(2 * (size_t)count * sizeof *size), *some = size ? size + count : NULL, n = 0;
   if (!size) return -1;
   for (int j = 1; j < count && m->status == 0; j++) size[j] = swallowed(m, leaf[0], leaf[j]);
-  for (int least; m->status == 0 && root >= 0; root = join(m->t, root, build(m, some, n), least)) {
+  for (int least; m->status == 0 && root >= 0; root = join(m->tree, root, build(m, some, n), least)) {
     least = INT32_MAX;
     for (int j = 1; j < count; j++)
       if (size[j] > 0) least = smaller(least, size[j]);
@@ -210,22 +212,25 @@ static int is_whole(const id_tree *tree, int has_c) {
 
 int id_tree_find(id_search *search, id_tree *tree) {
   const id_shape *shape = &search->box->shape;
-  mask m = {
-      .s = search, .t = tree, .a = id_operand_of(shape->a), .b = id_operand_of(shape->b), .d = id_operand_of(shape->d)};
+  mask m = {.search = search,
+            .tree = tree,
+            .a = id_operand_of(shape->a),
+            .b = id_operand_of(shape->b),
+            .result = id_operand_of(shape->result)};
   memset(tree, 0, sizeof *tree);
   tree->root = -1;
   tree->n = (int)shape->n;
   tree->why = "these formats have no two numbers of which one is lost beside the other";
   if (!choose(&m, 0)) return CLI_OK;
   int *leaf = malloc(((size_t)tree->n + 1) * sizeof *leaf);
-  id_vectors_start(&m.v, shape);
-  if (!leaf || id_vectors_grow(&m.v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_start(&m.questions, shape);
+  if (!leaf || id_vectors_grow(&m.questions, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   int count = leaves_of(&m);
   raise_unit(&m);
   for (int k = 0; k < count; k++) leaf[k] = (k + tree->n) % count; /* C first */
   if (m.status == 0) tree->root = build(&m, leaf, count);
   free(leaf);
-  id_vectors_free(&m.v);
+  id_vectors_free(&m.questions);
   if (m.status == 0) {
     search->part = beside_c(tree);
     search->whole = is_whole(tree, !shape->without_c);

@@ -23,12 +23,12 @@ static double x_of(const drawing *plot, double value) {
 }
 
 static int has_subnormals(const drawing *plot) {
-  return plot->f.zero == HU_ZERO_FIELD && plot->f.subnormal == HU_SUBNORMAL_GRADUAL && plot->f.m > 0;
+  return plot->format.zero == HU_ZERO_FIELD && plot->format.subnormal == HU_SUBNORMAL_GRADUAL && plot->format.m > 0;
 }
 
 /* Returns the magnitude from which on values are normal. */
 static double normal_from(const drawing *plot) {
-  return plot->l.min_normal > 0 ? plot->l.min_normal : ldexp(1, plot->l.emin);
+  return plot->limits.min_normal > 0 ? plot->limits.min_normal : ldexp(1, plot->limits.emin);
 }
 
 static void draw_region(drawing *plot, double from, double to, int class) {
@@ -36,8 +36,8 @@ static void draw_region(drawing *plot, double from, double to, int class) {
 }
 
 static void draw_regions(drawing *plot) {
-  double min = x_of(plot, plot->l.min), normal = x_of(plot, normal_from(plot)), max = x_of(plot, plot->l.max);
-  int all_subnormal = plot->f.e == 0;
+  double min = x_of(plot, plot->limits.min), normal = x_of(plot, normal_from(plot)), max = x_of(plot, plot->limits.max);
+  int all_subnormal = plot->format.e == 0;
   if (!has_subnormals(plot) || normal < min) normal = min;
   if (all_subnormal || normal > max) normal = max;
   draw_region(plot, PLOT_LEFT, min, TO_ZERO);
@@ -50,7 +50,7 @@ static void draw_value(drawing *plot, double value, double *last) {
   if (!(value > 0)) return;
   double x = x_of(plot, value);
   int power = log2(value) == floor(log2(value)), subnormal = has_subnormals(plot) && value < normal_from(plot);
-  if (x - *last < 1.6 && value != plot->l.max) return;
+  if (x - *last < 1.6 && value != plot->limits.max) return;
   *last = x;
   double inset = power ? 6 : 18;
   svg_line(&plot->out, x, plot->band + inset, x, plot->band + PLOT_BAND - inset,
@@ -58,7 +58,7 @@ static void draw_value(drawing *plot, double value, double *last) {
 }
 
 static void draw_tick(drawing *plot, uint32_t code, double *last) {
-  draw_value(plot, hu_decode64(plot->f, code), last);
+  draw_value(plot, hu_decode64(plot->format, code), last);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -92,11 +92,11 @@ static void draw_ticks(drawing *plot) {
     draw_system_ticks(plot);
     return;
   }
-  uint32_t step = plot->l.width <= 16 ? 1 : (uint32_t)1 << (plot->f.m > 4 ? plot->f.m - 4 : 0);
+  uint32_t step = plot->limits.width <= 16 ? 1 : (uint32_t)1 << (plot->format.m > 4 ? plot->format.m - 4 : 0);
   if (step > 1)
-    for (uint32_t c = 1; c < ((uint32_t)1 << plot->f.m); c <<= 1) draw_tick(plot, c, &last);
-  uint32_t first = step > 1 ? (uint32_t)1 << plot->f.m : plot->l.min_code;
-  for (uint64_t c = first; c <= plot->l.max_code; c += step) draw_tick(plot, (uint32_t)c, &last);
+    for (uint32_t c = 1; c < ((uint32_t)1 << plot->format.m); c <<= 1) draw_tick(plot, c, &last);
+  uint32_t first = step > 1 ? (uint32_t)1 << plot->format.m : plot->limits.min_code;
+  for (uint64_t c = first; c <= plot->limits.max_code; c += step) draw_tick(plot, (uint32_t)c, &last);
 }
 
 /* Returns the binades from one label of the axis to the next. */
@@ -152,11 +152,11 @@ static void draw_mark(drawing *plot, int row, double value, const char *name, co
 }
 
 static void draw_marks(drawing *plot) {
-  draw_mark(plot, 2, plot->l.min, has_subnormals(plot) ? "min subnormal" : "min > 0",
+  draw_mark(plot, 2, plot->limits.min, has_subnormals(plot) ? "min subnormal" : "min > 0",
             has_subnormals(plot) ? "#a06a10" : plot_colours[NORMAL]);
-  if (has_subnormals(plot) && plot->l.min_normal > 0)
-    draw_mark(plot, 1, plot->l.min_normal, "min normal", plot_colours[NORMAL]);
-  draw_mark(plot, 0, plot->l.max, "max", plot_colours[OVERFLOW]);
+  if (has_subnormals(plot) && plot->limits.min_normal > 0)
+    draw_mark(plot, 1, plot->limits.min_normal, "min normal", plot_colours[NORMAL]);
+  draw_mark(plot, 0, plot->limits.max, "max", plot_colours[OVERFLOW]);
 }
 
 /* Returns a round step: 1, 2 or 5 times a power of ten, at most five of them up to top. */
@@ -196,9 +196,9 @@ void plot_bars(drawing *plot, int plain) {
 
 static const char *overflow_result(const drawing *plot, hu_mode mode) {
   if (plot->state->other && plot->state->system.overflow == HU_FIXED_WRAP) return "beyond max: its low bits";
-  int policy = mode.saturate ? mode.saturate : plot->f.inf ? HU_SAT_NONE : HU_SAT_FINITE;
-  if (policy != HU_SAT_NONE || plot->f.overflow == HU_OVERFLOW_MAX) return "beyond max: becomes max";
-  return plot->f.overflow == HU_OVERFLOW_INF ? "beyond max: becomes infinity" : "beyond max: becomes NaN";
+  int policy = mode.saturate ? mode.saturate : plot->format.inf ? HU_SAT_NONE : HU_SAT_FINITE;
+  if (policy != HU_SAT_NONE || plot->format.overflow == HU_OVERFLOW_MAX) return "beyond max: becomes max";
+  return plot->format.overflow == HU_OVERFLOW_INF ? "beyond max: becomes infinity" : "beyond max: becomes NaN";
 }
 
 static void draw_row(drawing *plot, double y, int class, const char *name, const char *values) {
@@ -225,19 +225,19 @@ static int symmetric(const drawing *plot) {
 }
 
 static const char *values_of(const drawing *plot) {
-  if (!plot->f.sign) return "values";
+  if (!plot->format.sign) return "values";
   return symmetric(plot) ? "values of each sign" : "positive values";
 }
 
 /* Counts the values of a sign that are subnormal numbers, and those that are not. */
 static uint32_t subnormal_values(const drawing *plot) {
-  uint32_t normal = (uint32_t)1 << plot->f.m;
-  return !has_subnormals(plot) ? 0 : normal <= plot->l.max_code ? normal - 1 : plot->l.max_code;
+  uint32_t normal = (uint32_t)1 << plot->format.m;
+  return !has_subnormals(plot) ? 0 : normal <= plot->limits.max_code ? normal - 1 : plot->limits.max_code;
 }
 
 static uint32_t normal_values(const drawing *plot) {
-  uint32_t first = has_subnormals(plot) ? 1 : plot->l.min_code;
-  return plot->l.max_code - first + 1 - subnormal_values(plot);
+  uint32_t first = has_subnormals(plot) ? 1 : plot->limits.min_code;
+  return plot->limits.max_code - first + 1 - subnormal_values(plot);
 }
 
 static void draw_table(drawing *plot, double y, hu_mode mode) {
@@ -252,14 +252,14 @@ static void draw_table(drawing *plot, double y, hu_mode mode) {
   snprintf(text, sizeof text, "%u", subnormal_values(plot));
   if (!plot->state->other) draw_row(plot, y + 24, SUBNORMAL, "subnormal numbers", text);
   if (plot->state->other) y -= 24;
-  draw_row(plot, y + 48, TO_ZERO, plot->f.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
+  draw_row(plot, y + 48, TO_ZERO, plot->format.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
   draw_row(plot, y + 72, OVERFLOW, overflow_result(plot, mode), "");
-  if (!plot->f.sign) draw_row(plot, y + 96, BELOW, "below the range (negative)", "");
+  if (!plot->format.sign) draw_row(plot, y + 96, BELOW, "below the range (negative)", "");
   if (!plot->data) return;
   snprintf(text, sizeof text, "%llu elements; besides: %llu zeros, %llu infinities, %llu NaN",
            (unsigned long long)plot->data->count, (unsigned long long)plot->data->zeros,
            (unsigned long long)plot->data->infinities, (unsigned long long)plot->data->nans);
-  svg_text(&plot->out, PLOT_LEFT, y + (plot->f.sign ? 102 : 126), 13, SVG_START, PLOT_GREY, "", text);
+  svg_text(&plot->out, PLOT_LEFT, y + (plot->format.sign ? 102 : 126), 13, SVG_START, PLOT_GREY, "", text);
 }
 
 /* Counts the codes that have positive values. */
@@ -285,23 +285,25 @@ const char *plot_name(char name[CLI_NAME_MAX], const plot_state *state) {
 
 static void describe_format(drawing *plot) {
   char text[HU_FORMAT_TEXT_MAX], line[1024];
-  hu_format_text(text, sizeof text, plot->f);
-  snprintf(line, sizeof line, "%s \u00b7 %u bits: %s%u exponent, %u trailing significand; bias %d", text, plot->l.width,
-           plot->f.sign ? "sign, " : "no sign, ", plot->f.e, plot->f.m, plot->l.bias);
+  hu_format_text(text, sizeof text, plot->format);
+  snprintf(line, sizeof line, "%s \u00b7 %u bits: %s%u exponent, %u trailing significand; bias %d", text,
+           plot->limits.width, plot->format.sign ? "sign, " : "no sign, ", plot->format.e, plot->format.m,
+           plot->limits.bias);
   svg_text(&plot->out, PLOT_LEFT, 63, 13, SVG_START, PLOT_GREY, "", line);
   int n = snprintf(line, sizeof line, "zero: %s",
-                   plot->f.zero == HU_ZERO_NONE ? "none"
-                   : plot->f.negzero            ? "+0 and -0"
-                                                : "one");
+                   plot->format.zero == HU_ZERO_NONE ? "none"
+                   : plot->format.negzero            ? "+0 and -0"
+                                                     : "one");
   n += snprintf(line + n, sizeof line - (size_t)n, " \u00b7 infinity: ");
-  if (plot->f.inf)
-    n += snprintf(line + n, sizeof line - (size_t)n, "code 0x%0*x", (int)code_digits(plot->f), plot->l.inf_code);
+  if (plot->format.inf)
+    n += snprintf(line + n, sizeof line - (size_t)n, "code 0x%0*x", (int)code_digits(plot->format),
+                  plot->limits.inf_code);
   else
     n += snprintf(line + n, sizeof line - (size_t)n, "none");
-  if (plot->l.has_nan)
+  if (plot->limits.has_nan)
     snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: %llu code%s, 0x%0*x",
-             (unsigned long long)plot->l.nan_codes, plot->l.nan_codes == 1 ? "" : "s", (int)code_digits(plot->f),
-             plot->l.nan_code);
+             (unsigned long long)plot->limits.nan_codes, plot->limits.nan_codes == 1 ? "" : "s",
+             (int)code_digits(plot->format), plot->limits.nan_code);
   else
     snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: none");
   svg_text(&plot->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
@@ -330,7 +332,7 @@ static void draw_heading(drawing *plot, const plot_state *state) {
   const char *negative =
       symmetric(plot) ? "magnitudes; the negative values are the mirror image" : "the positive values";
   svg_text(&plot->out, PLOT_RIGHT, 83, 13, SVG_END, PLOT_GREY, "",
-           plot->f.sign ? negative : "there are no negative values");
+           plot->format.sign ? negative : "there are no negative values");
   if (!state->data) return;
   snprintf(line, sizeof line, "magnitudes of %s, rounded by %s; a bar is %s", state->data,
            cli_mode_name(mode, state->numeric.mode), plot_bar_name(plot));
@@ -341,25 +343,25 @@ static void draw_heading(drawing *plot, const plot_state *state) {
 static int as_format(drawing *plot) {
   hu_number n = plot->state->system;
   hu_number_limits limits = hu_number_limits_of(n);
-  memset(&plot->f, 0, sizeof plot->f);
-  memset(&plot->l, 0, sizeof plot->l);
-  plot->f.e = 1;
-  plot->f.sign = limits.low < 0;
-  plot->f.zero = !has_nar(n) && limits.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
+  memset(&plot->format, 0, sizeof plot->format);
+  memset(&plot->limits, 0, sizeof plot->limits);
+  plot->format.e = 1;
+  plot->format.sign = limits.low < 0;
+  plot->format.zero = !has_nar(n) && limits.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
   if (!(limits.min > 0)) return 1;
-  plot->l.max = limits.max;
-  plot->l.min = plot->l.min_normal = limits.min;
-  plot->l.emax = ilogb(limits.max);
-  plot->l.min_code = 1;
-  plot->l.max_code = positive_values(n, limits);
+  plot->limits.max = limits.max;
+  plot->limits.min = plot->limits.min_normal = limits.min;
+  plot->limits.emax = ilogb(limits.max);
+  plot->limits.min_code = 1;
+  plot->limits.max_code = positive_values(n, limits);
   return 0;
 }
 
 int plot_begin(drawing *plot, const plot_state *state, const histogram *data) {
   *plot = (drawing){{0}, state->numeric.format, hu_limits_of(state->numeric.format), 0, 0, 0, 0, data, state, 1};
   if (state->other && as_format(plot)) return cli_fail(NULL, "plot: there is no positive value");
-  plot->low = ilogb(plot->l.min) - 2;
-  plot->high = plot->l.emax + 3;
+  plot->low = ilogb(plot->limits.min) - 2;
+  plot->high = plot->limits.emax + 3;
   return CLI_OK;
 }
 
@@ -392,7 +394,7 @@ int plot_draw(const plot_state *state, const histogram *data, plot_counts *count
   plot.bars = 120 + PLOT_BARS;
   plot.band = data ? plot.bars + 10 : 112;
   double table = plot.band + PLOT_BAND + 136;
-  int height = (int)table + (data ? 150 : 122) + (plot.f.sign ? 0 : 24);
+  int height = (int)table + (data ? 150 : 122) + (plot.format.sign ? 0 : 24);
   if (svg_open(&plot.out, PLOT_WIDTH, height, plot_name(name, state))) return CLI_BAD;
   draw_heading(&plot, state);
   if (data) plot_bars(&plot, 0);

@@ -53,8 +53,8 @@ extern const char *const plot_colours[CLASSES];
 
 typedef struct drawing {
   svg out;
-  hu_format f;
-  hu_limits l;
+  hu_format format;
+  hu_limits limits;
   int low, high;         /* exponents at the ends of the axis */
   double bars, band;     /* y of the foot of the bars, of the top of the band */
   const histogram *data; /* NULL: none */

@@ -8,7 +8,7 @@
 /* What one block is made of; NULL: the type has none. */
 typedef struct pieces {
   const uint8_t *codes, *scales, *mins;
-  uint16_t d, dmin;
+  uint16_t scale, dmin;
 } pieces;
 
 static uint8_t *put_half(uint8_t *z, uint16_t bits) {
@@ -79,29 +79,29 @@ static void put_q6_k(uint8_t *z, const pieces *block) {
   for (size_t j = 0; j < 256; j++) z[j / 128 * 64 + j % 64] |= bits_to(block->codes[j], 0, 4, j % 128 / 64 * 4);
   z = put_pairs(z + 128, block->codes, 4);
   memcpy(z, block->scales, 16);
-  put_half(z + 16, block->d);
+  put_half(z + 16, block->scale);
 }
 
 static void put_block(uint8_t *z, uint32_t type, const pieces *block) {
   switch (type) {
     case GGUF_Q2_K:
       for (size_t i = 0; i < 16; i++) z[i] = (uint8_t)(block->scales[i] | block->mins[i] << 4);
-      put_half(put_half(put_pairs(z + 16, block->codes, 0), block->d), block->dmin);
+      put_half(put_half(put_pairs(z + 16, block->codes, 0), block->scale), block->dmin);
       break;
     case GGUF_Q3_K:
       z = put_pairs(put_bit(z, block->codes, 2), block->codes, 0);
-      put_half(put_scales_q3_k(z, block->scales), block->d);
+      put_half(put_scales_q3_k(z, block->scales), block->scale);
       break;
     case GGUF_Q4_K:
     case GGUF_Q5_K:
-      z = put_scales_q45_k(put_half(put_half(z, block->d), block->dmin), block);
+      z = put_scales_q45_k(put_half(put_half(z, block->scale), block->dmin), block);
       if (type == GGUF_Q5_K) z = put_bit(z, block->codes, 4);
       put_fours(z, block->codes, 256, 64);
       break;
     case GGUF_Q6_K: put_q6_k(z, block); break;
-    case GGUF_IQ4_NL: put_fours(put_half(z, block->d), block->codes, 32, 32); break;
+    case GGUF_IQ4_NL: put_fours(put_half(z, block->scale), block->codes, 32, 32); break;
     default:
-      put_fours(put_scales_iq4_xs(put_half(z, block->d), block->scales), block->codes, 256, 32);
+      put_fours(put_scales_iq4_xs(put_half(z, block->scale), block->scales), block->codes, 256, 32);
       break; /* IQ4_XS */
   }
 }

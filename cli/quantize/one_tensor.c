@@ -104,7 +104,7 @@ static int round_again(void *z, const cli_source *x, size_t count, hu_format for
 }
 
 static int make_values(const tensors_work *work, tensors_result *result, cli_job *job) {
-  const cli_target *target = &work->s->target;
+  const cli_target *target = &work->state->target;
   size_t count = result->tensor->count;
   int dtype = work->output ? st_find(work->plan, result->tensor->name)->dtype
                            : tensors_value_dtype(target, result->tensor->dtype),
@@ -129,7 +129,7 @@ static int make_values(const tensors_work *work, tensors_result *result, cli_job
 }
 
 static int put_packed(const tensors_work *work, const char *name, const cli_parts *parts) {
-  const cli_target *target = &work->s->target;
+  const cli_target *target = &work->state->target;
   uint8_t *packed = cli_room(parts->packed_rows * parts->packed_row, 1);
   if (!packed) return CLI_BAD;
   hu_status status = target->kind->pack(packed, parts, target);
@@ -140,7 +140,7 @@ static int put_packed(const tensors_work *work, const char *name, const cli_part
 
 static int put_parts(const tensors_work *work, const char *tensor, const cli_parts *parts) {
   int code = CLI_OK;
-  if (tensors_native(&work->s->target) >= 0) return put(work, tensor, parts->part[0].data);
+  if (tensors_native(&work->state->target) >= 0) return put(work, tensor, parts->part[0].data);
   if (work->made) return gguf_put(work, tensor, parts);
   for (int i = 0; i < parts->count && code == CLI_OK; i++) {
     char *name = tensors_name(tensor, parts->part[i].suffix);
@@ -152,7 +152,7 @@ static int put_parts(const tensors_work *work, const char *tensor, const cli_par
 }
 
 static int make_codes(const tensors_work *work, tensors_result *result, cli_job *job) {
-  const cli_target *target = &work->s->target;
+  const cli_target *target = &work->state->target;
   unsigned size = target->kind->fits(target, 4) ? 4 : 8;
   cli_parts parts;
   if (cli_parts_room(&parts, target, job)) return CLI_BAD;
@@ -170,7 +170,7 @@ static int make_codes(const tensors_work *work, tensors_result *result, cli_job 
 }
 
 int tensors_one(const tensors_work *work, tensors_result *result) {
-  const cli_quantize_state *state = work->s;
+  const cli_quantize_state *state = work->state;
   const cli_target *target = &state->target;
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
   void *owned;

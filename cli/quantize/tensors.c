@@ -208,7 +208,7 @@ static void *worker(void *arg) {
 
 static int work_all(crew *c, const char *doing, size_t total) {
   pthread_t threads[HU_THREADS_MAX];
-  unsigned want = c->work.s->numeric.threads ? c->work.s->numeric.threads : 1, started = 0;
+  unsigned want = c->work.state->numeric.threads ? c->work.state->numeric.threads : 1, started = 0;
   unsigned crowd = want < c->results->done ? want : (unsigned)c->results->done;
   c->work.threads = want / crowd;
   progress_start(&c->bar, doing, total);

@@ -112,7 +112,7 @@ int tensors_is_part(const st_tensor *tensor, const tensors_notes *notes);
 
 /* One tensor from in to its place in the output (one_tensor.c): 0, or an exit code after an error line. */
 typedef struct tensors_work {
-  const cli_quantize_state *s;
+  const cli_quantize_state *state;
   const tensors_input *in;
   const st_file *plan;
   cli_output *output;    /* NULL: nothing is written */

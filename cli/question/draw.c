@@ -12,11 +12,11 @@ const char *const id_draw_names[ID_DRAW_KINDS] = {"one product",   "few products
 enum { GAP_MOST = 70 }; /* more than any cut keeps, and farther than C is dropped */
 
 typedef struct drawing {
-  id_vectors *v;
+  id_vectors *questions;
   size_t row;
-  id_random *r;
+  id_random *random;
   int kind;
-  id_operand a, b, d, scale;
+  id_operand a, b, result, scale;
   int top, low; /* exponent of the largest term; 1: operands are to lie below their normal range */
   int under;    /* the largest product lies so far below C, which is the largest term; 0: it does not */
 } drawing;
@@ -32,28 +32,31 @@ static int binades(size_t n) {
 
 /* Draws the top of a row in the middle of everything: sums are normal and do not overflow, and so are the operands. */
 static int middle_top(const drawing *plan) {
-  int scales = plan->v->shape->every ? 40 : 0, low = larger(-24, plan->d.emin + 4), high = 24;
+  int scales = plan->questions->shape->every ? 40 : 0, low = larger(-24, plan->result.emin + 4), high = 24;
   low = larger(low, plan->a.emin + plan->b.emin - scales);
   /* What is left of two terms that cancel does not underflow, at which blocks would show in the sign of a zero. */
-  if (!plan->d.integer) low = larger(low, plan->d.emin - plan->d.digits + plan->a.digits + plan->b.digits + 1);
-  high = smaller(high, smaller(plan->a.emax + plan->b.emax + scales, plan->d.emax - 2 - binades(plan->v->shape->n)));
-  return id_random_from(plan->r, low, larger(low, high));
+  if (!plan->result.integer)
+    low = larger(low, plan->result.emin - plan->result.digits + plan->a.digits + plan->b.digits + 1);
+  high = smaller(
+      high, smaller(plan->a.emax + plan->b.emax + scales, plan->result.emax - 2 - binades(plan->questions->shape->n)));
+  return id_random_from(plan->random, low, larger(low, high));
 }
 
 static int small_top(drawing *plan) {
-  plan->low = id_random_chance(plan->r, 60);
+  plan->low = id_random_chance(plan->random, 60);
   int least = plan->a.emin + plan->b.emin - (plan->low ? plan->a.digits + plan->b.digits : 0);
-  if (plan->v->shape->every) least -= 80;
-  int low = plan->d.emin - plan->d.digits - 8, high = plan->d.emin + 10;
-  if (id_random_chance(plan->r, 50) || high < least) return id_random_from(plan->r, least, least + 30);
-  return id_random_from(plan->r, larger(low, least), high);
+  if (plan->questions->shape->every) least -= 80;
+  int low = plan->result.emin - plan->result.digits - 8, high = plan->result.emin + 10;
+  if (id_random_chance(plan->random, 50) || high < least) return id_random_from(plan->random, least, least + 30);
+  return id_random_from(plan->random, larger(low, least), high);
 }
 
 static int large_top(const drawing *plan) {
-  int most = plan->a.emax + plan->b.emax + 1 + (plan->v->shape->every ? 80 : 0);
-  if (id_random_chance(plan->r, 30)) return id_random_from(plan->r, most - 4, most);
-  if (most > plan->d.emax + 3 && id_random_chance(plan->r, 30)) return id_random_from(plan->r, plan->d.emax, most);
-  return smaller(most, id_random_from(plan->r, plan->d.emax - 5, plan->d.emax + 2));
+  int most = plan->a.emax + plan->b.emax + 1 + (plan->questions->shape->every ? 80 : 0);
+  if (id_random_chance(plan->random, 30)) return id_random_from(plan->random, most - 4, most);
+  if (most > plan->result.emax + 3 && id_random_chance(plan->random, 30))
+    return id_random_from(plan->random, plan->result.emax, most);
+  return smaller(most, id_random_from(plan->random, plan->result.emax - 5, plan->result.emax + 2));
 }
 
 static int draw_top(drawing *plan) {
@@ -63,9 +66,9 @@ static int draw_top(drawing *plan) {
     case ID_DRAW_LARGE: return large_top(plan);
     case ID_DRAW_ANY:
     case ID_DRAW_SPECIAL:
-      plan->low = id_random_chance(plan->r, 20);
-      if (id_random_chance(plan->r, 40)) return middle_top(plan);
-      return id_random_from(plan->r, plan->a.emin + plan->b.emin - 10, plan->a.emax + plan->b.emax + 1);
+      plan->low = id_random_chance(plan->random, 20);
+      if (id_random_chance(plan->random, 40)) return middle_top(plan);
+      return id_random_from(plan->random, plan->a.emin + plan->b.emin - 10, plan->a.emax + plan->b.emax + 1);
     default: return middle_top(plan);
   }
 }
@@ -73,9 +76,9 @@ static int draw_top(drawing *plan) {
 /* Draws the binades between terms; often such that the leading digit of the smaller one is half a unit of the larger
  * one's last, where a digit far below decides the rounding. */
 static int draw_gap(const drawing *plan) {
-  unsigned how = (unsigned)id_random_below(plan->r, 12);
-  if (how < 2) return plan->d.digits + id_random_from(plan->r, 0, 3);
-  return id_random_from(plan->r, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
+  unsigned how = (unsigned)id_random_below(plan->random, 12);
+  if (how < 2) return plan->result.digits + id_random_from(plan->random, 0, 3);
+  return id_random_from(plan->random, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
 }
 
 /* ---- one product ---- */
@@ -86,66 +89,69 @@ static void split(const drawing *plan, int exponent, int *ea, int *eb) {
   int low = larger(plan->a.emin - under_a, exponent - plan->b.emax),
       high = smaller(plan->a.emax, exponent - plan->b.emin + under_b);
   if (high < low) low = high = exponent < plan->a.emin + plan->b.emin ? plan->a.emin - under_a : plan->a.emax;
-  if (plan->low && id_random_chance(plan->r, 40)) high = smaller(high, larger(low, plan->a.emin + 1));
-  *ea = plan->v->shape->sums ? exponent : id_random_from(plan->r, low, high);
+  if (plan->low && id_random_chance(plan->random, 40)) high = smaller(high, larger(low, plan->a.emin + 1));
+  *ea = plan->questions->shape->sums ? exponent : id_random_from(plan->random, low, high);
   *eb = exponent - *ea;
   *eb = larger(plan->b.emin - under_b, smaller(plan->b.emax, *eb));
 }
 
 static void put_product(const drawing *plan, size_t k, int exponent) {
   int ea, eb;
-  if (plan->kind < ID_DRAW_SMALL && !plan->v->shape->every) exponent = larger(exponent, plan->d.emin);
+  if (plan->kind < ID_DRAW_SMALL && !plan->questions->shape->every) exponent = larger(exponent, plan->result.emin);
   split(plan, exponent, &ea, &eb);
-  id_put(plan->v, ID_A, plan->row, k, id_operand_draw(&plan->a, ea, plan->r));
-  id_put(plan->v, ID_B, plan->row, k, id_operand_draw(&plan->b, eb, plan->r));
+  id_put(plan->questions, ID_A, plan->row, k, id_operand_draw(&plan->a, ea, plan->random));
+  id_put(plan->questions, ID_B, plan->row, k, id_operand_draw(&plan->b, eb, plan->random));
 }
 
 /* Puts zeros of both signs where there is no product, now and then beside a number. */
 static void put_nothing(const drawing *plan, size_t k) {
   uint64_t a = 0, b = 0;
-  int signs = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->r, 30);
+  int signs = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->random, 30);
   if (signs) a = id_operand_negated(&plan->a, a);
-  if (signs && id_random_chance(plan->r, 50)) b = id_operand_draw(&plan->b, plan->b.emin + 1, plan->r);
-  id_put(plan->v, ID_A, plan->row, k, a);
-  id_put(plan->v, ID_B, plan->row, k, b);
+  if (signs && id_random_chance(plan->random, 50)) b = id_operand_draw(&plan->b, plan->b.emin + 1, plan->random);
+  id_put(plan->questions, ID_A, plan->row, k, a);
+  id_put(plan->questions, ID_B, plan->row, k, b);
 }
 
 /* Puts products all of which are -0, by zeros and by numbers that a unit may read as zeros, and such a C. */
 static void put_minus_zeros(const drawing *plan) {
-  for (size_t k = 0; k < plan->v->shape->n; k++) {
-    uint64_t a = id_random_chance(plan->r, 50), b = id_random_below(plan->r, 3);
+  for (size_t k = 0; k < plan->questions->shape->n; k++) {
+    uint64_t a = id_random_chance(plan->random, 50), b = id_random_below(plan->random, 3);
     if (b == 2) b = id_operand_power(&plan->b, plan->b.emin + 1);
-    int which = id_random_chance(plan->r, 50);
-    id_put(plan->v, ID_A, plan->row, k, which ? id_operand_negated(&plan->a, a) : a);
-    id_put(plan->v, ID_B, plan->row, k, which ? b : id_operand_negated(&plan->b, b));
+    int which = id_random_chance(plan->random, 50);
+    id_put(plan->questions, ID_A, plan->row, k, which ? id_operand_negated(&plan->a, a) : a);
+    id_put(plan->questions, ID_B, plan->row, k, which ? b : id_operand_negated(&plan->b, b));
   }
-  if (!plan->v->shape->without_c)
-    id_put(plan->v, ID_C, plan->row, 0, id_operand_negated(&plan->d, id_random_chance(plan->r, 30)));
+  if (!plan->questions->shape->without_c)
+    id_put(plan->questions, ID_C, plan->row, 0, id_operand_negated(&plan->result, id_random_chance(plan->random, 30)));
 }
 
 /* Makes product j the negative of product i. */
 static void cancel(const drawing *plan, size_t i, size_t j) {
-  id_put(plan->v, ID_A, plan->row, j, id_operand_negated(&plan->a, id_get(plan->v, ID_A, plan->row, i)));
-  id_put(plan->v, ID_B, plan->row, j, id_get(plan->v, ID_B, plan->row, i));
+  id_put(plan->questions, ID_A, plan->row, j,
+         id_operand_negated(&plan->a, id_get(plan->questions, ID_A, plan->row, i)));
+  id_put(plan->questions, ID_B, plan->row, j, id_get(plan->questions, ID_B, plan->row, i));
 }
 
 /* ---- scales ---- */
 
 static void put_scales(const drawing *plan, size_t j, int exponent) {
-  int one = exponent / 2 + id_random_from(plan->r, -2, 2);
-  uint64_t a = id_operand_draw(&plan->scale, one, plan->r), b = id_operand_draw(&plan->scale, exponent - one, plan->r);
-  if (plan->kind == ID_DRAW_SPECIAL && id_random_chance(plan->r, 10)) a = id_operand_special(&plan->scale, plan->r);
-  id_put(plan->v, ID_SA, plan->row, j, a);
-  id_put(plan->v, ID_SB, plan->row, j, b);
+  int one = exponent / 2 + id_random_from(plan->random, -2, 2);
+  uint64_t a = id_operand_draw(&plan->scale, one, plan->random),
+           b = id_operand_draw(&plan->scale, exponent - one, plan->random);
+  if (plan->kind == ID_DRAW_SPECIAL && id_random_chance(plan->random, 10))
+    a = id_operand_special(&plan->scale, plan->random);
+  id_put(plan->questions, ID_SA, plan->row, j, a);
+  id_put(plan->questions, ID_SB, plan->row, j, b);
 }
 
 /* Draws a product whose elements use their own narrow range; the scales bring them to where they shall be. */
 static int scaled_product(const drawing *plan) {
-  return id_random_from(plan->r, plan->a.emin + plan->b.emin - (plan->low ? 2 : 0), plan->a.emax + plan->b.emax);
+  return id_random_from(plan->random, plan->a.emin + plan->b.emin - (plan->low ? 2 : 0), plan->a.emax + plan->b.emax);
 }
 
 static void draw_scales(const drawing *plan) {
-  size_t count = id_column_length(plan->v->shape, ID_SA);
+  size_t count = id_column_length(plan->questions->shape, ID_SA);
   int middle = (plan->a.emin + plan->b.emin + plan->a.emax + plan->b.emax) / 2;
   for (size_t j = 0; j < count; j++) put_scales(plan, j, plan->top - draw_gap(plan) * (j > 0) - middle);
 }
@@ -153,86 +159,91 @@ static void draw_scales(const drawing *plan) {
 /* ---- a row ---- */
 
 static size_t draw_count(const drawing *plan) {
-  size_t n = plan->v->shape->n;
+  size_t n = plan->questions->shape->n;
   if (plan->kind == ID_DRAW_ONE) return 1;
-  if (plan->kind == ID_DRAW_FEW) return (size_t)id_random_from(plan->r, 2, n < 4 ? (int)n : 4);
-  switch (id_random_below(plan->r, 4)) {
+  if (plan->kind == ID_DRAW_FEW) return (size_t)id_random_from(plan->random, 2, n < 4 ? (int)n : 4);
+  switch (id_random_below(plan->random, 4)) {
     case 0: return n;
-    case 1: return (size_t)id_random_from(plan->r, 1, n < 4 ? (int)n : 4);
-    default: return (size_t)id_random_from(plan->r, 1, (int)n);
+    case 1: return (size_t)id_random_from(plan->random, 1, n < 4 ? (int)n : 4);
+    default: return (size_t)id_random_from(plan->random, 1, (int)n);
   }
 }
 
 /* Decides whether product k is there. Few stand together at some place, or are spread. */
 static int is_there(const drawing *plan, size_t k, size_t first, size_t count, int spread) {
-  size_t n = plan->v->shape->n;
-  if (plan->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && plan->v->shape->without_c);
+  size_t n = plan->questions->shape->n;
+  if (plan->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && plan->questions->shape->without_c);
   if (count == 0) return 0;
-  if (spread) return id_random_below(plan->r, n) < count;
+  if (spread) return id_random_below(plan->random, n) < count;
   return (k + n - first) % n < count;
 }
 
 static double product_of(const drawing *plan, size_t k) {
-  return id_value(plan->a.element, id_get(plan->v, ID_A, plan->row, k)) *
-         id_value(plan->b.element, id_get(plan->v, ID_B, plan->row, k));
+  return id_value(plan->a.element, id_get(plan->questions, ID_A, plan->row, k)) *
+         id_value(plan->b.element, id_get(plan->questions, ID_B, plan->row, k));
 }
 
 /* Returns an integer so near the largest or the least one that some products lead beyond. */
 static uint64_t near_the_end(const drawing *plan) {
-  uint64_t c = plan->d.max -
-               id_random_below(plan->r, (uint64_t)1 << id_random_from(plan->r, 0, plan->a.emax + plan->b.emax + 4));
-  return id_random_chance(plan->r, 50) ? id_operand_negated(&plan->d, c) : c;
+  uint64_t c = plan->result.max - id_random_below(plan->random, (uint64_t)1 << id_random_from(
+                                                                    plan->random, 0, plan->a.emax + plan->b.emax + 4));
+  return id_random_chance(plan->random, 50) ? id_operand_negated(&plan->result, c) : c;
 }
 
 static void draw_c(const drawing *plan) {
-  if (plan->v->shape->without_c) return;
-  size_t n = plan->v->shape->n;
-  unsigned how = plan->under ? 100 : (unsigned)id_random_below(plan->r, 100);
+  if (plan->questions->shape->without_c) return;
+  size_t n = plan->questions->shape->n;
+  unsigned how = plan->under ? 100 : (unsigned)id_random_below(plan->random, 100);
   uint64_t c = 0;
   if (how < 12) {
-    if (id_random_chance(plan->r, 50) && plan->kind >= ID_DRAW_SMALL) c = id_operand_negated(&plan->d, c);
-  } else if (how < 32 && !plan->v->shape->every) { /* meets the products, so that their low digits are seen */
+    if (id_random_chance(plan->random, 50) && plan->kind >= ID_DRAW_SMALL) c = id_operand_negated(&plan->result, c);
+  } else if (how < 32 && !plan->questions->shape->every) { /* meets the products, so that their low digits are seen */
     double sum = 0;
-    size_t to = id_random_chance(plan->r, 50) ? n : 1 + (size_t)id_random_below(plan->r, n);
+    size_t to = id_random_chance(plan->random, 50) ? n : 1 + (size_t)id_random_below(plan->random, n);
     for (size_t k = 0; k < to; k++) sum += product_of(plan, k);
-    if (isfinite(sum)) c = id_operand_nearest(&plan->d, -sum);
+    if (isfinite(sum)) c = id_operand_nearest(&plan->result, -sum);
   } else {
     int exponent = plan->top - (plan->under ? 0 : draw_gap(plan));
-    if (plan->kind < ID_DRAW_SMALL) exponent = larger(plan->d.emin, smaller(exponent, plan->d.emax - 2));
-    if (plan->d.integer) exponent = id_random_from(plan->r, 0, plan->d.emax);
-    c = id_operand_draw(&plan->d, exponent, plan->r);
-    if (plan->d.integer && id_random_chance(plan->r, 40)) c = near_the_end(plan);
+    if (plan->kind < ID_DRAW_SMALL) exponent = larger(plan->result.emin, smaller(exponent, plan->result.emax - 2));
+    if (plan->result.integer) exponent = id_random_from(plan->random, 0, plan->result.emax);
+    c = id_operand_draw(&plan->result, exponent, plan->random);
+    if (plan->result.integer && id_random_chance(plan->random, 40)) c = near_the_end(plan);
   }
-  id_put(plan->v, ID_C, plan->row, 0, c);
+  id_put(plan->questions, ID_C, plan->row, 0, c);
 }
 
 static void draw_products(const drawing *plan, size_t count) {
-  size_t n = plan->v->shape->n, first = (size_t)id_random_below(plan->r, n);
-  int spread = id_random_chance(plan->r, 40), flat = id_random_chance(plan->r, 25);
+  size_t n = plan->questions->shape->n, first = (size_t)id_random_below(plan->random, n);
+  int spread = id_random_chance(plan->random, 40), flat = id_random_chance(plan->random, 25);
   for (size_t k = 0; k < n; k++) {
     if (!is_there(plan, k, first, count, spread)) {
       put_nothing(plan, k);
-    } else if (plan->v->shape->every) {
+    } else if (plan->questions->shape->every) {
       put_product(plan, k, scaled_product(plan));
     } else {
-      put_product(plan, k, plan->top - plan->under - (flat ? id_random_from(plan->r, 0, 1) : k ? draw_gap(plan) : 0));
+      put_product(plan, k,
+                  plan->top - plan->under -
+                      (flat ? id_random_from(plan->random, 0, 1)
+                       : k  ? draw_gap(plan)
+                            : 0));
     }
   }
   if (n < 2 || count < 2) return;
-  for (int pairs = (int)id_random_below(plan->r, 3); pairs > 0; pairs--) {
-    size_t i = (size_t)id_random_below(plan->r, n), j = (size_t)id_random_below(plan->r, n);
+  for (int pairs = (int)id_random_below(plan->random, 3); pairs > 0; pairs--) {
+    size_t i = (size_t)id_random_below(plan->random, n), j = (size_t)id_random_below(plan->random, n);
     if (i != j && product_of(plan, i) != 0) cancel(plan, i, j);
   }
 }
 
 static void put_specials(const drawing *plan) {
-  for (int count = 1 + (int)id_random_below(plan->r, 2); count > 0; count--) {
-    size_t k = (size_t)id_random_below(plan->r, plan->v->shape->n);
-    switch (id_random_below(plan->r, 3)) {
-      case 0: id_put(plan->v, ID_A, plan->row, k, id_operand_special(&plan->a, plan->r)); break;
-      case 1: id_put(plan->v, ID_B, plan->row, k, id_operand_special(&plan->b, plan->r)); break;
+  for (int count = 1 + (int)id_random_below(plan->random, 2); count > 0; count--) {
+    size_t k = (size_t)id_random_below(plan->random, plan->questions->shape->n);
+    switch (id_random_below(plan->random, 3)) {
+      case 0: id_put(plan->questions, ID_A, plan->row, k, id_operand_special(&plan->a, plan->random)); break;
+      case 1: id_put(plan->questions, ID_B, plan->row, k, id_operand_special(&plan->b, plan->random)); break;
       default:
-        if (!plan->v->shape->without_c) id_put(plan->v, ID_C, plan->row, 0, id_operand_special(&plan->d, plan->r));
+        if (!plan->questions->shape->without_c)
+          id_put(plan->questions, ID_C, plan->row, 0, id_operand_special(&plan->result, plan->random));
         break;
     }
   }
@@ -247,71 +258,72 @@ static void put_power(const drawing *plan, size_t k, int exponent) {
   int ea, eb;
   split(plan, exponent, &ea, &eb);
   uint64_t a = id_operand_power(&plan->a, ea);
-  id_put(plan->v, ID_A, plan->row, k, id_random_chance(plan->r, 50) ? id_operand_negated(&plan->a, a) : a);
-  id_put(plan->v, ID_B, plan->row, k, id_operand_power(&plan->b, eb));
+  id_put(plan->questions, ID_A, plan->row, k, id_random_chance(plan->random, 50) ? id_operand_negated(&plan->a, a) : a);
+  id_put(plan->questions, ID_B, plan->row, k, id_operand_power(&plan->b, eb));
 }
 
 /* Draws scales that bring the product `high` of elements to the exponent `near`, for all shares. Returns the exponent
  * of elements whose product lies `below` lower, as far as the elements reach. */
 static int scale_to(const drawing *plan, int high, int near, int below) {
-  for (size_t j = 0; j < id_column_length(plan->v->shape, ID_SA); j++) put_scales(plan, j, near - high);
+  for (size_t j = 0; j < id_column_length(plan->questions->shape, ID_SA); j++) put_scales(plan, j, near - high);
   return larger(high - below, plan->a.emin + plan->b.emin - plan->a.digits - plan->b.digits);
 }
 
 /* Draws one or two products far below D's least number beside a term about it, C or a power of two: whether they count
  * decides to which side that is rounded. Products of one share have the same scale. */
 static void draw_lowest(drawing *plan) {
-  const id_shape *shape = plan->v->shape;
-  int near = plan->d.emin - plan->d.digits + id_random_from(plan->r, -1, 2),
-      below = id_random_from(plan->r, 1, DEEP_MOST);
-  size_t n = shape->n, share = shape->every ? shape->every : n, k = (size_t)id_random_below(plan->r, n),
+  const id_shape *shape = plan->questions->shape;
+  int near = plan->result.emin - plan->result.digits + id_random_from(plan->random, -1, 2),
+      below = id_random_from(plan->random, 1, DEEP_MOST);
+  size_t n = shape->n, share = shape->every ? shape->every : n, k = (size_t)id_random_below(plan->random, n),
          first = k / share * share;
-  size_t other = first + (size_t)id_random_below(plan->r, share < n - first ? share : n - first);
+  size_t other = first + (size_t)id_random_below(plan->random, share < n - first ? share : n - first);
   int high = near, deep = near - below;
   plan->low = 1;
   for (size_t i = 0; i < n; i++) put_nothing(plan, i);
   if (shape->every) {
-    high = id_random_from(plan->r, (plan->a.emax + plan->b.emax) / 2, plan->a.emax + plan->b.emax);
+    high = id_random_from(plan->random, (plan->a.emax + plan->b.emax) / 2, plan->a.emax + plan->b.emax);
     deep = scale_to(plan, high, near, below);
   }
   put_product(plan, k, deep);
-  if (id_random_chance(plan->r, 50)) put_product(plan, (k + 1) % n, deep + id_random_from(plan->r, -2, 2));
-  if (shape->without_c || id_random_chance(plan->r, 60)) {
+  if (id_random_chance(plan->random, 50)) put_product(plan, (k + 1) % n, deep + id_random_from(plan->random, -2, 2));
+  if (shape->without_c || id_random_chance(plan->random, 60)) {
     put_power(plan, other, high);
   } else {
-    uint64_t c = id_operand_power(&plan->d, larger(near, plan->d.emin - plan->d.digits));
-    id_put(plan->v, ID_C, plan->row, 0, id_random_chance(plan->r, 50) ? id_operand_negated(&plan->d, c) : c);
+    uint64_t c = id_operand_power(&plan->result, larger(near, plan->result.emin - plan->result.digits));
+    id_put(plan->questions, ID_C, plan->row, 0,
+           id_random_chance(plan->random, 50) ? id_operand_negated(&plan->result, c) : c);
   }
 }
 
 static void draw_row(drawing *plan) {
-  if (plan->kind == ID_DRAW_LOWEST && !plan->v->shape->sums && !plan->d.integer) {
+  if (plan->kind == ID_DRAW_LOWEST && !plan->questions->shape->sums && !plan->result.integer) {
     draw_lowest(plan);
     return;
   }
   plan->top = draw_top(plan);
-  plan->under = id_random_chance(plan->r, 30) && !plan->v->shape->without_c ? draw_gap(plan) : 0;
+  plan->under = id_random_chance(plan->random, 30) && !plan->questions->shape->without_c ? draw_gap(plan) : 0;
   /* Zeros alone, or C with them: the signs of zeros are asked for. */
-  int nothing = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->r, 8);
+  int nothing = plan->kind >= ID_DRAW_SMALL && id_random_chance(plan->random, 8);
   size_t count = nothing ? 0 : draw_count(plan);
-  if (plan->v->shape->every) draw_scales(plan);
+  if (plan->questions->shape->every) draw_scales(plan);
   draw_products(plan, count);
   draw_c(plan);
-  if (nothing && id_random_chance(plan->r, 50)) put_minus_zeros(plan);
+  if (nothing && id_random_chance(plan->random, 50)) put_minus_zeros(plan);
   if (plan->kind == ID_DRAW_SPECIAL) put_specials(plan);
-  for (size_t k = 0; k < plan->v->shape->n && plan->v->shape->sums; k++)
-    id_put(plan->v, ID_B, plan->row, k, id_operand_power(&plan->b, 0));
+  for (size_t k = 0; k < plan->questions->shape->n && plan->questions->shape->sums; k++)
+    id_put(plan->questions, ID_B, plan->row, k, id_operand_power(&plan->b, 0));
 }
 
 void id_draw(id_vectors *questions, size_t first, size_t count, int kind, id_random *random) {
   const id_shape *shape = questions->shape;
   hu_element scale = {.format = shape->scale};
-  drawing plan = {.v = questions,
-                  .r = random,
+  drawing plan = {.questions = questions,
+                  .random = random,
                   .kind = kind,
                   .a = id_operand_of(shape->a),
                   .b = id_operand_of(shape->b),
-                  .d = id_operand_of(shape->d)};
+                  .result = id_operand_of(shape->result)};
   if (shape->every) plan.scale = id_operand_of(scale);
   for (size_t i = 0; i < count; i++) {
     plan.row = first + i;

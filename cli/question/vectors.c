@@ -17,7 +17,7 @@ hu_element id_column_element(const id_shape *shape, int column) {
     case ID_B: return shape->b;
     case ID_SA:
     case ID_SB: return scale;
-    default: return shape->d;
+    default: return shape->result;
   }
 }
 
@@ -155,11 +155,11 @@ hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t 
   x.c = vector_of(questions, ID_C, first);
   x.sa = vector_of(questions, ID_SA, first);
   x.sb = vector_of(questions, ID_SB, first);
-  return hu_dot_n(count, questions->shape->n, z, 1, questions->shape->d, &x, model, mode, NULL, NULL);
+  return hu_dot_n(count, questions->shape->n, z, 1, questions->shape->result, &x, model, mode, NULL, NULL);
 }
 
 int id_is_nan(const id_shape *shape, uint64_t x) {
-  return shape->d.kind <= HU_ELEMENT_BINARY64 && isnan(id_value(shape->d, x));
+  return shape->result.kind <= HU_ELEMENT_BINARY64 && isnan(id_value(shape->result, x));
 }
 
 int id_same(const id_shape *shape, uint64_t x, uint64_t y) {

@@ -9,7 +9,7 @@
 
 /* What every question has in common. C has the elements of D. */
 typedef struct id_shape {
-  hu_element a, b, d;
+  hu_element a, b, result;
   hu_format scale; /* of the scales of A and of B; all zero: the box takes no scales */
   uint32_t every;  /* products that share a scale; 0: no scales */
   uint32_t n;      /* products of a dot product */

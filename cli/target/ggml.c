@@ -187,11 +187,11 @@ static int check_finite(const kind *k, const cli_job *job, const float *x) {
 static int encode_searched(const kind *k, const cli_parts *z, size_t i, const float *x, const char *name) {
   cli_ggml_block block;
   cli_ggml_search(&block, k->type, x);
-  if ((block.d & 0x7FFF) > 0x7C00)
+  if ((block.scale & 0x7FFF) > 0x7C00)
     return cli_fail(name, "from element %zu on: %s has no scale for numbers whose cubes are beyond binary32",
                     k->block * i, name_of(k));
   memcpy((uint8_t *)z->part[CODES].data + k->block * i, block.codes, k->block);
-  ((uint16_t *)z->part[SCALES].data)[i] = block.d;
+  ((uint16_t *)z->part[SCALES].data)[i] = block.scale;
   if (k->with_min) ((uint16_t *)z->part[MINS].data)[i] = block.dmin;
   if (!k->group) return CLI_OK;
   size_t groups = k->block / k->group;

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* A block: codes, the binary16 codes of its scale d and of the scale of its minima, and scales and minima of groups of
- * 16 or 32 numbers as they are stored (Q6_K: in two's complement). IQ4_NL has codes and d alone. */
+/* A block: codes, the binary16 codes of its scale and of the scale of its minima, and scales and minima of groups of
+ * 16 or 32 numbers as they are stored (Q6_K: in two's complement). IQ4_NL has codes and scale alone. */
 typedef struct cli_ggml_block {
   uint8_t codes[256], scales[16], mins[16];
-  uint16_t d, dmin;
+  uint16_t scale, dmin;
 } cli_ggml_block;
 
 /* Does to the numbers of one block, which are finite, what ggml's quantizer does without an importance matrix. type:

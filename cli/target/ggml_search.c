@@ -140,7 +140,7 @@ static float highest(const float *x, int n) {
 /* Computes codes for the scales and minima as they are stored; a group whose scale is 0 keeps those of its search. */
 static void code_with_min(cli_ggml_block *z, const float *x, int n, int most) {
   for (int i = 0; i < 256 / n; i++) {
-    float scale = half_value(z->d) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
+    float scale = half_value(z->scale) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
     if (scale == 0) continue;
     for (int j = n * i; j < n * i + n; j++) z->codes[j] = (uint8_t)within(0, nearest((x[j] + min) / scale), most);
   }
@@ -161,7 +161,7 @@ static void search_q2_k(cli_ggml_block *z, const float *x) {
     z->scales[i] = both & 15;
     z->mins[i] = both >> 4;
   }
-  z->d = half_code(max_scale > 0 ? max_scale / 15.0f : 0);
+  z->scale = half_code(max_scale > 0 ? max_scale / 15.0f : 0);
   z->dmin = half_code(max_min > 0 ? max_min / 15.0f : 0);
   code_with_min(z, x, 16, 3);
 }
@@ -187,7 +187,7 @@ static void search_q45_k(cli_ggml_block *z, const float *x, int most) {
     z->scales[i] = six_bits(inverse, scales[i]);
     z->mins[i] = six_bits(inverse_min, mins[i]);
   }
-  z->d = half_code(max_scale / 63.0f);
+  z->scale = half_code(max_scale / 63.0f);
   z->dmin = half_code(max_min / 63.0f);
   code_with_min(z, x, 32, most);
 }
@@ -266,11 +266,11 @@ static void search_q3_k(cli_ggml_block *z, const float *x) {
   float scales[16];
   for (int i = 0; i < 16; i++) scales[i] = search_q3(z->codes + 16 * i, x + 16 * i);
   float max = largest(scales, 16), inverse = max != 0 ? -32.0f / max : 0;
-  z->d = half_code(max != 0 ? 1 / inverse : 0);
+  z->scale = half_code(max != 0 ? 1 / inverse : 0);
   for (int i = 0; i < 16; i++) {
     /* Without a scale all bits are 0, which stands for -32 times d = 0. */
     z->scales[i] = (uint8_t)(max != 0 ? within(-32, (int8_t)nearest(inverse * scales[i]), 31) + 32 : 0);
-    code_group(z, x, i, half_value(z->d) * (float)(z->scales[i] - 32), 4);
+    code_group(z, x, i, half_value(z->scale) * (float)(z->scales[i] - 32), 4);
   }
 }
 
@@ -283,11 +283,11 @@ static void search_q6_k(cli_ggml_block *z, const float *x) {
     return;
   }
   float inverse = -128.0f / max;
-  z->d = half_code(1 / inverse);
+  z->scale = half_code(1 / inverse);
   for (int i = 0; i < 16; i++) {
     int scale = nearest(inverse * scales[i]);
     z->scales[i] = (uint8_t)(int8_t)(scale > 127 ? 127 : scale);
-    code_group(z, x, i, half_value(z->d) * (float)(int8_t)z->scales[i], 32);
+    code_group(z, x, i, half_value(z->scale) * (float)(int8_t)z->scales[i], 32);
   }
 }
 
@@ -327,7 +327,7 @@ static void code_uneven(uint8_t *codes, const float *x, float scale) {
 
 static void search_iq4_nl(cli_ggml_block *z, const float *x) {
   float scale = search_uneven(x);
-  z->d = half_code(scale);
+  z->scale = half_code(scale);
   code_uneven(z->codes, x, scale);
 }
 
@@ -335,7 +335,7 @@ static void search_iq4_xs(cli_ggml_block *z, const float *x) {
   float scales[8];
   for (int i = 0; i < 8; i++) scales[i] = search_uneven(x + 32 * i);
   float block_scale = -largest(scales, 8) / 32, inverse = block_scale != 0 ? 1 / block_scale : 0;
-  z->d = half_code(block_scale);
+  z->scale = half_code(block_scale);
   for (int i = 0; i < 8; i++) {
     int scale = within(-32, nearest(inverse * scales[i]), 31);
     z->scales[i] = (uint8_t)(scale + 32);

@@ -74,11 +74,12 @@ static char *totals_text(const train_run *run) {
   const train_totals *z = &run->totals;
   char low[64];
   snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that is continued has the same bits */
-  json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(run->t),
-                             "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low,
-                             "overflow", (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples",
-                             (json_int_t)z->samples, "evaluations", (json_int_t)z->seen, "gradients",
-                             json_of_counts(z->gradients), "weight_gradients", json_of_counts(z->weight_gradients));
+  json_t *object =
+      json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(run->trainer),
+                "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low, "overflow",
+                (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples", (json_int_t)z->samples,
+                "evaluations", (json_int_t)z->seen, "gradients", json_of_counts(z->gradients), "weight_gradients",
+                json_of_counts(z->weight_gradients));
   if (object && (z->end_samples || z->end_seen)) {
     json_t *end = json_pack("{s:I,s:I,s:o,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
                             (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients), "weight_gradients",
@@ -137,11 +138,11 @@ static int read_totals(train_totals *z, const char *text) {
 /* ---- writing ---- */
 
 static int plan(st_file *file, const train_run *run) {
-  char *state = state_text(run->t), *totals = totals_text(run);
+  char *state = state_text(run->trainer), *totals = totals_text(run);
   int good =
       state && totals && st_set(file, "kind", KIND) && st_set(file, "state", state) && st_set(file, "totals", totals);
-  for (size_t i = 0; i < hu_trainer_tensor_count(run->t) && good; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(run->t, i);
+  for (size_t i = 0; i < hu_trainer_tensor_count(run->trainer) && good; i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(run->trainer, i);
     good = st_add(file, x.name, ST_F32, 2, (const size_t[]){x.rows, x.cols});
   }
   free(state);
@@ -168,7 +169,7 @@ int train_checkpoint(const train_run *run) {
   st_file file = {0};
   size_t length = 0, size = 0;
   char *path = train_path(run, FILE_NAME), *header = path && plan(&file, run) ? st_header(&file, &length) : NULL;
-  uint8_t *numbers = header ? numbers_of(&file, run->t, &size) : NULL;
+  uint8_t *numbers = header ? numbers_of(&file, run->trainer, &size) : NULL;
   const cli_piece pieces[] = {{header, length}, {numbers, size}};
   int status = numbers ? train_log_sync(run) : cli_fail(path ? path : run->out, "out of memory");
   if (status == CLI_OK) status = cli_own_write(path, pieces, 2);
@@ -220,7 +221,7 @@ static int open_it(opened *file, const train_run *run) {
 static int check_keys(const opened *file, const train_run *run) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    const char *here = hu_trainer_get(run->t, k.name);
+    const char *here = hu_trainer_get(run->trainer, k.name);
     const char *there = json_string_value(json_object_get(file->state, k.name));
     if (!k.weights || !strcmp(here, there ? there : "")) continue;
     /* The trainer knows which keys checkpoints of earlier versions have not: their runs were as the defaults say. */
@@ -236,7 +237,7 @@ static int check_keys(const opened *file, const train_run *run) {
 }
 
 static int read_tensor(const opened *file, const train_run *run, size_t i) {
-  hu_trainer_tensor want = hu_trainer_tensor_at(run->t, i);
+  hu_trainer_tensor want = hu_trainer_tensor_at(run->trainer, i);
   const st_tensor *x = st_find(&file->file, want.name);
   if (!x) return cli_fail(file->path, "tensor '%s' is missing", want.name);
   if (x->dtype != ST_F32 || x->dims != 2 || x->shape[0] != want.rows || x->shape[1] != want.cols)
@@ -247,7 +248,7 @@ static int read_tensor(const opened *file, const train_run *run, size_t i) {
     cli_copy_swapped(numbers, file->bytes.data + file->file.data + x->begin, x->count, 4);
   else
     memcpy(numbers, file->bytes.data + file->file.data + x->begin, x->size);
-  hu_status status = hu_trainer_write(run->t, i, (const float *)(void *)numbers);
+  hu_status status = hu_trainer_write(run->trainer, i, (const float *)(void *)numbers);
   free(numbers);
   return status == HU_OK ? CLI_OK : cli_fail_status(file->path, status);
 }
@@ -255,10 +256,11 @@ static int read_tensor(const opened *file, const train_run *run, size_t i) {
 static int read_all(const opened *file, train_run *run) {
   char why[HU_DATA_WHY_MAX] = "", *lines = lines_of_json(file->state);
   int status = lines ? check_keys(file, run) : cli_fail(file->path, "its state is not key and value");
-  for (size_t i = 0; i < hu_trainer_tensor_count(run->t) && status == CLI_OK; i++) status = read_tensor(file, run, i);
+  for (size_t i = 0; i < hu_trainer_tensor_count(run->trainer) && status == CLI_OK; i++)
+    status = read_tensor(file, run, i);
   if (status == CLI_OK && !read_totals(&run->totals, st_value(&file->file, "totals")))
     status = cli_fail(file->path, "its totals are not whole");
-  hu_status error = status == CLI_OK ? hu_trainer_resume(run->t, lines, why) : HU_OK;
+  hu_status error = status == CLI_OK ? hu_trainer_resume(run->trainer, lines, why) : HU_OK;
   free(lines);
   return error == HU_OK ? status : cli_fail(file->path, "%s", *why ? why : hu_status_text(error));
 }

@@ -30,12 +30,12 @@ static const train_seen_kind kinds[] = {
 };
 
 const train_seen_kind *train_seen_kind_of(const train_run *run) {
-  const char *set = hu_trainer_get(run->t, "data.set");
+  const char *set = hu_trainer_get(run->trainer, "data.set");
   if (strcmp(set, "text") == 0 || strcmp(set, "words") == 0) return &kinds[1];
   if (strcmp(set, "movielens") == 0) return &kinds[3];
   if (strcmp(set, "parallel") == 0) return &kinds[4];
   if (strcmp(set, "criteo") == 0 || strcmp(set, "clicks") == 0) return &kinds[2];
-  int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(run->t, "data.implicit"), "yes") == 0;
+  int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(run->trainer, "data.implicit"), "yes") == 0;
   return &kinds[labels ? 2 : 0];
 }
 

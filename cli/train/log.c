@@ -91,7 +91,7 @@ static void forget_end(train_totals *z) {
 
 int train_log_resume(train_run *run, uint64_t at) {
   train_totals *z = &run->totals;
-  int more = !hu_trainer_done(run->t), status = start(run);
+  int more = !hu_trainer_done(run->trainer), status = start(run);
   double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
   if (more) forget_end(z);
   if (status == CLI_OK) status = resume_table(&run->log, log_to, z->samples);
@@ -144,13 +144,13 @@ int train_log_step(train_run *run, const hu_trainer_report *report) {
 
 int train_log_evaluation(train_run *run, int at_end) {
   hu_trainer_seen training, test;
-  uint64_t at = hu_trainer_at(run->t);
-  hu_status status = hu_trainer_evaluate(run->t, HU_ON_TRAINING, &training);
-  if (status == HU_OK) status = hu_trainer_evaluate(run->t, HU_ON_TEST, &test);
+  uint64_t at = hu_trainer_at(run->trainer);
+  hu_status status = hu_trainer_evaluate(run->trainer, HU_ON_TRAINING, &training);
+  if (status == HU_OK) status = hu_trainer_evaluate(run->trainer, HU_ON_TEST, &test);
   if (status != HU_OK) return train_fail(run->config, status);
   double row[SEEN_MOST];
   row[SEEN_STEP] = (double)at;
-  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(run->t);
+  row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(run->trainer);
   train_seen_row(run, row, &training, &test);
   run->totals.seen++;
   run->totals.end_seen = at_end;
@@ -164,7 +164,7 @@ const double *train_last_seen(const train_run *run) {
 /* Counts gradients of what operators made: inputs have none, nor has the loss, which is the last value. */
 void train_sample_gradients(train_run *run, int at_end) {
   uint64_t *z = at_end ? run->totals.end_gradients : run->totals.gradients;
-  hu_net *net = hu_trainer_net(run->t);
+  hu_net *net = hu_trainer_net(run->trainer);
   for (int i = 0; i < hu_net_values(net) - 1; i++) {
     hu_net_tensor x = hu_net_value(net, i);
     if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
@@ -187,7 +187,7 @@ void train_weight_gradients(const train_run *run, uint64_t z[HU_EXPONENTS]) {
 }
 
 void train_weights(const train_run *run, uint64_t z[HU_EXPONENTS]) {
-  hu_net *net = hu_trainer_net(run->t);
+  hu_net *net = hu_trainer_net(run->trainer);
   for (int i = 0; i < HU_EXPONENTS; i++) z[i] = 0;
   for (int i = 0; i < hu_net_parameters(net); i++) {
     hu_net_tensor x = hu_net_parameter(net, i);

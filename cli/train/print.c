@@ -12,9 +12,9 @@
 
 static void print_words(FILE *out, const char *const *words) {
   fputs(", \"values\": [", out);
-  for (const char *const *w = words; *w; w++) {
-    if (w != words) fputs(", ", out);
-    cli_json_string(out, *w);
+  for (const char *const *word = words; *word; word++) {
+    if (word != words) fputs(", ", out);
+    cli_json_string(out, *word);
   }
   fputc(']', out);
 }
@@ -68,7 +68,7 @@ uint64_t train_skipped(const train_run *run) {
 }
 
 double train_mean_low(const train_run *run) {
-  uint64_t at = hu_trainer_at(run->t);
+  uint64_t at = hu_trainer_at(run->trainer);
   return at ? run->totals.low / (double)at : 0;
 }
 
@@ -93,11 +93,11 @@ void train_print(FILE *out, const train_run *run, double seconds) {
   const train_totals *z = &run->totals;
   char folder[CLI_SHOWN_MAX];
   const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
-  fprintf(out, "%-12s %s", "run", hu_trainer_get(run->t, "run.name"));
+  fprintf(out, "%-12s %s", "run", hu_trainer_get(run->trainer, "run.name"));
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-    if (i < 3 || strcmp(hu_trainer_get(run->t, shown[i]), "none") != 0)
-      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(run->t, shown[i]));
-  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(run->t),
+    if (i < 3 || strcmp(hu_trainer_get(run->trainer, shown[i]), "none") != 0)
+      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(run->trainer, shown[i]));
+  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(run->trainer),
           (unsigned long long)train_skipped(run));
   if (seen) print_seen(out, run, "training", 0);
   if (seen) print_seen(out, run, "test", 1);
@@ -106,15 +106,16 @@ void train_print(FILE *out, const train_run *run, double seconds) {
           z->updates.moved ? 100.0 * (double)z->updates.lost / (double)z->updates.moved : 0);
   fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
           (unsigned long long)z->underflow);
-  if (strcmp(hu_trainer_get(run->t, "assignment.kind"), "none") != 0)
+  if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(run));
-  if (hu_trainer_left_out(run->t))
-    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out", hu_trainer_left_out(run->t));
-  for (size_t i = 0; i < hu_trainer_file_count(run->t); i++) {
-    hu_trainer_file file = hu_trainer_file_at(run->t, i);
+  if (hu_trainer_left_out(run->trainer))
+    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out",
+            hu_trainer_left_out(run->trainer));
+  for (size_t i = 0; i < hu_trainer_file_count(run->trainer); i++) {
+    hu_trainer_file file = hu_trainer_file_at(run->trainer, i);
     fprintf(out, "%-12s sha256:%s %s\n", i ? "" : "data", file.sha256, cli_shown(folder, file.path));
   }
-  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(run->t));
+  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(run->trainer));
   fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, run->out));
 }
 
@@ -156,23 +157,23 @@ static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
 
 static void json_files(FILE *out, const train_run *run) {
   fputs("  \"data\": [", out);
-  for (size_t i = 0; i < hu_trainer_file_count(run->t); i++) {
-    hu_trainer_file file = hu_trainer_file_at(run->t, i);
+  for (size_t i = 0; i < hu_trainer_file_count(run->trainer); i++) {
+    hu_trainer_file file = hu_trainer_file_at(run->trainer, i);
     fputs(i ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
     cli_json_string(out, file.path);
     fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", file.bytes, file.sha256);
   }
-  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(run->t));
+  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(run->trainer));
 }
 
 void train_json(FILE *out, const train_run *run, double seconds) {
   const double *seen = train_last_seen(run);
   const train_totals *z = &run->totals;
   fputs("{\n  \"name\": ", out);
-  cli_json_string(out, hu_trainer_get(run->t, "run.name"));
+  cli_json_string(out, hu_trainer_get(run->trainer, "run.name"));
   fputs(",\n  \"folder\": ", out);
   cli_json_string(out, run->out);
-  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(run->t),
+  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(run->trainer),
           (unsigned long long)train_skipped(run));
   if (seen) json_seen(out, run, "training", 0);
   if (seen) json_seen(out, run, "test", 1);
@@ -182,12 +183,12 @@ void train_json(FILE *out, const train_run *run, double seconds) {
           (unsigned long long)z->underflow);
   json_number(out, "low", train_mean_low(run));
   fputs(",\n", out);
-  json_memory(out, "memory", hu_trainer_memory_of(run->t));
-  json_memory(out, "stored", hu_trainer_stored_of(run->t));
+  json_memory(out, "memory", hu_trainer_memory_of(run->trainer));
+  json_memory(out, "stored", hu_trainer_stored_of(run->trainer));
   json_files(out, run);
   fputs("  ", out);
   json_number(out, "seconds", seconds);
-  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(run->t));
+  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(run->trainer));
 }
 
 /* ---- continuing later ---- */
@@ -260,7 +261,7 @@ static void print_source(FILE *out, const train_run *run) {
 
 void train_print_stopped(FILE *out, const train_run *run, const char *by) {
   fprintf(out, "halfulp: stopped by %s after step %llu of %llu; to continue: halfulp train", by,
-          (unsigned long long)hu_trainer_at(run->t), (unsigned long long)hu_trainer_steps(run->t));
+          (unsigned long long)hu_trainer_at(run->trainer), (unsigned long long)hu_trainer_steps(run->trainer));
   print_source(out, run);
   if (run->every != TRAIN_EVERY) print_count(out, "--every", run->every);
   if (run->checkpoint_asked) print_count(out, "--checkpoint", run->checkpoint);

@@ -65,7 +65,7 @@ static void accuracies(FILE *out, const train_run *run) {
 static void scales(FILE *out, const train_run *run) {
   const curve scale[] = {of_table(&run->log, "loss scale", LOG_SCALE, 0)};
   const curve largest[] = {of_table(&run->log, "largest gradient", LOG_LARGEST, 0)};
-  if (strcmp(hu_trainer_get(run->t, "loss.scale"), "none") != 0)
+  if (strcmp(hu_trainer_get(run->trainer, "loss.scale"), "none") != 0)
     draw(out, "scale", "Loss scale", "The factor on the loss in each step.", CURVE_LOG2, scale, 1);
   draw(out, "gradient", "Gradient magnitude",
        "The largest finite magnitude among the gradients of parameters, the loss scale taken out.", CURVE_LOG2, largest,
@@ -108,7 +108,7 @@ static void events(FILE *out, const train_run *run) {
             "Shares of the gradients that were rounded in a step.");
   const curve lost[] = {{"updates lost", z, z + SHARE_LOST, rows, SHARES, 0},
                         of_table(&run->log, "low elements", LOG_LOW, 0)};
-  size_t both = strcmp(hu_trainer_get(run->t, "assignment.kind"), "none") != 0 ? 2 : 1;
+  size_t both = strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0 ? 2 : 1;
   draw(out, "lost", both == 2 ? "Updates lost, and low elements" : "Updates lost",
        both == 2 ? "Weights with an update that is not zero and that stayed as they were; elements of low precision."
                  : "Share of the weights with an update that is not zero, that stayed as they were.",
@@ -152,10 +152,10 @@ static void other_cards(FILE *out, const train_run *run, const double *seen) {
 
 static void cards(FILE *out, const train_run *run) {
   const double *seen = train_last_seen(run);
-  hu_trainer_memory m = hu_trainer_memory_of(run->t);
+  hu_trainer_memory m = hu_trainer_memory_of(run->trainer);
   fputs("<dl>\n", out);
-  page_card(out, "steps", "%llu of %llu", (unsigned long long)hu_trainer_at(run->t),
-            (unsigned long long)hu_trainer_steps(run->t));
+  page_card(out, "steps", "%llu of %llu", (unsigned long long)hu_trainer_at(run->trainer),
+            (unsigned long long)hu_trainer_steps(run->trainer));
   page_card(out, "steps skipped", "%llu", (unsigned long long)train_skipped(run));
   if (seen) page_card(out, "loss, training", "%s", ROUNDED(seen[SEEN_TRAINING_LOSS], 6));
   if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
@@ -164,10 +164,10 @@ static void cards(FILE *out, const train_run *run) {
   if (seen) other_cards(out, run, seen);
   page_card(out, "updates lost", "%.4f",
             run->totals.updates.moved ? (double)run->totals.updates.lost / (double)run->totals.updates.moved : 0);
-  if (strcmp(hu_trainer_get(run->t, "assignment.kind"), "none") != 0)
+  if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0)
     page_card(out, "low elements", "%.4f", train_mean_low(run));
   page_card(out, "memory of a step, bytes", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
-  page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(run->t));
+  page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(run->trainer));
   fputs("</dl>\n", out);
 }
 
@@ -179,7 +179,7 @@ static void keys(FILE *out, const train_run *run) {
       out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    const char *value = hu_trainer_get(run->t, k.name);
+    const char *value = hu_trainer_get(run->trainer, k.name);
     if (!strcmp(value, k.by_default)) continue;
     fprintf(out, "<tr><td>%s</td>", k.name);
     page_cell(out, "value", value);
@@ -214,22 +214,22 @@ static void evaluations(FILE *out, const train_run *run) {
 
 static void page(FILE *out, const void *what) {
   const train_run *run = what;
-  const char *name = hu_trainer_get(run->t, "run.name");
+  const char *name = hu_trainer_get(run->trainer, "run.name");
   page_open(out, name);
   fputs("<h1>", out);
   svg_escaped(out, name);
   fputs("</h1>\n<p class=\"soft\"><code>", out);
-  svg_escaped(out, hu_trainer_get(run->t, "model.net"));
+  svg_escaped(out, hu_trainer_get(run->trainer, "model.net"));
   fputs("</code> on ", out);
-  svg_escaped(out, hu_trainer_get(run->t, "data.set"));
+  svg_escaped(out, hu_trainer_get(run->trainer, "data.set"));
   fputs(", precision ", out);
-  svg_escaped(out, hu_trainer_get(run->t, "precision.system"));
-  if (strcmp(hu_trainer_get(run->t, "assignment.kind"), "none") != 0) {
+  svg_escaped(out, hu_trainer_get(run->trainer, "precision.system"));
+  if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0) {
     fputs(", assignment ", out);
-    svg_escaped(out, hu_trainer_get(run->t, "assignment.kind"));
+    svg_escaped(out, hu_trainer_get(run->trainer, "assignment.kind"));
   }
   fprintf(out, ". halfulp %s.%s</p>\n", HU_VERSION_STRING,
-          hu_trainer_done(run->t) ? "" : " The run was stopped, and can be gone on with.");
+          hu_trainer_done(run->trainer) ? "" : " The run was stopped, and can be gone on with.");
   cards(out, run);
   losses(out, run);
   accuracies(out, run);

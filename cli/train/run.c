@@ -13,11 +13,11 @@
 
 static void show(train_run *run) {
   const hu_trainer_report *x = &run->last;
-  uint64_t steps = hu_trainer_steps(run->t), of = hu_trainer_steps_an_epoch(run->t);
+  uint64_t steps = hu_trainer_steps(run->trainer), of = hu_trainer_steps_an_epoch(run->trainer);
   int n = snprintf(run->note, sizeof run->note, "step %llu/%llu  epoch %llu/%llu  loss %s", (unsigned long long)x->step,
                    (unsigned long long)steps, (unsigned long long)x->epoch + 1,
                    (unsigned long long)((steps + of - 1) / of), ROUNDED(x->loss, 4));
-  int scaled = strcmp(hu_trainer_get(run->t, "loss.scale"), "none") != 0;
+  int scaled = strcmp(hu_trainer_get(run->trainer, "loss.scale"), "none") != 0;
   if (scaled) n += snprintf(run->note + n, sizeof run->note - (size_t)n, "  scale %s", ROUNDED((double)x->scale, 6));
   snprintf(run->note + n, sizeof run->note - (size_t)n, "  skipped %llu  overflows %llu  underflows %llu",
            (unsigned long long)x->skipped, (unsigned long long)run->totals.overflow,
@@ -34,12 +34,12 @@ static void add(train_totals *z, const hu_trainer_report *x) {
 }
 
 static int is_epochs_end(const train_run *run, uint64_t at, uint64_t every) {
-  uint64_t steps = hu_trainer_steps_an_epoch(run->t);
+  uint64_t steps = hu_trainer_steps_an_epoch(run->trainer);
   return every && at % steps == 0 && at / steps % every == 0;
 }
 
 static int checkpoint_is_due(const train_run *run, uint64_t at) {
-  if (hu_trainer_done(run->t)) return 1;
+  if (hu_trainer_done(run->trainer)) return 1;
   if (run->checkpoint_asked) return run->checkpoint && at % run->checkpoint == 0;
   return is_epochs_end(run, at, 1);
 }
@@ -48,17 +48,17 @@ static int worse(int a, int b) { return a > b ? a : b; }
 
 /* Collects what a checkpoint needs of the other processes; all of them call it. */
 static int collect(const train_run *run) {
-  hu_status status = hu_trainer_collect(run->t);
+  hu_status status = hu_trainer_collect(run->trainer);
   return status == HU_OK ? CLI_OK : train_fail(run->config, status);
 }
 
 /* Does all that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by
  * all processes, the rest by the first one. */
 static int do_step(train_run *run) {
-  hu_status error = hu_trainer_step(run->t, &run->last);
+  hu_status error = hu_trainer_step(run->trainer, &run->last);
   if (error != HU_OK) return train_fail(run->config, error);
   uint64_t at = run->last.step;
-  int done = hu_trainer_done(run->t), status = CLI_OK, is_row = at % run->every == 0;
+  int done = hu_trainer_done(run->trainer), status = CLI_OK, is_row = at % run->every == 0;
   int is_seen = is_epochs_end(run, at, run->evaluate), is_due = checkpoint_is_due(run, at);
   add(&run->totals, &run->last);
   if (train_speaks() && (done || is_row)) {
@@ -83,20 +83,21 @@ int train_steps(train_run *run, int *stopped) {
   interrupt before;
   int status = CLI_OK, stop = 0;
   interrupt_begin(&before);
-  if (train_speaks()) progress_start(&run->bar, "train", hu_trainer_steps(run->t));
+  if (train_speaks()) progress_start(&run->bar, "train", hu_trainer_steps(run->trainer));
   run->bar.note = run->note;
-  run->bar.first = hu_trainer_at(run->t);
-  while (status == CLI_OK && !stop && !hu_trainer_done(run->t)) {
+  run->bar.first = hu_trainer_at(run->trainer);
+  while (status == CLI_OK && !stop && !hu_trainer_done(run->trainer)) {
     status = do_step_together(run, &stop);
     if (status == CLI_OK && train_speaks()) show(run);
   }
   if (train_speaks()) progress_end(&run->bar);
-  *stopped = hu_trainer_done(run->t) ? 0 : stop;
+  *stopped = hu_trainer_done(run->trainer) ? 0 : stop;
   if (status == CLI_OK && *stopped) status = collect(run);
   /* A run without steps has been evaluated, too, and can be continued. */
-  if (status == CLI_OK && hu_trainer_done(run->t) && !train_largest(run->seen.rows > 0))
+  if (status == CLI_OK && hu_trainer_done(run->trainer) && !train_largest(run->seen.rows > 0))
     status = train_log_evaluation(run, 1);
-  if (status == CLI_OK && train_speaks() && (*stopped || !hu_trainer_steps(run->t))) status = train_checkpoint(run);
+  if (status == CLI_OK && train_speaks() && (*stopped || !hu_trainer_steps(run->trainer)))
+    status = train_checkpoint(run);
   interrupt_end(&before);
   return status;
 }

@@ -68,7 +68,7 @@ static int name_columns(train_run *run) {
 int train_tensors_find(train_run *run) {
   int status = name_columns(run);
   for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
-    status = find_followed(hu_trainer_net(run->t), &run->follow[i]);
+    status = find_followed(hu_trainer_net(run->trainer), &run->follow[i]);
   return status;
 }
 
@@ -93,7 +93,7 @@ static void print_operator(FILE *out, const hu_net *net, int value) {
 }
 
 static void print_list(FILE *out, const void *what) {
-  const hu_net *net = hu_trainer_net(((const train_run *)what)->t);
+  const hu_net *net = hu_trainer_net(((const train_run *)what)->trainer);
   int values = hu_net_values(net);
   fputs("number,name,kind,rows,cols,words,operator,products\n", out);
   for (int i = 0; i < all_tensors(net); i++) {
@@ -124,7 +124,7 @@ static double share(double part, double of) { return of > 0 ? part / of : 0; }
 
 /* Adds the tensors with the largest shares of overflows in their forward roundings; equal ones in their order. */
 static int add_overflows(train_run *run, double step) {
-  const hu_net *net = hu_trainer_net(run->t);
+  const hu_net *net = hu_trainer_net(run->trainer);
   double row[OVER_COLUMNS];
   row[OVER_STEP] = step;
   for (int k = 0; k < TRAIN_OVERFLOWS; k++) {
@@ -197,7 +197,7 @@ int train_tensors_step(train_run *run, double step) {
   if (!row) return cli_fail(NULL, "out of memory");
   row[0] = step;
   for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
-    status = look_at(hu_trainer_net(run->t), &run->follow[i], row + 1 + FOLLOW_COLUMNS * i);
+    status = look_at(hu_trainer_net(run->trainer), &run->follow[i], row + 1 + FOLLOW_COLUMNS * i);
   if (status == CLI_OK) status = table_add(&run->followed, row);
   free(row);
   return status;

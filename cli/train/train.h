@@ -80,7 +80,7 @@ typedef struct followed {
 enum { TRAIN_OVERFLOWS = 5 };
 
 typedef struct train_run {
-  hu_trainer *t;
+  hu_trainer *trainer;
   const char *config;  /* path */
   const char *data;    /* folder; NULL: the configuration's own */
   const char *out;     /* folder */

@@ -13,12 +13,12 @@ typedef struct dot_case {
   uint64_t *x[OPERANDS]; /* patterns */
   uint32_t *words;
   size_t words_room, inside; /* roundings inside the model */
-  uint64_t d;
+  uint64_t result;
   uint32_t flags;
 } dot_case;
 
 typedef struct generator {
-  const vectors_dot *v;
+  const vectors_dot *test;
   uint64_t *edges[OPERANDS]; /* of codes; elements that are no codes have some patterns of their own */
   size_t edge_count[OPERANDS];
   size_t count[OPERANDS]; /* elements */
@@ -27,16 +27,16 @@ typedef struct generator {
 } generator;
 
 struct vectors_dot_source {
-  generator g;
+  generator shared;
   dot_case c;
 };
 
 static hu_element element_of(const vectors_dot *test, int i) {
-  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.d : test->dot.scale;
+  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.result : test->dot.scale;
 }
 
 vectors_type vectors_dot_result(const vectors_dot *test) {
-  hu_element element = test->dot.d;
+  hu_element element = test->dot.result;
   if (element.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, element.format, {0}};
   if (element.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
   return (vectors_type){
@@ -53,12 +53,12 @@ size_t vectors_dot_scales(const vectors_dot *test) {
 /* ---- operands ---- */
 
 /* Draws a word for the k-th question about case i; independent of the words that the roundings draw. */
-static uint32_t draw(const generator *g, uint64_t i, size_t k) {
-  hu_stream stream = {g->v->stream.key ^ UINT64_C(0xD07D07), 0};
+static uint32_t draw(const generator *shared, uint64_t i, size_t k) {
+  hu_stream stream = {shared->test->stream.key ^ UINT64_C(0xD07D07), 0};
   return hu_stream_word(stream, (i << 16) + k);
 }
 
-static uint64_t edge_of(const generator *g, int operand, uint32_t which) {
+static uint64_t edge_of(const generator *shared, int operand, uint32_t which) {
   static const uint64_t others[] = {0,
                                     1,
                                     2,
@@ -70,7 +70,7 @@ static uint64_t edge_of(const generator *g, int operand, uint32_t which) {
                                     UINT64_C(0x3FF0000000000000),
                                     UINT64_C(0x7FEFFFFFFFFFFFFF),
                                     UINT64_C(0x8000000000000000)};
-  if (g->edges[operand]) return g->edges[operand][which % g->edge_count[operand]];
+  if (shared->edges[operand]) return shared->edges[operand][which % shared->edge_count[operand]];
   return others[which % (sizeof others / sizeof *others)];
 }
 
@@ -80,49 +80,53 @@ static uint64_t masked(hu_element element, uint64_t x) {
 }
 
 /* Draws a row. Some rows are full, some nearly empty; three elements of eight are edges. */
-static void draw_row(const generator *g, uint64_t i, int operand, uint64_t *z) {
+static void draw_row(const generator *shared, uint64_t i, int operand, uint64_t *z) {
   size_t ask = (size_t)operand << 13;
-  hu_element element = element_of(g->v, operand);
-  uint32_t sparse = draw(g, i, 0) % 4;
-  for (size_t k = 0; k < g->count[operand]; k++) {
-    uint32_t word = draw(g, i, ask + 2 * k + 1), which = draw(g, i, ask + 2 * k + 2);
+  hu_element element = element_of(shared->test, operand);
+  uint32_t sparse = draw(shared, i, 0) % 4;
+  for (size_t k = 0; k < shared->count[operand]; k++) {
+    uint32_t word = draw(shared, i, ask + 2 * k + 1), which = draw(shared, i, ask + 2 * k + 2);
     uint64_t wide = (uint64_t)which << 32 | word;
-    z[k] = masked(element, which % 8 < 3 ? edge_of(g, operand, word) : hu_element_width(element) > 32 ? wide : word);
+    z[k] = masked(element, which % 8 < 3                    ? edge_of(shared, operand, word)
+                           : hu_element_width(element) > 32 ? wide
+                                                            : word);
     if (operand < C && sparse == 0 && which >> 30) z[k] = 0;
   }
 }
 
 /* Puts edges of A, B and C against each other in element 0; what multiplies nothing is one or an edge as well. */
-static void draw_corner(const generator *g, uint64_t i, const dot_case *c) {
+static void draw_corner(const generator *shared, uint64_t i, const dot_case *c) {
   for (int operand = 0; operand < OPERANDS; operand++) {
-    for (size_t k = 0; k < g->count[operand]; k++) c->x[operand][k] = 0;
-    if (g->count[operand])
-      c->x[operand][0] = masked(element_of(g->v, operand), edge_of(g, operand, draw(g, i, (size_t)operand + 1)));
-    for (size_t k = 1; operand > C && k < g->count[operand]; k++) c->x[operand][k] = c->x[operand][0];
+    for (size_t k = 0; k < shared->count[operand]; k++) c->x[operand][k] = 0;
+    if (shared->count[operand])
+      c->x[operand][0] =
+          masked(element_of(shared->test, operand), edge_of(shared, operand, draw(shared, i, (size_t)operand + 1)));
+    for (size_t k = 1; operand > C && k < shared->count[operand]; k++) c->x[operand][k] = c->x[operand][0];
   }
 }
 
-static hu_dot_operands operands_of(const generator *g, const dot_case *c) {
+static hu_dot_operands operands_of(const generator *shared, const dot_case *c) {
   hu_dot_operands in = {0};
   hu_vector *const vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element element = element_of(g->v, i);
-    for (size_t k = 0; k < g->count[i]; k++) cli_put_pattern(g->stored[i], k, hu_element_size(element), c->x[i][k]);
-    *vector[i] = (hu_vector){g->count[i] ? g->stored[i] : NULL, 1, 0, element};
+    hu_element element = element_of(shared->test, i);
+    for (size_t k = 0; k < shared->count[i]; k++)
+      cli_put_pattern(shared->stored[i], k, hu_element_size(element), c->x[i][k]);
+    *vector[i] = (hu_vector){shared->count[i] ? shared->stored[i] : NULL, 1, 0, element};
   }
   return in;
 }
 
 /* Makes C minus the sum of the products, or a step beside it. */
-static int cancel(const generator *g, uint64_t i, dot_case *c) {
-  hu_element element = g->v->dot.d;
+static int cancel(const generator *shared, uint64_t i, dot_case *c) {
+  hu_element element = shared->test->dot.result;
   uint64_t z[1] = {0};
-  uint32_t word = draw(g, i, 3);
+  uint32_t word = draw(shared, i, 3);
   if (element.kind != HU_ELEMENT_CODE || !element.format.sign) return CLI_OK;
-  hu_dot_operands in = operands_of(g, c);
+  hu_dot_operands in = operands_of(shared, c);
   hu_mode mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
   in.c.data = NULL;
-  hu_status status = hu_dot(g->v->n, z, element, &in, &g->v->dot.accum, mode, NULL, NULL);
+  hu_status status = hu_dot(shared->test->n, z, element, &in, &shared->test->dot.accum, mode, NULL, NULL);
   if (status != HU_OK) return cli_fail_status(NULL, status);
   uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(element));
   if (word & 1) code = word & 2 ? hu_next_up(element.format, code) : hu_next_down(element.format, code);
@@ -130,13 +134,13 @@ static int cancel(const generator *g, uint64_t i, dot_case *c) {
   return CLI_OK;
 }
 
-static int draw_case(const generator *g, uint64_t i, dot_case *c) {
-  if (i < g->corners) {
-    draw_corner(g, i, c);
+static int draw_case(const generator *shared, uint64_t i, dot_case *c) {
+  if (i < shared->corners) {
+    draw_corner(shared, i, c);
     return CLI_OK;
   }
-  for (int operand = 0; operand < OPERANDS; operand++) draw_row(g, i, operand, c->x[operand]);
-  return draw(g, i, 4) % 6 == 0 ? cancel(g, i, c) : CLI_OK;
+  for (int operand = 0; operand < OPERANDS; operand++) draw_row(shared, i, operand, c->x[operand]);
+  return draw(shared, i, 4) % 6 == 0 ? cancel(shared, i, c) : CLI_OK;
 }
 
 /* ---- results ---- */
@@ -146,21 +150,22 @@ int vectors_dot_is_signalling(const hu_element *element, uint64_t x) {
   return (element->kind == HU_ELEMENT_CODE || element->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&type, x);
 }
 
-static int has_signalling(const generator *g, const dot_case *c) {
+static int has_signalling(const generator *shared, const dot_case *c) {
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element element = element_of(g->v, i);
-    for (size_t k = 0; k < g->count[i]; k++)
+    hu_element element = element_of(shared->test, i);
+    for (size_t k = 0; k < shared->count[i]; k++)
       if (vectors_dot_is_signalling(&element, c->x[i][k])) return 1;
   }
   return 0;
 }
 
 /* Counts the roundings that there are inside, where the model requires words of its own. */
-static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *in) {
-  const cli_dot *dot = &g->v->dot;
+static int count_inside(const generator *shared, dot_case *c, const hu_dot_operands *in) {
+  const cli_dot *dot = &shared->test->dot;
   uint64_t z[1];
   if (!dot->accum.mode.bits) return CLI_OK;
-  hu_status status = hu_dot_words(g->v->n, z, dot->d, in, &dot->accum, dot->mode, NULL, 0, 0, &c->inside, NULL);
+  hu_status status =
+      hu_dot_words(shared->test->n, z, dot->result, in, &dot->accum, dot->mode, NULL, 0, 0, &c->inside, NULL);
   if (status != HU_OK && status != HU_E_SHAPE) return cli_fail_status(NULL, status);
   if (c->inside < c->words_room) return CLI_OK;
   free(c->words);
@@ -169,40 +174,40 @@ static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *
   return c->words ? CLI_OK : CLI_BAD;
 }
 
-static int solve(const generator *g, uint64_t i, dot_case *c) {
-  const cli_dot *dot = &g->v->dot;
+static int solve(const generator *shared, uint64_t i, dot_case *c) {
+  const cli_dot *dot = &shared->test->dot;
   uint64_t z[1] = {0};
   hu_events events = {0};
-  hu_exec exec = {1, 0, g->v->stream};
-  hu_dot_operands in = operands_of(g, c);
+  hu_exec exec = {1, 0, shared->test->stream};
+  hu_dot_operands in = operands_of(shared, c);
   hu_status status;
   exec.stream.counter += i;
   if (dot->words) {
-    if (count_inside(g, c, &in)) return CLI_BAD;
+    if (count_inside(shared, c, &in)) return CLI_BAD;
     for (size_t k = 0; k <= c->inside; k++) {
       unsigned bits = k < c->inside ? dot->accum.mode.bits : dot->mode.bits;
-      c->words[k] = bits ? draw(g, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
+      c->words[k] = bits ? draw(shared, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
     }
-    status = hu_dot_words(g->v->n, z, dot->d, &in, &dot->accum, dot->mode, c->words, c->inside, c->words[c->inside],
-                          NULL, &events);
+    status = hu_dot_words(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, c->words, c->inside,
+                          c->words[c->inside], NULL, &events);
   } else {
-    status = hu_dot(g->v->n, z, dot->d, &in, &dot->accum, dot->mode, &exec, &events);
+    status = hu_dot(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, &exec, &events);
   }
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  c->d = cli_get_pattern(z, 0, hu_element_size(dot->d));
-  if (has_signalling(g, c)) events.invalid++;
+  c->result = cli_get_pattern(z, 0, hu_element_size(dot->result));
+  if (has_signalling(shared, c)) events.invalid++;
   c->flags = vectors_flags_of(&events);
   return CLI_OK;
 }
 
 /* Writes the operands and the words as fields of a line. */
-static void write_fields(FILE *out, const generator *g, const dot_case *c) {
-  const vectors_dot *test = g->v;
+static void write_fields(FILE *out, const generator *shared, const dot_case *c) {
+  const vectors_dot *test = shared->test;
   const char *blank = test->joined ? "" : " ";
   for (int i = 0; i < OPERANDS; i++) {
-    if (!g->count[i]) continue;
+    if (!shared->count[i]) continue;
     if (i) fputs(blank, out);
-    for (size_t k = 0; k < g->count[i]; k++)
+    for (size_t k = 0; k < shared->count[i]; k++)
       fprintf(out, "%0*llX", (int)vectors_dot_digits(test, i), (unsigned long long)c->x[i][k]);
   }
   if (test->dot.words) fputs(blank, out);
@@ -211,56 +216,57 @@ static void write_fields(FILE *out, const generator *g, const dot_case *c) {
 }
 
 /* Prints a case as JSON. Returns 0 or an exit code. */
-static int json_case(const generator *g, const dot_case *c, int first) {
-  vectors_type type = vectors_dot_result(g->v);
+static int json_case(const generator *shared, const dot_case *c, int first) {
+  vectors_type type = vectors_dot_result(shared->test);
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
   if (!out) return cli_fail(NULL, "out of memory");
-  write_fields(out, g, c);
+  write_fields(out, shared, c);
   int failed = fclose(out);
-  if (!failed) vectors_json_case(first, text, &type, c->d, c->flags);
+  if (!failed) vectors_json_case(first, text, &type, c->result, c->flags);
   free(text);
   return failed ? cli_fail(NULL, "out of memory") : CLI_OK;
 }
 
-static void print_case(const generator *g, const dot_case *c) {
-  const char *blank = g->v->joined ? "" : " ";
-  write_fields(stdout, g, c);
-  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(g->v, C), (unsigned long long)c->d, blank, c->flags);
+static void print_case(const generator *shared, const dot_case *c) {
+  const char *blank = shared->test->joined ? "" : " ";
+  write_fields(stdout, shared, c);
+  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(shared->test, C), (unsigned long long)c->result, blank,
+         c->flags);
 }
 
 /* ---- all cases ---- */
 
-static int open_operand(generator *g, dot_case *c, int i) {
-  hu_element element = element_of(g->v, i);
-  g->count[i] = i < C ? g->v->n : i == C ? 1 : vectors_dot_scales(g->v);
-  if (!g->count[i]) return CLI_OK;
-  c->x[i] = cli_room(g->count[i], sizeof *c->x[i]);
-  g->stored[i] = cli_room(g->count[i], hu_element_size(element));
-  if (!c->x[i] || !g->stored[i]) return CLI_BAD;
+static int open_operand(generator *shared, dot_case *c, int i) {
+  hu_element element = element_of(shared->test, i);
+  shared->count[i] = i < C ? shared->test->n : i == C ? 1 : vectors_dot_scales(shared->test);
+  if (!shared->count[i]) return CLI_OK;
+  c->x[i] = cli_room(shared->count[i], sizeof *c->x[i]);
+  shared->stored[i] = cli_room(shared->count[i], hu_element_size(element));
+  if (!c->x[i] || !shared->stored[i]) return CLI_BAD;
   if (element.kind != HU_ELEMENT_CODE) return CLI_OK;
   vectors_type type = {VECTORS_CODE, element.format, {0}};
-  g->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *g->edges[i]);
-  if (!g->edges[i]) return CLI_BAD;
-  g->edge_count[i] = vectors_edges(g->edges[i], &type, 1);
+  shared->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *shared->edges[i]);
+  if (!shared->edges[i]) return CLI_BAD;
+  shared->edge_count[i] = vectors_edges(shared->edges[i], &type, 1);
   return CLI_OK;
 }
 
-static int open_all(generator *g, dot_case *c) {
+static int open_all(generator *shared, dot_case *c) {
   int status = CLI_OK;
   c->words_room = 1;
   c->words = cli_room(1, sizeof *c->words);
   if (!c->words) return CLI_BAD;
-  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(g, c, i);
+  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(shared, c, i);
   return status;
 }
 
-static void close_all(generator *g, dot_case *c) {
+static void close_all(generator *shared, dot_case *c) {
   for (int i = 0; i < OPERANDS; i++) {
-    free(g->edges[i]);
+    free(shared->edges[i]);
     free(c->x[i]);
-    free(g->stored[i]);
+    free(shared->stored[i]);
   }
   free(c->words);
 }
@@ -270,17 +276,17 @@ static uint64_t corners_of(int level) { return level > 1 ? 100000 : 5000; }
 uint64_t vectors_dot_cases(int level) { return corners_of(level) * 3; }
 
 int vectors_dot_generate(const vectors_dot *test, int level) {
-  generator g = {.v = test, .corners = corners_of(level)};
+  generator shared = {.test = test, .corners = corners_of(level)};
   dot_case c = {0};
-  int status = open_all(&g, &c);
+  int status = open_all(&shared, &c);
   for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
-    status = draw_case(&g, i, &c);
-    if (status == CLI_OK) status = solve(&g, i, &c);
-    if (status == CLI_OK && test->json) status = json_case(&g, &c, i == 0);
-    if (status == CLI_OK && !test->json) print_case(&g, &c);
+    status = draw_case(&shared, i, &c);
+    if (status == CLI_OK) status = solve(&shared, i, &c);
+    if (status == CLI_OK && test->json) status = json_case(&shared, &c, i == 0);
+    if (status == CLI_OK && !test->json) print_case(&shared, &c);
   }
   if (test->json) printf("]\n");
-  close_all(&g, &c);
+  close_all(&shared, &c);
   return status;
 }
 
@@ -289,9 +295,9 @@ int vectors_dot_generate(const vectors_dot *test, int level) {
 vectors_dot_source *vectors_dot_open(const vectors_dot *test, int level) {
   vectors_dot_source *source = calloc(1, sizeof *source);
   if (!source) return cli_fail(NULL, "out of memory"), NULL;
-  source->g.v = test;
-  source->g.corners = corners_of(level);
-  if (open_all(&source->g, &source->c) == CLI_OK) return source;
+  source->shared.test = test;
+  source->shared.corners = corners_of(level);
+  if (open_all(&source->shared, &source->c) == CLI_OK) return source;
   vectors_dot_close(source);
   return NULL;
 }
@@ -302,15 +308,15 @@ char *vectors_dot_fields(vectors_dot_source *source, uint64_t i) {
   FILE *out = open_memstream(&text, &length);
   if (!out) return NULL;
   /* The number of words comes from the case solved. */
-  int status = draw_case(&source->g, i, &source->c);
-  if (status == CLI_OK && source->g.v->dot.words) status = solve(&source->g, i, &source->c);
-  if (status == CLI_OK) write_fields(out, &source->g, &source->c);
+  int status = draw_case(&source->shared, i, &source->c);
+  if (status == CLI_OK && source->shared.test->dot.words) status = solve(&source->shared, i, &source->c);
+  if (status == CLI_OK) write_fields(out, &source->shared, &source->c);
   if (fclose(out) == 0 && status == CLI_OK) return text;
   free(text);
   return NULL;
 }
 
 void vectors_dot_close(vectors_dot_source *source) {
-  close_all(&source->g, &source->c);
+  close_all(&source->shared, &source->c);
   free(source);
 }

@@ -10,7 +10,7 @@ enum { A, B, C, SA, SB, OPERANDS };
 
 /* What all lines share. */
 typedef struct judging {
-  const vectors_dot *v;
+  const vectors_dot *test;
   const vectors_rules *rules;
   vectors_dot_source *source; /* the operands that there should be, or NULL */
   vectors_type result;
@@ -19,7 +19,7 @@ typedef struct judging {
 } judging;
 
 static hu_element element_of(const vectors_dot *test, int i) {
-  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.d : test->dot.scale;
+  return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.result : test->dot.scale;
 }
 
 /* Separates the fields of a line without blanks; the words' number is what is left. */
@@ -77,14 +77,14 @@ static int read_answer(const judging *j, char *const *word, int there, vectors_a
 /* Solves a line under one rule for infinity times zero beside a NaN. */
 static int solve(const judging *j, char *const *word, int operands, int nan_fma, vectors_answer *want) {
   hu_events events = {0};
-  hu_exec exec = {1, 0, j->v->stream};
-  cli_dot dot = j->v->dot;
+  hu_exec exec = {1, 0, j->test->stream};
+  cli_dot dot = j->test->dot;
   if (nan_fma >= 0) dot.mode.nan_fma = (uint8_t)nan_fma;
   exec.stream.counter += j->lines->number - 1;
   if (cli_dot_line(&want->z, &events, &dot, word, operands, j->lines, &exec)) return CLI_BAD;
   want->flags = vectors_flags_of(&events);
-  for (int i = 0; i < operands - j->v->dot.words; i++)
-    if (row_signals(j->v, i, word[i])) want->flags |= 0x10;
+  for (int i = 0; i < operands - j->test->dot.words; i++)
+    if (row_signals(j->test, i, word[i])) want->flags |= 0x10;
   return CLI_OK;
 }
 
@@ -104,7 +104,7 @@ static int is_expected(const judging *j, const char *operands) {
 
 static int judge_line(const judging *j, char *line) {
   char *word[CLI_DOT_WORDS + 2], text[40], *operands_text;
-  int operands = cli_dot_operands(&j->v->dot), count = cli_split(line, word, operands + 2), open = 0;
+  int operands = cli_dot_operands(&j->test->dot), count = cli_split(line, word, operands + 2), open = 0;
   vectors_answer want = {0}, given = {0}, other = {0};
   if (count != operands + 2 && !(j->rules->no_flags && count == operands + 1))
     return cli_lines_fail(j->lines, "not as many fields as operands, a result and flags are");

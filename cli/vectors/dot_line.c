@@ -66,7 +66,7 @@ typedef struct row {
 
 static hu_element element_of(const cli_dot *dot, int i) {
   if (i == WORDS) return (hu_element){.kind = HU_ELEMENT_S32};
-  return i == A ? dot->a : i == B ? dot->b : i == C ? dot->d : dot->scale;
+  return i == A ? dot->a : i == B ? dot->b : i == C ? dot->result : dot->scale;
 }
 
 static int check_counts(const cli_dot *dot, const cli_lines *lines, const row *line) {
@@ -94,10 +94,10 @@ static hu_status sum_by_words(uint64_t *z, const cli_dot *dot, const row *line, 
   size_t inside = 0, last = dot->mode.bits ? 1 : 0, n = line->x[A].count;
   uint32_t random = last && words->count ? ((const uint32_t *)words->data)[words->count - 1] : 0;
   hu_status status =
-      hu_dot_words(n, z, dot->d, in, &dot->accum, dot->mode, words->data, words->count, random, &inside, NULL);
+      hu_dot_words(n, z, dot->result, in, &dot->accum, dot->mode, words->data, words->count, random, &inside, NULL);
   if (status != HU_OK) return status;
   if (words->count != (dot->accum.mode.bits ? inside : 0) + last) return HU_E_SHAPE;
-  return hu_dot_words(n, z, dot->d, in, &dot->accum, dot->mode, words->data, words->count, random, NULL, events);
+  return hu_dot_words(n, z, dot->result, in, &dot->accum, dot->mode, words->data, words->count, random, NULL, events);
 }
 
 static int sum_of(uint64_t *result, hu_events *events, const cli_dot *dot, const row *line, const cli_lines *lines,
@@ -111,12 +111,12 @@ static int sum_of(uint64_t *result, hu_events *events, const cli_dot *dot, const
   if (dot->words)
     status = sum_by_words(z, dot, line, &in, events);
   else if (dot->visit)
-    status = hu_dot_trace(n, z, dot->d, &in, &dot->accum, dot->mode, exec, events, dot->visit, dot->context);
+    status = hu_dot_trace(n, z, dot->result, &in, &dot->accum, dot->mode, exec, events, dot->visit, dot->context);
   else
-    status = hu_dot(n, z, dot->d, &in, &dot->accum, dot->mode, exec, events);
+    status = hu_dot(n, z, dot->result, &in, &dot->accum, dot->mode, exec, events);
   if (status == HU_E_SHAPE) return cli_lines_fail(lines, "not as many random words as the row has random roundings");
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  *result = cli_get_pattern(z, 0, hu_element_size(dot->d));
+  *result = cli_get_pattern(z, 0, hu_element_size(dot->result));
   return CLI_OK;
 }
 
@@ -162,7 +162,7 @@ int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named) 
     dot->depth = preset.k;
     dot->a = preset.a;
     dot->b = preset.b;
-    dot->d = preset.c;
+    dot->result = preset.c;
   }
   dot->scale.format = dot->accum.scaled ? hu_format_ieee(8, 23, 0) : dot->accum.block.scale;
   return CLI_OK;
@@ -170,8 +170,8 @@ int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named) 
 
 int cli_dot_taken(const cli_dot *dot, const char *text) {
   uint64_t z = 0;
-  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->d}};
-  hu_status status = hu_dot(0, &z, dot->d, &x, &dot->accum, dot->mode, NULL, NULL);
+  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->result}};
+  hu_status status = hu_dot(0, &z, dot->result, &x, &dot->accum, dot->mode, NULL, NULL);
   if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
   if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
   return CLI_OK;

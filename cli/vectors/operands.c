@@ -107,12 +107,12 @@ size_t vectors_edges(uint64_t *list, const vectors_type *type, int level) {
 /* ---- how many cases ---- */
 
 static int is_whole(const vectors_source *source, int k) {
-  return source->edge_count[k] - 1 == vectors_last(&source->v->x[k]);
+  return source->edge_count[k] - 1 == vectors_last(&source->test->x[k]);
 }
 
 /* Counts edges against each other, all or in equal steps through them; three operands where all codes can be had. */
 static void count_edges(vectors_source *source, int level, int *whole) {
-  int operands = source->v->op->operands;
+  int operands = source->test->op->operands;
   uint64_t most = level > 1 ? 4000000 : 250000;
   source->combinations = 1;
   *whole = 1;
@@ -126,17 +126,17 @@ static void count_edges(vectors_source *source, int level, int *whole) {
 }
 
 static int open_edges(vectors_source *source, int level) {
-  for (int k = 0; k < source->v->op->operands; k++) {
+  for (int k = 0; k < source->test->op->operands; k++) {
     source->edges[k] = malloc(EDGES_MAX * sizeof *source->edges[k]);
     if (!source->edges[k]) return cli_fail(NULL, "out of memory");
-    source->edge_count[k] = vectors_edges(source->edges[k], &source->v->x[k], level);
+    source->edge_count[k] = vectors_edges(source->edges[k], &source->test->x[k], level);
   }
   return CLI_OK;
 }
 
 int vectors_source_open(vectors_source *source, const vectors *test, int level) {
   int whole, operands = test->op->operands;
-  *source = (vectors_source){.v = test};
+  *source = (vectors_source){.test = test};
   if (operands == 1 && vectors_width(&test->x[0]) <= EVERY_CODE_WIDTH) {
     source->every_code = 1;
     source->count = vectors_last(&test->x[0]) + 1;
@@ -163,14 +163,14 @@ void vectors_source_close(vectors_source *source) {
 /* Draws one more random word of case i. Operands have a key of their own, so that R of a stochastic mode is independent
  * of them. */
 static uint32_t draw(const vectors_source *source, uint64_t i, unsigned k) {
-  hu_stream stream = {source->v->stream.key ^ UINT64_C(0x5EC70C5), 0};
+  hu_stream stream = {source->test->stream.key ^ UINT64_C(0x5EC70C5), 0};
   return hu_stream_word(stream, 16 * i + k);
 }
 
 /* Makes a summand that nearly undoes the first operand or the product: minus it, rounded, and a step aside. */
 static uint64_t cancelling(const vectors_source *source, const vectors_case *c, uint32_t word) {
-  const vectors_type *type = source->v->x;
-  int last = source->v->op->operands - 1;
+  const vectors_type *type = source->test->x;
+  int last = source->test->op->operands - 1;
   hu_format format = type[last].format;
   hu_mode mode = {.round = (uint8_t)(word >> 8 & 1 ? HU_RTZ : HU_RAZ), .saturate = HU_SAT_FINITE};
   uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
@@ -184,16 +184,16 @@ static void edge_case(const vectors_source *source, uint64_t i, uint64_t *x) {
   /* Where only a part of the combinations is asked for, equal steps go through all of them. */
   uint64_t step = source->combinations / source->edge_cases;
   uint64_t at = source->edge_cases == source->combinations ? i : i * step + i % step;
-  for (int k = source->v->op->operands - 1; k >= 0; k--) {
+  for (int k = source->test->op->operands - 1; k >= 0; k--) {
     x[k] = source->edges[k][at % source->edge_count[k]];
     at /= source->edge_count[k];
   }
 }
 
 static void random_case(const vectors_source *source, uint64_t i, vectors_case *c) {
-  int operands = source->v->op->operands;
+  int operands = source->test->op->operands;
   for (int k = 0; k < operands; k++) {
-    const vectors_type *type = &source->v->x[k];
+    const vectors_type *type = &source->test->x[k];
     uint32_t word = draw(source, i, 4 * (unsigned)k), which = draw(source, i, 4 * (unsigned)k + 1);
     uint64_t wide = (uint64_t)draw(source, i, 4 * (unsigned)k + 2) << 32 | word;
     c->x[k] = which % 8 < 3 ? source->edges[k][word % source->edge_count[k]] : wide & vectors_last(type);
@@ -212,7 +212,7 @@ int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *
   } else if (i < source->edge_cases + source->border) {
     uint32_t word[4];
     for (unsigned k = 0; k < 4; k++) word[k] = draw(source, i, k);
-    vectors_border_case(source->v, word, c->x);
+    vectors_border_case(source->test, word, c->x);
   } else {
     random_case(source, i, c);
   }

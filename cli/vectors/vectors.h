@@ -134,7 +134,7 @@ size_t vectors_edges(uint64_t *list, const vectors_type *type, int level);
  * codes, once each. Else: edges of the operands against each other; results about the smallest normal and below it
  * (`border`); random operands, edges among them, and summands that cancel. */
 typedef struct vectors_source {
-  const vectors *v;
+  const vectors *test;
   uint64_t *edges[VECTORS_OPERANDS];
   size_t edge_count[VECTORS_OPERANDS];
   uint64_t combinations, edge_cases, border, count;

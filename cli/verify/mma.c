@@ -25,7 +25,7 @@ static int read_setting(cli_dot *dot, char *const *word, const cli_lines *lines)
   dot->recorded = 1;
   dot->depth = 1; /* the probes are shorter than an instruction at times */
   int right = cli_parse_element(&dot->a, word[PROBE_FA]) && cli_parse_element(&dot->b, word[PROBE_FB]);
-  if (right && !named) right = cli_parse_element(&dot->d, word[PROBE_FD]);
+  if (right && !named) right = cli_parse_element(&dot->result, word[PROBE_FD]);
   return right ? CLI_OK : cli_lines_fail(lines, "not a line of a golden file");
 }
 
@@ -41,7 +41,7 @@ static int check_line(verify_item *item, const cli_lines *lines) {
     return cli_lines_fail(lines, "not a line of a golden file");
   int count = strcmp(word[PROBE_SA], "-") ? PROBE_D - PROBE_A : PROBE_SA - PROBE_A;
   if (cli_dot_line(&d, NULL, &dot, word + PROBE_A, count, lines, NULL)) return CLI_BAD;
-  if (verify_case(item, any_nan ? is_nan(dot.d, d) : d == want, d))
+  if (verify_case(item, any_nan ? is_nan(dot.result, d) : d == want, d))
     fprintf(stderr, "halfulp: %s: %s, %s: %llx, the file has %s\n", lines->name, word[PROBE_ID], word[PROBE_MODEL],
             (unsigned long long)d, word[PROBE_D]);
   return CLI_OK;

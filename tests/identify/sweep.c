@@ -21,7 +21,7 @@ enum { VERIFIED = 100000 }; /* as many as the command draws in the end */
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static id_shape shape_of(const hu_accum_preset *p) {
-  id_shape s = {.a = p->a, .b = p->b, .d = p->c, .scale = p->accum.block.scale, .every = p->accum.block.every};
+  id_shape s = {.a = p->a, .b = p->b, .result = p->c, .scale = p->accum.block.scale, .every = p->accum.block.every};
   s.n = p->k * 2 < 8 ? 8 : p->k * 2;
   return s;
 }
@@ -86,7 +86,7 @@ static int is_taken(const id_shape *shape, const hu_accum *x) {
 static int change(const id_shape *shape, hu_accum *x, id_random *r, char *what, size_t size) {
   static int values[ID_VALUES_MOST];
   id_space space = id_space_of(shape);
-  space.least_digits = shape->d.format.m / 2;
+  space.least_digits = shape->result.format.m / 2;
   for (int tries = 0; tries < 1000; tries++) {
     hu_accum y = *x;
     char text[64];

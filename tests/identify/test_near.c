@@ -21,7 +21,7 @@ static id_shape shape(void) {
   id_shape s = {.n = K};
   s.a.format = hu_float8_e5m2fnuz();
   s.b.format = hu_float8_e4m3fnuz();
-  s.d.format = hu_binary32();
+  s.result.format = hu_binary32();
   return s;
 }
 

@@ -88,7 +88,7 @@ static const planted slow_parameters[] = {
 static id_shape shape_of(const planted *p) {
   id_shape s = {.n = p->n, .every = p->every};
   s.a = s.b = element(p->ab);
-  s.d = element(p->d);
+  s.result = element(p->d);
   if (p->scale) s.scale = element(p->scale).format;
   return s;
 }
@@ -277,7 +277,8 @@ static void test_each_order(void **state) {
   (void)state;
   for (int i = 0; i < ORDERS; i += (int)every) {
     int n = 1 + i % N_MOST, below[N_MOST + 1], drawn[ALL] = {0}, seen[ALL] = {0};
-    id_shape shape = {.a = element("binary32"), .b = element("binary32"), .d = element("binary32"), .n = (unsigned)n};
+    id_shape shape = {
+        .a = element("binary32"), .b = element("binary32"), .result = element("binary32"), .n = (unsigned)n};
     id_tree tree, found;
     tree_box context = {&tree, &shape, ID_SUM_TREE};
     id_box box = {.shape = shape, .answer = tree_answer, .context = &context};
@@ -299,7 +300,7 @@ static void test_each_order(void **state) {
 static void test_an_order_of_wide_sums(void **state) {
   enum { N = 8 };
   id_shape shape = {
-      .a = element("bfloat16"), .b = element("bfloat16"), .d = element("bfloat16"), .n = N, .without_c = 1};
+      .a = element("bfloat16"), .b = element("bfloat16"), .result = element("bfloat16"), .n = N, .without_c = 1};
   id_node node[2 * N];
   id_tree tree = {node, 0, 2 * N, 0, N, NULL};
   tree_box context = {&tree, &shape, ID_SUM_WIDE};
@@ -381,7 +382,7 @@ static void test_each_fused_order(void **state) {
 
 /* Rows of a kind that have a property. */
 static size_t rows_with(int kind, int (*property)(const id_vectors *v, size_t row), size_t count) {
-  id_shape shape = {.a = element("binary16"), .b = element("binary16"), .d = element("binary16"), .n = 8};
+  id_shape shape = {.a = element("binary16"), .b = element("binary16"), .result = element("binary16"), .n = 8};
   id_vectors v;
   id_random r = {11};
   hu_accum exact = parsed("block(exact,l=8,out=binary16)");
