@@ -13,7 +13,7 @@
 
 /* What libinih reads from: a text, and what has been read of it. */
 typedef struct reading {
-  config *c;
+  config *file;
   const char *at, *end;
   unsigned line;
   int indented; /* the current line is */
@@ -96,27 +96,27 @@ static size_t without_comment(const char *value) {
   return n;
 }
 
-static config_entry *find(const config *c, const char *key) {
-  for (size_t i = 0; i < c->count; i++)
-    if (!strcmp(c->list[i].key, key)) return &c->list[i];
+static config_entry *find(const config *file, const char *key) {
+  for (size_t i = 0; i < file->count; i++)
+    if (!strcmp(file->list[i].key, key)) return &file->list[i];
   return NULL;
 }
 
 static int add(reading *input, const char *key, const char *value) {
-  config *c = input->c;
-  const config_entry *before = find(c, key);
+  config *file = input->file;
+  const config_entry *before = find(file, key);
   if (before) return wrong(input, "%s: given twice; also in line %u", key, before->line);
-  if (c->count == CONFIG_KEYS_MAX) return wrong(input, "more than %d keys", CONFIG_KEYS_MAX);
-  if (!c->list) c->list = calloc(CONFIG_KEYS_MAX, sizeof *c->list);
-  if (!c->list) return wrong(input, "out of memory");
-  config_entry *entry = &c->list[c->count];
+  if (file->count == CONFIG_KEYS_MAX) return wrong(input, "more than %d keys", CONFIG_KEYS_MAX);
+  if (!file->list) file->list = calloc(CONFIG_KEYS_MAX, sizeof *file->list);
+  if (!file->list) return wrong(input, "out of memory");
+  config_entry *entry = &file->list[file->count];
   if (!append(&entry->key, key, strlen(key)) || !append(&entry->value, value, strlen(value))) {
     free(entry->key);
     entry->key = NULL;
     return wrong(input, "out of memory");
   }
   entry->line = input->line;
-  c->count++;
+  file->count++;
   return 1;
 }
 
@@ -129,17 +129,17 @@ static int take(void *context, const char *section, const char *name, const char
   if (!*section) return wrong(input, "%s: stands before any [section]", name);
   snprintf(key, sizeof key, "%s.%s", section, name);
   if (*value == ';') return wrong(input, "%s: a value does not begin with a semicolon", key);
-  config_entry *last = input->c->count ? &input->c->list[input->c->count - 1] : NULL;
+  config_entry *last = input->file->count ? &input->file->list[input->file->count - 1] : NULL;
   if (input->indented && input->open && last && !strcmp(last->key, key))
     return append(&last->value, value, without_comment(value)) ? 1 : wrong(input, "out of memory");
   input->open = 1;
   return add(input, key, value);
 }
 
-int config_parse(config *c, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]) {
-  *c = (config){NULL, 0};
+int config_parse(config *file, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]) {
+  *file = (config){NULL, 0};
   *error = 0;
-  reading input = {c, text, text + size, 0, 0, 0, 0, error};
+  reading input = {file, text, text + size, 0, 0, 0, 0, error};
   if (size > CONFIG_SIZE_MAX) wrong(&input, "%zu bytes; a configuration file has at most %d", size, CONFIG_SIZE_MAX);
   int at = ini_parse_stream(next_line, &input, take, &input);
   /* libinih continues behind a line that it cannot read, and what follows may be wrong because of it. */
@@ -151,33 +151,33 @@ int config_parse(config *c, const char *text, size_t size, unsigned *line, char 
   if (!*error && at < 0) wrong(&input, "out of memory");
   *line = input.wrong_line;
   if (!*error) return 1;
-  config_free(c);
+  config_free(file);
   return 0;
 }
 
-void config_free(config *c) {
-  for (size_t i = 0; i < c->count; i++) {
-    free(c->list[i].key);
-    free(c->list[i].value);
+void config_free(config *file) {
+  for (size_t i = 0; i < file->count; i++) {
+    free(file->list[i].key);
+    free(file->list[i].value);
   }
-  free(c->list);
-  *c = (config){NULL, 0};
+  free(file->list);
+  *file = (config){NULL, 0};
 }
 
-int config_read(config *c, const char *path) {
+int config_read(config *file, const char *path) {
   char error[CONFIG_ERROR_MAX];
   unsigned line;
   cli_bytes bytes;
-  *c = (config){NULL, 0};
+  *file = (config){NULL, 0};
   if (cli_bytes_read(&bytes, path)) return CLI_BAD;
-  int good = config_parse(c, (const char *)bytes.data, bytes.size, &line, error);
+  int good = config_parse(file, (const char *)bytes.data, bytes.size, &line, error);
   cli_bytes_free(&bytes);
   if (good) return CLI_OK;
   return line ? cli_fail(NULL, "%s:%u: %s", path, line, error) : cli_fail(path, "%s", error);
 }
 
-const char *config_find(config *c, const char *key) {
-  config_entry *entry = find(c, key);
+const char *config_find(config *file, const char *key) {
+  config_entry *entry = find(file, key);
   if (entry) entry->used = 1;
   return entry ? entry->value : NULL;
 }

@@ -35,22 +35,23 @@ typedef struct config {
   size_t count;
 } config;
 
-/* Reads a configuration from bytes. Returns 1 and *c (to be freed), or 0, *line (0: none) and a sentence in error. */
-int config_parse(config *c, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]);
-void config_free(config *c);
+/* Reads a configuration from bytes. Returns 1 and *file (to be freed), or 0, *line (0: none) and a sentence in
+ * error. */
+int config_parse(config *file, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]);
+void config_free(config *file);
 /* Returns 1 if the text is UTF-8 without control characters except tabs. */
 int config_is_text(const char *text, size_t size);
 /* Reads a file ("-": standard input). Returns 0, or an exit code after an error line. */
-int config_read(config *c, const char *path);
+int config_read(config *file, const char *path);
 /* Returns the value of a key that is not the trainer's, or NULL. config_apply leaves it out then. */
-const char *config_find(config *c, const char *key);
+const char *config_find(config *file, const char *key);
 
 /* ---- and the trainer (cli/train/config_apply.c): 0, or an exit code after an error line that names file, line,
  * section and key, with a likely name for an unknown one ---- */
 
 /* Sets all entries that config_find has not seen. "precision.system" comes first wherever it stands, so that the file's
  * other keys of that section change what it sets; the others follow in the order of the file. */
-int config_apply(hu_trainer *trainer, const config *c, const char *path);
+int config_apply(hu_trainer *trainer, const config *file, const char *path);
 /* Sets "section.key=value" of an option --set, after config_apply and in the order of the options. */
 int config_set(hu_trainer *trainer, const char *text);
 /* Prints the error line of a value that a key does not take: `why`, as hu_trainer_set says it; more where the value is

@@ -73,12 +73,12 @@ static void lost(int number, siginfo_t *info, void *context) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   uintptr_t at = (uintptr_t)info->si_addr;
   (void)context;
-  for (mapped *m = files; m; m = m->next) {
-    uintptr_t data = (uintptr_t)m->data;
-    if (!data || at < data || at - data >= m->size) continue;
+  for (mapped *input = files; input; input = input->next) {
+    uintptr_t data = (uintptr_t)input->data;
+    if (!data || at < data || at - data >= input->size) continue;
     while (atomic_flag_test_and_set(&said)) pause();
     held_remove();
-    ssize_t n = write(STDERR_FILENO, m->line, strlen(m->line));
+    ssize_t n = write(STDERR_FILENO, input->line, strlen(input->line));
     (void)n;
     _exit(CLI_BAD);
   }
@@ -101,64 +101,64 @@ static char *line_of(const char *path) {
 
 static mapped *free_place(void) {
   static const uint8_t taken;
-  for (mapped *m = files; m; m = m->next) {
+  for (mapped *input = files; input; input = input->next) {
     const uint8_t *none = NULL;
-    if (atomic_compare_exchange_strong(&m->data, &none, &taken)) return m;
+    if (atomic_compare_exchange_strong(&input->data, &none, &taken)) return input;
   }
-  mapped *m = calloc(1, sizeof *m);
-  if (!m) return NULL;
-  m->data = &taken;
-  m->next = files;
-  while (!atomic_compare_exchange_weak(&files, &m->next, m)) continue;
-  return m;
+  mapped *input = calloc(1, sizeof *input);
+  if (!input) return NULL;
+  input->data = &taken;
+  input->next = files;
+  while (!atomic_compare_exchange_weak(&files, &input->next, input)) continue;
+  return input;
 }
 
-static int is_changed(const mapped *m) {
+static int is_changed(const mapped *input) {
   struct stat now;
-  if (fstat(m->fd, &now)) return 0;
-  if ((uint64_t)now.st_size != m->size) return (uint64_t)now.st_size < m->size;
-  return now.st_mtim.tv_sec != m->written.tv_sec || now.st_mtim.tv_nsec != m->written.tv_nsec;
+  if (fstat(input->fd, &now)) return 0;
+  if ((uint64_t)now.st_size != input->size) return (uint64_t)now.st_size < input->size;
+  return now.st_mtim.tv_sec != input->written.tv_sec || now.st_mtim.tv_nsec != input->written.tv_nsec;
 }
 
 const uint8_t *held_map(int fd, size_t size, const char *path) {
   struct stat info;
   void *data = fstat(fd, &info) ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  mapped *m = data == MAP_FAILED ? NULL : free_place();
-  if (!m) {
+  mapped *input = data == MAP_FAILED ? NULL : free_place();
+  if (!input) {
     if (data != MAP_FAILED) munmap(data, size);
     return NULL;
   }
-  m->size = size;
-  m->fd = fd;
-  m->written = info.st_mtim;
-  m->name = strdup(path);
-  m->line = m->name ? line_of(path) : NULL;
-  if (!m->line) {
-    free(m->name);
-    m->data = NULL;
+  input->size = size;
+  input->fd = fd;
+  input->written = info.st_mtim;
+  input->name = strdup(path);
+  input->line = input->name ? line_of(path) : NULL;
+  if (!input->line) {
+    free(input->name);
+    input->data = NULL;
     munmap(data, size);
     return NULL;
   }
   watch();
-  m->data = data;
+  input->data = data;
   return data;
 }
 
 void held_unmap(const uint8_t *data, size_t size) {
-  for (mapped *m = files; m; m = m->next) {
-    if (m->data != data) continue;
+  for (mapped *input = files; input; input = input->next) {
+    if (input->data != data) continue;
     const char *none = NULL;
-    if (!is_changed(m) || !atomic_compare_exchange_strong(&changed, &none, m->name)) free(m->name);
-    free(m->line);
-    close(m->fd);
-    m->data = NULL;
+    if (!is_changed(input) || !atomic_compare_exchange_strong(&changed, &none, input->name)) free(input->name);
+    free(input->line);
+    close(input->fd);
+    input->data = NULL;
     break;
   }
   munmap((void *)(uintptr_t)data, size);
 }
 
 const char *held_changed(void) {
-  for (mapped *m = files; m && !changed; m = m->next)
-    if (m->data && is_changed(m)) return m->name;
+  for (mapped *input = files; input && !changed; input = input->next)
+    if (input->data && is_changed(input)) return input->name;
   return changed;
 }

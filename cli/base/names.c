@@ -69,8 +69,8 @@ static int is_scaling(hu_format *element, const char *name) {
 
 static int is_system(const char *name) {
   float room[HU_TABLE_MAX];
-  hu_number n;
-  return hu_number_parse(&n, name, room, NULL) == HU_OK && n.kind != HU_NUMBER_FLOAT;
+  hu_number system;
+  return hu_number_parse(&system, name, room, NULL) == HU_OK && system.kind != HU_NUMBER_FLOAT;
 }
 
 static int is_model(const char *name) {

@@ -76,8 +76,8 @@ static void print_option(const cli_option *option) {
 }
 
 /* Prints where --round and its options are explained. */
-static void print_rounding(const cli_command *c) {
-  for (const cli_option *option = c->options; option->key; option++)
+static void print_rounding(const cli_command *command) {
+  for (const cli_option *option = command->options; option->key; option++)
     if (key_of(option) == 'r' && !strcmp(option->name, "round"))
       printf("\n`halfulp help rounding` explains MODE and POLICY.\n");
 }
@@ -108,17 +108,17 @@ int cli_help_rounding(void) {
   return CLI_OK;
 }
 
-static int print_help(const cli_command *c) {
+static int print_help(const cli_command *command) {
   char summary[512];
-  snprintf(summary, sizeof summary, "%s.", c->summary);
-  printf("Usage: halfulp %s [OPTION...]%s%s\n", c->name, *c->operands ? " " : "", c->operands);
+  snprintf(summary, sizeof summary, "%s.", command->summary);
+  printf("Usage: halfulp %s [OPTION...]%s%s\n", command->name, *command->operands ? " " : "", command->operands);
   cli_print_folded(summary, strlen(summary), 0, 0);
-  print_paragraphs(c->details);
-  print_rounding(c);
+  print_paragraphs(command->details);
+  print_rounding(command);
   printf("\nOptions:\n");
-  for (const cli_option *option = c->options; option->key; option++) print_option(option);
+  for (const cli_option *option = command->options; option->key; option++) print_option(option);
   for (const cli_option *option = common; option->key; option++) print_option(option);
-  printf("\nExamples:\n%s\n", c->examples);
+  printf("\nExamples:\n%s\n", command->examples);
   return CLI_OK;
 }
 
@@ -141,10 +141,10 @@ static void add_long(tables *names, const char *name, int takes, int value) {
 }
 
 /* Fills both so that the operands come one by one (-), and a missing argument differs from an unknown option (:). */
-static void fill_tables(const cli_command *c, tables *names) {
+static void fill_tables(const cli_command *command, tables *names) {
   memset(names, 0, sizeof *names);
   add_letter(names, '-', 1);
-  for (const cli_option *option = c->options; option->key; option++) {
+  for (const cli_option *option = command->options; option->key; option++) {
     add_long(names, option->name, option->value != NULL, key_of(option));
     if (key_of(option) < 256) add_letter(names, (char)key_of(option), option->value != NULL);
   }
@@ -154,50 +154,53 @@ static void fill_tables(const cli_command *c, tables *names) {
   }
 }
 
-static int has_letter(const cli_command *c, char letter) {
-  for (const cli_option *option = c->options; option->key; option++)
+static int has_letter(const cli_command *command, char letter) {
+  for (const cli_option *option = command->options; option->key; option++)
     if (key_of(option) == letter) return 1;
   return strchr("qhV", letter) != NULL;
 }
 
 /* Returns 1 for what begins as -0.1, -.5, -0x1p-3, -inf, -nan do; the command checks whether all of it is a number. */
-static int is_negative(const cli_command *c, const char *text) {
-  if (text[0] != '-' || !text[1] || has_letter(c, text[1])) return 0;
+static int is_negative(const cli_command *command, const char *text) {
+  if (text[0] != '-' || !text[1] || has_letter(command, text[1])) return 0;
   const char *digits = text + 1 + (text[1] == '.');
   return (*digits >= '0' && *digits <= '9') || !strcasecmp(text, "-inf") || !strcasecmp(text, "-infinity") ||
          !strcasecmp(text, "-nan") || !strncasecmp(text, "-nan(", 5);
 }
 
 /* Says what is wrong with --word, which may also be the beginning of several options' names. */
-static int wrong_word(const cli_command *c, const char *argument) {
+static int wrong_word(const cli_command *command, const char *argument) {
   char word[SUGGEST_WORD], offered[SUGGEST_WORD], end[SUGGEST_MAX], otherwise[64];
   size_t n = strcspn(argument, "=");
   suggest hint;
   snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
-  snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
+  snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", command->name);
   suggest_start(&hint, word);
-  for (const cli_option *option = c->options; option->key; option++) {
+  for (const cli_option *option = command->options; option->key; option++) {
     if (!strcmp(word + 2, option->name))
-      return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
+      return cli_fail(NULL, "%s: %s takes no argument; %s", command->name, word, otherwise);
     snprintf(offered, sizeof offered, "--%s", option->name);
     suggest_offer(&hint, offered);
   }
   for (const cli_option *option = common; option->key; option++) {
-    if (!strcmp(word + 2, option->name)) return cli_fail(NULL, "%s: %s takes no argument", c->name, word);
+    if (!strcmp(word + 2, option->name)) return cli_fail(NULL, "%s: %s takes no argument", command->name, word);
     snprintf(offered, sizeof offered, "--%s", option->name);
     suggest_offer(&hint, offered);
   }
-  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &hint, otherwise));
+  return cli_fail(NULL, "%s: %s is not an option of this command%s", command->name, word,
+                  suggest_end(end, &hint, otherwise));
 }
 
 /* Reports a wrong option. argument: the last one that getopt_long has finished; within -abc that is one before. */
-static int wrong_option(const cli_command *c, int key, const char *argument) {
+static int wrong_option(const cli_command *command, int key, const char *argument) {
   const char letter[3] = {'-', (char)optopt, 0};
-  int is_letter = optopt > 0 && optopt < 256 && !has_letter(c, (char)optopt);
+  int is_letter = optopt > 0 && optopt < 256 && !has_letter(command, (char)optopt);
   if (key == ':')
-    return cli_fail(NULL, "%s: %s requires an argument; see `halfulp %s --help`", c->name, argument, c->name);
-  if (!is_letter) return wrong_word(c, argument);
-  return cli_fail(NULL, "%s: %s is not an option of this command; see `halfulp %s --help`", c->name, letter, c->name);
+    return cli_fail(NULL, "%s: %s requires an argument; see `halfulp %s --help`", command->name, argument,
+                    command->name);
+  if (!is_letter) return wrong_word(command, argument);
+  return cli_fail(NULL, "%s: %s is not an option of this command; see `halfulp %s --help`", command->name, letter,
+                  command->name);
 }
 
 /* The options that were given, and the arguments that they had, in the order of the table. */
@@ -207,26 +210,27 @@ typedef struct given {
 } given;
 static given given_now;
 
-static int check_again(const cli_command *c, int key, const char *value) {
+static int check_again(const cli_command *command, int key, const char *value) {
   char name[64];
   int i = 0;
-  while (c->options[i].key && key_of(&c->options[i]) != key) i++;
-  const cli_option *option = &c->options[i];
+  while (command->options[i].key && key_of(&command->options[i]) != key) i++;
+  const cli_option *option = &command->options[i];
   if (option->key) given_now.is[i] = 1;
   if (!option->key || !option->value || option->key & CLI_REPEATS) return CLI_OK;
   if (given_now.value[i])
-    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name,
+    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", command->name,
                     option_name(name, option), given_now.value[i], value);
   given_now.value[i] = value;
   return CLI_OK;
 }
 
-static int check_count(const cli_command *c, char **operands, int count) {
-  if (count < c->min_operands)
-    return cli_fail(NULL, "%s: requires %s; see `halfulp %s --help`", c->name, c->operands, c->name);
-  if (count > c->max_operands)
-    return cli_fail(NULL, "%s: '%s' is one operand too many; %s%s; see `halfulp %s --help`", c->name,
-                    operands[c->max_operands], *c->operands ? "it takes " : "it takes none", c->operands, c->name);
+static int check_count(const cli_command *command, char **operands, int count) {
+  if (count < command->min_operands)
+    return cli_fail(NULL, "%s: requires %s; see `halfulp %s --help`", command->name, command->operands, command->name);
+  if (count > command->max_operands)
+    return cli_fail(NULL, "%s: '%s' is one operand too many; %s%s; see `halfulp %s --help`", command->name,
+                    operands[command->max_operands], *command->operands ? "it takes " : "it takes none",
+                    command->operands, command->name);
   return -1;
 }
 
@@ -318,29 +322,29 @@ unsigned cli_processors(unsigned most) {
   return n < 1 ? 1 : n > (long)most ? most : (unsigned)n;
 }
 
-static int set_threads(cli_numeric *n, const char *value) {
+static int set_threads(cli_numeric *numeric, const char *value) {
   uint64_t x;
   if (cli_read_u64(&x, "--threads", value, 0, HU_THREADS_MAX)) return CLI_BAD;
-  n->threads = x ? (unsigned)x : cli_processors(HU_THREADS_MAX);
+  numeric->threads = x ? (unsigned)x : cli_processors(HU_THREADS_MAX);
   return CLI_OK;
 }
 
-static int set_shared(cli_numeric *n, int key, const char *value) {
+static int set_shared(cli_numeric *numeric, int key, const char *value) {
   switch (key) {
-    case 'f': n->format_text = value; return cli_read_format(&n->format, value);
-    case 'j': return set_threads(n, value);
-    case CLI_KEY_TINY: return set_tiny(&n->mode, value);
-    case CLI_KEY_SEED: return cli_read_u64(&n->stream.key, "--seed", value, 0, UINT64_MAX);
-    case CLI_KEY_COUNTER: return cli_read_u64(&n->stream.counter, "--counter", value, 0, UINT64_MAX);
-    case CLI_KEY_JSON: n->json = 1; return CLI_OK;
+    case 'f': numeric->format_text = value; return cli_read_format(&numeric->format, value);
+    case 'j': return set_threads(numeric, value);
+    case CLI_KEY_TINY: return set_tiny(&numeric->mode, value);
+    case CLI_KEY_SEED: return cli_read_u64(&numeric->stream.key, "--seed", value, 0, UINT64_MAX);
+    case CLI_KEY_COUNTER: return cli_read_u64(&numeric->stream.counter, "--counter", value, 0, UINT64_MAX);
+    case CLI_KEY_JSON: numeric->json = 1; return CLI_OK;
     case 'r':
-      if (hu_mode_round_parse(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_round_parse(&numeric->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--round: '%s' is not a rounding mode (" HU_ROUND_TEXTS ")", value);
     case 's':
-      if (hu_mode_saturate_parse(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_saturate_parse(&numeric->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);
     case CLI_KEY_NAN:
-      if (hu_mode_nan_parse(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_nan_parse(&numeric->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--nan: '%s' is no policy (max zero error)", value);
     default: return -1;
   }

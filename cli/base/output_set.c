@@ -80,31 +80,31 @@ static void leave_lock(const char *path, int fd) {
 }
 
 /* Makes a second name for the old file; `first`, or where a file system has none: a name to move to. 0 or errno. */
-static int keep_old(member *m, int first) {
+static int keep_old(member *file, int first) {
   struct stat info;
   int fd;
-  m->was = lstat(m->draft.real, &info) == 0;
-  if (!m->was) return 0;
-  m->lock = open(m->draft.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (m->lock >= 0) (void)flock(m->lock, LOCK_SH | LOCK_NB);
-  int error = cli_temporary_open(&fd, &m->old, m->draft.real);
+  file->was = lstat(file->draft.real, &info) == 0;
+  if (!file->was) return 0;
+  file->lock = open(file->draft.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file->lock >= 0) (void)flock(file->lock, LOCK_SH | LOCK_NB);
+  int error = cli_temporary_open(&fd, &file->old, file->draft.real);
   if (error) return error;
   close(fd);
-  unlink(m->old);
-  m->moves = first || link(m->draft.real, m->old) != 0;
+  unlink(file->old);
+  file->moves = first || link(file->draft.real, file->old) != 0;
   return 0;
 }
 
-static int move_away(member *m) {
-  if (!m->moves) return 0;
-  if (rename(m->draft.real, m->old)) return errno;
-  m->away = 1;
+static int move_away(member *file) {
+  if (!file->moves) return 0;
+  if (rename(file->draft.real, file->old)) return errno;
+  file->away = 1;
   return 0;
 }
 
-static int place(member *m) {
-  int error = draft_publish(&m->draft);
-  m->placed = !error;
+static int place(member *file) {
+  int error = draft_publish(&file->draft);
+  file->placed = !error;
   return error;
 }
 
@@ -118,9 +118,9 @@ static int place_all(member *list, size_t count) {
   return error ? error : place(&list[0]);
 }
 
-static int come_back(member *m) {
-  if (rename(m->old, m->draft.real)) return 0;
-  m->away = 0;
+static int come_back(member *file) {
+  if (rename(file->old, file->draft.real)) return 0;
+  file->away = 0;
   return 1;
 }
 
@@ -128,12 +128,12 @@ static int come_back(member *m) {
 static void bring_back(member *list, size_t count) {
   int whole = 1;
   for (size_t i = 1; i < count; i++) {
-    member *m = &list[i];
-    if (!m->placed && !m->away) continue;
-    if (m->was)
-      whole &= come_back(m);
+    member *file = &list[i];
+    if (!file->placed && !file->away) continue;
+    if (file->was)
+      whole &= come_back(file);
     else
-      unlink(m->draft.real);
+      unlink(file->draft.real);
   }
   if (whole && list[0].away) (void)come_back(&list[0]);
 }

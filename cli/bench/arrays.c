@@ -22,78 +22,80 @@ struct speed_job {
   hu_status status;
 };
 
-static hu_status of(const speed_job *j) { return j->status; }
+static hu_status of(const speed_job *job) { return job->status; }
 
-static void drop(speed_job *j) { free(j); }
+static void drop(speed_job *job) { free(job); }
 
-static void note(speed_job *j, hu_status status) {
-  if (status != HU_OK) j->status = status;
+static void note(speed_job *job, hu_status status) {
+  if (status != HU_OK) job->status = status;
 }
 
-static hu_status open(speed_job **z, const speed_room *room, unsigned threads) {
-  speed_job *j = *z = calloc(1, sizeof *j);
-  if (!j) return HU_E_MEMORY;
-  j->x = room->x;
-  j->z = room->z;
-  j->codes = room->codes;
-  j->scales = room->scales;
-  j->exec.threads = threads;
+static hu_status open(speed_job **into, const speed_room *room, unsigned threads) {
+  speed_job *job = *into = calloc(1, sizeof *job);
+  if (!job) return HU_E_MEMORY;
+  job->x = room->x;
+  job->z = room->z;
+  job->codes = room->codes;
+  job->scales = room->scales;
+  job->exec.threads = threads;
   return HU_OK;
 }
 
-static hu_status of_format(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status status = open(z, room, threads);
-  if (status == HU_OK) status = hu_format_parse(&(*z)->format, c->format, NULL);
-  if (status == HU_OK && c->text) {
-    (*z)->mode.round = HU_SRA;
-    (*z)->mode.bits = 32;
+static hu_status of_format(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
+  hu_status status = open(into, room, threads);
+  if (status == HU_OK) status = hu_format_parse(&(*into)->format, bench->format, NULL);
+  if (status == HU_OK && bench->text) {
+    (*into)->mode.round = HU_SRA;
+    (*into)->mode.bits = 32;
   }
   return status;
 }
 
-static hu_status of_scaling(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status status = open(z, room, threads);
-  return status == HU_OK ? hu_scaling_parse(&(*z)->scaling, c->format, NULL) : status;
+static hu_status of_scaling(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
+  hu_status status = open(into, room, threads);
+  return status == HU_OK ? hu_scaling_parse(&(*into)->scaling, bench->format, NULL) : status;
 }
 
-static hu_status of_s2fp8(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
-  hu_status status = open(z, room, threads);
-  return status == HU_OK ? hu_s2fp8_parse(&(*z)->s2fp8, c->format, NULL) : status;
+static hu_status of_s2fp8(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
+  hu_status status = open(into, room, threads);
+  return status == HU_OK ? hu_s2fp8_parse(&(*into)->s2fp8, bench->format, NULL) : status;
 }
 
 /* ---- calls ---- */
 
 static void copy(void *context) {
-  speed_job *j = context;
-  memcpy(j->z, j->x, SPEED_ELEMENTS * sizeof *j->z);
+  speed_job *job = context;
+  memcpy(job->z, job->x, SPEED_ELEMENTS * sizeof *job->z);
 }
 
 static void quantize(void *context) {
-  speed_job *j = context;
-  note(j, hu_quantize_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, j->format, j->mode, &j->exec, &j->events));
+  speed_job *job = context;
+  note(job, hu_quantize_n(SPEED_ELEMENTS, job->z, 1, job->x, 1, job->format, job->mode, &job->exec, &job->events));
 }
 
 static void encode(void *context) {
-  speed_job *j = context;
-  note(j, hu_encode_n(SPEED_ELEMENTS, j->codes, 1, j->x, 1, j->format, j->mode, &j->exec, &j->events));
+  speed_job *job = context;
+  note(job, hu_encode_n(SPEED_ELEMENTS, job->codes, 1, job->x, 1, job->format, job->mode, &job->exec, &job->events));
 }
 
 static void decode(void *context) {
-  speed_job *j = context;
-  note(j, hu_decode_n(SPEED_ELEMENTS, j->z, 1, j->codes, 1, j->format, &j->exec));
+  speed_job *job = context;
+  note(job, hu_decode_n(SPEED_ELEMENTS, job->z, 1, job->codes, 1, job->format, &job->exec));
 }
 
 static void encode_blocks(void *context) {
-  speed_job *j = context;
+  speed_job *job = context;
   const size_t rows = SPEED_ELEMENTS / COLS;
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, COLS, &j->scaling);
-  hu_scaled z = {j->codes, COLS, j->scales, n.block_cols, j->scaling.tensor ? &j->tensor : NULL};
-  note(j, hu_scaled_encode(rows, COLS, &z, j->x, COLS, &j->scaling, j->mode, NULL, NULL, &j->exec, &j->events));
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, COLS, &job->scaling);
+  hu_scaled z = {job->codes, COLS, job->scales, n.block_cols, job->scaling.tensor ? &job->tensor : NULL};
+  note(job,
+       hu_scaled_encode(rows, COLS, &z, job->x, COLS, &job->scaling, job->mode, NULL, NULL, &job->exec, &job->events));
 }
 
 static void truncate_s2fp8(void *context) {
-  speed_job *j = context;
-  note(j, hu_s2fp8_truncate_n(SPEED_ELEMENTS, j->z, 1, j->x, 1, &j->s2fp8, j->mode, NULL, NULL, &j->exec, &j->events));
+  speed_job *job = context;
+  note(job, hu_s2fp8_truncate_n(SPEED_ELEMENTS, job->z, 1, job->x, 1, &job->s2fp8, job->mode, NULL, NULL, &job->exec,
+                                &job->events));
 }
 
 #define ARRAY(name, prepare, call, format, text) \

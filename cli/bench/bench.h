@@ -54,7 +54,8 @@ typedef struct speed_result {
   double figure, best, worst, ratios[SPEED_RUNS];
 } speed_result;
 /* Makes SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind. */
-hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads, double seconds);
+hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_room *room, unsigned threads,
+                        double seconds);
 
 /* Returns the next number of a generator for operands: normal, about, with deviation 1. */
 float speed_normal(uint64_t *state);

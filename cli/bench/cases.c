@@ -6,38 +6,39 @@
 const speed_case *speed_case_at(size_t i) {
   static const speed_case *const lists[] = {speed_arrays, speed_products, speed_steps};
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-    for (const speed_case *c = lists[k]; c->name; c++) {
-      if (i-- == 0) return c;
+    for (const speed_case *bench = lists[k]; bench->name; bench++) {
+      if (i-- == 0) return bench;
     }
   }
   return NULL;
 }
 
-static void keep(speed_result *z, const speed_case *c, bench_pair times, int run) {
+static void keep(speed_result *result, const speed_case *bench, bench_pair times, int run) {
   const int first = run == 0;
-  const double ratio = z->ratios[run] = times.subject / times.reference;
-  double figure =
-      c->unit[0] == 'G' ? c->count / times.subject : (c->unit[0] == 'n' ? 1e9 : 1e6) * times.subject / c->count;
-  int better = c->unit[0] == 'G' ? figure > z->figure : figure < z->figure;
-  if (first || better) z->figure = figure;
-  if (first || ratio < z->best) z->best = ratio;
-  if (first || ratio > z->worst) z->worst = ratio;
+  const double ratio = result->ratios[run] = times.subject / times.reference;
+  double figure = bench->unit[0] == 'G' ? bench->count / times.subject
+                                        : (bench->unit[0] == 'n' ? 1e9 : 1e6) * times.subject / bench->count;
+  int better = bench->unit[0] == 'G' ? figure > result->figure : figure < result->figure;
+  if (first || better) result->figure = figure;
+  if (first || ratio < result->best) result->best = ratio;
+  if (first || ratio > result->worst) result->worst = ratio;
 }
 
-hu_status speed_measure(speed_result *z, const speed_case *c, const speed_room *room, unsigned threads,
+hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_room *room, unsigned threads,
                         double seconds) {
   speed_job *job = NULL;
   const double end = bench_now() + seconds;
-  hu_status status = c->prepare(&job, c, room, threads);
+  hu_status status = bench->prepare(&job, bench, room, threads);
   if (status == HU_OK) { /* once before the clock runs: pages are touched, threads started */
-    c->reference_call(job);
-    c->subject(job);
-    status = c->status(job);
+    bench->reference_call(job);
+    bench->subject(job);
+    status = bench->status(job);
   }
   for (int i = 0; i < SPEED_RUNS && status == HU_OK; i++) {
-    keep(z, c, bench_for(c->subject, c->reference_call, job, (end - bench_now()) / (SPEED_RUNS - i)), i);
-    status = c->status(job);
+    keep(result, bench, bench_for(bench->subject, bench->reference_call, job, (end - bench_now()) / (SPEED_RUNS - i)),
+         i);
+    status = bench->status(job);
   }
-  c->close(job);
+  bench->close(job);
   return status;
 }

@@ -14,29 +14,29 @@ struct speed_job {
   hu_status status;
 };
 
-static hu_status of(const speed_job *j) { return j->status; }
+static hu_status of(const speed_job *job) { return job->status; }
 
-static void drop(speed_job *j) {
-  if (!j) return;
-  free(j->a);
-  free(j->b);
-  free(j->result);
-  free(j);
+static void drop(speed_job *job) {
+  if (!job) return;
+  free(job->a);
+  free(job->b);
+  free(job->result);
+  free(job);
 }
 
 /* Computes D = A B of values of `format`. */
-static void multiply(speed_job *j, hu_format format, const hu_accum *accum) {
+static void multiply(speed_job *job, hu_format format, const hu_accum *accum) {
   const size_t n = SPEED_SIDE;
   const hu_mode rne = {0};
-  hu_operand a = {j->a, n, format, HU_STORAGE_VALUES, 0}, b = {j->b, n, format, HU_STORAGE_VALUES, 0};
-  hu_result result = {j->result, n, hu_binary32(), HU_STORAGE_VALUES};
-  hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, rne, &j->exec, NULL);
-  if (status != HU_OK) j->status = status;
+  hu_operand a = {job->a, n, format, HU_STORAGE_VALUES, 0}, b = {job->b, n, format, HU_STORAGE_VALUES, 0};
+  hu_result result = {job->result, n, hu_binary32(), HU_STORAGE_VALUES};
+  hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, rne, &job->exec, NULL);
+  if (status != HU_OK) job->status = status;
 }
 
 static void subject(void *context) {
-  speed_job *j = context;
-  multiply(j, j->format, &j->accum);
+  speed_job *job = context;
+  multiply(job, job->format, &job->accum);
 }
 
 static void plain(void *context) {
@@ -47,31 +47,31 @@ static void plain(void *context) {
 }
 
 /* Fills both operands with the same values, which format f has. */
-static hu_status fill(speed_job *j) {
+static hu_status fill(speed_job *job) {
   const size_t n = (size_t)SPEED_SIDE * SPEED_SIDE;
   const hu_mode rne = {0};
   uint64_t state = 2;
   for (size_t i = 0; i < n; i++) {
-    j->a[i] = speed_normal(&state);
-    j->b[i] = speed_normal(&state);
+    job->a[i] = speed_normal(&state);
+    job->b[i] = speed_normal(&state);
   }
-  hu_status status = hu_quantize_n(n, j->a, 1, j->a, 1, j->format, rne, NULL, NULL);
-  return status == HU_OK ? hu_quantize_n(n, j->b, 1, j->b, 1, j->format, rne, NULL, NULL) : status;
+  hu_status status = hu_quantize_n(n, job->a, 1, job->a, 1, job->format, rne, NULL, NULL);
+  return status == HU_OK ? hu_quantize_n(n, job->b, 1, job->b, 1, job->format, rne, NULL, NULL) : status;
 }
 
-static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
+static hu_status prepare(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
   (void)room;
   const size_t bytes = (size_t)SPEED_SIDE * SPEED_SIDE * sizeof(float);
-  speed_job *j = *z = calloc(1, sizeof *j);
-  if (!j) return HU_E_MEMORY;
-  j->a = malloc(bytes);
-  j->b = malloc(bytes);
-  j->result = malloc(bytes);
-  if (!j->a || !j->b || !j->result) return HU_E_MEMORY;
-  j->exec.threads = threads;
-  hu_status status = hu_format_parse(&j->format, c->format, NULL);
-  if (status == HU_OK) status = hu_accum_parse(&j->accum, c->text, NULL);
-  return status == HU_OK ? fill(j) : status;
+  speed_job *job = *into = calloc(1, sizeof *job);
+  if (!job) return HU_E_MEMORY;
+  job->a = malloc(bytes);
+  job->b = malloc(bytes);
+  job->result = malloc(bytes);
+  if (!job->a || !job->b || !job->result) return HU_E_MEMORY;
+  job->exec.threads = threads;
+  hu_status status = hu_format_parse(&job->format, bench->format, NULL);
+  if (status == HU_OK) status = hu_accum_parse(&job->accum, bench->text, NULL);
+  return status == HU_OK ? fill(job) : status;
 }
 
 #define OPERATIONS (2e-9 * SPEED_SIDE * SPEED_SIDE * SPEED_SIDE)

@@ -25,35 +25,35 @@ struct speed_job {
   hu_status status;
 };
 
-static hu_status of(const speed_job *j) { return j->status; }
+static hu_status of(const speed_job *job) { return job->status; }
 
-static void drop(speed_job *j) {
-  if (!j) return;
-  hu_net_free(j->low.net);
-  hu_net_free(j->plain.net);
-  free(j->x);
-  free(j->labels);
-  free(j);
+static void drop(speed_job *job) {
+  if (!job) return;
+  hu_net_free(job->low.net);
+  hu_net_free(job->plain.net);
+  free(job->x);
+  free(job->labels);
+  free(job);
 }
 
-static void step(speed_job *j, trainee *net) {
-  hu_loss_scale scale = j->scale;
-  hu_status status = hu_net_feed(net->net, net->input, j->x);
-  if (status == HU_OK) status = hu_net_labels(net->net, j->labels);
+static void step(speed_job *job, trainee *net) {
+  hu_loss_scale scale = job->scale;
+  hu_status status = hu_net_feed(net->net, net->input, job->x);
+  if (status == HU_OK) status = hu_net_labels(net->net, job->labels);
   if (status == HU_OK) status = hu_net_forward(net->net, 1, NULL);
   if (status == HU_OK) status = hu_net_backward(net->net, scale.scale);
-  if (status == HU_OK) status = hu_net_update(net->net, &j->optimizer, &j->rule, &scale, NULL, NULL);
-  if (status != HU_OK) j->status = status;
+  if (status == HU_OK) status = hu_net_update(net->net, &job->optimizer, &job->rule, &scale, NULL, NULL);
+  if (status != HU_OK) job->status = status;
 }
 
 static void subject(void *context) {
-  speed_job *j = context;
-  step(j, &j->low);
+  speed_job *job = context;
+  step(job, &job->low);
 }
 
 static void plain(void *context) {
-  speed_job *j = context;
-  step(j, &j->plain);
+  speed_job *job = context;
+  step(job, &job->plain);
 }
 
 /* Rounds every operand and result of a product to the format. */
@@ -84,22 +84,22 @@ static hu_status open(trainee *net, const char *format, unsigned threads) {
 
 /* Draws a batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all
  * steps have numbers alike. */
-static hu_status prepare(speed_job **z, const speed_case *c, const speed_room *room, unsigned threads) {
+static hu_status prepare(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
   (void)room;
   uint64_t state = 3;
-  speed_job *j = *z = calloc(1, sizeof *j);
-  if (!j) return HU_E_MEMORY;
-  j->x = malloc(BATCH * INPUTS * sizeof *j->x);
-  j->labels = malloc(BATCH * sizeof *j->labels);
-  if (!j->x || !j->labels) return HU_E_MEMORY;
-  for (size_t i = 0; i < BATCH * INPUTS; i++) j->x[i] = speed_normal(&state);
-  for (uint32_t i = 0; i < BATCH; i++) j->labels[i] = i % CLASSES;
-  j->optimizer = hu_optimizer_sgd(hu_binary32());
-  j->optimizer.rate = 1e-6;
-  hu_status status = hu_loss_rule_parse(&j->rule, "static(1024)", NULL);
-  j->scale = hu_loss_scale_start(&j->rule);
-  if (status == HU_OK) status = open(&j->low, c->format, threads);
-  return status == HU_OK ? open(&j->plain, NULL, threads) : status;
+  speed_job *job = *into = calloc(1, sizeof *job);
+  if (!job) return HU_E_MEMORY;
+  job->x = malloc(BATCH * INPUTS * sizeof *job->x);
+  job->labels = malloc(BATCH * sizeof *job->labels);
+  if (!job->x || !job->labels) return HU_E_MEMORY;
+  for (size_t i = 0; i < BATCH * INPUTS; i++) job->x[i] = speed_normal(&state);
+  for (uint32_t i = 0; i < BATCH; i++) job->labels[i] = i % CLASSES;
+  job->optimizer = hu_optimizer_sgd(hu_binary32());
+  job->optimizer.rate = 1e-6;
+  hu_status status = hu_loss_rule_parse(&job->rule, "static(1024)", NULL);
+  job->scale = hu_loss_scale_start(&job->rule);
+  if (status == HU_OK) status = open(&job->low, bench->format, threads);
+  return status == HU_OK ? open(&job->plain, NULL, threads) : status;
 }
 
 #define STEP(name, format) \

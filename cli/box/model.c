@@ -11,17 +11,17 @@ static hu_vector vector_of(const void *data, size_t step, hu_element element) {
 
 int id_model_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
                     const void *sb, void *results) {
-  const id_model *m = context;
-  const id_shape *shape = m->shape;
+  const id_model *model = context;
+  const id_shape *shape = model->shape;
   size_t scales = id_column_length(shape, ID_SA);
   hu_element scale = {.format = shape->scale};
   hu_mode mode = {0};
-  hu_dot_operands x = {
+  hu_dot_operands operands = {
       vector_of(a, shape->n, shape->a), vector_of(b, shape->n, shape->b), vector_of(c, 1, shape->result), {0}, {0}};
   if (scales) {
-    x.sa = vector_of(sa, scales, scale);
-    x.sb = vector_of(sb, scales, scale);
+    operands.sa = vector_of(sa, scales, scale);
+    operands.sb = vector_of(sb, scales, scale);
   }
-  hu_status status = hu_dot_n(count, shape->n, results, 1, shape->result, &x, &m->accum, mode, NULL, NULL);
+  hu_status status = hu_dot_n(count, shape->n, results, 1, shape->result, &operands, &model->accum, mode, NULL, NULL);
   return status == HU_OK ? CLI_OK : cli_fail_status(NULL, status);
 }

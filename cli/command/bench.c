@@ -61,22 +61,23 @@ typedef struct measured {
   speed_result at[2]; /* for each number of threads */
 } measured;
 
-static int measure_all(measured *z, size_t *count, const speed_room *room, const asked *given, double end) {
+static int measure_all(measured *figures, size_t *count, const speed_room *room, const asked *given, double end) {
   size_t cases = 0;
   while (speed_case_at(cases)) cases++;
   size_t left = cases * (size_t)given->kinds;
   for (*count = 0; *count < cases && *count < CASES_MAX; ++*count) {
-    z[*count].of = speed_case_at(*count);
+    figures[*count].of = speed_case_at(*count);
     for (int k = 0; k < given->kinds; k++, left--) {
-      hu_status status =
-          speed_measure(&z[*count].at[k], z[*count].of, room, given->counts[k], (end - bench_now()) / (double)left);
-      if (status != HU_OK) return cli_fail("bench", "%s: %s", z[*count].of->name, hu_status_text(status));
+      hu_status status = speed_measure(&figures[*count].at[k], figures[*count].of, room, given->counts[k],
+                                       (end - bench_now()) / (double)left);
+      if (status != HU_OK) return cli_fail("bench", "%s: %s", figures[*count].of->name, hu_status_text(status));
     }
   }
   return CLI_OK;
 }
 
-static void print_table(const asked *given, const measured *z, size_t count, const char *machine, const char *levels) {
+static void print_table(const asked *given, const measured *figures, size_t count, const char *machine,
+                        const char *levels) {
   printf("processor: %s\nlevels: %s\n\n%-41s", machine, levels, "");
   for (int k = 0; k < given->kinds; k++) {
     char title[40];
@@ -85,19 +86,21 @@ static void print_table(const asked *given, const measured *z, size_t count, con
   }
   puts("");
   for (size_t i = 0; i < count; i++) {
-    const speed_case *c = z[i].of;
-    if (i == 0 || strcmp(c->reference, z[i - 1].of->reference) != 0) printf("time over %s's:\n", c->reference);
-    printf("  %-39s", c->name);
+    const speed_case *bench = figures[i].of;
+    if (i == 0 || strcmp(bench->reference, figures[i - 1].of->reference) != 0)
+      printf("time over %s's:\n", bench->reference);
+    printf("  %-39s", bench->name);
     for (int k = 0; k < given->kinds; k++) {
-      const speed_result *result = &z[i].at[k];
+      const speed_result *result = &figures[i].at[k];
       const int digits = result->figure < 10 ? 2 : result->figure < 100 ? 1 : 0;
-      printf("  %7.*f %-7s %5.2f to %5.2f%s", digits, result->figure, c->unit, result->best, result->worst,
+      printf("  %7.*f %-7s %5.2f to %5.2f%s", digits, result->figure, bench->unit, result->best, result->worst,
              k + 1 < given->kinds ? "    " : "\n");
     }
   }
 }
 
-static void print_json(const asked *given, const measured *z, size_t count, const char *machine, const char *levels) {
+static void print_json(const asked *given, const measured *figures, size_t count, const char *machine,
+                       const char *levels) {
   printf("{\"processor\": ");
   cli_json_string(stdout, machine);
   printf(", \"levels\": ");
@@ -106,12 +109,12 @@ static void print_json(const asked *given, const measured *z, size_t count, cons
          SPEED_SIDE);
   for (size_t i = 0; i < count; i++) {
     for (int k = 0; k < given->kinds; k++) {
-      const speed_result *result = &z[i].at[k];
+      const speed_result *result = &figures[i].at[k];
       printf(i || k ? ", {\"name\": " : "{\"name\": ");
-      cli_json_string(stdout, z[i].of->name);
-      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", given->counts[k], z[i].of->unit);
+      cli_json_string(stdout, figures[i].of->name);
+      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", given->counts[k], figures[i].of->unit);
       cli_json_double(stdout, result->figure);
-      printf(", \"reference\": \"%s\", \"best\": ", z[i].of->reference);
+      printf(", \"reference\": \"%s\", \"best\": ", figures[i].of->reference);
       cli_json_double(stdout, result->best);
       printf(", \"worst\": ");
       cli_json_double(stdout, result->worst);
@@ -127,7 +130,7 @@ static void print_json(const asked *given, const measured *z, size_t count, cons
 
 int cli_bench(int argc, char **argv) {
   asked given = {0};
-  measured z[CASES_MAX] = {0};
+  measured figures[CASES_MAX] = {0};
   char **operands, machine[PROCESSOR_NAME_MAX], levels[128];
   size_t cases = 0;
   int count, status;
@@ -141,10 +144,10 @@ int cli_bench(int argc, char **argv) {
   level_names(levels, sizeof levels);
   const double end = bench_now() + (double)given.seconds;
   speed_room room = {0};
-  status = speed_room_make(&room) == HU_OK ? measure_all(z, &cases, &room, &given, end)
+  status = speed_room_make(&room) == HU_OK ? measure_all(figures, &cases, &room, &given, end)
                                            : cli_fail("bench", "no memory for arrays of %d numbers", SPEED_ELEMENTS);
   speed_room_free(&room);
   if (status) return CLI_BAD;
-  (given.numeric.json ? print_json : print_table)(&given, z, cases, machine, levels);
+  (given.numeric.json ? print_json : print_table)(&given, figures, cases, machine, levels);
   return CLI_OK;
 }

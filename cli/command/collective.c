@@ -95,32 +95,33 @@ typedef struct buffers {
   const void **rows;
 } buffers;
 
-static int take_shape(buffers *b, const cli_array *x, int files) {
+static int take_shape(buffers *held, const cli_array *x, int files) {
   char shape[NPY_SHAPE_MAX];
-  b->shape = x->info;
-  b->ranks = (size_t)files;
+  held->shape = x->info;
+  held->ranks = (size_t)files;
   if (files == 1) {
     if (x->info.dims == 0) return cli_fail(x->name, "a single number has no participants");
-    b->ranks = x->info.shape[0];
-    b->shape.dims--;
-    memmove(b->shape.shape, b->shape.shape + 1, b->shape.dims * sizeof b->shape.shape[0]);
-    b->shape.count = b->ranks ? x->info.count / b->ranks : 0;
+    held->ranks = x->info.shape[0];
+    held->shape.dims--;
+    memmove(held->shape.shape, held->shape.shape + 1, held->shape.dims * sizeof held->shape.shape[0]);
+    held->shape.count = held->ranks ? x->info.count / held->ranks : 0;
   }
-  if (b->ranks == 0) return cli_fail(x->name, "shape %s: no participants", npy_shape(shape, &x->info));
-  b->n = b->shape.count;
+  if (held->ranks == 0) return cli_fail(x->name, "shape %s: no participants", npy_shape(shape, &x->info));
+  held->n = held->shape.count;
   return CLI_OK;
 }
 
-static int same_shape(const buffers *b, const cli_array *x, const char *first) {
+static int same_shape(const buffers *held, const cli_array *x, const char *first) {
   char shape[NPY_SHAPE_MAX], other[NPY_SHAPE_MAX];
-  int same = x->info.dims == b->shape.dims &&
-             memcmp(x->info.shape, b->shape.shape, b->shape.dims * sizeof b->shape.shape[0]) == 0;
+  int same = x->info.dims == held->shape.dims &&
+             memcmp(x->info.shape, held->shape.shape, held->shape.dims * sizeof held->shape.shape[0]) == 0;
   if (same) return CLI_OK;
-  return cli_fail(x->name, "shape %s, but %s has %s", npy_shape(shape, &x->info), first, npy_shape(other, &b->shape));
+  return cli_fail(x->name, "shape %s, but %s has %s", npy_shape(shape, &x->info), first,
+                  npy_shape(other, &held->shape));
 }
 
 /* Converts a file's elements, in rows, to codes. */
-static int load(buffers *b, cli_array *x, hu_format format, uint8_t *codes) {
+static int load(buffers *held, cli_array *x, hu_format format, uint8_t *codes) {
   char name[CLI_NAME_MAX];
   hu_limits limits = hu_limits_of(format);
   size_t count = x->info.count;
@@ -140,21 +141,22 @@ static int load(buffers *b, cli_array *x, hu_format format, uint8_t *codes) {
   hu_status status = cli_encode_source(codes, &from, count, format, (hu_mode){0}, NULL, NULL);
   if (status != HU_OK) return cli_fail_status(x->name, status);
   cli_measure(&errors, &from, &to, count);
-  b->off_grid += errors.changed;
+  held->off_grid += errors.changed;
   return CLI_OK;
 }
 
-static int make_room(buffers *b, hu_format format) {
+static int make_room(buffers *held, hu_format format) {
   size_t size = hu_limits_of(format).storage / 8;
-  if (b->n && b->ranks > SIZE_MAX / size / b->n) return cli_fail(NULL, "the buffers do not fit the address space");
-  b->codes = cli_room(b->ranks * b->n, size);
-  b->rows = cli_room(b->ranks, sizeof *b->rows);
-  if (!b->codes || !b->rows) return CLI_BAD;
-  for (size_t i = 0; i < b->ranks; i++) b->rows[i] = b->codes + i * b->n * size;
+  if (held->n && held->ranks > SIZE_MAX / size / held->n)
+    return cli_fail(NULL, "the buffers do not fit the address space");
+  held->codes = cli_room(held->ranks * held->n, size);
+  held->rows = cli_room(held->ranks, sizeof *held->rows);
+  if (!held->codes || !held->rows) return CLI_BAD;
+  for (size_t i = 0; i < held->ranks; i++) held->rows[i] = held->codes + i * held->n * size;
   return CLI_OK;
 }
 
-static int load_all(buffers *b, int files, char **names, const asked *given) {
+static int load_all(buffers *held, int files, char **names, const asked *given) {
   char name[CLI_NAME_MAX];
   hu_format format = given->numeric.format;
   int status = CLI_OK;
@@ -166,9 +168,9 @@ static int load_all(buffers *b, int files, char **names, const asked *given) {
       cli_array_free(&x);
       return status;
     }
-    status = i == 0 ? take_shape(b, &x, files) : same_shape(b, &x, names[0]);
-    if (status == CLI_OK && i == 0) status = make_room(b, format);
-    if (status == CLI_OK) status = load(b, &x, format, (uint8_t *)(uintptr_t)b->rows[i]);
+    status = i == 0 ? take_shape(held, &x, files) : same_shape(held, &x, names[0]);
+    if (status == CLI_OK && i == 0) status = make_room(held, format);
+    if (status == CLI_OK) status = load(held, &x, format, (uint8_t *)(uintptr_t)held->rows[i]);
     cli_array_free(&x);
   }
   return status;
@@ -182,29 +184,29 @@ typedef struct judged {
   hu_events events;
 } judged;
 
-static int reduce(void *z, const asked *given, const buffers *b, const hu_collective *model, hu_events *events) {
+static int reduce(void *z, const asked *given, const buffers *held, const hu_collective *model, hu_events *events) {
   hu_exec exec = {given->numeric.threads, 0, given->numeric.stream};
-  hu_status status = hu_collective_reduce(b->ranks, b->n, z, given->numeric.format, b->rows, model, given->numeric.mode,
-                                          &exec, events);
+  hu_status status = hu_collective_reduce(held->ranks, held->n, z, given->numeric.format, held->rows, model,
+                                          given->numeric.mode, &exec, events);
   if (status == HU_E_CARRIER)
     return cli_fail(NULL, "collective: scales travel with binary32 numbers, which cannot hold the buffers' format");
   return status == HU_OK ? CLI_OK : cli_fail_status("collective", status);
 }
 
-static int judge_all(judged *z, const asked *given, const buffers *b, void *codes) {
+static int judge_all(judged *line, const asked *given, const buffers *held, void *codes) {
   static const hu_collective exact; /* all zero */
-  void *reference = cli_room(b->n, hu_limits_of(given->numeric.format).storage / 8);
-  int status = reference ? reduce(reference, given, b, &exact, NULL) : CLI_BAD;
+  void *reference = cli_room(held->n, hu_limits_of(given->numeric.format).storage / 8);
+  int status = reference ? reduce(reference, given, held, &exact, NULL) : CLI_BAD;
   for (int i = 0; i < given->count && status == CLI_OK; i++) {
-    status = reduce(codes, given, b, &given->models[i], &z[i].events);
-    if (status == CLI_OK) z[i].error = differences_of(b->n, codes, reference, given->numeric.format);
+    status = reduce(codes, given, held, &given->models[i], &line[i].events);
+    if (status == CLI_OK) line[i].error = differences_of(held->n, codes, reference, given->numeric.format);
   }
   free(reference);
   return status;
 }
 
-static int save(const asked *given, const buffers *b, const void *codes) {
-  npy_info info = b->shape;
+static int save(const asked *given, const buffers *held, const void *codes) {
+  npy_info info = held->shape;
   hu_format format = given->numeric.format;
   info.kind = 'f';
   info.size = hu_format_fits_binary32(format) ? 4 : 8;
@@ -218,59 +220,59 @@ static int save(const asked *given, const buffers *b, const void *codes) {
   return code;
 }
 
-static void json_report(FILE *out, const asked *given, const buffers *b, const judged *z) {
+static void json_report(FILE *out, const asked *given, const buffers *held, const judged *line) {
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_COLLECTIVE_TEXT_MAX];
-  fprintf(out, "{\"participants\": %zu, \"elements\": %zu, \"format\": \"%s\", ", b->ranks, b->n,
+  fprintf(out, "{\"participants\": %zu, \"elements\": %zu, \"format\": \"%s\", ", held->ranks, held->n,
           cli_shown_name(name, given->numeric.format, given->numeric.format_text));
   fprintf(out, "\"mode\": \"%s\", \"off_grid\": %zu, \"models\": [", cli_mode_name(mode, given->numeric.mode),
-          b->off_grid);
+          held->off_grid);
   for (int i = 0; i < given->count; i++) {
     fputs(i ? ", {\"model\": " : "{\"model\": ", out);
     (void)hu_collective_text(model, sizeof model, &given->models[i]);
     cli_json_string(out, model);
     fprintf(out, ", \"max_abs\": ");
-    cli_json_double(out, z[i].error.max);
+    cli_json_double(out, line[i].error.max);
     fprintf(out, ", \"rms\": ");
-    cli_json_double(out, z[i].error.rms);
+    cli_json_double(out, line[i].error.rms);
     fprintf(out, ", \"ulps\": ");
-    cli_json_double(out, z[i].error.steps);
-    fprintf(out, ", \"different\": %zu, \"not_finite\": %zu, \"events\": ", z[i].error.different,
-            z[i].error.not_finite);
-    cli_json_events(out, &z[i].events);
+    cli_json_double(out, line[i].error.steps);
+    fprintf(out, ", \"different\": %zu, \"not_finite\": %zu, \"events\": ", line[i].error.different,
+            line[i].error.not_finite);
+    cli_json_events(out, &line[i].events);
     fputs("}", out);
   }
   fputs("]}\n", out);
 }
 
-static void print_report(FILE *out, const asked *given, const buffers *b, const judged *z) {
+static void print_report(FILE *out, const asked *given, const buffers *held, const judged *line) {
   char name[CLI_NAME_MAX];
-  fprintf(out, "%zu participants, %zu elements of %s, against exact sums\n", b->ranks, b->n,
+  fprintf(out, "%zu participants, %zu elements of %s, against exact sums\n", held->ranks, held->n,
           cli_shown_name(name, given->numeric.format, given->numeric.format_text));
-  if (b->off_grid)
-    fprintf(out, "  note: %zu elements were not values of the format and were rounded first\n", b->off_grid);
+  if (held->off_grid)
+    fprintf(out, "  note: %zu elements were not values of the format and were rounded first\n", held->off_grid);
   fprintf(out, "%-48s %12s %12s %10s %9s\n", "model", "max", "rms", "ulps", "different");
   for (int i = 0; i < given->count; i++) {
-    fprintf(out, "%-48s %12s %12s %10s %9zu", given->texts[i], ROUNDED(z[i].error.max, 5), ROUNDED(z[i].error.rms, 5),
-            ROUNDED(z[i].error.steps, 6), z[i].error.different);
-    if (z[i].error.not_finite) fprintf(out, "  %zu not finite", z[i].error.not_finite);
-    if (z[i].events.overflow) fprintf(out, "  %llu overflows", (unsigned long long)z[i].events.overflow);
+    fprintf(out, "%-48s %12s %12s %10s %9zu", given->texts[i], ROUNDED(line[i].error.max, 5),
+            ROUNDED(line[i].error.rms, 5), ROUNDED(line[i].error.steps, 6), line[i].error.different);
+    if (line[i].error.not_finite) fprintf(out, "  %zu not finite", line[i].error.not_finite);
+    if (line[i].events.overflow) fprintf(out, "  %llu overflows", (unsigned long long)line[i].events.overflow);
     fputc('\n', out);
   }
 }
 
 static int run(asked *given, int files, char **names) {
-  judged z[MODELS_MAX] = {0};
-  buffers b = {0};
-  int status = load_all(&b, files, names, given);
-  void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(given->numeric.format).storage / 8) : NULL;
-  status = codes ? judge_all(z, given, &b, codes) : CLI_BAD;
-  if (status == CLI_OK && given->output) status = save(given, &b, codes);
+  judged line[MODELS_MAX] = {0};
+  buffers held = {0};
+  int status = load_all(&held, files, names, given);
+  void *codes = status == CLI_OK ? cli_room(held.n, hu_limits_of(given->numeric.format).storage / 8) : NULL;
+  status = codes ? judge_all(line, given, &held, codes) : CLI_BAD;
+  if (status == CLI_OK && given->output) status = save(given, &held, codes);
   FILE *out = given->output ? cli_report_file(given->output, given->numeric.json) : stdout;
-  if (status == CLI_OK && out && given->numeric.json) json_report(out, given, &b, z);
-  if (status == CLI_OK && out && !given->numeric.json) print_report(out, given, &b, z);
+  if (status == CLI_OK && out && given->numeric.json) json_report(out, given, &held, line);
+  if (status == CLI_OK && out && !given->numeric.json) print_report(out, given, &held, line);
   free(codes);
-  free(b.codes);
-  free(b.rows);
+  free(held.codes);
+  free(held.rows);
   return status;
 }
 

@@ -157,23 +157,24 @@ static int told(void *context, size_t done, size_t of, const hu_experiment_row *
 }
 
 /* Prints a line of a summary. */
-static void print_line(const experiment_result *x) {
-  printf("%-22s %zu of %zu claims hold, %.1f s\n", x->what.name, x->report->held, x->report->claims, x->seconds);
-  for (size_t i = 0; i < x->report->claims; i++)
-    if (!x->report->claim[i].holds) printf("  FAILS: %s\n", x->report->claim[i].text);
+static void print_line(const experiment_result *result) {
+  printf("%-22s %zu of %zu claims hold, %.1f s\n", result->what.name, result->report->held, result->report->claims,
+         result->seconds);
+  for (size_t i = 0; i < result->report->claims; i++)
+    if (!result->report->claim[i].holds) printf("  FAILS: %s\n", result->report->claim[i].text);
   fflush(stdout);
 }
 
-static void show(experiment_state *state, const experiment_result *x) {
+static void show(experiment_state *state, const experiment_result *result) {
   if (cli_quiet() && state->out && !state->json) return;
   if (state->json) {
     if (state->all) printf("%s\n", state->printed++ ? "," : "[");
-    experiment_print_json(x);
+    experiment_print_json(result);
     if (!state->all) putchar('\n');
   } else if (state->all) {
-    print_line(x);
+    print_line(result);
   } else {
-    experiment_print(x);
+    experiment_print(result);
   }
 }
 
@@ -203,9 +204,9 @@ static int run_one(experiment_state *state, hu_experiment what, const char *fold
   hu_status status = hu_experiment_run(&report, what.name, &how, why);
   if (state->bar.total) progress_end(&state->bar);
   if (status != HU_OK) return cli_fail(NULL, "%s: %s", what.name, *why ? why : hu_status_text(status));
-  const experiment_result x = {what, &report, progress_seconds() - start};
-  show(state, &x);
-  int code = folder ? experiment_write(folder, &x) : CLI_OK;
+  const experiment_result result = {what, &report, progress_seconds() - start};
+  show(state, &result);
+  int code = folder ? experiment_write(folder, &result) : CLI_OK;
   if (code == CLI_OK && report.held != report.claims) code = CLI_DIFFERENT;
   hu_experiment_report_free(&report);
   return code;

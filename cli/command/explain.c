@@ -133,20 +133,20 @@ typedef struct neighbour {
   double number;
 } neighbour;
 
-static void describe(neighbour *n, hu_format format, int negative, uint64_t steps, int unit) {
+static void describe(neighbour *near, hu_format format, int negative, uint64_t steps, int unit) {
   hu_limits limits = hu_limits_of(format);
-  number_hex_parts(n->value, negative, steps, unit);
-  n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
-  uint32_t code = hu_encode64(format, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
+  number_hex_parts(near->value, negative, steps, unit);
+  near->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
+  uint32_t code = hu_encode64(format, (hu_mode){.saturate = HU_SAT_FINITE}, near->number, 0, NULL);
   double back = hu_decode64(format, code);
-  if (fabs(n->number) > limits.max)
-    snprintf(n->code, sizeof n->code, "beyond max");
-  else if (back == n->number)
-    snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(format), code);
+  if (fabs(near->number) > limits.max)
+    snprintf(near->code, sizeof near->code, "beyond max");
+  else if (back == near->number)
+    snprintf(near->code, sizeof near->code, "0x%0*x", (int)code_digits(format), code);
   else if (negative && !format.sign)
-    snprintf(n->code, sizeof n->code, "below the range");
+    snprintf(near->code, sizeof near->code, "below the range");
   else
-    snprintf(n->code, sizeof n->code, "no code: flushed");
+    snprintf(near->code, sizeof near->code, "no code: flushed");
 }
 
 static void fraction_text(char text[64], const neighbours *between, int exact) {
@@ -221,17 +221,17 @@ static void print_neighbours(hu_format format, number z, const neighbours *betwe
          number_hex_parts(unit, 0, 1, between->unit));
 }
 
-static void json_neighbour(const char *key, const neighbour *n) {
-  int coded = !strncmp(n->code, "0x", 2);
+static void json_neighbour(const char *key, const neighbour *near) {
+  int coded = !strncmp(near->code, "0x", 2);
   printf("\"%s\": {\"code\": ", key);
   if (coded)
-    printf("\"%s\"", n->code);
+    printf("\"%s\"", near->code);
   else
     printf("null");
   printf(", \"value\": ");
-  cli_json_double(stdout, n->number);
-  printf(", \"hex\": \"%s\"", n->value);
-  if (!coded) printf(", \"why\": \"%s\"", n->code);
+  cli_json_double(stdout, near->number);
+  printf(", \"hex\": \"%s\"", near->value);
+  if (!coded) printf(", \"why\": \"%s\"", near->code);
   printf("}, ");
 }
 

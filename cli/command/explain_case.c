@@ -18,44 +18,44 @@ typedef struct command_line {
   int count;
 } command_line;
 
-static void add(command_line *c, const char *text) {
-  if (c->count == WORDS_MAX) return;
-  snprintf(c->text[c->count], WORD_MAX, "%s", text);
-  c->word[c->count] = c->text[c->count];
-  c->count++;
+static void add(command_line *words, const char *text) {
+  if (words->count == WORDS_MAX) return;
+  snprintf(words->text[words->count], WORD_MAX, "%s", text);
+  words->word[words->count] = words->text[words->count];
+  words->count++;
 }
 
-static void add_two(command_line *c, const char *option, const char *value) {
-  add(c, option);
-  add(c, value);
+static void add_two(command_line *words, const char *option, const char *value) {
+  add(words, option);
+  add(words, value);
 }
 
-static void add_format(command_line *c, const char *option, const vectors_type *type) {
+static void add_format(command_line *words, const char *option, const vectors_type *type) {
   char name[CLI_NAME_MAX];
-  add_two(c, option, cli_format_name(name, type->format));
+  add_two(words, option, cli_format_name(name, type->format));
 }
 
 /* Adds the options of a mode; random: NULL, or R. */
-static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
+static void add_mode(command_line *words, hu_mode mode, const uint32_t *random) {
   static const char *const saturate[] = {"default", "none", "finite", "propagate"}, *const nan[] = {"max", "zero",
                                                                                                     "error"};
   char round[8], digits[16];
-  hu_mode_round_text(round, m);
-  if (m.bits && random) snprintf(digits, sizeof digits, "%x", *random & (UINT32_MAX >> (32 - m.bits)));
-  if (m.round != HU_RNE) add_two(c, "-r", round);
-  if (m.bits && random) add_two(c, "--random", digits);
-  if (m.saturate) add_two(c, "-s", saturate[m.saturate % 4]);
-  if (m.nan) add_two(c, "--nan", nan[m.nan % 3]);
-  if (m.tiny == HU_TINY_BEFORE) add_two(c, "--tiny", "before");
+  hu_mode_round_text(round, mode);
+  if (mode.bits && random) snprintf(digits, sizeof digits, "%x", *random & (UINT32_MAX >> (32 - mode.bits)));
+  if (mode.round != HU_RNE) add_two(words, "-r", round);
+  if (mode.bits && random) add_two(words, "--random", digits);
+  if (mode.saturate) add_two(words, "-s", saturate[mode.saturate % 4]);
+  if (mode.nan) add_two(words, "--nan", nan[mode.nan % 3]);
+  if (mode.tiny == HU_TINY_BEFORE) add_two(words, "--tiny", "before");
 }
 
 /* Adds an operand as a number that its format holds. */
-static void add_value(command_line *c, const vectors_type *type, uint64_t x) {
+static void add_value(command_line *words, const vectors_type *type, uint64_t x) {
   char text[VECTORS_VALUE_MAX], hex[NUMBER_TEXT_MAX];
   if (type->kind == VECTORS_INTEGER)
-    add(c, vectors_value_text(text, type, x));
+    add(words, vectors_value_text(text, type, x));
   else
-    add(c, number_hex(hex, vectors_value(type, x)));
+    add(words, number_hex(hex, vectors_value(type, x)));
 }
 
 /* Returns 1 if `halfulp explain` has the operation. */
@@ -66,25 +66,25 @@ static int is_explained(const vectors *test) {
   return 0;
 }
 
-static void make(command_line *c, const vectors *test, const uint64_t *x, uint32_t random) {
+static void make(command_line *words, const vectors *test, const uint64_t *x, uint32_t random) {
   static const char *const options[] = {"--fa", "--fb", "--fc"};
   int converts = test->op->kind == VECTORS_CONVERT;
-  c->count = 0;
-  add(c, "explain");
-  add_format(c, "-f", &test->z);
+  words->count = 0;
+  add(words, "explain");
+  add_format(words, "-f", &test->z);
   for (int k = 0; !converts && k < test->op->operands; k++)
-    if (!vectors_same_type(&test->x[k], &test->z)) add_format(c, options[k], &test->x[k]);
-  add_mode(c, test->mode, &random);
-  if (!converts) add(c, test->op->name);
-  for (int k = 0; k < test->op->operands; k++) add_value(c, &test->x[k], x[k]);
-  c->word[c->count] = NULL;
+    if (!vectors_same_type(&test->x[k], &test->z)) add_format(words, options[k], &test->x[k]);
+  add_mode(words, test->mode, &random);
+  if (!converts) add(words, test->op->name);
+  for (int k = 0; k < test->op->operands; k++) add_value(words, &test->x[k], x[k]);
+  words->word[words->count] = NULL;
 }
 
 static void print_word(const char *word) { printf(strpbrk(word, "();*") ? "'%s'" : "%s", word); }
 
-static void print_command(const command_line *c) {
+static void print_command(const command_line *words) {
   printf("  halfulp");
-  for (int i = 0; i < c->count; i++) putchar(' '), print_word(c->word[i]);
+  for (int i = 0; i < words->count; i++) putchar(' '), print_word(words->word[i]);
   putchar('\n');
 }
 
@@ -106,8 +106,8 @@ void explain_case(const void *context, unsigned long line, const char *operands)
   const explained *subject = context;
   const vectors *test = subject->test;
   uint64_t x[VECTORS_OPERANDS + 1] = {0};
-  command_line *c = is_explained(test) ? malloc(sizeof *c) : NULL;
-  if (!c) {
+  command_line *words = is_explained(test) ? malloc(sizeof *words) : NULL;
+  if (!words) {
     explain_none(subject,
                  test->op->kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : test->op->name);
     return;
@@ -117,16 +117,16 @@ void explain_case(const void *context, unsigned long line, const char *operands)
     x[k] = strtoull(operands, &end, 16);
     operands = end;
   }
-  make(c, test, x, test->words ? (uint32_t)x[test->op->operands] : vectors_word(test, line - 1));
+  make(words, test, x, test->words ? (uint32_t)x[test->op->operands] : vectors_word(test, line - 1));
   if (subject->json) {
-    add(c, "--json");
-    c->word[c->count] = NULL;
+    add(words, "--json");
+    words->word[words->count] = NULL;
   } else {
-    print_command(c);
+    print_command(words);
     print_signalling(test, x);
   }
-  if (cli_explain(c->count, c->word) == CLI_BAD && subject->json) printf("null");
-  free(c);
+  if (cli_explain(words->count, words->word) == CLI_BAD && subject->json) printf("null");
+  free(words);
 }
 
 /* ---- dot products ---- */
@@ -136,19 +136,19 @@ static void print_dot_command(const explained *subject, unsigned long line, char
   const vectors_dot *test = subject->dot;
   const hu_element element[] = {test->dot.a, test->dot.b, test->dot.result};
   static const char *const options[] = {"--fa", "--fb", "--fd"};
-  command_line c = {.count = 0};
+  command_line words = {.count = 0};
   char name[CLI_NAME_MAX], text[32];
-  for (int i = 0; i < 3; i++) add_two(&c, options[i], cli_element_name(name, element[i]));
-  add_mode(&c, test->dot.mode, NULL);
+  for (int i = 0; i < 3; i++) add_two(&words, options[i], cli_element_name(name, element[i]));
+  add_mode(&words, test->dot.mode, NULL);
   if (test->dot.mode.bits || test->dot.accum.mode.bits) {
     snprintf(text, sizeof text, "%llu", (unsigned long long)test->stream.key);
-    add_two(&c, "--seed", text);
+    add_two(&words, "--seed", text);
     snprintf(text, sizeof text, "%llu", (unsigned long long)(test->stream.counter + line - 1));
-    add_two(&c, "--counter", text);
+    add_two(&words, "--counter", text);
   }
   printf("  halfulp explain dot --accum ");
   print_word(subject->model);
-  for (int i = 0; i < c.count; i++) putchar(' '), print_word(c.word[i]);
+  for (int i = 0; i < words.count; i++) putchar(' '), print_word(words.word[i]);
   printf(" --codes");
   for (int i = 0; i < count; i++) printf(" %s", word[i]);
   putchar('\n');

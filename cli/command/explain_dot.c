@@ -111,9 +111,9 @@ static void print_head(const cli_dot *dot, const explain_dot *asked, size_t n, s
   if (filled) printf("  filled up with %zu zeros to the %zu products of the instruction\n", filled, n);
 }
 
-static uint32_t set_of(const hu_events *x) {
-  const uint64_t counts[] = {x->overflow, x->saturated, x->underflow, x->to_zero, x->subnormal,
-                             x->inexact,  x->invalid,   x->nan_in,    x->inf_in};
+static uint32_t set_of(const hu_events *events) {
+  const uint64_t counts[] = {events->overflow, events->saturated, events->underflow, events->to_zero, events->subnormal,
+                             events->inexact,  events->invalid,   events->nan_in,    events->inf_in};
   uint32_t set = 0;
   for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) set |= (uint32_t)(counts[i] != 0) << i;
   return set;

@@ -159,43 +159,46 @@ static int check_codes(const cli_array *x, hu_format format) {
                   limits.storage, npy_dtype(&x->info));
 }
 
-static int encode_matrix(matrix *m, hu_format format, const hu_exec *exec, int strict) {
+static int encode_matrix(matrix *operand, hu_format format, const hu_exec *exec, int strict) {
   char name[CLI_NAME_MAX];
   cli_errors errors;
-  size_t n = m->array.info.count;
+  size_t n = operand->array.info.count;
   hu_exec plain = {exec->threads, 0, {0, 0}};
-  m->codes = cli_room(n, hu_limits_of(format).storage / 8);
-  if (!m->codes) return CLI_BAD;
-  cli_source x = cli_array_source(&m->array, format), z = cli_codes_source(m->codes, format);
-  hu_status status = cli_encode_source(m->codes, &x, n, format, (hu_mode){0}, &plain, NULL);
-  if (status != HU_OK) return cli_fail_status(m->array.name, status);
+  operand->codes = cli_room(n, hu_limits_of(format).storage / 8);
+  if (!operand->codes) return CLI_BAD;
+  cli_source x = cli_array_source(&operand->array, format), z = cli_codes_source(operand->codes, format);
+  hu_status status = cli_encode_source(operand->codes, &x, n, format, (hu_mode){0}, &plain, NULL);
+  if (status != HU_OK) return cli_fail_status(operand->array.name, status);
   cli_measure(&errors, &x, &z, n);
-  m->off_grid = errors.changed;
+  operand->off_grid = errors.changed;
   if (!strict || !errors.changed) return CLI_OK;
-  return cli_fail(m->array.name, "%zu of %zu elements are not values of %s", errors.changed, n,
+  return cli_fail(operand->array.name, "%zu of %zu elements are not values of %s", errors.changed, n,
                   cli_format_name(name, format));
 }
 
 /* Loads a matrix. packed: --packed, which concerns the matrices of bytes whose format has codes of 4 or 6 bits. */
-static int load_matrix(matrix *m, const char *path, hu_format format, const hu_exec *exec, int strict, int packed) {
+static int load_matrix(matrix *operand, const char *path, hu_format format, const hu_exec *exec, int strict,
+                       int packed) {
   char shape[NPY_SHAPE_MAX], name[CLI_NAME_MAX];
-  if (cli_array_load(&m->array, path)) return CLI_BAD;
+  if (cli_array_load(&operand->array, path)) return CLI_BAD;
   cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
-  if (packed && cli_array_may_unpack(&m->array, rule) && cli_array_unpack(&m->array, rule)) return CLI_BAD;
-  const npy_info *info = &m->array.info;
+  if (packed && cli_array_may_unpack(&operand->array, rule) && cli_array_unpack(&operand->array, rule)) return CLI_BAD;
+  const npy_info *info = &operand->array.info;
   if (info->dims != 2)
-    return cli_fail(m->array.name, "a matrix is required, this has shape %s", npy_shape(shape, info));
-  m->rows = info->shape[0];
-  m->columns = info->shape[1];
-  int status = cli_array_is_codes(&m->array) ? check_codes(&m->array, format) : encode_matrix(m, format, exec, strict);
-  size_t ld = info->fortran ? m->rows : m->columns;
-  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, format, HU_STORAGE_CODES, info->fortran};
+    return cli_fail(operand->array.name, "a matrix is required, this has shape %s", npy_shape(shape, info));
+  operand->rows = info->shape[0];
+  operand->columns = info->shape[1];
+  int status = cli_array_is_codes(&operand->array) ? check_codes(&operand->array, format)
+                                                   : encode_matrix(operand, format, exec, strict);
+  size_t ld = info->fortran ? operand->rows : operand->columns;
+  operand->operand = (hu_operand){operand->codes ? operand->codes : operand->array.data, ld ? ld : 1, format,
+                                  HU_STORAGE_CODES, info->fortran};
   return status;
 }
 
-static void free_matrix(matrix *m) {
-  free(m->codes);
-  if (m->array.bytes.data) cli_array_free(&m->array);
+static void free_matrix(matrix *operand) {
+  free(operand->codes);
+  if (operand->array.bytes.data) cli_array_free(&operand->array);
 }
 
 /* All that goes into a product. */
@@ -204,19 +207,19 @@ typedef struct factors {
   int has_c, scaled;
 } factors;
 
-static void free_factors(factors *x) {
-  matrix *const all[] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
+static void free_factors(factors *inputs) {
+  matrix *const all[] = {&inputs->a, &inputs->b, &inputs->c, &inputs->sa, &inputs->sb};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free_matrix(all[i]);
 }
 
-static int check_scales(const factors *x, size_t scales) {
-  const matrix *sa = &x->sa, *sb = &x->sb;
-  if (sa->rows != x->a.rows || sa->columns != scales)
+static int check_scales(const factors *inputs, size_t scales) {
+  const matrix *sa = &inputs->sa, *sb = &inputs->sb;
+  if (sa->rows != inputs->a.rows || sa->columns != scales)
     return cli_fail(sa->array.name, "shape (%zu, %zu), the scales of A are (%zu, %zu)", sa->rows, sa->columns,
-                    x->a.rows, scales);
-  if (sb->rows != scales || sb->columns != x->b.columns)
+                    inputs->a.rows, scales);
+  if (sb->rows != scales || sb->columns != inputs->b.columns)
     return cli_fail(sb->array.name, "shape (%zu, %zu), the scales of B are (%zu, %zu)", sb->rows, sb->columns, scales,
-                    x->b.columns);
+                    inputs->b.columns);
   return CLI_OK;
 }
 
@@ -229,11 +232,11 @@ static int check_shapes(const matrix *a, const matrix *b, const matrix *c) {
   return CLI_OK;
 }
 
-static void print_off_grid(FILE *out, const matrix *m) {
+static void print_off_grid(FILE *out, const matrix *operand) {
   char shown[CLI_SHOWN_MAX];
-  if (m->off_grid)
+  if (operand->off_grid)
     fprintf(out, "  note: %s: %zu of %zu elements were not values of the format and were rounded first\n",
-            cli_shown(shown, m->array.name), m->off_grid, m->array.info.count);
+            cli_shown(shown, operand->array.name), operand->off_grid, operand->array.info.count);
 }
 
 static void print_watch(FILE *out, const hu_watch *watch) {
@@ -313,9 +316,9 @@ static hu_operand from_row(const hu_operand *x, size_t row) {
 
 /* Multiplies on the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j)
  * draws random word i n + j of the stream, so the rows' results are what one call would give. */
-static hu_status on_cpu(const gemm_state *state, const factors *x, const hu_result *result, const hu_exec *exec,
+static hu_status on_cpu(const gemm_state *state, const factors *inputs, const hu_result *result, const hu_exec *exec,
                         hu_events *events, hu_watch *watch) {
-  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns;
+  size_t m = inputs->a.rows, n = inputs->b.columns, k = inputs->a.columns;
   const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
   size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
   hu_status status = HU_OK;
@@ -323,16 +326,17 @@ static hu_status on_cpu(const gemm_state *state, const factors *x, const hu_resu
   if (rows < part_rows) rows = part_rows;
   progress_start(&bar, "gemm", m);
   for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
-    hu_operand a = from_row(&x->a.operand, row), c = a, sa = a;
+    hu_operand a = from_row(&inputs->a.operand, row), c = a, sa = a;
     hu_result part = *result;
     hu_exec own = *exec;
-    if (x->has_c) c = from_row(&x->c.operand, row);
-    if (x->scaled) sa = from_row(&x->sa.operand, row);
+    if (inputs->has_c) c = from_row(&inputs->c.operand, row);
+    if (inputs->scaled) sa = from_row(&inputs->sa.operand, row);
     part.data = (uint8_t *)result->data + row * result->ld * (hu_limits_of(result->format).storage / 8);
     own.stream.counter += row * n;
-    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &x->b.operand, x->has_c ? &c : NULL,
-                             x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &state->accum,
-                             state->numeric.mode, &own, events, watch);
+    status =
+        hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &inputs->b.operand, inputs->has_c ? &c : NULL,
+                        inputs->scaled ? &sa : NULL, inputs->scaled ? &inputs->sb.operand : NULL, &state->accum,
+                        state->numeric.mode, &own, events, watch);
     progress_at(&bar, row + rows < m ? row + rows : m);
   }
   progress_end(&bar);
@@ -349,24 +353,24 @@ static int refused(const gemm_state *state, hu_status status) {
   return cli_fail_status(NULL, status);
 }
 
-static int multiply(const gemm_state *state, const factors *x, const hu_exec *exec, const char *device) {
+static int multiply(const gemm_state *state, const factors *inputs, const hu_exec *exec, const char *device) {
   hu_events events = {0};
   hu_watch watch = {0};
-  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns,
+  size_t m = inputs->a.rows, n = inputs->b.columns, k = inputs->a.columns,
          every = state->accum.scaled ? state->accum.promote : state->accum.block.every;
-  const matrix *c = x->has_c ? &x->c : NULL;
-  if (check_shapes(&x->a, &x->b, c)) return CLI_BAD;
-  if (x->scaled && check_scales(x, (k + every - 1) / every)) return CLI_BAD;
+  const matrix *c = inputs->has_c ? &inputs->c : NULL;
+  if (check_shapes(&inputs->a, &inputs->b, c)) return CLI_BAD;
+  if (inputs->scaled && check_scales(inputs, (k + every - 1) / every)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(state->d_path, "the result does not fit the address space");
   void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
   hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
-  hu_status status = state->device
-                         ? hu_device_host_gemm(m, n, k, &result, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
-                                               &state->accum, state->numeric.mode, exec, &events)
-                         : on_cpu(state, x, &result, exec, &events, state->watch ? &watch : NULL);
+  hu_status status =
+      state->device ? hu_device_host_gemm(m, n, k, &result, &inputs->a.operand, &inputs->b.operand,
+                                          c ? &c->operand : NULL, &state->accum, state->numeric.mode, exec, &events)
+                    : on_cpu(state, inputs, &result, exec, &events, state->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(state, codes, m, n) : refused(state, status);
-  if (code == CLI_OK) report(state, &x->a, &x->b, c, &events, &watch, device);
+  if (code == CLI_OK) report(state, &inputs->a, &inputs->b, c, &events, &watch, device);
   free(codes);
   return code;
 }
@@ -411,27 +415,27 @@ static int spare_inputs(const gemm_state *state, char **operands) {
 }
 
 /* Refuses --packed that unpacks nothing: it is a slip. */
-static int check_packed(const gemm_state *state, const factors *x) {
+static int check_packed(const gemm_state *state, const factors *inputs) {
   const hu_format formats[] = {state->fa, state->fb, state->fc};
-  const matrix *const all[] = {&x->a, &x->b, &x->c};
+  const matrix *const all[] = {&inputs->a, &inputs->b, &inputs->c};
   for (int i = 0; i < 3; i++)
     if (all[i]->array.bytes.data && cli_array_may_unpack(&all[i]->array, cli_code_rule_of(formats[i], NULL)))
       return CLI_OK;
   return cli_fail(NULL, "gemm: --packed: no matrix is uint8 with a format of 4 or 6 bits");
 }
 
-static int load_factors(const gemm_state *state, factors *x, char **operands, const hu_exec *exec) {
+static int load_factors(const gemm_state *state, factors *inputs, char **operands, const hu_exec *exec) {
   /* promote(...,scaled) leaves the format of its scales open. */
   hu_format scale = state->accum.scaled ? hu_format_ieee(8, 23, 0) : state->accum.block.scale;
-  x->has_c = state->c_path != NULL;
-  x->scaled = state->sa_path != NULL;
-  int status = load_matrix(&x->a, operands[0], state->fa, exec, state->strict, state->packed);
-  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], state->fb, exec, state->strict, state->packed);
-  if (status == CLI_OK && x->has_c)
-    status = load_matrix(&x->c, state->c_path, state->fc, exec, state->strict, state->packed);
-  if (status == CLI_OK && state->packed) status = check_packed(state, x);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, state->sa_path, scale, exec, 1, 0);
-  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, state->sb_path, scale, exec, 1, 0);
+  inputs->has_c = state->c_path != NULL;
+  inputs->scaled = state->sa_path != NULL;
+  int status = load_matrix(&inputs->a, operands[0], state->fa, exec, state->strict, state->packed);
+  if (status == CLI_OK) status = load_matrix(&inputs->b, operands[1], state->fb, exec, state->strict, state->packed);
+  if (status == CLI_OK && inputs->has_c)
+    status = load_matrix(&inputs->c, state->c_path, state->fc, exec, state->strict, state->packed);
+  if (status == CLI_OK && state->packed) status = check_packed(state, inputs);
+  if (status == CLI_OK && inputs->scaled) status = load_matrix(&inputs->sa, state->sa_path, scale, exec, 1, 0);
+  if (status == CLI_OK && inputs->scaled) status = load_matrix(&inputs->sb, state->sb_path, scale, exec, 1, 0);
   return status;
 }
 
@@ -443,71 +447,72 @@ typedef struct judged {
 } judged;
 
 /* Computes the product under state->accum as codes; free() them. NULL after an error line. */
-static void *product(const gemm_state *state, const factors *x, const hu_exec *exec, hu_watch *watch) {
-  size_t m = x->a.rows, n = x->b.columns;
+static void *product(const gemm_state *state, const factors *inputs, const hu_exec *exec, hu_watch *watch) {
+  size_t m = inputs->a.rows, n = inputs->b.columns;
   hu_events events = {0};
   void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return NULL;
   hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
-  hu_status status = on_cpu(state, x, &result, exec, &events, watch);
+  hu_status status = on_cpu(state, inputs, &result, exec, &events, watch);
   if (status == HU_OK) return codes;
   refused(state, status);
   free(codes);
   return NULL;
 }
 
-static int judge(judged *z, const gemm_state *state, const factors *x, const hu_exec *exec) {
+static int judge(judged *line, const gemm_state *state, const factors *inputs, const hu_exec *exec) {
   gemm_state other = *state;
-  size_t m = x->a.rows, n = x->b.columns;
+  size_t m = inputs->a.rows, n = inputs->b.columns;
   other.accum = state->reference;
   other.accum_text = state->reference_text;
-  if (check_shapes(&x->a, &x->b, x->has_c ? &x->c : NULL)) return CLI_BAD;
+  if (check_shapes(&inputs->a, &inputs->b, inputs->has_c ? &inputs->c : NULL)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(NULL, "the result does not fit the address space");
-  void *reference = product(&other, x, exec, NULL), *codes = reference ? product(state, x, exec, &z->watch) : NULL;
-  if (codes) z->error = differences_of(m * n, codes, reference, state->numeric.format);
+  void *reference = product(&other, inputs, exec, NULL),
+       *codes = reference ? product(state, inputs, exec, &line->watch) : NULL;
+  if (codes) line->error = differences_of(m * n, codes, reference, state->numeric.format);
   free(reference);
   free(codes);
   return codes ? CLI_OK : CLI_BAD;
 }
 
-static int judge_model(judged *z, const gemm_state *asked, const char *text, char **operands) {
+static int judge_model(judged *line, const gemm_state *asked, const char *text, char **operands) {
   gemm_state state = *asked;
-  factors x = {0};
+  factors inputs = {0};
   hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
   state.accum_text = text;
   state.accum = (hu_accum){0};
   if (cli_read_model(&state.accum, "--accum", text) || use_defaults(&state)) return CLI_BAD;
   if (hu_accum_is_scaled(&state.accum))
     return cli_fail(NULL, "gemm: %s has scales, which --against does not take", text);
-  int status = load_factors(&state, &x, operands, &exec);
-  if (status == CLI_OK) status = judge(z, &state, &x, &exec);
-  if (status == CLI_OK) cli_shown_name(z->format, state.numeric.format, state.numeric.format_text);
-  free_factors(&x);
+  int status = load_factors(&state, &inputs, operands, &exec);
+  if (status == CLI_OK) status = judge(line, &state, &inputs, &exec);
+  if (status == CLI_OK) cli_shown_name(line->format, state.numeric.format, state.numeric.format_text);
+  free_factors(&inputs);
   return status;
 }
 
-static void print_judged(const judged *z, const char *text) {
-  double share = z->watch.additions ? 100 * (double)z->watch.swamped / (double)z->watch.additions : 0;
-  printf("%-32s %12s %12s %10s %9zu %10s", text, ROUNDED(z->error.max, 5), ROUNDED(z->error.rms, 5),
-         z->error.signs ? "sign" : ROUNDED(z->error.steps, 6), z->error.different,
-         z->watch.additions ? ROUNDED(share, 3) : "-");
-  if (z->error.not_finite) printf("  %zu not finite", z->error.not_finite);
+static void print_judged(const judged *line, const char *text) {
+  double share = line->watch.additions ? 100 * (double)line->watch.swamped / (double)line->watch.additions : 0;
+  printf("%-32s %12s %12s %10s %9zu %10s", text, ROUNDED(line->error.max, 5), ROUNDED(line->error.rms, 5),
+         line->error.signs ? "sign" : ROUNDED(line->error.steps, 6), line->error.different,
+         line->watch.additions ? ROUNDED(share, 3) : "-");
+  if (line->error.not_finite) printf("  %zu not finite", line->error.not_finite);
   putchar('\n');
 }
 
-static void json_judged(const judged *z, const char *text, int first) {
+static void json_judged(const judged *line, const char *text, int first) {
   printf("%s{\"accum\": ", first ? "" : ", ");
   cli_json_string(stdout, text);
-  printf(", \"fd\": \"%s\", \"max_abs\": ", z->format);
-  cli_json_double(stdout, z->error.max);
+  printf(", \"fd\": \"%s\", \"max_abs\": ", line->format);
+  cli_json_double(stdout, line->error.max);
   printf(", \"rms\": ");
-  cli_json_double(stdout, z->error.rms);
+  cli_json_double(stdout, line->error.rms);
   printf(", \"ulps\": ");
-  cli_json_double(stdout, z->error.steps);
-  printf(", \"count\": %zu, \"different\": %zu, \"not_finite\": %zu, \"watch\": {", z->error.count, z->error.different,
-         z->error.not_finite);
-  printf("\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", z->watch.additions, z->watch.swamped);
-  printf("\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}}", z->watch.overflows, z->watch.gap);
+  cli_json_double(stdout, line->error.steps);
+  printf(", \"count\": %zu, \"different\": %zu, \"not_finite\": %zu, \"watch\": {", line->error.count,
+         line->error.different, line->error.not_finite);
+  printf("\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", line->watch.additions, line->watch.swamped);
+  printf("\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}}", line->watch.overflows, line->watch.gap);
 }
 
 static int check_comparison(const gemm_state *state, char **operands) {
@@ -522,12 +527,12 @@ static int check_comparison(const gemm_state *state, char **operands) {
   return CLI_OK;
 }
 
-static int draw_judged(const judged *z, const gemm_state *state, char **operands) {
+static int draw_judged(const judged *line, const gemm_state *state, char **operands) {
   error_row rows[MODELS_MAX];
   char title[512];
   for (int i = 0; i < state->model_count; i++)
-    rows[i] = (error_row){state->models[i], z[i].error.max,       z[i].error.rms,
-                          z[i].error.count, z[i].error.different, z[i].error.not_finite};
+    rows[i] = (error_row){state->models[i],    line[i].error.max,       line[i].error.rms,
+                          line[i].error.count, line[i].error.different, line[i].error.not_finite};
   snprintf(title, sizeof title, "Sums of %.80s times %.80s, against %.80s", operands[0], operands[1],
            state->reference_text);
   return errors_write(state->d_path, title, rows, (size_t)state->model_count);
@@ -535,28 +540,28 @@ static int draw_judged(const judged *z, const gemm_state *state, char **operands
 
 /* Judges every model before anything is printed, so that an error leaves no half of a table. */
 static int compare_models(gemm_state *state, char **operands) {
-  judged z[MODELS_MAX] = {0};
+  judged line[MODELS_MAX] = {0};
   if (check_comparison(state, operands) || (state->d_path && spare_inputs(state, operands))) return CLI_BAD;
   for (int i = 0; i < state->model_count; i++)
-    if (judge_model(&z[i], state, state->models[i], operands)) return CLI_BAD;
-  if (state->d_path && draw_judged(z, state, operands)) return CLI_BAD;
+    if (judge_model(&line[i], state, state->models[i], operands)) return CLI_BAD;
+  if (state->d_path && draw_judged(line, state, operands)) return CLI_BAD;
   if (state->numeric.json) {
     printf("{\"against\": ");
     cli_json_string(stdout, state->reference_text);
     printf(", \"models\": [");
-    for (int i = 0; i < state->model_count; i++) json_judged(&z[i], state->models[i], i == 0);
+    for (int i = 0; i < state->model_count; i++) json_judged(&line[i], state->models[i], i == 0);
     printf("]}\n");
     return CLI_OK;
   }
-  printf("%zu elements against %s\n", z[0].error.count, state->reference_text);
+  printf("%zu elements against %s\n", line[0].error.count, state->reference_text);
   printf("%-32s %12s %12s %10s %9s %10s\n", "model", "max", "rms", "ulps", "different", "swamped %");
-  for (int i = 0; i < state->model_count; i++) print_judged(&z[i], state->models[i]);
+  for (int i = 0; i < state->model_count; i++) print_judged(&line[i], state->models[i]);
   return CLI_OK;
 }
 
 int cli_gemm(int argc, char **argv) {
   gemm_state state = {0};
-  factors x = {0};
+  factors inputs = {0};
   char device[CLI_DEVICE_MAX] = "CPU";
   char **operands;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
@@ -565,8 +570,8 @@ int cli_gemm(int argc, char **argv) {
   if (use_defaults(&state) || check_options(&state) || spare_inputs(&state, operands)) return CLI_BAD;
   if (state.device && cli_device_find(device)) return CLI_BAD;
   hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
-  status = load_factors(&state, &x, operands, &exec);
-  if (status == CLI_OK) status = multiply(&state, &x, &exec, device);
-  free_factors(&x);
+  status = load_factors(&state, &inputs, operands, &exec);
+  if (status == CLI_OK) status = multiply(&state, &inputs, &exec, device);
+  free_factors(&inputs);
   return status;
 }

@@ -192,39 +192,39 @@ static void close_box(opened *server) {
 
 typedef struct report {
   const id_search *search;
-  const id_result *z;
+  const id_result *result;
 } report;
 
 static void print_json(FILE *out, const void *what) {
   const report *shown = what;
-  id_print_json(out, shown->search, shown->z);
+  id_print_json(out, shown->search, shown->result);
 }
 
-static int tell(const state *asked, const id_search *search, const id_result *z, const char *log) {
-  report shown = {search, z};
+static int tell(const state *asked, const id_search *search, const id_result *result, const char *log) {
+  report shown = {search, result};
   int status = CLI_OK;
   if (asked->beside) {
     status = cli_text_write(asked->beside, print_json, &shown);
   } else if (asked->json) {
-    id_print_json(stdout, search, z);
+    id_print_json(stdout, search, result);
   } else {
     if (asked->explain) fputs(log, stdout);
-    id_print_text(stdout, search, z);
+    id_print_text(stdout, search, result);
   }
-  if (status == CLI_OK && asked->report) status = id_write_page(asked->report, search, z, log);
+  if (status == CLI_OK && asked->report) status = id_write_page(asked->report, search, result, log);
   if (status != CLI_OK) return status;
-  return z->verdict <= ID_ORDERED ? CLI_OK : CLI_DIFFERENT;
+  return result->verdict <= ID_ORDERED ? CLI_OK : CLI_DIFFERENT;
 }
 
 static int search(const state *asked, id_box *box, FILE *steps, char **text) {
   id_search search;
-  id_result z;
+  id_result result;
   id_settings settings = {asked->seed, asked->verify, asked->golden};
   id_search_start(&search, box, asked->seed, steps);
-  int status = id_identify(&search, &settings, &z);
+  int status = id_identify(&search, &settings, &result);
   fflush(steps);
-  if (status == CLI_OK) status = tell(asked, &search, &z, *text);
-  id_result_free(&z);
+  if (status == CLI_OK) status = tell(asked, &search, &result, *text);
+  id_result_free(&result);
   id_search_free(&search);
   return status;
 }

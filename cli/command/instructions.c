@@ -38,18 +38,18 @@ static void print_codes(const uint8_t *x, size_t n, hu_element element) {
 }
 
 static void tell(const probe_run *run, const char *what, size_t tile, size_t i, size_t j, const uint8_t *model) {
-  const hu_device_mma *x = &run->mma;
-  size_t size = hu_element_size(x->a), wide = hu_element_size(x->c), at = (tile * x->m + i) * x->n + j;
+  const hu_device_mma *mma = &run->mma;
+  size_t size = hu_element_size(mma->a), wide = hu_element_size(mma->c), at = (tile * mma->m + i) * mma->n + j;
   printf("    ");
-  print_codes(run->a + (tile * x->m + i) * x->k * size, x->k, x->a);
+  print_codes(run->a + (tile * mma->m + i) * mma->k * size, mma->k, mma->a);
   putchar(' ');
-  print_codes(run->b + (tile * x->n + j) * x->k * size, x->k, x->b);
+  print_codes(run->b + (tile * mma->n + j) * mma->k * size, mma->k, mma->b);
   putchar(' ');
-  print_codes(run->c + at * wide, 1, x->c);
+  print_codes(run->c + at * wide, 1, mma->c);
   printf("  %s ", what);
-  print_codes(run->d + at * wide, 1, x->c);
+  print_codes(run->d + at * wide, 1, mma->c);
   printf(", model ");
-  print_codes(model, 1, x->c);
+  print_codes(model, 1, mma->c);
   putchar('\n');
 }
 
@@ -103,16 +103,16 @@ static void draw_patterns(uint8_t *x, size_t n, hu_element element, hu_stream wo
 
 /* Draws operands of tile `tile`, the same for the same key and `at`. */
 static void draw(probe_run *run, size_t tile, uint64_t key, uint64_t at) {
-  const hu_device_mma *x = &run->mma;
-  if (x->a.kind == HU_ELEMENT_CODE) {
+  const hu_device_mma *mma = &run->mma;
+  if (mma->a.kind == HU_ELEMENT_CODE) {
     probe_draw(run, tile, key, at);
     return;
   }
-  const size_t of_a = x->m * x->k, of_b = x->n * x->k, of_c = x->m * x->n;
+  const size_t of_a = mma->m * mma->k, of_b = mma->n * mma->k, of_c = mma->m * mma->n;
   const hu_stream words[3] = {{key, 3 * at << 16}, {key, (3 * at + 1) << 16}, {key, (3 * at + 2) << 16}};
-  draw_patterns(run->a + tile * of_a * hu_element_size(x->a), of_a, x->a, words[0]);
-  draw_patterns(run->b + tile * of_b * hu_element_size(x->b), of_b, x->b, words[1]);
-  draw_patterns(run->c + tile * of_c * hu_element_size(x->c), of_c, x->c, words[2]);
+  draw_patterns(run->a + tile * of_a * hu_element_size(mma->a), of_a, mma->a, words[0]);
+  draw_patterns(run->b + tile * of_b * hu_element_size(mma->b), of_b, mma->b, words[1]);
+  draw_patterns(run->c + tile * of_c * hu_element_size(mma->c), of_c, mma->c, words[2]);
 }
 
 static int run_random(probe_run *run, const instructions_asked *asked) {
@@ -202,15 +202,15 @@ static int run_one(probe_run *run, const instructions_asked *asked, const char *
 }
 
 /* Runs an instruction that no preset models. */
-static void run_check(const processor_check *x, processor_tally *tally) {
-  x->run(tally);
+static void run_check(const processor_check *check, processor_tally *tally) {
+  check->run(tally);
   if (tally->quiet) {
-    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, \"golden_vectors\": 0, ", x->id, x->instruction,
-           tally->different ? "false" : "true");
+    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, \"golden_vectors\": 0, ", check->id,
+           check->instruction, tally->different ? "false" : "true");
     printf("\"golden_places\": 0, \"random\": %llu, \"differing\": %llu}", (unsigned long long)tally->compared,
            (unsigned long long)tally->different);
   } else {
-    printf("%-30s %-20s %s: %llu results, %llu differ\n", x->id, x->instruction,
+    printf("%-30s %-20s %s: %llu results, %llu differ\n", check->id, check->instruction,
            tally->different ? "DIFFERS" : "agrees", (unsigned long long)tally->compared,
            (unsigned long long)tally->different);
   }

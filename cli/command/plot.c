@@ -19,10 +19,10 @@ typedef struct plot_asked {
   const char *output, *data, *tensor;
 } plot_asked;
 
-static int add_format(plot_asked *a, const char *value) {
-  if (a->formats == PLOT_FORMATS_MAX) return cli_fail(NULL, "--format: more than %d of them", PLOT_FORMATS_MAX);
-  plot_state *state = &a->list[a->formats++];
-  a->shared.format_text = value; /* one is given */
+static int add_format(plot_asked *asked, const char *value) {
+  if (asked->formats == PLOT_FORMATS_MAX) return cli_fail(NULL, "--format: more than %d of them", PLOT_FORMATS_MAX);
+  plot_state *state = &asked->list[asked->formats++];
+  asked->shared.format_text = value; /* one is given */
   state->numeric.format_text = value;
   state->other = cli_read_system(&state->system, value, state->room);
   if (state->other < 0) return CLI_BAD;
@@ -31,16 +31,16 @@ static int add_format(plot_asked *a, const char *value) {
 }
 
 static int set(void *context, int key, const char *value) {
-  plot_asked *a = context;
-  if (key == 'f') return add_format(a, value);
-  int shared = cli_set_numeric(&a->shared, key, value);
+  plot_asked *asked = context;
+  if (key == 'f') return add_format(asked, value);
+  int shared = cli_set_numeric(&asked->shared, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   if (key == 'o')
-    a->output = value;
+    asked->output = value;
   else if (key == KEY_TENSOR)
-    a->tensor = value;
+    asked->tensor = value;
   else
-    a->data = value;
+    asked->data = value;
   return CLI_OK;
 }
 
@@ -85,57 +85,57 @@ static void json_data(const histogram *data, const plot_state *state) {
 }
 
 /* Prints the numbers of a format in the drawing's table. */
-static void json_format(const plot_state *state, const plot_counts *n, const histogram *data) {
+static void json_format(const plot_state *state, const plot_counts *counts, const histogram *data) {
   char name[CLI_NAME_MAX];
   fputs("\"format\": ", stdout);
   cli_json_string(stdout, plot_name(name, state));
-  printf(", \"normal\": %u, \"subnormal\": %u, \"data\": ", n->normal, n->subnormal);
+  printf(", \"normal\": %u, \"subnormal\": %u, \"data\": ", counts->normal, counts->subnormal);
   if (data)
     json_data(data, state);
   else
     fputs("null", stdout);
 }
 
-static void json_table(const plot_asked *a, const plot_counts *counts, const histogram *data) {
+static void json_table(const plot_asked *asked, const plot_counts *counts, const histogram *data) {
   fputs("{\"out\": ", stdout);
-  cli_json_string(stdout, a->output);
+  cli_json_string(stdout, asked->output);
   fputs(", ", stdout);
-  if (a->formats > 1) fputs("\"formats\": [", stdout);
-  for (size_t i = 0; i < a->formats; i++) {
-    if (a->formats > 1) fputs(i ? ", {" : "{", stdout);
-    json_format(&a->list[i], &counts[i], data ? &data[i] : NULL);
-    if (a->formats > 1) fputs("}", stdout);
+  if (asked->formats > 1) fputs("\"formats\": [", stdout);
+  for (size_t i = 0; i < asked->formats; i++) {
+    if (asked->formats > 1) fputs(i ? ", {" : "{", stdout);
+    json_format(&asked->list[i], &counts[i], data ? &data[i] : NULL);
+    if (asked->formats > 1) fputs("}", stdout);
   }
-  fputs(a->formats > 1 ? "]}\n" : "}\n", stdout);
+  fputs(asked->formats > 1 ? "]}\n" : "}\n", stdout);
 }
 
 /* Draws the formats. data: a histogram for each of them, or NULL. */
-static int draw(const plot_asked *a, const histogram *data) {
+static int draw(const plot_asked *asked, const histogram *data) {
   plot_counts counts[PLOT_FORMATS_MAX];
-  int status =
-      a->formats == 1 ? plot_draw(a->list, data, counts) : plot_draw_several(a->list, a->formats, data, counts);
-  if (status == CLI_OK && a->shared.json) json_table(a, counts, data);
+  int status = asked->formats == 1 ? plot_draw(asked->list, data, counts)
+                                   : plot_draw_several(asked->list, asked->formats, data, counts);
+  if (status == CLI_OK && asked->shared.json) json_table(asked, counts, data);
   return status;
 }
 
 static int draw_with(void *context, const cli_source *source, size_t count) {
-  const plot_asked *a = context;
-  histogram *data = cli_room(a->formats, sizeof *data);
+  const plot_asked *asked = context;
+  histogram *data = cli_room(asked->formats, sizeof *data);
   if (!data) return CLI_BAD;
-  for (size_t i = 0; i < a->formats; i++) plot_gather(&data[i], &a->list[i], source, count);
-  int status = draw(a, data);
+  for (size_t i = 0; i < asked->formats; i++) plot_gather(&data[i], &asked->list[i], source, count);
+  int status = draw(asked, data);
   free(data);
   return status;
 }
 
-static int draw_with_data(plot_asked *a) {
+static int draw_with_data(plot_asked *asked) {
   cli_array x;
-  if (cli_ends(a->data, ".safetensors") || cli_ends(a->data, ".gguf"))
-    return cli_tensor_use(a->data, a->tensor, draw_with, a);
-  if (a->tensor) return cli_fail(a->data, "--tensor goes with a .safetensors or a .gguf file");
-  if (cli_array_load(&x, a->data)) return CLI_BAD;
+  if (cli_ends(asked->data, ".safetensors") || cli_ends(asked->data, ".gguf"))
+    return cli_tensor_use(asked->data, asked->tensor, draw_with, asked);
+  if (asked->tensor) return cli_fail(asked->data, "--tensor goes with a .safetensors or a .gguf file");
+  if (cli_array_load(&x, asked->data)) return CLI_BAD;
   cli_source source = cli_values_source(&x);
-  int status = draw_with(a, &source, x.info.count);
+  int status = draw_with(asked, &source, x.info.count);
   cli_array_free(&x);
   return status;
 }
@@ -154,29 +154,29 @@ static int check_output(const plot_asked *asked, int json) {
 }
 
 /* Gives each format what was asked of all. */
-static void share(plot_asked *a) {
-  for (size_t i = 0; i < a->formats; i++) {
-    plot_state *state = &a->list[i];
+static void share(plot_asked *asked) {
+  for (size_t i = 0; i < asked->formats; i++) {
+    plot_state *state = &asked->list[i];
     const hu_format format = state->numeric.format;
     const char *text = state->numeric.format_text;
-    state->numeric = a->shared;
+    state->numeric = asked->shared;
     state->numeric.format = format;
     state->numeric.format_text = text;
-    state->output = a->output;
-    state->data = a->data;
-    state->tensor = a->tensor;
+    state->output = asked->output;
+    state->data = asked->data;
+    state->tensor = asked->tensor;
   }
 }
 
 int cli_plot(int argc, char **argv) {
-  plot_asked a = {0};
+  plot_asked asked = {0};
   char **operands;
-  int count, status = cli_parse(&command, &a, argc, argv, &operands, &count);
+  int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&a.shared)) return CLI_BAD;
-  if (!a.output) return cli_fail(NULL, "plot: no output given; use -o FILE.svg");
-  if (a.tensor && !a.data) return cli_fail(NULL, "plot: --tensor goes with --array IN.safetensors");
-  if (check_output(&a, a.shared.json)) return CLI_BAD;
-  share(&a);
-  return a.data ? draw_with_data(&a) : draw(&a, NULL);
+  if (cli_want_format(&asked.shared)) return CLI_BAD;
+  if (!asked.output) return cli_fail(NULL, "plot: no output given; use -o FILE.svg");
+  if (asked.tensor && !asked.data) return cli_fail(NULL, "plot: --tensor goes with --array IN.safetensors");
+  if (check_output(&asked, asked.shared.json)) return CLI_BAD;
+  share(&asked);
+  return asked.data ? draw_with_data(&asked) : draw(&asked, NULL);
 }

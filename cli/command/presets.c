@@ -46,16 +46,16 @@ static void operand_text(char text[CLI_NAME_MAX], unsigned operand) {
     if (operand >> i & 1) n += (size_t)snprintf(text + n, CLI_NAME_MAX - n, "%s%s", n ? ", " : "", operand_words[i]);
 }
 
-static void nan_text(char text[CLI_NAME_MAX], const hu_conversion *c, unsigned rule) {
+static void nan_text(char text[CLI_NAME_MAX], const hu_conversion *conversion, unsigned rule) {
   static const char *const words[] = {"as the format and mode define it", "", "", "sign and leading digits, made quiet",
                                       "sign and leading digits"};
-  const char *code = c->nan_code == HU_NO_CODE ? "the canonical one" : "";
+  const char *code = conversion->nan_code == HU_NO_CODE ? "the canonical one" : "";
   if (rule == HU_NAN_BY_CODE)
-    snprintf(text, CLI_NAME_MAX, "0x%X", (unsigned)c->nan_code);
+    snprintf(text, CLI_NAME_MAX, "0x%X", (unsigned)conversion->nan_code);
   else if (rule == HU_NAN_BY_SIGN && *code)
     snprintf(text, CLI_NAME_MAX, "%s with its sign", code);
   else if (rule == HU_NAN_BY_SIGN)
-    snprintf(text, CLI_NAME_MAX, "0x%X, the sign bit changed if its sign is set", (unsigned)c->nan_code);
+    snprintf(text, CLI_NAME_MAX, "0x%X, the sign bit changed if its sign is set", (unsigned)conversion->nan_code);
   else
     snprintf(text, CLI_NAME_MAX, "%s", words[rule]);
 }
@@ -68,28 +68,28 @@ typedef struct card_lines {
 static const char *const labels[LINE_COUNT] = {"format", "mode", "operand", "first", "nan", "nan64", "codes"};
 
 /* Writes the step `first`, or the mode of the step `through` alone. */
-static void first_text(char text[CLI_NAME_MAX], const hu_conversion *c) {
+static void first_text(char text[CLI_NAME_MAX], const hu_conversion *conversion) {
   static const hu_format none;
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX];
-  cli_mode_name(mode, c->first_mode);
-  if (!hu_format_equal(c->first, none))
-    snprintf(text, CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, c->first), mode);
-  else if (*c->through)
+  cli_mode_name(mode, conversion->first_mode);
+  if (!hu_format_equal(conversion->first, none))
+    snprintf(text, CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, conversion->first), mode);
+  else if (*conversion->through)
     snprintf(text, CLI_NAME_MAX, "%.40s", mode);
 }
 
-static void fill(card_lines *card, const hu_conversion *c) {
+static void fill(card_lines *card, const hu_conversion *conversion) {
   memset(card, 0, sizeof *card);
-  cli_format_name(card->line[LINE_FORMAT], c->format);
-  cli_mode_name(card->line[LINE_MODE], c->mode);
-  first_text(card->line[LINE_FIRST], c);
-  if (c->codes == HU_SCALED_CODES_RAISED)
+  cli_format_name(card->line[LINE_FORMAT], conversion->format);
+  cli_mode_name(card->line[LINE_MODE], conversion->mode);
+  first_text(card->line[LINE_FIRST], conversion);
+  if (conversion->codes == HU_SCALED_CODES_RAISED)
     snprintf(card->line[LINE_CODES], CLI_NAME_MAX,
              "of x times the largest binary32 number where the scale is 0; -0 as +0");
-  if (*c->scaling) return;
-  operand_text(card->line[LINE_OPERAND], c->operand);
-  nan_text(card->line[LINE_NAN], c, c->nan);
-  if (c->nan64 != c->nan) nan_text(card->line[LINE_NAN64], c, c->nan64);
+  if (*conversion->scaling) return;
+  operand_text(card->line[LINE_OPERAND], conversion->operand);
+  nan_text(card->line[LINE_NAN], conversion, conversion->nan);
+  if (conversion->nan64 != conversion->nan) nan_text(card->line[LINE_NAN64], conversion, conversion->nan64);
 }
 
 static void print_json(const hu_conversion_entry *entry, int first) {

@@ -117,12 +117,12 @@ static const cli_command command = {
 /* ---- before the first step ---- */
 
 static int configure(train_run *run) {
-  config c;
+  config file;
   run->trainer = hu_trainer_new();
   if (!run->trainer) return cli_fail(NULL, "out of memory");
-  if (config_read(&c, run->config)) return CLI_BAD;
-  int status = config_apply(run->trainer, &c, run->config);
-  config_free(&c);
+  if (config_read(&file, run->config)) return CLI_BAD;
+  int status = config_apply(run->trainer, &file, run->config);
+  config_free(&file);
   for (size_t i = 0; i < run->set_count && status == CLI_OK; i++) status = config_set(run->trainer, run->sets[i]);
   if (status != CLI_OK || !run->threads) return status;
   char *threads = NULL;

@@ -174,31 +174,31 @@ static const cli_command command = {
     2,
     set};
 
-static const char *operands_text(char text[80], const vectors *test, const vectors_case *c) {
+static const char *operands_text(char text[80], const vectors *test, const vectors_case *instance) {
   size_t at = 0;
   for (int k = 0; k < test->op->operands; k++)
     at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&test->x[k]),
-                           (unsigned long long)c->x[k]);
-  if (test->words) snprintf(text + at, 80 - at, " %08X", c->word);
+                           (unsigned long long)instance->x[k]);
+  if (test->words) snprintf(text + at, 80 - at, " %08X", instance->word);
   return text;
 }
 
-static void print_case(const vectors *test, const vectors_case *c, int json, int first) {
+static void print_case(const vectors *test, const vectors_case *instance, int json, int first) {
   char text[80];
   if (json)
-    vectors_json_case(first, operands_text(text, test, c), &test->z, c->z, c->flags);
+    vectors_json_case(first, operands_text(text, test, instance), &test->z, instance->z, instance->flags);
   else
-    vectors_print(test, c);
+    vectors_print(test, instance);
 }
 
 static int generate(const vectors *test, int level, int json) {
   vectors_source source;
-  vectors_case c = {0};
+  vectors_case instance = {0};
   if (vectors_source_open(&source, test, level)) return CLI_BAD;
-  for (uint64_t i = 0; vectors_source_case(&source, i, &c) && !ferror(stdout); i++) {
-    c.word = vectors_word(test, i);
-    vectors_solve(test, i, &c);
-    print_case(test, &c, json, i == 0);
+  for (uint64_t i = 0; vectors_source_case(&source, i, &instance) && !ferror(stdout); i++) {
+    instance.word = vectors_word(test, i);
+    vectors_solve(test, i, &instance);
+    print_case(test, &instance, json, i == 0);
   }
   if (json) printf("]\n");
   vectors_source_close(&source);

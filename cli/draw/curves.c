@@ -38,14 +38,14 @@ static double scaled(enum curve_axis axis, double y) {
   return axis == CURVE_LOG10 ? log10(y) : axis == CURVE_LOG2 ? log2(y) : y;
 }
 
-static int find_range(frame *axes, const chart *c) {
+static int find_range(frame *axes, const chart *figure) {
   axes->x0 = axes->x_axis == CURVE_LINEAR ? 0 : HUGE_VAL; /* steps begin at 0 */
   axes->y0 = HUGE_VAL;
   axes->x1 = axes->y1 = -HUGE_VAL;
-  for (size_t i = 0; i < c->count; i++)
-    for (size_t j = 0; j < c->curves[i].count; j++) {
-      double x = scaled(axes->x_axis, c->curves[i].x[j * c->curves[i].stride]);
-      double y = scaled(axes->axis, c->curves[i].y[j * c->curves[i].stride]);
+  for (size_t i = 0; i < figure->count; i++)
+    for (size_t j = 0; j < figure->curves[i].count; j++) {
+      double x = scaled(axes->x_axis, figure->curves[i].x[j * figure->curves[i].stride]);
+      double y = scaled(axes->axis, figure->curves[i].y[j * figure->curves[i].stride]);
       if (isnan(x) || isnan(y)) continue;
       axes->x0 = fmin(axes->x0, x);
       axes->x1 = fmax(axes->x1, x);
@@ -56,17 +56,17 @@ static int find_range(frame *axes, const chart *c) {
 }
 
 /* Finds the ends of both axes. Powers of ten require more than one of them. */
-static int find_frame(frame *axes, const chart *c) {
-  *axes = (frame){c->axis, c->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
-  int found = find_range(axes, c);
+static int find_frame(frame *axes, const chart *figure) {
+  *axes = (frame){figure->axis, figure->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
+  int found = find_range(axes, figure);
   if (!found || axes->axis != CURVE_LOG10 || axes->y1 - axes->y0 > 1) return found;
   axes->axis = CURVE_LINEAR;
-  return find_range(axes, c);
+  return find_range(axes, figure);
 }
 
-int chart_has_points(const chart *c) {
+int chart_has_points(const chart *figure) {
   frame axes;
-  return find_frame(&axes, c);
+  return find_frame(&axes, figure);
 }
 
 /* Widens the axes at both ends; a single value gets an axis, too. */
@@ -106,7 +106,7 @@ static void label(svg *image, const frame *axes, double tick, double y) {
   }
 }
 
-static void draw_x_axis(svg *image, const frame *axes, const chart *c) {
+static void draw_x_axis(svg *image, const frame *axes, const chart *figure) {
   char text[NUMBER_TEXT_MAX];
   double across = svg_nice_step(axes->x1 - axes->x0, 8);
   if (across < 1) across = 1;
@@ -120,8 +120,9 @@ static void draw_x_axis(svg *image, const frame *axes, const chart *c) {
       svg_text(image, x, axes->foot + 20, 12, SVG_MIDDLE, axes->colours->soft, "", text);
   }
   svg_line(image, LEFT, axes->foot, RIGHT, axes->foot, axes->colours->soft, 1);
-  svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->colours->soft, "", c->x_name ? c->x_name : "step");
-  if (c->y_name) svg_text(image, LEFT, axes->foot + 36, 12, SVG_START, axes->colours->soft, "", c->y_name);
+  svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->colours->soft, "",
+           figure->x_name ? figure->x_name : "step");
+  if (figure->y_name) svg_text(image, LEFT, axes->foot + 36, 12, SVG_START, axes->colours->soft, "", figure->y_name);
 }
 
 static void rule(svg *image, const frame *axes, double tick) {
@@ -142,7 +143,7 @@ static void draw_between(svg *image, const frame *axes) {
     }
 }
 
-static void draw_axes(svg *image, const frame *axes, const chart *c) {
+static void draw_axes(svg *image, const frame *axes, const chart *figure) {
   double step = svg_nice_step(axes->y1 - axes->y0, 5);
   if (axes->axis != CURVE_LINEAR) step = fmax(1, ceil(step));
   for (double tick = ceil(axes->y0 / step) * step; tick <= axes->y1; tick += step) {
@@ -150,7 +151,7 @@ static void draw_axes(svg *image, const frame *axes, const chart *c) {
     label(image, axes, tick, at_y(axes, tick));
   }
   if (axes->axis == CURVE_LOG10 && axes->y1 - axes->y0 < 2.5) draw_between(image, axes);
-  draw_x_axis(image, axes, c);
+  draw_x_axis(image, axes, figure);
 }
 
 static double width_of(const char *name) {
@@ -160,11 +161,11 @@ static double width_of(const char *name) {
 }
 
 /* Draws the legend in as many lines as the names take, and returns their number; image NULL: only counts them. */
-static int draw_legend(svg *image, const palette *colours, const chart *c) {
+static int draw_legend(svg *image, const palette *colours, const chart *figure) {
   double x = LEFT;
   int line = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    double width = width_of(c->curves[i].name), y;
+  for (size_t i = 0; i < figure->count; i++) {
+    double width = width_of(figure->curves[i].name), y;
     if (x > LEFT && x + width > RIGHT + 26) {
       x = LEFT;
       line++;
@@ -175,12 +176,12 @@ static int draw_legend(svg *image, const palette *colours, const chart *c) {
               "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"2.5\" "
               "stroke-dasharray=\"%s\"/>\n",
               x, y, x + 28, y, colours->line[i], dashes[i]);
-    if (image) svg_text(image, x + 34, y + 4, 13, SVG_START, colours->ink, "", c->curves[i].name);
+    if (image) svg_text(image, x + 34, y + 4, 13, SVG_START, colours->ink, "", figure->curves[i].name);
     x += width;
   }
-  if (!c->left_out) return line + 1;
+  if (!figure->left_out) return line + 1;
   char text[48];
-  snprintf(text, sizeof text, "%zu more not drawn", c->left_out);
+  snprintf(text, sizeof text, "%zu more not drawn", figure->left_out);
   if (x > LEFT && x + width_of(text) > RIGHT + 26) {
     x = LEFT;
     line++;
@@ -202,14 +203,14 @@ static void dot(svg *image, const frame *axes, double x, double y, double radius
 }
 
 /* Draws a line in pieces: a point that is not there ends one. A piece of one point is a dot. */
-static void draw_all(svg *image, const frame *axes, const curve *c, size_t i) {
+static void draw_all(svg *image, const frame *axes, const curve *line, size_t i) {
   size_t begin = 0;
-  for (size_t j = 0; j <= c->count; j++) {
-    if (j < c->count && !isnan(scaled(axes->axis, c->y[j * c->stride]))) continue;
+  for (size_t j = 0; j <= line->count; j++) {
+    if (j < line->count && !isnan(scaled(axes->axis, line->y[j * line->stride]))) continue;
     if (j - begin > 1) begin_piece(image, axes, i);
     for (size_t k = begin; k < j; k++) {
-      double x = at_x(axes, scaled(axes->x_axis, c->x[k * c->stride])),
-             y = at_y(axes, scaled(axes->axis, c->y[k * c->stride]));
+      double x = at_x(axes, scaled(axes->x_axis, line->x[k * line->stride])),
+             y = at_y(axes, scaled(axes->axis, line->y[k * line->stride]));
       if (j - begin > 1)
         fprintf(image->out, "%.1f,%.1f ", x, y);
       else
@@ -222,15 +223,15 @@ static void draw_all(svg *image, const frame *axes, const curve *c, size_t i) {
 
 /* Finds where the smallest and the largest point of a part are, SIZE_MAX if there is none; returns 1 if one is
  * missing. */
-static int part_ends(const frame *axes, const curve *c, size_t part, size_t *low, size_t *high) {
+static int part_ends(const frame *axes, const curve *line, size_t part, size_t *low, size_t *high) {
   int gap = 0;
   *low = *high = SIZE_MAX;
-  for (size_t j = part * c->count / PARTS; j < (part + 1) * c->count / PARTS; j++) {
-    double y = scaled(axes->axis, c->y[j * c->stride]);
+  for (size_t j = part * line->count / PARTS; j < (part + 1) * line->count / PARTS; j++) {
+    double y = scaled(axes->axis, line->y[j * line->stride]);
     gap |= isnan(y);
     if (isnan(y)) continue;
-    if (*low == SIZE_MAX || y < scaled(axes->axis, c->y[*low * c->stride])) *low = j;
-    if (*high == SIZE_MAX || y > scaled(axes->axis, c->y[*high * c->stride])) *high = j;
+    if (*low == SIZE_MAX || y < scaled(axes->axis, line->y[*low * line->stride])) *low = j;
+    if (*high == SIZE_MAX || y > scaled(axes->axis, line->y[*high * line->stride])) *high = j;
   }
   return gap;
 }
@@ -241,11 +242,11 @@ static void end_piece(svg *image, int *open) {
 }
 
 /* Draws the smallest and the largest point of each part, in their order. A part that lacks one is a line of its own. */
-static void draw_thinned(svg *image, const frame *axes, const curve *c, size_t i) {
+static void draw_thinned(svg *image, const frame *axes, const curve *line, size_t i) {
   int open = 0;
   for (size_t part = 0; part < PARTS; part++) {
     size_t low, high;
-    int gap = part_ends(axes, c, part, &low, &high);
+    int gap = part_ends(axes, line, part, &low, &high);
     if (gap) end_piece(image, &open);
     if (low == SIZE_MAX) continue;
     const size_t both[] = {low < high ? low : high, low < high ? high : low};
@@ -253,50 +254,50 @@ static void draw_thinned(svg *image, const frame *axes, const curve *c, size_t i
     open = 1;
     for (int k = 0; k < (low == high && !gap ? 1 : 2); k++) {
       double wide = low == high && k ? 0.5 : 0; /* one point alone is seen, too */
-      fprintf(image->out, "%.1f,%.1f ", at_x(axes, scaled(axes->x_axis, c->x[both[k] * c->stride])) + wide,
-              at_y(axes, scaled(axes->axis, c->y[both[k] * c->stride])));
+      fprintf(image->out, "%.1f,%.1f ", at_x(axes, scaled(axes->x_axis, line->x[both[k] * line->stride])) + wide,
+              at_y(axes, scaled(axes->axis, line->y[both[k] * line->stride])));
     }
     if (gap) end_piece(image, &open);
   }
   end_piece(image, &open);
 }
 
-static void draw_dots(svg *image, const frame *axes, const curve *c, size_t i) {
-  for (size_t j = 0; j < c->count; j++) {
-    double y = scaled(axes->axis, c->y[j * c->stride]);
-    if (!isnan(y)) dot(image, axes, at_x(axes, scaled(axes->x_axis, c->x[j * c->stride])), at_y(axes, y), 3, i);
+static void draw_dots(svg *image, const frame *axes, const curve *line, size_t i) {
+  for (size_t j = 0; j < line->count; j++) {
+    double y = scaled(axes->axis, line->y[j * line->stride]);
+    if (!isnan(y)) dot(image, axes, at_x(axes, scaled(axes->x_axis, line->x[j * line->stride])), at_y(axes, y), 3, i);
   }
 }
 
-static void draw_chart(svg *image, const frame *axes, const chart *c) {
-  draw_axes(image, axes, c);
-  (void)draw_legend(image, axes->colours, c);
-  for (size_t i = 0; i < c->count; i++) {
-    if (c->curves[i].count > 2 * PARTS)
-      draw_thinned(image, axes, &c->curves[i], i);
+static void draw_chart(svg *image, const frame *axes, const chart *figure) {
+  draw_axes(image, axes, figure);
+  (void)draw_legend(image, axes->colours, figure);
+  for (size_t i = 0; i < figure->count; i++) {
+    if (figure->curves[i].count > 2 * PARTS)
+      draw_thinned(image, axes, &figure->curves[i], i);
     else
-      draw_all(image, axes, &c->curves[i], i);
-    if (c->curves[i].dots && c->curves[i].count <= 60) draw_dots(image, axes, &c->curves[i], i);
+      draw_all(image, axes, &figure->curves[i], i);
+    if (figure->curves[i].dots && figure->curves[i].count <= 60) draw_dots(image, axes, &figure->curves[i], i);
   }
 }
 
 /* Returns the height of the drawing, 0 if there is nothing to draw. */
-static int frame_of(frame *axes, const chart *c, const palette *colours) {
-  if (c->count > CURVES_MAX || !find_frame(axes, c)) return 0;
+static int frame_of(frame *axes, const chart *figure, const palette *colours) {
+  if (figure->count > CURVES_MAX || !find_frame(axes, figure)) return 0;
   widen(axes);
   axes->colours = colours;
-  axes->top = 20 + LEGEND * draw_legend(NULL, colours, c);
+  axes->top = 20 + LEGEND * draw_legend(NULL, colours, figure);
   axes->foot = axes->top + PLOT;
   return (int)axes->foot + 40;
 }
 
-void chart_draw(FILE *out, const chart *c) {
+void chart_draw(FILE *out, const chart *figure) {
   svg image;
   frame axes;
-  int height = frame_of(&axes, c, &palette_page);
+  int height = frame_of(&axes, figure, &palette_page);
   if (!height) return;
-  page_begin_drawing(&image, out, c->id, WIDTH, height, c->title, c->text);
-  draw_chart(&image, &axes, c);
+  page_begin_drawing(&image, out, figure->id, WIDTH, height, figure->title, figure->text);
+  draw_chart(&image, &axes, figure);
   page_end_drawing(&image);
 }
 
@@ -308,14 +309,14 @@ int drawing_open(svg *image, int width, int height, const char *title) {
   return CLI_OK;
 }
 
-int chart_write(const char *path, const chart *c) {
+int chart_write(const char *path, const chart *figure) {
   svg image;
   frame axes;
-  int height = frame_of(&axes, c, &palette_file);
+  int height = frame_of(&axes, figure, &palette_file);
   if (!height) return CLI_OK;
-  int status = drawing_open(&image, WIDTH, height, c->title);
+  int status = drawing_open(&image, WIDTH, height, figure->title);
   if (status != CLI_OK) return status;
-  draw_chart(&image, &axes, c);
+  draw_chart(&image, &axes, figure);
   fputs("</g>\n", image.out);
   return svg_close(&image, path);
 }

@@ -32,12 +32,12 @@ typedef struct chart {
 enum { CURVES_MAX = 10 };
 
 /* Returns 1 if there is a point to draw. */
-int chart_has_points(const chart *c);
+int chart_has_points(const chart *figure);
 /* Draws the chart. Where there are many points, the smallest and the largest one of each of 400 parts stand for them.
  * Lines break where points are left out. */
-void chart_draw(FILE *out, const chart *c);
+void chart_draw(FILE *out, const chart *figure);
 /* Writes the drawing as an SVG file, its title above it, on white. Returns 0, or an exit code after an error line. */
-int chart_write(const char *path, const chart *c);
+int chart_write(const char *path, const chart *figure);
 
 /* A column for each exponent, of the share that its count has of all counts of the same set; zeros have one, too. */
 typedef struct exponents {

@@ -16,8 +16,8 @@ typedef struct axis {
   int low, high;
 } axis;
 
-static double x_of(const axis *a, double value) {
-  return LEFT + (RIGHT - LEFT) * (log10(value) - a->low) / (a->high - a->low);
+static double x_of(const axis *range, double value) {
+  return LEFT + (RIGHT - LEFT) * (log10(value) - range->low) / (range->high - range->low);
 }
 
 /* Returns an axis from below the smallest figure to above the largest one; 10^-1 to 1 where all are 0. */
@@ -29,17 +29,17 @@ static axis axis_of(const error_row *rows, size_t count) {
     high = fmax(high, rows[i].max);
   }
   if (!(high > 0)) return (axis){-1, 0};
-  axis a = {(int)floor(log10(low)), (int)ceil(log10(high))};
-  if (a.low == a.high) a.low--;
-  return a;
+  axis range = {(int)floor(log10(low)), (int)ceil(log10(high))};
+  if (range.low == range.high) range.low--;
+  return range;
 }
 
-static void draw_axis(svg *image, const axis *a, double foot) {
+static void draw_axis(svg *image, const axis *range, double foot) {
   const palette *colours = &palette_file;
-  int step = (a->high - a->low + 9) / 10;
-  for (int k = a->low; k <= a->high; k += step) {
+  int step = (range->high - range->low + 9) / 10;
+  for (int k = range->low; k <= range->high; k += step) {
     char text[48];
-    double x = x_of(a, pow(10, k));
+    double x = x_of(range, pow(10, k));
     svg_line(image, x, HEAD, x, foot, colours->rule, 1);
     snprintf(text, sizeof text, "1e%d", k);
     svg_text(image, x, foot + 20, 12, SVG_MIDDLE, colours->soft, "", k == 0 ? "1" : text);
@@ -66,12 +66,12 @@ static void draw_name(svg *image, double y, const char *name) {
   svg_text(image, 16, y, 13, SVG_START, palette_file.ink, "", text);
 }
 
-static void draw_row(svg *image, const axis *a, double y, const error_row *row) {
+static void draw_row(svg *image, const axis *range, double y, const error_row *row) {
   const palette *colours = &palette_file;
   char text[96];
   draw_name(image, y + 5, row->name);
   if (row->max > 0) {
-    double from = x_of(a, row->rms > 0 ? row->rms : row->max), to = x_of(a, row->max);
+    double from = x_of(range, row->rms > 0 ? row->rms : row->max), to = x_of(range, row->max);
     svg_line(image, from, y, to, y, colours->line[0], 2);
     draw_dot(image, from, y, colours->line[0], colours->line[0]);
     draw_dot(image, to, y, colours->paper, colours->line[0]);
@@ -86,13 +86,13 @@ static void draw_row(svg *image, const axis *a, double y, const error_row *row) 
 
 int errors_write(const char *path, const char *title, const error_row *rows, size_t count) {
   svg image;
-  const axis a = axis_of(rows, count);
+  const axis range = axis_of(rows, count);
   double foot = HEAD + ROW * (double)count;
   int status = drawing_open(&image, WIDTH, (int)foot + 34, title);
   if (status != CLI_OK) return status;
   draw_legend(&image);
-  draw_axis(&image, &a, foot);
-  for (size_t i = 0; i < count; i++) draw_row(&image, &a, HEAD + ROW * ((double)i + 0.5), &rows[i]);
+  draw_axis(&image, &range, foot);
+  for (size_t i = 0; i < count; i++) draw_row(&image, &range, HEAD + ROW * ((double)i + 0.5), &rows[i]);
   fputs("</g>\n", image.out);
   return svg_close(&image, path);
 }

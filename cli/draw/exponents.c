@@ -23,23 +23,23 @@ static uint64_t total(const exponents *set) {
   return z;
 }
 
-static int find_columns(columns *c, const exponents *sets, size_t count, const palette *colours) {
-  c->colours = colours;
-  c->low = 200;
-  c->high = -200;
+static int find_columns(columns *layout, const exponents *sets, size_t count, const palette *colours) {
+  layout->colours = colours;
+  layout->low = 200;
+  layout->high = -200;
   for (size_t k = 0; k < count; k++)
     for (int i = 1; i < HU_EXPONENTS - 1; i++) {
       if (!sets[k].counts[i]) continue;
-      if (i - 150 < c->low) c->low = i - 150;
-      if (i - 150 > c->high) c->high = i - 150;
+      if (i - 150 < layout->low) layout->low = i - 150;
+      if (i - 150 > layout->high) layout->high = i - 150;
     }
-  if (c->low > c->high) return 0;
-  c->width = (RIGHT - LEFT) / (c->high - c->low + 3.0);
+  if (layout->low > layout->high) return 0;
+  layout->width = (RIGHT - LEFT) / (layout->high - layout->low + 3.0);
   return 1;
 }
 
 /* Returns the position of an exponent; zeros stand two columns before the first. */
-static double at(const columns *c, int exponent) { return LEFT + (exponent - c->low + 2) * c->width; }
+static double at(const columns *layout, int exponent) { return LEFT + (exponent - layout->low + 2) * layout->width; }
 
 static double height(uint64_t count, uint64_t of) {
   if (!count) return 0;
@@ -47,85 +47,88 @@ static double height(uint64_t count, uint64_t of) {
   return (FOOT - TOP) * fmax(0.005, (share + SHARES) / SHARES);
 }
 
-static void draw_rules(svg *image, const columns *c) {
+static void draw_rules(svg *image, const columns *layout) {
   char text[16];
   for (int k = 0; k <= SHARES; k += 2) {
     double y = FOOT - (FOOT - TOP) * (double)(SHARES - k) / SHARES;
-    svg_line(image, LEFT, y, RIGHT, y, c->colours->rule, 1);
+    svg_line(image, LEFT, y, RIGHT, y, layout->colours->rule, 1);
     snprintf(text, sizeof text, k == 0 ? "1" : k == 2 ? "0.01" : "1e-%d", k);
-    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, c->colours->soft, "", text);
+    svg_text(image, LEFT - 8, y + 4, 12, SVG_END, layout->colours->soft, "", text);
   }
 }
 
-static void draw_labels(svg *image, const columns *c) {
+static void draw_labels(svg *image, const columns *layout) {
   int every = 1;
-  while (every * c->width < 34) every *= 2;
-  svg_text(image, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->colours->ink, "", "zero");
-  for (int exponent = c->low; exponent <= c->high; exponent++)
-    if (exponent % every == 0 && at(c, exponent) > LEFT + 40)
-      svg_power(image, at(c, exponent) + c->width / 2, FOOT + 20, 12, c->colours->ink, c->colours->paper, exponent);
+  while (every * layout->width < 34) every *= 2;
+  svg_text(image, LEFT + layout->width / 2, FOOT + 20, 12, SVG_MIDDLE, layout->colours->ink, "", "zero");
+  for (int exponent = layout->low; exponent <= layout->high; exponent++)
+    if (exponent % every == 0 && at(layout, exponent) > LEFT + 40)
+      svg_power(image, at(layout, exponent) + layout->width / 2, FOOT + 20, 12, layout->colours->ink,
+                layout->colours->paper, exponent);
 }
 
-static void draw_set(svg *image, const columns *c, const exponents *set, size_t k, size_t count) {
+static void draw_set(svg *image, const columns *layout, const exponents *set, size_t k, size_t count) {
   uint64_t of = total(set);
-  double gap = c->width > 6 ? 1 : 0, width = (c->width - gap) / (double)count, shift = gap / 2 + (double)k * width;
+  double gap = layout->width > 6 ? 1 : 0, width = (layout->width - gap) / (double)count,
+         shift = gap / 2 + (double)k * width;
   double zero = height(set->counts[0], of);
-  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, c->colours->line[k]);
-  for (int x = c->low; x <= c->high; x++) {
+  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, layout->colours->line[k]);
+  for (int x = layout->low; x <= layout->high; x++) {
     double high = height(set->counts[x + 150], of);
-    if (high > 0) svg_rect(image, at(c, x) + shift, FOOT - high, width, high, c->colours->line[k]);
+    if (high > 0) svg_rect(image, at(layout, x) + shift, FOOT - high, width, high, layout->colours->line[k]);
   }
 }
 
-static void draw_marks(svg *image, const columns *c, const exponent_mark *marks, size_t count) {
+static void draw_marks(svg *image, const columns *layout, const exponent_mark *marks, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
-    double x = at(c, marks[i].exponent);
-    svg_line(image, x, TOP - 18, x, FOOT, c->colours->ink, 1);
+    if (marks[i].exponent < layout->low || marks[i].exponent > layout->high) continue;
+    double x = at(layout, marks[i].exponent);
+    svg_line(image, x, TOP - 18, x, FOOT, layout->colours->ink, 1);
     int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where the right has no space */
-    svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, c->colours->ink, "", marks[i].name);
+    svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, layout->colours->ink, "",
+             marks[i].name);
   }
 }
 
-static void draw_legend(svg *image, const columns *c, const exponents *sets, size_t count) {
+static void draw_legend(svg *image, const columns *layout, const exponents *sets, size_t count) {
   double x = LEFT;
   for (size_t k = 0; k < count; k++) {
-    svg_rect(image, x, 8, 12, 12, c->colours->line[k]);
-    svg_text(image, x + 18, 18, 13, SVG_START, c->colours->ink, "", sets[k].name);
+    svg_rect(image, x, 8, 12, 12, layout->colours->line[k]);
+    svg_text(image, x + 18, 18, 13, SVG_START, layout->colours->ink, "", sets[k].name);
     x += 18 + 7.6 * (double)strlen(sets[k].name) + 26;
   }
-  svg_text(image, RIGHT, 18, 12, SVG_END, c->colours->soft, "",
+  svg_text(image, RIGHT, 18, 12, SVG_END, layout->colours->soft, "",
            "share of the set, logarithmic; columns are floor(log2 |x|)");
 }
 
-static void draw_exponents(svg *image, const columns *c, const exponents *sets, size_t count,
+static void draw_exponents(svg *image, const columns *layout, const exponents *sets, size_t count,
                            const exponent_mark *marks, size_t mark_count) {
-  draw_legend(image, c, sets, count);
-  draw_rules(image, c);
-  for (size_t k = 0; k < count; k++) draw_set(image, c, &sets[k], k, count);
-  svg_line(image, LEFT, FOOT, RIGHT, FOOT, c->colours->soft, 1);
-  draw_labels(image, c);
-  draw_marks(image, c, marks, mark_count);
+  draw_legend(image, layout, sets, count);
+  draw_rules(image, layout);
+  for (size_t k = 0; k < count; k++) draw_set(image, layout, &sets[k], k, count);
+  svg_line(image, LEFT, FOOT, RIGHT, FOOT, layout->colours->soft, 1);
+  draw_labels(image, layout);
+  draw_marks(image, layout, marks, mark_count);
 }
 
 void exponents_draw(FILE *out, const char *id, const char *title, const char *text, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count) {
   svg image;
-  columns c;
-  if (!find_columns(&c, sets, count, &palette_page)) return;
+  columns layout;
+  if (!find_columns(&layout, sets, count, &palette_page)) return;
   page_begin_drawing(&image, out, id, WIDTH, HEIGHT, title, text);
-  draw_exponents(&image, &c, sets, count, marks, mark_count);
+  draw_exponents(&image, &layout, sets, count, marks, mark_count);
   page_end_drawing(&image);
 }
 
 int exponents_write(const char *path, const char *title, const exponents *sets, size_t count,
                     const exponent_mark *marks, size_t mark_count) {
   svg image;
-  columns c;
-  if (!find_columns(&c, sets, count, &palette_file)) return CLI_OK;
+  columns layout;
+  if (!find_columns(&layout, sets, count, &palette_file)) return CLI_OK;
   int status = drawing_open(&image, WIDTH, HEIGHT, title);
   if (status != CLI_OK) return status;
-  draw_exponents(&image, &c, sets, count, marks, mark_count);
+  draw_exponents(&image, &layout, sets, count, marks, mark_count);
   fputs("</g>\n", image.out);
   return svg_close(&image, path);
 }

@@ -101,87 +101,87 @@ static void list(const budget_how *how) {
 
 /* ---- a budget ---- */
 
-static int make_rooms(budget *b) {
-  const paper_table *table = b->table;
-  b->row = calloc(table->rows + 1, sizeof *b->row);
-  b->run = calloc(table->rows * table->columns + 1, sizeof *b->run);
-  if (!b->row || !b->run) return cli_fail(NULL, "out of memory");
+static int make_rooms(budget *work) {
+  const paper_table *table = work->table;
+  work->row = calloc(table->rows + 1, sizeof *work->row);
+  work->run = calloc(table->rows * table->columns + 1, sizeof *work->run);
+  if (!work->row || !work->run) return cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < table->rows; i++) {
-    if (b->how->row && strcmp(b->how->row, table->row[i].slug) != 0) continue;
-    b->row[b->rows] = (budget_row){.row = &table->row[i], .part = 1};
+    if (work->how->row && strcmp(work->how->row, table->row[i].slug) != 0) continue;
+    work->row[work->rows] = (budget_row){.row = &table->row[i], .part = 1};
     for (size_t k = 0; k < table->columns; k++) {
       if (!table_has(table, &table->row[i], k)) continue;
-      budget_run *run = &b->run[b->runs++];
+      budget_run *run = &work->run[work->runs++];
       run->cell = (table_cell){table, &table->row[i], &table->column[k]};
-      run->row = b->rows;
+      run->row = work->rows;
       run->full_seconds = (double)NAN;
       for (size_t width = 0; width < BUDGET_WIDTHS; width++) run->step[width] = run->begin[width] = (double)NAN;
     }
-    b->rows++;
+    work->rows++;
   }
-  return b->rows ? CLI_OK
-                 : cli_fail(NULL, "%s of %s: %s: %s", table->place, table->paper, table->left_out[0].what,
-                            table->left_out[0].why);
+  return work->rows ? CLI_OK
+                    : cli_fail(NULL, "%s of %s: %s: %s", table->place, table->paper, table->left_out[0].what,
+                               table->left_out[0].why);
 }
 
-static int open_folder(budget *b) {
-  int n = b->how->out ? asprintf(&b->folder, "%s", b->how->out)
-                      : asprintf(&b->folder, "%s-%s.table", b->table->paper, b->table->name);
+static int open_folder(budget *work) {
+  int n = work->how->out ? asprintf(&work->folder, "%s", work->how->out)
+                         : asprintf(&work->folder, "%s-%s.table", work->table->paper, work->table->name);
   if (n < 0) return cli_fail(NULL, "out of memory");
-  if (mkdir(b->folder, 0777) != 0 && errno != EEXIST) return cli_fail(b->folder, "%s", strerror(errno));
-  int status = cli_folder_lock(&b->lock, b->folder, "experiment");
-  if (status == CLI_OK) (void)cli_folder_clean(b->lock);
+  if (mkdir(work->folder, 0777) != 0 && errno != EEXIST) return cli_fail(work->folder, "%s", strerror(errno));
+  int status = cli_folder_lock(&work->lock, work->folder, "experiment");
+  if (status == CLI_OK) (void)cli_folder_clean(work->lock);
   return status;
 }
 
-static void tell_stop(const budget *b, int stopped) {
+static void tell_stop(const budget *work, int stopped) {
   size_t done = 0, all = 0;
-  for (size_t i = 0; i < b->runs; i++) {
-    done += b->run[i].done != 0;
-    all += b->row[b->run[i].row].steps != 0;
+  for (size_t i = 0; i < work->runs; i++) {
+    done += work->run[i].done != 0;
+    all += work->row[work->run[i].row].steps != 0;
   }
   cli_note("stopped by %s with %zu of %zu runs done; the same command continues", strsignal(stopped), done, all);
 }
 
-static int show_all(const budget *b) {
+static int show_all(const budget *work) {
   char *path = NULL;
-  int status = budget_write_csv(b);
-  if (status == CLI_OK && asprintf(&path, "%s/table.json", b->folder) < 0) status = cli_fail(NULL, "out of memory");
-  if (status == CLI_OK) status = cli_own_text(path, budget_print_json, b);
+  int status = budget_write_csv(work);
+  if (status == CLI_OK && asprintf(&path, "%s/table.json", work->folder) < 0) status = cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) status = cli_own_text(path, budget_print_json, work);
   free(path);
   if (status != CLI_OK) return status;
-  if (b->how->json) {
-    budget_print_json(stdout, b);
+  if (work->how->json) {
+    budget_print_json(stdout, work);
   } else {
-    budget_print(stdout, b);
+    budget_print(stdout, work);
   }
   return CLI_OK;
 }
 
-static int run(budget *b, int *stopped) {
-  int status = make_rooms(b);
-  if (status == CLI_OK) status = budget_find_data(b);
-  if (status == CLI_OK) status = open_folder(b);
-  if (status == CLI_OK) status = budget_plan(b);
-  if (status == CLI_OK) status = budget_do(b, stopped);
-  if (status == CLI_OK && *stopped) tell_stop(b, *stopped);
-  return status == CLI_OK && !*stopped ? show_all(b) : status;
+static int run(budget *work, int *stopped) {
+  int status = make_rooms(work);
+  if (status == CLI_OK) status = budget_find_data(work);
+  if (status == CLI_OK) status = open_folder(work);
+  if (status == CLI_OK) status = budget_plan(work);
+  if (status == CLI_OK) status = budget_do(work, stopped);
+  if (status == CLI_OK && *stopped) tell_stop(work, *stopped);
+  return status == CLI_OK && !*stopped ? show_all(work) : status;
 }
 
 int budget_command(const budget_how *how) {
-  budget b = {.how = how, .lock = -1, .started = progress_seconds()};
+  budget work = {.how = how, .lock = -1, .started = progress_seconds()};
   int status = check(how), stopped = 0;
   if (status != CLI_OK) return status;
   if (!(how->seconds > 0)) {
     list(how);
     return CLI_OK;
   }
-  b.table = find_table(how);
-  status = run(&b, &stopped);
-  if (b.lock >= 0) close(b.lock);
-  free(b.folder);
-  free(b.row);
-  free(b.run);
+  work.table = find_table(how);
+  status = run(&work, &stopped);
+  if (work.lock >= 0) close(work.lock);
+  free(work.folder);
+  free(work.row);
+  free(work.run);
   if (stopped) raise(stopped); /* takes its default effect */
   return status;
 }

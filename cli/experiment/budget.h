@@ -77,24 +77,24 @@ typedef struct budget_size {
   unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */
 } budget_size;
 /* Begins a trainer with the keys of a run (budget_trainer.c). NULL after an error line. */
-hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size);
+hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budget_size *size);
 /* Writes the configuration of a run as it is made, a file that `halfulp train` takes. */
-int budget_write_config(const budget *b, const budget_run *run);
+int budget_write_config(const budget *work, const budget_run *run);
 /* Checks that the files are there that the rows need. */
-int budget_find_data(const budget *b);
+int budget_find_data(const budget *work);
 
 /* Times steps and decides what is cut (budget_plan.c); or reads what was decided before. */
-int budget_plan(budget *b);
+int budget_plan(budget *work);
 extern const double budget_parts[BUDGET_WIDTHS];
 
 /* Makes the runs that have no result yet (budget_run.c). *stopped: the signal that ended it, 0 for none. */
-int budget_do(budget *b, int *stopped);
+int budget_do(budget *work, int *stopped);
 
 /* Print what standard output gets, and table.csv (budget_print.c). */
 void budget_print_list(const paper_table *table, const budget_how *how);
 void budget_print_list_json(const budget_how *how);
-void budget_print(FILE *out, const budget *b);
+void budget_print(FILE *out, const budget *work);
 void budget_print_json(FILE *out, const void *budget);
-int budget_write_csv(const budget *b);
+int budget_write_csv(const budget *work);
 
 #endif

@@ -18,8 +18,8 @@ const double budget_parts[BUDGET_WIDTHS] = {1, 0.5, 0.25};
 /* ---- times ---- */
 
 /* Counts the steps of the run at the paper's size. */
-static int count_steps(const budget *b, const budget_run *run, budget_row *row) {
-  hu_trainer *trainer = budget_begin(b, &run->cell, &(budget_size){.part = 1});
+static int count_steps(const budget *work, const budget_run *run, budget_row *row) {
+  hu_trainer *trainer = budget_begin(work, &run->cell, &(budget_size){.part = 1});
   if (!trainer) return CLI_BAD;
   row->full_steps = hu_trainer_steps(trainer);
   row->an_epoch = hu_trainer_steps_an_epoch(trainer);
@@ -28,10 +28,10 @@ static int count_steps(const budget *b, const budget_run *run, budget_row *row) 
 }
 
 /* Measures the seconds of a step: of an eighth of the batch, times 8. The first step is left out: its memory is new. */
-static int time_steps(const budget *b, budget_run *run, size_t width) {
+static int time_steps(const budget *work, budget_run *run, size_t width) {
   enum { MOST = 4, PART = 8 };
   double start = progress_seconds(), sum = 0;
-  hu_trainer *trainer = budget_begin(b, &run->cell, &(budget_size){.part = budget_parts[width], .divide = PART});
+  hu_trainer *trainer = budget_begin(work, &run->cell, &(budget_size){.part = budget_parts[width], .divide = PART});
   if (!trainer) return CLI_BAD;
   run->begin[width] = progress_seconds() - start;
   int n = 0;
@@ -48,134 +48,135 @@ static int time_steps(const budget *b, budget_run *run, size_t width) {
 }
 
 /* Returns 1 if this row's part of the time for timing, which is a quarter of the budget, is gone. */
-static int is_late(const budget *b, const budget_row *row) {
-  double part = (double)(row - b->row + 1) / (double)b->rows;
-  return progress_seconds() - b->started > b->how->seconds / 4 * part;
+static int is_late(const budget *work, const budget_row *row) {
+  double part = (double)(row - work->row + 1) / (double)work->rows;
+  return progress_seconds() - work->started > work->how->seconds / 4 * part;
 }
 
-static budget_run *first_run(const budget *b, const budget_row *row, size_t *count) {
-  size_t first = 0, i = (size_t)(row - b->row);
-  while (b->run[first].row != i) first++;
-  for (*count = 0; first + *count < b->runs && b->run[first + *count].row == i;) ++*count;
-  return &b->run[first];
+static budget_run *first_run(const budget *work, const budget_row *row, size_t *count) {
+  size_t first = 0, i = (size_t)(row - work->row);
+  while (work->run[first].row != i) first++;
+  for (*count = 0; first + *count < work->runs && work->run[first + *count].row == i;) ++*count;
+  return &work->run[first];
 }
 
 /* ---- what fits ---- */
 
-static double steps_to_see(const budget *b, const table_cell *x) {
+static double steps_to_see(const budget *work, const table_cell *cell) {
   enum { STAND_IN = 500, BATCH = 128 };
-  double test = b->how->stand_in ? STAND_IN : (double)x->row->data->test;
-  return ceil(test / BATCH) * table_seeing(x->row);
+  double test = work->how->stand_in ? STAND_IN : (double)cell->row->data->test;
+  return ceil(test / BATCH) * table_seeing(cell->row);
 }
 
 /* Returns the seconds of a run, with one step more, and of nothing but what each run needs. */
-static double run_seconds(const budget *b, const budget_run *run, size_t width, double steps) {
-  return run->begin[width] + (steps + steps_to_see(b, &run->cell)) * run->step[width];
+static double run_seconds(const budget *work, const budget_run *run, size_t width, double steps) {
+  return run->begin[width] + (steps + steps_to_see(work, &run->cell)) * run->step[width];
 }
 
-static double row_seconds(const budget *b, const budget_row *row, size_t width, double steps) {
+static double row_seconds(const budget *work, const budget_row *row, size_t width, double steps) {
   size_t n;
-  const budget_run *run = first_run(b, row, &n);
+  const budget_run *run = first_run(work, row, &n);
   double z = 0;
-  for (size_t i = 0; i < n; i++) z += run_seconds(b, &run[i], width, steps);
+  for (size_t i = 0; i < n; i++) z += run_seconds(work, &run[i], width, steps);
   return z;
 }
 
 /* Returns how many steps of each run fit, at most all. */
-static uint64_t fitting(const budget *b, const budget_row *row, size_t width, double share) {
-  double none = row_seconds(b, row, width, 0), one = row_seconds(b, row, width, 1) - none;
+static uint64_t fitting(const budget *work, const budget_row *row, size_t width, double share) {
+  double none = row_seconds(work, row, width, 0), one = row_seconds(work, row, width, 1) - none;
   double z = floor((share - none) / one);
   return !(z > 0) ? 0 : z >= (double)row->full_steps ? row->full_steps : (uint64_t)z;
 }
 
-static void keep(const budget *b, budget_row *row, size_t width, uint64_t steps) {
+static void keep(const budget *work, budget_row *row, size_t width, uint64_t steps) {
   row->part = budget_parts[width];
   row->steps = steps;
-  row->seconds = row_seconds(b, row, width, (double)steps);
+  row->seconds = row_seconds(work, row, width, (double)steps);
 }
 
 /* Takes as many whole epochs as fit; returns 1 if one does. */
-static int try_epochs(const budget *b, budget_row *row, size_t width, double share) {
-  uint64_t steps = fitting(b, row, width, share);
+static int try_epochs(const budget *work, budget_row *row, size_t width, double share) {
+  uint64_t steps = fitting(work, row, width, share);
   if (steps < row->full_steps) steps -= steps % row->an_epoch;
-  if (steps) keep(b, row, width, steps);
+  if (steps) keep(work, row, width, steps);
   return steps != 0;
 }
 
 /* Finds the largest width at which a tenth of the epochs fits, if all runs of the row take what the first one does;
  * else the narrowest one, which is timed at once where there is little time. */
-static int find_width(const budget *b, const budget_row *row, double share, size_t *width) {
+static int find_width(const budget *work, const budget_row *row, double share, size_t *width) {
   size_t n, widths = table_has_width(row->row) ? BUDGET_WIDTHS : 1;
-  budget_run *run = first_run(b, row, &n);
+  budget_run *run = first_run(work, row, &n);
   for (size_t k = 0; k < widths; k++) {
-    if (k && is_late(b, row)) k = widths - 1;
-    int status = time_steps(b, run, k);
+    if (k && is_late(work, row)) k = widths - 1;
+    int status = time_steps(work, run, k);
     if (status != CLI_OK) return status;
     *width = k;
     double least = ceil((double)row->full_steps / (double)row->an_epoch / 10) * (double)row->an_epoch;
-    if ((double)n * run_seconds(b, run, k, least) <= share) return CLI_OK;
+    if ((double)n * run_seconds(work, run, k, least) <= share) return CLI_OK;
   }
   return CLI_OK;
 }
 
 /* Times the other runs at that width; those for which there is no time take what the first one does. */
-static int time_others(const budget *b, const budget_row *row, size_t width) {
+static int time_others(const budget *work, const budget_row *row, size_t width) {
   size_t n;
-  budget_run *run = first_run(b, row, &n);
+  budget_run *run = first_run(work, row, &n);
   int status = CLI_OK;
   for (size_t i = 1; i < n && status == CLI_OK; i++) {
     run[i].step[width] = run[0].step[width];
     run[i].begin[width] = run[0].begin[width];
-    if (!is_late(b, row)) status = time_steps(b, &run[i], width);
+    if (!is_late(work, row)) status = time_steps(work, &run[i], width);
   }
   for (size_t i = 0; i < n && status == CLI_OK; i++)
-    run[i].full_seconds = run_seconds(b, &run[0], 0, (double)row->full_steps) * run[i].step[width] / run[0].step[width];
+    run[i].full_seconds =
+        run_seconds(work, &run[0], 0, (double)row->full_steps) * run[i].step[width] / run[0].step[width];
   return status;
 }
 
 /* Takes as many epochs as fit into this share, or steps; or says why there are none. */
-static void fit_row(const budget *b, budget_row *row, double share) {
+static void fit_row(const budget *work, budget_row *row, double share) {
   char need[TABLE_TIME_MAX], have[TABLE_TIME_MAX];
   row->left[0] = 0;
-  if (try_epochs(b, row, row->width, share)) return;
-  uint64_t steps = fitting(b, row, row->width, share);
+  if (try_epochs(work, row, row->width, share)) return;
+  uint64_t steps = fitting(work, row, row->width, share);
   if (steps >= BUDGET_STEPS_LEAST) {
-    keep(b, row, row->width, steps);
+    keep(work, row, row->width, steps);
     return;
   }
   snprintf(row->left, sizeof row->left, "%d steps of each run take %s, and its share of the budget is %s",
-           BUDGET_STEPS_LEAST, table_time(need, row_seconds(b, row, row->width, BUDGET_STEPS_LEAST)),
+           BUDGET_STEPS_LEAST, table_time(need, row_seconds(work, row, row->width, BUDGET_STEPS_LEAST)),
            table_time(have, fmax(share, 0)));
 }
 
-static int cut_row(const budget *b, budget_row *row, double share) {
+static int cut_row(const budget *work, budget_row *row, double share) {
   size_t n;
-  int status = count_steps(b, first_run(b, row, &n), row);
-  if (status == CLI_OK) status = find_width(b, row, share, &row->width);
-  if (status == CLI_OK) status = time_others(b, row, row->width);
-  if (status == CLI_OK) fit_row(b, row, share);
+  int status = count_steps(work, first_run(work, row, &n), row);
+  if (status == CLI_OK) status = find_width(work, row, share, &row->width);
+  if (status == CLI_OK) status = time_others(work, row, row->width);
+  if (status == CLI_OK) fit_row(work, row, share);
   return status;
 }
 
 /* Gives each row an equal share of what is left by those before it. Then rows that are left out, from the first one on,
  * have all that is left in the end. */
-static int cut_rows(budget *b) {
+static int cut_rows(budget *work) {
   double planned = 0;
   progress bar;
   int status = CLI_OK;
-  progress_start(&bar, "timing steps", b->rows);
-  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) {
+  progress_start(&bar, "timing steps", work->rows);
+  for (size_t i = 0; i < work->rows && status == CLI_OK; i++) {
     progress_at(&bar, i);
-    double left = b->how->seconds - (progress_seconds() - b->started) - planned;
-    status = cut_row(b, &b->row[i], left / (double)(b->rows - i));
-    planned += b->row[i].seconds;
+    double left = work->how->seconds - (progress_seconds() - work->started) - planned;
+    status = cut_row(work, &work->row[i], left / (double)(work->rows - i));
+    planned += work->row[i].seconds;
   }
-  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) {
-    budget_row *row = &b->row[i];
+  for (size_t i = 0; i < work->rows && status == CLI_OK; i++) {
+    budget_row *row = &work->row[i];
     char said[BUDGET_LEFT_MAX]; /* of its share: this stands where the rest is too little, too */
     memcpy(said, row->left, sizeof said);
     if (!*said) continue;
-    fit_row(b, row, b->how->seconds - (progress_seconds() - b->started) - planned);
+    fit_row(work, row, work->how->seconds - (progress_seconds() - work->started) - planned);
     if (*row->left) memcpy(row->left, said, sizeof said);
     planned += row->seconds;
   }
@@ -185,23 +186,23 @@ static int cut_rows(budget *b) {
 
 /* ---- the plan's file ---- */
 
-static char *plan_path(const budget *b) {
+static char *plan_path(const budget *work) {
   char *path = NULL;
-  if (asprintf(&path, "%s/plan.json", b->folder) >= 0) return path;
+  if (asprintf(&path, "%s/plan.json", work->folder) >= 0) return path;
   cli_fail(NULL, "out of memory");
   return NULL;
 }
 
 /* Writes what the plan depends on, as one text; to be freed. */
-static char *settings(const budget *b) {
+static char *settings(const budget *work) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
-  fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s%s", HU_VERSION_STRING, b->table->paper,
-          b->table->name, b->how->row ? b->how->row : "(all)", DECIMAL(b->how->seconds),
-          b->how->stand_in ? " --stand-in" : "");
-  for (const char *const *pair = b->how->pairs; pair && pair[0]; pair += 2) {
+  fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s%s", HU_VERSION_STRING, work->table->paper,
+          work->table->name, work->how->row ? work->how->row : "(all)", DECIMAL(work->how->seconds),
+          work->how->stand_in ? " --stand-in" : "");
+  for (const char *const *pair = work->how->pairs; pair && pair[0]; pair += 2) {
     if (strcmp(pair[0], "run.threads") != 0) fprintf(out, " --set %s=%s", pair[0], pair[1]);
   }
   return fclose(out) == 0 ? text : NULL;
@@ -214,11 +215,11 @@ static void put_number(FILE *out, const char *name, const char *what, double x) 
 }
 
 static void print_plan(FILE *out, const void *what) {
-  const budget *b = what;
-  char name[TABLE_NAME_MAX], *text = settings(b);
+  const budget *work = what;
+  char name[TABLE_NAME_MAX], *text = settings(work);
   fputs("{\n", out);
-  for (size_t i = 0; i < b->rows; i++) {
-    const budget_row *row = &b->row[i];
+  for (size_t i = 0; i < work->rows; i++) {
+    const budget_row *row = &work->row[i];
     put_number(out, row->row->slug, "part", row->part);
     put_number(out, row->row->slug, "steps", (double)row->steps);
     put_number(out, row->row->slug, "full_steps", (double)row->full_steps);
@@ -228,8 +229,8 @@ static void print_plan(FILE *out, const void *what) {
     cli_json_string(out, row->left);
     fputs(",\n", out);
   }
-  for (size_t i = 0; i < b->runs; i++)
-    put_number(out, table_cell_name(name, &b->run[i].cell), "full_seconds", b->run[i].full_seconds);
+  for (size_t i = 0; i < work->runs; i++)
+    put_number(out, table_cell_name(name, &work->run[i].cell), "full_seconds", work->run[i].full_seconds);
   fputs("  \"settings\": ", out);
   cli_json_string(out, text ? text : "");
   fputs("\n}\n", out);
@@ -261,9 +262,9 @@ static int read_row(const cli_pairs *pairs, budget_row *row) {
 }
 
 /* Reads the folder's plan. Returns 1 if it is this one's, and takes it; 0 if there is none; -1 after an error line. */
-static int read_plan(budget *b, const char *path) {
+static int read_plan(budget *work, const char *path) {
   cli_pairs pairs;
-  char name[TABLE_NAME_MAX], *wanted = settings(b);
+  char name[TABLE_NAME_MAX], *wanted = settings(work);
   if (!wanted || !cli_pairs_read(&pairs, path)) {
     free(wanted);
     return 0;
@@ -271,25 +272,26 @@ static int read_plan(budget *b, const char *path) {
   const char *was = cli_pairs_get(&pairs, "settings");
   int z = was && strcmp(was, wanted) == 0 ? 1 : -1, good = 1;
   if (z < 0) cli_fail(path, "is of another table or budget: %s; --overwrite begins again", was ? was : "(nothing)");
-  for (size_t i = 0; i < b->rows && z > 0; i++) good = good && read_row(&pairs, &b->row[i]);
-  for (size_t i = 0; i < b->runs && z > 0; i++)
-    good = good && read_number(&pairs, table_cell_name(name, &b->run[i].cell), "full_seconds", &b->run[i].full_seconds);
+  for (size_t i = 0; i < work->rows && z > 0; i++) good = good && read_row(&pairs, &work->row[i]);
+  for (size_t i = 0; i < work->runs && z > 0; i++)
+    good = good &&
+           read_number(&pairs, table_cell_name(name, &work->run[i].cell), "full_seconds", &work->run[i].full_seconds);
   if (!good) z = (cli_fail(path, "is damaged; --overwrite begins again"), -1);
   cli_pairs_free(&pairs);
   free(wanted);
   return z;
 }
 
-int budget_plan(budget *b) {
-  char *path = plan_path(b);
+int budget_plan(budget *work) {
+  char *path = plan_path(work);
   if (!path) return CLI_BAD;
   int status = cli_own_check(path), found = 0;
-  if (status == CLI_OK && !b->how->overwrite) found = read_plan(b, path);
+  if (status == CLI_OK && !work->how->overwrite) found = read_plan(work, path);
   if (found < 0) status = CLI_BAD;
-  b->fresh = !found;
+  work->fresh = !found;
   if (status == CLI_OK && !found) {
-    status = cut_rows(b);
-    if (status == CLI_OK) status = cli_own_text(path, print_plan, b);
+    status = cut_rows(work);
+    if (status == CLI_OK) status = cli_own_text(path, print_plan, work);
   }
   free(path);
   return status;

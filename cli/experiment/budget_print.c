@@ -22,12 +22,12 @@ static size_t widest(const paper_table *table, int columns) {
   return z;
 }
 
-static void print_names(FILE *out, const table_cell *x) {
+static void print_names(FILE *out, const table_cell *cell) {
   char figure[40];
-  const char *text = table_cell_figure(x);
-  snprintf(figure, sizeof figure, "%s%s", *text ? text : "drawn", *text ? table_unit(x->row) : "");
-  fprintf(out, "%-*s  %-*s  %-15s", (int)widest(x->table, 0), x->row->name, (int)widest(x->table, 1), x->column->name,
-          figure);
+  const char *text = table_cell_figure(cell);
+  snprintf(figure, sizeof figure, "%s%s", *text ? text : "drawn", *text ? table_unit(cell->row) : "");
+  fprintf(out, "%-*s  %-*s  %-15s", (int)widest(cell->table, 0), cell->row->name, (int)widest(cell->table, 1),
+          cell->column->name, figure);
 }
 
 static void print_head(FILE *out, const paper_table *table) {
@@ -54,11 +54,11 @@ void budget_print_list(const paper_table *table, const budget_how *how) {
     printf("%-*s  %-*s  %-15s%12s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column", "paper",
            "steps", "full size, one thread");
   for (size_t k = 0; k < table->rows * table->columns; k++) {
-    const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
-    if (!table_has(table, x.row, k % table->columns) || !is_row(how, x.row)) continue;
-    table_size z = table_full_size(&x);
-    print_names(stdout, &x);
-    printf("%12.0f  %s\n", z.steps, isfinite(z.seconds) ? table_time(time, z.seconds) : "not measured");
+    const table_cell cell = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+    if (!table_has(table, cell.row, k % table->columns) || !is_row(how, cell.row)) continue;
+    table_size size = table_full_size(&cell);
+    print_names(stdout, &cell);
+    printf("%12.0f  %s\n", size.steps, isfinite(size.seconds) ? table_time(time, size.seconds) : "not measured");
   }
   for (size_t i = 0; i < table->rows; i++) {
     if (is_row(how, &table->row[i])) print_chosen(stdout, &table->row[i]);
@@ -66,8 +66,8 @@ void budget_print_list(const paper_table *table, const budget_how *how) {
   print_left_out(stdout, table);
 }
 
-static void print_cut(FILE *out, const budget *b, const budget_run *run) {
-  const budget_row *row = &b->row[run->row];
+static void print_cut(FILE *out, const budget *work, const budget_run *run) {
+  const budget_row *row = &work->row[run->row];
   char time[TABLE_TIME_MAX];
   fprintf(out, "  %-9s", isfinite(run->full_seconds) ? table_time(time, run->full_seconds) : "-");
   if (*row->left) {
@@ -87,11 +87,11 @@ static void print_cut(FILE *out, const budget *b, const budget_run *run) {
 }
 
 /* Prints each data set once. */
-static void print_data(FILE *out, const budget *b) {
-  for (size_t i = 0; b->how->stand_in && i < b->rows; i++) {
-    const table_data *data = b->row[i].row->data;
+static void print_data(FILE *out, const budget *work) {
+  for (size_t i = 0; work->how->stand_in && i < work->rows; i++) {
+    const table_data *data = work->row[i].row->data;
     size_t k = 0;
-    while (b->row[k].row->data != data) k++;
+    while (work->row[k].row->data != data) k++;
     if (k < i) continue;
     fprintf(out,
             "THE DATA ARE NOT THE PAPER'S: %s. The paper's figures are of %s; ours are not to be compared with them.\n",
@@ -99,35 +99,35 @@ static void print_data(FILE *out, const budget *b) {
   }
 }
 
-static int is_cut(const budget *b) {
-  for (size_t i = 0; i < b->rows; i++) {
-    if (*b->row[i].left || b->row[i].part < 1 || b->row[i].steps != b->row[i].full_steps) return 1;
+static int is_cut(const budget *work) {
+  for (size_t i = 0; i < work->rows; i++) {
+    if (*work->row[i].left || work->row[i].part < 1 || work->row[i].steps != work->row[i].full_steps) return 1;
   }
   return 0;
 }
 
-void budget_print(FILE *out, const budget *b) {
-  const paper_table *table = b->table;
+void budget_print(FILE *out, const budget *work) {
+  const paper_table *table = work->table;
   char time[TABLE_TIME_MAX];
   print_head(out, table);
-  print_data(out, b);
-  if (is_cut(b))
+  print_data(out, work);
+  if (is_cut(work))
     fprintf(out,
             "Cut to %s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows. "
             "A run that is cut says little about the paper's figure.\n",
-            table_time(time, b->how->seconds));
+            table_time(time, work->how->seconds));
   fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column",
           "paper", "ours", "full size", "run");
-  for (size_t i = 0; i < b->runs; i++) {
-    const budget_run *run = &b->run[i];
+  for (size_t i = 0; i < work->runs; i++) {
+    const budget_run *run = &work->run[i];
     char ours[64] = "-";
     if (run->done) snprintf(ours, sizeof ours, "%s (%s)", ROUNDED(run->figure, 4), run->measure);
     print_names(out, &run->cell);
     fprintf(out, "%-22s", ours);
-    print_cut(out, b, run);
+    print_cut(out, work, run);
     fputc('\n', out);
   }
-  for (size_t i = 0; i < b->rows; i++) print_chosen(out, b->row[i].row);
+  for (size_t i = 0; i < work->rows; i++) print_chosen(out, work->row[i].row);
   print_left_out(out, table);
 }
 
@@ -175,15 +175,15 @@ static void json_left_out(FILE *out, const paper_table *table) {
   fputs("]}", out);
 }
 
-static void json_cell(FILE *out, const table_cell *x, int first) {
+static void json_cell(FILE *out, const table_cell *cell, int first) {
   char name[TABLE_NAME_MAX];
   fprintf(out, "%s\n  {\"name\": ", first ? "" : ",");
-  cli_json_string(out, table_cell_name(name, x));
-  text_field(out, "row", x->row->name);
-  text_field(out, "column", x->column->name);
-  text_field(out, "paper_figure", *table_cell_figure(x) ? table_cell_figure(x) : NULL);
-  text_field(out, "paper_measure", table_measure(x->row));
-  text_field(out, "row_chosen", x->row->chosen);
+  cli_json_string(out, table_cell_name(name, cell));
+  text_field(out, "row", cell->row->name);
+  text_field(out, "column", cell->column->name);
+  text_field(out, "paper_figure", *table_cell_figure(cell) ? table_cell_figure(cell) : NULL);
+  text_field(out, "paper_measure", table_measure(cell->row));
+  text_field(out, "row_chosen", cell->row->chosen);
 }
 
 static void json_listed(FILE *out, const paper_table *table, const budget_how *how) {
@@ -191,12 +191,12 @@ static void json_listed(FILE *out, const paper_table *table, const budget_how *h
   json_table(out, table, 0, (double)NAN, (double)NAN);
   fputs(",\n \"runs\": [", out);
   for (size_t k = 0; k < table->rows * table->columns; k++) {
-    const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
-    if (!table_has(table, x.row, k % table->columns) || !is_row(how, x.row)) continue;
-    table_size z = table_full_size(&x);
-    json_cell(out, &x, first);
-    number_field(out, "full_steps", z.steps);
-    number_field(out, "full_seconds", z.seconds);
+    const table_cell cell = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+    if (!table_has(table, cell.row, k % table->columns) || !is_row(how, cell.row)) continue;
+    table_size size = table_full_size(&cell);
+    json_cell(out, &cell, first);
+    number_field(out, "full_steps", size.steps);
+    number_field(out, "full_seconds", size.seconds);
     fputc('}', out);
     first = 0;
   }
@@ -216,8 +216,8 @@ void budget_print_list_json(const budget_how *how) {
   printf("]\n");
 }
 
-static void json_run(FILE *out, const budget *b, const budget_run *run, int first) {
-  const budget_row *row = &b->row[run->row];
+static void json_run(FILE *out, const budget *work, const budget_run *run, int first) {
+  const budget_row *row = &work->row[run->row];
   int cut = row->steps != 0;
   char digest[24];
   json_cell(out, &run->cell, first);
@@ -238,22 +238,22 @@ static void json_run(FILE *out, const budget *b, const budget_run *run, int firs
 }
 
 void budget_print_json(FILE *out, const void *what) {
-  const budget *b = what;
-  json_table(out, b->table, b->how->stand_in, b->how->seconds, progress_seconds() - b->started);
+  const budget *work = what;
+  json_table(out, work->table, work->how->stand_in, work->how->seconds, progress_seconds() - work->started);
   fputs(",\n \"runs\": [", out);
-  for (size_t i = 0; i < b->runs; i++) json_run(out, b, &b->run[i], i == 0);
-  json_left_out(out, b->table);
+  for (size_t i = 0; i < work->runs; i++) json_run(out, work, &work->run[i], i == 0);
+  json_left_out(out, work->table);
   fputc('\n', out);
 }
 
 /* ---- table.csv ---- */
 
 static void print_csv(FILE *out, const void *what) {
-  const budget *b = what;
+  const budget *work = what;
   fputs("row,column,paper,ours,measure,width,steps,full_steps,seconds,full_seconds,digest\n", out);
-  for (size_t i = 0; i < b->runs; i++) {
-    const budget_run *run = &b->run[i];
-    const budget_row *row = &b->row[run->row];
+  for (size_t i = 0; i < work->runs; i++) {
+    const budget_run *run = &work->run[i];
+    const budget_row *row = &work->row[run->row];
     csv_text(out, run->cell.row->name);
     fputc(',', out);
     csv_text(out, run->cell.column->name);
@@ -274,10 +274,10 @@ static void print_csv(FILE *out, const void *what) {
   }
 }
 
-int budget_write_csv(const budget *b) {
+int budget_write_csv(const budget *work) {
   char *path = NULL;
-  if (asprintf(&path, "%s/table.csv", b->folder) < 0) return cli_fail(NULL, "out of memory");
-  int status = cli_own_text(path, print_csv, b);
+  if (asprintf(&path, "%s/table.csv", work->folder) < 0) return cli_fail(NULL, "out of memory");
+  int status = cli_own_text(path, print_csv, work);
   free(path);
   return status;
 }

@@ -14,9 +14,9 @@
 
 /* ---- a result's file ---- */
 
-static char *result_path(const budget *b, const budget_run *run) {
+static char *result_path(const budget *work, const budget_run *run) {
   char name[TABLE_NAME_MAX], *path = NULL;
-  if (asprintf(&path, "%s/%s.json", b->folder, table_cell_name(name, &run->cell)) >= 0) return path;
+  if (asprintf(&path, "%s/%s.json", work->folder, table_cell_name(name, &run->cell)) >= 0) return path;
   cli_fail(NULL, "out of memory");
   return NULL;
 }
@@ -50,18 +50,18 @@ static void print_result(FILE *out, const void *what) {
 }
 
 /* Reads the result of a run: one whose file is there is done. */
-static int read_result(const budget *b, budget_run *run) {
-  char *path = result_path(b, run);
+static int read_result(const budget *work, budget_run *run) {
+  char *path = result_path(work, run);
   cli_pairs pairs;
   if (!path) return CLI_BAD;
   int status = cli_own_check(path);
-  if (status == CLI_OK && !b->fresh && cli_pairs_read(&pairs, path)) {
+  if (status == CLI_OK && !work->fresh && cli_pairs_read(&pairs, path)) {
     const char *measure = cli_pairs_get(&pairs, "measure");
     run->done =
         measure && cli_pairs_number(&pairs, "figure", &run->figure) &&
         cli_pairs_number(&pairs, "test_loss", &run->test_loss) && cli_pairs_number(&pairs, "seconds", &run->seconds) &&
         cli_pairs_whole(&pairs, "steps", 10, &run->steps) && cli_pairs_whole(&pairs, "skipped", 10, &run->skipped) &&
-        cli_pairs_whole(&pairs, "digest", 16, &run->digest) && run->steps == b->row[run->row].steps;
+        cli_pairs_whole(&pairs, "digest", 16, &run->digest) && run->steps == work->row[run->row].steps;
     if (run->done) snprintf(run->measure, sizeof run->measure, "%s", measure);
     cli_pairs_free(&pairs);
   }
@@ -69,8 +69,8 @@ static int read_result(const budget *b, budget_run *run) {
   return status;
 }
 
-static int write_result(const budget *b, const budget_run *run) {
-  char *path = result_path(b, run);
+static int write_result(const budget *work, const budget_run *run) {
+  char *path = result_path(work, run);
   int status = path ? cli_own_text(path, print_result, run) : CLI_BAD;
   free(path);
   return status;
@@ -105,25 +105,25 @@ typedef struct shown {
   uint64_t before; /* steps of the runs that are done */
 } shown;
 
-static void show(shown *z, const budget_run *run, const hu_trainer_report *x, uint64_t of) {
-  snprintf(z->note, sizeof z->note, "%s, %s  step %llu/%llu  loss %s", run->cell.row->name, run->cell.column->name,
-           (unsigned long long)x->step, (unsigned long long)of, ROUNDED(x->loss, 4));
-  progress_at(&z->bar, z->before + x->step);
+static void show(shown *view, const budget_run *run, const hu_trainer_report *report, uint64_t of) {
+  snprintf(view->note, sizeof view->note, "%s, %s  step %llu/%llu  loss %s", run->cell.row->name,
+           run->cell.column->name, (unsigned long long)report->step, (unsigned long long)of, ROUNDED(report->loss, 4));
+  progress_at(&view->bar, view->before + report->step);
 }
 
 /* Makes a run. *ended: 1 where no signal came in between. */
-static int do_run(const budget *b, budget_run *run, shown *z, int *ended) {
-  const budget_row *row = &b->row[run->row];
+static int do_run(const budget *work, budget_run *run, shown *view, int *ended) {
+  const budget_row *row = &work->row[run->row];
   double start = progress_seconds();
   const budget_size size = {row->part, row->steps == row->full_steps ? 0 : row->steps, row->an_epoch, 0};
   hu_trainer_report report = {0};
   hu_trainer_seen seen;
-  hu_trainer *trainer = budget_begin(b, &run->cell, &size);
+  hu_trainer *trainer = budget_begin(work, &run->cell, &size);
   hu_status status = HU_OK;
   if (!trainer) return CLI_BAD;
   while (status == HU_OK && !interrupt_told() && !hu_trainer_done(trainer)) {
     status = hu_trainer_step(trainer, &report);
-    if (status == HU_OK) show(z, run, &report, row->steps);
+    if (status == HU_OK) show(view, run, &report, row->steps);
   }
   *ended = !interrupt_told();
   if (status == HU_OK && *ended) status = hu_trainer_evaluate(trainer, HU_ON_TEST, &seen);
@@ -137,33 +137,33 @@ static int do_run(const budget *b, budget_run *run, shown *z, int *ended) {
   }
   hu_trainer_free(trainer);
   if (status != HU_OK) return cli_fail_status(run->cell.row->name, status);
-  return *ended ? write_result(b, run) : CLI_OK;
+  return *ended ? write_result(work, run) : CLI_OK;
 }
 
-static uint64_t steps_of(const budget *b, int done) {
+static uint64_t steps_of(const budget *work, int done) {
   uint64_t n = 0;
-  for (size_t i = 0; i < b->runs; i++) n += b->run[i].done || !done ? b->row[b->run[i].row].steps : 0;
+  for (size_t i = 0; i < work->runs; i++) n += work->run[i].done || !done ? work->row[work->run[i].row].steps : 0;
   return n;
 }
 
-int budget_do(budget *b, int *stopped) {
+int budget_do(budget *work, int *stopped) {
   interrupt before;
-  shown z = {.before = 0};
+  shown view = {.before = 0};
   int status = CLI_OK, ended = 1;
-  for (size_t i = 0; i < b->runs && status == CLI_OK; i++) status = read_result(b, &b->run[i]);
-  z.before = steps_of(b, 1);
+  for (size_t i = 0; i < work->runs && status == CLI_OK; i++) status = read_result(work, &work->run[i]);
+  view.before = steps_of(work, 1);
   interrupt_begin(&before);
-  progress_start(&z.bar, b->table->place, steps_of(b, 0));
-  z.bar.note = z.note;
-  z.bar.first = z.before;
-  for (size_t i = 0; i < b->runs && status == CLI_OK && ended; i++) {
-    budget_run *run = &b->run[i];
-    if (run->done || !b->row[run->row].steps) continue;
-    status = budget_write_config(b, run);
-    if (status == CLI_OK) status = do_run(b, run, &z, &ended);
-    z.before += b->row[run->row].steps;
+  progress_start(&view.bar, work->table->place, steps_of(work, 0));
+  view.bar.note = view.note;
+  view.bar.first = view.before;
+  for (size_t i = 0; i < work->runs && status == CLI_OK && ended; i++) {
+    budget_run *run = &work->run[i];
+    if (run->done || !work->row[run->row].steps) continue;
+    status = budget_write_config(work, run);
+    if (status == CLI_OK) status = do_run(work, run, &view, &ended);
+    view.before += work->row[run->row].steps;
   }
-  progress_end(&z.bar);
+  progress_end(&view.bar);
   *stopped = ended ? 0 : interrupt_told();
   interrupt_end(&before);
   return status;

@@ -9,24 +9,24 @@
 #include "cli/base/shipped.h"
 #include "cli/experiment/budget.h"
 
-static const char *data_folder(const budget *b) {
-  return b->how->data ? b->how->data : b->how->stand_in ? cli_shipped("data", CLI_DIGITS) : "data";
+static const char *data_folder(const budget *work) {
+  return work->how->data ? work->how->data : work->how->stand_in ? cli_shipped("data", CLI_DIGITS) : "data";
 }
 
 /* ---- files of the user's ---- */
 
-static int sets(const budget *b, const char *key) {
-  for (const char *const *pair = b->how->pairs; pair && pair[0]; pair += 2) {
+static int sets(const budget *work, const char *key) {
+  for (const char *const *pair = work->how->pairs; pair && pair[0]; pair += 2) {
     if (strcmp(pair[0], key) == 0) return 1;
   }
   return 0;
 }
 
-static int find_files(const budget *b, const table_data *data) {
+static int find_files(const budget *work, const table_data *data) {
   char path[4096];
   for (const char *const *file = data->files; *file; file++) {
-    int n = snprintf(path, sizeof path, "%s/%s/%s", data_folder(b), data->folder, *file);
-    if (n < 0 || (size_t)n >= sizeof path) return cli_fail(data_folder(b), "too long a name");
+    int n = snprintf(path, sizeof path, "%s/%s/%s", data_folder(work), data->folder, *file);
+    if (n < 0 || (size_t)n >= sizeof path) return cli_fail(data_folder(work), "too long a name");
     if (access(path, R_OK) == 0) continue;
     return cli_fail(path,
                     "is missing: %s is to be had from %s; unpack it and name the folder above %s with --data. With "
@@ -36,10 +36,10 @@ static int find_files(const budget *b, const table_data *data) {
   return CLI_OK;
 }
 
-int budget_find_data(const budget *b) {
+int budget_find_data(const budget *work) {
   int status = CLI_OK;
-  if (b->how->stand_in || sets(b, "data.path") || sets(b, "data.set")) return CLI_OK;
-  for (size_t i = 0; i < b->rows && status == CLI_OK; i++) status = find_files(b, b->row[i].row->data);
+  if (work->how->stand_in || sets(work, "data.path") || sets(work, "data.set")) return CLI_OK;
+  for (size_t i = 0; i < work->rows && status == CLI_OK; i++) status = find_files(work, work->row[i].row->data);
   return status;
 }
 
@@ -51,10 +51,10 @@ typedef struct taker {
 } taker;
 
 /* Sets the keys of the cell, of what is cut, and the user's. */
-static int all_keys(const budget *b, const table_cell *x, const budget_size *size, taker to) {
+static int all_keys(const budget *work, const table_cell *cell, const budget_size *size, taker to) {
   char text[24];
-  int status = table_cell_keys(x, b->how->stand_in, size->part, to.set, to.context);
-  for (const char *const *at = b->how->pairs; at && at[0] && !status; at += 2)
+  int status = table_cell_keys(cell, work->how->stand_in, size->part, to.set, to.context);
+  for (const char *const *at = work->how->pairs; at && at[0] && !status; at += 2)
     status = to.set(to.context, at[0], at[1]);
   if (status || !size->steps) return status;
   uint64_t steps = size->steps, an_epoch = size->an_epoch;
@@ -78,16 +78,17 @@ static int divide_batch(hu_trainer *trainer, unsigned long long by) {
   return set_key(trainer, "run.batch", text);
 }
 
-hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size *size) {
+hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budget_size *size) {
   char why[HU_DATA_WHY_MAX] = "", name[TABLE_NAME_MAX];
   hu_trainer *trainer = hu_trainer_new();
-  int status = trainer ? all_keys(b, x, size, (taker){set_key, trainer}) : cli_fail(NULL, "out of memory");
+  int status = trainer ? all_keys(work, cell, size, (taker){set_key, trainer}) : cli_fail(NULL, "out of memory");
   if (status == CLI_OK) status = divide_batch(trainer, size->divide);
-  if (status == CLI_OK && b->how->threads) status = set_key(trainer, "run.threads", b->how->threads);
+  if (status == CLI_OK && work->how->threads) status = set_key(trainer, "run.threads", work->how->threads);
   if (status == CLI_OK) {
-    hu_status error = hu_trainer_set_engine(trainer, b->how->engine);
-    if (error == HU_OK) error = hu_trainer_begin(trainer, data_folder(b), why);
-    if (error != HU_OK) status = cli_fail(NULL, "%s: %s", table_cell_name(name, x), *why ? why : hu_status_text(error));
+    hu_status error = hu_trainer_set_engine(trainer, work->how->engine);
+    if (error == HU_OK) error = hu_trainer_begin(trainer, data_folder(work), why);
+    if (error != HU_OK)
+      status = cli_fail(NULL, "%s: %s", table_cell_name(name, cell), *why ? why : hu_status_text(error));
   }
   if (status == CLI_OK) return trainer;
   hu_trainer_free(trainer);
@@ -97,32 +98,33 @@ hu_trainer *budget_begin(const budget *b, const table_cell *x, const budget_size
 /* ---- the configuration of a run ---- */
 
 typedef struct as_run {
-  const budget *b;
+  const budget *work;
   const budget_run *run;
 } as_run;
 
 static void print_as_run(FILE *out, const void *what) {
-  const as_run *x = what;
-  const budget_row *row = &x->b->row[x->run->row];
-  table_keys z = {.count = 0};
+  const as_run *request = what;
+  const budget_row *row = &request->work->row[request->run->row];
+  table_keys keys = {.count = 0};
   char name[TABLE_NAME_MAX];
-  fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", x->b->table->paper,
-          x->b->table->name, x->b->how->stand_in ? " --stand-in: the data are not the paper's" : "");
-  (void)table_keys_add(&z, "run.name", table_cell_name(name, &x->run->cell));
+  fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", request->work->table->paper,
+          request->work->table->name, request->work->how->stand_in ? " --stand-in: the data are not the paper's" : "");
+  (void)table_keys_add(&keys, "run.name", table_cell_name(name, &request->run->cell));
   char epochs[24];
-  if (!all_keys(x->b, &x->run->cell, &(budget_size){.part = row->part}, (taker){table_keys_add, &z}) &&
+  if (!all_keys(request->work, &request->run->cell, &(budget_size){.part = row->part},
+                (taker){table_keys_add, &keys}) &&
       row->steps != row->full_steps) {
     int whole = row->steps % row->an_epoch == 0;
     snprintf(epochs, sizeof epochs, "%llu", (unsigned long long)(whole ? row->steps / row->an_epoch : row->steps));
-    (void)table_keys_add(&z, whole ? "run.epochs" : "run.steps", epochs);
+    (void)table_keys_add(&keys, whole ? "run.epochs" : "run.steps", epochs);
   }
-  table_keys_print(out, &z);
+  table_keys_print(out, &keys);
 }
 
-int budget_write_config(const budget *b, const budget_run *run) {
+int budget_write_config(const budget *work, const budget_run *run) {
   char path[4096], name[TABLE_NAME_MAX];
-  const as_run x = {b, run};
-  int n = snprintf(path, sizeof path, "%s/%s.ini", b->folder, table_cell_name(name, &run->cell));
-  if (n < 0 || (size_t)n >= sizeof path) return cli_fail(b->folder, "too long a name");
-  return cli_own_text(path, print_as_run, &x);
+  const as_run request = {work, run};
+  int n = snprintf(path, sizeof path, "%s/%s.ini", work->folder, table_cell_name(name, &run->cell));
+  if (n < 0 || (size_t)n >= sizeof path) return cli_fail(work->folder, "too long a name");
+  return cli_own_text(path, print_as_run, &request);
 }

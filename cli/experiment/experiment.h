@@ -13,9 +13,9 @@ typedef struct experiment_result {
 } experiment_result;
 
 /* Prints rows, tables, claims, for reading (print.c). */
-void experiment_print(const experiment_result *x);
+void experiment_print(const experiment_result *result);
 /* Prints one JSON object, without a line end. */
-void experiment_print_json(const experiment_result *x);
+void experiment_print_json(const experiment_result *result);
 void experiment_list_json(void);
 /* Returns 1 if one of the rows has such a number. */
 int experiment_has(const hu_experiment_report *report, double (*number)(const hu_experiment_row *row));
@@ -25,6 +25,6 @@ double experiment_low(const hu_experiment_row *row); /* NaN: nothing is low, as 
 
 /* Writes report.html, rows.csv, series.csv and NAME.svg of each figure to the folder, which is made (files.c). Returns
  * 0, or an exit code after an error line. */
-int experiment_write(const char *folder, const experiment_result *x);
+int experiment_write(const char *folder, const experiment_result *result);
 
 #endif

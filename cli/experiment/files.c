@@ -32,17 +32,17 @@ static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *figu
 }
 
 static chart chart_of(const hu_experiment_figure *figure, const curve *list, size_t n) {
-  const chart c = {.id = figure->name,
-                   .title = figure->title,
-                   .text = figure->title,
-                   .axis = axis_of(figure->y_axis),
-                   .curves = list,
-                   .count = n,
-                   .x_name = figure->x,
-                   .y_name = figure->y,
-                   .x_axis = axis_of(figure->x_axis),
-                   .left_out = figure->count - n};
-  return c;
+  const chart drawn = {.id = figure->name,
+                       .title = figure->title,
+                       .text = figure->title,
+                       .axis = axis_of(figure->y_axis),
+                       .curves = list,
+                       .count = n,
+                       .x_name = figure->x,
+                       .y_name = figure->y,
+                       .x_axis = axis_of(figure->x_axis),
+                       .left_out = figure->count - n};
+  return drawn;
 }
 
 static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
@@ -80,8 +80,8 @@ static void draw_figure(FILE *out, const hu_experiment_figure *figure) {
     if (figure->count > n) fprintf(out, "<p>%zu more not drawn.</p>\n", figure->count - n);
   } else {
     curve list[CURVES_MAX];
-    chart c = chart_of(figure, list, curves_of(list, figure));
-    chart_draw(out, &c);
+    chart drawn = chart_of(figure, list, curves_of(list, figure));
+    chart_draw(out, &drawn);
   }
 }
 
@@ -94,8 +94,8 @@ static int write_figure(const char *path, const hu_experiment_figure *figure) {
     return exponents_write(path, bars_title(title, figure, n), list, n, marks, 2);
   }
   curve list[CURVES_MAX];
-  chart c = chart_of(figure, list, curves_of(list, figure));
-  return chart_write(path, &c);
+  chart drawn = chart_of(figure, list, curves_of(list, figure));
+  return chart_write(path, &drawn);
 }
 
 /* ---- the page ---- */
@@ -151,19 +151,19 @@ static void page_rows(FILE *out, const hu_experiment_report *report) {
   head(out, "weights");
   fputs("</tr></thead><tbody>\n", out);
   for (size_t i = 0; i < report->rows; i++) {
-    const hu_experiment_row *x = &report->row[i];
+    const hu_experiment_row *row = &report->row[i];
     fputs("<tr>", out);
-    text_cell(out, x->name);
-    mean_cell(out, x, x->loss, x->loss_deviation);
-    mean_cell(out, x, x->test_loss, x->test_loss_deviation);
-    if (accuracy) mean_cell(out, x, x->accuracy, x->accuracy_deviation);
-    if (r2) mean_cell(out, x, x->r2, x->r2_deviation);
-    number_cell(out, (double)x->steps, "%.0f");
-    number_cell(out, (double)x->skipped, "%.0f");
-    number_cell(out, x->lost, "%.3f");
-    if (low) number_cell(out, x->low, "%.3f");
-    if (low) number_cell(out, (double)x->promoted, "%.0f");
-    fprintf(out, "<td><code>%016llx</code></td></tr>\n", (unsigned long long)x->digest);
+    text_cell(out, row->name);
+    mean_cell(out, row, row->loss, row->loss_deviation);
+    mean_cell(out, row, row->test_loss, row->test_loss_deviation);
+    if (accuracy) mean_cell(out, row, row->accuracy, row->accuracy_deviation);
+    if (r2) mean_cell(out, row, row->r2, row->r2_deviation);
+    number_cell(out, (double)row->steps, "%.0f");
+    number_cell(out, (double)row->skipped, "%.0f");
+    number_cell(out, row->lost, "%.3f");
+    if (low) number_cell(out, row->low, "%.3f");
+    if (low) number_cell(out, (double)row->promoted, "%.0f");
+    fprintf(out, "<td><code>%016llx</code></td></tr>\n", (unsigned long long)row->digest);
   }
   fputs(
       "</tbody></table></div>\n<p class=\"soft\">Loss: mean over the training set at the end, without the factor on "
@@ -222,21 +222,21 @@ static void page_keys(FILE *out, const hu_experiment_report *report) {
 }
 
 static void page(FILE *out, const void *what) {
-  const experiment_result *x = what;
-  const hu_experiment_report *report = x->report;
-  page_open(out, x->what.name);
+  const experiment_result *result = what;
+  const hu_experiment_report *report = result->report;
+  page_open(out, result->what.name);
   fputs("<h1>", out);
-  svg_escaped(out, x->what.shows);
+  svg_escaped(out, result->what.shows);
   fputs("</h1>\n<p class=\"soft\">", out);
-  svg_escaped(out, x->what.source);
+  svg_escaped(out, result->what.source);
   fputs(", ", out);
-  svg_escaped(out, x->what.figure);
-  fprintf(out, ". <code>halfulp experiment %s</code>, halfulp %s.</p>\n<dl>\n", x->what.name, HU_VERSION_STRING);
+  svg_escaped(out, result->what.figure);
+  fprintf(out, ". <code>halfulp experiment %s</code>, halfulp %s.</p>\n<dl>\n", result->what.name, HU_VERSION_STRING);
   page_card(out, "claims that hold", "%zu of %zu", report->held, report->claims);
   page_card(out, "runs", "%zu", report->rows);
-  page_card(out, "seconds", "%.1f", x->seconds);
+  page_card(out, "seconds", "%.1f", result->seconds);
   fputs("</dl>\n<p>Expected: ", out);
-  svg_escaped(out, x->what.expected);
+  svg_escaped(out, result->what.expected);
   fputs(".</p>\n", out);
   page_claims(out, report);
   page_rows(out, report);
@@ -255,21 +255,21 @@ static void rows_csv(FILE *out, const void *what) {
       "test_loss_deviation,accuracy_deviation,r2_deviation\n",
       out);
   for (size_t i = 0; i < report->rows; i++) {
-    const hu_experiment_row *x = &report->row[i];
-    csv_text(out, x->name);
-    csv_number(out, x->loss);
-    csv_number(out, x->test_loss);
-    csv_number(out, x->accuracy);
-    csv_number(out, x->r2);
-    fprintf(out, ",%llu,%llu", (unsigned long long)x->steps, (unsigned long long)x->skipped);
-    csv_number(out, x->lost);
-    csv_number(out, x->scale);
-    csv_number(out, x->low);
-    fprintf(out, ",%zu,%016llx,%zu", x->promoted, (unsigned long long)x->digest, x->seeds);
-    csv_number(out, x->loss_deviation);
-    csv_number(out, x->test_loss_deviation);
-    csv_number(out, x->accuracy_deviation);
-    csv_number(out, x->r2_deviation);
+    const hu_experiment_row *row = &report->row[i];
+    csv_text(out, row->name);
+    csv_number(out, row->loss);
+    csv_number(out, row->test_loss);
+    csv_number(out, row->accuracy);
+    csv_number(out, row->r2);
+    fprintf(out, ",%llu,%llu", (unsigned long long)row->steps, (unsigned long long)row->skipped);
+    csv_number(out, row->lost);
+    csv_number(out, row->scale);
+    csv_number(out, row->low);
+    fprintf(out, ",%zu,%016llx,%zu", row->promoted, (unsigned long long)row->digest, row->seeds);
+    csv_number(out, row->loss_deviation);
+    csv_number(out, row->test_loss_deviation);
+    csv_number(out, row->accuracy_deviation);
+    csv_number(out, row->r2_deviation);
     fputc('\n', out);
   }
 }
@@ -307,7 +307,7 @@ static int in_folder(char *path, size_t size, const char *folder, const char *na
   return n > 0 && (size_t)n < size ? CLI_OK : cli_fail(folder, "too long a name");
 }
 
-int experiment_write(const char *folder, const experiment_result *x) {
+int experiment_write(const char *folder, const experiment_result *result) {
   static const struct {
     const char *name;
     void (*print)(FILE *out, const void *what);
@@ -317,12 +317,12 @@ int experiment_write(const char *folder, const experiment_result *x) {
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof files / sizeof *files && status == CLI_OK; i++) {
     status = in_folder(path, sizeof path, folder, files[i].name, "");
-    if (status == CLI_OK) status = cli_own_text(path, files[i].print, x);
+    if (status == CLI_OK) status = cli_own_text(path, files[i].print, result);
   }
-  for (size_t i = 0; i < x->report->figures && status == CLI_OK; i++) {
-    status = in_folder(path, sizeof path, folder, x->report->figure[i].name, ".svg");
+  for (size_t i = 0; i < result->report->figures && status == CLI_OK; i++) {
+    status = in_folder(path, sizeof path, folder, result->report->figure[i].name, ".svg");
     if (status == CLI_OK) status = cli_own_check(path);
-    if (status == CLI_OK) status = write_figure(path, &x->report->figure[i]);
+    if (status == CLI_OK) status = write_figure(path, &result->report->figure[i]);
   }
   return status;
 }

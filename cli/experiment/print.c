@@ -61,21 +61,21 @@ static void print_rows(const hu_experiment_report *report) {
   if (low) printf(" %7s %8s", "low", "promoted");
   printf("  %-16s\n", "weights");
   for (size_t i = 0; i < report->rows; i++) {
-    const hu_experiment_row *x = &report->row[i];
-    printf("%-*s", width, x->name);
-    cell(10, 4, x->loss);
-    deviation(x, x->loss_deviation);
-    cell(10, 4, x->test_loss);
-    deviation(x, x->test_loss_deviation);
-    if (accuracy) cell(8, 4, x->accuracy);
-    if (accuracy) deviation(x, x->accuracy_deviation);
-    if (r2) cell(8, 4, x->r2);
-    if (r2) deviation(x, x->r2_deviation);
-    printf(" %7llu", (unsigned long long)x->skipped);
-    cell(7, 3, x->lost);
-    if (low) cell(7, 3, x->low);
-    if (low) printf(" %8zu", x->promoted);
-    printf("  %016llx\n", (unsigned long long)x->digest);
+    const hu_experiment_row *row = &report->row[i];
+    printf("%-*s", width, row->name);
+    cell(10, 4, row->loss);
+    deviation(row, row->loss_deviation);
+    cell(10, 4, row->test_loss);
+    deviation(row, row->test_loss_deviation);
+    if (accuracy) cell(8, 4, row->accuracy);
+    if (accuracy) deviation(row, row->accuracy_deviation);
+    if (r2) cell(8, 4, row->r2);
+    if (r2) deviation(row, row->r2_deviation);
+    printf(" %7llu", (unsigned long long)row->skipped);
+    cell(7, 3, row->lost);
+    if (low) cell(7, 3, row->low);
+    if (low) printf(" %8zu", row->promoted);
+    printf("  %016llx\n", (unsigned long long)row->digest);
   }
   if (report->row[0].seeds > 1)
     printf("\nmeans and standard deviations of %zu seeds; skipped%s and weights are those of the first seed\n",
@@ -93,9 +93,9 @@ static void print_table(const hu_experiment_table *table) {
   }
 }
 
-void experiment_print(const experiment_result *x) {
-  const hu_experiment_report *report = x->report;
-  printf("%s\n%s, %s\n\n", x->what.shows, x->what.source, x->what.figure);
+void experiment_print(const experiment_result *result) {
+  const hu_experiment_report *report = result->report;
+  printf("%s\n%s, %s\n\n", result->what.shows, result->what.source, result->what.figure);
   print_rows(report);
   for (size_t i = 0; i < report->tables; i++) print_table(&report->table[i]);
   putchar('\n');
@@ -137,24 +137,25 @@ void experiment_list_json(void) {
   printf("\n]\n");
 }
 
-static void json_row(const hu_experiment_row *x) {
+static void json_row(const hu_experiment_row *row) {
   printf("{\"name\": ");
-  cli_json_string(stdout, x->name);
-  number_field("loss", x->loss);
-  number_field("test_loss", x->test_loss);
-  number_field("accuracy", x->accuracy);
-  number_field("r2", x->r2);
-  number_field("lost", x->lost);
-  number_field("scale", x->scale);
-  number_field("low", x->low);
-  printf(", \"seeds\": %zu", x->seeds);
-  number_field("loss_deviation", x->loss_deviation);
-  number_field("test_loss_deviation", x->test_loss_deviation);
-  number_field("accuracy_deviation", x->accuracy_deviation);
-  number_field("r2_deviation", x->r2_deviation);
+  cli_json_string(stdout, row->name);
+  number_field("loss", row->loss);
+  number_field("test_loss", row->test_loss);
+  number_field("accuracy", row->accuracy);
+  number_field("r2", row->r2);
+  number_field("lost", row->lost);
+  number_field("scale", row->scale);
+  number_field("low", row->low);
+  printf(", \"seeds\": %zu", row->seeds);
+  number_field("loss_deviation", row->loss_deviation);
+  number_field("test_loss_deviation", row->test_loss_deviation);
+  number_field("accuracy_deviation", row->accuracy_deviation);
+  number_field("r2_deviation", row->r2_deviation);
   printf(", \"steps\": %llu, \"skipped\": %llu, \"promoted\": %zu, \"digest\": \"%016llx\"",
-         (unsigned long long)x->steps, (unsigned long long)x->skipped, x->promoted, (unsigned long long)x->digest);
-  if (x->keys) text_field("keys", x->keys);
+         (unsigned long long)row->steps, (unsigned long long)row->skipped, row->promoted,
+         (unsigned long long)row->digest);
+  if (row->keys) text_field("keys", row->keys);
   putchar('}');
 }
 
@@ -215,16 +216,16 @@ static void json_table(const hu_experiment_table *table) {
     putchar(']');                          \
   } while (0)
 
-static void json_claim(const hu_experiment_claim *c) {
-  printf("{\"holds\": %s", c->holds ? "true" : "false");
-  text_field("claim", c->text);
+static void json_claim(const hu_experiment_claim *claim) {
+  printf("{\"holds\": %s", claim->holds ? "true" : "false");
+  text_field("claim", claim->text);
   putchar('}');
 }
 
-void experiment_print_json(const experiment_result *x) {
-  const hu_experiment_report *report = x->report;
-  print_entry(&x->what);
-  number_field("took", x->seconds);
+void experiment_print_json(const experiment_result *result) {
+  const hu_experiment_report *report = result->report;
+  print_entry(&result->what);
+  number_field("took", result->seconds);
   LIST("rows", report->rows, json_row(&report->row[i]));
   LIST("claims", report->claims, json_claim(&report->claim[i]));
   LIST("tables", report->tables, json_table(&report->table[i]));

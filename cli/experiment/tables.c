@@ -21,13 +21,13 @@ int table_has(const paper_table *table, const table_row *row, size_t column) {
   return column < table->columns && row->figure[column] != NULL;
 }
 
-const char *table_cell_figure(const table_cell *x) { return x->row->figure[x->column - x->table->column]; }
+const char *table_cell_figure(const table_cell *cell) { return cell->row->figure[cell->column - cell->table->column]; }
 
 /* Writes "table1", "figure4", "page": what has a letter stands alone, except for tables of an appendix. */
-const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x) {
-  const char *name = x->table->name;
+const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *cell) {
+  const char *name = cell->table->name;
   const char *word = strlen(name) < 3 ? "table" : "";
-  snprintf(text, TABLE_NAME_MAX, "%s-%s%s-%s-%s", x->table->paper, word, name, x->row->slug, x->column->slug);
+  snprintf(text, TABLE_NAME_MAX, "%s-%s%s-%s-%s", cell->table->paper, word, name, cell->row->slug, cell->column->slug);
   for (char *at = text; *at; at++) *at = (char)tolower((unsigned char)*at);
   return text;
 }
@@ -55,14 +55,14 @@ static int set_pairs(const setter *sink, const char *const *pairs) {
   return status;
 }
 
-int table_cell_keys(const table_cell *x, int stand_in, double part,
+int table_cell_keys(const table_cell *cell, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context) {
   char net[TABLE_NET_MAX];
   const setter sink = {set, context};
-  const char *const model[] = {"model.net", table_net(net, x->row, part), NULL};
-  const char *const *all[] = {x->row->data->pairs, model,
-                              x->table->pairs,     x->row->pairs,
-                              x->column->pairs,    stand_in ? x->row->data->stand_in : NULL};
+  const char *const model[] = {"model.net", table_net(net, cell->row, part), NULL};
+  const char *const *all[] = {cell->row->data->pairs, model,
+                              cell->table->pairs,     cell->row->pairs,
+                              cell->column->pairs,    stand_in ? cell->row->data->stand_in : NULL};
   int status = 0;
   for (size_t i = 0; i < TABLE_COUNT(all) && !status; i++) status = set_pairs(&sink, all[i]);
   return status;

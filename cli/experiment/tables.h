@@ -87,9 +87,9 @@ typedef struct table_cell {
 
 /* "s2fp8-table1-resnet20-s2fp8": the name of its file. */
 enum { TABLE_NAME_MAX = 96, TABLE_NET_MAX = 96 };
-const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *x);
+const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *cell);
 /* Returns what the paper prints; "" if nothing. */
-const char *table_cell_figure(const table_cell *x);
+const char *table_cell_figure(const table_cell *cell);
 /* Returns 1 if the paper has this cell. */
 int table_has(const paper_table *table, const table_row *row, size_t column);
 /* Writes the network with `part` of the paper's width (1, 0.5, 0.25). */
@@ -97,9 +97,9 @@ const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double par
 /* Returns 1 if there is a narrower one. */
 int table_has_width(const table_row *row);
 /* Returns the seconds of a step at the paper's size with one thread, as measured (tables_steps.c); NaN: it was not. */
-double table_step_seconds(const table_cell *x);
+double table_step_seconds(const table_cell *cell);
 /* Returns 1 if that was not measured, but follows from the numbers of multiplications and of weights. */
-int table_step_is_counted(const table_cell *x);
+int table_step_is_counted(const table_cell *cell);
 
 /* Returns what an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes
  * as a sentence has words. */
@@ -107,7 +107,7 @@ double table_seeing(const table_row *row);
 
 /* Calls set(context, key, value) for all keys of a cell, in order; stops at the first answer that is not 0, and returns
  * it. */
-int table_cell_keys(const table_cell *x, int stand_in, double part,
+int table_cell_keys(const table_cell *cell, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context);
 
 /* Returns " %", or "" where figures are no percentages; and what a figure is: "accuracy on the test set". */
@@ -123,7 +123,7 @@ typedef struct table_size {
   double steps, seconds;
   unsigned long long batch, epochs;
 } table_size;
-table_size table_full_size(const table_cell *x);
+table_size table_full_size(const table_cell *cell);
 
 /* Keys with their last values, in the order of their first ones. */
 enum { TABLE_KEYS_MAX = 192 };

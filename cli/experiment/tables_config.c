@@ -25,68 +25,68 @@ static void comment(FILE *out, const char *text) {
   }
 }
 
-static void say_figure(char *text, size_t size, const table_cell *x) {
-  const char *figure = table_cell_figure(x);
+static void say_figure(char *text, size_t size, const table_cell *cell) {
+  const char *figure = table_cell_figure(cell);
   if (*figure) {
-    snprintf(text, size, "Row %s, column %s: the paper has %s%s (%s).", x->row->name, x->column->name, figure,
-             table_unit(x->row), table_measure(x->row));
+    snprintf(text, size, "Row %s, column %s: the paper has %s%s (%s).", cell->row->name, cell->column->name, figure,
+             table_unit(cell->row), table_measure(cell->row));
   } else {
-    snprintf(text, size, "%s, %s: the paper prints no figure (%s).", x->row->name, x->column->name,
-             table_measure(x->row));
+    snprintf(text, size, "%s, %s: the paper prints no figure (%s).", cell->row->name, cell->column->name,
+             table_measure(cell->row));
   }
 }
 
-static void say_data(char *text, size_t size, const table_cell *x) {
-  const table_data *data = x->row->data;
+static void say_data(char *text, size_t size, const table_cell *cell) {
+  const table_data *data = cell->row->data;
   snprintf(text, size,
            "Data: %s, %s, as its archive unpacks: the folder %s beside this file, or in the folder that --data names. "
            "They are no part of halfulp.",
            data->name, data->from, data->folder);
 }
 
-static void say_time(char *text, size_t size, const table_cell *x) {
-  table_size z = table_full_size(x);
+static void say_time(char *text, size_t size, const table_cell *cell) {
+  table_size full = table_full_size(cell);
   char time[TABLE_TIME_MAX];
-  int n = snprintf(text, size, "Full size: %.0f steps of %llu samples. ", z.steps, z.batch);
-  if (isfinite(z.seconds))
+  int n = snprintf(text, size, "Full size: %.0f steps of %llu samples. ", full.steps, full.batch);
+  if (isfinite(full.seconds))
     snprintf(text + n, size - (size_t)n,
              "About %s with one thread of the CPU of bench/README.md, estimated from a %s step of %s s.",
-             table_time(time, z.seconds), table_step_is_counted(x) ? "counted, not measured," : "measured",
-             ROUNDED(table_step_seconds(x), 2));
+             table_time(time, full.seconds), table_step_is_counted(cell) ? "counted, not measured," : "measured",
+             ROUNDED(table_step_seconds(cell), 2));
 }
 
-static void head(FILE *out, const table_cell *x) {
+static void head(FILE *out, const table_cell *cell) {
   char text[1200];
-  const paper_table *table = x->table;
+  const paper_table *table = cell->table;
   snprintf(text, sizeof text, "%s, %s: %s.", table->source, table->place, table->title);
   comment(out, text);
-  say_figure(text, sizeof text, x);
+  say_figure(text, sizeof text, cell);
   comment(out, text);
   if (table->other_data) {
     snprintf(text, sizeof text, "Other data: %s.", table->other_data);
     comment(out, text);
   }
-  say_data(text, sizeof text, x);
+  say_data(text, sizeof text, cell);
   comment(out, text);
-  say_time(text, sizeof text, x);
+  say_time(text, sizeof text, cell);
   comment(out, text);
   if (table->chosen) comment(out, table->chosen);
-  if (x->row->chosen) comment(out, x->row->chosen);
+  if (cell->row->chosen) comment(out, cell->row->chosen);
   snprintf(text, sizeof text, "`halfulp experiment --paper %s --configs FOLDER` writes this file.", table->paper);
   comment(out, text);
 }
 
 int table_keys_add(void *context, const char *key, const char *value) {
-  table_keys *z = context;
+  table_keys *keys = context;
   size_t i = 0;
-  while (i < z->count && strcmp(z->key[i], key) != 0) i++;
+  while (i < keys->count && strcmp(keys->key[i], key) != 0) i++;
   if (i == TABLE_KEYS_MAX) return 1;
-  z->count += i == z->count;
-  z->key[i] = key;
-  z->value[i] = value;
+  keys->count += i == keys->count;
+  keys->key[i] = key;
+  keys->value[i] = value;
   if (strcmp(key, "model.net") == 0) { /* a text of the caller's stack */
-    snprintf(z->net, sizeof z->net, "%s", value);
-    z->value[i] = z->net;
+    snprintf(keys->net, sizeof keys->net, "%s", value);
+    keys->value[i] = keys->net;
   }
   return 0;
 }
@@ -97,26 +97,27 @@ static int same_section(const char *a, const char *b) {
 }
 
 /* Prints all keys of a section together, where its first one stands. */
-void table_keys_print(FILE *out, const table_keys *z) {
-  for (size_t i = 0; i < z->count; i++) {
+void table_keys_print(FILE *out, const table_keys *keys) {
+  for (size_t i = 0; i < keys->count; i++) {
     size_t first = 0;
-    while (!same_section(z->key[first], z->key[i])) first++;
+    while (!same_section(keys->key[first], keys->key[i])) first++;
     if (first < i) continue;
-    fprintf(out, "\n[%.*s]\n", (int)strcspn(z->key[i], "."), z->key[i]);
-    for (size_t k = i; k < z->count; k++) {
-      if (same_section(z->key[i], z->key[k])) fprintf(out, "%s = %s\n", strchr(z->key[k], '.') + 1, z->value[k]);
+    fprintf(out, "\n[%.*s]\n", (int)strcspn(keys->key[i], "."), keys->key[i]);
+    for (size_t k = i; k < keys->count; k++) {
+      if (same_section(keys->key[i], keys->key[k]))
+        fprintf(out, "%s = %s\n", strchr(keys->key[k], '.') + 1, keys->value[k]);
     }
   }
 }
 
 void table_print_config(FILE *out, const void *cell) {
-  const table_cell *x = cell;
+  const table_cell *one = cell;
   char name[TABLE_NAME_MAX];
-  table_keys z = {.count = 0};
-  head(out, x);
-  (void)table_keys_add(&z, "run.name", table_cell_name(name, x));
-  (void)table_cell_keys(x, 0, 1, table_keys_add, &z);
-  table_keys_print(out, &z);
+  table_keys keys = {.count = 0};
+  head(out, one);
+  (void)table_keys_add(&keys, "run.name", table_cell_name(name, one));
+  (void)table_cell_keys(one, 0, 1, table_keys_add, &keys);
+  table_keys_print(out, &keys);
 }
 
 /* ---- all of a paper ---- */
@@ -139,13 +140,13 @@ static int make_folders(const char *folder, const char *inner) {
   return status;
 }
 
-static int write_cell(const char *folder, const table_cell *x) {
+static int write_cell(const char *folder, const table_cell *cell) {
   char path[4096], name[TABLE_NAME_MAX];
-  const char *inner = x->row->folder ? x->row->folder : x->table->paper;
+  const char *inner = cell->row->folder ? cell->row->folder : cell->table->paper;
   int status = make_folders(folder, inner);
-  int n = snprintf(path, sizeof path, "%s/%s/%s.ini", folder, inner, table_cell_name(name, x));
+  int n = snprintf(path, sizeof path, "%s/%s/%s.ini", folder, inner, table_cell_name(name, cell));
   if (status == CLI_OK && (n < 0 || (size_t)n >= sizeof path)) status = cli_fail(folder, "too long a name");
-  return status == CLI_OK ? cli_own_text(path, table_print_config, x) : status;
+  return status == CLI_OK ? cli_own_text(path, table_print_config, cell) : status;
 }
 
 int table_write_configs(const char *folder, const char *paper) {
@@ -153,9 +154,9 @@ int table_write_configs(const char *folder, const char *paper) {
   for (size_t i = 0; i < table_count(); i++) {
     const paper_table *table = table_at(i);
     for (size_t k = 0; k < table->rows * table->columns && status == CLI_OK; k++) {
-      const table_cell x = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
-      if (strcmp(table->paper, paper) == 0 && table_has(table, x.row, k % table->columns))
-        status = write_cell(folder, &x);
+      const table_cell cell = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
+      if (strcmp(table->paper, paper) == 0 && table_has(table, cell.row, k % table->columns))
+        status = write_cell(folder, &cell);
     }
   }
   return status;

@@ -82,23 +82,23 @@ static const measured recorded[] = {
     {"assignments-figure6-resnet18", 9.9, 0},
 };
 
-static const measured *record_of(const table_cell *x) {
+static const measured *record_of(const table_cell *cell) {
   char name[TABLE_NAME_MAX];
-  table_cell_name(name, x);
+  table_cell_name(name, cell);
   for (size_t i = 0; i < TABLE_COUNT(recorded); i++) {
     if (strncmp(name, recorded[i].cell, strlen(recorded[i].cell)) == 0) return &recorded[i];
   }
   return NULL;
 }
 
-double table_step_seconds(const table_cell *x) {
-  const measured *m = record_of(x);
-  return m ? m->seconds : (double)NAN;
+double table_step_seconds(const table_cell *cell) {
+  const measured *entry = record_of(cell);
+  return entry ? entry->seconds : (double)NAN;
 }
 
-int table_step_is_counted(const table_cell *x) {
-  const measured *m = record_of(x);
-  return m && m->counted;
+int table_step_is_counted(const table_cell *cell) {
+  const measured *entry = record_of(cell);
+  return entry && entry->counted;
 }
 
 /* ---- full size ---- */
@@ -108,17 +108,17 @@ typedef struct sizes {
 } sizes;
 
 static int read_size(void *context, const char *key, const char *value) {
-  sizes *z = context;
-  if (strcmp(key, "run.batch") == 0) z->batch = strtoull(value, NULL, 10);
-  if (strcmp(key, "run.epochs") == 0) z->epochs = strtoull(value, NULL, 10);
+  sizes *full = context;
+  if (strcmp(key, "run.batch") == 0) full->batch = strtoull(value, NULL, 10);
+  if (strcmp(key, "run.epochs") == 0) full->epochs = strtoull(value, NULL, 10);
   return 0;
 }
 
-table_size table_full_size(const table_cell *x) {
-  sizes z = {1, 0};
-  const table_data *data = x->row->data;
-  (void)table_cell_keys(x, 0, 1, read_size, &z);
-  double steps = (double)(data->count / z.batch * z.epochs), step = table_step_seconds(x);
-  double seen = ceil((double)data->test / (double)z.batch) * table_seeing(x->row);
-  return (table_size){steps, (steps + seen) * step, z.batch, z.epochs};
+table_size table_full_size(const table_cell *cell) {
+  sizes full = {1, 0};
+  const table_data *data = cell->row->data;
+  (void)table_cell_keys(cell, 0, 1, read_size, &full);
+  double steps = (double)(data->count / full.batch * full.epochs), step = table_step_seconds(cell);
+  double seen = ceil((double)data->test / (double)full.batch) * table_seeing(cell->row);
+  return (table_size){steps, (steps + seen) * step, full.batch, full.epochs};
 }

@@ -13,10 +13,10 @@ static int is_system_text(const char *text) {
 
 int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]) {
   size_t where = 0;
-  hu_number n;
-  hu_status status = hu_number_parse(&n, text, room, &where);
-  if (status == HU_OK && n.kind != HU_NUMBER_FLOAT) {
-    *z = n;
+  hu_number system;
+  hu_status status = hu_number_parse(&system, text, room, &where);
+  if (status == HU_OK && system.kind != HU_NUMBER_FLOAT) {
+    *z = system;
     return 1;
   }
   if (status == HU_OK || !is_system_text(text)) return 0;
@@ -29,37 +29,38 @@ int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]) {
   return -1;
 }
 
-const char *cli_system_name(char text[CLI_NAME_MAX], hu_number n, const char *given) {
+const char *cli_system_name(char text[CLI_NAME_MAX], hu_number system, const char *given) {
   char full[HU_NUMBER_TEXT_MAX];
-  const char *id = hu_number_id(n);
+  const char *id = hu_number_id(system);
   if (given && !strchr(given, '(') && strlen(given) < CLI_NAME_MAX) return strcpy(text, given);
-  if (!id) hu_number_text(full, sizeof full, n);
+  if (!id) hu_number_text(full, sizeof full, system);
   snprintf(text, CLI_NAME_MAX, "%.*s", CLI_NAME_MAX - 1, id ? id : full);
   if (!id && strlen(full) >= CLI_NAME_MAX) memcpy(text + CLI_NAME_MAX - 4, "...", 4);
   return text;
 }
 
-const char *cli_system_kind(hu_number n) {
+const char *cli_system_kind(hu_number system) {
   static const char *const words[HU_NUMBER_KINDS] = {"float", "posit",        "lns",   "fixed",
                                                      "table", "takum_linear", "takum", "hifloat8"};
-  return n.kind < HU_NUMBER_KINDS ? words[n.kind] : "?";
+  return system.kind < HU_NUMBER_KINDS ? words[system.kind] : "?";
 }
 
-const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n) {
+const char *cli_system_line(char text[CLI_NAME_MAX], hu_number system) {
   static const char *const codings[] = {"in two's complement", "with an offset", "from 0 up"};
-  unsigned fraction = n.fraction;
-  switch (n.kind) {
+  unsigned fraction = system.fraction;
+  switch (system.kind) {
     case HU_NUMBER_POSIT:
-      snprintf(text, CLI_NAME_MAX, "regime, %u exponent bit%s, fraction; two's complement", n.es, n.es == 1 ? "" : "s");
+      snprintf(text, CLI_NAME_MAX, "regime, %u exponent bit%s, fraction; two's complement", system.es,
+               system.es == 1 ? "" : "s");
       break;
     case HU_NUMBER_LNS:
       snprintf(text, CLI_NAME_MAX, "a sign, and the exponent of 2 in steps of 2^-%u, %s", fraction,
-               codings[n.coding % 3]);
+               codings[system.coding % 3]);
       break;
     case HU_NUMBER_FIXED:
       snprintf(text, CLI_NAME_MAX, "%s times 2^-%u, beyond the range %s",
-               n.sign ? "two's complement integers" : "integers from 0", fraction,
-               n.overflow ? "wrapped" : "saturated");
+               system.sign ? "two's complement integers" : "integers from 0", fraction,
+               system.overflow ? "wrapped" : "saturated");
       break;
     case HU_NUMBER_TAKUM_LINEAR:
       snprintf(text, CLI_NAME_MAX, "exponent of 0 to 7 bits, fraction; two's complement");
@@ -70,18 +71,18 @@ const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n) {
     case HU_NUMBER_HIFLOAT8:
       snprintf(text, CLI_NAME_MAX, "exponent of 0 to 4 bits, 1 to 3 behind the point; powers of 2 below 2^-15");
       break;
-    default: snprintf(text, CLI_NAME_MAX, "%u values, one a code", n.count); break;
+    default: snprintf(text, CLI_NAME_MAX, "%u values, one a code", system.count); break;
   }
   return text;
 }
 
-int cli_system_digits(hu_number n) { return (int)(hu_number_limits_of(n).width + 3) / 4; }
+int cli_system_digits(hu_number system) { return (int)(hu_number_limits_of(system).width + 3) / 4; }
 
-hu_number_entry cli_system_entry(hu_number n, const char *given) {
-  hu_number_entry found = {NULL, NULL, NULL, n};
+hu_number_entry cli_system_entry(hu_number system, const char *given) {
+  hu_number_entry found = {NULL, NULL, NULL, system};
   for (size_t i = 0; i < hu_number_count(); i++) {
     hu_number_entry entry = hu_number_at(i);
-    if (!hu_number_equal(entry.number, n)) continue;
+    if (!hu_number_equal(entry.number, system)) continue;
     if (given && !strcmp(entry.name, given)) return entry;
     if (!found.name) found = entry;
   }

@@ -16,55 +16,55 @@ static const struct kind {
   int count;
 } kinds[KINDS] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"div", 2}, {"fma", 3}, {"sqrt", 1}};
 
-int operation_find(operation *z, const char *name) {
+int operation_find(operation *op, const char *name) {
   for (int i = 0; i < KINDS; i++) {
     if (strcmp(name, kinds[i].name) != 0) continue;
-    z->which = i;
-    z->count = kinds[i].count;
+    op->which = i;
+    op->count = kinds[i].count;
     return 1;
   }
   return 0;
 }
 
-static int read_operand(operation *z, int i, const char *text) {
+static int read_operand(operation *op, int i, const char *text) {
   number x;
   uint32_t events;
   if (!number_parse(&x, text)) return cli_fail(NULL, "explain: '%s' is not a number", text);
-  if (!number_suffices(x, z->format[i], (hu_mode){0}))
+  if (!number_suffices(x, op->format[i], (hu_mode){0}))
     return cli_fail(NULL, "explain: the format requires more digits of '%s' than binary64 holds", text);
-  z->code[i] = hu_encode64(z->format[i], (hu_mode){0}, x.value, 0, &events);
-  z->value[i] = hu_decode64(z->format[i], z->code[i]);
-  z->rounded[i] = !x.exact || (z->value[i] != x.value && !(isnan(z->value[i]) && isnan(x.value)));
+  op->code[i] = hu_encode64(op->format[i], (hu_mode){0}, x.value, 0, &events);
+  op->value[i] = hu_decode64(op->format[i], op->code[i]);
+  op->rounded[i] = !x.exact || (op->value[i] != x.value && !(isnan(op->value[i]) && isnan(x.value)));
   return CLI_OK;
 }
 
-int operation_read(operation *z, char **texts, int count) {
-  if (count != z->count)
-    return cli_fail(NULL, "explain: %s takes %d operand%s, and %d %s given", kinds[z->which].name, z->count,
-                    z->count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
+int operation_read(operation *op, char **texts, int count) {
+  if (count != op->count)
+    return cli_fail(NULL, "explain: %s takes %d operand%s, and %d %s given", kinds[op->which].name, op->count,
+                    op->count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
   for (int i = 0; i < count; i++)
-    if (read_operand(z, i, texts[i])) return CLI_BAD;
+    if (read_operand(op, i, texts[i])) return CLI_BAD;
   return CLI_OK;
 }
 
-const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x) {
+const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *op) {
   static const char signs[KINDS] = {'+', '-', '*', '/', '*', 0};
   char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], c[NUMBER_TEXT_MAX];
-  number_decimal(a, x->value[0]);
-  number_decimal(b, x->value[1]);
-  number_decimal(c, x->value[2]);
-  if (x->which == SQRT)
+  number_decimal(a, op->value[0]);
+  number_decimal(b, op->value[1]);
+  number_decimal(c, op->value[2]);
+  if (op->which == SQRT)
     snprintf(text, OPERATION_TEXT_MAX, "sqrt(%s)", a);
   else
-    snprintf(text, OPERATION_TEXT_MAX, "%s %c %s%s%s", a, signs[x->which], b, x->which == FMA ? " + " : "",
-             x->which == FMA ? c : "");
+    snprintf(text, OPERATION_TEXT_MAX, "%s %c %s%s%s", a, signs[op->which], b, op->which == FMA ? " + " : "",
+             op->which == FMA ? c : "");
   return text;
 }
 
 /* Computes in the rounding direction in force; volatile, so that no compiler computes it before. */
-static double compute(const operation *x) {
-  volatile double a = x->value[0], b = x->value[1], c = x->value[2], z;
-  switch (x->which) {
+static double compute(const operation *op) {
+  volatile double a = op->value[0], b = op->value[1], c = op->value[2], z;
+  switch (op->which) {
     case ADD: z = a + b; break;
     case SUB: z = a - b; break;
     case MUL: z = a * b; break;
@@ -76,11 +76,11 @@ static double compute(const operation *x) {
 }
 
 /* Computes toward zero, where binary64 drops digits alone; if it dropped some, the last bit is set. */
-number operation_exact(const operation *x) {
+number operation_exact(const operation *op) {
   fenv_t before;
   feholdexcept(&before);
   fesetround(FE_TOWARDZERO);
-  volatile double toward = compute(x);
+  volatile double toward = compute(op);
   int exact = !fetestexcept(FE_INEXACT);
   fesetenv(&before);
   double zero = toward;
@@ -93,10 +93,10 @@ number operation_exact(const operation *x) {
   return (number){odd, 0, zero};
 }
 
-uint32_t operation_code(const operation *x, hu_format format, hu_mode mode, uint32_t random, uint32_t *events) {
-  const hu_format *from = x->format;
-  const uint32_t *c = x->code;
-  switch (x->which) {
+uint32_t operation_code(const operation *op, hu_format format, hu_mode mode, uint32_t random, uint32_t *events) {
+  const hu_format *from = op->format;
+  const uint32_t *c = op->code;
+  switch (op->which) {
     case ADD: return hu_add(format, mode, from[0], c[0], from[1], c[1], random, events);
     case SUB: return hu_sub(format, mode, from[0], c[0], from[1], c[1], random, events);
     case MUL: return hu_mul(format, mode, from[0], c[0], from[1], c[1], random, events);
@@ -106,16 +106,16 @@ uint32_t operation_code(const operation *x, hu_format format, hu_mode mode, uint
   }
 }
 
-const char *operation_special(const operation *x) {
+const char *operation_special(const operation *op) {
   static const char *const no_value[KINDS] = {"inf - inf has no value: NaN",
                                               "inf - inf has no value: NaN",
                                               "0 * inf has no value: NaN",
                                               "0 / 0 and inf / inf have no value: NaN",
                                               "0 * inf and inf - inf have no value: NaN",
                                               "a negative number has no root: NaN"};
-  for (int i = 0; i < x->count; i++)
-    if (isnan(x->value[i])) return "an operand is a NaN";
-  if (isnan(operation_exact(x).value)) return no_value[x->which];
-  if (x->which == DIV && x->value[1] == 0 && isfinite(x->value[0])) return "a finite number over 0 is an infinity";
+  for (int i = 0; i < op->count; i++)
+    if (isnan(op->value[i])) return "an operand is a NaN";
+  if (isnan(operation_exact(op).value)) return no_value[op->which];
+  if (op->which == DIV && op->value[1] == 0 && isfinite(op->value[0])) return "a finite number over 0 is an infinity";
   return NULL;
 }

@@ -19,17 +19,17 @@ typedef struct operation {
 } operation;
 
 /* Finds the operation of a name: 1 and which, count. */
-int operation_find(operation *z, const char *name);
-/* Reads texts as codes of z->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after an
- * error line. */
-int operation_read(operation *z, char **texts, int count);
+int operation_find(operation *op, const char *name);
+/* Reads texts as codes of op->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after
+ * an error line. */
+int operation_read(operation *op, char **texts, int count);
 /* Writes "0.3125 * 0.75 + 1". */
-const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x);
+const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *op);
 /* Returns the exact value, rounded to odd where binary64 does not hold it, as number_parse reads text. */
-number operation_exact(const operation *x);
+number operation_exact(const operation *op);
 /* Returns the code of hu_add, ..., hu_sqrt. */
-uint32_t operation_code(const operation *x, hu_format format, hu_mode mode, uint32_t random, uint32_t *events);
+uint32_t operation_code(const operation *op, hu_format format, hu_mode mode, uint32_t random, uint32_t *events);
 /* Says why operands that are no NaN give a NaN, or finite ones an infinity: "inf - inf has no value"; NULL. */
-const char *operation_special(const operation *x);
+const char *operation_special(const operation *op);
 
 #endif

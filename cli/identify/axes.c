@@ -55,8 +55,8 @@ static int as_value(hu_format format) {
   return 0;
 }
 
-static int is_block(const hu_accum *x, unsigned rules) {
-  return x->kind == HU_ACCUM_BLOCK && (rules >> x->block.rule & 1);
+static int is_block(const hu_accum *model, unsigned rules) {
+  return model->kind == HU_ACCUM_BLOCK && (rules >> model->block.rule & 1);
 }
 
 enum {
@@ -71,46 +71,48 @@ enum {
   ALL = 127
 };
 
-static int has_rounding(const hu_accum *x) {
-  return x->kind != HU_ACCUM_EXACT && x->kind != HU_ACCUM_FP32 && x->kind != HU_ACCUM_FP64 && x->kind != HU_ACCUM_INT32;
+static int has_rounding(const hu_accum *model) {
+  return model->kind != HU_ACCUM_EXACT && model->kind != HU_ACCUM_FP32 && model->kind != HU_ACCUM_FP64 &&
+         model->kind != HU_ACCUM_INT32;
 }
 
-static int has_length(const hu_accum *x) {
-  if (x->kind == HU_ACCUM_CHUNK || x->kind == HU_ACCUM_INT32) return 1;
-  if (x->kind != HU_ACCUM_BLOCK || x->block.products) return 0;
-  return x->block.rule != HU_BLOCK_CHAIN || x->block.order != HU_BLOCK_ORDER_UP;
+static int has_length(const hu_accum *model) {
+  if (model->kind == HU_ACCUM_CHUNK || model->kind == HU_ACCUM_INT32) return 1;
+  if (model->kind != HU_ACCUM_BLOCK || model->block.products) return 0;
+  return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP;
 }
 
 /* Returns 1 if it can flush: an exact block does where its format does. */
-static int can_flush(const hu_accum *x) {
-  return is_block(x, EXACT) && x->sum.e && x->sum.zero == HU_ZERO_FIELD && x->sum.subnormal != HU_SUBNORMAL_NONE;
+static int can_flush(const hu_accum *model) {
+  return is_block(model, EXACT) && model->sum.e && model->sum.zero == HU_ZERO_FIELD &&
+         model->sum.subnormal != HU_SUBNORMAL_NONE;
 }
 
-static int has_axis(int i, const hu_accum *x) {
+static int has_axis(int i, const hu_accum *model) {
   switch (i) {
-    case ID_AXIS_IN: return is_block(x, ALL & ~GROUPS);
-    case ID_AXIS_AS: return is_block(x, ALL & ~GROUPS);
+    case ID_AXIS_IN: return is_block(model, ALL & ~GROUPS);
+    case ID_AXIS_AS: return is_block(model, ALL & ~GROUPS);
     case ID_AXIS_DIGITS:
     case ID_AXIS_ROUND:
-    case ID_AXIS_SAT: return has_rounding(x);
-    case ID_AXIS_PRODUCT: return x->kind == HU_ACCUM_SEQ2 || x->kind == HU_ACCUM_CHUNK;
-    case ID_AXIS_JOIN: return is_block(x, ALIGN | EXACT) && !x->promote && !x->slices;
-    case ID_AXIS_LAST: return is_block(x, ALIGN | EXACT) && x->block.join == HU_BLOCK_JOIN_LAST;
-    case ID_AXIS_CUT: return is_block(x, ALIGN | GROUPS);
-    case ID_AXIS_KEPT: return is_block(x, CUTTING);
+    case ID_AXIS_SAT: return has_rounding(model);
+    case ID_AXIS_PRODUCT: return model->kind == HU_ACCUM_SEQ2 || model->kind == HU_ACCUM_CHUNK;
+    case ID_AXIS_JOIN: return is_block(model, ALIGN | EXACT) && !model->promote && !model->slices;
+    case ID_AXIS_LAST: return is_block(model, ALIGN | EXACT) && model->block.join == HU_BLOCK_JOIN_LAST;
+    case ID_AXIS_CUT: return is_block(model, ALIGN | GROUPS);
+    case ID_AXIS_KEPT: return is_block(model, CUTTING);
     case ID_AXIS_KEPT2:
     case ID_AXIS_FAR:
     case ID_AXIS_LANES:
-    case ID_AXIS_BIG: return is_block(x, LATE);
-    case ID_AXIS_ORDER: return is_block(x, ALIGN | CHAIN);
-    case ID_AXIS_LENGTH: return has_length(x);
-    case ID_AXIS_GROUP: return is_block(x, GROUPS);
-    case ID_AXIS_WRAP: return x->promote || x->slices;
-    case ID_AXIS_EMIN: return is_block(x, ALIGN | GROUPS);
-    case ID_AXIS_DAZ: return is_block(x, STEPPING);
-    case ID_AXIS_FTZ: return is_block(x, STEPPING) || can_flush(x);
-    case ID_AXIS_ZERO: return is_block(x, ALIGN | GROUPS);
-    default: return is_block(x, ALL) && x->sum.inf != HU_INF_NONE;
+    case ID_AXIS_BIG: return is_block(model, LATE);
+    case ID_AXIS_ORDER: return is_block(model, ALIGN | CHAIN);
+    case ID_AXIS_LENGTH: return has_length(model);
+    case ID_AXIS_GROUP: return is_block(model, GROUPS);
+    case ID_AXIS_WRAP: return model->promote || model->slices;
+    case ID_AXIS_EMIN: return is_block(model, ALIGN | GROUPS);
+    case ID_AXIS_DAZ: return is_block(model, STEPPING);
+    case ID_AXIS_FTZ: return is_block(model, STEPPING) || can_flush(model);
+    case ID_AXIS_ZERO: return is_block(model, ALIGN | GROUPS);
+    default: return is_block(model, ALL) && model->sum.inf != HU_INF_NONE;
   }
 }
 
@@ -129,23 +131,23 @@ static void put_range(values *list, int low, int high) {
   for (int i = low; i <= high; i++) put(list, i);
 }
 
-static void put_lengths(values *list, const id_space *space, const hu_accum *x) {
-  int n = (int)space->shape->n, most = x->promote && (int)x->promote < n ? (int)x->promote : n;
-  if (x->kind == HU_ACCUM_INT32) {
+static void put_lengths(values *list, const id_space *space, const hu_accum *model) {
+  int n = (int)space->shape->n, most = model->promote && (int)model->promote < n ? (int)model->promote : n;
+  if (model->kind == HU_ACCUM_INT32) {
     put_range(list, 0, n);
-  } else if (is_block(x, TREE)) {
+  } else if (is_block(model, TREE)) {
     for (int length = 1; length < 2 * most && length <= 4096; length *= 2) put(list, length);
-  } else if (is_block(x, GROUPS)) {
-    for (int length = x->block.group; length <= n; length += x->block.group) put(list, length);
+  } else if (is_block(model, GROUPS)) {
+    for (int length = model->block.group; length <= n; length += model->block.group) put(list, length);
   } else {
-    int step = x->block.order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
+    int step = model->block.order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
     for (int length = step; length <= most || length == step; length += step) put(list, length);
   }
 }
 
-static void put_groups(values *list, const id_space *space, const hu_accum *x) {
+static void put_groups(values *list, const id_space *space, const hu_accum *model) {
   for (int group = 1; group <= (int)space->shape->every; group++)
-    if (space->shape->every % (unsigned)group == 0 && x->block.length % group == 0) put(list, group);
+    if (space->shape->every % (unsigned)group == 0 && model->block.length % group == 0) put(list, group);
 }
 
 /* Puts promote(N), where C is added to the sum of N products, and splitk(S), where it is added to the sum of all. */
@@ -168,8 +170,8 @@ static int has_underflow(const id_space *space) {
   return space->shape->every || a.emin - a.digits + b.emin - b.digits < result.emin - result.digits;
 }
 
-static void put_all(values *list, const id_space *space, int i, const hu_accum *x) {
-  const hu_block *b = &x->block;
+static void put_all(values *list, const id_space *space, int i, const hu_accum *model) {
+  const hu_block *block = &model->block;
   switch (i) {
     case ID_AXIS_IN:
       put(list, 0);
@@ -181,8 +183,8 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_RTO); break;
     case ID_AXIS_JOIN: put_range(list, 0, 1); break;
     case ID_AXIS_CUT: put_range(list, HU_BLOCK_CUT_TRUNC, HU_BLOCK_CUT_ODD); break;
-    case ID_AXIS_KEPT: put_range(list, 0, b->rule == HU_BLOCK_LATE ? b->kept2 : 40); break;
-    case ID_AXIS_KEPT2: put_range(list, b->kept, 40); break;
+    case ID_AXIS_KEPT: put_range(list, 0, block->rule == HU_BLOCK_LATE ? block->kept2 : 40); break;
+    case ID_AXIS_KEPT2: put_range(list, block->kept, 40); break;
     case ID_AXIS_FAR: put_range(list, 0, 64); break;
     case ID_AXIS_LANES:
       put(list, 0);
@@ -190,15 +192,15 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
       break;
     case ID_AXIS_ORDER:
       put(list, 0);
-      put(list, b->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
+      put(list, block->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
       break;
-    case ID_AXIS_LENGTH: put_lengths(list, space, x); break;
-    case ID_AXIS_GROUP: put_groups(list, space, x); break;
+    case ID_AXIS_LENGTH: put_lengths(list, space, model); break;
+    case ID_AXIS_GROUP: put_groups(list, space, model); break;
     case ID_AXIS_WRAP: put_scaling(list, space); break;
     case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
     case ID_AXIS_DAZ: put_range(list, 0, 2); break;
-    case ID_AXIS_FTZ: put_range(list, 0, is_block(x, EXACT) ? 1 : 3); break;
+    case ID_AXIS_FTZ: put_range(list, 0, is_block(model, EXACT) ? 1 : 3); break;
     case ID_AXIS_ZERO: put_range(list, 0, has_underflow(space)); break;
     case ID_AXIS_OVER: put_range(list, 0, 1); break;
     case ID_AXIS_SAT:
@@ -210,96 +212,96 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
   }
 }
 
-size_t id_axis_values(const id_space *space, int i, const hu_accum *x, int z[ID_VALUES_MOST]) {
+size_t id_axis_values(const id_space *space, int i, const hu_accum *model, int z[ID_VALUES_MOST]) {
   values list = {z, 0};
-  if (has_axis(i, x)) put_all(&list, space, i, x);
-  if (!list.count) put(&list, id_axis_get(space, i, x));
+  if (has_axis(i, model)) put_all(&list, space, i, model);
+  if (!list.count) put(&list, id_axis_get(space, i, model));
   return list.count;
 }
 
-int id_axis_get(const id_space *space, int i, const hu_accum *x) {
-  const hu_block *b = &x->block;
+int id_axis_get(const id_space *space, int i, const hu_accum *model) {
+  const hu_block *block = &model->block;
   switch (i) {
-    case ID_AXIS_IN: return b->input;
-    case ID_AXIS_DIGITS: return x->sum.m;
-    case ID_AXIS_PRODUCT: return x->product.m;
-    case ID_AXIS_ROUND: return x->mode.round;
-    case ID_AXIS_JOIN: return b->join;
-    case ID_AXIS_LAST: return b->last;
-    case ID_AXIS_CUT: return b->cut;
-    case ID_AXIS_KEPT: return b->kept;
-    case ID_AXIS_KEPT2: return b->kept2;
-    case ID_AXIS_FAR: return b->far;
-    case ID_AXIS_ORDER: return b->order;
-    case ID_AXIS_LANES: return b->lanes;
-    case ID_AXIS_LENGTH: return x->kind == HU_ACCUM_BLOCK ? b->length : (int)x->length;
-    case ID_AXIS_GROUP: return b->group;
-    case ID_AXIS_WRAP: return x->slices ? (int)(space->shape->n + x->slices) : (int)x->promote;
-    case ID_AXIS_EMIN: return b->emin;
-    case ID_AXIS_AS: return as_value(b->as);
-    case ID_AXIS_DAZ: return b->daz;
-    case ID_AXIS_FTZ: return is_block(x, EXACT) ? x->sum.subnormal == HU_SUBNORMAL_FLUSH : b->ftz;
-    case ID_AXIS_ZERO: return b->zero;
-    case ID_AXIS_OVER: return b->over;
-    case ID_AXIS_SAT: return x->mode.saturate;
-    default: return b->big;
+    case ID_AXIS_IN: return block->input;
+    case ID_AXIS_DIGITS: return model->sum.m;
+    case ID_AXIS_PRODUCT: return model->product.m;
+    case ID_AXIS_ROUND: return model->mode.round;
+    case ID_AXIS_JOIN: return block->join;
+    case ID_AXIS_LAST: return block->last;
+    case ID_AXIS_CUT: return block->cut;
+    case ID_AXIS_KEPT: return block->kept;
+    case ID_AXIS_KEPT2: return block->kept2;
+    case ID_AXIS_FAR: return block->far;
+    case ID_AXIS_ORDER: return block->order;
+    case ID_AXIS_LANES: return block->lanes;
+    case ID_AXIS_LENGTH: return model->kind == HU_ACCUM_BLOCK ? block->length : (int)model->length;
+    case ID_AXIS_GROUP: return block->group;
+    case ID_AXIS_WRAP: return model->slices ? (int)(space->shape->n + model->slices) : (int)model->promote;
+    case ID_AXIS_EMIN: return block->emin;
+    case ID_AXIS_AS: return as_value(block->as);
+    case ID_AXIS_DAZ: return block->daz;
+    case ID_AXIS_FTZ: return is_block(model, EXACT) ? model->sum.subnormal == HU_SUBNORMAL_FLUSH : block->ftz;
+    case ID_AXIS_ZERO: return block->zero;
+    case ID_AXIS_OVER: return block->over;
+    case ID_AXIS_SAT: return model->mode.saturate;
+    default: return block->big;
   }
 }
 
-static void set_wrap(const id_space *space, hu_accum *x, int value) {
+static void set_wrap(const id_space *space, hu_accum *model, int value) {
   uint32_t n = space->shape->n;
-  memset(&x->promoted, 0, sizeof x->promoted);
-  x->slices = (uint32_t)value > n ? (uint32_t)value - n : 0;
-  x->promote = (uint32_t)value > n ? 0 : (uint32_t)value;
-  if (x->promote) x->promoted = space->sum;
+  memset(&model->promoted, 0, sizeof model->promoted);
+  model->slices = (uint32_t)value > n ? (uint32_t)value - n : 0;
+  model->promote = (uint32_t)value > n ? 0 : (uint32_t)value;
+  if (model->promote) model->promoted = space->sum;
 }
 
 /* Sets where C joins. C among the terms is not added, so that there is no rounding of that. */
-static void set_join(hu_block *b, int value) {
-  b->join = (uint8_t)value;
-  if (b->join != HU_BLOCK_JOIN_LAST) b->last = 0;
+static void set_join(hu_block *block, int value) {
+  block->join = (uint8_t)value;
+  if (block->join != HU_BLOCK_JOIN_LAST) block->last = 0;
 }
 
-void id_axis_set(const id_space *space, int i, hu_accum *x, int value) {
-  hu_block *b = &x->block;
+void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
+  hu_block *block = &model->block;
   switch (i) {
-    case ID_AXIS_IN: b->input = (uint8_t)value; break;
-    case ID_AXIS_DIGITS: x->sum.m = (uint8_t)value; break;
-    case ID_AXIS_PRODUCT: x->product.m = (uint8_t)value; break;
-    case ID_AXIS_ROUND: x->mode.round = (uint8_t)value; break;
-    case ID_AXIS_JOIN: set_join(b, value); break;
-    case ID_AXIS_LAST: b->last = (uint8_t)value; break;
-    case ID_AXIS_CUT: b->cut = (uint8_t)value; break;
-    case ID_AXIS_KEPT: b->kept = (uint16_t)value; break;
-    case ID_AXIS_KEPT2: b->kept2 = (uint16_t)value; break;
-    case ID_AXIS_FAR: b->far = (uint16_t)value; break;
-    case ID_AXIS_ORDER: b->order = (uint8_t)value; break;
-    case ID_AXIS_LANES: b->lanes = (uint8_t)value; break;
+    case ID_AXIS_IN: block->input = (uint8_t)value; break;
+    case ID_AXIS_DIGITS: model->sum.m = (uint8_t)value; break;
+    case ID_AXIS_PRODUCT: model->product.m = (uint8_t)value; break;
+    case ID_AXIS_ROUND: model->mode.round = (uint8_t)value; break;
+    case ID_AXIS_JOIN: set_join(block, value); break;
+    case ID_AXIS_LAST: block->last = (uint8_t)value; break;
+    case ID_AXIS_CUT: block->cut = (uint8_t)value; break;
+    case ID_AXIS_KEPT: block->kept = (uint16_t)value; break;
+    case ID_AXIS_KEPT2: block->kept2 = (uint16_t)value; break;
+    case ID_AXIS_FAR: block->far = (uint16_t)value; break;
+    case ID_AXIS_ORDER: block->order = (uint8_t)value; break;
+    case ID_AXIS_LANES: block->lanes = (uint8_t)value; break;
     case ID_AXIS_LENGTH:
-      if (x->kind == HU_ACCUM_BLOCK)
-        b->length = (uint16_t)value;
+      if (model->kind == HU_ACCUM_BLOCK)
+        block->length = (uint16_t)value;
       else
-        x->length = (uint32_t)value;
+        model->length = (uint32_t)value;
       break;
-    case ID_AXIS_GROUP: b->group = (uint16_t)value; break;
-    case ID_AXIS_WRAP: set_wrap(space, x, value); break;
-    case ID_AXIS_EMIN: b->emin = (int16_t)value; break;
-    case ID_AXIS_AS: b->as = as_format(value); break;
-    case ID_AXIS_DAZ: b->daz = (uint8_t)value; break;
+    case ID_AXIS_GROUP: block->group = (uint16_t)value; break;
+    case ID_AXIS_WRAP: set_wrap(space, model, value); break;
+    case ID_AXIS_EMIN: block->emin = (int16_t)value; break;
+    case ID_AXIS_AS: block->as = as_format(value); break;
+    case ID_AXIS_DAZ: block->daz = (uint8_t)value; break;
     case ID_AXIS_FTZ:
-      if (is_block(x, EXACT))
-        x->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
+      if (is_block(model, EXACT))
+        model->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
       else
-        b->ftz = (uint8_t)value;
+        block->ftz = (uint8_t)value;
       break;
-    case ID_AXIS_ZERO: b->zero = (uint8_t)value; break;
-    case ID_AXIS_OVER: b->over = (uint8_t)value; break;
-    case ID_AXIS_SAT: x->mode.saturate = (uint8_t)value; break;
-    default: b->big = (uint16_t)value; break;
+    case ID_AXIS_ZERO: block->zero = (uint8_t)value; break;
+    case ID_AXIS_OVER: block->over = (uint8_t)value; break;
+    case ID_AXIS_SAT: model->mode.saturate = (uint8_t)value; break;
+    default: block->big = (uint16_t)value; break;
   }
 }
 
-void id_axis_text(const id_space *space, int i, const hu_accum *x, int value, char *text, size_t size) {
+void id_axis_text(const id_space *space, int i, const hu_accum *model, int value, char *text, size_t size) {
   static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
   static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
                                                 [ID_AXIS_CUT] = {"trunc", "floor", "rne", "odd"},
@@ -310,7 +312,7 @@ void id_axis_text(const id_space *space, int i, const hu_accum *x, int value, ch
                                                 [ID_AXIS_OVER] = {"mode", "inf"},
                                                 [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
   int n = (int)space->shape->n;
-  (void)x;
+  (void)model;
   if (i == ID_AXIS_ROUND || i == ID_AXIS_LAST) {
     snprintf(text, size, "%s", rounds[value & 7]);
   } else if (i == ID_AXIS_AS) {

@@ -10,16 +10,16 @@
 
 enum { NEIGHBOURS = 16, NEAR = 6, ROUNDS = 12 };
 
-void id_decisions_free(id_decisions *z) {
-  for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);
-  z->count = 0;
+void id_decisions_free(id_decisions *decisions) {
+  for (int i = 0; i < decisions->count; i++) id_vectors_free(&decisions->of[i].evidence);
+  decisions->count = 0;
 }
 
 /* Lists values other than the model's: those next to it, and some from end to end. */
-static size_t other_values(id_search *search, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
+static size_t other_values(id_search *search, int axis, const hu_accum *model, int z[NEIGHBOURS]) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all);
-  size_t count = all ? id_axis_values(&search->space, axis, x, all) : 0, at = 0, n = 0;
-  int own = id_axis_get(&search->space, axis, x);
+  size_t count = all ? id_axis_values(&search->space, axis, model, all) : 0, at = 0, n = 0;
+  int own = id_axis_get(&search->space, axis, model);
   for (size_t i = 0; i < count; i++)
     if (all[i] == own) at = i;
   for (size_t away = 1; away < count && n < NEAR; away++) {
@@ -51,9 +51,9 @@ static int add_values(id_search *search, int axis, const hu_accum *model) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all), fine = all != NULL;
   size_t count = fine ? id_axis_values(&search->space, axis, model, all) : 0;
   for (size_t i = 0; i < count && fine; i++) {
-    hu_accum x = *model;
-    id_axis_set(&search->space, axis, &x, all[i]);
-    if (hu_accum_check(&x) == HU_OK && id_agrees(search, &x)) fine = id_set_add(&search->set, &x);
+    hu_accum accum = *model;
+    id_axis_set(&search->space, axis, &accum, all[i]);
+    if (hu_accum_check(&accum) == HU_OK && id_agrees(search, &accum)) fine = id_set_add(&search->set, &accum);
   }
   free(all);
   return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
@@ -63,8 +63,8 @@ static int add_values(id_search *search, int axis, const hu_accum *model) {
 static int is_another(id_search *search, const hu_accum *model, const hu_accum *other) {
   uint64_t z[1];
   if (hu_accum_check(other) != HU_OK || id_compute(other, &search->asked, 0, 1, z) != HU_OK) return 0;
-  hu_accum x = id_simplest(&search->space, *model), y = id_simplest(&search->space, *other);
-  return memcmp(&x, &y, sizeof x) != 0;
+  hu_accum known = id_simplest(&search->space, *model), another = id_simplest(&search->space, *other);
+  return memcmp(&known, &another, sizeof known) != 0;
 }
 
 /* Decides one axis; *fell: the model itself has been ruled out, and the set is another one. */
@@ -88,10 +88,10 @@ static int decide_axis(id_search *search, const hu_accum *model, id_decision *de
   return status;
 }
 
-static int decide_all(id_search *search, const hu_accum *model, id_decisions *z, int *fell) {
+static int decide_all(id_search *search, const hu_accum *model, id_decisions *decisions, int *fell) {
   int status = CLI_OK;
   for (int axis = 0; axis < ID_AXES && status == CLI_OK && !*fell; axis++) {
-    id_decision *decision = &z->of[z->count];
+    id_decision *decision = &decisions->of[decisions->count];
     memset(decision, 0, sizeof *decision);
     id_vectors_start(&decision->evidence, &search->box->shape);
     decision->axis = axis;
@@ -99,22 +99,22 @@ static int decide_all(id_search *search, const hu_accum *model, id_decisions *z,
     status = decide_axis(search, model, decision, fell);
     decision->verdict = decision->open == 0 ? ID_DECIDED : decision->open < decision->tried ? ID_PARTLY : ID_OPEN;
     if (decision->tried)
-      z->count++;
+      decisions->count++;
     else
       id_vectors_free(&decision->evidence);
   }
   return status;
 }
 
-int id_decide(id_search *search, id_decisions *z) {
+int id_decide(id_search *search, id_decisions *decisions) {
   int status = CLI_OK;
-  z->count = 0;
+  decisions->count = 0;
   for (int i = 0; i < ROUNDS && status == CLI_OK && search->set.count; i++) {
     hu_accum model = search->set.x[0], nearest;
     int fell = 0;
-    status = decide_all(search, &model, z, &fell);
+    status = decide_all(search, &model, decisions, &fell);
     if (!fell || status != CLI_OK) break;
-    id_decisions_free(z);
+    id_decisions_free(decisions);
     status = id_mend(search, &model, &nearest);
   }
   return status;

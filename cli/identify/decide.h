@@ -27,7 +27,7 @@ typedef struct id_decisions {
 
 /* Asks questions that distinguish the first candidate from its neighbours. The set may change meanwhile: 0, and then
  * the first candidate has stood every question, or the set is empty; else an exit code. */
-int id_decide(id_search *search, id_decisions *z);
-void id_decisions_free(id_decisions *z);
+int id_decide(id_search *search, id_decisions *decisions);
+void id_decisions_free(id_decisions *decisions);
 
 #endif

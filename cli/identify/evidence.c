@@ -10,10 +10,10 @@
 enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, NEAR_MOST = 4 };
 
 /* Returns the row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
-static size_t least_row(const hu_accum *x, const id_vectors *questions) {
+static size_t least_row(const hu_accum *model, const id_vectors *questions) {
   size_t best = questions->count, least = SIZE_MAX;
   for (size_t at = 0; at < questions->count; at++) {
-    at = id_first_difference(x, questions, at, questions->count);
+    at = id_first_difference(model, questions, at, questions->count);
     if (at == questions->count) break;
     size_t terms = id_terms(questions, at);
     if (terms >= least) continue;

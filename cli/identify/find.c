@@ -136,13 +136,13 @@ enum { FIRST_QUESTIONS = 64 };
 static void drop_doubles(id_search *search) {
   size_t kept = 0;
   for (size_t i = 0; i < search->set.count; i++) {
-    hu_accum x = id_simplest(&search->space, search->set.x[i]);
+    hu_accum model = id_simplest(&search->space, search->set.x[i]);
     size_t j = 0;
     if (search->set.count < 2000)
-      while (j < kept && memcmp(&search->set.x[j], &x, sizeof x) != 0) j++;
+      while (j < kept && memcmp(&search->set.x[j], &model, sizeof model) != 0) j++;
     else
       j = kept;
-    if (j == kept) search->set.x[kept++] = x;
+    if (j == kept) search->set.x[kept++] = model;
   }
   search->set.count = kept;
 }
@@ -154,9 +154,9 @@ static void simplest_first(id_search *search) {
     if (id_complexity(&search->space, &search->set.x[i]) < id_complexity(&search->space, &search->set.x[best]))
       best = i;
   if (!search->set.count) return;
-  hu_accum x = search->set.x[best];
+  hu_accum model = search->set.x[best];
   search->set.x[best] = search->set.x[0];
-  search->set.x[0] = x;
+  search->set.x[0] = model;
 }
 
 int id_settle(id_search *search) {
@@ -188,8 +188,9 @@ static int find_instead(id_search *search, int i, const id_set *before) {
   for (int j = 0; j < OTHERS && status == CLI_OK && !search->set.count; j++) {
     if (others[j].of != i) continue;
     for (size_t at = 0; at < before->count; at++) {
-      const hu_accum *x = &before->x[at];
-      if (x->kind == HU_ACCUM_BLOCK && (others[j].rules >> x->block.rule & 1) && !id_set_add(&search->set, x))
+      const hu_accum *model = &before->x[at];
+      if (model->kind == HU_ACCUM_BLOCK && (others[j].rules >> model->block.rule & 1) &&
+          !id_set_add(&search->set, model))
         return cli_fail(NULL, "not enough memory");
     }
     status = id_stage_run(search, &others[j].stage);

@@ -14,19 +14,19 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void id_result_free(id_result *z) {
-  id_decisions_free(&z->decisions);
-  id_tree_free(&z->tree);
-  id_vectors_free(&z->failing);
-  id_names_free(&z->names);
+void id_result_free(id_result *result) {
+  id_decisions_free(&result->decisions);
+  id_tree_free(&result->tree);
+  id_vectors_free(&result->failing);
+  id_names_free(&result->names);
 }
 
 /* Keeps row `row` of the questions, on which the box fails the result; `other` is what it should be. */
-static int put_failing(id_result *z, const id_vectors *questions, size_t row, uint64_t other) {
-  z->failing.count = 0;
-  if (id_vectors_grow(&z->failing, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&z->failing, 0, questions, row);
-  z->other = other;
+static int put_failing(id_result *result, const id_vectors *questions, size_t row, uint64_t other) {
+  result->failing.count = 0;
+  if (id_vectors_grow(&result->failing, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_copy(&result->failing, 0, questions, row);
+  result->other = other;
   return CLI_OK;
 }
 
@@ -41,7 +41,7 @@ static int is_constant(const id_vectors *questions) {
 }
 
 /* Asks the questions again, the last first. */
-static int ask_again(id_search *search, const id_vectors *questions, id_result *z) {
+static int ask_again(id_search *search, const id_vectors *questions, id_result *result) {
   id_vectors again;
   int status = CLI_OK;
   id_vectors_start(&again, questions->shape);
@@ -51,15 +51,15 @@ static int ask_again(id_search *search, const id_vectors *questions, id_result *
   for (size_t i = 0; i < again.count && status == CLI_OK; i++) {
     uint64_t first = id_get(questions, ID_D, questions->count - 1 - i, 0), second = id_get(&again, ID_D, i, 0);
     if (first == second) continue;
-    z->verdict = ID_NOISY;
-    status = put_failing(z, questions, questions->count - 1 - i, second);
+    result->verdict = ID_NOISY;
+    status = put_failing(result, questions, questions->count - 1 - i, second);
     break;
   }
   id_vectors_free(&again);
   return status;
 }
 
-static int look_at_health(id_search *search, id_result *z) {
+static int look_at_health(id_search *search, id_result *result) {
   id_vectors questions;
   id_vectors_start(&questions, &search->box->shape);
   if (id_vectors_grow(&questions, HEALTH_ROWS) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
@@ -67,10 +67,10 @@ static int look_at_health(id_search *search, id_result *z) {
   id_draw(&questions, HEALTH_ROWS / 2, HEALTH_ROWS / 2, ID_DRAW_MANY, &search->random);
   int status = id_ask(search->box, &questions, 0, HEALTH_ROWS);
   if (status == CLI_OK && is_constant(&questions)) {
-    z->verdict = ID_CONSTANT;
-    status = put_failing(z, &questions, 0, 0);
+    result->verdict = ID_CONSTANT;
+    status = put_failing(result, &questions, 0, 0);
   }
-  if (status == CLI_OK && z->verdict != ID_CONSTANT) status = ask_again(search, &questions, z);
+  if (status == CLI_OK && result->verdict != ID_CONSTANT) status = ask_again(search, &questions, result);
   id_vectors_free(&questions);
   return status;
 }
@@ -105,23 +105,24 @@ static int verify_drawn(id_search *search, const hu_accum *model, uint64_t wante
   return status;
 }
 
-static int verify(id_search *search, const id_settings *settings, id_result *z) {
+static int verify(id_search *search, const id_settings *settings, id_result *result) {
   int status = CLI_OK;
   for (int i = 0; i < MENDINGS && status == CLI_OK && search->set.count; i++) {
     int failed = 0;
-    id_decisions_free(&z->decisions);
-    status = id_decide(search, &z->decisions);
+    id_decisions_free(&result->decisions);
+    status = id_decide(search, &result->decisions);
     if (status != CLI_OK || !search->set.count) break;
-    z->model = search->set.x[0];
-    z->questions = search->box->asked;
-    status = verify_drawn(search, &z->model, settings->verify, &z->verified, &failed);
-    if (status == CLI_OK && !failed) status = id_ask_probes(search, settings->golden, &z->model, &z->probes, &failed);
-    if (status == CLI_OK && !failed) status = id_find_names(search, &z->model, &z->names, &failed);
+    result->model = search->set.x[0];
+    result->questions = search->box->asked;
+    status = verify_drawn(search, &result->model, settings->verify, &result->verified, &failed);
+    if (status == CLI_OK && !failed)
+      status = id_ask_probes(search, settings->golden, &result->model, &result->probes, &failed);
+    if (status == CLI_OK && !failed) status = id_find_names(search, &result->model, &result->names, &failed);
     if (status != CLI_OK || !failed) break;
     if (search->log)
-      fprintf(search->log, "verification: an answer is another one after %llu\n", (unsigned long long)z->verified);
-    hu_accum refuted = z->model;
-    status = id_mend(search, &refuted, &z->model);
+      fprintf(search->log, "verification: an answer is another one after %llu\n", (unsigned long long)result->verified);
+    hu_accum refuted = result->model;
+    status = id_mend(search, &refuted, &result->model);
   }
   return status;
 }
@@ -142,17 +143,17 @@ static int still_fails(void *context, id_vectors *questions) {
   return failure->status == CLI_OK && id_first_difference(failure->model, questions, 0, 1) == 0;
 }
 
-static int shorten_failing(id_search *search, id_result *z) {
-  failing failure = {search, &z->model, CLI_OK};
-  size_t row = id_first_difference(&z->model, &search->asked, 0, search->asked.count);
+static int shorten_failing(id_search *search, id_result *result) {
+  failing failure = {search, &result->model, CLI_OK};
+  size_t row = id_first_difference(&result->model, &search->asked, 0, search->asked.count);
   if (row == search->asked.count) return CLI_OK;
-  int status = put_failing(z, &search->asked, row, 0);
+  int status = put_failing(result, &search->asked, row, 0);
   if (status != CLI_OK) return status;
-  id_shorten(&z->failing, still_fails, &failure);
-  if (failure.status == CLI_OK) failure.status = id_ask(search->box, &z->failing, 0, 1);
+  id_shorten(&result->failing, still_fails, &failure);
+  if (failure.status == CLI_OK) failure.status = id_ask(search->box, &result->failing, 0, 1);
   uint64_t answer[1] = {0};
-  if (id_compute(&z->model, &z->failing, 0, 1, answer) == HU_OK)
-    memcpy(&z->other, answer, id_column_size(&search->box->shape, ID_D));
+  if (id_compute(&result->model, &result->failing, 0, 1, answer) == HU_OK)
+    memcpy(&result->other, answer, id_column_size(&search->box->shape, ID_D));
   return failure.status;
 }
 
@@ -162,12 +163,13 @@ static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
 }
 
 /* Tries the sums along the tree on drawn questions; each with products rounded first (even) and not (odd). */
-static int follow_tree(id_search *search, const id_settings *settings, id_result *z) {
+static int follow_tree(id_search *search, const id_settings *settings, id_result *result) {
   enum { WAYS = 2 * ID_SUMS };
   id_vectors questions;
   int possible[WAYS], left = 0, status = CLI_OK, way = 0;
   uint64_t done = 0;
-  for (way = 0; way < WAYS; way++) left += possible[way] = id_sum_is_possible(&z->tree, &search->box->shape, way / 2);
+  for (way = 0; way < WAYS; way++)
+    left += possible[way] = id_sum_is_possible(&result->tree, &search->box->shape, way / 2);
   if (!left) return CLI_OK;
   id_vectors_start(&questions, &search->box->shape);
   if (id_vectors_grow(&questions, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
@@ -178,7 +180,7 @@ static int follow_tree(id_search *search, const id_settings *settings, id_result
       for (way = 0; way < WAYS; way++) {
         uint64_t answer = id_get(&questions, ID_D, i, 0);
         if (!possible[way] ||
-            near_enough(questions.shape, answer, id_sum_along(&z->tree, &questions, i, way / 2, way & 1)))
+            near_enough(questions.shape, answer, id_sum_along(&result->tree, &questions, i, way / 2, way & 1)))
           continue;
         possible[way] = 0;
         left--;
@@ -190,77 +192,77 @@ static int follow_tree(id_search *search, const id_settings *settings, id_result
   way = 0;
   while (way < WAYS && !possible[way]) way++;
   if (status != CLI_OK || way == WAYS) return status;
-  z->verdict = ID_ORDERED;
-  z->fused = way & 1;
-  z->sum = way / 2;
-  z->verified = done;
+  result->verdict = ID_ORDERED;
+  result->fused = way & 1;
+  result->sum = way / 2;
+  result->verified = done;
   return status;
 }
 
-static int settle_for_less(id_search *search, const id_settings *settings, id_result *z) {
+static int settle_for_less(id_search *search, const id_settings *settings, id_result *result) {
   id_set bases = {0};
-  z->verdict = ID_NEAREST;
-  int status = follow_tree(search, settings, z);
-  if (status != CLI_OK || z->verdict == ID_ORDERED) return status;
+  result->verdict = ID_NEAREST;
+  int status = follow_tree(search, settings, result);
+  if (status != CLI_OK || result->verdict == ID_ORDERED) return status;
   if (search->has_nearest) {
-    z->model = search->nearest;
+    result->model = search->nearest;
   } else {
     hu_accum all[ID_BASES_MOST];
     for (size_t i = 0, count = id_bases(&search->space, 0, all); i < count; i++) (void)id_set_add(&bases, &all[i]);
-    (void)id_repair(search, &bases, &z->model);
+    (void)id_repair(search, &bases, &result->model);
     id_set_free(&bases);
   }
-  return shorten_failing(search, z);
+  return shorten_failing(search, result);
 }
 
 /* ---- all of it ---- */
 
-static void note_nan(id_search *search, id_result *z) {
-  for (size_t i = 0; i < search->asked.count && !z->nan; i++) {
+static void note_nan(id_search *search, id_result *result) {
+  for (size_t i = 0; i < search->asked.count && !result->nan; i++) {
     uint64_t answer = id_get(&search->asked, ID_D, i, 0);
-    if (id_is_nan(&search->box->shape, answer)) z->nan = answer;
+    if (id_is_nan(&search->box->shape, answer)) result->nan = answer;
   }
 }
 
 enum { TREE_MOST = 256 };
 
-static int identify(id_search *search, const id_settings *settings, id_result *z) {
-  int status = look_at_health(search, z);
-  if (status != CLI_OK || z->verdict >= ID_NOISY) return status;
-  if (search->box->shape.n <= TREE_MOST) status = id_tree_find(search, &z->tree);
+static int identify(id_search *search, const id_settings *settings, id_result *result) {
+  int status = look_at_health(search, result);
+  if (status != CLI_OK || result->verdict >= ID_NOISY) return status;
+  if (search->box->shape.n <= TREE_MOST) status = id_tree_find(search, &result->tree);
   if (search->log && status == CLI_OK) {
     fprintf(search->log, "order of the sum: ");
-    id_tree_print(search->log, &z->tree);
+    id_tree_print(search->log, &result->tree);
     fputc('\n', search->log);
   }
   if (status == CLI_OK) status = id_find(search);
   int found = search->set.count > 0;
-  if (status == CLI_OK) status = verify(search, settings, z);
+  if (status == CLI_OK) status = verify(search, settings, result);
   if (status == CLI_OK && found && !search->set.count) { /* what verification has found is known from the start now */
     if (search->log) fputs("the stages again, with the answers that verification has added:\n", search->log);
     status = id_find_again(search);
-    if (status == CLI_OK) status = verify(search, settings, z);
+    if (status == CLI_OK) status = verify(search, settings, result);
   }
   for (int i = 0; i < 2 && status == CLI_OK && !search->set.count; i++) { /* sums of parts, and then wider ones */
     status = id_find_more(search);
-    if (status == CLI_OK) status = verify(search, settings, z);
+    if (status == CLI_OK) status = verify(search, settings, result);
   }
   if (status != CLI_OK) return status;
-  if (!search->set.count) z->questions = search->box->asked;
-  if (!search->set.count) return settle_for_less(search, settings, z);
-  z->verdict = ID_FOUND;
-  z->model = search->set.x[0];
-  z->candidates = search->set.count;
-  note_nan(search, z);
-  return ask_again(search, &search->asked, z);
+  if (!search->set.count) result->questions = search->box->asked;
+  if (!search->set.count) return settle_for_less(search, settings, result);
+  result->verdict = ID_FOUND;
+  result->model = search->set.x[0];
+  result->candidates = search->set.count;
+  note_nan(search, result);
+  return ask_again(search, &search->asked, result);
 }
 
-int id_identify(id_search *search, const id_settings *settings, id_result *z) {
+int id_identify(id_search *search, const id_settings *settings, id_result *result) {
   double start = now();
-  memset(z, 0, sizeof *z);
-  z->tree.root = -1;
-  id_vectors_start(&z->failing, &search->box->shape);
-  int status = identify(search, settings, z);
-  z->seconds = now() - start;
+  memset(result, 0, sizeof *result);
+  result->tree.root = -1;
+  id_vectors_start(&result->failing, &search->box->shape);
+  int status = identify(search, settings, result);
+  result->seconds = now() - start;
   return status;
 }

@@ -52,13 +52,13 @@ typedef struct id_settings {
 } id_settings;
 
 /* Identifies the box; `search` has been started. Returns 0, or an exit code after an error line: the box failed. */
-int id_identify(id_search *search, const id_settings *settings, id_result *z);
-void id_result_free(id_result *z);
+int id_identify(id_search *search, const id_settings *settings, id_result *result);
+void id_result_free(id_result *result);
 
 /* Finds the presets that give the model's answers, and for the others a question on which they differ; *failed: the box
  * contradicted the model. Returns 0 or an exit code. */
-int id_find_names(id_search *search, const hu_accum *model, id_names *z, int *failed);
-void id_names_free(id_names *z);
+int id_find_names(id_search *search, const hu_accum *model, id_names *names, int *failed);
+void id_names_free(id_names *names);
 /* Asks the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
 int id_ask_probes(id_search *search, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
 

@@ -30,40 +30,40 @@ static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_e
          preset->accum.block.every == shape->every && hu_format_equal(preset->accum.block.scale, shape->scale);
 }
 
-void id_names_free(id_names *z) {
-  for (int i = 0; i < z->other_count; i++) id_vectors_free(&z->others[i].question);
-  z->count = z->other_count = 0;
+void id_names_free(id_names *names) {
+  for (int i = 0; i < names->other_count; i++) id_vectors_free(&names->others[i].question);
+  names->count = names->other_count = 0;
 }
 
 /* Adds the preset to those that the box equals, or to the others with what shows it. */
-static int place(id_search *search, const hu_accum *model, const hu_accum_preset *preset, id_names *z) {
-  hu_accum x = hu_accum_any(preset->accum);
+static int place(id_search *search, const hu_accum *model, const hu_accum_preset *preset, id_names *names) {
+  hu_accum accum = hu_accum_any(preset->accum);
   int status = CLI_OK, asked = 1;
-  if (id_agrees(search, &x)) status = id_ask_for(search, model, &x, &asked);
+  if (id_agrees(search, &accum)) status = id_ask_for(search, model, &accum, &asked);
   if (status != CLI_OK) return status;
   if (!asked) {
-    memcpy(z->equal[z->count++], preset->name, sizeof z->equal[0]);
+    memcpy(names->equal[names->count++], preset->name, sizeof names->equal[0]);
     return CLI_OK;
   }
-  if (id_agrees(search, &x))
+  if (id_agrees(search, &accum))
     return CLI_OK; /* the box answered as the preset: the model is wrong, which the caller sees */
-  id_other *other = &z->others[z->other_count++];
+  id_other *other = &names->others[names->other_count++];
   memset(other, 0, sizeof *other);
   memcpy(other->name, preset->name, sizeof other->name);
   id_vectors_start(&other->question, &search->box->shape);
-  return id_show(search, model, &x, &other->question, &other->gives);
+  return id_show(search, model, &accum, &other->question, &other->gives);
 }
 
-int id_find_names(id_search *search, const hu_accum *model, id_names *z, int *failed) {
+int id_find_names(id_search *search, const hu_accum *model, id_names *names, int *failed) {
   int status = CLI_OK;
   hu_element sum = search->box->shape.result;
   if (sum.kind == HU_ELEMENT_CODE) sum.format = search->space.sum;
-  id_names_free(z);
+  id_names_free(names);
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
     hu_accum_preset preset;
-    if (z->count == ID_NAMES_MOST || z->other_count == ID_NAMES_MOST) break;
+    if (names->count == ID_NAMES_MOST || names->other_count == ID_NAMES_MOST) break;
     if (hu_accum_preset_at(&preset, i) == HU_OK && same_shape(&preset, &search->box->shape, sum))
-      status = place(search, model, &preset, z);
+      status = place(search, model, &preset, names);
   }
   *failed = status == CLI_OK && !id_agrees(search, model);
   return status;

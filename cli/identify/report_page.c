@@ -21,21 +21,21 @@ static int depth_of(const id_tree *tree, int i) {
 
 /* Draws node i below `y`; leaves take places from left to right. Returns the node's own x. */
 static double draw_node(svg *image, const id_tree *tree, int i, double y, double *place) {
-  const id_node *x = &tree->node[i];
+  const id_node *node = &tree->node[i];
   char text[16];
-  if (x->leaf >= 0) {
+  if (node->leaf >= 0) {
     double at = *place;
     *place += LEAF_WIDTH;
-    snprintf(text, sizeof text, x->leaf == tree->n ? "C" : "%d", x->leaf);
+    snprintf(text, sizeof text, node->leaf == tree->n ? "C" : "%d", node->leaf);
     svg_text(image, at, y + 4, 12, SVG_MIDDLE, "var(--ink)", "", text);
     return at;
   }
   double first = 0, last = 0, below = y + LEVEL_HEIGHT, xs[512];
   int count = 0;
-  for (int child = x->first; child >= 0; child = tree->node[child].next) {
+  for (int child = node->first; child >= 0; child = tree->node[child].next) {
     last = draw_node(image, tree, child, below, place);
     if (count < 512) xs[count++] = last;
-    if (child == x->first) first = last;
+    if (child == node->first) first = last;
   }
   double at = (first + last) / 2;
   int many = count > 2;
@@ -66,7 +66,7 @@ static void put_tree(FILE *out, const id_tree *tree) {
 
 typedef struct page {
   const id_search *search;
-  const id_result *z;
+  const id_result *result;
   const char *log;
 } page;
 
@@ -106,17 +106,18 @@ static void put_parameters(FILE *out, const page *report) {
   static const char *const words[] = {"decided", "partly", "not seen"};
   static const char *const heads[] = {"key", "value", "meaning", "verdict", "question (A B C)", "rules out", NULL};
   put_head(out, "Parameters", heads);
-  for (int i = 0; i < report->z->decisions.count; i++) {
-    const id_decision *decision = &report->z->decisions.of[i];
+  for (int i = 0; i < report->result->decisions.count; i++) {
+    const id_decision *decision = &report->result->decisions.of[i];
     char value[64];
     fputs("<tr>", out);
     page_cell(out, "key", id_axis_key(decision->axis));
-    id_axis_text(&report->search->space, decision->axis, &report->z->model, decision->value, value, sizeof value);
+    id_axis_text(&report->search->space, decision->axis, &report->result->model, decision->value, value, sizeof value);
     page_cell(out, "value", value);
     page_cell(out, "meaning", id_axis_meaning(decision->axis));
     page_cell(out, "verdict", words[decision->verdict]);
     put_question(out, &decision->evidence);
-    id_axis_text(&report->search->space, decision->axis, &report->z->model, decision->nearest, value, sizeof value);
+    id_axis_text(&report->search->space, decision->axis, &report->result->model, decision->nearest, value,
+                 sizeof value);
     page_cell(out, "rules out", decision->evidence.count ? value : "");
     fputs("</tr>\n", out);
   }
@@ -126,10 +127,10 @@ static void put_parameters(FILE *out, const page *report) {
 static void put_others(FILE *out, const page *report) {
   static const char *const heads[] = {"preset", "question (A B C)", "the box gives", "the preset gives", NULL};
   const id_shape *shape = &report->search->box->shape;
-  if (!report->z->names.other_count) return;
+  if (!report->result->names.other_count) return;
   put_head(out, "Other presets of these formats", heads);
-  for (int i = 0; i < report->z->names.other_count; i++) {
-    const id_other *other = &report->z->names.others[i];
+  for (int i = 0; i < report->result->names.other_count; i++) {
+    const id_other *other = &report->result->names.others[i];
     fputs("<tr>", out);
     page_cell(out, "preset", other->name);
     put_question(out, &other->question);
@@ -151,27 +152,28 @@ static void print_page(FILE *out, const void *what) {
   char *text = NULL, model[HU_ACCUM_TEXT_MAX];
   size_t size = 0;
   FILE *to = open_memstream(&text, &size);
-  if (to) id_print_text(to, report->search, report->z);
+  if (to) id_print_text(to, report->search, report->result);
   if (to) fclose(to);
   page_open(out, "A black box identified");
   fputs("<h1>A black box of sums of products</h1>\n<dl class=\"cards\">", out);
-  page_card(out, "verdict", "%s", id_verdict_word(report->z));
-  page_card(out, "questions", "%llu", (unsigned long long)report->z->questions);
-  page_card(out, "verified on", "%llu", (unsigned long long)report->z->verified);
+  page_card(out, "verdict", "%s", id_verdict_word(report->result));
+  page_card(out, "questions", "%llu", (unsigned long long)report->result->questions);
+  page_card(out, "verified on", "%llu", (unsigned long long)report->result->verified);
   fputs("</dl>\n", out);
-  if (report->z->verdict == ID_FOUND) put_text(out, "Model", id_model_text(report->search, &report->z->model, model));
-  if (report->z->verdict == ID_FOUND && id_is_wide(&report->search->space)) put_text(out, "Sums", id_wide_words);
+  if (report->result->verdict == ID_FOUND)
+    put_text(out, "Model", id_model_text(report->search, &report->result->model, model));
+  if (report->result->verdict == ID_FOUND && id_is_wide(&report->search->space)) put_text(out, "Sums", id_wide_words);
   fputs("<h2>Order</h2>\n", out);
-  put_tree(out, &report->z->tree);
-  if (report->z->verdict == ID_FOUND) put_parameters(out, report);
-  if (report->z->verdict == ID_FOUND) put_others(out, report);
+  put_tree(out, &report->result->tree);
+  if (report->result->verdict == ID_FOUND) put_parameters(out, report);
+  if (report->result->verdict == ID_FOUND) put_others(out, report);
   put_text(out, "In words", text ? text : "");
   put_text(out, "Steps of the search", report->log);
   page_close(out, "");
   free(text);
 }
 
-int id_write_page(const char *path, const id_search *search, const id_result *z, const char *log) {
-  page report = {search, z, log};
+int id_write_page(const char *path, const id_search *search, const id_result *result, const char *log) {
+  page report = {search, result, log};
   return cli_text_write(path, print_page, &report);
 }

@@ -10,7 +10,7 @@
 #include "cli/base/progress.h"
 #include "cli/question/operand.h"
 
-int id_set_add(id_set *set, const hu_accum *x) {
+int id_set_add(id_set *set, const hu_accum *model) {
   if (set->count == set->room) {
     size_t room = set->room ? 2 * set->room : 64;
     hu_accum *larger = realloc(set->x, room * sizeof *larger);
@@ -18,7 +18,7 @@ int id_set_add(id_set *set, const hu_accum *x) {
     set->x = larger;
     set->room = room;
   }
-  set->x[set->count++] = *x;
+  set->x[set->count++] = *model;
   return 1;
 }
 
@@ -95,20 +95,20 @@ int id_ask_drawn(id_search *search, size_t count, int kind) {
 static uint64_t zero_without_sign(const id_operand *result, uint64_t x) { return x == result->sign ? 0 : x; }
 
 /* Returns 1 if the box's answer in this row and the model's are zeros. */
-static int both_are_zero(const id_search *search, const hu_accum *x, size_t row) {
+static int both_are_zero(const id_search *search, const hu_accum *accum, size_t row) {
   id_operand result = id_operand_of(search->box->shape.result);
   size_t size = id_column_size(&search->box->shape, ID_D);
   uint64_t box = 0, model = 0;
   memcpy(&box, (const char *)search->asked.column[ID_D] + row * size, size);
-  return zero_without_sign(&result, box) == 0 && id_compute(x, &search->asked, row, 1, &model) == HU_OK &&
+  return zero_without_sign(&result, box) == 0 && id_compute(accum, &search->asked, row, 1, &model) == HU_OK &&
          zero_without_sign(&result, model) == 0;
 }
 
-int id_agrees(id_search *search, const hu_accum *x) {
+int id_agrees(id_search *search, const hu_accum *model) {
   id_progress(search->box);
-  size_t row = id_first_difference(x, &search->asked, 0, search->asked.count);
-  while (search->zeros_alike && row < search->asked.count && both_are_zero(search, x, row))
-    row = id_first_difference(x, &search->asked, row + 1, search->asked.count);
+  size_t row = id_first_difference(model, &search->asked, 0, search->asked.count);
+  while (search->zeros_alike && row < search->asked.count && both_are_zero(search, model, row))
+    row = id_first_difference(model, &search->asked, row + 1, search->asked.count);
   if (row == search->asked.count) return 1;
   id_vectors_swap(&search->asked, row, row / 2);
   return 0;
@@ -137,13 +137,13 @@ typedef struct table {
   int groups;
 } table;
 
-static void fill_answers(table *answers, const sample *m, int zeros_alike) {
+static void fill_answers(table *answers, const sample *drawn, int zeros_alike) {
   id_operand result = id_operand_of(answers->pool.shape->result);
   uint64_t z[POOL];
   size_t size = id_column_size(answers->pool.shape, ID_D);
-  for (size_t i = 0; i < m->count; i++) {
+  for (size_t i = 0; i < drawn->count; i++) {
     memset(z, 0, sizeof z);
-    if (id_compute(&m->x[i], &answers->pool, 0, POOL, z) != HU_OK) memset(z, 0xA5, sizeof z);
+    if (id_compute(&drawn->x[i], &answers->pool, 0, POOL, z) != HU_OK) memset(z, 0xA5, sizeof z);
     for (size_t j = 0; j < POOL; j++) {
       uint64_t x = 0;
       memcpy(&x, (const char *)z + j * size, size);
@@ -170,27 +170,27 @@ static int split_groups(const table *answers, size_t count, size_t j, int *into)
 }
 
 /* Asks up to PICKS questions that split the sample; *picked says how many. */
-static int ask_best(id_search *search, const sample *m, int kind, size_t *picked) {
+static int ask_best(id_search *search, const sample *drawn, int kind, size_t *picked) {
   static table answers;
   int status = CLI_OK;
   *picked = 0;
   id_vectors_start(&answers.pool, &search->box->shape);
   if (id_vectors_grow(&answers.pool, POOL) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   id_draw(&answers.pool, 0, POOL, kind, &search->random);
-  fill_answers(&answers, m, search->zeros_alike);
+  fill_answers(&answers, drawn, search->zeros_alike);
   memset(answers.group, 0, sizeof answers.group);
   answers.groups = 1;
   while (*picked < PICKS && status == CLI_OK) {
     size_t best = 0;
     int most = answers.groups;
     for (size_t j = 0; j < POOL; j++) {
-      int groups = split_groups(&answers, m->count, j, NULL);
+      int groups = split_groups(&answers, drawn->count, j, NULL);
       if (groups <= most) continue;
       most = groups;
       best = j;
     }
     if (most == answers.groups) break;
-    answers.groups = split_groups(&answers, m->count, best, answers.group);
+    answers.groups = split_groups(&answers, drawn->count, best, answers.group);
     status = id_ask_rows(search, &answers.pool, best, 1);
     ++*picked;
   }
@@ -200,42 +200,42 @@ static int ask_best(id_search *search, const sample *m, int kind, size_t *picked
 
 /* ---- candidates along axes ---- */
 
-static void draw_values(id_search *search, const int *axes, hu_accum *x) {
+static void draw_values(id_search *search, const int *axes, hu_accum *model) {
   static int values[ID_VALUES_MOST];
   for (; *axes >= 0; axes++) {
-    size_t count = id_axis_values(&search->space, *axes, x, values);
-    id_axis_set(&search->space, *axes, x, values[id_random_below(&search->random, count)]);
+    size_t count = id_axis_values(&search->space, *axes, model, values);
+    id_axis_set(&search->space, *axes, model, values[id_random_below(&search->random, count)]);
   }
 }
 
 enum { TRIES = 4000 };
 
 /* Draws candidates that agree. */
-static void draw_sample(id_search *search, const int *axes, sample *m) {
-  m->count = 0;
-  for (int i = 0; i < TRIES && m->count < SAMPLE; i++) {
-    hu_accum x = search->set.x[id_random_below(&search->random, search->set.count)];
-    draw_values(search, axes, &x);
-    if (id_agrees(search, &x)) m->x[m->count++] = x;
+static void draw_sample(id_search *search, const int *axes, sample *drawn) {
+  drawn->count = 0;
+  for (int i = 0; i < TRIES && drawn->count < SAMPLE; i++) {
+    hu_accum model = search->set.x[id_random_below(&search->random, search->set.count)];
+    draw_values(search, axes, &model);
+    if (id_agrees(search, &model)) drawn->x[drawn->count++] = model;
   }
 }
 
 /* Takes a sample from a list: all of it where it fits. */
-static void take_sample(id_search *search, sample *m) {
-  m->count = 0;
+static void take_sample(id_search *search, sample *drawn) {
+  drawn->count = 0;
   for (size_t i = 0; i < SAMPLE && i < search->set.count; i++) {
     size_t at = search->set.count <= SAMPLE ? i : (size_t)id_random_below(&search->random, search->set.count);
-    m->x[m->count++] = search->set.x[at];
+    drawn->x[drawn->count++] = search->set.x[at];
   }
 }
 
-static int expand(id_search *search, const int *axes, hu_accum x, id_set *into) {
-  if (*axes < 0) return !id_agrees(search, &x) || id_set_add(into, &x);
+static int expand(id_search *search, const int *axes, hu_accum model, id_set *into) {
+  if (*axes < 0) return !id_agrees(search, &model) || id_set_add(into, &model);
   int *values = malloc(ID_VALUES_MOST * sizeof *values), fine = values != NULL;
-  size_t count = fine ? id_axis_values(&search->space, *axes, &x, values) : 0;
+  size_t count = fine ? id_axis_values(&search->space, *axes, &model, values) : 0;
   for (size_t i = 0; i < count && fine; i++) {
-    id_axis_set(&search->space, *axes, &x, values[i]);
-    fine = expand(search, axes + 1, x, into);
+    id_axis_set(&search->space, *axes, &model, values[i]);
+    fine = expand(search, axes + 1, model, into);
   }
   free(values);
   return fine;
@@ -270,25 +270,25 @@ static int is_quiet(const id_search *search, int rounds, int kinds) {
 }
 
 static int ask_for_drawn(id_search *search, const id_stage *stage) {
-  static sample m;
+  static sample drawn;
   int kinds = count_kinds(stage->kinds), status = CLI_OK;
   for (int i = 0; i < DRAWN_ROUNDS && status == CLI_OK; i++) {
     size_t picked;
-    draw_sample(search, stage->axes, &m);
-    if (m.count < 2) break;
-    status = ask_best(search, &m, stage->kinds[i % kinds], &picked);
+    draw_sample(search, stage->axes, &drawn);
+    if (drawn.count < 2) break;
+    status = ask_best(search, &drawn, stage->kinds[i % kinds], &picked);
   }
   return status;
 }
 
 static int ask_for_listed(id_search *search, const id_stage *stage) {
-  static sample m;
+  static sample drawn;
   int kinds = count_kinds(stage->kinds), quiet = 0, status = CLI_OK;
   for (int i = 0; i < LISTED_ROUNDS && !is_quiet(search, quiet, kinds) && search->set.count > 1 && status == CLI_OK;
        i++) {
     size_t picked;
-    take_sample(search, &m);
-    status = ask_best(search, &m, stage->kinds[i % kinds], &picked);
+    take_sample(search, &drawn);
+    status = ask_best(search, &drawn, stage->kinds[i % kinds], &picked);
     quiet = picked ? 0 : quiet + 1;
     if (picked) id_filter(search);
   }
@@ -302,9 +302,9 @@ static void thin(id_search *search) {
   for (int most = 0; simple < KEPT / 2 && most < 32; most++) {
     for (size_t i = simple; i < search->set.count && simple < KEPT / 2; i++) {
       if (id_complexity(&search->space, &search->set.x[i]) > most) continue;
-      hu_accum x = search->set.x[i];
+      hu_accum model = search->set.x[i];
       search->set.x[i] = search->set.x[simple];
-      search->set.x[simple++] = x;
+      search->set.x[simple++] = model;
     }
   }
   for (size_t i = simple; i < KEPT; i++)

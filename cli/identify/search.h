@@ -13,7 +13,7 @@ typedef struct id_set {
   size_t count, room;
 } id_set;
 
-int id_set_add(id_set *set, const hu_accum *x);
+int id_set_add(id_set *set, const hu_accum *model);
 void id_set_free(id_set *set);
 
 typedef struct id_search {
@@ -43,7 +43,7 @@ int id_ask_rows(id_search *search, const id_vectors *questions, size_t first, si
 /* Makes those of `later` asked ones from now on. */
 int id_take_later(id_search *search);
 /* Returns 1 if the model gives every answer; a row that rules it out moves to the front. */
-int id_agrees(id_search *search, const hu_accum *x);
+int id_agrees(id_search *search, const hu_accum *model);
 /* Drops what does not agree. */
 void id_filter(id_search *search);
 

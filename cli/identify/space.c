@@ -44,119 +44,120 @@ typedef struct bases {
   size_t count;
 } bases;
 
-static hu_accum *add(bases *b, uint32_t kind) {
-  hu_accum *x = &b->z[b->count++];
-  memset(x, 0, sizeof *x);
-  x->kind = kind;
-  return x;
+static hu_accum *add(bases *list, uint32_t kind) {
+  hu_accum *model = &list->z[list->count++];
+  memset(model, 0, sizeof *model);
+  model->kind = kind;
+  return model;
 }
 
 /* Adds a model with sums in D's format. */
-static hu_accum *add_sum(bases *b, uint32_t kind) {
-  hu_accum *x = add(b, kind);
-  x->sum = b->space->sum;
-  if (kind == HU_ACCUM_SEQ2 || kind == HU_ACCUM_CHUNK) x->product = x->sum;
-  if (kind == HU_ACCUM_CHUNK) x->length = b->space->shape->n;
-  return x;
+static hu_accum *add_sum(bases *list, uint32_t kind) {
+  hu_accum *model = add(list, kind);
+  model->sum = list->space->sum;
+  if (kind == HU_ACCUM_SEQ2 || kind == HU_ACCUM_CHUNK) model->product = model->sum;
+  if (kind == HU_ACCUM_CHUNK) model->length = list->space->shape->n;
+  return model;
 }
 
-static hu_accum *add_block(bases *b, uint8_t rule, uint16_t length) {
-  hu_accum *x = add_sum(b, HU_ACCUM_BLOCK);
-  x->block.rule = rule;
-  x->block.length = length;
+static hu_accum *add_block(bases *list, uint8_t rule, uint16_t length) {
+  hu_accum *model = add_sum(list, HU_ACCUM_BLOCK);
+  model->block.rule = rule;
+  model->block.length = length;
   if (rule <= HU_BLOCK_LATE) {
-    x->product = x->sum;
-    x->block.kept = 40;
+    model->product = model->sum;
+    model->block.kept = 40;
   }
-  if (rule == HU_BLOCK_LATE) x->block.kept2 = 40;
-  if (rule == HU_BLOCK_ALIGN || rule == HU_BLOCK_GROUPS) x->block.emin = (int16_t)b->space->lowest;
-  return x;
+  if (rule == HU_BLOCK_LATE) model->block.kept2 = 40;
+  if (rule == HU_BLOCK_ALIGN || rule == HU_BLOCK_GROUPS) model->block.emin = (int16_t)list->space->lowest;
+  return model;
 }
 
-static void add_scaled(bases *b) {
-  const id_shape *shape = b->space->shape;
-  hu_accum *x = add_block(b, HU_BLOCK_ALIGN, (uint16_t)shape->n);
-  x->block.every = (uint16_t)shape->every;
-  x->block.scale = shape->scale;
-  x = add_block(b, HU_BLOCK_GROUPS, (uint16_t)shape->n);
-  x->block.every = (uint16_t)shape->every;
-  x->block.scale = shape->scale;
-  x->block.group = (uint16_t)shape->every;
-  while (shape->n % x->block.group) x->block.group--;
+static void add_scaled(bases *list) {
+  const id_shape *shape = list->space->shape;
+  hu_accum *model = add_block(list, HU_BLOCK_ALIGN, (uint16_t)shape->n);
+  model->block.every = (uint16_t)shape->every;
+  model->block.scale = shape->scale;
+  model = add_block(list, HU_BLOCK_GROUPS, (uint16_t)shape->n);
+  model->block.every = (uint16_t)shape->every;
+  model->block.scale = shape->scale;
+  model->block.group = (uint16_t)shape->every;
+  while (shape->n % model->block.group) model->block.group--;
 }
 
-static void add_codes(bases *b) {
-  uint32_t n = b->space->shape->n, two = 1;
+static void add_codes(bases *list) {
+  uint32_t n = list->space->shape->n, two = 1;
   while (two < n) two *= 2;
-  add_block(b, HU_BLOCK_ALIGN, (uint16_t)n);
-  add_block(b, HU_BLOCK_LATE, (uint16_t)n);
-  add_block(b, HU_BLOCK_EXACT, (uint16_t)n);
-  add_block(b, HU_BLOCK_CHAIN, 1);
-  add_block(b, HU_BLOCK_TREE, (uint16_t)two);
-  add_block(b, HU_BLOCK_TREE, 2)->block.products = 1;
-  add_block(b, HU_BLOCK_LANES, (uint16_t)n);
+  add_block(list, HU_BLOCK_ALIGN, (uint16_t)n);
+  add_block(list, HU_BLOCK_LATE, (uint16_t)n);
+  add_block(list, HU_BLOCK_EXACT, (uint16_t)n);
+  add_block(list, HU_BLOCK_CHAIN, 1);
+  add_block(list, HU_BLOCK_TREE, (uint16_t)two);
+  add_block(list, HU_BLOCK_TREE, 2)->block.products = 1;
+  add_block(list, HU_BLOCK_LANES, (uint16_t)n);
   static const uint32_t kinds[] = {HU_ACCUM_SEQ2,    HU_ACCUM_CHUNK, HU_ACCUM_PAIRWISE,
                                    HU_ACCUM_STRIDED, HU_ACCUM_KAHAN, HU_ACCUM_NEUMAIER};
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) add_sum(b, kinds[i]);
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) add_sum(list, kinds[i]);
 }
 
 /* Adds the same as sums on their own, to which C is added. */
-static void wrap(bases *b) {
-  for (size_t i = 0; i < b->count; i++) {
-    b->z[i].promote = b->space->shape->n;
-    b->z[i].promoted = b->space->sum;
+static void wrap(bases *list) {
+  for (size_t i = 0; i < list->count; i++) {
+    list->z[i].promote = list->space->shape->n;
+    list->z[i].promoted = list->space->sum;
   }
 }
 
 size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
-  bases b = {space, z, 0};
+  bases list = {space, z, 0};
   const id_shape *shape = space->shape;
   if (parts && (shape->result.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
   if (shape->result.kind == HU_ELEMENT_S32) {
-    add(&b, HU_ACCUM_INT32);
+    add(&list, HU_ACCUM_INT32);
   } else if (shape->a.kind || shape->b.kind || shape->result.kind) {
-    add(&b, HU_ACCUM_FP64);
-    add(&b, HU_ACCUM_EXACT);
+    add(&list, HU_ACCUM_FP64);
+    add(&list, HU_ACCUM_EXACT);
   } else if (shape->every) {
-    add_scaled(&b);
+    add_scaled(&list);
   } else {
-    add_codes(&b);
-    if (parts) wrap(&b);
+    add_codes(&list);
+    if (parts) wrap(&list);
   }
-  return b.count;
+  return list.count;
 }
 
 /* ---- of equal models ---- */
 
-static int is_plain_block(const hu_accum *x) {
-  hu_block b = x->block;
-  return !b.daz && !b.ftz && !b.zero && !b.over && !b.input && !b.order && !b.join && !b.as.e && !b.as.m;
+static int is_plain_block(const hu_accum *model) {
+  hu_block block = model->block;
+  return !block.daz && !block.ftz && !block.zero && !block.over && !block.input && !block.order && !block.join &&
+         !block.as.e && !block.as.m;
 }
 
-hu_accum id_simplest(const id_space *space, hu_accum x) {
+hu_accum id_simplest(const id_space *space, hu_accum model) {
   uint32_t n = space->shape->n;
-  if (x.promote == n) {
-    x.promote = 0;
-    memset(&x.promoted, 0, sizeof x.promoted);
-    x.slices = 1;
+  if (model.promote == n) {
+    model.promote = 0;
+    memset(&model.promoted, 0, sizeof model.promoted);
+    model.slices = 1;
   }
-  if (x.kind != HU_ACCUM_BLOCK) return x;
-  if (x.block.over && (x.mode.round <= HU_RNZ || x.mode.round == HU_RAZ)) x.block.over = 0;
-  if (!is_plain_block(&x)) return x;
-  if (x.block.rule == HU_BLOCK_CHAIN || (x.block.rule == HU_BLOCK_EXACT && x.block.length == 1 && n > 1)) {
-    x.kind = HU_ACCUM_SEQ;
-    memset(&x.block, 0, sizeof x.block);
-  } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices &&
-             x.mode.round == HU_RNE && !x.mode.saturate && hu_format_equal(x.sum, space->sum)) {
-    memset(&x, 0, sizeof x);
+  if (model.kind != HU_ACCUM_BLOCK) return model;
+  if (model.block.over && (model.mode.round <= HU_RNZ || model.mode.round == HU_RAZ)) model.block.over = 0;
+  if (!is_plain_block(&model)) return model;
+  if (model.block.rule == HU_BLOCK_CHAIN || (model.block.rule == HU_BLOCK_EXACT && model.block.length == 1 && n > 1)) {
+    model.kind = HU_ACCUM_SEQ;
+    memset(&model.block, 0, sizeof model.block);
+  } else if (model.block.rule == HU_BLOCK_EXACT && model.block.length >= n && !model.promote && !model.slices &&
+             model.mode.round == HU_RNE && !model.mode.saturate && hu_format_equal(model.sum, space->sum)) {
+    memset(&model, 0, sizeof model);
   }
-  return x;
+  return model;
 }
 
 /* Counts roundings of products: one for being there, one more for a format of their own. */
-static int rounded_products(const hu_accum *x) {
-  if (x->kind != HU_ACCUM_SEQ2 && x->kind != HU_ACCUM_CHUNK) return 0;
-  return 1 + !hu_format_equal(x->product, x->sum);
+static int rounded_products(const hu_accum *model) {
+  if (model->kind != HU_ACCUM_SEQ2 && model->kind != HU_ACCUM_CHUNK) return 0;
+  return 1 + !hu_format_equal(model->product, model->sum);
 }
 
 /* Counts parameters that a rule cannot be without, other than l. */
@@ -170,13 +171,14 @@ static int rule_parameters(int rule) {
 }
 
 int id_complexity(const id_space *space, const hu_accum *model) {
-  hu_accum x = id_simplest(space, *model);
-  hu_block b = x.block;
-  int z = (x.promote != 0 || x.slices != 0) + 2 * (x.kind == HU_ACCUM_BLOCK) + rounded_products(&x);
-  z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, space->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
-  z += b.cut != 0;
-  z += (b.order != 0) + (b.join != 0) + (b.last != 0) + (b.zero != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) +
-       (b.input != 0) + (b.lanes != 0);
-  z += (b.far != 0) + (b.big != 0) + (b.as.m != 0);
-  return x.kind == HU_ACCUM_BLOCK ? z + rule_parameters(b.rule) : z;
+  hu_accum accum = id_simplest(space, *model);
+  hu_block block = accum.block;
+  int z = (accum.promote != 0 || accum.slices != 0) + 2 * (accum.kind == HU_ACCUM_BLOCK) + rounded_products(&accum);
+  z += (accum.kind != HU_ACCUM_EXACT && !hu_format_equal(accum.sum, space->sum)) + (accum.mode.round != 0) +
+       (accum.mode.saturate != 0);
+  z += block.cut != 0;
+  z += (block.order != 0) + (block.join != 0) + (block.last != 0) + (block.zero != 0) + (block.over != 0) +
+       (block.daz != 0) + (block.ftz != 0) + (block.input != 0) + (block.lanes != 0);
+  z += (block.far != 0) + (block.big != 0) + (block.as.m != 0);
+  return accum.kind == HU_ACCUM_BLOCK ? z + rule_parameters(block.rule) : z;
 }

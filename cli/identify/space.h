@@ -58,18 +58,18 @@ size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]);
 
 /* Values that a model may have on an axis, the one that it has among them; one value: the axis is not its own. */
 enum { ID_VALUES_MOST = 9000 };
-size_t id_axis_values(const id_space *space, int axis, const hu_accum *x, int z[ID_VALUES_MOST]);
-int id_axis_get(const id_space *space, int axis, const hu_accum *x);
-void id_axis_set(const id_space *space, int axis, hu_accum *x, int value);
+size_t id_axis_values(const id_space *space, int axis, const hu_accum *model, int z[ID_VALUES_MOST]);
+int id_axis_get(const id_space *space, int axis, const hu_accum *model);
+void id_axis_set(const id_space *space, int axis, hu_accum *model, int value);
 /* Return the key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
 const char *id_axis_key(int axis);
 const char *id_axis_meaning(int axis);
 /* Writes the value in the words of a model's text. */
-void id_axis_text(const id_space *space, int axis, const hu_accum *x, int value, char *text, size_t size);
+void id_axis_text(const id_space *space, int axis, const hu_accum *model, int value, char *text, size_t size);
 
 /* Returns the simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
-hu_accum id_simplest(const id_space *space, hu_accum x);
+hu_accum id_simplest(const id_space *space, hu_accum model);
 /* Returns how much a text says beyond its defaults; of equal models the least is shown. */
-int id_complexity(const id_space *space, const hu_accum *x);
+int id_complexity(const id_space *space, const hu_accum *model);
 
 #endif

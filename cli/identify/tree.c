@@ -24,81 +24,81 @@ static int larger(int x, int y) { return x > y ? x : y; }
 
 /* Chooses M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding
  * does. `normal`: no operand, product or sum is subnormal. */
-static int choose(mask *m, int normal) {
-  const id_shape *shape = &m->search->box->shape;
+static int choose(mask *probe, int normal) {
+  const id_shape *shape = &probe->search->box->shape;
   int n = (int)shape->n, count = 1;
   while (1 << count < n + 2) count++;
-  int least = shape->sums ? m->a.emin : m->a.emin + m->b.emin,
-      under = shape->sums ? m->a.digits : m->a.digits + m->b.digits;
-  int high = smaller(shape->sums ? m->a.emax : m->a.emax + m->b.emax, m->result.emax - 2);
-  int low = larger(least - (normal ? 0 : under), m->result.emin - (normal ? 0 : m->result.digits));
-  int enough = m->result.digits + 2 + count, wanted = larger(enough, 44 + count);
-  if (shape->every || m->result.integer || high - low < enough) return 0;
-  m->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
-  m->unit = larger(low, m->high - wanted);
-  m->subnormal = m->unit < larger(least, m->result.emin);
+  int least = shape->sums ? probe->a.emin : probe->a.emin + probe->b.emin,
+      under = shape->sums ? probe->a.digits : probe->a.digits + probe->b.digits;
+  int high = smaller(shape->sums ? probe->a.emax : probe->a.emax + probe->b.emax, probe->result.emax - 2);
+  int low = larger(least - (normal ? 0 : under), probe->result.emin - (normal ? 0 : probe->result.digits));
+  int enough = probe->result.digits + 2 + count, wanted = larger(enough, 44 + count);
+  if (shape->every || probe->result.integer || high - low < enough) return 0;
+  probe->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
+  probe->unit = larger(low, probe->high - wanted);
+  probe->subnormal = probe->unit < larger(least, probe->result.emin);
   return 1;
 }
 
 /* Makes product k of two powers of two. */
-static void put_power(mask *m, size_t k, int exponent, int negative) {
-  int low = larger(m->a.emin - m->a.digits, exponent - m->b.emax);
-  int high = smaller(m->a.emax, exponent - m->b.emin + m->b.digits);
+static void put_power(mask *probe, size_t k, int exponent, int negative) {
+  int low = larger(probe->a.emin - probe->a.digits, exponent - probe->b.emax);
+  int high = smaller(probe->a.emax, exponent - probe->b.emin + probe->b.digits);
   int ea = larger(low, smaller(high, exponent / 2));
-  if (m->search->box->shape.sums) ea = exponent;
-  uint64_t a = id_operand_power(&m->a, ea), b = id_operand_power(&m->b, exponent - ea);
-  id_put(&m->questions, ID_A, 0, k, negative ? id_operand_negated(&m->a, a) : a);
-  id_put(&m->questions, ID_B, 0, k, b);
+  if (probe->search->box->shape.sums) ea = exponent;
+  uint64_t a = id_operand_power(&probe->a, ea), b = id_operand_power(&probe->b, exponent - ea);
+  id_put(&probe->questions, ID_A, 0, k, negative ? id_operand_negated(&probe->a, a) : a);
+  id_put(&probe->questions, ID_B, 0, k, b);
 }
 
-static void put_leaf(mask *m, int leaf, int exponent, int negative) {
-  if (leaf < m->tree->n) {
-    put_power(m, (size_t)leaf, exponent, negative);
+static void put_leaf(mask *probe, int leaf, int exponent, int negative) {
+  if (leaf < probe->tree->n) {
+    put_power(probe, (size_t)leaf, exponent, negative);
     return;
   }
-  uint64_t c = id_operand_power(&m->result, exponent);
-  id_put(&m->questions, ID_C, 0, 0, negative ? id_operand_negated(&m->result, c) : c);
+  uint64_t c = id_operand_power(&probe->result, exponent);
+  id_put(&probe->questions, ID_C, 0, 0, negative ? id_operand_negated(&probe->result, c) : c);
 }
 
-static int ask(mask *m) {
-  int status = id_ask(m->search->box, &m->questions, 0, 1);
-  size_t at = status ? SIZE_MAX : id_vectors_grow(&m->search->later, 1);
+static int ask(mask *probe) {
+  int status = id_ask(probe->search->box, &probe->questions, 0, 1);
+  size_t at = status ? SIZE_MAX : id_vectors_grow(&probe->search->later, 1);
   if (status) return status;
   if (at == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&m->search->later, at, &m->questions, 0);
+  id_vectors_copy(&probe->search->later, at, &probe->questions, 0);
   return CLI_OK;
 }
 
 /* Counts the products, and C where the box has one. */
-static int leaves_of(const mask *m) { return m->tree->n + !m->search->box->shape.without_c; }
+static int leaves_of(const mask *probe) { return probe->tree->n + !probe->search->box->shape.without_c; }
 
 /* Returns what came out, in units. */
-static double units(const mask *m) {
-  return ldexp(id_value(m->result.element, id_get(&m->questions, ID_D, 0, 0)), -m->unit);
+static double units(const mask *probe) {
+  return ldexp(id_value(probe->result.element, id_get(&probe->questions, ID_D, 0, 0)), -probe->unit);
 }
 
 /* Returns how many terms M at i and -M at j make vanish. */
-static int swallowed(mask *m, int i, int j) {
-  int leaves = leaves_of(m);
-  for (int k = 0; k < leaves; k++) put_leaf(m, k, k == i || k == j ? m->high : m->unit, k == j);
-  m->status = ask(m);
-  double left = m->status ? 0 : units(m);
-  if (m->status == 0 && !(left >= 0 && left <= leaves - 2 && left == floor(left))) m->status = -1;
-  return m->status ? 0 : leaves - (int)left;
+static int swallowed(mask *probe, int i, int j) {
+  int leaves = leaves_of(probe);
+  for (int k = 0; k < leaves; k++) put_leaf(probe, k, k == i || k == j ? probe->high : probe->unit, k == j);
+  probe->status = ask(probe);
+  double left = probe->status ? 0 : units(probe);
+  if (probe->status == 0 && !(left >= 0 && left <= leaves - 2 && left == floor(left))) probe->status = -1;
+  return probe->status ? 0 : leaves - (int)left;
 }
 
 /* Raises the unit for a box that flushes subnormal numbers, or that cuts so low, loses units everywhere, not only
  * beside M. Then the unit is a normal number, if the range of these formats is wide enough. The question is not kept,
  * since the first stages of the search do not look at the lower end. */
-static void raise_unit(mask *m) {
-  mask normal = *m;
-  int leaves = leaves_of(m);
-  if (!m->subnormal || !choose(&normal, 1)) return;
-  for (int k = 0; k < leaves; k++) put_leaf(m, k, m->unit, 0);
-  m->status = id_ask(m->search->box, &m->questions, 0, 1);
-  if (m->status || units(m) == leaves) return;
-  m->high = normal.high;
-  m->unit = normal.unit;
+static void raise_unit(mask *probe) {
+  mask normal = *probe;
+  int leaves = leaves_of(probe);
+  if (!probe->subnormal || !choose(&normal, 1)) return;
+  for (int k = 0; k < leaves; k++) put_leaf(probe, k, probe->unit, 0);
+  probe->status = id_ask(probe->search->box, &probe->questions, 0, 1);
+  if (probe->status || units(probe) == leaves) return;
+  probe->high = normal.high;
+  probe->unit = normal.unit;
 }
 
 /* ---- nodes ---- */
@@ -142,13 +142,13 @@ static int join(id_tree *tree, int x, int y, int measured) {
 
 /* Builds the tree over these leaves. With the first of them every other has a step where they meet; those of one step
  * stand together. */
-static int build(mask *m, const int *leaf, int count) {
-  int root = add_node(m->tree, leaf[0]);
+static int build(mask *probe, const int *leaf, int count) {
+  int root = add_node(probe->tree, leaf[0]);
   if (count == 1 || root < 0) return root;
   int *size = malloc(2 * (size_t)count * sizeof *size), *some = size ? size + count : NULL, n = 0;
   if (!size) return -1;
-  for (int j = 1; j < count && m->status == 0; j++) size[j] = swallowed(m, leaf[0], leaf[j]);
-  for (int least; m->status == 0 && root >= 0; root = join(m->tree, root, build(m, some, n), least)) {
+  for (int j = 1; j < count && probe->status == 0; j++) size[j] = swallowed(probe, leaf[0], leaf[j]);
+  for (int least; probe->status == 0 && root >= 0; root = join(probe->tree, root, build(probe, some, n), least)) {
     least = INT32_MAX;
     for (int j = 1; j < count; j++)
       if (size[j] > 0) least = smaller(least, size[j]);
@@ -184,19 +184,19 @@ static int beside_c(const id_tree *tree) {
 /* Finds the first and the last product below a node; returns 1 if C is not there. *parts becomes 1 where a step has all
  * products between its first and its last one, and not product 0. */
 static int range_below(const id_tree *tree, int node, int *low, int *high, int *parts) {
-  const id_node *x = &tree->node[node];
+  const id_node *here = &tree->node[node];
   int products = 1;
-  *low = *high = x->leaf;
-  if (x->leaf >= 0) return x->leaf < tree->n;
+  *low = *high = here->leaf;
+  if (here->leaf >= 0) return here->leaf < tree->n;
   *low = tree->n;
   *high = -1;
-  for (int child = x->first; child >= 0; child = tree->node[child].next) {
+  for (int child = here->first; child >= 0; child = tree->node[child].next) {
     int a, b;
     products &= range_below(tree, child, &a, &b, parts);
     *low = smaller(*low, a);
     *high = larger(*high, b);
   }
-  *parts |= products && *low > 0 && *high - *low + 1 == x->leaves;
+  *parts |= products && *low > 0 && *high - *low + 1 == here->leaves;
   return products;
 }
 
@@ -212,42 +212,42 @@ static int is_whole(const id_tree *tree, int has_c) {
 
 int id_tree_find(id_search *search, id_tree *tree) {
   const id_shape *shape = &search->box->shape;
-  mask m = {.search = search,
-            .tree = tree,
-            .a = id_operand_of(shape->a),
-            .b = id_operand_of(shape->b),
-            .result = id_operand_of(shape->result)};
+  mask probe = {.search = search,
+                .tree = tree,
+                .a = id_operand_of(shape->a),
+                .b = id_operand_of(shape->b),
+                .result = id_operand_of(shape->result)};
   memset(tree, 0, sizeof *tree);
   tree->root = -1;
   tree->n = (int)shape->n;
   tree->why = "these formats have no two numbers of which one is lost beside the other";
-  if (!choose(&m, 0)) return CLI_OK;
+  if (!choose(&probe, 0)) return CLI_OK;
   int *leaf = malloc(((size_t)tree->n + 1) * sizeof *leaf);
-  id_vectors_start(&m.questions, shape);
-  if (!leaf || id_vectors_grow(&m.questions, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  int count = leaves_of(&m);
-  raise_unit(&m);
+  id_vectors_start(&probe.questions, shape);
+  if (!leaf || id_vectors_grow(&probe.questions, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  int count = leaves_of(&probe);
+  raise_unit(&probe);
   for (int k = 0; k < count; k++) leaf[k] = (k + tree->n) % count; /* C first */
-  if (m.status == 0) tree->root = build(&m, leaf, count);
+  if (probe.status == 0) tree->root = build(&probe, leaf, count);
   free(leaf);
-  id_vectors_free(&m.questions);
-  if (m.status == 0) {
+  id_vectors_free(&probe.questions);
+  if (probe.status == 0) {
     search->part = beside_c(tree);
     search->whole = is_whole(tree, !shape->without_c);
     return CLI_OK;
   }
   tree->root = -1;
   tree->why = "the answers to masked sums are no counts of terms";
-  return m.status < 0 ? CLI_OK : m.status;
+  return probe.status < 0 ? CLI_OK : probe.status;
 }
 
 int id_tree_is_binary(const id_tree *tree) {
   for (int i = 0; i < tree->count; i++) {
-    const id_node *x = &tree->node[i];
-    if (x->leaf >= 0) continue;
+    const id_node *node = &tree->node[i];
+    if (node->leaf >= 0) continue;
     int children = 0;
-    for (int child = x->first; child >= 0; child = tree->node[child].next) children++;
-    if (children > 2 || x->measured != x->leaves) return 0;
+    for (int child = node->first; child >= 0; child = tree->node[child].next) children++;
+    if (children > 2 || node->measured != node->leaves) return 0;
   }
   return tree->root >= 0;
 }
@@ -276,14 +276,15 @@ static int run_past(const id_tree *tree, int child, int *last) {
 }
 
 static void print_node(FILE *out, const id_tree *tree, int i) {
-  const id_node *x = &tree->node[i];
-  if (x->leaf >= 0) {
-    print_leaf(out, tree, x->leaf);
+  const id_node *node = &tree->node[i];
+  if (node->leaf >= 0) {
+    print_leaf(out, tree, node->leaf);
     return;
   }
-  int second = tree->node[x->first].next, pair = second >= 0 && tree->node[second].next < 0 && x->measured == x->leaves;
+  int second = tree->node[node->first].next,
+      pair = second >= 0 && tree->node[second].next < 0 && node->measured == node->leaves;
   fputc(pair ? '(' : '[', out);
-  for (int child = x->first; child >= 0;) {
+  for (int child = node->first; child >= 0;) {
     int last, next = tree->node[child].next;
     print_node(out, tree, child);
     if (!pair && tree->node[child].leaf >= 0) {

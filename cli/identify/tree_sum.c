@@ -49,10 +49,10 @@ static uint64_t joined(const walk *along) {
 }
 
 static uint64_t sum_of(const walk *along, int i) {
-  const id_node *x = &along->tree->node[i];
-  if (x->leaf == along->tree->n) return joined(along);
-  if (x->leaf >= 0) return product(along, x->leaf, NULL);
-  int left = x->first, right = along->tree->node[left].next;
+  const id_node *node = &along->tree->node[i];
+  if (node->leaf == along->tree->n) return joined(along);
+  if (node->leaf >= 0) return product(along, node->leaf, NULL);
+  int left = node->first, right = along->tree->node[left].next;
   if (along->fused && along->tree->node[left].leaf >= 0 && along->tree->node[left].leaf < along->tree->n &&
       along->tree->node[right].leaf < 0) {
     int other = left;

@@ -69,14 +69,14 @@ static int ascending(const void *a, const void *b) {
 /* Draws the values of a number system, in whatever order its codes have; of wide ones those next to powers of two. */
 static void draw_system_ticks(drawing *plot) {
   double last = -10, *values = cli_room((size_t)1 << 16, sizeof *values);
-  hu_number n = plot->state->system;
-  unsigned width = hu_number_limits_of(n).width;
+  hu_number system = plot->state->system;
+  unsigned width = hu_number_limits_of(system).width;
   hu_mode rne = {0};
   size_t count = 0;
   if (!values) return;
-  for (uint32_t c = 0; width <= 16 && c < (uint32_t)1 << width; c++) values[count++] = hu_number_decode64(n, c);
+  for (uint32_t c = 0; width <= 16 && c < (uint32_t)1 << width; c++) values[count++] = hu_number_decode64(system, c);
   for (int k = plot->low; width > 16 && k <= plot->high; k++) {
-    values[count++] = hu_number_decode64(n, hu_number_encode64(n, rne, ldexp(1, k), 0, NULL));
+    values[count++] = hu_number_decode64(system, hu_number_encode64(system, rne, ldexp(1, k), 0, NULL));
   }
   for (size_t i = 0; i < count; i++)
     if (!isfinite(values[i])) values[i] = -1; /* infinities have no place, as negative values have none */
@@ -215,8 +215,8 @@ static void draw_row(drawing *plot, double y, int class, const char *name, const
 }
 
 /* Returns 1 for systems with a NaR: then nothing becomes zero either. */
-static int has_nar(hu_number n) {
-  return n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_TAKUM_LINEAR || n.kind == HU_NUMBER_TAKUM;
+static int has_nar(hu_number system) {
+  return system.kind == HU_NUMBER_POSIT || system.kind == HU_NUMBER_TAKUM_LINEAR || system.kind == HU_NUMBER_TAKUM;
 }
 
 static int symmetric(const drawing *plot) {
@@ -263,12 +263,12 @@ static void draw_table(drawing *plot, double y, hu_mode mode) {
 }
 
 /* Counts the codes that have positive values. */
-static uint32_t positive_values(hu_number n, hu_number_limits limits) {
+static uint32_t positive_values(hu_number system, hu_number_limits limits) {
   uint32_t count = 0;
-  if (n.kind == HU_NUMBER_HIFLOAT8) return 126; /* of the 127 codes above zero one is the infinity */
-  if (n.kind != HU_NUMBER_LNS && n.kind != HU_NUMBER_TABLE) return limits.max_code;
-  if (n.kind == HU_NUMBER_LNS) return ((uint32_t)1 << (limits.width - 1)) - (limits.has_zero ? 1 : 0);
-  for (uint32_t c = 0; c < n.count; c++) count += n.table[c] > 0;
+  if (system.kind == HU_NUMBER_HIFLOAT8) return 126; /* of the 127 codes above zero one is the infinity */
+  if (system.kind != HU_NUMBER_LNS && system.kind != HU_NUMBER_TABLE) return limits.max_code;
+  if (system.kind == HU_NUMBER_LNS) return ((uint32_t)1 << (limits.width - 1)) - (limits.has_zero ? 1 : 0);
+  for (uint32_t c = 0; c < system.count; c++) count += system.table[c] > 0;
   return count;
 }
 
@@ -311,14 +311,14 @@ static void describe_format(drawing *plot) {
 
 static void describe_system(drawing *plot) {
   char text[HU_NUMBER_TEXT_MAX], kind[CLI_NAME_MAX], line[CLI_NAME_MAX * 2];
-  hu_number n = plot->state->system;
-  hu_number_limits limits = hu_number_limits_of(n);
-  hu_number_text(text, sizeof text, n);
+  hu_number system = plot->state->system;
+  hu_number_limits limits = hu_number_limits_of(system);
+  hu_number_text(text, sizeof text, system);
   snprintf(line, sizeof line, "%.60s%s \u00b7 %u bits: %s", text, strlen(text) > 60 ? "..." : "",
-           (unsigned)limits.width, cli_system_line(kind, n));
+           (unsigned)limits.width, cli_system_line(kind, system));
   svg_text(&plot->out, PLOT_LEFT, 63, 13, SVG_START, PLOT_GREY, "", line);
-  snprintf(line, sizeof line, "zero: %s \u00b7 %s: %s", limits.has_zero ? "one" : "none", has_nar(n) ? "NaR" : "NaN",
-           limits.has_nan ? "yes" : "none");
+  snprintf(line, sizeof line, "zero: %s \u00b7 %s: %s", limits.has_zero ? "one" : "none",
+           has_nar(system) ? "NaR" : "NaN", limits.has_nan ? "yes" : "none");
   svg_text(&plot->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
 }
 
@@ -341,19 +341,19 @@ static void draw_heading(drawing *plot, const plot_state *state) {
 
 /* Makes of a number system what a drawing needs of a format: normal numbers alone. Not 0: no value is positive. */
 static int as_format(drawing *plot) {
-  hu_number n = plot->state->system;
-  hu_number_limits limits = hu_number_limits_of(n);
+  hu_number system = plot->state->system;
+  hu_number_limits limits = hu_number_limits_of(system);
   memset(&plot->format, 0, sizeof plot->format);
   memset(&plot->limits, 0, sizeof plot->limits);
   plot->format.e = 1;
   plot->format.sign = limits.low < 0;
-  plot->format.zero = !has_nar(n) && limits.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
+  plot->format.zero = !has_nar(system) && limits.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
   if (!(limits.min > 0)) return 1;
   plot->limits.max = limits.max;
   plot->limits.min = plot->limits.min_normal = limits.min;
   plot->limits.emax = ilogb(limits.max);
   plot->limits.min_code = 1;
-  plot->limits.max_code = positive_values(n, limits);
+  plot->limits.max_code = positive_values(system, limits);
   return 0;
 }
 

@@ -39,13 +39,13 @@ static void draw_head(drawing *plot, double y) {
 
 static void draw_row(drawing *plot, double y) {
   char text[CLI_NAME_MAX];
-  plot_counts n = plot_counted(plot);
+  plot_counts counts = plot_counted(plot);
   svg_text(&plot->out, PLOT_LEFT, y, 13, SVG_START, PLOT_INK, "", plot_name(text, plot->state));
   draw_cell(plot, 0, y, PLOT_INK, limit_text(text, plot->limits.min));
   draw_cell(plot, 1, y, PLOT_INK, limit_text(text, plot->limits.max));
-  snprintf(text, sizeof text, "%u", n.normal);
+  snprintf(text, sizeof text, "%u", counts.normal);
   draw_cell(plot, 2, y, PLOT_INK, text);
-  snprintf(text, sizeof text, "%u", n.subnormal);
+  snprintf(text, sizeof text, "%u", counts.subnormal);
   draw_cell(plot, 3, y, PLOT_INK, text);
   if (!plot->data) return;
   draw_share(plot, 4, y, TO_ZERO);

@@ -62,12 +62,12 @@ hu_status processor_mma_at(hu_device_mma *mma, size_t i) {
 
 hu_status processor_mma_run(size_t i, size_t tiles, void *result, const void *a, const void *b, const void *c) {
   const processor_unit *unit = unit_at(i);
-  hu_device_mma x;
-  hu_status status = processor_mma_at(&x, i);
+  hu_device_mma mma;
+  hu_status status = processor_mma_at(&mma, i);
   if (status != HU_OK) return status;
   if (!result || !a || !b || !c) return HU_E_NULL;
-  const size_t of_a = unit->m * unit->k * hu_element_size(x.a), of_b = unit->n * unit->k * hu_element_size(x.b);
-  const size_t of_c = unit->m * unit->n * hu_element_size(x.c);
+  const size_t of_a = unit->m * unit->k * hu_element_size(mma.a), of_b = unit->n * unit->k * hu_element_size(mma.b);
+  const size_t of_c = unit->m * unit->n * hu_element_size(mma.c);
   for (size_t tile = 0; tile < tiles; tile++) {
     unit->run((char *)result + tile * of_c, (const char *)a + tile * of_a, (const char *)b + tile * of_b,
               (const char *)c + tile * of_c);
@@ -78,8 +78,8 @@ hu_status processor_mma_run(size_t i, size_t tiles, void *result, const void *a,
 const processor_check *processor_check_at(size_t i) {
   const processor_check *const lists[] = {processor_checks_x86, processor_checks_arm, processor_checks_arm_fp8};
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-    for (const processor_check *x = lists[k]; x->instruction; x++) {
-      if (x->has() && i-- == 0) return x;
+    for (const processor_check *check = lists[k]; check->instruction; check++) {
+      if (check->has() && i-- == 0) return check;
     }
   }
   return NULL;

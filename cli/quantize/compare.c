@@ -11,44 +11,49 @@
 enum { NAME_MAX_SHOWN = 40 };
 
 /* Makes one format's column: the common state with its target, and the preset's mode if it is one. */
-static int prepare(compare_column *c, const compare_asked *asked, const char *text, const char *in) {
-  c->asked = asked->common;
-  if (cli_target_read(&c->asked.target, text) || cli_preset_mode(&c->asked.numeric, &c->asked.target)) return CLI_BAD;
-  c->asked.numeric.format_text = text;
-  c->asked.numeric.format = c->asked.target.format;
+static int prepare(compare_column *column, const compare_asked *asked, const char *text, const char *in) {
+  column->asked = asked->common;
+  if (cli_target_read(&column->asked.target, text) || cli_preset_mode(&column->asked.numeric, &column->asked.target))
+    return CLI_BAD;
+  column->asked.numeric.format_text = text;
+  column->asked.numeric.format = column->asked.target.format;
   cli_job job = {0};
-  if (c->asked.target.kind->check(&c->asked.target, &job)) return CLI_BAD;
-  cli_target_name(c->name, &c->asked.target);
-  c->results = (tensors_results){in, NULL, &c->asked, NULL, 0, 0};
+  if (column->asked.target.kind->check(&column->asked.target, &job)) return CLI_BAD;
+  cli_target_name(column->name, &column->asked.target);
+  column->results = (tensors_results){in, NULL, &column->asked, NULL, 0, 0};
   return CLI_OK;
 }
 
-static int measure(compare_column *c, const tensors_input *in) {
+static int measure(compare_column *column, const tensors_input *in) {
   char doing[64];
-  snprintf(doing, sizeof doing, "compare %.40s", c->name);
-  if (tensors_choose(&c->results, in) || tensors_measure(&c->results, in, doing)) return CLI_BAD;
-  c->total = tensors_total(&c->results);
+  snprintf(doing, sizeof doing, "compare %.40s", column->name);
+  if (tensors_choose(&column->results, in) || tensors_measure(&column->results, in, doing)) return CLI_BAD;
+  column->total = tensors_total(&column->results);
   return CLI_OK;
 }
 
 /* ---- text ---- */
 
-typedef void (*cell)(char text[32], const tensors_result *x);
+typedef void (*cell)(char text[32], const tensors_result *result);
 
-static void sqnr_cell(char text[32], const tensors_result *x) {
-  if (isfinite(x->errors.sqnr))
-    snprintf(text, 32, "%.2f", x->errors.sqnr);
+static void sqnr_cell(char text[32], const tensors_result *result) {
+  if (isfinite(result->errors.sqnr))
+    snprintf(text, 32, "%.2f", result->errors.sqnr);
   else
-    snprintf(text, 32, "%s", x->errors.changed ? cli_no_sqnr(&x->errors) : "exact");
+    snprintf(text, 32, "%s", result->errors.changed ? cli_no_sqnr(&result->errors) : "exact");
 }
-static void bits_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%s", ROUNDED(x->bits, 4)); }
-static void error_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%.4g", x->errors.max_abs); }
-static void zeros_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%zu", x->errors.zeros); }
-static void to_zero_cell(char text[32], const tensors_result *x) {
-  snprintf(text, 32, "%llu", (unsigned long long)x->events.to_zero);
+static void bits_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%s", ROUNDED(result->bits, 4));
 }
-static void overflow_cell(char text[32], const tensors_result *x) {
-  snprintf(text, 32, "%llu", (unsigned long long)x->events.overflow);
+static void error_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%.4g", result->errors.max_abs);
+}
+static void zeros_cell(char text[32], const tensors_result *result) { snprintf(text, 32, "%zu", result->errors.zeros); }
+static void to_zero_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%llu", (unsigned long long)result->events.to_zero);
+}
+static void overflow_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%llu", (unsigned long long)result->events.overflow);
 }
 
 /* Shortens a long name to its end, which is where names of tensors differ. */
@@ -58,8 +63,8 @@ static const char *short_name(char text[ST_NAME_MAX], const char *name) {
   return text + from;
 }
 
-static int width_of(const compare_column *c) {
-  int n = (int)strlen(c->name);
+static int width_of(const compare_column *column) {
+  int n = (int)strlen(column->name);
   return n < 10 ? 10 : n;
 }
 
@@ -113,30 +118,30 @@ static void print_table(const compare_table *table) {
 
 /* ---- JSON ---- */
 
-static void json_figures(const tensors_result *x) {
+static void json_figures(const tensors_result *result) {
   fputs("\"bits_per_element\": ", stdout);
-  cli_json_double(stdout, x->bits);
+  cli_json_double(stdout, result->bits);
   fputs(", \"events\": ", stdout);
-  cli_json_events(stdout, &x->events);
+  cli_json_events(stdout, &result->events);
   fputs(", \"errors\": ", stdout);
-  cli_json_errors(stdout, &x->errors);
+  cli_json_errors(stdout, &result->errors);
 }
 
-static void json_column(const compare_column *c) {
+static void json_column(const compare_column *column) {
   char mode[CLI_NAME_MAX];
   int first = 1;
   fputs("{\"format\": ", stdout);
-  cli_json_string(stdout, c->name);
-  printf(", \"mode\": \"%s\", ", cli_mode_name(mode, c->asked.numeric.mode));
-  json_figures(&c->total);
+  cli_json_string(stdout, column->name);
+  printf(", \"mode\": \"%s\", ", cli_mode_name(mode, column->asked.numeric.mode));
+  json_figures(&column->total);
   fputs(", \"tensors\": [", stdout);
-  for (size_t i = 0; i < c->results.count; i++) {
-    const tensors_result *x = &c->results.list[i];
-    if (!x->done) continue;
+  for (size_t i = 0; i < column->results.count; i++) {
+    const tensors_result *result = &column->results.list[i];
+    if (!result->done) continue;
     fputs(first ? "{\"name\": " : ", {\"name\": ", stdout);
-    cli_json_string(stdout, x->tensor->name);
+    cli_json_string(stdout, result->tensor->name);
     fputs(", ", stdout);
-    json_figures(x);
+    json_figures(result);
     putchar('}');
     first = 0;
   }

@@ -9,8 +9,8 @@
 #include "cli/quantize/compare_table.h"
 #include "halfulp/version.h"
 
-static double place_of(const tensors_result *x) {
-  return isfinite(x->errors.sqnr) ? x->errors.sqnr : x->errors.changed ? -1e9 : 1e9;
+static double place_of(const tensors_result *result) {
+  return isfinite(result->errors.sqnr) ? result->errors.sqnr : result->errors.changed ? -1e9 : 1e9;
 }
 
 static int by_sqnr(const void *x, const void *y) {
@@ -29,11 +29,11 @@ static const compare_column *const *sorted(const compare_table *table) {
   return (const compare_column *const *)list;
 }
 
-static void sqnr_text(char text[48], const tensors_result *x) {
-  if (isfinite(x->errors.sqnr))
-    snprintf(text, 48, "%.2f", x->errors.sqnr);
+static void sqnr_text(char text[48], const tensors_result *result) {
+  if (isfinite(result->errors.sqnr))
+    snprintf(text, 48, "%.2f", result->errors.sqnr);
   else
-    snprintf(text, 48, "%s", x->errors.changed ? cli_no_sqnr(&x->errors) : "exact");
+    snprintf(text, 48, "%s", result->errors.changed ? cli_no_sqnr(&result->errors) : "exact");
 }
 
 static void draw_formats(FILE *out, const compare_table *table) {
@@ -48,14 +48,14 @@ static void draw_formats(FILE *out, const compare_table *table) {
                      "Signal to quantization noise of each format",
                      "One bar per format, the best first, in decibels, with its bits per element.");
   for (int k = 0; k < table->count; k++) {
-    const tensors_result *x = &list[k]->total;
-    double place = place_of(x), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
+    const tensors_result *result = &list[k]->total;
+    double place = place_of(result), share = place <= 0 ? 0 : isfinite(result->errors.sqnr) ? place / top : 1;
     double width = (WIDTH - NAMES - 230) * share, y = 4 + (double)k * ROW;
     char name[64], figure[48], text[128];
     snprintf(name, sizeof name, "%.44s", list[k]->name);
-    sqnr_text(figure, x);
-    snprintf(text, sizeof text, "%s%s, %s bits per element", figure, isfinite(x->errors.sqnr) ? " dB" : "",
-             ROUNDED(x->bits, 4));
+    sqnr_text(figure, result);
+    snprintf(text, sizeof text, "%s%s, %s bits per element", figure, isfinite(result->errors.sqnr) ? " dB" : "",
+             ROUNDED(result->bits, 4));
     svg_text(&image, NAMES - 10, y + 14, 13, SVG_END, "var(--ink)", "", name);
     svg_rect(&image, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
     svg_text(&image, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);
@@ -64,10 +64,10 @@ static void draw_formats(FILE *out, const compare_table *table) {
   free((void *)(uintptr_t)list);
 }
 
-static void sqnr_cell(FILE *out, const tensors_result *x) {
+static void sqnr_cell(FILE *out, const tensors_result *result) {
   char text[48];
-  sqnr_text(text, x);
-  fprintf(out, "<td data-v=\"%.17g\">%s</td>", place_of(x), text);
+  sqnr_text(text, result);
+  fprintf(out, "<td data-v=\"%.17g\">%s</td>", place_of(result), text);
 }
 
 static void heads(FILE *out, const compare_table *table, const char *first) {
@@ -109,18 +109,18 @@ static void figures(FILE *out, const compare_table *table) {
       "<th scope=\"col\">not 0 before</th><th scope=\"col\">overflow of elements</th></tr></thead>\n<tbody>\n",
       out);
   for (int k = 0; k < table->count; k++) {
-    const tensors_result *x = &table->columns[k].total;
+    const tensors_result *result = &table->columns[k].total;
     fputs("<tr><td>", out);
     svg_escaped(out, table->columns[k].name);
     fputs("</td>", out);
-    sqnr_cell(out, x);
-    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x->bits), ROUNDED(x->bits, 4));
-    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x->errors.max_abs), ROUNDED(x->errors.max_abs, 4));
-    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x->errors.rms), ROUNDED(x->errors.rms, 4));
+    sqnr_cell(out, result);
+    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->bits), ROUNDED(result->bits, 4));
+    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->errors.max_abs), ROUNDED(result->errors.max_abs, 4));
+    fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->errors.rms), ROUNDED(result->errors.rms, 4));
     fprintf(out, "<td data-v=\"%zu\">%zu</td><td data-v=\"%llu\">%llu</td><td data-v=\"%llu\">%llu</td></tr>\n",
-            x->errors.zeros, x->errors.zeros, (unsigned long long)x->events.to_zero,
-            (unsigned long long)x->events.to_zero, (unsigned long long)x->events.overflow,
-            (unsigned long long)x->events.overflow);
+            result->errors.zeros, result->errors.zeros, (unsigned long long)result->events.to_zero,
+            (unsigned long long)result->events.to_zero, (unsigned long long)result->events.overflow,
+            (unsigned long long)result->events.overflow);
   }
   fputs("</tbody></table></div>\n", out);
 }

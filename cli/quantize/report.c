@@ -51,20 +51,20 @@ static void shape_cells(FILE *out, const st_tensor *tensor) {
 }
 
 /* Counts the elements that the errors are not over. */
-static size_t left_out(const tensors_result *x) { return x->errors.count - x->errors.finite; }
+static size_t left_out(const tensors_result *result) { return result->errors.count - result->errors.finite; }
 
 /* Writes the figures. total: some columns are there only if they are not all 0. */
-static void figures(FILE *out, const tensors_result *x, const tensors_result *total) {
-  number_cell(out, x->amax);
-  number_cell(out, x->errors.max_abs);
-  number_cell(out, x->errors.rms);
-  sqnr_cell(out, &x->errors);
-  if (left_out(total)) count_cell(out, left_out(x));
-  count_cell(out, x->events.saturated);
-  count_cell(out, x->events.to_zero);
-  if (total->again) count_cell(out, x->again);
-  number_cell(out, x->bits);
-  count_cell(out, x->blocks.count);
+static void figures(FILE *out, const tensors_result *result, const tensors_result *total) {
+  number_cell(out, result->amax);
+  number_cell(out, result->errors.max_abs);
+  number_cell(out, result->errors.rms);
+  sqnr_cell(out, &result->errors);
+  if (left_out(total)) count_cell(out, left_out(result));
+  count_cell(out, result->events.saturated);
+  count_cell(out, result->events.to_zero);
+  if (total->again) count_cell(out, result->again);
+  number_cell(out, result->bits);
+  count_cell(out, result->blocks.count);
 }
 
 static void tensors(FILE *out, const tensors_results *results, const tensors_result *total) {
@@ -85,14 +85,14 @@ static void tensors(FILE *out, const tensors_results *results, const tensors_res
       "</tr></thead>\n<tbody>\n",
       out);
   for (size_t i = 0; i < results->count; i++) {
-    const tensors_result *x = &results->list[i];
-    if (!x->done) continue;
+    const tensors_result *result = &results->list[i];
+    if (!result->done) continue;
     fputs("<tr>", out);
-    name_cell(out, x->tensor->name);
-    shape_cells(out, x->tensor);
-    figures(out, x, total);
+    name_cell(out, result->tensor->name);
+    shape_cells(out, result->tensor);
+    figures(out, result, total);
     fputs("<td>", out);
-    report_sparkline(out, x, low, high, i);
+    report_sparkline(out, result, low, high, i);
     fputs("</td></tr>\n", out);
   }
   fputs("</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td></td><td></td>", out);
@@ -114,16 +114,16 @@ static void short_rows(FILE *out, const tensors_results *results) {
       "<th scope=\"col\">bits per element</th></tr></thead><tbody>\n",
       out);
   for (size_t i = 0; i < results->count; i++) {
-    const cli_row_shape *z = &results->list[i].shape;
-    if (!z->block) continue;
+    const cli_row_shape *shape = &results->list[i].shape;
+    if (!shape->block) continue;
     fputs("<tr>", out);
     name_cell(out, results->list[i].tensor->name);
-    count_cell(out, z->cols);
-    count_cell(out, z->block);
-    number_cell(out, z->bits);
-    if (z->out_cols) {
-      count_cell(out, z->out_cols);
-      number_cell(out, z->out_bits);
+    count_cell(out, shape->cols);
+    count_cell(out, shape->block);
+    number_cell(out, shape->bits);
+    if (shape->out_cols) {
+      count_cell(out, shape->out_cols);
+      number_cell(out, shape->out_bits);
     } else {
       fputs("<td data-v=\"0\">-</td><td data-v=\"0\">-</td>", out);
     }

@@ -15,21 +15,21 @@
 #define AFTER "var(--after)"
 enum { WIDTH = 960, LEFT = 64, RIGHT = 944 };
 
-void report_range(int *low, int *high, const tensors_result *x) {
+void report_range(int *low, int *high, const tensors_result *result) {
   *low = TENSORS_EXPONENTS;
   *high = -1;
   for (int i = 0; i < TENSORS_EXPONENTS; i++) {
-    if (!tensors_count(&x->before, i) && !tensors_count(&x->after, i)) continue;
+    if (!tensors_count(&result->before, i) && !tensors_count(&result->after, i)) continue;
     if (i < *low) *low = i;
     *high = i;
   }
 }
 
-static uint64_t most(const tensors_result *x) {
-  uint64_t z = x->before.zeros > x->after.zeros ? x->before.zeros : x->after.zeros;
+static uint64_t most(const tensors_result *result) {
+  uint64_t z = result->before.zeros > result->after.zeros ? result->before.zeros : result->after.zeros;
   for (int i = 0; i < TENSORS_EXPONENTS; i++) {
-    if (tensors_count(&x->before, i) > z) z = tensors_count(&x->before, i);
-    if (tensors_count(&x->after, i) > z) z = tensors_count(&x->after, i);
+    if (tensors_count(&result->before, i) > z) z = tensors_count(&result->before, i);
+    if (tensors_count(&result->after, i) > z) z = tensors_count(&result->after, i);
   }
   return z ? z : 1;
 }
@@ -45,18 +45,18 @@ typedef struct axes {
   uint64_t top;
 } axes;
 
-static void draw_pair(svg *image, const axes *a, double x, uint64_t before, uint64_t after) {
-  double gap = a->step > 6 ? 1 : 0, half = a->step / 2 - gap / 2;
-  double b = bar_height(before, a->top, a->full), c = bar_height(after, a->top, a->full);
-  if (before) svg_rect(image, x + gap / 2, a->foot - b, half, b, BEFORE);
-  if (after) svg_rect(image, x + gap / 2 + half, a->foot - c, half, c, AFTER);
+static void draw_pair(svg *image, const axes *frame, double x, uint64_t before, uint64_t after) {
+  double gap = frame->step > 6 ? 1 : 0, half = frame->step / 2 - gap / 2;
+  double b = bar_height(before, frame->top, frame->full), c = bar_height(after, frame->top, frame->full);
+  if (before) svg_rect(image, x + gap / 2, frame->foot - b, half, b, BEFORE);
+  if (after) svg_rect(image, x + gap / 2 + half, frame->foot - c, half, c, AFTER);
 }
 
-static void draw_scale(svg *image, const axes *a) {
+static void draw_scale(svg *image, const axes *frame) {
   char text[32];
   uint64_t count = 1;
-  for (int k = 0; k < 19 && count <= a->top; k++, count *= 10) {
-    double y = a->foot - bar_height(count, a->top, a->full);
+  for (int k = 0; k < 19 && count <= frame->top; k++, count *= 10) {
+    double y = frame->foot - bar_height(count, frame->top, frame->full);
     svg_line(image, LEFT, y, RIGHT, y, RULE, 1);
     if (k < 4)
       snprintf(text, sizeof text, "%llu", (unsigned long long)count);
@@ -66,16 +66,16 @@ static void draw_scale(svg *image, const axes *a) {
   }
 }
 
-static void draw_labels(svg *image, const axes *a, int low, int high) {
+static void draw_labels(svg *image, const axes *frame, int low, int high) {
   static const int steps[] = {1, 2, 4, 8, 16, 32, 64};
   int every = 0;
-  while (steps[every] * a->step < 34 && every < 6) every++;
-  svg_text(image, LEFT + a->step / 2, a->foot + 20, 12, SVG_MIDDLE, INK, "", "zero");
+  while (steps[every] * frame->step < 34 && every < 6) every++;
+  svg_text(image, LEFT + frame->step / 2, frame->foot + 20, 12, SVG_MIDDLE, INK, "", "zero");
   for (int i = low; i <= high; i++) {
     int k = i + TENSORS_LOWEST;
     if (((k % steps[every]) + steps[every]) % steps[every]) continue;
-    if ((i - low + 2) * a->step < 30) continue; /* beside "zero" */
-    svg_power(image, LEFT + (i - low + 2.5) * a->step, a->foot + 20, 12, INK, "var(--paper)", k);
+    if ((i - low + 2) * frame->step < 30) continue; /* beside "zero" */
+    svg_power(image, LEFT + (i - low + 2.5) * frame->step, frame->foot + 20, 12, INK, "var(--paper)", k);
   }
 }
 
@@ -93,18 +93,18 @@ void report_exponents(FILE *out, const tensors_result *total) {
   int low, high;
   report_range(&low, &high, total);
   if (low > high) low = high = -TENSORS_LOWEST;
-  axes a = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, low, most(total)};
+  axes frame = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, low, most(total)};
   page_begin_drawing(
       &image, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
       "Two bars for zero and for each power of two: how many elements had that exponent, and how many have it.");
   draw_legend(&image, 20);
-  draw_scale(&image, &a);
-  draw_pair(&image, &a, LEFT, total->before.zeros, total->after.zeros);
+  draw_scale(&image, &frame);
+  draw_pair(&image, &frame, LEFT, total->before.zeros, total->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&image, &a, LEFT + (i - low + 2) * a.step, tensors_count(&total->before, i),
+    draw_pair(&image, &frame, LEFT + (i - low + 2) * frame.step, tensors_count(&total->before, i),
               tensors_count(&total->after, i));
-  svg_line(&image, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
-  draw_labels(&image, &a, low, high);
+  svg_line(&image, LEFT, frame.foot, RIGHT, frame.foot, GREY, 1);
+  draw_labels(&image, &frame, low, high);
   page_end_drawing(&image);
 }
 
@@ -128,18 +128,18 @@ static void short_name(char text[64], const char *name) {
   snprintf(text, 64, "%s%s", from ? "\xe2\x80\xa6" : "", st_printable(shown, name + from));
 }
 
-static void draw_bar(svg *image, const tensors_result *x, double y, double top) {
+static void draw_bar(svg *image, const tensors_result *result, double y, double top) {
   enum { NAMES = 330 };
   char text[64];
-  double place = place_of(&x->errors), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
+  double place = place_of(&result->errors), share = place <= 0 ? 0 : isfinite(result->errors.sqnr) ? place / top : 1;
   double width = (RIGHT - NAMES - 90) * share;
-  short_name(text, x->tensor->name);
+  short_name(text, result->tensor->name);
   svg_text(image, NAMES - 10, y + 13, 12, SVG_END, INK, "", text);
-  svg_rect(image, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(x->errors.sqnr) ? AFTER : BEFORE);
-  if (isfinite(x->errors.sqnr))
-    snprintf(text, sizeof text, "%.2f dB", x->errors.sqnr);
+  svg_rect(image, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(result->errors.sqnr) ? AFTER : BEFORE);
+  if (isfinite(result->errors.sqnr))
+    snprintf(text, sizeof text, "%.2f dB", result->errors.sqnr);
   else
-    snprintf(text, sizeof text, "%s", cli_no_sqnr(&x->errors));
+    snprintf(text, sizeof text, "%s", cli_no_sqnr(&result->errors));
   svg_text(image, NAMES + (width > 1 ? width : 1) + 6, y + 13, 12, SVG_START, INK, "", text);
 }
 
@@ -164,16 +164,17 @@ void report_sqnr(FILE *out, const tensors_results *results) {
   free(list);
 }
 
-void report_sparkline(FILE *out, const tensors_result *x, int low, int high, size_t id) {
+void report_sparkline(FILE *out, const tensors_result *result, int low, int high, size_t id) {
   enum { SPARK_WIDTH = 150, SPARK_HEIGHT = 30 };
   svg image;
   char name[32];
   snprintf(name, sizeof name, "s%zu", id);
   page_begin_drawing(&image, out, name, SPARK_WIDTH, SPARK_HEIGHT, "Exponents",
                      "Before and after, as in the drawing of all tensors.");
-  axes a = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(x)};
-  draw_pair(&image, &a, 0, x->before.zeros, x->after.zeros);
+  axes frame = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(result)};
+  draw_pair(&image, &frame, 0, result->before.zeros, result->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&image, &a, (i - low + 2) * a.step, tensors_count(&x->before, i), tensors_count(&x->after, i));
+    draw_pair(&image, &frame, (i - low + 2) * frame.step, tensors_count(&result->before, i),
+              tensors_count(&result->after, i));
   page_end_drawing(&image);
 }

@@ -190,33 +190,34 @@ typedef struct crew {
 } crew;
 
 static void *worker(void *arg) {
-  crew *c = arg;
+  crew *shared = arg;
   for (;;) {
     lock(1);
-    if (c->work.output && cli_output_stopped(c->work.output)) c->code = CLI_BAD;
-    tensors_result *result = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
+    if (shared->work.output && cli_output_stopped(shared->work.output)) shared->code = CLI_BAD;
+    tensors_result *result =
+        shared->code == CLI_OK && shared->next < shared->results->count ? &shared->results->list[shared->next++] : NULL;
     lock(0);
     if (!result) return NULL;
-    int code = tensors_one(&c->work, result);
+    int code = tensors_one(&shared->work, result);
     lock(1);
-    if (code != CLI_OK) c->code = code;
-    c->bytes += result->tensor->size;
-    progress_at(&c->bar, c->bytes);
+    if (code != CLI_OK) shared->code = code;
+    shared->bytes += result->tensor->size;
+    progress_at(&shared->bar, shared->bytes);
     lock(0);
   }
 }
 
-static int work_all(crew *c, const char *doing, size_t total) {
+static int work_all(crew *shared, const char *doing, size_t total) {
   pthread_t threads[HU_THREADS_MAX];
-  unsigned want = c->work.state->numeric.threads ? c->work.state->numeric.threads : 1, started = 0;
-  unsigned crowd = want < c->results->done ? want : (unsigned)c->results->done;
-  c->work.threads = want / crowd;
-  progress_start(&c->bar, doing, total);
-  while (started + 1 < crowd && pthread_create(&threads[started], NULL, worker, c) == 0) started++;
-  worker(c);
+  unsigned want = shared->work.state->numeric.threads ? shared->work.state->numeric.threads : 1, started = 0;
+  unsigned crowd = want < shared->results->done ? want : (unsigned)shared->results->done;
+  shared->work.threads = want / crowd;
+  progress_start(&shared->bar, doing, total);
+  while (started + 1 < crowd && pthread_create(&threads[started], NULL, worker, shared) == 0) started++;
+  worker(shared);
   for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
-  progress_end(&c->bar);
-  return c->code;
+  progress_end(&shared->bar);
+  return shared->code;
 }
 
 static int write_header(cli_output *output, st_file *plan, gguf_file *made) {
@@ -236,8 +237,8 @@ static int write_tensors(tensors_results *results, const tensors_input *in, st_f
   int code = cli_output_open(&output, results->out);
   if (code != CLI_OK) return code;
   code = write_header(&output, plan, made);
-  crew c = {{results->asked, in, plan, &output, 1, made}, results, {0}, 0, 0, code};
-  if (code == CLI_OK) code = work_all(&c, "quantize", total);
+  crew shared = {{results->asked, in, plan, &output, 1, made}, results, {0}, 0, 0, code};
+  if (code == CLI_OK) code = work_all(&shared, "quantize", total);
   /* An error in a tensor has had its line; one in writing gets it here. */
   int closed = cli_output_close(&output, code == CLI_OK || output.error);
   return code == CLI_OK ? closed : code;
@@ -246,8 +247,8 @@ static int write_tensors(tensors_results *results, const tensors_input *in, st_f
 int tensors_measure(tensors_results *results, const tensors_input *in, const char *doing) {
   size_t total = 0;
   for (size_t i = 0; i < results->count; i++) total += results->list[i].tensor->size;
-  crew c = {{results->asked, in, &in->file, NULL, 1, NULL}, results, {0}, 0, 0, CLI_OK};
-  return work_all(&c, doing, total);
+  crew shared = {{results->asked, in, &in->file, NULL, 1, NULL}, results, {0}, 0, 0, CLI_OK};
+  return work_all(&shared, doing, total);
 }
 
 void tensors_results_free(tensors_results *results) {

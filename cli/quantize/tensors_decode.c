@@ -30,24 +30,24 @@ static int check_part(const tensors_input *in, const st_tensor *tensor, const cl
   return cli_codes_check(place, &info, part->data, cli_code_rule_part(part));
 }
 
-static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_note *n) {
+static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_note *note) {
   cli_part *part = &parts->part[i];
-  const cli_target *target = &n->kind->target;
-  int native = n->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
+  const cli_target *target = &note->kind->target;
+  int native = note->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
   size_t shape[2] = {packed ? parts->packed_rows : part->rows, packed ? parts->packed_row : part->cols};
   st_tensor want = {NULL, ST_U8, part->dims, shape, 0, 0, 0};
   const st_tensor *tensor;
   void *owned;
   if (i == 0 && !packed) {
-    want.dims = n->dims;
-    want.shape = n->shape;
+    want.dims = note->dims;
+    want.shape = note->shape;
   }
   want.dtype = native >= 0         ? native
                : part->kind == 'f' ? (part->size == 8 ? ST_F64 : ST_F32)
                : part->size == 1   ? ST_U8
                : part->size == 2   ? ST_U16
                                    : ST_U32;
-  char *name = native >= 0 ? strdup(n->name) : tensors_name(n->name, part->suffix);
+  char *name = native >= 0 ? strdup(note->name) : tensors_name(note->name, part->suffix);
   int code = name ? find_part(&tensor, in, name, &want) : CLI_BAD;
   free(name);
   if (code != CLI_OK) return code;
@@ -65,16 +65,16 @@ static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_no
 }
 
 /* Decodes values in the tensor's dtype, in *z: to be freed. */
-static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_job *job) {
-  const cli_target *target = &n->kind->target;
+static int decode_values(void **z, cli_parts *parts, tensors_note *note, const cli_job *job) {
+  const cli_target *target = &note->kind->target;
   size_t count = job->rows * job->cols;
-  unsigned size = n->dtype == ST_F64 || !target->kind->fits(target, 4) ? 8 : 4;
-  unsigned wanted = st_dtype_bits(n->dtype) / 8;
+  unsigned size = note->dtype == ST_F64 || !target->kind->fits(target, 4) ? 8 : 4;
+  unsigned wanted = st_dtype_bits(note->dtype) / 8;
   void *values = cli_room(count, size);
   int code = values ? target->kind->decode(values, size, parts, target, job) : CLI_BAD;
   *z = values;
   if (code == CLI_OK && size != wanted) {
-    hu_format format = n->dtype == ST_F16 ? hu_binary16() : n->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
+    hu_format format = note->dtype == ST_F16 ? hu_binary16() : note->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
     cli_source x = cli_floats_source(values, size);
     *z = cli_room(count, wanted);
     hu_status status = *z ? cli_encode_source(*z, &x, count, format, (hu_mode){0}, &job->exec, NULL) : HU_E_MEMORY;
@@ -88,15 +88,15 @@ static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_
   return code;
 }
 
-static int decode_tensor(void **z, const cli_quantize_state *state, const tensors_input *in, tensors_note *n) {
-  const cli_target *target = &n->kind->target;
+static int decode_tensor(void **z, const cli_quantize_state *state, const tensors_input *in, tensors_note *note) {
+  const cli_target *target = &note->kind->target;
   cli_parts parts;
   cli_job job = {.name = in->name, .exec = {state->numeric.threads, 0, {0, 0}}};
-  cli_job_shape(&job, target, n->rows_out, n->dims, n->shape);
+  cli_job_shape(&job, target, note->rows_out, note->dims, note->shape);
   if (cli_parts_room(&parts, target, &job)) return CLI_BAD;
   int code = CLI_OK;
-  for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, n);
-  if (code == CLI_OK) code = decode_values(z, &parts, n, &job);
+  for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, note);
+  if (code == CLI_OK) code = decode_values(z, &parts, note, &job);
   cli_parts_free(&parts);
   return code;
 }
@@ -106,8 +106,8 @@ static int make_plan(st_file *plan, const tensors_input *in, const char *out, co
   for (size_t i = 0; i < in->file.entries && good; i++)
     good = tensors_is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
   for (size_t i = 0; i < notes->count && good; i++) {
-    const tensors_note *n = &notes->list[i];
-    good = st_add(plan, n->name, n->dtype, n->dims, n->shape);
+    const tensors_note *note = &notes->list[i];
+    good = st_add(plan, note->name, note->dtype, note->dims, note->shape);
   }
   for (size_t i = 0; i < in->file.count && good; i++) {
     const st_tensor *tensor = &in->file.tensors[i];
@@ -117,8 +117,8 @@ static int make_plan(st_file *plan, const tensors_input *in, const char *out, co
   return tensors_layout(plan, out);
 }
 
-static int put_values(cli_output *output, const st_file *plan, const tensors_note *n, void *z) {
-  const st_tensor *tensor = st_find(plan, n->name);
+static int put_values(cli_output *output, const st_file *plan, const tensors_note *note, void *z) {
+  const st_tensor *tensor = st_find(plan, note->name);
   if (CLI_HOST_BIG) cli_copy_swapped(z, z, tensor->count, st_dtype_bits(tensor->dtype) / 8);
   return cli_output_at(output, plan->data + tensor->begin, z, tensor->size);
 }
@@ -151,17 +151,17 @@ static int write_all(const cli_quantize_state *state, const tensors_input *in, s
   return code;
 }
 
-static int write_npy(const cli_quantize_state *state, const tensors_input *in, const char *out, tensors_note *n,
+static int write_npy(const cli_quantize_state *state, const tensors_input *in, const char *out, tensors_note *note,
                      const st_tensor *tensor) {
   npy_info info = {0};
   void *z = NULL;
-  if (n->dtype == ST_BF16) return cli_fail(in->name, "NumPy has no bfloat16; decode into OUT.safetensors");
+  if (note->dtype == ST_BF16) return cli_fail(in->name, "NumPy has no bfloat16; decode into OUT.safetensors");
   info.kind = 'f';
-  info.size = (uint8_t)(st_dtype_bits(n->dtype) / 8);
-  info.dims = n->dims;
-  memcpy(info.shape, n->shape, n->dims * sizeof *n->shape);
+  info.size = (uint8_t)(st_dtype_bits(note->dtype) / 8);
+  info.dims = note->dims;
+  memcpy(info.shape, note->shape, note->dims * sizeof *note->shape);
   info.count = tensor->count;
-  int code = decode_tensor(&z, state, in, n);
+  int code = decode_tensor(&z, state, in, note);
   if (code == CLI_OK) code = cli_array_save(out, &info, z);
   free(z);
   return code;

@@ -10,17 +10,17 @@ static int wrong_note(const tensors_input *in, const char *key, const char *what
   return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
 }
 
-static const char *take_shape(tensors_note *n, const char *at) {
+static const char *take_shape(tensors_note *note, const char *at) {
   if (*at++ != '[') return NULL;
-  for (n->dims = 0; *at != ']'; n->dims++) {
+  for (note->dims = 0; *at != ']'; note->dims++) {
     size_t x = 0;
-    if (n->dims == ST_DIMS_MAX || *at < '0' || *at > '9') return NULL;
+    if (note->dims == ST_DIMS_MAX || *at < '0' || *at > '9') return NULL;
     for (; *at >= '0' && *at <= '9'; at++) {
       size_t digit = (size_t)(*at - '0');
       if (x > (SIZE_MAX - digit) / 10) return NULL;
       x = 10 * x + digit;
     }
-    n->shape[n->dims] = x;
+    note->shape[note->dims] = x;
     if (at[0] == ',' && at[1] == ' ' && at[2] != ']')
       at += 2;
     else if (*at != ']')
@@ -30,29 +30,29 @@ static const char *take_shape(tensors_note *n, const char *at) {
 }
 
 static tensors_kind *new_kind(const char *text) {
-  tensors_kind *z = cli_room(1, sizeof *z);
-  if (!z || cli_target_read(&z->target, text)) {
-    free(z);
+  tensors_kind *kind = cli_room(1, sizeof *kind);
+  if (!kind || cli_target_read(&kind->target, text)) {
+    free(kind);
     return NULL;
   }
-  memset(&z->parts, 0, sizeof z->parts);
-  z->target.kind->layout(&z->parts, &z->target, 0, 0);
-  z->native = tensors_native(&z->target);
-  return z;
+  memset(&kind->parts, 0, sizeof kind->parts);
+  kind->target.kind->layout(&kind->parts, &kind->target, 0, 0);
+  kind->native = tensors_native(&kind->target);
+  return kind;
 }
 
 /* Finds the kind of a text, which most notes of a file have in common. */
 static int find_kind(const tensors_kind **kind, tensors_notes *notes, const char *text) {
   size_t i = st_place(notes->texts, text);
   if (i == SIZE_MAX) {
-    tensors_kind **more = realloc(notes->kinds, (notes->kind_count + 1) * sizeof *more), *z = new_kind(text);
+    tensors_kind **more = realloc(notes->kinds, (notes->kind_count + 1) * sizeof *more), *made = new_kind(text);
     if (more) notes->kinds = more;
-    if (!more || !z) {
-      free(z);
+    if (!more || !made) {
+      free(made);
       return more ? CLI_BAD : cli_fail(NULL, "out of memory");
     }
     i = notes->kind_count++;
-    notes->kinds[i] = z;
+    notes->kinds[i] = made;
     if (!st_place_set(&notes->texts, text, i)) return cli_fail(NULL, "out of memory");
   }
   *kind = notes->kinds[i];
@@ -60,7 +60,7 @@ static int find_kind(const tensors_kind **kind, tensors_notes *notes, const char
 }
 
 static int read_note(tensors_notes *notes, const tensors_input *in, const st_entry *entry) {
-  tensors_note *n = &notes->list[notes->count++];
+  tensors_note *note = &notes->list[notes->count++];
   char dtype[16];
   const char *blank = strchr(entry->value, ' ');
   size_t length = blank ? (size_t)(blank - entry->value) : 0;
@@ -69,15 +69,15 @@ static int read_note(tensors_notes *notes, const tensors_input *in, const st_ent
   if (!length || length >= sizeof dtype) return wrong_note(in, entry->key, "no dtype");
   memcpy(dtype, entry->value, length);
   dtype[length] = 0;
-  n->name = entry->key + strlen("halfulp.");
-  n->dtype = st_dtype_find(dtype);
-  if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
+  note->name = entry->key + strlen("halfulp.");
+  note->dtype = st_dtype_find(dtype);
+  if (note->dtype != ST_F64 && note->dtype != ST_F32 && note->dtype != ST_F16 && note->dtype != ST_BF16)
     return wrong_note(in, entry->key, "its dtype is not one of F64, F32, F16, BF16");
-  const char *at = take_shape(n, blank + 1);
+  const char *at = take_shape(note, blank + 1);
   if (!at || *at != ' ') return wrong_note(in, entry->key, "no shape");
-  n->rows_out = !strncmp(at + 1, TENSORS_ROWS_OUT, strlen(TENSORS_ROWS_OUT));
-  if (n->rows_out) at += strlen(TENSORS_ROWS_OUT);
-  return find_kind(&n->kind, notes, at + 1);
+  note->rows_out = !strncmp(at + 1, TENSORS_ROWS_OUT, strlen(TENSORS_ROWS_OUT));
+  if (note->rows_out) at += strlen(TENSORS_ROWS_OUT);
+  return find_kind(&note->kind, notes, at + 1);
 }
 
 int tensors_is_note(const st_entry *entry) { return !strncmp(entry->key, "halfulp.", 8); }

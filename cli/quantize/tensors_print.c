@@ -20,42 +20,44 @@ static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double
 }
 
 tensors_result tensors_total(const tensors_results *results) {
-  tensors_result z = {0};
+  tensors_result total = {0};
   uint64_t before[TENSORS_EXPONENTS] = {0}, after[TENSORS_EXPONENTS] = {0};
   double noise = 0, signal = 0, bits = 0;
   for (size_t i = 0; i < results->count; i++) {
-    const tensors_result *x = &results->list[i];
-    if (!x->done) continue;
-    add_errors(&z.errors, &x->errors, &noise, &signal);
-    hu_events_add(&z.events, &x->events);
-    z.again += x->again;
-    z.blocks.count += x->blocks.count;
-    bits += x->bits * (double)x->tensor->count;
-    if (x->amax > z.amax) z.amax = x->amax;
-    for (int j = 0; j < x->before.count; j++) before[x->before.low + j] += x->before.counts[j];
-    for (int j = 0; j < x->after.count; j++) after[x->after.low + j] += x->after.counts[j];
-    z.before.zeros += x->before.zeros;
-    z.after.zeros += x->after.zeros;
-    z.before.others += x->before.others;
-    z.after.others += x->after.others;
+    const tensors_result *result = &results->list[i];
+    if (!result->done) continue;
+    add_errors(&total.errors, &result->errors, &noise, &signal);
+    hu_events_add(&total.events, &result->events);
+    total.again += result->again;
+    total.blocks.count += result->blocks.count;
+    bits += result->bits * (double)result->tensor->count;
+    if (result->amax > total.amax) total.amax = result->amax;
+    for (int j = 0; j < result->before.count; j++) before[result->before.low + j] += result->before.counts[j];
+    for (int j = 0; j < result->after.count; j++) after[result->after.low + j] += result->after.counts[j];
+    total.before.zeros += result->before.zeros;
+    total.after.zeros += result->after.zeros;
+    total.before.others += result->before.others;
+    total.after.others += result->after.others;
   }
-  if (tensors_pack(&z.before, before) || tensors_pack(&z.after, after)) return z; /* reported */
-  z.bits = z.errors.count ? bits / (double)z.errors.count : 0;
-  z.errors.rms = z.errors.finite ? sqrt(noise / (double)z.errors.finite) : 0;
-  z.errors.sqnr = noise > 0 ? 10 * log10(signal / noise) : HUGE_VAL;
-  return z;
+  if (tensors_pack(&total.before, before) || tensors_pack(&total.after, after)) return total; /* reported */
+  total.bits = total.errors.count ? bits / (double)total.errors.count : 0;
+  total.errors.rms = total.errors.finite ? sqrt(noise / (double)total.errors.finite) : 0;
+  total.errors.sqnr = noise > 0 ? 10 * log10(signal / noise) : HUGE_VAL;
+  return total;
 }
 
-static void print_row(FILE *out, int width, const char *name, const tensors_result *x) {
-  fprintf(out, "  %-*s %12zu %12.6g %12.6g ", width, name, x->errors.count, x->errors.max_abs, x->errors.rms);
-  if (isfinite(x->errors.sqnr))
-    fprintf(out, "%9.2f", x->errors.sqnr);
+static void print_row(FILE *out, int width, const char *name, const tensors_result *result) {
+  fprintf(out, "  %-*s %12zu %12.6g %12.6g ", width, name, result->errors.count, result->errors.max_abs,
+          result->errors.rms);
+  if (isfinite(result->errors.sqnr))
+    fprintf(out, "%9.2f", result->errors.sqnr);
   else
-    fprintf(out, "%9s", x->errors.changed ? "-" : "exact");
-  fprintf(out, " %10llu %10llu", (unsigned long long)x->events.saturated, (unsigned long long)x->events.to_zero);
-  if (x->again) fprintf(out, " %10llu", (unsigned long long)x->again);
-  if (x->errors.finite < x->errors.count)
-    fprintf(out, "  %zu left out: not finite", x->errors.count - x->errors.finite);
+    fprintf(out, "%9s", result->errors.changed ? "-" : "exact");
+  fprintf(out, " %10llu %10llu", (unsigned long long)result->events.saturated,
+          (unsigned long long)result->events.to_zero);
+  if (result->again) fprintf(out, " %10llu", (unsigned long long)result->again);
+  if (result->errors.finite < result->errors.count)
+    fprintf(out, "  %zu left out: not finite", result->errors.count - result->errors.finite);
   fputc('\n', out);
 }
 
@@ -65,10 +67,10 @@ static void print_short(FILE *out, const tensors_results *results) {
   char shown[ST_NAME_MAX];
   size_t count = 0;
   for (size_t i = 0; i < results->count; i++) {
-    const tensors_result *x = &results->list[i];
-    if (!x->shape.block || ++count > SHOWN) continue;
-    fprintf(out, "  note: %s: ", st_printable(shown, x->tensor->name));
-    cli_print_row_shape(out, &x->shape);
+    const tensors_result *result = &results->list[i];
+    if (!result->shape.block || ++count > SHOWN) continue;
+    fprintf(out, "  note: %s: ", st_printable(shown, result->tensor->name));
+    cli_print_row_shape(out, &result->shape);
   }
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }
@@ -108,25 +110,25 @@ void tensors_print(FILE *out, const tensors_results *results) {
   tensors_result_free(&total);
 }
 
-static void json_row(FILE *out, const tensors_result *x) {
-  const st_tensor *tensor = x->tensor;
+static void json_row(FILE *out, const tensors_result *result) {
+  const st_tensor *tensor = result->tensor;
   fputs("{\"name\": ", out);
   cli_json_string(out, tensor->name);
   fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", st_dtype_name(tensor->dtype));
   for (uint32_t i = 0; i < tensor->dims; i++) fprintf(out, "%s%zu", i ? ", " : "", tensor->shape[i]);
-  fprintf(out, "], \"rounded\": %s", x->done ? "true" : "false");
-  if (x->done) {
+  fprintf(out, "], \"rounded\": %s", result->done ? "true" : "false");
+  if (result->done) {
     fputs(", \"amax\": ", out);
-    cli_json_double(out, x->amax);
+    cli_json_double(out, result->amax);
     fputs(", \"bits_per_element\": ", out);
-    cli_json_double(out, x->bits);
-    fprintf(out, ", \"rounded_again\": %llu, \"events\": ", (unsigned long long)x->again);
-    cli_json_events(out, &x->events);
+    cli_json_double(out, result->bits);
+    fprintf(out, ", \"rounded_again\": %llu, \"events\": ", (unsigned long long)result->again);
+    cli_json_events(out, &result->events);
     fputs(", \"errors\": ", out);
-    cli_json_errors(out, &x->errors);
+    cli_json_errors(out, &result->errors);
     fputs(", \"blocks\": ", out);
-    cli_json_blocks(out, &x->blocks);
-    cli_json_row_shape(out, &x->shape);
+    cli_json_blocks(out, &result->blocks);
+    cli_json_row_shape(out, &result->shape);
   }
   fputc('}', out);
 }

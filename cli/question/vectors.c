@@ -148,14 +148,14 @@ static hu_vector vector_of(const id_vectors *questions, int column, size_t first
 }
 
 hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z) {
-  hu_dot_operands x = {0};
+  hu_dot_operands operands = {0};
   hu_mode mode = {0};
-  x.a = vector_of(questions, ID_A, first);
-  x.b = vector_of(questions, ID_B, first);
-  x.c = vector_of(questions, ID_C, first);
-  x.sa = vector_of(questions, ID_SA, first);
-  x.sb = vector_of(questions, ID_SB, first);
-  return hu_dot_n(count, questions->shape->n, z, 1, questions->shape->result, &x, model, mode, NULL, NULL);
+  operands.a = vector_of(questions, ID_A, first);
+  operands.b = vector_of(questions, ID_B, first);
+  operands.c = vector_of(questions, ID_C, first);
+  operands.sa = vector_of(questions, ID_SA, first);
+  operands.sb = vector_of(questions, ID_SB, first);
+  return hu_dot_n(count, questions->shape->n, z, 1, questions->shape->result, &operands, model, mode, NULL, NULL);
 }
 
 int id_is_nan(const id_shape *shape, uint64_t x) {

@@ -62,23 +62,23 @@ void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t
   parts->bits = width <= 8 ? 8.0 * (double)rows * (double)parts->packed_row : (double)rows * (double)cols * storage;
 }
 
-hu_status cli_pack_rows(uint8_t *z, const cli_parts *x, const cli_target *target) {
-  const cli_part *codes = &x->part[0];
+hu_status cli_pack_rows(uint8_t *z, const cli_parts *parts, const cli_target *target) {
+  const cli_part *codes = &parts->part[0];
   const uint8_t *data = codes->data;
   hu_status status = HU_OK;
   (void)target;
   for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
-    status = hu_pack_n(codes->cols, z + i * x->packed_row, data + i * codes->cols, x->width);
+    status = hu_pack_n(codes->cols, z + i * parts->packed_row, data + i * codes->cols, parts->width);
   return status;
 }
 
-hu_status cli_unpack_rows(const cli_parts *z, const uint8_t *x, const cli_target *target) {
-  const cli_part *codes = &z->part[0];
+hu_status cli_unpack_rows(const cli_parts *parts, const uint8_t *x, const cli_target *target) {
+  const cli_part *codes = &parts->part[0];
   uint8_t *data = codes->data;
   hu_status status = HU_OK;
   (void)target;
   for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
-    status = hu_unpack_n(codes->cols, data + i * codes->cols, x + i * z->packed_row, z->width);
+    status = hu_unpack_n(codes->cols, data + i * codes->cols, x + i * parts->packed_row, parts->width);
   return status;
 }
 
@@ -149,34 +149,34 @@ void cli_widen(void *z, size_t count) {
   }
 }
 
-void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *b) {
-  fprintf(out, "%sblocks         %llu\n", indent, (unsigned long long)b->count);
-  if (b->amax_high > 0)
-    fprintf(out, "%samax           %s to %s\n", indent, ROUNDED(b->amax_low, 9), ROUNDED(b->amax_high, 9));
-  if (b->count > 0)
-    fprintf(out, "%sscales         %s to %s\n", indent, ROUNDED(b->scale_low, 9), ROUNDED(b->scale_high, 9));
+void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *blocks) {
+  fprintf(out, "%sblocks         %llu\n", indent, (unsigned long long)blocks->count);
+  if (blocks->amax_high > 0)
+    fprintf(out, "%samax           %s to %s\n", indent, ROUNDED(blocks->amax_low, 9), ROUNDED(blocks->amax_high, 9));
+  if (blocks->count > 0)
+    fprintf(out, "%sscales         %s to %s\n", indent, ROUNDED(blocks->scale_low, 9), ROUNDED(blocks->scale_high, 9));
   const struct {
     const char *what;
     uint64_t count;
-  } lines[] = {{"all zero", b->zero},
-               {"with Inf, NaN", b->special},
-               {"with saturated", b->saturated},
-               {"with to_zero", b->to_zero}};
+  } lines[] = {{"all zero", blocks->zero},
+               {"with Inf, NaN", blocks->special},
+               {"with saturated", blocks->saturated},
+               {"with to_zero", blocks->to_zero}};
   for (int i = 0; i < 4; i++)
     if (lines[i].count) fprintf(out, "%s%-14s %llu\n", indent, lines[i].what, (unsigned long long)lines[i].count);
 }
 
-void cli_json_blocks(FILE *out, const cli_blocks *b) {
+void cli_json_blocks(FILE *out, const cli_blocks *blocks) {
   fprintf(out, "{\"count\": %llu, \"zero\": %llu, \"special\": %llu, \"saturated\": %llu, \"to_zero\": %llu",
-          (unsigned long long)b->count, (unsigned long long)b->zero, (unsigned long long)b->special,
-          (unsigned long long)b->saturated, (unsigned long long)b->to_zero);
+          (unsigned long long)blocks->count, (unsigned long long)blocks->zero, (unsigned long long)blocks->special,
+          (unsigned long long)blocks->saturated, (unsigned long long)blocks->to_zero);
   const struct {
     const char *key;
     double value;
-  } numbers[] = {{"amax_low", b->amax_low},
-                 {"amax_high", b->amax_high},
-                 {"scale_low", b->scale_low},
-                 {"scale_high", b->scale_high}};
+  } numbers[] = {{"amax_low", blocks->amax_low},
+                 {"amax_high", blocks->amax_high},
+                 {"scale_low", blocks->scale_low},
+                 {"scale_high", blocks->scale_high}};
   for (int i = 0; i < 4; i++) {
     fprintf(out, ", \"%s\": ", numbers[i].key);
     cli_json_double(out, numbers[i].value);

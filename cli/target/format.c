@@ -32,15 +32,15 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   cli_codes_layout(parts, limits.width, limits.storage, rows, cols);
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
-  hu_status status = cli_encode_source(z->part[0].data, &job->x, job->rows * job->cols, target->format, job->mode,
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
+  hu_status status = cli_encode_source(parts->part[0].data, &job->x, job->rows * job->cols, target->format, job->mode,
                                        &job->exec, &job->events);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   size_t count = job->rows * job->cols;
-  const void *codes = x->part[0].data;
+  const void *codes = parts->part[0].data;
   hu_status status = size == 8 ? hu_decode64_n(count, z, 1, codes, 1, target->format, &job->exec)
                                : hu_decode_n(count, z, 1, codes, 1, target->format, &job->exec);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);

@@ -44,8 +44,8 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int is_searched(const kind *k) { return k->divisor == 0; }
-static int is_uneven(const kind *k) { return is_searched(k) && k->offset == 0 && !k->with_min; }
+static int is_searched(const kind *form) { return form->divisor == 0; }
+static int is_uneven(const kind *form) { return is_searched(form) && form->offset == 0 && !form->with_min; }
 
 /* Returns the kind of a name, as cli_ggml_name lists them. */
 static const kind *kind_named(const char *text) {
@@ -54,7 +54,7 @@ static const kind *kind_named(const char *text) {
   return NULL;
 }
 
-static const char *name_of(const kind *k) { return cli_ggml_name((size_t)(k - kinds)); }
+static const char *name_of(const kind *form) { return cli_ggml_name((size_t)(form - kinds)); }
 
 static const kind *kind_of(const cli_target *target) {
   size_t i = 0;
@@ -85,17 +85,18 @@ static int fits(const cli_target *target, unsigned size) {
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  const kind *k = kind_of(target);
-  size_t blocks = (cols + k->block - 1) / k->block, groups = k->group ? (cols + k->group - 1) / k->group : 0;
-  uint8_t group_bits = k->type == 14 ? 8 : k->type == 10 ? 4 : 6;
-  int each = k->with_min ? 2 : 1;
-  cli_codes_layout(parts, k->bits, 8, rows, cols);
+  const kind *form = kind_of(target);
+  size_t blocks = (cols + form->block - 1) / form->block,
+         groups = form->group ? (cols + form->group - 1) / form->group : 0;
+  uint8_t group_bits = form->type == 14 ? 8 : form->type == 10 ? 4 : 6;
+  int each = form->with_min ? 2 : 1;
+  cli_codes_layout(parts, form->bits, 8, rows, cols);
   parts->part[SCALES] = (cli_part){"scales", 'u', 2, 2, rows, blocks, NULL, 0, 0};
   parts->part[MINS] = (cli_part){"mins", 'u', 2, 2, rows, blocks, NULL, 0, 0};
   parts->count = 1 + each;
   if (groups) {
     parts->part[parts->count++] = (cli_part){"group_scales", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
-    if (k->with_min)
+    if (form->with_min)
       parts->part[parts->count++] = (cli_part){"group_mins", 'u', 1, 2, rows, groups, NULL, group_bits, 0};
   }
   parts->bits += each * (double)rows * (16.0 * (double)blocks + group_bits * (double)groups);
@@ -123,109 +124,110 @@ static uint16_t half_code(float x) {
 }
 
 /* Returns the code of x - min times 1 / d. */
-static uint8_t code_of(const kind *k, float x, float inverse) {
+static uint8_t code_of(const kind *form, float x, float inverse) {
   float y = x * inverse;
-  if (!isfinite(y) || !isfinite(inverse)) return (uint8_t)k->offset;
-  if (k->bits == 8) return (uint8_t)(int8_t)roundf(y);
-  int c = (int)(y + ((float)k->offset + 0.5f));
-  return (uint8_t)(c > k->most ? k->most : c);
+  if (!isfinite(y) || !isfinite(inverse)) return (uint8_t)form->offset;
+  if (form->bits == 8) return (uint8_t)(int8_t)roundf(y);
+  int c = (int)(y + ((float)form->offset + 0.5f));
+  return (uint8_t)(c > form->most ? form->most : c);
 }
 
-static void encode_block(const kind *k, uint8_t *codes, uint16_t *scale, uint16_t *min, const float *x) {
+static void encode_block(const kind *form, uint8_t *codes, uint16_t *scale, uint16_t *min, const float *x) {
   range ends = range_of(x);
-  float low = k->with_min ? ends.low : 0, span = k->with_min    ? ends.high - ends.low
-                                                 : k->bits == 8 ? fabsf(ends.first)
-                                                                : ends.first;
-  float unrounded = span / k->divisor, inverse = unrounded != 0 ? 1 / unrounded : 0;
+  float low = form->with_min ? ends.low : 0, span = form->with_min    ? ends.high - ends.low
+                                                    : form->bits == 8 ? fabsf(ends.first)
+                                                                      : ends.first;
+  float unrounded = span / form->divisor, inverse = unrounded != 0 ? 1 / unrounded : 0;
   *scale = half_code(unrounded);
   if (min) *min = half_code(low);
-  for (size_t j = 0; j < BLOCK; j++) codes[j] = code_of(k, k->with_min ? x[j] - low : x[j], inverse);
+  for (size_t j = 0; j < BLOCK; j++) codes[j] = code_of(form, form->with_min ? x[j] - low : x[j], inverse);
 }
 
-static float value_of(const kind *k, uint8_t code, float scale, float min) {
-  if (k->with_min) return scale * (float)(code & k->most) + min;
-  if (is_uneven(k)) return scale * (float)cli_ggml_uneven[code & 15];
-  return scale * (float)(k->bits == 8 ? (int8_t)code : (code & k->most) - k->offset);
+static float value_of(const kind *form, uint8_t code, float scale, float min) {
+  if (form->with_min) return scale * (float)(code & form->most) + min;
+  if (is_uneven(form)) return scale * (float)cli_ggml_uneven[code & 15];
+  return scale * (float)(form->bits == 8 ? (int8_t)code : (code & form->most) - form->offset);
 }
 
 static float half_value(const uint16_t *codes, size_t i) { return hu_decode(hu_binary16(), codes[i]); }
 
 /* Returns the scale of element i, with that of its group. */
-static float scale_of(const kind *k, const cli_parts *x, size_t i) {
-  float scale = half_value(x->part[SCALES].data, i / k->block);
-  if (!k->group) return scale;
-  const uint8_t *groups = x->part[k->with_min ? 3 : 2].data;
-  uint8_t bits = groups[i / k->group];
-  return scale * (float)(k->group_offset < 0 ? (int8_t)bits : bits - k->group_offset);
+static float scale_of(const kind *form, const cli_parts *parts, size_t i) {
+  float scale = half_value(parts->part[SCALES].data, i / form->block);
+  if (!form->group) return scale;
+  const uint8_t *groups = parts->part[form->with_min ? 3 : 2].data;
+  uint8_t bits = groups[i / form->group];
+  return scale * (float)(form->group_offset < 0 ? (int8_t)bits : bits - form->group_offset);
 }
 
 /* Returns what is added to it: the minimum, or less that of its group. */
-static float min_of(const kind *k, const cli_parts *x, size_t i) {
-  if (!k->with_min) return 0;
-  float min = half_value(x->part[MINS].data, i / k->block);
-  if (!k->group) return min;
-  const uint8_t *groups = x->part[4].data;
-  return -(min * (float)groups[i / k->group]);
+static float min_of(const kind *form, const cli_parts *parts, size_t i) {
+  if (!form->with_min) return 0;
+  float min = half_value(parts->part[MINS].data, i / form->block);
+  if (!form->group) return min;
+  const uint8_t *groups = parts->part[4].data;
+  return -(min * (float)groups[i / form->group]);
 }
 
 /* ---- arrays ---- */
 
-static int check_columns(const kind *k, const cli_job *job) {
-  if (job->cols % k->block == 0) return CLI_OK;
-  return cli_fail(job->name, "rows of %zu are not whole blocks of %u, those of %s", job->cols, k->block, name_of(k));
+static int check_columns(const kind *form, const cli_job *job) {
+  if (job->cols % form->block == 0) return CLI_OK;
+  return cli_fail(job->name, "rows of %zu are not whole blocks of %u, those of %s", job->cols, form->block,
+                  name_of(form));
 }
 
-static int check_finite(const kind *k, const cli_job *job, const float *x) {
+static int check_finite(const kind *form, const cli_job *job, const float *x) {
   for (size_t i = 0; i < job->rows * job->cols; i++)
     if (!isfinite(x[i]))
-      return cli_fail(job->name, "element %zu is not finite, and %s has no codes for that", i, name_of(k));
+      return cli_fail(job->name, "element %zu is not finite, and %s has no codes for that", i, name_of(form));
   return CLI_OK;
 }
 
 /* Encodes block number i, of a kind that is searched for. The sums of its squares may be beyond binary32, and the scale
  * no number. Returns 0 or an exit code. */
-static int encode_searched(const kind *k, const cli_parts *z, size_t i, const float *x, const char *name) {
+static int encode_searched(const kind *form, const cli_parts *parts, size_t i, const float *x, const char *name) {
   cli_ggml_block block;
-  cli_ggml_search(&block, k->type, x);
+  cli_ggml_search(&block, form->type, x);
   if ((block.scale & 0x7FFF) > 0x7C00)
     return cli_fail(name, "from element %zu on: %s has no scale for numbers whose cubes are beyond binary32",
-                    k->block * i, name_of(k));
-  memcpy((uint8_t *)z->part[CODES].data + k->block * i, block.codes, k->block);
-  ((uint16_t *)z->part[SCALES].data)[i] = block.scale;
-  if (k->with_min) ((uint16_t *)z->part[MINS].data)[i] = block.dmin;
-  if (!k->group) return CLI_OK;
-  size_t groups = k->block / k->group;
-  memcpy((uint8_t *)z->part[k->with_min ? 3 : 2].data + groups * i, block.scales, groups);
-  if (k->with_min) memcpy((uint8_t *)z->part[4].data + groups * i, block.mins, groups);
+                    form->block * i, name_of(form));
+  memcpy((uint8_t *)parts->part[CODES].data + form->block * i, block.codes, form->block);
+  ((uint16_t *)parts->part[SCALES].data)[i] = block.scale;
+  if (form->with_min) ((uint16_t *)parts->part[MINS].data)[i] = block.dmin;
+  if (!form->group) return CLI_OK;
+  size_t groups = form->block / form->group;
+  memcpy((uint8_t *)parts->part[form->with_min ? 3 : 2].data + groups * i, block.scales, groups);
+  if (form->with_min) memcpy((uint8_t *)parts->part[4].data + groups * i, block.mins, groups);
   return CLI_OK;
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
-  const kind *k = kind_of(target);
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
+  const kind *form = kind_of(target);
   float *owned = NULL;
-  if (check_columns(k, job)) return CLI_BAD;
+  if (check_columns(form, job)) return CLI_BAD;
   const float *x = cli_job_floats(&owned, job);
   if (!x) return CLI_BAD;
-  int code = check_finite(k, job, x);
-  uint16_t *scales = z->part[SCALES].data, *mins = k->with_min ? z->part[MINS].data : NULL;
-  uint8_t *codes = z->part[CODES].data;
-  for (size_t i = 0; code == CLI_OK && i < job->rows * job->cols / k->block; i++) {
-    if (is_searched(k))
-      code = encode_searched(k, z, i, x + k->block * i, job->name);
+  int code = check_finite(form, job, x);
+  uint16_t *scales = parts->part[SCALES].data, *mins = form->with_min ? parts->part[MINS].data : NULL;
+  uint8_t *codes = parts->part[CODES].data;
+  for (size_t i = 0; code == CLI_OK && i < job->rows * job->cols / form->block; i++) {
+    if (is_searched(form))
+      code = encode_searched(form, parts, i, x + form->block * i, job->name);
     else
-      encode_block(k, codes + BLOCK * i, scales + i, mins ? mins + i : NULL, x + BLOCK * i);
+      encode_block(form, codes + BLOCK * i, scales + i, mins ? mins + i : NULL, x + BLOCK * i);
   }
   free(owned);
   return code;
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
-  const kind *k = kind_of(target);
-  const uint8_t *codes = x->part[CODES].data;
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
+  const kind *form = kind_of(target);
+  const uint8_t *codes = parts->part[CODES].data;
   float *y = z;
-  if (check_columns(k, job)) return CLI_BAD;
+  if (check_columns(form, job)) return CLI_BAD;
   for (size_t i = 0; i < job->rows * job->cols; i++) {
-    float value = value_of(k, codes[i], scale_of(k, x, i), min_of(k, x, i));
+    float value = value_of(form, codes[i], scale_of(form, parts, i), min_of(form, parts, i));
     y[i] = value != value ? hu_decode(hu_binary16(), 0x7E00) : value;
   }
   if (size == 8) cli_widen(z, job->rows * job->cols);

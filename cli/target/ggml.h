@@ -14,7 +14,7 @@ typedef struct cli_ggml_block {
 
 /* Does to the numbers of one block, which are finite, what ggml's quantizer does without an importance matrix. type:
  * that of GGUF. */
-void cli_ggml_search(cli_ggml_block *z, uint32_t type, const float *x);
+void cli_ggml_search(cli_ggml_block *block, uint32_t type, const float *x);
 
 /* The 16 numbers of IQ4_NL and IQ4_XS. */
 extern const int8_t cli_ggml_uneven[16];

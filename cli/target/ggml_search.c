@@ -138,32 +138,33 @@ static float highest(const float *x, int n) {
 }
 
 /* Computes codes for the scales and minima as they are stored; a group whose scale is 0 keeps those of its search. */
-static void code_with_min(cli_ggml_block *z, const float *x, int n, int most) {
+static void code_with_min(cli_ggml_block *block, const float *x, int n, int most) {
   for (int i = 0; i < 256 / n; i++) {
-    float scale = half_value(z->scale) * (float)z->scales[i], min = half_value(z->dmin) * (float)z->mins[i];
+    float scale = half_value(block->scale) * (float)block->scales[i],
+          min = half_value(block->dmin) * (float)block->mins[i];
     if (scale == 0) continue;
-    for (int j = n * i; j < n * i + n; j++) z->codes[j] = (uint8_t)within(0, nearest((x[j] + min) / scale), most);
+    for (int j = n * i; j < n * i + n; j++) block->codes[j] = (uint8_t)within(0, nearest((x[j] + min) / scale), most);
   }
 }
 
-static void search_q2_k(cli_ggml_block *z, const float *x) {
+static void search_q2_k(cli_ggml_block *block, const float *x) {
   const grid search = {16, 3, 15, 1, -0.5f};
   float scales[16], mins[16], weights[16];
   for (int i = 0; i < 16; i++) {
     for (int j = 0; j < 16; j++) weights[j] = fabsf(x[16 * i + j]);
-    scales[i] = search_with_min(&search, z->codes + 16 * i, mins + i, x + 16 * i, weights);
+    scales[i] = search_with_min(&search, block->codes + 16 * i, mins + i, x + 16 * i, weights);
   }
   float max_scale = highest(scales, 16), max_min = highest(mins, 16);
   for (int i = 0; i < 16; i++) {
     int scale = max_scale > 0 ? nearest(15.0f / max_scale * scales[i]) : 0;
     int min = max_min > 0 ? nearest(15.0f / max_min * mins[i]) : 0;
     uint8_t both = (uint8_t)(scale | (int)((unsigned)min << 4)); /* one byte, which a negative scale fills */
-    z->scales[i] = both & 15;
-    z->mins[i] = both >> 4;
+    block->scales[i] = both & 15;
+    block->mins[i] = both >> 4;
   }
-  z->scale = half_code(max_scale > 0 ? max_scale / 15.0f : 0);
-  z->dmin = half_code(max_min > 0 ? max_min / 15.0f : 0);
-  code_with_min(z, x, 16, 3);
+  block->scale = half_code(max_scale > 0 ? max_scale / 15.0f : 0);
+  block->dmin = half_code(max_min > 0 ? max_min / 15.0f : 0);
+  code_with_min(block, x, 16, 3);
 }
 
 static uint8_t six_bits(float inverse, float x) {
@@ -171,7 +172,7 @@ static uint8_t six_bits(float inverse, float x) {
   return z > 63 ? 63 : z;
 }
 
-static void search_q45_k(cli_ggml_block *z, const float *x, int most) {
+static void search_q45_k(cli_ggml_block *block, const float *x, int most) {
   const grid search = {32, most, most == 15 ? 20 : 15, 0, most == 15 ? -1.0f : -0.5f};
   float scales[8], mins[8], weights[32];
   for (int i = 0; i < 8; i++) {
@@ -179,17 +180,17 @@ static void search_q45_k(cli_ggml_block *z, const float *x, int most) {
     for (int j = 0; j < 32; j++) squares += x[32 * i + j] * x[32 * i + j];
     float mean = sqrtf(squares / 32);
     for (int j = 0; j < 32; j++) weights[j] = mean + fabsf(x[32 * i + j]);
-    scales[i] = search_with_min(&search, z->codes + 32 * i, mins + i, x + 32 * i, weights);
+    scales[i] = search_with_min(&search, block->codes + 32 * i, mins + i, x + 32 * i, weights);
   }
   float max_scale = highest(scales, 8), max_min = highest(mins, 8);
   float inverse = max_scale > 0 ? 63.0f / max_scale : 0, inverse_min = max_min > 0 ? 63.0f / max_min : 0;
   for (int i = 0; i < 8; i++) {
-    z->scales[i] = six_bits(inverse, scales[i]);
-    z->mins[i] = six_bits(inverse_min, mins[i]);
+    block->scales[i] = six_bits(inverse, scales[i]);
+    block->mins[i] = six_bits(inverse_min, mins[i]);
   }
-  z->scale = half_code(max_scale / 63.0f);
-  z->dmin = half_code(max_min / 63.0f);
-  code_with_min(z, x, 32, most);
+  block->scale = half_code(max_scale / 63.0f);
+  block->dmin = half_code(max_min / 63.0f);
+  code_with_min(block, x, 32, most);
 }
 
 /* ---- scales alone: Q3_K, Q6_K ---- */
@@ -256,38 +257,38 @@ static float search_q3(uint8_t *codes, const float *x) {
 }
 
 /* Computes codes again for the scale of group number i as it is stored. */
-static void code_group(cli_ggml_block *z, const float *x, int i, float scale, int most) {
+static void code_group(cli_ggml_block *block, const float *x, int i, float scale, int most) {
   if (scale == 0) return;
   for (int j = 16 * i; j < 16 * i + 16; j++)
-    z->codes[j] = (uint8_t)(within(-most, nearest(x[j] / scale), most - 1) + most);
+    block->codes[j] = (uint8_t)(within(-most, nearest(x[j] / scale), most - 1) + most);
 }
 
-static void search_q3_k(cli_ggml_block *z, const float *x) {
+static void search_q3_k(cli_ggml_block *block, const float *x) {
   float scales[16];
-  for (int i = 0; i < 16; i++) scales[i] = search_q3(z->codes + 16 * i, x + 16 * i);
+  for (int i = 0; i < 16; i++) scales[i] = search_q3(block->codes + 16 * i, x + 16 * i);
   float max = largest(scales, 16), inverse = max != 0 ? -32.0f / max : 0;
-  z->scale = half_code(max != 0 ? 1 / inverse : 0);
+  block->scale = half_code(max != 0 ? 1 / inverse : 0);
   for (int i = 0; i < 16; i++) {
     /* Without a scale all bits are 0, which stands for -32 times d = 0. */
-    z->scales[i] = (uint8_t)(max != 0 ? within(-32, (int8_t)nearest(inverse * scales[i]), 31) + 32 : 0);
-    code_group(z, x, i, half_value(z->scale) * (float)(z->scales[i] - 32), 4);
+    block->scales[i] = (uint8_t)(max != 0 ? within(-32, (int8_t)nearest(inverse * scales[i]), 31) + 32 : 0);
+    code_group(block, x, i, half_value(block->scale) * (float)(block->scales[i] - 32), 4);
   }
 }
 
-static void search_q6_k(cli_ggml_block *z, const float *x) {
+static void search_q6_k(cli_ggml_block *block, const float *x) {
   float scales[16];
-  for (int i = 0; i < 16; i++) scales[i] = search_scale(z->codes + 16 * i, x + 16 * i, 32);
+  for (int i = 0; i < 16; i++) scales[i] = search_scale(block->codes + 16 * i, x + 16 * i, 32);
   float max = largest(scales, 16);
   if (fabsf(max) < all_zero) {
-    memset(z, 0, sizeof *z);
+    memset(block, 0, sizeof *block);
     return;
   }
   float inverse = -128.0f / max;
-  z->scale = half_code(1 / inverse);
+  block->scale = half_code(1 / inverse);
   for (int i = 0; i < 16; i++) {
     int scale = nearest(inverse * scales[i]);
-    z->scales[i] = (uint8_t)(int8_t)(scale > 127 ? 127 : scale);
-    code_group(z, x, i, half_value(z->scale) * (float)(int8_t)z->scales[i], 32);
+    block->scales[i] = (uint8_t)(int8_t)(scale > 127 ? 127 : scale);
+    code_group(block, x, i, half_value(block->scale) * (float)(int8_t)block->scales[i], 32);
   }
 }
 
@@ -325,33 +326,33 @@ static void code_uneven(uint8_t *codes, const float *x, float scale) {
   for (int j = 0; j < 32; j++) codes[j] = nearest_uneven(inverse * x[j]);
 }
 
-static void search_iq4_nl(cli_ggml_block *z, const float *x) {
+static void search_iq4_nl(cli_ggml_block *block, const float *x) {
   float scale = search_uneven(x);
-  z->scale = half_code(scale);
-  code_uneven(z->codes, x, scale);
+  block->scale = half_code(scale);
+  code_uneven(block->codes, x, scale);
 }
 
-static void search_iq4_xs(cli_ggml_block *z, const float *x) {
+static void search_iq4_xs(cli_ggml_block *block, const float *x) {
   float scales[8];
   for (int i = 0; i < 8; i++) scales[i] = search_uneven(x + 32 * i);
   float block_scale = -largest(scales, 8) / 32, inverse = block_scale != 0 ? 1 / block_scale : 0;
-  z->scale = half_code(block_scale);
+  block->scale = half_code(block_scale);
   for (int i = 0; i < 8; i++) {
     int scale = within(-32, nearest(inverse * scales[i]), 31);
-    z->scales[i] = (uint8_t)(scale + 32);
-    code_uneven(z->codes + 32 * i, x + 32 * i, block_scale * (float)scale);
+    block->scales[i] = (uint8_t)(scale + 32);
+    code_uneven(block->codes + 32 * i, x + 32 * i, block_scale * (float)scale);
   }
 }
 
-void cli_ggml_search(cli_ggml_block *z, uint32_t type, const float *x) {
-  memset(z, 0, sizeof *z);
+void cli_ggml_search(cli_ggml_block *block, uint32_t type, const float *x) {
+  memset(block, 0, sizeof *block);
   switch (type) {
-    case GGUF_Q2_K: search_q2_k(z, x); break;
-    case GGUF_Q3_K: search_q3_k(z, x); break;
-    case GGUF_Q4_K: search_q45_k(z, x, 15); break;
-    case GGUF_Q5_K: search_q45_k(z, x, 31); break;
-    case GGUF_Q6_K: search_q6_k(z, x); break;
-    case GGUF_IQ4_NL: search_iq4_nl(z, x); break;
-    default: search_iq4_xs(z, x); break; /* IQ4_XS */
+    case GGUF_Q2_K: search_q2_k(block, x); break;
+    case GGUF_Q3_K: search_q3_k(block, x); break;
+    case GGUF_Q4_K: search_q45_k(block, x, 15); break;
+    case GGUF_Q5_K: search_q45_k(block, x, 31); break;
+    case GGUF_Q6_K: search_q6_k(block, x); break;
+    case GGUF_IQ4_NL: search_iq4_nl(block, x); break;
+    default: search_iq4_xs(block, x); break; /* IQ4_XS */
   }
 }

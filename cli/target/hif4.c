@@ -45,20 +45,20 @@ static int finish(hu_status status, const cli_job *job) {
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
   float *owned;
   const float *x = cli_job_floats(&owned, job);
   if (!x) return CLI_BAD;
-  hu_status status = hu_hif4_encode(job->rows, job->cols, z->part[CODES].data, job->cols, z->part[SCALES].data,
-                                    z->part[SCALES].cols, x, job->cols, &target->hif4, &job->events);
+  hu_status status = hu_hif4_encode(job->rows, job->cols, parts->part[CODES].data, job->cols, parts->part[SCALES].data,
+                                    parts->part[SCALES].cols, x, job->cols, &target->hif4, &job->events);
   free(owned);
   return finish(status, job);
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   (void)target;
-  hu_status status = hu_hif4_decode(job->rows, job->cols, z, job->cols, x->part[CODES].data, job->cols,
-                                    x->part[SCALES].data, x->part[SCALES].cols);
+  hu_status status = hu_hif4_decode(job->rows, job->cols, z, job->cols, parts->part[CODES].data, job->cols,
+                                    parts->part[SCALES].data, parts->part[SCALES].cols);
   if (status == HU_OK && size == 8) cli_widen(z, job->rows * job->cols);
   return finish(status, job);
 }

@@ -7,10 +7,10 @@
 
 static int claims(const char *text) {
   static const char *const begins[] = {"posit(", "takum(", "takum_linear(", "lns(", "q(", "uq(", "table("};
-  hu_number x;
+  hu_number system;
   for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
     if (!strncmp(text, begins[i], strlen(begins[i]))) return 1;
-  return hu_number_find(&x, text) == HU_OK && x.kind != HU_NUMBER_FLOAT;
+  return hu_number_find(&system, text) == HU_OK && system.kind != HU_NUMBER_FLOAT;
 }
 
 static int read_text(cli_target *target, const char *text) {
@@ -21,18 +21,18 @@ static int read_text(cli_target *target, const char *text) {
 
 /* Returns the system; the record may have been moved with its table. */
 static hu_number number_of(const cli_target *target) {
-  hu_number x = target->number;
-  if (!strncmp(target->given, "table(", 6)) x.table = target->table;
-  return x;
+  hu_number system = target->number;
+  if (!strncmp(target->given, "table(", 6)) system.table = target->table;
+  return system;
 }
 
 static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) {
-  hu_number x = number_of(target);
-  const char *id = hu_number_id(x);
+  hu_number system = number_of(target);
+  const char *id = hu_number_id(system);
   if (id)
     snprintf(text, CLI_TARGET_MAX, "%s", id);
   else
-    hu_number_text(text, CLI_TARGET_MAX, x);
+    hu_number_text(text, CLI_TARGET_MAX, system);
 }
 
 static int check(const cli_target *target, const cli_job *job) {
@@ -73,10 +73,10 @@ static int encode_integers(void *codes, size_t n, hu_number number, cli_job *job
   return finish(status, job);
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
   size_t n = job->rows * job->cols;
   hu_number number = number_of(target);
-  void *codes = z->part[0].data;
+  void *codes = parts->part[0].data;
   const cli_source *x = &job->x;
   if (x->kind == 'i' || x->kind == 'u') return encode_integers(codes, n, number, job);
   if (x->kind == 'c')
@@ -89,9 +89,9 @@ static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
                 job);
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   size_t n = job->rows * job->cols;
-  const void *codes = x->part[0].data;
+  const void *codes = parts->part[0].data;
   hu_number number = number_of(target);
   return finish(size == 8 ? hu_number_decode64_n(n, z, 1, codes, 1, number, &job->exec)
                           : hu_number_decode_n(n, z, 1, codes, 1, number, &job->exec),

@@ -26,43 +26,43 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   cli_kind_format.layout(parts, target, rows, cols);
 }
 
-static hu_status encode_wide(void *codes, size_t n, const double *x, const hu_conversion *c, cli_job *job) {
-  return hu_conversion_encode64_n(n, codes, 1, x, 1, c, &job->exec, &job->events);
+static hu_status encode_wide(void *codes, size_t n, const double *x, const hu_conversion *conversion, cli_job *job) {
+  return hu_conversion_encode64_n(n, codes, 1, x, 1, conversion, &job->exec, &job->events);
 }
 
 /* Encodes binary16 and codes of other formats, whose values are binary32 numbers: so the other program takes them. */
-static hu_status encode_codes(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
+static hu_status encode_codes(void *codes, size_t n, const hu_conversion *conversion, cli_job *job) {
   float *owned = NULL;
   const float *x = cli_job_floats(&owned, job);
   if (!x) return HU_E_CARRIER;
-  hu_status status = hu_conversion_encode_n(n, codes, 1, x, 1, c, &job->exec, &job->events);
+  hu_status status = hu_conversion_encode_n(n, codes, 1, x, 1, conversion, &job->exec, &job->events);
   free(owned);
   return status;
 }
 
 /* Encodes integers: the other program takes them as floats, which is its own rounding; here binary64 must hold them. */
-static int encode_integers(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
+static int encode_integers(void *codes, size_t n, const hu_conversion *conversion, cli_job *job) {
   double *x = cli_job_wide(job, 1);
   if (!x) return CLI_BAD;
-  hu_status status = encode_wide(codes, n, x, c, job);
+  hu_status status = encode_wide(codes, n, x, conversion, job);
   free(x);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
-  const hu_conversion *c = &target->conversion;
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
+  const hu_conversion *conversion = &target->conversion;
   size_t n = job->rows * job->cols;
-  void *codes = z->part[0].data;
-  if (job->x.kind == 'i' || job->x.kind == 'u') return encode_integers(codes, n, c, job);
-  hu_status status = job->x.kind == 'c' ? encode_codes(codes, n, c, job)
+  void *codes = parts->part[0].data;
+  if (job->x.kind == 'i' || job->x.kind == 'u') return encode_integers(codes, n, conversion, job);
+  hu_status status = job->x.kind == 'c' ? encode_codes(codes, n, conversion, job)
                      : job->x.size == 8
-                         ? encode_wide(codes, n, job->x.data, c, job)
-                         : hu_conversion_encode_n(n, codes, 1, job->x.data, 1, c, &job->exec, &job->events);
+                         ? encode_wide(codes, n, job->x.data, conversion, job)
+                         : hu_conversion_encode_n(n, codes, 1, job->x.data, 1, conversion, &job->exec, &job->events);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
-  return cli_kind_format.decode(z, size, x, target, job);
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
+  return cli_kind_format.decode(z, size, parts, target, job);
 }
 
 const cli_target_kind cli_kind_conversion = {

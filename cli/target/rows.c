@@ -32,33 +32,33 @@ static double bits_of(const cli_target *target, const cli_job *job) {
 }
 
 cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uint32_t dims, const size_t *shape) {
-  cli_row_shape z = {job->rows, job->cols, 0, 0, 0, 0, 0};
+  cli_row_shape result = {job->rows, job->cols, 0, 0, 0, 0, 0};
   cli_job other = {0};
-  if (!job->cols) return z;
-  z.bits = bits_of(target, job);
-  if (target->kind == &cli_kind_scaled && target->scaling.cols > job->cols) z.block = target->scaling.cols;
-  if (!z.block || !cli_job_shape(&other, target, 1, dims, shape) || other.cols <= job->cols) return z;
-  z.out_rows = other.rows;
-  z.out_cols = other.cols;
-  z.out_bits = bits_of(target, &other);
-  return z;
+  if (!job->cols) return result;
+  result.bits = bits_of(target, job);
+  if (target->kind == &cli_kind_scaled && target->scaling.cols > job->cols) result.block = target->scaling.cols;
+  if (!result.block || !cli_job_shape(&other, target, 1, dims, shape) || other.cols <= job->cols) return result;
+  result.out_rows = other.rows;
+  result.out_cols = other.cols;
+  result.out_bits = bits_of(target, &other);
+  return result;
 }
 
-void cli_print_row_shape(FILE *out, const cli_row_shape *z) {
-  fprintf(out, "rows of %zu are shorter than a block of %zu: %s bits per element, scales included", z->cols, z->block,
-          ROUNDED(z->bits, 4));
-  if (z->out_cols) fprintf(out, "; --rows out makes rows of %zu: %s", z->out_cols, ROUNDED(z->out_bits, 4));
+void cli_print_row_shape(FILE *out, const cli_row_shape *shape) {
+  fprintf(out, "rows of %zu are shorter than a block of %zu: %s bits per element, scales included", shape->cols,
+          shape->block, ROUNDED(shape->bits, 4));
+  if (shape->out_cols) fprintf(out, "; --rows out makes rows of %zu: %s", shape->out_cols, ROUNDED(shape->out_bits, 4));
   fputc('\n', out);
 }
 
-void cli_json_row_shape(FILE *out, const cli_row_shape *z) {
-  fprintf(out, ", \"matrix\": [%zu, %zu], \"short_rows\": %s, \"rows_out\": ", z->rows, z->cols,
-          z->block ? "true" : "false");
-  if (!z->out_cols) {
+void cli_json_row_shape(FILE *out, const cli_row_shape *shape) {
+  fprintf(out, ", \"matrix\": [%zu, %zu], \"short_rows\": %s, \"rows_out\": ", shape->rows, shape->cols,
+          shape->block ? "true" : "false");
+  if (!shape->out_cols) {
     fputs("null", out);
     return;
   }
-  fprintf(out, "{\"matrix\": [%zu, %zu], \"bits_per_element\": ", z->out_rows, z->out_cols);
-  cli_json_double(out, z->out_bits);
+  fprintf(out, "{\"matrix\": [%zu, %zu], \"bits_per_element\": ", shape->out_rows, shape->out_cols);
+  cli_json_double(out, shape->out_bits);
   fputc('}', out);
 }

@@ -43,12 +43,12 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
   parts->bits += 64; /* alpha and beta, or what they are computed from */
 }
 
-static void store(const cli_parts *z, const hu_s2fp8_scale *scale) {
+static void store(const cli_parts *parts, const hu_s2fp8_scale *scale) {
   double mu = (double)scale->mu * HU_S2FP8_UNIT, m = (double)scale->m * HU_S2FP8_UNIT;
-  memcpy(z->part[MU].data, &mu, sizeof mu);
-  memcpy(z->part[M].data, &m, sizeof m);
-  memcpy(z->part[ALPHA].data, &scale->alpha, sizeof scale->alpha);
-  memcpy(z->part[BETA].data, &scale->beta, sizeof scale->beta);
+  memcpy(parts->part[MU].data, &mu, sizeof mu);
+  memcpy(parts->part[M].data, &m, sizeof m);
+  memcpy(parts->part[ALPHA].data, &scale->alpha, sizeof scale->alpha);
+  memcpy(parts->part[BETA].data, &scale->beta, sizeof scale->beta);
 }
 
 /* Takes a logarithm read from a file: any binary64 number. */
@@ -61,9 +61,9 @@ static int whole_units(int64_t *z, const cli_part *part) {
   return (double)*z == x;
 }
 
-static hu_status load(hu_s2fp8_scale *scale, const cli_parts *x, const hu_s2fp8 *kind) {
+static hu_status load(hu_s2fp8_scale *scale, const cli_parts *parts, const hu_s2fp8 *kind) {
   int64_t mu, m;
-  if (!whole_units(&mu, &x->part[MU]) || !whole_units(&m, &x->part[M])) return HU_E_SCALING;
+  if (!whole_units(&mu, &parts->part[MU]) || !whole_units(&m, &parts->part[M])) return HU_E_SCALING;
   return hu_s2fp8_scale_from(scale, mu, m, kind);
 }
 
@@ -71,7 +71,7 @@ static int finish(hu_status status, const cli_job *job) {
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
   const hu_s2fp8 *kind = &target->s2fp8;
   size_t n = job->rows * job->cols;
   hu_s2fp8_sums sums = {0};
@@ -82,18 +82,18 @@ static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
   hu_status status = hu_s2fp8_sum_n(n, x, 1, &sums, &job->exec);
   if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, kind);
   if (status == HU_OK)
-    status = hu_s2fp8_encode_n(n, z->part[CODES].data, 1, x, 1, kind, &scale, job->mode, &job->exec, &job->events);
-  if (status == HU_OK) store(z, &scale);
+    status = hu_s2fp8_encode_n(n, parts->part[CODES].data, 1, x, 1, kind, &scale, job->mode, &job->exec, &job->events);
+  if (status == HU_OK) store(parts, &scale);
   free(owned);
   return finish(status, job);
 }
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   const hu_s2fp8 *kind = &target->s2fp8;
   size_t n = job->rows * job->cols;
   hu_s2fp8_scale scale;
-  if (load(&scale, x, kind) != HU_OK) return cli_fail(job->name, "mu and m are not the logarithms of any tensor");
-  hu_status status = hu_s2fp8_decode_n(n, z, 1, x->part[CODES].data, 1, kind, &scale, &job->exec);
+  if (load(&scale, parts, kind) != HU_OK) return cli_fail(job->name, "mu and m are not the logarithms of any tensor");
+  hu_status status = hu_s2fp8_decode_n(n, z, 1, parts->part[CODES].data, 1, kind, &scale, &job->exec);
   if (status == HU_OK && size == 8) cli_widen(z, n);
   return finish(status, job);
 }

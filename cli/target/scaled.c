@@ -73,27 +73,27 @@ static hu_scaled place_of(const cli_parts *parts) {
   return z;
 }
 
-static void add_block(cli_blocks *b, const hu_scaled_stats *stats, hu_format scale_format) {
+static void add_block(cli_blocks *blocks, const hu_scaled_stats *stats, hu_format scale_format) {
   double amax = stats->amax, scale = hu_decode64(scale_format, stats->scale);
-  b->zero += amax == 0 && !stats->special;
-  b->special += stats->special != 0;
-  b->saturated += stats->saturated != 0;
-  b->to_zero += stats->to_zero != 0;
-  if (amax > 0 && (b->amax_high == 0 || amax < b->amax_low)) b->amax_low = amax;
-  if (amax > b->amax_high) b->amax_high = amax;
+  blocks->zero += amax == 0 && !stats->special;
+  blocks->special += stats->special != 0;
+  blocks->saturated += stats->saturated != 0;
+  blocks->to_zero += stats->to_zero != 0;
+  if (amax > 0 && (blocks->amax_high == 0 || amax < blocks->amax_low)) blocks->amax_low = amax;
+  if (amax > blocks->amax_high) blocks->amax_high = amax;
   if (!isfinite(scale)) return;
-  if (b->scale_high < b->scale_low || scale < b->scale_low) b->scale_low = scale;
-  if (scale > b->scale_high) b->scale_high = scale;
+  if (blocks->scale_high < blocks->scale_low || scale < blocks->scale_low) blocks->scale_low = scale;
+  if (scale > blocks->scale_high) blocks->scale_high = scale;
 }
 
 static cli_blocks sum_up(const hu_scaled_stats *stats, size_t count, hu_format scale_format) {
-  cli_blocks b = {0};
-  b.scale_low = HUGE_VAL;
-  b.scale_high = -HUGE_VAL;
-  for (size_t i = 0; i < count; i++) add_block(&b, &stats[i], scale_format);
-  b.count = count;
-  if (b.scale_high < b.scale_low) b.scale_low = b.scale_high = NAN;
-  return b;
+  cli_blocks blocks = {0};
+  blocks.scale_low = HUGE_VAL;
+  blocks.scale_high = -HUGE_VAL;
+  for (size_t i = 0; i < count; i++) add_block(&blocks, &stats[i], scale_format);
+  blocks.count = count;
+  if (blocks.scale_high < blocks.scale_low) blocks.scale_low = blocks.scale_high = NAN;
+  return blocks;
 }
 
 static void *transpose_room(size_t rows, cli_transpose transpose, unsigned size) {
@@ -187,13 +187,15 @@ static int values(void *z, unsigned size, const cli_target *target, cli_job *job
   return code;
 }
 
-static int encode(const cli_parts *z, const cli_target *target, cli_job *job) { return run(NULL, z, target, job); }
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
+  return run(NULL, parts, target, job);
+}
 
-static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   void *room, *made = begin_transpose(z, job->rows, job->transpose, sizeof(float));
-  hu_scaled place = place_of(x);
+  hu_scaled place = place_of(parts);
   hu_status status = HU_E_MEMORY;
-  int there = transposed(&room, place.codes, job->rows, job->transpose, x->part[0].size) != NULL;
+  int there = transposed(&room, place.codes, job->rows, job->transpose, parts->part[0].size) != NULL;
   if (room) place.codes = room;
   if (made && there)
     status = target->by_rows
@@ -207,22 +209,22 @@ static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *
   return CLI_OK;
 }
 
-static hu_status pack(uint8_t *z, const cli_parts *x, const cli_target *target) {
-  const cli_part *part = &x->part[0];
+static hu_status pack(uint8_t *z, const cli_parts *parts, const cli_target *target) {
+  const cli_part *part = &parts->part[0];
   void *room;
-  const void *codes = transposed(&room, part->data, part->rows, x->transpose, part->size);
+  const void *codes = transposed(&room, part->data, part->rows, parts->transpose, part->size);
   if (!codes) return HU_E_MEMORY;
   hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling);
   free(room);
   return status;
 }
 
-static hu_status unpack(const cli_parts *z, const uint8_t *x, const cli_target *target) {
-  const cli_part *codes = &z->part[0];
-  void *made = begin_transpose(codes->data, codes->rows, z->transpose, codes->size);
+static hu_status unpack(const cli_parts *parts, const uint8_t *x, const cli_target *target) {
+  const cli_part *codes = &parts->part[0];
+  void *made = begin_transpose(codes->data, codes->rows, parts->transpose, codes->size);
   if (!made) return HU_E_MEMORY;
   hu_status status = hu_scaled_unpack(codes->rows, codes->cols, made, codes->cols, x, &target->scaling);
-  end_transpose(codes->data, made, codes->rows, z->transpose, codes->size, status == HU_OK);
+  end_transpose(codes->data, made, codes->rows, parts->transpose, codes->size, status == HU_OK);
   return status;
 }
 

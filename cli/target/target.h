@@ -91,11 +91,11 @@ struct cli_target_kind {
   void (*layout)(cli_parts *parts, const cli_target *target, size_t rows, size_t cols); /* all but data */
   /* The values in floats of `size` bytes, 4 or 8, that hold them. 0 or an exit code. */
   int (*values)(void *z, unsigned size, const cli_target *target, cli_job *job);
-  int (*encode)(const cli_parts *z, const cli_target *target, cli_job *job);
-  int (*decode)(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job);
+  int (*encode)(const cli_parts *parts, const cli_target *target, cli_job *job);
+  int (*decode)(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job);
   /* Codes of up to 8 bits to the packed layout and back. */
-  hu_status (*pack)(uint8_t *z, const cli_parts *x, const cli_target *target);
-  hu_status (*unpack)(const cli_parts *z, const uint8_t *x, const cli_target *target);
+  hu_status (*pack)(uint8_t *z, const cli_parts *parts, const cli_target *target);
+  hu_status (*unpack)(const cli_parts *parts, const uint8_t *x, const cli_target *target);
 };
 extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number,
     cli_kind_ggml, cli_kind_hif4;
@@ -117,8 +117,8 @@ void cli_parts_free(cli_parts *parts);
 /* Lays out part 0 and the packed codes in rows that begin at a byte; then these are all. */
 void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols);
 /* Put one code after the other in rows that begin at a byte: what pack and unpack are where there are no blocks. */
-hu_status cli_pack_rows(uint8_t *z, const cli_parts *x, const cli_target *target);
-hu_status cli_unpack_rows(const cli_parts *z, const uint8_t *x, const cli_target *target);
+hu_status cli_pack_rows(uint8_t *z, const cli_parts *parts, const cli_target *target);
+hu_status cli_unpack_rows(const cli_parts *parts, const uint8_t *x, const cli_target *target);
 /* Does what values() does where there is no shorter method: the codes, and these decoded. */
 int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_job *job);
 /* Returns the array as binary32: the source's own, or new memory in *owned (else NULL) to be freed. binary64 must be

@@ -23,9 +23,9 @@ void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
 
 /* Says of a file that is no .npy file at all what is read. */
 static int fail_npy(const cli_array *array, const char *error) {
-  const cli_bytes *b = &array->bytes;
-  if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
-  const char *foreign = cli_foreign(array->name, b->data, b->size);
+  const cli_bytes *bytes = &array->bytes;
+  if (bytes->size >= 6 && !memcmp(bytes->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
+  const char *foreign = cli_foreign(array->name, bytes->data, bytes->size);
   return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy, .safetensors and .gguf files are read");
 }
 
@@ -104,24 +104,24 @@ typedef struct image {
   cli_piece pieces[2];
 } image;
 
-static int make_image(image *z, const npy_info *info, const void *data) {
-  size_t length = npy_header(z->header, info);
-  z->copy = NULL;
+static int make_image(image *file, const npy_info *info, const void *data) {
+  size_t length = npy_header(file->header, info);
+  file->copy = NULL;
   if (CLI_HOST_BIG && info->size > 1) {
-    z->copy = cli_room(info->count, info->size);
-    if (!z->copy) return CLI_BAD;
-    cli_copy_swapped(z->copy, data, info->count, info->size);
+    file->copy = cli_room(info->count, info->size);
+    if (!file->copy) return CLI_BAD;
+    cli_copy_swapped(file->copy, data, info->count, info->size);
   }
-  z->pieces[0] = (cli_piece){z->header, length};
-  z->pieces[1] = (cli_piece){z->copy ? z->copy : data, info->count * info->size};
+  file->pieces[0] = (cli_piece){file->header, length};
+  file->pieces[1] = (cli_piece){file->copy ? file->copy : data, info->count * info->size};
   return CLI_OK;
 }
 
 int cli_array_save(const char *path, const npy_info *info, const void *data) {
-  image z;
-  if (make_image(&z, info, data)) return CLI_BAD;
-  int status = cli_file_write(path, z.pieces, 2);
-  free(z.copy);
+  image file;
+  if (make_image(&file, info, data)) return CLI_BAD;
+  int status = cli_file_write(path, file.pieces, 2);
+  free(file.copy);
   return status;
 }
 

@@ -29,23 +29,23 @@ static int64_t place_of(uint32_t code, hu_format format, unsigned width) {
 
 differences differences_of(size_t n, const void *codes, const void *reference, hu_format format) {
   hu_limits limits = hu_limits_of(format);
-  differences z = {.count = n};
+  differences found = {.count = n};
   double squares = 0;
   for (size_t i = 0; i < n; i++) {
     uint32_t a = code_at(codes, i, limits.storage), b = code_at(reference, i, limits.storage);
     double x = hu_decode64(format, a), y = hu_decode64(format, b), distance = fabs(x - y);
-    z.different += a != b;
+    found.different += a != b;
     if (!isfinite(x) || !isfinite(y)) {
-      z.not_finite++;
+      found.not_finite++;
       continue;
     }
     double steps = fabs((double)(place_of(a, format, limits.width) - place_of(b, format, limits.width)));
     squares += distance * distance;
-    if (distance > z.max) z.max = distance;
-    if (steps <= z.steps) continue;
-    z.steps = steps;
-    z.signs = x != 0 && y != 0 && signbit(x) != signbit(y);
+    if (distance > found.max) found.max = distance;
+    if (steps <= found.steps) continue;
+    found.steps = steps;
+    found.signs = x != 0 && y != 0 && signbit(x) != signbit(y);
   }
-  z.rms = n > z.not_finite ? sqrt(squares / (double)(n - z.not_finite)) : 0;
-  return z;
+  found.rms = n > found.not_finite ? sqrt(squares / (double)(n - found.not_finite)) : 0;
+  return found;
 }

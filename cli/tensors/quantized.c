@@ -151,9 +151,10 @@ static void read_names(reader *scan) {
   }
 }
 
-static int is_unsure(const quantized *z, size_t count) {
-  int unsure = !z->says;
-  for (size_t i = 0; i < count; i++) unsure &= !z->what[i] || (z->what[i] == QUANTIZED_COMPANION && z->ending[i]);
+static int is_unsure(const quantized *found, size_t count) {
+  int unsure = !found->says;
+  for (size_t i = 0; i < count; i++)
+    unsure &= !found->what[i] || (found->what[i] == QUANTIZED_COMPANION && found->ending[i]);
   return unsure;
 }
 
@@ -292,41 +293,41 @@ static int has_object(const char *path, const char *name, const char *key) {
   return has;
 }
 
-static void read_beside_file(quantized *z, const char *path) {
+static void read_beside_file(quantized *found, const char *path) {
   if (has_object(path, "config.json", "quantization_config")) {
-    z->says = "config.json beside it";
-    z->key = "quantization_config";
+    found->says = "config.json beside it";
+    found->key = "quantization_config";
   } else if (has_object(path, "hf_quant_config.json", "quantization")) {
-    z->says = "hf_quant_config.json beside it";
-    z->key = "quantization";
+    found->says = "hf_quant_config.json beside it";
+    found->key = "quantization";
   }
 }
 
-int quantized_read(quantized *z, const st_file *file, const gguf_file *gguf, const char *path) {
-  memset(z, 0, sizeof *z);
-  z->what = calloc(file->count + 1, sizeof *z->what);
-  z->scales = calloc(file->count + 1, sizeof *z->scales);
-  z->ending = calloc(file->count + 1, sizeof *z->ending);
-  z->with = calloc(file->count + 1, sizeof *z->with);
-  reader scan = {z, file, NULL, z->what && z->scales && z->ending && z->with};
+int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf, const char *path) {
+  memset(found, 0, sizeof *found);
+  found->what = calloc(file->count + 1, sizeof *found->what);
+  found->scales = calloc(file->count + 1, sizeof *found->scales);
+  found->ending = calloc(file->count + 1, sizeof *found->ending);
+  found->with = calloc(file->count + 1, sizeof *found->with);
+  reader scan = {found, file, NULL, found->what && found->scales && found->ending && found->with};
   if (scan.good) read_names(&scan);
   if (scan.good) read_metadata(&scan);
   if (scan.good && gguf) read_gguf_scales(&scan);
   if (scan.good) read_beside(&scan);
   if (scan.good) read_codes(&scan, gguf);
-  if (scan.good && !z->says && path && !gguf) read_beside_file(z, path);
-  z->unsure = scan.good && is_unsure(z, file->count);
+  if (scan.good && !found->says && path && !gguf) read_beside_file(found, path);
+  found->unsure = scan.good && is_unsure(found, file->count);
   st_places_free(&scan.begins);
   return scan.good;
 }
 
-void quantized_free(quantized *z) {
-  free(z->what);
-  free(z->with);
-  free(z->scales);
-  free(z->ending);
-  z->what = NULL;
-  z->ending = NULL;
-  z->scales = NULL;
-  z->with = NULL;
+void quantized_free(quantized *found) {
+  free(found->what);
+  free(found->with);
+  free(found->scales);
+  free(found->ending);
+  found->what = NULL;
+  found->ending = NULL;
+  found->scales = NULL;
+  found->with = NULL;
 }

@@ -71,19 +71,19 @@ static json_t *json_of_counts(const uint64_t counts[HU_EXPONENTS]) {
 }
 
 static char *totals_text(const train_run *run) {
-  const train_totals *z = &run->totals;
+  const train_totals *totals = &run->totals;
   char low[64];
-  snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that is continued has the same bits */
+  snprintf(low, sizeof low, "%a", totals->low); /* exact; a sum that is continued has the same bits */
   json_t *object =
       json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "steps", (json_int_t)hu_trainer_steps(run->trainer),
-                "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low, "overflow",
-                (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples", (json_int_t)z->samples,
-                "evaluations", (json_int_t)z->seen, "gradients", json_of_counts(z->gradients), "weight_gradients",
-                json_of_counts(z->weight_gradients));
-  if (object && (z->end_samples || z->end_seen)) {
-    json_t *end = json_pack("{s:I,s:I,s:o,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
-                            (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients), "weight_gradients",
-                            json_of_counts(z->end_weight_gradients));
+                "moved", (json_int_t)totals->updates.moved, "lost", (json_int_t)totals->updates.lost, "low", low,
+                "overflow", (json_int_t)totals->overflow, "underflow", (json_int_t)totals->underflow, "samples",
+                (json_int_t)totals->samples, "evaluations", (json_int_t)totals->seen, "gradients",
+                json_of_counts(totals->gradients), "weight_gradients", json_of_counts(totals->weight_gradients));
+  if (object && (totals->end_samples || totals->end_seen)) {
+    json_t *end = json_pack("{s:I,s:I,s:o,s:o}", "samples", (json_int_t)totals->end_samples, "evaluations",
+                            (json_int_t)totals->end_seen, "gradients", json_of_counts(totals->end_gradients),
+                            "weight_gradients", json_of_counts(totals->end_weight_gradients));
     if (json_object_set_new(object, "end", end)) {
       json_decref(object);
       object = NULL;
@@ -100,7 +100,7 @@ static int read_counts(uint64_t counts[HU_EXPONENTS], const json_t *list) {
   return 1;
 }
 
-static int read_end(train_totals *z, json_t *end) {
+static int read_end(train_totals *totals, json_t *end) {
   json_int_t samples, seen;
   json_t *list, *weights;
   if (!end) return 1;
@@ -108,13 +108,13 @@ static int read_end(train_totals *z, json_t *end) {
                   "weight_gradients", &weights))
     return 0;
   if (samples < 0 || samples > 1 || seen < 0 || seen > 1) return 0;
-  z->end_samples = (uint64_t)samples;
-  z->end_seen = (uint64_t)seen;
-  return z->end_samples <= z->samples && z->end_seen <= z->seen && read_counts(z->end_gradients, list) &&
-         read_counts(z->end_weight_gradients, weights);
+  totals->end_samples = (uint64_t)samples;
+  totals->end_seen = (uint64_t)seen;
+  return totals->end_samples <= totals->samples && totals->end_seen <= totals->seen &&
+         read_counts(totals->end_gradients, list) && read_counts(totals->end_weight_gradients, weights);
 }
 
-static int read_totals(train_totals *z, const char *text) {
+static int read_totals(train_totals *totals, const char *text) {
   json_int_t moved, lost, overflow, underflow, samples, seen;
   const char *low;
   json_t *exponents, *weights, *object = text ? json_loads(text, 0, NULL) : NULL;
@@ -122,14 +122,14 @@ static int read_totals(train_totals *z, const char *text) {
                                     "low", &low, "overflow", &overflow, "underflow", &underflow, "samples", &samples,
                                     "evaluations", &seen, "gradients", &exponents, "weight_gradients", &weights);
   if (good) {
-    *z = (train_totals){.updates = {(uint64_t)moved, (uint64_t)lost},
-                        .low = strtod(low, NULL),
-                        .overflow = (uint64_t)overflow,
-                        .underflow = (uint64_t)underflow,
-                        .samples = (uint64_t)samples,
-                        .seen = (uint64_t)seen};
-    good = read_counts(z->gradients, exponents) && read_counts(z->weight_gradients, weights) &&
-           read_end(z, json_object_get(object, "end"));
+    *totals = (train_totals){.updates = {(uint64_t)moved, (uint64_t)lost},
+                             .low = strtod(low, NULL),
+                             .overflow = (uint64_t)overflow,
+                             .underflow = (uint64_t)underflow,
+                             .samples = (uint64_t)samples,
+                             .seen = (uint64_t)seen};
+    good = read_counts(totals->gradients, exponents) && read_counts(totals->weight_gradients, weights) &&
+           read_end(totals, json_object_get(object, "end"));
   }
   json_decref(object);
   return good;
@@ -142,8 +142,8 @@ static int plan(st_file *file, const train_run *run) {
   int good =
       state && totals && st_set(file, "kind", KIND) && st_set(file, "state", state) && st_set(file, "totals", totals);
   for (size_t i = 0; i < hu_trainer_tensor_count(run->trainer) && good; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(run->trainer, i);
-    good = st_add(file, x.name, ST_F32, 2, (const size_t[]){x.rows, x.cols});
+    hu_trainer_tensor tensor = hu_trainer_tensor_at(run->trainer, i);
+    good = st_add(file, tensor.name, ST_F32, 2, (const size_t[]){tensor.rows, tensor.cols});
   }
   free(state);
   free(totals);
@@ -156,8 +156,8 @@ static uint8_t *numbers_of(const st_file *file, const hu_trainer *trainer, size_
   for (size_t i = 0; i < file->count; i++) *size += file->tensors[i].size;
   uint8_t *z = malloc(*size ? *size : 1);
   for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && z; i++) {
-    const st_tensor *x = st_find(file, hu_trainer_tensor_at(trainer, i).name);
-    if (hu_trainer_read(trainer, i, (float *)(void *)(z + x->begin)) == HU_OK) continue;
+    const st_tensor *tensor = st_find(file, hu_trainer_tensor_at(trainer, i).name);
+    if (hu_trainer_read(trainer, i, (float *)(void *)(z + tensor->begin)) == HU_OK) continue;
     free(z);
     z = NULL;
   }
@@ -220,34 +220,34 @@ static int open_it(opened *file, const train_run *run) {
  * missing. The trainer looks at lengths, which may differ. */
 static int check_keys(const opened *file, const train_run *run) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    const char *here = hu_trainer_get(run->trainer, k.name);
-    const char *there = json_string_value(json_object_get(file->state, k.name));
-    if (!k.weights || !strcmp(here, there ? there : "")) continue;
+    hu_trainer_key key = hu_trainer_key_at(i);
+    const char *here = hu_trainer_get(run->trainer, key.name);
+    const char *there = json_string_value(json_object_get(file->state, key.name));
+    if (!key.weights || !strcmp(here, there ? there : "")) continue;
     /* The trainer knows which keys checkpoints of earlier versions have not: their runs were as the defaults say. */
-    if (!there && !strcmp(here, k.by_default)) continue;
-    if (!there) return cli_fail(file->path, "a checkpoint of another configuration: it has no %s", k.name);
-    if (!strcmp(k.name, "run.epochs") || !strcmp(k.name, "run.steps")) continue;
+    if (!there && !strcmp(here, key.by_default)) continue;
+    if (!there) return cli_fail(file->path, "a checkpoint of another configuration: it has no %s", key.name);
+    if (!strcmp(key.name, "run.epochs") || !strcmp(key.name, "run.steps")) continue;
     return cli_fail(
         file->path,
-        "a checkpoint of another configuration: %s is '%s' there, '%s' here; config.ini beside it has its keys", k.name,
-        there, here);
+        "a checkpoint of another configuration: %s is '%s' there, '%s' here; config.ini beside it has its keys",
+        key.name, there, here);
   }
   return CLI_OK;
 }
 
 static int read_tensor(const opened *file, const train_run *run, size_t i) {
   hu_trainer_tensor want = hu_trainer_tensor_at(run->trainer, i);
-  const st_tensor *x = st_find(&file->file, want.name);
-  if (!x) return cli_fail(file->path, "tensor '%s' is missing", want.name);
-  if (x->dtype != ST_F32 || x->dims != 2 || x->shape[0] != want.rows || x->shape[1] != want.cols)
+  const st_tensor *tensor = st_find(&file->file, want.name);
+  if (!tensor) return cli_fail(file->path, "tensor '%s' is missing", want.name);
+  if (tensor->dtype != ST_F32 || tensor->dims != 2 || tensor->shape[0] != want.rows || tensor->shape[1] != want.cols)
     return cli_fail(file->path, "tensor '%s' is not F32 [%zu, %zu]", want.name, want.rows, want.cols);
-  uint8_t *numbers = malloc(x->size ? x->size : 1);
+  uint8_t *numbers = malloc(tensor->size ? tensor->size : 1);
   if (!numbers) return cli_fail(file->path, "out of memory");
   if (CLI_HOST_BIG)
-    cli_copy_swapped(numbers, file->bytes.data + file->file.data + x->begin, x->count, 4);
+    cli_copy_swapped(numbers, file->bytes.data + file->file.data + tensor->begin, tensor->count, 4);
   else
-    memcpy(numbers, file->bytes.data + file->file.data + x->begin, x->size);
+    memcpy(numbers, file->bytes.data + file->file.data + tensor->begin, tensor->size);
   hu_status status = hu_trainer_write(run->trainer, i, (const float *)(void *)numbers);
   free(numbers);
   return status == HU_OK ? CLI_OK : cli_fail_status(file->path, status);

@@ -108,11 +108,11 @@ static int set_entry(hu_trainer *trainer, const config_entry *entry, const char 
   return status;
 }
 
-int config_apply(hu_trainer *trainer, const config *c, const char *path) {
+int config_apply(hu_trainer *trainer, const config *file, const char *path) {
   int status = CLI_OK;
   for (int system = 1; system >= 0; system--)
-    for (size_t i = 0; i < c->count && status == CLI_OK; i++) {
-      const config_entry *entry = &c->list[i];
+    for (size_t i = 0; i < file->count && status == CLI_OK; i++) {
+      const config_entry *entry = &file->list[i];
       if (!entry->used && (strcmp(entry->key, "precision.system") == 0) == system)
         status = set_entry(trainer, entry, path);
     }

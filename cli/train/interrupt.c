@@ -11,7 +11,7 @@ static void hear(int which) {
   if (!told) told = which;
 }
 
-void interrupt_begin(interrupt *z) {
+void interrupt_begin(interrupt *before) {
   struct sigaction ours;
   memset(&ours, 0, sizeof ours);
   ours.sa_handler = hear;
@@ -19,13 +19,13 @@ void interrupt_begin(interrupt *z) {
   sigemptyset(&ours.sa_mask);
   told = 0;
   for (int i = 0; i < INTERRUPT_SIGNALS; i++) {
-    sigaction(signals[i], NULL, &z->before[i]);
-    if (z->before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
+    sigaction(signals[i], NULL, &before->before[i]);
+    if (before->before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
   }
 }
 
 int interrupt_told(void) { return told; }
 
-void interrupt_end(const interrupt *z) {
-  for (int i = 0; i < INTERRUPT_SIGNALS; i++) sigaction(signals[i], &z->before[i], NULL);
+void interrupt_end(const interrupt *before) {
+  for (int i = 0; i < INTERRUPT_SIGNALS; i++) sigaction(signals[i], &before->before[i], NULL);
 }

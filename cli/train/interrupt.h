@@ -13,9 +13,9 @@ typedef struct interrupt {
 } interrupt;
 
 /* Notes signals from here on; ignored ones stay ignored. */
-void interrupt_begin(interrupt *z);
+void interrupt_begin(interrupt *before);
 /* Returns the signal that came first since then; 0: none. */
 int interrupt_told(void);
-void interrupt_end(const interrupt *z);
+void interrupt_end(const interrupt *before);
 
 #endif

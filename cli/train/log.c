@@ -81,23 +81,24 @@ static int resume_table(table *data, double at, uint64_t rows) {
 }
 
 /* Forgets the end of the run, which continues behind it. */
-static void forget_end(train_totals *z) {
-  z->samples -= z->end_samples;
-  z->seen -= z->end_seen;
-  z->end_samples = z->end_seen = 0;
-  memset(z->end_gradients, 0, sizeof z->end_gradients);
-  memset(z->end_weight_gradients, 0, sizeof z->end_weight_gradients);
+static void forget_end(train_totals *totals) {
+  totals->samples -= totals->end_samples;
+  totals->seen -= totals->end_seen;
+  totals->end_samples = totals->end_seen = 0;
+  memset(totals->end_gradients, 0, sizeof totals->end_gradients);
+  memset(totals->end_weight_gradients, 0, sizeof totals->end_weight_gradients);
 }
 
 int train_log_resume(train_run *run, uint64_t at) {
-  train_totals *z = &run->totals;
+  train_totals *totals = &run->totals;
   int more = !hu_trainer_done(run->trainer), status = start(run);
-  double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
-  if (more) forget_end(z);
-  if (status == CLI_OK) status = resume_table(&run->log, log_to, z->samples);
-  if (status == CLI_OK) status = resume_table(&run->over, log_to, z->samples);
-  if (status == CLI_OK && run->follows) status = resume_table(&run->followed, log_to, z->samples);
-  if (status == CLI_OK) status = resume_table(&run->seen, seen_to, z->seen);
+  double log_to = (double)at - (more && totals->end_samples ? 1 : 0),
+         seen_to = (double)at - (more && totals->end_seen ? 1 : 0);
+  if (more) forget_end(totals);
+  if (status == CLI_OK) status = resume_table(&run->log, log_to, totals->samples);
+  if (status == CLI_OK) status = resume_table(&run->over, log_to, totals->samples);
+  if (status == CLI_OK && run->follows) status = resume_table(&run->followed, log_to, totals->samples);
+  if (status == CLI_OK) status = resume_table(&run->seen, seen_to, totals->seen);
   if (status == CLI_OK) status = table_rewrite(&run->log);
   if (status == CLI_OK) status = table_rewrite(&run->over);
   if (status == CLI_OK && run->follows) status = table_rewrite(&run->followed);
@@ -111,15 +112,15 @@ int train_log_sync(const train_run *run) {
   return status == CLI_OK ? table_sync(&run->seen) : status;
 }
 
-static void put_counts(double *z, const hu_rounding_counts *c) {
-  z[LOG_ELEMENTS] = (double)c->elements;
-  z[LOG_OVER] = (double)c->over;
-  z[LOG_INEXACT] = (double)c->events.inexact;
-  z[LOG_OVERFLOW] = (double)c->events.overflow;
-  z[LOG_SATURATED] = (double)c->events.saturated;
-  z[LOG_UNDERFLOW] = (double)c->events.underflow;
-  z[LOG_TO_ZERO] = (double)c->events.to_zero;
-  z[LOG_NAN_IN] = (double)c->events.nan_in;
+static void put_counts(double *z, const hu_rounding_counts *counts) {
+  z[LOG_ELEMENTS] = (double)counts->elements;
+  z[LOG_OVER] = (double)counts->over;
+  z[LOG_INEXACT] = (double)counts->events.inexact;
+  z[LOG_OVERFLOW] = (double)counts->events.overflow;
+  z[LOG_SATURATED] = (double)counts->events.saturated;
+  z[LOG_UNDERFLOW] = (double)counts->events.underflow;
+  z[LOG_TO_ZERO] = (double)counts->events.to_zero;
+  z[LOG_NAN_IN] = (double)counts->events.nan_in;
 }
 
 int train_log_step(train_run *run, const hu_trainer_report *report) {
@@ -166,13 +167,13 @@ void train_sample_gradients(train_run *run, int at_end) {
   uint64_t *z = at_end ? run->totals.end_gradients : run->totals.gradients;
   hu_net *net = hu_trainer_net(run->trainer);
   for (int i = 0; i < hu_net_values(net) - 1; i++) {
-    hu_net_tensor x = hu_net_value(net, i);
-    if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
+    hu_net_tensor tensor = hu_net_value(net, i);
+    if (tensor.gradients && tensor.backward.elements) hu_exponents_of(tensor.rows * tensor.cols, tensor.gradients, z);
   }
   uint64_t *weights = at_end ? run->totals.end_weight_gradients : run->totals.weight_gradients;
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor x = hu_net_parameter(net, i);
-    if (x.gradients) hu_exponents_of(x.rows * x.cols, x.gradients, weights);
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    if (tensor.gradients) hu_exponents_of(tensor.rows * tensor.cols, tensor.gradients, weights);
   }
   run->totals.samples++;
   run->totals.end_samples = at_end;
@@ -190,8 +191,8 @@ void train_weights(const train_run *run, uint64_t z[HU_EXPONENTS]) {
   hu_net *net = hu_trainer_net(run->trainer);
   for (int i = 0; i < HU_EXPONENTS; i++) z[i] = 0;
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor x = hu_net_parameter(net, i);
-    if (x.numbers) hu_exponents_of(x.rows * x.cols, x.numbers, z);
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    if (tensor.numbers) hu_exponents_of(tensor.rows * tensor.cols, tensor.numbers, z);
   }
 }
 

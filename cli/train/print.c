@@ -30,16 +30,16 @@ static void print_range(FILE *out, double low, double high) {
 static void print_keys_json(FILE *out) {
   fputc('[', out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
+    hu_trainer_key key = hu_trainer_key_at(i);
     fprintf(out, "%s\n  {\"id\": ", i ? "," : "");
-    cli_json_string(out, k.name);
+    cli_json_string(out, key.name);
     fputs(", \"default\": ", out);
-    cli_json_string(out, k.by_default);
+    cli_json_string(out, key.by_default);
     fputs(", \"what\": ", out);
-    cli_json_string(out, k.what);
-    fprintf(out, ", \"weights\": %s", k.weights ? "true" : "false");
-    if (k.words) print_words(out, k.words);
-    if (k.low < k.high) print_range(out, k.low, k.high);
+    cli_json_string(out, key.what);
+    fprintf(out, ", \"weights\": %s", key.weights ? "true" : "false");
+    if (key.words) print_words(out, key.words);
+    if (key.low < key.high) print_range(out, key.low, key.high);
     fputc('}', out);
   }
   fputs("\n]\n", out);
@@ -52,11 +52,11 @@ void train_print_keys(FILE *out, int json) {
     return;
   }
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    size_t n = strcspn(k.name, ".") + 1;
-    if (strncmp(section, k.name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, k.name);
-    section = k.name;
-    fprintf(out, "%s =%s%s\n    %s\n", k.name + n, *k.by_default ? " " : "", k.by_default, k.what);
+    hu_trainer_key key = hu_trainer_key_at(i);
+    size_t n = strcspn(key.name, ".") + 1;
+    if (strncmp(section, key.name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, key.name);
+    section = key.name;
+    fprintf(out, "%s =%s%s\n    %s\n", key.name + n, *key.by_default ? " " : "", key.by_default, key.what);
   }
 }
 
@@ -90,7 +90,7 @@ static void print_seen(FILE *out, const train_run *run, const char *what, int te
 
 void train_print(FILE *out, const train_run *run, double seconds) {
   const double *seen = train_last_seen(run);
-  const train_totals *z = &run->totals;
+  const train_totals *totals = &run->totals;
   char folder[CLI_SHOWN_MAX];
   const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
   fprintf(out, "%-12s %s", "run", hu_trainer_get(run->trainer, "run.name"));
@@ -102,10 +102,10 @@ void train_print(FILE *out, const train_run *run, double seconds) {
   if (seen) print_seen(out, run, "training", 0);
   if (seen) print_seen(out, run, "test", 1);
   fprintf(out, "%-12s %llu not zero, %llu of them (%.2f %%) did not change the weight\n", "updates",
-          (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
-          z->updates.moved ? 100.0 * (double)z->updates.lost / (double)z->updates.moved : 0);
-  fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
-          (unsigned long long)z->underflow);
+          (unsigned long long)totals->updates.moved, (unsigned long long)totals->updates.lost,
+          totals->updates.moved ? 100.0 * (double)totals->updates.lost / (double)totals->updates.moved : 0);
+  fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)totals->overflow,
+          (unsigned long long)totals->underflow);
   if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(run));
   if (hu_trainer_left_out(run->trainer))
@@ -143,15 +143,15 @@ static void json_seen(FILE *out, const train_run *run, const char *name, int tes
   fputs("},\n", out);
 }
 
-static void json_memory(FILE *out, const char *name, hu_trainer_memory m) {
+static void json_memory(FILE *out, const char *name, hu_trainer_memory memory) {
   fprintf(out, "  \"%s\": {", name);
-  json_number(out, "weights", m.weights);
+  json_number(out, "weights", memory.weights);
   fputs(", ", out);
-  json_number(out, "state", m.state);
+  json_number(out, "state", memory.state);
   fputs(", ", out);
-  json_number(out, "values", m.values);
+  json_number(out, "values", memory.values);
   fputs(", ", out);
-  json_number(out, "gradients", m.gradients);
+  json_number(out, "gradients", memory.gradients);
   fputs("},\n", out);
 }
 
@@ -168,7 +168,7 @@ static void json_files(FILE *out, const train_run *run) {
 
 void train_json(FILE *out, const train_run *run, double seconds) {
   const double *seen = train_last_seen(run);
-  const train_totals *z = &run->totals;
+  const train_totals *totals = &run->totals;
   fputs("{\n  \"name\": ", out);
   cli_json_string(out, hu_trainer_get(run->trainer, "run.name"));
   fputs(",\n  \"folder\": ", out);
@@ -177,10 +177,10 @@ void train_json(FILE *out, const train_run *run, double seconds) {
           (unsigned long long)train_skipped(run));
   if (seen) json_seen(out, run, "training", 0);
   if (seen) json_seen(out, run, "test", 1);
-  fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
-          (unsigned long long)z->updates.lost);
-  fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,
-          (unsigned long long)z->underflow);
+  fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)totals->updates.moved,
+          (unsigned long long)totals->updates.lost);
+  fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)totals->overflow,
+          (unsigned long long)totals->underflow);
   json_number(out, "low", train_mean_low(run));
   fputs(",\n", out);
   json_memory(out, "memory", hu_trainer_memory_of(run->trainer));

@@ -90,8 +90,8 @@ uint64_t train_digest(const char *text, uint64_t hash) {
 
 uint64_t train_digest_keys(const hu_trainer *trainer, uint64_t hash) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    if (k.weights) hash = train_digest(hu_trainer_get(trainer, k.name), hash);
+    hu_trainer_key key = hu_trainer_key_at(i);
+    if (key.weights) hash = train_digest(hu_trainer_get(trainer, key.name), hash);
   }
   return hash;
 }
@@ -150,8 +150,8 @@ int train_spread(hu_trainer *trainer) {
   int status = CLI_OK;
   if (given->trainer.size == 1) return CLI_OK;
   for (size_t i = 0; i < hu_trainer_tensor_count(trainer) && status == CLI_OK; i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
-    status = all_or_none(spread_tensor(trainer, i, x.rows * x.cols));
+    hu_trainer_tensor tensor = hu_trainer_tensor_at(trainer, i);
+    status = all_or_none(spread_tensor(trainer, i, tensor.rows * tensor.cols));
   }
   if (status == CLI_OK) status = all_or_none(spread_text(trainer));
   return train_largest(status);

@@ -24,10 +24,10 @@ static curve of_table(const table *data, const char *name, int column, int dots)
 
 static void draw(FILE *out, const char *id, const char *title, const char *text, enum curve_axis axis,
                  const curve *curves, size_t count) {
-  const chart c = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
-  if (!chart_has_points(&c)) return;
+  const chart figure = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
+  if (!chart_has_points(&figure)) return;
   fprintf(out, "<h2>%s</h2>\n", title);
-  chart_draw(out, &c);
+  chart_draw(out, &figure);
   fprintf(out, "<p class=\"soft\">%s</p>\n", text);
 }
 
@@ -152,7 +152,7 @@ static void other_cards(FILE *out, const train_run *run, const double *seen) {
 
 static void cards(FILE *out, const train_run *run) {
   const double *seen = train_last_seen(run);
-  hu_trainer_memory m = hu_trainer_memory_of(run->trainer);
+  hu_trainer_memory memory = hu_trainer_memory_of(run->trainer);
   fputs("<dl>\n", out);
   page_card(out, "steps", "%llu of %llu", (unsigned long long)hu_trainer_at(run->trainer),
             (unsigned long long)hu_trainer_steps(run->trainer));
@@ -166,7 +166,8 @@ static void cards(FILE *out, const train_run *run) {
             run->totals.updates.moved ? (double)run->totals.updates.lost / (double)run->totals.updates.moved : 0);
   if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0)
     page_card(out, "low elements", "%.4f", train_mean_low(run));
-  page_card(out, "memory of a step, bytes", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
+  page_card(out, "memory of a step, bytes", "%s",
+            ROUNDED(memory.weights + memory.state + memory.values + memory.gradients, 6));
   page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(run->trainer));
   fputs("</dl>\n", out);
 }
@@ -178,13 +179,13 @@ static void keys(FILE *out, const train_run *run) {
       "<th scope=\"col\">default</th><th scope=\"col\">what it sets</th></tr></thead><tbody>\n",
       out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    const char *value = hu_trainer_get(run->trainer, k.name);
-    if (!strcmp(value, k.by_default)) continue;
-    fprintf(out, "<tr><td>%s</td>", k.name);
+    hu_trainer_key key = hu_trainer_key_at(i);
+    const char *value = hu_trainer_get(run->trainer, key.name);
+    if (!strcmp(value, key.by_default)) continue;
+    fprintf(out, "<tr><td>%s</td>", key.name);
     page_cell(out, "value", value);
-    page_cell(out, "default", k.by_default);
-    page_cell(out, "sets", k.what);
+    page_cell(out, "default", key.by_default);
+    page_cell(out, "sets", key.what);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n<p class=\"soft\">All keys are in config.ini.</p>\n", out);

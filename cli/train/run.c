@@ -12,25 +12,26 @@
 /* ---- a step ---- */
 
 static void show(train_run *run) {
-  const hu_trainer_report *x = &run->last;
+  const hu_trainer_report *report = &run->last;
   uint64_t steps = hu_trainer_steps(run->trainer), of = hu_trainer_steps_an_epoch(run->trainer);
-  int n = snprintf(run->note, sizeof run->note, "step %llu/%llu  epoch %llu/%llu  loss %s", (unsigned long long)x->step,
-                   (unsigned long long)steps, (unsigned long long)x->epoch + 1,
-                   (unsigned long long)((steps + of - 1) / of), ROUNDED(x->loss, 4));
+  int n = snprintf(run->note, sizeof run->note, "step %llu/%llu  epoch %llu/%llu  loss %s",
+                   (unsigned long long)report->step, (unsigned long long)steps, (unsigned long long)report->epoch + 1,
+                   (unsigned long long)((steps + of - 1) / of), ROUNDED(report->loss, 4));
   int scaled = strcmp(hu_trainer_get(run->trainer, "loss.scale"), "none") != 0;
-  if (scaled) n += snprintf(run->note + n, sizeof run->note - (size_t)n, "  scale %s", ROUNDED((double)x->scale, 6));
+  if (scaled)
+    n += snprintf(run->note + n, sizeof run->note - (size_t)n, "  scale %s", ROUNDED((double)report->scale, 6));
   snprintf(run->note + n, sizeof run->note - (size_t)n, "  skipped %llu  overflows %llu  underflows %llu",
-           (unsigned long long)x->skipped, (unsigned long long)run->totals.overflow,
+           (unsigned long long)report->skipped, (unsigned long long)run->totals.overflow,
            (unsigned long long)run->totals.underflow);
-  progress_at(&run->bar, x->step);
+  progress_at(&run->bar, report->step);
 }
 
-static void add(train_totals *z, const hu_trainer_report *x) {
-  z->updates.moved += x->updates.moved;
-  z->updates.lost += x->updates.lost;
-  z->low += x->low;
-  z->overflow += x->forward.events.overflow + x->backward.events.overflow;
-  z->underflow += x->forward.events.underflow + x->backward.events.underflow;
+static void add(train_totals *totals, const hu_trainer_report *report) {
+  totals->updates.moved += report->updates.moved;
+  totals->updates.lost += report->updates.lost;
+  totals->low += report->low;
+  totals->overflow += report->forward.events.overflow + report->backward.events.overflow;
+  totals->underflow += report->forward.events.underflow + report->backward.events.underflow;
 }
 
 static int is_epochs_end(const train_run *run, uint64_t at, uint64_t every) {

@@ -97,14 +97,14 @@ static void print_list(FILE *out, const void *what) {
   int values = hu_net_values(net);
   fputs("number,name,kind,rows,cols,words,operator,products\n", out);
   for (int i = 0; i < all_tensors(net); i++) {
-    hu_net_tensor x = tensor_at(net, i);
+    hu_net_tensor tensor = tensor_at(net, i);
     if (i < values) {
       const char *kind = hu_net_value_kind(net, i);
-      fprintf(out, "%d,%d,%s,%zu,%zu,%d", i, i, kind && *kind ? kind : "input", x.rows, x.cols, i);
+      fprintf(out, "%d,%d,%s,%zu,%zu,%d", i, i, kind && *kind ? kind : "input", tensor.rows, tensor.cols, i);
       print_operator(out, net, i);
     } else {
       const char *name = hu_net_parameter_name(net, i - values);
-      fprintf(out, "%d,%s,parameter,%zu,%zu,%d,,\n", i, name, x.rows, x.cols, i - values);
+      fprintf(out, "%d,%s,parameter,%zu,%zu,%d,,\n", i, name, tensor.rows, tensor.cols, i - values);
     }
   }
 }
@@ -132,8 +132,8 @@ static int add_overflows(train_run *run, double step) {
     row[OVER_TENSOR + k] = (double)NAN;
   }
   for (int i = 0; i < all_tensors(net); i++) {
-    hu_net_tensor x = tensor_at(net, i);
-    double share_of = share((double)x.forward.over, (double)x.forward.elements);
+    hu_net_tensor tensor = tensor_at(net, i);
+    double share_of = share((double)tensor.forward.over, (double)tensor.forward.elements);
     int k = TRAIN_OVERFLOWS;
     for (; k > 0 && share_of > row[OVER_SHARE + k - 1]; k--) {
       if (k == TRAIN_OVERFLOWS) continue;
@@ -163,10 +163,10 @@ static void count_shifted(uint64_t z[HU_EXPONENTS], size_t n, const float *x, co
 }
 
 static int look_at(const hu_net *net, followed *tensor, double cells[FOLLOW_COLUMNS]) {
-  const hu_net_tensor x = tensor_at(net, tensor->tensor);
-  const float *numbers = tensor->gradient ? x.gradients : x.numbers;
-  const hu_rounding_counts *counts = tensor->gradient ? &x.backward : &x.forward;
-  size_t n = x.rows * x.cols;
+  const hu_net_tensor values = tensor_at(net, tensor->tensor);
+  const float *numbers = tensor->gradient ? values.gradients : values.numbers;
+  const hu_rounding_counts *counts = tensor->gradient ? &values.backward : &values.forward;
+  size_t n = values.rows * values.cols;
   hu_s2fp8 kind;
   hu_s2fp8_sums sums;
   hu_s2fp8_scale scale;

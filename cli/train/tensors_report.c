@@ -9,12 +9,12 @@
 
 static void draw(FILE *out, const char *id, const char *title, const char *text, enum curve_axis axis,
                  const curve *curves, size_t count) {
-  const chart c = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
-  if (!chart_has_points(&c)) return;
+  const chart figure = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
+  if (!chart_has_points(&figure)) return;
   fputs("<h2>", out);
   svg_escaped(out, title);
   fputs("</h2>\n", out);
-  chart_draw(out, &c);
+  chart_draw(out, &figure);
   fputs("<p class=\"soft\">", out);
   svg_escaped(out, text);
   fputs("</p>\n", out);

@@ -28,7 +28,7 @@ typedef struct generator {
 
 struct vectors_dot_source {
   generator shared;
-  dot_case c;
+  dot_case row;
 };
 
 static hu_element element_of(const vectors_dot *test, int i) {
@@ -95,52 +95,52 @@ static void draw_row(const generator *shared, uint64_t i, int operand, uint64_t 
 }
 
 /* Puts edges of A, B and C against each other in element 0; what multiplies nothing is one or an edge as well. */
-static void draw_corner(const generator *shared, uint64_t i, const dot_case *c) {
+static void draw_corner(const generator *shared, uint64_t i, const dot_case *row) {
   for (int operand = 0; operand < OPERANDS; operand++) {
-    for (size_t k = 0; k < shared->count[operand]; k++) c->x[operand][k] = 0;
+    for (size_t k = 0; k < shared->count[operand]; k++) row->x[operand][k] = 0;
     if (shared->count[operand])
-      c->x[operand][0] =
+      row->x[operand][0] =
           masked(element_of(shared->test, operand), edge_of(shared, operand, draw(shared, i, (size_t)operand + 1)));
-    for (size_t k = 1; operand > C && k < shared->count[operand]; k++) c->x[operand][k] = c->x[operand][0];
+    for (size_t k = 1; operand > C && k < shared->count[operand]; k++) row->x[operand][k] = row->x[operand][0];
   }
 }
 
-static hu_dot_operands operands_of(const generator *shared, const dot_case *c) {
+static hu_dot_operands operands_of(const generator *shared, const dot_case *row) {
   hu_dot_operands in = {0};
   hu_vector *const vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
   for (int i = 0; i < OPERANDS; i++) {
     hu_element element = element_of(shared->test, i);
     for (size_t k = 0; k < shared->count[i]; k++)
-      cli_put_pattern(shared->stored[i], k, hu_element_size(element), c->x[i][k]);
+      cli_put_pattern(shared->stored[i], k, hu_element_size(element), row->x[i][k]);
     *vector[i] = (hu_vector){shared->count[i] ? shared->stored[i] : NULL, 1, 0, element};
   }
   return in;
 }
 
 /* Makes C minus the sum of the products, or a step beside it. */
-static int cancel(const generator *shared, uint64_t i, dot_case *c) {
+static int cancel(const generator *shared, uint64_t i, dot_case *row) {
   hu_element element = shared->test->dot.result;
   uint64_t z[1] = {0};
   uint32_t word = draw(shared, i, 3);
   if (element.kind != HU_ELEMENT_CODE || !element.format.sign) return CLI_OK;
-  hu_dot_operands in = operands_of(shared, c);
+  hu_dot_operands in = operands_of(shared, row);
   hu_mode mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
   in.c.data = NULL;
   hu_status status = hu_dot(shared->test->n, z, element, &in, &shared->test->dot.accum, mode, NULL, NULL);
   if (status != HU_OK) return cli_fail_status(NULL, status);
   uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(element));
   if (word & 1) code = word & 2 ? hu_next_up(element.format, code) : hu_next_down(element.format, code);
-  c->x[C][0] = masked(element, code ^ hu_limits_of(element.format).sign_mask);
+  row->x[C][0] = masked(element, code ^ hu_limits_of(element.format).sign_mask);
   return CLI_OK;
 }
 
-static int draw_case(const generator *shared, uint64_t i, dot_case *c) {
+static int draw_case(const generator *shared, uint64_t i, dot_case *row) {
   if (i < shared->corners) {
-    draw_corner(shared, i, c);
+    draw_corner(shared, i, row);
     return CLI_OK;
   }
-  for (int operand = 0; operand < OPERANDS; operand++) draw_row(shared, i, operand, c->x[operand]);
-  return draw(shared, i, 4) % 6 == 0 ? cancel(shared, i, c) : CLI_OK;
+  for (int operand = 0; operand < OPERANDS; operand++) draw_row(shared, i, operand, row->x[operand]);
+  return draw(shared, i, 4) % 6 == 0 ? cancel(shared, i, row) : CLI_OK;
 }
 
 /* ---- results ---- */
@@ -150,101 +150,101 @@ int vectors_dot_is_signalling(const hu_element *element, uint64_t x) {
   return (element->kind == HU_ELEMENT_CODE || element->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&type, x);
 }
 
-static int has_signalling(const generator *shared, const dot_case *c) {
+static int has_signalling(const generator *shared, const dot_case *row) {
   for (int i = 0; i < OPERANDS; i++) {
     hu_element element = element_of(shared->test, i);
     for (size_t k = 0; k < shared->count[i]; k++)
-      if (vectors_dot_is_signalling(&element, c->x[i][k])) return 1;
+      if (vectors_dot_is_signalling(&element, row->x[i][k])) return 1;
   }
   return 0;
 }
 
 /* Counts the roundings that there are inside, where the model requires words of its own. */
-static int count_inside(const generator *shared, dot_case *c, const hu_dot_operands *in) {
+static int count_inside(const generator *shared, dot_case *row, const hu_dot_operands *in) {
   const cli_dot *dot = &shared->test->dot;
   uint64_t z[1];
   if (!dot->accum.mode.bits) return CLI_OK;
   hu_status status =
-      hu_dot_words(shared->test->n, z, dot->result, in, &dot->accum, dot->mode, NULL, 0, 0, &c->inside, NULL);
+      hu_dot_words(shared->test->n, z, dot->result, in, &dot->accum, dot->mode, NULL, 0, 0, &row->inside, NULL);
   if (status != HU_OK && status != HU_E_SHAPE) return cli_fail_status(NULL, status);
-  if (c->inside < c->words_room) return CLI_OK;
-  free(c->words);
-  c->words_room = c->inside + 1;
-  c->words = cli_room(c->words_room, sizeof *c->words);
-  return c->words ? CLI_OK : CLI_BAD;
+  if (row->inside < row->words_room) return CLI_OK;
+  free(row->words);
+  row->words_room = row->inside + 1;
+  row->words = cli_room(row->words_room, sizeof *row->words);
+  return row->words ? CLI_OK : CLI_BAD;
 }
 
-static int solve(const generator *shared, uint64_t i, dot_case *c) {
+static int solve(const generator *shared, uint64_t i, dot_case *row) {
   const cli_dot *dot = &shared->test->dot;
   uint64_t z[1] = {0};
   hu_events events = {0};
   hu_exec exec = {1, 0, shared->test->stream};
-  hu_dot_operands in = operands_of(shared, c);
+  hu_dot_operands in = operands_of(shared, row);
   hu_status status;
   exec.stream.counter += i;
   if (dot->words) {
-    if (count_inside(shared, c, &in)) return CLI_BAD;
-    for (size_t k = 0; k <= c->inside; k++) {
-      unsigned bits = k < c->inside ? dot->accum.mode.bits : dot->mode.bits;
-      c->words[k] = bits ? draw(shared, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
+    if (count_inside(shared, row, &in)) return CLI_BAD;
+    for (size_t k = 0; k <= row->inside; k++) {
+      unsigned bits = k < row->inside ? dot->accum.mode.bits : dot->mode.bits;
+      row->words[k] = bits ? draw(shared, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
     }
-    status = hu_dot_words(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, c->words, c->inside,
-                          c->words[c->inside], NULL, &events);
+    status = hu_dot_words(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, row->words, row->inside,
+                          row->words[row->inside], NULL, &events);
   } else {
     status = hu_dot(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, &exec, &events);
   }
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  c->result = cli_get_pattern(z, 0, hu_element_size(dot->result));
-  if (has_signalling(shared, c)) events.invalid++;
-  c->flags = vectors_flags_of(&events);
+  row->result = cli_get_pattern(z, 0, hu_element_size(dot->result));
+  if (has_signalling(shared, row)) events.invalid++;
+  row->flags = vectors_flags_of(&events);
   return CLI_OK;
 }
 
 /* Writes the operands and the words as fields of a line. */
-static void write_fields(FILE *out, const generator *shared, const dot_case *c) {
+static void write_fields(FILE *out, const generator *shared, const dot_case *row) {
   const vectors_dot *test = shared->test;
   const char *blank = test->joined ? "" : " ";
   for (int i = 0; i < OPERANDS; i++) {
     if (!shared->count[i]) continue;
     if (i) fputs(blank, out);
     for (size_t k = 0; k < shared->count[i]; k++)
-      fprintf(out, "%0*llX", (int)vectors_dot_digits(test, i), (unsigned long long)c->x[i][k]);
+      fprintf(out, "%0*llX", (int)vectors_dot_digits(test, i), (unsigned long long)row->x[i][k]);
   }
   if (test->dot.words) fputs(blank, out);
-  for (size_t k = 0; test->dot.words && k < c->inside + (test->dot.mode.bits ? 1 : 0); k++)
-    fprintf(out, "%08X", c->words[k]);
+  for (size_t k = 0; test->dot.words && k < row->inside + (test->dot.mode.bits ? 1 : 0); k++)
+    fprintf(out, "%08X", row->words[k]);
 }
 
 /* Prints a case as JSON. Returns 0 or an exit code. */
-static int json_case(const generator *shared, const dot_case *c, int first) {
+static int json_case(const generator *shared, const dot_case *row, int first) {
   vectors_type type = vectors_dot_result(shared->test);
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
   if (!out) return cli_fail(NULL, "out of memory");
-  write_fields(out, shared, c);
+  write_fields(out, shared, row);
   int failed = fclose(out);
-  if (!failed) vectors_json_case(first, text, &type, c->result, c->flags);
+  if (!failed) vectors_json_case(first, text, &type, row->result, row->flags);
   free(text);
   return failed ? cli_fail(NULL, "out of memory") : CLI_OK;
 }
 
-static void print_case(const generator *shared, const dot_case *c) {
+static void print_case(const generator *shared, const dot_case *row) {
   const char *blank = shared->test->joined ? "" : " ";
-  write_fields(stdout, shared, c);
-  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(shared->test, C), (unsigned long long)c->result, blank,
-         c->flags);
+  write_fields(stdout, shared, row);
+  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(shared->test, C), (unsigned long long)row->result, blank,
+         row->flags);
 }
 
 /* ---- all cases ---- */
 
-static int open_operand(generator *shared, dot_case *c, int i) {
+static int open_operand(generator *shared, dot_case *row, int i) {
   hu_element element = element_of(shared->test, i);
   shared->count[i] = i < C ? shared->test->n : i == C ? 1 : vectors_dot_scales(shared->test);
   if (!shared->count[i]) return CLI_OK;
-  c->x[i] = cli_room(shared->count[i], sizeof *c->x[i]);
+  row->x[i] = cli_room(shared->count[i], sizeof *row->x[i]);
   shared->stored[i] = cli_room(shared->count[i], hu_element_size(element));
-  if (!c->x[i] || !shared->stored[i]) return CLI_BAD;
+  if (!row->x[i] || !shared->stored[i]) return CLI_BAD;
   if (element.kind != HU_ELEMENT_CODE) return CLI_OK;
   vectors_type type = {VECTORS_CODE, element.format, {0}};
   shared->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *shared->edges[i]);
@@ -253,22 +253,22 @@ static int open_operand(generator *shared, dot_case *c, int i) {
   return CLI_OK;
 }
 
-static int open_all(generator *shared, dot_case *c) {
+static int open_all(generator *shared, dot_case *row) {
   int status = CLI_OK;
-  c->words_room = 1;
-  c->words = cli_room(1, sizeof *c->words);
-  if (!c->words) return CLI_BAD;
-  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(shared, c, i);
+  row->words_room = 1;
+  row->words = cli_room(1, sizeof *row->words);
+  if (!row->words) return CLI_BAD;
+  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(shared, row, i);
   return status;
 }
 
-static void close_all(generator *shared, dot_case *c) {
+static void close_all(generator *shared, dot_case *row) {
   for (int i = 0; i < OPERANDS; i++) {
     free(shared->edges[i]);
-    free(c->x[i]);
+    free(row->x[i]);
     free(shared->stored[i]);
   }
-  free(c->words);
+  free(row->words);
 }
 
 static uint64_t corners_of(int level) { return level > 1 ? 100000 : 5000; }
@@ -277,16 +277,16 @@ uint64_t vectors_dot_cases(int level) { return corners_of(level) * 3; }
 
 int vectors_dot_generate(const vectors_dot *test, int level) {
   generator shared = {.test = test, .corners = corners_of(level)};
-  dot_case c = {0};
-  int status = open_all(&shared, &c);
+  dot_case row = {0};
+  int status = open_all(&shared, &row);
   for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
-    status = draw_case(&shared, i, &c);
-    if (status == CLI_OK) status = solve(&shared, i, &c);
-    if (status == CLI_OK && test->json) status = json_case(&shared, &c, i == 0);
-    if (status == CLI_OK && !test->json) print_case(&shared, &c);
+    status = draw_case(&shared, i, &row);
+    if (status == CLI_OK) status = solve(&shared, i, &row);
+    if (status == CLI_OK && test->json) status = json_case(&shared, &row, i == 0);
+    if (status == CLI_OK && !test->json) print_case(&shared, &row);
   }
   if (test->json) printf("]\n");
-  close_all(&shared, &c);
+  close_all(&shared, &row);
   return status;
 }
 
@@ -297,7 +297,7 @@ vectors_dot_source *vectors_dot_open(const vectors_dot *test, int level) {
   if (!source) return cli_fail(NULL, "out of memory"), NULL;
   source->shared.test = test;
   source->shared.corners = corners_of(level);
-  if (open_all(&source->shared, &source->c) == CLI_OK) return source;
+  if (open_all(&source->shared, &source->row) == CLI_OK) return source;
   vectors_dot_close(source);
   return NULL;
 }
@@ -308,15 +308,15 @@ char *vectors_dot_fields(vectors_dot_source *source, uint64_t i) {
   FILE *out = open_memstream(&text, &length);
   if (!out) return NULL;
   /* The number of words comes from the case solved. */
-  int status = draw_case(&source->shared, i, &source->c);
-  if (status == CLI_OK && source->shared.test->dot.words) status = solve(&source->shared, i, &source->c);
-  if (status == CLI_OK) write_fields(out, &source->shared, &source->c);
+  int status = draw_case(&source->shared, i, &source->row);
+  if (status == CLI_OK && source->shared.test->dot.words) status = solve(&source->shared, i, &source->row);
+  if (status == CLI_OK) write_fields(out, &source->shared, &source->row);
   if (fclose(out) == 0 && status == CLI_OK) return text;
   free(text);
   return NULL;
 }
 
 void vectors_dot_close(vectors_dot_source *source) {
-  close_all(&source->shared, &source->c);
+  close_all(&source->shared, &source->row);
   free(source);
 }

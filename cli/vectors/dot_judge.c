@@ -53,43 +53,43 @@ static int row_signals(const vectors_dot *test, int operand, const char *text) {
   return 0;
 }
 
-static int field_fails(const judging *j, const char *name, const char *text, unsigned digits) {
+static int field_fails(const judging *shared, const char *name, const char *text, unsigned digits) {
   char wrong[160];
   snprintf(wrong, sizeof wrong, "%s: '%.40s' is not a hexadecimal number of %u digits", name, text, digits);
-  return cli_lines_fail(j->lines, wrong);
+  return cli_lines_fail(shared->lines, wrong);
 }
 
 /* Reads the result and flags of a line. */
-static int read_answer(const judging *j, char *const *word, int there, vectors_answer *given, char text[40]) {
+static int read_answer(const judging *shared, char *const *word, int there, vectors_answer *given, char text[40]) {
   uint64_t flags = 0;
   snprintf(text, 40, "%.30s%s%.4s", word[0], there > 1 ? " " : "", there > 1 ? word[1] : "");
   if (vectors_has_unknown(word[0]) || (there > 1 && vectors_has_unknown(word[1]))) {
     given->unknown = text;
     return CLI_OK;
   }
-  if (!hex_parse_any(&given->z, word[0], vectors_last(&j->result)))
-    return field_fails(j, "the result", word[0], vectors_digits(&j->result));
-  if (there > 1 && !hex_parse_any(&flags, word[1], 0x1F)) return field_fails(j, "the flags", word[1], 2);
+  if (!hex_parse_any(&given->z, word[0], vectors_last(&shared->result)))
+    return field_fails(shared, "the result", word[0], vectors_digits(&shared->result));
+  if (there > 1 && !hex_parse_any(&flags, word[1], 0x1F)) return field_fails(shared, "the flags", word[1], 2);
   given->flags = (uint32_t)flags;
   return CLI_OK;
 }
 
 /* Solves a line under one rule for infinity times zero beside a NaN. */
-static int solve(const judging *j, char *const *word, int operands, int nan_fma, vectors_answer *want) {
+static int solve(const judging *shared, char *const *word, int operands, int nan_fma, vectors_answer *want) {
   hu_events events = {0};
-  hu_exec exec = {1, 0, j->test->stream};
-  cli_dot dot = j->test->dot;
+  hu_exec exec = {1, 0, shared->test->stream};
+  cli_dot dot = shared->test->dot;
   if (nan_fma >= 0) dot.mode.nan_fma = (uint8_t)nan_fma;
-  exec.stream.counter += j->lines->number - 1;
-  if (cli_dot_line(&want->z, &events, &dot, word, operands, j->lines, &exec)) return CLI_BAD;
+  exec.stream.counter += shared->lines->number - 1;
+  if (cli_dot_line(&want->z, &events, &dot, word, operands, shared->lines, &exec)) return CLI_BAD;
   want->flags = vectors_flags_of(&events);
-  for (int i = 0; i < operands - j->test->dot.words; i++)
-    if (row_signals(j->test, i, word[i])) want->flags |= 0x10;
+  for (int i = 0; i < operands - shared->test->dot.words; i++)
+    if (row_signals(shared->test, i, word[i])) want->flags |= 0x10;
   return CLI_OK;
 }
 
-static int is_expected(const judging *j, const char *operands) {
-  char *text = vectors_dot_fields(j->source, j->sum->cases), *at = text;
+static int is_expected(const judging *shared, const char *operands) {
+  char *text = vectors_dot_fields(shared->source, shared->sum->cases), *at = text;
   if (!text) return 0;
   int same = 1;
   for (; *at && same; operands++) {
@@ -102,16 +102,16 @@ static int is_expected(const judging *j, const char *operands) {
   return same;
 }
 
-static int judge_line(const judging *j, char *line) {
+static int judge_line(const judging *shared, char *line) {
   char *word[CLI_DOT_WORDS + 2], text[40], *operands_text;
-  int operands = cli_dot_operands(&j->test->dot), count = cli_split(line, word, operands + 2), open = 0;
+  int operands = cli_dot_operands(&shared->test->dot), count = cli_split(line, word, operands + 2), open = 0;
   vectors_answer want = {0}, given = {0}, other = {0};
-  if (count != operands + 2 && !(j->rules->no_flags && count == operands + 1))
-    return cli_lines_fail(j->lines, "not as many fields as operands, a result and flags are");
-  if (read_answer(j, word + operands, count - operands, &given, text)) return CLI_BAD;
-  if (solve(j, word, operands, -1, &want)) return CLI_BAD;
-  if (!j->rules->fixed_nan_fma && vectors_is_nan(&j->result, want.z)) {
-    if (solve(j, word, operands, HU_NAN_FMA_INVALID, &other)) return CLI_BAD;
+  if (count != operands + 2 && !(shared->rules->no_flags && count == operands + 1))
+    return cli_lines_fail(shared->lines, "not as many fields as operands, a result and flags are");
+  if (read_answer(shared, word + operands, count - operands, &given, text)) return CLI_BAD;
+  if (solve(shared, word, operands, -1, &want)) return CLI_BAD;
+  if (!shared->rules->fixed_nan_fma && vectors_is_nan(&shared->result, want.z)) {
+    if (solve(shared, word, operands, HU_NAN_FMA_INVALID, &other)) return CLI_BAD;
     open = other.flags != want.flags;
   }
   size_t room = 1;
@@ -122,19 +122,19 @@ static int judge_line(const judging *j, char *line) {
   for (int i = 0, at = 0; i < operands; i++)
     at += snprintf(operands_text + at, room - (size_t)at, "%s%s", i ? " " : "", word[i]);
   int status = CLI_OK;
-  if (j->source && !is_expected(j, operands_text))
-    status = cli_lines_fail(j->lines, "--complete: these are not the operands that `halfulp vectors` gives here");
+  if (shared->source && !is_expected(shared, operands_text))
+    status = cli_lines_fail(shared->lines, "--complete: these are not the operands that `halfulp vectors` gives here");
   else
-    vectors_judge(j->sum, j->rules, &j->result, j->lines->number, operands_text, want, given, open);
+    vectors_judge(shared->sum, shared->rules, &shared->result, shared->lines->number, operands_text, want, given, open);
   free(operands_text);
   return status;
 }
 
 int vectors_dot_judge(const vectors_dot *test, const vectors_rules *rules, cli_lines *lines, int complete,
                       vectors_verdict *sum) {
-  judging j = {test, rules, NULL, vectors_dot_result(test), lines, sum};
+  judging shared = {test, rules, NULL, vectors_dot_result(test), lines, sum};
   int next, status = CLI_OK;
-  if (complete && !(j.source = vectors_dot_open(test, complete))) return CLI_BAD;
+  if (complete && !(shared.source = vectors_dot_open(test, complete))) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(lines)) != 0) {
     char *own = next > 0 && test->joined ? spread(test, lines->line) : NULL;
     if (next < 0)
@@ -144,9 +144,9 @@ int vectors_dot_judge(const vectors_dot *test, const vectors_rules *rules, cli_l
     else if (complete && sum->cases >= vectors_dot_cases(complete))
       status = cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");
     else
-      status = judge_line(&j, own ? own : lines->line);
+      status = judge_line(&shared, own ? own : lines->line);
     free(own);
   }
-  if (j.source) vectors_dot_close(j.source);
+  if (shared.source) vectors_dot_close(shared.source);
   return status;
 }

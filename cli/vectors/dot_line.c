@@ -28,8 +28,8 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
-static int read_elements(elements *z, const cli_dot *dot, const cli_lines *lines, const char *text, hu_element element,
-                         const char *what) {
+static int read_elements(elements *list, const cli_dot *dot, const cli_lines *lines, const char *text,
+                         hu_element element, const char *what) {
   char piece[17] = "", wrong[160];
   unsigned width = hu_element_width(element);
   size_t digits = (width + 3) / 4, size = hu_element_size(element), length = strlen(text);
@@ -38,10 +38,10 @@ static int read_elements(elements *z, const cli_dot *dot, const cli_lines *lines
     snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
     return cli_lines_fail(lines, wrong);
   }
-  z->count = length / digits;
-  z->data = cli_room(z->count, size);
-  if (!z->data) return CLI_BAD;
-  for (size_t i = 0; i < z->count; i++) {
+  list->count = length / digits;
+  list->data = cli_room(list->count, size);
+  if (!list->data) return CLI_BAD;
+  for (size_t i = 0; i < list->count; i++) {
     uint64_t x;
     memcpy(piece, text + i * digits, digits);
     if (!hex_parse(&x, piece, (unsigned)digits)) {
@@ -54,7 +54,7 @@ static int read_elements(elements *z, const cli_dot *dot, const cli_lines *lines
                (unsigned long long)last);
       return cli_lines_fail(lines, wrong);
     }
-    cli_put_pattern(z->data, i, size, x);
+    cli_put_pattern(list->data, i, size, x);
   }
   return CLI_OK;
 }
@@ -170,8 +170,8 @@ int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named) 
 
 int cli_dot_taken(const cli_dot *dot, const char *text) {
   uint64_t z = 0;
-  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->result}};
-  hu_status status = hu_dot(0, &z, dot->result, &x, &dot->accum, dot->mode, NULL, NULL);
+  hu_dot_operands operands = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->result}};
+  hu_status status = hu_dot(0, &z, dot->result, &operands, &dot->accum, dot->mode, NULL, NULL);
   if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
   if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
   return CLI_OK;

@@ -38,36 +38,36 @@ static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const
 
 /* ---- differences ---- */
 
-static void print_answer(FILE *out, const vectors_rules *rules, const vectors_type *type, vectors_answer x) {
+static void print_answer(FILE *out, const vectors_rules *rules, const vectors_type *type, vectors_answer answer) {
   char value[VECTORS_VALUE_MAX], words[VECTORS_FLAGS_MAX];
-  if (x.unknown) {
-    fprintf(out, "%s (digits X or Z)", x.unknown);
+  if (answer.unknown) {
+    fprintf(out, "%s (digits X or Z)", answer.unknown);
     return;
   }
-  fprintf(out, "%0*llX %02X (%s", (int)vectors_digits(type), (unsigned long long)x.z, x.flags,
-          vectors_value_text(value, type, x.z));
-  if (!rules->no_flags) fprintf(out, "; %s", vectors_flag_words(words, x.flags));
+  fprintf(out, "%0*llX %02X (%s", (int)vectors_digits(type), (unsigned long long)answer.z, answer.flags,
+          vectors_value_text(value, type, answer.z));
+  if (!rules->no_flags) fprintf(out, "; %s", vectors_flag_words(words, answer.flags));
   fputc(')', out);
 }
 
-void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer x) {
+void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer answer) {
   char value[VECTORS_VALUE_MAX];
-  if (x.unknown) {
+  if (answer.unknown) {
     fputs("\"text\": ", out);
-    cli_json_string(out, x.unknown);
+    cli_json_string(out, answer.unknown);
   } else {
-    fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(type), (unsigned long long)x.z);
+    fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(type), (unsigned long long)answer.z);
     if (type->kind == VECTORS_INTEGER || type->kind == VECTORS_TRUTH)
-      fputs(vectors_value_text(value, type, x.z), out);
+      fputs(vectors_value_text(value, type, answer.z), out);
     else
-      cli_json_double(out, vectors_value(type, x.z));
-    fprintf(out, ", \"flags\": \"0x%02x\"", x.flags);
+      cli_json_double(out, vectors_value(type, answer.z));
+    fprintf(out, ", \"flags\": \"0x%02x\"", answer.flags);
   }
 }
 
-static void json_answer(FILE *out, const char *name, const vectors_type *type, vectors_answer x) {
+static void json_answer(FILE *out, const char *name, const vectors_type *type, vectors_answer answer) {
   fprintf(out, ", \"%s\": {", name);
-  vectors_json_answer(out, type, x);
+  vectors_json_answer(out, type, answer);
   fputc('}', out);
 }
 

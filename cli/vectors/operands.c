@@ -168,12 +168,12 @@ static uint32_t draw(const vectors_source *source, uint64_t i, unsigned k) {
 }
 
 /* Makes a summand that nearly undoes the first operand or the product: minus it, rounded, and a step aside. */
-static uint64_t cancelling(const vectors_source *source, const vectors_case *c, uint32_t word) {
+static uint64_t cancelling(const vectors_source *source, const vectors_case *instance, uint32_t word) {
   const vectors_type *type = source->test->x;
   int last = source->test->op->operands - 1;
   hu_format format = type[last].format;
   hu_mode mode = {.round = (uint8_t)(word >> 8 & 1 ? HU_RTZ : HU_RAZ), .saturate = HU_SAT_FINITE};
-  uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
+  uint32_t a = (uint32_t)instance->x[0], b = (uint32_t)instance->x[1];
   uint32_t z = last == 2 ? hu_mul(format, mode, type[0].format, a, type[1].format, b, 0, NULL)
                          : hu_convert(format, mode, type[0].format, a, 0, NULL);
   if (word >> 9 & 1) z = word >> 10 & 1 ? hu_next_up(format, z) : hu_next_down(format, z);
@@ -190,31 +190,31 @@ static void edge_case(const vectors_source *source, uint64_t i, uint64_t *x) {
   }
 }
 
-static void random_case(const vectors_source *source, uint64_t i, vectors_case *c) {
+static void random_case(const vectors_source *source, uint64_t i, vectors_case *instance) {
   int operands = source->test->op->operands;
   for (int k = 0; k < operands; k++) {
     const vectors_type *type = &source->test->x[k];
     uint32_t word = draw(source, i, 4 * (unsigned)k), which = draw(source, i, 4 * (unsigned)k + 1);
     uint64_t wide = (uint64_t)draw(source, i, 4 * (unsigned)k + 2) << 32 | word;
-    c->x[k] = which % 8 < 3 ? source->edges[k][word % source->edge_count[k]] : wide & vectors_last(type);
+    instance->x[k] = which % 8 < 3 ? source->edges[k][word % source->edge_count[k]] : wide & vectors_last(type);
     /* Integers of every length. */
-    if (type->kind == VECTORS_INTEGER && which % 8 >= 3) c->x[k] >>= which / 8 % type->integer.width;
-    if (k && k == operands - 1 && which % 8 == 7) c->x[k] = cancelling(source, c, word);
+    if (type->kind == VECTORS_INTEGER && which % 8 >= 3) instance->x[k] >>= which / 8 % type->integer.width;
+    if (k && k == operands - 1 && which % 8 == 7) instance->x[k] = cancelling(source, instance, word);
   }
 }
 
-int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *c) {
+int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *instance) {
   if (i >= source->count) return 0;
   if (source->every_code) {
-    c->x[0] = i;
+    instance->x[0] = i;
   } else if (i < source->edge_cases) {
-    edge_case(source, i, c->x);
+    edge_case(source, i, instance->x);
   } else if (i < source->edge_cases + source->border) {
     uint32_t word[4];
     for (unsigned k = 0; k < 4; k++) word[k] = draw(source, i, k);
-    vectors_border_case(source->test, word, c->x);
+    vectors_border_case(source->test, word, instance->x);
   } else {
-    random_case(source, i, c);
+    random_case(source, i, instance);
   }
   return 1;
 }

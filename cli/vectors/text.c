@@ -9,11 +9,11 @@
 
 int vectors_given(const vectors *test) { return test->op->operands + test->words; }
 
-void vectors_print_operands(const vectors *test, const vectors_case *c) {
+void vectors_print_operands(const vectors *test, const vectors_case *instance) {
   const char *blank = test->joined ? "" : " ";
   for (int k = 0; k < test->op->operands; k++)
-    printf("%s%0*llX", k ? blank : "", (int)vectors_digits(&test->x[k]), (unsigned long long)c->x[k]);
-  if (test->words) printf("%s%08X", blank, c->word);
+    printf("%s%0*llX", k ? blank : "", (int)vectors_digits(&test->x[k]), (unsigned long long)instance->x[k]);
+  if (test->words) printf("%s%08X", blank, instance->word);
 }
 
 void vectors_print_result(const vectors *test, const char *word, uint64_t z, uint32_t flags) {
@@ -21,9 +21,9 @@ void vectors_print_result(const vectors *test, const char *word, uint64_t z, uin
   printf("%s%s%0*llX%s%02X", word, blank, (int)vectors_digits(&test->z), (unsigned long long)z, blank, flags);
 }
 
-void vectors_print(const vectors *test, const vectors_case *c) {
-  vectors_print_operands(test, c);
-  vectors_print_result(test, "", c->z, c->flags);
+void vectors_print(const vectors *test, const vectors_case *instance) {
+  vectors_print_operands(test, instance);
+  vectors_print_result(test, "", instance->z, instance->flags);
   putchar('\n');
 }
 
@@ -82,15 +82,15 @@ static uint64_t last_of(const vectors *test, int field) {
   return field == vectors_given(test) ? vectors_last(&test->z) : 0x1F;
 }
 
-static void put(const vectors *test, int field, vectors_case *c, uint64_t bits) {
+static void put(const vectors *test, int field, vectors_case *instance, uint64_t bits) {
   if (field < test->op->operands)
-    c->x[field] = bits;
+    instance->x[field] = bits;
   else if (field < vectors_given(test))
-    c->word = (uint32_t)bits;
+    instance->word = (uint32_t)bits;
   else if (field == vectors_given(test))
-    c->z = bits;
+    instance->z = bits;
   else
-    c->flags = (uint32_t)bits;
+    instance->flags = (uint32_t)bits;
 }
 
 /* Says what is wrong with a field's text. */

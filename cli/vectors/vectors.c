@@ -156,23 +156,25 @@ uint32_t vectors_word(const vectors *test, uint64_t i) {
   return test->mode.bits ? hu_stream_word(test->stream, i) >> (32 - test->mode.bits) : 0;
 }
 
-void vectors_solve(const vectors *test, uint64_t i, vectors_case *c) {
-  uint32_t events = 0, random = test->words ? c->word : vectors_word(test, i);
-  uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
+void vectors_solve(const vectors *test, uint64_t i, vectors_case *instance) {
+  uint32_t events = 0, random = test->words ? instance->word : vectors_word(test, i);
+  uint32_t a = (uint32_t)instance->x[0], b = (uint32_t)instance->x[1];
   hu_format fa = test->x[0].format, fb = test->x[1].format, fc = test->x[2].format, fz = test->z.format;
   switch (test->op->kind) {
-    case VECTORS_TWO: c->z = test->op->two(fz, test->mode, fa, a, fb, b, random, &events); break;
-    case VECTORS_ONE: c->z = test->op->one(fz, test->mode, fa, a, random, &events); break;
-    case VECTORS_FMA: c->z = hu_fma(fz, test->mode, fa, a, fb, b, fc, (uint32_t)c->x[2], random, &events); break;
-    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(fa, test->mode, a, random, &events); break;
-    case VECTORS_CONVERT: c->z = convert(test, c->x[0], random, &events); break;
-    default: c->z = relation(test, c->x, &events); break;
+    case VECTORS_TWO: instance->z = test->op->two(fz, test->mode, fa, a, fb, b, random, &events); break;
+    case VECTORS_ONE: instance->z = test->op->one(fz, test->mode, fa, a, random, &events); break;
+    case VECTORS_FMA:
+      instance->z = hu_fma(fz, test->mode, fa, a, fb, b, fc, (uint32_t)instance->x[2], random, &events);
+      break;
+    case VECTORS_INTEGRAL: instance->z = hu_round_to_integral(fa, test->mode, a, random, &events); break;
+    case VECTORS_CONVERT: instance->z = convert(test, instance->x[0], random, &events); break;
+    default: instance->z = relation(test, instance->x, &events); break;
   }
-  c->flags = hu_events_flags(events);
+  instance->flags = hu_events_flags(events);
   int quiet = test->quiet_integral && (test->op->kind == VECTORS_INTEGRAL || test->z.kind == VECTORS_INTEGER);
-  if (quiet) c->flags &= ~(uint32_t)INEXACT;
+  if (quiet) instance->flags &= ~(uint32_t)INEXACT;
   for (int k = 0; k < test->op->operands; k++)
-    if (vectors_is_signalling(&test->x[k], c->x[k])) c->flags |= INVALID;
+    if (vectors_is_signalling(&test->x[k], instance->x[k])) instance->flags |= INVALID;
 }
 
 static int is_infinite(const vectors_type *type, uint64_t x) {

@@ -87,7 +87,7 @@ int vectors_find_testfloat(vectors *test, const char *function);
 int vectors_check(const vectors *test);
 
 /* Computes result and flags of the operands of case number i. */
-void vectors_solve(const vectors *test, uint64_t i, vectors_case *c);
+void vectors_solve(const vectors *test, uint64_t i, vectors_case *instance);
 /* Returns 1 for fma of zero and infinity with a NaN. IEEE 754 7.2 c leaves open whether that is invalid. */
 int vectors_is_nan_fma(const vectors *test, const uint64_t *x);
 /* Returns the word that case i draws from the stream. */
@@ -100,9 +100,9 @@ uint32_t vectors_flags_of(const hu_events *events);
 /* Returns how many fields of an operation's line stand before the result: operands, and the random word. */
 int vectors_given(const vectors *test);
 /* Print operands alone; the word, a result and flags; the whole line with its end. */
-void vectors_print_operands(const vectors *test, const vectors_case *c);
+void vectors_print_operands(const vectors *test, const vectors_case *instance);
 void vectors_print_result(const vectors *test, const char *word, uint64_t z, uint32_t flags);
-void vectors_print(const vectors *test, const vectors_case *c);
+void vectors_print(const vectors *test, const vectors_case *instance);
 
 /* A line as it was read. */
 typedef struct vectors_line {
@@ -141,7 +141,7 @@ typedef struct vectors_source {
   int every_code; /* of one operand */
 } vectors_source;
 int vectors_source_open(vectors_source *source, const vectors *test, int level);
-int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *c);
+int vectors_source_case(const vectors_source *source, uint64_t i, vectors_case *instance);
 void vectors_source_close(vectors_source *source);
 
 /* Returns 1 if the operation has operands with results at the border of tininess that rounding decides. */
@@ -180,7 +180,7 @@ typedef struct vectors_answer {
 } vectors_answer;
 
 /* Writes result and flags as fields of a JSON object. */
-void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer x);
+void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer answer);
 /* Prints a case as an element of a JSON list, which the first one begins; the operands as in a line. */
 void vectors_json_case(int first, const char *operands, const vectors_type *type, uint64_t z, uint32_t flags);
 /* Begins. Returns CLI_OK, or says that memory is out. */
