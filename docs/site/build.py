@@ -150,7 +150,15 @@ def sources(html):
                 shutil.copy(aim, html / 'source' / name)
 
 
-def filter_all(out, inputs):
+def of_playground(text, there):
+    """A page, its paragraphs on the playground with a link to it, or without these paragraphs where the site has none."""
+    name = '<code>%s</code>' % PLAYGROUND
+    if there:
+        return text.replace(name, '<a href="%s">%s</a>' % (PLAYGROUND, PLAYGROUND))
+    return '\n\n'.join(part for part in text.split('\n\n') if name not in part)
+
+
+def filter_all(out, inputs, playground):
     """Leaves what Doxygen is to read in place of each file where its filter takes it from: a process of Python for each would take
     longer than Doxygen."""
     shutil.rmtree(out / 'filtered', ignore_errors=True)
@@ -158,7 +166,7 @@ def filter_all(out, inputs):
         if path.suffix != '.md':
             text = header_filter.filtered(path)
         elif path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix() in pages.on_site():
-            text = page_filter.page(path.relative_to(ROOT).as_posix())
+            text = of_playground(page_filter.page(path.relative_to(ROOT).as_posix()), playground)
         else:
             text = path.read_text(encoding='utf-8')  # the page of all headers
         aim = pathlib.Path('%s/filtered/%s' % (out, path))
@@ -178,7 +186,7 @@ def run(out, version, extra=()):
     for name, value in {'ROOT': ROOT, 'OUT': out, 'INPUT': ' '.join('"%s"' % i for i in inputs), 'VERSION': version}.items():
         settings = settings.replace('@%s@' % name, str(value))
     (out / 'Doxyfile').write_text(settings, encoding='utf-8')
-    filter_all(out, inputs)
+    filter_all(out, inputs, any((folder / PLAYGROUND).is_file() for folder in extra))
     done = subprocess.run(['doxygen', str(out / 'Doxyfile')], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=out)
     warnings = (out / 'warnings.txt').read_text(encoding='utf-8') if (out / 'warnings.txt').exists() else ''
     if done.returncode or warnings.strip() or done.stdout.strip():

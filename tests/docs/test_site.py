@@ -216,10 +216,11 @@ def letters(text):
 
 
 def test_prose_is_shown_as_it_is():
-    """Every letter of every page, and nothing of the way through Doxygen."""
-    count = 0
+    """Every letter of every page, and nothing of the way through Doxygen; without a playground not the paragraph on it."""
+    count, playground = 0, (build / 'docs' / 'html' / 'playground.html').is_file()
     for path in pages.on_site(root):
         wanted = re.sub(r'(?m)^<!--.*-->$|^```\w*$|^ *\d+\. |!\[[^\]]*\]\([^)]*\)', '', (root / path).read_text(encoding='utf-8'))
+        wanted = wanted if playground else re.sub(r'(?m)^`playground\.html`(?:.+\n)+', '', wanted)
         wanted = letters(pages.LINK.sub(lambda m: m[2], wanted))
         shown = shown_text(build / 'docs' / 'html' / (pages.label(path) + '.html'))
         if wanted != shown:
@@ -382,6 +383,17 @@ def test_formulas():
             tree.fromstring(html.unescape(re.sub(r'&(lt|gt|amp|quot);', r'&amp;\1;', found)).replace('&nbsp;', ' '))  # well-formed
     assert count > 250, count
     print('%d formulas' % count)
+
+
+def test_playground_is_promised_where_it_is():
+    """A paragraph of a page on the playground has a link to it, and is left out of a site without one."""
+    import build as made
+    text = 'Before.\n\n<code>playground.html</code> runs\nthe library.\n\nBehind.'
+    assert made.of_playground(text, False) == 'Before.\n\nBehind.'
+    assert made.of_playground(text, True) == text.replace('<code>playground.html</code>', '<a href="playground.html">playground.html</a>')
+    start, there = (build / 'docs' / 'html' / 'index.html').read_text(encoding='utf-8'), (build / 'docs' / 'html' / 'playground.html').is_file()
+    assert 'runs the library in the browser' not in start or there, 'a playground that the site does not have'
+    assert not there or '<a href="playground.html">playground.html</a>' in start
 
 
 def test_extra_files():
