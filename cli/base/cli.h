@@ -24,7 +24,7 @@ void cli_clean(char *text);
 /* The name of a file, cleaned, for printing; cut where it is longer than the buffer. Files are opened by the name
  * itself, and JSON has it with its escapes. */
 enum { CLI_SHOWN_MAX = 4096 };
-const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
+const char *cli_shown(char text[CLI_SHOWN_MAX], const char *name);
 
 /* Returns 1 after --quiet: standard error gets errors only, no progress and no notes, and a file no report. */
 int cli_quiet(void);
@@ -131,7 +131,7 @@ int cli_fail_status(const char *file, hu_status status);
 /* Returns the number of CPUs of the machine, between 1 and `most`. */
 unsigned cli_processors(unsigned most);
 /* Returns CLI_OK if a format was given. */
-int cli_want_format(const cli_numeric *numeric);
+int cli_need_format(const cli_numeric *numeric);
 
 /* The name to show for a format: its catalogue id, else its fp(...) text. */
 #define CLI_NAME_MAX 160

@@ -57,7 +57,7 @@ int config_is_text(const char *text, size_t size) {
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Reads the next line like fgets, without its end. NULL: there is no more, or none that libinih shall see. */
-static char *next_line(char *line, int room, void *context) {
+static char *next_line(char *line, int size, void *context) {
   reading *input = context;
   if (input->at == input->end || *input->error) return NULL;
   const char *stop = memchr(input->at, '\n', (size_t)(input->end - input->at)), *begin = input->at;
@@ -66,7 +66,7 @@ static char *next_line(char *line, int room, void *context) {
   input->line++;
   if (n && begin[n - 1] == '\r') n--;
   if (!config_is_text(begin, n)) wrong(input, "not UTF-8 text, or a control character");
-  if (n > CONFIG_LINE_MAX || (int)n + 2 > room)
+  if (n > CONFIG_LINE_MAX || (int)n + 2 > size)
     wrong(input, "%zu bytes; a line has at most %d, and an indented line continues a value", n, CONFIG_LINE_MAX);
   if (*input->error) return NULL;
   memcpy(line, begin, n);

@@ -14,23 +14,23 @@
 #include "cli/base/held.h"
 #include "cli/base/path.h"
 
-void *cli_room(size_t n, size_t size) {
-  void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
-  if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
-  return room;
+void *cli_alloc(size_t n, size_t size) {
+  void *memory = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
+  if (!memory) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
+  return memory;
 }
 
 static int read_stream(cli_bytes *bytes, int fd, const char *name) {
-  size_t room = 1 << 16, size = 0;
-  uint8_t *data = malloc(room);
+  size_t capacity = 1 << 16, size = 0;
+  uint8_t *data = malloc(capacity);
   for (;;) {
-    if (data && size == room) {
-      uint8_t *more = room > SIZE_MAX / 2 ? NULL : realloc(data, room *= 2);
+    if (data && size == capacity) {
+      uint8_t *more = capacity > SIZE_MAX / 2 ? NULL : realloc(data, capacity *= 2);
       if (!more) free(data);
       data = more;
     }
     if (!data) return cli_fail(name, "out of memory");
-    ssize_t n = read(fd, data + size, room - size);
+    ssize_t n = read(fd, data + size, capacity - size);
     if (n == 0) break;
     if (n > 0) size += (size_t)n;
     if (n < 0 && errno != EINTR) {
@@ -134,7 +134,7 @@ FILE *cli_scratch_file(void) {
 }
 
 /* Bytes that are read at a time, unless a line is longer. */
-enum { LINES_ROOM = 1 << 16 };
+enum { LINES_SIZE = 1 << 16 };
 
 int cli_lines_open(cli_lines *lines, const char *path) {
   *lines = (cli_lines){.file = STDIN_FILENO, .name = "standard input"};
@@ -145,27 +145,27 @@ int cli_lines_open(cli_lines *lines, const char *path) {
 }
 
 /* Provides space behind what was read for more of it and for a zero byte. */
-static int make_room(cli_lines *lines) {
+static int make_space(cli_lines *lines) {
   if (lines->first) memmove(lines->data, lines->data + lines->first, lines->end - lines->first);
   lines->end -= lines->first;
   lines->first = 0;
-  if (lines->end + 1 < lines->room) return CLI_OK;
-  size_t room = lines->room ? lines->room : LINES_ROOM;
-  while (room <= lines->end + 1 && room <= SIZE_MAX / 2) room *= 2;
-  char *more = realloc(lines->data, room);
+  if (lines->end + 1 < lines->capacity) return CLI_OK;
+  size_t capacity = lines->capacity ? lines->capacity : LINES_SIZE;
+  while (capacity <= lines->end + 1 && capacity <= SIZE_MAX / 2) capacity *= 2;
+  char *more = realloc(lines->data, capacity);
   if (!more) return cli_fail(lines->name, "out of memory");
   lines->data = more;
-  lines->room = room;
+  lines->capacity = capacity;
   return CLI_OK;
 }
 
 /* Reads on; an exit code after an error line. */
 static int read_on(cli_lines *lines) {
   ssize_t n;
-  if (make_room(lines)) return CLI_BAD;
+  if (make_space(lines)) return CLI_BAD;
   /* Another program may wait for the answer to its last line before it writes the next one. */
   fflush(stdout);
-  do n = read(lines->file, lines->data + lines->end, lines->room - lines->end - 1);
+  do n = read(lines->file, lines->data + lines->end, lines->capacity - lines->end - 1);
   while (n < 0 && errno == EINTR);
   if (n < 0) return cli_fail(lines->name, "cannot read: %s", strerror(errno));
   lines->end += (size_t)n;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Allocates n elements, at least one byte; NULL after an error line. */
-void *cli_room(size_t n, size_t size);
+void *cli_alloc(size_t n, size_t size);
 
 /* The bytes of a file: mapped where it is a plain file, read else. */
 typedef struct cli_bytes {
@@ -124,7 +124,7 @@ typedef struct cli_lines {
   char *line;           /* the current one, until the next is asked for; the caller may change it */
   unsigned long number; /* of the current line, from 1 */
   char *data;           /* of what was read, first ... end - 1 are the lines behind the current one */
-  size_t room, first, end;
+  size_t capacity, first, end;
   int ended;
 } cli_lines;
 int cli_lines_open(cli_lines *lines, const char *path);

@@ -68,9 +68,9 @@ static int is_scaling(hu_format *element, const char *name) {
 }
 
 static int is_system(const char *name) {
-  float room[HU_TABLE_MAX];
+  float values[HU_TABLE_MAX];
   hu_number system;
-  return hu_number_parse(&system, name, room, NULL) == HU_OK && system.kind != HU_NUMBER_FLOAT;
+  return hu_number_parse(&system, name, values, NULL) == HU_OK && system.kind != HU_NUMBER_FLOAT;
 }
 
 static int is_model(const char *name) {

@@ -356,6 +356,6 @@ int cli_set_numeric(cli_numeric *numeric, int key, const char *value) {
   return status == CLI_OK ? 1 : -1;
 }
 
-int cli_want_format(const cli_numeric *numeric) {
+int cli_need_format(const cli_numeric *numeric) {
   return numeric->format_text ? CLI_OK : cli_fail(NULL, "no format given; use -f FORMAT");
 }

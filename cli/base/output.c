@@ -98,8 +98,8 @@ static int give_permissions(int fd, const char *path) {
   struct stat old;
   mode_t mask = umask(0);
   umask(mask);
-  mode_t wanted = stat(path, &old) == 0 ? (old.st_mode & 07777) : (0666 & ~mask);
-  return fchmod(fd, wanted) ? errno : 0;
+  mode_t mode = stat(path, &old) == 0 ? (old.st_mode & 07777) : (0666 & ~mask);
+  return fchmod(fd, mode) ? errno : 0;
 }
 
 int draft_flush(const output_draft *draft) {

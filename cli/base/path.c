@@ -93,10 +93,10 @@ static int lacks_locks(int error) {
 }
 
 static int lock_error(const char *folder, const char *who, int error) {
-  static int is_told;
+  static int is_noted;
   if (error == EWOULDBLOCK) return cli_fail(folder, "another %s is at work in this folder", who);
   if (!lacks_locks(error)) return cli_fail(folder, "cannot be locked: %s", strerror(error));
-  if (!is_told++) cli_note("%s: this file system has no locks: do not start two jobs here", folder);
+  if (!is_noted++) cli_note("%s: this file system has no locks: do not start two jobs here", folder);
   return CLI_OK;
 }
 

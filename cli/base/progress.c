@@ -39,28 +39,28 @@ static void put_left(char text[32], double seconds) {
 }
 
 /* Returns how much of a note fits, in whole parts; at least something of the first one. */
-static int fitting(const char *note, size_t room) {
+static int fitting(const char *note, size_t width) {
   size_t n = strlen(note);
-  while (n > room) {
+  while (n > width) {
     const char *cut = NULL;
     for (const char *at = strstr(note, "  "); at && at < note + n; at = strstr(at + 2, "  ")) cut = at;
-    if (!cut) return (int)room;
+    if (!cut) return (int)width;
     n = (size_t)(cut - note);
   }
   return (int)n;
 }
 
 void progress_at(progress *shown, uint64_t done) {
-  enum { WIDTH = 40, NARROW = 8, ROOMY = 60, TIGHT = 40 };
+  enum { WIDTH = 40, NARROW = 8, WIDE = 60, TIGHT = 40 };
   char bar[WIDTH + 4] = "", text[400], left[32] = "";
   if (!shown->terminal || !shown->total) return;
   double seconds = progress_seconds();
   if (seconds - shown->start < 0.5 || seconds - shown->drawn < 0.1) return;
   shown->drawn = seconds;
   shown->shown = 1;
-  int room = columns() - 1, width = !shown->note ? WIDTH : room < ROOMY ? NARROW / 2 : NARROW;
+  int columns_left = columns() - 1, width = !shown->note ? WIDTH : columns_left < WIDE ? NARROW / 2 : NARROW;
   double part = (double)done / (double)shown->total, before = (double)shown->first / (double)shown->total;
-  if (room >= TIGHT) {
+  if (columns_left >= TIGHT) {
     memset(bar, '.', (size_t)width + 2);
     memset(bar + 1, '#', (size_t)(part * width));
     bar[0] = '[';
@@ -69,10 +69,10 @@ void progress_at(progress *shown, uint64_t done) {
     if (part - before > 0.02) put_left(left, (seconds - shown->start) * (1 - part) / (part - before));
   }
   int n = snprintf(text, sizeof text, "%s %s%3d%% %s", shown->what, bar, (int)(part * 100), left);
-  if (shown->note && n < room) {
-    snprintf(text + n, sizeof text - (size_t)n, "%.*s", fitting(shown->note, (size_t)(room - n)), shown->note);
+  if (shown->note && n < columns_left) {
+    snprintf(text + n, sizeof text - (size_t)n, "%.*s", fitting(shown->note, (size_t)(columns_left - n)), shown->note);
   }
-  fprintf(stderr, "\r%.*s\033[K", room, text);
+  fprintf(stderr, "\r%.*s\033[K", columns_left, text);
   fflush(stderr);
 }
 

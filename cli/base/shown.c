@@ -36,13 +36,13 @@ void cli_clean(char *text) {
   }
 }
 
-const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name) {
+const char *cli_shown(char text[CLI_SHOWN_MAX], const char *name) {
   size_t n = strlen(name), most = CLI_SHOWN_MAX - 1;
   if (n > most) n = cli_whole_text(name, most - 3);
-  memcpy(room, name, n);
-  strcpy(room + n, name[n] ? "..." : "");
-  cli_clean(room);
-  return room;
+  memcpy(text, name, n);
+  strcpy(text + n, name[n] ? "..." : "");
+  cli_clean(text);
+  return text;
 }
 
 size_t cli_whole_text(const char *text, size_t n) {

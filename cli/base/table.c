@@ -81,12 +81,12 @@ int table_create(table *data) {
 }
 
 static int remember(table *data, const double *row) {
-  if (data->rows == data->room) {
-    size_t more = data->room ? 2 * data->room : 256;
+  if (data->rows == data->capacity) {
+    size_t more = data->capacity ? 2 * data->capacity : 256;
     double *z = realloc(data->cells, more * data->columns * sizeof *z);
     if (!z) return cli_fail(NULL, "out of memory");
     data->cells = z;
-    data->room = more;
+    data->capacity = more;
   }
   memcpy(data->cells + data->rows++ * data->columns, row, data->columns * sizeof *row);
   return CLI_OK;

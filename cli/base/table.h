@@ -10,7 +10,7 @@
 
 typedef struct table {
   const char *const *names; /* of the columns; the first one counts up */
-  size_t columns, rows, room;
+  size_t columns, rows, capacity;
   double *cells;
   char *csv, *json; /* paths; json may be NULL */
   int csv_file, json_file;

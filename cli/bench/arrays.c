@@ -30,19 +30,19 @@ static void note(speed_job *job, hu_status status) {
   if (status != HU_OK) job->status = status;
 }
 
-static hu_status open(speed_job **into, const speed_room *room, unsigned threads) {
+static hu_status open(speed_job **into, const speed_memory *memory, unsigned threads) {
   speed_job *job = *into = calloc(1, sizeof *job);
   if (!job) return HU_E_MEMORY;
-  job->x = room->x;
-  job->z = room->z;
-  job->codes = room->codes;
-  job->scales = room->scales;
+  job->x = memory->x;
+  job->z = memory->z;
+  job->codes = memory->codes;
+  job->scales = memory->scales;
   job->exec.threads = threads;
   return HU_OK;
 }
 
-static hu_status of_format(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
-  hu_status status = open(into, room, threads);
+static hu_status of_format(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
+  hu_status status = open(into, memory, threads);
   if (status == HU_OK) status = hu_format_parse(&(*into)->format, bench->format, NULL);
   if (status == HU_OK && bench->text) {
     (*into)->mode.round = HU_SRA;
@@ -51,13 +51,13 @@ static hu_status of_format(speed_job **into, const speed_case *bench, const spee
   return status;
 }
 
-static hu_status of_scaling(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
-  hu_status status = open(into, room, threads);
+static hu_status of_scaling(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
+  hu_status status = open(into, memory, threads);
   return status == HU_OK ? hu_scaling_parse(&(*into)->scaling, bench->format, NULL) : status;
 }
 
-static hu_status of_s2fp8(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
-  hu_status status = open(into, room, threads);
+static hu_status of_s2fp8(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
+  hu_status status = open(into, memory, threads);
   return status == HU_OK ? hu_s2fp8_parse(&(*into)->s2fp8, bench->format, NULL) : status;
 }
 

@@ -12,13 +12,13 @@
 
 /* Arrays of SPEED_ELEMENTS, which all cases share, since filling them takes longer than a call: x has the numbers of
  * speed_normal, the others are zero at first. */
-typedef struct speed_room {
+typedef struct speed_memory {
   float *x, *z;
   void *codes, *scales; /* a byte for each element; for every 16th */
-} speed_room;
+} speed_memory;
 /* Allocates and fills the arrays. After HU_E_MEMORY they are to be freed, too. */
-hu_status speed_room_make(speed_room *room);
-void speed_room_free(speed_room *room);
+hu_status speed_memory_make(speed_memory *memory);
+void speed_memory_free(speed_memory *memory);
 
 /* What a call needs; every kind of case has its own. */
 typedef struct speed_job speed_job;
@@ -30,7 +30,7 @@ typedef struct speed_case {
   const char *reference; /* as the table calls it */
   const char *unit;      /* "ns": an element's time; "GFlop/s": of products; "us": a step's time */
   double count;          /* elements, or operations in 10^9, of a call; 1 for a step */
-  hu_status (*prepare)(speed_job **job, const struct speed_case *self, const speed_room *room, unsigned threads);
+  hu_status (*prepare)(speed_job **job, const struct speed_case *self, const speed_memory *memory, unsigned threads);
   void (*subject)(void *job);
   void (*reference_call)(void *job);
   hu_status (*status)(const speed_job *job);
@@ -54,7 +54,7 @@ typedef struct speed_result {
   double figure, best, worst, ratios[SPEED_RUNS];
 } speed_result;
 /* Makes SPEED_RUNS runs of a case, `seconds` in all with what prepares them; in every run a call of each kind. */
-hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_room *room, unsigned threads,
+hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_memory *memory, unsigned threads,
                         double seconds);
 
 /* Returns the next number of a generator for operands: normal, about, with deviation 1. */

@@ -24,11 +24,11 @@ static void keep(speed_result *result, const speed_case *bench, bench_pair times
   if (first || ratio > result->worst) result->worst = ratio;
 }
 
-hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_room *room, unsigned threads,
+hu_status speed_measure(speed_result *result, const speed_case *bench, const speed_memory *memory, unsigned threads,
                         double seconds) {
   speed_job *job = NULL;
   const double end = bench_now() + seconds;
-  hu_status status = bench->prepare(&job, bench, room, threads);
+  hu_status status = bench->prepare(&job, bench, memory, threads);
   if (status == HU_OK) { /* once before the clock runs: pages are touched, threads started */
     bench->reference_call(job);
     bench->subject(job);

@@ -13,21 +13,21 @@ float speed_normal(uint64_t *state) {
   return sum * (1 / 37837.0f); /* the deviation of the sum */
 }
 
-hu_status speed_room_make(speed_room *room) {
+hu_status speed_memory_make(speed_memory *memory) {
   const size_t n = SPEED_ELEMENTS;
   uint64_t state = 1;
-  room->x = malloc(n * sizeof *room->x);
-  room->z = calloc(n, sizeof *room->z);
-  room->codes = calloc(n, 1);
-  room->scales = calloc(n / 16, 1); /* nvfp4 has the most of them */
-  if (!room->x || !room->z || !room->codes || !room->scales) return HU_E_MEMORY;
-  for (size_t i = 0; i < n; i++) room->x[i] = speed_normal(&state);
+  memory->x = malloc(n * sizeof *memory->x);
+  memory->z = calloc(n, sizeof *memory->z);
+  memory->codes = calloc(n, 1);
+  memory->scales = calloc(n / 16, 1); /* nvfp4 has the most of them */
+  if (!memory->x || !memory->z || !memory->codes || !memory->scales) return HU_E_MEMORY;
+  for (size_t i = 0; i < n; i++) memory->x[i] = speed_normal(&state);
   return HU_OK;
 }
 
-void speed_room_free(speed_room *room) {
-  free(room->x);
-  free(room->z);
-  free(room->codes);
-  free(room->scales);
+void speed_memory_free(speed_memory *memory) {
+  free(memory->x);
+  free(memory->z);
+  free(memory->codes);
+  free(memory->scales);
 }

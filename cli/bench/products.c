@@ -59,8 +59,8 @@ static hu_status fill(speed_job *job) {
   return status == HU_OK ? hu_quantize_n(n, job->b, 1, job->b, 1, job->format, rne, NULL, NULL) : status;
 }
 
-static hu_status prepare(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
-  (void)room;
+static hu_status prepare(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
+  (void)memory;
   const size_t bytes = (size_t)SPEED_SIDE * SPEED_SIDE * sizeof(float);
   speed_job *job = *into = calloc(1, sizeof *job);
   if (!job) return HU_E_MEMORY;

@@ -84,8 +84,8 @@ static hu_status open(trainee *net, const char *format, unsigned threads) {
 
 /* Draws a batch of noise: what a step costs does not depend on what there is to learn. The rate is small, so that all
  * steps have numbers alike. */
-static hu_status prepare(speed_job **into, const speed_case *bench, const speed_room *room, unsigned threads) {
-  (void)room;
+static hu_status prepare(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
+  (void)memory;
   uint64_t state = 3;
   speed_job *job = *into = calloc(1, sizeof *job);
   if (!job) return HU_E_MEMORY;

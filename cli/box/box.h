@@ -16,7 +16,7 @@ typedef struct id_box {
   void *context;
   uint64_t asked;    /* questions so far */
   const char *doing; /* what is looked for with them, for the line of id_progress; NULL: nothing yet */
-  double told;       /* when the last one was */
+  double reported;   /* when the last one was */
 } id_box;
 
 /* Says now and then on standard error how far long work is, also where that is no terminal (progress_due). */

@@ -125,17 +125,17 @@ static int run(const id_files *files) {
 
 static int load(id_files *files) {
   cli_array result;
-  npy_info wanted = info_of(files->shape->result, files->tile.rows, files->tile.rows);
+  npy_info expected = info_of(files->shape->result, files->tile.rows, files->tile.rows);
   int status = cli_array_load_own(&result, files->path[3]);
   if (status != CLI_OK) return status;
   status = cli_array_in_rows(&result);
-  if (status == CLI_OK && (result.info.count != wanted.count || result.info.size != wanted.size))
+  if (status == CLI_OK && (result.info.count != expected.count || result.info.size != expected.size))
     status = cli_fail(files->path[3], "%zu elements of %u bytes; a product has %zu of %u", result.info.count,
-                      result.info.size, wanted.count, wanted.size);
+                      result.info.size, expected.count, expected.size);
   if (status == CLI_OK && cli_array_is_codes(&result) && files->shape->result.kind == HU_ELEMENT_CODE)
     status =
         cli_codes_check(files->path[3], &result.info, result.data, cli_code_rule_of(files->shape->result.format, NULL));
-  if (status == CLI_OK) memcpy(files->tile.result, result.data, wanted.count * wanted.size);
+  if (status == CLI_OK) memcpy(files->tile.result, result.data, expected.count * expected.size);
   cli_array_free(&result);
   return status;
 }

@@ -18,7 +18,7 @@
 #include "cli/base/numbers.h"
 #include "cli/box/box.h"
 
-enum { LINE_MOST = 4096, READ_ROOM = 65536 };
+enum { LINE_MOST = 4096, READ_SIZE = 65536 };
 
 struct id_program {
   const id_shape *shape;
@@ -229,7 +229,7 @@ static int send_more(asking *batch) {
 }
 
 static int converse(asking *batch) {
-  static char bytes[READ_ROOM];
+  static char bytes[READ_SIZE];
   while (batch->got < batch->count) {
     struct pollfd polled[2] = {{batch->program->out, POLLIN, 0},
                                {batch->sent < batch->size ? batch->program->in : -1, POLLOUT, 0}};

@@ -61,14 +61,14 @@ typedef struct measured {
   speed_result at[2]; /* for each number of threads */
 } measured;
 
-static int measure_all(measured *figures, size_t *count, const speed_room *room, const asked *given, double end) {
+static int measure_all(measured *figures, size_t *count, const speed_memory *memory, const asked *given, double end) {
   size_t cases = 0;
   while (speed_case_at(cases)) cases++;
   size_t left = cases * (size_t)given->kinds;
   for (*count = 0; *count < cases && *count < CASES_MAX; ++*count) {
     figures[*count].of = speed_case_at(*count);
     for (int k = 0; k < given->kinds; k++, left--) {
-      hu_status status = speed_measure(&figures[*count].at[k], figures[*count].of, room, given->counts[k],
+      hu_status status = speed_measure(&figures[*count].at[k], figures[*count].of, memory, given->counts[k],
                                        (end - bench_now()) / (double)left);
       if (status != HU_OK) return cli_fail("bench", "%s: %s", figures[*count].of->name, hu_status_text(status));
     }
@@ -143,10 +143,11 @@ int cli_bench(int argc, char **argv) {
   processor_name(machine);
   level_names(levels, sizeof levels);
   const double end = bench_now() + (double)given.seconds;
-  speed_room room = {0};
-  status = speed_room_make(&room) == HU_OK ? measure_all(figures, &cases, &room, &given, end)
-                                           : cli_fail("bench", "no memory for arrays of %d numbers", SPEED_ELEMENTS);
-  speed_room_free(&room);
+  speed_memory memory = {0};
+  status = speed_memory_make(&memory) == HU_OK
+               ? measure_all(figures, &cases, &memory, &given, end)
+               : cli_fail("bench", "no memory for arrays of %d numbers", SPEED_ELEMENTS);
+  speed_memory_free(&memory);
   if (status) return CLI_BAD;
   (given.numeric.json ? print_json : print_table)(&given, figures, cases, machine, levels);
   return CLI_OK;

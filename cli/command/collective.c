@@ -145,12 +145,12 @@ static int load(buffers *held, cli_array *x, hu_format format, uint8_t *codes) {
   return CLI_OK;
 }
 
-static int make_room(buffers *held, hu_format format) {
+static int allocate(buffers *held, hu_format format) {
   size_t size = hu_limits_of(format).storage / 8;
   if (held->n && held->ranks > SIZE_MAX / size / held->n)
     return cli_fail(NULL, "the buffers do not fit the address space");
-  held->codes = cli_room(held->ranks * held->n, size);
-  held->rows = cli_room(held->ranks, sizeof *held->rows);
+  held->codes = cli_alloc(held->ranks * held->n, size);
+  held->rows = cli_alloc(held->ranks, sizeof *held->rows);
   if (!held->codes || !held->rows) return CLI_BAD;
   for (size_t i = 0; i < held->ranks; i++) held->rows[i] = held->codes + i * held->n * size;
   return CLI_OK;
@@ -169,7 +169,7 @@ static int load_all(buffers *held, int files, char **names, const asked *given) 
       return status;
     }
     status = i == 0 ? take_shape(held, &x, files) : same_shape(held, &x, names[0]);
-    if (status == CLI_OK && i == 0) status = make_room(held, format);
+    if (status == CLI_OK && i == 0) status = allocate(held, format);
     if (status == CLI_OK) status = load(held, &x, format, (uint8_t *)(uintptr_t)held->rows[i]);
     cli_array_free(&x);
   }
@@ -195,7 +195,7 @@ static int reduce(void *z, const asked *given, const buffers *held, const hu_col
 
 static int judge_all(judged *line, const asked *given, const buffers *held, void *codes) {
   static const hu_collective exact; /* all zero */
-  void *reference = cli_room(held->n, hu_limits_of(given->numeric.format).storage / 8);
+  void *reference = cli_alloc(held->n, hu_limits_of(given->numeric.format).storage / 8);
   int status = reference ? reduce(reference, given, held, &exact, NULL) : CLI_BAD;
   for (int i = 0; i < given->count && status == CLI_OK; i++) {
     status = reduce(codes, given, held, &given->models[i], &line[i].events);
@@ -211,7 +211,7 @@ static int save(const asked *given, const buffers *held, const void *codes) {
   info.kind = 'f';
   info.size = hu_format_fits_binary32(format) ? 4 : 8;
   info.fortran = 0;
-  void *z = cli_room(info.count, info.size);
+  void *z = cli_alloc(info.count, info.size);
   if (!z) return CLI_BAD;
   hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
                                     : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
@@ -264,7 +264,7 @@ static int run(asked *given, int files, char **names) {
   judged line[MODELS_MAX] = {0};
   buffers held = {0};
   int status = load_all(&held, files, names, given);
-  void *codes = status == CLI_OK ? cli_room(held.n, hu_limits_of(given->numeric.format).storage / 8) : NULL;
+  void *codes = status == CLI_OK ? cli_alloc(held.n, hu_limits_of(given->numeric.format).storage / 8) : NULL;
   status = codes ? judge_all(line, given, &held, codes) : CLI_BAD;
   if (status == CLI_OK && given->output) status = save(given, &held, codes);
   FILE *out = given->output ? cli_report_file(given->output, given->numeric.json) : stdout;

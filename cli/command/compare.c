@@ -231,7 +231,7 @@ static void json_tally(const tally *counts) {
 /* Copies y's elements into the other memory order. */
 static int reorder(cli_array *y) {
   const npy_info *info = &y->info;
-  uint8_t *z = cli_room(info->count, info->size);
+  uint8_t *z = cli_alloc(info->count, info->size);
   if (!z) return CLI_BAD;
   for (size_t i = 0; i < info->count; i++) {
     size_t rest = i, to = 0, step = 1;

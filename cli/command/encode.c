@@ -71,7 +71,7 @@ static const cli_command encode_command = {
 /* Refuses options that do not belong to the input: single numbers have no blocks, and files have no fields. */
 static int check_lines(const encode_state *state) {
   const cli_quantize_state *files = &state->files;
-  if (cli_want_format(&state->numeric)) return CLI_BAD;
+  if (cli_need_format(&state->numeric)) return CLI_BAD;
   if (files->target.kind != &cli_kind_format && files->target.kind != &cli_kind_conversion)
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers, one per line, require a plain format",
                     files->target.given);

@@ -148,7 +148,7 @@ static const cli_command command = {
     1,
     set};
 
-static int told(void *context, size_t done, size_t of, const hu_experiment_row *row) {
+static int on_step(void *context, size_t done, size_t of, const hu_experiment_row *row) {
   experiment_state *state = context;
   (void)row;
   if (done == 1) progress_start(&state->bar, "training", of);
@@ -181,18 +181,18 @@ static void show(experiment_state *state, const experiment_result *result) {
 /* Finds the device, if a --set asks for it. */
 static int find_device(experiment_state *state) {
   char name[CLI_DEVICE_MAX];
-  int wanted = 0;
+  int cuda = 0;
   for (size_t i = 0; i < state->sets; i++) {
-    if (strcmp(state->pairs[2 * i], "run.device") == 0) wanted = strcmp(state->pairs[2 * i + 1], "cuda") == 0;
+    if (strcmp(state->pairs[2 * i], "run.device") == 0) cuda = strcmp(state->pairs[2 * i + 1], "cuda") == 0;
   }
-  if (!wanted || cli_device_engine(&state->engine, name)) return CLI_OK;
+  if (!cuda || cli_device_engine(&state->engine, name)) return CLI_OK;
   return cli_fail(NULL, "run.device: cuda: %s", name);
 }
 
 static int run_one(experiment_state *state, hu_experiment what, const char *folder) {
   const hu_experiment_options how = {state->data ? state->data : cli_shipped("data", CLI_DIGITS),
                                      state->pairs,
-                                     told,
+                                     on_step,
                                      state,
                                      state->engine,
                                      state->seeds ? state->seeds : SEEDS,

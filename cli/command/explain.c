@@ -27,7 +27,7 @@ typedef struct explain_state {
   cli_preset preset;
   int other; /* 1: a number system beside floating point */
   hu_number system;
-  float room[HU_TABLE_MAX];
+  float values[HU_TABLE_MAX];
   operation operation;
   const char *operand_formats[OPERATION_OPERANDS]; /* as given, NULL: that of the result */
   explain_dot dot;
@@ -74,7 +74,7 @@ static int set(void *context, int key, const char *value) {
     return CLI_OK;
   }
   if (key == 'f') {
-    state->other = cli_read_system(&state->system, value, state->room);
+    state->other = cli_read_system(&state->system, value, state->values);
     if (state->other < 0) return CLI_BAD;
     state->numeric.format_text = value;
     if (state->other) return CLI_OK;
@@ -370,7 +370,7 @@ static int print_link(explain_state *state, char **operands, int count) {
   int found, sum = !strcmp(operands[0], "dot"), codes = !sum && operation_find(&state->operation, operands[0]);
   if (state->preset.name || state->dot.codes)
     return cli_fail(NULL, "explain: --open: the playground takes no %s", state->dot.codes ? "--codes" : "presets");
-  if (!sum && cli_want_format(&state->numeric)) return CLI_BAD;
+  if (!sum && cli_need_format(&state->numeric)) return CLI_BAD;
   if (sum && !state->dot.model)
     return cli_fail(NULL, "explain dot: --accum is missing: a model or a unit of `halfulp models`");
   link_begin(link, sum ? "sum" : codes ? "operation" : "number", &found);
@@ -416,7 +416,7 @@ int cli_explain(int argc, char **argv) {
   if (!strcmp(operands[0], "dot")) return explain_sum(&state, operands + 1, count - 1);
   if (state.dot.fd || state.dot.model || state.dot.codes)
     return cli_fail(NULL, "explain: --accum, --fd and --codes are for dot, not for '%s'", operands[0]);
-  if (cli_want_format(&state.numeric) || read_operands(&state, &z, operands, count)) return CLI_BAD;
+  if (cli_need_format(&state.numeric) || read_operands(&state, &z, operands, count)) return CLI_BAD;
   if (!state.count) state.modes[state.count++] = (hu_mode){0};
   if (state.other) return explain_other(&state, operands[0]);
   if (state.preset.name) {

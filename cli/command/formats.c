@@ -65,9 +65,9 @@ static void print_json(const hu_format_entry *entry, const char *text, int first
   putchar('}');
 }
 
-static void print_sources(int wanted, const char *source, const char *open) {
-  if (wanted) printf("    defined: %s\n", source);
-  if (wanted && *open) printf("    open:    %s\n", open);
+static void print_sources(int sources, const char *source, const char *open) {
+  if (sources) printf("    defined: %s\n", source);
+  if (sources && *open) printf("    open:    %s\n", open);
 }
 
 /* A line of the list: limits in so many digits, with `info` all of them. */
@@ -114,9 +114,9 @@ static void print_named(const formats_state *state, const char *name, const char
     putchar('}');
     return;
   }
-  enum { ROOM = 80, MOST = 256 };
-  int fits = state->sources || strlen(text) <= ROOM;
-  printf("%-16s %.*s%s\n", name, fits ? MOST : ROOM - 3, text, fits ? "" : "...");
+  enum { WIDTH = 80, MOST = 256 };
+  int fits = state->sources || strlen(text) <= WIDTH;
+  printf("%-16s %.*s%s\n", name, fits ? MOST : WIDTH - 3, text, fits ? "" : "...");
   print_sources(state->sources, source, open);
 }
 

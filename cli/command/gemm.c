@@ -164,7 +164,7 @@ static int encode_matrix(matrix *operand, hu_format format, const hu_exec *exec,
   cli_errors errors;
   size_t n = operand->array.info.count;
   hu_exec plain = {exec->threads, 0, {0, 0}};
-  operand->codes = cli_room(n, hu_limits_of(format).storage / 8);
+  operand->codes = cli_alloc(n, hu_limits_of(format).storage / 8);
   if (!operand->codes) return CLI_BAD;
   cli_source x = cli_array_source(&operand->array, format), z = cli_codes_source(operand->codes, format);
   hu_status status = cli_encode_source(operand->codes, &x, n, format, (hu_mode){0}, &plain, NULL);
@@ -298,7 +298,7 @@ static int save_result(const gemm_state *state, const void *codes, size_t rows, 
   info.kind = state->codes ? 'u' : 'f';
   info.size = (uint8_t)(state->codes ? hu_limits_of(format).storage / 8 : hu_format_fits_binary32(format) ? 4 : 8);
   if (state->codes) return cli_array_save(state->d_path, &info, codes);
-  void *z = cli_room(info.count, info.size);
+  void *z = cli_alloc(info.count, info.size);
   if (!z) return CLI_BAD;
   hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
                                     : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
@@ -362,7 +362,7 @@ static int multiply(const gemm_state *state, const factors *inputs, const hu_exe
   if (check_shapes(&inputs->a, &inputs->b, c)) return CLI_BAD;
   if (inputs->scaled && check_scales(inputs, (k + every - 1) / every)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(state->d_path, "the result does not fit the address space");
-  void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
+  void *codes = cli_alloc(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
   hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
   hu_status status =
@@ -450,7 +450,7 @@ typedef struct judged {
 static void *product(const gemm_state *state, const factors *inputs, const hu_exec *exec, hu_watch *watch) {
   size_t m = inputs->a.rows, n = inputs->b.columns;
   hu_events events = {0};
-  void *codes = cli_room(m * n, hu_limits_of(state->numeric.format).storage / 8);
+  void *codes = cli_alloc(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return NULL;
   hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
   hu_status status = on_cpu(state, inputs, &result, exec, &events, watch);

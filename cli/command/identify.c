@@ -6,7 +6,7 @@
 #include "cli/accum/text.h"
 #include "cli/base/io.h"
 #include "cli/identify/report.h"
-#include "cli/identify/tell.h"
+#include "cli/identify/distinguish.h"
 #include "cli/vectors/dot_line.h"
 
 enum {
@@ -161,8 +161,8 @@ typedef struct opened {
 } opened;
 
 static int open_box(id_box *box, opened *server, const state *asked, char **operands, int count, FILE *log) {
-  int ways = (count > 0) + (asked->library != NULL) + (asked->beside != NULL);
-  if (ways != 1) return cli_fail(NULL, "identify: name one box: -- COMMAND, --library FILE or --beside FILE");
+  int boxes = (count > 0) + (asked->library != NULL) + (asked->beside != NULL);
+  if (boxes != 1) return cli_fail(NULL, "identify: name one box: -- COMMAND, --library FILE or --beside FILE");
   box->shape = asked->shape;
   if (asked->library) {
     server->library =
@@ -200,7 +200,7 @@ static void print_json(FILE *out, const void *what) {
   id_print_json(out, shown->search, shown->result);
 }
 
-static int tell(const state *asked, const id_search *search, const id_result *result, const char *log) {
+static int report_result(const state *asked, const id_search *search, const id_result *result, const char *log) {
   report shown = {search, result};
   int status = CLI_OK;
   if (asked->beside) {
@@ -223,7 +223,7 @@ static int search(const state *asked, id_box *box, FILE *steps, char **text) {
   id_search_start(&search, box, asked->seed, steps);
   int status = id_identify(&search, &settings, &result);
   fflush(steps);
-  if (status == CLI_OK) status = tell(asked, &search, &result, *text);
+  if (status == CLI_OK) status = report_result(asked, &search, &result, *text);
   id_result_free(&result);
   id_search_free(&search);
   return status;
@@ -298,16 +298,16 @@ static int check(const id_shape *shape, const hu_accum model[2], char **text) {
 }
 
 typedef struct finding {
-  int told, all;
+  int differs, all;
   uint64_t count;
   uint64_t answer[2];
 } finding;
 
 static void print_finding(const state *asked, const finding *found, const id_vectors *questions, char **text) {
-  if (!found->told && found->all) {
+  if (!found->differs && found->all) {
     printf("equal: all %llu questions of these formats and K = %u have the same answer\n",
            (unsigned long long)found->count, asked->shape.n);
-  } else if (!found->told) {
+  } else if (!found->differs) {
     printf("no difference found in %llu drawn questions, which is no proof\n", (unsigned long long)found->count);
   } else {
     id_vectors_print(stdout, questions, 0);
@@ -322,9 +322,9 @@ static void print_finding(const state *asked, const finding *found, const id_vec
 
 static void print_finding_json(const state *asked, const finding *found, const id_vectors *questions, char **text) {
   int digits = (int)(hu_element_width(asked->shape.result) + 3) / 4;
-  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", found->told ? "true" : "false",
-         found->all || found->told ? "true" : "false", (unsigned long long)found->count);
-  if (found->told) {
+  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", found->differs ? "true" : "false",
+         found->all || found->differs ? "true" : "false", (unsigned long long)found->count);
+  if (found->differs) {
     printf(", \"question\": \"");
     id_vectors_print(stdout, questions, 0);
     printf("\", \"answers\": [");
@@ -344,16 +344,16 @@ static int compare(const state *asked, const hu_accum model[2], char **text) {
   id_vectors questions;
   finding found = {0};
   int status = CLI_OK;
-  found.told = id_tell_all(&questions, &asked->shape, &model[0], &model[1], &found.count);
-  found.all = found.told >= 0;
+  found.differs = id_distinguish_all(&questions, &asked->shape, &model[0], &model[1], &found.count);
+  found.all = found.differs >= 0;
   if (!found.all) {
     id_random random = {asked->seed};
     id_vectors_free(&questions);
-    found.told = id_tell(&questions, &asked->shape, &model[0], &model[1], (size_t)(asked->tries / ID_DRAW_KINDS + 1),
-                         &random, &found.count);
+    found.differs = id_distinguish(&questions, &asked->shape, &model[0], &model[1],
+                                   (size_t)(asked->tries / ID_DRAW_KINDS + 1), &random, &found.count);
   }
-  if (found.told < 0) status = cli_fail(NULL, "not enough memory");
-  if (found.told > 0) {
+  if (found.differs < 0) status = cli_fail(NULL, "not enough memory");
+  if (found.differs > 0) {
     id_shorten_difference(&questions, &model[0], &model[1]);
     for (int i = 0; i < 2; i++) {
       hu_status computed = id_compute(&model[i], &questions, 0, 1, questions.column[ID_D]);
@@ -364,7 +364,7 @@ static int compare(const state *asked, const hu_accum model[2], char **text) {
   if (status == CLI_OK && asked->json) print_finding_json(asked, &found, &questions, text);
   if (status == CLI_OK && !asked->json) print_finding(asked, &found, &questions, text);
   id_vectors_free(&questions);
-  return status != CLI_OK ? status : found.told ? CLI_DIFFERENT : CLI_OK;
+  return status != CLI_OK ? status : found.differs ? CLI_DIFFERENT : CLI_OK;
 }
 
 static int distinguish(state *asked, char **operands) {

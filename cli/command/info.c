@@ -332,7 +332,7 @@ static int declare(int json) {
 int cli_info(int argc, char **argv) {
   info_state state = {0};
   char **operands;
-  float room[HU_TABLE_MAX];
+  float values[HU_TABLE_MAX];
   hu_number system;
   hu_format format;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
@@ -343,7 +343,7 @@ int cli_info(int argc, char **argv) {
   if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json) ||
                        cli_hif4_card(operands[0], state.json)))
     return CLI_OK;
-  int other = cli_read_system(&system, operands[0], room);
+  int other = cli_read_system(&system, operands[0], values);
   if (other < 0 || (!other && cli_read_format_or(&format, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
   unsigned width = other ? hu_number_limits_of(system).width : hu_limits_of(format).width;
   if (state.table && width > TABLE_WIDTH_MAX)

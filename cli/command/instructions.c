@@ -37,7 +37,8 @@ static void print_codes(const uint8_t *x, size_t n, hu_element element) {
   for (size_t i = 0; i < n; i++) printf("%0*llx", (int)size * 2, (unsigned long long)cli_get_pattern(x, i, size));
 }
 
-static void tell(const probe_run *run, const char *what, size_t tile, size_t i, size_t j, const uint8_t *model) {
+static void print_difference(const probe_run *run, const char *what, size_t tile, size_t i, size_t j,
+                             const uint8_t *model) {
   const hu_device_mma *mma = &run->mma;
   size_t size = hu_element_size(mma->a), wide = hu_element_size(mma->c), at = (tile * mma->m + i) * mma->n + j;
   printf("    ");
@@ -80,7 +81,7 @@ static int run_tiles(probe_run *run, const probe_source *source) {
         if (status != HU_OK) return cli_fail_status(run->mma.model, status);
         run->compared++;
         if (agrees(run, source, tile, i, j, model)) continue;
-        if (run->different++ < SHOWN_MAX && !run->quiet) tell(run, source->what, tile, i, j, model);
+        if (run->different++ < SHOWN_MAX && !run->quiet) print_difference(run, source->what, tile, i, j, model);
       }
     }
   }
@@ -174,7 +175,7 @@ static int run_golden(probe_run *run, const probe_source *source, const char *pa
 
 /* ---- all of them ---- */
 
-static int wanted(const char *model, char **names, int count) {
+static int is_named(const char *model, char **names, int count) {
   for (int i = 0; i < count; i++)
     if (strstr(model, names[i])) return 1;
   return count == 0;
@@ -263,7 +264,7 @@ int cli_verify_instructions(const instructions_asked *asked, char **names, int c
     hu_status next = source_of(asked)->at(&run.mma, i);
     if (next == HU_E_NAME || (next == HU_E_DEVICE && i == 0)) break;
     if (next != HU_OK) return cli_fail_status("verify", next);
-    if (!wanted(run.mma.model, names, count)) continue;
+    if (!is_named(run.mma.model, names, count)) continue;
     if (asked->cuda) hu_device_versions(versions, sizeof versions);
     begin(shown++, asked, name, versions, there ? path : NULL);
     status = run_one(&run, asked, there ? path : NULL);
@@ -272,7 +273,7 @@ int cli_verify_instructions(const instructions_asked *asked, char **names, int c
   const processor_check *check;
   for (size_t i = 0; status == CLI_OK && !asked->cuda && (check = processor_check_at(i)); i++) {
     processor_tally tally = {.count = asked->samples, .key = asked->seed, .quiet = asked->json};
-    if (!wanted(check->id, names, count)) continue;
+    if (!is_named(check->id, names, count)) continue;
     begin(shown++, asked, name, versions, there ? path : NULL);
     run_check(check, &tally);
     differ |= tally.different > 0;

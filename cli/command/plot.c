@@ -24,7 +24,7 @@ static int add_format(plot_asked *asked, const char *value) {
   plot_state *state = &asked->list[asked->formats++];
   asked->shared.format_text = value; /* one is given */
   state->numeric.format_text = value;
-  state->other = cli_read_system(&state->system, value, state->room);
+  state->other = cli_read_system(&state->system, value, state->values);
   if (state->other < 0) return CLI_BAD;
   if (state->other) return CLI_OK;
   return cli_read_format_or(&state->numeric.format, value, CLI_NAMES_NUMBERS);
@@ -120,7 +120,7 @@ static int draw(const plot_asked *asked, const histogram *data) {
 
 static int draw_with(void *context, const cli_source *source, size_t count) {
   const plot_asked *asked = context;
-  histogram *data = cli_room(asked->formats, sizeof *data);
+  histogram *data = cli_alloc(asked->formats, sizeof *data);
   if (!data) return CLI_BAD;
   for (size_t i = 0; i < asked->formats; i++) plot_gather(&data[i], &asked->list[i], source, count);
   int status = draw(asked, data);
@@ -173,7 +173,7 @@ int cli_plot(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&asked.shared)) return CLI_BAD;
+  if (cli_need_format(&asked.shared)) return CLI_BAD;
   if (!asked.output) return cli_fail(NULL, "plot: no output given; use -o FILE.svg");
   if (asked.tensor && !asked.data) return cli_fail(NULL, "plot: --tensor goes with --array IN.safetensors");
   if (check_output(&asked, asked.shared.json)) return CLI_BAD;

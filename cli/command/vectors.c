@@ -253,8 +253,8 @@ static int answer(const vectors *test, cli_lines *lines, int json, int first) {
 
 /* Returns how many of the cases that there must be are missing; all of one kind are counted. */
 static uint64_t missing(const state *asked, uint64_t all, uint64_t cases) {
-  uint64_t wanted = asked->cases ? asked->cases : asked->complete ? all : 0;
-  return cases < wanted ? wanted - cases : 0;
+  uint64_t due = asked->cases ? asked->cases : asked->complete ? all : 0;
+  return cases < due ? due - cases : 0;
 }
 
 static int too_many(const state *asked, const char *path, uint64_t cases) {

@@ -101,7 +101,7 @@ static void list(const budget_how *how) {
 
 /* ---- a budget ---- */
 
-static int make_rooms(budget *work) {
+static int allocate(budget *work) {
   const paper_table *table = work->table;
   work->row = calloc(table->rows + 1, sizeof *work->row);
   work->run = calloc(table->rows * table->columns + 1, sizeof *work->run);
@@ -134,7 +134,7 @@ static int open_folder(budget *work) {
   return status;
 }
 
-static void tell_stop(const budget *work, int stopped) {
+static void print_stop(const budget *work, int stopped) {
   size_t done = 0, all = 0;
   for (size_t i = 0; i < work->runs; i++) {
     done += work->run[i].done != 0;
@@ -159,12 +159,12 @@ static int show_all(const budget *work) {
 }
 
 static int run(budget *work, int *stopped) {
-  int status = make_rooms(work);
+  int status = allocate(work);
   if (status == CLI_OK) status = budget_find_data(work);
   if (status == CLI_OK) status = open_folder(work);
   if (status == CLI_OK) status = budget_plan(work);
   if (status == CLI_OK) status = budget_do(work, stopped);
-  if (status == CLI_OK && *stopped) tell_stop(work, *stopped);
+  if (status == CLI_OK && *stopped) print_stop(work, *stopped);
   return status == CLI_OK && !*stopped ? show_all(work) : status;
 }
 

@@ -264,13 +264,13 @@ static int read_row(const cli_pairs *pairs, budget_row *row) {
 /* Reads the folder's plan. Returns 1 if it is this one's, and takes it; 0 if there is none; -1 after an error line. */
 static int read_plan(budget *work, const char *path) {
   cli_pairs pairs;
-  char name[TABLE_NAME_MAX], *wanted = settings(work);
-  if (!wanted || !cli_pairs_read(&pairs, path)) {
-    free(wanted);
+  char name[TABLE_NAME_MAX], *this_one = settings(work);
+  if (!this_one || !cli_pairs_read(&pairs, path)) {
+    free(this_one);
     return 0;
   }
   const char *was = cli_pairs_get(&pairs, "settings");
-  int z = was && strcmp(was, wanted) == 0 ? 1 : -1, good = 1;
+  int z = was && strcmp(was, this_one) == 0 ? 1 : -1, good = 1;
   if (z < 0) cli_fail(path, "is of another table or budget: %s; --overwrite begins again", was ? was : "(nothing)");
   for (size_t i = 0; i < work->rows && z > 0; i++) good = good && read_row(&pairs, &work->row[i]);
   for (size_t i = 0; i < work->runs && z > 0; i++)
@@ -278,7 +278,7 @@ static int read_plan(budget *work, const char *path) {
            read_number(&pairs, table_cell_name(name, &work->run[i].cell), "full_seconds", &work->run[i].full_seconds);
   if (!good) z = (cli_fail(path, "is damaged; --overwrite begins again"), -1);
   cli_pairs_free(&pairs);
-  free(wanted);
+  free(this_one);
   return z;
 }
 

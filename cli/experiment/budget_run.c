@@ -121,11 +121,11 @@ static int do_run(const budget *work, budget_run *run, shown *view, int *ended) 
   hu_trainer *trainer = budget_begin(work, &run->cell, &size);
   hu_status status = HU_OK;
   if (!trainer) return CLI_BAD;
-  while (status == HU_OK && !interrupt_told() && !hu_trainer_done(trainer)) {
+  while (status == HU_OK && !interrupt_signal() && !hu_trainer_done(trainer)) {
     status = hu_trainer_step(trainer, &report);
     if (status == HU_OK) show(view, run, &report, row->steps);
   }
-  *ended = !interrupt_told();
+  *ended = !interrupt_signal();
   if (status == HU_OK && *ended) status = hu_trainer_evaluate(trainer, HU_ON_TEST, &seen);
   if (status == HU_OK && *ended) {
     take_figure(run, &seen);
@@ -164,7 +164,7 @@ int budget_do(budget *work, int *stopped) {
     view.before += work->row[run->row].steps;
   }
   progress_end(&view.bar);
-  *stopped = ended ? 0 : interrupt_told();
+  *stopped = ended ? 0 : interrupt_signal();
   interrupt_end(&before);
   return status;
 }

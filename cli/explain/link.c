@@ -8,23 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_SIZE = 4096 };
 
 /* Finds the page beside this program: 1 and its path, or 0. */
-static int page_beside(char path[PATH_ROOM]) {
+static int page_beside(char path[PATH_SIZE]) {
   static const char *const places[] = {"/../docs/html/playground.html", "/../share/doc/halfulp/html/playground.html",
                                        "/../share/doc/halfulp-doc/html/playground.html"};
-  char program[PATH_ROOM / 2];
+  char program[PATH_SIZE / 2];
   ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
   char *slash = n > 0 ? (program[n] = 0, strrchr(program, '/')) : NULL;
   if (!slash) return 0;
   *slash = 0;
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     char *real = NULL;
-    snprintf(path, PATH_ROOM, "%s%s", program, places[i]);
+    snprintf(path, PATH_SIZE, "%s%s", program, places[i]);
     if (access(path, R_OK) == 0) real = realpath(path, NULL);
     if (!real) continue;
-    snprintf(path, PATH_ROOM, "%s", real);
+    snprintf(path, PATH_SIZE, "%s", real);
     free(real);
     return 1;
   }
@@ -32,20 +32,20 @@ static int page_beside(char path[PATH_ROOM]) {
 }
 
 /* Writes letters, digits and what a path or a value may hold as they are; returns 0 where the buffer is too small. */
-static size_t encode(char *z, size_t room, const char *text, const char *plain) {
+static size_t encode(char *z, size_t size, const char *text, const char *plain) {
   size_t at = 0;
   for (; *text; text++) {
     unsigned char c = (unsigned char)*text;
     int keep = isalnum(c) || strchr(plain, c) != NULL;
-    if (at + 4 > room) return 0;
-    at += (size_t)snprintf(z + at, room - at, keep ? "%c" : "%%%02X", c);
+    if (at + 4 > size) return 0;
+    at += (size_t)snprintf(z + at, size - at, keep ? "%c" : "%%%02X", c);
   }
   return at;
 }
 
 void link_begin(char link[LINK_MAX], const char *tab, int *found) {
   const char *given = getenv("HALFULP_PLAYGROUND");
-  char path[PATH_ROOM];
+  char path[PATH_SIZE];
   *found = 1;
   if (given && *given) {
     snprintf(link, LINK_MAX, "%s", given);

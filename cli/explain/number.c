@@ -11,10 +11,10 @@ static int is_system_text(const char *text) {
   return 0;
 }
 
-int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]) {
+int cli_read_system(hu_number *z, const char *text, float values[HU_TABLE_MAX]) {
   size_t where = 0;
   hu_number system;
-  hu_status status = hu_number_parse(&system, text, room, &where);
+  hu_status status = hu_number_parse(&system, text, values, &where);
   if (status == HU_OK && system.kind != HU_NUMBER_FLOAT) {
     *z = system;
     return 1;

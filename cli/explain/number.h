@@ -9,8 +9,8 @@
 #include "halfulp/number.h"
 
 /* Reads a number system. Returns 1 if it is not a floating-point format, 0 if it is left to cli_read_format, -1 if it
- * was reported as wrong. The values of a table that the text writes out are stored in `room`. */
-int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]);
+ * was reported as wrong. The values of a table that the text writes out are stored in `values`. */
+int cli_read_system(hu_number *z, const char *text, float values[HU_TABLE_MAX]);
 /* Returns the name given, or the catalogue's, or the text, shortened where it is long. */
 const char *cli_system_name(char text[CLI_NAME_MAX], hu_number system, const char *given);
 /* Returns "posit", "lns", "fixed", "table", "takum_linear", "takum" or "hifloat8". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See tell.h. */
-#include "cli/identify/tell.h"
+/* See distinguish.h. */
+#include "cli/identify/distinguish.h"
 
 #include <string.h>
 
@@ -18,8 +18,8 @@ static int differs(id_vectors *questions, const hu_accum *model, const hu_accum 
   return 1;
 }
 
-int id_tell(id_vectors *questions, const id_shape *shape, const hu_accum *model, const hu_accum *other, size_t count,
-            id_random *random, uint64_t *compared) {
+int id_distinguish(id_vectors *questions, const id_shape *shape, const hu_accum *model, const hu_accum *other,
+                   size_t count, id_random *random, uint64_t *compared) {
   if (compared) *compared = 0;
   id_vectors_start(questions, shape);
   if (id_vectors_grow(questions, ROWS) == SIZE_MAX) return -1;
@@ -33,8 +33,8 @@ int id_tell(id_vectors *questions, const id_shape *shape, const hu_accum *model,
   return 0;
 }
 
-int id_tell_near(id_vectors *questions, const id_vectors *pool, const hu_accum *model, const hu_accum *other,
-                 size_t count, id_random *random) {
+int id_distinguish_near(id_vectors *questions, const id_vectors *pool, const hu_accum *model, const hu_accum *other,
+                        size_t count, id_random *random) {
   id_vectors_start(questions, pool->shape);
   if (id_vectors_grow(questions, ROWS) == SIZE_MAX) return -1;
   for (size_t done = 0; done < count && pool->count; done += ROWS) {
@@ -164,8 +164,8 @@ static void put_number(id_vectors *questions, size_t row, uint64_t question) {
   }
 }
 
-int id_tell_all(id_vectors *questions, const id_shape *shape, const hu_accum *model, const hu_accum *other,
-                uint64_t *count) {
+int id_distinguish_all(id_vectors *questions, const id_shape *shape, const hu_accum *model, const hu_accum *other,
+                       uint64_t *count) {
   uint64_t bits = 0;
   for (int column = ID_A; column < ID_D; column++)
     if (column != ID_C || !shape->without_c)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/tell.h"
+#include "cli/identify/distinguish.h"
 
 enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, NEAR_MOST = 4 };
 
@@ -31,19 +31,19 @@ static size_t drawn(const id_search *search) {
 
 int id_ask_for(id_search *search, const hu_accum *model, const hu_accum *other, int *asked) {
   id_vectors questions;
-  int told = id_tell(&questions, &search->box->shape, model, other, drawn(search), &search->random, NULL),
+  int found = id_distinguish(&questions, &search->box->shape, model, other, drawn(search), &search->random, NULL),
       status = CLI_OK;
-  if (told == 0) {
+  if (found == 0) {
     id_vectors_free(&questions);
-    told = id_tell_near(&questions, &search->asked, model, other, NEAR_MOST * drawn(search), &search->random);
+    found = id_distinguish_near(&questions, &search->asked, model, other, NEAR_MOST * drawn(search), &search->random);
   }
-  *asked = told > 0;
-  if (told > 0) {
+  *asked = found > 0;
+  if (found > 0) {
     id_shorten_difference(&questions, model, other);
     status = id_ask_rows(search, &questions, 0, 1);
   }
   id_vectors_free(&questions);
-  return told < 0 ? cli_fail(NULL, "not enough memory") : status;
+  return found < 0 ? cli_fail(NULL, "not enough memory") : status;
 }
 
 int id_show(id_search *search, const hu_accum *model, const hu_accum *other, id_vectors *evidence, uint64_t *gives) {

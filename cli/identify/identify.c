@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/tell.h"
+#include "cli/identify/distinguish.h"
 
 static double now(void) {
   struct timespec time;
@@ -80,7 +80,7 @@ static int look_at_health(id_search *search, id_result *result) {
 enum { BATCH = 1024, MENDINGS = 6 };
 
 /* Asks drawn questions of all kinds; *failed: one was added to those asked that the model does not give. */
-static int verify_drawn(id_search *search, const hu_accum *model, uint64_t wanted, uint64_t *done, int *failed) {
+static int verify_drawn(id_search *search, const hu_accum *model, uint64_t count, uint64_t *done, int *failed) {
   id_vectors questions;
   int status = CLI_OK, kind = 0;
   *done = 0;
@@ -88,8 +88,8 @@ static int verify_drawn(id_search *search, const hu_accum *model, uint64_t wante
   search->box->doing = "verification";
   id_vectors_start(&questions, &search->box->shape);
   if (id_vectors_grow(&questions, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  while (*done < wanted && status == CLI_OK && !*failed) {
-    size_t rows = wanted - *done < BATCH ? (size_t)(wanted - *done) : BATCH;
+  while (*done < count && status == CLI_OK && !*failed) {
+    size_t rows = count - *done < BATCH ? (size_t)(count - *done) : BATCH;
     id_draw(&questions, 0, rows, kind++ % ID_DRAW_KINDS, &search->random);
     status = id_ask(search->box, &questions, 0, rows);
     if (status != CLI_OK) break;
@@ -164,12 +164,12 @@ static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
 
 /* Tries the sums along the tree on drawn questions; each with products rounded first (even) and not (odd). */
 static int follow_tree(id_search *search, const id_settings *settings, id_result *result) {
-  enum { WAYS = 2 * ID_SUMS };
+  enum { SUMS = 2 * ID_SUMS };
   id_vectors questions;
-  int possible[WAYS], left = 0, status = CLI_OK, way = 0;
+  int possible[SUMS], left = 0, status = CLI_OK, kind = 0;
   uint64_t done = 0;
-  for (way = 0; way < WAYS; way++)
-    left += possible[way] = id_sum_is_possible(&result->tree, &search->box->shape, way / 2);
+  for (kind = 0; kind < SUMS; kind++)
+    left += possible[kind] = id_sum_is_possible(&result->tree, &search->box->shape, kind / 2);
   if (!left) return CLI_OK;
   id_vectors_start(&questions, &search->box->shape);
   if (id_vectors_grow(&questions, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
@@ -177,24 +177,24 @@ static int follow_tree(id_search *search, const id_settings *settings, id_result
     id_draw(&questions, 0, BATCH, done / BATCH % 2 ? ID_DRAW_MANY : ID_DRAW_FEW, &search->random);
     status = id_ask(search->box, &questions, 0, BATCH);
     for (size_t i = 0; i < BATCH && status == CLI_OK; i++) {
-      for (way = 0; way < WAYS; way++) {
+      for (kind = 0; kind < SUMS; kind++) {
         uint64_t answer = id_get(&questions, ID_D, i, 0);
-        if (!possible[way] ||
-            near_enough(questions.shape, answer, id_sum_along(&result->tree, &questions, i, way / 2, way & 1)))
+        if (!possible[kind] ||
+            near_enough(questions.shape, answer, id_sum_along(&result->tree, &questions, i, kind / 2, kind & 1)))
           continue;
-        possible[way] = 0;
+        possible[kind] = 0;
         left--;
       }
     }
     done += BATCH;
   }
   id_vectors_free(&questions);
-  way = 0;
-  while (way < WAYS && !possible[way]) way++;
-  if (status != CLI_OK || way == WAYS) return status;
+  kind = 0;
+  while (kind < SUMS && !possible[kind]) kind++;
+  if (status != CLI_OK || kind == SUMS) return status;
   result->verdict = ID_ORDERED;
-  result->fused = way & 1;
-  result->sum = way / 2;
+  result->fused = kind & 1;
+  result->sum = kind / 2;
   result->verified = done;
   return status;
 }

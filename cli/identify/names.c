@@ -117,7 +117,7 @@ static int read_probe(id_vectors *questions, char *line) {
 
 int id_ask_probes(id_search *search, const char *folder, const hu_accum *model, uint64_t *count, int *failed) {
   char path[4096], *line = NULL;
-  size_t room = 0;
+  size_t capacity = 0;
   id_vectors questions;
   int status = CLI_OK;
   *count = 0;
@@ -126,7 +126,7 @@ int id_ask_probes(id_search *search, const char *folder, const hu_accum *model, 
   FILE *in = fopen(path, "r");
   if (!in) return CLI_OK;
   id_vectors_start(&questions, &search->box->shape);
-  while (status == CLI_OK && getline(&line, &room, in) > 0) {
+  while (status == CLI_OK && getline(&line, &capacity, in) > 0) {
     line[strcspn(line, "\r\n")] = 0;
     if (!read_probe(&questions, line)) continue;
     status = id_ask_rows(search, &questions, 0, 1);

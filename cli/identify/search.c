@@ -11,12 +11,12 @@
 #include "cli/question/operand.h"
 
 int id_set_add(id_set *set, const hu_accum *model) {
-  if (set->count == set->room) {
-    size_t room = set->room ? 2 * set->room : 64;
-    hu_accum *larger = realloc(set->x, room * sizeof *larger);
+  if (set->count == set->capacity) {
+    size_t capacity = set->capacity ? 2 * set->capacity : 64;
+    hu_accum *larger = realloc(set->x, capacity * sizeof *larger);
     if (!larger) return 0;
     set->x = larger;
-    set->room = room;
+    set->capacity = capacity;
   }
   set->x[set->count++] = *model;
   return 1;
@@ -48,7 +48,7 @@ void id_search_free(id_search *search) {
 /* ---- questions and answers ---- */
 
 void id_progress(id_box *box) {
-  if (progress_due(&box->told))
+  if (progress_due(&box->reported))
     cli_note("identify: %s: %llu questions so far", box->doing ? box->doing : "the search",
              (unsigned long long)box->asked);
 }

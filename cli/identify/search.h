@@ -10,7 +10,7 @@
 /* Models, all of which give every answer that the box has given. */
 typedef struct id_set {
   hu_accum *x;
-  size_t count, room;
+  size_t count, capacity;
 } id_set;
 
 int id_set_add(id_set *set, const hu_accum *model);

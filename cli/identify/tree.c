@@ -32,10 +32,10 @@ static int choose(mask *probe, int normal) {
       under = shape->sums ? probe->a.digits : probe->a.digits + probe->b.digits;
   int high = smaller(shape->sums ? probe->a.emax : probe->a.emax + probe->b.emax, probe->result.emax - 2);
   int low = larger(least - (normal ? 0 : under), probe->result.emin - (normal ? 0 : probe->result.digits));
-  int enough = probe->result.digits + 2 + count, wanted = larger(enough, 44 + count);
+  int enough = probe->result.digits + 2 + count, range = larger(enough, 44 + count);
   if (shape->every || probe->result.integer || high - low < enough) return 0;
-  probe->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
-  probe->unit = larger(low, probe->high - wanted);
+  probe->high = high > range / 2 && low < -range / 2 ? range / 2 : high;
+  probe->unit = larger(low, probe->high - range);
   probe->subnormal = probe->unit < larger(least, probe->result.emin);
   return 1;
 }
@@ -104,12 +104,12 @@ static void raise_unit(mask *probe) {
 /* ---- nodes ---- */
 
 static int add_node(id_tree *tree, int leaf) {
-  if (tree->count == tree->room) {
-    int room = tree->room ? 2 * tree->room : 64;
-    id_node *larger_array = realloc(tree->node, (size_t)room * sizeof *larger_array);
+  if (tree->count == tree->capacity) {
+    int capacity = tree->capacity ? 2 * tree->capacity : 64;
+    id_node *larger_array = realloc(tree->node, (size_t)capacity * sizeof *larger_array);
     if (!larger_array) return -1;
     tree->node = larger_array;
-    tree->room = room;
+    tree->capacity = capacity;
   }
   tree->node[tree->count] = (id_node){leaf, 1, leaf >= 0, -1, -1};
   return tree->count++;

@@ -17,9 +17,9 @@ typedef struct id_node {
 
 typedef struct id_tree {
   id_node *node;
-  int count, room, root; /* root -1: the tree is empty */
-  int n;                 /* products; leaf n is C */
-  const char *why;       /* why there is no tree */
+  int count, capacity, root; /* root -1: the tree is empty */
+  int n;                     /* products; leaf n is C */
+  const char *why;           /* why there is no tree */
 } id_tree;
 
 /* Asks and builds. The questions stay among those asked. Returns 0 or an exit code; root is -1 where these formats have

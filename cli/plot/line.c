@@ -68,7 +68,7 @@ static int ascending(const void *a, const void *b) {
 
 /* Draws the values of a number system, in whatever order its codes have; of wide ones those next to powers of two. */
 static void draw_system_ticks(drawing *plot) {
-  double last = -10, *values = cli_room((size_t)1 << 16, sizeof *values);
+  double last = -10, *values = cli_alloc((size_t)1 << 16, sizeof *values);
   hu_number system = plot->state->system;
   unsigned width = hu_number_limits_of(system).width;
   hu_mode rne = {0};

@@ -16,7 +16,7 @@ typedef struct plot_state {
   const char *output, *data, *tensor;
   int other; /* 1: a number system beside floating point; numeric.format stays all zero */
   hu_number system;
-  float room[HU_TABLE_MAX];
+  float values[HU_TABLE_MAX];
 } plot_state;
 
 /* What a datum becomes, and the rows of the table. */

@@ -13,9 +13,9 @@ enum { FILES = CLI_PARTS_MAX + 1, DIGEST_BYTES = 8 };
 
 /* Returns the name of a companion of OUT.npy: OUT.scales.npy. To be freed; NULL after an error line. */
 static char *companion(const char *path, const char *suffix) {
-  size_t stem = strlen(path) - (cli_ends(path, ".npy") ? 4 : 0), room = strlen(path) + strlen(suffix) + 6;
-  char *z = cli_room(room, 1);
-  if (z) snprintf(z, room, "%.*s.%s.npy", (int)stem, path, suffix);
+  size_t stem = strlen(path) - (cli_ends(path, ".npy") ? 4 : 0), capacity = strlen(path) + strlen(suffix) + 6;
+  char *z = cli_alloc(capacity, 1);
+  if (z) snprintf(z, capacity, "%.*s.%s.npy", (int)stem, path, suffix);
   return z;
 }
 
@@ -54,7 +54,7 @@ static int digest(uint8_t z[DIGEST_BYTES], const cli_parts *parts) {
     size_t count = count_of(part);
     uint8_t *copy = NULL;
     if (CLI_HOST_BIG && part->size > 1) {
-      copy = cli_room(count, part->size);
+      copy = cli_alloc(count, part->size);
       if (!copy) return CLI_BAD;
       cli_copy_swapped(copy, part->data, count, part->size);
     }
@@ -156,11 +156,11 @@ static int load_part(cli_part *part, const char *name) {
 
 /* Checks the digest; sets from elsewhere have none. */
 static int check_digest(const cli_parts *parts, const char *path, const char *name) {
-  uint8_t want[DIGEST_BYTES], have[DIGEST_BYTES];
-  cli_part file = {"check", 'u', 1, 2, 1, DIGEST_BYTES, want, 0, 0};
+  uint8_t expected[DIGEST_BYTES], have[DIGEST_BYTES];
+  cli_part file = {"check", 'u', 1, 2, 1, DIGEST_BYTES, expected, 0, 0};
   if (access(name, F_OK) && errno == ENOENT) return CLI_OK;
   if (load_part(&file, name) || digest(have, parts)) return CLI_BAD;
-  if (!memcmp(want, have, sizeof want)) return CLI_OK;
+  if (!memcmp(expected, have, sizeof expected)) return CLI_OK;
   return cli_fail(path,
                   "does not belong together with the files beside it, by their digest in %s: they are of different "
                   "sets, or were changed; if that is meant, remove the digest",

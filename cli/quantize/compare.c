@@ -79,17 +79,17 @@ static void print_total(const compare_table *table, int names, const char *name,
 }
 
 static int names_width(const tensors_results *results) {
-  char room[ST_NAME_MAX];
+  char text[ST_NAME_MAX];
   int width = (int)strlen("overflow of elements");
   for (size_t i = 0; i < results->count; i++) {
-    int n = results->list[i].done ? (int)strlen(short_name(room, results->list[i].tensor->name)) : 0;
+    int n = results->list[i].done ? (int)strlen(short_name(text, results->list[i].tensor->name)) : 0;
     if (n > width) width = n;
   }
   return width;
 }
 
 static void print_table(const compare_table *table) {
-  char room[ST_NAME_MAX], in[CLI_SHOWN_MAX];
+  char name[ST_NAME_MAX], in[CLI_SHOWN_MAX];
   const tensors_results *first = &table->columns[0].results;
   int names = names_width(first);
   printf("%s: %zu of %zu tensors, %zu elements\n  %-*s", cli_shown(in, table->in), first->done, first->count,
@@ -98,7 +98,7 @@ static void print_table(const compare_table *table) {
   putchar('\n');
   for (size_t i = 0; i < first->count; i++) {
     if (!first->list[i].done) continue;
-    printf("  %-*s", names, short_name(room, first->list[i].tensor->name));
+    printf("  %-*s", names, short_name(name, first->list[i].tensor->name));
     for (int k = 0; k < table->count; k++) {
       char text[32];
       sqnr_cell(text, &table->columns[k].results.list[i]);

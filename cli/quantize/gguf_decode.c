@@ -29,7 +29,7 @@ static int write_header(cli_output *output, st_file *plan) {
 }
 
 static int write_values(cli_output *output, size_t at, const gguf_tensor *tensor, const uint8_t *x) {
-  float *z = cli_room(tensor->count, sizeof *z);
+  float *z = cli_alloc(tensor->count, sizeof *z);
   if (!z) return CLI_BAD;
   gguf_values(z, tensor->type, x, tensor->count);
   uint8_t *bytes = (uint8_t *)z;

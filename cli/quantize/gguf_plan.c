@@ -9,7 +9,7 @@
 static int start(gguf_file *made, const gguf_file *from) {
   *made = *from;
   made->count = 0;
-  made->tensors = cli_room(from->count, sizeof *made->tensors);
+  made->tensors = cli_alloc(from->count, sizeof *made->tensors);
   return made->tensors ? CLI_OK : CLI_BAD;
 }
 
@@ -90,7 +90,7 @@ int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan) {
 int gguf_put(const tensors_work *work, const char *name, const cli_parts *parts) {
   const st_tensor *tensor = st_find(work->plan, name);
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
-  uint8_t *blocks = cli_room(tensor->size, 1);
+  uint8_t *blocks = cli_alloc(tensor->size, 1);
   if (!blocks) return CLI_BAD;
   snprintf(place, sizeof place, "%.240s: tensor '%s'", work->in->name, st_printable(shown, name));
   int code = gguf_pack(blocks, work->made->tensors[tensor - work->plan->tensors].type, parts, place);

@@ -19,7 +19,7 @@ static int values_on_cpu(void *z, unsigned size, const cli_quantize_state *state
   const cli_target *target = &state->target;
   if (size > 2) return target->kind->values(z, size, target, job);
   size_t count = job->rows * job->cols;
-  float *wide = cli_room(count, sizeof *wide);
+  float *wide = cli_alloc(count, sizeof *wide);
   if (!wide) return CLI_BAD;
   int code = target->kind->values(wide, sizeof *wide, target, job);
   if (code == CLI_OK) { /* exact: value_size has asked */
@@ -51,7 +51,7 @@ typedef struct outcome {
 
 /* Returns 1 if elements are to lie in rows, because that decides what they become: blocks, and random words, of which
  * element i in row-major order takes word i (docs/numerics.md section 6). */
-static int wants_rows(const cli_quantize_state *state) {
+static int needs_rows(const cli_quantize_state *state) {
   return !state->target.kind->elementwise || state->numeric.mode.round >= HU_SRA;
 }
 
@@ -119,13 +119,13 @@ static int make_codes(outcome *made, const cli_quantize_state *state, const char
   void *back = NULL;
   if (made->parts.count > 1 && !strcmp(path, "-"))
     return cli_fail("standard output", "codes with scales are several files; give OUT.npy or OUT.safetensors");
-  if (cli_parts_room(&made->parts, target, job)) return CLI_BAD;
+  if (cli_parts_alloc(&made->parts, target, job)) return CLI_BAD;
   int code =
       state->device ? on_device(made->parts.part[0].data, state, job) : target->kind->encode(&made->parts, target, job);
   cli_source z = cli_codes_source(made->parts.part[0].data, target->format);
   if (code == CLI_OK && target->kind != &cli_kind_format) {
     unsigned size = target->kind->fits(target, 4) ? 4 : 8;
-    back = cli_room(made->info.count, size);
+    back = cli_alloc(made->info.count, size);
     code = back ? target->kind->decode(back, size, &made->parts, target, job) : CLI_BAD;
     z = cli_floats_source(back, size);
   }
@@ -140,7 +140,7 @@ static int make_codes(outcome *made, const cli_quantize_state *state, const char
 }
 
 static int make_values(outcome *made, const cli_quantize_state *state, const char *path) {
-  void *z = cli_room(made->info.count, made->info.size);
+  void *z = cli_alloc(made->info.count, made->info.size);
   if (!z) return CLI_BAD;
   int code = state->device ? on_device(z, state, &made->job) : values_on_cpu(z, made->info.size, state, &made->job);
   if (code == CLI_OK) {
@@ -157,7 +157,7 @@ int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char
   const cli_target *target = &state->target;
   outcome made = {0};
   int fortran = x->info.fortran && target->kind->elementwise;
-  made.rows = wants_rows(state);
+  made.rows = needs_rows(state);
   if (made.rows && cli_array_in_rows(x)) return CLI_BAD;
   made.info = x->info;
   made.info.fortran = (uint8_t)fortran;
@@ -199,7 +199,7 @@ static int decode_loaded(const cli_quantize_state *state, cli_array *x, const ch
   cli_job_shape(&job, target, state->rows_out, x->info.dims, x->info.shape);
   cli_parts_plan(&parts, target, &job);
   if (cli_parts_spare(out, NULL, in, &parts, state->in_place)) return CLI_BAD;
-  if (cli_parts_room(&parts, target, &job)) return CLI_BAD;
+  if (cli_parts_alloc(&parts, target, &job)) return CLI_BAD;
   int code = CLI_OK;
   info.kind = 'f';
   info.big = 0;
@@ -212,7 +212,7 @@ static int decode_loaded(const cli_quantize_state *state, cli_array *x, const ch
     code = cli_codes_check(x->name, &x->info, x->data, rule);
   if (code == CLI_OK) memcpy(parts.part[0].data, x->data, x->info.count * x->info.size);
   if (code == CLI_OK) code = cli_parts_load(&parts, in);
-  void *z = code == CLI_OK ? cli_room(info.count, info.size) : NULL;
+  void *z = code == CLI_OK ? cli_alloc(info.count, info.size) : NULL;
   code = z ? target->kind->decode(z, info.size, &parts, target, &job) : CLI_BAD;
   if (code == CLI_OK) code = cli_array_save(out, &info, z);
   free(z);

@@ -13,7 +13,7 @@ static int put(const tensors_work *work, const char *name, const void *data) {
   unsigned size = st_dtype_bits(tensor->dtype) / 8;
   uint8_t *copy = NULL;
   if (CLI_HOST_BIG && size > 1) {
-    copy = cli_room(tensor->count, size);
+    copy = cli_alloc(tensor->count, size);
     if (!copy) return CLI_BAD;
     cli_copy_swapped(copy, data, tensor->count, size);
     bytes = copy;
@@ -57,7 +57,7 @@ int tensors_pack(tensors_exponents *exponents, const uint64_t counts[TENSORS_EXP
   exponents->count = high - low;
   exponents->counts = NULL;
   if (!exponents->count) return CLI_OK;
-  exponents->counts = cli_room((size_t)exponents->count, sizeof *exponents->counts);
+  exponents->counts = cli_alloc((size_t)exponents->count, sizeof *exponents->counts);
   if (!exponents->counts) {
     exponents->count = 0;
     return CLI_BAD;
@@ -110,12 +110,12 @@ static int make_values(const tensors_work *work, tensors_result *result, cli_job
                            : tensors_value_dtype(target, result->tensor->dtype),
       narrow = dtype == ST_F16 || dtype == ST_BF16;
   unsigned size = dtype == ST_F64 || !target->kind->fits(target, 4) ? 8 : 4;
-  void *values = cli_room(count, size), *z = NULL;
+  void *values = cli_alloc(count, size), *z = NULL;
   int code = values ? target->kind->values(values, size, target, job) : CLI_BAD;
   cli_source x = cli_floats_source(values, size), y = x;
   if (code == CLI_OK && (narrow || size != st_dtype_bits(dtype) / 8)) {
     hu_format format = dtype == ST_F16 ? hu_binary16() : dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
-    z = cli_room(count, narrow ? 2 : 4);
+    z = cli_alloc(count, narrow ? 2 : 4);
     code = z ? round_again(z, &x, count, format, job, &result->again) : CLI_BAD;
     y = narrow ? cli_codes_source(z, format) : cli_floats_source(z, 4);
   }
@@ -130,7 +130,7 @@ static int make_values(const tensors_work *work, tensors_result *result, cli_job
 
 static int put_packed(const tensors_work *work, const char *name, const cli_parts *parts) {
   const cli_target *target = &work->state->target;
-  uint8_t *packed = cli_room(parts->packed_rows * parts->packed_row, 1);
+  uint8_t *packed = cli_alloc(parts->packed_rows * parts->packed_row, 1);
   if (!packed) return CLI_BAD;
   hu_status status = target->kind->pack(packed, parts, target);
   int code = status == HU_OK ? put(work, name, packed) : cli_fail_status(name, status);
@@ -155,8 +155,8 @@ static int make_codes(const tensors_work *work, tensors_result *result, cli_job 
   const cli_target *target = &work->state->target;
   unsigned size = target->kind->fits(target, 4) ? 4 : 8;
   cli_parts parts;
-  if (cli_parts_room(&parts, target, job)) return CLI_BAD;
-  void *back = cli_room(result->tensor->count, size);
+  if (cli_parts_alloc(&parts, target, job)) return CLI_BAD;
+  void *back = cli_alloc(result->tensor->count, size);
   int code = back ? target->kind->encode(&parts, target, job) : CLI_BAD;
   if (code == CLI_OK) code = target->kind->decode(back, size, &parts, target, job);
   if (code == CLI_OK) {

@@ -118,16 +118,16 @@ static int add_parts(st_file *plan, const st_tensor *tensor, const cli_quantize_
 /* Adds "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
 static int add_note(st_file *plan, const st_tensor *tensor, const cli_quantize_state *state) {
   char format[CLI_TARGET_MAX], *key = tensors_key(tensor->name);
-  size_t room = 24 * (size_t)tensor->dims + 64 + sizeof format, n = 0;
+  size_t capacity = 24 * (size_t)tensor->dims + 64 + sizeof format, n = 0;
   cli_job job = {0};
   int transposed = cli_job_shape(&job, &state->target, state->rows_out, tensor->dims, tensor->shape);
-  char *note = cli_room(room, 1);
+  char *note = cli_alloc(capacity, 1);
   state->target.kind->text(format, &state->target);
   if (note) {
-    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(tensors_value_dtype(&state->target, tensor->dtype)));
+    n += (size_t)snprintf(note, capacity, "%s [", st_dtype_name(tensors_value_dtype(&state->target, tensor->dtype)));
     for (uint32_t i = 0; i < tensor->dims; i++)
-      n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", tensor->shape[i]);
-    snprintf(note + n, room - n, "] %s%s", transposed ? TENSORS_ROWS_OUT : "", format);
+      n += (size_t)snprintf(note + n, capacity - n, "%s%zu", i ? ", " : "", tensor->shape[i]);
+    snprintf(note + n, capacity - n, "] %s%s", transposed ? TENSORS_ROWS_OUT : "", format);
   }
   int good = note && key && st_set(plan, key, note);
   free(note);
@@ -209,9 +209,9 @@ static void *worker(void *arg) {
 
 static int work_all(crew *shared, const char *doing, size_t total) {
   pthread_t threads[HU_THREADS_MAX];
-  unsigned want = shared->work.state->numeric.threads ? shared->work.state->numeric.threads : 1, started = 0;
-  unsigned crowd = want < shared->results->done ? want : (unsigned)shared->results->done;
-  shared->work.threads = want / crowd;
+  unsigned asked = shared->work.state->numeric.threads ? shared->work.state->numeric.threads : 1, started = 0;
+  unsigned crowd = asked < shared->results->done ? asked : (unsigned)shared->results->done;
+  shared->work.threads = asked / crowd;
   progress_start(&shared->bar, doing, total);
   while (started + 1 < crowd && pthread_create(&threads[started], NULL, worker, shared) == 0) started++;
   worker(shared);

@@ -7,17 +7,17 @@
 #include "halfulp/formats/ieee.h"
 
 /* Finds a part's tensor in the file, of the dtype and shape that it must have. */
-static int find_part(const st_tensor **tensor, const tensors_input *in, const char *name, const st_tensor *want) {
-  char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], wants[ST_SHAPE_MAX];
+static int find_part(const st_tensor **tensor, const tensors_input *in, const char *name, const st_tensor *expected) {
+  char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], expected_shape[ST_SHAPE_MAX];
   *tensor = st_find(&in->file, name);
   st_printable(shown, name);
   if (!*tensor) return cli_fail(in->name, "tensor '%s' is missing", shown);
-  int same = (*tensor)->dtype == want->dtype && (*tensor)->dims == want->dims;
-  for (uint32_t i = 0; i < want->dims && same; i++) same = (*tensor)->shape[i] == want->shape[i];
+  int same = (*tensor)->dtype == expected->dtype && (*tensor)->dims == expected->dims;
+  for (uint32_t i = 0; i < expected->dims && same; i++) same = (*tensor)->shape[i] == expected->shape[i];
   if (same) return CLI_OK;
   return cli_fail(in->name, "tensor '%s': %s %s, its codes require %s %s", shown, st_dtype_name((*tensor)->dtype),
-                  st_shape(has, (*tensor)->dims, (*tensor)->shape), st_dtype_name(want->dtype),
-                  st_shape(wants, want->dims, want->shape));
+                  st_shape(has, (*tensor)->dims, (*tensor)->shape), st_dtype_name(expected->dtype),
+                  st_shape(expected_shape, expected->dims, expected->shape));
 }
 
 /* Checks codes that lie one to an element: they may have bits above their width. */
@@ -35,20 +35,20 @@ static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_no
   const cli_target *target = &note->kind->target;
   int native = note->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
   size_t shape[2] = {packed ? parts->packed_rows : part->rows, packed ? parts->packed_row : part->cols};
-  st_tensor want = {NULL, ST_U8, part->dims, shape, 0, 0, 0};
+  st_tensor expected = {NULL, ST_U8, part->dims, shape, 0, 0, 0};
   const st_tensor *tensor;
   void *owned;
   if (i == 0 && !packed) {
-    want.dims = note->dims;
-    want.shape = note->shape;
+    expected.dims = note->dims;
+    expected.shape = note->shape;
   }
-  want.dtype = native >= 0         ? native
-               : part->kind == 'f' ? (part->size == 8 ? ST_F64 : ST_F32)
-               : part->size == 1   ? ST_U8
-               : part->size == 2   ? ST_U16
-                                   : ST_U32;
+  expected.dtype = native >= 0         ? native
+                   : part->kind == 'f' ? (part->size == 8 ? ST_F64 : ST_F32)
+                   : part->size == 1   ? ST_U8
+                   : part->size == 2   ? ST_U16
+                                       : ST_U32;
   char *name = native >= 0 ? strdup(note->name) : tensors_name(note->name, part->suffix);
-  int code = name ? find_part(&tensor, in, name, &want) : CLI_BAD;
+  int code = name ? find_part(&tensor, in, name, &expected) : CLI_BAD;
   free(name);
   if (code != CLI_OK) return code;
   const void *data = tensors_aligned(&owned, in, tensor);
@@ -69,14 +69,14 @@ static int decode_values(void **z, cli_parts *parts, tensors_note *note, const c
   const cli_target *target = &note->kind->target;
   size_t count = job->rows * job->cols;
   unsigned size = note->dtype == ST_F64 || !target->kind->fits(target, 4) ? 8 : 4;
-  unsigned wanted = st_dtype_bits(note->dtype) / 8;
-  void *values = cli_room(count, size);
+  unsigned expected = st_dtype_bits(note->dtype) / 8;
+  void *values = cli_alloc(count, size);
   int code = values ? target->kind->decode(values, size, parts, target, job) : CLI_BAD;
   *z = values;
-  if (code == CLI_OK && size != wanted) {
+  if (code == CLI_OK && size != expected) {
     hu_format format = note->dtype == ST_F16 ? hu_binary16() : note->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
     cli_source x = cli_floats_source(values, size);
-    *z = cli_room(count, wanted);
+    *z = cli_alloc(count, expected);
     hu_status status = *z ? cli_encode_source(*z, &x, count, format, (hu_mode){0}, &job->exec, NULL) : HU_E_MEMORY;
     if (*z && status != HU_OK) cli_fail_status(job->name, status);
     if (status != HU_OK) code = CLI_BAD;
@@ -93,7 +93,7 @@ static int decode_tensor(void **z, const cli_quantize_state *state, const tensor
   cli_parts parts;
   cli_job job = {.name = in->name, .exec = {state->numeric.threads, 0, {0, 0}}};
   cli_job_shape(&job, target, note->rows_out, note->dims, note->shape);
-  if (cli_parts_room(&parts, target, &job)) return CLI_BAD;
+  if (cli_parts_alloc(&parts, target, &job)) return CLI_BAD;
   int code = CLI_OK;
   for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, note);
   if (code == CLI_OK) code = decode_values(z, &parts, note, &job);

@@ -29,7 +29,7 @@ static int open_gguf(tensors_input *in, const char *path) {
   const uint8_t *data = in->bytes.data;
   size_t size = in->bytes.size;
   int other = size < 4 || memcmp(data, "GGUF", 4) != 0;
-  in->gguf = cli_room(1, sizeof *in->gguf);
+  in->gguf = cli_alloc(1, sizeof *in->gguf);
   if (in->gguf && !gguf_parse(in->gguf, data, size, error)) {
     const char *foreign = other ? cli_foreign(in->name, data, size) : NULL;
     cli_fail(in->name, "not a GGUF file: %s%s%s", error, foreign ? "; " : "", foreign ? foreign : "");
@@ -151,7 +151,7 @@ const void *tensors_aligned(void **owned, const tensors_input *in, const st_tens
   int swapped = CLI_HOST_BIG && !in->is_array && size > 1;
   *owned = NULL;
   if (!swapped && (uintptr_t)data % size == 0) return data;
-  *owned = cli_room(tensor->count, size);
+  *owned = cli_alloc(tensor->count, size);
   if (*owned && swapped) cli_copy_swapped(*owned, data, tensor->count, size);
   if (*owned && !swapped) memcpy(*owned, data, tensor->size);
   return *owned;
@@ -176,9 +176,9 @@ int tensors_native(const cli_target *target) {
 }
 
 static char *joined(const char *a, const char *dot, const char *b) {
-  size_t room = strlen(a) + strlen(dot) + strlen(b) + 1;
-  char *z = cli_room(room, 1);
-  if (z) snprintf(z, room, "%s%s%s", a, dot, b);
+  size_t capacity = strlen(a) + strlen(dot) + strlen(b) + 1;
+  char *z = cli_alloc(capacity, 1);
+  if (z) snprintf(z, capacity, "%s%s%s", a, dot, b);
   return z;
 }
 

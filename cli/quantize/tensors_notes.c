@@ -30,7 +30,7 @@ static const char *take_shape(tensors_note *note, const char *at) {
 }
 
 static tensors_kind *new_kind(const char *text) {
-  tensors_kind *kind = cli_room(1, sizeof *kind);
+  tensors_kind *kind = cli_alloc(1, sizeof *kind);
   if (!kind || cli_target_read(&kind->target, text)) {
     free(kind);
     return NULL;
@@ -85,7 +85,7 @@ int tensors_is_note(const st_entry *entry) { return !strncmp(entry->key, "halful
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in) {
   int code = CLI_OK;
   *notes = (tensors_notes){NULL, 0, NULL, 0, NULL, NULL};
-  notes->list = cli_room(in->file.entries, sizeof *notes->list);
+  notes->list = cli_alloc(in->file.entries, sizeof *notes->list);
   if (!notes->list) return CLI_BAD;
   for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++) {
     if (!tensors_is_note(&in->file.metadata[i])) continue;

@@ -5,7 +5,7 @@
 #include "cli/quantize/tensors.h"
 #include "cli/tensors/quantized.h"
 
-#define WAY "; they stay as they are, and others are rounded where --include names them"
+#define REMEDY "; they stay as they are, and others are rounded where --include names them"
 
 /* What is known of a file before any of it is rounded. */
 typedef struct state {
@@ -32,10 +32,10 @@ static int refuse_codes(const state *known, const st_tensor *tensor) {
   const st_tensor *with = known->found.with[tensor - known->in->file.tensors];
   st_printable(shown, tensor->name);
   if (!with)
-    return cli_fail(known->in->name, "quantized already: tensor '%s' holds codes (%s)" WAY, shown,
+    return cli_fail(known->in->name, "quantized already: tensor '%s' holds codes (%s)" REMEDY, shown,
                     tensors_type_name(known->in, tensor));
   return cli_fail(known->in->name,
-                  "quantized already: tensor '%s' holds codes (%s), with scales or the like in '%s'" WAY, shown,
+                  "quantized already: tensor '%s' holds codes (%s), with scales or the like in '%s'" REMEDY, shown,
                   tensors_type_name(known->in, tensor), st_printable(other, with->name));
 }
 

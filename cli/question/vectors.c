@@ -45,27 +45,28 @@ void id_vectors_free(id_vectors *questions) {
   id_vectors_start(questions, questions->shape);
 }
 
-static int reserve(id_vectors *questions, size_t room) {
+static int reserve(id_vectors *questions, size_t capacity) {
   for (int i = 0; i < ID_COLUMNS; i++) {
     size_t bytes = row_bytes(questions->shape, i);
     if (!bytes) continue;
-    void *larger = realloc(questions->column[i], bytes * room);
+    void *larger = realloc(questions->column[i], bytes * capacity);
     if (!larger) return 0;
     questions->column[i] = larger;
   }
-  questions->room = room;
+  questions->capacity = capacity;
   return 1;
 }
 
 size_t id_vectors_grow(id_vectors *questions, size_t count) {
-  size_t first = questions->count, wanted = first + count;
-  if (wanted > questions->room && !reserve(questions, wanted < 2 * questions->room ? 2 * questions->room : wanted))
+  size_t first = questions->count, past = first + count;
+  if (past > questions->capacity &&
+      !reserve(questions, past < 2 * questions->capacity ? 2 * questions->capacity : past))
     return SIZE_MAX;
   for (int i = 0; i < ID_COLUMNS; i++) {
     size_t bytes = row_bytes(questions->shape, i);
     if (bytes) memset((char *)questions->column[i] + first * bytes, 0, count * bytes);
   }
-  questions->count = wanted;
+  questions->count = past;
   return first;
 }
 

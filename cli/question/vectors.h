@@ -22,7 +22,7 @@ enum { ID_A, ID_B, ID_C, ID_SA, ID_SB, ID_D, ID_COLUMNS };
 /* Rows of questions, one array for each operand, and the answers in column ID_D. */
 typedef struct id_vectors {
   const id_shape *shape;
-  size_t count, room;
+  size_t count, capacity;
   void *column[ID_COLUMNS];
 } id_vectors;
 

@@ -33,11 +33,11 @@ void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *j
   parts->transpose = job->transpose;
 }
 
-int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job) {
+int cli_parts_alloc(cli_parts *parts, const cli_target *target, const cli_job *job) {
   cli_parts_plan(parts, target, job);
   for (int i = 0; i < parts->count; i++) {
     cli_part *part = &parts->part[i];
-    part->data = cli_room(part->dims ? part->rows * part->cols : 1, part->size);
+    part->data = cli_alloc(part->dims ? part->rows * part->cols : 1, part->size);
     if (!part->data) {
       cli_parts_free(parts);
       return CLI_BAD;
@@ -84,7 +84,7 @@ hu_status cli_unpack_rows(const cli_parts *parts, const uint8_t *x, const cli_ta
 
 int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_job *job) {
   cli_parts parts;
-  if (cli_parts_room(&parts, target, job)) return CLI_BAD;
+  if (cli_parts_alloc(&parts, target, job)) return CLI_BAD;
   int code = target->kind->encode(&parts, target, job);
   if (code == CLI_OK) code = target->kind->decode(z, size, &parts, target, job);
   cli_parts_free(&parts);
@@ -109,7 +109,7 @@ const float *cli_job_floats(float **owned, const cli_job *job) {
   double *wide = NULL;
   *owned = NULL;
   if (job->x.kind == 'f' && job->x.size == sizeof(float)) return job->x.data;
-  float *z = cli_room(count, sizeof *z);
+  float *z = cli_alloc(count, sizeof *z);
   if (!z) return NULL;
   int status = CLI_OK;
   if (job->x.kind == 'i' || job->x.kind == 'u') {

@@ -96,7 +96,7 @@ static cli_blocks sum_up(const hu_scaled_stats *stats, size_t count, hu_format s
   return blocks;
 }
 
-static void *transpose_room(size_t rows, cli_transpose transpose, unsigned size) {
+static void *transpose_memory(size_t rows, cli_transpose transpose, unsigned size) {
   return malloc(rows * transpose.channels * transpose.places * size); /* no more than the array has */
 }
 
@@ -104,7 +104,7 @@ static void *transpose_room(size_t rows, cli_transpose transpose, unsigned size)
 static const void *transposed(void **owned, const void *x, size_t rows, cli_transpose transpose, unsigned size) {
   *owned = NULL;
   if (!transpose.channels) return x;
-  *owned = transpose_room(rows, transpose, size);
+  *owned = transpose_memory(rows, transpose, size);
   if (*owned) cli_transpose_rows(*owned, x, rows, transpose, 0, size);
   return *owned;
 }
@@ -112,7 +112,7 @@ static const void *transposed(void **owned, const void *x, size_t rows, cli_tran
 /* Returns where to write what is to be in the array's order at z, and then end_transpose brings it there. NULL: out of
  * memory. */
 static void *begin_transpose(void *z, size_t rows, cli_transpose transpose, unsigned size) {
-  return transpose.channels ? transpose_room(rows, transpose, size) : z;
+  return transpose.channels ? transpose_memory(rows, transpose, size) : z;
 }
 
 static void end_transpose(void *z, void *made, size_t rows, cli_transpose transpose, unsigned size, int good) {
@@ -167,15 +167,15 @@ static int run(float *z, const cli_parts *parts, const cli_target *target, cli_j
   hu_scaled_sizes sizes = hu_scaled_sizes_of(job->rows, job->cols, scaling);
   size_t blocks = sizes.block_rows * sizes.block_cols;
   float *owned = NULL;
-  void *room = NULL;
+  void *own_copy = NULL;
   hu_status status = HU_E_MEMORY;
-  hu_scaled_stats *stats = cli_room(blocks, sizeof *stats);
+  hu_scaled_stats *stats = cli_alloc(blocks, sizeof *stats);
   const float *own = stats ? cli_job_floats(&owned, job) : NULL;
-  const float *x = own ? transposed(&room, own, job->rows, job->transpose, sizeof *own) : NULL;
+  const float *x = own ? transposed(&own_copy, own, job->rows, job->transpose, sizeof *own) : NULL;
   if (x) status = parts ? encode_rows(parts, x, target, job, stats) : quantize_rows(z, x, target, job, stats);
   int code = !own ? CLI_BAD : status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
   if (code == CLI_OK) job->blocks = sum_up(stats, blocks, scaling->scale);
-  free(room);
+  free(own_copy);
   free(owned);
   free(stats);
   return code;
@@ -192,18 +192,18 @@ static int encode(const cli_parts *parts, const cli_target *target, cli_job *job
 }
 
 static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
-  void *room, *made = begin_transpose(z, job->rows, job->transpose, sizeof(float));
+  void *own_copy, *made = begin_transpose(z, job->rows, job->transpose, sizeof(float));
   hu_scaled place = place_of(parts);
   hu_status status = HU_E_MEMORY;
-  int there = transposed(&room, place.codes, job->rows, job->transpose, parts->part[0].size) != NULL;
-  if (room) place.codes = room;
+  int there = transposed(&own_copy, place.codes, job->rows, job->transpose, parts->part[0].size) != NULL;
+  if (own_copy) place.codes = own_copy;
   if (made && there)
     status = target->by_rows
                  ? hu_scaled_rows_decode(job->rows, job->cols, made, job->cols, &place, place.tensor, &target->scaling,
                                          &job->exec)
                  : hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
   if (made) end_transpose(z, made, job->rows, job->transpose, sizeof(float), status == HU_OK);
-  free(room);
+  free(own_copy);
   if (status != HU_OK) return cli_fail_status(job->name, status);
   if (size == 8) cli_widen(z, job->rows * job->cols);
   return CLI_OK;
@@ -211,11 +211,11 @@ static int decode(void *z, unsigned size, const cli_parts *parts, const cli_targ
 
 static hu_status pack(uint8_t *z, const cli_parts *parts, const cli_target *target) {
   const cli_part *part = &parts->part[0];
-  void *room;
-  const void *codes = transposed(&room, part->data, part->rows, parts->transpose, part->size);
+  void *own_copy;
+  const void *codes = transposed(&own_copy, part->data, part->rows, parts->transpose, part->size);
   if (!codes) return HU_E_MEMORY;
   hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling);
-  free(room);
+  free(own_copy);
   return status;
 }
 

@@ -112,7 +112,7 @@ const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target)
 /* Describes the parts of an array, without memory for them. */
 void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job);
 /* Also allocates every part. Returns 0, or an exit code after an error line; then there is nothing to free. */
-int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job);
+int cli_parts_alloc(cli_parts *parts, const cli_target *target, const cli_job *job);
 void cli_parts_free(cli_parts *parts);
 /* Lays out part 0 and the packed codes in rows that begin at a byte; then these are all. */
 void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols);

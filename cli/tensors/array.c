@@ -74,7 +74,7 @@ static int load(cli_array *array, const char *path, int (*read)(cli_bytes *bytes
   int swapped = size > 1 && array->info.big != CLI_HOST_BIG;
   array->data = data;
   if (!swapped && (uintptr_t)data % size == 0) return CLI_OK;
-  array->copy = cli_room(array->info.count, size);
+  array->copy = cli_alloc(array->info.count, size);
   if (!array->copy) {
     cli_bytes_free(&array->bytes);
     return CLI_BAD;
@@ -108,7 +108,7 @@ static int make_image(image *file, const npy_info *info, const void *data) {
   size_t length = npy_header(file->header, info);
   file->copy = NULL;
   if (CLI_HOST_BIG && info->size > 1) {
-    file->copy = cli_room(info->count, info->size);
+    file->copy = cli_alloc(info->count, info->size);
     if (!file->copy) return CLI_BAD;
     cli_copy_swapped(file->copy, data, info->count, info->size);
   }
@@ -152,7 +152,7 @@ static size_t c_place(const npy_info *info, size_t at) {
 int cli_array_in_rows(cli_array *array) {
   npy_info *info = &array->info;
   if (!info->fortran) return CLI_OK;
-  uint8_t *z = cli_room(info->count, info->size);
+  uint8_t *z = cli_alloc(info->count, info->size);
   const uint8_t *x = array->data;
   if (!z) return CLI_BAD;
   for (size_t i = 0; i < info->count; i++) memcpy(z + c_place(info, i) * info->size, x + i * info->size, info->size);
@@ -166,7 +166,7 @@ int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const v
   *z = x;
   *copy = NULL;
   if (!info->fortran) return CLI_OK;
-  uint8_t *to = *copy = cli_room(info->count, info->size);
+  uint8_t *to = *copy = cli_alloc(info->count, info->size);
   const uint8_t *from = x;
   if (!to) return CLI_BAD;
   for (size_t i = 0; i < info->count; i++)

@@ -37,12 +37,12 @@ int cli_codes_check(const char *file, const npy_info *info, const void *codes, c
   unsigned size = info->size;
   size_t i = cli_codes_wrong(codes, size, info->count, rule);
   if (i == info->count) return CLI_OK;
-  const char *way = !rule.can_unpack || size != 1 || !packed_codes(rule.width) ? ""
-                    : rule.width == 4 ? "; --packed unpacks two codes of a byte"
-                                      : "; --packed unpacks four codes of three bytes";
+  const char *remedy = !rule.can_unpack || size != 1 || !packed_codes(rule.width) ? ""
+                       : rule.width == 4 ? "; --packed unpacks two codes of a byte"
+                                         : "; --packed unpacks four codes of three bytes";
   cli_index_text(index, info, i);
   return cli_fail(file, "holds 0x%0*X at %.80s, which is wider than the %u bits of %s%s", 2 * (int)size,
-                  code_at(codes, size, i), index, rule.width, rule.name ? rule.name : "its codes", way);
+                  code_at(codes, size, i), index, rule.width, rule.name ? rule.name : "its codes", remedy);
 }
 
 int cli_array_may_unpack(const cli_array *x, cli_code_rule rule) {
@@ -68,7 +68,7 @@ int cli_array_unpack(cli_array *x, cli_code_rule rule) {
     return cli_fail(x->name, "--packed: the codes do not fit the address space");
   if (cli_array_in_rows(x)) return CLI_BAD;
   size_t count = info->count / bytes * codes;
-  uint8_t *z = cli_room(count, 1);
+  uint8_t *z = cli_alloc(count, 1);
   hu_status status = z ? hu_unpack_n(count, z, x->data, rule.width) : HU_E_MEMORY;
   if (z && status != HU_OK) cli_fail_status(x->name, status);
   if (status != HU_OK) {

@@ -72,7 +72,7 @@ hu_status cli_integers_encode(void *codes, const cli_source *x, size_t n, hu_for
 }
 
 double *cli_integers_wide(const cli_source *x, size_t n) {
-  double *z = cli_room(n, sizeof *z);
+  double *z = cli_alloc(n, sizeof *z);
   for (size_t i = 0; z && i < n; i++) z[i] = cli_integer_value(x, i);
   return z;
 }

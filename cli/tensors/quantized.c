@@ -224,14 +224,14 @@ static void read_gguf_scales(reader *scan) {
  * layer._weight_scale, and in older files layer.weight:qdata. */
 static void mark_named(reader *scan, const char *tensor, const char *part) {
   const char *dot = strrchr(tensor, '.'), *last = dot ? dot + 1 : tensor;
-  size_t room = strlen(tensor) + strlen(part) + 4;
-  char *name = malloc(room);
+  size_t capacity = strlen(tensor) + strlen(part) + 4;
+  char *name = malloc(capacity);
   scan->good = scan->good && name;
   for (int older = 0; older < 2 && name; older++) {
     if (older)
-      snprintf(name, room, "%s:%s", tensor, part);
+      snprintf(name, capacity, "%s:%s", tensor, part);
     else
-      snprintf(name, room, "%.*s_%s_%s", (int)(last - tensor), tensor, last, part);
+      snprintf(name, capacity, "%.*s_%s_%s", (int)(last - tensor), tensor, last, part);
     const st_tensor *named = st_find(scan->file, name);
     if (named) mark(scan, named, strlen(name) - strlen(part) - 1);
   }
@@ -261,10 +261,10 @@ static void read_metadata(reader *scan) {
 static FILE *open_beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   int folder = slash ? (int)(slash - path) + 1 : 0;
-  size_t room = (size_t)folder + strlen(name) + 1;
-  char *file = malloc(room), mark[3] = "";
+  size_t capacity = (size_t)folder + strlen(name) + 1;
+  char *file = malloc(capacity), mark[3] = "";
   if (!file) return NULL;
-  snprintf(file, room, "%.*s%s", folder, path, name);
+  snprintf(file, capacity, "%.*s%s", folder, path, name);
   FILE *z = cli_own_stream(file);
   free(file);
   if (z && (fread(mark, 1, 3, z) < 3 || memcmp(mark, "\xEF\xBB\xBF", 3))) rewind(z);

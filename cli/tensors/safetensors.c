@@ -112,10 +112,10 @@ static int read_metadata(st_file *file, json_t *object, char *error) {
 static int read_header(st_file *file, json_t *root, char *error) {
   json_t *metadata = json_object_get(root, "__metadata__"), *entry;
   const char *name;
-  file->tensor_room = json_object_size(root) + 1;
-  file->entry_room = json_object_size(metadata) + 1;
-  file->tensors = calloc(file->tensor_room, sizeof *file->tensors);
-  file->metadata = calloc(file->entry_room, sizeof *file->metadata);
+  file->tensor_capacity = json_object_size(root) + 1;
+  file->entry_capacity = json_object_size(metadata) + 1;
+  file->tensors = calloc(file->tensor_capacity, sizeof *file->tensors);
+  file->metadata = calloc(file->entry_capacity, sizeof *file->metadata);
   if (!file->tensors || !file->metadata) return wrong(error, "out of memory");
   if (metadata && !read_metadata(file, metadata, error)) return 0;
   json_object_foreach(root, name, entry) {

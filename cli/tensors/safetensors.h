@@ -64,7 +64,7 @@ struct json_t;
 typedef struct st_file {
   st_tensor *tensors;
   st_entry *metadata;
-  size_t count, entries, tensor_room, entry_room;
+  size_t count, entries, tensor_capacity, entry_capacity;
   size_t data; /* offset of the data in the file */
   struct json_t *names, *keys;
 } st_file;

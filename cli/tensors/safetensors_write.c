@@ -106,16 +106,16 @@ int st_count(size_t *count, size_t *bytes, unsigned *odd, int dtype, uint32_t di
 }
 
 /* Makes a list longer by one of `size` bytes: the list, moved or not, or NULL (then it is as it was). */
-static void *grown(void *list, size_t count, size_t *room, size_t size) {
-  if (count < *room) return list;
-  size_t more = *room ? 2 * *room : 16;
+static void *grown(void *list, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return list;
+  size_t more = *capacity ? 2 * *capacity : 16;
   void *z = realloc(list, more * size);
-  if (z) *room = more;
+  if (z) *capacity = more;
   return z;
 }
 
 int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size_t *shape) {
-  st_tensor *list = grown(file->tensors, file->count, &file->tensor_room, sizeof *list);
+  st_tensor *list = grown(file->tensors, file->count, &file->tensor_capacity, sizeof *list);
   if (!list) return 0;
   file->tensors = list;
   st_tensor tensor = {strdup(name), dtype, dims, malloc((dims ? dims : 1) * sizeof *shape), 0, 0, 0};
@@ -140,7 +140,7 @@ int st_set(st_file *file, const char *key, const char *value) {
     file->metadata[i].value = copy;
     return 1;
   }
-  st_entry *list = copy ? grown(file->metadata, file->entries, &file->entry_room, sizeof *list) : NULL;
+  st_entry *list = copy ? grown(file->metadata, file->entries, &file->entry_capacity, sizeof *list) : NULL;
   if (list) file->metadata = list;
   if (list) name = strdup(key);
   if (!name || !st_place_set(&file->keys, key, file->entries)) {

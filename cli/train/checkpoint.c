@@ -237,11 +237,12 @@ static int check_keys(const opened *file, const train_run *run) {
 }
 
 static int read_tensor(const opened *file, const train_run *run, size_t i) {
-  hu_trainer_tensor want = hu_trainer_tensor_at(run->trainer, i);
-  const st_tensor *tensor = st_find(&file->file, want.name);
-  if (!tensor) return cli_fail(file->path, "tensor '%s' is missing", want.name);
-  if (tensor->dtype != ST_F32 || tensor->dims != 2 || tensor->shape[0] != want.rows || tensor->shape[1] != want.cols)
-    return cli_fail(file->path, "tensor '%s' is not F32 [%zu, %zu]", want.name, want.rows, want.cols);
+  hu_trainer_tensor expected = hu_trainer_tensor_at(run->trainer, i);
+  const st_tensor *tensor = st_find(&file->file, expected.name);
+  if (!tensor) return cli_fail(file->path, "tensor '%s' is missing", expected.name);
+  if (tensor->dtype != ST_F32 || tensor->dims != 2 || tensor->shape[0] != expected.rows ||
+      tensor->shape[1] != expected.cols)
+    return cli_fail(file->path, "tensor '%s' is not F32 [%zu, %zu]", expected.name, expected.rows, expected.cols);
   uint8_t *numbers = malloc(tensor->size ? tensor->size : 1);
   if (!numbers) return cli_fail(file->path, "out of memory");
   if (CLI_HOST_BIG)

@@ -31,13 +31,13 @@ const char *config_nearest(const char *key) {
 
 /* ---- lines of a value ---- */
 
-enum { ROOM = CONFIG_LINE_MAX - 60 }; /* of a part of a value; a key has less than the rest */
+enum { PART_MAX = CONFIG_LINE_MAX - 60 }; /* of a part of a value; a key has less than the rest */
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Returns where to break what does not fit a line: where neither side has a blank or begins a comment; 0: nowhere. */
 static size_t cut_of(const char *value) {
-  size_t n = ROOM;
+  size_t n = PART_MAX;
   while (n && (is_blank(value[n]) || is_blank(value[n - 1]) || value[n] == ';' || value[n] == '#' ||
                ((unsigned char)value[n] & 0xC0) == 0x80))
     n--;
@@ -45,7 +45,7 @@ static size_t cut_of(const char *value) {
 }
 
 static int fits_lines(const char *value) {
-  while (strlen(value) > ROOM) {
+  while (strlen(value) > PART_MAX) {
     size_t n = cut_of(value);
     if (!n) return 0;
     value += n;
@@ -55,7 +55,7 @@ static int fits_lines(const char *value) {
 
 static void print_value(FILE *out, const char *key, const char *value) {
   fprintf(out, "%s =%s", key, *value ? " " : "");
-  while (strlen(value) > ROOM) {
+  while (strlen(value) > PART_MAX) {
     size_t n = cut_of(value);
     fprintf(out, "%.*s\n  ", (int)n, value);
     value += n;
@@ -93,7 +93,7 @@ static int set(hu_trainer *trainer, const char *where, const char *key, const ch
   hu_status status = hu_trainer_set(trainer, key, value, why);
   if (status == HU_OK && fits_lines(value)) return CLI_OK;
   if (status == HU_OK)
-    return cli_fail(where, "%s: more than %d bytes, and blanks wherever a line could be broken", key, ROOM);
+    return cli_fail(where, "%s: more than %d bytes, and blanks wherever a line could be broken", key, PART_MAX);
   if (hu_trainer_get(trainer, key)) return config_refuse(where, key, value, *why ? why : hu_status_text(status));
   const char *nearest = config_nearest(key);
   return nearest ? cli_fail(where, "%s: there is no such key; perhaps %s is meant", key, nearest)

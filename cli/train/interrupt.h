@@ -15,7 +15,7 @@ typedef struct interrupt {
 /* Notes signals from here on; ignored ones stay ignored. */
 void interrupt_begin(interrupt *before);
 /* Returns the signal that came first since then; 0: none. */
-int interrupt_told(void);
+int interrupt_signal(void);
 void interrupt_end(const interrupt *before);
 
 #endif

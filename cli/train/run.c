@@ -74,7 +74,7 @@ static int do_step(train_run *run) {
 
 /* Does a step. A signal that one process got, or what it could not do, holds for all of them from the same step on. */
 static int do_step_together(train_run *run, int *stop) {
-  int status = do_step(run), both[2] = {interrupt_told(), status};
+  int status = do_step(run), both[2] = {interrupt_signal(), status};
   train_largest_two(both);
   *stop = both[0];
   return both[1];

@@ -12,7 +12,7 @@ enum { A, B, C, SA, SB, OPERANDS };
 typedef struct dot_case {
   uint64_t *x[OPERANDS]; /* patterns */
   uint32_t *words;
-  size_t words_room, inside; /* roundings inside the model */
+  size_t words_capacity, inside; /* roundings inside the model */
   uint64_t result;
   uint32_t flags;
 } dot_case;
@@ -167,10 +167,10 @@ static int count_inside(const generator *shared, dot_case *row, const hu_dot_ope
   hu_status status =
       hu_dot_words(shared->test->n, z, dot->result, in, &dot->accum, dot->mode, NULL, 0, 0, &row->inside, NULL);
   if (status != HU_OK && status != HU_E_SHAPE) return cli_fail_status(NULL, status);
-  if (row->inside < row->words_room) return CLI_OK;
+  if (row->inside < row->words_capacity) return CLI_OK;
   free(row->words);
-  row->words_room = row->inside + 1;
-  row->words = cli_room(row->words_room, sizeof *row->words);
+  row->words_capacity = row->inside + 1;
+  row->words = cli_alloc(row->words_capacity, sizeof *row->words);
   return row->words ? CLI_OK : CLI_BAD;
 }
 
@@ -242,12 +242,12 @@ static int open_operand(generator *shared, dot_case *row, int i) {
   hu_element element = element_of(shared->test, i);
   shared->count[i] = i < C ? shared->test->n : i == C ? 1 : vectors_dot_scales(shared->test);
   if (!shared->count[i]) return CLI_OK;
-  row->x[i] = cli_room(shared->count[i], sizeof *row->x[i]);
-  shared->stored[i] = cli_room(shared->count[i], hu_element_size(element));
+  row->x[i] = cli_alloc(shared->count[i], sizeof *row->x[i]);
+  shared->stored[i] = cli_alloc(shared->count[i], hu_element_size(element));
   if (!row->x[i] || !shared->stored[i]) return CLI_BAD;
   if (element.kind != HU_ELEMENT_CODE) return CLI_OK;
   vectors_type type = {VECTORS_CODE, element.format, {0}};
-  shared->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *shared->edges[i]);
+  shared->edges[i] = cli_alloc(VECTORS_EDGES_MAX, sizeof *shared->edges[i]);
   if (!shared->edges[i]) return CLI_BAD;
   shared->edge_count[i] = vectors_edges(shared->edges[i], &type, 1);
   return CLI_OK;
@@ -255,8 +255,8 @@ static int open_operand(generator *shared, dot_case *row, int i) {
 
 static int open_all(generator *shared, dot_case *row) {
   int status = CLI_OK;
-  row->words_room = 1;
-  row->words = cli_room(1, sizeof *row->words);
+  row->words_capacity = 1;
+  row->words = cli_alloc(1, sizeof *row->words);
   if (!row->words) return CLI_BAD;
   for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(shared, row, i);
   return status;

@@ -75,16 +75,16 @@ static int read_answer(const judging *shared, char *const *word, int there, vect
 }
 
 /* Solves a line under one rule for infinity times zero beside a NaN. */
-static int solve(const judging *shared, char *const *word, int operands, int nan_fma, vectors_answer *want) {
+static int solve(const judging *shared, char *const *word, int operands, int nan_fma, vectors_answer *right) {
   hu_events events = {0};
   hu_exec exec = {1, 0, shared->test->stream};
   cli_dot dot = shared->test->dot;
   if (nan_fma >= 0) dot.mode.nan_fma = (uint8_t)nan_fma;
   exec.stream.counter += shared->lines->number - 1;
-  if (cli_dot_line(&want->z, &events, &dot, word, operands, shared->lines, &exec)) return CLI_BAD;
-  want->flags = vectors_flags_of(&events);
+  if (cli_dot_line(&right->z, &events, &dot, word, operands, shared->lines, &exec)) return CLI_BAD;
+  right->flags = vectors_flags_of(&events);
   for (int i = 0; i < operands - shared->test->dot.words; i++)
-    if (row_signals(shared->test, i, word[i])) want->flags |= 0x10;
+    if (row_signals(shared->test, i, word[i])) right->flags |= 0x10;
   return CLI_OK;
 }
 
@@ -105,27 +105,28 @@ static int is_expected(const judging *shared, const char *operands) {
 static int judge_line(const judging *shared, char *line) {
   char *word[CLI_DOT_WORDS + 2], text[40], *operands_text;
   int operands = cli_dot_operands(&shared->test->dot), count = cli_split(line, word, operands + 2), open = 0;
-  vectors_answer want = {0}, given = {0}, other = {0};
+  vectors_answer right = {0}, given = {0}, other = {0};
   if (count != operands + 2 && !(shared->rules->no_flags && count == operands + 1))
     return cli_lines_fail(shared->lines, "not as many fields as operands, a result and flags are");
   if (read_answer(shared, word + operands, count - operands, &given, text)) return CLI_BAD;
-  if (solve(shared, word, operands, -1, &want)) return CLI_BAD;
-  if (!shared->rules->fixed_nan_fma && vectors_is_nan(&shared->result, want.z)) {
+  if (solve(shared, word, operands, -1, &right)) return CLI_BAD;
+  if (!shared->rules->fixed_nan_fma && vectors_is_nan(&shared->result, right.z)) {
     if (solve(shared, word, operands, HU_NAN_FMA_INVALID, &other)) return CLI_BAD;
-    open = other.flags != want.flags;
+    open = other.flags != right.flags;
   }
-  size_t room = 1;
-  for (int i = 0; i < operands; i++) room += strlen(word[i]) + 1;
-  operands_text = malloc(room);
+  size_t capacity = 1;
+  for (int i = 0; i < operands; i++) capacity += strlen(word[i]) + 1;
+  operands_text = malloc(capacity);
   if (!operands_text) return cli_fail(NULL, "out of memory");
   operands_text[0] = 0;
   for (int i = 0, at = 0; i < operands; i++)
-    at += snprintf(operands_text + at, room - (size_t)at, "%s%s", i ? " " : "", word[i]);
+    at += snprintf(operands_text + at, capacity - (size_t)at, "%s%s", i ? " " : "", word[i]);
   int status = CLI_OK;
   if (shared->source && !is_expected(shared, operands_text))
     status = cli_lines_fail(shared->lines, "--complete: these are not the operands that `halfulp vectors` gives here");
   else
-    vectors_judge(shared->sum, shared->rules, &shared->result, shared->lines->number, operands_text, want, given, open);
+    vectors_judge(shared->sum, shared->rules, &shared->result, shared->lines->number, operands_text, right, given,
+                  open);
   free(operands_text);
   return status;
 }

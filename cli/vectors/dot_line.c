@@ -39,7 +39,7 @@ static int read_elements(elements *list, const cli_dot *dot, const cli_lines *li
     return cli_lines_fail(lines, wrong);
   }
   list->count = length / digits;
-  list->data = cli_room(list->count, size);
+  list->data = cli_alloc(list->count, size);
   if (!list->data) return CLI_BAD;
   for (size_t i = 0; i < list->count; i++) {
     uint64_t x;
@@ -139,8 +139,8 @@ int cli_dot_line(uint64_t *result, hu_events *events, const cli_dot *dot, char *
                                        "five fields are expected: A B C SCALES_A SCALES_B",
                                        "six fields are expected: A B C SCALES_A SCALES_B WORDS"};
   row line = {0};
-  int wanted = cli_dot_operands(dot), scaled = wanted - dot->words == OPERANDS, status = CLI_OK;
-  if (count != wanted) return cli_lines_fail(lines, fields[2 * scaled + dot->words]);
+  int expected = cli_dot_operands(dot), scaled = expected - dot->words == OPERANDS, status = CLI_OK;
+  if (count != expected) return cli_lines_fail(lines, fields[2 * scaled + dot->words]);
   for (int i = 0; i < count && status == CLI_OK; i++) {
     int at = dot->words && i == count - 1 ? WORDS : i;
     if (at == C && !strcmp(word[i], "-")) continue;

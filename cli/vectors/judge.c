@@ -23,14 +23,14 @@ static int nan_fits(const vectors_rules *rules, const vectors_type *type, uint64
 
 /* Returns the counter of what is wrong, NULL if nothing is. */
 static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type,
-                         vectors_answer want, vectors_answer given, int open) {
-  uint32_t differ = rules->no_flags ? 0 : given.flags ^ want.flags;
+                         vectors_answer right, vectors_answer given, int open) {
+  uint32_t differ = rules->no_flags ? 0 : given.flags ^ right.flags;
   if (open) differ &= ~(uint32_t)INVALID;
   if (given.unknown) return &sum->unknown;
-  if (vectors_is_nan(type, want.z)) {
+  if (vectors_is_nan(type, right.z)) {
     if (!vectors_is_nan(type, given.z)) return &sum->results;
     if (!nan_fits(rules, type, given.z)) return &sum->nans;
-  } else if (given.z != want.z) {
+  } else if (given.z != right.z) {
     return &sum->results;
   }
   return differ ? &sum->flags : NULL;
@@ -80,20 +80,20 @@ void vectors_json_case(int first, const char *operands, const vectors_type *type
 }
 
 static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type,
-                             unsigned long line, const char *operands, vectors_answer want, vectors_answer given) {
+                             unsigned long line, const char *operands, vectors_answer right, vectors_answer given) {
   FILE *out = sum->out;
   if (rules->json) {
     fprintf(out, "%s{\"line\": %lu, \"operands\": ", sum->wrong > 1 ? ", " : "", line);
     cli_json_string(out, operands);
     json_answer(out, "is", type, given);
-    json_answer(out, "should_be", type, want);
+    json_answer(out, "should_be", type, right);
     fputc('}', out);
     return;
   }
   fprintf(out, "line %lu: %s is %s", line, operands, cli_ink_on(out, CLI_INK_WRONG));
   print_answer(out, rules, type, given);
   fprintf(out, "%s, should be %s", cli_ink_on(out, CLI_INK_END), cli_ink_on(out, CLI_INK_RIGHT));
-  print_answer(out, rules, type, want);
+  print_answer(out, rules, type, right);
   fprintf(out, "%s\n", cli_ink_on(out, CLI_INK_END));
 }
 
@@ -107,13 +107,13 @@ static void explain_first(vectors_verdict *sum, const vectors_rules *rules, unsi
 }
 
 void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type, unsigned long line,
-                   const char *operands, vectors_answer want, vectors_answer given, int open) {
-  uint64_t *kind = kind_of(sum, rules, type, want, given, open);
+                   const char *operands, vectors_answer right, vectors_answer given, int open) {
+  uint64_t *kind = kind_of(sum, rules, type, right, given, open);
   sum->cases++;
   if (!kind) return;
   ++*kind;
   if (sum->wrong++ >= rules->first) return;
-  print_difference(sum, rules, type, line, operands, want, given);
+  print_difference(sum, rules, type, line, operands, right, given);
   if (sum->wrong == 1 && rules->explain) explain_first(sum, rules, line, operands);
 }
 

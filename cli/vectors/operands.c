@@ -9,10 +9,10 @@
 
 enum { EDGES_MAX = VECTORS_EDGES_MAX, TRAILING_MAX = 80, FIELDS_MAX = 80, EVERY_CODE_WIDTH = 16 };
 
-static size_t add_small(uint32_t *list, size_t n, size_t room, uint32_t x) {
+static size_t add_small(uint32_t *list, size_t n, size_t capacity, uint32_t x) {
   for (size_t i = 0; i < n; i++)
     if (list[i] == x) return n;
-  if (n < room) list[n++] = x;
+  if (n < capacity) list[n++] = x;
   return n;
 }
 

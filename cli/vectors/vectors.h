@@ -187,7 +187,7 @@ void vectors_json_case(int first, const char *operands, const vectors_type *type
 int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules);
 /* Counts a case and prints it where it is wrong. `open`: it may be invalid or not. */
 void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type, unsigned long line,
-                   const char *operands, vectors_answer want, vectors_answer given, int open);
+                   const char *operands, vectors_answer right, vectors_answer given, int open);
 /* Prints the totals; `id`: the operation. Returns CLI_OK, CLI_DIFFERENT; CLI_BAD if there was no case, `status` if it
  * is not CLI_OK. `missing`: cases that should have been there, 0 if none. */
 int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char *id, const char *path, int status,

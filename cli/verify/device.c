@@ -74,7 +74,7 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
   hu_format f = item->format, fd = hu_format_ieee(8, 23, 0);
   if (accum_kind == HU_ACCUM_FP32 && !hu_format_fits_binary32(f)) return CLI_OK;
   size_t size = hu_limits_of(f).storage / 8;
-  uint8_t *codes = cli_room(ROWS * DEPTH + DEPTH * COLUMNS, size);
+  uint8_t *codes = cli_alloc(ROWS * DEPTH + DEPTH * COLUMNS, size);
   if (!codes) return CLI_BAD;
   hu_status s = hu_encode_n(ROWS * DEPTH + DEPTH * COLUMNS, codes, 1, b->x, 1, f, (hu_mode){0}, NULL, NULL);
   hu_operand x = {codes, DEPTH, f, HU_STORAGE_CODES, 0},
@@ -126,9 +126,9 @@ int verify_device(verify_item *item, const verify_setup *setup) {
     item->skipped = 1;
     return CLI_OK;
   }
-  b.x = cli_room(b.n, sizeof *b.x);
-  b.cpu = cli_room(b.n, 4);
-  b.device = cli_room(b.n, 4);
+  b.x = cli_alloc(b.n, sizeof *b.x);
+  b.cpu = cli_alloc(b.n, 4);
+  b.device = cli_alloc(b.n, 4);
   int status = b.x && b.cpu && b.device ? CLI_OK : CLI_BAD;
   if (status == CLI_OK) {
     fill(item, &b);

@@ -359,7 +359,7 @@ static int read_line(golden *g, int kind, sum *s) {
 
 static int read_file(golden *g, int kind) {
   int next, status = CLI_OK;
-  sum *s = cli_room(1, sizeof *s);
+  sum *s = cli_alloc(1, sizeof *s);
   if (!s) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&g->lines)) != 0) {
     if (next < 0)
@@ -376,7 +376,7 @@ static int read_file(golden *g, int kind) {
 
 int verify_golden(verify_item *item, const verify_setup *setup) {
   char path[4096];
-  golden *g = cli_room(1, sizeof *g);
+  golden *g = cli_alloc(1, sizeof *g);
   if (!g) return CLI_BAD;
   memset(g, 0, sizeof *g);
   g->item = item;

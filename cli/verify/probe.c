@@ -18,10 +18,10 @@ int probe_run_start(probe_run *t) {
   if (hu_accum_preset_find(&p, x->model) != HU_OK) return cli_fail(NULL, "no model is named '%s'", x->model);
   t->accum = p.accum;
   t->room = ROOM;
-  t->a = cli_room(t->room * x->m * x->k, hu_element_size(x->a));
-  t->b = cli_room(t->room * x->n * x->k, hu_element_size(x->b));
-  t->c = cli_room(t->room * x->m * x->n, hu_element_size(x->c));
-  t->d = cli_room(t->room * x->m * x->n, hu_element_size(x->c));
+  t->a = cli_alloc(t->room * x->m * x->k, hu_element_size(x->a));
+  t->b = cli_alloc(t->room * x->n * x->k, hu_element_size(x->b));
+  t->c = cli_alloc(t->room * x->m * x->n, hu_element_size(x->c));
+  t->d = cli_alloc(t->room * x->m * x->n, hu_element_size(x->c));
   return t->a && t->b && t->c && t->d ? CLI_OK : CLI_BAD;
 }
 

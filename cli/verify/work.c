@@ -163,8 +163,8 @@ int verify_steps(verify_item *item, const verify_setup *setup) {
   uint32_t stride = setup->level == VERIFY_EXHAUSTIVE || (setup->level == VERIFY_FULL && mode.round == HU_RNE) ? 1
                     : setup->level == VERIFY_FULL                                                              ? 17
                                                                                                                : 509;
-  float *x = cli_room(BLOCK, sizeof *x);
-  void *codes = cli_room(BLOCK, 2);
+  float *x = cli_alloc(BLOCK, sizeof *x);
+  void *codes = cli_alloc(BLOCK, 2);
   int status = x && codes ? CLI_OK : CLI_BAD;
   for (uint32_t b = 0; b < BLOCKS && status == CLI_OK; b += stride) status = scan_block(item, mode, b, x, codes, &exec);
   free(x);

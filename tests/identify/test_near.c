@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/identify/tell.h"
+#include "cli/identify/distinguish.h"
 #include "cli/question/vary.h"
 #include "halfulp/formats/fnuz.h"
 #include "halfulp/formats/ieee.h"
@@ -35,7 +35,7 @@ static hu_accum model(const char *text) {
 static void telling(id_vectors *pool, const id_shape *s, const hu_accum *x, const char *other, uint64_t seed) {
   hu_accum y = model(other);
   id_random r = {seed};
-  assert_int_equal(id_tell(pool, s, x, &y, 100000, &r, NULL), 1);
+  assert_int_equal(id_distinguish(pool, s, x, &y, 100000, &r, NULL), 1);
   pool->count = 1;
 }
 
@@ -48,14 +48,14 @@ static void test_near_questions_tell(void **state) {
     id_vectors pool, v;
     id_random r = {seed}, q = {seed};
     telling(&pool, &s, &x, "block(late,l=16,f=24,f2=29,lanes=2,far=25)", seed);
-    int told = id_tell_near(&v, &pool, &x, &y, NEAR, &r);
-    if (told == 1) { /* it does what it says */
+    int found = id_distinguish_near(&v, &pool, &x, &y, NEAR, &r);
+    if (found == 1) { /* it does what it says */
       assert_int_equal(id_compute(&x, &v, 0, 1, v.column[ID_D]), HU_OK);
       assert_int_equal(id_first_difference(&y, &v, 0, 1), 0);
     }
-    near += told;
+    near += found;
     id_vectors_free(&v);
-    drawn += id_tell(&v, &s, &x, &y, NEAR / ID_DRAW_KINDS, &q, NULL);
+    drawn += id_distinguish(&v, &s, &x, &y, NEAR / ID_DRAW_KINDS, &q, NULL);
     id_vectors_free(&v);
     id_vectors_free(&pool);
   }
