@@ -93,7 +93,7 @@ int cli_help_rounding(void) {
       "      sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n"
       "      sr:N  the same as sra:N\n"
       "  -s, --saturate POLICY   beyond the largest value; default: what the format's card says\n"
-      "      none       infinity, or a NaN where there is none, or what the card says of overflow\n"
+      "      none       what the card says of overflow: an infinity, a NaN or the largest value\n"
       "      finite     the largest value, for infinities too\n"
       "      propagate  the largest value, but an infinity remains one\n"
       "  --nan POLICY            a NaN into a format without NaN; default max\n"

@@ -94,8 +94,8 @@ static const cli_option options[] = {
     {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
     {CLI_KEY_RANDOM, "random", "R", "stochastic modes: the random digits, in hex; default 0"},
     {KEY_FA, "fa", "FORMAT", "operations: the format of A; default: that of the result"},
-    {KEY_FB, "fb", "FORMAT", "operations: the format of B; default likewise"},
-    {KEY_FC, "fc", "FORMAT", "operations: the format of C; default likewise"},
+    {KEY_FB, "fb", "FORMAT", "operations: the format of B; default: that of the result"},
+    {KEY_FC, "fc", "FORMAT", "operations: the format of C; default: that of the result"},
     {KEY_FD, "fd", "FORMAT", "dot: the format of C and of D, the result; default: the model's own"},
     {KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or a unit (halfulp models)"},
     {KEY_CODES, "codes", NULL, "dot: operands are codes in hex, as halfulp mma reads them"},
@@ -111,8 +111,8 @@ static const cli_command command = {
     "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).\n"
     "OPERATION is one of " OPERATION_NAMES
     " (A * B + C is fma): its exact result is rounded once into FORMAT.\n"
-    "Each operand is first rounded into its own format, ties to even; the output says so. Operations take\n"
-    "floating-point formats alone.\n"
+    "Each operand is first rounded into its own format, ties to even; the output says so. Operations take only\n"
+    "floating-point formats.\n"
     "dot prints every step of one dot product under --accum MODEL: terms, cuts, each rounding. A and B are lists of\n"
     "numbers with commas between them; a row shorter than the unit's instruction is filled up with zeros.",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"

@@ -24,11 +24,11 @@ static const cli_command command = {
     "presets",
     "[NAME | PART]",
     "List conversions as other programs do them, or show one's card",
-    "A preset is a format with all that another program's conversion into it does: rounding, saturation, NaN, a\n"
-    "rounding before, the rule of a scale. Its NAME goes where a format goes: -f NAME of encode, decode, quantize\n"
-    "and explain. PART keeps the names that begin with it or, where none does, that contain it.\n"
+    "A preset names a format and how another program converts numbers into it: rounding, saturation, NaN, an\n"
+    "earlier rounding into a wider format, the rule of a scale. Give its NAME for a format: -f NAME of encode,\n"
+    "decode, quantize and explain. PART keeps the names that begin with it or, if none does, that contain it.\n"
     "Every qtorch.float(E,M) is a preset, too.\n"
-    "docs/compatibility.md says what each was held against.",
+    "docs/compatibility.md says which programs each was compared with.",
     "  halfulp presets\n  halfulp presets torch.\n  halfulp presets cuda.fp8_e4m3.satfinite\n  halfulp presets --json",
     options,
     0,
@@ -126,7 +126,7 @@ static void print_card(const hu_conversion_entry *entry) {
   for (int i = 0; i < LINE_COUNT; i++) print_line(shown[i], card.line[i]);
   print_line("through", entry->conversion.through);
   print_line("scaled tensor", entry->conversion.scaling);
-  print_line("held against", entry->tested);
+  print_line("compared with", entry->tested);
   print_line("note", entry->note);
 }
 
