@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/distinguish.h - questions that two models answer differently: found, made short, or shown not to exist. */
+/* cli/identify/distinguish.h - questions that two models answer differently: found, made short, or shown
+ * not to exist. */
 #ifndef HALFULP_CLI_IDENTIFY_DISTINGUISH_H
 #define HALFULP_CLI_IDENTIFY_DISTINGUISH_H
 

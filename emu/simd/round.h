@@ -419,8 +419,8 @@ HU_LANE_FN hu_mask hui_plain_not(const hu_plain_lanes *constants, hu_lane code) 
   hu_mask beyond = hui_mask_lt(constants->max_code, code & constants->mag_mask);
   if (!constants->odd_negzero) return beyond;
   hu_lane bits = code & (constants->mag_mask | constants->sign_code);
-  return hui_mask_or(beyond,
-                     hui_mask_andnot(hui_mask_test(bits, constants->sign_code), hui_mask_test(bits, constants->mag_mask)));
+  return hui_mask_or(
+      beyond, hui_mask_andnot(hui_mask_test(bits, constants->sign_code), hui_mask_test(bits, constants->mag_mask)));
 }
 
 HU_LANE_FN hu_lane hui_plain_decode(const hu_plain_lanes *constants, int plain, hu_lane code) {

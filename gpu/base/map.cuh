@@ -5,7 +5,7 @@
  * aligned one, the last n mod 4, and strided arrays are read one at a time. Where z is aligned differently from x, its
  * four elements are stored one at a time. An operation is a struct with
  *
- *   int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const;  four elements, or 0: not these
+ *   int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const;  four elements, or 0 for none
  *   void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *counts) const;  any four elements
  *   Out one(In x, uint32_t word, hu_counts *counts) const;                                 any element
  *   static const int unroll;       vectors that a thread loads before it looks at the first
