@@ -133,14 +133,14 @@ static void values_of_takum(const hu_number_lane *restrict lane, size_t n, uint3
     double half = 0.5 * ((double)(int32_t)whole + 0x1p-31 * (double)(int32_t)(m >> 1));
     double shifted = half * 0x1.71547652b82fep+0 + whole_of, k = shifted - whole_of;
     double f = half - k * 0x1.62e42fefa0000p-1 - k * 0x1.cf79abc9e3b3ap-40, sum = over[12];
-    uint64_t pattern, up_by;
+    uint64_t sum_bits, up_by;
     for (int j = 11; j >= 0; j--) sum = sum * f + over[j];
-    memcpy(&pattern, &sum, sizeof pattern);
+    memcpy(&sum_bits, &sum, sizeof sum_bits);
     memcpy(&up_by, &shifted, sizeof up_by);
-    pattern += up_by << 52;
-    uint32_t near = (uint32_t)((pattern & 0x1FFFFFFF) - 0x10000000 + 64) <= 128;
+    sum_bits += up_by << 52;
+    uint32_t near = (uint32_t)((sum_bits & 0x1FFFFFFF) - 0x10000000 + 64) <= 128;
     uint32_t left = 0 - (uint32_t)(near || half > 87 || half < -87);
-    uint32_t value = (uint32_t)((pattern + 0x10000000) >> 29) - ((1023u - 127u) << 23) + (minus & 0x80000000);
+    uint32_t value = (uint32_t)((sum_bits + 0x10000000) >> 29) - ((1023u - 127u) << 23) + (minus & 0x80000000);
     z[i] = (((value & ~left) | (left & HU_LANE_LEFT)) & ~none) | (none & minus & 0x7FC00000);
   }
 }
