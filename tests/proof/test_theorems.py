@@ -83,7 +83,7 @@ class Tree(unittest.TestCase):
         for old in ('hui_round', 'hu_lane_constants', 'fits_binary32', 'HU_ALL'):
             self.rename(old, 'other_' + old)
         round_h = self.root / 'emu/core/round.h'  # a local of many functions
-        round_h.write_text(re.sub(r'(?<![.\w>])s\b', 'spec', round_h.read_text()))
+        round_h.write_text(re.sub(r'(?<![.\w>])spec\b', 'unfolded', round_h.read_text()))
         moved = self.root / 'emu/base/bits.h'
         (self.root / 'emu/core/bits.h').rename(moved)
         moved.write_text(moved.read_text().replace('"port.h"', '"emu/core/port.h"'))
