@@ -12,7 +12,9 @@
 
 typedef struct writer {
   text lines;
-  unsigned count;
+  unsigned count, written; /* lines of the whole text, and those that are in this one */
+  int stored;              /* the text that is stored: only what is chosen for it */
+  int chosen;              /* so are the lines that follow */
   hu_format f;
   uint32_t max_code;
   double emin_value; /* 2^emin */
@@ -54,6 +56,9 @@ static uint32_t single_of(double x) { return isnan(x) ? (signbit(x) ? 0xFFC00000
 static void put(writer *w, double x) {
   hu_place p = {0, isnan(x) ? 'n' : 'i'};
   char mark = '-';
+  w->count++;
+  if (w->stored && !w->chosen) return;
+  w->written++;
   if (isfinite(x)) {
     if (hu_oracle_place(&p, w->f, x) != HU_OK) abort();
     mark = tiny_mark(w, x);
@@ -63,7 +68,6 @@ static void put(writer *w, double x) {
     text_add(&w->lines, "%08x %x %c %c\n", single_of(x), p.below, p.where, mark);
   else
     text_add(&w->lines, "%016llx %x %c %c\n", (unsigned long long)bits64(x), p.below, p.where, mark);
-  w->count++;
 }
 
 static void put_both(writer *w, double x) {
@@ -73,14 +77,17 @@ static void put_both(writer *w, double x) {
 
 static double float_step(double x, float toward) { return (double)nextafterf((float)x, toward); }
 
-/* x, signs by turns, with its neighbours in binary32 where that has it and in binary64. */
-static void put_near(writer *w, double x) {
+/* x, signs by turns, with its neighbours in binary32 where that has them; if neighbours is 0, the file that is stored
+ * has x alone. */
+static void put_near(writer *w, double x, int neighbours) {
   double s = w->count % 2 ? -1.0 : 1.0;
   put(w, s * x);
+  w->chosen = neighbours;
   if (fabs(x) < 0x1p+127 && fabs(x) > 0x1p-149) {
     put(w, s * float_step(x, INFINITY));
     put(w, s * float_step(x, 0));
   }
+  w->chosen = 1;
 }
 
 static void put_very_near(writer *w, double x) {
@@ -97,7 +104,7 @@ static double next_value(const writer *w, uint32_t code) {
   return v + ldexp(1, k - (int)w->f.m);
 }
 
-enum { MANY = 300, CHOSEN = 96 };
+enum { MANY = 300, CHOSEN = 96, SOME = 8 };
 
 /* Codes to look at: all of a small format; else the edges and some others. */
 static size_t choose(const writer *w, uint32_t *codes) {
@@ -126,23 +133,31 @@ static size_t choose(const writer *w, uint32_t *codes) {
   return n;
 }
 
+/* Where a mistake about ties or the exponent shows: the first two binades and the last, and beside each 16th code. */
+static int is_edge(const writer *w, uint32_t code) {
+  uint32_t binade = 1u << w->f.m;
+  return code <= 2 * binade || code + binade >= w->max_code || code % 16 == 0 || code % 16 == 15;
+}
+
 static void put_values(writer *w) {
   uint32_t codes[MANY];
   size_t n = choose(w, codes);
   text_add(&w->lines, "## values of codes and the binary32 numbers beside them: \"exact\" decided by sticky bits\n");
-  for (size_t i = 0; i < n; i++) put_near(w, value(w->f, codes[i]));
+  for (size_t i = 0; i < n; i++) put_near(w, value(w->f, codes[i]), is_edge(w, codes[i]));
   text_add(&w->lines, "## midpoints and the binary32 numbers beside them: parity, carry into the exponent\n");
   for (size_t i = 0; i < n; i++) {
     double lo = value(w->f, codes[i]), hi = next_value(w, codes[i]);
-    put_near(w, lo + (hi - lo) / 2);
+    put_near(w, lo + (hi - lo) / 2, is_edge(w, codes[i]));
   }
   text_add(
       &w->lines,
       "## binary64 numbers closer to midpoints than any binary32 number: a detour through binary32 rounds twice\n");
   for (size_t i = 0; i < n; i += 4) {
     double lo = value(w->f, codes[i]), hi = next_value(w, codes[i]);
+    w->chosen = i % SOME == 0;
     put_very_near(w, lo + (hi - lo) / 2);
   }
+  w->chosen = 1;
 }
 
 static void put_edges(writer *w) {
@@ -160,9 +175,11 @@ static void put_edges(writer *w) {
       &w->lines,
       "## the tininess edge: around the smallest normal number, on the format's grid and on the one that goes on\n");
   for (int i = -16; i <= 16; i++) {
+    w->chosen = i % 2 == 0;
     put_both(w, e + unit * i / 8);
     if (i % 2 == 0) put_very_near(w, e + unit * i / 8);
   }
+  w->chosen = 1;
   text_add(&w->lines, "## around and far below the smallest number\n");
   for (int i = 1; i <= 8; i++) {
     put_both(w, low * i / 4);
@@ -184,13 +201,14 @@ static void put_random(writer *w) {
   for (int i = 0; i < 200; i++) {
     double significand = 1 + t_below(&r, 1u << 23) * 0x1p-23; /* one draw a statement: the order of arguments is open */
     float x = (float)ldexp(significand, t_between(&r, low, high));
+    w->chosen = i % SOME == 0;
     put(w, (double)(t_below(&r, 2) ? x : -x));
   }
 }
 
-void golden_conversions(text *t, size_t format_index) {
+void golden_conversions(text *t, size_t format_index, int stored) {
   golden_format g = golden_format_at(format_index);
-  writer w = {{NULL, 0, 0}, 0, g.format, golden_max_code(g.format), 0};
+  writer w = {.stored = stored, .chosen = 1, .f = g.format, .max_code = golden_max_code(g.format)};
   int bias = w.f.e ? (1 << (w.f.e - 1)) - 1 + w.f.b : w.f.b;
   w.emin_value = ldexp(1, w.f.zero == HU_ZERO_FIELD ? 1 - bias : -bias);
   put_values(&w);
@@ -201,7 +219,7 @@ void golden_conversions(text *t, size_t format_index) {
            "# SPDX-License-Identifier: MIT\n"
            "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
            "# line: OPERAND BELOW WHERE TINY, see README.md here; 8 digits binary32, 16 digits binary64\n");
-  text_add(t, "# count: %u\nformat ", w.count);
+  text_add(t, "# count: %u\nformat ", w.written);
   golden_format_line(t, g);
   text_add(t, "%s", w.lines.at);
   text_free(&w.lines);

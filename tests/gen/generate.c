@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gen/generate.c - writes the golden files that are stored into a folder, with --all also those that are not, as
- * files alone: generate [--all] DIRECTORY. */
+/* tests/gen/generate.c - writes the golden files that are stored into a folder, with --all the texts with all their
+ * lines instead: generate [--all] DIRECTORY. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tests/gen/golden.h"
 
-static int write_text(const char *directory, size_t i) {
+static int write_text(const char *directory, size_t i, int all) {
   char path[4096];
   text t = {NULL, 0, 0};
   snprintf(path, sizeof path, "%s/%s", directory, golden_name(i));
-  golden_make(i, &t);
+  golden_make(i, !all, &t);
   FILE *file = fopen(path, "wb");
   int written = file != NULL && fwrite(t.at, 1, t.n, file) == t.n;
   if (file != NULL && fclose(file) != 0) written = 0;
@@ -30,6 +30,6 @@ int main(int argc, char **argv) {
   }
   if (all) mkdir(directory, 0777); /* where that fails, no file can be written */
   for (size_t i = 0; i < golden_count(); i++)
-    if ((all ? golden_kind(i) != GOLDEN_DIGESTS : golden_stored(i)) && !write_text(directory, i)) return 1;
+    if ((all ? golden_kind(i) != GOLDEN_DIGESTS : golden_stored(i)) && !write_text(directory, i, all)) return 1;
   return 0;
 }

@@ -16,21 +16,21 @@ typedef struct text {
 void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(text *t);
 
-/* Text i of golden_count: its name, the kind of its lines, and what is in it, added to t. One that is stored is a
- * file of tests/golden; each of the others has a line in GOLDEN_DIGESTS, which is stored: NAME LINES DIGEST. */
+/* Text i of golden_count: its name, the kind of its lines, and what is in it, added to t: all lines, or, if there is a
+ * file of tests/golden, the lines that are stored. GOLDEN_DIGESTS has NAME LINES DIGEST of all lines of each text. */
 enum { GOLDEN_CONVERSIONS, GOLDEN_STOCHASTIC, GOLDEN_SUMS, GOLDEN_DIGESTS };
 size_t golden_count(void);
 const char *golden_name(size_t i);
 int golden_kind(size_t i);
 int golden_stored(size_t i);
-void golden_make(size_t i, text *t);
+void golden_make(size_t i, int stored, text *t);
 
 /* ---- Between the generator's own files. */
 
 typedef struct golden_format {
   const char *name; /* as in the catalogue where it has one, else a name for these files only */
   hu_format format;
-  int exchanged; /* a format that people exchange: its lines are stored */
+  int exchanged; /* a format that people exchange: some of its lines are stored */
 } golden_format;
 size_t golden_format_count(void);
 golden_format golden_format_at(size_t i);
@@ -42,8 +42,8 @@ void golden_format_line(text *t, golden_format format);
 /* The largest finite code. */
 uint32_t golden_max_code(hu_format f);
 
-void golden_conversions(text *t, size_t format_index);
-/* The lines that are stored, or those that are not. */
+/* All lines, or those that are stored. */
+void golden_conversions(text *t, size_t format_index, int stored);
 void golden_stochastic(text *t, int stored);
 void golden_sums(text *t, int stored);
 
