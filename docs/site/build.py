@@ -18,6 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import cards          # noqa: E402
 import header_filter  # noqa: E402
 import headers        # noqa: E402
 import page_filter    # noqa: E402
@@ -87,7 +88,7 @@ def groups(html, made):
 
 def framed(html, made, version):
     """Doxygen's pages finished, and our own beside them, all in the one frame."""
-    source = {pages.label(path) + '.html': pages.blocks((ROOT / path).read_text(encoding='utf-8')) for path in pages.on_site()}
+    source = {pages.label(path) + '.html': pages.blocks(pages.text_of(path)) for path in pages.on_site()}
     around = frame.Frame(groups(html, made), version)
     for path in sorted(html.glob('*.html')):
         text = path.read_text(encoding='utf-8')
@@ -137,7 +138,7 @@ def copy_extra(folder, html):
 def sources(html):
     """Files that pages link to and that are no pages: copies under source/."""
     for path in pages.on_site():
-        for _, target, image in pages.links((ROOT / path).read_text(encoding='utf-8')):
+        for _, target, image in pages.links(pages.text_of(path)):
             file = target.partition('#')[0]
             aim = (ROOT / path).parent / file
             if re.match(r'\w+:', target) or not file or not aim.is_file():
@@ -179,6 +180,7 @@ def run(out, version, extra=()):
     out.mkdir(parents=True, exist_ok=True)
     for old in ('html', 'xml'):
         shutil.rmtree(out / old, ignore_errors=True)
+    pages.MADE.update(cards.made(commands.executable(out.parent)))
     (out / 'reference.md').write_text(reference(), encoding='utf-8')
     inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()]
     inputs += [str(out / name) for name in ('reference.md',)]

@@ -57,7 +57,7 @@ def of_pages():
     found, more = [], words()
     short = {path: title for _, lines in pages.navigation() for path, title in lines}
     for path in pages.on_site():
-        text = (ROOT / path).read_text(encoding='utf-8')
+        text = pages.text_of(path)
         lines, heads = text.split('\n'), pages.headings(text)
         for h, after in zip(heads, heads[1:] + [None]):
             body = '\n'.join(lines[h.line:after.line - 1 if after else len(lines)])

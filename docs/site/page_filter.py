@@ -76,7 +76,7 @@ def block(language, body):
 
 
 def page(path):
-    text = (ROOT / path).read_text(encoding='utf-8')
+    text = pages.text_of(path)
     titles = {h.line: h for h in pages.headings(text)}
     out, body, lines, closing, language = [], [], [], None, ''
 

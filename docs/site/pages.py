@@ -10,6 +10,10 @@ FENCE = re.compile(r'^( *)(```+|~~~+)\s*([\w+-]*)\s*$')
 LINK = re.compile(r'(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)')
 
 
+# What the site shows of a page in place of its file, by path; build.py fills it.
+MADE = {}
+
+
 @dataclasses.dataclass
 class Block:
     """A fenced block: its language, its line (of the fence, from 1), its text, the comment before its fence."""
@@ -52,8 +56,12 @@ def navigation(root=ROOT):
     return sections
 
 
+def text_of(path, root=ROOT):
+    return MADE.get(path) or (root / path).read_text(encoding='utf-8')
+
+
 def title(path, root=ROOT):
-    return headings((root / path).read_text(encoding='utf-8'))[0].title.replace('`', '')
+    return headings(text_of(path, root))[0].title.replace('`', '')
 
 
 def on_site(root=ROOT):

@@ -21,6 +21,7 @@ SENTENCES = [
     ('docs/accumulators.md', 'Of the {models} named models {HW} are HW, {SIM} SIM and {DOC} DOC; {TABLE} are TABLE and {OPEN} OPEN'),
     ('docs/guide-hardware.md', 'knows {evidence} [units](glossary.md#unit) by name, each with its source. `halfulp models` lists them, and {weak} '
                                'that rest on less'),
+    ('formats/README.md', 'There are {formats} named formats, and {p3109} IEEE P3109 formats'),
     ('docs/index.md', 'describe {formats} named formats and the {p3109} of P3109'),
 ]
 

@@ -19,6 +19,7 @@ import xml.etree.ElementTree as tree
 sys.dont_write_bytecode = True
 root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path[:0] = [str(root / 'docs' / 'site'), str(root / 'tests' / 'docs')]
+import cards    # noqa: E402
 import headers  # noqa: E402
 import pages    # noqa: E402
 
@@ -26,9 +27,12 @@ import made_site   # noqa: E402
 import site_needs  # noqa: E402
 
 site_needs.skip_without(site_needs.missing())
+import commands      # noqa: E402
 import formula       # noqa: E402
 import index         # noqa: E402
 import python_names  # noqa: E402
+
+pages.MADE.update(cards.made(commands.executable(build)))
 
 
 class Anchors:
@@ -186,7 +190,7 @@ def test_blocks_are_shown_as_they_are():
     for path in pages.on_site(root):
         shown = Fragments()
         shown.feed((build / 'docs' / 'html' / (pages.label(path) + '.html')).read_text(encoding='utf-8'))
-        blocks = pages.blocks((root / path).read_text(encoding='utf-8'))
+        blocks = pages.blocks(pages.text_of(path))
         assert len(blocks) == len(shown.found), (path, len(blocks), len(shown.found))
         for block, seen in zip(blocks, shown.found):
             if block.comment == 'formula':
@@ -219,7 +223,7 @@ def test_prose_is_shown_as_it_is():
     """Every letter of every page, and nothing of the way through Doxygen; without a playground not the paragraph on it."""
     count, playground = 0, (build / 'docs' / 'html' / 'playground.html').is_file()
     for path in pages.on_site(root):
-        wanted = re.sub(r'(?m)^<!--.*-->$|^```\w*$|^ *\d+\. |!\[[^\]]*\]\([^)]*\)', '', (root / path).read_text(encoding='utf-8'))
+        wanted = re.sub(r'(?m)^<!--.*-->$|^```\w*$|^ *\d+\. |!\[[^\]]*\]\([^)]*\)', '', pages.text_of(path))
         wanted = wanted if playground else re.sub(r'(?m)^`playground\.html`(?:.+\n)+', '', wanted)
         wanted = letters(pages.LINK.sub(lambda m: m[2], wanted))
         shown = shown_text(build / 'docs' / 'html' / (pages.label(path) + '.html'))
@@ -312,7 +316,7 @@ def test_words_of_the_index():
     seen = {}
     for (path, anchor), words in index.words().items():
         assert path in pages.on_site(root), path
-        assert not anchor or anchor in pages.anchors((root / path).read_text(encoding='utf-8')), (path, anchor)
+        assert not anchor or anchor in pages.anchors(pages.text_of(path)), (path, anchor)
         for word in words:
             assert word not in seen, (word, path, seen[word])
             seen[word] = path
