@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/accum/dots.c - see dots.h. */
 #include "tests/accum/dots.h"
+#include "tests/support/cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Who computes: hu_dot, or a twin of it that a test build names. */
 #ifdef DOT_CALL

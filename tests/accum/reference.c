@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/accum/reference.c - see reference.h: the models other than blocks, and the last rounding. */
 #include "tests/accum/reference_real.h"
+#include "tests/support/cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- software models, k0 ... k1 - 1, on top of s ---- */
 

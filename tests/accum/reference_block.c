@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/accum/reference_block.c - the blocks of docs/numerics.md section 11.5 on big numbers. */
 #include "tests/accum/reference_real.h"
+#include "tests/support/cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Is the integer x even? */
 static int is_even(mpfr_t x) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/accum/reference_real.c - see reference_real.h. */
 #include "tests/accum/reference_real.h"
+#include "tests/support/cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- numbers ---- */
 

@@ -13,18 +13,14 @@
  *
  * Sums are exact here: each number is added into an array of 32-bit digits, from 2^-320 up. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under every model gives hu_dot's codes and events, element by element: every storage and layout, any number
  * of threads, C in place. hu_dot_n's batches, strides and threads likewise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "tests/accum/draws.h"
 #include "tests/accum/reference.h"
+#include "tests/support/cmocka.h"
 
 enum { ROWS = 5, COLUMNS = 6, DEPTH = 40 };
 

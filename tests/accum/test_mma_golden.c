@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The golden files of matrix units (tests/golden/mma), by the library and by the reference.
  * usage: test_mma_golden DIRECTORY [EVERY] */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/accum/dots.h"
 #include "tests/accum/reference.h"
 #include "tests/golden/golden_file.h"
+#include "tests/support/cmocka.h"
 
 enum { LINE = 8192, FIELD = 2200 };
 

@@ -2,16 +2,10 @@
 /* nan_fma in sums of products: all triples a, b, c of a format of 5 bits, beside a second product of every kind; the
  * models exact and fp32 against the oracle, code and events; every other model by the rule itself, from the answer of
  * the policy `quiet`. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "halfulp/arith.h"
 #include "halfulp/oracle.h"
 #include "tests/accum/dots.h"
+#include "tests/support/cmocka.h"
 
 enum { CODES = 32, ONE = 0x04, INF = 0x0C, NANS = 0x0E, TERMS = 2 };
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which operands a model takes: errors of hu_dot, the formats of units, the border of what is taken, and right sums
  * there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/gemm.h"
 #include "tests/accum/draws.h"
 #include "tests/accum/reference.h"
+#include "tests/support/cmocka.h"
 
 /* ---- errors ---- */
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_dot against the reference, code and events: vectors of every preset, of every other model, of every rule of
  * block(...) with all parameters drawn. usage: test_reference PART/PARTS [VECTORS] */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/accum/draws.h"
 #include "tests/accum/reference.h"
+#include "tests/support/cmocka.h"
 
 static unsigned part, parts = 1, vectors = 10000;
 

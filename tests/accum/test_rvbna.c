@@ -3,18 +3,14 @@
  * against an implementation of the RISC-V Bulk Normalization Algorithm in integers, on encoded numbers, with its flags.
  * Where the algorithm's listing and its text differ (masks of discarded bits), the text is followed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

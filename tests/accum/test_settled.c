@@ -2,17 +2,12 @@
 /* What docs/numerics.md section 11 settles where a reader could think otherwise: codes worked out by hand from the
  * page, by hu_dot, hu_gemm and the reference; and which rounding takes which random word: all words of a row are 0 but
  * one, which is the largest, so that this rounding alone may go up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/gemm.h"
 #include "tests/accum/dots.h"
 #include "tests/accum/reference.h"
+#include "tests/support/cmocka.h"
 
 typedef struct settled {
   const char *model, *format;    /* of A, B, C and the result */

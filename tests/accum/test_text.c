@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of accumulation models: round trips, the wrong part of wrong texts, records that say nothing; the presets'
  * list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "emu/accum/text.h"
 #include "tests/accum/draws.h"
+#include "tests/support/cmocka.h"
 
 /* text, canonical text */
 static const char *const good[][2] = {

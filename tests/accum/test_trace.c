@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_dot_trace: its result and events are hu_dot's; its roundings are the reference's, in their order, before and
  * after; terms and cuts add up to what is rounded. All presets, all kinds of models, all rules of block(...). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
+
 #include <mpfr.h>
 
 #include "halfulp/scalar.h"

@@ -5,20 +5,16 @@
  * unbounded exponent: the same operation 64 binades higher tells. Dot products of bytes, Arm's too, in 64 bits. And
  * AVX10.2's conversions between 16 and 8 bits, those with a bias among them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/accum.h"
 #include "halfulp/conversion.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

@@ -4,15 +4,9 @@
 #ifndef HALFULP_TESTS_ARITH_OPERATIONS_H
 #define HALFULP_TESTS_ARITH_OPERATIONS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "halfulp/arith.h"
 #include "halfulp/oracle.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 typedef uint32_t (*ar_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,

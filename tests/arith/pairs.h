@@ -4,15 +4,10 @@
 #ifndef HALFULP_TESTS_ARITH_PAIRS_H
 #define HALFULP_TESTS_ARITH_PAIRS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { PAIRS_CODES = 65536, PAIRS_SOME = 1021 };

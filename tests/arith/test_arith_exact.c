@@ -2,12 +2,8 @@
 /* The exact results themselves, by their contract, with GMP: where sticky is not set the result is the sum, product,
  * quotient or root; where it is, sig has 64 digits and the result lies strictly between sig and sig + 1 in its last
  * place. Operands have up to as many digits as each helper takes, which is more than codes have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/support/cmocka.h"
 
-#include <cmocka.h>
 #include <gmp.h>
 
 #include "emu/core/arith.h"

@@ -2,17 +2,12 @@
 /* The array calls of arith_n.h on codes of binary16, by the processor's operations on it: codes and events of the core
  * (all levels off). Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has
  * them in plain C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/arith_n.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 #ifdef TEST_MODELLED

@@ -6,18 +6,12 @@
  * from       every small format: all integers of -600 to 600, modes by turns; wide ones with integers of all sizes
  * remainder  every catalogue format of up to 6 bits: all pairs, modes by turns, of up to 8 bits every fifth pair; three
  *            formats of any width at random */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static unsigned width_of(hu_format f) { return (unsigned)f.sign + f.e + f.m; }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The array calls against the one-value calls: ends of every kind, strides, in place, threads, levels, errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

@@ -2,16 +2,11 @@
 /* Every call with a status that reads codes, given codes that are none: one operand, one place, one excess bit after
  * another. It must say HU_E_CODE and leave its results as they are. Integers that repeat their sign are codes: the
  * results are those without the repetition. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/array/codes.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { POOL = 1 << 20, RESULT = 0xA5, ROOM = 1 << 16 };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The corner cases where libraries disagree (docs/numerics.md section 9): one test each, with its numbers written out.
  * */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/support/support.h"
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel level against the one-value core: random formats first, then values, in random lanes among random
  * neighbours, odd lengths, unaligned places, padding untouched; codes, values and events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/support/levels.h"
 #include "tests/support/support.h"

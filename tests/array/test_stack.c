@@ -3,16 +3,11 @@
  * The page on embedding states the limit. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 
 enum { N = 4096, SIDE = 64, ROOM = 512 << 10, LIMIT = 80 << 10, PAINT = 0x5C };
 

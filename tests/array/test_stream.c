@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Random words: Random123's known-answer vectors, Random123 itself, the addressing of words, arrays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/mode.h"
+#include "tests/support/cmocka.h"
 
 #include "emu/core/stream.h"
 #include "tests/support/support.h"

@@ -2,15 +2,9 @@
 /* The order of addresses of emu/array/streams.h, which this program has on every processor with AVX2: its walk runs
  * each element once and puts it in its place, and calls for arrays, scaled tensors and shifted and squeezed ones give
  * the same bits and events with the order and without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "emu/array/streams.h"
 #include "emu/simd/level.h"
@@ -18,6 +12,7 @@
 #include "halfulp/gemm.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

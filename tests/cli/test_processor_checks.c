@@ -2,16 +2,11 @@
 /* The checks of cli/processor/checks.c for instructions on 8-bit formats: conversions written out here have no
  * difference from the library, and each wrong one has some. No processor needs to have the instructions. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cli/processor/processor.h"
 #include "halfulp/formats/ocp.h"
+#include "tests/support/cmocka.h"
 
 /* A format of `digits` behind the point, 7 - digits exponent bits and this bias; its magnitudes from `last` on are not
  * numbers. */

@@ -3,22 +3,17 @@
  * every participant must end with the same numbers, which are those of the call. And the texts of models. */
 #define _GNU_SOURCE /* sigaction, setitimer */
 #include <fenv.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
-
-#include <cmocka.h>
 
 #include "halfulp/arith.h"
 #include "halfulp/collective.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

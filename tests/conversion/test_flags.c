@@ -2,16 +2,11 @@
 /* The processor's exception flags are the caller's: no conversion of arrays sets one, at any level, NaNs, subnormal and
  * huge numbers among the operands. */
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/conversion.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { N = 517, LEVELS = 8 };

@@ -2,18 +2,13 @@
 /* Presets of conversions: all valid, names, refusals, worked examples, and every call against the steps of the header
  * done one by one. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/conversion.h"
 #include "halfulp/scalar.h"
 #include "halfulp/scaled.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { OPERANDS = 3000, BIG = 700, STRIDE = 3 };

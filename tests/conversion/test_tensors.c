@@ -2,19 +2,14 @@
 /* Presets of scaled tensors: those of Tenstorrent's packers against the steps of their texts, in integers; the codes of
  * Transformer Engine's reference under scales of zero; the others against hu_scaled_encode; refusals. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/conversion.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/scaled.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { ROWS = 5, COLS = 1100, LD = COLS + 3, BLOCK = 16, BLOCKS = (COLS + BLOCK - 1) / BLOCK, LDS = BLOCKS + 2 };

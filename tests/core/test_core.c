@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/core.h against the calls of the library: the same codes, values and events, every format of the catalogue and
  * every mode; random digits as the array calls draw them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 #include "halfulp/core.h"

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversions of the processor (F16C) and of the compiler (_Float16, __bf16) against ours. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

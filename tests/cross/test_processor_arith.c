@@ -8,16 +8,11 @@
  * "When is double rounding innocuous?", 1995); 53 >= 2 * 11 + 2. */
 #include <fenv.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/support/support.h"
 

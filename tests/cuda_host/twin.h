@@ -5,19 +5,14 @@
 #ifndef HALFULP_TESTS_CUDA_HOST_TWIN_H
 #define HALFULP_TESTS_CUDA_HOST_TWIN_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "gpu/base/memory.h"
 #include "halfulp/device.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 /* The stream for a call, and that calls without one go to the default stream. On the CPU each is another stream, and

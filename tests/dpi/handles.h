@@ -3,16 +3,10 @@
 #ifndef HALFULP_TESTS_DPI_HANDLES_H
 #define HALFULP_TESTS_DPI_HANDLES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "dpi/halfulp_dpi.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "tests/support/cmocka.h"
 
 enum { LONGEST = 256 };
 

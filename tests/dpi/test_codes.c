@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Codes with bits above their width: every call of halfulp_dpi.h that reads codes refuses them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "halfulp/formats/ocp.h"
 #include "tests/dpi/handles.h"
+#include "tests/support/cmocka.h"
 
 /* Every call on single codes, a wide one in each place; outputs are 0. */
 static void wide_codes(void **state) {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The C side of halfulp_dpi.sv: every call gives what the library's own gives, codes and events; dot products of every
  * preset from buses, arrays and streams; random words of the caller's, step by step; what is refused; threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
+
 #include <pthread.h>
 
 #include "dpi/halfulp_dpi.h"

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The core against the oracle in a few seconds, on formats and modes that reach every line of it. Built once as it is,
  * when it must pass, and once with each planted fault, when it must not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "emu/core/round.h"
 #include "tests/arith/operations.h"

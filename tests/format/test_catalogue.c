@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalogue: its numbers against tests/format/expected.csv, its names, its order, and the functions of formats/. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 
 #define FIELDS 18
 

@@ -2,16 +2,11 @@
 /* hu_format_check: each of its sentences once, named after the axis that is wrong. hu_limits_of: against an
  * enumeration of all codes by hu_decode64. The constructors of halfulp/format.h. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 typedef struct wrong {

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The text form of descriptors: golden texts, golden mistakes, round trips, truncated buffers, garbage. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 #define UNTOUCHED ((size_t)12345)

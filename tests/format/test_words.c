@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The words of modes, policies, accumulation models and statuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 
 /* A mode with a pattern in every field, to see which of them a call writes. */
 static hu_mode pattern(void) {

@@ -4,16 +4,11 @@
 #ifndef HALFULP_TESTS_FUNCTION_FUNCTIONS_H
 #define HALFULP_TESTS_FUNCTION_FUNCTIONS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/function.h"
 #include "halfulp/oracle.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 typedef uint32_t (*fn_one)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);

@@ -7,12 +7,8 @@
  * left of the bound), and where the result is known, it has the value's first 26 digits and is odd, or is the
  * value. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
 
 #define MPFR_USE_INTMAX_T 1
 #include <mpfr.h>

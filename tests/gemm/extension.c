@@ -2,15 +2,10 @@
 /* tests/gemm/extension.c - see extension.h. */
 #include "tests/gemm/extension.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tests/gemm/models.h"
+#include "tests/support/cmocka.h"
 
 /* On so many threads. */
 static void same_on(const problem *p, const char *model, uint32_t threads, uint32_t without, const outcome *want) {

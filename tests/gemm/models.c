@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/gemm/models.c - see models.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/models.h"
 #include "tests/support/levels.h"

@@ -2,14 +2,11 @@
 /* The contract of hu_gemm and hu_accum: small products known by heart, every error with outputs untouched, overlap
  * rules, empty sizes, the exactness condition at its edges, the caller's floating-point settings, stack use. */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
+
 #include <pthread.h>
 
 #include <sys/mman.h>

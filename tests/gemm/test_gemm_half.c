@@ -3,18 +3,13 @@
  * processor's operations on it: bytes and events of the element-by-element integers (all levels off), and of the lanes
  * (HU_LEVEL_FP16 off) where there are many elements. Where the processor has no such instructions, the lanes are
  * compared alone; gemm_half_modelled has them in plain C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/extension.h"
 #include "tests/gemm/models.h"

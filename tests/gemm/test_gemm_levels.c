@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm at sizes beyond its blocks: every kernel level and thread count gives the same bytes, padding included, and
  * the same events; spot checks by sums in 128-bit integers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/problem.h"
 #include "tests/support/levels.h"

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm against the oracle: every model, random formats and storages, all sizes from 0 up to a few tiles, special
  * values, cancellation, every mode. Each element's bits, the counts of events, untouched padding, also in place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/problem.h"
 #include "tests/support/levels.h"

@@ -3,18 +3,13 @@
  * integers (all levels off), and of the lanes (HU_LEVEL_BF16, HU_LEVEL_AMX_BF16 off) where there are many elements.
  * Where the processor has no such instruction, the lanes are compared alone; gemm_pairs_modelled has them in plain
  * C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/extension.h"
 #include "tests/gemm/models.h"

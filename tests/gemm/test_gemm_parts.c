@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_scaled_gemm by parts of exact sums of short integers: bytes and events of one thread without the instructions for
  * them (SHORT_LEVELS off), and of the element-by-element integers (all levels off). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scaled_gemm.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/extension.h"
 #include "tests/support/support.h"

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under seq(F) in lanes: at every kernel level and thread count the bytes and events of the element-by-element
  * integers (all levels off), for accumulators and operands of many formats; spot checks against hu_dot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/models.h"
 

@@ -2,17 +2,12 @@
 /* hu_gemm's exact sums of short integers by the instructions for them: bytes and events of the element-by-element
  * integers (all levels off), and of binary64 (SHORT_LEVELS off) where there are many elements. gemm_short_modelled has
  * the instructions in plain C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 
 #include "tests/gemm/extension.h"
 #include "tests/gemm/models.h"

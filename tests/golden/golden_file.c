@@ -3,14 +3,11 @@
 #include "tests/golden/golden_file.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 char *golden_read(const char *directory, const char *name, size_t *n) {

@@ -5,21 +5,16 @@
 #include "tests/golden/replay.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/gemm.h"
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "tests/gen/golden.h"
 #include "tests/golden/golden_file.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

@@ -2,18 +2,13 @@
 /* The committed golden files are, byte for byte, what the generator makes, its whole texts have the digests that are
  * committed, and the library gives what each of their lines says, whether it is stored or not.
  * usage: test_golden DIRECTORY */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/gen/golden.h"
 #include "tests/golden/golden_file.h"
 #include "tests/golden/replay.h"
+#include "tests/support/cmocka.h"
 
 char *replay_text(size_t i) {
   text made = {NULL, 0, 0};

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_hadamard_* against the model: random transforms, matrices and places at every level, whole buffers compared.
  * Argument: the number of matrices. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/hadamard/model.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

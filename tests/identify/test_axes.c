@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The axes of the search: a value that is set is the one that is read, for every axis of every kind of block; and what
  * the report calls a model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cli/identify/space.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
+#include "tests/support/cmocka.h"
 
 static const char *const models[] = {
     "block(align,l=4,f=23,emin=-126,cut=rne,acc=binary32,out=binary32)",

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a search does with its answers: the digits that it reads off them, and how it goes on where an answer refutes
  * all that is left. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/identify/identify.h"
 #include "halfulp/formats/ieee.h"
+#include "tests/support/cmocka.h"
 
 enum { K = 8, QUESTIONS = 400 };
 

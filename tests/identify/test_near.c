@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The local search: questions near those that tell a model from one neighbour tell it from another, where few drawn
  * ones do; and a step changes the row, a little, and nothing that the shape holds fixed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/identify/distinguish.h"
 #include "cli/question/vary.h"
 #include "halfulp/formats/fnuz.h"
 #include "halfulp/formats/ieee.h"
+#include "tests/support/cmocka.h"
 
 enum { K = 32, SEEDS = 20, NEAR = 4096 };
 

@@ -7,18 +7,13 @@
  * Each probe of the search against planted models: every parameter is found and decided, and the question shown for it
  * does what it says; every order of additions is read off masked sums; each kind of drawn question is of its kind; the
  * bits that a unit does not look at are seen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cli/base/cli.h"
 #include "cli/identify/identify.h"
 #include "cli/identify/report.h"
+#include "tests/support/cmocka.h"
 
 static hu_element element(const char *name) {
   hu_element e = {0};

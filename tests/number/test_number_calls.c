@@ -2,18 +2,13 @@
 /* Number systems: texts both ways, records refused, limits, the catalogue; array calls against one-value calls; misuse.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scalar.h"
 #include "tests/number/compare.h"
+#include "tests/support/cmocka.h"
 
 /* ---- texts ---- */
 

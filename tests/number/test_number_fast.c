@@ -4,16 +4,12 @@
  * specials; every deterministic mode, and a stochastic one; strides, threads, short arrays. Whole outputs and event
  * counts are compared. Where HU_TEST_COUNT asks for a part, each system has two of the modes, another pair in the next.
  * Argument: rounds of random number systems. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/number.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { MOST = 1 << 17 };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Published numbers: usage: test_number_golden FILE. The file says what its lines mean. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/number.h"
+#include "tests/support/cmocka.h"
 
 static const char *path;
 

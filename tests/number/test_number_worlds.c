@@ -10,16 +10,11 @@
  * convert   Every code of every small system into every one, all deterministic modes, one stochastic, by turns.
  * random    Any system, any mode, operands near what matters; the wide systems of the catalogue. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tests/number/compare.h"
+#include "tests/support/cmocka.h"
 
 static unsigned part = 0, of = 1;
 static size_t count = 20000;

@@ -11,18 +11,13 @@
  * arrays   What the calls on one value give. */
 #include <math.h>
 #include <mpfr.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scalar.h"
 #include "tests/number/compare.h"
+#include "tests/support/cmocka.h"
 
 enum { DIGITS = 300 };
 static size_t count = 3000;

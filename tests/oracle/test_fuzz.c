@@ -2,17 +2,12 @@
 /* Random formats first, then values: conversions, encodings and decodings against the oracle, codes and events; and
  * whether the library and the oracle agree on what a format is. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 typedef struct plan {

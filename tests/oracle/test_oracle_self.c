@@ -2,13 +2,10 @@
 /* The oracle against facts that it did not make: published limits and conversions written down by hand, MPFR's own
  * rounding to binary16 and bfloat16, and the processor's binary32 fused multiply-add. Links the oracle only. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
+
 #include <mpfr.h>
 
 #include "halfulp/oracle.h"

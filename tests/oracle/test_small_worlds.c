@@ -13,18 +13,13 @@
  *           leave the range, one stochastic mode by turns. The oracle is asked once for each (destination, mode,
  *           value): its answer depends on the source's code through its value alone. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "tests/oracle/shard.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { MAX_WIDTH = 8, MAX_CODES = 256, MAX_OPERANDS = 12000 };

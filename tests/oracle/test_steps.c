@@ -25,21 +25,16 @@
  *   core  Step 3 for all inputs of all of them, and the same scan of the one-value core and of hu_quantize_n: hours,
  *         with -Dexhaustive=true. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "tests/oracle/shard.h"
 #include "tests/oracle/steps.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { CHUNK = 1 << 14, RANDOM_FORMATS = 4 };

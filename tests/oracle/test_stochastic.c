@@ -7,15 +7,10 @@
  * The counts are computed here in integers from P, S and N; neither the emulator nor the oracle takes part. The oracle
  * is asked as well, for both R at the edge of the count and for some at random, events included. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "halfulp/halfulp.h"
 #include "halfulp/oracle.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { SHIFT = 40 }; /* S: nu has up to 40 bits, so that x is exact in binary64 for m <= 12 */

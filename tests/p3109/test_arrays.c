@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_p3109_compute_n is hu_p3109_compute element by element: every operation, formats of one and two bytes, all modes,
  * strides, any number of threads, in place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/p3109.h"
 #include "halfulp/format.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

@@ -4,17 +4,12 @@
  *
  * usage: test_p3109 [WIDTH]     operations of one operand up to so many bits (5), of two up to WIDTH - 1, three - 2 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/p3109/reference.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static int width = 5;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* S2FP8: worked numbers, the paper's properties, edges, products, texts, misuse. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Logarithms: that 128 digits decide for every significand of binary32, which is looked at for all of them; L against
  * MPFR; and the sums of the lanes against L element by element. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
 
 /* A square within 2^-60 below 2 (or 4) could be on the wrong side: its error is far below that. */
 static uint64_t squares, near_below;

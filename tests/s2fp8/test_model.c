@@ -2,18 +2,13 @@
 /* The calls of halfulp/s2fp8.h against the model: any kind, data, mode, level, number of threads, stride and place.
  *
  *   test_s2fp8_model [CASES] */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/s2fp8/draw.h"
 #include "tests/s2fp8/model.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { MOST = 1400 };

@@ -2,20 +2,15 @@
 /* Tensors truncated by a product of their significands against the same tensors by their exact statistics (which a call
  * that is asked for them takes): bits and events, at every level, for any number of threads, in place or not; the
  * tables behind them; and the passes by those tables at every bound. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "emu/s2fp8/run.h"
 #include "emu/s2fp8/table_binary64.h"
 #include "emu/simd/level.h"
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

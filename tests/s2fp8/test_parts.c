@@ -2,18 +2,13 @@
 /* Tensors truncated part by part against the same tensors in arrays: numbers, events, sums and scales, in every mode,
  * at every level, for any size of a part and any number of threads; each number is taken once, and no part before all
  * have been given. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables made quickly against tables made entry by entry, in integers: scales at random and such as tensors have, whose
  * largest element is a pattern; every level. And elements looked up in tables, at every bound, against the core. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "emu/s2fp8/run.h"
 #include "emu/s2fp8/table_binary64.h"
 #include "emu/simd/level.h"
 #include "halfulp/halfulp.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of scaled tensors, both ways; descriptions refused; sizes; the packed layout; misuse of the calls. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,17 +2,12 @@
 /* Scales that are chosen by errors, 4over6 and sweep_mse: every level gives the codes, scales and events of the core,
  * also where errors are equal, vanish or are infinite. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scaled.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 

@@ -3,16 +3,11 @@
  * every largest number, every pair of significands of an element and a largest number, every code and scale, random
  * blocks of all kinds; texts; what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/hif4.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { BLOCK = HU_HIF4_BLOCK, TIES = 2, LOWS = 3, HIGHS = 2, PRODUCTS = 3, KINDS = TIES * LOWS * HIGHS * PRODUCTS };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Second levels of rows (halfulp/scaled_rows.h): each row against hu_scaled_encode of that row; decoding and
  * quantizing against encoding; stochastic modes, given amax, padding; what is refused leaves everything as it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/scaled_rows.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { ROWS = 7, COLS = 70, LD = 75, BLOCKS = 9, LDS = 10 };

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/scaled_gemm/draw.c - see product.h: matrices, sums and results at random. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/scalar.h"
 #include "tests/accum/draws.h"
 #include "tests/scaled/draw.h"
 #include "tests/scaled_gemm/product.h"
+#include "tests/support/cmocka.h"
 
 static const hu_mode rne;
 

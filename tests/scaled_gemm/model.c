@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/scaled_gemm/model.c - see product.h: docs/scaled.md section 9, one element at a time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/oracle.h"
 #include "tests/accum/reference.h"
 #include "tests/scaled/model.h"
 #include "tests/scaled_gemm/product.h"
+#include "tests/support/cmocka.h"
 
 static const hu_mode rne;
 

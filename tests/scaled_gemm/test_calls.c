@@ -2,16 +2,12 @@
 /* Products of scaled tensors: sizes that make several tiles under every level and number of threads, the raw forms that
  * a way is said to equal, runs, empty shapes, C's own place, misuse. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/scaled_gemm/product.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 
 static const hu_mode rne;

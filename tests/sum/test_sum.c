@@ -2,17 +2,14 @@
 /* hu_sum: one rounding of the exact sum, for terms in any order, in any groups, through bytes, in arrays. */
 #include <gmp.h>
 #include <mpfr.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/sum.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines over steps as SVG: what is left out is said, and lines break where points are missing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/draw/curves.h"
+#include "tests/support/cmocka.h"
 
 enum { POINTS = 4000 };
 

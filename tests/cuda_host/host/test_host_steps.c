@@ -8,16 +8,12 @@
  *                                                  stands for ResNet-20;
  *                                                  table: prints the rows of docs/device.md in place of the test */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/device.h"
 #include "gpu/host/order.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 
 static const hu_engine *device;

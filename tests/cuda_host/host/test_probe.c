@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/probe/probe.h: every element of A, B, C and D has one place in the registers, and the PTX ISA's own words for
  * three of the layouts; every device's list of instructions names presets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "gpu/probe/probe.h"
+#include "tests/support/cmocka.h"
 
 enum { MOST = 64 * 32 };
 

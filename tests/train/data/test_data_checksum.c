@@ -2,17 +2,12 @@
 /* Digests of data files: SHA-256 of known messages, texts of digests, runs whose files are the wanted ones or not.
  * Argument: the folder with the shipped data. */
 #define _GNU_SOURCE /* mkdtemp */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/trainer/trainers.h"
 #include "train/data/watch.h"

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Data made up, orders, first weights: golden digests, a model in binary64, statistics, laws. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/papers.h"
 #include "halfulp/train/data.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 /* FNV-1a over 32-bit patterns, the low byte first. */

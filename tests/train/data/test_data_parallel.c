@@ -3,17 +3,12 @@
  * rows have labels in part. Tokens that are masked. Argument: the folder with the shipped data. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/trainer/processes.h"
 #include "train/data/file.h"

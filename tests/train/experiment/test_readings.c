@@ -2,13 +2,9 @@
 /* What an experiment reads off its rows and its numbers: the least accuracy of some rows, where a NaN is the least of
  * all, the relative error of a vector, and statistics of the tensors of the runs that ask for them alone. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "train/experiment/experiment.h"
 
 static const char *data; /* the folder */

@@ -7,13 +7,10 @@
  * 2 a L. Theorem 2, only the residual and the gradient are rounded: the distance shrinks as with exact gradients.
  * Statements about real numbers are checked in rationals, roundings are the library's. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/cmocka.h"
+
 #include <gmp.h>
 
 #include "halfulp/accum.h"

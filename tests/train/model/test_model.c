@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Models: parameters counted against formulas and published numbers, names, first weights. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/model.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/model/models.h"
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Models of several inputs and of long sequences: whole forward passes against binary64 models of their own. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/model/reference.h"
 
 static const float *part_of(const hu_net *net, const char *scope, const char *name) {

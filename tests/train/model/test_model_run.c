@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Models at work: what they compute against binary64 models of their own, losses that fall, the same bits. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/model/reference.h"
 

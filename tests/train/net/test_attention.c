@@ -3,16 +3,11 @@
  * values and gradients against differences of a binary64 model; what padding must not change, bit for bit; shapes that
  * are refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { B = 3, TQ = 4, TK = 6, C = 5, HEADS = 2, HEAD = 3, D = HEADS * HEAD, PARAMETERS = 8, ROOM = 4096 };

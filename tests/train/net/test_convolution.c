@@ -2,17 +2,12 @@
 /* Convolutions of the papers: X is rounded as a tensor before them, dX as a tensor after its accumulation in binary32
  * (Cambier et al. 2020, section 4.1: truncation before and after every convolution). So a convolution with roundings
  * is one without, of tensors that hu_rounding_apply has rounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum {

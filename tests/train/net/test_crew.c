@@ -5,18 +5,13 @@
  * its memory begins. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "emu/base/threads.h"
 #include "halfulp/function_n.h"
 #include "halfulp/formats/ieee.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "train/engine/engine.h"
 

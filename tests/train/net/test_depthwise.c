@@ -2,16 +2,11 @@
 /* Convolutions of groups of one channel and one output: with and without patches, the same bits at every level, with
  * one thread and with two. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/array.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 #include "train/engine/cpu.h"

@@ -2,16 +2,11 @@
 /* Gradients of every operator against differences of a binary64 model of the network, which knows docs/training.md and
  * nothing of train/. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum {

@@ -2,16 +2,11 @@
 /* Convolutions in groups: bit for bit the convolutions of slices, and direct loops over patches that were rounded as a
  * whole. Channel shuffles, ReLU6. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum {

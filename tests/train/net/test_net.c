@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks: a step worked out code by code, what must not change a bit, roundings as text, misuse. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/step/rounding_of.h"
 

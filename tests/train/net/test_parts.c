@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Gradients that parts of a value give to it, against whole matrices of zeros with the part's numbers in them, which
  * are added one after another: the same bits, zeros' signs among them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "train/net/net.h"
 

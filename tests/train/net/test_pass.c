@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A pass from outside: operands that are rounded once, phases told to an observer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static hu_rounding rounding_of(const char *text) {

@@ -2,18 +2,13 @@
 /* The products of the CPU's engine, and sums of products: bit for bit chains of fma, at every level, with one thread
  * and with several. Weights of several operators: the same gradients with sums at the end of the pass and without. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/gemm.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 #include "train/engine/cpu.h"

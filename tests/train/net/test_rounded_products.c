@@ -2,17 +2,12 @@
 /* Products that an engine adds to a sum once they are rounded: the bits and counts of the product, the rounding and the
  * addition one after another, at every level, for several threads; and the gradients of weights that steps share. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/gemm.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 #include "train/engine/cpu.h"

@@ -2,14 +2,8 @@
 /* Batch norms with statistics of the whole batch: their numbers computed by hand from the rows of all shards, and the
  * same run for any number of processes, which are threads here. */
 #define _GNU_SOURCE /* barriers of threads */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "halfulp/sum.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/processes.h"
 #include "train/net/net.h"
 

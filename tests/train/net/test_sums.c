@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The models of a net's sums: stochastic ones take words of the seed, the operator and the step; what stands around
  * fp32 (promote, splitk, takes) counts, at every level of instructions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 #include "train/engine/cpu.h"
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Assignments: the network of four products worked out by hand, laws on random networks, promotion, misuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/assignment.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { M = 8, MOST = 40 };

@@ -7,17 +7,12 @@
  *   them; v_(2n+2) = 2^-k |v_(2n+1) - y|. theta = 0; one step of SGD, rate 2^-l, no momentum, binary32 weights.
  *   Numbers of values are the paper's, and those of the net. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/precision.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { N = 3, MOST = 3 * N + 3 };

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Assignments on networks: the network of four products worked out by hand, layouts of other graphs, promotion one
  * iteration later, memory, texts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/precision.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/step/rounding_of.h"
 

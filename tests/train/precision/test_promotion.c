@@ -2,19 +2,14 @@
 /* What promotion is for (Lee et al. 2023, section 4.2): a regression whose targets lie beyond the low format. Saturated
  * outputs hide progress from the loss and weights run away; with promotion the run is as good as in high precision. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/precision.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { IN = 8, HIDDEN = 32, BATCH = 50, SAMPLES = 2000, EPOCHS = 30 };

@@ -5,16 +5,11 @@
  *   test_delayed FOLDER_OF_DATA */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/recipes/layer.h"
 #include "tests/train/trainer/trainers.h"
 

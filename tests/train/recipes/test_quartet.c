@@ -3,14 +3,9 @@
  * authors' mxfp4_triton.py), computed here once more with a transform, a grid and scales of its own; what is refused.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/recipes/layer.h"
 
 /* Sides with a whole block and a ragged end, with several blocks, and with none. */

@@ -3,17 +3,12 @@
  * a binary32 operator in between changes nothing. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;

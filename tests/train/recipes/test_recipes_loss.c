@@ -2,19 +2,14 @@
 /* Loss scaling in a network: what a power of two changes (nothing), what an overflow changes (nothing but the scale),
  * what underflows; laws of the scalers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;

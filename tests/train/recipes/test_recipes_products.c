@@ -3,18 +3,13 @@
  * the library's calls. The table of blocks (MX, NVFP4, DeepSeek-V3): along I for Z, along O for dX, along the batch for
  * dW, each from the numbers in binary32; S2FP8: before and after; bfloat16 with binary32 weights: operands. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/gemm.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { B = 160, I = 200, O = 144 };

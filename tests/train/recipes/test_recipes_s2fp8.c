@@ -2,17 +2,12 @@
 /* S2FP8's transform as the paper derives it: what the logarithms are like before they are rounded, where it is nothing
  * but a power of two, and that it is not idempotent. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/s2fp8.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/data.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { N = 2000 };

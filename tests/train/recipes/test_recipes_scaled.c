@@ -2,13 +2,7 @@
 /* Scaled tensors as training recipes use them: worked blocks of MX, NVFP4 and DeepSeek-V3, current and delayed scaling
  * of whole tensors, weights seen from both sides, the Hadamard transform around a product and in a network. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
@@ -16,6 +10,7 @@
 #include "halfulp/hadamard.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;

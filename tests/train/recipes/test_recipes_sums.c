@@ -2,20 +2,15 @@
 /* Accumulation in narrow formats: where sums of ones stop, in binary16 and in chunks of fp(6,9,0), and what chunks do
  * for the sum that a gradient of weights is (Wang et al. 2018). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/data.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { MOST = 32768 };

@@ -2,17 +2,12 @@
 /* Weight updates in narrow formats: which updates are lost, exactly; stochastic rounding over all its random numbers;
  * what Kahan summation keeps; updates worked out; bytes per parameter. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;

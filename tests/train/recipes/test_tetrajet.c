@@ -2,14 +2,9 @@
 /* Double quantization, and TetraJet's six roundings (Chen et al. 2025, arXiv 2502.20853; its code's QLinear.py): steps
  * of a linear layer computed here once more in binary64, with an MXFP4 of its own; what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/recipes/layer.h"
 
 #define MXFP4 "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)"

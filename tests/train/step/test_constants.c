@@ -2,15 +2,9 @@
 /* Constants that their format does not keep: other than 0 and 0 there, or below 1 and 1 there. What the error names
  * works, and the number next to it does not. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
@@ -18,6 +12,7 @@
 #include "halfulp/train/gradient.h"
 #include "halfulp/train/loss_scale.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 
 static double in(hu_format f, double x) {
   const hu_mode rne = {0};

@@ -2,17 +2,12 @@
 /* Gradients before the optimizer: penalties that do not underflow, norms in their order, clipping, LARC, networks. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;

@@ -2,15 +2,10 @@
 /* Loss scaling: texts, the published scalers on sequences worked out by hand, their laws, and gradients unscaled. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/loss_scale.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { STEPS = 20 };

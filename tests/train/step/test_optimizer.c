@@ -2,19 +2,14 @@
 /* Optimizers: tables of steps worked out in exact arithmetic, the laws of the three endings, misuse. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/papers.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 static float bf(uint32_t code) { return t_float(code << 16); }

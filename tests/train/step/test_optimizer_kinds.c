@@ -3,17 +3,12 @@
  * operator of bfloat16 numbers has one rounding; against the binary32 operators of torch; identities; what is refused.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { N = 300, STEPS = 6, NEAREST = 0, STOCHASTIC = 1, KAHAN = 2, ENDINGS = 3 };

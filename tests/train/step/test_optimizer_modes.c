@@ -2,19 +2,14 @@
 /* The additions of an update, rounded by modes of their own: the 16-bit update of Wang et al. (2018), three AXPYs with
  * stochastic rounding in fp(6,9,0), against its formulas in binary64; the same words in any pieces; what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/papers.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/optimizer.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
 enum { N = 3000, STEPS = 5 };

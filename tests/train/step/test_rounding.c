@@ -2,16 +2,11 @@
 /* Tensors rounded into formats: overflow to infinities that the format lacks, NaN that stays, against the one-value
  * calls; what the counts say. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "halfulp/scalar.h"
 #include "halfulp/train/net.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/step/rounding_of.h"
 

@@ -2,15 +2,10 @@
 /* Accumulated gradients: their sum against hu_gradient_gather_n of the batches one by one, where sums are exact against
  * one larger batch, random words and statistics, steps that are not taken, shards and processes, what is refused. */
 #define _GNU_SOURCE /* barriers of threads */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train/gradient.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/processes.h"
 
 enum { ROOM = 8192 };

@@ -2,18 +2,13 @@
 /* Dropout of models: where its layers stand, each number against the words of its stream, evaluation, the same bits for
  * any number of threads. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/model/models.h"
 #include "tests/train/trainer/trainers.h"

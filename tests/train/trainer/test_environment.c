@@ -4,19 +4,14 @@
  *   test_environment DATA        an absolute path */
 #define _GNU_SOURCE /* mkdtemp */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
 #include "tests/support/support.h"
 #include "tests/train/trainer/environment.h"

@@ -4,18 +4,13 @@
  *   test_environment_runs DATA */
 #include <fenv.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/environment.h"
 
 static const char *folder;

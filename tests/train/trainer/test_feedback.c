@@ -3,15 +3,10 @@
  * number of processes, stopped and gone on with by another number. */
 #define _GNU_SOURCE /* barriers of threads */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/processes.h"
 
 #define NET "model.net", "mlp(layers=2,units=32)"

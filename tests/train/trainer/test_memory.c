@@ -3,17 +3,12 @@
  * through the functions below (--wrap), which count what has not been freed yet.
  *
  *   test_memory DATA */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/train.h"
+#include "tests/support/cmocka.h"
 
 static const char *folder;
 static _Atomic long held; /* blocks */

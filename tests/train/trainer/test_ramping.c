@@ -4,15 +4,10 @@
  *
  *   test_ramping FOLDER_OF_DATA */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/trainer/trainers.h"
 

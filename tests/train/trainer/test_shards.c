@@ -2,13 +2,7 @@
 /* Shards of a batch: the joined gradients against those of the shards one by one, and the same run for any number of
  * processes, which are threads here. */
 #define _GNU_SOURCE /* barriers of threads */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/processes.h"
 
 static void same_for_any(const char *const *pairs) {

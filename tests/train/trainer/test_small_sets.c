@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluations of a test set that is less than a batch: the loss of its examples, as in a run whose batch it is. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 
 static hu_trainer_seen seen_by(const char *const *pairs, const char *test, const char *batch) {

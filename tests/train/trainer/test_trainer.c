@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs by keys: what is refused and named, the same bits for any threads and after a stop, learning. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 
 /* ---- beginning ---- */

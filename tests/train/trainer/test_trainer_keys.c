@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The keys of a run: what is refused and what the sentence says, what a system sets, models of sums, other lengths. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 
 /* ---- keys ---- */

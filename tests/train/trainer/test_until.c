@@ -3,14 +3,9 @@
  * continued before, at and behind the change; what is refused.
  *
  *   test_until FOLDER_OF_DATA */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
 
 enum { STEPS = 7, UNTIL = 4 };
