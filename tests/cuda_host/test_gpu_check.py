@@ -203,15 +203,20 @@ class Dry(unittest.TestCase):
         self.assertIn('tests: FAILED: there are none', self.read('summary'))
 
     def test_kept(self):
-        """Without OUT: the file that is committed, and the times that have a goal, in the form of all results."""
+        """Without OUT: the file that is committed, without digests that are golden, and the times that have a goal, in the form of
+        all results."""
         pack = self.pack('test_good')
         script(pack / 'halfulp', PROGRAMS['halfulp'].replace('cat "$OUT/summary.txt" > "$OUT/seen.new"; ', ''))
         run = self.check(PREBUILT=str(pack), OUT=None)
         self.assertEqual(run.returncode, 0, run.stdout)
         text = next((self.tree / 'tests/golden/hw').glob('NVIDIA-H200-*.txt')).read_text()
-        for words in ('chip: NVIDIA H200', 'who: not said', '## tests', '12 cases', '## probe', '## digests', '## identify', '0123456789abcdef'):
+        for words in ('chip: NVIDIA H200', 'who: not said', '## tests', '12 cases', '## probe', '## digests', '## identify', '1 of them golden'):
             self.assertIn(words, text)
+        self.assertNotIn('0123456789abcdef', text)
         self.assertTrue(text.endswith('result: passed\n'))
+        (self.tree / 'tests/golden/digests.txt').write_text('float8_e4m3fn rna 1 0123456789abcdef\n')
+        self.check(PREBUILT=str(pack), OUT=None, STAGES='digests')
+        self.assertIn('\nfloat8_e4m3fn rne 1 0123456789abcdef\n', next((self.tree / 'tests/golden/hw').glob('NVIDIA-H200-*.txt')).read_text())
         times = (self.tree / 'bench/results/nvidia-90-h200.csv').read_text()
         self.assertIn('# machine: NVIDIA H200\n# vendor: nvidia\n# family: 90\n# model: h200\n', times)
         self.assertEqual([line.rpartition(',')[0] for line in times.splitlines() if line.startswith('device,')],
