@@ -175,7 +175,7 @@ static void put_edges(writer *w) {
       &w->lines,
       "## the tininess edge: around the smallest normal number, on the format's grid and on the one that goes on\n");
   for (int i = -16; i <= 16; i++) {
-    w->chosen = i % 2 == 0;
+    w->chosen = i % 2 == 0 && abs(i) <= 8;
     put_both(w, e + unit * i / 8);
     if (i % 2 == 0) put_very_near(w, e + unit * i / 8);
   }
