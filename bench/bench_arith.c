@@ -10,6 +10,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -107,20 +108,11 @@ static void row(job *work, const char *format, const char *mode, size_t n, int r
 
 int main(int argc, char **argv) {
   static const char *const formats[] = {"float8_e4m3fn", "float8_e5m2", "binary16", "bfloat16", "binary32"};
-  size_t n = (size_t)1 << 22;
-  int rounds = 5, csv = 0;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv")) {
-      csv = 1;
-    } else if (!strcmp(argv[i], "--rounds") && i + 1 < argc) {
-      rounds = atoi(argv[++i]);
-    } else if (!strcmp(argv[i], "--log2") && i + 1 < argc && atoi(argv[i + 1]) >= 10 && atoi(argv[i + 1]) <= 30) {
-      n = (size_t)1 << atoi(argv[++i]);
-    } else {
-      fprintf(stderr, "usage: bench_arith [--log2 10..30] [--rounds 5] [--csv]\n");
-      return 2;
-    }
-  }
+  bench_options options =
+      bench_options_of(argc, argv, (bench_options){.rounds = 5, .log2 = 22, .least = 10, .most = 30},
+                       "bench_arith [--log2 10..30] [--rounds 5] [--csv]");
+  if (options.bad) return 2;
+  size_t n = (size_t)1 << options.log2;
   job work = {0};
   void **room[] = {&work.x, &work.y, &work.third, &work.z, &work.from, &work.to};
   for (int i = 0; i < 6; i++) {
@@ -132,7 +124,7 @@ int main(int argc, char **argv) {
     }
     fill(*room[i], bytes, (uint64_t)i);
   }
-  if (csv) {
+  if (options.csv) {
     bench_table_head();
   } else {
     printf("%-6s %-16s %-6s", "op", "format", "mode");
@@ -144,13 +136,13 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&work.format, formats[i]) != HU_OK) return 2;
     memset(&work.mode, 0, sizeof work.mode);
-    for (work.op = 0; work.op < OPERATIONS; work.op++) row(&work, formats[i], "rne", n, rounds, csv);
+    for (work.op = 0; work.op < OPERATIONS; work.op++) row(&work, formats[i], "rne", n, options.rounds, options.csv);
     work.op = FMA;
     work.mode.round = HU_RTO;
-    row(&work, formats[i], "rto", n, rounds, csv);
+    row(&work, formats[i], "rto", n, options.rounds, options.csv);
     work.mode.round = HU_SRA;
     work.mode.bits = 32;
-    row(&work, formats[i], "sra:32", n, rounds, csv);
+    row(&work, formats[i], "sra:32", n, options.rounds, options.csv);
   }
   for (int i = 0; i < 6; i++) free(*room[i]);
   return 0;

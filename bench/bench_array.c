@@ -11,6 +11,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -82,11 +83,7 @@ static void fill(float *x, size_t n, int low, int high) {
   }
 }
 
-typedef struct settings {
-  int csv, rounds;
-} settings;
-
-static void row(const settings *given, const char *level, const char *what, const char *format, job *work,
+static void row(const bench_options *given, const char *level, const char *what, const char *format, job *work,
                 void (*subject)(void *), void (*reference)(void *)) {
   int repeat = work->n < ((size_t)1 << 20) ? 200 : 1;
   work->subject = subject;
@@ -112,7 +109,7 @@ static void row(const settings *given, const char *level, const char *what, cons
   fflush(stdout);
 }
 
-static void level_rows(const settings *given, const char *level, uint32_t off, size_t big, job *work) {
+static void level_rows(const bench_options *given, const char *level, uint32_t off, size_t big, job *work) {
   static const char *formats[] = {"float8_e4m3fn", "float8_e5m2", "bfloat16"};
   hu_mode rne = {0}, sr = {0};
   sr.round = HU_SRA;
@@ -158,30 +155,14 @@ static void level_rows(const settings *given, const char *level, uint32_t off, s
 }
 
 int main(int argc, char **argv) {
-  settings given = {0, 7};
-  size_t big = (size_t)1 << 26;
-  const char *only = NULL, *order = "linear";
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv"))
-      given.csv = 1;
-    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
-      given.rounds = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
-      big = (size_t)1 << atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
-      only = argv[++i];
-    else if (!strcmp(argv[i], "--order") && i + 1 < argc)
-      order = argv[++i];
-    else {
-      fprintf(stderr,
-              "usage: bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] "
-              "[--order linear|streams]\n");
-      return 2;
-    }
-  }
+  bench_options options = bench_options_of(argc, argv, (bench_options){.rounds = 7, .log2 = 26, .order = "linear"},
+                                           "bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] "
+                                           "[--order linear|streams]");
+  if (options.bad) return 2;
+  size_t big = (size_t)1 << options.log2;
   if (big < (size_t)1 << 16) big = (size_t)1 << 16; /* the size of the rows in L2 */
   job work = {0};
-  work.streams = bench_streams_of(order);
+  work.streams = bench_streams_of(options.order);
   work.x = aligned_alloc(4096, big * 4);
   work.z = aligned_alloc(4096, big * 4);
   work.codes = aligned_alloc(4096, big);
@@ -191,14 +172,14 @@ int main(int argc, char **argv) {
   }
   memset(work.z, 1, big * 4);
   memset(work.codes, 1, big);
-  if (given.csv)
+  if (options.csv)
     bench_table_head();
   else if (!work.streams)
     printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
            "reference", "ratio");
   for (size_t i = 0; t_level_bit(i); i++) {
     const char *name = t_level_name(i);
-    if (bench_wants(only, i)) level_rows(&given, name, bench_off(i, work.streams), big, &work);
+    if (bench_wants(options.level, i)) level_rows(&options, name, bench_off(i, work.streams), big, &work);
   }
   free(work.x);
   free(work.z);

@@ -12,6 +12,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -92,28 +93,15 @@ static void row(job *work, size_t k, int all, const char *format, int rounds, in
 }
 
 int main(int argc, char **argv) {
-  int bits = 18, rounds = 7, csv = 0;
-  for (int i = 1; i < argc; i++) {
-    int more = i + 1 < argc;
-    if (!strcmp(argv[i], "--csv"))
-      csv = 1;
-    else if (more && !strcmp(argv[i], "--log2"))
-      bits = atoi(argv[++i]);
-    else if (more && !strcmp(argv[i], "--rounds"))
-      rounds = atoi(argv[++i]);
-    else
-      bits = 0;
-  }
-  if (bits < 4 || bits > 28 || rounds < 1) {
-    fprintf(stderr, "usage: %s [--log2 4..28] [--rounds N] [--csv]\n", argv[0]);
-    return 2;
-  }
-  job work = {(size_t)1 << bits, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
+  bench_options options = bench_options_of(argc, argv, (bench_options){.rounds = 7, .log2 = 18, .least = 4, .most = 28},
+                                           "bench_function [--log2 4..28] [--rounds 7] [--csv]");
+  if (options.bad) return 2;
+  job work = {(size_t)1 << options.log2, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
   work.x = malloc(2 * work.n);
   work.y = malloc(2 * work.n);
   work.z = malloc(2 * work.n);
   if (!work.x || !work.y || !work.z) return 2;
-  if (csv) {
+  if (options.csv) {
     bench_table_head();
   } else {
     printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), work.n);
@@ -124,7 +112,8 @@ int main(int argc, char **argv) {
   for (int which = 0; which < 2; which++) {
     work.format = which ? hu_bfloat16() : hu_binary16();
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)
-      for (int all = 0; all < 2; all++) row(&work, k, all, which ? "bfloat16" : "binary16", rounds, csv);
+      for (int all = 0; all < 2; all++)
+        row(&work, k, all, which ? "bfloat16" : "binary16", options.rounds, options.csv);
   }
   free(work.x);
   free(work.y);

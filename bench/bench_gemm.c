@@ -16,6 +16,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -306,33 +307,15 @@ static void run_presets(job *work, int rounds, int csv, const char *only) {
 
 int main(int argc, char **argv) {
   job work;
-  int csv = 0, rounds = 5, presets = 0;
-  const char *only = NULL;
+  bench_options options =
+      bench_options_of(argc, argv, (bench_options){.rounds = 5, .size = 1024, .level = t_level_name(0)},
+                       "bench_gemm [--size 1024] [--rounds 5] [--csv] [--only WAY] [--presets]\n"
+                       "                  [--level amx_int8|amx_bf16|vnni|bf16|avx512|avx2|vector]");
+  if (options.bad || options.size < 1 || options.size > 1 << 14) return 2;
   memset(&work, 0, sizeof work);
-  work.n = 1024;
-  work.level = t_level_name(0);
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv")) {
-      csv = 1;
-    } else if (!strcmp(argv[i], "--presets")) {
-      presets = 1;
-    } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
-      work.n = strtoul(argv[++i], NULL, 0);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
-      rounds = atoi(argv[++i]);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      work.level = argv[++i];
-      work.exec.levels_off = bench_levels_off(work.level);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
-      only = argv[++i];
-    } else {
-      fprintf(stderr,
-              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--only WAY] [--presets]\n"
-              "                  [--level amx_int8|amx_bf16|vnni|bf16|avx512|avx2|vector]\n");
-      return 2;
-    }
-  }
-  if (work.n == 0 || work.n > 1 << 14 || rounds < 1) return 2;
+  work.n = (size_t)options.size;
+  work.level = options.level;
+  work.exec.levels_off = bench_levels_off(work.level);
   size_t elements = work.n * work.n;
   uint64_t seed = 3;
   work.x32 = must_have(elements * 4);
@@ -345,15 +328,16 @@ int main(int argc, char **argv) {
     work.x32[i] = (float)(work.x64[i] = normal(&seed));
     work.y32[i] = (float)(work.y64[i] = normal(&seed));
   }
-  if (csv) {
+  if (options.csv) {
     bench_table_head();
   } else {
     printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");
   }
-  if (presets) run_presets(&work, rounds, csv, only);
-  for (size_t i = 0; !presets && i < sizeof rows / sizeof rows[0]; i++) {
-    if (!only || !strncmp(only, rows[i].way, strlen(only))) run_row(&rows[i], &work, rounds, csv);
+  if (options.presets) run_presets(&work, options.rounds, options.csv, options.only);
+  for (size_t i = 0; !options.presets && i < sizeof rows / sizeof rows[0]; i++) {
+    if (!options.only || !strncmp(options.only, rows[i].way, strlen(options.only)))
+      run_row(&rows[i], &work, options.rounds, options.csv);
   }
   free(work.x32);
   free(work.y32);

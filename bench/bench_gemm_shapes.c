@@ -146,7 +146,8 @@ static void row(const shape *size, const bench_options *options) {
 }
 
 int main(int argc, char **argv) {
-  bench_options options = bench_options_of(argc, argv, "bench_gemm_shapes");
+  bench_options options =
+      bench_options_of(argc, argv, (bench_options){.rounds = 5}, "bench_gemm_shapes [--rounds 5] [--csv]");
   if (options.bad) return 2;
   if (options.csv) bench_table_head();
   if (!HU_HAVE_OPENBLAS) {

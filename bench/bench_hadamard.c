@@ -11,6 +11,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -74,35 +75,24 @@ static void level_rows(int csv, int rounds, const char *level, job *work) {
 }
 
 int main(int argc, char **argv) {
-  int csv = 0, rounds = 5, log2 = 26;
-  const char *only = NULL;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv"))
-      csv = 1;
-    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
-      rounds = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
-      log2 = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
-      only = argv[++i];
-    else {
-      fprintf(stderr, "usage: bench_hadamard [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]\n");
-      return 2;
-    }
-  }
+  bench_options options =
+      bench_options_of(argc, argv, (bench_options){.rounds = 5, .log2 = 26},
+                       "bench_hadamard [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]");
+  if (options.bad) return 2;
   job work = {0};
-  work.rows = (size_t)1 << (log2 > 19 ? log2 - 12 : 7); /* 128 rows at least: a block of each size along columns */
+  work.rows = (size_t)1 << (options.log2 > 19 ? options.log2 - 12
+                                              : 7); /* 128 rows at least: a block of each size along columns */
   work.x = malloc(work.rows * COLS * sizeof *work.x);
   work.z = malloc(work.rows * COLS * sizeof *work.z);
   if (!work.x || !work.z) return 2;
   for (size_t i = 0; i < work.rows * COLS; i++) work.x[i] = (float)(i * 2654435761u % 65521) - 32760;
   memset(work.z, 0, work.rows * COLS * sizeof *work.z);
   work.exec.stream.key = 1;
-  if (csv) bench_table_head();
+  if (options.csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
-    if (!bench_wants(only, i)) continue;
+    if (!bench_wants(options.level, i)) continue;
     work.exec.levels_off = t_levels_off(i);
-    level_rows(csv, rounds, t_level_name(i), &work);
+    level_rows(options.csv, options.rounds, t_level_name(i), &work);
   }
   free(work.x);
   free(work.z);

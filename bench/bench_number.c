@@ -12,6 +12,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -78,36 +79,24 @@ static void level_rows(int csv, int rounds, const char *level, job *work) {
 }
 
 int main(int argc, char **argv) {
-  int csv = 0, rounds = 3, log2 = 22;
-  const char *only = NULL;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv"))
-      csv = 1;
-    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
-      rounds = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
-      log2 = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
-      only = argv[++i];
-    else {
-      fprintf(stderr, "usage: bench_number [--log2 22] [--rounds 3] [--csv] [--level avx512|avx2|vector|core]\n");
-      return 2;
-    }
-  }
+  bench_options options =
+      bench_options_of(argc, argv, (bench_options){.rounds = 3, .log2 = 22},
+                       "bench_number [--log2 22] [--rounds 3] [--csv] [--level avx512|avx2|vector|core]");
+  if (options.bad) return 2;
   job work = {0};
-  size_t most = (size_t)1 << log2;
+  size_t most = (size_t)1 << options.log2;
   work.x = malloc(most * sizeof *work.x);
   work.z = malloc(most * sizeof *work.z);
   work.codes = malloc(most * sizeof *work.x);
   if (!work.x || !work.z || !work.codes) return 2;
   for (size_t i = 0; i < most; i++) work.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
   memset(work.codes, 0, most * sizeof *work.x);
-  if (csv) bench_table_head();
+  if (options.csv) bench_table_head();
   for (size_t i = 0; i < t_levels(); i++) {
-    if (!bench_wants(only, i)) continue;
+    if (!bench_wants(options.level, i)) continue;
     work.exec.levels_off = t_levels_off(i);
     work.n = t_level_bit(i) || most < 4096 ? most : 4096;
-    level_rows(csv, rounds, t_level_name(i), &work);
+    level_rows(options.csv, options.rounds, t_level_name(i), &work);
   }
   free(work.x);
   free(work.z);

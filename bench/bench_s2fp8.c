@@ -129,7 +129,9 @@ static void row(int csv, int rounds, const char *level, const char *what, job *w
 }
 
 int main(int argc, char **argv) {
-  bench_options options = bench_options_with(argc, argv, "bench_s2fp8", 1);
+  bench_options options = bench_options_of(
+      argc, argv, (bench_options){.rounds = 5, .log2 = 26, .order = "linear"},
+      "bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--order linear|streams]");
   if (options.bad) return 2;
   job work;
   memset(&work, 0, sizeof work);

@@ -161,7 +161,9 @@ static void level_rows(int csv, int rounds, const char *level, job *work) {
 }
 
 int main(int argc, char **argv) {
-  bench_options options = bench_options_with(argc, argv, "bench_scaled", 1);
+  bench_options options = bench_options_of(
+      argc, argv, (bench_options){.rounds = 5, .log2 = 26, .order = "linear"},
+      "bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--order linear|streams]");
   if (options.bad) return 2;
   job work = {0};
   work.streams = bench_streams_of(options.order);

@@ -12,6 +12,7 @@
 #include "halfulp/halfulp.h"
 
 #include "bench/levels.h"
+#include "bench/options.h"
 #include "bench/table.h"
 #include "files/timing.h"
 
@@ -200,32 +201,14 @@ static double normal(uint64_t *state) {
 
 int main(int argc, char **argv) {
   job work;
-  int csv = 0, rounds = 3;
-  const char *only = "";
+  bench_options options = bench_options_of(
+      argc, argv, (bench_options){.rounds = 3, .size = 1024, .only = "", .level = t_level_name(0)},
+      "bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level vnni|bf16|avx512|avx2|vector] [--only TEXT]");
+  if (options.bad || options.size < 1 || options.size > 1 << 13) return 2;
   memset(&work, 0, sizeof work);
-  work.n = 1024;
-  work.level = t_level_name(0);
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv")) {
-      csv = 1;
-    } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
-      work.n = strtoul(argv[++i], NULL, 0);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
-      rounds = atoi(argv[++i]);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      work.level = argv[++i];
-      work.exec.levels_off = bench_levels_off(work.level);
-    } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
-      only = argv[++i];
-    } else {
-      fprintf(stderr,
-              "usage: bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level vnni|bf16|avx512|avx2|vector] "
-              "[--only TEXT]\n"
-              "[--only TEXT]\n");
-      return 2;
-    }
-  }
-  if (work.n == 0 || work.n > 1 << 13 || rounds < 1) return 2;
+  work.n = (size_t)options.size;
+  work.level = options.level;
+  work.exec.levels_off = bench_levels_off(work.level);
   uint64_t seed = 5;
   work.x = must_have(work.n * work.n * sizeof(float));
   work.y = must_have(work.n * work.n * sizeof(float));
@@ -234,13 +217,13 @@ int main(int argc, char **argv) {
     work.x[i] = (float)normal(&seed);
     work.y[i] = (float)normal(&seed);
   }
-  if (csv) bench_table_head();
-  if (!csv) printf("%zu^3, one thread; speed over hu_gemm fp32 and over OpenBLAS sgemm\n", work.n);
+  if (options.csv) bench_table_head();
+  if (!options.csv) printf("%zu^3, one thread; speed over hu_gemm fp32 and over OpenBLAS sgemm\n", work.n);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[256];
     snprintf(text, sizeof text, "%s %s %s %s %s", rows[i].a, rows[i].b, ways[rows[i].way], rows[i].inside,
              rows[i].across);
-    if (strstr(text, only)) run_row(&work, &rows[i], rounds, csv);
+    if (strstr(text, options.only)) run_row(&work, &rows[i], options.rounds, options.csv);
   }
   free(work.x);
   free(work.y);

@@ -17,6 +17,11 @@
 #include "bench/table.h"
 #include "files/timing.h"
 
+static bench_options options_of(int argc, char **argv) {
+  return bench_options_of(argc, argv, (bench_options){.rounds = 5, .log2 = 26},
+                          "bench_streams [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2]");
+}
+
 enum { PAGE = 4096 };
 
 typedef struct job {
@@ -139,7 +144,7 @@ static void level_rows(const bench_options *options, const char *level, job *wor
 }
 
 int main(int argc, char **argv) {
-  bench_options options = bench_options_of(argc, argv, "bench_streams");
+  bench_options options = options_of(argc, argv);
   if (options.bad) return 2;
   job work = {0};
   work.bytes = (size_t)4 << (options.log2 > 14 ? options.log2 : 14);
@@ -163,7 +168,7 @@ int main(int argc, char **argv) {
 }
 #else
 int main(int argc, char **argv) {
-  bench_options options = bench_options_of(argc, argv, "bench_streams");
+  bench_options options = options_of(argc, argv);
   if (options.bad) return 2;
   fprintf(stderr, "bench_streams: these loops are written for x86-64 alone\n");
   return options.csv ? (bench_table_head(), 0) : 0;

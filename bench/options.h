@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/options.h - what the benchmarks of array calls take on the command line. */
+/* bench/options.h - what benchmarks take on the command line. */
 #ifndef HALFULP_BENCH_OPTIONS_H
 #define HALFULP_BENCH_OPTIONS_H
 
@@ -8,37 +8,43 @@
 #include <string.h>
 
 typedef struct bench_options {
-  int csv, rounds, log2, bad;
-  const char *level; /* NULL: all */
-  const char *order; /* "linear" where none is asked for */
+  int rounds, log2, size, csv, presets, bad;
+  int least, most; /* of log2; both 0: any */
+  const char *level, *only, *order;
 } bench_options;
 
-/* bad: something else stood there; the usage has been printed. */
-static inline bench_options bench_options_with(int argc, char **argv, const char *name, int orders) {
-  bench_options options = {0, 5, 26, 0, NULL, "linear"};
-  for (int i = 1; i < argc && !options.bad; i++) {
-    int more = i + 1 < argc;
-    if (!strcmp(argv[i], "--csv")) {
-      options.csv = 1;
-    } else if (more && !strcmp(argv[i], "--rounds")) {
-      options.rounds = atoi(argv[++i]);
-    } else if (more && !strcmp(argv[i], "--log2")) {
-      options.log2 = atoi(argv[++i]);
-    } else if (more && !strcmp(argv[i], "--level")) {
-      options.level = argv[++i];
-    } else if (more && orders && !strcmp(argv[i], "--order")) {
-      options.order = argv[++i];
-    } else {
-      options.bad = 1;
-      fprintf(stderr, "usage: %s [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]%s\n", name,
-              orders ? " [--order linear|streams]" : "");
-    }
+/* Sets the option of this name, and returns how many words it takes; 0: there is none, or it lacks its value. */
+static inline int bench_option_set(bench_options *options, const char *name, const char *value) {
+  const struct {
+    const char *name;
+    int *number;
+    const char **text;
+  } all[] = {{"--rounds", &options->rounds, NULL}, {"--log2", &options->log2, NULL},
+             {"--size", &options->size, NULL},     {"--level", NULL, &options->level},
+             {"--only", NULL, &options->only},     {"--order", NULL, &options->order}};
+  if (!strcmp(name, "--csv")) return options->csv = 1;
+  if (!strcmp(name, "--presets")) return options->presets = 1;
+  for (size_t i = 0; value && i < sizeof all / sizeof *all; i++) {
+    if (strcmp(name, all[i].name) != 0) continue;
+    if (all[i].number) *all[i].number = atoi(value);
+    if (all[i].text) *all[i].text = value;
+    return 2;
   }
-  return options;
+  return 0;
 }
 
-static inline bench_options bench_options_of(int argc, char **argv, const char *name) {
-  return bench_options_with(argc, argv, name, 0);
+/* The defaults with what the command line says: of all options those that stand in the usage, "bench_x [--csv] ...".
+ * bad: it has something else, no rounds, or a log2 beyond its bounds; the usage has been printed. */
+static inline bench_options bench_options_of(int argc, char **argv, bench_options defaults, const char *usage) {
+  bench_options options = defaults;
+  for (int i = 1, taken; i < argc && !options.bad; i += taken) {
+    taken = strstr(usage, argv[i]) ? bench_option_set(&options, argv[i], argv[i + 1]) : 0;
+    options.bad = !taken;
+  }
+  options.bad = options.bad || options.rounds < 1 ||
+                (options.most && (options.log2 < options.least || options.log2 > options.most));
+  if (options.bad) fprintf(stderr, "usage: %s\n", usage);
+  return options;
 }
 
 #endif
