@@ -290,12 +290,24 @@ static void run_row(const row *line, job *task, int rounds, int csv) {
   free(task->result.data);
 }
 
-/* Every preset of block(...), with its own operands and result. */
+/* Is a preset before this one the same model of the same operands, which its text names? */
+static int is_repeated(const hu_accum_preset *preset, size_t at) {
+  char text[2][HU_ACCUM_TEXT_MAX];
+  hu_accum_preset before;
+  hu_accum_text(text[0], sizeof text[0], &preset->accum);
+  for (size_t i = 0; i < at && hu_accum_preset_at(&before, i) == HU_OK; i++) {
+    hu_accum_text(text[1], sizeof text[1], &before.accum);
+    if (!strcmp(text[0], text[1])) return 1;
+  }
+  return 0;
+}
+
+/* Every preset of block(...), with its own operands and result; a model with several names under the first one. */
 static void run_presets(job *work, int rounds, int csv, const char *only) {
   hu_accum_preset preset;
   for (size_t i = 0; hu_accum_preset_at(&preset, i) == HU_OK; i++) {
     char fa[HU_FORMAT_TEXT_MAX], fb[HU_FORMAT_TEXT_MAX], fd[HU_FORMAT_TEXT_MAX];
-    if (preset.accum.kind != HU_ACCUM_BLOCK) continue;
+    if (preset.accum.kind != HU_ACCUM_BLOCK || is_repeated(&preset, i)) continue;
     if (only && strncmp(only, preset.name, strlen(only))) continue;
     hu_format_text(fa, sizeof fa, preset.a.format);
     hu_format_text(fb, sizeof fb, preset.b.format);
