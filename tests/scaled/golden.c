@@ -34,11 +34,13 @@ int golden_replay(const char *path, int (*holds)(const golden *)) {
       g.rows = words[0];
       g.cols = words[1];
       if (g.rows * g.cols > GOLDEN_NUMBERS) break;
+      g.has_tensor = 0;
     } else if (strncmp(line, "x ", 2) == 0) {
       if (numbers(rest, words, 16) != g.rows * g.cols) break;
       memcpy(g.x, words, g.rows * g.cols * sizeof *words);
     } else if (strncmp(line, "tensor ", 7) == 0) {
-      g.has_tensor = numbers(rest, &g.tensor, 16) == 1;
+      if (numbers(rest, &g.tensor, 16) != 1) break;
+      g.has_tensor = 1;
     } else if (strncmp(line, "scales ", 7) == 0) {
       numbers(rest, g.scales, 16);
     } else if (strncmp(line, "codes ", 6) == 0) {

@@ -53,12 +53,9 @@ static void write_case(t_random *r, const char *name, size_t rows, size_t cols) 
   model_run(&m);
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
   memcpy(words, x, sizeof words);
-  printf("scaling %s\nshape %zu %zu\n", name, rows, cols);
+  printf("shape %zu %zu\n", rows, cols);
   put_line("x", words, rows * cols);
-  if (d.tensor)
-    printf("tensor %x\n", (unsigned)t_bits32(m.tensor));
-  else
-    printf("tensor -\n");
+  if (d.tensor) printf("tensor %x\n", (unsigned)t_bits32(m.tensor));
   put_line("scales", scales, n.block_rows * n.block_cols);
   put_line("codes", codes, rows * cols);
 }
@@ -68,6 +65,7 @@ static int write_all(void) {
   static const char *const rules[] = {"ceil", "even", "rceil"};
   printf("# Blocks from the model of tests/scaled/model.c, ties to even: test_scaled_golden --write\n");
   for (size_t i = 0; i < hu_scaling_count(); i++) {
+    printf("scaling %s\n", hu_scaling_at(i).name);
     for (size_t k = 0; k < 3; k++) write_case(&r, hu_scaling_at(i).name, 1 + k, k == 1 ? 33 : 48);
   }
   for (size_t i = 0; i < 3; i++) {
@@ -75,6 +73,7 @@ static int write_all(void) {
       char text[160];
       snprintf(text, sizeof text, "scaled(%s;scale=float8_e8m0fnu;block=1x32;rule=%s)",
                k ? "float8_e4m3fn" : "float4_e2m1fn", rules[i]);
+      printf("scaling %s\n", text);
       write_case(&r, text, 2, 64);
     }
   }
