@@ -19,21 +19,8 @@ extern long model_vex_count;
 
 /* ---- memory ---- */
 
-MODEL_FN __m256 _mm256_loadu_ps(const void *p) {
-  __m256 z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm256_storeu_ps(void *p, __m256 x) { memcpy(p, &x, sizeof x); }
-
-MODEL_FN __m256d _mm256_loadu_pd(const void *p) {
-  __m256d z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm256_storeu_pd(void *p, __m256d x) { memcpy(p, &x, sizeof x); }
+MODEL_MEMORY(__m256, void, _mm256_loadu_ps, _mm256_storeu_ps)
+MODEL_MEMORY(__m256d, void, _mm256_loadu_pd, _mm256_storeu_pd)
 
 MODEL_FN __m128i _mm_loadl_epi64(const __m128i *p) {
   __m128i z = {0, 0};

@@ -43,45 +43,19 @@ MODEL_FN void _mm_prefetch(const char *at, int hint) {
 
 /* ---- memory ---- */
 
-MODEL_FN __m512 _mm512_loadu_ps(const void *p) {
-  __m512 z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
+#define MODEL_MEMORY(VECTOR, ELEMENT, LOAD, STORE) \
+  MODEL_FN VECTOR LOAD(const ELEMENT *p) {         \
+    VECTOR z;                                      \
+    memcpy(&z, p, sizeof z);                       \
+    return z;                                      \
+  }                                                \
+  MODEL_FN void STORE(ELEMENT *p, VECTOR x) { memcpy(p, &x, sizeof x); }
 
-MODEL_FN void _mm512_storeu_ps(void *p, __m512 x) { memcpy(p, &x, sizeof x); }
-
-MODEL_FN __m512i _mm512_loadu_si512(const void *p) {
-  __m512i z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm512_storeu_si512(void *p, __m512i x) { memcpy(p, &x, sizeof x); }
-
-MODEL_FN __m256i _mm256_loadu_si256(const __m256i *p) {
-  __m256i z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm256_storeu_si256(__m256i *p, __m256i x) { memcpy(p, &x, sizeof x); }
-
-MODEL_FN __m128i _mm_loadu_si128(const __m128i *p) {
-  __m128i z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm_storeu_si128(__m128i *p, __m128i x) { memcpy(p, &x, sizeof x); }
-
-MODEL_FN __m512d _mm512_loadu_pd(const void *p) {
-  __m512d z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm512_storeu_pd(void *p, __m512d x) { memcpy(p, &x, sizeof x); }
+MODEL_MEMORY(__m512, void, _mm512_loadu_ps, _mm512_storeu_ps)
+MODEL_MEMORY(__m512i, void, _mm512_loadu_si512, _mm512_storeu_si512)
+MODEL_MEMORY(__m256i, __m256i, _mm256_loadu_si256, _mm256_storeu_si256)
+MODEL_MEMORY(__m128i, __m128i, _mm_loadu_si128, _mm_storeu_si128)
+MODEL_MEMORY(__m512d, void, _mm512_loadu_pd, _mm512_storeu_pd)
 
 /* ---- words ---- */
 
@@ -228,13 +202,7 @@ MODEL_FN __m512d _mm512_cvtepi32_pd(__m256i x) {
 
 /* ---- binary16 ---- */
 
-MODEL_FN __m512h _mm512_loadu_ph(const void *p) {
-  __m512h z;
-  memcpy(&z, p, sizeof z);
-  return z;
-}
-
-MODEL_FN void _mm512_storeu_ph(void *p, __m512h x) { memcpy(p, &x, sizeof x); }
+MODEL_MEMORY(__m512h, void, _mm512_loadu_ph, _mm512_storeu_ph)
 MODEL_FN __m512h _mm512_castsi512_ph(__m512i x) { return (__m512h)x; }
 
 MODEL_FN __m512h model_halves_of(int op, __m512h a, __m512h b, __m512h c, int round) {
