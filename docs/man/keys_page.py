@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes halfulp-train.ini(5), the keys of a training run: keys_page.py OUT HALFULP.
 
-The table is that of `halfulp train --keys --json`, as in docs/train-command.md (tests/cli/key_table.py)."""
+The table is that of `halfulp train --keys --json`, which docs/site/keys.py puts into docs/train-command.md on the site, too."""
 import json
 import pathlib
 import subprocess

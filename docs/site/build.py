@@ -29,6 +29,7 @@ try:
     import finish
     import frame
     import index
+    import keys
     import manual
     import python_names
 except ModuleNotFoundError as missing:
@@ -180,7 +181,8 @@ def run(out, version, extra=()):
     out.mkdir(parents=True, exist_ok=True)
     for old in ('html', 'xml'):
         shutil.rmtree(out / old, ignore_errors=True)
-    pages.MADE.update(cards.made(commands.executable(out.parent)))
+    for more in (cards, keys):
+        pages.MADE.update(more.made(commands.executable(out.parent)))
     (out / 'reference.md').write_text(reference(), encoding='utf-8')
     inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()]
     inputs += [str(out / name) for name in ('reference.md',)]

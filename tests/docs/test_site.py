@@ -30,9 +30,11 @@ site_needs.skip_without(site_needs.missing())
 import commands      # noqa: E402
 import formula       # noqa: E402
 import index         # noqa: E402
+import keys          # noqa: E402
 import python_names  # noqa: E402
 
-pages.MADE.update(cards.made(commands.executable(build)))
+for made in (cards, keys):
+    pages.MADE.update(made.made(commands.executable(build)))
 
 
 class Anchors:
