@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/scaled/golden.h - files of scaled tensors: lines of a word and numbers, `scaling TEXT` for the cases that follow;
- * of each case `shape ROWS COLS`, `x` binary32 patterns in hexadecimal, `tensor` pattern if the tensor has a scale,
- * `scales`, `codes`. # begins a comment. */
+/* tests/scaled/golden.h - files of scaled tensors: lines of a word and numbers, `scaling TEXT` for the cases that
+ * follow; of each case `shape ROWS COLS`, `x` binary32 patterns in hexadecimal, `tensor` pattern if the tensor has a
+ * scale, `scales`, `codes`. # begins a comment. */
 #ifndef HALFULP_TESTS_SCALED_GOLDEN_H
 #define HALFULP_TESTS_SCALED_GOLDEN_H
 
