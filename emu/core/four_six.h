@@ -2,7 +2,7 @@
 /* emu/core/four_six.h - rules that choose the scale of a block of NVFP4 by the error of its elements: 4over6, the
  * better of two, and sweep_mse, the best of all (docs/scaled.md sections 4.1, 4.2).
  *
- * A scaler of rule ratio makes the first scale and every element; what comes on top are the other scales, and the
+ * A scaler of rule ratio makes the first scale and every element; the rules here add the other scales, and the
  * errors by which one is chosen. The order of every step is that of Transformer Engine
  * (pull request 2972, common/cast/nvfp4/quantize_4over6_nvfp4.cuh as of 124d874), whose sums of 16 x 16 blocks are
  * reductions of a warp. C11, C++17 and CUDA compile the same text. */
@@ -31,7 +31,7 @@ typedef struct hu_four_six_block {
   uint64_t key, word;
 } hu_four_six_block;
 
-/* What the rule is; makes of the scaler one of rule ratio. */
+/* Returns the rule of a scaling; the scaler becomes one of rule ratio. */
 HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *scaling, hu_scaler *scaler) {
   hu_four_six rule;
   memset(&rule, 0, sizeof rule);

@@ -53,11 +53,11 @@ HU_FN wide rounded(const hu_lane_rounding *rounding, wide p, wide d, wide minus,
 }
 
 /* Sums of lanes over a piece. */
-typedef struct tally {
+typedef struct wide_counts {
   wide left, inexact, over, saturated, under, to_zero, invalid;
-} tally;
+} wide_counts;
 
-static uint64_t add_tallies(const tally *all, hu_lane_counts *counts) {
+static uint64_t add_wide_counts(const wide_counts *all, hu_lane_counts *counts) {
   counts->inexact += sum_of(all->inexact);
   counts->overflow += sum_of(all->over);
   counts->saturated += sum_of(all->saturated);
@@ -67,7 +67,7 @@ static uint64_t add_tallies(const tally *all, hu_lane_counts *counts) {
   return sum_of(all->left);
 }
 
-HU_FN narrow posits_of(const hu_number_lane *lane, wide u, tally *counts) {
+HU_FN narrow posits_of(const hu_number_lane *lane, wide u, wide_counts *counts) {
   uint32_t es = lane->es, w = lane->width;
   uint64_t top = (uint64_t)(w - 2) << es, more = w > 25 + es ? w - 25 - es : 0, tail = es + 23 + more;
   uint64_t origin = 1024 >> es; /* k counts from -1024 */
@@ -89,7 +89,7 @@ HU_FN narrow posits_of(const hu_number_lane *lane, wide u, tally *counts) {
   return NARROW(((code ^ minus) - minus) & lane->mask);
 }
 
-HU_FN narrow fixed_of(const hu_number_lane *lane, wide u, tally *counts) {
+HU_FN narrow fixed_of(const hu_number_lane *lane, wide u, wide_counts *counts) {
   uint64_t wrap = 0 - (uint64_t)lane->wrap, is_signed = 0 - (uint64_t)lane->is_signed;
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, k = (a >> 23) + (lane->fraction + 1024 - 127), part;
   wide tiny = MASK(k < 1024 - 1), big = MASK(k > 1024 + 34), zero = MASK(a == 0); /* tiny: below a half */
@@ -116,7 +116,7 @@ HU_FN narrow fixed_of(const hu_number_lane *lane, wide u, tally *counts) {
   static uint64_t name(const hu_number_lane *given, size_t n, uint32_t *z, const uint32_t *x, \
                        hu_lane_counts *counts) {                                              \
     const hu_number_lane lane = *given;                                                       \
-    tally all;                                                                                \
+    wide_counts all;                                                                          \
     narrow v;                                                                                 \
     size_t i = 0;                                                                             \
     memset(&all, 0, sizeof all);                                                              \
@@ -131,7 +131,7 @@ HU_FN narrow fixed_of(const hu_number_lane *lane, wide u, tally *counts) {
       v = code_of(&lane, WIDE(v), &all);                                                      \
       memcpy(z + i, &v, (n - i) * sizeof *z);                                                 \
     }                                                                                         \
-    return add_tallies(&all, counts);                                                         \
+    return add_wide_counts(&all, counts);                                                     \
   }
 
 ENCODE(encode_posit, posits_of)

@@ -16,7 +16,7 @@ HU_FN wide takum_digits(const hu_number_lane *lane, wide whole, wide part, wide 
   return (picked(up, r + 8, 7 - r) << r | field) << 40 | part;
 }
 
-HU_FN narrow takums_linear_of(const hu_number_lane *lane, wide u, tally *counts) {
+HU_FN narrow takums_linear_of(const hu_number_lane *lane, wide u, wide_counts *counts) {
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, zero = MASK(a == 0), part, d;
   wide p = takum_digits(lane, e + (256 - 127), (a & 0x7FFFFF) << 17, &d);
   wide code = rounded(&lane->rounding, p, d, minus, &part) & ~zero;
@@ -42,7 +42,7 @@ HU_FN wide bits_of_real(real x) {
  * 2^-43. Adding 4096 + 256 leaves 40 digits behind the point, with an error below one unit of them: P is at most two
  * units from the digits of the exact number, which are endless unless x is 1. So the rounding of P is the right one
  * where no limit, a multiple of half the last digit kept, lies within two units; the rest is left. */
-HU_FN narrow takums_of(const hu_number_lane *lane, wide u, tally *counts) {
+HU_FN narrow takums_of(const hu_number_lane *lane, wide u, wide_counts *counts) {
   static const double odd[8] = {1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17};
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, digits = a & 0x7FFFFF, zero = MASK(a == 0);
   wide high = MASK(digits > 0x3504F3), part, d; /* of sqrt 2 */
@@ -81,7 +81,7 @@ HU_FN wide hif8_place(wide e, wide fraction) {
 }
 
 /* Returns the place, 127 from there on, and 128 more for negative numbers. */
-HU_FN narrow hif8_places_of(const hu_number_lane *lane, wide u, tally *counts) {
+HU_FN narrow hif8_places_of(const hu_number_lane *lane, wide u, wide_counts *counts) {
   wide minus = MASK(u >> 31 != 0), a = u & 0x7FFFFFFF, e = a >> 23, zero = MASK(a == 0), part;
   wide place = rounded(&lane->rounding, hif8_place(e, a & 0x7FFFFF), all_of(55), minus, &part) & ~zero;
   wide over = MASK(place >= 127);

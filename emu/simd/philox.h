@@ -73,7 +73,9 @@ static inline __attribute__((always_inline)) void hui_philox_words(hu_lane z[4],
 /* A run of consecutive blocks whose numbers have one upper half: what follows from it alone is made once, and the
  * product of the lower half goes up by steps. */
 typedef struct hu_philox_run {
-  hu_lane64 first[2], c3, c2; /* the first round's product; word 3 after the second round; what word 2 is made with */
+  hu_lane64 first[2], /* the first round's product */
+      c3,             /* word 3 after the second round */
+      c2;             /* what word 2 is made with */
 } hu_philox_run;
 
 /* How many times HU_W blocks such a run has from `block` on. */
