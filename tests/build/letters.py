@@ -17,7 +17,7 @@ import sys
 
 # The limit of each folder, in per cent, and the goal; a limit above its goal is what the folder has now, and only falls.
 LIMITS = {
-    'emu': (12.6, 5),
+    'emu': (5, 5),
     'gpu': (12.4, 5),
     'train': (5, 5),
     'cli': (9.9, 5),
