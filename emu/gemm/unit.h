@@ -24,15 +24,15 @@ typedef struct hu_unit_operand {
  * inside, KC NR values to a panel, and after NB KC of them the powers; acc row-major, NB to a row. */
 typedef struct hu_unit_kernels {
   /* Values and powers of n elements; n is rounded up to 8 in all three arrays. */
-  void (*prepare)(const hu_unit_operand *o, size_t n, const float *x, double *v, double *p);
+  void (*prepare)(const hu_unit_operand *operand, size_t n, const float *x, double *values, double *powers);
   /* acc = the blocks of products 0 ... count - 1 on top of acc. rows, columns: rounded up to MR, NR. count: a multiple
    * of the length (of a step of halves) except for chain and lanes. */
-  void (*blocks)(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b,
+  void (*blocks)(const hu_unit_plan *plan, size_t rows, size_t cols, size_t count, const double *a, const double *b,
                  double *acc);
   /* sum = rnd(sum + acc) */
-  void (*join)(const hu_unit_grid *g, size_t rows, size_t cols, const double *acc, double *sum);
+  void (*join)(const hu_unit_grid *grid, size_t rows, size_t cols, const double *acc, double *sum);
   /* sum = rnd(sum + rnd(sa sb) acc), sa of the row, sb of the column, the product in it not rounded */
-  void (*join_scaled)(const hu_unit_grid *g, size_t rows, size_t cols, const double *sa, const double *sb,
+  void (*join_scaled)(const hu_unit_grid *grid, size_t rows, size_t cols, const double *sa, const double *sb,
                       const double *acc, double *sum);
 } hu_unit_kernels;
 

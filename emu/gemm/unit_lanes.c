@@ -16,48 +16,48 @@
 #include "emu/gemm/unit_steps.h"
 
 /* Sums MR rows, one vector of columns. */
-BLK_FN void strip(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a, const double *b,
-                  double *acc) {
+BLK_FN void strip(const int kind, const int rule, const hu_unit_plan *plan, size_t count, const double *a,
+                  const double *b, double *acc) {
   blk_d c[BLK_ROWS];
   HU_UNROLL
   BLK_EACH c[r] = blk_load(acc + r * HU_UNIT_NB);
-  run_steps(kind, rule, q, count, a, b, c);
+  run_steps(kind, rule, plan, count, a, b, c);
   HU_UNROLL
   BLK_EACH blk_store(acc + r * HU_UNIT_NB, c[r]);
 }
 
-BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *q, size_t rows, size_t cols, size_t count,
+BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *plan, size_t rows, size_t cols, size_t count,
                       const double *a, const double *b, double *acc) {
   for (size_t j = 0; j < cols; j += BLK_LANES) {
     const double *panel = b + j / HU_UNIT_NR * (HU_UNIT_KC * HU_UNIT_NR) + j % HU_UNIT_NR;
     for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
-      strip(kind, rule, q, count, a + i * HU_UNIT_KC, panel, acc + i * HU_UNIT_NB + j);
+      strip(kind, rule, plan, count, a + i * HU_UNIT_KC, panel, acc + i * HU_UNIT_NB + j);
     }
   }
 }
 
 /* Does the same with the direction of cuts known. */
-#define BLK_CUTS(name, kind)                                                                                        \
-  static void name(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b, \
-                   double *acc) {                                                                                   \
-    if (q->cut == HU_BLOCK_CUT_TRUNC) blocks_by(kind, HU_BLOCK_CUT_TRUNC, q, rows, cols, count, a, b, acc);         \
-    if (q->cut == HU_BLOCK_CUT_FLOOR) blocks_by(kind, HU_BLOCK_CUT_FLOOR, q, rows, cols, count, a, b, acc);         \
-    if (q->cut == HU_BLOCK_CUT_NEAREST) blocks_by(kind, HU_BLOCK_CUT_NEAREST, q, rows, cols, count, a, b, acc);     \
-    if (q->cut == HU_BLOCK_CUT_ODD) blocks_by(kind, HU_BLOCK_CUT_ODD, q, rows, cols, count, a, b, acc);             \
+#define BLK_CUTS(name, kind)                                                                                           \
+  static void name(const hu_unit_plan *plan, size_t rows, size_t cols, size_t count, const double *a, const double *b, \
+                   double *acc) {                                                                                      \
+    if (plan->cut == HU_BLOCK_CUT_TRUNC) blocks_by(kind, HU_BLOCK_CUT_TRUNC, plan, rows, cols, count, a, b, acc);      \
+    if (plan->cut == HU_BLOCK_CUT_FLOOR) blocks_by(kind, HU_BLOCK_CUT_FLOOR, plan, rows, cols, count, a, b, acc);      \
+    if (plan->cut == HU_BLOCK_CUT_NEAREST) blocks_by(kind, HU_BLOCK_CUT_NEAREST, plan, rows, cols, count, a, b, acc);  \
+    if (plan->cut == HU_BLOCK_CUT_ODD) blocks_by(kind, HU_BLOCK_CUT_ODD, plan, rows, cols, count, a, b, acc);          \
   }
 BLK_CUTS(align, BLK_ALIGN)
 BLK_CUTS(groups, BLK_GROUPS)
 
-static void blocks(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b,
+static void blocks(const hu_unit_plan *plan, size_t rows, size_t cols, size_t count, const double *a, const double *b,
                    double *acc) {
-  switch (q->rule) {
-    case HU_BLOCK_ALIGN: align(q, rows, cols, count, a, b, acc); break;
-    case HU_BLOCK_GROUPS: groups(q, rows, cols, count, a, b, acc); break;
-    case HU_BLOCK_LATE: blocks_by(BLK_LATE, 0, q, rows, cols, count, a, b, acc); break;
-    case HU_BLOCK_EXACT: blocks_by(BLK_EXACT, 0, q, rows, cols, count, a, b, acc); break;
-    case HU_BLOCK_TREE: blocks_by(BLK_TREE, 0, q, rows, cols, count, a, b, acc); break;
-    case HU_BLOCK_CHAIN: blocks_by(BLK_CHAIN, 0, q, rows, cols, count, a, b, acc); break;
-    default: blocks_by(BLK_PAIR, 0, q, rows, cols, count, a, b, acc);
+  switch (plan->rule) {
+    case HU_BLOCK_ALIGN: align(plan, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_GROUPS: groups(plan, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_LATE: blocks_by(BLK_LATE, 0, plan, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_EXACT: blocks_by(BLK_EXACT, 0, plan, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_TREE: blocks_by(BLK_TREE, 0, plan, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_CHAIN: blocks_by(BLK_CHAIN, 0, plan, rows, cols, count, a, b, acc); break;
+    default: blocks_by(BLK_PAIR, 0, plan, rows, cols, count, a, b, acc);
   }
 }
 

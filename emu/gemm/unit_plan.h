@@ -33,13 +33,13 @@ typedef struct hu_unit_plan {
 extern "C" {
 #endif
 
-/* Returns 2^e. */
-double hui_unit_power(int32_t e);
+/* Returns 2^exponent. */
+double hui_unit_power(int32_t exponent);
 /* Checks for exponents far enough from binary64's ends for all that the steps do. */
-int hui_unit_in_reach(int32_t e);
+int hui_unit_in_reach(int32_t exponent);
 /* 1 if the steps serve the model for operands of these specifications: the plan. most: products that lie together,
  * which a step may not pass. Operands whose digits are cut, and scales, are the caller's matter. */
-int hui_unit_plan_of(hu_unit_plan *q, const hu_spec *a, const hu_spec *b, const hu_accum *x, int most);
+int hui_unit_plan_of(hu_unit_plan *plan, const hu_spec *a, const hu_spec *b, const hu_accum *x, int most);
 
 #ifdef __cplusplus
 }

@@ -61,15 +61,15 @@ typedef struct hu_s2_near {
 } hu_s2_near;
 
 typedef struct hu_s2_lanes {
-  /* z[i] = the binary64 pattern of 2^e[i] within 2^-48 of itself, |e[i]| < 1000. The CPU's rounding direction is to
-   * nearest (emu/base/float_env.h). */
-  void (*powers)(size_t n, uint64_t *z, const double *e);
+  /* z[i] = the binary64 pattern of 2^exponent[i] within 2^-48 of itself, |exponent[i]| < 1000. The CPU's rounding
+   * direction is to nearest (emu/base/float_env.h). */
+  void (*powers)(size_t n, uint64_t *z, const double *exponent);
   /* *z = what x holds. The CPU's rounding direction is to nearest (emu/base/float_env.h). */
   void (*sum)(size_t n, const uint32_t *x, hu_s2_part *z);
   /* Values' patterns; codes of a byte. Events are added. bypass: write around the caches. */
-  void (*quantize)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x, int bypass,
-                   hu_events *events);
-  void (*encode)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
+  void (*quantize)(const hu_s2_search *search, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
+                   int bypass, hu_events *events);
+  void (*encode)(const hu_s2_search *search, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
                  hu_events *events);
   /* What follows is emu/s2fp8/table_from_product.h's; the direction is to nearest in the first two. */
   void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
@@ -77,7 +77,7 @@ typedef struct hu_s2_lanes {
   int (*near)(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x);
   /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds; 1: done. 0: not by this table, and
    * nothing is done. */
-  int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+  int (*pass)(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
               hu_s2_passed *counts);
   uint32_t bypasses; /* 1: quantize does what `bypass` asks for */
 } hu_s2_lanes;
@@ -87,7 +87,7 @@ extern const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes);
  * done, where such a table does not fit. */
 typedef struct hu_s2_bytes {
   void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
-  int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+  int (*pass)(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
               hu_s2_passed *counts);
 } hu_s2_bytes;
 extern const hu_s2_bytes hu_s2_bytes_vbmi;

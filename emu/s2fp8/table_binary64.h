@@ -18,9 +18,9 @@
 enum { HU_S2_LIMITS = 0, HU_S2_NUMBERS = HU_S2_CODES, HU_S2_TINY = 2 * HU_S2_CODES, HU_S2_ENDS = HU_S2_TINY + 8 };
 
 typedef struct hu_s2_ends {
-  double mu, g;
-  double e[HU_S2_ENDS];
-  uint64_t z[HU_S2_ENDS]; /* 2^e */
+  double mu, ratio; /* g above */
+  double exponent[HU_S2_ENDS];
+  uint64_t z[HU_S2_ENDS]; /* 2^exponent */
   uint8_t left[HU_S2_ENDS];
 } hu_s2_ends;
 
@@ -95,9 +95,9 @@ static inline double hui_s2_small_log2(uint32_t sig) {
 
 /* Computes E of the number sig 2^exp. */
 static inline void hui_s2_end(hu_s2_ends *ends, uint32_t i, uint32_t sig, int32_t exp) {
-  double exponent = ends->g * (hui_s2_small_log2(sig) + exp);
+  double exponent = ends->ratio * (hui_s2_small_log2(sig) + exp);
   ends->left[i] = sig > 63 || !(exponent < 136 && exponent > -136);
-  ends->e[i] = ends->left[i] ? 0 : ends->mu + exponent;
+  ends->exponent[i] = ends->left[i] ? 0 : ends->mu + exponent;
 }
 
 static inline int hui_s2_may_be_quick(const hu_s2 *map) {
@@ -110,7 +110,7 @@ static inline void hui_s2_make_ends(hu_s2_ends *ends, const hu_s2 *map) {
   const hu_spec *spec = &map->spec;
   memset(ends, 0, sizeof *ends);
   ends->mu = (double)map->mu * 0x1p-40;
-  ends->g = (double)map->gap * 0x1p-40 / (double)map->target;
+  ends->ratio = (double)map->gap * 0x1p-40 / (double)map->target;
   for (uint32_t c = 0; c <= spec->max_code; c++) {
     uint32_t field = c >> spec->m, frac = c & (((uint32_t)1 << spec->m) - 1),
              sig = field ? frac | (uint32_t)1 << spec->m : frac;
@@ -156,7 +156,7 @@ static inline void hui_s2_fill_quickly(hu_s2_table *z, const hu_s2 *map, const h
   hu_s2_ends ends;
   const hu_spec *spec = &map->spec;
   hui_s2_make_ends(&ends, map);
-  lanes->powers(HU_S2_ENDS, ends.z, ends.e);
+  lanes->powers(HU_S2_ENDS, ends.z, ends.exponent);
   z->bound[0][0] = z->bound[1][0] = 0;
   for (uint32_t c = 1; c <= HU_S2_CODES; c++) {
     uint32_t a = c <= spec->max_code + 1 ? hui_s2_quick_least(&ends, HU_S2_LIMITS + c - 1) : HU_S2_NEVER;

@@ -38,8 +38,8 @@ static double log2_units(double m, double *rest) {
  * those of subnormal numbers; and where results begin to be tiny, which stands in the unused first place of those. */
 enum { NEAR_NUMBER = 0, NEAR_LIMIT = 16, NEAR_STEP = 32, NEAR_LOW = 40, NEAR = 72 };
 typedef struct near_ends {
-  double mu, g;
-  uint64_t p[NEAR];
+  double mu, ratio;
+  uint64_t power[NEAR];
   uint32_t low_limit; /* behind 8 or 16 places for subnormal numbers */
 } near_ends;
 
@@ -48,7 +48,7 @@ static void near_powers(near_ends *ends, const hu_spec *spec) {
   static const double low[] = {HU_S2_LOW_LOG2}, low_limit[] = {HU_S2_LOW_MIDDLE_LOG2};
   double exponent[NEAR];
   const uint32_t one = (uint32_t)1 << spec->m, lows = one <= 8 ? 8 : 16;
-  const double mu = ends->mu, ratio = ends->g, start = mu + ratio * (spec->emin - 1),
+  const double mu = ends->mu, ratio = ends->ratio, start = mu + ratio * (spec->emin - 1),
                first = mu + ratio * (spec->emin - (int32_t)spec->m);
   const double tiny =
       spec->tiny == HU_TINY_BEFORE ? spec->emin : hui_s2_small_log2(4 * one - 1) + (spec->emin - (int32_t)spec->m - 2);
@@ -63,10 +63,10 @@ static void near_powers(near_ends *ends, const hu_spec *spec) {
   }
   exponent[NEAR_LOW] = mu + ratio * tiny;
   ends->low_limit = NEAR_LOW + lows;
-  powers(NEAR_LOW + 2 * lows, ends->p, exponent);
+  powers(NEAR_LOW + 2 * lows, ends->power, exponent);
 }
 
-/* Computes mu, g and the units that a 2^E may be off by; 0: not for such a tensor. */
+/* Computes mu, the ratio and the units that a 2^E may be off by; 0: not for such a tensor. */
 static uint32_t near_scale(near_ends *ends, const hu_s2 *map, const hu_s2_rough *x) {
   double rest, whole, mean, m, target = map->target, widest = target + 1;
   whole = log2_units(x->sig, &rest);
@@ -79,7 +79,7 @@ static uint32_t near_scale(near_ends *ends, const hu_s2 *map, const hu_s2_rough 
   if (widest > 64 || widest > 7 * target) return 0;
   if (!(m - mean >= 0x1p-20 && m - mean <= 8 * target)) return 0;
   ends->mu = mean;
-  ends->g = (m - mean) / target;
+  ends->ratio = (m - mean) / target;
   return 5001 + (uint32_t)(6500 * (1 + widest / target));
 }
 
@@ -104,32 +104,33 @@ static inline uint64_t near_entry(hu_s2_table *z, uint32_t c, uint64_t number, u
 static int near_fill(hu_s2_table *z, const near_ends *ends, uint32_t top_code, const hu_spec *spec, uint64_t margin,
                      uint32_t top) {
   const uint32_t one = (uint32_t)1 << spec->m;
-  uint64_t left = near_pattern(ends->p[NEAR_LOW], 0, margin), powers_of_two[2][16];
+  uint64_t left = near_pattern(ends->power[NEAR_LOW], 0, margin), powers_of_two[2][16];
   for (uint32_t j = 0; j < 16; j++) { /* the largest element is one and is a pattern */
     powers_of_two[0][j] = j & (one - 1) ? 0 : UINT64_MAX;
     powers_of_two[1][j] = j < (top_code & 15) ? powers_of_two[0][j] : 0;
   }
   for (uint32_t k = 0; k < HU_S2_CODES / 16; k++) {
-    const double step = hui_double64(ends->p[NEAR_STEP + k]);
+    const double step = hui_double64(ends->power[NEAR_STEP + k]);
     const uint64_t *is_power = powers_of_two[k >= top_code >> 4];
     for (uint32_t j = 0; j < 16; j++) {
-      const double number = hui_double64(ends->p[NEAR_NUMBER + j]) * step,
-                   limit = hui_double64(ends->p[NEAR_LIMIT + j]) * step;
+      const double number = hui_double64(ends->power[NEAR_NUMBER + j]) * step,
+                   limit = hui_double64(ends->power[NEAR_LIMIT + j]) * step;
       left |= near_entry(z, 16 * k + j, hui_pattern64(number), hui_pattern64(limit), margin, is_power[j]);
     }
   }
   for (uint32_t c = 0; c < one; c++) {
-    const uint64_t limit = ends->p[ends->low_limit + c], number = c ? ends->p[NEAR_LOW + c] : limit;
+    const uint64_t limit = ends->power[ends->low_limit + c], number = c ? ends->power[NEAR_LOW + c] : limit;
     left |= near_entry(z, c, number, limit, margin, (c & (c - 1)) == 0 ? UINT64_MAX : 0);
   }
   /* Behind the largest element a bound need not be right, but beyond it. */
   for (uint32_t c = top_code; c < HU_S2_CODES; c++) {
-    const double limit = hui_double64(ends->p[NEAR_LIMIT + (c & 15)]) * hui_double64(ends->p[NEAR_STEP + (c >> 4)]);
+    const double limit =
+        hui_double64(ends->power[NEAR_LIMIT + (c & 15)]) * hui_double64(ends->power[NEAR_STEP + (c >> 4)]);
     if (c > spec->max_code || !hui_s2_is_normal(hui_pattern64(limit))) z->bound[0][c + 1] = HU_S2_NEVER;
     z->value[c] = top;
   }
-  z->tiny[0] = z->tiny[1] = hui_s2_narrow(ends->p[NEAR_LOW]) + 1;
-  return left >> 63 || !hui_s2_is_normal(ends->p[ends->low_limit]);
+  z->tiny[0] = z->tiny[1] = hui_s2_narrow(ends->power[NEAR_LOW]) + 1;
+  return left >> 63 || !hui_s2_is_normal(ends->power[ends->low_limit]);
 }
 
 static int near(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x) {

@@ -25,7 +25,7 @@ hu_status hui_scaled_codes_check(size_t rows, size_t cols, const hu_scaled *x, c
                                  uint32_t threads);
 /* hu_scaled_pack and unpack; *n is set where the description is valid. */
 hu_status hui_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
-                                const uint8_t *dense, const hu_scaling *d);
+                                const uint8_t *dense, const hu_scaling *scaling);
 
 #ifdef __cplusplus
 }

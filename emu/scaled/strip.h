@@ -61,13 +61,14 @@ typedef struct hu_scaled_powers {
 
 typedef struct hu_scaled_strips {
   /* x in z; to: 0: values, 1, 2: codes of so many bytes. Finite x. Events are added. */
-  void (*round)(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *s, hu_events *events);
+  void (*round)(const hu_scaled_grid *grid, int way, int to, const hu_scaled_strip *strip, hu_events *events);
   /* z = values of n codes of `size` bytes, each times its scale: by = -e 2^23 for HU_SHIFT (values normal), else what a
    * finite or special value is multiplied by, to nearest. */
-  void (*decode)(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
+  void (*decode)(const hu_scaled_grid *grid, int way, int size, size_t n, uint32_t *z, const void *codes,
                  const uint32_t *by);
   /* Makes n scales; arrays hold n rounded up to 16. Returns 1 if a block is bad. */
-  int (*powers)(const hu_scaled_powers *p, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by, uint32_t *bad);
+  int (*powers)(const hu_scaled_powers *rule, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by,
+                uint32_t *bad);
 } hu_scaled_strips;
 extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 

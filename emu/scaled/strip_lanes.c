@@ -163,10 +163,10 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
 }
 
 /* One function each, so that a loop's constants have the registers. */
-#define LOOP(name, round, way, to)                                                                       \
-  static HU_NOINLINE void name(const hu_scaled_grid *g, const strip_arrays *s, size_t first, size_t end, \
-                               hu_events *e) {                                                           \
-    strip_loop(g, round, way, to, s, first, end, e);                                                     \
+#define LOOP(name, round, way, to)                                                                               \
+  static HU_NOINLINE void name(const hu_scaled_grid *grid, const strip_arrays *arrays, size_t first, size_t end, \
+                               hu_events *events) {                                                              \
+    strip_loop(grid, round, way, to, arrays, first, end, events);                                                \
   }
 #define LOOPS(name, round, way)               \
   LOOP(name##_value, round, way, HU_TO_VALUE) \
@@ -215,7 +215,7 @@ static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t
 }
 
 /* Fewer than HU_W elements from i on: through padded copies. */
-static void strip_few(const hu_scaled_grid *grid, strip_function f, int to, const strip_arrays *arrays, size_t i,
+static void strip_few(const hu_scaled_grid *grid, strip_function function, int to, const strip_arrays *arrays, size_t i,
                       size_t n, hu_events *events) {
   uint32_t x[HU_W], by[HU_W], back[HU_W], random[HU_W], marks[HU_W], z[HU_W];
   size_t size = to == HU_TO_VALUE ? 4 : (size_t)to;
@@ -225,7 +225,7 @@ static void strip_few(const hu_scaled_grid *grid, strip_function f, int to, cons
   for (size_t k = n; k < HU_W; k++) by[k] = by[0]; /* no division by zero */
   store(back, arrays->back ? few_of_block(arrays, arrays->back, i, n) : HU_ALL(0));
   store(random, arrays->random ? hui_load_few(arrays->random + i, n) : HU_ALL(0));
-  f(grid, &few, 0, HU_W, events);
+  function(grid, &few, 0, HU_W, events);
   if (to == HU_TO_VALUE) {
     hui_store_few((uint32_t *)arrays->z + i, load(z), n);
   } else {
@@ -236,15 +236,15 @@ static void strip_few(const hu_scaled_grid *grid, strip_function f, int to, cons
 
 static void strip_round(const hu_scaled_grid *grid, int way, int to, const hu_scaled_strip *strip, hu_events *events) {
   uint32_t words[WORDS];
-  strip_function f = function_of(grid->constants.round, way, to);
+  strip_function function = function_of(grid->constants.round, way, to);
   size_t end = strip->n / HU_W * HU_W, few = strip->n - end;
   int plain = way == HU_SHIFT && to == HU_TO_VALUE;
   strip_arrays arrays = {strip->x,    strip->by,       strip->back, NULL,       strip->z,   strip->marks,
                          strip->side, plain ? few : 0, strip->rows, strip->ldx, strip->ldz, strip->ldby};
   if (grid->constants.round >= HU_SRA) arrays.random = strip_words(words, strip->key, strip->word, strip->n);
   hu_float_env saved = hui_float_env_enter(hui_direction_of(grid->constants.round));
-  if (end || plain) f(grid, &arrays, 0, end, events);
-  if (few && !plain) strip_few(grid, f, to, &arrays, end, few, events);
+  if (end || plain) function(grid, &arrays, 0, end, events);
+  if (few && !plain) strip_few(grid, function, to, &arrays, end, few, events);
   hui_float_env_leave(saved);
 }
 

@@ -150,7 +150,7 @@ static size_t narrow(size_t n, float *z, const double *x) {
  * unless both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
 static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
   const __m256i fraction = _mm256_set1_epi64x(0xFFFFFFFFFFFFF), hidden = _mm256_set1_epi64x(0x10000000000000);
-  const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << rule->w) - 1), zero = _mm256_setzero_si256();
+  const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << rule->width) - 1), zero = _mm256_setzero_si256();
   const __m256d big = _mm256_set1_pd(0x1p52);
   for (size_t j = 0; j < kc * (HU_WIDE_COLS / 4); j++) {
     __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)(x + 4 * j));
@@ -159,14 +159,14 @@ static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *dig
     __m256i sig = _mm256_or_si256(_mm256_and_si256(bits, fraction), _mm256_andnot_si256(below, hidden));
     sig = _mm256_andnot_si256(special, sig);
     field = _mm256_sub_epi64(field, below); /* field 0 has the last place of field 1 */
-    __m256i up = _mm256_sub_epi64(field, _mm256_set1_epi64x(1075 + rule->low + rule->first * rule->w));
+    __m256i up = _mm256_sub_epi64(field, _mm256_set1_epi64x(1075 + rule->low + rule->first * rule->width));
     __m256d sign = _mm256_and_pd(_mm256_castsi256_pd(bits), _mm256_set1_pd(-0.0));
     double *z = digits + (j / 4 * (size_t)rule->count) * HU_WIDE_COLS + j % 4 * 4;
     for (int32_t k = 0; k < rule->count; k++) {
       __m256i digit = _mm256_or_si256(_mm256_sllv_epi64(sig, up), _mm256_srlv_epi64(sig, _mm256_sub_epi64(zero, up)));
       digit = _mm256_or_si256(_mm256_and_si256(digit, mask), _mm256_castpd_si256(big));
       _mm256_storeu_pd(z + k * HU_WIDE_COLS, _mm256_or_pd(_mm256_sub_pd(_mm256_castsi256_pd(digit), big), sign));
-      up = _mm256_sub_epi64(up, _mm256_set1_epi64x(rule->w));
+      up = _mm256_sub_epi64(up, _mm256_set1_epi64x(rule->width));
     }
   }
 }

@@ -222,7 +222,7 @@ static size_t narrow(size_t n, float *z, const double *x) {
  * unless both are by 0. */
 static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
-  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << rule->w) - 1), zero = _mm512_setzero_si512();
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << rule->width) - 1), zero = _mm512_setzero_si512();
   for (size_t j = 0; j < kc * (HU_WIDE_COLS / 8); j++) {
     __m512i bits = _mm512_loadu_si512(x + 8 * j),
             field = _mm512_and_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x7FF));
@@ -231,14 +231,14 @@ static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *dig
     sig = _mm512_mask_or_epi64(sig, normal, sig, hidden);
     sig = _mm512_mask_mov_epi64(sig, _mm512_cmpeq_epi64_mask(field, _mm512_set1_epi64(0x7FF)), zero);
     up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)),
-                          _mm512_set1_epi64(1075 + rule->low + rule->first * rule->w));
+                          _mm512_set1_epi64(1075 + rule->low + rule->first * rule->width));
     bits = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), bits);
     double *z = digits + (j / 2 * (size_t)rule->count) * HU_WIDE_COLS + j % 2 * 8;
     for (int32_t k = 0; k < rule->count; k++) {
       __m512i digit = _mm512_or_si512(_mm512_sllv_epi64(sig, up), _mm512_srlv_epi64(sig, _mm512_sub_epi64(zero, up)));
       __m512d number = _mm512_cvtepi64_pd(_mm512_and_si512(digit, mask));
       _mm512_storeu_pd(z + k * HU_WIDE_COLS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(number), bits)));
-      up = _mm512_sub_epi64(up, _mm512_set1_epi64(rule->w));
+      up = _mm512_sub_epi64(up, _mm512_set1_epi64(rule->width));
     }
   }
 }

@@ -89,15 +89,15 @@ typedef struct hu_wide_row {
   uint8_t cut, special;
 } hu_wide_row;
 
-/* How B is cut: digit t of |b| is (|b| 2^-low / 2^(w t)) mod 2^w, with the sign of b. */
+/* How B is cut: digit t of |b| is (|b| 2^-low / 2^(width t)) mod 2^width, with the sign of b. */
 typedef struct hu_wide_cut {
-  int32_t low, w, first, count; /* digits first ... first + count - 1, count <= HU_WIDE_BAND */
+  int32_t low, width, first, count; /* digits first ... first + count - 1, count <= HU_WIDE_BAND */
 } hu_wide_cut;
 
-/* How elements become integers (wide_bins.h): of m + 1 digits, none below 2^q, in bins of 2^shift digits from 2^low
- * on; low <= every last place. */
+/* How elements become integers (wide_bins.h): of m + 1 digits, none below 2^lowest, in bins of 2^shift digits from
+ * 2^low on; low <= every last place. */
 typedef struct hu_bin_rule {
-  int32_t m, q, low, shift;
+  int32_t m, lowest, low, shift;
 } hu_bin_rule;
 
 typedef struct hu_gemm_kernels {
@@ -122,15 +122,15 @@ typedef struct hu_gemm_kernels {
   size_t (*narrow)(size_t n, float *z, const double *x);
   /* digits[(k count + t) HU_WIDE_COLS + c] = digit first + t of x[k HU_WIDE_COLS + c], k < kc; infinities and NaN
    * as 0. */
-  void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
+  void (*cut)(const hu_wide_cut *rule, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
    * HU_WIDE_COLS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
   void (*wide)(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins);
   /* wide_bins.h: n elements, a multiple of 8; adds i % HU_WIDE_COLS to at[i] if `spread`. */
-  void (*to_bins)(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at);
+  void (*to_bins)(const hu_bin_rule *rule, size_t n, const double *x, int spread, int64_t *y, uint16_t *at);
   /* wide_carries.h. */
-  void (*propagate_carries)(int32_t w, size_t bins, int64_t *z);
-  void (*join)(int32_t w, size_t bins, int64_t *z);
+  void (*propagate_carries)(int32_t width, size_t bins, int64_t *z);
+  void (*join)(int32_t width, size_t bins, int64_t *z);
 } hu_gemm_kernels;
 
 extern const hu_gemm_kernels hu_gemm_portable;

@@ -207,8 +207,8 @@ NEON_FN uint64x2_t low_mask(uint32x4_t m) { return (uint64x2_t)vmovl_s32((int32x
 NEON_FN uint64x2_t high_mask(uint32x4_t m) { return (uint64x2_t)vmovl_high_s32((int32x4_t)m); }
 
 static void cut(const hu_wide_cut *rule, size_t kc, const double *x, double *digits) {
-  const uint64x2_t mask = vdupq_n_u64(((uint64_t)1 << rule->w) - 1);
-  const int32x4_t first = vdupq_n_s32(1075 + rule->low + rule->first * rule->w), step = vdupq_n_s32(rule->w);
+  const uint64x2_t mask = vdupq_n_u64(((uint64_t)1 << rule->width) - 1);
+  const int32x4_t first = vdupq_n_s32(1075 + rule->low + rule->first * rule->width), step = vdupq_n_s32(rule->width);
   const int32x4_t most = vdupq_n_s32(64), least = vdupq_n_s32(-64);
   for (size_t j = 0; j < kc * (HU_WIDE_COLS / 4); j++) {
     uint64x2_t u0 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * j));

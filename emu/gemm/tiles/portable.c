@@ -97,10 +97,10 @@ static size_t narrow(size_t n, float *z, const double *x) {
 
 static double digit(const hu_wide_cut *rule, double x, int32_t k) {
   uint64_t bits = hui_bits_of_double(x), sig = bits & 0xFFFFFFFFFFFFFu;
-  int32_t field = (int32_t)(bits >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - rule->low - k * rule->w;
+  int32_t field = (int32_t)(bits >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - rule->low - k * rule->width;
   if (field == 0x7FF || up >= 64 || up <= -64) return 0;
   if (field) sig |= 0x10000000000000u;
-  double value = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << rule->w) - 1));
+  double value = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << rule->width) - 1));
   return bits >> 63 ? -value : value;
 }
 

@@ -28,7 +28,7 @@ static inline void hui_bin_one(const hu_bin_rule *rule, double x, int64_t *y, ui
   uint64_t bits = hui_bits_of_double(x), sig = 0;
   int32_t exp = rule->low;
   int64_t minus = (int64_t)bits >> 63;
-  if ((bits << 1) != 0 && (bits << 1) < 0xFFE0000000000000u) hui_digits_at(rule->m, rule->q, bits, &sig, &exp);
+  if ((bits << 1) != 0 && (bits << 1) < 0xFFE0000000000000u) hui_digits_at(rule->m, rule->lowest, bits, &sig, &exp);
   sig <<= (exp - rule->low) & ((1 << rule->shift) - 1);
   *y = ((int64_t)sig ^ minus) - minus;
   *at = (uint16_t)((exp - rule->low) >> rule->shift << 4);
