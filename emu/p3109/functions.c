@@ -497,7 +497,7 @@ static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t limbs) {
  * of x's binade, has at most 126 digits behind the point: it and the square of a root of 64 digits are exact, so that
  * comparing them decides whether more digits follow. */
 static hu_num hypotenuse(hu_num x, hu_num y) {
-  enum { F = 6 };
+  enum { LIMBS = 6 };
   x.sign = y.sign = 0;
   if (x.kind == HU_KIND_ZERO) return y;
   if (y.kind == HU_KIND_ZERO) return x;
@@ -508,16 +508,16 @@ static hu_num hypotenuse(hu_num x, hu_num y) {
   }
   int32_t k = hui_exponent(x);
   if (k - hui_exponent(y) > 32) return hui_beside(x, 1);
-  hu_big sum = hui_big_scaled(x.sig * x.sig, 2 * (x.exp - k), F),
-         other = hui_big_scaled(y.sig * y.sig, 2 * (y.exp - k), F);
-  hui_big_add(&sum, &sum, &other, F);
+  hu_big sum = hui_big_scaled(x.sig * x.sig, 2 * (x.exp - k), LIMBS),
+         other = hui_big_scaled(y.sig * y.sig, 2 * (y.exp - k), LIMBS);
+  hui_big_add(&sum, &sum, &other, LIMBS);
   hu_big found;
-  root(&found, &sum, F);
-  int32_t place = hui_big_lead(&found, F), unit = place - 63 - 32 * F;
-  hu_num z = hui_num_finite(0, hui_big_digits(&found, place, F), k + unit);
-  found = hui_big_scaled(z.sig, unit, F);
-  hui_big_mul(&found, &found, &found, F);
-  z.sticky = hui_big_compare(&found, &sum, F) != 0;
+  root(&found, &sum, LIMBS);
+  int32_t place = hui_big_lead(&found, LIMBS), unit = place - 63 - 32 * LIMBS;
+  hu_num z = hui_num_finite(0, hui_big_digits(&found, place, LIMBS), k + unit);
+  found = hui_big_scaled(z.sig, unit, LIMBS);
+  hui_big_mul(&found, &found, &found, LIMBS);
+  z.sticky = hui_big_compare(&found, &sum, LIMBS) != 0;
   return z;
 }
 
