@@ -18,11 +18,11 @@ import sys
 # The limit of each folder, in per cent, and the goal; a limit above its goal is what the folder has now, and only falls.
 LIMITS = {
     'emu': (5, 5),
-    'gpu': (12.4, 5),
+    'gpu': (5, 5),
     'train': (5, 5),
-    'cli': (9.9, 5),
+    'cli': (5, 5),
     'mpi': (5, 5),
-    'files': (9.6, 5),
+    'files': (5, 5),
     'tests': (12.4, 8),
 }
 SUFFIXES = ('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp')
