@@ -186,8 +186,7 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *plan, const hu_lines *in, co
 
 /* ---- groups ---- */
 
-/* Returns n, where n 2^*exp times the significands of its scales is a group's exact sum; *exponent: its exponent, if
- * *there. */
+/* Returns n: a group's exact sum is n 2^*exp times its scales' significands. *exponent: the sum's own, if *there. */
 HU_FN int64_t hui_group_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, int32_t *exp,
                             int32_t *exponent, int32_t *there) {
   int32_t low = plan->a.spec.emin - plan->a.spec.m + plan->b.spec.emin - plan->b.spec.m;

@@ -157,8 +157,7 @@ HU_FN void hui_plan_model(hu_accum_plan *plan, const hu_accum *accum, uint64_t n
 
 /* ---- operands ---- */
 
-/* x, a value of source's grid unpacked from binary32, rescaled so that its exponent is that of the format's last
- * place. */
+/* Rescales x, a value of the grid unpacked from binary32, so that its exponent is that of the format's last place. */
 HU_FN hu_num hui_rescaled_to_grid(const hu_source *source, hu_num x) {
   if (x.kind != HU_KIND_FINITE) return x;
   int32_t e = hui_exponent(x);

@@ -385,7 +385,7 @@ HU_FN uint32_t hui_next_code(const hu_spec *spec, uint32_t code, uint32_t down) 
   return hui_signed(spec, hui_magnitude_below(spec, c), x.sign);
 }
 
-/* Returns HU_CLASS_ of arith.h: NaN is 0, then from negative to positive infinity. */
+/* Returns the number of a HU_CLASS_ of arith.h: NaN, then from negative to positive infinity. */
 HU_FN uint32_t hui_class_of(const hu_spec *spec, uint32_t code) {
   hu_num x = hui_unpack(spec, code);
   uint32_t size; /* 3 infinite, 2 normal, 1 subnormal, 0 zero */

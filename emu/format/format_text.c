@@ -110,8 +110,7 @@ static int take(reader *input, char c) {
 /* Beyond every bound that a descriptor has, far from overflow. */
 #define NUMBER_LARGE 100000
 
-/* Decimal digits, no leading zero; larger numbers read as NUMBER_LARGE. -1 if there is none; then input->at is
- * where. */
+/* Decimal digits, no leading zero; larger numbers read as NUMBER_LARGE. -1 if there is none, at input->at. */
 static int read_number(reader *input) {
   const char *text = input->text + input->at;
   size_t n = 0;

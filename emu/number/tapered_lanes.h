@@ -6,8 +6,7 @@
 
 /* ---- takums ---- */
 
-/* D, R, C and 40 digits of m, for c = whole - 256 from -255 to 254; *d: how many of these digits the code cuts
- * off. */
+/* D, R, C and 40 digits of m, for c = whole - 256 from -255 to 254; *d: how many of these the code cuts off. */
 HU_FN wide takum_digits(const hu_number_lane *lane, wide whole, wide part, wide *d) {
   wide up = MASK(whole >= 256), v = picked(up, whole - 255, 256 - whole), r = all_of(0);
   for (uint32_t i = 1; i < 8; i++) r -= MASK(v >= (uint64_t)1 << i); /* floor(log2 v) */

@@ -79,8 +79,7 @@ HU_LANE_FN hu_lane hui_deterministic_add(int round, int32_t digits, uint32_t odd
   return add;
 }
 
-/* What to add to the pattern x before its fraction, the lowest digits, is dropped. Works in the magnitude:
- * no sum reaches the sign. */
+/* What to add to x before its lowest digits are dropped. Works in the magnitude: no sum reaches the sign. */
 HU_LANE_FN hu_lane hui_quick_add(const hu_lane_constants *lanes, int round, int32_t digits, uint32_t odd0, hu_lane x,
                                  hu_lane random) {
   if (round < HU_SRA) return hui_deterministic_add(round, digits, odd0, x);
@@ -299,8 +298,7 @@ HU_LANE_FN hu_lanes_result hui_lanes_round(const hu_lane_constants *lanes, hu_la
   hu_lane frac = hui_sel(far, sig >> right, sig << (hui_max(HU_ALL(32) - d, zero)));
   hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
   hu_lane top = hui_max(field, low);
-  /* Limited so that the code cannot wrap in a format of few exponents far down; it is beyond max_code < 2^30
-   * nevertheless. */
+  /* Limited so that a code far down, of few exponents, cannot wrap; it stays beyond max_code < 2^30. */
   hu_lane up_field = hui_min(top - low, HU_ALL((uint32_t)1 << (30 - lanes->m)));
   hu_lane base = up_field << lanes->m;
   if (lanes->zero != HU_ZERO_FIELD) base -= HU_ALL(lanes->hidden);
