@@ -62,9 +62,15 @@ static void run_piece(const hu_half_arith *kernels, const hu_arith_call *call, c
                       halves *work, hu_events *events) {
   const size_t room = room_of(n);
   const int operands = call->operands;
-  hu_half_piece piece = {
-      call->op, spec->round, spec->tiny, room,      {work->x[0], work->x[operands > 1], work->x[operands > 2 ? 2 : 0]},
-      work->up, work->down,  work->z,    work->left};
+  hu_half_piece piece = {.op = call->op,
+                         .round = spec->round,
+                         .tiny = spec->tiny,
+                         .n = room,
+                         .x = {work->x[0], work->x[operands > 1], work->x[operands > 2 ? 2 : 0]},
+                         .up = work->up,
+                         .down = work->down,
+                         .z = work->z,
+                         .left = work->left};
   kernels->operate(call->op, HU_RTP, room, work->up, piece.x);
   kernels->operate(call->op, HU_RTN, room, work->down, piece.x);
   kernels->operate(call->op, spec->round, room, work->z, piece.x);

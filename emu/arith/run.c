@@ -257,8 +257,11 @@ static void redo_left(const run *task, const piece *work, size_t first, size_t n
 
 static void round_piece(const run *task, size_t first, size_t n, piece *work, hu_events *counts) {
   int direct = task->call.result.stride == 1;
-  hu_piece rounded = {
-      n, direct ? (void *)z_at(task, first) : work->out, work->odd, task->stream.key, task->stream.counter + first, 0};
+  hu_piece rounded = {.n = n,
+                      .z = direct ? (void *)z_at(task, first) : work->out,
+                      .x = work->odd,
+                      .key = task->stream.key,
+                      .word = task->stream.counter + first};
   size_t size = task->call.result.size;
   task->kernels->encode[hui_by_size(size)](&task->constants, &rounded, counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(task, first + i), (const uint8_t *)work->out + i * size, size);

@@ -47,7 +47,7 @@ void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
 }
 
 hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
+  hu_code_area codes = {.data = x, .rows = 1, .cols = n, .step = 1, .size = 1, .width = width};
   hu_status status = check(n, z, hu_pack_size(n, width), x, n, width);
   if (status == HU_OK) status = hui_code_area_check(&codes, 1);
   if (status == HU_OK && n) hui_pack_run(n, z, x, width);

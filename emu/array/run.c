@@ -124,12 +124,12 @@ static void run_buffered(const conversion *call, size_t first, size_t n, hu_even
   int direct = call->ez.stride == 1 && call->ez.kind != HU_ARRAY_END_BINARY64;
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    hu_piece piece = {k,
-                      direct ? (void *)z_at(call, first) : out,
-                      load_piece(call, first, k, in),
-                      call->stream.key,
-                      call->stream.counter + first,
-                      call->bypass};
+    hu_piece piece = {.n = k,
+                      .z = direct ? (void *)z_at(call, first) : out,
+                      .x = load_piece(call, first, k, in),
+                      .key = call->stream.key,
+                      .word = call->stream.counter + first,
+                      .bypass = call->bypass};
     if (!piece.x) {
       run_core(call, first, k, counts);
       continue;
@@ -152,7 +152,12 @@ static int is_plain(const conversion *call) {
 }
 
 static void run_plain(const conversion *call, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
-  hu_piece piece = {n, z, words_of(x_at(call, first)), call->stream.key, call->stream.counter + first, bypass};
+  hu_piece piece = {.n = n,
+                    .z = z,
+                    .x = words_of(x_at(call, first)),
+                    .key = call->stream.key,
+                    .word = call->stream.counter + first,
+                    .bypass = bypass};
   call_kernel(call, &piece, counts);
 }
 

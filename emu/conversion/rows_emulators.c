@@ -5,11 +5,17 @@
 
 #define CODE HU_NO_CODE
 #define SIGN HU_NAN_BY_SIGN
-#define PLAIN(name, format, mode, stands, note) \
-  { name, format, mode, "", 0, 0, 0, CODE, "", stands, note }
+#define PLAIN(row_name, row_format, row_mode, row_stands, row_note)                                         \
+  {                                                                                                         \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .nan_code = CODE, .scaling = "", \
+    .stands = row_stands, .note = row_note                                                                  \
+  }
 /* Makes a row of a scaled tensor: its elements' format and mode, and its text. */
-#define SCALED(name, format, mode, text, stands, note) \
-  { name, format, mode, "", 0, 0, 0, CODE, text, stands, note }
+#define SCALED(row_name, row_format, row_mode, text, row_stands, row_note)                                    \
+  {                                                                                                           \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .nan_code = CODE, .scaling = text, \
+    .stands = row_stands, .note = row_note                                                                    \
+  }
 #define MX(element, rule) "scaled(" element ";scale=float8_e8m0fnu;block=1x32;rule=" rule ")"
 #define INT8 "fp(0,7,0):finite,nonegzero"
 #define MXINT8 "scaled(" INT8 ";scale=float8_e8m0fnu;block=1x32;rule=floor;code=twos)"
@@ -33,10 +39,12 @@
   "x between half the smallest subnormal number and that number rounds twice in the original: docs/compatibility.md."
 #define CHOP(name, format, words) PLAIN("chop." name, format, "rne/none", "Chop('" words "')", CHOP_LOW)
 
-#define QT(e, m, first)                                                                                                \
+#define QT(e, m, row_first)                                                                                            \
   {                                                                                                                    \
-    "qtorch.float(" #e "," #m ")", "fp(" #e "," #m ",0):finite,nonegzero", "rna/finite", first, 0, SIGN, SIGN, CODE,   \
-        "", "float_quantize(x, exp=" #e ", man=" #m ", rounding='nearest')",                                           \
+    .name = "qtorch.float(" #e "," #m ")", .format = "fp(" #e "," #m ",0):finite,nonegzero", .mode = "rna/finite",     \
+    .first = row_first, .nan = SIGN, .nan64 = SIGN, .nan_code = CODE, .scaling = "",                                   \
+    .stands = "float_quantize(x, exp=" #e ", man=" #m ", rounding='nearest')",                                         \
+    .note =                                                                                                            \
         "Ties away; two roundings below the smallest normal number; every code finite; NaN becomes max with its sign." \
   }
 
@@ -79,9 +87,15 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
     CHOP("q43", "fp(4,3,0)", "q43"),
     CHOP("q52", "fp(5,2,0)", "q52"),
     CHOP("h", "binary16", "h"),
-    {"chop.b", "fp(8,7,0):ieee,nosub", "rna/none", "bfloat16/rne", 0, 0, 0, CODE, "",
-     "Chop('b'), subnormal=0 by default",
-     "Two roundings: into bfloat16 with subnormal numbers, then those to the nearer of zero and 2^-126, ties up."},
+    {.name = "chop.b",
+     .format = "fp(8,7,0):ieee,nosub",
+     .mode = "rna/none",
+     .first = "bfloat16/rne",
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "Chop('b'), subnormal=0 by default",
+     .note =
+         "Two roundings: into bfloat16 with subnormal numbers, then those to the nearer of zero and 2^-126, ties up."},
 
     QT(4, 3, "fp(8,23,-120)/rne"),
     QT(5, 2, "fp(8,23,-112)/rne"),
@@ -109,11 +123,23 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
            "GGUF type NVFP4, quantize_row_nvfp4_ref",
            "There amax / 6 from 256 on has the scale 448, and from 7.5 to 8 times 2^-9 the scale 7 times 2^-9."),
 
-    {"riscv.e4m3", "float8_e4m3fn", "rne/none/canonical", "", 0, 0, 0, HU_NO_CODE, "",
-     "conversions into OFP8 E4M3 that do not saturate, frm = rne",
-     "Every NaN is 0x7F, that of a negative overflow too. An infinity is invalid here and raises no flag there."},
-    {"riscv.e4m3.sat", "float8_e4m3fn", "rne/finite/canonical", "", 0, 0, 0, HU_NO_CODE, "",
-     "conversions into OFP8 E4M3 that saturate, frm = rne", "NaN gives 0x7F."},
+    {.name = "riscv.e4m3",
+     .format = "float8_e4m3fn",
+     .mode = "rne/none/canonical",
+     .first = "",
+     .nan_code = HU_NO_CODE,
+     .scaling = "",
+     .stands = "conversions into OFP8 E4M3 that do not saturate, frm = rne",
+     .note =
+         "Every NaN is 0x7F, that of a negative overflow too. An infinity is invalid here and raises no flag there."},
+    {.name = "riscv.e4m3.sat",
+     .format = "float8_e4m3fn",
+     .mode = "rne/finite/canonical",
+     .first = "",
+     .nan_code = HU_NO_CODE,
+     .scaling = "",
+     .stands = "conversions into OFP8 E4M3 that saturate, frm = rne",
+     .note = "NaN gives 0x7F."},
     PLAIN("riscv.e5m2", "float8_e5m2", "rne/none", "Zvfofp8min 0.9, conversions into OFP8 E5M2, frm = rne", NAN7F),
     PLAIN("riscv.e5m2.sat", "float8_e5m2", "rne/finite", "Zvfofp8min 0.9, the same with .sat", NAN7F),
 };

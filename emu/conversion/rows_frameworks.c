@@ -15,26 +15,47 @@
 #define E8M0_LOW " From 2^-127 to 2^-126 all gives 2^-126 (the nearer one is 2^-127 up to 1.5 times it)."
 
 /* Make a row of one rounding, NaN by mode / by sign in both operand types / by sign with this code. */
-#define PLAIN(name, format, mode, stands, note) \
-  { name, format, mode, "", 0, 0, 0, CODE, "", stands, note }
-#define SIGNED(name, format, mode, stands, note) \
-  { name, format, mode, "", 0, SIGN, SIGN, CODE, "", stands, note }
-#define SIGNED32(name, format, mode, stands, note) \
-  { name, format, mode, "", HU_OPERAND_BINARY32, SIGN, SIGN, CODE, "", stands, note }
-#define PLAIN32(name, format, mode, stands, note) \
-  { name, format, mode, "", HU_OPERAND_BINARY32, 0, 0, CODE, "", stands, note }
+#define PLAIN(row_name, row_format, row_mode, row_stands, row_note)                                         \
+  {                                                                                                         \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .nan_code = CODE, .scaling = "", \
+    .stands = row_stands, .note = row_note                                                                  \
+  }
+#define SIGNED(row_name, row_format, row_mode, row_stands, row_note)                                   \
+  {                                                                                                    \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .nan = SIGN, .nan64 = SIGN, \
+    .nan_code = CODE, .scaling = "", .stands = row_stands, .note = row_note                            \
+  }
+#define SIGNED32(row_name, row_format, row_mode, row_stands, row_note)                                     \
+  {                                                                                                        \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .operand = HU_OPERAND_BINARY32, \
+    .nan = SIGN, .nan64 = SIGN, .nan_code = CODE, .scaling = "", .stands = row_stands, .note = row_note    \
+  }
+#define PLAIN32(row_name, row_format, row_mode, row_stands, row_note)                                      \
+  {                                                                                                        \
+    .name = row_name, .format = row_format, .mode = row_mode, .first = "", .operand = HU_OPERAND_BINARY32, \
+    .nan_code = CODE, .scaling = "", .stands = row_stands, .note = row_note                                \
+  }
 
 /* ---- cuda ---- */
 #define E4M3_NAN "A binary64 NaN keeps its sign, a binary32, binary16 or bfloat16 one does not."
 #define E5M2_NAN "A binary64 NaN keeps sign and leading digits, made quiet; any other gives 0x7F."
 #define CUDA_E8M0 "The sign of the operand is dropped. Only rounding toward zero and up exist."
 #define CUDA_NOSAT "Overflow and infinities give NaN with the operand's sign."
-#define CUDA_E8(name, round, sat, words) \
-  { name, "float8_e8m0fnu", round "/" sat, "", HU_OPERAND_MAGNITUDE, 0, 0, CODE, "", words, CUDA_E8M0 }
-#define CUDA_E4(name, sat, words, note) \
-  { name, "float8_e4m3fn", "rne/" sat, "", 0, 0, SIGN, CODE, "", words, note }
-#define CUDA_E5(name, sat, words) \
-  { name, "float8_e5m2", "rne/" sat, "", 0, 0, QUIET, CODE, "", words, E5M2_NAN }
+#define CUDA_E8(row_name, round, sat, words)                                                                           \
+  {                                                                                                                    \
+    .name = row_name, .format = "float8_e8m0fnu", .mode = round "/" sat, .first = "", .operand = HU_OPERAND_MAGNITUDE, \
+    .nan_code = CODE, .scaling = "", .stands = words, .note = CUDA_E8M0                                                \
+  }
+#define CUDA_E4(row_name, sat, words, row_note)                                                                    \
+  {                                                                                                                \
+    .name = row_name, .format = "float8_e4m3fn", .mode = "rne/" sat, .first = "", .nan64 = SIGN, .nan_code = CODE, \
+    .scaling = "", .stands = words, .note = row_note                                                               \
+  }
+#define CUDA_E5(row_name, sat, words)                                                                             \
+  {                                                                                                               \
+    .name = row_name, .format = "float8_e5m2", .mode = "rne/" sat, .first = "", .nan64 = QUIET, .nan_code = CODE, \
+    .scaling = "", .stands = words, .note = E5M2_NAN                                                              \
+  }
 #define CUDA_SMALL(name, format, round, words) \
   PLAIN(name, format, round, words, "NaN gives the largest value, positive.")
 #define CUDA_HALF(name, round, words) \
@@ -51,10 +72,11 @@
 #define NAN_SIGN "NaN keeps its sign."
 #define ML_SMALL \
   "NaN becomes a zero: -0 if its sign is clear, +0 if it is set (the format has no NaN); infinities saturate."
-#define ML_F(name, format, mode, code)                                              \
-  {                                                                                 \
-    "ml_dtypes." name, format, mode, "", HU_OPERAND_BINARY32, SIGN, SIGN, code, "", \
-        "numpy array.astype(ml_dtypes." name ")", ML_SMALL                          \
+#define ML_F(row_name, row_format, row_mode, code)                                               \
+  {                                                                                              \
+    .name = "ml_dtypes." row_name, .format = row_format, .mode = row_mode, .first = "",          \
+    .operand = HU_OPERAND_BINARY32, .nan = SIGN, .nan64 = SIGN, .nan_code = code, .scaling = "", \
+    .stands = "numpy array.astype(ml_dtypes." row_name ")", .note = ML_SMALL                     \
   }
 #define ML_E8M0 "Zeros and negative numbers give NaN, ties go up (away)." E8M0_LOW
 
@@ -67,10 +89,11 @@
 /* ---- onnx ---- */
 #define ONNX(type, policy, format, sat, note) \
   SIGNED32("onnx." type "." policy, format, "rne/" sat, "Cast to " type ", " policy, note)
-#define ONNX_E8(name, round, sat, first, words, note)                                                                 \
-  {                                                                                                                   \
-    name, "float8_e8m0fnu", round "/" sat, first, HU_OPERAND_BINARY32 | HU_OPERAND_MAGNITUDE | HU_OPERAND_INF_NAN, 0, \
-        0, CODE, "", words, note                                                                                      \
+#define ONNX_E8(row_name, round, sat, row_first, words, row_note)                                                \
+  {                                                                                                              \
+    .name = row_name, .format = "float8_e8m0fnu", .mode = round "/" sat, .first = row_first,                     \
+    .operand = HU_OPERAND_BINARY32 | HU_OPERAND_MAGNITUDE | HU_OPERAND_INF_NAN, .nan_code = CODE, .scaling = "", \
+    .stands = words, .note = row_note                                                                            \
   }
 #define ONNX_E8_NOTE "The sign is dropped; an infinity gives NaN even when saturating."
 #define ONNX_UP ONNX_E8_NOTE " Up from 2^-127 and less it gives 2^-126 (2^-127 is a value and should stay)."
@@ -104,12 +127,36 @@ const hu_conversion_row hu_conversion_rows_casts[] = {
     SIGNED32("torch.float8_e5m2", "float8_e5m2", "rne/none", "tensor.to(torch.float8_e5m2)", NAN_SIGN " " TORCH64),
     PLAIN32("torch.float8_e4m3fnuz", "float8_e4m3fnuz", "rne/none", "tensor.to(torch.float8_e4m3fnuz)", TORCH64),
     PLAIN32("torch.float8_e5m2fnuz", "float8_e5m2fnuz", "rne/none", "tensor.to(torch.float8_e5m2fnuz)", TORCH64),
-    {"torch.float8_e8m0fnu", "float8_e8m0fnu", "rna/none", E8M0_NEAREST, HU_OPERAND_BINARY32 | HU_OPERAND_MAGNITUDE, 0,
-     0, CODE, "", "tensor.to(torch.float8_e8m0fnu)", "The sign is dropped; ties go up." E8M0_LOW " " TORCH64},
-    {"torch.bfloat16", "bfloat16", "rne/none", "", HU_OPERAND_BINARY32, FIXED, 0, 0xFFFF, "",
-     "tensor.to(torch.bfloat16)", "On x86-64 a binary32 NaN gives 0xFFFF, a binary64 one 0x7FC0. " TORCH64},
-    {"torch.float16", "binary16", "rne/none", "", HU_OPERAND_BINARY32, QUIET, QUIET, CODE, "",
-     "tensor.to(torch.float16)", "NaN keeps sign and leading digits. " TORCH64},
+    {.name = "torch.float8_e8m0fnu",
+     .format = "float8_e8m0fnu",
+     .mode = "rna/none",
+     .first = E8M0_NEAREST,
+     .operand = HU_OPERAND_BINARY32 | HU_OPERAND_MAGNITUDE,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "tensor.to(torch.float8_e8m0fnu)",
+     .note = "The sign is dropped; ties go up." E8M0_LOW " " TORCH64},
+    {.name = "torch.bfloat16",
+     .format = "bfloat16",
+     .mode = "rne/none",
+     .first = "",
+     .operand = HU_OPERAND_BINARY32,
+     .nan = FIXED,
+     .nan_code = 0xFFFF,
+     .scaling = "",
+     .stands = "tensor.to(torch.bfloat16)",
+     .note = "On x86-64 a binary32 NaN gives 0xFFFF, a binary64 one 0x7FC0. " TORCH64},
+    {.name = "torch.float16",
+     .format = "binary16",
+     .mode = "rne/none",
+     .first = "",
+     .operand = HU_OPERAND_BINARY32,
+     .nan = QUIET,
+     .nan64 = QUIET,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "tensor.to(torch.float16)",
+     .note = "NaN keeps sign and leading digits. " TORCH64},
 
     SIGNED32("ml_dtypes.float8_e4m3fn", "float8_e4m3fn", "rne/none", "numpy array.astype(ml_dtypes.float8_e4m3fn)",
              NAN_SIGN " Does not saturate."),
@@ -123,17 +170,31 @@ const hu_conversion_row hu_conversion_rows_casts[] = {
             "Does not saturate."),
     PLAIN32("ml_dtypes.float8_e4m3b11fnuz", "float8_e4m3b11fnuz", "rne/none",
             "numpy array.astype(ml_dtypes.float8_e4m3b11fnuz)", "Does not saturate."),
-    {"ml_dtypes.float8_e8m0fnu", "float8_e8m0fnu", "rna/none", E8M0_NEAREST,
-     HU_OPERAND_BINARY32 | HU_OPERAND_ZERO_NAN | HU_OPERAND_NEGATIVE_NAN, 0, 0, CODE, "",
-     "numpy array.astype(ml_dtypes.float8_e8m0fnu)", ML_E8M0},
+    {.name = "ml_dtypes.float8_e8m0fnu",
+     .format = "float8_e8m0fnu",
+     .mode = "rna/none",
+     .first = E8M0_NEAREST,
+     .operand = HU_OPERAND_BINARY32 | HU_OPERAND_ZERO_NAN | HU_OPERAND_NEGATIVE_NAN,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "numpy array.astype(ml_dtypes.float8_e8m0fnu)",
+     .note = ML_E8M0},
     ML_F("float6_e2m3fn", "float6_e2m3fn", "rne/finite", 0x20),
     ML_F("float6_e3m2fn", "float6_e3m2fn", "rne/finite", 0x20),
     ML_F("float4_e2m1fn", "float4_e2m1fn", "rne/finite", 0x8),
     SIGNED32("ml_dtypes.bfloat16", "bfloat16", "rne/none", "numpy array.astype(ml_dtypes.bfloat16)",
              NAN_SIGN " " TORCH64),
 
-    {"numpy.float16", "binary16", "rne/none", "", 0, PAYLOAD, PAYLOAD, CODE, "", "numpy array.astype(numpy.float16)",
-     NUMPY_NAN},
+    {.name = "numpy.float16",
+     .format = "binary16",
+     .mode = "rne/none",
+     .first = "",
+     .nan = PAYLOAD,
+     .nan64 = PAYLOAD,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "numpy array.astype(numpy.float16)",
+     .note = NUMPY_NAN},
 
     JAX("float8_e4m3fn", "float8_e4m3fn", NAN_SIGN),
     JAX("float8_e4m3", "fp(4,3,0)", NAN_SIGN),
@@ -142,15 +203,47 @@ const hu_conversion_row hu_conversion_rows_casts[] = {
     PLAIN("jax.float8_e4m3fnuz", "float8_e4m3fnuz", "rne/none", "x.astype(jnp.float8_e4m3fnuz)", JAX64),
     PLAIN("jax.float8_e5m2fnuz", "float8_e5m2fnuz", "rne/none", "x.astype(jnp.float8_e5m2fnuz)", JAX64),
     PLAIN("jax.float8_e4m3b11fnuz", "float8_e4m3b11fnuz", "rne/none", "x.astype(jnp.float8_e4m3b11fnuz)", JAX64),
-    {"jax.float8_e8m0fnu", "float8_e8m0fnu", "rna/none", E8M0_NEAREST, HU_OPERAND_ZERO_NAN | HU_OPERAND_NEGATIVE_NAN, 0,
-     0, CODE, "", "x.astype(jnp.float8_e8m0fnu)",
-     ML_E8M0 " From binary64 only its own numbers of binary32 from 2^-126 on are alike."},
-    {"jax.float4_e2m1fn", "float4_e2m1fn", "rne/finite", "", 0, FIXED, FIXED, 0x8, "", "x.astype(jnp.float4_e2m1fn)",
-     "NaN becomes -0, whatever its sign; infinities saturate. " JAX64},
-    {"jax.bfloat16", "bfloat16", "rne/none", "", HU_OPERAND_BINARY32 | HU_OPERAND_FLUSH, SIGN, SIGN, CODE, "",
-     "x.astype(jnp.bfloat16)", NAN_SIGN " " TORCH64 " What is subnormal there becomes zero."},
-    {"jax.float16", "binary16", "rne/none", "", HU_OPERAND_BINARY32, QUIET, SIGN, CODE, "", "x.astype(jnp.float16)",
-     "NaN keeps sign and leading digits, made quiet. " TORCH64},
+    {.name = "jax.float8_e8m0fnu",
+     .format = "float8_e8m0fnu",
+     .mode = "rna/none",
+     .first = E8M0_NEAREST,
+     .operand = HU_OPERAND_ZERO_NAN | HU_OPERAND_NEGATIVE_NAN,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "x.astype(jnp.float8_e8m0fnu)",
+     .note = ML_E8M0 " From binary64 only its own numbers of binary32 from 2^-126 on are alike."},
+    {.name = "jax.float4_e2m1fn",
+     .format = "float4_e2m1fn",
+     .mode = "rne/finite",
+     .first = "",
+     .nan = FIXED,
+     .nan64 = FIXED,
+     .nan_code = 0x8,
+     .scaling = "",
+     .stands = "x.astype(jnp.float4_e2m1fn)",
+     .note = "NaN becomes -0, whatever its sign; infinities saturate. " JAX64},
+    {.name = "jax.bfloat16",
+     .format = "bfloat16",
+     .mode = "rne/none",
+     .first = "",
+     .operand = HU_OPERAND_BINARY32 | HU_OPERAND_FLUSH,
+     .nan = SIGN,
+     .nan64 = SIGN,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "x.astype(jnp.bfloat16)",
+     .note = NAN_SIGN " " TORCH64 " What is subnormal there becomes zero."},
+    {.name = "jax.float16",
+     .format = "binary16",
+     .mode = "rne/none",
+     .first = "",
+     .operand = HU_OPERAND_BINARY32,
+     .nan = QUIET,
+     .nan64 = SIGN,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "x.astype(jnp.float16)",
+     .note = "NaN keeps sign and leading digits, made quiet. " TORCH64},
 
     ONNX("float8e4m3fn", "saturate", "float8_e4m3fn", "finite", NAN_SIGN),
     ONNX("float8e4m3fn", "nosaturate", "float8_e4m3fn", "none", NAN_SIGN),
@@ -170,9 +263,27 @@ const hu_conversion_row hu_conversion_rows_casts[] = {
     ONNX_E8("onnx.float8e8m0.nearest.nosaturate", "rna", "none", E8M0_NEAREST, "Cast to float8e8m0, round_mode nearest",
             ONNX_NEAREST),
     ONNX_E8("onnx.float8e8m0.down", "rtz", "finite", "", "Cast to float8e8m0, round_mode down", ONNX_E8_NOTE),
-    {"onnx.float4e2m1", "float4_e2m1fn", "rne/finite", "", HU_OPERAND_BINARY32, SIGN, SIGN, 0x8, "",
-     "Cast to float4e2m1", "NaN becomes a zero; the specification leaves it open."},
+    {.name = "onnx.float4e2m1",
+     .format = "float4_e2m1fn",
+     .mode = "rne/finite",
+     .first = "",
+     .operand = HU_OPERAND_BINARY32,
+     .nan = SIGN,
+     .nan64 = SIGN,
+     .nan_code = 0x8,
+     .scaling = "",
+     .stands = "Cast to float4e2m1",
+     .note = "NaN becomes a zero; the specification leaves it open."},
     SIGNED32("onnx.bfloat16", "bfloat16", "rne/none", "Cast to bfloat16", NAN_SIGN),
-    {"onnx.float16", "binary16", "rne/none", "", 0, PAYLOAD, PAYLOAD, CODE, "", "Cast to float16", NUMPY_NAN},
+    {.name = "onnx.float16",
+     .format = "binary16",
+     .mode = "rne/none",
+     .first = "",
+     .nan = PAYLOAD,
+     .nan64 = PAYLOAD,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = "Cast to float16",
+     .note = NUMPY_NAN},
 };
 const size_t hu_conversion_casts = sizeof hu_conversion_rows_casts / sizeof *hu_conversion_rows_casts;

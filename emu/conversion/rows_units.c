@@ -15,26 +15,35 @@
 #define BIAS                                                                                                     \
   " The bias is R of sra:8, added below the last digit; then the sum is cut. R is the operand of calls for one " \
   "number and of --words, and the high 8 bits of an element's random word in calls for arrays."
-#define BF8(name, round, sat, words, note) \
-  { "intel." name, "float8_e5m2", round "/" sat, "", 0, QUIET, QUIET, CODE, "", AVX10 words, BF8_NAN note }
-#define HF8(name, round, sat, words, note) \
-  { "intel." name, "float8_e4m3fn", round "/" sat, "", 0, SIGN, SIGN, CODE, "", AVX10 words, HF8_NAN note }
+#define BF8(row_name, round, sat, words, row_note)                                                        \
+  {                                                                                                       \
+    .name = "intel." row_name, .format = "float8_e5m2", .mode = round "/" sat, .first = "", .nan = QUIET, \
+    .nan64 = QUIET, .nan_code = CODE, .scaling = "", .stands = AVX10 words, .note = BF8_NAN row_note      \
+  }
+#define HF8(row_name, round, sat, words, row_note)                                                         \
+  {                                                                                                        \
+    .name = "intel." row_name, .format = "float8_e4m3fn", .mode = round "/" sat, .first = "", .nan = SIGN, \
+    .nan64 = SIGN, .nan_code = CODE, .scaling = "", .stands = AVX10 words, .note = HF8_NAN row_note        \
+  }
 
 /* ---- Tenstorrent: the byte of a scale is the shared exponent, a code is a sign and a magnitude ---- */
 #define BLOCK16 ";scale=fp(8,0,0):finite,unsigned,zero=none,nosub;block=1x16;rule=floor;special=element)"
 #define BFP(m) "fp(0," m ",0):finite,nonegzero"
 #define TT(m) "scaled(" BFP(m) BLOCK16
-#define TT_PACKER(name, m, round, note)                                                                        \
+#define TT_PACKER(row_name, m, round, row_note)                                                                \
   {                                                                                                            \
-    "tt." name ".packer", BFP(m), round "/finite", "fp(8,6,0):ieee,flush,nonegzero/rna", 0, 0, 0, CODE, TT(m), \
+    .name = "tt." row_name ".packer", .format = BFP(m), .mode = round "/finite",                               \
+    .first = "fp(8,6,0):ieee,flush,nonegzero/rna", .nan_code = CODE, .scaling = TT(m),                         \
+    .stands =                                                                                                  \
         "tt-isa-documentation 411f264, Packers/FormatConversion.md, from FP32 or BF16 by E8M6, no stochastic " \
         "rounding",                                                                                            \
-        note                                                                                                   \
+    .note = row_note                                                                                           \
   }
-#define TT_HOST(name, m)                                                                                    \
-  {                                                                                                         \
-    "tt." name ".host", BFP(m), "rne/finite", "/rtz", 0, 0, 0, CODE, TT(m),                                 \
-        "tt-metal 034fc8c, blockfloat_common.cpp, convert_u32_to_bfp with 8 bits of exponent", TT_HOST_NOTE \
+#define TT_HOST(row_name, m)                                                                                           \
+  {                                                                                                                    \
+    .name = "tt." row_name ".host", .format = BFP(m), .mode = "rne/finite", .first = "/rtz", .nan_code = CODE,         \
+    .scaling = TT(m), .stands = "tt-metal 034fc8c, blockfloat_common.cpp, convert_u32_to_bfp with 8 bits of exponent", \
+    .note = TT_HOST_NOTE                                                                                               \
   }
 #define TT_OPEN "Infinities, NaN and numbers next to 2^-126 are open there."
 #define TT_PACKER8 "Rounded twice, ties away: into E8M6, then by the shared exponent. " TT_OPEN
@@ -52,12 +61,25 @@ const hu_conversion_row hu_conversion_rows_units[] = {
     HF8("vcvtph2hf8s", "rne", "finite", "VCVTPH2HF8S, VCVT2PH2HF8S", " Infinities saturate."),
     HF8("vcvtbiasph2hf8", "sra:8", "none", "VCVTBIASPH2HF8", BIAS),
     HF8("vcvtbiasph2hf8s", "sra:8", "finite", "VCVTBIASPH2HF8S", BIAS),
-    {"intel.vcvt2ps2phx", "binary16", "rne/none", "", 0, QUIET, QUIET, CODE, "",
-     AVX10 "VCVT2PS2PHX, and VCVTPS2PH; MXCSR.RC to nearest, MXCSR.DAZ = 0", BF8_NAN},
+    {.name = "intel.vcvt2ps2phx",
+     .format = "binary16",
+     .mode = "rne/none",
+     .first = "",
+     .nan = QUIET,
+     .nan64 = QUIET,
+     .nan_code = CODE,
+     .scaling = "",
+     .stands = AVX10 "VCVT2PS2PHX, and VCVTPS2PH; MXCSR.RC to nearest, MXCSR.DAZ = 0",
+     .note = BF8_NAN},
 
-    {"te.nvfp4.reference", "float4_e2m1fn", "rne/finite", "", 0, 0, 0, CODE, "nvfp4_te",
-     "NVFP4BlockScaling in its PyTorch reference, without the Hadamard step",
-     "te.nvfp4 with that reference's codes of -0 and of blocks whose scale is 0, which are all read as zeros."},
+    {.name = "te.nvfp4.reference",
+     .format = "float4_e2m1fn",
+     .mode = "rne/finite",
+     .first = "",
+     .nan_code = CODE,
+     .scaling = "nvfp4_te",
+     .stands = "NVFP4BlockScaling in its PyTorch reference, without the Hadamard step",
+     .note = "te.nvfp4 with that reference's codes of -0 and of blocks whose scale is 0, which are all read as zeros."},
 
     TT_PACKER("bfp8", "7", "rna", TT_PACKER8),
     TT_PACKER("bfp4", "3", "rtz", TT_CUT),

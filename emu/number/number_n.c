@@ -228,7 +228,13 @@ static end end_of(int kind, const hu_number_spec *spec, ptrdiff_t stride) {
 /* Signed fixed-point numbers may be stored as integers are. */
 static hu_status check_codes(const conversion *call, const hu_exec *exec) {
   int is_signed = call->from.kind == HU_NUMBER_FIXED && call->from.sign;
-  hu_code_area area = {call->x, 1, call->n, 0, call->ex.stride, call->ex.size, (uint32_t)call->source.width, is_signed};
+  hu_code_area area = {.data = call->x,
+                       .rows = 1,
+                       .cols = call->n,
+                       .step = call->ex.stride,
+                       .size = call->ex.size,
+                       .width = (uint32_t)call->source.width,
+                       .is_signed = is_signed};
   return call->ex.kind == CODES ? hui_code_area_check(&area, hui_exec_threads(exec)) : HU_OK;
 }
 
