@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic over arrays of codes, nanoseconds an element, single thread, every kernel level; beside it the integer
+/* Arithmetic over arrays of codes, nanoseconds per element, single thread, every kernel level; beside it the integer
  * core that defines it and a memcpy of the operands' and the result's bytes.
  *
  *   bench_arith [--log2 22] [--rounds 5] [--csv] */
@@ -59,7 +59,7 @@ static void run_memcpy(void *context) {
   memcpy(work->to, work->from, work->bytes);
 }
 
-/* Any codes, as bits of a generator. */
+/* Fills with any codes: bits of a generator. */
 static void fill(void *z, size_t bytes, uint64_t state) {
   for (size_t i = 0; i + 8 <= bytes; i += 8) {
     uint64_t random = (state += 0x9E3779B97F4A7C15u);
@@ -114,15 +114,15 @@ int main(int argc, char **argv) {
   if (options.bad) return 2;
   size_t n = (size_t)1 << options.log2;
   job work = {0};
-  void **room[] = {&work.x, &work.y, &work.third, &work.z, &work.from, &work.to};
+  void **arrays[] = {&work.x, &work.y, &work.third, &work.z, &work.from, &work.to};
   for (int i = 0; i < 6; i++) {
     size_t bytes = i < 4 ? 4 * n : 8 * n;
-    *room[i] = aligned_alloc(4096, bytes);
-    if (!*room[i]) {
+    *arrays[i] = aligned_alloc(4096, bytes);
+    if (!*arrays[i]) {
       fprintf(stderr, "bench_arith: no memory for arrays of %zu codes\n", n);
       return 2;
     }
-    fill(*room[i], bytes, (uint64_t)i);
+    fill(*arrays[i], bytes, (uint64_t)i);
   }
   if (options.csv) {
     bench_table_head();
@@ -144,6 +144,6 @@ int main(int argc, char **argv) {
     work.mode.bits = 32;
     row(&work, formats[i], "sra:32", n, options.rounds, options.csv);
   }
-  for (int i = 0; i < 6; i++) free(*room[i]);
+  for (int i = 0; i < 6; i++) free(*arrays[i]);
   return 0;
 }

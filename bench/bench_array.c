@@ -53,7 +53,7 @@ static void run_linear(void *context) {
   bench_linear(&work->exec, work->subject, work);
 }
 
-/* The same bytes in and out, the least arithmetic. */
+/* Reads and writes the same bytes with the least arithmetic. */
 static void run_narrow(void *context) {
   job *work = context;
   const uint32_t *x = (const uint32_t *)(const void *)work->x;
@@ -72,7 +72,7 @@ static uint64_t next(uint64_t *state) {
   return z ^ (z >> 29);
 }
 
-/* Magnitudes spread over 2^low .. 2^high, either sign. */
+/* Spreads magnitudes over 2^low .. 2^high, of either sign. */
 static void fill(float *x, size_t n, int low, int high) {
   uint64_t state = 1;
   for (size_t i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ int main(int argc, char **argv) {
            "reference", "ratio");
   for (size_t i = 0; t_level_bit(i); i++) {
     const char *name = t_level_name(i);
-    if (bench_wants(options.level, i)) level_rows(&options, name, bench_off(i, work.streams), big, &work);
+    if (bench_takes(options.level, i)) level_rows(&options, name, bench_off(i, work.streams), big, &work);
   }
   free(work.x);
   free(work.z);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Elementary functions over arrays beside memcpy of the same bytes, ns an element, single thread, every kernel level.
+/* Elementary functions over arrays beside memcpy of the same bytes, ns per element, single thread, every kernel level.
  *
  *   bench_function [--log2 18] [--rounds 7] [--csv]
  *
- * Operands: the values of the format nearest to numbers drawn between -8 and 8 (their magnitudes where a function
- * requires none below 0), and all codes in turn, special ones, overflows and all. */
+ * Operands: the values of the format nearest to numbers drawn between -8 and 8 (their magnitudes where a function takes
+ * none below 0), and all codes in turn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -202,7 +202,7 @@ static void *must_have(size_t bytes) {
   return memory;
 }
 
-/* Powers of two about 1: enough of them for every model. */
+/* Fills with powers of two about 1, enough of them for every model. */
 static void fill_scales(hu_operand *to, size_t n, hu_format format) {
   static const double some[4] = {0.5, 1, 2, 1};
   hu_mode rne;
@@ -215,7 +215,7 @@ static void fill_scales(hu_operand *to, size_t n, hu_format format) {
   to->storage = HU_STORAGE_VALUES;
 }
 
-/* n x n elements of format f into *to; codes or values. */
+/* Fills *to with n x n elements of the format, codes or values. */
 static void fill(hu_operand *to, size_t n, const char *name, int codes, int data, uint64_t seed) {
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
@@ -302,7 +302,7 @@ static int is_repeated(const hu_accum_preset *preset, size_t at) {
   return 0;
 }
 
-/* Every preset of block(...), with its own operands and result; a model with several names under the first one. */
+/* Measures every preset of block(...), with its own operands and result; a model of several names under the first. */
 static void run_presets(job *work, int rounds, int csv, const char *only) {
   hu_accum_preset preset;
   for (size_t i = 0; hu_accum_preset_at(&preset, i) == HU_OK; i++) {

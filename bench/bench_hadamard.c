@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
   work.exec.stream.key = 1;
   if (options.csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
-    if (!bench_wants(options.level, i)) continue;
+    if (!bench_takes(options.level, i)) continue;
     work.exec.levels_off = t_levels_off(i);
     level_rows(options.csv, options.rounds, t_level_name(i), &work);
   }

@@ -3,7 +3,7 @@
  *
  *   bench_number [--log2 22] [--rounds 3] [--csv] [--level avx512|avx2|vector|core]
  *
- * Nanoseconds an element; the core, which is slow, does 2^12 elements. The reference is hu_encode_n of float8_e4m3fn
+ * Nanoseconds per element; the core, which is slow, does 2^12 elements. The reference is hu_encode_n of float8_e4m3fn
  * from as many binary32 elements. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   memset(work.codes, 0, most * sizeof *work.x);
   if (options.csv) bench_table_head();
   for (size_t i = 0; i < t_levels(); i++) {
-    if (!bench_wants(options.level, i)) continue;
+    if (!bench_takes(options.level, i)) continue;
     work.exec.levels_off = t_levels_off(i);
     work.n = t_level_bit(i) || most < 4096 ? most : 4096;
     level_rows(options.csv, options.rounds, t_level_name(i), &work);

@@ -5,9 +5,8 @@
  *   bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level vbmi|avx512|avx2|vector] [--order linear|streams]
  *
  * The first ratio is time over hu_quantize_n's, the second over memcpy's. Truncation is two passes over memory: it
- * reads twice and writes once, where memcpy reads and writes once. "truncate" is asked for statistics and scale as
- * well, "alone" is not. vbmi: AVX-512 with it.
- * --order streams: against the same calls linear (HU_LEVEL_STREAMS). */
+ * reads twice and writes once, where memcpy reads and writes once. "truncate" also returns statistics and scale,
+ * "alone" does not. vbmi: AVX-512 with VBMI. --order streams: against the same calls linear (HU_LEVEL_STREAMS). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ static void run_truncate(void *context) {
                                      &work->exec, &work->events);
 }
 
-/* The same where nobody asks for sums and scale. */
+/* Calls hu_s2fp8_truncate_n without sums and scale. */
 static void run_alone(void *context) {
   job *work = context;
   work->status =
@@ -86,8 +85,8 @@ static void run_linear(void *context) {
   bench_linear(&work->exec, work->subject, work);
 }
 
-/* Sums of four uniform numbers between -4 and 4: most of them normal in fp(5,2,0), so that hu_quantize_n goes its quick
- * way. */
+/* Makes sums of four uniform numbers between -4 and 4, most of them normal in fp(5,2,0), where hu_quantize_n is
+ * fastest. */
 static void fill(float *x, size_t n) {
   uint64_t state = 1;
   for (size_t i = 0; i < n; i++) {

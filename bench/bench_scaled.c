@@ -85,7 +85,7 @@ static void run_linear(void *context) {
   bench_linear(&work->exec, work->subject, work);
 }
 
-/* Sums of four uniform numbers, times a power of two that changes from row to row. */
+/* Makes sums of four uniform numbers, times a power of two that changes from row to row. */
 static void fill(float *x, size_t rows) {
   uint64_t state = 1;
   for (size_t i = 0; i < rows * COLS; i++) {
@@ -179,7 +179,7 @@ int main(int argc, char **argv) {
   memset(work.scales, 0, work.rows * COLS * 4);
   if (options.csv) bench_table_head();
   for (size_t i = 0; t_level_bit(i); i++) {
-    if (!bench_wants(options.level, i)) continue;
+    if (!bench_takes(options.level, i)) continue;
     work.exec.levels_off = bench_off(i, work.streams);
     level_rows(options.csv, options.rounds, t_level_name(i), &work);
   }

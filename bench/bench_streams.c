@@ -5,9 +5,9 @@
  *   bench_streams [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2]
  *
  * Linear loops go from the first byte to the last. Loops of several streams walk blocks of as many pages of 4 KiB side
- * by side: 64 or 256 bytes of the first page, as many of the second, and so on. "around the caches" are stores that ask
- * for no line of the array (MOVNTPS); "asked ahead" are lines that the loop asks for (PREFETCHT0) 512 bytes before it
- * reads them. The ratio is time over memcpy's time. */
+ * by side: 64 or 256 bytes of the first page, as many of the second, and so on. "around the caches" are stores that
+ * fetch no line of the array (MOVNTPS); "asked ahead" are lines that the loop prefetches (PREFETCHT0) 512 bytes before
+ * it reads them. The ratio is time over memcpy's time. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
   if (options.bad) return 2;
   job work = {0};
   work.bytes = (size_t)4 << (options.log2 > 14 ? options.log2 : 14);
-  work.x = aligned_alloc(PAGE, work.bytes + PAGE); /* what is asked for ahead of the end */
+  work.x = aligned_alloc(PAGE, work.bytes + PAGE); /* prefetches go beyond the end */
   work.z = aligned_alloc(PAGE, work.bytes + PAGE);
   if (!work.x || !work.z) {
     fprintf(stderr, "bench_streams: no memory for twice %zu bytes\n", work.bytes);

@@ -4,8 +4,8 @@
  *   bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--precision NAME] [--binary32] [--csv]
  *
  * Steps are whole: a batch fed, forward, backward, update. The two nets run in turn; the shares come from further steps
- * of the same net, observed. --binary32: no other precision, which is what compare_torch.py asks for. Times of one
- * thread are the processor's, those of several the clock's. */
+ * of the same net, observed. --binary32: no other precision, as compare_torch.py needs it. Times of one thread are CPU
+ * times, those of several wall times. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static uint32_t next(uint64_t *state) {
   return (uint32_t)(*state >> 32);
 }
 
-/* A normal number, or a token. */
+/* Draws a normal number, or a token. */
 static float number_of(const bench_input *input, uint64_t *state) {
   float sum = 0;
   if (input->tokens) return (float)(input->from + next(state) % input->tokens);
@@ -62,7 +62,7 @@ static size_t numbers_of(const bench_network *network) {
   return sum;
 }
 
-/* A batch of noise: what a step costs does not depend on what there is to learn. */
+/* Makes a batch of noise: what a step costs does not depend on the data. */
 static hu_status fill(trainee *trained, const bench_network *network) {
   size_t labels = network->batch * network->labels;
   uint64_t state = 1;
@@ -81,7 +81,7 @@ static hu_status fill(trainee *trained, const bench_network *network) {
   return HU_OK;
 }
 
-/* The rate is small, so that thousands of steps on one batch leave gradients as they are at the start. */
+/* Makes a net with a small rate, so that thousands of steps on one batch leave gradients as they are at the start. */
 static hu_status open(trainee *trained, const bench_network *network, const bench_precision *precision,
                       uint32_t threads) {
   memset(trained, 0, sizeof *trained);
@@ -123,7 +123,7 @@ typedef struct share {
 typedef struct shares {
   share kind[KINDS_MAX];
   int kinds;
-  double update, begin[2], inside; /* when the phases now open began; what roundings took inside of the outer one */
+  double update, begin[2], inside; /* when the open phases began; time of roundings inside of the outer one */
   int open;
 } shares;
 
@@ -166,7 +166,7 @@ typedef struct pair {
 static void run_subject(void *context) { step(&((pair *)context)->subject); }
 static void run_reference(void *context) { step(&((pair *)context)->reference); }
 
-/* Steps that take about a fiftieth of a second; the first two, which touch memory, do not count. */
+/* Returns how many steps take a fiftieth of a second, without the first two, which touch memory. */
 static int repeats(trainee *trained) {
   double one = 0;
   for (int i = 0; i < 3; i++) {
@@ -233,7 +233,7 @@ static void print_row(const options *given, const bench_network *network, const 
   fflush(stdout);
 }
 
-/* The quickest of several runs of steps, and where its time went. */
+/* Returns the time of the fastest of several runs of steps; *best gets its shares. */
 static double watch(trainee *trained, int rounds, int repeat, shares *best) {
   double least = 1e30;
   memset(best, 0, sizeof *best);

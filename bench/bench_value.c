@@ -54,7 +54,7 @@ EACH(call_fma,
 #ifdef HU_USE_ONE_FILE
 #define CORE(name) NULL
 #else
-/* The formats are unfolded once for all COUNT calls. */
+/* Defines COUNT calls of a core function, for which the formats are unfolded once. */
 #define EACH_CORE(name, expression)                                                         \
   static void name(void *context) {                                                         \
     job *work = context;                                                                    \
@@ -154,7 +154,7 @@ static void table_lines(size_t i, double call, double core) {
   if (rows[i].call[1]) bench_table_line(name, "core.h", 1, "ns", core);
 }
 
-/* Nanoseconds per dot product; 0: a call failed. */
+/* Prints nanoseconds per dot product; returns 0 if a call failed. */
 static int print_instructions(int rounds, int csv) {
   static instruction unit;
   uint64_t state = 1;

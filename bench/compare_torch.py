@@ -5,9 +5,9 @@ in low precision against its own binary32.
 
   compare_torch.py BUILD [--threads 1] [--rounds 5] [--only NETWORK] [--binary32]
 
-The two run in turn, the best of each counts; with one thread times are the processor's, so that other programs take
-nothing away. PyTorch's side is what a user of its modules writes (torch.nn, torch.optim), in eager mode; its state lies
-in place as ours does: inputs and labels are there before the clock starts.
+The two run in turn, the best of each counts; with one thread times are CPU times, which other programs do not
+lengthen. PyTorch's side is what a user of its modules writes (torch.nn, torch.optim), in eager mode; inputs and labels
+are in memory before the clock starts, as ours are.
 """
 import argparse
 import csv
@@ -58,8 +58,8 @@ def torch_step(name):
 
 
 def seconds(step, clock):
-    """The best of some spells of steps, seconds a step. With several threads spells are short and many: other programs
-    leave them alone for a moment now and then."""
+    """Returns the seconds per step of the best of some spells. With several threads spells are short and many, since other
+    programs disturb only some of them."""
     spells, least = (3, 0.1) if options.threads == 1 else (12, 0.06)
     t = clock()
     step()

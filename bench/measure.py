@@ -5,7 +5,7 @@ bench/results/<vendor>-<family>-<model>.csv, and all rows into BUILD/bench/all.c
   python3 bench/measure.py BUILD [--quick] [--runs 3] [--only bench_array]... [--to FOLDER]
 
 A figure's best and worst are those of the runs. What a run has printed is kept in BUILD/bench/runs until all of it is
-done, so that the same command goes on after it was stopped. --only measures some programs again and leaves the other rows
+done, so that the same command continues after it was stopped. --only measures some programs again and leaves the other rows
 of the file as they are; each row says when it was measured. --quick takes smaller arrays and products, fewer rounds and
 one thread: less than 10 minutes instead of an hour."""
 import argparse

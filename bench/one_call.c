@@ -23,7 +23,7 @@ typedef struct job {
   hu_events events;
 } job;
 
-/* As bench_array makes them: magnitudes spread over 2^low .. 2^high, either sign. */
+/* Makes numbers as bench_array does: magnitudes spread over 2^low .. 2^high, of either sign. */
 static void spread(float *x, int low, int high) {
   uint64_t state = 1;
   for (size_t i = 0; i < N; i++) {
@@ -36,7 +36,7 @@ static void spread(float *x, int low, int high) {
   }
 }
 
-/* As bench_scaled makes them. */
+/* Makes numbers as bench_scaled does. */
 static void rows_of_sums(float *x) {
   uint64_t state = 1;
   for (size_t i = 0; i < N; i++) {
@@ -83,8 +83,7 @@ static int scaled_call(job *work, const char *what, const char *text) {
                                 &work->events);
   if (!strcmp(what, "encode"))
     status = hu_scaled_encode(ROWS, COLS, &z, work->x, COLS, &scaling, rne, NULL, NULL, &work->exec, &work->events);
-  if (!strcmp(what,
-              "decode")) { /* codes that a call made, which is not counted: the counter asks for hu_scaled_decode */
+  if (!strcmp(what, "decode")) { /* codes that a call made; the counter counts hu_scaled_decode alone */
     status = hu_scaled_encode(ROWS, COLS, &z, work->x, COLS, &scaling, rne, NULL, NULL, &work->exec, &work->events);
     if (status == HU_OK) status = hu_scaled_decode(ROWS, COLS, work->z, COLS, &z, &scaling, &work->exec);
   }

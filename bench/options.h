@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/options.h - what benchmarks take on the command line. */
+/* bench/options.h - the command line of benchmarks. */
 #ifndef HALFULP_BENCH_OPTIONS_H
 #define HALFULP_BENCH_OPTIONS_H
 
@@ -13,7 +13,7 @@ typedef struct bench_options {
   const char *level, *only, *order;
 } bench_options;
 
-/* Sets the option of this name, and returns how many words it takes; 0: there is none, or it lacks its value. */
+/* Sets the option of this name, and returns how many words it takes; 0 where there is no such option, or no value. */
 static inline int bench_option_set(bench_options *options, const char *name, const char *value) {
   const struct {
     const char *name;
@@ -33,8 +33,8 @@ static inline int bench_option_set(bench_options *options, const char *name, con
   return 0;
 }
 
-/* The defaults with what the command line says: of all options those that stand in the usage, "bench_x [--csv] ...".
- * bad: it has something else, no rounds, or a log2 beyond its bounds; the usage has been printed. */
+/* Returns the defaults, changed by the options of the command line that are in the usage, "bench_x [--csv] ...". bad: 1
+ * if it has anything else, no rounds, or a log2 beyond its bounds; the usage has been printed. */
 static inline bench_options bench_options_of(int argc, char **argv, bench_options defaults, const char *usage) {
   bench_options options = defaults;
   for (int i = 1, taken; i < argc && !options.bad; i += taken) {

@@ -41,7 +41,7 @@ def number(path, line, field, text):
     try:
         value = float(text)
     except (TypeError, ValueError):
-        raise Wrong(f'{path}: line {line}: {field}: {text!r} is no number') from None
+        raise Wrong(f'{path}: line {line}: {field}: {text!r} is not a number') from None
     if not 0 < value < float('inf'):
         raise Wrong(f'{path}: line {line}: {field}: {text} is not above 0')
     return value

@@ -9,14 +9,14 @@
 
 static inline void bench_table_head(void) { puts("row,level,threads,unit,figure"); }
 
-/* Names of rows hold commas, and no quotes. */
+/* Prints a line. Names of rows have commas, and no quotes. */
 static inline void bench_table_line(const char *row, const char *level, unsigned threads, const char *unit,
                                     double figure) {
   printf("\"%s\",%s,%u,%s,%.6g\n", row, level, threads, unit, figure);
   fflush(stdout);
 }
 
-/* A row of --order streams: seconds of a call on n elements in that order, and of the same call linear. */
+/* Prints a row of --order streams: seconds of a call on n elements in that order, and of the same call linear. */
 static inline void bench_table_orders(int csv, const char *row, const char *level, size_t n, double streams,
                                       double linear) {
   if (csv) {

@@ -40,7 +40,7 @@ def row_name(name):
 
 
 def escape(name):
-    """Names hold stars and brackets of Markdown in no other way than as text."""
+    """Keeps stars and brackets of a name from being Markdown."""
     return f'`{row_name(name)}`'
 
 

@@ -23,7 +23,7 @@ typedef struct bench_network {
   size_t batch;
   bench_input input[BENCH_INPUTS];
   size_t labels;  /* a sample */
-  uint32_t every; /* only each so many-th row has a label; 0: all have */
+  uint32_t every; /* only every so many rows one has a label; 0: all have */
   uint32_t classes;
   uint8_t adam;
   const char *model; /* halfulp/train/model.h: of tokens, or of images of 32 x 32 x 3 */
@@ -64,7 +64,7 @@ static inline int bench_rows(hu_net *net, int *input) {
   return hu_net_linear(net, hu_net_gru(net, *input = hu_net_input(net, 8, 8), 32, 1), 10, 1);
 }
 
-/* What the data are: tokens, dense features and categories, or images of 32 x 32 x 3. */
+/* Returns the sizes of the data: tokens, dense features and categories, or images of 32 x 32 x 3. */
 static inline hu_model_sizes bench_sizes(const bench_network *network, const hu_model *model) {
   hu_model_sizes sizes;
   memset(&sizes, 0, sizeof sizes);
@@ -84,7 +84,7 @@ static inline hu_model_sizes bench_sizes(const bench_network *network, const hu_
   return sizes;
 }
 
-/* Where a network begins and ends; 0: net has the error. */
+/* Finds where a network begins and ends; returns 0 where the net has an error. */
 static inline int bench_ends(const bench_network *network, hu_net *net, hu_model_ends *ends) {
   hu_model model;
   memset(ends, 0, sizeof *ends);
@@ -193,7 +193,7 @@ static inline hu_rounding bench_rounding(const char *text, hu_status *status) {
   return rounding;
 }
 
-/* Blocks of operands lie along the sum. */
+/* Makes the roundings of a product; blocks of operands lie along the sum. */
 static inline hu_product_rounding bench_product(const bench_precision *precision, hu_status *status) {
   hu_product_rounding rounding = hu_product_rounding_plain();
   hu_rounding along = bench_rounding(precision->operand, status);

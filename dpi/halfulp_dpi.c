@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles and one-value calls of halfulp_dpi.sv, dot products. See halfulp_dpi.h. Compile
- * this file together with the test bench: some simulators do so as C++. */
+/* Handles, one-value calls and dot products of halfulp_dpi.sv: see halfulp_dpi.h. Compile this file together with the
+ * test bench; some simulators do so as C++. */
 #include "halfulp_dpi.h"
 
 #include <stdint.h>
@@ -121,7 +121,7 @@ static hu_vector vector_of(const void *data, hu_element element) {
   return vector;
 }
 
-/* Does the model take these elements? A row without products tells. */
+/* Checks whether the model takes these elements, by a row without products. */
 static hu_status check_elements(const handle *made, int *part) {
   uint64_t none = 0, result;
   hu_dot_operands x;
@@ -139,7 +139,7 @@ static hu_status check_elements(const handle *made, int *part) {
   return status;
 }
 
-/* The preset of NAME and of any(NAME). */
+/* Finds the preset of NAME and of any(NAME). */
 static int find_preset(hu_accum_preset *preset, const char *model) {
   char name[sizeof preset->name];
   size_t length = strlen(model);
@@ -356,7 +356,7 @@ int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *orde
   return HU_OK;
 }
 
-/* Of one code, without a rounding. */
+/* Defines a call on one code that does not round. */
 #define OF_CODE(name, type)                              \
   int hu_dpi_##name(void *fx, unsigned int x, type *z) { \
     const handle *format = of_kind(fx, FORMAT);          \
@@ -410,7 +410,7 @@ unsigned int hu_dpi_word(unsigned long long key, unsigned long long counter) {
 
 enum { A, B, SA, SB, ROWS };
 typedef struct row {
-  uint64_t *data; /* room of its own, elements in their storage */
+  uint64_t *data; /* allocated; elements in their storage */
   size_t count;
   hu_element element;
 } row;
@@ -442,7 +442,7 @@ static int is_element(hu_element element, uint64_t x) {
   return is_signed && x >> (width - 1) == UINT64_MAX >> (width - 1);
 }
 
-/* An element as hu_dot stores it: of 1, 2, 4 or 8 bytes. */
+/* Stores an element as hu_dot reads it, in 1, 2, 4 or 8 bytes. */
 static void put(void *z, size_t k, size_t size, uint64_t x) {
   const uint8_t x1 = (uint8_t)x;
   const uint16_t x2 = (uint16_t)x;
@@ -463,7 +463,7 @@ static uint64_t get(const void *z, size_t size) {
   return x;
 }
 
-/* Is there room for count elements of this width in the source? */
+/* Can the source hold `count` elements of this width? */
 static int holds(const source *from, size_t count, unsigned width) {
   if (from->bus) return count <= HU_DPI_BUS / width;
   return from->array && count <= (size_t)svSize(from->array, 1);
@@ -488,7 +488,7 @@ static hu_status read_row(row *to, const source *from) {
   return HU_OK;
 }
 
-/* The words that are there: 32 bits each. */
+/* Reads the words, of 32 bits each, if there are any. */
 static hu_status read_words(uint32_t **words, size_t *count, const source *from, size_t wanted) {
   *words = NULL;
   *count = 0;
@@ -511,7 +511,7 @@ static hu_status read_words(uint32_t **words, size_t *count, const source *from,
 typedef struct dot_call {
   const handle *model, *mode;
   row rows[ROWS];
-  uint64_t c, result; /* stored as their elements are */
+  uint64_t c, result; /* in the storage of their elements */
   hu_dot_operands x;
   source words;
   unsigned int random;
@@ -539,7 +539,7 @@ static hu_status prepare(dot_call *call, size_t n, const source *sources, unsign
   return status;
 }
 
-/* The first call asks how many words there must be, where the model draws any. */
+/* Calls once to learn how many words the model draws, and again with the words, if there are any. */
 static hu_status call_with_words(dot_call *call, size_t n, hu_events *events) {
   const handle *model = call->model;
   uint32_t *words = NULL;
@@ -624,7 +624,7 @@ int hu_dpi_dot_array(void *model, void *mode, int n, const svOpenArrayHandle a, 
   return dot(&call, n, sources, c, d, events);
 }
 
-/* A row of zeros tells. */
+/* Counts the roundings of a row of zeros. */
 int hu_dpi_roundings(void *model, int n, int *roundings) {
   const handle *known = of_kind(model, MODEL);
   size_t count = 0, every;

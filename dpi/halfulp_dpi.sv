@@ -8,11 +8,11 @@
 //   if (dut_z !== 16'(z)) $error("...");
 //
 // Compile halfulp_dpi.c with the bench and link libhalfulp. The imports are as halfulp_dpi.h describes them: they
-// return a status, 0 where all is well, and set their outputs. hu_format, hu_mode and hu_model below end the simulation
-// where a text is wrong, and say what is. Release handles with hu_dpi_free.
+// return a status, 0 without an error, and set their outputs. hu_format, hu_mode and hu_model below end the simulation
+// at a wrong text, with a message that says what is wrong. Release handles with hu_dpi_free.
 package halfulp_dpi;
 
-  // A bench takes of these what it needs.
+  // A test bench need not use all of these.
   /* verilator lint_off UNUSED */
   // Events: bits of the `events` of every operation (docs/numerics.md, section 5).
   localparam int unsigned HU_EVENT_OVERFLOW       = 32'h001;
@@ -26,7 +26,7 @@ package halfulp_dpi;
   localparam int unsigned HU_EVENT_INF_IN         = 32'h100;
   localparam int unsigned HU_EVENT_DIVIDE_BY_ZERO = 32'h200;
 
-  // Flags: bits of hu_dpi_flags(events), in the places that RISC-V's fflags and TestFloat have for them.
+  // Flags: bits of hu_dpi_flags(events), in the order of RISC-V's fflags and TestFloat.
   localparam int unsigned HU_FLAG_INEXACT        = 32'h01;  // NX
   localparam int unsigned HU_FLAG_UNDERFLOW      = 32'h02;  // UF
   localparam int unsigned HU_FLAG_OVERFLOW       = 32'h04;  // OF
@@ -41,7 +41,7 @@ package halfulp_dpi;
   } hu_class_t;
   typedef enum int { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 } hu_order_t;
 
-  // What hu_dpi_to_integer gives where the integer is not of the type.
+  // What hu_dpi_to_integer returns where the integer does not fit the type.
   typedef enum int { HU_INTEGER_RISCV = 0, HU_INTEGER_ARM = 1, HU_INTEGER_X86 = 2 } hu_integer_t;
 
   localparam int unsigned HU_NO_CODE = 32'hFFFF_FFFF;  // of hu_dpi_limits: the format has no such code
@@ -217,7 +217,7 @@ package halfulp_dpi;
              where + 1);
   endfunction
 
-  // A format by name or fp(e,m,b):suffixes.
+  // Makes a format by name or fp(e,m,b):suffixes.
   function automatic chandle hu_format(string text);
     /* verilator no_inline_task */
     chandle handle;
@@ -227,8 +227,8 @@ package halfulp_dpi;
     return handle;
   endfunction
 
-  // Rounding (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N), saturation (none finite propagate), NaN policy (max
-  // zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
+  // Makes a mode: rounding (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N), saturation (none finite propagate), NaN
+  // policy (max zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
   function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "",
                                      string nan_fma = "");
     /* verilator no_inline_task */
@@ -238,7 +238,7 @@ package halfulp_dpi;
     return handle;
   endfunction
 
-  // What a model takes, "A float8_e4m3fn, B float8_e4m3fn, C binary32"; "" for any operands and for a wrong text.
+  // Says what a model takes, "A float8_e4m3fn, B float8_e4m3fn, C binary32"; "" for any operands and for a wrong text.
   function automatic string hu_takes(string model);
     /* verilator no_inline_task */
     chandle handle;
@@ -248,8 +248,8 @@ package halfulp_dpi;
     return text;
   endfunction
 
-  // A model of accumulation with the elements of A, B, D and C; "": of a preset its own, C otherwise as D. A matrix
-  // unit takes no other formats of A, B and C than its own; any(MODEL) does.
+  // Makes a model of accumulation with the elements of A, B, D and C; "": those of a preset, or for C those of D. A
+  // matrix unit takes only its own formats of A, B and C; any(MODEL) takes others.
   function automatic chandle hu_model(string model, string a = "", string b = "", string d = "", string c = "");
     /* verilator no_inline_task */
     chandle handle;
@@ -263,8 +263,8 @@ package halfulp_dpi;
     return handle;
   endfunction
 
-  // The exception flags of an operation of IEEE 754: those of its events, and invalid where an operand is a signalling
-  // NaN. Operands that the operation does not have are left out.
+  // Returns the exception flags of an operation of IEEE 754: those of its events, and invalid where an operand is a
+  // signalling NaN. Operands that the operation does not have are left out.
   function automatic int unsigned hu_flags(int unsigned events, chandle fa = null, int unsigned a = 0,
                                            chandle fb = null, int unsigned b = 0, chandle fc = null,
                                            int unsigned c = 0);
@@ -276,7 +276,7 @@ package halfulp_dpi;
     return hu_dpi_flags(events) | (x != 0 || y != 0 || z != 0 ? HU_FLAG_INVALID : 0);
   endfunction
 
-  // The words of a set of events.
+  // Returns the words of a set of events.
   function automatic string hu_events_text(int unsigned events);
     /* verilator no_inline_task */
     string text = "";

@@ -30,7 +30,7 @@ static int take(scanner *scan, char c) {
   return 1;
 }
 
-/* A string in either kind of quotes, without escapes; text has room for 32 bytes. */
+/* Reads a string in either kind of quotes, without escapes; text has 32 bytes. */
 static int take_string(scanner *scan, char text[32]) {
   skip_blanks(scan);
   if (scan->at >= scan->end || (*scan->at != '\'' && *scan->at != '"'))
@@ -178,7 +178,7 @@ int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_
   if (!read_dictionary(info, &scan) || !count_elements(info, error)) return 0;
   info->offset = start + length;
   size_t want = info->count * info->size, have = size - info->offset;
-  if (have < want) return wrong(error, "truncated: %zu bytes of data, the shape wants %zu", have, want);
+  if (have < want) return wrong(error, "truncated: %zu bytes of data, the shape needs %zu", have, want);
   if (have > want) return wrong(error, "%zu trailing bytes after the data", have - want);
   return 1;
 }

@@ -2,8 +2,8 @@
 /* files/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: arrays of any shape of float16, 32 and 64, of int8 and
  * uint8 to int64 and uint64, and of bool.
  *
- * The reader is a pure function over bytes: it never reads outside them and accepts a file only if every byte of
- * it is accounted for. */
+ * The reader is a pure function over bytes: it never reads outside them, and accepts a file only if it can interpret
+ * every byte. */
 #ifndef HALFULP_FILES_NPY_H
 #define HALFULP_FILES_NPY_H
 
@@ -23,15 +23,15 @@ typedef struct npy_info {
   size_t offset; /* of the data in the file */
 } npy_info;
 
-/* 1 and *info, or 0 and a sentence in error. */
+/* Returns 1 and *info, or 0 and a sentence in error. */
 int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]);
 
-/* The header (magic included, padded to a multiple of 64) of a little-endian file. Returns its length; room must be at
- * least NPY_HEADER_ROOM. */
+/* Writes the header (magic included, padded to a multiple of 64) of a little-endian file; returns its length, at most
+ * NPY_HEADER_ROOM. */
 enum { NPY_HEADER_ROOM = 64 * 24 + 256 };
 size_t npy_header(char *header, const npy_info *info);
 
-/* "float32", "uint8", "bool"; "(3, 4)" into text. */
+/* Return "float32", "uint8", "bool"; "(3, 4)" in text. */
 const char *npy_dtype(const npy_info *info);
 enum { NPY_SHAPE_MAX = 64 * 22 + 4 };
 const char *npy_shape(char text[NPY_SHAPE_MAX], const npy_info *info);

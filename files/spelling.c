@@ -8,7 +8,7 @@ enum { LENGTH_MAX = 64 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Damerau and Levenshtein's, without changes within a swapped pair. */
+/* Computes Damerau and Levenshtein's distance, without changes within a swapped pair. */
 size_t spelling_distance(const char *x, const char *y) {
   size_t row[3][LENGTH_MAX + 1], n = strlen(x), m = strlen(y);
   if (n > LENGTH_MAX || m > LENGTH_MAX) return n + m;
@@ -27,7 +27,7 @@ size_t spelling_distance(const char *x, const char *y) {
 
 static const char *digit_in(const char *x) { return x + strcspn(x, "0123456789"); }
 
-/* As many digits, but others: fp4 is no misspelt fp8, fp32 no fp16. */
+/* Returns 1 if both have as many digits, but others: fp4 is not a misspelt fp8, nor fp32 fp16. */
 static int other_number(const char *x, const char *y) {
   int differ = 0;
   for (x = digit_in(x), y = digit_in(y); *x && *y; x = digit_in(x + 1), y = digit_in(y + 1)) differ |= *x != *y;

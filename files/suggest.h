@@ -16,9 +16,9 @@ typedef struct suggest {
 } suggest;
 void suggest_start(suggest *search, const char *text);
 void suggest_offer(suggest *search, const char *word);
-/* Every one of the words with a blank between them. */
+/* Offers every one of the words with a blank between them. */
 void suggest_offer_all(suggest *search, const char *words);
-/* "; perhaps float16 is meant", "; perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant"; else "; " and `otherwise`. */
+/* Returns "; perhaps float16 is meant", "; perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant", or "; " and `otherwise`. */
 const char *suggest_end(char text[SUGGEST_MAX], const suggest *search, const char *otherwise);
 
 #endif

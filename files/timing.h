@@ -35,7 +35,7 @@ static inline bench_pair bench_against(void (*subject)(void *), void (*reference
   return best;
 }
 
-/* The same for as long as `seconds` last, a round at least. */
+/* Does the same for `seconds`, for a round at least. */
 static inline bench_pair bench_for(void (*subject)(void *), void (*reference)(void *), void *context, double seconds) {
   double end = bench_now() + seconds;
   bench_pair best = bench_against(subject, reference, context, 1, 1);

@@ -169,7 +169,7 @@ static hu_status exchange(sum_block *block, int other, hu_format format, int low
 /* The rank of number i of the power of two that is left: `extra` of them have taken in their neighbour. */
 static int rank_of(int i, int extra) { return i < extra ? 2 * i : extra + i; }
 
-/* Number i's sum before round step: in F once it has been joined. */
+/* Returns the format of number i's sum before the round of `step`: F once it has been joined. */
 static hu_format format_before(const sum_block *block, int i, int step, int extra) {
   return step > 1 || i < extra ? sum_format(block) : own_format(block);
 }

@@ -63,7 +63,7 @@ static uint64_t next(uint64_t *state) {
   return z ^ (z >> 29);
 }
 
-/* binary32 numbers over the format's range and six powers of two beyond either end; every 64th any pattern. */
+/* Makes binary32 numbers over the format's range and six powers of two beyond either end; every 64th is any pattern. */
 static void fill_numbers(float *x, size_t n, hu_format format, uint64_t seed) {
   const hu_limits limits = hu_limits_of(format);
   const int below = ilogb(limits.min) - 6, low = below < -126 ? -126 : below;
@@ -174,10 +174,10 @@ int main(int argc, char **argv) {
   work.n = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
   int rounds = argc == 3 ? atoi(argv[2]) : 0;
   if (work.n < 64 || rounds < 1) return 2;
-  void **const room[] = {&work.x, &work.y, &work.third, &work.theirs, &work.ours};
+  void **const arrays[] = {&work.x, &work.y, &work.third, &work.theirs, &work.ours};
   for (int i = 0; i < 5; i++) {
-    *room[i] = calloc(work.n, 4);
-    if (!*room[i]) return 2;
+    *arrays[i] = calloc(work.n, 4);
+    if (!*arrays[i]) return 2;
   }
   for (work.asked = peer_cases; work.asked->name; work.asked++) {
     memset(&work.mode, 0, sizeof work.mode);
@@ -193,6 +193,6 @@ int main(int argc, char **argv) {
       return 1;
     }
   }
-  for (int i = 0; i < 5; i++) free(*room[i]);
+  for (int i = 0; i < 5; i++) free(*arrays[i]);
   return 0;
 }

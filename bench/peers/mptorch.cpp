@@ -3,7 +3,7 @@
 #include "fp_kernel.h"
 #include "peer.h"
 
-// number: exponent bits times 100, plus fraction bits.
+// Defines a case. number: exponent bits times 100, plus fraction bits.
 #define CASE(name, format, round, number) \
   { name, PEER_QUANTIZE, format, round, 0, number }
 extern const peer_case peer_cases[] = {CASE("cast_fp_nearest_even, binary16", "binary16", "rne", 510),

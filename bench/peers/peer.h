@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/peers/peer.h - what an adapter to another library tells the driver: which calls it has, as cases that halfulp
- * has as well. */
+/* bench/peers/peer.h - the calls of an adapter to another library, as cases that halfulp has as well. */
 #ifndef HALFULP_BENCH_PEERS_PEER_H
 #define HALFULP_BENCH_PEERS_PEER_H
 
@@ -24,9 +23,9 @@ typedef struct peer_case {
   int number;         /* for the adapter */
 } peer_case;
 
-/* Up to one without a name. */
+/* The last one has no name. */
 extern const peer_case peer_cases[];
-/* The other library's results z of n elements; the arrays have the elements that the case reads. */
+/* Computes the other library's results z of n elements; the arrays have the elements that the case reads. */
 void peer_run(const peer_case *asked, size_t n, void *z, const void *x, const void *y, const void *third);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench/peers - QPyTorch's kernels for the CPU (qtorch/quant/quant_cpu), compiled without PyTorch: torch/torch.h stands
-// in.
+// bench/peers - QPyTorch's kernels for the CPU (qtorch/quant/quant_cpu), compiled with torch/torch.h instead of
+// PyTorch.
 #include <torch/torch.h>
 
 #include "peer.h"
@@ -8,7 +8,7 @@
 at::Tensor float_quantize_nearest(at::Tensor a, int man_bits, int exp_bits);
 at::Tensor float_quantize_stochastic(at::Tensor a, int man_bits, int exp_bits);
 
-// number: exponent bits times 100, plus fraction bits.
+// Defines a case. number: exponent bits times 100, plus fraction bits.
 #define CASE(name, format, round, number) \
   { name, PEER_QUANTIZE, format, round, 1, number }
 extern const peer_case peer_cases[] = {

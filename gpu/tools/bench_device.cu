@@ -86,7 +86,7 @@ void fill(float *device, size_t n, float factor = 1) {
   need(cudaMemcpy(device, x.data(), n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
 }
 
-/* Times conversions; e4m3fn also with standard deviation 0.02, as a layer has: a third is subnormal. */
+/* Measures conversions; e4m3fn also with standard deviation 0.02, as a layer has: a third is subnormal. */
 void conversions(void) {
   const size_t n = (size_t)1 << 28;
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0),
@@ -199,7 +199,7 @@ void scaled(void) {
   cudaFree(events);
 }
 
-/* Times sums: a figure is the time of a copy of as many bytes as are read, over the call's. */
+/* Measures sums: a figure is the time of a copy of as many bytes as are read, over the call's. */
 void sums(void) {
   const size_t n = (size_t)1 << 28, rows = (size_t)1 << 24;
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(8, 23, 0)};

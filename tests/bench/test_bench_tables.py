@@ -189,7 +189,7 @@ class Goals(unittest.TestCase):
 
     def test_wrong_files_are_named(self):
         for text, said in (('a,b\n', 'line 1: the columns are a,b'),
-                           ('benchmark,row,level,unit,goal,needs,source\na,b,c,ns,fast,,x\n', "line 2: goal: 'fast' is no number"),
+                           ('benchmark,row,level,unit,goal,needs,source\na,b,c,ns,fast,,x\n', "line 2: goal: 'fast' is not a number"),
                            ('benchmark,row,level,unit,goal,needs,source\na,b,c,ns,-1,,x\n', 'line 2: goal: -1 is not above 0'),
                            ('benchmark,row,level,unit,goal,needs,source\na,b,c,ns,1,mmx,x\n', 'needs: unknown feature mmx'),
                            ('benchmark,row,level,unit,goal,needs,source\na,b,c\n', 'line 2: not 7 fields')):

@@ -28,7 +28,7 @@ WRONG = [
     ("version 1.1", GOOD[:7] + b"\x01" + GOOD[8:], "version 1.1"),
     ("huge header", b"\x93NUMPY\x02\x00" + struct.pack("<I", 0xFFFFFFF0) + b"{}", "header of 4294967280 bytes"),
     ("version 2 cut", b"\x93NUMPY\x02\x00\x10\x00", "truncated in the header"),
-    ("truncated", GOOD[:-1], "truncated: 11 bytes of data, the shape wants 12"),
+    ("truncated", GOOD[:-1], "truncated: 11 bytes of data, the shape needs 12"),
     ("no data", GOOD[:-12], "truncated: 0 bytes"),
     ("trailing", GOOD + b"x", "1 trailing bytes"),
     ("object", npy("|O", (3,), b"\x00" * 24), "object arrays"),
