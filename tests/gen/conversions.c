@@ -82,7 +82,7 @@ static double float_step(double x, float toward) { return (double)nextafterf((fl
 static void put_near(writer *w, double x, int neighbours) {
   double s = w->count % 2 ? -1.0 : 1.0;
   put(w, s * x);
-  w->chosen = neighbours;
+  w->chosen = w->chosen && neighbours;
   if (fabs(x) < 0x1p+127 && fabs(x) > 0x1p-149) {
     put(w, s * float_step(x, INFINITY));
     put(w, s * float_step(x, 0));
@@ -147,6 +147,7 @@ static void put_values(writer *w) {
   text_add(&w->lines, "## midpoints and the binary32 numbers beside them: parity, carry into the exponent\n");
   for (size_t i = 0; i < n; i++) {
     double lo = value(w->f, codes[i]), hi = next_value(w, codes[i]);
+    w->chosen = w->f.m > 0 || codes[i] % 4 < 2; /* powers of two are alike: some of either parity */
     put_near(w, lo + (hi - lo) / 2, is_edge(w, codes[i]));
   }
   text_add(
