@@ -198,7 +198,7 @@ def whole(argument: str, thing: Any, low: int, high: int) -> int:
             raise TypeError
         made = operator.index(thing)
     except TypeError:
-        raise HalfulpTypeError('{}: a whole number is wanted, not {}'.format(argument, type(thing).__name__)) from None
+        raise HalfulpTypeError('{}: a whole number is expected, not {}'.format(argument, type(thing).__name__)) from None
     if not low <= made <= high:
         raise HalfulpValueError('{}: {} is not {} to {}'.format(argument, made, low, high))
     return made
@@ -208,13 +208,13 @@ def flag(argument: str, thing: Any) -> bool:
     """True or False, Python's or NumPy's, or 1 or 0."""
     if isinstance(thing, int) or type(thing).__name__ in ('bool', 'bool_') and getattr(thing, 'ndim', 1) == 0:
         return bool(thing)
-    raise HalfulpTypeError('{}: True or False is wanted, not {}'.format(argument, type(thing).__name__))
+    raise HalfulpTypeError('{}: True or False is expected, not {}'.format(argument, type(thing).__name__))
 
 
 def instance(argument: str, thing: Any, *kinds: type) -> Any:
     """The thing, which is of one of these kinds."""
     if not isinstance(thing, kinds):
-        raise HalfulpTypeError('{}: {} is wanted, not {}'.format(argument, ' or '.join(kind.__name__ for kind in kinds),
+        raise HalfulpTypeError('{}: {} is expected, not {}'.format(argument, ' or '.join(kind.__name__ for kind in kinds),
                                                                  type(thing).__name__))
     return thing
 
@@ -222,7 +222,7 @@ def instance(argument: str, thing: Any, *kinds: type) -> Any:
 def pair(argument: str, thing: Any, what: str) -> Tuple[Any, Any]:
     """Two things in a tuple or a list."""
     if not isinstance(thing, (tuple, list)) or len(thing) != 2:
-        raise HalfulpTypeError('{}: {} is wanted, not {}'.format(argument, what, type(thing).__name__))
+        raise HalfulpTypeError('{}: {} is expected, not {}'.format(argument, what, type(thing).__name__))
     return thing[0], thing[1]
 
 
@@ -231,7 +231,7 @@ def word(argument: str, thing: Any, words: Sequence[str]) -> int:
     if not isinstance(thing, str):
         raise HalfulpTypeError('{}: give a text, not {}'.format(argument, type(thing).__name__))
     if thing not in words:
-        raise HalfulpValueError('{}: {!r} is none of {}'.format(argument, thing, ', '.join(words)))
+        raise HalfulpValueError('{}: {!r} is not one of {}'.format(argument, thing, ', '.join(words)))
     return list(words).index(thing)
 
 
@@ -249,9 +249,9 @@ def parse(argument: str, text: str, call, record, *more) -> None:
 
 def written(call, size: int, *record) -> str:
     """The text of a record, by a writer (buffer, size, record) of the library."""
-    room = ctypes.create_string_buffer(size)
-    call(room, size, *record)
-    return room.value.decode()
+    buffer = ctypes.create_string_buffer(size)
+    call(buffer, size, *record)
+    return buffer.value.decode()
 
 
 def address(thing) -> Any:

@@ -40,7 +40,7 @@ def how(mode: ModeLike, options: Mapping[str, Any], views: Sequence[View], name:
             '{}: arrays on the host and on a device, or on several streams'.format(name or 'call'))
     cuda = streams.pop() if streams else None
     if cuda is None and events is not None and not isinstance(events, Events):
-        raise abi.HalfulpTypeError('events: an Events is wanted, not {}'.format(type(events).__name__))
+        raise abi.HalfulpTypeError('events: an Events is expected, not {}'.format(type(events).__name__))
     if cuda is not None and isinstance(events, Events):
         raise abi.HalfulpTypeError('events: counts of a device lie in its memory; give the address of a hu_events')
     return How(full, stream=stream, threads=options.get('threads', 1), events=events, cuda=cuda)
@@ -136,5 +136,5 @@ def made_or_given(argument: str, out: Any, view: Optional[View], name: str, shap
     if view is not None:
         return None, view
     if any(one.cuda is not None for one in like):
-        raise abi.HalfulpTypeError('{}: results on a device want an array there: give out='.format(argument))
+        raise abi.HalfulpTypeError('{}: results on a device need an array there: give out='.format(argument))
     return fresh(argument, name, shape, like[0] if like else None)

@@ -20,7 +20,7 @@ def float32(argument: str, thing: Any) -> np.ndarray:
     are refused, as they would be rounded."""
     x = numbers(argument, thing)
     if x.array is None:
-        raise abi.HalfulpTypeError('{}: an array of the host is wanted here'.format(argument))
+        raise abi.HalfulpTypeError('{}: an array of the host is expected here'.format(argument))
     if x.name == 'float32':
         return x.array
     if x.name in CODE_DTYPES:
@@ -31,13 +31,13 @@ def float32(argument: str, thing: Any) -> np.ndarray:
 
 
 def _decoded(codes: View) -> np.ndarray:
-    made, room = fresh('decode', 'float32', codes.shape, codes)
+    made, buffer = fresh('decode', 'float32', codes.shape, codes)
     source = Format(codes.name)
 
     def call(n, places, way):
         (z, incz), (a, inca) = places
         pointer.decode(n, z, incz, 'float32', a, inca, source, way)
-    run(call, room, [codes], How())
+    run(call, buffer, [codes], How())
     return made
 
 
@@ -70,7 +70,7 @@ def float32_result(out: Any, shape: Tuple[int, ...]) -> np.ndarray:
         return np.empty(shape, np.float32)
     made = target('out', out, shape, ['float32']).array
     if made is None:
-        raise abi.HalfulpTypeError('out: an array of the host is wanted here')
+        raise abi.HalfulpTypeError('out: an array of the host is expected here')
     return made
 
 
@@ -87,6 +87,6 @@ def amax_record(amax: Optional[float]) -> Optional[np.ndarray]:
         return None
     alone = isinstance(amax, np.ndarray) and amax.ndim == 0
     if not alone and not isinstance(amax, (int, float, np.integer, np.floating)):
-        raise abi.HalfulpTypeError('amax: a number is wanted, not {}'.format(type(amax).__name__))
+        raise abi.HalfulpTypeError('amax: a number is expected, not {}'.format(type(amax).__name__))
     with np.errstate(over='ignore'):
         return np.array(to_odd(amax) if isinstance(amax, int) else amax, np.float32)

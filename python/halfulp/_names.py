@@ -53,13 +53,13 @@ def _kinds(raw: bytes) -> List[str]:
     conversion = s.hu_conversion()
     if library.hu_conversion_find(ctypes.byref(conversion), raw) == s.OK:
         found.append('scaled preset' if conversion.scaling else 'preset')
-    room = (ctypes.c_float * 256)()
+    buffer = (ctypes.c_float * 256)()
     checks: Sequence[Tuple[str, bool]] = (
         ('format', _parses(library.hu_format_parse, s.hu_format(), raw)),
         ('scaling', _parses(library.hu_scaling_parse, s.hu_scaling(), raw)),
         ('s2fp8', _parses(library.hu_s2fp8_parse, s.hu_s2fp8(), raw)),
         ('hif4', _parses(library.hu_hif4_parse, s.hu_hif4(), raw)),
-        ('number', _parses(library.hu_number_parse, s.hu_number(), raw, ctypes.addressof(room))),
+        ('number', _parses(library.hu_number_parse, s.hu_number(), raw, ctypes.addressof(buffer))),
         ('accum', _parses(library.hu_accum_parse, s.hu_accum(), raw)),
         ('mode', library.hu_mode_round_parse(ctypes.byref(s.hu_mode()), raw) == s.OK))
     found += [kind for kind, good in checks if good]

@@ -66,7 +66,7 @@ class How:
         return abi.address(self.events._c) if isinstance(self.events, Events) else self.events
 
     def call(self, name: str, *arguments: Any, mode: bool = True, events: bool = True, argument: str = '') -> None:
-        """hu_NAME or hu_device_NAME of the arguments, then mode, exec, events as wanted, and the CUDA stream."""
+        """hu_NAME or hu_device_NAME of the arguments, then mode, exec, events if asked for, and the CUDA stream."""
         more: List[Any] = [self.mode._c] if mode else []
         more.append(abi.address(self.exec))
         more += [self.counts] if events else []
@@ -83,7 +83,7 @@ def _c(format: FormatLike) -> s.hu_format:
 
 def _known(dtype: str) -> None:
     if dtype not in _NARROW and dtype not in _WIDE:
-        raise abi.HalfulpTypeError('dtype: {!r} is none of float16, bfloat16, float32, float64'.format(dtype))
+        raise abi.HalfulpTypeError('dtype: {!r} is not one of float16, bfloat16, float32, float64'.format(dtype))
 
 
 def encode(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: FormatLike, how: How) -> None:
@@ -111,7 +111,7 @@ def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: F
              work: Optional[int] = None) -> None:
     """z[i] = the value of `format` that x[i] rounds to, z and x of one type; z may be x with the same stride.
 
-    float16 and bfloat16 go through codes (one rounding; the way back is exact), which require room for n of them: made
+    float16 and bfloat16 go through codes (one rounding; decoding is exact), which need memory for n of them: allocated
     here on the CPU; on a device `work` is its address there.
     """
     _known(dtype)
@@ -120,16 +120,16 @@ def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: F
         return
     target = format if isinstance(format, Format) else Format(format)
     _must_fit(target, dtype)
-    room = None
+    buffer = None
     if work is None:
         if how.cuda is not None:
-            raise abi.HalfulpValueError('work: quantizing {} on a device wants room for {} codes there'.format(dtype,
-                n))
-        room = ctypes.create_string_buffer(max(n * target.storage // 8, 1) + 4)  # codes are aligned to their size
-        work = ctypes.addressof(room) + 3 & ~3
+            raise abi.HalfulpValueError('work: quantizing {} on a device needs memory for {} codes there'.format(
+                dtype, n))
+        buffer = ctypes.create_string_buffer(max(n * target.storage // 8, 1) + 4)  # codes are aligned to their size
+        work = ctypes.addressof(buffer) + 3 & ~3
     encode(n, work, 1, x, incx, dtype, target, how)
     decode(n, z, incz, dtype, work, 1, target, how)
-    del room
+    del buffer
 
 
 def convert(n: int, z: int, incz: int, to: FormatLike, x: int, incx: int, of: FormatLike, how: How) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A short way through quantize, encode, decode and convert for what most calls are: a float or a contiguous array of
+"""A shortcut through quantize, encode, decode and convert for what most calls are: a float or a contiguous array of
 NumPy's own type on the host, and options that need no more than a look. Texts are parsed once. Anything else, and every
 error, is left to the general way, with which this one's tests compare it."""
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _is_plain(x: Any) -> bool:
     return flags.c_contiguous and flags.aligned
 
 
-def _room(out: Any, x: np.ndarray, kind: np.dtype) -> Optional[np.ndarray]:
+def _buffer(out: Any, x: np.ndarray, kind: np.dtype) -> Optional[np.ndarray]:
     """A new array like x, or `out` where it is x itself or lies apart from it; None for the general way."""
     if out is None:
         return np.empty_like(x) if kind is x.dtype else np.empty(x.shape, kind)
@@ -134,7 +134,7 @@ def quantize(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any
     if type(x) is float:
         return _number(x, target, way) if x == x and out is None and target.scaling is None else None
     call = target.quantize.get(x.dtype) if _is_plain(x) else None
-    z = None if call is None else _room(out, x, x.dtype)
+    z = None if call is None else _buffer(out, x, x.dtype)
     if z is None:
         return None
     if target.scaling is not None:
@@ -157,7 +157,7 @@ def encode(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any])
     target = _planned(format)
     call = target.encode.get(x.dtype) if target is not None and _is_plain(x) else None
     way = None if call is None else _way(mode, options)
-    z = None if way is None else _room(out, x, target.codes)
+    z = None if way is None else _buffer(out, x, target.codes)
     if z is None:
         return None
     return z if call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, target.record, *way) == s.OK else None
@@ -188,7 +188,7 @@ def convert(codes: Any, to: Any, mode: Any, of: Any, out: Any, options: Mapping[
     if not _is_plain(codes) or codes.dtype is not source.codes:
         return None
     way = _way(mode, options)
-    z = None if way is None else _room(out, codes, goal.codes)
+    z = None if way is None else _buffer(out, codes, goal.codes)
     if z is None:
         return None
     done = abi.main().hu_convert_n(codes.size, z.ctypes.data, 1, goal.record, codes.ctypes.data, 1, source.record, *way)

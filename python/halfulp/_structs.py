@@ -391,7 +391,7 @@ RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswi
 OK, E_CODE = 0, -44
 NO_CODE = 0xFFFFFFFF
 THREADS_MAX = 256
-# Words as the command line has them, each with its enumerator (number: the place in the row).
+# Words of the command line, each with its enumerator (number: the place in the row).
 ROUNDINGS = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra', 'srb', 'src')
 SATURATIONS = ('default', 'none', 'finite', 'propagate')
 NAN_POLICIES = ('max', 'zero', 'error')

@@ -31,8 +31,8 @@ def _of_text(text: str) -> Target:
         return text
     if library.hu_hif4_parse(ctypes.byref(s.hu_hif4()), raw, None) == s.OK:
         return text
-    room = (ctypes.c_float * 256)()
-    if library.hu_number_parse(ctypes.byref(s.hu_number()), raw, ctypes.addressof(room), None) == s.OK:
+    buffer = (ctypes.c_float * 256)()
+    if library.hu_number_parse(ctypes.byref(s.hu_number()), raw, ctypes.addressof(buffer), None) == s.OK:
         return Number(text)
     return Format(text)  # which raises the error, with names that are like it
 

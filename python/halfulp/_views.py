@@ -63,7 +63,7 @@ class View:
         if shape == self.shape:
             return self
         more = len(shape) - len(self.shape)
-        if more < 0 or any(mine not in (1, wanted) for mine, wanted in zip(self.shape, shape[more:])):
+        if more < 0 or any(mine not in (1, expected) for mine, expected in zip(self.shape, shape[more:])):
             raise abi.HalfulpValueError('{}: shape {} does not go with {}'.format(argument, self.shape, shape))
         strides = (0,) * more + tuple(0 if mine == 1 else step for mine, step in zip(self.shape, self.strides))
         array = None if self.array is None else np.broadcast_to(self.array, shape)
@@ -98,7 +98,7 @@ def dtype_of(argument: str, name: str) -> np.dtype:
     try:
         import ml_dtypes
     except ImportError:
-        raise abi.HalfulpTypeError('{}: {} wants the package ml_dtypes'.format(argument, name)) from None
+        raise abi.HalfulpTypeError('{}: {} needs the package ml_dtypes'.format(argument, name)) from None
     if not hasattr(ml_dtypes, name):
         raise abi.HalfulpTypeError('{}: this version of ml_dtypes has no {}'.format(argument, name))
     return np.dtype(getattr(ml_dtypes, name))
@@ -106,7 +106,7 @@ def dtype_of(argument: str, name: str) -> np.dtype:
 
 @functools.lru_cache(maxsize=256)
 def _name(kind: np.dtype) -> str:
-    return kind.name  # which NumPy puts together anew every time
+    return kind.name  # which NumPy puts together again every time
 
 
 def _raw(array: np.ndarray) -> np.ndarray:
@@ -297,7 +297,7 @@ def target(argument: str, thing: Any, shape: Tuple[int, ...], names: Sequence[st
         if not _regular(thing):
             raise abi.HalfulpValueError('{}: its elements are not aligned, or of the other byte order'.format(argument))
     elif not (hasattr(thing, _CUDA) or hasattr(thing, '__dlpack__')):
-        raise abi.HalfulpTypeError('{}: an array to write to is wanted, not {}'.format(argument, type(thing).__name__))
+        raise abi.HalfulpTypeError('{}: an array to write to is expected, not {}'.format(argument, type(thing).__name__))
     made = view(argument, thing, cuda_stream)
     if made.readonly:
         raise abi.HalfulpValueError('{}: the array is read-only'.format(argument))
@@ -355,19 +355,19 @@ def codes_view(argument: str, x: View, format: Optional[FormatLike], packed: boo
     if own is None and format is None:
         given = "a number or a list of Python's" if x.python else 'an array of {}'.format(x.name)
         raise abi.HalfulpTypeError('{}: {} says no format; name it'.format(argument, given))
-    wanted = own if format is None else format if isinstance(format, Format) else Format(format)
-    assert wanted is not None
-    kind = CodesOf(argument, str(wanted), wanted.width)
+    expected = own if format is None else format if isinstance(format, Format) else Format(format)
+    assert expected is not None
+    kind = CodesOf(argument, str(expected), expected.width)
     if own is None or abi.flag('packed', packed):
-        return stored(x, kind, wanted.dtype, packed), wanted
-    if own != wanted:
-        raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
+        return stored(x, kind, expected.dtype, packed), expected
+    if own != expected:
+        raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, expected))
     x.kind = kind
-    return x, wanted
+    return x, expected
 
 
 def no_codes(argument: str, name: str, dtype: np.dtype) -> abi.HalfulpTypeError:
-    """The error of Python's numbers where codes are wanted."""
+    """The error of Python's numbers where codes are expected."""
     return abi.HalfulpTypeError('{}: codes of {} are an array of {}, not numbers of Python; numpy.{}(x) makes them '
                                 'one'.format(argument, name, dtype.name, dtype.name))
 
@@ -389,7 +389,7 @@ def stored(x: View, kind: CodesOf, dtype: np.dtype, packed: bool = False) -> Vie
 
 
 def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
-    """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row have room for. Bits behind
+    """The codes of packed bytes, row by row of the last axis: as many as the bytes of a row hold. Bits behind
     the last code must be 0, as `pack` leaves them."""
     width = abi.whole('width', width, -(1 << 63), (1 << 63) - 1)
     if not 1 <= width <= 7:

@@ -42,7 +42,7 @@ class Accumulator(Value):
         """What A, B and C must be: each a format, 's8', 'u8', 's4', 'u4', 's32' or 'binary64'; None: anything. C may be
         anything where a part of the sum begins with 0 (promote, splitk)."""
         inner = self._c.promote or self._c.slices
-        return _wanted(self._c.a), _wanted(self._c.b), None if inner else _wanted(self._c.c)
+        return _expected(self._c.a), _expected(self._c.b), None if inner else _expected(self._c.c)
 
     @property
     def of_integers(self) -> bool:
@@ -74,7 +74,7 @@ class Accumulator(Value):
 _TEXT_MAX = 1280  # HU_ACCUM_TEXT_MAX
 
 
-def _wanted(record: s.hu_element) -> Optional[Union[Format, str]]:
+def _expected(record: s.hu_element) -> Optional[Union[Format, str]]:
     return None if bytes(record) == bytes(s.hu_element()) else _element(record)
 
 

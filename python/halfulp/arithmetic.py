@@ -47,16 +47,16 @@ def apply(name: str, names: Sequence[str], things: Sequence[Any], to: FormatLike
     formats: List[Format] = [Format(one.name) for one in operands]
     shape = shape_of(names, operands)
     goal, kind = format_and_type(to)
-    wanted = kind or 'float32' if dtype is None else dtype_name(dtype)
-    kinds = [wanted] if out is None or dtype is not None else list(VALUES) + ([kind] if kind else [])
+    expected = kind or 'float32' if dtype is None else dtype_name(dtype)
+    kinds = [expected] if out is None or dtype is not None else list(VALUES) + ([kind] if kind else [])
     given = None if out is None else target('out', out, shape, kinds, options.get('cuda_stream'))
-    wanted = given.name if given else wanted
-    direct = wanted in CODE_DTYPES + ('float32',) and Format(wanted) == goal
-    if not direct and wanted not in VALUES:
-        raise abi.HalfulpTypeError('dtype: {} is neither the type of {} nor one of {}'.format(wanted, goal,
+    expected = given.name if given else expected
+    direct = expected in CODE_DTYPES + ('float32',) and Format(expected) == goal
+    if not direct and expected not in VALUES:
+        raise abi.HalfulpTypeError('dtype: {} is neither the type of {} nor one of {}'.format(expected, goal,
             ', '.join(VALUES)))
     way = how(mode, options, operands + ([given] if given else []), name)
-    result, made = made_or_given(name, out, given, wanted, shape, operands)
+    result, made = made_or_given(name, out, given, expected, shape, operands)
 
     def call(n, places, way_):
         if direct:
@@ -65,9 +65,9 @@ def apply(name: str, names: Sequence[str], things: Sequence[Any], to: FormatLike
         if way_.cuda is not None:
             raise abi.HalfulpTypeError('out: on a device the result is codes: of {}, use halfulp.codes.{}'.format(goal,
                 name))
-        room = np.empty(n, goal.dtype)
-        place_and_call(name, n, [(room.ctypes.data, 1)] + list(places[1:]), goal, formats, way_)
-        pointer.decode(n, *places[0], wanted, room.ctypes.data, 1, goal, way_)
+        buffer = np.empty(n, goal.dtype)
+        place_and_call(name, n, [(buffer.ctypes.data, 1)] + list(places[1:]), goal, formats, way_)
+        pointer.decode(n, *places[0], expected, buffer.ctypes.data, 1, goal, way_)
     run(call, made, operands, way)
     return finished(result, out, shape == ())
 

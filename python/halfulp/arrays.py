@@ -206,7 +206,7 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     given = None if out is None else target('out', out, operand.shape, VALUES, options.get('cuda_stream'))
     name = given.name if given else dtype_name(dtype)
     if name not in VALUES:
-        raise abi.HalfulpTypeError('dtype: {} is none of {}'.format(name, ', '.join(VALUES)))
+        raise abi.HalfulpTypeError('dtype: {} is not one of {}'.format(name, ', '.join(VALUES)))
     way = how('rne', options, [operand] + ([given] if given else []), 'decode')
     result, made = made_or_given('decode', out, given, name, operand.shape, [operand])
 
@@ -289,7 +289,7 @@ def pack(codes: Any, width: int) -> np.ndarray:
     Code i has bits i * width and on of one little-endian string of bits (two 4-bit codes a byte, the first one low)."""
     x, width = np.ascontiguousarray(as_codes(_array('codes', codes))), abi.whole('width', width, 0, 1 << 62)
     if x.itemsize != 1:
-        raise abi.HalfulpTypeError('codes: one code a byte is wanted, not {}'.format(x.dtype))
+        raise abi.HalfulpTypeError('codes: one code per byte is expected, not {}'.format(x.dtype))
     if not 1 <= width <= 8:
         raise abi.HalfulpValueError('width: {} is not 1 to 8'.format(width))
     library = abi.main()
@@ -302,12 +302,12 @@ def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
     """The codes of `width` bits (1 to 7) that `pack` packed, a byte each.
 
     With n: that many codes of one string of bits, uint8 of shape (n,), of up to 8 bits. Without n: row by row of the
-    last axis, as many as the bytes of a row have room for, (..., bytes) to (..., bytes * 8 // width); where rows end in
+    last axis, as many as the bytes of a row hold, (..., bytes) to (..., bytes * 8 // width); where rows end in
     bits between two codes, cut off what is too much. HalfulpValueError where bits behind the last code are not 0."""
     x, library = np.ascontiguousarray(_array('packed', packed)), abi.main()
     width = abi.whole('width', width, 0, 1 << 62)
     if x.dtype != np.uint8:
-        raise abi.HalfulpTypeError('packed: uint8 is wanted, not {}'.format(x.dtype))
+        raise abi.HalfulpTypeError('packed: uint8 is expected, not {}'.format(x.dtype))
     if n is None:
         return unpacked('packed', x, width)
     n = abi.whole('n', n, -1, 1 << 62)

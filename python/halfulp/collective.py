@@ -191,7 +191,7 @@ class ExactSum:
 
     def _add_numbers(self, x: View) -> None:
         """Numbers in float64, integers that it lacks among them."""
-        held, room = _contiguous(x).reshape(-1), abi.address(self._c)
+        held, buffer = _contiguous(x).reshape(-1), abi.address(self._c)
         given = held if x.exact is None else x.exact.reshape(-1)
         whole = [int(thing) if not is_held(thing, y) else None for thing, y in zip(given, held)]
         for one in whole:
@@ -200,7 +200,7 @@ class ExactSum:
                                             '2^1024'.format(abs(one).bit_length()))
         for one, y in zip(whole, held):
             if one is None:
-                abi.main().hu_sum_add64(room, y)
+                abi.main().hu_sum_add64(buffer, y)
             else:
                 add_integer(self._c, one)
 
@@ -244,16 +244,16 @@ class ExactSum:
     def to_bytes(self) -> bytes:
         """The sum as bytes, which are the same on every machine and for every order of its terms."""
         length = abi.main().hu_sum_write(None, 0, abi.address(self._c))
-        room = ctypes.create_string_buffer(length)
-        abi.main().hu_sum_write(ctypes.addressof(room), length, abi.address(self._c))
-        return room.raw
+        buffer = ctypes.create_string_buffer(length)
+        abi.main().hu_sum_write(ctypes.addressof(buffer), length, abi.address(self._c))
+        return buffer.raw
 
     @classmethod
     def from_bytes(cls, data: bytes) -> 'ExactSum':
         """The sum whose to_bytes() these are; HalfulpValueError for others."""
         made, raw = cls(), bytes(abi.instance('data', data, bytes, bytearray, memoryview))
-        room = ctypes.create_string_buffer(raw, max(len(raw), 1))
-        abi.check(abi.main().hu_sum_read(abi.address(made._c), ctypes.addressof(room), len(raw)), 'data')
+        buffer = ctypes.create_string_buffer(raw, max(len(raw), 1))
+        abi.check(abi.main().hu_sum_read(abi.address(made._c), ctypes.addressof(buffer), len(raw)), 'data')
         return made
 
     def __eq__(self, other: object) -> bool:

@@ -231,17 +231,17 @@ def gemm_errors(a: Any, b: Any, accums: Sequence[AccumulatorLike], *, against: A
         raise abi.HalfulpTypeError('accums: give a list of models')
     _only('gemm_errors', options)
     more = dict(options, mode=mode, a_format=a_format, b_format=b_format)
-    want = np.asarray(gemm(a, b, accum=against, **more), np.float64)
-    return SumErrors([_sum_error(a, b, accum, want, more) for accum in accums])
+    expected = np.asarray(gemm(a, b, accum=against, **more), np.float64)
+    return SumErrors([_sum_error(a, b, accum, expected, more) for accum in accums])
 
 
-def _sum_error(a: Any, b: Any, accum: AccumulatorLike, want: np.ndarray, options: Mapping[str, Any]) -> SumError:
+def _sum_error(a: Any, b: Any, accum: AccumulatorLike, expected: np.ndarray, options: Mapping[str, Any]) -> SumError:
     watch = Watch()
     got = np.asarray(gemm(a, b, accum=accum, watch=watch, **options), np.float64)
-    good = np.isfinite(got) & np.isfinite(want)
-    error = np.abs(got[good] - want[good])
-    differing = int(np.count_nonzero(~((got == want) | (np.isnan(got) & np.isnan(want)))))
-    unit = np.spacing(np.abs(want[good]).astype(np.float32)).astype(np.float64)
+    good = np.isfinite(got) & np.isfinite(expected)
+    error = np.abs(got[good] - expected[good])
+    differing = int(np.count_nonzero(~((got == expected) | (np.isnan(got) & np.isnan(expected)))))
+    unit = np.spacing(np.abs(expected[good]).astype(np.float32)).astype(np.float64)
     figures = (0.0, 0.0, 0.0)
     if error.size:
         figures = (float(error.max()), float(np.sqrt(np.mean(error * error))), float((error / unit).max()))

@@ -25,7 +25,7 @@ class Preset(NamedTuple):
     """A conversion as another program does it; `halfulp.quantize` and `halfulp.encode` take it, or its name.
 
     `scaling` is "" or the text of a scaled tensor: then ``halfulp.scaled.encode(x, p)`` does it. Most such presets are
-    ``halfulp.scaled.encode(x, p.scaling, p.mode)``; `has_steps` tells the others.
+    ``halfulp.scaled.encode(x, p.scaling, p.mode)``; `has_steps` says which are not.
     """
 
     name: str

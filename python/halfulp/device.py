@@ -14,8 +14,8 @@ def device_available() -> Tuple[bool, str]:
         library = abi.cuda()
     except abi.HalfulpDeviceError as error:
         return False, str(error)
-    room = ctypes.create_string_buffer(256)
-    return library.hu_device_available(room, len(room)) == 0, room.value.decode(errors='replace')
+    buffer = ctypes.create_string_buffer(256)
+    return library.hu_device_available(buffer, len(buffer)) == 0, buffer.value.decode(errors='replace')
 
 
 def synchronize(cuda_stream: int = 0) -> None:

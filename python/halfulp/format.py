@@ -41,7 +41,7 @@ class Row(NamedTuple):
     code: int
     bits: str
     value: float
-    kind: str  # 'nan', '-inf', '-normal', ..., as `classify` has them
+    kind: str  # 'nan', '-inf', '-normal', ..., the words of `classify`
 
 
 class Format(Value):
@@ -231,7 +231,7 @@ def _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix) -> str:
     flags = [abi.flag(name, thing) for name, thing in named]
     if sum(flags[:3]) > 1:
         raise abi.HalfulpTypeError('Format: at most one of finite, fn, fnuz')
-    parts = [word for word, wanted in zip(('unsigned', 'finite', 'fn', 'fnuz'), flags[3:] + flags[:3]) if wanted]
+    parts = [word for word, expected in zip(('unsigned', 'finite', 'fn', 'fnuz'), flags[3:] + flags[:3]) if expected]
     parts += [suffix] if abi.instance('suffix', suffix, str) else []
     widths = (abi.whole(name, thing, -(1 << 62), 1 << 62) for name, thing in (('e', e), ('m', m), ('b', b)))
     return 'fp({:d},{:d},{:d}){}'.format(*widths, ':' + ','.join(parts) if parts else '')

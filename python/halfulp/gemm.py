@@ -25,15 +25,15 @@ class _Operand:
     """An array of matrices to read: where they are, their format, and whether they are codes."""
 
     def __init__(self, argument: str, thing: Any, format: Optional[FormatLike], cuda_stream: Optional[int],
-                 wanted: Optional[Union[Format, str]] = None, option: Optional[str] = None) -> None:
+                 expected: Optional[Union[Format, str]] = None, option: Optional[str] = None) -> None:
         option = option or argument + '_format'
         self.argument = argument
         self.view = numbers_or_codes(argument, thing, format, option, cuda_stream)
         if self.view.name == 'float64' and self.view.array is not None:
             self.view = float32_of(argument, self.view)
         name = self.view.name
-        if format is None and name == 'float32' and isinstance(wanted, Format) and self.view.cuda is None:
-            format = wanted  # values are looked at on the CPU alone
+        if format is None and name == 'float32' and isinstance(expected, Format) and self.view.cuda is None:
+            format = expected  # values are looked at on the CPU alone
         if name in CODE_DTYPES:
             self.codes, self.format = True, Format(name)
             if format is not None and Format(format) != self.format:
@@ -102,7 +102,7 @@ def _result(to: FormatLike, dtype: Any, out: Any, shape: Tuple[int, ...], cuda_s
     elif name not in allowed:
         raise abi.HalfulpTypeError('dtype: {} instead of {}'.format(name, ' or '.join(allowed)))
     elif like.cuda is not None:
-        raise abi.HalfulpTypeError('gemm: results on a device want an array there: give out=')
+        raise abi.HalfulpTypeError('gemm: results on a device need an array there: give out=')
     else:
         result, made = fresh('dtype', name, shape)
     return result, made, goal, made.name != 'float32'
@@ -162,8 +162,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         abi.instance('watch', watch, Watch)
     cuda_stream = options.get('cuda_stream')
     model = Accumulator(accum)
-    wanted = model.operands
-    one, two = (_Operand('a', a, a_format, cuda_stream, wanted[0]), _Operand('b', b, b_format, cuda_stream, wanted[1]))
+    expected = model.operands
+    one, two = (_Operand('a', a, a_format, cuda_stream, expected[0]), _Operand('b', b, b_format, cuda_stream, expected[1]))
     flat = [len(operand.view.shape) == 1 for operand in (one, two)]
     one.view, two.view = _plane('a', one.view, flat[0], 0), _plane('b', two.view, flat[1], 1)
     (m, k), (k2, n) = one.view.shape[-2:], two.view.shape[-2:]
@@ -171,7 +171,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         raise abi.HalfulpValueError('b: {} rows instead of {}, the columns of a'.format(k2, k))
     lead = _lead([one.view, two.view])
     shape = lead + (() if flat[0] else (m,)) + (() if flat[1] else (n,))
-    three = None if c is None else _addend(c, c_format, shape, lead + (m, n), cuda_stream, wanted[2])
+    three = None if c is None else _addend(c, c_format, shape, lead + (m, n), cuda_stream, expected[2])
     result, made, goal, codes = _result(to, dtype, out, shape, cuda_stream, one.view)
     scales = _scales(model, scale_a, scale_b, scale_format, lead, m, n, k, cuda_stream)
     operands = [one, two] + ([three] if three else []) + scales
@@ -188,7 +188,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
 
 def _plane(argument: str, x: View, flat: bool, axis: int) -> View:
     if not x.shape:
-        raise abi.HalfulpValueError('{}: a matrix is wanted, not one number'.format(argument))
+        raise abi.HalfulpValueError('{}: a matrix is expected, not one number'.format(argument))
     if not flat:
         return x
     shape, strides = [x.shape[0]], [x.strides[0]]
@@ -208,8 +208,8 @@ def _lead(views: List[View]) -> Tuple[int, ...]:
 
 
 def _addend(c: Any, format: Optional[FormatLike], shape: Tuple[int, ...], full: Tuple[int, ...],
-            cuda_stream: Optional[int], wanted: Optional[Union[Format, str]]) -> _Operand:
-    made = _Operand('c', c, format, cuda_stream, wanted)
+            cuda_stream: Optional[int], expected: Optional[Union[Format, str]]) -> _Operand:
+    made = _Operand('c', c, format, cuda_stream, expected)
     if made.view.shape != shape:
         made.view = made.view.broadcast('c', shape)
         if made.view.array is not None:
@@ -265,18 +265,18 @@ def _products(lead: Tuple[int, ...], sizes: Tuple[int, int, int], made: View, go
     for number, place in enumerate(np.ndindex(*lead)):
         d = _at(made, place)
         ld, transposed = _leading(d)
-        room = None
+        buffer = None
         if ld is None or transposed:
             if d.array is None:
-                raise abi.HalfulpValueError('out: a matrix of a device wants contiguous rows')
-            room, ld = np.empty(d.shape, d.array.dtype), max(n, 1)
-        where = Matrix(room.ctypes.data if room is not None else d.address, ld, goal, codes)
+                raise abi.HalfulpValueError('out: a matrix of a device must have contiguous rows')
+            buffer, ld = np.empty(d.shape, d.array.dtype), max(n, 1)
+        where = Matrix(buffer.ctypes.data if buffer is not None else d.address, ld, goal, codes)
         matrices = [operand.matrix(place) for operand in operands]
         c = matrices[2] if addend else None
         sa, sb = matrices[-2:] if scales else (None, None)
         _one(m, n, k, where, matrices[0], matrices[1], c, sa, sb, model, way.after(number * m * n), watch)
-        if room is not None:
-            d.array[...] = room
+        if buffer is not None:
+            d.array[...] = buffer
 
 
 def _one(m, n, k, d, a, b, c, sa, sb, model: Accumulator, way: How, watch: Optional[Watch]) -> None:
@@ -313,8 +313,8 @@ _INTEGERS = {'int8': 's8', 'uint8': 'u8', 'int32': 's32', 'float64': 'binary64'}
 
 
 def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_stream: Optional[int],
-            wanted: Optional[Union[Format, str]], whole: bool) -> Tuple[View, s.hu_element]:
-    """wanted: what the model takes here; whole: the sum is one of integers."""
+            expected: Optional[Union[Format, str]], whole: bool) -> Tuple[View, s.hu_element]:
+    """expected: what the model takes here; whole: the sum is one of integers."""
     word: Optional[str] = None
     if isinstance(format, str) and format in s.ELEMENTS[1:]:
         x, word = view(argument, thing, cuda_stream), format
@@ -326,7 +326,7 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_strea
         if x.python and format is not None and Format(format) != Format('binary32'):
             raise no_codes(argument, str(Format(format)), Format(format).dtype)
         if x.name == 'float64' and x.array is not None:
-            x, word = _float64(argument, x, wanted)
+            x, word = _float64(argument, x, expected)
     if word is not None:
         element = s.hu_element(s.ELEMENTS.index(word), 0, s.hu_format())
         own = None
@@ -349,9 +349,9 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_strea
     return x, element
 
 
-def _float64(argument: str, x: View, wanted: Optional[Union[Format, str]]) -> Tuple[View, Optional[str]]:
+def _float64(argument: str, x: View, expected: Optional[Union[Format, str]]) -> Tuple[View, Optional[str]]:
     """float64 numbers as float32, which all models of numbers take, where it has them and binary64 is not asked for."""
-    if wanted != 'binary64':
+    if expected != 'binary64':
         try:
             return float32_of(argument, x), None
         except abi.HalfulpTypeError:
@@ -381,18 +381,18 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     """
     cuda_stream = options.get('cuda_stream')
     model = Accumulator(accum)
-    wanted, whole = model.operands, isinstance(to, str) and to == 's32'
-    x, ex = _vector('a', a, a_format, cuda_stream, wanted[0], whole)
-    y, ey = _vector('b', b, b_format, cuda_stream, wanted[1], whole)
+    expected, whole = model.operands, isinstance(to, str) and to == 's32'
+    x, ex = _vector('a', a, a_format, cuda_stream, expected[0], whole)
+    y, ey = _vector('b', b, b_format, cuda_stream, expected[1], whole)
     if not x.shape or not y.shape or x.shape[-1] != y.shape[-1]:
         raise abi.HalfulpValueError('b: last axis of {} does not go with {}'.format(y.shape, x.shape))
     lead, n = _dot_lead(x, y), x.shape[-1]
-    third = None if c is None else _vector('c', c, c_format, cuda_stream, wanted[2], whole)
+    third = None if c is None else _vector('c', c, c_format, cuda_stream, expected[2], whole)
     name, ez = _dot_result(to)
     if out is not None:
         result, made = None, target('out', out, lead, [name], cuda_stream)
     elif x.cuda is not None:
-        raise abi.HalfulpTypeError('dot: results on a device want an array there: give out=')
+        raise abi.HalfulpTypeError('dot: results on a device need an array there: give out=')
     else:
         result, made = fresh('to', name, lead)
     with_words(model, options)

@@ -40,17 +40,17 @@ class Number:
         "lns(8,3)", "q(3.4)", "uq(0.8)", "nf4", "table(0,0.5,1)", or any text of a Format. The grammar and the catalogue are in halfulp/number.h.
     """
 
-    __slots__ = ('_c', '_room', '_limits')
+    __slots__ = ('_c', '_buffer', '_limits')
     _c: s.hu_number
-    _room: Any
+    _buffer: Any
 
     def __init__(self, text: Union[FormatLike, 'Number']) -> None:
         if isinstance(text, Number):
-            self._c, self._room = text._c, text._room
+            self._c, self._buffer = text._c, text._buffer
         else:
-            self._c, self._room = s.hu_number(), (ctypes.c_float * 256)()
+            self._c, self._buffer = s.hu_number(), (ctypes.c_float * 256)()
             names.parse('number', 'number', text if isinstance(text, str) else Format(text).text,
-                        abi.main().hu_number_parse, self._c, ctypes.addressof(self._room))
+                        abi.main().hu_number_parse, self._c, ctypes.addressof(self._buffer))
         self._limits = abi.main().hu_number_limits_of(self._c)
 
     @property

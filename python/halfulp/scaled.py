@@ -112,7 +112,7 @@ def _with_preset(scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike],
     return Scaling(scaling.scaling), scaling.mode, scaling
 
 
-def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
+def _buffer(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
     sizes = kind.sizes(rows, cols)
     blocks = (sizes.block_rows, sizes.block_cols)
     return ScaledTensor(np.zeros((rows, cols), 'u{}'.format(sizes.code_bytes)),
@@ -141,7 +141,7 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     kind, mode, given = _with_preset(scaling, mode, options)
     full, _ = matrix('x', x)
     stats = abi.flag('stats', stats)
-    made, known = _room(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
+    made, known = _buffer(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
     way = host_how(mode, options, 'encode')
     record = made._record()
     call = abi.main().hu_scaled_encode if given is None else abi.main().hu_conversion_scaled_encode
@@ -182,10 +182,10 @@ def _arrays(x: ScaledTensor) -> None:
 def _whole(x: ScaledTensor) -> None:
     """What a tensor made by hand may get wrong."""
     if not isinstance(x, ScaledTensor):
-        raise abi.HalfulpTypeError('x: a ScaledTensor is wanted, not {}'.format(type(x).__name__))
+        raise abi.HalfulpTypeError('x: a ScaledTensor is expected, not {}'.format(type(x).__name__))
     _arrays(x)
     if x.codes.ndim != 2:
-        raise abi.HalfulpValueError('x.codes: a matrix is wanted, not {} axes'.format(x.codes.ndim))
+        raise abi.HalfulpValueError('x.codes: a matrix is expected, not {} axes'.format(x.codes.ndim))
     sizes = x.scaling.sizes(*x.codes.shape)
     blocks = (sizes.block_rows, sizes.block_cols)
     for name, array, shape, size in (('codes', x.codes, x.codes.shape, sizes.code_bytes),
@@ -196,7 +196,7 @@ def _whole(x: ScaledTensor) -> None:
         if not rows_apart(array):
             raise abi.HalfulpValueError('x.{}: rows are not contiguous'.format(name))
     if x.scaling.two_level and (x.tensor is None or x.tensor.dtype != np.float32 or x.tensor.size != 1):
-        raise abi.HalfulpValueError('x.tensor: one float32 is wanted')
+        raise abi.HalfulpValueError('x.tensor: one float32 is expected')
 
 
 @with_options(*ON_HOST)
@@ -212,14 +212,14 @@ def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLik
     goal = float32_result(out, shape)
     rows, cols = full.shape
     two = goal.reshape(full.shape) if goal.ndim == 1 and goal.flags.c_contiguous else goal
-    room = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
+    buffer = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
     call = abi.main().hu_scaled_quantize if given is None else abi.main().hu_conversion_scaled_quantize
     how = (abi.address(kind._c), way.mode._c) if given is None else (abi.address(given.record),)
     abi.check(call(
-        rows, cols, room.ctypes.data, leading(room), full.ctypes.data, leading(full), *how,
+        rows, cols, buffer.ctypes.data, leading(buffer), full.ctypes.data, leading(full), *how,
         None if known is None else known.ctypes.data, None, abi.address(way.exec), way.counts), 'quantize')
-    if room is not two:
-        goal[...] = room.reshape(shape)
+    if buffer is not two:
+        goal[...] = buffer.reshape(shape)
     return goal if out is None else out
 
 
@@ -270,7 +270,7 @@ class _Plain:
         codes = name in CODE_DTYPES
         array = np.asarray(x).view('u{}'.format(x.itemsize)) if codes else float32(argument, x)
         if array.ndim != 2:
-            raise abi.HalfulpValueError('{}: a matrix is wanted, not {} axes'.format(argument, array.ndim))
+            raise abi.HalfulpValueError('{}: a matrix is expected, not {} axes'.format(argument, array.ndim))
         self.array = array if rows_apart(array) else np.ascontiguousarray(array)
         self.format = Format(name if codes else 'binary32')
         self.storage = s.CODES if codes else s.VALUES
@@ -326,7 +326,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     way = host_how(mode, options, 'gemm')
     result = s.hu_scaled_result()
     if isinstance(to, Scaling):
-        made: Any = _room(m, n, to, False)
+        made: Any = _buffer(m, n, to, False)
         result.scaling, result.scaled = ctypes.pointer(to._c), made._record()
         result.amax = None if known is None else known.ctypes.data
     else:

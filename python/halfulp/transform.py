@@ -34,7 +34,7 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
     n : 16, 32, 64 or 128
     axis : "rows" or "columns"
         Whether a block's elements lie next to each other in a row, or one above the other in a column.
-    norm : "root" (1/sqrt(n) both ways), "power" (powers of two) or "sum" (1 and 1/n)
+    norm : "root" (1/sqrt(n) in both directions), "power" (powers of two) or "sum" (1 and 1/n)
     signs : None, "stream", or words of 32 bits (an integer, or a sequence of them), a set bit being -1
         "stream": the words of `stream`.
     whole : bool
@@ -59,11 +59,11 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
     record = s.hu_hadamard(n, along, scale, kind, whole,
                            words.ctypes.data if words is not None else None)
     way = host_how('rne', options, 'hadamard')
-    room = np.empty(full.shape, np.float32)
+    buffer = np.empty(full.shape, np.float32)
     call = abi.main().hu_hadamard_inverse if inverse else abi.main().hu_hadamard_forward
-    abi.check(call(*full.shape, room.ctypes.data, leading(room), full.ctypes.data, leading(full), abi.address(record),
+    abi.check(call(*full.shape, buffer.ctypes.data, leading(buffer), full.ctypes.data, leading(full), abi.address(record),
                    abi.address(way.exec)), 'hadamard')
-    return _given(room.reshape(shape), out)
+    return _given(buffer.reshape(shape), out)
 
 
 def _sign_words(signs: Any) -> np.ndarray:
@@ -203,12 +203,12 @@ def round_tensor(x: Any, rounding: RoundingLike, *, out: Any = None, **options: 
     if kind.stochastic and options.get('stream') is None:
         raise abi.HalfulpValueError('stream: {} draws random words; give stream=Stream(key, counter)'.format(kind.text))
     way, counts = host_how('rne', options, 'round_tensor'), s.hu_rounding_counts()
-    room = np.empty(full.shape, np.float32)
-    abi.check(abi.train().hu_rounding_apply(*full.shape, room.ctypes.data, full.ctypes.data, abi.address(kind._c),
+    buffer = np.empty(full.shape, np.float32)
+    abi.check(abi.train().hu_rounding_apply(*full.shape, buffer.ctypes.data, full.ctypes.data, abi.address(kind._c),
                                             abi.address(way.exec), ctypes.addressof(counts)), 'rounding')
     if isinstance(way.events, Events):
         abi.main().hu_events_add(way.counts, ctypes.addressof(counts.events))
-    return _given(room.reshape(shape), out)
+    return _given(buffer.reshape(shape), out)
 
 
 def _given(made: np.ndarray, out: Any) -> Any:

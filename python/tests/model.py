@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Grid:
-    """fp(e, m, b): edges 'ieee' (infinities, NaN) or 'finite' (every code a number)."""
+    """fp(e, m, b): edges 'ieee' (infinities, NaN) or 'finite' (each code is a number)."""
 
     def __init__(self, e, m, b, finite):
         self.e, self.m, self.finite = e, m, finite

@@ -40,13 +40,13 @@ def test_binary(name, kind, random):
 def test_functions(name, function):
     """All binary16 operands, rounded once from NumPy's float64; its float16 goes through float32 and misses a few."""
     with np.errstate(all='ignore'):
-        wanted = function(HALF.astype(np.float64)).astype(np.float16)
+        expected = function(HALF.astype(np.float64)).astype(np.float16)
         theirs = function(HALF)
     ours = codes.__dict__[name](HALF)
-    same(ours, wanted)
+    same(ours, expected)
     missed = ~((theirs == ours) | (np.isnan(theirs) & np.isnan(ours)))
     assert missed.sum() < 200 and (name != 'sqrt' or not missed.any())
-    same(getattr(halfulp, name)(HALF, 'binary16', dtype='float64'), wanted)
+    same(getattr(halfulp, name)(HALF, 'binary16', dtype='float64'), expected)
 
 
 def test_other_functions():
@@ -76,12 +76,12 @@ def test_mixed_formats_and_shapes(random):
     counts = halfulp.Events()
     z = codes.mul(a, b, of=('float8_e4m3fn', 'float4_e2m1fn'), to='binary16', events=counts)
     assert z.shape == (4, 70) and z.dtype == np.uint16 and counts.inexact == 0
-    wanted = halfulp.decode(a, 'float8_e4m3fn') * halfulp.decode(b, 'float4_e2m1fn')
-    same(z.view(np.float16), wanted)
+    expected = halfulp.decode(a, 'float8_e4m3fn') * halfulp.decode(b, 'float4_e2m1fn')
+    same(z.view(np.float16), expected)
     out = np.zeros((4, 70), np.float32)
     assert halfulp.mul(halfulp.decode(a, 'float8_e4m3fn'), halfulp.decode(b, 'float4_e2m1fn'), 'binary16',
                        out=out) is out
-    same(out, wanted)
+    same(out, expected)
     words = halfulp.add(out, np.float32(1), 'float8_e5m2', 'sra:5', stream=1)
     same(words,
          halfulp.add(out.T, np.float32(1), 'float8_e5m2', 'sra:5', stream=1).T) if out.shape == out.T.shape else None

@@ -36,41 +36,41 @@ def strided(draw):
 @given(strided(), st.sampled_from(['rne', 'rtz', 'sra:7']))
 def test_strides(x, mode):
     more = {'stream': halfulp.Stream(3, 9)} if mode == 'sra:7' else {}
-    wanted = flat(x, 'float8_e5m2', mode, **more)
+    expected = flat(x, 'float8_e5m2', mode, **more)
     events, counted = halfulp.Events(), halfulp.Events()
     got = halfulp.quantize(x, 'float8_e5m2', mode, events=events, **more)
     flat(x, 'float8_e5m2', mode, events=counted, **more)
     assert got.dtype == x.dtype and got.shape == x.shape and events == counted
-    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(got, expected)
     codes = halfulp.encode(x, 'float8_e5m2', mode, **more)
-    np.testing.assert_array_equal(halfulp.decode(codes, 'float8_e5m2', dtype=x.dtype), wanted)
+    np.testing.assert_array_equal(halfulp.decode(codes, 'float8_e5m2', dtype=x.dtype), expected)
     out = np.zeros(x.shape[::-1], x.dtype).T
     assert halfulp.quantize(x, 'float8_e5m2', mode, out=out, **more) is out
-    np.testing.assert_array_equal(out, wanted)
+    np.testing.assert_array_equal(out, expected)
 
 
 @given(strided())
 def test_in_place(x):
     x = np.array(x)[..., ::-1] if x.ndim else np.array(x)
-    wanted = flat(x, 'float8_e4m3fn', 'rne')
+    expected = flat(x, 'float8_e4m3fn', 'rne')
     halfulp.quantize(x, 'float8_e4m3fn', out=x)
-    np.testing.assert_array_equal(x, wanted)
+    np.testing.assert_array_equal(x, expected)
 
 
 @pytest.mark.parametrize('a, b', [(slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)),
                                   (slice(None, None, 2), slice(1, None, 2)), (slice(None), slice(None, None, -1))])
 def test_overlap(random, a, b):
     base = random.normal(size=100).astype(np.float32)
-    wanted = halfulp.quantize(base[a].copy(), 'float8_e4m3fn')
+    expected = halfulp.quantize(base[a].copy(), 'float8_e4m3fn')
     halfulp.quantize(base[a], 'float8_e4m3fn', out=base[b])
-    np.testing.assert_array_equal(base[b], wanted)
+    np.testing.assert_array_equal(base[b], expected)
 
 
 def test_overlap_of_codes_and_values(random):
     base = random.normal(size=64).astype(np.float32)
-    wanted = halfulp.encode(base.copy(), 'float8_e5m2')
+    expected = halfulp.encode(base.copy(), 'float8_e5m2')
     halfulp.encode(base, 'float8_e5m2', out=base.view(np.uint8)[100:164])
-    np.testing.assert_array_equal(base.view(np.uint8)[100:164], wanted)
+    np.testing.assert_array_equal(base.view(np.uint8)[100:164], expected)
 
 
 def test_layouts(random):

@@ -49,8 +49,8 @@ def test_tree_and_pairwise(random):
 def test_wire(random):
     rows = draws(random, 2, 64)
     sent = halfulp.quantize(rows[1], 'mxfp8_e4m3')
-    want = halfulp.quantize(added(rows[0], sent, 'binary32'), 'mxfp8_e4m3')
-    np.testing.assert_array_equal(halfulp.all_reduce(rows, 'tree(binary32,wire=mxfp8_e4m3)'), want)
+    expected = halfulp.quantize(added(rows[0], sent, 'binary32'), 'mxfp8_e4m3')
+    np.testing.assert_array_equal(halfulp.all_reduce(rows, 'tree(binary32,wire=mxfp8_e4m3)'), expected)
 
 
 def test_types(random):

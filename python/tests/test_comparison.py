@@ -100,13 +100,13 @@ def test_accumulators_against_exact(random):
     b = halfulp.quantize(random.normal(size=(300, 7)).astype(np.float32), 'float8_e4m3fn')
     rows = halfulp.gemm_errors(a, b, ACCUMS)
     assert [row.accum for row in rows] == ACCUMS
-    want = halfulp.gemm(a, b).astype(np.float64)
+    expected = halfulp.gemm(a, b).astype(np.float64)
     for row in rows:
         watch = halfulp.Watch()
-        error = np.abs(halfulp.gemm(a, b, accum=row.accum, watch=watch).astype(np.float64) - want)
+        error = np.abs(halfulp.gemm(a, b, accum=row.accum, watch=watch).astype(np.float64) - expected)
         assert row.max == error.max() and row.rms == pytest.approx(np.sqrt((error ** 2).mean()))
         assert row.swamped == watch.swamped and row.differing == np.count_nonzero(error)
-        units = [e / 2.0 ** (math.frexp(z)[1] - 24) for e, z in zip(error.ravel(), want.ravel())]
+        units = [e / 2.0 ** (math.frexp(z)[1] - 24) for e, z in zip(error.ravel(), expected.ravel())]
         assert row.ulps == pytest.approx(max(units))
     assert rows[0].max == 0 and rows[2].max > 0 and rows[3].max > 0 and rows[2].swamped > 0
     assert str(rows).splitlines()[0].split() == ['accum', 'max', 'rms', 'ulps', 'swamped', 'differing']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gfloat's values and roundings: the same, but for what docs/python.md lists, which is tested too."""
+"""gfloat's values and roundings: the same except for what docs/python.md lists, which is tested too."""
 import gfloat
 import gfloat.formats as known
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HiFloat4 from Python: values by the bytes of blocks, computed here anew; names; errors."""
+"""HiFloat4 from Python: values by the bytes of blocks, computed here a second time; names; errors."""
 import numpy as np
 import pytest
 

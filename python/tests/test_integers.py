@@ -72,7 +72,7 @@ def test_arrays_of_integers(kind, random):
     ('binary16', 2**15 + 16 + 1, 2**15 + 32), ('bfloat16', 10**400, np.inf), ('float8_e4m3fn', -10**400, -448.0),
     ('bfloat16', 2**200, np.inf), ('bfloat16', 2**127 + 2**119 + 1, 2**127 + 2**120)])
 def test_ties_that_are_none(text, x, expected):
-    """What binary64 makes a tie, or an infinity, is none."""
+    """What is a tie, or an infinity, in binary64 is not one of the integer."""
     assert halfulp.quantize(x, text) == expected
     assert halfulp.quantize([x, 1], text).tolist() == [expected, 1.0]
     assert halfulp.decode(halfulp.encode(x, text), text, dtype='float64') == expected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Casts of ml_dtypes and NumPy: the same bits, but for what docs/python.md lists, which is tested too."""
+"""Casts of ml_dtypes and NumPy: the same bits except for what docs/python.md lists, which is tested too."""
 import ml_dtypes
 import numpy as np
 import pytest

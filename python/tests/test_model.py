@@ -23,8 +23,8 @@ def test_quantize(e, m, b, finite, mode, saturate, values):
     grid, x = Grid(e, m, b, finite), np.float32(values)
     z = halfulp.quantize(x, format, mode, saturate=saturate)
     for given_, got in zip(x, z):
-        wanted = grid.round(given_, mode, saturate)
-        assert same(got, wanted), (format, mode, saturate, float(given_), float(got), wanted)
+        expected = grid.round(given_, mode, saturate)
+        assert same(got, expected), (format, mode, saturate, float(given_), float(got), expected)
     codes = halfulp.encode(x, format, mode, saturate=saturate)
     np.testing.assert_array_equal(halfulp.decode(codes, format), z)
 
@@ -36,8 +36,8 @@ def test_stochastic(e, m, bits, key, counter, values):
     stream = halfulp.Stream(key, counter)
     z = halfulp.quantize(x, format, 'sra:{}'.format(bits), stream=stream)
     for given_, got, word in zip(x, z, stream.words(len(values))):
-        wanted = grid.round(given_, 'sra', bits=bits, word=int(word) >> (32 - bits))
-        assert same(got, wanted), (format, bits, float(given_), float(got), wanted)
+        expected = grid.round(given_, 'sra', bits=bits, word=int(word) >> (32 - bits))
+        assert same(got, expected), (format, bits, float(given_), float(got), expected)
 
 
 @given(st.lists(st.floats(allow_nan=True), min_size=1, max_size=20), MODES)

@@ -51,17 +51,17 @@ def reference(parameters, x, y, loss):
 @pytest.mark.parametrize('loss', ['cross_entropy', 'squared_error', 'absolute_error'])
 def test_gradients_of_numpy(loss, random):
     net, (x, y) = small(loss), batch(random, loss)
-    value, wanted = reference(net.parameters(), x, y, loss)
+    value, expected = reference(net.parameters(), x, y, loss)
     assert abs(net.forward(x, y) - value) < 1e-6 * max(1, abs(value))
     net.backward(8)
-    assert list(net.gradients()) == list(wanted)
+    assert list(net.gradients()) == list(expected)
     for name, gradient in net.gradients().items():
-        np.testing.assert_allclose(gradient, 8 * wanted[name], rtol=2e-5, atol=2e-6, err_msg=name)
+        np.testing.assert_allclose(gradient, 8 * expected[name], rtol=2e-5, atol=2e-6, err_msg=name)
     # An update takes the scale out, and moves the weights by the rate.
     before, scaler = net.parameters(), LossScaler('static(8)')
     assert net.update(Optimizer('sgd', rate=0.5, momentum=0), scaler) == Update(True, 44, 0)
     for name, weights in net.parameters().items():
-        np.testing.assert_allclose(weights, before[name] - 0.5 * wanted[name], rtol=2e-5, atol=2e-6, err_msg=name)
+        np.testing.assert_allclose(weights, before[name] - 0.5 * expected[name], rtol=2e-5, atol=2e-6, err_msg=name)
 
 
 PROGRAM = r'''
@@ -278,8 +278,8 @@ def test_models_of_names(model, sizes, inputs, rows, random):
     net.forward(x, labels)
     names = [name for name in net.value_names if name.endswith('.input')]
     for name, part, (low, _, _) in zip(names, parts, inputs):
-        wanted = part.astype(np.float32) if low is not None else halfulp.quantize(part.astype(np.float32), 'float4_e2m1fn')
-        np.testing.assert_array_equal(net.values()[name].reshape(part.shape), wanted)
+        expected = part.astype(np.float32) if low is not None else halfulp.quantize(part.astype(np.float32), 'float4_e2m1fn')
+        np.testing.assert_array_equal(net.values()[name].reshape(part.shape), expected)
     some = labels.copy()
     some[0] = -1
     left = net.forward(x, some)
@@ -323,9 +323,9 @@ def test_errors(random):
             (lambda: net.update('sgd'), TypeError, 'Optimizer'),
             (lambda: net.round_values('fp9'), ValueError, 'fp9'),
             (lambda: net.round_values('keep', 'fp9'), ValueError, 'fp9'),
-            (lambda: net.round_values(names='*.gelu'), ValueError, r"'\*.gelu' is no value; there are 0.input"),
-            (lambda: net.round_parameters(names=['linear1.*', 'x']), ValueError, "'x' is no parameter"),
-            (lambda: net.round_products('2.tanh'), ValueError, "'2.tanh' is no value of a product"),
+            (lambda: net.round_values(names='*.gelu'), ValueError, r"'\*.gelu' is not a value; there are 0.input"),
+            (lambda: net.round_parameters(names=['linear1.*', 'x']), ValueError, "'x' is not a parameter"),
+            (lambda: net.round_products('2.tanh'), ValueError, "'2.tanh' is not a value of a product"),
             (lambda: net.round_products(y='keep'), TypeError, "'y'"),
             (lambda: net.round_products(hadamard=5), ValueError, '1.linear'),
             (lambda: net.round_products(by_window=256), ValueError, 'by_window'),
@@ -365,8 +365,8 @@ def test_factor_of_attention(side):
     assert low**2 * side < 1 < high**2 * side
     for head in 0, 1:
         q, k = (row[:, start:start + side] for start in (head * side, (2 + head) * side))
-        wanted = halfulp.gemm(q, np.ascontiguousarray(k.T), accum='fp32') * factor
-        assert wanted.tobytes() == scores[3 * head:3 * head + 3].tobytes()
+        expected = halfulp.gemm(q, np.ascontiguousarray(k.T), accum='fp32') * factor
+        assert expected.tobytes() == scores[3 * head:3 * head + 3].tobytes()
     assert side != 6 or factor.tobytes() == bytes.fromhex('ec05d13e')
 
 
@@ -381,6 +381,6 @@ def test_absolute_error_of_nan():
     net.backward()
     got = net.value_gradients()[net.value_names[-2]]
     w = np.float32(1) / np.float32(6)
-    wanted = np.zeros((6, 4), np.float32)
-    wanted[0], wanted[1, 0], wanted[2, 0] = np.nan, -w, w
-    assert got.tobytes() == wanted.tobytes()
+    expected = np.zeros((6, 4), np.float32)
+    expected[0], expected[1, 0], expected[2, 0] = np.nan, -w, w
+    assert got.tobytes() == expected.tobytes()

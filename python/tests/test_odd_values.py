@@ -140,6 +140,6 @@ def test_streams():
     for wrong in (-1, 1 << 64, (1, -1)):
         with pytest.raises(ValueError, match='^stream: '):
             halfulp.quantize(X, F8, 'sra:3', stream=wrong)
-    want = halfulp.quantize(X * 1.03, F8, 'sra:3', stream=halfulp.Stream(5, 6))
+    expected = halfulp.quantize(X * 1.03, F8, 'sra:3', stream=halfulp.Stream(5, 6))
     for same in ((5, 6), [5, 6], (np.int64(5), np.uint8(6))):
-        np.testing.assert_array_equal(halfulp.quantize(X * 1.03, F8, 'sra:3', stream=same), want)
+        np.testing.assert_array_equal(halfulp.quantize(X * 1.03, F8, 'sra:3', stream=same), expected)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that are not NumPy's: DLPack, and CUDA arrays as far as a machine without a device can tell.
+"""Arrays that are not NumPy's: DLPack, and CUDA arrays as far as a machine without a device shows.
 
 No device is needed or used: a stand-in for libhalfulp-cuda runs the CPU's call on memory of the host, so that what is
 tested is which function is called with which arguments and stream, not a kernel.
@@ -84,7 +84,7 @@ def test_dlpack_on_the_host(x, versioned):
 
 
 class Exporting:
-    """What exports a copy of itself, which nobody but the capsule holds."""
+    """What exports a copy of itself, which the capsule alone holds."""
 
     def __init__(self, array):
         self.array = array
@@ -120,9 +120,9 @@ def test_dlpack_memory_stays(random, side):
                  lambda y: halfulp.scaled.quantize(y, 'mxfp4'), lambda y: halfulp.s2fp8_encode(y).codes,
                  lambda y: halfulp.round_tensor(y, 'bfloat16'), lambda y: halfulp.quantize(y, 'bfloat16'),
                  lambda y: halfulp.gemm(y, y, accum='fp32'), lambda y: halfulp.dot(y, y, accum='fp32')):
-        wanted = call(x)
+        expected = call(x)
         for _ in range(3):
-            np.testing.assert_array_equal(churned(lambda: call(Exporting(x))), wanted)
+            np.testing.assert_array_equal(churned(lambda: call(Exporting(x))), expected)
     from halfulp._host import float32
     kept = float32('x', Exporting(x))[1:, ::2]
     rest = [np.full_like(x, 7) for _ in range(8)]
@@ -142,11 +142,11 @@ def test_torch_on_the_host():
     t = torch.randn(5, 70, dtype=torch.float64).to(torch.bfloat16)
     for tensor in (t, t.t(), t[:, ::2]):
         codes = halfulp.encode(tensor, 'float8_e5m2')
-        wanted = tensor.contiguous().to(torch.float8_e5m2).view(torch.uint8).numpy()
-        np.testing.assert_array_equal(codes, wanted)
+        expected = tensor.contiguous().to(torch.float8_e5m2).view(torch.uint8).numpy()
+        np.testing.assert_array_equal(codes, expected)
         out = torch.empty(tensor.shape, dtype=torch.float8_e5m2)
         halfulp.encode(tensor, 'float8_e5m2', out=out)
-        np.testing.assert_array_equal(out.view(torch.uint8).numpy(), wanted)
+        np.testing.assert_array_equal(out.view(torch.uint8).numpy(), expected)
         back = torch.empty(tensor.shape, dtype=torch.bfloat16)
         halfulp.decode(out, out=back)
         assert torch.equal(back, out.to(torch.bfloat16))

@@ -42,14 +42,14 @@ CALLS = {
 @pytest.mark.parametrize('name', CALLS)
 def test_elements_at_one_place(name):
     kind, call = CALLS[name]
-    size, room = np.dtype(kind).itemsize, np.zeros(4 * 64 * 2 + 64, kind)
+    size, buffer = np.dtype(kind).itemsize, np.zeros(4 * 64 * 2 + 64, kind)
     for rows, cols in ((0, 1), (1, 1), (64, 0), (63, 1), (-1, 1)):
-        out = as_strided(room[64:], (4, 64), (rows * size, cols * size))
+        out = as_strided(buffer[64:], (4, 64), (rows * size, cols * size))
         with pytest.raises(halfulp.HalfulpValueError, match='out: several of its elements lie at one place of memory'):
             call(out=out)
-    assert not room.any()
+    assert not buffer.any()
     for rows, cols in ((64, 1), (65, 1), (1, 4), (128, 2)):
-        out = as_strided(room, (4, 64), (rows * size, cols * size))
+        out = as_strided(buffer, (4, 64), (rows * size, cols * size))
         out[...] = 0
         assert call(out=out) is out
         np.testing.assert_array_equal(out, call())

@@ -26,26 +26,26 @@ def test_the_bits_of_that_program(name, kind, of, random):
     if of == np.float64:
         x = np.concatenate([x, np.nextafter(1 + 2.0 ** -np.arange(2, 12), 2)])  # rounded twice by ml_dtypes
     with np.errstate(all='ignore'):
-        wanted = x.astype(kind)
+        expected = x.astype(kind)
     codes = halfulp.encode(x, name)
-    np.testing.assert_array_equal(codes, halfulp.as_codes(wanted))
+    np.testing.assert_array_equal(codes, halfulp.as_codes(expected))
     assert not np.array_equal(codes, halfulp.encode(x, halfulp.preset(name).format))  # it does something of its own
-    np.testing.assert_array_equal(halfulp.quantize(x, name), wanted.astype(of))
+    np.testing.assert_array_equal(halfulp.quantize(x, name), expected.astype(of))
     np.testing.assert_array_equal(halfulp.encode(x[::-3], halfulp.preset(name), threads=2), codes[::-3])
     out = x.copy()
     assert halfulp.quantize(out, name, out=out) is out
-    np.testing.assert_array_equal(out, wanted.astype(of))
+    np.testing.assert_array_equal(out, expected.astype(of))
 
 
 def test_narrow_operands(random):
     with np.errstate(invalid='ignore'):
         x = operands(random).astype(ml_dtypes.bfloat16)
     x = x[~np.isnan(x)]
-    wanted = x.astype(ml_dtypes.float8_e5m2)
-    np.testing.assert_array_equal(halfulp.encode(x, 'ml_dtypes.float8_e5m2'), halfulp.as_codes(wanted))
+    expected = x.astype(ml_dtypes.float8_e5m2)
+    np.testing.assert_array_equal(halfulp.encode(x, 'ml_dtypes.float8_e5m2'), halfulp.as_codes(expected))
     made = halfulp.quantize(x, 'ml_dtypes.float8_e5m2')
     assert made.dtype == x.dtype
-    np.testing.assert_array_equal(made, wanted.astype(x.dtype))
+    np.testing.assert_array_equal(made, expected.astype(x.dtype))
     with pytest.raises(TypeError, match='out: an array of float32 instead of bfloat16'):
         halfulp.quantize(x, 'ml_dtypes.float8_e5m2', out=np.empty(x.shape, np.float32))
     codes = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2)

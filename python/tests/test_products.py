@@ -46,17 +46,17 @@ def test_models(accum, step, last, random):
 
 def test_layouts(random):
     a, b = random.normal(size=(3, 6, 9)).astype(np.float32), random.normal(size=(9, 4)).astype(np.float32)
-    wanted = np.stack([halfulp.gemm(one.copy(), b, accum='fp32') for one in a])
+    expected = np.stack([halfulp.gemm(one.copy(), b, accum='fp32') for one in a])
     for left in (a, a.transpose(0, 2, 1).copy().transpose(0, 2, 1), np.repeat(a, 2, axis=2)[..., ::2],
                  a[::-1].copy()[::-1]):
         for right in (b, b.T.copy().T, np.broadcast_to(b, (3, 9, 4)), b[::-1].copy()[::-1]):
-            np.testing.assert_array_equal(halfulp.gemm(left, right, accum='fp32'), wanted)
+            np.testing.assert_array_equal(halfulp.gemm(left, right, accum='fp32'), expected)
     for out in (np.empty((3, 6, 4), np.float32), np.empty((3, 4, 6), np.float32).transpose(0, 2, 1),
                 np.empty((3, 6, 8), np.float32)[..., ::2]):
         assert halfulp.gemm(a, b, accum='fp32', out=out) is out
-        np.testing.assert_array_equal(out, wanted)
-    np.testing.assert_array_equal(halfulp.gemm(a[0, 0], b, accum='fp32'), wanted[0, 0])
-    np.testing.assert_array_equal(halfulp.gemm(a, b[:, 0], accum='fp32'), wanted[:, :, 0])
+        np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(halfulp.gemm(a[0, 0], b, accum='fp32'), expected[0, 0])
+    np.testing.assert_array_equal(halfulp.gemm(a, b[:, 0], accum='fp32'), expected[:, :, 0])
     assert halfulp.gemm(b[:, 0], b[:, 1], accum='fp32') == halfulp.gemm(b.T[:1], b[:, 1:2], accum='fp32')[0, 0]
     c = random.normal(size=(3, 6, 4)).astype(np.float32)
     with_c = halfulp.gemm(a, b, c, accum='exact')
@@ -66,9 +66,9 @@ def test_layouts(random):
     np.testing.assert_array_equal(halfulp.gemm(a, b, c[0], accum='exact')[1],
                                   halfulp.gemm(a[1], b, c[0], accum='exact'))
     square = random.normal(size=(5, 5)).astype(np.float32)
-    wanted = halfulp.gemm(square, square.copy())
+    expected = halfulp.gemm(square, square.copy())
     halfulp.gemm(square, square, out=square)
-    np.testing.assert_array_equal(square, wanted)
+    np.testing.assert_array_equal(square, expected)
     for shape in ((0, 3, 2), (2, 0, 3), (2, 3, 0)):
         m, k, n = shape
         assert (halfulp.gemm(np.ones((m, k), np.float32), np.ones((k, n), np.float32)) == (k if k else 0)).all()
@@ -81,8 +81,8 @@ def test_stochastic_words(random):
     exact = halfulp.gemm(a, b)
     counts = halfulp.Events()
     assert (halfulp.quantize(np.float64(a @ b), 'float8_e5m2') != z).any()
-    wanted = halfulp.gemm(a[1], b, to='float8_e5m2', mode='sra:6', stream=(7, 115))
-    np.testing.assert_array_equal(z[1], wanted)
+    expected = halfulp.gemm(a[1], b, to='float8_e5m2', mode='sra:6', stream=(7, 115))
+    np.testing.assert_array_equal(z[1], expected)
     np.testing.assert_array_equal(halfulp.gemm(a, b, to='float8_e5m2', mode='sra:6', stream=(7, 100), threads=3,
                                                events=counts), z)
     assert counts.inexact == 30 and np.isfinite(exact).all()
@@ -225,10 +225,10 @@ def test_dot_whose_result_lies_over_c(random):
     c = random.normal(size=12).astype(np.float32)
     for of, to in ((slice(8, None, -1), slice(0, 9)), (slice(0, 9), slice(1, 10)), (slice(3, 12), slice(2, 11)),
                    (slice(0, 9), slice(0, 9))):
-        room = c.copy()
-        wanted = halfulp.dot(a, b, c[of].copy(), accum='fp32')
-        halfulp.dot(a, b, room[of], accum='fp32', out=room[to])
-        np.testing.assert_array_equal(room[to], wanted)
+        buffer = c.copy()
+        expected = halfulp.dot(a, b, c[of].copy(), accum='fp32')
+        halfulp.dot(a, b, buffer[of], accum='fp32', out=buffer[to])
+        np.testing.assert_array_equal(buffer[to], expected)
 
 
 def test_stochastic_sums_want_a_stream(random):

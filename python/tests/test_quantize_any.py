@@ -14,10 +14,10 @@ def matrix(random):
 @pytest.mark.parametrize('text', ['nvfp4', 'mxfp8_e4m3', 'bfp(7,8,16)', 'fp8_tensor'])
 def test_scaled_formats(random, text):
     x = matrix(random)
-    want = scaled.quantize(x, text)
-    np.testing.assert_array_equal(halfulp.quantize(x, text), want)
-    np.testing.assert_array_equal(halfulp.quantize(x, halfulp.Scaling(text)), want)
-    np.testing.assert_array_equal(halfulp.quantize(x.reshape(2, 3, 64), text), want.reshape(2, 3, 64))
+    expected = scaled.quantize(x, text)
+    np.testing.assert_array_equal(halfulp.quantize(x, text), expected)
+    np.testing.assert_array_equal(halfulp.quantize(x, halfulp.Scaling(text)), expected)
+    np.testing.assert_array_equal(halfulp.quantize(x.reshape(2, 3, 64), text), expected.reshape(2, 3, 64))
     np.testing.assert_array_equal(halfulp.quantize(x.T, text), scaled.quantize(np.ascontiguousarray(x.T), text))
     assert not np.array_equal(halfulp.quantize(x, text), x)
 
@@ -32,21 +32,21 @@ def test_shifted_and_squeezed(random):
 @pytest.mark.parametrize('kind', [np.float32, np.float64])
 def test_number_systems(random, text, kind):
     x = matrix(random).astype(kind)
-    want = number.quantize(x, text)
+    expected = number.quantize(x, text)
     got = halfulp.quantize(x, text)
     assert got.dtype == kind
-    np.testing.assert_array_equal(got, want)
-    np.testing.assert_array_equal(halfulp.quantize(x, halfulp.Number(text)), want)
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(halfulp.quantize(x, halfulp.Number(text)), expected)
     assert halfulp.quantize(0.3, text) == number.quantize(0.3, text)
 
 
 @pytest.mark.parametrize('name', ['mx.mxfp4', 'te.nvfp4', 'tt.bfp4.packer'])
 def test_presets_of_scaled_formats(random, name):
     x, p = matrix(random), halfulp.preset(name)
-    want = scaled.quantize(x, p)
-    assert p.has_steps == (want != scaled.quantize(x, p.scaling, p.mode)).any()
-    np.testing.assert_array_equal(halfulp.quantize(x, name), want)
-    np.testing.assert_array_equal(halfulp.quantize(x, p), want)
+    expected = scaled.quantize(x, p)
+    assert p.has_steps == (expected != scaled.quantize(x, p.scaling, p.mode)).any()
+    np.testing.assert_array_equal(halfulp.quantize(x, name), expected)
+    np.testing.assert_array_equal(halfulp.quantize(x, p), expected)
     with pytest.raises(ValueError, match='nothing may stand beside it'):
         halfulp.quantize(x, name, 'rtz')
 

@@ -44,8 +44,8 @@ def test_mx_by_hand(x):
                                 ('mxfp6_e3m2', ml_dtypes.float6_e3m2fn, 4)):
         scale = np.exp2(np.floor(np.log2(np.abs(full).max(axis=1, keepdims=True))) - emax)
         top = float(ml_dtypes.finfo(element).max)
-        wanted = np.clip(full / scale, -top, top).astype(element).astype(np.float32) * scale
-        np.testing.assert_array_equal(scaled.quantize(full, name), wanted)
+        expected = np.clip(full / scale, -top, top).astype(element).astype(np.float32) * scale
+        np.testing.assert_array_equal(scaled.quantize(full, name), expected)
 
 
 def test_amax_and_mode(x):
@@ -136,9 +136,9 @@ def test_hadamard(n, norm, random):
     k = n.bit_length() - 1
     c = {'root': np.float32(n ** -0.5), 'power': np.float32(n ** -0.5 if n in (16, 64) else 2.0 ** -(k // 2)),
          'sum': np.float32(1)}[norm]
-    wanted = (x.reshape(3, -1, n) * s @ sylvester).reshape(3, -1).astype(np.float32) * c
+    expected = (x.reshape(3, -1, n) * s @ sylvester).reshape(3, -1).astype(np.float32) * c
     z = halfulp.hadamard(x, n, norm=norm, signs=[signs] * (n // 32 or 1))
-    np.testing.assert_array_equal(z, wanted)
+    np.testing.assert_array_equal(z, expected)
     np.testing.assert_array_equal(halfulp.hadamard(x.T, n, axis='columns', norm=norm, signs=[signs] * (n // 32 or 1)),
                                   z.T)
     back = halfulp.hadamard(z, n, norm=norm, signs=[signs] * (n // 32 or 1), inverse=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The short way through quantize and encode (halfulp/_small.py) against the general way, which every option takes."""
+"""The shortcut through quantize and encode (halfulp/_small.py) against the general path, which every option takes."""
 import numpy as np
 import pytest
 
@@ -16,7 +16,7 @@ def same(a, b):
 
 @pytest.fixture
 def general(monkeypatch):
-    """Calls without the short way: general('quantize', x, ...)."""
+    """Calls without the shortcut: general('quantize', x, ...)."""
     def call(name, *arguments, **options):
         with monkeypatch.context() as patch:
             patch.setattr(small, name, lambda *_: None)
@@ -76,9 +76,9 @@ def test_options(random, general, text, options):
 @pytest.mark.parametrize('text', ['bfloat16', 'posit8', 'nvfp4'])
 def test_out(random, general, text):
     x = numbers(random, np.float32)
-    want, out = general('quantize', x, text), np.empty_like(x)
-    assert small.quantize(x, text, None, out, {}) is out and out.tobytes() == want.tobytes()
-    assert small.quantize(x, text, None, x, {}) is x and x.tobytes() == want.tobytes()
+    expected, out = general('quantize', x, text), np.empty_like(x)
+    assert small.quantize(x, text, None, out, {}) is out and out.tobytes() == expected.tobytes()
+    assert small.quantize(x, text, None, x, {}) is x and x.tobytes() == expected.tobytes()
     both = np.zeros(30, np.float32)
     readonly = np.empty(20, np.float32)
     readonly.flags.writeable = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The interpreter's lock is released: Python goes on while a call runs, and calls run side by side."""
+"""The interpreter's lock is released: Python continues while a call runs, and calls run side by side."""
 import sys
 import threading
 import time
@@ -45,14 +45,14 @@ def runs_during_a_call(rows):
 
 
 def test_python_goes_on_during_a_call(no_switching):
-    """A busy machine may let the call end before it lets this thread run: then a longer call, of some seconds at last."""
+    """A busy machine may let the call end before it lets this thread run: then a longer call, of up to some seconds."""
     assert any(runs_during_a_call(rows) for rows in (16, 32, 64, 128, 256)), 'Python stood still'
 
 
 def test_calls_side_by_side(random):
     x = [random.normal(size=50000).astype(np.float32) for _ in range(4)]
     once, events = [halfulp.Events() for _ in x], [halfulp.Events() for _ in x]
-    wanted = [halfulp.quantize(one, 'float8_e4m3fn', 'sra:8', stream=i, events=once[i]) for i, one in enumerate(x)]
+    expected = [halfulp.quantize(one, 'float8_e4m3fn', 'sra:8', stream=i, events=once[i]) for i, one in enumerate(x)]
     got = [None] * 4
 
     def work(i):
@@ -63,6 +63,6 @@ def test_calls_side_by_side(random):
         thread.start()
     for thread in threads:
         thread.join()
-    for one, other, single, count in zip(wanted, got, once, events):
+    for one, other, single, count in zip(expected, got, once, events):
         np.testing.assert_array_equal(one, other)
         assert count.inexact == 20 * single.inexact > 0 and count.underflow == 20 * single.underflow

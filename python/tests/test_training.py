@@ -74,16 +74,16 @@ def test_nesterov_and_adagrad(random):
     f = np.float32
     w, g = random.standard_normal(100).astype(f), random.standard_normal((4, 100)).astype(f)
     nesterov, adagrad = Optimizer(momentum=0.5, nesterov=True, rate=0.25), Optimizer('adagrad', rate=0.25)
-    one, two, wanted, other = w.copy(), w.copy(), w.copy(), w.copy()
+    one, two, expected, other = w.copy(), w.copy(), w.copy(), w.copy()
     m, v = np.zeros_like(w), np.zeros_like(w)
     for step in g:
         nesterov.step([one], [step])
         m = f(0.5) * m + step
-        wanted -= f(0.25) * (step + f(0.5) * m)
+        expected -= f(0.25) * (step + f(0.5) * m)
         adagrad.step([two], [step])
         v = v + step * step
         other -= f(0.25) * (step / (np.sqrt(v) + f(1e-10)))
-    assert (one == wanted).all() and (two == other).all()
+    assert (one == expected).all() and (two == other).all()
     assert list(adagrad.state_dict()['state'][0]) == ['v']
     again, further = Optimizer('adagrad', rate=0.25), two.copy()
     again.load_state_dict(adagrad.state_dict())
@@ -115,10 +115,10 @@ def test_words_of_a_step(random):
     optimizer = Optimizer('sgd', 'bfloat16', rate=1.0, momentum=0.0, mode='sra:16', stream=(7, 9))
     for t in (1, 2):
         g = [brain(random.normal(size=500) * 0.01) for _ in w]
-        wanted = [halfulp.quantize(one - step, 'bfloat16', 'sra:16', stream=(7 + i, 9 + (t << 32)))
+        expected = [halfulp.quantize(one - step, 'bfloat16', 'sra:16', stream=(7 + i, 9 + (t << 32)))
                   for i, (one, step) in enumerate(zip(w, g))]
         optimizer.step(w, g)
-        for one, other in zip(w, wanted):
+        for one, other in zip(w, expected):
             np.testing.assert_array_equal(one, other)
 
 

@@ -144,12 +144,12 @@ def test_packed(text, random):
         rows = [halfulp.pack(row, width) for row in codes.reshape(-1, shape[-1])] if codes.size else []
         bytes_ = -(-shape[-1] * width // 8)
         packed = np.array(rows, np.uint8).reshape(shape[:-1] + (bytes_,))
-        room = bytes_ * 8 // width
-        assert halfulp.unpack(packed, width).shape == shape[:-1] + (room,)
+        buffer = bytes_ * 8 // width
+        assert halfulp.unpack(packed, width).shape == shape[:-1] + (buffer,)
         np.testing.assert_array_equal(halfulp.unpack(packed, width)[..., :shape[-1]], codes)
-        want = halfulp.decode(codes, text)
+        expected = halfulp.decode(codes, text)
         for same in (packed, packed.view(np.int8)):
-            np.testing.assert_array_equal(halfulp.decode(same, text, packed=True)[..., :shape[-1]], want)
+            np.testing.assert_array_equal(halfulp.decode(same, text, packed=True)[..., :shape[-1]], expected)
         np.testing.assert_array_equal(halfulp.convert(packed, 'binary16', of=text, packed=True)[..., :shape[-1]],
                                       halfulp.convert(codes, 'binary16', of=text))
         np.testing.assert_array_equal(halfulp.codes.next_up(packed, of=text, packed=True)[..., :shape[-1]],

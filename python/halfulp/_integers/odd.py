@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Integers, and lists of Python's numbers, on their way to a rounding: as binary64 numbers that are rounded to odd.
+"""Integers, and lists of Python's numbers, before a rounding: as binary64 numbers that are rounded to odd.
 
 A call rounds an integer once, whatever holds it (IEEE 754-2019 5.4.1, convertFromInt). binary64 has 53 digits; of an
 integer with more it gets the first 53, the last of which is made 1 where anything was cut off. Such a number lies on
@@ -55,7 +55,7 @@ def _one(argument: str, thing: Any) -> Tuple[float, bool]:
         return made, made == whole
     if isinstance(thing, (float, np.float16, np.float32)):
         return float(thing), True
-    raise abi.HalfulpTypeError('{}: {!r} of type {} is no number that halfulp knows'.format(argument, thing,
+    raise abi.HalfulpTypeError('{}: {!r} of type {} is not a number that halfulp knows'.format(argument, thing,
                                                                                            type(thing).__name__))
 
 

@@ -34,7 +34,7 @@ _POSIT, _FIXED, _LINEAR, _HIFLOAT8, _WRAP = 1, 3, 5, 7, 1  # HU_NUMBER_, HU_FIXE
 
 def decides(digits: int, bits: int) -> bool:
     """Whether a rounding to so many digits by so many random bits (0: none) decides at numbers that a binary64 number
-    rounded to odd tells apart."""
+    rounded to odd distinguishes."""
     return bits == 0 or digits + bits + 1 < DIGITS
 
 

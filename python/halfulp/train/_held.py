@@ -59,8 +59,8 @@ class Held:
 
     def matrix(self, address: int, rows: int, cols: int, copy: bool) -> np.ndarray:
         """float32 numbers of the object as (rows, cols): a copy, or a read-only view that keeps the object's memory."""
-        room = (ctypes.c_float * (rows * cols)).from_address(address)
-        room.memory = self._memory  # type: ignore[attr-defined]  # as long as NumPy has a view of the room
-        numbers = memoryview(room).cast('B').toreadonly()
+        buffer = (ctypes.c_float * (rows * cols)).from_address(address)
+        buffer.memory = self._memory  # type: ignore[attr-defined]  # as long as NumPy has a view of the buffer
+        numbers = memoryview(buffer).cast('B').toreadonly()
         made = np.frombuffer(numbers, np.float32).reshape(rows, cols)
         return made.copy() if copy else made

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _abi as abi
 from .. import _structs as s
 
-_LINE_MAX, _SIZE_MAX = 196, 1 << 20  # of a file, in bytes, as `halfulp train` has them
+_LINE_MAX, _SIZE_MAX = 196, 1 << 20  # of a file, in bytes: limits of `halfulp train`
 _BLANKS = ' \t\v\f\r'
 
 

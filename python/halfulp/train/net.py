@@ -246,7 +246,7 @@ class Net(NetView):
         for pattern in ['*'] if names is None else [names] if isinstance(names, str) else names:
             some = [place for place, name in enumerate(among) if fnmatch.fnmatchcase(name, pattern)]
             if not some:
-                raise abi.HalfulpValueError('names: {!r} is no {}; there are {}'.format(pattern, what,
+                raise abi.HalfulpValueError('names: {!r} is not a {}; there are {}'.format(pattern, what,
                     ', '.join(among)))
             found += some
         return sorted(set(found))

@@ -84,7 +84,7 @@ def scale_of_gmax(gmax: float, max: float = 65504.0, margin: int = 0) -> float:
 
 def _contiguous(argument: str, array: Any) -> np.ndarray:
     if not isinstance(array, np.ndarray):
-        raise abi.HalfulpTypeError('{}: a NumPy array is wanted, not {}'.format(argument, type(array).__name__))
+        raise abi.HalfulpTypeError('{}: a NumPy array is expected, not {}'.format(argument, type(array).__name__))
     made = target(argument, array, array.shape, ['float32']).array
     if not made.flags.c_contiguous:
         raise abi.HalfulpValueError('{}: the array is not contiguous'.format(argument))
@@ -285,7 +285,7 @@ class Assignment:
         if rule == 'demote':
             orders = ('largest', 'smallest', 'random')
             if order not in orders:
-                raise abi.HalfulpValueError('order: {!r} is none of {}'.format(order, ', '.join(orders)))
+                raise abi.HalfulpValueError('order: {!r} is not one of {}'.format(order, ', '.join(orders)))
             if order == 'random' and stream is None:
                 raise abi.HalfulpValueError(
                     'stream: a random order draws random words; give stream=Stream(key, counter)')
@@ -295,7 +295,7 @@ class Assignment:
             status = getattr(library, 'hu_assign_' + rule)(here, abi.address(record))
         else:
             raise abi.HalfulpValueError(
-                'rule: {!r} is none of high, uniform, operator, operator_prime, demote'.format(rule))
+                'rule: {!r} is not one of high, uniform, operator, operator_prime, demote'.format(rule))
         abi.check(status, 'Assignment')
         if keep_parameter_gradients:
             library.hu_assign_keep_parameter_gradients(here, abi.address(record))

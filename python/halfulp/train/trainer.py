@@ -270,8 +270,8 @@ class Trainer:
 
     def _step(self) -> Report:
         if self.done:
-            raise abi.HalfulpValueError('step: all {} steps of the run are done; run.epochs and run.steps say how many '
-                                        'there are'.format(self.steps))
+            raise abi.HalfulpValueError('step: all {} steps of the run are done; run.epochs and run.steps set '
+                                        'their number'.format(self.steps))
         record = s.hu_trainer_report()
         with self._held as trainer:
             abi.check(abi.train().hu_trainer_step(trainer, abi.address(record)), 'step')
@@ -321,15 +321,15 @@ class Trainer:
              callback: Optional[Callable[[Report], Any]]) -> bool:
         """A step of `run`; whether the callback ends it."""
         report = self._step()
-        wanted = report.step == last or report.step % every == 0
-        if wanted:
+        expected = report.step == last or report.step % every == 0
+        if expected:
             self._rows.append(report)
         if evaluate_every and (report.step % evaluate_every == 0 or self.done):
             seen = self.evaluate('train'), self.evaluate('test')
             besides = [getattr(seen[at], field) for _, at, field in self._besides]
             self._seen.append((report.step, report.step / self.steps_an_epoch, *seen[0][:3], *seen[1][:3], *besides))
         ends = bool(callback(report)) if callback else False
-        if ends and not wanted:
+        if ends and not expected:
             self._rows.append(report)
         return ends
 
