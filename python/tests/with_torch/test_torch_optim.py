@@ -153,7 +153,7 @@ def test_optimizer_errors():
         ht.SGD([torch.nn.Parameter(torch.ones(3).bfloat16())])
     with pytest.raises(ValueError, match='weight: .mxfp4. is no format'):
         ht.AdamW(parameters(), weight='mxfp4')
-    with pytest.raises(ValueError, match='update: .none. is none of round, kahan'):
+    with pytest.raises(ValueError, match='update: .none. is not one of round, kahan'):
         ht.Rounded(torch.optim.SGD(parameters(), lr=1), update='none')
     with pytest.raises(ValueError, match='HU_E_TRAIN'):
         ht.AdamW(parameters(), betas=(0.9, 0.999), state='float8_e4m3fn')

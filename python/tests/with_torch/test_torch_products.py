@@ -343,7 +343,7 @@ def test_tensors_of_convolutions_are_rounded_once():
     same(a.grad, ht.quantize(b.grad, recipe.dx, dim=1))
     windows = ht.conv2d(a, w, padding=1, recipe=recipe.but(convolution='windows'))
     assert not torch.equal(windows, z)
-    with pytest.raises(ValueError, match='is none of tensors, windows'):
+    with pytest.raises(ValueError, match='is not one of tensors, windows'):
         ht.Recipe(convolution='patches')
 
 
