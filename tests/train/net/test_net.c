@@ -10,6 +10,7 @@
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 #include "tests/train/step/rounding_of.h"
+#include "train/engine/engine.h"
 
 static const hu_mode rne;
 
@@ -281,11 +282,30 @@ static void orders(void **state) {
   hu_net_free(net);
 }
 
+static hu_status refuse_to_get(void *self, void *host, const void *x, size_t bytes) {
+  (void)self, (void)host, (void)x, (void)bytes;
+  return HU_E_CUDA;
+}
+
+/* A value in the memory of a device that does not give it back has no numbers, and no shape. */
+static void unreadable(void **state) {
+  (void)state;
+  hu_engine engine = *hui_engine_cpu();
+  engine.on_host = 0;
+  engine.get = refuse_to_get;
+  hu_net *net = hu_net_new_on(&engine, 2, 1);
+  hu_net_tensor value = hu_net_value(net, hu_net_input(net, 1, 3));
+  assert_null(value.numbers);
+  assert_null(value.gradients);
+  assert_true(value.rows == 0 && value.cols == 0 && value.forward.elements == 0 && value.backward.elements == 0);
+  hu_net_free(net);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(worked_step),   cmocka_unit_test(same_bits),
                                      cmocka_unit_test(skipped_step),  cmocka_unit_test(overflow_is_counted),
                                      cmocka_unit_test(turned_blocks), cmocka_unit_test(texts),
                                      cmocka_unit_test(misuse),        cmocka_unit_test(orders),
-                                     cmocka_unit_test(kinds)};
+                                     cmocka_unit_test(kinds),         cmocka_unit_test(unreadable)};
   return cmocka_run_group_tests_name("net", tests, NULL, NULL);
 }
