@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm/by_model.cuh - one element of a product under any accumulation model, by emu/core/accum.h: the kernels of
  * by_model.cu, and what faster kernels leave. */
-#ifndef HALFULP_GPU_MODELS_CUH
-#define HALFULP_GPU_MODELS_CUH
+#ifndef HALFULP_GPU_BY_MODEL_CUH
+#define HALFULP_GPU_BY_MODEL_CUH
 
 #include "emu/core/accum.h"
 #include "gpu/gemm/gemm.cuh"
