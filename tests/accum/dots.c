@@ -11,7 +11,7 @@
 #ifdef DOT_CALL
 int dot_unavailable(void) { return dot_no_device(); }
 
-static hu_status compute(const dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
+static hu_status compute(const t_dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
                          hu_watch *watch) {
   assert_null(watch);
   return DOT_CALL(x->n, z, x->c, in, &x->accum, x->mode, exec, events);
@@ -19,7 +19,7 @@ static hu_status compute(const dot *x, void *z, const hu_dot_operands *in, const
 #else
 int dot_unavailable(void) { return 0; }
 
-static hu_status compute(const dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
+static hu_status compute(const t_dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
                          hu_watch *watch) {
   return hu_dot_n_watched(1, x->n, z, 1, x->c, in, &x->accum, x->mode, exec, events, watch);
 }
@@ -83,7 +83,7 @@ static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_elemen
 }
 
 /* The operands of x, in `room`. */
-static hu_dot_operands operands_of(const dot *x) {
+static hu_dot_operands operands_of(const t_dot *x) {
   hu_element scale;
   hu_dot_operands in;
   memset(&scale, 0, sizeof scale);
@@ -97,7 +97,7 @@ static hu_dot_operands operands_of(const dot *x) {
   return in;
 }
 
-static hu_exec exec_of(const dot *x) {
+static hu_exec exec_of(const t_dot *x) {
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
@@ -106,7 +106,7 @@ static hu_exec exec_of(const dot *x) {
 }
 
 /* Ends the test unless s is HU_OK. */
-static uint64_t answer(const dot *x, hu_status s, uint64_t z, const hu_events *counts, uint32_t *events) {
+static uint64_t answer(const t_dot *x, hu_status s, uint64_t z, const hu_events *counts, uint32_t *events) {
   if (s != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(s), dot_text(x));
   uint64_t set[9] = {counts->overflow, counts->saturated, counts->underflow, counts->to_zero, counts->subnormal,
                      counts->inexact,  counts->invalid,   counts->nan_in,    counts->inf_in};
@@ -116,7 +116,7 @@ static uint64_t answer(const dot *x, hu_status s, uint64_t z, const hu_events *c
   return size == 8 ? z : z & (((uint64_t)1 << 8 * size) - 1);
 }
 
-uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch) {
+uint64_t dot_watched(const t_dot *x, uint32_t *events, hu_watch *watch) {
   uint64_t z = 0xA5A5A5A5A5A5A5A5u;
   hu_dot_operands in = operands_of(x);
   hu_exec exec = exec_of(x);
@@ -127,7 +127,7 @@ uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch) {
 }
 
 #ifndef DOT_CALL
-uint64_t dot_traced(const dot *x, uint32_t *events, hu_trace_visit *visit, void *context) {
+uint64_t dot_traced(const t_dot *x, uint32_t *events, hu_trace_visit *visit, void *context) {
   uint64_t z = 0xA5A5A5A5A5A5A5A5u;
   hu_dot_operands in = operands_of(x);
   hu_exec exec = exec_of(x);
@@ -138,7 +138,7 @@ uint64_t dot_traced(const dot *x, uint32_t *events, hu_trace_visit *visit, void 
 }
 #endif
 
-uint64_t dot_library(const dot *x, uint32_t *events) { return dot_watched(x, events, NULL); }
+uint64_t dot_library(const t_dot *x, uint32_t *events) { return dot_watched(x, events, NULL); }
 
 static size_t put(char *text, size_t at, size_t size, const char *name, const uint64_t *x, size_t n, unsigned width) {
   at += (size_t)snprintf(text + at, size - at, " %s=", name);
@@ -147,7 +147,7 @@ static size_t put(char *text, size_t at, size_t size, const char *name, const ui
   return at;
 }
 
-const char *dot_text(const dot *x) {
+const char *dot_text(const t_dot *x) {
   static char text[16384];
   size_t at = hu_accum_text(text, HU_ACCUM_TEXT_MAX, &x->accum);
   at = put(text, at, sizeof text, "a", x->at, x->n, hu_element_width(x->a));

@@ -8,18 +8,18 @@
 
 enum { ANY, CLOSE, WIDE, TINY, HUGE_ONES, POWERS, FEW, SOME, DRAWS = SOME };
 
-typedef struct fields {
+typedef struct t_fields {
   unsigned width, m;
   uint64_t sign, max; /* sign bit; largest finite magnitude */
   uint64_t one;       /* magnitude of a number near 1 (in the middle where there is no exponent) */
-} fields;
+} t_fields;
 
-static fields fields_of(hu_element e) {
-  fields f = {64, 52, (uint64_t)1 << 63, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x3FF0000000000000)};
+static t_fields fields_of(hu_element e) {
+  t_fields f = {64, 52, (uint64_t)1 << 63, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x3FF0000000000000)};
   f.width = hu_element_width(e);
   if (e.kind == HU_ELEMENT_BINARY64) return f;
   if (e.kind != HU_ELEMENT_CODE) {
-    fields i = {f.width, 0, (uint64_t)1 << (f.width - 1), ((uint64_t)1 << (f.width - 1)) - 1, 1};
+    t_fields i = {f.width, 0, (uint64_t)1 << (f.width - 1), ((uint64_t)1 << (f.width - 1)) - 1, 1};
     return i;
   }
   hu_limits l = hu_limits_of(e.format);
@@ -31,7 +31,7 @@ static fields fields_of(hu_element e) {
   return f;
 }
 
-static uint64_t draw_magnitude(t_random *r, const fields *f, unsigned kind, int reach) {
+static uint64_t draw_magnitude(t_random *r, const t_fields *f, unsigned kind, int reach) {
   uint64_t any = t_next64(r) & (f->width == 64 ? UINT64_MAX : ((uint64_t)1 << f->width) - 1);
   uint64_t span = (uint64_t)reach << f->m, low = f->one > span ? f->one - span : 0;
   uint64_t near = low + (span ? t_next64(r) % (2 * span) : 0);
@@ -49,16 +49,16 @@ static uint64_t draw_magnitude(t_random *r, const fields *f, unsigned kind, int 
   }
 }
 
-static uint64_t draw_element(t_random *r, const fields *f, unsigned kind, int reach) {
+static uint64_t draw_element(t_random *r, const t_fields *f, unsigned kind, int reach) {
   uint64_t mask = f->width == 64 ? UINT64_MAX : ((uint64_t)1 << f->width) - 1;
   uint64_t z = draw_magnitude(r, f, kind, reach);
   return kind == ANY ? z : (z ^ (t_below(r, 2) ? f->sign : 0)) & mask;
 }
 
-static uint64_t sign_of(hu_element e, const fields *f) { return e.kind == HU_ELEMENT_CODE ? f->sign : 0; }
+static uint64_t sign_of(hu_element e, const t_fields *f) { return e.kind == HU_ELEMENT_CODE ? f->sign : 0; }
 
 /* Scales near 1, or anything. */
-static void draw_scales(dot *x, t_random *r) {
+static void draw_scales(t_dot *x, t_random *r) {
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every;
   hu_element e;
   memset(&e, 0, sizeof e);
@@ -66,7 +66,7 @@ static void draw_scales(dot *x, t_random *r) {
   x->scales = every ? (x->n + every - 1) / every : 0;
   unsigned kind = t_below(r, 4) ? CLOSE : t_below(r, SOME);
   int reach = t_between(r, 1, 12);
-  fields f = x->scales ? fields_of(e) : (fields){0, 0, 0, 0, 0};
+  t_fields f = x->scales ? fields_of(e) : (t_fields){0, 0, 0, 0, 0};
   for (size_t j = 0; j < x->scales; j++) {
     x->sa[j] = draw_element(r, &f, kind, reach);
     x->sb[j] = draw_element(r, &f, kind, reach);
@@ -74,7 +74,7 @@ static void draw_scales(dot *x, t_random *r) {
 }
 
 /* C as the sum without it, negated and perhaps moved by a few codes: what is left are the roundings. */
-static void draw_against(dot *x, const fields *c, t_random *r) {
+static void draw_against(t_dot *x, const t_fields *c, t_random *r) {
   uint32_t events;
   x->has_c = 0;
   uint64_t z = dot_library(x, &events);
@@ -84,7 +84,7 @@ static void draw_against(dot *x, const fields *c, t_random *r) {
 }
 
 /* Perhaps one operand of A that is a NaN of IEEE 754's formats only by digits that the model does not look at. */
-static void draw_hidden_nan(dot *x, const fields *f, t_random *r) {
+static void draw_hidden_nan(t_dot *x, const t_fields *f, t_random *r) {
   const hu_block *b = &x->accum.block;
   if (!b->nan || !x->n || x->a.kind != HU_ELEMENT_CODE || x->a.format.m <= b->input || t_below(r, 8)) return;
   uint32_t hidden = (uint32_t)1 << (x->a.format.m - b->input);
@@ -94,7 +94,7 @@ static void draw_hidden_nan(dot *x, const fields *f, t_random *r) {
 }
 
 /* Perhaps products and C that are all zeros, most often of one sign. */
-static void draw_zeros(dot *x, const fields *fa, const fields *fb, const fields *fc, t_random *r) {
+static void draw_zeros(t_dot *x, const t_fields *fa, const t_fields *fb, const t_fields *fc, t_random *r) {
   uint64_t minus = t_below(r, 2) ? sign_of(x->a, fa) : 0;
   if (t_below(r, 4)) return;
   for (size_t k = 0; k < x->n; k++) {
@@ -104,10 +104,10 @@ static void draw_zeros(dot *x, const fields *fa, const fields *fb, const fields 
   x->ct = minus ? sign_of(x->c, fc) : 0;
 }
 
-void draw_operands(dot *x, t_random *r) {
+void draw_operands(t_dot *x, t_random *r) {
   unsigned kind = t_below(r, SOME), other = t_below(r, 4) ? kind : t_below(r, SOME);
   int reach = t_below(r, 2) ? 2 : t_between(r, 1, 20), cancels = t_below(r, 3) == 0;
-  const fields fa = fields_of(x->a), fb = fields_of(x->b), fc = fields_of(x->c);
+  const t_fields fa = fields_of(x->a), fb = fields_of(x->b), fc = fields_of(x->c);
   for (size_t k = 0; k < x->n; k++) {
     unsigned now = t_below(r, 24) ? kind : t_below(r, SOME);
     x->at[k] = draw_element(r, &fa, now, reach);
@@ -127,8 +127,8 @@ void draw_operands(dot *x, t_random *r) {
 
 /* ---- models ---- */
 
-void draw_preset(dot *x, const hu_accum_preset *p) {
-  memset(x, 0, offsetof(dot, at));
+void draw_preset(t_dot *x, const hu_accum_preset *p) {
+  memset(x, 0, offsetof(t_dot, at));
   x->accum = p->accum;
   x->a = p->a;
   x->b = p->b;
@@ -189,7 +189,7 @@ static void draw_sum_scales(t_random *r, hu_block *b) {
   b->every = (uint16_t)(b->length * t_between(r, 1, 3));
 }
 
-static void draw_cutting(dot *x, t_random *r, hu_block *b) {
+static void draw_cutting(t_dot *x, t_random *r, hu_block *b) {
   b->kept = (uint16_t)t_between(r, 0, t_below(r, 2) ? 40 : 26);
   x->accum.product = t_below(r, 3) ? hu_format_ieee(8, 23, 0) : small_format(r);
   if (b->rule == HU_BLOCK_LATE) {
@@ -223,7 +223,7 @@ static void draw_stepping(t_random *r, hu_block *b) {
   b->products = b->rule == HU_BLOCK_TREE && b->length == 2 && t_below(r, 2);
 }
 
-static void draw_block(dot *x, t_random *r, uint8_t rule) {
+static void draw_block(t_dot *x, t_random *r, uint8_t rule) {
   hu_block *b = &x->accum.block;
   b->rule = rule;
   b->length = (uint16_t)t_between(r, 1, 20);
@@ -242,7 +242,7 @@ static void draw_block(dot *x, t_random *r, uint8_t rule) {
   if (rule == HU_BLOCK_EXACT && t_below(r, 2)) b->zero = HU_BLOCK_ZERO_IEEE;
 }
 
-static void draw_outer(dot *x, t_random *r) {
+static void draw_outer(t_dot *x, t_random *r) {
   hu_accum *m = &x->accum;
   if (t_below(r, 3) == 0) {
     m->promote = (uint32_t)t_between(r, 1, 20);
@@ -252,7 +252,7 @@ static void draw_outer(dot *x, t_random *r) {
   if (t_below(r, 3) == 0) m->slices = (uint32_t)t_between(r, 1, 9);
 }
 
-static void draw_elements(dot *x, t_random *r) {
+static void draw_elements(t_dot *x, t_random *r) {
   int groups = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule == HU_BLOCK_GROUPS;
   int cutting = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule <= HU_BLOCK_LATE;
   static const char *const few[] = {"float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "fp(2,1,3):ieee"};
@@ -262,7 +262,7 @@ static void draw_elements(dot *x, t_random *r) {
   x->scale = x->accum.scaled ? small_format(r) : x->accum.block.scale;
 }
 
-static void draw_whole(dot *x, t_random *r, uint32_t kind) {
+static void draw_whole(t_dot *x, t_random *r, uint32_t kind) {
   hu_element wide;
   memset(&wide, 0, sizeof wide);
   if (kind == HU_ACCUM_INT32) {
@@ -279,9 +279,9 @@ static void draw_whole(dot *x, t_random *r, uint32_t kind) {
   if (t_below(r, 2)) x->c = wide;
 }
 
-void draw_model(dot *x, t_random *r, uint32_t kind, uint8_t rule) {
+void draw_model(t_dot *x, t_random *r, uint32_t kind, uint8_t rule) {
   hu_accum *m = &x->accum;
-  memset(x, 0, offsetof(dot, at));
+  memset(x, 0, offsetof(t_dot, at));
   m->kind = kind;
   if (kind == HU_ACCUM_EXACT || kind == HU_ACCUM_FP64 || kind == HU_ACCUM_INT32) {
     draw_whole(x, r, kind);

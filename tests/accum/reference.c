@@ -8,7 +8,7 @@
 
 /* ---- software models, k0 ... k1 - 1, on top of s ---- */
 
-static void seq2(engine *g, const grid *products, const grid *sums, size_t k0, size_t k1, real *s) {
+static void seq2(t_engine *g, const grid *products, const grid *sums, size_t k0, size_t k1, real *s) {
   real p;
   real_make(g, &p);
   for (size_t k = k0; k < k1; k++) {
@@ -18,7 +18,7 @@ static void seq2(engine *g, const grid *products, const grid *sums, size_t k0, s
   real_drop(&p);
 }
 
-static void chunk(engine *g, size_t k0, size_t k1, real *s) {
+static void chunk(t_engine *g, size_t k0, size_t k1, real *s) {
   real t;
   real_make(g, &t);
   for (size_t k = k0; k < k1; k += g->x->accum.length) {
@@ -29,7 +29,7 @@ static void chunk(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&t);
 }
 
-static void pairwise(engine *g, size_t lo, size_t hi, real *z) {
+static void pairwise(t_engine *g, size_t lo, size_t hi, real *z) {
   real right;
   if (hi - lo == 1) {
     step_product(g, &g->sum, z, lo);
@@ -44,7 +44,7 @@ static void pairwise(engine *g, size_t lo, size_t hi, real *z) {
 }
 
 /* The sum that t[i] holds once all strides above `stride` have been added. */
-static void strided(engine *g, size_t k0, size_t n, size_t i, size_t stride, size_t width, real *z) {
+static void strided(t_engine *g, size_t k0, size_t n, size_t i, size_t stride, size_t width, real *z) {
   real other;
   if (i >= n) {
     real_set(z, ZERO, 0);
@@ -61,7 +61,7 @@ static void strided(engine *g, size_t k0, size_t n, size_t i, size_t stride, siz
   real_drop(&other);
 }
 
-static void tree_model(engine *g, size_t k0, size_t k1, real *s) {
+static void tree_model(t_engine *g, size_t k0, size_t k1, real *s) {
   real z;
   size_t width = 1;
   real_make(g, &z);
@@ -72,7 +72,7 @@ static void tree_model(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&z);
 }
 
-static void kahan(engine *g, size_t k0, size_t k1, real *s) {
+static void kahan(t_engine *g, size_t k0, size_t k1, real *s) {
   real c, p, y, t, d;
   real_make(g, &c);
   real_make(g, &p);
@@ -94,7 +94,7 @@ static void kahan(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&d);
 }
 
-static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
+static void neumaier(t_engine *g, size_t k0, size_t k1, real *s) {
   real c, v, t, d;
   real_make(g, &c);
   real_make(g, &v);
@@ -118,7 +118,7 @@ static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
 
 /* ---- models inside models ---- */
 
-static void base(engine *g, size_t k0, size_t k1, real *s) {
+static void base(t_engine *g, size_t k0, size_t k1, real *s) {
   switch (g->x->accum.kind) {
     case HU_ACCUM_SEQ2: seq2(g, &g->product, &g->sum, k0, k1, s); break;
     case HU_ACCUM_CHUNK: chunk(g, k0, k1, s); break;
@@ -132,7 +132,7 @@ static void base(engine *g, size_t k0, size_t k1, real *s) {
   }
 }
 
-static void promoted(engine *g, size_t k0, size_t k1, real *s) {
+static void promoted(t_engine *g, size_t k0, size_t k1, real *s) {
   size_t n = g->x->accum.promote;
   real part, a, b;
   if (n == 0) {
@@ -162,7 +162,7 @@ static void promoted(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&b);
 }
 
-static void sliced(engine *g, size_t n, real *s) {
+static void sliced(t_engine *g, size_t n, real *s) {
   size_t slices = g->x->accum.slices, at = 0;
   real sum, part;
   if (slices > n) slices = n;
@@ -184,7 +184,7 @@ static void sliced(engine *g, size_t n, real *s) {
 }
 
 /* Section 8. */
-static void whole(engine *g, size_t n, real *c) {
+static void whole(t_engine *g, size_t n, real *c) {
   int plus = c->kind == ZERO && !c->negative, minus = c->kind == ZERO && c->negative, other = c->kind == FINITE;
   static block b;
   real s;
@@ -239,7 +239,7 @@ static uint64_t to_binary64(const real *x, uint32_t *events) {
   return bits;
 }
 
-static void fp64(engine *g, size_t n, real *c) {
+static void fp64(t_engine *g, size_t n, real *c) {
   real p, s;
   real_make(g, &p);
   real_make(g, &s);
@@ -263,7 +263,7 @@ static int64_t integer(hu_element e, uint64_t pattern) {
   return is_signed && x >> (bits - 1) ? x - ((int64_t)1 << bits) : x;
 }
 
-static uint64_t integers(const dot *x, uint32_t *events, hu_watch *watch) {
+static uint64_t integers(const t_dot *x, uint32_t *events, hu_watch *watch) {
   int64_t c = x->has_c ? integer(x->c, x->ct) : 0;
   size_t step = x->accum.length ? x->accum.length : 1;
   *events = 0;
@@ -293,7 +293,7 @@ static grid grid_of(hu_format f, hu_mode mode) {
   return z;
 }
 
-static int has_nan(const engine *g, const real *c) {
+static int has_nan(const t_engine *g, const real *c) {
   real x;
   int found = c->kind == NOT_A_NUMBER;
   real_make(g, &x);
@@ -313,7 +313,7 @@ static int has_nan(const engine *g, const real *c) {
   return found;
 }
 
-static void start(engine *g, const dot *x) {
+static void start(t_engine *g, const t_dot *x) {
   static const hu_mode rne;
   const hu_accum *m = &x->accum;
   const hu_format used[] = {x->a.format, x->b.format, x->c.format, m->sum, m->product, m->promoted};
@@ -344,8 +344,8 @@ static void start(engine *g, const dot *x) {
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 
-uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch) {
-  engine g;
+uint64_t reference_between(const t_dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch) {
+  t_engine g;
   real c;
   exact e;
   uint32_t code = 0, random = 0;
@@ -383,7 +383,7 @@ uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events,
   return z;
 }
 
-uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
+uint64_t reference_watched(const t_dot *x, uint32_t *events, hu_watch *watch) {
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   memset(watch, 0, sizeof *watch);
   if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events, watch);
@@ -392,7 +392,7 @@ uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
   return z;
 }
 
-uint64_t reference_dot(const dot *x, uint32_t *events) {
+uint64_t reference_dot(const t_dot *x, uint32_t *events) {
   hu_watch watch;
   return reference_watched(x, events, &watch);
 }

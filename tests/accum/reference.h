@@ -8,9 +8,9 @@
 #include "tests/accum/dots.h"
 
 /* What hu_dot must return, and its events. */
-uint64_t reference_dot(const dot *x, uint32_t *events);
+uint64_t reference_dot(const t_dot *x, uint32_t *events);
 /* Likewise, and what its additions did. */
-uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch);
+uint64_t reference_watched(const t_dot *x, uint32_t *events, hu_watch *watch);
 
 /* A rounding inside the sum: exact became z. In order. */
 typedef void reference_visit(void *context, hu_traced exact, hu_traced z);
@@ -24,6 +24,6 @@ typedef struct reference_ends {
   void *context;
 } reference_ends;
 /* Not for models of integers. events: a NaN sum's are nan_in, whoever made it. */
-uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch);
+uint64_t reference_between(const t_dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch);
 
 #endif

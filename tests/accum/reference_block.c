@@ -37,7 +37,7 @@ static void cut(real *z, const real *x, long q, int rule) {
 }
 
 /* The scales of product k; 1 if one is NaN. *e: their exponents together; *value: their product. */
-static int scales_of(const engine *g, size_t k, int *e, real *value) {
+static int scales_of(const t_engine *g, size_t k, int *e, real *value) {
   real a, b;
   size_t j = k / g->x->accum.block.every;
   real_make(g, &a);
@@ -54,7 +54,7 @@ static int scales_of(const engine *g, size_t k, int *e, real *value) {
 }
 
 /* Term k of a block: product and, where there are scales, theirs. */
-static void term_at(const engine *g, real *z, size_t k) {
+static void term_at(const t_engine *g, real *z, size_t k) {
   const hu_block *b = &g->x->accum.block;
   real_product(g, z, k);
   if (b->every && b->scaling == HU_BLOCK_SCALING_TERMS) {
@@ -69,7 +69,7 @@ static void term_at(const engine *g, real *z, size_t k) {
   if (b->big && z->kind == FINITE && real_log2(z) >= b->big) real_set(z, INFINITE, z->negative);
 }
 
-void block_read(const engine *g, block *b) {
+void block_read(const t_engine *g, block *b) {
   for (size_t i = 0; i < b->count; i++) {
     real_make(g, &b->term[i]);
     term_at(g, &b->term[i], b->k[i]);
@@ -95,19 +95,19 @@ int block_special(const block *b, const real *c, real *z) {
   return nan || inf[0] || inf[1];
 }
 
-static int exponent_of_c(const engine *g, const real *c) {
+static int exponent_of_c(const t_engine *g, const real *c) {
   int low = g->product.t.emin;
   return c->kind == FINITE && real_log2(c) > low ? real_log2(c) : low;
 }
 
 /* The sum of cut terms into the block's output format. */
-static void out(engine *g, real *s) {
+static void out(t_engine *g, real *s) {
   int special = s->kind > FINITE;
   step_round(g, &g->sum, s);
   g->watch.overflows += !special && (g->events & HU_EVENT_OVERFLOW) != 0;
 }
 
-static void align(engine *g, const block *b, real *c) {
+static void align(t_engine *g, const block *b, real *c) {
   const hu_block *o = &g->x->accum.block;
   real t, s;
   int e = o->emin;
@@ -137,7 +137,7 @@ static void align(engine *g, const block *b, real *c) {
 }
 
 /* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it has no influence. */
-static int group_at(const engine *g, const block *b, size_t i, real *z) {
+static int group_at(const t_engine *g, const block *b, size_t i, real *z) {
   real p, scale;
   int there = 0, e = 0;
   real_make(g, &p);
@@ -159,7 +159,7 @@ static int group_at(const engine *g, const block *b, size_t i, real *z) {
   return there;
 }
 
-static void groups(engine *g, const block *b, real *c) {
+static void groups(t_engine *g, const block *b, real *c) {
   const hu_block *o = &g->x->accum.block;
   real t, s;
   int e = o->emin;
@@ -189,7 +189,7 @@ static void groups(engine *g, const block *b, real *c) {
 }
 
 /* Every `step`-th term from `first` on, cut below its own largest exponent; 0 if there is no non-zero one. */
-static int lane(engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
+static int lane(t_engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
   int any = 0;
   real t;
   real_make(g, &t);
@@ -212,7 +212,7 @@ static int lane(engine *g, const block *b, size_t first, size_t step, real *s, i
 }
 
 /* The sum of the products, at exponent *e; 0 if there are none. */
-static int lanes_sum(engine *g, const block *b, real *s, int *e) {
+static int lanes_sum(t_engine *g, const block *b, real *s, int *e) {
   const hu_block *o = &g->x->accum.block;
   int e0 = 0, e1 = 0;
   real s1;
@@ -227,7 +227,7 @@ static int lanes_sum(engine *g, const block *b, real *s, int *e) {
   return any0 || any1;
 }
 
-static void late(engine *g, const block *b, real *c) {
+static void late(t_engine *g, const block *b, real *c) {
   const hu_block *o = &g->x->accum.block;
   real s, q;
   real_make(g, &s);
@@ -251,7 +251,7 @@ static void late(engine *g, const block *b, real *c) {
   real_drop(&q);
 }
 
-static void exact_block(engine *g, const block *b, real *c) {
+static void exact_block(t_engine *g, const block *b, real *c) {
   real s, products, before;
   real_make(g, &s);
   real_make(g, &products);
@@ -281,7 +281,7 @@ static void exact_block(engine *g, const block *b, real *c) {
 
 /* Leaves first ... first + n - 1 (n a power of two) of a tree; +0 where there is no product. Depth first, left to
  * right. */
-static void tree_node(engine *g, const block *b, size_t first, size_t n, real *z) {
+static void tree_node(t_engine *g, const block *b, size_t first, size_t n, real *z) {
   real right;
   if (n == 1) {
     if (first < b->count)
@@ -298,7 +298,7 @@ static void tree_node(engine *g, const block *b, size_t first, size_t n, real *z
   real_drop(&right);
 }
 
-static void tree(engine *g, const block *b, real *c) {
+static void tree(t_engine *g, const block *b, real *c) {
   real s, t;
   real_make(g, &s);
   real_make(g, &t);
@@ -314,12 +314,12 @@ static void tree(engine *g, const block *b, real *c) {
   real_drop(&t);
 }
 
-static void chain(engine *g, const block *b, real *c) {
+static void chain(t_engine *g, const block *b, real *c) {
   int down = g->x->accum.block.order == HU_BLOCK_ORDER_DOWN;
   for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[down ? b->count - 1 - i : i], c);
 }
 
-static void two_lanes(engine *g, const block *b, real *c) {
+static void two_lanes(t_engine *g, const block *b, real *c) {
   real even, odd;
   real_make(g, &even);
   real_make(g, &odd);
@@ -330,7 +330,7 @@ static void two_lanes(engine *g, const block *b, real *c) {
   real_drop(&odd);
 }
 
-static void one_block(engine *g, block *b, real *c) {
+static void one_block(t_engine *g, block *b, real *c) {
   int terms = g->x->accum.block.rule <= HU_BLOCK_EXACT;
   if (terms) block_read(g, b);
   switch (g->x->accum.block.rule) {
@@ -355,7 +355,7 @@ static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
 }
 
 /* The block that begins at k times its scales, both products rounded. */
-static void scale_sum(engine *g, size_t k, real *s) {
+static void scale_sum(t_engine *g, size_t k, real *s) {
   real a, b;
   size_t j = k / g->x->accum.block.every;
   real_make(g, &a);
@@ -370,7 +370,7 @@ static void scale_sum(engine *g, size_t k, real *s) {
   real_drop(&b);
 }
 
-void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
+void reference_blocks(t_engine *g, size_t k0, size_t k1, real *c) {
   static block b;
   const hu_block *o = &g->x->accum.block;
   int halves = o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;

@@ -8,7 +8,7 @@
 
 /* ---- numbers ---- */
 
-void real_make(const engine *g, real *x) {
+void real_make(const t_engine *g, real *x) {
   x->kind = ZERO;
   x->negative = 0;
   x->e = 0;
@@ -122,7 +122,7 @@ void real_flush(real *z, int daz, int emin) {
 }
 
 /* An operand of A or B, with everything that block(...) does to it. */
-static void operand(const engine *g, real *z, const table *t, hu_element e, uint64_t pattern) {
+static void operand(const t_engine *g, real *z, const table *t, hu_element e, uint64_t pattern) {
   const hu_block *b = &g->x->accum.block;
   table as = *t;
   if (e.kind == HU_ELEMENT_BINARY64) {
@@ -139,11 +139,11 @@ static void operand(const engine *g, real *z, const table *t, hu_element e, uint
   z->e = z->kind != FINITE ? 0 : real_log2(z) > as.emin ? real_log2(z) : as.emin;
 }
 
-void real_read_a(const engine *g, real *z, size_t k) { operand(g, z, &g->ta, g->x->a, g->x->at[k]); }
-void real_read_b(const engine *g, real *z, size_t k) { operand(g, z, &g->tb, g->x->b, g->x->bt[k]); }
+void real_read_a(const t_engine *g, real *z, size_t k) { operand(g, z, &g->ta, g->x->a, g->x->at[k]); }
+void real_read_b(const t_engine *g, real *z, size_t k) { operand(g, z, &g->tb, g->x->b, g->x->bt[k]); }
 
 /* The exact product; z->e is the sum of the operands' exponents. */
-void real_product(const engine *g, real *z, size_t k) {
+void real_product(const t_engine *g, real *z, size_t k) {
   mp_limb_t limbs[2][DIGITS / GMP_NUMB_BITS];
   real a, b;
   make_here(&a, limbs[0]);
@@ -158,7 +158,7 @@ void real_product(const engine *g, real *z, size_t k) {
 
 /* Section 11.3: word number r mod 4 of the block with counter words (element, 1 + r / 4). Philox 4x32-10 as published.
  */
-static uint32_t step_word(const engine *g, uint64_t r) {
+static uint32_t step_word(const t_engine *g, uint64_t r) {
   uint64_t element = g->x->element, group = 1 + r / 4;
   uint32_t c[4] = {(uint32_t)element, (uint32_t)(element >> 32), (uint32_t)group, (uint32_t)(group >> 32)};
   uint32_t k[2] = {(uint32_t)g->x->key, (uint32_t)(g->x->key >> 32)};
@@ -198,7 +198,7 @@ hu_traced real_traced(const real *x) {
   return z;
 }
 
-static void round_into(engine *g, const grid *to, real *x) {
+static void round_into(t_engine *g, const grid *to, real *x) {
   exact e;
   uint32_t code, events, random = 0;
   int negative = x->negative;
@@ -223,7 +223,7 @@ static void round_into(engine *g, const grid *to, real *x) {
 }
 
 /* x becomes what the step's format makes of it. */
-void step_round(engine *g, const grid *to, real *x) {
+void step_round(t_engine *g, const grid *to, real *x) {
   hu_traced before;
   if (g->visit) before = real_traced(x);
   round_into(g, to, x);
@@ -233,12 +233,12 @@ void step_round(engine *g, const grid *to, real *x) {
 static int goes_down(const grid *to) { return to->mode.round == HU_RTN; }
 
 /* z = rnd(x + y) */
-void step_sum(engine *g, const grid *to, real *z, const real *x, const real *y) {
+void step_sum(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
   real_add(z, x, y, goes_down(to));
   step_round(g, to, z);
 }
 
-void step_difference(engine *g, const grid *to, real *z, const real *x, const real *y) {
+void step_difference(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
   real minus;
   real_make(g, &minus);
   real_copy(&minus, y);
@@ -247,13 +247,13 @@ void step_difference(engine *g, const grid *to, real *z, const real *x, const re
   real_drop(&minus);
 }
 
-void step_product(engine *g, const grid *to, real *z, size_t k) {
+void step_product(t_engine *g, const grid *to, real *z, size_t k) {
   real_product(g, z, k);
   step_round(g, to, z);
 }
 
 /* c = rnd(a b + c), c in place. */
-void step_fused(engine *g, const grid *to, size_t k, real *c) {
+void step_fused(t_engine *g, const grid *to, size_t k, real *c) {
   real p;
   real_make(g, &p);
   real_product(g, &p, k);
@@ -263,12 +263,12 @@ void step_fused(engine *g, const grid *to, size_t k, real *c) {
 
 /* ---- section 11.7 ---- */
 
-static void widen_gap(engine *g, int binades) {
+static void widen_gap(t_engine *g, int binades) {
   uint64_t gap = (uint64_t)abs(binades);
   if (gap > g->watch.gap) g->watch.gap = gap;
 }
 
-void watch_sum(engine *g, const real *s, const real *t, const real *z) {
+void watch_sum(t_engine *g, const real *s, const real *t, const real *z) {
   if (t->kind != FINITE || s->kind > FINITE) return;
   g->watch.additions++;
   int overflow = (g->events & HU_EVENT_OVERFLOW) != 0;
@@ -277,13 +277,13 @@ void watch_sum(engine *g, const real *s, const real *t, const real *z) {
   if (s->kind == FINITE) widen_gap(g, real_log2(s) - real_log2(t));
 }
 
-void watch_cut(engine *g, int gap, const real *kept) {
+void watch_cut(t_engine *g, int gap, const real *kept) {
   g->watch.additions++;
   g->watch.swamped += kept->kind == ZERO;
   widen_gap(g, gap);
 }
 
-void join(engine *g, const grid *to, real *z, const real *s, const real *t) {
+void join(t_engine *g, const grid *to, real *z, const real *s, const real *t) {
   real before, addend;
   real_make(g, &before);
   real_make(g, &addend);
@@ -301,7 +301,7 @@ int at_least(const real *x, const real *y) {
   return mpfr_cmpabs(x->v, y->v) >= 0;
 }
 
-void join_pair(engine *g, const grid *to, real *z, const real *x, const real *y) {
+void join_pair(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
   int first = at_least(x, y);
   join(g, to, z, first ? x : y, first ? y : x);
 }

@@ -64,19 +64,19 @@ static number times(number a, number b) {
 
 /* ---- exact sums ---- */
 
-typedef struct total {
+typedef struct t_total {
   int64_t digit[DIGITS];
   int nan, plus, minus; /* a NaN was added; an infinity of this sign */
-} total;
+} t_total;
 
-static void put_part(total *t, uint64_t m, int at, int negative) {
+static void put_part(t_total *t, uint64_t m, int at, int negative) {
   int64_t part = (int64_t)(m << (at % 32) & 0xFFFFFFFF);
   t->digit[at / 32] += negative ? -part : part;
   uint64_t more = at % 32 ? m >> (32 - at % 32) : m >> 32;
   if (more) put_part(t, more, at - at % 32 + 32, negative);
 }
 
-static void put(total *t, number x) {
+static void put(t_total *t, number x) {
   if (x.is == NOT_A_NUMBER) t->nan = 1;
   if (x.is == INFINITE && x.negative) t->minus = 1;
   if (x.is == INFINITE && !x.negative) t->plus = 1;
@@ -84,7 +84,7 @@ static void put(total *t, number x) {
 }
 
 /* Carries out; the sign of the sum, of which the digits then have the magnitude. */
-static int carry(total *t) {
+static int carry(t_total *t) {
   for (int i = 0; i + 1 < DIGITS; i++) {
     int64_t low = t->digit[i] & 0xFFFFFFFF;
     t->digit[i + 1] += (t->digit[i] - low) / 0x100000000;
@@ -95,22 +95,22 @@ static int carry(total *t) {
   return carry(t), 1;
 }
 
-static int bit(const total *t, int at) { return at >= 0 && (t->digit[at / 32] >> (at % 32) & 1); }
+static int bit(const t_total *t, int at) { return at >= 0 && (t->digit[at / 32] >> (at % 32) & 1); }
 
-static int any_below(const total *t, int at) {
+static int any_below(const t_total *t, int at) {
   for (int i = 0; i < at; i++) {
     if (bit(t, i)) return 1;
   }
   return 0;
 }
 
-typedef struct target {
+typedef struct t_target {
   int width, e, saturates;
-} target;
-static const target HALF = {16, 5, 0}, SINGLE = {32, 8, 0};
+} t_target;
+static const t_target HALF = {16, 5, 0}, SINGLE = {32, 8, 0};
 
 /* The pattern of the sum, rounded to nearest even. */
-static uint32_t rounded(total *t, target f) {
+static uint32_t rounded(t_total *t, t_target f) {
   int m = f.width - 1 - f.e, bias = (1 << (f.e - 1)) - 1, top = 32 * DIGITS - 1;
   uint32_t infinity = ((1u << f.e) - 1) << m, sign = 1u << (f.width - 1);
   if (t->nan || (t->plus && t->minus)) return infinity | 1u << (m - 1);
@@ -130,12 +130,12 @@ static uint32_t rounded(total *t, target f) {
 
 /* ---- the library ---- */
 
-typedef struct unit {
+typedef struct t_unit {
   hu_accum accum;
   hu_element a, b, c;
-} unit;
+} t_unit;
 
-static uint32_t asked(const unit *u, size_t n, const uint8_t *a, const uint8_t *b, uint32_t c) {
+static uint32_t asked(const t_unit *u, size_t n, const uint8_t *a, const uint8_t *b, uint32_t c) {
   hu_mode rne = {0};
   hu_dot_operands x;
   uint32_t z = 0;
@@ -150,10 +150,10 @@ static uint32_t asked(const unit *u, size_t n, const uint8_t *a, const uint8_t *
   return is_half ? half : z;
 }
 
-static unit preset_named(const char *name) {
+static t_unit preset_named(const char *name) {
   hu_accum_preset p;
   if (hu_accum_preset_find(&p, name) != HU_OK) fail_msg("no preset %s", name);
-  return (unit){p.accum, p.a, p.b, p.c};
+  return (t_unit){p.accum, p.a, p.b, p.c};
 }
 
 /* ---- operands ---- */
@@ -191,7 +191,7 @@ static void draw_row(t_random *r, size_t n, int ea, int eb, uint8_t *a, uint8_t 
 enum { NAN_GIVEN, INFINITE_SUM, FLUSHED_MINUS, EVENTS };
 
 static uint32_t tile_sum(const uint8_t *a, const uint8_t *b, int ea, int eb, uint32_t c, int seen[EVENTS]) {
-  total t, u;
+  t_total t, u;
   memset(&t, 0, sizeof t);
   memset(&u, 0, sizeof u);
   for (size_t k = 0; k < 64; k++) put(&t, times(read_pattern(a[k], 8, ea), read_pattern(b[k], 8, eb)));
@@ -232,7 +232,7 @@ static void tdpf8ps(void **state) {
   t_random r = {t_seed("accum-fp8_units", 94)};
   int seen[EVENTS] = {0};
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-    unit x = preset_named(units[u].name);
+    t_unit x = preset_named(units[u].name);
     for (int i = 0; i < AMX_SUMS; i++) {
       uint8_t a[128], b[128];
       int ea = units[u].ea, eb = units[u].eb;
@@ -250,7 +250,7 @@ static void tdpf8ps(void **state) {
  * roundings, of which one would give another result. */
 static void tdpf8ps_by_hand(void **state) {
   (void)state;
-  unit x = preset_named("intel.tdpf8ps.e5m2");
+  t_unit x = preset_named("intel.tdpf8ps.e5m2");
   uint8_t a[64] = {0}, b[64] = {0};
   assert_int_equal(asked(&x, 64, a, b, 0x00000001), 0x00000000);
   assert_int_equal(asked(&x, 64, a, b, 0x80000001), 0x80000000);
@@ -283,8 +283,8 @@ static const arm arms[] = {{"arm.fmlal.%s", "seq(binary16,sat=propagate)", 1, 1}
 /* An exact zero is +0, but a fused multiply-add keeps the sign that both of its terms have. */
 static uint32_t fused_sum(const arm *x, const uint8_t *a, const uint8_t *b, int ea, int eb, uint32_t c, int lscale,
                           int osm) {
-  total t;
-  target f = x->half ? HALF : SINGLE;
+  t_total t;
+  t_target f = x->half ? HALF : SINGLE;
   int minus = 0;
   f.saturates = osm;
   memset(&t, 0, sizeof t);
@@ -301,8 +301,8 @@ static uint32_t fused_sum(const arm *x, const uint8_t *a, const uint8_t *b, int 
 }
 
 /* LSCALE = s is A in a format whose numbers are 2^s smaller. */
-static unit scaled_unit(const arm *x, int ea, int eb, int lscale) {
-  unit u;
+static t_unit scaled_unit(const arm *x, int ea, int eb, int lscale) {
+  t_unit u;
   memset(&u, 0, sizeof u);
   assert_int_equal(hu_accum_parse(&u.accum, x->text, NULL), HU_OK);
   u.a.format = ea == 4 ? hu_format_fn(4, 3, lscale) : hu_format_ieee(5, 2, lscale);
@@ -328,7 +328,7 @@ static void arm_fp8(void **state) {
     int ea = at & 2 ? 5 : 4, eb = at & 1 ? 5 : 4;
     char name[48];
     (void)snprintf(name, sizeof name, x->name, pairs[at / 2 & 1][at & 1]);
-    unit plain = preset_named(name);
+    t_unit plain = preset_named(name);
     for (int i = 0; i < ARM_SUMS / 4; i++) {
       uint8_t a[16], b[16];
       int lscale = (int)t_below(&r, x->half ? 16 : MOST), l = x->products;
@@ -337,7 +337,7 @@ static void arm_fp8(void **state) {
       uint32_t want = fused_sum(x, a, b, ea, eb, c, 0, 0), next = fused_sum(x, a + l, b + l, ea, eb, want, 0, 0);
       is_same(name, asked(&plain, (size_t)l, a, b, c), want, c);
       is_same(name, asked(&plain, 2 * (size_t)l, a, b, c), next, c);
-      unit scaled = scaled_unit(x, ea, eb, lscale);
+      t_unit scaled = scaled_unit(x, ea, eb, lscale);
       uint32_t other = fused_sum(x, a, b, ea, eb, c, lscale, 1);
       is_same(x->text, asked(&scaled, (size_t)l, a, b, c), other, c);
       zeros += want == 0;

@@ -14,13 +14,13 @@
 enum { ROWS = 5, COLUMNS = 6, DEPTH = 40 };
 
 /* Codes of a matrix, row-major. */
-typedef struct matrix {
+typedef struct t_matrix {
   size_t rows, columns;
   hu_element element;
   uint64_t code[COLUMNS * DEPTH];
-} matrix;
+} t_matrix;
 
-static matrix a, b, c, sa, sb; /* sa, sb: scales, no columns and rows where the model has none */
+static t_matrix a, b, c, sa, sb; /* sa, sb: scales, no columns and rows where the model has none */
 
 static void put(uint8_t *z, size_t i, hu_element e, int values, uint64_t code) {
   float f = hu_decode(e.format, (uint32_t)code);
@@ -39,7 +39,7 @@ static uint64_t get(const uint8_t *z, size_t i, size_t size) {
 
 /* A value stands for one code. Others of the same value (NaN with another payload, a subnormal number that is read as
  * zero) are alike for every model but those that look at some digits of a code alone (in=): there they may differ. */
-static int values_are_codes(const dot *x, const matrix *y) {
+static int values_are_codes(const t_dot *x, const t_matrix *y) {
   hu_format f = y->element.format;
   if (!hu_format_fits_binary32(f)) return 0;
   for (size_t i = 0; x->accum.block.input && i < y->rows * y->columns; i++) {
@@ -49,7 +49,7 @@ static int values_are_codes(const dot *x, const matrix *y) {
 }
 
 /* A matrix as it may be given to hu_gemm. */
-static hu_operand operand(const dot *x, const matrix *y, uint64_t *room, t_random *r) {
+static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *room, t_random *r) {
   int values = values_are_codes(x, y) && t_below(r, 2), transposed = (int)t_below(r, 2);
   size_t ld = (transposed ? y->rows : y->columns) + t_below(r, 3);
   for (size_t i = 0; i < y->rows; i++)
@@ -60,8 +60,8 @@ static hu_operand operand(const dot *x, const matrix *y, uint64_t *room, t_rando
   return z;
 }
 
-static void draw_matrices(const dot *x, t_random *r, size_t m, size_t n, size_t k) {
-  static dot line;
+static void draw_matrices(const t_dot *x, t_random *r, size_t m, size_t n, size_t k) {
+  static t_dot line;
   line = *x;
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
@@ -92,8 +92,8 @@ static void draw_matrices(const dot *x, t_random *r, size_t m, size_t n, size_t 
   }
 }
 
-static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *sum, hu_watch *watch) {
-  static dot line;
+static uint64_t element(const t_dot *x, size_t i, size_t j, int has_c, hu_events *sum, hu_watch *watch) {
+  static t_dot line;
   uint32_t events;
   line = *x;
   line.n = a.columns;
@@ -115,7 +115,7 @@ static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *
 }
 
 /* hu_gemm, or with scales hu_gemm_scaled. */
-static hu_status multiply(const dot *x, const hu_result *d, const hu_operand *oa, const hu_operand *ob,
+static hu_status multiply(const t_dot *x, const hu_result *d, const hu_operand *oa, const hu_operand *ob,
                           const hu_operand *oc, const hu_operand s[2], const hu_exec *exec, hu_events *events) {
   size_t m = c.rows, n = c.columns, k = a.columns;
   if (!hu_accum_is_scaled(&x->accum)) return hu_gemm(m, n, k, d, oa, ob, oc, &x->accum, x->mode, exec, events);
@@ -123,7 +123,7 @@ static hu_status multiply(const dot *x, const hu_result *d, const hu_operand *oa
 }
 
 /* hu_gemm_watched: D and events once more, and the additions of all elements. */
-static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
+static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
                             const hu_operand s[2], const hu_exec *exec, const uint64_t *rd, const hu_events *events,
                             const hu_watch *want) {
   static uint64_t room[1000];
@@ -145,7 +145,7 @@ static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand
              dot_text(x));
 }
 
-static void compare(const dot *x, t_random *r, int has_c) {
+static void compare(const t_dot *x, t_random *r, int has_c) {
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
   hu_operand oa = operand(x, &a, ra, r), ob = operand(x, &b, rb, r), oc = operand(x, &c, rc, r);
   size_t size = hu_element_size(x->c);
@@ -191,7 +191,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
 }
 
 static void products(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("gemm models", 9)};
   unsigned long done = 0, refused = 0, scaled = 0;
   (void)state;
@@ -224,7 +224,7 @@ static void products(void **state) {
 
 /* Every preset that hu_gemm and hu_gemm_scaled take, K twice; models with scales and without for the right call. */
 static void preset_products(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("gemm presets", 10)};
   unsigned long done = 0, scaled = 0;
   (void)state;
@@ -288,7 +288,7 @@ static void wrong_scales_of_products(void **state) {
 
 /* Blocks, whose lanes share no text with hu_dot, against the reference itself: K twice and a tail, every element. */
 static void referenced_blocks(void **state) {
-  static dot x, line;
+  static t_dot x, line;
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
   t_random r = {t_seed("gemm blocks", 13)};
   unsigned long done = 0;
@@ -338,7 +338,7 @@ static void referenced_blocks(void **state) {
 
 /* seq(binary32) goes the fast way and fp32's core agrees with the general one: one more step that does nothing. */
 static void binary32_ways(void **state) {
-  static dot x, y;
+  static t_dot x, y;
   t_random r = {t_seed("gemm binary32", 11)};
   (void)state;
   for (unsigned i = 0; i < 400; i++) {
@@ -362,7 +362,7 @@ static void binary32_ways(void **state) {
 
 /* A batch is its dot products one by one, for any threads and strides; the random words are those of their numbers. */
 static void batches(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("dot batches", 12)};
   (void)state;
   for (unsigned i = 0; i < 600; i++) {
@@ -390,7 +390,7 @@ static void batches(void **state) {
     memset(rz, 0xA5, sizeof rz);
     assert_int_equal(hu_dot_n(4, k, (uint8_t *)rz + 6 * size, -2, x.c, &in, &x.accum, x.mode, &exec, &got), HU_OK);
     for (size_t q = 0; q < 4; q++) {
-      static dot line;
+      static t_dot line;
       uint32_t events;
       line = x;
       line.n = k;

@@ -12,20 +12,20 @@
 
 enum { LINE = 8192, FIELD = 2200 };
 
-typedef struct reader {
+typedef struct t_reader {
   char *content, *next;
   unsigned long stated, seen;
-} reader;
+} t_reader;
 
-static reader start(void *directory, const char *name) {
+static t_reader start(void *directory, const char *name) {
   size_t size;
-  reader r = {golden_read(directory, name, &size), NULL, 0, 0};
+  t_reader r = {golden_read(directory, name, &size), NULL, 0, 0};
   r.next = r.content;
   return r;
 }
 
 /* The next line that is no comment, or NULL; then the count has been compared. */
-static char *next_line(reader *r) {
+static char *next_line(t_reader *r) {
   while (*r->next) {
     char *line = r->next, *end = strchr(line, '\n');
     assert_non_null(end);
@@ -42,7 +42,7 @@ static char *next_line(reader *r) {
 }
 
 /* The model of a line, with its preset's own types where it is one. */
-static void use_model(dot *x, const char *model) {
+static void use_model(t_dot *x, const char *model) {
   hu_accum_preset p;
   size_t where = 0;
   if (hu_accum_parse(&x->accum, model, &where) != HU_OK) fail_msg("model %s, from %zu on", model, where);
@@ -57,7 +57,7 @@ static int is_nan(hu_element e, uint64_t bits) {
   return (bits & ~(uint64_t)l.sign_mask) > l.inf_code;
 }
 
-static void both(const dot *x, uint64_t want, int want_nan, const char *what) {
+static void both(const t_dot *x, uint64_t want, int want_nan, const char *what) {
   uint32_t events;
   uint64_t library = dot_library(x, &events), reference = reference_dot(x, &events);
   int same = want_nan ? is_nan(x->c, library) && is_nan(x->c, reference) : library == want && reference == want;
@@ -68,9 +68,9 @@ static void both(const dot *x, uint64_t want, int want_nan, const char *what) {
 
 static void probes(void **state) {
   static char a[FIELD], b[FIELD];
-  static dot x;
+  static t_dot x;
   char id[16], model[128], fa[32], fb[32], fd[32], c[32], sa[32], sb[32], d[32];
-  reader r = start(*state, "mma/probes.txt");
+  t_reader r = start(*state, "mma/probes.txt");
   for (char *line; (line = next_line(&r)) != NULL;) {
     if (sscanf(line, "%15s %127s %31s %31s %31s %2199s %2199s %31s %31s %31s %31s", id, model, fa, fb, fd, a, b, c, sa,
                sb, d) != 11)
@@ -92,13 +92,13 @@ static void probes(void **state) {
 
 /* ---- hashes ---- */
 
-typedef struct layout {
+typedef struct t_layout {
   unsigned w, e, m;
   int bias, ieee, fn, fnuz;
-} layout;
+} t_layout;
 
-static layout layout_of(hu_element x) {
-  layout l = {64, 11, 52, 1023, 1, 0, 0};
+static t_layout layout_of(hu_element x) {
+  t_layout l = {64, 11, 52, 1023, 1, 0, 0};
   if (x.kind == HU_ELEMENT_BINARY64) return l;
   hu_limits limits = hu_limits_of(x.format);
   l.w = limits.width;
@@ -111,7 +111,7 @@ static layout layout_of(hu_element x) {
   return l;
 }
 
-static uint64_t draw(t_random *random, const layout *l, unsigned mode, int half, int is_c) {
+static uint64_t draw(t_random *random, const t_layout *l, unsigned mode, int half, int is_c) {
   uint64_t r = t_next64(random), field, z;
   if (mode == 3) return l->w == 64 ? r : r & (((uint64_t)1 << l->w) - 1);
   int t = (int)((r >> 40) & 0xFFFF), last = (1 << l->e) - 1 - l->ieee, f;
@@ -129,7 +129,7 @@ static uint64_t draw(t_random *random, const layout *l, unsigned mode, int half,
 }
 
 /* A large pair that cancels. */
-static void cancel(dot *x, t_random *r, const layout *a, const layout *b) {
+static void cancel(t_dot *x, t_random *r, const t_layout *a, const t_layout *b) {
   size_t i = (size_t)((t_next64(r) >> 40) % x->n), j = i ^ 1;
   uint64_t low_a = ((uint64_t)1 << a->m) - 1, low_b = ((uint64_t)1 << b->m) - 1, top;
   int fa = a->bias + 6, fb = b->bias + 5;
@@ -151,8 +151,8 @@ static uint64_t draw_scale(t_random *random, unsigned mode, int e8m0) {
   return e8m0 ? base8[mode] + t % count8[mode] : base4[mode] + t % count4[mode];
 }
 
-static void draw_vector(dot *x, t_random *r, unsigned number, unsigned i) {
-  layout a = layout_of(x->a), b = layout_of(x->b), c = layout_of(x->c);
+static void draw_vector(t_dot *x, t_random *r, unsigned number, unsigned i) {
+  t_layout a = layout_of(x->a), b = layout_of(x->b), c = layout_of(x->c);
   unsigned mode = i % 5;
   int half = c.w == 16;
   (void)number;
@@ -180,7 +180,7 @@ static uint64_t plain_nan(hu_element e, uint64_t d) {
 }
 
 static void check_hashes(const char *line) {
-  static dot x;
+  static t_dot x;
   unsigned number, k, hash[5], got[5];
   unsigned long long first[5];
   char model[64];
@@ -219,7 +219,7 @@ static void check_hashes(const char *line) {
 static unsigned long every = 1; /* of the hashes only every so manyth model: where a dot product takes long */
 
 static void hashes(void **state) {
-  reader r = start(*state, "mma/hashes.txt");
+  t_reader r = start(*state, "mma/hashes.txt");
   for (char *line; (line = next_line(&r)) != NULL;)
     if (r.seen % every == 0) check_hashes(line);
   print_message("hashes: %lu models, 2500 dot products each\n", r.seen / every);
@@ -227,7 +227,7 @@ static void hashes(void **state) {
 
 /* ---- the two long vectors ---- */
 
-static void long_vector(dot *x, int second) {
+static void long_vector(t_dot *x, int second) {
   x->n = second ? 1024 : 256;
   for (uint32_t k = 0; k < x->n; k++) {
     uint32_t h = (40503 * (second ? k : k + 1) + (second ? 77 : 0)) & 0xFFFF;
@@ -247,8 +247,8 @@ static void long_vector(dot *x, int second) {
 }
 
 static void vectors(void **state) {
-  static dot x;
-  reader r = start(*state, "mma/vectors.txt");
+  static t_dot x;
+  t_reader r = start(*state, "mma/vectors.txt");
   for (char *line; (line = next_line(&r)) != NULL;) {
     char vector[8], model[128], fd[32];
     unsigned d;

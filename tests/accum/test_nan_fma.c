@@ -12,7 +12,7 @@ enum { CODES = 32, ONE = 0x04, INF = 0x0C, NANS = 0x0E, TERMS = 2 };
 static int is_infinite(uint32_t x) { return (x & 0xF) == INF; }
 static int is_zero(uint32_t x) { return (x & 0xF) == 0; }
 
-static void set_terms(dot *x, uint32_t a, uint32_t b, uint32_t c, unsigned other) {
+static void set_terms(t_dot *x, uint32_t a, uint32_t b, uint32_t c, unsigned other) {
   static const uint32_t more[5][2] = {{ONE, ONE}, {INF, 0}, {NANS, 0}, {INF, ONE}, {0, INF | 0x10}};
   x->at[0] = a;
   x->bt[0] = b;
@@ -21,7 +21,7 @@ static void set_terms(dot *x, uint32_t a, uint32_t b, uint32_t c, unsigned other
   x->ct = c;
 }
 
-static int has_product(const dot *x) {
+static int has_product(const t_dot *x) {
   for (size_t i = 0; i < x->n; i++) {
     uint32_t a = (uint32_t)x->at[i], b = (uint32_t)x->bt[i];
     if ((is_infinite(a) && is_zero(b)) || (is_zero(a) && is_infinite(b))) return 1;
@@ -29,7 +29,7 @@ static int has_product(const dot *x) {
   return 0;
 }
 
-static void check_oracle(const dot *x, uint64_t code, uint32_t events) {
+static void check_oracle(const t_dot *x, uint64_t code, uint32_t events) {
   uint32_t a[TERMS], b[TERMS], want, want_events;
   hu_format f = x->a.format;
   for (size_t i = 0; i < x->n; i++) {
@@ -42,7 +42,7 @@ static void check_oracle(const dot *x, uint64_t code, uint32_t events) {
   if (code != want || events != want_events) fail_msg("%s: %#x %#x", dot_text(x), (unsigned)code, events);
 }
 
-static uint64_t all_triples(dot *x) {
+static uint64_t all_triples(t_dot *x) {
   uint64_t raised = 0;
   for (uint32_t abc = 0; abc < CODES * CODES * CODES; abc++) {
     uint32_t quiet = 0, events = 0, c = abc % CODES;
@@ -75,7 +75,7 @@ static void test_triples(void **state) {
                                        "block(align,l=4,f=23,emin=-20,out=binary16)"};
   uint64_t raised = 0;
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-    static dot x;
+    static t_dot x;
     x.a = x.b = x.c = dot_element("fp(2,2,0)");
     x.has_c = 1;
     assert_int_equal(hu_accum_parse(&x.accum, models[i], NULL), HU_OK);

@@ -11,7 +11,7 @@
 
 /* ---- errors ---- */
 
-typedef struct call {
+typedef struct t_call {
   hu_dot_operands in;
   hu_element ez;
   hu_accum accum;
@@ -19,56 +19,56 @@ typedef struct call {
   size_t n;
   ptrdiff_t incz;
   void *z;
-} call;
+} t_call;
 
-static void parse(call *t, const char *text) { assert_int_equal(hu_accum_parse(&t->accum, text, NULL), HU_OK); }
-static void no_a(call *t) { t->in.a.data = NULL; }
-static void no_z(call *t) { t->z = NULL; }
-static void bad_model(call *t) { t->accum.kind = HU_ACCUM_COUNT; }
-static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
-static void bad_format(call *t) { t->in.b.element.format.e = 12; }
-static void bad_result(call *t) { t->ez.kind = HU_ELEMENT_S8; }
-static void no_stride(call *t) { t->incz = 0; }
-static void odd_pointer(call *t) { t->in.a.data = (const uint8_t *)t->in.a.data + 1; }
-static void integers_wanted(call *t) { parse(t, "int32"); }
-static void no_scales(call *t) { parse(t, "nv.blackwell.mxfp8.e4m3"); }
-static void wrong_scales(call *t) {
+static void parse(t_call *t, const char *text) { assert_int_equal(hu_accum_parse(&t->accum, text, NULL), HU_OK); }
+static void no_a(t_call *t) { t->in.a.data = NULL; }
+static void no_z(t_call *t) { t->z = NULL; }
+static void bad_model(t_call *t) { t->accum.kind = HU_ACCUM_COUNT; }
+static void bad_mode(t_call *t) { t->mode.round = HU_ROUND_COUNT; }
+static void bad_format(t_call *t) { t->in.b.element.format.e = 12; }
+static void bad_result(t_call *t) { t->ez.kind = HU_ELEMENT_S8; }
+static void no_stride(t_call *t) { t->incz = 0; }
+static void odd_pointer(t_call *t) { t->in.a.data = (const uint8_t *)t->in.a.data + 1; }
+static void integers_wanted(t_call *t) { parse(t, "int32"); }
+static void no_scales(t_call *t) { parse(t, "nv.blackwell.mxfp8.e4m3"); }
+static void wrong_scales(t_call *t) {
   parse(t, "nv.blackwell.mxfp8.e4m3");
   t->in.sa = t->in.sb = t->in.a;
 }
-static void needless_scales(call *t) { t->in.sa = t->in.a; }
-static void wide_c(call *t) {
+static void needless_scales(t_call *t) { t->in.sa = t->in.a; }
+static void wide_c(t_call *t) {
   parse(t, "any(nv.volta.f16.f16)");
   t->in.c = t->in.a;
   t->in.c.element.format = hu_format_ieee(8, 7, 0);
 }
-static void wide_for_groups(call *t) {
+static void wide_for_groups(t_call *t) {
   parse(t, "any(nv.blackwell.nvfp4.b16.ue4m3)");
   t->in.sa = t->in.sb = t->in.a;
   t->in.sa.element.format = t->in.sb.element.format = t->accum.block.scale;
 }
-static void as_too_small(call *t) {
+static void as_too_small(t_call *t) {
   parse(t, "any(nv.hopper.e4m3.f32.mma)");
   t->in.a.element.format = hu_format_ieee(8, 7, 0);
 }
-static void carrier(call *t) {
+static void carrier(t_call *t) {
   parse(t, "fp32");
   t->in.a.element.format = hu_format_ieee(11, 4, 0);
 }
-static void directed64(call *t) {
+static void directed64(t_call *t) {
   memset(&t->ez, 0, sizeof t->ez);
   t->ez.kind = HU_ELEMENT_BINARY64;
   t->mode.round = HU_RTZ;
 }
-static void binary64_in_seq(call *t) {
+static void binary64_in_seq(t_call *t) {
   parse(t, "seq(binary32)");
   memset(&t->in.a.element, 0, sizeof t->in.a.element);
   t->in.a.element.kind = HU_ELEMENT_BINARY64;
 }
 
 /* Operands are binary16 unless said otherwise. */
-static void unit_of_others(call *t) { parse(t, "nv.hopper.e4m3.f32.wgmma"); }
-static void unit_of_integers(call *t) {
+static void unit_of_others(t_call *t) { parse(t, "nv.hopper.e4m3.f32.wgmma"); }
+static void unit_of_integers(t_call *t) {
   parse(t, "nv.turing.s8.s32");
   memset(&t->ez, 0, sizeof t->ez);
   t->ez.kind = HU_ELEMENT_S32;
@@ -77,29 +77,29 @@ static void unit_of_integers(call *t) {
   t->in.b.element = t->in.a.element;
   t->in.b.element.kind = HU_ELEMENT_U8;
 }
-static void unit_b(call *t) {
+static void unit_b(t_call *t) {
   parse(t, "nv.ampere.f16.f32");
   t->in.b.element.format = hu_format_ieee(8, 7, 0);
 }
-static void unit_c(call *t) {
+static void unit_c(t_call *t) {
   parse(t, "nv.ampere.f16.f32");
   t->in.c = t->in.a;
 }
-static void far_rows(call *t) { t->in.a.step = PTRDIFF_MAX / 2; }
-static void far_elements(call *t) { t->in.b.stride = PTRDIFF_MIN / 4; }
-static void far_results(call *t) { t->incz = PTRDIFF_MIN; }
-static void over_a(call *t) { t->z = (void *)(uintptr_t)t->in.a.data; }
-static void over_half_of_c(call *t) {
+static void far_rows(t_call *t) { t->in.a.step = PTRDIFF_MAX / 2; }
+static void far_elements(t_call *t) { t->in.b.stride = PTRDIFF_MIN / 4; }
+static void far_results(t_call *t) { t->incz = PTRDIFF_MIN; }
+static void over_a(t_call *t) { t->z = (void *)(uintptr_t)t->in.a.data; }
+static void over_half_of_c(t_call *t) {
   t->in.c = t->in.a;
   t->in.c.data = (const uint8_t *)t->z;
   t->in.c.step = 2;
 }
-static void own_unit(call *t) { parse(t, "takes(any,float8_e4m3fn,any,fp32)"); }
+static void own_unit(t_call *t) { parse(t, "takes(any,float8_e4m3fn,any,fp32)"); }
 
 static void errors(void **state) {
   static const struct {
     hu_status status;
-    void (*spoil)(call *t);
+    void (*spoil)(t_call *t);
   } rows[] = {{HU_E_NULL, no_a},
               {HU_E_NULL, no_z},
               {HU_E_ACCUM, bad_model},
@@ -131,7 +131,7 @@ static void errors(void **state) {
   static uint64_t data[8], z[4];
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    call t;
+    t_call t;
     hu_events events, none;
     memset(&t, 0, sizeof t);
     memset(&events, 0, sizeof events);
@@ -180,10 +180,10 @@ static void places(void **state) {
  * refused. */
 static void largest_groups(void **state) {
   static const uint8_t codes[] = {0x1F, 0x3F, 0x1F, 0x1F, 0x01, 0x21, 0x1E, 0}; /* 28, -28, least ones */
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("largest groups", 17)};
   (void)state;
-  memset(&x, 0, offsetof(dot, at));
+  memset(&x, 0, offsetof(t_dot, at));
   x.a = x.b = dot_element("float6_e3m2fn");
   x.c = dot_element("binary32");
   assert_int_equal(hu_format_parse(&x.scale, "float8_e8m0fnu", NULL), HU_OK);

@@ -16,7 +16,7 @@ typedef struct met {
   uint64_t vectors, zero, nan, inf, inexact, swamped, overflows;
 } met;
 
-static void compare(const dot *x, met *m) {
+static void compare(const t_dot *x, met *m) {
   uint32_t events, want_events;
   hu_watch watch = {0, 0, 0, 0}, want_watch;
   uint64_t got = dot_watched(x, &events, &watch), want = reference_watched(x, &want_events, &want_watch);
@@ -40,7 +40,7 @@ static void compare(const dot *x, met *m) {
 }
 
 static void one_preset(const hu_accum_preset *p, unsigned number, met *m) {
-  static dot x;
+  static t_dot x;
   t_random r = t_random_of(number);
   draw_preset(&x, p);
   for (unsigned i = 0; i < vectors; i++) {
@@ -72,7 +72,7 @@ static void presets(void **state) {
 
 /* Drawn models that the elements do not go with are drawn again. */
 static void one_kind(uint32_t kind, uint8_t rule, met *m) {
-  static dot x;
+  static t_dot x;
   t_random r = {kind * UINT64_C(0xD1342543DE82EF95) + rule + 3};
   unsigned refused = 0;
   for (unsigned i = 0; i < vectors;) {

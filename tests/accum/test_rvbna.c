@@ -28,15 +28,15 @@ static const encoding e5m2 = {"float8_e5m2", 5, 2, 1};
 enum { GOAL_M = 23, GOAL_E = 8, GOAL_BIAS = 127, MOST = 64 };
 
 /* One factor, taken apart. */
-typedef struct factor {
+typedef struct t_factor {
   int sign, biased, zero, inf, nan, signalling;
   uint32_t sig;
-} factor;
+} t_factor;
 
-static factor take_apart(const encoding *c, uint32_t code) {
+static t_factor take_apart(const encoding *c, uint32_t code) {
   uint32_t field = code >> c->m & ((1u << c->e) - 1), fraction = code & ((1u << c->m) - 1);
   int all_ones = field == (1u << c->e) - 1;
-  factor f;
+  t_factor f;
   memset(&f, 0, sizeof f);
   f.sign = (int)(code >> (c->e + c->m) & 1);
   f.inf = c->ieee && all_ones && fraction == 0;
@@ -86,7 +86,7 @@ static uint32_t bulk_normalised(int n, const encoding *ca, const encoding *cb, c
   uint64_t sig[MOST];
   while (1 << guard < n) guard++;
   for (int i = 0; i < n; i++) {
-    factor l = take_apart(ca, a[i]), r = take_apart(cb, b[i]);
+    t_factor l = take_apart(ca, a[i]), r = take_apart(cb, b[i]);
     int either = l.inf || r.inf;
     sign[i] = l.sign ^ r.sign;
     nan |= l.nan || r.nan;
@@ -382,7 +382,7 @@ static uint8_t draw_scale(t_random *r, unsigned kind) {
 /* Few of the codes are special, since there are 96 to a sum. */
 static uint32_t draw_number(t_random *r, const encoding *c) {
   uint32_t code = draw_code(r, c, 0);
-  factor f = take_apart(c, code);
+  t_factor f = take_apart(c, code);
   return (f.nan || f.inf) && t_below(r, 100) ? code ^ 1u << c->m : code;
 }
 

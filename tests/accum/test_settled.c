@@ -9,13 +9,13 @@
 #include "tests/accum/reference.h"
 #include "tests/support/cmocka.h"
 
-typedef struct settled {
+typedef struct t_settled {
   const char *model, *format;    /* of A, B, C and the result */
   const char *scale, *a, *b, *c; /* hex; c "": none */
   const char *sa, *sb;
   int up; /* the rounding that goes up; -1: none may */
   uint32_t code;
-} settled;
+} t_settled;
 
 #define F16(a, b, c) "binary16", NULL, a, b, c, NULL, NULL
 #define F32(a, b, c) "binary32", NULL, a, b, c, NULL, NULL
@@ -24,7 +24,7 @@ typedef struct settled {
 #define QUARTER "3b000000" /* 2^-9 */
 #define UP 0x3F810000u     /* 1 + 2^-7 */
 
-static const settled rows[] = {
+static const t_settled rows[] = {
     /* c=last has the model's saturation policy: 65504 + 65504 */
     {"block(chain,l=1,c=last,sat=finite,out=binary16)", F16("7bff", "3c00", "7bff"), -1, 0x7BFF},
     {"block(chain,l=1,sat=finite,out=binary16)", F16("7bff", "3c00", "7bff"), -1, 0x7BFF},
@@ -94,8 +94,8 @@ static size_t read_hex(uint64_t *z, size_t room, const char *text, hu_element e)
   return dot_read_hex(z, room, text, hu_element_width(e));
 }
 
-static dot dot_of(const settled *s) {
-  static dot x;
+static t_dot dot_of(const t_settled *s) {
+  static t_dot x;
   memset(&x, 0, sizeof x);
   size_t where;
   if (hu_accum_parse(&x.accum, s->model, &where) != HU_OK) fail_msg("%s: wrong at %zu", s->model, where);
@@ -112,7 +112,7 @@ static dot dot_of(const settled *s) {
   return x;
 }
 
-static uint32_t with_words(const dot *x, int up) {
+static uint32_t with_words(const t_dot *x, int up) {
   uint8_t a[64], b[64], c[8], sa[16], sb[16];
   uint32_t words[64] = {0}, z = 0, patterns = 0;
   hu_dot_operands in;
@@ -143,7 +143,7 @@ static uint32_t with_words(const dot *x, int up) {
 }
 
 /* All of a matrix of equal elements, by whatever lanes there are. */
-static void check_gemm(const dot *x, const settled *s) {
+static void check_gemm(const t_dot *x, const t_settled *s) {
   enum { SIDE = 33 };
   static uint32_t wide[3][SIDE * SIDE], z[SIDE * SIDE];
   static uint16_t half[3][SIDE * SIDE], narrow[SIDE * SIDE];
@@ -177,8 +177,8 @@ static void check_gemm(const dot *x, const settled *s) {
 static void page(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const settled *s = &rows[i];
-    dot x = dot_of(s);
+    const t_settled *s = &rows[i];
+    t_dot x = dot_of(s);
     uint32_t events, got = with_words(&x, s->up);
     if (got != s->code) fail_msg("row %zu, %s, word %d: %#x, not %#x", i, s->model, s->up, got, s->code);
     if (s->up >= 0) continue;

@@ -179,7 +179,7 @@ static void change_somewhere(hu_accum *x, t_random *r) {
 
 /* hu_accum_check, which makes no text, against that meaning, over records with up to four changed fields. */
 static void check_is_text(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("accum check", 7)};
   unsigned long valid = 0, invalid = 0;
   (void)state;
@@ -202,7 +202,7 @@ static void check_is_text(void **state) {
 /* Records of every kind with every parameter, and their neighbours: a changed byte gives an invalid record or another
  * text. */
 static void random_records(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("accum text", 5)};
   unsigned long texts = 0, refused = 0, changed = 0;
   (void)state;

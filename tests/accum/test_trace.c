@@ -15,7 +15,7 @@
 enum { ROUNDINGS = 16384, VECTORS = 60, DIGITS = 4608 };
 
 typedef struct trace {
-  const dot *x;
+  const t_dot *x;
   size_t seen, wanted; /* roundings of the library, and of the reference */
   hu_traced exact[ROUNDINGS], z[ROUNDINGS];
   mpfr_t total; /* of terms, as far as they are cut */
@@ -129,7 +129,7 @@ static void record(void *context, hu_traced exact, hu_traced z) {
 }
 
 /* The number of a code of the result. */
-static hu_traced stored(const dot *x, uint64_t code) {
+static hu_traced stored(const t_dot *x, uint64_t code) {
   hu_traced z;
   double value;
   int exponent;
@@ -146,7 +146,7 @@ static hu_traced stored(const dot *x, uint64_t code) {
   return z;
 }
 
-static void check(const dot *x) {
+static void check(const t_dot *x) {
   reference_ends ends = {0, NULL, 0, 0, record, &t};
   uint32_t events, want_events, unused;
   hu_watch watch = {0, 0, 0, 0};
@@ -164,7 +164,7 @@ static void check(const dot *x) {
 }
 
 static void presets(void **state) {
-  static dot x;
+  static t_dot x;
   (void)state;
   for (unsigned i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset p;
@@ -184,7 +184,7 @@ static void presets(void **state) {
 }
 
 /* Drawn models that do not take the drawn elements are drawn again. */
-static int takes(const dot *x) {
+static int takes(const t_dot *x) {
   hu_dot_operands in;
   uint64_t room = 0;
   memset(&in, 0, sizeof in);
@@ -200,7 +200,7 @@ static int takes(const dot *x) {
 }
 
 static void models(void **state) {
-  static dot x;
+  static t_dot x;
   (void)state;
   for (uint32_t i = 0; i < HU_ACCUM_COUNT + HU_BLOCK_RULES; i++) {
     t_random r = {i * UINT64_C(0xD1342543DE82EF95) + 5};

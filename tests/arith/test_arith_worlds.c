@@ -32,10 +32,10 @@ static const char *const thorough[] = {
     "binary5p2se",   "float4_e3m0",   "binary6p3uf",
 };
 
-typedef struct world {
-  shard part;
+typedef struct t_world {
+  t_shard part;
   uint64_t seed;
-} world;
+} t_world;
 
 static int is_thorough(hu_format f) {
   if (HU_EXHAUSTIVE) return 1;
@@ -50,7 +50,7 @@ static int is_thorough(hu_format f) {
 static unsigned width_of(hu_format f) { return (unsigned)f.sign + f.e + f.m; }
 
 /* The next entry of this shard that is the first with its descriptor. */
-static size_t next_world(const world *w, size_t i, unsigned max_width) {
+static size_t next_world(const t_world *w, size_t i, unsigned max_width) {
   for (i = t_next_format(i, max_width); i < hu_format_count(); i = t_next_format(i + 1, max_width)) {
     hu_format_entry e = hu_format_at(i);
     if (shard_has(w->part, i) && strcmp(hu_format_id(e.format), e.id) == 0) break;
@@ -60,21 +60,21 @@ static size_t next_world(const world *w, size_t i, unsigned max_width) {
 
 /* ---- Modes and policies. */
 
-typedef struct turn {
+typedef struct t_turn {
   t_random random;
   unsigned at, operands; /* policies and operands so far */
-} turn;
+} t_turn;
 
 /* Is mode number i of 11 for these operands? */
-static int has_mode(const turn *t, int all, unsigned i) { return all || (i + t->operands) % 3 == 0; }
+static int has_mode(const t_turn *t, int all, unsigned i) { return all || (i + t->operands) % 3 == 0; }
 
-static hu_mode policy_by_turn(turn *t, hu_mode mode) {
+static hu_mode policy_by_turn(t_turn *t, hu_mode mode) {
   unsigned k = t->at++ % 24;
   return t_policy(mode, k % 4, k / 4 % 2, k / 8);
 }
 
 /* Mode number i of 11; the stochastic ones with few random digits, now and then many. */
-static hu_mode mode_number(turn *t, unsigned i) {
+static hu_mode mode_number(t_turn *t, unsigned i) {
   if (i < T_DETERMINISTIC) return t_mode(i);
   unsigned bits = t_below(&t->random, 4) ? 1 + t_below(&t->random, 4) : 1 + t_below(&t->random, 32);
   return t_stochastic(i, bits);
@@ -98,7 +98,7 @@ static uint64_t other_policies(int op, hu_format f, hu_mode mode, uint32_t r, co
 
 /* ---- Two operands. */
 
-static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all, turn *t) {
+static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all, t_turn *t) {
   uint32_t codes = 1u << width_of(f);
   uint64_t count = 0;
   for (uint32_t a = 0; a < codes; a++) {
@@ -117,9 +117,9 @@ static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all, turn *t) 
 }
 
 static void test_two(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed}, 0, 0};
+  t_turn t = {{w->seed}, 0, 0};
   for (size_t i = next_world(w, 0, 8); i < hu_format_count(); i = next_world(w, i + 1, 8), formats++) {
     hu_format f = hu_format_at(i).format;
     for (int op = HU_ORACLE_ADD; op <= HU_ORACLE_DIV; op++)
@@ -139,14 +139,14 @@ static uint64_t one_operand(int op, hu_format f, hu_mode mode, uint32_t r, uint3
   return 24;
 }
 
-static uint64_t one_stochastic(int op, hu_format f, hu_mode mode, uint32_t r, uint32_t code, turn *t) {
+static uint64_t one_stochastic(int op, hu_format f, hu_mode mode, uint32_t r, uint32_t code, t_turn *t) {
   hu_oracle_code x = {f, code};
   if (HU_EXHAUSTIVE) return one_operand(op, f, mode, r, code);
   uint32_t events = ar_check(op, f, policy_by_turn(t, mode), r, &x);
   return 1 + other_policies(op, f, mode, r, &x, events);
 }
 
-static uint64_t one_world(int op, hu_format f, turn *t) {
+static uint64_t one_world(int op, hu_format f, t_turn *t) {
   uint64_t count = 0;
   for (uint32_t code = 0; code < 1u << width_of(f); code++) {
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) count += one_operand(op, f, t_mode(round), 0, code);
@@ -161,9 +161,9 @@ static uint64_t one_world(int op, hu_format f, turn *t) {
 }
 
 static void test_one(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed + 1}, 0, 0};
+  t_turn t = {{w->seed + 1}, 0, 0};
   for (size_t i = next_world(w, 0, 8); i < hu_format_count(); i = next_world(w, i + 1, 8), formats++)
     for (int op = HU_ORACLE_SQRT; op <= HU_ORACLE_ROUND_TO_INTEGRAL; op++)
       count += one_world(op, hu_format_at(i).format, &t);
@@ -174,7 +174,7 @@ static void test_one(void **state) {
 
 /* ---- Three operands. */
 
-static uint64_t triples_of(hu_format f, unsigned modes, int all, turn *t) {
+static uint64_t triples_of(hu_format f, unsigned modes, int all, t_turn *t) {
   uint32_t codes = 1u << width_of(f);
   uint64_t count = 0;
   for (uint32_t abc = 0; abc < codes * codes * codes; abc++, t->operands++) {
@@ -195,9 +195,9 @@ static uint64_t triples_of(hu_format f, unsigned modes, int all, turn *t) {
 }
 
 static void test_fma(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed + 2}, 0, 0};
+  t_turn t = {{w->seed + 2}, 0, 0};
   for (size_t i = next_world(w, 0, 6); i < hu_format_count(); i = next_world(w, i + 1, 6), formats++)
     count += triples_of(hu_format_at(i).format, HU_ROUND_COUNT, is_thorough(hu_format_at(i).format), &t);
   assert_true(formats > 0);
@@ -278,7 +278,7 @@ static uint64_t order_world(hu_format f) {
 }
 
 static void test_order(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   uint64_t count = 0, formats = 0;
   for (size_t i = next_world(w, 0, 8); i < hu_format_count(); i = next_world(w, i + 1, 8), formats++)
     count += order_world(hu_format_at(i).format);
@@ -288,7 +288,7 @@ static void test_order(void **state) {
 }
 
 int main(int argc, char **argv) {
-  world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("arith_worlds", 11)};
+  t_world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("arith_worlds", 11)};
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_order, &w), cmocka_unit_test_prestate(test_one, &w),
                                      cmocka_unit_test_prestate(test_fma, &w), cmocka_unit_test_prestate(test_two, &w)};
   return cmocka_run_group_tests_name("arithmetic of small worlds", tests, NULL, NULL);

@@ -15,7 +15,7 @@ enum { EMPTY_M = 1, EMPTY_N = 2 };
 /* Where the wrong code is. */
 enum { PLACE_FIRST, PLACE_MIDDLE, PLACE_LAST, PLACE_SECOND_ROW, PLACES };
 
-typedef struct world {
+typedef struct t_world {
   const char *text; /* of a format, number system, scaling or model: what the table gives */
   hu_format format; /* the text's, where it is a format */
   ptrdiff_t inc;    /* of arrays */
@@ -31,23 +31,24 @@ typedef struct world {
   int results;
   uint8_t *result[16];
   size_t bytes[16];
-} world;
+} t_world;
 
 typedef struct world_call {
   const char *name;
-  hu_status (*call)(world *w);
+  hu_status (*call)(t_world *w);
   const char *const *texts; /* NULL at the end */
   int operands;             /* that the call reads codes from */
 } world_call;
 
 /* Codes of f, element (i, j) at i ld + j inc from the pointer that is returned; what lies between has all bits set. */
-const void *codes(world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc);
+const void *codes(t_world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc);
 /* The same of any width, of integers that may repeat their sign. */
-const void *codes_of_width(world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld, ptrdiff_t inc);
+const void *codes_of_width(t_world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
+                           ptrdiff_t inc);
 /* One code, given by value. */
-uint32_t code_by_value(world *w, hu_format f);
+uint32_t code_by_value(t_world *w, hu_format f);
 /* What the call writes. */
-void *result(world *w, size_t bytes);
+void *result(t_world *w, size_t bytes);
 /* The record of a text, which is one. */
 hu_format format_named(const char *text);
 

@@ -12,48 +12,48 @@ static const char *const bytes[] = {"float4_e2m1fn", "float6_e3m2fn", "fp(3,3,0)
 static const char *const numbers[] = {"int4",      "q(3.8)",    "q(3.20)", "uq(2.2)",       "posit(6,1)",
                                       "lns(12,4)", "takum(12)", "nf4",     "float4_e2m1fn", NULL};
 
-static const void *array(world *w) { return codes(w, w->format, 1, N, 0, w->inc); }
-static hu_events *events(world *w) {
+static const void *array(t_world *w) { return codes(w, w->format, 1, N, 0, w->inc); }
+static hu_events *events(t_world *w) {
   hu_events *e = result(w, sizeof *e);
   return e;
 }
-static void *codes_out(world *w) { return result(w, N * 4); }
+static void *codes_out(t_world *w) { return result(w, N * 4); }
 
 /* ---- conversions ---- */
 
-static hu_status decode(world *w) {
+static hu_status decode(t_world *w) {
   return hu_decode_n(N, result(w, N * sizeof(float)), 1, array(w), w->inc, w->format, &w->exec);
 }
 
-static hu_status decode64(world *w) {
+static hu_status decode64(t_world *w) {
   return hu_decode64_n(N, result(w, N * sizeof(double)), 1, array(w), w->inc, w->format, &w->exec);
 }
 
-static hu_status convert(world *w) {
+static hu_status convert(t_world *w) {
   return hu_convert_n(N, codes_out(w), 1, w->format, array(w), w->inc, w->format, rne, &w->exec, events(w));
 }
 
-static hu_status pack(world *w) {
+static hu_status pack(t_world *w) {
   const uint8_t *x = codes(w, w->format, 1, N, 0, 1);
   return hu_pack_n(N, result(w, N), x, hu_limits_of(w->format).width);
 }
 
-static hu_status check(world *w) { return hu_codes_check_n(N, array(w), w->inc, w->format, &w->exec, NULL); }
+static hu_status check(t_world *w) { return hu_codes_check_n(N, array(w), w->inc, w->format, &w->exec, NULL); }
 
 /* ---- arithmetic, functions ---- */
 
 #define ONE(name)                                                                                               \
-  static hu_status of_##name(world *w) {                                                                        \
+  static hu_status of_##name(t_world *w) {                                                                      \
     return hu_##name##_n(N, codes_out(w), 1, w->format, array(w), w->inc, w->format, rne, &w->exec, events(w)); \
   }
 #define TWO(name)                                                                                                  \
-  static hu_status of_##name(world *w) {                                                                           \
+  static hu_status of_##name(t_world *w) {                                                                         \
     const void *a = array(w), *b = array(w);                                                                       \
     return hu_##name##_n(N, codes_out(w), 1, w->format, a, w->inc, w->format, b, w->inc, w->format, rne, &w->exec, \
                          events(w));                                                                               \
   }
 #define NEXT(name)                                                                   \
-  static hu_status of_##name(world *w) {                                             \
+  static hu_status of_##name(t_world *w) {                                           \
     return hu_##name##_n(N, codes_out(w), 1, array(w), w->inc, w->format, &w->exec); \
   }
 ONE(sqrt)
@@ -83,26 +83,26 @@ TWO(pow)
 NEXT(next_up)
 NEXT(next_down)
 
-static hu_status of_fma(world *w) {
+static hu_status of_fma(t_world *w) {
   const void *a = array(w), *b = array(w), *c = array(w);
   return hu_fma_n(N, codes_out(w), 1, w->format, a, w->inc, w->format, b, w->inc, w->format, c, w->inc, w->format, rne,
                   &w->exec, events(w));
 }
 
-static hu_status of_round_to_integral(world *w) {
+static hu_status of_round_to_integral(t_world *w) {
   return hu_round_to_integral_n(N, codes_out(w), 1, array(w), w->inc, w->format, rne, &w->exec, events(w));
 }
 
-static hu_status of_class(world *w) { return hu_class_n(N, result(w, N), 1, array(w), w->inc, w->format, &w->exec); }
+static hu_status of_class(t_world *w) { return hu_class_n(N, result(w, N), 1, array(w), w->inc, w->format, &w->exec); }
 
-static hu_status of_compare(world *w) {
+static hu_status of_compare(t_world *w) {
   const void *a = array(w), *b = array(w);
   return hu_compare_n(N, result(w, N), 1, a, w->inc, w->format, b, w->inc, w->format, &w->exec);
 }
 
 /* ---- number systems ---- */
 
-static hu_number number(const world *w) {
+static hu_number number(const t_world *w) {
   static float room[HU_TABLE_MAX];
   hu_number n;
   hu_status s = hu_number_parse(&n, w->text, room, NULL);
@@ -110,21 +110,21 @@ static hu_number number(const world *w) {
   return n;
 }
 
-static const void *numbers_of(world *w, hu_number n) {
+static const void *numbers_of(t_world *w, hu_number n) {
   return codes_of_width(w, hu_number_limits_of(n).width, n.kind == HU_NUMBER_FIXED && n.sign, 1, N, 0, w->inc);
 }
 
-static hu_status number_decode(world *w) {
+static hu_status number_decode(t_world *w) {
   hu_number n = number(w);
   return hu_number_decode_n(N, result(w, N * sizeof(float)), 1, numbers_of(w, n), w->inc, n, &w->exec);
 }
 
-static hu_status number_decode64(world *w) {
+static hu_status number_decode64(t_world *w) {
   hu_number n = number(w);
   return hu_number_decode64_n(N, result(w, N * sizeof(double)), 1, numbers_of(w, n), w->inc, n, &w->exec);
 }
 
-static hu_status number_convert(world *w) {
+static hu_status number_convert(t_world *w) {
   hu_number n = number(w);
   return hu_number_convert_n(N, codes_out(w), 1, n, numbers_of(w, n), w->inc, n, rne, &w->exec, events(w));
 }
@@ -132,22 +132,22 @@ static hu_status number_convert(world *w) {
 /* ---- sums ---- */
 
 /* Sums that are there are results, too. */
-static hu_sum *sum(world *w) { return memset(result(w, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
+static hu_sum *sum(t_world *w) { return memset(result(w, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
 
-static hu_status sum_add_all(world *w) { return hu_sum_add_all(sum(w), N, array(w), w->inc, w->format); }
+static hu_status sum_add_all(t_world *w) { return hu_sum_add_all(sum(w), N, array(w), w->inc, w->format); }
 
-static hu_status sum_add_dot(world *w) {
+static hu_status sum_add_dot(t_world *w) {
   const void *a = array(w), *b = array(w);
   return hu_sum_add_dot(sum(w), N, a, w->inc, w->format, b, w->inc, w->format);
 }
 
-static hu_status sum_add(world *w) {
+static hu_status sum_add(t_world *w) {
   hu_sum_range range = hu_sum_range_of(w->format);
   uint64_t *sums = result(w, N * (1 + range.words) * sizeof(uint64_t));
   return hu_sum_add_n(N, sums, range, array(w), w->inc, w->format, &w->exec);
 }
 
-static hu_status sum_add_product(world *w) {
+static hu_status sum_add_product(t_world *w) {
   hu_sum_range range = hu_sum_range_of_product(w->format, w->format);
   uint64_t *sums = result(w, N * (1 + range.words) * sizeof(uint64_t));
   const void *a = array(w), *b = array(w);

@@ -17,7 +17,7 @@ static const char *const row_scalings[] = {"nvfp4_te", NULL};
 static const char *const p3109[] = {"binary5p2sf", "binary12p5se", NULL};
 static const char *const any[] = {"hifloat4", NULL};
 
-static hu_events *events(world *w) {
+static hu_events *events(t_world *w) {
   hu_events *e = result(w, sizeof *e);
   return e;
 }
@@ -37,7 +37,7 @@ static hu_accum model(const char *text) {
 
 /* ---- dot products ---- */
 
-static hu_vector vector(world *w, hu_element e, size_t count, size_t n) {
+static hu_vector vector(t_world *w, hu_element e, size_t count, size_t n) {
   ptrdiff_t inc = n > 1 ? w->inc : 1;
   size_t step = n * (size_t)(inc < 0 ? -inc : inc);
   hu_vector v = {NULL, inc, (ptrdiff_t)step, e};
@@ -47,7 +47,7 @@ static hu_vector vector(world *w, hu_element e, size_t count, size_t n) {
 }
 
 /* Of `count` dot products: A, B and C of one format, or of a unit with scales, or integers. */
-static hu_dot_operands operands(world *w, size_t count, const hu_accum *x, hu_element *ez) {
+static hu_dot_operands operands(t_world *w, size_t count, const hu_accum *x, hu_element *ez) {
   hu_dot_operands in;
   hu_accum_preset p;
   memset(&in, 0, sizeof in);
@@ -71,16 +71,16 @@ static hu_dot_operands operands(world *w, size_t count, const hu_accum *x, hu_el
   return in;
 }
 
-static hu_accum model_of(const world *w) { return model(hu_limits_of(w->format).width ? "exact" : w->text); }
+static hu_accum model_of(const t_world *w) { return model(hu_limits_of(w->format).width ? "exact" : w->text); }
 
-static hu_status dot_n(world *w) {
+static hu_status dot_n(t_world *w) {
   hu_accum x = model_of(w);
   hu_element ez;
   hu_dot_operands in = operands(w, M, &x, &ez);
   return hu_dot_n(M, K, result(w, 4 * M), 1, ez, &in, &x, rne, &w->exec, events(w));
 }
 
-static hu_status dot_n_watched(world *w) {
+static hu_status dot_n_watched(t_world *w) {
   hu_accum x = model_of(w);
   hu_element ez;
   hu_dot_operands in = operands(w, M, &x, &ez);
@@ -88,21 +88,21 @@ static hu_status dot_n_watched(world *w) {
                           result(w, sizeof(hu_watch)));
 }
 
-static hu_status dot(world *w) {
+static hu_status dot(t_world *w) {
   hu_accum x = model_of(w);
   hu_element ez;
   hu_dot_operands in = operands(w, 1, &x, &ez);
   return hu_dot(K, result(w, 4), ez, &in, &x, rne, &w->exec, events(w));
 }
 
-static hu_status dot_words(world *w) {
+static hu_status dot_words(t_world *w) {
   hu_accum x = model_of(w);
   hu_element ez;
   hu_dot_operands in = operands(w, 1, &x, &ez);
   return hu_dot_words(K, result(w, 4), ez, &in, &x, rne, NULL, 0, 0, result(w, sizeof(size_t)), events(w));
 }
 
-static hu_status dot_exceptions(world *w) {
+static hu_status dot_exceptions(t_world *w) {
   hu_accum x = model("seq(binary32)");
   hu_element ez;
   hu_dot_operands in = operands(w, 1, &x, &ez);
@@ -114,7 +114,7 @@ static void visit(void *context, const hu_trace_step *step) {
   ++*(uint8_t *)context;
 }
 
-static hu_status dot_trace(world *w) {
+static hu_status dot_trace(t_world *w) {
   hu_accum x = model_of(w);
   hu_element ez;
   hu_dot_operands in = operands(w, 1, &x, &ez);
@@ -123,7 +123,7 @@ static hu_status dot_trace(world *w) {
 
 /* ---- matrices ---- */
 
-static hu_operand matrix(world *w, hu_format f, size_t rows, size_t cols) {
+static hu_operand matrix(t_world *w, hu_format f, size_t rows, size_t cols) {
   uint8_t transposed = (uint8_t)w->transposed;
   size_t ld = (transposed ? rows : cols) + (w->inc == 1 ? 0 : 2);
   hu_operand z = {codes(w, f, transposed ? cols : rows, transposed ? rows : cols, ld, 1), ld, f, HU_STORAGE_CODES,
@@ -132,22 +132,22 @@ static hu_operand matrix(world *w, hu_format f, size_t rows, size_t cols) {
 }
 
 /* What the call says that D has. */
-static size_t rows_of(const world *w) { return w->empty == EMPTY_M ? 0 : M; }
-static size_t cols_of(const world *w) { return w->empty == EMPTY_N ? 0 : N; }
+static size_t rows_of(const t_world *w) { return w->empty == EMPTY_M ? 0 : M; }
+static size_t cols_of(const t_world *w) { return w->empty == EMPTY_N ? 0 : N; }
 
-static hu_result values(world *w) {
+static hu_result values(t_world *w) {
   hu_result d = {result(w, M * N * sizeof(float)), N, format_named("binary32"), HU_STORAGE_VALUES};
   return d;
 }
 
-static hu_status gemm(world *w) {
+static hu_status gemm(t_world *w) {
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
   hu_accum exact = model("exact");
   hu_result d = values(w);
   return hu_gemm(rows_of(w), cols_of(w), K, &d, &a, &b, &c, &exact, rne, &w->exec, events(w));
 }
 
-static hu_status gemm_scaled(world *w) {
+static hu_status gemm_scaled(t_world *w) {
   hu_accum x = model(w->text);
   hu_accum_preset p;
   if (hu_accum_preset_find(&p, w->text) != HU_OK) return HU_E_NAME;
@@ -158,7 +158,7 @@ static hu_status gemm_scaled(world *w) {
   return hu_gemm_scaled(rows_of(w), cols_of(w), K, &d, &a, &b, NULL, &sa, &sb, &x, rne, &w->exec, events(w));
 }
 
-static hu_status gemm_watched(world *w) {
+static hu_status gemm_watched(t_world *w) {
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
   hu_accum seq = model("seq(binary32)");
   hu_result d = values(w);
@@ -175,7 +175,7 @@ static hu_scaling scaling_of(const char *text) {
 }
 
 /* Elements and scales: two operands. */
-static hu_scaled tensor(world *w, const hu_scaling *d, size_t rows, size_t cols) {
+static hu_scaled tensor(t_world *w, const hu_scaling *d, size_t rows, size_t cols) {
   static float t = 1;
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
   hu_scaled x = {NULL, cols + 3, NULL, n.block_cols + 1, &t};
@@ -185,33 +185,33 @@ static hu_scaled tensor(world *w, const hu_scaling *d, size_t rows, size_t cols)
   return x;
 }
 
-static hu_status scaled_decode(world *w) {
+static hu_status scaled_decode(t_world *w) {
   hu_scaling d = scaling_of(w->text);
   hu_scaled x = tensor(w, &d, M, LONG);
   return hu_scaled_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, &x, &d, &w->exec);
 }
 
-static hu_status scaled_rows_decode(world *w) {
+static hu_status scaled_rows_decode(t_world *w) {
   static const float t[M] = {1, 1, 1};
   hu_scaling d = scaling_of(w->text);
   hu_scaled x = tensor(w, &d, M, LONG);
   return hu_scaled_rows_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, &x, t, &d, &w->exec);
 }
 
-static hu_status scaled_pack(world *w) {
+static hu_status scaled_pack(t_world *w) {
   hu_scaling d = scaling_of(w->text);
   size_t ld = LONG + 2, bytes = hu_scaled_sizes_of(M, LONG, &d).packed;
   const uint8_t *x = codes_of_width(w, hu_limits_of(d.element).width, d.coding == HU_CODING_TWOS, M, LONG, ld, 1);
   return hu_scaled_pack(M, LONG, result(w, bytes), x, ld, &d);
 }
 
-static hu_status hif4_decode(world *w) {
+static hu_status hif4_decode(t_world *w) {
   const uint8_t *x = codes(w, format_named("fp(1,2,0)"), M, LONG, LONG + 2, 1);
   static uint8_t scales[M * 2 * HU_HIF4_SCALE];
   return hu_hif4_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, x, LONG + 2, scales, 2);
 }
 
-static hu_scaled_operand scaled_operand(world *w, const hu_scaling *d, size_t rows, size_t cols, int transposed) {
+static hu_scaled_operand scaled_operand(t_world *w, const hu_scaling *d, size_t rows, size_t cols, int transposed) {
   hu_scaled_operand z;
   memset(&z, 0, sizeof z);
   z.scaling = d;
@@ -220,7 +220,7 @@ static hu_scaled_operand scaled_operand(world *w, const hu_scaling *d, size_t ro
   return z;
 }
 
-static hu_status scaled_product(world *w, const hu_scaling *d, hu_scaled_sum sum, int plain_c) {
+static hu_status scaled_product(t_world *w, const hu_scaling *d, hu_scaled_sum sum, int plain_c) {
   static uint64_t space[1 << 19];
   void *at = (void *)(((uintptr_t)space + 63) / 64 * 64);
   hu_scaled_operand a = scaled_operand(w, d, M, K, 0), b = scaled_operand(w, d, K, N, 1), c;
@@ -233,22 +233,22 @@ static hu_status scaled_product(world *w, const hu_scaling *d, hu_scaled_sum sum
                         &w->exec, events(w));
 }
 
-static hu_status scaled_gemm_parts(world *w) {
+static hu_status scaled_gemm_parts(t_world *w) {
   hu_scaling d = scaling_of(w->text);
   return scaled_product(w, &d, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 0);
 }
 
-static hu_status scaled_gemm_decoded(world *w) {
+static hu_status scaled_gemm_decoded(t_world *w) {
   hu_scaling d = scaling_of(w->text);
   return scaled_product(w, &d, hu_scaled_sum_decoded(model("fp32")), 0);
 }
 
-static hu_status scaled_gemm_unit(world *w) {
+static hu_status scaled_gemm_unit(t_world *w) {
   hu_scaling d = scaling_of("scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)");
   return scaled_product(w, &d, hu_scaled_sum_unit(model(w->text)), 0);
 }
 
-static hu_status scaled_gemm_plain(world *w) {
+static hu_status scaled_gemm_plain(t_world *w) {
   hu_scaling d = scaling_of("mxfp6_e3m2");
   return scaled_product(w, &d, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 1);
 }
@@ -261,14 +261,14 @@ static hu_s2fp8_scale s2fp8_scale(const hu_s2fp8 *kind) {
   return z;
 }
 
-static hu_status s2fp8_decode(world *w) {
+static hu_status s2fp8_decode(t_world *w) {
   hu_s2fp8 kind = hu_s2fp8_of(w->format);
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
   const void *x = codes(w, w->format, 1, LONG, 0, w->inc);
   return hu_s2fp8_decode_n(LONG, result(w, LONG * sizeof(float)), 1, x, w->inc, &kind, &scale, &w->exec);
 }
 
-static hu_status s2fp8_gemm(world *w) {
+static hu_status s2fp8_gemm(t_world *w) {
   hu_s2fp8 kind = hu_s2fp8_of(w->format);
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
   hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N);
@@ -281,69 +281,69 @@ static hu_status s2fp8_gemm(world *w) {
 static const hu_p3109_projection to_nearest;
 static const hu_stream stream;
 
-static hu_p3109_array p3109_array(world *w) {
+static hu_p3109_array p3109_array(t_world *w) {
   hu_p3109_array z = {codes(w, w->format, 1, LONG, 0, w->inc), w->inc, w->format};
   return z;
 }
 
 /* Scale and elements: two operands. */
-static hu_p3109_block block(world *w) {
+static hu_p3109_block block(t_world *w) {
   hu_p3109_block z = {w->format, w->format, code_by_value(w, w->format), codes(w, w->format, 1, LONG, 0, 1)};
   return z;
 }
 
-static hu_status p3109_compute(world *w) {
+static hu_status p3109_compute(t_world *w) {
   hu_p3109_array in[HU_P3109_OPERANDS_MAX] = {p3109_array(w), p3109_array(w), p3109_array(w)};
   return hu_p3109_compute_n(HU_P3109_CLAMP, LONG, result(w, 2 * LONG), w->format, to_nearest, in, &w->exec);
 }
 
-static hu_status p3109_neighbour(world *w) {
+static hu_status p3109_neighbour(t_world *w) {
   hu_p3109_array in = p3109_array(w);
   return hu_p3109_compute_n(HU_P3109_NEXT_LESS_THAN, LONG, result(w, 2 * LONG), w->format, to_nearest, &in, &w->exec);
 }
 
-static hu_status p3109_block_compute(world *w) {
+static hu_status p3109_block_compute(t_world *w) {
   hu_p3109_block in[2] = {block(w), block(w)};
   uint32_t scale = code_by_value(w, w->format);
   return hu_p3109_block_compute(hu_p3109_find("Add"), LONG, result(w, 2 * LONG), w->format, scale, w->format,
                                 to_nearest, in, stream);
 }
 
-static hu_status p3109_to_block(world *w) {
+static hu_status p3109_to_block(t_world *w) {
   const void *x = codes(w, w->format, 1, LONG, 0, 1);
   uint32_t scale = code_by_value(w, w->format);
   return hu_p3109_to_block(LONG, result(w, 2 * LONG), w->format, scale, w->format, to_nearest, x, w->format, stream);
 }
 
-static hu_status p3109_to_block_max(world *w) {
+static hu_status p3109_to_block_max(t_world *w) {
   const void *x = codes(w, w->format, 1, LONG, 0, 1);
   return hu_p3109_to_block_max(LONG, result(w, 2 * LONG), result(w, 4), w->format, to_nearest, w->format, to_nearest, x,
                                w->format, stream);
 }
 
-static hu_status p3109_from_block(world *w) {
+static hu_status p3109_from_block(t_world *w) {
   hu_p3109_block in = block(w);
   return hu_p3109_from_block(LONG, result(w, 2 * LONG), w->format, to_nearest, &in, stream);
 }
 
-static hu_status p3109_block_add(world *w) {
+static hu_status p3109_block_add(t_world *w) {
   hu_p3109_block in = block(w);
   return hu_p3109_block_add(LONG, result(w, 4), w->format, to_nearest, &in, 0);
 }
 
-static hu_status p3109_block_multiply(world *w) {
+static hu_status p3109_block_multiply(t_world *w) {
   hu_p3109_block in = block(w);
   return hu_p3109_block_multiply(LONG, result(w, 4), w->format, to_nearest, &in, 0);
 }
 
-static hu_status p3109_block_dot(world *w) {
+static hu_status p3109_block_dot(t_world *w) {
   hu_p3109_block in[2] = {block(w), block(w)};
   return hu_p3109_block_dot(LONG, result(w, 4), w->format, to_nearest, in, 0);
 }
 
 /* ---- all-reduce ---- */
 
-static hu_status reduce(world *w, int part) {
+static hu_status reduce(t_world *w, int part) {
   enum { BUFFER = HU_COLLECTIVE_PIECE + LONG };
   hu_collective ring;
   hu_status s = hu_collective_parse(&ring, "ring(binary32)", NULL);
@@ -356,8 +356,8 @@ static hu_status reduce(world *w, int part) {
   return hu_collective_reduce_part(M, BUFFER, HU_COLLECTIVE_PIECE, n, z, w->format, x, &ring, rne, &w->exec, events(w));
 }
 
-static hu_status reduce_all(world *w) { return reduce(w, 0); }
-static hu_status reduce_part(world *w) { return reduce(w, 1); }
+static hu_status reduce_all(t_world *w) { return reduce(w, 0); }
+static hu_status reduce_part(t_world *w) { return reduce(w, 1); }
 
 /* ---- the table ---- */
 

@@ -24,15 +24,15 @@ static uint32_t word(hu_mode mode, hu_stream s, uint64_t i) {
 /* Room for strided arrays of any element, before and behind. */
 static uint64_t room_x[ROOM], room_z[ROOM];
 
-typedef struct view {
+typedef struct t_view {
   size_t n;
   ptrdiff_t incx, incz;
   hu_exec exec;
-} view;
+} t_view;
 
-static view random_view(t_random *r) {
+static t_view random_view(t_random *r) {
   static const uint32_t threads[] = {0, 1, 2, 3, 5, 16};
-  view v;
+  t_view v;
   memset(&v, 0, sizeof v);
   v.n = t_below(r, 4) ? 1 + t_below(r, N) : 1 + t_below(r, 20);
   v.incx = t_below(r, 2) ? 1 : t_between(r, -3, 3);
@@ -55,7 +55,7 @@ static void test_encode64(void **state) {
     hu_format f =
         t_below(&r, 3) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
-    view v = random_view(&r);
+    t_view v = random_view(&r);
     uint32_t storage = hu_limits_of(f).storage;
     double *x = (double *)(void *)room_x + origin(v.n, v.incx);
     hu_events ev = {0}, want = {0};
@@ -91,7 +91,7 @@ static void test_convert_and_decode(void **state) {
     hu_format fz =
         t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
-    view v = random_view(&r);
+    t_view v = random_view(&r);
     hu_limits lx = hu_limits_of(fx), lz = hu_limits_of(fz);
     void *x = (uint8_t *)room_x + origin(v.n, v.incx) * (ptrdiff_t)(lx.storage / 8);
     void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(lz.storage / 8);

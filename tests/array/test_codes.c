@@ -28,7 +28,7 @@ hu_format format_named(const char *text) {
   return f;
 }
 
-static void place_of(const world *w, size_t rows, size_t cols, size_t *i, size_t *j) {
+static void place_of(const t_world *w, size_t rows, size_t cols, size_t *i, size_t *j) {
   *i = w->place == PLACE_SECOND_ROW ? 1 % rows
        : w->place == PLACE_LAST     ? rows - 1
        : w->place == PLACE_MIDDLE   ? rows / 2
@@ -36,7 +36,7 @@ static void place_of(const world *w, size_t rows, size_t cols, size_t *i, size_t
   *j = w->place == PLACE_LAST ? cols - 1 : w->place == PLACE_MIDDLE ? cols / 2 : 0;
 }
 
-static int is_wrong_here(world *w, uint32_t width, uint32_t storage, int is_signed) {
+static int is_wrong_here(t_world *w, uint32_t width, uint32_t storage, int is_signed) {
   int k = w->operands++;
   assert_true(k < 16);
   w->width[k] = width;
@@ -45,7 +45,7 @@ static int is_wrong_here(world *w, uint32_t width, uint32_t storage, int is_sign
   return k == w->wrong;
 }
 
-const void *codes_of_width(world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
+const void *codes_of_width(t_world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
                            ptrdiff_t inc) {
   size_t size = width <= 8 ? 1 : width <= 16 ? 2 : 4, apart = (size_t)(inc < 0 ? -inc : inc);
   size_t row = (cols - 1) * apart + 1, bytes = ((rows - 1) * ld + row) * size;
@@ -63,13 +63,13 @@ const void *codes_of_width(world *w, uint32_t width, int is_signed, size_t rows,
   return z;
 }
 
-const void *codes(world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc) {
+const void *codes(t_world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc) {
   return codes_of_width(w, hu_limits_of(f).width, 0, rows, cols, ld, inc);
 }
 
-uint32_t code_by_value(world *w, hu_format f) { return is_wrong_here(w, hu_limits_of(f).width, 32, 0) ? w->code : 1; }
+uint32_t code_by_value(t_world *w, hu_format f) { return is_wrong_here(w, hu_limits_of(f).width, 32, 0) ? w->code : 1; }
 
-void *result(world *w, size_t bytes) {
+void *result(t_world *w, size_t bytes) {
   int k = w->results++;
   assert_true(k < 16);
   w->bytes[k] = bytes;
@@ -79,20 +79,20 @@ void *result(world *w, size_t bytes) {
 
 /* ---- runs ---- */
 
-static int was_written(const world *w) {
+static int was_written(const t_world *w) {
   for (int k = 0; k < w->results; k++)
     for (size_t i = 0; i < w->bytes[k]; i++)
       if (w->result[k][i] != RESULT) return 1;
   return 0;
 }
 
-static hu_status run(const world_call *c, world *w) {
+static hu_status run(const world_call *c, t_world *w) {
   used = 0;
   w->operands = w->results = 0;
   return c->call(w);
 }
 
-static void expect_refusal(const world_call *c, world *w) {
+static void expect_refusal(const world_call *c, t_world *w) {
   hu_status s = run(c, w);
   if (s != HU_E_CODE || was_written(w))
     fail_msg("%s of %s, stride %d, operand %d, place %d, code %x: %s%s", what, w->text, (int)w->inc, w->wrong, w->place,
@@ -100,7 +100,7 @@ static void expect_refusal(const world_call *c, world *w) {
 }
 
 /* Signed integers: the same results with the sign repeated as without. */
-static void expect_same(const world_call *c, world *w, uint32_t width) {
+static void expect_same(const world_call *c, t_world *w, uint32_t width) {
   static uint8_t before[ROOM];
   size_t n = 0;
   uint32_t negative = ((uint32_t)1 << (width - 1)) + 1;
@@ -117,7 +117,7 @@ static void expect_same(const world_call *c, world *w, uint32_t width) {
 }
 
 /* Every code that is none, of an operand of this width. */
-static uint64_t refuse_all(const world_call *c, world *w, uint32_t width, uint32_t storage, int is_signed) {
+static uint64_t refuse_all(const world_call *c, t_world *w, uint32_t width, uint32_t storage, int is_signed) {
   const uint32_t low = 1, sign = (uint32_t)1 << (width - 1),
                  all = ~(uint32_t)0 >> (32 - storage) & ~(uint32_t)0 << width;
   const uint32_t lowest = (uint32_t)1 << width, highest = (uint32_t)1 << (storage - 1);
@@ -136,7 +136,7 @@ static uint64_t refuse_all(const world_call *c, world *w, uint32_t width, uint32
   return runs;
 }
 
-static uint64_t refuse(const world_call *c, world *w) {
+static uint64_t refuse(const world_call *c, t_world *w) {
   uint64_t runs = 0;
   what = c->name;
   w->wrong = -1;
@@ -154,8 +154,8 @@ static uint64_t refuse(const world_call *c, world *w) {
   return runs;
 }
 
-static world world_of(const char *text, ptrdiff_t inc) {
-  world w;
+static t_world world_of(const char *text, ptrdiff_t inc) {
+  t_world w;
   memset(&w, 0, sizeof w);
   w.text = text;
   if (hu_format_parse(&w.format, text, NULL) != HU_OK) memset(&w.format, 0, sizeof w.format);
@@ -170,7 +170,7 @@ static void refuse_table(const world_call *table) {
     uint64_t own = 0;
     for (size_t t = 0; c->texts[t]; t++) {
       for (size_t i = 0; i < 3; i++) {
-        world w = world_of(c->texts[t], strides[i]);
+        t_world w = world_of(c->texts[t], strides[i]);
         w.transposed = i == 1;
         w.exec.threads = i == 2 ? 3 : 1;
         w.exec.levels_off = i == 1 ? UINT32_MAX : 0;
@@ -194,7 +194,7 @@ static void test_tensors(void **state) {
 }
 
 /* Products without rows or columns read no codes, and refuse none. */
-static int pass_empty(const world_call *c, world *w) {
+static int pass_empty(const world_call *c, t_world *w) {
   int wrong = 0;
   what = c->name;
   w->wrong = -1;
@@ -220,7 +220,7 @@ static void test_empty(void **state) {
     int wrong = 0;
     if (!strstr(c->name, "gemm")) continue;
     for (size_t t = 0; c->texts[t]; t++) {
-      world w = world_of(c->texts[t], 1);
+      t_world w = world_of(c->texts[t], 1);
       wrong += pass_empty(c, &w);
     }
     if (!wrong) fail_msg("%s: nothing was wrong", c->name);

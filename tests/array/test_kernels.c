@@ -41,13 +41,13 @@ static uint32_t hard_input(hu_format f, hu_limits l, uint64_t r) {
   return u ^ ((r >> 16 & 1) ? 0x80000000u : 0);
 }
 
-typedef struct expected {
+typedef struct t_expected {
   uint32_t code[N_MAX];
   uint32_t value[N_MAX];
   hu_events events;
-} expected;
+} t_expected;
 
-static void expect(expected *e, hu_format f, hu_mode mode, hu_stream s, size_t n, const uint32_t *x, int fits) {
+static void expect(t_expected *e, hu_format f, hu_mode mode, hu_stream s, size_t n, const uint32_t *x, int fits) {
   memset(&e->events, 0, sizeof e->events);
   for (size_t i = 0; i < n; i++) {
     uint32_t events, r = mode.bits ? hu_stream_word(s, i) >> (32 - mode.bits) : 0;
@@ -70,7 +70,7 @@ static void assert_padding(const uint8_t *buffer, size_t from, size_t to) {
   for (size_t i = from; i < to; i++) assert_int_equal(buffer[i], 0xA5);
 }
 
-static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, const uint32_t *x, const expected *e,
+static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, const uint32_t *x, const t_expected *e,
                     size_t offset, int fits) {
   static uint8_t out[(N_MAX + 2 * PAD) * 4 + 64] __attribute__((aligned(64)));
   uint32_t storage = hu_limits_of(f).storage, size = storage / 8;
@@ -117,7 +117,7 @@ static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, co
 }
 
 static void one_format(t_random *g, hu_format f, uint64_t *cases) {
-  static expected e;
+  static t_expected e;
   uint32_t x[N_MAX];
   hu_limits l = hu_limits_of(f);
   int fits = hu_format_fits_binary32(f);
@@ -177,7 +177,7 @@ static void test_bottoms(void **state) {
 static void test_far_digit(void **state) {
   (void)state;
   static const char *const names[] = {"float8_e4m3fn", "float8_e5m2", "binary16"};
-  static expected e;
+  static t_expected e;
   uint32_t x[N_MAX];
   uint64_t ups = 0;
   for (int k = 0; k < 3; k++) {

@@ -73,16 +73,16 @@ static void test_switches(void **state) {
 
 /* ---- the walk alone ---- */
 
-typedef struct walked {
+typedef struct t_walked {
   size_t next, calls;
   const uint32_t *from; /* x of element 0 */
   uint16_t *codes;      /* NULL: values */
-} walked;
+} t_walked;
 
 static uint32_t value_of(uint32_t u, size_t i) { return u * 2654435761u ^ (uint32_t)i; }
 
 static void run(void *context, size_t first, size_t n, uint32_t *z) {
-  walked *w = context;
+  t_walked *w = context;
   assert_int_equal(first, w->next);
   assert_int_equal(z == NULL, w->codes != NULL);
   for (size_t i = first; i < first + n; i++) {
@@ -99,7 +99,7 @@ static void run(void *context, size_t first, size_t n, uint32_t *z) {
 
 /* Elements first ... first + n - 1 of arrays that begin x_at and z_at elements behind a page. */
 static void walk_one(const hu_streams *s, size_t first, size_t n, size_t x_at, size_t z_at, int codes, int asks) {
-  walked w = {first, 0, x + x_at, codes ? (uint16_t *)(void *)(with + z_at) : NULL};
+  t_walked w = {first, 0, x + x_at, codes ? (uint16_t *)(void *)(with + z_at) : NULL};
   hu_streams_part p = {asks ? w.from : NULL, codes ? NULL : with + z_at, run, &w};
   size_t all = z_at + first + n + PAGE;
   memset(with, 0xA5, all * 4);
@@ -152,16 +152,16 @@ static void test_walk(void **state) {
 
 /* ---- calls ---- */
 
-typedef struct call {
+typedef struct t_call {
   const char *format;
   hu_mode mode;
   int decodes, codes; /* else values to values */
   size_t n, x_at, z_at;
   uint32_t threads, levels_off;
-} call;
+} t_call;
 
 /* Places count elements. */
-static void run_call(const call *c, hu_format f, uint32_t *z, hu_events *events) {
+static void run_call(const t_call *c, hu_format f, uint32_t *z, hu_events *events) {
   size_t size = hu_limits_of(f).storage / 8u;
   hu_exec exec = {c->threads, c->levels_off, {0x243F6A8885A308D3u, 0x13198A2E03707345u}};
   const float *from = (const float *)(const void *)(x + c->x_at);
@@ -178,7 +178,7 @@ static void run_call(const call *c, hu_format f, uint32_t *z, hu_events *events)
   }
 }
 
-static void compare(call c) {
+static void compare(t_call c) {
   hu_format f;
   hu_events on = {0}, off = {0};
   assert_int_equal(hu_format_parse(&f, c.format, NULL), HU_OK);
@@ -211,7 +211,7 @@ static void test_calls(void **state) {
   for (size_t k = 0; k < t_levels(); k++) {
     if (t_level_bit(k) > HU_LEVEL_NEON) continue;
     for (size_t i = 0; i < 3 * 4; i++) {
-      call c = {formats[i % 3], {0}, 0, 0, lengths[i / 3], i, 3 * i, i & 1 ? 3 : 1, 0};
+      t_call c = {formats[i % 3], {0}, 0, 0, lengths[i / 3], i, 3 * i, i & 1 ? 3 : 1, 0};
       c.levels_off = t_levels_off(k) & ~(uint32_t)HU_LEVEL_STREAMS;
       if (!streams_of(c.levels_off)) continue;
       c.mode.round = i & 1 ? HU_RNE : HU_SRA;
@@ -232,7 +232,7 @@ static void test_decode(void **state) {
     assert_int_equal(hu_format_parse(&f, formats[i], NULL), HU_OK);
     fill(i == 2 ? hu_limits_of(f).width : 32);
     for (size_t k = 0; k < 4; k++) {
-      call c = {formats[i], {0}, 1, 0, lengths[k], k, 5 * k, 1 + (uint32_t)k, 0};
+      t_call c = {formats[i], {0}, 1, 0, lengths[k], k, 5 * k, 1 + (uint32_t)k, 0};
       compare(c);
     }
   }

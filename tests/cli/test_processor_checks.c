@@ -10,20 +10,20 @@
 
 /* A format of `digits` behind the point, 7 - digits exponent bits and this bias; its magnitudes from `last` on are not
  * numbers. */
-typedef struct eight {
+typedef struct t_eight {
   int digits, bias;
   uint32_t last;
-} eight;
-static const eight e5m2 = {2, 15, 0x7C}, e4m3 = {3, 7, 0x7F};
+} t_eight;
+static const t_eight e5m2 = {2, 15, 0x7C}, e4m3 = {3, 7, 0x7F};
 
-static double value_of(const eight *f, uint32_t size) {
+static double value_of(const t_eight *f, uint32_t size) {
   const int field = (int)(size >> f->digits), least = field ? field : 1;
   const double digits = size % (1u << f->digits) + (field ? 1 << f->digits : 0);
   return ldexp(digits, least - f->bias - f->digits);
 }
 
 /* Ties to even by the order of the codes; a code past the last number stands for all beyond it. */
-static uint8_t code_of(const eight *f, double x, int ties_up) {
+static uint8_t code_of(const t_eight *f, double x, int ties_up) {
   const uint8_t sign = signbit(x) ? 0x80 : 0;
   const double size = fabs(x);
   uint32_t low = 0;
@@ -75,7 +75,7 @@ static uint16_t half_of(double x) {
   }
   return (uint16_t)(code | (signbit(x) ? 0x8000 : 0));
 }
-static void widen_by(const eight *f, uint16_t *z, const uint8_t *x, uint32_t infinity) {
+static void widen_by(const t_eight *f, uint16_t *z, const uint8_t *x, uint32_t infinity) {
   for (int i = 0; i < PROCESSOR_LANES; i++) {
     const uint32_t size = x[i] & 0x7F;
     const double v = size >= f->last ? (size == infinity ? INFINITY : NAN) : value_of(f, size);

@@ -20,20 +20,20 @@
 enum { RANKS = 21, N = 1400 };
 
 /* A number as a participant holds it. */
-typedef struct held {
+typedef struct t_held {
   uint32_t code;
   hu_format format;
-} held;
+} t_held;
 
-typedef struct world {
+typedef struct t_world {
   size_t ranks, n;
   hu_format format;
   hu_mode mode;
   const hu_collective *model;
   hu_stream stream;
   hu_events events;
-  held *at; /* participant r's element i: at[r n + i] */
-} world;
+  t_held *at; /* participant r's element i: at[r n + i] */
+} t_world;
 
 /* The participants of a base: number i is participant first + i step. */
 typedef struct members {
@@ -42,11 +42,11 @@ typedef struct members {
   uint64_t k; /* 1: the second base of hierarchical */
 } members;
 
-static held *held_at(const world *w, const members *m, size_t number) {
+static t_held *held_at(const t_world *w, const members *m, size_t number) {
   return w->at + (m->first + number * m->step) * w->n;
 }
 
-static hu_stream words(const world *w, const members *m, size_t number, int j) {
+static hu_stream words(const t_world *w, const members *m, size_t number, int j) {
   uint64_t b = m->first + number * m->step, r = 4 * (b + m->k * w->ranks) + (uint64_t)j;
   hu_stream s = {w->stream.key + (r + 1) * 0x9E3779B97F4A7C15u, w->stream.counter};
   return s;
@@ -68,7 +68,7 @@ static size_t chunk_end(size_t n, size_t count, size_t i) {
   return n;
 }
 
-static size_t piece_end(const world *w, size_t i) {
+static size_t piece_end(const t_world *w, size_t i) {
   const hu_collective *m = w->model;
   size_t end = i;
   do end++;
@@ -85,7 +85,8 @@ static size_t piece_end(const world *w, size_t i) {
 }
 
 /* Elements first to past - 1 of x, the sum of `number`, as they arrive. */
-static void sent(world *w, const members *m, held *z, const held *x, size_t first, size_t past, size_t number, int j) {
+static void sent(t_world *w, const members *m, t_held *z, const t_held *x, size_t first, size_t past, size_t number,
+                 int j) {
   hu_mode mode = m->base->mode;
   hu_stream s = words(w, m, number, j);
   mode.saturate = HU_SAT_DEFAULT;
@@ -113,8 +114,8 @@ static void sent(world *w, const members *m, held *z, const held *x, size_t firs
   }
 }
 
-static held added(world *w, const members *m, held p, held q, size_t i, size_t number) {
-  held z = {0, m->base->sum};
+static t_held added(t_world *w, const members *m, t_held p, t_held q, size_t i, size_t number) {
+  t_held z = {0, m->base->sum};
   uint32_t set;
   z.code = hu_add(z.format, m->base->mode, p.format, p.code, q.format, q.code,
                   random_of(words(w, m, number, 2), i, m->base->mode), &set);
@@ -125,23 +126,23 @@ static held added(world *w, const members *m, held p, held q, size_t i, size_t n
 /* ---- algorithms ---- */
 
 /* The sum of number `from` goes into that of number `to`. */
-static void send_into(world *w, const members *m, size_t to, size_t from) {
-  held *p = held_at(w, m, to), *q = calloc(w->n, sizeof *q);
+static void send_into(t_world *w, const members *m, size_t to, size_t from) {
+  t_held *p = held_at(w, m, to), *q = calloc(w->n, sizeof *q);
   sent(w, m, q, held_at(w, m, from), 0, w->n, from, 0);
   for (size_t i = 0; i < w->n; i++) p[i] = added(w, m, p[i], q[i], i, from);
   free(q);
 }
 
 /* Elements of number `from` to everybody. */
-static void send_to_all(world *w, const members *m, size_t from, size_t first, size_t past) {
-  held *x = calloc(w->n, sizeof *x);
+static void send_to_all(t_world *w, const members *m, size_t from, size_t first, size_t past) {
+  t_held *x = calloc(w->n, sizeof *x);
   sent(w, m, x, held_at(w, m, from), first, past, 0, 3);
   for (size_t r = 0; r < m->count; r++)
     for (size_t i = first; i < past; i++) held_at(w, m, r)[i] = x[i];
   free(x);
 }
 
-static void pairwise(world *w, const members *m, size_t l, size_t h) {
+static void pairwise(t_world *w, const members *m, size_t l, size_t h) {
   if (h - l < 2) return;
   size_t middle = l + (h - l + 1) / 2;
   pairwise(w, m, l, middle);
@@ -149,15 +150,15 @@ static void pairwise(world *w, const members *m, size_t l, size_t h) {
   send_into(w, m, l, middle);
 }
 
-static void tree(world *w, const members *m) {
+static void tree(t_world *w, const members *m) {
   for (size_t s = 1; s < m->count; s *= 2)
     for (size_t r = 0; r + s < m->count; r += 2 * s) send_into(w, m, r, r + s);
 }
 
 /* Reduce-scatter: in step s participant r sends chunk r - s to its neighbour. Then everybody gets every chunk. */
-static void ring(world *w, const members *m) {
+static void ring(t_world *w, const members *m) {
   size_t count = m->count, first[RANKS + 1] = {0};
-  held *messages = calloc(count * w->n, sizeof *messages);
+  t_held *messages = calloc(count * w->n, sizeof *messages);
   for (size_t c = 0; c < count; c++) first[c + 1] = first[c] + w->n / count + (c < w->n % count);
   for (size_t s = 0; s + 1 < count; s++) {
     for (size_t r = 0; r < count; r++) {
@@ -166,7 +167,7 @@ static void ring(world *w, const members *m) {
     }
     for (size_t r = 0; r < count; r++) {
       size_t from = (r + count - 1) % count, c = (from + count - s) % count;
-      held *own = held_at(w, m, r);
+      t_held *own = held_at(w, m, r);
       for (size_t i = first[c]; i < first[c + 1]; i++) own[i] = added(w, m, own[i], messages[from * w->n + i], i, from);
     }
   }
@@ -175,8 +176,8 @@ static void ring(world *w, const members *m) {
 }
 
 /* Two exchange their sums and must make the same one of them; `number` is the lowest that holds the higher one's. */
-static void exchange(world *w, const members *m, size_t low, size_t high, size_t number, int first) {
-  held *p = calloc(w->n, sizeof *p), *q = calloc(w->n, sizeof *q), *x = held_at(w, m, low), *y = held_at(w, m, high);
+static void exchange(t_world *w, const members *m, size_t low, size_t high, size_t number, int first) {
+  t_held *p = calloc(w->n, sizeof *p), *q = calloc(w->n, sizeof *q), *x = held_at(w, m, low), *y = held_at(w, m, high);
   hu_events before = w->events, after;
   sent(w, m, p, x, 0, w->n, number, 1);
   sent(w, m, q, y, 0, w->n, number, 0);
@@ -191,7 +192,7 @@ static void exchange(world *w, const members *m, size_t low, size_t high, size_t
   free(q);
 }
 
-static void doubling(world *w, const members *m) {
+static void doubling(t_world *w, const members *m) {
   size_t power = 1, number[RANKS];
   while (2 * power <= m->count) power *= 2;
   size_t extra = m->count - power;
@@ -203,10 +204,10 @@ static void doubling(world *w, const members *m) {
   if (extra) send_to_all(w, m, 0, 0, w->n);
 }
 
-static void exact(world *w, const members *m) {
+static void exact(t_world *w, const members *m) {
   for (size_t i = 0; i < w->n; i++) {
     hu_sum s = {{0}, 0, 0};
-    held z = {0, w->format};
+    t_held z = {0, w->format};
     uint32_t set;
     for (size_t r = 0; r < m->count; r++) hu_sum_add(&s, held_at(w, m, r)[i].format, held_at(w, m, r)[i].code);
     z.code = hu_sum_round(&s, w->format, w->mode, random_of(w->stream, i, w->mode), &set);
@@ -215,7 +216,7 @@ static void exact(world *w, const members *m) {
   }
 }
 
-static void all_reduce(world *w, const members *m) {
+static void all_reduce(t_world *w, const members *m) {
   if (m->base->kind == HU_COLLECTIVE_EXACT) {
     exact(w, m);
     return;
@@ -235,7 +236,7 @@ static void all_reduce(world *w, const members *m) {
   }
 }
 
-static void run_world(world *w) {
+static void run_world(t_world *w) {
   const hu_collective *model = w->model;
   size_t group = model->group ? model->group : w->ranks;
   for (size_t first = 0; first < w->ranks; first += group) {
@@ -250,7 +251,7 @@ static void run_world(world *w) {
 }
 
 /* The number as a code of the buffers' format. */
-static uint32_t stored(world *w, held x, size_t i) {
+static uint32_t stored(t_world *w, t_held x, size_t i) {
   uint32_t set;
   hu_mode plain = {0};
   if (hu_format_equal(x.format, w->format)) return hu_convert(w->format, plain, x.format, x.code, 0, &set);
@@ -306,7 +307,7 @@ static uint32_t random_number(t_random *r, hu_format f) {
 
 static void check_case(t_random *r, int scaled) {
   hu_collective model = random_model(r, scaled);
-  world w;
+  t_world w;
   memset(&w, 0, sizeof w);
   w.ranks = 1 + t_below(r, RANKS);
   w.n = 1 + t_below(r, t_below(r, 4) ? 40 : N);

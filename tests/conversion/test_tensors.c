@@ -45,15 +45,15 @@ static void draw_blocks(t_random *r, float *x) {
 }
 
 /* A number as a packer has it: digits times a power of two. */
-typedef struct piece {
+typedef struct t_piece {
   uint32_t sign, exponent, digits;
-} piece;
+} t_piece;
 
 /* The early conversion into E8M6: seven digits, ties away; no zero has a sign. */
-static piece early(float x) {
+static t_piece early(float x) {
   uint32_t u = t_bits32(x), exponent = u >> 23 & 255;
-  piece p = {u >> 31, exponent, ((u & 0x7FFFFF) + 0x800000 + 0x10000) >> 17};
-  if (exponent == 0) return (piece){0, 0, 0};
+  t_piece p = {u >> 31, exponent, ((u & 0x7FFFFF) + 0x800000 + 0x10000) >> 17};
+  if (exponent == 0) return (t_piece){0, 0, 0};
   if (p.digits < 128) return p;
   p.digits = 64;
   p.exponent++;
@@ -61,7 +61,7 @@ static piece early(float x) {
 }
 
 /* The late conversion: moved down to the block's exponent, the half that is lost counts; then cut to `width` digits. */
-static uint32_t packed_code(piece p, uint32_t shared, unsigned width) {
+static uint32_t packed_code(t_piece p, uint32_t shared, unsigned width) {
   uint32_t down = shared - p.exponent, kept = p.digits;
   if (down > 0) kept = down > 8 ? 0 : (p.digits >> down) + (p.digits >> (down - 1) & 1);
   kept >>= 7 - width;

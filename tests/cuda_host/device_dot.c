@@ -54,7 +54,7 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
 
 int dot_no_device(void) { return twin_skip("golden files of matrix units") != 0; }
 
-uint64_t reference_dot(const dot *x, uint32_t *events) {
+uint64_t reference_dot(const t_dot *x, uint32_t *events) {
   (void)x;
   *events = 0;
   return cpu_answer;

@@ -44,8 +44,8 @@ static hu_status on_device(int call, size_t n, calls_array z, const calls_array 
 }
 
 typedef struct buffers {
-  twin t[4]; /* operands, then the result */
-  twin events;
+  t_twin t[4]; /* operands, then the result */
+  t_twin events;
 } buffers;
 
 static size_t size_of(int call, int i, hu_format f) {
@@ -83,7 +83,7 @@ static void run_case(t_random *r, int call, size_t n) {
     out = in_place;
   }
   for (int i = 0; i < 4; i++) {
-    const twin *t = &b.t[i == 3 ? out : i];
+    const t_twin *t = &b.t[i == 3 ? out : i];
     device[i] = host[i];
     device[i].data = t->device + ((uint8_t *)host[i].data - t->host);
     twin_put(&b.t[i]);
@@ -131,7 +131,7 @@ static void refusals(void **state) {
   (void)state;
   hu_format f = hu_format_ieee(5, 10, 0), bad = f;
   hu_mode rne = t_mode(0), wrong = t_mode(99);
-  twin z = twin_new(256), x = twin_new(256);
+  t_twin z = twin_new(256), x = twin_new(256);
   bad.e = 12;
   uint8_t *d = z.device, *e = x.device;
   twin_put(&z);

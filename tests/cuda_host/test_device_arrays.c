@@ -146,8 +146,8 @@ static hu_status on_device(const test_case *t, uint8_t *z, const uint8_t *x, hu_
 
 static void run_case(t_random *r, test_case *t) {
   size_t spare = 8, xskip = t_below(r, 8), zskip = t_below(r, 8);
-  twin x = twin_new(length_x(t) + (xskip + spare) * t->xsize), z = twin_new(length_z(t) + (zskip + spare) * t->zsize);
-  twin e = twin_new(sizeof(hu_events));
+  t_twin x = twin_new(length_x(t) + (xskip + spare) * t->xsize), z = twin_new(length_z(t) + (zskip + spare) * t->zsize);
+  t_twin e = twin_new(sizeof(hu_events));
   for (size_t i = 0; i < sizeof(hu_events) / 8; i++)
     ((uint64_t *)(void *)e.host)[i] = t_next32(r); /* counts are added */
   t->xat = place_of(t->n, t->incx, t->xsize, xskip);
@@ -158,7 +158,7 @@ static void run_case(t_random *r, test_case *t) {
   twin_put(&z);
   twin_put(&e);
   hu_events *ev = t->count ? (hu_events *)(void *)e.host : NULL, *dev = t->count ? (hu_events *)(void *)e.device : NULL;
-  twin *out = t->in_place ? &x : &z;
+  t_twin *out = t->in_place ? &x : &z;
   hu_status cpu = on_cpu(t, out->host + t->zat, x.host + t->xat, ev);
   hu_status device = on_device(t, out->device + t->zat, x.device + t->xat, dev);
   size_t at = twin_differs(&z), xat = twin_differs(&x), eat = twin_differs(&e);

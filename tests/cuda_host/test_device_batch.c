@@ -15,15 +15,15 @@ typedef struct test_case {
 } test_case;
 
 /* Matrices of so many rows and columns: those of `inner` side by side in rows, or each by itself. */
-typedef struct many {
-  twin bytes;
+typedef struct t_many {
+  t_twin bytes;
   size_t ld, step[2];
-} many;
+} t_many;
 
-static many draw_many(t_random *r, const test_case *t, size_t rows, size_t cols, int transposed) {
+static t_many draw_many(t_random *r, const test_case *t, size_t rows, size_t cols, int transposed) {
   size_t height = transposed ? cols : rows, width = transposed ? rows : cols;
   size_t more = t_below(r, 2) ? t_below(r, 5) : 0;
-  many z;
+  t_many z;
   int beside = (int)t_below(r, 2);
   z.ld = (beside ? t->inner * width : width) + more;
   z.step[1] = beside ? width : height * z.ld;
@@ -38,12 +38,12 @@ static many draw_many(t_random *r, const test_case *t, size_t rows, size_t cols,
   return z;
 }
 
-static hu_operand operand_of(const many *x, const void *at, hu_format f, int transposed) {
+static hu_operand operand_of(const t_many *x, const void *at, hu_format f, int transposed) {
   hu_operand z = {at, x->ld, f, HU_STORAGE_VALUES, (uint8_t)transposed};
   return z;
 }
 
-static float *place_of(const many *x, size_t o, size_t i) {
+static float *place_of(const t_many *x, size_t o, size_t i) {
   return (float *)(void *)x->bytes.host + o * x->step[0] + i * x->step[1];
 }
 
@@ -55,8 +55,8 @@ static hu_stream words_of(hu_stream words, int own, size_t i) {
 }
 
 static void run_case(t_random *r, const test_case *t, const char *name) {
-  many d = draw_many(r, t, t->m, t->n, 0);
-  many a = draw_many(r, t, t->m, t->k, t->a_transposed), b = draw_many(r, t, t->k, t->n, t->b_transposed);
+  t_many d = draw_many(r, t, t->m, t->n, 0);
+  t_many a = draw_many(r, t, t->m, t->k, t->a_transposed), b = draw_many(r, t, t->k, t->n, t->b_transposed);
   hu_stream words = {t_next64(r), t_next32(r)};
   int own = t->accum.mode.bits != 0;
   hu_gemm_batch batch = {t->outer,     t->inner, {d.step[0], d.step[1]}, {a.step[0], a.step[1]}, {b.step[0], b.step[1]},

@@ -374,7 +374,7 @@ static void test_rows(void **state) {
   for (size_t k = 0; k < 3; k++) {
     unsigned width = 1u + kinds[k].f.e + kinds[k].f.m;
     for (size_t cols = 64; cols <= 67; cols++) {
-      twin t = twin_new(ROWS * LD * kinds[k].size);
+      t_twin t = twin_new(ROWS * LD * kinds[k].size);
       memset(t.host, 0xFF, t.bytes);
       for (size_t i = 0; i < ROWS * LD; i++)
         if (i % LD < cols) t_put(t.host, kinds[k].size, (ptrdiff_t)i, 2);
@@ -408,7 +408,7 @@ static void test_long(void **state) {
     unsigned width = 1u + kinds[k].e + kinds[k].m;
     size_t size = (size_t)1 << k;
     const size_t at[] = {0, 4095, 4096, 16383, 16384, LONG - 4, LONG - 1};
-    twin t = twin_new(LONG * size), z = twin_new(LONG * 4);
+    t_twin t = twin_new(LONG * size), z = twin_new(LONG * 4);
     for (size_t i = 0; i < LONG; i++) t_put(t.host, size, (ptrdiff_t)i, 2);
     for (size_t p = 0; p <= sizeof at / sizeof *at; p++) {
       int wrong = p < sizeof at / sizeof *at;

@@ -6,15 +6,15 @@
 enum { N = 16 };
 static const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 
-typedef struct setup {
-  twin z, x, e;
+typedef struct t_setup {
+  t_twin z, x, e;
   size_t checked;
-} setup;
+} t_setup;
 
-static hu_events *events_of(setup *s) { return (hu_events *)(void *)s->e.device; }
+static hu_events *events_of(t_setup *s) { return (hu_events *)(void *)s->e.device; }
 
 /* Both say `want`, and nothing was written. */
-static void refused(setup *s, hu_status want, hu_status cpu, hu_status device) {
+static void refused(t_setup *s, hu_status want, hu_status cpu, hu_status device) {
   assert_int_equal(cpu, want);
   assert_int_equal(device, want);
   assert_int_equal(twin_differs(&s->z), s->z.bytes);
@@ -23,15 +23,15 @@ static void refused(setup *s, hu_status want, hu_status cpu, hu_status device) {
   s->checked++;
 }
 
-static setup setup_new(void) {
-  setup s = {twin_new(1024), twin_new(1024), twin_new(sizeof(hu_events)), 0};
+static t_setup setup_new(void) {
+  t_setup s = {twin_new(1024), twin_new(1024), twin_new(sizeof(hu_events)), 0};
   twin_put(&s.z);
   twin_put(&s.x);
   twin_put(&s.e);
   return s;
 }
 
-static void setup_free(setup *s) {
+static void setup_free(t_setup *s) {
   print_message("%zu refusals\n", s->checked);
   twin_free(&s->z);
   twin_free(&s->x);
@@ -47,7 +47,7 @@ static void setup_free(setup *s) {
 
 static void array_calls(void **state) {
   (void)state;
-  setup s = setup_new();
+  t_setup s = setup_new();
   hu_format f = hu_format_ieee(4, 3, 0), bad = f, wide = hu_format_ieee(11, 20, 0);
   hu_mode wrong = rne;
   bad.e = 12;
@@ -98,23 +98,23 @@ static void array_calls(void **state) {
   setup_free(&s);
 }
 
-typedef struct product {
+typedef struct t_product {
   size_t m, n, k;
   hu_result d;
   hu_operand a, b, c;
   hu_accum accum;
   hu_mode mode;
-} product;
+} t_product;
 
-static const void *moved(const setup *s, const void *p) {
+static const void *moved(const t_setup *s, const void *p) {
   const uint8_t *at = p;
   if (at == NULL) return NULL;
   if (at >= s->z.host && at < s->z.host + s->z.bytes) return s->z.device + (at - s->z.host);
   return s->x.device + (at - s->x.host);
 }
 
-static void refuse_product(setup *s, hu_status want, const product *p) {
-  product q = *p;
+static void refuse_product(t_setup *s, hu_status want, const t_product *p) {
+  t_product q = *p;
   q.d.data = (void *)(uintptr_t)moved(s, p->d.data);
   q.a.data = moved(s, p->a.data);
   q.b.data = moved(s, p->b.data);
@@ -124,14 +124,14 @@ static void refuse_product(setup *s, hu_status want, const product *p) {
 }
 
 /* Models that no matrix product takes, or not with these formats. */
-static void refuse_model(setup *s, hu_status want, product p, const char *text) {
+static void refuse_model(t_setup *s, hu_status want, t_product p, const char *text) {
   assert_int_equal(hu_accum_parse(&p.accum, text, NULL), HU_OK);
   refuse_product(s, want, &p);
 }
 
 /* Models that no product of these formats has, and units of other formats: operands here are fp(4,3,0). */
-static void models(setup *s, const product *p) {
-  product q = *p;
+static void models(t_setup *s, const t_product *p) {
+  t_product q = *p;
   refuse_model(s, HU_E_ACCUM, q, "int32");
   refuse_model(s, HU_E_ACCUM, q, "any(nv.blackwell.mxfp8.e4m3)");
   refuse_model(s, HU_E_ACCUM, q, "promote(4,fp32,binary32,scaled)");
@@ -146,9 +146,9 @@ static void models(setup *s, const product *p) {
 
 static void matrix_calls(void **state) {
   (void)state;
-  setup s = setup_new();
+  t_setup s = setup_new();
   hu_format f = hu_format_ieee(4, 3, 0);
-  product p, q;
+  t_product p, q;
   memset(&p, 0, sizeof p);
   p.m = p.n = p.k = 4;
   p.d.data = s.z.host;

@@ -23,10 +23,10 @@ static hu_status on_device(int function, size_t n, fn_array z, const fn_array *x
 
 /* Operands in t[0] and t[1], the result in t[2]. */
 typedef struct buffers {
-  twin t[3], events;
+  t_twin t[3], events;
 } buffers;
 
-static void fill(t_random *r, const twin *t, hu_format f, int ordinary) {
+static void fill(t_random *r, const t_twin *t, hu_format f, int ordinary) {
   size_t size = hu_limits_of(f).storage / 8;
   for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
   twin_keep(t, size, hu_limits_of(f).width);
@@ -78,7 +78,7 @@ static void run_case(t_random *r, int function, size_t n) {
     out = 0;
   }
   for (int i = 0; i < 3; i++) {
-    const twin *t = &b.t[i == 2 ? out : i];
+    const t_twin *t = &b.t[i == 2 ? out : i];
     device[i] = host[i];
     device[i].data = t->device + ((uint8_t *)host[i].data - t->host);
   }
@@ -126,7 +126,7 @@ static void refusals(void **state) {
   (void)state;
   hu_format f = hu_binary16(), bad = f;
   hu_mode rne = t_mode(0), wrong = t_mode(99);
-  twin z = twin_new(256), x = twin_new(256);
+  t_twin z = twin_new(256), x = twin_new(256);
   bad.e = 12;
   twin_put(&z);
   for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {

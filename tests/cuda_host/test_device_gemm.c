@@ -5,11 +5,11 @@
 
 #include "gpu/gemm/choose.h"
 
-typedef struct matrix {
-  twin bytes;
+typedef struct t_matrix {
+  t_twin bytes;
   size_t at, ld, rows, cols; /* as stored */
   hu_operand cpu, device;
-} matrix;
+} t_matrix;
 
 static size_t size_of(hu_format f, uint8_t storage) {
   return storage == HU_STORAGE_VALUES ? sizeof(float) : hu_limits_of(f).storage / 8;
@@ -33,9 +33,9 @@ static uint32_t draw_code(t_random *r, hu_format f, int wild) {
   return magnitude | (t_below(r, 2) ? l.sign_mask : 0);
 }
 
-static matrix draw_matrix(t_random *r, size_t rows, size_t cols, hu_format f, uint8_t storage, int transposed,
-                          int wild) {
-  matrix z;
+static t_matrix draw_matrix(t_random *r, size_t rows, size_t cols, hu_format f, uint8_t storage, int transposed,
+                            int wild) {
+  t_matrix z;
   memset(&z, 0, sizeof z);
   z.rows = transposed ? cols : rows;
   z.cols = transposed ? rows : cols;
@@ -77,12 +77,12 @@ static void describe(const test_case *t, const char *what) {
 }
 
 static void run_case(t_random *r, const test_case *t) {
-  matrix a = draw_matrix(r, t->m, t->k, t->f[0], t->storage[0], (int)t_below(r, 2), t->wild);
-  matrix b = draw_matrix(r, t->k, t->n, t->f[1], t->storage[1], (int)t_below(r, 2), t->wild);
-  matrix c = draw_matrix(r, t->m, t->n, t->f[2], t->storage[2], t->in_place ? 0 : (int)t_below(r, 2), t->wild);
-  matrix d = draw_matrix(r, t->m, t->n, t->f[3], t->storage[3], 0, 0);
-  const matrix *out = t->in_place ? &c : &d;
-  twin e = twin_new(sizeof(hu_events));
+  t_matrix a = draw_matrix(r, t->m, t->k, t->f[0], t->storage[0], (int)t_below(r, 2), t->wild);
+  t_matrix b = draw_matrix(r, t->k, t->n, t->f[1], t->storage[1], (int)t_below(r, 2), t->wild);
+  t_matrix c = draw_matrix(r, t->m, t->n, t->f[2], t->storage[2], t->in_place ? 0 : (int)t_below(r, 2), t->wild);
+  t_matrix d = draw_matrix(r, t->m, t->n, t->f[3], t->storage[3], 0, 0);
+  const t_matrix *out = t->in_place ? &c : &d;
+  t_twin e = twin_new(sizeof(hu_events));
   memset(e.host, 0, e.bytes);
   twin_put(&e);
   hu_result cpu_d = {out->bytes.host + out->at, out->ld, t->f[3], t->storage[3]}, device_d = cpu_d;
@@ -287,9 +287,9 @@ static void on_host_arrays(void **state) {
     t.m = t_below(&r, 20);
     t.n = t_below(&r, 20);
     t.k = t_below(&r, 20);
-    matrix a = draw_matrix(&r, t.m, t.k, t.f[0], t.storage[0], 0, t.wild);
-    matrix b = draw_matrix(&r, t.k, t.n, t.f[1], t.storage[1], 1, t.wild);
-    matrix d = draw_matrix(&r, t.m, t.n, t.f[3], t.storage[3], 0, 0);
+    t_matrix a = draw_matrix(&r, t.m, t.k, t.f[0], t.storage[0], 0, t.wild);
+    t_matrix b = draw_matrix(&r, t.k, t.n, t.f[1], t.storage[1], 1, t.wild);
+    t_matrix d = draw_matrix(&r, t.m, t.n, t.f[3], t.storage[3], 0, 0);
     uint8_t *z = malloc(d.bytes.bytes);
     assert_non_null(z);
     memcpy(z, d.bytes.host, d.bytes.bytes);

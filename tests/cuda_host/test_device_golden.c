@@ -10,18 +10,18 @@
 
 enum { ROOM = 4096, ROWS = 3, COLUMNS = 5 };
 
-typedef struct replay {
+typedef struct t_replay {
   const golden_file *g;
   hu_mode mode;
   int wide;
   size_t n;
   const golden_operand *from[ROOM];
-  twin x, codes, values, events;
+  t_twin x, codes, values, events;
   uint64_t answers;
   size_t lines;
-} replay;
+} t_replay;
 
-static void fail_at(const replay *r, const char *what, size_t i) {
+static void fail_at(const t_replay *r, const char *what, size_t i) {
   char m[T_MODE_TEXT];
   if (i >= r->n) fail_msg("%s, %s: %s: padding or event counts differ", r->g->card.name, t_mode_text(m, r->mode), what);
   fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') is not what the line says", r->g->card.name, t_mode_text(m, r->mode),
@@ -29,7 +29,7 @@ static void fail_at(const replay *r, const char *what, size_t i) {
 }
 
 /* The expected code, value and counts into the host sides. */
-static void expect(replay *r, size_t size, int fits) {
+static void expect(t_replay *r, size_t size, int fits) {
   hu_events counts;
   memset(&counts, 0, sizeof counts);
   t_fill_pattern(r->codes.host, r->codes.bytes);
@@ -51,7 +51,7 @@ static void expect(replay *r, size_t size, int fits) {
   memcpy(r->events.host, &counts, sizeof counts);
 }
 
-static void run_mode(replay *r, hu_mode mode) {
+static void run_mode(t_replay *r, hu_mode mode) {
   hu_format f = r->g->card.f;
   size_t size = hu_limits_of(f).storage / 8;
   int fits = hu_format_fits_binary32(f);
@@ -79,7 +79,7 @@ static void run_mode(replay *r, hu_mode mode) {
   r->answers += r->n * (1 + (fits || r->wide));
 }
 
-static void run_width(replay *r, int wide) {
+static void run_width(t_replay *r, int wide) {
   r->n = 0;
   r->wide = wide;
   for (size_t i = 0; i < r->g->n; i++) {
@@ -115,7 +115,7 @@ static size_t each_file(const char *folder, const char *prefix, void (*replay_fi
 }
 
 static void conversion_file(void *state, const char *name, char *content) {
-  replay *r = state;
+  t_replay *r = state;
   golden_file g = golden_conversions_of(name, content);
   r->g = &g;
   run_width(r, 0);
@@ -125,7 +125,7 @@ static void conversion_file(void *state, const char *name, char *content) {
 }
 
 static void conversions(void **state) {
-  static replay r;
+  static t_replay r;
   r.x = twin_new(ROOM * 8);
   r.codes = twin_new(ROOM * 4);
   r.values = twin_new(ROOM * 8);
@@ -145,8 +145,9 @@ static size_t size_of(hu_format f) { return hu_limits_of(f).storage / 8; }
 
 static void product(const golden_sum *s, size_t number, size_t rows, size_t columns) {
   size_t size[4] = {size_of(s->fa), size_of(s->fb), size_of(s->fc), size_of(s->fz)}, ld = s->n ? s->n : 1;
-  twin a = twin_new(rows * ld * size[0]), b = twin_new(columns * ld * size[1]), c = twin_new(rows * columns * size[2]);
-  twin d = twin_new(rows * columns * size[3] + 8), e = twin_new(sizeof(hu_events));
+  t_twin a = twin_new(rows * ld * size[0]), b = twin_new(columns * ld * size[1]),
+         c = twin_new(rows * columns * size[2]);
+  t_twin d = twin_new(rows * columns * size[3] + 8), e = twin_new(sizeof(hu_events));
   hu_events counts;
   memset(&counts, 0, sizeof counts);
   memset(e.host, 0, e.bytes);

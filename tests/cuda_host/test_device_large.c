@@ -16,24 +16,24 @@ enum { ON_DEVICE = 0, TIMES = 2 };
 #endif
 
 /* part: the sides are those of the largest case over it. */
-typedef struct product {
+typedef struct t_product {
   const char *model, *format;
   uint8_t storage, part;
-} product;
+} t_product;
 
-static const product products[] = {{"fp32", "binary32", HU_STORAGE_VALUES, 1},
-                                   {"fp32", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                   {"fp32", "binary16", HU_STORAGE_CODES, 1},
-                                   {"exact", "float4_e2m1fn", HU_STORAGE_CODES, 1},
-                                   {"exact", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                   {"exact", "bfloat16", HU_STORAGE_CODES, 4},
-                                   {"seq(binary16)", "binary16", HU_STORAGE_CODES, 1},
-                                   {"seq(bfloat16)", "bfloat16", HU_STORAGE_CODES, 1},
-                                   {"seq(fp(6,9,0))", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                   {"nv.hopper.f16.f32", "binary16", HU_STORAGE_CODES, 2},
-                                   {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_STORAGE_CODES, 2},
-                                   {"amd.cdna3.f16", "binary16", HU_STORAGE_CODES, 4},
-                                   {"pairwise(binary32)", "binary16", HU_STORAGE_CODES, 4}};
+static const t_product products[] = {{"fp32", "binary32", HU_STORAGE_VALUES, 1},
+                                     {"fp32", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                     {"fp32", "binary16", HU_STORAGE_CODES, 1},
+                                     {"exact", "float4_e2m1fn", HU_STORAGE_CODES, 1},
+                                     {"exact", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                     {"exact", "bfloat16", HU_STORAGE_CODES, 4},
+                                     {"seq(binary16)", "binary16", HU_STORAGE_CODES, 1},
+                                     {"seq(bfloat16)", "bfloat16", HU_STORAGE_CODES, 1},
+                                     {"seq(fp(6,9,0))", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                     {"nv.hopper.f16.f32", "binary16", HU_STORAGE_CODES, 2},
+                                     {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_STORAGE_CODES, 2},
+                                     {"amd.cdna3.f16", "binary16", HU_STORAGE_CODES, 4},
+                                     {"pairwise(binary32)", "binary16", HU_STORAGE_CODES, 4}};
 
 static hu_exec all_threads(void) {
   hu_exec e;
@@ -44,7 +44,7 @@ static hu_exec all_threads(void) {
 }
 
 /* Finite codes, or values, some of them small. */
-static void fill(t_random *r, twin *t, hu_format f, uint8_t storage) {
+static void fill(t_random *r, t_twin *t, hu_format f, uint8_t storage) {
   size_t size = storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
   for (size_t i = 0; i < t->bytes / size; i++) {
     float x = (float)t_between(r, -1000, 1000) / (t_below(r, 4) ? 256 : 65536);
@@ -56,7 +56,7 @@ static void fill(t_random *r, twin *t, hu_format f, uint8_t storage) {
   twin_put(t);
 }
 
-static void multiply(t_random *r, const product *c) {
+static void multiply(t_random *r, const t_product *c) {
   const size_t by = (ON_DEVICE ? 1u : 24u) * (t_part(100) < 100 ? 4u : 1u) * c->part, m = 1000 / by, n = 777 / by,
                k = 1500 / by;
   hu_format f, wide = hu_binary32();
@@ -64,7 +64,8 @@ static void multiply(t_random *r, const product *c) {
   assert_int_equal(hu_format_parse(&f, c->format, NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&accum, c->model, NULL), HU_OK);
   size_t size = c->storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
-  twin a = twin_new(m * k * size), b = twin_new(k * n * size), d = twin_new(4 * m * n), e = twin_new(sizeof(hu_events));
+  t_twin a = twin_new(m * k * size), b = twin_new(k * n * size), d = twin_new(4 * m * n),
+         e = twin_new(sizeof(hu_events));
   hu_exec exec = all_threads();
   fill(r, &a, f, c->storage);
   fill(r, &b, f, c->storage);
@@ -111,7 +112,7 @@ static void long_arrays(void **state) {
   hu_exec exec = all_threads();
   hu_mode modes[2] = {t_mode(0), t_stochastic(HU_SRA, 16)};
   t_random r = {t_seed("long arrays", 7)};
-  twin x = twin_new(4 * n), z = twin_new(4 * n), e = twin_new(sizeof(hu_events));
+  t_twin x = twin_new(4 * n), z = twin_new(4 * n), e = twin_new(sizeof(hu_events));
   exec.stream.counter = ((uint64_t)1 << 33) - n / 2;
   for (size_t i = 0; i < n; i++) {
     uint32_t u = i < 4096 ? t_next32(&r) : (uint32_t)((i * 0x9E3779B97F4A7C15u) >> 32); /* every pattern */

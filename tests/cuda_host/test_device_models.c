@@ -10,20 +10,20 @@
 
 enum { MOST = 40, TERMS = 48 };
 
-static void expect_same(const twin *t, const char *what, const dot *x) {
+static void expect_same(const t_twin *t, const char *what, const t_dot *x) {
   size_t at = twin_differs(t);
   if (at < t->bytes) fail_msg("%s: byte %zu of %zu differs: %s", what, at, t->bytes, dot_text(x));
 }
 
-static void expect_events(const twin *e, const dot *x) {
+static void expect_events(const t_twin *e, const t_dot *x) {
   if (twin_differs(e) == e->bytes) return;
   for (size_t i = 0; i < e->bytes / 8; i++)
     print_error(" %zu/%zu", (size_t)((uint64_t *)(void *)e->host)[i], (size_t)((uint64_t *)(void *)e->back)[i]);
   fail_msg(" events on the CPU and on the device: %s", dot_text(x));
 }
 
-static twin events_new(void) {
-  twin e = twin_new(sizeof(hu_events));
+static t_twin events_new(void) {
+  t_twin e = twin_new(sizeof(hu_events));
   memset(e.host, 0, e.bytes);
   twin_put(&e);
   return e;
@@ -32,15 +32,15 @@ static twin events_new(void) {
 /* ---- dot products ---- */
 
 /* `count` vectors of n elements, in a layout of their own; step 0: one vector for all. */
-typedef struct walk {
-  twin bytes;
+typedef struct t_walk {
+  t_twin bytes;
   size_t base, size;
   hu_vector cpu, device;
-} walk;
+} t_walk;
 
-static walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_repeat) {
+static t_walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_repeat) {
   static const int strides[] = {1, 1, 2, -1, -3};
-  walk w;
+  t_walk w;
   memset(&w, 0, sizeof w);
   ptrdiff_t stride = strides[t_below(r, 5)], step = (ptrdiff_t)(n * (size_t)(stride < 0 ? -stride : stride));
   step += (ptrdiff_t)t_below(r, 3);
@@ -61,14 +61,14 @@ static walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_
   return w;
 }
 
-static void walk_put(const walk *w, size_t i, size_t k, uint64_t x) {
+static void walk_put(const t_walk *w, size_t i, size_t k, uint64_t x) {
   dot_store(w->bytes.host, (size_t)((ptrdiff_t)w->base + (ptrdiff_t)i * w->cpu.step + (ptrdiff_t)k * w->cpu.stride),
             w->size, x);
 }
 
 enum { A, B, C, SA, SB, VECTORS };
 
-static void draw_batch(dot *x, t_random *r, size_t count, walk w[VECTORS]) {
+static void draw_batch(t_dot *x, t_random *r, size_t count, t_walk w[VECTORS]) {
   for (size_t i = 0; i < count; i++) {
     draw_operands(x, r);
     for (size_t k = 0; k < x->n; k++) {
@@ -84,18 +84,18 @@ static void draw_batch(dot *x, t_random *r, size_t count, walk w[VECTORS]) {
   for (int v = 0; v < VECTORS; v++) twin_put(&w[v].bytes);
 }
 
-static void run_batch(dot *x, t_random *r, size_t count, size_t n) {
+static void run_batch(t_dot *x, t_random *r, size_t count, size_t n) {
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every, size = hu_element_size(x->c);
   size_t scales = every ? (n + every - 1) / every : 0;
   hu_element scale;
   memset(&scale, 0, sizeof scale);
   scale.format = every ? x->scale : hu_format_ieee(8, 23, 0);
   x->n = n;
-  walk w[VECTORS] = {walk_new(r, count, n, x->a, 1), walk_new(r, count, n, x->b, 1), walk_new(r, count, 1, x->c, 1),
-                     walk_new(r, count, scales, scale, 1), walk_new(r, count, scales, scale, 1)};
+  t_walk w[VECTORS] = {walk_new(r, count, n, x->a, 1), walk_new(r, count, n, x->b, 1), walk_new(r, count, 1, x->c, 1),
+                       walk_new(r, count, scales, scale, 1), walk_new(r, count, scales, scale, 1)};
   draw_batch(x, r, count, w);
   ptrdiff_t incz = t_below(r, 2) ? 1 : -2;
-  twin z = twin_new((2 * count + 1) * size), e = events_new();
+  t_twin z = twin_new((2 * count + 1) * size), e = events_new();
   twin_put(&z);
   size_t first = incz < 0 ? 2 * count * size : 0;
   hu_dot_operands cpu = {w[A].cpu, w[B].cpu, w[C].cpu, w[SA].cpu, w[SB].cpu};
@@ -122,7 +122,7 @@ static void run_batch(dot *x, t_random *r, size_t count, size_t n) {
 }
 
 /* Models that take their elements: hu_dot says so. */
-static int draw_usable(dot *x, t_random *r, unsigned i) {
+static int draw_usable(t_dot *x, t_random *r, unsigned i) {
   uint64_t any[4] = {0, 0, 0, 0}, z = 0;
   hu_element scale;
   memset(&scale, 0, sizeof scale);
@@ -135,7 +135,7 @@ static int draw_usable(dot *x, t_random *r, unsigned i) {
 }
 
 static void dot_models(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("dot_models", 40)};
   unsigned long done = 0, sums = 0;
   (void)state;
@@ -150,7 +150,7 @@ static void dot_models(void **state) {
 }
 
 static void dot_presets(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("dot_presets", 41)};
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
@@ -165,16 +165,16 @@ static void dot_presets(void **state) {
 
 /* ---- matrix products ---- */
 
-typedef struct matrix {
-  twin bytes;
+typedef struct t_matrix {
+  t_twin bytes;
   size_t size, rows, cols;
   hu_operand cpu, device;
-} matrix;
+} t_matrix;
 
 static int codes_only; /* no binary32 values */
 
-static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int plain) {
-  matrix z;
+static t_matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int plain) {
+  t_matrix z;
   memset(&z, 0, sizeof z);
   int values = hu_format_fits_binary32(f) && t_below(r, 2) && !codes_only, turned = !plain && t_below(r, 2);
   z.rows = rows;
@@ -188,19 +188,19 @@ static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int
   return z;
 }
 
-static void matrix_put(const matrix *z, size_t i, size_t j, uint64_t code) {
+static void matrix_put(const t_matrix *z, size_t i, size_t j, uint64_t code) {
   size_t at = z->cpu.transposed ? j * z->cpu.ld + i : i * z->cpu.ld + j;
   if (z->cpu.storage == HU_STORAGE_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
   dot_store(z->bytes.host, at, z->size, code);
 }
 
 /* The operands of a product; those of models without scales have no columns of sa, no rows of sb. */
-typedef struct operands {
-  matrix a, b, c, sa, sb;
-} operands;
+typedef struct t_operands {
+  t_matrix a, b, c, sa, sb;
+} t_operands;
 
-static void draw_matrices(dot *x, t_random *r, const operands *in) {
-  const matrix *all[] = {&in->a, &in->b, &in->c, &in->sa, &in->sb};
+static void draw_matrices(t_dot *x, t_random *r, const t_operands *in) {
+  const t_matrix *all[] = {&in->a, &in->b, &in->c, &in->sa, &in->sb};
   x->n = in->a.cols;
   for (size_t i = 0; i < in->a.rows; i++) {
     draw_operands(x, r);
@@ -216,7 +216,7 @@ static void draw_matrices(dot *x, t_random *r, const operands *in) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_put(&all[i]->bytes);
 }
 
-static hu_status call_product(int on_device, const dot *x, const operands *in, const hu_result *d, int with_c,
+static hu_status call_product(int on_device, const t_dot *x, const t_operands *in, const hu_result *d, int with_c,
                               const hu_exec *exec, hu_events *events) {
 #define SIDE(t) (on_device ? &in->t.device : &in->t.cpu)
   const hu_operand *a = SIDE(a), *b = SIDE(b), *c = with_c ? SIDE(c) : NULL, *sa = SIDE(sa), *sb = SIDE(sb);
@@ -230,22 +230,22 @@ static hu_status call_product(int on_device, const dot *x, const operands *in, c
                    : hu_gemm_scaled(m, n, k, d, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
 }
 
-static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_format fd) {
+static void run_product(t_dot *x, t_random *r, size_t m, size_t n, size_t k, hu_format fd) {
   int in_place = t_below(r, 4) == 0, with_c = in_place || t_below(r, 4), scaled = hu_accum_is_scaled(&x->accum);
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every,
          scales = scaled ? (k + every - 1) / every : 0;
   hu_format fs = scaled ? x->scale : x->a.format;
-  operands in;
+  t_operands in;
   in.a = matrix_new(r, m, k, x->a.format, 0);
   in.b = matrix_new(r, k, n, x->b.format, 0);
   in.c = matrix_new(r, m, n, x->c.format, in_place);
   in.sa = matrix_new(r, m, scales, fs, !scaled);
   in.sb = matrix_new(r, scales, n, fs, !scaled);
-  matrix d = matrix_new(r, m, n, fd, 1);
+  t_matrix d = matrix_new(r, m, n, fd, 1);
   draw_matrices(x, r, &in);
   twin_put(&d.bytes);
-  const matrix *out = in_place ? &in.c : &d;
-  twin e = events_new();
+  const t_matrix *out = in_place ? &in.c : &d;
+  t_twin e = events_new();
   hu_result cpu = {out->bytes.host, out->cpu.ld, out->cpu.format, out->cpu.storage}, device = cpu;
   device.data = out->bytes.device;
   hu_exec exec;
@@ -257,12 +257,12 @@ static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_fo
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&out->bytes, "product", x);
   expect_events(&e, x);
-  twin *all[] = {&in.a.bytes, &in.b.bytes, &in.c.bytes, &in.sa.bytes, &in.sb.bytes, &d.bytes, &e};
+  t_twin *all[] = {&in.a.bytes, &in.b.bytes, &in.c.bytes, &in.sa.bytes, &in.sb.bytes, &d.bytes, &e};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_free(all[i]);
 }
 
 static void gemm_models(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("gemm_models", 42)};
   unsigned long done = 0;
   (void)state;
@@ -276,7 +276,7 @@ static void gemm_models(void **state) {
 }
 
 static void gemm_presets(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("gemm_presets", 43)};
   unsigned long done = 0;
   (void)state;
@@ -307,7 +307,7 @@ static hu_format seq_format(t_random *r) {
 }
 
 static void seq_formats(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("seq_formats", 44)};
   unsigned long done = 0, served = 0, products = 0;
   (void)state;
@@ -336,7 +336,7 @@ static void seq_formats(void **state) {
 
 /* seq(binary16) and seq(bfloat16) of their own codes: the device's fused multiply-adds of pairs. */
 static void half_pairs(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("half_pairs", 46)};
   (void)state;
   for (unsigned i = 0; i < t_part(120); i++) {
@@ -368,7 +368,7 @@ static hu_format unfused_format(t_random *r) {
   return f;
 }
 
-static void draw_unfused(dot *x, t_random *r, uint32_t kind) {
+static void draw_unfused(t_dot *x, t_random *r, uint32_t kind) {
   hu_accum *m = &x->accum;
   do draw_model(x, r, kind, 0);
   while (hu_accum_is_scaled(m));
@@ -393,7 +393,7 @@ static void unfused_models(void **state) {
   static const uint32_t kinds[] = {HU_ACCUM_SEQ2,    HU_ACCUM_CHUNK, HU_ACCUM_PAIRWISE,
                                    HU_ACCUM_STRIDED, HU_ACCUM_KAHAN, HU_ACCUM_NEUMAIER};
   enum { KINDS = sizeof kinds / sizeof kinds[0] };
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("unfused_models", 47)};
   unsigned long done = 0, served = 0, single = 0;
   (void)state;
@@ -417,7 +417,7 @@ static void unfused_models(void **state) {
 
 /* block(align,cut=trunc), where products in binary32 serve, and beside it. */
 static void align_blocks(void **state) {
-  static dot x;
+  static t_dot x;
   t_random r = {t_seed("align_blocks", 45)};
   unsigned long done = 0, presets = 0;
   (void)state;
@@ -457,7 +457,7 @@ static void align_blocks(void **state) {
 
 /* ---- errors: those of hu_dot_n ---- */
 
-static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
+static void both_refuse(hu_status want, size_t n, const t_dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
   hu_events e;
   memset(&e, 0, sizeof e);
   assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &e), want);
@@ -465,7 +465,7 @@ static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_ope
 }
 
 static void dot_errors(void **state) {
-  static dot x;
+  static t_dot x;
   static uint64_t room[8], sums[8];
   hu_accum_preset p;
   (void)state;

@@ -7,19 +7,19 @@
 
 enum { QUANTIZE, QUANTIZE64, ENCODE, ENCODE64, DECODE, DECODE64, CONVERT, CALLS };
 
-typedef struct ends {
+typedef struct t_ends {
   void *z, *x;
   ptrdiff_t incz, incx;
-} ends;
+} t_ends;
 
-typedef struct what {
+typedef struct t_task {
   int call;
   hu_number to, from;
   hu_mode mode;
   hu_exec exec;
-} what;
+} t_task;
 
-static hu_status on_cpu(const what *w, size_t n, ends e, hu_events *ev) {
+static hu_status on_cpu(const t_task *w, size_t n, t_ends e, hu_events *ev) {
   switch (w->call) {
     case QUANTIZE: return hu_number_quantize_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, &w->exec, ev);
     case QUANTIZE64: return hu_number_quantize64_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, &w->exec, ev);
@@ -31,7 +31,7 @@ static hu_status on_cpu(const what *w, size_t n, ends e, hu_events *ev) {
   }
 }
 
-static hu_status on_device(const what *w, size_t n, ends e, hu_events *ev) {
+static hu_status on_device(const t_task *w, size_t n, t_ends e, hu_events *ev) {
   const hu_exec *x = &w->exec;
   switch (w->call) {
     case QUANTIZE:
@@ -69,7 +69,7 @@ static hu_number any_number(t_random *r, float *room) {
 static size_t bytes_of(hu_number x) { return hu_number_limits_of(x).storage / 8; }
 
 /* Bits, or numbers near 1. */
-static void fill(t_random *r, const twin *t, int call, int ordinary) {
+static void fill(t_random *r, const t_twin *t, int call, int ordinary) {
   int wide = call == QUANTIZE64 || call == ENCODE64;
   for (size_t k = 0; k + 8 <= t->bytes; k += 8) {
     uint64_t u = t_next64(r);
@@ -81,7 +81,7 @@ static void fill(t_random *r, const twin *t, int call, int ordinary) {
   }
 }
 
-static void compare(const what *w, size_t n, ends host, ends device, const twin *buffers, int count) {
+static void compare(const t_task *w, size_t n, t_ends host, t_ends device, const t_twin *buffers, int count) {
   for (int i = 0; i < 3; i++) twin_put(&buffers[i]);
   hu_status cpu = on_cpu(w, n, host, count ? (hu_events *)(void *)buffers[2].host : NULL);
   hu_status gpu = on_device(w, n, device, count ? (hu_events *)(void *)buffers[2].device : NULL);
@@ -98,7 +98,7 @@ static void compare(const what *w, size_t n, ends host, ends device, const twin 
 
 static void run_case(t_random *r, int call, size_t n) {
   static float rooms[2][HU_TABLE_MAX];
-  what w = {
+  t_task w = {
       call, any_number(r, rooms[0]), any_number(r, rooms[1]), t_random_mode(r), {0, 0, {t_next64(r), t_next64(r)}}};
   size_t zsize = call == ENCODE || call == ENCODE64 || call == CONVERT ? bytes_of(w.to)
                  : call == QUANTIZE || call == DECODE                  ? 4
@@ -106,13 +106,13 @@ static void run_case(t_random *r, int call, size_t n) {
   size_t xsize = call >= DECODE ? bytes_of(w.from) : call == QUANTIZE || call == ENCODE ? 4 : 8;
   ptrdiff_t incz = t_below(r, 3) ? 1 : t_between(r, 1, 3), incx = t_below(r, 3) ? 1 : t_between(r, 0, 3);
   size_t zskip = t_below(r, 5) * zsize, xskip = t_below(r, 5) * xsize;
-  twin b[3] = {twin_new((n * (size_t)incz + 8) * zsize), twin_new((n * (size_t)incx + 8) * xsize),
-               twin_new(sizeof(hu_events))};
+  t_twin b[3] = {twin_new((n * (size_t)incz + 8) * zsize), twin_new((n * (size_t)incx + 8) * xsize),
+                 twin_new(sizeof(hu_events))};
   fill(r, &b[1], call, (int)t_below(r, 2));
   if (call >= DECODE) twin_keep(&b[1], xsize, hu_number_limits_of(w.from).width);
   memset(b[2].host, 0, b[2].bytes);
-  ends host = {b[0].host + zskip, b[1].host + xskip, incz, incx};
-  ends device = {b[0].device + zskip, b[1].device + xskip, incz, incx};
+  t_ends host = {b[0].host + zskip, b[1].host + xskip, incz, incx};
+  t_ends device = {b[0].device + zskip, b[1].device + xskip, incz, incx};
   compare(&w, n, host, device, b, t_below(r, 4) != 0);
   for (int i = 0; i < 3; i++) twin_free(&b[i]);
 }
@@ -135,11 +135,11 @@ static void small_worlds(void **state) {
     if (n > 256 || from.kind > HU_NUMBER_TABLE) continue;
     for (size_t k = 0; k < hu_number_count(); k++) {
       if (hu_number_at(k).number.kind > HU_NUMBER_TABLE) continue; /* takums and HiFloat8: refusals */
-      what w = {CONVERT, hu_number_at(k).number, from, t_mode(t_below(&r, T_DETERMINISTIC)), {0, 0, {0, 0}}};
-      twin b[3] = {twin_new(n * 4), twin_new(n), twin_new(sizeof(hu_events))};
+      t_task w = {CONVERT, hu_number_at(k).number, from, t_mode(t_below(&r, T_DETERMINISTIC)), {0, 0, {0, 0}}};
+      t_twin b[3] = {twin_new(n * 4), twin_new(n), twin_new(sizeof(hu_events))};
       for (size_t c = 0; c < n; c++) b[1].host[c] = (uint8_t)c;
       memset(b[2].host, 0, b[2].bytes);
-      ends host = {b[0].host, b[1].host, 1, 1}, device = {b[0].device, b[1].device, 1, 1};
+      t_ends host = {b[0].host, b[1].host, 1, 1}, device = {b[0].device, b[1].device, 1, 1};
       compare(&w, n, host, device, b, 1);
       for (int j = 0; j < 3; j++) twin_free(&b[j]);
     }
@@ -148,14 +148,14 @@ static void small_worlds(void **state) {
 
 static void refusals(void **state) {
   (void)state;
-  twin z = twin_new(256), x = twin_new(256);
+  t_twin z = twin_new(256), x = twin_new(256);
   hu_number good = hu_number_posit(16, 2), bad = hu_number_posit(33, 2);
   hu_mode wrong = t_mode(99);
   twin_put(&z);
   for (int call = 0; call < CALLS; call++) {
-    what w = {call, good, good, t_mode(0), {0, 0, {0, 0}}}, refused = w;
-    ends e = {z.device, x.device, 1, 1}, null = {NULL, x.device, 1, 1}, still = {z.device, x.device, 0, 1};
-    ends odd = {z.device + 1, x.device, 1, 1}, over = {z.device + 8, z.device, 1, 1};
+    t_task w = {call, good, good, t_mode(0), {0, 0, {0, 0}}}, refused = w;
+    t_ends e = {z.device, x.device, 1, 1}, null = {NULL, x.device, 1, 1}, still = {z.device, x.device, 0, 1};
+    t_ends odd = {z.device + 1, x.device, 1, 1}, over = {z.device + 8, z.device, 1, 1};
     refused.to = refused.from = bad;
     assert_int_equal(on_device(&refused, 8, e, NULL), HU_E_NUMBER);
     refused.to = refused.from = hu_number_takum(16, 1);

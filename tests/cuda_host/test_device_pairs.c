@@ -4,13 +4,13 @@
 
 #include "tests/arith/pairs.h"
 
-typedef struct places {
-  twin a, b, z, events;
+typedef struct t_places {
+  t_twin a, b, z, events;
   uint32_t step;
-} places;
+} t_places;
 
 static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[PAIRS_CODES], hu_events *events) {
-  places *p = context;
+  t_places *p = context;
   hu_format f = pairs_format(row);
   void *counts = p->events.device;
   memcpy(p->a.host, &a, sizeof a);
@@ -31,7 +31,7 @@ static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[
 }
 
 static void test_pairs(void **state) {
-  places *p = *state;
+  t_places *p = *state;
   p->a = twin_new(16);
   p->b = twin_new(PAIRS_CODES * 2);
   p->z = twin_new(PAIRS_CODES * 2);
@@ -46,7 +46,7 @@ static void test_pairs(void **state) {
 }
 
 int main(int argc, char **argv) {
-  places p;
+  t_places p;
   memset(&p, 0, sizeof p);
   p.step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : PAIRS_SOME;
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_pairs, &p)};

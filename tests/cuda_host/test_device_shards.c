@@ -15,7 +15,7 @@ static const hu_engine *device;
 
 /* On the device, then (processes: 2) on both. */
 static void same_on_device(int processes, const char *const *pairs) {
-  seat cpu, like, seats[2];
+  t_seat cpu, like, seats[2];
   memset(&like, 0, sizeof like);
   like.pairs = pairs;
   train_like(&like, 1, &cpu);

@@ -12,15 +12,15 @@ enum { ADD, PRODUCT, MERGE, TWICE, ROUND, CALLS, MODES = 11, PAD = 64, MANY = 10
 /* Sums, others to be merged, two arrays of codes, results, events. */
 enum { SUMS, OTHER, A, B, Z, EVENTS, BUFFERS };
 
-typedef struct setup {
+typedef struct t_setup {
   size_t n;
   hu_sum_range range;
   hu_format fa, fb, fz;
   ptrdiff_t inca, incb, incz;
   hu_mode mode;
   hu_exec exec;
-  twin t[BUFFERS];
-} setup;
+  t_twin t[BUFFERS];
+} t_setup;
 
 /* The widest range. */
 static hu_format wide_format(void) { return hu_format_ieee(11, 20, 0); }
@@ -41,13 +41,13 @@ static uint8_t *start(uint8_t *p, size_t n, ptrdiff_t stride, size_t size) {
   return stride < 0 && n ? p + (n - 1) * (size_t)-stride * size : p;
 }
 
-static void fill(t_random *r, const twin *t, hu_format f) {
+static void fill(t_random *r, const t_twin *t, hu_format f) {
   for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
   twin_keep(t, bytes_of(f), hu_limits_of(f).width);
 }
 
 /* Numbers within some binades of 1 in a format, so that additions carry and cancel; codes of either sign. */
-static void fill_near(t_random *r, const twin *t, hu_format f) {
+static void fill_near(t_random *r, const t_twin *t, hu_format f) {
   size_t size = bytes_of(f);
   hu_mode toward_zero = t_mode(HU_RTZ);
   for (size_t i = 0; i < t->bytes / size; i++) {
@@ -56,7 +56,7 @@ static void fill_near(t_random *r, const twin *t, hu_format f) {
   }
 }
 
-static void draw_operands(t_random *r, const setup *s) {
+static void draw_operands(t_random *r, const t_setup *s) {
   int any = t_below(r, 2) != 0;
   for (int i = A; i <= B; i++) {
     if (any) {
@@ -76,8 +76,8 @@ static hu_sum_range widened(t_random *r, hu_sum_range z) {
   return z;
 }
 
-static setup setup_new(t_random *r, size_t n) {
-  setup s = {.n = n, .fa = any_format(r), .fb = any_format(r), .fz = any_format(r), .mode = t_random_mode(r)};
+static t_setup setup_new(t_random *r, size_t n) {
+  t_setup s = {.n = n, .fa = any_format(r), .fb = any_format(r), .fz = any_format(r), .mode = t_random_mode(r)};
   hu_exec exec = {1 + t_below(r, 3), 0, {t_next64(r), t_next64(r)}};
   s.exec = exec;
   s.range = widened(r, hu_sum_range_of_both(hu_sum_range_of(s.fa), hu_sum_range_of_product(s.fa, s.fb)));
@@ -98,30 +98,30 @@ static setup setup_new(t_random *r, size_t n) {
   return s;
 }
 
-static void setup_free(setup *s) {
+static void setup_free(t_setup *s) {
   for (int i = 0; i < BUFFERS; i++) twin_free(&s->t[i]);
 }
 
 /* Where the arrays are, on the host or on the device. */
-typedef struct ends {
+typedef struct t_ends {
   uint64_t *sums, *other;
   void *a, *b, *z;
   hu_events *events;
-} ends;
+} t_ends;
 
-static ends ends_of(const setup *s, int device) {
+static t_ends ends_of(const t_setup *s, int device) {
   uint8_t *p[BUFFERS];
   for (int i = 0; i < BUFFERS; i++) p[i] = device ? s->t[i].device : s->t[i].host;
-  ends e = {(uint64_t *)(void *)p[SUMS],
-            (uint64_t *)(void *)p[OTHER],
-            start(p[A], s->n, s->inca, bytes_of(s->fa)),
-            start(p[B], s->n, s->incb, bytes_of(s->fb)),
-            start(p[Z], s->n, s->incz, bytes_of(s->fz)),
-            (hu_events *)(void *)p[EVENTS]};
+  t_ends e = {(uint64_t *)(void *)p[SUMS],
+              (uint64_t *)(void *)p[OTHER],
+              start(p[A], s->n, s->inca, bytes_of(s->fa)),
+              start(p[B], s->n, s->incb, bytes_of(s->fb)),
+              start(p[Z], s->n, s->incz, bytes_of(s->fz)),
+              (hu_events *)(void *)p[EVENTS]};
   return e;
 }
 
-static hu_status on_cpu(const setup *s, int call, ends e) {
+static hu_status on_cpu(const t_setup *s, int call, t_ends e) {
   const hu_exec *x = &s->exec;
   switch (call) {
     case ADD: return hu_sum_add_n(s->n, e.sums, s->range, e.a, s->inca, s->fa, x);
@@ -132,7 +132,7 @@ static hu_status on_cpu(const setup *s, int call, ends e) {
   }
 }
 
-static hu_status on_device(const setup *s, int call, ends e) {
+static hu_status on_device(const t_setup *s, int call, t_ends e) {
   void *stream = twin_stream();
   switch (call) {
     case ADD: return hu_device_sum_add_n(s->n, e.sums, s->range, e.a, s->inca, s->fa, stream);
@@ -145,8 +145,8 @@ static hu_status on_device(const setup *s, int call, ends e) {
   }
 }
 
-static void compare(const setup *s, int call) {
-  ends host = ends_of(s, 0), device = ends_of(s, 1);
+static void compare(const t_setup *s, int call) {
+  t_ends host = ends_of(s, 0), device = ends_of(s, 1);
   hu_status cpu = on_cpu(s, call, host), gpu = on_device(s, call, device);
   int same = cpu == HU_OK && gpu == HU_OK;
   for (int i = 0; i < BUFFERS; i++) same = same && twin_differs(&s->t[i]) == s->t[i].bytes;
@@ -162,7 +162,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device-sum", 71)};
   for (unsigned i = 0; i < t_part(150); i++) {
-    setup s = setup_new(&r, t_below(&r, 8) ? t_below(&r, 600) : 4000);
+    t_setup s = setup_new(&r, t_below(&r, 8) ? t_below(&r, 600) : 4000);
     for (int step = 0; step < 12; step++) {
       int call = step < 2 ? step : (int)t_below(&r, CALLS);
       if (call == TWICE && t_below(&r, 2)) call = ROUND;
@@ -180,7 +180,7 @@ static void every_set(void **state) {
   enum { SETS = 128, SIGNS = 3 };
   t_random r = {t_seed("device-sum-sets", 72)};
   for (unsigned i = 0; i < t_part(8) * MODES; i++) {
-    setup s = setup_new(&r, SETS * SIGNS);
+    t_setup s = setup_new(&r, SETS * SIGNS);
     size_t words = 1 + s.range.words;
     uint64_t *sums = (uint64_t *)(void *)s.t[SUMS].host;
     for (size_t k = 0; k < s.n; k++) {
@@ -199,8 +199,8 @@ static void every_set(void **state) {
 /* ---- totals ---- */
 
 /* Of values, or of products; *record: host and device. */
-static void add_total(const setup *s, int products, const twin *record) {
-  ends h = ends_of(s, 0), d = ends_of(s, 1);
+static void add_total(const t_setup *s, int products, const t_twin *record) {
+  t_ends h = ends_of(s, 0), d = ends_of(s, 1);
   hu_sum *host = (hu_sum *)(void *)record->host, *device = (hu_sum *)(void *)record->device;
   hu_status cpu, gpu;
   if (products) {
@@ -216,8 +216,8 @@ static void add_total(const setup *s, int products, const twin *record) {
            t_format_text(fb, s->fb), cpu, gpu);
 }
 
-static twin record_new(void) {
-  twin t = twin_new(sizeof(hu_sum) + PAD);
+static t_twin record_new(void) {
+  t_twin t = twin_new(sizeof(hu_sum) + PAD);
   memset(t.host, 0, sizeof(hu_sum));
   twin_put(&t);
   return t;
@@ -236,8 +236,8 @@ static void totals(void **state) {
   (void)state;
   t_random r = {t_seed("device-sum-totals", 73)};
   for (unsigned i = 0; i < t_part(100); i++) {
-    setup s = setup_new(&r, t_below(&r, 4) ? t_below(&r, 700) : t_below(&r, 20000));
-    twin record = record_new();
+    t_setup s = setup_new(&r, t_below(&r, 4) ? t_below(&r, 700) : t_below(&r, 20000));
+    t_twin record = record_new();
     for (int step = 0; step < 4; step++) {
       draw_operands(&r, &s);
       another_order(&r);
@@ -250,7 +250,7 @@ static void totals(void **state) {
 
 /* Blocks of 256 threads whose sums have either sign, so that the record goes through zero: every other 256 elements are
  * negative. Without specials, so that the digits matter. */
-static void fill_alternating(t_random *r, const twin *t, size_t n) {
+static void fill_alternating(t_random *r, const t_twin *t, size_t n) {
   for (size_t i = 0; i < n; i++) {
     uint32_t sign = (uint32_t)(i / 256 & 1) << 31, binade = 1 + t_below(r, 254);
     t_put(t->host, 4, (ptrdiff_t)i, sign | binade << 23 | (t_next32(r) & 0x7FFFFF));
@@ -261,7 +261,7 @@ static void large_totals(void **state) {
   (void)state;
   t_random r = {t_seed("device-sum-large", 74)};
   size_t n = t_part(100) == 100 ? MANY : 20000;
-  setup s = setup_new(&r, 0);
+  t_setup s = setup_new(&r, 0);
   for (int i = A; i <= B; i++) {
     twin_free(&s.t[i]);
     s.t[i] = twin_new(4 * n);
@@ -271,7 +271,7 @@ static void large_totals(void **state) {
   s.n = n;
   s.inca = s.incb = 1;
   s.fa = s.fb = hu_binary32();
-  twin record = record_new();
+  t_twin record = record_new();
   for (int products = 0; products < 2; products++) {
     another_order(&r);
     add_total(&s, products, &record);
@@ -284,34 +284,34 @@ static void large_totals(void **state) {
 
 /* ---- misuse ---- */
 
-static void refused(const setup *s, hu_status want, hu_status cpu, hu_status gpu) {
+static void refused(const t_setup *s, hu_status want, hu_status cpu, hu_status gpu) {
   assert_int_equal(cpu, want);
   assert_int_equal(gpu, want);
   for (int i = 0; i < BUFFERS; i++) assert_int_equal(twin_differs(&s->t[i]), s->t[i].bytes);
 }
 
-static setup small_setup(void) {
+static t_setup small_setup(void) {
   t_random r = {t_seed("device-sum-refusals", 75)};
   for (;;) {
-    setup s = setup_new(&r, 16);
+    t_setup s = setup_new(&r, 16);
     if (bytes_of(s.fa) == 2 && bytes_of(s.fb) == 2 && bytes_of(s.fz) == 2 && s.inca == 1 && s.incb == 1) return s;
     setup_free(&s);
   }
 }
 
 /* Of all calls on arrays, what one change of a good call gets. */
-static void refuse(const setup *s, const setup *bad, int first, int past, hu_status want) {
+static void refuse(const t_setup *s, const t_setup *bad, int first, int past, hu_status want) {
   for (int call = first; call < past; call++)
     refused(s, want, on_cpu(bad, call, ends_of(s, 0)), on_device(bad, call, ends_of(s, 1)));
 }
 
-static void refuse_ends(const setup *s, int call, ends host, ends device, hu_status want) {
+static void refuse_ends(const t_setup *s, int call, t_ends host, t_ends device, hu_status want) {
   refused(s, want, on_cpu(s, call, host), on_device(s, call, device));
 }
 
 static void refusals(void **state) {
   (void)state;
-  setup s = small_setup(), bad = s;
+  t_setup s = small_setup(), bad = s;
   bad.fa.e = 99;
   refuse(&s, &bad, ADD, MERGE, HU_E_FORMAT);
   bad = s;
@@ -336,7 +336,7 @@ static void refusals(void **state) {
   bad.n = SIZE_MAX / 8;
   refuse(&s, &bad, ADD, CALLS, HU_E_SHAPE);
   for (int call = ADD; call < CALLS; call++) {
-    ends host = ends_of(&s, 0), device = ends_of(&s, 1);
+    t_ends host = ends_of(&s, 0), device = ends_of(&s, 1);
     host.sums = host.other = device.sums = device.other = NULL;
     refuse_ends(&s, call, host, device, HU_E_NULL);
     host = ends_of(&s, 0), device = ends_of(&s, 1);
@@ -350,12 +350,12 @@ static void refusals(void **state) {
     if (call == MERGE) host.other = host.sums + 1, device.other = device.sums + 1;
     refuse_ends(&s, call, host, device, HU_E_OVERLAP);
   }
-  ends odd = ends_of(&s, 1);
+  t_ends odd = ends_of(&s, 1);
   odd.events = (hu_events *)(void *)(s.t[EVENTS].device + 4);
   refused(&s, HU_E_ALIGN, HU_E_ALIGN, on_device(&s, ROUND, odd));
   bad = s;
   bad.n = 0;
-  ends none = {NULL, NULL, NULL, NULL, NULL, NULL};
+  t_ends none = {NULL, NULL, NULL, NULL, NULL, NULL};
   for (int call = ADD; call < CALLS; call++) refused(&s, HU_OK, on_cpu(&bad, call, none), on_device(&bad, call, none));
   setup_free(&s);
 }
@@ -369,8 +369,8 @@ static void refusals(void **state) {
 
 static void refused_totals(void **state) {
   (void)state;
-  setup s = small_setup();
-  twin record = record_new();
+  t_setup s = small_setup();
+  t_twin record = record_new();
   hu_sum *host = (hu_sum *)(void *)record.host, *device = (hu_sum *)(void *)record.device;
   uint8_t *x = s.t[A].device;
   hu_format wrong = s.fa, f = s.fa;

@@ -28,15 +28,15 @@ static inline void *twin_stream(void) { return hui_host_stream(); }
 static inline void twin_default_stream(void) { hui_host_expect(NULL); }
 #endif
 
-typedef struct twin {
+typedef struct t_twin {
   size_t bytes;
   uint8_t *host; /* what the device ought to hold at the end */
   uint8_t *back; /* what it holds */
   uint8_t *device;
-} twin;
+} t_twin;
 
-static inline twin twin_new(size_t bytes) {
-  twin t = {bytes, malloc(bytes), malloc(bytes), hui_memory_new(bytes)};
+static inline t_twin twin_new(size_t bytes) {
+  t_twin t = {bytes, malloc(bytes), malloc(bytes), hui_memory_new(bytes)};
   assert_non_null(t.host);
   assert_non_null(t.back);
   assert_non_null(t.device);
@@ -45,26 +45,26 @@ static inline twin twin_new(size_t bytes) {
 }
 
 /* Makes codes of `width` bits of all elements of `size` bytes: their lowest bits. */
-static inline void twin_keep(const twin *t, size_t size, unsigned width) {
+static inline void twin_keep(const t_twin *t, size_t size, unsigned width) {
   for (size_t i = 0; i < t->bytes / size; i++) {
     t_put(t->host, size, (ptrdiff_t)i, t_get(t->host, size, (ptrdiff_t)i) & (uint32_t)(((uint64_t)1 << width) - 1));
   }
 }
 
-static inline void twin_free(twin *t) {
+static inline void twin_free(t_twin *t) {
   free(t->host);
   free(t->back);
   hui_memory_free(t->device);
 }
 
-static inline void twin_put(const twin *t) { assert_int_equal(hui_memory_put(t->device, t->host, t->bytes), HU_OK); }
-static inline void twin_get(const twin *t) {
+static inline void twin_put(const t_twin *t) { assert_int_equal(hui_memory_put(t->device, t->host, t->bytes), HU_OK); }
+static inline void twin_get(const t_twin *t) {
   assert_int_equal(hui_memory_wait(), HU_OK);
   assert_int_equal(hui_memory_get(t->back, t->device, t->bytes), HU_OK);
 }
 
 /* Index of the first byte that differs, `bytes` if none does. */
-static inline size_t twin_differs(const twin *t) {
+static inline size_t twin_differs(const t_twin *t) {
   size_t i = 0;
   twin_get(t);
   while (i < t->bytes && t->host[i] == t->back[i]) i++;

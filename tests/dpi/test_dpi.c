@@ -485,13 +485,13 @@ static void units(void **state) {
 
 /* ---- threads ---- */
 
-typedef struct share {
+typedef struct t_share {
   void *model, *mode;
   uint64_t digest;
-} share;
+} t_share;
 
 static void *work(void *context) {
-  share *s = context;
+  t_share *s = context;
   t_random r = {77};
   svBitVecVal none[BUS] = {0};
   for (int i = 0; i < 2000; i++) {
@@ -512,10 +512,10 @@ static void threads(void **state) {
   (void)state;
   enum { THREADS = 4 };
   pthread_t thread[THREADS];
-  share s[THREADS + 1];
+  t_share s[THREADS + 1];
   void *done, *model = model_handle("seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "float8_e5m2");
   void *mode = mode_handle(t_stochastic(HU_SRC, 5));
-  for (int i = 0; i <= THREADS; i++) s[i] = (share){model, mode, 0};
+  for (int i = 0; i <= THREADS; i++) s[i] = (t_share){model, mode, 0};
   assert_non_null(work(&s[THREADS]));
   for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &s[i]), 0);
   for (int i = 0; i < THREADS; i++) {

@@ -119,11 +119,11 @@ static void equality(void **state) {
   }
 }
 
-typedef struct tally {
+typedef struct t_tally {
   uint64_t nan, inf, finite;
   double max, min, low;
   uint32_t max_code, min_code, inf_code;
-} tally;
+} t_tally;
 
 /* A code that is read as the value of another: no zero of its own, or a subnormal that the format lacks. */
 static int is_duplicate(hu_format f, hu_limits l, uint32_t code, double x) {
@@ -132,8 +132,8 @@ static int is_duplicate(hu_format f, hu_limits l, uint32_t code, double x) {
   return 0;
 }
 
-static tally enumerate(hu_format f, hu_limits l) {
-  tally t;
+static t_tally enumerate(hu_format f, hu_limits l) {
+  t_tally t;
   memset(&t, 0, sizeof t);
   t.inf_code = t.max_code = t.min_code = HU_NO_CODE;
   t.max = -INFINITY;
@@ -158,7 +158,7 @@ static tally enumerate(hu_format f, hu_limits l) {
 static void check_limits(hu_format f) {
   char text[T_FORMAT_TEXT];
   hu_limits l = hu_limits_of(f);
-  tally t = enumerate(f, l);
+  t_tally t = enumerate(f, l);
   int same = l.finite_codes == t.finite && l.nan_codes == t.nan && l.max_code == t.max_code &&
              l.min_code == t.min_code && l.inf_code == t.inf_code && t_same64(l.max, t.max) && t_same64(l.min, t.min);
   if (!same)

@@ -17,16 +17,16 @@
 enum { BATCH = 1 << 16 };
 static const double margin = 0x1p-48;
 
-typedef struct judged {
+typedef struct t_judged {
   int function;
   double (*near)(double); /* the C library's */
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
   hu_status (*many)(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, hu_mode, const hu_exec *,
                     hu_events *);
   uint64_t random;
-} judged;
+} t_judged;
 
-static const judged functions[] = {
+static const t_judged functions[] = {
     {HU_ORACLE_EXP2, exp2, mpfr_exp2, hu_exp2_n, 100000000}, {HU_ORACLE_LOG2, log2, mpfr_log2, hu_log2_n, 100000000},
     {HU_ORACLE_EXP, exp, mpfr_exp, hu_exp_n, 10000000},      {HU_ORACLE_LOG, log, mpfr_log, hu_log_n, 10000000},
     {HU_ORACLE_SIN, sin, mpfr_sin, hu_sin_n, 5000000},       {HU_ORACLE_COS, cos, mpfr_cos, hu_cos_n, 5000000},
@@ -60,7 +60,7 @@ static uint32_t code_of(float x) {
 }
 
 /* The right code, if the C library can tell. */
-static int judge(const judged *f, uint32_t code, uint32_t *want) {
+static int judge(const t_judged *f, uint32_t code, uint32_t *want) {
   float x = value_of(code);
   if (!isfinite(x) || x == 0 || (x < 0 && !takes_negatives(f->function))) return 0;
   double y = f->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
@@ -69,14 +69,14 @@ static int judge(const judged *f, uint32_t code, uint32_t *want) {
   return code_of((float)high) == *want;
 }
 
-static void ask_oracle(const judged *f, uint32_t code) {
+static void ask_oracle(const t_judged *f, uint32_t code) {
   static const fn_modes nearest = {1, {{0, 0, 0, 0, 0, 0, {0, 0}}}, {0}};
   hu_oracle_code x[2] = {{hu_binary32(), code}, {hu_binary32(), 0}};
   (void)fn_check(f->function, hu_binary32(), &nearest, x);
 }
 
 /* Returns how many went to the oracle. */
-static uint64_t check_batch(const judged *f, size_t n, const uint32_t *x) {
+static uint64_t check_batch(const t_judged *f, size_t n, const uint32_t *x) {
   static uint32_t z[BATCH];
   uint64_t asked = 0;
   assert_int_equal(f->many(n, z, 1, hu_binary32(), x, 1, hu_binary32(), t_mode(0), NULL, NULL), HU_OK);
@@ -122,7 +122,7 @@ static void test_random(void **state) {
   static uint32_t x[BATCH];
   (void)state;
   for (int i = 0; i < FUNCTIONS && !HU_EXHAUSTIVE; i++) {
-    const judged *f = &functions[i];
+    const t_judged *f = &functions[i];
     uint64_t asked = 0, done = 0;
     for (; done < f->random; done += BATCH) {
       for (size_t k = 0; k < BATCH; k++) x[k] = draw(f->function, &r);
@@ -138,7 +138,7 @@ static void test_all(void **state) {
   static uint32_t x[BATCH];
   (void)state;
   for (int i = 0; i < FUNCTIONS && HU_EXHAUSTIVE; i++) {
-    const judged *f = &functions[i];
+    const t_judged *f = &functions[i];
     uint64_t asked = 0;
     for (uint64_t first = 0; first < (uint64_t)1 << 32; first += BATCH) {
       int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !takes_negatives(f->function));

@@ -8,9 +8,9 @@
 #include "tests/support/cmocka.h"
 
 /* On so many threads. */
-static void same_on(const problem *p, const char *model, uint32_t threads, uint32_t without, const outcome *want) {
+static void same_on(const t_problem *p, const char *model, uint32_t threads, uint32_t without, const t_outcome *want) {
   char text[PROBLEM_TEXT];
-  outcome got = problem_run(p, threads, without);
+  t_outcome got = problem_run(p, threads, without);
   for (size_t e = 0; e < p->m * p->n; e++) {
     uint32_t x = outcome_element(p, &got, e / p->n, e % p->n), y = outcome_element(p, want, e / p->n, e % p->n);
     if (x != y) {
@@ -24,24 +24,24 @@ static void same_on(const problem *p, const char *model, uint32_t threads, uint3
   free(got.d);
 }
 
-void problem_same_without(const problem *p, const char *model, const uint32_t *without, size_t n, uint32_t off,
+void problem_same_without(const t_problem *p, const char *model, const uint32_t *without, size_t n, uint32_t off,
                           unsigned long *runs) {
   char text[PROBLEM_TEXT];
-  outcome want = problem_run(p, 1, off);
+  t_outcome want = problem_run(p, 1, off);
   if (want.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(want.status));
   for (size_t i = 0; i < n; i++) {
     same_on(p, model, 1, without[i], &want);
     same_on(p, model, 3, without[i], &want);
     *runs += 2;
     if (!problem_can_run_in_place(p)) continue;
-    outcome got = problem_run_in_place(p, 2, without[i]);
+    t_outcome got = problem_run_in_place(p, 2, without[i]);
     assert_true(outcome_same(&got, &want));
     free(got.d);
   }
   free(want.d);
 }
 
-void problem_same_with(const problem *p, const char *model, uint32_t off, unsigned long *runs) {
+void problem_same_with(const t_problem *p, const char *model, uint32_t off, unsigned long *runs) {
   const uint32_t nothing = 0;
   problem_same_without(p, model, &nothing, 1, off, runs);
 }

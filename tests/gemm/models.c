@@ -60,14 +60,14 @@ static int level_is_asked(uint32_t bit, const char *model, unsigned long runs) {
   return (bit & extensions) == 0 || strncmp(model, "exact", 5) == 0 || runs / 4 % 8 == 0;
 }
 
-void problem_same_at_levels(const problem *p, const char *model, unsigned long *runs) {
+void problem_same_at_levels(const t_problem *p, const char *model, unsigned long *runs) {
   char text[PROBLEM_TEXT];
-  outcome first = problem_run(p, 1, UINT32_MAX);
+  t_outcome first = problem_run(p, 1, UINT32_MAX);
   if (first.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(first.status));
   const unsigned long before = *runs;
   for (size_t i = 0; i < t_levels(); i++) {
     if (!level_is_asked(t_level_bit(i), model, before)) continue;
-    outcome o = problem_run(p, (uint32_t)i + 1, t_levels_off(i));
+    t_outcome o = problem_run(p, (uint32_t)i + 1, t_levels_off(i));
     for (size_t e = 0; e < p->m * p->n; e++) {
       uint32_t got = outcome_element(p, &o, e / p->n, e % p->n), want = outcome_element(p, &first, e / p->n, e % p->n);
       if (got != want)
@@ -79,19 +79,19 @@ void problem_same_at_levels(const problem *p, const char *model, unsigned long *
     ++*runs;
   }
   if (problem_can_run_in_place(p)) {
-    outcome o = problem_run_in_place(p, 2, 0);
+    t_outcome o = problem_run_in_place(p, 2, 0);
     assert_true(outcome_same(&first, &o));
     free(o.d);
   }
   free(first.d);
 }
 
-void problem_spot(const problem *p, t_random *r) {
+void problem_spot(const t_problem *p, t_random *r) {
   if (p->storage != HU_STORAGE_CODES || p->a.operand.storage != HU_STORAGE_CODES ||
       p->b.operand.storage != HU_STORAGE_CODES || p->k == 0)
     return;
   if (p->has_c && p->c.operand.storage != HU_STORAGE_CODES) return;
-  outcome o = problem_run(p, 1, 0);
+  t_outcome o = problem_run(p, 1, 0);
   size_t i = t_below(r, (uint32_t)p->m), j = t_below(r, (uint32_t)p->n);
   const hu_operand *x[3] = {&p->a.operand, &p->b.operand, &p->c.operand};
   hu_dot_operands in;
@@ -137,7 +137,7 @@ static void run_model_test(void **state) {
   t_random r = {t_seed(test->name, test->seed)};
   unsigned long runs = 0;
   for (unsigned i = 0; i < test->count; i++) {
-    problem p;
+    t_problem p;
     char model[MODEL_TEXT];
     if (!test->draw(&p, &r, i, model)) continue;
     if (test->same)
@@ -159,17 +159,17 @@ int model_tests_run(const model_test *tests, size_t n) {
   return failed;
 }
 
-void problem_set_model(problem *p, const char *model) {
+void problem_set_model(t_problem *p, const char *model) {
   if (hu_accum_parse(&p->accum, model, NULL) != HU_OK) fail_msg("no model: %s", model);
 }
 
-void problem_store_again(problem *p) {
+void problem_store_again(t_problem *p) {
   plain_store_again(&p->a, 0, 0, 0);
   plain_store_again(&p->b, 0, 0, 0);
   plain_store_again(&p->c, 0, 0, 0);
 }
 
-int problem_draw_any(problem *p, t_random *r, hu_format f, problem_sizes sizes) {
+int problem_draw_any(t_problem *p, t_random *r, hu_format f, problem_sizes sizes) {
   hu_format fa = named_format(model_operands[t_below(r, MODEL_OPERANDS)]),
             fb = named_format(model_operands[t_below(r, MODEL_OPERANDS)]);
   hu_format fc = t_below(r, 2) ? f : named_format(model_operands[t_below(r, MODEL_OPERANDS)]);
@@ -181,7 +181,7 @@ int problem_draw_any(problem *p, t_random *r, hu_format f, problem_sizes sizes) 
   return moderate && k != 0;
 }
 
-void problem_refill(problem *p, t_random *r, hu_format f, int spoil_c) {
+void problem_refill(t_problem *p, t_random *r, hu_format f, int spoil_c) {
   hu_limits l = hu_limits_of(f);
   int low = t_below(r, 3) ? 0 : t_below(r, 2) ? l.emin / 2 - 4 : l.emax / 2 - 6;
   uint32_t width = t_below(r, 2) ? t_below(r, 8) : t_below(r, 24);
@@ -192,7 +192,7 @@ void problem_refill(problem *p, t_random *r, hu_format f, int spoil_c) {
   if (spoil_c && p->has_c && t_below(r, 16) == 0) plain_spoil(&p->c, r);
 }
 
-void problem_draw_zeros(problem *p, t_random *r, hu_format f, uint32_t rows, uint32_t terms) {
+void problem_draw_zeros(t_problem *p, t_random *r, hu_format f, uint32_t rows, uint32_t terms) {
   hu_format fc = t_below(r, 2) ? f : named_format("bfloat16");
   hu_limits l = hu_limits_of(f);
   uint32_t one = (l.max_code / 2) & ~7u, minus = f.negzero ? l.sign_mask : 0;
@@ -211,14 +211,14 @@ void problem_draw_zeros(problem *p, t_random *r, hu_format f, uint32_t rows, uin
   if (t_below(r, 3) == 0) p->has_c = 0;
 }
 
-void problem_draw_counters(problem *p, t_random *r, unsigned i, hu_format f, uint32_t columns, uint32_t terms) {
+void problem_draw_counters(t_problem *p, t_random *r, unsigned i, hu_format f, uint32_t columns, uint32_t terms) {
   problem_draw(p, r, 1 + t_below(r, 20), 1 + t_below(r, columns), 1 + t_below(r, terms), f, f, NULL, f, HU_ACCUM_EXACT);
   plain_refill(&p->a, r, -2, 4);
   plain_refill(&p->b, r, -2, 4);
   p->stream.counter = (i % 3 ? UINT64_C(1) << 32 : 0) - t_below(r, 300);
 }
 
-void problem_draw_block(problem *p, t_random *r, const size_t shape[3], hu_format f, int has_c) {
+void problem_draw_block(t_problem *p, t_random *r, const size_t shape[3], hu_format f, int has_c) {
   problem_draw(p, r, shape[0], shape[1], shape[2], f, f, has_c ? &f : NULL, f, HU_ACCUM_EXACT);
   plain_refill(&p->a, r, -3, 3);
   plain_refill(&p->b, r, -3, 3);

@@ -97,7 +97,7 @@ static void store_any(plain *x, t_random *r) {
   plain_store(x, values, transposed, padding);
 }
 
-void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
+void problem_draw(t_problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
                   const hu_format *fc, hu_format fd, uint32_t kind_of_sum) {
   memset(p, 0, sizeof *p);
   p->m = m;
@@ -121,7 +121,7 @@ void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_form
   p->ld = n + (t_below(r, 2) ? 0 : t_below(r, 5));
 }
 
-void problem_free(problem *p) {
+void problem_free(t_problem *p) {
   plain_free(&p->a);
   plain_free(&p->b);
   plain_free(&p->c);
@@ -129,16 +129,16 @@ void problem_free(problem *p) {
   plain_free(&p->sb);
 }
 
-static hu_status multiply(const problem *p, const hu_result *d, const hu_operand *c, const hu_exec *exec,
+static hu_status multiply(const t_problem *p, const hu_result *d, const hu_operand *c, const hu_exec *exec,
                           hu_events *events) {
   const hu_operand *a = &p->a.operand, *b = &p->b.operand;
   if (!p->scaled) return hu_gemm(p->m, p->n, p->k, d, a, b, c, &p->accum, p->mode, exec, events);
   return hu_gemm_scaled(p->m, p->n, p->k, d, a, b, c, &p->sa.operand, &p->sb.operand, &p->accum, p->mode, exec, events);
 }
 
-static size_t d_size(const problem *p) { return p->storage == HU_STORAGE_VALUES ? 4 : code_size(p->format); }
+static size_t d_size(const t_problem *p) { return p->storage == HU_STORAGE_VALUES ? 4 : code_size(p->format); }
 
-static hu_exec exec_of(const problem *p, uint32_t threads, uint32_t levels_off) {
+static hu_exec exec_of(const t_problem *p, uint32_t threads, uint32_t levels_off) {
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.threads = threads;
@@ -147,8 +147,8 @@ static hu_exec exec_of(const problem *p, uint32_t threads, uint32_t levels_off) 
   return exec;
 }
 
-outcome problem_run(const problem *p, uint32_t threads, uint32_t levels_off) {
-  outcome o;
+t_outcome problem_run(const t_problem *p, uint32_t threads, uint32_t levels_off) {
+  t_outcome o;
   hu_exec exec = exec_of(p, threads, levels_off);
   memset(&o, 0, sizeof o);
   o.bytes = p->m * p->ld * d_size(p);
@@ -159,13 +159,13 @@ outcome problem_run(const problem *p, uint32_t threads, uint32_t levels_off) {
   return o;
 }
 
-int problem_can_run_in_place(const problem *p) {
+int problem_can_run_in_place(const t_problem *p) {
   return p->has_c && !p->c.operand.transposed && p->c.operand.storage == p->storage &&
          hu_format_equal(p->c.format, p->format);
 }
 
-outcome problem_run_in_place(const problem *p, uint32_t threads, uint32_t levels_off) {
-  outcome o;
+t_outcome problem_run_in_place(const t_problem *p, uint32_t threads, uint32_t levels_off) {
+  t_outcome o;
   hu_exec exec = exec_of(p, threads, levels_off);
   hu_operand c = p->c.operand;
   memset(&o, 0, sizeof o);
@@ -182,12 +182,12 @@ outcome problem_run_in_place(const problem *p, uint32_t threads, uint32_t levels
   return o;
 }
 
-int outcome_same(const outcome *x, const outcome *y) {
+int outcome_same(const t_outcome *x, const t_outcome *y) {
   return x->status == y->status && x->bytes == y->bytes && memcmp(x->d, y->d, x->bytes) == 0 &&
          t_same_events(&x->events, &y->events);
 }
 
-uint32_t outcome_element(const problem *p, const outcome *o, size_t i, size_t j) {
+uint32_t outcome_element(const t_problem *p, const t_outcome *o, size_t i, size_t j) {
   const uint8_t *z = o->d + (i * p->ld + j) * d_size(p);
   uint16_t half;
   uint32_t word;
@@ -198,7 +198,7 @@ uint32_t outcome_element(const problem *p, const outcome *o, size_t i, size_t j)
   return word;
 }
 
-int outcome_padding_untouched(const problem *p, const outcome *o) {
+int outcome_padding_untouched(const t_problem *p, const t_outcome *o) {
   uint8_t *fresh = must_have(o->bytes);
   size_t row = p->ld * d_size(p), used = p->n * d_size(p);
   int same = 1;
@@ -215,7 +215,7 @@ static int operand_text(char *text, size_t size, const char *name, const plain *
                   x->operand.transposed ? ", transposed" : "", x->operand.ld);
 }
 
-const char *problem_text(char text[PROBLEM_TEXT], const problem *p) {
+const char *problem_text(char text[PROBLEM_TEXT], const t_problem *p) {
   char f[T_FORMAT_TEXT], mode[T_MODE_TEXT];
   int at = snprintf(text, PROBLEM_TEXT, "%zu x %zu x %zu %s, %s; ", p->m, p->n, p->k,
                     p->accum.kind == HU_ACCUM_EXACT ? "exact" : "fp32", t_mode_text(mode, p->mode));

@@ -35,7 +35,7 @@
 static const hu_mode rne = {0};
 
 /* A 2 x 2 product of binary32 values that tests bend one argument at a time. */
-typedef struct call {
+typedef struct t_call {
   float x[8], y[8], w[8], z[16];
   size_t m, n, k;
   hu_result d;
@@ -44,9 +44,9 @@ typedef struct call {
   hu_accum accum;
   hu_mode mode;
   hu_events events;
-} call;
+} t_call;
 
-static void usual(call *t) {
+static void usual(t_call *t) {
   const float x[8] = {1, 2, 3, 4}, y[8] = {5, 6, 7, 8}, w[8] = {0.5f, -1, 2, 100};
   memset(t, 0, sizeof *t);
   memcpy(t->x, x, sizeof x);
@@ -63,7 +63,7 @@ static void usual(call *t) {
   t->has_c = 1;
 }
 
-static hu_status go(call *t) {
+static hu_status go(t_call *t) {
   return hu_gemm(t->m, t->n, t->k, &t->d, &t->a, &t->b, t->has_c ? &t->c : NULL, &t->accum, t->mode, NULL, &t->events);
 }
 
@@ -71,7 +71,7 @@ static void small_products(void **state) {
   (void)state;
   static const float with_c[4] = {19.5f, 21, 45, 150}, turned[4] = {17, 23, 39, 53};
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-    call t;
+    t_call t;
     usual(&t);
     t.accum.kind = kind;
     assert_int_equal(go(&t), HU_OK);
@@ -85,7 +85,7 @@ static void small_products(void **state) {
     assert_memory_equal(t.z, turned, sizeof turned);
   }
   /* One rounding against many: 2^24 + 1 + 1 in binary32. */
-  call t;
+  t_call t;
   usual(&t);
   t.m = t.n = 1;
   t.x[0] = t.x[1] = t.y[0] = t.y[1] = 1;
@@ -103,7 +103,7 @@ static void small_products(void **state) {
 static void shared_memory(void **state) {
   (void)state;
   static const float with_c[4] = {19.5f, 21, 45, 150};
-  call t;
+  t_call t;
   usual(&t);
   t.d.data = t.w;
   assert_int_equal(go(&t), HU_OK);
@@ -143,53 +143,53 @@ static void shared_memory(void **state) {
 typedef struct misuse {
   const char *what;
   hu_status want;
-  void (*bend)(call *t);
+  void (*bend)(t_call *t);
 } misuse;
 
-static void bad_format_a(call *t) { t->a.format.m = 31; }
-static void bad_format_b(call *t) { t->b.format.sign = 2; }
-static void bad_format_c(call *t) { t->c.format.e = 12; }
-static void bad_format_d(call *t) { t->d.format.inf = 9; }
-static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
-static void bad_bits(call *t) { t->mode.round = HU_SRA; }
-static void bad_kind(call *t) { t->accum.kind = HU_ACCUM_COUNT; }
-static void bad_length(call *t) { t->accum.length = 1; }
-static void bad_reserved(call *t) { t->accum.scaled = 1; }
-static void bad_product(call *t) { t->accum.product.e = 1; }
-static void carrier_values(call *t) { t->a.format = hu_format_ieee(11, 10, 0); }
-static void carrier_result(call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
-static void carrier_fp32(call *t) {
+static void bad_format_a(t_call *t) { t->a.format.m = 31; }
+static void bad_format_b(t_call *t) { t->b.format.sign = 2; }
+static void bad_format_c(t_call *t) { t->c.format.e = 12; }
+static void bad_format_d(t_call *t) { t->d.format.inf = 9; }
+static void bad_mode(t_call *t) { t->mode.round = HU_ROUND_COUNT; }
+static void bad_bits(t_call *t) { t->mode.round = HU_SRA; }
+static void bad_kind(t_call *t) { t->accum.kind = HU_ACCUM_COUNT; }
+static void bad_length(t_call *t) { t->accum.length = 1; }
+static void bad_reserved(t_call *t) { t->accum.scaled = 1; }
+static void bad_product(t_call *t) { t->accum.product.e = 1; }
+static void carrier_values(t_call *t) { t->a.format = hu_format_ieee(11, 10, 0); }
+static void carrier_result(t_call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
+static void carrier_fp32(t_call *t) {
   t->accum.kind = HU_ACCUM_FP32;
   t->b.format = hu_format_ieee(11, 10, 0);
   t->b.storage = HU_STORAGE_CODES;
 }
-static void null_a(call *t) { t->a.data = NULL; }
-static void null_c(call *t) { t->c.data = NULL; }
-static void null_d(call *t) { t->d.data = NULL; }
-static void short_a(call *t) { t->a.ld = 1; }
-static void short_b(call *t) { t->b.ld = 1; }
-static void short_c(call *t) { t->c.ld = 1; }
-static void short_d(call *t) { t->d.ld = 1; }
-static void short_turned(call *t) {
+static void null_a(t_call *t) { t->a.data = NULL; }
+static void null_c(t_call *t) { t->c.data = NULL; }
+static void null_d(t_call *t) { t->d.data = NULL; }
+static void short_a(t_call *t) { t->a.ld = 1; }
+static void short_b(t_call *t) { t->b.ld = 1; }
+static void short_c(t_call *t) { t->c.ld = 1; }
+static void short_d(t_call *t) { t->d.ld = 1; }
+static void short_turned(t_call *t) {
   t->m = 1;
   t->k = 2;
   t->a.transposed = 1;
   t->a.ld = 0;
 }
-static void huge_product(call *t) { t->a.ld = SIZE_MAX / 4; }
-static void huge_sum(call *t) { t->b.ld = SIZE_MAX / 4 - 1; }
-static void huge_rows(call *t) { t->m = (size_t)1 << 62; }
-static void huge_d(call *t) { t->d.ld = (size_t)1 << 62; }
-static void bad_storage(call *t) { t->a.storage = 2; }
-static void bad_d_storage(call *t) { t->d.storage = 2; }
-static void bad_transposed(call *t) { t->c.transposed = 2; }
-static void odd_a(call *t) { t->a.data = (const char *)t->x + 1; }
-static void odd_d(call *t) { t->d.data = (char *)t->z + 2; }
-static void grid_a(call *t) { t->a.format = hu_float8_e4m3fn(), t->x[3] = 1.0625f; }
-static void grid_b(call *t) { t->b.format = hu_float8_e4m3fn(), t->y[0] = t_float(0x7F800000); }
-static void grid_c(call *t) { t->c.format = hu_format_fnuz(4, 3, 0), t->w[2] = -0.0f; }
-static void grid_nan(call *t) { t->a.format = hu_float4_e2m1fn(), t->x[1] = t_float(0x7FC00000); }
-static void grid_sub(call *t) {
+static void huge_product(t_call *t) { t->a.ld = SIZE_MAX / 4; }
+static void huge_sum(t_call *t) { t->b.ld = SIZE_MAX / 4 - 1; }
+static void huge_rows(t_call *t) { t->m = (size_t)1 << 62; }
+static void huge_d(t_call *t) { t->d.ld = (size_t)1 << 62; }
+static void bad_storage(t_call *t) { t->a.storage = 2; }
+static void bad_d_storage(t_call *t) { t->d.storage = 2; }
+static void bad_transposed(t_call *t) { t->c.transposed = 2; }
+static void odd_a(t_call *t) { t->a.data = (const char *)t->x + 1; }
+static void odd_d(t_call *t) { t->d.data = (char *)t->z + 2; }
+static void grid_a(t_call *t) { t->a.format = hu_float8_e4m3fn(), t->x[3] = 1.0625f; }
+static void grid_b(t_call *t) { t->b.format = hu_float8_e4m3fn(), t->y[0] = t_float(0x7F800000); }
+static void grid_c(t_call *t) { t->c.format = hu_format_fnuz(4, 3, 0), t->w[2] = -0.0f; }
+static void grid_nan(t_call *t) { t->a.format = hu_float4_e2m1fn(), t->x[1] = t_float(0x7FC00000); }
+static void grid_sub(t_call *t) {
   t->c.format = hu_bfloat16();
   t->w[0] = 1.5f;
   t->w[1] = t_float(1);
@@ -238,7 +238,7 @@ static void errors(void **state) {
   hu_events zero;
   memset(&zero, 0, sizeof zero);
   for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
-    call t;
+    t_call t;
     usual(&t);
     misuses[i].bend(&t);
     hu_status s = go(&t);
@@ -247,7 +247,7 @@ static void errors(void **state) {
     if (!t_is_pattern(t.z, sizeof t.z)) fail_msg("%s: D written", misuses[i].what);
     if (!t_same_events(&t.events, &zero)) fail_msg("%s: events counted", misuses[i].what);
   }
-  call t;
+  t_call t;
   usual(&t);
   assert_int_equal(hu_gemm(2, 2, 2, NULL, &t.a, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
   assert_int_equal(hu_gemm(2, 2, 2, &t.d, NULL, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
@@ -259,7 +259,7 @@ static void errors(void **state) {
 
 static void empty(void **state) {
   (void)state;
-  call t;
+  t_call t;
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
     usual(&t); /* k = 0: D = C; A and B have no elements and need no memory */
     t.accum.kind = kind;
@@ -289,7 +289,7 @@ static void empty(void **state) {
 
 static void events_add(void **state) {
   (void)state;
-  call t;
+  t_call t;
   usual(&t);
   t.d.format = hu_float8_e4m3fn();
   t.events.inexact = 1000;
@@ -392,18 +392,18 @@ static void surroundings(void **state) {
   t_random r = {t_seed("gemm surroundings", 21)};
   int runs = 0;
   for (int i = 0; i < 120; i++) {
-    problem p;
+    t_problem p;
     hu_format f[3];
     for (int q = 0; q < 3; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
     uint32_t kind = t_below(&r, 2);
     problem_draw(&p, &r, 5, 9, 12, f[0], f[1], &f[2], hu_binary32(), kind);
     for (size_t level = 0; level < t_levels(); level++) {
       uint32_t mask = t_levels_off(level);
-      outcome usually = problem_run(&p, 1, mask);
+      t_outcome usually = problem_run(&p, 1, mask);
       for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
         uint32_t before = _mm_getcsr();
         _mm_setcsr(settings[s]);
-        outcome bent = problem_run(&p, 1 + (uint32_t)s % 3, mask);
+        t_outcome bent = problem_run(&p, 1 + (uint32_t)s % 3, mask);
         uint32_t after = _mm_getcsr();
         _mm_setcsr(before);
         assert_int_equal(after, settings[s]);
@@ -435,7 +435,7 @@ static void edges(void **state) {
     assert_int_equal(mprotect(memory[i] + room, page, PROT_NONE), 0);
   }
   for (int i = 0; i < 300; i++) {
-    problem p;
+    t_problem p;
     hu_format f[2];
     for (int q = 0; q < 2; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
     uint32_t kind = hu_format_fits_binary32(f[0]) && hu_format_fits_binary32(f[1]) ? t_below(&r, 2) : 0;
@@ -448,7 +448,7 @@ static void edges(void **state) {
       memset(&exec, 0, sizeof exec);
       exec.levels_off = t_levels_off(level);
       exec.stream = p.stream;
-      outcome usual = problem_run(&p, 1, exec.levels_off);
+      t_outcome usual = problem_run(&p, 1, exec.levels_off);
       a.data = memcpy(memory[0] + room - p.a.bytes, p.a.stored, p.a.bytes);
       b.data = memcpy(memory[1] + room - p.b.bytes, p.b.stored, p.b.bytes);
       hu_result d = {memory[2] + room - usual.bytes, p.ld, p.format, p.storage};
@@ -470,7 +470,7 @@ enum { STACK = 2 << 20, PROMISED = 512 << 10, PROMISED_SLICES = 704 << 10 };
 
 /* Binary64 sums; brackets, of which some stay open; integers by digits and by bins; fp32. */
 static void *run_all(void *context) {
-  call *t = context;
+  t_call *t = context;
   for (int i = 0; i < 6; i++) {
     t->a.format = t->b.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
     t->accum.kind = i == 5 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
@@ -482,7 +482,7 @@ static void *run_all(void *context) {
 }
 
 static void *run_models(void *context, const char *const *texts) {
-  call *t = context;
+  t_call *t = context;
   t->a.format = t->b.format = hu_float8_e4m3fn();
   for (; *texts; texts++) {
     if (hu_accum_parse(&t->accum, *texts, NULL) != HU_OK || go(t) != HU_OK) return NULL;
@@ -503,7 +503,7 @@ static void *run_slices(void *context) {
 
 /* Bytes of stack that the calls of `run` take. */
 static size_t stack_of(void *(*run)(void *context)) {
-  call t;
+  t_call t;
   pthread_attr_t attributes;
   pthread_t thread;
   void *result = NULL, *memory = NULL;

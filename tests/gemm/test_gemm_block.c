@@ -31,7 +31,7 @@ static void refill(plain *x, t_random *r, int low, uint32_t width) {
 }
 
 /* Data about what a model's digits tell apart: products and C of exponents near each other, F apart, at the ends. */
-static void draw_data(problem *p, t_random *r) {
+static void draw_data(t_problem *p, t_random *r) {
   hu_limits la = hu_limits_of(p->a.format), lb = hu_limits_of(p->b.format);
   uint32_t way = t_below(r, 8), width = t_below(r, 2) ? t_below(r, 6) : t_below(r, 34);
   int ea = 0, eb = 0;
@@ -58,7 +58,7 @@ static void draw_data(problem *p, t_random *r) {
 }
 
 /* Scales of the model, near 1 or any. */
-static void draw_scales(problem *p, t_random *r, hu_format f) {
+static void draw_scales(t_problem *p, t_random *r, hu_format f) {
   size_t every = p->accum.scaled ? p->accum.promote : p->accum.block.every, count = (p->k + every - 1) / every;
   int near = t_below(r, 4) != 0;
   p->scaled = 1;
@@ -87,7 +87,7 @@ static void presets(void **state) {
     if (x.accum.kind != HU_ACCUM_BLOCK) continue;
     taken++;
     for (unsigned round = 0; round < t_runs(16); round++) {
-      problem p;
+      t_problem p;
       size_t m, n, k;
       draw_sizes(&r, &m, &n, &k);
       problem_draw(&p, &r, m, n, k, x.a.format, x.b.format, t_below(&r, 3) ? &x.c.format : NULL,
@@ -196,7 +196,7 @@ static void models(void **state) {
   t_random r = {t_seed("gemm block models", 62)};
   unsigned long runs = 0, refused = 0;
   for (unsigned i = 0; i < t_runs(HU_EXHAUSTIVE ? 3000 : 800); i++) {
-    problem p;
+    t_problem p;
     char text[400];
     size_t m, n, k;
     hu_format fc = named_format(pick(&r, operands, sizeof operands / sizeof operands[0]));
@@ -211,7 +211,7 @@ static void models(void **state) {
     draw_data(&p, &r);
     if (hu_accum_is_scaled(&x))
       draw_scales(&p, &r, x.scaled ? named_format(t_below(&r, 2) ? "binary32" : a) : x.block.scale);
-    outcome o = problem_run(&p, 1, 0);
+    t_outcome o = problem_run(&p, 1, 0);
     free(o.d);
     if (o.status == HU_E_ACCUM) {
       refused++;
@@ -227,7 +227,7 @@ static void models(void **state) {
 enum { BEYOND = 12 };
 
 /* Larger than a block of D and a piece of K in each direction in turn; parts of a promote longer and shorter. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{140, 3, 20}, {3, 150, 20}, {2, 3, 1500}, {67, 66, 260}};
   static const char *const texts[BEYOND] = {"nv.hopper.f16.f32",
                                             "nv.hopper.e4m3.f16.mma",
@@ -256,7 +256,7 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Sums of products that cancel but for what two-sums have left behind: rule exact, in steps of any size. */
-static int remainders(problem *p, t_random *r, unsigned i, char *model) {
+static int remainders(t_problem *p, t_random *r, unsigned i, char *model) {
   static const int apart[] = {0, 1, 2, 10, 14, 24, 29};
   hu_format f = named_format("binary16"), fc = named_format("binary32");
   hu_limits l = hu_limits_of(f);

@@ -59,17 +59,17 @@ enum {
 /* Of both lists in turn. */
 static const char *model_at(unsigned i) { return i % 2 ? unfused[i / 2 % UNFUSED] : models[i / 2 % MODELS]; }
 
-static void same_as_integers(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_integers(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
   problem_same_with(p, model, UINT32_MAX, runs);
 }
 
-static void same_as_lanes(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_lanes(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
   problem_same_with(p, model, HU_LEVEL_FP16, runs);
 }
 
-static int draw(problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
+static int draw(t_problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
   static const char *const results[] = {"binary16", "binary32", "bfloat16", "float8_e4m3fn"};
   hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
             fc = named_format(operands[t_below(r, some)]);
@@ -80,13 +80,13 @@ static int draw(problem *p, t_random *r, char *text, const char *model, size_t m
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
-static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
+static int random_problems(t_problem *p, t_random *r, unsigned i, char *model) {
   return draw(p, r, model, model_at(i), 1 + t_below(r, 30), 1 + t_below(r, 110), t_below(r, t_below(r, 4) ? 20 : 300),
               OPERANDS);
 }
 
 /* Sums among the subnormal numbers, at the upper end, of numbers far apart, and cancelling. */
-static int ends(problem *p, t_random *r, unsigned i, char *model) {
+static int ends(t_problem *p, t_random *r, unsigned i, char *model) {
   static const int at[][3] = {{-12, -12, -24}, {-8, -7, -15}, {-14, 0, -14}, {7, 8, 15},
                               {7, 7, 14},      {-10, 4, -6},  {0, 0, 0},     {-4, -3, 3}};
   const int *e = at[t_below(r, 8)];
@@ -99,7 +99,7 @@ static int ends(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Larger than a block in each direction in turn, and pieces of K; all layouts. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 100, 9}, {5, 610, 83}, {40, 580, 3}, {3, 4, 401}};
   const size_t *shape = shapes[i % 4];
   draw(p, r, model, i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED], shape[0], shape[1], shape[2], HELD);
@@ -128,7 +128,7 @@ static const char *const texts[] = {"seq(binary16,rna)",
                                     "neumaier(binary16,rne,sat=finite)"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-static int neighbours(problem *p, t_random *r, unsigned i, char *model) {
+static int neighbours(t_problem *p, t_random *r, unsigned i, char *model) {
   draw(p, r, model, "seq(binary16)", 9, 40, t_below(r, 30), HELD);
   if (t_below(r, 2)) {
     plain_refill(&p->a, r, 4, 4);

@@ -15,15 +15,15 @@ static const uint32_t counts[] = {1, 2, 3, 5};
 
 static size_t odd_size(t_random *r, uint32_t about) { return about / 2 + t_below(r, about); }
 
-static void all_the_same(const problem *p, unsigned long *runs) {
-  outcome first = problem_run(p, 1, UINT32_MAX);
+static void all_the_same(const t_problem *p, unsigned long *runs) {
+  t_outcome first = problem_run(p, 1, UINT32_MAX);
   char text[PROBLEM_TEXT];
   if (first.status != HU_OK) fail_msg("%s: %s", problem_text(text, p), hu_status_name(first.status));
   assert_true(outcome_padding_untouched(p, &first));
   for (size_t i = 0; i < t_levels(); i++) {
     for (size_t t = 0; t < 4; t++) {
       if (i && t && (i + t) % 2) continue; /* every level, every count, half of the pairs */
-      outcome o = problem_run(p, counts[t], t_levels_off(i));
+      t_outcome o = problem_run(p, counts[t], t_levels_off(i));
       if (!outcome_same(&first, &o))
         fail_msg("%s: levels off %u, %u threads", problem_text(text, p), t_levels_off(i), counts[t]);
       free(o.d);
@@ -40,7 +40,7 @@ static void random_sizes(void **state) {
   t_random r = {t_seed("gemm levels", 31)};
   unsigned long runs = 0;
   for (int i = 0; i < 24; i++) {
-    problem p;
+    t_problem p;
     hu_format f[4];
     for (int q = 0; q < 4; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 8)], NULL), HU_OK);
     size_t m = odd_size(&r, 90), n = odd_size(&r, 90), k = odd_size(&r, 150);
@@ -63,7 +63,7 @@ static void beyond_blocks(void **state) {
   for (int s = 0; s < 5; s++) {
     for (int q = 0; q < 3; q++) {
       for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-        problem p;
+        t_problem p;
         problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f[q], f[q], &f[q], f[0], kind);
         all_the_same(&p, &runs);
         problem_free(&p);
@@ -81,12 +81,12 @@ static void integers(void **state) {
   hu_format narrow = hu_format_finite(1, 6, -6), wide = hu_format_finite(1, 22, -22), d = hu_format_finite(2, 29, -29);
   assert_int_equal(hu_format_check(d, NULL), HU_OK);
   for (int i = 0; i < 12; i++) {
-    problem p;
+    t_problem p;
     hu_format f = i % 2 ? wide : narrow;
     size_t m = odd_size(&r, 60), n = odd_size(&r, 60), depth = odd_size(&r, i < 4 ? 500 : 60);
     problem_draw(&p, &r, m, n, depth, f, f, NULL, d, HU_ACCUM_EXACT);
     p.mode = t_mode(HU_RTZ);
-    outcome o = problem_run(&p, 1 + (uint32_t)i % 3, t_levels_off(t_below(&r, (uint32_t)t_levels())));
+    t_outcome o = problem_run(&p, 1 + (uint32_t)i % 3, t_levels_off(t_below(&r, (uint32_t)t_levels())));
     assert_int_equal(o.status, HU_OK);
     double unit = hu_decode64(f, 1);
     for (size_t e = 0; e < p.m * p.n; e++) {

@@ -63,13 +63,13 @@ static void write_model(char *text, unsigned i, const char *f, const char *other
   }
 }
 
-static int beyond_binary32(const problem *p) {
+static int beyond_binary32(const t_problem *p) {
   return !hu_format_fits_binary32(p->a.format) || !hu_format_fits_binary32(p->b.format) ||
          (p->has_c && !hu_format_fits_binary32(p->c.format));
 }
 
 /* Of number i, format and mode. fp32 takes no operands beyond binary32, and units no C beyond it. */
-static int with_model(problem *p, char *text, unsigned i, const char *f, const char *other, const char *mode,
+static int with_model(t_problem *p, char *text, unsigned i, const char *f, const char *other, const char *mode,
                       t_random *r) {
   write_model(text, i, f, other, mode, r);
   problem_set_model(p, text);
@@ -81,7 +81,7 @@ static int with_model(problem *p, char *text, unsigned i, const char *f, const c
   return 1;
 }
 
-static int many(problem *p, t_random *r, unsigned i, char *model) {
+static int many(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[t_below(r, SUMS)];
   hu_format f = named_format(name);
   int moderate = problem_draw_any(p, r, f, (problem_sizes){24, 30, 30, 200, 11});
@@ -92,7 +92,7 @@ static int many(problem *p, t_random *r, unsigned i, char *model) {
 
 /* C a number of F, a few products so small that they decide a last digit by being there, or half a step, or just beside
  * it, of either sign, so that sums cancel, too; about 1, both ends of the range, and among subnormal numbers. */
-static int beside_the_grid(problem *p, t_random *r, unsigned i, char *model) {
+static int beside_the_grid(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[i % SUMS];
   hu_format f = named_format(name), x = named_format("fp(8,11,0)");
   hu_limits l = hu_limits_of(f);
@@ -122,7 +122,7 @@ static int beside_the_grid(problem *p, t_random *r, unsigned i, char *model) {
 
 /* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32
  * first, to nearest, becomes a tie. */
-static int long_addends(problem *p, t_random *r, unsigned i, char *model) {
+static int long_addends(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[t_below(r, 5)];
   hu_format f = named_format(name), x = named_format("fp(8,11,0)"), fc = named_format("binary32");
   int m = f.m, base = (int)t_below(r, 5);
@@ -138,20 +138,20 @@ static int long_addends(problem *p, t_random *r, unsigned i, char *model) {
   return with_model(p, model, i, name, name, modes[t_below(r, 2) ? 0 : t_below(r, MODES)], r);
 }
 
-static int zeros(problem *p, t_random *r, unsigned i, char *model) {
+static int zeros(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[t_below(r, SUMS)];
   hu_format f = named_format(name).m <= 11 ? named_format(name) : named_format("bfloat16");
   problem_draw_zeros(p, r, f, 9, 40);
   return with_model(p, model, i, name, sums[t_below(r, SUMS)], modes[i / MODELS % MODES], r);
 }
 
-static int counters(problem *p, t_random *r, unsigned i, char *model) {
+static int counters(t_problem *p, t_random *r, unsigned i, char *model) {
   problem_draw_counters(p, r, i, named_format(sums[i % 2]), 110, 50);
   return with_model(p, model, i, sums[i % 2], sums[i / 2 % 2], modes[8 + i / 2 % 3], r);
 }
 
 /* Larger than a block in each direction in turn. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{150, 3, 10}, {3, 320, 10}, {2, 3, 700}, {20, 100, 70}};
   problem_draw_block(p, r, shapes[i % 4], named_format(sums[i % 5]), i % 2);
   return with_model(p, model, i / 4, sums[i % 5], sums[i % 5], modes[t_below(r, MODES)], r);

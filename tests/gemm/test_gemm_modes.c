@@ -21,7 +21,7 @@ enum { SUMS = sizeof sums / sizeof sums[0], MODES = 10 };
 
 /* A model in mode number i, with any number of random bits, often the most that lanes serve; fused, or not, perhaps
  * with another format for products. */
-static int with_model(problem *p, char *text, unsigned i, const char *f, t_random *r) {
+static int with_model(t_problem *p, char *text, unsigned i, const char *f, t_random *r) {
   static const char *const ends[] = {"", "", ",sat=finite", ",sat=propagate", ",sat=none"};
   const char *end = ends[t_below(r, 5)], *mode = modes[i % MODES];
   char model[48], digits[8] = "";
@@ -34,7 +34,7 @@ static int with_model(problem *p, char *text, unsigned i, const char *f, t_rando
   return 1;
 }
 
-static int many(problem *p, t_random *r, unsigned i, char *model) {
+static int many(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[i % SUMS];
   hu_format f = named_format(name);
   int moderate = problem_draw_any(p, r, f, (problem_sizes){20, 40, 30, 200, 23});
@@ -45,7 +45,7 @@ static int many(problem *p, t_random *r, unsigned i, char *model) {
 
 /* C a number of F, one or two products so small that they decide a last digit by being there, or half a step, or just
  * beside it, of either sign; C also at both ends of the range. */
-static int beside_the_grid(problem *p, t_random *r, unsigned i, char *model) {
+static int beside_the_grid(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = sums[i % SUMS];
   hu_format f = named_format(name), x = named_format(t_below(r, 2) ? "binary32" : "fp(8,11,0)");
   hu_limits l = hu_limits_of(f);
@@ -73,7 +73,7 @@ static int beside_the_grid(problem *p, t_random *r, unsigned i, char *model) {
   return with_model(p, model, i / SUMS, name, r);
 }
 
-static int counters(problem *p, t_random *r, unsigned i, char *model) {
+static int counters(t_problem *p, t_random *r, unsigned i, char *model) {
   problem_draw_counters(p, r, i, named_format(sums[i % 2]), 70, 100);
   snprintf(model, MODEL_TEXT, i % 4 < 2 ? "seq(%s,%s:%d)" : "seq2(%s,%s:%d)", sums[i % 2], modes[7 + i / 2 % 3],
            8 + (int)t_below(r, 4));
@@ -82,7 +82,7 @@ static int counters(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Larger than a block in each direction in turn. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{300, 3, 10}, {3, 400, 10}, {2, 3, 900}, {40, 60, 170}};
   problem_draw_block(p, r, shapes[i % 4], named_format(sums[i % 5]), i % 2);
   return with_model(p, model, i / 4, sums[i % 5], r);

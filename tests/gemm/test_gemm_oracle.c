@@ -14,16 +14,16 @@
 
 static const uint32_t counts[] = {1, 2, 3, 5};
 
-typedef struct expected {
+typedef struct t_expected {
   uint32_t *bits;
   hu_events events;
-} expected;
+} t_expected;
 
-static uint32_t as_stored(const problem *p, uint32_t code) {
+static uint32_t as_stored(const t_problem *p, uint32_t code) {
   return p->storage == HU_STORAGE_VALUES ? t_bits32(hu_decode(p->format, code)) : code;
 }
 
-static void expect(expected *e, const problem *p) {
+static void expect(t_expected *e, const t_problem *p) {
   uint32_t *column = malloc((p->k + 1) * sizeof *column), code, events;
   assert_non_null(column);
   memset(e, 0, sizeof *e);
@@ -49,7 +49,7 @@ static void expect(expected *e, const problem *p) {
   free(column);
 }
 
-static void compare(const problem *p, const expected *e, outcome *o, const char *how) {
+static void compare(const t_problem *p, const t_expected *e, t_outcome *o, const char *how) {
   char text[PROBLEM_TEXT];
   if (o->status != HU_OK) fail_msg("%s (%s): %s", problem_text(text, p), how, hu_status_name(o->status));
   for (size_t i = 0; i < p->m * p->n; i++) {
@@ -73,15 +73,15 @@ static void compare(const problem *p, const expected *e, outcome *o, const char 
   free(o->d);
 }
 
-static void check_problem(const problem *p, t_random *r, unsigned long *in_place) {
-  expected e;
+static void check_problem(const t_problem *p, t_random *r, unsigned long *in_place) {
+  t_expected e;
   expect(&e, p);
   for (size_t i = 0; i < t_levels(); i++) {
-    outcome o = problem_run(p, 1, t_levels_off(i));
+    t_outcome o = problem_run(p, 1, t_levels_off(i));
     compare(p, &e, &o, "one thread");
   }
   uint32_t threads = counts[t_below(r, 4)], mask = t_levels_off(t_below(r, (uint32_t)t_levels()));
-  outcome o = problem_run(p, threads, mask);
+  t_outcome o = problem_run(p, threads, mask);
   compare(p, &e, &o, "threads");
   if (problem_can_run_in_place(p)) {
     o = problem_run_in_place(p, threads, mask);
@@ -92,7 +92,7 @@ static void check_problem(const problem *p, t_random *r, unsigned long *in_place
 }
 
 /* 32 random bits leave no bracket of binary64 sums that tells the result: the sums are formed in integers. */
-static void in_integers(problem *p) {
+static void in_integers(t_problem *p) {
   memset(&p->mode, 0, sizeof p->mode);
   p->mode.round = HU_SRA;
   p->mode.bits = 32;
@@ -114,7 +114,7 @@ static void run_random(const char *name, uint64_t seed, uint32_t kind, int cases
   t_random r = {t_seed(name, seed)};
   unsigned long elements = 0, with_c = 0, in_place = 0;
   for (int i = 0; i < cases; i++) {
-    problem p;
+    t_problem p;
     hu_format fa = kind == HU_ACCUM_FP32 ? carried_format(&r) : any_format(&r);
     hu_format fb = kind == HU_ACCUM_FP32 ? carried_format(&r) : any_format(&r);
     hu_format fd = any_format(&r), fc = t_below(&r, 3) == 0 ? fd : any_format(&r);
@@ -157,7 +157,7 @@ static void larger(void **state) {
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
     for (size_t q = 0; q < sizeof pairs / sizeof pairs[0]; q++) {
       for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-        problem p;
+        t_problem p;
         hu_format f[3];
         for (int i = 0; i < 3; i++) assert_int_equal(hu_format_parse(&f[i], pairs[q][i], NULL), HU_OK);
         problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f[0], f[1], &f[2], f[2], kind);
@@ -187,7 +187,7 @@ static void extremes(void **state) {
   for (int i = 0; i < 4; i++) {
     for (int j = 0; j < 4; j++) {
       for (int c = 0; c < 5; c++) {
-        problem p;
+        t_problem p;
         hu_format to = out[t_below(&r, 3)];
         problem_draw(&p, &r, 3, 5, 40, wide[i], wide[j], c ? &wide[c - 1] : NULL, to, HU_ACCUM_EXACT);
         check_problem(&p, &r, &in_place);
@@ -210,7 +210,7 @@ static void long_sums(void **state) {
                                          {"fp(11,20,0)", "bfloat16"},  {"fp(11,20,0)", "fp(11,20,0)"}};
   for (size_t q = 0; q < sizeof names / sizeof names[0]; q++) {
     for (int way = 0; way < 20; way++) { /* from 4 on, all positions of the products in the bins, of one sign */
-      problem p;
+      t_problem p;
       hu_format fa, fb, d = hu_format_ieee(11, 20, 0);
       int both = way < 4 && way & 1;
       assert_int_equal(hu_format_parse(&fa, names[q][0], NULL), HU_OK);
@@ -295,7 +295,7 @@ static void restore(plain *x, t_random *r) {
 
 /* A: a row of each kind and a last one that reaches far, so that no binary64 sum is proved exact; B: powers of two, the
  * same all the way down a column. */
-static void draw_brackets(problem *p, t_random *r) {
+static void draw_brackets(t_problem *p, t_random *r) {
   double row[DEPTH];
   int last = (int)p->m - 1;
   for (size_t i = 0; i < p->m; i++) {
@@ -324,7 +324,7 @@ static void brackets(void **state) {
   unsigned long elements = 0, in_place = 0;
   static const char *const to[] = {"binary32", "bfloat16", "binary16", "float8_e4m3fn", "fp(6,9,0):nosub", "fp(5,0,0)"};
   for (int i = 0; i < 300; i++) {
-    problem p;
+    t_problem p;
     hu_format d, f = hu_format_ieee(8, 23, 0);
     assert_int_equal(hu_format_parse(&d, to[i % 6], NULL), HU_OK);
     problem_draw(&p, &r, 2 + t_below(&r, 8), 1 + t_below(&r, 9), DEPTH, f, f, t_below(&r, 4) ? NULL : &f, d,
@@ -346,7 +346,7 @@ static void zero_signs(void **state) {
   hu_format f[3] = {hu_format_ieee(4, 3, 0), hu_format_ieee(5, 10, 0), hu_format_ieee(8, 23, 0)};
   for (int bits = 0; bits < 1 << 7; bits++) {
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
-      problem p;
+      t_problem p;
       hu_format fa = f[t_below(&r, 3)], fb = f[t_below(&r, 3)], fc = f[t_below(&r, 3)];
       hu_format fd = f[t_below(&r, 3)];
       problem_draw(&p, &r, 1, 1, 2, fa, fb, bits & 64 ? &fc : NULL, fd, (uint32_t)(bits & 1));

@@ -22,34 +22,34 @@
 #define TEST_ROUNDS 400
 #endif
 
-typedef struct unit {
+typedef struct t_unit {
   const char *model;
   uint32_t level;
-} unit;
-static const unit units[] = {{"intel.vdpbf16ps", HU_LEVEL_BF16}, {"intel.tdpbf16ps", HU_LEVEL_AMX_BF16}};
+} t_unit;
+static const t_unit units[] = {{"intel.vdpbf16ps", HU_LEVEL_BF16}, {"intel.tdpbf16ps", HU_LEVEL_AMX_BF16}};
 enum { UNITS = 2 };
 
 /* With these levels off; no tile is left in a thread. */
-static void same_as(const problem *p, const char *model, uint32_t off, unsigned long *runs) {
+static void same_as(const t_problem *p, const char *model, uint32_t off, unsigned long *runs) {
   problem_same_with(p, model, off, runs);
 #ifdef TEST_MODELLED
   assert_int_equal(model_tiles_in_use(), 0);
 #endif
 }
 
-static void same_as_integers(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_integers(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
   same_as(p, model, UINT32_MAX, runs);
 }
 
 /* Of four problems of each unit in turn. */
-static const unit *unit_of(unsigned i) { return &units[i / 4 % UNITS]; }
+static const t_unit *unit_of(unsigned i) { return &units[i / 4 % UNITS]; }
 
-static void same_as_lanes(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_lanes(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   same_as(p, model, unit_of(i)->level, runs);
 }
 
-static void same_as_both(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_both(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   same_as(p, model, ~(uint32_t)HU_LEVEL_VECTOR, runs);
   same_as_lanes(p, i, model, runs);
 }
@@ -79,7 +79,7 @@ static void refill_c(plain *x, t_random *r, int e) {
   plain_keep_layout(x, t_below(r, 3));
 }
 
-static int draw(problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k) {
+static int draw(t_problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k) {
   static const char *const results[] = {"binary32", "binary32", "bfloat16", "binary16", "float8_e4m3fn"};
   static const char *const addends[] = {"binary32", "binary32", "bfloat16", "float8_e5m2"};
   hu_format f = named_format("bfloat16"), fc = named_format(addends[t_below(r, 4)]);
@@ -90,13 +90,13 @@ static int draw(problem *p, t_random *r, char *text, const char *model, size_t m
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
-static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
+static int random_problems(t_problem *p, t_random *r, unsigned i, char *model) {
   return draw(p, r, model, units[i % UNITS].model, 1 + t_below(r, 40), 1 + t_below(r, 110),
               t_below(r, t_below(r, 4) ? 20 : 400));
 }
 
 /* Products, C and sums about 2^-126, where zeros are made; at the upper end; far apart; cancelling. */
-static int ends(problem *p, t_random *r, unsigned i, char *model) {
+static int ends(t_problem *p, t_random *r, unsigned i, char *model) {
   static const int at[][3] = {{-63, -64, -126}, {-100, -30, -128}, {-126, 0, -126}, {-40, -70, -103},
                               {63, 63, 127},    {-60, 10, -26},    {0, 0, 0},       {-66, -66, -126}};
   const int *e = at[i % 8];
@@ -110,7 +110,7 @@ static int ends(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Larger than a block in each direction in turn, and pieces of K that end in the middle of a pair or of a tile. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 300, 9}, {5, 610, 331}, {530, 7, 160}, {3, 4, 1001}};
   draw(p, r, model, unit_of(i)->model, shapes[i % 4][0], shapes[i % 4][1], shapes[i % 4][2]);
   refill(&p->a, r, -6, 12);
@@ -119,7 +119,7 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Single steps in great number against the lanes: sums that are tiny, ties, cancelled to the last digit. */
-static int steps(problem *p, t_random *r, unsigned i, char *model) {
+static int steps(t_problem *p, t_random *r, unsigned i, char *model) {
   hu_format f = named_format("bfloat16"), fc = named_format("binary32");
   int e = i % 2 ? -63 : -20 + (int)t_below(r, 40), spread = 1 + (int)t_below(r, 30);
   problem_draw(p, r, 256, 288, 1 + (size_t)i % 3, f, f, &fc, fc, HU_ACCUM_EXACT);
@@ -131,7 +131,7 @@ static int steps(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* A NaN whose digits lie below those of bfloat16, in binary32 patterns. */
-static int nan_digits(problem *p, t_random *r, unsigned i, char *model) {
+static int nan_digits(t_problem *p, t_random *r, unsigned i, char *model) {
   const uint32_t low = 0x7F800001u | (uint32_t)i % 2 << 31;
   draw(p, r, model, units[i / 8].model, 9, 50, 7);
   plain *x = i / 2 % 2 ? &p->a : &p->b;
@@ -172,7 +172,7 @@ static const char *const texts[] = {"block(chain,l=2,daz=sign,ftz=tiny)",
 enum { TEXTS = sizeof texts / sizeof *texts };
 
 /* Operands of other formats, too. */
-static int neighbours(problem *p, t_random *r, unsigned i, char *model) {
+static int neighbours(t_problem *p, t_random *r, unsigned i, char *model) {
   static const char *const operands[] = {"bfloat16", "bfloat16", "fp(8,7,0):finite", "float8_e5m2", "fp(6,9,0)"};
   uint32_t some = i / TEXTS % 2 ? 3 : 5;
   hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),

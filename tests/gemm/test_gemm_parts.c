@@ -24,10 +24,10 @@
 #define SHORT_LEVELS (HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD)
 
 /* A scaled matrix, as it is stored. */
-typedef struct tensor {
+typedef struct t_tensor {
   hu_scaling scaling;
   hu_scaled_operand operand;
-} tensor;
+} t_tensor;
 
 static void *room(size_t bytes) {
   void *p = calloc(1, bytes + 64);
@@ -42,7 +42,7 @@ static hu_accum accum(const char *text) {
 }
 
 /* rows x cols as stored. wild: codes and scales are any, NaN scales too; else values of many exponents are encoded. */
-static void make(tensor *x, t_random *r, const char *text, size_t rows, size_t cols, int transposed, int wild) {
+static void make(t_tensor *x, t_random *r, const char *text, size_t rows, size_t cols, int transposed, int wild) {
   static const hu_mode rne;
   memset(x, 0, sizeof *x);
   assert_int_equal(hu_scaling_parse(&x->scaling, text, NULL), HU_OK);
@@ -70,22 +70,22 @@ static void make(tensor *x, t_random *r, const char *text, size_t rows, size_t c
   free(values);
 }
 
-static void drop(tensor *x) {
+static void drop(t_tensor *x) {
   free(x->operand.scaled.codes);
   free(x->operand.scaled.scales);
   free(x->operand.scaled.tensor);
 }
 
-typedef struct call {
+typedef struct t_call {
   size_t m, n, k;
-  tensor a, b;
+  t_tensor a, b;
   hu_scaled_operand c;
   int has_c;
   hu_scaled_sum sum;
   hu_mode mode;
-} call;
+} t_call;
 
-static void run(const call *p, uint32_t threads, uint32_t off, float *d, hu_events *events) {
+static void run(const t_call *p, uint32_t threads, uint32_t off, float *d, hu_events *events) {
   hu_exec exec = {.threads = threads, .levels_off = off};
   hu_scaled_result z;
   memset(&z, 0, sizeof z);
@@ -105,7 +105,7 @@ static void run(const call *p, uint32_t threads, uint32_t off, float *d, hu_even
   free(space);
 }
 
-static void compare(const call *p, const char *what, uint32_t off) {
+static void compare(const t_call *p, const char *what, uint32_t off) {
   float *want = room(p->m * p->n * 4), *got = room(p->m * p->n * 4);
   hu_events wanted, events;
   run(p, 1, off, want, &wanted);
@@ -132,7 +132,7 @@ static const char *const pairs[][2] = {
     {"mxfp4", "mxfp6_e2m3"}, {"mxfp6_e3m2", "mxfp6_e3m2"}, {"mxfp8_e4m3", "mxfp8_e4m3"}, {"nvfp4_te", "mxfp4"}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-static void draw(call *p, t_random *r, size_t i, size_t m, size_t n, size_t k) {
+static void draw(t_call *p, t_random *r, size_t i, size_t m, size_t n, size_t k) {
   static const uint8_t factors[] = {HU_SCALED_FACTOR_EXACT, HU_SCALED_FACTOR_ROUNDED, HU_SCALED_FACTOR_TWICE,
                                     HU_SCALED_FACTOR_ALPHA};
   const char *const *names = pairs[i % PAIRS];
@@ -156,7 +156,7 @@ static void draw(call *p, t_random *r, size_t i, size_t m, size_t n, size_t k) {
   }
 }
 
-static void finish(call *p) {
+static void finish(t_call *p) {
   drop(&p->a);
   drop(&p->b);
   if (p->has_c) free((void *)(uintptr_t)p->c.plain.data);
@@ -166,7 +166,7 @@ static void small_products(void **state) {
   (void)state;
   t_random r = {t_seed("gemm parts", 91)};
   for (size_t i = 0; i < TEST_ROUNDS; i++) {
-    call p;
+    t_call p;
     draw(&p, &r, i, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 70 : 300));
     compare(&p, pairs[i % PAIRS][0], UINT32_MAX);
     finish(&p);
@@ -181,7 +181,7 @@ static void tiles(void **state) {
   t_random r = {t_seed("gemm parts tiles", 92)};
   for (size_t i = 0; i < 4 * PAIRS; i++) {
     const size_t *s = shapes[i / PAIRS];
-    call p;
+    t_call p;
     draw(&p, &r, i, s[0], s[1], s[2]);
     compare(&p, pairs[i % PAIRS][0], SHORT_LEVELS);
     finish(&p);

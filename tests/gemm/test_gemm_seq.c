@@ -17,13 +17,13 @@ static const char *const sums[] = {"bfloat16",   "binary16",    "float8_e5m2",  
 enum { SUMS = sizeof sums / sizeof sums[0] };
 
 /* The model of number q, for the problem. */
-static int with_model(problem *p, char *model, size_t q) {
+static int with_model(t_problem *p, char *model, size_t q) {
   snprintf(model, MODEL_TEXT, "seq(%s)", sums[q]);
   problem_set_model(p, model);
   return 1;
 }
 
-static int many(problem *p, t_random *r, unsigned i, char *model) {
+static int many(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *sum = sums[i % SUMS];
   hu_format f = named_format(sum);
   int moderate = problem_draw_any(p, r, f, (problem_sizes){30, 40, 40, 400, 23});
@@ -35,7 +35,7 @@ static int many(problem *p, t_random *r, unsigned i, char *model) {
 
 /* The second product 2^d times the first one, for all d about what the lanes take and leave. */
 enum { LEAST_JUMP = 8, JUMP_END = 34, JUMPS = (JUMP_END - LEAST_JUMP) * 4 };
-static int jumps(problem *p, t_random *r, unsigned i, char *model) {
+static int jumps(t_problem *p, t_random *r, unsigned i, char *model) {
   size_t q = i / JUMPS;
   int d = LEAST_JUMP + (int)i % JUMPS / 4, at = (int)i % 4;
   if (t_part(100) < 100 && (d + (int)q) % 4 != at) return 0;
@@ -68,7 +68,7 @@ static int digits_of(hu_limits l) {
 
 /* One product, 2^d times C: often half a step from F's grid, so that all of C decides. */
 enum { LEAST_FROM_C = 10, JUMPS_FROM_C = JUMP_END - LEAST_FROM_C };
-static int jumps_from_c(problem *p, t_random *r, unsigned i, char *model) {
+static int jumps_from_c(t_problem *p, t_random *r, unsigned i, char *model) {
   size_t q = i / JUMPS_FROM_C;
   int d = LEAST_FROM_C + (int)i % JUMPS_FROM_C;
   hu_format f = named_format(sums[q]), x = named_format(t_below(r, 2) ? "fp(8,3,0)" : "fp(8,5,0)");
@@ -89,7 +89,7 @@ static int jumps_from_c(problem *p, t_random *r, unsigned i, char *model) {
 
 /* Row i, column j: an odd multiple of F's step and a product (1 + 2^-i) (1 - 2^-i) or (1 + 2^-i) of half the step (of a
  * quarter, below a power of two), of either sign: just beside a tie or on it. */
-static int near_ties(problem *p, t_random *r, unsigned number, char *model) {
+static int near_ties(t_problem *p, t_random *r, unsigned number, char *model) {
   size_t q = number / (MODEL_OPERANDS * MODEL_OPERANDS), o = number % (MODEL_OPERANDS * MODEL_OPERANDS);
   if (t_part(100) < 100 && (o / MODEL_OPERANDS + o + q) % 4 != 0) return 0;
   hu_limits l = hu_limits_of(named_format(sums[q]));
@@ -114,7 +114,7 @@ static int near_ties(problem *p, t_random *r, unsigned number, char *model) {
 
 /* C about F's largest number and products some binades below: sums overflow, and what was finite comes back. */
 enum { BELOW_TOP = 12 };
-static int near_top(problem *p, t_random *r, unsigned i, char *model) {
+static int near_top(t_problem *p, t_random *r, unsigned i, char *model) {
   size_t q = i / BELOW_TOP;
   int below = 4 + (int)i % BELOW_TOP;
   if (t_part(100) < 100 && (below + (int)q) % 3 != 0) return 0;
@@ -130,7 +130,7 @@ static int near_top(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Larger than a block in each direction in turn. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{300, 3, 20}, {3, 400, 20}, {2, 3, 2000}, {70, 60, 170}};
   problem_draw_block(p, r, shapes[i / SUMS], named_format(sums[i % SUMS]), i % SUMS % 2);
   return with_model(p, model, i % SUMS);

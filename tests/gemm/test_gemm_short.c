@@ -24,7 +24,7 @@
 #define SHORT_LEVELS (HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD)
 
 /* With all instructions; then without those that are there, the best first. */
-static void same_as(const problem *p, uint32_t off, unsigned long *runs) {
+static void same_as(const t_problem *p, uint32_t off, unsigned long *runs) {
   static const uint32_t best[] = {HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_AVX_VNNI};
   uint32_t without[4] = {0};
   size_t n = 1;
@@ -39,25 +39,25 @@ static void same_as(const problem *p, uint32_t off, unsigned long *runs) {
 #endif
 }
 
-static void same_as_integers(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_integers(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
   (void)model;
   same_as(p, UINT32_MAX, runs);
 }
 
-static void same_as_binary64(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_binary64(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
   (void)model;
   same_as(p, SHORT_LEVELS, runs);
 }
 
 /* Now and then as integers. */
-static void same_as_either(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_either(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)model;
   same_as(p, i % 20 ? SHORT_LEVELS : UINT32_MAX, runs);
 }
 
-static void same_as_both(const problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_both(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
   (void)model;
   same_as(p, SHORT_LEVELS, runs);
   if (i % 6 == 3) same_as(p, UINT32_MAX, runs);
@@ -98,7 +98,7 @@ static void refill(plain *x, t_random *r, uint32_t most, int largest) {
   plain_keep_layout(x, t_below(r, 3));
 }
 
-static void draw(problem *p, t_random *r, size_t m, size_t n, size_t k) {
+static void draw(t_problem *p, t_random *r, size_t m, size_t n, size_t k) {
   static const char *const results[] = {"binary32", "binary32", "bfloat16", "binary16", "float8_e4m3fn", "uint8"};
   static const char *const addends[] = {"binary32", "bfloat16", "float8_e5m2", "float4_e2m1fn", "fp(11,20,0)"};
   hu_format fc = named_format(addends[t_below(r, 5)]);
@@ -113,7 +113,7 @@ static int exactly(char *model) {
 }
 
 /* Codes of all kinds. */
-static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
+static int random_problems(t_problem *p, t_random *r, unsigned i, char *model) {
   (void)i;
   draw(p, r, 1 + t_below(r, 9), 1 + t_below(r, 60), t_below(r, 4) ? 128 + t_below(r, 30) : t_below(r, 400));
   return exactly(model);
@@ -121,7 +121,7 @@ static int random_problems(problem *p, t_random *r, unsigned i, char *model) {
 
 /* Values in a range that halves hold in formats that are wider; with a special one now and then; the largest alone, so
  * that sums come near their bounds. */
-static int ranges(problem *p, t_random *r, unsigned i, char *model) {
+static int ranges(t_problem *p, t_random *r, unsigned i, char *model) {
   (void)i;
   int largest = (int)t_below(r, 2);
   draw(p, r, 64 + t_below(r, 20), 64 + t_below(r, 70), 128 + t_below(r, t_below(r, 3) ? 9 : 700));
@@ -140,7 +140,7 @@ static void refill_zeros(plain *x, t_random *r) {
 }
 
 /* All products are zeros of one sign, or of both, and C is. */
-static int zeros(problem *p, t_random *r, unsigned i, char *model) {
+static int zeros(t_problem *p, t_random *r, unsigned i, char *model) {
   hu_format fc = named_format(i % 3 ? "bfloat16" : "float4_e2m1fn");
   problem_draw(p, r, 1 + t_below(r, 9), 1 + t_below(r, 30), 128 + t_below(r, 6), named_format(formats[t_below(r, 4)]),
                named_format(formats[t_below(r, 4)]), i % 4 ? &fc : NULL, named_format("binary32"), HU_ACCUM_EXACT);
@@ -153,7 +153,7 @@ static int zeros(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Operands that hold nothing but infinities, or NaN, and zeros. */
-static int specials(problem *p, t_random *r, unsigned i, char *model) {
+static int specials(t_problem *p, t_random *r, unsigned i, char *model) {
   hu_format f = named_format(i % 4 ? "float8_e5m2" : "float8_e4m3fnuz");
   hu_limits l = hu_limits_of(f);
   problem_draw(p, r, 65, 70, 129, f, f, NULL, named_format("binary32"), HU_ACCUM_EXACT);
@@ -168,7 +168,7 @@ static int specials(problem *p, t_random *r, unsigned i, char *model) {
 
 /* Larger than a block in each direction in turn; sums of so many products that they are carried on: of bytes, of halves
  * whose largest products fill 32 bits after 2 pieces, and in the midst of one. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 300, 130}, {5, 610, 333},   {530, 7, 260},
                                      {3, 4, 70001},   {100, 50, 1100}, {98, 290, 530}};
   static const char *const pairs[][2] = {{"float4_e2m1fn", "fp(1,6,-6):finite"},
@@ -187,7 +187,7 @@ static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Every magnitude of halves: one product each, and sums of the most that one may take before it is carried on. */
-static int bounds(problem *p, t_random *r, unsigned i, char *model) {
+static int bounds(t_problem *p, t_random *r, unsigned i, char *model) {
   uint32_t a = 60 + i;
   if (t_part(100) < 100 && i % 3) return 0;
   hu_format f = named_format("float8_e4m3fn");
@@ -202,7 +202,7 @@ static int bounds(problem *p, t_random *r, unsigned i, char *model) {
 
 /* All bytes are the largest of their format, of one sign each: sums in 16 bits come as near to their end as they
  * may. */
-static int byte_bounds(problem *p, t_random *r, unsigned i, char *model) {
+static int byte_bounds(t_problem *p, t_random *r, unsigned i, char *model) {
   static const char *const of[] = {"float4_e2m1fn", "fp(1,3,-3):finite", "fp(1,4,-4):finite", "fp(1,5,-5):finite",
                                    "uint4"};
   hu_format fa = named_format(of[i / 5 % 5]), fb = named_format(of[i % 5]);

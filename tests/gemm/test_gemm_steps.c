@@ -42,7 +42,7 @@ static void write_model(char *text, unsigned i, const char *f, const char *other
   }
 }
 
-static int many(problem *p, t_random *r, unsigned i, char *model) {
+static int many(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = formats[i % FORMATS];
   hu_format f = named_format(name);
   if (!is_asked(i)) return 0;
@@ -55,7 +55,7 @@ static int many(problem *p, t_random *r, unsigned i, char *model) {
 
 /* C = s (1 + r 2^-m), products +-2^-j (1 + d 2^-m) of s for all j up to where nothing is left of them, so that sums lie
  * on ties, just beside them and far from them: what two roundings could get wrong. */
-static int near_ties(problem *p, t_random *r, unsigned i, char *model) {
+static int near_ties(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = formats[i % FORMATS];
   hu_format f = named_format(name);
   hu_limits l = hu_limits_of(f);
@@ -81,7 +81,7 @@ static int near_ties(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* C about the largest number and products some binades below: sums overflow, and what was finite comes back. */
-static int near_top(problem *p, t_random *r, unsigned i, char *model) {
+static int near_top(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = formats[i % FORMATS];
   hu_format f = named_format(name);
   if (!is_asked(i)) return 0;
@@ -100,7 +100,7 @@ static int near_top(problem *p, t_random *r, unsigned i, char *model) {
   return 1;
 }
 
-static int zeros(problem *p, t_random *r, unsigned i, char *model) {
+static int zeros(t_problem *p, t_random *r, unsigned i, char *model) {
   const char *name = formats[i % FORMATS];
   if (!is_asked(i)) return 0;
   problem_draw_zeros(p, r, named_format(name), 12, 90);
@@ -111,7 +111,7 @@ static int zeros(problem *p, t_random *r, unsigned i, char *model) {
 }
 
 /* Larger than a block in each direction in turn. */
-static int beyond_blocks(problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
   static const size_t shapes[][3] = {{150, 3, 20}, {3, 400, 20}, {2, 3, 1000}, {70, 60, 170}};
   const char *name = formats[i % 5];
   if (t_part(100) < 100 && i / 4 % 3 != 0) return 0; /* each model once */

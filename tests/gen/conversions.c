@@ -10,15 +10,15 @@
 #include "tests/gen/golden.h"
 #include "tests/support/random.h"
 
-typedef struct writer {
-  text lines;
+typedef struct t_writer {
+  t_text lines;
   unsigned count, written; /* lines of the whole text, and those that are in this one */
   int stored;              /* the text that is stored: only what is chosen for it */
   int chosen;              /* so are the lines that follow */
   hu_format f;
   uint32_t max_code;
   double emin_value; /* 2^emin */
-} writer;
+} t_writer;
 
 static uint32_t bits32(float x) {
   uint32_t u;
@@ -39,7 +39,7 @@ static double value(hu_format f, uint32_t code) {
 }
 
 /* The tininess mark (tests/golden/README.md). All numbers here are exact in binary64. */
-static char tiny_mark(const writer *w, double x) {
+static char tiny_mark(const t_writer *w, double x) {
   double a = fabs(x), unit = ldexp(w->emin_value, -(int)w->f.m);
   double normal = w->f.zero == HU_ZERO_CODE ? w->emin_value + unit : w->emin_value;
   double below = w->f.zero == HU_ZERO_CODE ? w->emin_value : w->emin_value - unit / 2;
@@ -53,7 +53,7 @@ static char tiny_mark(const writer *w, double x) {
 static uint32_t single_of(double x) { return isnan(x) ? (signbit(x) ? 0xFFC00000u : 0x7FC00000u) : bits32((float)x); }
 
 /* One line. An operand that is exact in binary32 is written as binary32. */
-static void put(writer *w, double x) {
+static void put(t_writer *w, double x) {
   hu_place p = {0, isnan(x) ? 'n' : 'i'};
   char mark = '-';
   w->count++;
@@ -70,7 +70,7 @@ static void put(writer *w, double x) {
     text_add(&w->lines, "%016llx %x %c %c\n", (unsigned long long)bits64(x), p.below, p.where, mark);
 }
 
-static void put_both(writer *w, double x) {
+static void put_both(t_writer *w, double x) {
   put(w, x);
   put(w, -x);
 }
@@ -79,7 +79,7 @@ static double float_step(double x, float toward) { return (double)nextafterf((fl
 
 /* x, signs by turns, with its neighbours in binary32 where that has them; if neighbours is 0, the file that is stored
  * has x alone. */
-static void put_near(writer *w, double x, int neighbours) {
+static void put_near(t_writer *w, double x, int neighbours) {
   double s = w->count % 2 ? -1.0 : 1.0;
   put(w, s * x);
   w->chosen = w->chosen && neighbours;
@@ -90,14 +90,14 @@ static void put_near(writer *w, double x, int neighbours) {
   w->chosen = 1;
 }
 
-static void put_very_near(writer *w, double x) {
+static void put_very_near(t_writer *w, double x) {
   double s = w->count % 2 ? -1.0 : 1.0;
   put(w, s * nextafter(x, INFINITY));
   if (x != 0) put(w, s * nextafter(x, 0));
 }
 
 /* The grid point after a code, beyond max included. */
-static double next_value(const writer *w, uint32_t code) {
+static double next_value(const t_writer *w, uint32_t code) {
   double v = value(w->f, code);
   if (code < w->max_code) return value(w->f, code + 1);
   int k = ilogb(v) < ilogb(w->emin_value) || w->f.e == 0 ? ilogb(w->emin_value) : ilogb(v);
@@ -107,7 +107,7 @@ static double next_value(const writer *w, uint32_t code) {
 enum { MANY = 300, CHOSEN = 96, SOME = 8 };
 
 /* Codes to look at: all of a small format; else the edges and some others. */
-static size_t choose(const writer *w, uint32_t *codes) {
+static size_t choose(const t_writer *w, uint32_t *codes) {
   size_t n = 0;
   if (w->max_code < MANY) {
     for (uint32_t c = 0; c <= w->max_code; c++) codes[n++] = c;
@@ -134,12 +134,12 @@ static size_t choose(const writer *w, uint32_t *codes) {
 }
 
 /* Where a mistake about ties or the exponent shows: the first two binades and the last, and beside each 16th code. */
-static int is_edge(const writer *w, uint32_t code) {
+static int is_edge(const t_writer *w, uint32_t code) {
   uint32_t binade = 1u << w->f.m;
   return code <= 2 * binade || code + binade >= w->max_code || code % 16 == 0 || code % 16 == 15;
 }
 
-static void put_values(writer *w) {
+static void put_values(t_writer *w) {
   uint32_t codes[MANY];
   size_t n = choose(w, codes);
   text_add(&w->lines, "## values of codes and the binary32 numbers beside them: \"exact\" decided by sticky bits\n");
@@ -161,7 +161,7 @@ static void put_values(writer *w) {
   w->chosen = 1;
 }
 
-static void put_edges(writer *w) {
+static void put_edges(t_writer *w) {
   double max = value(w->f, w->max_code), next = next_value(w, w->max_code), e = w->emin_value;
   double unit = ldexp(e, -(int)w->f.m), low = w->f.zero == HU_ZERO_NONE ? e : unit;
   text_add(&w->lines, "## the overflow edge: compared after rounding, ties by parity\n");
@@ -193,7 +193,7 @@ static void put_edges(writer *w) {
   for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++) put_both(w, rest[i]);
 }
 
-static void put_random(writer *w) {
+static void put_random(t_writer *w) {
   t_random r = {w->max_code + 77u};
   int high = ilogb(value(w->f, w->max_code)) + 2, low = ilogb(w->emin_value) - (int)w->f.m - 3;
   if (high > 127) high = 127;
@@ -207,9 +207,9 @@ static void put_random(writer *w) {
   }
 }
 
-void golden_conversions(text *t, size_t format_index, int stored) {
+void golden_conversions(t_text *t, size_t format_index, int stored) {
   golden_format g = golden_format_at(format_index);
-  writer w = {.stored = stored, .chosen = 1, .f = g.format, .max_code = golden_max_code(g.format)};
+  t_writer w = {.stored = stored, .chosen = 1, .f = g.format, .max_code = golden_max_code(g.format)};
   int bias = w.f.e ? (1 << (w.f.e - 1)) - 1 + w.f.b : w.f.b;
   w.emin_value = ldexp(1, w.f.zero == HU_ZERO_FIELD ? 1 - bias : -bias);
   put_values(&w);

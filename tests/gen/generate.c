@@ -9,7 +9,7 @@
 
 static int write_text(const char *directory, size_t i, int all) {
   char path[4096];
-  text t = {NULL, 0, 0};
+  t_text t = {NULL, 0, 0};
   snprintf(path, sizeof path, "%s/%s", directory, golden_name(i));
   golden_make(i, !all, &t);
   FILE *file = fopen(path, "wb");

@@ -11,7 +11,7 @@
 #include "halfulp/oracle.h"
 #include "tests/support/known_formats.h"
 
-void text_add(text *t, const char *format, ...) {
+void text_add(t_text *t, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
@@ -27,7 +27,7 @@ void text_add(text *t, const char *format, ...) {
   t->n += need;
 }
 
-void text_free(text *t) {
+void text_free(t_text *t) {
   free(t->at);
   t->at = NULL;
   t->n = t->room = 0;
@@ -89,7 +89,7 @@ static uint32_t code_of(hu_format f, unsigned round, unsigned saturate, double x
 
 uint32_t golden_max_code(hu_format f) { return code_of(f, HU_RTZ, HU_SAT_FINITE, INFINITY); }
 
-void golden_format_line(text *t, golden_format format) {
+void golden_format_line(t_text *t, golden_format format) {
   hu_format f = format.format;
   static const char *const zeros[] = {"field", "code", "none"}, *const subnormals[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const overflows[] = {"inf", "nan", "max"};
@@ -129,7 +129,7 @@ int golden_kind(size_t i) { return i < FORMATS ? GOLDEN_CONVERSIONS : GOLDEN_STO
 
 int golden_stored(size_t i) { return i >= FORMATS || golden_format_at(i).exchanged; }
 
-static void digests(text *t) {
+static void digests(t_text *t) {
   text_add(
       t,
       "# Texts of tests/gen with all their lines: NAME LINES DIGEST, FNV-1a of 64 bits over all bytes of the text\n"
@@ -138,7 +138,7 @@ static void digests(text *t) {
   for (size_t i = 0; i < golden_count(); i++) {
     uint64_t digest = UINT64_C(0xCBF29CE484222325);
     size_t lines = 0;
-    text of = {NULL, 0, 0};
+    t_text of = {NULL, 0, 0};
     if (golden_kind(i) == GOLDEN_DIGESTS) continue;
     golden_make(i, 0, &of);
     for (size_t k = 0; k < of.n; k++) {
@@ -150,7 +150,7 @@ static void digests(text *t) {
   }
 }
 
-void golden_make(size_t i, int stored, text *t) {
+void golden_make(size_t i, int stored, t_text *t) {
   switch (golden_kind(i)) {
     case GOLDEN_CONVERSIONS: golden_conversions(t, i, stored); break;
     case GOLDEN_STOCHASTIC: golden_stochastic(t, stored); break;

@@ -9,14 +9,14 @@
 #include "tests/gen/golden.h"
 #include "tests/support/random.h"
 
-typedef struct writer {
-  text lines;
+typedef struct t_writer {
+  t_text lines;
   unsigned count;
   int stored; /* the text that is stored: of three formats, at every second place */
   int held;   /* a format of this text */
-} writer;
+} t_writer;
 
-static void line(writer *w, hu_format f, unsigned round, unsigned bits, uint32_t r, double x) {
+static void line(t_writer *w, hu_format f, unsigned round, unsigned bits, uint32_t r, double x) {
   static const char *const names[] = {"sra", "srb", "src"};
   hu_mode mode;
   uint32_t code, events;
@@ -31,7 +31,7 @@ static void line(writer *w, hu_format f, unsigned round, unsigned bits, uint32_t
 }
 
 /* Around the R at which A, B and C change their mind for x = lower + nu gap. */
-static void edges(writer *w, hu_format f, double lower, double gap, t_random *random) {
+static void edges(t_writer *w, hu_format f, double lower, double gap, t_random *random) {
   static const double places[] = {0x1p-33, 0.125, 0.25, 0.375, 0.4375, 0.5, 0.53125, 0.75, 0.96875, 1 - 0x1p-17};
   static const int is_stored[] = {1, 0, 1, 1, 0, 1, 0, 0, 0, 1};
   static const unsigned sizes[] = {1, 2, 3, 4, 8, 13, 20, 32};
@@ -53,12 +53,12 @@ static int is_stored_format(const char *name) {
   return !strcmp(name, "float8_e4m3fn") || !strcmp(name, "float4_e2m1fn") || !strcmp(name, "bfloat16");
 }
 
-static void heading(writer *w, const char *what) {
+static void heading(t_writer *w, const char *what) {
   if (w->held) text_add(&w->lines, "## %s\n", what);
 }
 
 /* The draws are the same, whatever is written. */
-static void lines_of(writer *w, golden_format format, t_random *random) {
+static void lines_of(t_writer *w, golden_format format, t_random *random) {
   hu_format f = format.format;
   int bias = (1 << (f.e - 1)) - 1 + f.b, emin = f.zero == HU_ZERO_FIELD ? 1 - bias : -bias;
   double e = ldexp(1, emin), unit = ldexp(e, -(int)f.m), max;
@@ -78,10 +78,10 @@ static void lines_of(writer *w, golden_format format, t_random *random) {
   edges(w, f, max, ldexp(1, ilogb(max) - (int)f.m), random);
 }
 
-void golden_stochastic(text *t, int stored) {
+void golden_stochastic(t_text *t, int stored) {
   static const char *const names[] = {"float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "binary8p4se",
                                       "binary16",      "bfloat16",    "dlfloat16",      "e4m3_flush",    "e4m3_nosub"};
-  writer w = {.stored = stored};
+  t_writer w = {.stored = stored};
   t_random random = {9};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) lines_of(&w, golden_format_named(names[i]), &random);
   text_add(t,

@@ -10,30 +10,30 @@
 
 enum { TERMS = 40 };
 
-typedef struct sum {
+typedef struct t_sum {
   const char *fa, *fb, *fc, *fz; /* fc NULL: no c */
   size_t n;
   uint32_t a[TERMS], b[TERMS], c;
-} sum;
+} t_sum;
 
 static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
 
 static hu_format format_of(const char *name) { return golden_format_named(name).format; }
 
-static int is_stored(const sum *s) {
+static int is_stored(const t_sum *s) {
   const char *const names[] = {s->fa, s->fb, s->fc ? s->fc : s->fa, s->fz};
   for (int i = 0; i < 4; i++)
     if (!golden_format_named(names[i]).exchanged) return 0;
   return 1;
 }
 
-static void list(text *t, const uint32_t *codes, size_t n) {
+static void list(t_text *t, const uint32_t *codes, size_t n) {
   text_add(t, " ");
   if (n == 0) text_add(t, "-");
   for (size_t i = 0; i < n; i++) text_add(t, "%s%x", i ? "," : "", codes[i]);
 }
 
-static void line(text *t, unsigned *count, const sum *s, int exactly, unsigned round) {
+static void line(t_text *t, unsigned *count, const t_sum *s, int exactly, unsigned round) {
   hu_format fc = format_of(s->fc ? s->fc : s->fa);
   hu_mode mode;
   uint32_t code, events;
@@ -53,7 +53,7 @@ static void line(text *t, unsigned *count, const sum *s, int exactly, unsigned r
 }
 
 /* E5M2: 3c 1, bc -1, 7b 57344, 7c infinity, 7f NaN, 01 2^-16, 80 -0. */
-static const sum special[] = {
+static const t_sum special[] = {
     {"float8_e5m2", "float8_e5m2", NULL, "float8_e5m2", 0, {0}, {0}, 0},
     {"float8_e5m2", "float8_e5m2", "float8_e5m2", "float8_e5m2", 0, {0}, {0}, 0x80},
     {"float8_e5m2", "float8_e5m2", NULL, "float8_e5m2", 1, {0x80}, {0x3C}, 0},
@@ -78,7 +78,7 @@ static uint32_t finite_code(t_random *r, hu_format f) {
   }
 }
 
-static void random_sum(t_random *r, sum *s) {
+static void random_sum(t_random *r, t_sum *s) {
   static const char *const in[] = {"float8_e4m3fn", "float8_e5m2",    "fp_4_3_4_finite", "fp_5_2_0_finite",
                                    "float4_e2m1fn", "float6_e3m2fn",  "bfloat16",        "binary16",
                                    "binary8p4se",   "float8_e8m0fnu", "binary32"};
@@ -108,8 +108,8 @@ static void random_sum(t_random *r, sum *s) {
     }
 }
 
-void golden_sums(text *t, int stored) {
-  text body = {NULL, 0, 0};
+void golden_sums(t_text *t, int stored) {
+  t_text body = {NULL, 0, 0};
   unsigned count = 0;
   t_random random = {5};
   for (size_t i = 0; i < golden_format_count(); i++) {
@@ -125,7 +125,7 @@ void golden_sums(text *t, int stored) {
            "## random codes, half of them with terms that cancel; the two models differ where binary32 "
            "rounds on the way\n");
   for (unsigned i = 0; i < 600; i++) {
-    sum s;
+    t_sum s;
     random_sum(&random, &s);
     if (stored && !is_stored(&s)) continue;
     for (int exactly = 1; exactly >= 0; exactly--) line(&body, &count, &s, exactly, i % 8);

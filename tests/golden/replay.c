@@ -21,7 +21,7 @@
 
 enum { ROOM = 4096 };
 
-typedef struct replay {
+typedef struct t_replay {
   const golden_file *g;
   hu_mode mode;
   size_t n; /* operands of one width, and where they came from */
@@ -31,9 +31,9 @@ typedef struct replay {
   golden_answer want[ROOM];
   hu_events counts;
   uint64_t answers;
-} replay;
+} t_replay;
 
-static void fail_line(const replay *r, const char *who, size_t i, uint32_t code, uint32_t events) {
+static void fail_line(const t_replay *r, const char *who, size_t i, uint32_t code, uint32_t events) {
   char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
   fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') gives %#x %s, the line says %#x %s", r->g->card.name,
            t_mode_text(m, r->mode), who, r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny, code,
@@ -41,7 +41,7 @@ static void fail_line(const replay *r, const char *who, size_t i, uint32_t code,
 }
 
 /* Answers of the lines, confirmed by the oracle and given by the one-value calls. */
-static void expect(replay *r) {
+static void expect(t_replay *r) {
   hu_format f = r->g->card.f;
   memset(&r->counts, 0, sizeof r->counts);
   for (size_t i = 0; i < r->n; i++) {
@@ -67,7 +67,7 @@ static uint32_t stored(const void *z, size_t storage, size_t i) {
 }
 
 /* One array call each of encode and quantize, at an offset so that loads and stores are not aligned to vectors. */
-static void run_level(replay *r, uint32_t levels_off, size_t offset) {
+static void run_level(t_replay *r, uint32_t levels_off, size_t offset) {
   static _Alignas(64) uint8_t codes[(ROOM + 16) * 4];
   static _Alignas(64) double values[ROOM + 16];
   hu_format f = r->g->card.f;
@@ -109,14 +109,14 @@ static void run_level(replay *r, uint32_t levels_off, size_t offset) {
   r->answers += 2 * r->n;
 }
 
-static void run_mode(replay *r, hu_mode mode) {
+static void run_mode(t_replay *r, hu_mode mode) {
   r->mode = mode;
   expect(r);
   for (size_t i = 0; i < t_levels(); i++) run_level(r, t_levels_off(i), (mode.round + i) % 5);
 }
 
 /* All modes and policies for the operands of one width. */
-static void run_width(replay *r, int wide) {
+static void run_width(t_replay *r, int wide) {
   r->n = 0;
   for (size_t i = 0; i < r->g->n; i++)
     if (r->g->lines[i].wide == wide) {
@@ -131,7 +131,7 @@ static void run_width(replay *r, int wide) {
 }
 
 void replay_conversions(void **state) {
-  static replay r;
+  static t_replay r;
   size_t lines = 0, files = 0;
   (void)state;
   r.answers = 0;

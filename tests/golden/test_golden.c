@@ -11,7 +11,7 @@
 #include "tests/support/cmocka.h"
 
 char *replay_text(size_t i) {
-  text made = {NULL, 0, 0};
+  t_text made = {NULL, 0, 0};
   golden_make(i, 0, &made);
   return made.at;
 }
@@ -22,7 +22,7 @@ static void test_files(void **state) {
     if (!golden_stored(i)) continue;
     size_t n, line = 1;
     char *committed = golden_read(*state, golden_name(i), &n);
-    text made = {NULL, 0, 0};
+    t_text made = {NULL, 0, 0};
     golden_make(i, 1, &made);
     if (n != made.n || memcmp(committed, made.at, n) != 0) {
       for (size_t k = 0; k < n && committed[k] == made.at[k]; k++) line += committed[k] == '\n';

@@ -13,15 +13,15 @@
 
 enum { NUMBERS = 1024 };
 
-typedef struct golden {
+typedef struct t_golden {
   hu_hadamard t;
   int inverse;
   size_t rows, cols;
   hu_stream stream;
   uint32_t x[NUMBERS], z[NUMBERS], mask[NUMBERS];
-} golden;
+} t_golden;
 
-static int holds(const golden *g, uint32_t levels_off) {
+static int holds(const t_golden *g, uint32_t levels_off) {
   float x[NUMBERS], z[NUMBERS];
   hu_exec exec = {1, levels_off, g->stream};
   hu_hadamard t = g->t;
@@ -41,7 +41,7 @@ static size_t read_numbers(FILE *f, const char *word, uint32_t *z, size_t n) {
 }
 
 static int replay(const char *path) {
-  static golden g;
+  static t_golden g;
   FILE *f = fopen(path, "r");
   int cases = 0, end = 0;
   unsigned n, axis, norm, signs, whole;

@@ -35,15 +35,15 @@ static hu_accum parsed(const char *text) {
 
 /* ---- parameters ---- */
 
-typedef struct planted {
+typedef struct t_planted {
   const char *key, *value; /* of the text of a model */
   const char *model, *ab, *d;
   unsigned n;
   const char *scale;
   unsigned every;
-} planted;
+} t_planted;
 
-static const planted parameters[] = {
+static const t_planted parameters[] = {
     {"in", "10", "block(align,l=4,f=24,emin=-132,in=10)", "binary32", "binary32", 8, NULL, 0},
     {"out", "13", "block(align,l=4,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf)", "float8_e4m3fn",
      "binary32", 8, NULL, 0},
@@ -74,13 +74,13 @@ static const planted parameters[] = {
 
 /* Half a minute each, which `make check-exhaustive` takes. FP8 products whose sums of 8 are added in binary32 are what
  * DeepSeek-V3 does on NVIDIA's Hopper (arXiv 2412.19437, 3.3.2). */
-static const planted slow_parameters[] = {
+static const t_planted slow_parameters[] = {
     {"parts", "promote(4)", "promote(4,block(exact,l=2,round=rtz),binary32)", "bfloat16", "binary32", 8, NULL, 0},
     {"out", "13", "promote(8,block(align,l=4,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf),binary32)",
      "float8_e4m3fn", "binary32", 16, NULL, 0},
 };
 
-static id_shape shape_of(const planted *p) {
+static id_shape shape_of(const t_planted *p) {
   id_shape s = {.n = p->n, .every = p->every};
   s.a = s.b = element(p->ab);
   s.result = element(p->d);
@@ -102,7 +102,7 @@ static void check_evidence(id_search *s, const id_decision *d) {
 }
 
 /* The decision about this key has this value, and every decision that was made shows what it should. */
-static int check_decisions(id_search *s, const id_decisions *z, const planted *p) {
+static int check_decisions(id_search *s, const id_decisions *z, const t_planted *p) {
   int found = 0;
   for (int i = 0; i < z->count; i++) {
     const id_decision *d = &z->of[i];
@@ -134,7 +134,7 @@ static int is_equal(const id_shape *shape, const hu_accum *x, const hu_accum *y)
   return row == ROWS;
 }
 
-static int try_parameter(const planted *p) {
+static int try_parameter(const t_planted *p) {
   id_model model = {.accum = parsed(p->model)};
   id_box box = {.shape = shape_of(p), .answer = id_model_answer, .context = &model};
   id_settings settings = {.seed = 1, .verify = 2000};
@@ -156,7 +156,7 @@ static int try_parameter(const planted *p) {
 
 static size_t every = 1; /* of so many parameters, or orders, one */
 
-static void try_all(const planted *p, size_t count) {
+static void try_all(const t_planted *p, size_t count) {
   size_t bad = 0;
   for (size_t i = 0; i < count; i += every) bad += !try_parameter(&p[i]);
   assert_int_equal(bad, 0);
@@ -175,8 +175,8 @@ static void test_slow_parameters(void **state) {
 /* What a search left was refuted afterwards: with that answer all stages come to the model. The refuted one here keeps
  * one digit too few. */
 static void test_stages_again(void **state) {
-  static const planted p = {NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8,
-                            NULL, 0};
+  static const t_planted p = {NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8,
+                              NULL, 0};
   hu_accum wrong = parsed("block(align,l=4,f=12,emin=-28,out=binary16)");
   id_model model = {.accum = parsed(p.model)};
   id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
@@ -348,7 +348,7 @@ static void test_each_fused_order(void **state) {
   (void)state;
   size_t bad = 0;
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-    planted p = {NULL, NULL, of[i][0], "bfloat16", "binary32", 8, NULL, 0};
+    t_planted p = {NULL, NULL, of[i][0], "bfloat16", "binary32", 8, NULL, 0};
     id_model model = {.accum = parsed(p.model)};
     id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
     id_search s;

@@ -269,15 +269,15 @@ static double element(const void *x, size_t size, ptrdiff_t i) {
   return size == 4 ? (double)((const float *)x)[i] : ((const double *)x)[i];
 }
 
-typedef struct call {
+typedef struct t_call {
   hu_number n, from;
   hu_mode mode;
   hu_exec exec;
   ptrdiff_t incx, incz;
   size_t count;
-} call;
+} t_call;
 
-static uint32_t word(const call *c, size_t i) {
+static uint32_t word(const t_call *c, size_t i) {
   return c->mode.bits ? hu_stream_word(c->exec.stream, i) >> (32 - c->mode.bits) : 0;
 }
 
@@ -294,7 +294,7 @@ static uint32_t any_code(t_random *r, hu_number n) {
 static size_t bytes_of(hu_number n) { return hu_number_limits_of(n).storage / 8; }
 
 /* All nine ways; `way` chooses. */
-static void one_call(t_random *r, const call *c, unsigned way) {
+static void one_call(t_random *r, const t_call *c, unsigned way) {
   size_t sx = way < 2   ? 4
               : way < 4 ? 8
                         : bytes_of(c->from),
@@ -355,7 +355,7 @@ static void test_arrays(void **state) {
   t_random r = {t_seed("number-arrays", 6)};
   static float tables[2][HU_TABLE_MAX];
   for (unsigned i = 0; i < 140; i++) {
-    call c;
+    t_call c;
     memset(&c, 0, sizeof c);
     c.n = any_number(&r, tables[0]);
     c.from = any_number(&r, tables[1]);

@@ -129,9 +129,9 @@ static void test_decode(void **state) {
 
 /* ---- encode ---- */
 
-typedef struct outcome {
+typedef struct t_outcome {
   uint32_t code, events;
-} outcome;
+} t_outcome;
 
 /* The mode's choice. half: how |x| lies to the point of ties; eight: the next 8 bits of what is cut off. */
 static int takes_upper(hu_mode mode, int negative, int half, uint32_t odd, uint32_t eight, uint32_t random) {
@@ -170,11 +170,11 @@ static uint32_t takum_floor(int linear, unsigned n, double x) {
   return low;
 }
 
-static outcome takum_outcome(hu_number n, hu_mode mode, double x, uint32_t random) {
+static t_outcome takum_outcome(hu_number n, hu_mode mode, double x, uint32_t random) {
   int linear = n.kind == HU_NUMBER_TAKUM_LINEAR, negative = signbit(x) != 0;
   double a = fabs(x);
   uint32_t most = ((uint32_t)1 << (n.width - 1)) - 1, c = takum_floor(linear, n.width, a);
-  outcome z = {c, 0};
+  t_outcome z = {c, 0};
   if (c == 0) {
     z.code = 1;
     z.events = HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
@@ -198,10 +198,10 @@ static uint32_t hif8_code_of(double magnitude) {
   return 0xFFF;
 }
 
-static outcome hif8_outcome(hu_mode mode, double x, uint32_t random) {
+static t_outcome hif8_outcome(hu_mode mode, double x, uint32_t random) {
   double a = fabs(x), low = 0, high = 49152; /* 2^15 1.5, for which infinity stands */
   int negative = signbit(x) != 0, up = 1;
-  outcome z = {0, 0};
+  t_outcome z = {0, 0};
   for (uint32_t c = 0; c < 0x80; c++) {
     double v = hif8_magnitude(c);
     if (v <= a && v > low) low = v;
@@ -227,7 +227,7 @@ static outcome hif8_outcome(hu_mode mode, double x, uint32_t random) {
 }
 
 static void check_mode(hu_number n, hu_mode mode, double x, uint32_t random) {
-  outcome want = n.kind == HU_NUMBER_HIFLOAT8 ? hif8_outcome(mode, x, random) : takum_outcome(n, mode, x, random);
+  t_outcome want = n.kind == HU_NUMBER_HIFLOAT8 ? hif8_outcome(mode, x, random) : takum_outcome(n, mode, x, random);
   uint32_t events, code = hu_number_encode64(n, mode, x, random, &events);
   char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
   if (code != want.code || events != want.events)

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct shard {
+typedef struct t_shard {
   unsigned index, count;
-} shard;
+} t_shard;
 
-static inline shard shard_parse(const char *text) {
-  shard s = {0, 1};
+static inline t_shard shard_parse(const char *text) {
+  t_shard s = {0, 1};
   if (text != NULL && (sscanf(text, "%u/%u", &s.index, &s.count) != 2 || s.count == 0 || s.index >= s.count)) {
     fprintf(stderr, "'%s' is not a shard I/N with I < N\n", text);
     exit(2);
@@ -19,6 +19,6 @@ static inline shard shard_parse(const char *text) {
   return s;
 }
 
-static inline int shard_has(shard s, size_t item) { return item % s.count == s.index; }
+static inline int shard_has(t_shard s, size_t item) { return item % s.count == s.index; }
 
 #endif

@@ -9,10 +9,10 @@
 
 #include "halfulp/oracle.h"
 
-typedef struct list {
+typedef struct t_list {
   uint32_t *at;
   size_t n, room;
-} list;
+} t_list;
 
 static void *checked(void *p) {
   if (p == NULL) {
@@ -22,7 +22,7 @@ static void *checked(void *p) {
   return p;
 }
 
-static void push(list *l, uint32_t start) {
+static void push(t_list *l, uint32_t start) {
   if (l->n == l->room) {
     l->room = l->room ? 2 * l->room : 1024;
     l->at = checked(realloc(l->at, l->room * sizeof *l->at));
@@ -50,7 +50,7 @@ static uint32_t first_at(double t, int beyond) {
   return low;
 }
 
-static void threshold(list *l, double t) {
+static void threshold(t_list *l, double t) {
   if (!(t > 0)) return;
   push(l, first_at(t, 0));
   push(l, first_at(t, 1));
@@ -91,12 +91,12 @@ static size_t grid(hu_format f, double *g) {
   return n + 1;
 }
 
-steps steps_make(hu_format f) {
+t_steps steps_make(hu_format f) {
   hu_limits l = hu_limits_of(f);
   double *g = checked(malloc(((size_t)l.max_code + 8) * sizeof *g));
   size_t n = grid(f, g);
   double edge = ldexp(1, l.emin), near = edge - ldexp(1, l.emin - 1 - (int)f.m);
-  list starts = {NULL, 0, 0};
+  t_list starts = {NULL, 0, 0};
   push(&starts, 0);
   push(&starts, 1);
   for (size_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ steps steps_make(hu_format f) {
   push(&starts, STEPS_INFINITY + 1);
   free(g);
   qsort(starts.at, starts.n, sizeof *starts.at, by_start);
-  steps s = {starts.at, 0};
+  t_steps s = {starts.at, 0};
   for (size_t i = 0; i < starts.n; i++)
     if (i == 0 || starts.at[i] != starts.at[i - 1]) s.start[s.count++] = starts.at[i];
   push(&starts, 0); /* make room for the end */
@@ -119,7 +119,7 @@ steps steps_make(hu_format f) {
   return s;
 }
 
-void steps_free(steps *s) {
+void steps_free(t_steps *s) {
   free(s->start);
   s->start = NULL;
   s->count = 0;

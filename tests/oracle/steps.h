@@ -25,12 +25,12 @@
 #define STEPS_END (UINT64_C(1) << 31) /* one past the last binary32 magnitude */
 
 /* Piece i holds the magnitude bit patterns start[i] .. start[i + 1] - 1; start[count] = STEPS_END. */
-typedef struct steps {
+typedef struct t_steps {
   uint32_t *start;
   size_t count;
-} steps;
+} t_steps;
 
-steps steps_make(hu_format f);
-void steps_free(steps *s);
+t_steps steps_make(hu_format f);
+void steps_free(t_steps *s);
 
 #endif

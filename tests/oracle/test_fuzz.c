@@ -10,10 +10,10 @@
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
-typedef struct plan {
+typedef struct t_plan {
   uint64_t seed;
   unsigned formats;
-} plan;
+} t_plan;
 
 static void fail_case(const char *what, hu_format fz, hu_format fx, hu_mode mode, uint32_t r, double x,
                       const uint32_t got[2], const uint32_t want[2]) {
@@ -61,7 +61,7 @@ static uint32_t draw_code(t_random *r, hu_format f) {
 }
 
 static void test_values(void **state) {
-  const plan *p = *state;
+  const t_plan *p = *state;
   t_random r = {p->seed};
   uint64_t n = 0;
   for (unsigned i = 0; i < p->formats; i++) {
@@ -81,7 +81,7 @@ static void test_values(void **state) {
 
 /* The two derivations of "a format" agree, on descriptors near validity. */
 static void test_validity(void **state) {
-  const plan *p = *state;
+  const t_plan *p = *state;
   t_random r = {p->seed + 1};
   unsigned valid = 0, n = 400000;
   for (unsigned i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void test_validity(void **state) {
 
 /* Derived limits of random formats against the oracle's table. */
 static void test_limits(void **state) {
-  const plan *p = *state;
+  const t_plan *p = *state;
   t_random r = {p->seed + 2};
   for (int i = 0; i < 50000; i++) {
     hu_format f = t_random_format(&r, 1, 32);
@@ -126,7 +126,7 @@ static void test_limits(void **state) {
 
 /* usage: test_fuzz [PAIRS-OF-FORMATS] */
 int main(int argc, char **argv) {
-  plan p = {t_seed("fuzz", 20), argc > 1 ? (unsigned)atoi(argv[1]) : 20000};
+  t_plan p = {t_seed("fuzz", 20), argc > 1 ? (unsigned)atoi(argv[1]) : 20000};
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_validity, &p),
                                      cmocka_unit_test_prestate(test_limits, &p),
                                      cmocka_unit_test_prestate(test_values, &p)};

@@ -24,15 +24,15 @@
 
 enum { MAX_WIDTH = 8, MAX_CODES = 256, MAX_OPERANDS = 12000 };
 
-typedef struct world {
-  shard part;
+typedef struct t_world {
+  t_shard part;
   uint64_t seed;
-} world;
+} t_world;
 
 /* ---- Decode. */
 
 static void test_decode(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   uint64_t codes = 0, formats = 0;
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
     if (!shard_has(w->part, i)) continue;
@@ -56,29 +56,29 @@ static void test_decode(void **state) {
 
 /* ---- Operands of one format. */
 
-typedef struct operands {
+typedef struct t_operands {
   double x[MAX_OPERANDS];
   size_t n;
-} operands;
+} t_operands;
 
 static int by_value(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
 }
 
-static void add(operands *o, double x) {
+static void add(t_operands *o, double x) {
   if (o->n + 2 > MAX_OPERANDS) fail_msg("more than %d operands", MAX_OPERANDS);
   o->x[o->n++] = x;
   o->x[o->n++] = -x;
 }
 
-static void add_near(operands *o, double x) {
+static void add_near(t_operands *o, double x) {
   add(o, x);
   add(o, nextafter(x, INFINITY));
   add(o, x == 0 ? 0x1p-1060 : nextafter(x, 0));
 }
 
-static void make_operands(operands *o, hu_format f) {
+static void make_operands(t_operands *o, hu_format f) {
   double values[MAX_CODES + 8];
   size_t n = 0;
   hu_limits l = hu_limits_of(f);
@@ -160,7 +160,7 @@ static void check_policies(encode_case *e, hu_mode mode, double x, uint32_t r, u
     check_encode(e, t_policy(mode, t % 4, t / 4 % 2, t / 8 % 3), x, r);
 }
 
-static void encode_world(encode_case *e, const operands *o, t_random *random) {
+static void encode_world(encode_case *e, const t_operands *o, t_random *random) {
   unsigned turn = 0;
   for (unsigned round = 0; round < T_DETERMINISTIC; round++)
     for (size_t i = 0; i < o->n; i++) check_policies(e, t_mode(round), o->x[i], t_next32(random), &turn);
@@ -177,8 +177,8 @@ static void encode_world(encode_case *e, const operands *o, t_random *random) {
 }
 
 static void test_encode(void **state) {
-  const world *w = *state;
-  static operands o;
+  const t_world *w = *state;
+  static t_operands o;
   uint64_t count = 0, inputs = 0, formats = 0;
   t_random random = {w->seed};
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
@@ -268,7 +268,7 @@ static uint64_t convert_world(size_t destination, const source_code *all, size_t
 }
 
 static void test_convert(void **state) {
-  const world *w = *state;
+  const t_world *w = *state;
   size_t n;
   source_code *all = all_codes(&n);
   uint64_t count = 0, formats = 0, values = 0;
@@ -286,7 +286,7 @@ static void test_convert(void **state) {
 }
 
 int main(int argc, char **argv) {
-  world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("small_worlds", 8)};
+  t_world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("small_worlds", 8)};
   const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_decode, &w),
                                      cmocka_unit_test_prestate(test_encode, &w),
                                      cmocka_unit_test_prestate(test_convert, &w)};

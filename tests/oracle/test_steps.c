@@ -41,20 +41,20 @@ enum { CHUNK = 1 << 14, RANDOM_FORMATS = 4 };
 
 typedef enum depth { DEPTH_ENDS, DEPTH_NEAR, DEPTH_TURNS, DEPTH_FULL, DEPTH_CORE } depth;
 
-typedef struct proof {
-  shard part;
+typedef struct t_proof {
+  t_shard part;
   depth how;
   uint64_t seed;
-} proof;
+} t_proof;
 
 typedef struct answer {
   uint32_t code, events;
 } answer;
 
-typedef struct tally {
+typedef struct t_tally {
   uint64_t pairs, whole, turned; /* whole: pairs without an input left out; turned: formats without one left out */
   uint64_t pieces, asked, one_value, scanned, left_out;
-} tally;
+} t_tally;
 
 /* ---- Steps 2 and 4: the pieces' answers. */
 
@@ -64,14 +64,14 @@ static void report_difference(const char *who, hu_format f, hu_mode mode, uint32
            u, (double)t_float(u), got.code, t_events_text(c, got.events), want.code, t_events_text(d, want.events));
 }
 
-static answer ask_oracle(hu_format f, hu_mode mode, uint32_t u, tally *sum) {
+static answer ask_oracle(hu_format f, hu_mode mode, uint32_t u, t_tally *sum) {
   answer a = {1, 1};
   assert_int_equal(hu_oracle_encode64(&a.code, &a.events, f, mode, (double)t_float(u), 0), HU_OK);
   sum->asked++;
   return a;
 }
 
-static void check_one_value(hu_format f, hu_mode mode, uint32_t u, answer want, tally *sum) {
+static void check_one_value(hu_format f, hu_mode mode, uint32_t u, answer want, t_tally *sum) {
   answer got = {2, 2};
   got.code = hu_encode(f, mode, t_float(u), 0, &got.events);
   if (got.code != want.code || got.events != want.events) report_difference("hu_encode", f, mode, u, got, want);
@@ -85,8 +85,8 @@ static double rank(hu_format f, uint32_t code) {
   return v;
 }
 
-static void settle_pieces(hu_format f, hu_mode mode, const steps *s, uint32_t sign, answer *z, t_random *random,
-                          tally *sum) {
+static void settle_pieces(hu_format f, hu_mode mode, const t_steps *s, uint32_t sign, answer *z, t_random *random,
+                          t_tally *sum) {
   double before = 0;
   for (size_t i = 0; i < s->count; i++) {
     uint32_t first = sign | s->start[i], last = sign | (s->start[i + 1] - 1);
@@ -139,7 +139,7 @@ static hu_events times(uint32_t set, uint64_t n) {
 
 typedef struct scan {
   hu_format f;
-  const steps *s;
+  const t_steps *s;
   uint32_t sign;
   answer *answers; /* [mode][piece] */
   size_t size;     /* bytes of a code */
@@ -221,7 +221,7 @@ static uint64_t scan_chunk(scan *k, unsigned round, uint64_t base, size_t piece)
 }
 
 /* Fills one chunk of consecutive inputs after the other and sends it through every mode, piece by piece. */
-static void scan_line(scan *k, t_random *random, tally *sum) {
+static void scan_line(scan *k, t_random *random, t_tally *sum) {
   size_t piece = 0;
   for (uint64_t base = 0; base < STEPS_END; base += CHUNK) {
     uint32_t wanted = (1u << T_DETERMINISTIC) - 1;
@@ -242,7 +242,7 @@ static void scan_line(scan *k, t_random *random, tally *sum) {
   }
 }
 
-static void prove_line(hu_format f, const steps *s, uint32_t sign, depth how, t_random *random, tally *sum) {
+static void prove_line(hu_format f, const t_steps *s, uint32_t sign, depth how, t_random *random, t_tally *sum) {
   static scan k;
   k.f = f;
   k.s = s;
@@ -274,10 +274,10 @@ static void prove_line(hu_format f, const steps *s, uint32_t sign, depth how, t_
   free(k.changes);
 }
 
-static void prove_format(hu_format f, const char *name, const proof *p, int drawn, tally *sum) {
+static void prove_format(hu_format f, const char *name, const t_proof *p, int drawn, t_tally *sum) {
   t_random random = {p->seed + 7};
   depth how = (p->how == DEPTH_TURNS || p->how == DEPTH_FULL) && drawn ? DEPTH_NEAR : p->how;
-  steps s = steps_make(f);
+  t_steps s = steps_make(f);
   if (s.count < 5) fail_msg("%s: only %zu pieces", name, s.count);
   prove_line(f, &s, 0, how, &random, sum);
   prove_line(f, &s, UINT32_C(1) << 31, how, &random, sum);
@@ -305,8 +305,8 @@ static hu_format draw_format(t_random *r) {
 }
 
 static void test_steps(void **state) {
-  const proof *p = *state;
-  tally sum = {0, 0, 0, 0, 0, 0, 0, 0};
+  const t_proof *p = *state;
+  t_tally sum = {0, 0, 0, 0, 0, 0, 0, 0};
   t_random random = {p->seed};
   size_t n = sizeof named / sizeof named[0];
   for (size_t i = 0; i < n + RANDOM_FORMATS; i++) {
@@ -340,7 +340,7 @@ static void test_steps(void **state) {
 int main(int argc, char **argv) {
   static const char *const names[] = {"ends", "near", "turns", "full", "core"};
   const char *how = argc > 2 ? argv[2] : "near";
-  proof p = {shard_parse(argc > 1 ? argv[1] : NULL), DEPTH_ENDS, t_seed("steps", 1)};
+  t_proof p = {shard_parse(argc > 1 ? argv[1] : NULL), DEPTH_ENDS, t_seed("steps", 1)};
   while (p.how <= DEPTH_CORE && strcmp(how, names[p.how]) != 0) p.how++;
   if (p.how > DEPTH_CORE) {
     fprintf(stderr, "'%s' is none of ends, near, turns, full, core\n", how);

@@ -15,10 +15,10 @@
 
 enum { SHIFT = 40 }; /* S: nu has up to 40 bits, so that x is exact in binary64 for m <= 12 */
 
-typedef struct gap {
+typedef struct t_gap {
   double lower, upper; /* neighbours; the upper one of the last gap lies beyond max */
   uint32_t lower_code, upper_code;
-} gap;
+} t_gap;
 
 static uint64_t expected_ups(unsigned round, unsigned bits, uint64_t p) {
   unsigned __int128 z = (unsigned __int128)p << bits; /* z 2^S */
@@ -31,11 +31,11 @@ static uint64_t expected_ups(unsigned round, unsigned bits, uint64_t p) {
   }
 }
 
-typedef struct tally {
+typedef struct t_tally {
   uint64_t words, operands, oracle;
-} tally;
+} t_tally;
 
-static void ask_oracle(hu_format f, hu_mode mode, double x, uint32_t r, tally *sum) {
+static void ask_oracle(hu_format f, hu_mode mode, double x, uint32_t r, t_tally *sum) {
   uint32_t want = 1, want_events = 1, events = 2;
   assert_int_equal(hu_oracle_encode64(&want, &want_events, f, mode, x, r), HU_OK);
   uint32_t got = hu_encode64(f, mode, x, r, &events);
@@ -51,7 +51,7 @@ static uint32_t with_sign(hu_limits l, hu_format f, uint32_t code, int negative)
 }
 
 /* One operand, one mode, every R (up to 16 bits) or the two at the edge. */
-static void check_words(hu_format f, const gap *g, int negative, uint64_t p, hu_mode mode, tally *sum) {
+static void check_words(hu_format f, const t_gap *g, int negative, uint64_t p, hu_mode mode, t_tally *sum) {
   hu_limits l = hu_limits_of(f);
   double nu = (double)p * ldexp(1, -SHIFT), x = g->lower + (g->upper - g->lower) * nu;
   uint64_t all = UINT64_C(1) << mode.bits, ups = expected_ups(mode.round, mode.bits, p);
@@ -85,10 +85,10 @@ static uint64_t draw_place(t_random *r, unsigned bits) {
 }
 
 /* lower = upper where the gap is not a plain one: between codes that are flushed or not used (see test_flush). */
-static gap gap_above(hu_format f, uint32_t code) {
+static t_gap gap_above(hu_format f, uint32_t code) {
   hu_limits l = hu_limits_of(f);
   uint32_t next = code == 0 && f.subnormal == HU_SUBNORMAL_NONE && f.zero == HU_ZERO_FIELD ? l.min_code : code + 1;
-  gap g = {hu_decode64(f, code), hu_decode64(f, next), code, next};
+  t_gap g = {hu_decode64(f, code), hu_decode64(f, next), code, next};
   int flushes = f.subnormal == HU_SUBNORMAL_FLUSH && code < l.min_normal_code;
   if (flushes || (code > 0 && code < l.min_code)) {
     g.upper = g.lower;
@@ -102,7 +102,7 @@ static gap gap_above(hu_format f, uint32_t code) {
   return g;
 }
 
-static void check_gap(hu_format f, const gap *g, unsigned max_bits, t_random *r, tally *sum) {
+static void check_gap(hu_format f, const t_gap *g, unsigned max_bits, t_random *r, t_tally *sum) {
   hu_mode mode;
   for (unsigned bits = 1; bits <= max_bits; bits++)
     for (unsigned k = 0; k < 3; k++) {
@@ -124,19 +124,19 @@ static void check_gap(hu_format f, const gap *g, unsigned max_bits, t_random *r,
   }
 }
 
-static void check_format(hu_format f, unsigned max_bits, unsigned gaps, t_random *r, tally *sum) {
+static void check_format(hu_format f, unsigned max_bits, unsigned gaps, t_random *r, t_tally *sum) {
   hu_limits l = hu_limits_of(f);
   uint32_t fixed[6] = {0, 1, l.min_normal_code - 1, l.min_normal_code, l.max_code - 1, l.max_code};
   for (unsigned i = 0; i < gaps; i++) {
     uint32_t code = i < 6 ? fixed[i] : t_below(r, l.max_code + 1);
     if (code > l.max_code) continue; /* below code 0, or e = 0 */
-    gap g = gap_above(f, code);
+    t_gap g = gap_above(f, code);
     if (!(g.upper > g.lower)) continue;
     check_gap(f, &g, max_bits, r, sum);
   }
 }
 
-static void report(const char *what, const tally *sum) {
+static void report(const char *what, const t_tally *sum) {
   assert_true(sum->words > 1000 && sum->oracle > 100);
   print_message("%s: %llu random words for %llu operands, %llu of them also by the oracle\n", what,
                 (unsigned long long)sum->words, (unsigned long long)sum->operands, (unsigned long long)sum->oracle);
@@ -152,7 +152,7 @@ static void test_formats(void **state) {
               {"binary8p4se", 12, 20},      {"binary8p1uf", 12, 20},      {"binary16", 16, 8},
               {"bfloat16", 12, 20},         {"hfp8_fwd_143", 12, 20},     {"ue4m3", 12, 20},
               {"fp(6,9,0):finite", 12, 20}, {"fp(0,6,0):finite", 12, 12}, {"fp(4,3,0):finite,nosub", 12, 20}};
-  tally sum = {0, 0, 0};
+  t_tally sum = {0, 0, 0};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     hu_format f;
     size_t where = 0;
@@ -164,7 +164,7 @@ static void test_formats(void **state) {
 
 static void test_random_formats(void **state) {
   t_random r = *(t_random *)*state;
-  tally sum = {0, 0, 0};
+  t_tally sum = {0, 0, 0};
   for (int i = 0; i < 60; i++) {
     hu_format f = t_random_format(&r, 2, 13);
     hu_limits l = hu_limits_of(f);
@@ -177,7 +177,7 @@ static void test_random_formats(void **state) {
 /* Formats that flush: the words decide on the grid that has the subnormals, and what ends there is zero. */
 static void test_flush(void **state) {
   t_random r = *(t_random *)*state;
-  tally sum = {0, 0, 0};
+  t_tally sum = {0, 0, 0};
   static const char *const names[] = {"fp(4,3,0):finite,flush", "dlfloat16", "fp(5,2,1):fnuz,flush"};
   for (size_t i = 0; i < 3; i++) {
     hu_format f;
@@ -186,8 +186,8 @@ static void test_flush(void **state) {
     double edge = ldexp(1, l.emin), unit = ldexp(edge, -(int)f.m);
     int code_zero = f.zero == HU_ZERO_CODE;
     /* The largest subnormal number and the smallest normal one; where zero = code, 2^emin and code 1. */
-    gap last = {code_zero ? edge : edge - unit, code_zero ? edge + unit : edge, 0, l.min_normal_code};
-    gap inside = {unit, 2 * unit, 0, 0};
+    t_gap last = {code_zero ? edge : edge - unit, code_zero ? edge + unit : edge, 0, l.min_normal_code};
+    t_gap inside = {unit, 2 * unit, 0, 0};
     check_gap(f, &last, 12, &r, &sum);
     check_gap(f, &inside, 12, &r, &sum);
     check_format(f, 12, 20, &r, &sum);

@@ -15,24 +15,24 @@ void real_set(real *z, const real *x) {
   if (x->kind == REAL) mpfr_set(z->r, x->r, MPFR_RNDN);
 }
 
-hu_format format_of(parameters f) { return hu_format_p3109((unsigned)f.k, (unsigned)f.p, f.is_signed, f.extended); }
+hu_format format_of(t_parameters f) { return hu_format_p3109((unsigned)f.k, (unsigned)f.p, f.is_signed, f.extended); }
 
 /* ---- formats ---- */
 
-static int bias(parameters f) {
+static int bias(t_parameters f) {
   if (f.is_signed) return 1 << (f.k - f.p - 1);
   return 1 << (f.k - f.p);
 }
 
-static uint32_t nan_code(parameters f) { return f.is_signed ? (uint32_t)1 << (f.k - 1) : ((uint32_t)1 << f.k) - 1; }
+static uint32_t nan_code(t_parameters f) { return f.is_signed ? (uint32_t)1 << (f.k - 1) : ((uint32_t)1 << f.k) - 1; }
 
-static uint32_t infinity_code(parameters f) {
+static uint32_t infinity_code(t_parameters f) {
   return (f.is_signed ? (uint32_t)1 << (f.k - 1) : ((uint32_t)1 << f.k) - 1) - 1;
 }
 
-static uint32_t max_code(parameters f) { return infinity_code(f) - (f.extended ? 1 : 0); }
+static uint32_t max_code(t_parameters f) { return infinity_code(f) - (f.extended ? 1 : 0); }
 
-void decode(real *z, parameters f, uint32_t code) {
+void decode(real *z, t_parameters f, uint32_t code) {
   uint32_t half = (uint32_t)1 << (f.k - 1), negative = f.is_signed && code > half;
   if (code == nan_code(f)) {
     z->kind = NOT_A_NUMBER;
@@ -86,7 +86,7 @@ static int rounds_away(hu_mode mode, mpfr_t nu, int negative, int even, uint64_t
 }
 
 /* x rounded to the precision, the exponent bounded below and not above. */
-static void round_to_precision(real *z, parameters f, hu_mode mode, const real *x, uint32_t random) {
+static void round_to_precision(real *z, t_parameters f, hu_mode mode, const real *x, uint32_t random) {
   real_set(z, x);
   if (x->kind != REAL || mpfr_zero_p(x->r)) return;
   long b = bias(f), log2 = (long)mpfr_get_exp(x->r) - 1, q = (log2 > 1 - b ? log2 : 1 - b) - f.p + 1;
@@ -108,7 +108,7 @@ static void round_to_precision(real *z, parameters f, hu_mode mode, const real *
 static int is_mode(hu_mode mode, int a, int b) { return mode.round == a || mode.round == b; }
 
 /* What becomes of a result beyond the range, by the draft's list; z is the rounded result. */
-static void saturate(real *z, parameters f, hu_p3109_projection rho) {
+static void saturate(real *z, t_parameters f, hu_p3109_projection rho) {
   real most;
   real_init(&most);
   decode(&most, f, max_code(f));
@@ -148,7 +148,7 @@ static void saturate(real *z, parameters f, hu_p3109_projection rho) {
   real_clear(&most);
 }
 
-static uint32_t encode(parameters f, const real *x) {
+static uint32_t encode(t_parameters f, const real *x) {
   uint32_t half = (uint32_t)1 << (f.k - 1);
   if (x->kind == NOT_A_NUMBER) return nan_code(f);
   if (x->kind == PLUS_INFINITY) return infinity_code(f);
@@ -164,7 +164,7 @@ static uint32_t encode(parameters f, const real *x) {
   return code + (mpfr_sgn(x->r) < 0 ? half : 0);
 }
 
-uint32_t project(parameters f, hu_p3109_projection rho, const real *x, uint32_t random) {
+uint32_t project(t_parameters f, hu_p3109_projection rho, const real *x, uint32_t random) {
   real z;
   real_init(&z);
   round_to_precision(&z, f, rho.mode, x, random);
@@ -355,7 +355,7 @@ void operate(real *z, int op, const real *x) {
 
 /* ---- predicates and neighbours ---- */
 
-static uint32_t class_of(parameters f, uint32_t code, const real *x) {
+static uint32_t class_of(t_parameters f, uint32_t code, const real *x) {
   uint32_t half = (uint32_t)1 << (f.k - 1), magnitude = f.is_signed ? code % half : code;
   int normal = magnitude >> (f.p - 1) != 0, minus;
   if (x->kind == NOT_A_NUMBER) return HU_P3109_CLASS_NAN;
@@ -366,7 +366,7 @@ static uint32_t class_of(parameters f, uint32_t code, const real *x) {
   return normal ? HU_P3109_CLASS_POSITIVE_NORMAL : HU_P3109_CLASS_POSITIVE_SUBNORMAL;
 }
 
-uint32_t predicate(int op, const parameters *f, const uint32_t *code) {
+uint32_t predicate(int op, const t_parameters *f, const uint32_t *code) {
   real x[2];
   uint32_t z = 0;
   int two = op >= HU_P3109_COMPARE_LESS && op <= HU_P3109_TOTAL_ORDER;
@@ -400,7 +400,7 @@ uint32_t predicate(int op, const parameters *f, const uint32_t *code) {
   return z;
 }
 
-uint32_t neighbour(parameters f, uint32_t code, int above) {
+uint32_t neighbour(t_parameters f, uint32_t code, int above) {
   real x, y, best;
   real_init(&x);
   real_init(&y);

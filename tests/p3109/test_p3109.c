@@ -17,10 +17,10 @@ static int width = 5;
 /* ---- formats and projections ---- */
 
 /* Format i of those with k bits; 0: there are no more. */
-static int format_at(parameters *f, int k, int i) {
+static int format_at(t_parameters *f, int k, int i) {
   for (int p = 1; p <= k; p++)
     for (int rest = 0; rest < 4; rest++) {
-      parameters g = {k, p, rest & 1, rest >> 1};
+      t_parameters g = {k, p, rest & 1, rest >> 1};
       hu_format h = format_of(g);
       if ((g.is_signed && p == k) || hu_format_check(h, NULL) != HU_OK) continue;
       if (i-- == 0) {
@@ -31,11 +31,11 @@ static int format_at(parameters *f, int k, int i) {
   return 0;
 }
 
-static parameters random_format(t_random *r, int most) {
-  parameters f;
+static t_parameters random_format(t_random *r, int most) {
+  t_parameters f;
   do {
     int k = 3 + (int)t_below(r, (uint32_t)most - 2);
-    f = (parameters){k, 1 + (int)t_below(r, (uint32_t)k), (int)t_below(r, 2), (int)t_below(r, 2)};
+    f = (t_parameters){k, 1 + (int)t_below(r, (uint32_t)k), (int)t_below(r, 2), (int)t_below(r, 2)};
   } while ((f.is_signed && f.p == f.k) || hu_format_check(format_of(f), NULL) != HU_OK);
   return f;
 }
@@ -60,7 +60,7 @@ static hu_p3109_projection random_projection(t_random *r) {
   return rho;
 }
 
-static const char *name_of(parameters f) {
+static const char *name_of(t_parameters f) {
   static char text[4][40];
   static unsigned at;
   char *z = text[at++ % 4];
@@ -71,7 +71,7 @@ static const char *name_of(parameters f) {
 /* ---- projection ---- */
 
 /* Points that lie 2^-1 to 2^-5 steps apart, from far below the smallest value to far beyond the largest. */
-static unsigned long project_all(parameters f) {
+static unsigned long project_all(t_parameters f) {
   unsigned long n = 0;
   hu_format h = format_of(f);
   hu_p3109_projection rho;
@@ -116,7 +116,7 @@ static unsigned long project_all(parameters f) {
 static void projection(void **state) {
   (void)state;
   unsigned long n = 0;
-  parameters f;
+  t_parameters f;
   for (int k = 3; k < width; k++)
     for (int i = 0; format_at(&f, k, i); i++) n += project_all(f);
   print_message("%lu projections\n", n);
@@ -125,28 +125,28 @@ static void projection(void **state) {
 
 /* ---- operations ---- */
 
-typedef struct operands {
-  parameters f[HU_P3109_OPERANDS_MAX];
+typedef struct t_operands {
+  t_parameters f[HU_P3109_OPERANDS_MAX];
   uint32_t code[HU_P3109_OPERANDS_MAX];
   real x[HU_P3109_OPERANDS_MAX], result;
-} operands;
+} t_operands;
 
-static operands *operands_new(void) {
-  operands *z = calloc(1, sizeof *z);
+static t_operands *operands_new(void) {
+  t_operands *z = calloc(1, sizeof *z);
   assert_non_null(z);
   for (int i = 0; i < HU_P3109_OPERANDS_MAX; i++) real_init(&z->x[i]);
   real_init(&z->result);
   return z;
 }
 
-static void operands_free(operands *z) {
+static void operands_free(t_operands *z) {
   for (int i = 0; i < HU_P3109_OPERANDS_MAX; i++) real_clear(&z->x[i]);
   real_clear(&z->result);
   free(z);
 }
 
 /* One case under `several` projections into fz. */
-static void compare(int op, operands *x, parameters fz, t_random *r, int several) {
+static void compare(int op, t_operands *x, t_parameters fz, t_random *r, int several) {
   hu_p3109_operation o = hu_p3109_at(op);
   hu_format f[HU_P3109_OPERANDS_MAX], z = format_of(fz);
   hu_p3109_projection rho;
@@ -177,15 +177,15 @@ static void compare(int op, operands *x, parameters fz, t_random *r, int several
 
 /* Every code of every format of k bits as the first operand and as the second, ...; the others of drawn formats. */
 static unsigned long operate_all(int op, int most, t_random *r) {
-  operands *x = operands_new();
+  t_operands *x = operands_new();
   hu_p3109_operation o = hu_p3109_at(op);
   unsigned long n = 0;
-  parameters f;
+  t_parameters f;
   for (int k = 3; k <= most; k++)
     for (int i = 0; format_at(&f, k, i); i++) {
       uint32_t cases = (uint32_t)1 << k * (o.operands > 3 ? 3 : o.operands);
       for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->f[j] = f;
-      if (op >= HU_P3109_SCALED_ADD && op <= HU_P3109_SCALED_MULTIPLY) x->f[1] = x->f[3] = (parameters){8, 1, 0, 0};
+      if (op >= HU_P3109_SCALED_ADD && op <= HU_P3109_SCALED_MULTIPLY) x->f[1] = x->f[3] = (t_parameters){8, 1, 0, 0};
       for (uint32_t c = 0; c < cases; c++) {
         for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->code[j] = c >> k * (j % 3) & (((uint32_t)1 << k) - 1);
         if (x->f[1].k == 8) {
@@ -221,7 +221,7 @@ static void of_more_operands(void **state) {
 static void of_mixed_formats(void **state) {
   (void)state;
   t_random r = {t_seed("p3109 mixed", 7)};
-  operands *x = operands_new();
+  t_operands *x = operands_new();
   for (unsigned n = 0; n < t_runs(6000); n++) {
     int op = (int)t_below(&r, HU_P3109_COUNT);
     for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) {
@@ -253,7 +253,7 @@ static float operand_for(int op, t_random *r) {
 static void all_digits(void **state) {
   (void)state;
   t_random r = {t_seed("p3109 digits", 9)};
-  operands *x = operands_new();
+  t_operands *x = operands_new();
   const hu_format single = hu_format_ieee(8, 23, 0), f[2] = {single, single};
   hu_p3109_projection zero = {{.round = HU_RTZ}, 0}, random = {{.round = HU_SRA, .bits = 32}, 0};
   mpfr_t rest;
@@ -314,7 +314,7 @@ static void zeros(void **state) {
 enum { COUNT = 7 };
 
 typedef struct block {
-  parameters fs, f;
+  t_parameters fs, f;
   uint32_t scale;
   uint8_t x[COUNT];
 } block;
@@ -366,11 +366,11 @@ static void expect(const char *what, uint32_t got, uint32_t want, int i) {
 typedef struct block_case {
   block b[3];
   hu_p3109_block in[3];
-  parameters fs, fz;
+  t_parameters fs, fz;
   uint32_t scale;
   hu_p3109_projection rho, rho_s;
   hu_stream stream;
-  operands *x;
+  t_operands *x;
   real s, t; /* the scale, and what is rounded */
 } block_case;
 
@@ -522,7 +522,7 @@ static void little_more_than_one(void **state) {
 
 static void wrong_arguments(void **state) {
   (void)state;
-  const parameters good = {8, 4, 1, 1};
+  const t_parameters good = {8, 4, 1, 1};
   hu_format f = format_of(good), wide = hu_format_ieee(8, 23, 0), bad = f, sixteen = hu_format_p3109(16, 16, 0, 0);
   hu_p3109_projection rho, wrong;
   uint32_t code = 0, x[2] = {1, 1}, z = 77;

@@ -25,16 +25,16 @@ static void truncate(size_t n, float *z, const float *x, hu_s2fp8_sums *sums, hu
 
 /* ---- worked numbers: binary64 and 80 digits gave the same ---- */
 
-typedef struct example {
+typedef struct t_example {
   const char *name;
   size_t n;
   uint32_t x[8];
   double mu, m, alpha, beta;
   double y[8];
   uint32_t z[8];
-} example;
+} t_example;
 
-static const example examples[] = {
+static const t_example examples[] = {
     {"A",
      4,
      {0x3A800000, 0x2B800000, 0, 0xB3000000},
@@ -105,7 +105,7 @@ static void worked(void **state) {
   (void)state;
   hu_s2fp8 k = parsed("s2fp8");
   for (size_t e = 0; e < sizeof examples / sizeof *examples; e++) {
-    const example *p = &examples[e];
+    const t_example *p = &examples[e];
     float x[8], z[8];
     uint8_t codes[8];
     hu_s2fp8_scale s;

@@ -47,15 +47,15 @@ static uint64_t mix(uint64_t digest, uint64_t x, unsigned bytes) {
 }
 
 /* One tensor by the model. */
-typedef struct tensor {
+typedef struct t_tensor {
   hu_s2fp8 kind;
   hu_mode mode;
   float x[NUMBERS];
   uint32_t codes[NUMBERS], values[NUMBERS];
   model_stats m;
-} tensor;
+} t_tensor;
 
-static void make(tensor *t, t_random *r, const char *kind, unsigned what) {
+static void make(t_tensor *t, t_random *r, const char *kind, unsigned what) {
   int at = t_between(r, -60, 40), width = what == 2 ? 1 : what == 1 ? 60 : 12;
   parse_head(kind, &t->kind, &t->mode);
   for (size_t i = 0; i < NUMBERS; i++) {
@@ -80,7 +80,7 @@ static void make(tensor *t, t_random *r, const char *kind, unsigned what) {
   }
 }
 
-static uint64_t mix_tensor(uint64_t digest, const tensor *t) {
+static uint64_t mix_tensor(uint64_t digest, const t_tensor *t) {
   for (size_t i = 0; i < NUMBERS; i++) digest = mix(digest, t_bits32(t->x[i]), 4);
   digest = mix(mix(digest, (uint64_t)t->m.mu, 8), (uint64_t)t->m.m, 8);
   digest = mix(mix(digest, t_bits32(t->m.alpha), 4), t_bits32(t->m.beta), 4);
@@ -88,7 +88,7 @@ static uint64_t mix_tensor(uint64_t digest, const tensor *t) {
   return digest;
 }
 
-static int holds(const tensor *t) {
+static int holds(const t_tensor *t) {
   hu_s2fp8_sums sums = {0};
   hu_s2fp8_scale s;
   float z[NUMBERS];
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
   uint64_t digest = UINT64_C(0xCBF29CE484222325);
   unsigned tensors = 0, wrong = 0;
   char line[80], stored[256] = "";
-  static tensor t;
+  static t_tensor t;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     for (unsigned what = 0; what < 6; what++, tensors++) {
       make(&t, &r, kinds[i], what);

@@ -14,19 +14,19 @@
 enum { MOST = 1400 };
 static unsigned cases = 300;
 
-typedef struct room {
+typedef struct t_buffers {
   float x[4 * MOST + 8], z[4 * MOST + 8];
   uint8_t codes[16 * MOST + 32];
-} room;
-static room in;
+} t_buffers;
+static t_buffers in;
 
-typedef struct place {
+typedef struct t_place {
   ptrdiff_t inc;
   size_t at; /* the first element's index */
-} place;
+} t_place;
 
-static place draw_place(t_random *r, size_t n) {
-  place p = {t_below(r, 2) ? 1 : t_between(r, -4, 4), 0};
+static t_place draw_place(t_random *r, size_t n) {
+  t_place p = {t_below(r, 2) ? 1 : t_between(r, -4, 4), 0};
   if (p.inc == 0) p.inc = 2;
   p.at = (p.inc < 0 ? (n - 1) * (size_t)-p.inc : 0) + t_below(r, 4);
   return p;
@@ -44,7 +44,7 @@ static void check_sums(const float *x, size_t n, const model_stats *m, const hu_
   mpz_t sum;
   for (int part = 0; part < 2; part++) {
     size_t k = part ? n - half : half;
-    place p = draw_place(r, k + (k == 0));
+    t_place p = draw_place(r, k + (k == 0));
     hu_exec e = draw_exec(r);
     for (size_t i = 0; i < k; i++) in.x[(ptrdiff_t)p.at + (ptrdiff_t)i * p.inc] = x[part ? half + i : i];
     assert_int_equal(hu_s2fp8_sum_n(k, in.x + p.at, p.inc, &s, t_below(r, 5) ? &e : NULL), HU_OK);
@@ -97,7 +97,7 @@ static void check_codes(t_random *r, size_t n, const float *x, const hu_s2fp8 *k
                      ? t_policy(t_mode(t_below(r, T_DETERMINISTIC)), t_below(r, 4), t_below(r, 2), t_below(r, 3))
                      : t_random_mode(r);
   size_t size = hu_limits_of(kind->element).storage / 8;
-  place px = draw_place(r, n), pz = draw_place(r, n), pv = draw_place(r, n);
+  t_place px = draw_place(r, n), pz = draw_place(r, n), pv = draw_place(r, n);
   hu_exec e = draw_exec(r);
   hu_events counted = {0}, again = {0}, events = {0};
   static uint32_t codes[MOST];

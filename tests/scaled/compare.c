@@ -11,15 +11,15 @@ static int same_stats(const hu_scaled_stats *a, const hu_scaled_stats *b) {
          a->saturated == b->saturated && a->to_zero == b->to_zero;
 }
 
-typedef struct places {
+typedef struct t_places {
   size_t ldx, ldz, ld, lds;
   hu_exec exec;
   int with_stats;
-} places;
+} t_places;
 
-static places draw_places(t_random *r, size_t cols, size_t across) {
+static t_places draw_places(t_random *r, size_t cols, size_t across) {
   static const uint32_t threads[] = {0, 1, 2, 3, 16};
-  places p = {cols, cols, cols, across, {0}, 1};
+  t_places p = {cols, cols, cols, across, {0}, 1};
   p.exec.levels_off = 7;
   if (!r) return p;
   if (t_below(r, 2)) {
@@ -59,7 +59,7 @@ static float room_x[ROOM], room_z[ROOM], model_values[ELEMENTS_MAX];
 static size_t used = ROOM; /* elements of the rooms that a comparison fills and looks at */
 static hu_scaled_stats stats[ELEMENTS_MAX], model_stats[ELEMENTS_MAX];
 
-static const char *check_encode(const model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+static const char *check_encode(const model *m, const t_places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
   hu_events ev = {0};
   size_t blocks = n->block_rows * n->block_cols;
   fill(room_codes, used * sizeof *room_codes);
@@ -83,14 +83,14 @@ static const char *check_encode(const model *m, const places *p, const hu_scaled
   return NULL;
 }
 
-static const char *check_values(const model *m, const places *p, const char *what) {
+static const char *check_values(const model *m, const t_places *p, const char *what) {
   for (size_t i = 0; i < m->rows * m->cols; i++) {
     if (!t_same32(room_z[i / m->cols * p->ldz + i % m->cols], m->values[i])) return what;
   }
   return gaps_hold(room_z, sizeof(float), m->rows, m->cols, p->ldz, used) ? NULL : "bytes beside values";
 }
 
-static const char *check_quantize(const model *m, const places *p) {
+static const char *check_quantize(const model *m, const t_places *p) {
   hu_events ev = {0};
   fill(room_z, used * sizeof *room_z);
   if (hu_scaled_quantize(m->rows, m->cols, room_z, p->ldz, room_x, p->ldx, &m->scaling, m->mode, m->amax,
@@ -114,7 +114,7 @@ static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_l
 
 /* Any codes and scales, with anything between the rows, and any t that is not negative, infinities and NaN among
  * them. */
-static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+static void draw_codes(t_random *r, model *m, const t_places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
   uint32_t width = hu_limits_of(m->scaling.element).width, scale = width_mask(m->scaling.scale);
   int twos = m->scaling.coding == HU_CODING_TWOS;
   for (size_t i = 0; i < used; i++) {
@@ -137,7 +137,8 @@ static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_s
   *z->tensor = m->tensor;
 }
 
-static const char *check_decode(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+static const char *check_decode(t_random *r, model *m, const t_places *p, const hu_scaled_sizes *n,
+                                const hu_scaled *z) {
   fill(room_z, used * sizeof *room_z);
   if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
   const char *wrong = check_values(m, p, "a decoded value");
@@ -151,7 +152,7 @@ static const char *check_decode(t_random *r, model *m, const places *p, const hu
 const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
                     const float *amax) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
-  places p = draw_places(r, cols, n.block_cols);
+  t_places p = draw_places(r, cols, n.block_cols);
   float tensor = 0;
   hu_scaled z = {room_codes, p.ld, room_scales, p.lds, scaling->tensor ? &tensor : NULL};
   model m = {rows,         cols,         x,           *scaling, mode, p.exec.stream, amax, model_codes,

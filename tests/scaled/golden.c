@@ -17,8 +17,8 @@ static size_t numbers(const char *line, uint32_t *z, int base) {
   }
 }
 
-int golden_replay(const char *path, int (*holds)(const golden *)) {
-  static golden g;
+int golden_replay(const char *path, int (*holds)(const t_golden *)) {
+  static t_golden g;
   static char line[LINE];
   static uint32_t words[GOLDEN_NUMBERS];
   FILE *f = fopen(path, "r");

@@ -9,15 +9,15 @@
 
 enum { GOLDEN_NUMBERS = 4096 };
 
-typedef struct golden {
+typedef struct t_golden {
   hu_scaling scaling;
   size_t rows, cols;
   float x[GOLDEN_NUMBERS];
   uint32_t tensor, scales[GOLDEN_NUMBERS], codes[GOLDEN_NUMBERS];
   int has_tensor;
-} golden;
+} t_golden;
 
 /* Cases of a file; -1 if one does not hold. */
-int golden_replay(const char *path, int (*holds)(const golden *));
+int golden_replay(const char *path, int (*holds)(const t_golden *));
 
 #endif

@@ -10,13 +10,13 @@
 
 static const float largest = 0x1.fffffep127f;
 
-typedef struct formats {
+typedef struct t_formats {
   table element, scale;
   double top, top_scale; /* M, M_S */
   float all;             /* A_T */
   int emax, low, high;   /* floor(log2 M), exponents of the powers of two that are scales */
   int width;
-} formats;
+} t_formats;
 
 typedef struct block {
   size_t r0, r1, c0, c1;
@@ -52,8 +52,8 @@ static int has_power(hu_format f, int e) {
   return value_of(f, code) == ldexp(1, e);
 }
 
-static formats formats_of(const hu_scaling *d) {
-  formats f;
+static t_formats formats_of(const hu_scaling *d) {
+  t_formats f;
   must(table_make(&f.element, d->element) == HU_OK && table_make(&f.scale, d->scale) == HU_OK);
   f.top = value_of(d->element, f.element.max_code);
   f.top_scale = value_of(d->scale, f.scale.max_code);
@@ -133,7 +133,7 @@ static double amax_of(const model *m, const block *b, int *special) {
 
 /* ---- section 3 ---- */
 
-static int power_rule(const model *m, const formats *f, double a) {
+static int power_rule(const model *m, const t_formats *f, double a) {
   int k = exponent(a), digits = m->scaling.element.m + 1, e;
   switch (m->scaling.rule) {
     case HU_SCALE_FLOOR: e = k - f->emax; break;
@@ -148,7 +148,7 @@ static int power_rule(const model *m, const formats *f, double a) {
 
 /* ---- section 4 ---- */
 
-static float tensor_scale(const model *m, const formats *f, float a, float *S) {
+static float tensor_scale(const model *m, const t_formats *f, float a, float *S) {
   double both = f->top * f->top_scale;
   *S = 1;
   if (a == 0) return 1;
@@ -162,7 +162,7 @@ static float tensor_scale(const model *m, const formats *f, float a, float *S) {
   return rnp(1 / *S);
 }
 
-static uint32_t ratio_code(const model *m, const formats *f, float a, float S, block *b) {
+static uint32_t ratio_code(const model *m, const t_formats *f, float a, float S, block *b) {
   hu_mode mode = {0};
   uint32_t events;
   float top = (float)f->top, y;
@@ -199,7 +199,7 @@ static double product(const model *m, double scale) {
   return isinf(scale) || isinf(m->tensor) ? z : rn(z);
 }
 
-static uint32_t scale_of(const model *m, const formats *f, block *b, float S, double a, int special) {
+static uint32_t scale_of(const model *m, const t_formats *f, block *b, float S, double a, int special) {
   const hu_scaling *d = &m->scaling;
   hu_mode rne = {0};
   uint32_t code, events;
@@ -227,7 +227,7 @@ static uint32_t scale_of(const model *m, const formats *f, block *b, float S, do
 
 /* ---- section 5 ---- */
 
-static uint32_t element_of(const model *m, const formats *f, const block *b, float x, uint32_t random,
+static uint32_t element_of(const model *m, const t_formats *f, const block *b, float x, uint32_t random,
                            uint32_t *events) {
   const hu_scaling *d = &m->scaling;
   hu_mode mode = finite_by_default(m->mode);
@@ -259,21 +259,21 @@ static uint32_t element_of(const model *m, const formats *f, const block *b, flo
   return code;
 }
 
-static double number_of(const model *m, const formats *f, uint32_t code) {
+static double number_of(const model *m, const t_formats *f, uint32_t code) {
   int64_t n = code;
   if (m->scaling.coding != HU_CODING_TWOS) return value_of(m->scaling.element, code);
   if (n >> (f->width - 1)) n -= (int64_t)1 << f->width;
   return (double)n * value_of(m->scaling.element, 1);
 }
 
-static uint32_t stored(const model *m, const formats *f, uint32_t code) {
+static uint32_t stored(const model *m, const t_formats *f, uint32_t code) {
   if (m->scaling.coding != HU_CODING_TWOS) return code;
   uint32_t mask = (uint32_t)(((uint64_t)1 << f->width) - 1);
   double units = value_of(m->scaling.element, code) / value_of(m->scaling.element, 1);
   return (uint32_t)(int32_t)units & mask;
 }
 
-static float value_under(const model *m, const formats *f, double scale, uint32_t code) {
+static float value_under(const model *m, const t_formats *f, double scale, uint32_t code) {
   uint32_t quiet = 0x7FC00000;
   float z = (float)(number_of(m, f, code) * product(m, scale)); /* exact in binary64, then rounded */
   if (isnan(z)) memcpy(&z, &quiet, sizeof z);
@@ -289,7 +289,7 @@ static uint32_t word_of(const model *m, size_t k) {
 static int is_sweep(const model *m) { return m->scaling.rule == HU_SCALE_SWEEP_MSE; }
 
 /* Every step is stored, so that no compiler takes two at once. */
-static float error_of(const model *m, const formats *f, const block *b, float S, size_t k) {
+static float error_of(const model *m, const t_formats *f, const block *b, float S, size_t k) {
   int rule = m->scaling.rule, fast = rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_4OVER6_MSE_FAST;
   uint32_t ignored;
   float p = (float)number_of(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &ignored));
@@ -309,7 +309,7 @@ static float error_of(const model *m, const formats *f, const block *b, float S,
 }
 
 /* The sums of rows first, then those of rows 8, 4, 2 and 1 apart. */
-static float error_under(const model *m, const formats *f, const block *b, float S) {
+static float error_under(const model *m, const t_formats *f, const block *b, float S) {
   volatile float rows[16] = {0};
   for (size_t i = b->r0; i < b->r1; i++) {
     for (size_t j = b->c0; j < b->c1; j++) rows[i - b->r0] += error_of(m, f, b, S, i * m->cols + j);
@@ -321,7 +321,7 @@ static float error_under(const model *m, const formats *f, const block *b, float
 }
 
 /* The first of all positive scales with the least error. */
-static uint32_t sweep(const model *m, const formats *f, block *b, float S) {
+static uint32_t sweep(const model *m, const t_formats *f, block *b, float S) {
   uint32_t best = 0;
   float least = 0;
   for (uint32_t code = 1; code <= f->scale.max_code; code++) {
@@ -341,7 +341,7 @@ static uint32_t sweep(const model *m, const formats *f, block *b, float S) {
 }
 
 /* b: the scale that ratio gives, of this code; becomes the better one. */
-static uint32_t choose(const model *m, const formats *f, block *b, float S, double a, uint32_t code) {
+static uint32_t choose(const model *m, const t_formats *f, block *b, float S, double a, uint32_t code) {
   block four = *b;
   hu_mode mode = {0};
   uint32_t events, amin = m->scaling.amin;
@@ -374,7 +374,7 @@ static block block_at(const model *m, size_t p, size_t q) {
   return b;
 }
 
-static void run_block(model *m, const formats *f, block *b, float S, size_t number) {
+static void run_block(model *m, const t_formats *f, block *b, float S, size_t number) {
   int special;
   double a = amax_of(m, b, &special);
   int whole = m->scaling.rows == 0 && m->scaling.cols == 0 && !m->scaling.tensor;
@@ -401,7 +401,7 @@ static void run_block(model *m, const formats *f, block *b, float S, size_t numb
 static size_t count(size_t n, uint32_t n_side) { return (n + side(n_side, n) - 1) / side(n_side, n); }
 
 void model_run(model *m) {
-  formats f = formats_of(&m->scaling);
+  t_formats f = formats_of(&m->scaling);
   block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0, 0};
   int special;
   float S = 1, a = (float)amax_of(m, &all, &special);
@@ -418,7 +418,7 @@ void model_run(model *m) {
 }
 
 void model_decode(model *m) {
-  formats f = formats_of(&m->scaling);
+  t_formats f = formats_of(&m->scaling);
   size_t across = count(m->cols, m->scaling.cols);
   for (size_t i = 0; i < m->rows; i++) {
     for (size_t j = 0; j < m->cols; j++) {

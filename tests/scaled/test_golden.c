@@ -14,7 +14,7 @@
 
 enum { NUMBERS = GOLDEN_NUMBERS };
 
-static int holds_at(const golden *g, uint32_t levels_off) {
+static int holds_at(const t_golden *g, uint32_t levels_off) {
   static uint32_t codes[NUMBERS], scales[NUMBERS];
   hu_mode rne = {0};
   hu_exec exec = {0, levels_off, {0, 0}};
@@ -34,7 +34,7 @@ static int holds_at(const golden *g, uint32_t levels_off) {
   return 1;
 }
 
-static int holds(const golden *g) { return holds_at(g, 0) && holds_at(g, 7); }
+static int holds(const t_golden *g) { return holds_at(g, 0) && holds_at(g, 7); }
 
 static void put_line(const char *word, const uint32_t *x, size_t n) {
   printf("%s", word);

@@ -24,14 +24,14 @@ static hu_scaling scaling_of(const char *text) {
   return d;
 }
 
-typedef struct tensor {
+typedef struct t_tensor {
   uint16_t scales[ROWS * LDS];
   float t[ROWS];
   uint8_t codes[ROWS * LD];
   hu_scaled z;
-} tensor;
+} t_tensor;
 
-static void clear(tensor *a) {
+static void clear(t_tensor *a) {
   memset(a, 0, sizeof *a);
   a->z.codes = a->codes;
   a->z.ld = LD;
@@ -49,7 +49,7 @@ static void fill(t_random *r, float *x) {
 static size_t blocks_of(const hu_scaling *d) { return hu_scaled_sizes_of(ROWS, COLS, d).block_cols; }
 
 /* Row i by a call of its own. */
-static void one_row(tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *d, hu_mode mode,
+static void one_row(t_tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *d, hu_mode mode,
                     const float *amax, hu_exec exec) {
   size_t bytes = hu_scaled_sizes_of(1, COLS, d).scale_bytes;
   hu_scaled row = {a->codes + i * LD, LD, (uint8_t *)a->scales + i * LDS * bytes, LDS, a->t + i};
@@ -58,7 +58,7 @@ static void one_row(tensor *a, hu_events *events, const float *x, size_t i, cons
 }
 
 static void check(t_random *r, const hu_scaling *d, hu_mode mode, int with_amax) {
-  static tensor here, there;
+  static t_tensor here, there;
   float x[ROWS * LD], y[ROWS * LD], v[ROWS * LD], amax[ROWS];
   hu_scaled_stats stats[ROWS * BLOCKS], again[ROWS * BLOCKS];
   hu_events a = {0}, b = {0}, c = {0};
@@ -101,7 +101,7 @@ static void test_levels(void **state) {
   (void)state;
   hu_scaling d = scaling_of("nvfp4");
   hu_mode rne = {0};
-  static tensor a;
+  static t_tensor a;
   float x[2 * LD], whole;
   for (size_t j = 0; j < LD; j++) x[j] = 1, x[LD + j] = 2688;
   clear(&a);
@@ -116,7 +116,7 @@ static void test_refused(void **state) {
   (void)state;
   hu_mode rne = {0}, bad = {0};
   hu_scaling d = scaling_of("nvfp4"), none = scaling_of("mxfp4"), tiles = d, wrong = d;
-  static tensor a, untouched;
+  static t_tensor a, untouched;
   float x[ROWS * LD], y[ROWS * LD], amax[ROWS] = {1, 2, -1, 0, 0, 0, 0};
   t_random r = {1};
   fill(&r, x);

@@ -34,7 +34,7 @@ static float plain_number(t_random *r, int reach) {
   return t_below(r, 40) ? x : t_below(r, 2) ? 0.0f : -0.0f;
 }
 
-static void encode(matrix *x, t_random *r) {
+static void encode(t_matrix *x, t_random *r) {
   size_t n = x->stored_rows * x->stored_cols;
   float *values = room((n + 1) * sizeof *values);
   hu_scaled z = {x->codes, x->ld, x->scales, x->lds, x->scaling.tensor ? &x->tensor : NULL};
@@ -49,7 +49,7 @@ static void encode(matrix *x, t_random *r) {
   free(values);
 }
 
-static void scramble(matrix *x, t_random *r, const hu_scaled_sizes *s, int kind) {
+static void scramble(t_matrix *x, t_random *r, const hu_scaled_sizes *s, int kind) {
   uint32_t width = hu_limits_of(x->scaling.element).width, events;
   int twos = x->scaling.coding == HU_CODING_TWOS && kind != DRAW_NEAR;
   uint32_t scale_mask = (uint32_t)((UINT64_C(1) << hu_limits_of(x->scaling.scale).width) - 1);
@@ -67,7 +67,7 @@ static void scramble(matrix *x, t_random *r, const hu_scaled_sizes *s, int kind)
   }
 }
 
-void matrix_scaled(matrix *x, t_random *r, size_t rows, size_t cols, const hu_scaling *d, int transposed, int kind) {
+void matrix_scaled(t_matrix *x, t_random *r, size_t rows, size_t cols, const hu_scaling *d, int transposed, int kind) {
   memset(x, 0, sizeof *x);
   x->rows = rows;
   x->cols = cols;
@@ -97,7 +97,8 @@ void matrix_scaled(matrix *x, t_random *r, size_t rows, size_t cols, const hu_sc
   x->operand.scaled.tensor = d->tensor ? &x->tensor : NULL;
 }
 
-void matrix_plain(matrix *x, t_random *r, size_t rows, size_t cols, hu_format f, int values, int transposed, int kind) {
+void matrix_plain(t_matrix *x, t_random *r, size_t rows, size_t cols, hu_format f, int values, int transposed,
+                  int kind) {
   memset(x, 0, sizeof *x);
   x->rows = rows;
   x->cols = cols;
@@ -121,13 +122,13 @@ void matrix_plain(matrix *x, t_random *r, size_t rows, size_t cols, hu_format f,
   x->operand.plain.transposed = (uint8_t)transposed;
 }
 
-void matrix_free(matrix *x) {
+void matrix_free(t_matrix *x) {
   free(x->codes);
   free(x->scales);
   x->codes = x->scales = NULL;
 }
 
-void product_free(product *p) {
+void product_free(t_product *p) {
   matrix_free(&p->a);
   matrix_free(&p->b);
   if (p->has_c) matrix_free(&p->c);
@@ -142,7 +143,7 @@ static hu_format plain_format(t_random *r) {
   return parsed(names[t_below(r, 7)]);
 }
 
-static void draw_any(matrix *x, t_random *r, size_t rows, size_t cols, int kind) {
+static void draw_any(t_matrix *x, t_random *r, size_t rows, size_t cols, int kind) {
   int transposed = (int)t_below(r, 2);
   if (t_below(r, 6) == 0) {
     hu_format f = plain_format(r);
@@ -162,7 +163,7 @@ static void draw_any(matrix *x, t_random *r, size_t rows, size_t cols, int kind)
 /* ---- sums ---- */
 
 static hu_accum some_model(t_random *r, uint32_t kinds, int outer) {
-  static dot d;
+  static t_dot d;
   uint32_t kind = t_below(r, kinds);
   draw_model(&d, r, kind, (uint8_t)t_below(r, HU_BLOCK_RULES));
   if (!outer) d.accum.promote = d.accum.slices = d.accum.scaled = 0;
@@ -175,7 +176,7 @@ static hu_accum some_model(t_random *r, uint32_t kinds, int outer) {
   return d.accum;
 }
 
-static void draw_parts(product *p, t_random *r, int kind) {
+static void draw_parts(t_product *p, t_random *r, int kind) {
   draw_any(&p->a, r, p->m, p->k, kind);
   draw_any(&p->b, r, p->k, p->n, kind);
   p->sum = hu_scaled_sum_parts(some_model(r, HU_ACCUM_INT32, 1), some_model(r, HU_ACCUM_BLOCK, 1),
@@ -187,7 +188,7 @@ static void draw_parts(product *p, t_random *r, int kind) {
   }
 }
 
-static void draw_decoded(product *p, t_random *r, int kind) {
+static void draw_decoded(t_product *p, t_random *r, int kind) {
   static const char *const as[] = {"bfloat16", "binary16", "fp(8,10,0)", "float8_e5m2"};
   draw_any(&p->a, r, p->m, p->k, kind);
   draw_any(&p->b, r, p->k, p->n, kind);
@@ -214,7 +215,7 @@ static hu_scaling unit_scaling(t_random *r, hu_format element, const hu_accum *x
   return d;
 }
 
-static int draw_unit(product *p, t_random *r, int kind) {
+static int draw_unit(t_product *p, t_random *r, int kind) {
   static const char *const models[] = {
       "promote(8,seq(binary16),binary32,scaled)", "promote(16,nv.hopper.e4m3.f32.wgmma,binary32,scaled)",
       "promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)", "splitk(3,promote(5,fp32,bfloat16,scaled))"};
@@ -246,7 +247,7 @@ static int draw_unit(product *p, t_random *r, int kind) {
 
 /* ---- all ---- */
 
-static void draw_result(product *p, t_random *r) {
+static void draw_result(t_product *p, t_random *r) {
   p->scaled = t_below(r, 3) == 0;
   p->mode = t_random_mode(r);
   if (p->scaled) {
@@ -266,7 +267,7 @@ static void draw_result(product *p, t_random *r) {
   p->ld = p->n + t_below(r, 3);
 }
 
-static hu_scaled_result result_of(const product *p) {
+static hu_scaled_result result_of(const t_product *p) {
   hu_scaled_result d;
   memset(&d, 0, sizeof d);
   if (p->scaled) {
@@ -282,20 +283,20 @@ static hu_scaled_result result_of(const product *p) {
   return d;
 }
 
-static size_t space_of(const product *p, const hu_exec *exec) {
+static size_t space_of(const t_product *p, const hu_exec *exec) {
   hu_scaled_result d = result_of(p);
   return hu_scaled_gemm_space(p->m, p->n, p->k, &d, &p->a.operand, &p->b.operand, p->has_c ? &p->c.operand : NULL,
                               &p->sum, exec);
 }
 
 /* The operands' addresses, once p stays where it is. */
-static void settle(matrix *x) {
+static void settle(t_matrix *x) {
   if (!x->scaled) return;
   x->operand.scaling = &x->scaling;
   x->operand.scaled.tensor = x->scaling.tensor ? &x->tensor : NULL;
 }
 
-int product_draw(product *p, t_random *r) {
+int product_draw(t_product *p, t_random *r) {
   size_t m = p->m, n = p->n, k = p->k;
   int kind = (int)t_below(r, DRAW_KINDS), made = 1;
   memset(p, 0, sizeof *p);
@@ -322,7 +323,7 @@ int product_draw(product *p, t_random *r) {
   return 0;
 }
 
-const char *product_text(const product *p) {
+const char *product_text(const t_product *p) {
   static char text[8192];
   char a[HU_SCALING_TEXT_MAX] = "plain", b[HU_SCALING_TEXT_MAX] = "plain", c[HU_SCALING_TEXT_MAX] = "-",
        d[HU_SCALING_TEXT_MAX] = "plain", in[HU_ACCUM_TEXT_MAX], across[HU_ACCUM_TEXT_MAX], mode[T_MODE_TEXT];
@@ -342,15 +343,15 @@ const char *product_text(const product *p) {
 
 /* ---- the call ---- */
 
-typedef struct places {
+typedef struct t_places {
   uint8_t *codes, *scales, *space, *raw;
   size_t code_bytes, scale_bytes, size, scale_size, bytes;
   hu_scaled_stats stats[PRODUCT_ROOM];
   float tensor;
   hu_events events;
-} places;
+} t_places;
 
-static const char *compare_codes(const product *p, const expected *e, const places *z) {
+static const char *compare_codes(const t_product *p, const t_expected *e, const t_places *z) {
   for (size_t i = 0; i < p->m; i++) {
     for (size_t j = 0; j < p->n; j++) {
       if (t_get(z->codes, z->size, (ptrdiff_t)(i * p->ld + j)) != e->codes[i * p->n + j]) return "an element of D";
@@ -362,7 +363,7 @@ static const char *compare_codes(const product *p, const expected *e, const plac
   return NULL;
 }
 
-static const char *compare_scaled(const product *p, const expected *e, const places *z) {
+static const char *compare_scaled(const t_product *p, const t_expected *e, const t_places *z) {
   hu_scaled_sizes s = hu_scaled_sizes_of(p->m, p->n, &p->scaling);
   for (size_t i = 0; i < s.block_rows * s.block_cols; i++) {
     size_t at = i / s.block_cols * p->lds + i % s.block_cols;
@@ -375,7 +376,7 @@ static const char *compare_scaled(const product *p, const expected *e, const pla
   return p->scaling.tensor && !t_same32(z->tensor, e->tensor) ? "the tensor scale of D" : NULL;
 }
 
-static const char *compare_all(const product *p, const expected *e, const places *z) {
+static const char *compare_all(const t_product *p, const t_expected *e, const t_places *z) {
   const char *wrong = compare_codes(p, e, z);
   if (!wrong && p->scaled) wrong = compare_scaled(p, e, z);
   if (!wrong && !t_same_events(&z->events, &e->events)) wrong = "events";
@@ -385,8 +386,8 @@ static const char *compare_all(const product *p, const expected *e, const places
   return wrong;
 }
 
-const char *product_check(const product *p, const expected *e, uint32_t threads, uint32_t levels_off) {
-  static places z;
+const char *product_check(const t_product *p, const t_expected *e, uint32_t threads, uint32_t levels_off) {
+  static t_places z;
   hu_exec exec = {threads, levels_off, p->stream};
   hu_scaled_result d = result_of(p);
   memset(&z, 0, sizeof z);

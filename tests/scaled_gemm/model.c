@@ -13,13 +13,13 @@ static const hu_mode rne;
 
 /* ---- elements and scales ---- */
 
-static size_t stored_row(const matrix *x, size_t i, size_t j) {
+static size_t stored_row(const t_matrix *x, size_t i, size_t j) {
   int transposed = x->scaled ? x->operand.transposed : x->operand.plain.transposed;
   return transposed ? j : i;
 }
-static size_t stored_col(const matrix *x, size_t i, size_t j) { return i + j - stored_row(x, i, j); }
+static size_t stored_col(const t_matrix *x, size_t i, size_t j) { return i + j - stored_row(x, i, j); }
 
-static uint32_t raw(const matrix *x, size_t i, size_t j) {
+static uint32_t raw(const t_matrix *x, size_t i, size_t j) {
   hu_format f = x->scaled ? x->scaling.element : x->operand.plain.format;
   int values = !x->scaled && x->operand.plain.storage == HU_STORAGE_VALUES;
   size_t size = values ? 4 : hu_limits_of(f).storage / 8;
@@ -33,7 +33,7 @@ static uint32_t code_of(hu_format f, float x) {
 }
 
 /* The code of element (i, j) in the format of element_of. */
-static uint64_t pattern(const matrix *x, size_t i, size_t j) {
+static uint64_t pattern(const t_matrix *x, size_t i, size_t j) {
   uint32_t c = raw(x, i, j);
   if (!x->scaled)
     return x->operand.plain.storage == HU_STORAGE_VALUES ? code_of(x->operand.plain.format, t_float(c)) : c;
@@ -43,7 +43,7 @@ static uint64_t pattern(const matrix *x, size_t i, size_t j) {
   return c;
 }
 
-static hu_element element_of(const matrix *x) {
+static hu_element element_of(const t_matrix *x) {
   hu_element e;
   memset(&e, 0, sizeof e);
   e.format = x->scaled ? x->scaling.element : x->operand.plain.format;
@@ -53,24 +53,24 @@ static hu_element element_of(const matrix *x) {
 
 static size_t block_at(size_t at, uint32_t side) { return side ? at / side : 0; }
 
-static uint32_t scale_code(const matrix *x, size_t i, size_t j) {
+static uint32_t scale_code(const t_matrix *x, size_t i, size_t j) {
   size_t p = block_at(stored_row(x, i, j), x->scaling.rows), q = block_at(stored_col(x, i, j), x->scaling.cols);
   return t_get(x->scales, hu_limits_of(x->scaling.scale).storage / 8, (ptrdiff_t)(p * x->lds + q));
 }
 
-static double scale_at(const matrix *x, size_t i, size_t j) {
+static double scale_at(const t_matrix *x, size_t i, size_t j) {
   double z = 1;
   if (x->scaled) assert_int_equal(hu_oracle_decode64(&z, x->scaling.scale, scale_code(x, i, j)), HU_OK);
   return z;
 }
 
-static int has_tensor(const matrix *x) { return x->scaled && x->scaling.tensor; }
-static double tensor_of(const matrix *x) { return has_tensor(x) ? (double)x->tensor : 1; }
+static int has_tensor(const t_matrix *x) { return x->scaled && x->scaling.tensor; }
+static double tensor_of(const t_matrix *x) { return has_tensor(x) ? (double)x->tensor : 1; }
 
 /* ---- values ---- */
 
 /* All of a scaled matrix as binary32, as it is stored. */
-static float *decoded(const matrix *x) {
+static float *decoded(const t_matrix *x) {
   size_t n = x->stored_rows * x->stored_cols;
   hu_scaled_sizes z = hu_scaled_sizes_of(x->stored_rows, x->stored_cols, &x->scaling);
   uint32_t *codes = calloc(n + 1, 4), *scales = calloc(z.block_rows * z.block_cols + 1, 4);
@@ -99,7 +99,7 @@ static float *decoded(const matrix *x) {
   return values;
 }
 
-static float value_at(const matrix *x, const float *values, size_t i, size_t j) {
+static float value_at(const t_matrix *x, const float *values, size_t i, size_t j) {
   return values[stored_row(x, i, j) * x->stored_cols + stored_col(x, i, j)];
 }
 
@@ -108,15 +108,15 @@ static float value_at(const matrix *x, const float *values, size_t i, size_t j) 
 static float rounded(volatile double x) { return (float)x; }
 
 /* d = rne32(s t): both fit binary64 together where there is a t. */
-static float step_of(const product *p, const matrix *x, double s) {
+static float step_of(const t_product *p, const t_matrix *x, double s) {
   return p->sum.factor == HU_SCALED_FACTOR_ALPHA ? rounded(s) : rounded(s * tensor_of(x));
 }
 
 static uint32_t bits_of(float x) { return x != x ? 0x7FC00000u : t_bits32(x); }
 
 /* rne32(alpha rne32(x) + c): one fused multiply-add of the reference. */
-static uint32_t epilogue(const product *p, uint32_t x, hu_element ec, uint64_t c) {
-  static dot d;
+static uint32_t epilogue(const t_product *p, uint32_t x, hu_element ec, uint64_t c) {
+  static t_dot d;
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   hu_watch watch;
@@ -138,17 +138,17 @@ static uint32_t epilogue(const product *p, uint32_t x, hu_element ec, uint64_t c
 
 /* ---- an element ---- */
 
-typedef struct element {
-  const product *p;
+typedef struct t_element {
+  const t_product *p;
   size_t i, j;
   hu_element c; /* binary32, +0, where there is none */
   uint64_t ct;
   int nan_given, impossible;
   const float *a, *b; /* values, decoded */
-} element;
+} t_element;
 
-static void rows_of(const element *e, dot *d, size_t l, size_t end) {
-  const product *p = e->p;
+static void rows_of(const t_element *e, t_dot *d, size_t l, size_t end) {
+  const t_product *p = e->p;
   d->a = element_of(&p->a);
   d->b = element_of(&p->b);
   d->n = end - l;
@@ -158,9 +158,9 @@ static void rows_of(const element *e, dot *d, size_t l, size_t end) {
   }
 }
 
-static void look_for_nan(element *e) {
-  static dot d;
-  const product *p = e->p;
+static void look_for_nan(t_element *e) {
+  static t_dot d;
+  const t_product *p = e->p;
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_watch watch;
   uint32_t events;
@@ -181,10 +181,10 @@ static void look_for_nan(element *e) {
 }
 
 /* Where the run of position l ends: the next position with other blocks. */
-static size_t run_end(const product *p, size_t l) {
+static size_t run_end(const t_product *p, size_t l) {
   size_t end = l + 1;
   for (; end < p->k; end++) {
-    const matrix *x[2] = {&p->a, &p->b};
+    const t_matrix *x[2] = {&p->a, &p->b};
     int same = 1;
     for (int t = 0; t < 2; t++) {
       if (!x[t]->scaled) continue;
@@ -197,9 +197,9 @@ static size_t run_end(const product *p, size_t l) {
 }
 
 /* Everything in the dot product across but its last rounding; returns the number of runs. */
-static size_t make_across(element *e, dot *d) {
-  static dot part;
-  const product *p = e->p;
+static size_t make_across(t_element *e, t_dot *d) {
+  static t_dot part;
+  const t_product *p = e->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   uint64_t roundings = 0;
   size_t r = 0;
@@ -237,9 +237,10 @@ static size_t make_across(element *e, dot *d) {
 }
 
 /* The epilogue of a sum in binary32, then the last rounding: a product without terms. */
-static uint32_t after_epilogue(const element *e, uint32_t sum, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
-  static dot d;
-  const product *p = e->p;
+static uint32_t after_epilogue(const t_element *e, uint32_t sum, hu_format to, hu_mode mode, uint32_t *events,
+                               int *nan) {
+  static t_dot d;
+  const t_product *p = e->p;
   reference_ends ends = {0, &to, 0, 0, NULL, NULL};
   hu_watch watch;
   memset(&d, 0, sizeof d);
@@ -257,9 +258,9 @@ static uint32_t after_epilogue(const element *e, uint32_t sum, hu_format to, hu_
 }
 
 /* The sum, rounded into `to` by `mode`. */
-static uint32_t parts(element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
-  static dot d;
-  const product *p = e->p;
+static uint32_t parts(t_element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
+  static t_dot d;
+  const t_product *p = e->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int alpha = p->sum.factor == HU_SCALED_FACTOR_ALPHA && (has_tensor(&p->a) || has_tensor(&p->b));
   reference_ends ends = {(uint64_t)1 << 63, &to, 0, 0, NULL, NULL};
@@ -291,9 +292,9 @@ static uint32_t parts(element *e, hu_format to, hu_mode mode, uint32_t *events, 
 }
 
 /* unit and decoded. */
-static uint32_t whole(element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
-  static dot d;
-  const product *p = e->p;
+static uint32_t whole(t_element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
+  static t_dot d;
+  const t_product *p = e->p;
   const hu_accum *x = &p->sum.inside;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int unit = p->sum.way == HU_SCALED_UNIT, alpha = unit && (has_tensor(&p->a) || has_tensor(&p->b));
@@ -341,8 +342,8 @@ static void count(hu_events *z, uint32_t set) {
   for (unsigned i = 0; i < 9; i++) *counts[i] += set >> i & 1;
 }
 
-static void set_c(element *e, const float *values) {
-  const product *p = e->p;
+static void set_c(t_element *e, const float *values) {
+  const t_product *p = e->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   memset(&e->c, 0, sizeof e->c);
   e->c.format = binary32;
@@ -360,7 +361,7 @@ static void set_c(element *e, const float *values) {
   e->nan_given |= x != x;
 }
 
-static void encode(const product *p, expected *out, const float *y) {
+static void encode(const t_product *p, t_expected *out, const float *y) {
   static float values[PRODUCT_ROOM];
   model m;
   memset(&m, 0, sizeof m);
@@ -380,7 +381,7 @@ static void encode(const product *p, expected *out, const float *y) {
   out->events = m.events;
 }
 
-int product_model(const product *p, expected *out) {
+int product_model(const t_product *p, t_expected *out) {
   static float y[PRODUCT_ROOM];
   hu_format to = p->scaled ? hu_format_ieee(8, 23, 0) : p->format;
   hu_mode mode = p->scaled ? rne : p->mode;
@@ -389,7 +390,7 @@ int product_model(const product *p, expected *out) {
   float *vc = p->has_c && p->c.scaled ? decoded(&p->c) : NULL;
   memset(out, 0, sizeof *out);
   for (size_t at = 0; at < p->m * p->n && fine; at++) {
-    element e = {p, at / p->n, at % p->n, {0}, 0, 0, 0, va, vb};
+    t_element e = {p, at / p->n, at % p->n, {0}, 0, 0, 0, va, vb};
     uint32_t events;
     int nan;
     set_c(&e, vc);

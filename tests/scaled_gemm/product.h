@@ -9,7 +9,7 @@
 #include "tests/support/support.h"
 
 /* A matrix of the product with the arrays that it lies in. */
-typedef struct matrix {
+typedef struct t_matrix {
   size_t rows, cols; /* of the product's matrix */
   hu_scaling scaling;
   int scaled;
@@ -18,11 +18,11 @@ typedef struct matrix {
   size_t code_bytes, scale_bytes; /* of the arrays */
   float tensor;
   hu_scaled_operand operand;
-} matrix;
+} t_matrix;
 
-typedef struct product {
+typedef struct t_product {
   size_t m, n, k;
-  matrix a, b, c;
+  t_matrix a, b, c;
   int has_c;
   hu_scaled_sum sum;
   hu_mode mode;
@@ -34,32 +34,33 @@ typedef struct product {
   size_t ld, lds;
   const float *amax;
   float amax_value;
-} product;
+} t_product;
 
 enum { PRODUCT_ROOM = 1 << 12 };
 /* What comes out: contiguous, codes (of a plain D, patterns of its values where it has values). */
-typedef struct expected {
+typedef struct t_expected {
   uint32_t codes[PRODUCT_ROOM], scales[PRODUCT_ROOM];
   hu_scaled_stats stats[PRODUCT_ROOM];
   float tensor;
   hu_events events;
-} expected;
+} t_expected;
 
 /* How codes and scales are drawn. */
 enum { DRAW_ENCODED, DRAW_NEAR, DRAW_ANY_CODES, DRAW_KINDS };
 
 /* Arrays for rows x cols; transposed: stored the other way. Ends the test if there is no memory. */
-void matrix_scaled(matrix *x, t_random *r, size_t rows, size_t cols, const hu_scaling *d, int transposed, int kind);
-void matrix_plain(matrix *x, t_random *r, size_t rows, size_t cols, hu_format f, int values, int transposed, int kind);
-void matrix_free(matrix *x);
-void product_free(product *p);
+void matrix_scaled(t_matrix *x, t_random *r, size_t rows, size_t cols, const hu_scaling *d, int transposed, int kind);
+void matrix_plain(t_matrix *x, t_random *r, size_t rows, size_t cols, hu_format f, int values, int transposed,
+                  int kind);
+void matrix_free(t_matrix *x);
+void product_free(t_product *p);
 
 /* Everything but m, n, k at random. 0: the draw did not go together; draw again. */
-int product_draw(product *p, t_random *r);
+int product_draw(t_product *p, t_random *r);
 /* 0: the model cannot say (an exact factor that binary64 does not hold). */
-int product_model(const product *p, expected *e);
+int product_model(const t_product *p, t_expected *e);
 /* NULL, or what is different: the call on `threads` threads without `levels_off`. */
-const char *product_check(const product *p, const expected *e, uint32_t threads, uint32_t levels_off);
-const char *product_text(const product *p);
+const char *product_check(const t_product *p, const t_expected *e, uint32_t threads, uint32_t levels_off);
+const char *product_text(const t_product *p);
 
 #endif

@@ -34,8 +34,8 @@ static hu_scaled_result plain_result(void *z, size_t ld, hu_format f, int values
   return d;
 }
 
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *d, const matrix *a, const matrix *b,
-                          const matrix *c, const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec,
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *d, const t_matrix *a, const t_matrix *b,
+                          const t_matrix *c, const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec,
                           hu_events *events) {
   const hu_scaled_operand *pc = c ? &c->operand : NULL;
   size_t bytes = hu_scaled_gemm_space(m, n, k, d, &a->operand, &b->operand, pc, sum, exec);
@@ -65,7 +65,7 @@ static void test_tiles(void **state) {
   size_t calls = 0;
   (void)state;
   for (size_t i = 0; i < 5; i++) {
-    matrix a, b, c;
+    t_matrix a, b, c;
     hu_scaling da = scaling(scalings[i][0]), db = scaling(scalings[i][1]);
     matrix_scaled(&a, &r, M, K, &da, 0, DRAW_ENCODED);
     matrix_scaled(&b, &r, K, N, &db, 1, DRAW_ENCODED);
@@ -175,7 +175,7 @@ static void test_promotion(void **state) {
   static const char *const units[] = {"nv.hopper.e4m3.f32.wgmma", "seq(binary16)", "fp32"};
   t_random r = {t_seed("scaled-gemm-promote", 3)};
   hu_scaling da = scaling("dsv3_1x128"), db = scaling("scaled(float8_e4m3fn;scale=binary32;block=128x1;rule=ratio)");
-  matrix a, b;
+  t_matrix a, b;
   (void)state;
   matrix_scaled(&a, &r, ROWS, DEPTH, &da, 0, DRAW_ENCODED);
   matrix_scaled(&b, &r, DEPTH, COLS, &db, 0, DRAW_ENCODED);
@@ -223,7 +223,7 @@ static void test_units(void **state) {
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset p;
-    matrix a, b;
+    t_matrix a, b;
     static uint32_t z[ROWS * COLS];
     assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     if (!hu_accum_is_scaled(&p.accum)) continue;
@@ -333,7 +333,7 @@ static void test_shapes(void **state) {
   hu_scaling d = scaling("nvfp4");
   hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
   static float z[40], before[40];
-  matrix a, b, c;
+  t_matrix a, b, c;
   (void)state;
   matrix_scaled(&a, &r, 5, 0, &d, 0, DRAW_NEAR);
   matrix_scaled(&b, &r, 0, 8, &d, 1, DRAW_NEAR);
@@ -394,7 +394,7 @@ static void test_errors(void **state) {
   t_random r = {t_seed("scaled-gemm-errors", 9)};
   hu_scaling mx = scaling("mxfp8_e4m3"), twos = scaling("mxint8"), bad = mx;
   static float z[8 * 8 + 8];
-  matrix a, b, c;
+  t_matrix a, b, c;
   misuse good;
   (void)state;
   matrix_scaled(&a, &r, 8, 64, &mx, 0, DRAW_ENCODED);

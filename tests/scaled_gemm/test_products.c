@@ -10,8 +10,8 @@
 
 int main(int argc, char **argv) {
   static const uint32_t threads[] = {0, 1, 2, 3, 7};
-  static expected e;
-  static product p;
+  static t_expected e;
+  static t_product p;
   size_t cases = argc > 1 ? strtoul(argv[1], NULL, 10) : 600, ways[HU_SCALED_WAYS] = {0}, unsaid = 0, scaled = 0;
   t_random r = {t_seed("scaled-gemm", argc > 2 ? strtoul(argv[2], NULL, 10) : 44)};
   for (size_t i = 0; i < cases;) {

@@ -13,7 +13,7 @@ static hu_vector stored(uint64_t *room, const uint64_t *x, size_t n, hu_element 
   return v;
 }
 
-static hu_dot_operands operands_of(const dot *x) {
+static hu_dot_operands operands_of(const t_dot *x) {
   static uint64_t a[DOT_TERMS], b[DOT_TERMS], c, sa[DOT_SCALES], sb[DOT_SCALES];
   hu_dot_operands in = {0};
   hu_element scale = {0};
@@ -29,7 +29,7 @@ static hu_dot_operands operands_of(const dot *x) {
 }
 
 /* Does the library take the model with these elements? */
-static int is_taken(dot *x) {
+static int is_taken(t_dot *x) {
   uint64_t room;
   x->n = x->scales = 0;
   x->has_c = 1;
@@ -38,7 +38,7 @@ static int is_taken(dot *x) {
 }
 
 /* Kinds and rules in turn, and every eighth time a preset on any mode. */
-static void draw_case(dot *x, t_random *r, unsigned long number) {
+static void draw_case(t_dot *x, t_random *r, unsigned long number) {
   unsigned kind = (unsigned)(number % (HU_ACCUM_COUNT + HU_BLOCK_RULES)), more = kind - HU_ACCUM_COUNT;
   hu_accum_preset p;
   if (t_below(r, 8) == 0 && hu_accum_preset_at(&p, t_below(r, (uint32_t)hu_accum_preset_count())) == HU_OK) {
@@ -59,7 +59,7 @@ static void draw_case(dot *x, t_random *r, unsigned long number) {
   x->n = t_below(r, 20) ? t_below(r, 14) : t_below(r, 40);
 }
 
-static void line_case(const char *operation, const dot *x) {
+static void line_case(const char *operation, const t_dot *x) {
   char text[HU_ACCUM_TEXT_MAX];
   hu_element scale = {0};
   scale.format = x->scale;
@@ -92,7 +92,7 @@ static void line_watch(const hu_watch *watch) {
 }
 
 /* Of an instruction: 11.8. 0: the model has no such exceptions. */
-static int draw_exceptions(const dot *x) {
+static int draw_exceptions(const t_dot *x) {
   uint32_t exceptions;
   hu_dot_operands in = operands_of(x);
   if (hu_dot_exceptions(&exceptions, x->n, x->c, &in, &x->accum, x->mode) != HU_OK) return 0;
@@ -103,7 +103,7 @@ static int draw_exceptions(const dot *x) {
 }
 
 void draw_sums(t_random *r, unsigned long count) {
-  static dot x;
+  static t_dot x;
   for (unsigned long i = 0; i < count; i++) {
     uint32_t events, want_events;
     hu_watch watch = {0}, want_watch = {0};

@@ -26,14 +26,14 @@ static uint32_t random_code(t_random *r, hu_format f) {
 }
 
 /* Terms of one sum: products, and one value. */
-typedef struct terms {
+typedef struct t_terms {
   hu_format fa, fb, fc;
   size_t n;
   uint32_t a[TERMS], b[TERMS], c;
-} terms;
+} t_terms;
 
-static terms random_terms(t_random *r) {
-  terms t;
+static t_terms random_terms(t_random *r) {
+  t_terms t;
   t.fa = t_below(r, 8) ? t_random_format(r, 3, 16) : binary64_like();
   t.fb = t_below(r, 4) ? t_random_format(r, 3, 32) : t.fa;
   t.fc = t_below(r, 2) ? t.fa : t_random_format(r, 3, 32);
@@ -51,7 +51,7 @@ static terms random_terms(t_random *r) {
 }
 
 /* All terms, in random order, into sums that are merged in random order; through bytes now and then. */
-static hu_sum summed(const terms *t, t_random *r) {
+static hu_sum summed(const t_terms *t, t_random *r) {
   hu_sum part[PARTS], z = {{0}, 0, 0};
   size_t order[TERMS + 1];
   memset(part, 0, sizeof part);
@@ -89,7 +89,7 @@ static void test_oracle(void **state) {
   unsigned runs = t_runs(200000), specials = 0, zeros = 0;
   (void)state;
   for (unsigned i = 0; i < runs; i++) {
-    terms t = random_terms(&r);
+    t_terms t = random_terms(&r);
     hu_format fz = t_random_format(&r, 2, 32);
     hu_mode mode = t_random_mode(&r);
     uint32_t random = mode.bits ? t_next32(&r) >> (32 - mode.bits) : 0, want, want_events, events;

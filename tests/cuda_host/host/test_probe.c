@@ -8,18 +8,18 @@
 
 enum { MOST = 64 * 32 };
 
-typedef struct seen {
+typedef struct t_seen {
   uint8_t times[MOST];
   uint32_t count;
-} seen;
+} t_seen;
 
-static void see(seen *s, uint32_t at, uint32_t room) {
+static void see(t_seen *s, uint32_t at, uint32_t room) {
   assert_true(at < room);
   s->times[at]++;
   s->count++;
 }
 
-static void once(const seen *s, uint32_t room) {
+static void once(const t_seen *s, uint32_t room) {
   assert_int_equal(s->count, room);
   for (uint32_t i = 0; i < room; i++) assert_int_equal(s->times[i], 1);
 }
@@ -29,7 +29,7 @@ static void one_place_each(void **state) {
   for (int op = 0; op < HU_MMA_COUNT; op++) {
     hu_mma_shape s = hui_mma_shape_of(op);
     uint32_t rows = s.m, columns = s.n, depth = s.k, threads = s.wgmma ? 128 : 32, parts = s.half ? 2 : 1;
-    static seen a, b, c, shared;
+    static t_seen a, b, c, shared;
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     memset(&c, 0, sizeof c);

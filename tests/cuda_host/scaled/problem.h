@@ -10,15 +10,15 @@
 
 enum { X = 0, Z, CODES, SCALES, TENSOR, AMAX, STATS, EVENTS, WORK, BUFFERS };
 
-typedef struct problem {
+typedef struct t_problem {
   hu_scaling d;
   hu_mode mode;
   hu_exec exec;
   size_t rows, cols, ldx, ldz, ld, lds;
   size_t skip; /* elements before the first of x, z and codes */
   int given, stats, events;
-  twin t[BUFFERS];
-} problem;
+  t_twin t[BUFFERS];
+} t_problem;
 
 static inline hu_scaling parsed(const char *text) {
   hu_scaling d;
@@ -26,9 +26,9 @@ static inline hu_scaling parsed(const char *text) {
   return d;
 }
 
-static inline problem problem_new(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, int apart) {
+static inline t_problem problem_new(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, int apart) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
-  problem p;
+  t_problem p;
   memset(&p, 0, sizeof p);
   p.d = d;
   p.mode = mode;
@@ -58,27 +58,27 @@ static inline problem problem_new(t_random *r, hu_scaling d, hu_mode mode, size_
   return p;
 }
 
-static inline void problem_free(problem *p) {
+static inline void problem_free(t_problem *p) {
   for (int i = 0; i < BUFFERS; i++) twin_free(&p->t[i]);
 }
 
-static inline void set_x(problem *p, const float *x) {
+static inline void set_x(t_problem *p, const float *x) {
   float *to = (float *)(void *)p->t[X].host + p->skip;
   for (size_t i = 0; i < p->rows; i++) memcpy(to + i * p->ldx, x + i * p->cols, p->cols * sizeof *x);
 }
 
 /* The pointers of a call, on the host or on the device. */
-typedef struct places {
+typedef struct t_places {
   hu_scaled codes;
   float *x, *z, *amax;
   hu_scaled_stats *stats;
   hu_events *events;
   void *work;
-} places;
+} t_places;
 
-static inline places places_of(const problem *p, int device) {
+static inline t_places places_of(const t_problem *p, int device) {
   uint8_t *at[BUFFERS];
-  places q;
+  t_places q;
   size_t code_bytes = hu_scaled_sizes_of(1, 1, &p->d).code_bytes;
   for (int i = 0; i < BUFFERS; i++) at[i] = device ? p->t[i].device : p->t[i].host;
   q.codes.codes = at[CODES] + p->skip * code_bytes;
@@ -95,14 +95,14 @@ static inline places places_of(const problem *p, int device) {
   return q;
 }
 
-static inline void put_all(const problem *p) {
+static inline void put_all(const t_problem *p) {
   for (int i = 0; i < BUFFERS; i++) twin_put(&p->t[i]);
 }
 
 static const char *const names[] = {"x",    "values",     "codes",  "scales",          "tensor scale",
                                     "amax", "statistics", "events", "the work's place"};
 
-static inline void check(problem *p, const char *call, hu_status cpu, hu_status device) {
+static inline void check(t_problem *p, const char *call, hu_status cpu, hu_status device) {
   char text[HU_SCALING_TEXT_MAX], m[T_MODE_TEXT];
   const char *wrong = cpu != HU_OK || device != HU_OK ? "status" : NULL;
   for (int i = 0; i < WORK && !wrong; i++) {
@@ -119,8 +119,8 @@ static inline void check(problem *p, const char *call, hu_status cpu, hu_status 
            p->given, p->stats, p->events, cpu, device);
 }
 
-static inline void encode(problem *p) {
-  places h = places_of(p, 0), g = places_of(p, 1);
+static inline void encode(t_problem *p) {
+  t_places h = places_of(p, 0), g = places_of(p, 1);
   put_all(p);
   hu_status cpu =
       hu_scaled_encode(p->rows, p->cols, &h.codes, h.x, p->ldx, &p->d, p->mode, h.amax, h.stats, &p->exec, h.events);
@@ -129,8 +129,8 @@ static inline void encode(problem *p) {
   check(p, "encode", cpu, device);
 }
 
-static inline void quantize(problem *p, int in_place) {
-  places h = places_of(p, 0), g = places_of(p, 1);
+static inline void quantize(t_problem *p, int in_place) {
+  t_places h = places_of(p, 0), g = places_of(p, 1);
   size_t ldz = in_place ? p->ldx : p->ldz;
   put_all(p);
   hu_status cpu = hu_scaled_quantize(p->rows, p->cols, in_place ? h.x : h.z, ldz, h.x, p->ldx, &p->d, p->mode, h.amax,
@@ -140,8 +140,8 @@ static inline void quantize(problem *p, int in_place) {
   check(p, in_place ? "quantize in place" : "quantize", cpu, device);
 }
 
-static inline void decode(problem *p, const char *what) {
-  places h = places_of(p, 0), g = places_of(p, 1);
+static inline void decode(t_problem *p, const char *what) {
+  t_places h = places_of(p, 0), g = places_of(p, 1);
   put_all(p);
   hu_status cpu = hu_scaled_decode(p->rows, p->cols, h.z, p->ldz, &h.codes, &p->d, &p->exec);
   hu_status device = hu_device_scaled_decode(p->rows, p->cols, g.z, p->ldz, &g.codes, &p->d, &p->exec, twin_stream());

@@ -17,7 +17,7 @@ static hu_status on_device(int inverse, size_t rows, size_t cols, float *z, size
 }
 
 /* Ordinary numbers, or any pattern. */
-static void fill(t_random *r, const twin *t, int any) {
+static void fill(t_random *r, const t_twin *t, int any) {
   for (size_t k = 0; k + 4 <= t->bytes; k += 4) {
     uint32_t u = t_next32(r);
     if (!any) u = (uint32_t)t_between(r, 110, 140) << 23 | (u & 0x807FFFFF);
@@ -34,8 +34,8 @@ static size_t run_case(t_random *r, size_t most) {
   int inverse = (int)t_below(r, 2), in_place = t_below(r, 4) == 0;
   size_t ldz = in_place ? ldx : cols + (t_below(r, 2) ? t_below(r, 9) : 0);
   hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
-  twin x = twin_new(rows * ldx * 4 + 32), z = twin_new(rows * ldz * 4 + 32), mask = twin_new((along / 32 + 1) * 4);
-  const twin *out = in_place ? &x : &z;
+  t_twin x = twin_new(rows * ldx * 4 + 32), z = twin_new(rows * ldz * 4 + 32), mask = twin_new((along / 32 + 1) * 4);
+  const t_twin *out = in_place ? &x : &z;
   fill(r, &x, t_below(r, 4) == 0);
   fill(r, &mask, 1);
   twin_put(&x);
@@ -69,7 +69,7 @@ static void against_cpu(void **state) {
 
 static void refusals(void **state) {
   (void)state;
-  twin z = twin_new(4096), x = twin_new(4096);
+  t_twin z = twin_new(4096), x = twin_new(4096);
   hu_hadamard good = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_NONE, 0, NULL}, bad = good;
   float *d = (float *)(void *)z.device, *e = (float *)(void *)x.device;
   twin_put(&z);

@@ -15,7 +15,7 @@ static const char *const kinds[] = {"s2fp8",
                                     "s2fp8(bfloat16;target=15)",
                                     "s2fp8(fp(8,15,0);target=9)"};
 
-static void draw(t_random *r, const twin *t) {
+static void draw(t_random *r, const t_twin *t) {
   unsigned what = t_below(r, 5), zeros = t_below(r, 2);
   uint32_t at = 20 + t_below(r, 180), width = 1 + t_below(r, 40);
   for (size_t k = 0; k + 4 <= t->bytes; k += 4) {
@@ -29,13 +29,13 @@ static void draw(t_random *r, const twin *t) {
   }
 }
 
-typedef struct tensor {
+typedef struct t_tensor {
   hu_s2fp8 kind;
   size_t n, size;
   ptrdiff_t incx, incz, incc;
   size_t atx, atz, atc; /* bytes */
-  twin x, z, codes, sums, scale, events, work;
-} tensor;
+  t_twin x, z, codes, sums, scale, events, work;
+} t_tensor;
 
 #define ON(side, t, what, type) ((type *)(void *)((t)->what.side))
 #define X(side, t) ((const float *)(void *)((t)->x.side + (t)->atx))
@@ -53,8 +53,8 @@ static size_t room(t_random *r, size_t n, ptrdiff_t inc, size_t size, size_t *at
   return (skip + n * step + 3) * size;
 }
 
-static tensor tensor_new(t_random *r, const char *kind, size_t n) {
-  tensor t;
+static t_tensor tensor_new(t_random *r, const char *kind, size_t n) {
+  t_tensor t;
   memset(&t, 0, sizeof t);
   assert_int_equal(hu_s2fp8_parse(&t.kind, kind, NULL), HU_OK);
   t.n = n;
@@ -76,7 +76,7 @@ static tensor tensor_new(t_random *r, const char *kind, size_t n) {
   return t;
 }
 
-static void tensor_put(const tensor *t) {
+static void tensor_put(const t_tensor *t) {
   twin_put(&t->x);
   twin_put(&t->z);
   twin_put(&t->codes);
@@ -85,14 +85,14 @@ static void tensor_put(const tensor *t) {
   twin_put(&t->events);
 }
 
-static void tensor_free(tensor *t) {
-  twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events, &t->work};
+static void tensor_free(t_tensor *t) {
+  t_twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events, &t->work};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) twin_free(all[i]);
 }
 
-static void same(const tensor *t, const char *when, hu_mode mode) {
+static void same(const t_tensor *t, const char *when, hu_mode mode) {
   static const char *const names[] = {"x", "z", "codes", "sums", "scale", "events"};
-  const twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events};
+  const t_twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events};
   char text[HU_S2FP8_TEXT_MAX], words[T_MODE_TEXT];
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     size_t at = twin_differs(all[i]);
@@ -104,7 +104,7 @@ static void same(const tensor *t, const char *when, hu_mode mode) {
 }
 
 static void run_case(t_random *r, const char *kind, size_t n) {
-  tensor t = tensor_new(r, kind, n);
+  t_tensor t = tensor_new(r, kind, n);
   hu_mode mode = t_below(r, 3)
                      ? t_policy(t_mode(t_below(r, T_DETERMINISTIC)), t_below(r, 4), t_below(r, 2), t_below(r, 3))
                      : t_random_mode(r);
@@ -185,8 +185,8 @@ static void products(void **state) {
     assert_int_equal(hu_s2fp8_parse(&kb, "s2fp8(float8_e4m3fn)", NULL), HU_OK);
     uint8_t ta = (uint8_t)t_below(&r, 2), tb = (uint8_t)t_below(&r, 2);
     size_t sa = i == 3 ? 2 : 1, lda = (ta ? m : k) + t_below(&r, 4), ldb = (tb ? k : n) + t_below(&r, 4), ldz = n + 2;
-    twin a = twin_new((ta ? k : m) * lda * sa + 64), b = twin_new((tb ? n : k) * ldb + 64), z = twin_new(m * ldz * 4);
-    twin s = twin_new(2 * sizeof(hu_s2fp8_scale));
+    t_twin a = twin_new((ta ? k : m) * lda * sa + 64), b = twin_new((tb ? n : k) * ldb + 64), z = twin_new(m * ldz * 4);
+    t_twin s = twin_new(2 * sizeof(hu_s2fp8_scale));
     hu_s2fp8_scale *scales = (hu_s2fp8_scale *)(void *)s.host, *on = (hu_s2fp8_scale *)(void *)s.device;
     for (size_t j = 0; j < a.bytes; j++) a.host[j] = (uint8_t)(t_next32(&r) & 0xBF);
     for (size_t j = 0; j < b.bytes; j++) b.host[j] = (uint8_t)(t_next32(&r) & 0xBF);
@@ -199,7 +199,7 @@ static void products(void **state) {
     twin_put(&s);
     hu_s2fp8_operand ha = {a.host, lda, &ka, &scales[0], ta}, hb = {b.host, ldb, &kb, &scales[1], tb};
     hu_s2fp8_operand da = {a.device, lda, &ka, &on[0], ta}, db = {b.device, ldb, &kb, &on[1], tb};
-    twin work = twin_new(hu_device_s2fp8_gemm_work(m, n, k, &da, &db));
+    t_twin work = twin_new(hu_device_s2fp8_gemm_work(m, n, k, &da, &db));
     float *zh = (float *)(void *)z.host, *zd = (float *)(void *)z.device;
     for (int with = 0; with < 2; with++) { /* then with C in place */
       assert_int_equal(hu_s2fp8_gemm(m, n, k, zh, ldz, &ha, &hb, with ? zh : NULL, ldz, NULL), HU_OK);
@@ -219,7 +219,7 @@ static void refusals(void **state) {
   (void)state;
   t_random r = {92};
   hu_mode rne = t_mode(0);
-  tensor t = tensor_new(&r, "s2fp8", 64);
+  t_tensor t = tensor_new(&r, "s2fp8", 64);
   hu_s2fp8 bad = t.kind;
   hu_s2fp8_scale *scale = ON(device, &t, scale, hu_s2fp8_scale);
   hu_s2fp8_sums *sums = ON(device, &t, sums, hu_s2fp8_sums);

@@ -9,7 +9,7 @@
 #include "tests/scaled/golden.h"
 
 /* Any codes and scales; the tensor's scale stays. */
-static void decode_any(t_random *r, problem *p) {
+static void decode_any(t_random *r, t_problem *p) {
   for (int k = CODES; k <= SCALES; k++) {
     uint8_t *z = p->t[k].host;
     for (size_t i = 0; i < p->t[k].bytes; i++) z[i] = (uint8_t)t_next32(r);
@@ -22,7 +22,7 @@ static void decode_any(t_random *r, problem *p) {
 }
 
 static void run(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, const float *x, int apart) {
-  problem p = problem_new(r, d, mode, rows, cols, apart);
+  t_problem p = problem_new(r, d, mode, rows, cols, apart);
   float given = t_float(t_bits32(x[0]) & 0x7FFFFFFF);
   p.given = (d.tensor || (d.rows == 0 && d.cols == 0)) && t_below(r, 3) == 0 && t_bits32(given) < 0x7F800000;
   memcpy(p.t[AMAX].host, &given, sizeof given);
@@ -129,13 +129,13 @@ static void odd_amax(void **state) {
   const char *const texts[] = {"nvfp4", "fp8_tensor"};
   for (size_t i = 0; i < 6; i++) {
     ordinary(&r, 64 * 3, x, 0);
-    problem p = problem_new(&r, parsed(texts[i % 2]), t_mode(HU_RNE), 3, 64, 0);
+    t_problem p = problem_new(&r, parsed(texts[i % 2]), t_mode(HU_RNE), 3, 64, 0);
     p.given = 1;
     set_x(&p, x);
     memcpy(p.t[AMAX].host, &patterns[i / 2][1], 4);
     put_all(&p);
     assert_int_equal(hui_memory_put(p.t[AMAX].device, &patterns[i / 2][0], 4), HU_OK);
-    places h = places_of(&p, 0), g = places_of(&p, 1);
+    t_places h = places_of(&p, 0), g = places_of(&p, 1);
     hu_status cpu = hu_scaled_encode(3, 64, &h.codes, h.x, p.ldx, &p.d, p.mode, h.amax, h.stats, &p.exec, h.events);
     hu_status device = hu_device_scaled_encode(3, 64, &g.codes, g.x, p.ldx, &p.d, p.mode, g.amax, g.stats, &p.exec,
                                                g.events, g.work, twin_stream());
@@ -155,7 +155,7 @@ static void layouts(void **state) {
     size_t rows = 1 + t_below(&r, 9), cols = 1 + t_below(&r, 90), ld = cols + t_below(&r, 5);
     hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
     if (n.packed > 1 << 16) continue;
-    twin wide = twin_new(rows * ld + 8), dense = twin_new(n.packed + 8), back = twin_new(rows * ld + 8);
+    t_twin wide = twin_new(rows * ld + 8), dense = twin_new(n.packed + 8), back = twin_new(rows * ld + 8);
     for (size_t k = 0; k < wide.bytes; k++) wide.host[k] = (uint8_t)t_next32(&r);
     if (hu_limits_of(d.element).width <= 8) twin_keep(&wide, 1, hu_limits_of(d.element).width);
     twin_put(&wide);
@@ -178,14 +178,14 @@ static void layouts(void **state) {
 
 /* ---- golden files ---- */
 
-static int golden_holds(const golden *g) {
+static int golden_holds(const t_golden *g) {
   t_random r = {1};
-  problem p = problem_new(&r, g->scaling, t_mode(HU_RNE), g->rows, g->cols, 0);
+  t_problem p = problem_new(&r, g->scaling, t_mode(HU_RNE), g->rows, g->cols, 0);
   p.stats = p.events = 0;
   set_x(&p, g->x);
   hu_scaled_sizes n = hu_scaled_sizes_of(g->rows, g->cols, &g->scaling);
   put_all(&p);
-  places q = places_of(&p, 1);
+  t_places q = places_of(&p, 1);
   int ok = hu_device_scaled_encode(g->rows, g->cols, &q.codes, q.x, p.ldx, &p.d, p.mode, NULL, NULL, NULL, NULL, q.work,
                                    twin_stream()) == HU_OK;
   for (int i = CODES; i <= TENSOR; i++) twin_get(&p.t[i]);
@@ -208,7 +208,7 @@ static void long_row(void **state) {
   assert_non_null(x);
   for (size_t i = 0; i < n; i++) x[i] = t_float(0x3F800001 | t_next32(&r) >> 10);
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    problem p = problem_new(&r, parsed(formats[i]), t_mode(HU_RNE), 1, n, 0);
+    t_problem p = problem_new(&r, parsed(formats[i]), t_mode(HU_RNE), 1, n, 0);
     set_x(&p, x);
     encode(&p);
     quantize(&p, 0);
@@ -253,7 +253,7 @@ static void neighbours(void **state) {
   for (unsigned k = 0; k < n * (sizeof formats / sizeof *formats); k++) {
     hu_mode mode = k / 8 % 2 ? t_stochastic(HU_SRA, 1 + k / 16 % 32) : t_mode(HU_RNE);
     if (k / 8 % 4 == 2) mode.tiny = HU_TINY_BEFORE;
-    problem p = problem_new(&r, parsed(formats[k % 8]), mode, 1, cols, 0);
+    t_problem p = problem_new(&r, parsed(formats[k % 8]), mode, 1, cols, 0);
     p.stats = 0;
     p.events = k / 8 % 8 < 6;
     if (mode.round == HU_SRA) p.events = k / 8 % 8 == 7;
@@ -292,7 +292,7 @@ typedef struct misuse {
 static void *at(uint8_t *base, ptrdiff_t place) { return place < 0 ? NULL : base + place; }
 
 /* Encode, quantize and decode on buffers that nobody may write. want: of encode, quantize, decode. */
-static void refused(const twin *t, const misuse *m, hu_status e, hu_status q, hu_status d) {
+static void refused(const t_twin *t, const misuse *m, hu_status e, hu_status q, hu_status d) {
   for (int device = 0; device < 2; device++) {
     uint8_t *b = device ? t->device : t->host;
     hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
@@ -319,7 +319,7 @@ static void refused(const twin *t, const misuse *m, hu_status e, hu_status q, hu
 }
 
 /* The device's own: events and work. */
-static void refused_there(const twin *t, const misuse *m, hu_status want) {
+static void refused_there(const t_twin *t, const misuse *m, hu_status want) {
   uint8_t *b = t->device;
   hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
   hu_events *events = at(b, m->events);
@@ -335,7 +335,7 @@ static void refused_there(const twin *t, const misuse *m, hu_status want) {
 
 static void refusals(void **state) {
   (void)state;
-  twin t = twin_new(8192);
+  t_twin t = twin_new(8192);
   twin_put(&t);
   hu_scaling mx = parsed("mxfp8_e4m3"), nv = parsed("nvfp4"), all = parsed("fp8_tensor"), bad = mx;
   bad.rule = 99;
@@ -381,7 +381,7 @@ static void sizes(void **state) {
 static void empty(void **state) {
   (void)state;
   hu_scaling nv = parsed("nvfp4"), mx = parsed("mxfp4");
-  twin t = twin_new(8), amax = twin_new(4);
+  t_twin t = twin_new(8), amax = twin_new(4);
   float given = 5376;
   hu_scaled host = {NULL, 0, NULL, 0, (float *)(void *)t.host}, z = {NULL, 0, NULL, 0, (float *)(void *)t.device};
   memcpy(amax.host, &given, sizeof given);

@@ -8,12 +8,12 @@
 
 /* ---- a product's arrays on the device ---- */
 
-typedef struct twins {
-  twin codes, scales, tensor;
-} twins;
+typedef struct t_twins {
+  t_twin codes, scales, tensor;
+} t_twins;
 
-static twins twins_of(const matrix *x, hu_scaled_operand *z) {
-  twins t;
+static t_twins twins_of(const t_matrix *x, hu_scaled_operand *z) {
+  t_twins t;
   memset(&t, 0, sizeof t);
   *z = x->operand;
   t.codes = twin_new(x->code_bytes + 1);
@@ -33,19 +33,19 @@ static twins twins_of(const matrix *x, hu_scaled_operand *z) {
   return t;
 }
 
-static void twins_free(twins *t) {
+static void twins_free(t_twins *t) {
   twin_free(&t->codes);
   if (t->scales.host) twin_free(&t->scales);
   if (t->tensor.host) twin_free(&t->tensor);
 }
 
 /* D, on both sides. */
-typedef struct sink {
-  twin codes, scales, tensor, stats, amax, events;
+typedef struct t_sink {
+  t_twin codes, scales, tensor, stats, amax, events;
   hu_scaled_result cpu, device;
-} sink;
+} t_sink;
 
-static void sink_half(const product *p, const sink *t, hu_scaled_result *d, int device) {
+static void sink_half(const t_product *p, const t_sink *t, hu_scaled_result *d, int device) {
   memset(d, 0, sizeof *d);
 #define SIDE(t) ((void *)(device ? (t).device : (t).host))
   if (!p->scaled) {
@@ -66,8 +66,8 @@ static void sink_half(const product *p, const sink *t, hu_scaled_result *d, int 
 #undef SIDE
 }
 
-static sink sink_new(const product *p) {
-  sink t;
+static t_sink sink_new(const t_product *p) {
+  t_sink t;
   memset(&t, 0, sizeof t);
   t.codes = twin_new(p->m * p->ld * 4 + 4);
   t.scales = twin_new(p->m * (p->lds + 1) * 4 + 4);
@@ -78,30 +78,30 @@ static sink sink_new(const product *p) {
   memcpy(t.amax.host, &p->amax_value, sizeof(float));
   memset(t.events.host, 0, t.events.bytes);
   memset(t.stats.host, 0, t.stats.bytes);
-  twin *all[] = {&t.codes, &t.scales, &t.tensor, &t.stats, &t.amax, &t.events};
+  t_twin *all[] = {&t.codes, &t.scales, &t.tensor, &t.stats, &t.amax, &t.events};
   for (size_t i = 0; i < 6; i++) twin_put(all[i]);
   return t;
 }
 
-static void compare(const product *p, sink *t) {
+static void compare(const t_product *p, t_sink *t) {
   static const char *const names[] = {"D", "scales", "tensor scale", "statistics", "amax", "events"};
-  const twin *all[] = {&t->codes, &t->scales, &t->tensor, &t->stats, &t->amax, &t->events};
+  const t_twin *all[] = {&t->codes, &t->scales, &t->tensor, &t->stats, &t->amax, &t->events};
   for (size_t i = 0; i < 6; i++) {
     size_t at = twin_differs(all[i]);
     if (at < all[i]->bytes) fail_msg("%s: byte %zu differs: %s", names[i], at, product_text(p));
   }
 }
 
-static void sink_free(sink *t) {
-  twin *all[] = {&t->codes, &t->scales, &t->tensor, &t->stats, &t->amax, &t->events};
+static void sink_free(t_sink *t) {
+  t_twin *all[] = {&t->codes, &t->scales, &t->tensor, &t->stats, &t->amax, &t->events};
   for (size_t i = 0; i < 6; i++) twin_free(all[i]);
 }
 
-static void run(const product *p) {
+static void run(const t_product *p) {
   hu_scaled_operand a, b, c;
-  twins ta = twins_of(&p->a, &a), tb = twins_of(&p->b, &b), tc;
+  t_twins ta = twins_of(&p->a, &a), tb = twins_of(&p->b, &b), tc;
   if (p->has_c) tc = twins_of(&p->c, &c);
-  sink t = sink_new(p);
+  t_sink t = sink_new(p);
   sink_half(p, &t, &t.cpu, 0);
   sink_half(p, &t, &t.device, 1);
   hu_exec exec = {1, 0, p->stream};
@@ -110,7 +110,7 @@ static void run(const product *p) {
   size_t far = hu_device_scaled_gemm_space(p->m, p->n, p->k, &t.device, &a, &b, dc, &p->sum);
   assert_true(bytes != SIZE_MAX && far != SIZE_MAX);
   void *near = aligned_alloc(64, bytes / 64 * 64 + 64);
-  twin space = twin_new(far + 64);
+  t_twin space = twin_new(far + 64);
   uint8_t *work = space.device + (64 - (uintptr_t)space.device % 64) % 64;
   assert_non_null(near);
   hu_status s[2] = {hu_scaled_gemm(p->m, p->n, p->k, &t.cpu, &p->a.operand, &p->b.operand, hc, &p->sum, p->mode, near,
@@ -130,7 +130,7 @@ static void run(const product *p) {
 }
 
 static void test_products(void **state) {
-  static product p;
+  static t_product p;
   t_random r = {t_seed("device-scaled-gemm", 21)};
   size_t ways[HU_SCALED_WAYS] = {0};
   (void)state;
@@ -150,9 +150,9 @@ static void test_products(void **state) {
 
 /* ---- the raw call ---- */
 
-static twin codes_of(t_random *r, size_t n, hu_format f) {
+static t_twin codes_of(t_random *r, size_t n, hu_format f) {
   size_t size = hu_limits_of(f).storage / 8;
-  twin t = twin_new(n * size + 1);
+  t_twin t = twin_new(n * size + 1);
   for (size_t i = 0; i < n; i++) {
     t_put(t.host, size, (ptrdiff_t)i, t_next32(r) & (uint32_t)((UINT64_C(1) << hu_limits_of(f).width) - 1));
   }
@@ -185,8 +185,8 @@ static void test_raw(void **state) {
     size_t every = q.accum.scaled ? q.accum.promote : q.accum.block.every, count = (K + every - 1) / every;
     hu_format fs = q.accum.scaled ? hu_format_ieee(8, 23, 0) : q.accum.block.scale, fd = hu_format_ieee(8, 23, 0);
     int ta = (int)t_below(&r, 2), tb = (int)t_below(&r, 2);
-    twin a = codes_of(&r, M * K, q.a.format), b = codes_of(&r, K * N, q.b.format), sa = codes_of(&r, M * count, fs),
-         sb = codes_of(&r, count * N, fs), d = twin_new(M * N * 4), ev = twin_new(sizeof(hu_events));
+    t_twin a = codes_of(&r, M * K, q.a.format), b = codes_of(&r, K * N, q.b.format), sa = codes_of(&r, M * count, fs),
+           sb = codes_of(&r, count * N, fs), d = twin_new(M * N * 4), ev = twin_new(sizeof(hu_events));
     memset(ev.host, 0, ev.bytes);
     twin_put(&ev);
     twin_put(&d);
@@ -207,7 +207,7 @@ static void test_raw(void **state) {
     assert_int_equal(s[0], HU_OK);
     assert_int_equal(s[1], HU_OK);
     if (twin_differs(&d) < d.bytes || twin_differs(&ev) < ev.bytes) fail_msg("%s differs", q.name);
-    twin *all[] = {&a, &b, &sa, &sb, &d, &ev};
+    t_twin *all[] = {&a, &b, &sa, &sb, &d, &ev};
     for (size_t x = 0; x < 6; x++) twin_free(all[x]);
     presets++;
   }

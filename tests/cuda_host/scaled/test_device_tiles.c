@@ -28,7 +28,7 @@ static const struct {
               {"fp8_tensor", 140, 132}};
 
 static void try(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, const float *x, unsigned k) {
-  problem p = problem_new(r, d, mode, rows, cols, 0);
+  t_problem p = problem_new(r, d, mode, rows, cols, 0);
   float given = t_float(t_bits32(x[5]) & 0x7FFFFFFF);
   p.given = (d.tensor || (d.rows == 0 && d.cols == 0)) && k % 2 == 0;
   p.stats = k % 4 == 1;

@@ -22,26 +22,26 @@
 
 enum { DIGITS = 320, KEPT = 8, MODES = 8 };
 
-static const char *const names[] = {"exp", "exp2", "expm1", "log",  "log2",       "log1p", "tanh", "sigmoid",
-                                    "erf", "gelu", "rsqrt", "reciprocal", "sin",   "cos",  "pow"};
+static const char *const names[] = {"exp", "exp2", "expm1", "log",        "log2", "log1p", "tanh", "sigmoid",
+                                    "erf", "gelu", "rsqrt", "reciprocal", "sin",  "cos",   "pow"};
 
-typedef struct layout {
+typedef struct t_layout {
   const char *name;
   hu_format format;
   int bits, e_min, e_max; /* of the significand; of the smallest and largest normal number */
-} layout;
+} t_layout;
 
-typedef struct hard {
+typedef struct t_hard {
   double distance; /* in units of the last place; signed, away from zero */
   uint32_t x, y;
-} hard;
+} t_hard;
 
-typedef struct list {
-  hard kept[KEPT];
+typedef struct t_list {
+  t_hard kept[KEPT];
   size_t n;
-} list;
+} t_list;
 
-static void keep(list *l, hard h) {
+static void keep(t_list *l, t_hard h) {
   size_t at = l->n;
   while (at > 0 && fabs(l->kept[at - 1].distance) > fabs(h.distance)) at--;
   if (at == KEPT) return;
@@ -95,13 +95,13 @@ static int value(mpfr_ptr z, int function, mpfr_srcptr x, mpfr_srcptr y) {
 }
 
 /* The exponent of the unit of the last place of a number like z. */
-static long unit(const layout *f, mpfr_srcptr z) {
+static long unit(const t_layout *f, mpfr_srcptr z) {
   long e = mpfr_get_exp(z) - 1;
   return (e < f->e_min ? f->e_min : e) - (f->bits - 1);
 }
 
 /* Is |z - limit| below a quarter of a unit? */
-static int beside(const layout *f, mpfr_srcptr z, double limit) {
+static int beside(const t_layout *f, mpfr_srcptr z, double limit) {
   mpfr_t d;
   mpfr_init2(d, DIGITS);
   mpfr_sub_d(d, z, limit, MPFR_RNDN);
@@ -131,10 +131,10 @@ static void limits(int function, double x, double *few, double *many) {
 
 /* ---- one operand ---- */
 
-static double number(const layout *f, uint32_t code) { return hu_decode64(f->format, code); }
+static double number(const t_layout *f, uint32_t code) { return hu_decode64(f->format, code); }
 
 /* The distances of z from the nearest number and the nearest middle, kept; z of either sign. */
-static void measure(list *grid, list *half, const layout *f, mpfr_ptr z, uint32_t x, uint32_t y) {
+static void measure(t_list *grid, t_list *half, const t_layout *f, mpfr_ptr z, uint32_t x, uint32_t y) {
   mpfr_t d, whole;
   if (mpfr_get_exp(z) - 1 > f->e_max || mpfr_get_exp(z) <= f->e_min - f->bits) return;
   mpfr_init2(d, DIGITS);
@@ -144,16 +144,16 @@ static void measure(list *grid, list *half, const layout *f, mpfr_ptr z, uint32_
   mpfr_rint(whole, z, MPFR_RNDN);
   mpfr_sub(d, z, whole, MPFR_RNDN);
   /* Below the smallest number there is one middle and no grid but 0, which no rounding mistakes. */
-  if (!mpfr_zero_p(whole)) keep(grid, (hard){mpfr_get_d(d, MPFR_RNDN), x, y});
+  if (!mpfr_zero_p(whole)) keep(grid, (t_hard){mpfr_get_d(d, MPFR_RNDN), x, y});
   mpfr_floor(whole, z);
   mpfr_sub(d, z, whole, MPFR_RNDN);
   mpfr_sub_d(d, d, 0.5, MPFR_RNDN);
-  keep(half, (hard){mpfr_get_d(d, MPFR_RNDN), x, y});
+  keep(half, (t_hard){mpfr_get_d(d, MPFR_RNDN), x, y});
   mpfr_clear(d);
   mpfr_clear(whole);
 }
 
-static void consider(list *grid, list *half, int function, const layout *f, uint32_t x, uint32_t y) {
+static void consider(t_list *grid, t_list *half, int function, const t_layout *f, uint32_t x, uint32_t y) {
   mpfr_t z, a, b;
   double few, many, v = number(f, x);
   mpfr_init2(z, DIGITS);
@@ -169,7 +169,7 @@ static void consider(list *grid, list *half, int function, const layout *f, uint
   mpfr_clear(b);
 }
 
-static void print_list(const list *l, const char *kind, int function, const layout *f) {
+static void print_list(const t_list *l, const char *kind, int function, const t_layout *f) {
   for (size_t i = 0; i < l->n; i++) {
     hu_mode modes[MODES];
     uint32_t random[MODES] = {0}, code[MODES];
@@ -190,7 +190,7 @@ enum { NEAR = 24 }; /* pairs whose distance is below 2^-NEAR go to MPFR */
 
 /* z > 0 is 2^(y log2 x) within 2^-42 of itself: is it nearer than 2^-NEAR units to a number or a middle? The digits of
  * its pattern behind those that a middle has say so; subnormal numbers, which have fewer, go through ldexp. */
-static int is_near(const layout *f, double z) {
+static int is_near(const t_layout *f, double z) {
   uint64_t u;
   memcpy(&u, &z, sizeof u);
   int e = (int)(u >> 52) - 1023;
@@ -203,7 +203,7 @@ static int is_near(const layout *f, double z) {
   return fabs(twice - rint(twice)) < ldexp(1, 1 - NEAR);
 }
 
-static void pairs(list *grid, list *half, const layout *f) {
+static void pairs(t_list *grid, t_list *half, const t_layout *f) {
   uint32_t top = hu_limits_of(f->format).max_code;
   for (uint32_t x = 1; x <= top; x++) {
     double a = number(f, x), log = log2(a);
@@ -218,7 +218,7 @@ static void pairs(list *grid, list *half, const layout *f) {
 }
 
 int main(int argc, char **argv) {
-  const layout formats[] = {{"binary16", hu_binary16(), 11, -14, 15}, {"bfloat16", hu_bfloat16(), 8, -126, 127}};
+  const t_layout formats[] = {{"binary16", hu_binary16(), 11, -14, 15}, {"bfloat16", hu_bfloat16(), 8, -126, 127}};
   int function = 0;
   while (argc == 2 && function < HU_ORACLE_FUNCTIONS && strcmp(names[function], argv[1]) != 0) function++;
   if (argc != 2 || function == HU_ORACLE_FUNCTIONS) {
@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   for (int i = 0; i < 2; i++) {
-    list grid = {.n = 0}, half = {.n = 0};
+    t_list grid = {.n = 0}, half = {.n = 0};
     if (function == HU_ORACLE_POW) {
       pairs(&grid, &half, &formats[i]);
     } else {

@@ -138,16 +138,16 @@ static void test_arguments(void **state) {
 
 enum { LINES = 60, NEGATIVES = 3, CANDIDATES = 4 };
 
-typedef struct line {
+typedef struct t_line {
   uint32_t user, item;
   unsigned time;
-} line;
+} t_line;
 
 /* Up to LINES different pairs of few users and movies, some times equal; their number. */
-static size_t random_lines(line *z, char *text, size_t room, t_random *r) {
+static size_t random_lines(t_line *z, char *text, size_t room, t_random *r) {
   size_t n = 0, at = 0, tries = 5 + t_below(r, LINES - 4);
   while (tries--) {
-    line x = {1 + 3 * t_below(r, 5), 1 + t_below(r, 20), t_below(r, 4)};
+    t_line x = {1 + 3 * t_below(r, 5), 1 + t_below(r, 20), t_below(r, 4)};
     size_t i = 0;
     while (i < n && (z[i].user != x.user || z[i].item != x.item)) i++;
     if (i < n) continue;
@@ -158,7 +158,7 @@ static size_t random_lines(line *z, char *text, size_t room, t_random *r) {
 }
 
 /* The line of a user's that is held out; n: none. */
-static size_t held_line(const line *x, size_t n, uint32_t user) {
+static size_t held_line(const t_line *x, size_t n, uint32_t user) {
   size_t best = n, count = 0;
   for (size_t i = 0; i < n; i++) {
     if (x[i].user != user) continue;
@@ -175,7 +175,7 @@ static uint32_t number_of(const uint32_t *ids, uint32_t n, uint32_t id) {
   return 0;
 }
 
-static int has_rated(const line *x, size_t n, uint32_t user, uint32_t item, size_t but) {
+static int has_rated(const t_line *x, size_t n, uint32_t user, uint32_t item, size_t but) {
   for (size_t i = 0; i < n; i++)
     if (i != but && x[i].user == user && x[i].item == item) return 1;
   return 0;
@@ -187,7 +187,7 @@ static void same_pair(const hu_data *d, size_t at, uint32_t user, uint32_t item,
 }
 
 /* Training pairs, drawn here once more. */
-static void check_training(const hu_data *d, const hu_movielens *m, const line *x, size_t n, hu_stream s) {
+static void check_training(const hu_data *d, const hu_movielens *m, const t_line *x, size_t n, hu_stream s) {
   size_t at = 0, positive = 0;
   for (uint32_t u = 0; u < m->users; u++) {
     uint32_t user = m->user_ids[u];
@@ -206,7 +206,7 @@ static void check_training(const hu_data *d, const hu_movielens *m, const line *
   assert_int_equal(at, d->count);
 }
 
-static void check_test(const hu_data *d, const hu_movielens *m, const line *x, size_t n, hu_stream s) {
+static void check_test(const hu_data *d, const hu_movielens *m, const t_line *x, size_t n, hu_stream s) {
   size_t at = 0;
   for (uint32_t u = 0; u < m->users; u++) {
     size_t held = held_line(x, n, m->user_ids[u]);
@@ -231,7 +231,7 @@ static void test_random(void **state) {
   unsigned tested = 0;
   for (int round = 0; round < 500; round++) {
     char text[LINES * 32] = "";
-    line x[LINES];
+    t_line x[LINES];
     hu_movielens m;
     hu_data d;
     size_t n = random_lines(x, text, sizeof text, &r);

@@ -391,7 +391,7 @@ static void test_processes(void **state) {
                                             "6", "model.net", "bert(units=8,hidden=16)", "parallel.shards", "3")};
   folder = files;
   for (int k = 0; k < 2; k++) {
-    seat alone, seats[3];
+    t_seat alone, seats[3];
     train_on(1, &alone, runs[k]);
     train_on(3, seats, runs[k]);
     for (int i = 0; i < 3; i++) same_seats(&seats[i], &alone);

@@ -142,13 +142,13 @@ static void test_arguments(void **state) {
 enum { MOST = 600, ROOM = 8 };
 
 /* Words of a text, up to MOST of them, and how often each is among the first `training`. */
-typedef struct direct {
+typedef struct t_direct {
   char word[MOST][ROOM];
   unsigned times[MOST];
   size_t count;
-} direct;
+} t_direct;
 
-static void read_directly(direct *z, const char *text) {
+static void read_directly(t_direct *z, const char *text) {
   z->count = 0;
   while (*text) {
     size_t line = strcspn(text, "\n"), at = 0;
@@ -163,7 +163,7 @@ static void read_directly(direct *z, const char *text) {
 }
 
 /* Does word a stand before word b in the order by number? */
-static int is_before(const direct *d, size_t training, const char *a, const char *b) {
+static int is_before(const t_direct *d, size_t training, const char *a, const char *b) {
   size_t times_a = 0, times_b = 0, first_a = MOST, first_b = MOST;
   for (size_t i = training; i-- > 0;) {
     if (!strcmp(d->word[i], a)) times_a++, first_a = i;
@@ -172,14 +172,14 @@ static int is_before(const direct *d, size_t training, const char *a, const char
   return times_a != times_b ? times_a > times_b : first_a < first_b;
 }
 
-static int occurs(const direct *d, size_t training, const char *word) {
+static int occurs(const t_direct *d, size_t training, const char *word) {
   for (size_t i = 0; i < training; i++)
     if (!strcmp(d->word[i], word)) return 1;
   return 0;
 }
 
 static void check_random(const char *text, uint32_t most) {
-  static direct d;
+  static t_direct d;
   hui_words w;
   read_directly(&d, text);
   if (d.count < 10) return;

@@ -71,13 +71,13 @@ static void distance2(mpq_t z, size_t n, const double *w, const double *low, con
 
 /* ---- theorem 1 ---- */
 
-typedef struct problem {
+typedef struct t_problem {
   size_t d, rows;
   double a, x[4][D], truth[D], w[D];
-} problem;
+} t_problem;
 
 /* z = (1 / ((twice ? 2 : 1) a L 256 + 1) min |w*|)^2 */
-static void radius2(mpq_t z, const problem *p, int twice) {
+static void radius2(mpq_t z, const t_problem *p, int twice) {
   mpq_t l, t;
   mpq_inits(l, t, NULL);
   mpq_set_ui(z, 0, 1);
@@ -97,7 +97,7 @@ static void radius2(mpq_t z, const problem *p, int twice) {
   mpq_clears(l, t, NULL);
 }
 
-static int within(const problem *p, const double *w, const mpq_t r2) {
+static int within(const t_problem *p, const double *w, const mpq_t r2) {
   static const double none[D];
   mpq_t z;
   mpq_init(z);
@@ -109,7 +109,7 @@ static int within(const problem *p, const double *w, const mpq_t r2) {
 
 /* Weights that one step with row i changes: rounded once, and by the optimizer with its state in binary32 (moved[1])
  * and in bfloat16 (moved[2]). */
-static void step(const problem *p, size_t i, unsigned moved[3]) {
+static void step(const t_problem *p, size_t i, unsigned moved[3]) {
   mpq_t residual, u, a;
   mpq_inits(residual, u, a, NULL);
   double e[D];
@@ -154,7 +154,7 @@ static double beside(double x, int ulps) {
 }
 
 /* A problem whose w is as far from w* as the radius allows, on a random way. 0: no w but w* is inside. */
-static int draw(t_random *r, problem *p, int twice) {
+static int draw(t_random *r, t_problem *p, int twice) {
   p->d = 1 + t_below(r, D);
   p->rows = 4;
   for (size_t i = 0; i < p->rows; i++) {
@@ -184,7 +184,7 @@ static int draw(t_random *r, problem *p, int twice) {
 static void moves(int twice, unsigned problems, unsigned moved[3], unsigned *steps) {
   t_random r = {t_seed("theorem 1", 11)};
   for (unsigned k = 0; k < problems;) {
-    problem p;
+    t_problem p;
     if (!draw(&r, &p, twice)) continue;
     for (size_t i = 0; i < p.rows; i++, ++*steps) step(&p, i, moved);
     k++;
@@ -211,7 +211,7 @@ static void some_move_within_the_papers_radius(void **state) {
 /* One dimension, a L = 1/8, w = 64, w* = 62.5: 1.5 away, within 62.5 / 33, not within 62.5 / 65. */
 static void counterexample(void **state) {
   (void)state;
-  problem p = {1, 1, 0.125, {{1}}, {62.5}, {64}};
+  t_problem p = {1, 1, 0.125, {{1}}, {62.5}, {64}};
   unsigned moved[3] = {0, 0, 0};
   mpq_t papers, safe, want;
   mpq_inits(papers, safe, want, NULL);
@@ -329,12 +329,12 @@ static double smallest(double m[D][D]) {
   return z;
 }
 
-typedef struct setting {
+typedef struct t_setting {
   size_t n;
   double x[MOST_ROWS][D], truth[D], a; /* a: at most 1 / L */
   double most;                         /* L */
   mpq_t l;
-} setting;
+} t_setting;
 
 /* Weights that are sums of two numbers, so that no step rounds them. */
 typedef struct exact {
@@ -342,7 +342,7 @@ typedef struct exact {
 } exact;
 
 /* The factors of the terms of x (w - w*). */
-static void terms(const setting *s, size_t i, const exact *w, double left[3 * D], double right[3 * D]) {
+static void terms(const t_setting *s, size_t i, const exact *w, double left[3 * D], double right[3 * D]) {
   for (size_t j = 0; j < D; j++) {
     left[j] = left[D + j] = left[2 * D + j] = s->x[i][j];
     right[j] = w->high[j];
@@ -352,7 +352,7 @@ static void terms(const setting *s, size_t i, const exact *w, double left[3 * D]
 }
 
 /* Q(x (w - w*)), the real number rounded once. */
-static double residual_of(const setting *s, size_t i, const exact *w) {
+static double residual_of(const t_setting *s, size_t i, const exact *w) {
   double left[3 * D], right[3 * D];
   hu_accum model;
   hu_element wide = {HU_ELEMENT_BINARY64, 0, {0}}, narrow = {HU_ELEMENT_CODE, 0, hu_bfloat16()};
@@ -378,7 +378,7 @@ static double subtract(double x, double u, double *left) {
 }
 
 /* One step: w moves. */
-static void step2(const setting *s, size_t i, exact *w) {
+static void step2(const t_setting *s, size_t i, exact *w) {
   double a = residual_of(s, i, w), left, none;
   for (int j = 0; j < D; j++) {
     double g = bf16(a * s->x[i][j]);
@@ -389,7 +389,7 @@ static void step2(const setting *s, size_t i, exact *w) {
 }
 
 /* |w' - w*|^2 <= |w - w*|^2 - a (1 - 4 eps) r^2 + 4 a eps L |w - w*|^2, r the exact residual. */
-static void one_step_bound(const setting *s, size_t i, const exact *w, const exact *next) {
+static void one_step_bound(const t_setting *s, size_t i, const exact *w, const exact *next) {
   mpq_t before, after, r, t;
   double left[3 * D], right[3 * D];
   mpq_inits(before, after, r, t, NULL);
@@ -410,7 +410,7 @@ static void one_step_bound(const setting *s, size_t i, const exact *w, const exa
 }
 
 /* Unit rows on the grid; returns the smallest eigenvalue. */
-static double prepare(setting *s, uint64_t seed) {
+static double prepare(t_setting *s, uint64_t seed) {
   hu_least_squares what = hu_least_squares_default();
   hu_data data;
   hu_format grid = hu_bfloat16();
@@ -443,7 +443,7 @@ static double prepare(setting *s, uint64_t seed) {
 static void distance_shrinks(void **state) {
   (void)state;
   enum { RUNS = 200, T = 200 };
-  static setting s;
+  static t_setting s;
   static double mean[T];
   double mu = prepare(&s, 3), start = 0, worst = 0, slack = 4 * 0x1p-8 * (1 + s.most / mu);
   assert_true(slack < 1 && mu > 0);

@@ -161,13 +161,13 @@ static void pre_norm(void **state) {
 enum { BATCH = 16, STEPS = 25, FEW = 3, WINDOW = 12, TOKENS = 7 };
 
 /* A batch that a model learns by heart. */
-typedef struct task {
+typedef struct t_task {
   hu_model_sizes sizes;
   float *x, *y;
   uint32_t *labels;
-} task;
+} t_task;
 
-static task images, texts, scores, likes;
+static t_task images, texts, scores, likes;
 
 static void *room(size_t n) {
   void *z = calloc(n, sizeof(float));
@@ -175,8 +175,8 @@ static void *room(size_t n) {
   return z;
 }
 
-static task task_of(const hu_data *d) {
-  task t = {hu_model_sizes_of_data(d), d->x, d->y, d->labels};
+static t_task task_of(const hu_data *d) {
+  t_task t = {hu_model_sizes_of_data(d), d->x, d->y, d->labels};
   return t;
 }
 
@@ -209,7 +209,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  task *all[] = {&images, &texts, &scores, &likes};
+  t_task *all[] = {&images, &texts, &scores, &likes};
   for (size_t i = 0; i < 4; i++) {
     free(all[i]->x);
     free(all[i]->y);
@@ -226,7 +226,7 @@ typedef struct way {
 } way;
 
 /* The digest of the weights; the loss before the first step and the last one. */
-static uint64_t train(const char *text, const task *t, way w, float loss[2]) {
+static uint64_t train(const char *text, const t_task *t, way w, float loss[2]) {
   hu_model_ends ends;
   hu_net *net = net_of(text, &t->sizes, BATCH, w.threads, &ends);
   (void)(t->labels ? hu_net_cross_entropy : hu_net_squared_error)(net, ends.output, 1);
@@ -259,7 +259,7 @@ static uint64_t train(const char *text, const task *t, way w, float loss[2]) {
 
 static const struct {
   const char *text;
-  const task *t;
+  const t_task *t;
   double rate;
   uint64_t digest;
 } table[] = {{"linear", &images, 0.01, 0x11B3B625B69E1F76},

@@ -15,19 +15,19 @@ enum { B = 3, TQ = 4, TK = 6, C = 5, HEADS = 2, HEAD = 3, D = HEADS * HEAD, PARA
 /* What is computed from inputs q (TQ x C a sample), k (TK x C) and lengths, by which parameters. */
 typedef enum { SELF, CAUSAL, ACROSS, PAIRS, LABELS } kind;
 
-typedef struct world {
+typedef struct t_world {
   kind what;
   double q[B * TQ * C], k[B * TK * C], target[ROOM];
   float length[B];
   uint32_t label[B * TK];
   double *theta[PARAMETERS];
   size_t rows[PARAMETERS], cols[PARAMETERS];
-} world;
+} t_world;
 
 /* ---- the model ---- */
 
 /* x W + b by parameters p and p + 1. */
-static void linear(const world *w, int p, size_t rows, const double *x, double *z) {
+static void linear(const t_world *w, int p, size_t rows, const double *x, double *z) {
   size_t in = w->rows[p], out = w->cols[p];
   for (size_t i = 0; i < rows * out; i++) {
     z[i] = w->theta[p + 1][i % out];
@@ -36,7 +36,7 @@ static void linear(const world *w, int p, size_t rows, const double *x, double *
 }
 
 /* How many steps of a sample are seen. */
-static size_t seen(const world *w, size_t sample) {
+static size_t seen(const t_world *w, size_t sample) {
   double n = (double)w->length[sample];
   return n < TK ? (size_t)(n > 0 ? n : 0) : TK;
 }
@@ -55,7 +55,7 @@ static void attend(size_t n, const double *query, const double *key, const doubl
   }
 }
 
-static void attention(const world *w, size_t steps, const double *q, size_t ldq, const double *kv, size_t ldk,
+static void attention(const t_world *w, size_t steps, const double *q, size_t ldq, const double *kv, size_t ldk,
                       size_t keys, double *z) {
   for (size_t i = 0; i < B * steps; i++) {
     size_t sample = i / steps, n = seen(w, sample);
@@ -65,14 +65,14 @@ static void attention(const world *w, size_t steps, const double *q, size_t ldq,
   }
 }
 
-static double half_squares(const world *w, size_t n, size_t rows, const double *z) {
+static double half_squares(const t_world *w, size_t n, size_t rows, const double *z) {
   double sum = 0;
   for (size_t i = 0; i < n; i++) sum += (z[i] - w->target[i]) * (z[i] - w->target[i]) / 2;
   return sum / (double)rows;
 }
 
 /* Rows of k and the first row of q, as many columns; all pairs. */
-static double pairs_loss(const world *w) {
+static double pairs_loss(const t_world *w) {
   double top[B * D], rows[B * TK * D], z[B * (TK + 1) * TK / 2];
   size_t at = 0;
   double first[B * C];
@@ -91,7 +91,7 @@ static double pairs_loss(const world *w) {
   return half_squares(w, at, B, z);
 }
 
-static double labels_loss(const world *w) {
+static double labels_loss(const t_world *w) {
   double z[B * TK * D], sum = 0, counted = 0;
   linear(w, 0, B * TK, w->k, z);
   for (size_t i = 0; i < B * TK; i++) {
@@ -104,7 +104,7 @@ static double labels_loss(const world *w) {
   return sum / counted;
 }
 
-static double loss_of(const world *w) {
+static double loss_of(const t_world *w) {
   double q[B * TK * 3 * D], kv[B * TK * 3 * D], z[B * TK * D], *own = kv;
   if (w->what == PAIRS) return pairs_loss(w);
   if (w->what == LABELS) return labels_loss(w);
@@ -122,11 +122,11 @@ static double loss_of(const world *w) {
 
 /* ---- the same in the library ---- */
 
-typedef struct ends {
+typedef struct t_ends {
   int q, k, length, out;
-} ends;
+} t_ends;
 
-static int build(hu_net *net, kind what, ends *e) {
+static int build(hu_net *net, kind what, t_ends *e) {
   e->q = hu_net_input(net, what == PAIRS ? 1 : TQ, C);
   e->k = hu_net_input(net, TK, C);
   e->length = hu_net_input(net, 1, 1);
@@ -139,7 +139,7 @@ static int build(hu_net *net, kind what, ends *e) {
   return hu_net_attention_across(net, both[0], both[1], HEADS, e->length);
 }
 
-static void feed(hu_net *net, const world *w, const ends *e) {
+static void feed(hu_net *net, const t_world *w, const t_ends *e) {
   float q[B * TQ * C], k[B * TK * C], target[ROOM];
   size_t nq = w->what == PAIRS ? 1 : TQ;
   for (size_t i = 0; i < B * nq * C; i++) q[i] = (float)w->q[i / (nq * C) * TQ * C + i % (nq * C)];
@@ -153,7 +153,7 @@ static void feed(hu_net *net, const world *w, const ends *e) {
 
 static double random_number(t_random *r) { return (double)(float)(((double)t_next32(r) - 0x1p31) * 0x1p-31); }
 
-static hu_net *open(world *w, kind what, ends *e, t_random *r) {
+static hu_net *open(t_world *w, kind what, t_ends *e, t_random *r) {
   const char *why = "";
   hu_net *net = hu_net_new(B, 1);
   w->what = what;
@@ -175,12 +175,12 @@ static hu_net *open(world *w, kind what, ends *e, t_random *r) {
   return net;
 }
 
-static void close(hu_net *net, world *w) {
+static void close(hu_net *net, t_world *w) {
   for (int p = 0; p < hu_net_parameters(net); p++) free(w->theta[p]);
   hu_net_free(net);
 }
 
-static double slope(world *w, double *x) {
+static double slope(t_world *w, double *x) {
   double at = *x, h = 1e-5;
   *x = at + h;
   double up = loss_of(w);
@@ -191,9 +191,9 @@ static double slope(world *w, double *x) {
 }
 
 static void check(kind what, float l0, float l1, float l2) {
-  world *w = calloc(1, sizeof *w);
+  t_world *w = calloc(1, sizeof *w);
   t_random r = {t_seed("train-attention", 3 + (uint64_t)what)};
-  ends e;
+  t_ends e;
   float loss;
   assert_non_null(w);
   hu_net *net = open(w, what, &e, &r);
@@ -235,9 +235,9 @@ static void gradients(void **state) {
 /* Numbers behind the lengths change nothing that is read, not one bit, whatever they are. */
 static void padding_is_not_seen(void **state) {
   (void)state;
-  static world w;
+  static t_world w;
   t_random r = {5};
-  ends e;
+  t_ends e;
   hu_net *net = open(&w, ACROSS, &e, &r);
   float before[B * TQ * D], gradient[D * 2 * C];
   w.length[0] = 6;
@@ -262,9 +262,9 @@ static void padding_is_not_seen(void **state) {
 /* No step is seen: all shares are +0, and so is what is read; NaN and infinity mean all steps. */
 static void odd_lengths(void **state) {
   (void)state;
-  static world w;
+  static t_world w;
   t_random r = {6};
-  ends e;
+  t_ends e;
   float all[B * TQ * D];
   hu_net *net = open(&w, ACROSS, &e, &r);
   const float lengths[][B] = {{TK, TK, TK}, {NAN, INFINITY, 1e30f}, {0, -1, 0.99f}};

@@ -21,19 +21,19 @@ enum {
 };
 enum { KERNEL = 3, WEIGHTS = KERNEL * KERNEL * CHANNELS * OUTPUTS };
 
-typedef struct layer {
+typedef struct t_layer {
   size_t stride, pad;
   uint32_t threads;
   const char *accum;
   int flat; /* 1: the loss has the same gradient everywhere */
-} layer;
+} t_layer;
 
 /* What a pass leaves: X as it was fed, Z, dX, dW. */
-typedef struct pass {
+typedef struct t_pass {
   float x[PIXELS * CHANNELS], z[MOST], dx[PIXELS * CHANNELS], dw[WEIGHTS];
   size_t results;
   hu_rounding_counts counts[2];
-} pass;
+} t_pass;
 
 static hu_rounding rounding_of(const char *text) {
   hu_rounding r;
@@ -43,7 +43,7 @@ static hu_rounding rounding_of(const char *text) {
 
 /* X, not below 0, goes through a ReLU, so that its gradient is wanted; the gradient of Z is Z less the targets, about
  * 2^-17. */
-static void run(const layer *c, const hu_product_rounding *r, const float *x, pass *p) {
+static void run(const t_layer *c, const hu_product_rounding *r, const float *x, t_pass *p) {
   t_random random = {23};
   hu_net *net = hu_net_new(BATCH, c->threads);
   int in = hu_net_image(net, HIGH, WIDE, CHANNELS), h = hu_net_relu(net, in);
@@ -81,17 +81,17 @@ static void draw(float *x) {
   }
 }
 
-static const layer layers[] = {{1, 1, 1, "fp32", 0}, {1, 0, 2, "fp32", 0},           {2, 1, 1, "fp32", 0},
-                               {3, 2, 2, "fp32", 0}, {1, 1, 1, "seq2(binary32)", 0}, {2, 0, 1, "seq2(binary32)", 0}};
+static const t_layer layers[] = {{1, 1, 1, "fp32", 0}, {1, 0, 2, "fp32", 0},           {2, 1, 1, "fp32", 0},
+                                 {3, 2, 2, "fp32", 0}, {1, 1, 1, "seq2(binary32)", 0}, {2, 0, 1, "seq2(binary32)", 0}};
 static const char *const roundings[] = {"float8_e5m2", "s2fp8",        "fp8_tensor",  "mxfp8_e4m3",
                                         "posit8",      "mxfp4,turned", "bfloat16,rtz"};
 
-#define EACH_LAYER(c) (const layer *c = layers; c < layers + sizeof layers / sizeof *layers; c++)
+#define EACH_LAYER(c) (const t_layer *c = layers; c < layers + sizeof layers / sizeof *layers; c++)
 #define EACH_ROUNDING(t) (size_t t = 0; t < sizeof roundings / sizeof *roundings; t++)
 
 static void x_is_a_tensor(void **state) {
   (void)state;
-  static pass got, want;
+  static t_pass got, want;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
@@ -116,14 +116,14 @@ static void x_is_a_tensor(void **state) {
 /* dW has an X of its own. The gradient of this loss does not depend on Z. */
 static void x_of_gradients_is_a_tensor(void **state) {
   (void)state;
-  static pass got, want;
+  static t_pass got, want;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
     EACH_LAYER(c) {
     for
       EACH_ROUNDING(t) {
-        layer flat = *c;
+        t_layer flat = *c;
         hu_product_rounding r = hu_product_rounding_plain(), plain = r;
         flat.flat = 1;
         r.x = rounding_of("float8_e4m3fn");
@@ -138,7 +138,7 @@ static void x_of_gradients_is_a_tensor(void **state) {
 
 static void dx_is_rounded_once(void **state) {
   (void)state;
-  static pass got, want;
+  static t_pass got, want;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
@@ -181,9 +181,9 @@ static size_t magnitudes_of(const float *x) {
  * up to numbers that do not; and a shifted and squeezed dX has the numbers that 8 bits hold. */
 static void windows_lose(void **state) {
   (void)state;
-  static pass plain, tensor, window;
+  static t_pass plain, tensor, window;
   static float x[PIXELS * CHANNELS];
-  const layer c = {1, 1, 1, "fp32", 0};
+  const t_layer c = {1, 1, 1, "fp32", 0};
   hu_product_rounding r = hu_product_rounding_plain();
   draw(x);
   run(&c, &r, x, &plain);

@@ -142,25 +142,25 @@ static void check_round(const hu_engine *engine, void *self, size_t n, uint32_t 
 /* ---- threads that run what the library divides ---- */
 
 enum { PARTS = 5 };
-typedef struct helped {
+typedef struct t_helped {
   int turns, parts[PARTS], within;
-} helped;
+} t_helped;
 
 static void see_part(void *context, size_t part) {
-  helped *h = context;
+  t_helped *h = context;
   h->parts[part]++;
 }
 
 /* A call within a part has threads of its own. */
 static void see_and_divide(void *context, size_t part) {
-  helped within = {0, {0}, 0};
+  t_helped within = {0, {0}, 0};
   see_part(context, part);
   hui_parallel(1, PARTS, see_part, &within);
   hui_parallel(2, 1, see_part, &within);
-  ((helped *)context)->within += within.parts[0];
+  ((t_helped *)context)->within += within.parts[0];
 }
 
-static helped *helping;
+static t_helped *helping;
 static void help(void *self, size_t parts, void (*part)(void *context, size_t part), void *context) {
   assert_ptr_equal(self, helping);
   helping->turns++;
@@ -170,7 +170,7 @@ static void help(void *self, size_t parts, void (*part)(void *context, size_t pa
 
 static void helpers(void **state) {
   (void)state;
-  helped h = {0, {0}, 0};
+  t_helped h = {0, {0}, 0};
   const hu_helpers own = {help, &h};
   helping = &h;
   assert_null(hui_parallel_by(&own));

@@ -12,21 +12,21 @@
 #include "train/engine/cpu.h"
 #include "train/net/net.h"
 
-typedef struct layer {
+typedef struct t_layer {
   size_t batch, high, wide, channels, kernel, stride, pad;
   int special; /* 1: infinities, NaN and results below the smallest number are among the operands */
-} layer;
+} t_layer;
 
 /* 16 channels, a multiple, others behind which lanes overlap; the last but one is enough work for threads. */
-static const layer layers[] = {{2, 6, 5, 16, 3, 1, 1, 0},  {2, 7, 9, 32, 3, 2, 1, 1}, {3, 5, 6, 33, 3, 1, 2, 0},
-                               {2, 8, 8, 58, 5, 2, 2, 1},  {1, 6, 6, 17, 2, 1, 1, 0}, {2, 4, 4, 24, 1, 1, 0, 1},
-                               {2, 4, 9, 40, 4, 3, 0, 0},  {1, 3, 3, 16, 3, 1, 0, 0}, {4, 33, 31, 40, 3, 1, 1, 1},
-                               {2, 20, 50, 70, 3, 2, 1, 0}};
+static const t_layer layers[] = {{2, 6, 5, 16, 3, 1, 1, 0},  {2, 7, 9, 32, 3, 2, 1, 1}, {3, 5, 6, 33, 3, 1, 2, 0},
+                                 {2, 8, 8, 58, 5, 2, 2, 1},  {1, 6, 6, 17, 2, 1, 1, 0}, {2, 4, 4, 24, 1, 1, 0, 1},
+                                 {2, 4, 9, 40, 4, 3, 0, 0},  {1, 3, 3, 16, 3, 1, 0, 0}, {4, 33, 31, 40, 3, 1, 1, 1},
+                                 {2, 20, 50, 70, 3, 2, 1, 0}};
 
-typedef struct pass {
+typedef struct t_pass {
   float *z, *dx, *dw;
   size_t of_z, of_x, of_w;
-} pass;
+} t_pass;
 
 static const hu_engine *processor;
 static hu_engine without, counted;
@@ -39,7 +39,7 @@ static int convolve(void *self, int what, const hu_convolution *c) {
   return done;
 }
 
-static void draw(const layer *l, size_t n, float *x, uint64_t seed) {
+static void draw(const t_layer *l, size_t n, float *x, uint64_t seed) {
   static const float specials[] = {INFINITY, -INFINITY, NAN, 0x1p-149f, -0x1p-120f, -0.0f};
   t_random random = {seed};
   for (size_t i = 0; i < n; i++) {
@@ -56,7 +56,7 @@ static float *copy_of(const float *x, size_t n) {
   return z;
 }
 
-static void feed(hu_net *net, const layer *l, int in, int z) {
+static void feed(hu_net *net, const t_layer *l, int in, int z) {
   hu_net_tensor of_x = hu_net_value(net, in), of_z = hu_net_value(net, z), w = hu_net_parameter(net, 0);
   size_t most = of_x.rows * of_x.cols + of_z.rows * of_z.cols;
   float *x = malloc(most * sizeof *x);
@@ -70,7 +70,7 @@ static void feed(hu_net *net, const layer *l, int in, int z) {
 }
 
 /* X is a sum with an image of zeros, so that its gradient is wanted. */
-static pass run(const hu_engine *engine, const layer *l, uint32_t threads) {
+static t_pass run(const hu_engine *engine, const t_layer *l, uint32_t threads) {
   hu_net *net = hu_net_new_on(engine, l->batch, threads);
   int in = hu_net_image(net, l->high, l->wide, l->channels);
   int h = hu_net_add(net, in, hu_net_image(net, l->high, l->wide, l->channels));
@@ -81,7 +81,7 @@ static pass run(const hu_engine *engine, const layer *l, uint32_t threads) {
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
   hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z), w = hu_net_parameter(net, 0);
-  pass p = {NULL, NULL, NULL, of_z.rows * of_z.cols, of_h.rows * of_h.cols, w.rows * w.cols};
+  t_pass p = {NULL, NULL, NULL, of_z.rows * of_z.cols, of_h.rows * of_h.cols, w.rows * w.cols};
   p.z = copy_of(of_z.numbers, p.of_z);
   p.dx = copy_of(of_h.gradients, p.of_x);
   p.dw = copy_of(w.gradients, p.of_w);
@@ -89,13 +89,13 @@ static pass run(const hu_engine *engine, const layer *l, uint32_t threads) {
   return p;
 }
 
-static void drop(pass *p) {
+static void drop(t_pass *p) {
   free(p->z);
   free(p->dx);
   free(p->dw);
 }
 
-static void assert_same(const pass *got, const pass *want) {
+static void assert_same(const t_pass *got, const t_pass *want) {
   assert_true(got->of_z == want->of_z && got->of_x == want->of_x && got->of_w == want->of_w);
   assert_memory_equal(got->z, want->z, want->of_z * sizeof *want->z);
   assert_memory_equal(got->dx, want->dx, want->of_x * sizeof *want->dx);
@@ -112,13 +112,13 @@ static void assert_taken(const size_t *before) {
 static void with_and_without_patches(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-    pass want = run(&without, &layers[i], 1);
+    t_pass want = run(&without, &layers[i], 1);
     for (size_t k = 0; k < t_levels(); k++) {
       for (uint32_t threads = 1; threads <= 2; threads++) {
         size_t before[16];
         memcpy(before, taken, sizeof before);
         hu_cpu_levels_off = t_levels_off(k);
-        pass got = run(&counted, &layers[i], threads);
+        t_pass got = run(&counted, &layers[i], threads);
         assert_taken(before);
         hu_cpu_levels_off = 0;
         assert_same(&got, &want);

@@ -43,28 +43,28 @@ enum { B = 3 };
  * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
  * columns in all; columns: n from `kernel` on; sum: of x, y, x; conv: y groups, if not 0; shuffle:
  * n groups. */
-typedef struct line {
+typedef struct t_line {
   int what, x, y;
   size_t n, kernel, stride, pad;
-} line;
+} t_line;
 
-typedef struct shape {
+typedef struct t_shape {
   size_t h, w, c; /* h = 0: rows of c, a row a sample; w = 1: h rows a sample, steps of time */
-} shape;
+} t_shape;
 
 typedef struct model {
-  const line *lines;
+  const t_line *lines;
   size_t count;
-  shape shapes[MOST + 1];
+  t_shape shapes[MOST + 1];
   double *value[MOST + 1];
   double *theta[2 * MOST];
   const double *targets;
   const uint32_t *labels;
 } model;
 
-static size_t rows_of(shape s) { return B * (s.h ? s.h * s.w : 1); }
+static size_t rows_of(t_shape s) { return B * (s.h ? s.h * s.w : 1); }
 
-static shape after(const line *l, shape s) {
+static t_shape after(const t_line *l, t_shape s) {
   if (l->what == LINEAR || l->what == EMBEDDING || l->what == GRU || l->what == LSTM) s.c = l->n;
   if (l->what == CONCAT || l->what == COLUMNS) s.c = l->n;
   if (l->what == SUM) s.h = s.w = 0, s.c = 1;
@@ -79,12 +79,12 @@ static shape after(const line *l, shape s) {
 }
 
 /* The pixel (y, x) of a sample, padding seen from its corner; NULL outside. */
-static const double *pixel(const double *v, shape s, size_t pad, size_t sample, size_t y, size_t x) {
+static const double *pixel(const double *v, t_shape s, size_t pad, size_t sample, size_t y, size_t x) {
   if (y < pad || y - pad >= s.h || x < pad || x - pad >= s.w) return NULL;
   return v + ((sample * s.h + y - pad) * s.w + x - pad) * s.c;
 }
 
-static void model_conv(const line *l, shape from, shape to, const double *x, double *z, const double *w,
+static void model_conv(const t_line *l, t_shape from, t_shape to, const double *x, double *z, const double *w,
                        const double *b) {
   size_t groups = l->y ? (size_t)l->y : 1, in = from.c / groups;
   for (size_t r = 0; r < rows_of(to); r++) {
@@ -101,7 +101,7 @@ static void model_conv(const line *l, shape from, shape to, const double *x, dou
   }
 }
 
-static void model_pool(const line *l, shape from, shape to, const double *x, double *z) {
+static void model_pool(const t_line *l, t_shape from, t_shape to, const double *x, double *z) {
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t c = 0; c < to.c; c++) {
@@ -116,7 +116,7 @@ static void model_pool(const line *l, shape from, shape to, const double *x, dou
   }
 }
 
-static void model_norm(const line *l, size_t rows, size_t cols, const double *x, double *z, const double *g,
+static void model_norm(const t_line *l, size_t rows, size_t cols, const double *x, double *z, const double *g,
                        const double *b) {
   size_t outer = l->what == BATCH ? cols : rows, inner = l->what == BATCH ? rows : cols;
   for (size_t o = 0; o < outer; o++) {
@@ -131,7 +131,7 @@ static void model_norm(const line *l, size_t rows, size_t cols, const double *x,
   }
 }
 
-static void model_attention(const line *l, shape s, const double *x, double *z) {
+static void model_attention(const t_line *l, t_shape s, const double *x, double *z) {
   size_t d = s.c / 3, h = d / l->n;
   for (size_t row = 0; row < rows_of(s) * l->n; row++) {
     size_t i = row / l->n, at = row % l->n * h, first = i / s.h * s.h, n = l->kernel ? i % s.h + 1 : s.h;
@@ -151,7 +151,7 @@ static void model_attention(const line *l, shape s, const double *x, double *z) 
 static double model_point(int what, double x);
 
 /* a = x Wx + bx, c = h Wh + bh of one part and unit. */
-static void model_gate(shape s, size_t u, size_t parts, const double *x, const double *h, double *const *t, size_t j,
+static void model_gate(t_shape s, size_t u, size_t parts, const double *x, const double *h, double *const *t, size_t j,
                        double *a, double *c) {
   *a = t[1][j];
   *c = t[3][j];
@@ -159,7 +159,7 @@ static void model_gate(shape s, size_t u, size_t parts, const double *x, const d
   for (size_t k = 0; k < u; k++) *c += h[k] * t[2][k * parts * u + j];
 }
 
-static void model_cells(const line *l, shape s, const double *x, double *z, double *const *t) {
+static void model_cells(const t_line *l, t_shape s, const double *x, double *z, double *const *t) {
   size_t u = l->n, parts = l->what == GRU ? 3 : 4;
   for (size_t b = 0; b < B; b++) {
     double h[16] = {0}, m[16] = {0}, a[64], c[64];
@@ -202,7 +202,7 @@ static void model_sum(size_t n, double by, const double *x, double *z) {
   for (size_t i = 0; i < n; i++) z[i / (n / B)] += by * x[i];
 }
 
-static double model_loss(const model *m, int what, shape s, const double *x) {
+static double model_loss(const model *m, int what, t_shape s, const double *x) {
   double sum = 0;
   size_t rows = rows_of(s);
   for (size_t i = 0; i < rows; i++) {
@@ -221,15 +221,15 @@ static double model_loss(const model *m, int what, shape s, const double *x) {
 static double model_run(model *m) {
   size_t p = 0;
   for (size_t i = 0; i < m->count; i++) {
-    const line *l = &m->lines[i];
-    shape from = m->shapes[l->x], to = m->shapes[i + 1];
+    const t_line *l = &m->lines[i];
+    t_shape from = m->shapes[l->x], to = m->shapes[i + 1];
     const double *x = m->value[l->x], *w = m->theta[p], *b = m->theta[p + 1];
     double *z = m->value[i + 1];
     size_t n = rows_of(to) * to.c;
     if (l->what >= ENTROPY) return model_loss(m, l->what, from, x);
     if (l->what == LINEAR) {
-      line all = {CONV, 0, 0, l->n, 1, 1, 0};
-      shape f = {1, from.h ? from.h * from.w : 1, from.c}, t = {1, f.w, to.c};
+      t_line all = {CONV, 0, 0, l->n, 1, 1, 0};
+      t_shape f = {1, from.h ? from.h * from.w : 1, from.c}, t = {1, f.w, to.c};
       model_conv(&all, f, t, x, z, w, b);
     }
     if (l->what == CONV) model_conv(l, from, to, x, z, w, b);
@@ -257,7 +257,7 @@ static double model_run(model *m) {
 }
 
 /* The same network in the library. */
-static int add_line(hu_net *net, const line *l, shape from, const int *made) {
+static int add_line(hu_net *net, const t_line *l, t_shape from, const int *made) {
   int x = made[l->x], three[3] = {x, made[l->y], x};
   switch (l->what) {
     case LINEAR: return hu_net_linear(net, x, l->n, 1);
@@ -317,7 +317,7 @@ static double slope(model *m, double *number) {
   return (up - down) / (2 * h);
 }
 
-static void check_net(const char *name, shape input, const line *lines, size_t count) {
+static void check_net(const char *name, t_shape input, const t_line *lines, size_t count) {
   t_random r = {t_seed(name, 1)};
   hu_net *net = hu_net_new(B, 1);
   assert_non_null(net);
@@ -381,8 +381,8 @@ static void check_net(const char *name, shape input, const line *lines, size_t c
 
 #define CHECK(name, input, ...)                              \
   do {                                                       \
-    static const line lines[] = {__VA_ARGS__};               \
-    shape s = input;                                         \
+    static const t_line lines[] = {__VA_ARGS__};             \
+    t_shape s = input;                                       \
     check_net(name, s, lines, sizeof lines / sizeof *lines); \
   } while (0)
 #define ROWS(c) \
@@ -392,7 +392,7 @@ static void check_net(const char *name, shape input, const line *lines, size_t c
 
 static void rows(void **state) {
   (void)state;
-  shape five = ROWS(5), twenty = ROWS(20);
+  t_shape five = ROWS(5), twenty = ROWS(20);
   CHECK("linear, error", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {ERROR, 1, 0, 0, 0, 0, 0});
   CHECK("linear, entropy", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {ENTROPY, 1, 0, 0, 0, 0, 0});
   CHECK("relu", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {RELU, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
@@ -413,7 +413,7 @@ static void rows(void **state) {
 
 static void joins(void **state) {
   (void)state;
-  shape five = ROWS(5), image = IMAGE(6, 5, 2), steps = {4, 1, 3};
+  t_shape five = ROWS(5), image = IMAGE(6, 5, 2), steps = {4, 1, 3};
   CHECK("absolute error", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {ABSOLUTE, 1, 0, 0, 0, 0, 0});
   CHECK("multiply", five, {LINEAR, 0, 0, 6, 0, 0, 0}, {LINEAR, 0, 0, 6, 0, 0, 0}, {MULTIPLY, 1, 2, 0, 0, 0, 0},
         {LINEAR, 3, 0, 3, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
@@ -494,28 +494,28 @@ static void joins_refused(void **state) {
 
 static void images(void **state) {
   (void)state;
-  shape image = IMAGE(6, 5, 2);
+  t_shape image = IMAGE(6, 5, 2);
   CHECK("conv", image, {CONV, 0, 0, 3, 3, 1, 1}, {TANH, 1, 0, 0, 0, 0, 0}, {CONV, 2, 0, 2, 3, 2, 0},
         {ERROR, 3, 0, 0, 0, 0, 0});
   CHECK("max pool", image, {CONV, 0, 0, 3, 2, 1, 0}, {MAX_POOL, 1, 0, 0, 2, 2, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
         {ENTROPY, 3, 0, 0, 0, 0, 0});
   CHECK("average pool", image, {CONV, 0, 0, 3, 2, 1, 0}, {MEAN_POOL, 1, 0, 0, 2, 1, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
         {ENTROPY, 3, 0, 0, 0, 0, 0});
-  shape six = IMAGE(5, 4, 6);
+  t_shape six = IMAGE(5, 4, 6);
   CHECK("conv in groups", six, {CONV, 0, 2, 4, 3, 1, 1}, {TANH, 1, 0, 0, 0, 0, 0}, {CONV, 2, 2, 6, 2, 2, 0},
         {ERROR, 3, 0, 0, 0, 0, 0});
   CHECK("depthwise", six, {CONV, 0, 6, 6, 3, 1, 1}, {RELU6, 1, 0, 0, 0, 0, 0}, {CONV, 2, 0, 4, 1, 1, 0},
         {CONV, 3, 4, 8, 3, 2, 1}, {ERROR, 4, 0, 0, 0, 0, 0});
   CHECK("shuffle", six, {CONV, 0, 3, 6, 1, 1, 0}, {SHUFFLE, 1, 0, 3, 0, 0, 0}, {CONV, 2, 2, 4, 3, 1, 0},
         {ERROR, 3, 0, 0, 0, 0, 0});
-  shape square = IMAGE(5, 5, 2);
+  t_shape square = IMAGE(5, 5, 2);
   CHECK("global average", square, {CONV, 0, 0, 4, 3, 1, 1}, {BATCH, 1, 0, 0, 0, 0, 0}, {GELU, 2, 0, 0, 0, 0, 0},
         {MEAN_POOL, 3, 0, 0, 5, 1, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ENTROPY, 5, 0, 0, 0, 0, 0});
 }
 
 static void sequences(void **state) {
   (void)state;
-  shape steps = {4, 1, 3}, tokens = {5, 1, 1};
+  t_shape steps = {4, 1, 3}, tokens = {5, 1, 1};
   CHECK("gru", steps, {GRU, 0, 0, 4, 1, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ENTROPY, 2, 0, 0, 0, 0, 0});
   CHECK("gru, all steps", steps, {GRU, 0, 0, 4, 0, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ENTROPY, 2, 0, 0, 0, 0, 0});
   CHECK("lstm", steps, {LSTM, 0, 0, 4, 1, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});

@@ -22,22 +22,22 @@ enum {
   WEIGHTS = AREA * OUTPUTS
 };
 
-typedef struct layer {
+typedef struct t_layer {
   size_t groups, stride, pad;
   const char *accum;
-} layer;
+} t_layer;
 
-static const layer layers[] = {{2, 1, 1, "fp32"},           {3, 2, 1, "fp32"},
-                               {CHANNELS, 1, 1, "fp32"},    {CHANNELS, 2, 2, "fp32"},
-                               {2, 1, 0, "seq2(binary32)"}, {CHANNELS, 1, 1, "seq(binary16)"}};
+static const t_layer layers[] = {{2, 1, 1, "fp32"},           {3, 2, 1, "fp32"},
+                                 {CHANNELS, 1, 1, "fp32"},    {CHANNELS, 2, 2, "fp32"},
+                                 {2, 1, 0, "seq2(binary32)"}, {CHANNELS, 1, 1, "seq(binary16)"}};
 
-#define EACH_LAYER(c) (const layer *c = layers; c < layers + sizeof layers / sizeof *layers; c++)
+#define EACH_LAYER(c) (const t_layer *c = layers; c < layers + sizeof layers / sizeof *layers; c++)
 
 /* What a pass leaves: Z, dX, dW. */
-typedef struct pass {
+typedef struct t_pass {
   float z[ROWS * OUTPUTS], dx[PIXELS * CHANNELS], dw[WEIGHTS];
   size_t rows; /* of Z */
-} pass;
+} t_pass;
 
 static hu_rounding rounding_of(const char *text) {
   hu_rounding r;
@@ -65,7 +65,7 @@ static void draw_all(void) {
 
 /* ---- the library's: one operator, or one for each slice ---- */
 
-static int add_slices(hu_net *net, const layer *c, int h, int made[CHANNELS]) {
+static int add_slices(hu_net *net, const t_layer *c, int h, int made[CHANNELS]) {
   size_t in = CHANNELS / c->groups, out = OUTPUTS / c->groups;
   for (size_t g = 0; g < c->groups; g++) {
     made[g] = hu_net_conv(net, hu_net_columns(net, h, g * in, in), out, KERNEL, c->stride, c->pad, 0);
@@ -73,7 +73,7 @@ static int add_slices(hu_net *net, const layer *c, int h, int made[CHANNELS]) {
   return hu_net_concat(net, c->groups, made);
 }
 
-static void set_weights(hu_net *net, const layer *c, int sliced) {
+static void set_weights(hu_net *net, const t_layer *c, int sliced) {
   size_t rows = AREA / c->groups, cols = OUTPUTS / (sliced ? c->groups : 1);
   for (int g = 0; g < hu_net_parameters(net); g++) {
     hu_net_tensor w = hu_net_parameter(net, g);
@@ -84,7 +84,7 @@ static void set_weights(hu_net *net, const layer *c, int sliced) {
   }
 }
 
-static void get_gradients(const hu_net *net, const layer *c, float *dw) {
+static void get_gradients(const hu_net *net, const t_layer *c, float *dw) {
   for (int g = 0; g < hu_net_parameters(net); g++) {
     hu_net_tensor w = hu_net_parameter(net, g);
     for (size_t i = 0; i < AREA / c->groups; i++) {
@@ -93,7 +93,7 @@ static void get_gradients(const hu_net *net, const layer *c, float *dw) {
   }
 }
 
-static void set_product(hu_net *net, const layer *c, const hu_product_rounding *r, int value) {
+static void set_product(hu_net *net, const t_layer *c, const hu_product_rounding *r, int value) {
   hu_product_rounding own = *r;
   assert_int_equal(hu_accum_parse(&own.z_accum, c->accum, NULL), HU_OK);
   own.dx_accum = own.dw_accum = own.z_accum;
@@ -101,7 +101,8 @@ static void set_product(hu_net *net, const layer *c, const hu_product_rounding *
 }
 
 /* X is a sum with an image of zeros, so that its gradient is wanted. */
-static void run(const layer *c, const hu_product_rounding *r, const float *x, int sliced, uint32_t threads, pass *p) {
+static void run(const t_layer *c, const hu_product_rounding *r, const float *x, int sliced, uint32_t threads,
+                t_pass *p) {
   int made[CHANNELS];
   hu_net *net = hu_net_new(BATCH, threads);
   int in = hu_net_image(net, HIGH, WIDE, CHANNELS);
@@ -126,7 +127,7 @@ static void run(const layer *c, const hu_product_rounding *r, const float *x, in
   hu_net_free(net);
 }
 
-static void assert_same(const layer *c, const pass *got, const pass *want) {
+static void assert_same(const t_layer *c, const t_pass *got, const t_pass *want) {
   assert_int_equal(got->rows, want->rows);
   assert_memory_equal(got->z, want->z, got->rows * OUTPUTS * sizeof *got->z);
   assert_memory_equal(got->dw, want->dw, AREA / c->groups * OUTPUTS * sizeof *got->dw);
@@ -142,8 +143,8 @@ static hu_rounding *place_of(hu_product_rounding *r, size_t i) {
   return all[i];
 }
 
-static void slices_agree(const layer *c, hu_product_rounding r, uint32_t threads) {
-  static pass got, want;
+static void slices_agree(const t_layer *c, hu_product_rounding r, uint32_t threads) {
+  static t_pass got, want;
   for (r.by_window = 0; r.by_window < 2; r.by_window++) {
     run(c, &r, images, 0, threads, &got);
     run(c, &r, images, 1, 1, &want);
@@ -177,17 +178,17 @@ static void groups_are_slices(void **state) {
 
 /* ---- direct loops ---- */
 
-static size_t windows_of(size_t side, const layer *c) { return (side + 2 * c->pad - KERNEL) / c->stride + 1; }
+static size_t windows_of(size_t side, const t_layer *c) { return (side + 2 * c->pad - KERNEL) / c->stride + 1; }
 
 /* Pixel k of window r; SIZE_MAX: one around the image. */
-static size_t pixel_of(const layer *c, size_t r, size_t k) {
+static size_t pixel_of(const t_layer *c, size_t r, size_t k) {
   size_t wide = windows_of(WIDE, c), high = windows_of(HIGH, c), image = r / (high * wide);
   size_t y = r % (high * wide) / wide * c->stride + k / KERNEL - c->pad, x = r % wide * c->stride + k % KERNEL - c->pad;
   return y < HIGH && x < WIDE ? (image * HIGH + y) * WIDE + x : SIZE_MAX;
 }
 
 /* The patches: group by group, pixel by pixel, channel by channel. */
-static void make_patches(const layer *c, size_t rows, const float *x, float *p) {
+static void make_patches(const t_layer *c, size_t rows, const float *x, float *p) {
   size_t in = CHANNELS / c->groups;
   for (size_t r = 0; r < rows; r++) {
     for (size_t g = 0; g < c->groups; g++) {
@@ -200,7 +201,7 @@ static void make_patches(const layer *c, size_t rows, const float *x, float *p) 
 }
 
 /* Z = P W, dW = P^T dZ, and dX of dP = dZ W^T, under `fp32`. */
-static void direct_forward(const layer *c, size_t rows, const float *p, const float *w, float *z) {
+static void direct_forward(const t_layer *c, size_t rows, const float *p, const float *w, float *z) {
   size_t area = AREA / c->groups, out = OUTPUTS / c->groups;
   for (size_t r = 0; r < rows; r++) {
     for (size_t o = 0; o < OUTPUTS; o++) {
@@ -211,7 +212,7 @@ static void direct_forward(const layer *c, size_t rows, const float *p, const fl
   }
 }
 
-static void direct_weights(const layer *c, size_t rows, const float *p, const float *dz, float *dw) {
+static void direct_weights(const t_layer *c, size_t rows, const float *p, const float *dz, float *dw) {
   size_t area = AREA / c->groups, out = OUTPUTS / c->groups;
   for (size_t k = 0; k < area; k++) {
     for (size_t o = 0; o < OUTPUTS; o++) {
@@ -222,7 +223,7 @@ static void direct_weights(const layer *c, size_t rows, const float *p, const fl
   }
 }
 
-static void direct_patches(const layer *c, size_t rows, const float *w, const float *dz, float *dp) {
+static void direct_patches(const t_layer *c, size_t rows, const float *w, const float *dz, float *dp) {
   size_t area = AREA / c->groups, out = OUTPUTS / c->groups;
   for (size_t r = 0; r < rows; r++) {
     for (size_t g = 0; g < c->groups; g++) {
@@ -235,7 +236,7 @@ static void direct_patches(const layer *c, size_t rows, const float *w, const fl
   }
 }
 
-static void direct_image(const layer *c, size_t rows, const float *dp, float *dx) {
+static void direct_image(const t_layer *c, size_t rows, const float *dp, float *dx) {
   size_t in = CHANNELS / c->groups;
   memset(dx, 0, PIXELS * CHANNELS * sizeof *dx);
   for (size_t r = 0; r < rows; r++) {
@@ -254,7 +255,7 @@ static void apply(size_t rows, size_t cols, float *x, const hu_rounding *r) {
 }
 
 /* All of a layer with roundings of whole tensors: statistics of all groups, blocks along rows of the matrices. */
-static void direct(const layer *c, hu_product_rounding *r, pass *z) {
+static void direct(const t_layer *c, hu_product_rounding *r, t_pass *z) {
   static float x[PIXELS * CHANNELS], p[ROWS * AREA], w[WEIGHTS], dz[ROWS * OUTPUTS], dp[ROWS * AREA];
   size_t rows = BATCH * windows_of(HIGH, c) * windows_of(WIDE, c), n = rows * OUTPUTS;
   memcpy(x, images, sizeof x);
@@ -279,7 +280,7 @@ static void direct(const layer *c, hu_product_rounding *r, pass *z) {
 static void groups_are_loops(void **state) {
   (void)state;
   static const char *const texts[] = {"keep", "s2fp8", "fp8_tensor", "mxfp8_e4m3", "mxfp4,turned", "float8_e4m3fn"};
-  static pass got, want;
+  static t_pass got, want;
   draw_all();
   for
     EACH_LAYER(c) {
@@ -300,8 +301,8 @@ static void groups_are_loops(void **state) {
 /* One group is a convolution without groups: the same bits, and the same name of its weights. */
 static void one_group(void **state) {
   (void)state;
-  static pass got, want;
-  const layer c = {1, 1, 1, "fp32"};
+  static t_pass got, want;
+  const t_layer c = {1, 1, 1, "fp32"};
   hu_product_rounding r = hu_product_rounding_plain();
   draw_all();
   run(&c, &r, images, 0, 1, &got);

@@ -89,13 +89,13 @@ static void operands_once(void **state) {
 
 /* ---- phases told ---- */
 
-typedef struct seen {
+typedef struct t_seen {
   int open, deepest, calls, products, roundings, updates;
   hu_net_phase at[4];
-} seen;
+} t_seen;
 
 static void see(void *context, const hu_net_phase *p, int ends) {
-  seen *s = context;
+  t_seen *s = context;
   s->calls++;
   if (ends) {
     const hu_net_phase *q = &s->at[--s->open];
@@ -128,7 +128,7 @@ static void observer(void **state) {
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  seen s;
+  t_seen s;
   memset(&s, 0, sizeof s);
   hu_net_observe(net, see, &s);
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
@@ -165,7 +165,7 @@ static int roundings_of_convolution(const char *operands, const char *dx, int by
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   float in[32];
   const uint32_t labels[2] = {1, 0};
-  seen s;
+  t_seen s;
   memset(&s, 0, sizeof s);
   for (int i = 0; i < 32; i++) in[i] = (float)(i % 7) - 3;
   hu_net_observe(net, see, &s);

@@ -14,17 +14,17 @@
 #include "train/engine/cpu.h"
 #include "train/net/net.h"
 
-typedef struct sizes {
+typedef struct t_sizes {
   size_t m, n, k;
-} sizes;
+} t_sizes;
 
 /* Sides at the edges of tiles (4, 6, 12, 16, 20, 24, 48), of blocks of k (256) and of rows (240), with strides behind;
  * each remainder of rows over 6; so many columns (2000) that A is packed. */
-static const sizes products[] = {{1, 1, 1},       {20, 16, 5},   {20, 33, 300}, {23, 160, 40}, {19, 48, 257},
-                                 {24, 31, 64},    {12, 16, 256}, {13, 17, 512}, {245, 40, 70}, {250, 16, 3},
-                                 {7, 5, 0},       {4, 200, 600}, {30, 999, 50}, {200, 96, 80}, {3, 400, 500},
-                                 {300, 130, 65},  {8, 64, 30},   {9, 64, 30},   {10, 64, 30},  {11, 64, 30},
-                                 {22, 2001, 257}, {31, 2001, 4}};
+static const t_sizes products[] = {{1, 1, 1},       {20, 16, 5},   {20, 33, 300}, {23, 160, 40}, {19, 48, 257},
+                                   {24, 31, 64},    {12, 16, 256}, {13, 17, 512}, {245, 40, 70}, {250, 16, 3},
+                                   {7, 5, 0},       {4, 200, 600}, {30, 999, 50}, {200, 96, 80}, {3, 400, 500},
+                                   {300, 130, 65},  {8, 64, 30},   {9, 64, 30},   {10, 64, 30},  {11, 64, 30},
+                                   {22, 2001, 257}, {31, 2001, 4}};
 
 enum { BEHIND = 3, MOST = 1 << 19 };
 static float a[MOST], b[MOST], z[MOST], want[MOST];
@@ -43,7 +43,7 @@ static void draw(float *x, uint64_t seed, int how) {
 }
 
 /* Product of sizes whose matrices have a few numbers behind each row. */
-static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int tb) {
+static hu_products product_of(const t_sizes *s, const hu_accum *accum, int ta, int tb) {
   hu_matrices of_z = {z, s->n + BEHIND, 0, 0, hu_binary32(), 0};
   hu_matrices of_a = {a, (ta ? s->m : s->k) + BEHIND, 0, 0, hu_binary32(), ta};
   hu_matrices of_b = {b, (tb ? s->k : s->n) + BEHIND, 0, 0, hu_binary32(), tb};
@@ -52,7 +52,7 @@ static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int
 }
 
 /* At least as many as the largest of the three matrices has, whichever is transposed. */
-static size_t numbers_of(const sizes *s) {
+static size_t numbers_of(const t_sizes *s) {
   size_t m = s->m + BEHIND, n = s->n + BEHIND, k = s->k + BEHIND, most = m * n;
   if (most < m * k) most = m * k;
   return most < k * n ? k * n : most;
@@ -153,14 +153,14 @@ static void products_are_chains(void **state) {
 
 enum { TERMS = 37 };
 
-typedef struct terms {
+typedef struct t_terms {
   hu_products p[TERMS];
   size_t count;
   int begun;
-} terms;
+} t_terms;
 
 static void add(const hu_engine *e, void *self, const void *context) {
-  const terms *t = context;
+  const t_terms *t = context;
   const hu_cpu *c = self;
   fill(z);
   int done = e->sum_products(self, t->count, t->p, t->begun);
@@ -169,12 +169,12 @@ static void add(const hu_engine *e, void *self, const void *context) {
 }
 
 /* Term i is of numbers from another place on. */
-static terms terms_of(const sizes *s, size_t count, int begun, const hu_accum *accum) {
-  terms t;
+static t_terms terms_of(const t_sizes *s, size_t count, int begun, const hu_accum *accum) {
+  t_terms t;
   t.count = count;
   t.begun = begun;
   for (size_t i = 0; i < count; i++) {
-    sizes own = {s->m, s->n, s->k + i % 3};
+    t_sizes own = {s->m, s->n, s->k + i % 3};
     t.p[i] = product_of(&own, accum, 1, 0);
     t.p[i].a.data += 7 * i;
     t.p[i].b.data += 11 * i;
@@ -184,11 +184,11 @@ static terms terms_of(const sizes *s, size_t count, int begun, const hu_accum *a
 
 static void sums_are_chains_added(void **state) {
   (void)state;
-  static const sizes each[] = {{1, 1, 1}, {12, 16, 20}, {13, 33, 4}, {50, 130, 20}, {24, 40, 200}, {5, 15, 510}};
+  static const t_sizes each[] = {{1, 1, 1}, {12, 16, 20}, {13, 33, 4}, {50, 130, 20}, {24, 40, 200}, {5, 15, 510}};
   hu_accum accum = fp32();
   for (size_t i = 0; i < 6 * (sizeof each / sizeof *each); i++) {
     static const size_t counts[] = {1, 2, TERMS};
-    terms t = terms_of(&each[i / 6], counts[i % 3], i / 3 % 2, &accum);
+    t_terms t = terms_of(&each[i / 6], counts[i % 3], i / 3 % 2, &accum);
     draw(a, i, (int)(i % 5 % 3));
     draw(b, i + 1000, (int)(i % 5 % 3));
     fill(want);
@@ -207,7 +207,7 @@ static void other_sums(void **state) {
   const hu_engine *e = hui_engine_cpu();
   hu_cpu cpu = hui_cpu_alone();
   hu_accum accum = fp32(), narrow;
-  const sizes s = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
+  const t_sizes s = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
   assert_int_equal(hu_accum_parse(&narrow, "seq(bfloat16)", NULL), HU_OK);
   const hu_products bad[] = {product_of(&s, &accum, 1, 1), product_of(&deep, &accum, 1, 0),
                              product_of(&none, &accum, 1, 0), product_of(&s, &narrow, 1, 0)};

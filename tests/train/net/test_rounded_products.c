@@ -13,12 +13,12 @@
 #include "train/engine/cpu.h"
 #include "train/net/net.h"
 
-typedef struct sizes {
+typedef struct t_sizes {
   size_t m, n, k;
-} sizes;
+} t_sizes;
 
 /* A piece of several rows, of a tile, of fewer; panels that are not full; one row more than pieces. */
-static const sizes products[] = {{650, 104, 20}, {70, 1000, 1}, {37, 2003, 64}, {3, 30000, 7}, {1025, 65, 33}};
+static const t_sizes products[] = {{650, 104, 20}, {70, 1000, 1}, {37, 2003, 64}, {3, 30000, 7}, {1025, 65, 33}};
 enum { PRODUCTS = sizeof products / sizeof *products, BEHIND = 3, MOST = 220000 };
 
 static const char *const roundings[] = {"keep",  "float8_e5m2", "float8_e4m3fn,over=inf", "bfloat16,sra:8", "posit8",
@@ -49,7 +49,7 @@ static void draw(t_random *r, float *x, int specials) {
   }
 }
 
-static hu_products product_of(const sizes *s, const hu_accum *accum, int ta, int tb) {
+static hu_products product_of(const t_sizes *s, const hu_accum *accum, int ta, int tb) {
   hu_matrices of_z = {z, s->n, 0, 0, hu_binary32(), 0};
   hu_matrices of_a = {a, (ta ? s->m : s->k) + BEHIND, 0, 0, hu_binary32(), ta};
   hu_matrices of_b = {b, (tb ? s->k : s->n) + BEHIND, 0, 0, hu_binary32(), tb};
@@ -70,7 +70,7 @@ static void by_itself(const hu_engine *e, void *self, const hui_rounded_product 
 /* NaN of any payload: which one an addition keeps is the processor's choice. */
 static int same(float x, float y) { return memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); }
 
-static void one_product(void *self, t_random *r, const sizes *s, const char *text, int ta) {
+static void one_product(void *self, t_random *r, const t_sizes *s, const char *text, int ta) {
   const hu_engine *e = hui_engine_cpu();
   const hu_rounding rounding = rounding_of(text);
   const hu_accum accum = accum_of("fp32");
@@ -124,8 +124,8 @@ static void products_are_rounded_and_added(void **state) {
 static void others_are_refused(void **state) {
   (void)state;
   void *self;
-  const sizes usual = {650, 104, 20}, deep = {650, 104, 65}, none = {650, 104, 0}, small = {65, 104, 20},
-              wide = {2, 70000, 1};
+  const t_sizes usual = {650, 104, 20}, deep = {650, 104, 65}, none = {650, 104, 0}, small = {65, 104, 20},
+                wide = {2, 70000, 1};
   const hu_accum plain = accum_of("fp32"), narrow = accum_of("seq(bfloat16)");
   const hu_rounding keep = hu_rounding_keep(), blocks = rounding_of("mxfp8_e4m3");
   hu_products p[] = {product_of(&deep, &plain, 1, 0),   product_of(&none, &plain, 1, 0),

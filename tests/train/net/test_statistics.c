@@ -56,10 +56,10 @@ enum {
   Z = 2
 }; /* values: what the convolution gives, what the norm gives */
 
-typedef struct seen {
+typedef struct t_seen {
   float x[ROWS][COLS], z[ROWS][COLS], dx[ROWS][COLS], dz[ROWS][COLS], gain[COLS], offset[COLS], before[2][COLS],
       after[2][COLS];
-} seen;
+} t_seen;
 
 static size_t tensor_named(const hu_trainer *t, const char *name) {
   size_t i = 0;
@@ -76,8 +76,8 @@ static void copy_value(hu_trainer *t, int i, float (*v)[COLS], float (*dv)[COLS]
 }
 
 /* One more step, in which gains and offsets are no longer 1 and 0. */
-static void look(seat *s, hu_trainer *t) {
-  seen *z = s->seen_by_look;
+static void look(t_seat *s, hu_trainer *t) {
+  t_seen *z = s->seen_by_look;
   z += s->ranks.rank;
   size_t running = tensor_named(t, "batch_norm1.running");
   assert_int_equal(hu_trainer_read(t, running, z->before[0]), HU_OK);
@@ -105,7 +105,7 @@ static float rounded(const hu_sum *s) {
 static float centred(float x, const means *m) { return x - m->mean; }
 static float normal(float x, const means *m) { return centred(x, m) * m->inverse; }
 
-static means means_of(const seen *all, int j) {
+static means means_of(const t_seen *all, int j) {
   const float rows = SHARDS * ROWS;
   hu_sum sum[4];
   means m = {0, 0, 0, 0, 0};
@@ -135,8 +135,8 @@ static means means_of(const seen *all, int j) {
 }
 
 static void test_by_hand(void **state) {
-  static seen all[SHARDS];
-  seat like, seats[SHARDS];
+  static t_seen all[SHARDS];
+  t_seat like, seats[SHARDS];
   (void)state;
   memset(&like, 0, sizeof like);
   like.pairs = PAIRS(IMAGES, BATCH, "model.net", "conv(channels=4)", "parallel.shards", "4", "run.batch", "32",
@@ -148,7 +148,7 @@ static void test_by_hand(void **state) {
     means m = means_of(all, j);
     assert_true(m.variance > 0 && m.plain != 0 && m.with != 0);
     for (int k = 0; k < SHARDS; k++) {
-      const seen *s = &all[k];
+      const t_seen *s = &all[k];
       assert_true(s->after[0][j] == 0.9f * s->before[0][j] + 0.1f * m.mean);
       assert_true(s->after[1][j] == 0.9f * s->before[1][j] + 0.1f * m.variance);
       for (int i = 0; i < ROWS; i++) {
@@ -272,7 +272,7 @@ static void test_resumed(void **state) {
   (void)state;
   const char *const *pairs = PAIRS(IMAGES, BATCH, "run.batch", "32", "model.net", "conv(channels=4)", "parallel.shards",
                                    "4", "optimizer.momentum", "0.9");
-  seat one, two[2];
+  t_seat one, two[2];
   train_on(2, two, pairs);
   train_on(1, &one, pairs);
   hu_trainer *t = with(pairs);

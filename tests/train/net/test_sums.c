@@ -13,9 +13,9 @@
 enum { BATCH = 16, IN = 32, OUT = 8, RESULTS = BATCH * OUT, STEPS = 3 };
 
 /* What two layers with the same weights and inputs give in each of three steps. */
-typedef struct outcome {
+typedef struct t_outcome {
   float z[STEPS][2][RESULTS];
-} outcome;
+} t_outcome;
 
 static hu_net *two_layers(int *z, const hu_accum *accum, uint64_t seed) {
   static float w[IN * OUT];
@@ -34,7 +34,7 @@ static hu_net *two_layers(int *z, const hu_accum *accum, uint64_t seed) {
   return net;
 }
 
-static void run(outcome *o, const char *model, uint64_t seed) {
+static void run(t_outcome *o, const char *model, uint64_t seed) {
   static float x[BATCH * IN], y[RESULTS];
   hu_accum accum;
   hu_optimizer rate_zero = hu_optimizer_sgd(hu_format_ieee(8, 23, 0));
@@ -63,7 +63,7 @@ static void run(outcome *o, const char *model, uint64_t seed) {
 /* No two of the layers, steps and seeds take the same words; a run repeats. */
 static void words_of_sums(void **state) {
   (void)state;
-  static outcome a, b, other, sure;
+  static t_outcome a, b, other, sure;
   run(&a, "seq(bfloat16,sra:8)", 1);
   run(&b, "seq(bfloat16,sra:8)", 1);
   run(&other, "seq(bfloat16,sra:8)", 2);

@@ -14,11 +14,11 @@ static const hu_layout_operator row[M] = {{144, 0, 1}, {0, 1, 0}, {544, 2, 1}, {
 static const hu_layout net = {M, values, row};
 static const hu_stream none;
 
-typedef struct place {
+typedef struct t_place {
   uint8_t v[MOST + 1], dv[MOST + 1], theta[MOST], dtheta[MOST];
-} place;
+} t_place;
 
-static hu_assignment in(place *p) {
+static hu_assignment in(t_place *p) {
   hu_assignment a = {p->v, p->dv, p->theta, p->dtheta};
   return a;
 }
@@ -51,7 +51,7 @@ static void by_hand(void **state) {
               {"1", 1, 1, 401, 615, 31}};
   static const unsigned group_of[M + 1] = {0, 1, 1, 2, 2, 3, 3, 4, 4};
   for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
-    place p;
+    t_place p;
     hu_assignment a = in(&p);
     assert_int_equal(hu_assign_demote(&net, &a, ratio_of(want[k].r), HU_DEMOTE_LARGEST, none), HU_OK);
     is_ratio(hu_assign_ratio(&net, &a), want[k].num, want[k].den);
@@ -67,7 +67,7 @@ static void by_hand(void **state) {
 
 static void operators(void **state) {
   (void)state;
-  place p;
+  t_place p;
   hu_assignment a = in(&p);
   assert_int_equal(hu_assign_operator(&net, &a), HU_OK);
   is_ratio(hu_assign_ratio(&net, &a), 728, 1845);
@@ -86,7 +86,7 @@ static void operators(void **state) {
 
 static void orders(void **state) {
   (void)state;
-  place p;
+  t_place p;
   hu_assignment a = in(&p);
   /* Smallest first: T5 (34), T1 (352), T4 (392). */
   assert_int_equal(hu_assign_demote(&net, &a, ratio_of("0.1"), HU_DEMOTE_SMALLEST, none), HU_OK);
@@ -115,7 +115,7 @@ static void random_networks(void **state) {
     hu_stream s = {t_next64(&r), 0};
     double before = 0;
     for (uint64_t k = 0; k <= 10; k++) {
-      place p, again;
+      t_place p, again;
       hu_assignment a = in(&p), b = in(&again);
       hu_ratio want = {k, 10};
       assert_int_equal(hu_assign_demote(&l, &a, want, order, s), HU_OK);
@@ -135,7 +135,7 @@ static void random_networks(void **state) {
 
 static void promotion(void **state) {
   (void)state;
-  place p;
+  t_place p;
   hu_assignment a = in(&p);
   hu_ratio limit = {1, 100};
   uint64_t over_v[M + 1] = {0}, over_theta[M] = {0};
@@ -159,7 +159,7 @@ static void misuse(void **state) {
     is_ratio(r, 7, 9);
   }
   is_ratio(ratio_of("0.350"), 7, 20);
-  place p;
+  t_place p;
   hu_assignment a = in(&p);
   hu_layout l = net;
   l.operators = 0;

@@ -53,15 +53,15 @@ static void conditions(const instance *c) {
   assert_true(c->y < -ldexp(reach, -c->k - c->l));
 }
 
-typedef struct problem {
+typedef struct t_problem {
   const instance *c;
   hu_net *net;
   hu_precision *plan;
   int x;
-} problem;
+} t_problem;
 
-static problem build(const instance *c) {
-  problem z = {c, hu_net_new(1, 1), NULL, 0};
+static t_problem build(const instance *c) {
+  t_problem z = {c, hu_net_new(1, 1), NULL, 0};
   int part[N], product[N];
   z.x = hu_net_input(z.net, 1, c->n);
   for (size_t i = 0; i < c->n; i++) part[i] = hu_net_columns(z.net, z.x, i, 1);
@@ -77,14 +77,14 @@ static problem build(const instance *c) {
   return z;
 }
 
-static void drop(problem *z) {
+static void drop(t_problem *z) {
   hu_precision_free(z->plan);
   hu_net_free(z->net);
 }
 
 /* The tensors that matter: bit 0 dv_(2n+1), bits 1 ... n dv_(n+i), the next n dtheta_i; set: high. The others all
  * low or all high. */
-static void choose(problem *z, unsigned mask, int others_low) {
+static void choose(t_problem *z, unsigned mask, int others_low) {
   uint8_t v[MOST], dv[MOST], theta[MOST], dtheta[MOST];
   hu_assignment a = {v, dv, theta, dtheta};
   size_t n = z->c->n;
@@ -105,7 +105,7 @@ static unsigned taken(const instance *c, unsigned mask) {
 }
 
 /* One step from zero; then -L of the new weights, exactly: sums of few binary64 digits. */
-static double accuracy(problem *z) {
+static double accuracy(t_problem *z) {
   const instance *c = z->c;
   float x[N], y = (float)c->y;
   for (size_t i = 0; i < c->n; i++) x[i] = (float)c->x[i];
@@ -161,7 +161,7 @@ static unsigned best_packing(const instance *c, int *only) {
 }
 
 /* At least r = max(0, 1 - (2 W + 1) / size) of the elements low. */
-static int small_enough(const problem *z) {
+static int small_enough(const t_problem *z) {
   uint64_t size = 4 * z->c->n + 4 + 4 * all_weights(z->c), most = 2 * z->c->limit + 1;
   hu_ratio got = hu_precision_ratio(z->plan);
   assert_int_equal(size % got.den, 0);
@@ -170,7 +170,7 @@ static int small_enough(const problem *z) {
 
 /* All choices of all tensors that matter; the best of those that are small enough. */
 static unsigned check(const instance *c) {
-  problem z = build(c);
+  t_problem z = build(c);
   double best = -INFINITY;
   unsigned found = 0;
   conditions(c);
@@ -195,7 +195,7 @@ static unsigned check(const instance *c) {
 
 /* Exactly the tensors high that a set of items needs: what the table says of it. */
 static void line(const instance *c, unsigned set, double accuracy_of, uint64_t num, uint64_t den, int fits) {
-  problem z = build(c);
+  t_problem z = build(c);
   choose(&z, 1 | set << 1 | set << (1 + c->n), 1);
   double got = accuracy(&z);
   if (!t_same64(got, accuracy_of)) fail_msg("set %u: %a, not %a", set, got, accuracy_of);
@@ -237,7 +237,7 @@ static void the_loss_itself(void **state) {
   (void)state;
   hu_rounding keep = hu_rounding_keep();
   for (unsigned set = 0; set < 8; set++) {
-    problem z = build(&first);
+    t_problem z = build(&first);
     float loss = 0;
     choose(&z, 1 | set << 1 | set << 4, 1);
     double got = accuracy(&z);

@@ -47,13 +47,13 @@ static void make_data(void) {
   assert_true(beyond > 2 * SAMPLES / 8);
 }
 
-typedef struct outcome {
+typedef struct t_outcome {
   double r2, over, weight; /* on the test set; the largest overflow ratio; the largest weight */
   hu_ratio first, last, mean;
   hu_precision_past past;
   uint64_t digest, skipped;
   size_t when; /* the step of the first promotion, SIZE_MAX: none */
-} outcome;
+} t_outcome;
 
 /* 1 - the error's share of the variance. */
 static double quality(hu_net *net, int in, int out) {
@@ -70,7 +70,7 @@ static double quality(hu_net *net, int in, int out) {
   return 1 - error / (squares - sum * sum / SAMPLES);
 }
 
-static void look(outcome *z, const hu_net *net, const hu_precision *plan) {
+static void look(t_outcome *z, const hu_net *net, const hu_precision *plan) {
   for (size_t k = 0; k < hu_precision_layout(plan)->operators; k++) { /* without the loss */
     hu_ratio r = hu_precision_overflow(plan, k);
     z->over = fmax(z->over, (double)r.num / (double)r.den);
@@ -81,8 +81,8 @@ static void look(outcome *z, const hu_net *net, const hu_precision *plan) {
   }
 }
 
-static outcome train(const char *text, uint32_t threads, size_t epochs) {
-  outcome z;
+static t_outcome train(const char *text, uint32_t threads, size_t epochs) {
+  t_outcome z;
   memset(&z, 0, sizeof z);
   z.when = SIZE_MAX;
   hu_net *net = hu_net_new(BATCH, threads);
@@ -131,8 +131,8 @@ static double value_of(hu_ratio r) { return (double)r.num / (double)r.den; }
 static void beyond_the_range(void **state) {
   (void)state;
   make_data();
-  outcome high = train("high", 1, EPOCHS), low = train("uniform", 1, EPOCHS);
-  outcome saved = train("demote(1)", 1, EPOCHS), kept = train("demote(1,promote=none)", 1, 3);
+  t_outcome high = train("high", 1, EPOCHS), low = train("uniform", 1, EPOCHS);
+  t_outcome saved = train("demote(1)", 1, EPOCHS), kept = train("demote(1,promote=none)", 1, 3);
   assert_true(high.r2 > 0.9 && high.over == 0 && high.past.promoted == 0 && value_of(high.mean) == 0);
   /* Without promotion: saturation all over. */
   assert_true(low.past.promoted == 0 && low.when == SIZE_MAX);

@@ -18,16 +18,16 @@ enum { SEED = 5 };
 /* Operands by their numbers in docs/training.md, section 4. */
 enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5 };
 
-typedef struct layer {
+typedef struct t_layer {
   hu_net *net;
   size_t batch, in, out;
   int x, h, y;
-} layer;
+} t_layer;
 
 /* delayed: NULL, or how scales of its operands are delayed. */
-static inline layer layer_of(size_t batch, size_t in, size_t out, const hu_product_rounding *p,
-                             const hu_delayed *delayed) {
-  layer c = {hu_net_new(batch, 1), batch, in, out, 0, 0, 0};
+static inline t_layer layer_of(size_t batch, size_t in, size_t out, const hu_product_rounding *p,
+                               const hu_delayed *delayed) {
+  t_layer c = {hu_net_new(batch, 1), batch, in, out, 0, 0, 0};
   c.x = hu_net_input(c.net, 1, in);
   c.h = hu_net_position(c.net, c.x);
   c.y = hu_net_linear(c.net, c.h, out, 0);
@@ -68,7 +68,7 @@ static inline void same(const char *what, uint64_t step, size_t n, const float *
 }
 
 /* What the layer's last pass has come to; dw NULL: not compared. */
-static inline void same_pass(const layer *c, uint64_t step, const float *z, const float *dx, const float *dw) {
+static inline void same_pass(const t_layer *c, uint64_t step, const float *z, const float *dx, const float *dw) {
   same("Z", step, c->batch * c->out, hu_net_value(c->net, c->y).numbers, z);
   same("dX", step, c->batch * c->in, hu_net_value(c->net, c->h).gradients, dx);
   if (dw) same("dW", step, c->in * c->out, hu_net_parameter(c->net, 1).gradients, dw);
@@ -87,7 +87,7 @@ static inline void product(size_t m, size_t n, size_t k, float *z, const float *
 }
 
 /* Z, dX and dW of the layer by rounded operands: those of Z, of dX and of dW. */
-static inline void products(const layer *c, float *z, float *dx, float *dw, const float *const operands[6]) {
+static inline void products(const t_layer *c, float *z, float *dx, float *dw, const float *const operands[6]) {
   product(c->batch, c->out, c->in, z, operands[Z_X], c->in, 1, operands[Z_W], c->out, 1);
   product(c->batch, c->in, c->out, dx, operands[DX_DZ], c->out, 1, operands[DX_W], 1, c->out);
   if (dw) product(c->in, c->out, c->batch, dw, operands[DW_X], 1, c->in, operands[DW_DZ], c->out, 1);

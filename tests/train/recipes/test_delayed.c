@@ -29,10 +29,10 @@ static hu_product_rounding hybrid(void) {
 enum { BATCH = 4, IN = 6, OUT = 3, HISTORY = 3, PASSES = 9, COUNT = HISTORY + 1 };
 
 /* What Transformer Engine keeps of one tensor: the scale is M / (amax 2^margin), 1 before there is an amax. */
-typedef struct record {
+typedef struct t_record {
   float amax, of_step[PASSES];
   int steps;
-} record;
+} t_record;
 
 static float largest(size_t n, const float *x) {
   float z = 0;
@@ -41,7 +41,7 @@ static float largest(size_t n, const float *x) {
 }
 
 /* z = cast(x s) / s, saturated. */
-static void operand(size_t n, float *z, const float *x, const record *r, hu_format f, int margin) {
+static void operand(size_t n, float *z, const float *x, const t_record *r, hu_format f, int margin) {
   const hu_mode rne = {0}, limit = t_policy(rne, HU_SAT_FINITE, 0, 0);
   volatile float max = hu_format_equal(f, hu_float8_e4m3fn()) ? 448 : 57344;
   volatile float s = r->amax > 0 ? max / ldexpf(r->amax, margin) : 1, back = 1 / s;
@@ -52,7 +52,7 @@ static void operand(size_t n, float *z, const float *x, const record *r, hu_form
 }
 
 /* After its use the amax of the step goes in, and one comes out; of an infinity, or of zeros, the last one stays. */
-static void end_step(record *r, float amax, int takes) {
+static void end_step(t_record *r, float amax, int takes) {
   float f = amax;
   r->of_step[r->steps++] = amax;
   for (int i = r->steps - 1; i >= 0 && i > r->steps - 1 - HISTORY && takes == HU_AMAX_MAX; i--)
@@ -60,7 +60,7 @@ static void end_step(record *r, float amax, int takes) {
   if (f > 0 && isfinite(f)) r->amax = f;
 }
 
-static void same_record(const hu_net *net, int value, int of, const record *r) {
+static void same_record(const hu_net *net, int value, int of, const t_record *r) {
   const float *z = hu_net_delayed_record(net, value, of);
   assert_non_null(z);
   float want[COUNT] = {r->amax};
@@ -69,7 +69,7 @@ static void same_record(const hu_net *net, int value, int of, const record *r) {
 }
 
 /* Z, dX and dW of the pass that was made, by the records as they are. */
-static void check_pass(const layer *c, const record of[3], int margin, int step, const float *w) {
+static void check_pass(const t_layer *c, const t_record of[3], int margin, int step, const float *w) {
   const float *h = hu_net_value(c->net, c->h).numbers, *dz = hu_net_value(c->net, c->y).gradients;
   float hr[BATCH * IN], wr[IN * OUT], dzr[BATCH * OUT], z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   operand(BATCH * IN, hr, h, &of[0], hu_float8_e4m3fn(), margin);
@@ -85,8 +85,8 @@ static void steps_of(int takes, int margin) {
   static const float sizes[PASSES] = {1, 8, 0.5f, 0, INFINITY, 0.25f, 0.125f, 3, 0x1p-140f};
   const hu_product_rounding p = hybrid();
   const hu_delayed d = {HISTORY, (uint8_t)takes, (uint8_t)margin};
-  layer c = layer_of(BATCH, IN, OUT, &p, &d);
-  record of[3];
+  t_layer c = layer_of(BATCH, IN, OUT, &p, &d);
+  t_record of[3];
   t_random r = {t_seed("delayed", 11)};
   memset(of, 0, sizeof of);
   for (int step = 0; step < PASSES; step++) {

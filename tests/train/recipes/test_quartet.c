@@ -110,7 +110,7 @@ static void back(size_t rows, size_t cols, float *z, const float *mask, int down
   for (size_t i = 0; i < rows * cols; i++) z[i] = z[i] * (float)(16.0 / 9);
 }
 
-static layer quartet_layer(size_t out, uint8_t quartet) {
+static t_layer quartet_layer(size_t out, uint8_t quartet) {
   hu_product_rounding p = hu_product_rounding_plain();
   p.quartet = quartet;
   return layer_of(BATCH, IN, out, &p, NULL);
@@ -118,7 +118,7 @@ static layer quartet_layer(size_t out, uint8_t quartet) {
 
 /* Numbers of some binades, a few of them large, so that masks have zeros; the first row is one number, whose variance
  * is 0 or less, and the next one is zero. */
-static void pass(layer *c, t_random *r) {
+static void pass(t_layer *c, t_random *r) {
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int i = 0; i < BATCH * IN; i++) {
     x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 6));
@@ -134,7 +134,7 @@ static void forward_and_backward(size_t out, uint8_t quartet) {
   static float w[IN * OUT], xq[LONGEST], mx[LONGEST], wq[IN * OUT], mw[IN * OUT], g[BATCH * OUT], v[LONGEST];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const int stochastic = quartet == HU_QUARTET_STOCHASTIC;
-  layer c = quartet_layer(out, quartet);
+  t_layer c = quartet_layer(out, quartet);
   t_random r = {t_seed("quartet", (int)out + quartet)};
   int masked = 0;
   for (uint64_t t = 0; t < STEPS; t++) {
@@ -184,7 +184,7 @@ static void test_not_finite(void **state) {
   const float bad[3] = {INFINITY, NAN, 1e25f};
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int k = 0; k < 3; k++) {
-    layer c = quartet_layer(OUT, HU_QUARTET_NEAREST);
+    t_layer c = quartet_layer(OUT, HU_QUARTET_NEAREST);
     for (int i = 0; i < BATCH * IN; i++) x[i] = (float)(i % 13 - 6);
     x[3 * IN + 40] = bad[k];
     net_forward(c.net, c.x, x, targets, 1);

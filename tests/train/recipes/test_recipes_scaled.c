@@ -23,7 +23,7 @@ static hu_scaling scaling_of(const char *text) {
 
 /* ---- worked blocks ---- */
 
-typedef struct worked {
+typedef struct t_worked {
   const char *scaling;
   size_t n; /* elements of the block; zeros behind those of x */
   float amax;
@@ -31,9 +31,9 @@ typedef struct worked {
   double scale;   /* of the block */
   double code[4]; /* values of the element codes */
   double value[4];
-} worked;
+} t_worked;
 
-static const worked rows[] = {
+static const t_worked rows[] = {
     {"mxfp8_e4m3", 32, 0, {7.75f, 0.5f, -3.1f}, 0x1p-6, {448, 32, -192}, {7, 0.5, -3}},
     {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)",
      32,
@@ -59,7 +59,7 @@ static const worked rows[] = {
 static void blocks(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    const worked *p = &rows[k];
+    const t_worked *p = &rows[k];
     hu_scaling d = scaling_of(p->scaling);
     float x[128] = {0}, z[128], tensor = 0;
     uint8_t codes[128];

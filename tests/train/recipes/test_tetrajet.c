@@ -47,7 +47,7 @@ static hu_product_rounding tetrajet(void) {
   return p;
 }
 
-static void pass(layer *c, t_random *r) {
+static void pass(t_layer *c, t_random *r) {
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int i = 0; i < BATCH * IN; i++) x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 12));
   for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(r, -99, 99);
@@ -59,7 +59,7 @@ static void test_tetrajet(void **state) {
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT], dzr[BATCH * OUT], dzb[BATCH * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const hu_product_rounding p = tetrajet();
-  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
+  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 3)};
   const uint64_t number = 1; /* of the linear operator: the position is 0 */
   for (uint64_t t = 0; t < STEPS; t++) {
@@ -108,7 +108,7 @@ static void test_average(void **state) {
   const float decay = 0.9f, rest = 1 - decay;
   hu_product_rounding p = tetrajet();
   p.w_average = decay;
-  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
+  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 8)};
   size_t moved = 0;
   for (uint64_t t = 0; t < RUN; t++) {
@@ -173,7 +173,7 @@ static void test_kept(void **state) {
   p.x = rounding(MXFP4 ",sra:16");
   p.w = rounding(MXFP4 ",sra:16,turned");
   p.twice = 1;
-  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
+  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 4)};
   for (uint64_t t = 0; t < STEPS; t++) {
     hu_rounding_counts counts[2];
@@ -215,7 +215,7 @@ static void test_alike(void **state) {
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const hu_product_rounding p = squeezed();
-  layer c = layer_of(BATCH, IN, OUT, &p, NULL);
+  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
   t_random r = {t_seed("tetrajet", 5)};
   memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
   pass(&c, &r);

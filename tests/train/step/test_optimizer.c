@@ -29,22 +29,22 @@ enum { STEPS = 5, NEAREST = 0, STOCHASTIC = 1, KAHAN = 2 };
 static const uint32_t gradients[STEPS] = {0x3E9A, 0xBDCD, 0x3E80, 0x3E4D, 0x3E1A};
 static const uint32_t words[STEPS] = {0x1234, 0xBEEF, 0x8000, 0x0001, 0xFFFF};
 
-typedef struct table {
+typedef struct t_table {
   uint32_t m[STEPS], v[STEPS], w[3][STEPS], c[STEPS];
-} table;
+} t_table;
 
-static const table sgd_table = {{0x3E9A, 0x3E2E, 0x3ECE, 0x3F10, 0x3F28},
-                                {0},
-                                {{0x3FC0, 0x3FC0, 0x3FBF, 0x3FBE, 0x3FBD},
-                                 {0x3FBF, 0x3FBF, 0x3FBE, 0x3FBD, 0x3FBD},
-                                 {0x3FC0, 0x3FBF, 0x3FBF, 0x3FBE, 0x3FBD}},
-                                {0x3B45, 0xBB4C, 0x3A70, 0xBAA8, 0xBB26}};
-static const table adam_table = {{0x3CFA, 0x3C8E, 0x3D28, 0x3D6A, 0x3D88},
-                                 {0x39B9, 0x39CC, 0x3A26, 0x3A4E, 0x3A64},
-                                 {{0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0},
-                                  {0x3FBF, 0x3FBF, 0x3FBF, 0x3FBE, 0x3FBE},
-                                  {0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0}},
-                                 {0x3A85, 0x3ABC, 0x3B09, 0x3B3A, 0x3B6C}};
+static const t_table sgd_table = {{0x3E9A, 0x3E2E, 0x3ECE, 0x3F10, 0x3F28},
+                                  {0},
+                                  {{0x3FC0, 0x3FC0, 0x3FBF, 0x3FBE, 0x3FBD},
+                                   {0x3FBF, 0x3FBF, 0x3FBE, 0x3FBD, 0x3FBD},
+                                   {0x3FC0, 0x3FBF, 0x3FBF, 0x3FBE, 0x3FBD}},
+                                  {0x3B45, 0xBB4C, 0x3A70, 0xBAA8, 0xBB26}};
+static const t_table adam_table = {{0x3CFA, 0x3C8E, 0x3D28, 0x3D6A, 0x3D88},
+                                   {0x39B9, 0x39CC, 0x3A26, 0x3A4E, 0x3A64},
+                                   {{0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0},
+                                    {0x3FBF, 0x3FBF, 0x3FBF, 0x3FBE, 0x3FBE},
+                                    {0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0, 0x3FC0}},
+                                   {0x3A85, 0x3ABC, 0x3B09, 0x3B3A, 0x3B6C}};
 
 static hu_optimizer ending(hu_optimizer o, int variant) {
   if (variant == STOCHASTIC) o.mode = t_stochastic(HU_SRA, 16);
@@ -52,7 +52,7 @@ static hu_optimizer ending(hu_optimizer o, int variant) {
   return o;
 }
 
-static void steps(hu_optimizer o, const table *want, int variant) {
+static void steps(hu_optimizer o, const t_table *want, int variant) {
   float w = bf(0x3FC0), m = 0, v = 0, c = 0;
   hu_optimizer_time now = {0, 1, 1};
   for (int t = 0; t < STEPS; t++) {

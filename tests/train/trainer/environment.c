@@ -16,12 +16,12 @@
 #include <xmmintrin.h>
 #endif
 
-void add_bytes(digest *d, const void *bytes, size_t n) {
+void add_bytes(t_digest *d, const void *bytes, size_t n) {
   const uint8_t *p = bytes;
   for (size_t i = 0; i < n; i++) d->h = (d->h ^ p[i]) * 0x100000001B3u;
 }
-void add_word(digest *d, uint64_t x) { add_bytes(d, &x, sizeof x); }
-void add_text(digest *d, const char *text) { add_bytes(d, text, strlen(text) + 1); }
+void add_word(t_digest *d, uint64_t x) { add_bytes(d, &x, sizeof x); }
+void add_text(t_digest *d, const char *text) { add_bytes(d, text, strlen(text) + 1); }
 
 /* ---- numbers ---- */
 
@@ -76,7 +76,7 @@ static settings settings_now(void) {
 }
 
 static uint64_t result_of(const job *j) {
-  digest d = {0xCBF29CE484222325u};
+  t_digest d = {0xCBF29CE484222325u};
   j->run(&d);
   return d.h;
 }

@@ -24,22 +24,22 @@ typedef struct meeting {
   double *told[RANKS_MAX];
 } meeting;
 
-typedef struct seat {
+typedef struct t_seat {
   meeting *m;
   hu_trainer_ranks ranks;
   const char *const *pairs;
-  void (*look)(struct seat *s, hu_trainer *t); /* after the steps; NULL: nothing is looked at */
+  void (*look)(struct t_seat *s, hu_trainer *t); /* after the steps; NULL: nothing is looked at */
   void *seen_by_look;
   const hu_engine *engine; /* of the last process, whose run.device is cuda; NULL: none */
   uint64_t digest;
   hu_trainer_report report[STEPS];
   hu_trainer_seen seen;
   char *state;
-} seat;
+} t_seat;
 
 static inline hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x,
                              const hu_collective *model, const hu_exec *exec) {
-  seat *s = context;
+  t_seat *s = context;
   meeting *m = s->m;
   const void *all[SHARDS_MAX];
   size_t count = 0;
@@ -57,7 +57,7 @@ static inline hu_status join(void *context, size_t n, float *z, size_t own, cons
 }
 
 static inline hu_status sum(void *context, size_t n, double *x) {
-  seat *s = context;
+  t_seat *s = context;
   meeting *m = s->m;
   double *z = calloc(n + 1, sizeof *z);
   m->told[s->ranks.rank] = x;
@@ -80,7 +80,7 @@ static inline char *state_of(const hu_trainer *t) {
 }
 
 static inline void *train(void *context) {
-  seat *s = context;
+  t_seat *s = context;
   hu_trainer *t = with(s->pairs);
   if (s->engine && s->ranks.rank == s->ranks.size - 1) {
     assert_int_equal(hu_trainer_set_engine(t, s->engine), HU_OK);
@@ -98,7 +98,7 @@ static inline void *train(void *context) {
 }
 
 /* The run of these keys on so many processes, each with what `like` says, into seats. */
-static inline void train_like(const seat *like, int size, seat seats[]) {
+static inline void train_like(const t_seat *like, int size, t_seat seats[]) {
   meeting m;
   pthread_t thread[RANKS_MAX];
   pthread_barrier_init(&m.barrier, NULL, (unsigned)size);
@@ -112,14 +112,14 @@ static inline void train_like(const seat *like, int size, seat seats[]) {
   pthread_barrier_destroy(&m.barrier);
 }
 
-static inline void train_on(int size, seat seats[], const char *const *pairs) {
-  seat like;
+static inline void train_on(int size, t_seat seats[], const char *const *pairs) {
+  t_seat like;
   memset(&like, 0, sizeof like);
   like.pairs = pairs;
   train_like(&like, size, seats);
 }
 
-static inline void same_seats(const seat *a, const seat *b) {
+static inline void same_seats(const t_seat *a, const t_seat *b) {
   assert_true(a->digest == b->digest);
   assert_string_equal(a->state, b->state);
   for (size_t i = 0; i < STEPS; i++) {
@@ -148,7 +148,7 @@ static inline void step_fails(const hu_trainer_ranks *ranks, const char *const *
 
 /* 1 process and others, up to a 0: every one has what the one process has. Returns the digest. */
 static inline uint64_t same_for(const int *sizes, const char *const *pairs) {
-  seat one, some[RANKS_MAX];
+  t_seat one, some[RANKS_MAX];
   train_on(1, &one, pairs);
   for (; *sizes; sizes++) {
     train_on(*sizes, some, pairs);

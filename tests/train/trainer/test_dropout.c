@@ -15,13 +15,13 @@
 
 /* ---- where it stands ---- */
 
-typedef struct seen {
+typedef struct t_seen {
   char kinds[2048]; /* of the operators of a pass, in their order */
   uint64_t number;  /* of the first dropout */
-} seen;
+} t_seen;
 
 static void look(void *context, const hu_net_phase *phase, int ends) {
-  seen *s = context;
+  t_seen *s = context;
   size_t n = strlen(s->kinds);
   if (phase->phase != HU_PHASE_FORWARD || ends) return;
   if (s->number == UINT64_MAX && strcmp(phase->kind, "dropout") == 0) s->number = phase->number;
@@ -31,7 +31,7 @@ static void look(void *context, const hu_net_phase *phase, int ends) {
 static const hu_model_sizes image = {.height = 8, .width = 8, .channels = 1, .outputs = 10};
 static const hu_model_sizes words = {.steps = 3, .vocabulary = 7};
 
-static void kinds_of(const char *text, seen *s) {
+static void kinds_of(const char *text, t_seen *s) {
   const int tokens = strncmp(text, "lstm", 4) == 0 || strncmp(text, "transformer", 11) == 0;
   hu_model_ends ends;
   static const float x[64];
@@ -62,14 +62,14 @@ static void places(void **state) {
       {"transformer(layers=2,units=4,hidden=4,dropout=0.1)", "embedding position dropout layer_norm linear",
        1 + 2 * 2}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    seen s;
+    t_seen s;
     unsigned count = 0;
     kinds_of(table[i].text, &s);
     for (const char *at = s.kinds; (at = strstr(at, "dropout")) != NULL; at++) count++;
     if (count != table[i].count) fail_msg("%s: %u dropouts in %s", table[i].text, count, s.kinds);
     if (strncmp(s.kinds, table[i].kinds, strlen(table[i].kinds)) != 0) fail_msg("%s: %s", table[i].text, s.kinds);
   }
-  seen s;
+  t_seen s;
   kinds_of("squeezenet(width=0.05,dropout=0.5)", &s);
   assert_non_null(strstr(s.kinds, "concat dropout conv average_pool cross_entropy")); /* behind fire9 */
   kinds_of("mobilenet2(width=0.05,dropout=0.5)", &s);
@@ -123,7 +123,7 @@ static void numbers(double p, const char *text, const char *rounding) {
   hu_optimizer o = hu_optimizer_sgd(hu_binary32());
   hu_model_ends ends;
   hu_rounding r;
-  seen s;
+  t_seen s;
   t_random random = {4};
   static float x[BATCH * 64];
   size_t zeros = 0;

@@ -23,7 +23,7 @@ static void copy(float *z, const float *x) { memcpy(z, x, COUNT * sizeof *z); }
 
 /* ---- calls on arrays and records ---- */
 
-static void optimizer(digest *d, const hu_optimizer *o, const float *w, const float *g) {
+static void optimizer(t_digest *d, const hu_optimizer *o, const float *w, const float *g) {
   hu_optimizer_time now = {0, 1, 1};
   hu_update_counts counts = {0, 0};
   const int v = o->kind != HU_SGD, m = o->kind != HU_ADAGRAD;
@@ -46,7 +46,7 @@ static void optimizer(digest *d, const hu_optimizer *o, const float *w, const fl
   ADD(d, counts);
 }
 
-static void job_optimizers(digest *d) {
+static void job_optimizers(t_digest *d) {
   const hu_mode stochastic = t_stochastic(HU_SRA, 8);
   hu_optimizer o = hu_optimizer_sgd(hu_binary32());
   o.rate = 0.3;
@@ -77,7 +77,7 @@ static void job_optimizers(digest *d) {
   add_word(d, (uint64_t)hu_optimizer_check(&o, NULL));
 }
 
-static void loss_scale(digest *d, const char *text) {
+static void loss_scale(t_digest *d, const char *text) {
   hu_loss_rule rule;
   char again[HU_LOSS_RULE_TEXT_MAX] = "";
   hu_status s = hu_loss_rule_parse(&rule, text, NULL);
@@ -94,7 +94,7 @@ static void loss_scale(digest *d, const char *text) {
   add_text(d, again);
 }
 
-static void job_loss_scales(digest *d) {
+static void job_loss_scales(t_digest *d) {
   loss_scale(d, "none");
   loss_scale(d, "static(0.1)");
   loss_scale(d, "backoff(scale_max=1000.1,step_factor=1.7,step_window=3,start=333.3)");
@@ -106,7 +106,7 @@ static void job_loss_scales(digest *d) {
   loss_scale(d, "exponential(start=1e-37,factor=1.3,every=3,scale_max=2e-37)");
 }
 
-static void job_loss_rules(digest *d) {
+static void job_loss_rules(t_digest *d) {
   hu_loss_rule rule;
   memset(&rule, 0, sizeof rule);
   rule.kind = HU_LOSS_STATIC;
@@ -117,7 +117,7 @@ static void job_loss_rules(digest *d) {
   }
 }
 
-static void job_unscale(digest *d) {
+static void job_unscale(t_digest *d) {
   const float scales[] = {3, 0x1.8p100f, 0x1p-149f};
   for (size_t i = 0; i < 3; i++) {
     hu_gradient_found found = {0, 0};
@@ -129,7 +129,7 @@ static void job_unscale(digest *d) {
   }
 }
 
-static void job_scale_of_gmax(digest *d) {
+static void job_scale_of_gmax(t_digest *d) {
   const float big[] = {0x1p-149f, 0x1.8p-130f, 1, NAN};
   for (size_t i = 0; i < 4; i++) {
     float scale = hu_loss_scale_of_gmax(big[i], 65504, 1);
@@ -137,7 +137,7 @@ static void job_scale_of_gmax(digest *d) {
   }
 }
 
-static void job_penalties(digest *d) {
+static void job_penalties(t_digest *d) {
   const double lambda[] = {1e-5, 1e-320, (double)NAN, -1e-320};
   for (size_t i = 0; i < 4; i++) {
     hu_penalty p = {HU_PENALTY_L2, lambda[i]};
@@ -149,7 +149,7 @@ static void job_penalties(digest *d) {
   }
 }
 
-static void job_gradients(digest *d) {
+static void job_gradients(t_digest *d) {
   hu_gradient_rules rules = hu_gradient_rules_none();
   rules.clip = 0.7;
   rules.larc = HU_LARC_CLIP;
@@ -171,19 +171,19 @@ static void job_gradients(digest *d) {
   }
 }
 
-static void job_squares(digest *d) {
+static void job_squares(t_digest *d) {
   const double sums[] = {hu_gradient_squares_n(COUNT, normal), hu_gradient_squares_n(COUNT, small)};
   ADD(d, sums);
 }
 
-static void job_gather(digest *d) {
+static void job_gather(t_digest *d) {
   copy(room[0], small);
   hu_gradient_gather_n(COUNT, room[0], small, 3);
   hu_gradient_gather_n(COUNT, room[0], normal, 7);
   ADD(d, room[0]);
 }
 
-static void job_roundings(digest *d) {
+static void job_roundings(t_digest *d) {
   static const char *const texts[] = {"keep",
                                       "bfloat16",
                                       "float8_e5m2,sra:8",
@@ -202,7 +202,7 @@ static void job_roundings(digest *d) {
     for (size_t k = 0; k < t_levels(); k++) {
       hu_exec exec;
       hu_rounding_counts counts;
-      digest one = {1};
+      t_digest one = {1};
       memset(&exec, 0, sizeof exec);
       memset(&counts, 0, sizeof counts);
       exec.levels_off = t_levels_off(k);
@@ -217,7 +217,7 @@ static void job_roundings(digest *d) {
   }
 }
 
-static void job_exponents(digest *d) {
+static void job_exponents(t_digest *d) {
   uint64_t z[HU_EXPONENTS] = {0};
   hu_exponents_of(COUNT, normal, z);
   hu_exponents_of(COUNT, small, z);
@@ -227,7 +227,7 @@ static void job_exponents(digest *d) {
 
 /* ---- data ---- */
 
-static void job_random_numbers(digest *d) {
+static void job_random_numbers(t_digest *d) {
   const hu_stream s = {7, 9};
   hu_uniform_n(COUNT, room[0], 0.1f, 0.7f, s);
   hu_uniform_n(COUNT, room[1], 0, 0x1p-130f, s);
@@ -239,7 +239,7 @@ static void job_random_numbers(digest *d) {
   ADD(d, room[1]);
 }
 
-static void job_first_weights(digest *d) {
+static void job_first_weights(t_digest *d) {
   const hu_stream s = {7, 9};
   hu_init_normal(COUNT, room[0], 2, 7, s);
   hu_init_uniform(COUNT, room[1], 7, s);
@@ -247,7 +247,7 @@ static void job_first_weights(digest *d) {
   ADD(d, room[1]);
 }
 
-static void add_data(digest *d, hu_status s, hu_data *x) {
+static void add_data(t_digest *d, hu_status s, hu_data *x) {
   add_word(d, (uint64_t)s);
   if (s != HU_OK) return;
   add_bytes(d, x->x, x->count * hu_data_features(x) * sizeof *x->x);
@@ -256,7 +256,7 @@ static void add_data(digest *d, hu_status s, hu_data *x) {
   hu_data_free(x);
 }
 
-static void job_generators(digest *d) {
+static void job_generators(t_digest *d) {
   hu_data x;
   hu_format grid = hu_bfloat16();
   hu_least_squares lines = hu_least_squares_default();
@@ -270,12 +270,12 @@ static void job_generators(digest *d) {
   add_data(d, hu_data_least_squares(&x, NULL, &lines, 3), &x);
 }
 
-static void job_gratings(digest *d) {
+static void job_gratings(t_digest *d) {
   hu_data x;
   add_data(d, hu_data_gratings(&x, 5, 12, 9, 7, 3), &x);
 }
 
-static void job_teacher(digest *d) {
+static void job_teacher(t_digest *d) {
   hu_data x;
   hu_teacher a = hu_teacher_default();
   a.count = 60;
@@ -284,7 +284,7 @@ static void job_teacher(digest *d) {
   add_data(d, hu_data_teacher(&x, &a, 3), &x);
 }
 
-static void job_ratings(digest *d) {
+static void job_ratings(t_digest *d) {
   hu_data x;
   hu_ratings a = hu_ratings_default();
   a.count = 200;
@@ -294,7 +294,7 @@ static void job_ratings(digest *d) {
   add_data(d, hu_data_ratings(&x, 5, &a, 3), &x);
 }
 
-static void job_normalise(digest *d) {
+static void job_normalise(t_digest *d) {
   static hu_data x;
   const float mean[] = {0.1f, 0.2f, 0x1p-127f}, deviation[] = {0.3f, 3, 0x1p-127f}, wrong[] = {1, NAN, 1};
   hu_data made = {COUNT / 3, 1, 1, 3, room[0], 0, NULL, 0, NULL};
@@ -330,7 +330,7 @@ static void write_dark_digits(void) {
   (void)file_of("digits_labels.npy", labels_of, sizeof labels_of);
 }
 
-static void job_clicks(digest *d) {
+static void job_clicks(t_digest *d) {
   static const char line[] =
       "1\t0\t1\t-2\t\t1000000\t6\t7\t8\t9\t10\t11\t12\t987654321987654321\t68fd1e64\t\tff\t1\t2\t3\t4\t5\t6\t7"
       "\t8\t9\ta\tb\tc\td\te\tf\t10\t11\t12\t13\t14\t15\t16\t17\n";
@@ -344,7 +344,7 @@ static void job_clicks(digest *d) {
   remove("day");
 }
 
-static void job_digits(digest *d) {
+static void job_digits(t_digest *d) {
   hu_data x;
   write_dark_digits();
   add_data(d, hu_data_load_digits(&x, ".", 0, NULL), &x);
@@ -353,7 +353,7 @@ static void job_digits(digest *d) {
   add_data(d, hu_data_load_digits(&x, folder, 0, NULL), &x);
 }
 
-static void job_npy(digest *d) {
+static void job_npy(t_digest *d) {
   hu_data x;
   char path[4096];
   snprintf(path, sizeof path, "%s/digits_images.npy", folder);
@@ -362,7 +362,7 @@ static void job_npy(digest *d) {
   add_data(d, hu_data_load_npy(&x, path, NULL, 0, NAN, NULL), &x);
 }
 
-static void job_images(digest *d) {
+static void job_images(t_digest *d) {
   enum { RECORD = 3073 };
   static uint8_t cifar[2 * RECORD], hundred[RECORD + 1], images[16 + 2 * 12], labels[8 + 2];
   static const uint8_t images_head[16] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4},
@@ -388,7 +388,7 @@ static void job_images(digest *d) {
 
 /* ---- texts ---- */
 
-static void job_models(digest *d) {
+static void job_models(t_digest *d) {
   static const char *const texts[] = {"resnet(width=0.3)",     "conv(channels=3/5,width=1.1)",
                                       "lstm(deviation=0.7)",   "transformer(deviation=1e-39)",
                                       "squeezenet(width=0.1)", "mlp(layers=1e0)",
@@ -407,7 +407,7 @@ static void job_models(digest *d) {
   }
 }
 
-static void job_model_check(digest *d) {
+static void job_model_check(t_digest *d) {
   const double width[] = {1e-320, 0x1p-1022, 1, (double)NAN};
   for (size_t i = 0; i < 4; i++) {
     hu_model m = hu_model_default(HU_MODEL_RESNET);
@@ -417,7 +417,7 @@ static void job_model_check(digest *d) {
 }
 
 /* Keys whose texts round: what they were read as shows in a run, and what is refused in the status. */
-static void job_keys(digest *d) {
+static void job_keys(t_digest *d) {
   static const char *const numbers[] = {"0.1", "1e-320", "0.30000000000000004", "-1e-320", "1e-400"};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     hu_trainer *t = hu_trainer_new();
@@ -429,7 +429,7 @@ static void job_keys(digest *d) {
 
 /* ---- calls that compute with no number: they neither trap nor set a flag ---- */
 
-static void job_records(digest *d) {
+static void job_records(t_digest *d) {
   static const char *const texts[] = {"keep",         "bfloat16,sra:8", "fp(5,2,0):finite,over=inf",
                                       "nvfp4,turned", "s2fp8",          "posit8",
                                       "fp8_tensor",   "takum16",        "fp(5,2"};
@@ -448,7 +448,7 @@ static void job_records(digest *d) {
   add_word(d, ratio.num);
 }
 
-static void job_order(digest *d) {
+static void job_order(t_digest *d) {
   hu_batches b;
   hu_stream s = {3, 4};
   const float edge[] = {0x1p-140f};

@@ -26,7 +26,7 @@ static int prepare(void **state) {
 
 /* ---- networks ---- */
 
-static void job_model_build(digest *d) {
+static void job_model_build(t_digest *d) {
   hu_model m = hu_model_default(HU_MODEL_CONV);
   hu_model_sizes sizes = {.height = 9, .width = 9, .channels = 2, .outputs = 5};
   hu_model_ends ends;
@@ -40,7 +40,7 @@ static void job_model_build(digest *d) {
   hu_net_free(net);
 }
 
-static void job_net_building(digest *d) {
+static void job_net_building(t_digest *d) {
   hu_net *net = hu_net_new(BATCH, 1);
   int x = hu_net_input(net, 1, 5);
   const double numbers[] = {0, 1e-320, (double)NAN};
@@ -96,7 +96,7 @@ static small_net make_net(uint32_t threads) {
   return z;
 }
 
-static void use_net(digest *d, const small_net *z) {
+static void use_net(t_digest *d, const small_net *z) {
   hu_optimizer o = hu_optimizer_adamw(hu_binary32());
   hu_loss_rule rule;
   hu_net_gradient_rules with;
@@ -135,7 +135,7 @@ static void use_net(digest *d, const small_net *z) {
   }
 }
 
-static void job_net(digest *d) {
+static void job_net(t_digest *d) {
   small_net z = make_net(1);
   use_net(d, &z);
   hu_net_free(z.net);
@@ -157,7 +157,7 @@ static hu_trainer *begun(const char *const *common, const char *const *pairs) {
   return t;
 }
 
-static void add_report(digest *d, const hu_trainer_report *r) {
+static void add_report(t_digest *d, const hu_trainer_report *r) {
   const double numbers[] = {r->loss, r->rate, r->norm, r->low};
   ADD(d, numbers);
   ADD(d, r->scale);
@@ -167,7 +167,7 @@ static void add_report(digest *d, const hu_trainer_report *r) {
   ADD(d, r->backward);
 }
 
-static void add_steps(digest *d, hu_trainer *t, size_t n) {
+static void add_steps(t_digest *d, hu_trainer *t, size_t n) {
   for (size_t i = 0; i < n && !hu_trainer_done(t); i++) {
     hu_trainer_report r;
     assert_int_equal(hu_trainer_step(t, &r), HU_OK);
@@ -175,7 +175,7 @@ static void add_steps(digest *d, hu_trainer *t, size_t n) {
   }
 }
 
-static void add_end(digest *d, hu_trainer *t) {
+static void add_end(t_digest *d, hu_trainer *t) {
   static char state[1 << 16];
   for (int on = HU_ON_TRAINING; on <= HU_ON_TEST; on++) {
     hu_trainer_seen seen;
@@ -192,7 +192,7 @@ static void add_end(digest *d, hu_trainer *t) {
 }
 
 /* Begun, stopped after half of its steps, gone on with, looked at: all in one environment. */
-static void whole_run(digest *d, const char *const *pairs) {
+static void whole_run(t_digest *d, const char *const *pairs) {
   static char state[1 << 16], why[HU_DATA_WHY_MAX];
   static float numbers[20000];
   const char *const common[] = {
@@ -214,46 +214,46 @@ static void whole_run(digest *d, const char *const *pairs) {
   hu_trainer_free(again);
 }
 
-static void job_run_plain(digest *d) { whole_run(d, PAIRS("optimizer.rate", "0.1")); }
-static void job_run_subnormal(digest *d) {
+static void job_run_plain(t_digest *d) { whole_run(d, PAIRS("optimizer.rate", "0.1")); }
+static void job_run_subnormal(t_digest *d) {
   whole_run(d, PAIRS("optimizer.rate", "1e-39", "optimizer.momentum", "0.9"));
 }
-static void job_run_fp16(digest *d) {
+static void job_run_fp16(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "fp16", "loss.scale", "gradscaler(init_scale=2^30,backoff_factor=0.3)",
                      "optimizer.schedule", "cosine"));
 }
-static void job_run_bfloat16(digest *d) {
+static void job_run_bfloat16(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "bfloat16", "optimizer.state", "bfloat16", "optimizer.weights", "bfloat16",
                      "optimizer.update", "kahan", "optimizer.kind", "adamw", "optimizer.beta2", "0.99"));
 }
-static void job_run_s2fp8(digest *d) {
+static void job_run_s2fp8(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "s2fp8", "loss.power", "9", "gradient.clip", "0.3"));
 }
-static void job_run_nvfp4(digest *d) {
+static void job_run_nvfp4(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "nvfp4", "loss.scale", "largest", "gradient.penalty", "l2"));
 }
-static void job_run_chunks(digest *d) {
+static void job_run_chunks(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "wang2018", "loss.scale", "static(1000)", "gradient.larc", "clip"));
 }
-static void job_run_accumulated(digest *d) {
+static void job_run_accumulated(t_digest *d) {
   whole_run(
       d, PAIRS("run.batch", "5", "run.accumulate", "3", "model.net", "mlp(layers=1,units=9,dropout=0.3)", "loss.scale",
                "exponential(start=0.3,factor=1.7,every=2)", "optimizer.nesterov", "yes", "optimizer.momentum", "0.7"));
 }
-static void job_run_assignment(digest *d) {
+static void job_run_assignment(t_digest *d) {
   whole_run(d, PAIRS("assignment.kind", "demote", "assignment.promote", "0.0001", "assignment.low_forward",
                      "fp(3,2,0):finite,sat=finite", "loss.scale", "logmax"));
 }
-static void job_run_regression(digest *d) {
+static void job_run_regression(t_digest *d) {
   whole_run(
       d, PAIRS("data.set", "teacher", "model.net", "mlp(layers=1,units=7,activation=tanh)", "data.deviation", "3.3"));
 }
-static void job_run_text(digest *d) {
+static void job_run_text(t_digest *d) {
   whole_run(d, PAIRS("data.set", "text", "model.net", "transformer(units=8,hidden=8)", "run.batch", "2", "data.window",
                      "8", "optimizer.schedule", "drop(0.5,0.1)"));
 }
 /* A loss scale that is subnormal from the second step on: in the state's text, too. */
-static void job_run_tiny_scale(digest *d) {
+static void job_run_tiny_scale(t_digest *d) {
   whole_run(d, PAIRS("precision.system", "fp16", "run.batch", "2", "loss.scale",
                      "gradscaler(init_scale=2^20,backoff_factor=1e-44)"));
 }
@@ -265,7 +265,7 @@ static int go_on(void *context, size_t done, size_t of, const hu_experiment_row 
   return 1;
 }
 
-static void experiment(digest *d, const char *name) {
+static void experiment(t_digest *d, const char *name) {
   const char *const pairs[] = {"run.steps", "2", NULL};
   const hu_experiment_options how = {folder, pairs, go_on, NULL, NULL, 0, NULL};
   hu_experiment_report r;
@@ -287,7 +287,7 @@ static void experiment(digest *d, const char *name) {
   hu_experiment_report_free(&r);
 }
 
-static void job_experiments(digest *d) {
+static void job_experiments(t_digest *d) {
   experiment(d, "fp16-loss-scale");
   experiment(d, "s2fp8");
   experiment(d, "least-squares");
@@ -319,7 +319,7 @@ static hu_net *large_net(uint32_t threads, int *in) {
   return net;
 }
 
-static void large_step(digest *d, hu_net *net, int in) {
+static void large_step(t_digest *d, hu_net *net, int in) {
   hu_optimizer o = hu_optimizer_adamw(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
@@ -335,7 +335,7 @@ static void large_step(digest *d, hu_net *net, int in) {
 /* A net whose threads begin in one environment, and that is stepped in the next one and in its first one. */
 static void test_threads(void **state) {
   (void)state;
-  digest one = {0}, d;
+  t_digest one = {0}, d;
   int in;
   for (size_t i = 0; i < LARGE * WIDE; i++) batch[i] = normal[i % COUNT];
   hu_net *net = large_net(1, &in);

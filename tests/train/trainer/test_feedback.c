@@ -236,21 +236,21 @@ static void test_skipped(void **state) {
 /* ---- processes, checkpoints ---- */
 
 /* A part of a run on one of several processes. */
-typedef struct leg {
-  seat at; /* the first field: join and sum are given it */
+typedef struct t_leg {
+  t_seat at; /* the first field: join and sum are given it */
   size_t first, past;
   float **tensor; /* from which it goes on, and which process 0 leaves; NULL: from the beginning */
   char *text;
-} leg;
+} t_leg;
 
 /* Whatever there was before. */
-static void load(hu_trainer *t, const leg *l) {
+static void load(hu_trainer *t, const t_leg *l) {
   steps(t, 1);
   for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, l->tensor[i]), HU_OK);
   assert_int_equal(hu_trainer_resume(t, l->text, why), HU_OK);
 }
 
-static void save(const hu_trainer *t, leg *l) {
+static void save(const hu_trainer *t, t_leg *l) {
   l->tensor = calloc(hu_trainer_tensor_count(t), sizeof *l->tensor);
   for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
     hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
@@ -268,7 +268,7 @@ static size_t a_residual(const hu_trainer *t) {
 }
 
 static void *run_leg(void *context) {
-  leg *l = context;
+  t_leg *l = context;
   static float room[RANKS_MAX][SHARDS * ROOM];
   int several = l->at.ranks.size > 1, first = l->at.ranks.rank == 0;
   float *z = room[l->at.ranks.rank];
@@ -291,8 +291,8 @@ static void *run_leg(void *context) {
 }
 
 /* Steps up to `past` on so many processes, going on from a part of the run, or from the beginning: process 0's. */
-static leg run_on(int size, const char *const *pairs, const leg *from, size_t past) {
-  leg legs[RANKS_MAX];
+static t_leg run_on(int size, const char *const *pairs, const t_leg *from, size_t past) {
+  t_leg legs[RANKS_MAX];
   meeting m;
   pthread_t thread[RANKS_MAX];
   memset(legs, 0, sizeof legs);
@@ -322,14 +322,14 @@ static size_t tensors_of(const char *const *pairs, size_t sizes[64]) {
   return count;
 }
 
-static void same_legs(const char *const *pairs, const leg *a, const leg *b) {
+static void same_legs(const char *const *pairs, const t_leg *a, const t_leg *b) {
   size_t sizes[64], count = tensors_of(pairs, sizes);
   assert_true(a->at.digest == b->at.digest);
   assert_string_equal(a->text, b->text);
   for (size_t i = 0; i < count; i++) assert_memory_equal(a->tensor[i], b->tensor[i], sizes[i] * sizeof(float));
 }
 
-static void free_leg(const char *const *pairs, leg *l) {
+static void free_leg(const char *const *pairs, t_leg *l) {
   size_t sizes[64], count = tensors_of(pairs, sizes);
   for (size_t i = 0; i < count; i++) free(l->tensor[i]);
   free(l->tensor);
@@ -339,13 +339,13 @@ static void free_leg(const char *const *pairs, leg *l) {
 /* Five steps, and three and two, of which each part has a number of processes of its own. */
 static void same_for_any(const char *const *pairs) {
   static const int counts[][2] = {{1, 1}, {2, 3}, {3, 1}, {8, 2}, {1, 8}};
-  leg whole = run_on(1, pairs, NULL, 5);
+  t_leg whole = run_on(1, pairs, NULL, 5);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    leg one = run_on(counts[i][0], pairs, NULL, 5);
+    t_leg one = run_on(counts[i][0], pairs, NULL, 5);
     same_legs(pairs, &whole, &one);
     free_leg(pairs, &one);
     one = run_on(counts[i][0], pairs, NULL, 3);
-    leg other = run_on(counts[i][1], pairs, &one, 5);
+    t_leg other = run_on(counts[i][1], pairs, &one, 5);
     same_legs(pairs, &whole, &other);
     free_leg(pairs, &one);
     free_leg(pairs, &other);

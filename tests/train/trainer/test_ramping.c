@@ -159,11 +159,11 @@ static void compare(unsigned t, const weights *z, const weights *want) {
 }
 
 /* What there was in some steps. */
-typedef struct tally {
+typedef struct t_tally {
   size_t late, longest, some, one, updated;
-} tally;
+} t_tally;
 
-static void note_periods(tally *z, const weights *x, size_t longest) {
+static void note_periods(t_tally *z, const weights *x, size_t longest) {
   for (size_t k = 0; k < N; k++) {
     z->longest += x->period[k] == (float)longest;
     z->one += x->period[k] == 1;
@@ -173,10 +173,10 @@ static void note_periods(tally *z, const weights *x, size_t longest) {
 }
 
 /* Epochs by steps of a run that has begun, and by those of this file. */
-static tally steps_by_hand(hu_trainer *t, hu_trainer *plain, const rule *by, unsigned epochs) {
+static t_tally steps_by_hand(hu_trainer *t, hu_trainer *plain, const rule *by, unsigned epochs) {
   static weights before, after;
   size_t of_epoch = hu_trainer_steps_an_epoch(t);
-  tally z = {0};
+  t_tally z = {0};
   for (unsigned step = 1; step <= epochs * of_epoch; step++) {
     look(t, &before);
     if (step % of_epoch == 1) {
@@ -192,7 +192,7 @@ static tally steps_by_hand(hu_trainer *t, hu_trainer *plain, const rule *by, uns
   return z;
 }
 
-static tally run_by_hand(const char *const *pairs, const rule *by, unsigned epochs, const float *w) {
+static t_tally run_by_hand(const char *const *pairs, const rule *by, unsigned epochs, const float *w) {
   hu_trainer *t = with(pairs), *plain = with(pairs);
   set(plain, "optimizer.ramping", "0");
   begin(t), begin(plain);
@@ -200,7 +200,7 @@ static tally run_by_hand(const char *const *pairs, const rule *by, unsigned epoc
     if (strcmp(hu_trainer_tensor_at(t, i).name, "linear1.weight") == 0)
       assert_int_equal(hu_trainer_write(t, i, w), HU_OK);
   }
-  tally z = steps_by_hand(t, plain, by, epochs);
+  t_tally z = steps_by_hand(t, plain, by, epochs);
   hu_trainer_free(t), hu_trainer_free(plain);
   return z;
 }
@@ -209,12 +209,12 @@ static tally run_by_hand(const char *const *pairs, const rule *by, unsigned epoc
 static void test_steps(void **state) {
   (void)state;
   const rule few = {3, 1.5f, 8, 0, 0.004f, 0.03f}, many = {2, 1, 17, 1, 0.004f, 0.03f};
-  const tally z[2] = {run_by_hand(PAIRS(RUN, "optimizer.ramping", "3", "optimizer.ramping_ratio", "1.5",
-                                        "optimizer.ramping_steps", "8"),
-                                  &few, 3, NULL),
-                      run_by_hand(PAIRS(RUN, "optimizer.ramping", "2", "optimizer.ramping_ratio", "1",
-                                        "optimizer.ramping_steps", "17", "optimizer.coupled", "yes"),
-                                  &many, 2, NULL)};
+  const t_tally z[2] = {run_by_hand(PAIRS(RUN, "optimizer.ramping", "3", "optimizer.ramping_ratio", "1.5",
+                                          "optimizer.ramping_steps", "8"),
+                                    &few, 3, NULL),
+                        run_by_hand(PAIRS(RUN, "optimizer.ramping", "2", "optimizer.ramping_ratio", "1",
+                                          "optimizer.ramping_steps", "17", "optimizer.coupled", "yes"),
+                                    &many, 2, NULL)};
   for (int i = 0; i < 2; i++) assert_true(z[i].one && z[i].some && z[i].longest && z[i].late && z[i].updated);
 }
 
@@ -224,9 +224,9 @@ static void test_small_distances(void **state) {
   static float w[N];
   const rule small = {1, 4000, 8, 0, 3e-9f, 0};
   for (int i = 0; i < N; i++) w[i] = ldexpf(i / COLS % 32 ? 2.5f : 4, i % 3 ? -12 : -11);
-  tally z = run_by_hand(PAIRS(RUN, "optimizer.rate", "3e-9", "optimizer.decay", "0", "optimizer.ramping", "1",
-                              "optimizer.ramping_ratio", "4000", "optimizer.ramping_steps", "8"),
-                        &small, 1, w);
+  t_tally z = run_by_hand(PAIRS(RUN, "optimizer.rate", "3e-9", "optimizer.decay", "0", "optimizer.ramping", "1",
+                                "optimizer.ramping_ratio", "4000", "optimizer.ramping_steps", "8"),
+                          &small, 1, w);
   assert_true(z.some > N / 8);
 }
 
