@@ -27,15 +27,15 @@ static hu_status compute(const t_dot *x, void *z, const hu_dot_operands *in, con
 
 hu_element dot_element(const char *name) {
   static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
-  hu_element e;
-  memset(&e, 0, sizeof e);
+  hu_element element;
+  memset(&element, 0, sizeof element);
   for (uint8_t i = 1; i <= HU_ELEMENT_S32; i++) {
     if (strcmp(name, kinds[i]) != 0) continue;
-    e.kind = i;
-    return e;
+    element.kind = i;
+    return element;
   }
-  if (hu_format_parse(&e.format, name, NULL) != HU_OK) fail_msg("element %s", name);
-  return e;
+  if (hu_format_parse(&element.format, name, NULL) != HU_OK) fail_msg("element %s", name);
+  return element;
 }
 
 size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width) {
@@ -62,24 +62,24 @@ void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x) {
 }
 
 /* The elements stored backwards with a gap, so that strides are never the usual ones. */
-static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e) {
-  size_t size = hu_element_size(e);
-  hu_vector v;
-  memset(&v, 0, sizeof v);
+static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element element) {
+  size_t size = hu_element_size(element);
+  hu_vector vector;
+  memset(&vector, 0, sizeof vector);
   for (size_t k = 0; k < n; k++) dot_store((uint8_t *)room, 2 * (n - 1 - k), size, x[k]);
-  v.data = (const uint8_t *)room + (n ? 2 * (n - 1) * size : 0);
-  v.stride = -2;
-  v.element = e;
-  return v;
+  vector.data = (const uint8_t *)room + (n ? 2 * (n - 1) * size : 0);
+  vector.stride = -2;
+  vector.element = element;
+  return vector;
 }
 
 static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } room;
 
 /* Scales as units take them: bytes, of whose unsigned formats the upper bit is not looked at. */
-static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_element e) {
-  uint64_t code[DOT_SCALES], mask = ((uint64_t)1 << hu_element_width(e)) - 1;
+static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_element element) {
+  uint64_t code[DOT_SCALES], mask = ((uint64_t)1 << hu_element_width(element)) - 1;
   for (size_t k = 0; k < n; k++) code[k] = x[k] & mask;
-  return pack(z, code, n, e);
+  return pack(z, code, n, element);
 }
 
 /* The operands of x, in `room`. */
@@ -105,9 +105,9 @@ static hu_exec exec_of(const t_dot *x) {
   return exec;
 }
 
-/* Ends the test unless s is HU_OK. */
-static uint64_t answer(const t_dot *x, hu_status s, uint64_t z, const hu_events *counts, uint32_t *events) {
-  if (s != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(s), dot_text(x));
+/* Ends the test unless status is HU_OK. */
+static uint64_t answer(const t_dot *x, hu_status status, uint64_t z, const hu_events *counts, uint32_t *events) {
+  if (status != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(status), dot_text(x));
   uint64_t set[9] = {counts->overflow, counts->saturated, counts->underflow, counts->to_zero, counts->subnormal,
                      counts->inexact,  counts->invalid,   counts->nan_in,    counts->inf_in};
   *events = 0;
@@ -122,8 +122,8 @@ uint64_t dot_watched(const t_dot *x, uint32_t *events, hu_watch *watch) {
   hu_exec exec = exec_of(x);
   hu_events counts;
   memset(&counts, 0, sizeof counts);
-  hu_status s = compute(x, &z, &in, &exec, &counts, watch);
-  return answer(x, s, z, &counts, events);
+  hu_status status = compute(x, &z, &in, &exec, &counts, watch);
+  return answer(x, status, z, &counts, events);
 }
 
 #ifndef DOT_CALL
@@ -133,8 +133,8 @@ uint64_t dot_traced(const t_dot *x, uint32_t *events, hu_trace_visit *visit, voi
   hu_exec exec = exec_of(x);
   hu_events counts;
   memset(&counts, 0, sizeof counts);
-  hu_status s = hu_dot_trace(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts, visit, context);
-  return answer(x, s, z, &counts, events);
+  hu_status status = hu_dot_trace(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts, visit, context);
+  return answer(x, status, z, &counts, events);
 }
 #endif
 

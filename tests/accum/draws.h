@@ -7,11 +7,11 @@
 #include "tests/accum/dots.h"
 
 /* Fills in operands, C and scales where elements, model and n of x are there. */
-void draw_operands(t_dot *x, t_random *r);
+void draw_operands(t_dot *x, t_random *random);
 /* A preset with everything but n and operands. */
-void draw_preset(t_dot *x, const hu_accum_preset *p);
+void draw_preset(t_dot *x, const hu_accum_preset *preset);
 /* A random model of a kind (HU_ACCUM_), of a rule (HU_BLOCK_, other kinds: ignored), with elements that it takes; all
  * parameters. */
-void draw_model(t_dot *x, t_random *r, uint32_t kind, uint8_t rule);
+void draw_model(t_dot *x, t_random *random, uint32_t kind, uint8_t rule);
 
 #endif

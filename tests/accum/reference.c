@@ -8,83 +8,84 @@
 
 /* ---- software models, k0 ... k1 - 1, on top of s ---- */
 
-static void seq2(t_engine *g, const grid *products, const grid *sums, size_t k0, size_t k1, real *s) {
+static void seq2(t_engine *engine, const grid *products, const grid *sums, size_t k0, size_t k1, real *s) {
   real p;
-  real_make(g, &p);
+  real_make(engine, &p);
   for (size_t k = k0; k < k1; k++) {
-    step_product(g, products, &p, k);
-    join(g, sums, s, s, &p);
+    step_product(engine, products, &p, k);
+    join(engine, sums, s, s, &p);
   }
   real_drop(&p);
 }
 
-static void chunk(t_engine *g, size_t k0, size_t k1, real *s) {
+static void chunk(t_engine *engine, size_t k0, size_t k1, real *s) {
   real t;
-  real_make(g, &t);
-  for (size_t k = k0; k < k1; k += g->x->accum.length) {
+  real_make(engine, &t);
+  for (size_t k = k0; k < k1; k += engine->x->accum.length) {
     real_set(&t, ZERO, 0);
-    seq2(g, &g->product, &g->product, k, k + g->x->accum.length < k1 ? k + g->x->accum.length : k1, &t);
-    join(g, &g->sum, s, s, &t);
+    seq2(engine, &engine->product, &engine->product, k,
+         k + engine->x->accum.length < k1 ? k + engine->x->accum.length : k1, &t);
+    join(engine, &engine->sum, s, s, &t);
   }
   real_drop(&t);
 }
 
-static void pairwise(t_engine *g, size_t lo, size_t hi, real *z) {
+static void pairwise(t_engine *engine, size_t lo, size_t hi, real *z) {
   real right;
   if (hi - lo == 1) {
-    step_product(g, &g->sum, z, lo);
+    step_product(engine, &engine->sum, z, lo);
     return;
   }
   size_t mid = lo + (hi - lo) / 2;
-  real_make(g, &right);
-  pairwise(g, lo, mid, z);
-  pairwise(g, mid, hi, &right);
-  join_pair(g, &g->sum, z, z, &right);
+  real_make(engine, &right);
+  pairwise(engine, lo, mid, z);
+  pairwise(engine, mid, hi, &right);
+  join_pair(engine, &engine->sum, z, z, &right);
   real_drop(&right);
 }
 
 /* The sum that t[i] holds once all strides above `stride` have been added. */
-static void strided(t_engine *g, size_t k0, size_t n, size_t i, size_t stride, size_t width, real *z) {
+static void strided(t_engine *engine, size_t k0, size_t n, size_t i, size_t stride, size_t width, real *z) {
   real other;
   if (i >= n) {
     real_set(z, ZERO, 0);
     return;
   }
   if (stride >= width) {
-    step_product(g, &g->sum, z, k0 + i);
+    step_product(engine, &engine->sum, z, k0 + i);
     return;
   }
-  real_make(g, &other);
-  strided(g, k0, n, i, 2 * stride, width, z);
-  strided(g, k0, n, i + stride, 2 * stride, width, &other);
-  join_pair(g, &g->sum, z, z, &other);
+  real_make(engine, &other);
+  strided(engine, k0, n, i, 2 * stride, width, z);
+  strided(engine, k0, n, i + stride, 2 * stride, width, &other);
+  join_pair(engine, &engine->sum, z, z, &other);
   real_drop(&other);
 }
 
-static void tree_model(t_engine *g, size_t k0, size_t k1, real *s) {
+static void tree_model(t_engine *engine, size_t k0, size_t k1, real *s) {
   real z;
   size_t width = 1;
-  real_make(g, &z);
+  real_make(engine, &z);
   while (width < k1 - k0) width *= 2;
-  if (k1 > k0 && g->x->accum.kind == HU_ACCUM_PAIRWISE) pairwise(g, k0, k1, &z);
-  if (k1 > k0 && g->x->accum.kind == HU_ACCUM_STRIDED) strided(g, k0, k1 - k0, 0, 1, width, &z);
-  join_pair(g, &g->sum, s, &z, s);
+  if (k1 > k0 && engine->x->accum.kind == HU_ACCUM_PAIRWISE) pairwise(engine, k0, k1, &z);
+  if (k1 > k0 && engine->x->accum.kind == HU_ACCUM_STRIDED) strided(engine, k0, k1 - k0, 0, 1, width, &z);
+  join_pair(engine, &engine->sum, s, &z, s);
   real_drop(&z);
 }
 
-static void kahan(t_engine *g, size_t k0, size_t k1, real *s) {
+static void kahan(t_engine *engine, size_t k0, size_t k1, real *s) {
   real c, p, y, t, d;
-  real_make(g, &c);
-  real_make(g, &p);
-  real_make(g, &y);
-  real_make(g, &t);
-  real_make(g, &d);
+  real_make(engine, &c);
+  real_make(engine, &p);
+  real_make(engine, &y);
+  real_make(engine, &t);
+  real_make(engine, &d);
   for (size_t k = k0; k < k1; k++) {
-    step_product(g, &g->sum, &p, k);
-    step_difference(g, &g->sum, &y, &p, &c);
-    join(g, &g->sum, &t, s, &y);
-    step_difference(g, &g->sum, &d, &t, s);
-    step_difference(g, &g->sum, &c, &d, &y);
+    step_product(engine, &engine->sum, &p, k);
+    step_difference(engine, &engine->sum, &y, &p, &c);
+    join(engine, &engine->sum, &t, s, &y);
+    step_difference(engine, &engine->sum, &d, &t, s);
+    step_difference(engine, &engine->sum, &c, &d, &y);
     real_copy(s, &t);
   }
   real_drop(&c);
@@ -94,22 +95,22 @@ static void kahan(t_engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&d);
 }
 
-static void neumaier(t_engine *g, size_t k0, size_t k1, real *s) {
+static void neumaier(t_engine *engine, size_t k0, size_t k1, real *s) {
   real c, v, t, d;
-  real_make(g, &c);
-  real_make(g, &v);
-  real_make(g, &t);
-  real_make(g, &d);
+  real_make(engine, &c);
+  real_make(engine, &v);
+  real_make(engine, &t);
+  real_make(engine, &d);
   for (size_t k = k0; k < k1; k++) {
-    step_product(g, &g->sum, &v, k);
-    join(g, &g->sum, &t, s, &v);
+    step_product(engine, &engine->sum, &v, k);
+    join(engine, &engine->sum, &t, s, &v);
     int first = at_least(s, &v);
-    step_difference(g, &g->sum, &d, first ? s : &v, &t);
-    step_sum(g, &g->sum, &d, &d, first ? &v : s);
-    step_sum(g, &g->sum, &c, &c, &d);
+    step_difference(engine, &engine->sum, &d, first ? s : &v, &t);
+    step_sum(engine, &engine->sum, &d, &d, first ? &v : s);
+    step_sum(engine, &engine->sum, &c, &c, &d);
     real_copy(s, &t);
   }
-  join(g, &g->sum, s, s, &c);
+  join(engine, &engine->sum, s, s, &c);
   real_drop(&c);
   real_drop(&v);
   real_drop(&t);
@@ -118,43 +119,43 @@ static void neumaier(t_engine *g, size_t k0, size_t k1, real *s) {
 
 /* ---- models inside models ---- */
 
-static void base(t_engine *g, size_t k0, size_t k1, real *s) {
-  switch (g->x->accum.kind) {
-    case HU_ACCUM_SEQ2: seq2(g, &g->product, &g->sum, k0, k1, s); break;
-    case HU_ACCUM_CHUNK: chunk(g, k0, k1, s); break;
+static void base(t_engine *engine, size_t k0, size_t k1, real *s) {
+  switch (engine->x->accum.kind) {
+    case HU_ACCUM_SEQ2: seq2(engine, &engine->product, &engine->sum, k0, k1, s); break;
+    case HU_ACCUM_CHUNK: chunk(engine, k0, k1, s); break;
     case HU_ACCUM_PAIRWISE:
-    case HU_ACCUM_STRIDED: tree_model(g, k0, k1, s); break;
-    case HU_ACCUM_KAHAN: kahan(g, k0, k1, s); break;
-    case HU_ACCUM_NEUMAIER: neumaier(g, k0, k1, s); break;
-    case HU_ACCUM_BLOCK: reference_blocks(g, k0, k1, s); break;
+    case HU_ACCUM_STRIDED: tree_model(engine, k0, k1, s); break;
+    case HU_ACCUM_KAHAN: kahan(engine, k0, k1, s); break;
+    case HU_ACCUM_NEUMAIER: neumaier(engine, k0, k1, s); break;
+    case HU_ACCUM_BLOCK: reference_blocks(engine, k0, k1, s); break;
     default:
-      for (size_t k = k0; k < k1; k++) step_fused(g, &g->sum, k, s);
+      for (size_t k = k0; k < k1; k++) step_fused(engine, &engine->sum, k, s);
   }
 }
 
-static void promoted(t_engine *g, size_t k0, size_t k1, real *s) {
-  size_t n = g->x->accum.promote;
+static void promoted(t_engine *engine, size_t k0, size_t k1, real *s) {
+  size_t n = engine->x->accum.promote;
   real part, a, b;
   if (n == 0) {
-    base(g, k0, k1, s);
+    base(engine, k0, k1, s);
     return;
   }
-  real_make(g, &part);
-  real_make(g, &a);
-  real_make(g, &b);
+  real_make(engine, &part);
+  real_make(engine, &a);
+  real_make(engine, &b);
   size_t j = k0 / n;
   for (size_t k = k0; k < k1; k += n, j++) {
     real_set(&part, ZERO, 0);
-    base(g, k, k + n < k1 ? k + n : k1, &part);
-    if (g->x->accum.scaled) {
-      real_from_code(&a, &g->ts, (uint32_t)g->x->sa[j]);
-      real_from_code(&b, &g->ts, (uint32_t)g->x->sb[j]);
+    base(engine, k, k + n < k1 ? k + n : k1, &part);
+    if (engine->x->accum.scaled) {
+      real_from_code(&a, &engine->ts, (uint32_t)engine->x->sa[j]);
+      real_from_code(&b, &engine->ts, (uint32_t)engine->x->sb[j]);
       real_multiply(&a, &a, &b);
-      step_round(g, &g->plain, &a);
+      step_round(engine, &engine->plain, &a);
       real_multiply(&part, &a, &part);
-      join(g, &g->plain, s, s, &part);
+      join(engine, &engine->plain, s, s, &part);
     } else {
-      join(g, &g->plain, s, s, &part);
+      join(engine, &engine->plain, s, s, &part);
     }
   }
   real_drop(&part);
@@ -162,36 +163,36 @@ static void promoted(t_engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&b);
 }
 
-static void sliced(t_engine *g, size_t n, real *s) {
-  size_t slices = g->x->accum.slices, at = 0;
+static void sliced(t_engine *engine, size_t n, real *s) {
+  size_t slices = engine->x->accum.slices, at = 0;
   real sum, part;
   if (slices > n) slices = n;
-  real_make(g, &sum);
-  real_make(g, &part);
+  real_make(engine, &sum);
+  real_make(engine, &part);
   for (size_t i = 0; i < slices; i++) {
     size_t past = at + n / slices + (i < n % slices ? 1 : 0);
     real_set(&part, ZERO, 0);
-    promoted(g, at, past, &part);
+    promoted(engine, at, past, &part);
     if (i == 0)
       real_copy(&sum, &part);
     else
-      join(g, &g->plain, &sum, &sum, &part);
+      join(engine, &engine->plain, &sum, &sum, &part);
     at = past;
   }
-  join(g, &g->plain, s, &sum, s);
+  join(engine, &engine->plain, s, &sum, s);
   real_drop(&sum);
   real_drop(&part);
 }
 
 /* Section 8. */
-static void whole(t_engine *g, size_t n, real *c) {
+static void whole(t_engine *engine, size_t n, real *c) {
   int plus = c->kind == ZERO && !c->negative, minus = c->kind == ZERO && c->negative, other = c->kind == FINITE;
   static block b;
   real s;
-  real_make(g, &s);
+  real_make(engine, &s);
   b.count = n;
   for (size_t k = 0; k < n; k++) b.k[k] = k;
-  block_read(g, &b);
+  block_read(engine, &b);
   if (!block_special(&b, c, &s)) {
     if (c->kind == FINITE) real_accumulate(&s, c);
     for (size_t k = 0; k < n; k++) {
@@ -202,7 +203,7 @@ static void whole(t_engine *g, size_t n, real *c) {
       if (t->kind == FINITE) real_accumulate(&s, t);
     }
     int all_minus = minus && !plus && !other, all_plus = plus && !minus && !other;
-    if (s.kind == ZERO) s.negative = all_minus || (g->x->mode.round == HU_RTN && !all_plus);
+    if (s.kind == ZERO) s.negative = all_minus || (engine->x->mode.round == HU_RTN && !all_plus);
   }
   real_copy(c, &s);
   block_drop(&b);
@@ -239,16 +240,16 @@ static uint64_t to_binary64(const real *x, uint32_t *events) {
   return bits;
 }
 
-static void fp64(t_engine *g, size_t n, real *c) {
+static void fp64(t_engine *engine, size_t n, real *c) {
   real p, s;
-  real_make(g, &p);
-  real_make(g, &s);
+  real_make(engine, &p);
+  real_make(engine, &s);
   for (size_t k = 0; k < n; k++) {
-    real_product(g, &p, k);
+    real_product(engine, &p, k);
     real_copy(&s, c);
     real_add(c, &p, c, 0);
-    real_from_binary64(c, to_binary64(c, &g->events));
-    watch_sum(g, &s, &p, c);
+    real_from_binary64(c, to_binary64(c, &engine->events));
+    watch_sum(engine, &s, &p, c);
   }
   real_drop(&p);
   real_drop(&s);
@@ -256,10 +257,12 @@ static void fp64(t_engine *g, size_t n, real *c) {
 
 /* ---- integers ---- */
 
-static int64_t integer(hu_element e, uint64_t pattern) {
-  int bits = e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_U8 ? 8 : e.kind == HU_ELEMENT_S32 ? 32 : 4;
+static int64_t integer(hu_element element, uint64_t pattern) {
+  int bits = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_U8 ? 8
+             : element.kind == HU_ELEMENT_S32                               ? 32
+                                                                            : 4;
   int64_t x = (int64_t)(pattern & ((UINT64_C(1) << bits) - 1));
-  int is_signed = e.kind == HU_ELEMENT_S8 || e.kind == HU_ELEMENT_S4 || e.kind == HU_ELEMENT_S32;
+  int is_signed = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S4 || element.kind == HU_ELEMENT_S32;
   return is_signed && x >> (bits - 1) ? x - ((int64_t)1 << bits) : x;
 }
 
@@ -285,35 +288,35 @@ static uint64_t integers(const t_dot *x, uint32_t *events, hu_watch *watch) {
 
 /* ---- all ---- */
 
-static grid grid_of(hu_format f, hu_mode mode) {
+static grid grid_of(hu_format format, hu_mode mode) {
   grid z;
   memset(&z, 0, sizeof z);
-  if (table_make(&z.t, f) != HU_OK) memset(&z.t, 0, sizeof z.t); /* not used by this model */
+  if (table_make(&z.t, format) != HU_OK) memset(&z.t, 0, sizeof z.t); /* not used by this model */
   z.mode = mode;
   return z;
 }
 
-static int has_nan(const t_engine *g, const real *c) {
+static int has_nan(const t_engine *engine, const real *c) {
   real x;
   int found = c->kind == NOT_A_NUMBER;
-  real_make(g, &x);
-  for (size_t k = 0; k < g->x->n && !found; k++) {
-    real_read_a(g, &x, k);
+  real_make(engine, &x);
+  for (size_t k = 0; k < engine->x->n && !found; k++) {
+    real_read_a(engine, &x, k);
     found = x.kind == NOT_A_NUMBER;
-    real_read_b(g, &x, k);
+    real_read_b(engine, &x, k);
     found |= x.kind == NOT_A_NUMBER;
   }
-  for (size_t j = 0; j < g->x->scales && !found; j++) {
-    real_from_code(&x, &g->ts, (uint32_t)g->x->sa[j]);
+  for (size_t j = 0; j < engine->x->scales && !found; j++) {
+    real_from_code(&x, &engine->ts, (uint32_t)engine->x->sa[j]);
     found = x.kind == NOT_A_NUMBER;
-    real_from_code(&x, &g->ts, (uint32_t)g->x->sb[j]);
+    real_from_code(&x, &engine->ts, (uint32_t)engine->x->sb[j]);
     found |= x.kind == NOT_A_NUMBER;
   }
   real_drop(&x);
   return found;
 }
 
-static void start(t_engine *g, const t_dot *x) {
+static void start(t_engine *engine, const t_dot *x) {
   static const hu_mode rne;
   const hu_accum *m = &x->accum;
   const hu_format used[] = {x->a.format, x->b.format, x->c.format, m->sum, m->product, m->promoted};
@@ -321,64 +324,64 @@ static void start(t_engine *g, const t_dot *x) {
              m->kind == HU_ACCUM_FP64 || x->scales;
   for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
     wide |= (used[i].sign | used[i].e | used[i].m) && !hu_format_fits_binary32(used[i]);
-  memset(g, 0, sizeof *g);
-  g->x = x;
-  g->precision = wide ? PRECISION : SMALL;
+  memset(engine, 0, sizeof *engine);
+  engine->x = x;
+  engine->precision = wide ? PRECISION : SMALL;
   hu_format sum = m->kind == HU_ACCUM_FP32 ? hu_format_ieee(8, 23, 0) : m->sum;
   int cuts = m->kind == HU_ACCUM_BLOCK && m->block.rule <= HU_BLOCK_LATE;
-  if (x->a.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&g->ta, x->a.format), HU_OK);
-  if (x->b.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&g->tb, x->b.format), HU_OK);
-  if (x->c.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&g->tc, x->c.format), HU_OK);
-  if (x->scales) assert_int_equal(table_make(&g->ts, x->scale), HU_OK);
-  g->sum = grid_of(sum, m->mode);
-  g->sum.over = m->block.over;
-  g->sum.plus = m->block.zero == HU_BLOCK_ZERO_PLUS;
-  g->sum.ftz = m->block.ftz;
-  g->product = grid_of(m->product, m->mode);
+  if (x->a.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->ta, x->a.format), HU_OK);
+  if (x->b.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->tb, x->b.format), HU_OK);
+  if (x->c.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->tc, x->c.format), HU_OK);
+  if (x->scales) assert_int_equal(table_make(&engine->ts, x->scale), HU_OK);
+  engine->sum = grid_of(sum, m->mode);
+  engine->sum.over = m->block.over;
+  engine->sum.plus = m->block.zero == HU_BLOCK_ZERO_PLUS;
+  engine->sum.ftz = m->block.ftz;
+  engine->product = grid_of(m->product, m->mode);
   hu_mode last = rne; /* the sentence on c=last in section 11.5: its mode is `last`, its policy the model's */
   last.round = m->block.last;
   last.saturate = m->mode.saturate;
-  g->join = grid_of(m->block.rule == HU_BLOCK_ALIGN ? m->product : m->sum, last);
-  g->join.over = m->block.over && last.round == HU_RTO;
-  g->join.ftz = m->block.rule == HU_BLOCK_CHAIN ? m->block.ftz : HU_BLOCK_FTZ_NONE;
-  g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
+  engine->join = grid_of(m->block.rule == HU_BLOCK_ALIGN ? m->product : m->sum, last);
+  engine->join.over = m->block.over && last.round == HU_RTO;
+  engine->join.ftz = m->block.rule == HU_BLOCK_CHAIN ? m->block.ftz : HU_BLOCK_FTZ_NONE;
+  engine->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 
 uint64_t reference_between(const t_dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch) {
-  t_engine g;
+  t_engine engine;
   real c;
   exact e;
   uint32_t code = 0, random = 0;
-  start(&g, x);
-  g.roundings = ends->roundings;
-  g.visit = ends->visit;
-  g.context = ends->context;
-  real_make(&g, &c);
+  start(&engine, x);
+  engine.roundings = ends->roundings;
+  engine.visit = ends->visit;
+  engine.context = ends->context;
+  real_make(&engine, &c);
   if (x->has_c && x->c.kind == HU_ELEMENT_BINARY64) real_from_binary64(&c, x->ct);
-  if (x->has_c && x->c.kind == HU_ELEMENT_CODE) real_from_code(&c, &g.tc, (uint32_t)x->ct);
-  ends->nan_given = has_nan(&g, &c);
+  if (x->has_c && x->c.kind == HU_ELEMENT_CODE) real_from_code(&c, &engine.tc, (uint32_t)x->ct);
+  ends->nan_given = has_nan(&engine, &c);
   if (x->accum.kind == HU_ACCUM_EXACT)
-    whole(&g, x->n, &c);
+    whole(&engine, x->n, &c);
   else if (x->accum.kind == HU_ACCUM_FP64)
-    fp64(&g, x->n, &c);
+    fp64(&engine, x->n, &c);
   else if (x->accum.slices)
-    sliced(&g, x->n, &c);
+    sliced(&engine, x->n, &c);
   else
-    promoted(&g, 0, x->n, &c);
+    promoted(&engine, 0, x->n, &c);
   ends->nan = c.kind == NOT_A_NUMBER;
-  ends->roundings = g.roundings;
+  ends->roundings = engine.roundings;
   uint64_t z;
   if (x->c.kind == HU_ELEMENT_BINARY64 && !ends->result) {
     z = to_binary64(&c, events);
   } else {
-    table to = g.tc;
+    table to = engine.tc;
     if (ends->result) assert_int_equal(table_make(&to, *ends->result), HU_OK);
     if (x->mode.bits) random = hu_stream_word((hu_stream){x->key, x->element}, 0) >> (32 - x->mode.bits);
     real_to_exact(&e, &c);
     round_exact(&to, x->mode, &e, random, &code, events);
     z = code;
   }
-  *watch = g.watch;
+  *watch = engine.watch;
   real_drop(&c);
   return z;
 }

@@ -37,14 +37,14 @@ static void cut(real *z, const real *x, long q, int rule) {
 }
 
 /* The scales of product k; 1 if one is NaN. *e: their exponents together; *value: their product. */
-static int scales_of(const t_engine *g, size_t k, int *e, real *value) {
+static int scales_of(const t_engine *engine, size_t k, int *e, real *value) {
   real a, b;
-  size_t j = k / g->x->accum.block.every;
-  real_make(g, &a);
-  real_make(g, &b);
-  real_from_code(&a, &g->ts, (uint32_t)g->x->sa[j]);
-  real_from_code(&b, &g->ts, (uint32_t)g->x->sb[j]);
-  int nan = a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER, low = g->ts.emin;
+  size_t j = k / engine->x->accum.block.every;
+  real_make(engine, &a);
+  real_make(engine, &b);
+  real_from_code(&a, &engine->ts, (uint32_t)engine->x->sa[j]);
+  real_from_code(&b, &engine->ts, (uint32_t)engine->x->sb[j]);
+  int nan = a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER, low = engine->ts.emin;
   *e = (a.kind == FINITE && real_log2(&a) > low ? real_log2(&a) : low) +
        (b.kind == FINITE && real_log2(&b) > low ? real_log2(&b) : low);
   real_multiply(value, &a, &b);
@@ -54,14 +54,14 @@ static int scales_of(const t_engine *g, size_t k, int *e, real *value) {
 }
 
 /* Term k of a block: product and, where there are scales, theirs. */
-static void term_at(const t_engine *g, real *z, size_t k) {
-  const hu_block *b = &g->x->accum.block;
-  real_product(g, z, k);
+static void term_at(const t_engine *engine, real *z, size_t k) {
+  const hu_block *b = &engine->x->accum.block;
+  real_product(engine, z, k);
   if (b->every && b->scaling == HU_BLOCK_SCALING_TERMS) {
     real scale;
     int e;
-    real_make(g, &scale);
-    if (scales_of(g, k, &e, &scale)) real_set(z, NOT_A_NUMBER, 0);
+    real_make(engine, &scale);
+    if (scales_of(engine, k, &e, &scale)) real_set(z, NOT_A_NUMBER, 0);
     if (z->kind == FINITE) real_multiply(z, z, &scale);
     z->e += e;
     real_drop(&scale);
@@ -69,10 +69,10 @@ static void term_at(const t_engine *g, real *z, size_t k) {
   if (b->big && z->kind == FINITE && real_log2(z) >= b->big) real_set(z, INFINITE, z->negative);
 }
 
-void block_read(const t_engine *g, block *b) {
+void block_read(const t_engine *engine, block *b) {
   for (size_t i = 0; i < b->count; i++) {
-    real_make(g, &b->term[i]);
-    term_at(g, &b->term[i], b->k[i]);
+    real_make(engine, &b->term[i]);
+    term_at(engine, &b->term[i], b->k[i]);
   }
 }
 
@@ -95,61 +95,61 @@ int block_special(const block *b, const real *c, real *z) {
   return nan || inf[0] || inf[1];
 }
 
-static int exponent_of_c(const t_engine *g, const real *c) {
-  int low = g->product.t.emin;
+static int exponent_of_c(const t_engine *engine, const real *c) {
+  int low = engine->product.t.emin;
   return c->kind == FINITE && real_log2(c) > low ? real_log2(c) : low;
 }
 
 /* The sum of cut terms into the block's output format. */
-static void out(t_engine *g, real *s) {
+static void out(t_engine *engine, real *s) {
   int special = s->kind > FINITE;
-  step_round(g, &g->sum, s);
-  g->watch.overflows += !special && (g->events & HU_EVENT_OVERFLOW) != 0;
+  step_round(engine, &engine->sum, s);
+  engine->watch.overflows += !special && (engine->events & HU_EVENT_OVERFLOW) != 0;
 }
 
-static void align(t_engine *g, const block *b, real *c) {
-  const hu_block *o = &g->x->accum.block;
+static void align(t_engine *engine, const block *b, real *c) {
+  const hu_block *block = &engine->x->accum.block;
   real t, s;
-  int e = o->emin;
-  real_make(g, &t);
-  real_make(g, &s);
+  int e = block->emin;
+  real_make(engine, &t);
+  real_make(engine, &s);
   if (!block_special(b, c, &s)) {
-    if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
+    if (c->kind == FINITE && exponent_of_c(engine, c) > e) e = exponent_of_c(engine, c);
     for (size_t i = 0; i < b->count; i++)
       if (b->term[i].kind == FINITE && b->term[i].e > e) e = b->term[i].e;
     if (c->kind == FINITE) {
-      cut(&s, c, e - o->kept, o->cut);
-      watch_cut(g, e - exponent_of_c(g, c), &s);
+      cut(&s, c, e - block->kept, block->cut);
+      watch_cut(engine, e - exponent_of_c(engine, c), &s);
     }
     for (size_t i = 0; i < b->count; i++) {
       if (b->term[i].kind == FINITE) {
-        cut(&t, &b->term[i], e - o->kept, o->cut);
-        watch_cut(g, e - b->term[i].e, &t);
+        cut(&t, &b->term[i], e - block->kept, block->cut);
+        watch_cut(engine, e - b->term[i].e, &t);
         real_accumulate(&s, &t);
       }
     }
     real_settle(&s);
   }
   real_copy(c, &s);
-  out(g, c);
+  out(engine, c);
   real_drop(&t);
   real_drop(&s);
 }
 
 /* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it has no influence. */
-static int group_at(const t_engine *g, const block *b, size_t i, real *z) {
+static int group_at(const t_engine *engine, const block *b, size_t i, real *z) {
   real p, scale;
   int there = 0, e = 0;
-  real_make(g, &p);
-  real_make(g, &scale);
+  real_make(engine, &p);
+  real_make(engine, &scale);
   real_set(z, ZERO, 0);
-  for (size_t n = i; n < i + g->x->accum.block.group && n < b->count; n++) {
-    real_product(g, &p, b->k[n]);
+  for (size_t n = i; n < i + engine->x->accum.block.group && n < b->count; n++) {
+    real_product(engine, &p, b->k[n]);
     if (p.kind != FINITE) continue;
     there = 1;
     real_accumulate(z, &p);
   }
-  (void)scales_of(g, b->k[i], &e, &scale);
+  (void)scales_of(engine, b->k[i], &e, &scale);
   if (scale.kind != FINITE) there = 0;
   if (there) mpfr_mul(z->v, z->v, scale.v, MPFR_RNDN);
   if (!there) real_set(z, ZERO, 0);
@@ -159,40 +159,40 @@ static int group_at(const t_engine *g, const block *b, size_t i, real *z) {
   return there;
 }
 
-static void groups(t_engine *g, const block *b, real *c) {
-  const hu_block *o = &g->x->accum.block;
+static void groups(t_engine *engine, const block *b, real *c) {
+  const hu_block *block = &engine->x->accum.block;
   real t, s;
-  int e = o->emin;
-  real_make(g, &t);
-  real_make(g, &s);
+  int e = block->emin;
+  real_make(engine, &t);
+  real_make(engine, &s);
   if (!block_special(b, c, &s)) {
-    if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
-    for (size_t i = 0; i < b->count; i += o->group)
-      if (group_at(g, b, i, &t) && t.e > e) e = t.e;
+    if (c->kind == FINITE && exponent_of_c(engine, c) > e) e = exponent_of_c(engine, c);
+    for (size_t i = 0; i < b->count; i += block->group)
+      if (group_at(engine, b, i, &t) && t.e > e) e = t.e;
     if (c->kind == FINITE) {
-      cut(&s, c, e - o->kept, o->cut);
-      watch_cut(g, e - exponent_of_c(g, c), &s);
+      cut(&s, c, e - block->kept, block->cut);
+      watch_cut(engine, e - exponent_of_c(engine, c), &s);
     }
-    for (size_t i = 0; i < b->count; i += o->group) {
-      if (!group_at(g, b, i, &t)) continue;
+    for (size_t i = 0; i < b->count; i += block->group) {
+      if (!group_at(engine, b, i, &t)) continue;
       int there = mpfr_zero_p(t.v) == 0;
-      cut(&t, &t, e - o->kept, o->cut);
-      if (there) watch_cut(g, e - t.e, &t);
+      cut(&t, &t, e - block->kept, block->cut);
+      if (there) watch_cut(engine, e - t.e, &t);
       real_accumulate(&s, &t);
     }
     real_settle(&s);
   }
   real_copy(c, &s);
-  out(g, c);
+  out(engine, c);
   real_drop(&t);
   real_drop(&s);
 }
 
 /* Every `step`-th term from `first` on, cut below its own largest exponent; 0 if there is no non-zero one. */
-static int lane(t_engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
+static int lane(t_engine *engine, const block *b, size_t first, size_t step, real *s, int *e) {
   int any = 0;
   real t;
-  real_make(g, &t);
+  real_make(engine, &t);
   real_set(s, ZERO, 0);
   for (size_t i = first; i < b->count; i += step) {
     const real *term = &b->term[i];
@@ -203,8 +203,8 @@ static int lane(t_engine *g, const block *b, size_t first, size_t step, real *s,
   for (size_t i = first; any && i < b->count; i += step) {
     const real *term = &b->term[i];
     if (term->kind != FINITE) continue;
-    cut(&t, term, *e - g->x->accum.block.kept, HU_BLOCK_CUT_TRUNC);
-    watch_cut(g, *e - term->e, &t);
+    cut(&t, term, *e - engine->x->accum.block.kept, HU_BLOCK_CUT_TRUNC);
+    watch_cut(engine, *e - term->e, &t);
     real_accumulate(s, &t);
   }
   real_drop(&t);
@@ -212,50 +212,50 @@ static int lane(t_engine *g, const block *b, size_t first, size_t step, real *s,
 }
 
 /* The sum of the products, at exponent *e; 0 if there are none. */
-static int lanes_sum(t_engine *g, const block *b, real *s, int *e) {
-  const hu_block *o = &g->x->accum.block;
+static int lanes_sum(t_engine *engine, const block *b, real *s, int *e) {
+  const hu_block *block = &engine->x->accum.block;
   int e0 = 0, e1 = 0;
   real s1;
-  if (o->lanes != 2) return lane(g, b, 0, 1, s, e);
-  real_make(g, &s1);
-  int any0 = lane(g, b, 0, 2, s, &e0), any1 = lane(g, b, 1, 2, &s1, &e1);
+  if (block->lanes != 2) return lane(engine, b, 0, 1, s, e);
+  real_make(engine, &s1);
+  int any0 = lane(engine, b, 0, 2, s, &e0), any1 = lane(engine, b, 1, 2, &s1, &e1);
   *e = !any1 || (any0 && e0 > e1) ? e0 : e1;
-  if (any0) cut(s, s, *e - o->kept, HU_BLOCK_CUT_FLOOR);
-  if (any1) cut(&s1, &s1, *e - o->kept, HU_BLOCK_CUT_FLOOR);
+  if (any0) cut(s, s, *e - block->kept, HU_BLOCK_CUT_FLOOR);
+  if (any1) cut(&s1, &s1, *e - block->kept, HU_BLOCK_CUT_FLOOR);
   if (any1) real_accumulate(s, &s1);
   real_drop(&s1);
   return any0 || any1;
 }
 
-static void late(t_engine *g, const block *b, real *c) {
-  const hu_block *o = &g->x->accum.block;
+static void late(t_engine *engine, const block *b, real *c) {
+  const hu_block *block = &engine->x->accum.block;
   real s, q;
-  real_make(g, &s);
-  real_make(g, &q);
+  real_make(engine, &s);
+  real_make(engine, &q);
   if (!block_special(b, c, &s)) {
-    int ed = 0, ec = exponent_of_c(g, c), any = lanes_sum(g, b, &s, &ed), e = any && ed > ec ? ed : ec;
-    cut(&s, &s, e - o->kept2 - 1, HU_BLOCK_CUT_FLOOR);
-    if (c->kind == FINITE && !(o->far && ec < e - o->far)) {
-      cut(&q, c, e - o->kept, HU_BLOCK_CUT_FLOOR);
+    int ed = 0, ec = exponent_of_c(engine, c), any = lanes_sum(engine, b, &s, &ed), e = any && ed > ec ? ed : ec;
+    cut(&s, &s, e - block->kept2 - 1, HU_BLOCK_CUT_FLOOR);
+    if (c->kind == FINITE && !(block->far && ec < e - block->far)) {
+      cut(&q, c, e - block->kept, HU_BLOCK_CUT_FLOOR);
       real_accumulate(&s, &q);
     }
-    if (c->kind == FINITE) watch_cut(g, e - ec, &q);
+    if (c->kind == FINITE) watch_cut(engine, e - ec, &q);
     if (s.kind == FINITE) {
-      int x = real_log2(&s) > g->product.t.emin ? real_log2(&s) : g->product.t.emin;
-      cut(&s, &s, x - o->kept2, HU_BLOCK_CUT_FLOOR);
+      int x = real_log2(&s) > engine->product.t.emin ? real_log2(&s) : engine->product.t.emin;
+      cut(&s, &s, x - block->kept2, HU_BLOCK_CUT_FLOOR);
     }
   }
   real_copy(c, &s);
-  out(g, c);
+  out(engine, c);
   real_drop(&s);
   real_drop(&q);
 }
 
-static void exact_block(t_engine *g, const block *b, real *c) {
+static void exact_block(t_engine *engine, const block *b, real *c) {
   real s, products, before;
-  real_make(g, &s);
-  real_make(g, &products);
-  real_make(g, &before);
+  real_make(engine, &s);
+  real_make(engine, &products);
+  real_make(engine, &before);
   int special = block_special(b, c, &s), signs[2] = {c->negative == 0, c->negative != 0}, numbers = c->kind == FINITE;
   for (size_t i = 0; i < b->count; i++) {
     signs[b->term[i].negative != 0] = 1;
@@ -266,14 +266,14 @@ static void exact_block(t_engine *g, const block *b, real *c) {
   real_copy(&before, c);
   if (!special) real_copy(&s, &products);
   if (!special && c->kind == FINITE) real_accumulate(&s, c);
-  if (!special && s.kind == ZERO && g->x->accum.block.zero == HU_BLOCK_ZERO_IEEE) {
+  if (!special && s.kind == ZERO && engine->x->accum.block.zero == HU_BLOCK_ZERO_IEEE) {
     /* IEEE 754 section 6.3, of terms that are zeros of one sign, or that cancel */
     int agree = !numbers && !(signs[0] && signs[1]);
-    s.negative = agree ? signs[1] : g->sum.mode.round == HU_RTN;
+    s.negative = agree ? signs[1] : engine->sum.mode.round == HU_RTN;
   }
   real_copy(c, &s);
-  step_round(g, &g->sum, c);
-  if (!special) watch_sum(g, &before, &products, c);
+  step_round(engine, &engine->sum, c);
+  if (!special) watch_sum(engine, &before, &products, c);
   real_drop(&s);
   real_drop(&products);
   real_drop(&before);
@@ -281,66 +281,66 @@ static void exact_block(t_engine *g, const block *b, real *c) {
 
 /* Leaves first ... first + n - 1 (n a power of two) of a tree; +0 where there is no product. Depth first, left to
  * right. */
-static void tree_node(t_engine *g, const block *b, size_t first, size_t n, real *z) {
+static void tree_node(t_engine *engine, const block *b, size_t first, size_t n, real *z) {
   real right;
   if (n == 1) {
     if (first < b->count)
-      real_product(g, z, b->k[first]);
+      real_product(engine, z, b->k[first]);
     else
       real_set(z, ZERO, 0);
-    step_round(g, &g->sum, z);
+    step_round(engine, &engine->sum, z);
     return;
   }
-  real_make(g, &right);
-  tree_node(g, b, first, n / 2, z);
-  tree_node(g, b, first + n / 2, n / 2, &right);
-  join_pair(g, &g->sum, z, z, &right);
+  real_make(engine, &right);
+  tree_node(engine, b, first, n / 2, z);
+  tree_node(engine, b, first + n / 2, n / 2, &right);
+  join_pair(engine, &engine->sum, z, z, &right);
   real_drop(&right);
 }
 
-static void tree(t_engine *g, const block *b, real *c) {
+static void tree(t_engine *engine, const block *b, real *c) {
   real s, t;
-  real_make(g, &s);
-  real_make(g, &t);
-  if (g->x->accum.block.products) {
-    real_product(g, &s, b->k[0]);
-    if (b->count > 1) real_product(g, &t, b->k[1]);
-    step_sum(g, &g->sum, &s, &s, &t);
+  real_make(engine, &s);
+  real_make(engine, &t);
+  if (engine->x->accum.block.products) {
+    real_product(engine, &s, b->k[0]);
+    if (b->count > 1) real_product(engine, &t, b->k[1]);
+    step_sum(engine, &engine->sum, &s, &s, &t);
   } else {
-    tree_node(g, b, 0, g->x->accum.block.length, &s);
+    tree_node(engine, b, 0, engine->x->accum.block.length, &s);
   }
-  join(g, &g->sum, c, c, &s);
+  join(engine, &engine->sum, c, c, &s);
   real_drop(&s);
   real_drop(&t);
 }
 
-static void chain(t_engine *g, const block *b, real *c) {
-  int down = g->x->accum.block.order == HU_BLOCK_ORDER_DOWN;
-  for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[down ? b->count - 1 - i : i], c);
+static void chain(t_engine *engine, const block *b, real *c) {
+  int down = engine->x->accum.block.order == HU_BLOCK_ORDER_DOWN;
+  for (size_t i = 0; i < b->count; i++) step_fused(engine, &engine->sum, b->k[down ? b->count - 1 - i : i], c);
 }
 
-static void two_lanes(t_engine *g, const block *b, real *c) {
+static void two_lanes(t_engine *engine, const block *b, real *c) {
   real even, odd;
-  real_make(g, &even);
-  real_make(g, &odd);
-  for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[i], i % 2 ? &odd : &even);
-  join_pair(g, &g->sum, &even, &even, &odd);
-  join(g, &g->sum, c, c, &even);
+  real_make(engine, &even);
+  real_make(engine, &odd);
+  for (size_t i = 0; i < b->count; i++) step_fused(engine, &engine->sum, b->k[i], i % 2 ? &odd : &even);
+  join_pair(engine, &engine->sum, &even, &even, &odd);
+  join(engine, &engine->sum, c, c, &even);
   real_drop(&even);
   real_drop(&odd);
 }
 
-static void one_block(t_engine *g, block *b, real *c) {
-  int terms = g->x->accum.block.rule <= HU_BLOCK_EXACT;
-  if (terms) block_read(g, b);
-  switch (g->x->accum.block.rule) {
-    case HU_BLOCK_ALIGN: align(g, b, c); break;
-    case HU_BLOCK_GROUPS: groups(g, b, c); break;
-    case HU_BLOCK_LATE: late(g, b, c); break;
-    case HU_BLOCK_EXACT: exact_block(g, b, c); break;
-    case HU_BLOCK_TREE: tree(g, b, c); break;
-    case HU_BLOCK_CHAIN: chain(g, b, c); break;
-    default: two_lanes(g, b, c); break;
+static void one_block(t_engine *engine, block *b, real *c) {
+  int terms = engine->x->accum.block.rule <= HU_BLOCK_EXACT;
+  if (terms) block_read(engine, b);
+  switch (engine->x->accum.block.rule) {
+    case HU_BLOCK_ALIGN: align(engine, b, c); break;
+    case HU_BLOCK_GROUPS: groups(engine, b, c); break;
+    case HU_BLOCK_LATE: late(engine, b, c); break;
+    case HU_BLOCK_EXACT: exact_block(engine, b, c); break;
+    case HU_BLOCK_TREE: tree(engine, b, c); break;
+    case HU_BLOCK_CHAIN: chain(engine, b, c); break;
+    default: two_lanes(engine, b, c); break;
   }
   if (terms) block_drop(b);
 }
@@ -355,40 +355,40 @@ static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
 }
 
 /* The block that begins at k times its scales, both products rounded. */
-static void scale_sum(t_engine *g, size_t k, real *s) {
+static void scale_sum(t_engine *engine, size_t k, real *s) {
   real a, b;
-  size_t j = k / g->x->accum.block.every;
-  real_make(g, &a);
-  real_make(g, &b);
-  real_from_code(&a, &g->ts, (uint32_t)g->x->sa[j]);
-  real_from_code(&b, &g->ts, (uint32_t)g->x->sb[j]);
+  size_t j = k / engine->x->accum.block.every;
+  real_make(engine, &a);
+  real_make(engine, &b);
+  real_from_code(&a, &engine->ts, (uint32_t)engine->x->sa[j]);
+  real_from_code(&b, &engine->ts, (uint32_t)engine->x->sb[j]);
   real_multiply(&a, &a, &b);
-  step_round(g, &g->join, &a);
+  step_round(engine, &engine->join, &a);
   real_multiply(s, &a, s);
-  step_round(g, &g->join, s);
+  step_round(engine, &engine->join, s);
   real_drop(&a);
   real_drop(&b);
 }
 
-void reference_blocks(t_engine *g, size_t k0, size_t k1, real *c) {
+void reference_blocks(t_engine *engine, size_t k0, size_t k1, real *c) {
   static block b;
-  const hu_block *o = &g->x->accum.block;
-  int halves = o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
+  const hu_block *block = &engine->x->accum.block;
+  int halves = block->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
   real s;
-  real_make(g, &s);
-  real_flush(c, o->daz, g->sum.t.emin);
-  for (size_t k = k0; k < k1; k += (size_t)o->length * (size_t)halves) {
-    if (o->join == HU_BLOCK_JOIN_LAST)
+  real_make(engine, &s);
+  real_flush(c, block->daz, engine->sum.t.emin);
+  for (size_t k = k0; k < k1; k += (size_t)block->length * (size_t)halves) {
+    if (block->join == HU_BLOCK_JOIN_LAST)
       real_set(&s, ZERO, 0);
     else
       real_copy(&s, c);
     for (int half = 0; half < halves; half++) {
-      choose(o, &b, k, k1, half);
-      one_block(g, &b, &s);
+      choose(block, &b, k, k1, half);
+      one_block(engine, &b, &s);
     }
-    if (o->scaling) scale_sum(g, k, &s);
-    if (o->join == HU_BLOCK_JOIN_LAST)
-      join(g, &g->join, c, c, &s);
+    if (block->scaling) scale_sum(engine, k, &s);
+    if (block->join == HU_BLOCK_JOIN_LAST)
+      join(engine, &engine->join, c, c, &s);
     else
       real_copy(c, &s);
   }

@@ -8,11 +8,11 @@
 
 /* ---- numbers ---- */
 
-void real_make(const t_engine *g, real *x) {
+void real_make(const t_engine *engine, real *x) {
   x->kind = ZERO;
   x->negative = 0;
   x->e = 0;
-  mpfr_init2(x->v, g->precision);
+  mpfr_init2(x->v, engine->precision);
   mpfr_set_zero(x->v, 1);
 }
 
@@ -122,10 +122,10 @@ void real_flush(real *z, int daz, int emin) {
 }
 
 /* An operand of A or B, with everything that block(...) does to it. */
-static void operand(const t_engine *g, real *z, const table *t, hu_element e, uint64_t pattern) {
-  const hu_block *b = &g->x->accum.block;
+static void operand(const t_engine *engine, real *z, const table *t, hu_element element, uint64_t pattern) {
+  const hu_block *b = &engine->x->accum.block;
   table as = *t;
-  if (e.kind == HU_ELEMENT_BINARY64) {
+  if (element.kind == HU_ELEMENT_BINARY64) {
     real_from_binary64(z, pattern);
     return;
   }
@@ -139,17 +139,21 @@ static void operand(const t_engine *g, real *z, const table *t, hu_element e, ui
   z->e = z->kind != FINITE ? 0 : real_log2(z) > as.emin ? real_log2(z) : as.emin;
 }
 
-void real_read_a(const t_engine *g, real *z, size_t k) { operand(g, z, &g->ta, g->x->a, g->x->at[k]); }
-void real_read_b(const t_engine *g, real *z, size_t k) { operand(g, z, &g->tb, g->x->b, g->x->bt[k]); }
+void real_read_a(const t_engine *engine, real *z, size_t k) {
+  operand(engine, z, &engine->ta, engine->x->a, engine->x->at[k]);
+}
+void real_read_b(const t_engine *engine, real *z, size_t k) {
+  operand(engine, z, &engine->tb, engine->x->b, engine->x->bt[k]);
+}
 
 /* The exact product; z->e is the sum of the operands' exponents. */
-void real_product(const t_engine *g, real *z, size_t k) {
+void real_product(const t_engine *engine, real *z, size_t k) {
   mp_limb_t limbs[2][DIGITS / GMP_NUMB_BITS];
   real a, b;
   make_here(&a, limbs[0]);
   make_here(&b, limbs[1]);
-  real_read_a(g, &a, k);
-  real_read_b(g, &b, k);
+  real_read_a(engine, &a, k);
+  real_read_b(engine, &b, k);
   real_multiply(z, &a, &b);
   z->e = a.e + b.e;
 }
@@ -158,10 +162,10 @@ void real_product(const t_engine *g, real *z, size_t k) {
 
 /* Section 11.3: word number r mod 4 of the block with counter words (element, 1 + r / 4). Philox 4x32-10 as published.
  */
-static uint32_t step_word(const t_engine *g, uint64_t r) {
-  uint64_t element = g->x->element, group = 1 + r / 4;
+static uint32_t step_word(const t_engine *engine, uint64_t r) {
+  uint64_t element = engine->x->element, group = 1 + r / 4;
   uint32_t c[4] = {(uint32_t)element, (uint32_t)(element >> 32), (uint32_t)group, (uint32_t)(group >> 32)};
-  uint32_t k[2] = {(uint32_t)g->x->key, (uint32_t)(g->x->key >> 32)};
+  uint32_t k[2] = {(uint32_t)engine->x->key, (uint32_t)(engine->x->key >> 32)};
   for (int i = 0; i < 10; i++) {
     uint64_t p = UINT64_C(0xD2511F53) * c[0], q = UINT64_C(0xCD9E8D57) * c[2];
     uint32_t next[4] = {(uint32_t)(q >> 32) ^ c[1] ^ k[0], (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k[1], (uint32_t)p};
@@ -198,20 +202,20 @@ hu_traced real_traced(const real *x) {
   return z;
 }
 
-static void round_into(t_engine *g, const grid *to, real *x) {
+static void round_into(t_engine *engine, const grid *to, real *x) {
   exact e;
   uint32_t code, events, random = 0;
   int negative = x->negative;
-  uint64_t r = g->roundings++;
-  g->events = 0;
-  if (to->mode.bits) random = step_word(g, r) >> (32 - to->mode.bits);
+  uint64_t r = engine->roundings++;
+  engine->events = 0;
+  if (to->mode.bits) random = step_word(engine, r) >> (32 - to->mode.bits);
   if (to->ftz == HU_BLOCK_FTZ_BEFORE && below(x, to->t.emin)) {
     real_set(x, ZERO, negative);
     return;
   }
   real_to_exact(&e, x);
   round_exact(&to->t, to->mode, &e, random, &code, &events);
-  g->events = events;
+  engine->events = events;
   if (to->over && events & HU_EVENT_OVERFLOW) {
     real_set(x, INFINITE, negative);
     return;
@@ -223,74 +227,74 @@ static void round_into(t_engine *g, const grid *to, real *x) {
 }
 
 /* x becomes what the step's format makes of it. */
-void step_round(t_engine *g, const grid *to, real *x) {
+void step_round(t_engine *engine, const grid *to, real *x) {
   hu_traced before;
-  if (g->visit) before = real_traced(x);
-  round_into(g, to, x);
-  if (g->visit) g->visit(g->context, before, real_traced(x));
+  if (engine->visit) before = real_traced(x);
+  round_into(engine, to, x);
+  if (engine->visit) engine->visit(engine->context, before, real_traced(x));
 }
 
 static int goes_down(const grid *to) { return to->mode.round == HU_RTN; }
 
 /* z = rnd(x + y) */
-void step_sum(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
+void step_sum(t_engine *engine, const grid *to, real *z, const real *x, const real *y) {
   real_add(z, x, y, goes_down(to));
-  step_round(g, to, z);
+  step_round(engine, to, z);
 }
 
-void step_difference(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
+void step_difference(t_engine *engine, const grid *to, real *z, const real *x, const real *y) {
   real minus;
-  real_make(g, &minus);
+  real_make(engine, &minus);
   real_copy(&minus, y);
   real_negate(&minus);
-  step_sum(g, to, z, x, &minus);
+  step_sum(engine, to, z, x, &minus);
   real_drop(&minus);
 }
 
-void step_product(t_engine *g, const grid *to, real *z, size_t k) {
-  real_product(g, z, k);
-  step_round(g, to, z);
+void step_product(t_engine *engine, const grid *to, real *z, size_t k) {
+  real_product(engine, z, k);
+  step_round(engine, to, z);
 }
 
 /* c = rnd(a b + c), c in place. */
-void step_fused(t_engine *g, const grid *to, size_t k, real *c) {
+void step_fused(t_engine *engine, const grid *to, size_t k, real *c) {
   real p;
-  real_make(g, &p);
-  real_product(g, &p, k);
-  join(g, to, c, c, &p);
+  real_make(engine, &p);
+  real_product(engine, &p, k);
+  join(engine, to, c, c, &p);
   real_drop(&p);
 }
 
 /* ---- section 11.7 ---- */
 
-static void widen_gap(t_engine *g, int binades) {
+static void widen_gap(t_engine *engine, int binades) {
   uint64_t gap = (uint64_t)abs(binades);
-  if (gap > g->watch.gap) g->watch.gap = gap;
+  if (gap > engine->watch.gap) engine->watch.gap = gap;
 }
 
-void watch_sum(t_engine *g, const real *s, const real *t, const real *z) {
+void watch_sum(t_engine *engine, const real *s, const real *t, const real *z) {
   if (t->kind != FINITE || s->kind > FINITE) return;
-  g->watch.additions++;
-  int overflow = (g->events & HU_EVENT_OVERFLOW) != 0;
-  g->watch.overflows += (uint64_t)overflow;
-  g->watch.swamped += !overflow && z->kind == s->kind && (s->kind == ZERO || mpfr_equal_p(z->v, s->v));
-  if (s->kind == FINITE) widen_gap(g, real_log2(s) - real_log2(t));
+  engine->watch.additions++;
+  int overflow = (engine->events & HU_EVENT_OVERFLOW) != 0;
+  engine->watch.overflows += (uint64_t)overflow;
+  engine->watch.swamped += !overflow && z->kind == s->kind && (s->kind == ZERO || mpfr_equal_p(z->v, s->v));
+  if (s->kind == FINITE) widen_gap(engine, real_log2(s) - real_log2(t));
 }
 
-void watch_cut(t_engine *g, int gap, const real *kept) {
-  g->watch.additions++;
-  g->watch.swamped += kept->kind == ZERO;
-  widen_gap(g, gap);
+void watch_cut(t_engine *engine, int gap, const real *kept) {
+  engine->watch.additions++;
+  engine->watch.swamped += kept->kind == ZERO;
+  widen_gap(engine, gap);
 }
 
-void join(t_engine *g, const grid *to, real *z, const real *s, const real *t) {
+void join(t_engine *engine, const grid *to, real *z, const real *s, const real *t) {
   real before, addend;
-  real_make(g, &before);
-  real_make(g, &addend);
+  real_make(engine, &before);
+  real_make(engine, &addend);
   real_copy(&before, s);
   real_copy(&addend, t);
-  step_sum(g, to, z, s, t);
-  watch_sum(g, &before, &addend, z);
+  step_sum(engine, to, z, s, t);
+  watch_sum(engine, &before, &addend, z);
   real_drop(&before);
   real_drop(&addend);
 }
@@ -301,7 +305,7 @@ int at_least(const real *x, const real *y) {
   return mpfr_cmpabs(x->v, y->v) >= 0;
 }
 
-void join_pair(t_engine *g, const grid *to, real *z, const real *x, const real *y) {
+void join_pair(t_engine *engine, const grid *to, real *z, const real *x, const real *y) {
   int first = at_least(x, y);
-  join(g, to, z, first ? x : y, first ? y : x);
+  join(engine, to, z, first ? x : y, first ? y : x);
 }

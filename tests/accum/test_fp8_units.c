@@ -69,37 +69,37 @@ typedef struct t_total {
   int nan, plus, minus; /* a NaN was added; an infinity of this sign */
 } t_total;
 
-static void put_part(t_total *t, uint64_t m, int at, int negative) {
+static void put_part(t_total *total, uint64_t m, int at, int negative) {
   int64_t part = (int64_t)(m << (at % 32) & 0xFFFFFFFF);
-  t->digit[at / 32] += negative ? -part : part;
+  total->digit[at / 32] += negative ? -part : part;
   uint64_t more = at % 32 ? m >> (32 - at % 32) : m >> 32;
-  if (more) put_part(t, more, at - at % 32 + 32, negative);
+  if (more) put_part(total, more, at - at % 32 + 32, negative);
 }
 
-static void put(t_total *t, number x) {
-  if (x.is == NOT_A_NUMBER) t->nan = 1;
-  if (x.is == INFINITE && x.negative) t->minus = 1;
-  if (x.is == INFINITE && !x.negative) t->plus = 1;
-  if (x.is == FINITE && x.m) put_part(t, x.m, x.e - LOWEST, x.negative);
+static void put(t_total *total, number x) {
+  if (x.is == NOT_A_NUMBER) total->nan = 1;
+  if (x.is == INFINITE && x.negative) total->minus = 1;
+  if (x.is == INFINITE && !x.negative) total->plus = 1;
+  if (x.is == FINITE && x.m) put_part(total, x.m, x.e - LOWEST, x.negative);
 }
 
 /* Carries out; the sign of the sum, of which the digits then have the magnitude. */
-static int carry(t_total *t) {
+static int carry(t_total *total) {
   for (int i = 0; i + 1 < DIGITS; i++) {
-    int64_t low = t->digit[i] & 0xFFFFFFFF;
-    t->digit[i + 1] += (t->digit[i] - low) / 0x100000000;
-    t->digit[i] = low;
+    int64_t low = total->digit[i] & 0xFFFFFFFF;
+    total->digit[i + 1] += (total->digit[i] - low) / 0x100000000;
+    total->digit[i] = low;
   }
-  if (t->digit[DIGITS - 1] >= 0) return 0;
-  for (int i = 0; i < DIGITS; i++) t->digit[i] = -t->digit[i];
-  return carry(t), 1;
+  if (total->digit[DIGITS - 1] >= 0) return 0;
+  for (int i = 0; i < DIGITS; i++) total->digit[i] = -total->digit[i];
+  return carry(total), 1;
 }
 
-static int bit(const t_total *t, int at) { return at >= 0 && (t->digit[at / 32] >> (at % 32) & 1); }
+static int bit(const t_total *total, int at) { return at >= 0 && (total->digit[at / 32] >> (at % 32) & 1); }
 
-static int any_below(const t_total *t, int at) {
+static int any_below(const t_total *total, int at) {
   for (int i = 0; i < at; i++) {
-    if (bit(t, i)) return 1;
+    if (bit(total, i)) return 1;
   }
   return 0;
 }
@@ -110,21 +110,21 @@ typedef struct t_target {
 static const t_target HALF = {16, 5, 0}, SINGLE = {32, 8, 0};
 
 /* The pattern of the sum, rounded to nearest even. */
-static uint32_t rounded(t_total *t, t_target f) {
-  int m = f.width - 1 - f.e, bias = (1 << (f.e - 1)) - 1, top = 32 * DIGITS - 1;
-  uint32_t infinity = ((1u << f.e) - 1) << m, sign = 1u << (f.width - 1);
-  if (t->nan || (t->plus && t->minus)) return infinity | 1u << (m - 1);
-  if (t->plus || t->minus) return infinity | (t->minus ? sign : 0);
-  if (!carry(t)) sign = 0;
-  while (top >= 0 && !bit(t, top)) top--;
+static uint32_t rounded(t_total *total, t_target target) {
+  int m = target.width - 1 - target.e, bias = (1 << (target.e - 1)) - 1, top = 32 * DIGITS - 1;
+  uint32_t infinity = ((1u << target.e) - 1) << m, sign = 1u << (target.width - 1);
+  if (total->nan || (total->plus && total->minus)) return infinity | 1u << (m - 1);
+  if (total->plus || total->minus) return infinity | (total->minus ? sign : 0);
+  if (!carry(total)) sign = 0;
+  while (top >= 0 && !bit(total, top)) top--;
   if (top < 0) return 0;
   int field = top + LOWEST + bias, last = field > 0 ? top - m : 1 - bias - m - LOWEST;
   uint32_t z = field > 0 ? (uint32_t)(field - 1) << m : 0;
   uint32_t kept = 0;
-  for (int i = m; i >= 0; i--) kept = 2 * kept + (uint32_t)bit(t, last + i);
+  for (int i = m; i >= 0; i--) kept = 2 * kept + (uint32_t)bit(total, last + i);
   z += kept; /* the leading 1 is one more in the field */
-  if (bit(t, last - 1) && ((z & 1) || any_below(t, last - 1))) z++;
-  if (z >= infinity) z = infinity - (uint32_t)f.saturates;
+  if (bit(total, last - 1) && ((z & 1) || any_below(total, last - 1))) z++;
+  if (z >= infinity) z = infinity - (uint32_t)target.saturates;
   return z | sign;
 }
 
@@ -135,55 +135,55 @@ typedef struct t_unit {
   hu_element a, b, c;
 } t_unit;
 
-static uint32_t asked(const t_unit *u, size_t n, const uint8_t *a, const uint8_t *b, uint32_t c) {
+static uint32_t asked(const t_unit *unit, size_t n, const uint8_t *a, const uint8_t *b, uint32_t c) {
   hu_mode rne = {0};
   hu_dot_operands x;
   uint32_t z = 0;
   uint16_t half = 0, short_c = (uint16_t)c;
-  int is_half = hu_element_size(u->c) == 2;
+  int is_half = hu_element_size(unit->c) == 2;
   memset(&x, 0, sizeof x);
-  x.a = (hu_vector){a, 1, 0, u->a};
-  x.b = (hu_vector){b, 1, 0, u->b};
-  x.c = (hu_vector){is_half ? (const void *)&short_c : (const void *)&c, 1, 0, u->c};
+  x.a = (hu_vector){a, 1, 0, unit->a};
+  x.b = (hu_vector){b, 1, 0, unit->b};
+  x.c = (hu_vector){is_half ? (const void *)&short_c : (const void *)&c, 1, 0, unit->c};
   void *to = is_half ? (void *)&half : (void *)&z;
-  assert_int_equal(hu_dot(n, to, u->c, &x, &u->accum, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot(n, to, unit->c, &x, &unit->accum, rne, NULL, NULL), HU_OK);
   return is_half ? half : z;
 }
 
 static t_unit preset_named(const char *name) {
-  hu_accum_preset p;
-  if (hu_accum_preset_find(&p, name) != HU_OK) fail_msg("no preset %s", name);
-  return (t_unit){p.accum, p.a, p.b, p.c};
+  hu_accum_preset preset;
+  if (hu_accum_preset_find(&preset, name) != HU_OK) fail_msg("no preset %s", name);
+  return (t_unit){preset.accum, preset.a, preset.b, preset.c};
 }
 
 /* ---- operands ---- */
 
 /* FP8 with e bits of exponent: near 1, subnormal, large, any pattern; a sum of the kinds 3 has infinities and NaNs. */
-static uint8_t draw_fp8(t_random *r, int e, int kind) {
-  uint32_t one = e == 4 ? 0x38 : 0x3C, most = e == 4 ? 0x7E : 0x7B, sign = t_below(r, 2) << 7;
+static uint8_t draw_fp8(t_random *random, int e, int kind) {
+  uint32_t one = e == 4 ? 0x38 : 0x3C, most = e == 4 ? 0x7E : 0x7B, sign = t_below(random, 2) << 7;
   switch (kind) {
-    case 0: return (uint8_t)(sign | (one - 8 + t_below(r, 16)));
-    case 1: return (uint8_t)(sign | t_below(r, 12));
-    case 2: return (uint8_t)(sign | (most - t_below(r, 8)));
-    case 3: return (uint8_t)t_next32(r);
-    default: return (uint8_t)(sign | t_below(r, most + 1));
+    case 0: return (uint8_t)(sign | (one - 8 + t_below(random, 16)));
+    case 1: return (uint8_t)(sign | t_below(random, 12));
+    case 2: return (uint8_t)(sign | (most - t_below(random, 8)));
+    case 3: return (uint8_t)t_next32(random);
+    default: return (uint8_t)(sign | t_below(random, most + 1));
   }
 }
 
 /* Pairs of products that cancel in some sums; few products that are not zero in others. */
-static void draw_row(t_random *r, size_t n, int ea, int eb, uint8_t *a, uint8_t *b) {
-  int kind = (int)t_below(r, 12), cancels = t_below(r, 3) == 0, sparse = t_below(r, 3) == 0;
+static void draw_row(t_random *random, size_t n, int ea, int eb, uint8_t *a, uint8_t *b) {
+  int kind = (int)t_below(random, 12), cancels = t_below(random, 3) == 0, sparse = t_below(random, 3) == 0;
   for (size_t k = 0; k < n; k++) {
-    int now = kind > 3 || (kind == 3 && t_below(r, 16)) ? 4 : kind; /* few specials in a row of any patterns */
-    a[k] = draw_fp8(r, ea, now);
-    b[k] = draw_fp8(r, eb, now == 2 ? (int)t_below(r, 3) : now);
-    if (sparse && t_below(r, 8)) a[k] &= 0x80;
+    int now = kind > 3 || (kind == 3 && t_below(random, 16)) ? 4 : kind; /* few specials in a row of any patterns */
+    a[k] = draw_fp8(random, ea, now);
+    b[k] = draw_fp8(random, eb, now == 2 ? (int)t_below(random, 3) : now);
+    if (sparse && t_below(random, 8)) a[k] &= 0x80;
     if (!cancels || !(k & 1)) continue;
     a[k] = a[k - 1] ^ 0x80;
     b[k] = b[k - 1];
   }
-  size_t from = t_below(r, (uint32_t)n);
-  if (cancels && t_below(r, 2)) a[from] = draw_fp8(r, ea, 1);
+  size_t from = t_below(random, (uint32_t)n);
+  if (cancels && t_below(random, 2)) a[from] = draw_fp8(random, ea, 1);
 }
 
 /* ---- Intel ---- */
@@ -191,11 +191,11 @@ static void draw_row(t_random *r, size_t n, int ea, int eb, uint8_t *a, uint8_t 
 enum { NAN_GIVEN, INFINITE_SUM, FLUSHED_MINUS, EVENTS };
 
 static uint32_t tile_sum(const uint8_t *a, const uint8_t *b, int ea, int eb, uint32_t c, int seen[EVENTS]) {
-  t_total t, u;
-  memset(&t, 0, sizeof t);
+  t_total total, u;
+  memset(&total, 0, sizeof total);
   memset(&u, 0, sizeof u);
-  for (size_t k = 0; k < 64; k++) put(&t, times(read_pattern(a[k], 8, ea), read_pattern(b[k], 8, eb)));
-  put(&u, read_pattern(rounded(&t, SINGLE), 32, 8));
+  for (size_t k = 0; k < 64; k++) put(&total, times(read_pattern(a[k], 8, ea), read_pattern(b[k], 8, eb)));
+  put(&u, read_pattern(rounded(&total, SINGLE), 32, 8));
   put(&u, read_pattern(c, 32, 8));
   uint32_t z = rounded(&u, SINGLE);
   seen[NAN_GIVEN] += (z & 0x7FFFFFFF) > 0x7F800000;
@@ -210,13 +210,13 @@ static void is_same(const char *name, uint32_t got, uint32_t want, uint32_t c) {
 }
 
 /* C: any pattern, subnormal, near 1; minus the sum and its neighbours, where the second rounding has nothing to do. */
-static uint32_t draw_c(t_random *r, uint32_t sum) {
-  switch (t_below(r, 5)) {
-    case 0: return t_next32(r);
-    case 1: return t_next32(r) & 0x807FFFFF;
-    case 2: return 0x3F800000 + t_below(r, 0x2000000) - 0x1000000;
-    case 3: return (sum ^ 0x80000000) + t_below(r, 3) - 1;
-    default: return t_below(r, 2) << 31;
+static uint32_t draw_c(t_random *random, uint32_t sum) {
+  switch (t_below(random, 5)) {
+    case 0: return t_next32(random);
+    case 1: return t_next32(random) & 0x807FFFFF;
+    case 2: return 0x3F800000 + t_below(random, 0x2000000) - 0x1000000;
+    case 3: return (sum ^ 0x80000000) + t_below(random, 3) - 1;
+    default: return t_below(random, 2) << 31;
   }
 }
 
@@ -229,15 +229,15 @@ static void tdpf8ps(void **state) {
                {"intel.tdpf8ps.e5m2xe4m3", 5, 4},
                {"intel.tdpf8ps.e4m3xe5m2", 4, 5},
                {"intel.tdpf8ps.e4m3", 4, 4}};
-  t_random r = {t_seed("accum-fp8_units", 94)};
+  t_random random = {t_seed("accum-fp8_units", 94)};
   int seen[EVENTS] = {0};
   for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
     t_unit x = preset_named(units[u].name);
     for (int i = 0; i < AMX_SUMS; i++) {
       uint8_t a[128], b[128];
       int ea = units[u].ea, eb = units[u].eb;
-      draw_row(&r, 128, ea, eb, a, b);
-      uint32_t c = draw_c(&r, tile_sum(a, b, ea, eb, 0, seen)), want = tile_sum(a, b, ea, eb, c, seen);
+      draw_row(&random, 128, ea, eb, a, b);
+      uint32_t c = draw_c(&random, tile_sum(a, b, ea, eb, 0, seen)), want = tile_sum(a, b, ea, eb, c, seen);
       is_same(units[u].name, asked(&x, 64, a, b, c), want, c);
       /* two instructions, one after the other */
       if (i % 8 == 0) is_same(units[u].name, asked(&x, 128, a, b, c), tile_sum(a + 64, b + 64, ea, eb, want, seen), c);
@@ -283,45 +283,45 @@ static const arm arms[] = {{"arm.fmlal.%s", "seq(binary16,sat=propagate)", 1, 1}
 /* An exact zero is +0, but a fused multiply-add keeps the sign that both of its terms have. */
 static uint32_t fused_sum(const arm *x, const uint8_t *a, const uint8_t *b, int ea, int eb, uint32_t c, int lscale,
                           int osm) {
-  t_total t;
-  t_target f = x->half ? HALF : SINGLE;
+  t_total total;
+  t_target target = x->half ? HALF : SINGLE;
   int minus = 0;
-  f.saturates = osm;
-  memset(&t, 0, sizeof t);
-  number last = read_pattern(c, f.width, f.e);
-  put(&t, last);
+  target.saturates = osm;
+  memset(&total, 0, sizeof total);
+  number last = read_pattern(c, target.width, target.e);
+  put(&total, last);
   for (int k = 0; k < x->products; k++) {
     number p = times(read_pattern(a[k], 8, ea), read_pattern(b[k], 8, eb));
     minus = x->products == 1 && is_zero(p) && is_zero(last) && p.negative && last.negative;
     p.e -= lscale;
-    put(&t, p);
+    put(&total, p);
   }
-  uint32_t z = rounded(&t, f);
-  return minus ? 1u << (f.width - 1) : z;
+  uint32_t z = rounded(&total, target);
+  return minus ? 1u << (target.width - 1) : z;
 }
 
 /* LSCALE = s is A in a format whose numbers are 2^s smaller. */
 static t_unit scaled_unit(const arm *x, int ea, int eb, int lscale) {
-  t_unit u;
-  memset(&u, 0, sizeof u);
-  assert_int_equal(hu_accum_parse(&u.accum, x->text, NULL), HU_OK);
-  u.a.format = ea == 4 ? hu_format_fn(4, 3, lscale) : hu_format_ieee(5, 2, lscale);
-  u.b.format = eb == 4 ? hu_float8_e4m3fn() : hu_float8_e5m2();
-  u.c.format = x->half ? hu_binary16() : hu_binary32();
-  return u;
+  t_unit unit;
+  memset(&unit, 0, sizeof unit);
+  assert_int_equal(hu_accum_parse(&unit.accum, x->text, NULL), HU_OK);
+  unit.a.format = ea == 4 ? hu_format_fn(4, 3, lscale) : hu_format_ieee(5, 2, lscale);
+  unit.b.format = eb == 4 ? hu_float8_e4m3fn() : hu_float8_e5m2();
+  unit.c.format = x->half ? hu_binary16() : hu_binary32();
+  return unit;
 }
 
-static uint32_t draw_arm_c(t_random *r, const arm *x, uint32_t sum) {
+static uint32_t draw_arm_c(t_random *random, const arm *x, uint32_t sum) {
   uint32_t sign = x->half ? 0x8000 : 0x80000000;
-  if (t_below(r, 3) == 0) return sum ^ sign;
-  if (!x->half) return draw_c(r, sum);
-  return t_below(r, 4) ? t_next32(r) & 0xFFFF : (t_next32(r) & 0x83FF);
+  if (t_below(random, 3) == 0) return sum ^ sign;
+  if (!x->half) return draw_c(random, sum);
+  return t_below(random, 4) ? t_next32(random) & 0xFFFF : (t_next32(random) & 0x83FF);
 }
 
 static void arm_fp8(void **state) {
   (void)state;
   static const char *const pairs[2][2] = {{"e4m3", "e4m3xe5m2"}, {"e5m2xe4m3", "e5m2"}};
-  t_random r = {t_seed("accum-fp8_units-arm", 95)};
+  t_random random = {t_seed("accum-fp8_units-arm", 95)};
   long infinite = 0, most = 0, zeros = 0;
   for (size_t at = 0; at < 4 * sizeof arms / sizeof arms[0]; at++) {
     const arm *x = &arms[at / 4];
@@ -331,9 +331,9 @@ static void arm_fp8(void **state) {
     t_unit plain = preset_named(name);
     for (int i = 0; i < ARM_SUMS / 4; i++) {
       uint8_t a[16], b[16];
-      int lscale = (int)t_below(&r, x->half ? 16 : MOST), l = x->products;
-      draw_row(&r, 16, ea, eb, a, b);
-      uint32_t c = draw_arm_c(&r, x, fused_sum(x, a, b, ea, eb, 0, 0, 0));
+      int lscale = (int)t_below(&random, x->half ? 16 : MOST), l = x->products;
+      draw_row(&random, 16, ea, eb, a, b);
+      uint32_t c = draw_arm_c(&random, x, fused_sum(x, a, b, ea, eb, 0, 0, 0));
       uint32_t want = fused_sum(x, a, b, ea, eb, c, 0, 0), next = fused_sum(x, a + l, b + l, ea, eb, want, 0, 0);
       is_same(name, asked(&plain, (size_t)l, a, b, c), want, c);
       is_same(name, asked(&plain, 2 * (size_t)l, a, b, c), next, c);

@@ -22,11 +22,11 @@ typedef struct t_matrix {
 
 static t_matrix a, b, c, sa, sb; /* sa, sb: scales, no columns and rows where the model has none */
 
-static void put(uint8_t *z, size_t i, hu_element e, int values, uint64_t code) {
-  float f = hu_decode(e.format, (uint32_t)code);
+static void put(uint8_t *z, size_t i, hu_element element, int values, uint64_t code) {
+  float f = hu_decode(element.format, (uint32_t)code);
   uint16_t h = (uint16_t)code;
   uint32_t w = (uint32_t)code;
-  size_t size = values ? 4 : hu_element_size(e);
+  size_t size = values ? 4 : hu_element_size(element);
   memcpy(z + i * size, values ? (void *)&f : size == 2 ? (void *)&h : (void *)&w, size);
   if (!values && size == 1) z[i] = (uint8_t)code;
 }
@@ -40,18 +40,18 @@ static uint64_t get(const uint8_t *z, size_t i, size_t size) {
 /* A value stands for one code. Others of the same value (NaN with another payload, a subnormal number that is read as
  * zero) are alike for every model but those that look at some digits of a code alone (in=): there they may differ. */
 static int values_are_codes(const t_dot *x, const t_matrix *y) {
-  hu_format f = y->element.format;
-  if (!hu_format_fits_binary32(f)) return 0;
+  hu_format format = y->element.format;
+  if (!hu_format_fits_binary32(format)) return 0;
   for (size_t i = 0; x->accum.block.input && i < y->rows * y->columns; i++) {
-    if (hu_encode(f, t_mode(HU_RNE), hu_decode(f, (uint32_t)y->code[i]), 0, NULL) != y->code[i]) return 0;
+    if (hu_encode(format, t_mode(HU_RNE), hu_decode(format, (uint32_t)y->code[i]), 0, NULL) != y->code[i]) return 0;
   }
   return 1;
 }
 
 /* A matrix as it may be given to hu_gemm. */
-static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *room, t_random *r) {
-  int values = values_are_codes(x, y) && t_below(r, 2), transposed = (int)t_below(r, 2);
-  size_t ld = (transposed ? y->rows : y->columns) + t_below(r, 3);
+static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *room, t_random *random) {
+  int values = values_are_codes(x, y) && t_below(random, 2), transposed = (int)t_below(random, 2);
+  size_t ld = (transposed ? y->rows : y->columns) + t_below(random, 3);
   for (size_t i = 0; i < y->rows; i++)
     for (size_t j = 0; j < y->columns; j++)
       put((uint8_t *)room, transposed ? j * ld + i : i * ld + j, y->element, values, y->code[i * y->columns + j]);
@@ -60,7 +60,7 @@ static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *room, t_r
   return z;
 }
 
-static void draw_matrices(const t_dot *x, t_random *r, size_t m, size_t n, size_t k) {
+static void draw_matrices(const t_dot *x, t_random *random, size_t m, size_t n, size_t k) {
   static t_dot line;
   line = *x;
   memset(&a, 0, sizeof a);
@@ -79,13 +79,13 @@ static void draw_matrices(const t_dot *x, t_random *r, size_t m, size_t n, size_
   sb.columns = n;
   sa.element.format = sb.element.format = x->scale;
   for (size_t i = 0; i < m; i++) {
-    draw_operands(&line, r);
+    draw_operands(&line, random);
     memcpy(a.code + i * k, line.at, k * sizeof a.code[0]);
     sa.columns = sb.rows = line.scales;
     memcpy(sa.code + i * line.scales, line.sa, line.scales * sizeof sa.code[0]);
   }
   for (size_t j = 0; j < n; j++) {
-    draw_operands(&line, r);
+    draw_operands(&line, random);
     for (size_t i = 0; i < line.scales; i++) sb.code[i * n + j] = line.sb[i];
     for (size_t i = 0; i < k; i++) b.code[i * n + j] = line.bt[i];
     for (size_t i = 0; i < m; i++) c.code[i * n + j] = line.ct;
@@ -115,25 +115,25 @@ static uint64_t element(const t_dot *x, size_t i, size_t j, int has_c, hu_events
 }
 
 /* hu_gemm, or with scales hu_gemm_scaled. */
-static hu_status multiply(const t_dot *x, const hu_result *d, const hu_operand *oa, const hu_operand *ob,
-                          const hu_operand *oc, const hu_operand s[2], const hu_exec *exec, hu_events *events) {
+static hu_status multiply(const t_dot *x, const hu_result *result, const hu_operand *oa, const hu_operand *ob,
+                          const hu_operand *oc, const hu_operand operand[2], const hu_exec *exec, hu_events *events) {
   size_t m = c.rows, n = c.columns, k = a.columns;
-  if (!hu_accum_is_scaled(&x->accum)) return hu_gemm(m, n, k, d, oa, ob, oc, &x->accum, x->mode, exec, events);
-  return hu_gemm_scaled(m, n, k, d, oa, ob, oc, &s[0], &s[1], &x->accum, x->mode, exec, events);
+  if (!hu_accum_is_scaled(&x->accum)) return hu_gemm(m, n, k, result, oa, ob, oc, &x->accum, x->mode, exec, events);
+  return hu_gemm_scaled(m, n, k, result, oa, ob, oc, &operand[0], &operand[1], &x->accum, x->mode, exec, events);
 }
 
 /* hu_gemm_watched: D and events once more, and the additions of all elements. */
 static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
-                            const hu_operand s[2], const hu_exec *exec, const uint64_t *rd, const hu_events *events,
-                            const hu_watch *want) {
+                            const hu_operand operand[2], const hu_exec *exec, const uint64_t *rd,
+                            const hu_events *events, const hu_watch *want) {
   static uint64_t room[1000];
-  hu_result d = {room, c.columns, x->c.format, HU_STORAGE_CODES};
+  hu_result result = {room, c.columns, x->c.format, HU_STORAGE_CODES};
   hu_events got;
   hu_watch watch = {0, 0, 0, 0};
   int scaled = hu_accum_is_scaled(&x->accum);
   memset(&got, 0, sizeof got);
-  assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &d, oa, ob, oc, scaled ? &s[0] : NULL,
-                                   scaled ? &s[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
+  assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &result, oa, ob, oc, scaled ? &operand[0] : NULL,
+                                   scaled ? &operand[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
                    HU_OK);
   if (memcmp(room, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
     fail_msg("another result where additions are watched: %s", dot_text(x));
@@ -145,29 +145,29 @@ static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_opera
              dot_text(x));
 }
 
-static void compare(const t_dot *x, t_random *r, int has_c) {
+static void compare(const t_dot *x, t_random *random, int has_c) {
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
-  hu_operand oa = operand(x, &a, ra, r), ob = operand(x, &b, rb, r), oc = operand(x, &c, rc, r);
+  hu_operand oa = operand(x, &a, ra, random), ob = operand(x, &b, rb, random), oc = operand(x, &c, rc, random);
   size_t size = hu_element_size(x->c);
   hu_operand scales[2];
   memset(scales, 0, sizeof scales);
   if (hu_accum_is_scaled(&x->accum)) {
-    scales[0] = operand(x, &sa, rs[0], r);
-    scales[1] = operand(x, &sb, rs[1], r);
+    scales[0] = operand(x, &sa, rs[0], random);
+    scales[1] = operand(x, &sb, rs[1], random);
   }
-  hu_result d = {rd, c.columns, x->c.format, HU_STORAGE_CODES};
+  hu_result result = {rd, c.columns, x->c.format, HU_STORAGE_CODES};
   hu_events got, want;
   hu_watch watch = {0, 0, 0, 0};
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   memset(&got, 0, sizeof got);
   memset(&want, 0, sizeof want);
-  exec.threads = 1 + t_below(r, 5);
+  exec.threads = 1 + t_below(random, 5);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  exec.levels_off = t_below(r, 2) ? UINT32_MAX : 0;
-  hu_status s = multiply(x, &d, &oa, &ob, has_c ? &oc : NULL, scales, &exec, &got);
-  if (s != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(s), dot_text(x));
+  exec.levels_off = t_below(random, 2) ? UINT32_MAX : 0;
+  hu_status status = multiply(x, &result, &oa, &ob, has_c ? &oc : NULL, scales, &exec, &got);
+  if (status != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(status), dot_text(x));
   for (size_t i = 0; i < c.rows; i++)
     for (size_t j = 0; j < c.columns; j++) {
       uint64_t w = element(x, i, j, has_c, &want, &watch), g = get((uint8_t *)rd, i * c.columns + j, size);
@@ -186,17 +186,17 @@ static void compare(const t_dot *x, t_random *r, int has_c) {
   static uint64_t first[1000];
   memcpy(first, rd, sizeof first);
   for (size_t i = 0; i < c.rows * c.columns; i++) put((uint8_t *)rd, i, x->c, 0, c.code[i]);
-  assert_int_equal(multiply(x, &d, &oa, &ob, &oc, scales, &exec, NULL), HU_OK);
+  assert_int_equal(multiply(x, &result, &oa, &ob, &oc, scales, &exec, NULL), HU_OK);
   assert_memory_equal(rd, first, c.rows * c.columns * size);
 }
 
 static void products(void **state) {
   static t_dot x;
-  t_random r = {t_seed("gemm models", 9)};
+  t_random random = {t_seed("gemm models", 9)};
   unsigned long done = 0, refused = 0, scaled = 0;
   (void)state;
   for (unsigned i = 0; done < 3000; i++) {
-    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    draw_model(&x, &random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
     if (x.a.kind || x.b.kind || x.c.kind) continue;
     memset(&a, 0, sizeof a);
     memset(&c, 0, sizeof c);
@@ -206,15 +206,15 @@ static void products(void **state) {
     hu_operand oc = {&code, 1, x.c.format, HU_STORAGE_CODES, 0}, os = {&code, 1, x.scale, HU_STORAGE_CODES, 0};
     hu_operand both[2] = {os, os};
     hu_result d = {&result, 1, x.c.format, HU_STORAGE_CODES};
-    hu_status s = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL);
-    if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
+    hu_status status = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL);
+    if (status == HU_E_ACCUM || status == HU_E_CARRIER) {
       refused++;
       continue;
     }
     scaled += (unsigned long)hu_accum_is_scaled(&x.accum);
-    size_t m = 1 + t_below(&r, ROWS), n = 1 + t_below(&r, COLUMNS), k = t_below(&r, DEPTH + 1);
-    draw_matrices(&x, &r, m, n, k);
-    compare(&x, &r, (int)t_below(&r, 2));
+    size_t m = 1 + t_below(&random, ROWS), n = 1 + t_below(&random, COLUMNS), k = t_below(&random, DEPTH + 1);
+    draw_matrices(&x, &random, m, n, k);
+    compare(&x, &random, (int)t_below(&random, 2));
     done++;
   }
   assert_true(scaled > 100);
@@ -225,25 +225,26 @@ static void products(void **state) {
 /* Every preset that hu_gemm and hu_gemm_scaled take, K twice; models with scales and without for the right call. */
 static void preset_products(void **state) {
   static t_dot x;
-  t_random r = {t_seed("gemm presets", 10)};
+  t_random random = {t_seed("gemm presets", 10)};
   unsigned long done = 0, scaled = 0;
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    draw_preset(&x, &p);
-    if (p.a.kind || p.c.kind) continue;
-    draw_matrices(&x, &r, 3, 4, p.k <= DEPTH / 2 ? 2 * p.k : p.k <= DEPTH ? p.k : DEPTH);
-    compare(&x, &r, 1);
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    draw_preset(&x, &preset);
+    if (preset.a.kind || preset.c.kind) continue;
+    draw_matrices(&x, &random, 3, 4, preset.k <= DEPTH / 2 ? 2 * preset.k : preset.k <= DEPTH ? preset.k : DEPTH);
+    compare(&x, &random, 1);
     done++;
     static uint64_t ra[1000], rb[1000], rd[1000];
-    hu_operand oa = operand(&x, &a, ra, &r), ob = operand(&x, &b, rb, &r);
-    hu_result d = {rd, 4, p.c.format, HU_STORAGE_CODES};
-    hu_status s = hu_accum_is_scaled(&p.accum)
-                      ? hu_gemm(3, 4, a.columns, &d, &oa, &ob, NULL, &p.accum, x.mode, NULL, NULL)
-                      : hu_gemm_scaled(3, 4, a.columns, &d, &oa, &ob, NULL, &oa, &ob, &p.accum, x.mode, NULL, NULL);
-    assert_int_equal(s, HU_E_ACCUM);
-    scaled += (unsigned long)hu_accum_is_scaled(&p.accum);
+    hu_operand oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random);
+    hu_result result = {rd, 4, preset.c.format, HU_STORAGE_CODES};
+    hu_status status =
+        hu_accum_is_scaled(&preset.accum)
+            ? hu_gemm(3, 4, a.columns, &result, &oa, &ob, NULL, &preset.accum, x.mode, NULL, NULL)
+            : hu_gemm_scaled(3, 4, a.columns, &result, &oa, &ob, NULL, &oa, &ob, &preset.accum, x.mode, NULL, NULL);
+    assert_int_equal(status, HU_E_ACCUM);
+    scaled += (unsigned long)hu_accum_is_scaled(&preset.accum);
   }
   assert_true(done > 200 && scaled > 20);
   print_message("%lu presets, %lu of them scaled\n", done, scaled);
@@ -257,32 +258,33 @@ static void wrong_scales_of_products(void **state) {
   hu_accum model;
   (void)state;
   assert_int_equal(hu_accum_parse(&model, "nv.blackwell.mxfp8.e4m3", NULL), HU_OK);
-  hu_format f, e8;
-  assert_int_equal(hu_format_parse(&f, "float8_e4m3fn", NULL), HU_OK);
+  hu_format format, e8;
+  assert_int_equal(hu_format_parse(&format, "float8_e4m3fn", NULL), HU_OK);
   assert_int_equal(hu_format_parse(&e8, "float8_e8m0fnu", NULL), HU_OK);
   hu_mode rne = t_mode(HU_RNE);
-  const hu_operand oa = {da, 33, f, HU_STORAGE_CODES, 0}, ob = {db, 1, f, HU_STORAGE_CODES, 0},
+  const hu_operand oa = {da, 33, format, HU_STORAGE_CODES, 0}, ob = {db, 1, format, HU_STORAGE_CODES, 0},
                    good = {sc, 2, e8, HU_STORAGE_CODES, 0};
-  const hu_result d = {z, 1, model.sum, HU_STORAGE_CODES};
+  const hu_result result = {z, 1, model.sum, HU_STORAGE_CODES};
   memset(&events, 0, sizeof events);
   memset(&none, 0, sizeof none);
   for (unsigned i = 0; i < 8; i++) {
-    hu_operand s = good;
+    hu_operand operand = good;
     hu_status want = HU_OK, got;
-    const hu_operand *p = &s;
+    const hu_operand *p = &operand;
     t_fill_pattern(z, sizeof z);
     memset(sc, 127, sizeof sc);
-    if (i == 1) s.format = f, want = HU_E_ACCUM;
-    if (i == 2) s.ld = 1, want = HU_E_SHAPE; /* 33 products have two scales */
-    if (i == 3) s.data = NULL, want = HU_E_NULL;
-    if (i == 4) s.data = z, want = HU_E_OVERLAP;
+    if (i == 1) operand.format = format, want = HU_E_ACCUM;
+    if (i == 2) operand.ld = 1, want = HU_E_SHAPE; /* 33 products have two scales */
+    if (i == 3) operand.data = NULL, want = HU_E_NULL;
+    if (i == 4) operand.data = z, want = HU_E_OVERLAP;
     if (i == 5) p = NULL, want = HU_E_NULL;
-    if (i == 6) s.transposed = 2, want = HU_E_SHAPE;
-    if (i == 7) s.storage = HU_STORAGE_VALUES, s.data = da, da[0] = 1, want = HU_E_GRID;
-    got = hu_gemm_scaled(1, 1, 33, &d, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
+    if (i == 6) operand.transposed = 2, want = HU_E_SHAPE;
+    if (i == 7) operand.storage = HU_STORAGE_VALUES, operand.data = da, da[0] = 1, want = HU_E_GRID;
+    got = hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
     if (got != want) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(want));
     if (want != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
-    if (i == 5) assert_int_equal(hu_gemm_scaled(1, 1, 33, &d, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), want);
+    if (i == 5)
+      assert_int_equal(hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), want);
   }
 }
 
@@ -290,25 +292,25 @@ static void wrong_scales_of_products(void **state) {
 static void referenced_blocks(void **state) {
   static t_dot x, line;
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
-  t_random r = {t_seed("gemm blocks", 13)};
+  t_random random = {t_seed("gemm blocks", 13)};
   unsigned long done = 0;
   (void)state;
   for (size_t at = 0; at < 3 * hu_accum_preset_count(); at++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, at / 3), HU_OK);
-    draw_preset(&x, &p);
-    if (p.accum.kind != HU_ACCUM_BLOCK) continue;
-    size_t k = p.k < DEPTH / 2 ? 2 * p.k + t_below(&r, 3) : DEPTH - t_below(&r, 3);
-    draw_matrices(&x, &r, 3, 4, k);
-    hu_operand oa = operand(&x, &a, ra, &r), ob = operand(&x, &b, rb, &r), oc = operand(&x, &c, rc, &r);
-    hu_result d = {rd, 4, p.c.format, HU_STORAGE_CODES};
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, at / 3), HU_OK);
+    draw_preset(&x, &preset);
+    if (preset.accum.kind != HU_ACCUM_BLOCK) continue;
+    size_t k = preset.k < DEPTH / 2 ? 2 * preset.k + t_below(&random, 3) : DEPTH - t_below(&random, 3);
+    draw_matrices(&x, &random, 3, 4, k);
+    hu_operand oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random), oc = operand(&x, &c, rc, &random);
+    hu_result result = {rd, 4, preset.c.format, HU_STORAGE_CODES};
     hu_operand scales[2];
     memset(scales, 0, sizeof scales);
-    if (hu_accum_is_scaled(&p.accum)) {
-      scales[0] = operand(&x, &sa, rs[0], &r);
-      scales[1] = operand(&x, &sb, rs[1], &r);
+    if (hu_accum_is_scaled(&preset.accum)) {
+      scales[0] = operand(&x, &sa, rs[0], &random);
+      scales[1] = operand(&x, &sb, rs[1], &random);
     }
-    assert_int_equal(multiply(&x, &d, &oa, &ob, &oc, scales, NULL, NULL), HU_OK);
+    assert_int_equal(multiply(&x, &result, &oa, &ob, &oc, scales, NULL, NULL), HU_OK);
     for (size_t i = 0; i < 12; i++) {
       uint32_t events;
       line = x;
@@ -324,9 +326,9 @@ static void referenced_blocks(void **state) {
         line.sa[t] = sa.code[i / 4 * line.scales + t];
         line.sb[t] = sb.code[t * 4 + i % 4];
       }
-      uint64_t want = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(p.c));
+      uint64_t want = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(preset.c));
       if (got != want) {
-        fail_msg("%s, element %zu: %llx, the reference has %llx: %s", p.name, i, (unsigned long long)got,
+        fail_msg("%s, element %zu: %llx, the reference has %llx: %s", preset.name, i, (unsigned long long)got,
                  (unsigned long long)want, dot_text(&line));
       }
       done++;
@@ -339,10 +341,10 @@ static void referenced_blocks(void **state) {
 /* seq(binary32) goes the fast way and fp32's core agrees with the general one: one more step that does nothing. */
 static void binary32_ways(void **state) {
   static t_dot x, y;
-  t_random r = {t_seed("gemm binary32", 11)};
+  t_random random = {t_seed("gemm binary32", 11)};
   (void)state;
   for (unsigned i = 0; i < 400; i++) {
-    draw_model(&x, &r, HU_ACCUM_FP32, 0);
+    draw_model(&x, &random, HU_ACCUM_FP32, 0);
     x.accum.promote = x.accum.slices = x.accum.scaled = 0;
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
     if (!hu_format_fits_binary32(x.a.format) || !hu_format_fits_binary32(x.b.format) ||
@@ -350,9 +352,9 @@ static void binary32_ways(void **state) {
       continue;
     y = x;
     assert_int_equal(hu_accum_parse(&y.accum, "seq(binary32)", NULL), HU_OK);
-    draw_matrices(&x, &r, 4, 5, t_below(&r, DEPTH + 1));
-    compare(&x, &r, 1);
-    compare(&y, &r, 1);
+    draw_matrices(&x, &random, 4, 5, t_below(&random, DEPTH + 1));
+    compare(&x, &random, 1);
+    compare(&y, &random, 1);
     hu_events ex, ey;
     memset(&ex, 0, sizeof ex);
     memset(&ey, 0, sizeof ey);
@@ -363,13 +365,13 @@ static void binary32_ways(void **state) {
 /* A batch is its dot products one by one, for any threads and strides; the random words are those of their numbers. */
 static void batches(void **state) {
   static t_dot x;
-  t_random r = {t_seed("dot batches", 12)};
+  t_random random = {t_seed("dot batches", 12)};
   (void)state;
   for (unsigned i = 0; i < 600; i++) {
-    draw_model(&x, &r, i % 2 ? HU_ACCUM_SEQ : HU_ACCUM_KAHAN, 0);
+    draw_model(&x, &random, i % 2 ? HU_ACCUM_SEQ : HU_ACCUM_KAHAN, 0);
     if (x.accum.scaled) continue;
     x.a = x.b = x.c;
-    draw_matrices(&x, &r, 4, 3, 1 + t_below(&r, DEPTH));
+    draw_matrices(&x, &random, 4, 3, 1 + t_below(&random, DEPTH));
     static uint64_t ra[1000], rb[1000], rz[1000];
     size_t size = hu_element_size(x.c), k = a.columns;
     for (size_t q = 0; q < 4 * k; q++) put((uint8_t *)ra, q, x.a, 0, a.code[q]);
@@ -384,7 +386,7 @@ static void batches(void **state) {
     /* Dot product i: row i of A, column 1 of B. */
     in.a = (hu_vector){ra, 1, (ptrdiff_t)k, x.a};
     in.b = (hu_vector){(uint8_t *)rb + size, 3, 0, x.b};
-    exec.threads = 1 + t_below(&r, 6);
+    exec.threads = 1 + t_below(&random, 6);
     exec.stream.key = x.key;
     exec.stream.counter = x.element;
     memset(rz, 0xA5, sizeof rz);

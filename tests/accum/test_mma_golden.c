@@ -19,42 +19,42 @@ typedef struct t_reader {
 
 static t_reader start(void *directory, const char *name) {
   size_t size;
-  t_reader r = {golden_read(directory, name, &size), NULL, 0, 0};
-  r.next = r.content;
-  return r;
+  t_reader reader = {golden_read(directory, name, &size), NULL, 0, 0};
+  reader.next = reader.content;
+  return reader;
 }
 
 /* The next line that is no comment, or NULL; then the count has been compared. */
-static char *next_line(t_reader *r) {
-  while (*r->next) {
-    char *line = r->next, *end = strchr(line, '\n');
+static char *next_line(t_reader *reader) {
+  while (*reader->next) {
+    char *line = reader->next, *end = strchr(line, '\n');
     assert_non_null(end);
     *end = 0;
-    r->next = end + 1;
-    if (sscanf(line, "# count: %lu", &r->stated) == 1 || line[0] == '#') continue;
-    r->seen++;
+    reader->next = end + 1;
+    if (sscanf(line, "# count: %lu", &reader->stated) == 1 || line[0] == '#') continue;
+    reader->seen++;
     return line;
   }
-  assert_true(r->seen > 0);
-  assert_int_equal(r->seen, r->stated);
-  free(r->content);
+  assert_true(reader->seen > 0);
+  assert_int_equal(reader->seen, reader->stated);
+  free(reader->content);
   return NULL;
 }
 
 /* The model of a line, with its preset's own types where it is one. */
 static void use_model(t_dot *x, const char *model) {
-  hu_accum_preset p;
+  hu_accum_preset preset;
   size_t where = 0;
   if (hu_accum_parse(&x->accum, model, &where) != HU_OK) fail_msg("model %s, from %zu on", model, where);
-  if (hu_accum_preset_find(&p, model) == HU_OK) x->c = p.c;
+  if (hu_accum_preset_find(&preset, model) == HU_OK) x->c = preset.c;
   x->scale = x->accum.scaled ? hu_format_ieee(8, 23, 0) : x->accum.block.scale;
 }
 
-static int is_nan(hu_element e, uint64_t bits) {
-  if (e.kind == HU_ELEMENT_S32) return 0;
-  hu_limits l = hu_limits_of(e.format);
-  if (e.kind == HU_ELEMENT_BINARY64) return (bits & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
-  return (bits & ~(uint64_t)l.sign_mask) > l.inf_code;
+static int is_nan(hu_element element, uint64_t bits) {
+  if (element.kind == HU_ELEMENT_S32) return 0;
+  hu_limits limits = hu_limits_of(element.format);
+  if (element.kind == HU_ELEMENT_BINARY64) return (bits & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
+  return (bits & ~(uint64_t)limits.sign_mask) > limits.inf_code;
 }
 
 static void both(const t_dot *x, uint64_t want, int want_nan, const char *what) {
@@ -70,8 +70,8 @@ static void probes(void **state) {
   static char a[FIELD], b[FIELD];
   static t_dot x;
   char id[16], model[128], fa[32], fb[32], fd[32], c[32], sa[32], sb[32], d[32];
-  t_reader r = start(*state, "mma/probes.txt");
-  for (char *line; (line = next_line(&r)) != NULL;) {
+  t_reader reader = start(*state, "mma/probes.txt");
+  for (char *line; (line = next_line(&reader)) != NULL;) {
     if (sscanf(line, "%15s %127s %31s %31s %31s %2199s %2199s %31s %31s %31s %31s", id, model, fa, fb, fd, a, b, c, sa,
                sb, d) != 11)
       fail_msg("line: %.80s", line);
@@ -87,7 +87,7 @@ static void probes(void **state) {
     if (sb[0] != '-') assert_int_equal(dot_read_hex(x.sb, DOT_SCALES, sb, 8), x.scales);
     both(&x, strtoull(d, NULL, 16), strcmp(d, "nan") == 0, id);
   }
-  print_message("probes: %lu lines\n", r.seen);
+  print_message("probes: %lu lines\n", reader.seen);
 }
 
 /* ---- hashes ---- */
@@ -98,39 +98,39 @@ typedef struct t_layout {
 } t_layout;
 
 static t_layout layout_of(hu_element x) {
-  t_layout l = {64, 11, 52, 1023, 1, 0, 0};
-  if (x.kind == HU_ELEMENT_BINARY64) return l;
+  t_layout layout = {64, 11, 52, 1023, 1, 0, 0};
+  if (x.kind == HU_ELEMENT_BINARY64) return layout;
   hu_limits limits = hu_limits_of(x.format);
-  l.w = limits.width;
-  l.e = x.format.e;
-  l.m = x.format.m;
-  l.bias = limits.bias;
-  l.ieee = x.format.inf == HU_INF_IEEE;
-  l.fn = x.format.nan == HU_NAN_ONES;
-  l.fnuz = x.format.nan == HU_NAN_NEGZERO;
-  return l;
+  layout.w = limits.width;
+  layout.e = x.format.e;
+  layout.m = x.format.m;
+  layout.bias = limits.bias;
+  layout.ieee = x.format.inf == HU_INF_IEEE;
+  layout.fn = x.format.nan == HU_NAN_ONES;
+  layout.fnuz = x.format.nan == HU_NAN_NEGZERO;
+  return layout;
 }
 
-static uint64_t draw(t_random *random, const t_layout *l, unsigned mode, int half, int is_c) {
+static uint64_t draw(t_random *random, const t_layout *layout, unsigned mode, int half, int is_c) {
   uint64_t r = t_next64(random), field, z;
-  if (mode == 3) return l->w == 64 ? r : r & (((uint64_t)1 << l->w) - 1);
-  int t = (int)((r >> 40) & 0xFFFF), last = (1 << l->e) - 1 - l->ieee, f;
+  if (mode == 3) return layout->w == 64 ? r : r & (((uint64_t)1 << layout->w) - 1);
+  int t = (int)((r >> 40) & 0xFFFF), last = (1 << layout->e) - 1 - layout->ieee, f;
   if (mode == 0)
-    f = l->bias - 2 + t % (is_c ? 9 : 5);
+    f = layout->bias - 2 + t % (is_c ? 9 : 5);
   else if (mode == 2)
-    f = !is_c && l->e == 8 ? 52 + t % 16 : t % 4;
+    f = !is_c && layout->e == 8 ? 52 + t % 16 : t % 4;
   else
-    f = half ? l->bias - 10 + t % 13 : l->bias - 12 + t % 25;
+    f = half ? layout->bias - 10 + t % 13 : layout->bias - 12 + t % 25;
   field = (uint64_t)(f < 0 ? 0 : f > last ? last : f);
-  z = (r >> 63) << (l->w - 1) | field << l->m | (r & (((uint64_t)1 << l->m) - 1));
-  if (l->fn && (z & 0x7F) == 0x7F) z &= ~(uint64_t)1;
-  if (l->fnuz && z == 0x80) z = 0;
+  z = (r >> 63) << (layout->w - 1) | field << layout->m | (r & (((uint64_t)1 << layout->m) - 1));
+  if (layout->fn && (z & 0x7F) == 0x7F) z &= ~(uint64_t)1;
+  if (layout->fnuz && z == 0x80) z = 0;
   return z;
 }
 
 /* A large pair that cancels. */
-static void cancel(t_dot *x, t_random *r, const t_layout *a, const t_layout *b) {
-  size_t i = (size_t)((t_next64(r) >> 40) % x->n), j = i ^ 1;
+static void cancel(t_dot *x, t_random *random, const t_layout *a, const t_layout *b) {
+  size_t i = (size_t)((t_next64(random) >> 40) % x->n), j = i ^ 1;
   uint64_t low_a = ((uint64_t)1 << a->m) - 1, low_b = ((uint64_t)1 << b->m) - 1, top;
   int fa = a->bias + 6, fb = b->bias + 5;
   if (fa > (1 << a->e) - 2) fa = (1 << a->e) - 2;
@@ -151,21 +151,21 @@ static uint64_t draw_scale(t_random *random, unsigned mode, int e8m0) {
   return e8m0 ? base8[mode] + t % count8[mode] : base4[mode] + t % count4[mode];
 }
 
-static void draw_vector(t_dot *x, t_random *r, unsigned number, unsigned i) {
+static void draw_vector(t_dot *x, t_random *random, unsigned number, unsigned i) {
   t_layout a = layout_of(x->a), b = layout_of(x->b), c = layout_of(x->c);
   unsigned mode = i % 5;
   int half = c.w == 16;
   (void)number;
-  x->ct = draw(r, &c, mode, half, 1);
+  x->ct = draw(random, &c, mode, half, 1);
   for (size_t k = 0; k < x->n; k++) {
-    x->at[k] = draw(r, &a, mode, half, 0);
-    x->bt[k] = draw(r, &b, mode, half, 0);
+    x->at[k] = draw(random, &a, mode, half, 0);
+    x->bt[k] = draw(random, &b, mode, half, 0);
   }
   if (mode == 2 && i / 5 % 2) x->ct = 0;
-  if (mode == 4) cancel(x, r, &a, &b);
+  if (mode == 4) cancel(x, random, &a, &b);
   for (size_t j = 0; j < x->scales; j++) {
-    x->sa[j] = draw_scale(r, mode, x->scale.e == 8);
-    x->sb[j] = draw_scale(r, mode, x->scale.e == 8);
+    x->sa[j] = draw_scale(random, mode, x->scale.e == 8);
+    x->sb[j] = draw_scale(random, mode, x->scale.e == 8);
   }
 }
 
@@ -174,9 +174,11 @@ static uint32_t hash_bytes(uint32_t h, uint64_t d, size_t bytes) {
   return h;
 }
 
-static uint64_t plain_nan(hu_element e, uint64_t d) {
-  if (!is_nan(e, d)) return d;
-  return e.kind == HU_ELEMENT_BINARY64 ? 0x7FF8000000000000u : hu_element_width(e) == 32 ? 0x7FC00000 : 0x7E00;
+static uint64_t plain_nan(hu_element element, uint64_t d) {
+  if (!is_nan(element, d)) return d;
+  return element.kind == HU_ELEMENT_BINARY64 ? 0x7FF8000000000000u
+         : hu_element_width(element) == 32   ? 0x7FC00000
+                                             : 0x7E00;
 }
 
 static void check_hashes(const char *line) {
@@ -184,25 +186,25 @@ static void check_hashes(const char *line) {
   unsigned number, k, hash[5], got[5];
   unsigned long long first[5];
   char model[64];
-  hu_accum_preset p;
+  hu_accum_preset preset;
   if (sscanf(line, "%u %63s %u %x %x %x %x %x %llx %llx %llx %llx %llx", &number, model, &k, &hash[0], &hash[1],
              &hash[2], &hash[3], &hash[4], &first[0], &first[1], &first[2], &first[3], &first[4]) != 13)
     fail_msg("line: %.80s", line);
-  assert_int_equal(hu_accum_preset_find(&p, model), HU_OK);
+  assert_int_equal(hu_accum_preset_find(&preset, model), HU_OK);
   memset(&x, 0, sizeof x);
-  x.a = p.a;
-  x.b = p.b;
-  x.c = p.c;
-  x.accum = p.accum;
-  x.scale = p.accum.block.scale;
+  x.a = preset.a;
+  x.b = preset.b;
+  x.c = preset.c;
+  x.accum = preset.accum;
+  x.scale = preset.accum.block.scale;
   x.has_c = 1;
-  x.n = p.accum.block.rule == HU_BLOCK_ALIGN && p.accum.block.every ? 32 : 2 * k;
-  if (p.accum.block.every) x.scales = x.n / p.accum.block.every;
-  t_random r = {number};
+  x.n = preset.accum.block.rule == HU_BLOCK_ALIGN && preset.accum.block.every ? 32 : 2 * k;
+  if (preset.accum.block.every) x.scales = x.n / preset.accum.block.every;
+  t_random random = {number};
   for (unsigned i = 0; i < 5; i++) got[i] = 0x811C9DC5u;
   for (unsigned i = 0; i < 2500; i++) {
     uint32_t events;
-    draw_vector(&x, &r, number, i);
+    draw_vector(&x, &random, number, i);
     uint64_t d = dot_library(&x, &events), other = reference_dot(&x, &events);
     if (d != other)
       fail_msg("%s, vector %u: library %llx, reference %llx: %s", model, i, (unsigned long long)d,
@@ -219,10 +221,10 @@ static void check_hashes(const char *line) {
 static unsigned long every = 1; /* of the hashes only every so manyth model: where a dot product takes long */
 
 static void hashes(void **state) {
-  t_reader r = start(*state, "mma/hashes.txt");
-  for (char *line; (line = next_line(&r)) != NULL;)
-    if (r.seen % every == 0) check_hashes(line);
-  print_message("hashes: %lu models, 2500 dot products each\n", r.seen / every);
+  t_reader reader = start(*state, "mma/hashes.txt");
+  for (char *line; (line = next_line(&reader)) != NULL;)
+    if (reader.seen % every == 0) check_hashes(line);
+  print_message("hashes: %lu models, 2500 dot products each\n", reader.seen / every);
 }
 
 /* ---- the two long vectors ---- */
@@ -248,8 +250,8 @@ static void long_vector(t_dot *x, int second) {
 
 static void vectors(void **state) {
   static t_dot x;
-  t_reader r = start(*state, "mma/vectors.txt");
-  for (char *line; (line = next_line(&r)) != NULL;) {
+  t_reader reader = start(*state, "mma/vectors.txt");
+  for (char *line; (line = next_line(&reader)) != NULL;) {
     char vector[8], model[128], fd[32];
     unsigned d;
     if (sscanf(line, "%7s %127s %31s %x", vector, model, fd, &d) != 4) fail_msg("line: %.80s", line);
@@ -261,7 +263,7 @@ static void vectors(void **state) {
     long_vector(&x, second);
     both(&x, d, 0, vector);
   }
-  print_message("vectors: %lu lines\n", r.seen);
+  print_message("vectors: %lu lines\n", reader.seen);
 }
 
 int main(int argc, char **argv) {

@@ -31,14 +31,14 @@ static int has_product(const t_dot *x) {
 
 static void check_oracle(const t_dot *x, uint64_t code, uint32_t events) {
   uint32_t a[TERMS], b[TERMS], want, want_events;
-  hu_format f = x->a.format;
+  hu_format format = x->a.format;
   for (size_t i = 0; i < x->n; i++) {
     a[i] = (uint32_t)x->at[i];
     b[i] = (uint32_t)x->bt[i];
   }
-  hu_status s = (x->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(
-      &want, &want_events, f, x->mode, 0, x->n, f, a, f, b, &f, (uint32_t)x->ct);
-  assert_int_equal(s, HU_OK);
+  hu_status status = (x->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(
+      &want, &want_events, format, x->mode, 0, x->n, format, a, format, b, &format, (uint32_t)x->ct);
+  assert_int_equal(status, HU_OK);
   if (code != want || events != want_events) fail_msg("%s: %#x %#x", dot_text(x), (unsigned)code, events);
 }
 
@@ -59,11 +59,11 @@ static uint64_t all_triples(t_dot *x) {
     raised += events != quiet;
     if (x->n > 1) continue; /* one product and C: a fused multiply-add */
     uint32_t fused = 0, one = 0;
-    hu_format f = x->a.format;
-    (void)hu_fma(f, x->mode, f, (uint32_t)x->at[0], f, (uint32_t)x->bt[0], f, c, 0, &fused);
+    hu_format format = x->a.format;
+    (void)hu_fma(format, x->mode, format, (uint32_t)x->at[0], format, (uint32_t)x->bt[0], format, c, 0, &fused);
     if (oracle) assert_int_equal(events & HU_EVENT_INVALID, fused & HU_EVENT_INVALID);
     x->mode.nan_fma = HU_NAN_FMA_QUIET;
-    (void)hu_fma(f, x->mode, f, (uint32_t)x->at[0], f, (uint32_t)x->bt[0], f, c, 0, &one);
+    (void)hu_fma(format, x->mode, format, (uint32_t)x->at[0], format, (uint32_t)x->bt[0], format, c, 0, &one);
     assert_int_equal(one != fused, is_infinite(c) || (c & 0xF) <= INF ? 0 : added != 0 && events != quiet);
   }
   return raised;

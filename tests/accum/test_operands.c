@@ -21,85 +21,85 @@ typedef struct t_call {
   void *z;
 } t_call;
 
-static void parse(t_call *t, const char *text) { assert_int_equal(hu_accum_parse(&t->accum, text, NULL), HU_OK); }
-static void no_a(t_call *t) { t->in.a.data = NULL; }
-static void no_z(t_call *t) { t->z = NULL; }
-static void bad_model(t_call *t) { t->accum.kind = HU_ACCUM_COUNT; }
-static void bad_mode(t_call *t) { t->mode.round = HU_ROUND_COUNT; }
-static void bad_format(t_call *t) { t->in.b.element.format.e = 12; }
-static void bad_result(t_call *t) { t->ez.kind = HU_ELEMENT_S8; }
-static void no_stride(t_call *t) { t->incz = 0; }
-static void odd_pointer(t_call *t) { t->in.a.data = (const uint8_t *)t->in.a.data + 1; }
-static void integers_wanted(t_call *t) { parse(t, "int32"); }
-static void no_scales(t_call *t) { parse(t, "nv.blackwell.mxfp8.e4m3"); }
-static void wrong_scales(t_call *t) {
-  parse(t, "nv.blackwell.mxfp8.e4m3");
-  t->in.sa = t->in.sb = t->in.a;
+static void parse(t_call *call, const char *text) { assert_int_equal(hu_accum_parse(&call->accum, text, NULL), HU_OK); }
+static void no_a(t_call *call) { call->in.a.data = NULL; }
+static void no_z(t_call *call) { call->z = NULL; }
+static void bad_model(t_call *call) { call->accum.kind = HU_ACCUM_COUNT; }
+static void bad_mode(t_call *call) { call->mode.round = HU_ROUND_COUNT; }
+static void bad_format(t_call *call) { call->in.b.element.format.e = 12; }
+static void bad_result(t_call *call) { call->ez.kind = HU_ELEMENT_S8; }
+static void no_stride(t_call *call) { call->incz = 0; }
+static void odd_pointer(t_call *call) { call->in.a.data = (const uint8_t *)call->in.a.data + 1; }
+static void integers_wanted(t_call *call) { parse(call, "int32"); }
+static void no_scales(t_call *call) { parse(call, "nv.blackwell.mxfp8.e4m3"); }
+static void wrong_scales(t_call *call) {
+  parse(call, "nv.blackwell.mxfp8.e4m3");
+  call->in.sa = call->in.sb = call->in.a;
 }
-static void needless_scales(t_call *t) { t->in.sa = t->in.a; }
-static void wide_c(t_call *t) {
-  parse(t, "any(nv.volta.f16.f16)");
-  t->in.c = t->in.a;
-  t->in.c.element.format = hu_format_ieee(8, 7, 0);
+static void needless_scales(t_call *call) { call->in.sa = call->in.a; }
+static void wide_c(t_call *call) {
+  parse(call, "any(nv.volta.f16.f16)");
+  call->in.c = call->in.a;
+  call->in.c.element.format = hu_format_ieee(8, 7, 0);
 }
-static void wide_for_groups(t_call *t) {
-  parse(t, "any(nv.blackwell.nvfp4.b16.ue4m3)");
-  t->in.sa = t->in.sb = t->in.a;
-  t->in.sa.element.format = t->in.sb.element.format = t->accum.block.scale;
+static void wide_for_groups(t_call *call) {
+  parse(call, "any(nv.blackwell.nvfp4.b16.ue4m3)");
+  call->in.sa = call->in.sb = call->in.a;
+  call->in.sa.element.format = call->in.sb.element.format = call->accum.block.scale;
 }
-static void as_too_small(t_call *t) {
-  parse(t, "any(nv.hopper.e4m3.f32.mma)");
-  t->in.a.element.format = hu_format_ieee(8, 7, 0);
+static void as_too_small(t_call *call) {
+  parse(call, "any(nv.hopper.e4m3.f32.mma)");
+  call->in.a.element.format = hu_format_ieee(8, 7, 0);
 }
-static void carrier(t_call *t) {
-  parse(t, "fp32");
-  t->in.a.element.format = hu_format_ieee(11, 4, 0);
+static void carrier(t_call *call) {
+  parse(call, "fp32");
+  call->in.a.element.format = hu_format_ieee(11, 4, 0);
 }
-static void directed64(t_call *t) {
-  memset(&t->ez, 0, sizeof t->ez);
-  t->ez.kind = HU_ELEMENT_BINARY64;
-  t->mode.round = HU_RTZ;
+static void directed64(t_call *call) {
+  memset(&call->ez, 0, sizeof call->ez);
+  call->ez.kind = HU_ELEMENT_BINARY64;
+  call->mode.round = HU_RTZ;
 }
-static void binary64_in_seq(t_call *t) {
-  parse(t, "seq(binary32)");
-  memset(&t->in.a.element, 0, sizeof t->in.a.element);
-  t->in.a.element.kind = HU_ELEMENT_BINARY64;
+static void binary64_in_seq(t_call *call) {
+  parse(call, "seq(binary32)");
+  memset(&call->in.a.element, 0, sizeof call->in.a.element);
+  call->in.a.element.kind = HU_ELEMENT_BINARY64;
 }
 
 /* Operands are binary16 unless said otherwise. */
-static void unit_of_others(t_call *t) { parse(t, "nv.hopper.e4m3.f32.wgmma"); }
-static void unit_of_integers(t_call *t) {
-  parse(t, "nv.turing.s8.s32");
-  memset(&t->ez, 0, sizeof t->ez);
-  t->ez.kind = HU_ELEMENT_S32;
-  memset(&t->in.a.element, 0, sizeof t->in.a.element);
-  t->in.a.element.kind = HU_ELEMENT_S8;
-  t->in.b.element = t->in.a.element;
-  t->in.b.element.kind = HU_ELEMENT_U8;
+static void unit_of_others(t_call *call) { parse(call, "nv.hopper.e4m3.f32.wgmma"); }
+static void unit_of_integers(t_call *call) {
+  parse(call, "nv.turing.s8.s32");
+  memset(&call->ez, 0, sizeof call->ez);
+  call->ez.kind = HU_ELEMENT_S32;
+  memset(&call->in.a.element, 0, sizeof call->in.a.element);
+  call->in.a.element.kind = HU_ELEMENT_S8;
+  call->in.b.element = call->in.a.element;
+  call->in.b.element.kind = HU_ELEMENT_U8;
 }
-static void unit_b(t_call *t) {
-  parse(t, "nv.ampere.f16.f32");
-  t->in.b.element.format = hu_format_ieee(8, 7, 0);
+static void unit_b(t_call *call) {
+  parse(call, "nv.ampere.f16.f32");
+  call->in.b.element.format = hu_format_ieee(8, 7, 0);
 }
-static void unit_c(t_call *t) {
-  parse(t, "nv.ampere.f16.f32");
-  t->in.c = t->in.a;
+static void unit_c(t_call *call) {
+  parse(call, "nv.ampere.f16.f32");
+  call->in.c = call->in.a;
 }
-static void far_rows(t_call *t) { t->in.a.step = PTRDIFF_MAX / 2; }
-static void far_elements(t_call *t) { t->in.b.stride = PTRDIFF_MIN / 4; }
-static void far_results(t_call *t) { t->incz = PTRDIFF_MIN; }
-static void over_a(t_call *t) { t->z = (void *)(uintptr_t)t->in.a.data; }
-static void over_half_of_c(t_call *t) {
-  t->in.c = t->in.a;
-  t->in.c.data = (const uint8_t *)t->z;
-  t->in.c.step = 2;
+static void far_rows(t_call *call) { call->in.a.step = PTRDIFF_MAX / 2; }
+static void far_elements(t_call *call) { call->in.b.stride = PTRDIFF_MIN / 4; }
+static void far_results(t_call *call) { call->incz = PTRDIFF_MIN; }
+static void over_a(t_call *call) { call->z = (void *)(uintptr_t)call->in.a.data; }
+static void over_half_of_c(t_call *call) {
+  call->in.c = call->in.a;
+  call->in.c.data = (const uint8_t *)call->z;
+  call->in.c.step = 2;
 }
-static void own_unit(t_call *t) { parse(t, "takes(any,float8_e4m3fn,any,fp32)"); }
+static void own_unit(t_call *call) { parse(call, "takes(any,float8_e4m3fn,any,fp32)"); }
 
 static void errors(void **state) {
   static const struct {
     hu_status status;
-    void (*spoil)(t_call *t);
+    void (*spoil)(t_call *call);
   } rows[] = {{HU_E_NULL, no_a},
               {HU_E_NULL, no_z},
               {HU_E_ACCUM, bad_model},
@@ -131,23 +131,25 @@ static void errors(void **state) {
   static uint64_t data[8], z[4];
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    t_call t;
+    t_call call;
     hu_events events, none;
-    memset(&t, 0, sizeof t);
+    memset(&call, 0, sizeof call);
     memset(&events, 0, sizeof events);
     memset(&none, 0, sizeof none);
-    t.in.a.data = t.in.b.data = data;
-    t.in.a.stride = t.in.b.stride = 1;
-    t.in.a.element.format = t.in.b.element.format = t.ez.format = hu_format_ieee(5, 10, 0);
-    t.n = 3;
-    t.incz = 1;
-    t.z = z;
-    parse(&t, "seq(binary16)");
-    assert_int_equal(hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, NULL), HU_OK);
-    rows[i].spoil(&t);
+    call.in.a.data = call.in.b.data = data;
+    call.in.a.stride = call.in.b.stride = 1;
+    call.in.a.element.format = call.in.b.element.format = call.ez.format = hu_format_ieee(5, 10, 0);
+    call.n = 3;
+    call.incz = 1;
+    call.z = z;
+    parse(&call, "seq(binary16)");
+    assert_int_equal(hu_dot_n(2, call.n, call.z, call.incz, call.ez, &call.in, &call.accum, call.mode, NULL, NULL),
+                     HU_OK);
+    rows[i].spoil(&call);
     t_fill_pattern(z, sizeof z);
-    hu_status s = hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, &events);
-    if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
+    hu_status status = hu_dot_n(2, call.n, call.z, call.incz, call.ez, &call.in, &call.accum, call.mode, NULL, &events);
+    if (status != rows[i].status)
+      fail_msg("row %zu: %s, not %s", i, hu_status_name(status), hu_status_name(rows[i].status));
     assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
   }
 }
@@ -158,22 +160,24 @@ static void places(void **state) {
   static uint16_t record[COUNT * RECORD], want[COUNT];
   hu_accum exact;
   hu_mode rne = {0};
-  hu_element e = dot_element("binary16");
+  hu_element element = dot_element("binary16");
   (void)state;
   memset(&exact, 0, sizeof exact);
   for (int i = 0; i < COUNT * RECORD; i++) record[i] = (uint16_t)(0x3C00 + 32 * (i % 19));
-  hu_dot_operands in = {{record, 1, RECORD, e}, {record + 3, 1, RECORD, e}, {record + 6, 0, RECORD, e}, {0}, {0}};
-  assert_int_equal(hu_dot_n(COUNT, TERMS, want, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
+  hu_dot_operands in = {
+      {record, 1, RECORD, element}, {record + 3, 1, RECORD, element}, {record + 6, 0, RECORD, element}, {0}, {0}};
+  assert_int_equal(hu_dot_n(COUNT, TERMS, want, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
   for (int at = 0; at < 6; at++)
-    assert_int_equal(hu_dot_n(COUNT, TERMS, record + at, RECORD, e, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 7, RECORD, e, &in, &exact, rne, NULL, NULL), HU_OK);
+    assert_int_equal(hu_dot_n(COUNT, TERMS, record + at, RECORD, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 7, RECORD, element, &in, &exact, rne, NULL, NULL), HU_OK);
   for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 7], want[i]);
-  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 6, RECORD, e, &in, &exact, rne, NULL, NULL), HU_OK); /* c's own */
+  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 6, RECORD, element, &in, &exact, rne, NULL, NULL),
+                   HU_OK); /* c's own */
   for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 6], want[i]);
-  assert_int_equal(hu_dot_n(1, TERMS, record + 2, 1, e, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_dot_n(1, TERMS, record + 7, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, want, 1, e, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_dot_n(0, TERMS, record, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot_n(1, TERMS, record + 2, 1, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_dot_n(1, TERMS, record + 7, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, want, 1, element, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_dot_n(0, TERMS, record, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
 }
 
 /* The largest groups that are taken: sums that fill 62 bits, at the ends of the operands' range. One digit more is
@@ -181,7 +185,7 @@ static void places(void **state) {
 static void largest_groups(void **state) {
   static const uint8_t codes[] = {0x1F, 0x3F, 0x1F, 0x1F, 0x01, 0x21, 0x1E, 0}; /* 28, -28, least ones */
   static t_dot x;
-  t_random r = {t_seed("largest groups", 17)};
+  t_random random = {t_seed("largest groups", 17)};
   (void)state;
   memset(&x, 0, offsetof(t_dot, at));
   x.a = x.b = dot_element("float6_e3m2fn");
@@ -202,14 +206,14 @@ static void largest_groups(void **state) {
   for (unsigned round = 0; round < 300; round++) {
     uint32_t events, want_events, kinds = round % 3 == 0 ? 1 : round % 3 == 1 ? 3 : 8;
     for (size_t k = 0; k < x.n; k++) {
-      x.at[k] = codes[t_below(&r, kinds)];
-      x.bt[k] = codes[t_below(&r, kinds)];
+      x.at[k] = codes[t_below(&random, kinds)];
+      x.bt[k] = codes[t_below(&random, kinds)];
     }
     for (size_t j = 0; j < x.scales; j++) {
-      x.sa[j] = 127 + (round % 5 ? t_below(&r, 1 + round % 40) : 0);
-      x.sb[j] = 127 - (round % 7 ? t_below(&r, 1 + round % 20) : 0);
+      x.sa[j] = 127 + (round % 5 ? t_below(&random, 1 + round % 40) : 0);
+      x.sb[j] = 127 - (round % 7 ? t_below(&random, 1 + round % 20) : 0);
     }
-    x.mode = round % 2 ? t_random_mode(&r) : t_mode(HU_RNE);
+    x.mode = round % 2 ? t_random_mode(&random) : t_mode(HU_RNE);
     uint64_t got = dot_library(&x, &events), want = reference_dot(&x, &want_events);
     if (got != want || events != want_events)
       fail_msg("%llx, the reference has %llx: %s", (unsigned long long)got, (unsigned long long)want, dot_text(&x));
@@ -248,7 +252,7 @@ static void units(void **state) {
     const char *text[3] = {rows[i].a, rows[i].b, rows[i].c};
     hu_operand x[3];
     hu_accum model;
-    hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+    hu_result result = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
     memset(x, 0, sizeof x);
     assert_int_equal(hu_accum_parse(&model, rows[i].model, NULL), HU_OK);
     for (int t = 0; t < 3 && text[t]; t++) {
@@ -258,9 +262,11 @@ static void units(void **state) {
       x[t].storage = HU_STORAGE_CODES;
     }
     memset(z, 0x5A, sizeof z);
-    hu_status s = hu_gemm(2, 2, 4, &d, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, t_mode(HU_RNE), NULL, NULL);
-    if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
-    for (int t = 0; t < 4; t++) assert_true(s == HU_OK ? z[t] == 0 : ((uint8_t *)z)[4 * t] == 0x5A);
+    hu_status status =
+        hu_gemm(2, 2, 4, &result, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, t_mode(HU_RNE), NULL, NULL);
+    if (status != rows[i].status)
+      fail_msg("row %zu: %s, not %s", i, hu_status_name(status), hu_status_name(rows[i].status));
+    for (int t = 0; t < 4; t++) assert_true(status == HU_OK ? z[t] == 0 : ((uint8_t *)z)[4 * t] == 0x5A);
   }
   char said[HU_ACCUM_TEXT_MAX];
   hu_accum model;
@@ -275,11 +281,11 @@ static void units(void **state) {
 /* A format that is none has no bytes: callers tell a missing format by that. */
 static void sizes(void **state) {
   (void)state;
-  hu_element e = {0};
-  assert_int_equal(hu_element_size(e), 0);
-  assert_int_equal(hu_element_width(e), 0);
-  assert_int_equal(hu_format_find(&e.format, "binary16"), HU_OK);
-  assert_int_equal(hu_element_size(e), 2);
+  hu_element element = {0};
+  assert_int_equal(hu_element_size(element), 0);
+  assert_int_equal(hu_element_width(element), 0);
+  assert_int_equal(hu_format_find(&element.format, "binary16"), HU_OK);
+  assert_int_equal(hu_element_size(element), 2);
 }
 
 int main(void) {

@@ -39,17 +39,17 @@ static void compare(const t_dot *x, met *m) {
   m->inexact += (want_events & HU_EVENT_INEXACT) != 0;
 }
 
-static void one_preset(const hu_accum_preset *p, unsigned number, met *m) {
+static void one_preset(const hu_accum_preset *preset, unsigned number, met *m) {
   static t_dot x;
-  t_random r = t_random_of(number);
-  draw_preset(&x, p);
+  t_random random = t_random_of(number);
+  draw_preset(&x, preset);
   for (unsigned i = 0; i < vectors; i++) {
     memset(&x.mode, 0, sizeof x.mode);
-    if (x.c.kind != HU_ELEMENT_BINARY64 && t_below(&r, 8) == 0) x.mode = t_random_mode(&r);
-    x.n = p->k * (size_t)t_between(&r, 1, p->k < 8 ? 4 : p->k < 32 ? 2 : 1);
-    if (t_below(&r, 16) == 0) x.n = t_below(&r, 2 * p->k + 1);
+    if (x.c.kind != HU_ELEMENT_BINARY64 && t_below(&random, 8) == 0) x.mode = t_random_mode(&random);
+    x.n = preset->k * (size_t)t_between(&random, 1, preset->k < 8 ? 4 : preset->k < 32 ? 2 : 1);
+    if (t_below(&random, 16) == 0) x.n = t_below(&random, 2 * preset->k + 1);
     x.key = i;
-    draw_operands(&x, &r);
+    draw_operands(&x, &random);
     compare(&x, m);
   }
 }
@@ -59,9 +59,9 @@ static void presets(void **state) {
   unsigned done = 0;
   (void)state;
   for (unsigned i = part; i < hu_accum_preset_count(); i += parts, done++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    one_preset(&p, i, &m);
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    one_preset(&preset, i, &m);
   }
   assert_true(done > 0 && m.zero > 0 && m.nan > 0 && m.inf > 0 && m.swamped > 0 && m.overflows > 0);
   print_message(
@@ -73,12 +73,12 @@ static void presets(void **state) {
 /* Drawn models that the elements do not go with are drawn again. */
 static void one_kind(uint32_t kind, uint8_t rule, met *m) {
   static t_dot x;
-  t_random r = {kind * UINT64_C(0xD1342543DE82EF95) + rule + 3};
+  t_random random = {kind * UINT64_C(0xD1342543DE82EF95) + rule + 3};
   unsigned refused = 0;
   for (unsigned i = 0; i < vectors;) {
     hu_dot_operands in;
     uint64_t room = 0;
-    draw_model(&x, &r, kind, rule);
+    draw_model(&x, &random, kind, rule);
     memset(&in, 0, sizeof in);
     in.a.data = in.b.data = in.c.data = &room;
     in.a.element = x.a;
@@ -88,19 +88,19 @@ static void one_kind(uint32_t kind, uint8_t rule, met *m) {
       in.sa.data = in.sb.data = &room;
       in.sa.element.format = in.sb.element.format = x.scale;
     }
-    hu_status s = hu_dot(0, &room, x.c, &in, &x.accum, x.mode, NULL, NULL);
-    if (s != HU_OK && hu_accum_check(&x.accum) != HU_OK)
+    hu_status status = hu_dot(0, &room, x.c, &in, &x.accum, x.mode, NULL, NULL);
+    if (status != HU_OK && hu_accum_check(&x.accum) != HU_OK)
       fail_msg("drawn model of kind %u, rule %u is not valid", kind, rule);
-    if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
+    if (status == HU_E_ACCUM || status == HU_E_CARRIER) {
       assert_true(++refused < 40 * vectors + 40);
       continue;
     }
     for (unsigned again = 0; again < 4 && i < vectors; again++, i++) {
-      x.n = t_below(&r, 12) ? t_below(&r, 40) : t_below(&r, 300);
-      if (x.accum.kind >= HU_ACCUM_PAIRWISE && x.accum.kind <= HU_ACCUM_STRIDED && t_below(&r, 2))
-        x.n = (size_t)1 << t_below(&r, 7);
+      x.n = t_below(&random, 12) ? t_below(&random, 40) : t_below(&random, 300);
+      if (x.accum.kind >= HU_ACCUM_PAIRWISE && x.accum.kind <= HU_ACCUM_STRIDED && t_below(&random, 2))
+        x.n = (size_t)1 << t_below(&random, 7);
       if (x.accum.block.every || x.accum.scaled) x.n %= 40;
-      draw_operands(&x, &r);
+      draw_operands(&x, &random);
       compare(&x, m);
     }
   }

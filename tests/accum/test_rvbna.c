@@ -36,16 +36,16 @@ typedef struct t_factor {
 static t_factor take_apart(const encoding *c, uint32_t code) {
   uint32_t field = code >> c->m & ((1u << c->e) - 1), fraction = code & ((1u << c->m) - 1);
   int all_ones = field == (1u << c->e) - 1;
-  t_factor f;
-  memset(&f, 0, sizeof f);
-  f.sign = (int)(code >> (c->e + c->m) & 1);
-  f.inf = c->ieee && all_ones && fraction == 0;
-  f.nan = c->ieee ? all_ones && fraction != 0 : all_ones && fraction == (1u << c->m) - 1;
-  f.signalling = c->ieee && f.nan && !(fraction >> (c->m - 1) & 1);
-  f.zero = field == 0 && fraction == 0;
-  f.biased = field ? (int)field : 1;
-  f.sig = fraction | (field ? 1u << c->m : 0);
-  return f;
+  t_factor factor;
+  memset(&factor, 0, sizeof factor);
+  factor.sign = (int)(code >> (c->e + c->m) & 1);
+  factor.inf = c->ieee && all_ones && fraction == 0;
+  factor.nan = c->ieee ? all_ones && fraction != 0 : all_ones && fraction == (1u << c->m) - 1;
+  factor.signalling = c->ieee && factor.nan && !(fraction >> (c->m - 1) & 1);
+  factor.zero = field == 0 && fraction == 0;
+  factor.biased = field ? (int)field : 1;
+  factor.sig = fraction | (field ? 1u << c->m : 0);
+  return factor;
 }
 
 typedef struct flags {
@@ -86,14 +86,14 @@ static uint32_t bulk_normalised(int n, const encoding *ca, const encoding *cb, c
   uint64_t sig[MOST];
   while (1 << guard < n) guard++;
   for (int i = 0; i < n; i++) {
-    t_factor l = take_apart(ca, a[i]), r = take_apart(cb, b[i]);
-    int either = l.inf || r.inf;
-    sign[i] = l.sign ^ r.sign;
-    nan |= l.nan || r.nan;
-    invalid |= l.signalling || r.signalling || (l.inf && r.zero) || (r.inf && l.zero);
-    if (either && !l.nan && !r.nan && !l.zero && !r.zero) *(sign[i] ? &minus : &plus) = 1;
-    sig[i] = l.zero || r.zero ? 0 : (uint64_t)l.sig * r.sig;
-    reference[i] = l.zero || r.zero ? 0 : l.biased + r.biased;
+    t_factor left = take_apart(ca, a[i]), right = take_apart(cb, b[i]);
+    int either = left.inf || right.inf;
+    sign[i] = left.sign ^ right.sign;
+    nan |= left.nan || right.nan;
+    invalid |= left.signalling || right.signalling || (left.inf && right.zero) || (right.inf && left.zero);
+    if (either && !left.nan && !right.nan && !left.zero && !right.zero) *(sign[i] ? &minus : &plus) = 1;
+    sig[i] = left.zero || right.zero ? 0 : (uint64_t)left.sig * right.sig;
+    reference[i] = left.zero || right.zero ? 0 : left.biased + right.biased;
     if (reference[i] > highest) highest = reference[i];
   }
   invalid |= plus && minus;
@@ -116,54 +116,55 @@ static uint32_t bulk_normalised(int n, const encoding *ca, const encoding *cb, c
 
 /* vd + the sum, in one of the modes of frm, or to odd as the algorithm says it. */
 static uint32_t accumulate(uint32_t vd, uint32_t sum, uint8_t round, flags *raised) {
-  const hu_format f = hu_format_ieee(8, 23, 0);
+  const hu_format format = hu_format_ieee(8, 23, 0);
   hu_mode mode = {.round = round};
-  uint32_t events = 0, z = hu_add(f, mode, f, vd, f, sum, 0, &events);
-  raised->invalid |= (events & HU_EVENT_INVALID) != 0 || hu_is_signalling(f, vd);
+  uint32_t events = 0, z = hu_add(format, mode, format, vd, format, sum, 0, &events);
+  raised->invalid |= (events & HU_EVENT_INVALID) != 0 || hu_is_signalling(format, vd);
   raised->overflow |= (events & HU_EVENT_OVERFLOW) != 0;
   if (round == HU_RTO && events & HU_EVENT_OVERFLOW) return (z & 0x80000000u) | 0x7F800000u;
   return z;
 }
 
 static hu_element element_of(const char *name) {
-  hu_element e = {0};
-  assert_int_equal(hu_format_parse(&e.format, name, NULL), HU_OK);
-  return e;
+  hu_element element = {0};
+  assert_int_equal(hu_format_parse(&element.format, name, NULL), HU_OK);
+  return element;
 }
 
 /* Codes of all kinds: any, near one, special, and few exponents so that sums cancel. */
-static uint32_t draw_code(t_random *r, const encoding *c, int special) {
-  uint32_t width = (uint32_t)(1 + c->e + c->m), any = t_next32(r) & ((1u << width) - 1);
+static uint32_t draw_code(t_random *random, const encoding *c, int special) {
+  uint32_t width = (uint32_t)(1 + c->e + c->m), any = t_next32(random) & ((1u << width) - 1);
   uint32_t bias = (1u << (c->e - 1)) - 1, sign = (any >> (width - 1)) << (width - 1);
-  switch (t_below(r, special ? 5 : 3)) {
+  switch (t_below(random, special ? 5 : 3)) {
     case 0: return any;
-    case 1: return sign | (bias + t_below(r, 4)) << c->m | (any & ((1u << c->m) - 1));
+    case 1: return sign | (bias + t_below(random, 4)) << c->m | (any & ((1u << c->m) - 1));
     case 2: return any & ~(((1u << c->e) - 1) << c->m); /* subnormal or zero */
-    case 3: return sign | ((1u << c->e) - 1) << c->m | (t_below(r, 2) ? 0 : any & ((1u << c->m) - 1));
+    case 3: return sign | ((1u << c->e) - 1) << c->m | (t_below(random, 2) ? 0 : any & ((1u << c->m) - 1));
     default: return sign;
   }
 }
 
-static uint32_t draw_vd(t_random *r, int special) {
-  uint32_t any = t_next32(r);
-  if (special && t_below(r, 3) == 0) return (any & 0x80000000u) | 0x7F800000u | (t_below(r, 2) ? 0 : any & 0x7FFFFF);
-  return t_below(r, 2) ? any & 0xBFFFFFFFu : t_below(r, 2) ? any & 0x80000000u : any;
+static uint32_t draw_vd(t_random *random, int special) {
+  uint32_t any = t_next32(random);
+  if (special && t_below(random, 3) == 0)
+    return (any & 0x80000000u) | 0x7F800000u | (t_below(random, 2) ? 0 : any & 0x7FFFFF);
+  return t_below(random, 2) ? any & 0xBFFFFFFFu : t_below(random, 2) ? any & 0x80000000u : any;
 }
 
 /* `count` dot products of 1 to 3 sets of n, whose sums are rounded to odd, or by `frm`. */
 static void compare(const hu_accum *model, int n, const encoding *ca, const encoding *cb, const hu_mode *frm,
-                    uint8_t round, unsigned count, t_random *r) {
+                    uint8_t round, unsigned count, t_random *random) {
   const hu_element ez = element_of("binary32");
   for (unsigned i = 0; i < count; i++) {
     uint32_t a[3 * MOST], b[3 * MOST], vd, z, exceptions;
     uint16_t a16[3 * MOST], b16[3 * MOST];
     uint8_t a8[3 * MOST], b8[3 * MOST];
-    int sets = 1 + (int)t_below(r, 3), special = t_below(r, 4) == 0;
-    uint32_t c = vd = draw_vd(r, special);
+    int sets = 1 + (int)t_below(random, 3), special = t_below(random, 4) == 0;
+    uint32_t c = vd = draw_vd(random, special);
     flags raised = {0, 0};
     for (int k = 0; k < sets * n; k++) {
-      a16[k] = (uint16_t)(a[k] = draw_code(r, ca, special && t_below(r, 8) == 0));
-      b16[k] = (uint16_t)(b[k] = draw_code(r, cb, special && t_below(r, 8) == 0));
+      a16[k] = (uint16_t)(a[k] = draw_code(random, ca, special && t_below(random, 8) == 0));
+      b16[k] = (uint16_t)(b[k] = draw_code(random, cb, special && t_below(random, 8) == 0));
       a8[k] = (uint8_t)a[k];
       b8[k] = (uint8_t)b[k];
     }
@@ -197,7 +198,7 @@ enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 /* Zvdota: every preset; there must be one for each pair and each n. */
 static void presets(void **state) {
   (void)state;
-  t_random r = {t_seed(__func__, 71)};
+  t_random random = {t_seed(__func__, 71)};
   for (int p = 0; p < PAIRS; p++) {
     static const char *const short_names[] = {"bf16", "e4m3", "e4m3xe5m2", "e5m2xe4m3", "e5m2"};
     for (int n = 2; n <= 32; n *= 2) {
@@ -205,7 +206,7 @@ static void presets(void **state) {
       hu_accum_preset preset;
       snprintf(name, sizeof name, "riscv.zvdota.%s.n%d", short_names[p], n);
       assert_int_equal(hu_accum_preset_find(&preset, name), HU_OK);
-      compare(&preset.accum, n, pairs[p][0], pairs[p][1], NULL, HU_RTO, 4000, &r);
+      compare(&preset.accum, n, pairs[p][0], pairs[p][1], NULL, HU_RTO, 4000, &random);
     }
   }
 }
@@ -216,7 +217,7 @@ static void modes_of_frm(void **state) {
   static const char *const names[] = {"rne", "rtz", "rtn", "rtp", "rna"};
   static const uint8_t round[] = {HU_RNE, HU_RTZ, HU_RTN, HU_RTP, HU_RNA};
   (void)state;
-  t_random r = {t_seed(__func__, 71)};
+  t_random random = {t_seed(__func__, 71)};
   for (int p = 0; p < PAIRS; p++) {
     for (int m = 0; m < 5; m++) {
       for (int guard = 0; guard <= 6; guard++) {
@@ -225,12 +226,12 @@ static void modes_of_frm(void **state) {
         snprintf(text, sizeof text, "block(align,l=%d,f=%d,emin=-4096,cut=odd,c=last,last=%s,round=rto,over=inf)",
                  1 << guard, 23 + guard, names[m]);
         assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
-        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], NULL, round[m], 500, &r);
+        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], NULL, round[m], 500, &random);
         const hu_mode frm = {.round = round[m]};
         snprintf(text, sizeof text, "block(align,l=%d,f=%d,emin=-4096,cut=odd,c=last,last=%s,round=%s)", 1 << guard,
                  23 + guard, names[m], names[m]);
         assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
-        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], &frm, round[m], 300, &r);
+        compare(&model, 1 << guard, pairs[p][0], pairs[p][1], &frm, round[m], 300, &random);
       }
     }
   }
@@ -245,17 +246,17 @@ static void exact_groups(void **state) {
   const hu_accum exact = {0};
   long zeros = 0;
   (void)state;
-  t_random r = {t_seed(__func__, 72)};
+  t_random random = {t_seed(__func__, 72)};
   for (unsigned i = 0; i < 20000; i++) {
-    unsigned m = i % 5, rnd = t_below(&r, RNDS), n = 1u << t_below(&r, 5), special = t_below(&r, 8) == 0;
+    unsigned m = i % 5, rnd = t_below(&random, RNDS), n = 1u << t_below(&random, 5), special = t_below(&random, 8) == 0;
     uint8_t a[16], b[16];
-    uint32_t c = draw_vd(&r, (int)special), group, z, want;
+    uint32_t c = draw_vd(&random, (int)special), group, z, want;
     hu_mode frm = {.round = modes[m]}, inner = {.round = rnd == RTO ? HU_RTO : modes[m]};
     char text[120];
     hu_accum model;
     for (unsigned k = 0; k < n; k++) {
-      a[k] = (uint8_t)draw_code(&r, &e5m2, (int)special);
-      b[k] = (uint8_t)draw_code(&r, &e5m2, (int)special);
+      a[k] = (uint8_t)draw_code(&random, &e5m2, (int)special);
+      b[k] = (uint8_t)draw_code(&random, &e5m2, (int)special);
     }
     if (rnd == XCT) snprintf(text, sizeof text, "block(exact,l=%u,round=%s,zero=ieee)", n, names[m]);
     if (rnd == FRM) snprintf(text, sizeof text, "block(exact,l=%u,c=last,last=%s,round=%s)", n, names[m], names[m]);
@@ -349,11 +350,11 @@ enum { SCALES = 3, SCALED_MOST = SCALES * 32 };
 static uint32_t scaled_groups_of(int bulk, unsigned n, unsigned bs, unsigned k, const encoding *c, const uint32_t *a,
                                  const uint32_t *b, const uint8_t *sa, const uint8_t *sb, hu_mode frm, hu_mode rnd,
                                  uint32_t acc) {
-  const hu_format f = hu_format_ieee(8, 23, 0), e8m0 = element_of("float8_e8m0fnu").format;
+  const hu_format format = hu_format_ieee(8, 23, 0), e8m0 = element_of("float8_e8m0fnu").format;
   const hu_element binary32 = element_of("binary32"), element = element_of(c->name);
   const hu_accum exact = {0};
   for (unsigned first = 0; first < k; first += n) {
-    uint32_t s = 0, scale = hu_mul(f, frm, e8m0, sa[first / bs], e8m0, sb[first / bs], 0, NULL);
+    uint32_t s = 0, scale = hu_mul(format, frm, e8m0, sa[first / bs], e8m0, sb[first / bs], 0, NULL);
     flags raised = {0, 0};
     uint8_t a8[32], b8[32];
     for (unsigned i = 0; i < n; i++) {
@@ -367,23 +368,23 @@ static uint32_t scaled_groups_of(int bulk, unsigned n, unsigned bs, unsigned k, 
     assert_int_equal(hu_dot(n, &s, binary32, &x, &exact, rnd, NULL, NULL), HU_OK);
     if (bulk) s = bulk_normalised((int)n, c, c, a + first, b + first, NULL, &raised);
     if (!(s << 1)) s = 0; /* a sum of products that is zero is +0 here */
-    acc = hu_add(f, frm, f, acc, f, hu_mul(f, frm, f, scale, f, s, 0, NULL), 0, NULL);
+    acc = hu_add(format, frm, format, acc, format, hu_mul(format, frm, format, scale, format, s, 0, NULL), 0, NULL);
   }
   return acc;
 }
 
 /* Scales near 1; far away, so that their product, or the scaled group, leaves binary32; NaN now and then. */
-static uint8_t draw_scale(t_random *r, unsigned kind) {
-  if (kind == 0) return (uint8_t)(120 + t_below(r, 15));
-  if (kind == 1) return (uint8_t)(t_below(r, 2) ? 200 + t_below(r, 55) : t_below(r, 50));
-  return (uint8_t)t_next32(r);
+static uint8_t draw_scale(t_random *random, unsigned kind) {
+  if (kind == 0) return (uint8_t)(120 + t_below(random, 15));
+  if (kind == 1) return (uint8_t)(t_below(random, 2) ? 200 + t_below(random, 55) : t_below(random, 50));
+  return (uint8_t)t_next32(random);
 }
 
 /* Few of the codes are special, since there are 96 to a sum. */
-static uint32_t draw_number(t_random *r, const encoding *c) {
-  uint32_t code = draw_code(r, c, 0);
-  t_factor f = take_apart(c, code);
-  return (f.nan || f.inf) && t_below(r, 100) ? code ^ 1u << c->m : code;
+static uint32_t draw_number(t_random *random, const encoding *c) {
+  uint32_t code = draw_code(random, c, 0);
+  t_factor factor = take_apart(c, code);
+  return (factor.nan || factor.inf) && t_below(random, 100) ? code ^ 1u << c->m : code;
 }
 
 static void scaled_groups(void **state) {
@@ -393,22 +394,22 @@ static void scaled_groups(void **state) {
   const hu_mode rne = {0};
   long nans = 0, infinities = 0, zeros = 0, numbers = 0;
   (void)state;
-  t_random r = {t_seed(__func__, 73)};
+  t_random random = {t_seed(__func__, 73)};
   for (unsigned i = 0; i < 12000; i++) {
     const encoding *c = i & 1 ? &e4m3 : &e5m2;
-    unsigned m = t_below(&r, 5), guard = t_below(&r, 5), n = 1u << guard, bs = t_below(&r, 2) ? 16 : 32,
-             bulk = t_below(&r, 2);
-    unsigned k = bs * SCALES, kind = t_below(&r, 8) ? t_below(&r, 2) : 2;
-    int rto = bulk || t_below(&r, 2);
-    uint32_t a[SCALED_MOST], b[SCALED_MOST], vd = draw_vd(&r, 0), z;
+    unsigned m = t_below(&random, 5), guard = t_below(&random, 5), n = 1u << guard, bs = t_below(&random, 2) ? 16 : 32,
+             bulk = t_below(&random, 2);
+    unsigned k = bs * SCALES, kind = t_below(&random, 8) ? t_below(&random, 2) : 2;
+    int rto = bulk || t_below(&random, 2);
+    uint32_t a[SCALED_MOST], b[SCALED_MOST], vd = draw_vd(&random, 0), z;
     uint8_t a8[SCALED_MOST], b8[SCALED_MOST], sa[SCALES], sb[SCALES];
     char text[200];
     hu_accum model;
     for (unsigned j = 0; j < k; j++) {
-      a8[j] = (uint8_t)(a[j] = draw_number(&r, c));
-      b8[j] = (uint8_t)(b[j] = draw_number(&r, c));
+      a8[j] = (uint8_t)(a[j] = draw_number(&random, c));
+      b8[j] = (uint8_t)(b[j] = draw_number(&random, c));
     }
-    for (unsigned j = 0; j < SCALES; j++) sa[j] = draw_scale(&r, kind), sb[j] = draw_scale(&r, kind);
+    for (unsigned j = 0; j < SCALES; j++) sa[j] = draw_scale(&random, kind), sb[j] = draw_scale(&random, kind);
     if (bulk)
       snprintf(text, sizeof text,
                "block(align,l=%u,f=%u,emin=-4096,every=%u,cut=odd,c=last,last=%s,scaling=sum,scale=float8_e8m0fnu,"

@@ -90,25 +90,25 @@ static const t_settled rows[] = {
      "float8_e8m0fnu", "00000000" MORE, ONE ONE, "00000000", "7f7f", "7f7f", 4, UP},
 };
 
-static size_t read_hex(uint64_t *z, size_t room, const char *text, hu_element e) {
-  return dot_read_hex(z, room, text, hu_element_width(e));
+static size_t read_hex(uint64_t *z, size_t room, const char *text, hu_element element) {
+  return dot_read_hex(z, room, text, hu_element_width(element));
 }
 
-static t_dot dot_of(const t_settled *s) {
+static t_dot dot_of(const t_settled *settled) {
   static t_dot x;
   memset(&x, 0, sizeof x);
   size_t where;
-  if (hu_accum_parse(&x.accum, s->model, &where) != HU_OK) fail_msg("%s: wrong at %zu", s->model, where);
-  x.a = x.b = x.c = dot_element(s->format);
-  x.n = *s->a ? read_hex(x.at, DOT_TERMS, s->a, x.a) : 0;
-  if (x.n) assert_int_equal(read_hex(x.bt, DOT_TERMS, s->b, x.b), x.n);
+  if (hu_accum_parse(&x.accum, settled->model, &where) != HU_OK) fail_msg("%s: wrong at %zu", settled->model, where);
+  x.a = x.b = x.c = dot_element(settled->format);
+  x.n = *settled->a ? read_hex(x.at, DOT_TERMS, settled->a, x.a) : 0;
+  if (x.n) assert_int_equal(read_hex(x.bt, DOT_TERMS, settled->b, x.b), x.n);
   x.has_c = 1;
-  assert_int_equal(read_hex(&x.ct, 1, s->c, x.c), 1);
-  if (!s->scale) return x;
-  hu_element scale = dot_element(s->scale);
+  assert_int_equal(read_hex(&x.ct, 1, settled->c, x.c), 1);
+  if (!settled->scale) return x;
+  hu_element scale = dot_element(settled->scale);
   x.scale = scale.format;
-  x.scales = read_hex(x.sa, DOT_SCALES, s->sa, scale);
-  assert_int_equal(read_hex(x.sb, DOT_SCALES, s->sb, scale), x.scales);
+  x.scales = read_hex(x.sa, DOT_SCALES, settled->sa, scale);
+  assert_int_equal(read_hex(x.sb, DOT_SCALES, settled->sb, scale), x.scales);
   return x;
 }
 
@@ -143,7 +143,7 @@ static uint32_t with_words(const t_dot *x, int up) {
 }
 
 /* All of a matrix of equal elements, by whatever lanes there are. */
-static void check_gemm(const t_dot *x, const t_settled *s) {
+static void check_gemm(const t_dot *x, const t_settled *settled) {
   enum { SIDE = 33 };
   static uint32_t wide[3][SIDE * SIDE], z[SIDE * SIDE];
   static uint16_t half[3][SIDE * SIDE], narrow[SIDE * SIDE];
@@ -163,28 +163,29 @@ static void check_gemm(const t_dot *x, const t_settled *s) {
   }
   const void *from[3] = {is16 ? (void *)half[0] : wide[0], is16 ? (void *)half[1] : wide[1],
                          is16 ? (void *)half[2] : wide[2]};
-  hu_format f = x->c.format;
-  hu_operand a = {from[0], n, f, HU_STORAGE_CODES, 0}, b = {from[1], SIDE, f, HU_STORAGE_CODES, 0},
-             c = {from[2], SIDE, f, HU_STORAGE_CODES, 0};
-  hu_result d = {is16 ? (void *)narrow : z, SIDE, f, HU_STORAGE_CODES};
-  assert_int_equal(hu_gemm(SIDE, SIDE, x->n, &d, &a, &b, &c, &x->accum, x->mode, NULL, NULL), HU_OK);
+  hu_format format = x->c.format;
+  hu_operand a = {from[0], n, format, HU_STORAGE_CODES, 0}, b = {from[1], SIDE, format, HU_STORAGE_CODES, 0},
+             c = {from[2], SIDE, format, HU_STORAGE_CODES, 0};
+  hu_result result = {is16 ? (void *)narrow : z, SIDE, format, HU_STORAGE_CODES};
+  assert_int_equal(hu_gemm(SIDE, SIDE, x->n, &result, &a, &b, &c, &x->accum, x->mode, NULL, NULL), HU_OK);
   for (size_t i = 0; i < SIDE * SIDE; i++) {
     uint32_t got = is16 ? narrow[i] : z[i];
-    if (got != s->code) fail_msg("%s, gemm, element %zu: %#x, not %#x", s->model, i, got, s->code);
+    if (got != settled->code) fail_msg("%s, gemm, element %zu: %#x, not %#x", settled->model, i, got, settled->code);
   }
 }
 
 static void page(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const t_settled *s = &rows[i];
-    t_dot x = dot_of(s);
-    uint32_t events, got = with_words(&x, s->up);
-    if (got != s->code) fail_msg("row %zu, %s, word %d: %#x, not %#x", i, s->model, s->up, got, s->code);
-    if (s->up >= 0) continue;
-    assert_int_equal(dot_library(&x, &events), s->code);
-    assert_int_equal(reference_dot(&x, &events), s->code);
-    if (!s->scale) check_gemm(&x, s);
+    const t_settled *settled = &rows[i];
+    t_dot x = dot_of(settled);
+    uint32_t events, got = with_words(&x, settled->up);
+    if (got != settled->code)
+      fail_msg("row %zu, %s, word %d: %#x, not %#x", i, settled->model, settled->up, got, settled->code);
+    if (settled->up >= 0) continue;
+    assert_int_equal(dot_library(&x, &events), settled->code);
+    assert_int_equal(reference_dot(&x, &events), settled->code);
+    if (!settled->scale) check_gemm(&x, settled);
   }
 }
 

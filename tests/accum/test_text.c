@@ -149,10 +149,10 @@ static void bad_texts(void **state) {
     size_t where = 999;
     memset(&x, 0xA5, sizeof x);
     before = x;
-    hu_status s = hu_accum_parse(&x, bad[i].text, &where);
-    if (s != bad[i].status || where != bad[i].where)
-      fail_msg("%s: %s at %zu, not %s at %zu", bad[i].text, hu_status_name(s), where, hu_status_name(bad[i].status),
-               bad[i].where);
+    hu_status status = hu_accum_parse(&x, bad[i].text, &where);
+    if (status != bad[i].status || where != bad[i].where)
+      fail_msg("%s: %s at %zu, not %s at %zu", bad[i].text, hu_status_name(status), where,
+               hu_status_name(bad[i].status), bad[i].where);
     assert_memory_equal(&x, &before, sizeof x);
   }
 }
@@ -166,26 +166,26 @@ static int is_its_text(const hu_accum *x) {
 }
 
 /* The kind and the rounding are often changed; the other changes are of any byte of the record. */
-static void change_somewhere(hu_accum *x, t_random *r) {
+static void change_somewhere(hu_accum *x, t_random *random) {
   uint8_t *bytes = (uint8_t *)x;
-  size_t at = t_below(r, sizeof *x);
-  switch (t_below(r, 4)) {
-    case 0: x->mode.round = (uint8_t)t_below(r, HU_ROUND_COUNT + 1); break;
-    case 1: x->kind = t_below(r, HU_ACCUM_COUNT + 1); break;
-    case 2: bytes[at] = (uint8_t)t_below(r, 4); break;
-    default: bytes[at] = (uint8_t)(bytes[at] ^ (1u << t_below(r, 8))); break;
+  size_t at = t_below(random, sizeof *x);
+  switch (t_below(random, 4)) {
+    case 0: x->mode.round = (uint8_t)t_below(random, HU_ROUND_COUNT + 1); break;
+    case 1: x->kind = t_below(random, HU_ACCUM_COUNT + 1); break;
+    case 2: bytes[at] = (uint8_t)t_below(random, 4); break;
+    default: bytes[at] = (uint8_t)(bytes[at] ^ (1u << t_below(random, 8))); break;
   }
 }
 
 /* hu_accum_check, which makes no text, against that meaning, over records with up to four changed fields. */
 static void check_is_text(void **state) {
   static t_dot x;
-  t_random r = {t_seed("accum check", 7)};
+  t_random random = {t_seed("accum check", 7)};
   unsigned long valid = 0, invalid = 0;
   (void)state;
   for (unsigned i = 0; i < 50000; i++) {
-    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
-    for (unsigned change = t_below(&r, 5); change--;) change_somewhere(&x.accum, &r);
+    draw_model(&x, &random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    for (unsigned change = t_below(&random, 5); change--;) change_somewhere(&x.accum, &random);
     int is_valid = is_its_text(&x.accum);
     if ((hu_accum_check(&x.accum) == HU_OK) != is_valid) {
       char text[HU_ACCUM_TEXT_MAX];
@@ -203,25 +203,25 @@ static void check_is_text(void **state) {
  * text. */
 static void random_records(void **state) {
   static t_dot x;
-  t_random r = {t_seed("accum text", 5)};
+  t_random random = {t_seed("accum text", 5)};
   unsigned long texts = 0, refused = 0, changed = 0;
   (void)state;
   for (unsigned i = 0; i < 20000; i++) {
     char text[HU_ACCUM_TEXT_MAX], other[HU_ACCUM_TEXT_MAX];
     hu_accum back;
-    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
-    if (t_below(&r, 3) == 0) {
+    draw_model(&x, &random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    if (t_below(&random, 3) == 0) {
       x.accum.a = x.a;
-      if (t_below(&r, 4)) x.accum.b = x.b;
-      if (t_below(&r, 4)) x.accum.c = x.c;
+      if (t_below(&random, 4)) x.accum.b = x.b;
+      if (t_below(&random, 4)) x.accum.c = x.c;
     }
     size_t n = hu_accum_text(text, sizeof text, &x.accum);
     assert_true(n > 0 && n < sizeof text);
     assert_int_equal(hu_accum_parse(&back, text, NULL), HU_OK);
     assert_memory_equal(&back, &x.accum, sizeof back);
     texts++;
-    size_t at = t_below(&r, sizeof back);
-    ((uint8_t *)&back)[at] = (uint8_t)(((uint8_t *)&back)[at] ^ (1u << t_below(&r, 8)));
+    size_t at = t_below(&random, sizeof back);
+    ((uint8_t *)&back)[at] = (uint8_t)(((uint8_t *)&back)[at] ^ (1u << t_below(&random, 8)));
     if (hu_accum_check(&back) == HU_OK) {
       (void)hu_accum_text(other, sizeof other, &back);
       assert_string_not_equal(text, other);
@@ -238,18 +238,18 @@ static void random_records(void **state) {
 
 /* Cut, lengthened and altered texts never crash the reader, and what it accepts it writes back. */
 static void mangled_texts(void **state) {
-  t_random r = {t_seed("accum mangled", 6)};
+  t_random random = {t_seed("accum mangled", 6)};
   static const char letters[] = "(),=:-_.0123456789abcdefghijklmnopqrstuvwxyz ";
   unsigned long accepted = 0;
   (void)state;
   for (unsigned i = 0; i < 100000; i++) {
     char text[256], again[HU_ACCUM_TEXT_MAX];
     hu_accum x, back;
-    size_t n =
-        (size_t)snprintf(text, sizeof text - 4, "%s", good[t_below(&r, sizeof good / sizeof good[0])][t_below(&r, 2)]);
-    for (unsigned edit = t_below(&r, 3); edit--;)
-      text[t_below(&r, (uint32_t)n)] = letters[t_below(&r, sizeof letters - 1)];
-    if (t_below(&r, 8) == 0) text[t_below(&r, (uint32_t)n)] = 0;
+    size_t n = (size_t)snprintf(text, sizeof text - 4, "%s",
+                                good[t_below(&random, sizeof good / sizeof good[0])][t_below(&random, 2)]);
+    for (unsigned edit = t_below(&random, 3); edit--;)
+      text[t_below(&random, (uint32_t)n)] = letters[t_below(&random, sizeof letters - 1)];
+    if (t_below(&random, 8) == 0) text[t_below(&random, (uint32_t)n)] = 0;
     size_t where = 0;
     if (hu_accum_parse(&x, text, &where) != HU_OK) {
       assert_true(where <= strlen(text));
@@ -276,29 +276,30 @@ static void presets(void **state) {
                                        "amd.cdna3.fp8xbf8",
                                        "intel.tdpbf16ps",
                                        "arm.bfmmla"};
-  hu_accum_preset p, q;
+  hu_accum_preset preset, other;
   size_t n = hu_accum_preset_count();
   (void)state;
   for (size_t i = 0; i < n; i++) {
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    assert_int_equal(hu_accum_preset_find(&q, p.name), HU_OK);
-    assert_string_equal(p.name, q.name);
-    assert_memory_equal(&p.accum, &q.accum, sizeof p.accum); /* names are unique */
-    assert_true(q.unit == p.unit && q.k == p.k && memcmp(&p.a, &q.a, sizeof p.a) == 0 &&
-                memcmp(&p.b, &q.b, sizeof p.b) == 0);
-    assert_int_equal(hu_accum_check(&p.accum), HU_OK);
-    assert_true(strlen(p.unit) > 4 && strlen(p.source) > 4);
-    assert_true(strstr("HW SIM DOC TABLE OPEN", p.confidence) != NULL);
-    assert_true(hu_element_size(p.a) && hu_element_size(p.b) && hu_element_size(p.c) && p.k > 0);
-    if (p.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(p.k % p.accum.block.length, 0);
-    assert_true(memcmp(&p.accum.a, &p.a, sizeof p.a) == 0 && memcmp(&p.accum.b, &p.b, sizeof p.b) == 0);
-    assert_int_equal(p.accum.c.kind, p.c.kind);
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    assert_int_equal(hu_accum_preset_find(&other, preset.name), HU_OK);
+    assert_string_equal(preset.name, other.name);
+    assert_memory_equal(&preset.accum, &other.accum, sizeof preset.accum); /* names are unique */
+    assert_true(other.unit == preset.unit && other.k == preset.k && memcmp(&preset.a, &other.a, sizeof preset.a) == 0 &&
+                memcmp(&preset.b, &other.b, sizeof preset.b) == 0);
+    assert_int_equal(hu_accum_check(&preset.accum), HU_OK);
+    assert_true(strlen(preset.unit) > 4 && strlen(preset.source) > 4);
+    assert_true(strstr("HW SIM DOC TABLE OPEN", preset.confidence) != NULL);
+    assert_true(hu_element_size(preset.a) && hu_element_size(preset.b) && hu_element_size(preset.c) && preset.k > 0);
+    if (preset.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(preset.k % preset.accum.block.length, 0);
+    assert_true(memcmp(&preset.accum.a, &preset.a, sizeof preset.a) == 0 &&
+                memcmp(&preset.accum.b, &preset.b, sizeof preset.b) == 0);
+    assert_int_equal(preset.accum.c.kind, preset.c.kind);
   }
-  assert_int_equal(hu_accum_preset_at(&p, n), HU_E_NAME);
-  assert_int_equal(hu_accum_preset_find(&p, "nv.volta.f16"), HU_E_NAME);
+  assert_int_equal(hu_accum_preset_at(&preset, n), HU_E_NAME);
+  assert_int_equal(hu_accum_preset_find(&preset, "nv.volta.f16"), HU_E_NAME);
   assert_int_equal(hu_accum_preset_find(NULL, "nv.volta.f16"), HU_E_NULL);
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-    assert_int_equal(hu_accum_preset_find(&p, wanted[i]), HU_OK);
+    assert_int_equal(hu_accum_preset_find(&preset, wanted[i]), HU_OK);
   print_message("%zu presets\n", n);
 }
 

@@ -64,60 +64,61 @@ static void check_total(hu_traced exact) {
   t.finite = 1;
 }
 
-static void check_term(const hu_trace_step *s) {
+static void check_term(const hu_trace_step *step) {
   mpfr_t exact, z;
   mpfr_inits2(DIGITS, exact, z, (mpfr_ptr)0);
-  number(exact, s->exact);
-  number(z, s->z);
-  t.finite &= s->exact.kind <= HU_TRACE_FINITE && !s->exact.more; /* products of binary64 have more digits */
+  number(exact, step->exact);
+  number(z, step->z);
+  t.finite &= step->exact.kind <= HU_TRACE_FINITE && !step->exact.more; /* products of binary64 have more digits */
   mpfr_add(t.total, t.total, z, MPFR_RNDN);
-  if (s->kind == HU_TRACE_CUT) mpfr_sub(t.total, t.total, exact, MPFR_RNDN);
-  int dropped = t.x->accum.block.far && s->k == HU_TRACE_NO_PRODUCT && mpfr_zero_p(z); /* C, whole */
+  if (step->kind == HU_TRACE_CUT) mpfr_sub(t.total, t.total, exact, MPFR_RNDN);
+  int dropped = t.x->accum.block.far && step->k == HU_TRACE_NO_PRODUCT && mpfr_zero_p(z); /* C, whole */
   if (!dropped && !mpfr_equal_p(exact, z)) { /* cut: a multiple of the unit, less than one unit away */
     mpfr_sub(exact, exact, z, MPFR_RNDN);
-    assert_true(mpfr_cmp_ui_2exp(exact, 1, s->unit) < 0 && mpfr_cmp_si_2exp(exact, -1, s->unit) > 0);
-    mpfr_mul_2si(z, z, -s->unit, MPFR_RNDN);
+    assert_true(mpfr_cmp_ui_2exp(exact, 1, step->unit) < 0 && mpfr_cmp_si_2exp(exact, -1, step->unit) > 0);
+    mpfr_mul_2si(z, z, -step->unit, MPFR_RNDN);
     assert_true(mpfr_integer_p(z));
   }
   mpfr_clears(exact, z, (mpfr_ptr)0);
   t.terms = 1;
 }
 
-static void check_rounding(const hu_trace_step *s) {
-  if (s->kind == HU_TRACE_ROUND) check_total(s->exact);
-  t.value = s->z;
+static void check_rounding(const hu_trace_step *step) {
+  if (step->kind == HU_TRACE_ROUND) check_total(step->exact);
+  t.value = step->z;
   if (t.x->accum.kind == HU_ACCUM_FP64 || t.x->accum.kind == HU_ACCUM_INT32) return;
   assert_true(t.seen < t.wanted);
-  if (!same(s->exact, t.exact[t.seen]) || !same(s->z, t.z[t.seen]))
-    fail_msg("rounding %zu: %llx 2^%d, the reference has %llx 2^%d: %s", t.seen, (unsigned long long)s->z.significand,
-             s->z.exponent, (unsigned long long)t.z[t.seen].significand, t.z[t.seen].exponent, dot_text(t.x));
+  if (!same(step->exact, t.exact[t.seen]) || !same(step->z, t.z[t.seen]))
+    fail_msg("rounding %zu: %llx 2^%d, the reference has %llx 2^%d: %s", t.seen,
+             (unsigned long long)step->z.significand, step->z.exponent, (unsigned long long)t.z[t.seen].significand,
+             t.z[t.seen].exponent, dot_text(t.x));
   t.seen++;
 }
 
 /* The latest rounding of kahan is that of its correction. */
 static int ends_with_correction(const hu_accum *x) { return x->kind == HU_ACCUM_KAHAN && !x->promote && !x->slices; }
 
-static void visit(void *context, const hu_trace_step *s) {
+static void visit(void *context, const hu_trace_step *step) {
   assert_ptr_equal(context, &t);
   assert_false(t.last);
-  assert_true(s->kind < HU_TRACE_KINDS);
-  t.kinds[s->kind]++;
-  if (s->k != HU_TRACE_NO_PRODUCT) assert_true(s->k < s->past && s->past <= t.x->n);
-  switch (s->kind) {
+  assert_true(step->kind < HU_TRACE_KINDS);
+  t.kinds[step->kind]++;
+  if (step->k != HU_TRACE_NO_PRODUCT) assert_true(step->k < step->past && step->past <= t.x->n);
+  switch (step->kind) {
     case HU_TRACE_SLICE:
     case HU_TRACE_PART:
     case HU_TRACE_CHUNK:
-    case HU_TRACE_BLOCK: assert_true(s->k != HU_TRACE_NO_PRODUCT); break;
-    case HU_TRACE_ALIGN: assert_true(s->unit <= s->top); break;
+    case HU_TRACE_BLOCK: assert_true(step->k != HU_TRACE_NO_PRODUCT); break;
+    case HU_TRACE_ALIGN: assert_true(step->unit <= step->top); break;
     case HU_TRACE_TERM:
-    case HU_TRACE_CUT: check_term(s); break;
+    case HU_TRACE_CUT: check_term(step); break;
     case HU_TRACE_LAST:
-      check_total(s->exact);
-      if (t.value.kind != 255 && !ends_with_correction(&t.x->accum)) assert_true(same(s->exact, t.value));
-      t.value = s->z;
+      check_total(step->exact);
+      if (t.value.kind != 255 && !ends_with_correction(&t.x->accum)) assert_true(same(step->exact, t.value));
+      t.value = step->z;
       t.last = 1;
       break;
-    default: check_rounding(s); break;
+    default: check_rounding(step); break;
   }
 }
 
@@ -167,16 +168,16 @@ static void presets(void **state) {
   static t_dot x;
   (void)state;
   for (unsigned i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    t_random r = t_random_of(i);
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    draw_preset(&x, &p);
+    hu_accum_preset preset;
+    t_random random = t_random_of(i);
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    draw_preset(&x, &preset);
     for (unsigned v = 0; v < VECTORS; v++) {
       memset(&x.mode, 0, sizeof x.mode);
-      if (x.c.kind != HU_ELEMENT_BINARY64 && v % 4 == 0) x.mode = t_random_mode(&r);
-      x.n = v % 8 ? p.k : t_below(&r, 2 * p.k + 1);
+      if (x.c.kind != HU_ELEMENT_BINARY64 && v % 4 == 0) x.mode = t_random_mode(&random);
+      x.n = v % 8 ? preset.k : t_below(&random, 2 * preset.k + 1);
       x.key = v;
-      draw_operands(&x, &r);
+      draw_operands(&x, &random);
       check(&x);
     }
   }
@@ -203,17 +204,17 @@ static void models(void **state) {
   static t_dot x;
   (void)state;
   for (uint32_t i = 0; i < HU_ACCUM_COUNT + HU_BLOCK_RULES; i++) {
-    t_random r = {i * UINT64_C(0xD1342543DE82EF95) + 5};
+    t_random random = {i * UINT64_C(0xD1342543DE82EF95) + 5};
     unsigned refused = 0;
     for (unsigned v = 0; v < 2 * VECTORS && i != HU_ACCUM_BLOCK;) {
-      draw_model(&x, &r, i < HU_ACCUM_COUNT ? i : HU_ACCUM_BLOCK,
+      draw_model(&x, &random, i < HU_ACCUM_COUNT ? i : HU_ACCUM_BLOCK,
                  (uint8_t)(i < HU_ACCUM_COUNT ? 0 : i - HU_ACCUM_COUNT));
       if (!takes(&x)) {
         assert_true(++refused < 5000);
         continue;
       }
-      x.n = t_below(&r, x.accum.block.every || x.accum.scaled ? 40 : 70);
-      draw_operands(&x, &r);
+      x.n = t_below(&random, x.accum.block.every || x.accum.scaled ? 40 : 70);
+      draw_operands(&x, &random);
       check(&x);
       v++;
     }
@@ -222,15 +223,15 @@ static void models(void **state) {
     if (!t.kinds[k]) fail_msg("no step of kind %u", k);
 }
 
-static void ignore(void *context, const hu_trace_step *s) {
-  (void)s;
+static void ignore(void *context, const hu_trace_step *step) {
+  (void)step;
   ++*(int *)context;
 }
 
 static void errors(void **state) {
   hu_accum exact;
   hu_dot_operands in;
-  hu_element e = dot_element("binary32");
+  hu_element element = dot_element("binary32");
   float z = 7;
   int steps = 0;
   (void)state;
@@ -238,11 +239,11 @@ static void errors(void **state) {
   memset(&in, 0, sizeof in);
   hu_mode rne = {0}, bad = {0};
   bad.round = 99;
-  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, rne, NULL, NULL, NULL, &steps), HU_E_NULL);
-  assert_int_equal(hu_dot_trace(1, &z, e, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_E_NULL);
-  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, bad, NULL, NULL, ignore, &steps), HU_E_MODE);
+  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, rne, NULL, NULL, NULL, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(1, &z, element, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, bad, NULL, NULL, ignore, &steps), HU_E_MODE);
   assert_true(z == 7 && steps == 0);
-  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_OK);
+  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_OK);
   assert_true(z == 0 && steps == 2); /* C, which is +0, and the last rounding */
 }
 

@@ -37,39 +37,41 @@ static float product(float a, float b) {
 static float sum(float a, float b) { return daz(a + b); }
 
 static hu_accum_preset preset_named(const char *name) {
-  hu_accum_preset p;
-  if (hu_accum_preset_find(&p, name) != HU_OK) fail_msg("no preset %s", name);
-  return p;
+  hu_accum_preset preset;
+  if (hu_accum_preset_find(&preset, name) != HU_OK) fail_msg("no preset %s", name);
+  return preset;
 }
 
-static uint32_t dot_of(const hu_accum_preset *p, size_t n, const void *a, const void *b, const void *c) {
+static uint32_t dot_of(const hu_accum_preset *preset, size_t n, const void *a, const void *b, const void *c) {
   hu_mode rne = {0};
   hu_dot_operands x;
   uint32_t z;
   memset(&x, 0, sizeof x);
-  x.a = (hu_vector){a, 1, 0, p->a};
-  x.b = (hu_vector){b, 1, 0, p->b};
-  x.c = (hu_vector){c, 1, 0, p->c};
-  assert_int_equal(hu_dot(n, &z, p->c, &x, &p->accum, rne, NULL, NULL), HU_OK);
+  x.a = (hu_vector){a, 1, 0, preset->a};
+  x.b = (hu_vector){b, 1, 0, preset->b};
+  x.c = (hu_vector){c, 1, 0, preset->c};
+  assert_int_equal(hu_dot(n, &z, preset->c, &x, &preset->accum, rne, NULL, NULL), HU_OK);
   return z;
 }
 
-static uint32_t dot(const hu_accum_preset *p, const void *a, const void *b, const void *c) {
-  return dot_of(p, p->k, a, b, c);
+static uint32_t dot(const hu_accum_preset *preset, const void *a, const void *b, const void *c) {
+  return dot_of(preset, preset->k, a, b, c);
 }
 
 /* Patterns of 16 bits, half of them near 1 or near the lower end; C of all kinds, sometimes minus a product. */
-static void draw(t_random *r, hu_format f, uint16_t a[2], uint16_t b[2], float *c) {
-  int kind = (int)t_below(r, 6);
+static void draw(t_random *random, hu_format format, uint16_t a[2], uint16_t b[2], float *c) {
+  int kind = (int)t_below(random, 6);
   for (int i = 0; i < 2; i++) {
-    uint32_t one = f.m == 10 ? 0x3C00 : 0x3F80, low = f.m == 10 ? 0x0400 : 0x1F80;
+    uint32_t one = format.m == 10 ? 0x3C00 : 0x3F80, low = format.m == 10 ? 0x0400 : 0x1F80;
     uint32_t around = kind < 2 ? one : low;
-    a[i] = (uint16_t)(kind > 3 ? t_next32(r) : around + t_below(r, 0x200) - 0x100 + (t_below(r, 2) << 15));
-    b[i] = (uint16_t)(kind > 3 ? t_next32(r) : around + t_below(r, 0x200) - 0x100 + (t_below(r, 2) << 15));
+    a[i] =
+        (uint16_t)(kind > 3 ? t_next32(random) : around + t_below(random, 0x200) - 0x100 + (t_below(random, 2) << 15));
+    b[i] =
+        (uint16_t)(kind > 3 ? t_next32(random) : around + t_below(random, 0x200) - 0x100 + (t_below(random, 2) << 15));
   }
-  *c = t_float(t_next32(r));
-  if (kind == 1) *c = -hu_decode(f, a[0]) * hu_decode(f, b[0]);
-  if (kind == 2) *c = t_float((t_next32(r) & 0x80FFFFFF));
+  *c = t_float(t_next32(random));
+  if (kind == 1) *c = -hu_decode(format, a[0]) * hu_decode(format, b[0]);
+  if (kind == 2) *c = t_float((t_next32(random) & 0x80FFFFFF));
 }
 
 static void compare(const char *name, float want, uint32_t got, float c) {
@@ -80,30 +82,30 @@ static void compare(const char *name, float want, uint32_t got, float c) {
 
 static void vdpphps(void **state) {
   (void)state;
-  t_random r = {t_seed("accum-x86", 91)};
-  hu_accum_preset p = preset_named("intel.vdpphps");
-  hu_format f = p.a.format;
+  t_random random = {t_seed("accum-x86", 91)};
+  hu_accum_preset preset = preset_named("intel.vdpphps");
+  hu_format format = preset.a.format;
   for (int i = 0; i < VECTORS; i++) {
     uint16_t a[2], b[2];
     float c;
-    draw(&r, f, a, b, &c);
-    float high = fused(hu_decode(f, a[1]), hu_decode(f, b[1]), daz(c));
-    float want = fused(hu_decode(f, a[0]), hu_decode(f, b[0]), high);
-    compare("intel.vdpphps", want, dot(&p, a, b, &c), c);
+    draw(&random, format, a, b, &c);
+    float high = fused(hu_decode(format, a[1]), hu_decode(format, b[1]), daz(c));
+    float want = fused(hu_decode(format, a[0]), hu_decode(format, b[0]), high);
+    compare("intel.vdpphps", want, dot(&preset, a, b, &c), c);
   }
 }
 
 static void top2bf16ps(void **state) {
   (void)state;
-  t_random r = {t_seed("accum-x86-ace", 92)};
-  hu_accum_preset p = preset_named("x86.ace.top2bf16ps");
-  hu_format f = p.a.format;
+  t_random random = {t_seed("accum-x86-ace", 92)};
+  hu_accum_preset preset = preset_named("x86.ace.top2bf16ps");
+  hu_format format = preset.a.format;
   for (int i = 0; i < VECTORS; i++) {
     uint16_t a[2], b[2];
     float c, terms[2];
-    draw(&r, f, a, b, &c);
-    for (int k = 0; k < 2; k++) terms[k] = product(daz(hu_decode(f, a[k])), daz(hu_decode(f, b[k])));
-    compare("x86.ace.top2bf16ps", sum(daz(c), sum(terms[0], terms[1])), dot(&p, a, b, &c), c);
+    draw(&random, format, a, b, &c);
+    for (int k = 0; k < 2; k++) terms[k] = product(daz(hu_decode(format, a[k])), daz(hu_decode(format, b[k])));
+    compare("x86.ace.top2bf16ps", sum(daz(c), sum(terms[0], terms[1])), dot(&preset, a, b, &c), c);
   }
 }
 
@@ -129,14 +131,14 @@ static float tmmultf32ps_row(const float *a, const float *b, float c) {
 
 /* Operands of one kind: near 1; subnormal and large ones, whose products are in range; such that products lie near
  * 2^-126; near 1 with a few NaNs whose bits are among those that are cut; any. */
-static float draw_tf32(t_random *r, int kind) {
-  uint32_t any = t_next32(r), sign = any & 0x80000000u;
+static float draw_tf32(t_random *random, int kind) {
+  uint32_t any = t_next32(random), sign = any & 0x80000000u;
   switch (kind) {
     case 0: return t_float(sign | (0x3F800000u + (any & 0x7FFFFFu)));
     case 1: return t_float(sign | (any & 1 ? any & 0x7FFFFFu : 0x7D000000u + (any & 0xFFFFFFu)));
     case 2: return t_float(sign | (0x1F800000u + (any & 0x1FFFFFFu)));
     case 3:
-      if (t_below(r, 6)) return t_float(sign | (0x3F000000u + (any & 0xFFFFFFu)));
+      if (t_below(random, 6)) return t_float(sign | (0x3F000000u + (any & 0xFFFFFFu)));
       return t_float(sign | 0x7F800000u | (any & 0x1FFFu));
     default: return t_float(any);
   }
@@ -144,25 +146,25 @@ static float draw_tf32(t_random *r, int kind) {
 
 static void tmmultf32ps(void **state) {
   (void)state;
-  t_random r = {t_seed("accum-x86-tf32", 96)};
-  hu_accum_preset p = preset_named("intel.tmmultf32ps");
+  t_random random = {t_seed("accum-x86-tf32", 96)};
+  hu_accum_preset preset = preset_named("intel.tmmultf32ps");
   long nans = 0, zeros = 0, numbers = 0;
   for (int i = 0; i < TF32_SUMS; i++) {
     float a[2 * TF32_ROW], b[2 * TF32_ROW], c = 0;
-    int kind = (int)t_below(&r, 5);
+    int kind = (int)t_below(&random, 5);
     for (int k = 0; k < 2 * TF32_ROW; k++) {
-      int few = kind == 4 && t_below(&r, 8), one = few ? 0 : kind;
-      a[k] = draw_tf32(&r, one);
-      b[k] = draw_tf32(&r, one);
-      if (k && t_below(&r, 4) == 0) a[k] = -a[k - 1], b[k] = b[k - 1];
-      if (kind >= 3 && t_below(&r, 4)) b[k] = 0.5f;
+      int few = kind == 4 && t_below(&random, 8), one = few ? 0 : kind;
+      a[k] = draw_tf32(&random, one);
+      b[k] = draw_tf32(&random, one);
+      if (k && t_below(&random, 4) == 0) a[k] = -a[k - 1], b[k] = b[k - 1];
+      if (kind >= 3 && t_below(&random, 4)) b[k] = 0.5f;
     }
-    if (t_below(&r, 3) == 0) c = -tmmultf32ps_row(a, b, 0);
-    if (t_below(&r, 3) == 0) c = t_float(t_next32(&r) & 0x80FFFFFFu);
-    if (t_below(&r, 4) == 0) c = t_float(t_next32(&r));
+    if (t_below(&random, 3) == 0) c = -tmmultf32ps_row(a, b, 0);
+    if (t_below(&random, 3) == 0) c = t_float(t_next32(&random) & 0x80FFFFFFu);
+    if (t_below(&random, 4) == 0) c = t_float(t_next32(&random));
     float want = tmmultf32ps_row(a, b, c), next = tmmultf32ps_row(a + TF32_ROW, b + TF32_ROW, want);
-    compare("intel.tmmultf32ps", want, dot_of(&p, TF32_ROW, a, b, &c), c);
-    compare("intel.tmmultf32ps", next, dot_of(&p, 2 * TF32_ROW, a, b, &c), c);
+    compare("intel.tmmultf32ps", want, dot_of(&preset, TF32_ROW, a, b, &c), c);
+    compare("intel.tmmultf32ps", next, dot_of(&preset, 2 * TF32_ROW, a, b, &c), c);
     nans += isnan(want) != 0;
     zeros += want == 0;
     numbers += want - want == 0 && want != 0;
@@ -174,7 +176,7 @@ static void tmmultf32ps(void **state) {
  * do not; a NaN whose bits are all among the 13 lowest is a NaN, where in=10 alone reads an infinity. */
 static void tmmultf32ps_by_hand(void **state) {
   (void)state;
-  hu_accum_preset p = preset_named("intel.tmmultf32ps");
+  hu_accum_preset preset = preset_named("intel.tmmultf32ps");
   static const struct {
     uint32_t a[2], b[2], c, want;
   } rows[] = {
@@ -188,11 +190,11 @@ static void tmmultf32ps_by_hand(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     uint32_t a[TF32_ROW] = {rows[i].a[0], rows[i].a[1]}, b[TF32_ROW] = {rows[i].b[0], rows[i].b[1]};
-    compare("intel.tmmultf32ps", t_float(rows[i].want), dot(&p, a, b, &rows[i].c), t_float(rows[i].c));
+    compare("intel.tmmultf32ps", t_float(rows[i].want), dot(&preset, a, b, &rows[i].c), t_float(rows[i].c));
   }
   uint32_t a[TF32_ROW] = {0x7F800001}, b[TF32_ROW] = {0x3F800000}, c = 0;
-  p.accum.block.nan = HU_BLOCK_NAN_CUT;
-  assert_int_equal(dot(&p, a, b, &c), 0x7F800000);
+  preset.accum.block.nan = HU_BLOCK_NAN_CUT;
+  assert_int_equal(dot(&preset, a, b, &c), 0x7F800000);
 }
 
 /* ---- bytes ---- */
@@ -208,20 +210,20 @@ static uint32_t bytes_of(const uint8_t *x, const uint8_t *y, unsigned n, int sa,
   return (uint32_t)sum;
 }
 
-static void bytes_under(t_random *r, const char *name, unsigned n, int sa, int sb, int saturates) {
-  hu_accum_preset p = preset_named(name);
+static void bytes_under(t_random *random, const char *name, unsigned n, int sa, int sb, int saturates) {
+  hu_accum_preset preset = preset_named(name);
   int limited = 0;
-  assert_int_equal(p.k, n);
+  assert_int_equal(preset.k, n);
   for (int i = 0; i < BYTE_SUMS; i++) {
     uint8_t x[ROW_MAX], y[ROW_MAX];
-    uint32_t c = t_below(r, 2) ? t_next32(r) : 0x7FFFFFFFu + t_below(r, 0x2000) - 0x1000;
+    uint32_t c = t_below(random, 2) ? t_next32(random) : 0x7FFFFFFFu + t_below(random, 0x2000) - 0x1000;
     for (unsigned k = 0; k < n; k++) {
-      x[k] = (uint8_t)t_next32(r);
-      y[k] = (uint8_t)t_next32(r);
+      x[k] = (uint8_t)t_next32(random);
+      y[k] = (uint8_t)t_next32(random);
     }
     uint32_t want = bytes_of(x, y, n, sa, sb, saturates, c);
     limited += want != bytes_of(x, y, n, sa, sb, 0, c);
-    uint32_t got = dot(&p, x, y, &c);
+    uint32_t got = dot(&preset, x, y, &c);
     if (got != want) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)want);
   }
   assert_true(saturates ? limited > 300 : limited == 0);
@@ -236,7 +238,7 @@ static void bytes(void **state) {
   } rows[] = {{"x86.ace.top4b.", ".s32", 4, 15},   {"intel.vpdpb.", ".s32", 4, 15}, {"intel.tdpb.", ".s32", 64, 15},
               {"intel.vpdpb.", ".s32.sat", 4, 14}, {"arm.dot.", ".s32", 4, 15},     {"arm.mmla.", ".s32", 8, 11}};
   static const char *const pairs[4] = {"u8", "u8xs8", "s8xu8", "s8"};
-  t_random r = {t_seed("accum-x86-bytes", 93)};
+  t_random random = {t_seed("accum-x86-bytes", 93)};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (int pair = 0; pair < 4; pair++) {
@@ -244,7 +246,7 @@ static void bytes(void **state) {
       hu_accum_preset none;
       snprintf(name, sizeof name, "%s%s%s", rows[i].head, pairs[pair], rows[i].tail);
       if (rows[i].pairs >> pair & 1)
-        bytes_under(&r, name, rows[i].n, pair >> 1, pair & 1, strstr(name, ".sat") != NULL);
+        bytes_under(&random, name, rows[i].n, pair >> 1, pair & 1, strstr(name, ".sat") != NULL);
       else
         assert_int_equal(hu_accum_preset_find(&none, name), HU_E_NAME);
     }

@@ -20,21 +20,22 @@ static uint32_t room[4][ROOM], wanted[ROOM];
 /* Where element 0 lies, so that all of a strided array is inside its room. */
 static ptrdiff_t origin(size_t n, ptrdiff_t inc) { return inc < 0 ? -inc * (ptrdiff_t)n + 8 : 8; }
 
-static hu_format any_format(t_random *r) {
-  switch (t_below(r, 4)) {
+static hu_format any_format(t_random *random) {
+  switch (t_below(random, 4)) {
     case 0: return hu_binary32();
-    case 1: return t_random_format(r, 1, 32);
-    case 2: return t_random_format(r, 1, 16);
-    default: return hu_format_at(t_below(r, (uint32_t)hu_format_count())).format;
+    case 1: return t_random_format(random, 1, 32);
+    case 2: return t_random_format(random, 1, 16);
+    default: return hu_format_at(t_below(random, (uint32_t)hu_format_count())).format;
   }
 }
 
 /* Operands: any code; mostly ordinary ones, so that the lanes have work; values near those of the result's format. */
-static uint32_t draw_code(t_random *r, hu_format f, hu_format fz, unsigned how) {
-  if (how == 0) return t_random_code(r, f);
-  if (how == 1) return hu_encode64(f, t_mode(HU_RTZ), t_random_operand(r, fz), 0, NULL);
-  double v = (t_below(r, 2) ? 1 : -1) * (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 4));
-  return hu_encode64(f, t_mode(HU_RNE), v, 0, NULL);
+static uint32_t draw_code(t_random *random, hu_format format, hu_format fz, unsigned how) {
+  if (how == 0) return t_random_code(random, format);
+  if (how == 1) return hu_encode64(format, t_mode(HU_RTZ), t_random_operand(random, fz), 0, NULL);
+  double v =
+      (t_below(random, 2) ? 1 : -1) * (1 + t_below(random, 1u << 20) * 0x1p-20) * (double)(1u << t_below(random, 4));
+  return hu_encode64(format, t_mode(HU_RNE), v, 0, NULL);
 }
 
 typedef struct job {
@@ -47,31 +48,33 @@ typedef struct job {
   hu_exec exec;
 } job;
 
-static void draw_job(t_random *r, job *j, int call) {
+static void draw_job(t_random *random, job *j, int call) {
   static const uint32_t threads[] = {0, 1, 2, 3, 16};
   memset(j, 0, sizeof *j);
   j->call = call;
-  j->n = t_below(r, 4) ? 1 + t_below(r, N) : t_below(r, 20);
-  j->mode = t_random_mode(r);
-  j->mode.nan_fma = (uint8_t)t_below(r, 2);
-  j->exec.threads = threads[t_below(r, 5)];
-  j->exec.levels_off = t_levels_off(t_below(r, (uint32_t)t_levels()));
-  j->exec.stream.key = t_next64(r);
-  j->exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
-  j->format[3] = any_format(r);
-  int alike = (int)t_below(r, 3);
-  for (int i = 0; i < 3; i++) j->format[i] = alike || calls_same_format(call) ? j->format[3] : any_format(r);
+  j->n = t_below(random, 4) ? 1 + t_below(random, N) : t_below(random, 20);
+  j->mode = t_random_mode(random);
+  j->mode.nan_fma = (uint8_t)t_below(random, 2);
+  j->exec.threads = threads[t_below(random, 5)];
+  j->exec.levels_off = t_levels_off(t_below(random, (uint32_t)t_levels()));
+  j->exec.stream.key = t_next64(random);
+  j->exec.stream.counter = t_below(random, 2) ? t_next64(random) : UINT64_MAX - t_below(random, N);
+  j->format[3] = any_format(random);
+  int alike = (int)t_below(random, 3);
+  for (int i = 0; i < 3; i++) j->format[i] = alike || calls_same_format(call) ? j->format[3] : any_format(random);
   for (int i = 0; i < 4; i++) {
     j->size[i] = i == 3 && calls_bytes(call) ? 1 : hu_limits_of(j->format[i]).storage / 8;
-    j->inc[i] = t_below(r, 2) ? 1 : i == 3 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
+    j->inc[i] = t_below(random, 2) ? 1
+                : i == 3           ? (t_below(random, 2) ? -1 : 1) * t_between(random, 1, 3)
+                                   : t_between(random, -3, 3);
     j->start[i] = (uint8_t *)room[i] + origin(j->n, j->inc[i]) * (ptrdiff_t)j->size[i];
   }
-  unsigned how = t_below(r, 3);
+  unsigned how = t_below(random, 3);
   for (int i = 0; i < calls_operands(call); i++) {
     for (size_t k = 0; k < j->n; k++)
-      t_put(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i], draw_code(r, j->format[i], j->format[3], how));
+      t_put(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i], draw_code(random, j->format[i], j->format[3], how));
   }
-  int in_place = (int)t_below(r, 4);
+  int in_place = (int)t_below(random, 4);
   if (in_place < calls_operands(call) && j->size[in_place] == j->size[3] && j->inc[in_place] != 0) {
     j->inc[3] = j->inc[in_place];
     j->start[3] = j->start[in_place];
@@ -104,8 +107,8 @@ static uint64_t check_job(const job *j) {
   }
   if (j->start[3] >= (uint8_t *)room[3] && j->start[3] < (uint8_t *)(room[3] + ROOM))
     t_fill_pattern(room[3], sizeof room[3]);
-  hu_status s = run_job(j, &ev);
-  if (s != HU_OK) fail_msg("%s: %s", calls_names[j->call], hu_status_name(s));
+  hu_status status = run_job(j, &ev);
+  if (status != HU_OK) fail_msg("%s: %s", calls_names[j->call], hu_status_name(status));
   for (size_t k = 0; k < j->n; k++) {
     uint32_t got = t_get(j->start[3], j->size[3], (ptrdiff_t)k * j->inc[3]);
     char z[T_FORMAT_TEXT], a[T_FORMAT_TEXT], m[T_MODE_TEXT];
@@ -121,12 +124,12 @@ static uint64_t check_job(const job *j) {
 
 static void test_jobs(void **state) {
   (void)state;
-  t_random r = {t_seed("arith_arrays", 21)};
+  t_random random = {t_seed("arith_arrays", 21)};
   uint64_t elements = 0;
   for (int round = 0; round < (HU_EXHAUSTIVE ? 4000 : 250); round++) {
     for (int call = 0; call < CALLS_COUNT; call++) {
       job j;
-      draw_job(&r, &j, call);
+      draw_job(&random, &j, call);
       elements += check_job(&j);
     }
   }
@@ -138,26 +141,26 @@ static void test_lanes(void **state) {
   (void)state;
   static const char *const names[] = {"binary16",        "bfloat16",    "tf32",          "float8_e4m3fn", "float8_e5m2",
                                       "float8_e4m3fnuz", "binary8p4se", "float6_e2m3fn", "float4_e2m1fn", "dlfloat16"};
-  t_random r = {t_seed("arith_lanes", 22)};
+  t_random random = {t_seed("arith_lanes", 22)};
   uint64_t elements = 0;
   for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
     for (unsigned round = 0; round < HU_ROUND_COUNT; round++) {
       for (int call = 0; call <= HU_ORACLE_FMA; call++) {
         job j;
-        draw_job(&r, &j, call);
+        draw_job(&random, &j, call);
         assert_int_equal(hu_format_find(&j.format[3], names[f]), HU_OK);
-        j.mode = round < HU_SRA ? t_mode(round) : t_stochastic(round, 1 + t_below(&r, 9));
-        j.mode = t_policy(j.mode, t_below(&r, 4), t_below(&r, 2), t_below(&r, 3));
+        j.mode = round < HU_SRA ? t_mode(round) : t_stochastic(round, 1 + t_below(&random, 9));
+        j.mode = t_policy(j.mode, t_below(&random, 4), t_below(&random, 2), t_below(&random, 3));
         j.n = N;
         for (int i = 0; i < 4; i++) {
-          if (i < 3) j.format[i] = t_below(&r, 3) ? j.format[3] : hu_binary32();
+          if (i < 3) j.format[i] = t_below(&random, 3) ? j.format[3] : hu_binary32();
           if (calls_same_format(call)) j.format[i] = j.format[3];
           j.size[i] = hu_limits_of(j.format[i]).storage / 8;
           j.inc[i] = 1;
           j.start[i] = (uint8_t *)room[i] + 8 * j.size[i];
           for (size_t k = 0; i < 3 && k < j.n; k++)
             t_put(j.start[i], j.size[i], (ptrdiff_t)k,
-                  draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
+                  draw_code(&random, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
         }
         for (size_t level = 0; level < t_levels(); level++) {
           j.exec.levels_off = t_levels_off(level);
@@ -203,32 +206,32 @@ static void test_all_pairs(void **state) {
 
 static void test_errors(void **state) {
   (void)state;
-  hu_format f = hu_binary16(), bad = f, e4m3 = hu_float8_e4m3fn();
+  hu_format format = hu_binary16(), bad = format, e4m3 = hu_float8_e4m3fn();
   uint16_t x[32] = {0}, z[32];
   uint8_t small[64] = {0};
   hu_mode rne = t_mode(0), wrong = t_mode(77);
   hu_events ev = {0};
   bad.e = 12;
   t_fill_pattern(z, sizeof z);
-  assert_int_equal(hu_add_n(8, z, 1, bad, x, 1, f, x, 1, f, rne, NULL, &ev), HU_E_FORMAT);
-  assert_int_equal(hu_add_n(8, z, 1, f, x, 1, bad, x, 1, f, rne, NULL, &ev), HU_E_FORMAT);
-  assert_int_equal(hu_fma_n(8, z, 1, f, x, 1, f, x, 1, f, x, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
-  assert_int_equal(hu_add_n(8, z, 1, f, x, 1, f, x, 1, f, wrong, NULL, &ev), HU_E_MODE);
-  assert_int_equal(hu_add_n(8, NULL, 1, f, x, 1, f, x, 1, f, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_add_n(8, z, 1, f, x, 1, f, NULL, 1, f, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_add_n(8, z, 0, f, x, 1, f, x, 1, f, rne, NULL, &ev), HU_E_SHAPE);
-  assert_int_equal(hu_add_n(SIZE_MAX / 2, z, 1, f, x, 1, f, x, 1, f, rne, NULL, &ev), HU_E_SHAPE);
-  assert_int_equal(hu_sqrt_n(8, z, 1, f, (const uint8_t *)x + 1, 1, f, rne, NULL, &ev), HU_E_ALIGN);
-  assert_int_equal(hu_mul_n(8, x + 1, 1, f, x, 1, f, z, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_mul_n(8, x + 1, 1, f, z, 1, f, x, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_mul_n(8, x, 2, f, x, 1, f, x, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_add_n(8, x, 1, f, x, 1, e4m3, x + 16, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_compare_n(8, (int8_t *)(void *)x, 1, x, 1, f, x, 1, f, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_add_n(8, z, 1, bad, x, 1, format, x, 1, format, rne, NULL, &ev), HU_E_FORMAT);
+  assert_int_equal(hu_add_n(8, z, 1, format, x, 1, bad, x, 1, format, rne, NULL, &ev), HU_E_FORMAT);
+  assert_int_equal(hu_fma_n(8, z, 1, format, x, 1, format, x, 1, format, x, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
+  assert_int_equal(hu_add_n(8, z, 1, format, x, 1, format, x, 1, format, wrong, NULL, &ev), HU_E_MODE);
+  assert_int_equal(hu_add_n(8, NULL, 1, format, x, 1, format, x, 1, format, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_add_n(8, z, 1, format, x, 1, format, NULL, 1, format, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_add_n(8, z, 0, format, x, 1, format, x, 1, format, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_add_n(SIZE_MAX / 2, z, 1, format, x, 1, format, x, 1, format, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_sqrt_n(8, z, 1, format, (const uint8_t *)x + 1, 1, format, rne, NULL, &ev), HU_E_ALIGN);
+  assert_int_equal(hu_mul_n(8, x + 1, 1, format, x, 1, format, z, 1, format, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_mul_n(8, x + 1, 1, format, z, 1, format, x, 1, format, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_mul_n(8, x, 2, format, x, 1, format, x, 1, format, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_add_n(8, x, 1, format, x, 1, e4m3, x + 16, 1, format, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_compare_n(8, (int8_t *)(void *)x, 1, x, 1, format, x, 1, format, NULL), HU_E_OVERLAP);
   assert_true(t_is_pattern(z, sizeof z));
   assert_int_equal(ev.invalid + ev.inexact, 0);
-  assert_int_equal(hu_add_n(0, NULL, 1, f, NULL, 1, f, NULL, 1, f, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_add_n(8, x + 1, 2, f, x, 2, f, x, 2, f, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_add_n(8, small, 1, e4m3, small, 1, e4m3, x, 0, f, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_add_n(0, NULL, 1, format, NULL, 1, format, NULL, 1, format, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_add_n(8, x + 1, 2, format, x, 2, format, x, 2, format, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_add_n(8, small, 1, e4m3, small, 1, e4m3, x, 0, format, rne, NULL, NULL), HU_OK);
 }
 
 int main(void) {

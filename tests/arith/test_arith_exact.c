@@ -24,11 +24,11 @@ static void scaled(mpz_t z, hu_num x) {
   if (x.sign) mpz_neg(z, z);
 }
 
-static hu_num draw(t_random *r, unsigned digits, int reach) {
-  uint64_t sig = t_next64(r) >> (64 - 1 - t_below(r, digits));
-  if (t_below(r, 3) == 0) sig &= ~(uint64_t)0 << t_below(r, digits); /* zeros behind */
-  if (t_below(r, 3) == 0) sig |= sig >> 1 | sig >> 2 | sig >> 3;
-  return hui_num_finite(t_below(r, 2), sig | !sig, t_between(r, -reach, reach));
+static hu_num draw(t_random *random, unsigned digits, int reach) {
+  uint64_t sig = t_next64(random) >> (64 - 1 - t_below(random, digits));
+  if (t_below(random, 3) == 0) sig &= ~(uint64_t)0 << t_below(random, digits); /* zeros behind */
+  if (t_below(random, 3) == 0) sig |= sig >> 1 | sig >> 2 | sig >> 3;
+  return hui_num_finite(t_below(random, 2), sig | !sig, t_between(random, -reach, reach));
 }
 
 typedef struct bounds {
@@ -56,7 +56,7 @@ static void stop(bounds *b) { mpz_clears(b->below, b->above, b->exact, NULL); }
 
 static void test_sums(void **state) {
   (void)state;
-  t_random r = {41};
+  t_random random = {41};
   bounds b;
   mpz_t x, y;
   unsigned lost = 0, cancelled = 0;
@@ -64,11 +64,11 @@ static void test_sums(void **state) {
   mpz_inits(x, y, NULL);
   for (int k = 0; k < 400000; k++) {
     uint32_t raised = 0;
-    hu_num p = draw(&r, 64, k % 2 ? 100 : 6), q = draw(&r, 64, k % 2 ? 100 : 6);
+    hu_num p = draw(&random, 64, k % 2 ? 100 : 6), q = draw(&random, 64, k % 2 ? 100 : 6);
     if (k % 7 == 0) { /* nearly or just the same magnitude */
       q = p;
       q.sign ^= 1;
-      q.sig ^= t_below(&r, 3);
+      q.sig ^= t_below(&random, 3);
       if (q.sig == 0) q.sig = 1;
     }
     hu_num z = hui_exact_add(p, q, (uint32_t)k & 1, &raised);
@@ -90,7 +90,7 @@ static void test_sums(void **state) {
 
 static void test_products(void **state) {
   (void)state;
-  t_random r = {42};
+  t_random random = {42};
   bounds b;
   mpz_t x, y;
   unsigned lost = 0;
@@ -99,7 +99,7 @@ static void test_products(void **state) {
   for (int k = 0; k < 400000; k++) {
     uint32_t raised = 0;
     unsigned digits = k % 3 ? 64 : 31;
-    hu_num p = draw(&r, digits, 60), q = draw(&r, digits, 60), z = hui_exact_mul(p, q, &raised);
+    hu_num p = draw(&random, digits, 60), q = draw(&random, digits, 60), z = hui_exact_mul(p, q, &raised);
     set_u64(x, p.sig);
     set_u64(y, q.sig);
     mpz_mul(b.exact, x, y);
@@ -117,13 +117,13 @@ static void test_products(void **state) {
 /* z q against p, where z should be p / q: at the scale 2^-BASE both, times q's digits. */
 static void test_quotients(void **state) {
   (void)state;
-  t_random r = {43};
+  t_random random = {43};
   bounds b;
   unsigned lost = 0;
   start(&b);
   for (int k = 0; k < 400000; k++) {
     uint32_t raised = 0;
-    hu_num p = draw(&r, 64, 60), q = draw(&r, 32, 60), z = hui_exact_div(p, q, &raised);
+    hu_num p = draw(&random, 64, 60), q = draw(&random, 32, 60), z = hui_exact_div(p, q, &raised);
     /* below = sig q, above = (sig + 1) q, exact = p, all at one scale */
     mpz_t factor;
     mpz_init(factor);
@@ -148,16 +148,16 @@ static void test_quotients(void **state) {
 
 static void test_roots(void **state) {
   (void)state;
-  t_random r = {44};
+  t_random random = {44};
   bounds b;
   unsigned lost = 0;
   start(&b);
   for (int k = 0; k < 200000; k++) {
     uint32_t raised = 0;
-    hu_num p = draw(&r, 63, 60);
+    hu_num p = draw(&random, 63, 60);
     if (k % 3 == 0) { /* a square */
-      uint64_t s = t_next64(&r) >> (33 + t_below(&r, 31));
-      p = hui_num_finite(0, s * s + !s, t_between(&r, -60, 60));
+      uint64_t s = t_next64(&random) >> (33 + t_below(&random, 31));
+      p = hui_num_finite(0, s * s + !s, t_between(&random, -60, 60));
     }
     p.sign = 0;
     hu_num z = hui_exact_sqrt(p, &raised);

@@ -50,17 +50,25 @@ static job plain_job(int op, uint32_t round, uint32_t tiny, size_t n) {
 static uint16_t *start(uint16_t *x, const job *j, ptrdiff_t inc) { return inc < 0 ? x + (ptrdiff_t)j->n * -inc : x; }
 
 static hu_status call(const job *j, uint16_t *z, uint16_t *const *x, const hu_exec *exec, hu_events *events) {
-  const hu_format *f = j->format;
+  const hu_format *format = j->format;
   const ptrdiff_t *inc = j->inc;
   switch (j->op) {
-    case ADD: return hu_add_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], x[1], inc[1], f[1], j->mode, exec, events);
-    case SUB: return hu_sub_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], x[1], inc[1], f[1], j->mode, exec, events);
-    case MUL: return hu_mul_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], x[1], inc[1], f[1], j->mode, exec, events);
-    case DIV: return hu_div_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], x[1], inc[1], f[1], j->mode, exec, events);
-    case SQRT: return hu_sqrt_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], j->mode, exec, events);
-    default:
-      return hu_fma_n(j->n, z, inc[3], f[3], x[0], inc[0], f[0], x[1], inc[1], f[1], x[2], inc[2], f[2], j->mode, exec,
+    case ADD:
+      return hu_add_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
                       events);
+    case SUB:
+      return hu_sub_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
+                      events);
+    case MUL:
+      return hu_mul_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
+                      events);
+    case DIV:
+      return hu_div_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
+                      events);
+    case SQRT: return hu_sqrt_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], j->mode, exec, events);
+    default:
+      return hu_fma_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], x[2], inc[2],
+                      format[2], j->mode, exec, events);
   }
 }
 
@@ -98,16 +106,16 @@ static void same(const job *j) {
 }
 
 /* Any codes; or magnitudes of the exponent fields from `low` on, `width` of them. */
-static uint16_t draw(t_random *r, uint32_t low, uint32_t width) {
-  uint32_t u = t_next32(r);
+static uint16_t draw(t_random *random, uint32_t low, uint32_t width) {
+  uint32_t u = t_next32(random);
   if (width == 0) return (uint16_t)u;
-  uint32_t digits = t_below(r, 3) ? u & 0x3FF : t_below(r, 2) ? 0x3FF - (u & 7) : u & 0x380;
-  return (uint16_t)((u >> 16 & 0x8000) | (low + t_below(r, width)) << 10 | digits);
+  uint32_t digits = t_below(random, 3) ? u & 0x3FF : t_below(random, 2) ? 0x3FF - (u & 7) : u & 0x380;
+  return (uint16_t)((u >> 16 & 0x8000) | (low + t_below(random, width)) << 10 | digits);
 }
 
-static void fill(t_random *r, const uint32_t low[3], uint32_t width) {
+static void fill(t_random *random, const uint32_t low[3], uint32_t width) {
   for (int k = 0; k < 3; k++) {
-    for (size_t i = 0; i < ROOM; i++) room[k][i] = draw(r, low[k], width);
+    for (size_t i = 0; i < ROOM; i++) room[k][i] = draw(random, low[k], width);
   }
 }
 
@@ -128,12 +136,12 @@ static void operands(void **state) {
   (void)state;
   static const uint32_t fields[][3] = {{0, 0, 0},  {14, 14, 14}, {22, 22, 29}, {29, 15, 29}, {7, 7, 0},
                                        {1, 14, 1}, {0, 0, 0},    {4, 8, 0},    {1, 30, 0},   {12, 26, 10}};
-  t_random r = {t_seed("arith half", 181)};
+  t_random random = {t_seed("arith half", 181)};
   for (int i = 0; i < 10; i++) {
     for (int op = 0; op < OPERATIONS; op++) {
       for (uint32_t how = 0; how < 8; how++) {
         job j = plain_job(op, directions[how % 4], how / 4, N);
-        fill(&r, fields[i], i ? 2 : 0);
+        fill(&random, fields[i], i ? 2 : 0);
         same(&j);
       }
     }
@@ -143,14 +151,16 @@ static void operands(void **state) {
 /* Lengths that fill no vector, strides, results in the place of an operand. */
 static void layouts(void **state) {
   (void)state;
-  t_random r = {t_seed("arith half layouts", 182)};
+  t_random random = {t_seed("arith half layouts", 182)};
   for (int i = 0; i < 120; i++) {
     const uint32_t low[3] = {10, 10, 10};
-    job j = plain_job(i % OPERATIONS, directions[t_below(&r, 4)], t_below(&r, 2), t_below(&r, i % 3 ? 100 : N));
-    fill(&r, low, i % 2 ? 16 : 0);
-    for (int k = 0; k < 4; k++) j.inc[k] = t_below(&r, 2) ? 1 : k == 3 ? t_between(&r, 1, 3) : t_between(&r, -3, 3);
-    if (t_below(&r, 4) == 0) j.inc[3] = -2;
-    if (t_below(&r, 3) == 0) {
+    job j = plain_job(i % OPERATIONS, directions[t_below(&random, 4)], t_below(&random, 2),
+                      t_below(&random, i % 3 ? 100 : N));
+    fill(&random, low, i % 2 ? 16 : 0);
+    for (int k = 0; k < 4; k++)
+      j.inc[k] = t_below(&random, 2) ? 1 : k == 3 ? t_between(&random, 1, 3) : t_between(&random, -3, 3);
+    if (t_below(&random, 4) == 0) j.inc[3] = -2;
+    if (t_below(&random, 3) == 0) {
       j.in_place = 0;
       if (j.inc[0] == 0) j.inc[0] = 2;
       j.inc[3] = j.inc[0];
@@ -162,12 +172,12 @@ static void layouts(void **state) {
 /* Calls one field apart from what the instructions compute. */
 static void neighbours(void **state) {
   (void)state;
-  t_random r = {t_seed("arith half neighbours", 183)};
+  t_random random = {t_seed("arith half neighbours", 183)};
   const hu_format others[] = {hu_format_ieee(5, 9, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(5, 10, 1)};
   for (int i = 0; i < 8 * OPERATIONS; i++) {
     const uint32_t low[3] = {7, 7, 7};
     job j = plain_job(i % OPERATIONS, HU_RNE, 0, 300);
-    fill(&r, low, i % 4 ? 0 : 3);
+    fill(&random, low, i % 4 ? 0 : 3);
     switch (i / OPERATIONS) {
       case 0: j.format[3] = others[1]; break;
       case 1: j.format[0] = others[1]; break;

@@ -7,11 +7,12 @@
 static uint16_t b[PAIRS_CODES];
 
 static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[PAIRS_CODES], hu_events *events) {
-  hu_format f = pairs_format(row);
+  hu_format format = pairs_format(row);
   hu_exec exec = {1, *(const uint32_t *)context, {0, 0}};
-  hu_status s = row->mul ? hu_mul_n(PAIRS_CODES, z, 1, f, &a, 0, f, b, 1, f, t_mode(HU_RNE), &exec, events)
-                         : hu_add_n(PAIRS_CODES, z, 1, f, &a, 0, f, b, 1, f, t_mode(HU_RNE), &exec, events);
-  assert_int_equal(s, HU_OK);
+  hu_status status =
+      row->mul ? hu_mul_n(PAIRS_CODES, z, 1, format, &a, 0, format, b, 1, format, t_mode(HU_RNE), &exec, events)
+               : hu_add_n(PAIRS_CODES, z, 1, format, &a, 0, format, b, 1, format, t_mode(HU_RNE), &exec, events);
+  assert_int_equal(status, HU_OK);
 }
 
 static void test_pairs(void **state) {

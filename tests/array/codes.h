@@ -35,20 +35,21 @@ typedef struct t_world {
 
 typedef struct world_call {
   const char *name;
-  hu_status (*call)(t_world *w);
+  hu_status (*call)(t_world *world);
   const char *const *texts; /* NULL at the end */
   int operands;             /* that the call reads codes from */
 } world_call;
 
-/* Codes of f, element (i, j) at i ld + j inc from the pointer that is returned; what lies between has all bits set. */
-const void *codes(t_world *w, hu_format f, size_t rows, size_t cols, size_t ld, ptrdiff_t inc);
+/* Codes of format, element (i, j) at i ld + j inc from the pointer that is returned; what lies between
+ * has all bits set. */
+const void *codes(t_world *world, hu_format format, size_t rows, size_t cols, size_t ld, ptrdiff_t inc);
 /* The same of any width, of integers that may repeat their sign. */
-const void *codes_of_width(t_world *w, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
+const void *codes_of_width(t_world *world, uint32_t width, int is_signed, size_t rows, size_t cols, size_t ld,
                            ptrdiff_t inc);
 /* One code, given by value. */
-uint32_t code_by_value(t_world *w, hu_format f);
+uint32_t code_by_value(t_world *world, hu_format format);
 /* What the call writes. */
-void *result(t_world *w, size_t bytes);
+void *result(t_world *world, size_t bytes);
 /* The record of a text, which is one. */
 hu_format format_named(const char *text);
 

@@ -12,49 +12,53 @@ static const char *const bytes[] = {"float4_e2m1fn", "float6_e3m2fn", "fp(3,3,0)
 static const char *const numbers[] = {"int4",      "q(3.8)",    "q(3.20)", "uq(2.2)",       "posit(6,1)",
                                       "lns(12,4)", "takum(12)", "nf4",     "float4_e2m1fn", NULL};
 
-static const void *array(t_world *w) { return codes(w, w->format, 1, N, 0, w->inc); }
-static hu_events *events(t_world *w) {
-  hu_events *e = result(w, sizeof *e);
-  return e;
+static const void *array(t_world *world) { return codes(world, world->format, 1, N, 0, world->inc); }
+static hu_events *events(t_world *world) {
+  hu_events *events = result(world, sizeof *events);
+  return events;
 }
-static void *codes_out(t_world *w) { return result(w, N * 4); }
+static void *codes_out(t_world *world) { return result(world, N * 4); }
 
 /* ---- conversions ---- */
 
-static hu_status decode(t_world *w) {
-  return hu_decode_n(N, result(w, N * sizeof(float)), 1, array(w), w->inc, w->format, &w->exec);
+static hu_status decode(t_world *world) {
+  return hu_decode_n(N, result(world, N * sizeof(float)), 1, array(world), world->inc, world->format, &world->exec);
 }
 
-static hu_status decode64(t_world *w) {
-  return hu_decode64_n(N, result(w, N * sizeof(double)), 1, array(w), w->inc, w->format, &w->exec);
+static hu_status decode64(t_world *world) {
+  return hu_decode64_n(N, result(world, N * sizeof(double)), 1, array(world), world->inc, world->format, &world->exec);
 }
 
-static hu_status convert(t_world *w) {
-  return hu_convert_n(N, codes_out(w), 1, w->format, array(w), w->inc, w->format, rne, &w->exec, events(w));
+static hu_status convert(t_world *world) {
+  return hu_convert_n(N, codes_out(world), 1, world->format, array(world), world->inc, world->format, rne, &world->exec,
+                      events(world));
 }
 
-static hu_status pack(t_world *w) {
-  const uint8_t *x = codes(w, w->format, 1, N, 0, 1);
-  return hu_pack_n(N, result(w, N), x, hu_limits_of(w->format).width);
+static hu_status pack(t_world *world) {
+  const uint8_t *x = codes(world, world->format, 1, N, 0, 1);
+  return hu_pack_n(N, result(world, N), x, hu_limits_of(world->format).width);
 }
 
-static hu_status check(t_world *w) { return hu_codes_check_n(N, array(w), w->inc, w->format, &w->exec, NULL); }
+static hu_status check(t_world *world) {
+  return hu_codes_check_n(N, array(world), world->inc, world->format, &world->exec, NULL);
+}
 
 /* ---- arithmetic, functions ---- */
 
-#define ONE(name)                                                                                               \
-  static hu_status of_##name(t_world *w) {                                                                      \
-    return hu_##name##_n(N, codes_out(w), 1, w->format, array(w), w->inc, w->format, rne, &w->exec, events(w)); \
+#define ONE(name)                                                                                             \
+  static hu_status of_##name(t_world *world) {                                                                \
+    return hu_##name##_n(N, codes_out(world), 1, world->format, array(world), world->inc, world->format, rne, \
+                         &world->exec, events(world));                                                        \
   }
-#define TWO(name)                                                                                                  \
-  static hu_status of_##name(t_world *w) {                                                                         \
-    const void *a = array(w), *b = array(w);                                                                       \
-    return hu_##name##_n(N, codes_out(w), 1, w->format, a, w->inc, w->format, b, w->inc, w->format, rne, &w->exec, \
-                         events(w));                                                                               \
+#define TWO(name)                                                                                            \
+  static hu_status of_##name(t_world *world) {                                                               \
+    const void *a = array(world), *b = array(world);                                                         \
+    return hu_##name##_n(N, codes_out(world), 1, world->format, a, world->inc, world->format, b, world->inc, \
+                         world->format, rne, &world->exec, events(world));                                   \
   }
-#define NEXT(name)                                                                   \
-  static hu_status of_##name(t_world *w) {                                           \
-    return hu_##name##_n(N, codes_out(w), 1, array(w), w->inc, w->format, &w->exec); \
+#define NEXT(name)                                                                                       \
+  static hu_status of_##name(t_world *world) {                                                           \
+    return hu_##name##_n(N, codes_out(world), 1, array(world), world->inc, world->format, &world->exec); \
   }
 ONE(sqrt)
 ONE(exp)
@@ -83,75 +87,82 @@ TWO(pow)
 NEXT(next_up)
 NEXT(next_down)
 
-static hu_status of_fma(t_world *w) {
-  const void *a = array(w), *b = array(w), *c = array(w);
-  return hu_fma_n(N, codes_out(w), 1, w->format, a, w->inc, w->format, b, w->inc, w->format, c, w->inc, w->format, rne,
-                  &w->exec, events(w));
+static hu_status of_fma(t_world *world) {
+  const void *a = array(world), *b = array(world), *c = array(world);
+  return hu_fma_n(N, codes_out(world), 1, world->format, a, world->inc, world->format, b, world->inc, world->format, c,
+                  world->inc, world->format, rne, &world->exec, events(world));
 }
 
-static hu_status of_round_to_integral(t_world *w) {
-  return hu_round_to_integral_n(N, codes_out(w), 1, array(w), w->inc, w->format, rne, &w->exec, events(w));
+static hu_status of_round_to_integral(t_world *world) {
+  return hu_round_to_integral_n(N, codes_out(world), 1, array(world), world->inc, world->format, rne, &world->exec,
+                                events(world));
 }
 
-static hu_status of_class(t_world *w) { return hu_class_n(N, result(w, N), 1, array(w), w->inc, w->format, &w->exec); }
+static hu_status of_class(t_world *world) {
+  return hu_class_n(N, result(world, N), 1, array(world), world->inc, world->format, &world->exec);
+}
 
-static hu_status of_compare(t_world *w) {
-  const void *a = array(w), *b = array(w);
-  return hu_compare_n(N, result(w, N), 1, a, w->inc, w->format, b, w->inc, w->format, &w->exec);
+static hu_status of_compare(t_world *world) {
+  const void *a = array(world), *b = array(world);
+  return hu_compare_n(N, result(world, N), 1, a, world->inc, world->format, b, world->inc, world->format, &world->exec);
 }
 
 /* ---- number systems ---- */
 
-static hu_number number(const t_world *w) {
+static hu_number number(const t_world *world) {
   static float room[HU_TABLE_MAX];
   hu_number n;
-  hu_status s = hu_number_parse(&n, w->text, room, NULL);
-  if (s != HU_OK) memset(&n, 0xFF, sizeof n); /* which no call takes */
+  hu_status status = hu_number_parse(&n, world->text, room, NULL);
+  if (status != HU_OK) memset(&n, 0xFF, sizeof n); /* which no call takes */
   return n;
 }
 
-static const void *numbers_of(t_world *w, hu_number n) {
-  return codes_of_width(w, hu_number_limits_of(n).width, n.kind == HU_NUMBER_FIXED && n.sign, 1, N, 0, w->inc);
+static const void *numbers_of(t_world *world, hu_number n) {
+  return codes_of_width(world, hu_number_limits_of(n).width, n.kind == HU_NUMBER_FIXED && n.sign, 1, N, 0, world->inc);
 }
 
-static hu_status number_decode(t_world *w) {
-  hu_number n = number(w);
-  return hu_number_decode_n(N, result(w, N * sizeof(float)), 1, numbers_of(w, n), w->inc, n, &w->exec);
+static hu_status number_decode(t_world *world) {
+  hu_number n = number(world);
+  return hu_number_decode_n(N, result(world, N * sizeof(float)), 1, numbers_of(world, n), world->inc, n, &world->exec);
 }
 
-static hu_status number_decode64(t_world *w) {
-  hu_number n = number(w);
-  return hu_number_decode64_n(N, result(w, N * sizeof(double)), 1, numbers_of(w, n), w->inc, n, &w->exec);
+static hu_status number_decode64(t_world *world) {
+  hu_number n = number(world);
+  return hu_number_decode64_n(N, result(world, N * sizeof(double)), 1, numbers_of(world, n), world->inc, n,
+                              &world->exec);
 }
 
-static hu_status number_convert(t_world *w) {
-  hu_number n = number(w);
-  return hu_number_convert_n(N, codes_out(w), 1, n, numbers_of(w, n), w->inc, n, rne, &w->exec, events(w));
+static hu_status number_convert(t_world *world) {
+  hu_number n = number(world);
+  return hu_number_convert_n(N, codes_out(world), 1, n, numbers_of(world, n), world->inc, n, rne, &world->exec,
+                             events(world));
 }
 
 /* ---- sums ---- */
 
 /* Sums that are there are results, too. */
-static hu_sum *sum(t_world *w) { return memset(result(w, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
+static hu_sum *sum(t_world *world) { return memset(result(world, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
 
-static hu_status sum_add_all(t_world *w) { return hu_sum_add_all(sum(w), N, array(w), w->inc, w->format); }
-
-static hu_status sum_add_dot(t_world *w) {
-  const void *a = array(w), *b = array(w);
-  return hu_sum_add_dot(sum(w), N, a, w->inc, w->format, b, w->inc, w->format);
+static hu_status sum_add_all(t_world *world) {
+  return hu_sum_add_all(sum(world), N, array(world), world->inc, world->format);
 }
 
-static hu_status sum_add(t_world *w) {
-  hu_sum_range range = hu_sum_range_of(w->format);
-  uint64_t *sums = result(w, N * (1 + range.words) * sizeof(uint64_t));
-  return hu_sum_add_n(N, sums, range, array(w), w->inc, w->format, &w->exec);
+static hu_status sum_add_dot(t_world *world) {
+  const void *a = array(world), *b = array(world);
+  return hu_sum_add_dot(sum(world), N, a, world->inc, world->format, b, world->inc, world->format);
 }
 
-static hu_status sum_add_product(t_world *w) {
-  hu_sum_range range = hu_sum_range_of_product(w->format, w->format);
-  uint64_t *sums = result(w, N * (1 + range.words) * sizeof(uint64_t));
-  const void *a = array(w), *b = array(w);
-  return hu_sum_add_product_n(N, sums, range, a, w->inc, w->format, b, w->inc, w->format, &w->exec);
+static hu_status sum_add(t_world *world) {
+  hu_sum_range range = hu_sum_range_of(world->format);
+  uint64_t *sums = result(world, N * (1 + range.words) * sizeof(uint64_t));
+  return hu_sum_add_n(N, sums, range, array(world), world->inc, world->format, &world->exec);
+}
+
+static hu_status sum_add_product(t_world *world) {
+  hu_sum_range range = hu_sum_range_of_product(world->format, world->format);
+  uint64_t *sums = result(world, N * (1 + range.words) * sizeof(uint64_t));
+  const void *a = array(world), *b = array(world);
+  return hu_sum_add_product_n(N, sums, range, a, world->inc, world->format, b, world->inc, world->format, &world->exec);
 }
 
 /* ---- the table ---- */

@@ -17,16 +17,16 @@ static const char *const row_scalings[] = {"nvfp4_te", NULL};
 static const char *const p3109[] = {"binary5p2sf", "binary12p5se", NULL};
 static const char *const any[] = {"hifloat4", NULL};
 
-static hu_events *events(t_world *w) {
-  hu_events *e = result(w, sizeof *e);
-  return e;
+static hu_events *events(t_world *world) {
+  hu_events *events = result(world, sizeof *events);
+  return events;
 }
 
-static hu_element element_of(hu_format f) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = f;
-  return e;
+static hu_element element_of(hu_format format) {
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.format = format;
+  return element;
 }
 
 static hu_accum model(const char *text) {
@@ -37,76 +37,78 @@ static hu_accum model(const char *text) {
 
 /* ---- dot products ---- */
 
-static hu_vector vector(t_world *w, hu_element e, size_t count, size_t n) {
-  ptrdiff_t inc = n > 1 ? w->inc : 1;
+static hu_vector vector(t_world *world, hu_element element, size_t count, size_t n) {
+  ptrdiff_t inc = n > 1 ? world->inc : 1;
   size_t step = n * (size_t)(inc < 0 ? -inc : inc);
-  hu_vector v = {NULL, inc, (ptrdiff_t)step, e};
-  int is_signed = e.kind == HU_ELEMENT_S4;
-  v.data = codes_of_width(w, hu_element_width(e), is_signed, count, n, step, inc);
-  return v;
+  hu_vector vector = {NULL, inc, (ptrdiff_t)step, element};
+  int is_signed = element.kind == HU_ELEMENT_S4;
+  vector.data = codes_of_width(world, hu_element_width(element), is_signed, count, n, step, inc);
+  return vector;
 }
 
 /* Of `count` dot products: A, B and C of one format, or of a unit with scales, or integers. */
-static hu_dot_operands operands(t_world *w, size_t count, const hu_accum *x, hu_element *ez) {
+static hu_dot_operands operands(t_world *world, size_t count, const hu_accum *x, hu_element *ez) {
   hu_dot_operands in;
-  hu_accum_preset p;
+  hu_accum_preset preset;
   memset(&in, 0, sizeof in);
   *ez = element_of(format_named("binary32"));
   if (x->kind == HU_ACCUM_INT32) {
     hu_element s4 = {HU_ELEMENT_S4, 0, {0}}, u4 = {HU_ELEMENT_U4, 0, {0}};
     ez->kind = HU_ELEMENT_S32;
     memset(&ez->format, 0, sizeof ez->format);
-    in.a = vector(w, s4, count, K);
-    in.b = vector(w, u4, count, K);
-  } else if (hu_accum_preset_find(&p, w->text) == HU_OK) {
-    in.a = vector(w, p.a, count, K);
-    in.b = vector(w, p.b, count, K);
-    in.sa = vector(w, element_of(x->block.scale), count, K / x->block.every);
-    in.sb = vector(w, element_of(x->block.scale), count, K / x->block.every);
+    in.a = vector(world, s4, count, K);
+    in.b = vector(world, u4, count, K);
+  } else if (hu_accum_preset_find(&preset, world->text) == HU_OK) {
+    in.a = vector(world, preset.a, count, K);
+    in.b = vector(world, preset.b, count, K);
+    in.sa = vector(world, element_of(x->block.scale), count, K / x->block.every);
+    in.sb = vector(world, element_of(x->block.scale), count, K / x->block.every);
   } else {
-    in.a = vector(w, element_of(w->format), count, K);
-    in.b = vector(w, element_of(w->format), count, K);
-    in.c = vector(w, element_of(w->format), count, 1);
+    in.a = vector(world, element_of(world->format), count, K);
+    in.b = vector(world, element_of(world->format), count, K);
+    in.c = vector(world, element_of(world->format), count, 1);
   }
   return in;
 }
 
-static hu_accum model_of(const t_world *w) { return model(hu_limits_of(w->format).width ? "exact" : w->text); }
-
-static hu_status dot_n(t_world *w) {
-  hu_accum x = model_of(w);
-  hu_element ez;
-  hu_dot_operands in = operands(w, M, &x, &ez);
-  return hu_dot_n(M, K, result(w, 4 * M), 1, ez, &in, &x, rne, &w->exec, events(w));
+static hu_accum model_of(const t_world *world) {
+  return model(hu_limits_of(world->format).width ? "exact" : world->text);
 }
 
-static hu_status dot_n_watched(t_world *w) {
-  hu_accum x = model_of(w);
+static hu_status dot_n(t_world *world) {
+  hu_accum x = model_of(world);
   hu_element ez;
-  hu_dot_operands in = operands(w, M, &x, &ez);
-  return hu_dot_n_watched(M, K, result(w, 4 * M), 1, ez, &in, &x, rne, &w->exec, events(w),
-                          result(w, sizeof(hu_watch)));
+  hu_dot_operands in = operands(world, M, &x, &ez);
+  return hu_dot_n(M, K, result(world, 4 * M), 1, ez, &in, &x, rne, &world->exec, events(world));
 }
 
-static hu_status dot(t_world *w) {
-  hu_accum x = model_of(w);
+static hu_status dot_n_watched(t_world *world) {
+  hu_accum x = model_of(world);
   hu_element ez;
-  hu_dot_operands in = operands(w, 1, &x, &ez);
-  return hu_dot(K, result(w, 4), ez, &in, &x, rne, &w->exec, events(w));
+  hu_dot_operands in = operands(world, M, &x, &ez);
+  return hu_dot_n_watched(M, K, result(world, 4 * M), 1, ez, &in, &x, rne, &world->exec, events(world),
+                          result(world, sizeof(hu_watch)));
 }
 
-static hu_status dot_words(t_world *w) {
-  hu_accum x = model_of(w);
+static hu_status dot(t_world *world) {
+  hu_accum x = model_of(world);
   hu_element ez;
-  hu_dot_operands in = operands(w, 1, &x, &ez);
-  return hu_dot_words(K, result(w, 4), ez, &in, &x, rne, NULL, 0, 0, result(w, sizeof(size_t)), events(w));
+  hu_dot_operands in = operands(world, 1, &x, &ez);
+  return hu_dot(K, result(world, 4), ez, &in, &x, rne, &world->exec, events(world));
 }
 
-static hu_status dot_exceptions(t_world *w) {
+static hu_status dot_words(t_world *world) {
+  hu_accum x = model_of(world);
+  hu_element ez;
+  hu_dot_operands in = operands(world, 1, &x, &ez);
+  return hu_dot_words(K, result(world, 4), ez, &in, &x, rne, NULL, 0, 0, result(world, sizeof(size_t)), events(world));
+}
+
+static hu_status dot_exceptions(t_world *world) {
   hu_accum x = model("seq(binary32)");
   hu_element ez;
-  hu_dot_operands in = operands(w, 1, &x, &ez);
-  return hu_dot_exceptions(result(w, 4), K, ez, &in, &x, rne);
+  hu_dot_operands in = operands(world, 1, &x, &ez);
+  return hu_dot_exceptions(result(world, 4), K, ez, &in, &x, rne);
 }
 
 static void visit(void *context, const hu_trace_step *step) {
@@ -114,143 +116,148 @@ static void visit(void *context, const hu_trace_step *step) {
   ++*(uint8_t *)context;
 }
 
-static hu_status dot_trace(t_world *w) {
-  hu_accum x = model_of(w);
+static hu_status dot_trace(t_world *world) {
+  hu_accum x = model_of(world);
   hu_element ez;
-  hu_dot_operands in = operands(w, 1, &x, &ez);
-  return hu_dot_trace(K, result(w, 4), ez, &in, &x, rne, &w->exec, events(w), visit, result(w, 1));
+  hu_dot_operands in = operands(world, 1, &x, &ez);
+  return hu_dot_trace(K, result(world, 4), ez, &in, &x, rne, &world->exec, events(world), visit, result(world, 1));
 }
 
 /* ---- matrices ---- */
 
-static hu_operand matrix(t_world *w, hu_format f, size_t rows, size_t cols) {
-  uint8_t transposed = (uint8_t)w->transposed;
-  size_t ld = (transposed ? rows : cols) + (w->inc == 1 ? 0 : 2);
-  hu_operand z = {codes(w, f, transposed ? cols : rows, transposed ? rows : cols, ld, 1), ld, f, HU_STORAGE_CODES,
-                  transposed};
+static hu_operand matrix(t_world *world, hu_format format, size_t rows, size_t cols) {
+  uint8_t transposed = (uint8_t)world->transposed;
+  size_t ld = (transposed ? rows : cols) + (world->inc == 1 ? 0 : 2);
+  hu_operand z = {codes(world, format, transposed ? cols : rows, transposed ? rows : cols, ld, 1), ld, format,
+                  HU_STORAGE_CODES, transposed};
   return z;
 }
 
 /* What the call says that D has. */
-static size_t rows_of(const t_world *w) { return w->empty == EMPTY_M ? 0 : M; }
-static size_t cols_of(const t_world *w) { return w->empty == EMPTY_N ? 0 : N; }
+static size_t rows_of(const t_world *world) { return world->empty == EMPTY_M ? 0 : M; }
+static size_t cols_of(const t_world *world) { return world->empty == EMPTY_N ? 0 : N; }
 
-static hu_result values(t_world *w) {
-  hu_result d = {result(w, M * N * sizeof(float)), N, format_named("binary32"), HU_STORAGE_VALUES};
+static hu_result values(t_world *world) {
+  hu_result d = {result(world, M * N * sizeof(float)), N, format_named("binary32"), HU_STORAGE_VALUES};
   return d;
 }
 
-static hu_status gemm(t_world *w) {
-  hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
+static hu_status gemm(t_world *world) {
+  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N),
+             c = matrix(world, world->format, M, N);
   hu_accum exact = model("exact");
-  hu_result d = values(w);
-  return hu_gemm(rows_of(w), cols_of(w), K, &d, &a, &b, &c, &exact, rne, &w->exec, events(w));
+  hu_result result = values(world);
+  return hu_gemm(rows_of(world), cols_of(world), K, &result, &a, &b, &c, &exact, rne, &world->exec, events(world));
 }
 
-static hu_status gemm_scaled(t_world *w) {
-  hu_accum x = model(w->text);
-  hu_accum_preset p;
-  if (hu_accum_preset_find(&p, w->text) != HU_OK) return HU_E_NAME;
+static hu_status gemm_scaled(t_world *world) {
+  hu_accum x = model(world->text);
+  hu_accum_preset preset;
+  if (hu_accum_preset_find(&preset, world->text) != HU_OK) return HU_E_NAME;
   size_t scales = K / x.block.every;
-  hu_operand a = matrix(w, p.a.format, M, K), b = matrix(w, p.b.format, K, N);
-  hu_operand sa = matrix(w, x.block.scale, M, scales), sb = matrix(w, x.block.scale, scales, N);
-  hu_result d = values(w);
-  return hu_gemm_scaled(rows_of(w), cols_of(w), K, &d, &a, &b, NULL, &sa, &sb, &x, rne, &w->exec, events(w));
+  hu_operand a = matrix(world, preset.a.format, M, K), b = matrix(world, preset.b.format, K, N);
+  hu_operand sa = matrix(world, x.block.scale, M, scales), sb = matrix(world, x.block.scale, scales, N);
+  hu_result result = values(world);
+  return hu_gemm_scaled(rows_of(world), cols_of(world), K, &result, &a, &b, NULL, &sa, &sb, &x, rne, &world->exec,
+                        events(world));
 }
 
-static hu_status gemm_watched(t_world *w) {
-  hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N), c = matrix(w, w->format, M, N);
+static hu_status gemm_watched(t_world *world) {
+  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N),
+             c = matrix(world, world->format, M, N);
   hu_accum seq = model("seq(binary32)");
-  hu_result d = values(w);
-  return hu_gemm_watched(rows_of(w), cols_of(w), K, &d, &a, &b, &c, NULL, NULL, &seq, rne, &w->exec, events(w),
-                         result(w, sizeof(hu_watch)));
+  hu_result d = values(world);
+  return hu_gemm_watched(rows_of(world), cols_of(world), K, &d, &a, &b, &c, NULL, NULL, &seq, rne, &world->exec,
+                         events(world), result(world, sizeof(hu_watch)));
 }
 
 /* ---- scaled tensors ---- */
 
 static hu_scaling scaling_of(const char *text) {
-  hu_scaling d;
-  if (hu_scaling_parse(&d, text, NULL) != HU_OK) memset(&d, 0xFF, sizeof d); /* which no call takes */
-  return d;
+  hu_scaling scaling;
+  if (hu_scaling_parse(&scaling, text, NULL) != HU_OK) memset(&scaling, 0xFF, sizeof scaling); /* which no call takes */
+  return scaling;
 }
 
 /* Elements and scales: two operands. */
-static hu_scaled tensor(t_world *w, const hu_scaling *d, size_t rows, size_t cols) {
+static hu_scaled tensor(t_world *world, const hu_scaling *scaling, size_t rows, size_t cols) {
   static float t = 1;
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
   hu_scaled x = {NULL, cols + 3, NULL, n.block_cols + 1, &t};
-  uint32_t width = hu_limits_of(d->element).width;
-  x.codes = (void *)(uintptr_t)codes_of_width(w, width, d->coding == HU_CODING_TWOS, rows, cols, x.ld, 1);
-  x.scales = (void *)(uintptr_t)codes(w, d->scale, n.block_rows, n.block_cols, x.lds, 1);
+  uint32_t width = hu_limits_of(scaling->element).width;
+  x.codes = (void *)(uintptr_t)codes_of_width(world, width, scaling->coding == HU_CODING_TWOS, rows, cols, x.ld, 1);
+  x.scales = (void *)(uintptr_t)codes(world, scaling->scale, n.block_rows, n.block_cols, x.lds, 1);
   return x;
 }
 
-static hu_status scaled_decode(t_world *w) {
-  hu_scaling d = scaling_of(w->text);
-  hu_scaled x = tensor(w, &d, M, LONG);
-  return hu_scaled_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, &x, &d, &w->exec);
+static hu_status scaled_decode(t_world *world) {
+  hu_scaling scaling = scaling_of(world->text);
+  hu_scaled x = tensor(world, &scaling, M, LONG);
+  return hu_scaled_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, &x, &scaling, &world->exec);
 }
 
-static hu_status scaled_rows_decode(t_world *w) {
+static hu_status scaled_rows_decode(t_world *world) {
   static const float t[M] = {1, 1, 1};
-  hu_scaling d = scaling_of(w->text);
-  hu_scaled x = tensor(w, &d, M, LONG);
-  return hu_scaled_rows_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, &x, t, &d, &w->exec);
+  hu_scaling scaling = scaling_of(world->text);
+  hu_scaled x = tensor(world, &scaling, M, LONG);
+  return hu_scaled_rows_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, &x, t, &scaling, &world->exec);
 }
 
-static hu_status scaled_pack(t_world *w) {
-  hu_scaling d = scaling_of(w->text);
-  size_t ld = LONG + 2, bytes = hu_scaled_sizes_of(M, LONG, &d).packed;
-  const uint8_t *x = codes_of_width(w, hu_limits_of(d.element).width, d.coding == HU_CODING_TWOS, M, LONG, ld, 1);
-  return hu_scaled_pack(M, LONG, result(w, bytes), x, ld, &d);
+static hu_status scaled_pack(t_world *world) {
+  hu_scaling scaling = scaling_of(world->text);
+  size_t ld = LONG + 2, bytes = hu_scaled_sizes_of(M, LONG, &scaling).packed;
+  const uint8_t *x =
+      codes_of_width(world, hu_limits_of(scaling.element).width, scaling.coding == HU_CODING_TWOS, M, LONG, ld, 1);
+  return hu_scaled_pack(M, LONG, result(world, bytes), x, ld, &scaling);
 }
 
-static hu_status hif4_decode(t_world *w) {
-  const uint8_t *x = codes(w, format_named("fp(1,2,0)"), M, LONG, LONG + 2, 1);
+static hu_status hif4_decode(t_world *world) {
+  const uint8_t *x = codes(world, format_named("fp(1,2,0)"), M, LONG, LONG + 2, 1);
   static uint8_t scales[M * 2 * HU_HIF4_SCALE];
-  return hu_hif4_decode(M, LONG, result(w, M * LONG * sizeof(float)), LONG, x, LONG + 2, scales, 2);
+  return hu_hif4_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, x, LONG + 2, scales, 2);
 }
 
-static hu_scaled_operand scaled_operand(t_world *w, const hu_scaling *d, size_t rows, size_t cols, int transposed) {
+static hu_scaled_operand scaled_operand(t_world *world, const hu_scaling *scaling, size_t rows, size_t cols,
+                                        int transposed) {
   hu_scaled_operand z;
   memset(&z, 0, sizeof z);
-  z.scaling = d;
+  z.scaling = scaling;
   z.transposed = (uint8_t)transposed;
-  z.scaled = tensor(w, d, transposed ? cols : rows, transposed ? rows : cols);
+  z.scaled = tensor(world, scaling, transposed ? cols : rows, transposed ? rows : cols);
   return z;
 }
 
-static hu_status scaled_product(t_world *w, const hu_scaling *d, hu_scaled_sum sum, int plain_c) {
+static hu_status scaled_product(t_world *world, const hu_scaling *scaling, hu_scaled_sum sum, int plain_c) {
   static uint64_t space[1 << 19];
   void *at = (void *)(((uintptr_t)space + 63) / 64 * 64);
-  hu_scaled_operand a = scaled_operand(w, d, M, K, 0), b = scaled_operand(w, d, K, N, 1), c;
+  hu_scaled_operand a = scaled_operand(world, scaling, M, K, 0), b = scaled_operand(world, scaling, K, N, 1), c;
   hu_scaled_result y;
   memset(&c, 0, sizeof c);
   memset(&y, 0, sizeof y);
-  if (plain_c) c.plain = matrix(w, w->format, M, N);
-  y.plain = values(w);
-  return hu_scaled_gemm(rows_of(w), cols_of(w), K, &y, &a, &b, plain_c ? &c : NULL, &sum, rne, at, sizeof space - 64,
-                        &w->exec, events(w));
+  if (plain_c) c.plain = matrix(world, world->format, M, N);
+  y.plain = values(world);
+  return hu_scaled_gemm(rows_of(world), cols_of(world), K, &y, &a, &b, plain_c ? &c : NULL, &sum, rne, at,
+                        sizeof space - 64, &world->exec, events(world));
 }
 
-static hu_status scaled_gemm_parts(t_world *w) {
-  hu_scaling d = scaling_of(w->text);
-  return scaled_product(w, &d, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 0);
+static hu_status scaled_gemm_parts(t_world *world) {
+  hu_scaling scaling = scaling_of(world->text);
+  return scaled_product(world, &scaling, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 0);
 }
 
-static hu_status scaled_gemm_decoded(t_world *w) {
-  hu_scaling d = scaling_of(w->text);
-  return scaled_product(w, &d, hu_scaled_sum_decoded(model("fp32")), 0);
+static hu_status scaled_gemm_decoded(t_world *world) {
+  hu_scaling scaling = scaling_of(world->text);
+  return scaled_product(world, &scaling, hu_scaled_sum_decoded(model("fp32")), 0);
 }
 
-static hu_status scaled_gemm_unit(t_world *w) {
-  hu_scaling d = scaling_of("scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)");
-  return scaled_product(w, &d, hu_scaled_sum_unit(model(w->text)), 0);
+static hu_status scaled_gemm_unit(t_world *world) {
+  hu_scaling scaling = scaling_of("scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)");
+  return scaled_product(world, &scaling, hu_scaled_sum_unit(model(world->text)), 0);
 }
 
-static hu_status scaled_gemm_plain(t_world *w) {
-  hu_scaling d = scaling_of("mxfp6_e3m2");
-  return scaled_product(w, &d, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 1);
+static hu_status scaled_gemm_plain(t_world *world) {
+  hu_scaling scaling = scaling_of("mxfp6_e3m2");
+  return scaled_product(world, &scaling, hu_scaled_sum_parts(model("fp32"), model("fp32"), HU_SCALED_FACTOR_EXACT), 1);
 }
 
 /* ---- S2FP8 ---- */
@@ -261,19 +268,20 @@ static hu_s2fp8_scale s2fp8_scale(const hu_s2fp8 *kind) {
   return z;
 }
 
-static hu_status s2fp8_decode(t_world *w) {
-  hu_s2fp8 kind = hu_s2fp8_of(w->format);
+static hu_status s2fp8_decode(t_world *world) {
+  hu_s2fp8 kind = hu_s2fp8_of(world->format);
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
-  const void *x = codes(w, w->format, 1, LONG, 0, w->inc);
-  return hu_s2fp8_decode_n(LONG, result(w, LONG * sizeof(float)), 1, x, w->inc, &kind, &scale, &w->exec);
+  const void *x = codes(world, world->format, 1, LONG, 0, world->inc);
+  return hu_s2fp8_decode_n(LONG, result(world, LONG * sizeof(float)), 1, x, world->inc, &kind, &scale, &world->exec);
 }
 
-static hu_status s2fp8_gemm(t_world *w) {
-  hu_s2fp8 kind = hu_s2fp8_of(w->format);
+static hu_status s2fp8_gemm(t_world *world) {
+  hu_s2fp8 kind = hu_s2fp8_of(world->format);
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
-  hu_operand a = matrix(w, w->format, M, K), b = matrix(w, w->format, K, N);
+  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N);
   hu_s2fp8_operand x = {a.data, a.ld, &kind, &scale, a.transposed}, y = {b.data, b.ld, &kind, &scale, b.transposed};
-  return hu_s2fp8_gemm(rows_of(w), cols_of(w), K, result(w, M * N * sizeof(float)), N, &x, &y, NULL, 0, &w->exec);
+  return hu_s2fp8_gemm(rows_of(world), cols_of(world), K, result(world, M * N * sizeof(float)), N, &x, &y, NULL, 0,
+                       &world->exec);
 }
 
 /* ---- P3109 ---- */
@@ -281,83 +289,87 @@ static hu_status s2fp8_gemm(t_world *w) {
 static const hu_p3109_projection to_nearest;
 static const hu_stream stream;
 
-static hu_p3109_array p3109_array(t_world *w) {
-  hu_p3109_array z = {codes(w, w->format, 1, LONG, 0, w->inc), w->inc, w->format};
+static hu_p3109_array p3109_array(t_world *world) {
+  hu_p3109_array z = {codes(world, world->format, 1, LONG, 0, world->inc), world->inc, world->format};
   return z;
 }
 
 /* Scale and elements: two operands. */
-static hu_p3109_block block(t_world *w) {
-  hu_p3109_block z = {w->format, w->format, code_by_value(w, w->format), codes(w, w->format, 1, LONG, 0, 1)};
+static hu_p3109_block block(t_world *world) {
+  hu_p3109_block z = {world->format, world->format, code_by_value(world, world->format),
+                      codes(world, world->format, 1, LONG, 0, 1)};
   return z;
 }
 
-static hu_status p3109_compute(t_world *w) {
-  hu_p3109_array in[HU_P3109_OPERANDS_MAX] = {p3109_array(w), p3109_array(w), p3109_array(w)};
-  return hu_p3109_compute_n(HU_P3109_CLAMP, LONG, result(w, 2 * LONG), w->format, to_nearest, in, &w->exec);
+static hu_status p3109_compute(t_world *world) {
+  hu_p3109_array in[HU_P3109_OPERANDS_MAX] = {p3109_array(world), p3109_array(world), p3109_array(world)};
+  return hu_p3109_compute_n(HU_P3109_CLAMP, LONG, result(world, 2 * LONG), world->format, to_nearest, in, &world->exec);
 }
 
-static hu_status p3109_neighbour(t_world *w) {
-  hu_p3109_array in = p3109_array(w);
-  return hu_p3109_compute_n(HU_P3109_NEXT_LESS_THAN, LONG, result(w, 2 * LONG), w->format, to_nearest, &in, &w->exec);
+static hu_status p3109_neighbour(t_world *world) {
+  hu_p3109_array in = p3109_array(world);
+  return hu_p3109_compute_n(HU_P3109_NEXT_LESS_THAN, LONG, result(world, 2 * LONG), world->format, to_nearest, &in,
+                            &world->exec);
 }
 
-static hu_status p3109_block_compute(t_world *w) {
-  hu_p3109_block in[2] = {block(w), block(w)};
-  uint32_t scale = code_by_value(w, w->format);
-  return hu_p3109_block_compute(hu_p3109_find("Add"), LONG, result(w, 2 * LONG), w->format, scale, w->format,
-                                to_nearest, in, stream);
+static hu_status p3109_block_compute(t_world *world) {
+  hu_p3109_block in[2] = {block(world), block(world)};
+  uint32_t scale = code_by_value(world, world->format);
+  return hu_p3109_block_compute(hu_p3109_find("Add"), LONG, result(world, 2 * LONG), world->format, scale,
+                                world->format, to_nearest, in, stream);
 }
 
-static hu_status p3109_to_block(t_world *w) {
-  const void *x = codes(w, w->format, 1, LONG, 0, 1);
-  uint32_t scale = code_by_value(w, w->format);
-  return hu_p3109_to_block(LONG, result(w, 2 * LONG), w->format, scale, w->format, to_nearest, x, w->format, stream);
+static hu_status p3109_to_block(t_world *world) {
+  const void *x = codes(world, world->format, 1, LONG, 0, 1);
+  uint32_t scale = code_by_value(world, world->format);
+  return hu_p3109_to_block(LONG, result(world, 2 * LONG), world->format, scale, world->format, to_nearest, x,
+                           world->format, stream);
 }
 
-static hu_status p3109_to_block_max(t_world *w) {
-  const void *x = codes(w, w->format, 1, LONG, 0, 1);
-  return hu_p3109_to_block_max(LONG, result(w, 2 * LONG), result(w, 4), w->format, to_nearest, w->format, to_nearest, x,
-                               w->format, stream);
+static hu_status p3109_to_block_max(t_world *world) {
+  const void *x = codes(world, world->format, 1, LONG, 0, 1);
+  return hu_p3109_to_block_max(LONG, result(world, 2 * LONG), result(world, 4), world->format, to_nearest,
+                               world->format, to_nearest, x, world->format, stream);
 }
 
-static hu_status p3109_from_block(t_world *w) {
-  hu_p3109_block in = block(w);
-  return hu_p3109_from_block(LONG, result(w, 2 * LONG), w->format, to_nearest, &in, stream);
+static hu_status p3109_from_block(t_world *world) {
+  hu_p3109_block in = block(world);
+  return hu_p3109_from_block(LONG, result(world, 2 * LONG), world->format, to_nearest, &in, stream);
 }
 
-static hu_status p3109_block_add(t_world *w) {
-  hu_p3109_block in = block(w);
-  return hu_p3109_block_add(LONG, result(w, 4), w->format, to_nearest, &in, 0);
+static hu_status p3109_block_add(t_world *world) {
+  hu_p3109_block in = block(world);
+  return hu_p3109_block_add(LONG, result(world, 4), world->format, to_nearest, &in, 0);
 }
 
-static hu_status p3109_block_multiply(t_world *w) {
-  hu_p3109_block in = block(w);
-  return hu_p3109_block_multiply(LONG, result(w, 4), w->format, to_nearest, &in, 0);
+static hu_status p3109_block_multiply(t_world *world) {
+  hu_p3109_block in = block(world);
+  return hu_p3109_block_multiply(LONG, result(world, 4), world->format, to_nearest, &in, 0);
 }
 
-static hu_status p3109_block_dot(t_world *w) {
-  hu_p3109_block in[2] = {block(w), block(w)};
-  return hu_p3109_block_dot(LONG, result(w, 4), w->format, to_nearest, in, 0);
+static hu_status p3109_block_dot(t_world *world) {
+  hu_p3109_block in[2] = {block(world), block(world)};
+  return hu_p3109_block_dot(LONG, result(world, 4), world->format, to_nearest, in, 0);
 }
 
 /* ---- all-reduce ---- */
 
-static hu_status reduce(t_world *w, int part) {
+static hu_status reduce(t_world *world, int part) {
   enum { BUFFER = HU_COLLECTIVE_PIECE + LONG };
   hu_collective ring;
-  hu_status s = hu_collective_parse(&ring, "ring(binary32)", NULL);
+  hu_status status = hu_collective_parse(&ring, "ring(binary32)", NULL);
   const void *x[M];
   size_t n = part ? LONG : BUFFER;
-  for (int r = 0; r < M; r++) x[r] = codes(w, w->format, 1, n, 0, 1);
-  void *z = result(w, 4 * n);
-  if (s != HU_OK) return s;
-  if (!part) return hu_collective_reduce(M, n, z, w->format, x, &ring, rne, &w->exec, events(w));
-  return hu_collective_reduce_part(M, BUFFER, HU_COLLECTIVE_PIECE, n, z, w->format, x, &ring, rne, &w->exec, events(w));
+  for (int r = 0; r < M; r++) x[r] = codes(world, world->format, 1, n, 0, 1);
+  void *z = result(world, 4 * n);
+  if (status != HU_OK) return status;
+  if (!part) return hu_collective_reduce(M, n, z, world->format, x, &ring, rne, &world->exec, events(world));
+  return hu_collective_reduce_part(M, BUFFER, HU_COLLECTIVE_PIECE, n, z, world->format, x, &ring, rne, &world->exec,
+                                   events(world));
 }
 
-static hu_status reduce_all(t_world *w) { return reduce(w, 0); }
-static hu_status reduce_part(t_world *w) { return reduce(w, 1); }
+static hu_status reduce_all(t_world *world) { return reduce(world, 0); }
+static hu_status reduce_part(t_world *world) { return reduce(world, 1); }
 
 /* ---- the table ---- */
 

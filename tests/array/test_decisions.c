@@ -13,9 +13,9 @@
 static uint32_t last_events;
 
 static hu_format named(const char *text) {
-  hu_format f;
-  assert_int_equal(hu_format_parse(&f, text, NULL), HU_OK);
-  return f;
+  hu_format format;
+  assert_int_equal(hu_format_parse(&format, text, NULL), HU_OK);
+  return format;
 }
 
 /* The code of x, and its events in last_events. */

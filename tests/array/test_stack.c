@@ -19,8 +19,8 @@ static hu_status run_quantize(hu_mode mode) {
   return hu_quantize_n(N, (float *)(void *)z, 1, x, 1, hu_bfloat16(), mode, NULL, NULL);
 }
 static hu_status run_fma(hu_mode mode) {
-  hu_format f = hu_binary16();
-  return hu_fma_n(N, z, 1, f, x, 1, f, x, 1, f, x, 1, f, mode, NULL, NULL);
+  hu_format format = hu_binary16();
+  return hu_fma_n(N, z, 1, format, x, 1, format, x, 1, format, x, 1, format, mode, NULL, NULL);
 }
 static hu_status run_exp(hu_mode mode) {
   return hu_exp_n(N, z, 1, hu_binary32(), x, 1, hu_binary32(), mode, NULL, NULL);
@@ -31,16 +31,17 @@ static hu_status run_gelu(hu_mode mode) {
 static hu_status run_conversion(hu_mode mode) {
   hu_conversion c;
   (void)mode;
-  hu_status s = hu_conversion_find(&c, "numpy.float16");
-  return s == HU_OK ? hu_conversion_encode_n(N, z, 1, x, 1, &c, NULL, NULL) : s;
+  hu_status status = hu_conversion_find(&c, "numpy.float16");
+  return status == HU_OK ? hu_conversion_encode_n(N, z, 1, x, 1, &c, NULL, NULL) : status;
 }
 static hu_status run_scaled(hu_mode mode) {
-  hu_scaling d;
+  hu_scaling scaling;
   float tensor = 1;
-  hu_status s = hu_scaling_parse(&d, "nvfp4", NULL);
-  if (s != HU_OK) return s;
-  hu_scaled out = {z, SIDE, scales, hu_scaled_sizes_of(SIDE, SIDE, &d).block_cols, d.tensor ? &tensor : NULL};
-  return hu_scaled_encode(SIDE, SIDE, &out, x, SIDE, &d, mode, NULL, NULL, NULL, NULL);
+  hu_status status = hu_scaling_parse(&scaling, "nvfp4", NULL);
+  if (status != HU_OK) return status;
+  hu_scaled out = {z, SIDE, scales, hu_scaled_sizes_of(SIDE, SIDE, &scaling).block_cols,
+                   scaling.tensor ? &tensor : NULL};
+  return hu_scaled_encode(SIDE, SIDE, &out, x, SIDE, &scaling, mode, NULL, NULL, NULL, NULL);
 }
 
 static hu_status run_truncate(hu_mode mode) {
@@ -79,8 +80,8 @@ static void *in_thread(void *context) {
     hu_mode mode = {0};
     mode.round = round;
     mode.bits = round == HU_SRA ? 8 : 0;
-    hu_status s = j->run(mode);
-    if (s != HU_OK) j->status = s;
+    hu_status status = j->run(mode);
+    if (status != HU_OK) j->status = status;
   }
   return NULL;
 }

@@ -38,31 +38,31 @@ static void test_known_answers(void **state) {
 #if HU_HAVE_RANDOM123
 static void test_random123(void **state) {
   (void)state;
-  t_random r = {t_seed("philox", 1)};
+  t_random random = {t_seed("philox", 1)};
   for (int i = 0; i < 100000; i++) {
-    hu_stream s = {t_next64(&r), t_next64(&r)};
-    uint64_t n = t_next64(&r), c = s.counter + n;
+    hu_stream stream = {t_next64(&random), t_next64(&random)};
+    uint64_t n = t_next64(&random), c = stream.counter + n;
     philox4x32_ctr_t counter = {{(uint32_t)(c >> 2), (uint32_t)(c >> 34), 0, 0}};
-    philox4x32_key_t key = {{(uint32_t)s.key, (uint32_t)(s.key >> 32)}};
+    philox4x32_key_t key = {{(uint32_t)stream.key, (uint32_t)(stream.key >> 32)}};
     philox4x32_ctr_t want = philox4x32_R(10, counter, key);
-    assert_int_equal(hu_stream_word(s, n), want.v[c & 3]);
+    assert_int_equal(hu_stream_word(stream, n), want.v[c & 3]);
   }
 }
 #endif
 
 static void test_words(void **state) {
   (void)state;
-  t_random r = {t_seed("words", 2)};
+  t_random random = {t_seed("words", 2)};
   for (int k = 0; k < 500; k++) {
     uint32_t z[140];
-    size_t n = t_below(&r, 100);
-    hu_stream s = {t_next64(&r), k % 2 ? t_next64(&r) : UINT64_MAX - t_below(&r, 60)};
+    size_t n = t_below(&random, 100);
+    hu_stream stream = {t_next64(&random), k % 2 ? t_next64(&random) : UINT64_MAX - t_below(&random, 60)};
     memset(z, 0xA5, sizeof z);
-    hu_stream_words_n(n, z, s);
-    for (size_t i = 0; i < n; i++) assert_int_equal(z[i], hu_stream_word(s, i));
+    hu_stream_words_n(n, z, stream);
+    for (size_t i = 0; i < n; i++) assert_int_equal(z[i], hu_stream_word(stream, i));
     for (size_t i = n; i < 140; i++) assert_int_equal(z[i], 0xA5A5A5A5);
-    hu_stream later = {s.key, s.counter + 17};
-    assert_int_equal(hu_stream_word(later, 3), hu_stream_word(s, 20));
+    hu_stream later = {stream.key, stream.counter + 17};
+    assert_int_equal(hu_stream_word(later, 3), hu_stream_word(stream, 20));
   }
 }
 

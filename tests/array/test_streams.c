@@ -45,8 +45,8 @@ static const hu_streams *streams_of(uint32_t levels_off) {
 static const hu_streams *walk_number(size_t i) {
   for (size_t k = 0; k < t_levels(); k++) {
     if (t_level_bit(k) > HU_LEVEL_NEON) continue;
-    const hu_streams *s = streams_of(t_levels_off(k) & ~(uint32_t)HU_LEVEL_STREAMS);
-    if (s && i-- == 0) return s;
+    const hu_streams *streams = streams_of(t_levels_off(k) & ~(uint32_t)HU_LEVEL_STREAMS);
+    if (streams && i-- == 0) return streams;
   }
   return NULL;
 }
@@ -82,40 +82,40 @@ typedef struct t_walked {
 static uint32_t value_of(uint32_t u, size_t i) { return u * 2654435761u ^ (uint32_t)i; }
 
 static void run(void *context, size_t first, size_t n, uint32_t *z) {
-  t_walked *w = context;
-  assert_int_equal(first, w->next);
-  assert_int_equal(z == NULL, w->codes != NULL);
+  t_walked *walked = context;
+  assert_int_equal(first, walked->next);
+  assert_int_equal(z == NULL, walked->codes != NULL);
   for (size_t i = first; i < first + n; i++) {
-    uint32_t v = value_of(w->from[i], i);
-    if (w->codes) {
-      w->codes[i] = (uint16_t)v;
+    uint32_t v = value_of(walked->from[i], i);
+    if (walked->codes) {
+      walked->codes[i] = (uint16_t)v;
     } else {
       z[i - first] = v;
     }
   }
-  w->next = first + n;
-  w->calls++;
+  walked->next = first + n;
+  walked->calls++;
 }
 
 /* Elements first ... first + n - 1 of arrays that begin x_at and z_at elements behind a page. */
-static void walk_one(const hu_streams *s, size_t first, size_t n, size_t x_at, size_t z_at, int codes, int asks) {
-  t_walked w = {first, 0, x + x_at, codes ? (uint16_t *)(void *)(with + z_at) : NULL};
-  hu_streams_part p = {asks ? w.from : NULL, codes ? NULL : with + z_at, run, &w};
+static void walk_one(const hu_streams *streams, size_t first, size_t n, size_t x_at, size_t z_at, int codes, int asks) {
+  t_walked walked = {first, 0, x + x_at, codes ? (uint16_t *)(void *)(with + z_at) : NULL};
+  hu_streams_part p = {asks ? walked.from : NULL, codes ? NULL : with + z_at, run, &walked};
   size_t all = z_at + first + n + PAGE;
   memset(with, 0xA5, all * 4);
   memset(without, 0xA5, all * 4);
   for (size_t i = first; i < first + n; i++) {
-    uint32_t v = value_of(w.from[i], i);
+    uint32_t v = value_of(walked.from[i], i);
     if (codes) {
       ((uint16_t *)(void *)(without + z_at))[i] = (uint16_t)v;
     } else {
       without[z_at + i] = v;
     }
   }
-  s->walk(&p, first, n);
-  assert_int_equal(w.next, first + n);
+  streams->walk(&p, first, n);
+  assert_int_equal(walked.next, first + n);
   assert_memory_equal(with, without, all * 4);
-  if (n >= 3 * BLOCK) assert_true(w.calls >= 3);
+  if (n >= 3 * BLOCK) assert_true(walked.calls >= 3);
 }
 
 static void test_walk(void **state) {
@@ -137,14 +137,14 @@ static void test_walk(void **state) {
   (void)state;
   need_streams();
   for (size_t i = 0; i < ROOM; i++) x[i] = (uint32_t)i * 747796405u + 2891336453u;
-  const hu_streams *s;
-  for (size_t level = 0; (s = walk_number(level)); level++) {
+  const hu_streams *streams;
+  for (size_t level = 0; (streams = walk_number(level)); level++) {
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
       for (size_t k = 0; k < 3 * 4 * 4; k++) {
         size_t first = firsts[k / 16], x_at = places[k / 4 % 4], z_at = places[k % 4];
-        walk_one(s, first, lengths[i], x_at, z_at, 0, 1);
-        walk_one(s, first, lengths[i], x_at, z_at, 0, 0);
-        walk_one(s, first, lengths[i], x_at, z_at, 1, 1);
+        walk_one(streams, first, lengths[i], x_at, z_at, 0, 1);
+        walk_one(streams, first, lengths[i], x_at, z_at, 0, 0);
+        walk_one(streams, first, lengths[i], x_at, z_at, 1, 1);
       }
     }
   }
@@ -161,30 +161,30 @@ typedef struct t_call {
 } t_call;
 
 /* Places count elements. */
-static void run_call(const t_call *c, hu_format f, uint32_t *z, hu_events *events) {
-  size_t size = hu_limits_of(f).storage / 8u;
+static void run_call(const t_call *c, hu_format format, uint32_t *z, hu_events *events) {
+  size_t size = hu_limits_of(format).storage / 8u;
   hu_exec exec = {c->threads, c->levels_off, {0x243F6A8885A308D3u, 0x13198A2E03707345u}};
   const float *from = (const float *)(const void *)(x + c->x_at);
   float *to = (float *)(void *)(z + c->z_at);
   memset(z, 0xA5, ROOM * 4);
   if (c->decodes) {
     const uint8_t *codes = (const uint8_t *)(const void *)x + c->x_at * size;
-    assert_int_equal(hu_decode_n(c->n, to, 1, codes, 1, f, &exec), HU_OK);
+    assert_int_equal(hu_decode_n(c->n, to, 1, codes, 1, format, &exec), HU_OK);
   } else if (c->codes) {
     uint8_t *codes = (uint8_t *)(void *)z + c->z_at * size;
-    assert_int_equal(hu_encode_n(c->n, codes, 1, from, 1, f, c->mode, &exec, events), HU_OK);
+    assert_int_equal(hu_encode_n(c->n, codes, 1, from, 1, format, c->mode, &exec, events), HU_OK);
   } else {
-    assert_int_equal(hu_quantize_n(c->n, to, 1, from, 1, f, c->mode, &exec, events), HU_OK);
+    assert_int_equal(hu_quantize_n(c->n, to, 1, from, 1, format, c->mode, &exec, events), HU_OK);
   }
 }
 
 static void compare(t_call c) {
-  hu_format f;
+  hu_format format;
   hu_events on = {0}, off = {0};
-  assert_int_equal(hu_format_parse(&f, c.format, NULL), HU_OK);
-  run_call(&c, f, with, &on);
+  assert_int_equal(hu_format_parse(&format, c.format, NULL), HU_OK);
+  run_call(&c, format, with, &on);
   c.levels_off |= HU_LEVEL_STREAMS;
-  run_call(&c, f, without, &off);
+  run_call(&c, format, without, &off);
   if (memcmp(with, without, ROOM * 4) || memcmp(&on, &off, sizeof on)) {
     fail_msg("%s round %u, %zu elements, x + %zu, z + %zu, %u threads, levels off %x: the order changes %s", c.format,
              c.mode.round, c.n, c.x_at, c.z_at, c.threads, c.levels_off, memcmp(&on, &off, sizeof on) ? "events" : "z");
@@ -193,9 +193,9 @@ static void compare(t_call c) {
 
 /* Operands of every kind, specials among them; as codes of 32 bits they stay within the width of `digits` digits. */
 static void fill(uint32_t digits) {
-  t_random r = {1};
+  t_random random = {1};
   for (size_t i = 0; i < ROOM; i++) {
-    uint64_t u = t_next64(&r);
+    uint64_t u = t_next64(&random);
     uint32_t near = (uint32_t)(u & 0x81FFFFFF) + 0x3E000000u;
     x[i] = (u >> 60 ? near : (uint32_t)(u >> 8)) & (uint32_t)(((uint64_t)1 << digits) - 1);
   }
@@ -228,9 +228,9 @@ static void test_decode(void **state) {
   (void)state;
   need_streams();
   for (size_t i = 0; i < 3; i++) {
-    hu_format f;
-    assert_int_equal(hu_format_parse(&f, formats[i], NULL), HU_OK);
-    fill(i == 2 ? hu_limits_of(f).width : 32);
+    hu_format format;
+    assert_int_equal(hu_format_parse(&format, formats[i], NULL), HU_OK);
+    fill(i == 2 ? hu_limits_of(format).width : 32);
     for (size_t k = 0; k < 4; k++) {
       t_call c = {formats[i], {0}, 1, 0, lengths[k], k, 5 * k, 1 + (uint32_t)k, 0};
       compare(c);
@@ -250,20 +250,21 @@ typedef struct tensor_call {
   int codes;
 } tensor_call;
 
-static void run_scaled(const tensor_call *t, uint32_t *z, uint8_t *scale, uint32_t levels_off, hu_events *events) {
-  hu_scaling d;
+static void run_scaled(const tensor_call *call, uint32_t *z, uint8_t *scale, uint32_t levels_off, hu_events *events) {
+  hu_scaling scaling;
   hu_mode rne = {0};
   hu_exec exec = {2, levels_off, {0, 0}};
-  size_t rows = ROWS * (COLS / t->cols);
+  size_t rows = ROWS * (COLS / call->cols);
   const float *from = (const float *)(const void *)x;
-  assert_int_equal(hu_scaling_parse(&d, t->text, NULL), HU_OK);
-  hu_scaled to = {z, t->cols, scale, hu_scaled_sizes_of(rows, t->cols, &d).block_cols, NULL};
+  assert_int_equal(hu_scaling_parse(&scaling, call->text, NULL), HU_OK);
+  hu_scaled to = {z, call->cols, scale, hu_scaled_sizes_of(rows, call->cols, &scaling).block_cols, NULL};
   memset(z, 0xA5, ROOM * 4);
   memset(scale, 0xA5, sizeof scales[0]);
-  hu_status s = t->codes ? hu_scaled_encode(rows, t->cols, &to, from, t->cols, &d, rne, NULL, NULL, &exec, events)
-                         : hu_scaled_quantize(rows, t->cols, (float *)(void *)z, t->cols, from, t->cols, &d, rne, NULL,
-                                              NULL, &exec, events);
-  assert_int_equal(s, HU_OK);
+  hu_status status =
+      call->codes ? hu_scaled_encode(rows, call->cols, &to, from, call->cols, &scaling, rne, NULL, NULL, &exec, events)
+                  : hu_scaled_quantize(rows, call->cols, (float *)(void *)z, call->cols, from, call->cols, &scaling,
+                                       rne, NULL, NULL, &exec, events);
+  assert_int_equal(status, HU_OK);
 }
 
 static void test_scaled(void **state) {
@@ -302,9 +303,9 @@ static void run_s2fp8(int what, size_t n, size_t z_at, uint32_t *z, uint32_t thr
   hu_s2fp8_sums sums = {0};
   assert_int_equal(hu_s2fp8_sum_n(n, from, 1, &sums, &exec), HU_OK);
   assert_int_equal(hu_s2fp8_scale_of(&scale, &sums, &kind), HU_OK);
-  hu_status s = what == S2_ENCODE ? hu_s2fp8_encode_n(n, codes, 1, from, 1, &kind, &scale, rne, &exec, events)
-                                  : hu_s2fp8_quantize_n(n, to, 1, from, 1, &kind, &scale, rne, &exec, events);
-  assert_int_equal(s, HU_OK);
+  hu_status status = what == S2_ENCODE ? hu_s2fp8_encode_n(n, codes, 1, from, 1, &kind, &scale, rne, &exec, events)
+                                       : hu_s2fp8_quantize_n(n, to, 1, from, 1, &kind, &scale, rne, &exec, events);
+  assert_int_equal(status, HU_OK);
 }
 
 static void test_s2fp8(void **state) {
@@ -327,20 +328,20 @@ static void test_s2fp8(void **state) {
 
 /* An array that is changed in place. */
 static void test_in_place(void **state) {
-  hu_format f;
+  hu_format format;
   hu_mode rne = {0};
   hu_events on = {0}, off = {0};
   hu_exec linear = {1, HU_LEVEL_STREAMS, {0, 0}};
   (void)state;
   need_streams();
   fill(32);
-  assert_int_equal(hu_format_parse(&f, "float8_e4m3fn", NULL), HU_OK);
+  assert_int_equal(hu_format_parse(&format, "float8_e4m3fn", NULL), HU_OK);
   memcpy(with, x, ROOM * 4);
   float *z = (float *)(void *)(with + 3);
-  assert_int_equal(hu_quantize_n(LARGE + 5, z, 1, z, 1, f, rne, NULL, &on), HU_OK);
+  assert_int_equal(hu_quantize_n(LARGE + 5, z, 1, z, 1, format, rne, NULL, &on), HU_OK);
   memcpy(without, x, ROOM * 4);
   z = (float *)(void *)(without + 3);
-  assert_int_equal(hu_quantize_n(LARGE + 5, z, 1, z, 1, f, rne, &linear, &off), HU_OK);
+  assert_int_equal(hu_quantize_n(LARGE + 5, z, 1, z, 1, format, rne, &linear, &off), HU_OK);
   assert_memory_equal(with, without, ROOM * 4);
   assert_memory_equal(&on, &off, sizeof on);
 }

@@ -16,21 +16,21 @@ typedef struct t_eight {
 } t_eight;
 static const t_eight e5m2 = {2, 15, 0x7C}, e4m3 = {3, 7, 0x7F};
 
-static double value_of(const t_eight *f, uint32_t size) {
-  const int field = (int)(size >> f->digits), least = field ? field : 1;
-  const double digits = size % (1u << f->digits) + (field ? 1 << f->digits : 0);
-  return ldexp(digits, least - f->bias - f->digits);
+static double value_of(const t_eight *eight, uint32_t size) {
+  const int field = (int)(size >> eight->digits), least = field ? field : 1;
+  const double digits = size % (1u << eight->digits) + (field ? 1 << eight->digits : 0);
+  return ldexp(digits, least - eight->bias - eight->digits);
 }
 
 /* Ties to even by the order of the codes; a code past the last number stands for all beyond it. */
-static uint8_t code_of(const t_eight *f, double x, int ties_up) {
+static uint8_t code_of(const t_eight *eight, double x, int ties_up) {
   const uint8_t sign = signbit(x) ? 0x80 : 0;
   const double size = fabs(x);
   uint32_t low = 0;
   if (x != x) return 0x7F;
-  while (low + 1 <= f->last && value_of(f, low + 1) <= size) low++;
-  if (low >= f->last) return sign | (uint8_t)f->last;
-  const double middle = (value_of(f, low) + value_of(f, low + 1)) / 2;
+  while (low + 1 <= eight->last && value_of(eight, low + 1) <= size) low++;
+  if (low >= eight->last) return sign | (uint8_t)eight->last;
+  const double middle = (value_of(eight, low) + value_of(eight, low + 1)) / 2;
   if (size > middle || (size == middle && (ties_up || low % 2))) low++;
   return sign | (uint8_t)low;
 }
@@ -75,10 +75,10 @@ static uint16_t half_of(double x) {
   }
   return (uint16_t)(code | (signbit(x) ? 0x8000 : 0));
 }
-static void widen_by(const t_eight *f, uint16_t *z, const uint8_t *x, uint32_t infinity) {
+static void widen_by(const t_eight *eight, uint16_t *z, const uint8_t *x, uint32_t infinity) {
   for (int i = 0; i < PROCESSOR_LANES; i++) {
     const uint32_t size = x[i] & 0x7F;
-    const double v = size >= f->last ? (size == infinity ? INFINITY : NAN) : value_of(f, size);
+    const double v = size >= eight->last ? (size == infinity ? INFINITY : NAN) : value_of(eight, size);
     z[i] = half_of(x[i] >> 7 ? -v : v);
   }
 }
@@ -89,8 +89,8 @@ static void widen_infinite(uint16_t *z, const uint8_t *x) { widen_by(&e4m3, z, x
 /* ---- the checks ---- */
 
 static processor_tally asked(void) {
-  processor_tally t = {.count = 20000, .key = 3, .quiet = 1};
-  return t;
+  processor_tally tally = {.count = 20000, .key = 3, .quiet = 1};
+  return tally;
 }
 
 static void narrow_singles(void **state) {

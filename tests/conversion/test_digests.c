@@ -28,29 +28,29 @@ static uint64_t digest(const void *codes, size_t n, size_t size) {
 
 /* All patterns of bfloat16, and around each the digits of a fixed generator; every exponent of binary64 near ours. */
 static void make_operands(void) {
-  t_random r = {2026};
+  t_random random = {2026};
   for (uint32_t i = 0; i < COUNT; i++) {
-    x32[i] = i << 16 | (i & 1 ? t_next32(&r) >> 16 : i & 2 ? 0x8000 : 0);
-    uint64_t exponent = 1023 - 160 + t_below(&r, 320), digits = t_next64(&r) >> 12;
-    if (i & 1) digits &= ~(uint64_t)0 << (20 + t_below(&r, 32));
+    x32[i] = i << 16 | (i & 1 ? t_next32(&random) >> 16 : i & 2 ? 0x8000 : 0);
+    uint64_t exponent = 1023 - 160 + t_below(&random, 320), digits = t_next64(&random) >> 12;
+    if (i & 1) digits &= ~(uint64_t)0 << (20 + t_below(&random, 32));
     x64[i] = (uint64_t)(i >> 1 & 1) << 63 | exponent << 52 | digits;
     if (i % 97 == 0) x64[i] |= 0x7FF0000000000000u;
   }
   for (int i = 0; i < ROWS * COLS; i++) {
-    uint32_t u = t_next32(&r);
-    matrix[i] = t_float((u & 0x807FFFFF) | (uint32_t)(117 + t_below(&r, 16)) << 23);
+    uint32_t u = t_next32(&random);
+    matrix[i] = t_float((u & 0x807FFFFF) | (uint32_t)(117 + t_below(&random, 16)) << 23);
   }
 }
 
 static int digests_of(uint64_t sums[2], const hu_conversion *c) {
   size_t size = hu_limits_of(c->format).storage / 8;
   if (*c->scaling) {
-    hu_scaling s;
+    hu_scaling scaling;
     static uint32_t scales[ROWS * COLS];
     float tensor = 1;
-    if (hu_scaling_parse(&s, c->scaling, NULL) != HU_OK) return 1;
-    hu_scaled_sizes sizes = hu_scaled_sizes_of(ROWS, COLS, &s);
-    hu_scaled out = {z, COLS, scales, sizes.block_cols, s.tensor ? &tensor : NULL};
+    if (hu_scaling_parse(&scaling, c->scaling, NULL) != HU_OK) return 1;
+    hu_scaled_sizes sizes = hu_scaled_sizes_of(ROWS, COLS, &scaling);
+    hu_scaled out = {z, COLS, scales, sizes.block_cols, scaling.tensor ? &tensor : NULL};
     if (hu_conversion_scaled_encode(ROWS, COLS, &out, matrix, COLS, c, NULL, NULL, NULL, NULL) != HU_OK) return 1;
     sums[0] = digest(z, ROWS * COLS, sizes.code_bytes);
     sums[1] = digest(scales, sizes.scales / sizes.scale_bytes, sizes.scale_bytes) ^ t_bits32(tensor);
@@ -68,10 +68,10 @@ static int make(void) {
       "# Digests of presets of conversions, made by tests/conversion/test_digests.c --make: NAME BINARY32 BINARY64,\n");
   printf("# of scaled tensors NAME CODES SCALES. A line changes only with the program that it stands for.\n");
   for (size_t i = 0; i < hu_conversion_count(); i++) {
-    hu_conversion_entry e = hu_conversion_at(i);
+    hu_conversion_entry entry = hu_conversion_at(i);
     uint64_t sums[2];
-    if (digests_of(sums, &e.conversion)) return 1;
-    printf("%s %016" PRIx64 " %016" PRIx64 "\n", e.name, sums[0], sums[1]);
+    if (digests_of(sums, &entry.conversion)) return 1;
+    printf("%s %016" PRIx64 " %016" PRIx64 "\n", entry.name, sums[0], sums[1]);
   }
   return 0;
 }

@@ -17,14 +17,14 @@ typedef struct arrays {
   uint32_t code[N];
 } arrays;
 
-static void fill(arrays *a, t_random *r) {
+static void fill(arrays *a, t_random *random) {
   static const uint64_t edge[] = {
       UINT64_C(0x7FF0000000000001), UINT64_C(0xFFF8000000000000), 1,
       UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x3FF0000000000001), UINT64_C(0x36A0000000000000)};
   static const uint32_t edge32[] = {0x7F800001, 0xFFC00000, 1, 0x7F7FFFFF, 0x3F800001, 0x00400000};
   for (int i = 0; i < N; i++) {
-    uint64_t u = i % 3 ? t_next64(r) : edge[i / 3 % 6];
-    uint32_t v = i % 3 ? t_next32(r) : edge32[i / 3 % 6];
+    uint64_t u = i % 3 ? t_next64(random) : edge[i / 3 % 6];
+    uint32_t v = i % 3 ? t_next32(random) : edge32[i / 3 % 6];
     memcpy(&a->x[i], &u, sizeof u);
     memcpy(&a->narrow[i], &v, sizeof v);
   }
@@ -44,21 +44,21 @@ static void look(hu_status status, const char *what, const char *name, uint32_t 
 static void presets(void **state) {
   (void)state;
   static arrays a;
-  t_random r = {t_seed("conversion-flags", 1)};
-  fill(&a, &r);
+  t_random random = {t_seed("conversion-flags", 1)};
+  fill(&a, &random);
   feclearexcept(FE_ALL_EXCEPT);
   for (size_t p = 0; p < hu_conversion_count(); p++) {
-    hu_conversion_entry e = hu_conversion_at(p);
-    hu_conversion c = e.conversion;
+    hu_conversion_entry entry = hu_conversion_at(p);
+    hu_conversion c = entry.conversion;
     if (*c.scaling) continue;
     for (uint32_t off = 0; off < LEVELS; off++) {
       hu_exec exec = {.threads = 1, .levels_off = off};
-      look(hu_conversion_quantize64_n(N, a.z, 1, a.x, 1, &c, &exec, NULL), "quantize64_n", e.name, off);
-      look(hu_conversion_encode64_n(N, a.code, 1, a.x, 1, &c, &exec, NULL), "encode64_n", e.name, off);
-      look(hu_conversion_quantize_n(N, a.values, 1, a.narrow, 1, &c, &exec, NULL), "quantize_n", e.name, off);
-      look(hu_conversion_encode_n(N, a.code, 1, a.narrow, 1, &c, &exec, NULL), "encode_n", e.name, off);
-      look(hu_decode64_n(N, a.z, 1, a.code, 1, c.format, &exec), "decode64_n", e.name, off);
-      look(hu_decode_n(N, a.values, 1, a.code, 1, c.format, &exec), "decode_n", e.name, off);
+      look(hu_conversion_quantize64_n(N, a.z, 1, a.x, 1, &c, &exec, NULL), "quantize64_n", entry.name, off);
+      look(hu_conversion_encode64_n(N, a.code, 1, a.x, 1, &c, &exec, NULL), "encode64_n", entry.name, off);
+      look(hu_conversion_quantize_n(N, a.values, 1, a.narrow, 1, &c, &exec, NULL), "quantize_n", entry.name, off);
+      look(hu_conversion_encode_n(N, a.code, 1, a.narrow, 1, &c, &exec, NULL), "encode_n", entry.name, off);
+      look(hu_decode64_n(N, a.z, 1, a.code, 1, c.format, &exec), "decode64_n", entry.name, off);
+      look(hu_decode_n(N, a.values, 1, a.code, 1, c.format, &exec), "decode_n", entry.name, off);
     }
   }
   print_message("%u calls\n", calls);

@@ -32,13 +32,13 @@ static void test_every_preset(void **state) {
   (void)state;
   assert_true(hu_conversion_count() > 90);
   for (size_t i = 0; i < hu_conversion_count(); i++) {
-    hu_conversion_entry e = hu_conversion_at(i);
-    hu_conversion c = named(e.name);
-    if (hu_conversion_check(&e.conversion) != HU_OK) fail_msg("%s is not valid", e.name);
-    assert_true(same_record(&c, &e.conversion));
-    assert_non_null(strchr(e.name, '.'));
-    assert_true(*e.stands && *e.tested);
-    for (size_t j = 0; j < i; j++) assert_string_not_equal(hu_conversion_at(j).name, e.name);
+    hu_conversion_entry entry = hu_conversion_at(i);
+    hu_conversion c = named(entry.name);
+    if (hu_conversion_check(&entry.conversion) != HU_OK) fail_msg("%s is not valid", entry.name);
+    assert_true(same_record(&c, &entry.conversion));
+    assert_non_null(strchr(entry.name, '.'));
+    assert_true(*entry.stands && *entry.tested);
+    for (size_t j = 0; j < i; j++) assert_string_not_equal(hu_conversion_at(j).name, entry.name);
   }
   assert_null(hu_conversion_at(hu_conversion_count()).name);
   assert_null(hu_conversion_at(SIZE_MAX).name);
@@ -288,16 +288,16 @@ static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, ui
   return hu_encode64(c->format, c->mode, NAN, 0, &ignored);
 }
 
-static uint64_t draw64(t_random *r, hu_format f) {
-  uint32_t kind = t_below(r, 8);
-  if (kind == 0) return t_next64(r) | 0x7FF0000000000000u;
-  return t_bits64(t_random_operand(r, kind & 1 ? f : hu_format_ieee(8, 7, 0)));
+static uint64_t draw64(t_random *random, hu_format format) {
+  uint32_t kind = t_below(random, 8);
+  if (kind == 0) return t_next64(random) | 0x7FF0000000000000u;
+  return t_bits64(t_random_operand(random, kind & 1 ? format : hu_format_ieee(8, 7, 0)));
 }
 
-static uint32_t draw32(t_random *r, hu_format f) {
-  uint32_t kind = t_below(r, 8);
-  if (kind == 0) return t_next32(r) | 0x7F800000u;
-  return kind == 1 ? t_next32(r) : t_bits32((float)t_random_operand(r, f));
+static uint32_t draw32(t_random *random, hu_format format) {
+  uint32_t kind = t_below(random, 8);
+  if (kind == 0) return t_next32(random) | 0x7F800000u;
+  return kind == 1 ? t_next32(random) : t_bits32((float)t_random_operand(random, format));
 }
 
 /* The bits of a binary32 number or NaN as binary64: digits and sign kept. */
@@ -311,35 +311,35 @@ enum { OWN = 2 };
 static hu_conversion_entry entry_at(size_t i) {
   size_t own = i - hu_conversion_count();
   if (i < hu_conversion_count()) return hu_conversion_at(i);
-  hu_conversion_entry e = {"first fp(5,2,0):finite", "", "", "", named("numpy.float16")};
-  e.conversion.first = hu_format_finite(5, 2, 0);
+  hu_conversion_entry entry = {"first fp(5,2,0):finite", "", "", "", named("numpy.float16")};
+  entry.conversion.first = hu_format_finite(5, 2, 0);
   if (own == 1) {
-    e.name = "first fp(4,3,0):fn";
-    e.conversion.first = hu_format_fn(4, 3, 0);
-    e.conversion.first_mode.saturate = HU_SAT_NONE;
-    e.conversion.nan = e.conversion.nan64 = HU_NAN_BY_CODE;
-    e.conversion.nan_code = 0xFE01;
+    entry.name = "first fp(4,3,0):fn";
+    entry.conversion.first = hu_format_fn(4, 3, 0);
+    entry.conversion.first_mode.saturate = HU_SAT_NONE;
+    entry.conversion.nan = entry.conversion.nan64 = HU_NAN_BY_CODE;
+    entry.conversion.nan_code = 0xFE01;
   }
-  return e;
+  return entry;
 }
 
 static void test_one_value(void **state) {
-  t_random r = {t_seed("conversion", 1)};
+  t_random random = {t_seed("conversion", 1)};
   (void)state;
   for (size_t i = 0; i < hu_conversion_count() + OWN; i++) {
-    hu_conversion_entry e = entry_at(i);
-    const hu_conversion *c = &e.conversion;
+    hu_conversion_entry entry = entry_at(i);
+    const hu_conversion *c = &entry.conversion;
     if (*c->scaling) continue;
     for (int k = 0; k < OPERANDS; k++) {
-      uint32_t events = 0, model_events = 0, word = t_next32(&r), u32 = draw32(&r, c->format);
-      uint64_t u64 = draw64(&r, c->format);
+      uint32_t events = 0, model_events = 0, word = t_next32(&random), u32 = draw32(&random, c->format);
+      uint64_t u64 = draw64(&random, c->format);
       uint32_t code = hu_conversion_encode(c, t_float(u32), word, &events);
       uint32_t model = step_by_step(c, wide_bits(u32), 0, word, &model_events);
-      if (code != model || events != model_events) fail_msg("%s: %08x gives %x, not %x", e.name, u32, code, model);
+      if (code != model || events != model_events) fail_msg("%s: %08x gives %x, not %x", entry.name, u32, code, model);
       code = hu_conversion_encode64(c, t_double(u64), word, &events);
       model = step_by_step(c, u64, 1, word, &model_events);
       if (code != model || events != model_events)
-        fail_msg("%s: %016llx gives %x, not %x", e.name, (unsigned long long)u64, code, model);
+        fail_msg("%s: %016llx gives %x, not %x", entry.name, (unsigned long long)u64, code, model);
     }
   }
 }
@@ -354,18 +354,18 @@ static void test_arrays(void **state) {
   static float x32[BIG * STRIDE], v32[BIG * 2];
   static double x64[BIG * STRIDE], v64[BIG * 2];
   static uint32_t z[BIG * 2];
-  t_random r = {t_seed("conversion arrays", 1)};
+  t_random random = {t_seed("conversion arrays", 1)};
   const hu_exec exec = {2, 0, {1, 2}};
   (void)state;
   for (size_t i = 0; i < hu_conversion_count() + OWN; i++) {
-    hu_conversion_entry e = entry_at(i);
-    const hu_conversion *c = &e.conversion;
+    hu_conversion_entry entry = entry_at(i);
+    const hu_conversion *c = &entry.conversion;
     size_t size = hu_limits_of(c->format).storage / 8;
     hu_events sum = {0}, got = {0};
     if (*c->scaling) continue;
     for (int k = 0; k < BIG; k++) {
-      uint32_t u = draw32(&r, c->format);
-      uint64_t w = draw64(&r, c->format);
+      uint32_t u = draw32(&random, c->format);
+      uint64_t w = draw64(&random, c->format);
       memcpy(&x32[k * STRIDE], &u, sizeof u);
       memcpy(&x64[k * STRIDE], &w, sizeof w);
     }
@@ -376,7 +376,7 @@ static void test_arrays(void **state) {
       memcpy(&u, &x32[k * STRIDE], sizeof u);
       uint32_t code = step_by_step(c, wide_bits(u), 0, word_of(c, exec.stream, k), &events);
       hu_events_count(&sum, events);
-      if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %08x", e.name, k, u);
+      if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %08x", entry.name, k, u);
       assert_true(t_same32(v32[k * 2], hu_decode(c->format, code)));
     }
     assert_true(t_same_events(&sum, &got));
@@ -389,7 +389,7 @@ static void test_arrays(void **state) {
       uint32_t events, word = word_of(c, exec.stream, k);
       uint32_t code = step_by_step(c, t_bits64(x64[k * STRIDE]), 1, word, &events);
       hu_events_count(&sum, events);
-      if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %a", e.name, k, x64[k * STRIDE]);
+      if (t_get(z, size, k * 2) != code) fail_msg("%s: element %d, %a", entry.name, k, x64[k * STRIDE]);
       assert_true(t_same64(v64[k * 2], hu_decode64(c->format, code)));
       assert_true(t_same32(v32[k * 2], x32[k * STRIDE]));
     }

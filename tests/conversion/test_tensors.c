@@ -33,14 +33,14 @@ static hu_conversion named(const char *name) {
 
 /* Normal numbers whose exponents lie within a few of their block's, half of them with few digits, so that halves of
  * steps are met; zeros of both signs. */
-static void draw_blocks(t_random *r, float *x) {
+static void draw_blocks(t_random *random, float *x) {
   uint32_t base = 0;
   for (int i = 0; i < ROWS * LD; i++) {
-    if (i % LD % BLOCK == 0) base = 40 + t_below(r, 170);
-    uint32_t u = t_next32(r), digits = u & 0x7FFFFF, few = t_below(r, 20);
+    if (i % LD % BLOCK == 0) base = 40 + t_below(random, 170);
+    uint32_t u = t_next32(random), digits = u & 0x7FFFFF, few = t_below(random, 20);
     if (u & 0x40000000) digits &= ~0u << few;
-    x[i] = t_float((u & 0x80000000) | (base - t_below(r, 12)) << 23 | digits);
-    if (t_below(r, 30) == 0) x[i] = u & 1 ? -0.0f : 0;
+    x[i] = t_float((u & 0x80000000) | (base - t_below(random, 12)) << 23 | digits);
+    if (t_below(random, 30) == 0) x[i] = u & 1 ? -0.0f : 0;
   }
 }
 
@@ -52,20 +52,20 @@ typedef struct t_piece {
 /* The early conversion into E8M6: seven digits, ties away; no zero has a sign. */
 static t_piece early(float x) {
   uint32_t u = t_bits32(x), exponent = u >> 23 & 255;
-  t_piece p = {u >> 31, exponent, ((u & 0x7FFFFF) + 0x800000 + 0x10000) >> 17};
+  t_piece piece = {u >> 31, exponent, ((u & 0x7FFFFF) + 0x800000 + 0x10000) >> 17};
   if (exponent == 0) return (t_piece){0, 0, 0};
-  if (p.digits < 128) return p;
-  p.digits = 64;
-  p.exponent++;
-  return p;
+  if (piece.digits < 128) return piece;
+  piece.digits = 64;
+  piece.exponent++;
+  return piece;
 }
 
 /* The late conversion: moved down to the block's exponent, the half that is lost counts; then cut to `width` digits. */
-static uint32_t packed_code(t_piece p, uint32_t shared, unsigned width) {
-  uint32_t down = shared - p.exponent, kept = p.digits;
-  if (down > 0) kept = down > 8 ? 0 : (p.digits >> down) + (p.digits >> (down - 1) & 1);
+static uint32_t packed_code(t_piece piece, uint32_t shared, unsigned width) {
+  uint32_t down = shared - piece.exponent, kept = piece.digits;
+  if (down > 0) kept = down > 8 ? 0 : (piece.digits >> down) + (piece.digits >> (down - 1) & 1);
   kept >>= 7 - width;
-  return kept ? p.sign << width | kept : 0;
+  return kept ? piece.sign << width | kept : 0;
 }
 
 /* tt-metal's convert_u32_to_bfp: 24 digits moved down and cut, then to nearest even, at most the largest. */
@@ -113,11 +113,11 @@ static void look_around(const char *name, const coded *z) {
 /* Values of the codes, and the same in one go, also in place. */
 static void compare_values(const hu_conversion *c, const coded *z, const float *x) {
   static float decoded[ROWS * LD], made[ROWS * LD];
-  hu_scaling s;
+  hu_scaling scaling;
   coded copy = *z;
   hu_scaled place = place_of(&copy);
-  assert_int_equal(hu_scaling_parse(&s, c->scaling, NULL), HU_OK);
-  assert_int_equal(hu_scaled_decode(ROWS, COLS, decoded, LD, &place, &s, NULL), HU_OK);
+  assert_int_equal(hu_scaling_parse(&scaling, c->scaling, NULL), HU_OK);
+  assert_int_equal(hu_scaled_decode(ROWS, COLS, decoded, LD, &place, &scaling, NULL), HU_OK);
   assert_int_equal(hu_conversion_scaled_quantize(ROWS, COLS, made, LD, x, LD, c, NULL, NULL, NULL, NULL), HU_OK);
   for (int i = 0; i < ROWS; i++) assert_memory_equal(made + i * LD, decoded + i * LD, COLS * sizeof *made);
   memcpy(made, x, sizeof made);
@@ -125,7 +125,7 @@ static void compare_values(const hu_conversion *c, const coded *z, const float *
   for (int i = 0; i < ROWS; i++) assert_memory_equal(made + i * LD, decoded + i * LD, COLS * sizeof *made);
 }
 
-static void under_packer(t_random *r, const char *name, unsigned width) {
+static void under_packer(t_random *random, const char *name, unsigned width) {
   static float x[ROWS * LD];
   static hu_scaled_stats stats[ROWS * BLOCKS];
   int host = strstr(name, "host") != NULL;
@@ -135,7 +135,7 @@ static void under_packer(t_random *r, const char *name, unsigned width) {
     coded z;
     hu_scaled place = place_of(&z);
     hu_events events = {0};
-    draw_blocks(r, x);
+    draw_blocks(random, x);
     memset(&z, 0xA5, sizeof z);
     place.tensor = NULL;
     assert_int_equal(hu_conversion_scaled_encode(ROWS, COLS, &place, x, LD, &c, NULL, stats, &threads, &events), HU_OK);
@@ -159,14 +159,14 @@ static void under_packer(t_random *r, const char *name, unsigned width) {
 }
 
 static void tenstorrent(void **state) {
-  t_random r = {t_seed("conversion-tensors", 830)};
+  t_random random = {t_seed("conversion-tensors", 830)};
   (void)state;
-  under_packer(&r, "tt.bfp8.packer", 7);
-  under_packer(&r, "tt.bfp4.packer", 3);
-  under_packer(&r, "tt.bfp2.packer", 1);
-  under_packer(&r, "tt.bfp8.host", 7);
-  under_packer(&r, "tt.bfp4.host", 3);
-  under_packer(&r, "tt.bfp2.host", 1);
+  under_packer(&random, "tt.bfp8.packer", 7);
+  under_packer(&random, "tt.bfp4.packer", 3);
+  under_packer(&random, "tt.bfp2.packer", 1);
+  under_packer(&random, "tt.bfp8.host", 7);
+  under_packer(&random, "tt.bfp4.host", 3);
+  under_packer(&random, "tt.bfp2.host", 1);
 }
 
 /* One block in literals: a number that the first rounding takes to the next power of two, which the second then sees;
@@ -197,23 +197,23 @@ static void by_hand(void **state) {
 /* ---- Transformer Engine ---- */
 
 /* Blocks next to others 2^40 as large: most of their scales round to zero. */
-static void draw_small(t_random *r, float *x) {
+static void draw_small(t_random *random, float *x) {
   for (int i = 0; i < ROWS * LD; i++) {
-    uint32_t u = t_next32(r), low = i % LD / BLOCK % 3;
-    x[i] = t_float((u & 0x807FFFFF) | (low == 2 ? t_below(r, 6) : low ? 80 + t_below(r, 20) : 125) << 23);
-    if (t_below(r, 10) == 0) x[i] = u & 1 ? -0.0f : 0;
+    uint32_t u = t_next32(random), low = i % LD / BLOCK % 3;
+    x[i] = t_float((u & 0x807FFFFF) | (low == 2 ? t_below(random, 6) : low ? 80 + t_below(random, 20) : 125) << 23);
+    if (t_below(random, 10) == 0) x[i] = u & 1 ? -0.0f : 0;
   }
 }
 
 static void transformer_engine(void **state) {
   static float x[ROWS * LD], own[ROWS * LD], raised[ROWS * LD];
-  t_random r = {t_seed("conversion-tensors", 831)};
+  t_random random = {t_seed("conversion-tensors", 831)};
   hu_conversion plain = named("te.nvfp4"), c = named("te.nvfp4.reference"), e2m1 = named("ocp.fp4_e2m1");
   coded a, b;
   hu_scaled za = place_of(&a), zb = place_of(&b);
   long zeros = 0, others = 0;
   (void)state;
-  draw_small(&r, x);
+  draw_small(&random, x);
   assert_int_equal(hu_conversion_scaled_encode(ROWS, COLS, &za, x, LD, &plain, NULL, NULL, NULL, NULL), HU_OK);
   assert_int_equal(hu_conversion_scaled_encode(ROWS, COLS, &zb, x, LD, &c, NULL, NULL, NULL, NULL), HU_OK);
   assert_true(a.tensor == b.tensor);
@@ -246,23 +246,23 @@ static void transformer_engine(void **state) {
 static void plain_presets(void **state) {
   static float x[ROWS * LD];
   static uint32_t z[2][ROWS * LD], scales[2][ROWS * LD];
-  t_random r = {t_seed("conversion-tensors", 832)};
+  t_random random = {t_seed("conversion-tensors", 832)};
   hu_exec exec = {2, 0, {7, 9}};
   int seen = 0;
   (void)state;
-  draw_blocks(&r, x);
+  draw_blocks(&random, x);
   for (size_t i = 0; i < hu_conversion_count(); i++) {
     hu_conversion c = hu_conversion_at(i).conversion;
-    hu_scaling s;
+    hu_scaling scaling;
     float tensor[2] = {0, 0};
     hu_events events[2] = {{0}, {0}};
     if (!*c.scaling || *c.through || c.codes || hu_limits_of(c.first).width) continue;
     c.mode.round = HU_SRA;
     c.mode.bits = 5;
-    assert_int_equal(hu_scaling_parse(&s, c.scaling, NULL), HU_OK);
-    hu_scaled a = {z[0], LD, scales[0], LD, s.tensor ? &tensor[0] : NULL};
-    hu_scaled b = {z[1], LD, scales[1], LD, s.tensor ? &tensor[1] : NULL};
-    assert_int_equal(hu_scaled_encode(ROWS, COLS, &a, x, LD, &s, c.mode, NULL, NULL, &exec, &events[0]), HU_OK);
+    assert_int_equal(hu_scaling_parse(&scaling, c.scaling, NULL), HU_OK);
+    hu_scaled a = {z[0], LD, scales[0], LD, scaling.tensor ? &tensor[0] : NULL};
+    hu_scaled b = {z[1], LD, scales[1], LD, scaling.tensor ? &tensor[1] : NULL};
+    assert_int_equal(hu_scaled_encode(ROWS, COLS, &a, x, LD, &scaling, c.mode, NULL, NULL, &exec, &events[0]), HU_OK);
     assert_int_equal(hu_conversion_scaled_encode(ROWS, COLS, &b, x, LD, &c, NULL, NULL, &exec, &events[1]), HU_OK);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
     assert_memory_equal(scales[0], scales[1], sizeof scales[0]);

@@ -32,28 +32,28 @@ static void throws(hu_status status, Call call, const char *what) {
 
 /* Every pair of codes. */
 static void operators() {
-  hu_format f = hu_float8_e4m3fn();
+  hu_format format = hu_float8_e4m3fn();
   hu_mode rne{}, up{};
   up.round = HU_RTP;
   int different = 0;
   for (unsigned a = 0; a < 256; a++) {
     for (unsigned b = 0; b < 256; b++) {
       E4M3 x = E4M3::from_code(a), y = E4M3::from_code(b), z = x;
-      different += (x + y).code() != hu_add(f, rne, f, a, f, b, 0, nullptr);
-      different += (x - y).code() != hu_sub(f, rne, f, a, f, b, 0, nullptr);
-      different += (x * y).code() != hu_mul(f, rne, f, a, f, b, 0, nullptr);
-      different += (x / y).code() != hu_div(f, rne, f, a, f, b, 0, nullptr);
-      different += E4M3::mul(x, y, up).code() != hu_mul(f, up, f, a, f, b, 0, nullptr);
-      different += E4M3::fma(x, y, x).code() != hu_fma(f, rne, f, a, f, b, f, a, 0, nullptr);
-      int order = hu_compare(f, a, f, b);
+      different += (x + y).code() != hu_add(format, rne, format, a, format, b, 0, nullptr);
+      different += (x - y).code() != hu_sub(format, rne, format, a, format, b, 0, nullptr);
+      different += (x * y).code() != hu_mul(format, rne, format, a, format, b, 0, nullptr);
+      different += (x / y).code() != hu_div(format, rne, format, a, format, b, 0, nullptr);
+      different += E4M3::mul(x, y, up).code() != hu_mul(format, up, format, a, format, b, 0, nullptr);
+      different += E4M3::fma(x, y, x).code() != hu_fma(format, rne, format, a, format, b, format, a, 0, nullptr);
+      int order = hu_compare(format, a, format, b);
       different += (x < y) != (order == HU_LESS) || (x >= y) != (order == HU_GREATER || order == HU_EQUAL);
       different += (x == y) != (order == HU_EQUAL) || (x != y) == (order == HU_EQUAL);
       z += y;
       different += z.code() != (x + y).code();
     }
-    different += E4M3::sqrt(E4M3::from_code(a)).code() != hu_sqrt(f, rne, f, a, 0, nullptr);
+    different += E4M3::sqrt(E4M3::from_code(a)).code() != hu_sqrt(format, rne, format, a, 0, nullptr);
     different += (-E4M3::from_code(a)).code() != (a ^ 0x80) && (a & 0x7F) != 0x7F;
-    different += halfulp::bfloat16(E4M3::from_code(a)).code() != hu_convert(hu_bfloat16(), rne, f, a, 0, nullptr);
+    different += halfulp::bfloat16(E4M3::from_code(a)).code() != hu_convert(hu_bfloat16(), rne, format, a, 0, nullptr);
   }
   is(different == 0, "operators are the C calls");
   is(E4M3(460).code() == 0x7E && E4M3(0.1f).code() == E4M3(0.1).code() && E4M3().code() == 0, "construction");

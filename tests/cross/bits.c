@@ -52,21 +52,22 @@ uint64_t bits_digest(uint64_t h, const void *data, size_t size) {
 void bits_print(const char *what, const char *name, uint64_t h) { printf("%s %s %016" PRIx64 "\n", what, name, h); }
 
 /* Patterns about the bottom of the format, over its range, and anything. */
-static void draw(float *x, size_t n, hu_limits l) {
+static void draw(float *x, size_t n, hu_limits limits) {
   for (size_t i = 0; i < n; i++) {
     uint64_t r = bits_next();
-    int32_t field = 127 + (r >> 33 & 1 ? l.emin - 9 + (int32_t)(r >> 34) % 12 : l.emin + (int32_t)(r >> 34) % 40);
+    int32_t field =
+        127 + (r >> 33 & 1 ? limits.emin - 9 + (int32_t)(r >> 34) % 12 : limits.emin + (int32_t)(r >> 34) % 40);
     uint32_t u = (uint32_t)r;
     if (r >> 32 & 1) u = (u & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field > 254 ? 254 : field) << 23;
     memcpy(x + i, &u, sizeof u);
   }
 }
 
-static int conversions(uint64_t *h, hu_format f, int fits) {
+static int conversions(uint64_t *h, hu_format format, int fits) {
   static float x[N], z[N];
   static uint32_t codes[N];
-  hu_limits l = hu_limits_of(f);
-  draw(x, N, l);
+  hu_limits limits = hu_limits_of(format);
+  draw(x, N, limits);
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
     hu_mode mode = {0};
     hu_exec exec = {0};
@@ -76,22 +77,22 @@ static int conversions(uint64_t *h, hu_format f, int fits) {
     exec.levels_off = bits_off;
     exec.stream.key = bits_next();
     exec.stream.counter = bits_next();
-    if (hu_encode_n(N, codes, 1, x, 1, f, mode, &exec, &events) != HU_OK) return 0;
-    *h = bits_digest(*h, codes, (size_t)N * l.storage / 8);
-    if (fits && hu_quantize_n(N, z, 1, x, 1, f, mode, &exec, &events) != HU_OK) return 0;
+    if (hu_encode_n(N, codes, 1, x, 1, format, mode, &exec, &events) != HU_OK) return 0;
+    *h = bits_digest(*h, codes, (size_t)N * limits.storage / 8);
+    if (fits && hu_quantize_n(N, z, 1, x, 1, format, mode, &exec, &events) != HU_OK) return 0;
     if (fits) *h = bits_digest(*h, z, sizeof z);
     *h = bits_digest(*h, &events, sizeof events);
   }
   return 1;
 }
 
-static int products(uint64_t *h, hu_format f, int fits) {
+static int products(uint64_t *h, hu_format format, int fits) {
   static uint32_t a[M * K], b[K * M], d[M * M];
-  hu_limits l = hu_limits_of(f);
-  hu_operand oa = {a, K, f, HU_STORAGE_CODES, 0}, ob = {b, M, f, HU_STORAGE_CODES, 0};
-  hu_result od = {d, M, f, HU_STORAGE_CODES};
-  bits_codes(a, M * K, l.storage / 8, l.width);
-  bits_codes(b, K * M, l.storage / 8, l.width);
+  hu_limits limits = hu_limits_of(format);
+  hu_operand oa = {a, K, format, HU_STORAGE_CODES, 0}, ob = {b, M, format, HU_STORAGE_CODES, 0};
+  hu_result od = {d, M, format, HU_STORAGE_CODES};
+  bits_codes(a, M * K, limits.storage / 8, limits.width);
+  bits_codes(b, K * M, limits.storage / 8, limits.width);
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
     hu_accum accum;
     hu_mode mode = {0};
@@ -103,7 +104,7 @@ static int products(uint64_t *h, hu_format f, int fits) {
     mode.round = (uint8_t)(bits_next() % HU_SRA);
     if (kind == HU_ACCUM_FP32 && !fits) continue;
     if (hu_gemm(M, M, K, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
-    *h = bits_digest(bits_digest(*h, d, (size_t)M * M * l.storage / 8), &events, sizeof events);
+    *h = bits_digest(bits_digest(*h, d, (size_t)M * M * limits.storage / 8), &events, sizeof events);
   }
   return 1;
 }
@@ -154,24 +155,25 @@ static int call_model(const char *text, const char *fa, const char *fd) {
   enum { SIDE = 20, DEPTH = 100 };
   static uint32_t a[SIDE * DEPTH], b[DEPTH * SIDE], d[SIDE * SIDE];
   hu_accum accum;
-  hu_format f, fz;
+  hu_format format, fz;
   size_t where;
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_events events = {0};
   if (hu_accum_parse(&accum, text, &where) != HU_OK) return 0;
-  if (hu_format_find(&f, fa) != HU_OK || hu_format_find(&fz, fd) != HU_OK) return 0;
-  hu_limits l = hu_limits_of(f);
+  if (hu_format_find(&format, fa) != HU_OK || hu_format_find(&fz, fd) != HU_OK) return 0;
+  hu_limits limits = hu_limits_of(format);
   for (size_t i = 0; i < SIDE * DEPTH; i++) {
-    uint32_t code[2] = {(uint32_t)bits_next() & (l.sign_mask * 2 - 1), (uint32_t)bits_next() & (l.sign_mask * 2 - 1)};
+    uint32_t code[2] = {(uint32_t)bits_next() & (limits.sign_mask * 2 - 1),
+                        (uint32_t)bits_next() & (limits.sign_mask * 2 - 1)};
     /* Most of them finite, so that sums are not all NaN. */
     for (int k = 0; k < 2; k++)
-      if ((code[k] & (l.sign_mask - 1)) > l.max_code - l.max_code / 8) code[k] -= l.max_code / 4;
-    if (l.storage == 8) ((uint8_t *)a)[i] = (uint8_t)code[0], ((uint8_t *)b)[i] = (uint8_t)code[1];
-    if (l.storage == 16) ((uint16_t *)a)[i] = (uint16_t)code[0], ((uint16_t *)b)[i] = (uint16_t)code[1];
-    if (l.storage == 32) a[i] = code[0], b[i] = code[1];
+      if ((code[k] & (limits.sign_mask - 1)) > limits.max_code - limits.max_code / 8) code[k] -= limits.max_code / 4;
+    if (limits.storage == 8) ((uint8_t *)a)[i] = (uint8_t)code[0], ((uint8_t *)b)[i] = (uint8_t)code[1];
+    if (limits.storage == 16) ((uint16_t *)a)[i] = (uint16_t)code[0], ((uint16_t *)b)[i] = (uint16_t)code[1];
+    if (limits.storage == 32) a[i] = code[0], b[i] = code[1];
   }
-  hu_operand oa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, ob = {b, SIDE, f, HU_STORAGE_CODES, 0};
+  hu_operand oa = {a, DEPTH, format, HU_STORAGE_CODES, 0}, ob = {b, SIDE, format, HU_STORAGE_CODES, 0};
   hu_result od = {d, SIDE, fz, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();

@@ -38,23 +38,23 @@ static int decoded_and_binary64(void) {
   static uint32_t codes[N];
   for (size_t i = 0; i < hu_format_count(); i++) {
     if (!bits_chosen()) continue;
-    hu_format f = hu_format_at(i).format;
+    hu_format format = hu_format_at(i).format;
     hu_exec exec = exec_now();
     hu_events events = {0};
     uint64_t h = BITS_START;
-    hu_limits l = hu_limits_of(f);
-    size_t bytes = l.storage / 8;
-    bits_codes(codes, N, bytes, l.width);
-    if (hu_format_fits_binary32(f)) {
-      if (hu_decode_n(N, z, 1, codes, 1, f, &exec) != HU_OK) return 0;
+    hu_limits limits = hu_limits_of(format);
+    size_t bytes = limits.storage / 8;
+    bits_codes(codes, N, bytes, limits.width);
+    if (hu_format_fits_binary32(format)) {
+      if (hu_decode_n(N, z, 1, codes, 1, format, &exec) != HU_OK) return 0;
       h = bits_digest(h, z, sizeof z);
     }
     draw(z, N);
     for (size_t k = 0; k < N; k++) x64[k] = (double)z[k] * (1 + (double)(k % 5) * 0x1p-40);
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      hu_status s = hu_encode64_n(N, codes, 1, x64, 1, f, mode_of(round), &exec, &events);
-      if (s == HU_OK) s = hu_quantize64_n(N, z64, 1, x64, 1, f, mode_of(round), &exec, &events);
-      if (s != HU_OK) return 0;
+      hu_status status = hu_encode64_n(N, codes, 1, x64, 1, format, mode_of(round), &exec, &events);
+      if (status == HU_OK) status = hu_quantize64_n(N, z64, 1, x64, 1, format, mode_of(round), &exec, &events);
+      if (status != HU_OK) return 0;
       h = bits_digest(bits_digest(h, codes, N * bytes), z64, sizeof z64);
     }
     bits_print("decode, binary64", hu_format_at(i).id, bits_digest(h, &events, sizeof events));
@@ -77,18 +77,18 @@ static int arithmetic_of(const char *name, binary *op, int more) {
   draw(c, N);
   for (int k = 0; k < 4; k++) {
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      hu_format f;
-      hu_status s = hu_format_find(&f, formats[k]);
+      hu_format format;
+      hu_status status = hu_format_find(&format, formats[k]);
       hu_exec exec = exec_now();
       hu_events events = {0};
-      if (s != HU_OK) return 0;
-      if (op) s = op(N, z, 1, f, a, 1, wide, b, 1, wide, mode_of(round), &exec, &events);
+      if (status != HU_OK) return 0;
+      if (op) status = op(N, z, 1, format, a, 1, wide, b, 1, wide, mode_of(round), &exec, &events);
       if (!op && more) {
-        s = hu_fma_n(N, z, 1, f, a, 1, wide, b, 1, wide, c, 1, wide, mode_of(round), &exec, &events);
+        status = hu_fma_n(N, z, 1, format, a, 1, wide, b, 1, wide, c, 1, wide, mode_of(round), &exec, &events);
       }
-      if (!op && !more) s = hu_sqrt_n(N, z, 1, f, a, 1, wide, mode_of(round), &exec, &events);
-      if (s != HU_OK) return 0;
-      h = bits_digest(bits_digest(h, z, N * (hu_limits_of(f).storage / 8u)), &events, sizeof events);
+      if (!op && !more) status = hu_sqrt_n(N, z, 1, format, a, 1, wide, mode_of(round), &exec, &events);
+      if (status != HU_OK) return 0;
+      h = bits_digest(bits_digest(h, z, N * (hu_limits_of(format).storage / 8u)), &events, sizeof events);
     }
   }
   bits_print("arithmetic", name, h);
@@ -101,17 +101,17 @@ static int numbers(void) {
   draw(x, N);
   for (size_t i = 0; i < hu_number_count(); i++) {
     if (!bits_chosen()) continue;
-    hu_number f = hu_number_at(i).number;
-    size_t bytes = hu_number_limits_of(f).storage / 8;
+    hu_number number = hu_number_at(i).number;
+    size_t bytes = hu_number_limits_of(number).storage / 8;
     hu_exec exec = exec_now();
     hu_events events = {0};
     uint64_t h = BITS_START;
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      if (hu_number_encode_n(N, codes, 1, x, 1, f, mode_of(round), &exec, &events) != HU_OK) return 0;
+      if (hu_number_encode_n(N, codes, 1, x, 1, number, mode_of(round), &exec, &events) != HU_OK) return 0;
       h = bits_digest(h, codes, N * bytes);
     }
-    bits_codes(codes, N, bytes, hu_number_limits_of(f).width);
-    if (hu_number_decode_n(N, z, 1, codes, 1, f, &exec) != HU_OK) return 0;
+    bits_codes(codes, N, bytes, hu_number_limits_of(number).width);
+    if (hu_number_decode_n(N, z, 1, codes, 1, number, &exec) != HU_OK) return 0;
     h = bits_digest(bits_digest(h, z, sizeof z), &events, sizeof events);
     bits_print("number", hu_number_at(i).name, h);
   }
@@ -124,13 +124,13 @@ static int transforms(void) {
   draw(x, WIDE * WIDE);
   for (uint32_t n = 16; n <= HU_HADAMARD_MAX; n *= 2) {
     for (uint8_t k = 0; k < 6; k++) {
-      hu_hadamard t = {
+      hu_hadamard transform = {
           n, k & 1 ? HU_HADAMARD_ALONG_COLUMNS : HU_HADAMARD_ALONG_ROWS, k % 3, HU_HADAMARD_SIGNS_STREAM, k / 4, NULL};
       size_t rows = k & 1 ? WIDE : ROWS, cols = k & 1 ? 75 : WIDE;
       hu_exec exec = exec_now();
-      if (hu_hadamard_forward(rows, cols, z, WIDE, x, WIDE, &t, &exec) != HU_OK) return 0;
+      if (hu_hadamard_forward(rows, cols, z, WIDE, x, WIDE, &transform, &exec) != HU_OK) return 0;
       h = bits_digest(h, z, sizeof z);
-      if (hu_hadamard_inverse(rows, cols, z, WIDE, z, WIDE, &t, &exec) != HU_OK) return 0;
+      if (hu_hadamard_inverse(rows, cols, z, WIDE, z, WIDE, &transform, &exec) != HU_OK) return 0;
       h = bits_digest(h, z, sizeof z);
     }
   }
@@ -156,9 +156,9 @@ static int squeezed(const char *name, int special) {
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
     hu_exec exec = exec_now();
     size_t n = round >= HU_SRA ? 200 : MANY; /* random words take integers */
-    hu_status s = hu_s2fp8_truncate_n(n, z, 1, x, 1, &kind, mode_of(round), &sums, &scale, &exec, &events);
-    if (s == HU_OK) s = hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode_of(round), &exec, &events);
-    if (s != HU_OK) return 0;
+    hu_status status = hu_s2fp8_truncate_n(n, z, 1, x, 1, &kind, mode_of(round), &sums, &scale, &exec, &events);
+    if (status == HU_OK) status = hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode_of(round), &exec, &events);
+    if (status != HU_OK) return 0;
     h = bits_digest(bits_digest(bits_digest(h, z, n * sizeof *z), codes, n), &sums, sizeof sums);
     if (hu_s2fp8_decode_n(n, z, 1, codes, 1, &kind, &scale, &exec) != HU_OK) return 0;
     h = bits_digest(bits_digest(h, z, n * sizeof *z), &scale, sizeof scale);

@@ -40,10 +40,10 @@ static int product_of(uint64_t *h, const hu_accum *accum, hu_format fa, hu_forma
   hu_operand a = {codes_a, turn & 1 ? m : k, fa, HU_STORAGE_CODES, turn & 1};
   hu_operand b = {codes_b, turn & 2 ? k : n, fb, HU_STORAGE_CODES, turn >> 1 & 1},
              c = {c_values, n, fc, HU_STORAGE_VALUES, 0};
-  hu_result d = {d_codes, n, fd, HU_STORAGE_CODES};
+  hu_result result = {d_codes, n, fd, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();
-  if (hu_gemm(m, n, k, &d, &a, &b, turn & 1 ? &c : NULL, accum, mode, &exec, &events) != HU_OK) return 0;
+  if (hu_gemm(m, n, k, &result, &a, &b, turn & 1 ? &c : NULL, accum, mode, &exec, &events) != HU_OK) return 0;
   *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(fd).storage / 8u)), &events, sizeof events);
   return 1;
 }
@@ -122,42 +122,50 @@ static int modes(void) {
 
 /* ---- matrix units ---- */
 
-static int scaled_unit(uint64_t *h, const hu_accum_preset *p, size_t m, size_t n, size_t k) {
+static int scaled_unit(uint64_t *h, const hu_accum_preset *preset, size_t m, size_t n, size_t k) {
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_events events = {0};
-  size_t every = p->accum.scaled ? p->accum.promote : p->accum.block.every, runs = (k + every - 1) / every;
-  hu_format f = p->accum.scaled ? hu_binary32() : p->accum.block.scale;
+  size_t every = preset->accum.scaled ? preset->accum.promote : preset->accum.block.every,
+         runs = (k + every - 1) / every;
+  hu_format format = preset->accum.scaled ? hu_binary32() : preset->accum.block.scale;
   for (int t = 0; t < 2; t++) {
     for (size_t i = 0; i < runs * (t ? n : m); i++) scales[t][i] = (float)(1 << bits_next() % 5);
-    hu_status s = hu_encode_n(runs * (t ? n : m), scale_codes[t], 1, scales[t], 1, f, mode, NULL, NULL);
-    if (s != HU_OK) return 0;
+    hu_status status = hu_encode_n(runs * (t ? n : m), scale_codes[t], 1, scales[t], 1, format, mode, NULL, NULL);
+    if (status != HU_OK) return 0;
   }
-  hu_operand a = {codes_a, k, p->a.format, HU_STORAGE_CODES, 0}, b = {codes_b, n, p->b.format, HU_STORAGE_CODES, 0};
-  hu_operand sa = {scale_codes[0], runs, f, HU_STORAGE_CODES, 0}, sb = {scale_codes[1], n, f, HU_STORAGE_CODES, 0};
-  hu_result d = {d_codes, n, p->c.format, HU_STORAGE_CODES};
+  hu_operand a = {codes_a, k, preset->a.format, HU_STORAGE_CODES, 0},
+             b = {codes_b, n, preset->b.format, HU_STORAGE_CODES, 0};
+  hu_operand sa = {scale_codes[0], runs, format, HU_STORAGE_CODES, 0},
+             sb = {scale_codes[1], n, format, HU_STORAGE_CODES, 0};
+  hu_result result = {d_codes, n, preset->c.format, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
-  if (hu_gemm_scaled(m, n, k, &d, &a, &b, NULL, &sa, &sb, &p->accum, mode, &exec, &events) != HU_OK) return 0;
-  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(p->c.format).storage / 8u)), &events, sizeof events);
+  if (hu_gemm_scaled(m, n, k, &result, &a, &b, NULL, &sa, &sb, &preset->accum, mode, &exec, &events) != HU_OK) return 0;
+  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(preset->c.format).storage / 8u)), &events,
+                   sizeof events);
   return 1;
 }
 
 static int units(void) {
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     if (!bits_chosen()) continue;
-    hu_accum_preset p;
+    hu_accum_preset preset;
     uint64_t h = BITS_START;
-    if (hu_accum_preset_at(&p, i) != HU_OK) return 0;
-    if (p.a.kind != HU_ELEMENT_CODE || p.b.kind != HU_ELEMENT_CODE || p.c.kind != HU_ELEMENT_CODE) continue;
-    if (!draw_operands(p.a.format, p.b.format, p.c.format, i & 1 ? -7 : 0, 3 + (uint32_t)i % 9)) return 0;
-    if (hu_accum_is_scaled(&p.accum)) {
-      if (!scaled_unit(&h, &p, 11, 19, 128)) return 0;
+    if (hu_accum_preset_at(&preset, i) != HU_OK) return 0;
+    if (preset.a.kind != HU_ELEMENT_CODE || preset.b.kind != HU_ELEMENT_CODE || preset.c.kind != HU_ELEMENT_CODE)
+      continue;
+    if (!draw_operands(preset.a.format, preset.b.format, preset.c.format, i & 1 ? -7 : 0, 3 + (uint32_t)i % 9))
+      return 0;
+    if (hu_accum_is_scaled(&preset.accum)) {
+      if (!scaled_unit(&h, &preset, 11, 19, 128)) return 0;
     } else {
       for (int turn = 0; turn < 2; turn++) {
-        if (!product_of(&h, &p.accum, p.a.format, p.b.format, p.c.format, p.c.format, 11, 19, 128, turn)) return 0;
+        if (!product_of(&h, &preset.accum, preset.a.format, preset.b.format, preset.c.format, preset.c.format, 11, 19,
+                        128, turn))
+          return 0;
       }
     }
-    bits_print("unit", p.name, h);
+    bits_print("unit", preset.name, h);
   }
   return 1;
 }

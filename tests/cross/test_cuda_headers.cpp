@@ -45,12 +45,12 @@ static hu_mode mode_of(unsigned round, unsigned saturate) {
 // CUDA's NaN codes may be others (0x7FFF for binary16 and bfloat16): NaN equals NaN. Negative: does CUDA mean what
 // we mean?
 template <class Convert>
-static void compare(const char *what, hu_format f, hu_mode mode, bool negative, Convert convert) {
+static void compare(const char *what, hu_format format, hu_mode mode, bool negative, Convert convert) {
   cross_inputs in{0, HU_EXHAUSTIVE, 0};
   uint64_t total = 0;
-  uint32_t storage = hu_limits_of(f).storage;
+  uint32_t storage = hu_limits_of(format).storage;
   for (size_t n; (n = cross_fill(&in, x)) != 0;) {
-    int status = hu_encode_n(n, ours, 1, reinterpret_cast<const float *>(x), 1, f, mode, nullptr, nullptr);
+    int status = hu_encode_n(n, ours, 1, reinterpret_cast<const float *>(x), 1, format, mode, nullptr, nullptr);
     assert_int_equal(status, HU_OK);
     for (size_t i = 0; i < n; i++) {
       if (!negative && (x[i] >> 31)) continue;
@@ -58,7 +58,7 @@ static void compare(const char *what, hu_format f, hu_mode mode, bool negative, 
       uint32_t theirs = static_cast<uint32_t>(convert(as_float(x[i])));
       total++;
       if (mine == theirs) continue;
-      if (std::isnan(hu_decode64(f, mine)) && std::isnan(hu_decode64(f, theirs))) continue;
+      if (std::isnan(hu_decode64(format, mine)) && std::isnan(hu_decode64(format, theirs))) continue;
       fail_msg("%s: %08x: ours %x, CUDA's %x", what, x[i], mine, theirs);
     }
   }
@@ -78,9 +78,9 @@ static void test_fp8(void **) {
 }
 
 static void test_fp8_from_double(void **) {
-  t_random r = {t_seed("cuda double", 1)};
+  t_random random = {t_seed("cuda double", 1)};
   for (int i = 0; i < 1000000; i++) {
-    double d = t_random_operand(&r, i & 1 ? hu_float8_e4m3fn() : hu_float8_e5m2());
+    double d = t_random_operand(&random, i & 1 ? hu_float8_e4m3fn() : hu_float8_e5m2());
     if (std::isnan(d)) continue;
     assert_int_equal(hu_encode64(hu_float8_e4m3fn(), mode_of(HU_RNE, HU_SAT_FINITE), d, 0, nullptr),
                      __nv_cvt_double_to_fp8(d, __NV_SATFINITE, __NV_E4M3));
@@ -121,11 +121,11 @@ static uint16_t raw(__half h) { return static_cast<__half_raw>(h).x; }
 static uint16_t raw(__nv_bfloat16 h) { return static_cast<__nv_bfloat16_raw>(h).x; }
 
 static void test_16_bits(void **) {
-  hu_format h = hu_binary16(), b = hu_bfloat16();
-  compare("__float2half_rn", h, mode_of(HU_RNE, 0), true, [](float v) { return raw(__float2half_rn(v)); });
-  compare("__float2half_rz", h, mode_of(HU_RTZ, 0), true, [](float v) { return raw(__float2half_rz(v)); });
-  compare("__float2half_ru", h, mode_of(HU_RTP, 0), true, [](float v) { return raw(__float2half_ru(v)); });
-  compare("__float2half_rd", h, mode_of(HU_RTN, 0), true, [](float v) { return raw(__float2half_rd(v)); });
+  hu_format half = hu_binary16(), b = hu_bfloat16();
+  compare("__float2half_rn", half, mode_of(HU_RNE, 0), true, [](float v) { return raw(__float2half_rn(v)); });
+  compare("__float2half_rz", half, mode_of(HU_RTZ, 0), true, [](float v) { return raw(__float2half_rz(v)); });
+  compare("__float2half_ru", half, mode_of(HU_RTP, 0), true, [](float v) { return raw(__float2half_ru(v)); });
+  compare("__float2half_rd", half, mode_of(HU_RTN, 0), true, [](float v) { return raw(__float2half_rd(v)); });
   compare("__float2bfloat16_rn", b, mode_of(HU_RNE, 0), true, [](float v) { return raw(__float2bfloat16_rn(v)); });
   compare("__float2bfloat16_rz", b, mode_of(HU_RTZ, 0), true, [](float v) { return raw(__float2bfloat16_rz(v)); });
   compare("__float2bfloat16_ru", b, mode_of(HU_RTP, 0), true, [](float v) { return raw(__float2bfloat16_ru(v)); });

@@ -26,17 +26,18 @@ static uint16_t ours[CROSS_CHUNK], theirs[CROSS_CHUNK];
 
 /* NaN is compared as NaN: its code is each party's own choice (docs/numerics.md C4). Unused where neither the processor
  * nor the compiler has conversions. */
-__attribute__((unused)) static uint64_t compare(const char *what, hu_format f, unsigned round,
+__attribute__((unused)) static uint64_t compare(const char *what, hu_format format, unsigned round,
                                                 void (*convert)(size_t n)) {
   cross_inputs in = {0, HU_EXHAUSTIVE, 0};
   uint64_t total = 0, nans = 0;
   for (size_t n; (n = cross_fill(&in, x)) != 0; total += n) {
-    assert_int_equal(hu_encode_n(n, ours, 1, (const float *)(const void *)x, 1, f, t_mode(round), NULL, NULL), HU_OK);
+    assert_int_equal(hu_encode_n(n, ours, 1, (const float *)(const void *)x, 1, format, t_mode(round), NULL, NULL),
+                     HU_OK);
     memset(theirs, 0xA5, sizeof theirs);
     convert(n);
     for (size_t i = 0; i < n; i++) {
       if (ours[i] == theirs[i]) continue;
-      if (!is_nan16(ours[i], f.m) || !is_nan16(theirs[i], f.m))
+      if (!is_nan16(ours[i], format.m) || !is_nan16(theirs[i], format.m))
         fail_msg("%s: %08x: ours %04x, theirs %04x", what, x[i], ours[i], theirs[i]);
       nans++;
     }
@@ -92,9 +93,9 @@ static void compiler_float16(size_t n) {
 static void test_float16(void **state) {
   (void)state;
   compare("_Float16 from binary32", hu_binary16(), HU_RNE, compiler_float16);
-  t_random r = {t_seed("_Float16", 1)};
+  t_random random = {t_seed("_Float16", 1)};
   for (int i = 0; i < 1000000; i++) {
-    double d = t_random_operand(&r, hu_binary16());
+    double d = t_random_operand(&random, hu_binary16());
     _Float16 h = (_Float16)d;
     uint16_t want;
     memcpy(&want, &h, sizeof h);

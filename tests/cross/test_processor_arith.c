@@ -19,28 +19,28 @@
 enum { ADD, SUB, MUL, DIV, SQRT, FMA, OPS };
 static const char *const names[OPS] = {"add", "sub", "mul", "div", "sqrt", "fma"};
 
-static uint32_t ours(int op, hu_format f, const uint32_t x[3], uint32_t *e) {
+static uint32_t ours(int op, hu_format format, const uint32_t x[3], uint32_t *e) {
   hu_mode rne = t_mode(HU_RNE);
   switch (op) {
-    case ADD: return hu_add(f, rne, f, x[0], f, x[1], 0, e);
-    case SUB: return hu_sub(f, rne, f, x[0], f, x[1], 0, e);
-    case MUL: return hu_mul(f, rne, f, x[0], f, x[1], 0, e);
-    case DIV: return hu_div(f, rne, f, x[0], f, x[1], 0, e);
-    case SQRT: return hu_sqrt(f, rne, f, x[0], 0, e);
-    default: return hu_fma(f, rne, f, x[0], f, x[1], f, x[2], 0, e);
+    case ADD: return hu_add(format, rne, format, x[0], format, x[1], 0, e);
+    case SUB: return hu_sub(format, rne, format, x[0], format, x[1], 0, e);
+    case MUL: return hu_mul(format, rne, format, x[0], format, x[1], 0, e);
+    case DIV: return hu_div(format, rne, format, x[0], format, x[1], 0, e);
+    case SQRT: return hu_sqrt(format, rne, format, x[0], 0, e);
+    default: return hu_fma(format, rne, format, x[0], format, x[1], format, x[2], 0, e);
   }
 }
 
 /* Operands whose results round: any patterns, then exponents near each other, then few digits. */
-static void draw(t_random *r, hu_format f, uint32_t x[3]) {
-  uint32_t keep = t_below(r, 3) ? 0xFFFFFFFF : ~(uint32_t)0 << t_below(r, f.m + 1u);
-  uint32_t near = t_next32(r);
-  int close = t_below(r, 2);
+static void draw(t_random *random, hu_format format, uint32_t x[3]) {
+  uint32_t keep = t_below(random, 3) ? 0xFFFFFFFF : ~(uint32_t)0 << t_below(random, format.m + 1u);
+  uint32_t near = t_next32(random);
+  int close = t_below(random, 2);
   for (int i = 0; i < 3; i++) {
-    x[i] = t_next32(r) & keep & (uint32_t)((UINT64_C(2) << (f.e + f.m)) - 1);
+    x[i] = t_next32(random) & keep & (uint32_t)((UINT64_C(2) << (format.e + format.m)) - 1);
     if (!close) continue;
-    uint32_t field = ((near >> f.m) + t_below(r, 4)) & ((1u << f.e) - 1);
-    x[i] = (x[i] & ~(((1u << f.e) - 1) << f.m)) | field << f.m;
+    uint32_t field = ((near >> format.m) + t_below(random, 4)) & ((1u << format.e) - 1);
+    x[i] = (x[i] & ~(((1u << format.e) - 1) << format.m)) | field << format.m;
   }
 }
 
@@ -81,12 +81,12 @@ static int is_nan32(uint32_t u) { return (u & 0x7FFFFFFF) > 0x7F800000; }
 
 static void test_binary32(void **state) {
   (void)state;
-  t_random r = {t_seed("processor_arith", 1)};
+  t_random random = {t_seed("processor_arith", 1)};
   uint64_t count = HU_EXHAUSTIVE ? 200000000 : 2000000, nans = 0;
   for (uint64_t k = 0; k < count; k++) {
     uint32_t x[3], e, z;
     int op = (int)(k % OPS), flags, nan = 0;
-    draw(&r, hu_binary32(), x);
+    draw(&random, hu_binary32(), x);
     for (int i = 0; i < 3; i++) {
       if (is_nan32(x[i])) x[i] |= 0x400000; /* quiet */
       nan |= is_nan32(x[i]);
@@ -109,8 +109,8 @@ static int sum_is_exact(double a, double b, double s) {
 }
 
 /* 1 if binary64 gives a value whose rounding is the result's. */
-static int through_binary64(int op, hu_format f, const uint32_t x[3], double *z) {
-  double a = hu_decode64(f, x[0]), b = hu_decode64(f, x[1]), c = hu_decode64(f, x[2]);
+static int through_binary64(int op, hu_format format, const uint32_t x[3], double *z) {
+  double a = hu_decode64(format, x[0]), b = hu_decode64(format, x[1]), c = hu_decode64(format, x[2]);
   switch (op) {
     case ADD: *z = a + b; return !isfinite(*z) || sum_is_exact(a, b, *z);
     case SUB: *z = a - b; return !isfinite(*z) || sum_is_exact(a, -b, *z);
@@ -121,16 +121,16 @@ static int through_binary64(int op, hu_format f, const uint32_t x[3], double *z)
   }
 }
 
-static void narrow(hu_format f, const char *name) {
-  t_random r = {t_seed(name, 2)};
+static void narrow(hu_format format, const char *name) {
+  t_random random = {t_seed(name, 2)};
   uint64_t count = HU_EXHAUSTIVE ? 200000000 : 2000000, compared = 0;
   for (uint64_t k = 0; k < count; k++) {
     uint32_t x[3], e;
     double v;
     int op = (int)(k % OPS);
-    draw(&r, f, x);
-    if (!through_binary64(op, f, x, &v)) continue;
-    uint32_t want = hu_encode64(f, t_mode(HU_RNE), v, 0, NULL), z = ours(op, f, x, &e);
+    draw(&random, format, x);
+    if (!through_binary64(op, format, x, &v)) continue;
+    uint32_t want = hu_encode64(format, t_mode(HU_RNE), v, 0, NULL), z = ours(op, format, x, &e);
     if (z != want) fail_msg("%s %s of %x, %x, %x: %x, through binary64 %x", name, names[op], x[0], x[1], x[2], z, want);
     compared++;
   }

@@ -12,15 +12,15 @@ static uint8_t staging[ROOM], *room;
 static uint64_t cpu_answer;
 
 /* The elements of one vector at the next place of the staging area, on both sides. */
-static void stage(hu_vector *v, size_t n, size_t *used) {
-  size_t size = hu_element_size(v->element);
-  if (!v->data || !n) return;
-  ptrdiff_t last = (ptrdiff_t)(n - 1) * v->stride;
+static void stage(hu_vector *vector, size_t n, size_t *used) {
+  size_t size = hu_element_size(vector->element);
+  if (!vector->data || !n) return;
+  ptrdiff_t last = (ptrdiff_t)(n - 1) * vector->stride;
   size_t reach = (size_t)(last < 0 ? -last : last) * size, before = last < 0 ? reach : 0;
   *used = (*used + 7) / 8 * 8;
   assert_true(*used + reach + size <= ROOM);
-  memcpy(staging + *used, (const uint8_t *)v->data - before, reach + size);
-  v->data = room + *used + before;
+  memcpy(staging + *used, (const uint8_t *)vector->data - before, reach + size);
+  vector->data = room + *used + before;
   *used += reach + size;
 }
 
@@ -32,7 +32,7 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   size_t every = accum->scaled ? accum->promote : accum->block.every, scales = every ? (n + every - 1) / every : 0;
   size_t used = sizeof result;
   cpu_answer = 0;
-  hu_status s = hu_dot(n, &cpu_answer, ez, x, accum, mode, exec, NULL);
+  hu_status status = hu_dot(n, &cpu_answer, ez, x, accum, mode, exec, NULL);
   if (!room) room = hui_memory_new(ROOM);
   assert_non_null(room);
   memset(staging, 0, sizeof result);
@@ -42,14 +42,14 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   stage(&in.sa, scales, &used);
   stage(&in.sb, scales, &used);
   assert_int_equal(hui_memory_put(room, staging, used), HU_OK);
-  hu_status t = hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec, (hu_events *)(void *)room,
-                                twin_stream());
-  assert_int_equal(s, t);
+  hu_status second = hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec,
+                                     (hu_events *)(void *)room, twin_stream());
+  assert_int_equal(status, second);
   assert_int_equal(hui_memory_get(result, room, sizeof result), HU_OK);
   memcpy(&counts, result, sizeof counts);
   memcpy(z, result + sizeof counts, hu_element_size(ez));
   hu_events_add(events, &counts);
-  return t;
+  return second;
 }
 
 int dot_no_device(void) { return twin_skip("golden files of matrix units") != 0; }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void need(cudaError_t e, const char *what) {
-  if (e == cudaSuccess) return;
-  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
+static void need(cudaError_t error, const char *what) {
+  if (error == cudaSuccess) return;
+  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
   exit(1);
 }
 
@@ -24,7 +24,7 @@ hu_status t_device_captured(hu_status (*call)(void *stream, void *context), void
   cudaGraphExec_t ready;
   need(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   need(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  hu_status s = call(stream, context);
+  hu_status status = call(stream, context);
   need(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   need(cudaGraphGetNodes(graph, NULL, nodes), "cudaGraphGetNodes");
   need(cudaGraphInstantiateWithFlags(&ready, graph, 0), "cudaGraphInstantiate");
@@ -33,5 +33,5 @@ hu_status t_device_captured(hu_status (*call)(void *stream, void *context), void
   need(cudaGraphExecDestroy(ready), "cudaGraphExecDestroy");
   need(cudaGraphDestroy(graph), "cudaGraphDestroy");
   need(cudaStreamDestroy(stream), "cudaStreamDestroy");
-  return s;
+  return status;
 }

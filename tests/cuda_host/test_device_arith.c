@@ -48,32 +48,32 @@ typedef struct buffers {
   t_twin events;
 } buffers;
 
-static size_t size_of(int call, int i, hu_format f) {
-  return i == 3 && calls_bytes(call) ? 1 : hu_limits_of(f).storage / 8;
+static size_t size_of(int call, int i, hu_format format) {
+  return i == 3 && calls_bytes(call) ? 1 : hu_limits_of(format).storage / 8;
 }
 
 static size_t bytes_before(size_t n, ptrdiff_t inc, size_t size) {
   return inc < 0 && n ? (n - 1) * (size_t)-inc * size : 0;
 }
 
-static void run_case(t_random *r, int call, size_t n) {
+static void run_case(t_random *random, int call, size_t n) {
   buffers b;
   calls_array host[4], device[4];
-  hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
-  hu_mode mode = t_random_mode(r);
-  mode.nan_fma = (uint8_t)t_below(r, 2);
-  hu_format fz = t_random_format(r, 1, t_below(r, 2) ? 8 : 32);
-  int alike = (int)t_below(r, 2), in_place = (int)t_below(r, 4), out = 3;
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_mode mode = t_random_mode(random);
+  mode.nan_fma = (uint8_t)t_below(random, 2);
+  hu_format fz = t_random_format(random, 1, t_below(random, 2) ? 8 : 32);
+  int alike = (int)t_below(random, 2), in_place = (int)t_below(random, 4), out = 3;
   b.events = twin_new(sizeof(hu_events));
-  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)b.events.host)[i] = t_next32(r);
+  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)b.events.host)[i] = t_next32(random);
   for (int i = 0; i < 4; i++) {
-    hu_format f = i == 3 || alike || calls_same_format(call) ? fz : t_random_format(r, 1, 32);
-    ptrdiff_t inc = t_below(r, 3) ? 1 : i == 3 ? 5 - (ptrdiff_t)t_below(r, 3) : t_between(r, -3, 4);
-    size_t size = size_of(call, i, f), step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
+    hu_format format = i == 3 || alike || calls_same_format(call) ? fz : t_random_format(random, 1, 32);
+    ptrdiff_t inc = t_below(random, 3) ? 1 : i == 3 ? 5 - (ptrdiff_t)t_below(random, 3) : t_between(random, -3, 4);
+    size_t size = size_of(call, i, format), step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(random, 8) * size;
     b.t[i] = twin_new((n * step + 1) * size + skip + 16);
-    for (size_t k = 0; i < 3 && k < b.t[i].bytes; k++) b.t[i].host[k] = (uint8_t)t_next32(r);
-    if (i < 3) twin_keep(&b.t[i], hu_limits_of(f).storage / 8, hu_limits_of(f).width);
-    calls_array a = {b.t[i].host + skip + bytes_before(n, inc, size), inc, f};
+    for (size_t k = 0; i < 3 && k < b.t[i].bytes; k++) b.t[i].host[k] = (uint8_t)t_next32(random);
+    if (i < 3) twin_keep(&b.t[i], hu_limits_of(format).storage / 8, hu_limits_of(format).width);
+    calls_array a = {b.t[i].host + skip + bytes_before(n, inc, size), inc, format};
     host[i] = a;
   }
   if (in_place < calls_operands(call) && host[in_place].inc != 0 &&
@@ -83,13 +83,13 @@ static void run_case(t_random *r, int call, size_t n) {
     out = in_place;
   }
   for (int i = 0; i < 4; i++) {
-    const t_twin *t = &b.t[i == 3 ? out : i];
+    const t_twin *twin = &b.t[i == 3 ? out : i];
     device[i] = host[i];
-    device[i].data = t->device + ((uint8_t *)host[i].data - t->host);
+    device[i].data = twin->device + ((uint8_t *)host[i].data - twin->host);
     twin_put(&b.t[i]);
   }
   twin_put(&b.events);
-  int count = t_below(r, 4) != 0;
+  int count = t_below(random, 4) != 0;
   hu_status cpu =
       calls_array_call(call, n, host[3], host, mode, &exec, count ? (hu_events *)(void *)b.events.host : NULL);
   hu_status gpu =
@@ -108,12 +108,12 @@ static void run_case(t_random *r, int call, size_t n) {
 
 static void every_call(void **state) {
   (void)state;
-  t_random r = {t_seed("device_arith", 31)};
+  t_random random = {t_seed("device_arith", 31)};
   size_t elements = 0;
   for (unsigned round = 0; round < t_part(60); round++) {
     for (int call = 0; call < CALLS_COUNT; call++) {
-      size_t n = t_below(&r, 3) ? t_below(&r, 900) : t_below(&r, 20);
-      run_case(&r, call, n);
+      size_t n = t_below(&random, 3) ? t_below(&random, 900) : t_below(&random, 20);
+      run_case(&random, call, n);
       elements += n;
     }
   }
@@ -123,30 +123,38 @@ static void every_call(void **state) {
 /* Long enough that threads come round and their byte-wide counts overflow. */
 static void long_arrays(void **state) {
   (void)state;
-  t_random r = {t_seed("device_arith_long", 32)};
-  for (int call = 0; call < CALLS_COUNT; call++) run_case(&r, call, 40000 + t_below(&r, 1000));
+  t_random random = {t_seed("device_arith_long", 32)};
+  for (int call = 0; call < CALLS_COUNT; call++) run_case(&random, call, 40000 + t_below(&random, 1000));
 }
 
 static void refusals(void **state) {
   (void)state;
-  hu_format f = hu_format_ieee(5, 10, 0), bad = f;
+  hu_format format = hu_format_ieee(5, 10, 0), bad = format;
   hu_mode rne = t_mode(0), wrong = t_mode(99);
   t_twin z = twin_new(256), x = twin_new(256);
   bad.e = 12;
   uint8_t *d = z.device, *e = x.device;
   twin_put(&z);
-  assert_int_equal(hu_device_add_n(8, d, 1, bad, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_FORMAT);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, bad, rne, NULL, NULL, twin_stream()), HU_E_FORMAT);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, wrong, NULL, NULL, twin_stream()), HU_E_MODE);
-  assert_int_equal(hu_device_add_n(8, NULL, 1, f, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_add_n(8, d, 0, f, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_SHAPE);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e + 1, 1, f, rne, NULL, NULL, twin_stream()), HU_E_ALIGN);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, d + 2, 1, f, rne, NULL, NULL, twin_stream()), HU_E_OVERLAP);
-  assert_int_equal(hu_device_sqrt_n(8, d, 2, f, d, 1, f, rne, NULL, NULL, twin_stream()), HU_E_OVERLAP);
+  assert_int_equal(hu_device_add_n(8, d, 1, bad, e, 1, format, e, 1, format, rne, NULL, NULL, twin_stream()),
+                   HU_E_FORMAT);
+  assert_int_equal(hu_device_add_n(8, d, 1, format, e, 1, format, e, 1, bad, rne, NULL, NULL, twin_stream()),
+                   HU_E_FORMAT);
+  assert_int_equal(hu_device_add_n(8, d, 1, format, e, 1, format, e, 1, format, wrong, NULL, NULL, twin_stream()),
+                   HU_E_MODE);
+  assert_int_equal(hu_device_add_n(8, NULL, 1, format, e, 1, format, e, 1, format, rne, NULL, NULL, twin_stream()),
+                   HU_E_NULL);
+  assert_int_equal(hu_device_add_n(8, d, 0, format, e, 1, format, e, 1, format, rne, NULL, NULL, twin_stream()),
+                   HU_E_SHAPE);
+  assert_int_equal(hu_device_add_n(8, d, 1, format, e, 1, format, e + 1, 1, format, rne, NULL, NULL, twin_stream()),
+                   HU_E_ALIGN);
+  assert_int_equal(hu_device_add_n(8, d, 1, format, e, 1, format, d + 2, 1, format, rne, NULL, NULL, twin_stream()),
+                   HU_E_OVERLAP);
+  assert_int_equal(hu_device_sqrt_n(8, d, 2, format, d, 1, format, rne, NULL, NULL, twin_stream()), HU_E_OVERLAP);
+  assert_int_equal(hu_device_add_n(8, d, 1, format, e, 1, format, e, 1, format, rne, NULL, (hu_events *)(void *)(d + 4),
+                                   twin_stream()),
+                   HU_E_ALIGN);
   assert_int_equal(
-      hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, rne, NULL, (hu_events *)(void *)(d + 4), twin_stream()),
-      HU_E_ALIGN);
-  assert_int_equal(hu_device_add_n(0, NULL, 1, f, NULL, 1, f, NULL, 1, f, rne, NULL, NULL, twin_stream()), HU_OK);
+      hu_device_add_n(0, NULL, 1, format, NULL, 1, format, NULL, 1, format, rne, NULL, NULL, twin_stream()), HU_OK);
   assert_int_equal(twin_differs(&z), z.bytes);
   twin_free(&z);
   twin_free(&x);

@@ -20,26 +20,26 @@ typedef struct t_many {
   size_t ld, step[2];
 } t_many;
 
-static t_many draw_many(t_random *r, const test_case *t, size_t rows, size_t cols, int transposed) {
+static t_many draw_many(t_random *random, const test_case *test, size_t rows, size_t cols, int transposed) {
   size_t height = transposed ? cols : rows, width = transposed ? rows : cols;
-  size_t more = t_below(r, 2) ? t_below(r, 5) : 0;
+  size_t more = t_below(random, 2) ? t_below(random, 5) : 0;
   t_many z;
-  int beside = (int)t_below(r, 2);
-  z.ld = (beside ? t->inner * width : width) + more;
+  int beside = (int)t_below(random, 2);
+  z.ld = (beside ? test->inner * width : width) + more;
   z.step[1] = beside ? width : height * z.ld;
-  z.step[0] = beside ? height * z.ld : t->inner * height * z.ld;
-  size_t n = t->outer * z.step[0] + 8;
+  z.step[0] = beside ? height * z.ld : test->inner * height * z.ld;
+  size_t n = test->outer * z.step[0] + 8;
   z.bytes = twin_new(n * sizeof(float));
   for (size_t i = 0; i < n; i++) {
-    float x = hu_quantize(t->format, t_mode(0), (float)((double)(int32_t)t_next32(r) / 0x1p30), 0, NULL);
+    float x = hu_quantize(test->format, t_mode(0), (float)((double)(int32_t)t_next32(random) / 0x1p30), 0, NULL);
     memcpy(z.bytes.host + i * sizeof x, &x, sizeof x);
   }
   twin_put(&z.bytes);
   return z;
 }
 
-static hu_operand operand_of(const t_many *x, const void *at, hu_format f, int transposed) {
-  hu_operand z = {at, x->ld, f, HU_STORAGE_VALUES, (uint8_t)transposed};
+static hu_operand operand_of(const t_many *x, const void *at, hu_format format, int transposed) {
+  hu_operand z = {at, x->ld, format, HU_STORAGE_VALUES, (uint8_t)transposed};
   return z;
 }
 
@@ -54,29 +54,32 @@ static hu_stream words_of(hu_stream words, int own, size_t i) {
   return own ? z : words;
 }
 
-static void run_case(t_random *r, const test_case *t, const char *name) {
-  t_many d = draw_many(r, t, t->m, t->n, 0);
-  t_many a = draw_many(r, t, t->m, t->k, t->a_transposed), b = draw_many(r, t, t->k, t->n, t->b_transposed);
-  hu_stream words = {t_next64(r), t_next32(r)};
-  int own = t->accum.mode.bits != 0;
-  hu_gemm_batch batch = {t->outer,     t->inner, {d.step[0], d.step[1]}, {a.step[0], a.step[1]}, {b.step[0], b.step[1]},
-                         (uint32_t)own};
-  for (size_t i = 0; i < t->outer * t->inner; i++) {
-    size_t o = i / t->inner, k = i % t->inner;
-    hu_result z = {place_of(&d, o, k), d.ld, hu_binary32(), HU_STORAGE_VALUES};
-    hu_operand x = operand_of(&a, place_of(&a, o, k), t->format, t->a_transposed);
-    hu_operand y = operand_of(&b, place_of(&b, o, k), t->format, t->b_transposed);
+static void run_case(t_random *random, const test_case *test, const char *name) {
+  t_many many = draw_many(random, test, test->m, test->n, 0);
+  t_many a = draw_many(random, test, test->m, test->k, test->a_transposed),
+         b = draw_many(random, test, test->k, test->n, test->b_transposed);
+  hu_stream words = {t_next64(random), t_next32(random)};
+  int own = test->accum.mode.bits != 0;
+  hu_gemm_batch batch = {
+      test->outer,  test->inner, {many.step[0], many.step[1]}, {a.step[0], a.step[1]}, {b.step[0], b.step[1]},
+      (uint32_t)own};
+  for (size_t i = 0; i < test->outer * test->inner; i++) {
+    size_t o = i / test->inner, k = i % test->inner;
+    hu_result z = {place_of(&many, o, k), many.ld, hu_binary32(), HU_STORAGE_VALUES};
+    hu_operand x = operand_of(&a, place_of(&a, o, k), test->format, test->a_transposed);
+    hu_operand y = operand_of(&b, place_of(&b, o, k), test->format, test->b_transposed);
     hu_exec exec = {1, 0, words_of(words, own, i)};
-    assert_int_equal(hu_gemm(t->m, t->n, t->k, &z, &x, &y, NULL, &t->accum, t_mode(0), &exec, NULL), HU_OK);
+    assert_int_equal(hu_gemm(test->m, test->n, test->k, &z, &x, &y, NULL, &test->accum, t_mode(0), &exec, NULL), HU_OK);
   }
-  hu_result z = {d.bytes.device, d.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand x = operand_of(&a, a.bytes.device, t->format, t->a_transposed);
-  hu_operand y = operand_of(&b, b.bytes.device, t->format, t->b_transposed);
-  assert_int_equal(hui_device_gemm_batch(t->m, t->n, t->k, &z, &x, &y, &batch, &t->accum, words, twin_stream()), HU_OK);
-  if (twin_differs(&d.bytes) != d.bytes.bytes)
-    fail_msg("%s: %zu x %zu products of %zu x %zu x %zu: byte %zu", name, t->outer, t->inner, t->m, t->n, t->k,
-             twin_differs(&d.bytes));
-  twin_free(&d.bytes);
+  hu_result z = {many.bytes.device, many.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand x = operand_of(&a, a.bytes.device, test->format, test->a_transposed);
+  hu_operand y = operand_of(&b, b.bytes.device, test->format, test->b_transposed);
+  assert_int_equal(
+      hui_device_gemm_batch(test->m, test->n, test->k, &z, &x, &y, &batch, &test->accum, words, twin_stream()), HU_OK);
+  if (twin_differs(&many.bytes) != many.bytes.bytes)
+    fail_msg("%s: %zu x %zu products of %zu x %zu x %zu: byte %zu", name, test->outer, test->inner, test->m, test->n,
+             test->k, twin_differs(&many.bytes));
+  twin_free(&many.bytes);
   twin_free(&a.bytes);
   twin_free(&b.bytes);
 }
@@ -93,15 +96,16 @@ static void test_products(void **state) {
                {"pairwise(binary16)", "binary16"}};
   static const size_t sizes[][5] = {{1, 1, 1, 1, 2},   {3, 5, 7, 2, 3},    {16, 8, 8, 3, 4},  {8, 16, 4, 1, 5},
                                     {65, 66, 9, 2, 2}, {64, 64, 16, 1, 3}, {17, 1, 33, 1, 9}, {4, 4, 0, 2, 2}};
-  t_random r = {t_seed("batch", 23)};
+  t_random random = {t_seed("batch", 23)};
   size_t cases = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
       const size_t *n = sizes[k];
-      test_case t = {n[0], n[1], n[2], n[3], n[4], (int)t_below(&r, 2), (int)t_below(&r, 2), hu_binary32(), {0}};
-      assert_int_equal(hu_format_find(&t.format, kinds[i].format), HU_OK);
-      assert_int_equal(hu_accum_parse(&t.accum, kinds[i].accum, NULL), HU_OK);
-      run_case(&r, &t, kinds[i].accum);
+      test_case test = {n[0],          n[1], n[2], n[3], n[4], (int)t_below(&random, 2), (int)t_below(&random, 2),
+                        hu_binary32(), {0}};
+      assert_int_equal(hu_format_find(&test.format, kinds[i].format), HU_OK);
+      assert_int_equal(hu_accum_parse(&test.accum, kinds[i].accum, NULL), HU_OK);
+      run_case(&random, &test, kinds[i].accum);
       cases++;
     }
   }
@@ -117,15 +121,15 @@ static void test_refused(void **state) {
   hu_stream words = {0, 0};
   hu_gemm_batch batch = {1, 2, {1, 1}, {1, 1}, {1, 1}, 0};
   assert_int_equal(hu_accum_parse(&accum, "fp32", NULL), HU_OK);
-  hu_result d = {room, 1, hu_binary32(), HU_STORAGE_VALUES};
+  hu_result result = {room, 1, hu_binary32(), HU_STORAGE_VALUES};
   hu_operand a = {room + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
              b = {room + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
   hu_operand codes = {room + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
-  assert_int_equal(hui_device_gemm_batch(0, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
+  assert_int_equal(hui_device_gemm_batch(0, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
   batch.outer = 0;
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &d, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
   hui_memory_free(room);
 }
 

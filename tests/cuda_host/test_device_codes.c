@@ -128,16 +128,16 @@ static hu_status add_dot(job *j) {
 
 /* ---- products ---- */
 
-static hu_operand matrix(job *j, hu_format f, size_t rows, size_t cols, int transposed) {
+static hu_operand matrix(job *j, hu_format format, size_t rows, size_t cols, int transposed) {
   size_t ld = (transposed ? rows : cols) + 3;
-  hu_operand z = {codes(j, transposed ? cols : rows, transposed ? rows : cols, ld), ld, f, HU_STORAGE_CODES,
+  hu_operand z = {codes(j, transposed ? cols : rows, transposed ? rows : cols, ld), ld, format, HU_STORAGE_CODES,
                   (uint8_t)transposed};
   return z;
 }
 
 static hu_result values(job *j) {
-  hu_result d = {out(j), M, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-  return d;
+  hu_result result = {out(j), M, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  return result;
 }
 
 static hu_accum model(const char *text) {
@@ -149,26 +149,26 @@ static hu_accum model(const char *text) {
 static hu_status gemm(job *j) {
   hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1), c = matrix(j, fp4(), M, M, 0);
   hu_accum exact = model("exact");
-  hu_result d = values(j);
-  return hu_device_gemm(M, M, K, &d, &a, &b, &c, &exact, rne, NULL, NULL, NULL);
+  hu_result result = values(j);
+  return hu_device_gemm(M, M, K, &result, &a, &b, &c, &exact, rne, NULL, NULL, NULL);
 }
 
 static hu_status gemm_scaled(job *j) {
   hu_accum unit = model("nv.blackwell.nvfp4.b16.ue4m3");
   hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1);
   hu_operand sa = matrix(j, hu_ue4m3(), M, K / 16, 0), sb = matrix(j, hu_ue4m3(), K / 16, M, 1);
-  hu_result d = values(j);
-  return hu_device_gemm_scaled(M, M, K, &d, &a, &b, NULL, &sa, &sb, &unit, rne, NULL, NULL, NULL);
+  hu_result result = values(j);
+  return hu_device_gemm_scaled(M, M, K, &result, &a, &b, NULL, &sa, &sb, &unit, rne, NULL, NULL, NULL);
 }
 
 static hu_status dot(job *j) {
-  hu_element e = {HU_ELEMENT_CODE, 0, fp4()}, ez = {HU_ELEMENT_CODE, 0, hu_format_ieee(8, 23, 0)};
+  hu_element element = {HU_ELEMENT_CODE, 0, fp4()}, ez = {HU_ELEMENT_CODE, 0, hu_format_ieee(8, 23, 0)};
   hu_accum exact = model("exact");
   hu_dot_operands x;
   memset(&x, 0, sizeof x);
-  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, e};
-  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, e};
-  x.c = (hu_vector){codes(j, M, 1, 2), 1, 2, e};
+  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
+  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
+  x.c = (hu_vector){codes(j, M, 1, 2), 1, 2, element};
   return hu_device_dot_n(M, K, out(j), 1, ez, &x, &exact, rne, NULL, NULL, NULL);
 }
 
@@ -185,13 +185,13 @@ static hu_status dot_of_integers(job *j) {
 /* ---- scaled tensors ---- */
 
 static hu_scaling scaling(const char *text) {
-  hu_scaling d;
-  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
-  return d;
+  hu_scaling scaling;
+  assert_int_equal(hu_scaling_parse(&scaling, text, NULL), HU_OK);
+  return scaling;
 }
 
-static hu_scaled tensor(job *j, const hu_scaling *d, size_t rows, size_t cols) {
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+static hu_scaled tensor(job *j, const hu_scaling *scaling, size_t rows, size_t cols) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
   hu_scaled x = {NULL, cols + 3, NULL, n.block_cols + 1, NULL};
   x.codes = (void *)(uintptr_t)codes(j, rows, cols, x.ld);
   x.scales = (void *)(uintptr_t)codes(j, n.block_rows, n.block_cols, x.lds);
@@ -201,27 +201,27 @@ static hu_scaled tensor(job *j, const hu_scaling *d, size_t rows, size_t cols) {
 static const char four[] = "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)";
 
 static hu_status scaled_decode(job *j) {
-  hu_scaling d = scaling(four);
-  hu_scaled x = tensor(j, &d, M, COLS);
-  return hu_device_scaled_decode(M, COLS, out(j), COLS, &x, &d, NULL, NULL);
+  hu_scaling of_operand = scaling(four);
+  hu_scaled x = tensor(j, &of_operand, M, COLS);
+  return hu_device_scaled_decode(M, COLS, out(j), COLS, &x, &of_operand, NULL, NULL);
 }
 
 static hu_status scaled_pack(job *j) {
-  hu_scaling d = scaling("nvint4");
-  return hu_device_scaled_pack(M, COLS, out(j), codes(j, M, COLS, COLS + 3), COLS + 3, &d, NULL);
+  hu_scaling of_operand = scaling("nvint4");
+  return hu_device_scaled_pack(M, COLS, out(j), codes(j, M, COLS, COLS + 3), COLS + 3, &of_operand, NULL);
 }
 
 static hu_status scaled_product(job *j, hu_scaled_sum sum) {
-  hu_scaling d = scaling(four);
+  hu_scaling of_operand = scaling(four);
   hu_scaled_operand a, b;
   hu_scaled_result y;
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
   memset(&y, 0, sizeof y);
-  a.scaling = b.scaling = &d;
+  a.scaling = b.scaling = &of_operand;
   b.transposed = 1;
-  a.scaled = tensor(j, &d, M, K);
-  b.scaled = tensor(j, &d, M, K);
+  a.scaled = tensor(j, &of_operand, M, K);
+  b.scaled = tensor(j, &of_operand, M, K);
   y.plain = values(j);
   size_t bytes = hu_device_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum);
   void *space = (void *)(((uintptr_t)room(j, NULL, bytes + 64) + 63) / 64 * 64);
@@ -235,9 +235,9 @@ static hu_status unit(job *j) { return scaled_product(j, hu_scaled_sum_unit(mode
 static hu_status decoded(job *j) { return scaled_product(j, hu_scaled_sum_decoded(model("fp32"))); }
 
 static const hu_s2fp8_scale *scale_of(job *j, const hu_s2fp8 *kind) {
-  hu_s2fp8_scale s;
-  assert_int_equal(hu_s2fp8_scale_from(&s, 0, (int64_t)1 << 40, kind), HU_OK);
-  return room(j, &s, sizeof s);
+  hu_s2fp8_scale scale;
+  assert_int_equal(hu_s2fp8_scale_from(&scale, 0, (int64_t)1 << 40, kind), HU_OK);
+  return room(j, &scale, sizeof scale);
 }
 
 static hu_status s2fp8_decode(job *j) {
@@ -302,11 +302,12 @@ static job expect(size_t c, int operand, uint32_t code, hu_status want) {
   memset(&j, 0, sizeof j);
   j.wrong = operand;
   j.code = code;
-  hu_status s = calls[c].call(&j);
-  if (s != HU_OK) fail_msg("%s: %s", calls[c].name, hu_status_name(s));
+  hu_status status = calls[c].call(&j);
+  if (status != HU_OK) fail_msg("%s: %s", calls[c].name, hu_status_name(status));
   assert_int_equal(j.operands, calls[c].operands);
-  s = hu_device_synchronize(NULL);
-  if (s != want) fail_msg("%s, operand %d, code %x: %s", calls[c].name, operand, (unsigned)code, hu_status_name(s));
+  status = hu_device_synchronize(NULL);
+  if (status != want)
+    fail_msg("%s, operand %d, code %x: %s", calls[c].name, operand, (unsigned)code, hu_status_name(status));
   assert_int_equal(hu_device_synchronize(NULL), HU_OK); /* told once */
   return j;
 }
@@ -346,19 +347,19 @@ static void test_calls(void **state) {
 }
 
 /* One wrong code of rows that the product of a row of zeros has nothing else of. */
-static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld, hu_format f) {
+static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld, hu_format format) {
   static const float zero[256];
   job j;
   memset(&j, 0, sizeof j);
-  hu_operand x = {a, ld, f, HU_STORAGE_CODES, 0};
+  hu_operand x = {a, ld, format, HU_STORAGE_CODES, 0};
   hu_operand y = {room(&j, zero, sizeof zero), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES, 0};
-  hu_result d = {room(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_result result = {room(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   hu_accum exact = model("exact");
   assert_true(cols <= 256);
-  assert_int_equal(hu_device_gemm(rows, 1, cols, &d, &x, &y, NULL, &exact, rne, NULL, NULL, NULL), HU_OK);
-  hu_status s = hu_device_synchronize(NULL);
+  assert_int_equal(hu_device_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, rne, NULL, NULL, NULL), HU_OK);
+  hu_status status = hu_device_synchronize(NULL);
   forget(&j);
-  return s;
+  return status;
 }
 
 /* Rows that begin at multiples of four bytes, with and without codes beyond the last word of each; those between rows
@@ -374,26 +375,26 @@ static void test_rows(void **state) {
   for (size_t k = 0; k < 3; k++) {
     unsigned width = 1u + kinds[k].f.e + kinds[k].f.m;
     for (size_t cols = 64; cols <= 67; cols++) {
-      t_twin t = twin_new(ROWS * LD * kinds[k].size);
-      memset(t.host, 0xFF, t.bytes);
+      t_twin twin = twin_new(ROWS * LD * kinds[k].size);
+      memset(twin.host, 0xFF, twin.bytes);
       for (size_t i = 0; i < ROWS * LD; i++)
-        if (i % LD < cols) t_put(t.host, kinds[k].size, (ptrdiff_t)i, 2);
-      twin_put(&t);
-      assert_int_equal(look_at_rows(t.device, ROWS, cols, LD, kinds[k].f), HU_OK);
+        if (i % LD < cols) t_put(twin.host, kinds[k].size, (ptrdiff_t)i, 2);
+      twin_put(&twin);
+      assert_int_equal(look_at_rows(twin.device, ROWS, cols, LD, kinds[k].f), HU_OK);
       for (size_t i = 0; i < ROWS; i++) {
         const size_t at[] = {0, 1, 62, 63, cols - 1};
         for (size_t p = 0; p < sizeof at / sizeof *at; p++) {
-          t_put(t.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2 | 1u << width);
-          twin_put(&t);
-          if (look_at_rows(t.device, ROWS, cols, LD, kinds[k].f) != HU_E_CODE)
+          t_put(twin.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2 | 1u << width);
+          twin_put(&twin);
+          if (look_at_rows(twin.device, ROWS, cols, LD, kinds[k].f) != HU_E_CODE)
             fail_msg("%u bits: nothing is wrong at (%zu, %zu) of %zu columns", width, i, at[p], cols);
-          t_put(t.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2);
+          t_put(twin.host, kinds[k].size, (ptrdiff_t)(i * LD + at[p]), 2);
         }
       }
-      twin_put(&t);
+      twin_put(&twin);
       /* One row's ld says nothing. */
-      assert_int_equal(look_at_rows(t.device, 1, cols, PTRDIFF_MAX, kinds[k].f), HU_OK);
-      twin_free(&t);
+      assert_int_equal(look_at_rows(twin.device, 1, cols, PTRDIFF_MAX, kinds[k].f), HU_OK);
+      twin_free(&twin);
     }
   }
 }
@@ -408,19 +409,19 @@ static void test_long(void **state) {
     unsigned width = 1u + kinds[k].e + kinds[k].m;
     size_t size = (size_t)1 << k;
     const size_t at[] = {0, 4095, 4096, 16383, 16384, LONG - 4, LONG - 1};
-    t_twin t = twin_new(LONG * size), z = twin_new(LONG * 4);
-    for (size_t i = 0; i < LONG; i++) t_put(t.host, size, (ptrdiff_t)i, 2);
+    t_twin twin = twin_new(LONG * size), z = twin_new(LONG * 4);
+    for (size_t i = 0; i < LONG; i++) t_put(twin.host, size, (ptrdiff_t)i, 2);
     for (size_t p = 0; p <= sizeof at / sizeof *at; p++) {
       int wrong = p < sizeof at / sizeof *at;
-      if (wrong) t_put(t.host, size, (ptrdiff_t)at[p], 1u << width);
-      twin_put(&t);
-      assert_int_equal(hu_device_decode_n(LONG, (float *)(void *)z.device, 1, t.device, 1, kinds[k], NULL, NULL),
+      if (wrong) t_put(twin.host, size, (ptrdiff_t)at[p], 1u << width);
+      twin_put(&twin);
+      assert_int_equal(hu_device_decode_n(LONG, (float *)(void *)z.device, 1, twin.device, 1, kinds[k], NULL, NULL),
                        HU_OK);
-      hu_status s = hu_device_synchronize(NULL);
-      if (s != (wrong ? HU_E_CODE : HU_OK)) fail_msg("%u bits, number %zu: %s", width, p, hu_status_name(s));
-      if (wrong) t_put(t.host, size, (ptrdiff_t)at[p], 2);
+      hu_status status = hu_device_synchronize(NULL);
+      if (status != (wrong ? HU_E_CODE : HU_OK)) fail_msg("%u bits, number %zu: %s", width, p, hu_status_name(status));
+      if (wrong) t_put(twin.host, size, (ptrdiff_t)at[p], 2);
     }
-    twin_free(&t);
+    twin_free(&twin);
     twin_free(&z);
   }
 }
@@ -469,10 +470,10 @@ static void test_others(void **state) {
   assert_true(z[2] == z[1]); /* the lowest bits' */
   twin_default_stream();
   hu_operand a = {x, 2, fp4(), HU_STORAGE_CODES, 0};
-  hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_result result = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   hu_accum exact = model("exact");
   z[0] = 7;
-  assert_int_equal(hu_device_host_gemm(2, 2, 2, &d, &a, &a, NULL, &exact, rne, NULL, NULL), HU_E_CODE);
+  assert_int_equal(hu_device_host_gemm(2, 2, 2, &result, &a, &a, NULL, &exact, rne, NULL, NULL), HU_E_CODE);
   assert_true(z[0] == 7);
   forget(&j);
 }

@@ -26,14 +26,14 @@ typedef struct buffers {
   t_twin t[3], events;
 } buffers;
 
-static void fill(t_random *r, const t_twin *t, hu_format f, int ordinary) {
-  size_t size = hu_limits_of(f).storage / 8;
-  for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
-  twin_keep(t, size, hu_limits_of(f).width);
-  for (size_t k = 0; ordinary && k + size <= t->bytes; k += size) {
-    double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
-    uint32_t code = hu_encode64(f, t_mode(0), t_below(r, 2) ? -v : v, 0, NULL);
-    memcpy(t->host + k, &code, size); /* the first bytes of a code are its lowest */
+static void fill(t_random *random, const t_twin *twin, hu_format format, int ordinary) {
+  size_t size = hu_limits_of(format).storage / 8;
+  for (size_t k = 0; k < twin->bytes; k++) twin->host[k] = (uint8_t)t_next32(random);
+  twin_keep(twin, size, hu_limits_of(format).width);
+  for (size_t k = 0; ordinary && k + size <= twin->bytes; k += size) {
+    double v = (1 + t_below(random, 1u << 20) * 0x1p-20) * (double)(1u << t_below(random, 10)) * 0x1p-6;
+    uint32_t code = hu_encode64(format, t_mode(0), t_below(random, 2) ? -v : v, 0, NULL);
+    memcpy(twin->host + k, &code, size); /* the first bytes of a code are its lowest */
   }
 }
 
@@ -54,22 +54,23 @@ static void compare(int function, buffers *b, size_t n, const fn_array *host, co
            t_format_text(f, host[0].format), t_format_text(z, host[2].format), t_mode_text(m, mode), cpu, gpu, differs);
 }
 
-static void run_case(t_random *r, int function, size_t n) {
+static void run_case(t_random *random, int function, size_t n) {
   buffers b;
   fn_array host[3], device[3];
-  hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
-  hu_mode mode = t_random_mode(r);
-  hu_format fz = t_random_format(r, 1, t_below(r, 2) ? 16 : 32);
-  int alike = (int)t_below(r, 2), in_place = t_below(r, 4) == 0, out = 2;
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_mode mode = t_random_mode(random);
+  hu_format fz = t_random_format(random, 1, t_below(random, 2) ? 16 : 32);
+  int alike = (int)t_below(random, 2), in_place = t_below(random, 4) == 0, out = 2;
   b.events = twin_new(sizeof(hu_events));
-  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)b.events.host)[i] = t_next32(r);
+  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)b.events.host)[i] = t_next32(random);
   for (int i = 0; i < 3; i++) {
-    hu_format f = i == 2 || alike ? fz : t_random_format(r, 1, 32);
-    ptrdiff_t inc = t_below(r, 3) ? 1 : i == 2 ? 5 - (ptrdiff_t)t_below(r, 3) : t_between(r, -3, 4);
-    size_t size = hu_limits_of(f).storage / 8, step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
+    hu_format format = i == 2 || alike ? fz : t_random_format(random, 1, 32);
+    ptrdiff_t inc = t_below(random, 3) ? 1 : i == 2 ? 5 - (ptrdiff_t)t_below(random, 3) : t_between(random, -3, 4);
+    size_t size = hu_limits_of(format).storage / 8, step = (size_t)(inc < 0 ? -inc : inc),
+           skip = t_below(random, 8) * size;
     b.t[i] = twin_new((n * step + 1) * size + skip + 16);
-    if (i < 2) fill(r, &b.t[i], f, (int)t_below(r, 2));
-    fn_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, f};
+    if (i < 2) fill(random, &b.t[i], format, (int)t_below(random, 2));
+    fn_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, format};
     host[i] = a;
   }
   if (in_place && host[0].inc != 0 && hu_limits_of(host[0].format).storage == hu_limits_of(fz).storage) {
@@ -78,23 +79,23 @@ static void run_case(t_random *r, int function, size_t n) {
     out = 0;
   }
   for (int i = 0; i < 3; i++) {
-    const t_twin *t = &b.t[i == 2 ? out : i];
+    const t_twin *twin = &b.t[i == 2 ? out : i];
     device[i] = host[i];
-    device[i].data = t->device + ((uint8_t *)host[i].data - t->host);
+    device[i].data = twin->device + ((uint8_t *)host[i].data - twin->host);
   }
-  compare(function, &b, n, host, device, mode, &exec, t_below(r, 4) != 0);
+  compare(function, &b, n, host, device, mode, &exec, t_below(random, 4) != 0);
   for (int i = 0; i < 3; i++) twin_free(&b.t[i]);
   twin_free(&b.events);
 }
 
 static void every_call(void **state) {
   (void)state;
-  t_random r = {t_seed("device_function", 41)};
+  t_random random = {t_seed("device_function", 41)};
   size_t elements = 0;
   for (unsigned round = 0; round < t_part(40); round++) {
     for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
-      size_t n = t_below(&r, 3) ? t_below(&r, 400) : t_below(&r, 20);
-      run_case(&r, function, n);
+      size_t n = t_below(&random, 3) ? t_below(&random, 400) : t_below(&random, 20);
+      run_case(&random, function, n);
       elements += n;
     }
   }
@@ -104,17 +105,17 @@ static void every_call(void **state) {
 /* All codes of binary16 and bfloat16, one rounding a function. */
 static void all_codes(void **state) {
   (void)state;
-  t_random r = {t_seed("device_function_codes", 42)};
+  t_random random = {t_seed("device_function_codes", 42)};
   for (int function = 0; function < HU_ORACLE_POW; function++) {
     for (int k = 0; k < 2; k++) {
-      hu_format f = k ? hu_bfloat16() : hu_binary16();
+      hu_format format = k ? hu_bfloat16() : hu_binary16();
       buffers b = {{twin_new(131072), twin_new(16), twin_new(131072)}, twin_new(sizeof(hu_events))};
-      hu_exec exec = {0, 0, {7, t_next64(&r)}};
+      hu_exec exec = {0, 0, {7, t_next64(&random)}};
       for (uint32_t i = 0; i < 65536; i++) ((uint16_t *)(void *)b.t[0].host)[i] = (uint16_t)i;
       memset(b.events.host, 0, b.events.bytes);
-      fn_array host[3] = {{b.t[0].host, 1, f}, {b.t[1].host, 1, f}, {b.t[2].host, 1, f}};
-      fn_array device[3] = {{b.t[0].device, 1, f}, {b.t[1].device, 1, f}, {b.t[2].device, 1, f}};
-      hu_mode mode = function % 5 == 4 ? t_stochastic(HU_SRA, 7) : t_mode(t_below(&r, T_DETERMINISTIC));
+      fn_array host[3] = {{b.t[0].host, 1, format}, {b.t[1].host, 1, format}, {b.t[2].host, 1, format}};
+      fn_array device[3] = {{b.t[0].device, 1, format}, {b.t[1].device, 1, format}, {b.t[2].device, 1, format}};
+      hu_mode mode = function % 5 == 4 ? t_stochastic(HU_SRA, 7) : t_mode(t_below(&random, T_DETERMINISTIC));
       compare(function, &b, 65536, host, device, mode, &exec, 1);
       for (int i = 0; i < 3; i++) twin_free(&b.t[i]);
       twin_free(&b.events);
@@ -124,15 +125,17 @@ static void all_codes(void **state) {
 
 static void refusals(void **state) {
   (void)state;
-  hu_format f = hu_binary16(), bad = f;
+  hu_format format = hu_binary16(), bad = format;
   hu_mode rne = t_mode(0), wrong = t_mode(99);
   t_twin z = twin_new(256), x = twin_new(256);
   bad.e = 12;
   twin_put(&z);
   for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
     uint8_t *d = z.device, *e = x.device;
-    fn_array zs = {d, 1, f}, z_bad = {d, 1, bad}, z_null = {NULL, 1, f}, z_still = {d, 0, f}, z_odd = {d + 1, 1, f};
-    fn_array xs[2] = {{e, 1, f}, {e, 1, f}}, over[2] = {{d + 2, 1, f}, {e, 1, f}}, x_bad[2] = {{e, 1, f}, {e, 1, f}};
+    fn_array zs = {d, 1, format}, z_bad = {d, 1, bad}, z_null = {NULL, 1, format}, z_still = {d, 0, format},
+             z_odd = {d + 1, 1, format};
+    fn_array xs[2] = {{e, 1, format}, {e, 1, format}}, over[2] = {{d + 2, 1, format}, {e, 1, format}},
+             x_bad[2] = {{e, 1, format}, {e, 1, format}};
     x_bad[fn_operands(i) - 1].format = bad;
     assert_int_equal(on_device(i, 8, z_bad, xs, rne, NULL, NULL), HU_E_FORMAT);
     assert_int_equal(on_device(i, 8, zs, x_bad, rne, NULL, NULL), HU_E_FORMAT);

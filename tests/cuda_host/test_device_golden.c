@@ -21,80 +21,85 @@ typedef struct t_replay {
   size_t lines;
 } t_replay;
 
-static void fail_at(const t_replay *r, const char *what, size_t i) {
+static void fail_at(const t_replay *replay, const char *what, size_t i) {
   char m[T_MODE_TEXT];
-  if (i >= r->n) fail_msg("%s, %s: %s: padding or event counts differ", r->g->card.name, t_mode_text(m, r->mode), what);
-  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') is not what the line says", r->g->card.name, t_mode_text(m, r->mode),
-           what, r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny);
+  if (i >= replay->n)
+    fail_msg("%s, %s: %s: padding or event counts differ", replay->g->card.name, t_mode_text(m, replay->mode), what);
+  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') is not what the line says", replay->g->card.name,
+           t_mode_text(m, replay->mode), what, replay->from[i]->x, replay->from[i]->below, replay->from[i]->where,
+           replay->from[i]->tiny);
 }
 
 /* The expected code, value and counts into the host sides. */
-static void expect(t_replay *r, size_t size, int fits) {
+static void expect(t_replay *replay, size_t size, int fits) {
   hu_events counts;
   memset(&counts, 0, sizeof counts);
-  t_fill_pattern(r->codes.host, r->codes.bytes);
-  t_fill_pattern(r->values.host, r->values.bytes);
-  twin_put(&r->codes);
-  twin_put(&r->values);
-  memset(r->events.host, 0, r->events.bytes);
-  twin_put(&r->events);
-  for (size_t i = 0; i < r->n; i++) {
-    golden_answer a = golden_decide(&r->g->card, r->from[i], r->mode);
-    double value = hu_decode64(r->g->card.f, a.code);
-    float narrow = hu_decode(r->g->card.f, a.code);
-    memcpy(r->codes.host + i * size, &a.code, size);
-    if (r->wide) memcpy(r->values.host + i * 8, &value, 8);
-    if (!r->wide && fits) memcpy(r->values.host + i * 4, &narrow, 4);
+  t_fill_pattern(replay->codes.host, replay->codes.bytes);
+  t_fill_pattern(replay->values.host, replay->values.bytes);
+  twin_put(&replay->codes);
+  twin_put(&replay->values);
+  memset(replay->events.host, 0, replay->events.bytes);
+  twin_put(&replay->events);
+  for (size_t i = 0; i < replay->n; i++) {
+    golden_answer a = golden_decide(&replay->g->card, replay->from[i], replay->mode);
+    double value = hu_decode64(replay->g->card.f, a.code);
+    float narrow = hu_decode(replay->g->card.f, a.code);
+    memcpy(replay->codes.host + i * size, &a.code, size);
+    if (replay->wide) memcpy(replay->values.host + i * 8, &value, 8);
+    if (!replay->wide && fits) memcpy(replay->values.host + i * 4, &narrow, 4);
     hu_events_count(&counts, a.events);
-    if (fits || r->wide) hu_events_count(&counts, a.events); /* encode and quantize add to the same counts */
+    if (fits || replay->wide) hu_events_count(&counts, a.events); /* encode and quantize add to the same counts */
   }
-  memcpy(r->events.host, &counts, sizeof counts);
+  memcpy(replay->events.host, &counts, sizeof counts);
 }
 
-static void run_mode(t_replay *r, hu_mode mode) {
-  hu_format f = r->g->card.f;
-  size_t size = hu_limits_of(f).storage / 8;
-  int fits = hu_format_fits_binary32(f);
-  r->mode = mode;
-  expect(r, size, fits);
-  hu_events *ev = (hu_events *)(void *)r->events.device;
-  hu_status s, q = HU_OK;
-  if (r->wide) {
-    s = hu_device_encode64_n(r->n, r->codes.device, 1, (double *)(void *)r->x.device, 1, f, mode, NULL, ev,
-                             twin_stream());
-    q = hu_device_quantize64_n(r->n, (double *)(void *)r->values.device, 1, (double *)(void *)r->x.device, 1, f, mode,
-                               NULL, ev, twin_stream());
+static void run_mode(t_replay *replay, hu_mode mode) {
+  hu_format format = replay->g->card.f;
+  size_t size = hu_limits_of(format).storage / 8;
+  int fits = hu_format_fits_binary32(format);
+  replay->mode = mode;
+  expect(replay, size, fits);
+  hu_events *ev = (hu_events *)(void *)replay->events.device;
+  hu_status status, second = HU_OK;
+  if (replay->wide) {
+    status = hu_device_encode64_n(replay->n, replay->codes.device, 1, (double *)(void *)replay->x.device, 1, format,
+                                  mode, NULL, ev, twin_stream());
+    second = hu_device_quantize64_n(replay->n, (double *)(void *)replay->values.device, 1,
+                                    (double *)(void *)replay->x.device, 1, format, mode, NULL, ev, twin_stream());
   } else {
-    s = hu_device_encode_n(r->n, r->codes.device, 1, (float *)(void *)r->x.device, 1, f, mode, NULL, ev, twin_stream());
+    status = hu_device_encode_n(replay->n, replay->codes.device, 1, (float *)(void *)replay->x.device, 1, format, mode,
+                                NULL, ev, twin_stream());
     if (fits)
-      q = hu_device_quantize_n(r->n, (float *)(void *)r->values.device, 1, (float *)(void *)r->x.device, 1, f, mode,
-                               NULL, ev, twin_stream());
+      second = hu_device_quantize_n(replay->n, (float *)(void *)replay->values.device, 1,
+                                    (float *)(void *)replay->x.device, 1, format, mode, NULL, ev, twin_stream());
   }
-  assert_int_equal(s, HU_OK);
-  assert_int_equal(q, HU_OK);
-  size_t code = twin_differs(&r->codes), value = twin_differs(&r->values);
-  if (code < r->codes.bytes) fail_at(r, "the code", code / size);
-  if (value < r->values.bytes) fail_at(r, "the value", value / (r->wide ? 8 : 4));
-  if (twin_differs(&r->events) < r->events.bytes) fail_at(r, "the events", r->n);
-  r->answers += r->n * (1 + (fits || r->wide));
+  assert_int_equal(status, HU_OK);
+  assert_int_equal(second, HU_OK);
+  size_t code = twin_differs(&replay->codes), value = twin_differs(&replay->values);
+  if (code < replay->codes.bytes) fail_at(replay, "the code", code / size);
+  if (value < replay->values.bytes) fail_at(replay, "the value", value / (replay->wide ? 8 : 4));
+  if (twin_differs(&replay->events) < replay->events.bytes) fail_at(replay, "the events", replay->n);
+  replay->answers += replay->n * (1 + (fits || replay->wide));
 }
 
-static void run_width(t_replay *r, int wide) {
-  r->n = 0;
-  r->wide = wide;
-  for (size_t i = 0; i < r->g->n; i++) {
-    if (r->g->lines[i].wide != wide) continue;
-    assert_true(r->n < ROOM);
-    float narrow = (float)r->g->lines[i].x;
-    memcpy(r->x.host + r->n * (wide ? 8 : 4), wide ? (const void *)&r->g->lines[i].x : (const void *)&narrow,
-           wide ? 8 : 4);
-    r->from[r->n++] = &r->g->lines[i];
+static void run_width(t_replay *replay, int wide) {
+  replay->n = 0;
+  replay->wide = wide;
+  for (size_t i = 0; i < replay->g->n; i++) {
+    if (replay->g->lines[i].wide != wide) continue;
+    assert_true(replay->n < ROOM);
+    float narrow = (float)replay->g->lines[i].x;
+    memcpy(replay->x.host + replay->n * (wide ? 8 : 4),
+           wide ? (const void *)&replay->g->lines[i].x : (const void *)&narrow, wide ? 8 : 4);
+    replay->from[replay->n++] = &replay->g->lines[i];
   }
-  twin_put(&r->x);
-  for (unsigned round = 0; r->n && round < T_DETERMINISTIC; round++)
-    for (unsigned policy = 0; policy < 8; policy++) run_mode(r, t_policy(t_mode(round), policy % 4, policy / 4, 0));
-  if (r->n && r->g->card.f.nan == HU_NAN_NONE)
-    for (unsigned nan = 1; nan < 3; nan++) run_mode(r, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
+  twin_put(&replay->x);
+  for (unsigned round = 0; replay->n && round < T_DETERMINISTIC; round++)
+    for (unsigned policy = 0; policy < 8; policy++)
+      run_mode(replay, t_policy(t_mode(round), policy % 4, policy / 4, 0));
+  if (replay->n && replay->g->card.f.nan == HU_NAN_NONE)
+    for (unsigned nan = 1; nan < 3; nan++)
+      run_mode(replay, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
 }
 
 /* Each text of the folder whose name begins so; how many there are. */
@@ -103,10 +108,10 @@ static size_t each_file(const char *folder, const char *prefix, void (*replay_fi
   size_t files = 0;
   DIR *dir = opendir(folder);
   assert_non_null(dir);
-  for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-    if (strncmp(e->d_name, prefix, strlen(prefix)) != 0 || strstr(e->d_name, ".txt") == NULL) continue;
-    char *content = golden_read(folder, e->d_name, NULL);
-    replay_file(state, e->d_name, content);
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || strstr(entry->d_name, ".txt") == NULL) continue;
+    char *content = golden_read(folder, entry->d_name, NULL);
+    replay_file(state, entry->d_name, content);
     free(content);
     files++;
   }
@@ -115,70 +120,70 @@ static size_t each_file(const char *folder, const char *prefix, void (*replay_fi
 }
 
 static void conversion_file(void *state, const char *name, char *content) {
-  t_replay *r = state;
-  golden_file g = golden_conversions_of(name, content);
-  r->g = &g;
-  run_width(r, 0);
-  run_width(r, 1);
-  r->lines += g.n;
-  free(g.lines);
+  t_replay *replay = state;
+  golden_file golden = golden_conversions_of(name, content);
+  replay->g = &golden;
+  run_width(replay, 0);
+  run_width(replay, 1);
+  replay->lines += golden.n;
+  free(golden.lines);
 }
 
 static void conversions(void **state) {
-  static t_replay r;
-  r.x = twin_new(ROOM * 8);
-  r.codes = twin_new(ROOM * 4);
-  r.values = twin_new(ROOM * 8);
-  r.events = twin_new(sizeof(hu_events));
-  size_t files = each_file(*state, "convert_", conversion_file, &r);
-  twin_free(&r.x);
-  twin_free(&r.codes);
-  twin_free(&r.values);
-  twin_free(&r.events);
+  static t_replay replay;
+  replay.x = twin_new(ROOM * 8);
+  replay.codes = twin_new(ROOM * 4);
+  replay.values = twin_new(ROOM * 8);
+  replay.events = twin_new(sizeof(hu_events));
+  size_t files = each_file(*state, "convert_", conversion_file, &replay);
+  twin_free(&replay.x);
+  twin_free(&replay.codes);
+  twin_free(&replay.values);
+  twin_free(&replay.events);
   assert_true(files >= 10);
-  print_message("%zu lines of %zu files: %llu answers\n", r.lines, files, (unsigned long long)r.answers);
+  print_message("%zu lines of %zu files: %llu answers\n", replay.lines, files, (unsigned long long)replay.answers);
 }
 
 /* ---- sums ---- */
 
-static size_t size_of(hu_format f) { return hu_limits_of(f).storage / 8; }
+static size_t size_of(hu_format format) { return hu_limits_of(format).storage / 8; }
 
-static void product(const golden_sum *s, size_t number, size_t rows, size_t columns) {
-  size_t size[4] = {size_of(s->fa), size_of(s->fb), size_of(s->fc), size_of(s->fz)}, ld = s->n ? s->n : 1;
+static void product(const golden_sum *sum, size_t number, size_t rows, size_t columns) {
+  size_t size[4] = {size_of(sum->fa), size_of(sum->fb), size_of(sum->fc), size_of(sum->fz)}, ld = sum->n ? sum->n : 1;
   t_twin a = twin_new(rows * ld * size[0]), b = twin_new(columns * ld * size[1]),
          c = twin_new(rows * columns * size[2]);
-  t_twin d = twin_new(rows * columns * size[3] + 8), e = twin_new(sizeof(hu_events));
+  t_twin twin = twin_new(rows * columns * size[3] + 8), events = twin_new(sizeof(hu_events));
   hu_events counts;
   memset(&counts, 0, sizeof counts);
-  memset(e.host, 0, e.bytes);
-  twin_put(&d);
-  twin_put(&e);
-  for (size_t k = 0; k < s->n; k++) {
-    for (size_t i = 0; i < rows; i++) memcpy(a.host + (i * ld + k) * size[0], &s->a[k], size[0]);
-    for (size_t j = 0; j < columns; j++) memcpy(b.host + (j * ld + k) * size[1], &s->b[k], size[1]);
+  memset(events.host, 0, events.bytes);
+  twin_put(&twin);
+  twin_put(&events);
+  for (size_t k = 0; k < sum->n; k++) {
+    for (size_t i = 0; i < rows; i++) memcpy(a.host + (i * ld + k) * size[0], &sum->a[k], size[0]);
+    for (size_t j = 0; j < columns; j++) memcpy(b.host + (j * ld + k) * size[1], &sum->b[k], size[1]);
   }
   for (size_t i = 0; i < rows * columns; i++) {
-    memcpy(c.host + i * size[2], &s->c, size[2]);
-    memcpy(d.host + i * size[3], &s->code, size[3]);
-    hu_events_count(&counts, s->events);
+    memcpy(c.host + i * size[2], &sum->c, size[2]);
+    memcpy(twin.host + i * size[3], &sum->code, size[3]);
+    hu_events_count(&counts, sum->events);
   }
-  memcpy(e.host, &counts, sizeof counts);
+  memcpy(events.host, &counts, sizeof counts);
   twin_put(&a);
   twin_put(&b);
   twin_put(&c);
-  hu_operand oa = {a.device, ld, s->fa, HU_STORAGE_CODES, 0}, ob = {b.device, ld, s->fb, HU_STORAGE_CODES, 1};
-  hu_operand oc = {c.device, columns, s->fc, HU_STORAGE_CODES, 0};
-  hu_result od = {d.device, columns, s->fz, HU_STORAGE_CODES};
-  assert_int_equal(hu_device_gemm(rows, columns, s->n, &od, &oa, &ob, s->has_c ? &oc : NULL, &s->accum, s->mode, NULL,
-                                  (hu_events *)(void *)e.device, twin_stream()),
+  hu_operand oa = {a.device, ld, sum->fa, HU_STORAGE_CODES, 0}, ob = {b.device, ld, sum->fb, HU_STORAGE_CODES, 1};
+  hu_operand oc = {c.device, columns, sum->fc, HU_STORAGE_CODES, 0};
+  hu_result od = {twin.device, columns, sum->fz, HU_STORAGE_CODES};
+  assert_int_equal(hu_device_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode,
+                                  NULL, (hu_events *)(void *)events.device, twin_stream()),
                    HU_OK);
-  if (twin_differs(&d) < d.bytes || twin_differs(&e) < e.bytes)
+  if (twin_differs(&twin) < twin.bytes || twin_differs(&events) < events.bytes)
     fail_msg("sum %zu as a %zu x %zu product: code or events are not the line's", number, rows, columns);
   twin_free(&a);
   twin_free(&b);
   twin_free(&c);
-  twin_free(&d);
-  twin_free(&e);
+  twin_free(&twin);
+  twin_free(&events);
 }
 
 static void sum_file(void *state, const char *name, char *content) {
@@ -186,9 +191,9 @@ static void sum_file(void *state, const char *name, char *content) {
   golden_lines lines;
   golden_open(&lines, name, content);
   for (const char *line; (line = golden_next(&lines)) != NULL; (*count)++) {
-    golden_sum s = golden_sum_parse(&lines, line);
-    product(&s, *count, 1, 1);
-    product(&s, *count, ROWS, COLUMNS);
+    golden_sum sum = golden_sum_parse(&lines, line);
+    product(&sum, *count, 1, 1);
+    product(&sum, *count, ROWS, COLUMNS);
   }
 }
 

@@ -36,71 +36,73 @@ static const t_product products[] = {{"fp32", "binary32", HU_STORAGE_VALUES, 1},
                                      {"pairwise(binary32)", "binary16", HU_STORAGE_CODES, 4}};
 
 static hu_exec all_threads(void) {
-  hu_exec e;
-  memset(&e, 0, sizeof e);
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
   long n = sysconf(_SC_NPROCESSORS_ONLN);
-  e.threads = n < 1 ? 1 : n > HU_THREADS_MAX ? HU_THREADS_MAX : (uint32_t)n;
-  return e;
+  exec.threads = n < 1 ? 1 : n > HU_THREADS_MAX ? HU_THREADS_MAX : (uint32_t)n;
+  return exec;
 }
 
 /* Finite codes, or values, some of them small. */
-static void fill(t_random *r, t_twin *t, hu_format f, uint8_t storage) {
-  size_t size = storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
-  for (size_t i = 0; i < t->bytes / size; i++) {
-    float x = (float)t_between(r, -1000, 1000) / (t_below(r, 4) ? 256 : 65536);
+static void fill(t_random *random, t_twin *twin, hu_format format, uint8_t storage) {
+  size_t size = storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(format).storage / 8;
+  for (size_t i = 0; i < twin->bytes / size; i++) {
+    float x = (float)t_between(random, -1000, 1000) / (t_below(random, 4) ? 256 : 65536);
     if (storage == HU_STORAGE_VALUES)
-      memcpy(t->host + 4 * i, &x, 4);
+      memcpy(twin->host + 4 * i, &x, 4);
     else
-      t_put(t->host, size, (ptrdiff_t)i, hu_encode64(f, t_mode(0), x, 0, NULL));
+      t_put(twin->host, size, (ptrdiff_t)i, hu_encode64(format, t_mode(0), x, 0, NULL));
   }
-  twin_put(t);
+  twin_put(twin);
 }
 
-static void multiply(t_random *r, const t_product *c) {
+static void multiply(t_random *random, const t_product *c) {
   const size_t by = (ON_DEVICE ? 1u : 24u) * (t_part(100) < 100 ? 4u : 1u) * c->part, m = 1000 / by, n = 777 / by,
                k = 1500 / by;
-  hu_format f, wide = hu_binary32();
+  hu_format format, wide = hu_binary32();
   hu_accum accum;
-  assert_int_equal(hu_format_parse(&f, c->format, NULL), HU_OK);
+  assert_int_equal(hu_format_parse(&format, c->format, NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&accum, c->model, NULL), HU_OK);
-  size_t size = c->storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
-  t_twin a = twin_new(m * k * size), b = twin_new(k * n * size), d = twin_new(4 * m * n),
-         e = twin_new(sizeof(hu_events));
+  size_t size = c->storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(format).storage / 8;
+  t_twin a = twin_new(m * k * size), b = twin_new(k * n * size), twin = twin_new(4 * m * n),
+         events = twin_new(sizeof(hu_events));
   hu_exec exec = all_threads();
-  fill(r, &a, f, c->storage);
-  fill(r, &b, f, c->storage);
-  memset(e.host, 0, e.bytes);
-  hu_operand ha = {a.host, k, f, c->storage, 0}, hb = {b.host, n, f, c->storage, 0}, da = ha, db = hb;
-  hu_result hd = {d.host, n, wide, HU_STORAGE_VALUES}, dd = {d.device, n, wide, HU_STORAGE_VALUES};
+  fill(random, &a, format, c->storage);
+  fill(random, &b, format, c->storage);
+  memset(events.host, 0, events.bytes);
+  hu_operand ha = {a.host, k, format, c->storage, 0}, hb = {b.host, n, format, c->storage, 0}, da = ha, db = hb;
+  hu_result hd = {twin.host, n, wide, HU_STORAGE_VALUES}, dd = {twin.device, n, wide, HU_STORAGE_VALUES};
   da.data = a.device;
   db.data = b.device;
-  twin_put(&d);
-  twin_put(&e);
-  assert_int_equal(hu_gemm(m, n, k, &hd, &ha, &hb, NULL, &accum, t_mode(0), &exec, (hu_events *)(void *)e.host), HU_OK);
-  hu_events once, *counts = (hu_events *)(void *)e.host;
+  twin_put(&twin);
+  twin_put(&events);
+  assert_int_equal(hu_gemm(m, n, k, &hd, &ha, &hb, NULL, &accum, t_mode(0), &exec, (hu_events *)(void *)events.host),
+                   HU_OK);
+  hu_events once, *counts = (hu_events *)(void *)events.host;
   memcpy(&once, counts, sizeof once);
   for (int i = 0; i < TIMES; i++) {
-    assert_int_equal(hui_memory_put(d.device, b.host, d.bytes < b.bytes ? d.bytes : b.bytes), HU_OK); /* spoil it */
+    assert_int_equal(hui_memory_put(twin.device, b.host, twin.bytes < b.bytes ? twin.bytes : b.bytes),
+                     HU_OK); /* spoil it */
     assert_int_equal(hu_device_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), NULL,
-                                    (hu_events *)(void *)e.device, twin_stream()),
+                                    (hu_events *)(void *)events.device, twin_stream()),
                      HU_OK);
     if (i) hu_events_add(counts, &once);
-    size_t at = twin_differs(&d);
-    if (at < d.bytes) fail_msg("%s of %s: run %d, element %zu differs", c->model, c->format, i, at / 4);
-    assert_int_equal(twin_differs(&e), e.bytes);
+    size_t at = twin_differs(&twin);
+    if (at < twin.bytes) fail_msg("%s of %s: run %d, element %zu differs", c->model, c->format, i, at / 4);
+    assert_int_equal(twin_differs(&events), events.bytes);
   }
   printf("%s of %s: %zu x %zu x %zu, %d runs\n", c->model, c->format, m, n, k, TIMES);
   fflush(stdout);
   twin_free(&a);
   twin_free(&b);
-  twin_free(&d);
-  twin_free(&e);
+  twin_free(&twin);
+  twin_free(&events);
 }
 
 static void large_products(void **state) {
   (void)state;
-  t_random r = {t_seed("large shapes", 7)};
-  for (size_t i = 0; i < sizeof products / sizeof *products; i++) multiply(&r, &products[i]);
+  t_random random = {t_seed("large shapes", 7)};
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++) multiply(&random, &products[i]);
 }
 
 /* Elements beyond the 2^31st byte and the 2^31st word of a stream. */
@@ -108,42 +110,42 @@ static void long_arrays(void **state) {
   (void)state;
   const size_t whole = ((size_t)1 << 29) + ((size_t)1 << 27) + 3;
   const size_t n = ON_DEVICE && t_part(100) == 100 ? whole : 4099;
-  const hu_format f = hu_format_fn(4, 3, 0);
+  const hu_format format = hu_format_fn(4, 3, 0);
   hu_exec exec = all_threads();
   hu_mode modes[2] = {t_mode(0), t_stochastic(HU_SRA, 16)};
-  t_random r = {t_seed("long arrays", 7)};
-  t_twin x = twin_new(4 * n), z = twin_new(4 * n), e = twin_new(sizeof(hu_events));
+  t_random random = {t_seed("long arrays", 7)};
+  t_twin x = twin_new(4 * n), z = twin_new(4 * n), twin = twin_new(sizeof(hu_events));
   exec.stream.counter = ((uint64_t)1 << 33) - n / 2;
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = i < 4096 ? t_next32(&r) : (uint32_t)((i * 0x9E3779B97F4A7C15u) >> 32); /* every pattern */
+    uint32_t u = i < 4096 ? t_next32(&random) : (uint32_t)((i * 0x9E3779B97F4A7C15u) >> 32); /* every pattern */
     memcpy(x.host + 4 * i, &u, 4);
   }
   twin_put(&x);
   for (int kind = 0; kind < 4; kind++) {
-    hu_events *counts = (hu_events *)(void *)e.host;
+    hu_events *counts = (hu_events *)(void *)twin.host;
     const float *from = (const float *)(void *)x.host;
     hu_mode mode = modes[kind & 1];
-    memset(e.host, 0, e.bytes);
+    memset(twin.host, 0, twin.bytes);
     t_fill_pattern(z.host, z.bytes);
-    twin_put(&e);
+    twin_put(&twin);
     twin_put(&z);
-    hu_events *device_counts = (hu_events *)(void *)e.device;
+    hu_events *device_counts = (hu_events *)(void *)twin.device;
     const float *device_x = (const float *)(void *)x.device;
-    hu_status cpu = kind < 2 ? hu_quantize_n(n, (float *)(void *)z.host, 1, from, 1, f, mode, &exec, counts)
-                             : hu_encode_n(n, z.host, 1, from, 1, f, mode, &exec, counts);
-    hu_status gpu = kind < 2
-                        ? hu_device_quantize_n(n, (float *)(void *)z.device, 1, device_x, 1, f, mode, &exec,
-                                               device_counts, twin_stream())
-                        : hu_device_encode_n(n, z.device, 1, device_x, 1, f, mode, &exec, device_counts, twin_stream());
+    hu_status cpu = kind < 2 ? hu_quantize_n(n, (float *)(void *)z.host, 1, from, 1, format, mode, &exec, counts)
+                             : hu_encode_n(n, z.host, 1, from, 1, format, mode, &exec, counts);
+    hu_status gpu =
+        kind < 2 ? hu_device_quantize_n(n, (float *)(void *)z.device, 1, device_x, 1, format, mode, &exec,
+                                        device_counts, twin_stream())
+                 : hu_device_encode_n(n, z.device, 1, device_x, 1, format, mode, &exec, device_counts, twin_stream());
     assert_int_equal(cpu, HU_OK);
     assert_int_equal(gpu, HU_OK);
     assert_int_equal(twin_differs(&z), z.bytes);
-    assert_int_equal(twin_differs(&e), e.bytes);
+    assert_int_equal(twin_differs(&twin), twin.bytes);
   }
   print_message("4 calls of %zu elements\n", n);
   twin_free(&x);
   twin_free(&z);
-  twin_free(&e);
+  twin_free(&twin);
 }
 
 int main(void) {

@@ -10,23 +10,23 @@
 
 enum { MOST = 40, TERMS = 48 };
 
-static void expect_same(const t_twin *t, const char *what, const t_dot *x) {
-  size_t at = twin_differs(t);
-  if (at < t->bytes) fail_msg("%s: byte %zu of %zu differs: %s", what, at, t->bytes, dot_text(x));
+static void expect_same(const t_twin *twin, const char *what, const t_dot *x) {
+  size_t at = twin_differs(twin);
+  if (at < twin->bytes) fail_msg("%s: byte %zu of %zu differs: %s", what, at, twin->bytes, dot_text(x));
 }
 
-static void expect_events(const t_twin *e, const t_dot *x) {
-  if (twin_differs(e) == e->bytes) return;
-  for (size_t i = 0; i < e->bytes / 8; i++)
-    print_error(" %zu/%zu", (size_t)((uint64_t *)(void *)e->host)[i], (size_t)((uint64_t *)(void *)e->back)[i]);
+static void expect_events(const t_twin *twin, const t_dot *x) {
+  if (twin_differs(twin) == twin->bytes) return;
+  for (size_t i = 0; i < twin->bytes / 8; i++)
+    print_error(" %zu/%zu", (size_t)((uint64_t *)(void *)twin->host)[i], (size_t)((uint64_t *)(void *)twin->back)[i]);
   fail_msg(" events on the CPU and on the device: %s", dot_text(x));
 }
 
 static t_twin events_new(void) {
-  t_twin e = twin_new(sizeof(hu_events));
-  memset(e.host, 0, e.bytes);
-  twin_put(&e);
-  return e;
+  t_twin twin = twin_new(sizeof(hu_events));
+  memset(twin.host, 0, twin.bytes);
+  twin_put(&twin);
+  return twin;
 }
 
 /* ---- dot products ---- */
@@ -38,95 +38,98 @@ typedef struct t_walk {
   hu_vector cpu, device;
 } t_walk;
 
-static t_walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_repeat) {
+static t_walk walk_new(t_random *random, size_t count, size_t n, hu_element element, int may_repeat) {
   static const int strides[] = {1, 1, 2, -1, -3};
-  t_walk w;
-  memset(&w, 0, sizeof w);
-  ptrdiff_t stride = strides[t_below(r, 5)], step = (ptrdiff_t)(n * (size_t)(stride < 0 ? -stride : stride));
-  step += (ptrdiff_t)t_below(r, 3);
-  if (t_below(r, 3) == 0) step = 1, stride = (ptrdiff_t)count;
-  if (t_below(r, 4) == 0) step = -step;
-  if (may_repeat && t_below(r, 5) == 0) step = 0;
+  t_walk walk;
+  memset(&walk, 0, sizeof walk);
+  ptrdiff_t stride = strides[t_below(random, 5)], step = (ptrdiff_t)(n * (size_t)(stride < 0 ? -stride : stride));
+  step += (ptrdiff_t)t_below(random, 3);
+  if (t_below(random, 3) == 0) step = 1, stride = (ptrdiff_t)count;
+  if (t_below(random, 4) == 0) step = -step;
+  if (may_repeat && t_below(random, 5) == 0) step = 0;
   ptrdiff_t last_i = (ptrdiff_t)(count ? count - 1 : 0) * step, last_k = (ptrdiff_t)(n ? n - 1 : 0) * stride;
-  w.size = hu_element_size(e);
-  w.base = (size_t)((last_i < 0 ? -last_i : 0) + (last_k < 0 ? -last_k : 0));
-  size_t past = w.base + (size_t)((last_i > 0 ? last_i : 0) + (last_k > 0 ? last_k : 0)) + 1;
-  w.bytes = twin_new(past * w.size);
-  w.cpu.element = e;
-  w.cpu.stride = stride;
-  w.cpu.step = step;
-  w.device = w.cpu;
-  w.cpu.data = w.bytes.host + w.base * w.size;
-  w.device.data = w.bytes.device + w.base * w.size;
-  return w;
+  walk.size = hu_element_size(element);
+  walk.base = (size_t)((last_i < 0 ? -last_i : 0) + (last_k < 0 ? -last_k : 0));
+  size_t past = walk.base + (size_t)((last_i > 0 ? last_i : 0) + (last_k > 0 ? last_k : 0)) + 1;
+  walk.bytes = twin_new(past * walk.size);
+  walk.cpu.element = element;
+  walk.cpu.stride = stride;
+  walk.cpu.step = step;
+  walk.device = walk.cpu;
+  walk.cpu.data = walk.bytes.host + walk.base * walk.size;
+  walk.device.data = walk.bytes.device + walk.base * walk.size;
+  return walk;
 }
 
-static void walk_put(const t_walk *w, size_t i, size_t k, uint64_t x) {
-  dot_store(w->bytes.host, (size_t)((ptrdiff_t)w->base + (ptrdiff_t)i * w->cpu.step + (ptrdiff_t)k * w->cpu.stride),
-            w->size, x);
+static void walk_put(const t_walk *walk, size_t i, size_t k, uint64_t x) {
+  dot_store(walk->bytes.host,
+            (size_t)((ptrdiff_t)walk->base + (ptrdiff_t)i * walk->cpu.step + (ptrdiff_t)k * walk->cpu.stride),
+            walk->size, x);
 }
 
 enum { A, B, C, SA, SB, VECTORS };
 
-static void draw_batch(t_dot *x, t_random *r, size_t count, t_walk w[VECTORS]) {
+static void draw_batch(t_dot *x, t_random *random, size_t count, t_walk walk[VECTORS]) {
   for (size_t i = 0; i < count; i++) {
-    draw_operands(x, r);
+    draw_operands(x, random);
     for (size_t k = 0; k < x->n; k++) {
-      walk_put(&w[A], i, k, x->at[k]);
-      walk_put(&w[B], i, k, x->bt[k]);
+      walk_put(&walk[A], i, k, x->at[k]);
+      walk_put(&walk[B], i, k, x->bt[k]);
     }
-    walk_put(&w[C], i, 0, x->ct);
+    walk_put(&walk[C], i, 0, x->ct);
     for (size_t j = 0; j < x->scales; j++) {
-      walk_put(&w[SA], i, j, x->sa[j]);
-      walk_put(&w[SB], i, j, x->sb[j]);
+      walk_put(&walk[SA], i, j, x->sa[j]);
+      walk_put(&walk[SB], i, j, x->sb[j]);
     }
   }
-  for (int v = 0; v < VECTORS; v++) twin_put(&w[v].bytes);
+  for (int v = 0; v < VECTORS; v++) twin_put(&walk[v].bytes);
 }
 
-static void run_batch(t_dot *x, t_random *r, size_t count, size_t n) {
+static void run_batch(t_dot *x, t_random *random, size_t count, size_t n) {
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every, size = hu_element_size(x->c);
   size_t scales = every ? (n + every - 1) / every : 0;
   hu_element scale;
   memset(&scale, 0, sizeof scale);
   scale.format = every ? x->scale : hu_format_ieee(8, 23, 0);
   x->n = n;
-  t_walk w[VECTORS] = {walk_new(r, count, n, x->a, 1), walk_new(r, count, n, x->b, 1), walk_new(r, count, 1, x->c, 1),
-                       walk_new(r, count, scales, scale, 1), walk_new(r, count, scales, scale, 1)};
-  draw_batch(x, r, count, w);
-  ptrdiff_t incz = t_below(r, 2) ? 1 : -2;
-  t_twin z = twin_new((2 * count + 1) * size), e = events_new();
+  t_walk walk[VECTORS] = {walk_new(random, count, n, x->a, 1), walk_new(random, count, n, x->b, 1),
+                          walk_new(random, count, 1, x->c, 1), walk_new(random, count, scales, scale, 1),
+                          walk_new(random, count, scales, scale, 1)};
+  draw_batch(x, random, count, walk);
+  ptrdiff_t incz = t_below(random, 2) ? 1 : -2;
+  t_twin z = twin_new((2 * count + 1) * size), twin = events_new();
   twin_put(&z);
   size_t first = incz < 0 ? 2 * count * size : 0;
-  hu_dot_operands cpu = {w[A].cpu, w[B].cpu, w[C].cpu, w[SA].cpu, w[SB].cpu};
-  hu_dot_operands device = {w[A].device, w[B].device, w[C].device, w[SA].device, w[SB].device};
+  hu_dot_operands cpu = {walk[A].cpu, walk[B].cpu, walk[C].cpu, walk[SA].cpu, walk[SB].cpu};
+  hu_dot_operands device = {walk[A].device, walk[B].device, walk[C].device, walk[SA].device, walk[SB].device};
   if (!scales) cpu.sa.data = cpu.sb.data = device.sa.data = device.sb.data = NULL;
-  if (t_below(r, 6) == 0) cpu.c.data = device.c.data = NULL;
+  if (t_below(random, 6) == 0) cpu.c.data = device.c.data = NULL;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status s[2] = {
-      hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)e.host),
+  hu_status status[2] = {
+      hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)twin.host),
       hu_device_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, &exec,
-                      (hu_events *)(void *)e.device, twin_stream())};
-  if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
+                      (hu_events *)(void *)twin.device, twin_stream())};
+  if (status[0] != HU_OK || status[1] != HU_OK)
+    fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), dot_text(x));
   expect_same(&z, "dot products", x);
-  expect_events(&e, x);
+  expect_events(&twin, x);
   for (int v = 0; v < VECTORS; v++) {
-    expect_same(&w[v].bytes, "operand", x);
-    twin_free(&w[v].bytes);
+    expect_same(&walk[v].bytes, "operand", x);
+    twin_free(&walk[v].bytes);
   }
   twin_free(&z);
-  twin_free(&e);
+  twin_free(&twin);
 }
 
 /* Models that take their elements: hu_dot says so. */
-static int draw_usable(t_dot *x, t_random *r, unsigned i) {
+static int draw_usable(t_dot *x, t_random *random, unsigned i) {
   uint64_t any[4] = {0, 0, 0, 0}, z = 0;
   hu_element scale;
   memset(&scale, 0, sizeof scale);
-  draw_model(x, r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+  draw_model(x, random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
   scale.format = x->scale;
   hu_vector a = {any, 1, 0, x->a}, b = {any, 1, 0, x->b}, c = {any, 1, 0, x->c}, s = {any, 1, 0, scale};
   hu_dot_operands in = {a, b, c, s, s};
@@ -136,13 +139,13 @@ static int draw_usable(t_dot *x, t_random *r, unsigned i) {
 
 static void dot_models(void **state) {
   static t_dot x;
-  t_random r = {t_seed("dot_models", 40)};
+  t_random random = {t_seed("dot_models", 40)};
   unsigned long done = 0, sums = 0;
   (void)state;
   for (unsigned i = 0; done < t_part(1800); i++) {
-    if (!draw_usable(&x, &r, i)) continue;
-    size_t count = 1 + t_below(&r, MOST), n = t_below(&r, 8) ? t_below(&r, TERMS) : 0;
-    run_batch(&x, &r, count, n);
+    if (!draw_usable(&x, &random, i)) continue;
+    size_t count = 1 + t_below(&random, MOST), n = t_below(&random, 8) ? t_below(&random, TERMS) : 0;
+    run_batch(&x, &random, count, n);
     sums += count;
     done++;
   }
@@ -151,14 +154,14 @@ static void dot_models(void **state) {
 
 static void dot_presets(void **state) {
   static t_dot x;
-  t_random r = {t_seed("dot_presets", 41)};
+  t_random random = {t_seed("dot_presets", 41)};
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    draw_preset(&x, &p);
-    run_batch(&x, &r, 64, 2 * p.k);
-    run_batch(&x, &r, 9, 1 + t_below(&r, 2 * p.k));
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    draw_preset(&x, &preset);
+    run_batch(&x, &random, 64, 2 * preset.k);
+    run_batch(&x, &random, 9, 1 + t_below(&random, 2 * preset.k));
   }
   print_message("%zu presets' calls, sums in two batches each\n", hu_accum_preset_count());
 }
@@ -173,16 +176,17 @@ typedef struct t_matrix {
 
 static int codes_only; /* no binary32 values */
 
-static t_matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int plain) {
+static t_matrix matrix_new(t_random *random, size_t rows, size_t cols, hu_format format, int plain) {
   t_matrix z;
   memset(&z, 0, sizeof z);
-  int values = hu_format_fits_binary32(f) && t_below(r, 2) && !codes_only, turned = !plain && t_below(r, 2);
+  int values = hu_format_fits_binary32(format) && t_below(random, 2) && !codes_only,
+      turned = !plain && t_below(random, 2);
   z.rows = rows;
   z.cols = cols;
-  z.size = values ? 4 : hu_limits_of(f).storage / 8;
-  size_t ld = (turned ? rows : cols) + t_below(r, 4);
+  z.size = values ? 4 : hu_limits_of(format).storage / 8;
+  size_t ld = (turned ? rows : cols) + t_below(random, 4);
   z.bytes = twin_new(((turned ? cols : rows) * ld + 1) * z.size);
-  hu_operand x = {z.bytes.host, ld, f, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES, (uint8_t)turned};
+  hu_operand x = {z.bytes.host, ld, format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES, (uint8_t)turned};
   z.cpu = z.device = x;
   z.device.data = z.bytes.device;
   return z;
@@ -199,16 +203,16 @@ typedef struct t_operands {
   t_matrix a, b, c, sa, sb;
 } t_operands;
 
-static void draw_matrices(t_dot *x, t_random *r, const t_operands *in) {
+static void draw_matrices(t_dot *x, t_random *random, const t_operands *in) {
   const t_matrix *all[] = {&in->a, &in->b, &in->c, &in->sa, &in->sb};
   x->n = in->a.cols;
   for (size_t i = 0; i < in->a.rows; i++) {
-    draw_operands(x, r);
+    draw_operands(x, random);
     for (size_t k = 0; k < x->n; k++) matrix_put(&in->a, i, k, x->at[k]);
     for (size_t k = 0; k < in->sa.cols; k++) matrix_put(&in->sa, i, k, x->sa[k]);
   }
   for (size_t j = 0; j < in->b.cols; j++) {
-    draw_operands(x, r);
+    draw_operands(x, random);
     for (size_t k = 0; k < x->n; k++) matrix_put(&in->b, k, j, x->bt[k]);
     for (size_t k = 0; k < in->sb.rows; k++) matrix_put(&in->sb, k, j, x->sb[k]);
     for (size_t i = 0; i < in->a.rows; i++) matrix_put(&in->c, i, j, i % 3 ? x->ct : x->ct / 2);
@@ -216,60 +220,63 @@ static void draw_matrices(t_dot *x, t_random *r, const t_operands *in) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_put(&all[i]->bytes);
 }
 
-static hu_status call_product(int on_device, const t_dot *x, const t_operands *in, const hu_result *d, int with_c,
+static hu_status call_product(int on_device, const t_dot *x, const t_operands *in, const hu_result *result, int with_c,
                               const hu_exec *exec, hu_events *events) {
 #define SIDE(t) (on_device ? &in->t.device : &in->t.cpu)
   const hu_operand *a = SIDE(a), *b = SIDE(b), *c = with_c ? SIDE(c) : NULL, *sa = SIDE(sa), *sb = SIDE(sb);
 #undef SIDE
   size_t m = in->a.rows, n = in->b.cols, k = in->a.cols;
   if (!hu_accum_is_scaled(&x->accum)) {
-    return on_device ? hu_device_gemm(m, n, k, d, a, b, c, &x->accum, x->mode, exec, events, twin_stream())
-                     : hu_gemm(m, n, k, d, a, b, c, &x->accum, x->mode, exec, events);
+    return on_device ? hu_device_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, exec, events, twin_stream())
+                     : hu_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, exec, events);
   }
-  return on_device ? hu_device_gemm_scaled(m, n, k, d, a, b, c, sa, sb, &x->accum, x->mode, exec, events, twin_stream())
-                   : hu_gemm_scaled(m, n, k, d, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
+  return on_device
+             ? hu_device_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events, twin_stream())
+             : hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
 }
 
-static void run_product(t_dot *x, t_random *r, size_t m, size_t n, size_t k, hu_format fd) {
-  int in_place = t_below(r, 4) == 0, with_c = in_place || t_below(r, 4), scaled = hu_accum_is_scaled(&x->accum);
+static void run_product(t_dot *x, t_random *random, size_t m, size_t n, size_t k, hu_format fd) {
+  int in_place = t_below(random, 4) == 0, with_c = in_place || t_below(random, 4),
+      scaled = hu_accum_is_scaled(&x->accum);
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every,
          scales = scaled ? (k + every - 1) / every : 0;
   hu_format fs = scaled ? x->scale : x->a.format;
   t_operands in;
-  in.a = matrix_new(r, m, k, x->a.format, 0);
-  in.b = matrix_new(r, k, n, x->b.format, 0);
-  in.c = matrix_new(r, m, n, x->c.format, in_place);
-  in.sa = matrix_new(r, m, scales, fs, !scaled);
-  in.sb = matrix_new(r, scales, n, fs, !scaled);
-  t_matrix d = matrix_new(r, m, n, fd, 1);
-  draw_matrices(x, r, &in);
-  twin_put(&d.bytes);
-  const t_matrix *out = in_place ? &in.c : &d;
-  t_twin e = events_new();
+  in.a = matrix_new(random, m, k, x->a.format, 0);
+  in.b = matrix_new(random, k, n, x->b.format, 0);
+  in.c = matrix_new(random, m, n, x->c.format, in_place);
+  in.sa = matrix_new(random, m, scales, fs, !scaled);
+  in.sb = matrix_new(random, scales, n, fs, !scaled);
+  t_matrix matrix = matrix_new(random, m, n, fd, 1);
+  draw_matrices(x, random, &in);
+  twin_put(&matrix.bytes);
+  const t_matrix *out = in_place ? &in.c : &matrix;
+  t_twin twin = events_new();
   hu_result cpu = {out->bytes.host, out->cpu.ld, out->cpu.format, out->cpu.storage}, device = cpu;
   device.data = out->bytes.device;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status s[2] = {call_product(0, x, &in, &cpu, with_c, &exec, (hu_events *)(void *)e.host),
-                    call_product(1, x, &in, &device, with_c, &exec, (hu_events *)(void *)e.device)};
-  if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
+  hu_status status[2] = {call_product(0, x, &in, &cpu, with_c, &exec, (hu_events *)(void *)twin.host),
+                         call_product(1, x, &in, &device, with_c, &exec, (hu_events *)(void *)twin.device)};
+  if (status[0] != HU_OK || status[1] != HU_OK)
+    fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), dot_text(x));
   expect_same(&out->bytes, "product", x);
-  expect_events(&e, x);
-  t_twin *all[] = {&in.a.bytes, &in.b.bytes, &in.c.bytes, &in.sa.bytes, &in.sb.bytes, &d.bytes, &e};
+  expect_events(&twin, x);
+  t_twin *all[] = {&in.a.bytes, &in.b.bytes, &in.c.bytes, &in.sa.bytes, &in.sb.bytes, &matrix.bytes, &twin};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_free(all[i]);
 }
 
 static void gemm_models(void **state) {
   static t_dot x;
-  t_random r = {t_seed("gemm_models", 42)};
+  t_random random = {t_seed("gemm_models", 42)};
   unsigned long done = 0;
   (void)state;
   for (unsigned i = 0; done < t_part(1500); i++) {
-    if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind) continue;
-    hu_format fd = t_below(&r, 2) ? x.c.format : t_random_format(&r, 2, 16);
-    run_product(&x, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 20), t_below(&r, TERMS), fd);
+    if (!draw_usable(&x, &random, i) || x.a.kind || x.b.kind || x.c.kind) continue;
+    hu_format fd = t_below(&random, 2) ? x.c.format : t_random_format(&random, 2, 16);
+    run_product(&x, &random, 1 + t_below(&random, 20), 1 + t_below(&random, 20), t_below(&random, TERMS), fd);
     done++;
   }
   print_message("%lu products of matrices under as many models\n", done);
@@ -277,17 +284,18 @@ static void gemm_models(void **state) {
 
 static void gemm_presets(void **state) {
   static t_dot x;
-  t_random r = {t_seed("gemm_presets", 43)};
+  t_random random = {t_seed("gemm_presets", 43)};
   unsigned long done = 0;
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    draw_preset(&x, &p);
-    if (p.a.kind || p.c.kind) continue;
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    draw_preset(&x, &preset);
+    if (preset.a.kind || preset.c.kind) continue;
     const int few = t_part(100) < 10; /* under the interpreter of PTX */
-    run_product(&x, &r, few && i % 2 ? 3 : 17, few && i % 2 == 0 ? 3 : 19, 2 * p.k, p.c.format);
-    if (hu_accum_is_scaled(&p.accum)) run_product(&x, &r, 40, 18, 2 * p.k + p.k / 2, p.c.format);
+    run_product(&x, &random, few && i % 2 ? 3 : 17, few && i % 2 == 0 ? 3 : 19, 2 * preset.k, preset.c.format);
+    if (hu_accum_is_scaled(&preset.accum))
+      run_product(&x, &random, 40, 18, 2 * preset.k + preset.k / 2, preset.c.format);
     done++;
   }
   assert_true(done > 100);
@@ -296,37 +304,37 @@ static void gemm_presets(void **state) {
 
 /* seq(F), ties to even, where binary32 arithmetic serves (gpu/gemm/seq.h), and beside it; sizes around the tiles'
  * edges. */
-static hu_format seq_format(t_random *r) {
+static hu_format seq_format(t_random *random) {
   static const char *const usual[] = {"binary16",        "bfloat16",   "float8_e4m3fn", "float8_e5m2",
                                       "fp(8,10,0)",      "dlfloat16",  "fp(6,9,0)",     "fp(5,11,0)",
                                       "float8_e4m3fnuz", "fp(8,11,0)", "float6_e3m2fn", "fp(3,1,90)"};
-  hu_format f;
-  if (t_below(r, 4) == 0) return t_random_format(r, 3, 13);
-  assert_int_equal(hu_format_parse(&f, usual[t_below(r, sizeof usual / sizeof usual[0])], NULL), HU_OK);
-  return f;
+  hu_format format;
+  if (t_below(random, 4) == 0) return t_random_format(random, 3, 13);
+  assert_int_equal(hu_format_parse(&format, usual[t_below(random, sizeof usual / sizeof usual[0])], NULL), HU_OK);
+  return format;
 }
 
 static void seq_formats(void **state) {
   static t_dot x;
-  t_random r = {t_seed("seq_formats", 44)};
+  t_random random = {t_seed("seq_formats", 44)};
   unsigned long done = 0, served = 0, products = 0;
   (void)state;
   for (; done < t_part(360); done++) {
-    do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
+    do draw_model(&x, &random, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
-    x.accum.sum = seq_format(&r);
+    x.accum.sum = seq_format(&random);
     x.accum.mode.round = HU_RNE;
     x.accum.mode.bits = 0;
     if (hu_mode_check(x.accum.mode) != HU_OK) memset(&x.accum.mode, 0, sizeof x.accum.mode);
-    if (t_below(&r, 2)) x.a.format = x.b.format = x.c.format = x.accum.sum;
-    hu_seq_args q;
-    served += (unsigned long)hui_seq_plan(&q, x.a.format, x.b.format, &x.c.format, &x.accum);
-    size_t large = done % 30 == 0 ? 150 : 24, m = 1 + t_below(&r, (uint32_t)large),
-           n = 1 + t_below(&r, (uint32_t)large);
-    size_t k = t_below(&r, done % 30 ? DOT_TERMS / 8 : 40);
-    run_product(&x, &r, m, n, k, t_below(&r, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
+    if (t_below(&random, 2)) x.a.format = x.b.format = x.c.format = x.accum.sum;
+    hu_seq_args args;
+    served += (unsigned long)hui_seq_plan(&args, x.a.format, x.b.format, &x.c.format, &x.accum);
+    size_t large = done % 30 == 0 ? 150 : 24, m = 1 + t_below(&random, (uint32_t)large),
+           n = 1 + t_below(&random, (uint32_t)large);
+    size_t k = t_below(&random, done % 30 ? DOT_TERMS / 8 : 40);
+    run_product(&x, &random, m, n, k, t_below(&random, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
     products += m * n * k;
   }
   assert_true(served > done / 2);
@@ -337,10 +345,10 @@ static void seq_formats(void **state) {
 /* seq(binary16) and seq(bfloat16) of their own codes: the device's fused multiply-adds of pairs. */
 static void half_pairs(void **state) {
   static t_dot x;
-  t_random r = {t_seed("half_pairs", 46)};
+  t_random random = {t_seed("half_pairs", 46)};
   (void)state;
   for (unsigned i = 0; i < t_part(120); i++) {
-    do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
+    do draw_model(&x, &random, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
@@ -349,8 +357,8 @@ static void half_pairs(void **state) {
     x.a.format = x.b.format = x.c.format = x.accum.sum;
     codes_only = i % 8 != 0;
     size_t most = i % 20 == 0 ? 140 : 20;
-    run_product(&x, &r, 1 + t_below(&r, (uint32_t)most), 1 + t_below(&r, (uint32_t)most), t_below(&r, 50),
-                t_below(&r, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
+    run_product(&x, &random, 1 + t_below(&random, (uint32_t)most), 1 + t_below(&random, (uint32_t)most),
+                t_below(&random, 50), t_below(&random, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
   }
   codes_only = 0;
   print_message("120 products of matrices under seq(binary16) and seq(bfloat16)\n");
@@ -358,35 +366,36 @@ static void half_pairs(void **state) {
 
 /* Models that round each product before they add it, where binary64 or the device's binary32 serve
  * (gpu/gemm/unfused.h), and beside it; parts and trees of any length, among them more than one slab. */
-static hu_format unfused_format(t_random *r) {
+static hu_format unfused_format(t_random *random) {
   static const char *const usual[] = {"binary32",      "binary16",    "bfloat16",   "float8_e4m3fn",   "float8_e5m2",
                                       "dlfloat16",     "fp(6,9,0)",   "fp(5,15,0)", "float8_e4m3fnuz", "fp(8,20,0)",
                                       "float6_e3m2fn", "float8_e3m4", "fp(3,1,90)", "fp(8,23,-8)",     "fp(4,1,-60)"};
-  hu_format f;
-  if (t_below(r, 3) == 0 || hu_format_parse(&f, usual[t_below(r, sizeof usual / sizeof usual[0])], NULL) != HU_OK)
-    return t_below(r, 2) ? hu_format_ieee(8, 23, 0) : t_random_format(r, 3, 16);
-  return f;
+  hu_format format;
+  if (t_below(random, 3) == 0 ||
+      hu_format_parse(&format, usual[t_below(random, sizeof usual / sizeof usual[0])], NULL) != HU_OK)
+    return t_below(random, 2) ? hu_format_ieee(8, 23, 0) : t_random_format(random, 3, 16);
+  return format;
 }
 
-static void draw_unfused(t_dot *x, t_random *r, uint32_t kind) {
+static void draw_unfused(t_dot *x, t_random *random, uint32_t kind) {
   hu_accum *m = &x->accum;
-  do draw_model(x, r, kind, 0);
+  do draw_model(x, random, kind, 0);
   while (hu_accum_is_scaled(m));
   m->slices = 0;
-  m->sum = m->product = unfused_format(r);
+  m->sum = m->product = unfused_format(random);
   if (kind != HU_ACCUM_SEQ2 && kind != HU_ACCUM_CHUNK) memset(&m->product, 0, sizeof m->product);
-  if (m->product.m && t_below(r, 3) == 0) m->product = unfused_format(r);
-  if (m->promote && t_below(r, 3)) m->promoted = hu_format_ieee(8, 23, 0);
+  if (m->product.m && t_below(random, 3) == 0) m->product = unfused_format(random);
+  if (m->promote && t_below(random, 3)) m->promoted = hu_format_ieee(8, 23, 0);
   if (m->promote || m->length) {
-    uint32_t length = (uint32_t)t_between(r, 1, t_below(r, 3) ? 20 : 70);
+    uint32_t length = (uint32_t)t_between(random, 1, t_below(random, 3) ? 20 : 70);
     if (m->promote) m->promote = length;
     if (m->length) m->length = length;
   }
   memset(&m->mode, 0, sizeof m->mode);
-  if (t_below(r, 4) == 0) m->mode.saturate = (uint8_t)t_below(r, HU_SAT_PROPAGATE + 1);
-  if (t_below(r, 16) == 0) m->mode.round = HU_RTZ;
-  if (t_below(r, 8)) x->c.format = m->promote ? m->promoted : m->sum;
-  if (t_below(r, 2)) x->a.format = x->b.format = m->sum;
+  if (t_below(random, 4) == 0) m->mode.saturate = (uint8_t)t_below(random, HU_SAT_PROPAGATE + 1);
+  if (t_below(random, 16) == 0) m->mode.round = HU_RTZ;
+  if (t_below(random, 8)) x->c.format = m->promote ? m->promoted : m->sum;
+  if (t_below(random, 2)) x->a.format = x->b.format = m->sum;
 }
 
 static void unfused_models(void **state) {
@@ -394,20 +403,20 @@ static void unfused_models(void **state) {
                                    HU_ACCUM_STRIDED, HU_ACCUM_KAHAN, HU_ACCUM_NEUMAIER};
   enum { KINDS = sizeof kinds / sizeof kinds[0] };
   static t_dot x;
-  t_random r = {t_seed("unfused_models", 47)};
+  t_random random = {t_seed("unfused_models", 47)};
   unsigned long done = 0, served = 0, single = 0;
   (void)state;
   for (unsigned i = 0; done < t_part(600); i++) {
-    draw_unfused(&x, &r, kinds[i % KINDS]);
+    draw_unfused(&x, &random, kinds[i % KINDS]);
     if (hu_accum_check(&x.accum) != HU_OK) continue;
-    hu_unfused_args q;
-    size_t most = done % 30 == 0 ? 40 : 12, k = t_below(&r, done % 5 ? 40 : 150);
-    if (hui_unfused_plan(&q, k, x.a.format, x.b.format, &x.c.format, &x.accum)) {
+    hu_unfused_args args;
+    size_t most = done % 30 == 0 ? 40 : 12, k = t_below(&random, done % 5 ? 40 : 150);
+    if (hui_unfused_plan(&args, k, x.a.format, x.b.format, &x.c.format, &x.accum)) {
       served++;
-      single += q.single;
+      single += args.single;
     }
-    run_product(&x, &r, 1 + t_below(&r, (uint32_t)most), 1 + t_below(&r, (uint32_t)most), k,
-                t_below(&r, 2) ? x.c.format : hu_format_ieee(8, 23, 0));
+    run_product(&x, &random, 1 + t_below(&random, (uint32_t)most), 1 + t_below(&random, (uint32_t)most), k,
+                t_below(&random, 2) ? x.c.format : hu_format_ieee(8, 23, 0));
     done++;
   }
   print_message("%lu products of matrices under unfused models, %lu of them served, %lu in binary32\n", done, served,
@@ -418,22 +427,24 @@ static void unfused_models(void **state) {
 /* block(align,cut=trunc), where products in binary32 serve, and beside it. */
 static void align_blocks(void **state) {
   static t_dot x;
-  t_random r = {t_seed("align_blocks", 45)};
+  t_random random = {t_seed("align_blocks", 45)};
   unsigned long done = 0, presets = 0;
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    if (p.accum.kind != HU_ACCUM_BLOCK || p.accum.block.rule != HU_BLOCK_ALIGN || p.accum.block.every) continue;
+    hu_accum_preset preset;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    if (preset.accum.kind != HU_ACCUM_BLOCK || preset.accum.block.rule != HU_BLOCK_ALIGN || preset.accum.block.every)
+      continue;
     const uint32_t few = t_part(100) < 10, most = few ? 18 : 40; /* few: under the interpreter of PTX */
     for (uint32_t again = 2 * few; again < 3; again++) {
-      draw_preset(&x, &p);
-      run_product(&x, &r, 1 + t_below(&r, most), 1 + t_below(&r, most), 1 + t_below(&r, 100), p.c.format);
+      draw_preset(&x, &preset);
+      run_product(&x, &random, 1 + t_below(&random, most), 1 + t_below(&random, most), 1 + t_below(&random, 100),
+                  preset.c.format);
     }
     presets++;
   }
   while (done < t_part(400)) {
-    draw_model(&x, &r, HU_ACCUM_BLOCK, HU_BLOCK_ALIGN);
+    draw_model(&x, &random, HU_ACCUM_BLOCK, HU_BLOCK_ALIGN);
     hu_block *b = &x.accum.block;
     x.accum.promote = x.accum.slices = x.accum.scaled = 0;
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
@@ -441,14 +452,14 @@ static void align_blocks(void **state) {
     b->every = 0;
     b->scaling = HU_BLOCK_SCALING_TERMS;
     b->cut = HU_BLOCK_CUT_TRUNC;
-    b->length = (uint16_t)(1 << t_between(&r, b->order ? 1 : 0, 5));
-    if (t_below(&r, 4)) b->kept = (uint16_t)t_between(&r, 8, 29);
+    b->length = (uint16_t)(1 << t_between(&random, b->order ? 1 : 0, 5));
+    if (t_below(&random, 4)) b->kept = (uint16_t)t_between(&random, 8, 29);
     hu_operand a = {&x, 100, x.a.format, HU_STORAGE_CODES, 0}, c = {&x, 100, x.c.format, HU_STORAGE_CODES, 0};
     a.data = c.data = x.at;
     hu_operand ob = {x.at, 100, x.b.format, HU_STORAGE_CODES, 0};
-    hu_result d = {x.bt, 100, x.c.format, HU_STORAGE_CODES};
-    if (hu_gemm(0, 1, 1, &d, &a, &ob, &c, &x.accum, x.mode, NULL, NULL) != HU_OK) continue;
-    run_product(&x, &r, 1 + t_below(&r, 30), 1 + t_below(&r, 30), t_below(&r, 90), x.c.format);
+    hu_result result = {x.bt, 100, x.c.format, HU_STORAGE_CODES};
+    if (hu_gemm(0, 1, 1, &result, &a, &ob, &c, &x.accum, x.mode, NULL, NULL) != HU_OK) continue;
+    run_product(&x, &random, 1 + t_below(&random, 30), 1 + t_below(&random, 30), t_below(&random, 90), x.c.format);
     done++;
   }
   assert_true(presets > 50);
@@ -458,45 +469,45 @@ static void align_blocks(void **state) {
 /* ---- errors: those of hu_dot_n ---- */
 
 static void both_refuse(hu_status want, size_t n, const t_dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
-  hu_events e;
-  memset(&e, 0, sizeof e);
-  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &e), want);
+  hu_events events;
+  memset(&events, 0, sizeof events);
+  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &events), want);
   assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), want);
 }
 
 static void dot_errors(void **state) {
   static t_dot x;
   static uint64_t room[8], sums[8];
-  hu_accum_preset p;
+  hu_accum_preset preset;
   (void)state;
-  assert_int_equal(hu_accum_preset_find(&p, "nv.ampere.f16.f32"), HU_OK);
-  draw_preset(&x, &p);
-  hu_vector a = {room, 1, 1, p.a}, b = {room, 1, 1, p.b}, none = {NULL, 0, 0, p.c};
+  assert_int_equal(hu_accum_preset_find(&preset, "nv.ampere.f16.f32"), HU_OK);
+  draw_preset(&x, &preset);
+  hu_vector a = {room, 1, 1, preset.a}, b = {room, 1, 1, preset.b}, none = {NULL, 0, 0, preset.c};
   hu_dot_operands in = {a, b, none, none, none}, bad = in;
   bad.a.data = NULL;
-  both_refuse(HU_E_NULL, 2, &x, &bad, p.c, sums);
+  both_refuse(HU_E_NULL, 2, &x, &bad, preset.c, sums);
   bad = in;
   bad.a.data = (uint8_t *)room + 1;
-  both_refuse(HU_E_ALIGN, 2, &x, &bad, p.c, sums);
+  both_refuse(HU_E_ALIGN, 2, &x, &bad, preset.c, sums);
   bad = in;
   bad.sa = bad.sb = a;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, sums);
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, preset.c, sums);
   bad = in;
   bad.a.element.kind = HU_ELEMENT_S8;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, sums);
-  both_refuse(HU_E_NULL, 2, &x, &in, p.c, NULL);
-  both_refuse(HU_E_OVERLAP, 2, &x, &in, p.c, room);
-  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, p.c, sums);
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, preset.c, sums);
+  both_refuse(HU_E_NULL, 2, &x, &in, preset.c, NULL);
+  both_refuse(HU_E_OVERLAP, 2, &x, &in, preset.c, room);
+  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, preset.c, sums);
   x.accum.block.length = 0;
-  both_refuse(HU_E_ACCUM, 2, &x, &in, p.c, sums);
-  draw_preset(&x, &p);
+  both_refuse(HU_E_ACCUM, 2, &x, &in, preset.c, sums);
+  draw_preset(&x, &preset);
   x.mode.round = HU_ROUND_COUNT;
-  both_refuse(HU_E_MODE, 2, &x, &in, p.c, sums);
+  both_refuse(HU_E_MODE, 2, &x, &in, preset.c, sums);
   x.mode.round = HU_RNE;
-  assert_int_equal(hu_device_dot_n(2, 2, sums, 1, p.c, &in, &x.accum, x.mode, NULL,
+  assert_int_equal(hu_device_dot_n(2, 2, sums, 1, preset.c, &in, &x.accum, x.mode, NULL,
                                    (hu_events *)(void *)((char *)room + 1), twin_stream()),
                    HU_E_ALIGN);
-  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
+  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, preset.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
   print_message("11 refusals\n");
 }
 

@@ -10,46 +10,47 @@ typedef struct t_places {
 } t_places;
 
 static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[PAIRS_CODES], hu_events *events) {
-  t_places *p = context;
-  hu_format f = pairs_format(row);
-  void *counts = p->events.device;
-  memcpy(p->a.host, &a, sizeof a);
-  twin_put(&p->a);
-  memset(p->events.host, 0, p->events.bytes);
-  twin_put(&p->events);
-  hu_status s = row->mul ? hu_device_mul_n(PAIRS_CODES, p->z.device, 1, f, p->a.device, 0, f, p->b.device, 1, f,
-                                           t_mode(HU_RNE), NULL, counts, twin_stream())
-                         : hu_device_add_n(PAIRS_CODES, p->z.device, 1, f, p->a.device, 0, f, p->b.device, 1, f,
-                                           t_mode(HU_RNE), NULL, counts, twin_stream());
-  assert_int_equal(s, HU_OK);
-  twin_get(&p->z);
-  twin_get(&p->events);
-  memcpy(z, p->z.back, PAIRS_CODES * sizeof *z);
+  t_places *places = context;
+  hu_format format = pairs_format(row);
+  void *counts = places->events.device;
+  memcpy(places->a.host, &a, sizeof a);
+  twin_put(&places->a);
+  memset(places->events.host, 0, places->events.bytes);
+  twin_put(&places->events);
+  hu_status status = row->mul
+                         ? hu_device_mul_n(PAIRS_CODES, places->z.device, 1, format, places->a.device, 0, format,
+                                           places->b.device, 1, format, t_mode(HU_RNE), NULL, counts, twin_stream())
+                         : hu_device_add_n(PAIRS_CODES, places->z.device, 1, format, places->a.device, 0, format,
+                                           places->b.device, 1, format, t_mode(HU_RNE), NULL, counts, twin_stream());
+  assert_int_equal(status, HU_OK);
+  twin_get(&places->z);
+  twin_get(&places->events);
+  memcpy(z, places->z.back, PAIRS_CODES * sizeof *z);
   hu_events part;
-  memcpy(&part, p->events.back, sizeof part);
+  memcpy(&part, places->events.back, sizeof part);
   hu_events_add(events, &part);
 }
 
 static void test_pairs(void **state) {
-  t_places *p = *state;
-  p->a = twin_new(16);
-  p->b = twin_new(PAIRS_CODES * 2);
-  p->z = twin_new(PAIRS_CODES * 2);
-  p->events = twin_new(sizeof(hu_events));
-  pairs_fill((uint16_t *)(void *)p->b.host);
-  twin_put(&p->b);
-  for (int i = 0; i < PAIRS_ROWS; i++) pairs_check(&pairs_rows[i], p->step, operate, p, "device");
-  twin_free(&p->a);
-  twin_free(&p->b);
-  twin_free(&p->z);
-  twin_free(&p->events);
+  t_places *places = *state;
+  places->a = twin_new(16);
+  places->b = twin_new(PAIRS_CODES * 2);
+  places->z = twin_new(PAIRS_CODES * 2);
+  places->events = twin_new(sizeof(hu_events));
+  pairs_fill((uint16_t *)(void *)places->b.host);
+  twin_put(&places->b);
+  for (int i = 0; i < PAIRS_ROWS; i++) pairs_check(&pairs_rows[i], places->step, operate, places, "device");
+  twin_free(&places->a);
+  twin_free(&places->b);
+  twin_free(&places->z);
+  twin_free(&places->events);
 }
 
 int main(int argc, char **argv) {
-  t_places p;
-  memset(&p, 0, sizeof p);
-  p.step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : PAIRS_SOME;
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_pairs, &p)};
+  t_places places;
+  memset(&places, 0, sizeof places);
+  places.step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : PAIRS_SOME;
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_pairs, &places)};
   int skip = twin_skip("device pairs");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
 }

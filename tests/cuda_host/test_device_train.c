@@ -31,17 +31,17 @@ static void copies(void **state) {
   assert_int_equal(hu_net_set_parameter(net, 1, w), HU_E_SHAPE);
   assert_int_equal(hu_net_set_parameter(net, 0, NULL), HU_E_NULL);
   assert_int_equal(hu_net_set_parameter(net, 0, w), HU_OK);
-  hu_net_tensor t = hu_net_parameter(net, 0);
-  assert_true(t.numbers[0] == 0.5f && t.numbers[1] == -2);
-  t.numbers[0] = 7; /* into the copy */
+  hu_net_tensor tensor = hu_net_parameter(net, 0);
+  assert_true(tensor.numbers[0] == 0.5f && tensor.numbers[1] == -2);
+  tensor.numbers[0] = 7; /* into the copy */
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, &l), HU_OK);
   assert_true(hu_net_value(net, y).numbers[0] == -3.5f && hu_net_value(net, y).numbers[1] == -6.5f);
   assert_true(l == (4.5f * 4.5f + 6.5f * 6.5f) / 4);
   assert_true(hu_net_parameter(net, 0).numbers[0] == 0.5f);
-  hu_rounding r = hu_rounding_format(hu_binary16(), t_mode(0));
-  assert_int_equal(hu_net_round_value(net, x, &r, NULL), HU_OK);
+  hu_rounding rounding = hu_rounding_format(hu_binary16(), t_mode(0));
+  assert_int_equal(hu_net_round_value(net, x, &rounding, NULL), HU_OK);
   const float large[4] = {1e6f, 1, INFINITY, -7e4f};
   hu_net_forget_counts(net);
   assert_int_equal(hu_net_feed(net, x, large), HU_OK);
@@ -91,13 +91,13 @@ static void wider_than_formats(void **state) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     hu_net *net = hu_net_new_on(device, 1, 1);
     int x = hu_net_input(net, 1, N);
-    hu_rounding r;
+    hu_rounding rounding;
     hu_rounding_counts counts;
     memset(&counts, 0, sizeof counts);
     hu_net_squared_error(net, hu_net_linear(net, x, 1, 0), 1);
-    assert_int_equal(hu_rounding_parse(&r, texts[i], NULL), HU_OK);
-    assert_int_equal(hu_rounding_apply(1, N, want, in, &r, NULL, &counts), HU_OK);
-    assert_int_equal(hu_net_round_value(net, x, &r, NULL), HU_OK);
+    assert_int_equal(hu_rounding_parse(&rounding, texts[i], NULL), HU_OK);
+    assert_int_equal(hu_rounding_apply(1, N, want, in, &rounding, NULL, &counts), HU_OK);
+    assert_int_equal(hu_net_round_value(net, x, &rounding, NULL), HU_OK);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
     assert_int_equal(hu_net_feed(net, x, in), HU_OK);
     hu_net_tensor got = hu_net_value(net, x);

@@ -36,38 +36,41 @@ typedef struct t_twin {
 } t_twin;
 
 static inline t_twin twin_new(size_t bytes) {
-  t_twin t = {bytes, malloc(bytes), malloc(bytes), hui_memory_new(bytes)};
-  assert_non_null(t.host);
-  assert_non_null(t.back);
-  assert_non_null(t.device);
-  t_fill_pattern(t.host, bytes);
-  return t;
+  t_twin twin = {bytes, malloc(bytes), malloc(bytes), hui_memory_new(bytes)};
+  assert_non_null(twin.host);
+  assert_non_null(twin.back);
+  assert_non_null(twin.device);
+  t_fill_pattern(twin.host, bytes);
+  return twin;
 }
 
 /* Makes codes of `width` bits of all elements of `size` bytes: their lowest bits. */
-static inline void twin_keep(const t_twin *t, size_t size, unsigned width) {
-  for (size_t i = 0; i < t->bytes / size; i++) {
-    t_put(t->host, size, (ptrdiff_t)i, t_get(t->host, size, (ptrdiff_t)i) & (uint32_t)(((uint64_t)1 << width) - 1));
+static inline void twin_keep(const t_twin *twin, size_t size, unsigned width) {
+  for (size_t i = 0; i < twin->bytes / size; i++) {
+    t_put(twin->host, size, (ptrdiff_t)i,
+          t_get(twin->host, size, (ptrdiff_t)i) & (uint32_t)(((uint64_t)1 << width) - 1));
   }
 }
 
-static inline void twin_free(t_twin *t) {
-  free(t->host);
-  free(t->back);
-  hui_memory_free(t->device);
+static inline void twin_free(t_twin *twin) {
+  free(twin->host);
+  free(twin->back);
+  hui_memory_free(twin->device);
 }
 
-static inline void twin_put(const t_twin *t) { assert_int_equal(hui_memory_put(t->device, t->host, t->bytes), HU_OK); }
-static inline void twin_get(const t_twin *t) {
+static inline void twin_put(const t_twin *twin) {
+  assert_int_equal(hui_memory_put(twin->device, twin->host, twin->bytes), HU_OK);
+}
+static inline void twin_get(const t_twin *twin) {
   assert_int_equal(hui_memory_wait(), HU_OK);
-  assert_int_equal(hui_memory_get(t->back, t->device, t->bytes), HU_OK);
+  assert_int_equal(hui_memory_get(twin->back, twin->device, twin->bytes), HU_OK);
 }
 
 /* Index of the first byte that differs, `bytes` if none does. */
-static inline size_t twin_differs(const t_twin *t) {
+static inline size_t twin_differs(const t_twin *twin) {
   size_t i = 0;
-  twin_get(t);
-  while (i < t->bytes && t->host[i] == t->back[i]) i++;
+  twin_get(twin);
+  while (i < twin->bytes && twin->host[i] == twin->back[i]) i++;
   return i;
 }
 

@@ -35,14 +35,14 @@ void *svGetArrElemPtr1(const svOpenArrayHandle array, int i) {
 
 /* ---- handles ---- */
 
-static inline void *format_handle(hu_format f) {
+static inline void *format_handle(hu_format format) {
   char text[HU_FORMAT_TEXT_MAX];
   void *h;
   int where;
-  hu_format_text(text, sizeof text, f);
+  hu_format_text(text, sizeof text, format);
   assert_int_equal(hu_dpi_format(text, &h, &where), HU_OK);
   assert_string_equal(hu_dpi_name(h), text);
-  assert_int_equal(hu_dpi_width(h), hu_limits_of(f).width);
+  assert_int_equal(hu_dpi_width(h), hu_limits_of(format).width);
   return h;
 }
 

@@ -23,23 +23,25 @@ enum { BUS = HU_DPI_BUS / 32 };
 /* ---- one value ---- */
 
 /* To an integer type and from one, and types that there are none of. */
-static void integers(void *h, hu_format f, void *m, hu_mode mode, uint32_t x, uint32_t word, t_random *r) {
-  hu_integer t = {(uint8_t)t_between(r, 1, 64), (uint8_t)t_below(r, 2), (uint8_t)t_below(r, 3), (uint8_t)t_below(r, 2)};
-  uint64_t i = t_next64(r) >> t_below(r, 64), want;
+static void integers(void *h, hu_format format, void *m, hu_mode mode, uint32_t x, uint32_t word, t_random *random) {
+  hu_integer type = {(uint8_t)t_between(random, 1, 64), (uint8_t)t_below(random, 2), (uint8_t)t_below(random, 3),
+                     (uint8_t)t_below(random, 2)};
+  uint64_t i = t_next64(random) >> t_below(random, 64), want;
   unsigned long long integer = 1;
   unsigned int z, set = 0xAAAA;
   uint32_t events;
-  assert_int_equal(hu_dpi_to_integer(m, t.width, t.is_signed, t.invalid, t.exact, h, x, word, &integer, &set), HU_OK);
-  want = hu_to_integer(t, mode, f, x, word, &events);
+  assert_int_equal(
+      hu_dpi_to_integer(m, type.width, type.is_signed, type.invalid, type.exact, h, x, word, &integer, &set), HU_OK);
+  want = hu_to_integer(type, mode, format, x, word, &events);
   assert_true(integer == want && set == events);
   assert_int_equal(hu_dpi_from_signed(h, m, -(long long)(i >> 1), word, &z, &set), HU_OK);
-  assert_int_equal(z, hu_from_signed(f, mode, -(int64_t)(i >> 1), word, &events));
+  assert_int_equal(z, hu_from_signed(format, mode, -(int64_t)(i >> 1), word, &events));
   assert_int_equal(set, events);
   assert_int_equal(hu_dpi_from_unsigned(h, m, i, word, &z, &set), HU_OK);
-  assert_int_equal(z, hu_from_unsigned(f, mode, i, word, &events));
+  assert_int_equal(z, hu_from_unsigned(format, mode, i, word, &events));
   assert_int_equal(set, events);
   const int wrong[][4] = {{0, 1, 0, 0}, {65, 1, 0, 0}, {32, 2, 0, 0}, {32, 1, 3, 0}, {32, 1, -1, 0}, {32, 1, 0, 2}};
-  const int *w = wrong[t_below(r, 6)];
+  const int *w = wrong[t_below(random, 6)];
   assert_int_equal(hu_dpi_to_integer(m, w[0], w[1], w[2], w[3], h, x, word, &integer, &set), HU_E_SHAPE);
   assert_true(integer == 0 && set == 0);
   assert_int_equal(hu_dpi_to_integer(h, 32, 1, 0, 0, h, x, word, &integer, &set), HU_E_NULL);
@@ -47,20 +49,20 @@ static void integers(void *h, hu_format f, void *m, hu_mode mode, uint32_t x, ui
 
 static void operations(void **state) {
   (void)state;
-  t_random r = {t_seed("dpi-operations", 1)};
+  t_random random = {t_seed("dpi-operations", 1)};
   for (int i = 0; i < 4000; i++) {
-    hu_format f[4];
+    hu_format format[4];
     void *h[4];
-    hu_mode mode = t_random_mode(&r);
-    mode.nan_fma = (uint8_t)t_below(&r, 2);
+    hu_mode mode = t_random_mode(&random);
+    mode.nan_fma = (uint8_t)t_below(&random, 2);
     void *m = mode_handle(mode);
-    uint32_t x[3], word = t_next32(&r), events, want;
+    uint32_t x[3], word = t_next32(&random), events, want;
     unsigned int z, set;
-    double value = t_random_operand(&r, f[0] = t_random_format(&r, 1, 32)), back;
+    double value = t_random_operand(&random, format[0] = t_random_format(&random, 1, 32)), back;
     for (int k = 0; k < 4; k++) {
-      if (k) f[k] = t_random_format(&r, 1, 32);
-      h[k] = format_handle(f[k]);
-      if (k < 3) x[k] = t_random_code(&r, f[k]);
+      if (k) format[k] = t_random_format(&random, 1, 32);
+      h[k] = format_handle(format[k]);
+      if (k < 3) x[k] = t_random_code(&random, format[k]);
     }
 #define SAME(call, own)                                                         \
   do {                                                                          \
@@ -71,12 +73,13 @@ static void operations(void **state) {
   } while (0)
 #define TWO(name)                                                      \
   SAME(hu_dpi_##name(h[3], m, h[0], x[0], h[1], x[1], word, &z, &set), \
-       hu_##name(f[3], mode, f[0], x[0], f[1], x[1], word, &events))
-    SAME(hu_dpi_encode(h[0], m, value, word, &z, &set), hu_encode64(f[0], mode, value, word, &events));
-    SAME(hu_dpi_convert(h[3], m, h[0], x[0], word, &z, &set), hu_convert(f[3], mode, f[0], x[0], word, &events));
-    SAME(hu_dpi_sqrt(h[3], m, h[0], x[0], word, &z, &set), hu_sqrt(f[3], mode, f[0], x[0], word, &events));
+       hu_##name(format[3], mode, format[0], x[0], format[1], x[1], word, &events))
+    SAME(hu_dpi_encode(h[0], m, value, word, &z, &set), hu_encode64(format[0], mode, value, word, &events));
+    SAME(hu_dpi_convert(h[3], m, h[0], x[0], word, &z, &set),
+         hu_convert(format[3], mode, format[0], x[0], word, &events));
+    SAME(hu_dpi_sqrt(h[3], m, h[0], x[0], word, &z, &set), hu_sqrt(format[3], mode, format[0], x[0], word, &events));
     SAME(hu_dpi_fma(h[3], m, h[0], x[0], h[1], x[1], h[2], x[2], word, &z, &set),
-         hu_fma(f[3], mode, f[0], x[0], f[1], x[1], f[2], x[2], word, &events));
+         hu_fma(format[3], mode, format[0], x[0], format[1], x[1], format[2], x[2], word, &events));
     TWO(add);
     TWO(sub);
     TWO(mul);
@@ -86,25 +89,26 @@ static void operations(void **state) {
     TWO(minimum_number);
     TWO(maximum_number);
     TWO(remainder);
-    integers(h[0], f[0], m, mode, x[0], word, &r);
+    integers(h[0], format[0], m, mode, x[0], word, &random);
     SAME(hu_dpi_round_to_integral(h[0], m, x[0], word, &z, &set),
-         hu_round_to_integral(f[0], mode, x[0], word, &events));
+         hu_round_to_integral(format[0], mode, x[0], word, &events));
     assert_int_equal(hu_dpi_decode(h[0], x[0], &back), HU_OK);
-    assert_true(t_same64(back, hu_decode64(f[0], x[0])));
+    assert_true(t_same64(back, hu_decode64(format[0], x[0])));
     int order, kind;
     assert_int_equal(hu_dpi_compare(h[0], x[0], h[1], x[1], &order), HU_OK);
-    assert_int_equal(order, hu_compare(f[0], x[0], f[1], x[1]));
+    assert_int_equal(order, hu_compare(format[0], x[0], format[1], x[1]));
     assert_int_equal(hu_dpi_class(h[0], x[0], &kind), HU_OK);
-    assert_int_equal(kind, hu_class(f[0], x[0]));
+    assert_int_equal(kind, hu_class(format[0], x[0]));
     assert_int_equal(hu_dpi_next_up(h[0], x[0], &z), HU_OK);
-    assert_int_equal(z, hu_next_up(f[0], x[0]));
+    assert_int_equal(z, hu_next_up(format[0], x[0]));
     assert_int_equal(hu_dpi_next_down(h[0], x[0], &z), HU_OK);
-    assert_int_equal(z, hu_next_down(f[0], x[0]));
+    assert_int_equal(z, hu_next_down(format[0], x[0]));
     unsigned int max, min_normal, min, inf, nan;
-    hu_limits l = hu_limits_of(f[0]);
+    hu_limits limits = hu_limits_of(format[0]);
     assert_int_equal(hu_dpi_limits(h[0], &max, &min_normal, &min, &inf, &nan), HU_OK);
-    assert_true(max == l.max_code && min == l.min_code && min_normal == l.min_normal_code && inf == l.inf_code);
-    assert_true(nan == (l.has_nan ? l.nan_code : HU_NO_CODE));
+    assert_true(max == limits.max_code && min == limits.min_code && min_normal == limits.min_normal_code &&
+                inf == limits.inf_code);
+    assert_true(nan == (limits.has_nan ? limits.nan_code : HU_NO_CODE));
     for (int k = 0; k < 4; k++) hu_dpi_free(h[k]);
     hu_dpi_free(m);
   }
@@ -112,17 +116,18 @@ static void operations(void **state) {
 
 static void functions(void **state) {
   (void)state;
-  t_random r = {t_seed("dpi-functions", 1)};
+  t_random random = {t_seed("dpi-functions", 1)};
   for (int i = 0; i < 1500; i++) {
-    hu_format f[3];
+    hu_format format[3];
     void *h[3];
-    hu_mode mode = t_random_mode(&r);
+    hu_mode mode = t_random_mode(&random);
     void *m = mode_handle(mode);
-    uint32_t word = t_next32(&r), events, want;
+    uint32_t word = t_next32(&random), events, want;
     unsigned int z, set;
-    for (int k = 0; k < 3; k++) h[k] = format_handle(f[k] = t_random_format(&r, 1, 16));
-    uint32_t x = t_random_code(&r, f[0]), y = t_random_code(&r, f[1]);
-#define ONE(name) SAME(hu_dpi_##name(h[2], m, h[0], x, word, &z, &set), hu_##name(f[2], mode, f[0], x, word, &events))
+    for (int k = 0; k < 3; k++) h[k] = format_handle(format[k] = t_random_format(&random, 1, 16));
+    uint32_t x = t_random_code(&random, format[0]), y = t_random_code(&random, format[1]);
+#define ONE(name) \
+  SAME(hu_dpi_##name(h[2], m, h[0], x, word, &z, &set), hu_##name(format[2], mode, format[0], x, word, &events))
     ONE(exp);
     ONE(exp2);
     ONE(expm1);
@@ -137,7 +142,8 @@ static void functions(void **state) {
     ONE(reciprocal);
     ONE(sin);
     ONE(cos);
-    SAME(hu_dpi_pow(h[2], m, h[0], x, h[1], y, word, &z, &set), hu_pow(f[2], mode, f[0], x, f[1], y, word, &events));
+    SAME(hu_dpi_pow(h[2], m, h[0], x, h[1], y, word, &z, &set),
+         hu_pow(format[2], mode, format[0], x, format[1], y, word, &events));
     for (int k = 0; k < 3; k++) hu_dpi_free(h[k]);
     hu_dpi_free(m);
   }
@@ -154,12 +160,12 @@ static void nans(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     void *h;
     int where, is, count = 0;
-    hu_format f;
-    assert_int_equal(hu_format_parse(&f, cases[i].format, NULL), HU_OK);
+    hu_format format;
+    assert_int_equal(hu_format_parse(&format, cases[i].format, NULL), HU_OK);
     assert_int_equal(hu_dpi_format(cases[i].format, &h, &where), HU_OK);
     for (int x = 0; x < cases[i].codes; x++) {
       assert_int_equal(hu_dpi_is_signalling(h, (unsigned)x, &is), HU_OK);
-      assert_int_equal(is, hu_is_signalling(f, (uint32_t)x));
+      assert_int_equal(is, hu_is_signalling(format, (uint32_t)x));
       count += is;
     }
     if (count != cases[i].signalling) fail_msg("%s: %d signalling NaNs", cases[i].format, count);
@@ -216,40 +222,41 @@ typedef struct operand {
   hu_element element;
 } operand;
 
-static void draw_operand(operand *x, t_random *r, hu_element e, size_t count) {
-  unsigned width = hu_element_width(e);
+static void draw_operand(operand *x, t_random *random, hu_element element, size_t count) {
+  unsigned width = hu_element_width(element);
   memset(x, 0, sizeof *x);
-  x->element = e;
+  x->element = element;
   x->count = count;
-  x->array = (open_array){(int)t_below(r, 9) - 4, (int)count + (int)t_below(r, 2), 8, {0}};
+  x->array = (open_array){(int)t_below(random, 9) - 4, (int)count + (int)t_below(random, 2), 8, {0}};
   for (size_t k = 0; k < count; k++) {
-    uint64_t code = t_next64(r) >> (64 - width);
+    uint64_t code = t_next64(random) >> (64 - width);
     if (k % 3 && width == 8) code = (code & 0x83) | 0x30;
     x->array.data[k] = code;
     for (unsigned bit = 0; bit < width; bit++) {
       size_t at = k * width + bit;
       x->bus[at / 32] |= (svBitVecVal)(code >> bit & 1) << at % 32;
     }
-    if (hu_element_size(e) == 8)
+    if (hu_element_size(element) == 8)
       x->stored[k] = code;
     else
-      t_put(x->stored, hu_element_size(e), (ptrdiff_t)k, (uint32_t)code);
+      t_put(x->stored, hu_element_size(element), (ptrdiff_t)k, (uint32_t)code);
   }
 }
 
 static hu_vector vector_of(const operand *x) { return (hu_vector){x->count ? x->stored : NULL, 1, 0, x->element}; }
 
-static uint64_t result(const uint64_t *z, hu_element e) {
-  return hu_element_size(e) == 8 ? *z : t_get(z, hu_element_size(e), 0);
+static uint64_t result(const uint64_t *z, hu_element element) {
+  return hu_element_size(element) == 8 ? *z : t_get(z, hu_element_size(element), 0);
 }
 
-static unsigned flags(const hu_events *e) {
+static unsigned flags(const hu_events *events) {
   hu_events none = {0}, one;
   unsigned set = 0;
   for (unsigned i = 0; i < 10; i++) {
     one = none;
     hu_events_count(&one, 1u << i);
-    for (size_t k = 0; k < sizeof one / 8; k++) set |= ((uint64_t *)&one)[k] && ((const uint64_t *)e)[k] ? 1u << i : 0;
+    for (size_t k = 0; k < sizeof one / 8; k++)
+      set |= ((uint64_t *)&one)[k] && ((const uint64_t *)events)[k] ? 1u << i : 0;
   }
   return set;
 }
@@ -257,35 +264,35 @@ static unsigned flags(const hu_events *e) {
 static void presets(void **state) {
   (void)state;
   static operand a, b, c, sa, sb;
-  t_random r = {t_seed("dpi-presets", 1)};
+  t_random random = {t_seed("dpi-presets", 1)};
   open_array no_words = {0, 1, 4, {0}};
   svBitVecVal none[BUS] = {0};
   int count = hu_dpi_preset_count(), checked = 0;
   assert_int_equal(count, hu_accum_preset_count());
   void *rne = mode_handle((hu_mode){0});
   for (int i = 0; i < count; i++) {
-    hu_accum_preset p;
+    hu_accum_preset preset;
     void *h;
-    assert_int_equal(hu_accum_preset_at(&p, (size_t)i), HU_OK);
+    assert_int_equal(hu_accum_preset_at(&preset, (size_t)i), HU_OK);
     assert_int_equal(hu_dpi_preset(i, &h), HU_OK);
-    assert_string_equal(hu_dpi_name(h), p.name);
-    assert_int_equal(hu_dpi_depth(h), p.k);
-    size_t every = p.accum.scaled ? p.accum.promote : p.accum.block.every;
+    assert_string_equal(hu_dpi_name(h), preset.name);
+    assert_int_equal(hu_dpi_depth(h), preset.k);
+    size_t every = preset.accum.scaled ? preset.accum.promote : preset.accum.block.every;
     hu_element scale = {0};
-    scale.format = p.accum.scaled ? hu_format_ieee(8, 23, 0) : p.accum.block.scale;
+    scale.format = preset.accum.scaled ? hu_format_ieee(8, 23, 0) : preset.accum.block.scale;
     for (int k = 0; k < 20; k++) {
-      size_t n = p.k * (1 + t_below(&r, 2)), scales = every ? (n + every - 1) / every : 0;
-      if (n * hu_element_width(p.a) > HU_DPI_BUS || n > LONGEST - 2) n = p.k;
-      int fits = n * hu_element_width(p.a) <= HU_DPI_BUS;
-      draw_operand(&a, &r, p.a, n);
-      draw_operand(&b, &r, p.b, n);
-      draw_operand(&c, &r, p.c, 1);
-      draw_operand(&sa, &r, scale, scales);
-      draw_operand(&sb, &r, scale, scales);
+      size_t n = preset.k * (1 + t_below(&random, 2)), scales = every ? (n + every - 1) / every : 0;
+      if (n * hu_element_width(preset.a) > HU_DPI_BUS || n > LONGEST - 2) n = preset.k;
+      int fits = n * hu_element_width(preset.a) <= HU_DPI_BUS;
+      draw_operand(&a, &random, preset.a, n);
+      draw_operand(&b, &random, preset.b, n);
+      draw_operand(&c, &random, preset.c, 1);
+      draw_operand(&sa, &random, scale, scales);
+      draw_operand(&sb, &random, scale, scales);
       hu_dot_operands in = {vector_of(&a), vector_of(&b), vector_of(&c), vector_of(&sa), vector_of(&sb)};
       uint64_t z[1] = {0};
       hu_events counts = {0};
-      assert_int_equal(hu_dot(n, z, p.c, &in, &p.accum, (hu_mode){0}, NULL, &counts), HU_OK);
+      assert_int_equal(hu_dot(n, z, preset.c, &in, &preset.accum, (hu_mode){0}, NULL, &counts), HU_OK);
       unsigned long long d = 1, d2 = 1, d3 = 1;
       unsigned int set = 0xAAAA, set2 = 0xAAAA, set3 = 0xAAAA;
       if (sa.array.size == 0) sa.array.size = sb.array.size = 1;
@@ -302,9 +309,10 @@ static void presets(void **state) {
         d2 = d3 = d;
         set2 = set3 = set;
       }
-      uint64_t want = result(z, p.c);
-      if (d != want || d2 != want || d3 != want) fail_msg("%s: %llx %llx %llx", p.name, d, d2, d3);
-      if (set != flags(&counts) || set2 != set || set3 != set) fail_msg("%s: events %x %x %x", p.name, set, set2, set3);
+      uint64_t want = result(z, preset.c);
+      if (d != want || d2 != want || d3 != want) fail_msg("%s: %llx %llx %llx", preset.name, d, d2, d3);
+      if (set != flags(&counts) || set2 != set || set3 != set)
+        fail_msg("%s: events %x %x %x", preset.name, set, set2, set3);
       checked++;
     }
     hu_dpi_free(h);
@@ -316,7 +324,7 @@ static void presets(void **state) {
 /* The words of random steps are those that are given, R their low digits: the model as a chain of operations. */
 static void words(void **state) {
   (void)state;
-  t_random r = {t_seed("dpi-words", 1)};
+  t_random numbers = {t_seed("dpi-words", 1)};
   hu_format e4m3, half, sum;
   assert_int_equal(hu_format_parse(&e4m3, "float8_e4m3fn", NULL), HU_OK);
   assert_int_equal(hu_format_parse(&half, "binary16", NULL), HU_OK);
@@ -333,11 +341,11 @@ static void words(void **state) {
   for (int i = 0; i < 3000; i++) {
     static operand a, b;
     svBitVecVal w[BUS] = {0}, none[BUS] = {0};
-    size_t n = 1 + t_below(&r, 20);
-    uint32_t random = t_next32(&r), c = t_next32(&r) & 0xFF, events = 0;
-    draw_operand(&a, &r, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
-    draw_operand(&b, &r, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
-    for (size_t k = 0; k < 2 * n; k++) w[k] = t_next32(&r);
+    size_t n = 1 + t_below(&numbers, 20);
+    uint32_t random = t_next32(&numbers), c = t_next32(&numbers) & 0xFF, events = 0;
+    draw_operand(&a, &numbers, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
+    draw_operand(&b, &numbers, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
+    for (size_t k = 0; k < 2 * n; k++) w[k] = t_next32(&numbers);
     /* C enters as it is: the first step takes it in its own format. */
     uint32_t s = 0, s2 = 0;
     for (size_t k = 0; k < n; k++) {
@@ -491,37 +499,38 @@ typedef struct t_share {
 } t_share;
 
 static void *work(void *context) {
-  t_share *s = context;
-  t_random r = {77};
+  t_share *share = context;
+  t_random random = {77};
   svBitVecVal none[BUS] = {0};
   for (int i = 0; i < 2000; i++) {
     static _Thread_local operand a, b;
     unsigned long long d;
     unsigned int events;
-    hu_element e = {0};
-    e.format = hu_format_fn(4, 3, 0);
-    draw_operand(&a, &r, e, 16);
-    draw_operand(&b, &r, e, 16);
-    if (hu_dpi_dot(s->model, s->mode, 16, a.bus, b.bus, 0, none, none, none, t_next32(&r), &d, &events)) return NULL;
-    s->digest = s->digest * 31 + d * 7 + events;
+    hu_element element = {0};
+    element.format = hu_format_fn(4, 3, 0);
+    draw_operand(&a, &random, element, 16);
+    draw_operand(&b, &random, element, 16);
+    if (hu_dpi_dot(share->model, share->mode, 16, a.bus, b.bus, 0, none, none, none, t_next32(&random), &d, &events))
+      return NULL;
+    share->digest = share->digest * 31 + d * 7 + events;
   }
-  return s;
+  return share;
 }
 
 static void threads(void **state) {
   (void)state;
   enum { THREADS = 4 };
   pthread_t thread[THREADS];
-  t_share s[THREADS + 1];
+  t_share share[THREADS + 1];
   void *done, *model = model_handle("seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "float8_e5m2");
   void *mode = mode_handle(t_stochastic(HU_SRC, 5));
-  for (int i = 0; i <= THREADS; i++) s[i] = (t_share){model, mode, 0};
-  assert_non_null(work(&s[THREADS]));
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &s[i]), 0);
+  for (int i = 0; i <= THREADS; i++) share[i] = (t_share){model, mode, 0};
+  assert_non_null(work(&share[THREADS]));
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &share[i]), 0);
   for (int i = 0; i < THREADS; i++) {
     assert_int_equal(pthread_join(thread[i], &done), 0);
     assert_non_null(done);
-    assert_true(s[i].digest == s[THREADS].digest);
+    assert_true(share[i].digest == share[THREADS].digest);
   }
   hu_dpi_free(model);
   hu_dpi_free(mode);

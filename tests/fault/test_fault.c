@@ -16,37 +16,38 @@ static const char *const names[] = {
     "dlfloat16",     "fp(4,3,0):flush", "fp(5,2,0):nosub", "fp(3,2,0):unsigned", "bfloat16",    "fp(4,3,4):finite",
 };
 
-static void check(hu_format f, hu_mode mode, double x, uint32_t r) {
+static void check(hu_format format, hu_mode mode, double x, uint32_t r) {
   uint32_t code, events, want, want_events;
-  assert_int_equal(hu_oracle_encode64(&want, &want_events, f, mode, x, r), HU_OK);
-  code = hu_encode64(f, mode, x, r, &events);
+  assert_int_equal(hu_oracle_encode64(&want, &want_events, format, mode, x, r), HU_OK);
+  code = hu_encode64(format, mode, x, r, &events);
   if (code != want || events != want_events) {
     char text[T_FORMAT_TEXT], m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-    fail_msg("%s, %s, %a, R = %x: code %x (%s), oracle %x (%s)", t_format_text(text, f), t_mode_text(m, mode), x, r,
-             code, t_events_text(a, events), want, t_events_text(b, want_events));
+    fail_msg("%s, %s, %a, R = %x: code %x (%s), oracle %x (%s)", t_format_text(text, format), t_mode_text(m, mode), x,
+             r, code, t_events_text(a, events), want, t_events_text(b, want_events));
   }
 }
 
-/* A number of any digits within the range of f. */
-static double within_range(t_random *r, hu_format f) {
-  hu_limits l = hu_limits_of(f);
-  uint64_t field = (uint64_t)(1023 + t_between(r, l.emin, l.emax));
-  return t_double((t_next64(r) & 0x800FFFFFFFFFFFFFu) | field << 52);
+/* A number of any digits within the range of a format. */
+static double within_range(t_random *random, hu_format format) {
+  hu_limits limits = hu_limits_of(format);
+  uint64_t field = (uint64_t)(1023 + t_between(random, limits.emin, limits.emax));
+  return t_double((t_next64(random) & 0x800FFFFFFFFFFFFFu) | field << 52);
 }
 
 static void test_encode(void **state) {
   (void)state;
-  t_random r = {t_seed("fault", 1)};
+  t_random random = {t_seed("fault", 1)};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    hu_format f;
-    assert_int_equal(hu_format_parse(&f, names[i], NULL), HU_OK);
+    hu_format format;
+    assert_int_equal(hu_format_parse(&format, names[i], NULL), HU_OK);
     for (int k = 0; k < 4000; k++) {
-      hu_mode mode = t_random_mode(&r);
+      hu_mode mode = t_random_mode(&random);
       if (mode.bits > 6) mode.bits = (uint8_t)(1 + mode.bits % 6);
-      double x = t_random_operand(&r, f);
+      double x = t_random_operand(&random, format);
       /* Stochastic modes: often no digit behind the random ones but the next, a tie for C. */
-      if (mode.bits && k % 2) x = t_double(t_bits64(within_range(&r, f)) & ~(uint64_t)0 << (51 - f.m - mode.bits));
-      check(f, mode, x, t_next32(&r));
+      if (mode.bits && k % 2)
+        x = t_double(t_bits64(within_range(&random, format)) & ~(uint64_t)0 << (51 - format.m - mode.bits));
+      check(format, mode, x, t_next32(&random));
     }
   }
 }
@@ -54,12 +55,12 @@ static void test_encode(void **state) {
 static void test_decode(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    hu_format f;
+    hu_format format;
     double want;
-    assert_int_equal(hu_format_parse(&f, names[i], NULL), HU_OK);
+    assert_int_equal(hu_format_parse(&format, names[i], NULL), HU_OK);
     for (uint32_t c = 0; c < 256; c++) {
-      assert_int_equal(hu_oracle_decode64(&want, f, c), HU_OK);
-      assert_true(t_same64(hu_decode64(f, c), want));
+      assert_int_equal(hu_oracle_decode64(&want, format, c), HU_OK);
+      assert_true(t_same64(hu_decode64(format, c), want));
     }
   }
 }
@@ -67,21 +68,21 @@ static void test_decode(void **state) {
 /* Digits lost below a long significand: sticky says what a one far below would say. */
 static void test_sticky(void **state) {
   (void)state;
-  t_random r = {t_seed("sticky", 2)};
+  t_random numbers = {t_seed("sticky", 2)};
   for (int k = 0; k < 200000; k++) {
-    hu_format f = hu_format_at(t_below(&r, 30)).format;
-    hu_mode mode = t_random_mode(&r);
-    if (f.m > 23 || hu_limits_of(f).width > 19) continue;
+    hu_format format = hu_format_at(t_below(&numbers, 30)).format;
+    hu_mode mode = t_random_mode(&numbers);
+    if (format.m > 23 || hu_limits_of(format).width > 19) continue;
     if (mode.bits > 20) mode.bits = 20;
-    hu_spec s = hui_spec_of(f, mode);
-    uint64_t kept = t_next64(&r) >> 63 << 40 | (t_next64(&r) & ~(uint64_t)0xFF);
-    if (k % 2) kept &= ~(uint64_t)0 << (63 - f.m - (int)t_below(&r, 2)); /* often just a tie, or exact */
-    uint32_t random = t_next32(&r), e1, e2;
-    int32_t exp = s.emin - 63 + t_between(&r, -2, 6);
-    hu_num x = hui_num_finite(t_below(&r, 2), kept | (uint64_t)1 << 63, exp), y = x;
+    hu_spec spec = hui_spec_of(format, mode);
+    uint64_t kept = t_next64(&numbers) >> 63 << 40 | (t_next64(&numbers) & ~(uint64_t)0xFF);
+    if (k % 2) kept &= ~(uint64_t)0 << (63 - format.m - (int)t_below(&numbers, 2)); /* often just a tie, or exact */
+    uint32_t random = t_next32(&numbers), e1, e2;
+    int32_t exp = spec.emin - 63 + t_between(&numbers, -2, 6);
+    hu_num x = hui_num_finite(t_below(&numbers, 2), kept | (uint64_t)1 << 63, exp), y = x;
     x.sticky = 1;
     y.sig |= 1;
-    assert_int_equal(hui_round(&s, x, random, &e1), hui_round(&s, y, random, &e2));
+    assert_int_equal(hui_round(&spec, x, random, &e1), hui_round(&spec, y, random, &e2));
     assert_int_equal(e1, e2);
   }
 }
@@ -89,18 +90,20 @@ static void test_sticky(void **state) {
 /* Sums, quotients, roots and their kin: near cancellation, far apart, and with zeros. */
 static void test_arith(void **state) {
   (void)state;
-  t_random r = {t_seed("arith", 3)};
+  t_random random = {t_seed("arith", 3)};
   for (int k = 0; k < 120000; k++) {
     hu_oracle_code x[3];
-    hu_format f;
-    assert_int_equal(hu_format_parse(&f, names[t_below(&r, sizeof names / sizeof *names)], NULL), HU_OK);
+    hu_format format;
+    assert_int_equal(hu_format_parse(&format, names[t_below(&random, sizeof names / sizeof *names)], NULL), HU_OK);
     for (int i = 0; i < 3; i++) {
-      x[i].format = f;
-      x[i].code = t_below(&r, 6) ? t_next32(&r) : f.sign && t_below(&r, 2) ? 1u << (f.e + f.m) : 0;
+      x[i].format = format;
+      x[i].code = t_below(&random, 6)                  ? t_next32(&random)
+                  : format.sign && t_below(&random, 2) ? 1u << (format.e + format.m)
+                                                       : 0;
     }
-    hu_mode mode = t_random_mode(&r);
+    hu_mode mode = t_random_mode(&random);
     if (mode.bits > 6) mode.bits = (uint8_t)(1 + mode.bits % 6);
-    ar_check(k % HU_ORACLE_OPERATIONS, f, mode, t_next32(&r), x);
+    ar_check(k % HU_ORACLE_OPERATIONS, format, mode, t_next32(&random), x);
   }
 }
 

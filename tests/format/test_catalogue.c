@@ -35,31 +35,31 @@ static void same_value(const char *id, const char *what, double got, double want
 
 static void check_row(char *field[FIELDS]) {
   const char *id = field[0];
-  hu_format f;
-  memset(&f, 0xA5, sizeof f);
-  same_number(id, "hu_format_find", hu_format_find(&f, id), HU_OK);
-  same_number(id, "hu_format_check", hu_format_check(f, NULL), HU_OK);
-  hu_limits l = hu_limits_of(f);
-  same_number(id, "width", l.width, number_of(field[1]));
-  same_number(id, "sign", f.sign, number_of(field[2]));
-  same_number(id, "sign_mask", l.sign_mask, f.sign ? 1ll << (l.width - 1) : 0);
-  same_number(id, "e", f.e, number_of(field[3]));
-  same_number(id, "m", f.m, number_of(field[4]));
-  same_number(id, "b", f.b, number_of(field[5]));
-  same_number(id, "bias", l.bias, number_of(field[6]));
-  same_value(id, "max", l.max, value_of(field[7]));
-  same_number(id, "max_code", l.max_code, code_of(field[8]));
-  same_value(id, "min_normal", l.min_normal, value_of(field[9]));
-  same_number(id, "min_normal_code", l.min_normal_code, code_of(field[10]));
+  hu_format format;
+  memset(&format, 0xA5, sizeof format);
+  same_number(id, "hu_format_find", hu_format_find(&format, id), HU_OK);
+  same_number(id, "hu_format_check", hu_format_check(format, NULL), HU_OK);
+  hu_limits limits = hu_limits_of(format);
+  same_number(id, "width", limits.width, number_of(field[1]));
+  same_number(id, "sign", format.sign, number_of(field[2]));
+  same_number(id, "sign_mask", limits.sign_mask, format.sign ? 1ll << (limits.width - 1) : 0);
+  same_number(id, "e", format.e, number_of(field[3]));
+  same_number(id, "m", format.m, number_of(field[4]));
+  same_number(id, "b", format.b, number_of(field[5]));
+  same_number(id, "bias", limits.bias, number_of(field[6]));
+  same_value(id, "max", limits.max, value_of(field[7]));
+  same_number(id, "max_code", limits.max_code, code_of(field[8]));
+  same_value(id, "min_normal", limits.min_normal, value_of(field[9]));
+  same_number(id, "min_normal_code", limits.min_normal_code, code_of(field[10]));
   int has_subnormals = code_of(field[12]) != HU_NO_CODE;
-  same_value(id, "min", l.min, value_of(field[has_subnormals ? 11 : 9]));
-  same_number(id, "min_code", l.min_code, code_of(field[has_subnormals ? 12 : 10]));
-  same_number(id, "finite_codes", (long long)l.finite_codes, number_of(field[13]));
-  same_number(id, "finite values", (long long)l.finite_codes - f.negzero, number_of(field[14]));
-  same_number(id, "nan_codes", (long long)l.nan_codes, number_of(field[15]));
-  same_number(id, "inf_code", l.inf_code, code_of(field[16]));
-  same_number(id, "has_nan", l.has_nan, code_of(field[17]) != HU_NO_CODE);
-  same_number(id, "nan_code", l.nan_code, code_of(field[17]));
+  same_value(id, "min", limits.min, value_of(field[has_subnormals ? 11 : 9]));
+  same_number(id, "min_code", limits.min_code, code_of(field[has_subnormals ? 12 : 10]));
+  same_number(id, "finite_codes", (long long)limits.finite_codes, number_of(field[13]));
+  same_number(id, "finite values", (long long)limits.finite_codes - format.negzero, number_of(field[14]));
+  same_number(id, "nan_codes", (long long)limits.nan_codes, number_of(field[15]));
+  same_number(id, "inf_code", limits.inf_code, code_of(field[16]));
+  same_number(id, "has_nan", limits.has_nan, code_of(field[17]) != HU_NO_CODE);
+  same_number(id, "nan_code", limits.nan_code, code_of(field[17]));
 }
 
 static void numbers_as_expected(void **state) {
@@ -189,15 +189,15 @@ static void refused_names(void **state) {
                                     "p3109_k9p4se",
                                     "p3109_k8p4s"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    hu_format f, before;
-    memset(&f, 0xA5, sizeof f);
-    before = f;
-    if (hu_format_find(&f, bad[i]) != HU_E_NAME) fail_msg("\"%s\" was not refused", bad[i]);
-    assert_memory_equal(&f, &before, sizeof f);
+    hu_format format, before;
+    memset(&format, 0xA5, sizeof format);
+    before = format;
+    if (hu_format_find(&format, bad[i]) != HU_E_NAME) fail_msg("\"%s\" was not refused", bad[i]);
+    assert_memory_equal(&format, &before, sizeof format);
   }
-  hu_format f;
+  hu_format format;
   assert_int_equal(hu_format_find(NULL, "binary16"), HU_E_NULL);
-  assert_int_equal(hu_format_find(&f, NULL), HU_E_NULL);
+  assert_int_equal(hu_format_find(&format, NULL), HU_E_NULL);
   print_message("%zu names refused\n", sizeof bad / sizeof bad[0]);
 }
 
@@ -223,10 +223,10 @@ static void id_of_descriptor(void **state) {
   assert_string_equal(hu_format_id(hu_format_p3109(8, 4, 1, 0)), "binary8p4sf");
 }
 
-static void function_is_entry(hu_format f, const char *id) {
+static void function_is_entry(hu_format format, const char *id) {
   hu_format found;
   same_number(id, "hu_format_find", hu_format_find(&found, id), HU_OK);
-  same_number(id, "hu_format_equal", hu_format_equal(f, found), 1);
+  same_number(id, "hu_format_equal", hu_format_equal(format, found), 1);
 }
 
 static void functions_of_headers(void **state) {
@@ -251,22 +251,22 @@ static void functions_of_headers(void **state) {
 
 /* P3109's own formulas, for every name of K = 3..16: bias, code of 1.0, NaN, infinity, largest code; the order. */
 static void check_p3109(const char *name, unsigned k, unsigned p, unsigned is_signed, unsigned extended) {
-  hu_format f;
-  hu_limits l;
-  assert_int_equal(hu_format_find(&f, name), HU_OK);
-  assert_true(hu_format_equal(f, hu_format_p3109(k, p, (int)is_signed, (int)extended)));
-  l = hu_limits_of(f);
+  hu_format format;
+  hu_limits limits;
+  assert_int_equal(hu_format_find(&format, name), HU_OK);
+  assert_true(hu_format_equal(format, hu_format_p3109(k, p, (int)is_signed, (int)extended)));
+  limits = hu_limits_of(format);
   uint32_t nan = is_signed ? 1u << (k - 1) : (1u << k) - 1;
   uint32_t top = (is_signed ? 1u << (k - 1) : nan) - 1; /* the largest magnitude code that is not NaN */
-  assert_int_equal(l.width, k);
-  assert_int_equal(l.bias, 1 << (is_signed ? k - p - 1 : k - p));
-  assert_int_equal(l.nan_code, nan);
-  assert_int_equal(l.nan_codes, 1);
-  assert_int_equal(l.inf_code, extended ? top : HU_NO_CODE);
-  assert_int_equal(l.max_code, extended ? top - 1 : top);
-  assert_true(hu_decode64(f, is_signed ? 1u << (k - 2) : 1u << (k - 1)) == 1.0);
-  assert_int_equal(f.overflow, extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX);
-  assert_int_equal(f.negzero, 0);
+  assert_int_equal(limits.width, k);
+  assert_int_equal(limits.bias, 1 << (is_signed ? k - p - 1 : k - p));
+  assert_int_equal(limits.nan_code, nan);
+  assert_int_equal(limits.nan_codes, 1);
+  assert_int_equal(limits.inf_code, extended ? top : HU_NO_CODE);
+  assert_int_equal(limits.max_code, extended ? top - 1 : top);
+  assert_true(hu_decode64(format, is_signed ? 1u << (k - 2) : 1u << (k - 1)) == 1.0);
+  assert_int_equal(format.overflow, extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX);
+  assert_int_equal(format.negzero, 0);
 }
 
 static void p3109_family(void **state) {
@@ -279,14 +279,14 @@ static void p3109_family(void **state) {
         unsigned is_signed = kind < 2, extended = kind % 2 == 0;
         char name[32];
         snprintf(name, sizeof name, "binary%up%u%c%c", k, p, is_signed ? 's' : 'u', extended ? 'e' : 'f');
-        hu_format f;
+        hu_format format;
         if (p == k && is_signed) {
-          assert_int_equal(hu_format_find(&f, name), HU_E_NAME);
+          assert_int_equal(hu_format_find(&format, name), HU_E_NAME);
           continue;
         }
         if (k <= 8) assert_string_equal(hu_format_at(at++).id, name);
         if (k - p + !is_signed > 11) {
-          assert_int_equal(hu_format_find(&f, name), HU_E_FORMAT);
+          assert_int_equal(hu_format_find(&format, name), HU_E_FORMAT);
           refused++;
         } else {
           check_p3109(name, k, p, is_signed, extended);

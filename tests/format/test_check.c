@@ -64,10 +64,11 @@ static void each_axis_is_named(void **state) {
   for (size_t i = 0; i < WRONGS; i++) {
     const char *axis = "untouched";
     char text[T_FORMAT_TEXT];
-    hu_status s = hu_format_check(wrongs[i].f, &axis);
+    hu_status status = hu_format_check(wrongs[i].f, &axis);
     size_t n = strlen(wrongs[i].axis);
-    if (s != HU_E_FORMAT || strncmp(axis, wrongs[i].axis, n) != 0 || axis[n] != ':')
-      fail_msg("%s: %s, \"%s\", not %s", t_format_text(text, wrongs[i].f), hu_status_name(s), axis, wrongs[i].axis);
+    if (status != HU_E_FORMAT || strncmp(axis, wrongs[i].axis, n) != 0 || axis[n] != ':')
+      fail_msg("%s: %s, \"%s\", not %s", t_format_text(text, wrongs[i].f), hu_status_name(status), axis,
+               wrongs[i].axis);
     assert_int_equal(hu_format_check(wrongs[i].f, NULL), HU_E_FORMAT);
     size_t k = 0;
     while (k < sentences && strcmp(seen[k], axis) != 0) k++;
@@ -82,9 +83,9 @@ static void wrong_descriptors_are_empty(void **state) {
   hu_limits none;
   memset(&none, 0, sizeof none);
   for (size_t i = 0; i < WRONGS; i++) {
-    hu_limits l = hu_limits_of(wrongs[i].f);
+    hu_limits limits = hu_limits_of(wrongs[i].f);
     char text[8] = "kept";
-    assert_memory_equal(&l, &none, sizeof l);
+    assert_memory_equal(&limits, &none, sizeof limits);
     assert_int_equal(hu_format_fits_binary32(wrongs[i].f), 0);
     assert_int_equal(hu_format_text(text, sizeof text, wrongs[i].f), 0);
     assert_string_equal(text, "kept");
@@ -104,18 +105,18 @@ static void good_descriptors_keep_axis(void **state) {
 /* Equality looks at every field. */
 static void equality(void **state) {
   (void)state;
-  hu_format f = hu_float8_e4m3fn();
-  assert_int_equal(hu_format_equal(f, hu_float8_e4m3fn()), 1);
+  hu_format format = hu_float8_e4m3fn();
+  assert_int_equal(hu_format_equal(format, hu_float8_e4m3fn()), 1);
   for (unsigned i = 0; i < 11; i++) {
-    hu_format g = f;
-    uint8_t *fields[10] = {&g.sign, &g.e,   &g.m,       &g.zero,     &g.subnormal,
-                           &g.inf,  &g.nan, &g.negzero, &g.overflow, &g.negative};
+    hu_format other = format;
+    uint8_t *fields[10] = {&other.sign, &other.e,   &other.m,       &other.zero,     &other.subnormal,
+                           &other.inf,  &other.nan, &other.negzero, &other.overflow, &other.negative};
     if (i < 10)
       ++*fields[i];
     else
-      g.b = 256; /* its low byte is that of 0 */
-    assert_int_equal(hu_format_equal(f, g), 0);
-    assert_int_equal(hu_format_equal(g, f), 0);
+      other.b = 256; /* its low byte is that of 0 */
+    assert_int_equal(hu_format_equal(format, other), 0);
+    assert_int_equal(hu_format_equal(other, format), 0);
   }
 }
 
@@ -126,53 +127,55 @@ typedef struct t_tally {
 } t_tally;
 
 /* A code that is read as the value of another: no zero of its own, or a subnormal that the format lacks. */
-static int is_duplicate(hu_format f, hu_limits l, uint32_t code, double x) {
-  uint32_t magnitude = code & ~l.sign_mask;
-  if (x == 0) return magnitude != 0 || (code != 0 && !f.negzero);
+static int is_duplicate(hu_format format, hu_limits limits, uint32_t code, double x) {
+  uint32_t magnitude = code & ~limits.sign_mask;
+  if (x == 0) return magnitude != 0 || (code != 0 && !format.negzero);
   return 0;
 }
 
-static t_tally enumerate(hu_format f, hu_limits l) {
-  t_tally t;
-  memset(&t, 0, sizeof t);
-  t.inf_code = t.max_code = t.min_code = HU_NO_CODE;
-  t.max = -INFINITY;
-  t.min = t.low = INFINITY;
-  for (uint32_t code = 0; code < 1u << l.width; code++) {
-    double x = hu_decode64(f, code);
+static t_tally enumerate(hu_format format, hu_limits limits) {
+  t_tally tally;
+  memset(&tally, 0, sizeof tally);
+  tally.inf_code = tally.max_code = tally.min_code = HU_NO_CODE;
+  tally.max = -INFINITY;
+  tally.min = tally.low = INFINITY;
+  for (uint32_t code = 0; code < 1u << limits.width; code++) {
+    double x = hu_decode64(format, code);
     if (isnan(x)) {
-      t.nan++;
+      tally.nan++;
     } else if (isinf(x)) {
-      t.inf++;
-      if (x > 0) t.inf_code = code;
-    } else if (!is_duplicate(f, l, code, x)) {
-      t.finite++;
-      if (x > t.max) t.max = x, t.max_code = code;
-      if (x > 0 && x < t.min) t.min = x, t.min_code = code;
-      if (x < t.low) t.low = x;
+      tally.inf++;
+      if (x > 0) tally.inf_code = code;
+    } else if (!is_duplicate(format, limits, code, x)) {
+      tally.finite++;
+      if (x > tally.max) tally.max = x, tally.max_code = code;
+      if (x > 0 && x < tally.min) tally.min = x, tally.min_code = code;
+      if (x < tally.low) tally.low = x;
     }
   }
-  return t;
+  return tally;
 }
 
-static void check_limits(hu_format f) {
+static void check_limits(hu_format format) {
   char text[T_FORMAT_TEXT];
-  hu_limits l = hu_limits_of(f);
-  t_tally t = enumerate(f, l);
-  int same = l.finite_codes == t.finite && l.nan_codes == t.nan && l.max_code == t.max_code &&
-             l.min_code == t.min_code && l.inf_code == t.inf_code && t_same64(l.max, t.max) && t_same64(l.min, t.min);
+  hu_limits limits = hu_limits_of(format);
+  t_tally tally = enumerate(format, limits);
+  int same = limits.finite_codes == tally.finite && limits.nan_codes == tally.nan &&
+             limits.max_code == tally.max_code && limits.min_code == tally.min_code &&
+             limits.inf_code == tally.inf_code && t_same64(limits.max, tally.max) && t_same64(limits.min, tally.min);
   if (!same)
     fail_msg("%s: finite %llu, NaN %llu, max 0x%X %a, min 0x%X %a; enumeration %llu, %llu, 0x%X %a, 0x%X %a",
-             t_format_text(text, f), (unsigned long long)l.finite_codes, (unsigned long long)l.nan_codes, l.max_code,
-             l.max, l.min_code, l.min, (unsigned long long)t.finite, (unsigned long long)t.nan, t.max_code, t.max,
-             t.min_code, t.min);
-  if (l.low != t.low) fail_msg("%s: low %a, not %a", t_format_text(text, f), l.low, t.low);
-  assert_int_equal(t.inf, (f.inf != HU_INF_NONE) << f.sign);
-  assert_int_equal(l.has_nan, t.nan > 0);
-  if (l.has_nan) assert_true(isnan(hu_decode64(f, l.nan_code)));
-  if (l.min_normal_code != HU_NO_CODE) assert_true(t_same64(hu_decode64(f, l.min_normal_code), l.min_normal));
-  assert_int_equal(l.emax, ilogb(l.max));
-  assert_int_equal(l.storage, l.width <= 8 ? 8 : l.width <= 16 ? 16 : 32);
+             t_format_text(text, format), (unsigned long long)limits.finite_codes, (unsigned long long)limits.nan_codes,
+             limits.max_code, limits.max, limits.min_code, limits.min, (unsigned long long)tally.finite,
+             (unsigned long long)tally.nan, tally.max_code, tally.max, tally.min_code, tally.min);
+  if (limits.low != tally.low) fail_msg("%s: low %a, not %a", t_format_text(text, format), limits.low, tally.low);
+  assert_int_equal(tally.inf, (format.inf != HU_INF_NONE) << format.sign);
+  assert_int_equal(limits.has_nan, tally.nan > 0);
+  if (limits.has_nan) assert_true(isnan(hu_decode64(format, limits.nan_code)));
+  if (limits.min_normal_code != HU_NO_CODE)
+    assert_true(t_same64(hu_decode64(format, limits.min_normal_code), limits.min_normal));
+  assert_int_equal(limits.emax, ilogb(limits.max));
+  assert_int_equal(limits.storage, limits.width <= 8 ? 8 : limits.width <= 16 ? 16 : 32);
 }
 
 static void limits_of_catalogue(void **state) {
@@ -186,27 +189,28 @@ static void limits_of_catalogue(void **state) {
 
 static void limits_of_random_formats(void **state) {
   (void)state;
-  t_random r = {t_seed("limits_of_random_formats", 11)};
+  t_random random = {t_seed("limits_of_random_formats", 11)};
   enum { COUNT = 20000 };
-  for (int i = 0; i < COUNT; i++) check_limits(t_random_format(&r, 1, 10));
+  for (int i = 0; i < COUNT; i++) check_limits(t_random_format(&random, 1, 10));
   print_message("%d random formats of 1 to 10 bits, every code\n", COUNT);
 }
 
 static void fits_binary32(void **state) {
   (void)state;
-  t_random r = {t_seed("fits_binary32", 12)};
+  t_random random = {t_seed("fits_binary32", 12)};
   unsigned fit = 0;
   enum { COUNT = 5000 };
   for (int i = 0; i < COUNT; i++) {
-    hu_format f = t_random_format(&r, 1, 10);
-    hu_limits l = hu_limits_of(f);
+    hu_format format = t_random_format(&random, 1, 10);
+    hu_limits limits = hu_limits_of(format);
     int exact = 1;
-    for (uint32_t code = 0; code < 1u << l.width; code++) {
-      double x = hu_decode64(f, code);
+    for (uint32_t code = 0; code < 1u << limits.width; code++) {
+      double x = hu_decode64(format, code);
       if (!isnan(x) && (double)(float)x != x) exact = 0;
     }
     char text[T_FORMAT_TEXT];
-    if (hu_format_fits_binary32(f) != exact) fail_msg("%s: exact in binary32 is %d", t_format_text(text, f), exact);
+    if (hu_format_fits_binary32(format) != exact)
+      fail_msg("%s: exact in binary32 is %d", t_format_text(text, format), exact);
     fit += (unsigned)exact;
   }
   print_message("%u of %d random formats fit binary32\n", fit, COUNT);

@@ -30,14 +30,14 @@ static void good_texts(void **state) {
     char *want = strchr(line, ' ');
     assert_non_null(want);
     *want++ = 0;
-    hu_format f, again;
+    hu_format format, again;
     size_t where = UNTOUCHED;
-    if (hu_format_parse(&f, line, &where) != HU_OK) fail_msg("%s: refused at %zu", line, where);
+    if (hu_format_parse(&format, line, &where) != HU_OK) fail_msg("%s: refused at %zu", line, where);
     assert_true(where == UNTOUCHED);
-    size_t length = hu_format_text(text, sizeof text, f);
+    size_t length = hu_format_text(text, sizeof text, format);
     if (strcmp(text, want) != 0 || length != strlen(want)) fail_msg("%s: %s, not %s", line, text, want);
     assert_int_equal(hu_format_parse(&again, want, NULL), HU_OK);
-    assert_true(hu_format_equal(f, again));
+    assert_true(hu_format_equal(format, again));
   }
   fclose(in);
   print_message("%zu texts\n", rows);
@@ -45,22 +45,22 @@ static void good_texts(void **state) {
 }
 
 static void check_bad(const char *text, const char *status, size_t offset) {
-  hu_format f, before;
-  memset(&f, 0xA5, sizeof f);
-  before = f;
+  hu_format format, before;
+  memset(&format, 0xA5, sizeof format);
+  before = format;
   size_t where = UNTOUCHED;
-  hu_status s = hu_format_parse(&f, text, &where);
-  if (strcmp(hu_status_name(s), status) != 0 || where != offset)
-    fail_msg("\"%s\": %s at %zu, not %s at %zu", text, hu_status_name(s), where, status, offset);
-  assert_int_equal(hu_format_parse(&f, text, NULL), s);
-  assert_memory_equal(&f, &before, sizeof f);
+  hu_status found = hu_format_parse(&format, text, &where);
+  if (strcmp(hu_status_name(found), status) != 0 || where != offset)
+    fail_msg("\"%s\": %s at %zu, not %s at %zu", text, hu_status_name(found), where, status, offset);
+  assert_int_equal(hu_format_parse(&format, text, NULL), found);
+  assert_memory_equal(&format, &before, sizeof format);
   const char *axis = NULL;
   size_t again = UNTOUCHED;
-  assert_int_equal(hu_format_parse_axis(&f, text, &again, &axis), s);
+  assert_int_equal(hu_format_parse_axis(&format, text, &again, &axis), found);
   assert_true(again == where);
-  assert_memory_equal(&f, &before, sizeof f);
-  if (s == HU_E_FORMAT && (!axis || !strstr(axis, ": "))) fail_msg("\"%s\": no axis is named", text);
-  if (s != HU_E_FORMAT) assert_null(axis);
+  assert_memory_equal(&format, &before, sizeof format);
+  if (found == HU_E_FORMAT && (!axis || !strstr(axis, ": "))) fail_msg("\"%s\": no axis is named", text);
+  if (found != HU_E_FORMAT) assert_null(axis);
 }
 
 static void bad_texts(void **state) {
@@ -85,10 +85,10 @@ static void bad_texts(void **state) {
 
 static void null_arguments(void **state) {
   (void)state;
-  hu_format f;
+  hu_format format;
   size_t where = UNTOUCHED;
   assert_int_equal(hu_format_parse(NULL, "binary16", &where), HU_E_NULL);
-  assert_int_equal(hu_format_parse(&f, NULL, &where), HU_E_NULL);
+  assert_int_equal(hu_format_parse(&format, NULL, &where), HU_E_NULL);
   assert_true(where == UNTOUCHED);
 }
 
@@ -104,8 +104,8 @@ static void every_trailing_byte(void **state) {
       memcpy(text, texts[i], n);
       text[n] = (char)c;
       text[n + 1] = 0;
-      hu_format f;
-      assert_int_not_equal(hu_format_parse(&f, text, &where), HU_OK);
+      hu_format format;
+      assert_int_not_equal(hu_format_parse(&format, text, &where), HU_OK);
       assert_true(where <= n + 1); /* behind a comma a suffix is missing */
       checked++;
     }
@@ -113,18 +113,18 @@ static void every_trailing_byte(void **state) {
   print_message("%u trailing bytes refused\n", checked);
 }
 
-static void round_trip(hu_format f) {
+static void round_trip(hu_format format) {
   char text[HU_FORMAT_TEXT_MAX];
   memset(text, '~', sizeof text);
-  size_t length = hu_format_text(text, sizeof text, f);
+  size_t length = hu_format_text(text, sizeof text, format);
   char axes[T_FORMAT_TEXT];
-  if (length == 0 || length >= sizeof text) fail_msg("no text of %s", t_format_text(axes, f));
+  if (length == 0 || length >= sizeof text) fail_msg("no text of %s", t_format_text(axes, format));
   if (strlen(text) != length) fail_msg("wrong length of %s", text);
   hu_format again;
   size_t where;
-  hu_status s = hu_format_parse(&again, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
-  if (!hu_format_equal(f, again)) fail_msg("%s is another format than %s", text, t_format_text(axes, f));
+  hu_status status = hu_format_parse(&again, text, &where);
+  if (status != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(status), where);
+  if (!hu_format_equal(format, again)) fail_msg("%s is another format than %s", text, t_format_text(axes, format));
 }
 
 static void round_trip_catalogue(void **state) {
@@ -135,25 +135,25 @@ static void round_trip_catalogue(void **state) {
 
 static void round_trip_random(void **state) {
   (void)state;
-  t_random r = {t_seed("round_trip_random", 2026)};
+  t_random random = {t_seed("round_trip_random", 2026)};
   enum { COUNT = 300000 };
-  for (int i = 0; i < COUNT; i++) round_trip(t_random_format(&r, 1, 32));
+  for (int i = 0; i < COUNT; i++) round_trip(t_random_format(&random, 1, 32));
   print_message("%d random formats of 1 to 32 bits\n", COUNT);
 }
 
 /* Descriptor number n of all combinations of the axes, in mixed radix. */
 static hu_format combination(unsigned n) {
-  hu_format f;
-  memset(&f, 0, sizeof f);
-  f.sign = (uint8_t)(n % 2), n /= 2;
-  f.zero = (uint8_t)(n % 3), n /= 3;
-  f.subnormal = (uint8_t)(n % 3), n /= 3;
-  f.inf = (uint8_t)(n % 3), n /= 3;
-  f.nan = (uint8_t)(n % 6), n /= 6;
-  f.negzero = (uint8_t)(n % 2), n /= 2;
-  f.overflow = (uint8_t)(n % 3), n /= 3;
-  f.negative = (uint8_t)(n % 3);
-  return f;
+  hu_format format;
+  memset(&format, 0, sizeof format);
+  format.sign = (uint8_t)(n % 2), n /= 2;
+  format.zero = (uint8_t)(n % 3), n /= 3;
+  format.subnormal = (uint8_t)(n % 3), n /= 3;
+  format.inf = (uint8_t)(n % 3), n /= 3;
+  format.nan = (uint8_t)(n % 6), n /= 6;
+  format.negzero = (uint8_t)(n % 2), n /= 2;
+  format.overflow = (uint8_t)(n % 3), n /= 3;
+  format.negative = (uint8_t)(n % 3);
+  return format;
 }
 #define COMBINATIONS (2 * 3 * 3 * 3 * 6 * 2 * 3 * 3)
 
@@ -164,16 +164,16 @@ static void round_trip_combinations(void **state) {
   for (unsigned n = 0; n < COMBINATIONS; n++) {
     unsigned before = valid;
     for (unsigned widths = 0; widths < 5 * 5 * 3; widths++) {
-      hu_format f = combination(n);
-      f.e = (uint8_t)(widths % 5);
-      f.m = (uint8_t)(widths / 5 % 5);
-      f.b = (int16_t)((int)(widths / 25) * 7 - 7);
-      if (hu_format_check(f, NULL) == HU_OK) {
-        round_trip(f);
+      hu_format format = combination(n);
+      format.e = (uint8_t)(widths % 5);
+      format.m = (uint8_t)(widths / 5 % 5);
+      format.b = (int16_t)((int)(widths / 25) * 7 - 7);
+      if (hu_format_check(format, NULL) == HU_OK) {
+        round_trip(format);
         valid++;
       } else {
         char text[8] = "kept";
-        assert_int_equal(hu_format_text(text, sizeof text, f), 0);
+        assert_int_equal(hu_format_text(text, sizeof text, format), 0);
         invalid++;
       }
     }
@@ -186,17 +186,17 @@ static void round_trip_combinations(void **state) {
 /* Any size of buffer: what fits is written and ended, nothing behind it, the same length is returned. */
 static void truncated_buffers(void **state) {
   (void)state;
-  t_random r = {t_seed("truncated_buffers", 7)};
+  t_random random = {t_seed("truncated_buffers", 7)};
   unsigned checked = 0;
   for (unsigned i = 0; i < 200; i++) {
-    hu_format f = t_random_format(&r, 1, 32);
+    hu_format format = t_random_format(&random, 1, 32);
     char whole[HU_FORMAT_TEXT_MAX], part[HU_FORMAT_TEXT_MAX + 8];
-    size_t length = hu_format_text(whole, sizeof whole, f);
-    assert_int_equal(hu_format_text(NULL, 0, f), length);
-    assert_int_equal(hu_format_text(NULL, 5, f), length);
+    size_t length = hu_format_text(whole, sizeof whole, format);
+    assert_int_equal(hu_format_text(NULL, 0, format), length);
+    assert_int_equal(hu_format_text(NULL, 5, format), length);
     for (size_t size = 0; size <= length + 2; size++) {
       memset(part, '~', sizeof part);
-      assert_int_equal(hu_format_text(part, size, f), length);
+      assert_int_equal(hu_format_text(part, size, format), length);
       size_t kept = size == 0 ? 0 : size <= length ? size - 1 : length;
       assert_memory_equal(part, whole, kept);
       if (size > 0) assert_int_equal(part[kept], 0);
@@ -221,16 +221,16 @@ static void garbage(void **state) {
                                        "binary",   "p",      "8",     "se",        "uf",         "float8_e4m3fn",
                                        "_",        "\xC3",   "\n",    "\t",        "A"};
   enum { COUNT = 400000 };
-  t_random r = {t_seed("garbage", 99)};
+  t_random random = {t_seed("garbage", 99)};
   unsigned accepted = 0, by_status[3] = {0, 0, 0};
   for (int i = 0; i < COUNT; i++) {
     char glued[256];
     size_t n = 0;
-    if (t_below(&r, 2)) /* half of them begin well */
-      n = (size_t)snprintf(glued, sizeof glued, "fp(%u,%u,%d):", t_below(&r, 14), t_below(&r, 34),
-                           t_between(&r, -9, 9));
-    for (unsigned k = t_below(&r, 9) + 1; k > 0; k--) {
-      const char *piece = pieces[t_below(&r, sizeof pieces / sizeof pieces[0])];
+    if (t_below(&random, 2)) /* half of them begin well */
+      n = (size_t)snprintf(glued, sizeof glued, "fp(%u,%u,%d):", t_below(&random, 14), t_below(&random, 34),
+                           t_between(&random, -9, 9));
+    for (unsigned k = t_below(&random, 9) + 1; k > 0; k--) {
+      const char *piece = pieces[t_below(&random, sizeof pieces / sizeof pieces[0])];
       memcpy(glued + n, piece, strlen(piece));
       n += strlen(piece);
     }
@@ -238,20 +238,20 @@ static void garbage(void **state) {
     char *text = malloc(n + 1);
     assert_non_null(text);
     memcpy(text, glued, n + 1);
-    hu_format f, before;
-    memset(&f, 0xA5, sizeof f);
-    before = f;
+    hu_format format, before;
+    memset(&format, 0xA5, sizeof format);
+    before = format;
     size_t where = UNTOUCHED;
-    hu_status s = hu_format_parse(&f, text, &where);
-    if (s == HU_OK) {
+    hu_status status = hu_format_parse(&format, text, &where);
+    if (status == HU_OK) {
       accepted++;
-      assert_int_equal(hu_format_check(f, NULL), HU_OK);
-      round_trip(f);
+      assert_int_equal(hu_format_check(format, NULL), HU_OK);
+      round_trip(format);
     } else {
-      assert_true(s == HU_E_TEXT || s == HU_E_NAME || s == HU_E_FORMAT);
-      by_status[s == HU_E_TEXT ? 0 : s == HU_E_NAME ? 1 : 2]++;
-      if (where > n || (s != HU_E_TEXT && where != 0)) fail_msg("\"%s\": offset %zu", text, where);
-      assert_memory_equal(&f, &before, sizeof f);
+      assert_true(status == HU_E_TEXT || status == HU_E_NAME || status == HU_E_FORMAT);
+      by_status[status == HU_E_TEXT ? 0 : status == HU_E_NAME ? 1 : 2]++;
+      if (where > n || (status != HU_E_TEXT && where != 0)) fail_msg("\"%s\": offset %zu", text, where);
+      assert_memory_equal(&format, &before, sizeof format);
     }
     free(text);
   }
@@ -263,11 +263,11 @@ static void garbage(void **state) {
 /* Every prefix of a text that is accepted, and every text with one character left out, ends well. */
 static void cut_texts(void **state) {
   (void)state;
-  t_random r = {t_seed("cut_texts", 3)};
+  t_random random = {t_seed("cut_texts", 3)};
   unsigned checked = 0;
   for (unsigned i = 0; i < 500; i++) {
     char whole[HU_FORMAT_TEXT_MAX];
-    size_t length = hu_format_text(whole, sizeof whole, t_random_format(&r, 1, 32));
+    size_t length = hu_format_text(whole, sizeof whole, t_random_format(&random, 1, 32));
     for (size_t cut = 0; cut < length; cut++) {
       char *prefix = malloc(cut + 1), *hole = malloc(length);
       assert_true(prefix && hole);
@@ -275,10 +275,10 @@ static void cut_texts(void **state) {
       prefix[cut] = 0;
       memcpy(hole, whole, cut);
       memcpy(hole + cut, whole + cut + 1, length - cut);
-      hu_format f;
+      hu_format format;
       size_t where = 0;
-      if (hu_format_parse(&f, prefix, &where) != HU_OK) assert_true(where <= cut);
-      if (hu_format_parse(&f, hole, &where) != HU_OK) assert_true(where < length);
+      if (hu_format_parse(&format, prefix, &where) != HU_OK) assert_true(where <= cut);
+      if (hu_format_parse(&format, hole, &where) != HU_OK) assert_true(where < length);
       free(prefix);
       free(hole);
       checked += 2;

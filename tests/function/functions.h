@@ -47,13 +47,14 @@ typedef struct fn_modes {
 
 /* Every deterministic rounding and some stochastic ones, with policies drawn for each; N up to `bits`, R often at
  * an end of its range. */
-static inline void fn_draw_modes(fn_modes *m, t_random *r, unsigned stochastic, unsigned bits) {
+static inline void fn_draw_modes(fn_modes *m, t_random *random, unsigned stochastic, unsigned bits) {
   m->n = T_DETERMINISTIC + stochastic;
   for (unsigned i = 0; i < m->n; i++) {
-    m->mode[i] = i < T_DETERMINISTIC ? t_mode(i) : t_stochastic(HU_SRA + i % 3, 1 + t_below(r, bits));
-    m->random[i] = t_next32(r);
-    if (t_below(r, 4) == 0) m->random[i] = t_below(r, 2) ? 0 : 0xFFFFFFFF;
-    if (t_below(r, 2)) m->mode[i] = t_policy(m->mode[i], t_below(r, 4), t_below(r, 2), t_below(r, 3));
+    m->mode[i] = i < T_DETERMINISTIC ? t_mode(i) : t_stochastic(HU_SRA + i % 3, 1 + t_below(random, bits));
+    m->random[i] = t_next32(random);
+    if (t_below(random, 4) == 0) m->random[i] = t_below(random, 2) ? 0 : 0xFFFFFFFF;
+    if (t_below(random, 2))
+      m->mode[i] = t_policy(m->mode[i], t_below(random, 4), t_below(random, 2), t_below(random, 3));
   }
 }
 

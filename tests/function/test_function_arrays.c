@@ -18,19 +18,19 @@ enum { N = 1300, ROOM = 4 * N + 64 };
 
 static uint32_t room[3][ROOM], before[ROOM];
 
-static hu_format any_format(t_random *r) {
-  switch (t_below(r, 4)) {
-    case 0: return t_below(r, 2) ? hu_binary16() : hu_bfloat16();
-    case 1: return t_random_format(r, 1, 32);
-    case 2: return t_random_format(r, 1, 16);
-    default: return hu_format_at(t_below(r, (uint32_t)hu_format_count())).format;
+static hu_format any_format(t_random *random) {
+  switch (t_below(random, 4)) {
+    case 0: return t_below(random, 2) ? hu_binary16() : hu_bfloat16();
+    case 1: return t_random_format(random, 1, 32);
+    case 2: return t_random_format(random, 1, 16);
+    default: return hu_format_at(t_below(random, (uint32_t)hu_format_count())).format;
   }
 }
 
-static uint32_t draw_code(t_random *r, hu_format f) {
-  if (t_below(r, 3) == 0) return t_random_code(r, f);
-  double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
-  return hu_encode64(f, t_mode(HU_RNE), t_below(r, 2) ? -v : v, 0, NULL);
+static uint32_t draw_code(t_random *random, hu_format format) {
+  if (t_below(random, 3) == 0) return t_random_code(random, format);
+  double v = (1 + t_below(random, 1u << 20) * 0x1p-20) * (double)(1u << t_below(random, 10)) * 0x1p-6;
+  return hu_encode64(format, t_mode(HU_RNE), t_below(random, 2) ? -v : v, 0, NULL);
 }
 
 typedef struct job {
@@ -41,29 +41,31 @@ typedef struct job {
   hu_exec exec;
 } job;
 
-static void draw_job(t_random *r, job *j, int function) {
+static void draw_job(t_random *random, job *j, int function) {
   static const uint32_t threads[] = {0, 1, 2, 3, 16};
   memset(j, 0, sizeof *j);
   j->function = function;
-  j->n = t_below(r, 4) ? 1 + t_below(r, N) : t_below(r, 20);
-  j->mode = t_random_mode(r);
-  if (j->mode.bits && t_below(r, 2)) j->mode.bits = (uint8_t)(1 + t_below(r, 8));
-  j->exec.threads = threads[t_below(r, 5)];
-  j->exec.levels_off = t_levels_off(t_below(r, (uint32_t)t_levels()));
-  j->exec.stream.key = t_next64(r);
-  j->exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
-  hu_format fz = any_format(r);
-  int alike = (int)t_below(r, 3);
+  j->n = t_below(random, 4) ? 1 + t_below(random, N) : t_below(random, 20);
+  j->mode = t_random_mode(random);
+  if (j->mode.bits && t_below(random, 2)) j->mode.bits = (uint8_t)(1 + t_below(random, 8));
+  j->exec.threads = threads[t_below(random, 5)];
+  j->exec.levels_off = t_levels_off(t_below(random, (uint32_t)t_levels()));
+  j->exec.stream.key = t_next64(random);
+  j->exec.stream.counter = t_below(random, 2) ? t_next64(random) : UINT64_MAX - t_below(random, N);
+  hu_format fz = any_format(random);
+  int alike = (int)t_below(random, 3);
   for (int i = 0; i < 3; i++) {
     fn_array *a = &j->array[i];
-    a->format = i == 2 || alike ? fz : any_format(r);
-    a->inc = t_below(r, 2) ? 1 : i == 2 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
+    a->format = i == 2 || alike ? fz : any_format(random);
+    a->inc = t_below(random, 2) ? 1
+             : i == 2           ? (t_below(random, 2) ? -1 : 1) * t_between(random, 1, 3)
+                                : t_between(random, -3, 3);
     j->size[i] = hu_limits_of(a->format).storage / 8;
     a->data = (uint8_t *)room[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
     for (size_t k = 0; i < 2 && k < j->n; k++)
-      t_put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(r, a->format));
+      t_put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(random, a->format));
   }
-  if (t_below(r, 3) == 0 && j->size[0] == j->size[2] && j->array[0].inc != 0) {
+  if (t_below(random, 3) == 0 && j->size[0] == j->size[2] && j->array[0].inc != 0) {
     j->array[2].inc = j->array[0].inc;
     j->array[2].data = j->array[0].data;
   }
@@ -90,8 +92,8 @@ static uint64_t check_job(const job *j) {
     t_put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
     hu_events_count(&want, e);
   }
-  hu_status s = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);
-  if (s != HU_OK) fail_msg("%s: %s", fn_table[j->function].name, hu_status_name(s));
+  hu_status status = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);
+  if (status != HU_OK) fail_msg("%s: %s", fn_table[j->function].name, hu_status_name(status));
   if (memcmp(before, z_room, sizeof before) != 0) {
     char f[T_FORMAT_TEXT], g[T_FORMAT_TEXT], m[T_MODE_TEXT];
     fail_msg("%s of %s into %s, %s, levels off %x: not as one by one", fn_table[j->function].name,
@@ -105,12 +107,12 @@ static uint64_t check_job(const job *j) {
 
 static void test_jobs(void **state) {
   (void)state;
-  t_random r = {t_seed("function_arrays", 71)};
+  t_random random = {t_seed("function_arrays", 71)};
   uint64_t elements = 0;
   for (int round = 0; round < (HU_EXHAUSTIVE ? 4000 : 60); round++) {
     for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
       job j;
-      draw_job(&r, &j, function);
+      draw_job(&random, &j, function);
       elements += check_job(&j);
     }
   }
@@ -123,7 +125,7 @@ static void test_jobs(void **state) {
 static void test_levels(void **state) {
   (void)state;
   static uint16_t x[65536], z[2][65536];
-  t_random r = {t_seed("function_levels", 72)};
+  t_random random = {t_seed("function_levels", 72)};
   uint64_t elements = 0;
   for (uint32_t i = 0; i < 65536; i++) x[i] = (uint16_t)(i * 40503u);
   for (int function = 0; function < HU_ORACLE_POW; function++) {
@@ -134,7 +136,7 @@ static void test_levels(void **state) {
         hu_format fx = f ? hu_bfloat16() : hu_binary16();
         hu_mode mode = k == 0   ? t_mode(HU_RNE)
                        : k == 3 ? t_stochastic(HU_SRA + (unsigned)function % 3, 5)
-                                : t_mode(t_below(&r, T_DETERMINISTIC));
+                                : t_mode(t_below(&random, T_DETERMINISTIC));
         fn_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
         hu_exec exec = {2, UINT32_MAX, {function, 5}};
         memset(ev, 0, sizeof ev);
@@ -161,14 +163,15 @@ static void test_binary32(void **state) {
   (void)state;
   enum { COUNT = 40000 };
   static uint32_t x[COUNT], z[2][COUNT];
-  t_random r = {t_seed("function_binary32_levels", 74)};
-  hu_format f = hu_binary32();
+  t_random random = {t_seed("function_binary32_levels", 74)};
+  hu_format format = hu_binary32();
   for (int function = 0; function < HU_ORACLE_POW; function++) {
     for (size_t i = 0; i < COUNT; i++) {
-      uint32_t code = t_next32(&r), near_one = (code & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 26, 127 + 8) << 23;
+      uint32_t code = t_next32(&random),
+               near_one = (code & 0x807FFFFF) | (uint32_t)t_between(&random, 127 - 26, 127 + 8) << 23;
       x[i] = i < COUNT / 4 ? code : i < COUNT / 2 ? near_one & 0xFFFF0000u : near_one;
     }
-    fn_array a = {x, 1, f}, b = {z[0], 1, f};
+    fn_array a = {x, 1, format}, b = {z[0], 1, format};
     hu_exec exec = {2, UINT32_MAX, {0, 0}};
     hu_events ev[2];
     memset(ev, 0, sizeof ev);
@@ -214,17 +217,17 @@ static void test_powers(void **state) {
   (void)state;
   static uint16_t x[65536], y[65536];
   static uint32_t z[65536], want[65536];
-  t_random r = {t_seed("function_powers", 75)};
+  t_random random = {t_seed("function_powers", 75)};
   for (uint32_t i = 0; i < 65536; i++) x[i] = (uint16_t)(i * 40503u);
   for (int k = 0; k < (HU_EXHAUSTIVE ? 40 : 4); k++) {
-    hu_format f = k & 1 ? hu_bfloat16() : hu_binary16(), into = k & 2 ? f : hu_binary32();
-    hu_mode mode = k % 4 == 3 ? t_random_mode(&r) : t_mode(HU_RNE);
+    hu_format format = k & 1 ? hu_bfloat16() : hu_binary16(), into = k & 2 ? format : hu_binary32();
+    hu_mode mode = k % 4 == 3 ? t_random_mode(&random) : t_mode(HU_RNE);
     if (mode.bits > 5) mode.bits = 5;
     for (size_t i = 0; i < 65536; i++) {
-      double v = t_below(&r, 2) ? powers[t_below(&r, POWERS)] : t_below(&r, 1 << 16) * 0x1p-12 - 8;
-      y[i] = (uint16_t)hu_encode64(f, t_mode(HU_RNE), v, 0, NULL);
+      double v = t_below(&random, 2) ? powers[t_below(&random, POWERS)] : t_below(&random, 1 << 16) * 0x1p-12 - 8;
+      y[i] = (uint16_t)hu_encode64(format, t_mode(HU_RNE), v, 0, NULL);
     }
-    fn_array operands[2] = {{x, 1, f}, {y, 1, f}};
+    fn_array operands[2] = {{x, 1, format}, {y, 1, format}};
     same_at_levels(HU_ORACLE_POW, 65536, (fn_array){z, 1, into}, operands, mode, want);
   }
 }
@@ -234,15 +237,16 @@ static void test_powers_of_binary32(void **state) {
   (void)state;
   enum { COUNT = HU_EXHAUSTIVE ? 4000000 : 60000 };
   static uint32_t x[COUNT], y[COUNT], z[COUNT], want[COUNT];
-  t_random r = {t_seed("function_powers_32", 76)};
+  t_random random = {t_seed("function_powers_32", 76)};
   for (size_t i = 0; i < COUNT; i++) {
-    unsigned what = t_below(&r, 6);
-    float base = (float)(1 + t_below(&r, 1u << (1 + t_below(&r, 24)))), power = (float)powers[t_below(&r, POWERS)];
-    x[i] = t_next32(&r);
-    y[i] = t_next32(&r);
-    if (what & 1) x[i] = (x[i] & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 20, 127 + 20) << 23;
-    if (what & 2) y[i] = (y[i] & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 7) << 23;
-    if (what > 3) x[i] = t_bits32(what == 4 ? base : base * base * 0x1p-6f) | (t_below(&r, 4) == 0) << 31;
+    unsigned what = t_below(&random, 6);
+    float base = (float)(1 + t_below(&random, 1u << (1 + t_below(&random, 24)))),
+          power = (float)powers[t_below(&random, POWERS)];
+    x[i] = t_next32(&random);
+    y[i] = t_next32(&random);
+    if (what & 1) x[i] = (x[i] & 0x807FFFFF) | (uint32_t)t_between(&random, 127 - 20, 127 + 20) << 23;
+    if (what & 2) y[i] = (y[i] & 0x807FFFFF) | (uint32_t)t_between(&random, 127 - 8, 127 + 7) << 23;
+    if (what > 3) x[i] = t_bits32(what == 4 ? base : base * base * 0x1p-6f) | (t_below(&random, 4) == 0) << 31;
     if (what > 3) y[i] = t_bits32(power);
   }
   fn_array operands[2] = {{x, 1, hu_binary32()}, {y, 1, hu_binary32()}};
@@ -262,11 +266,11 @@ static void test_large_angles(void **state) {
                                      0x7452DE59, 0x4E93D4A5, 0x4D2332E9, 0x78A8B883, 0x6D55DA58, 0x71F9BE45};
   enum { HARDEST = sizeof hardest / sizeof *hardest, COUNT = HU_EXHAUSTIVE ? 4000000 : 30000 };
   static uint32_t x[COUNT], z[COUNT], want[COUNT];
-  t_random r = {t_seed("function_large_angles", 77)};
+  t_random random = {t_seed("function_large_angles", 77)};
   for (size_t i = 0; i < COUNT; i++) {
-    uint32_t near = hardest[t_below(&r, HARDEST)] + t_below(&r, 5) - 2;
-    uint32_t any = (t_next32(&r) & 0x807FFFFF) | (uint32_t)t_between(&r, 127 + 19, 255) << 23;
-    x[i] = t_below(&r, 8) ? any : near | t_below(&r, 2) << 31;
+    uint32_t near = hardest[t_below(&random, HARDEST)] + t_below(&random, 5) - 2;
+    uint32_t any = (t_next32(&random) & 0x807FFFFF) | (uint32_t)t_between(&random, 127 + 19, 255) << 23;
+    x[i] = t_below(&random, 8) ? any : near | t_below(&random, 2) << 31;
   }
   for (size_t i = 0; i < HARDEST; i++) x[i] = hardest[i];
   fn_array operand = {x, 1, hu_binary32()};
@@ -282,17 +286,17 @@ static void test_left(void **state) {
   enum { COUNT = 1 << 16, ROUNDS = 16 };
   static uint32_t x[COUNT], y[COUNT];
   static uint64_t wide[COUNT], left[COUNT];
-  t_random r = {t_seed("function_left", 78)};
+  t_random random = {t_seed("function_left", 78)};
   const hu_function_kernels *lanes = hui_level_for(NULL)->function;
   uint64_t powers_left = 0, angles_left = 0;
   for (int k = 0; lanes && k < ROUNDS; k++) {
     for (size_t i = 0; i < COUNT; i++) {
-      x[i] = (t_next32(&r) & 0x7FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 7) << 23;
-      y[i] = (t_next32(&r) & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 8, 127 + 3) << 23;
+      x[i] = (t_next32(&random) & 0x7FFFFF) | (uint32_t)t_between(&random, 127 - 8, 127 + 7) << 23;
+      y[i] = (t_next32(&random) & 0x807FFFFF) | (uint32_t)t_between(&random, 127 - 8, 127 + 3) << 23;
     }
     (void)lanes->pow(COUNT, wide, left, x, y);
     for (size_t i = 0; i < COUNT; i++) powers_left += left[i];
-    for (size_t i = 0; i < COUNT; i++) x[i] = (x[i] & 0x7FFFFF) | (uint32_t)t_between(&r, 127 + 20, 254) << 23;
+    for (size_t i = 0; i < COUNT; i++) x[i] = (x[i] & 0x7FFFFF) | (uint32_t)t_between(&random, 127 + 20, 254) << 23;
     (void)lanes->lane[HU_OP_SIN - HU_OP_FUNCTION](COUNT, wide, left, x);
     for (size_t i = 0; i < COUNT; i++) angles_left += left[i];
   }
@@ -305,25 +309,25 @@ static void test_left(void **state) {
 static void test_surroundings(void **state) {
   (void)state;
   static const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-  hu_format f = hu_binary16(), g = hu_binary32();
-  t_random r = {t_seed("function_surroundings", 73)};
+  hu_format format = hu_binary16(), other = hu_binary32();
+  t_random random = {t_seed("function_surroundings", 73)};
   for (int k = 0; k < 30000; k++) {
     int function = k % HU_ORACLE_FUNCTIONS;
-    uint16_t c = (uint16_t)t_next32(&r), z = 0;
+    uint16_t c = (uint16_t)t_next32(&random), z = 0;
     uint32_t events[2];
-    hu_oracle_code x[2] = {{f, c}, {f, t_next32(&r) & 0x7FFF}};
+    hu_oracle_code x[2] = {{format, c}, {format, t_next32(&random) & 0x7FFF}};
     uint16_t y = (uint16_t)x[1].code;
-    fn_array zs = {&z, 1, f}, xs[2] = {{&c, 1, f}, {&y, 1, f}};
-    uint32_t want = fn_call(function, g, t_mode(HU_RNE), 0, x, &events[0]);
-    uint32_t half = fn_call(function, f, t_mode(HU_RNE), 0, x, NULL);
+    fn_array zs = {&z, 1, format}, xs[2] = {{&c, 1, format}, {&y, 1, format}};
+    uint32_t want = fn_call(function, other, t_mode(HU_RNE), 0, x, &events[0]);
+    uint32_t half = fn_call(function, format, t_mode(HU_RNE), 0, x, NULL);
     fesetround(directions[k % 3]);
-    uint32_t got = fn_call(function, g, t_mode(HU_RNE), 0, x, &events[1]);
-    hu_status s = fn_array_call(function, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
+    uint32_t got = fn_call(function, other, t_mode(HU_RNE), 0, x, &events[1]);
+    hu_status status = fn_array_call(function, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
     int stayed = fegetround() == directions[k % 3];
     fesetround(FE_TONEAREST);
     assert_int_equal(got, want);
     assert_int_equal(events[1], events[0]);
-    assert_int_equal(s, HU_OK);
+    assert_int_equal(status, HU_OK);
     assert_int_equal(z, half);
     assert_true(stayed);
   }
@@ -331,16 +335,17 @@ static void test_surroundings(void **state) {
 
 static void test_errors(void **state) {
   (void)state;
-  hu_format f = hu_binary16(), bad = f;
+  hu_format format = hu_binary16(), bad = format;
   uint16_t x[32] = {0}, z[32];
   hu_mode rne = t_mode(0), wrong = t_mode(77);
   hu_events ev = {0};
   bad.e = 12;
   t_fill_pattern(z, sizeof z);
   for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
-    fn_array zs = {z, 1, f}, xs[2] = {{x, 1, f}, {x, 1, f}}, z_bad = {z, 1, bad}, z_null = {NULL, 1, f};
-    fn_array z_odd = {(uint8_t *)z + 1, 1, f}, z_still = {z, 0, f}, z_over = {x + 1, 1, f};
-    fn_array x_bad[2] = {{x, 1, f}, {x, 1, f}}, x_null[2] = {{x, 1, f}, {x, 1, f}};
+    fn_array zs = {z, 1, format}, xs[2] = {{x, 1, format}, {x, 1, format}}, z_bad = {z, 1, bad},
+             z_null = {NULL, 1, format};
+    fn_array z_odd = {(uint8_t *)z + 1, 1, format}, z_still = {z, 0, format}, z_over = {x + 1, 1, format};
+    fn_array x_bad[2] = {{x, 1, format}, {x, 1, format}}, x_null[2] = {{x, 1, format}, {x, 1, format}};
     x_bad[fn_operands(i) - 1].format = bad;
     x_null[fn_operands(i) - 1].data = NULL;
     assert_int_equal(fn_array_call(i, 8, z_bad, xs, rne, NULL, &ev), HU_E_FORMAT);

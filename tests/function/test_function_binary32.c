@@ -40,11 +40,12 @@ static int is_circular(int function) { return function == HU_ORACLE_SIN || funct
 static int takes_negatives(int function) { return is_exponential(function) || is_circular(function); }
 
 /* An operand with something to compute; half of the angles are from 2^20 on. */
-static uint32_t draw(int function, t_random *r) {
-  uint32_t code = t_next32(r);
-  if (is_circular(function)) return (code & 0x807FFFFF) | (uint32_t)t_between(r, t_below(r, 2) ? 147 : 101, 254) << 23;
+static uint32_t draw(int function, t_random *random) {
+  uint32_t code = t_next32(random);
+  if (is_circular(function))
+    return (code & 0x807FFFFF) | (uint32_t)t_between(random, t_below(random, 2) ? 147 : 101, 254) << 23;
   if (!is_exponential(function)) return code & 0x7FFFFFFF;
-  return (code & 0x807FFFFF) | (uint32_t)t_between(r, 127 - 26, 127 + 7) << 23;
+  return (code & 0x807FFFFF) | (uint32_t)t_between(random, 127 - 26, 127 + 7) << 23;
 }
 
 static float value_of(uint32_t code) {
@@ -60,32 +61,32 @@ static uint32_t code_of(float x) {
 }
 
 /* The right code, if the C library can tell. */
-static int judge(const t_judged *f, uint32_t code, uint32_t *want) {
+static int judge(const t_judged *judged, uint32_t code, uint32_t *want) {
   float x = value_of(code);
-  if (!isfinite(x) || x == 0 || (x < 0 && !takes_negatives(f->function))) return 0;
-  double y = f->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
+  if (!isfinite(x) || x == 0 || (x < 0 && !takes_negatives(judged->function))) return 0;
+  double y = judged->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
   if (isinf(y)) low = high = y; /* beyond binary64's range, so beyond binary32's */
   *want = code_of((float)low);
   return code_of((float)high) == *want;
 }
 
-static void ask_oracle(const t_judged *f, uint32_t code) {
+static void ask_oracle(const t_judged *judged, uint32_t code) {
   static const fn_modes nearest = {1, {{0, 0, 0, 0, 0, 0, {0, 0}}}, {0}};
   hu_oracle_code x[2] = {{hu_binary32(), code}, {hu_binary32(), 0}};
-  (void)fn_check(f->function, hu_binary32(), &nearest, x);
+  (void)fn_check(judged->function, hu_binary32(), &nearest, x);
 }
 
 /* Returns how many went to the oracle. */
-static uint64_t check_batch(const t_judged *f, size_t n, const uint32_t *x) {
+static uint64_t check_batch(const t_judged *judged, size_t n, const uint32_t *x) {
   static uint32_t z[BATCH];
   uint64_t asked = 0;
-  assert_int_equal(f->many(n, z, 1, hu_binary32(), x, 1, hu_binary32(), t_mode(0), NULL, NULL), HU_OK);
+  assert_int_equal(judged->many(n, z, 1, hu_binary32(), x, 1, hu_binary32(), t_mode(0), NULL, NULL), HU_OK);
   for (size_t i = 0; i < n; i++) {
     uint32_t want;
-    if (judge(f, x[i], &want)) {
-      if (z[i] != want) fail_msg("%s of %#x: %#x, not %#x", fn_table[f->function].name, x[i], z[i], want);
+    if (judge(judged, x[i], &want)) {
+      if (z[i] != want) fail_msg("%s of %#x: %#x, not %#x", fn_table[judged->function].name, x[i], z[i], want);
     } else {
-      ask_oracle(f, x[i]);
+      ask_oracle(judged, x[i]);
       asked++;
     }
   }
@@ -93,14 +94,14 @@ static uint64_t check_batch(const t_judged *f, size_t n, const uint32_t *x) {
 }
 
 static void test_judge(void **state) {
-  t_random r = {t_seed("function_judge", 56)};
+  t_random random = {t_seed("function_judge", 56)};
   mpfr_t x, y;
   (void)state;
   mpfr_inits2(160, x, y, (mpfr_ptr)NULL);
   for (int i = 0; i < FUNCTIONS; i++) {
     double worst = 0;
     for (int k = 0; k < 100000; k++) {
-      float v = value_of(draw(functions[i].function, &r));
+      float v = value_of(draw(functions[i].function, &random));
       if (!isfinite(v) || v == 0) continue;
       double d = functions[i].near(v);
       mpfr_set_flt(x, v, MPFR_RNDN);
@@ -118,17 +119,17 @@ static void test_judge(void **state) {
 }
 
 static void test_random(void **state) {
-  t_random r = {t_seed("function_binary32_random", 57)};
+  t_random random = {t_seed("function_binary32_random", 57)};
   static uint32_t x[BATCH];
   (void)state;
   for (int i = 0; i < FUNCTIONS && !HU_EXHAUSTIVE; i++) {
-    const t_judged *f = &functions[i];
+    const t_judged *judged = &functions[i];
     uint64_t asked = 0, done = 0;
-    for (; done < f->random; done += BATCH) {
-      for (size_t k = 0; k < BATCH; k++) x[k] = draw(f->function, &r);
-      asked += check_batch(f, BATCH, x);
+    for (; done < judged->random; done += BATCH) {
+      for (size_t k = 0; k < BATCH; k++) x[k] = draw(judged->function, &random);
+      asked += check_batch(judged, BATCH, x);
     }
-    print_message("%s: %llu operands, %llu by the oracle\n", fn_table[f->function].name, (unsigned long long)done,
+    print_message("%s: %llu operands, %llu by the oracle\n", fn_table[judged->function].name, (unsigned long long)done,
                   (unsigned long long)asked);
   }
 }
@@ -138,14 +139,14 @@ static void test_all(void **state) {
   static uint32_t x[BATCH];
   (void)state;
   for (int i = 0; i < FUNCTIONS && HU_EXHAUSTIVE; i++) {
-    const t_judged *f = &functions[i];
+    const t_judged *judged = &functions[i];
     uint64_t asked = 0;
     for (uint64_t first = 0; first < (uint64_t)1 << 32; first += BATCH) {
-      int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !takes_negatives(f->function));
+      int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !takes_negatives(judged->function));
       for (size_t k = 0; k < BATCH; k++) x[k] = (uint32_t)first + (uint32_t)k;
-      asked += check_batch(f, dull ? 1 : BATCH, x);
+      asked += check_batch(judged, dull ? 1 : BATCH, x);
     }
-    print_message("%s: all operands, %llu by the oracle\n", fn_table[f->function].name, (unsigned long long)asked);
+    print_message("%s: all operands, %llu by the oracle\n", fn_table[judged->function].name, (unsigned long long)asked);
   }
 }
 

@@ -65,27 +65,30 @@ static void set(mpfr_ptr z, hu_num x) {
 }
 
 /* A number of 1 to `most` digits with a leading digit between 2^low and 2^high. */
-static hu_num draw(t_random *r, unsigned most, int low, int high) {
-  unsigned digits = 1 + t_below(r, most);
-  uint64_t sig = (t_next64(r) | (uint64_t)1 << 63) >> (64 - digits);
-  return hui_num_finite(t_below(r, 2), sig, t_between(r, low, high) - (int32_t)digits + 1);
+static hu_num draw(t_random *random, unsigned most, int low, int high) {
+  unsigned digits = 1 + t_below(random, most);
+  uint64_t sig = (t_next64(random) | (uint64_t)1 << 63) >> (64 - digits);
+  return hui_num_finite(t_below(random, 2), sig, t_between(random, low, high) - (int32_t)digits + 1);
 }
 
 /* An operand of the function where its value is no special one. */
-static hu_num draw_operand(t_random *r, int op, unsigned most) {
+static hu_num draw_operand(t_random *random, int op, unsigned most) {
   static const int high[FUNCTIONS] = {8, 8, 8, 900, 900, 900, 5, 8, 3, 4, 900, 900, 900, 900, 20};
   int top = high[op - HU_OP_FUNCTION];
-  hu_num x = t_below(r, 4) ? draw(r, most, top > 20 ? -20 : -12, top > 20 ? 12 : top) : draw(r, most, -100, top);
-  if (t_below(r, 8) == 0) { /* next to 1 */
-    uint64_t aside = t_below(r, 1u << t_below(r, most - 1)), one = (uint64_t)1 << (most - 1);
-    x = hui_num_finite(t_below(r, 2), t_below(r, 2) ? one + aside : one - aside, 1 - (int32_t)most);
+  hu_num x = t_below(random, 4) ? draw(random, most, top > 20 ? -20 : -12, top > 20 ? 12 : top)
+                                : draw(random, most, -100, top);
+  if (t_below(random, 8) == 0) { /* next to 1 */
+    uint64_t aside = t_below(random, 1u << t_below(random, most - 1)), one = (uint64_t)1 << (most - 1);
+    x = hui_num_finite(t_below(random, 2), t_below(random, 2) ? one + aside : one - aside, 1 - (int32_t)most);
   }
   if (op == HU_OP_LOG || op == HU_OP_LOG2 || op == HU_OP_RSQRT || op == HU_OP_POW) x.sign = 0;
   if (op == HU_OP_LOG1P && hui_exponent(x) >= 0) x.sign = 0;
   return x;
 }
 
-static hu_num draw_exponent(t_random *r, unsigned most) { return draw(r, most, -20, t_below(r, 3) ? 5 : 20); }
+static hu_num draw_exponent(t_random *random, unsigned most) {
+  return draw(random, most, -20, t_below(random, 3) ? 5 : 20);
+}
 
 /* Is z what stands for v? At a tie of the first 64 digits with zeros behind, sticky has to say so too. */
 static void check_exact(int op, hu_num z, mpfr_srcptr v, mpfr_srcptr x) {
@@ -114,7 +117,7 @@ static void check_exact(int op, hu_num z, mpfr_srcptr v, mpfr_srcptr x) {
 
 static void test_exact(void **state) {
   (void)state;
-  t_random r = {61};
+  t_random random = {61};
   mpfr_t x, y, v;
   uint64_t inexact[FUNCTIONS] = {0};
   mpfr_inits2(64, x, y, (mpfr_ptr)NULL);
@@ -122,7 +125,7 @@ static void test_exact(void **state) {
   for (int k = 0; k < (HU_EXHAUSTIVE ? 400000 : 4000); k++) {
     for (int op = HU_OP_FUNCTION; op <= HU_OP_POW; op++) {
       uint32_t raised = 0;
-      hu_num a = draw_operand(&r, op, 31), b = draw_exponent(&r, 31);
+      hu_num a = draw_operand(&random, op, 31), b = draw_exponent(&random, 31);
       /* erf and gelu take long, and MPFR longer. */
       if ((op == HU_OP_ERF || op == HU_OP_GELU) && k % 8) continue;
       hu_num z = hui_function_of(op, a, b, &raised);
@@ -153,14 +156,14 @@ static double spare_digits(mpfr_srcptr v, double y) {
 }
 
 /* The pattern's number against v: equal, or odd with the same first 26 digits. */
-static void check_quick(int op, hu_quick_result q, mpfr_srcptr v, mpfr_srcptr x) {
+static void check_quick(int op, hu_quick_result quick, mpfr_srcptr v, mpfr_srcptr x) {
   mpfr_t a, b;
   mpfr_inits2(26, a, b, (mpfr_ptr)NULL);
-  double z = hui_double64(q.bits);
+  double z = hui_double64(quick.bits);
   int right = mpfr_cmp_d(v, z) == 0;
   (void)mpfr_set(a, v, MPFR_RNDZ);
   (void)mpfr_set_d(b, z, MPFR_RNDZ);
-  right |= (q.bits & 1) && mpfr_equal_p(a, b) && mpfr_cmp(a, v) != 0;
+  right |= (quick.bits & 1) && mpfr_equal_p(a, b) && mpfr_cmp(a, v) != 0;
   if (!right) {
     mpfr_printf("x = %Ra, value %.40Rg = %Ra, pattern %a, y %a\n", x, v, v, z, seen);
     fail_msg("%s: the quick way is wrong", names[op - HU_OP_FUNCTION]);
@@ -170,7 +173,7 @@ static void check_quick(int op, hu_quick_result q, mpfr_srcptr v, mpfr_srcptr x)
 
 static void test_quick(void **state) {
   (void)state;
-  t_random r = {62};
+  t_random random = {62};
   mpfr_t x, y, v;
   mpfr_inits2(64, x, y, (mpfr_ptr)NULL);
   mpfr_init2(v, DIGITS);
@@ -179,23 +182,24 @@ static void test_quick(void **state) {
     uint64_t known = 0, measured = 0, cases = HU_FEW ? 1000 : HU_EXHAUSTIVE ? 2000000 : 6000;
     if (op == HU_OP_RSQRT) continue; /* in lanes only: two roundings */
     for (uint64_t k = 0; k < cases; k++) {
-      hu_num a = draw_operand(&r, op, 24), b = draw_exponent(&r, 24);
-      hu_quick_result q;
+      hu_num a = draw_operand(&random, op, 24), b = draw_exponent(&random, 24);
+      hu_quick_result quick;
       if (op == HU_OP_POW && hui_is_power_of_two(a)) continue;
       double dx = hui_double64(hui_pack64(a)), dy = hui_double64(hui_pack64(b));
       if (op == HU_OP_RECIPROCAL) {
-        q = hui_quick_reciprocal(dx);
+        quick = hui_quick_reciprocal(dx);
       } else {
-        hui_quick_of(&q, op, dx, dy);
+        hui_quick_of(&quick, op, dx, dy);
       }
-      if (!q.known) continue;
+      if (!quick.known) continue;
       known++;
       set(x, a);
       set(y, b);
       value(v, op, x, y);
-      check_quick(op, q, v, x);
+      check_quick(op, quick, v, x);
       /* y counts where it was used: it then begins with the pattern's digits. */
-      if (hui_pattern64(seen) >> HU_QUICK_SPARE != q.bits >> HU_QUICK_SPARE || (q.bits & 0x7FFFFFF) != 1) continue;
+      if (hui_pattern64(seen) >> HU_QUICK_SPARE != quick.bits >> HU_QUICK_SPARE || (quick.bits & 0x7FFFFFF) != 1)
+        continue;
       measured++;
       double left = spare_digits(v, seen);
       if (left < least) least = left;
@@ -222,9 +226,9 @@ static void test_left_open(void **state) {
     for (uint32_t sig = 1u << 23; sig < 1u << 24; sig++) {
       hu_num a = hui_num_finite(0, sig, binades[i].k - 23);
       uint32_t raised = 0;
-      hu_quick_result q;
-      hui_quick_of(&q, binades[i].op, hui_double64(hui_pack64(a)), 0);
-      if (q.known) continue;
+      hu_quick_result quick;
+      hui_quick_of(&quick, binades[i].op, hui_double64(hui_pack64(a)), 0);
+      if (quick.known) continue;
       open++;
       set(x, a);
       value(v, binades[i].op, x, x);

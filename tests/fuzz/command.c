@@ -50,10 +50,10 @@ int __wrap_campaign_item_run(const campaign_item *item, campaign_result *z) {
   return strlen(item->name) % 5 ? CLI_OK : cli_fail(item->name, "cannot be run");
 }
 
-hu_status __real_hu_trainer_begin(hu_trainer *t, const char *folder, char *why);
-hu_status __wrap_hu_trainer_begin(hu_trainer *t, const char *folder, char *why);
-hu_status __wrap_hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
-  return target->unbegun ? HU_E_MEMORY : __real_hu_trainer_begin(t, folder, why);
+hu_status __real_hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why);
+hu_status __wrap_hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why);
+hu_status __wrap_hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
+  return target->unbegun ? HU_E_MEMORY : __real_hu_trainer_begin(trainer, folder, why);
 }
 
 /* ---- the folder ---- */
@@ -106,11 +106,11 @@ static kept *kept_of(const char *path) {
 static void walk(const char *path, void (*each)(const char *path, const struct stat *info)) {
   DIR *list = opendir(*path ? path : ".");
   FUZZ_CHECK(list != NULL);
-  for (const struct dirent *e; (e = readdir(list)) != NULL;) {
+  for (const struct dirent *entry; (entry = readdir(list)) != NULL;) {
     char below[PATH_MOST];
     struct stat info;
-    if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-    FUZZ_CHECK(snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", e->d_name) < PATH_MOST);
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+    FUZZ_CHECK(snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", entry->d_name) < PATH_MOST);
     FUZZ_CHECK(lstat(below, &info) == 0);
     if (S_ISDIR(info.st_mode)) walk(below, each);
     if (S_ISDIR(info.st_mode))

@@ -8,9 +8,9 @@
 
 /* On one and three threads and in place, bytes, padding and events against one thread with `off`; adds to *runs. model:
  * for the message. Failures are cmocka's. */
-void problem_same_with(const t_problem *p, const char *model, uint32_t off, unsigned long *runs);
+void problem_same_with(const t_problem *problem, const char *model, uint32_t off, unsigned long *runs);
 /* The same without the levels of each of n masks. */
-void problem_same_without(const t_problem *p, const char *model, const uint32_t *without, size_t n, uint32_t off,
+void problem_same_without(const t_problem *problem, const char *model, const uint32_t *without, size_t n, uint32_t off,
                           unsigned long *runs);
 
 /* extension_ran(): what main adds to the tests that failed. Where modelled instructions (modelled/immintrin.h) are

@@ -18,35 +18,36 @@ static void *must_have(size_t bytes) {
 }
 
 /* A code of one kind. Signs are random; kinds other than ANY and ZEROS hardly ever give specials. */
-static uint32_t draw_code(t_random *r, hu_limits l, int kind) {
-  uint32_t sign = t_below(r, 2) ? l.sign_mask : 0, any = t_next32(r) >> (32 - l.width);
-  uint64_t finite = (uint64_t)l.max_code + 1;
-  uint32_t middle = l.max_code / 2, some = (uint32_t)(((uint64_t)t_next32(r) * finite) >> 32);
+static uint32_t draw_code(t_random *random, hu_limits limits, int kind) {
+  uint32_t sign = t_below(random, 2) ? limits.sign_mask : 0, any = t_next32(random) >> (32 - limits.width);
+  uint64_t finite = (uint64_t)limits.max_code + 1;
+  uint32_t middle = limits.max_code / 2, some = (uint32_t)(((uint64_t)t_next32(random) * finite) >> 32);
   switch (kind) {
     case DRAW_ANY: return any;
     case DRAW_FINITE: return some | sign;
-    case DRAW_NARROW: return (middle + t_below(r, middle / 4 + 1)) | sign;
-    case DRAW_TINY: return t_below(r, l.max_code < 40 ? l.max_code + 1 : 40) | sign;
-    case DRAW_HUGE: return (l.max_code - t_below(r, l.max_code < 20 ? l.max_code + 1 : 20)) | sign;
-    default: return t_below(r, 12) ? sign : any;
+    case DRAW_NARROW: return (middle + t_below(random, middle / 4 + 1)) | sign;
+    case DRAW_TINY: return t_below(random, limits.max_code < 40 ? limits.max_code + 1 : 40) | sign;
+    case DRAW_HUGE: return (limits.max_code - t_below(random, limits.max_code < 20 ? limits.max_code + 1 : 20)) | sign;
+    default: return t_below(random, 12) ? sign : any;
   }
 }
 
-void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f, int kind) {
-  hu_limits l = hu_limits_of(f);
+void plain_draw(plain *x, t_random *random, size_t rows, size_t columns, hu_format format, int kind) {
+  hu_limits limits = hu_limits_of(format);
   memset(x, 0, sizeof *x);
   x->rows = rows;
   x->columns = columns;
-  x->format = f;
+  x->format = format;
   x->code = must_have(rows * columns * sizeof *x->code);
   for (size_t i = 0; i < rows * columns; i++) {
-    x->code[i] = draw_code(r, l, kind);
+    x->code[i] = draw_code(random, limits, kind);
     /* Cancellation: now and then the negative of an earlier value. */
-    if (l.sign_mask && i && t_below(r, 3) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)] ^ l.sign_mask;
+    if (limits.sign_mask && i && t_below(random, 3) == 0)
+      x->code[i] = x->code[t_below(random, (uint32_t)i)] ^ limits.sign_mask;
   }
 }
 
-static size_t code_size(hu_format f) { return hu_limits_of(f).storage / 8; }
+static size_t code_size(hu_format format) { return hu_limits_of(format).storage / 8; }
 
 static void put(uint8_t *z, size_t size, uint32_t code) {
   uint16_t half = (uint16_t)code;
@@ -90,96 +91,101 @@ void plain_free(plain *x) {
   free(x->stored);
 }
 
-static void store_any(plain *x, t_random *r) {
-  int values = hu_format_fits_binary32(x->format) && t_below(r, 2);
-  int transposed = (int)t_below(r, 2);
-  size_t padding = t_below(r, 3) ? 0 : t_below(r, 5);
+static void store_any(plain *x, t_random *random) {
+  int values = hu_format_fits_binary32(x->format) && t_below(random, 2);
+  int transposed = (int)t_below(random, 2);
+  size_t padding = t_below(random, 3) ? 0 : t_below(random, 5);
   plain_store(x, values, transposed, padding);
 }
 
-void problem_draw(t_problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
+void problem_draw(t_problem *problem, t_random *random, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
                   const hu_format *fc, hu_format fd, uint32_t kind_of_sum) {
-  memset(p, 0, sizeof *p);
-  p->m = m;
-  p->n = n;
-  p->k = k;
-  p->accum.kind = kind_of_sum;
-  p->mode = t_random_mode(r);
-  p->stream.key = t_next64(r);
-  p->stream.counter = t_below(r, 4) ? t_next64(r) : UINT64_MAX - t_below(r, 9);
-  plain_draw(&p->a, r, m, k, fa, (int)t_below(r, DRAW_KINDS));
-  plain_draw(&p->b, r, k, n, fb, (int)t_below(r, DRAW_KINDS));
-  store_any(&p->a, r);
-  store_any(&p->b, r);
+  memset(problem, 0, sizeof *problem);
+  problem->m = m;
+  problem->n = n;
+  problem->k = k;
+  problem->accum.kind = kind_of_sum;
+  problem->mode = t_random_mode(random);
+  problem->stream.key = t_next64(random);
+  problem->stream.counter = t_below(random, 4) ? t_next64(random) : UINT64_MAX - t_below(random, 9);
+  plain_draw(&problem->a, random, m, k, fa, (int)t_below(random, DRAW_KINDS));
+  plain_draw(&problem->b, random, k, n, fb, (int)t_below(random, DRAW_KINDS));
+  store_any(&problem->a, random);
+  store_any(&problem->b, random);
   if (fc) {
-    p->has_c = 1;
-    plain_draw(&p->c, r, m, n, *fc, (int)t_below(r, DRAW_KINDS));
-    store_any(&p->c, r);
+    problem->has_c = 1;
+    plain_draw(&problem->c, random, m, n, *fc, (int)t_below(random, DRAW_KINDS));
+    store_any(&problem->c, random);
   }
-  p->format = fd;
-  p->storage = hu_format_fits_binary32(fd) && t_below(r, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  p->ld = n + (t_below(r, 2) ? 0 : t_below(r, 5));
+  problem->format = fd;
+  problem->storage = hu_format_fits_binary32(fd) && t_below(random, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
+  problem->ld = n + (t_below(random, 2) ? 0 : t_below(random, 5));
 }
 
-void problem_free(t_problem *p) {
-  plain_free(&p->a);
-  plain_free(&p->b);
-  plain_free(&p->c);
-  plain_free(&p->sa);
-  plain_free(&p->sb);
+void problem_free(t_problem *problem) {
+  plain_free(&problem->a);
+  plain_free(&problem->b);
+  plain_free(&problem->c);
+  plain_free(&problem->sa);
+  plain_free(&problem->sb);
 }
 
-static hu_status multiply(const t_problem *p, const hu_result *d, const hu_operand *c, const hu_exec *exec,
+static hu_status multiply(const t_problem *problem, const hu_result *result, const hu_operand *c, const hu_exec *exec,
                           hu_events *events) {
-  const hu_operand *a = &p->a.operand, *b = &p->b.operand;
-  if (!p->scaled) return hu_gemm(p->m, p->n, p->k, d, a, b, c, &p->accum, p->mode, exec, events);
-  return hu_gemm_scaled(p->m, p->n, p->k, d, a, b, c, &p->sa.operand, &p->sb.operand, &p->accum, p->mode, exec, events);
+  const hu_operand *a = &problem->a.operand, *b = &problem->b.operand;
+  if (!problem->scaled)
+    return hu_gemm(problem->m, problem->n, problem->k, result, a, b, c, &problem->accum, problem->mode, exec, events);
+  return hu_gemm_scaled(problem->m, problem->n, problem->k, result, a, b, c, &problem->sa.operand, &problem->sb.operand,
+                        &problem->accum, problem->mode, exec, events);
 }
 
-static size_t d_size(const t_problem *p) { return p->storage == HU_STORAGE_VALUES ? 4 : code_size(p->format); }
+static size_t d_size(const t_problem *problem) {
+  return problem->storage == HU_STORAGE_VALUES ? 4 : code_size(problem->format);
+}
 
-static hu_exec exec_of(const t_problem *p, uint32_t threads, uint32_t levels_off) {
+static hu_exec exec_of(const t_problem *problem, uint32_t threads, uint32_t levels_off) {
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.threads = threads;
   exec.levels_off = levels_off;
-  exec.stream = p->stream;
+  exec.stream = problem->stream;
   return exec;
 }
 
-t_outcome problem_run(const t_problem *p, uint32_t threads, uint32_t levels_off) {
-  t_outcome o;
-  hu_exec exec = exec_of(p, threads, levels_off);
-  memset(&o, 0, sizeof o);
-  o.bytes = p->m * p->ld * d_size(p);
-  o.d = must_have(o.bytes);
-  t_fill_pattern(o.d, o.bytes);
-  hu_result d = {o.d, p->ld, p->format, p->storage};
-  o.status = multiply(p, &d, p->has_c ? &p->c.operand : NULL, &exec, &o.events);
-  return o;
+t_outcome problem_run(const t_problem *problem, uint32_t threads, uint32_t levels_off) {
+  t_outcome outcome;
+  hu_exec exec = exec_of(problem, threads, levels_off);
+  memset(&outcome, 0, sizeof outcome);
+  outcome.bytes = problem->m * problem->ld * d_size(problem);
+  outcome.d = must_have(outcome.bytes);
+  t_fill_pattern(outcome.d, outcome.bytes);
+  hu_result result = {outcome.d, problem->ld, problem->format, problem->storage};
+  outcome.status = multiply(problem, &result, problem->has_c ? &problem->c.operand : NULL, &exec, &outcome.events);
+  return outcome;
 }
 
-int problem_can_run_in_place(const t_problem *p) {
-  return p->has_c && !p->c.operand.transposed && p->c.operand.storage == p->storage &&
-         hu_format_equal(p->c.format, p->format);
+int problem_can_run_in_place(const t_problem *problem) {
+  return problem->has_c && !problem->c.operand.transposed && problem->c.operand.storage == problem->storage &&
+         hu_format_equal(problem->c.format, problem->format);
 }
 
-t_outcome problem_run_in_place(const t_problem *p, uint32_t threads, uint32_t levels_off) {
-  t_outcome o;
-  hu_exec exec = exec_of(p, threads, levels_off);
-  hu_operand c = p->c.operand;
-  memset(&o, 0, sizeof o);
-  o.bytes = p->m * p->ld * d_size(p);
-  o.d = must_have(o.bytes);
-  t_fill_pattern(o.d, o.bytes);
-  for (size_t i = 0; i < p->m; i++) {
-    memcpy(o.d + i * p->ld * d_size(p), (const uint8_t *)p->c.stored + i * c.ld * d_size(p), p->n * d_size(p));
+t_outcome problem_run_in_place(const t_problem *problem, uint32_t threads, uint32_t levels_off) {
+  t_outcome outcome;
+  hu_exec exec = exec_of(problem, threads, levels_off);
+  hu_operand c = problem->c.operand;
+  memset(&outcome, 0, sizeof outcome);
+  outcome.bytes = problem->m * problem->ld * d_size(problem);
+  outcome.d = must_have(outcome.bytes);
+  t_fill_pattern(outcome.d, outcome.bytes);
+  for (size_t i = 0; i < problem->m; i++) {
+    memcpy(outcome.d + i * problem->ld * d_size(problem),
+           (const uint8_t *)problem->c.stored + i * c.ld * d_size(problem), problem->n * d_size(problem));
   }
-  c.data = o.d;
-  c.ld = p->ld;
-  hu_result d = {o.d, p->ld, p->format, p->storage};
-  o.status = multiply(p, &d, &c, &exec, &o.events);
-  return o;
+  c.data = outcome.d;
+  c.ld = problem->ld;
+  hu_result result = {outcome.d, problem->ld, problem->format, problem->storage};
+  outcome.status = multiply(problem, &result, &c, &exec, &outcome.events);
+  return outcome;
 }
 
 int outcome_same(const t_outcome *x, const t_outcome *y) {
@@ -187,23 +193,24 @@ int outcome_same(const t_outcome *x, const t_outcome *y) {
          t_same_events(&x->events, &y->events);
 }
 
-uint32_t outcome_element(const t_problem *p, const t_outcome *o, size_t i, size_t j) {
-  const uint8_t *z = o->d + (i * p->ld + j) * d_size(p);
+uint32_t outcome_element(const t_problem *problem, const t_outcome *outcome, size_t i, size_t j) {
+  const uint8_t *z = outcome->d + (i * problem->ld + j) * d_size(problem);
   uint16_t half;
   uint32_t word;
-  if (d_size(p) == 1) return *z;
+  if (d_size(problem) == 1) return *z;
   memcpy(&half, z, 2);
-  if (d_size(p) == 2) return half;
+  if (d_size(problem) == 2) return half;
   memcpy(&word, z, 4);
   return word;
 }
 
-int outcome_padding_untouched(const t_problem *p, const t_outcome *o) {
-  uint8_t *fresh = must_have(o->bytes);
-  size_t row = p->ld * d_size(p), used = p->n * d_size(p);
+int outcome_padding_untouched(const t_problem *problem, const t_outcome *outcome) {
+  uint8_t *fresh = must_have(outcome->bytes);
+  size_t row = problem->ld * d_size(problem), used = problem->n * d_size(problem);
   int same = 1;
-  t_fill_pattern(fresh, o->bytes);
-  for (size_t i = 0; i < p->m; i++) same &= memcmp(fresh + i * row + used, o->d + i * row + used, row - used) == 0;
+  t_fill_pattern(fresh, outcome->bytes);
+  for (size_t i = 0; i < problem->m; i++)
+    same &= memcmp(fresh + i * row + used, outcome->d + i * row + used, row - used) == 0;
   free(fresh);
   return same;
 }
@@ -215,14 +222,14 @@ static int operand_text(char *text, size_t size, const char *name, const plain *
                   x->operand.transposed ? ", transposed" : "", x->operand.ld);
 }
 
-const char *problem_text(char text[PROBLEM_TEXT], const t_problem *p) {
+const char *problem_text(char text[PROBLEM_TEXT], const t_problem *problem) {
   char f[T_FORMAT_TEXT], mode[T_MODE_TEXT];
-  int at = snprintf(text, PROBLEM_TEXT, "%zu x %zu x %zu %s, %s; ", p->m, p->n, p->k,
-                    p->accum.kind == HU_ACCUM_EXACT ? "exact" : "fp32", t_mode_text(mode, p->mode));
-  at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "A", &p->a);
-  at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "B", &p->b);
-  if (p->has_c) at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "C", &p->c);
-  snprintf(text + at, PROBLEM_TEXT - (size_t)at, "D: %s, %s, ld %zu", t_format_text(f, p->format),
-           p->storage == HU_STORAGE_VALUES ? "values" : "codes", p->ld);
+  int at = snprintf(text, PROBLEM_TEXT, "%zu x %zu x %zu %s, %s; ", problem->m, problem->n, problem->k,
+                    problem->accum.kind == HU_ACCUM_EXACT ? "exact" : "fp32", t_mode_text(mode, problem->mode));
+  at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "A", &problem->a);
+  at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "B", &problem->b);
+  if (problem->has_c) at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "C", &problem->c);
+  snprintf(text + at, PROBLEM_TEXT - (size_t)at, "D: %s, %s, ld %zu", t_format_text(f, problem->format),
+           problem->storage == HU_STORAGE_VALUES ? "values" : "codes", problem->ld);
   return text;
 }

@@ -40,7 +40,7 @@ typedef struct t_outcome {
 } t_outcome;
 
 /* An operand: random storage (values only if the format fits binary32), transposition, padding. */
-void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f, int kind);
+void plain_draw(plain *x, t_random *random, size_t rows, size_t columns, hu_format format, int kind);
 void plain_store(plain *x, int values, int transposed, size_t padding);
 /* Once its codes have changed: the same, or in the layout that it has. */
 void plain_store_again(plain *x, int values, int transposed, size_t padding);
@@ -48,20 +48,20 @@ void plain_keep_layout(plain *x, size_t padding);
 void plain_free(plain *x);
 
 /* m, n, k and formats given, everything else at random. */
-void problem_draw(t_problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
+void problem_draw(t_problem *problem, t_random *random, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
                   const hu_format *fc, hu_format fd, uint32_t kind_of_sum);
-void problem_free(t_problem *p);
+void problem_free(t_problem *problem);
 
 /* Runs hu_gemm into a fresh D filled with the pattern. */
-t_outcome problem_run(const t_problem *p, uint32_t threads, uint32_t levels_off);
+t_outcome problem_run(const t_problem *problem, uint32_t threads, uint32_t levels_off);
 /* The same with C's place as D's; requires C plain, of D's format and storage. */
-int problem_can_run_in_place(const t_problem *p);
-t_outcome problem_run_in_place(const t_problem *p, uint32_t threads, uint32_t levels_off);
+int problem_can_run_in_place(const t_problem *problem);
+t_outcome problem_run_in_place(const t_problem *problem, uint32_t threads, uint32_t levels_off);
 int outcome_same(const t_outcome *x, const t_outcome *y);
 /* Element (i, j) of D as bits; is every byte outside the elements still the pattern? */
-uint32_t outcome_element(const t_problem *p, const t_outcome *o, size_t i, size_t j);
-int outcome_padding_untouched(const t_problem *p, const t_outcome *o);
+uint32_t outcome_element(const t_problem *problem, const t_outcome *outcome, size_t i, size_t j);
+int outcome_padding_untouched(const t_problem *problem, const t_outcome *outcome);
 #define PROBLEM_TEXT 1024
-const char *problem_text(char text[PROBLEM_TEXT], const t_problem *p);
+const char *problem_text(char text[PROBLEM_TEXT], const t_problem *problem);
 
 #endif

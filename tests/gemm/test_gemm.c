@@ -46,153 +46,154 @@ typedef struct t_call {
   hu_events events;
 } t_call;
 
-static void usual(t_call *t) {
+static void usual(t_call *call) {
   const float x[8] = {1, 2, 3, 4}, y[8] = {5, 6, 7, 8}, w[8] = {0.5f, -1, 2, 100};
-  memset(t, 0, sizeof *t);
-  memcpy(t->x, x, sizeof x);
-  memcpy(t->y, y, sizeof y);
-  memcpy(t->w, w, sizeof w);
-  t_fill_pattern(t->z, sizeof t->z);
-  t->m = t->n = t->k = 2;
-  t->a.data = t->x;
-  t->b.data = t->y;
-  t->c.data = t->w;
-  t->d.data = t->z;
-  t->a.ld = t->b.ld = t->c.ld = t->d.ld = 2;
-  t->a.format = t->b.format = t->c.format = t->d.format = hu_binary32();
-  t->has_c = 1;
+  memset(call, 0, sizeof *call);
+  memcpy(call->x, x, sizeof x);
+  memcpy(call->y, y, sizeof y);
+  memcpy(call->w, w, sizeof w);
+  t_fill_pattern(call->z, sizeof call->z);
+  call->m = call->n = call->k = 2;
+  call->a.data = call->x;
+  call->b.data = call->y;
+  call->c.data = call->w;
+  call->d.data = call->z;
+  call->a.ld = call->b.ld = call->c.ld = call->d.ld = 2;
+  call->a.format = call->b.format = call->c.format = call->d.format = hu_binary32();
+  call->has_c = 1;
 }
 
-static hu_status go(t_call *t) {
-  return hu_gemm(t->m, t->n, t->k, &t->d, &t->a, &t->b, t->has_c ? &t->c : NULL, &t->accum, t->mode, NULL, &t->events);
+static hu_status go(t_call *call) {
+  return hu_gemm(call->m, call->n, call->k, &call->d, &call->a, &call->b, call->has_c ? &call->c : NULL, &call->accum,
+                 call->mode, NULL, &call->events);
 }
 
 static void small_products(void **state) {
   (void)state;
   static const float with_c[4] = {19.5f, 21, 45, 150}, turned[4] = {17, 23, 39, 53};
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-    t_call t;
-    usual(&t);
-    t.accum.kind = kind;
-    assert_int_equal(go(&t), HU_OK);
-    assert_memory_equal(t.z, with_c, sizeof with_c);
-    assert_true(t_is_pattern((uint8_t *)t.z, 0));
-    usual(&t);
-    t.accum.kind = kind;
-    t.has_c = 0;
-    t.b.transposed = 1;
-    assert_int_equal(go(&t), HU_OK);
-    assert_memory_equal(t.z, turned, sizeof turned);
+    t_call call;
+    usual(&call);
+    call.accum.kind = kind;
+    assert_int_equal(go(&call), HU_OK);
+    assert_memory_equal(call.z, with_c, sizeof with_c);
+    assert_true(t_is_pattern((uint8_t *)call.z, 0));
+    usual(&call);
+    call.accum.kind = kind;
+    call.has_c = 0;
+    call.b.transposed = 1;
+    assert_int_equal(go(&call), HU_OK);
+    assert_memory_equal(call.z, turned, sizeof turned);
   }
   /* One rounding against many: 2^24 + 1 + 1 in binary32. */
-  t_call t;
-  usual(&t);
-  t.m = t.n = 1;
-  t.x[0] = t.x[1] = t.y[0] = t.y[1] = 1;
-  t.b.ld = 1;
-  t.w[0] = 0x1p24f;
-  assert_int_equal(go(&t), HU_OK);
-  assert_true(t_same32(t.z[0], 16777218.0f));
-  assert_int_equal(t.events.inexact, 0);
-  t.accum.kind = HU_ACCUM_FP32;
-  assert_int_equal(go(&t), HU_OK);
-  assert_true(t_same32(t.z[0], 0x1p24f));
+  t_call call;
+  usual(&call);
+  call.m = call.n = 1;
+  call.x[0] = call.x[1] = call.y[0] = call.y[1] = 1;
+  call.b.ld = 1;
+  call.w[0] = 0x1p24f;
+  assert_int_equal(go(&call), HU_OK);
+  assert_true(t_same32(call.z[0], 16777218.0f));
+  assert_int_equal(call.events.inexact, 0);
+  call.accum.kind = HU_ACCUM_FP32;
+  assert_int_equal(go(&call), HU_OK);
+  assert_true(t_same32(call.z[0], 0x1p24f));
 }
 
 /* In place of C, and beside an operand in the same rows. */
 static void shared_memory(void **state) {
   (void)state;
   static const float with_c[4] = {19.5f, 21, 45, 150};
-  t_call t;
-  usual(&t);
-  t.d.data = t.w;
-  assert_int_equal(go(&t), HU_OK);
-  assert_memory_equal(t.w, with_c, sizeof with_c);
-  usual(&t);
-  t.c.format = hu_format_ieee(8, 22, 0); /* the same array must have the same format */
-  t.d.data = t.w;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
-  usual(&t);
-  t.d.data = t.w;
-  t.c.transposed = 1;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
-  usual(&t);
-  t.d.data = t.x;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
-  usual(&t);
-  t.d.data = t.y + 3;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
-  usual(&t);
-  t.d.data = t.w + 1;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
+  t_call call;
+  usual(&call);
+  call.d.data = call.w;
+  assert_int_equal(go(&call), HU_OK);
+  assert_memory_equal(call.w, with_c, sizeof with_c);
+  usual(&call);
+  call.c.format = hu_format_ieee(8, 22, 0); /* the same array must have the same format */
+  call.d.data = call.w;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
+  usual(&call);
+  call.d.data = call.w;
+  call.c.transposed = 1;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
+  usual(&call);
+  call.d.data = call.x;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
+  usual(&call);
+  call.d.data = call.y + 3;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
+  usual(&call);
+  call.d.data = call.w + 1;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
   /* Rows of four: A left, D right. */
-  usual(&t);
+  usual(&call);
   float both[8] = {1, 2, -1, -1, 3, 4, -1, -1};
-  t.a.data = both;
-  t.a.ld = 4;
-  t.d.data = both + 2;
-  t.d.ld = 4;
-  assert_int_equal(go(&t), HU_OK);
+  call.a.data = both;
+  call.a.ld = 4;
+  call.d.data = both + 2;
+  call.d.ld = 4;
+  assert_int_equal(go(&call), HU_OK);
   assert_true(both[2] == 19.5f && both[3] == 21 && both[6] == 45 && both[7] == 150 && both[0] == 1 && both[5] == 4);
-  t.d.data = both + 1;
-  assert_int_equal(go(&t), HU_E_OVERLAP);
-  t.d.data = both + 3; /* its second column would be the next row's first of A */
-  assert_int_equal(go(&t), HU_E_OVERLAP);
+  call.d.data = both + 1;
+  assert_int_equal(go(&call), HU_E_OVERLAP);
+  call.d.data = both + 3; /* its second column would be the next row's first of A */
+  assert_int_equal(go(&call), HU_E_OVERLAP);
 }
 
 typedef struct misuse {
   const char *what;
   hu_status want;
-  void (*bend)(t_call *t);
+  void (*bend)(t_call *call);
 } misuse;
 
-static void bad_format_a(t_call *t) { t->a.format.m = 31; }
-static void bad_format_b(t_call *t) { t->b.format.sign = 2; }
-static void bad_format_c(t_call *t) { t->c.format.e = 12; }
-static void bad_format_d(t_call *t) { t->d.format.inf = 9; }
-static void bad_mode(t_call *t) { t->mode.round = HU_ROUND_COUNT; }
-static void bad_bits(t_call *t) { t->mode.round = HU_SRA; }
-static void bad_kind(t_call *t) { t->accum.kind = HU_ACCUM_COUNT; }
-static void bad_length(t_call *t) { t->accum.length = 1; }
-static void bad_reserved(t_call *t) { t->accum.scaled = 1; }
-static void bad_product(t_call *t) { t->accum.product.e = 1; }
-static void carrier_values(t_call *t) { t->a.format = hu_format_ieee(11, 10, 0); }
-static void carrier_result(t_call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
-static void carrier_fp32(t_call *t) {
-  t->accum.kind = HU_ACCUM_FP32;
-  t->b.format = hu_format_ieee(11, 10, 0);
-  t->b.storage = HU_STORAGE_CODES;
+static void bad_format_a(t_call *call) { call->a.format.m = 31; }
+static void bad_format_b(t_call *call) { call->b.format.sign = 2; }
+static void bad_format_c(t_call *call) { call->c.format.e = 12; }
+static void bad_format_d(t_call *call) { call->d.format.inf = 9; }
+static void bad_mode(t_call *call) { call->mode.round = HU_ROUND_COUNT; }
+static void bad_bits(t_call *call) { call->mode.round = HU_SRA; }
+static void bad_kind(t_call *call) { call->accum.kind = HU_ACCUM_COUNT; }
+static void bad_length(t_call *call) { call->accum.length = 1; }
+static void bad_reserved(t_call *call) { call->accum.scaled = 1; }
+static void bad_product(t_call *call) { call->accum.product.e = 1; }
+static void carrier_values(t_call *call) { call->a.format = hu_format_ieee(11, 10, 0); }
+static void carrier_result(t_call *call) { call->d.format = hu_format_ieee(11, 10, 0); }
+static void carrier_fp32(t_call *call) {
+  call->accum.kind = HU_ACCUM_FP32;
+  call->b.format = hu_format_ieee(11, 10, 0);
+  call->b.storage = HU_STORAGE_CODES;
 }
-static void null_a(t_call *t) { t->a.data = NULL; }
-static void null_c(t_call *t) { t->c.data = NULL; }
-static void null_d(t_call *t) { t->d.data = NULL; }
-static void short_a(t_call *t) { t->a.ld = 1; }
-static void short_b(t_call *t) { t->b.ld = 1; }
-static void short_c(t_call *t) { t->c.ld = 1; }
-static void short_d(t_call *t) { t->d.ld = 1; }
-static void short_turned(t_call *t) {
-  t->m = 1;
-  t->k = 2;
-  t->a.transposed = 1;
-  t->a.ld = 0;
+static void null_a(t_call *call) { call->a.data = NULL; }
+static void null_c(t_call *call) { call->c.data = NULL; }
+static void null_d(t_call *call) { call->d.data = NULL; }
+static void short_a(t_call *call) { call->a.ld = 1; }
+static void short_b(t_call *call) { call->b.ld = 1; }
+static void short_c(t_call *call) { call->c.ld = 1; }
+static void short_d(t_call *call) { call->d.ld = 1; }
+static void short_turned(t_call *call) {
+  call->m = 1;
+  call->k = 2;
+  call->a.transposed = 1;
+  call->a.ld = 0;
 }
-static void huge_product(t_call *t) { t->a.ld = SIZE_MAX / 4; }
-static void huge_sum(t_call *t) { t->b.ld = SIZE_MAX / 4 - 1; }
-static void huge_rows(t_call *t) { t->m = (size_t)1 << 62; }
-static void huge_d(t_call *t) { t->d.ld = (size_t)1 << 62; }
-static void bad_storage(t_call *t) { t->a.storage = 2; }
-static void bad_d_storage(t_call *t) { t->d.storage = 2; }
-static void bad_transposed(t_call *t) { t->c.transposed = 2; }
-static void odd_a(t_call *t) { t->a.data = (const char *)t->x + 1; }
-static void odd_d(t_call *t) { t->d.data = (char *)t->z + 2; }
-static void grid_a(t_call *t) { t->a.format = hu_float8_e4m3fn(), t->x[3] = 1.0625f; }
-static void grid_b(t_call *t) { t->b.format = hu_float8_e4m3fn(), t->y[0] = t_float(0x7F800000); }
-static void grid_c(t_call *t) { t->c.format = hu_format_fnuz(4, 3, 0), t->w[2] = -0.0f; }
-static void grid_nan(t_call *t) { t->a.format = hu_float4_e2m1fn(), t->x[1] = t_float(0x7FC00000); }
-static void grid_sub(t_call *t) {
-  t->c.format = hu_bfloat16();
-  t->w[0] = 1.5f;
-  t->w[1] = t_float(1);
+static void huge_product(t_call *call) { call->a.ld = SIZE_MAX / 4; }
+static void huge_sum(t_call *call) { call->b.ld = SIZE_MAX / 4 - 1; }
+static void huge_rows(t_call *call) { call->m = (size_t)1 << 62; }
+static void huge_d(t_call *call) { call->d.ld = (size_t)1 << 62; }
+static void bad_storage(t_call *call) { call->a.storage = 2; }
+static void bad_d_storage(t_call *call) { call->d.storage = 2; }
+static void bad_transposed(t_call *call) { call->c.transposed = 2; }
+static void odd_a(t_call *call) { call->a.data = (const char *)call->x + 1; }
+static void odd_d(t_call *call) { call->d.data = (char *)call->z + 2; }
+static void grid_a(t_call *call) { call->a.format = hu_float8_e4m3fn(), call->x[3] = 1.0625f; }
+static void grid_b(t_call *call) { call->b.format = hu_float8_e4m3fn(), call->y[0] = t_float(0x7F800000); }
+static void grid_c(t_call *call) { call->c.format = hu_format_fnuz(4, 3, 0), call->w[2] = -0.0f; }
+static void grid_nan(t_call *call) { call->a.format = hu_float4_e2m1fn(), call->x[1] = t_float(0x7FC00000); }
+static void grid_sub(t_call *call) {
+  call->c.format = hu_bfloat16();
+  call->w[0] = 1.5f;
+  call->w[1] = t_float(1);
 }
 
 static const misuse misuses[] = {
@@ -238,95 +239,95 @@ static void errors(void **state) {
   hu_events zero;
   memset(&zero, 0, sizeof zero);
   for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
-    t_call t;
-    usual(&t);
-    misuses[i].bend(&t);
-    hu_status s = go(&t);
-    if (s != misuses[i].want)
-      fail_msg("%s: %s, not %s", misuses[i].what, hu_status_name(s), hu_status_name(misuses[i].want));
-    if (!t_is_pattern(t.z, sizeof t.z)) fail_msg("%s: D written", misuses[i].what);
-    if (!t_same_events(&t.events, &zero)) fail_msg("%s: events counted", misuses[i].what);
+    t_call call;
+    usual(&call);
+    misuses[i].bend(&call);
+    hu_status status = go(&call);
+    if (status != misuses[i].want)
+      fail_msg("%s: %s, not %s", misuses[i].what, hu_status_name(status), hu_status_name(misuses[i].want));
+    if (!t_is_pattern(call.z, sizeof call.z)) fail_msg("%s: D written", misuses[i].what);
+    if (!t_same_events(&call.events, &zero)) fail_msg("%s: events counted", misuses[i].what);
   }
-  t_call t;
-  usual(&t);
-  assert_int_equal(hu_gemm(2, 2, 2, NULL, &t.a, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &t.d, NULL, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &t.d, &t.a, NULL, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &t.d, &t.a, &t.b, NULL, NULL, rne, NULL, NULL), HU_E_NULL);
-  assert_true(t_is_pattern(t.z, sizeof t.z));
+  t_call call;
+  usual(&call);
+  assert_int_equal(hu_gemm(2, 2, 2, NULL, &call.a, &call.b, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, NULL, &call.b, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, NULL, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, &call.b, NULL, NULL, rne, NULL, NULL), HU_E_NULL);
+  assert_true(t_is_pattern(call.z, sizeof call.z));
   print_message("gemm errors: %zu calls\n", sizeof misuses / sizeof misuses[0] + 4);
 }
 
 static void empty(void **state) {
   (void)state;
-  t_call t;
+  t_call call;
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-    usual(&t); /* k = 0: D = C; A and B have no elements and need no memory */
-    t.accum.kind = kind;
-    t.k = 0;
-    t.a.data = t.b.data = NULL;
-    t.a.ld = 0;
-    assert_int_equal(go(&t), HU_OK);
-    assert_memory_equal(t.z, t.w, 4 * sizeof(float));
-    usual(&t);
-    t.accum.kind = kind;
-    t.k = 0;
-    t.has_c = 0;
-    assert_int_equal(go(&t), HU_OK);
-    for (int i = 0; i < 4; i++) assert_int_equal(t_bits32(t.z[i]), 0);
-    usual(&t);
-    t.accum.kind = kind;
-    t.m = 0;
-    t.d.data = NULL;
-    assert_int_equal(go(&t), HU_OK);
-    usual(&t);
-    t.accum.kind = kind;
-    t.n = 0;
-    assert_int_equal(go(&t), HU_OK);
-    assert_true(t_is_pattern(t.z, sizeof t.z));
+    usual(&call); /* k = 0: D = C; A and B have no elements and need no memory */
+    call.accum.kind = kind;
+    call.k = 0;
+    call.a.data = call.b.data = NULL;
+    call.a.ld = 0;
+    assert_int_equal(go(&call), HU_OK);
+    assert_memory_equal(call.z, call.w, 4 * sizeof(float));
+    usual(&call);
+    call.accum.kind = kind;
+    call.k = 0;
+    call.has_c = 0;
+    assert_int_equal(go(&call), HU_OK);
+    for (int i = 0; i < 4; i++) assert_int_equal(t_bits32(call.z[i]), 0);
+    usual(&call);
+    call.accum.kind = kind;
+    call.m = 0;
+    call.d.data = NULL;
+    assert_int_equal(go(&call), HU_OK);
+    usual(&call);
+    call.accum.kind = kind;
+    call.n = 0;
+    assert_int_equal(go(&call), HU_OK);
+    assert_true(t_is_pattern(call.z, sizeof call.z));
   }
 }
 
 static void events_add(void **state) {
   (void)state;
-  t_call t;
-  usual(&t);
-  t.d.format = hu_float8_e4m3fn();
-  t.events.inexact = 1000;
-  t.events.nan_in = 7;
-  assert_int_equal(go(&t), HU_OK); /* 19.5 21 45 150: none on the grid but none, 150 between 144 and 160 */
-  assert_int_equal(t.events.inexact, 1004);
-  assert_int_equal(t.events.nan_in, 7);
+  t_call call;
+  usual(&call);
+  call.d.format = hu_float8_e4m3fn();
+  call.events.inexact = 1000;
+  call.events.nan_in = 7;
+  assert_int_equal(go(&call), HU_OK); /* 19.5 21 45 150: none on the grid but none, 150 between 144 and 160 */
+  assert_int_equal(call.events.inexact, 1004);
+  assert_int_equal(call.events.nan_in, 7);
   /* Infinity minus infinity: invalid; a NaN operand: nan_in. */
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
-    usual(&t);
-    t.accum.kind = kind;
-    t.x[0] = t_float(0x7F800000);
-    t.x[1] = t_float(0xFF800000);
-    t.w[2] = t_float(0x7FC12345);
-    assert_int_equal(go(&t), HU_OK);
-    assert_int_equal(t.events.invalid, 2);
-    assert_int_equal(t.events.nan_in, 1);
-    assert_int_equal(t_bits32(t.z[0]), 0x7FC00000);
-    assert_int_equal(t_bits32(t.z[2]), 0x7FC00000);
-    assert_true(t.z[3] == 150);
+    usual(&call);
+    call.accum.kind = kind;
+    call.x[0] = t_float(0x7F800000);
+    call.x[1] = t_float(0xFF800000);
+    call.w[2] = t_float(0x7FC12345);
+    assert_int_equal(go(&call), HU_OK);
+    assert_int_equal(call.events.invalid, 2);
+    assert_int_equal(call.events.nan_in, 1);
+    assert_int_equal(t_bits32(call.z[0]), 0x7FC00000);
+    assert_int_equal(t_bits32(call.z[2]), 0x7FC00000);
+    assert_true(call.z[3] == 150);
   }
   /* No NaN in D, policy error: once, as invalid. */
-  usual(&t);
-  t.x[0] = t_float(0x7F800000);
-  t.x[1] = t_float(0xFF800000);
-  t.d.format = hu_float4_e2m1fn();
-  t.mode.nan = HU_NAN_TO_ERROR;
-  assert_int_equal(go(&t), HU_OK);
-  assert_int_equal(t.events.invalid, 2);
-  assert_int_equal(t.events.nan_in, 0);
-  assert_true(t.z[0] == 6);
+  usual(&call);
+  call.x[0] = t_float(0x7F800000);
+  call.x[1] = t_float(0xFF800000);
+  call.d.format = hu_float4_e2m1fn();
+  call.mode.nan = HU_NAN_TO_ERROR;
+  assert_int_equal(go(&call), HU_OK);
+  assert_int_equal(call.events.invalid, 2);
+  assert_int_equal(call.events.nan_in, 0);
+  assert_true(call.z[0] == 6);
 }
 
 /* The most products that fit, and one more. */
 static void condition(void **state) {
   (void)state;
-  hu_format e4m3 = hu_float8_e4m3fn(), one = hu_format_finite(1, 0, 1), wide = hu_binary32(), f;
+  hu_format e4m3 = hu_float8_e4m3fn(), one = hu_format_finite(1, 0, 1), wide = hu_binary32(), format;
   size_t most = (size_t)(0x1p53 / (448.0 * 448.0 * 0x1p18)); /* units of 2^-18 */
   assert_int_equal(hu_gemm_exact64(most, e4m3, e4m3, NULL), 1);
   assert_int_equal(hu_gemm_exact64(most + 1, e4m3, e4m3, NULL), 0);
@@ -344,15 +345,15 @@ static void condition(void **state) {
   assert_int_equal(hu_gemm_exact64((size_t)1 << 53, one, one, &one), 0);
   assert_int_equal(hu_gemm_exact64(SIZE_MAX, one, one, NULL), 0);
   /* Places below 2^-1074. */
-  f = hu_format_finite(2, 1, 537); /* lowest place 2^-538 */
-  assert_int_equal(hu_format_check(f, NULL), HU_OK);
-  assert_int_equal(hu_gemm_exact64(1, f, f, NULL), 0);
-  f = hu_format_finite(2, 1, 536);
-  assert_int_equal(hu_gemm_exact64(1, f, f, NULL), 1);
-  f.m = 31;
-  assert_int_equal(hu_gemm_exact64(1, f, e4m3, NULL), 0);
-  assert_int_equal(hu_gemm_exact64(1, e4m3, f, NULL), 0);
-  assert_int_equal(hu_gemm_exact64(1, e4m3, e4m3, &f), 0);
+  format = hu_format_finite(2, 1, 537); /* lowest place 2^-538 */
+  assert_int_equal(hu_format_check(format, NULL), HU_OK);
+  assert_int_equal(hu_gemm_exact64(1, format, format, NULL), 0);
+  format = hu_format_finite(2, 1, 536);
+  assert_int_equal(hu_gemm_exact64(1, format, format, NULL), 1);
+  format.m = 31;
+  assert_int_equal(hu_gemm_exact64(1, format, e4m3, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, e4m3, format, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, e4m3, e4m3, &format), 0);
 }
 
 static void accum(void **state) {
@@ -389,21 +390,21 @@ static void surroundings(void **state) {
   static const uint32_t settings[] = {0x1F80 | 0x8040,          0x1F80 | 0x2000, 0x1F80 | 0x4000,
                                       0x1F80 | 0x6000 | 0x8040, 0x0000,          0x1FBF};
   static const char *const names[] = {"binary32", "bfloat16", "binary16", "float8_e4m3fn", "float4_e2m1fn"};
-  t_random r = {t_seed("gemm surroundings", 21)};
+  t_random random = {t_seed("gemm surroundings", 21)};
   int runs = 0;
   for (int i = 0; i < 120; i++) {
-    t_problem p;
-    hu_format f[3];
-    for (int q = 0; q < 3; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
-    uint32_t kind = t_below(&r, 2);
-    problem_draw(&p, &r, 5, 9, 12, f[0], f[1], &f[2], hu_binary32(), kind);
+    t_problem problem;
+    hu_format format[3];
+    for (int q = 0; q < 3; q++) assert_int_equal(hu_format_parse(&format[q], names[t_below(&random, 5)], NULL), HU_OK);
+    uint32_t kind = t_below(&random, 2);
+    problem_draw(&problem, &random, 5, 9, 12, format[0], format[1], &format[2], hu_binary32(), kind);
     for (size_t level = 0; level < t_levels(); level++) {
       uint32_t mask = t_levels_off(level);
-      t_outcome usually = problem_run(&p, 1, mask);
+      t_outcome usually = problem_run(&problem, 1, mask);
       for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
         uint32_t before = _mm_getcsr();
         _mm_setcsr(settings[s]);
-        t_outcome bent = problem_run(&p, 1 + (uint32_t)s % 3, mask);
+        t_outcome bent = problem_run(&problem, 1 + (uint32_t)s % 3, mask);
         uint32_t after = _mm_getcsr();
         _mm_setcsr(before);
         assert_int_equal(after, settings[s]);
@@ -413,7 +414,7 @@ static void surroundings(void **state) {
       }
       free(usually.d);
     }
-    problem_free(&p);
+    problem_free(&problem);
   }
   print_message("gemm surroundings: %d runs\n", runs);
 #else
@@ -425,7 +426,7 @@ static void surroundings(void **state) {
 static void edges(void **state) {
   (void)state;
   static const char *const names[] = {"binary32", "bfloat16", "float8_e4m3fn", "fp(11,20,0)", "fp(5,12,0)"};
-  t_random r = {t_seed("gemm edges", 22)};
+  t_random random = {t_seed("gemm edges", 22)};
   size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 16 * page;
   uint8_t *memory[3];
   int runs = 0;
@@ -435,30 +436,32 @@ static void edges(void **state) {
     assert_int_equal(mprotect(memory[i] + room, page, PROT_NONE), 0);
   }
   for (int i = 0; i < 300; i++) {
-    t_problem p;
-    hu_format f[2];
-    for (int q = 0; q < 2; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
-    uint32_t kind = hu_format_fits_binary32(f[0]) && hu_format_fits_binary32(f[1]) ? t_below(&r, 2) : 0;
-    problem_draw(&p, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 60), 1 + t_below(&r, 60), f[0], f[1], NULL, hu_binary32(),
-                 kind);
-    if (t_below(&r, 3) == 0) p.mode = t_mode(HU_SRA), p.mode.bits = 32;
+    t_problem problem;
+    hu_format format[2];
+    for (int q = 0; q < 2; q++) assert_int_equal(hu_format_parse(&format[q], names[t_below(&random, 5)], NULL), HU_OK);
+    uint32_t kind = hu_format_fits_binary32(format[0]) && hu_format_fits_binary32(format[1]) ? t_below(&random, 2) : 0;
+    problem_draw(&problem, &random, 1 + t_below(&random, 20), 1 + t_below(&random, 60), 1 + t_below(&random, 60),
+                 format[0], format[1], NULL, hu_binary32(), kind);
+    if (t_below(&random, 3) == 0) problem.mode = t_mode(HU_SRA), problem.mode.bits = 32;
     for (size_t level = 0; level < t_levels(); level++) {
-      hu_operand a = p.a.operand, b = p.b.operand;
+      hu_operand a = problem.a.operand, b = problem.b.operand;
       hu_exec exec;
       memset(&exec, 0, sizeof exec);
       exec.levels_off = t_levels_off(level);
-      exec.stream = p.stream;
-      t_outcome usual = problem_run(&p, 1, exec.levels_off);
-      a.data = memcpy(memory[0] + room - p.a.bytes, p.a.stored, p.a.bytes);
-      b.data = memcpy(memory[1] + room - p.b.bytes, p.b.stored, p.b.bytes);
-      hu_result d = {memory[2] + room - usual.bytes, p.ld, p.format, p.storage};
-      t_fill_pattern(d.data, usual.bytes);
-      assert_int_equal(hu_gemm(p.m, p.n, p.k, &d, &a, &b, NULL, &p.accum, p.mode, &exec, NULL), HU_OK);
-      assert_memory_equal(d.data, usual.d, usual.bytes);
+      exec.stream = problem.stream;
+      t_outcome usual = problem_run(&problem, 1, exec.levels_off);
+      a.data = memcpy(memory[0] + room - problem.a.bytes, problem.a.stored, problem.a.bytes);
+      b.data = memcpy(memory[1] + room - problem.b.bytes, problem.b.stored, problem.b.bytes);
+      hu_result result = {memory[2] + room - usual.bytes, problem.ld, problem.format, problem.storage};
+      t_fill_pattern(result.data, usual.bytes);
+      assert_int_equal(
+          hu_gemm(problem.m, problem.n, problem.k, &result, &a, &b, NULL, &problem.accum, problem.mode, &exec, NULL),
+          HU_OK);
+      assert_memory_equal(result.data, usual.d, usual.bytes);
       free(usual.d);
       runs++;
     }
-    problem_free(&p);
+    problem_free(&problem);
   }
   for (int i = 0; i < 3; i++) munmap(memory[i], room + page);
   print_message("gemm edges: %d runs\n", runs);
@@ -470,22 +473,22 @@ enum { STACK = 2 << 20, PROMISED = 512 << 10, PROMISED_SLICES = 704 << 10 };
 
 /* Binary64 sums; brackets, of which some stay open; integers by digits and by bins; fp32. */
 static void *run_all(void *context) {
-  t_call *t = context;
+  t_call *call = context;
   for (int i = 0; i < 6; i++) {
-    t->a.format = t->b.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
-    t->accum.kind = i == 5 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
-    if (i) t->x[2] = 0, t->y[1] = 0x1p60f, t->y[3] = i & 1 ? 0x1p-30f : 0x1p-120f;
-    if (i > 2) t->mode.round = HU_SRA, t->mode.bits = 32;
-    if (go(t) != HU_OK) return NULL;
+    call->a.format = call->b.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
+    call->accum.kind = i == 5 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+    if (i) call->x[2] = 0, call->y[1] = 0x1p60f, call->y[3] = i & 1 ? 0x1p-30f : 0x1p-120f;
+    if (i > 2) call->mode.round = HU_SRA, call->mode.bits = 32;
+    if (go(call) != HU_OK) return NULL;
   }
   return context;
 }
 
 static void *run_models(void *context, const char *const *texts) {
-  t_call *t = context;
-  t->a.format = t->b.format = hu_float8_e4m3fn();
+  t_call *call = context;
+  call->a.format = call->b.format = hu_float8_e4m3fn();
   for (; *texts; texts++) {
-    if (hu_accum_parse(&t->accum, *texts, NULL) != HU_OK || go(t) != HU_OK) return NULL;
+    if (hu_accum_parse(&call->accum, *texts, NULL) != HU_OK || go(call) != HU_OK) return NULL;
   }
   return context;
 }
@@ -503,20 +506,20 @@ static void *run_slices(void *context) {
 
 /* Bytes of stack that the calls of `run` take. */
 static size_t stack_of(void *(*run)(void *context)) {
-  t_call t;
+  t_call call;
   pthread_attr_t attributes;
   pthread_t thread;
   void *result = NULL, *memory = NULL;
-  usual(&t);
-  t.x[0] = 0.015625f;
+  usual(&call);
+  call.x[0] = 0.015625f;
   assert_int_equal(posix_memalign(&memory, 1 << 16, STACK), 0);
   t_fill_pattern(memory, STACK);
   assert_int_equal(pthread_attr_init(&attributes), 0);
   assert_int_equal(pthread_attr_setstack(&attributes, memory, STACK), 0);
-  assert_int_equal(pthread_create(&thread, &attributes, run, &t), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, run, &call), 0);
   assert_int_equal(pthread_join(thread, &result), 0);
   pthread_attr_destroy(&attributes);
-  assert_ptr_equal(result, &t);
+  assert_ptr_equal(result, &call);
   size_t unused = 0;
   while (unused + 16 <= STACK && t_is_pattern((uint8_t *)memory + unused, 16)) unused += 16;
   free(memory);

@@ -59,52 +59,56 @@ enum {
 /* Of both lists in turn. */
 static const char *model_at(unsigned i) { return i % 2 ? unfused[i / 2 % UNFUSED] : models[i / 2 % MODELS]; }
 
-static void same_as_integers(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_integers(const t_problem *problem, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
-  problem_same_with(p, model, UINT32_MAX, runs);
+  problem_same_with(problem, model, UINT32_MAX, runs);
 }
 
-static void same_as_lanes(const t_problem *p, unsigned i, const char *model, unsigned long *runs) {
+static void same_as_lanes(const t_problem *problem, unsigned i, const char *model, unsigned long *runs) {
   (void)i;
-  problem_same_with(p, model, HU_LEVEL_FP16, runs);
+  problem_same_with(problem, model, HU_LEVEL_FP16, runs);
 }
 
-static int draw(t_problem *p, t_random *r, char *text, const char *model, size_t m, size_t n, size_t k, uint32_t some) {
+static int draw(t_problem *problem, t_random *random, char *text, const char *model, size_t m, size_t n, size_t k,
+                uint32_t some) {
   static const char *const results[] = {"binary16", "binary32", "bfloat16", "float8_e4m3fn"};
-  hu_format fa = named_format(operands[t_below(r, some)]), fb = named_format(operands[t_below(r, some)]),
-            fc = named_format(operands[t_below(r, some)]);
-  problem_draw(p, r, m, n, k, fa, fb, t_below(r, 2) ? &fc : NULL, named_format(results[t_below(r, 4)]), HU_ACCUM_EXACT);
-  problem_set_model(p, strcpy(text, model));
-  p->accum = hu_accum_any(p->accum);
+  hu_format fa = named_format(operands[t_below(random, some)]), fb = named_format(operands[t_below(random, some)]),
+            fc = named_format(operands[t_below(random, some)]);
+  problem_draw(problem, random, m, n, k, fa, fb, t_below(random, 2) ? &fc : NULL,
+               named_format(results[t_below(random, 4)]), HU_ACCUM_EXACT);
+  problem_set_model(problem, strcpy(text, model));
+  problem->accum = hu_accum_any(problem->accum);
   return 1;
 }
 
 /* Codes of all kinds, infinities and NaN among them. */
-static int random_problems(t_problem *p, t_random *r, unsigned i, char *model) {
-  return draw(p, r, model, model_at(i), 1 + t_below(r, 30), 1 + t_below(r, 110), t_below(r, t_below(r, 4) ? 20 : 300),
-              OPERANDS);
+static int random_problems(t_problem *problem, t_random *random, unsigned i, char *model) {
+  return draw(problem, random, model, model_at(i), 1 + t_below(random, 30), 1 + t_below(random, 110),
+              t_below(random, t_below(random, 4) ? 20 : 300), OPERANDS);
 }
 
 /* Sums among the subnormal numbers, at the upper end, of numbers far apart, and cancelling. */
-static int ends(t_problem *p, t_random *r, unsigned i, char *model) {
+static int ends(t_problem *problem, t_random *random, unsigned i, char *model) {
   static const int at[][3] = {{-12, -12, -24}, {-8, -7, -15}, {-14, 0, -14}, {7, 8, 15},
                               {7, 7, 14},      {-10, 4, -6},  {0, 0, 0},     {-4, -3, 3}};
-  const int *e = at[t_below(r, 8)];
-  draw(p, r, model, model_at(i), 1 + t_below(r, 20), 1 + t_below(r, 70), 1 + t_below(r, t_below(r, 3) ? 5 : 60), 2);
-  plain_refill(&p->a, r, e[0] - 2, 1 + t_below(r, 5));
-  plain_refill(&p->b, r, e[1] - 2, 1 + t_below(r, 5));
-  if (p->has_c) plain_refill(&p->c, r, e[2] - 2, 1 + t_below(r, 4));
-  if (t_below(r, 6) == 0) plain_spoil(t_below(r, 2) ? &p->a : &p->b, r);
+  const int *e = at[t_below(random, 8)];
+  draw(problem, random, model, model_at(i), 1 + t_below(random, 20), 1 + t_below(random, 70),
+       1 + t_below(random, t_below(random, 3) ? 5 : 60), 2);
+  plain_refill(&problem->a, random, e[0] - 2, 1 + t_below(random, 5));
+  plain_refill(&problem->b, random, e[1] - 2, 1 + t_below(random, 5));
+  if (problem->has_c) plain_refill(&problem->c, random, e[2] - 2, 1 + t_below(random, 4));
+  if (t_below(random, 6) == 0) plain_spoil(t_below(random, 2) ? &problem->a : &problem->b, random);
   return 1;
 }
 
 /* Larger than a block in each direction in turn, and pieces of K; all layouts. */
-static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *problem, t_random *random, unsigned i, char *model) {
   static const size_t shapes[][3] = {{270, 100, 9}, {5, 610, 83}, {40, 580, 3}, {3, 4, 401}};
   const size_t *shape = shapes[i % 4];
-  draw(p, r, model, i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED], shape[0], shape[1], shape[2], HELD);
-  plain_refill(&p->a, r, -6, 7);
-  plain_refill(&p->b, r, -6, 7);
+  draw(problem, random, model, i < 4 * MODELS ? models[i / 4] : unfused[i % UNFUSED], shape[0], shape[1], shape[2],
+       HELD);
+  plain_refill(&problem->a, random, -6, 7);
+  plain_refill(&problem->b, random, -6, 7);
   return 1;
 }
 
@@ -128,13 +132,13 @@ static const char *const texts[] = {"seq(binary16,rna)",
                                     "neumaier(binary16,rne,sat=finite)"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-static int neighbours(t_problem *p, t_random *r, unsigned i, char *model) {
-  draw(p, r, model, "seq(binary16)", 9, 40, t_below(r, 30), HELD);
-  if (t_below(r, 2)) {
-    plain_refill(&p->a, r, 4, 4);
-    plain_refill(&p->b, r, 4, 4);
+static int neighbours(t_problem *problem, t_random *random, unsigned i, char *model) {
+  draw(problem, random, model, "seq(binary16)", 9, 40, t_below(random, 30), HELD);
+  if (t_below(random, 2)) {
+    plain_refill(&problem->a, random, 4, 4);
+    plain_refill(&problem->b, random, 4, 4);
   }
-  problem_set_model(p, strcpy(model, texts[i % TEXTS]));
+  problem_set_model(problem, strcpy(model, texts[i % TEXTS]));
   return 1;
 }
 

@@ -24,10 +24,11 @@ enum { SUMS = sizeof sums / sizeof sums[0], MODES = 11 };
 enum { MODELS = 15, REPEAT = HU_EXHAUSTIVE ? 4 : 1 };
 
 /* A mode with any number of random bits, often the most that lanes serve, and a policy. */
-static void write_mode(char text[40], const char *mode, const char *f, t_random *r) {
+static void write_mode(char text[40], const char *mode, const char *f, t_random *random) {
   static const char *const ends[] = {"", "", ",sat=finite", ",sat=propagate", ",sat=none"};
-  int d = 23 - (int)named_format(f).m, bits = t_below(r, 3) ? d - (int)t_below(r, 4) + 1 : 1 + (int)t_below(r, 32);
-  const char *end = ends[t_below(r, 5)];
+  int d = 23 - (int)named_format(f).m,
+      bits = t_below(random, 3) ? d - (int)t_below(random, 4) + 1 : 1 + (int)t_below(random, 32);
+  const char *end = ends[t_below(random, 5)];
   if (mode[0] == 's') {
     snprintf(text, 40, "%s:%d%s", mode, bits < 1 ? 1 : bits > 32 ? 32 : bits, end);
   } else {
@@ -36,13 +37,13 @@ static void write_mode(char text[40], const char *mode, const char *f, t_random 
 }
 
 /* Model number i of a format and a mode; other: any format. */
-static void write_model(char *text, unsigned i, const char *f, const char *other, const char *mode, t_random *r) {
+static void write_model(char *text, unsigned i, const char *f, const char *other, const char *mode, t_random *random) {
   static const int lengths[] = {1, 2, 3, 7, 16, 32, 63, 64, 65, 128, 200, 1000};
   static const char *const trees[] = {"pairwise", "strided", "kahan", "neumaier", "seq", "seq2"};
-  const int n = lengths[t_below(r, 12)], s = 1 + (int)t_below(r, t_below(r, 4) ? 5 : 60);
-  const char *tree = trees[t_below(r, 6)], *compensated = trees[2 + t_below(r, 2)];
+  const int n = lengths[t_below(random, 12)], s = 1 + (int)t_below(random, t_below(random, 4) ? 5 : 60);
+  const char *tree = trees[t_below(random, 6)], *compensated = trees[2 + t_below(random, 2)];
   char m[40];
-  write_mode(m, mode, f, r);
+  write_mode(m, mode, f, random);
   switch (i % MODELS) {
     case 0: snprintf(text, MODEL_TEXT, "pairwise(%s,%s)", f, m); break;
     case 1: snprintf(text, MODEL_TEXT, "strided(%s,%s)", f, m); break;
@@ -53,108 +54,113 @@ static void write_model(char *text, unsigned i, const char *f, const char *other
     case 6: snprintf(text, MODEL_TEXT, "promote(%d,seq(%s,%s),binary32)", n, f, m); break;
     case 7: snprintf(text, MODEL_TEXT, "promote(%d,seq2(%s,%s,%s),%s)", n, other, f, m, other); break;
     case 8: snprintf(text, MODEL_TEXT, "promote(%d,%s(%s,%s),%s)", n, compensated, f, m, other); break;
-    case 9: snprintf(text, MODEL_TEXT, "promote(%d,%s(%s,%s),binary32)", n, trees[t_below(r, 2)], f, m); break;
+    case 9: snprintf(text, MODEL_TEXT, "promote(%d,%s(%s,%s),binary32)", n, trees[t_below(random, 2)], f, m); break;
     case 10: snprintf(text, MODEL_TEXT, "promote(%d,fp32,%s)", n, f); break;
     case 11: snprintf(text, MODEL_TEXT, "splitk(%d,%s(%s,%s))", s, tree, f, m); break;
     case 12: snprintf(text, MODEL_TEXT, "splitk(%d,promote(%d,%s(%s,%s),%s))", s, n, tree, f, m, other); break;
     case 13: snprintf(text, MODEL_TEXT, "splitk(%d,chunk(%d,%s,%s,%s))", s, n, other, f, m); break;
     default:
-      snprintf(text, MODEL_TEXT, t_below(r, 3) ? "splitk(%d,any(%s))" : "splitk(%d,fp32)", s, presets[t_below(r, 4)]);
+      snprintf(text, MODEL_TEXT, t_below(random, 3) ? "splitk(%d,any(%s))" : "splitk(%d,fp32)", s,
+               presets[t_below(random, 4)]);
   }
 }
 
-static int beyond_binary32(const t_problem *p) {
-  return !hu_format_fits_binary32(p->a.format) || !hu_format_fits_binary32(p->b.format) ||
-         (p->has_c && !hu_format_fits_binary32(p->c.format));
+static int beyond_binary32(const t_problem *problem) {
+  return !hu_format_fits_binary32(problem->a.format) || !hu_format_fits_binary32(problem->b.format) ||
+         (problem->has_c && !hu_format_fits_binary32(problem->c.format));
 }
 
 /* Of number i, format and mode. fp32 takes no operands beyond binary32, and units no C beyond it. */
-static int with_model(t_problem *p, char *text, unsigned i, const char *f, const char *other, const char *mode,
-                      t_random *r) {
-  write_model(text, i, f, other, mode, r);
-  problem_set_model(p, text);
-  if (p->accum.kind == HU_ACCUM_FP32 && beyond_binary32(p)) {
-    p->accum.kind = HU_ACCUM_SEQ;
-    p->accum.sum = named_format("binary32");
+static int with_model(t_problem *problem, char *text, unsigned i, const char *f, const char *other, const char *mode,
+                      t_random *random) {
+  write_model(text, i, f, other, mode, random);
+  problem_set_model(problem, text);
+  if (problem->accum.kind == HU_ACCUM_FP32 && beyond_binary32(problem)) {
+    problem->accum.kind = HU_ACCUM_SEQ;
+    problem->accum.sum = named_format("binary32");
   }
-  if (p->accum.kind == HU_ACCUM_BLOCK && p->has_c && !hu_format_fits_binary32(p->c.format)) p->has_c = 0;
+  if (problem->accum.kind == HU_ACCUM_BLOCK && problem->has_c && !hu_format_fits_binary32(problem->c.format))
+    problem->has_c = 0;
   return 1;
 }
 
-static int many(t_problem *p, t_random *r, unsigned i, char *model) {
-  const char *name = sums[t_below(r, SUMS)];
-  hu_format f = named_format(name);
-  int moderate = problem_draw_any(p, r, f, (problem_sizes){24, 30, 30, 200, 11});
-  with_model(p, model, i, name, sums[t_below(r, SUMS)], modes[i / MODELS % MODES], r);
-  if (moderate) problem_refill(p, r, f, 1);
+static int many(t_problem *problem, t_random *random, unsigned i, char *model) {
+  const char *name = sums[t_below(random, SUMS)];
+  hu_format format = named_format(name);
+  int moderate = problem_draw_any(problem, random, format, (problem_sizes){24, 30, 30, 200, 11});
+  with_model(problem, model, i, name, sums[t_below(random, SUMS)], modes[i / MODELS % MODES], random);
+  if (moderate) problem_refill(problem, random, format, 1);
   return 1;
 }
 
 /* C a number of F, a few products so small that they decide a last digit by being there, or half a step, or just beside
  * it, of either sign, so that sums cancel, too; about 1, both ends of the range, and among subnormal numbers. */
-static int beside_the_grid(t_problem *p, t_random *r, unsigned i, char *model) {
+static int beside_the_grid(t_problem *problem, t_random *random, unsigned i, char *model) {
   const char *name = sums[i % SUMS];
-  hu_format f = named_format(name), x = named_format("fp(8,11,0)");
-  hu_limits l = hu_limits_of(f);
-  int m = f.m, places[] = {0, l.emin, l.emin - m, l.emin - m / 2, l.emax}, base = places[t_below(r, 5)];
-  if (base < l.emin - m || base > l.emax) base = l.emax;
-  size_t k = 1 + t_below(r, 5);
-  problem_draw(p, r, 12, 40, k, x, x, &f, t_below(r, 2) ? f : x, HU_ACCUM_EXACT);
+  hu_format format = named_format(name), x = named_format("fp(8,11,0)");
+  hu_limits limits = hu_limits_of(format);
+  int m = format.m, places[] = {0, limits.emin, limits.emin - m, limits.emin - m / 2, limits.emax},
+      base = places[t_below(random, 5)];
+  if (base < limits.emin - m || base > limits.emax) base = limits.emax;
+  size_t k = 1 + t_below(random, 5);
+  problem_draw(problem, random, 12, 40, k, x, x, &format, t_below(random, 2) ? format : x, HU_ACCUM_EXACT);
   for (size_t e = 0; e < 12 * k; e++) {
-    int down = t_below(r, 2) ? (int)(e / k) : (int)t_below(r, 30);
-    plain_set(&p->a, e, power_of_two(base - m < -120 ? -100 : base - m) * power_of_two(t_below(r, 3) ? 2 : -down));
+    int down = t_below(random, 2) ? (int)(e / k) : (int)t_below(random, 30);
+    plain_set(&problem->a, e,
+              power_of_two(base - m < -120 ? -100 : base - m) * power_of_two(t_below(random, 3) ? 2 : -down));
   }
   for (size_t e = 0; e < 40 * k; e++) {
     double some = power_of_two(-(int)(e % 12));
-    plain_set(&p->b, e, e % 3 == 0 ? 1 : e % 3 == 1 ? 1 + some : 2 - some);
-    if (t_below(r, 2)) p->b.code[e] |= hu_limits_of(x).sign_mask;
+    plain_set(&problem->b, e, e % 3 == 0 ? 1 : e % 3 == 1 ? 1 + some : 2 - some);
+    if (t_below(random, 2)) problem->b.code[e] |= hu_limits_of(x).sign_mask;
   }
   for (size_t e = 0; e < 12 * 40; e++) {
-    double rest = t_below(r, 2) ? power_of_two(-m) * (double)t_below(r, 1u << m) : 0;
-    plain_set(&p->c, e, power_of_two(base) * (1 + rest));
-    if (t_below(r, 8) == 0) p->c.code[e] = l.max_code;
-    if (t_below(r, 2)) p->c.code[e] |= l.sign_mask;
-    if (l.has_nan && p->c.code[e] == l.nan_code) p->c.code[e] = 0;
+    double rest = t_below(random, 2) ? power_of_two(-m) * (double)t_below(random, 1u << m) : 0;
+    plain_set(&problem->c, e, power_of_two(base) * (1 + rest));
+    if (t_below(random, 8) == 0) problem->c.code[e] = limits.max_code;
+    if (t_below(random, 2)) problem->c.code[e] |= limits.sign_mask;
+    if (limits.has_nan && problem->c.code[e] == limits.nan_code) problem->c.code[e] = 0;
   }
-  problem_store_again(p);
-  return with_model(p, model, i / SUMS, name, sums[t_below(r, SUMS)], modes[t_below(r, MODES)], r);
+  problem_store_again(problem);
+  return with_model(problem, model, i / SUMS, name, sums[t_below(random, SUMS)], modes[t_below(random, MODES)], random);
 }
 
 /* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32
  * first, to nearest, becomes a tie. */
-static int long_addends(t_problem *p, t_random *r, unsigned i, char *model) {
-  const char *name = sums[t_below(r, 5)];
-  hu_format f = named_format(name), x = named_format("fp(8,11,0)"), fc = named_format("binary32");
-  int m = f.m, base = (int)t_below(r, 5);
-  size_t k = 1 + t_below(r, 3);
-  problem_draw(p, r, 8, 40, k, x, x, &fc, f, HU_ACCUM_EXACT);
-  for (size_t e = 0; e < 8 * k; e++) plain_set(&p->a, e, e % k ? 0 : power_of_two(base));
-  for (size_t e = 0; e < 40 * k; e++) plain_set(&p->b, e, 1 + power_of_two(-m) * (double)t_below(r, 1u << m));
+static int long_addends(t_problem *problem, t_random *random, unsigned i, char *model) {
+  const char *name = sums[t_below(random, 5)];
+  hu_format format = named_format(name), x = named_format("fp(8,11,0)"), fc = named_format("binary32");
+  int m = format.m, base = (int)t_below(random, 5);
+  size_t k = 1 + t_below(random, 3);
+  problem_draw(problem, random, 8, 40, k, x, x, &fc, format, HU_ACCUM_EXACT);
+  for (size_t e = 0; e < 8 * k; e++) plain_set(&problem->a, e, e % k ? 0 : power_of_two(base));
+  for (size_t e = 0; e < 40 * k; e++)
+    plain_set(&problem->b, e, 1 + power_of_two(-m) * (double)t_below(random, 1u << m));
   for (size_t e = 0; e < 8 * 40; e++) {
-    plain_set(&p->c, e, power_of_two(base - m - 1) * (1 + power_of_two(-23) * (double)t_below(r, 3)));
-    if (t_below(r, 2)) p->c.code[e] |= 0x80000000u;
+    plain_set(&problem->c, e, power_of_two(base - m - 1) * (1 + power_of_two(-23) * (double)t_below(random, 3)));
+    if (t_below(random, 2)) problem->c.code[e] |= 0x80000000u;
   }
-  problem_store_again(p);
-  return with_model(p, model, i, name, name, modes[t_below(r, 2) ? 0 : t_below(r, MODES)], r);
+  problem_store_again(problem);
+  return with_model(problem, model, i, name, name, modes[t_below(random, 2) ? 0 : t_below(random, MODES)], random);
 }
 
-static int zeros(t_problem *p, t_random *r, unsigned i, char *model) {
-  const char *name = sums[t_below(r, SUMS)];
-  hu_format f = named_format(name).m <= 11 ? named_format(name) : named_format("bfloat16");
-  problem_draw_zeros(p, r, f, 9, 40);
-  return with_model(p, model, i, name, sums[t_below(r, SUMS)], modes[i / MODELS % MODES], r);
+static int zeros(t_problem *problem, t_random *random, unsigned i, char *model) {
+  const char *name = sums[t_below(random, SUMS)];
+  hu_format format = named_format(name).m <= 11 ? named_format(name) : named_format("bfloat16");
+  problem_draw_zeros(problem, random, format, 9, 40);
+  return with_model(problem, model, i, name, sums[t_below(random, SUMS)], modes[i / MODELS % MODES], random);
 }
 
-static int counters(t_problem *p, t_random *r, unsigned i, char *model) {
-  problem_draw_counters(p, r, i, named_format(sums[i % 2]), 110, 50);
-  return with_model(p, model, i, sums[i % 2], sums[i / 2 % 2], modes[8 + i / 2 % 3], r);
+static int counters(t_problem *problem, t_random *random, unsigned i, char *model) {
+  problem_draw_counters(problem, random, i, named_format(sums[i % 2]), 110, 50);
+  return with_model(problem, model, i, sums[i % 2], sums[i / 2 % 2], modes[8 + i / 2 % 3], random);
 }
 
 /* Larger than a block in each direction in turn. */
-static int beyond_blocks(t_problem *p, t_random *r, unsigned i, char *model) {
+static int beyond_blocks(t_problem *problem, t_random *random, unsigned i, char *model) {
   static const size_t shapes[][3] = {{150, 3, 10}, {3, 320, 10}, {2, 3, 700}, {20, 100, 70}};
-  problem_draw_block(p, r, shapes[i % 4], named_format(sums[i % 5]), i % 2);
-  return with_model(p, model, i / 4, sums[i % 5], sums[i % 5], modes[t_below(r, MODES)], r);
+  problem_draw_block(problem, random, shapes[i % 4], named_format(sums[i % 5]), i % 2);
+  return with_model(problem, model, i / 4, sums[i % 5], sums[i % 5], modes[t_below(random, MODES)], random);
 }
 
 int main(void) {

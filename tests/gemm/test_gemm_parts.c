@@ -42,30 +42,30 @@ static hu_accum accum(const char *text) {
 }
 
 /* rows x cols as stored. wild: codes and scales are any, NaN scales too; else values of many exponents are encoded. */
-static void make(t_tensor *x, t_random *r, const char *text, size_t rows, size_t cols, int transposed, int wild) {
+static void make(t_tensor *x, t_random *random, const char *text, size_t rows, size_t cols, int transposed, int wild) {
   static const hu_mode rne;
   memset(x, 0, sizeof *x);
   assert_int_equal(hu_scaling_parse(&x->scaling, text, NULL), HU_OK);
-  hu_scaled_sizes s = hu_scaled_sizes_of(rows, cols, &x->scaling);
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &x->scaling);
   hu_scaled *z = &x->operand.scaled;
-  z->codes = room(s.codes);
+  z->codes = room(sizes.codes);
   z->ld = cols;
-  z->scales = room(s.scales);
-  z->lds = s.block_cols;
+  z->scales = room(sizes.scales);
+  z->lds = sizes.block_cols;
   z->tensor = room(sizeof(float));
   x->operand.scaling = &x->scaling;
   x->operand.transposed = (uint8_t)transposed;
   float *values = room(rows * cols * sizeof *values);
   for (size_t i = 0; i < rows * cols; i++) {
-    float v = (float)(int32_t)t_next32(r) * 0x1p-31f;
-    values[i] = t_below(r, 6) ? v : t_below(r, 2) ? v * 0x1p-6f : 0;
+    float v = (float)(int32_t)t_next32(random) * 0x1p-31f;
+    values[i] = t_below(random, 6) ? v : t_below(random, 2) ? v * 0x1p-6f : 0;
   }
   assert_int_equal(hu_scaled_encode(rows, cols, z, values, cols, &x->scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   uint32_t mask = (1u << hu_limits_of(x->scaling.element).width) - 1;
   uint32_t scale_mask = (1u << hu_limits_of(x->scaling.scale).width) - 1;
-  for (size_t i = 0; wild && i < s.codes; i++) ((uint8_t *)z->codes)[i] = (uint8_t)(t_next32(r) & mask);
-  for (size_t i = 0; wild > 1 && i < s.scales; i++) {
-    if (t_below(r, 4) == 0) ((uint8_t *)z->scales)[i] = (uint8_t)(t_next32(r) & scale_mask);
+  for (size_t i = 0; wild && i < sizes.codes; i++) ((uint8_t *)z->codes)[i] = (uint8_t)(t_next32(random) & mask);
+  for (size_t i = 0; wild > 1 && i < sizes.scales; i++) {
+    if (t_below(random, 4) == 0) ((uint8_t *)z->scales)[i] = (uint8_t)(t_next32(random) & scale_mask);
   }
   free(values);
 }
@@ -85,38 +85,40 @@ typedef struct t_call {
   hu_mode mode;
 } t_call;
 
-static void run(const t_call *p, uint32_t threads, uint32_t off, float *d, hu_events *events) {
+static void run(const t_call *call, uint32_t threads, uint32_t off, float *d, hu_events *events) {
   hu_exec exec = {.threads = threads, .levels_off = off};
   hu_scaled_result z;
   memset(&z, 0, sizeof z);
   memset(events, 0, sizeof *events);
   z.plain.data = d;
-  z.plain.ld = p->n;
+  z.plain.ld = call->n;
   z.plain.format = hu_format_ieee(8, 23, 0);
   z.plain.storage = HU_STORAGE_VALUES;
-  const hu_scaled_operand *c = p->has_c ? &p->c : NULL;
-  size_t bytes = hu_scaled_gemm_space(p->m, p->n, p->k, &z, &p->a.operand, &p->b.operand, c, &p->sum, &exec);
+  const hu_scaled_operand *c = call->has_c ? &call->c : NULL;
+  size_t bytes =
+      hu_scaled_gemm_space(call->m, call->n, call->k, &z, &call->a.operand, &call->b.operand, c, &call->sum, &exec);
   assert_true(bytes != SIZE_MAX);
   void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
   assert_non_null(space);
-  assert_int_equal(hu_scaled_gemm(p->m, p->n, p->k, &z, &p->a.operand, &p->b.operand, c, &p->sum, p->mode, space, bytes,
-                                  &exec, events),
+  assert_int_equal(hu_scaled_gemm(call->m, call->n, call->k, &z, &call->a.operand, &call->b.operand, c, &call->sum,
+                                  call->mode, space, bytes, &exec, events),
                    HU_OK);
   free(space);
 }
 
-static void compare(const t_call *p, const char *what, uint32_t off) {
-  float *want = room(p->m * p->n * 4), *got = room(p->m * p->n * 4);
+static void compare(const t_call *call, const char *what, uint32_t off) {
+  float *want = room(call->m * call->n * 4), *got = room(call->m * call->n * 4);
   hu_events wanted, events;
-  run(p, 1, off, want, &wanted);
+  run(call, 1, off, want, &wanted);
   /* The best kernels, then the others. */
   static const uint32_t without[] = {0, 0, HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI};
   for (uint32_t l = 0; l < sizeof without / sizeof *without; l++) {
-    run(p, l == 1 ? 3 : 1, without[l], got, &events);
-    for (size_t i = 0; i < p->m * p->n; i++) {
+    run(call, l == 1 ? 3 : 1, without[l], got, &events);
+    for (size_t i = 0; i < call->m * call->n; i++) {
       if (t_bits32(got[i]) != t_bits32(want[i]))
-        fail_msg("%s, %zu x %zu x %zu, factor %u, without levels %x: element %zu, %zu: %x, not %x", what, p->m, p->n,
-                 p->k, p->sum.factor, without[l], i / p->n, i % p->n, t_bits32(got[i]), t_bits32(want[i]));
+        fail_msg("%s, %zu x %zu x %zu, factor %u, without levels %x: element %zu, %zu: %x, not %x", what, call->m,
+                 call->n, call->k, call->sum.factor, without[l], i / call->n, i % call->n, t_bits32(got[i]),
+                 t_bits32(want[i]));
     }
     assert_true(t_same_events(&events, &wanted));
   }
@@ -132,44 +134,45 @@ static const char *const pairs[][2] = {
     {"mxfp4", "mxfp6_e2m3"}, {"mxfp6_e3m2", "mxfp6_e3m2"}, {"mxfp8_e4m3", "mxfp8_e4m3"}, {"nvfp4_te", "mxfp4"}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-static void draw(t_call *p, t_random *r, size_t i, size_t m, size_t n, size_t k) {
+static void draw(t_call *call, t_random *random, size_t i, size_t m, size_t n, size_t k) {
   static const uint8_t factors[] = {HU_SCALED_FACTOR_EXACT, HU_SCALED_FACTOR_ROUNDED, HU_SCALED_FACTOR_TWICE,
                                     HU_SCALED_FACTOR_ALPHA};
   const char *const *names = pairs[i % PAIRS];
-  int wild = (int)t_below(r, 3);
-  memset(p, 0, sizeof *p);
-  p->m = m;
-  p->n = n;
-  p->k = k;
-  make(&p->a, r, names[0], m, k, 0, wild);
-  make(&p->b, r, names[1], n, k, 1, wild);
-  p->sum = hu_scaled_sum_parts(accum("exact"), accum(t_below(r, 2) ? "fp32" : "seq2(binary32)"),
-                               factors[t_below(r, p->a.scaling.tensor && p->b.scaling.tensor ? 4 : 3)]);
-  if (t_below(r, 2) && p->sum.factor != HU_SCALED_FACTOR_ALPHA) {
+  int wild = (int)t_below(random, 3);
+  memset(call, 0, sizeof *call);
+  call->m = m;
+  call->n = n;
+  call->k = k;
+  make(&call->a, random, names[0], m, k, 0, wild);
+  make(&call->b, random, names[1], n, k, 1, wild);
+  call->sum = hu_scaled_sum_parts(accum("exact"), accum(t_below(random, 2) ? "fp32" : "seq2(binary32)"),
+                                  factors[t_below(random, call->a.scaling.tensor && call->b.scaling.tensor ? 4 : 3)]);
+  if (t_below(random, 2) && call->sum.factor != HU_SCALED_FACTOR_ALPHA) {
     float *c = room(m * n * sizeof *c);
-    for (size_t e = 0; e < m * n; e++) c[e] = t_below(r, 3) ? (float)(int32_t)t_next32(r) * 0x1p-33f : -0.f;
-    p->has_c = 1;
-    p->c.plain.data = c;
-    p->c.plain.ld = n;
-    p->c.plain.format = hu_format_ieee(8, 23, 0);
-    p->c.plain.storage = HU_STORAGE_VALUES;
+    for (size_t e = 0; e < m * n; e++) c[e] = t_below(random, 3) ? (float)(int32_t)t_next32(random) * 0x1p-33f : -0.f;
+    call->has_c = 1;
+    call->c.plain.data = c;
+    call->c.plain.ld = n;
+    call->c.plain.format = hu_format_ieee(8, 23, 0);
+    call->c.plain.storage = HU_STORAGE_VALUES;
   }
 }
 
-static void finish(t_call *p) {
-  drop(&p->a);
-  drop(&p->b);
-  if (p->has_c) free((void *)(uintptr_t)p->c.plain.data);
+static void finish(t_call *call) {
+  drop(&call->a);
+  drop(&call->b);
+  if (call->has_c) free((void *)(uintptr_t)call->c.plain.data);
 }
 
 static void small_products(void **state) {
   (void)state;
-  t_random r = {t_seed("gemm parts", 91)};
+  t_random random = {t_seed("gemm parts", 91)};
   for (size_t i = 0; i < TEST_ROUNDS; i++) {
-    t_call p;
-    draw(&p, &r, i, 1 + t_below(&r, 20), 1 + t_below(&r, 70), 1 + t_below(&r, t_below(&r, 3) ? 70 : 300));
-    compare(&p, pairs[i % PAIRS][0], UINT32_MAX);
-    finish(&p);
+    t_call call;
+    draw(&call, &random, i, 1 + t_below(&random, 20), 1 + t_below(&random, 70),
+         1 + t_below(&random, t_below(&random, 3) ? 70 : 300));
+    compare(&call, pairs[i % PAIRS][0], UINT32_MAX);
+    finish(&call);
   }
   print_message("gemm parts: %d products agree\n", TEST_ROUNDS);
 }
@@ -178,13 +181,13 @@ static void small_products(void **state) {
 static void tiles(void **state) {
   (void)state;
   static const size_t shapes[][3] = {{150, 300, 96}, {700, 3, 70}, {129, 257, 529}, {300, 100, 33}};
-  t_random r = {t_seed("gemm parts tiles", 92)};
+  t_random random = {t_seed("gemm parts tiles", 92)};
   for (size_t i = 0; i < 4 * PAIRS; i++) {
     const size_t *s = shapes[i / PAIRS];
-    t_call p;
-    draw(&p, &r, i, s[0], s[1], s[2]);
-    compare(&p, pairs[i % PAIRS][0], SHORT_LEVELS);
-    finish(&p);
+    t_call call;
+    draw(&call, &random, i, s[0], s[1], s[2]);
+    compare(&call, pairs[i % PAIRS][0], SHORT_LEVELS);
+    finish(&call);
   }
 }
 

@@ -9,15 +9,15 @@
 
 static int write_text(const char *directory, size_t i, int all) {
   char path[4096];
-  t_text t = {NULL, 0, 0};
+  t_text text = {NULL, 0, 0};
   snprintf(path, sizeof path, "%s/%s", directory, golden_name(i));
-  golden_make(i, !all, &t);
+  golden_make(i, !all, &text);
   FILE *file = fopen(path, "wb");
-  int written = file != NULL && fwrite(t.at, 1, t.n, file) == t.n;
+  int written = file != NULL && fwrite(text.at, 1, text.n, file) == text.n;
   if (file != NULL && fclose(file) != 0) written = 0;
   if (!written) perror(path);
-  if (written) printf("%s: %zu bytes\n", path, t.n);
-  text_free(&t);
+  if (written) printf("%s: %zu bytes\n", path, text.n);
+  text_free(&text);
   return written;
 }
 

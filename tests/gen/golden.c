@@ -11,31 +11,31 @@
 #include "halfulp/oracle.h"
 #include "tests/support/known_formats.h"
 
-void text_add(t_text *t, const char *format, ...) {
+void text_add(t_text *text, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
   size_t need = (size_t)vsnprintf(NULL, 0, format, args);
   va_end(args);
-  if (t->n + need + 1 > t->room) {
-    t->room = 2 * (t->n + need + 1);
-    t->at = realloc(t->at, t->room);
-    if (t->at == NULL) abort();
+  if (text->n + need + 1 > text->room) {
+    text->room = 2 * (text->n + need + 1);
+    text->at = realloc(text->at, text->room);
+    if (text->at == NULL) abort();
   }
-  vsnprintf(t->at + t->n, need + 1, format, again);
+  vsnprintf(text->at + text->n, need + 1, format, again);
   va_end(again);
-  t->n += need;
+  text->n += need;
 }
 
-void text_free(t_text *t) {
-  free(t->at);
-  t->at = NULL;
-  t->n = t->room = 0;
+void text_free(t_text *text) {
+  free(text->at);
+  text->at = NULL;
+  text->n = text->room = 0;
 }
 
-static hu_format with_subnormals(hu_format f, uint8_t subnormal) {
-  f.subnormal = subnormal;
-  return f;
+static hu_format with_subnormals(hu_format format, uint8_t subnormal) {
+  format.subnormal = subnormal;
+  return format;
 }
 
 enum { FORMATS = 22 };
@@ -77,37 +77,37 @@ golden_format golden_format_named(const char *name) {
   exit(1);
 }
 
-static uint32_t code_of(hu_format f, unsigned round, unsigned saturate, double x) {
+static uint32_t code_of(hu_format format, unsigned round, unsigned saturate, double x) {
   hu_mode mode;
   uint32_t code;
   memset(&mode, 0, sizeof mode);
   mode.round = (uint8_t)round;
   mode.saturate = (uint8_t)saturate;
-  if (hu_oracle_encode64(&code, NULL, f, mode, x, 0) != HU_OK) abort();
+  if (hu_oracle_encode64(&code, NULL, format, mode, x, 0) != HU_OK) abort();
   return code;
 }
 
-uint32_t golden_max_code(hu_format f) { return code_of(f, HU_RTZ, HU_SAT_FINITE, INFINITY); }
+uint32_t golden_max_code(hu_format format) { return code_of(format, HU_RTZ, HU_SAT_FINITE, INFINITY); }
 
-void golden_format_line(t_text *t, golden_format format) {
-  hu_format f = format.format;
+void golden_format_line(t_text *text, golden_format format) {
+  hu_format own = format.format;
   static const char *const zeros[] = {"field", "code", "none"}, *const subnormals[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const overflows[] = {"inf", "nan", "max"};
   static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
   static const char *const negatives[] = {"nan", "low", "stop"};
-  text_add(t, "%s sign=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s negzero=%u ovf=%s neg=%s", format.name, f.sign,
-           f.e, f.m, f.b, zeros[f.zero], subnormals[f.subnormal], infs[f.inf], nans[f.nan], f.negzero,
-           overflows[f.overflow], negatives[f.negative]);
-  text_add(t, " max=%x", golden_max_code(f));
-  if (f.inf != HU_INF_NONE)
-    text_add(t, " infcode=%x", code_of(f, HU_RNE, HU_SAT_NONE, INFINITY));
+  text_add(text, "%s sign=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s negzero=%u ovf=%s neg=%s", format.name,
+           own.sign, own.e, own.m, own.b, zeros[own.zero], subnormals[own.subnormal], infs[own.inf], nans[own.nan],
+           own.negzero, overflows[own.overflow], negatives[own.negative]);
+  text_add(text, " max=%x", golden_max_code(own));
+  if (own.inf != HU_INF_NONE)
+    text_add(text, " infcode=%x", code_of(own, HU_RNE, HU_SAT_NONE, INFINITY));
   else
-    text_add(t, " infcode=-");
-  if (f.nan != HU_NAN_NONE)
-    text_add(t, " nancode=%x", code_of(f, HU_RNE, HU_SAT_DEFAULT, NAN));
+    text_add(text, " infcode=-");
+  if (own.nan != HU_NAN_NONE)
+    text_add(text, " nancode=%x", code_of(own, HU_RNE, HU_SAT_DEFAULT, NAN));
   else
-    text_add(t, " nancode=-");
-  text_add(t, "\n");
+    text_add(text, " nancode=-");
+  text_add(text, "\n");
 }
 
 /* ---- The texts: one for each format, then stochastic lines and sums, and the digests of all. */
@@ -129,9 +129,9 @@ int golden_kind(size_t i) { return i < FORMATS ? GOLDEN_CONVERSIONS : GOLDEN_STO
 
 int golden_stored(size_t i) { return i >= FORMATS || golden_format_at(i).exchanged; }
 
-static void digests(t_text *t) {
+static void digests(t_text *text) {
   text_add(
-      t,
+      text,
       "# Texts of tests/gen with all their lines: NAME LINES DIGEST, FNV-1a of 64 bits over all bytes of the text\n"
       "# SPDX-License-Identifier: MIT\n"
       "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n");
@@ -145,16 +145,16 @@ static void digests(t_text *t) {
       digest = (digest ^ (uint8_t)of.at[k]) * UINT64_C(0x100000001B3);
       lines += of.at[k] == '\n';
     }
-    text_add(t, "%s %zu %016llx\n", golden_name(i), lines, (unsigned long long)digest);
+    text_add(text, "%s %zu %016llx\n", golden_name(i), lines, (unsigned long long)digest);
     text_free(&of);
   }
 }
 
-void golden_make(size_t i, int stored, t_text *t) {
+void golden_make(size_t i, int stored, t_text *text) {
   switch (golden_kind(i)) {
-    case GOLDEN_CONVERSIONS: golden_conversions(t, i, stored); break;
-    case GOLDEN_STOCHASTIC: golden_stochastic(t, stored); break;
-    case GOLDEN_SUMS: golden_sums(t, stored); break;
-    default: digests(t);
+    case GOLDEN_CONVERSIONS: golden_conversions(text, i, stored); break;
+    case GOLDEN_STOCHASTIC: golden_stochastic(text, stored); break;
+    case GOLDEN_SUMS: golden_sums(text, stored); break;
+    default: digests(text);
   }
 }

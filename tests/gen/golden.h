@@ -13,8 +13,8 @@ typedef struct t_text {
   char *at;
   size_t n, room;
 } t_text;
-void text_add(t_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_free(t_text *t);
+void text_add(t_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(t_text *text);
 
 /* Text i of golden_count: its name, the kind of its lines, and what is in it, added to t: all lines, or, if there is a
  * file of tests/golden, the lines that are stored. GOLDEN_DIGESTS has NAME LINES DIGEST of all lines of each text. */
@@ -23,7 +23,7 @@ size_t golden_count(void);
 const char *golden_name(size_t i);
 int golden_kind(size_t i);
 int golden_stored(size_t i);
-void golden_make(size_t i, int stored, t_text *t);
+void golden_make(size_t i, int stored, t_text *text);
 
 /* ---- Between the generator's own files. */
 
@@ -38,13 +38,13 @@ golden_format golden_format_at(size_t i);
 golden_format golden_format_named(const char *name);
 
 /* "NAME sign=1 e=4 ... max=7e inf=- nan=7f min=1": every axis, and the codes that a reader of the file needs. */
-void golden_format_line(t_text *t, golden_format format);
+void golden_format_line(t_text *text, golden_format format);
 /* The largest finite code. */
-uint32_t golden_max_code(hu_format f);
+uint32_t golden_max_code(hu_format format);
 
 /* All lines, or those that are stored. */
-void golden_conversions(t_text *t, size_t format_index, int stored);
-void golden_stochastic(t_text *t, int stored);
-void golden_sums(t_text *t, int stored);
+void golden_conversions(t_text *text, size_t format_index, int stored);
+void golden_stochastic(t_text *text, int stored);
+void golden_sums(t_text *text, int stored);
 
 #endif

@@ -20,35 +20,35 @@ static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "
 
 static hu_format format_of(const char *name) { return golden_format_named(name).format; }
 
-static int is_stored(const t_sum *s) {
-  const char *const names[] = {s->fa, s->fb, s->fc ? s->fc : s->fa, s->fz};
+static int is_stored(const t_sum *sum) {
+  const char *const names[] = {sum->fa, sum->fb, sum->fc ? sum->fc : sum->fa, sum->fz};
   for (int i = 0; i < 4; i++)
     if (!golden_format_named(names[i]).exchanged) return 0;
   return 1;
 }
 
-static void list(t_text *t, const uint32_t *codes, size_t n) {
-  text_add(t, " ");
-  if (n == 0) text_add(t, "-");
-  for (size_t i = 0; i < n; i++) text_add(t, "%s%x", i ? "," : "", codes[i]);
+static void list(t_text *text, const uint32_t *codes, size_t n) {
+  text_add(text, " ");
+  if (n == 0) text_add(text, "-");
+  for (size_t i = 0; i < n; i++) text_add(text, "%s%x", i ? "," : "", codes[i]);
 }
 
-static void line(t_text *t, unsigned *count, const t_sum *s, int exactly, unsigned round) {
-  hu_format fc = format_of(s->fc ? s->fc : s->fa);
+static void line(t_text *text, unsigned *count, const t_sum *sum, int exactly, unsigned round) {
+  hu_format fc = format_of(sum->fc ? sum->fc : sum->fa);
   hu_mode mode;
   uint32_t code, events;
   memset(&mode, 0, sizeof mode);
   mode.round = (uint8_t)round;
-  hu_status status =
-      (exactly ? hu_oracle_dot : hu_oracle_dot_fp32)(&code, &events, format_of(s->fz), mode, 0, s->n, format_of(s->fa),
-                                                     s->a, format_of(s->fb), s->b, s->fc ? &fc : NULL, s->c);
+  hu_status status = (exactly ? hu_oracle_dot : hu_oracle_dot_fp32)(&code, &events, format_of(sum->fz), mode, 0, sum->n,
+                                                                    format_of(sum->fa), sum->a, format_of(sum->fb),
+                                                                    sum->b, sum->fc ? &fc : NULL, sum->c);
   if (status != HU_OK) abort();
-  text_add(t, "%s %s %s %s %s %s %zu", exactly ? "exact" : "fp32", rounds[round], s->fa, s->fb, s->fc ? s->fc : "-",
-           s->fz, s->n);
-  list(t, s->a, s->n);
-  list(t, s->b, s->n);
-  text_add(t, s->fc ? " %x" : " -", s->c);
-  text_add(t, " %x %x\n", code, events);
+  text_add(text, "%s %s %s %s %s %s %zu", exactly ? "exact" : "fp32", rounds[round], sum->fa, sum->fb,
+           sum->fc ? sum->fc : "-", sum->fz, sum->n);
+  list(text, sum->a, sum->n);
+  list(text, sum->b, sum->n);
+  text_add(text, sum->fc ? " %x" : " -", sum->c);
+  text_add(text, " %x %x\n", code, events);
   (*count)++;
 }
 
@@ -69,46 +69,46 @@ static const t_sum special[] = {
     {"float8_e5m2", "float8_e5m2", NULL, "float8_e5m2", 3, {0x7B, 0xFB, 0x01}, {0x7B, 0x7B, 0x01}, 0},
 };
 
-static uint32_t finite_code(t_random *r, hu_format f) {
+static uint32_t finite_code(t_random *random, hu_format format) {
   for (;;) {
-    uint32_t code = t_next32(r) & (uint32_t)((UINT64_C(1) << (f.sign + f.e + f.m)) - 1);
+    uint32_t code = t_next32(random) & (uint32_t)((UINT64_C(1) << (format.sign + format.e + format.m)) - 1);
     double v;
-    if (hu_oracle_decode64(&v, f, code) != HU_OK) abort();
+    if (hu_oracle_decode64(&v, format, code) != HU_OK) abort();
     if (v - v == 0) return code;
   }
 }
 
-static void random_sum(t_random *r, t_sum *s) {
+static void random_sum(t_random *random, t_sum *sum) {
   static const char *const in[] = {"float8_e4m3fn", "float8_e5m2",    "fp_4_3_4_finite", "fp_5_2_0_finite",
                                    "float4_e2m1fn", "float6_e3m2fn",  "bfloat16",        "binary16",
                                    "binary8p4se",   "float8_e8m0fnu", "binary32"};
   static const char *const out[] = {"float8_e4m3fn", "float8_e5m2",     "bfloat16",  "binary16",
                                     "binary32",      "fp_6_9_0_finite", "dlfloat16", "ue5m3"};
   unsigned n_in = sizeof in / sizeof in[0], n_out = sizeof out / sizeof out[0];
-  s->fa = in[t_below(r, n_in)];
-  s->fb = in[t_below(r, n_in)];
-  s->fc = t_below(r, 3) ? in[t_below(r, n_in)] : NULL;
-  s->fz = out[t_below(r, n_out)];
-  s->n = 1 + t_below(r, t_below(r, 4) ? 6 : TERMS);
-  for (size_t i = 0; i < s->n; i++) {
-    s->a[i] = finite_code(r, format_of(s->fa));
-    s->b[i] = finite_code(r, format_of(s->fb));
+  sum->fa = in[t_below(random, n_in)];
+  sum->fb = in[t_below(random, n_in)];
+  sum->fc = t_below(random, 3) ? in[t_below(random, n_in)] : NULL;
+  sum->fz = out[t_below(random, n_out)];
+  sum->n = 1 + t_below(random, t_below(random, 4) ? 6 : TERMS);
+  for (size_t i = 0; i < sum->n; i++) {
+    sum->a[i] = finite_code(random, format_of(sum->fa));
+    sum->b[i] = finite_code(random, format_of(sum->fb));
   }
-  s->c = s->fc ? finite_code(r, format_of(s->fc)) : 0;
+  sum->c = sum->fc ? finite_code(random, format_of(sum->fc)) : 0;
   /* In half of the cases the second half of the terms cancels the first, so that low bits decide. */
-  size_t half = s->n / 2;
-  if (t_below(r, 2) && strcmp(s->fa, "float8_e8m0fnu") != 0)
+  size_t half = sum->n / 2;
+  if (t_below(random, 2) && strcmp(sum->fa, "float8_e8m0fnu") != 0)
     for (size_t i = 0; i < half; i++) {
-      hu_format f = format_of(s->fa);
-      s->a[half + i] = s->a[i] ^ 1u << (f.e + f.m);
-      s->b[half + i] = s->b[i];
+      hu_format format = format_of(sum->fa);
+      sum->a[half + i] = sum->a[i] ^ 1u << (format.e + format.m);
+      sum->b[half + i] = sum->b[i];
       double v;
-      if (hu_oracle_decode64(&v, f, s->a[half + i]) != HU_OK) abort();
-      if (v != v) s->a[half + i] = s->a[i]; /* the NaN at the place of -0 */
+      if (hu_oracle_decode64(&v, format, sum->a[half + i]) != HU_OK) abort();
+      if (v != v) sum->a[half + i] = sum->a[i]; /* the NaN at the place of -0 */
     }
 }
 
-void golden_sums(t_text *t, int stored) {
+void golden_sums(t_text *text, int stored) {
   t_text body = {NULL, 0, 0};
   unsigned count = 0;
   t_random random = {5};
@@ -125,16 +125,16 @@ void golden_sums(t_text *t, int stored) {
            "## random codes, half of them with terms that cancel; the two models differ where binary32 "
            "rounds on the way\n");
   for (unsigned i = 0; i < 600; i++) {
-    t_sum s;
-    random_sum(&random, &s);
-    if (stored && !is_stored(&s)) continue;
-    for (int exactly = 1; exactly >= 0; exactly--) line(&body, &count, &s, exactly, i % 8);
+    t_sum sum;
+    random_sum(&random, &sum);
+    if (stored && !is_stored(&sum)) continue;
+    for (int exactly = 1; exactly >= 0; exactly--) line(&body, &count, &sum, exactly, i % 8);
   }
-  text_add(t,
+  text_add(text,
            "# halfulp golden file: c + sum of a[i] b[i], rounded once at the end\n"
            "# SPDX-License-Identifier: MIT\n"
            "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
            "# line: MODEL MODE FA FB FC FZ N A,... B,... C CODE EVENTS, see README.md here\n");
-  text_add(t, "# count: %u\n%s", count, body.at);
+  text_add(text, "# count: %u\n%s", count, body.at);
   text_free(&body);
 }

@@ -94,37 +94,38 @@ const char *golden_next(golden_lines *lines) {
 }
 
 static golden_operand parse_operand(const char *line) {
-  golden_operand o;
+  golden_operand operand;
   unsigned long long bits;
   char digits[17];
   int end = 0;
-  memset(&o, 0, sizeof o);
-  if (sscanf(line, "%16[0-9a-f] %x %c %c%n", digits, &o.below, &o.where, &o.tiny, &end) != 4 || line[end] != '\0')
+  memset(&operand, 0, sizeof operand);
+  if (sscanf(line, "%16[0-9a-f] %x %c %c%n", digits, &operand.below, &operand.where, &operand.tiny, &end) != 4 ||
+      line[end] != '\0')
     fail_msg("line: %.60s", line);
   bits = strtoull(digits, NULL, 16);
-  o.wide = strlen(digits) == 16;
-  if (!o.wide && strlen(digits) != 8) fail_msg("operand: %.60s", line);
-  o.x = o.wide ? t_double(bits) : (double)t_float((uint32_t)bits);
-  return o;
+  operand.wide = strlen(digits) == 16;
+  if (!operand.wide && strlen(digits) != 8) fail_msg("operand: %.60s", line);
+  operand.x = operand.wide ? t_double(bits) : (double)t_float((uint32_t)bits);
+  return operand;
 }
 
 golden_file golden_conversions_of(const char *name, char *content) {
   golden_lines lines;
   size_t room = 0;
-  golden_file g;
-  memset(&g, 0, sizeof g);
+  golden_file golden;
+  memset(&golden, 0, sizeof golden);
   golden_open(&lines, name, content);
-  for (const char *line; (line = golden_next(&lines)) != NULL; g.n++) {
-    if (g.n == room) {
+  for (const char *line; (line = golden_next(&lines)) != NULL; golden.n++) {
+    if (golden.n == room) {
       room = 2 * room + 1000;
-      g.lines = realloc(g.lines, room * sizeof *g.lines);
-      assert_non_null(g.lines);
+      golden.lines = realloc(golden.lines, room * sizeof *golden.lines);
+      assert_non_null(golden.lines);
     }
-    g.lines[g.n] = parse_operand(line);
+    golden.lines[golden.n] = parse_operand(line);
   }
   if (lines.card_count != 1) fail_msg("%s: %zu formats", name, lines.card_count);
-  g.card = lines.cards[0];
-  return g;
+  golden.card = lines.cards[0];
+  return golden;
 }
 
 static hu_format format_named(const golden_lines *lines, const char *name) {
@@ -147,22 +148,22 @@ static void parse_codes(uint32_t *codes, size_t n, const char *text) {
 
 golden_sum golden_sum_parse(const golden_lines *lines, const char *line) {
   char model[16], round[16], fa[64], fb[64], fc[64], fz[64], a[1024], b[1024], c[16];
-  golden_sum s;
-  memset(&s, 0, sizeof s);
-  if (sscanf(line, "%15s %15s %63s %63s %63s %63s %zu %1023s %1023s %15s %x %x", model, round, fa, fb, fc, fz, &s.n, a,
-             b, c, &s.code, &s.events) != 12)
+  golden_sum sum;
+  memset(&sum, 0, sizeof sum);
+  if (sscanf(line, "%15s %15s %63s %63s %63s %63s %zu %1023s %1023s %15s %x %x", model, round, fa, fb, fc, fz, &sum.n,
+             a, b, c, &sum.code, &sum.events) != 12)
     fail_msg("line: %.80s", line);
-  assert_int_equal(hu_accum_parse(&s.accum, model, NULL), HU_OK);
-  assert_int_equal(hu_mode_round_parse(&s.mode, round), HU_OK);
-  s.has_c = strcmp(fc, "-") != 0;
-  s.fa = format_named(lines, fa);
-  s.fb = format_named(lines, fb);
-  s.fc = s.has_c ? format_named(lines, fc) : s.fa;
-  s.fz = format_named(lines, fz);
-  s.c = s.has_c ? (uint32_t)strtoul(c, NULL, 16) : 0;
-  parse_codes(s.a, s.n, a);
-  parse_codes(s.b, s.n, b);
-  return s;
+  assert_int_equal(hu_accum_parse(&sum.accum, model, NULL), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&sum.mode, round), HU_OK);
+  sum.has_c = strcmp(fc, "-") != 0;
+  sum.fa = format_named(lines, fa);
+  sum.fb = format_named(lines, fb);
+  sum.fc = sum.has_c ? format_named(lines, fc) : sum.fa;
+  sum.fz = format_named(lines, fz);
+  sum.c = sum.has_c ? (uint32_t)strtoul(c, NULL, 16) : 0;
+  parse_codes(sum.a, sum.n, a);
+  parse_codes(sum.b, sum.n, b);
+  return sum;
 }
 
 /* ---- The answer. */
@@ -248,24 +249,24 @@ static golden_answer overflow(const golden_card *c, int negative, hu_mode mode) 
 
 /* Tiny? The mark says where |x| lies between the smallest normal number and its neighbour below; that neighbour is odd
  * unless it starts a binade and its exponent is even. */
-static int is_tiny(const golden_card *c, const golden_operand *o, hu_mode mode, int negative) {
-  if (o->tiny == '-') return 0;
-  if (o->tiny == 't' || mode.tiny == HU_TINY_BEFORE) return 1;
+static int is_tiny(const golden_card *c, const golden_operand *operand, hu_mode mode, int negative) {
+  if (operand->tiny == '-') return 0;
+  if (operand->tiny == 't' || mode.tiny == HU_TINY_BEFORE) return 1;
   int odd = c->f.zero == HU_ZERO_CODE ? 0 : c->f.m > 0 || c->f.zero == HU_ZERO_NONE;
-  return !takes_upper(mode.round, o->tiny, odd, negative);
+  return !takes_upper(mode.round, operand->tiny, odd, negative);
 }
 
-golden_answer golden_decide(const golden_card *c, const golden_operand *o, hu_mode mode) {
-  int negative = signbit(o->x) != 0;
-  if (o->where == 'i' || o->where == 'n') return special(c, o->where == 'i', negative, mode);
+golden_answer golden_decide(const golden_card *c, const golden_operand *operand, hu_mode mode) {
+  int negative = signbit(operand->x) != 0;
+  if (operand->where == 'i' || operand->where == 'n') return special(c, operand->where == 'i', negative, mode);
   golden_answer a = {0, 0};
-  uint32_t normal = 1u << c->f.m, code = o->below;
-  int up = takes_upper(mode.round, o->where, (int)(o->below & 1), negative);
-  int beyond = o->where == 'o' || (up && code == c->max_code);
+  uint32_t normal = 1u << c->f.m, code = operand->below;
+  int up = takes_upper(mode.round, operand->where, (int)(operand->below & 1), negative);
+  int beyond = operand->where == 'o' || (up && code == c->max_code);
   if (up) code = code == 0 && c->f.zero == HU_ZERO_FIELD && c->f.subnormal == HU_SUBNORMAL_NONE ? normal : code + 1;
   if (c->f.zero == HU_ZERO_FIELD && c->f.subnormal == HU_SUBNORMAL_FLUSH && code < normal) code = 0;
   int zero = code == 0 && !beyond && c->f.zero != HU_ZERO_NONE;
-  if (o->x == 0) {
+  if (operand->x == 0) {
     a.code = c->f.negzero ? signed_code(c, 0, negative) : 0;
     a.events = c->f.zero == HU_ZERO_NONE ? HU_EVENT_INEXACT : 0;
     return a;
@@ -273,8 +274,8 @@ golden_answer golden_decide(const golden_card *c, const golden_operand *o, hu_mo
   if (negative && !c->f.sign && !zero) return below_range(c, mode, HU_EVENT_INEXACT);
   if (beyond) return overflow(c, negative, mode);
   a.code = zero && !c->f.negzero ? 0 : signed_code(c, code, negative);
-  if (o->where != '=' || zero) a.events |= HU_EVENT_INEXACT;
-  if (a.events && is_tiny(c, o, mode, negative)) a.events |= HU_EVENT_UNDERFLOW;
+  if (operand->where != '=' || zero) a.events |= HU_EVENT_INEXACT;
+  if (a.events && is_tiny(c, operand, mode, negative)) a.events |= HU_EVENT_UNDERFLOW;
   if (zero) a.events |= HU_EVENT_TO_ZERO;
   if (!zero && c->f.zero == HU_ZERO_FIELD && code < normal) a.events |= HU_EVENT_SUBNORMAL;
   return a;

@@ -33,29 +33,33 @@ typedef struct t_replay {
   uint64_t answers;
 } t_replay;
 
-static void fail_line(const t_replay *r, const char *who, size_t i, uint32_t code, uint32_t events) {
+static void fail_line(const t_replay *replay, const char *who, size_t i, uint32_t code, uint32_t events) {
   char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') gives %#x %s, the line says %#x %s", r->g->card.name,
-           t_mode_text(m, r->mode), who, r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny, code,
-           t_events_text(a, events), r->want[i].code, t_events_text(b, r->want[i].events));
+  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') gives %#x %s, the line says %#x %s", replay->g->card.name,
+           t_mode_text(m, replay->mode), who, replay->from[i]->x, replay->from[i]->below, replay->from[i]->where,
+           replay->from[i]->tiny, code, t_events_text(a, events), replay->want[i].code,
+           t_events_text(b, replay->want[i].events));
 }
 
 /* Answers of the lines, confirmed by the oracle and given by the one-value calls. */
-static void expect(t_replay *r) {
-  hu_format f = r->g->card.f;
-  memset(&r->counts, 0, sizeof r->counts);
-  for (size_t i = 0; i < r->n; i++) {
+static void expect(t_replay *replay) {
+  hu_format format = replay->g->card.f;
+  memset(&replay->counts, 0, sizeof replay->counts);
+  for (size_t i = 0; i < replay->n; i++) {
     uint32_t code = 1, events = 1;
-    double x = r->from[i]->x;
-    r->want[i] = golden_decide(&r->g->card, r->from[i], r->mode);
-    hu_events_count(&r->counts, r->want[i].events);
-    assert_int_equal(hu_oracle_encode64(&code, &events, f, r->mode, x, 0), HU_OK);
-    if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "the oracle", i, code, events);
-    code = hu_encode64(f, r->mode, x, 0, &events);
-    if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "hu_encode64", i, code, events);
-    if (!r->from[i]->wide) {
-      code = hu_encode(f, r->mode, (float)x, 0, &events);
-      if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "hu_encode", i, code, events);
+    double x = replay->from[i]->x;
+    replay->want[i] = golden_decide(&replay->g->card, replay->from[i], replay->mode);
+    hu_events_count(&replay->counts, replay->want[i].events);
+    assert_int_equal(hu_oracle_encode64(&code, &events, format, replay->mode, x, 0), HU_OK);
+    if (code != replay->want[i].code || events != replay->want[i].events)
+      fail_line(replay, "the oracle", i, code, events);
+    code = hu_encode64(format, replay->mode, x, 0, &events);
+    if (code != replay->want[i].code || events != replay->want[i].events)
+      fail_line(replay, "hu_encode64", i, code, events);
+    if (!replay->from[i]->wide) {
+      code = hu_encode(format, replay->mode, (float)x, 0, &events);
+      if (code != replay->want[i].code || events != replay->want[i].events)
+        fail_line(replay, "hu_encode", i, code, events);
     }
   }
 }
@@ -67,21 +71,21 @@ static uint32_t stored(const void *z, size_t storage, size_t i) {
 }
 
 /* One array call each of encode and quantize, at an offset so that loads and stores are not aligned to vectors. */
-static void run_level(t_replay *r, uint32_t levels_off, size_t offset) {
+static void run_level(t_replay *replay, uint32_t levels_off, size_t offset) {
   static _Alignas(64) uint8_t codes[(ROOM + 16) * 4];
   static _Alignas(64) double values[ROOM + 16];
-  hu_format f = r->g->card.f;
-  size_t storage = hu_limits_of(f).storage, element = storage / 8;
-  int wide = r->from[0]->wide, fits = wide || hu_format_fits_binary32(f);
+  hu_format format = replay->g->card.f;
+  size_t storage = hu_limits_of(format).storage, element = storage / 8;
+  int wide = replay->from[0]->wide, fits = wide || hu_format_fits_binary32(format);
   hu_exec exec;
   hu_events by_encode, by_quantize;
   memset(&exec, 0, sizeof exec);
   memset(&by_encode, 0, sizeof by_encode);
   memset(&by_quantize, 0, sizeof by_quantize);
   exec.levels_off = levels_off;
-  for (size_t i = 0; i < r->n; i++) {
-    r->wide[offset + i] = r->from[i]->x;
-    r->narrow[offset + i] = (float)r->from[i]->x;
+  for (size_t i = 0; i < replay->n; i++) {
+    replay->wide[offset + i] = replay->from[i]->x;
+    replay->narrow[offset + i] = (float)replay->from[i]->x;
   }
   void *z = codes + offset * element;
   float *values32 = (float *)(void *)values + offset;
@@ -89,67 +93,76 @@ static void run_level(t_replay *r, uint32_t levels_off, size_t offset) {
   t_fill_pattern(codes, sizeof codes);
   t_fill_pattern(values, sizeof values);
   if (wide) {
-    assert_int_equal(hu_encode64_n(r->n, z, 1, r->wide + offset, 1, f, r->mode, &exec, &by_encode), HU_OK);
-    assert_int_equal(hu_quantize64_n(r->n, values64, 1, r->wide + offset, 1, f, r->mode, &exec, &by_quantize), HU_OK);
+    assert_int_equal(hu_encode64_n(replay->n, z, 1, replay->wide + offset, 1, format, replay->mode, &exec, &by_encode),
+                     HU_OK);
+    assert_int_equal(
+        hu_quantize64_n(replay->n, values64, 1, replay->wide + offset, 1, format, replay->mode, &exec, &by_quantize),
+        HU_OK);
   } else {
-    assert_int_equal(hu_encode_n(r->n, z, 1, r->narrow + offset, 1, f, r->mode, &exec, &by_encode), HU_OK);
+    assert_int_equal(hu_encode_n(replay->n, z, 1, replay->narrow + offset, 1, format, replay->mode, &exec, &by_encode),
+                     HU_OK);
     if (fits)
-      assert_int_equal(hu_quantize_n(r->n, values32, 1, r->narrow + offset, 1, f, r->mode, &exec, &by_quantize), HU_OK);
+      assert_int_equal(
+          hu_quantize_n(replay->n, values32, 1, replay->narrow + offset, 1, format, replay->mode, &exec, &by_quantize),
+          HU_OK);
   }
-  for (size_t i = 0; i < r->n; i++) {
+  for (size_t i = 0; i < replay->n; i++) {
     double want;
-    if (stored(z, storage, i) != r->want[i].code) fail_line(r, "encode of an array", i, stored(z, storage, i), 0);
-    assert_int_equal(hu_oracle_decode64(&want, f, r->want[i].code), HU_OK);
+    if (stored(z, storage, i) != replay->want[i].code)
+      fail_line(replay, "encode of an array", i, stored(z, storage, i), 0);
+    assert_int_equal(hu_oracle_decode64(&want, format, replay->want[i].code), HU_OK);
     if (wide ? !t_same64(values64[i], want)
              : fits && t_bits32(values32[i]) != (isnan(want) ? 0x7FC00000u : t_bits32((float)want)))
-      fail_line(r, "quantize of an array", i, wide ? 0 : t_bits32(values32[i]), 0);
+      fail_line(replay, "quantize of an array", i, wide ? 0 : t_bits32(values32[i]), 0);
   }
-  if (!t_same_events(&by_encode, &r->counts) || (fits && !t_same_events(&by_quantize, &r->counts)))
-    fail_msg("%s: event counts of an array with levels %#x off differ", r->g->card.name, levels_off);
-  r->answers += 2 * r->n;
+  if (!t_same_events(&by_encode, &replay->counts) || (fits && !t_same_events(&by_quantize, &replay->counts)))
+    fail_msg("%s: event counts of an array with levels %#x off differ", replay->g->card.name, levels_off);
+  replay->answers += 2 * replay->n;
 }
 
-static void run_mode(t_replay *r, hu_mode mode) {
-  r->mode = mode;
-  expect(r);
-  for (size_t i = 0; i < t_levels(); i++) run_level(r, t_levels_off(i), (mode.round + i) % 5);
+static void run_mode(t_replay *replay, hu_mode mode) {
+  replay->mode = mode;
+  expect(replay);
+  for (size_t i = 0; i < t_levels(); i++) run_level(replay, t_levels_off(i), (mode.round + i) % 5);
 }
 
 /* All modes and policies for the operands of one width. */
-static void run_width(t_replay *r, int wide) {
-  r->n = 0;
-  for (size_t i = 0; i < r->g->n; i++)
-    if (r->g->lines[i].wide == wide) {
-      assert_true(r->n < ROOM);
-      r->from[r->n++] = &r->g->lines[i];
+static void run_width(t_replay *replay, int wide) {
+  replay->n = 0;
+  for (size_t i = 0; i < replay->g->n; i++)
+    if (replay->g->lines[i].wide == wide) {
+      assert_true(replay->n < ROOM);
+      replay->from[replay->n++] = &replay->g->lines[i];
     }
-  if (r->n == 0) return;
+  if (replay->n == 0) return;
   for (unsigned round = 0; round < T_DETERMINISTIC; round++)
-    for (unsigned policy = 0; policy < 8; policy++) run_mode(r, t_policy(t_mode(round), policy % 4, policy / 4, 0));
-  if (r->g->card.f.nan == HU_NAN_NONE)
-    for (unsigned nan = 1; nan < 3; nan++) run_mode(r, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
+    for (unsigned policy = 0; policy < 8; policy++)
+      run_mode(replay, t_policy(t_mode(round), policy % 4, policy / 4, 0));
+  if (replay->g->card.f.nan == HU_NAN_NONE)
+    for (unsigned nan = 1; nan < 3; nan++)
+      run_mode(replay, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
 }
 
 void replay_conversions(void **state) {
-  static t_replay r;
+  static t_replay replay;
   size_t lines = 0, files = 0;
   (void)state;
-  r.answers = 0;
+  replay.answers = 0;
   for (size_t i = 0; i < golden_count(); i++) {
     if (golden_kind(i) != GOLDEN_CONVERSIONS) continue;
     char *content = replay_text(i);
-    golden_file g = golden_conversions_of(golden_name(i), content);
-    r.g = &g;
-    run_width(&r, 0);
-    run_width(&r, 1);
-    lines += g.n;
+    golden_file golden = golden_conversions_of(golden_name(i), content);
+    replay.g = &golden;
+    run_width(&replay, 0);
+    run_width(&replay, 1);
+    lines += golden.n;
     files++;
-    free(g.lines);
+    free(golden.lines);
     free(content);
   }
   assert_true(files > 20);
   print_message("%zu lines of %zu texts: %llu answers of array calls on %zu sets of levels\n", lines, files,
-                (unsigned long long)r.answers, t_levels());
+                (unsigned long long)replay.answers, t_levels());
 }
 
 void replay_stochastic(void **state) {

@@ -20,10 +20,10 @@
 
 enum { ROWS = 3, COLUMNS = 5 };
 
-static void store(void *data, uint8_t storage, hu_format f, size_t i, uint32_t code) {
-  uint32_t width = hu_limits_of(f).storage;
+static void store(void *data, uint8_t storage, hu_format format, size_t i, uint32_t code) {
+  uint32_t width = hu_limits_of(format).storage;
   if (storage == HU_STORAGE_VALUES)
-    ((float *)data)[i] = hu_decode(f, code);
+    ((float *)data)[i] = hu_decode(format, code);
   else if (width == 8)
     ((uint8_t *)data)[i] = (uint8_t)code;
   else if (width == 16)
@@ -32,27 +32,28 @@ static void store(void *data, uint8_t storage, hu_format f, size_t i, uint32_t c
     ((uint32_t *)data)[i] = code;
 }
 
-static uint32_t load(const void *data, hu_format f, size_t i) {
-  uint32_t width = hu_limits_of(f).storage;
+static uint32_t load(const void *data, hu_format format, size_t i) {
+  uint32_t width = hu_limits_of(format).storage;
   return width == 8    ? ((const uint8_t *)data)[i]
          : width == 16 ? ((const uint16_t *)data)[i]
                        : ((const uint32_t *)data)[i];
 }
 
-static void run(const golden_sum *s, size_t rows, size_t columns, uint8_t storage, uint32_t levels_off, size_t number) {
+static void run(const golden_sum *sum, size_t rows, size_t columns, uint8_t storage, uint32_t levels_off,
+                size_t number) {
   static _Alignas(64) uint8_t a[ROWS * GOLDEN_TERMS * 4], b[GOLDEN_TERMS * COLUMNS * 4], c[ROWS * COLUMNS * 4],
       d[ROWS * COLUMNS * 4];
   for (size_t i = 0; i < rows; i++)
-    for (size_t k = 0; k < s->n; k++) store(a, storage, s->fa, i * s->n + k, s->a[k]);
-  for (size_t k = 0; k < s->n; k++)
-    for (size_t j = 0; j < columns; j++) store(b, storage, s->fb, k * columns + j, s->b[k]);
+    for (size_t k = 0; k < sum->n; k++) store(a, storage, sum->fa, i * sum->n + k, sum->a[k]);
+  for (size_t k = 0; k < sum->n; k++)
+    for (size_t j = 0; j < columns; j++) store(b, storage, sum->fb, k * columns + j, sum->b[k]);
   for (size_t i = 0; i < rows * columns; i++)
-    if (s->has_c) store(c, storage, s->fc, i, s->c);
+    if (sum->has_c) store(c, storage, sum->fc, i, sum->c);
   t_fill_pattern(d, sizeof d);
-  size_t lda = s->n ? s->n : 1;
-  hu_operand oa = {a, lda, s->fa, storage, 0}, ob = {b, columns, s->fb, storage, 0},
-             oc = {c, columns, s->fc, storage, 0};
-  hu_result od = {d, columns, s->fz, HU_STORAGE_CODES};
+  size_t lda = sum->n ? sum->n : 1;
+  hu_operand oa = {a, lda, sum->fa, storage, 0}, ob = {b, columns, sum->fb, storage, 0},
+             oc = {c, columns, sum->fc, storage, 0};
+  hu_result od = {d, columns, sum->fz, HU_STORAGE_CODES};
   hu_events got, want;
   hu_exec exec;
   memset(&got, 0, sizeof got);
@@ -60,27 +61,27 @@ static void run(const golden_sum *s, size_t rows, size_t columns, uint8_t storag
   memset(&exec, 0, sizeof exec);
   exec.levels_off = levels_off;
   hu_status status =
-      hu_gemm(rows, columns, s->n, &od, &oa, &ob, s->has_c ? &oc : NULL, &s->accum, s->mode, &exec, &got);
+      hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode, &exec, &got);
   if (status != HU_OK) fail_msg("line %zu: hu_gemm says %s", number, hu_status_name(status));
   for (size_t i = 0; i < rows * columns; i++) {
-    hu_events_count(&want, s->events);
-    if (load(d, s->fz, i) != s->code)
+    hu_events_count(&want, sum->events);
+    if (load(d, sum->fz, i) != sum->code)
       fail_msg("sum %zu, element %zu of %zu x %zu, storage %u, levels off %#x: %#x, the line says %#x", number, i, rows,
-               columns, storage, levels_off, load(d, s->fz, i), s->code);
+               columns, storage, levels_off, load(d, sum->fz, i), sum->code);
   }
   if (!t_same_events(&got, &want))
     fail_msg("sum %zu, %zu x %zu, storage %u, levels off %#x: event counts differ", number, rows, columns, storage,
              levels_off);
 }
 
-static uint64_t replay(const golden_sum *s, size_t number) {
-  int values =
-      hu_format_fits_binary32(s->fa) && hu_format_fits_binary32(s->fb) && (!s->has_c || hu_format_fits_binary32(s->fc));
+static uint64_t replay(const golden_sum *sum, size_t number) {
+  int values = hu_format_fits_binary32(sum->fa) && hu_format_fits_binary32(sum->fb) &&
+               (!sum->has_c || hu_format_fits_binary32(sum->fc));
   uint64_t n = 0;
   for (size_t i = 0; i < t_levels(); i++)
     for (int storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES; storage <= HU_STORAGE_CODES; storage++, n += 2) {
-      run(s, 1, 1, (uint8_t)storage, t_levels_off(i), number);
-      run(s, ROWS, COLUMNS, (uint8_t)storage, t_levels_off(i), number);
+      run(sum, 1, 1, (uint8_t)storage, t_levels_off(i), number);
+      run(sum, ROWS, COLUMNS, (uint8_t)storage, t_levels_off(i), number);
     }
   return n;
 }
@@ -95,8 +96,8 @@ void replay_sums(void **state) {
     char *content = replay_text(i);
     golden_open(&lines, golden_name(i), content);
     for (const char *line; (line = golden_next(&lines)) != NULL; count++) {
-      golden_sum s = golden_sum_parse(&lines, line);
-      products += replay(&s, count);
+      golden_sum sum = golden_sum_parse(&lines, line);
+      products += replay(&sum, count);
     }
     free(content);
   }

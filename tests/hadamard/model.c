@@ -68,22 +68,22 @@ void model_block(uint32_t n, float *b, size_t stride, const int *minus, int norm
   }
 }
 
-static int is_minus(const hu_hadamard *t, hu_stream stream, size_t at) {
-  size_t j = t->whole ? at : at % t->n;
-  if (t->signs == HU_HADAMARD_SIGNS_NONE) return 0;
-  uint32_t word = t->signs == HU_HADAMARD_SIGNS_MASK ? t->mask[j / 32] : hu_stream_word(stream, j / 32);
+static int is_minus(const hu_hadamard *transform, hu_stream stream, size_t at) {
+  size_t j = transform->whole ? at : at % transform->n;
+  if (transform->signs == HU_HADAMARD_SIGNS_NONE) return 0;
+  uint32_t word = transform->signs == HU_HADAMARD_SIGNS_MASK ? transform->mask[j / 32] : hu_stream_word(stream, j / 32);
   return word >> j % 32 & 1;
 }
 
-void model_transform(size_t rows, size_t cols, float *z, size_t ldz, const hu_hadamard *t, hu_stream stream,
+void model_transform(size_t rows, size_t cols, float *z, size_t ldz, const hu_hadamard *transform, hu_stream stream,
                      int inverse) {
   int minus[128];
-  int down = t->axis == HU_HADAMARD_ALONG_COLUMNS;
+  int down = transform->axis == HU_HADAMARD_ALONG_COLUMNS;
   size_t length = down ? rows : cols, lines = down ? cols : rows, step = down ? ldz : 1, apart = down ? 1 : ldz;
-  for (size_t at = 0; at < length; at += t->n) {
-    for (uint32_t i = 0; i < t->n; i++) minus[i] = is_minus(t, stream, at + i);
+  for (size_t at = 0; at < length; at += transform->n) {
+    for (uint32_t i = 0; i < transform->n; i++) minus[i] = is_minus(transform, stream, at + i);
     for (size_t line = 0; line < lines; line++) {
-      model_block(t->n, z + line * apart + at * step, step, minus, t->norm, inverse);
+      model_block(transform->n, z + line * apart + at * step, step, minus, transform->norm, inverse);
     }
   }
 }

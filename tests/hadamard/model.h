@@ -8,7 +8,7 @@
 /* The block b[0], b[stride], ... of n elements, in place; minus[i]: sign number i is -1. */
 void model_block(uint32_t n, float *b, size_t stride, const int *minus, int norm, int inverse);
 /* A matrix in place. */
-void model_transform(size_t rows, size_t cols, float *z, size_t ldz, const hu_hadamard *t, hu_stream stream,
+void model_transform(size_t rows, size_t cols, float *z, size_t ldz, const hu_hadamard *transform, hu_stream stream,
                      int inverse);
 
 #endif

@@ -20,30 +20,34 @@ enum { VERIFIED = 100000 }; /* as many as the command draws in the end */
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static id_shape shape_of(const hu_accum_preset *p) {
-  id_shape s = {.a = p->a, .b = p->b, .result = p->c, .scale = p->accum.block.scale, .every = p->accum.block.every};
-  s.n = p->k * 2 < 8 ? 8 : p->k * 2;
-  return s;
+static id_shape shape_of(const hu_accum_preset *preset) {
+  id_shape shape = {.a = preset->a,
+                    .b = preset->b,
+                    .result = preset->c,
+                    .scale = preset->accum.block.scale,
+                    .every = preset->accum.block.every};
+  shape.n = preset->k * 2 < 8 ? 8 : preset->k * 2;
+  return shape;
 }
 
 /* The first of `count` drawn vectors of all kinds on which the models differ, printed; count: none. */
 static size_t difference(const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count) {
   enum { ROWS = 1000 };
   id_random random = {0x1234567};
-  id_vectors v;
-  id_vectors_start(&v, shape);
-  if (id_vectors_grow(&v, ROWS) == SIZE_MAX) abort();
+  id_vectors vectors;
+  id_vectors_start(&vectors, shape);
+  if (id_vectors_grow(&vectors, ROWS) == SIZE_MAX) abort();
   size_t at = 0, row = ROWS;
   for (; at < count && row == ROWS; at += ROWS) {
-    id_draw(&v, 0, ROWS, (int)(at / ROWS) % ID_DRAW_KINDS, &random);
-    if (id_compute(x, &v, 0, ROWS, v.column[ID_D]) != HU_OK) abort();
-    row = id_first_difference(y, &v, 0, ROWS);
+    id_draw(&vectors, 0, ROWS, (int)(at / ROWS) % ID_DRAW_KINDS, &random);
+    if (id_compute(x, &vectors, 0, ROWS, vectors.column[ID_D]) != HU_OK) abort();
+    row = id_first_difference(y, &vectors, 0, ROWS);
     if (row == ROWS) continue;
     printf("    ");
-    id_vectors_print(stdout, &v, row);
+    id_vectors_print(stdout, &vectors, row);
     printf("\n");
   }
-  id_vectors_free(&v);
+  id_vectors_free(&vectors);
   return row == ROWS ? count : at + row;
 }
 
@@ -52,18 +56,18 @@ static int try_model(const char *name, id_shape shape, const hu_accum *accum, si
   id_model model = {*accum, NULL};
   id_box box = {.shape = shape, .answer = id_model_answer, .context = &model};
   id_settings settings = {.seed = 1, .verify = vectors < VERIFIED ? vectors : VERIFIED};
-  id_search s;
+  id_search search;
   static id_result z;
   model.shape = &box.shape;
   double start = seconds();
-  id_search_start(&s, &box, 1, getenv("HU_IDENTIFY_STEPS") ? stderr : NULL);
-  int found = id_identify(&s, &settings, &z) == CLI_OK && z.verdict == ID_FOUND;
+  id_search_start(&search, &box, 1, getenv("HU_IDENTIFY_STEPS") ? stderr : NULL);
+  int found = id_identify(&search, &settings, &z) == CLI_OK && z.verdict == ID_FOUND;
   double took = seconds() - start;
-  if (found) id_model_text(&s, &z.model, text);
+  if (found) id_model_text(&search, &z.model, text);
   const char *verdict = !found ? "nothing" : difference(&shape, accum, &z.model, vectors) < vectors ? "wrong" : "found";
   printf("%-36s %6llu %6.2f %5zu %-8s %s\n", name, (unsigned long long)z.questions, took, z.candidates, verdict, text);
   id_result_free(&z);
-  id_search_free(&s);
+  id_search_free(&search);
   int bad = strcmp(verdict, "found") != 0;
   if (bad) {
     hu_accum_text(text, sizeof text, accum);
@@ -74,25 +78,25 @@ static int try_model(const char *name, id_shape shape, const hu_accum *accum, si
 }
 
 static int is_taken(const id_shape *shape, const hu_accum *x) {
-  id_vectors v;
-  id_vectors_start(&v, shape);
-  if (id_vectors_grow(&v, 1) == SIZE_MAX) abort();
-  hu_status status = id_compute(x, &v, 0, 1, v.column[ID_D]);
-  id_vectors_free(&v);
+  id_vectors vectors;
+  id_vectors_start(&vectors, shape);
+  if (id_vectors_grow(&vectors, 1) == SIZE_MAX) abort();
+  hu_status status = id_compute(x, &vectors, 0, 1, vectors.column[ID_D]);
+  id_vectors_free(&vectors);
   return status == HU_OK;
 }
 
 /* One parameter of the model takes another value that the operands' formats go with. */
-static int change(const id_shape *shape, hu_accum *x, id_random *r, char *what, size_t size) {
+static int change(const id_shape *shape, hu_accum *x, id_random *random, char *what, size_t size) {
   static int values[ID_VALUES_MOST];
   id_space space = id_space_of(shape);
   space.least_digits = shape->result.format.m / 2;
   for (int tries = 0; tries < 1000; tries++) {
     hu_accum y = *x;
     char text[64];
-    int axis = (int)id_random_below(r, ID_AXES);
+    int axis = (int)id_random_below(random, ID_AXES);
     size_t count = id_axis_values(&space, axis, &y, values);
-    int value = values[id_random_below(r, count)];
+    int value = values[id_random_below(random, count)];
     if (count < 2 || value == id_axis_get(&space, axis, x)) continue;
     id_axis_set(&space, axis, &y, value);
     if (hu_accum_check(&y) != HU_OK || !is_taken(shape, &y)) continue;
@@ -104,14 +108,14 @@ static int change(const id_shape *shape, hu_accum *x, id_random *r, char *what, 
   return 0;
 }
 
-static int try_changed(const hu_accum_preset *p, size_t vectors, size_t count, id_random *r) {
+static int try_changed(const hu_accum_preset *preset, size_t vectors, size_t count, id_random *random) {
   int bad = 0;
-  id_shape shape = shape_of(p);
+  id_shape shape = shape_of(preset);
   for (size_t i = 0; i < count; i++) {
-    hu_accum x = hu_accum_any(p->accum);
+    hu_accum x = hu_accum_any(preset->accum);
     char name[160], what[96];
-    if (!change(&shape, &x, r, what, sizeof what)) break;
-    snprintf(name, sizeof name, "%s %s", p->name, what);
+    if (!change(&shape, &x, random, what, sizeof what)) break;
+    snprintf(name, sizeof name, "%s %s", preset->name, what);
     bad += try_model(name, shape, &x, vectors);
   }
   return bad;
@@ -136,10 +140,11 @@ int main(int argc, char **argv) {
   if (argc < 4 || !vectors) return 2;
   printf("seed %llu\n%-36s %6s %6s %5s\n", (unsigned long long)random.state, "preset", "asked", "cpu s", "left");
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    if (hu_accum_preset_at(&p, i) != HU_OK || !is_wanted(p.name, argc - 3, argv + 3)) continue;
-    hu_accum any = hu_accum_any(p.accum);
-    bad += changed ? try_changed(&p, vectors, changed, &random) : try_model(p.name, shape_of(&p), &any, vectors);
+    hu_accum_preset preset;
+    if (hu_accum_preset_at(&preset, i) != HU_OK || !is_wanted(preset.name, argc - 3, argv + 3)) continue;
+    hu_accum any = hu_accum_any(preset.accum);
+    bad += changed ? try_changed(&preset, vectors, changed, &random)
+                   : try_model(preset.name, shape_of(&preset), &any, vectors);
     count++;
   }
   printf("%d presets, %d not found\n", count, bad);

@@ -31,25 +31,25 @@ static void test_digits_are_of_the_row(void **state) {
   hu_accum fp32 = model("fp32");
   id_box box;
   id_model own;
-  id_search s;
+  id_search search;
   open_box(&box, &own, &fp32);
-  id_search_start(&s, &box, 1, NULL);
+  id_search_start(&search, &box, 1, NULL);
   static const uint64_t answer[3] = {0x3FA00000, 0x3F812345, 0x3FC00000}; /* 1.25, 23 digits, 1.5 */
-  size_t at = id_vectors_grow(&s.asked, 3);
+  size_t at = id_vectors_grow(&search.asked, 3);
   assert_int_equal(at, 0);
   for (size_t i = 0; i < 3; i++) {
     for (size_t k = 0; k < K; k++) {
-      id_put(&s.asked, ID_A, i, k, 0);
-      id_put(&s.asked, ID_B, i, k, 0);
+      id_put(&search.asked, ID_A, i, k, 0);
+      id_put(&search.asked, ID_B, i, k, 0);
     }
-    id_put(&s.asked, ID_C, i, 0, i == 1 ? 0x3F800000 : 0x80000000); /* -0 is no C either */
-    id_put(&s.asked, ID_D, i, 0, answer[i]);
+    id_put(&search.asked, ID_C, i, 0, i == 1 ? 0x3F800000 : 0x80000000); /* -0 is no C either */
+    id_put(&search.asked, ID_D, i, 0, answer[i]);
   }
-  assert_int_equal(id_digits_seen(&s, 1), 2);
-  assert_int_equal(id_digits_seen(&s, 0), 23);
-  s.asked.count = 1;
-  assert_int_equal(id_digits_seen(&s, 0), 2);
-  id_search_free(&s);
+  assert_int_equal(id_digits_seen(&search, 1), 2);
+  assert_int_equal(id_digits_seen(&search, 0), 23);
+  search.asked.count = 1;
+  assert_int_equal(id_digits_seen(&search, 0), 2);
+  id_search_free(&search);
 }
 
 /* A set whose only model is refuted becomes what lies near that model and gives all answers; one that has others too
@@ -60,19 +60,19 @@ static void test_what_is_refuted_goes(void **state) {
   for (int others = 0; others < 2; others++) {
     id_box box;
     id_model own;
-    id_search s;
+    id_search search;
     hu_accum nearest;
     open_box(&box, &own, &right);
-    id_search_start(&s, &box, 1, NULL);
-    assert_int_equal(id_ask_drawn(&s, QUESTIONS, ID_DRAW_MANY), 0);
-    assert_true(id_agrees(&s, &right));
-    assert_false(id_agrees(&s, &wrong));
-    assert_true(id_set_add(&s.set, &wrong));
-    if (others) assert_true(id_set_add(&s.set, &right));
-    assert_int_equal(id_mend(&s, &wrong, &nearest), 0);
-    assert_true(s.set.count > 0);
-    for (size_t i = 0; i < s.set.count; i++) assert_true(id_agrees(&s, &s.set.x[i]));
-    id_search_free(&s);
+    id_search_start(&search, &box, 1, NULL);
+    assert_int_equal(id_ask_drawn(&search, QUESTIONS, ID_DRAW_MANY), 0);
+    assert_true(id_agrees(&search, &right));
+    assert_false(id_agrees(&search, &wrong));
+    assert_true(id_set_add(&search.set, &wrong));
+    if (others) assert_true(id_set_add(&search.set, &right));
+    assert_int_equal(id_mend(&search, &wrong, &nearest), 0);
+    assert_true(search.set.count > 0);
+    for (size_t i = 0; i < search.set.count; i++) assert_true(id_agrees(&search, &search.set.x[i]));
+    id_search_free(&search);
   }
 }
 

@@ -16,15 +16,15 @@
 #include "tests/support/cmocka.h"
 
 static hu_element element(const char *name) {
-  hu_element e = {0};
+  hu_element element = {0};
   if (strcmp(name, "s8") == 0) {
-    e.kind = HU_ELEMENT_S8;
+    element.kind = HU_ELEMENT_S8;
   } else if (strcmp(name, "s32") == 0) {
-    e.kind = HU_ELEMENT_S32;
+    element.kind = HU_ELEMENT_S32;
   } else {
-    assert_int_equal(hu_format_parse(&e.format, name, NULL), HU_OK);
+    assert_int_equal(hu_format_parse(&element.format, name, NULL), HU_OK);
   }
-  return e;
+  return element;
 }
 
 static hu_accum parsed(const char *text) {
@@ -80,39 +80,39 @@ static const t_planted slow_parameters[] = {
      "float8_e4m3fn", "binary32", 16, NULL, 0},
 };
 
-static id_shape shape_of(const t_planted *p) {
-  id_shape s = {.n = p->n, .every = p->every};
-  s.a = s.b = element(p->ab);
-  s.result = element(p->d);
-  if (p->scale) s.scale = element(p->scale).format;
-  return s;
+static id_shape shape_of(const t_planted *planted) {
+  id_shape shape = {.n = planted->n, .every = planted->every};
+  shape.a = shape.b = element(planted->ab);
+  shape.result = element(planted->d);
+  if (planted->scale) shape.scale = element(planted->scale).format;
+  return shape;
 }
 
 /* The box's answer on the row is the model's, and `other` gives something else: what the report says. */
-static void check_evidence(id_search *s, const id_decision *d) {
-  hu_accum other = s->set.x[0];
+static void check_evidence(id_search *search, const id_decision *decision) {
+  hu_accum other = search->set.x[0];
   uint64_t own = 0, gives = 0;
-  assert_int_equal(d->evidence.count, 1);
-  assert_int_equal(id_compute(&s->set.x[0], &d->evidence, 0, 1, &own), HU_OK);
-  assert_true(id_same(&s->box->shape, own, id_get(&d->evidence, ID_D, 0, 0)));
-  id_axis_set(&s->space, d->axis, &other, d->nearest);
-  assert_int_equal(id_compute(&other, &d->evidence, 0, 1, &gives), HU_OK);
-  assert_true(id_same(&s->box->shape, gives, d->other));
-  assert_false(id_same(&s->box->shape, own, gives));
+  assert_int_equal(decision->evidence.count, 1);
+  assert_int_equal(id_compute(&search->set.x[0], &decision->evidence, 0, 1, &own), HU_OK);
+  assert_true(id_same(&search->box->shape, own, id_get(&decision->evidence, ID_D, 0, 0)));
+  id_axis_set(&search->space, decision->axis, &other, decision->nearest);
+  assert_int_equal(id_compute(&other, &decision->evidence, 0, 1, &gives), HU_OK);
+  assert_true(id_same(&search->box->shape, gives, decision->other));
+  assert_false(id_same(&search->box->shape, own, gives));
 }
 
 /* The decision about this key has this value, and every decision that was made shows what it should. */
-static int check_decisions(id_search *s, const id_decisions *z, const t_planted *p) {
+static int check_decisions(id_search *search, const id_decisions *z, const t_planted *planted) {
   int found = 0;
   for (int i = 0; i < z->count; i++) {
-    const id_decision *d = &z->of[i];
+    const id_decision *decision = &z->of[i];
     char text[64];
-    id_axis_text(&s->space, d->axis, &s->set.x[0], d->value, text, sizeof text);
-    if (d->verdict != ID_OPEN) check_evidence(s, d);
-    if (strcmp(id_axis_key(d->axis), p->key) != 0) continue;
-    found = strcmp(text, p->value) == 0 && d->verdict == ID_DECIDED;
-    print_message("%s=%s: found %s, %zu of %zu other values ruled out\n", p->key, p->value, text, d->tried - d->open,
-                  d->tried);
+    id_axis_text(&search->space, decision->axis, &search->set.x[0], decision->value, text, sizeof text);
+    if (decision->verdict != ID_OPEN) check_evidence(search, decision);
+    if (strcmp(id_axis_key(decision->axis), planted->key) != 0) continue;
+    found = strcmp(text, planted->value) == 0 && decision->verdict == ID_DECIDED;
+    print_message("%s=%s: found %s, %zu of %zu other values ruled out\n", planted->key, planted->value, text,
+                  decision->tried - decision->open, decision->tried);
   }
   return found;
 }
@@ -120,45 +120,45 @@ static int check_decisions(id_search *s, const id_decisions *z, const t_planted 
 /* Equal on drawn questions of all kinds, which the search has not seen. */
 static int is_equal(const id_shape *shape, const hu_accum *x, const hu_accum *y) {
   enum { ROWS = 1000 };
-  id_vectors v;
-  id_random r = {99};
+  id_vectors vectors;
+  id_random random = {99};
   size_t row = ROWS;
-  id_vectors_start(&v, shape);
-  assert_int_equal(id_vectors_grow(&v, ROWS), 0);
+  id_vectors_start(&vectors, shape);
+  assert_int_equal(id_vectors_grow(&vectors, ROWS), 0);
   for (int kind = 0; kind < ID_DRAW_KINDS && row == ROWS; kind++) {
-    id_draw(&v, 0, ROWS, kind, &r);
-    assert_int_equal(id_compute(x, &v, 0, ROWS, v.column[ID_D]), HU_OK);
-    row = id_first_difference(y, &v, 0, ROWS);
+    id_draw(&vectors, 0, ROWS, kind, &random);
+    assert_int_equal(id_compute(x, &vectors, 0, ROWS, vectors.column[ID_D]), HU_OK);
+    row = id_first_difference(y, &vectors, 0, ROWS);
   }
-  id_vectors_free(&v);
+  id_vectors_free(&vectors);
   return row == ROWS;
 }
 
-static int try_parameter(const t_planted *p) {
-  id_model model = {.accum = parsed(p->model)};
-  id_box box = {.shape = shape_of(p), .answer = id_model_answer, .context = &model};
+static int try_parameter(const t_planted *planted) {
+  id_model model = {.accum = parsed(planted->model)};
+  id_box box = {.shape = shape_of(planted), .answer = id_model_answer, .context = &model};
   id_settings settings = {.seed = 1, .verify = 2000};
-  id_search s;
+  id_search search;
   static id_result z;
   model.shape = &box.shape;
-  id_search_start(&s, &box, 1, NULL);
-  assert_int_equal(id_identify(&s, &settings, &z), CLI_OK);
-  int fine =
-      z.verdict == ID_FOUND && check_decisions(&s, &z.decisions, p) && is_equal(&box.shape, &model.accum, &z.model);
+  id_search_start(&search, &box, 1, NULL);
+  assert_int_equal(id_identify(&search, &settings, &z), CLI_OK);
+  int fine = z.verdict == ID_FOUND && check_decisions(&search, &z.decisions, planted) &&
+             is_equal(&box.shape, &model.accum, &z.model);
   if (!fine) {
     char text[HU_ACCUM_TEXT_MAX];
-    print_message("%s: %s is %s\n", p->model, id_verdict_word(&z), id_model_text(&s, &z.model, text));
+    print_message("%s: %s is %s\n", planted->model, id_verdict_word(&z), id_model_text(&search, &z.model, text));
   }
   id_result_free(&z);
-  id_search_free(&s);
+  id_search_free(&search);
   return fine;
 }
 
 static size_t every = 1; /* of so many parameters, or orders, one */
 
-static void try_all(const t_planted *p, size_t count) {
+static void try_all(const t_planted *planted, size_t count) {
   size_t bad = 0;
-  for (size_t i = 0; i < count; i += every) bad += !try_parameter(&p[i]);
+  for (size_t i = 0; i < count; i += every) bad += !try_parameter(&planted[i]);
   assert_int_equal(bad, 0);
 }
 
@@ -175,41 +175,41 @@ static void test_slow_parameters(void **state) {
 /* What a search left was refuted afterwards: with that answer all stages come to the model. The refuted one here keeps
  * one digit too few. */
 static void test_stages_again(void **state) {
-  static const t_planted p = {NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8,
-                              NULL, 0};
+  static const t_planted planted = {
+      NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8, NULL, 0};
   hu_accum wrong = parsed("block(align,l=4,f=12,emin=-28,out=binary16)");
-  id_model model = {.accum = parsed(p.model)};
-  id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
-  id_search s;
+  id_model model = {.accum = parsed(planted.model)};
+  id_box box = {.shape = shape_of(&planted), .answer = id_model_answer, .context = &model};
+  id_search search;
   (void)state;
   model.shape = &box.shape;
-  id_search_start(&s, &box, 1, NULL);
-  assert_int_equal(id_find(&s), CLI_OK);
-  s.set.x[0] = wrong;
-  s.set.count = 1;
-  assert_int_equal(id_ask_drawn(&s, 100, ID_DRAW_MANY), CLI_OK);
-  size_t asked = s.asked.count;
-  id_filter(&s);
-  assert_int_equal(s.set.count, 0);
-  assert_int_equal(id_find_again(&s), CLI_OK);
-  assert_true(s.set.count > 0);
-  assert_true(s.asked.count >= asked); /* no answer is forgotten */
-  assert_true(is_equal(&box.shape, &model.accum, &s.set.x[0]));
-  id_search_free(&s);
+  id_search_start(&search, &box, 1, NULL);
+  assert_int_equal(id_find(&search), CLI_OK);
+  search.set.x[0] = wrong;
+  search.set.count = 1;
+  assert_int_equal(id_ask_drawn(&search, 100, ID_DRAW_MANY), CLI_OK);
+  size_t asked = search.asked.count;
+  id_filter(&search);
+  assert_int_equal(search.set.count, 0);
+  assert_int_equal(id_find_again(&search), CLI_OK);
+  assert_true(search.set.count > 0);
+  assert_true(search.asked.count >= asked); /* no answer is forgotten */
+  assert_true(is_equal(&box.shape, &model.accum, &search.set.x[0]));
+  id_search_free(&search);
 }
 
 /* ---- orders ---- */
 
 /* Terms below the step where leaf i and leaf j meet, for every pair: two binary trees are the same where these are. */
-static int meet(const id_tree *t, int node, int *below, int *z) {
-  const id_node *x = &t->node[node];
-  int leaves = t->n + 1, count = 0;
+static int meet(const id_tree *tree, int node, int *below, int *z) {
+  const id_node *x = &tree->node[node];
+  int leaves = tree->n + 1, count = 0;
   if (x->leaf >= 0) {
     below[0] = x->leaf;
     return 1;
   }
-  for (int child = x->first; child >= 0; child = t->node[child].next) {
-    int more = meet(t, child, below + count, z);
+  for (int child = x->first; child >= 0; child = tree->node[child].next) {
+    int more = meet(tree, child, below + count, z);
     for (int i = 0; i < count; i++)
       for (int j = count; j < count + more; j++)
         z[below[i] * leaves + below[j]] = z[below[j] * leaves + below[i]] = x->leaves;
@@ -219,27 +219,28 @@ static int meet(const id_tree *t, int node, int *below, int *z) {
 }
 
 /* A drawn order: two of the sums that are there are added until one is left. */
-static void draw_tree(id_tree *t, int n, id_random *r) {
+static void draw_tree(id_tree *tree, int n, id_random *random) {
   int leaves = n + 1, *open = malloc((size_t)leaves * sizeof *open);
-  memset(t, 0, sizeof *t);
-  t->n = n;
-  t->node = calloc(2 * (size_t)leaves, sizeof *t->node);
-  assert_true(open && t->node);
+  memset(tree, 0, sizeof *tree);
+  tree->n = n;
+  tree->node = calloc(2 * (size_t)leaves, sizeof *tree->node);
+  assert_true(open && tree->node);
   for (int i = 0; i < leaves; i++) {
-    t->node[i] = (id_node){i, 1, 1, -1, -1};
+    tree->node[i] = (id_node){i, 1, 1, -1, -1};
     open[i] = i;
   }
-  t->count = leaves;
+  tree->count = leaves;
   for (int left = leaves; left > 1; left--) {
-    int i = (int)id_random_below(r, (uint64_t)left), x = open[i];
+    int i = (int)id_random_below(random, (uint64_t)left), x = open[i];
     open[i] = open[left - 1];
-    int j = (int)id_random_below(r, (uint64_t)left - 1), y = open[j], both = t->node[x].leaves + t->node[y].leaves;
-    t->node[x].next = y;
-    t->node[y].next = -1;
-    t->node[t->count] = (id_node){-1, both, both, x, -1};
-    open[j] = t->count++;
+    int j = (int)id_random_below(random, (uint64_t)left - 1), y = open[j],
+        both = tree->node[x].leaves + tree->node[y].leaves;
+    tree->node[x].next = y;
+    tree->node[y].next = -1;
+    tree->node[tree->count] = (id_node){-1, both, both, x, -1};
+    open[j] = tree->count++;
   }
-  t->root = t->count - 1;
+  tree->root = tree->count - 1;
   free(open);
 }
 
@@ -252,23 +253,23 @@ typedef struct tree_box {
 static int tree_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
                        const void *sb, void *d) {
   const tree_box *x = context;
-  id_vectors v;
+  id_vectors vectors;
   (void)sa;
   (void)sb;
-  id_vectors_start(&v, x->shape);
-  assert_int_equal(id_vectors_grow(&v, count), 0);
-  memcpy(v.column[ID_A], a, count * x->shape->n * id_column_size(x->shape, ID_A));
-  memcpy(v.column[ID_B], b, count * x->shape->n * id_column_size(x->shape, ID_B));
-  memcpy(v.column[ID_C], c, count * id_column_size(x->shape, ID_C));
-  for (size_t i = 0; i < count; i++) id_put(&v, ID_D, i, 0, id_sum_along(x->tree, &v, i, x->sum, 0));
-  memcpy(d, v.column[ID_D], count * id_column_size(x->shape, ID_D));
-  id_vectors_free(&v);
+  id_vectors_start(&vectors, x->shape);
+  assert_int_equal(id_vectors_grow(&vectors, count), 0);
+  memcpy(vectors.column[ID_A], a, count * x->shape->n * id_column_size(x->shape, ID_A));
+  memcpy(vectors.column[ID_B], b, count * x->shape->n * id_column_size(x->shape, ID_B));
+  memcpy(vectors.column[ID_C], c, count * id_column_size(x->shape, ID_C));
+  for (size_t i = 0; i < count; i++) id_put(&vectors, ID_D, i, 0, id_sum_along(x->tree, &vectors, i, x->sum, 0));
+  memcpy(d, vectors.column[ID_D], count * id_column_size(x->shape, ID_D));
+  id_vectors_free(&vectors);
   return CLI_OK;
 }
 
 static void test_each_order(void **state) {
   enum { ORDERS = 60, N_MOST = 20, ALL = (N_MOST + 1) * (N_MOST + 1) };
-  id_random r = {5};
+  id_random random = {5};
   (void)state;
   for (int i = 0; i < ORDERS; i += (int)every) {
     int n = 1 + i % N_MOST, below[N_MOST + 1], drawn[ALL] = {0}, seen[ALL] = {0};
@@ -277,17 +278,17 @@ static void test_each_order(void **state) {
     id_tree tree, found;
     tree_box context = {&tree, &shape, ID_SUM_TREE};
     id_box box = {.shape = shape, .answer = tree_answer, .context = &context};
-    id_search s;
-    draw_tree(&tree, n, &r);
-    id_search_start(&s, &box, 1, NULL);
-    assert_int_equal(id_tree_find(&s, &found), CLI_OK);
+    id_search search;
+    draw_tree(&tree, n, &random);
+    id_search_start(&search, &box, 1, NULL);
+    assert_int_equal(id_tree_find(&search, &found), CLI_OK);
     assert_true(id_tree_is_binary(&found));
     assert_int_equal(meet(&tree, tree.root, below, drawn), n + 1);
     assert_int_equal(meet(&found, found.root, below, seen), n + 1);
     assert_memory_equal(drawn, seen, sizeof drawn);
     id_tree_free(&found);
     id_tree_free(&tree);
-    id_search_free(&s);
+    id_search_free(&search);
   }
 }
 
@@ -301,7 +302,7 @@ static void test_an_order_of_wide_sums(void **state) {
   tree_box context = {&tree, &shape, ID_SUM_WIDE};
   id_box box = {.shape = shape, .answer = tree_answer, .context = &context};
   id_settings settings = {.seed = 1, .verify = 4000};
-  id_search s;
+  id_search search;
   static id_result z;
   (void)state;
   for (int k = 0; k < N; k++) node[tree.count++] = (id_node){k, 1, 1, -1, -1};
@@ -315,22 +316,22 @@ static void test_an_order_of_wide_sums(void **state) {
     node[tree.count++] = (id_node){-1, leaves, leaves, sum, -1};
   }
   tree.root = tree.count - 1;
-  id_search_start(&s, &box, 1, NULL);
+  id_search_start(&search, &box, 1, NULL);
   if (every > 1) {
     int below[N + 1], planted_at[(N + 1) * (N + 1)] = {0}, seen[(N + 1) * (N + 1)] = {0};
     id_tree found;
-    assert_int_equal(id_tree_find(&s, &found), CLI_OK);
+    assert_int_equal(id_tree_find(&search, &found), CLI_OK);
     assert_int_equal(meet(&tree, tree.root, below, planted_at), N);
     assert_int_equal(meet(&found, found.root, below, seen), N);
     assert_memory_equal(planted_at, seen, sizeof seen);
     id_tree_free(&found);
   } else {
-    assert_int_equal(id_identify(&s, &settings, &z), CLI_OK);
+    assert_int_equal(id_identify(&search, &settings, &z), CLI_OK);
     assert_int_equal(z.verdict, ID_ORDERED);
     assert_int_equal(z.sum, ID_SUM_WIDE);
     id_result_free(&z);
   }
-  id_search_free(&s);
+  id_search_free(&search);
 }
 
 /* Steps that add more than two terms at once, as their texts are printed. */
@@ -348,27 +349,27 @@ static void test_each_fused_order(void **state) {
   (void)state;
   size_t bad = 0;
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-    t_planted p = {NULL, NULL, of[i][0], "bfloat16", "binary32", 8, NULL, 0};
-    id_model model = {.accum = parsed(p.model)};
-    id_box box = {.shape = shape_of(&p), .answer = id_model_answer, .context = &model};
-    id_search s;
+    t_planted planted = {NULL, NULL, of[i][0], "bfloat16", "binary32", 8, NULL, 0};
+    id_model model = {.accum = parsed(planted.model)};
+    id_box box = {.shape = shape_of(&planted), .answer = id_model_answer, .context = &model};
+    id_search search;
     id_tree tree;
     char *text = NULL;
     size_t size;
     model.shape = &box.shape;
-    id_search_start(&s, &box, 1, NULL);
-    assert_int_equal(id_tree_find(&s, &tree), CLI_OK);
+    id_search_start(&search, &box, 1, NULL);
+    assert_int_equal(id_tree_find(&search, &tree), CLI_OK);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     id_tree_print(out, &tree);
     fclose(out);
     if (strcmp(text, of[i][1]) != 0) {
-      print_message("%s: %s, not %s\n", p.model, text, of[i][1]);
+      print_message("%s: %s, not %s\n", planted.model, text, of[i][1]);
       bad++;
     }
     free(text);
     id_tree_free(&tree);
-    id_search_free(&s);
+    id_search_free(&search);
   }
   assert_int_equal(bad, 0);
 }
@@ -376,36 +377,42 @@ static void test_each_fused_order(void **state) {
 /* ---- kinds of questions ---- */
 
 /* Rows of a kind that have a property. */
-static size_t rows_with(int kind, int (*property)(const id_vectors *v, size_t row), size_t count) {
+static size_t rows_with(int kind, int (*property)(const id_vectors *vectors, size_t row), size_t count) {
   id_shape shape = {.a = element("binary16"), .b = element("binary16"), .result = element("binary16"), .n = 8};
-  id_vectors v;
-  id_random r = {11};
+  id_vectors vectors;
+  id_random random = {11};
   hu_accum exact = parsed("block(exact,l=8,out=binary16)");
   size_t n = 0;
-  id_vectors_start(&v, &shape);
-  assert_int_equal(id_vectors_grow(&v, count), 0);
-  id_draw(&v, 0, count, kind, &r);
-  assert_int_equal(id_compute(&exact, &v, 0, count, v.column[ID_D]), HU_OK);
-  for (size_t i = 0; i < count; i++) n += property(&v, i) != 0;
-  id_vectors_free(&v);
+  id_vectors_start(&vectors, &shape);
+  assert_int_equal(id_vectors_grow(&vectors, count), 0);
+  id_draw(&vectors, 0, count, kind, &random);
+  assert_int_equal(id_compute(&exact, &vectors, 0, count, vectors.column[ID_D]), HU_OK);
+  for (size_t i = 0; i < count; i++) n += property(&vectors, i) != 0;
+  id_vectors_free(&vectors);
   return n;
 }
 
-static uint32_t magnitude(const id_vectors *v, size_t row) { return id_get(v, ID_D, row, 0) & 0x7fff; }
-static int has_one(const id_vectors *v, size_t row) { return id_terms(v, row) == 1; }
-static int has_few(const id_vectors *v, size_t row) { return id_terms(v, row) >= 2 && id_terms(v, row) <= 4; }
-static int has_many(const id_vectors *v, size_t row) { return id_terms(v, row) > 4; }
-static int is_normal(const id_vectors *v, size_t row) {
-  uint32_t x = magnitude(v, row);
+static uint32_t magnitude(const id_vectors *vectors, size_t row) { return id_get(vectors, ID_D, row, 0) & 0x7fff; }
+static int has_one(const id_vectors *vectors, size_t row) { return id_terms(vectors, row) == 1; }
+static int has_few(const id_vectors *vectors, size_t row) {
+  return id_terms(vectors, row) >= 2 && id_terms(vectors, row) <= 4;
+}
+static int has_many(const id_vectors *vectors, size_t row) { return id_terms(vectors, row) > 4; }
+static int is_normal(const id_vectors *vectors, size_t row) {
+  uint32_t x = magnitude(vectors, row);
   return x == 0 || (x >= 0x400 && x < 0x7c00);
 }
-static int is_small(const id_vectors *v, size_t row) { return magnitude(v, row) > 0 && magnitude(v, row) < 0x400; }
-static int is_over(const id_vectors *v, size_t row) { return magnitude(v, row) == 0x7c00; }
-static int is_nan(const id_vectors *v, size_t row) { return magnitude(v, row) > 0x7c00; }
-static int is_zero(const id_vectors *v, size_t row) { return magnitude(v, row) == 0; }
+static int is_small(const id_vectors *vectors, size_t row) {
+  return magnitude(vectors, row) > 0 && magnitude(vectors, row) < 0x400;
+}
+static int is_over(const id_vectors *vectors, size_t row) { return magnitude(vectors, row) == 0x7c00; }
+static int is_nan(const id_vectors *vectors, size_t row) { return magnitude(vectors, row) > 0x7c00; }
+static int is_zero(const id_vectors *vectors, size_t row) { return magnitude(vectors, row) == 0; }
 
 /* Of at most four units, and something below that is lost. */
-static int is_least(const id_vectors *v, size_t row) { return magnitude(v, row) <= 4 && id_terms(v, row) >= 2; }
+static int is_least(const id_vectors *vectors, size_t row) {
+  return magnitude(vectors, row) <= 4 && id_terms(vectors, row) >= 2;
+}
 
 static void test_each_kind_of_question(void **state) {
   enum { COUNT = 2000 };

@@ -34,9 +34,9 @@ static void add(const void *data, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) digest = (digest ^ p[i]) * 0x100000001B3u;
 }
 
-static void done(hu_status s) {
-  if (s != HU_OK) {
-    printf("call %u: %s\n", calls, hu_status_name(s));
+static void done(hu_status status) {
+  if (status != HU_OK) {
+    printf("call %u: %s\n", calls, hu_status_name(status));
     exit(1);
   }
   calls++;
@@ -48,9 +48,9 @@ static void done(hu_status s) {
   } while (0)
 
 static hu_format format(const char *text) {
-  hu_format f;
-  done(hu_format_parse(&f, text, NULL));
-  return f;
+  hu_format format;
+  done(hu_format_parse(&format, text, NULL));
+  return format;
 }
 
 static hu_mode mode_at(unsigned round) {
@@ -63,10 +63,10 @@ static hu_mode mode_at(unsigned round) {
 /* Ordinary numbers, some specials. */
 static void draw(float *x, size_t n, uint64_t seed) {
   static const uint32_t special[] = {0, 0x80000000u, 0x7F800000u, 0x7FC00000u, 1};
-  t_random r = {seed};
+  t_random random = {seed};
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = (t_next32(&r) & 0x807FFFFFu) | (118 + t_below(&r, 14)) << 23;
-    if (t_below(&r, 40) == 0) u = special[t_below(&r, 5)];
+    uint32_t u = (t_next32(&random) & 0x807FFFFFu) | (118 + t_below(&random, 14)) << 23;
+    if (t_below(&random, 40) == 0) u = special[t_below(&random, 5)];
     memcpy(x + i, &u, sizeof u);
   }
 }
@@ -83,25 +83,25 @@ static void arrays(void) {
   for (size_t f = 0; f < sizeof names / sizeof names[0]; f++) {
     for (unsigned round = 0; round < HU_ROUND_COUNT; round++) {
       hu_format fz = format(names[f]);
-      hu_events e = {0};
-      CALL(hu_quantize_n(COUNT, z, 1, x, 1, fz, mode_at(round), &exec, &e));
+      hu_events events = {0};
+      CALL(hu_quantize_n(COUNT, z, 1, x, 1, fz, mode_at(round), &exec, &events));
       add(z, sizeof z);
-      CALL(hu_quantize_n(COUNT / 3, z, 3, x + COUNT - 1, -1, fz, mode_at(round), &exec, &e));
+      CALL(hu_quantize_n(COUNT / 3, z, 3, x + COUNT - 1, -1, fz, mode_at(round), &exec, &events));
       add(z, sizeof z);
-      CALL(hu_quantize64_n(COUNT, z64, 1, x64, 1, fz, mode_at(round), &exec, &e));
+      CALL(hu_quantize64_n(COUNT, z64, 1, x64, 1, fz, mode_at(round), &exec, &events));
       add(z64, sizeof z64);
       memset(codes, 0, sizeof codes);
-      CALL(hu_encode_n(COUNT, codes, 1, x, 1, fz, mode_at(round), &exec, &e));
+      CALL(hu_encode_n(COUNT, codes, 1, x, 1, fz, mode_at(round), &exec, &events));
       add(codes, sizeof codes);
       CALL(hu_decode_n(COUNT, z, 1, codes, 1, fz, &exec));
       add(z, sizeof z);
-      CALL(
-          hu_add_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x, 0, format("binary32"), mode_at(round), &exec, &e));
+      CALL(hu_add_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x, 0, format("binary32"), mode_at(round), &exec,
+                    &events));
       CALL(hu_fma_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x + COUNT - 1, -1, format("binary32"), x, 1,
-                    format("binary32"), mode_at(round), &exec, &e));
-      CALL(hu_exp_n(COUNT / 4, codes, 1, fz, x, 1, format("binary32"), mode_at(round), &exec, &e));
+                    format("binary32"), mode_at(round), &exec, &events));
+      CALL(hu_exp_n(COUNT / 4, codes, 1, fz, x, 1, format("binary32"), mode_at(round), &exec, &events));
       add(codes, sizeof codes);
-      add(&e, sizeof e);
+      add(&events, sizeof events);
     }
   }
 }
@@ -113,16 +113,16 @@ static void scaled_conversion(const hu_conversion *c, const float *x) {
   const size_t cols = COUNT / 4;
   float tensor = 0;
   hu_scaled out = {codes, cols, scales, cols, &tensor};
-  hu_events e = {0};
+  hu_events events = {0};
   memset(codes, 0, sizeof codes);
   memset(scales, 0, sizeof scales);
-  CALL(hu_conversion_scaled_encode(4, cols, &out, x, cols, c, NULL, NULL, &exec, &e));
-  CALL(hu_conversion_scaled_quantize(4, cols, z, cols, x, cols, c, NULL, NULL, &exec, &e));
+  CALL(hu_conversion_scaled_encode(4, cols, &out, x, cols, c, NULL, NULL, &exec, &events));
+  CALL(hu_conversion_scaled_quantize(4, cols, z, cols, x, cols, c, NULL, NULL, &exec, &events));
   add(codes, sizeof codes);
   add(scales, sizeof scales);
   add(&tensor, sizeof tensor);
   add(z, sizeof z);
-  add(&e, sizeof e);
+  add(&events, sizeof events);
 }
 
 static void conversions(void) {
@@ -131,18 +131,18 @@ static void conversions(void) {
   draw(x, COUNT, 2);
   for (size_t i = 0; i < hu_conversion_count(); i++) {
     hu_conversion c;
-    hu_events e = {0};
+    hu_events events = {0};
     done(hu_conversion_find(&c, hu_conversion_at(i).name));
     if (*c.scaling) {
       scaled_conversion(&c, x);
       continue;
     }
     memset(codes, 0, sizeof codes);
-    CALL(hu_conversion_encode_n(COUNT, codes, 1, x, 1, &c, &exec, &e));
+    CALL(hu_conversion_encode_n(COUNT, codes, 1, x, 1, &c, &exec, &events));
     add(codes, sizeof codes);
-    if (hu_format_fits_binary32(c.format)) CALL(hu_conversion_quantize_n(COUNT, z, 1, x, 1, &c, &exec, &e));
+    if (hu_format_fits_binary32(c.format)) CALL(hu_conversion_quantize_n(COUNT, z, 1, x, 1, &c, &exec, &events));
     add(z, sizeof z);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
 }
 
@@ -153,14 +153,14 @@ static void numbers(void) {
   draw(x, COUNT, 3);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     hu_number n;
-    hu_events e = {0};
+    hu_events events = {0};
     done(hu_number_parse(&n, names[i], room, NULL));
-    CALL(hu_number_quantize_n(COUNT, z, 1, x, 1, n, mode_at((unsigned)i), &exec, &e));
+    CALL(hu_number_quantize_n(COUNT, z, 1, x, 1, n, mode_at((unsigned)i), &exec, &events));
     memset(codes, 0, sizeof codes);
-    CALL(hu_number_encode_n(COUNT, codes, 1, x, 1, n, mode_at(HU_SRA), &exec, &e));
+    CALL(hu_number_encode_n(COUNT, codes, 1, x, 1, n, mode_at(HU_SRA), &exec, &events));
     add(z, sizeof z);
     add(codes, sizeof codes);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
 }
 
@@ -177,11 +177,11 @@ static void encode_operands(hu_format fa, hu_format fb, uint64_t seed) {
 }
 
 /* Small powers of two, by turns. */
-static void draw_scales(hu_format f, size_t s) {
+static void draw_scales(hu_format format, size_t s) {
   float x[M > N ? M * DEPTH : N * DEPTH];
   for (size_t t = 0; t < 2; t++) {
     for (size_t i = 0; i < (t ? N : M) * s; i++) x[i] = (float)(1 << (i * 7 + t) % 5);
-    done(hu_encode_n((t ? N : M) * s, scales[t], 1, x, 1, f, mode_at(HU_RNE), NULL, NULL));
+    done(hu_encode_n((t ? N : M) * s, scales[t], 1, x, 1, format, mode_at(HU_RNE), NULL, NULL));
   }
 }
 
@@ -202,22 +202,22 @@ static void multiply(const hu_accum *x, hu_format fa, hu_format fb, hu_format fc
                b = {codes_b, i & 2 ? k : N, fb, HU_STORAGE_CODES, i >> 1 & 1};
     hu_operand c = {c_values, N, fc, HU_STORAGE_VALUES, 0};
     hu_operand sa = {scales[0], s ? s : 1, scale, HU_STORAGE_CODES, 0}, sb = {scales[1], N, scale, HU_STORAGE_CODES, 0};
-    hu_result d = {d_values, N, format("binary32"), HU_STORAGE_VALUES};
-    hu_events e = {0};
+    hu_result result = {d_values, N, format("binary32"), HU_STORAGE_VALUES};
+    hu_events events = {0};
     hu_watch watch = {0};
     if (s) {
       draw_scales(scale, s);
-      CALL(hu_gemm_scaled(M, N, k, &d, &a, &b, i & 1 ? &c : NULL, &sa, &sb, x, mode_at(HU_RNE), &exec, &e));
+      CALL(hu_gemm_scaled(M, N, k, &result, &a, &b, i & 1 ? &c : NULL, &sa, &sb, x, mode_at(HU_RNE), &exec, &events));
     } else {
-      CALL(hu_gemm(M, N, k, &d, &a, &b, i & 1 ? &c : NULL, x, mode_at(HU_SRB), &exec, &e));
+      CALL(hu_gemm(M, N, k, &result, &a, &b, i & 1 ? &c : NULL, x, mode_at(HU_SRB), &exec, &events));
     }
     add(d_values, sizeof d_values);
     if (i == 1) {
-      CALL(hu_gemm_watched(2, 3, k, &d, &a, &b, &c, s ? &sa : NULL, s ? &sb : NULL, x, mode_at(HU_RNE), &exec, &e,
-                           &watch));
+      CALL(hu_gemm_watched(2, 3, k, &result, &a, &b, &c, s ? &sa : NULL, s ? &sb : NULL, x, mode_at(HU_RNE), &exec,
+                           &events, &watch));
     }
     add(d_values, sizeof d_values);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
     add(&watch, sizeof watch);
   }
 }
@@ -245,14 +245,14 @@ static void products(void) {
 static void units(void) {
   static const uint64_t zeros[DEPTH];
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    done(hu_accum_preset_at(&p, i));
-    if (p.a.kind == HU_ELEMENT_CODE && p.c.kind == HU_ELEMENT_CODE) {
-      multiply(&p.accum, p.a.format, p.b.format, p.accum.c.format);
+    hu_accum_preset preset;
+    done(hu_accum_preset_at(&preset, i));
+    if (preset.a.kind == HU_ELEMENT_CODE && preset.c.kind == HU_ELEMENT_CODE) {
+      multiply(&preset.accum, preset.a.format, preset.b.format, preset.accum.c.format);
     } else {
-      hu_dot_operands x = {{zeros, 1, 0, p.a}, {zeros, 1, 0, p.b}, {zeros, 1, 0, p.c}, {0}, {0}};
+      hu_dot_operands x = {{zeros, 1, 0, preset.a}, {zeros, 1, 0, preset.b}, {zeros, 1, 0, preset.c}, {0}, {0}};
       uint64_t z = 0;
-      CALL(hu_dot(DEPTH - 1, &z, p.c, &x, &p.accum, mode_at(HU_RNE), &exec, NULL));
+      CALL(hu_dot(DEPTH - 1, &z, preset.c, &x, &preset.accum, mode_at(HU_RNE), &exec, NULL));
       add(&z, sizeof z);
     }
   }
@@ -262,23 +262,23 @@ static void units(void) {
 
 static void scaled_products(const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
   hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
-  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_STORAGE_VALUES}};
+  hu_scaled_result result = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_STORAGE_VALUES}};
   hu_accum fp32, exact = {0};
   done(hu_accum_parse(&fp32, "fp32", NULL));
   for (int way = 0; way < 3; way++) {
     hu_scaled_sum sum = way == 0   ? hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED)
                         : way == 1 ? hu_scaled_sum_parts(exact, exact, HU_SCALED_FACTOR_EXACT)
                                    : hu_scaled_sum_decoded(fp32);
-    hu_events e = {0};
-    size_t bytes = hu_scaled_gemm_space(M, N, DEPTH, &d, &oa, &ob, NULL, &sum, &exec);
+    hu_events events = {0};
+    size_t bytes = hu_scaled_gemm_space(M, N, DEPTH, &result, &oa, &ob, NULL, &sum, &exec);
     if (bytes == SIZE_MAX) continue; /* sums too wide to be exact */
     void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
     if (!space) exit(1);
     if (!no_fill) memset(space, fill_byte, bytes);
-    CALL(hu_scaled_gemm(M, N, DEPTH, &d, &oa, &ob, NULL, &sum, mode_at(HU_RNE), space, bytes, &exec, &e));
+    CALL(hu_scaled_gemm(M, N, DEPTH, &result, &oa, &ob, NULL, &sum, mode_at(HU_RNE), space, bytes, &exec, &events));
     free(space);
     add(d_values, sizeof d_values);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
 }
 
@@ -288,21 +288,21 @@ static void scaled(void) {
   draw(x, sizeof x / sizeof x[0], 5);
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling scaling;
-    hu_events e = {0};
+    hu_events events = {0};
     done(hu_scaling_parse(&scaling, hu_scaling_at(i).text, NULL));
     hu_scaled_sizes za = hu_scaled_sizes_of(M, DEPTH, &scaling), zb = hu_scaled_sizes_of(N, DEPTH, &scaling);
     hu_scaled a = {codes_a, DEPTH, scales[0], za.block_cols, scaling.tensor ? &ta : NULL};
     hu_scaled b = {codes_b, DEPTH, scales[1], zb.block_cols, scaling.tensor ? &tb : NULL};
     memset(codes_a, 0, sizeof codes_a);
     memset(codes_b, 0, sizeof codes_b);
-    CALL(hu_scaled_encode(M, DEPTH, &a, x, DEPTH, &scaling, mode_at(HU_RNE), NULL, NULL, &exec, &e));
-    CALL(hu_scaled_encode(N, DEPTH, &b, x + M * DEPTH, DEPTH, &scaling, mode_at(HU_SRA), NULL, NULL, &exec, &e));
+    CALL(hu_scaled_encode(M, DEPTH, &a, x, DEPTH, &scaling, mode_at(HU_RNE), NULL, NULL, &exec, &events));
+    CALL(hu_scaled_encode(N, DEPTH, &b, x + M * DEPTH, DEPTH, &scaling, mode_at(HU_SRA), NULL, NULL, &exec, &events));
     CALL(hu_scaled_decode(N, DEPTH, w, DEPTH, &b, &scaling, &exec));
     add(w, sizeof w);
-    CALL(hu_scaled_quantize(M, DEPTH, w, DEPTH, x, DEPTH, &scaling, mode_at(HU_RTZ), NULL, NULL, &exec, &e));
+    CALL(hu_scaled_quantize(M, DEPTH, w, DEPTH, x, DEPTH, &scaling, mode_at(HU_RTZ), NULL, NULL, &exec, &events));
     add(w, sizeof w);
     add(codes_a, sizeof codes_a);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
     scaled_products(&scaling, a, b);
   }
 }
@@ -314,19 +314,19 @@ static void others(void) {
   hu_s2fp8 kind = hu_s2fp8_of(format("float8_e5m2"));
   hu_s2fp8_sums sums;
   hu_s2fp8_scale scale;
-  hu_events e = {0};
+  hu_events events = {0};
   for (unsigned round = 0; round < HU_ROUND_COUNT; round += 3) {
-    CALL(hu_s2fp8_truncate_n(COUNT, z, 1, x, 1, &kind, mode_at(round), &sums, &scale, &exec, &e));
+    CALL(hu_s2fp8_truncate_n(COUNT, z, 1, x, 1, &kind, mode_at(round), &sums, &scale, &exec, &events));
     add(z, COUNT * sizeof z[0]);
-    CALL(hu_s2fp8_encode_n(COUNT, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &e));
+    CALL(hu_s2fp8_encode_n(COUNT, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &events));
     add(codes, sizeof codes);
   }
   hu_s2fp8_operand a = {codes, 30, &kind, &scale, 0}, b = {codes, 30, &kind, &scale, 1};
   CALL(hu_s2fp8_gemm(M, N, 30, d_values, N, &a, &b, NULL, 0, &exec));
   add(d_values, sizeof d_values);
   for (uint32_t n = 16; n <= 128; n *= 2) {
-    hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, 1, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
-    CALL(hu_hadamard_forward(M, 128, z, 128, x, 128, &t, &exec));
+    hu_hadamard transform = {n, HU_HADAMARD_ALONG_ROWS, 1, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
+    CALL(hu_hadamard_forward(M, 128, z, 128, x, 128, &transform, &exec));
     add(z, sizeof z);
   }
 }
@@ -334,19 +334,19 @@ static void others(void) {
 static void hifloat4(void) {
   static float x[M * DEPTH], z[M * DEPTH];
   static uint8_t codes[M * DEPTH], bytes[M * HU_HIF4_SCALE * 3];
-  hu_events e = {0};
+  hu_events events = {0};
   draw(x, M * DEPTH, 7);
   for (size_t i = 0; i < hu_hif4_count(); i++) {
     hu_hif4 kind;
     CALL(hu_hif4_parse(&kind, hu_hif4_at(i).name, NULL));
-    CALL(hu_hif4_encode(M, DEPTH, codes, DEPTH, bytes, 3, x, DEPTH, &kind, &e));
+    CALL(hu_hif4_encode(M, DEPTH, codes, DEPTH, bytes, 3, x, DEPTH, &kind, &events));
     add(codes, sizeof codes);
     add(bytes, sizeof bytes);
     CALL(hu_hif4_decode(M, DEPTH, z, DEPTH, codes, DEPTH, bytes, 3));
     add(z, sizeof z);
-    CALL(hu_hif4_quantize(M, DEPTH, z, DEPTH, x, DEPTH, &kind, &e));
+    CALL(hu_hif4_quantize(M, DEPTH, z, DEPTH, x, DEPTH, &kind, &events));
     add(z, sizeof z);
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
 }
 

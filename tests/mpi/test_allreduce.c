@@ -31,16 +31,16 @@ static hu_collective model_of(const char *text) {
 }
 
 /* The buffers of all participants: values of several magnitudes, zeros, now and then a special one. */
-static void draw(size_t all, size_t n, hu_format f, uint64_t seed) {
+static void draw(size_t all, size_t n, hu_format format, uint64_t seed) {
   hu_mode rne = {0};
   for (size_t p = 0; p < all; p++) {
-    hu_stream s = {seed, p << 32};
+    hu_stream stream = {seed, p << 32};
     for (size_t i = 0; i < n; i++) {
-      uint32_t w = hu_stream_word(s, i);
+      uint32_t w = hu_stream_word(stream, i);
       float x = (float)(int32_t)(w << 8) * (w & 7 ? 0x1p-31f : 0x1p-24f);
       if (w >> 24 == 7) x = 0;
-      uint32_t code = hu_encode(f, rne, x, 0, NULL);
-      if (f.e == 8 && f.m == 23)
+      uint32_t code = hu_encode(format, rne, x, 0, NULL);
+      if (format.e == 8 && format.m == 23)
         buffer[p][i] = code;
       else
         ((uint16_t *)(void *)buffer[p])[i] = (uint16_t)code;
@@ -61,30 +61,31 @@ typedef struct answer {
   hu_events events;
 } answer;
 
-static void expect(answer *e) {
-  hu_collective c = model_of(e->text);
+static void expect(answer *expected) {
+  hu_collective c = model_of(expected->text);
   hu_mode rne = {0};
   const void *x[ALL_MAX];
-  for (size_t p = 0; p < e->all; p++) x[p] = buffer[p];
+  for (size_t p = 0; p < expected->all; p++) x[p] = buffer[p];
   memset(want, 0xA5, sizeof want);
-  if (hu_collective_reduce(e->all, e->n, want, e->f, x, &c, rne, &e->exec, &e->events) != HU_OK)
-    fail("the model fails", e->text, e->n);
+  if (hu_collective_reduce(expected->all, expected->n, want, expected->f, x, &c, rne, &expected->exec,
+                           &expected->events) != HU_OK)
+    fail("the model fails", expected->text, expected->n);
 }
 
-static void compare(const answer *e, uint32_t way) {
-  hu_collective c = model_of(e->text);
+static void compare(const answer *expected, uint32_t way) {
+  hu_collective c = model_of(expected->text);
   hu_mode rne = {0};
   hu_events events = {0};
   hu_mpi where = {MPI_COMM_WORLD, 60, way, 0, ""};
   const void *x[ALL_MAX];
-  for (size_t p = 0; p < e->all; p++) x[p] = buffer[p];
+  for (size_t p = 0; p < expected->all; p++) x[p] = buffer[p];
   memset(got, 0xA5, sizeof got);
-  hu_status s =
-      hu_mpi_allreduce_many(&where, e->n, got, e->f, owns(rank, e->many), x + e->first, &c, rne, &e->exec, &events);
-  if (s != HU_OK) fail(where.why, e->text, e->n);
-  if (memcmp(got, want, sizeof got) != 0) fail("other bits", e->text, e->n);
-  if (memcmp(&events, &e->events, sizeof events) != 0) fail("other events", e->text, e->n);
-  compared += e->n * (e->f.m == 23 ? 4 : 2);
+  hu_status status = hu_mpi_allreduce_many(&where, expected->n, got, expected->f, owns(rank, expected->many),
+                                           x + expected->first, &c, rne, &expected->exec, &events);
+  if (status != HU_OK) fail(where.why, expected->text, expected->n);
+  if (memcmp(got, want, sizeof got) != 0) fail("other bits", expected->text, expected->n);
+  if (memcmp(&events, &expected->events, sizeof events) != 0) fail("other events", expected->text, expected->n);
+  compared += expected->n * (expected->f.m == 23 ? 4 : 2);
 }
 
 static const char *const models[] = {
@@ -106,20 +107,21 @@ static const char *const models[] = {
 enum { MODELS = sizeof models / sizeof *models };
 
 /* All models on the same buffers: each in both ways if every rank owns one participant, else in the model's own. */
-static void each_model(size_t n, uint64_t length, hu_format f, int many) {
-  answer e = {NULL, n, 0, 0, f, many, {0}, {0}};
+static void each_model(size_t n, uint64_t length, hu_format format, int many) {
+  answer expected = {NULL, n, 0, 0, format, many, {0}, {0}};
   for (int r = 0; r < size; r++) {
-    if (r == rank) e.first = e.all;
-    e.all += owns(r, many);
+    if (r == rank) expected.first = expected.all;
+    expected.all += owns(r, many);
   }
-  if (!e.all || e.all > ALL_MAX) return;
-  draw(e.all, n, f, 5 + n);
+  if (!expected.all || expected.all > ALL_MAX) return;
+  draw(expected.all, n, format, 5 + n);
   for (size_t m = 0; m < MODELS; m++) {
-    e.text = models[m];
-    e.exec = (hu_exec){2, 0, {m * 77 + 5, length}};
-    e.events = (hu_events){0};
-    expect(&e);
-    for (uint32_t way = HU_MPI_AS_MODEL; way <= (many ? HU_MPI_AS_MODEL : HU_MPI_SEGMENTS); way++) compare(&e, way);
+    expected.text = models[m];
+    expected.exec = (hu_exec){2, 0, {m * 77 + 5, length}};
+    expected.events = (hu_events){0};
+    expect(&expected);
+    for (uint32_t way = HU_MPI_AS_MODEL; way <= (many ? HU_MPI_AS_MODEL : HU_MPI_SEGMENTS); way++)
+      compare(&expected, way);
   }
 }
 
@@ -194,11 +196,11 @@ static void differ(void) {
     memset(got, 0xA5, sizeof got);
     uint32_t first = got[0];
     hu_mode mode = k == 2 && last ? up : k == 4 && last ? none : rne;
-    hu_format f = k == 3 && last ? hu_binary16() : k == 8 ? twelve : hu_binary32();
+    hu_format format = k == 3 && last ? hu_binary16() : k == 8 ? twelve : hu_binary32();
     const void *x = k == 5 && last ? NULL : k == 8 ? (const void *)codes : buffer[0];
-    hu_status s = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got, f, x,
-                                   k == 1 && last ? &ring : &exact, mode, &exec, &events);
-    if (s != expected[k].status || where.rank != size - 1 || !strstr(where.why, expected[k].why))
+    hu_status status = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got, format,
+                                        x, k == 1 && last ? &ring : &exact, mode, &exec, &events);
+    if (status != expected[k].status || where.rank != size - 1 || !strstr(where.why, expected[k].why))
       fail(where.why, "differ", (size_t)k);
     if (got[0] != first || events.inexact) fail("something was written", "differ", (size_t)k);
   }
@@ -212,8 +214,8 @@ static void late(void) {
   if (rank == size - 1) {
     sleep(4);
   } else {
-    hu_status s = hu_mpi_allreduce(&where, 100, got, hu_binary32(), buffer[0], &exact, rne, NULL, NULL);
-    if (s != HU_E_MPI || !strstr(where.why, "did not make the call within 1 s")) fail(where.why, "late", 0);
+    hu_status status = hu_mpi_allreduce(&where, 100, got, hu_binary32(), buffer[0], &exact, rne, NULL, NULL);
+    if (status != HU_E_MPI || !strstr(where.why, "did not make the call within 1 s")) fail(where.why, "late", 0);
     if (rank == 0) puts(where.why);
     fflush(stdout);
     sleep(3); /* MPICH's launcher drops what the others print when a rank ends like this */

@@ -16,27 +16,27 @@ static void say(const char *what, hu_number n, hu_mode mode, double x, uint32_t 
 }
 
 static int compare(const char *what, hu_number n, hu_mode mode, double x, uint32_t random, const uint32_t *got,
-                   const uint32_t *want, hu_status s) {
-  if (s == HU_OK && got[0] == want[0] && got[1] == want[1]) return 1;
+                   const uint32_t *want, hu_status status) {
+  if (status == HU_OK && got[0] == want[0] && got[1] == want[1]) return 1;
   say(what, n, mode, x, random, got, want);
   return 0;
 }
 
 int same_encode(hu_number n, hu_mode mode, double x, uint32_t random) {
   uint32_t got[2], want[2] = {0, 0};
-  hu_status s = hu_oracle_number_encode64(&want[0], &want[1], n, mode, x, random);
+  hu_status status = hu_oracle_number_encode64(&want[0], &want[1], n, mode, x, random);
   got[0] = hu_number_encode64(n, mode, x, random, &got[1]);
-  if (!compare("encode64", n, mode, x, random, got, want, s)) return 0;
+  if (!compare("encode64", n, mode, x, random, got, want, status)) return 0;
   if (!isnan(x) && (double)(float)x != x) return 1;
   got[0] = hu_number_encode(n, mode, (float)x, random, &got[1]);
-  return compare("encode", n, mode, x, random, got, want, s);
+  return compare("encode", n, mode, x, random, got, want, status);
 }
 
 int same_convert(hu_number n, hu_mode mode, hu_number from, uint32_t code, uint32_t random) {
   uint32_t got[2], want[2] = {0, 0};
-  hu_status s = hu_oracle_number_convert(&want[0], &want[1], n, mode, from, code, random);
+  hu_status status = hu_oracle_number_convert(&want[0], &want[1], n, mode, from, code, random);
   got[0] = hu_number_convert(n, mode, from, code, random, &got[1]);
-  if (compare("convert", n, mode, (double)code, random, got, want, s)) return 1;
+  if (compare("convert", n, mode, (double)code, random, got, want, status)) return 1;
   char text[HU_NUMBER_TEXT_MAX];
   (void)hu_number_text(text, sizeof text, from);
   printf("  from code %#x of %.200s\n", code, text);
@@ -46,8 +46,8 @@ int same_convert(hu_number n, hu_mode mode, hu_number from, uint32_t code, uint3
 int same_decode(hu_number n, uint32_t code) {
   double want, got = hu_number_decode64(n, code);
   float want32, got32 = hu_number_decode(n, code);
-  hu_status s = hu_oracle_number_decode64(&want, &want32, n, code);
-  if (s == HU_OK && t_same64(got, want) && t_same32(got32, want32)) return 1;
+  hu_status status = hu_oracle_number_decode64(&want, &want32, n, code);
+  if (status == HU_OK && t_same64(got, want) && t_same32(got32, want32)) return 1;
   char text[HU_NUMBER_TEXT_MAX];
   (void)hu_number_text(text, sizeof text, n);
   printf("decode %.200s code %#x: %a, %a; oracle %a, %a\n", text, code, got, (double)got32, want, (double)want32);
@@ -98,74 +98,76 @@ const char *small_system(size_t i) {
   return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-static hu_number any_table(t_random *r, float table[HU_TABLE_MAX]) {
-  unsigned count = 1 + t_below(r, t_below(r, 4) ? 20 : HU_TABLE_MAX);
-  int wide = t_below(r, 3) == 0;
+static hu_number any_table(t_random *random, float table[HU_TABLE_MAX]) {
+  unsigned count = 1 + t_below(random, t_below(random, 4) ? 20 : HU_TABLE_MAX);
+  int wide = t_below(random, 3) == 0;
   for (unsigned i = 0; i < count; i++) {
-    uint32_t u = t_next32(r);
-    if (!wide) u = (u & 0x80FFFFFF) | (uint32_t)t_between(r, 120, 128) << 23;
+    uint32_t u = t_next32(random);
+    if (!wide) u = (u & 0x80FFFFFF) | (uint32_t)t_between(random, 120, 128) << 23;
     if ((u & 0x7F800000) == 0x7F800000 && i == 0) u ^= 0x40000000;
     if ((u & 0x7FFFFFFF) == 0x7F800000) u = 0;
-    if (t_below(r, 12) == 0) u &= 0x80000000;
-    if (i && t_below(r, 8) == 0) u = t_bits32(table[t_below(r, i)]);
+    if (t_below(random, 12) == 0) u &= 0x80000000;
+    if (i && t_below(random, 8) == 0) u = t_bits32(table[t_below(random, i)]);
     table[i] = t_float(u);
   }
-  if (count <= HU_TABLE_MAX / 2 && t_below(r, 4) == 0) { /* the value itself, or halfway to a larger one */
+  if (count <= HU_TABLE_MAX / 2 && t_below(random, 4) == 0) { /* the value itself, or halfway to a larger one */
     for (unsigned i = 0; i < count; i++) {
       float next = INFINITY, v = table[i];
       for (unsigned j = 0; j < count; j++) next = table[j] > v && table[j] < next ? table[j] : next;
-      table[count + i] = t_below(r, 2) && next < INFINITY ? v / 2 + next / 2 : v;
+      table[count + i] = t_below(random, 2) && next < INFINITY ? v / 2 + next / 2 : v;
     }
     hu_number given = hu_number_table(count, table, HU_TIES_GIVEN);
     if (hu_number_check(given, NULL) == HU_OK) return given;
   }
-  return hu_number_table(count, table, t_below(r, 3));
+  return hu_number_table(count, table, t_below(random, 3));
 }
 
-hu_number any_number(t_random *r, float table[HU_TABLE_MAX]) {
+hu_number any_number(t_random *random, float table[HU_TABLE_MAX]) {
   for (;;) {
     hu_number n;
-    switch (t_below(r, 4)) {
-      case 0: n = hu_number_posit((unsigned)t_between(r, 2, 32), t_below(r, 6)); break;
-      case 1: n = hu_number_lns((unsigned)t_between(r, 3, 32), t_below(r, 31), t_below(r, 3)); break;
-      case 2: n = hu_number_fixed((int)t_below(r, 2), t_below(r, 33), t_below(r, 33), t_below(r, 2)); break;
-      default: n = any_table(r, table);
+    switch (t_below(random, 4)) {
+      case 0: n = hu_number_posit((unsigned)t_between(random, 2, 32), t_below(random, 6)); break;
+      case 1: n = hu_number_lns((unsigned)t_between(random, 3, 32), t_below(random, 31), t_below(random, 3)); break;
+      case 2:
+        n = hu_number_fixed((int)t_below(random, 2), t_below(random, 33), t_below(random, 33), t_below(random, 2));
+        break;
+      default: n = any_table(random, table);
     }
     if (hu_number_check(n, NULL) == HU_OK) return n;
   }
 }
 
-hu_mode any_mode(t_random *r) { return t_random_mode(r); }
+hu_mode any_mode(t_random *random) { return t_random_mode(random); }
 
 /* ---- operands ---- */
 
-static double beside(t_random *r, double x) {
-  switch (t_below(r, 4)) {
+static double beside(t_random *random, double x) {
+  switch (t_below(random, 4)) {
     case 0: return nextafter(x, INFINITY);
     case 1: return nextafter(x, -INFINITY);
     default: return x;
   }
 }
 
-double any_operand(t_random *r, hu_number n) {
-  uint32_t code = t_next32(r);
+double any_operand(t_random *random, hu_number n) {
+  uint32_t code = t_next32(random);
   double a = hu_number_decode64(n, code), b = hu_number_decode64(n, code + 1);
-  switch (t_below(r, 12)) {
+  switch (t_below(random, 12)) {
     case 0: {
       static const double special[] = {0.0, -0.0,      INFINITY,   -INFINITY,
                                        NAN, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023};
-      return special[t_below(r, 8)];
+      return special[t_below(random, 8)];
     }
-    case 1: return t_double(t_next64(r));
-    case 2: return (double)t_float(t_next32(r));
+    case 1: return t_double(t_next64(random));
+    case 2: return (double)t_float(t_next32(random));
     case 3:
-    case 4: return beside(r, isnan(a) ? 1 : a);
+    case 4: return beside(random, isnan(a) ? 1 : a);
     case 5:
-    case 6: return beside(r, isnan(a + b) ? 0 : a / 2 + b / 2);
-    case 7: return isnan(a + b) ? 2 : a + (b - a) * ((double)t_next32(r) * 0x1p-32);
-    case 8: return beside(r, ldexp(t_below(r, 2) ? -1 : 1, t_between(r, -140, 140)));
-    case 9: return ldexp((double)(t_next64(r) >> 11), t_between(r, -100, 20)) * (t_below(r, 2) ? -1 : 1);
-    case 10: return beside(r, isnan(a) ? 1 : a * 1.5);
-    default: return (t_below(r, 2) ? -1 : 1) * (double)(t_next32(r) >> t_below(r, 32)) / 2;
+    case 6: return beside(random, isnan(a + b) ? 0 : a / 2 + b / 2);
+    case 7: return isnan(a + b) ? 2 : a + (b - a) * ((double)t_next32(random) * 0x1p-32);
+    case 8: return beside(random, ldexp(t_below(random, 2) ? -1 : 1, t_between(random, -140, 140)));
+    case 9: return ldexp((double)(t_next64(random) >> 11), t_between(random, -100, 20)) * (t_below(random, 2) ? -1 : 1);
+    case 10: return beside(random, isnan(a) ? 1 : a * 1.5);
+    default: return (t_below(random, 2) ? -1 : 1) * (double)(t_next32(random) >> t_below(random, 32)) / 2;
   }
 }

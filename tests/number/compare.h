@@ -18,12 +18,12 @@ hu_number number_of(const char *text);
 /* The i-th of the systems of at most 8 bits that are tried with everything; NULL behind the last. */
 const char *small_system(size_t i);
 /* Numbers of `bits` bits from a word of random ones: the modes all, every policy. */
-hu_mode any_mode(t_random *r);
+hu_mode any_mode(t_random *random);
 /* A valid number system of any kind but float. */
-hu_number any_number(t_random *r, float table[HU_TABLE_MAX]);
+hu_number any_number(t_random *random, float table[HU_TABLE_MAX]);
 
 /* Operands of interest: values of codes, means of neighbours, powers of two, each of them and what lies beside it in
  * binary64; zeros, infinities, NaN, the ends of binary64. */
-double any_operand(t_random *r, hu_number n);
+double any_operand(t_random *random, hu_number n);
 
 #endif

@@ -29,10 +29,10 @@ static void there_and_back(hu_number n) {
 
 static void test_texts(void **state) {
   (void)state;
-  t_random r = {t_seed("number-text", 3)};
+  t_random random = {t_seed("number-text", 3)};
   float table[HU_TABLE_MAX];
-  for (int i = 0; i < 3000; i++) there_and_back(any_number(&r, table));
-  for (int i = 0; i < 300; i++) there_and_back(hu_number_float(t_random_format(&r, 1, 32)));
+  for (int i = 0; i < 3000; i++) there_and_back(any_number(&random, table));
+  for (int i = 0; i < 300; i++) there_and_back(hu_number_float(t_random_format(&random, 1, 32)));
   static const char *const canonical[][2] = {
       {"posit16", "posit(16,2)"},
       {"posit(16,1)", "posit(16,1)"},
@@ -52,9 +52,9 @@ static void test_texts(void **state) {
     char text[HU_NUMBER_TEXT_MAX];
     float room[HU_TABLE_MAX];
     hu_number n;
-    hu_status s = hu_number_parse(&n, canonical[i][0], room, NULL);
-    assert_int_equal(s == HU_OK, canonical[i][1] != NULL);
-    if (s != HU_OK) continue;
+    hu_status status = hu_number_parse(&n, canonical[i][0], room, NULL);
+    assert_int_equal(status == HU_OK, canonical[i][1] != NULL);
+    if (status != HU_OK) continue;
     assert_true(hu_number_text(text, sizeof text, n) > 0);
     assert_string_equal(text, canonical[i][1]);
   }
@@ -103,11 +103,11 @@ static void test_wrong_texts(void **state) {
     size_t where = 999;
     memset(&n, 0x5A, sizeof n);
     before = n;
-    hu_status s = hu_number_parse(&n, rows[i].text, room, &where);
-    if (s != rows[i].status || where != rows[i].where) {
-      print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(s), where);
+    hu_status status = hu_number_parse(&n, rows[i].text, room, &where);
+    if (status != rows[i].status || where != rows[i].where) {
+      print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(status), where);
     }
-    assert_int_equal(s, rows[i].status);
+    assert_int_equal(status, rows[i].status);
     assert_int_equal(where, rows[i].where);
     assert_memory_equal(&n, &before, sizeof n);
   }
@@ -120,27 +120,27 @@ static void test_wrong_texts(void **state) {
 /* Decimal numbers against the C library's. */
 static void test_decimals(void **state) {
   (void)state;
-  t_random r = {t_seed("number-decimal", 9)};
+  t_random random = {t_seed("number-decimal", 9)};
   for (int i = 0; i < 40000; i++) {
     char text[128], digits[41];
     float room[HU_TABLE_MAX];
     hu_number n;
-    unsigned count = 1 + t_below(&r, 40), point = t_below(&r, count + 1);
-    for (unsigned k = 0; k < count; k++) digits[k] = (char)('0' + t_below(&r, 10));
+    unsigned count = 1 + t_below(&random, 40), point = t_below(&random, count + 1);
+    for (unsigned k = 0; k < count; k++) digits[k] = (char)('0' + t_below(&random, 10));
     digits[count] = 0;
     if (i % 3 == 0) { /* halfway between two neighbours, and a digit more or less */
-      double half = (double)t_float(0x3F800001 + t_below(&r, 0x7FFFFF)) + 0x1p-24;
-      snprintf(text, sizeof text, "table(%.30f%c)", half, "0159"[t_below(&r, 4)]);
+      double half = (double)t_float(0x3F800001 + t_below(&random, 0x7FFFFF)) + 0x1p-24;
+      snprintf(text, sizeof text, "table(%.30f%c)", half, "0159"[t_below(&random, 4)]);
     } else {
       snprintf(text, sizeof text, "table(%s%.*s.%se%d)", i & 1 ? "-" : "", (int)point, digits, digits + point,
-               t_between(&r, -44, 38 - (int)point));
+               t_between(&random, -44, 38 - (int)point));
     }
-    hu_status s = hu_number_parse(&n, text, room, NULL);
+    hu_status status = hu_number_parse(&n, text, room, NULL);
     float want = strtof(text + 6, NULL);
     if (isinf(want)) {
-      assert_int_equal(s, HU_E_NUMBER);
+      assert_int_equal(status, HU_E_NUMBER);
     } else {
-      if (s != HU_OK || !t_same32(room[0], want)) fail_msg("%s: %a, not %a", text, (double)room[0], (double)want);
+      if (status != HU_OK || !t_same32(room[0], want)) fail_msg("%s: %a, not %a", text, (double)room[0], (double)want);
     }
   }
 }
@@ -183,11 +183,11 @@ static void test_checks(void **state) {
 }
 
 static void limits_hold(hu_number n) {
-  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_limits limits = hu_number_limits_of(n);
   double max = -INFINITY, low = INFINITY, min = INFINITY;
   int zero = 0, nan = 0;
-  if (l.width > 16) return;
-  for (uint32_t c = 0; c < 1u << l.width; c++) {
+  if (limits.width > 16) return;
+  for (uint32_t c = 0; c < 1u << limits.width; c++) {
     double v = hu_number_decode64(n, c);
     if (isnan(v)) nan |= n.kind != HU_NUMBER_TABLE || c < n.count;
     if (!isfinite(v)) continue;
@@ -196,20 +196,20 @@ static void limits_hold(hu_number n) {
     if (v > 0) min = fmin(min, v);
     zero |= v == 0;
   }
-  assert_true(l.max == max && l.low == low && l.min == (min < INFINITY ? min : 0));
-  assert_int_equal(l.has_zero, zero);
-  assert_int_equal(l.has_nan, nan);
-  assert_true(hu_number_decode64(n, l.max_code) == max && hu_number_decode64(n, l.low_code) == low);
-  assert_int_equal(l.min_code == HU_NO_CODE, !(min < INFINITY));
-  if (zero) assert_true(hu_number_decode64(n, l.zero_code) == 0);
-  if (nan) assert_true(isnan(hu_number_decode64(n, l.nan_code)));
+  assert_true(limits.max == max && limits.low == low && limits.min == (min < INFINITY ? min : 0));
+  assert_int_equal(limits.has_zero, zero);
+  assert_int_equal(limits.has_nan, nan);
+  assert_true(hu_number_decode64(n, limits.max_code) == max && hu_number_decode64(n, limits.low_code) == low);
+  assert_int_equal(limits.min_code == HU_NO_CODE, !(min < INFINITY));
+  if (zero) assert_true(hu_number_decode64(n, limits.zero_code) == 0);
+  if (nan) assert_true(isnan(hu_number_decode64(n, limits.nan_code)));
 }
 
 static void test_limits(void **state) {
   (void)state;
-  t_random r = {t_seed("number-limits", 4)};
+  t_random random = {t_seed("number-limits", 4)};
   float table[HU_TABLE_MAX];
-  for (int i = 0; i < 400; i++) limits_hold(any_number(&r, table));
+  for (int i = 0; i < 400; i++) limits_hold(any_number(&random, table));
   for (size_t i = t_next_format(0, 8); i < hu_format_count(); i = t_next_format(i + 1, 8)) {
     limits_hold(hu_number_float(hu_format_at(i).format));
   }
@@ -218,15 +218,15 @@ static void test_limits(void **state) {
 static void test_catalogue(void **state) {
   (void)state;
   for (size_t i = 0; i < hu_number_count(); i++) {
-    hu_number_entry e = hu_number_at(i);
+    hu_number_entry entry = hu_number_at(i);
     hu_number n;
-    assert_true(strlen(e.name) > 1 && strlen(e.source) > 5 && e.open);
-    assert_int_equal(hu_number_check(e.number, NULL), HU_OK);
-    assert_int_equal(hu_number_find(&n, e.name), HU_OK);
-    assert_true(hu_number_equal(n, e.number));
+    assert_true(strlen(entry.name) > 1 && strlen(entry.source) > 5 && entry.open);
+    assert_int_equal(hu_number_check(entry.number, NULL), HU_OK);
+    assert_int_equal(hu_number_find(&n, entry.name), HU_OK);
+    assert_true(hu_number_equal(n, entry.number));
     const char *id = hu_number_id(n);
     assert_non_null(id);
-    if (strcmp(e.name, "posit32_es2") != 0) assert_string_equal(id, e.name);
+    if (strcmp(entry.name, "posit32_es2") != 0) assert_string_equal(id, entry.name);
     limits_hold(n);
     there_and_back(n);
   }
@@ -241,20 +241,20 @@ static void test_catalogue(void **state) {
 /* Kind float is scalar.h's. Unsigned integers are fixed point, but for what they call subnormal. */
 static void test_same_as_formats(void **state) {
   (void)state;
-  t_random r = {t_seed("number-float", 8)};
+  t_random random = {t_seed("number-float", 8)};
   hu_number u8 = hu_number_fixed(0, 8, 0, HU_FIXED_SATURATE);
   hu_format uint8;
   assert_int_equal(hu_format_find(&uint8, "uint8"), HU_OK);
   for (int i = 0; i < 20000; i++) {
-    hu_format f = t_random_format(&r, 1, 32);
-    hu_mode mode = t_random_mode(&r);
-    double x = t_random_operand(&r, f);
-    uint32_t R = t_next32(&r), a, b;
-    assert_int_equal(hu_number_encode64(hu_number_float(f), mode, x, R, &a), hu_encode64(f, mode, x, R, &b));
+    hu_format format = t_random_format(&random, 1, 32);
+    hu_mode mode = t_random_mode(&random);
+    double x = t_random_operand(&random, format);
+    uint32_t R = t_next32(&random), a, b;
+    assert_int_equal(hu_number_encode64(hu_number_float(format), mode, x, R, &a), hu_encode64(format, mode, x, R, &b));
     assert_int_equal(a, b);
-    assert_true(t_same64(hu_number_decode64(hu_number_float(f), R), hu_decode64(f, R)));
-    assert_true(t_same32(hu_number_decode(hu_number_float(f), R), hu_decode(f, R)));
-    if (i % 4 == 0) x = t_between(&r, -20, 600) / 2.0;
+    assert_true(t_same64(hu_number_decode64(hu_number_float(format), R), hu_decode64(format, R)));
+    assert_true(t_same32(hu_number_decode(hu_number_float(format), R), hu_decode(format, R)));
+    if (i % 4 == 0) x = t_between(&random, -20, 600) / 2.0;
     assert_int_equal(hu_number_encode64(u8, mode, x, R, &a), hu_encode64(uint8, mode, x, R, &b));
     if (isfinite(x)) assert_int_equal(a, b & ~(uint32_t)(HU_EVENT_SUBNORMAL | HU_EVENT_UNDERFLOW));
   }
@@ -286,15 +286,15 @@ static const void *start(const void *room, size_t size, ptrdiff_t inc, size_t n)
 }
 
 /* Any code of n, in storage. */
-static uint32_t any_code(t_random *r, hu_number n) {
+static uint32_t any_code(t_random *random, hu_number n) {
   uint32_t width = hu_number_limits_of(n).width;
-  return n.kind == HU_NUMBER_FIXED && n.sign ? t_random_integer(r, width) : t_next32(r) >> (32 - width);
+  return n.kind == HU_NUMBER_FIXED && n.sign ? t_random_integer(random, width) : t_next32(random) >> (32 - width);
 }
 
 static size_t bytes_of(hu_number n) { return hu_number_limits_of(n).storage / 8; }
 
 /* All nine ways; `way` chooses. */
-static void one_call(t_random *r, const t_call *c, unsigned way) {
+static void one_call(t_random *random, const t_call *c, unsigned way) {
   size_t sx = way < 2   ? 4
               : way < 4 ? 8
                         : bytes_of(c->from),
@@ -304,30 +304,33 @@ static void one_call(t_random *r, const t_call *c, unsigned way) {
               : way == 6 ? 8
                          : bytes_of(c->n);
   hu_events got = {0}, want = {0};
-  for (size_t i = 0; i < ROOM; i++) room_x[i] = t_next64(r);
+  for (size_t i = 0; i < ROOM; i++) room_x[i] = t_next64(random);
   if (way < 4) {
     for (size_t i = 0; i < ROOM * 8 / sx && i < 4 * ROOM; i++) {
-      double x = any_operand(r, c->n);
+      double x = any_operand(random, c->n);
       if (sx == 4) ((float *)room_x)[i] = (float)x;
       if (sx == 8 && i < ROOM) ((double *)room_x)[i] = x;
       if (i > c->count * 4) break;
     }
   }
   t_fill_pattern(room_z, sizeof room_z);
-  for (size_t i = 0; way >= 4 && i < sizeof room_x / sx; i++) t_put(room_x, sx, (ptrdiff_t)i, any_code(r, c->from));
+  for (size_t i = 0; way >= 4 && i < sizeof room_x / sx; i++)
+    t_put(room_x, sx, (ptrdiff_t)i, any_code(random, c->from));
   const void *x = start(room_x, sx, c->incx, c->count);
   void *z = (void *)(uintptr_t)start(room_z, sz, c->incz, c->count);
-  hu_status s = HU_E_SHAPE;
+  hu_status status = HU_E_SHAPE;
   switch (way) {
-    case 0: s = hu_number_quantize_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 1: s = hu_number_encode_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 2: s = hu_number_quantize64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 3: s = hu_number_encode64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 4: s = hu_number_convert_n(c->count, z, c->incz, c->n, x, c->incx, c->from, c->mode, &c->exec, &got); break;
-    case 5: s = hu_number_decode_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec); break;
-    default: s = hu_number_decode64_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec);
+    case 0: status = hu_number_quantize_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 1: status = hu_number_encode_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 2: status = hu_number_quantize64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 3: status = hu_number_encode64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 4:
+      status = hu_number_convert_n(c->count, z, c->incz, c->n, x, c->incx, c->from, c->mode, &c->exec, &got);
+      break;
+    case 5: status = hu_number_decode_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec); break;
+    default: status = hu_number_decode64_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec);
   }
-  assert_int_equal(s, HU_OK);
+  assert_int_equal(status, HU_OK);
   for (size_t i = 0; i < c->count; i++) {
     ptrdiff_t at = (ptrdiff_t)i * c->incx, to = (ptrdiff_t)i * c->incz;
     uint32_t events = 0, code = way < 4 ? 0 : t_get(x, sx, at);
@@ -352,50 +355,51 @@ static void one_call(t_random *r, const t_call *c, unsigned way) {
 
 static void test_arrays(void **state) {
   (void)state;
-  t_random r = {t_seed("number-arrays", 6)};
+  t_random random = {t_seed("number-arrays", 6)};
   static float tables[2][HU_TABLE_MAX];
   for (unsigned i = 0; i < 140; i++) {
     t_call c;
     memset(&c, 0, sizeof c);
-    c.n = any_number(&r, tables[0]);
-    c.from = any_number(&r, tables[1]);
-    if (i % 10 == 9) c.n = hu_number_float(t_random_format(&r, 3, 16));
-    c.mode = t_random_mode(&r);
-    if (i % 3 == 0) c.mode = t_stochastic(HU_SRA + i % 3, 1 + t_below(&r, 32));
-    c.exec.threads = t_below(&r, 5);
-    c.exec.levels_off = t_below(&r, 8);
-    c.exec.stream.key = t_next64(&r);
-    c.exec.stream.counter = t_next64(&r);
-    c.incx = t_between(&r, -2, 2);
-    c.incz = t_below(&r, 2) ? 1 : -2;
-    c.count = 1 + t_below(&r, i % 20 == 0 ? 9000 : 200);
-    one_call(&r, &c, i % 7);
+    c.n = any_number(&random, tables[0]);
+    c.from = any_number(&random, tables[1]);
+    if (i % 10 == 9) c.n = hu_number_float(t_random_format(&random, 3, 16));
+    c.mode = t_random_mode(&random);
+    if (i % 3 == 0) c.mode = t_stochastic(HU_SRA + i % 3, 1 + t_below(&random, 32));
+    c.exec.threads = t_below(&random, 5);
+    c.exec.levels_off = t_below(&random, 8);
+    c.exec.stream.key = t_next64(&random);
+    c.exec.stream.counter = t_next64(&random);
+    c.incx = t_between(&random, -2, 2);
+    c.incz = t_below(&random, 2) ? 1 : -2;
+    c.count = 1 + t_below(&random, i % 20 == 0 ? 9000 : 200);
+    one_call(&random, &c, i % 7);
   }
 }
 
 static void test_misuse(void **state) {
   (void)state;
   hu_mode rne = {0}, bad = {0};
-  hu_number p = hu_number_posit(16, 2), wrong = hu_number_posit(1, 0);
+  hu_number number = hu_number_posit(16, 2), wrong = hu_number_posit(1, 0);
   float x[4] = {1, 2, 3, 4}, z[4];
   uint16_t c[4] = {0};
   bad.round = 99;
   hu_events ev = {0}, none = {0};
   t_fill_pattern(z, sizeof z);
   assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
-  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, p, bad, NULL, &ev), HU_E_MODE);
-  assert_int_equal(hu_number_quantize_n(4, z, 0, x, 1, p, rne, NULL, &ev), HU_E_SHAPE);
-  assert_int_equal(hu_number_quantize_n(4, NULL, 1, x, 1, p, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_number_quantize_n(4, z, 1, NULL, 1, p, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_number_quantize_n(3, x + 1, 1, x, 1, p, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_number_decode_n(1, (float *)(void *)((uint8_t *)z + 1), 1, c, 1, p, NULL), HU_E_ALIGN);
+  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, number, bad, NULL, &ev), HU_E_MODE);
+  assert_int_equal(hu_number_quantize_n(4, z, 0, x, 1, number, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_number_quantize_n(4, NULL, 1, x, 1, number, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_number_quantize_n(4, z, 1, NULL, 1, number, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_number_quantize_n(3, x + 1, 1, x, 1, number, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_number_decode_n(1, (float *)(void *)((uint8_t *)z + 1), 1, c, 1, number, NULL), HU_E_ALIGN);
   assert_int_equal(hu_number_decode64_n(4, (double *)(void *)z, 1, c, 1, wrong, NULL), HU_E_NUMBER);
-  assert_int_equal(hu_number_convert_n(4, c, 1, p, c, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
-  assert_int_equal(hu_number_convert_n(4, c, 1, hu_number_float(hu_format_ieee(12, 3, 0)), c, 1, p, rne, NULL, &ev),
-                   HU_E_FORMAT);
+  assert_int_equal(hu_number_convert_n(4, c, 1, number, c, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
+  assert_int_equal(
+      hu_number_convert_n(4, c, 1, hu_number_float(hu_format_ieee(12, 3, 0)), c, 1, number, rne, NULL, &ev),
+      HU_E_FORMAT);
   assert_true(t_is_pattern(z, sizeof z) && t_same_events(&ev, &none));
-  assert_int_equal(hu_number_encode_n(0, NULL, 1, NULL, 0, p, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_number_quantize_n(4, x, 1, x, 1, p, rne, NULL, NULL), HU_OK); /* in place */
+  assert_int_equal(hu_number_encode_n(0, NULL, 1, NULL, 0, number, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_number_quantize_n(4, x, 1, x, 1, number, rne, NULL, NULL), HU_OK); /* in place */
   assert_true(x[0] == 1 && x[3] == 4);
 }
 

@@ -32,25 +32,25 @@ static void put_near(size_t *n, double x) {
   }
 }
 
-static size_t fill_operands(t_random *r, hu_number f) {
+static size_t fill_operands(t_random *random, hu_number number) {
   static const uint32_t specials[] = {0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7F800001,
                                       1, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000};
-  hu_number_limits l = hu_number_limits_of(f);
-  uint32_t count = l.width < 12 ? 1u << l.width : 4096;
+  hu_number_limits limits = hu_number_limits_of(number);
+  uint32_t count = limits.width < 12 ? 1u << limits.width : 4096;
   size_t n = 0;
   double last = 0;
   for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) put(&n, t_float(specials[i]));
   for (uint32_t c = 0; c < count; c++) {
-    double v = hu_number_decode64(f, l.width < 12 ? c : t_next32(r));
+    double v = hu_number_decode64(number, limits.width < 12 ? c : t_next32(random));
     if (v != v) continue;
     put_near(&n, v);
     put_near(&n, (v + last) / 2);
     last = v;
   }
   size_t ordinary = n + 8000;
-  while (n < ordinary) put(&n, t_float(t_next32(r)));
+  while (n < ordinary) put(&n, t_float(t_next32(random)));
   while (n < ordinary + 8000) {
-    put(&n, t_float((uint32_t)t_between(r, 110, 140) << 23 | (t_next32(r) & 0x807FFFFF)));
+    put(&n, t_float((uint32_t)t_between(random, 110, 140) << 23 | (t_next32(random) & 0x807FFFFF)));
   }
   return n;
 }
@@ -62,83 +62,83 @@ static void tame(size_t n) {
   }
 }
 
-static void differ(hu_number f, const char *call, hu_mode mode, uint32_t levels_off, size_t i, uint32_t x, uint32_t a,
-                   uint32_t b) {
+static void differ(hu_number number, const char *call, hu_mode mode, uint32_t levels_off, size_t i, uint32_t x,
+                   uint32_t a, uint32_t b) {
   static char text[HU_NUMBER_TEXT_MAX];
   char m[T_MODE_TEXT];
-  hu_number_text(text, sizeof text, f);
+  hu_number_text(text, sizeof text, number);
   fail_msg("%s, %.300s, %s, levels off %u: [%zu] operand %08x: %08x, the core %08x", call, text, t_mode_text(m, mode),
            (unsigned)levels_off, i, (unsigned)x, (unsigned)a, (unsigned)b);
 }
 
-static void compare32(hu_number f, const char *call, hu_mode mode, uint32_t off, size_t n, const void *a, const void *b,
-                      const hu_events *ea, const hu_events *eb) {
+static void compare32(hu_number number, const char *call, hu_mode mode, uint32_t off, size_t n, const void *a,
+                      const void *b, const hu_events *ea, const hu_events *eb) {
   const uint32_t *u = a, *v = b;
   for (size_t i = 0; i < n; i++) {
-    if (u[i] != v[i]) differ(f, call, mode, off, i, t_bits32(operands[i]), u[i], v[i]);
+    if (u[i] != v[i]) differ(number, call, mode, off, i, t_bits32(operands[i]), u[i], v[i]);
   }
   if (t_same_events(ea, eb)) return;
   print_message("inexact %llu %llu overflow %llu %llu underflow %llu %llu to_zero %llu %llu\n",
                 (unsigned long long)ea->inexact, (unsigned long long)eb->inexact, (unsigned long long)ea->overflow,
                 (unsigned long long)eb->overflow, (unsigned long long)ea->underflow, (unsigned long long)eb->underflow,
                 (unsigned long long)ea->to_zero, (unsigned long long)eb->to_zero);
-  differ(f, "events", mode, off, n, 0, 0, 0);
+  differ(number, "events", mode, off, n, 0, 0, 0);
 }
 
 /* Codes of any storage, widened: strides of 4 / size keep them apart. */
-static void from_binary32(hu_number f, hu_mode mode, size_t n) {
-  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(f).storage;
+static void from_binary32(hu_number number, hu_mode mode, size_t n) {
+  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(number).storage;
   hu_exec core = {1, 7, {3, 5}};
-  hu_events e[2] = {{0}, {0}};
+  hu_events events[2] = {{0}, {0}};
   memset(codes_want, 0, n * 4);
-  assert_int_equal(hu_number_encode_n(n, codes_want, apart, operands, 1, f, mode, &core, &e[0]), HU_OK);
-  assert_int_equal(hu_number_quantize_n(n, want, 1, operands, 1, f, mode, &core, NULL), HU_OK);
+  assert_int_equal(hu_number_encode_n(n, codes_want, apart, operands, 1, number, mode, &core, &events[0]), HU_OK);
+  assert_int_equal(hu_number_quantize_n(n, want, 1, operands, 1, number, mode, &core, NULL), HU_OK);
   for (size_t i = 0; i < 200 && mode.round < HU_SRA; i++) { /* the core's arrays are the one-value calls */
-    uint32_t code = hu_number_encode(f, mode, operands[i], 0, NULL);
-    if (code != codes_want[i]) differ(f, "one value", mode, 7, i, t_bits32(operands[i]), code, codes_want[i]);
-    assert_true(t_same32(want[i], hu_number_decode(f, code)));
+    uint32_t code = hu_number_encode(number, mode, operands[i], 0, NULL);
+    if (code != codes_want[i]) differ(number, "one value", mode, 7, i, t_bits32(operands[i]), code, codes_want[i]);
+    assert_true(t_same32(want[i], hu_number_decode(number, code)));
   }
   for (uint32_t level = 0; level < 3; level++) {
     uint32_t off = level == 0 ? 0 : level == 1 ? 4 : 6;
     hu_exec exec = {off ? 1 : 3, off, {3, 5}};
     memset(codes_got, 0, n * 4);
-    memset(&e[1], 0, sizeof e[1]);
-    assert_int_equal(hu_number_encode_n(n, codes_got, apart, operands, 1, f, mode, &exec, &e[1]), HU_OK);
-    compare32(f, "encode", mode, off, n, codes_got, codes_want, &e[1], &e[0]);
-    memset(&e[1], 0, sizeof e[1]);
-    assert_int_equal(hu_number_quantize_n(n, got, 1, operands, 1, f, mode, &exec, &e[1]), HU_OK);
-    compare32(f, "quantize", mode, off, n, got, want, &e[1], &e[0]);
+    memset(&events[1], 0, sizeof events[1]);
+    assert_int_equal(hu_number_encode_n(n, codes_got, apart, operands, 1, number, mode, &exec, &events[1]), HU_OK);
+    compare32(number, "encode", mode, off, n, codes_got, codes_want, &events[1], &events[0]);
+    memset(&events[1], 0, sizeof events[1]);
+    assert_int_equal(hu_number_quantize_n(n, got, 1, operands, 1, number, mode, &exec, &events[1]), HU_OK);
+    compare32(number, "quantize", mode, off, n, got, want, &events[1], &events[0]);
   }
 }
 
-/* Codes of f: decoded, and converted into g. */
-static void from_codes(t_random *r, hu_number f, hu_number g, hu_mode mode) {
-  size_t n = 3000, size = hu_number_limits_of(f).storage / 8;
-  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(g).storage;
+/* Codes of number: decoded, and converted into the other. */
+static void from_codes(t_random *random, hu_number number, hu_number other, hu_mode mode) {
+  size_t n = 3000, size = hu_number_limits_of(number).storage / 8;
+  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(other).storage;
   hu_exec core = {1, 7, {9, 9}};
-  hu_events e[2] = {{0}, {0}};
+  hu_events events[2] = {{0}, {0}};
   for (size_t i = 0; i < n; i++) {
-    uint32_t width = hu_number_limits_of(f).width, code = t_next32(r) >> (32 - width);
-    if (f.kind == HU_NUMBER_FIXED && f.sign) code = t_random_integer(r, width);
+    uint32_t width = hu_number_limits_of(number).width, code = t_next32(random) >> (32 - width);
+    if (number.kind == HU_NUMBER_FIXED && number.sign) code = t_random_integer(random, width);
     t_put(words, size, (ptrdiff_t)i, code);
   }
-  size_t skip = t_below(r, 3);
+  size_t skip = t_below(random, 3);
   const void *x = (const uint8_t *)words + skip * size;
   memset(codes_want, 0, n * 4);
-  assert_int_equal(hu_number_decode_n(n - 8, want, 1, x, 1, f, &core), HU_OK);
-  assert_int_equal(hu_number_decode64_n(n - 8, wide_want, 1, x, 1, f, &core), HU_OK);
-  assert_int_equal(hu_number_convert_n(n - 8, codes_want, apart, g, x, 1, f, mode, &core, &e[0]), HU_OK);
+  assert_int_equal(hu_number_decode_n(n - 8, want, 1, x, 1, number, &core), HU_OK);
+  assert_int_equal(hu_number_decode64_n(n - 8, wide_want, 1, x, 1, number, &core), HU_OK);
+  assert_int_equal(hu_number_convert_n(n - 8, codes_want, apart, other, x, 1, number, mode, &core, &events[0]), HU_OK);
   for (uint32_t level = 0; level < 3; level++) {
     hu_exec exec = {1 + level, level == 0 ? 0 : level == 1 ? 4 : 6, {9, 9}};
     memset(codes_got, 0, n * 4);
-    memset(&e[1], 0, sizeof e[1]);
+    memset(&events[1], 0, sizeof events[1]);
     memset(operands, 0, n * sizeof *operands);
-    assert_int_equal(hu_number_decode_n(n - 8, got, 1, x, 1, f, &exec), HU_OK);
-    compare32(f, "decode", mode, exec.levels_off, n - 8, got, want, &e[0], &e[0]);
-    assert_int_equal(hu_number_decode64_n(n - 8, wide_got, 1, x, 1, f, &exec), HU_OK);
+    assert_int_equal(hu_number_decode_n(n - 8, got, 1, x, 1, number, &exec), HU_OK);
+    compare32(number, "decode", mode, exec.levels_off, n - 8, got, want, &events[0], &events[0]);
+    assert_int_equal(hu_number_decode64_n(n - 8, wide_got, 1, x, 1, number, &exec), HU_OK);
     assert_memory_equal(wide_got, wide_want, (n - 8) * sizeof *wide_got);
-    assert_int_equal(hu_number_convert_n(n - 8, codes_got, apart, g, x, 1, f, mode, &exec, &e[1]), HU_OK);
-    compare32(g, "convert", mode, exec.levels_off, n - 8, codes_got, codes_want, &e[1], &e[0]);
+    assert_int_equal(hu_number_convert_n(n - 8, codes_got, apart, other, x, 1, number, mode, &exec, &events[1]), HU_OK);
+    compare32(other, "convert", mode, exec.levels_off, n - 8, codes_got, codes_want, &events[1], &events[0]);
   }
 }
 
@@ -147,22 +147,24 @@ static int has_mode(size_t i, unsigned round) { return t_part(100) == 100 || (3 
 
 static void catalogue(void **state) {
   (void)state;
-  t_random r = {t_seed("number-fast", 71)};
+  t_random random = {t_seed("number-fast", 71)};
   size_t elements = 0;
   for (size_t i = 0; i < hu_number_count(); i++) {
-    hu_number f = hu_number_at(i).number;
-    int slow = (f.kind == HU_NUMBER_LNS && f.fraction > 8) || f.kind == HU_NUMBER_TAKUM;
-    size_t n = fill_operands(&r, f);
+    hu_number number = hu_number_at(i).number;
+    int slow = (number.kind == HU_NUMBER_LNS && number.fraction > 8) || number.kind == HU_NUMBER_TAKUM;
+    size_t n = fill_operands(&random, number);
     tame(n);
-    unsigned step = f.kind == HU_NUMBER_LNS && f.fraction > 3 ? 5 : 1; /* the core takes a microsecond for each */
+    unsigned step =
+        number.kind == HU_NUMBER_LNS && number.fraction > 3 ? 5 : 1; /* the core takes a microsecond for each */
     for (unsigned round = 0; round < T_DETERMINISTIC && !(slow && round); round += step) {
       if (step == 1 && !slow && !has_mode(i, round)) continue;
-      from_binary32(f, t_mode(round), slow ? 2000 : n);
+      from_binary32(number, t_mode(round), slow ? 2000 : n);
       elements += n;
     }
-    from_binary32(f, t_stochastic(HU_SRA, 1 + t_below(&r, 32)), 2000);
-    from_binary32(f, t_mode(t_below(&r, T_DETERMINISTIC)), 300); /* too short for tables */
-    from_codes(&r, f, hu_number_at(t_below(&r, (uint32_t)hu_number_count())).number, t_random_mode(&r));
+    from_binary32(number, t_stochastic(HU_SRA, 1 + t_below(&random, 32)), 2000);
+    from_binary32(number, t_mode(t_below(&random, T_DETERMINISTIC)), 300); /* too short for tables */
+    from_codes(&random, number, hu_number_at(t_below(&random, (uint32_t)hu_number_count())).number,
+               t_random_mode(&random));
   }
   print_message("%zu elements, at every level\n", elements);
 }
@@ -211,50 +213,54 @@ static void corners(void **state) {
                                       "uq(32.0):wrap",
                                       "uq(1.0)",
                                       "q(1.0)"};
-  t_random r = {t_seed("number-fast-corners", 73)};
+  t_random random = {t_seed("number-fast-corners", 73)};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     static float room[HU_TABLE_MAX];
-    hu_number f;
-    if (hu_number_parse(&f, texts[i], room, NULL) != HU_OK) fail_msg("%s", texts[i]);
-    size_t n = fill_operands(&r, f);
-    if (f.kind == HU_NUMBER_TAKUM) n = thin_out(n, 1 + n / 1600);
+    hu_number number;
+    if (hu_number_parse(&number, texts[i], room, NULL) != HU_OK) fail_msg("%s", texts[i]);
+    size_t n = fill_operands(&random, number);
+    if (number.kind == HU_NUMBER_TAKUM) n = thin_out(n, 1 + n / 1600);
     tame(n);
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
-      hu_mode mode = t_policy(t_mode(round), t_below(&r, 4), 0, t_below(&r, 3));
-      if (has_mode(i, round)) from_binary32(f, mode, n);
+      hu_mode mode = t_policy(t_mode(round), t_below(&random, 4), 0, t_below(&random, 3));
+      if (has_mode(i, round)) from_binary32(number, mode, n);
     }
-    from_codes(&r, f, hu_number_at(t_below(&r, (uint32_t)hu_number_count())).number, t_mode(0));
+    from_codes(&random, number, hu_number_at(t_below(&random, (uint32_t)hu_number_count())).number, t_mode(0));
   }
 }
 
 static void random_systems(void **state) {
   (void)state;
-  t_random r = {t_seed("number-fast-random", 72)};
+  t_random random = {t_seed("number-fast-random", 72)};
   static float rooms[2][HU_TABLE_MAX];
   for (int i = 0; i < rounds;) {
-    hu_number f[2];
+    hu_number number[2];
     for (int k = 0; k < 2; k++) {
-      unsigned w = 2 + t_below(&r, t_below(&r, 2) ? 8 : 31), kind = t_below(&r, 9);
-      f[k] = hu_number_posit(w, t_below(&r, 6));
-      if (kind < 3) f[k] = hu_number_fixed((int)t_below(&r, 2), t_below(&r, w), t_below(&r, w), t_below(&r, 2));
-      if (kind == 3) f[k] = hu_number_lns(w, t_below(&r, w < 9 ? w : 9), t_below(&r, 3));
-      if (kind == 4) f[k] = hu_number_float(t_random_format(&r, 2, 32));
-      if (kind == 6) f[k] = t_below(&r, 4) ? hu_number_takum(w, 1) : hu_number_hifloat8();
+      unsigned w = 2 + t_below(&random, t_below(&random, 2) ? 8 : 31), kind = t_below(&random, 9);
+      number[k] = hu_number_posit(w, t_below(&random, 6));
+      if (kind < 3)
+        number[k] =
+            hu_number_fixed((int)t_below(&random, 2), t_below(&random, w), t_below(&random, w), t_below(&random, 2));
+      if (kind == 3) number[k] = hu_number_lns(w, t_below(&random, w < 9 ? w : 9), t_below(&random, 3));
+      if (kind == 4) number[k] = hu_number_float(t_random_format(&random, 2, 32));
+      if (kind == 6) number[k] = t_below(&random, 4) ? hu_number_takum(w, 1) : hu_number_hifloat8();
       if (kind == 5) {
-        size_t count = 1 + t_below(&r, t_below(&r, 2) ? 16 : 256);
+        size_t count = 1 + t_below(&random, t_below(&random, 2) ? 16 : 256);
         for (size_t j = 0; j < count; j++) {
-          rooms[k][j] = t_below(&r, 4) ? (float)t_between(&r, -99, 99) / 16 : t_float(t_next32(&r) & 0xBFFFFFFF);
+          rooms[k][j] =
+              t_below(&random, 4) ? (float)t_between(&random, -99, 99) / 16 : t_float(t_next32(&random) & 0xBFFFFFFF);
         }
-        if (t_below(&r, 4) == 0) rooms[k][0] = -0.0f;
-        f[k] = hu_number_table(count, rooms[k], t_below(&r, 3));
+        if (t_below(&random, 4) == 0) rooms[k][0] = -0.0f;
+        number[k] = hu_number_table(count, rooms[k], t_below(&random, 3));
       }
     }
-    if (hu_number_check(f[0], NULL) != HU_OK || hu_number_check(f[1], NULL) != HU_OK) continue;
-    size_t n = fill_operands(&r, f[0]);
-    hu_mode mode = t_policy(t_mode(t_below(&r, T_DETERMINISTIC)), t_below(&r, 4), t_below(&r, 2), t_below(&r, 3));
+    if (hu_number_check(number[0], NULL) != HU_OK || hu_number_check(number[1], NULL) != HU_OK) continue;
+    size_t n = fill_operands(&random, number[0]);
+    hu_mode mode = t_policy(t_mode(t_below(&random, T_DETERMINISTIC)), t_below(&random, 4), t_below(&random, 2),
+                            t_below(&random, 3));
     tame(n);
-    from_binary32(f[0], mode, n);
-    from_codes(&r, f[0], f[1], mode);
+    from_binary32(number[0], mode, n);
+    from_codes(&random, number[0], number[1], mode);
     i++;
   }
 }

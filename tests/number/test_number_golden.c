@@ -40,9 +40,9 @@ static void test_published(void **state) {
   (void)state;
   char line[256], kind[16], name[64], a[64], b[64], c[64];
   unsigned lines = 0, wrong = 0;
-  FILE *f = fopen(path, "r");
-  assert_non_null(f);
-  while (fgets(line, sizeof line, f)) {
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
     hu_number n;
     if (line[0] == '#') continue;
     b[0] = c[0] = 0;
@@ -54,7 +54,7 @@ static void test_published(void **state) {
     }
     lines++;
   }
-  fclose(f);
+  fclose(file);
   assert_true(lines > 90);
   assert_int_equal(wrong, 0);
   print_message("%u published numbers\n", lines);

@@ -32,12 +32,12 @@ static void decode_all(hu_number n, uint64_t *codes) {
 static void test_decode(void **state) {
   (void)state;
   uint64_t codes = 0;
-  t_random r = {t_seed("number-decode", 1)};
+  t_random random = {t_seed("number-decode", 1)};
   for (size_t i = part; i < hu_number_count(); i += of) {
     hu_number n = hu_number_at(i).number;
     if (n.kind > HU_NUMBER_TABLE) continue; /* which the oracle does not have: test_tapered.c */
     if (hu_number_limits_of(n).width <= 16) decode_all(n, &codes);
-    for (int k = 0; k < 2000; k++) assert_true(same_decode(n, t_next32(&r)));
+    for (int k = 0; k < 2000; k++) assert_true(same_decode(n, t_next32(&random)));
   }
   for (unsigned w = 2 + part; w <= 9; w += of) {
     for (unsigned k = 0; k <= 32; k++) {
@@ -147,15 +147,15 @@ static void test_convert(void **state) {
 
 static void test_random(void **state) {
   (void)state;
-  t_random r = {t_seed("number-random", 77 + part)};
+  t_random random = {t_seed("number-random", 77 + part)};
   float tables[2][HU_TABLE_MAX];
   for (size_t i = 0; i < count / of; i++) {
-    hu_number n = any_number(&r, tables[0]), from = any_number(&r, tables[1]);
+    hu_number n = any_number(&random, tables[0]), from = any_number(&random, tables[1]);
     for (int k = 0; k < 4; k++) {
-      assert_true(same_encode(n, any_mode(&r), any_operand(&r, n), t_next32(&r)));
-      assert_true(same_convert(n, any_mode(&r), from, t_next32(&r), t_next32(&r)));
+      assert_true(same_encode(n, any_mode(&random), any_operand(&random, n), t_next32(&random)));
+      assert_true(same_convert(n, any_mode(&random), from, t_next32(&random), t_next32(&random)));
     }
-    assert_true(same_decode(n, t_next32(&r)));
+    assert_true(same_decode(n, t_next32(&random)));
   }
 }
 
@@ -164,14 +164,15 @@ static void test_wide(void **state) {
   static const char *const names[] = {"posit16",       "posit32", "posit16_es1", "lns16",     "lns32",
                                       "logfixpoint16", "q15",     "q31",         "uq(32.0)",  "uq(0.32):wrap",
                                       "s15_16",        "int32",   "posit(31,4)", "lns(24,21)"};
-  t_random r = {t_seed("number-wide", 5 + part)};
+  t_random random = {t_seed("number-wide", 5 + part)};
   for (size_t i = part; i < sizeof names / sizeof *names; i += of) {
     hu_number n = number_of(names[i]);
     for (size_t k = 0; k < count; k++) {
-      hu_mode mode = k % 4 ? t_mode((unsigned)(k / 4 % 8)) : any_mode(&r);
-      double x = k % 2 ? (double)t_float(t_next32(&r)) : any_operand(&r, n);
-      assert_true(same_encode(n, mode, x, t_next32(&r)));
-      if (k % 8 == 0) assert_true(same_convert(number_of(names[k / 8 % 14]), mode, n, t_next32(&r), t_next32(&r)));
+      hu_mode mode = k % 4 ? t_mode((unsigned)(k / 4 % 8)) : any_mode(&random);
+      double x = k % 2 ? (double)t_float(t_next32(&random)) : any_operand(&random, n);
+      assert_true(same_encode(n, mode, x, t_next32(&random)));
+      if (k % 8 == 0)
+        assert_true(same_convert(number_of(names[k / 8 % 14]), mode, n, t_next32(&random), t_next32(&random)));
     }
   }
 }

@@ -112,7 +112,7 @@ static void check_value(hu_number n, uint32_t code) {
 
 static void test_decode(void **state) {
   (void)state;
-  t_random r = {t_seed("tapered-decode", 1)};
+  t_random random = {t_seed("tapered-decode", 1)};
   for (unsigned w = 8; w <= 16; w++)
     for (uint32_t c = 0; c < 1u << w; c++) {
       if (w > 9 && w % 4 && c % 7) continue; /* all of 8, 9, 12 and 16 bits */
@@ -121,9 +121,9 @@ static void test_decode(void **state) {
     }
   for (uint32_t c = 0; c < 256; c++) check_value(hu_number_hifloat8(), c | 0x300);
   for (size_t i = 0; i < count; i++) {
-    unsigned w = 17 + t_below(&r, 16);
-    check_value(hu_number_takum(w, (int)(i & 1)), t_next32(&r) >> t_below(&r, 20));
-    check_value(hu_number_takum(w, (int)(i & 1)), ~(t_next32(&r) >> t_below(&r, 20)));
+    unsigned w = 17 + t_below(&random, 16);
+    check_value(hu_number_takum(w, (int)(i & 1)), t_next32(&random) >> t_below(&random, 20));
+    check_value(hu_number_takum(w, (int)(i & 1)), ~(t_next32(&random) >> t_below(&random, 20)));
   }
 }
 
@@ -297,16 +297,16 @@ static void test_encode(void **state) {
 
 static void test_encode_wide(void **state) {
   (void)state;
-  t_random r = {t_seed("tapered-wide", 2)};
+  t_random random = {t_seed("tapered-wide", 2)};
   for (size_t i = 0; i < count; i++) {
-    hu_number n = hu_number_takum(17 + t_below(&r, 8), (int)(i & 1)); /* 8 bits more are at most 32 */
-    double x = ldexp((double)(t_next64(&r) >> 11), t_between(&r, -310, 210));
-    check_operand(n, i % 5 ? x : hu_number_decode64(n, t_next32(&r)), 0);
+    hu_number n = hu_number_takum(17 + t_below(&random, 8), (int)(i & 1)); /* 8 bits more are at most 32 */
+    double x = ldexp((double)(t_next64(&random) >> 11), t_between(&random, -310, 210));
+    check_operand(n, i % 5 ? x : hu_number_decode64(n, t_next32(&random)), 0);
   }
   for (size_t i = 0; i < count; i++) { /* widths up to 32 in modes that look at no more bits than one */
-    hu_number n = hu_number_takum(25 + t_below(&r, 7), (int)(i & 1));
-    check_mode(n, t_mode((unsigned)(i % T_DETERMINISTIC)), ldexp(1 + (double)t_next32(&r), t_between(&r, -200, 150)),
-               0);
+    hu_number n = hu_number_takum(25 + t_below(&random, 7), (int)(i & 1));
+    check_mode(n, t_mode((unsigned)(i % T_DETERMINISTIC)),
+               ldexp(1 + (double)t_next32(&random), t_between(&random, -200, 150)), 0);
   }
 }
 
@@ -315,17 +315,17 @@ static void test_special(void **state) {
   (void)state;
   hu_number systems[3] = {hu_number_takum(16, 0), hu_number_takum(12, 1), hu_number_hifloat8()};
   for (size_t k = 0; k < 3; k++) {
-    hu_number_limits l = hu_number_limits_of(systems[k]);
+    hu_number_limits limits = hu_number_limits_of(systems[k]);
     for (unsigned policy = 0; policy < 4; policy++) {
       uint32_t events, hif8 = systems[k].kind == HU_NUMBER_HIFLOAT8, finite = policy == HU_SAT_FINITE;
       hu_mode mode = {0};
       mode.saturate = (uint8_t)policy;
-      assert_int_equal(hu_number_encode64(systems[k], mode, NAN, 0, &events), l.nan_code);
+      assert_int_equal(hu_number_encode64(systems[k], mode, NAN, 0, &events), limits.nan_code);
       assert_int_equal(events, HU_EVENT_NAN_IN);
       assert_int_equal(hu_number_encode64(systems[k], mode, -0.0, 0, &events), 0);
       assert_int_equal(events, 0);
       uint32_t code = hu_number_encode64(systems[k], mode, -INFINITY, 0, &events);
-      assert_int_equal(code, finite ? l.low_code : hif8 ? 0xEF : l.nan_code);
+      assert_int_equal(code, finite ? limits.low_code : hif8 ? 0xEF : limits.nan_code);
       assert_int_equal(events, HU_EVENT_INF_IN | (finite ? HU_EVENT_SATURATED : hif8 ? 0 : HU_EVENT_INVALID));
     }
   }
@@ -403,7 +403,7 @@ static void test_convert(void **state) {
 
 /* ---- arrays ---- */
 
-static void check_array(hu_number n, size_t length, t_random *r) {
+static void check_array(hu_number n, size_t length, t_random *random) {
   static double x[1500], back[1500];
   static float x32[1500], back32[1500];
   static uint32_t codes[1500], narrow[1500];
@@ -412,7 +412,7 @@ static void check_array(hu_number n, size_t length, t_random *r) {
   hu_events got = {0}, want = {0};
   hu_mode rne = {0};
   for (size_t i = 0; i < length; i++) {
-    x[i] = any_operand(r, n);
+    x[i] = any_operand(random, n);
     x32[i] = (float)x[i];
   }
   memset(codes, 0, sizeof codes);
@@ -439,15 +439,15 @@ static void check_array(hu_number n, size_t length, t_random *r) {
 
 static void test_arrays(void **state) {
   (void)state;
-  t_random r = {t_seed("tapered-arrays", 3)};
+  t_random random = {t_seed("tapered-arrays", 3)};
   static const unsigned widths[] = {8, 11, 16, 32};
   for (size_t i = 0; i < 4; i++)
     for (int linear = 0; linear < 2; linear++) {
-      check_array(hu_number_takum(widths[i], linear), 1500, &r); /* a table of codes for those of 8 bits */
-      check_array(hu_number_takum(widths[i], linear), 100, &r);
+      check_array(hu_number_takum(widths[i], linear), 1500, &random); /* a table of codes for those of 8 bits */
+      check_array(hu_number_takum(widths[i], linear), 100, &random);
     }
-  check_array(hu_number_hifloat8(), 1500, &r);
-  check_array(hu_number_hifloat8(), 100, &r);
+  check_array(hu_number_hifloat8(), 1500, &random);
+  check_array(hu_number_hifloat8(), 100, &random);
 }
 
 int main(int argc, char **argv) {

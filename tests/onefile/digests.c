@@ -24,9 +24,9 @@ static void add(const void *data, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) digest = (digest ^ p[i]) * 0x100000001B3u;
 }
 
-static void add_status(hu_status s) {
-  int32_t word = (int32_t)s;
-  *(s == HU_OK ? &done : &refused) += 1;
+static void add_status(hu_status status) {
+  int32_t word = (int32_t)status;
+  *(status == HU_OK ? &done : &refused) += 1;
   add(&word, sizeof word);
 }
 
@@ -39,20 +39,20 @@ static void print(const char *part) {
 static void fill(float *x, size_t n, uint64_t seed) {
   static const uint32_t special[] = {0,           0x80000000u, 0x7F800000u, 0xFF800000u,
                                      0x7FC00000u, 1,           0x007FFFFFu, 0x7F7FFFFFu};
-  t_random r = {seed};
+  t_random random = {seed};
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = t_next32(&r), kind = t_below(&r, 16);
-    if (kind > 1) u = (u & 0x807FFFFFu) | (117 + t_below(&r, 18)) << 23;
-    if (kind == 1) u = special[t_below(&r, 8)];
+    uint32_t u = t_next32(&random), kind = t_below(&random, 16);
+    if (kind > 1) u = (u & 0x807FFFFFu) | (117 + t_below(&random, 18)) << 23;
+    if (kind == 1) u = special[t_below(&random, 8)];
     memcpy(x + i, &u, sizeof u);
   }
 }
 
 /* The same without specials, for matrices. */
 static void fill_finite(float *x, size_t n, uint64_t seed) {
-  t_random r = {seed};
+  t_random random = {seed};
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = (t_next32(&r) & 0x807FFFFFu) | (120 + t_below(&r, 12)) << 23;
+    uint32_t u = (t_next32(&random) & 0x807FFFFFu) | (120 + t_below(&random, 12)) << 23;
     memcpy(x + i, &u, sizeof u);
   }
 }
@@ -78,21 +78,21 @@ static void arrays(void) {
     hu_format format;
     add_status(hu_format_parse(&format, names[f], NULL));
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      hu_events e = {0};
+      hu_events events = {0};
       hu_mode m = mode_at(round);
-      add_status(hu_quantize_n(N, z, 1, x, 1, format, m, &exec, &e));
+      add_status(hu_quantize_n(N, z, 1, x, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add_status(hu_quantize_n(N / 3, z, 2, x + 1, 3, format, m, NULL, &e));
+      add_status(hu_quantize_n(N / 3, z, 2, x + 1, 3, format, m, NULL, &events));
       add(z, sizeof z);
-      add_status(hu_quantize64_n(N, z64, 1, x64, 1, format, m, &exec, &e));
+      add_status(hu_quantize64_n(N, z64, 1, x64, 1, format, m, &exec, &events));
       add(z64, sizeof z64);
-      add_status(hu_encode_n(N, codes, 1, x, 1, format, m, &exec, &e));
+      add_status(hu_encode_n(N, codes, 1, x, 1, format, m, &exec, &events));
       add(codes, sizeof codes);
       add_status(hu_decode_n(N, z, 1, codes, 1, format, NULL));
       add(z, sizeof z);
-      add_status(hu_convert_n(N, codes, 1, format, x, 1, hu_binary32(), m, &exec, &e));
+      add_status(hu_convert_n(N, codes, 1, format, x, 1, hu_binary32(), m, &exec, &events));
       add(codes, sizeof codes);
-      add(&e, sizeof e);
+      add(&events, sizeof events);
     }
   }
   print("arrays");
@@ -101,25 +101,25 @@ static void arrays(void) {
 static void arithmetic(void) {
   static uint32_t z[N];
   static float a[N], b[N], c[N];
-  hu_format f = hu_binary32(), fz[3] = {hu_float8_e5m2(), hu_bfloat16(), hu_binary32()};
+  hu_format format = hu_binary32(), fz[3] = {hu_float8_e5m2(), hu_bfloat16(), hu_binary32()};
   fill(a, N, 2);
   fill(b, N, 3);
   fill(c, N, 4);
   for (int k = 0; k < 3; k++) {
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      hu_events e = {0};
+      hu_events events = {0};
       hu_mode m = mode_at(round);
-      add_status(hu_add_n(N, z, 1, fz[k], a, 1, f, b, 1, f, m, &exec, &e));
+      add_status(hu_add_n(N, z, 1, fz[k], a, 1, format, b, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add_status(hu_mul_n(N, z, 1, fz[k], a, 1, f, b, 1, f, m, &exec, &e));
+      add_status(hu_mul_n(N, z, 1, fz[k], a, 1, format, b, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add_status(hu_div_n(N, z, 1, fz[k], a, 1, f, b, 1, f, m, &exec, &e));
+      add_status(hu_div_n(N, z, 1, fz[k], a, 1, format, b, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add_status(hu_sqrt_n(N, z, 1, fz[k], a, 1, f, m, &exec, &e));
+      add_status(hu_sqrt_n(N, z, 1, fz[k], a, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add_status(hu_fma_n(N, z, 1, fz[k], a, 1, f, b, 1, f, c, 1, f, m, &exec, &e));
+      add_status(hu_fma_n(N, z, 1, fz[k], a, 1, format, b, 1, format, c, 1, format, m, &exec, &events));
       add(z, sizeof z);
-      add(&e, sizeof e);
+      add(&events, sizeof events);
     }
   }
   print("arithmetic");
@@ -134,15 +134,15 @@ static void functions(void) {
                                     hu_rsqrt_n, hu_reciprocal_n, hu_sin_n,     hu_cos_n};
   static uint32_t z[N];
   static float x[N];
-  hu_format f = hu_binary32(), fz[2] = {hu_binary16(), hu_binary32()};
+  hu_format format = hu_binary32(), fz[2] = {hu_binary16(), hu_binary32()};
   fill(x, N, 5);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     for (int k = 0; k < 4; k++) {
-      hu_events e = {0};
+      hu_events events = {0};
       size_t n = k < 2 ? N : N / 8;
-      add_status(all[i](n, z, 1, fz[k & 1], x, 1, f, mode_at(k < 2 ? HU_RNE : HU_SRA), &exec, &e));
+      add_status(all[i](n, z, 1, fz[k & 1], x, 1, format, mode_at(k < 2 ? HU_RNE : HU_SRA), &exec, &events));
       add(z, sizeof z);
-      add(&e, sizeof e);
+      add(&events, sizeof events);
     }
   }
   print("functions");
@@ -158,12 +158,12 @@ static void numbers(void) {
     hu_number number;
     add_status(hu_number_parse(&number, names[k], room, NULL));
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
-      hu_events e = {0};
-      add_status(hu_number_quantize_n(N, z, 1, x, 1, number, mode_at(round), &exec, &e));
+      hu_events events = {0};
+      add_status(hu_number_quantize_n(N, z, 1, x, 1, number, mode_at(round), &exec, &events));
       add(z, sizeof z);
-      add_status(hu_number_encode_n(N, codes, 1, x, 1, number, mode_at(round), &exec, &e));
+      add_status(hu_number_encode_n(N, codes, 1, x, 1, number, mode_at(round), &exec, &events));
       add(codes, sizeof codes);
-      add(&e, sizeof e);
+      add(&events, sizeof events);
     }
   }
   print("numbers");
@@ -186,22 +186,22 @@ static void products(void) {
                                        "splitk(3,fp32)"};
   static float x[M * K], y[K * M], a[M * K], b[K * M], z[M * M];
   hu_mode rne = {0};
-  hu_format f = hu_float8_e4m3fn();
+  hu_format format = hu_float8_e4m3fn();
   fill_finite(x, M * K, 7);
   fill_finite(y, K * M, 8);
-  add_status(hu_quantize_n(M * K, a, 1, x, 1, f, rne, NULL, NULL));
-  add_status(hu_quantize_n(K * M, b, 1, y, 1, f, rne, NULL, NULL));
+  add_status(hu_quantize_n(M * K, a, 1, x, 1, format, rne, NULL, NULL));
+  add_status(hu_quantize_n(K * M, b, 1, y, 1, format, rne, NULL, NULL));
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     hu_accum accum;
-    hu_events e = {0};
+    hu_events events = {0};
     add_status(hu_accum_parse(&accum, models[i], NULL));
-    hu_operand oa = {a, K, f, HU_STORAGE_VALUES, 0}, ob = {b, K, f, HU_STORAGE_VALUES, 1};
+    hu_operand oa = {a, K, format, HU_STORAGE_VALUES, 0}, ob = {b, K, format, HU_STORAGE_VALUES, 1};
     for (int out = 0; out < 2; out++) {
-      hu_result d = {z, M, out ? hu_binary32() : hu_bfloat16(), HU_STORAGE_VALUES};
-      add_status(hu_gemm(M, M, K, &d, &oa, &ob, NULL, &accum, rne, &exec, &e));
+      hu_result result = {z, M, out ? hu_binary32() : hu_bfloat16(), HU_STORAGE_VALUES};
+      add_status(hu_gemm(M, M, K, &result, &oa, &ob, NULL, &accum, rne, &exec, &events));
       add(z, sizeof z);
     }
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
   print("products");
 }
@@ -215,29 +215,29 @@ static void scaled(void) {
     hu_scaling scaling;
     hu_accum fp32;
     hu_mode m = mode_at(i & 1 ? HU_SRA : HU_RNE), rne = {0};
-    hu_events e = {0};
+    hu_events events = {0};
     add_status(hu_scaling_parse(&scaling, hu_scaling_at(i).text, NULL));
     add_status(hu_accum_parse(&fp32, "fp32", NULL));
     hu_scaled_sizes sizes = hu_scaled_sizes_of(M, K, &scaling);
     hu_scaled a = {ca, K, sa, sizes.block_cols, scaling.tensor ? &ta : NULL};
     hu_scaled b = {cb, K, sb, sizes.block_cols, scaling.tensor ? &tb : NULL};
-    add_status(hu_scaled_encode(M, K, &a, x, K, &scaling, m, NULL, NULL, &exec, &e));
-    add_status(hu_scaled_encode(M, K, &b, x, K, &scaling, rne, NULL, NULL, NULL, &e));
-    add_status(hu_scaled_quantize(M, K, w, K, x, K, &scaling, m, NULL, NULL, &exec, &e));
+    add_status(hu_scaled_encode(M, K, &a, x, K, &scaling, m, NULL, NULL, &exec, &events));
+    add_status(hu_scaled_encode(M, K, &b, x, K, &scaling, rne, NULL, NULL, NULL, &events));
+    add_status(hu_scaled_quantize(M, K, w, K, x, K, &scaling, m, NULL, NULL, &exec, &events));
     add(ca, sizeof ca);
     add(sa, sizeof sa);
     add(w, sizeof w);
     hu_scaled_operand oa = {&scaling, a, 0, {0}}, ob = {&scaling, b, 1, {0}};
-    hu_scaled_result d = {NULL, {0}, NULL, NULL, {z, M, hu_binary32(), HU_STORAGE_VALUES}};
+    hu_scaled_result result = {NULL, {0}, NULL, NULL, {z, M, hu_binary32(), HU_STORAGE_VALUES}};
     for (int way = 0; way < 2; way++) {
       hu_scaled_sum sum = way ? hu_scaled_sum_decoded(fp32) : hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED);
-      size_t bytes = hu_scaled_gemm_space(M, M, K, &d, &oa, &ob, NULL, &sum, &exec);
+      size_t bytes = hu_scaled_gemm_space(M, M, K, &result, &oa, &ob, NULL, &sum, &exec);
       void *space = bytes != SIZE_MAX && bytes ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
-      add_status(hu_scaled_gemm(M, M, K, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, &e));
+      add_status(hu_scaled_gemm(M, M, K, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, &events));
       free(space);
       add(z, sizeof z);
     }
-    add(&e, sizeof e);
+    add(&events, sizeof events);
   }
   print("scaled");
 }
@@ -250,12 +250,12 @@ static void squeezed(void) {
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
     hu_s2fp8_sums sums;
     hu_s2fp8_scale scale;
-    hu_events e = {0};
-    add_status(hu_s2fp8_truncate_n(N, z, 1, x, 1, &kind, mode_at(round), &sums, &scale, &exec, &e));
+    hu_events events = {0};
+    add_status(hu_s2fp8_truncate_n(N, z, 1, x, 1, &kind, mode_at(round), &sums, &scale, &exec, &events));
     add(z, sizeof z);
     add(&scale.mu, sizeof scale.mu);
-    add(&e, sizeof e);
-    add_status(hu_s2fp8_encode_n(N, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &e));
+    add(&events, sizeof events);
+    add_status(hu_s2fp8_encode_n(N, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &events));
     hu_s2fp8_operand a = {codes, K, &kind, &scale, 0}, b = {codes, K, &kind, &scale, 1};
     if (round == 0) add_status(hu_s2fp8_gemm(11, 11, K, product, 11, &a, &b, NULL, 0, &exec));
     add(product, sizeof product);
@@ -268,13 +268,13 @@ static void hadamard(void) {
   fill_finite(x, M * K, 12);
   for (uint32_t n = 16; n <= 128; n *= 2) {
     for (uint8_t norm = 0; norm < 3; norm++) {
-      hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, norm, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
-      add_status(hu_hadamard_forward(M, K, z, K, x, K, &t, &exec));
+      hu_hadamard transform = {n, HU_HADAMARD_ALONG_ROWS, norm, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
+      add_status(hu_hadamard_forward(M, K, z, K, x, K, &transform, &exec));
       add(z, sizeof z);
-      add_status(hu_hadamard_inverse(M, K, z, K, x, K, &t, &exec));
+      add_status(hu_hadamard_inverse(M, K, z, K, x, K, &transform, &exec));
       add(z, sizeof z);
-      t.axis = HU_HADAMARD_ALONG_COLUMNS;
-      add_status(hu_hadamard_forward(K / n * n, 35, z, M, x, M, &t, &exec));
+      transform.axis = HU_HADAMARD_ALONG_COLUMNS;
+      add_status(hu_hadamard_forward(K / n * n, 35, z, M, x, M, &transform, &exec));
       add(z, sizeof z);
     }
   }
@@ -285,14 +285,14 @@ static void hadamard(void) {
 static void texts(void) {
   char text[HU_ACCUM_TEXT_MAX];
   for (size_t i = 0; i < hu_format_count(); i++) {
-    hu_format_entry e = hu_format_at(i);
-    add(e.id, strlen(e.id));
-    add(text, hu_format_text(text, sizeof text, e.format));
+    hu_format_entry entry = hu_format_at(i);
+    add(entry.id, strlen(entry.id));
+    add(text, hu_format_text(text, sizeof text, entry.format));
   }
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
-    add_status(hu_accum_preset_at(&p, i));
-    add(text, hu_accum_text(text, sizeof text, &p.accum));
+    hu_accum_preset preset;
+    add_status(hu_accum_preset_at(&preset, i));
+    add(text, hu_accum_text(text, sizeof text, &preset.accum));
   }
   for (size_t i = 0; i < hu_number_count(); i++) add(hu_number_at(i).name, strlen(hu_number_at(i).name));
   for (int s = -120; s <= 0; s++) add(hu_status_text((hu_status)s), strlen(hu_status_text((hu_status)s)));

@@ -11,14 +11,15 @@ typedef struct t_shard {
 } t_shard;
 
 static inline t_shard shard_parse(const char *text) {
-  t_shard s = {0, 1};
-  if (text != NULL && (sscanf(text, "%u/%u", &s.index, &s.count) != 2 || s.count == 0 || s.index >= s.count)) {
+  t_shard shard = {0, 1};
+  if (text != NULL &&
+      (sscanf(text, "%u/%u", &shard.index, &shard.count) != 2 || shard.count == 0 || shard.index >= shard.count)) {
     fprintf(stderr, "'%s' is not a shard I/N with I < N\n", text);
     exit(2);
   }
-  return s;
+  return shard;
 }
 
-static inline int shard_has(t_shard s, size_t item) { return item % s.count == s.index; }
+static inline int shard_has(t_shard shard, size_t item) { return item % shard.count == shard.index; }
 
 #endif

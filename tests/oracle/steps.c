@@ -22,12 +22,12 @@ static void *checked(void *p) {
   return p;
 }
 
-static void push(t_list *l, uint32_t start) {
-  if (l->n == l->room) {
-    l->room = l->room ? 2 * l->room : 1024;
-    l->at = checked(realloc(l->at, l->room * sizeof *l->at));
+static void push(t_list *list, uint32_t start) {
+  if (list->n == list->room) {
+    list->room = list->room ? 2 * list->room : 1024;
+    list->at = checked(realloc(list->at, list->room * sizeof *list->at));
   }
-  l->at[l->n++] = start;
+  list->at[list->n++] = start;
 }
 
 static float from_bits(uint32_t u) {
@@ -50,15 +50,15 @@ static uint32_t first_at(double t, int beyond) {
   return low;
 }
 
-static void threshold(t_list *l, double t) {
+static void threshold(t_list *list, double t) {
   if (!(t > 0)) return;
-  push(l, first_at(t, 0));
-  push(l, first_at(t, 1));
+  push(list, first_at(t, 0));
+  push(list, first_at(t, 1));
 }
 
-static double value(hu_format f, uint32_t code) {
+static double value(hu_format format, uint32_t code) {
   double v;
-  if (hu_oracle_decode64(&v, f, code) != HU_OK) {
+  if (hu_oracle_decode64(&v, format, code) != HU_OK) {
     fprintf(stderr, "not a format\n");
     exit(1);
   }
@@ -71,31 +71,31 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* Grid points of a format, flushed ones included: the decoded codes, then the lowest binade by its formula. */
-static size_t grid(hu_format f, double *g) {
-  hu_limits l = hu_limits_of(f);
+static size_t grid(hu_format format, double *g) {
+  hu_limits limits = hu_limits_of(format);
   size_t n = 0;
-  double edge = ldexp(1, l.emin), unit = ldexp(edge, -(int)f.m);
+  double edge = ldexp(1, limits.emin), unit = ldexp(edge, -(int)format.m);
   g[n++] = 0;
-  if (f.subnormal ==
+  if (format.subnormal ==
       HU_SUBNORMAL_FLUSH) { /* below the last flushed points every result is zero: two of them are enough */
-    if (f.m > 0) g[n++] = edge - unit;
+    if (format.m > 0) g[n++] = edge - unit;
     g[n++] = edge;
   }
-  for (uint32_t c = 0; c <= l.max_code; c++) {
-    double v = value(f, c);
+  for (uint32_t c = 0; c <= limits.max_code; c++) {
+    double v = value(format, c);
     if (v > g[n - 1]) g[n++] = v;
   }
   /* The grid point after max: at the same distance as the one below it, or further if max starts a binade. */
-  double last_unit = ldexp(1, (f.e == 0 || l.emax < l.emin ? l.emin : l.emax) - (int)f.m);
+  double last_unit = ldexp(1, (format.e == 0 || limits.emax < limits.emin ? limits.emin : limits.emax) - (int)format.m);
   g[n] = g[n - 1] + last_unit;
   return n + 1;
 }
 
-t_steps steps_make(hu_format f) {
-  hu_limits l = hu_limits_of(f);
-  double *g = checked(malloc(((size_t)l.max_code + 8) * sizeof *g));
-  size_t n = grid(f, g);
-  double edge = ldexp(1, l.emin), near = edge - ldexp(1, l.emin - 1 - (int)f.m);
+t_steps steps_make(hu_format format) {
+  hu_limits limits = hu_limits_of(format);
+  double *g = checked(malloc(((size_t)limits.max_code + 8) * sizeof *g));
+  size_t n = grid(format, g);
+  double edge = ldexp(1, limits.emin), near = edge - ldexp(1, limits.emin - 1 - (int)format.m);
   t_list starts = {NULL, 0, 0};
   push(&starts, 0);
   push(&starts, 1);
@@ -110,17 +110,17 @@ t_steps steps_make(hu_format f) {
   push(&starts, STEPS_INFINITY + 1);
   free(g);
   qsort(starts.at, starts.n, sizeof *starts.at, by_start);
-  t_steps s = {starts.at, 0};
+  t_steps steps = {starts.at, 0};
   for (size_t i = 0; i < starts.n; i++)
-    if (i == 0 || starts.at[i] != starts.at[i - 1]) s.start[s.count++] = starts.at[i];
+    if (i == 0 || starts.at[i] != starts.at[i - 1]) steps.start[steps.count++] = starts.at[i];
   push(&starts, 0); /* make room for the end */
-  s.start = starts.at;
-  s.start[s.count] = (uint32_t)STEPS_END;
-  return s;
+  steps.start = starts.at;
+  steps.start[steps.count] = (uint32_t)STEPS_END;
+  return steps;
 }
 
-void steps_free(t_steps *s) {
-  free(s->start);
-  s->start = NULL;
-  s->count = 0;
+void steps_free(t_steps *steps) {
+  free(steps->start);
+  steps->start = NULL;
+  steps->count = 0;
 }

@@ -30,7 +30,7 @@ typedef struct t_steps {
   size_t count;
 } t_steps;
 
-t_steps steps_make(hu_format f);
-void steps_free(t_steps *s);
+t_steps steps_make(hu_format format);
+void steps_free(t_steps *steps);
 
 #endif

@@ -302,33 +302,34 @@ static uint32_t native(const mpfr_t r, unsigned e, unsigned m) {
   return (sign | (uint32_t)field << m) + ((uint32_t)ldexp(d, (int)m - k + 1) - (1u << m));
 }
 
-static uint64_t against_mpfr(hu_format f, t_random *random, int count) {
+static uint64_t against_mpfr(hu_format format, t_random *random, int count) {
   static const mpfr_rnd_t theirs[] = {MPFR_RNDN, MPFR_RNDZ, MPFR_RNDU, MPFR_RNDD, MPFR_RNDA};
   static const uint8_t ours[] = {HU_RNE, HU_RTZ, HU_RTP, HU_RTN, HU_RAZ};
-  long bias = (1l << (f.e - 1)) - 1;
+  long bias = (1l << (format.e - 1)) - 1;
   mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   mpfr_t r;
-  mpfr_init2(r, f.m + 1);
+  mpfr_init2(r, format.m + 1);
   uint64_t n = 0;
   for (int i = 0; i < count; i++) {
     double x = bits(t_next64(random));
-    int k = t_between(random, (int)(-bias - f.m - 3), (int)bias + 3);
-    if (i % 8) x = ldexp(1 + t_below(random, 1u << (f.m + 2)) * ldexp(1, -(int)f.m - 2), k) * (i % 2 ? 1 : -1);
+    int k = t_between(random, (int)(-bias - format.m - 3), (int)bias + 3);
+    if (i % 8)
+      x = ldexp(1 + t_below(random, 1u << (format.m + 2)) * ldexp(1, -(int)format.m - 2), k) * (i % 2 ? 1 : -1);
     if (i % 3 == 0) x = nextafter(x, i % 2 ? INFINITY : 0);
     if (isnan(x) || isinf(x)) continue;
     for (size_t j = 0; j < 5; j++) {
       hu_mode mode = {0};
       uint32_t code;
       mode.round = ours[j];
-      mpfr_set_emin(2 - bias - f.m); /* MPFR's exponents are one more than IEEE's */
+      mpfr_set_emin(2 - bias - format.m); /* MPFR's exponents are one more than IEEE's */
       mpfr_set_emax(bias + 1);
       int ternary = mpfr_set_d(r, x, theirs[j]);
       ternary = mpfr_check_range(r, ternary, theirs[j]);
       (void)mpfr_subnormalize(r, ternary, theirs[j]);
-      uint32_t want = native(r, f.e, f.m);
+      uint32_t want = native(r, format.e, format.m);
       mpfr_set_emin(emin);
       mpfr_set_emax(emax);
-      assert_int_equal(hu_oracle_encode64(&code, NULL, f, mode, x, 0), HU_OK);
+      assert_int_equal(hu_oracle_encode64(&code, NULL, format, mode, x, 0), HU_OK);
       if (code != want) fail_msg("%a mode %u: oracle %#x, MPFR %#x", x, mode.round, code, want);
       n++;
     }
@@ -360,7 +361,7 @@ static void test_fp32_is_fma(void **state) {
   (void)state;
   t_random random = {33};
   hu_mode rne = {0};
-  hu_format f = known_binary32();
+  hu_format format = known_binary32();
   unsigned subnormal = 0, infinite = 0, nan = 0;
   for (int i = 0; i < 60000; i++) {
     uint32_t a[5], b[5], c = t_next32(&random), code;
@@ -384,7 +385,7 @@ static void test_fp32_is_fma(void **state) {
       acc = fmaf(x, y, acc);
     }
     uint32_t want = isnan(acc) ? 0x7FC00000u : float_bits(acc);
-    assert_int_equal(hu_oracle_dot_fp32(&code, NULL, f, rne, 0, n, f, a, f, b, &f, c), HU_OK);
+    assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, rne, 0, n, format, a, format, b, &format, c), HU_OK);
     if (code != want) fail_msg("case %d: %#x, fmaf gives %#x", i, code, want);
     subnormal += fpclassify(acc) == FP_SUBNORMAL;
     infinite += isinf(acc) != 0;
@@ -427,14 +428,15 @@ static const dot_row dots[] = {
 
 static void test_dots(void **state) {
   (void)state;
-  hu_format f = known_e5m2();
+  hu_format format = known_e5m2();
   for (size_t i = 0; i < sizeof dots / sizeof dots[0]; i++) {
     const dot_row *row = &dots[i];
     hu_mode mode = {0};
     uint32_t code = 99, events = 99;
     mode.round = row->round;
-    assert_int_equal(
-        hu_oracle_dot(&code, &events, f, mode, 0, row->n, f, row->a, f, row->b, row->has_c ? &f : NULL, row->c), HU_OK);
+    assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, row->n, format, row->a, format, row->b,
+                                   row->has_c ? &format : NULL, row->c),
+                     HU_OK);
     if (code != row->code || events != row->events)
       fail_msg("row %zu: %#x events %#x, wanted %#x events %#x", i, code, events, row->code, row->events);
   }
@@ -443,10 +445,10 @@ static void test_dots(void **state) {
   uint32_t a2[3] = {0x7B, 0xFB, 0x01}, b2[3] = {0x7B, 0x7B, 0x01};
   hu_mode raz = {0};
   raz.round = HU_RAZ;
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, f, raz, 0, 3, f, a, f, b, NULL, 0), HU_OK);
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, 3, format, a, format, b, NULL, 0), HU_OK);
   assert_int_equal(code, 0x00);
   assert_int_equal(events, 0);
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, f, raz, 0, 3, f, a2, f, b2, NULL, 0), HU_OK);
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, 3, format, a2, format, b2, NULL, 0), HU_OK);
   assert_int_equal(code, 0x01);
   assert_int_equal(events, SUB_INEXACT);
   print_message("%zu sums written down by hand\n", sizeof dots / sizeof dots[0] + 2);
@@ -470,40 +472,41 @@ static void test_places(void **state) {
               {known_dlfloat16, 0x1.001p-31, 0, '<'}, {known_dlfloat16, 0x1.004p-31, 0, 'h'},
               {known_dlfloat16, 0x1.008p-31, 1, '='}, {known_dlfloat16, 0x1p-60, 0, 'f'}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    hu_place p = {99, '?'};
-    assert_int_equal(hu_oracle_place(&p, rows[i].format(), rows[i].x), HU_OK);
-    if (p.below != rows[i].below || p.where != rows[i].where)
-      fail_msg("row %zu: %a lies at %#x '%c'", i, rows[i].x, p.below, p.where);
+    hu_place place = {99, '?'};
+    assert_int_equal(hu_oracle_place(&place, rows[i].format(), rows[i].x), HU_OK);
+    if (place.below != rows[i].below || place.where != rows[i].where)
+      fail_msg("row %zu: %a lies at %#x '%c'", i, rows[i].x, place.below, place.where);
   }
 }
 
 static void test_errors(void **state) {
   (void)state;
-  hu_format f = known_e4m3fn(), bad = f, wide = known_ieee(11, 20);
+  hu_format format = known_e4m3fn(), bad = format, wide = known_ieee(11, 20);
   hu_mode mode = {0}, odd = {0};
   uint32_t code = 77, events = 78, zero = 0;
   double z = 1.25;
-  hu_place p = {5, '!'};
+  hu_place place = {5, '!'};
   bad.inf = HU_INF_TOP; /* its code would be the NaN's */
   odd.bits = 3;
   assert_int_equal(hu_oracle_encode64(&code, &events, bad, mode, 1, 0), HU_E_FORMAT);
-  assert_int_equal(hu_oracle_encode64(&code, &events, f, odd, 1, 0), HU_E_MODE);
-  assert_int_equal(hu_oracle_encode64(NULL, &events, f, mode, 1, 0), HU_E_NULL);
-  assert_int_equal(hu_oracle_convert(&code, &events, f, mode, bad, 1, 0), HU_E_FORMAT);
+  assert_int_equal(hu_oracle_encode64(&code, &events, format, odd, 1, 0), HU_E_MODE);
+  assert_int_equal(hu_oracle_encode64(NULL, &events, format, mode, 1, 0), HU_E_NULL);
+  assert_int_equal(hu_oracle_convert(&code, &events, format, mode, bad, 1, 0), HU_E_FORMAT);
   assert_int_equal(hu_oracle_decode64(&z, bad, 1), HU_E_FORMAT);
-  assert_int_equal(hu_oracle_place(&p, f, INFINITY), HU_E_SHAPE);
-  assert_int_equal(hu_oracle_dot(&code, &events, f, mode, 0, 1, f, NULL, f, &zero, NULL, 0), HU_E_NULL);
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, f, mode, 0, 1, wide, &zero, f, &zero, NULL, 0), HU_E_CARRIER);
+  assert_int_equal(hu_oracle_place(&place, format, INFINITY), HU_E_SHAPE);
+  assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, 1, format, NULL, format, &zero, NULL, 0), HU_E_NULL);
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, mode, 0, 1, wide, &zero, format, &zero, NULL, 0),
+                   HU_E_CARRIER);
   assert_int_equal(code, 77);
   assert_int_equal(events, 78);
   assert_true(z == 1.25);
-  assert_int_equal(p.below, 5);
+  assert_int_equal(place.below, 5);
 }
 
 /* The thread's exponent range and flags come back as they were, and a narrow range does not disturb the answers. */
 static void test_mpfr_state(void **state) {
   (void)state;
-  hu_format f = known_e4m3fn();
+  hu_format format = known_e4m3fn();
   hu_mode mode = {0};
   uint32_t code, a = 0x01, b = 0x7E;
   mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
@@ -511,9 +514,9 @@ static void test_mpfr_state(void **state) {
   mpfr_set_emax(3);
   mpfr_flags_clear(MPFR_FLAGS_ALL);
   mpfr_flags_set(MPFR_FLAGS_DIVBY0);
-  assert_int_equal(hu_oracle_encode64(&code, NULL, f, mode, 447, 0), HU_OK);
+  assert_int_equal(hu_oracle_encode64(&code, NULL, format, mode, 447, 0), HU_OK);
   assert_int_equal(code, 0x7E);
-  assert_int_equal(hu_oracle_dot_fp32(&code, NULL, f, mode, 0, 1, f, &a, f, &b, NULL, 0), HU_OK);
+  assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, mode, 0, 1, format, &a, format, &b, NULL, 0), HU_OK);
   assert_int_equal(code, 0x36);
   assert_int_equal(mpfr_get_emin(), -3);
   assert_int_equal(mpfr_get_emax(), 3);

@@ -32,19 +32,20 @@ typedef struct t_world {
 /* ---- Decode. */
 
 static void test_decode(void **state) {
-  const t_world *w = *state;
+  const t_world *world = *state;
   uint64_t codes = 0, formats = 0;
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
-    if (!shard_has(w->part, i)) continue;
-    hu_format f = hu_format_at(i).format;
-    hu_limits l = hu_limits_of(f);
-    int narrow = hu_format_fits_binary32(f);
+    if (!shard_has(world->part, i)) continue;
+    hu_format format = hu_format_at(i).format;
+    hu_limits limits = hu_limits_of(format);
+    int narrow = hu_format_fits_binary32(format);
     formats++;
-    for (uint32_t c = 0; c < 1u << l.width; c++, codes++) {
+    for (uint32_t c = 0; c < 1u << limits.width; c++, codes++) {
       double want = 1;
-      assert_int_equal(hu_oracle_decode64(&want, f, c), HU_OK);
-      double got = hu_decode64(f, c), garbage = hu_decode64(f, c | (uint32_t)(UINT64_C(0xA5A5A5A5) << l.width));
-      float got32 = hu_decode(f, c), want32 = isnan(want) ? t_float(0x7FC00000) : (float)want;
+      assert_int_equal(hu_oracle_decode64(&want, format, c), HU_OK);
+      double got = hu_decode64(format, c),
+             garbage = hu_decode64(format, c | (uint32_t)(UINT64_C(0xA5A5A5A5) << limits.width));
+      float got32 = hu_decode(format, c), want32 = isnan(want) ? t_float(0x7FC00000) : (float)want;
       if (!t_same64(got, want) || !t_same64(garbage, want) || (narrow && !t_same32(got32, want32)))
         fail_msg("%s code %#x: %a, with garbage above %a, float %a; oracle %a", hu_format_at(i).id, c, got, garbage,
                  (double)got32, want);
@@ -66,27 +67,27 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static void add(t_operands *o, double x) {
-  if (o->n + 2 > MAX_OPERANDS) fail_msg("more than %d operands", MAX_OPERANDS);
-  o->x[o->n++] = x;
-  o->x[o->n++] = -x;
+static void add(t_operands *operands, double x) {
+  if (operands->n + 2 > MAX_OPERANDS) fail_msg("more than %d operands", MAX_OPERANDS);
+  operands->x[operands->n++] = x;
+  operands->x[operands->n++] = -x;
 }
 
-static void add_near(t_operands *o, double x) {
-  add(o, x);
-  add(o, nextafter(x, INFINITY));
-  add(o, x == 0 ? 0x1p-1060 : nextafter(x, 0));
+static void add_near(t_operands *operands, double x) {
+  add(operands, x);
+  add(operands, nextafter(x, INFINITY));
+  add(operands, x == 0 ? 0x1p-1060 : nextafter(x, 0));
 }
 
-static void make_operands(t_operands *o, hu_format f) {
+static void make_operands(t_operands *operands, hu_format format) {
   double values[MAX_CODES + 8];
   size_t n = 0;
-  hu_limits l = hu_limits_of(f);
-  uint32_t magnitudes = l.sign_mask ? l.sign_mask : 1u << l.width;
-  o->n = 0;
+  hu_limits limits = hu_limits_of(format);
+  uint32_t magnitudes = limits.sign_mask ? limits.sign_mask : 1u << limits.width;
+  operands->n = 0;
   for (uint32_t c = 0; c < magnitudes; c++) {
     double v;
-    assert_int_equal(hu_oracle_decode64(&v, f, c), HU_OK);
+    assert_int_equal(hu_oracle_decode64(&v, format, c), HU_OK);
     if (isfinite(v)) values[n++] = v;
   }
   qsort(values, n, sizeof values[0], by_value);
@@ -98,19 +99,19 @@ static void make_operands(t_operands *o, hu_format f) {
   for (size_t i = 0; i + 1 < n; i++) {
     double lo = values[i], hi = values[i + 1];
     if (hi == lo) continue;
-    for (int q = 0; q < 4; q++) add_near(o, lo + (hi - lo) * 0.25 * q);
+    for (int q = 0; q < 4; q++) add_near(operands, lo + (hi - lo) * 0.25 * q);
   }
-  for (int q = 1; q < 16; q++) add_near(o, smallest * 0.0625 * q);
-  double edge = ldexp(1, l.emin), fine = ldexp(edge, -(int)f.m - 3);
-  for (int i = -12; i <= 12; i++) add_near(o, edge + fine * i);
-  add(o, 0x1p-1074);
-  add(o, 0x1p-1022);
-  add(o, smallest * 0x1p-40);
-  add(o, top * 16);
-  add(o, 0x1.fffffffffffffp+1023);
-  add(o, INFINITY);
+  for (int q = 1; q < 16; q++) add_near(operands, smallest * 0.0625 * q);
+  double edge = ldexp(1, limits.emin), fine = ldexp(edge, -(int)format.m - 3);
+  for (int i = -12; i <= 12; i++) add_near(operands, edge + fine * i);
+  add(operands, 0x1p-1074);
+  add(operands, 0x1p-1022);
+  add(operands, smallest * 0x1p-40);
+  add(operands, top * 16);
+  add(operands, 0x1.fffffffffffffp+1023);
+  add(operands, INFINITY);
   static const uint64_t nans[] = {0x7FF8000000000000, 0x7FF0000000000001, 0x7FFFFFFFFFFFFFFF};
-  for (size_t i = 0; i < 3; i++) add(o, t_double(nans[i]));
+  for (size_t i = 0; i < 3; i++) add(operands, t_double(nans[i]));
 }
 
 /* ---- Encode. */
@@ -123,74 +124,76 @@ typedef struct encode_case {
   uint64_t count;
 } encode_case;
 
-static void check_encode(encode_case *e, hu_mode mode, double x, uint32_t r) {
+static void check_encode(encode_case *one, hu_mode mode, double x, uint32_t r) {
   uint32_t want = 0xDEAD, want_events = 0xDEAD, events = 0xBEEF;
-  assert_int_equal(hu_oracle_encode64(&want, &want_events, e->f, mode, x, r), HU_OK);
-  uint32_t got = hu_encode64(e->f, mode, x, r, &events);
-  e->count++;
+  assert_int_equal(hu_oracle_encode64(&want, &want_events, one->f, mode, x, r), HU_OK);
+  uint32_t got = hu_encode64(one->f, mode, x, r, &events);
+  one->count++;
   char text[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
   if (got != want || events != want_events)
-    fail_msg("%s %s R=%#x x=%a: %#x %s, oracle %#x %s", e->id, t_mode_text(text, mode), r, x, got,
+    fail_msg("%s %s R=%#x x=%a: %#x %s, oracle %#x %s", one->id, t_mode_text(text, mode), r, x, got,
              t_events_text(a, events), want, t_events_text(b, want_events));
-  double z = hu_quantize64(e->f, mode, x, r, &events);
-  if (!t_same64(z, e->decoded[want]) || events != want_events)
-    fail_msg("%s %s R=%#x x=%a: quantize64 %a %s, oracle %a %s", e->id, t_mode_text(text, mode), r, x, z,
-             t_events_text(a, events), e->decoded[want], t_events_text(b, want_events));
+  double z = hu_quantize64(one->f, mode, x, r, &events);
+  if (!t_same64(z, one->decoded[want]) || events != want_events)
+    fail_msg("%s %s R=%#x x=%a: quantize64 %a %s, oracle %a %s", one->id, t_mode_text(text, mode), r, x, z,
+             t_events_text(a, events), one->decoded[want], t_events_text(b, want_events));
   float narrow = (float)x;
   if (isnan(x) || (double)narrow == x) {
-    got = hu_encode(e->f, mode, narrow, r, &events);
+    got = hu_encode(one->f, mode, narrow, r, &events);
     if (got != want || events != want_events)
-      fail_msg("%s %s R=%#x x=%a: binary32 gives %#x %s, oracle %#x %s", e->id, t_mode_text(text, mode), r, x, got,
+      fail_msg("%s %s R=%#x x=%a: binary32 gives %#x %s, oracle %#x %s", one->id, t_mode_text(text, mode), r, x, got,
                t_events_text(a, events), want, t_events_text(b, want_events));
   }
 }
 
 /* All policies that can matter for x, one of the others by turns. */
-static void check_policies(encode_case *e, hu_mode mode, double x, uint32_t r, unsigned *turn) {
-  int leaves = fabs(x) >= e->l.max || (x < 0 && !e->f.sign);
-  int low = fabs(x) < 2 * ldexp(1, e->l.emin);
+static void check_policies(encode_case *one, hu_mode mode, double x, uint32_t r, unsigned *turn) {
+  int leaves = fabs(x) >= one->l.max || (x < 0 && !one->f.sign);
+  int low = fabs(x) < 2 * ldexp(1, one->l.emin);
   unsigned t = (*turn)++;
   if (isnan(x)) {
-    for (unsigned k = 0; k < 24; k++) check_encode(e, t_policy(mode, k % 4, k / 4 % 2, k / 8), x, r);
+    for (unsigned k = 0; k < 24; k++) check_encode(one, t_policy(mode, k % 4, k / 4 % 2, k / 8), x, r);
   } else if (leaves) {
-    for (unsigned sat = 0; sat < 4; sat++) check_encode(e, t_policy(mode, sat, t % 2, t / 2 % 3), x, r);
+    for (unsigned sat = 0; sat < 4; sat++) check_encode(one, t_policy(mode, sat, t % 2, t / 2 % 3), x, r);
   } else if (low) {
-    for (unsigned tiny = 0; tiny < 2; tiny++) check_encode(e, t_policy(mode, t % 4, tiny, t / 4 % 3), x, r);
+    for (unsigned tiny = 0; tiny < 2; tiny++) check_encode(one, t_policy(mode, t % 4, tiny, t / 4 % 3), x, r);
   } else
-    check_encode(e, t_policy(mode, t % 4, t / 4 % 2, t / 8 % 3), x, r);
+    check_encode(one, t_policy(mode, t % 4, t / 4 % 2, t / 8 % 3), x, r);
 }
 
-static void encode_world(encode_case *e, const t_operands *o, t_random *random) {
+static void encode_world(encode_case *one, const t_operands *operands, t_random *random) {
   unsigned turn = 0;
   for (unsigned round = 0; round < T_DETERMINISTIC; round++)
-    for (size_t i = 0; i < o->n; i++) check_policies(e, t_mode(round), o->x[i], t_next32(random), &turn);
+    for (size_t i = 0; i < operands->n; i++)
+      check_policies(one, t_mode(round), operands->x[i], t_next32(random), &turn);
   for (unsigned round = HU_SRA; round <= HU_SRC; round++) {
     for (unsigned bits = 1; bits <= 4; bits++)
-      for (size_t i = 0; i < o->n; i++)
+      for (size_t i = 0; i < operands->n; i++)
         for (uint32_t r = 0; r < 1u << bits; r++) /* bits of R above N are ignored */
-          check_policies(e, t_stochastic(round, bits), o->x[i], r | (t_next32(random) << bits), &turn);
-    for (size_t i = 0; i < o->n; i++) {
+          check_policies(one, t_stochastic(round, bits), operands->x[i], r | (t_next32(random) << bits), &turn);
+    for (size_t i = 0; i < operands->n; i++) {
       unsigned bits = (unsigned)t_between(random, 5, 32);
-      check_policies(e, t_stochastic(round, bits), o->x[i], t_next32(random), &turn);
+      check_policies(one, t_stochastic(round, bits), operands->x[i], t_next32(random), &turn);
     }
   }
 }
 
 static void test_encode(void **state) {
-  const t_world *w = *state;
-  static t_operands o;
+  const t_world *world = *state;
+  static t_operands operands;
   uint64_t count = 0, inputs = 0, formats = 0;
-  t_random random = {w->seed};
+  t_random random = {world->seed};
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
-    if (!shard_has(w->part, i)) continue;
-    hu_format f = hu_format_at(i).format;
+    if (!shard_has(world->part, i)) continue;
+    hu_format format = hu_format_at(i).format;
     double decoded[MAX_CODES];
-    encode_case e = {f, hu_limits_of(f), hu_format_at(i).id, decoded, 0};
-    for (uint32_t c = 0; c < 1u << e.l.width; c++) assert_int_equal(hu_oracle_decode64(&decoded[c], f, c), HU_OK);
-    make_operands(&o, f);
-    encode_world(&e, &o, &random);
-    count += e.count;
-    inputs += o.n;
+    encode_case one = {format, hu_limits_of(format), hu_format_at(i).id, decoded, 0};
+    for (uint32_t c = 0; c < 1u << one.l.width; c++)
+      assert_int_equal(hu_oracle_decode64(&decoded[c], format, c), HU_OK);
+    make_operands(&operands, format);
+    encode_world(&one, &operands, &random);
+    count += one.count;
+    inputs += operands.n;
     formats++;
   }
   assert_true(formats > 0 && inputs > 50 * formats);
@@ -217,12 +220,12 @@ static source_code *all_codes(size_t *n) {
   assert_non_null(all);
   *n = 0;
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
-    hu_format f = hu_format_at(i).format;
-    for (uint32_t c = 0; c < 1u << (f.sign + f.e + f.m); c++) {
-      source_code *s = &all[(*n)++];
-      s->format = (uint16_t)i;
-      s->code = (uint16_t)c;
-      assert_int_equal(hu_oracle_decode64(&s->value, f, c), HU_OK);
+    hu_format format = hu_format_at(i).format;
+    for (uint32_t c = 0; c < 1u << (format.sign + format.e + format.m); c++) {
+      source_code *code = &all[(*n)++];
+      code->format = (uint16_t)i;
+      code->code = (uint16_t)c;
+      assert_int_equal(hu_oracle_decode64(&code->value, format, c), HU_OK);
     }
   }
   qsort(all, *n, sizeof *all, by_bits);
@@ -236,25 +239,25 @@ static uint64_t convert_group(size_t destination, hu_mode mode, uint32_t r, cons
   uint32_t want = 0xDEAD, want_events = 0xDEAD;
   assert_int_equal(hu_oracle_convert(&want, &want_events, fz, mode, hu_format_at(first->format).format, first->code, r),
                    HU_OK);
-  for (const source_code *s = first; s < last; s++) {
-    uint32_t events = 0xBEEF, got = hu_convert(fz, mode, hu_format_at(s->format).format, s->code, r, &events);
+  for (const source_code *code = first; code < last; code++) {
+    uint32_t events = 0xBEEF, got = hu_convert(fz, mode, hu_format_at(code->format).format, code->code, r, &events);
     char text[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
     if (got != want || events != want_events)
-      fail_msg("%s code %#x (%a) to %s %s R=%#x: %#x %s, oracle %#x %s", hu_format_at(s->format).id, s->code, s->value,
-               hu_format_at(destination).id, t_mode_text(text, mode), r, got, t_events_text(a, events), want,
-               t_events_text(b, want_events));
+      fail_msg("%s code %#x (%a) to %s %s R=%#x: %#x %s, oracle %#x %s", hu_format_at(code->format).id, code->code,
+               code->value, hu_format_at(destination).id, t_mode_text(text, mode), r, got, t_events_text(a, events),
+               want, t_events_text(b, want_events));
   }
   return (uint64_t)(last - first);
 }
 
 static uint64_t convert_world(size_t destination, const source_code *all, size_t n, t_random *random) {
-  hu_limits l = hu_limits_of(hu_format_at(destination).format);
+  hu_limits limits = hu_limits_of(hu_format_at(destination).format);
   uint64_t count = 0;
   for (size_t i = 0, j; i < n; i = j) {
     double x = all[i].value;
     for (j = i + 1; j < n && t_same64(all[j].value, x); j++) {
     }
-    int leaves = fabs(x) >= l.max || (x < 0 && !l.sign_mask);
+    int leaves = fabs(x) >= limits.max || (x < 0 && !limits.sign_mask);
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
       unsigned turn = t_next32(random);
       for (unsigned sat = 0; sat < (leaves ? 4u : 1u); sat++)
@@ -268,14 +271,14 @@ static uint64_t convert_world(size_t destination, const source_code *all, size_t
 }
 
 static void test_convert(void **state) {
-  const t_world *w = *state;
+  const t_world *world = *state;
   size_t n;
   source_code *all = all_codes(&n);
   uint64_t count = 0, formats = 0, values = 0;
-  t_random random = {w->seed + 1};
+  t_random random = {world->seed + 1};
   for (size_t i = 0; i < n; i++) values += i == 0 || !t_same64(all[i].value, all[i - 1].value);
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
-    if (!shard_has(w->part, i)) continue;
+    if (!shard_has(world->part, i)) continue;
     count += convert_world(i, all, n, &random);
     formats++;
   }
@@ -286,9 +289,9 @@ static void test_convert(void **state) {
 }
 
 int main(int argc, char **argv) {
-  t_world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("small_worlds", 8)};
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_decode, &w),
-                                     cmocka_unit_test_prestate(test_encode, &w),
-                                     cmocka_unit_test_prestate(test_convert, &w)};
+  t_world world = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("small_worlds", 8)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_decode, &world),
+                                     cmocka_unit_test_prestate(test_encode, &world),
+                                     cmocka_unit_test_prestate(test_convert, &world)};
   return cmocka_run_group_tests_name("small_worlds", tests, NULL, NULL);
 }

@@ -58,55 +58,56 @@ typedef struct t_tally {
 
 /* ---- Steps 2 and 4: the pieces' answers. */
 
-static void report_difference(const char *who, hu_format f, hu_mode mode, uint32_t u, answer got, answer want) {
+static void report_difference(const char *who, hu_format format, hu_mode mode, uint32_t u, answer got, answer want) {
   char a[T_FORMAT_TEXT], b[T_MODE_TEXT], c[T_EVENTS_TEXT], d[T_EVENTS_TEXT];
-  fail_msg("%s, %s: %s of %#x (%a) gives %#x %s, the piece has %#x %s", t_format_text(a, f), t_mode_text(b, mode), who,
-           u, (double)t_float(u), got.code, t_events_text(c, got.events), want.code, t_events_text(d, want.events));
+  fail_msg("%s, %s: %s of %#x (%a) gives %#x %s, the piece has %#x %s", t_format_text(a, format), t_mode_text(b, mode),
+           who, u, (double)t_float(u), got.code, t_events_text(c, got.events), want.code,
+           t_events_text(d, want.events));
 }
 
-static answer ask_oracle(hu_format f, hu_mode mode, uint32_t u, t_tally *sum) {
+static answer ask_oracle(hu_format format, hu_mode mode, uint32_t u, t_tally *sum) {
   answer a = {1, 1};
-  assert_int_equal(hu_oracle_encode64(&a.code, &a.events, f, mode, (double)t_float(u), 0), HU_OK);
+  assert_int_equal(hu_oracle_encode64(&a.code, &a.events, format, mode, (double)t_float(u), 0), HU_OK);
   sum->asked++;
   return a;
 }
 
-static void check_one_value(hu_format f, hu_mode mode, uint32_t u, answer want, t_tally *sum) {
+static void check_one_value(hu_format format, hu_mode mode, uint32_t u, answer want, t_tally *sum) {
   answer got = {2, 2};
-  got.code = hu_encode(f, mode, t_float(u), 0, &got.events);
-  if (got.code != want.code || got.events != want.events) report_difference("hu_encode", f, mode, u, got, want);
+  got.code = hu_encode(format, mode, t_float(u), 0, &got.events);
+  if (got.code != want.code || got.events != want.events) report_difference("hu_encode", format, mode, u, got, want);
   sum->one_value++;
 }
 
 /* Where a code that is not NaN lies along the values; the oracle's codes must not turn back. */
-static double rank(hu_format f, uint32_t code) {
+static double rank(hu_format format, uint32_t code) {
   double v;
-  assert_int_equal(hu_oracle_decode64(&v, f, code), HU_OK);
+  assert_int_equal(hu_oracle_decode64(&v, format, code), HU_OK);
   return v;
 }
 
-static void settle_pieces(hu_format f, hu_mode mode, const t_steps *s, uint32_t sign, answer *z, t_random *random,
-                          t_tally *sum) {
+static void settle_pieces(hu_format format, hu_mode mode, const t_steps *steps, uint32_t sign, answer *z,
+                          t_random *random, t_tally *sum) {
   double before = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    uint32_t first = sign | s->start[i], last = sign | (s->start[i + 1] - 1);
-    z[i] = ask_oracle(f, mode, first, sum);
+  for (size_t i = 0; i < steps->count; i++) {
+    uint32_t first = sign | steps->start[i], last = sign | (steps->start[i + 1] - 1);
+    z[i] = ask_oracle(format, mode, first, sum);
     if (last != first) {
-      answer end = ask_oracle(f, mode, last, sum);
+      answer end = ask_oracle(format, mode, last, sum);
       if (end.code != z[i].code || end.events != z[i].events)
-        report_difference("the oracle at the end", f, mode, last, end, z[i]);
+        report_difference("the oracle at the end", format, mode, last, end, z[i]);
     }
-    check_one_value(f, mode, first, z[i], sum);
-    check_one_value(f, mode, last, z[i], sum);
-    for (int k = 0; k < 2; k++) check_one_value(f, mode, first + t_below(random, last - first + 1), z[i], sum);
-    double here = fabs(rank(f, z[i].code));
+    check_one_value(format, mode, first, z[i], sum);
+    check_one_value(format, mode, last, z[i], sum);
+    for (int k = 0; k < 2; k++) check_one_value(format, mode, first + t_below(random, last - first + 1), z[i], sum);
+    double here = fabs(rank(format, z[i].code));
     if (!isnan(here) &&
-        i + 1 < s->count) { /* magnitudes do not fall along the line; what becomes of NaN is not ordered */
+        i + 1 < steps->count) { /* magnitudes do not fall along the line; what becomes of NaN is not ordered */
       if (here < before) fail_msg("the oracle turns back at %#x", first);
       before = here;
     }
   }
-  sum->pieces += s->count;
+  sum->pieces += steps->count;
 }
 
 /* ---- Step 3: the scan. */
@@ -121,20 +122,20 @@ static int all_equal(const uint8_t *z, size_t n, size_t size, uint32_t code) {
 }
 
 static hu_events times(uint32_t set, uint64_t n) {
-  hu_events e = {0};
-  hu_events one = e;
+  hu_events events = {0};
+  hu_events one = events;
   hu_events_count(&one, set);
-  e.overflow = one.overflow * n;
-  e.saturated = one.saturated * n;
-  e.underflow = one.underflow * n;
-  e.to_zero = one.to_zero * n;
-  e.subnormal = one.subnormal * n;
-  e.inexact = one.inexact * n;
-  e.invalid = one.invalid * n;
-  e.nan_in = one.nan_in * n;
-  e.inf_in = one.inf_in * n;
-  e.divide_by_zero = one.divide_by_zero * n;
-  return e;
+  events.overflow = one.overflow * n;
+  events.saturated = one.saturated * n;
+  events.underflow = one.underflow * n;
+  events.to_zero = one.to_zero * n;
+  events.subnormal = one.subnormal * n;
+  events.inexact = one.inexact * n;
+  events.invalid = one.invalid * n;
+  events.nan_in = one.nan_in * n;
+  events.inf_in = one.inf_in * n;
+  events.divide_by_zero = one.divide_by_zero * n;
+  return events;
 }
 
 typedef struct scan {
@@ -242,14 +243,15 @@ static void scan_line(scan *k, t_random *random, t_tally *sum) {
   }
 }
 
-static void prove_line(hu_format f, const t_steps *s, uint32_t sign, depth how, t_random *random, t_tally *sum) {
+static void prove_line(hu_format format, const t_steps *steps, uint32_t sign, depth how, t_random *random,
+                       t_tally *sum) {
   static scan k;
-  k.f = f;
-  k.s = s;
+  k.f = format;
+  k.s = steps;
   k.sign = sign;
-  k.size = hu_limits_of(f).storage / 8;
-  k.answers = malloc(T_DETERMINISTIC * s->count * sizeof *k.answers);
-  k.changes = malloc(s->count * sizeof *k.changes);
+  k.size = hu_limits_of(format).storage / 8;
+  k.answers = malloc(T_DETERMINISTIC * steps->count * sizeof *k.answers);
+  k.changes = malloc(steps->count * sizeof *k.changes);
   assert_non_null(k.answers);
   assert_non_null(k.changes);
   memset(&k.exec, 0, sizeof k.exec);
@@ -257,14 +259,14 @@ static void prove_line(hu_format f, const t_steps *s, uint32_t sign, depth how, 
   k.near = how == DEPTH_NEAR;
   k.turns = how == DEPTH_TURNS;
   for (unsigned round = 0; round < T_DETERMINISTIC; round++)
-    settle_pieces(f, t_mode(round), s, sign, k.answers + round * s->count, random, sum);
+    settle_pieces(format, t_mode(round), steps, sign, k.answers + round * steps->count, random, sum);
   find_changes(&k);
   if (how != DEPTH_ENDS) scan_line(&k, random, sum);
   if (how == DEPTH_CORE) {
     k.exec.levels_off = UINT32_MAX;
     scan_line(&k, random, sum);
     k.exec.levels_off = 0;
-    if (hu_format_fits_binary32(f)) {
+    if (hu_format_fits_binary32(format)) {
       k.values = 1;
       k.size = 4;
       scan_line(&k, random, sum);
@@ -274,21 +276,21 @@ static void prove_line(hu_format f, const t_steps *s, uint32_t sign, depth how, 
   free(k.changes);
 }
 
-static void prove_format(hu_format f, const char *name, const t_proof *p, int drawn, t_tally *sum) {
-  t_random random = {p->seed + 7};
-  depth how = (p->how == DEPTH_TURNS || p->how == DEPTH_FULL) && drawn ? DEPTH_NEAR : p->how;
-  t_steps s = steps_make(f);
-  if (s.count < 5) fail_msg("%s: only %zu pieces", name, s.count);
-  prove_line(f, &s, 0, how, &random, sum);
-  prove_line(f, &s, UINT32_C(1) << 31, how, &random, sum);
-  print_message("%s: %zu pieces for each sign, %u modes%s\n", name, s.count, T_DETERMINISTIC,
+static void prove_format(hu_format format, const char *name, const t_proof *proof, int drawn, t_tally *sum) {
+  t_random random = {proof->seed + 7};
+  depth how = (proof->how == DEPTH_TURNS || proof->how == DEPTH_FULL) && drawn ? DEPTH_NEAR : proof->how;
+  t_steps steps = steps_make(format);
+  if (steps.count < 5) fail_msg("%s: only %zu pieces", name, steps.count);
+  prove_line(format, &steps, 0, how, &random, sum);
+  prove_line(format, &steps, UINT32_C(1) << 31, how, &random, sum);
+  print_message("%s: %zu pieces for each sign, %u modes%s\n", name, steps.count, T_DETERMINISTIC,
                 how >= DEPTH_FULL    ? ", every input"
                 : how == DEPTH_TURNS ? ", every input in one of them"
                                      : "");
   sum->pairs += T_DETERMINISTIC;
   sum->whole += how >= DEPTH_FULL ? T_DETERMINISTIC : 0;
   sum->turned += how == DEPTH_TURNS;
-  steps_free(&s);
+  steps_free(&steps);
 }
 
 static const char *const named[] = {"float8_e4m3fn", "float8_e5m2",     "float8_e4m3fnuz", "float4_e2m1fn",
@@ -296,56 +298,56 @@ static const char *const named[] = {"float8_e4m3fn", "float8_e5m2",     "float8_
                                     "bfloat16",      "fp(6,9,0):finite"};
 
 /* 5 to 16 bits, with several binades that are also binary32's. */
-static hu_format draw_format(t_random *r) {
+static hu_format draw_format(t_random *random) {
   for (;;) {
-    hu_format f = t_random_format(r, 5, 16);
-    hu_limits l = hu_limits_of(f);
-    if (f.e >= 2 && l.max > 0x1p-120 && l.min < 0x1p100) return f;
+    hu_format format = t_random_format(random, 5, 16);
+    hu_limits limits = hu_limits_of(format);
+    if (format.e >= 2 && limits.max > 0x1p-120 && limits.min < 0x1p100) return format;
   }
 }
 
 static void test_steps(void **state) {
-  const t_proof *p = *state;
+  const t_proof *proof = *state;
   t_tally sum = {0, 0, 0, 0, 0, 0, 0, 0};
-  t_random random = {p->seed};
+  t_random random = {proof->seed};
   size_t n = sizeof named / sizeof named[0];
   for (size_t i = 0; i < n + RANDOM_FORMATS; i++) {
-    hu_format f;
+    hu_format format;
     char text[T_FORMAT_TEXT];
     const char *name = text;
     if (i < n) {
       name = named[i];
-      assert_int_equal(hu_format_parse(&f, name, NULL), HU_OK);
+      assert_int_equal(hu_format_parse(&format, name, NULL), HU_OK);
     } else {
-      f = draw_format(&random); /* every shard draws all of them */
-      (void)t_format_text(text, f);
+      format = draw_format(&random); /* every shard draws all of them */
+      (void)t_format_text(text, format);
     }
-    if (shard_has(p->part, i)) prove_format(f, name, p, i >= n, &sum);
+    if (shard_has(proof->part, i)) prove_format(format, name, proof, i >= n, &sum);
   }
   assert_true(sum.pairs > 0);
   print_message("%llu (format, mode) pairs, %llu pieces, %llu oracle answers, %llu one-value answers\n",
                 (unsigned long long)sum.pairs, (unsigned long long)sum.pieces, (unsigned long long)sum.asked,
                 (unsigned long long)sum.one_value);
-  if (p->how == DEPTH_ENDS)
+  if (proof->how == DEPTH_ENDS)
     print_message("no scan: nothing is proved between the ends of the pieces\n");
   else
     print_message("%llu inputs scanned, %llu far ones left out\n", (unsigned long long)sum.scanned,
                   (unsigned long long)sum.left_out);
-  if (p->how >= DEPTH_NEAR && p->how <= DEPTH_FULL) assert_true(sum.scanned + sum.left_out == sum.pairs << 32);
-  if (p->how == DEPTH_FULL) assert_true(sum.scanned >= sum.whole << 32);
-  if (p->how == DEPTH_TURNS) assert_true(sum.scanned >= sum.turned << 32);
+  if (proof->how >= DEPTH_NEAR && proof->how <= DEPTH_FULL) assert_true(sum.scanned + sum.left_out == sum.pairs << 32);
+  if (proof->how == DEPTH_FULL) assert_true(sum.scanned >= sum.whole << 32);
+  if (proof->how == DEPTH_TURNS) assert_true(sum.scanned >= sum.turned << 32);
 }
 
 /* usage: test_steps [I/N] [ends|near|turns|full|core] */
 int main(int argc, char **argv) {
   static const char *const names[] = {"ends", "near", "turns", "full", "core"};
   const char *how = argc > 2 ? argv[2] : "near";
-  t_proof p = {shard_parse(argc > 1 ? argv[1] : NULL), DEPTH_ENDS, t_seed("steps", 1)};
-  while (p.how <= DEPTH_CORE && strcmp(how, names[p.how]) != 0) p.how++;
-  if (p.how > DEPTH_CORE) {
+  t_proof proof = {shard_parse(argc > 1 ? argv[1] : NULL), DEPTH_ENDS, t_seed("steps", 1)};
+  while (proof.how <= DEPTH_CORE && strcmp(how, names[proof.how]) != 0) proof.how++;
+  if (proof.how > DEPTH_CORE) {
     fprintf(stderr, "'%s' is none of ends, near, turns, full, core\n", how);
     return 2;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_steps, &p)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_steps, &proof)};
   return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }

@@ -17,16 +17,16 @@ static const uint8_t saturations[] = {HU_SAT_NONE, HU_SAT_FINITE, HU_SAT_PROPAGA
 enum { SATURATIONS = sizeof saturations / sizeof *saturations, ROUNDINGS_MAX = 64 };
 
 /* The codes of x in one rounding; 0: hu_encode64 has another one. */
-static int print_codes(hu_format f, hu_mode mode, double x) {
+static int print_codes(hu_format format, hu_mode mode, double x) {
   uint32_t numbers = (uint32_t)1 << mode.bits;
   for (uint32_t random = 0; random < numbers; random++)
     for (unsigned i = 0; i < 2 * SATURATIONS; i++) {
       hu_p3109_projection rho = {mode, (uint8_t)(i / SATURATIONS)};
       rho.mode.saturate = saturations[i % SATURATIONS];
-      uint32_t code = hu_p3109_project(f, rho, x, random);
+      uint32_t code = hu_p3109_project(format, rho, x, random);
       putchar((int)code);
       if (rho.rules != HU_P3109_V4_0 || rho.mode.saturate == HU_SAT_DEFAULT) continue;
-      if (hu_encode64(f, rho.mode, x, random, NULL) == code) continue;
+      if (hu_encode64(format, rho.mode, x, random, NULL) == code) continue;
       fprintf(stderr, "print_projections: %a, round %u saturate %u R %u: hu_encode64 does not give %x\n", x, mode.round,
               rho.mode.saturate, random, code);
       return 0;
@@ -35,11 +35,11 @@ static int print_codes(hu_format f, hu_mode mode, double x) {
 }
 
 int main(int argc, char **argv) {
-  hu_format f;
+  hu_format format;
   hu_mode modes[ROUNDINGS_MAX];
   double x;
-  if (argc < 3 || argc - 2 > ROUNDINGS_MAX || hu_format_parse(&f, argv[1], NULL) != HU_OK ||
-      hu_limits_of(f).width > 8) {
+  if (argc < 3 || argc - 2 > ROUNDINGS_MAX || hu_format_parse(&format, argv[1], NULL) != HU_OK ||
+      hu_limits_of(format).width > 8) {
     fprintf(stderr, "print_projections: a format of up to 8 bits and up to %d roundings\n", ROUNDINGS_MAX);
     return 2;
   }
@@ -51,6 +51,6 @@ int main(int argc, char **argv) {
     }
   while (fread(&x, sizeof x, 1, stdin) == 1)
     for (int i = 2; i < argc; i++)
-      if (!print_codes(f, modes[i - 2], x)) return 3;
+      if (!print_codes(format, modes[i - 2], x)) return 3;
   return 0;
 }

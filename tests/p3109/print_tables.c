@@ -22,13 +22,13 @@ static void print_value(uint32_t code, double value) {
 
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
-    hu_format f;
-    if (hu_format_parse(&f, argv[i], NULL) != HU_OK) {
+    hu_format format;
+    if (hu_format_parse(&format, argv[i], NULL) != HU_OK) {
       fprintf(stderr, "print_tables: no format %s\n", argv[i]);
       return 2;
     }
-    for (uint32_t code = 0; code < (uint32_t)1 << hu_limits_of(f).width; code++)
-      print_value(code, hu_decode64(f, code));
+    for (uint32_t code = 0; code < (uint32_t)1 << hu_limits_of(format).width; code++)
+      print_value(code, hu_decode64(format, code));
     printf("\n");
   }
   return 0;

@@ -15,36 +15,41 @@ void real_set(real *z, const real *x) {
   if (x->kind == REAL) mpfr_set(z->r, x->r, MPFR_RNDN);
 }
 
-hu_format format_of(t_parameters f) { return hu_format_p3109((unsigned)f.k, (unsigned)f.p, f.is_signed, f.extended); }
+hu_format format_of(t_parameters parameters) {
+  return hu_format_p3109((unsigned)parameters.k, (unsigned)parameters.p, parameters.is_signed, parameters.extended);
+}
 
 /* ---- formats ---- */
 
-static int bias(t_parameters f) {
-  if (f.is_signed) return 1 << (f.k - f.p - 1);
-  return 1 << (f.k - f.p);
+static int bias(t_parameters parameters) {
+  if (parameters.is_signed) return 1 << (parameters.k - parameters.p - 1);
+  return 1 << (parameters.k - parameters.p);
 }
 
-static uint32_t nan_code(t_parameters f) { return f.is_signed ? (uint32_t)1 << (f.k - 1) : ((uint32_t)1 << f.k) - 1; }
-
-static uint32_t infinity_code(t_parameters f) {
-  return (f.is_signed ? (uint32_t)1 << (f.k - 1) : ((uint32_t)1 << f.k) - 1) - 1;
+static uint32_t nan_code(t_parameters parameters) {
+  return parameters.is_signed ? (uint32_t)1 << (parameters.k - 1) : ((uint32_t)1 << parameters.k) - 1;
 }
 
-static uint32_t max_code(t_parameters f) { return infinity_code(f) - (f.extended ? 1 : 0); }
+static uint32_t infinity_code(t_parameters parameters) {
+  return (parameters.is_signed ? (uint32_t)1 << (parameters.k - 1) : ((uint32_t)1 << parameters.k) - 1) - 1;
+}
 
-void decode(real *z, t_parameters f, uint32_t code) {
-  uint32_t half = (uint32_t)1 << (f.k - 1), negative = f.is_signed && code > half;
-  if (code == nan_code(f)) {
+static uint32_t max_code(t_parameters parameters) { return infinity_code(parameters) - (parameters.extended ? 1 : 0); }
+
+void decode(real *z, t_parameters parameters, uint32_t code) {
+  uint32_t half = (uint32_t)1 << (parameters.k - 1), negative = parameters.is_signed && code > half;
+  if (code == nan_code(parameters)) {
     z->kind = NOT_A_NUMBER;
     return;
   }
   if (negative) code -= half;
-  if (f.extended && code == infinity_code(f)) {
+  if (parameters.extended && code == infinity_code(parameters)) {
     z->kind = negative ? MINUS_INFINITY : PLUS_INFINITY;
     return;
   }
-  long t = (long)(code % ((uint32_t)1 << (f.p - 1))), e = (long)(code >> (f.p - 1));
-  long unit = 1L << (f.p - 1), n = e == 0 ? t : unit + t, power = (e == 0 ? 1 : e) - bias(f) + 1 - f.p;
+  long t = (long)(code % ((uint32_t)1 << (parameters.p - 1))), e = (long)(code >> (parameters.p - 1));
+  long unit = 1L << (parameters.p - 1), n = e == 0 ? t : unit + t,
+       power = (e == 0 ? 1 : e) - bias(parameters) + 1 - parameters.p;
   set_integer(z, negative ? -n : n, power);
 }
 
@@ -86,10 +91,10 @@ static int rounds_away(hu_mode mode, mpfr_t nu, int negative, int even, uint64_t
 }
 
 /* x rounded to the precision, the exponent bounded below and not above. */
-static void round_to_precision(real *z, t_parameters f, hu_mode mode, const real *x, uint32_t random) {
+static void round_to_precision(real *z, t_parameters parameters, hu_mode mode, const real *x, uint32_t random) {
   real_set(z, x);
   if (x->kind != REAL || mpfr_zero_p(x->r)) return;
-  long b = bias(f), log2 = (long)mpfr_get_exp(x->r) - 1, q = (log2 > 1 - b ? log2 : 1 - b) - f.p + 1;
+  long b = bias(parameters), log2 = (long)mpfr_get_exp(x->r) - 1, q = (log2 > 1 - b ? log2 : 1 - b) - parameters.p + 1;
   int negative = mpfr_sgn(x->r) < 0;
   mpfr_t s, nu;
   mpfr_init2(s, REFERENCE_BITS);
@@ -98,7 +103,7 @@ static void round_to_precision(real *z, t_parameters f, hu_mode mode, const real
   mpfr_mul_2si(s, s, -q, MPFR_RNDN);
   uint64_t i = floor_scaled(s, 0);
   mpfr_sub_ui(nu, s, (unsigned long)i, MPFR_RNDN);
-  int even = f.p > 1 ? i % 2 == 0 : i == 0 || (q + b) % 2 == 0;
+  int even = parameters.p > 1 ? i % 2 == 0 : i == 0 || (q + b) % 2 == 0;
   i += (uint64_t)rounds_away(mode, nu, negative, even, random);
   set_integer(z, negative ? -(long)i : (long)i, q);
   mpfr_clear(s);
@@ -108,14 +113,14 @@ static void round_to_precision(real *z, t_parameters f, hu_mode mode, const real
 static int is_mode(hu_mode mode, int a, int b) { return mode.round == a || mode.round == b; }
 
 /* What becomes of a result beyond the range, by the draft's list; z is the rounded result. */
-static void saturate(real *z, t_parameters f, hu_p3109_projection rho) {
+static void saturate(real *z, t_parameters parameters, hu_p3109_projection rho) {
   real most;
   real_init(&most);
-  decode(&most, f, max_code(f));
-  int july = rho.rules == HU_P3109_JULY_2026 && !f.extended, sat = rho.mode.saturate;
+  decode(&most, parameters, max_code(parameters));
+  int july = rho.rules == HU_P3109_JULY_2026 && !parameters.extended, sat = rho.mode.saturate;
   int high = z->kind == PLUS_INFINITY || (z->kind == REAL && mpfr_cmp(z->r, most.r) > 0);
   int low = z->kind == MINUS_INFINITY, infinite = z->kind != REAL;
-  if (z->kind == REAL && mpfr_sgn(z->r) < 0) low = !f.is_signed || mpfr_cmpabs(z->r, most.r) > 0;
+  if (z->kind == REAL && mpfr_sgn(z->r) < 0) low = !parameters.is_signed || mpfr_cmpabs(z->r, most.r) > 0;
   kind end = NOT_A_NUMBER; /* REAL: the end of the range */
   if (sat == HU_SAT_DEFAULT) sat = HU_SAT_NONE;
   if (z->kind == NOT_A_NUMBER || (!high && !low)) {
@@ -125,51 +130,53 @@ static void saturate(real *z, t_parameters f, hu_p3109_projection rho) {
   if (sat == HU_SAT_FINITE) {
     end = REAL;
   } else if (sat == HU_SAT_PROPAGATE) {
-    end = infinite && f.extended && (high || f.is_signed) ? z->kind : REAL;
+    end = infinite && parameters.extended && (high || parameters.is_signed) ? z->kind : REAL;
   } else if (infinite) {
-    end = f.extended && (high || f.is_signed) ? z->kind : (!f.is_signed && low) || july ? NOT_A_NUMBER : REAL;
+    end = parameters.extended && (high || parameters.is_signed) ? z->kind
+          : (!parameters.is_signed && low) || july              ? NOT_A_NUMBER
+                                                                : REAL;
   } else if (high && is_mode(rho.mode, HU_RTZ, HU_RTN)) {
     end = REAL;
   } else if (low && is_mode(rho.mode, HU_RTZ, HU_RTP)) {
     end = REAL;
-  } else if (high && rho.mode.round == HU_RTO && !f.is_signed && f.extended) {
+  } else if (high && rho.mode.round == HU_RTO && !parameters.is_signed && parameters.extended) {
     end = REAL;
-  } else if (low && !f.is_signed) {
+  } else if (low && !parameters.is_signed) {
     end = NOT_A_NUMBER;
-  } else if (f.extended) {
+  } else if (parameters.extended) {
     end = high ? PLUS_INFINITY : MINUS_INFINITY;
   } else {
     end = july ? NOT_A_NUMBER : REAL;
   }
   z->kind = end;
   if (end == REAL && high) mpfr_set(z->r, most.r, MPFR_RNDN);
-  if (end == REAL && low && f.is_signed) mpfr_neg(z->r, most.r, MPFR_RNDN);
-  if (end == REAL && low && !f.is_signed) mpfr_set_zero(z->r, 1);
+  if (end == REAL && low && parameters.is_signed) mpfr_neg(z->r, most.r, MPFR_RNDN);
+  if (end == REAL && low && !parameters.is_signed) mpfr_set_zero(z->r, 1);
   real_clear(&most);
 }
 
-static uint32_t encode(t_parameters f, const real *x) {
-  uint32_t half = (uint32_t)1 << (f.k - 1);
-  if (x->kind == NOT_A_NUMBER) return nan_code(f);
-  if (x->kind == PLUS_INFINITY) return infinity_code(f);
-  if (x->kind == MINUS_INFINITY) return infinity_code(f) + half;
+static uint32_t encode(t_parameters parameters, const real *x) {
+  uint32_t half = (uint32_t)1 << (parameters.k - 1);
+  if (x->kind == NOT_A_NUMBER) return nan_code(parameters);
+  if (x->kind == PLUS_INFINITY) return infinity_code(parameters);
+  if (x->kind == MINUS_INFINITY) return infinity_code(parameters) + half;
   if (mpfr_zero_p(x->r)) return 0;
-  long b = bias(f), log2 = (long)mpfr_get_exp(x->r) - 1, e = log2 > 1 - b ? log2 : 1 - b;
+  long b = bias(parameters), log2 = (long)mpfr_get_exp(x->r) - 1, e = log2 > 1 - b ? log2 : 1 - b;
   mpfr_t s;
   mpfr_init2(s, REFERENCE_BITS);
   mpfr_abs(s, x->r, MPFR_RNDN);
-  uint32_t n = (uint32_t)floor_scaled(s, f.p - 1 - e), unit = (uint32_t)1 << (f.p - 1);
+  uint32_t n = (uint32_t)floor_scaled(s, parameters.p - 1 - e), unit = (uint32_t)1 << (parameters.p - 1);
   mpfr_clear(s);
   uint32_t code = n < unit ? n : n - unit + (uint32_t)(e + b) * unit;
   return code + (mpfr_sgn(x->r) < 0 ? half : 0);
 }
 
-uint32_t project(t_parameters f, hu_p3109_projection rho, const real *x, uint32_t random) {
+uint32_t project(t_parameters parameters, hu_p3109_projection rho, const real *x, uint32_t random) {
   real z;
   real_init(&z);
-  round_to_precision(&z, f, rho.mode, x, random);
-  saturate(&z, f, rho);
-  uint32_t code = encode(f, &z);
+  round_to_precision(&z, parameters, rho.mode, x, random);
+  saturate(&z, parameters, rho);
+  uint32_t code = encode(parameters, &z);
   real_clear(&z);
   return code;
 }
@@ -355,9 +362,9 @@ void operate(real *z, int op, const real *x) {
 
 /* ---- predicates and neighbours ---- */
 
-static uint32_t class_of(t_parameters f, uint32_t code, const real *x) {
-  uint32_t half = (uint32_t)1 << (f.k - 1), magnitude = f.is_signed ? code % half : code;
-  int normal = magnitude >> (f.p - 1) != 0, minus;
+static uint32_t class_of(t_parameters parameters, uint32_t code, const real *x) {
+  uint32_t half = (uint32_t)1 << (parameters.k - 1), magnitude = parameters.is_signed ? code % half : code;
+  int normal = magnitude >> (parameters.p - 1) != 0, minus;
   if (x->kind == NOT_A_NUMBER) return HU_P3109_CLASS_NAN;
   minus = sign_of(x) < 0;
   if (is_infinite(x)) return minus ? HU_P3109_CLASS_NEGATIVE_INFINITY : HU_P3109_CLASS_POSITIVE_INFINITY;
@@ -366,15 +373,15 @@ static uint32_t class_of(t_parameters f, uint32_t code, const real *x) {
   return normal ? HU_P3109_CLASS_POSITIVE_NORMAL : HU_P3109_CLASS_POSITIVE_SUBNORMAL;
 }
 
-uint32_t predicate(int op, const t_parameters *f, const uint32_t *code) {
+uint32_t predicate(int op, const t_parameters *parameters, const uint32_t *code) {
   real x[2];
   uint32_t z = 0;
   int two = op >= HU_P3109_COMPARE_LESS && op <= HU_P3109_TOTAL_ORDER;
   for (int i = 0; i < 2; i++) real_init(&x[i]);
-  for (int i = 0; i <= two; i++) decode(&x[i], f[i], code[i]);
+  for (int i = 0; i <= two; i++) decode(&x[i], parameters[i], code[i]);
   int nan = x[0].kind == NOT_A_NUMBER || (two && x[1].kind == NOT_A_NUMBER),
       c = nan || !two ? 0 : compare(&x[0], &x[1]);
-  uint32_t class = class_of(f[0], code[0], &x[0]);
+  uint32_t class = class_of(parameters[0], code[0], &x[0]);
   switch (op) {
     case HU_P3109_COMPARE_LESS: z = !nan && c < 0; break;
     case HU_P3109_COMPARE_LESS_EQUAL: z = !nan && c <= 0; break;
@@ -400,17 +407,17 @@ uint32_t predicate(int op, const t_parameters *f, const uint32_t *code) {
   return z;
 }
 
-uint32_t neighbour(t_parameters f, uint32_t code, int above) {
+uint32_t neighbour(t_parameters parameters, uint32_t code, int above) {
   real x, y, best;
   real_init(&x);
   real_init(&y);
   real_init(&best);
-  uint32_t z = nan_code(f);
-  decode(&x, f, code);
-  for (uint32_t other = 0; x.kind != NOT_A_NUMBER && other < (uint32_t)1 << f.k; other++) {
-    decode(&y, f, other);
+  uint32_t z = nan_code(parameters);
+  decode(&x, parameters, code);
+  for (uint32_t other = 0; x.kind != NOT_A_NUMBER && other < (uint32_t)1 << parameters.k; other++) {
+    decode(&y, parameters, other);
     if (y.kind == NOT_A_NUMBER || (above ? compare(&y, &x) <= 0 : compare(&y, &x) >= 0)) continue;
-    if (z != nan_code(f) && (above ? compare(&y, &best) >= 0 : compare(&y, &best) <= 0)) continue;
+    if (z != nan_code(parameters) && (above ? compare(&y, &best) >= 0 : compare(&y, &best) <= 0)) continue;
     z = other;
     real_set(&best, &y);
   }

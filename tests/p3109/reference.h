@@ -30,17 +30,17 @@ void real_init(real *x);
 void real_clear(real *x);
 void real_set(real *z, const real *x);
 
-hu_format format_of(t_parameters f);
+hu_format format_of(t_parameters parameters);
 
 /* 4.9.1 Decode. */
-void decode(real *z, t_parameters f, uint32_t code);
+void decode(real *z, t_parameters parameters, uint32_t code);
 /* 4.9.2 Project. */
-uint32_t project(t_parameters f, hu_p3109_projection rho, const real *x, uint32_t random);
+uint32_t project(t_parameters parameters, hu_p3109_projection rho, const real *x, uint32_t random);
 /* An operation that gives a number, of real numbers and infinities. */
 void operate(real *z, int op, const real *x);
 /* One that gives 0, 1 or a class, of codes. */
-uint32_t predicate(int op, const t_parameters *f, const uint32_t *x);
+uint32_t predicate(int op, const t_parameters *parameters, const uint32_t *x);
 /* NextGreaterThan, NextLessThan. */
-uint32_t neighbour(t_parameters f, uint32_t code, int above);
+uint32_t neighbour(t_parameters parameters, uint32_t code, int above);
 
 #endif

@@ -20,23 +20,23 @@ typedef struct operand {
 } operand;
 
 static hu_format named(const char *name) {
-  hu_format f;
-  assert_int_equal(hu_format_parse(&f, name, NULL), HU_OK);
-  return f;
+  hu_format format;
+  assert_int_equal(hu_format_parse(&format, name, NULL), HU_OK);
+  return format;
 }
 
-static size_t size_of(hu_format f) { return hu_limits_of(f).width > 8 ? 2 : 1; }
+static size_t size_of(hu_format format) { return hu_limits_of(format).width > 8 ? 2 : 1; }
 
-static void draw_operand(operand *z, t_random *r) {
+static void draw_operand(operand *z, t_random *random) {
   static const ptrdiff_t strides[] = {1, 1, 0, STRIDES};
-  z->array.format = named(names[t_below(r, sizeof names / sizeof names[0])]);
-  z->array.stride = strides[t_below(r, 4)];
+  z->array.format = named(names[t_below(random, sizeof names / sizeof names[0])]);
+  z->array.stride = strides[t_below(random, 4)];
   z->array.x = z->bytes;
   z->size = size_of(z->array.format);
   uint32_t mask = ((uint32_t)1 << hu_limits_of(z->array.format).width) - 1;
   for (size_t i = 0; i < sizeof z->bytes; i++) {
     uint32_t bits = z->size == 1 ? mask : i % 2 ? mask >> 8 : mask & 0xFF; /* the low byte first */
-    z->bytes[i] = (uint8_t)(t_next32(r) & bits);
+    z->bytes[i] = (uint8_t)(t_next32(random) & bits);
   }
 }
 
@@ -45,68 +45,69 @@ static uint32_t code_of(const operand *x, size_t i) {
   return x->size == 1 ? at[0] : (uint32_t)(at[0] | at[1] << 8);
 }
 
-static size_t result_size(const hu_p3109_operation *o, hu_format fz, hu_format first) {
-  if (o->gives == HU_P3109_NUMBER) return size_of(fz);
-  return o->gives == HU_P3109_NEIGHBOUR ? size_of(first) : 1;
+static size_t result_size(const hu_p3109_operation *operation, hu_format fz, hu_format first) {
+  if (operation->gives == HU_P3109_NUMBER) return size_of(fz);
+  return operation->gives == HU_P3109_NEIGHBOUR ? size_of(first) : 1;
 }
 
 /* n elements of one operation, into z, which may be the bytes of in[0]. */
-static void compare(int op, size_t n, operand *x, t_random *r, int in_place) {
+static void compare(int op, size_t n, operand *x, t_random *random, int in_place) {
   static uint8_t other[2 * MOST];
   static uint32_t want[MOST];
-  const hu_p3109_operation o = hu_p3109_at(op);
+  const hu_p3109_operation operation = hu_p3109_at(op);
   hu_p3109_array in[HU_P3109_OPERANDS_MAX];
-  hu_format fz = in_place ? x[0].array.format : named(names[t_below(r, 5)]), f[HU_P3109_OPERANDS_MAX];
-  hu_p3109_projection p = {t_random_mode(r), (uint8_t)t_below(r, 2)};
-  hu_exec exec = {1 + t_below(r, 4), 0, {t_next64(r), t_next32(r)}};
-  for (unsigned k = 0; k < o.operands; k++) f[k] = (in[k] = x[k].array).format;
+  hu_format fz = in_place ? x[0].array.format : named(names[t_below(random, 5)]), format[HU_P3109_OPERANDS_MAX];
+  hu_p3109_projection projection = {t_random_mode(random), (uint8_t)t_below(random, 2)};
+  hu_exec exec = {1 + t_below(random, 4), 0, {t_next64(random), t_next32(random)}};
+  for (unsigned k = 0; k < operation.operands; k++) format[k] = (in[k] = x[k].array).format;
   for (size_t i = 0; i < n; i++) {
     uint32_t code[HU_P3109_OPERANDS_MAX];
-    for (unsigned k = 0; k < o.operands; k++) code[k] = code_of(&x[k], i);
-    want[i] = hu_p3109_compute(op, fz, p, f, code, hu_stream_word(exec.stream, i));
+    for (unsigned k = 0; k < operation.operands; k++) code[k] = code_of(&x[k], i);
+    want[i] = hu_p3109_compute(op, fz, projection, format, code, hu_stream_word(exec.stream, i));
   }
   uint8_t *z = in_place ? x[0].bytes : other;
-  assert_int_equal(hu_p3109_compute_n(op, n, z, fz, p, in, &exec), HU_OK);
-  size_t size = result_size(&o, fz, f[0]);
+  assert_int_equal(hu_p3109_compute_n(op, n, z, fz, projection, in, &exec), HU_OK);
+  size_t size = result_size(&operation, fz, format[0]);
   for (size_t i = 0; i < n; i++) {
     uint32_t got = size == 1 ? z[i] : (uint32_t)(z[2 * i] | z[2 * i + 1] << 8);
-    if (got != want[i]) fail_msg("%s, element %zu of %zu: %x, not %x", o.name, i, n, (unsigned)got, (unsigned)want[i]);
+    if (got != want[i])
+      fail_msg("%s, element %zu of %zu: %x, not %x", operation.name, i, n, (unsigned)got, (unsigned)want[i]);
   }
 }
 
 static void arrays(void **state) {
   static operand x[HU_P3109_OPERANDS_MAX];
   (void)state;
-  t_random r = {t_seed("p3109 arrays", 31)};
+  t_random random = {t_seed("p3109 arrays", 31)};
   for (int op = 0; op < HU_P3109_COUNT; op++) {
-    for (int k = 0; k < HU_P3109_OPERANDS_MAX; k++) draw_operand(&x[k], &r);
-    compare(op, t_below(&r, 300), x, &r, 0);
-    compare(op, 1 + t_below(&r, MOST), x, &r, 0);
+    for (int k = 0; k < HU_P3109_OPERANDS_MAX; k++) draw_operand(&x[k], &random);
+    compare(op, t_below(&random, 300), x, &random, 0);
+    compare(op, 1 + t_below(&random, MOST), x, &random, 0);
     x[0].array.stride = 1;
     if (hu_p3109_at(op).gives != HU_P3109_NUMBER && x[0].size != 1) continue;
-    compare(op, 100, x, &r, 1);
+    compare(op, 100, x, &random, 1);
   }
 }
 
 static void refusals(void **state) {
   (void)state;
   uint8_t codes[4] = {1, 2, 3, 4}, z[4] = {9, 9, 9, 9};
-  const hu_format f = named("binary8p3se");
-  hu_format bad = f;
+  const hu_format format = named("binary8p3se");
+  hu_format bad = format;
   bad.m = 200;
   hu_p3109_projection plain = {{0}, HU_P3109_V4_0}, wrong = {{0}, 7};
-  hu_p3109_array in[2] = {{codes, 1, f}, {codes, 1, f}}, none[2] = {{codes, 1, f}, {NULL, 1, f}},
-                 invalid[2] = {{codes, 1, f}, {codes, 1, bad}};
-  assert_int_equal(hu_p3109_compute_n(-1, 4, z, f, plain, in, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_COUNT, 4, z, f, plain, in, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, SIZE_MAX, z, f, plain, in, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, NULL, f, plain, in, NULL), HU_E_NULL);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, f, plain, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, f, plain, none, NULL), HU_E_NULL);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, f, plain, invalid, NULL), HU_E_FORMAT);
+  hu_p3109_array in[2] = {{codes, 1, format}, {codes, 1, format}}, none[2] = {{codes, 1, format}, {NULL, 1, format}},
+                 invalid[2] = {{codes, 1, format}, {codes, 1, bad}};
+  assert_int_equal(hu_p3109_compute_n(-1, 4, z, format, plain, in, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_COUNT, 4, z, format, plain, in, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, SIZE_MAX, z, format, plain, in, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, NULL, format, plain, in, NULL), HU_E_NULL);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, format, plain, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, format, plain, none, NULL), HU_E_NULL);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, format, plain, invalid, NULL), HU_E_FORMAT);
   assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, bad, plain, in, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, f, wrong, in, NULL), HU_E_MODE);
-  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 0, NULL, f, plain, in, NULL), HU_OK);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 4, z, format, wrong, in, NULL), HU_E_MODE);
+  assert_int_equal(hu_p3109_compute_n(HU_P3109_ADD, 0, NULL, format, plain, in, NULL), HU_OK);
   for (int i = 0; i < 4; i++) assert_int_equal(z[i], 9);
 }
 

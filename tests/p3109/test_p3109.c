@@ -17,27 +17,29 @@ static int width = 5;
 /* ---- formats and projections ---- */
 
 /* Format i of those with k bits; 0: there are no more. */
-static int format_at(t_parameters *f, int k, int i) {
+static int format_at(t_parameters *parameters, int k, int i) {
   for (int p = 1; p <= k; p++)
     for (int rest = 0; rest < 4; rest++) {
-      t_parameters g = {k, p, rest & 1, rest >> 1};
-      hu_format h = format_of(g);
-      if ((g.is_signed && p == k) || hu_format_check(h, NULL) != HU_OK) continue;
+      t_parameters other = {k, p, rest & 1, rest >> 1};
+      hu_format half = format_of(other);
+      if ((other.is_signed && p == k) || hu_format_check(half, NULL) != HU_OK) continue;
       if (i-- == 0) {
-        *f = g;
+        *parameters = other;
         return 1;
       }
     }
   return 0;
 }
 
-static t_parameters random_format(t_random *r, int most) {
-  t_parameters f;
+static t_parameters random_format(t_random *random, int most) {
+  t_parameters parameters;
   do {
-    int k = 3 + (int)t_below(r, (uint32_t)most - 2);
-    f = (t_parameters){k, 1 + (int)t_below(r, (uint32_t)k), (int)t_below(r, 2), (int)t_below(r, 2)};
-  } while ((f.is_signed && f.p == f.k) || hu_format_check(format_of(f), NULL) != HU_OK);
-  return f;
+    int k = 3 + (int)t_below(random, (uint32_t)most - 2);
+    parameters =
+        (t_parameters){k, 1 + (int)t_below(random, (uint32_t)k), (int)t_below(random, 2), (int)t_below(random, 2)};
+  } while ((parameters.is_signed && parameters.p == parameters.k) ||
+           hu_format_check(format_of(parameters), NULL) != HU_OK);
+  return parameters;
 }
 
 enum { ROUNDS = 9 };
@@ -54,40 +56,41 @@ static int projection_at(hu_p3109_projection *rho, int i) {
   return i < ROUNDS * 3 * 2;
 }
 
-static hu_p3109_projection random_projection(t_random *r) {
+static hu_p3109_projection random_projection(t_random *random) {
   hu_p3109_projection rho;
-  (void)projection_at(&rho, (int)t_below(r, ROUNDS * 3 * 2));
+  (void)projection_at(&rho, (int)t_below(random, ROUNDS * 3 * 2));
   return rho;
 }
 
-static const char *name_of(t_parameters f) {
+static const char *name_of(t_parameters parameters) {
   static char text[4][40];
   static unsigned at;
   char *z = text[at++ % 4];
-  snprintf(z, sizeof text[0], "binary%dp%d%c%c", f.k, f.p, f.is_signed ? 's' : 'u', f.extended ? 'e' : 'f');
+  snprintf(z, sizeof text[0], "binary%dp%d%c%c", parameters.k, parameters.p, parameters.is_signed ? 's' : 'u',
+           parameters.extended ? 'e' : 'f');
   return z;
 }
 
 /* ---- projection ---- */
 
 /* Points that lie 2^-1 to 2^-5 steps apart, from far below the smallest value to far beyond the largest. */
-static unsigned long project_all(t_parameters f) {
+static unsigned long project_all(t_parameters parameters) {
   unsigned long n = 0;
-  hu_format h = format_of(f);
+  hu_format half = format_of(parameters);
   hu_p3109_projection rho;
   real x, step;
   real_init(&x);
   real_init(&step);
-  for (uint32_t code = 0; code < (uint32_t)1 << f.k; code++)
+  for (uint32_t code = 0; code < (uint32_t)1 << parameters.k; code++)
     for (int part = -16; part <= 24; part += part == 8 ? 8 : 1) {
       /* part sixteenths of a step of this binade beside the value */
-      decode(&x, f, code);
+      decode(&x, parameters, code);
       if (x.kind == REAL) {
-        uint32_t lowest = code & ~(((uint32_t)1 << (f.p - 1)) - 1), next = lowest + 1;
+        uint32_t lowest = code & ~(((uint32_t)1 << (parameters.p - 1)) - 1), next = lowest + 1;
         real other;
         real_init(&other);
-        decode(&other, f, lowest);
-        decode(&step, f, next);
+        decode(&other, parameters, lowest);
+        decode(&step, parameters, next);
         if (other.kind == REAL && step.kind == REAL) {
           mpfr_sub(step.r, step.r, other.r, MPFR_RNDN);
           mpfr_mul_si(step.r, step.r, part, MPFR_RNDN);
@@ -102,9 +105,10 @@ static unsigned long project_all(t_parameters f) {
       if (x.kind == NOT_A_NUMBER) value = NAN;
       for (int i = 0; projection_at(&rho, i); i++)
         for (uint32_t random = 0; random < (rho.mode.bits ? 8u : 1u); random++) {
-          uint32_t want = project(f, rho, &x, random), got = hu_p3109_project(h, rho, value, random);
+          uint32_t want = project(parameters, rho, &x, random), got = hu_p3109_project(half, rho, value, random);
           if (want != got)
-            fail_msg("%s: %a, projection %d, R %u: %x, the draft has %x", name_of(f), value, i, random, got, want);
+            fail_msg("%s: %a, projection %d, R %u: %x, the draft has %x", name_of(parameters), value, i, random, got,
+                     want);
           n++;
         }
     }
@@ -116,9 +120,9 @@ static unsigned long project_all(t_parameters f) {
 static void projection(void **state) {
   (void)state;
   unsigned long n = 0;
-  t_parameters f;
+  t_parameters parameters;
   for (int k = 3; k < width; k++)
-    for (int i = 0; format_at(&f, k, i); i++) n += project_all(f);
+    for (int i = 0; format_at(&parameters, k, i); i++) n += project_all(parameters);
   print_message("%lu projections\n", n);
   assert_true(n > 100000);
 }
@@ -146,53 +150,54 @@ static void operands_free(t_operands *z) {
 }
 
 /* One case under `several` projections into fz. */
-static void compare(int op, t_operands *x, t_parameters fz, t_random *r, int several) {
-  hu_p3109_operation o = hu_p3109_at(op);
-  hu_format f[HU_P3109_OPERANDS_MAX], z = format_of(fz);
+static void compare(int op, t_operands *x, t_parameters fz, t_random *numbers, int several) {
+  hu_p3109_operation operation = hu_p3109_at(op);
+  hu_format format[HU_P3109_OPERANDS_MAX], z = format_of(fz);
   hu_p3109_projection rho;
   uint32_t want, got;
-  for (int i = 0; i < o.operands; i++) {
-    f[i] = format_of(x->f[i]);
+  for (int i = 0; i < operation.operands; i++) {
+    format[i] = format_of(x->f[i]);
     decode(&x->x[i], x->f[i], x->code[i]);
   }
-  if (o.gives == HU_P3109_NUMBER) operate(&x->result, op, x->x);
+  if (operation.gives == HU_P3109_NUMBER) operate(&x->result, op, x->x);
   for (int i = 0; several ? projection_at(&rho, i) : i < 1; i++) {
-    if (!several) rho = random_projection(r);
-    uint32_t random = t_next32(r);
-    got = hu_p3109_compute(op, z, rho, f, x->code, random);
-    if (o.gives == HU_P3109_NUMBER) {
+    if (!several) rho = random_projection(numbers);
+    uint32_t random = t_next32(numbers);
+    got = hu_p3109_compute(op, z, rho, format, x->code, random);
+    if (operation.gives == HU_P3109_NUMBER) {
       want = project(fz, rho, &x->result, random);
-    } else if (o.gives == HU_P3109_NEIGHBOUR) {
+    } else if (operation.gives == HU_P3109_NEIGHBOUR) {
       want = neighbour(x->f[0], x->code[0], op == HU_P3109_NEXT_GREATER_THAN);
     } else {
       want = predicate(op, x->f, x->code);
     }
     if (want != got)
       fail_msg("%s(%x %x %x %x) of %s, %s, ... into %s, round %u saturate %u rules %u R %x: %x, the draft has %x",
-               o.name, x->code[0], x->code[1], x->code[2], x->code[3], name_of(x->f[0]), name_of(x->f[1]), name_of(fz),
-               rho.mode.round, rho.mode.saturate, rho.rules, random, got, want);
-    if (o.gives != HU_P3109_NUMBER) break;
+               operation.name, x->code[0], x->code[1], x->code[2], x->code[3], name_of(x->f[0]), name_of(x->f[1]),
+               name_of(fz), rho.mode.round, rho.mode.saturate, rho.rules, random, got, want);
+    if (operation.gives != HU_P3109_NUMBER) break;
   }
 }
 
 /* Every code of every format of k bits as the first operand and as the second, ...; the others of drawn formats. */
-static unsigned long operate_all(int op, int most, t_random *r) {
+static unsigned long operate_all(int op, int most, t_random *random) {
   t_operands *x = operands_new();
-  hu_p3109_operation o = hu_p3109_at(op);
+  hu_p3109_operation operation = hu_p3109_at(op);
   unsigned long n = 0;
-  t_parameters f;
+  t_parameters parameters;
   for (int k = 3; k <= most; k++)
-    for (int i = 0; format_at(&f, k, i); i++) {
-      uint32_t cases = (uint32_t)1 << k * (o.operands > 3 ? 3 : o.operands);
-      for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->f[j] = f;
+    for (int i = 0; format_at(&parameters, k, i); i++) {
+      uint32_t cases = (uint32_t)1 << k * (operation.operands > 3 ? 3 : operation.operands);
+      for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->f[j] = parameters;
       if (op >= HU_P3109_SCALED_ADD && op <= HU_P3109_SCALED_MULTIPLY) x->f[1] = x->f[3] = (t_parameters){8, 1, 0, 0};
       for (uint32_t c = 0; c < cases; c++) {
         for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->code[j] = c >> k * (j % 3) & (((uint32_t)1 << k) - 1);
         if (x->f[1].k == 8) {
-          x->code[1] = (uint32_t)t_below(r, 256);
-          x->code[3] = (uint32_t)t_below(r, 256);
+          x->code[1] = (uint32_t)t_below(random, 256);
+          x->code[3] = (uint32_t)t_below(random, 256);
         }
-        compare(op, x, o.operands == 1 ? f : random_format(r, 8), r, o.operands == 1);
+        compare(op, x, operation.operands == 1 ? parameters : random_format(random, 8), random,
+                operation.operands == 1);
         n++;
       }
     }
@@ -202,35 +207,35 @@ static unsigned long operate_all(int op, int most, t_random *r) {
 
 static void of_one_operand(void **state) {
   (void)state;
-  t_random r = {t_seed("p3109", 5)};
+  t_random random = {t_seed("p3109", 5)};
   for (int op = 0; op < HU_P3109_COUNT; op++)
-    if (hu_p3109_at(op).operands == 1) print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, width, &r));
+    if (hu_p3109_at(op).operands == 1) print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, width, &random));
 }
 
 static void of_more_operands(void **state) {
   (void)state;
-  t_random r = {t_seed("p3109 pairs", 6)};
+  t_random random = {t_seed("p3109 pairs", 6)};
   for (int op = 0; op < HU_P3109_COUNT; op++) {
     int many = hu_p3109_at(op).operands;
     if (many > 1)
-      print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, many == 2 ? width - 1 : width - 2, &r));
+      print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, many == 2 ? width - 1 : width - 2, &random));
   }
 }
 
 /* Formats of up to 8 bits, and of 12 and 16, drawn for each operand and the result. */
 static void of_mixed_formats(void **state) {
   (void)state;
-  t_random r = {t_seed("p3109 mixed", 7)};
+  t_random random = {t_seed("p3109 mixed", 7)};
   t_operands *x = operands_new();
   for (unsigned n = 0; n < t_runs(6000); n++) {
-    int op = (int)t_below(&r, HU_P3109_COUNT);
+    int op = (int)t_below(&random, HU_P3109_COUNT);
     for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) {
-      do x->f[j] = random_format(&r, t_below(&r, 4) ? 8 : 16);
+      do x->f[j] = random_format(&random, t_below(&random, 4) ? 8 : 16);
       while (hu_limits_of(format_of(x->f[j])).emax > 200);
-      x->code[j] = (uint32_t)t_below(&r, (uint32_t)1 << x->f[j].k);
+      x->code[j] = (uint32_t)t_below(&random, (uint32_t)1 << x->f[j].k);
     }
     if (hu_p3109_at(op).gives == HU_P3109_NEIGHBOUR && x->f[0].k > 8) continue;
-    compare(op, x, random_format(&r, 16), &r, 0);
+    compare(op, x, random_format(&random, 16), &random, 0);
   }
   operands_free(x);
 }
@@ -238,33 +243,36 @@ static void of_mixed_formats(void **state) {
 /* ---- all digits ---- */
 
 /* A binary32 number between 2^-low and 2^high, of either sign, as the operations of a transcendental op take it. */
-static float operand_for(int op, t_random *r) {
+static float operand_for(int op, t_random *random) {
   int within = op == HU_P3109_ARC_SIN || op == HU_P3109_ARC_COS || op == HU_P3109_ARC_SIN_PI ||
                op == HU_P3109_ARC_COS_PI || op == HU_P3109_ARC_TANH;
-  int far = t_below(r, 3) == 0, low = far ? 120 : 12, high = within ? 0 : far && op != HU_P3109_EXP_MINUS_ONE ? 7 : 4;
-  double x = ldexp(0.5 + ldexp(t_next32(r) >> 8, -25), t_between(r, -low, high));
+  int far = t_below(random, 3) == 0, low = far ? 120 : 12,
+      high = within                                ? 0
+             : far && op != HU_P3109_EXP_MINUS_ONE ? 7
+                                                   : 4;
+  double x = ldexp(0.5 + ldexp(t_next32(random) >> 8, -25), t_between(random, -low, high));
   if (op == HU_P3109_ARC_COSH) x = 1 + fabs(x);
   if (op == HU_P3109_LOG || op == HU_P3109_LOG2 || op == HU_P3109_LOG_ONE_PLUS) x = fabs(x);
-  return (float)(t_below(r, 2) && op != HU_P3109_LOG && op != HU_P3109_LOG2 && op != HU_P3109_ARC_COSH ? -x : x);
+  return (float)(t_below(random, 2) && op != HU_P3109_LOG && op != HU_P3109_LOG2 && op != HU_P3109_ARC_COSH ? -x : x);
 }
 
 /* Results in binary32 toward zero, and the 32 digits behind them: with R = 2^32 less these a stochastic rounding goes
  * away from zero, with one less it does not. */
 static void all_digits(void **state) {
   (void)state;
-  t_random r = {t_seed("p3109 digits", 9)};
+  t_random numbers = {t_seed("p3109 digits", 9)};
   t_operands *x = operands_new();
-  const hu_format single = hu_format_ieee(8, 23, 0), f[2] = {single, single};
+  const hu_format single = hu_format_ieee(8, 23, 0), format[2] = {single, single};
   hu_p3109_projection zero = {{.round = HU_RTZ}, 0}, random = {{.round = HU_SRA, .bits = 32}, 0};
   mpfr_t rest;
   mpfr_init2(rest, REFERENCE_BITS);
   unsigned long n = 0;
   for (unsigned i = 0; i < t_runs(12000); i++) {
-    int op = HU_P3109_HYPOT + (int)t_below(&r, HU_P3109_ARC_TANH - HU_P3109_HYPOT + 1);
+    int op = HU_P3109_HYPOT + (int)t_below(&numbers, HU_P3109_ARC_TANH - HU_P3109_HYPOT + 1);
     uint32_t code[2];
     if (hu_p3109_at(op).operands > 2) continue;
     for (int j = 0; j < hu_p3109_at(op).operands; j++) {
-      float value = operand_for(op, &r);
+      float value = operand_for(op, &numbers);
       code[j] = t_bits32(value);
       x->x[j].kind = REAL;
       mpfr_set_flt(x->x[j].r, value, MPFR_RNDN);
@@ -273,7 +281,7 @@ static void all_digits(void **state) {
     if (x->result.kind != REAL || mpfr_zero_p(x->result.r)) continue;
     float want = mpfr_get_flt(x->result.r, MPFR_RNDZ);
     if (fabsf(want) < 0x1p-120f || !(fabsf(want) < 0x1p120f)) continue;
-    uint32_t got = hu_p3109_compute(op, single, zero, f, code, 0);
+    uint32_t got = hu_p3109_compute(op, single, zero, format, code, 0);
     if (got != t_bits32(want))
       fail_msg("%s(%08x, %08x) toward zero: %08x, MPFR has %08x", hu_p3109_at(op).name, code[0], code[1], got,
                t_bits32(want));
@@ -282,8 +290,8 @@ static void all_digits(void **state) {
     mpfr_mul_2si(rest, rest, 32 + 24 - (long)mpfr_get_exp(x->result.r), MPFR_RNDN);
     uint64_t digits = mpfr_get_ui(rest, MPFR_RNDD);
     if (digits == 0) continue;
-    uint32_t away = hu_p3109_compute(op, single, random, f, code, (uint32_t)(((uint64_t)1 << 32) - digits)),
-             stay = hu_p3109_compute(op, single, random, f, code, (uint32_t)(((uint64_t)1 << 32) - digits - 1));
+    uint32_t away = hu_p3109_compute(op, single, random, format, code, (uint32_t)(((uint64_t)1 << 32) - digits)),
+             stay = hu_p3109_compute(op, single, random, format, code, (uint32_t)(((uint64_t)1 << 32) - digits - 1));
     if (away != got + 1 || stay != got)
       fail_msg("%s(%08x, %08x): other digits than %08x behind %08x", hu_p3109_at(op).name, code[0], code[1],
                (unsigned)digits, got);
@@ -319,10 +327,10 @@ typedef struct block {
   uint8_t x[COUNT];
 } block;
 
-static block random_block(t_random *r) {
-  block b = {random_format(r, 8), random_format(r, 8), 0, {0}};
-  b.scale = (uint32_t)t_below(r, (uint32_t)1 << b.fs.k);
-  for (int i = 0; i < COUNT; i++) b.x[i] = (uint8_t)t_below(r, (uint32_t)1 << b.f.k);
+static block random_block(t_random *random) {
+  block b = {random_format(random, 8), random_format(random, 8), 0, {0}};
+  b.scale = (uint32_t)t_below(random, (uint32_t)1 << b.fs.k);
+  for (int i = 0; i < COUNT; i++) b.x[i] = (uint8_t)t_below(random, (uint32_t)1 << b.f.k);
   return b;
 }
 
@@ -374,17 +382,17 @@ typedef struct block_case {
   real s, t; /* the scale, and what is rounded */
 } block_case;
 
-static void draw_case(block_case *c, t_random *r) {
+static void draw_case(block_case *c, t_random *random) {
   for (int i = 0; i < 3; i++) {
-    c->b[i] = random_block(r);
+    c->b[i] = random_block(random);
     c->in[i] = block_of(&c->b[i]);
   }
-  c->fs = random_format(r, 8);
-  c->fz = random_format(r, 8);
-  c->scale = (uint32_t)t_below(r, (uint32_t)1 << c->fs.k);
-  c->rho = random_projection(r);
-  c->rho_s = random_projection(r);
-  c->stream = (hu_stream){t_next64(r), t_below(r, 1000)};
+  c->fs = random_format(random, 8);
+  c->fz = random_format(random, 8);
+  c->scale = (uint32_t)t_below(random, (uint32_t)1 << c->fs.k);
+  c->rho = random_projection(random);
+  c->rho_s = random_projection(random);
+  c->stream = (hu_stream){t_next64(random), t_below(random, 1000)};
   decode(&c->s, c->fs, c->scale);
 }
 
@@ -394,11 +402,11 @@ static void expect_rounded(const block_case *c, const char *what, const uint8_t 
 }
 
 /* An elementwise operation; every fourth one writes over its first operand. */
-static void elementwise(block_case *c, t_random *r) {
-  uint8_t room[COUNT], *got = t_below(r, 4) ? room : c->b[0].x;
+static void elementwise(block_case *c, t_random *random) {
+  uint8_t room[COUNT], *got = t_below(random, 4) ? room : c->b[0].x;
   block first = c->b[0];
   int op;
-  do op = (int)t_below(r, HU_P3109_COUNT);
+  do op = (int)t_below(random, HU_P3109_COUNT);
   while (!hu_p3109_at(op).block);
   assert_int_equal(
       hu_p3109_block_compute(op, COUNT, got, format_of(c->fs), c->scale, format_of(c->fz), c->rho, c->in, c->stream),
@@ -414,14 +422,14 @@ static void elementwise(block_case *c, t_random *r) {
 
 static void conversions(block_case *c) {
   const block *b = &c->b[0];
-  hu_format z = format_of(c->fz), zs = format_of(c->fs), f = c->in[0].format;
+  hu_format z = format_of(c->fz), zs = format_of(c->fs), format = c->in[0].format;
   uint8_t got[COUNT];
   assert_int_equal(hu_p3109_from_block(COUNT, got, z, c->rho, &c->in[0], c->stream), HU_OK);
   for (int i = 0; i < COUNT; i++) {
     element(&c->t, b, i);
     expect_rounded(c, "ConvertFromBlock", got, i);
   }
-  assert_int_equal(hu_p3109_to_block(COUNT, got, zs, c->scale, z, c->rho, b->x, f, c->stream), HU_OK);
+  assert_int_equal(hu_p3109_to_block(COUNT, got, zs, c->scale, z, c->rho, b->x, format, c->stream), HU_OK);
   for (int i = 0; i < COUNT; i++) {
     decode(&c->x->x[0], b->f, b->x[i]);
     over_scale(&c->t, &c->x->x[0], &c->s);
@@ -474,12 +482,12 @@ static void reduce(block_case *c, int what) {
   }
 }
 
-static void reductions(block_case *c, t_random *r) {
+static void reductions(block_case *c, t_random *numbers) {
   static const char *const names[] = {"BlockReduceAdd", "BlockReduceMultiply", "BlockDotProduct"};
   hu_status (*const calls[])(size_t, uint32_t *, hu_format, hu_p3109_projection, const hu_p3109_block *, uint32_t) = {
       hu_p3109_block_add, hu_p3109_block_multiply, hu_p3109_block_dot};
   for (int what = SUM; what <= DOT; what++) {
-    uint32_t code, random = t_next32(r);
+    uint32_t code, random = t_next32(numbers);
     reduce(c, what);
     assert_int_equal(calls[what](COUNT, &code, format_of(c->fz), c->rho, c->in, random), HU_OK);
     expect(names[what], code, project(c->fz, c->rho, &c->t, random), 0);
@@ -488,17 +496,17 @@ static void reductions(block_case *c, t_random *r) {
 
 static void blocks(void **state) {
   (void)state;
-  t_random r = {t_seed("p3109 blocks", 8)};
+  t_random random = {t_seed("p3109 blocks", 8)};
   block_case c;
   c.x = operands_new();
   real_init(&c.s);
   real_init(&c.t);
   for (unsigned n = 0; n < t_runs(3000); n++) {
-    draw_case(&c, &r);
-    elementwise(&c, &r);
+    draw_case(&c, &random);
+    elementwise(&c, &random);
     conversions(&c);
     conversion_by_largest(&c);
-    reductions(&c, &r);
+    reductions(&c, &random);
   }
   real_clear(&c.s);
   real_clear(&c.t);
@@ -508,13 +516,13 @@ static void blocks(void **state) {
 /* cosh of 2^-117 is 1 and less than 2^-64 more: what follows the 64 digits of a result must survive the division. */
 static void little_more_than_one(void **state) {
   (void)state;
-  const hu_format power = hu_format_p3109(8, 1, 0, 0), f = hu_format_p3109(8, 4, 1, 1);
+  const hu_format power = hu_format_p3109(8, 1, 0, 0), format = hu_format_p3109(8, 4, 1, 1);
   hu_p3109_projection up = {{.round = HU_RTP}, 0};
   const hu_stream stream = {0, 0};
-  uint8_t one = (uint8_t)hu_p3109_project(f, up, 1, 0), z = 0;
-  hu_p3109_block in = {power, f, hu_p3109_project(power, up, 0x1p-117, 0), &one};
+  uint8_t one = (uint8_t)hu_p3109_project(format, up, 1, 0), z = 0;
+  hu_p3109_block in = {power, format, hu_p3109_project(power, up, 0x1p-117, 0), &one};
   uint32_t scale = hu_p3109_project(power, up, 1, 0);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_COSH, 1, &z, power, scale, f, up, &in, stream), HU_OK);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_COSH, 1, &z, power, scale, format, up, &in, stream), HU_OK);
   assert_int_equal(z, one + 1);
 }
 
@@ -523,48 +531,50 @@ static void little_more_than_one(void **state) {
 static void wrong_arguments(void **state) {
   (void)state;
   const t_parameters good = {8, 4, 1, 1};
-  hu_format f = format_of(good), wide = hu_format_ieee(8, 23, 0), bad = f, sixteen = hu_format_p3109(16, 16, 0, 0);
+  hu_format format = format_of(good), wide = hu_format_ieee(8, 23, 0), bad = format,
+            sixteen = hu_format_p3109(16, 16, 0, 0);
   hu_p3109_projection rho, wrong;
   uint32_t code = 0, x[2] = {1, 1}, z = 77;
   uint8_t codes[2] = {1, 2}, out[2] = {9, 9};
-  hu_p3109_block in[2] = {{f, f, 1, codes}, {f, f, 1, codes}};
+  hu_p3109_block in[2] = {{format, format, 1, codes}, {format, format, 1, codes}};
   const hu_stream stream = {0, 0};
   bad.e = 40;
   (void)projection_at(&rho, 0);
   wrong = rho;
   wrong.rules = 2;
   assert_int_equal(hu_p3109_projection_check(wrong), HU_E_MODE);
-  assert_int_equal(hu_p3109_compute(-1, f, rho, &f, x, 0), 0);
-  assert_int_equal(hu_p3109_compute(HU_P3109_COUNT, f, rho, &f, x, 0), 0);
-  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, wrong, &f, x, 0), 0);
-  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, bad, rho, &f, x, 0), 0);
-  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, rho, &bad, x, 0), 0);
-  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, rho, NULL, x, 0), 0);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_CLASS, 2, out, f, 1, f, rho, in, stream), HU_E_SHAPE);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 0, out, f, 1, f, rho, in, stream), HU_E_SHAPE);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, NULL, f, 1, f, rho, in, stream), HU_E_NULL);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, sixteen, 1, f, rho, in, stream), HU_E_FORMAT);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, f, 1, wide, rho, in, stream), HU_E_FORMAT);
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, f, 1, f, wrong, in, stream), HU_E_MODE);
-  assert_int_equal(hu_p3109_to_block_max(2, out, NULL, f, rho, f, rho, codes, f, stream), HU_E_NULL);
-  assert_int_equal(hu_p3109_to_block_max(2, out, &code, f, wrong, f, rho, codes, f, stream), HU_E_MODE);
-  assert_int_equal(hu_p3109_block_multiply(HU_P3109_BLOCK_MAX + 1, &z, f, rho, in, 0), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_compute(-1, format, rho, &format, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_COUNT, format, rho, &format, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, format, wrong, &format, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, bad, rho, &format, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, format, rho, &bad, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, format, rho, NULL, x, 0), 0);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_CLASS, 2, out, format, 1, format, rho, in, stream), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 0, out, format, 1, format, rho, in, stream), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, NULL, format, 1, format, rho, in, stream), HU_E_NULL);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, sixteen, 1, format, rho, in, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, format, 1, wide, rho, in, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, format, 1, format, wrong, in, stream), HU_E_MODE);
+  assert_int_equal(hu_p3109_to_block_max(2, out, NULL, format, rho, format, rho, codes, format, stream), HU_E_NULL);
+  assert_int_equal(hu_p3109_to_block_max(2, out, &code, format, wrong, format, rho, codes, format, stream), HU_E_MODE);
+  assert_int_equal(hu_p3109_block_multiply(HU_P3109_BLOCK_MAX + 1, &z, format, rho, in, 0), HU_E_SHAPE);
   const hu_format far = hu_format_p3109(16, 5, 1, 1); /* 11 exponent bits: exponents of a scale and it pass 1000 */
   const hu_p3109_block wide_range[2] = {{far, far, 1, codes}, {far, far, 1, codes}};
-  assert_int_equal(hu_p3109_block_compute(HU_P3109_EXP, 1, out, f, 1, f, rho, wide_range, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_EXP, 1, out, format, 1, format, rho, wide_range, stream),
+                   HU_E_FORMAT);
   assert_int_equal(hu_p3109_block_compute(HU_P3109_EXP, 2, out, far, 1, far, rho, in, stream), HU_E_FORMAT);
   in[1].x = NULL;
-  assert_int_equal(hu_p3109_block_dot(2, &z, f, rho, in, 0), HU_E_NULL);
+  assert_int_equal(hu_p3109_block_dot(2, &z, format, rho, in, 0), HU_E_NULL);
   assert_true(out[0] == 9 && out[1] == 9 && z == 77 && code == 0);
 }
 
 static void list(void **state) {
   (void)state;
   for (int op = 0; op < HU_P3109_COUNT; op++) {
-    hu_p3109_operation o = hu_p3109_at(op);
-    assert_non_null(o.name);
-    assert_in_range(o.operands, 1, HU_P3109_OPERANDS_MAX);
-    assert_int_equal(hu_p3109_find(o.name), op);
+    hu_p3109_operation operation = hu_p3109_at(op);
+    assert_non_null(operation.name);
+    assert_in_range(operation.operands, 1, HU_P3109_OPERANDS_MAX);
+    assert_int_equal(hu_p3109_find(operation.name), op);
   }
   assert_null(hu_p3109_at(HU_P3109_COUNT).name);
   assert_null(hu_p3109_at(-1).name);

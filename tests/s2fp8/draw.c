@@ -26,25 +26,25 @@ const char *const s2fp8_kinds[S2FP8_KINDS] = {"s2fp8",
                                               "s2fp8(dlfloat16;target=30)",
                                               "s2fp8(fp(8,0,0):finite,negzero)"};
 
-void s2fp8_draw(t_random *r, size_t n, float *x) {
-  unsigned what = t_below(r, 9), zeros = t_below(r, 3), special = t_below(r, 4) == 0;
-  int at = t_between(r, -120, 100), width = (int)t_below(r, what == 1 ? 200 : 30) + 1;
-  uint32_t base = t_next32(r) & 0x7FFFFF;
+void s2fp8_draw(t_random *random, size_t n, float *x) {
+  unsigned what = t_below(random, 9), zeros = t_below(random, 3), special = t_below(random, 4) == 0;
+  int at = t_between(random, -120, 100), width = (int)t_below(random, what == 1 ? 200 : 30) + 1;
+  uint32_t base = t_next32(random) & 0x7FFFFF;
   for (size_t i = 0; i < n; i++) {
-    int e = at + (int)t_below(r, (uint32_t)width);
-    uint32_t frac = t_next32(r) & 0x7FFFFF;
-    if (what == 2 || what == 8) frac = 0;                      /* powers of two */
-    if (what == 3) frac = base + (t_below(r, 4) == 0), e = at; /* neighbours */
-    if (what == 4) frac = base, e = at;                        /* one magnitude */
-    if (what == 5) e = -140 + (int)t_below(r, 20);             /* subnormal numbers among them */
-    if (what == 6) frac = base + t_below(r, 3000), e = at;     /* narrow */
-    if (what == 8) e = at + 2 * (int)t_below(r, 16);           /* alpha often a power of two */
+    int e = at + (int)t_below(random, (uint32_t)width);
+    uint32_t frac = t_next32(random) & 0x7FFFFF;
+    if (what == 2 || what == 8) frac = 0;                           /* powers of two */
+    if (what == 3) frac = base + (t_below(random, 4) == 0), e = at; /* neighbours */
+    if (what == 4) frac = base, e = at;                             /* one magnitude */
+    if (what == 5) e = -140 + (int)t_below(random, 20);             /* subnormal numbers among them */
+    if (what == 6) frac = base + t_below(random, 3000), e = at;     /* narrow */
+    if (what == 8) e = at + 2 * (int)t_below(random, 16);           /* alpha often a power of two */
     e = e < -149 ? -149 : e > 127 ? 127 : e;
     uint32_t u =
         e >= -126 ? (uint32_t)(e + 127) << 23 | (frac & 0x7FFFFF) : (0x800000 | (frac & 0x7FFFFF)) >> (-126 - e);
-    if (zeros && t_below(r, 4) == 0) u = 0;
+    if (zeros && t_below(random, 4) == 0) u = 0;
     if (what == 7) u = 0;
-    if (special && t_below(r, 30) == 0) u = 0x7F800000 + (t_below(r, 2) ? t_below(r, 0x800000) : 0);
-    x[i] = t_float(u | (t_next32(r) & 0x80000000));
+    if (special && t_below(random, 30) == 0) u = 0x7F800000 + (t_below(random, 2) ? t_below(random, 0x800000) : 0);
+    x[i] = t_float(u | (t_next32(random) & 0x80000000));
   }
 }

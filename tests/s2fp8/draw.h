@@ -11,6 +11,6 @@ enum { S2FP8_KINDS = 19 };
 extern const char *const s2fp8_kinds[S2FP8_KINDS];
 
 /* One tensor: narrow, wide, a few magnitudes, subnormal, with zeros and specials or not. */
-void s2fp8_draw(t_random *r, size_t n, float *x);
+void s2fp8_draw(t_random *random, size_t n, float *x);
 
 #endif

@@ -152,18 +152,18 @@ static double power_to_odd(const mpq_t q) {
 
 uint32_t model_code(const model_map *map, hu_mode mode, float x, uint32_t random, uint32_t *events) {
   uint32_t code = 0;
-  hu_format f = map->kind.element;
+  hu_format format = map->kind.element;
   double y = x;
   if (isinf(x) && map->kind.special == HU_S2FP8_NAN) {
     /* section 4: a NaN with the sign of x, where F has NaNs of both signs; without NaN the policy `finite` */
-    if (f.nan == HU_NAN_NONE) {
+    if (format.nan == HU_NAN_NONE) {
       mode.saturate = HU_SAT_FINITE;
-      must(hu_oracle_encode64(&code, events, f, mode, x, random) == HU_OK);
+      must(hu_oracle_encode64(&code, events, format, mode, x, random) == HU_OK);
       return code;
     }
-    must(hu_oracle_encode64(&code, events, f, mode, NAN, random) == HU_OK);
-    int both = f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES || f.nan == HU_NAN_ONES;
-    if (x < 0 && both) code |= 1u << (f.e + f.m);
+    must(hu_oracle_encode64(&code, events, format, mode, NAN, random) == HU_OK);
+    int both = format.nan == HU_NAN_IEEE || format.nan == HU_NAN_IEEE_ONES || format.nan == HU_NAN_ONES;
+    if (x < 0 && both) code |= 1u << (format.e + format.m);
     *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
     return code;
   }
@@ -174,7 +174,7 @@ uint32_t model_code(const model_map *map, hu_mode mode, float x, uint32_t random
     y = copysign(power_to_odd(q), x);
     mpq_clear(q);
   }
-  must(hu_oracle_encode64(&code, events, f, mode, y, random) == HU_OK);
+  must(hu_oracle_encode64(&code, events, format, mode, y, random) == HU_OK);
   return code;
 }
 

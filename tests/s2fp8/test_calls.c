@@ -105,21 +105,21 @@ static void worked(void **state) {
   (void)state;
   hu_s2fp8 k = parsed("s2fp8");
   for (size_t e = 0; e < sizeof examples / sizeof *examples; e++) {
-    const t_example *p = &examples[e];
+    const t_example *example = &examples[e];
     float x[8], z[8];
     uint8_t codes[8];
-    hu_s2fp8_scale s;
-    for (size_t i = 0; i < p->n; i++) x[i] = t_float(p->x[i]);
-    truncate(p->n, z, x, NULL, &s);
-    assert_true(away((double)s.mu * HU_S2FP8_UNIT, p->mu) < 0x1p-39);
-    assert_true(away((double)s.m * HU_S2FP8_UNIT, p->m) < 0x1p-40);
-    assert_int_equal(t_bits32(s.alpha), t_bits32((float)p->alpha));
-    assert_int_equal(t_bits32(s.beta), t_bits32((float)p->beta));
-    assert_int_equal(hu_s2fp8_encode_n(p->n, codes, 1, x, 1, &k, &s, rne, NULL, NULL), HU_OK);
-    for (size_t i = 0; i < p->n; i++) {
+    hu_s2fp8_scale scale;
+    for (size_t i = 0; i < example->n; i++) x[i] = t_float(example->x[i]);
+    truncate(example->n, z, x, NULL, &scale);
+    assert_true(away((double)scale.mu * HU_S2FP8_UNIT, example->mu) < 0x1p-39);
+    assert_true(away((double)scale.m * HU_S2FP8_UNIT, example->m) < 0x1p-40);
+    assert_int_equal(t_bits32(scale.alpha), t_bits32((float)example->alpha));
+    assert_int_equal(t_bits32(scale.beta), t_bits32((float)example->beta));
+    assert_int_equal(hu_s2fp8_encode_n(example->n, codes, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
+    for (size_t i = 0; i < example->n; i++) {
       double y = hu_decode64(k.element, codes[i]);
-      if (y != p->y[i] || t_bits32(z[i]) != p->z[i])
-        fail_msg("%s, element %zu: %a, %08x", p->name, i, y, t_bits32(z[i]));
+      if (y != example->y[i] || t_bits32(z[i]) != example->z[i])
+        fail_msg("%s, element %zu: %a, %08x", example->name, i, y, t_bits32(z[i]));
     }
   }
 }
@@ -154,11 +154,11 @@ static void infinities(void **state) {
       hu_mode mode = way < 4 ? t_policy(rne, (uint8_t)way, 0, 0) : rne;
       if (way >= 4) assert_int_equal(hu_mode_round_parse(&mode, way == 4 ? "sra:8" : "rtz"), HU_OK);
       if (way == 5) mode.nan = HU_NAN_TO_ZERO;
-      hu_s2fp8_scale s;
+      hu_s2fp8_scale scale;
       hu_events ev = {0};
       size_t n = way & 1 ? 200 : 6;
-      assert_int_equal(hu_s2fp8_truncate_n(n, z, 1, x, 1, &k, mode, NULL, &s, NULL, NULL), HU_OK);
-      assert_int_equal(hu_s2fp8_encode_n(n, codes, 1, x, 1, &k, &s, mode, NULL, &ev), HU_OK);
+      assert_int_equal(hu_s2fp8_truncate_n(n, z, 1, x, 1, &k, mode, NULL, &scale, NULL, NULL), HU_OK);
+      assert_int_equal(hu_s2fp8_encode_n(n, codes, 1, x, 1, &k, &scale, mode, NULL, &ev), HU_OK);
       uint32_t got[3], nan = way == 5 && !invalid ? 0 : rows[i].nan;
       for (size_t j = 0; j < 3; j++) got[j] = wide ? half[1 + j] : narrow[1 + j];
       if (got[0] != rows[i].plus || got[1] != rows[i].minus || got[2] != nan)
@@ -174,38 +174,38 @@ static void edges(void **state) {
   (void)state;
   hu_s2fp8 k = parsed("s2fp8"), through = parsed("s2fp8(fp(5,2,0);special=element)");
   hu_s2fp8_sums sums;
-  hu_s2fp8_scale s;
+  hu_s2fp8_scale scale;
   float z[8], same[4] = {0.3f, -0.3f, 0, 0.3f}, zeros[2] = {0, -0.0f};
-  truncate(4, z, same, &sums, &s); /* one magnitude */
+  truncate(4, z, same, &sums, &scale); /* one magnitude */
   assert_memory_equal(z, same, sizeof same);
-  assert_true(s.alpha == 1 && s.m - s.mu == 15 * one && sums.count == 3 && hu_s2fp8_mean(&sums) == s.m);
-  truncate(2, z, zeros, &sums, &s);
+  assert_true(scale.alpha == 1 && scale.m - scale.mu == 15 * one && sums.count == 3 && hu_s2fp8_mean(&sums) == scale.m);
+  truncate(2, z, zeros, &sums, &scale);
   assert_memory_equal(z, zeros, sizeof zeros);
-  assert_true(s.alpha == 1 && t_bits32(s.beta) == 0 && sums.count == 0 && s.mu == 0 && s.m == 15 * one);
+  assert_true(scale.alpha == 1 && t_bits32(scale.beta) == 0 && sums.count == 0 && scale.mu == 0 && scale.m == 15 * one);
   /* Subnormal numbers, the smallest one among them; the largest finite number. */
   float small[4] = {t_float(1), t_float(0x80000007), t_float(0x7FFFFF), 0};
-  truncate(4, z, small, NULL, &s);
+  truncate(4, z, small, NULL, &scale);
   assert_int_equal(t_bits32(z[2]), 0x7FFFFF);
-  assert_true(s.mu < s.m);
+  assert_true(scale.mu < scale.m);
   float wide[3] = {t_float(0x7F7FFFFF), t_float(1), 1};
-  truncate(3, z, wide, NULL, &s);
+  truncate(3, z, wide, NULL, &scale);
   assert_int_equal(t_bits32(z[0]), 0x7F7FFFFF);
   /* Infinities and NaN: counted, not in the statistics. */
   float special[6] = {1, t_float(0x7F800000), 0.5f, t_float(0xFF800000), t_float(0xFFC12345), 0.25f};
   hu_events ev = {0};
-  assert_int_equal(hu_s2fp8_truncate_n(6, z, 1, special, 1, &k, rne, &sums, &s, NULL, &ev), HU_OK);
-  assert_true(sums.special == 3 && sums.count == 3 && s.mu == -one && s.m == 0);
+  assert_int_equal(hu_s2fp8_truncate_n(6, z, 1, special, 1, &k, rne, &sums, &scale, NULL, &ev), HU_OK);
+  assert_true(sums.special == 3 && sums.count == 3 && scale.mu == -one && scale.m == 0);
   assert_true(t_bits32(z[1]) == 0x7FC00000 && t_bits32(z[3]) == 0x7FC00000 && t_bits32(z[4]) == 0x7FC00000 &&
               z[0] == 1);
   assert_true(ev.inf_in == 2 && ev.invalid == 2 && ev.nan_in == 1 && ev.overflow == 0 && ev.inexact == 0);
-  assert_int_equal(hu_s2fp8_quantize_n(6, z, 1, special, 1, &through, &s, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_s2fp8_quantize_n(6, z, 1, special, 1, &through, &scale, rne, NULL, NULL), HU_OK);
   assert_true(t_bits32(z[1]) == 0x7F800000 && t_bits32(z[3]) == 0xFF800000 && t_bits32(z[4]) == 0x7FC00000);
   /* With the statistics of a smaller tensor elements overflow, as fp(5,2,0) does, or saturate. */
   float twice[2] = {4, -4};
   memset(&ev, 0, sizeof ev);
-  assert_int_equal(hu_s2fp8_quantize_n(2, z, 1, twice, 1, &k, &s, rne, NULL, &ev), HU_OK);
+  assert_int_equal(hu_s2fp8_quantize_n(2, z, 1, twice, 1, &k, &scale, rne, NULL, &ev), HU_OK);
   assert_true(ev.overflow == 2 && t_bits32(z[0]) == 0x7F800000 && t_bits32(z[1]) == 0xFF800000);
-  assert_int_equal(hu_s2fp8_quantize_n(2, z, 1, twice, 1, &k, &s, t_policy(rne, HU_SAT_FINITE, 0, 0), NULL, &ev),
+  assert_int_equal(hu_s2fp8_quantize_n(2, z, 1, twice, 1, &k, &scale, t_policy(rne, HU_SAT_FINITE, 0, 0), NULL, &ev),
                    HU_OK);
   assert_true(ev.saturated == 2 && z[0] == -z[1] && z[0] > 1 && z[0] < 1.1f); /* 57344 of a tensor with alpha 15 */
 }
@@ -218,9 +218,9 @@ static void tiny_gap(void **state) {
   assert_true(x && z);
   for (size_t i = 0; i < N; i++) x[i] = i == 77 ? t_float(0x3F800000) : t_float(0x3F800001);
   hu_s2fp8_sums sums;
-  hu_s2fp8_scale s;
-  truncate(N, z, x, &sums, &s);
-  assert_true(s.m > s.mu && s.m - s.mu < 2 && s.alpha > 0x1p42f);
+  hu_s2fp8_scale scale;
+  truncate(N, z, x, &sums, &scale);
+  assert_true(scale.m > scale.mu && scale.m - scale.mu < 2 && scale.alpha > 0x1p42f);
   assert_true(z[77] == 0 && t_bits32(z[0]) == 0x3F800001 && t_bits32(z[N - 1]) == 0x3F800001);
   free(x);
   free(z);
@@ -228,10 +228,10 @@ static void tiny_gap(void **state) {
 
 /* ---- properties ---- */
 
-static void fill(t_random *r, size_t n, float *x, int at, int width) {
+static void fill(t_random *random, size_t n, float *x, int at, int width) {
   for (size_t i = 0; i < n; i++) {
-    uint32_t e = (uint32_t)(127 + at + (int)t_below(r, (uint32_t)width));
-    x[i] = t_below(r, 20) ? t_float(e << 23 | (t_next32(r) & 0x807FFFFF)) : 0;
+    uint32_t e = (uint32_t)(127 + at + (int)t_below(random, (uint32_t)width));
+    x[i] = t_below(random, 20) ? t_float(e << 23 | (t_next32(random) & 0x807FFFFF)) : 0;
   }
 }
 
@@ -239,13 +239,13 @@ static void properties(void **state) {
   (void)state;
   enum { N = 3000 };
   static float x[N + 500], y[N + 500], z[N + 500], w[N + 500];
-  t_random r = {t_seed("s2fp8_properties", 3)};
+  t_random random = {t_seed("s2fp8_properties", 3)};
   for (unsigned round = 0; round < t_runs(40); round++) {
     hu_s2fp8_sums sums, other;
-    hu_s2fp8_scale s, t;
-    int shift = t_between(&r, -20, 20);
-    fill(&r, N, x, t_between(&r, -30, 10), t_between(&r, 1, 25));
-    truncate(N, z, x, &sums, &s);
+    hu_s2fp8_scale scale, t;
+    int shift = t_between(&random, -20, 20);
+    fill(&random, N, x, t_between(&random, -30, 10), t_between(&random, 1, 25));
+    truncate(N, z, x, &sums, &scale);
     float top = 0, most = 0;
     for (size_t i = 0; i < N; i++) {
       float a = x[i] < 0 ? -x[i] : x[i], b = z[i] < 0 ? -z[i] : z[i];
@@ -255,7 +255,7 @@ static void properties(void **state) {
     }
     assert_true(top == most); /* 1: the largest magnitude comes back */
     for (size_t i = 1; i < N; i++) {
-      size_t j = t_below(&r, (uint32_t)i);
+      size_t j = t_below(&random, (uint32_t)i);
       float a = x[i] < 0 ? -x[i] : x[i], b = x[j] < 0 ? -x[j] : x[j];
       float c = z[i] < 0 ? -z[i] : z[i], d = z[j] < 0 ? -z[j] : z[j];
       assert_true(a <= b ? c <= d : c >= d); /* 4: in order */
@@ -263,16 +263,16 @@ static void properties(void **state) {
     float factor = t_float((uint32_t)(127 + shift) << 23);
     for (size_t i = 0; i < N; i++) y[i] = -x[i] * factor; /* 2: powers of two and the sign */
     truncate(N, w, y, &other, &t);
-    assert_true(t.mu == s.mu + shift * one && t.m == s.m + shift * one && t.alpha == s.alpha);
+    assert_true(t.mu == scale.mu + shift * one && t.m == scale.m + shift * one && t.alpha == scale.alpha);
     for (size_t i = 0; i < N; i++) assert_int_equal(t_bits32(w[i]), t_bits32(-z[i] * factor));
     memset(y, 0, sizeof y);
     for (size_t i = 0; i < N; i++) y[(i * 1009 + 17) % N] = x[i]; /* a permutation, and 500 zeros */
     truncate(N + 500, w, y, &other, &t);
     assert_memory_equal(&other, &sums, sizeof sums);
-    assert_memory_equal(&t, &s, sizeof s);
+    assert_memory_equal(&t, &scale, sizeof scale);
     for (size_t i = 0; i < N; i++) assert_int_equal(t_bits32(w[(i * 1009 + 17) % N]), t_bits32(z[i]));
     hu_s2fp8 k = parsed("s2fp8");
-    assert_int_equal(hu_s2fp8_quantize_n(N, w, 1, z, 1, &k, &s, rne, NULL, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_quantize_n(N, w, 1, z, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     for (size_t i = 0; i < N; i++) assert_int_equal(t_bits32(w[i]), t_bits32(z[i])); /* idempotent for a fixed scale */
   }
 }
@@ -285,21 +285,22 @@ static void same_everywhere(void **state) {
   float *x = malloc(n * 4), *z = malloc(n * 4 + 64), *w = malloc(n * 4);
   uint8_t *a = malloc(n), *b = malloc(n);
   assert_true(x && z && w && a && b);
-  t_random r = {t_seed("s2fp8_everywhere", 9)};
+  t_random random = {t_seed("s2fp8_everywhere", 9)};
   hu_s2fp8 k = parsed("s2fp8");
-  fill(&r, n, x, -20, 18);
-  for (size_t i = 0; i < n; i += 100003) x[i] = t_float(i % 3 ? 0x7F800000 + t_below(&r, 3) : (uint32_t)(i % 1000));
-  for (size_t i = 0; i < n; i += 31) x[i] *= t_float((uint32_t)(127 - (int)t_below(&r, 30)) << 23);
+  fill(&random, n, x, -20, 18);
+  for (size_t i = 0; i < n; i += 100003)
+    x[i] = t_float(i % 3 ? 0x7F800000 + t_below(&random, 3) : (uint32_t)(i % 1000));
+  for (size_t i = 0; i < n; i += 31) x[i] *= t_float((uint32_t)(127 - (int)t_below(&random, 30)) << 23);
   hu_s2fp8_sums first = {0}, sums;
-  hu_s2fp8_scale s;
+  hu_s2fp8_scale scale;
   hu_events counts = {0}, others;
   assert_int_equal(hu_s2fp8_sum_n(n, x, 1, &first, NULL), HU_OK);
-  assert_int_equal(hu_s2fp8_scale_of(&s, &first, &k), HU_OK);
-  s.m -= 2 * one; /* so that some overflow */
-  assert_int_equal(hu_s2fp8_scale_from(&s, s.mu, s.m, &k), HU_OK);
-  assert_int_equal(hu_s2fp8_quantize_n(n, w, 1, x, 1, &k, &s, rne, NULL, &counts), HU_OK);
+  assert_int_equal(hu_s2fp8_scale_of(&scale, &first, &k), HU_OK);
+  scale.m -= 2 * one; /* so that some overflow */
+  assert_int_equal(hu_s2fp8_scale_from(&scale, scale.mu, scale.m, &k), HU_OK);
+  assert_int_equal(hu_s2fp8_quantize_n(n, w, 1, x, 1, &k, &scale, rne, NULL, &counts), HU_OK);
   assert_true(counts.overflow > 0 && counts.to_zero > 0 && counts.subnormal > 0);
-  assert_int_equal(hu_s2fp8_encode_n(n, a, 1, x, 1, &k, &s, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_s2fp8_encode_n(n, a, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
   for (uint32_t i = 0; i < 2 * t_levels(); i++) {
     hu_exec exec = {i < t_levels() ? 1 : 5, t_levels_off(i % t_levels()), {0, 0}};
     float *to = z + i; /* any alignment */
@@ -307,12 +308,12 @@ static void same_everywhere(void **state) {
     memset(&others, 0, sizeof others);
     assert_int_equal(hu_s2fp8_sum_n(n, x, 1, &sums, &exec), HU_OK);
     assert_memory_equal(&sums, &first, sizeof sums);
-    assert_int_equal(hu_s2fp8_quantize_n(n, to, 1, x, 1, &k, &s, rne, &exec, &others), HU_OK);
+    assert_int_equal(hu_s2fp8_quantize_n(n, to, 1, x, 1, &k, &scale, rne, &exec, &others), HU_OK);
     assert_int_equal(memcmp(to, w, n * 4), 0);
     assert_true(t_same_events(&others, &counts));
-    assert_int_equal(hu_s2fp8_encode_n(n, b, 1, x, 1, &k, &s, rne, &exec, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_encode_n(n, b, 1, x, 1, &k, &scale, rne, &exec, NULL), HU_OK);
     assert_int_equal(memcmp(a, b, n), 0);
-    assert_int_equal(hu_s2fp8_decode_n(n, to, 1, b, 1, &k, &s, &exec), HU_OK);
+    assert_int_equal(hu_s2fp8_decode_n(n, to, 1, b, 1, &k, &scale, &exec), HU_OK);
     assert_int_equal(memcmp(to, w, n * 4), 0);
   }
   free(x);
@@ -326,7 +327,7 @@ static void same_everywhere(void **state) {
 
 enum { SIDE = 150, DEEP = 600 };
 
-static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *ta, const char *tb) {
+static void one_product(t_random *random, size_t m, size_t n, size_t k, const char *ta, const char *tb) {
   static uint8_t ca[4 * (SIDE + 3) * (DEEP + 3)], cb[4 * (SIDE + 3) * (DEEP + 3)];
   static float a[SIDE * DEEP], b[DEEP * SIDE], c[SIDE * SIDE], z[SIDE * (SIDE + 5)], w[SIDE * SIDE];
   hu_s2fp8 ka = parsed(ta), kb = parsed(tb);
@@ -334,14 +335,14 @@ static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *t
   size_t za = hu_limits_of(ka.element).storage / 8, zb = hu_limits_of(kb.element).storage / 8;
   assert_int_equal(hu_s2fp8_scale_from(&sa, -3 * one + 12345, 5 * one, &ka), HU_OK);
   assert_int_equal(hu_s2fp8_scale_from(&sb, -9 * one, -2 * one + 99, &kb), HU_OK);
-  uint8_t at = (uint8_t)t_below(r, 2), bt = (uint8_t)t_below(r, 2);
-  size_t lda = (at ? m : k) + t_below(r, 3), ldb = (bt ? k : n) + t_below(r, 3), ldz = n + t_below(r, 5);
-  for (size_t i = 0; i < sizeof ca; i++) ca[i] = (uint8_t)t_next32(r), cb[i] = (uint8_t)t_next32(r);
+  uint8_t at = (uint8_t)t_below(random, 2), bt = (uint8_t)t_below(random, 2);
+  size_t lda = (at ? m : k) + t_below(random, 3), ldb = (bt ? k : n) + t_below(random, 3), ldz = n + t_below(random, 5);
+  for (size_t i = 0; i < sizeof ca; i++) ca[i] = (uint8_t)t_next32(random), cb[i] = (uint8_t)t_next32(random);
   for (size_t i = 0; i < sizeof ca / za; i++) /* few infinities and NaN */
-    if (t_below(r, 500))
+    if (t_below(random, 500))
       t_put(ca, za, (ptrdiff_t)i, t_get(ca, za, (ptrdiff_t)i) & ~(uint32_t)(za == 1 ? 0x40 : 0x4000));
   for (size_t i = 0; i < sizeof cb / zb; i++)
-    if (t_below(r, 500))
+    if (t_below(random, 500))
       t_put(cb, zb, (ptrdiff_t)i, t_get(cb, zb, (ptrdiff_t)i) & ~(uint32_t)(zb == 1 ? 0x40 : 0x4000));
   hu_s2fp8_operand oa = {ca, lda, &ka, &sa, at}, ob = {cb, ldb, &kb, &sb, bt};
   for (size_t i = 0; i < m; i++)
@@ -354,16 +355,16 @@ static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *t
       size_t p = bt ? j * ldb + i : i * ldb + j;
       assert_int_equal(hu_s2fp8_decode_n(1, b + i * n + j, 1, cb + p * zb, 1, &kb, &sb, NULL), HU_OK);
     }
-  fill(r, m * n, c, -3, 6);
-  hu_format f = hu_format_ieee(8, 23, 0);
-  hu_result d = {w, n, f, HU_STORAGE_VALUES};
-  hu_operand va = {a, k ? k : 1, f, HU_STORAGE_VALUES, 0}, vb = {b, n, f, HU_STORAGE_VALUES, 0},
-             vc = {c, n, f, HU_STORAGE_VALUES, 0};
+  fill(random, m * n, c, -3, 6);
+  hu_format format = hu_format_ieee(8, 23, 0);
+  hu_result result = {w, n, format, HU_STORAGE_VALUES};
+  hu_operand va = {a, k ? k : 1, format, HU_STORAGE_VALUES, 0}, vb = {b, n, format, HU_STORAGE_VALUES, 0},
+             vc = {c, n, format, HU_STORAGE_VALUES, 0};
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
-  int with = (int)t_below(r, 3), levels = (int)t_below(r, 2) * 6;
-  hu_exec exec = {t_below(r, 4), (uint32_t)levels, {0, 0}};
-  assert_int_equal(hu_gemm(m, n, k, &d, &va, &vb, with ? &vc : NULL, &fp32, rne, NULL, NULL), HU_OK);
+  int with = (int)t_below(random, 3), levels = (int)t_below(random, 2) * 6;
+  hu_exec exec = {t_below(random, 4), (uint32_t)levels, {0, 0}};
+  assert_int_equal(hu_gemm(m, n, k, &result, &va, &vb, with ? &vc : NULL, &fp32, rne, NULL, NULL), HU_OK);
   t_fill_pattern(z, sizeof z);
   if (with == 2) { /* in place */
     for (size_t i = 0; i < m; i++) memcpy(z + i * ldz, c + i * n, n * 4);
@@ -380,14 +381,14 @@ static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *t
 
 static void products(void **state) {
   (void)state;
-  t_random r = {t_seed("s2fp8_products", 4)};
+  t_random random = {t_seed("s2fp8_products", 4)};
   for (int i = 0; i < 12; i++) {
-    one_product(&r, 1 + t_below(&r, i < 8 ? 20 : SIDE), 1 + t_below(&r, i < 8 ? 20 : SIDE),
-                t_below(&r, i < 6 ? 30 : DEEP), i % 3 == 2 ? "s2fp8(float8_e4m3fn)" : "s2fp8", "s2fp8");
+    one_product(&random, 1 + t_below(&random, i < 8 ? 20 : SIDE), 1 + t_below(&random, i < 8 ? 20 : SIDE),
+                t_below(&random, i < 6 ? 30 : DEEP), i % 3 == 2 ? "s2fp8(float8_e4m3fn)" : "s2fp8", "s2fp8");
   }
-  one_product(&r, 3, 4, 9, "s2fp8(binary16)", "s2fp8(fp(6,9,0):finite)");
-  one_product(&r, 70, 130, 300, "s2fp8", "s2fp8");
-  one_product(&r, 2, 3, 0, "s2fp8", "s2fp8");
+  one_product(&random, 3, 4, 9, "s2fp8(binary16)", "s2fp8(fp(6,9,0):finite)");
+  one_product(&random, 70, 130, 300, "s2fp8", "s2fp8");
+  one_product(&random, 2, 3, 0, "s2fp8", "s2fp8");
 }
 
 /* ---- texts, misuse ---- */
@@ -457,7 +458,7 @@ static void wide_and_impossible(void **state) {
 static void misuse(void **state) {
   (void)state;
   hu_s2fp8 k = parsed("s2fp8"), bad = k;
-  hu_s2fp8_scale s, none = {5, 5, 0, 0}, far = {-((int64_t)1 << 50) - 1, 0, 0, 0};
+  hu_s2fp8_scale scale, none = {5, 5, 0, 0}, far = {-((int64_t)1 << 50) - 1, 0, 0, 0};
   hu_s2fp8_sums sums = {0}, odd = {0, 1, 2, 0, 0x3F800000, 0}, above = {(uint64_t)3 << 40, 0, 1, 0, 0x3F800000, 0};
   float x[4] = {1, 2, 3, 4}, z[4] = {9, 9, 9, 9};
   uint8_t codes[4] = {7, 7, 7, 7};
@@ -467,30 +468,30 @@ static void misuse(void **state) {
   assert_non_null(why);
   assert_int_equal(hu_s2fp8_target(&bad), 0);
   assert_int_equal(hu_s2fp8_target(&k), 15);
-  assert_int_equal(hu_s2fp8_scale_of(&s, &odd, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_of(&s, &above, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_of(&scale, &odd, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_of(&scale, &above, &k), HU_E_SCALING);
   assert_int_equal(hu_s2fp8_scale_of(NULL, &sums, &k), HU_E_NULL);
-  assert_int_equal(hu_s2fp8_scale_from(&s, 1, 1, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, 0, 1, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, -1, 1, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, 1, t_float(0x7F800000), &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, 0x1p-126f, 0, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, 0x1p126f, 0, &k), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_scale_stored(&s, 7.5f, 135, &k), HU_OK);
-  assert_true(s.mu == -18 * one && s.m == -16 * one && s.alpha == 7.5f && s.beta == 135);
+  assert_int_equal(hu_s2fp8_scale_from(&scale, 1, 1, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 0, 1, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, -1, 1, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 1, t_float(0x7F800000), &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 0x1p-126f, 0, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 0x1p126f, 0, &k), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 7.5f, 135, &k), HU_OK);
+  assert_true(scale.mu == -18 * one && scale.m == -16 * one && scale.alpha == 7.5f && scale.beta == 135);
   assert_int_equal(hu_s2fp8_sum_n(4, x, 1, NULL, NULL), HU_E_NULL);
   assert_int_equal(hu_s2fp8_sum_n(4, NULL, 1, &sums, NULL), HU_E_NULL);
   assert_int_equal(hu_s2fp8_quantize_n(4, z, 1, x, 1, &k, &none, rne, NULL, NULL), HU_E_SCALING);
   assert_int_equal(hu_s2fp8_quantize_n(4, z, 1, x, 1, &k, &far, rne, NULL, NULL), HU_E_SCALING);
   assert_int_equal(hu_s2fp8_quantize_n(4, z, 1, x, 1, &k, NULL, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_s2fp8_quantize_n(4, z, 0, x, 1, &k, &s, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_s2fp8_quantize_n(3, x + 1, 1, x, 1, &k, &s, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_s2fp8_quantize_n(4, z, 1, x, 1, &k, &s, t_mode(99), NULL, NULL), HU_E_MODE);
-  assert_int_equal(hu_s2fp8_encode_n(4, NULL, 1, x, 1, &k, &s, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_quantize_n(4, z, 0, x, 1, &k, &scale, rne, NULL, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_s2fp8_quantize_n(3, x + 1, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_s2fp8_quantize_n(4, z, 1, x, 1, &k, &scale, t_mode(99), NULL, NULL), HU_E_MODE);
+  assert_int_equal(hu_s2fp8_encode_n(4, NULL, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_E_NULL);
   assert_int_equal(hu_s2fp8_truncate_n(4, z, 1, x, 1, &bad, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
-  assert_int_equal(hu_s2fp8_truncate_n(0, NULL, 1, NULL, 1, &k, rne, &sums, &s, NULL, NULL), HU_OK);
-  assert_true(sums.count == 0 && s.alpha == 1);
-  hu_s2fp8_operand a = {codes, 2, &k, &s, 0}, b = {codes, 2, &k, &s, 0};
+  assert_int_equal(hu_s2fp8_truncate_n(0, NULL, 1, NULL, 1, &k, rne, &sums, &scale, NULL, NULL), HU_OK);
+  assert_true(sums.count == 0 && scale.alpha == 1);
+  hu_s2fp8_operand a = {codes, 2, &k, &scale, 0}, b = {codes, 2, &k, &scale, 0};
   assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 1, &a, &b, NULL, 0, NULL), HU_E_SHAPE);
   assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 2, &a, NULL, NULL, 0, NULL), HU_E_NULL);
   assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 2, &a, &b, z + 1, 2, NULL), HU_E_OVERLAP);

@@ -55,69 +55,72 @@ typedef struct t_tensor {
   model_stats m;
 } t_tensor;
 
-static void make(t_tensor *t, t_random *r, const char *kind, unsigned what) {
-  int at = t_between(r, -60, 40), width = what == 2 ? 1 : what == 1 ? 60 : 12;
-  parse_head(kind, &t->kind, &t->mode);
+static void make(t_tensor *tensor, t_random *random, const char *kind, unsigned what) {
+  int at = t_between(random, -60, 40), width = what == 2 ? 1 : what == 1 ? 60 : 12;
+  parse_head(kind, &tensor->kind, &tensor->mode);
   for (size_t i = 0; i < NUMBERS; i++) {
-    uint32_t u = (uint32_t)(127 + at + (int)t_below(r, (uint32_t)width)) << 23 | (t_next32(r) & 0x807FFFFF);
+    uint32_t u = (uint32_t)(127 + at + (int)t_below(random, (uint32_t)width)) << 23 | (t_next32(random) & 0x807FFFFF);
     if (what == 2) u = (uint32_t)(127 + at) << 23;
     if (what == 3) u &= 0xFF800000;
     if (what == 4) u &= 0x80000FFF; /* subnormal */
-    if (t_below(r, 12) == 0) u &= 0x80000000;
+    if (t_below(random, 12) == 0) u &= 0x80000000;
     if (what == 1 && i == 5) u = 0xFF800000;
     if (what == 1 && i == 6) u = 0x7FC00001;
-    t->x[i] = t_float(u);
+    tensor->x[i] = t_float(u);
   }
-  mpz_init(t->m.sum);
-  model_look(&t->m, NUMBERS, t->x, (int)hu_s2fp8_target(&t->kind));
-  mpz_clear(t->m.sum);
-  model_map map = {t->kind, (int)hu_s2fp8_target(&t->kind), t->m.mu, t->m.m};
+  mpz_init(tensor->m.sum);
+  model_look(&tensor->m, NUMBERS, tensor->x, (int)hu_s2fp8_target(&tensor->kind));
+  mpz_clear(tensor->m.sum);
+  model_map map = {tensor->kind, (int)hu_s2fp8_target(&tensor->kind), tensor->m.mu, tensor->m.m};
   for (size_t i = 0; i < NUMBERS; i++) {
     uint32_t events;
-    t->codes[i] = model_code(&map, t->mode, t->x[i], 0, &events);
-    float v = model_value(&map, t->codes[i]);
-    t->values[i] = v != v ? 0x7FC00000 : t_bits32(v);
+    tensor->codes[i] = model_code(&map, tensor->mode, tensor->x[i], 0, &events);
+    float v = model_value(&map, tensor->codes[i]);
+    tensor->values[i] = v != v ? 0x7FC00000 : t_bits32(v);
   }
 }
 
-static uint64_t mix_tensor(uint64_t digest, const t_tensor *t) {
-  for (size_t i = 0; i < NUMBERS; i++) digest = mix(digest, t_bits32(t->x[i]), 4);
-  digest = mix(mix(digest, (uint64_t)t->m.mu, 8), (uint64_t)t->m.m, 8);
-  digest = mix(mix(digest, t_bits32(t->m.alpha), 4), t_bits32(t->m.beta), 4);
-  for (size_t i = 0; i < NUMBERS; i++) digest = mix(mix(digest, t->codes[i], 4), t->values[i], 4);
+static uint64_t mix_tensor(uint64_t digest, const t_tensor *tensor) {
+  for (size_t i = 0; i < NUMBERS; i++) digest = mix(digest, t_bits32(tensor->x[i]), 4);
+  digest = mix(mix(digest, (uint64_t)tensor->m.mu, 8), (uint64_t)tensor->m.m, 8);
+  digest = mix(mix(digest, t_bits32(tensor->m.alpha), 4), t_bits32(tensor->m.beta), 4);
+  for (size_t i = 0; i < NUMBERS; i++) digest = mix(mix(digest, tensor->codes[i], 4), tensor->values[i], 4);
   return digest;
 }
 
-static int holds(const t_tensor *t) {
+static int holds(const t_tensor *tensor) {
   hu_s2fp8_sums sums = {0};
-  hu_s2fp8_scale s;
+  hu_s2fp8_scale scale;
   float z[NUMBERS];
   uint32_t codes[NUMBERS];
-  size_t size = hu_limits_of(t->kind.element).storage / 8;
-  if (hu_s2fp8_sum_n(NUMBERS, t->x, 1, &sums, NULL) != HU_OK || hu_s2fp8_scale_of(&s, &sums, &t->kind) != HU_OK)
+  size_t size = hu_limits_of(tensor->kind.element).storage / 8;
+  if (hu_s2fp8_sum_n(NUMBERS, tensor->x, 1, &sums, NULL) != HU_OK ||
+      hu_s2fp8_scale_of(&scale, &sums, &tensor->kind) != HU_OK)
     return 0;
-  if (s.mu != t->m.mu || s.m != t->m.m || t_bits32(s.alpha) != t_bits32(t->m.alpha) ||
-      t_bits32(s.beta) != t_bits32(t->m.beta))
+  if (scale.mu != tensor->m.mu || scale.m != tensor->m.m || t_bits32(scale.alpha) != t_bits32(tensor->m.alpha) ||
+      t_bits32(scale.beta) != t_bits32(tensor->m.beta))
     return 0;
-  if (hu_s2fp8_encode_n(NUMBERS, codes, 1, t->x, 1, &t->kind, &s, t->mode, NULL, NULL) != HU_OK) return 0;
-  if (hu_s2fp8_truncate_n(NUMBERS, z, 1, t->x, 1, &t->kind, t->mode, NULL, NULL, NULL, NULL) != HU_OK) return 0;
+  if (hu_s2fp8_encode_n(NUMBERS, codes, 1, tensor->x, 1, &tensor->kind, &scale, tensor->mode, NULL, NULL) != HU_OK)
+    return 0;
+  if (hu_s2fp8_truncate_n(NUMBERS, z, 1, tensor->x, 1, &tensor->kind, tensor->mode, NULL, NULL, NULL, NULL) != HU_OK)
+    return 0;
   for (size_t i = 0; i < NUMBERS; i++) {
-    if (t_get(codes, size, (ptrdiff_t)i) != t->codes[i] || t_bits32(z[i]) != t->values[i]) return 0;
+    if (t_get(codes, size, (ptrdiff_t)i) != tensor->codes[i] || t_bits32(z[i]) != tensor->values[i]) return 0;
   }
   return 1;
 }
 
 int main(int argc, char **argv) {
-  t_random r = {20200426};
+  t_random random = {20200426};
   uint64_t digest = UINT64_C(0xCBF29CE484222325);
   unsigned tensors = 0, wrong = 0;
   char line[80], stored[256] = "";
-  static t_tensor t;
+  static t_tensor tensor;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     for (unsigned what = 0; what < 6; what++, tensors++) {
-      make(&t, &r, kinds[i], what);
-      digest = mix_tensor(digest, &t);
-      if (!holds(&t)) wrong += (unsigned)printf("tensor %u, %s, differs\n", tensors, kinds[i]) > 0;
+      make(&tensor, &random, kinds[i], what);
+      digest = mix_tensor(digest, &tensor);
+      if (!holds(&tensor)) wrong += (unsigned)printf("tensor %u, %s, differs\n", tensors, kinds[i]) > 0;
     }
   }
   snprintf(line, sizeof line, "%u %016llx\n", tensors, (unsigned long long)digest);

@@ -35,11 +35,11 @@ static void every_significand(void **state) {
 /* All exponents, and subnormal numbers. */
 static void against_mpfr(void **state) {
   (void)state;
-  t_random r = {t_seed("s2fp8_log2", 5)};
+  t_random random = {t_seed("s2fp8_log2", 5)};
   for (int i = 0; i < 60000; i++) {
-    uint32_t u = 1 + t_below(&r, 0x7F7FFFFF);
+    uint32_t u = 1 + t_below(&random, 0x7F7FFFFF);
     if (i < 256) u = (uint32_t)i << 23 | 1;
-    if (i % 16 == 0) u = 1 + t_below(&r, 0x7FFFFF);
+    if (i % 16 == 0) u = 1 + t_below(&random, 0x7FFFFF);
     if (u >= 0x7F800000) continue;
     int64_t l = model_log2(t_float(u));
     assert_int_equal(hui_s2_log2(u), l);

@@ -25,16 +25,17 @@ static _Atomic uint8_t taken[MOST];
 
 /* Bells, wide ones, one magnitude, zeros alone, with zeros, with what is not normal: some decided by a product of all
  * significands, some by statistics. */
-static void draw(t_random *r, size_t n) {
-  unsigned what = t_below(r, 8), zeros = t_below(r, 3) == 0;
-  uint32_t at = (uint32_t)t_between(r, 40, 200), digits = t_next32(r) & 0x7FFFFF;
+static void draw(t_random *random, size_t n) {
+  unsigned what = t_below(random, 8), zeros = t_below(random, 3) == 0;
+  uint32_t at = (uint32_t)t_between(random, 40, 200), digits = t_next32(random) & 0x7FFFFF;
   for (size_t i = 0; i < n; i++) {
-    uint32_t u = (at - t_below(r, 6)) << 23 | (t_next32(r) & 0x807FFFFF);
-    if (what == 1) u = (uint32_t)t_between(r, 100, 150) << 23 | (t_next32(r) & 0x807FFFFF);
-    if (what == 2) u = at << 23 | digits | (t_next32(r) & 0x80000000);
-    if (what == 3) u = t_next32(r) & 0x80000000;
-    if (what == 4 && t_below(r, 300) == 0) u = t_below(r, 2) ? t_next32(r) & 0x807FFFFF : t_next32(r) | 0x7F800000;
-    if (zeros && t_below(r, 3) == 0) u &= 0x80000000;
+    uint32_t u = (at - t_below(random, 6)) << 23 | (t_next32(random) & 0x807FFFFF);
+    if (what == 1) u = (uint32_t)t_between(random, 100, 150) << 23 | (t_next32(random) & 0x807FFFFF);
+    if (what == 2) u = at << 23 | digits | (t_next32(random) & 0x80000000);
+    if (what == 3) u = t_next32(random) & 0x80000000;
+    if (what == 4 && t_below(random, 300) == 0)
+      u = t_below(random, 2) ? t_next32(random) & 0x807FFFFF : t_next32(random) | 0x7F800000;
+    if (zeros && t_below(random, 3) == 0) u &= 0x80000000;
     x[i] = t_float(u);
   }
 }
@@ -70,11 +71,11 @@ static void take(void *context, size_t thread, size_t first, size_t n, const flo
   }
 }
 
-static size_t part_of(t_random *r, size_t n) {
+static size_t part_of(t_random *random, size_t n) {
   static const size_t parts[] = {1, 7, 64, 1000, 8192, 8193, 20000};
-  size_t part = parts[t_below(r, 7)];
+  size_t part = parts[t_below(random, 7)];
   if (n > 3000 && part < 64) part = 64;
-  return t_below(r, 6) ? part : n + t_below(r, 2);
+  return t_below(random, 6) ? part : n + t_below(random, 2);
 }
 
 static void check_numbers(size_t n, const char *text, hu_mode mode, size_t part) {
@@ -86,29 +87,30 @@ static void check_numbers(size_t n, const char *text, hu_mode mode, size_t part)
   }
 }
 
-static void one_tensor(t_random *r, size_t n, uint32_t off) {
+static void one_tensor(t_random *random, size_t n, uint32_t off) {
   static rooms c;
-  const char *text = kinds[t_below(r, KINDS)];
+  const char *text = kinds[t_below(random, KINDS)];
   hu_s2fp8 kind;
-  hu_mode mode = t_mode(t_below(r, 2) ? HU_RNE : t_below(r, HU_SRC + 1));
-  hu_exec e = {1 + t_below(r, THREADS), off, {t_next32(r), t_below(r, 1000)}};
+  hu_mode mode = t_mode(t_below(random, 2) ? HU_RNE : t_below(random, HU_SRC + 1));
+  hu_exec exec = {1 + t_below(random, THREADS), off, {t_next32(random), t_below(random, 1000)}};
   hu_s2fp8_sums sums = {0}, sums_of_parts = {0};
   hu_s2fp8_scale scale = {0}, scale_of_parts = {0};
   hu_events counted = {0}, exact = {0};
-  int asks = t_below(r, 3) == 0;
-  if (mode.round >= HU_SRA) mode.bits = (uint8_t)(1 + t_below(r, 32));
+  int asks = t_below(random, 3) == 0;
+  if (mode.round >= HU_SRA) mode.bits = (uint8_t)(1 + t_below(random, 32));
   assert_int_equal(hu_s2fp8_parse(&kind, text, NULL), HU_OK);
-  draw(r, n);
+  draw(random, n);
   assert_int_equal(
-      hu_s2fp8_truncate_n(n, want, 1, x, 1, &kind, mode, asks ? &sums : NULL, asks ? &scale : NULL, &e, &exact), HU_OK);
+      hu_s2fp8_truncate_n(n, want, 1, x, 1, &kind, mode, asks ? &sums : NULL, asks ? &scale : NULL, &exec, &exact),
+      HU_OK);
   for (size_t i = 0; i < n; i++) taken[i] = 0;
   c.n = n;
-  c.part = part_of(r, n);
-  c.threads = e.threads;
+  c.part = part_of(random, n);
+  c.threads = exec.threads;
   c.given = c.bad = 0;
   const hu_s2fp8_parts parts = {c.part, give, take, &c};
   assert_int_equal(hu_s2fp8_truncate_parts(n, &parts, &kind, mode, asks ? &sums_of_parts : NULL,
-                                           asks ? &scale_of_parts : NULL, &e, &counted),
+                                           asks ? &scale_of_parts : NULL, &exec, &counted),
                    HU_OK);
   assert_int_equal(c.bad, 0);
   check_numbers(n, text, mode, c.part);
@@ -119,11 +121,12 @@ static void one_tensor(t_random *r, size_t n, uint32_t off) {
 
 static void any_tensor(void **state) {
   (void)state;
-  t_random r = {t_seed("s2fp8_parts", 871)};
-  for (unsigned i = 0; i < t_runs(1200); i++) one_tensor(&r, 1 + t_below(&r, 300), t_levels_off(i % t_levels()));
+  t_random random = {t_seed("s2fp8_parts", 871)};
+  for (unsigned i = 0; i < t_runs(1200); i++)
+    one_tensor(&random, 1 + t_below(&random, 300), t_levels_off(i % t_levels()));
   for (unsigned i = 0; i < 4 * (unsigned)t_levels(); i++) {
     int core = i % t_levels() + 1 == t_levels(); /* number by number */
-    one_tensor(&r, core ? 3000 : 20000 + t_below(&r, MOST - 20000), t_levels_off(i % t_levels()));
+    one_tensor(&random, core ? 3000 : 20000 + t_below(&random, MOST - 20000), t_levels_off(i % t_levels()));
   }
 }
 

@@ -22,14 +22,16 @@ static const char *const kinds[] = {"s2fp8",
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* mu and m of tensors with their largest magnitude at a pattern, or anywhere. */
-static hu_s2 draw(t_random *r, const hu_s2fp8 *kind) {
+static hu_s2 draw(t_random *random, const hu_s2fp8 *kind) {
   hu_mode mode = t_mode(HU_RNE);
-  mode.tiny = t_below(r, 2) ? HU_TINY_BEFORE : HU_TINY_AFTER;
-  uint32_t top = (uint32_t)t_between(r, 127 - 60, 127 + 60) << 23 | (t_below(r, 4) ? t_next32(r) & 0x7FFFFF : 0);
+  mode.tiny = t_below(random, 2) ? HU_TINY_BEFORE : HU_TINY_AFTER;
+  uint32_t top =
+      (uint32_t)t_between(random, 127 - 60, 127 + 60) << 23 | (t_below(random, 4) ? t_next32(random) & 0x7FFFFF : 0);
   int64_t unit = (int64_t)1 << HU_S2_DIGITS;
-  int64_t m = t_below(r, 4) ? hui_s2_log2(top) : t_between(r, -80, 80) * unit + (int64_t)(t_next64(r) % (uint64_t)unit);
-  int64_t gap = 1 + (int64_t)(t_next64(r) % (uint64_t)(unit * t_between(r, 1, 40)));
-  if (t_below(r, 8) == 0) gap = t_between(r, 1, 20) * unit;
+  int64_t m = t_below(random, 4) ? hui_s2_log2(top)
+                                 : t_between(random, -80, 80) * unit + (int64_t)(t_next64(random) % (uint64_t)unit);
+  int64_t gap = 1 + (int64_t)(t_next64(random) % (uint64_t)(unit * t_between(random, 1, 40)));
+  if (t_below(random, 8) == 0) gap = t_between(random, 1, 20) * unit;
   return hui_s2_of(kind, m - gap, m, mode);
 }
 
@@ -53,13 +55,13 @@ static void check(const hu_s2 *map, const hu_s2_lanes *lanes, const hu_s2_table 
 
 static void tables(void **state) {
   (void)state;
-  t_random r = {t_seed("s2fp8_table", 91)};
+  t_random random = {t_seed("s2fp8_table", 91)};
   int quick = 0;
   for (int k = 0; k < 4000; k++) {
     hu_s2fp8 kind;
     const char *name = kinds[k % KINDS];
     assert_int_equal(hu_s2fp8_parse(&kind, name, NULL), HU_OK);
-    hu_s2 map = draw(&r, &kind);
+    hu_s2 map = draw(&random, &kind);
     if (!hui_s2_may_be_quick(&map)) continue;
     quick++;
     hu_s2_table want;
@@ -78,16 +80,17 @@ static void tables(void **state) {
 enum { ELEMENTS = 3000 };
 
 /* Elements at bounds and beside them, of either sign; with `beyond` those of the limit, too, and special ones. */
-static void fill_at_bounds(t_random *r, const hu_s2 *map, const hu_s2_table *t, int beyond, float *x) {
-  const uint32_t limit = t->bound[0][map->spec.max_code + 1];
+static void fill_at_bounds(t_random *random, const hu_s2 *map, const hu_s2_table *table, int beyond, float *x) {
+  const uint32_t limit = table->bound[0][map->spec.max_code + 1];
   for (size_t i = 0; i < ELEMENTS; i++) {
-    uint32_t c = 1 + t_below(r, map->spec.max_code), u = t->bound[0][c] + t_below(r, 3) - 1;
-    if (t_below(r, 8) == 0) u = t->tiny[0] + t_below(r, 3) - 1;
-    if (t_below(r, 8) == 0) u = t->exact[c] < HU_S2_NEVER ? t->exact[c] : 0;
-    if (t_below(r, 16) == 0) u = t_below(r, 2) ? 0 : t_below(r, t->bound[0][1]);
+    uint32_t c = 1 + t_below(random, map->spec.max_code), u = table->bound[0][c] + t_below(random, 3) - 1;
+    if (t_below(random, 8) == 0) u = table->tiny[0] + t_below(random, 3) - 1;
+    if (t_below(random, 8) == 0) u = table->exact[c] < HU_S2_NEVER ? table->exact[c] : 0;
+    if (t_below(random, 16) == 0) u = t_below(random, 2) ? 0 : t_below(random, table->bound[0][1]);
     if (u >= limit) u = limit - 1;
-    if (beyond && t_below(r, 300) == 0) u = t_below(r, 2) ? limit + t_below(r, 2) : 0x7F800000 + t_below(r, 2);
-    x[i] = t_float(u | t_below(r, 2) << 31);
+    if (beyond && t_below(random, 300) == 0)
+      u = t_below(random, 2) ? limit + t_below(random, 2) : 0x7F800000 + t_below(random, 2);
+    x[i] = t_float(u | t_below(random, 2) << 31);
   }
 }
 
@@ -112,19 +115,19 @@ static void at_every_bound(void **state) {
   static const char *const others[] = {"s2fp8(float8_e4m3fn)",       "s2fp8(fp(2,5,0):fn)",
                                        "s2fp8(fp(6,1,0);target=20)", "s2fp8(fp(4,0,0):finite)",
                                        "s2fp8(float8_e5m2fnuz)",     "s2fp8(ue4m3)"};
-  t_random r = {t_seed("s2fp8_at_bounds", 92)};
+  t_random random = {t_seed("s2fp8_at_bounds", 92)};
   for (unsigned k = 0; k < t_runs(300); k++) {
     hu_s2fp8 kind;
-    hu_s2_table t;
-    const char *name = k % 2 ? others[t_below(&r, 6)] : kinds[t_below(&r, KINDS)];
+    hu_s2_table table;
+    const char *name = k % 2 ? others[t_below(&random, 6)] : kinds[t_below(&random, KINDS)];
     assert_int_equal(hu_s2fp8_parse(&kind, name, NULL), HU_OK);
-    hu_s2 map = draw(&r, &kind);
-    if (t_below(&r, 3) == 0) map.spec.round = (uint8_t)t_below(&r, T_DETERMINISTIC);
+    hu_s2 map = draw(&random, &kind);
+    if (t_below(&random, 3) == 0) map.spec.round = (uint8_t)t_below(&random, T_DETERMINISTIC);
     if (!hui_s2_may_table(&map.spec)) continue;
-    memset(&t, 0, sizeof t);
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&t, &map, i);
-    fill_at_bounds(&r, &map, &t, (int)t_below(&r, 2), x);
-    const size_t n = ELEMENTS - t_below(&r, 100);
+    memset(&table, 0, sizeof table);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&table, &map, i);
+    fill_at_bounds(&random, &map, &table, (int)t_below(&random, 2), x);
+    const size_t n = ELEMENTS - t_below(&random, 100);
     same_as_core(&map, x, n, 0, name);
     same_as_core(&map, x, n, hui_code_bytes(kind.element), name);
   }

@@ -17,23 +17,23 @@ typedef struct t_places {
   int with_stats;
 } t_places;
 
-static t_places draw_places(t_random *r, size_t cols, size_t across) {
+static t_places draw_places(t_random *random, size_t cols, size_t across) {
   static const uint32_t threads[] = {0, 1, 2, 3, 16};
-  t_places p = {cols, cols, cols, across, {0}, 1};
-  p.exec.levels_off = 7;
-  if (!r) return p;
-  if (t_below(r, 2)) {
-    p.ldx += t_below(r, 4);
-    p.ldz += t_below(r, 4);
-    p.ld += t_below(r, 4);
-    p.lds += t_below(r, 3);
+  t_places places = {cols, cols, cols, across, {0}, 1};
+  places.exec.levels_off = 7;
+  if (!random) return places;
+  if (t_below(random, 2)) {
+    places.ldx += t_below(random, 4);
+    places.ldz += t_below(random, 4);
+    places.ld += t_below(random, 4);
+    places.lds += t_below(random, 3);
   }
-  p.exec.levels_off = t_below(r, 3) ? 0 : t_below(r, 8);
-  p.exec.threads = threads[t_below(r, 5)];
-  p.exec.stream.key = t_next64(r);
-  p.exec.stream.counter = t_next64(r);
-  p.with_stats = t_below(r, 2) != 0;
-  return p;
+  places.exec.levels_off = t_below(random, 3) ? 0 : t_below(random, 8);
+  places.exec.threads = threads[t_below(random, 5)];
+  places.exec.stream.key = t_next64(random);
+  places.exec.stream.counter = t_next64(random);
+  places.with_stats = t_below(random, 2) != 0;
+  return places;
 }
 
 /* Is every element between rows, and behind the last one, as it was? */
@@ -59,111 +59,115 @@ static float room_x[ROOM], room_z[ROOM], model_values[ELEMENTS_MAX];
 static size_t used = ROOM; /* elements of the rooms that a comparison fills and looks at */
 static hu_scaled_stats stats[ELEMENTS_MAX], model_stats[ELEMENTS_MAX];
 
-static const char *check_encode(const model *m, const t_places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+static const char *check_encode(const model *m, const t_places *places, const hu_scaled_sizes *n, const hu_scaled *z) {
   hu_events ev = {0};
   size_t blocks = n->block_rows * n->block_cols;
   fill(room_codes, used * sizeof *room_codes);
   fill(room_scales, used * sizeof *room_scales);
-  hu_status s = hu_scaled_encode(m->rows, m->cols, z, room_x, p->ldx, &m->scaling, m->mode, m->amax,
-                                 p->with_stats ? stats : NULL, &p->exec, &ev);
-  if (s != HU_OK) return "encode: status";
+  hu_status status = hu_scaled_encode(m->rows, m->cols, z, room_x, places->ldx, &m->scaling, m->mode, m->amax,
+                                      places->with_stats ? stats : NULL, &places->exec, &ev);
+  if (status != HU_OK) return "encode: status";
   for (size_t i = 0; i < blocks; i++) {
-    if (t_get(room_scales, n->scale_bytes, i / n->block_cols * p->lds + i % n->block_cols) != m->scales[i]) {
+    if (t_get(room_scales, n->scale_bytes, i / n->block_cols * places->lds + i % n->block_cols) != m->scales[i]) {
       return "a scale";
     }
-    if (p->with_stats && !same_stats(&stats[i], &m->stats[i])) return "statistics";
+    if (places->with_stats && !same_stats(&stats[i], &m->stats[i])) return "statistics";
   }
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    if (t_get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols) != m->codes[i]) return "a code";
+    if (t_get(room_codes, n->code_bytes, i / m->cols * places->ld + i % m->cols) != m->codes[i]) return "a code";
   }
   if (m->scaling.tensor && !t_same32(*z->tensor, m->tensor)) return "the tensor scale";
   if (!t_same_events(&ev, &m->events)) return "events";
-  if (!gaps_hold(room_codes, n->code_bytes, m->rows, m->cols, p->ld, used)) return "bytes beside codes";
-  if (!gaps_hold(room_scales, n->scale_bytes, n->block_rows, n->block_cols, p->lds, used)) return "bytes beside scales";
+  if (!gaps_hold(room_codes, n->code_bytes, m->rows, m->cols, places->ld, used)) return "bytes beside codes";
+  if (!gaps_hold(room_scales, n->scale_bytes, n->block_rows, n->block_cols, places->lds, used))
+    return "bytes beside scales";
   return NULL;
 }
 
-static const char *check_values(const model *m, const t_places *p, const char *what) {
+static const char *check_values(const model *m, const t_places *places, const char *what) {
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    if (!t_same32(room_z[i / m->cols * p->ldz + i % m->cols], m->values[i])) return what;
+    if (!t_same32(room_z[i / m->cols * places->ldz + i % m->cols], m->values[i])) return what;
   }
-  return gaps_hold(room_z, sizeof(float), m->rows, m->cols, p->ldz, used) ? NULL : "bytes beside values";
+  return gaps_hold(room_z, sizeof(float), m->rows, m->cols, places->ldz, used) ? NULL : "bytes beside values";
 }
 
-static const char *check_quantize(const model *m, const t_places *p) {
+static const char *check_quantize(const model *m, const t_places *places) {
   hu_events ev = {0};
   fill(room_z, used * sizeof *room_z);
-  if (hu_scaled_quantize(m->rows, m->cols, room_z, p->ldz, room_x, p->ldx, &m->scaling, m->mode, m->amax,
-                         p->with_stats ? stats : NULL, &p->exec, &ev) != HU_OK) {
+  if (hu_scaled_quantize(m->rows, m->cols, room_z, places->ldz, room_x, places->ldx, &m->scaling, m->mode, m->amax,
+                         places->with_stats ? stats : NULL, &places->exec, &ev) != HU_OK) {
     return "quantize: status";
   }
-  const char *wrong = check_values(m, p, "a quantized value");
+  const char *wrong = check_values(m, places, "a quantized value");
   if (wrong) return wrong;
   if (!t_same_events(&ev, &m->events)) return "events of quantize";
-  if (hu_scaled_quantize(m->rows, m->cols, room_x, p->ldx, room_x, p->ldx, &m->scaling, m->mode, m->amax, NULL,
-                         &p->exec, NULL) != HU_OK) {
+  if (hu_scaled_quantize(m->rows, m->cols, room_x, places->ldx, room_x, places->ldx, &m->scaling, m->mode, m->amax,
+                         NULL, &places->exec, NULL) != HU_OK) {
     return "quantize in place: status";
   }
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    if (!t_same32(room_x[i / m->cols * p->ldx + i % m->cols], m->values[i])) return "a value in place";
+    if (!t_same32(room_x[i / m->cols * places->ldx + i % m->cols], m->values[i])) return "a value in place";
   }
   return NULL;
 }
 
-static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_limits_of(f).width) - 1); }
+static uint32_t width_mask(hu_format format) { return (uint32_t)(((uint64_t)1 << hu_limits_of(format).width) - 1); }
 
 /* Any codes and scales, with anything between the rows, and any t that is not negative, infinities and NaN among
  * them. */
-static void draw_codes(t_random *r, model *m, const t_places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+static void draw_codes(t_random *random, model *m, const t_places *places, const hu_scaled_sizes *n,
+                       const hu_scaled *z) {
   uint32_t width = hu_limits_of(m->scaling.element).width, scale = width_mask(m->scaling.scale);
   int twos = m->scaling.coding == HU_CODING_TWOS;
   for (size_t i = 0; i < used; i++) {
-    room_codes[i] = t_next32(r);
-    room_scales[i] = t_below(r, 8) ? t_next32(r) : 0x7F800000u >> t_below(r, 25);
+    room_codes[i] = t_next32(random);
+    room_scales[i] = t_below(random, 8) ? t_next32(random) : 0x7F800000u >> t_below(random, 25);
   }
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    ptrdiff_t at = (ptrdiff_t)(i / m->cols * p->ld + i % m->cols);
-    uint32_t code = twos ? t_random_integer(r, width) : t_random_code(r, m->scaling.element);
+    ptrdiff_t at = (ptrdiff_t)(i / m->cols * places->ld + i % m->cols);
+    uint32_t code = twos ? t_random_integer(random, width) : t_random_code(random, m->scaling.element);
     t_put(room_codes, n->code_bytes, at, code);
     m->codes[i] = code & (uint32_t)(((uint64_t)1 << width) - 1);
   }
   for (size_t i = 0; i < n->block_rows * n->block_cols; i++) {
-    ptrdiff_t at = (ptrdiff_t)(i / n->block_cols * p->lds + i % n->block_cols);
+    ptrdiff_t at = (ptrdiff_t)(i / n->block_cols * places->lds + i % n->block_cols);
     m->scales[i] = t_get(room_scales, n->scale_bytes, at) & scale;
     t_put(room_scales, n->scale_bytes, at, m->scales[i]);
   }
   if (!z->tensor) return;
-  m->tensor = t_float(t_below(r, 4) ? t_next32(r) >> 1 : 0x7F800000u + t_below(r, 2));
+  m->tensor = t_float(t_below(random, 4) ? t_next32(random) >> 1 : 0x7F800000u + t_below(random, 2));
   *z->tensor = m->tensor;
 }
 
-static const char *check_decode(t_random *r, model *m, const t_places *p, const hu_scaled_sizes *n,
+static const char *check_decode(t_random *random, model *m, const t_places *places, const hu_scaled_sizes *n,
                                 const hu_scaled *z) {
   fill(room_z, used * sizeof *room_z);
-  if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
-  const char *wrong = check_values(m, p, "a decoded value");
-  if (wrong || !r) return wrong;
-  draw_codes(r, m, p, n, z);
+  if (hu_scaled_decode(m->rows, m->cols, room_z, places->ldz, z, &m->scaling, &places->exec) != HU_OK)
+    return "decode: status";
+  const char *wrong = check_values(m, places, "a decoded value");
+  if (wrong || !random) return wrong;
+  draw_codes(random, m, places, n, z);
   model_decode(m);
-  if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
-  return check_values(m, p, "a value of some code");
+  if (hu_scaled_decode(m->rows, m->cols, room_z, places->ldz, z, &m->scaling, &places->exec) != HU_OK)
+    return "decode: status";
+  return check_values(m, places, "a value of some code");
 }
 
-const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
+const char *compare(t_random *random, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
                     const float *amax) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
-  t_places p = draw_places(r, cols, n.block_cols);
+  t_places places = draw_places(random, cols, n.block_cols);
   float tensor = 0;
-  hu_scaled z = {room_codes, p.ld, room_scales, p.lds, scaling->tensor ? &tensor : NULL};
-  model m = {rows,         cols,         x,           *scaling, mode, p.exec.stream, amax, model_codes,
+  hu_scaled z = {room_codes, places.ld, room_scales, places.lds, scaling->tensor ? &tensor : NULL};
+  model m = {rows,         cols,         x,           *scaling, mode, places.exec.stream, amax, model_codes,
              model_scales, model_values, model_stats, 0,        {0}};
   if (rows * cols > ELEMENTS_MAX || rows * (cols + 4) > ROOM) abort();
   used = rows * (cols + 4) + 64;
   if (used > ROOM) abort();
-  for (size_t i = 0; i < rows; i++) memcpy(room_x + i * p.ldx, x + i * cols, cols * sizeof *x);
+  for (size_t i = 0; i < rows; i++) memcpy(room_x + i * places.ldx, x + i * cols, cols * sizeof *x);
   model_run(&m);
-  const char *wrong = check_encode(&m, &p, &n, &z);
-  if (!wrong) wrong = check_quantize(&m, &p);
-  if (!wrong) wrong = check_decode(r, &m, &p, &n, &z);
+  const char *wrong = check_encode(&m, &places, &n, &z);
+  if (!wrong) wrong = check_quantize(&m, &places);
+  if (!wrong) wrong = check_decode(random, &m, &places, &n, &z);
   return wrong;
 }

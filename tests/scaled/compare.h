@@ -10,8 +10,8 @@
 enum { ELEMENTS_MAX = 1 << 14 };
 
 /* NULL if everything is equal, else what is not. x: contiguous, rows x cols up to ELEMENTS_MAX elements. Levels,
- * threads and leading dimensions are drawn from r; NULL: all levels off, one thread, contiguous. */
-const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
+ * threads and leading dimensions are drawn at random; NULL: all levels off, one thread, contiguous. */
+const char *compare(t_random *random, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
                     const float *amax);
 
 #endif

@@ -7,8 +7,8 @@
 #include "tests/support/support.h"
 
 /* A valid description, of any kind. */
-hu_scaling random_scaling(t_random *r);
+hu_scaling random_scaling(t_random *random);
 /* A matrix with a share of everything: edges of amax among them. */
-void random_matrix(t_random *r, size_t n, float *x, const hu_scaling *scaling);
+void random_matrix(t_random *random, size_t n, float *x, const hu_scaling *scaling);
 
 #endif

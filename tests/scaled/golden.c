@@ -18,33 +18,33 @@ static size_t numbers(const char *line, uint32_t *z, int base) {
 }
 
 int golden_replay(const char *path, int (*holds)(const t_golden *)) {
-  static t_golden g;
+  static t_golden golden;
   static char line[LINE];
   static uint32_t words[GOLDEN_NUMBERS];
-  FILE *f = fopen(path, "r");
+  FILE *file = fopen(path, "r");
   int cases = 0;
-  if (!f) return -1;
-  for (unsigned at = 1; fgets(line, LINE, f); at++) {
+  if (!file) return -1;
+  for (unsigned at = 1; fgets(line, LINE, file); at++) {
     char *rest = line + strcspn(line, " ");
     line[strcspn(line, "\n")] = 0;
     if (strncmp(line, "scaling ", 8) == 0) {
-      if (hu_scaling_parse(&g.scaling, line + 8, NULL) != HU_OK) break;
+      if (hu_scaling_parse(&golden.scaling, line + 8, NULL) != HU_OK) break;
     } else if (strncmp(line, "shape ", 6) == 0) {
       if (numbers(rest, words, 10) != 2) break;
-      g.rows = words[0];
-      g.cols = words[1];
-      if (g.rows * g.cols > GOLDEN_NUMBERS) break;
-      g.has_tensor = 0;
+      golden.rows = words[0];
+      golden.cols = words[1];
+      if (golden.rows * golden.cols > GOLDEN_NUMBERS) break;
+      golden.has_tensor = 0;
     } else if (strncmp(line, "x ", 2) == 0) {
-      if (numbers(rest, words, 16) != g.rows * g.cols) break;
-      memcpy(g.x, words, g.rows * g.cols * sizeof *words);
+      if (numbers(rest, words, 16) != golden.rows * golden.cols) break;
+      memcpy(golden.x, words, golden.rows * golden.cols * sizeof *words);
     } else if (strncmp(line, "tensor ", 7) == 0) {
-      if (numbers(rest, &g.tensor, 16) != 1) break;
-      g.has_tensor = 1;
+      if (numbers(rest, &golden.tensor, 16) != 1) break;
+      golden.has_tensor = 1;
     } else if (strncmp(line, "scales ", 7) == 0) {
-      numbers(rest, g.scales, 16);
+      numbers(rest, golden.scales, 16);
     } else if (strncmp(line, "codes ", 6) == 0) {
-      if (numbers(rest, g.codes, 16) != g.rows * g.cols || !holds(&g)) {
+      if (numbers(rest, golden.codes, 16) != golden.rows * golden.cols || !holds(&golden)) {
         printf("%s:%u: does not hold\n", path, at);
         break;
       }
@@ -53,7 +53,7 @@ int golden_replay(const char *path, int (*holds)(const t_golden *)) {
       break;
     }
   }
-  int whole = feof(f);
-  fclose(f);
+  int whole = feof(file);
+  fclose(file);
   return whole ? cases : -1;
 }

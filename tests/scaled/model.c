@@ -30,9 +30,9 @@ static void must(int fine) {
   if (!fine) abort();
 }
 
-static double value_of(hu_format f, uint32_t code) {
+static double value_of(hu_format format, uint32_t code) {
   double z;
-  must(hu_oracle_decode64(&z, f, code) == HU_OK);
+  must(hu_oracle_decode64(&z, format, code) == HU_OK);
   return z;
 }
 
@@ -44,27 +44,27 @@ static hu_mode finite_by_default(hu_mode mode) {
 static int exponent(double x) { return ilogb(x); }
 
 /* Is 2^e a number of the format? */
-static int has_power(hu_format f, int e) {
+static int has_power(hu_format format, int e) {
   hu_mode rne = {0};
   uint32_t code, events;
   if (e < -1000 || e > 1000) return 0;
-  must(hu_oracle_encode64(&code, &events, f, rne, ldexp(1, e), 0) == HU_OK);
-  return value_of(f, code) == ldexp(1, e);
+  must(hu_oracle_encode64(&code, &events, format, rne, ldexp(1, e), 0) == HU_OK);
+  return value_of(format, code) == ldexp(1, e);
 }
 
-static t_formats formats_of(const hu_scaling *d) {
-  t_formats f;
-  must(table_make(&f.element, d->element) == HU_OK && table_make(&f.scale, d->scale) == HU_OK);
-  f.top = value_of(d->element, f.element.max_code);
-  f.top_scale = value_of(d->scale, f.scale.max_code);
-  f.all = 0;
-  f.emax = exponent(f.top);
-  f.high = exponent(f.top_scale);
-  if (d->tensor == HU_TENSOR_256) f.top_scale = 256;
-  f.low = f.high;
-  while (has_power(d->scale, f.low - 1)) f.low--;
-  f.width = 1 + d->element.e + d->element.m;
-  return f;
+static t_formats formats_of(const hu_scaling *scaling) {
+  t_formats formats;
+  must(table_make(&formats.element, scaling->element) == HU_OK && table_make(&formats.scale, scaling->scale) == HU_OK);
+  formats.top = value_of(scaling->element, formats.element.max_code);
+  formats.top_scale = value_of(scaling->scale, formats.scale.max_code);
+  formats.all = 0;
+  formats.emax = exponent(formats.top);
+  formats.high = exponent(formats.top_scale);
+  if (scaling->tensor == HU_TENSOR_256) formats.top_scale = 256;
+  formats.low = formats.high;
+  while (has_power(scaling->scale, formats.low - 1)) formats.low--;
+  formats.width = 1 + scaling->element.e + scaling->element.m;
+  return formats;
 }
 
 /* ---- binary32 steps, by the processor ---- */
@@ -104,17 +104,17 @@ static uint32_t round_quotient(const table *t, hu_mode mode, double a, double b,
   return code;
 }
 
-static uint32_t round_number(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events) {
+static uint32_t round_number(hu_format format, hu_mode mode, double x, uint32_t random, uint32_t *events) {
   uint32_t code;
-  must(hu_oracle_encode64(&code, events, f, mode, x, random) == HU_OK);
+  must(hu_oracle_encode64(&code, events, format, mode, x, random) == HU_OK);
   return code;
 }
 
 /* ---- section 2 ---- */
 
-static double seen(const hu_scaling *d, float x) {
+static double seen(const hu_scaling *scaling, float x) {
   if (isnan(x)) return 0;
-  if (isinf(x)) return d->special == HU_SPECIAL_SATURATE ? largest : 0;
+  if (isinf(x)) return scaling->special == HU_SPECIAL_SATURATE ? largest : 0;
   return fabs((double)x);
 }
 
@@ -133,23 +133,23 @@ static double amax_of(const model *m, const block *b, int *special) {
 
 /* ---- section 3 ---- */
 
-static int power_rule(const model *m, const t_formats *f, double a) {
+static int power_rule(const model *m, const t_formats *formats, double a) {
   int k = exponent(a), digits = m->scaling.element.m + 1, e;
   switch (m->scaling.rule) {
-    case HU_SCALE_FLOOR: e = k - f->emax; break;
-    case HU_SCALE_CEIL: e = (ldexp(1, k) == a ? k : k + 1) - f->emax; break;
-    case HU_SCALE_EVEN: e = exponent(floor(ldexp(a, digits - 1 - k) + 0.5)) - (digits - 1) + k - f->emax; break;
+    case HU_SCALE_FLOOR: e = k - formats->emax; break;
+    case HU_SCALE_CEIL: e = (ldexp(1, k) == a ? k : k + 1) - formats->emax; break;
+    case HU_SCALE_EVEN: e = exponent(floor(ldexp(a, digits - 1 - k) + 0.5)) - (digits - 1) + k - formats->emax; break;
     default:
-      e = k - f->emax - 2;
-      while (a > ldexp(f->top, e)) e++;
+      e = k - formats->emax - 2;
+      while (a > ldexp(formats->top, e)) e++;
   }
-  return e < f->low ? f->low : e > f->high ? f->high : e;
+  return e < formats->low ? formats->low : e > formats->high ? formats->high : e;
 }
 
 /* ---- section 4 ---- */
 
-static float tensor_scale(const model *m, const t_formats *f, float a, float *S) {
-  double both = f->top * f->top_scale;
+static float tensor_scale(const model *m, const t_formats *formats, float a, float *S) {
+  double both = formats->top * formats->top_scale;
   *S = 1;
   if (a == 0) return 1;
   if (m->scaling.steps == HU_STEPS_EXACT || m->scaling.steps == HU_STEPS_DIVIDE) return rn_quotient(a, both);
@@ -162,14 +162,14 @@ static float tensor_scale(const model *m, const t_formats *f, float a, float *S)
   return rnp(1 / *S);
 }
 
-static uint32_t ratio_code(const model *m, const t_formats *f, float a, float S, block *b) {
+static uint32_t ratio_code(const model *m, const t_formats *formats, float a, float S, block *b) {
   hu_mode mode = {0};
   uint32_t events;
-  float top = (float)f->top, y;
+  float top = (float)formats->top, y;
   mode.round = m->scaling.round;
   mode.saturate = HU_SAT_FINITE;
   switch (m->scaling.steps) {
-    case HU_STEPS_EXACT: return round_quotient(&f->scale, mode, a, f->top, m->tensor, 0, &events);
+    case HU_STEPS_EXACT: return round_quotient(&formats->scale, mode, a, formats->top, m->tensor, 0, &events);
     case HU_STEPS_DIVIDE:
     case HU_STEPS_RECIPROCAL:
       y = rn(a / top);
@@ -191,7 +191,7 @@ static uint32_t ratio_code(const model *m, const t_formats *f, float a, float S,
   return round_number(m->scaling.scale, mode, y, 0, &events);
 }
 
-static int is_ratio(const hu_scaling *d) { return d->rule >= HU_SCALE_RATIO; }
+static int is_ratio(const hu_scaling *scaling) { return scaling->rule >= HU_SCALE_RATIO; }
 
 static double product(const model *m, double scale) {
   if (m->scaling.steps == HU_STEPS_EXACT) return scale * m->tensor; /* exact: at most 24 + 24 digits */
@@ -199,83 +199,83 @@ static double product(const model *m, double scale) {
   return isinf(scale) || isinf(m->tensor) ? z : rn(z);
 }
 
-static uint32_t scale_of(const model *m, const t_formats *f, block *b, float S, double a, int special) {
-  const hu_scaling *d = &m->scaling;
+static uint32_t scale_of(const model *m, const t_formats *formats, block *b, float S, double a, int special) {
+  const hu_scaling *scaling = &m->scaling;
   hu_mode rne = {0};
   uint32_t code, events;
   float amin;
-  memcpy(&amin, &d->amin, sizeof amin);
+  memcpy(&amin, &scaling->amin, sizeof amin);
   b->S = 0;
-  b->nan = special && d->special == HU_SPECIAL_NAN;
+  b->nan = special && scaling->special == HU_SPECIAL_NAN;
   if (a < amin) a = amin;
   if (b->nan) {
-    code = (uint32_t)f->scale.nan_code;
+    code = (uint32_t)formats->scale.nan_code;
   } else if (a == 0) {
-    double s = d->blank == HU_BLANK_LOW ? ldexp(1, f->low) : d->blank == HU_BLANK_ONE ? 1 : 0;
-    code = round_number(d->scale, rne, s, 0, &events);
-  } else if (is_ratio(d)) {
-    code = ratio_code(m, f, (float)a, S, b);
+    double s = scaling->blank == HU_BLANK_LOW ? ldexp(1, formats->low) : scaling->blank == HU_BLANK_ONE ? 1 : 0;
+    code = round_number(scaling->scale, rne, s, 0, &events);
+  } else if (is_ratio(scaling)) {
+    code = ratio_code(m, formats, (float)a, S, b);
   } else {
-    code = round_number(d->scale, rne, ldexp(1, power_rule(m, f, a)), 0, &events);
+    code = round_number(scaling->scale, rne, ldexp(1, power_rule(m, formats, a)), 0, &events);
   }
-  b->scale = value_of(d->scale, code);
+  b->scale = value_of(scaling->scale, code);
   b->d = product(m, b->scale);
   b->by = b->S != 0 ? b->S : rn(1 / (float)b->d);
-  if (d->steps == HU_STEPS_RECIPROCAL && d->tensor) b->by = rn(S / (float)b->scale);
+  if (scaling->steps == HU_STEPS_RECIPROCAL && scaling->tensor) b->by = rn(S / (float)b->scale);
   return code;
 }
 
 /* ---- section 5 ---- */
 
-static uint32_t element_of(const model *m, const t_formats *f, const block *b, float x, uint32_t random,
+static uint32_t element_of(const model *m, const t_formats *formats, const block *b, float x, uint32_t random,
                            uint32_t *events) {
-  const hu_scaling *d = &m->scaling;
+  const hu_scaling *scaling = &m->scaling;
   hu_mode mode = finite_by_default(m->mode);
   uint32_t more = 0, code;
-  if (isinf(x) && d->special == HU_SPECIAL_SATURATE) {
+  if (isinf(x) && scaling->special == HU_SPECIAL_SATURATE) {
     x = copysignf(largest, x);
     more = HU_EVENT_INF_IN;
   }
   if (b->nan) {
     *events = isnan(x) ? HU_EVENT_NAN_IN : isinf(x) ? HU_EVENT_INF_IN | HU_EVENT_INVALID : HU_EVENT_INEXACT;
     *events |= more;
-    return isnan(x) && f->element.nan_code != TABLE_NO_CODE ? (uint32_t)f->element.nan_code : 0;
+    return isnan(x) && formats->element.nan_code != TABLE_NO_CODE ? (uint32_t)formats->element.nan_code : 0;
   }
   if (!isfinite(x) || x == 0) {
-    code = round_number(d->element, mode, x, random, events);
+    code = round_number(scaling->element, mode, x, random, events);
   } else if (b->d == 0) {
-    code = round_number(d->element, mode, copysign(0, x), random, events);
+    code = round_number(scaling->element, mode, copysign(0, x), random, events);
     more |= HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO;
-  } else if (!is_ratio(d)) {
-    code = round_number(d->element, mode, ldexp(x, -exponent(b->d)), random, events);
-  } else if (d->steps == HU_STEPS_EXACT) {
-    code = round_quotient(&f->element, mode, x, b->scale, m->tensor, random, events);
+  } else if (!is_ratio(scaling)) {
+    code = round_number(scaling->element, mode, ldexp(x, -exponent(b->d)), random, events);
+  } else if (scaling->steps == HU_STEPS_EXACT) {
+    code = round_quotient(&formats->element, mode, x, b->scale, m->tensor, random, events);
   } else {
     float div = (float)b->d;
-    float y = d->steps == HU_STEPS_DIVIDE ? rn(x / div) : rn(x * b->by);
-    code = round_number(d->element, mode, y, random, events);
+    float y = scaling->steps == HU_STEPS_DIVIDE ? rn(x / div) : rn(x * b->by);
+    code = round_number(scaling->element, mode, y, random, events);
   }
   *events |= more;
   return code;
 }
 
-static double number_of(const model *m, const t_formats *f, uint32_t code) {
+static double number_of(const model *m, const t_formats *formats, uint32_t code) {
   int64_t n = code;
   if (m->scaling.coding != HU_CODING_TWOS) return value_of(m->scaling.element, code);
-  if (n >> (f->width - 1)) n -= (int64_t)1 << f->width;
+  if (n >> (formats->width - 1)) n -= (int64_t)1 << formats->width;
   return (double)n * value_of(m->scaling.element, 1);
 }
 
-static uint32_t stored(const model *m, const t_formats *f, uint32_t code) {
+static uint32_t stored(const model *m, const t_formats *formats, uint32_t code) {
   if (m->scaling.coding != HU_CODING_TWOS) return code;
-  uint32_t mask = (uint32_t)(((uint64_t)1 << f->width) - 1);
+  uint32_t mask = (uint32_t)(((uint64_t)1 << formats->width) - 1);
   double units = value_of(m->scaling.element, code) / value_of(m->scaling.element, 1);
   return (uint32_t)(int32_t)units & mask;
 }
 
-static float value_under(const model *m, const t_formats *f, double scale, uint32_t code) {
+static float value_under(const model *m, const t_formats *formats, double scale, uint32_t code) {
   uint32_t quiet = 0x7FC00000;
-  float z = (float)(number_of(m, f, code) * product(m, scale)); /* exact in binary64, then rounded */
+  float z = (float)(number_of(m, formats, code) * product(m, scale)); /* exact in binary64, then rounded */
   if (isnan(z)) memcpy(&z, &quiet, sizeof z);
   return z;
 }
@@ -289,18 +289,18 @@ static uint32_t word_of(const model *m, size_t k) {
 static int is_sweep(const model *m) { return m->scaling.rule == HU_SCALE_SWEEP_MSE; }
 
 /* Every step is stored, so that no compiler takes two at once. */
-static float error_of(const model *m, const t_formats *f, const block *b, float S, size_t k) {
+static float error_of(const model *m, const t_formats *formats, const block *b, float S, size_t k) {
   int rule = m->scaling.rule, fast = rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_4OVER6_MSE_FAST;
   uint32_t ignored;
-  float p = (float)number_of(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &ignored));
+  float p = (float)number_of(m, formats, element_of(m, formats, b, m->x[k], word_of(m, k), &ignored));
   volatile float y = p * (float)b->scale, x = m->x[k];
   if (is_sweep(m)) {
     y = p * (float)b->d;
   } else if (fast) {
     x = x * S;
   } else {
-    y = y * f->all;
-    y = y / (float)(f->top * f->top_scale);
+    y = y * formats->all;
+    y = y / (float)(formats->top * formats->top_scale);
   }
   volatile float e = y - x;
   if (rule == HU_SCALE_4OVER6_MAE || rule == HU_SCALE_4OVER6_MAE_FAST) return fabsf(e);
@@ -309,10 +309,10 @@ static float error_of(const model *m, const t_formats *f, const block *b, float 
 }
 
 /* The sums of rows first, then those of rows 8, 4, 2 and 1 apart. */
-static float error_under(const model *m, const t_formats *f, const block *b, float S) {
+static float error_under(const model *m, const t_formats *formats, const block *b, float S) {
   volatile float rows[16] = {0};
   for (size_t i = b->r0; i < b->r1; i++) {
-    for (size_t j = b->c0; j < b->c1; j++) rows[i - b->r0] += error_of(m, f, b, S, i * m->cols + j);
+    for (size_t j = b->c0; j < b->c1; j++) rows[i - b->r0] += error_of(m, formats, b, S, i * m->cols + j);
   }
   for (int apart = 8; apart > 0; apart /= 2) {
     for (int i = 0; i < apart; i++) rows[i] += rows[i + apart];
@@ -321,15 +321,15 @@ static float error_under(const model *m, const t_formats *f, const block *b, flo
 }
 
 /* The first of all positive scales with the least error. */
-static uint32_t sweep(const model *m, const t_formats *f, block *b, float S) {
+static uint32_t sweep(const model *m, const t_formats *formats, block *b, float S) {
   uint32_t best = 0;
   float least = 0;
-  for (uint32_t code = 1; code <= f->scale.max_code; code++) {
+  for (uint32_t code = 1; code <= formats->scale.max_code; code++) {
     block other = *b;
     other.scale = value_of(m->scaling.scale, code);
     other.d = product(m, other.scale);
     other.by = rn(1 / (float)other.d);
-    float error = error_under(m, f, &other, S);
+    float error = error_under(m, formats, &other, S);
     if (best && !(error < least)) continue;
     best = code;
     least = error;
@@ -341,7 +341,7 @@ static uint32_t sweep(const model *m, const t_formats *f, block *b, float S) {
 }
 
 /* b: the scale that ratio gives, of this code; becomes the better one. */
-static uint32_t choose(const model *m, const t_formats *f, block *b, float S, double a, uint32_t code) {
+static uint32_t choose(const model *m, const t_formats *formats, block *b, float S, double a, uint32_t code) {
   block four = *b;
   hu_mode mode = {0};
   uint32_t events, amin = m->scaling.amin;
@@ -349,15 +349,15 @@ static uint32_t choose(const model *m, const t_formats *f, block *b, float S, do
   memcpy(&least, &amin, sizeof least);
   if (a < least) a = least;
   if (a == 0) return code;
-  if (is_sweep(m)) return sweep(m, f, b, S);
+  if (is_sweep(m)) return sweep(m, formats, b, S);
   mode.round = m->scaling.round;
   mode.saturate = HU_SAT_FINITE;
-  volatile float y = rn(rn((float)a / (float)f->top) * S);
+  volatile float y = rn(rn((float)a / (float)formats->top) * S);
   uint32_t larger = round_number(m->scaling.scale, mode, rn(y * 1.5f), 0, &events);
   four.scale = value_of(m->scaling.scale, larger);
   four.d = product(m, four.scale);
   four.by = rn(1 / (float)four.d);
-  if (!(error_under(m, f, &four, S) < error_under(m, f, b, S))) return code;
+  if (!(error_under(m, formats, &four, S) < error_under(m, formats, b, S))) return code;
   *b = four;
   return larger;
 }
@@ -374,26 +374,26 @@ static block block_at(const model *m, size_t p, size_t q) {
   return b;
 }
 
-static void run_block(model *m, const t_formats *f, block *b, float S, size_t number) {
+static void run_block(model *m, const t_formats *formats, block *b, float S, size_t number) {
   int special;
   double a = amax_of(m, b, &special);
   int whole = m->scaling.rows == 0 && m->scaling.cols == 0 && !m->scaling.tensor;
-  hu_scaled_stats *s = &m->stats[number];
-  memset(s, 0, sizeof *s);
-  s->amax = (float)a;
-  s->special = (uint64_t)special;
+  hu_scaled_stats *stats = &m->stats[number];
+  memset(stats, 0, sizeof *stats);
+  stats->amax = (float)a;
+  stats->special = (uint64_t)special;
   if (m->amax && whole) a = *m->amax;
-  s->scale = scale_of(m, f, b, S, a, special);
-  if (m->scaling.rule > HU_SCALE_RATIO && !special) s->scale = choose(m, f, b, S, a, s->scale);
-  m->scales[number] = s->scale;
+  stats->scale = scale_of(m, formats, b, S, a, special);
+  if (m->scaling.rule > HU_SCALE_RATIO && !special) stats->scale = choose(m, formats, b, S, a, stats->scale);
+  m->scales[number] = stats->scale;
   for (size_t i = b->r0; i < b->r1; i++) {
     for (size_t j = b->c0; j < b->c1; j++) {
       size_t k = i * m->cols + j;
       uint32_t events;
-      m->codes[k] = stored(m, f, element_of(m, f, b, m->x[k], word_of(m, k), &events));
+      m->codes[k] = stored(m, formats, element_of(m, formats, b, m->x[k], word_of(m, k), &events));
       hu_events_count(&m->events, events);
-      s->saturated += (events & HU_EVENT_SATURATED) != 0;
-      s->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
+      stats->saturated += (events & HU_EVENT_SATURATED) != 0;
+      stats->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
     }
   }
 }
@@ -401,29 +401,29 @@ static void run_block(model *m, const t_formats *f, block *b, float S, size_t nu
 static size_t count(size_t n, uint32_t n_side) { return (n + side(n_side, n) - 1) / side(n_side, n); }
 
 void model_run(model *m) {
-  t_formats f = formats_of(&m->scaling);
+  t_formats formats = formats_of(&m->scaling);
   block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0, 0};
   int special;
   float S = 1, a = (float)amax_of(m, &all, &special);
   memset(&m->events, 0, sizeof m->events);
   m->tensor = 1;
-  f.all = m->amax ? *m->amax : a;
-  if (m->scaling.tensor) m->tensor = tensor_scale(m, &f, f.all, &S);
+  formats.all = m->amax ? *m->amax : a;
+  if (m->scaling.tensor) m->tensor = tensor_scale(m, &formats, formats.all, &S);
   size_t down = count(m->rows, m->scaling.rows), across = count(m->cols, m->scaling.cols);
   for (size_t n = 0; n < down * across; n++) {
     block b = block_at(m, n / across, n % across);
-    run_block(m, &f, &b, S, n);
+    run_block(m, &formats, &b, S, n);
   }
   model_decode(m);
 }
 
 void model_decode(model *m) {
-  t_formats f = formats_of(&m->scaling);
+  t_formats formats = formats_of(&m->scaling);
   size_t across = count(m->cols, m->scaling.cols);
   for (size_t i = 0; i < m->rows; i++) {
     for (size_t j = 0; j < m->cols; j++) {
       size_t p = i / side(m->scaling.rows, m->rows), q = j / side(m->scaling.cols, m->cols), k = i * m->cols + j;
-      m->values[k] = value_under(m, &f, value_of(m->scaling.scale, m->scales[p * across + q]), m->codes[k]);
+      m->values[k] = value_under(m, &formats, value_of(m->scaling.scale, m->scales[p * across + q]), m->codes[k]);
     }
   }
 }

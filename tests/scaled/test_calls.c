@@ -13,40 +13,40 @@
 #include "tests/support/levels.h"
 
 static hu_scaling parsed(const char *text) {
-  hu_scaling d;
-  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
-  return d;
+  hu_scaling scaling;
+  assert_int_equal(hu_scaling_parse(&scaling, text, NULL), HU_OK);
+  return scaling;
 }
 
-static void there_and_back(const hu_scaling *d) {
+static void there_and_back(const hu_scaling *scaling) {
   char text[HU_SCALING_TEXT_MAX], again[HU_SCALING_TEXT_MAX], cut[24];
   hu_scaling back;
-  size_t n = hu_scaling_text(text, sizeof text, d);
+  size_t n = hu_scaling_text(text, sizeof text, scaling);
   assert_true(n > 0 && n < sizeof text);
   assert_int_equal(hu_scaling_parse(&back, text, NULL), HU_OK);
-  assert_memory_equal(&back, d, sizeof back);
+  assert_memory_equal(&back, scaling, sizeof back);
   assert_int_equal(hu_scaling_text(again, sizeof again, &back), n);
   assert_string_equal(again, text);
-  assert_int_equal(hu_scaling_text(cut, sizeof cut, d), n);
+  assert_int_equal(hu_scaling_text(cut, sizeof cut, scaling), n);
   assert_memory_equal(cut, text, sizeof cut - 1);
   assert_int_equal(cut[sizeof cut - 1], 0);
 }
 
 static void test_texts(void **state) {
   (void)state;
-  t_random r = {t_seed("scaled-text", 5)};
+  t_random random = {t_seed("scaled-text", 5)};
   for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling_entry e = hu_scaling_at(i);
-    hu_scaling d = parsed(e.name), same = parsed(e.text);
-    assert_memory_equal(&d, &same, sizeof d);
-    assert_true(strlen(e.source) > 5 && e.open);
-    there_and_back(&d);
+    hu_scaling_entry entry = hu_scaling_at(i);
+    hu_scaling scaling = parsed(entry.name), same = parsed(entry.text);
+    assert_memory_equal(&scaling, &same, sizeof scaling);
+    assert_true(strlen(entry.source) > 5 && entry.open);
+    there_and_back(&scaling);
   }
   assert_null(hu_scaling_at(hu_scaling_count()).name);
   for (int i = 0; i < 3000; i++) {
-    hu_scaling d = random_scaling(&r);
-    d.pad = t_below(&r, 2) != 0;
-    there_and_back(&d);
+    hu_scaling scaling = random_scaling(&random);
+    scaling.pad = t_below(&random, 2) != 0;
+    there_and_back(&scaling);
   }
   static const char *const canonical[][2] = {
       {"mxfp8_e4m3", "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=floor)"},
@@ -58,8 +58,8 @@ static void test_texts(void **state) {
        "element)"}};
   for (size_t i = 0; i < 4; i++) {
     char text[HU_SCALING_TEXT_MAX];
-    hu_scaling d = parsed(canonical[i][0]);
-    hu_scaling_text(text, sizeof text, &d);
+    hu_scaling scaling = parsed(canonical[i][0]);
+    hu_scaling_text(text, sizeof text, &scaling);
     assert_string_equal(text, canonical[i][1]);
   }
 }
@@ -119,17 +119,17 @@ static void test_wrong_texts(void **state) {
               {"bfp(3,11,16)", HU_E_TEXT, 6},
               {"bfp(3,8,16)x", HU_E_TEXT, 11}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    hu_scaling d, before;
+    hu_scaling scaling, before;
     size_t where = 999;
-    memset(&d, 0xA5, sizeof d);
-    before = d;
-    hu_status s = hu_scaling_parse(&d, rows[i].text, &where);
-    if (s != rows[i].status || where != rows[i].where) {
-      print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(s), where);
+    memset(&scaling, 0xA5, sizeof scaling);
+    before = scaling;
+    hu_status status = hu_scaling_parse(&scaling, rows[i].text, &where);
+    if (status != rows[i].status || where != rows[i].where) {
+      print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(status), where);
     }
-    assert_int_equal(s, rows[i].status);
+    assert_int_equal(status, rows[i].status);
     assert_int_equal(where, rows[i].where);
-    assert_memory_equal(&d, &before, sizeof d);
+    assert_memory_equal(&scaling, &before, sizeof scaling);
   }
   assert_int_equal(hu_scaling_parse(NULL, "mxfp4", NULL), HU_E_NULL);
 }
@@ -138,24 +138,24 @@ static void test_checks(void **state) {
   (void)state;
   const hu_scaling good = parsed("mxfp8_e4m3");
   for (unsigned i = 0; i < 12; i++) {
-    hu_scaling d = good;
+    hu_scaling scaling = good;
     char text[8];
     const char *why = NULL;
-    if (i == 0) d.rule = HU_SCALE_RULES;
-    if (i == 1) d.steps = HU_STEPS_COUNT;
-    if (i == 2) d.tensor = 3;
-    if (i == 3) d.pad = 2;
-    if (i == 4) d.coding = 2;
-    if (i == 5) d.special = 3;
-    if (i == 6) d.blank = 3;
-    if (i == 7) d.amin = 0x7F800000;
-    if (i == 8) d.rows = 0x80000000;
-    if (i == 9) d.element.m = 31;
-    if (i == 10) d.scale.e = 12;
-    if (i == 11) d.round = HU_RTP;
-    assert_int_equal(hu_scaling_check(&d, &why), i == 9 || i == 10 ? HU_E_FORMAT : HU_E_SCALING);
+    if (i == 0) scaling.rule = HU_SCALE_RULES;
+    if (i == 1) scaling.steps = HU_STEPS_COUNT;
+    if (i == 2) scaling.tensor = 3;
+    if (i == 3) scaling.pad = 2;
+    if (i == 4) scaling.coding = 2;
+    if (i == 5) scaling.special = 3;
+    if (i == 6) scaling.blank = 3;
+    if (i == 7) scaling.amin = 0x7F800000;
+    if (i == 8) scaling.rows = 0x80000000;
+    if (i == 9) scaling.element.m = 31;
+    if (i == 10) scaling.scale.e = 12;
+    if (i == 11) scaling.round = HU_RTP;
+    assert_int_equal(hu_scaling_check(&scaling, &why), i == 9 || i == 10 ? HU_E_FORMAT : HU_E_SCALING);
     assert_non_null(why);
-    assert_int_equal(hu_scaling_text(text, sizeof text, &d), 0);
+    assert_int_equal(hu_scaling_text(text, sizeof text, &scaling), 0);
   }
 }
 
@@ -188,33 +188,34 @@ static void test_sizes(void **state) {
 /* Layouts as docs/scaled.md section 7 has them, bit by bit. */
 static void test_packing(void **state) {
   (void)state;
-  t_random r = {t_seed("scaled-pack", 6)};
+  t_random random = {t_seed("scaled-pack", 6)};
   static uint8_t codes[4096], packed[8192], back[4096];
   for (int i = 0; i < 400; i++) {
-    hu_scaling d = random_scaling(&r);
-    d.pad = t_below(&r, 2) != 0;
-    unsigned width = 1u + d.element.e + d.element.m;
-    size_t rows = 1 + t_below(&r, 6), cols = 1 + t_below(&r, 40), ld = cols + t_below(&r, 3);
-    hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
-    for (size_t k = 0; k < sizeof codes; k++) codes[k] = (uint8_t)t_next32(&r);
+    hu_scaling scaling = random_scaling(&random);
+    scaling.pad = t_below(&random, 2) != 0;
+    unsigned width = 1u + scaling.element.e + scaling.element.m;
+    size_t rows = 1 + t_below(&random, 6), cols = 1 + t_below(&random, 40), ld = cols + t_below(&random, 3);
+    hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &scaling);
+    for (size_t k = 0; k < sizeof codes; k++) codes[k] = (uint8_t)t_next32(&random);
     for (size_t k = 0; k < rows * cols && width <= 8; k++) {
-      uint32_t code = d.coding == HU_CODING_TWOS ? t_random_integer(&r, width) : t_random_code(&r, d.element);
+      uint32_t code =
+          scaling.coding == HU_CODING_TWOS ? t_random_integer(&random, width) : t_random_code(&random, scaling.element);
       codes[k / cols * ld + k % cols] = (uint8_t)code;
     }
     if (width > 8) {
-      assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &d), HU_E_SHAPE);
+      assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling), HU_E_SHAPE);
       continue;
     }
     if (n.packed > sizeof packed - 64) continue;
     memset(packed, 0xA5, sizeof packed);
-    assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &d), HU_OK);
+    assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling), HU_OK);
     for (size_t bit = 0; bit < n.packed * 8; bit++) {
       size_t row = bit / (n.packed_row * 8), in_row = bit % (n.packed_row * 8), col = in_row / width;
       unsigned want = row < rows && col < cols ? codes[row * ld + col] >> (in_row % width) & 1 : 0;
       assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, want);
     }
     for (size_t k = n.packed; k < n.packed + 32; k++) assert_int_equal(packed[k], 0xA5);
-    assert_int_equal(hu_scaled_unpack(rows, cols, back, ld, packed, &d), HU_OK);
+    assert_int_equal(hu_scaled_unpack(rows, cols, back, ld, packed, &scaling), HU_OK);
     for (size_t k = 0; k < rows * cols; k++) {
       size_t at = k / cols * ld + k % cols;
       assert_int_equal(back[at], codes[at] & ((1u << width) - 1));
@@ -308,19 +309,19 @@ static void *at_page_end(size_t n) {
 
 static void test_page_ends(void **state) {
   (void)state;
-  t_random r = {t_seed("scaled-pages", 7)};
+  t_random random = {t_seed("scaled-pages", 7)};
   hu_mode rne = {0};
   for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling d = parsed(hu_scaling_at(i).name);
+    hu_scaling scaling = parsed(hu_scaling_at(i).name);
     for (size_t cols = 1; cols < 70; cols += 1 + cols / 4) {
       size_t rows = 3;
-      hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+      hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &scaling);
       float *x = at_page_end(rows * cols * 4), *v = at_page_end(rows * cols * 4), t;
-      hu_scaled z = {at_page_end(n.codes), cols, at_page_end(n.scales), n.block_cols, d.tensor ? &t : NULL};
-      for (size_t k = 0; k < rows * cols; k++) x[k] = t_float(0x3F000000 + (t_next32(&r) & 0x807FFFFF));
-      assert_int_equal(hu_scaled_encode(rows, cols, &z, x, cols, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
-      assert_int_equal(hu_scaled_decode(rows, cols, v, cols, &z, &d, NULL), HU_OK);
-      assert_int_equal(hu_scaled_quantize(rows, cols, x, cols, x, cols, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+      hu_scaled z = {at_page_end(n.codes), cols, at_page_end(n.scales), n.block_cols, scaling.tensor ? &t : NULL};
+      for (size_t k = 0; k < rows * cols; k++) x[k] = t_float(0x3F000000 + (t_next32(&random) & 0x807FFFFF));
+      assert_int_equal(hu_scaled_encode(rows, cols, &z, x, cols, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
+      assert_int_equal(hu_scaled_decode(rows, cols, v, cols, &z, &scaling, NULL), HU_OK);
+      assert_int_equal(hu_scaled_quantize(rows, cols, x, cols, x, cols, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
       assert_memory_equal(x, v, rows * cols * 4);
     }
   }
@@ -330,34 +331,35 @@ static void test_page_ends(void **state) {
  * HU_TEST_COUNT asks for a part, each scaling has two of the five runs, another pair in the next. */
 static void test_threads(void **state) {
   (void)state;
-  t_random r = {t_seed("scaled-threads", 8)};
+  t_random random = {t_seed("scaled-threads", 8)};
   enum { ROWS = 130, COLS = 700, ALL = ROWS * COLS };
   static float x[ALL], z[2][ALL];
   static uint8_t codes[2][2 * ALL], scales[2][4 * ALL];
   static hu_scaled_stats stats[2][ALL];
   for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling d = parsed(hu_scaling_at(i).name);
-    hu_mode mode = i % 4 == 3 ? t_stochastic(HU_SRA, 1 + t_below(&r, 32)) : t_mode((unsigned)i % T_DETERMINISTIC);
-    hu_exec plain = {1, UINT32_MAX, {t_next64(&r), t_next64(&r)}};
-    hu_scaled_sizes n = hu_scaled_sizes_of(ROWS, COLS, &d);
+    hu_scaling scaling = parsed(hu_scaling_at(i).name);
+    hu_mode mode = i % 4 == 3 ? t_stochastic(HU_SRA, 1 + t_below(&random, 32)) : t_mode((unsigned)i % T_DETERMINISTIC);
+    hu_exec plain = {1, UINT32_MAX, {t_next64(&random), t_next64(&random)}};
+    hu_scaled_sizes n = hu_scaled_sizes_of(ROWS, COLS, &scaling);
     float t[2] = {0, 0};
     for (size_t k = 0; k < ALL; k++) {
-      x[k] = t_float((uint32_t)t_between(&r, 110, 130) << 23 | (t_next32(&r) & 0x807FFFFF));
+      x[k] = t_float((uint32_t)t_between(&random, 110, 130) << 23 | (t_next32(&random) & 0x807FFFFF));
     }
-    if (i % 3 == 0) x[t_below(&r, ALL)] = t_float(0x7F800000);
+    if (i % 3 == 0) x[t_below(&random, ALL)] = t_float(0x7F800000);
     for (uint32_t run = 0; run < 6; run++) {
       int w = run > 0;
       if (run && t_part(100) < 100 && (run + i) % 5 != 0 && (run + i) % 5 != 2) continue;
       hu_exec exec = plain;
       hu_events ev[2] = {{0}, {0}};
-      hu_scaled s = {codes[w], COLS, scales[w], n.block_cols, d.tensor ? &t[w] : NULL};
+      hu_scaled s = {codes[w], COLS, scales[w], n.block_cols, scaling.tensor ? &t[w] : NULL};
       if (run) {
         exec.threads = run;
         exec.levels_off = run == 3 ? t_levels_off(t_levels() / 2) : run == 4 ? t_levels_off(t_levels() - 2) : 0;
       }
       assert_int_equal(
-          hu_scaled_encode(ROWS, COLS, &s, x, COLS, &d, mode, NULL, run == 5 ? NULL : stats[w], &exec, &ev[0]), HU_OK);
-      assert_int_equal(hu_scaled_decode(ROWS, COLS, z[w], COLS, &s, &d, &exec), HU_OK);
+          hu_scaled_encode(ROWS, COLS, &s, x, COLS, &scaling, mode, NULL, run == 5 ? NULL : stats[w], &exec, &ev[0]),
+          HU_OK);
+      assert_int_equal(hu_scaled_decode(ROWS, COLS, z[w], COLS, &s, &scaling, &exec), HU_OK);
       if (run) {
         assert_memory_equal(codes[0], codes[1], n.codes);
         assert_memory_equal(scales[0], scales[1], n.scales);
@@ -366,7 +368,8 @@ static void test_threads(void **state) {
         assert_true(t_same32(t[0], t[1]));
       }
       memset(z[1], 0xA5, sizeof z[1]);
-      assert_int_equal(hu_scaled_quantize(ROWS, COLS, z[1], COLS, x, COLS, &d, mode, NULL, NULL, &exec, &ev[1]), HU_OK);
+      assert_int_equal(hu_scaled_quantize(ROWS, COLS, z[1], COLS, x, COLS, &scaling, mode, NULL, NULL, &exec, &ev[1]),
+                       HU_OK);
       assert_memory_equal(z[0], z[1], sizeof z[0]);
       assert_true(t_same_events(&ev[0], &ev[1]));
     }

@@ -30,41 +30,41 @@ typedef struct made {
   hu_events events;
 } made;
 
-static void make(made *m, size_t rows, size_t cols, const float *x, const hu_scaling *d, hu_mode mode, size_t level,
-                 const float *amax) {
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
-  hu_scaled z = {m->codes, cols, m->scales, n.block_cols, d->tensor ? &m->t : NULL};
+static void make(made *m, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
+                 size_t level, const float *amax) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
+  hu_scaled z = {m->codes, cols, m->scales, n.block_cols, scaling->tensor ? &m->t : NULL};
   hu_exec exec = {0, t_levels_off(level), {7, 9}};
   memset(m, 0, sizeof *m);
-  assert_int_equal(hu_scaled_encode(rows, cols, &z, x, LD, d, mode, amax, NULL, &exec, &m->events), HU_OK);
+  assert_int_equal(hu_scaled_encode(rows, cols, &z, x, LD, scaling, mode, amax, NULL, &exec, &m->events), HU_OK);
 }
 
 /* Numbers of a kind: any; multiples of 1/4, whose errors are often equal; near the ends of binary32; some Inf, NaN. */
-static float number(t_random *r, int kind) {
-  float x = (float)t_between(r, -4095, 4095);
-  if (t_below(r, 40) == 0) return t_below(r, 2) ? 0.0f : -0.0f;
-  if (kind == 1) return (float)t_between(r, -26, 26) / 4;
-  if (kind == 2) return ldexpf(x, -149 + (int)t_below(r, 8));
-  if (kind == 3) return ldexpf(x, 115 - (int)t_below(r, 12));
-  if (kind == 4 && t_below(r, 50) == 0) return t_below(r, 2) ? INFINITY : NAN;
-  return ldexpf(x, -(int)t_below(r, 14));
+static float number(t_random *random, int kind) {
+  float x = (float)t_between(random, -4095, 4095);
+  if (t_below(random, 40) == 0) return t_below(random, 2) ? 0.0f : -0.0f;
+  if (kind == 1) return (float)t_between(random, -26, 26) / 4;
+  if (kind == 2) return ldexpf(x, -149 + (int)t_below(random, 8));
+  if (kind == 3) return ldexpf(x, 115 - (int)t_below(random, 12));
+  if (kind == 4 && t_below(random, 50) == 0) return t_below(random, 2) ? INFINITY : NAN;
+  return ldexpf(x, -(int)t_below(random, 14));
 }
 
-static void compare(const hu_scaling *d, const char *text, t_random *r, int i) {
+static void compare(const hu_scaling *scaling, const char *text, t_random *random, int i) {
   static float x[ROWS * LD];
   static made core, own;
-  size_t rows = 1 + t_below(r, ROWS), cols = 1 + t_below(r, COLS);
-  const float given = ldexpf(1, (int)t_between(r, -140, 120));
-  int kind = (int)t_below(r, 5);
-  uint32_t which = t_below(r, 16);
-  hu_mode mode = t_mode(which == 0 ? t_below(r, T_DETERMINISTIC) : HU_RNE);
+  size_t rows = 1 + t_below(random, ROWS), cols = 1 + t_below(random, COLS);
+  const float given = ldexpf(1, (int)t_between(random, -140, 120));
+  int kind = (int)t_below(random, 5);
+  uint32_t which = t_below(random, 16);
+  hu_mode mode = t_mode(which == 0 ? t_below(random, T_DETERMINISTIC) : HU_RNE);
   if (which == 1) mode = t_stochastic(HU_SRA, 8);
-  if (which == 2) mode = t_policy(mode, t_below(r, 3), t_below(r, 2), 0);
-  for (size_t k = 0; k < ROWS * LD; k++) x[k] = number(r, kind);
-  const float *amax = d->tensor && t_below(r, 5) == 0 ? &given : NULL;
-  make(&core, rows, cols, x, d, mode, t_levels() - 1, amax);
+  if (which == 2) mode = t_policy(mode, t_below(random, 3), t_below(random, 2), 0);
+  for (size_t k = 0; k < ROWS * LD; k++) x[k] = number(random, kind);
+  const float *amax = scaling->tensor && t_below(random, 5) == 0 ? &given : NULL;
+  make(&core, rows, cols, x, scaling, mode, t_levels() - 1, amax);
   for (size_t level = 0; level + 1 < t_levels(); level++) {
-    make(&own, rows, cols, x, d, mode, level, amax);
+    make(&own, rows, cols, x, scaling, mode, level, amax);
     if (memcmp(&own, &core, sizeof own) != 0)
       fail_msg("%s, matrix %d, %zu x %zu: %s gives other bits than the core", text, i, rows, cols, t_level_name(level));
   }
@@ -72,16 +72,16 @@ static void compare(const hu_scaling *d, const char *text, t_random *r, int i) {
 
 static void test_levels(void **state) {
   (void)state;
-  t_random r = {t_seed("choice", 1)};
+  t_random random = {t_seed("choice", 1)};
   for (size_t b = 0; b < BLOCKS; b++) {
     for (size_t k = 0; k < RULES; k++) {
       char text[HU_SCALING_TEXT_MAX];
-      hu_scaling d;
+      hu_scaling scaling;
       snprintf(text, sizeof text, "scaled(float4_e2m1fn;scale=%s;block=%s;rule=%s;zero=zero)",
                k % 2 ? "ue4m3" : "float8_e4m3fn", blocks[b], rules[k]);
-      if (hu_scaling_parse(&d, text, NULL) != HU_OK) fail_msg("%s", text);
-      int count = (int)t_runs(d.rule == HU_SCALE_SWEEP_MSE ? 10 : 90);
-      for (int i = 0; i < count; i++) compare(&d, text, &r, i);
+      if (hu_scaling_parse(&scaling, text, NULL) != HU_OK) fail_msg("%s", text);
+      int count = (int)t_runs(scaling.rule == HU_SCALE_SWEEP_MSE ? 10 : 90);
+      for (int i = 0; i < count; i++) compare(&scaling, text, &random, i);
     }
   }
 }

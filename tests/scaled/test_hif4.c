@@ -176,20 +176,20 @@ static void test_pairs(void **state) {
   }
 }
 
-static float number(t_random *r, int spread) {
-  uint32_t u = t_below(r, 64);
-  if (u == 0) return t_below(r, 2) ? 0.0f : -0.0f;
-  if (spread > 90 && u == 1) return t_below(r, 3) ? INFINITY : t_float(0x7FC00000 | t_below(r, 1000));
-  return ldexpf((float)t_between(r, -4095, 4095), -(int)t_below(r, (uint32_t)spread));
+static float number(t_random *random, int spread) {
+  uint32_t u = t_below(random, 64);
+  if (u == 0) return t_below(random, 2) ? 0.0f : -0.0f;
+  if (spread > 90 && u == 1) return t_below(random, 3) ? INFINITY : t_float(0x7FC00000 | t_below(random, 1000));
+  return ldexpf((float)t_between(random, -4095, 4095), -(int)t_below(random, (uint32_t)spread));
 }
 
 static void test_random(void **state) {
   (void)state;
-  t_random r = {t_seed("hif4", 1)};
+  t_random random = {t_seed("hif4", 1)};
   for (int i = 0; i < 6000; i++) {
     float x[BLOCK];
-    int spread = 1 + (int)t_below(&r, i % 40 ? 20 : 120), n = i % 3 ? BLOCK : 1 + (int)t_below(&r, BLOCK);
-    for (int k = 0; k < n; k++) x[k] = number(&r, spread);
+    int spread = 1 + (int)t_below(&random, i % 40 ? 20 : 120), n = i % 3 ? BLOCK : 1 + (int)t_below(&random, BLOCK);
+    for (int k = 0; k < n; k++) x[k] = number(&random, spread);
     compare(i % KINDS, n, x);
   }
 }
@@ -221,9 +221,9 @@ static void test_matrix(void **state) {
   enum { ROWS = 3, COLS = 150, LD = 160, LDC = 151, LDS = 4 };
   static float x[ROWS * LD], z[ROWS * LD], y[ROWS * LD];
   static uint8_t codes[ROWS * LDC], scales[ROWS * LDS * 4];
-  t_random r = {t_seed("hif4", 2)};
+  t_random random = {t_seed("hif4", 2)};
   const hu_hif4 k = hu_hif4_usual();
-  for (int i = 0; i < ROWS * LD; i++) x[i] = z[i] = number(&r, 12);
+  for (int i = 0; i < ROWS * LD; i++) x[i] = z[i] = number(&random, 12);
   memset(codes, 99, sizeof codes);
   memset(scales, 99, sizeof scales);
   assert_int_equal(hu_hif4_encode(ROWS, COLS, codes, LDC, scales, LDS, x, LD, &k, NULL), HU_OK);

@@ -19,9 +19,9 @@ static const char *const texts[] = {"nvfp4",
                                     "scaled(float6_e2m3fn;scale=bfloat16;block=1x8;rule=ratio;steps=exact;tensor)"};
 
 static hu_scaling scaling_of(const char *text) {
-  hu_scaling d;
-  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
-  return d;
+  hu_scaling scaling;
+  assert_int_equal(hu_scaling_parse(&scaling, text, NULL), HU_OK);
+  return scaling;
 }
 
 typedef struct t_tensor {
@@ -39,87 +39,88 @@ static void clear(t_tensor *a) {
   a->z.lds = LDS;
 }
 
-static void fill(t_random *r, float *x) {
+static void fill(t_random *random, float *x) {
   for (size_t i = 0; i < ROWS; i++) {
-    float size = t_float((uint32_t)t_between(r, 90, 160) << 23);
-    for (size_t j = 0; j < LD; j++) x[i * LD + j] = i == 3 ? 0 : size * (float)t_between(r, -1000, 1000) / 256;
+    float size = t_float((uint32_t)t_between(random, 90, 160) << 23);
+    for (size_t j = 0; j < LD; j++) x[i * LD + j] = i == 3 ? 0 : size * (float)t_between(random, -1000, 1000) / 256;
   }
 }
 
-static size_t blocks_of(const hu_scaling *d) { return hu_scaled_sizes_of(ROWS, COLS, d).block_cols; }
+static size_t blocks_of(const hu_scaling *scaling) { return hu_scaled_sizes_of(ROWS, COLS, scaling).block_cols; }
 
 /* Row i by a call of its own. */
-static void one_row(t_tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *d, hu_mode mode,
+static void one_row(t_tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *scaling, hu_mode mode,
                     const float *amax, hu_exec exec) {
-  size_t bytes = hu_scaled_sizes_of(1, COLS, d).scale_bytes;
+  size_t bytes = hu_scaled_sizes_of(1, COLS, scaling).scale_bytes;
   hu_scaled row = {a->codes + i * LD, LD, (uint8_t *)a->scales + i * LDS * bytes, LDS, a->t + i};
   exec.stream.counter += i * COLS;
-  assert_int_equal(hu_scaled_encode(1, COLS, &row, x + i * LD, LD, d, mode, amax, NULL, &exec, events), HU_OK);
+  assert_int_equal(hu_scaled_encode(1, COLS, &row, x + i * LD, LD, scaling, mode, amax, NULL, &exec, events), HU_OK);
 }
 
-static void check(t_random *r, const hu_scaling *d, hu_mode mode, int with_amax) {
+static void check(t_random *random, const hu_scaling *scaling, hu_mode mode, int with_amax) {
   static t_tensor here, there;
   float x[ROWS * LD], y[ROWS * LD], v[ROWS * LD], amax[ROWS];
   hu_scaled_stats stats[ROWS * BLOCKS], again[ROWS * BLOCKS];
   hu_events a = {0}, b = {0}, c = {0};
-  hu_exec exec = {1 + t_below(r, 3), 0, {t_next64(r), t_next64(r) >> 8}};
+  hu_exec exec = {1 + t_below(random, 3), 0, {t_next64(random), t_next64(random) >> 8}};
   const float *given = with_amax ? amax : NULL;
-  fill(r, x);
+  fill(random, x);
   for (size_t i = 0; i < ROWS; i++) amax[i] = (float)(i + 1);
   memset(y, 0, sizeof y);
   memset(v, 0, sizeof v);
   clear(&here);
   clear(&there);
-  assert_int_equal(hu_scaled_rows_encode(ROWS, COLS, &here.z, here.t, x, LD, d, mode, given, stats, &exec, &a), HU_OK);
-  for (size_t i = 0; i < ROWS; i++) one_row(&there, &b, x, i, d, mode, given ? amax + i : NULL, exec);
+  assert_int_equal(hu_scaled_rows_encode(ROWS, COLS, &here.z, here.t, x, LD, scaling, mode, given, stats, &exec, &a),
+                   HU_OK);
+  for (size_t i = 0; i < ROWS; i++) one_row(&there, &b, x, i, scaling, mode, given ? amax + i : NULL, exec);
   assert_memory_equal(here.codes, there.codes, sizeof here.codes);
   assert_memory_equal(here.scales, there.scales, sizeof here.scales);
   assert_memory_equal(here.t, there.t, sizeof here.t);
   assert_true(t_same_events(&a, &b));
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &here.z, here.t, d, &exec), HU_OK);
-  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, v, LD, x, LD, d, mode, given, again, &exec, &c), HU_OK);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &here.z, here.t, scaling, &exec), HU_OK);
+  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, v, LD, x, LD, scaling, mode, given, again, &exec, &c), HU_OK);
   for (size_t i = 0; i < ROWS * LD; i++) assert_true(i % LD >= COLS ? v[i] == 0 : t_same32(y[i], v[i]));
   assert_true(t_same_events(&a, &c));
-  for (size_t i = 0; i < ROWS * blocks_of(d); i++) assert_int_equal(stats[i].scale, again[i].scale);
-  assert_true(stats[3 * blocks_of(d)].amax == 0);
+  for (size_t i = 0; i < ROWS * blocks_of(scaling); i++) assert_int_equal(stats[i].scale, again[i].scale);
+  assert_true(stats[3 * blocks_of(scaling)].amax == 0);
 }
 
 static void test_rows(void **state) {
   (void)state;
-  t_random r = {t_seed("scaled-rows", 5)};
+  t_random random = {t_seed("scaled-rows", 5)};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    hu_scaling d = scaling_of(texts[i]);
+    hu_scaling scaling = scaling_of(texts[i]);
     hu_mode rne = {0};
-    check(&r, &d, rne, 0);
-    check(&r, &d, rne, 1);
-    check(&r, &d, t_stochastic(HU_SRA, 12), 0);
+    check(&random, &scaling, rne, 0);
+    check(&random, &scaling, rne, 1);
+    check(&random, &scaling, t_stochastic(HU_SRA, 12), 0);
   }
 }
 
 /* The rows have second levels of their own: those of different size differ, and differ from the tensor's. */
 static void test_levels(void **state) {
   (void)state;
-  hu_scaling d = scaling_of("nvfp4");
+  hu_scaling scaling = scaling_of("nvfp4");
   hu_mode rne = {0};
   static t_tensor a;
   float x[2 * LD], whole;
   for (size_t j = 0; j < LD; j++) x[j] = 1, x[LD + j] = 2688;
   clear(&a);
-  assert_int_equal(hu_scaled_rows_encode(2, COLS, &a.z, a.t, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_scaled_rows_encode(2, COLS, &a.z, a.t, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   assert_true(a.t[1] == 1 && a.t[0] == 1 / 2688.0f);
   a.z.tensor = &whole;
-  assert_int_equal(hu_scaled_encode(2, COLS, &a.z, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_scaled_encode(2, COLS, &a.z, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   assert_true(whole == 1);
 }
 
 static void test_refused(void **state) {
   (void)state;
   hu_mode rne = {0}, bad = {0};
-  hu_scaling d = scaling_of("nvfp4"), none = scaling_of("mxfp4"), tiles = d, wrong = d;
+  hu_scaling scaling = scaling_of("nvfp4"), none = scaling_of("mxfp4"), tiles = scaling, wrong = scaling;
   static t_tensor a, untouched;
   float x[ROWS * LD], y[ROWS * LD], amax[ROWS] = {1, 2, -1, 0, 0, 0, 0};
-  t_random r = {1};
-  fill(&r, x);
+  t_random random = {1};
+  fill(&random, x);
   clear(&a);
   memcpy(&untouched, &a, sizeof a);
   tiles.rows = 16;
@@ -130,19 +131,20 @@ static void test_refused(void **state) {
   assert_int_equal(ENCODE(&a.z, a.t, &tiles, rne, NULL), HU_E_SCALING);
   assert_int_equal(ENCODE(&a.z, a.t, &wrong, rne, NULL), HU_E_SCALING);
   assert_int_equal(ENCODE(&a.z, a.t, NULL, rne, NULL), HU_E_NULL);
-  assert_int_equal(ENCODE(NULL, a.t, &d, rne, NULL), HU_E_NULL);
-  assert_int_equal(ENCODE(&a.z, NULL, &d, rne, NULL), HU_E_NULL);
-  assert_int_equal(ENCODE(&a.z, a.t, &d, bad, NULL), HU_E_MODE);
-  assert_int_equal(ENCODE(&a.z, a.t, &d, rne, amax), HU_E_SCALING);
-  assert_int_equal(ENCODE(&a.z, x + ROWS * LD - ROWS, &d, rne, NULL), HU_E_OVERLAP);
-  assert_int_equal(ENCODE(&a.z, (float *)(void *)a.scales, &d, rne, NULL), HU_E_OVERLAP);
+  assert_int_equal(ENCODE(NULL, a.t, &scaling, rne, NULL), HU_E_NULL);
+  assert_int_equal(ENCODE(&a.z, NULL, &scaling, rne, NULL), HU_E_NULL);
+  assert_int_equal(ENCODE(&a.z, a.t, &scaling, bad, NULL), HU_E_MODE);
+  assert_int_equal(ENCODE(&a.z, a.t, &scaling, rne, amax), HU_E_SCALING);
+  assert_int_equal(ENCODE(&a.z, x + ROWS * LD - ROWS, &scaling, rne, NULL), HU_E_OVERLAP);
+  assert_int_equal(ENCODE(&a.z, (float *)(void *)a.scales, &scaling, rne, NULL), HU_E_OVERLAP);
   assert_memory_equal(&a, &untouched, sizeof a);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, y, &d, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, NULL, a.t, &d, NULL), HU_E_NULL);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, NULL, &d, NULL), HU_E_NULL);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, y, &scaling, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, NULL, a.t, &scaling, NULL), HU_E_NULL);
+  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, NULL, &scaling, NULL), HU_E_NULL);
   assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &none, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
-  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &d, rne, amax, NULL, NULL, NULL), HU_E_SCALING);
-  assert_int_equal(hu_scaled_rows_encode(0, COLS, &a.z, a.t, x, LD, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &scaling, rne, amax, NULL, NULL, NULL),
+                   HU_E_SCALING);
+  assert_int_equal(hu_scaled_rows_encode(0, COLS, &a.z, a.t, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   assert_memory_equal(&a, &untouched, sizeof a);
 }
 
@@ -154,24 +156,24 @@ static void test_texts(void **state) {
   size_t some = 0;
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     char given[HU_SCALED_ROWS_TEXT_MAX];
-    hu_scaling d, again;
-    assert_int_equal(hu_scaling_parse(&d, hu_scaling_at(i).name, NULL), HU_OK);
+    hu_scaling scaling, again;
+    assert_int_equal(hu_scaling_parse(&scaling, hu_scaling_at(i).name, NULL), HU_OK);
     snprintf(given, sizeof given, "rows(%s)", hu_scaling_at(i).name);
-    size_t where = 99, n = hu_scaled_rows_text(text, sizeof text, &d);
+    size_t where = 99, n = hu_scaled_rows_text(text, sizeof text, &scaling);
     memset(&again, 1, sizeof again);
-    hu_status s = hu_scaled_rows_parse(&again, given, &where);
-    if (!d.tensor || d.rows != 1) {
-      assert_true(s == HU_E_SCALING && where == 5 && n == 0);
+    hu_status status = hu_scaled_rows_parse(&again, given, &where);
+    if (!scaling.tensor || scaling.rows != 1) {
+      assert_true(status == HU_E_SCALING && where == 5 && n == 0);
       continue;
     }
     some++;
-    assert_int_equal(s, HU_OK);
-    assert_memory_equal(&again, &d, sizeof d);
+    assert_int_equal(status, HU_OK);
+    assert_memory_equal(&again, &scaling, sizeof scaling);
     assert_true(n == strlen(text) && n < sizeof text);
-    assert_int_equal(hu_scaling_text(plain, sizeof plain, &d) + 6, n);
+    assert_int_equal(hu_scaling_text(plain, sizeof plain, &scaling) + 6, n);
     assert_int_equal(hu_scaled_rows_parse(&again, text, NULL), HU_OK);
-    assert_memory_equal(&again, &d, sizeof d);
-    assert_int_equal(hu_scaled_rows_text(NULL, 0, &d), n);
+    assert_memory_equal(&again, &scaling, sizeof scaling);
+    assert_int_equal(hu_scaled_rows_text(NULL, 0, &scaling), n);
   }
   assert_true(some >= 8);
 }
@@ -193,13 +195,13 @@ static void test_wrong_texts(void **state) {
                {"rows(rows(nvfp4))", HU_E_TEXT, 5},
                {"rows(nvfp4))", HU_E_TEXT, 5}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    hu_scaling d;
+    hu_scaling scaling;
     size_t where = 99;
-    memset(&d, 7, sizeof d);
-    hu_status s = hu_scaled_rows_parse(&d, wrong[i].text, &where);
-    if (s != wrong[i].status || where != wrong[i].where)
-      fail_msg("'%s': %s at %zu, not %zu", wrong[i].text, hu_status_text(s), where, wrong[i].where);
-    assert_int_equal(d.rule, 7);
+    memset(&scaling, 7, sizeof scaling);
+    hu_status status = hu_scaled_rows_parse(&scaling, wrong[i].text, &where);
+    if (status != wrong[i].status || where != wrong[i].where)
+      fail_msg("'%s': %s at %zu, not %zu", wrong[i].text, hu_status_text(status), where, wrong[i].where);
+    assert_int_equal(scaling.rule, 7);
   }
   assert_int_equal(hu_scaled_rows_parse(NULL, "rows(nvfp4)", NULL), HU_E_NULL);
   assert_int_equal(hu_scaled_rows_text(NULL, 0, NULL), 0);

@@ -35,21 +35,21 @@ static const char *const texts[] = {
     "scaled(float8_e4m3fnuz;scale=float8_e8m0fnu;block=1x32;rule=rceil;zero=one)"};
 
 /* Blocks of `run` elements whose magnitudes end at a power of two of their own, most of them far from the edges. */
-static void blocks(t_random *r, size_t n, size_t run, float *x) {
-  uint32_t middle = (uint32_t)t_between(r, 90, 150), field = middle, odd = t_below(r, 4);
+static void blocks(t_random *random, size_t n, size_t run, float *x) {
+  uint32_t middle = (uint32_t)t_between(random, 90, 150), field = middle, odd = t_below(random, 4);
   for (size_t i = 0; i < n; i++) {
     if (i % run == 0) {
-      uint32_t kind = t_below(r, 24);
-      field = kind < 12 ? middle : (uint32_t)t_between(r, (int)middle - 20, (int)middle + 20);
-      if (odd && kind == 23) field = t_below(r, 255);
+      uint32_t kind = t_below(random, 24);
+      field = kind < 12 ? middle : (uint32_t)t_between(random, (int)middle - 20, (int)middle + 20);
+      if (odd && kind == 23) field = t_below(random, 255);
       if (odd && kind == 22) field = 0;
     }
-    uint32_t down = t_below(r, 16) ? t_below(r, 12) : t_below(r, 40), frac = t_next32(r) & 0x7FFFFF;
-    if (t_below(r, 4) == 0) frac &= 0x700000;
-    uint32_t u = field > down ? (field - down) << 23 | frac : t_below(r, 2) ? frac >> t_below(r, 23) : 0;
-    if (odd == 3 && t_below(r, 400) == 0) u = t_below(r, 2) ? 0x7F800000 : 0x7F800001 + t_below(r, 1000);
-    if (odd == 2 && t_below(r, 8) == 0) u = 0;
-    x[i] = t_float(u | (t_next32(r) & 0x80000000));
+    uint32_t down = t_below(random, 16) ? t_below(random, 12) : t_below(random, 40), frac = t_next32(random) & 0x7FFFFF;
+    if (t_below(random, 4) == 0) frac &= 0x700000;
+    uint32_t u = field > down ? (field - down) << 23 | frac : t_below(random, 2) ? frac >> t_below(random, 23) : 0;
+    if (odd == 3 && t_below(random, 400) == 0) u = t_below(random, 2) ? 0x7F800000 : 0x7F800001 + t_below(random, 1000);
+    if (odd == 2 && t_below(random, 8) == 0) u = 0;
+    x[i] = t_float(u | (t_next32(random) & 0x80000000));
   }
 }
 
@@ -60,21 +60,21 @@ static int failed(const char *wrong, const char *text, hu_mode mode, size_t rows
 }
 
 /* A matrix of each shape: one row longer than a strip, rows that end within a vector, many rows. */
-static int shapes(t_random *r, const char *text, hu_mode mode, uint64_t *elements) {
+static int shapes(t_random *random, const char *text, hu_mode mode, uint64_t *elements) {
   static float x[ELEMENTS_MAX];
-  hu_scaling d;
-  if (hu_scaling_parse(&d, text, NULL) != HU_OK) return failed("text", text, mode, 0, 0);
+  hu_scaling scaling;
+  if (hu_scaling_parse(&scaling, text, NULL) != HU_OK) return failed("text", text, mode, 0, 0);
   for (int shape = 0; shape < 4; shape++) {
     size_t rows = shape == 0   ? 1
-                  : shape == 1 ? 1 + t_below(r, 4)
-                  : shape == 2 ? 30 + t_below(r, 12)
-                               : 1 + t_below(r, 40);
-    size_t cols = shape == 0   ? 1020 + t_below(r, 1100)
-                  : shape == 1 ? 1 + t_below(r, 400)
-                  : shape == 2 ? 30 + t_below(r, 40)
-                               : 32 * (1 + t_below(r, 3));
-    blocks(r, rows * cols, d.cols > 1 && d.cols < 100 ? d.cols : 16, x);
-    const char *wrong = compare(r, rows, cols, x, &d, mode, NULL);
+                  : shape == 1 ? 1 + t_below(random, 4)
+                  : shape == 2 ? 30 + t_below(random, 12)
+                               : 1 + t_below(random, 40);
+    size_t cols = shape == 0   ? 1020 + t_below(random, 1100)
+                  : shape == 1 ? 1 + t_below(random, 400)
+                  : shape == 2 ? 30 + t_below(random, 40)
+                               : 32 * (1 + t_below(random, 3));
+    blocks(random, rows * cols, scaling.cols > 1 && scaling.cols < 100 ? scaling.cols : 16, x);
+    const char *wrong = compare(random, rows, cols, x, &scaling, mode, NULL);
     if (wrong) return failed(wrong, text, mode, rows, cols);
     *elements += rows * cols;
   }
@@ -83,20 +83,20 @@ static int shapes(t_random *r, const char *text, hu_mode mode, uint64_t *element
 
 int main(int argc, char **argv) {
   long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 3;
-  t_random r = {t_seed("scaled-strips", 9)};
+  t_random random = {t_seed("scaled-strips", 9)};
   uint64_t elements = 0;
   for (long i = 0; i < rounds; i++) {
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
       hu_mode rne = {0};
-      if (shapes(&r, texts[k], rne, &elements)) return 1;
+      if (shapes(&random, texts[k], rne, &elements)) return 1;
       for (unsigned m = 0; m < T_DETERMINISTIC + 3; m++) {
         hu_mode mode =
-            m < T_DETERMINISTIC ? t_mode(m) : t_stochastic(HU_SRA + m - T_DETERMINISTIC, 1 + t_below(&r, 31));
+            m < T_DETERMINISTIC ? t_mode(m) : t_stochastic(HU_SRA + m - T_DETERMINISTIC, 1 + t_below(&random, 31));
         if ((m + k + (size_t)i) % 3) continue;
-        mode.tiny = t_below(&r, 2) ? HU_TINY_AFTER : HU_TINY_BEFORE;
-        mode.saturate = t_below(&r, 4) ? HU_SAT_DEFAULT : (uint8_t)t_below(&r, 4);
+        mode.tiny = t_below(&random, 2) ? HU_TINY_AFTER : HU_TINY_BEFORE;
+        mode.saturate = t_below(&random, 4) ? HU_SAT_DEFAULT : (uint8_t)t_below(&random, 4);
         if (hu_mode_check(mode) != HU_OK) mode.saturate = HU_SAT_DEFAULT;
-        if (shapes(&r, texts[k], mode, &elements)) return 1;
+        if (shapes(&random, texts[k], mode, &elements)) return 1;
       }
     }
   }

@@ -20,15 +20,15 @@ static size_t stored_row(const t_matrix *x, size_t i, size_t j) {
 static size_t stored_col(const t_matrix *x, size_t i, size_t j) { return i + j - stored_row(x, i, j); }
 
 static uint32_t raw(const t_matrix *x, size_t i, size_t j) {
-  hu_format f = x->scaled ? x->scaling.element : x->operand.plain.format;
+  hu_format format = x->scaled ? x->scaling.element : x->operand.plain.format;
   int values = !x->scaled && x->operand.plain.storage == HU_STORAGE_VALUES;
-  size_t size = values ? 4 : hu_limits_of(f).storage / 8;
+  size_t size = values ? 4 : hu_limits_of(format).storage / 8;
   return t_get(x->codes, size, (ptrdiff_t)(stored_row(x, i, j) * x->ld + stored_col(x, i, j)));
 }
 
-static uint32_t code_of(hu_format f, float x) {
+static uint32_t code_of(hu_format format, float x) {
   uint32_t code, events;
-  assert_int_equal(hu_oracle_encode64(&code, &events, f, rne, (double)x, 0), HU_OK);
+  assert_int_equal(hu_oracle_encode64(&code, &events, format, rne, (double)x, 0), HU_OK);
   return code;
 }
 
@@ -44,11 +44,11 @@ static uint64_t pattern(const t_matrix *x, size_t i, size_t j) {
 }
 
 static hu_element element_of(const t_matrix *x) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = x->scaled ? x->scaling.element : x->operand.plain.format;
-  if (x->scaled && x->scaling.coding == HU_CODING_TWOS) e.format.e = 1;
-  return e;
+  hu_element element;
+  memset(&element, 0, sizeof element);
+  element.format = x->scaled ? x->scaling.element : x->operand.plain.format;
+  if (x->scaled && x->scaling.coding == HU_CODING_TWOS) element.format.e = 1;
+  return element;
 }
 
 static size_t block_at(size_t at, uint32_t side) { return side ? at / side : 0; }
@@ -108,32 +108,32 @@ static float value_at(const t_matrix *x, const float *values, size_t i, size_t j
 static float rounded(volatile double x) { return (float)x; }
 
 /* d = rne32(s t): both fit binary64 together where there is a t. */
-static float step_of(const t_product *p, const t_matrix *x, double s) {
-  return p->sum.factor == HU_SCALED_FACTOR_ALPHA ? rounded(s) : rounded(s * tensor_of(x));
+static float step_of(const t_product *product, const t_matrix *x, double s) {
+  return product->sum.factor == HU_SCALED_FACTOR_ALPHA ? rounded(s) : rounded(s * tensor_of(x));
 }
 
 static uint32_t bits_of(float x) { return x != x ? 0x7FC00000u : t_bits32(x); }
 
 /* rne32(alpha rne32(x) + c): one fused multiply-add of the reference. */
-static uint32_t epilogue(const t_product *p, uint32_t x, hu_element ec, uint64_t c) {
-  static t_dot d;
+static uint32_t epilogue(const t_product *product, uint32_t x, hu_element ec, uint64_t c) {
+  static t_dot dot;
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   hu_watch watch;
   uint32_t events;
-  memset(&d, 0, sizeof d);
-  d.accum.kind = HU_ACCUM_SEQ;
-  d.accum.sum = binary32;
-  d.a.format = d.b.format = binary32;
-  d.c = ec;
-  d.n = 1;
-  d.has_c = 1;
-  d.at[0] = bits_of(rounded(tensor_of(&p->a) * tensor_of(&p->b)));
-  d.bt[0] = x;
-  d.ct = c;
+  memset(&dot, 0, sizeof dot);
+  dot.accum.kind = HU_ACCUM_SEQ;
+  dot.accum.sum = binary32;
+  dot.a.format = dot.b.format = binary32;
+  dot.c = ec;
+  dot.n = 1;
+  dot.has_c = 1;
+  dot.at[0] = bits_of(rounded(tensor_of(&product->a) * tensor_of(&product->b)));
+  dot.bt[0] = x;
+  dot.ct = c;
   ends.result = &binary32;
   memset(&watch, 0, sizeof watch);
-  return (uint32_t)reference_between(&d, &ends, &events, &watch);
+  return (uint32_t)reference_between(&dot, &ends, &events, &watch);
 }
 
 /* ---- an element ---- */
@@ -147,44 +147,45 @@ typedef struct t_element {
   const float *a, *b; /* values, decoded */
 } t_element;
 
-static void rows_of(const t_element *e, t_dot *d, size_t l, size_t end) {
-  const t_product *p = e->p;
-  d->a = element_of(&p->a);
-  d->b = element_of(&p->b);
-  d->n = end - l;
+static void rows_of(const t_element *element, t_dot *dot, size_t l, size_t end) {
+  const t_product *product = element->p;
+  dot->a = element_of(&product->a);
+  dot->b = element_of(&product->b);
+  dot->n = end - l;
   for (size_t at = l; at < end; at++) {
-    d->at[at - l] = pattern(&p->a, e->i, at);
-    d->bt[at - l] = pattern(&p->b, at, e->j);
+    dot->at[at - l] = pattern(&product->a, element->i, at);
+    dot->bt[at - l] = pattern(&product->b, at, element->j);
   }
 }
 
-static void look_for_nan(t_element *e) {
-  static t_dot d;
-  const t_product *p = e->p;
+static void look_for_nan(t_element *element) {
+  static t_dot dot;
+  const t_product *product = element->p;
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_watch watch;
   uint32_t events;
-  memset(&d, 0, sizeof d);
-  rows_of(e, &d, 0, p->k);
-  d.accum.kind = HU_ACCUM_SEQ;
-  d.accum.sum = hu_format_ieee(8, 23, 0);
-  d.accum.block.input = p->sum.inside.block.input; /* what a model reads may be less than a code */
-  d.c.format = hu_format_ieee(8, 23, 0);
+  memset(&dot, 0, sizeof dot);
+  rows_of(element, &dot, 0, product->k);
+  dot.accum.kind = HU_ACCUM_SEQ;
+  dot.accum.sum = hu_format_ieee(8, 23, 0);
+  dot.accum.block.input = product->sum.inside.block.input; /* what a model reads may be less than a code */
+  dot.c.format = hu_format_ieee(8, 23, 0);
   memset(&watch, 0, sizeof watch);
-  (void)reference_between(&d, &ends, &events, &watch);
-  e->nan_given |= ends.nan_given;
-  for (size_t l = 0; l < p->k; l++) {
-    double sa = scale_at(&p->a, e->i, l), sb = scale_at(&p->b, l, e->j);
-    e->nan_given |= sa != sa || sb != sb;
+  (void)reference_between(&dot, &ends, &events, &watch);
+  element->nan_given |= ends.nan_given;
+  for (size_t l = 0; l < product->k; l++) {
+    double sa = scale_at(&product->a, element->i, l), sb = scale_at(&product->b, l, element->j);
+    element->nan_given |= sa != sa || sb != sb;
   }
-  e->nan_given |= tensor_of(&p->a) != tensor_of(&p->a) || tensor_of(&p->b) != tensor_of(&p->b);
+  element->nan_given |=
+      tensor_of(&product->a) != tensor_of(&product->a) || tensor_of(&product->b) != tensor_of(&product->b);
 }
 
 /* Where the run of position l ends: the next position with other blocks. */
-static size_t run_end(const t_product *p, size_t l) {
+static size_t run_end(const t_product *product, size_t l) {
   size_t end = l + 1;
-  for (; end < p->k; end++) {
-    const t_matrix *x[2] = {&p->a, &p->b};
+  for (; end < product->k; end++) {
+    const t_matrix *x[2] = {&product->a, &product->b};
     int same = 1;
     for (int t = 0; t < 2; t++) {
       if (!x[t]->scaled) continue;
@@ -197,141 +198,142 @@ static size_t run_end(const t_product *p, size_t l) {
 }
 
 /* Everything in the dot product across but its last rounding; returns the number of runs. */
-static size_t make_across(t_element *e, t_dot *d) {
+static size_t make_across(t_element *element, t_dot *dot) {
   static t_dot part;
-  const t_product *p = e->p;
+  const t_product *product = element->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   uint64_t roundings = 0;
   size_t r = 0;
-  for (size_t l = 0, end; l < p->k; l = end, r++) {
+  for (size_t l = 0, end; l < product->k; l = end, r++) {
     reference_ends ends = {roundings, &binary32, 0, 0, NULL, NULL};
     hu_watch watch;
     uint32_t events;
-    end = run_end(p, l);
+    end = run_end(product, l);
     memset(&part, 0, sizeof part);
-    part.accum = p->sum.inside;
+    part.accum = product->sum.inside;
     part.c.format = binary32;
-    part.key = d->key;
-    part.element = d->element;
-    rows_of(e, &part, l, end);
+    part.key = dot->key;
+    part.element = dot->element;
+    rows_of(element, &part, l, end);
     memset(&watch, 0, sizeof watch);
     uint32_t x = (uint32_t)reference_between(&part, &ends, &events, &watch);
     roundings = ends.roundings;
-    double sa = scale_at(&p->a, e->i, l), sb = scale_at(&p->b, l, e->j);
-    float da = step_of(p, &p->a, sa), db = step_of(p, &p->b, sb);
-    if (p->sum.factor == HU_SCALED_FACTOR_TWICE) {
+    double sa = scale_at(&product->a, element->i, l), sb = scale_at(&product->b, l, element->j);
+    float da = step_of(product, &product->a, sa), db = step_of(product, &product->b, sb);
+    if (product->sum.factor == HU_SCALED_FACTOR_TWICE) {
       x = bits_of(rounded((double)t_float(x) * (double)da));
-      d->at[r] = bits_of(db);
-    } else if (p->sum.factor != HU_SCALED_FACTOR_EXACT) {
-      d->at[r] = bits_of(rounded((double)da * (double)db));
+      dot->at[r] = bits_of(db);
+    } else if (product->sum.factor != HU_SCALED_FACTOR_EXACT) {
+      dot->at[r] = bits_of(rounded((double)da * (double)db));
     } else {
-      volatile long double w = ((long double)sa * tensor_of(&p->a)) * ((long double)sb * tensor_of(&p->b));
+      volatile long double w = ((long double)sa * tensor_of(&product->a)) * ((long double)sb * tensor_of(&product->b));
       volatile double z = (double)w;
-      d->a.kind = HU_ELEMENT_BINARY64;
-      e->impossible |= z == z && ((long double)z != w || (z == 0 && sa != 0 && sb != 0) || (z - z != 0 && w - w == 0));
-      d->at[r] = t_bits64(z);
+      dot->a.kind = HU_ELEMENT_BINARY64;
+      element->impossible |=
+          z == z && ((long double)z != w || (z == 0 && sa != 0 && sb != 0) || (z - z != 0 && w - w == 0));
+      dot->at[r] = t_bits64(z);
     }
-    d->bt[r] = x;
+    dot->bt[r] = x;
   }
   return r;
 }
 
 /* The epilogue of a sum in binary32, then the last rounding: a product without terms. */
-static uint32_t after_epilogue(const t_element *e, uint32_t sum, hu_format to, hu_mode mode, uint32_t *events,
+static uint32_t after_epilogue(const t_element *element, uint32_t sum, hu_format to, hu_mode mode, uint32_t *events,
                                int *nan) {
-  static t_dot d;
-  const t_product *p = e->p;
+  static t_dot dot;
+  const t_product *product = element->p;
   reference_ends ends = {0, &to, 0, 0, NULL, NULL};
   hu_watch watch;
-  memset(&d, 0, sizeof d);
+  memset(&dot, 0, sizeof dot);
   memset(&watch, 0, sizeof watch);
-  d.accum.kind = HU_ACCUM_FP32;
-  d.a.format = d.b.format = d.c.format = hu_format_ieee(8, 23, 0);
-  d.key = p->stream.key;
-  d.element = p->stream.counter + e->i * p->n + e->j;
-  d.mode = mode;
-  d.has_c = 1;
-  d.ct = epilogue(p, sum, e->c, e->ct);
-  uint32_t z = (uint32_t)reference_between(&d, &ends, events, &watch);
+  dot.accum.kind = HU_ACCUM_FP32;
+  dot.a.format = dot.b.format = dot.c.format = hu_format_ieee(8, 23, 0);
+  dot.key = product->stream.key;
+  dot.element = product->stream.counter + element->i * product->n + element->j;
+  dot.mode = mode;
+  dot.has_c = 1;
+  dot.ct = epilogue(product, sum, element->c, element->ct);
+  uint32_t z = (uint32_t)reference_between(&dot, &ends, events, &watch);
   *nan = ends.nan;
   return z;
 }
 
 /* The sum, rounded into `to` by `mode`. */
-static uint32_t parts(t_element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
-  static t_dot d;
-  const t_product *p = e->p;
+static uint32_t parts(t_element *element, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
+  static t_dot dot;
+  const t_product *product = element->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
-  int alpha = p->sum.factor == HU_SCALED_FACTOR_ALPHA && (has_tensor(&p->a) || has_tensor(&p->b));
+  int alpha = product->sum.factor == HU_SCALED_FACTOR_ALPHA && (has_tensor(&product->a) || has_tensor(&product->b));
   reference_ends ends = {(uint64_t)1 << 63, &to, 0, 0, NULL, NULL};
   hu_watch watch;
-  memset(&d, 0, sizeof d);
+  memset(&dot, 0, sizeof dot);
   memset(&watch, 0, sizeof watch);
-  d.accum = p->sum.across;
-  d.key = p->stream.key;
-  d.element = p->stream.counter + e->i * p->n + e->j;
-  d.a.format = d.b.format = binary32;
-  d.n = make_across(e, &d);
-  if (p->sum.factor == HU_SCALED_FACTOR_EXACT) {
-    memset(&d.a, 0, sizeof d.a);
-    d.a.kind = HU_ELEMENT_BINARY64;
+  dot.accum = product->sum.across;
+  dot.key = product->stream.key;
+  dot.element = product->stream.counter + element->i * product->n + element->j;
+  dot.a.format = dot.b.format = binary32;
+  dot.n = make_across(element, &dot);
+  if (product->sum.factor == HU_SCALED_FACTOR_EXACT) {
+    memset(&dot.a, 0, sizeof dot.a);
+    dot.a.kind = HU_ELEMENT_BINARY64;
   }
-  d.mode = mode;
-  d.has_c = p->has_c;
-  d.c = e->c;
-  d.ct = e->ct;
+  dot.mode = mode;
+  dot.has_c = product->has_c;
+  dot.c = element->c;
+  dot.ct = element->ct;
   if (alpha) {
     ends.result = &binary32;
-    d.mode = rne;
-    d.has_c = 0;
+    dot.mode = rne;
+    dot.has_c = 0;
   }
-  uint32_t z = (uint32_t)reference_between(&d, &ends, events, &watch);
+  uint32_t z = (uint32_t)reference_between(&dot, &ends, events, &watch);
   *nan = ends.nan;
   if (!alpha) return z;
-  return after_epilogue(e, z, to, mode, events, nan);
+  return after_epilogue(element, z, to, mode, events, nan);
 }
 
 /* unit and decoded. */
-static uint32_t whole(t_element *e, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
-  static t_dot d;
-  const t_product *p = e->p;
-  const hu_accum *x = &p->sum.inside;
+static uint32_t whole(t_element *element, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
+  static t_dot dot;
+  const t_product *product = element->p;
+  const hu_accum *x = &product->sum.inside;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
-  int unit = p->sum.way == HU_SCALED_UNIT, alpha = unit && (has_tensor(&p->a) || has_tensor(&p->b));
+  int unit = product->sum.way == HU_SCALED_UNIT, alpha = unit && (has_tensor(&product->a) || has_tensor(&product->b));
   reference_ends ends = {0, &to, 0, 0, NULL, NULL};
   hu_watch watch;
-  memset(&d, 0, sizeof d);
+  memset(&dot, 0, sizeof dot);
   memset(&watch, 0, sizeof watch);
-  rows_of(e, &d, 0, p->k);
-  d.accum = *x;
-  d.key = p->stream.key;
-  d.element = p->stream.counter + e->i * p->n + e->j;
-  d.mode = alpha ? rne : mode;
-  d.has_c = p->has_c && !alpha;
-  d.c = e->c;
-  d.ct = e->ct;
+  rows_of(element, &dot, 0, product->k);
+  dot.accum = *x;
+  dot.key = product->stream.key;
+  dot.element = product->stream.counter + element->i * product->n + element->j;
+  dot.mode = alpha ? rne : mode;
+  dot.has_c = product->has_c && !alpha;
+  dot.c = element->c;
+  dot.ct = element->ct;
   size_t every = unit ? (x->scaled ? x->promote : x->block.every) : 0;
-  d.scale = x->scaled ? binary32 : x->block.scale;
-  for (size_t l = 0; every && l < p->k; l += every, d.scales++) {
-    double sa = scale_at(&p->a, e->i, l), sb = scale_at(&p->b, l, e->j);
-    d.sa[d.scales] = code_of(d.scale, (float)sa);
-    d.sb[d.scales] = code_of(d.scale, (float)sb);
-    e->impossible |= (double)(float)sa != sa && sa == sa;
-    e->impossible |= (double)(float)sb != sb && sb == sb;
+  dot.scale = x->scaled ? binary32 : x->block.scale;
+  for (size_t l = 0; every && l < product->k; l += every, dot.scales++) {
+    double sa = scale_at(&product->a, element->i, l), sb = scale_at(&product->b, l, element->j);
+    dot.sa[dot.scales] = code_of(dot.scale, (float)sa);
+    dot.sb[dot.scales] = code_of(dot.scale, (float)sb);
+    element->impossible |= (double)(float)sa != sa && sa == sa;
+    element->impossible |= (double)(float)sb != sb && sb == sb;
   }
-  for (size_t l = 0; !unit && l < p->k; l++) {
-    hu_format as = p->sum.as.e ? p->sum.as : binary32;
-    if (p->a.scaled) d.a.format = as;
-    if (p->b.scaled) d.b.format = as;
-    if (p->a.scaled) d.at[l] = code_of(as, value_at(&p->a, e->a, e->i, l));
-    if (p->b.scaled) d.bt[l] = code_of(as, value_at(&p->b, e->b, l, e->j));
+  for (size_t l = 0; !unit && l < product->k; l++) {
+    hu_format as = product->sum.as.e ? product->sum.as : binary32;
+    if (product->a.scaled) dot.a.format = as;
+    if (product->b.scaled) dot.b.format = as;
+    if (product->a.scaled) dot.at[l] = code_of(as, value_at(&product->a, element->a, element->i, l));
+    if (product->b.scaled) dot.bt[l] = code_of(as, value_at(&product->b, element->b, l, element->j));
   }
   if (alpha) ends.result = &binary32;
-  uint32_t z = (uint32_t)reference_between(&d, &ends, events, &watch);
+  uint32_t z = (uint32_t)reference_between(&dot, &ends, events, &watch);
   *nan = ends.nan;
-  if (!unit) e->nan_given = ends.nan_given;
+  if (!unit) element->nan_given = ends.nan_given;
   if (!alpha) return z;
-  return after_epilogue(e, z, to, mode, events, nan);
+  return after_epilogue(element, z, to, mode, events, nan);
 }
 
 /* ---- all ---- */
@@ -342,36 +344,36 @@ static void count(hu_events *z, uint32_t set) {
   for (unsigned i = 0; i < 9; i++) *counts[i] += set >> i & 1;
 }
 
-static void set_c(t_element *e, const float *values) {
-  const t_product *p = e->p;
+static void set_c(t_element *element, const float *values) {
+  const t_product *product = element->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
-  memset(&e->c, 0, sizeof e->c);
-  e->c.format = binary32;
-  e->ct = 0;
-  if (!p->has_c) return;
-  if (p->c.scaled) {
-    e->ct = bits_of(value_at(&p->c, values, e->i, e->j));
-    e->nan_given |= t_float((uint32_t)e->ct) != t_float((uint32_t)e->ct);
+  memset(&element->c, 0, sizeof element->c);
+  element->c.format = binary32;
+  element->ct = 0;
+  if (!product->has_c) return;
+  if (product->c.scaled) {
+    element->ct = bits_of(value_at(&product->c, values, element->i, element->j));
+    element->nan_given |= t_float((uint32_t)element->ct) != t_float((uint32_t)element->ct);
     return;
   }
   double x = 0;
-  e->c = element_of(&p->c);
-  e->ct = pattern(&p->c, e->i, e->j);
-  assert_int_equal(hu_oracle_decode64(&x, e->c.format, (uint32_t)e->ct), HU_OK);
-  e->nan_given |= x != x;
+  element->c = element_of(&product->c);
+  element->ct = pattern(&product->c, element->i, element->j);
+  assert_int_equal(hu_oracle_decode64(&x, element->c.format, (uint32_t)element->ct), HU_OK);
+  element->nan_given |= x != x;
 }
 
-static void encode(const t_product *p, t_expected *out, const float *y) {
+static void encode(const t_product *product, t_expected *out, const float *y) {
   static float values[PRODUCT_ROOM];
   model m;
   memset(&m, 0, sizeof m);
-  m.rows = p->m;
-  m.cols = p->n;
+  m.rows = product->m;
+  m.cols = product->n;
   m.x = y;
-  m.scaling = p->scaling;
-  m.mode = p->mode;
-  m.stream = p->stream;
-  m.amax = p->amax;
+  m.scaling = product->scaling;
+  m.mode = product->mode;
+  m.stream = product->stream;
+  m.amax = product->amax;
   m.codes = out->codes;
   m.scales = out->scales;
   m.values = values;
@@ -381,38 +383,39 @@ static void encode(const t_product *p, t_expected *out, const float *y) {
   out->events = m.events;
 }
 
-int product_model(const t_product *p, t_expected *out) {
+int product_model(const t_product *product, t_expected *out) {
   static float y[PRODUCT_ROOM];
-  hu_format to = p->scaled ? hu_format_ieee(8, 23, 0) : p->format;
-  hu_mode mode = p->scaled ? rne : p->mode;
-  int simulated = p->sum.way == HU_SCALED_DECODED, fine = 1;
-  float *va = simulated && p->a.scaled ? decoded(&p->a) : NULL, *vb = simulated && p->b.scaled ? decoded(&p->b) : NULL;
-  float *vc = p->has_c && p->c.scaled ? decoded(&p->c) : NULL;
+  hu_format to = product->scaled ? hu_format_ieee(8, 23, 0) : product->format;
+  hu_mode mode = product->scaled ? rne : product->mode;
+  int simulated = product->sum.way == HU_SCALED_DECODED, fine = 1;
+  float *va = simulated && product->a.scaled ? decoded(&product->a) : NULL,
+        *vb = simulated && product->b.scaled ? decoded(&product->b) : NULL;
+  float *vc = product->has_c && product->c.scaled ? decoded(&product->c) : NULL;
   memset(out, 0, sizeof *out);
-  for (size_t at = 0; at < p->m * p->n && fine; at++) {
-    t_element e = {p, at / p->n, at % p->n, {0}, 0, 0, 0, va, vb};
+  for (size_t at = 0; at < product->m * product->n && fine; at++) {
+    t_element element = {product, at / product->n, at % product->n, {0}, 0, 0, 0, va, vb};
     uint32_t events;
     int nan;
-    set_c(&e, vc);
-    if (!simulated) look_for_nan(&e);
-    uint32_t z = (p->sum.way == HU_SCALED_PARTS ? parts : whole)(&e, to, mode, &events, &nan);
-    if (nan && !e.nan_given) events = (events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
+    set_c(&element, vc);
+    if (!simulated) look_for_nan(&element);
+    uint32_t z = (product->sum.way == HU_SCALED_PARTS ? parts : whole)(&element, to, mode, &events, &nan);
+    if (nan && !element.nan_given) events = (events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
     out->codes[at] = z;
     y[at] = t_float(z);
     count(&out->events, events);
-    fine = !e.impossible;
+    fine = !element.impossible;
     double x = 0;
-    if (!p->scaled && p->values) {
-      assert_int_equal(hu_oracle_decode64(&x, p->format, z), HU_OK);
+    if (!product->scaled && product->values) {
+      assert_int_equal(hu_oracle_decode64(&x, product->format, z), HU_OK);
       out->codes[at] = bits_of((float)x);
     }
   }
   free(va);
   free(vb);
   free(vc);
-  if (fine && p->scaled) {
+  if (fine && product->scaled) {
     memset(&out->events, 0, sizeof out->events);
-    encode(p, out, y);
+    encode(product, out, y);
   }
   return fine;
 }

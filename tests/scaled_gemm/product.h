@@ -49,18 +49,19 @@ typedef struct t_expected {
 enum { DRAW_ENCODED, DRAW_NEAR, DRAW_ANY_CODES, DRAW_KINDS };
 
 /* Arrays for rows x cols; transposed: stored the other way. Ends the test if there is no memory. */
-void matrix_scaled(t_matrix *x, t_random *r, size_t rows, size_t cols, const hu_scaling *d, int transposed, int kind);
-void matrix_plain(t_matrix *x, t_random *r, size_t rows, size_t cols, hu_format f, int values, int transposed,
+void matrix_scaled(t_matrix *x, t_random *random, size_t rows, size_t cols, const hu_scaling *scaling, int transposed,
+                   int kind);
+void matrix_plain(t_matrix *x, t_random *random, size_t rows, size_t cols, hu_format format, int values, int transposed,
                   int kind);
 void matrix_free(t_matrix *x);
-void product_free(t_product *p);
+void product_free(t_product *product);
 
 /* Everything but m, n, k at random. 0: the draw did not go together; draw again. */
-int product_draw(t_product *p, t_random *r);
+int product_draw(t_product *product, t_random *random);
 /* 0: the model cannot say (an exact factor that binary64 does not hold). */
-int product_model(const t_product *p, t_expected *e);
+int product_model(const t_product *product, t_expected *expected);
 /* NULL, or what is different: the call on `threads` threads without `levels_off`. */
-const char *product_check(const t_product *p, const t_expected *e, uint32_t threads, uint32_t levels_off);
-const char *product_text(const t_product *p);
+const char *product_check(const t_product *product, const t_expected *expected, uint32_t threads, uint32_t levels_off);
+const char *product_text(const t_product *product);
 
 #endif

@@ -13,9 +13,9 @@
 static const hu_mode rne;
 
 static hu_scaling scaling(const char *text) {
-  hu_scaling d;
-  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
-  return d;
+  hu_scaling scaling;
+  assert_int_equal(hu_scaling_parse(&scaling, text, NULL), HU_OK);
+  return scaling;
 }
 
 static hu_accum accum(const char *text) {
@@ -24,27 +24,28 @@ static hu_accum accum(const char *text) {
   return x;
 }
 
-static hu_scaled_result plain_result(void *z, size_t ld, hu_format f, int values) {
-  hu_scaled_result d;
-  memset(&d, 0, sizeof d);
-  d.plain.data = z;
-  d.plain.ld = ld;
-  d.plain.format = f;
-  d.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  return d;
+static hu_scaled_result plain_result(void *z, size_t ld, hu_format format, int values) {
+  hu_scaled_result result;
+  memset(&result, 0, sizeof result);
+  result.plain.data = z;
+  result.plain.ld = ld;
+  result.plain.format = format;
+  result.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
+  return result;
 }
 
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *d, const t_matrix *a, const t_matrix *b,
-                          const t_matrix *c, const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec,
-                          hu_events *events) {
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *result, const t_matrix *a,
+                          const t_matrix *b, const t_matrix *c, const hu_scaled_sum *sum, hu_mode mode,
+                          const hu_exec *exec, hu_events *events) {
   const hu_scaled_operand *pc = c ? &c->operand : NULL;
-  size_t bytes = hu_scaled_gemm_space(m, n, k, d, &a->operand, &b->operand, pc, sum, exec);
+  size_t bytes = hu_scaled_gemm_space(m, n, k, result, &a->operand, &b->operand, pc, sum, exec);
   if (bytes == SIZE_MAX) return HU_E_ACCUM;
   void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
   assert_non_null(space);
-  hu_status s = hu_scaled_gemm(m, n, k, d, &a->operand, &b->operand, pc, sum, mode, space, bytes, exec, events);
+  hu_status status =
+      hu_scaled_gemm(m, n, k, result, &a->operand, &b->operand, pc, sum, mode, space, bytes, exec, events);
   free(space);
-  return s;
+  return status;
 }
 
 /* ---- several tiles ---- */
@@ -61,15 +62,15 @@ static void test_tiles(void **state) {
                                             {"fp8_tensor", "hbfp8"}};
   static const char *const across[] = {"fp32", "seq2(binary32)", "kahan(binary32)", "seq(binary32,sra:8)", "exact"};
   static const char *const inside[] = {"exact", "any(nv.hopper.e4m3.f32.wgmma)", "seq(binary16,srb:5)"};
-  t_random r = {t_seed("scaled-gemm-tiles", 8)};
+  t_random random = {t_seed("scaled-gemm-tiles", 8)};
   size_t calls = 0;
   (void)state;
   for (size_t i = 0; i < 5; i++) {
     t_matrix a, b, c;
     hu_scaling da = scaling(scalings[i][0]), db = scaling(scalings[i][1]);
-    matrix_scaled(&a, &r, M, K, &da, 0, DRAW_ENCODED);
-    matrix_scaled(&b, &r, K, N, &db, 1, DRAW_ENCODED);
-    matrix_plain(&c, &r, M, N, hu_format_ieee(5, 10, 0), 0, 1, DRAW_ENCODED);
+    matrix_scaled(&a, &random, M, K, &da, 0, DRAW_ENCODED);
+    matrix_scaled(&b, &random, K, N, &db, 1, DRAW_ENCODED);
+    matrix_plain(&c, &random, M, N, hu_format_ieee(5, 10, 0), 0, 1, DRAW_ENCODED);
     for (size_t way = 0; way < 8; way++) {
       hu_scaled_sum sum = hu_scaled_sum_parts(accum(inside[way < 6 ? 0 : way - 5]), accum(across[way < 5 ? way : 0]),
                                               (uint8_t)((way + i) % HU_SCALED_FACTOR_COUNT));
@@ -82,8 +83,8 @@ static void test_tiles(void **state) {
         static const uint32_t threads[] = {1, 2, 5, 1, 3};
         hu_exec exec = {threads[t], t_levels_off(t % t_levels()), {77, 123456789}};
         hu_events ev = {0};
-        hu_scaled_result d = plain_result(t ? other : first, N, to, 1);
-        assert_int_equal(multiply(M, N, K, &d, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);
+        hu_scaled_result result = plain_result(t ? other : first, N, to, 1);
+        assert_int_equal(multiply(M, N, K, &result, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);
         if (t == 0) reference = ev;
         if (t) assert_memory_equal(first, other, sizeof first);
         assert_true(t_same_events(&ev, &reference));
@@ -118,14 +119,14 @@ static void test_tiny_parts(void **state) {
   ob.plain.ld = 2;
   ob.plain.format = hu_format_ieee(8, 23, 0);
   hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_SCALED_FACTOR_EXACT);
-  hu_scaled_result d = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
+  hu_scaled_result result = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
   for (uint32_t off = 0; off < 8; off += 7) {
     hu_exec exec = {1, off, {0, 0}};
-    size_t bytes = hu_scaled_gemm_space(2, 2, 1, &d, &oa, &ob, NULL, &sum, &exec);
+    size_t bytes = hu_scaled_gemm_space(2, 2, 1, &result, &oa, &ob, NULL, &sum, &exec);
     assert_true(bytes != SIZE_MAX);
     void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
     assert_non_null(space);
-    assert_int_equal(hu_scaled_gemm(2, 2, 1, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
+    assert_int_equal(hu_scaled_gemm(2, 2, 1, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
     free(space);
     assert_true(z[0] == 0x1p-149f && z[1] == -5 * 0x1p-149f); /* 15/16 and 75/16 units of 2^-149 */
     assert_true(z[2] == 0 && z[3] == 0 && signbit(z[3]) && !signbit(z[2]));
@@ -152,14 +153,14 @@ static void test_exact_factors(void **state) {
     ob.scaled = (hu_scaled){codes, 32, &sb, 1, NULL};
     ob.transposed = 1;
     float z = 0;
-    hu_scaled_result d = plain_result(&z, 1, hu_format_ieee(8, 23, 0), 1);
+    hu_scaled_result result = plain_result(&z, 1, hu_format_ieee(8, 23, 0), 1);
     for (unsigned level = 0; level < t_levels(); level++) {
       hu_exec exec = {1, t_levels_off(level), {0, 0}};
-      size_t bytes = hu_scaled_gemm_space(1, 1, 32, &d, &oa, &ob, NULL, &sum, &exec);
+      size_t bytes = hu_scaled_gemm_space(1, 1, 32, &result, &oa, &ob, NULL, &sum, &exec);
       assert_true(bytes != SIZE_MAX);
       void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
       assert_non_null(space);
-      assert_int_equal(hu_scaled_gemm(1, 1, 32, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
+      assert_int_equal(hu_scaled_gemm(1, 1, 32, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
       free(space);
       if (z != (float)ldexp(part, e)) fail_msg("2^%d: %a instead of %a", e, z, ldexp(part, e));
     }
@@ -173,12 +174,12 @@ static void test_promotion(void **state) {
   enum { ROWS = 9, COLS = 140, DEPTH = 300 };
   static float z[3][ROWS * COLS];
   static const char *const units[] = {"nv.hopper.e4m3.f32.wgmma", "seq(binary16)", "fp32"};
-  t_random r = {t_seed("scaled-gemm-promote", 3)};
+  t_random random = {t_seed("scaled-gemm-promote", 3)};
   hu_scaling da = scaling("dsv3_1x128"), db = scaling("scaled(float8_e4m3fn;scale=binary32;block=128x1;rule=ratio)");
   t_matrix a, b;
   (void)state;
-  matrix_scaled(&a, &r, ROWS, DEPTH, &da, 0, DRAW_ENCODED);
-  matrix_scaled(&b, &r, DEPTH, COLS, &db, 0, DRAW_ENCODED);
+  matrix_scaled(&a, &random, ROWS, DEPTH, &da, 0, DRAW_ENCODED);
+  matrix_scaled(&b, &random, DEPTH, COLS, &db, 0, DRAW_ENCODED);
   for (size_t i = 0; i < 3; i++) {
     char text[128];
     snprintf(text, sizeof text, "promote(128,%s,binary32,scaled)", units[i]);
@@ -198,13 +199,13 @@ static void test_promotion(void **state) {
       scales[s].format = da.scale;
       scales[s].storage = HU_STORAGE_CODES;
     }
-    hu_result d = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-    assert_int_equal(hu_gemm_scaled(ROWS, COLS, DEPTH, &d, &codes[0], &codes[1], NULL, &scales[0], &scales[1], &raw,
-                                    rne, NULL, &ev[0]),
+    hu_result result = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+    assert_int_equal(hu_gemm_scaled(ROWS, COLS, DEPTH, &result, &codes[0], &codes[1], NULL, &scales[0], &scales[1],
+                                    &raw, rne, NULL, &ev[0]),
                      HU_OK);
     hu_scaled_sum parts = hu_scaled_sum_parts(accum(units[i]), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
     hu_scaled_sum unit = hu_scaled_sum_unit(raw);
-    hu_scaled_result d1 = plain_result(z[1], COLS, d.format, 1), d2 = plain_result(z[2], COLS, d.format, 1);
+    hu_scaled_result d1 = plain_result(z[1], COLS, result.format, 1), d2 = plain_result(z[2], COLS, result.format, 1);
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &d1, &a, &b, NULL, &parts, rne, NULL, &ev[1]), HU_OK);
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &d2, &a, &b, NULL, &unit, rne, NULL, &ev[2]), HU_OK);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
@@ -218,42 +219,42 @@ static void test_promotion(void **state) {
 /* Unit presets element by element against hu_dot. */
 static void test_units(void **state) {
   enum { ROWS = 5, COLS = 6, DEPTH = 128 };
-  t_random r = {t_seed("scaled-gemm-units", 4)};
+  t_random random = {t_seed("scaled-gemm-units", 4)};
   size_t presets = 0;
   (void)state;
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
-    hu_accum_preset p;
+    hu_accum_preset preset;
     t_matrix a, b;
     static uint32_t z[ROWS * COLS];
-    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
-    if (!hu_accum_is_scaled(&p.accum)) continue;
+    assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
+    if (!hu_accum_is_scaled(&preset.accum)) continue;
     hu_scaling da;
     memset(&da, 0, sizeof da);
-    da.element = p.a.format;
-    da.scale = p.accum.block.scale;
+    da.element = preset.a.format;
+    da.scale = preset.accum.block.scale;
     da.rows = 1;
-    da.cols = p.accum.block.every;
+    da.cols = preset.accum.block.every;
     da.rule = HU_SCALE_RATIO;
     hu_scaling db = da;
-    db.element = p.b.format;
-    matrix_scaled(&a, &r, ROWS, DEPTH, &da, 0, DRAW_ANY_CODES);
-    matrix_scaled(&b, &r, DEPTH, COLS, &db, 1, DRAW_ANY_CODES);
-    hu_scaled_sum sum = hu_scaled_sum_unit(p.accum);
-    hu_scaled_result d = plain_result(z, COLS, p.c.format, 0);
+    db.element = preset.b.format;
+    matrix_scaled(&a, &random, ROWS, DEPTH, &da, 0, DRAW_ANY_CODES);
+    matrix_scaled(&b, &random, DEPTH, COLS, &db, 1, DRAW_ANY_CODES);
+    hu_scaled_sum sum = hu_scaled_sum_unit(preset.accum);
+    hu_scaled_result result = plain_result(z, COLS, preset.c.format, 0);
     hu_events ev = {0}, count = {0};
-    assert_int_equal(multiply(ROWS, COLS, DEPTH, &d, &a, &b, NULL, &sum, rne, NULL, &ev), HU_OK);
+    assert_int_equal(multiply(ROWS, COLS, DEPTH, &result, &a, &b, NULL, &sum, rne, NULL, &ev), HU_OK);
     for (size_t e = 0; e < ROWS * COLS; e++) {
       hu_element es = {HU_ELEMENT_CODE, 0, da.scale};
       size_t ia = e / COLS, ib = e % COLS;
       uint32_t one = 0;
       hu_dot_operands x;
       memset(&x, 0, sizeof x);
-      x.a = (hu_vector){(uint8_t *)a.codes + ia * a.ld, 1, 0, p.a};
-      x.b = (hu_vector){(uint8_t *)b.codes + ib * b.ld, 1, 0, p.b};
+      x.a = (hu_vector){(uint8_t *)a.codes + ia * a.ld, 1, 0, preset.a};
+      x.b = (hu_vector){(uint8_t *)b.codes + ib * b.ld, 1, 0, preset.b};
       x.sa = (hu_vector){(uint8_t *)a.scales + ia * a.lds, 1, 0, es};
       x.sb = (hu_vector){(uint8_t *)b.scales + ib * b.lds, 1, 0, es};
-      assert_int_equal(hu_dot(DEPTH, &one, p.c, &x, &p.accum, rne, NULL, &count), HU_OK);
-      if (one != z[e]) fail_msg("%s: element %zu: %08x, hu_dot %08x", p.name, e, (unsigned)z[e], (unsigned)one);
+      assert_int_equal(hu_dot(DEPTH, &one, preset.c, &x, &preset.accum, rne, NULL, &count), HU_OK);
+      if (one != z[e]) fail_msg("%s: element %zu: %08x, hu_dot %08x", preset.name, e, (unsigned)z[e], (unsigned)one);
     }
     assert_true(t_same_events(&ev, &count));
     matrix_free(&a);
@@ -293,7 +294,7 @@ static void test_runs(void **state) {
 /* Against a walk of every position; and at once for any k. */
 static void test_many_runs(void **state) {
   static const char *const blocks[] = {"1x1", "1x6", "1x16", "1x24", "1x32", "1x100"};
-  hu_scaling d[6];
+  hu_scaling of_operand[6];
   hu_scaled_operand a, b;
   (void)state;
   memset(&a, 0, sizeof a);
@@ -302,12 +303,12 @@ static void test_many_runs(void **state) {
   for (int i = 0; i < 6; i++) {
     char text[80];
     snprintf(text, sizeof text, "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=%s;rule=floor)", blocks[i]);
-    d[i] = scaling(text);
+    of_operand[i] = scaling(text);
   }
   for (int i = 0; i < 36; i++) {
-    size_t la = d[i / 6].cols, lb = d[i % 6].cols, runs = 0;
-    a.scaling = &d[i / 6];
-    b.scaling = &d[i % 6];
+    size_t la = of_operand[i / 6].cols, lb = of_operand[i % 6].cols, runs = 0;
+    a.scaling = &of_operand[i / 6];
+    b.scaling = &of_operand[i % 6];
     for (size_t l = 0; l < 450; l++) {
       if (l % la && l % lb) continue;
       assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), l);
@@ -317,11 +318,11 @@ static void test_many_runs(void **state) {
     assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), 450);
     assert_int_equal(hu_scaled_run_at(450, &a, &b, SIZE_MAX), 450);
   }
-  a.scaling = &d[4];
-  b.scaling = &d[2];
+  a.scaling = &of_operand[4];
+  b.scaling = &of_operand[2];
   assert_true(hu_scaled_runs((size_t)1 << 63, &a, &b) == (size_t)1 << 59);
   assert_true(hu_scaled_run_at((size_t)1 << 63, &a, &b, ((size_t)1 << 59) - 1) == ((size_t)1 << 63) - 16);
-  a.scaling = b.scaling = &d[0];
+  a.scaling = b.scaling = &of_operand[0];
   assert_true(hu_scaled_runs(SIZE_MAX, &a, &b) == SIZE_MAX);
   assert_true(hu_scaled_run_at(SIZE_MAX, &a, &b, SIZE_MAX - 1) == SIZE_MAX - 1);
 }
@@ -329,15 +330,15 @@ static void test_many_runs(void **state) {
 /* ---- the edges of shapes, C in place ---- */
 
 static void test_shapes(void **state) {
-  t_random r = {t_seed("scaled-gemm-shapes", 6)};
-  hu_scaling d = scaling("nvfp4");
+  t_random random = {t_seed("scaled-gemm-shapes", 6)};
+  hu_scaling of_operand = scaling("nvfp4");
   hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
   static float z[40], before[40];
   t_matrix a, b, c;
   (void)state;
-  matrix_scaled(&a, &r, 5, 0, &d, 0, DRAW_NEAR);
-  matrix_scaled(&b, &r, 0, 8, &d, 1, DRAW_NEAR);
-  matrix_plain(&c, &r, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
+  matrix_scaled(&a, &random, 5, 0, &of_operand, 0, DRAW_NEAR);
+  matrix_scaled(&b, &random, 0, 8, &of_operand, 1, DRAW_NEAR);
+  matrix_plain(&c, &random, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
   hu_scaled_result out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
   assert_int_equal(multiply(5, 8, 0, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
   for (size_t i = 0; i < 40; i++) assert_true(t_same32(z[i], ((float *)c.codes)[i / 8 * c.ld + i % 8]));
@@ -349,16 +350,16 @@ static void test_shapes(void **state) {
   /* Nothing of D but its tensor scale. */
   uint8_t codes[4], scales[4];
   float tensor = 7;
-  hu_scaled_result scaled = {&d, {codes, 8, scales, 1, &tensor}, NULL, NULL, {0}};
-  matrix_scaled(&a, &r, 0, 16, &d, 0, DRAW_NEAR);
-  matrix_scaled(&b, &r, 16, 8, &d, 1, DRAW_NEAR);
+  hu_scaled_result scaled = {&of_operand, {codes, 8, scales, 1, &tensor}, NULL, NULL, {0}};
+  matrix_scaled(&a, &random, 0, 16, &of_operand, 0, DRAW_NEAR);
+  matrix_scaled(&b, &random, 16, 8, &of_operand, 1, DRAW_NEAR);
   assert_int_equal(multiply(0, 8, 16, &scaled, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
   assert_true(tensor == 1);
   matrix_free(&a);
   matrix_free(&c);
   /* C's own place. */
-  matrix_scaled(&a, &r, 5, 16, &d, 0, DRAW_ENCODED);
-  matrix_plain(&c, &r, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
+  matrix_scaled(&a, &random, 5, 16, &of_operand, 0, DRAW_ENCODED);
+  matrix_plain(&c, &random, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
   out.plain.ld = 8;
   out.plain.data = before;
   assert_int_equal(multiply(5, 8, 16, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
@@ -384,22 +385,22 @@ typedef struct misuse {
 
 static hu_status call(const misuse *x) {
   hu_events ev = {0}, none = {0};
-  hu_status s =
+  hu_status status =
       hu_scaled_gemm(x->m, x->n, x->k, &x->d, &x->a, &x->b, &x->c, &x->sum, x->mode, x->space, x->bytes, NULL, &ev);
-  if (s != HU_OK) assert_true(t_same_events(&ev, &none));
-  return s;
+  if (status != HU_OK) assert_true(t_same_events(&ev, &none));
+  return status;
 }
 
 static void test_errors(void **state) {
-  t_random r = {t_seed("scaled-gemm-errors", 9)};
+  t_random random = {t_seed("scaled-gemm-errors", 9)};
   hu_scaling mx = scaling("mxfp8_e4m3"), twos = scaling("mxint8"), bad = mx;
   static float z[8 * 8 + 8];
   t_matrix a, b, c;
   misuse good;
   (void)state;
-  matrix_scaled(&a, &r, 8, 64, &mx, 0, DRAW_ENCODED);
-  matrix_scaled(&b, &r, 64, 8, &mx, 1, DRAW_ENCODED);
-  matrix_plain(&c, &r, 8, 8, hu_format_ieee(8, 7, 0), 1, 0, DRAW_ENCODED);
+  matrix_scaled(&a, &random, 8, 64, &mx, 0, DRAW_ENCODED);
+  matrix_scaled(&b, &random, 64, 8, &mx, 1, DRAW_ENCODED);
+  matrix_plain(&c, &random, 8, 8, hu_format_ieee(8, 7, 0), 1, 0, DRAW_ENCODED);
   memset(&good, 0, sizeof good);
   good.d = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
   good.a = a.operand;

@@ -13,7 +13,7 @@
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
-    void (*draw)(t_random *r, unsigned long count);
+    void (*draw)(t_random *random, unsigned long count);
   } parts[] = {{"numbers", draw_numbers}, {"sums", draw_sums}, {"systems", draw_systems}};
   for (size_t i = 0; argc == 4 && i < sizeof parts / sizeof *parts; i++) {
     if (strcmp(argv[1], parts[i].name) != 0) continue;

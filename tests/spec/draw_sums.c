@@ -7,10 +7,10 @@
 #include "tests/accum/reference.h"
 #include "tests/spec/lines.h"
 
-static hu_vector stored(uint64_t *room, const uint64_t *x, size_t n, hu_element e) {
-  hu_vector v = {room, 1, 0, e};
-  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)room, i, hu_element_size(e), x[i]);
-  return v;
+static hu_vector stored(uint64_t *room, const uint64_t *x, size_t n, hu_element element) {
+  hu_vector vector = {room, 1, 0, element};
+  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)room, i, hu_element_size(element), x[i]);
+  return vector;
 }
 
 static hu_dot_operands operands_of(const t_dot *x) {
@@ -38,25 +38,27 @@ static int is_taken(t_dot *x) {
 }
 
 /* Kinds and rules in turn, and every eighth time a preset on any mode. */
-static void draw_case(t_dot *x, t_random *r, unsigned long number) {
+static void draw_case(t_dot *x, t_random *random, unsigned long number) {
   unsigned kind = (unsigned)(number % (HU_ACCUM_COUNT + HU_BLOCK_RULES)), more = kind - HU_ACCUM_COUNT;
-  hu_accum_preset p;
-  if (t_below(r, 8) == 0 && hu_accum_preset_at(&p, t_below(r, (uint32_t)hu_accum_preset_count())) == HU_OK) {
-    draw_preset(x, &p);
-    x->key = t_next64(r);
-    x->element = t_next64(r);
-    if (x->c.kind != HU_ELEMENT_BINARY64) x->mode = t_random_mode(r);
-    x->n = t_below(r, 4) ? p.k * (size_t)t_between(r, 0, p.k < 16 ? 2 : 1) : t_below(r, p.k + 1);
-    if (x->n > 64) x->n = t_below(r, 64);
+  hu_accum_preset preset;
+  if (t_below(random, 8) == 0 &&
+      hu_accum_preset_at(&preset, t_below(random, (uint32_t)hu_accum_preset_count())) == HU_OK) {
+    draw_preset(x, &preset);
+    x->key = t_next64(random);
+    x->element = t_next64(random);
+    if (x->c.kind != HU_ELEMENT_BINARY64) x->mode = t_random_mode(random);
+    x->n = t_below(random, 4) ? preset.k * (size_t)t_between(random, 0, preset.k < 16 ? 2 : 1)
+                              : t_below(random, preset.k + 1);
+    if (x->n > 64) x->n = t_below(random, 64);
     return;
   }
   do {
     if (kind == HU_ACCUM_BLOCK || kind >= HU_ACCUM_COUNT)
-      draw_model(x, r, HU_ACCUM_BLOCK, (uint8_t)(kind == HU_ACCUM_BLOCK ? t_below(r, HU_BLOCK_RULES) : more));
+      draw_model(x, random, HU_ACCUM_BLOCK, (uint8_t)(kind == HU_ACCUM_BLOCK ? t_below(random, HU_BLOCK_RULES) : more));
     else
-      draw_model(x, r, kind, 0);
+      draw_model(x, random, kind, 0);
   } while (!is_taken(x));
-  x->n = t_below(r, 20) ? t_below(r, 14) : t_below(r, 40);
+  x->n = t_below(random, 20) ? t_below(random, 14) : t_below(random, 40);
 }
 
 static void line_case(const char *operation, const t_dot *x) {
@@ -102,15 +104,15 @@ static int draw_exceptions(const t_dot *x) {
   return 1;
 }
 
-void draw_sums(t_random *r, unsigned long count) {
+void draw_sums(t_random *random, unsigned long count) {
   static t_dot x;
   for (unsigned long i = 0; i < count; i++) {
     uint32_t events, want_events;
     hu_watch watch = {0}, want_watch = {0};
-    draw_case(&x, r, i);
-    draw_operands(&x, r);
-    if (t_below(r, 6) == 0 && draw_exceptions(&x)) continue;
-    int watched = t_below(r, 6) == 0;
+    draw_case(&x, random, i);
+    draw_operands(&x, random);
+    if (t_below(random, 6) == 0 && draw_exceptions(&x)) continue;
+    int watched = t_below(random, 6) == 0;
     line_case(watched ? "watch" : "dot", &x);
     uint64_t z = dot_watched(&x, &events, watched ? &watch : NULL);
     line_hex(">code", z);

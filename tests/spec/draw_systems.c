@@ -17,16 +17,16 @@
 #include "tests/scaled/model.h"
 #include "tests/spec/lines.h"
 
-static void must(hu_status s) { line_same("status", (uint64_t)(int64_t)s, 0); }
+static void must(hu_status status) { line_same("status", (uint64_t)(int64_t)status, 0); }
 
 /* ---- number systems ---- */
 
-static hu_number draw_system(t_random *r, float *table) {
+static hu_number draw_system(t_random *random, float *table) {
   size_t named = 0;
-  if (t_below(r, 2)) return any_number(r, table);
+  if (t_below(random, 2)) return any_number(random, table);
   while (small_system(named)) named++;
-  if (t_below(r, 2)) return number_of(small_system(t_below(r, (uint32_t)named)));
-  return hu_number_at(t_below(r, (uint32_t)hu_number_count())).number;
+  if (t_below(random, 2)) return number_of(small_system(t_below(random, (uint32_t)named)));
+  return hu_number_at(t_below(random, (uint32_t)hu_number_count())).number;
 }
 
 /* The oracle takes no takums and no HiFloat8: of these the evaluator is the second implementation. */
@@ -43,12 +43,12 @@ static void line_number(const char *name, hu_number n) {
   line_text(name, text);
 }
 
-static uint32_t code_below(t_random *r, hu_number n) {
-  return t_next32(r) & (uint32_t)(((uint64_t)1 << hu_number_limits_of(n).width) - 1);
+static uint32_t code_below(t_random *random, hu_number n) {
+  return t_next32(random) & (uint32_t)(((uint64_t)1 << hu_number_limits_of(n).width) - 1);
 }
 
-static void draw_number_decode(t_random *r, hu_number n) {
-  uint32_t code = code_below(r, n);
+static void draw_number_decode(t_random *random, hu_number n) {
+  uint32_t code = code_below(random, n);
   double v = hu_number_decode64(n, code), want;
   float want32;
   line_begin("number_decode");
@@ -63,10 +63,10 @@ static void draw_number_decode(t_random *r, hu_number n) {
   line_end();
 }
 
-static void draw_number_encode(t_random *r, hu_number n) {
-  hu_mode mode = any_mode(r);
-  double x = any_operand(r, n);
-  uint32_t word = t_next32(r), events, want, want_events, code = hu_number_encode64(n, mode, x, word, &events);
+static void draw_number_encode(t_random *random, hu_number n) {
+  hu_mode mode = any_mode(random);
+  double x = any_operand(random, n);
+  uint32_t word = t_next32(random), events, want, want_events, code = hu_number_encode64(n, mode, x, word, &events);
   line_begin("number_encode");
   line_number("number", n);
   line_mode(mode);
@@ -82,9 +82,9 @@ static void draw_number_encode(t_random *r, hu_number n) {
   line_end();
 }
 
-static void draw_number_convert(t_random *r, hu_number from, hu_number to) {
-  hu_mode mode = any_mode(r);
-  uint32_t x = code_below(r, from), word = t_next32(r), events, want, want_events;
+static void draw_number_convert(t_random *random, hu_number from, hu_number to) {
+  hu_mode mode = any_mode(random);
+  uint32_t x = code_below(random, from), word = t_next32(random), events, want, want_events;
   uint32_t code = hu_number_convert(to, mode, from, x, word, &events);
   line_begin("number_convert");
   line_number("from", from);
@@ -102,13 +102,13 @@ static void draw_number_convert(t_random *r, hu_number from, hu_number to) {
   line_end();
 }
 
-static void draw_number(t_random *r) {
+static void draw_number(t_random *random) {
   static float tables[2][HU_TABLE_MAX];
-  hu_number n = draw_system(r, tables[0]);
-  switch (t_below(r, 4)) {
-    case 0: draw_number_decode(r, n); break;
-    case 1: draw_number_convert(r, n, draw_system(r, tables[1])); break;
-    default: draw_number_encode(r, n);
+  hu_number n = draw_system(random, tables[0]);
+  switch (t_below(random, 4)) {
+    case 0: draw_number_decode(random, n); break;
+    case 1: draw_number_convert(random, n, draw_system(random, tables[1])); break;
+    default: draw_number_encode(random, n);
   }
 }
 
@@ -132,35 +132,36 @@ static void same_codes(const char *what, const void *library, size_t bytes, cons
   for (size_t i = 0; i < n; i++) line_same(what, t_get(library, bytes, (ptrdiff_t)i), want[i]);
 }
 
-static void draw_scaled(t_random *r) {
+static void draw_scaled(t_random *random) {
   static float x[ELEMENTS], values[ELEMENTS], model_values[ELEMENTS];
   static uint32_t codes[ELEMENTS], scales[ELEMENTS], model_codes[ELEMENTS], model_scales[ELEMENTS];
   static hu_scaled_stats stats[ELEMENTS];
   char text[HU_SCALING_TEXT_MAX];
-  hu_scaling d = random_scaling(r);
-  hu_mode mode = t_below(r, 2) ? t_random_mode(r) : (hu_mode){0};
+  hu_scaling scaling = random_scaling(random);
+  hu_mode mode = t_below(random, 2) ? t_random_mode(random) : (hu_mode){0};
   hu_exec exec = {0};
   hu_events counts = {0};
   float tensor = 0;
-  size_t rows = 1 + t_below(r, 4), cols = 1 + t_below(r, t_below(r, 4) ? 20 : ELEMENTS / 4), n = rows * cols;
-  exec.stream.key = t_next64(r);
-  exec.stream.counter = t_next64(r);
-  random_matrix(r, n, x, &d);
+  size_t rows = 1 + t_below(random, 4), cols = 1 + t_below(random, t_below(random, 4) ? 20 : ELEMENTS / 4),
+         n = rows * cols;
+  exec.stream.key = t_next64(random);
+  exec.stream.counter = t_next64(random);
+  random_matrix(random, n, x, &scaling);
   float given = t_float(t_bits32(x[0]) & 0x7FFFFFFF);
-  int takes = d.tensor || (d.rows == 0 && d.cols == 0);
-  const float *amax = takes && t_below(r, 3) == 0 && t_bits32(given) < 0x7F800000 ? &given : NULL;
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &d);
+  int takes = scaling.tensor || (scaling.rows == 0 && scaling.cols == 0);
+  const float *amax = takes && t_below(random, 3) == 0 && t_bits32(given) < 0x7F800000 ? &given : NULL;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &scaling);
   size_t blocks = sizes.block_rows * sizes.block_cols;
-  hu_scaled z = {codes, cols, scales, sizes.block_cols, d.tensor ? &tensor : NULL};
-  must(hu_scaled_encode(rows, cols, &z, x, cols, &d, mode, amax, NULL, &exec, &counts));
-  must(hu_scaled_decode(rows, cols, values, cols, &z, &d, &exec));
-  model m = {rows, cols, x, d, mode, exec.stream, amax, model_codes, model_scales, model_values, stats, 0, {0}};
+  hu_scaled z = {codes, cols, scales, sizes.block_cols, scaling.tensor ? &tensor : NULL};
+  must(hu_scaled_encode(rows, cols, &z, x, cols, &scaling, mode, amax, NULL, &exec, &counts));
+  must(hu_scaled_decode(rows, cols, values, cols, &z, &scaling, &exec));
+  model m = {rows, cols, x, scaling, mode, exec.stream, amax, model_codes, model_scales, model_values, stats, 0, {0}};
   model_run(&m);
-  (void)hu_scaling_text(text, sizeof text, &d);
+  (void)hu_scaling_text(text, sizeof text, &scaling);
   line_begin("scaled");
   line_text("layout", text);
-  line_format("element", d.element);
-  line_format("scale", d.scale);
+  line_format("element", scaling.element);
+  line_format("scale", scaling.scale);
   line_decimal("rows", (int64_t)rows);
   line_decimal("cols", (int64_t)cols);
   line_mode(mode);
@@ -172,8 +173,8 @@ static void draw_scaled(t_random *r) {
   same_codes("a scale", scales, sizes.scale_bytes, model_scales, blocks);
   line_codes(">codes", model_codes, n);
   line_codes(">scales", model_scales, blocks);
-  if (d.tensor) line_same("the tensor scale", t_bits32(tensor), t_bits32(m.tensor));
-  if (d.tensor) line_pattern(">tensor", t_bits32(tensor), 8);
+  if (scaling.tensor) line_same("the tensor scale", t_bits32(tensor), t_bits32(m.tensor));
+  if (scaling.tensor) line_pattern(">tensor", t_bits32(tensor), 8);
   for (size_t i = 0; i < n; i++) line_same("a value", t_bits32(values[i]), t_bits32(model_values[i]));
   line_floats(">values", values, n);
   line_counts(&counts);
@@ -182,7 +183,7 @@ static void draw_scaled(t_random *r) {
 
 /* ---- shifted and squeezed tensors ---- */
 
-static void draw_s2fp8(t_random *r) {
+static void draw_s2fp8(t_random *numbers) {
   static float x[ELEMENTS], values[ELEMENTS];
   static uint32_t codes[ELEMENTS], unpacked[ELEMENTS];
   hu_s2fp8 kind;
@@ -190,14 +191,14 @@ static void draw_s2fp8(t_random *r) {
   hu_s2fp8_scale scale;
   hu_exec exec = {0};
   hu_events counts = {0}, want = {0};
-  hu_mode mode = t_random_mode(r);
-  const char *text = s2fp8_kinds[t_below(r, S2FP8_KINDS)];
-  size_t n = 1 + t_below(r, 12);
+  hu_mode mode = t_random_mode(numbers);
+  const char *text = s2fp8_kinds[t_below(numbers, S2FP8_KINDS)];
+  size_t n = 1 + t_below(numbers, 12);
   must(hu_s2fp8_parse(&kind, text, NULL));
-  if (mode.bits > 20) mode.bits = (uint8_t)(1 + t_below(r, 20)); /* what the second model decides */
-  exec.stream.key = t_next64(r);
-  exec.stream.counter = t_next64(r);
-  s2fp8_draw(r, n, x);
+  if (mode.bits > 20) mode.bits = (uint8_t)(1 + t_below(numbers, 20)); /* what the second model decides */
+  exec.stream.key = t_next64(numbers);
+  exec.stream.counter = t_next64(numbers);
+  s2fp8_draw(numbers, n, x);
   must(hu_s2fp8_sum_n(n, x, 1, &sums, &exec));
   must(hu_s2fp8_scale_of(&scale, &sums, &kind));
   must(hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode, &exec, &counts));
@@ -229,7 +230,7 @@ static void draw_s2fp8(t_random *r) {
 
 /* ---- HiFloat4, and what else the pages define of these tensors; the evaluator is the second implementation ---- */
 
-static void draw_hif4(t_random *r) {
+static void draw_hif4(t_random *random) {
   static const char *const keys[4][3] = {{"ties=even", "ties=away", "ties=away"},
                                          {"low=zero", "low=least", "low=nan"},
                                          {"high=limit", "high=nan", "high=limit"},
@@ -240,11 +241,11 @@ static void draw_hif4(t_random *r) {
   char text[HU_HIF4_TEXT_MAX];
   hu_hif4 kind;
   hu_events counts = {0};
-  size_t rows = 1 + t_below(r, 2), cols = 1 + t_below(r, 150), blocks = (cols + 63) / 64, n = rows * cols;
-  snprintf(text, sizeof text, "hifloat4(%s;%s;%s;%s)", keys[0][t_below(r, 3)], keys[1][t_below(r, 3)],
-           keys[2][t_below(r, 3)], keys[3][t_below(r, 3)]);
+  size_t rows = 1 + t_below(random, 2), cols = 1 + t_below(random, 150), blocks = (cols + 63) / 64, n = rows * cols;
+  snprintf(text, sizeof text, "hifloat4(%s;%s;%s;%s)", keys[0][t_below(random, 3)], keys[1][t_below(random, 3)],
+           keys[2][t_below(random, 3)], keys[3][t_below(random, 3)]);
   must(hu_hif4_parse(&kind, text, NULL));
-  s2fp8_draw(r, n, x);
+  s2fp8_draw(random, n, x);
   must(hu_hif4_encode(rows, cols, codes, cols, scales, blocks, x, cols, &kind, &counts));
   must(hu_hif4_decode(rows, cols, values, cols, codes, cols, scales, blocks));
   line_begin("hif4");
@@ -263,19 +264,19 @@ static void draw_hif4(t_random *r) {
   line_end();
 }
 
-static void draw_stored(t_random *r) {
+static void draw_stored(t_random *random) {
   hu_s2fp8 kind;
   hu_s2fp8_scale scale;
-  float alpha = t_float((uint32_t)t_between(r, 100, 150) << 23 | (t_next32(r) & 0x7FFFFF));
-  float beta = t_float((t_next32(r) & 0x807FFFFF) | (uint32_t)t_between(r, 110, 140) << 23);
-  if (t_below(r, 12) == 0) alpha = t_float(t_next32(r));
-  must(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(r, S2FP8_KINDS)], NULL));
-  hu_status s = hu_s2fp8_scale_stored(&scale, alpha, beta, &kind);
+  float alpha = t_float((uint32_t)t_between(random, 100, 150) << 23 | (t_next32(random) & 0x7FFFFF));
+  float beta = t_float((t_next32(random) & 0x807FFFFF) | (uint32_t)t_between(random, 110, 140) << 23);
+  if (t_below(random, 12) == 0) alpha = t_float(t_next32(random));
+  must(hu_s2fp8_parse(&kind, s2fp8_kinds[t_below(random, S2FP8_KINDS)], NULL));
+  hu_status status = hu_s2fp8_scale_stored(&scale, alpha, beta, &kind);
   line_begin("s2fp8_stored");
   line_pattern("alpha", t_bits32(alpha), 8);
   line_pattern("beta", t_bits32(beta), 8);
   line_decimal("target", hu_s2fp8_target(&kind));
-  if (s == HU_OK) {
+  if (status == HU_OK) {
     line_decimal(">mu", scale.mu);
     line_decimal(">m", scale.m);
   } else {
@@ -285,17 +286,17 @@ static void draw_stored(t_random *r) {
   line_end();
 }
 
-void draw_systems(t_random *r, unsigned long count) {
+void draw_systems(t_random *random, unsigned long count) {
   for (unsigned long i = 0; i < count; i++) {
     if (i % 16 == 1)
-      draw_hif4(r);
+      draw_hif4(random);
     else if (i % 16 == 5)
-      draw_stored(r);
+      draw_stored(random);
     else if (i % 4 < 2)
-      draw_number(r);
+      draw_number(random);
     else if (i % 4 == 2)
-      draw_scaled(r);
+      draw_scaled(random);
     else
-      draw_s2fp8(r);
+      draw_s2fp8(random);
   }
 }

@@ -21,26 +21,27 @@ void line_patterns(const char *name, const uint64_t *bits, size_t n, int digits)
   for (size_t i = 0; i < n; i++) printf("%s%0*" PRIx64, i ? "," : "", digits ? digits : 1, bits[i]);
 }
 
-static void print_axes(hu_format f) {
+static void print_axes(hu_format format) {
   static const char *const zero[] = {"field", "code", "none"}, *const sub[] = {"gradual", "none", "flush"};
   static const char *const inf[] = {"none", "ieee", "top"};
   static const char *const nan[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
   static const char *const over[] = {"inf", "nan", "max"}, *const negative[] = {"nan", "low", "stop"};
-  printf("s=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s nz=%u over=%s neg=%s", f.sign, f.e, f.m, f.b, zero[f.zero],
-         sub[f.subnormal], inf[f.inf], nan[f.nan], f.negzero, over[f.overflow], negative[f.negative]);
+  printf("s=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s nz=%u over=%s neg=%s", format.sign, format.e, format.m,
+         format.b, zero[format.zero], sub[format.subnormal], inf[format.inf], nan[format.nan], format.negzero,
+         over[format.overflow], negative[format.negative]);
 }
 
-void line_format(const char *name, hu_format f) {
+void line_format(const char *name, hu_format format) {
   printf("\t%s=", name);
-  print_axes(f);
+  print_axes(format);
 }
 
-void line_element(const char *name, hu_element e) {
+void line_element(const char *name, hu_element element) {
   static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
-  if (e.kind == HU_ELEMENT_CODE)
-    line_format(name, e.format);
+  if (element.kind == HU_ELEMENT_CODE)
+    line_format(name, element.format);
   else
-    line_text(name, kinds[e.kind]);
+    line_text(name, kinds[element.kind]);
 }
 
 void line_mode(hu_mode mode) {
@@ -104,12 +105,12 @@ void line_counts(const hu_events *counts) {
 }
 
 /* As texts of models write a format: by its first name, else by its text. */
-static void print_name(hu_format f) {
+static void print_name(hu_format format) {
   char text[HU_FORMAT_TEXT_MAX];
-  const char *name = hu_format_id(f);
-  (void)hu_format_text(text, sizeof text, f);
+  const char *name = hu_format_id(format);
+  (void)hu_format_text(text, sizeof text, format);
   printf("%s~", name ? name : text);
-  print_axes(f);
+  print_axes(format);
 }
 
 void line_formats_of(const hu_accum *accum) {

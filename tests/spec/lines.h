@@ -25,9 +25,9 @@ void line_decimal(const char *name, int64_t value);
 void line_pattern(const char *name, uint64_t bits, int digits);
 /* "-" for none. `digits` of each; 0: as many as it takes. */
 void line_patterns(const char *name, const uint64_t *bits, size_t n, int digits);
-void line_format(const char *name, hu_format f);
+void line_format(const char *name, hu_format format);
 /* A format, or the word of another kind of element. */
-void line_element(const char *name, hu_element e);
+void line_element(const char *name, hu_element element);
 void line_mode(hu_mode mode);
 void line_events(uint32_t events);
 void line_set_of(const char *name, uint32_t events);
@@ -41,8 +41,8 @@ void line_formats_of(const hu_accum *accum);
 void line_same(const char *what, uint64_t library, uint64_t model);
 
 /* Prints `count` cases each. */
-void draw_numbers(t_random *r, unsigned long count);
-void draw_sums(t_random *r, unsigned long count);
-void draw_systems(t_random *r, unsigned long count);
+void draw_numbers(t_random *random, unsigned long count);
+void draw_sums(t_random *random, unsigned long count);
+void draw_systems(t_random *random, unsigned long count);
 
 #endif

@@ -16,13 +16,14 @@
 enum { TERMS = 12, PARTS = 3 };
 
 static hu_format binary64_like(void) {
-  hu_format f = {1, 11, 20, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_IEEE, HU_NAN_IEEE, 1, HU_OVERFLOW_INF, 0, 0};
-  return f;
+  hu_format format = {1, 11, 20, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_IEEE, HU_NAN_IEEE, 1, HU_OVERFLOW_INF,
+                      0, 0};
+  return format;
 }
 
-static uint32_t random_code(t_random *r, hu_format f) {
-  unsigned width = hu_limits_of(f).width;
-  return t_next32(r) & (width == 32 ? UINT32_MAX : ((uint32_t)1 << width) - 1);
+static uint32_t random_code(t_random *random, hu_format format) {
+  unsigned width = hu_limits_of(format).width;
+  return t_next32(random) & (width == 32 ? UINT32_MAX : ((uint32_t)1 << width) - 1);
 }
 
 /* Terms of one sum: products, and one value. */
@@ -32,44 +33,44 @@ typedef struct t_terms {
   uint32_t a[TERMS], b[TERMS], c;
 } t_terms;
 
-static t_terms random_terms(t_random *r) {
-  t_terms t;
-  t.fa = t_below(r, 8) ? t_random_format(r, 3, 16) : binary64_like();
-  t.fb = t_below(r, 4) ? t_random_format(r, 3, 32) : t.fa;
-  t.fc = t_below(r, 2) ? t.fa : t_random_format(r, 3, 32);
-  t.n = t_below(r, TERMS + 1);
-  for (size_t i = 0; i < t.n; i++) {
-    t.a[i] = random_code(r, t.fa);
-    t.b[i] = random_code(r, t.fb);
-    if (i && t_below(r, 4) == 0) { /* what cancels an earlier product, where formats have signs */
-      t.a[i] = t.a[i - 1] ^ (t.fa.sign ? (uint32_t)1 << (hu_limits_of(t.fa).width - 1) : 0);
-      t.b[i] = t.b[i - 1];
+static t_terms random_terms(t_random *random) {
+  t_terms terms;
+  terms.fa = t_below(random, 8) ? t_random_format(random, 3, 16) : binary64_like();
+  terms.fb = t_below(random, 4) ? t_random_format(random, 3, 32) : terms.fa;
+  terms.fc = t_below(random, 2) ? terms.fa : t_random_format(random, 3, 32);
+  terms.n = t_below(random, TERMS + 1);
+  for (size_t i = 0; i < terms.n; i++) {
+    terms.a[i] = random_code(random, terms.fa);
+    terms.b[i] = random_code(random, terms.fb);
+    if (i && t_below(random, 4) == 0) { /* what cancels an earlier product, where formats have signs */
+      terms.a[i] = terms.a[i - 1] ^ (terms.fa.sign ? (uint32_t)1 << (hu_limits_of(terms.fa).width - 1) : 0);
+      terms.b[i] = terms.b[i - 1];
     }
   }
-  t.c = random_code(r, t.fc);
-  return t;
+  terms.c = random_code(random, terms.fc);
+  return terms;
 }
 
 /* All terms, in random order, into sums that are merged in random order; through bytes now and then. */
-static hu_sum summed(const t_terms *t, t_random *r) {
+static hu_sum summed(const t_terms *terms, t_random *random) {
   hu_sum part[PARTS], z = {{0}, 0, 0};
   size_t order[TERMS + 1];
   memset(part, 0, sizeof part);
-  for (size_t i = 0; i <= t->n; i++) order[i] = i;
-  for (size_t i = t->n; i > 0; i--) {
-    size_t j = t_below(r, (uint32_t)i + 1), swap = order[i];
+  for (size_t i = 0; i <= terms->n; i++) order[i] = i;
+  for (size_t i = terms->n; i > 0; i--) {
+    size_t j = t_below(random, (uint32_t)i + 1), swap = order[i];
     order[i] = order[j];
     order[j] = swap;
   }
-  for (size_t i = 0; i <= t->n; i++) {
-    hu_sum *s = &part[t_below(r, PARTS)];
+  for (size_t i = 0; i <= terms->n; i++) {
+    hu_sum *sum = &part[t_below(random, PARTS)];
     size_t k = order[i];
-    if (k == t->n) {
-      hu_sum_add(s, t->fc, t->c);
-    } else if (t_below(r, 2)) {
-      hu_sum_add_product(s, t->fa, t->a[k], t->fb, t->b[k]);
+    if (k == terms->n) {
+      hu_sum_add(sum, terms->fc, terms->c);
+    } else if (t_below(random, 2)) {
+      hu_sum_add_product(sum, terms->fa, terms->a[k], terms->fb, terms->b[k]);
     } else {
-      hu_sum_add_product(s, t->fb, t->b[k], t->fa, t->a[k]);
+      hu_sum_add_product(sum, terms->fb, terms->b[k], terms->fa, terms->a[k]);
     }
   }
   for (size_t i = 0; i < PARTS; i++) {
@@ -85,26 +86,27 @@ static hu_sum summed(const t_terms *t, t_random *r) {
 }
 
 static void test_oracle(void **state) {
-  t_random r = {t_seed("sum", 1)};
+  t_random numbers = {t_seed("sum", 1)};
   unsigned runs = t_runs(200000), specials = 0, zeros = 0;
   (void)state;
   for (unsigned i = 0; i < runs; i++) {
-    t_terms t = random_terms(&r);
-    hu_format fz = t_random_format(&r, 2, 32);
-    hu_mode mode = t_random_mode(&r);
-    uint32_t random = mode.bits ? t_next32(&r) >> (32 - mode.bits) : 0, want, want_events, events;
-    hu_sum s = summed(&t, &r), again = summed(&t, &r);
-    assert_memory_equal(&s, &again, sizeof s);
-    assert_int_equal(hu_oracle_dot(&want, &want_events, fz, mode, random, t.n, t.fa, t.a, t.fb, t.b, &t.fc, t.c),
+    t_terms terms = random_terms(&numbers);
+    hu_format fz = t_random_format(&numbers, 2, 32);
+    hu_mode mode = t_random_mode(&numbers);
+    uint32_t random = mode.bits ? t_next32(&numbers) >> (32 - mode.bits) : 0, want, want_events, events;
+    hu_sum sum = summed(&terms, &numbers), again = summed(&terms, &numbers);
+    assert_memory_equal(&sum, &again, sizeof sum);
+    assert_int_equal(hu_oracle_dot(&want, &want_events, fz, mode, random, terms.n, terms.fa, terms.a, terms.fb, terms.b,
+                                   &terms.fc, terms.c),
                      HU_OK);
-    uint32_t got = hu_sum_round(&s, fz, mode, random, &events);
+    uint32_t got = hu_sum_round(&sum, fz, mode, random, &events);
     if (got != want || events != want_events) {
       char text[T_FORMAT_TEXT], seen[T_EVENTS_TEXT], hoped[T_EVENTS_TEXT];
-      fail_msg("case %u: %zu products into %s: 0x%x %s, not 0x%x %s", i, t.n, t_format_text(text, fz), got,
+      fail_msg("case %u: %zu products into %s: 0x%x %s, not 0x%x %s", i, terms.n, t_format_text(text, fz), got,
                t_events_text(seen, events), want, t_events_text(hoped, want_events));
     }
-    specials += (s.terms & ~(uint32_t)(HU_SUM_NUMBER | HU_SUM_PLUS_ZERO | HU_SUM_MINUS_ZERO)) != 0;
-    zeros += hu_sum_round64(&s) == 0;
+    specials += (sum.terms & ~(uint32_t)(HU_SUM_NUMBER | HU_SUM_PLUS_ZERO | HU_SUM_MINUS_ZERO)) != 0;
+    zeros += hu_sum_round64(&sum) == 0;
   }
   printf("%u sums equal to the oracle's, %u with special terms, %u zeros\n", runs, specials, zeros);
   if (t_part(100) == 100) assert_true(specials > runs / 100 && zeros > runs / 200);
@@ -112,7 +114,7 @@ static void test_oracle(void **state) {
 
 /* binary64 numbers and products against fractions. */
 static void test_binary64(void **state) {
-  t_random r = {t_seed("sum64", 2)};
+  t_random random = {t_seed("sum64", 2)};
   unsigned runs = t_runs(20000);
   mpq_t sum, x, y;
   mpfr_t whole;
@@ -122,13 +124,13 @@ static void test_binary64(void **state) {
   for (unsigned i = 0; i < runs; i++) {
     hu_sum s = {{0}, 0, 0};
     mpq_set_ui(sum, 0, 1);
-    unsigned narrow = t_below(&r, 2);
-    for (unsigned k = t_below(&r, TERMS); k; k--) {
-      double a = t_double(t_next64(&r) & ~(narrow ? (uint64_t)0x0F0 << 52 : 0)), b = t_double(t_next64(&r));
+    unsigned narrow = t_below(&random, 2);
+    for (unsigned k = t_below(&random, TERMS); k; k--) {
+      double a = t_double(t_next64(&random) & ~(narrow ? (uint64_t)0x0F0 << 52 : 0)), b = t_double(t_next64(&random));
       if (a - a != 0 || b - b != 0) continue;
       mpq_set_d(x, a);
       mpq_set_d(y, b);
-      if (t_below(&r, 2)) {
+      if (t_below(&random, 2)) {
         hu_sum_add64(&s, a);
       } else {
         hu_sum_add_product64(&s, a, b);
@@ -147,44 +149,44 @@ static void test_binary64(void **state) {
 }
 
 static void test_zeros(void **state) {
-  hu_format f = binary64_like();
+  hu_format format = binary64_like();
   hu_mode down = t_mode(HU_RTN), rne = t_mode(HU_RNE);
-  hu_sum s = {{0}, 0, 0};
+  hu_sum sum = {{0}, 0, 0};
   uint32_t minus_zero = (uint32_t)1 << 31, one = (uint32_t)0x3FF << 20, events;
   (void)state;
-  assert_int_equal(hu_sum_round(&s, f, down, 0, &events), 0); /* empty */
+  assert_int_equal(hu_sum_round(&sum, format, down, 0, &events), 0); /* empty */
   assert_int_equal(events, 0);
-  hu_sum_add(&s, f, minus_zero);
-  assert_int_equal(hu_sum_round(&s, f, rne, 0, NULL), minus_zero);
-  hu_sum_add(&s, f, 0);
-  assert_int_equal(hu_sum_round(&s, f, rne, 0, NULL), 0);
-  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), minus_zero);
-  memset(&s, 0, sizeof s);
-  hu_sum_add(&s, f, 0);
-  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), 0);
-  hu_sum_add(&s, f, one);
-  hu_sum_add(&s, f, one | minus_zero);
-  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), minus_zero);
-  f.e = 99;
-  assert_int_equal(hu_sum_round(&s, f, down, 0, &events), 0);
+  hu_sum_add(&sum, format, minus_zero);
+  assert_int_equal(hu_sum_round(&sum, format, rne, 0, NULL), minus_zero);
+  hu_sum_add(&sum, format, 0);
+  assert_int_equal(hu_sum_round(&sum, format, rne, 0, NULL), 0);
+  assert_int_equal(hu_sum_round(&sum, format, down, 0, NULL), minus_zero);
+  memset(&sum, 0, sizeof sum);
+  hu_sum_add(&sum, format, 0);
+  assert_int_equal(hu_sum_round(&sum, format, down, 0, NULL), 0);
+  hu_sum_add(&sum, format, one);
+  hu_sum_add(&sum, format, one | minus_zero);
+  assert_int_equal(hu_sum_round(&sum, format, down, 0, NULL), minus_zero);
+  format.e = 99;
+  assert_int_equal(hu_sum_round(&sum, format, down, 0, &events), 0);
   assert_int_equal(events, HU_EVENT_INVALID);
-  hu_sum_add(&s, f, 0);
-  assert_true(s.terms & HU_SUM_NAN);
+  hu_sum_add(&sum, format, 0);
+  assert_true(sum.terms & HU_SUM_NAN);
 }
 
 /* Bytes that hu_sum_write does not write. */
 static void test_bytes(void **state) {
-  t_random r = {t_seed("sum bytes", 3)};
+  t_random random = {t_seed("sum bytes", 3)};
   unsigned refused = 0, taken = 0;
   (void)state;
   for (unsigned i = 0; i < t_part(20000); i++) {
     uint8_t bytes[HU_SUM_BYTES_MAX + 8], again[HU_SUM_BYTES_MAX];
-    hu_sum s = {{0}, 0, 0}, back, before;
-    for (unsigned k = t_below(&r, 4); k; k--) hu_sum_add64(&s, t_double(t_next64(&r)));
-    size_t n = hu_sum_write(bytes, sizeof bytes, &s);
-    assert_int_equal(hu_sum_write(bytes, n - 1, &s), n);
-    bytes[t_below(&r, n < 16 ? (uint32_t)n : 16)] ^= (uint8_t)(1u << t_below(&r, 8));
-    if (t_below(&r, 4) == 0) n += t_below(&r, 8);
+    hu_sum sum = {{0}, 0, 0}, back, before;
+    for (unsigned k = t_below(&random, 4); k; k--) hu_sum_add64(&sum, t_double(t_next64(&random)));
+    size_t n = hu_sum_write(bytes, sizeof bytes, &sum);
+    assert_int_equal(hu_sum_write(bytes, n - 1, &sum), n);
+    bytes[t_below(&random, n < 16 ? (uint32_t)n : 16)] ^= (uint8_t)(1u << t_below(&random, 8));
+    if (t_below(&random, 4) == 0) n += t_below(&random, 8);
     t_fill_pattern(&before, sizeof before);
     back = before;
     if (hu_sum_read(&back, bytes, n) == HU_OK) { /* another sum, whose only text this is */
@@ -202,14 +204,15 @@ static void test_bytes(void **state) {
 /* Arrays: each sum what the calls for one give, for any threads and strides. */
 static void test_arrays(void **state) {
   enum { N = 1500, ROUNDS = 3 };
-  t_random r = {t_seed("sum arrays", 4)};
+  t_random numbers = {t_seed("sum arrays", 4)};
   (void)state;
   for (unsigned i = 0; i < t_part(60); i++) {
-    hu_format fa = t_random_format(&r, 2, 32), fb = t_random_format(&r, 2, 16), fz = t_random_format(&r, 2, 32);
+    hu_format fa = t_random_format(&numbers, 2, 32), fb = t_random_format(&numbers, 2, 16),
+              fz = t_random_format(&numbers, 2, 32);
     if (i % 3 == 0) fa = hu_binary32(); /* which has a way of its own */
     hu_sum_range range = hu_sum_range_of_both(hu_sum_range_of(fa), hu_sum_range_of_product(fa, fb));
-    hu_mode mode = t_random_mode(&r);
-    hu_exec exec = {1 + t_below(&r, 4), i % 2 ? UINT32_MAX : 0, {t_next64(&r), t_next64(&r)}};
+    hu_mode mode = t_random_mode(&numbers);
+    hu_exec exec = {1 + t_below(&numbers, 4), i % 2 ? UINT32_MAX : 0, {t_next64(&numbers), t_next64(&numbers)}};
     size_t words = 1 + range.words, sa = hu_limits_of(fa).storage / 8, sb = hu_limits_of(fb).storage / 8;
     uint64_t *sums = calloc(N, 8 * words), *other = calloc(N, 8 * words);
     uint32_t *a = calloc(2 * N, 4), *b = calloc(N, 4), *z = calloc(N, 4);
@@ -217,8 +220,8 @@ static void test_arrays(void **state) {
     hu_events events = {0}, want = {0};
     for (int k = 0; k < ROUNDS; k++) {
       for (size_t j = 0; j < N; j++) {
-        t_put(a, sa, 2 * (ptrdiff_t)j, random_code(&r, fa));
-        t_put(b, sb, (ptrdiff_t)j, random_code(&r, fb));
+        t_put(a, sa, 2 * (ptrdiff_t)j, random_code(&numbers, fa));
+        t_put(b, sb, (ptrdiff_t)j, random_code(&numbers, fb));
         hu_sum_add_product(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
         hu_sum_add(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j));
       }
@@ -255,7 +258,7 @@ static void test_arrays(void **state) {
  * its own and without it. */
 static void test_binary32(void **state) {
   enum { N = 4000 };
-  t_random r = {t_seed("sum binary32", 5)};
+  t_random random = {t_seed("sum binary32", 5)};
   const hu_sum_range range = hu_sum_range_of(hu_binary32());
   const hu_exec core = {1, UINT32_MAX, {0, 0}};
   uint64_t *sums = calloc(2 * N, 8 * (1 + (size_t)range.words)), *other = sums + N * (1 + range.words);
@@ -264,7 +267,7 @@ static void test_binary32(void **state) {
   (void)state;
   for (int k = 0; k < 60; k++) {
     for (size_t j = 0; j < N; j++) {
-      uint32_t any = t_next32(&r), near = 0x3F800000 + (any & 0x80FFFFFF), last = x[j];
+      uint32_t any = t_next32(&random), near = 0x3F800000 + (any & 0x80FFFFFF), last = x[j];
       x[j] = k % 5 == 0 ? any : k % 5 == 1 ? last ^ 0x80000000 : k % 5 == 2 ? any & 0x80000FFF : near;
       if (k > 3 && (x[j] & 0x7F800000) == 0x7F800000) x[j] = j % 7 ? 0x80000000 : x[j] & 0xFF7FFFFF;
     }
@@ -286,16 +289,17 @@ static void test_binary32(void **state) {
 static void test_errors(void **state) {
   uint64_t sums[64] = {0};
   uint32_t x[8] = {0};
-  hu_format f = binary64_like(), wrong = f, small = {1, 4, 3, 0, 0, HU_INF_NONE, HU_NAN_ONES, 1, HU_OVERFLOW_NAN, 0, 0};
+  hu_format format = binary64_like(), wrong = format,
+            small = {1, 4, 3, 0, 0, HU_INF_NONE, HU_NAN_ONES, 1, HU_OVERFLOW_NAN, 0, 0};
   hu_mode rne = {0}, none = {.round = 99};
-  hu_sum_range wide = hu_sum_range_of(f), narrow = hu_sum_range_of(small), zero = {0, 0}, beyond = {0, 100};
+  hu_sum_range wide = hu_sum_range_of(format), narrow = hu_sum_range_of(small), zero = {0, 0}, beyond = {0, 100};
   (void)state;
   wrong.e = 99;
   assert_int_equal(hu_sum_range_of(wrong).words, 0);
-  assert_int_equal(hu_sum_range_of_product(f, wrong).words, 0);
+  assert_int_equal(hu_sum_range_of_product(format, wrong).words, 0);
   assert_true(wide.words > narrow.words);
   assert_int_equal(hu_sum_add_n(1, sums, wide, x, 1, wrong, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_n(1, sums, narrow, x, 1, f, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, sums, narrow, x, 1, format, NULL), HU_E_SHAPE);
   assert_int_equal(hu_sum_add_n(1, sums, zero, x, 1, small, NULL), HU_E_SHAPE);
   assert_int_equal(hu_sum_add_n(1, sums, beyond, x, 1, small, NULL), HU_E_SHAPE);
   assert_int_equal(hu_sum_add_product_n(1, sums, narrow, x, 1, small, x, 1, small, NULL), HU_E_SHAPE);

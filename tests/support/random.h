@@ -10,8 +10,8 @@ typedef struct t_random {
   uint64_t state;
 } t_random;
 
-static inline uint64_t t_next64(t_random *r) {
-  uint64_t z = (r->state += 0x9E3779B97F4A7C15u);
+static inline uint64_t t_next64(t_random *random) {
+  uint64_t z = (random->state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return z ^ (z >> 31);
@@ -25,12 +25,16 @@ static inline t_random t_random_of(uint64_t seed) {
   return random;
 }
 
-static inline uint32_t t_next32(t_random *r) { return (uint32_t)(t_next64(r) >> 32); }
+static inline uint32_t t_next32(t_random *random) { return (uint32_t)(t_next64(random) >> 32); }
 
 /* 0 .. n-1; n >= 1. The bias of less than n / 2^32 does not matter in tests. */
-static inline uint32_t t_below(t_random *r, uint32_t n) { return (uint32_t)(((uint64_t)t_next32(r) * n) >> 32); }
+static inline uint32_t t_below(t_random *random, uint32_t n) {
+  return (uint32_t)(((uint64_t)t_next32(random) * n) >> 32);
+}
 
 /* lo .. hi, both included. */
-static inline int t_between(t_random *r, int lo, int hi) { return lo + (int)t_below(r, (uint32_t)(hi - lo) + 1u); }
+static inline int t_between(t_random *random, int lo, int hi) {
+  return lo + (int)t_below(random, (uint32_t)(hi - lo) + 1u);
+}
 
 #endif

@@ -93,12 +93,13 @@ hu_mode t_policy(hu_mode mode, unsigned saturate, unsigned tiny, unsigned nan) {
   return mode;
 }
 
-hu_mode t_random_mode(t_random *r) {
-  hu_mode mode = t_mode(t_below(r, HU_ROUND_COUNT));
-  if (mode.round >= HU_SRA) mode.bits = (uint8_t)t_between(r, 1, 32);
-  mode.saturate = (uint8_t)t_below(r, 4); /* one draw a statement, here and below: the order of arguments is open */
-  mode.tiny = (uint8_t)t_below(r, 2);
-  mode.nan = (uint8_t)t_below(r, 3);
+hu_mode t_random_mode(t_random *random) {
+  hu_mode mode = t_mode(t_below(random, HU_ROUND_COUNT));
+  if (mode.round >= HU_SRA) mode.bits = (uint8_t)t_between(random, 1, 32);
+  mode.saturate =
+      (uint8_t)t_below(random, 4); /* one draw a statement, here and below: the order of arguments is open */
+  mode.tiny = (uint8_t)t_below(random, 2);
+  mode.nan = (uint8_t)t_below(random, 3);
   return mode;
 }
 
@@ -112,107 +113,111 @@ const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode) {
 
 /* Field widths with a stress on small fields, then axes at random. Most draws are not valid; t_random_format draws
  * again. */
-static hu_format draw(t_random *r, unsigned min_width, unsigned max_width) {
-  hu_format f;
-  memset(&f, 0, sizeof f);
-  f.sign = (uint8_t)(t_below(r, 3) != 0);
-  int body = t_between(r, (int)min_width, (int)max_width) - f.sign;
+static hu_format draw(t_random *random, unsigned min_width, unsigned max_width) {
+  hu_format format;
+  memset(&format, 0, sizeof format);
+  format.sign = (uint8_t)(t_below(random, 3) != 0);
+  int body = t_between(random, (int)min_width, (int)max_width) - format.sign;
   if (body < 0) body = 0;
-  int e = t_between(r, 0, body < 11 ? body : 11);
-  f.e = (uint8_t)e;
-  f.m = (uint8_t)(body - e);
-  f.zero = (uint8_t)(t_below(r, 3) ? HU_ZERO_FIELD : t_below(r, 3));
-  f.subnormal = (uint8_t)t_below(r, 3);
-  f.inf = (uint8_t)t_below(r, 3);
-  f.nan = (uint8_t)t_below(r, 6);
-  f.negzero = (uint8_t)(f.sign && t_below(r, 2));
-  f.overflow = (uint8_t)t_below(r, 3);
-  f.negative = (uint8_t)(f.sign ? 0 : t_below(r, 3));
-  switch (t_below(r, 4)) {
-    case 0: f.b = 0; break;
-    case 1: f.b = (int16_t)t_between(r, -4, 4); break;
-    case 2: f.b = (int16_t)t_between(r, -60, 60); break;
-    default: f.b = (int16_t)t_between(r, -1100, 1100); break;
+  int e = t_between(random, 0, body < 11 ? body : 11);
+  format.e = (uint8_t)e;
+  format.m = (uint8_t)(body - e);
+  format.zero = (uint8_t)(t_below(random, 3) ? HU_ZERO_FIELD : t_below(random, 3));
+  format.subnormal = (uint8_t)t_below(random, 3);
+  format.inf = (uint8_t)t_below(random, 3);
+  format.nan = (uint8_t)t_below(random, 6);
+  format.negzero = (uint8_t)(format.sign && t_below(random, 2));
+  format.overflow = (uint8_t)t_below(random, 3);
+  format.negative = (uint8_t)(format.sign ? 0 : t_below(random, 3));
+  switch (t_below(random, 4)) {
+    case 0: format.b = 0; break;
+    case 1: format.b = (int16_t)t_between(random, -4, 4); break;
+    case 2: format.b = (int16_t)t_between(random, -60, 60); break;
+    default: format.b = (int16_t)t_between(random, -1100, 1100); break;
   }
-  return f;
+  return format;
 }
 
-hu_format t_random_format(t_random *r, unsigned min_width, unsigned max_width) {
+hu_format t_random_format(t_random *random, unsigned min_width, unsigned max_width) {
   for (int i = 0; i < 100000; i++) {
-    hu_format f = draw(r, min_width, max_width);
-    if (f.e + f.m + f.sign >= (int)min_width && hu_format_check(f, NULL) == HU_OK) return f;
+    hu_format format = draw(random, min_width, max_width);
+    if (format.e + format.m + format.sign >= (int)min_width && hu_format_check(format, NULL) == HU_OK) return format;
   }
   fprintf(stderr, "no valid format of %u to %u bits in 100000 draws\n", min_width, max_width);
   exit(1);
 }
 
-hu_format t_random_descriptor(t_random *r) {
-  hu_format f = draw(r, 1, 34);
-  if (t_below(r, 4)) return f;
-  switch (t_below(r, 11)) { /* one axis anywhere, out of its range included */
-    case 0: f.sign = (uint8_t)t_below(r, 4); break;
-    case 1: f.e = (uint8_t)t_below(r, 14); break;
-    case 2: f.m = (uint8_t)t_below(r, 34); break;
-    case 3: f.zero = (uint8_t)t_below(r, 5); break;
-    case 4: f.subnormal = (uint8_t)t_below(r, 5); break;
-    case 5: f.inf = (uint8_t)t_below(r, 5); break;
-    case 6: f.nan = (uint8_t)t_below(r, 8); break;
-    case 7: f.negzero = (uint8_t)t_below(r, 3); break;
-    case 8: f.overflow = (uint8_t)t_below(r, 5); break;
-    case 9: f.negative = (uint8_t)t_below(r, 4); break;
-    default: f.b = (int16_t)(uint16_t)t_next32(r); break;
+hu_format t_random_descriptor(t_random *random) {
+  hu_format format = draw(random, 1, 34);
+  if (t_below(random, 4)) return format;
+  switch (t_below(random, 11)) { /* one axis anywhere, out of its range included */
+    case 0: format.sign = (uint8_t)t_below(random, 4); break;
+    case 1: format.e = (uint8_t)t_below(random, 14); break;
+    case 2: format.m = (uint8_t)t_below(random, 34); break;
+    case 3: format.zero = (uint8_t)t_below(random, 5); break;
+    case 4: format.subnormal = (uint8_t)t_below(random, 5); break;
+    case 5: format.inf = (uint8_t)t_below(random, 5); break;
+    case 6: format.nan = (uint8_t)t_below(random, 8); break;
+    case 7: format.negzero = (uint8_t)t_below(random, 3); break;
+    case 8: format.overflow = (uint8_t)t_below(random, 5); break;
+    case 9: format.negative = (uint8_t)t_below(random, 4); break;
+    default: format.b = (int16_t)(uint16_t)t_next32(random); break;
   }
-  return f;
+  return format;
 }
 
-uint32_t t_random_code(t_random *r, hu_format f) { return t_next32(r) >> (32 - hu_limits_of(f).width); }
-
-uint32_t t_random_integer(t_random *r, unsigned width) {
-  uint32_t code = t_next32(r) >> (32 - width), above = width < 32 ? ~(uint32_t)0 << width : 0;
-  return code >> (width - 1) && t_below(r, 2) ? code | above : code;
+uint32_t t_random_code(t_random *random, hu_format format) {
+  return t_next32(random) >> (32 - hu_limits_of(format).width);
 }
 
-const char *t_format_text(char text[T_FORMAT_TEXT], hu_format f) {
+uint32_t t_random_integer(t_random *random, unsigned width) {
+  uint32_t code = t_next32(random) >> (32 - width), above = width < 32 ? ~(uint32_t)0 << width : 0;
+  return code >> (width - 1) && t_below(random, 2) ? code | above : code;
+}
+
+const char *t_format_text(char text[T_FORMAT_TEXT], hu_format format) {
   char valid[HU_FORMAT_TEXT_MAX] = "no format";
-  if (hu_format_check(f, NULL) == HU_OK) (void)hu_format_text(valid, sizeof valid, f);
+  if (hu_format_check(format, NULL) == HU_OK) (void)hu_format_text(valid, sizeof valid, format);
   snprintf(text, T_FORMAT_TEXT, "%s {sign %u e %u m %u zero %u sub %u inf %u nan %u negzero %u ovf %u neg %u b %d}",
-           valid, f.sign, f.e, f.m, f.zero, f.subnormal, f.inf, f.nan, f.negzero, f.overflow, f.negative, f.b);
+           valid, format.sign, format.e, format.m, format.zero, format.subnormal, format.inf, format.nan,
+           format.negzero, format.overflow, format.negative, format.b);
   return text;
 }
 
 size_t t_next_format(size_t i, unsigned max_width) {
   size_t n = hu_format_count();
   for (; i < n; i++) {
-    hu_format f = hu_format_at(i).format;
-    if ((unsigned)f.sign + f.e + f.m <= max_width) return i;
+    hu_format format = hu_format_at(i).format;
+    if ((unsigned)format.sign + format.e + format.m <= max_width) return i;
   }
   return n;
 }
 
-static double nudge(t_random *r, double x) {
+static double nudge(t_random *random, double x) {
   if (isnan(x) || isinf(x) || x == 0) return x;
-  return t_double(t_bits64(x) + (uint64_t)(int64_t)t_between(r, -2, 2));
+  return t_double(t_bits64(x) + (uint64_t)(int64_t)t_between(random, -2, 2));
 }
 
-double t_random_operand(t_random *r, hu_format f) {
-  hu_limits l = hu_limits_of(f);
-  uint32_t code = t_next32(r);
-  double sign = t_below(r, 2) ? 1.0 : -1.0;
-  switch (t_below(r, 8)) {
-    case 0: return t_double(t_next64(r));
-    case 1: return sign * nudge(r, t_below(r, 2) ? l.max : l.min);
+double t_random_operand(t_random *random, hu_format format) {
+  hu_limits limits = hu_limits_of(format);
+  uint32_t code = t_next32(random);
+  double sign = t_below(random, 2) ? 1.0 : -1.0;
+  switch (t_below(random, 8)) {
+    case 0: return t_double(t_next64(random));
+    case 1: return sign * nudge(random, t_below(random, 2) ? limits.max : limits.min);
     case 2: {
-      double significand = 1.0 + t_below(r, 2) * 0.5;
-      return sign * nudge(r, ldexp(significand, t_between(r, l.emin - (int)f.m - 3, l.emax + 3)));
+      double significand = 1.0 + t_below(random, 2) * 0.5;
+      return sign *
+             nudge(random, ldexp(significand, t_between(random, limits.emin - (int)format.m - 3, limits.emax + 3)));
     }
-    case 3: return t_below(r, 2) ? sign * 0.0 : sign * (double)INFINITY;
-    case 4: return hu_decode64(f, code);
+    case 3: return t_below(random, 2) ? sign * 0.0 : sign * (double)INFINITY;
+    case 4: return hu_decode64(format, code);
     default: { /* the midpoint of a value and its neighbour, near one, or anywhere in the gap */
-      uint32_t magnitude = l.max_code ? code % l.max_code : 0;
-      double lo = hu_decode64(f, magnitude), hi = hu_decode64(f, magnitude + 1);
-      double part = t_below(r, 2) ? 0.5 : t_below(r, 1u << 20) * 0x1p-20;
+      uint32_t magnitude = limits.max_code ? code % limits.max_code : 0;
+      double lo = hu_decode64(format, magnitude), hi = hu_decode64(format, magnitude + 1);
+      double part = t_below(random, 2) ? 0.5 : t_below(random, 1u << 20) * 0x1p-20;
       double x = lo + (hi - lo) * part;
-      return isfinite(x) ? sign * nudge(r, x) : lo;
+      return isfinite(x) ? sign * nudge(random, x) : lo;
     }
   }
 }

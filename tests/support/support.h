@@ -2,8 +2,8 @@
 /* tests/support/support.h - helpers shared by all tests. Needs libhalfulp (public headers only), not cmocka.
  *
  *   uint64_t seed = t_seed("array", 1);             // HU_TEST_SEED if set, else 1; printed
- *   t_random r = {seed};
- *   hu_format f = t_random_format(&r, 1, 16);       // any valid descriptor of 1 to 16 bits
+ *   t_random random = {seed};
+ *   hu_format format = t_random_format(&random, 1, 16); // any valid descriptor of 1 to 16 bits
  *   for (size_t i = 0; i < T_DETERMINISTIC; i++) ... t_mode(i) ...
  *
  * "Equal" is t_same_*: equal bits, so -0 differs from +0 and two NaNs are equal only with equal payloads. */
@@ -79,7 +79,7 @@ hu_mode t_mode(unsigned round);
 hu_mode t_stochastic(unsigned round, unsigned bits);
 hu_mode t_policy(hu_mode mode, unsigned saturate, unsigned tiny, unsigned nan);
 /* Any valid mode, stochastic ones included. */
-hu_mode t_random_mode(t_random *r);
+hu_mode t_random_mode(t_random *random);
 /* "rne sat=0 tiny=0 nan=0 fma=0"; returns text. */
 #define T_MODE_TEXT 64
 const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode);
@@ -87,20 +87,21 @@ const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode);
 /* Formats. t_random_format: a valid descriptor (hu_format_check) of min_width to max_width bits; every axis and every
  * legal combination can come out. t_random_descriptor: any descriptor near validity, valid or not.
  * t_format_text: all axes as numbers, for messages about any descriptor; the fp(...) text as well if it is valid. */
-hu_format t_random_format(t_random *r, unsigned min_width, unsigned max_width);
-hu_format t_random_descriptor(t_random *r);
-/* Any code of f; and of an integer of `width` bits, below its sign bit's repetition in all bits above, or nothing. */
-uint32_t t_random_code(t_random *r, hu_format f);
-uint32_t t_random_integer(t_random *r, unsigned width);
+hu_format t_random_format(t_random *random, unsigned min_width, unsigned max_width);
+hu_format t_random_descriptor(t_random *random);
+/* Any code of the format; and of an integer of `width` bits, below its sign bit's repetition in all bits above, or
+ * nothing. */
+uint32_t t_random_code(t_random *random, hu_format format);
+uint32_t t_random_integer(t_random *random, unsigned width);
 #define T_FORMAT_TEXT 256
-const char *t_format_text(char text[T_FORMAT_TEXT], hu_format f);
+const char *t_format_text(char text[T_FORMAT_TEXT], hu_format format);
 /* Index of the next catalogue entry at or after `i` with at most `max_width` bits; hu_format_count() if none:
  *   for (size_t i = t_next_format(0, 8); i < hu_format_count(); i = t_next_format(i + 1, 8)) */
 size_t t_next_format(size_t i, unsigned max_width);
 
-/* A double that is interesting for f: zeros, infinities, NaNs, values of f, midpoints of neighbours, these moved by a
- * few units of the double's last place, edges of the range, random bits, powers of two around the range. */
-double t_random_operand(t_random *r, hu_format f);
+/* A double that is interesting for a format: zeros, infinities, NaNs, its values, midpoints of neighbours, these moved
+ * by a few units of the double's last place, edges of the range, random bits, powers of two around the range. */
+double t_random_operand(t_random *random, hu_format format);
 
 /* Events. t_same_events: all counts equal. t_events_text: "overflow+inexact" of a set; returns text. */
 int t_same_events(const hu_events *a, const hu_events *b);

@@ -7,12 +7,12 @@
 
 int main(void) {
   const hu_engine *engine = (const hu_engine *)(const void *)&engine;
-  hu_status there = hu_device_available(NULL, 0), s = hu_engine_device(&engine);
-  int good = s == there && (s == HU_OK || s == HU_E_DEVICE) && !engine == (s != HU_OK);
+  hu_status there = hu_device_available(NULL, 0), status = hu_engine_device(&engine);
+  int good = status == there && (status == HU_OK || status == HU_E_DEVICE) && !engine == (status != HU_OK);
   good &= hu_engine_device(NULL) == HU_E_NULL;
   hu_net *net = hu_net_new_on(engine, 2, 1);
   good &= net && hu_net_value(net, hu_net_input(net, 1, 3)).rows == 2;
   hu_net_free(net);
-  printf("%s: %s\n", hu_status_name(s), good ? "as it should be" : "FAIL");
+  printf("%s: %s\n", hu_status_name(status), good ? "as it should be" : "FAIL");
   return !good;
 }

@@ -13,61 +13,62 @@ typedef struct result {
   hu_events events;
 } result;
 
-static void fill(t_random *r, hu_format f, float *x, size_t n) {
-  for (size_t i = 0; i < n; i++) x[i] = hu_quantize(f, t_mode(HU_RNE), (float)t_between(r, -999, 999) / 64, 0, NULL);
+static void fill(t_random *random, hu_format format, float *x, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    x[i] = hu_quantize(format, t_mode(HU_RNE), (float)t_between(random, -999, 999) / 64, 0, NULL);
 }
 
-static void product(result *z, const float *x, hu_format f, uint32_t kind) {
+static void product(result *z, const float *x, hu_format format, uint32_t kind) {
   hu_accum accum;
   hu_mode mode = t_mode(HU_RNE);
   memset(&accum, 0, sizeof accum);
   accum.kind = kind;
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
-  hu_result d = {z->d, N, hu_format_ieee(5, 10, 0), HU_STORAGE_CODES};
-  hu_operand a = {x, K, f, HU_STORAGE_VALUES, 0}, b = {x + M * K, N, f, HU_STORAGE_VALUES, 0},
-             c = {x + (M + N) * K, N, f, HU_STORAGE_VALUES, 0};
+  hu_result result = {z->d, N, hu_format_ieee(5, 10, 0), HU_STORAGE_CODES};
+  hu_operand a = {x, K, format, HU_STORAGE_VALUES, 0}, b = {x + M * K, N, format, HU_STORAGE_VALUES, 0},
+             c = {x + (M + N) * K, N, format, HU_STORAGE_VALUES, 0};
   /* Wide sums are a warp's work each and tell little by their number. */
-  size_t m = kind == HU_ACCUM_EXACT && f.m == 23 ? 9 : M;
-  assert_int_equal(hu_device_gemm(m, N, K, &d, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
+  size_t m = kind == HU_ACCUM_EXACT && format.m == 23 ? 9 : M;
+  assert_int_equal(hu_device_gemm(m, N, K, &result, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
 }
 
-static void array(result *z, const float *x, hu_format f, uint32_t kind) {
+static void array(result *z, const float *x, hu_format format, uint32_t kind) {
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
   if (kind == 0) {
-    assert_int_equal(hu_device_encode_n(M * N, z->d, 1, x, 1, f, t_mode(HU_RNE), NULL, &z->events, NULL), HU_OK);
+    assert_int_equal(hu_device_encode_n(M * N, z->d, 1, x, 1, format, t_mode(HU_RNE), NULL, &z->events, NULL), HU_OK);
   } else {
-    assert_int_equal(hu_device_decode_n(M * N, (float *)(void *)z->d, 1, x, 1, f, NULL, NULL), HU_OK);
+    assert_int_equal(hu_device_decode_n(M * N, (float *)(void *)z->d, 1, x, 1, format, NULL, NULL), HU_OK);
   }
 }
 
 /* Scaled tensors: rows, teams of three sizes, pieces; codes, scales, events and statistics. */
-static void scaled(result *z, const float *x, hu_format f, uint32_t kind) {
+static void scaled(result *z, const float *x, hu_format format, uint32_t kind) {
   static const char *const texts[] = {"nvfp4", "fp8_tensor", "dsv3_128x128", "hbfp8",
                                       "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=16x1;rule=ceil)"};
   static uint64_t work[64];
-  hu_scaling d;
-  (void)f;
+  hu_scaling scaling;
+  (void)format;
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
-  assert_int_equal(hu_scaling_parse(&d, texts[kind], NULL), HU_OK);
+  assert_int_equal(hu_scaling_parse(&scaling, texts[kind], NULL), HU_OK);
   size_t rows = kind == 1 ? 9 : 36, cols = kind == 1 ? 2000 : 130;
-  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &scaling);
   size_t code_bytes = (n.codes + 7) / 8 * 8, scale_bytes = (n.scales + 15) / 16 * 16;
-  assert_true(rows * cols <= VALUES && sizeof work >= hu_device_scaled_work(rows, cols, &d));
+  assert_true(rows * cols <= VALUES && sizeof work >= hu_device_scaled_work(rows, cols, &scaling));
   hu_scaled q = {z->d, cols, z->d + code_bytes, n.block_cols, NULL};
   hu_scaled_stats *stats = (hu_scaled_stats *)(void *)(z->d + code_bytes + scale_bytes);
-  if (d.tensor) q.tensor = (float *)(void *)(z->d + BYTES - 8);
+  if (scaling.tensor) q.tensor = (float *)(void *)(z->d + BYTES - 8);
   int with = n.block_rows * n.block_cols < 100; /* without statistics the kernel of rows */
-  assert_int_equal(hu_device_scaled_encode(rows, cols, &q, x, cols, &d, t_mode(HU_RNE), NULL, with ? stats : NULL, NULL,
-                                           &z->events, work, NULL),
+  assert_int_equal(hu_device_scaled_encode(rows, cols, &q, x, cols, &scaling, t_mode(HU_RNE), NULL, with ? stats : NULL,
+                                           NULL, &z->events, work, NULL),
                    HU_OK);
 }
 
 static void any_order(void **state) {
   (void)state;
-  t_random r = {t_seed("any_order", 40)};
+  t_random random = {t_seed("any_order", 40)};
   size_t runs = 0;
   static float x[VALUES];
   result *first = malloc(sizeof *first), *other = malloc(sizeof *other);
@@ -88,11 +89,11 @@ static void any_order(void **state) {
                  {scaled, hu_format_ieee(5, 10, 0), 3},
                  {scaled, hu_format_ieee(5, 10, 0), 4}};
   for (size_t i = 0; i < sizeof runs_of / sizeof runs_of[0]; i++) {
-    fill(&r, runs_of[i].f, x, sizeof x / sizeof x[0]);
+    fill(&random, runs_of[i].f, x, sizeof x / sizeof x[0]);
     hui_host_order(0);
     runs_of[i].call(first, x, runs_of[i].f, runs_of[i].kind);
     for (int order = 0; order < ORDERS; order++) {
-      uint64_t seed = t_next64(&r) | 1;
+      uint64_t seed = t_next64(&random) | 1;
       hui_host_order(seed);
       runs_of[i].call(other, x, runs_of[i].f, runs_of[i].kind);
       if (memcmp(first, other, sizeof *first))

@@ -105,27 +105,27 @@ typedef struct told {
 static told run(const keys *net, const keys *system, const hu_engine *engine) {
   told z;
   memset(&z, 0, sizeof z);
-  hu_trainer *t = with(net->pairs);
-  for (const char *const *p = system->pairs; *p; p += 2) set(t, p[0], p[1]);
+  hu_trainer *trainer = with(net->pairs);
+  for (const char *const *p = system->pairs; *p; p += 2) set(trainer, p[0], p[1]);
   if (engine) {
-    assert_int_equal(hu_trainer_set_engine(t, engine), HU_OK);
-    set(t, "run.device", "cuda");
+    assert_int_equal(hu_trainer_set_engine(trainer, engine), HU_OK);
+    set(trainer, "run.device", "cuda");
   }
-  begin(t);
+  begin(trainer);
   for (int i = 0; i < STEPS; i++) {
     (void)hui_host_counted();
-    assert_int_equal(hu_trainer_step(t, &z.report[i]), HU_OK);
+    assert_int_equal(hu_trainer_step(trainer, &z.report[i]), HU_OK);
     z.step = hui_host_counted();
   }
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &z.seen), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &z.seen), HU_OK);
   z.evaluation = hui_host_counted();
-  z.digest = hu_trainer_digest(t);
-  hu_net *own = hu_trainer_net(t);
+  z.digest = hu_trainer_digest(trainer);
+  hu_net *own = hu_trainer_net(trainer);
   for (int i = 0; i < hu_net_parameters(own); i++) {
     hu_net_tensor x = hu_net_parameter(own, i);
     z.numbers += x.rows * x.cols;
   }
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   return z;
 }
 

@@ -15,17 +15,17 @@ static const char *const kinds[] = {"s2fp8",
                                     "s2fp8(bfloat16;target=15)",
                                     "s2fp8(fp(8,15,0);target=9)"};
 
-static void draw(t_random *r, const t_twin *t) {
-  unsigned what = t_below(r, 5), zeros = t_below(r, 2);
-  uint32_t at = 20 + t_below(r, 180), width = 1 + t_below(r, 40);
-  for (size_t k = 0; k + 4 <= t->bytes; k += 4) {
-    uint32_t u = (at + t_below(r, width)) << 23 | (t_next32(r) & (what == 1 ? 0 : 0x7FFFFF));
-    if (what == 2) u = t_next32(r); /* anything, infinities and NaN among them */
-    if (what == 3) u = 0x3F800000 + t_below(r, 3);
-    if (what == 4 && t_below(r, 4) == 0) u = t_below(r, 0x800000);
-    if (zeros && t_below(r, 5) == 0) u = 0;
-    u ^= t_next32(r) & 0x80000000;
-    memcpy(t->host + k, &u, 4);
+static void draw(t_random *random, const t_twin *twin) {
+  unsigned what = t_below(random, 5), zeros = t_below(random, 2);
+  uint32_t at = 20 + t_below(random, 180), width = 1 + t_below(random, 40);
+  for (size_t k = 0; k + 4 <= twin->bytes; k += 4) {
+    uint32_t u = (at + t_below(random, width)) << 23 | (t_next32(random) & (what == 1 ? 0 : 0x7FFFFF));
+    if (what == 2) u = t_next32(random); /* anything, infinities and NaN among them */
+    if (what == 3) u = 0x3F800000 + t_below(random, 3);
+    if (what == 4 && t_below(random, 4) == 0) u = t_below(random, 0x800000);
+    if (zeros && t_below(random, 5) == 0) u = 0;
+    u ^= t_next32(random) & 0x80000000;
+    memcpy(twin->host + k, &u, 4);
   }
 }
 
@@ -42,154 +42,164 @@ typedef struct t_tensor {
 #define Z(side, t) ((float *)(void *)((t)->z.side + (t)->atz))
 #define CODES(side, t) ((void *)((t)->codes.side + (t)->atc))
 
-static ptrdiff_t stride(t_random *r) {
+static ptrdiff_t stride(t_random *random) {
   static const int strides[] = {1, 1, 1, 2, -1, -3};
-  return strides[t_below(r, 6)];
+  return strides[t_below(random, 6)];
 }
 
-static size_t room(t_random *r, size_t n, ptrdiff_t inc, size_t size, size_t *at) {
-  size_t step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 7);
+static size_t room(t_random *random, size_t n, ptrdiff_t inc, size_t size, size_t *at) {
+  size_t step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(random, 7);
   *at = (skip + (inc < 0 && n ? (n - 1) * step : 0)) * size;
   return (skip + n * step + 3) * size;
 }
 
-static t_tensor tensor_new(t_random *r, const char *kind, size_t n) {
-  t_tensor t;
-  memset(&t, 0, sizeof t);
-  assert_int_equal(hu_s2fp8_parse(&t.kind, kind, NULL), HU_OK);
-  t.n = n;
-  t.size = hu_limits_of(t.kind.element).storage / 8;
-  t.incx = stride(r);
-  t.incz = stride(r);
-  t.incc = stride(r);
-  t.x = twin_new(room(r, n, t.incx, 4, &t.atx));
-  t.z = twin_new(room(r, n, t.incz, 4, &t.atz));
-  t.codes = twin_new(room(r, n, t.incc, t.size, &t.atc));
-  t.sums = twin_new(sizeof(hu_s2fp8_sums));
-  t.scale = twin_new(sizeof(hu_s2fp8_scale));
-  t.events = twin_new(sizeof(hu_events));
-  t.work = twin_new(HU_DEVICE_S2FP8_WORK);
-  memset(t.sums.host, 0, t.sums.bytes);
-  memset(t.scale.host, 0, t.scale.bytes);
-  memset(t.events.host, 0, t.events.bytes);
-  draw(r, &t.x);
-  return t;
+static t_tensor tensor_new(t_random *random, const char *kind, size_t n) {
+  t_tensor tensor;
+  memset(&tensor, 0, sizeof tensor);
+  assert_int_equal(hu_s2fp8_parse(&tensor.kind, kind, NULL), HU_OK);
+  tensor.n = n;
+  tensor.size = hu_limits_of(tensor.kind.element).storage / 8;
+  tensor.incx = stride(random);
+  tensor.incz = stride(random);
+  tensor.incc = stride(random);
+  tensor.x = twin_new(room(random, n, tensor.incx, 4, &tensor.atx));
+  tensor.z = twin_new(room(random, n, tensor.incz, 4, &tensor.atz));
+  tensor.codes = twin_new(room(random, n, tensor.incc, tensor.size, &tensor.atc));
+  tensor.sums = twin_new(sizeof(hu_s2fp8_sums));
+  tensor.scale = twin_new(sizeof(hu_s2fp8_scale));
+  tensor.events = twin_new(sizeof(hu_events));
+  tensor.work = twin_new(HU_DEVICE_S2FP8_WORK);
+  memset(tensor.sums.host, 0, tensor.sums.bytes);
+  memset(tensor.scale.host, 0, tensor.scale.bytes);
+  memset(tensor.events.host, 0, tensor.events.bytes);
+  draw(random, &tensor.x);
+  return tensor;
 }
 
-static void tensor_put(const t_tensor *t) {
-  twin_put(&t->x);
-  twin_put(&t->z);
-  twin_put(&t->codes);
-  twin_put(&t->sums);
-  twin_put(&t->scale);
-  twin_put(&t->events);
+static void tensor_put(const t_tensor *tensor) {
+  twin_put(&tensor->x);
+  twin_put(&tensor->z);
+  twin_put(&tensor->codes);
+  twin_put(&tensor->sums);
+  twin_put(&tensor->scale);
+  twin_put(&tensor->events);
 }
 
-static void tensor_free(t_tensor *t) {
-  t_twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events, &t->work};
+static void tensor_free(t_tensor *tensor) {
+  t_twin *all[] = {&tensor->x,     &tensor->z,      &tensor->codes, &tensor->sums,
+                   &tensor->scale, &tensor->events, &tensor->work};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) twin_free(all[i]);
 }
 
-static void same(const t_tensor *t, const char *when, hu_mode mode) {
+static void same(const t_tensor *tensor, const char *when, hu_mode mode) {
   static const char *const names[] = {"x", "z", "codes", "sums", "scale", "events"};
-  const t_twin *all[] = {&t->x, &t->z, &t->codes, &t->sums, &t->scale, &t->events};
+  const t_twin *all[] = {&tensor->x, &tensor->z, &tensor->codes, &tensor->sums, &tensor->scale, &tensor->events};
   char text[HU_S2FP8_TEXT_MAX], words[T_MODE_TEXT];
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     size_t at = twin_differs(all[i]);
     if (at == all[i]->bytes) continue;
-    (void)hu_s2fp8_text(text, sizeof text, &t->kind);
-    fail_msg("%s, %zu elements, %s, %s: %s differs at byte %zu", text, t->n, t_mode_text(words, mode), when, names[i],
-             at);
+    (void)hu_s2fp8_text(text, sizeof text, &tensor->kind);
+    fail_msg("%s, %zu elements, %s, %s: %s differs at byte %zu", text, tensor->n, t_mode_text(words, mode), when,
+             names[i], at);
   }
 }
 
-static void run_case(t_random *r, const char *kind, size_t n) {
-  t_tensor t = tensor_new(r, kind, n);
-  hu_mode mode = t_below(r, 3)
-                     ? t_policy(t_mode(t_below(r, T_DETERMINISTIC)), t_below(r, 4), t_below(r, 2), t_below(r, 3))
-                     : t_random_mode(r);
-  hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
-  hu_events *ev = ON(host, &t, events, hu_events), *dev = ON(device, &t, events, hu_events);
-  hu_s2fp8_sums *sums = ON(host, &t, sums, hu_s2fp8_sums);
-  hu_s2fp8_scale *scale = ON(host, &t, scale, hu_s2fp8_scale), *dscale = ON(device, &t, scale, hu_s2fp8_scale);
-  tensor_put(&t);
+static void run_case(t_random *random, const char *kind, size_t n) {
+  t_tensor tensor = tensor_new(random, kind, n);
+  hu_mode mode = t_below(random, 3) ? t_policy(t_mode(t_below(random, T_DETERMINISTIC)), t_below(random, 4),
+                                               t_below(random, 2), t_below(random, 3))
+                                    : t_random_mode(random);
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_events *ev = ON(host, &tensor, events, hu_events), *dev = ON(device, &tensor, events, hu_events);
+  hu_s2fp8_sums *sums = ON(host, &tensor, sums, hu_s2fp8_sums);
+  hu_s2fp8_scale *scale = ON(host, &tensor, scale, hu_s2fp8_scale),
+                 *dscale = ON(device, &tensor, scale, hu_s2fp8_scale);
+  tensor_put(&tensor);
   for (int twice = 0; twice < 2; twice++) { /* sums add up */
-    assert_int_equal(hu_s2fp8_sum_n(n, X(host, &t), t.incx, sums, NULL), HU_OK);
-    assert_int_equal(
-        hu_device_s2fp8_sum_n(n, X(device, &t), t.incx, ON(device, &t, sums, hu_s2fp8_sums), twin_stream()), HU_OK);
+    assert_int_equal(hu_s2fp8_sum_n(n, X(host, &tensor), tensor.incx, sums, NULL), HU_OK);
+    assert_int_equal(hu_device_s2fp8_sum_n(n, X(device, &tensor), tensor.incx, ON(device, &tensor, sums, hu_s2fp8_sums),
+                                           twin_stream()),
+                     HU_OK);
   }
-  assert_int_equal(hu_s2fp8_scale_of(scale, sums, &t.kind), HU_OK);
-  assert_int_equal(hu_device_s2fp8_scale_of(dscale, ON(device, &t, sums, hu_s2fp8_sums), &t.kind, twin_stream()),
-                   HU_OK);
-  same(&t, "sums", mode);
-  if (t_below(r, 3) == 0) { /* another tensor's scale */
-    int64_t less = (int64_t)(t_next64(r) >> 22);
-    assert_int_equal(hu_s2fp8_scale_from(scale, scale->mu - less, scale->m - less / 2, &t.kind), HU_OK);
-    twin_put(&t.scale);
+  assert_int_equal(hu_s2fp8_scale_of(scale, sums, &tensor.kind), HU_OK);
+  assert_int_equal(
+      hu_device_s2fp8_scale_of(dscale, ON(device, &tensor, sums, hu_s2fp8_sums), &tensor.kind, twin_stream()), HU_OK);
+  same(&tensor, "sums", mode);
+  if (t_below(random, 3) == 0) { /* another tensor's scale */
+    int64_t less = (int64_t)(t_next64(random) >> 22);
+    assert_int_equal(hu_s2fp8_scale_from(scale, scale->mu - less, scale->m - less / 2, &tensor.kind), HU_OK);
+    twin_put(&tensor.scale);
   }
-  int count = t_below(r, 3) != 0;
-  assert_int_equal(hu_s2fp8_encode_n(n, CODES(host, &t), t.incc, X(host, &t), t.incx, &t.kind, scale, mode, &exec,
-                                     count ? ev : NULL),
-                   HU_OK);
-  assert_int_equal(hu_device_s2fp8_encode_n(n, CODES(device, &t), t.incc, X(device, &t), t.incx, &t.kind, dscale, mode,
-                                            &exec, count ? dev : NULL, t.work.device, twin_stream()),
-                   HU_OK);
-  same(&t, "encode", mode);
-  assert_int_equal(hu_s2fp8_decode_n(n, Z(host, &t), t.incz, CODES(host, &t), t.incc, &t.kind, scale, NULL), HU_OK);
-  assert_int_equal(hu_device_s2fp8_decode_n(n, Z(device, &t), t.incz, CODES(device, &t), t.incc, &t.kind, dscale, NULL,
-                                            t.work.device, twin_stream()),
-                   HU_OK);
-  same(&t, "decode", mode);
-  memset(t.z.host, 0, t.z.bytes);
-  twin_put(&t.z);
-  assert_int_equal(hu_s2fp8_quantize_n(n, Z(host, &t), t.incz, X(host, &t), t.incx, &t.kind, scale, mode, &exec, ev),
-                   HU_OK);
-  assert_int_equal(hu_device_s2fp8_quantize_n(n, Z(device, &t), t.incz, X(device, &t), t.incx, &t.kind, dscale, mode,
-                                              &exec, dev, t.work.device, twin_stream()),
-                   HU_OK);
-  same(&t, "quantize", mode);
-  /* In place, with statistics of its own. */
-  assert_int_equal(hu_s2fp8_truncate_n(n, (float *)(void *)(t.x.host + t.atx), t.incx, X(host, &t), t.incx, &t.kind,
-                                       mode, sums, scale, &exec, ev),
+  int count = t_below(random, 3) != 0;
+  assert_int_equal(hu_s2fp8_encode_n(n, CODES(host, &tensor), tensor.incc, X(host, &tensor), tensor.incx, &tensor.kind,
+                                     scale, mode, &exec, count ? ev : NULL),
                    HU_OK);
   assert_int_equal(
-      hu_device_s2fp8_truncate_n(n, (float *)(void *)(t.x.device + t.atx), t.incx, X(device, &t), t.incx, &t.kind, mode,
-                                 ON(device, &t, sums, hu_s2fp8_sums), dscale, &exec, dev, t.work.device, twin_stream()),
+      hu_device_s2fp8_encode_n(n, CODES(device, &tensor), tensor.incc, X(device, &tensor), tensor.incx, &tensor.kind,
+                               dscale, mode, &exec, count ? dev : NULL, tensor.work.device, twin_stream()),
       HU_OK);
-  same(&t, "truncate", mode);
-  tensor_free(&t);
+  same(&tensor, "encode", mode);
+  assert_int_equal(
+      hu_s2fp8_decode_n(n, Z(host, &tensor), tensor.incz, CODES(host, &tensor), tensor.incc, &tensor.kind, scale, NULL),
+      HU_OK);
+  assert_int_equal(hu_device_s2fp8_decode_n(n, Z(device, &tensor), tensor.incz, CODES(device, &tensor), tensor.incc,
+                                            &tensor.kind, dscale, NULL, tensor.work.device, twin_stream()),
+                   HU_OK);
+  same(&tensor, "decode", mode);
+  memset(tensor.z.host, 0, tensor.z.bytes);
+  twin_put(&tensor.z);
+  assert_int_equal(hu_s2fp8_quantize_n(n, Z(host, &tensor), tensor.incz, X(host, &tensor), tensor.incx, &tensor.kind,
+                                       scale, mode, &exec, ev),
+                   HU_OK);
+  assert_int_equal(
+      hu_device_s2fp8_quantize_n(n, Z(device, &tensor), tensor.incz, X(device, &tensor), tensor.incx, &tensor.kind,
+                                 dscale, mode, &exec, dev, tensor.work.device, twin_stream()),
+      HU_OK);
+  same(&tensor, "quantize", mode);
+  /* In place, with statistics of its own. */
+  assert_int_equal(hu_s2fp8_truncate_n(n, (float *)(void *)(tensor.x.host + tensor.atx), tensor.incx, X(host, &tensor),
+                                       tensor.incx, &tensor.kind, mode, sums, scale, &exec, ev),
+                   HU_OK);
+  assert_int_equal(
+      hu_device_s2fp8_truncate_n(n, (float *)(void *)(tensor.x.device + tensor.atx), tensor.incx, X(device, &tensor),
+                                 tensor.incx, &tensor.kind, mode, ON(device, &tensor, sums, hu_s2fp8_sums), dscale,
+                                 &exec, dev, tensor.work.device, twin_stream()),
+      HU_OK);
+  same(&tensor, "truncate", mode);
+  tensor_free(&tensor);
 }
 
 static void every_call(void **state) {
   (void)state;
-  t_random r = {t_seed("device_s2fp8", 90)};
+  t_random random = {t_seed("device_s2fp8", 90)};
   size_t elements = 0;
   for (unsigned round = 0; round < t_part(8); round++) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-      size_t n = t_below(&r, 3) ? 1 + t_below(&r, 3000) : t_below(&r, 12);
-      run_case(&r, kinds[k], n);
+      size_t n = t_below(&random, 3) ? 1 + t_below(&random, 3000) : t_below(&random, 12);
+      run_case(&random, kinds[k], n);
       elements += n;
     }
   }
-  run_case(&r, "s2fp8", 60000);
+  run_case(&random, "s2fp8", 60000);
   print_message("%zu elements, 5 calls each\n", elements + 60000);
 }
 
 static void products(void **state) {
   (void)state;
-  t_random r = {t_seed("device_s2fp8_products", 91)};
+  t_random random = {t_seed("device_s2fp8_products", 91)};
   for (int i = 0; i < 6; i++) {
-    size_t m = 1 + t_below(&r, 40), n = 1 + t_below(&r, 40), k = i == 5 ? 0 : t_below(&r, 50);
+    size_t m = 1 + t_below(&random, 40), n = 1 + t_below(&random, 40), k = i == 5 ? 0 : t_below(&random, 50);
     hu_s2fp8 ka, kb;
     assert_int_equal(hu_s2fp8_parse(&ka, i == 3 ? "s2fp8(binary16)" : "s2fp8", NULL), HU_OK);
     assert_int_equal(hu_s2fp8_parse(&kb, "s2fp8(float8_e4m3fn)", NULL), HU_OK);
-    uint8_t ta = (uint8_t)t_below(&r, 2), tb = (uint8_t)t_below(&r, 2);
-    size_t sa = i == 3 ? 2 : 1, lda = (ta ? m : k) + t_below(&r, 4), ldb = (tb ? k : n) + t_below(&r, 4), ldz = n + 2;
+    uint8_t ta = (uint8_t)t_below(&random, 2), tb = (uint8_t)t_below(&random, 2);
+    size_t sa = i == 3 ? 2 : 1, lda = (ta ? m : k) + t_below(&random, 4), ldb = (tb ? k : n) + t_below(&random, 4),
+           ldz = n + 2;
     t_twin a = twin_new((ta ? k : m) * lda * sa + 64), b = twin_new((tb ? n : k) * ldb + 64), z = twin_new(m * ldz * 4);
     t_twin s = twin_new(2 * sizeof(hu_s2fp8_scale));
     hu_s2fp8_scale *scales = (hu_s2fp8_scale *)(void *)s.host, *on = (hu_s2fp8_scale *)(void *)s.device;
-    for (size_t j = 0; j < a.bytes; j++) a.host[j] = (uint8_t)(t_next32(&r) & 0xBF);
-    for (size_t j = 0; j < b.bytes; j++) b.host[j] = (uint8_t)(t_next32(&r) & 0xBF);
+    for (size_t j = 0; j < a.bytes; j++) a.host[j] = (uint8_t)(t_next32(&random) & 0xBF);
+    for (size_t j = 0; j < b.bytes; j++) b.host[j] = (uint8_t)(t_next32(&random) & 0xBF);
     assert_int_equal(hu_s2fp8_scale_from(&scales[0], -((int64_t)3 << 40), 5, &ka), HU_OK);
     assert_int_equal(hu_s2fp8_scale_from(&scales[1], -7, (int64_t)5 << 38, &kb), HU_OK);
     memset(z.host, 0, z.bytes);
@@ -217,52 +227,58 @@ static void products(void **state) {
 
 static void refusals(void **state) {
   (void)state;
-  t_random r = {92};
+  t_random random = {92};
   hu_mode rne = t_mode(0);
-  t_tensor t = tensor_new(&r, "s2fp8", 64);
-  hu_s2fp8 bad = t.kind;
-  hu_s2fp8_scale *scale = ON(device, &t, scale, hu_s2fp8_scale);
-  hu_s2fp8_sums *sums = ON(device, &t, sums, hu_s2fp8_sums);
-  const float *x = X(device, &t);
-  float *z = Z(device, &t);
-  uint8_t *work = t.work.device;
+  t_tensor tensor = tensor_new(&random, "s2fp8", 64);
+  hu_s2fp8 bad = tensor.kind;
+  hu_s2fp8_scale *scale = ON(device, &tensor, scale, hu_s2fp8_scale);
+  hu_s2fp8_sums *sums = ON(device, &tensor, sums, hu_s2fp8_sums);
+  const float *x = X(device, &tensor);
+  float *z = Z(device, &tensor);
+  uint8_t *work = tensor.work.device;
   bad.target = 99;
-  tensor_put(&t);
+  tensor_put(&tensor);
   assert_int_equal(hu_device_s2fp8_sum_n(8, x, 1, NULL, twin_stream()), HU_E_NULL);
   assert_int_equal(hu_device_s2fp8_sum_n(8, NULL, 1, sums, twin_stream()), HU_E_NULL);
   assert_int_equal(hu_device_s2fp8_sum_n(0, NULL, 1, sums, twin_stream()), HU_OK);
   assert_int_equal(hu_device_s2fp8_scale_of(scale, sums, &bad, twin_stream()), HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_scale_of(NULL, sums, &t.kind, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_scale_of(NULL, sums, &tensor.kind, twin_stream()), HU_E_NULL);
   assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &bad, scale, rne, NULL, NULL, work, twin_stream()),
                    HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 0, x, 1, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 0, x, 1, &tensor.kind, scale, rne, NULL, NULL, work, twin_stream()),
                    HU_E_SHAPE);
   assert_int_equal(
-      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, t_mode(99), NULL, NULL, work, twin_stream()),
+      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, t_mode(99), NULL, NULL, work, twin_stream()),
       HU_E_MODE);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, NULL, twin_stream()),
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, NULL, NULL, NULL, twin_stream()),
                    HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, work + 4, twin_stream()),
-                   HU_E_ALIGN);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, z + 1, 1, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
-                   HU_E_OVERLAP);
-  assert_int_equal(hu_device_s2fp8_decode_n(8, z, 1, NULL, 1, &t.kind, scale, NULL, work, twin_stream()), HU_E_NULL);
   assert_int_equal(
-      hu_device_s2fp8_truncate_n(8, z, 1, x, 1, &t.kind, rne, NULL, scale, NULL, NULL, work, twin_stream()), HU_E_NULL);
-  hu_s2fp8_operand a = {t.codes.device, 4, &t.kind, scale, 0}, flat = {t.codes.device, 1, &t.kind, scale, 0};
+      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, NULL, NULL, work + 4, twin_stream()),
+      HU_E_ALIGN);
+  assert_int_equal(
+      hu_device_s2fp8_quantize_n(8, z, 1, z + 1, 1, &tensor.kind, scale, rne, NULL, NULL, work, twin_stream()),
+      HU_E_OVERLAP);
+  assert_int_equal(hu_device_s2fp8_decode_n(8, z, 1, NULL, 1, &tensor.kind, scale, NULL, work, twin_stream()),
+                   HU_E_NULL);
+  assert_int_equal(
+      hu_device_s2fp8_truncate_n(8, z, 1, x, 1, &tensor.kind, rne, NULL, scale, NULL, NULL, work, twin_stream()),
+      HU_E_NULL);
+  hu_s2fp8_operand a = {tensor.codes.device, 4, &tensor.kind, scale, 0},
+                   flat = {tensor.codes.device, 1, &tensor.kind, scale, 0};
   assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, work, twin_stream()), HU_E_SHAPE);
   assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, work, twin_stream()), HU_E_NULL);
-  same(&t, "refusals", rne); /* all as it was */
+  same(&tensor, "refusals", rne); /* all as it was */
   /* A scale that is none, which only the device sees, is 0, T. */
   hu_s2fp8_scale own;
-  assert_int_equal(hu_s2fp8_scale_from(&own, 0, (int64_t)15 << 40, &t.kind), HU_OK);
-  assert_int_equal(hu_s2fp8_quantize_n(16, Z(host, &t), t.incz, X(host, &t), t.incx, &t.kind, &own, rne, NULL, NULL),
+  assert_int_equal(hu_s2fp8_scale_from(&own, 0, (int64_t)15 << 40, &tensor.kind), HU_OK);
+  assert_int_equal(hu_s2fp8_quantize_n(16, Z(host, &tensor), tensor.incz, X(host, &tensor), tensor.incx, &tensor.kind,
+                                       &own, rne, NULL, NULL),
                    HU_OK);
-  assert_int_equal(
-      hu_device_s2fp8_quantize_n(16, z, t.incz, x, t.incx, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
-      HU_OK);
-  same(&t, "no scale", rne);
-  tensor_free(&t);
+  assert_int_equal(hu_device_s2fp8_quantize_n(16, z, tensor.incz, x, tensor.incx, &tensor.kind, scale, rne, NULL, NULL,
+                                              work, twin_stream()),
+                   HU_OK);
+  same(&tensor, "no scale", rne);
+  tensor_free(&tensor);
 }
 
 int main(void) {

@@ -27,37 +27,38 @@ static const struct {
               {"fp8_tensor", 64, 100},
               {"fp8_tensor", 140, 132}};
 
-static void try(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, const float *x, unsigned k) {
-  t_problem p = problem_new(r, d, mode, rows, cols, 0);
+static void try(t_random *random, hu_scaling scaling, hu_mode mode, size_t rows, size_t cols, const float *x,
+                unsigned k) {
+  t_problem problem = problem_new(random, scaling, mode, rows, cols, 0);
   float given = t_float(t_bits32(x[5]) & 0x7FFFFFFF);
-  p.given = (d.tensor || (d.rows == 0 && d.cols == 0)) && k % 2 == 0;
-  p.stats = k % 4 == 1;
-  p.events = mode.round < HU_SRA ? k % 3 != 0 : k % 8 == 7;
-  memcpy(p.t[AMAX].host, &given, sizeof given);
-  set_x(&p, x);
-  encode(&p);
-  quantize(&p, 0);
-  quantize(&p, 1);
-  problem_free(&p);
+  problem.given = (scaling.tensor || (scaling.rows == 0 && scaling.cols == 0)) && k % 2 == 0;
+  problem.stats = k % 4 == 1;
+  problem.events = mode.round < HU_SRA ? k % 3 != 0 : k % 8 == 7;
+  memcpy(problem.t[AMAX].host, &given, sizeof given);
+  set_x(&problem, x);
+  encode(&problem);
+  quantize(&problem, 0);
+  quantize(&problem, 1);
+  problem_free(&problem);
 }
 
 static void tiles(void **state) {
   (void)state;
   static float x[MOST];
-  t_random r = {t_seed("device_tiles", 60)};
+  t_random random = {t_seed("device_tiles", 60)};
   const unsigned rounds = t_part(12) > 3 ? t_part(12) : 3;
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     const size_t n = shapes[i].rows * shapes[i].cols;
     assert_true(n <= MOST);
     for (unsigned k = 0; k < rounds; k++) {
       const unsigned kind = (k + (unsigned)i) % 3;
-      hu_mode mode = kind == 2 ? t_stochastic(HU_SRA, 1 + t_below(&r, 32)) : t_mode(HU_RNE);
+      hu_mode mode = kind == 2 ? t_stochastic(HU_SRA, 1 + t_below(&random, 32)) : t_mode(HU_RNE);
       if (kind == 1) mode.tiny = HU_TINY_BEFORE;
-      ordinary(&r, n, x, 0);
-      if (k % 5 == 2) ordinary(&r, n / 2, x, 1);
-      if (k % 5 == 3) x[n - 1] = t_float(0x7F800000 | t_below(&r, 2));
+      ordinary(&random, n, x, 0);
+      if (k % 5 == 2) ordinary(&random, n / 2, x, 1);
+      if (k % 5 == 3) x[n - 1] = t_float(0x7F800000 | t_below(&random, 2));
       if (k % 5 == 4) memset(x, 0, (n - 4100 < n ? n - 4100 : n / 2) * sizeof *x);
-      try(&r, parsed(shapes[i].scaling), mode, shapes[i].rows, shapes[i].cols, x, k + (unsigned)i);
+      try(&random, parsed(shapes[i].scaling), mode, shapes[i].rows, shapes[i].cols, x, k + (unsigned)i);
     }
   }
   print_message("%zu shapes, %u times\n", sizeof shapes / sizeof *shapes, rounds);

@@ -27,12 +27,12 @@ static inline const char *hu_unlike_number(hu_num x) {
   return x.exp > HU_SUPPOSED_EXPONENT || x.exp < -HU_SUPPOSED_EXPONENT ? "an exponent out of the domain" : NULL;
 }
 
-/* NULL, or what is wrong with the format or the mode of s. */
-static inline const char *hu_unlike_spec(const hu_spec *s) {
-  if (s->m > 30) return "more than 30 trailing significand bits";
-  if (s->round > HU_SRC) return "no rounding mode";
-  if (s->saturate == HU_SAT_DEFAULT) return "a saturation that is not settled";
-  return s->round >= HU_SRA && (s->bits < 1 || s->bits > 32) ? "no number of random bits" : NULL;
+/* NULL, or what is wrong with the format or the mode of spec. */
+static inline const char *hu_unlike_spec(const hu_spec *spec) {
+  if (spec->m > 30) return "more than 30 trailing significand bits";
+  if (spec->round > HU_SRC) return "no rounding mode";
+  if (spec->saturate == HU_SAT_DEFAULT) return "a saturation that is not settled";
+  return spec->round >= HU_SRA && (spec->bits < 1 || spec->bits > 32) ? "no number of random bits" : NULL;
 }
 
 static inline void hu_suppose(const char *wrong, const char *file, int line) {
@@ -41,11 +41,11 @@ static inline void hu_suppose(const char *wrong, const char *file, int line) {
   abort();
 }
 
-static inline uint32_t hu_round_supposed(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events,
+static inline uint32_t hu_round_supposed(const hu_spec *spec, hu_num x, uint32_t random, uint32_t *events,
                                          const char *file, int line) {
   hu_suppose(hu_unlike_number(x), file, line);
-  hu_suppose(hu_unlike_spec(s), file, line);
-  return hui_round(s, x, random, events);
+  hu_suppose(hu_unlike_spec(spec), file, line);
+  return hui_round(spec, x, random, events);
 }
 
 static inline uint32_t hu_pack32_supposed(hu_num x, const char *file, int line) {

@@ -41,13 +41,13 @@ typedef struct t_list {
   size_t n;
 } t_list;
 
-static void keep(t_list *l, t_hard h) {
-  size_t at = l->n;
-  while (at > 0 && fabs(l->kept[at - 1].distance) > fabs(h.distance)) at--;
+static void keep(t_list *list, t_hard hard) {
+  size_t at = list->n;
+  while (at > 0 && fabs(list->kept[at - 1].distance) > fabs(hard.distance)) at--;
   if (at == KEPT) return;
-  if (l->n < KEPT) l->n++;
-  memmove(&l->kept[at + 1], &l->kept[at], (l->n - 1 - at) * sizeof h);
-  l->kept[at] = h;
+  if (list->n < KEPT) list->n++;
+  memmove(&list->kept[at + 1], &list->kept[at], (list->n - 1 - at) * sizeof hard);
+  list->kept[at] = hard;
 }
 
 /* ---- the value ---- */
@@ -95,17 +95,17 @@ static int value(mpfr_ptr z, int function, mpfr_srcptr x, mpfr_srcptr y) {
 }
 
 /* The exponent of the unit of the last place of a number like z. */
-static long unit(const t_layout *f, mpfr_srcptr z) {
+static long unit(const t_layout *layout, mpfr_srcptr z) {
   long e = mpfr_get_exp(z) - 1;
-  return (e < f->e_min ? f->e_min : e) - (f->bits - 1);
+  return (e < layout->e_min ? layout->e_min : e) - (layout->bits - 1);
 }
 
 /* Is |z - limit| below a quarter of a unit? */
-static int beside(const t_layout *f, mpfr_srcptr z, double limit) {
+static int beside(const t_layout *layout, mpfr_srcptr z, double limit) {
   mpfr_t d;
   mpfr_init2(d, DIGITS);
   mpfr_sub_d(d, z, limit, MPFR_RNDN);
-  int small = mpfr_zero_p(d) || mpfr_get_exp(d) <= unit(f, z) - 2;
+  int small = mpfr_zero_p(d) || mpfr_get_exp(d) <= unit(layout, z) - 2;
   mpfr_clear(d);
   return small;
 }
@@ -131,16 +131,16 @@ static void limits(int function, double x, double *few, double *many) {
 
 /* ---- one operand ---- */
 
-static double number(const t_layout *f, uint32_t code) { return hu_decode64(f->format, code); }
+static double number(const t_layout *layout, uint32_t code) { return hu_decode64(layout->format, code); }
 
 /* The distances of z from the nearest number and the nearest middle, kept; z of either sign. */
-static void measure(t_list *grid, t_list *half, const t_layout *f, mpfr_ptr z, uint32_t x, uint32_t y) {
+static void measure(t_list *grid, t_list *half, const t_layout *layout, mpfr_ptr z, uint32_t x, uint32_t y) {
   mpfr_t d, whole;
-  if (mpfr_get_exp(z) - 1 > f->e_max || mpfr_get_exp(z) <= f->e_min - f->bits) return;
+  if (mpfr_get_exp(z) - 1 > layout->e_max || mpfr_get_exp(z) <= layout->e_min - layout->bits) return;
   mpfr_init2(d, DIGITS);
   mpfr_init2(whole, DIGITS);
   mpfr_abs(z, z, MPFR_RNDN);
-  mpfr_mul_2si(z, z, -unit(f, z), MPFR_RNDN);
+  mpfr_mul_2si(z, z, -unit(layout, z), MPFR_RNDN);
   mpfr_rint(whole, z, MPFR_RNDN);
   mpfr_sub(d, z, whole, MPFR_RNDN);
   /* Below the smallest number there is one middle and no grid but 0, which no rounding mistakes. */
@@ -153,32 +153,32 @@ static void measure(t_list *grid, t_list *half, const t_layout *f, mpfr_ptr z, u
   mpfr_clear(whole);
 }
 
-static void consider(t_list *grid, t_list *half, int function, const t_layout *f, uint32_t x, uint32_t y) {
+static void consider(t_list *grid, t_list *half, int function, const t_layout *layout, uint32_t x, uint32_t y) {
   mpfr_t z, a, b;
-  double few, many, v = number(f, x);
+  double few, many, v = number(layout, x);
   mpfr_init2(z, DIGITS);
   mpfr_init2(a, 53);
   mpfr_init2(b, 53);
   mpfr_set_d(a, v, MPFR_RNDN);
-  mpfr_set_d(b, number(f, y), MPFR_RNDN);
+  mpfr_set_d(b, number(layout, y), MPFR_RNDN);
   limits(function, v, &few, &many);
-  if (value(z, function, a, b) != 0 && mpfr_regular_p(z) && !beside(f, z, few) && !beside(f, z, many))
-    measure(grid, half, f, z, x, y);
+  if (value(z, function, a, b) != 0 && mpfr_regular_p(z) && !beside(layout, z, few) && !beside(layout, z, many))
+    measure(grid, half, layout, z, x, y);
   mpfr_clear(z);
   mpfr_clear(a);
   mpfr_clear(b);
 }
 
-static void print_list(const t_list *l, const char *kind, int function, const t_layout *f) {
-  for (size_t i = 0; i < l->n; i++) {
+static void print_list(const t_list *list, const char *kind, int function, const t_layout *layout) {
+  for (size_t i = 0; i < list->n; i++) {
     hu_mode modes[MODES];
     uint32_t random[MODES] = {0}, code[MODES];
-    hu_oracle_code x[2] = {{f->format, l->kept[i].x}, {f->format, l->kept[i].y}};
+    hu_oracle_code x[2] = {{layout->format, list->kept[i].x}, {layout->format, list->kept[i].y}};
     for (int k = 0; k < MODES; k++) modes[k] = (hu_mode){.round = (uint8_t)k};
-    if (hu_oracle_functions(code, NULL, function, f->format, MODES, modes, random, x) != HU_OK) exit(1);
-    printf("%s %s %s %04x", names[function], f->name, kind, l->kept[i].x);
-    if (function == HU_ORACLE_POW) printf(",%04x", l->kept[i].y);
-    printf(" %c%.3f", l->kept[i].distance < 0 ? '-' : '+', -log2(fabs(l->kept[i].distance)));
+    if (hu_oracle_functions(code, NULL, function, layout->format, MODES, modes, random, x) != HU_OK) exit(1);
+    printf("%s %s %s %04x", names[function], layout->name, kind, list->kept[i].x);
+    if (function == HU_ORACLE_POW) printf(",%04x", list->kept[i].y);
+    printf(" %c%.3f", list->kept[i].distance < 0 ? '-' : '+', -log2(fabs(list->kept[i].distance)));
     for (int k = 0; k < MODES; k++) printf(" %04x", code[k]);
     putchar('\n');
   }
@@ -190,29 +190,29 @@ enum { NEAR = 24 }; /* pairs whose distance is below 2^-NEAR go to MPFR */
 
 /* z > 0 is 2^(y log2 x) within 2^-42 of itself: is it nearer than 2^-NEAR units to a number or a middle? The digits of
  * its pattern behind those that a middle has say so; subnormal numbers, which have fewer, go through ldexp. */
-static int is_near(const t_layout *f, double z) {
+static int is_near(const t_layout *layout, double z) {
   uint64_t u;
   memcpy(&u, &z, sizeof u);
   int e = (int)(u >> 52) - 1023;
-  if (e > f->e_max || e < f->e_min - f->bits) return 0;
-  if (e >= f->e_min) {
-    uint64_t behind = ((uint64_t)1 << (52 - f->bits)) - 1, near = (uint64_t)1 << (52 - f->bits + 1 - NEAR);
+  if (e > layout->e_max || e < layout->e_min - layout->bits) return 0;
+  if (e >= layout->e_min) {
+    uint64_t behind = ((uint64_t)1 << (52 - layout->bits)) - 1, near = (uint64_t)1 << (52 - layout->bits + 1 - NEAR);
     return ((u + near) & behind) < 2 * near;
   }
-  double twice = ldexp(z, f->bits - f->e_min);
+  double twice = ldexp(z, layout->bits - layout->e_min);
   return fabs(twice - rint(twice)) < ldexp(1, 1 - NEAR);
 }
 
-static void pairs(t_list *grid, t_list *half, const t_layout *f) {
-  uint32_t top = hu_limits_of(f->format).max_code;
+static void pairs(t_list *grid, t_list *half, const t_layout *layout) {
+  uint32_t top = hu_limits_of(layout->format).max_code;
   for (uint32_t x = 1; x <= top; x++) {
-    double a = number(f, x), log = log2(a);
+    double a = number(layout, x), log = log2(a);
     if (a == 1) continue;
     for (uint32_t y = 1; y <= 0x8000 + top; y++) {
       if (y > top && y <= 0x8000) continue;
-      double b = number(f, y), e = b * log;
-      if (fabs(e) < ldexp(1, -f->bits - 4) || fabs(e) > 200) continue;
-      if (is_near(f, exp2(e))) consider(grid, half, HU_ORACLE_POW, f, x, y);
+      double b = number(layout, y), e = b * log;
+      if (fabs(e) < ldexp(1, -layout->bits - 4) || fabs(e) > 200) continue;
+      if (is_near(layout, exp2(e))) consider(grid, half, HU_ORACLE_POW, layout, x, y);
     }
   }
 }

@@ -41,7 +41,7 @@ static int parse(hard_case *c, const char *line, unsigned *count) {
   return 1;
 }
 
-static void check(const hard_case *c, t_random *r, const char *line) {
+static void check(const hard_case *c, t_random *random, const char *line) {
   fn_modes modes;
   for (unsigned i = 0; i < T_DETERMINISTIC; i++) {
     uint32_t events, got = fn_call(c->function, c->format, t_mode(i), 0, c->x, &events);
@@ -53,7 +53,7 @@ static void check(const hard_case *c, t_random *r, const char *line) {
     if (z != c->want[i]) fail_msg("mode %u of an array: %#x: %s", i, z, line);
   }
   for (unsigned i = 0; i < 8; i++) {
-    fn_draw_modes(&modes, r, 6, i % 2 ? 9 : 32);
+    fn_draw_modes(&modes, random, 6, i % 2 ? 9 : 32);
     (void)fn_check(c->function, c->format, &modes, c->x);
   }
 }
@@ -62,13 +62,13 @@ static void test_list(void **state) {
   (void)state;
   char line[256];
   unsigned count = 0, n = 0, seen[HU_ORACLE_FUNCTIONS] = {0};
-  t_random r = {t_seed("hardest", 58)};
+  t_random random = {t_seed("hardest", 58)};
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   while (fgets(line, sizeof line, file)) {
     hard_case c;
     if (!parse(&c, line, &count)) continue;
-    check(&c, &r, line);
+    check(&c, &random, line);
     seen[c.function]++;
     n++;
   }

@@ -34,7 +34,7 @@ static inline float called(uint32_t (*f)(uint32_t, uint32_t), float a, float b) 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 extern "C" {
-__attribute__((always_inline)) hu_status hu_format_check(hu_format f, const char **axis);
+__attribute__((always_inline)) hu_status hu_format_check(hu_format format, const char **axis);
 #include "emu/format/format.c"
 }
 #include "gpu/scaled/scaled.cuh"
@@ -52,9 +52,9 @@ static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, ui
   if (hu_format_check(z, NULL) != HU_OK || !z.sign || !mode_is_valid(mode)) return 0;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
   memset(a, 0, sizeof *a);
-  hu_spec *f = &a->scaler.element;
-  *f = hui_spec_of(z, mode);
-  a->scaler.top = hui_unpack(f, f->max_code);
+  hu_spec *spec = &a->scaler.element;
+  *spec = hui_spec_of(z, mode);
+  a->scaler.top = hui_unpack(spec, spec->max_code);
   a->scaler.emax = hui_exponent(a->scaler.top);
   a->scaler.steps = HU_STEPS_EXACT;
   a->scaler.scale.emin = -127;  // E8M0's, the lowest of the catalogue's
@@ -66,17 +66,17 @@ static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, ui
 // nearest, values: which way, and what it leaves. Blocks have finite elements, none above the field that the way takes.
 static inline int wrong_element(ARGUMENTS, int16_t power, int nearest, int values) {
   hu_scaled_args a;
-  hu_element_way w;
+  hu_element_way way;
   uint32_t z = 0, events, code, field = u >> 23 & 0xFF;
   if (!args_of(&a, m, e, b, axes, policy, round, bits) || a.nearest != nearest) return 0;
   if (power < a.short_low || power > a.short_high || field == 0xFF) return 0;
   if ((nearest ? (int32_t)field : (int32_t)field - power) > a.short_top) return 0;
   if (values) a.z = &z;
-  w.kind = HU_ELEMENT_WAY_SHORT;
-  w.code = 0;
-  w.low = a.low + ((uint32_t)power << 23);
-  w.by = w.back = 1;
-  uint64_t got = nearest ? hui_nearest_element(a, w, u) : hui_lanes_element(a, w, u, random);
+  way.kind = HU_ELEMENT_WAY_SHORT;
+  way.code = 0;
+  way.low = a.low + ((uint32_t)power << 23);
+  way.by = way.back = 1;
+  uint64_t got = nearest ? hui_nearest_element(a, way, u) : hui_lanes_element(a, way, u, random);
   hu_num x = hui_unpack32(u);
   x.exp -= x.kind == HU_KIND_FINITE ? power : 0;
   code = hui_round(&a.scaler.element, x, bits ? random >> (32 - bits) : 0, &events);

@@ -14,20 +14,20 @@ enum { WRONG_CODE = 1, WRONG_EVENTS = 2, WRONG_VALUE = 4 };
 #define GIVEN m, e, b, axes, policy, round, bits, u, random
 
 static inline hu_format format_of(uint8_t m, uint8_t e, int16_t b, uint16_t axes) {
-  hu_format f;
-  memset(&f, 0, sizeof f);
-  f.sign = axes & 1;
-  f.e = e;
-  f.m = m;
-  f.b = b;
-  f.zero = axes >> 1 & 3;
-  f.subnormal = axes >> 3 & 3;
-  f.inf = axes >> 5 & 3;
-  f.nan = axes >> 7 & 7;
-  f.negzero = axes >> 10 & 1;
-  f.overflow = axes >> 11 & 3;
-  f.negative = axes >> 13 & 3;
-  return f;
+  hu_format format;
+  memset(&format, 0, sizeof format);
+  format.sign = axes & 1;
+  format.e = e;
+  format.m = m;
+  format.b = b;
+  format.zero = axes >> 1 & 3;
+  format.subnormal = axes >> 3 & 3;
+  format.inf = axes >> 5 & 3;
+  format.nan = axes >> 7 & 7;
+  format.negzero = axes >> 10 & 1;
+  format.overflow = axes >> 11 & 3;
+  format.negative = axes >> 13 & 3;
+  return format;
 }
 
 static inline hu_mode mode_of(uint8_t policy, uint8_t round, uint8_t bits) {

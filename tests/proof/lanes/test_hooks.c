@@ -63,61 +63,61 @@ static const char *const names[] = {
 #undef X
 };
 
-static void compare(const hooks *h, int k) {
+static void compare(const hooks *tried, int k) {
   memset(z, 0xA5, sizeof z);
-  h->of[k](N, z, a, b, c);
+  tried->of[k](N, z, a, b, c);
   for (size_t i = 0; i < N; i++)
-    if (z[i] != right[i]) differs(h->level, names[k], a[i], b[i], c[i], z[i], right[i]);
+    if (z[i] != right[i]) differs(tried->level, names[k], a[i], b[i], c[i], z[i], right[i]);
 }
 
-static void lane_hooks(const hooks *h) {
+static void lane_hooks(const hooks *tried) {
   for (int turn = 0; turn < 50; turn++) {
     for (int k = 0; k < HOOK_any; k++) {
       fill(operand);
       if (k == HOOK_lane_uint) continue;
       hooks_plain.of[k](N, right, a, b, c);
       if (k == HOOK_count) { /* of a whole vector */
-        for (size_t i = 0; i < N; i += h->width) {
+        for (size_t i = 0; i < N; i += tried->width) {
           uint32_t sum = 0;
-          for (size_t j = 0; j < h->width; j++) sum += right[i + j];
-          for (size_t j = 0; j < h->width; j++) right[i + j] = sum;
+          for (size_t j = 0; j < tried->width; j++) sum += right[i + j];
+          for (size_t j = 0; j < tried->width; j++) right[i + j] = sum;
         }
       }
-      compare(h, k);
+      compare(tried, k);
     }
   }
 }
 
 /* ---- whole vectors ---- */
 
-static void whole_hooks(const hooks *h) {
+static void whole_hooks(const hooks *tried) {
   for (int turn = 0; turn < 200; turn++) {
     for (int k = HOOK_any; k < HOOK_plus; k++) {
       fill(operand);
       if (turn % 2) { /* all lanes the same, but perhaps one of each vector */
         for (size_t i = 0; i < N; i++) {
-          if (i % h->width) a[i] = a[i - 1], b[i] = b[i - 1], c[i] = c[i - 1];
+          if (i % tried->width) a[i] = a[i - 1], b[i] = b[i - 1], c[i] = c[i - 1];
         }
-        for (size_t i = drawn() % h->width; turn % 4 == 1 && i < N; i += h->width) a[i] = operand();
+        for (size_t i = drawn() % tried->width; turn % 4 == 1 && i < N; i += tried->width) a[i] = operand();
       }
       hooks_plain.of[k](N, right, a, b, c);
-      for (size_t i = 0; i < N; i += h->width) {
+      for (size_t i = 0; i < N; i += tried->width) {
         uint32_t all = 1, some = 0, sum = 0;
         int32_t most = INT32_MIN;
-        for (size_t j = i; j < i + h->width; j++) {
+        for (size_t j = i; j < i + tried->width; j++) {
           all &= right[j];
           some |= right[j];
           sum += right[j];
           if ((int32_t)right[j] > most) most = (int32_t)right[j];
         }
         uint32_t one = k == HOOK_lane_count ? sum : k == HOOK_largest ? (uint32_t)most : k >= HOOK_within ? all : some;
-        for (size_t j = i; j < i + h->width; j++) right[j] = one;
+        for (size_t j = i; j < i + tried->width; j++) right[j] = one;
       }
       memset(z, 0xA5, sizeof z);
-      h->of[k](N, z, a, b, c);
+      tried->of[k](N, z, a, b, c);
       for (size_t i = 0; i < N; i++) { /* yes may be any number but 0 */
         uint32_t got = k == HOOK_lane_count || k == HOOK_largest ? z[i] : z[i] != 0;
-        if (got != right[i]) differs(h->level, names[k], a[i], b[i], c[i], z[i], right[i]);
+        if (got != right[i]) differs(tried->level, names[k], a[i], b[i], c[i], z[i], right[i]);
       }
     }
   }
@@ -131,12 +131,12 @@ static uint32_t by_core(int k, uint8_t round, uint32_t x, uint32_t y) {
   uint32_t events;
   memset(&mode, 0, sizeof mode);
   mode.round = round;
-  hu_spec s = hui_spec_of(hui_format_binary32(), mode);
-  return hui_arith_one(&s, operations[k - HOOK_plus], hui_unpack32(x), hui_unpack32(y),
+  hu_spec spec = hui_spec_of(hui_format_binary32(), mode);
+  return hui_arith_one(&spec, operations[k - HOOK_plus], hui_unpack32(x), hui_unpack32(y),
                        hui_num_special(HU_KIND_ZERO, 0), 0, &events);
 }
 
-static void float_hooks(const hooks *h) {
+static void float_hooks(const hooks *tried) {
   static const uint8_t directions[] = {HU_RNE, HU_RTN, HU_RTP, HU_RTZ};
   for (int turn = 0; turn < 20; turn++) {
     for (int k = HOOK_plus; k < HOOK_COUNT; k++) {
@@ -144,11 +144,11 @@ static void float_hooks(const hooks *h) {
         fill(a_float);
         for (size_t i = 0; i < N; i++) right[i] = by_core(k, directions[d], a[i], b[i]);
         hu_float_env saved = hui_float_env_enter(hui_direction_of(directions[d]));
-        h->of[k](N, z, a, b, c);
+        tried->of[k](N, z, a, b, c);
         hui_float_env_leave(saved);
         for (size_t i = 0; i < N; i++) {
           int nan = (z[i] & 0x7FFFFFFF) > 0x7F800000 && (right[i] & 0x7FFFFFFF) > 0x7F800000;
-          if (z[i] != right[i] && !nan) differs(h->level, names[k], a[i], b[i], (uint32_t)d, z[i], right[i]);
+          if (z[i] != right[i] && !nan) differs(tried->level, names[k], a[i], b[i], (uint32_t)d, z[i], right[i]);
         }
       }
     }
@@ -157,24 +157,24 @@ static void float_hooks(const hooks *h) {
 
 /* ---- conversions, all operands ---- */
 
-static void all_of(const hooks *h, int k, uint64_t past, uint64_t step) {
+static void all_of(const hooks *tried, int k, uint64_t past, uint64_t step) {
   for (uint64_t first = 0; first < past; first += N * step) {
     for (size_t i = 0; i < N; i++) a[i] = (uint32_t)(first + i * step < past ? first + i * step : 0);
     hooks_plain.of[k](N, right, a, a, a);
-    compare(h, k);
+    compare(tried, k);
   }
 }
 
-static void conversions(const hooks *h) {
+static void conversions(const hooks *tried) {
   memset(b, 0, sizeof b);
   memset(c, 0, sizeof c);
-  all_of(h, HOOK_lane_float, 0x1000000, 1);
-  all_of(h, HOOK_lane_uint, 0x4F800000, HU_EXHAUSTIVE ? 1 : 61); /* 0 <= v < 2^32 */
+  all_of(tried, HOOK_lane_float, 0x1000000, 1);
+  all_of(tried, HOOK_lane_uint, 0x4F800000, HU_EXHAUSTIVE ? 1 : 61); /* 0 <= v < 2^32 */
 }
 
 /* ---- loads and stores ---- */
 
-static void memory(const hooks *h) {
+static void memory(const hooks *tried) {
   uint8_t bytes[N];
   uint16_t halves[N];
   for (size_t i = 0; i < N; i++) {
@@ -183,38 +183,38 @@ static void memory(const hooks *h) {
     halves[i] = (uint16_t)a[i];
     b[i] = c[i] = 0;
   }
-  h->load8(N, z, bytes);
+  tried->load8(N, z, bytes);
   for (size_t i = 0; i < N; i++)
-    if (z[i] != (a[i] & 0xFF)) differs(h->level, "load8", a[i], 0, 0, z[i], a[i] & 0xFF);
-  h->load16(N, z, halves);
+    if (z[i] != (a[i] & 0xFF)) differs(tried->level, "load8", a[i], 0, 0, z[i], a[i] & 0xFF);
+  tried->load16(N, z, halves);
   for (size_t i = 0; i < N; i++)
-    if (z[i] != (a[i] & 0xFFFF)) differs(h->level, "load16", a[i], 0, 0, z[i], a[i] & 0xFFFF);
+    if (z[i] != (a[i] & 0xFFFF)) differs(tried->level, "load16", a[i], 0, 0, z[i], a[i] & 0xFFFF);
   memset(bytes, 0, sizeof bytes);
   memset(halves, 0, sizeof halves);
-  h->store8(N, bytes, a);
-  h->store16(N, halves, a);
+  tried->store8(N, bytes, a);
+  tried->store16(N, halves, a);
   for (size_t i = 0; i < N; i++) {
-    if (bytes[i] != (uint8_t)a[i]) differs(h->level, "store8", a[i], 0, 0, bytes[i], a[i] & 0xFF);
-    if (halves[i] != (uint16_t)a[i]) differs(h->level, "store16", a[i], 0, 0, halves[i], a[i] & 0xFFFF);
+    if (bytes[i] != (uint8_t)a[i]) differs(tried->level, "store8", a[i], 0, 0, bytes[i], a[i] & 0xFF);
+    if (halves[i] != (uint16_t)a[i]) differs(tried->level, "store16", a[i], 0, 0, halves[i], a[i] & 0xFFFF);
   }
-  for (size_t n = 0; n < h->width; n++) {
+  for (size_t n = 0; n < tried->width; n++) {
     memset(z, 0xA5, sizeof z);
-    h->few(n, z, a);
+    tried->few(n, z, a);
     for (size_t i = 0; i < 32; i++) {
       uint32_t want = i < n ? a[i] : 0xA5A5A5A5;
-      if (z[i] != want) differs(h->level, "few", (uint32_t)n, (uint32_t)i, 0, z[i], want);
+      if (z[i] != want) differs(tried->level, "few", (uint32_t)n, (uint32_t)i, 0, z[i], want);
     }
   }
 }
 
-static void level(const hooks *h) {
+static void level(const hooks *tried) {
   int before = failures;
-  lane_hooks(h);
-  whole_hooks(h);
-  float_hooks(h);
-  conversions(h);
-  memory(h);
-  printf("%s, %zu lanes: %d hooks, %d differences\n", h->level, h->width, HOOK_COUNT + 5, failures - before);
+  lane_hooks(tried);
+  whole_hooks(tried);
+  float_hooks(tried);
+  conversions(tried);
+  memory(tried);
+  printf("%s, %zu lanes: %d hooks, %d differences\n", tried->level, tried->width, HOOK_COUNT + 5, failures - before);
 }
 
 static void instructions(void) {

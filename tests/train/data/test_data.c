@@ -81,13 +81,13 @@ static hu_bytes bytes(const char *name, const made *m) { return (hu_bytes){name,
 /* What every loader does with one or two files. */
 typedef enum format { OF_CIFAR10, OF_CIFAR100, OF_IDX, OF_NPY, OF_TEXT, FORMATS } format;
 
-static hu_status read_as(format f, hu_data *z, hu_text *t, const hu_bytes *a, const hu_bytes *b, char *why) {
+static hu_status read_as(format f, hu_data *z, hu_text *text, const hu_bytes *a, const hu_bytes *b, char *why) {
   switch (f) {
     case OF_CIFAR10: return hui_data_read_cifar(z, a, 1, 10, 0, why);
     case OF_CIFAR100: return hui_data_read_cifar(z, a, 1, 100, 1, why);
     case OF_IDX: return hui_data_read_idx(z, a, b, 10, 0, why);
     case OF_NPY: return hui_data_read_npy(z, a, b, 10, 16, why);
-    default: return hui_text_read(t, a, why);
+    default: return hui_text_read(text, a, why);
   }
 }
 
@@ -95,13 +95,13 @@ static hu_status read_as(format f, hu_data *z, hu_text *t, const hu_bytes *a, co
 static void refused(format f, const made *a, const made *b, const char *name, const char *field) {
   char why[HU_DATA_WHY_MAX] = "";
   hu_data z;
-  hu_text t;
+  hu_text text;
   hu_bytes x = bytes("first.bin", a), y = b ? bytes("second.bin", b) : x;
   t_fill_pattern(&z, sizeof z);
-  t_fill_pattern(&t, sizeof t);
-  assert_int_equal(read_as(f, &z, &t, &x, &y, why), HU_E_DATA);
+  t_fill_pattern(&text, sizeof text);
+  assert_int_equal(read_as(f, &z, &text, &x, &y, why), HU_E_DATA);
   if (strncmp(why, name, strlen(name)) != 0 || !strstr(why, field)) fail_msg("'%s': no %s, %s", why, name, field);
-  assert_true(t_is_pattern(&z, sizeof z) && t_is_pattern(&t, sizeof t));
+  assert_true(t_is_pattern(&z, sizeof z) && t_is_pattern(&text, sizeof text));
 }
 
 static void cifar_files(void **state) {
@@ -262,41 +262,41 @@ static void npy_files(void **state) {
 static void texts(void **state) {
   (void)state;
   made m = {0, {0}};
-  hu_text t;
+  hu_text text;
   put(&m, "b\0anana\xFF", 8);
   hu_bytes a = bytes("t", &m);
-  assert_int_equal(hui_text_read(&t, &a, NULL), HU_OK);
+  assert_int_equal(hui_text_read(&text, &a, NULL), HU_OK);
   static const uint32_t want[8] = {2, 0, 1, 3, 1, 3, 1, 4};
-  assert_true(t.count == 8 && t.kinds == 5);
-  assert_memory_equal(t.tokens, want, sizeof want);
-  assert_memory_equal(t.values, "\0abn\xFF\0\0", 7);
-  hu_text_free(&t);
-  assert_null(t.tokens);
+  assert_true(text.count == 8 && text.kinds == 5);
+  assert_memory_equal(text.tokens, want, sizeof want);
+  assert_memory_equal(text.values, "\0abn\xFF\0\0", 7);
+  hu_text_free(&text);
+  assert_null(text.tokens);
   m.size = 0;
   refused(OF_TEXT, &m, NULL, "first.bin", "empty");
 }
 
 /* ---- mutations ---- */
 
-static void mutate(made *m, t_random *r) {
-  size_t at = m->size ? t_below(r, (uint32_t)m->size) : 0, head = m->size < 132 ? m->size : 132;
+static void mutate(made *m, t_random *random) {
+  size_t at = m->size ? t_below(random, (uint32_t)m->size) : 0, head = m->size < 132 ? m->size : 132;
   static const uint8_t edges[] = {0, 1, 3, 8, 0x1F, 0x7F, 0x80, 0xFF};
-  switch (t_below(r, 6)) {
+  switch (t_below(random, 6)) {
     case 0: m->size = at; break;
     case 1:
-      if (m->size + 40 < ROOM) put_pattern(m, 1 + t_below(r, 40), t_next32(r));
+      if (m->size + 40 < ROOM) put_pattern(m, 1 + t_below(random, 40), t_next32(random));
       break;
     case 2:
-      if (m->size) m->data[at] = (uint8_t)t_next32(r);
+      if (m->size) m->data[at] = (uint8_t)t_next32(random);
       break;
     case 3:
-      if (head) m->data[t_below(r, (uint32_t)head)] ^= (uint8_t)(1u << t_below(r, 8));
+      if (head) m->data[t_below(random, (uint32_t)head)] ^= (uint8_t)(1u << t_below(random, 8));
       break;
     case 4:
-      if (head) m->data[t_below(r, (uint32_t)head)] = edges[t_below(r, 8)];
+      if (head) m->data[t_below(random, (uint32_t)head)] = edges[t_below(random, 8)];
       break;
     default:
-      if (head > 16) memset(m->data + 4 * (1 + t_below(r, 3)), edges[t_below(r, 8)], 4);
+      if (head > 16) memset(m->data + 4 * (1 + t_below(random, 3)), edges[t_below(random, 8)], 4);
   }
 }
 
@@ -308,10 +308,11 @@ static hu_bytes exact(const char *name, const made *m) {
   return (hu_bytes){name, data, m->size};
 }
 
-static void check_taken(format f, const hu_data *z, const hu_text *t, const hu_bytes *a) {
+static void check_taken(format f, const hu_data *z, const hu_text *text, const hu_bytes *a) {
   if (f == OF_TEXT) {
-    assert_int_equal(t->count, a->size);
-    for (size_t i = 0; i < t->count; i++) assert_true(t->values[t->tokens[i]] == a->data[i] && t->tokens[i] < t->kinds);
+    assert_int_equal(text->count, a->size);
+    for (size_t i = 0; i < text->count; i++)
+      assert_true(text->values[text->tokens[i]] == a->data[i] && text->tokens[i] < text->kinds);
     return;
   }
   size_t all = z->count * hu_data_features(z);
@@ -320,28 +321,28 @@ static void check_taken(format f, const hu_data *z, const hu_text *t, const hu_b
   for (size_t i = 0; i < all; i++) assert_true(f == OF_NPY ? isfinite(z->x[i]) : z->x[i] >= 0 && z->x[i] <= 1);
 }
 
-static unsigned run_mutations(format f, const made *a, const made *b, t_random *r) {
+static unsigned run_mutations(format f, const made *a, const made *b, t_random *random) {
   unsigned taken = 0;
   for (int round = 0; round < 3000; round++) {
     char why[HU_DATA_WHY_MAX] = "";
     made x = *a, y = *b;
     hu_data z;
-    hu_text t;
-    for (unsigned n = t_below(r, 4); n; n--) mutate(t_below(r, 3) ? &x : &y, r);
+    hu_text text;
+    for (unsigned n = t_below(random, 4); n; n--) mutate(t_below(random, 3) ? &x : &y, random);
     hu_bytes p = exact("first.bin", &x), q = exact("second.bin", &y);
     t_fill_pattern(&z, sizeof z);
-    t_fill_pattern(&t, sizeof t);
-    if (read_as(f, &z, &t, &p, &q, why) == HU_OK) {
+    t_fill_pattern(&text, sizeof text);
+    if (read_as(f, &z, &text, &p, &q, why) == HU_OK) {
       taken++;
-      check_taken(f, &z, &t, &p);
+      check_taken(f, &z, &text, &p);
       if (f == OF_TEXT) {
-        hu_text_free(&t);
+        hu_text_free(&text);
       } else {
         hu_data_free(&z);
       }
       assert_string_equal(why, "");
     } else {
-      assert_true(t_is_pattern(&z, sizeof z) && t_is_pattern(&t, sizeof t));
+      assert_true(t_is_pattern(&z, sizeof z) && t_is_pattern(&text, sizeof text));
       assert_true(memchr(why, 0, sizeof why) &&
                   (strstr(why, "first.bin: ") == why || strstr(why, "second.bin: ") == why));
     }
@@ -353,13 +354,13 @@ static unsigned run_mutations(format f, const made *a, const made *b, t_random *
 
 static void mutations(void **state) {
   (void)state;
-  t_random r = {t_seed("data", 1)};
+  t_random random = {t_seed("data", 1)};
   static const uint8_t marks[4] = {3, 0, 9, 1};
   const made a[FORMATS] = {cifar(10, 2), cifar(100, 2), idx_images(7, 4, 3),
                            npy(HEADER("<f4", "False", "(3, 4)"), numbers, 48), cifar(10, 1)};
   const made b[FORMATS] = {a[0], a[1], idx_labels(7), npy(HEADER("|u1", "False", "(3,)"), marks, 3), a[4]};
   for (format f = 0; f < FORMATS; f++) {
-    unsigned taken = run_mutations(f, &a[f], &b[f], &r);
+    unsigned taken = run_mutations(f, &a[f], &b[f], &random);
     print_message("format %d: %u of 3000 taken\n", (int)f, taken);
     assert_true(taken > 300 && (f == OF_TEXT || taken < 2900));
   }
@@ -380,7 +381,7 @@ static void paths(void **state) {
   char folder[] = "/tmp/halfulp-data-XXXXXX", a[100], b[100], why[HU_DATA_WHY_MAX], long_path[2000];
   made images = idx_images(7, 4, 3), labels = idx_labels(7), ten = cifar(10, 3), hundred = cifar(100, 3);
   hu_data z;
-  hu_text t;
+  hu_text text;
   assert_non_null(mkdtemp(folder));
   write_file(folder, "a", &images, a, sizeof a);
   write_file(folder, "b", &labels, b, sizeof b);
@@ -390,9 +391,9 @@ static void paths(void **state) {
   assert_int_equal(hu_data_load_idx(&z, b, a, 10, 0, why), HU_E_DATA);
   assert_true(strstr(why, b) == why && strstr(why, "magic"));
   assert_int_equal(hu_data_load_idx(&z, a, b, 0, 0, why), HU_E_SHAPE);
-  assert_int_equal(hu_text_load(&t, a, NULL), HU_OK);
-  assert_int_equal(t.count, images.size);
-  hu_text_free(&t);
+  assert_int_equal(hu_text_load(&text, a, NULL), HU_OK);
+  assert_int_equal(text.count, images.size);
+  hu_text_free(&text);
   write_file(folder, "a", &ten, a, sizeof a);
   write_file(folder, "b", &ten, b, sizeof b);
   const char *both[2] = {a, b};
@@ -407,18 +408,18 @@ static void paths(void **state) {
   assert_true(z.count == 3 && z.classes == 100);
   hu_data_free(&z);
   assert_int_equal(hu_data_load_cifar10(&z, both, 0, why), HU_E_SHAPE);
-  assert_int_equal(hu_text_load(&t, folder, why), HU_E_FILE); /* a folder is no file */
+  assert_int_equal(hu_text_load(&text, folder, why), HU_E_FILE); /* a folder is no file */
   assert_true(strstr(why, folder) == why);
   unlink(a);
   unlink(b);
   rmdir(folder);
-  assert_int_equal(hu_text_load(&t, a, why), HU_E_FILE);
+  assert_int_equal(hu_text_load(&text, a, why), HU_E_FILE);
   assert_true(strstr(why, a) == why);
   assert_int_equal(hu_data_load_digits(&z, folder, 0, why), HU_E_FILE);
-  assert_int_equal(hu_text_load(&t, NULL, why), HU_E_NULL);
+  assert_int_equal(hu_text_load(&text, NULL, why), HU_E_NULL);
   memset(long_path, 'x', sizeof long_path);
   long_path[sizeof long_path - 1] = 0;
-  assert_int_equal(hu_text_load(&t, long_path, why), HU_E_FILE);
+  assert_int_equal(hu_text_load(&text, long_path, why), HU_E_FILE);
   assert_true(strlen(why) > 250 && strlen(why) < sizeof why - 1 && strstr(why, "xx: "));
 }
 
@@ -442,10 +443,10 @@ static void digits(void **state) {
   assert_int_equal(hu_data_split(&training, &test, &z, 5, 4), HU_OK);
   assert_true(training.count == 1438 && test.count == 359 && test.height == 8 && training.classes == 10);
   for (size_t i = 0; i < 1797; i++) {
-    const hu_data *d = i % 5 == 4 ? &test : &training;
+    const hu_data *data = i % 5 == 4 ? &test : &training;
     size_t at = i % 5 == 4 ? i / 5 : i - (i + 1) / 5;
-    assert_memory_equal(d->x + at * 64, z.x + i * 64, 64 * sizeof(float));
-    assert_int_equal(d->labels[at], z.labels[i]);
+    assert_memory_equal(data->x + at * 64, z.x + i * 64, 64 * sizeof(float));
+    assert_int_equal(data->labels[at], z.labels[i]);
   }
   assert_int_equal(hu_data_part(&part, &z, 1790, 7), HU_OK);
   assert_memory_equal(part.x, z.x + 1790 * 64, 7 * 64 * sizeof(float));
@@ -465,11 +466,12 @@ static void digits(void **state) {
 static void shipped_text(void **state) {
   (void)state;
   char path[4096], why[HU_DATA_WHY_MAX];
-  hu_text t;
+  hu_text text;
   snprintf(path, sizeof path, "%s/xz_file_format.txt", shipped);
-  if (hu_text_load(&t, path, why) != HU_OK) fail_msg("%s", why);
-  assert_true(t.count == 44051 && t.kinds == 92 && t.values[0] == '\n' && t.values[1] == ' ' && t.values[91] == '~');
-  hu_text_free(&t);
+  if (hu_text_load(&text, path, why) != HU_OK) fail_msg("%s", why);
+  assert_true(text.count == 44051 && text.kinds == 92 && text.values[0] == '\n' && text.values[1] == ' ' &&
+              text.values[91] == '~');
+  hu_text_free(&text);
 }
 
 static void normalised(void **state) {

@@ -56,10 +56,10 @@ static void test_texts(void **state) {
   const char *const bad[] = {ABC,  "sha256:", "sha256:" ABC "0",   "sha256:x" ABC, "md5:" ABC,       ",", "-,",
                              ",-", "--",      "sha256:" ABC ", -", "-,,-",         "sha256:ba7816bf"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(hui_checksums_of(bad[i]), -1);
-  hu_trainer *t = hu_trainer_new();
-  assert_int_equal(hu_trainer_set(t, "data.checksum", "sha256:abc", why), HU_E_TRAIN);
+  hu_trainer *trainer = hu_trainer_new();
+  assert_int_equal(hu_trainer_set(trainer, "data.checksum", "sha256:abc", why), HU_E_TRAIN);
   assert_non_null(strstr(why, "data.checksum: 'sha256:abc' is not sha256: and 64 hexadecimal digits"));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* ---- runs ---- */
@@ -102,28 +102,28 @@ static int tear_down(void **state) {
 #define TEST "d9151e43e43b3f9c3eb0e39a9dbad5e0636623a3e5ff3d6840abc927645ba7b2"
 
 static void ends(const char *checksum, hu_status status, const char *sentence) {
-  hu_trainer *t = with(PAIRS(WORDS, "data.checksum", checksum));
+  hu_trainer *trainer = with(PAIRS(WORDS, "data.checksum", checksum));
   *why = 0;
-  assert_int_equal(hu_trainer_begin(t, dir, why), status);
+  assert_int_equal(hu_trainer_begin(trainer, dir, why), status);
   if (!strstr(why, sentence)) fail_msg("'%s', not '%s'", why, sentence);
-  assert_int_equal(hu_trainer_file_count(t), status == HU_OK ? 2 : 0);
-  hu_trainer_free(t);
+  assert_int_equal(hu_trainer_file_count(trainer), status == HU_OK ? 2 : 0);
+  hu_trainer_free(trainer);
 }
 
 static void test_runs(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS(WORDS));
-  assert_int_equal(hu_trainer_file_count(t), 0);
-  assert_int_equal(hu_trainer_begin(t, dir, why), HU_OK);
-  assert_int_equal(hu_trainer_file_count(t), 2);
+  hu_trainer *trainer = with(PAIRS(WORDS));
+  assert_int_equal(hu_trainer_file_count(trainer), 0);
+  assert_int_equal(hu_trainer_begin(trainer, dir, why), HU_OK);
+  assert_int_equal(hu_trainer_file_count(trainer), 2);
   assert_int_equal(hu_trainer_file_count(NULL), 0);
-  hu_trainer_file f = hu_trainer_file_at(t, 0);
-  assert_true(f.bytes == 320 && strstr(f.path, "/train") && strcmp(f.sha256, TRAIN) == 0);
-  f = hu_trainer_file_at(t, 1);
-  assert_true(f.bytes == 320 && strstr(f.path, "/test") && strcmp(f.sha256, TEST) == 0);
-  f = hu_trainer_file_at(t, 2);
-  assert_true(!f.path && !f.sha256 && !f.bytes);
-  hu_trainer_free(t);
+  hu_trainer_file file = hu_trainer_file_at(trainer, 0);
+  assert_true(file.bytes == 320 && strstr(file.path, "/train") && strcmp(file.sha256, TRAIN) == 0);
+  file = hu_trainer_file_at(trainer, 1);
+  assert_true(file.bytes == 320 && strstr(file.path, "/test") && strcmp(file.sha256, TEST) == 0);
+  file = hu_trainer_file_at(trainer, 2);
+  assert_true(!file.path && !file.sha256 && !file.bytes);
+  hu_trainer_free(trainer);
   ends("sha256:" TRAIN ",sha256:" TEST, HU_OK, "");
   ends("-,sha256:" TEST, HU_OK, "");
   ends("sha256:" TRAIN ",sha256:" TRAIN, HU_E_DATA, "/test: SHA-256 is " TEST ", and data.checksum requires " TRAIN);
@@ -138,10 +138,10 @@ static void test_runs(void **state) {
   hu_text_free(&text);
   for (char *c = capitals + 7; *c; c++) *c = (char)(*c >= 'a' && *c <= 'f' ? *c - 'a' + 'A' : *c);
   ends(capitals, HU_OK, "");
-  t = with(PAIRS("data.set", "gratings", "data.checksum", "-"));
-  assert_int_equal(hu_trainer_begin(t, dir, why), HU_E_TRAIN);
+  trainer = with(PAIRS("data.set", "gratings", "data.checksum", "-"));
+  assert_int_equal(hu_trainer_begin(trainer, dir, why), HU_E_TRAIN);
   assert_string_equal(why, "data.checksum: 1 digests, and the run reads 0 files");
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

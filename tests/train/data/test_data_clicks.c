@@ -23,28 +23,29 @@ static void test_lines(void **state) {
   (void)state;
   const hu_bytes file =
       bytes(LINE "0\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\r\n");
-  hu_data d;
-  if (hui_criteo_read(&d, &file, 1000, why) != HU_OK) fail_msg("%s", why);
-  assert_true(d.count == 2 && d.classes == 2 && d.labels[0] == 1 && d.labels[1] == 0 && hu_data_features(&d) == ALL);
+  hu_data data;
+  if (hui_criteo_read(&data, &file, 1000, why) != HU_OK) fail_msg("%s", why);
+  assert_true(data.count == 2 && data.classes == 2 && data.labels[0] == 1 && data.labels[1] == 0 &&
+              hu_data_features(&data) == ALL);
   const double integers[13] = {0, 1, 0, 0, 1000000, 6, 7, 8, 9, 10, 11, 12, 13};
-  for (size_t i = 0; i < 13; i++) assert_true(fabs((double)d.x[i] - log(1 + integers[i])) < 1e-6);
-  assert_int_equal(t_bits32(d.x[0]), 0);
-  assert_true(d.x[13] == (float)(1 + 0x68fd1e64u % 999) && d.x[14] == 1000 &&
-              d.x[15] == (float)(2001 + 0xFFFFFFFFu % 999));
-  assert_true(d.x[16] == 3000 + 11 && d.x[22] == 9000 + 17 && d.x[38] == 25000 + 4);
-  for (size_t i = 0; i < 13; i++) assert_int_equal(t_bits32(d.x[ALL + i]), 0);
-  for (size_t f = 0; f < 26; f++) assert_true(d.x[ALL + 13 + f] == (float)(1000 * f));
-  hu_data_free(&d);
+  for (size_t i = 0; i < 13; i++) assert_true(fabs((double)data.x[i] - log(1 + integers[i])) < 1e-6);
+  assert_int_equal(t_bits32(data.x[0]), 0);
+  assert_true(data.x[13] == (float)(1 + 0x68fd1e64u % 999) && data.x[14] == 1000 &&
+              data.x[15] == (float)(2001 + 0xFFFFFFFFu % 999));
+  assert_true(data.x[16] == 3000 + 11 && data.x[22] == 9000 + 17 && data.x[38] == 25000 + 4);
+  for (size_t i = 0; i < 13; i++) assert_int_equal(t_bits32(data.x[ALL + i]), 0);
+  for (size_t f = 0; f < 26; f++) assert_true(data.x[ALL + 13 + f] == (float)(1000 * f));
+  hu_data_free(&data);
 }
 
 static void refused(const char *text, const char *sentence) {
   const hu_bytes file = bytes(text);
-  hu_data d;
-  t_fill_pattern(&d, sizeof d);
+  hu_data data;
+  t_fill_pattern(&data, sizeof data);
   *why = 0;
-  assert_int_equal(hui_criteo_read(&d, &file, 100, why), HU_E_DATA);
+  assert_int_equal(hui_criteo_read(&data, &file, 100, why), HU_E_DATA);
   assert_string_equal(why, sentence);
-  assert_true(t_is_pattern(&d, sizeof d));
+  assert_true(t_is_pattern(&data, sizeof data));
 }
 
 static void test_refused(void **state) {
@@ -62,10 +63,10 @@ static void test_refused(void **state) {
   refused(text, "day: category 3 of line 1: not up to 8 hexadecimal digits");
   snprintf(longer, sizeof longer, "1\t1234567890123456789%s", &(LINE)[3]);
   refused(longer, "day: integer 1 of line 1: not a whole number of up to 18 digits");
-  hu_data d;
-  assert_int_equal(hu_data_load_criteo(&d, "/nonexistent", 100, why), HU_E_FILE);
-  assert_int_equal(hu_data_load_criteo(&d, "/nonexistent", 1, why), HU_E_SHAPE);
-  assert_int_equal(hu_data_load_criteo(&d, "/nonexistent", 645278, why), HU_E_SHAPE);
+  hu_data data;
+  assert_int_equal(hu_data_load_criteo(&data, "/nonexistent", 100, why), HU_E_FILE);
+  assert_int_equal(hu_data_load_criteo(&data, "/nonexistent", 1, why), HU_E_SHAPE);
+  assert_int_equal(hu_data_load_criteo(&data, "/nonexistent", 645278, why), HU_E_SHAPE);
   assert_int_equal(hu_data_load_criteo(NULL, "/nonexistent", 100, why), HU_E_NULL);
 }
 
@@ -75,14 +76,14 @@ static void test_made(void **state) {
   const hu_clicks what = {200, 3, 4, 10, 2, 0.25f};
   const hu_stream truth = hu_stream_of_use(5, HU_USE_TRUTH), noise = hu_stream_of_use(5, HU_USE_NOISE);
   float dense[3], row[40], hidden[80];
-  hu_data d, later;
+  hu_data data, later;
   hu_init_normal(3, dense, 1, 3, hu_stream_child(truth, 0));
   hu_init_normal(40, row, 1, 4, hu_stream_child(truth, 1));
   hu_init_normal(80, hidden, 1, 2, hu_stream_child(truth, 2));
-  assert_int_equal(hu_data_clicks(&d, 7, &what, 5), HU_OK);
+  assert_int_equal(hu_data_clicks(&data, 7, &what, 5), HU_OK);
   size_t ones = 0;
-  for (size_t i = 0; i < d.count; i++) {
-    const float *x = d.x + 7 * i;
+  for (size_t i = 0; i < data.count; i++) {
+    const float *x = data.x + 7 * i;
     float e;
     hu_normal_n(1, &e, 0.25f, hu_stream_child(noise, 7 + i));
     double z = (double)e;
@@ -95,22 +96,22 @@ static void test_made(void **state) {
         for (int k = 0; k < 2; k++) z += (double)hidden[2 * token + k] * (double)hidden[2 * (size_t)x[3 + g] + k];
       }
     }
-    if (fabs(z) > 1e-9) assert_int_equal(d.labels[i], z > 0);
-    ones += d.labels[i];
+    if (fabs(z) > 1e-9) assert_int_equal(data.labels[i], z > 0);
+    ones += data.labels[i];
   }
   assert_true(ones > 50 && ones < 150);
   hu_clicks part = what;
   part.count = 50;
   assert_int_equal(hu_data_clicks(&later, 107, &part, 5), HU_OK);
-  assert_memory_equal(later.x, d.x + 700, 50 * 7 * sizeof *d.x);
-  assert_memory_equal(later.labels, d.labels + 100, 50 * sizeof *d.labels);
-  hu_data_free(&d);
+  assert_memory_equal(later.x, data.x + 700, 50 * 7 * sizeof *data.x);
+  assert_memory_equal(later.labels, data.labels + 100, 50 * sizeof *data.labels);
+  hu_data_free(&data);
   hu_data_free(&later);
   part.rows = (1 << 24) / 4 + 1;
-  assert_int_equal(hu_data_clicks(&d, 0, &part, 5), HU_E_SHAPE);
+  assert_int_equal(hu_data_clicks(&data, 0, &part, 5), HU_E_SHAPE);
   part = what;
   part.noise = NAN;
-  assert_int_equal(hu_data_clicks(&d, 0, &part, 5), HU_E_SHAPE);
+  assert_int_equal(hu_data_clicks(&data, 0, &part, 5), HU_E_SHAPE);
   assert_int_equal(hu_data_clicks(NULL, 0, &what, 5), HU_E_NULL);
 }
 
@@ -118,18 +119,19 @@ static void test_made(void **state) {
 
 static void test_learns(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("data.set", "clicks", "data.count", "8000", "data.vocabulary", "12", "data.categories",
-                             "4", "data.features", "4", "model.net", "dlrm(units=8,bottom=16,top=16)", "run.batch",
-                             "64", "optimizer.kind", "adamw", "optimizer.rate", "0.005", "run.epochs", "12"));
+  hu_trainer *trainer =
+      with(PAIRS("data.set", "clicks", "data.count", "8000", "data.vocabulary", "12", "data.categories", "4",
+                 "data.features", "4", "model.net", "dlrm(units=8,bottom=16,top=16)", "run.batch", "64",
+                 "optimizer.kind", "adamw", "optimizer.rate", "0.005", "run.epochs", "12"));
   hu_trainer_seen before, after;
-  begin(t);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &before), HU_OK);
-  while (!hu_trainer_done(t)) steps(t, 1);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &after), HU_OK);
+  begin(trainer);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &before), HU_OK);
+  while (!hu_trainer_done(trainer)) steps(trainer, 1);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &after), HU_OK);
   print_message("loss %.3f to %.3f, accuracy %.3f, AUC %.3f to %.3f\n", before.loss, after.loss, after.accuracy,
                 before.auc, after.auc);
   assert_true(before.auc < 0.7 && after.auc > 0.9 && after.accuracy > 0.8 && isnan(after.hit));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_file(void **state) {
@@ -143,26 +145,26 @@ static void test_file(void **state) {
   fclose(out);
   folder = dir;
 #define CRITEO "data.set", "criteo", "data.path", "day", "model.net", "dlrm(units=4,bottom=8,top=8)", "run.batch", "4"
-  hu_trainer *t = with(PAIRS(CRITEO, "data.vocabulary", "100"));
+  hu_trainer *trainer = with(PAIRS(CRITEO, "data.vocabulary", "100"));
   hu_trainer_seen seen;
-  begin(t);
-  assert_int_equal(hu_trainer_steps_an_epoch(t), 18 / 4);
-  steps(t, 2);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
+  begin(trainer);
+  assert_int_equal(hu_trainer_steps_an_epoch(trainer), 18 / 4);
+  steps(trainer, 2);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
   assert_true(isnan(seen.auc) && seen.loss > 0); /* all labels are 1 */
-  hu_trainer_free(t);
-  t = with(PAIRS(CRITEO, "data.vocabulary", "100", "data.test_file", "day"));
-  begin(t);
-  assert_int_equal(hu_trainer_steps_an_epoch(t), 25 / 4);
-  hu_trainer_free(t);
-  t = with(PAIRS(CRITEO));
-  assert_int_equal(hu_trainer_begin(t, folder, why), HU_E_TRAIN);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS(CRITEO, "data.vocabulary", "100", "data.test_file", "day"));
+  begin(trainer);
+  assert_int_equal(hu_trainer_steps_an_epoch(trainer), 25 / 4);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS(CRITEO));
+  assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_TRAIN);
   assert_non_null(strstr(why, "data.vocabulary: 0, and criteo"));
-  hu_trainer_free(t);
-  t = with(PAIRS(CRITEO, "data.vocabulary", "100", "data.path", ""));
-  assert_int_equal(hu_trainer_begin(t, folder, why), HU_E_TRAIN);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS(CRITEO, "data.vocabulary", "100", "data.path", ""));
+  assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_TRAIN);
   assert_non_null(strstr(why, "data.path"));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   unlink(path);
   rmdir(dir);
 }

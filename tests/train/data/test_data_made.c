@@ -46,8 +46,9 @@ static float z[MANY], other[MANY];
 
 static void streams(void **state) {
   (void)state;
-  hu_stream s = {5, 100}, c = hu_stream_child(s, 7);
-  assert_true(c.counter == 0 && (uint32_t)c.key == hu_stream_word(s, 14) && c.key >> 32 == hu_stream_word(s, 15));
+  hu_stream stream = {5, 100}, c = hu_stream_child(stream, 7);
+  assert_true(c.counter == 0 && (uint32_t)c.key == hu_stream_word(stream, 14) &&
+              c.key >> 32 == hu_stream_word(stream, 15));
   hu_stream a = hu_stream_of_use(9, HU_USE_NOISE), b = hu_stream_child((hu_stream){9, 0}, 3);
   assert_true(a.key == b.key && a.counter == b.counter);
 }
@@ -55,14 +56,14 @@ static void streams(void **state) {
 static void below(void **state) {
   (void)state;
   /* Of 3 2^30 numbers a quarter of all words is passed over: each draw takes 4/3 of a word. */
-  hu_stream s = {11, 0};
+  hu_stream stream = {11, 0};
   unsigned thirds[3] = {0};
-  for (int i = 0; i < 30000; i++) thirds[hu_stream_below(&s, 0xC0000000u) >> 30]++;
+  for (int i = 0; i < 30000; i++) thirds[hu_stream_below(&stream, 0xC0000000u) >> 30]++;
   for (int i = 0; i < 3; i++) assert_true(thirds[i] > 9600 && thirds[i] < 10400);
-  assert_true(s.counter > 39500 && s.counter < 40500);
-  s.counter = 0;
-  for (int i = 0; i < 1000; i++) assert_int_equal(hu_stream_below(&s, 1), 0);
-  for (int i = 0; i < 1000; i++) assert_true(hu_stream_below(&s, 0xFFFFFFFF) != 0xFFFFFFFF);
+  assert_true(stream.counter > 39500 && stream.counter < 40500);
+  stream.counter = 0;
+  for (int i = 0; i < 1000; i++) assert_int_equal(hu_stream_below(&stream, 1), 0);
+  for (int i = 0; i < 1000; i++) assert_true(hu_stream_below(&stream, 0xFFFFFFFF) != 0xFFFFFFFF);
 }
 
 /* All orders of 4 equally often: chi-square with 23 degrees of freedom, 60 is beyond 1 in 20000; fixed seeds. */
@@ -71,10 +72,10 @@ static void permutations(void **state) {
   unsigned seen[256] = {0}, orders = 0;
   double chi = 0;
   const double expected = 1000;
-  hu_stream s = hu_stream_of_use(1, HU_USE_ORDER);
+  hu_stream stream = hu_stream_of_use(1, HU_USE_ORDER);
   uint32_t p[1797], mark[1797] = {0};
   for (uint64_t e = 0; e < 24000; e++) {
-    hu_permutation(4, p, hu_stream_child(s, e));
+    hu_permutation(4, p, hu_stream_child(stream, e));
     seen[p[0] << 6 | p[1] << 4 | p[2] << 2 | p[3]]++;
   }
   for (int i = 0; i < 256; i++) {
@@ -84,21 +85,22 @@ static void permutations(void **state) {
   }
   assert_int_equal(orders, 24);
   assert_true(chi < 60);
-  hu_permutation(1797, p, s);
+  hu_permutation(1797, p, stream);
   for (int i = 0; i < 1797; i++) mark[p[i]]++;
   for (int i = 0; i < 1797; i++) assert_int_equal(mark[i], 1);
   golden("permutation", 1797, p, 0xF1C0CCEC3985F8D8);
-  hu_permutation(0, NULL, s);
+  hu_permutation(0, NULL, stream);
 }
 
 /* Box and Muller by the C library in binary64, from the same words. */
 static void normal_numbers(void **state) {
   (void)state;
-  hu_stream s = {3, 1};
-  hu_normal_n(MANY, z, 1, s);
+  hu_stream stream = {3, 1};
+  hu_normal_n(MANY, z, 1, stream);
   golden("normal", MANY, z, 0xA265F046CD464322);
   for (size_t i = 0; i < MANY; i++) {
-    double u = ((hu_stream_word(s, i & ~(size_t)1) >> 8) + 1) * 0x1p-24, v = (hu_stream_word(s, i | 1) >> 8) * 0x1p-24;
+    double u = ((hu_stream_word(stream, i & ~(size_t)1) >> 8) + 1) * 0x1p-24,
+           v = (hu_stream_word(stream, i | 1) >> 8) * 0x1p-24;
     double turn = 2 * acos(-1.0) * v, want = sqrt(-2 * log(u)) * (i & 1 ? sin(turn) : cos(turn));
     assert_true(fabs((double)z[i] - want) < 4e-6);
   }
@@ -111,20 +113,20 @@ static void normal_numbers(void **state) {
   /* The same numbers in pieces of any even length, and times a deviation. */
   for (size_t at = 0; at < 5000; at += 334) hu_normal_n(334, other + at, 1, (hu_stream){3, 1 + at});
   assert_memory_equal(z, other, 5000 * sizeof(float));
-  hu_normal_n(5001, other, 0.3f, s);
+  hu_normal_n(5001, other, 0.3f, stream);
   for (size_t i = 0; i < 5001; i++) assert_true(t_same32(other[i], 0.3f * z[i]));
 }
 
 static void uniform_numbers(void **state) {
   (void)state;
-  hu_stream s = {4, 0};
-  hu_uniform_n(MANY, z, 0, 100, s);
+  hu_stream stream = {4, 0};
+  hu_uniform_n(MANY, z, 0, 100, stream);
   golden("uniform", MANY, z, 0x30AED799D6DB9C82);
   moments m = moments_of(MANY, z);
   assert_true(m.least >= 0 && m.most < 100 && fabs(m.mean - 50) < 4 * sqrt(10000 / 12.0 / MANY));
   assert_true(fabs(m.variance / (10000 / 12.0) - 1) < 4 * sqrt(0.8 / MANY));
   for (size_t i = 0; i < MANY; i += 997) {
-    assert_true(t_same32(z[i], 100 * ((float)(hu_stream_word(s, i) >> 8) / 16777216)));
+    assert_true(t_same32(z[i], 100 * ((float)(hu_stream_word(stream, i) >> 8) / 16777216)));
   }
 }
 
@@ -148,9 +150,9 @@ static void first_weights(void **state) {
   assert_true(fabs(m.mean) < 4 * bound / sqrt(3.0 * MANY) && fabs(m.variance * 96 - 1) < 4 * sqrt(0.8 / MANY));
 }
 
-static double product(const hu_data *d, size_t i, const float *w) {
+static double product(const hu_data *data, size_t i, const float *w) {
   double sum = 0;
-  for (size_t k = 0; k < d->channels; k++) sum += (double)d->x[i * d->channels + k] * (double)w[k];
+  for (size_t k = 0; k < data->channels; k++) sum += (double)data->x[i * data->channels + k] * (double)w[k];
   return sum;
 }
 
@@ -158,39 +160,39 @@ static void least_squares(void **state) {
   (void)state;
   hu_least_squares what = hu_least_squares_default();
   hu_format grid = hu_bfloat16(), wide = hu_format_ieee(11, 20, 0);
-  hu_data d;
+  hu_data data;
   float w[10];
   what.count = 20000;
-  assert_int_equal(hu_data_least_squares(&d, w, &what, 1), HU_OK);
-  assert_true(d.count == 20000 && d.channels == 10 && d.targets == 1 && !d.labels);
-  golden("least squares x", 200000, d.x, 0x5CCE69115F115C4D);
-  golden("least squares y", 20000, d.y, 0x6059F6735E447586);
-  for (size_t i = 0; i < d.count; i++) other[i] = (float)((double)d.y[i] - product(&d, i, w));
-  moments m = moments_of(d.count, other);
+  assert_int_equal(hu_data_least_squares(&data, w, &what, 1), HU_OK);
+  assert_true(data.count == 20000 && data.channels == 10 && data.targets == 1 && !data.labels);
+  golden("least squares x", 200000, data.x, 0x5CCE69115F115C4D);
+  golden("least squares y", 20000, data.y, 0x6059F6735E447586);
+  for (size_t i = 0; i < data.count; i++) other[i] = (float)((double)data.y[i] - product(&data, i, w));
+  moments m = moments_of(data.count, other);
   assert_true(fabs(m.mean) < 4 * 0.5 / sqrt(20000) && fabs(m.variance / 0.25 - 1) < 4 * sqrt(2.0 / 20000));
   for (int k = 0; k < 10; k++) assert_true(w[k] >= 0 && w[k] < 100);
-  hu_data_free(&d);
+  hu_data_free(&data);
   what = (hu_least_squares){200, 10, 50, 100, 0, 1, &grid};
-  assert_int_equal(hu_data_least_squares(&d, w, &what, 2), HU_OK);
+  assert_int_equal(hu_data_least_squares(&data, w, &what, 2), HU_OK);
   for (size_t i = 0; i < 200; i++) {
-    assert_true(fabs(product(&d, i, d.x + i * 10) - 1) < 0.01);
-    assert_true(t_same32(d.y[i], (float)product(&d, i, w)));
-    for (size_t k = 0; k < 10; k++) assert_int_equal(t_bits32(d.x[i * 10 + k]) & 0xFFFF, 0);
+    assert_true(fabs(product(&data, i, data.x + i * 10) - 1) < 0.01);
+    assert_true(t_same32(data.y[i], (float)product(&data, i, w)));
+    for (size_t k = 0; k < 10; k++) assert_int_equal(t_bits32(data.x[i * 10 + k]) & 0xFFFF, 0);
   }
   for (int k = 0; k < 10; k++) assert_true((t_bits32(w[k]) & 0xFFFF) == 0 && w[k] >= 50 && w[k] <= 100);
-  hu_data_free(&d);
+  hu_data_free(&data);
   what.grid = NULL;
-  assert_int_equal(hu_data_least_squares(&d, NULL, &what, 2), HU_OK);
-  for (size_t i = 0; i < 200; i++) assert_true(fabs(product(&d, i, d.x + i * 10) - 1) < 4e-7);
-  hu_data_free(&d);
+  assert_int_equal(hu_data_least_squares(&data, NULL, &what, 2), HU_OK);
+  for (size_t i = 0; i < 200; i++) assert_true(fabs(product(&data, i, data.x + i * 10) - 1) < 4e-7);
+  hu_data_free(&data);
   what.grid = &wide;
-  assert_int_equal(hu_data_least_squares(&d, w, &what, 2), HU_E_CARRIER);
+  assert_int_equal(hu_data_least_squares(&data, w, &what, 2), HU_E_CARRIER);
   what.grid = NULL;
   what.high = NAN;
-  assert_int_equal(hu_data_least_squares(&d, w, &what, 2), HU_E_SHAPE);
+  assert_int_equal(hu_data_least_squares(&data, w, &what, 2), HU_E_SHAPE);
   what.high = 100;
   what.count = 0;
-  assert_int_equal(hu_data_least_squares(&d, w, &what, 2), HU_E_SHAPE);
+  assert_int_equal(hu_data_least_squares(&data, w, &what, 2), HU_E_SHAPE);
 }
 
 /* The noise is what is left when the wave, by the C library, is taken away; its phase is the one that fits best. */
@@ -232,17 +234,17 @@ static void teacher(void **state) {
   (void)state;
   hu_teacher what = hu_teacher_default();
   hu_format grid = hu_fp_4_3_4_finite();
-  hu_data d;
+  hu_data data;
   float w1[8 * 16], w2[16];
   what.grid = &grid;
-  assert_int_equal(hu_data_teacher(&d, &what, 1), HU_OK);
-  assert_true(d.count == 2500 && d.channels == 8 && d.targets == 1);
-  golden("teacher x", 2500 * 8, d.x, 0x230B7CCFC74141D9);
-  golden("teacher y", 2500, d.y, 0x488AC8DDFD6DCE9B);
-  moments m = moments_of(2500, d.y);
+  assert_int_equal(hu_data_teacher(&data, &what, 1), HU_OK);
+  assert_true(data.count == 2500 && data.channels == 8 && data.targets == 1);
+  golden("teacher x", 2500 * 8, data.x, 0x230B7CCFC74141D9);
+  golden("teacher y", 2500, data.y, 0x488AC8DDFD6DCE9B);
+  moments m = moments_of(2500, data.y);
   assert_true(fabs(sqrt(m.variance) - 25) < 1e-4);
   size_t beyond = 0;
-  for (size_t i = 0; i < 2500; i++) beyond += fabsf(d.y[i]) > 30;
+  for (size_t i = 0; i < 2500; i++) beyond += fabsf(data.y[i]) > 30;
   print_message("%zu of 2500 targets beyond 30\n", beyond);
   assert_true(beyond > 400 && beyond < 900);
   hu_stream truth = hu_stream_of_use(1, HU_USE_TRUTH);
@@ -253,20 +255,20 @@ static void teacher(void **state) {
     double y = 0;
     for (int h = 0; h < 16; h++) {
       double sum = 0;
-      for (int k = 0; k < 8; k++) sum += (double)d.x[i * 8 + (size_t)k] * (double)w1[k * 16 + h];
+      for (int k = 0; k < 8; k++) sum += (double)data.x[i * 8 + (size_t)k] * (double)w1[k * 16 + h];
       y += tanh(1.5 * sum) * (double)w2[h];
     }
-    if (i == 0) ratio = (double)d.y[0] / y;
-    assert_true(fabs((double)d.y[i] - ratio * y) < 1e-4);
+    if (i == 0) ratio = (double)data.y[0] / y;
+    assert_true(fabs((double)data.y[i] - ratio * y) < 1e-4);
   }
   for (size_t i = 0; i < 2500 * 8; i++) {
     float q;
-    assert_int_equal(hu_quantize_n(1, &q, 1, d.x + i, 1, grid, t_mode(HU_RNE), NULL, NULL), HU_OK);
-    assert_true(t_same32(q, d.x[i]));
+    assert_int_equal(hu_quantize_n(1, &q, 1, data.x + i, 1, grid, t_mode(HU_RNE), NULL, NULL), HU_OK);
+    assert_true(t_same32(q, data.x[i]));
   }
-  hu_data_free(&d);
+  hu_data_free(&data);
   what.hidden = 0;
-  assert_int_equal(hu_data_teacher(&d, &what, 1), HU_E_SHAPE);
+  assert_int_equal(hu_data_teacher(&data, &what, 1), HU_E_SHAPE);
 }
 
 /* Scores by the C library's arithmetic in binary64 from the hidden rows; labels are their signs. */
@@ -287,9 +289,9 @@ static void ratings(void **state) {
   for (size_t i = 0; i < a.count; i++) {
     size_t user = (size_t)a.x[2 * i], item = (size_t)a.x[2 * i + 1];
     double score = 0;
-    hu_stream s = hu_stream_child(hu_stream_of_use(1, HU_USE_DATA), i);
+    hu_stream stream = hu_stream_child(hu_stream_of_use(1, HU_USE_DATA), i);
     assert_true((float)user == a.x[2 * i] && (float)item == a.x[2 * i + 1]);
-    assert_true(user == hu_stream_below(&s, 100) && item == hu_stream_below(&s, 80));
+    assert_true(user == hu_stream_below(&stream, 100) && item == hu_stream_below(&stream, 80));
     users[user]++;
     items[item]++;
     hu_normal_n(1, &noise, 0.1f, hu_stream_child(hu_stream_of_use(1, HU_USE_NOISE), i));
@@ -430,9 +432,9 @@ static void windows(void **state) {
   enum { N = 9000, T = 5, FIRST = 10, COUNT = 13 };
   static uint32_t tokens[40], w[N * T];
   unsigned seen[COUNT - T + 1] = {0};
-  hu_text t = {40, tokens, 40, {0}};
+  hu_text text = {40, tokens, 40, {0}};
   for (uint32_t i = 0; i < 40; i++) tokens[i] = i;
-  assert_int_equal(hu_text_windows(N, w, &t, FIRST, COUNT, T, (hu_stream){2, 0}), HU_OK);
+  assert_int_equal(hu_text_windows(N, w, &text, FIRST, COUNT, T, (hu_stream){2, 0}), HU_OK);
   golden("windows", N * T, w, 0x56E7DD4BCF0164A6);
   for (size_t i = 0; i < N; i++) {
     for (uint32_t k = 0; k < T; k++) assert_int_equal(w[i * T + k], w[i * T] + k);
@@ -440,9 +442,9 @@ static void windows(void **state) {
     seen[w[i * T] - FIRST]++;
   }
   for (int i = 0; i <= COUNT - T; i++) assert_true(seen[i] > 870 && seen[i] < 1130);
-  assert_int_equal(hu_text_windows(1, w, &t, 0, 4, T, (hu_stream){2, 0}), HU_E_SHAPE);
-  assert_int_equal(hu_text_windows(1, w, &t, 30, 11, T, (hu_stream){2, 0}), HU_E_SHAPE);
-  assert_int_equal(hu_text_windows(1, w, &t, 0, 40, 0, (hu_stream){2, 0}), HU_E_SHAPE);
+  assert_int_equal(hu_text_windows(1, w, &text, 0, 4, T, (hu_stream){2, 0}), HU_E_SHAPE);
+  assert_int_equal(hu_text_windows(1, w, &text, 30, 11, T, (hu_stream){2, 0}), HU_E_SHAPE);
+  assert_int_equal(hu_text_windows(1, w, &text, 0, 40, 0, (hu_stream){2, 0}), HU_E_SHAPE);
 }
 
 static void gathered(void **state) {
@@ -450,12 +452,12 @@ static void gathered(void **state) {
   float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[4] = {10, 11, 12, 13}, a[6], b[3];
   uint32_t labels[4] = {3, 2, 1, 0}, c[3];
   static const uint32_t index[3] = {2, 0, 2};
-  hu_data d = {4, 1, 1, 2, x, 4, labels, 1, y};
-  hu_data_gather(&d, 3, index, a, c, b);
+  hu_data data = {4, 1, 1, 2, x, 4, labels, 1, y};
+  hu_data_gather(&data, 3, index, a, c, b);
   assert_memory_equal(a, ((float[]){4, 5, 0, 1, 4, 5}), sizeof a);
   assert_memory_equal(b, ((float[]){12, 10, 12}), sizeof b);
   assert_memory_equal(c, ((uint32_t[]){1, 3, 1}), sizeof c);
-  hu_data_gather(&d, 3, index, NULL, NULL, NULL);
+  hu_data_gather(&data, 3, index, NULL, NULL, NULL);
 }
 
 int main(void) {

@@ -110,27 +110,27 @@ static void test_long_word(void **state) {
 static void test_arguments(void **state) {
   (void)state;
   hu_movielens m;
-  hu_data d;
-  hu_stream s = {0, 0};
+  hu_data data;
+  hu_stream stream = {0, 0};
   assert_int_equal(hu_movielens_load(NULL, "x", why), HU_E_NULL);
   assert_int_equal(hu_movielens_load(&m, NULL, why), HU_E_NULL);
   assert_int_equal(hu_movielens_load(&m, "/nowhere/a", why), HU_E_FILE);
   assert_true(strstr(why, "/nowhere/a: ") == why);
   m = of_text(GOOD "2::3::1::1\n2::1::1::2\n");
-  t_fill_pattern(&d, sizeof d);
-  assert_int_equal(hu_movielens_training(NULL, &m, 1, s), HU_E_NULL);
-  assert_int_equal(hu_movielens_training(&d, NULL, 1, s), HU_E_NULL);
-  assert_int_equal(hu_movielens_training(&d, &m, UINT32_MAX, s), HU_E_SHAPE);
-  assert_int_equal(hu_movielens_test(&d, NULL, 1, s, why), HU_E_NULL);
-  assert_int_equal(hu_movielens_test(&d, &m, 2, s, why), HU_E_SHAPE);
+  t_fill_pattern(&data, sizeof data);
+  assert_int_equal(hu_movielens_training(NULL, &m, 1, stream), HU_E_NULL);
+  assert_int_equal(hu_movielens_training(&data, NULL, 1, stream), HU_E_NULL);
+  assert_int_equal(hu_movielens_training(&data, &m, UINT32_MAX, stream), HU_E_SHAPE);
+  assert_int_equal(hu_movielens_test(&data, NULL, 1, stream, why), HU_E_NULL);
+  assert_int_equal(hu_movielens_test(&data, &m, 2, stream, why), HU_E_SHAPE);
   assert_string_equal(why, "movielens: candidates: user 1 has not rated 1 movies, fewer than 2");
-  assert_true(t_is_pattern(&d, sizeof d));
-  assert_int_equal(hu_movielens_training(&d, &m, 3, s), HU_OK);
-  assert_int_equal(hu_movielens_negatives(&d, &m, 3, s), HU_OK);
-  assert_int_equal(hu_movielens_negatives(&d, &m, 1, s), HU_E_SHAPE);
-  assert_int_equal(hu_movielens_negatives(&d, &m, 2, s), HU_E_SHAPE);
-  assert_int_equal(hu_movielens_negatives(NULL, &m, 3, s), HU_E_NULL);
-  hu_data_free(&d);
+  assert_true(t_is_pattern(&data, sizeof data));
+  assert_int_equal(hu_movielens_training(&data, &m, 3, stream), HU_OK);
+  assert_int_equal(hu_movielens_negatives(&data, &m, 3, stream), HU_OK);
+  assert_int_equal(hu_movielens_negatives(&data, &m, 1, stream), HU_E_SHAPE);
+  assert_int_equal(hu_movielens_negatives(&data, &m, 2, stream), HU_E_SHAPE);
+  assert_int_equal(hu_movielens_negatives(NULL, &m, 3, stream), HU_E_NULL);
+  hu_data_free(&data);
   hu_movielens_free(&m);
 }
 
@@ -144,15 +144,15 @@ typedef struct t_line {
 } t_line;
 
 /* Up to LINES different pairs of few users and movies, some times equal; their number. */
-static size_t random_lines(t_line *z, char *text, size_t room, t_random *r) {
-  size_t n = 0, at = 0, tries = 5 + t_below(r, LINES - 4);
+static size_t random_lines(t_line *z, char *text, size_t room, t_random *random) {
+  size_t n = 0, at = 0, tries = 5 + t_below(random, LINES - 4);
   while (tries--) {
-    t_line x = {1 + 3 * t_below(r, 5), 1 + t_below(r, 20), t_below(r, 4)};
+    t_line x = {1 + 3 * t_below(random, 5), 1 + t_below(random, 20), t_below(random, 4)};
     size_t i = 0;
     while (i < n && (z[i].user != x.user || z[i].item != x.item)) i++;
     if (i < n) continue;
     z[n++] = x;
-    at += (size_t)snprintf(text + at, room - at, "%u::%u::%u::%u\n", x.user, x.item, 1 + t_below(r, 5), x.time);
+    at += (size_t)snprintf(text + at, room - at, "%u::%u::%u::%u\n", x.user, x.item, 1 + t_below(random, 5), x.time);
   }
   return n;
 }
@@ -181,73 +181,73 @@ static int has_rated(const t_line *x, size_t n, uint32_t user, uint32_t item, si
   return 0;
 }
 
-static void same_pair(const hu_data *d, size_t at, uint32_t user, uint32_t item, uint32_t label) {
-  assert_true(at < d->count && d->x[2 * at] == (float)user && d->x[2 * at + 1] == (float)item &&
-              d->labels[at] == label);
+static void same_pair(const hu_data *data, size_t at, uint32_t user, uint32_t item, uint32_t label) {
+  assert_true(at < data->count && data->x[2 * at] == (float)user && data->x[2 * at + 1] == (float)item &&
+              data->labels[at] == label);
 }
 
 /* Training pairs, drawn here once more. */
-static void check_training(const hu_data *d, const hu_movielens *m, const t_line *x, size_t n, hu_stream s) {
+static void check_training(const hu_data *data, const hu_movielens *m, const t_line *x, size_t n, hu_stream stream) {
   size_t at = 0, positive = 0;
   for (uint32_t u = 0; u < m->users; u++) {
     uint32_t user = m->user_ids[u];
     size_t held = held_line(x, n, user);
     for (size_t i = 0; i < n; i++) {
       if (x[i].user != user || i == held) continue;
-      hu_stream words = hu_stream_child(s, positive++);
-      same_pair(d, at++, u, number_of(m->item_ids, m->items, x[i].item), 1);
+      hu_stream words = hu_stream_child(stream, positive++);
+      same_pair(data, at++, u, number_of(m->item_ids, m->items, x[i].item), 1);
       for (int k = 0; k < NEGATIVES; k++) {
         uint32_t item = hu_stream_below(&words, m->items);
         while (has_rated(x, n, user, m->item_ids[item], held)) item = hu_stream_below(&words, m->items);
-        same_pair(d, at++, u, item, 0);
+        same_pair(data, at++, u, item, 0);
       }
     }
   }
-  assert_int_equal(at, d->count);
+  assert_int_equal(at, data->count);
 }
 
-static void check_test(const hu_data *d, const hu_movielens *m, const t_line *x, size_t n, hu_stream s) {
+static void check_test(const hu_data *data, const hu_movielens *m, const t_line *x, size_t n, hu_stream stream) {
   size_t at = 0;
   for (uint32_t u = 0; u < m->users; u++) {
     size_t held = held_line(x, n, m->user_ids[u]);
     uint32_t drawn[CANDIDATES];
     if (held == n) continue;
-    hu_stream words = hu_stream_child(s, u);
-    same_pair(d, at++, u, number_of(m->item_ids, m->items, x[held].item), 1);
+    hu_stream words = hu_stream_child(stream, u);
+    same_pair(data, at++, u, number_of(m->item_ids, m->items, x[held].item), 1);
     for (int k = 0; k < CANDIDATES;) {
       int again = 0;
       drawn[k] = hu_stream_below(&words, m->items);
       for (int j = 0; j < k; j++) again |= drawn[j] == drawn[k];
       if (again || has_rated(x, n, m->user_ids[u], m->item_ids[drawn[k]], n)) continue;
-      same_pair(d, at++, u, drawn[k++], 0);
+      same_pair(data, at++, u, drawn[k++], 0);
     }
   }
-  assert_int_equal(at, d->count);
+  assert_int_equal(at, data->count);
 }
 
 static void test_random(void **state) {
   (void)state;
-  t_random r = {t_seed("movielens", 1)};
+  t_random random = {t_seed("movielens", 1)};
   unsigned tested = 0;
   for (int round = 0; round < 500; round++) {
     char text[LINES * 32] = "";
     t_line x[LINES];
     hu_movielens m;
-    hu_data d;
-    size_t n = random_lines(x, text, sizeof text, &r);
+    hu_data data;
+    size_t n = random_lines(x, text, sizeof text, &random);
     hu_bytes file = bytes(text);
-    hu_stream s = {(uint64_t)round, 0}, other = {(uint64_t)round + 1000, 0};
+    hu_stream stream = {(uint64_t)round, 0}, other = {(uint64_t)round + 1000, 0};
     if (hui_movielens_read(&m, &file, why) != HU_OK) continue; /* no user has two */
-    assert_int_equal(hu_movielens_training(&d, &m, NEGATIVES, s), HU_OK);
-    assert_true(d.classes == 2 && d.height == 1 && d.width == 1 && d.channels == 2 && !d.y);
-    check_training(&d, &m, x, n, s);
-    assert_int_equal(hu_movielens_negatives(&d, &m, NEGATIVES, other), HU_OK);
-    check_training(&d, &m, x, n, other);
-    hu_data_free(&d);
-    if (hu_movielens_test(&d, &m, CANDIDATES, s, why) == HU_OK) {
+    assert_int_equal(hu_movielens_training(&data, &m, NEGATIVES, stream), HU_OK);
+    assert_true(data.classes == 2 && data.height == 1 && data.width == 1 && data.channels == 2 && !data.y);
+    check_training(&data, &m, x, n, stream);
+    assert_int_equal(hu_movielens_negatives(&data, &m, NEGATIVES, other), HU_OK);
+    check_training(&data, &m, x, n, other);
+    hu_data_free(&data);
+    if (hu_movielens_test(&data, &m, CANDIDATES, stream, why) == HU_OK) {
       tested++;
-      check_test(&d, &m, x, n, s);
-      hu_data_free(&d);
+      check_test(&data, &m, x, n, stream);
+      hu_data_free(&data);
     }
     hu_movielens_free(&m);
   }
@@ -258,7 +258,7 @@ static void test_random(void **state) {
 static void test_mutations(void **state) {
   (void)state;
   static const char edges[] = "\0:0159\n\r \xFF", text[] = "12::1::5::100\n12::34::4::7\n3::1::1::8\n3::9::2::8\r\n";
-  t_random r = {t_seed("mutations", 2)};
+  t_random random = {t_seed("mutations", 2)};
   unsigned taken = 0;
   for (int round = 0; round < 5000; round++) {
     size_t size = sizeof text - 1;
@@ -266,8 +266,9 @@ static void test_mutations(void **state) {
     hu_movielens m;
     assert_non_null(data);
     memcpy(data, text, size);
-    for (unsigned n = t_below(&r, 4); n; n--) data[t_below(&r, (uint32_t)size)] = (uint8_t)edges[t_below(&r, 10)];
-    if (t_below(&r, 4) == 0) size = t_below(&r, (uint32_t)size);
+    for (unsigned n = t_below(&random, 4); n; n--)
+      data[t_below(&random, (uint32_t)size)] = (uint8_t)edges[t_below(&random, 10)];
+    if (t_below(&random, 4) == 0) size = t_below(&random, (uint32_t)size);
     hu_bytes file = {"a", data, size};
     t_fill_pattern(&m, sizeof m);
     *why = 0;
@@ -288,16 +289,16 @@ static void test_mutations(void **state) {
 
 static void test_auc(void **state) {
   (void)state;
-  t_random r = {t_seed("auc", 3)};
+  t_random random = {t_seed("auc", 3)};
   double z;
   for (int round = 0; round < 300; round++) {
     double x[80], twice = 0, pairs = 0;
     uint32_t label[80];
-    size_t n = 1 + t_below(&r, 80);
+    size_t n = 1 + t_below(&random, 80);
     for (size_t i = 0; i < n; i++) {
-      x[i] = (double)t_below(&r, 10) - 5;
-      if (x[i] == 5 - 5 && t_below(&r, 2)) x[i] = -0.0;
-      label[i] = t_below(&r, 2);
+      x[i] = (double)t_below(&random, 10) - 5;
+      if (x[i] == 5 - 5 && t_below(&random, 2)) x[i] = -0.0;
+      label[i] = t_below(&random, 2);
     }
     for (size_t i = 0; i < n; i++) {
       for (size_t j = 0; j < n; j++) {
@@ -308,7 +309,7 @@ static void test_auc(void **state) {
     }
     assert_int_equal(hui_auc(n, x, label, &z), HU_OK);
     assert_true(pairs > 0 ? z == twice / (2 * pairs) : isnan(z));
-    x[t_below(&r, (uint32_t)n)] = (double)NAN;
+    x[t_below(&random, (uint32_t)n)] = (double)NAN;
     assert_int_equal(hui_auc(n, x, label, &z), HU_OK);
     assert_true(isnan(z));
   }
@@ -321,9 +322,9 @@ static void test_auc(void **state) {
 static void test_ranks(void **state) {
   (void)state;
   enum { GROUPS = 40, SIZE = 20 };
-  t_random r = {t_seed("ranks", 4)};
+  t_random random = {t_seed("ranks", 4)};
   double x[GROUPS * SIZE], hit, ndcg, hits = 0, gains = 0;
-  for (size_t i = 0; i < GROUPS * SIZE; i++) x[i] = (double)t_below(&r, 12);
+  for (size_t i = 0; i < GROUPS * SIZE; i++) x[i] = (double)t_below(&random, 12);
   x[0] = (double)NAN;                                                /* behind all others */
   for (size_t i = SIZE; i < 2 * SIZE; i++) x[i] = 1;                 /* all are equal */
   for (size_t i = 2 * SIZE; i < 3 * SIZE; i++) x[i] = i == 2 * SIZE; /* before all others */
@@ -350,12 +351,13 @@ static char path[200];
 
 /* 12 users and 40 movies, about half of the pairs of an even user with an even movie, fewer others. */
 static void write_ratings(void) {
-  t_random r = {7};
+  t_random random = {7};
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   for (unsigned u = 1; u <= 12; u++) {
     for (unsigned i = 1; i <= 40; i++)
-      if (t_below(&r, (u + i) % 2 ? 8 : 2) == 0) fprintf(file, "%u::%u::%u::%u\n", u, i, 1 + i % 5, t_next32(&r));
+      if (t_below(&random, (u + i) % 2 ? 8 : 2) == 0)
+        fprintf(file, "%u::%u::%u::%u\n", u, i, 1 + i % 5, t_next32(&random));
   }
   assert_int_equal(fclose(file), 0);
 }
@@ -366,17 +368,17 @@ static void write_ratings(void) {
         "run.batch", "32", __VA_ARGS__)
 
 /* The outputs of the net for all pairs of a set, by its own passes, fed here. */
-static void scores_of(hu_trainer *t, const hu_data *d, double *score) {
-  hu_net *net = hu_trainer_net(t);
+static void scores_of(hu_trainer *trainer, const hu_data *data, double *score) {
+  hu_net *net = hu_trainer_net(trainer);
   int out = hu_net_values(net) - 2;
-  for (size_t first = 0; first < d->count; first += 32) {
+  for (size_t first = 0; first < data->count; first += 32) {
     float users[32], items[32], loss;
     uint32_t labels[32];
     for (size_t i = 0; i < 32; i++) {
-      size_t at = first + i < d->count ? first + i : d->count - 1;
-      users[i] = d->x[2 * at];
-      items[i] = d->x[2 * at + 1];
-      labels[i] = d->labels[at];
+      size_t at = first + i < data->count ? first + i : data->count - 1;
+      users[i] = data->x[2 * at];
+      items[i] = data->x[2 * at + 1];
+      labels[i] = data->labels[at];
     }
     assert_int_equal(hu_net_feed(net, 0, users), HU_OK);
     assert_int_equal(hu_net_feed(net, 1, items), HU_OK);
@@ -384,16 +386,16 @@ static void scores_of(hu_trainer *t, const hu_data *d, double *score) {
     assert_int_equal(hu_net_forward(net, 0, &loss), HU_OK);
     hu_net_tensor z = hu_net_value(net, out);
     assert_int_equal(z.cols, 2);
-    for (size_t i = 0; i < 32 && first + i < d->count; i++)
+    for (size_t i = 0; i < 32 && first + i < data->count; i++)
       score[first + i] = (double)z.numbers[2 * i + 1] - (double)z.numbers[2 * i];
   }
 }
 
-static double auc_directly(const hu_data *d, const double *score) {
+static double auc_directly(const hu_data *data, const double *score) {
   double twice = 0, pairs = 0;
-  for (size_t i = 0; i < d->count; i++) {
-    for (size_t j = 0; j < d->count && d->labels[i]; j++) {
-      if (d->labels[j]) continue;
+  for (size_t i = 0; i < data->count; i++) {
+    for (size_t j = 0; j < data->count && data->labels[i]; j++) {
+      if (data->labels[j]) continue;
       pairs++;
       twice += score[i] > score[j] ? 2 : score[i] == score[j];
     }
@@ -402,27 +404,27 @@ static double auc_directly(const hu_data *d, const double *score) {
 }
 
 /* The sets that a run of seed 5 and data.seed 3 has in an epoch. */
-static void check_seen(hu_trainer *t, uint64_t epoch) {
+static void check_seen(hu_trainer *trainer, uint64_t epoch) {
   hu_trainer_seen test, training;
   hu_movielens m;
-  hu_data d;
+  hu_data data;
   assert_int_equal(hu_movielens_load(&m, path, why), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TRAINING, &training), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &test), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TRAINING, &training), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &test), HU_OK);
   assert_true(isnan(training.hit) && isnan(training.ndcg) && isnan(training.perplexity) && isnan(test.perplexity));
-  assert_int_equal(hu_movielens_training(&d, &m, 2, hu_stream_child(hu_stream_of_use(5, HU_USE_NEGATIVES), epoch)),
+  assert_int_equal(hu_movielens_training(&data, &m, 2, hu_stream_child(hu_stream_of_use(5, HU_USE_NEGATIVES), epoch)),
                    HU_OK);
-  double *score = malloc(d.count * sizeof *score), hits = 0, gains = 0;
+  double *score = malloc(data.count * sizeof *score), hits = 0, gains = 0;
   assert_non_null(score);
-  scores_of(t, &d, score);
-  assert_true(training.auc == auc_directly(&d, score));
-  hu_data_free(&d);
-  assert_int_equal(hu_movielens_test(&d, &m, 15, hu_stream_of_use(3, HU_USE_CANDIDATES), why), HU_OK);
-  score = realloc(score, d.count * sizeof *score);
+  scores_of(trainer, &data, score);
+  assert_true(training.auc == auc_directly(&data, score));
+  hu_data_free(&data);
+  assert_int_equal(hu_movielens_test(&data, &m, 15, hu_stream_of_use(3, HU_USE_CANDIDATES), why), HU_OK);
+  score = realloc(score, data.count * sizeof *score);
   assert_non_null(score);
-  scores_of(t, &d, score);
-  assert_true(test.auc == auc_directly(&d, score));
-  assert_int_equal(d.count, 16 * m.tested);
+  scores_of(trainer, &data, score);
+  assert_true(test.auc == auc_directly(&data, score));
+  assert_int_equal(data.count, 16 * m.tested);
   for (size_t u = 0; u < m.tested; u++) {
     size_t rank = 0;
     for (size_t i = 1; i < 16; i++) rank += score[16 * u + i] >= score[16 * u];
@@ -431,25 +433,25 @@ static void check_seen(hu_trainer *t, uint64_t epoch) {
   }
   assert_true(test.hit == hits / m.tested && fabs(test.ndcg - gains / m.tested) < 1e-14);
   free(score);
-  hu_data_free(&d);
+  hu_data_free(&data);
   hu_movielens_free(&m);
 }
 
 static void test_run(void **state) {
   (void)state;
-  hu_trainer *t = with(RUN("run.seed", "5", "data.seed", "3"));
-  begin(t);
-  uint64_t data = hu_trainer_data_digest(t), of = hu_trainer_steps_an_epoch(t);
+  hu_trainer *trainer = with(RUN("run.seed", "5", "data.seed", "3"));
+  begin(trainer);
+  uint64_t data = hu_trainer_data_digest(trainer), of = hu_trainer_steps_an_epoch(trainer);
   assert_true(data && of >= 5 && of < 20);
-  check_seen(t, 0);
-  steps(t, of);
-  check_seen(t, 0);
-  steps(t, 1);
-  check_seen(t, 1);
-  steps(t, 2 * of);
-  check_seen(t, 3);
-  assert_true(hu_trainer_data_digest(t) == data);
-  hu_trainer_free(t);
+  check_seen(trainer, 0);
+  steps(trainer, of);
+  check_seen(trainer, 0);
+  steps(trainer, 1);
+  check_seen(trainer, 1);
+  steps(trainer, 2 * of);
+  check_seen(trainer, 3);
+  assert_true(hu_trainer_data_digest(trainer) == data);
+  hu_trainer_free(trainer);
 }
 
 /* Another epoch has other negatives: with one order of all epochs weights would differ, too, so that the sets are
@@ -458,10 +460,10 @@ static void test_epochs_differ(void **state) {
   (void)state;
   hu_movielens m;
   hu_data a, b;
-  hu_stream s = hu_stream_of_use(5, HU_USE_NEGATIVES);
+  hu_stream stream = hu_stream_of_use(5, HU_USE_NEGATIVES);
   assert_int_equal(hu_movielens_load(&m, path, why), HU_OK);
-  assert_int_equal(hu_movielens_training(&a, &m, 2, hu_stream_child(s, 0)), HU_OK);
-  assert_int_equal(hu_movielens_training(&b, &m, 2, hu_stream_child(s, 1)), HU_OK);
+  assert_int_equal(hu_movielens_training(&a, &m, 2, hu_stream_child(stream, 0)), HU_OK);
+  assert_int_equal(hu_movielens_training(&b, &m, 2, hu_stream_child(stream, 1)), HU_OK);
   assert_memory_not_equal(a.x, b.x, 2 * a.count * sizeof *a.x);
   assert_memory_equal(a.labels, b.labels, a.count * sizeof *a.labels);
   hu_data_free(&a);
@@ -503,30 +505,30 @@ static void test_processes(void **state) {
   (void)state;
   static const int sizes[] = {2, 3, 0};
   same_for(sizes, RUN("parallel.shards", "4"));
-  hu_trainer *t = with(RUN("run.seed", "5", "data.seed", "3", "loss.scale", "largest"));
-  begin(t);
-  check_seen(t, 0);
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(RUN("run.seed", "5", "data.seed", "3", "loss.scale", "largest"));
+  begin(trainer);
+  check_seen(trainer, 0);
+  hu_trainer_free(trainer);
 }
 
 /* Of two classes any set has an area; of others none has. */
 static void test_other_sets(void **state) {
   (void)state;
   hu_trainer_seen seen;
-  hu_trainer *t =
+  hu_trainer *trainer =
       with(PAIRS("data.set", "ratings", "data.implicit", "yes", "model.net", "ncf(units=4)", "run.steps", "9"));
-  begin(t);
-  steps(t, 9);
+  begin(trainer);
+  steps(trainer, 9);
   for (int on = HU_ON_TRAINING; on <= HU_ON_TEST; on++) {
-    assert_int_equal(hu_trainer_evaluate(t, on, &seen), HU_OK);
+    assert_int_equal(hu_trainer_evaluate(trainer, on, &seen), HU_OK);
     assert_true(seen.auc > 0 && seen.auc < 1 && isnan(seen.hit) && isnan(seen.ndcg));
   }
-  hu_trainer_free(t);
-  t = with(PAIRS("data.set", "gratings", "data.classes", "3"));
-  begin(t);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS("data.set", "gratings", "data.classes", "3"));
+  begin(trainer);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
   assert_true(isnan(seen.auc));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 int main(void) {

@@ -27,11 +27,11 @@ static void numbers_are(const float *x, size_t n, const char *want) {
   assert_string_equal(got, want);
 }
 
-static void labels_are(const hui_parallel *p, const hu_data *d, size_t i, size_t counted, const char *want) {
+static void labels_are(const hui_parallel *pairs, const hu_data *data, size_t i, size_t counted, const char *want) {
   uint32_t labels[16];
   char got[256] = "";
-  assert_int_equal(hu_parallel_labels(p, d->x + i * (2 * p->window + 1), labels), counted);
-  for (size_t j = 0; j < p->window; j++) {
+  assert_int_equal(hu_parallel_labels(pairs, data->x + i * (2 * pairs->window + 1), labels), counted);
+  for (size_t j = 0; j < pairs->window; j++) {
     if (labels[j] == UINT32_MAX) strcat(got, "- ");
     if (labels[j] != UINT32_MAX) snprintf(got + strlen(got), 16, "%u ", labels[j]);
   }
@@ -43,30 +43,32 @@ static void test_examples(void **state) {
   /* Source: b 0, a 1, <eos> 2, c 3, <unk> 4; target: X 0, Y 1, <eos> 2, Z 3, <unk> 4. */
   const hu_bytes source[2] = {bytes("s", "b a\n\n a  c b\r\nb"), bytes("t", "a z\n")};
   const hu_bytes target[2] = {bytes("u", "X Y\nX\n\tZ\nY Y Y Y"), bytes("v", "Q X")};
-  hui_parallel p;
-  if (hui_parallel_read(&p, source, target, 2, 4, 0, 0, why) != HU_OK) fail_msg("%s", why);
-  assert_true(p.window == 4 && p.source_kinds == 5 && p.target_kinds == 5 && p.end == 2 && p.unknown == 4);
-  assert_true(p.training.count == 3 && p.left_out == 1 && p.test.count == 1); /* Y Y Y Y and its end are 5 */
-  assert_true(hu_data_features(&p.training) == 9 && !p.training.labels && !p.training.targets);
-  numbers_are(p.training.x, 9, "0 1 2 2 3 2 0 1 2 ");
-  numbers_are(p.training.x + 9, 9, "2 2 2 2 1 2 0 2 2 ");
-  numbers_are(p.training.x + 18, 9, "1 3 0 2 4 2 3 2 2 ");
-  numbers_are(p.test.x, 9, "1 4 2 2 3 2 4 0 2 ");
-  labels_are(&p, &p.training, 0, 3, "0 1 2 - ");
-  labels_are(&p, &p.training, 1, 2, "0 2 - - ");
-  labels_are(&p, &p.training, 2, 2, "3 2 - - ");
-  labels_are(&p, &p.test, 0, 3, "4 0 2 - ");
-  hu_parallel_free(&p);
-  assert_true(!p.training.x && !p.test.x && !p.window);
+  hui_parallel pairs;
+  if (hui_parallel_read(&pairs, source, target, 2, 4, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  assert_true(pairs.window == 4 && pairs.source_kinds == 5 && pairs.target_kinds == 5 && pairs.end == 2 &&
+              pairs.unknown == 4);
+  assert_true(pairs.training.count == 3 && pairs.left_out == 1 &&
+              pairs.test.count == 1); /* Y Y Y Y and its end are 5 */
+  assert_true(hu_data_features(&pairs.training) == 9 && !pairs.training.labels && !pairs.training.targets);
+  numbers_are(pairs.training.x, 9, "0 1 2 2 3 2 0 1 2 ");
+  numbers_are(pairs.training.x + 9, 9, "2 2 2 2 1 2 0 2 2 ");
+  numbers_are(pairs.training.x + 18, 9, "1 3 0 2 4 2 3 2 2 ");
+  numbers_are(pairs.test.x, 9, "1 4 2 2 3 2 4 0 2 ");
+  labels_are(&pairs, &pairs.training, 0, 3, "0 1 2 - ");
+  labels_are(&pairs, &pairs.training, 1, 2, "0 2 - - ");
+  labels_are(&pairs, &pairs.training, 2, 2, "3 2 - - ");
+  labels_are(&pairs, &pairs.test, 0, 3, "4 0 2 - ");
+  hu_parallel_free(&pairs);
+  assert_true(!pairs.training.x && !pairs.test.x && !pairs.window);
   /* A sentence that fills its window has no padding. */
-  if (hui_parallel_read(&p, source, target, 2, 5, 0, 0, why) != HU_OK) fail_msg("%s", why);
-  assert_true(p.training.count == 4 && p.left_out == 0);
-  labels_are(&p, &p.training, 3, 5, "1 1 1 1 2 ");
-  hu_parallel_free(&p);
+  if (hui_parallel_read(&pairs, source, target, 2, 5, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  assert_true(pairs.training.count == 4 && pairs.left_out == 0);
+  labels_are(&pairs, &pairs.training, 3, 5, "1 1 1 1 2 ");
+  hu_parallel_free(&pairs);
   /* <eos>, <unk> and the most frequent word of each language. */
-  if (hui_parallel_read(&p, source, target, 2, 5, 3, 1, why) != HU_OK) fail_msg("%s", why);
-  assert_true(p.source_kinds == 3 && p.target_kinds == 3);
-  hu_parallel_free(&p);
+  if (hui_parallel_read(&pairs, source, target, 2, 5, 3, 1, why) != HU_OK) fail_msg("%s", why);
+  assert_true(pairs.source_kinds == 3 && pairs.target_kinds == 3);
+  hu_parallel_free(&pairs);
 }
 
 /* A file alone: the last tenth, rounded up, is for testing; the vocabulary comes from the rest. */
@@ -74,12 +76,13 @@ static void test_cut(void **state) {
   (void)state;
   const hu_bytes source = bytes("s", "a\na\na\na\na\na\na\na\na\nb\nc\n"),
                  target = bytes("t", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11");
-  hui_parallel p;
-  if (hui_parallel_read(&p, &source, &target, 1, 3, 0, 0, why) != HU_OK) fail_msg("%s", why);
-  assert_true(p.training.count == 9 && p.test.count == 2 && p.source_kinds == 3 && p.target_kinds == 11);
-  labels_are(&p, &p.training, 8, 2, "9 1 - ");
-  labels_are(&p, &p.test, 0, 2, "10 1 - "); /* unknown */
-  hu_parallel_free(&p);
+  hui_parallel pairs;
+  if (hui_parallel_read(&pairs, &source, &target, 1, 3, 0, 0, why) != HU_OK) fail_msg("%s", why);
+  assert_true(pairs.training.count == 9 && pairs.test.count == 2 && pairs.source_kinds == 3 &&
+              pairs.target_kinds == 11);
+  labels_are(&pairs, &pairs.training, 8, 2, "9 1 - ");
+  labels_are(&pairs, &pairs.test, 0, 2, "10 1 - "); /* unknown */
+  hu_parallel_free(&pairs);
 }
 
 /* ---- what is refused ---- */
@@ -87,12 +90,12 @@ static void test_cut(void **state) {
 static void refused(const char *source, const char *target, size_t files, hu_status status, const char *sentence) {
   const hu_bytes s[2] = {bytes("s", source), bytes("s2", "a b c d\n")};
   const hu_bytes t[2] = {bytes("t", target), bytes("t2", "e\n")};
-  hui_parallel p;
-  t_fill_pattern(&p, sizeof p);
+  hui_parallel pairs;
+  t_fill_pattern(&pairs, sizeof pairs);
   *why = 0;
-  assert_int_equal(hui_parallel_read(&p, s, t, files, 3, 0, 0, why), status);
+  assert_int_equal(hui_parallel_read(&pairs, s, t, files, 3, 0, 0, why), status);
   assert_string_equal(why, sentence);
-  assert_true(t_is_pattern(&p, sizeof p));
+  assert_true(t_is_pattern(&pairs, sizeof pairs));
 }
 
 static void test_refused(void **state) {
@@ -111,14 +114,14 @@ static void test_refused(void **state) {
   refused("a b c\n", "x\n", 2, HU_E_DATA, "s: lines: none has at most 2 words in both languages");
   refused(nul, "x\ny\n", 2, HU_E_DATA,
           "s2: line 1: more than 2 words in one of the languages, and a sentence that is tested is not left out");
-  hui_parallel p;
+  hui_parallel pairs;
   const char *const none[1] = {"/nonexistent/s"};
-  assert_int_equal(hu_parallel_load(&p, none, none, 1, 8, 0, 0, why), HU_E_FILE);
+  assert_int_equal(hu_parallel_load(&pairs, none, none, 1, 8, 0, 0, why), HU_E_FILE);
   assert_non_null(strstr(why, "/nonexistent/s: "));
   assert_int_equal(hu_parallel_load(NULL, none, none, 1, 8, 0, 0, why), HU_E_NULL);
-  assert_int_equal(hu_parallel_load(&p, none, none, 3, 8, 0, 0, why), HU_E_SHAPE);
-  assert_int_equal(hu_parallel_load(&p, none, none, 1, 1, 0, 0, why), HU_E_SHAPE);
-  assert_int_equal(hu_parallel_load(&p, none, none, 1, 8, 2, 0, why), HU_E_SHAPE);
+  assert_int_equal(hu_parallel_load(&pairs, none, none, 3, 8, 0, 0, why), HU_E_SHAPE);
+  assert_int_equal(hu_parallel_load(&pairs, none, none, 1, 1, 0, 0, why), HU_E_SHAPE);
+  assert_int_equal(hu_parallel_load(&pairs, none, none, 1, 8, 2, 0, why), HU_E_SHAPE);
 }
 
 /* ---- BLEU ---- */
@@ -167,16 +170,16 @@ static size_t sorted_parts(size_t n, size_t words, const uint32_t *text, uint32_
 
 static void test_bleu_of_many(void **state) {
   (void)state;
-  t_random r = {t_seed("train-bleu", 4)};
+  t_random random = {t_seed("train-bleu", 4)};
   for (int corpus = 0; corpus < 50; corpus++) {
     hu_bleu z;
     double match[4] = {0}, all[4] = {0}, words = 0, others = 0, product = 1;
     memset(&z, 0, sizeof z);
     for (int sentence = 0; sentence < 20; sentence++) {
       uint32_t text[2][40], parts[2][40];
-      size_t n[2] = {t_below(&r, 40), t_below(&r, 40)};
+      size_t n[2] = {t_below(&random, 40), t_below(&random, 40)};
       for (size_t i = 0; i < 40; i++)
-        text[0][i] = t_below(&r, 4), text[1][i] = t_below(&r, 3) ? text[0][i] : t_below(&r, 4);
+        text[0][i] = t_below(&random, 4), text[1][i] = t_below(&random, 3) ? text[0][i] : t_below(&random, 4);
       hui_bleu_add(&z, n[0], text[0], n[1], text[1]);
       words += (double)n[0];
       others += (double)n[1];
@@ -207,7 +210,7 @@ static char files[64];
 
 /* Sentences of letters and the same backwards, in capitals: two files. */
 static void write_files(size_t lines) {
-  t_random r = {9};
+  t_random random = {9};
   char path[2][96];
   FILE *out[2];
   for (int k = 0; k < 2; k++) {
@@ -216,9 +219,9 @@ static void write_files(size_t lines) {
     assert_non_null(out[k]);
   }
   for (size_t i = 0; i < lines; i++) {
-    size_t n = 1 + t_below(&r, 6);
+    size_t n = 1 + t_below(&random, 6);
     char word[6];
-    for (size_t j = 0; j < n; j++) word[j] = (char)('a' + t_below(&r, 5));
+    for (size_t j = 0; j < n; j++) word[j] = (char)('a' + t_below(&random, 5));
     for (size_t j = 0; j < n; j++) {
       fprintf(out[0], "%c%c", word[j], j + 1 < n ? ' ' : '\n');
       fprintf(out[1], "%c%c", word[n - 1 - j] - 'a' + 'A', j + 1 < n ? ' ' : '\n');
@@ -251,49 +254,49 @@ static int remove_files(void **state) {
 
 static hu_trainer *begun(const char *const *pairs) {
   folder = files;
-  hu_trainer *t = with(pairs);
-  begin(t);
-  return t;
+  hu_trainer *trainer = with(pairs);
+  begin(trainer);
+  return trainer;
 }
 
 /* The loss of a step is the mean of all words of its sentences, however the batch is cut. */
 static void test_parts_of_a_step(void **state) {
   (void)state;
-  hu_trainer *t[3] = {begun(PAIRS(PARALLEL)), begun(PAIRS(PARALLEL, "parallel.shards", "4")),
-                      begun(PAIRS(PARALLEL, "run.batch", "8", "run.accumulate", "3"))};
+  hu_trainer *trainer[3] = {begun(PAIRS(PARALLEL)), begun(PAIRS(PARALLEL, "parallel.shards", "4")),
+                            begun(PAIRS(PARALLEL, "run.batch", "8", "run.accumulate", "3"))};
   static float gradient[3][100000];
   double loss[3];
   size_t n = 0;
   for (int k = 0; k < 3; k++) {
     hu_trainer_report report;
-    assert_int_equal(hu_trainer_step(t[k], &report), HU_OK);
+    assert_int_equal(hu_trainer_step(trainer[k], &report), HU_OK);
     loss[k] = report.loss;
-    n = gradients_of(t[k], gradient[k]);
+    n = gradients_of(trainer[k], gradient[k]);
     assert_true(n < 100000);
   }
   for (int k = 1; k < 3; k++) {
     assert_true(fabs(loss[k] - loss[0]) < 1e-5);
     for (size_t i = 0; i < n; i++) assert_true(fabsf(gradient[k][i] - gradient[0][i]) < 2e-6f);
   }
-  for (int k = 0; k < 3; k++) hu_trainer_free(t[k]);
+  for (int k = 0; k < 3; k++) hu_trainer_free(trainer[k]);
 }
 
 /* The loss of an evaluation is the mean of all words, the last batch with them, and is what the logits say. */
 static void test_evaluation(void **state) {
   (void)state;
-  hu_trainer *t = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hui_parallel *p = &t->source.parallel;
+  hu_trainer *trainer = begun(PAIRS(PARALLEL, "run.batch", "7"));
+  const hui_parallel *pairs = &trainer->source.parallel;
   hu_trainer_seen seen;
   double sum = 0, right = 0, words = 0;
-  steps(t, 30);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  for (size_t b = 0, n; b < hui_batches_to_see(t, HU_ON_TEST); b++) {
-    assert_int_equal(hui_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
-    assert_int_equal(hu_net_forward(t->net, 0, NULL), HU_OK);
-    hu_net_tensor z = hu_net_value(t->net, t->ends.output);
+  steps(trainer, 30);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
+  for (size_t b = 0, n; b < hui_batches_to_see(trainer, HU_ON_TEST); b++) {
+    assert_int_equal(hui_feed_to_see(trainer, HU_ON_TEST, b, &n), HU_OK);
+    assert_int_equal(hu_net_forward(trainer->net, 0, NULL), HU_OK);
+    hu_net_tensor z = hu_net_value(trainer->net, trainer->ends.output);
     for (size_t i = 0; i < n; i++) {
       uint32_t labels[8];
-      size_t some = hu_parallel_labels(p, t->source.test.x + (7 * b + i) * 17, labels);
+      size_t some = hu_parallel_labels(pairs, trainer->source.test.x + (7 * b + i) * 17, labels);
       for (size_t j = 0; j < some; j++) {
         const float *y = z.numbers + (i * 8 + j) * z.cols;
         double all = 0;
@@ -308,79 +311,80 @@ static void test_evaluation(void **state) {
   assert_true(fabs(seen.loss - sum / words) < 1e-5 && fabs(seen.accuracy - right / words) < 1e-12);
   assert_true(fabs(seen.perplexity - exp(seen.loss)) < 1e-9 * seen.perplexity);
   assert_true(isnan(seen.auc) && seen.bleu >= 0);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* Word by word, a pass each: the same translations. */
 static void test_greedy(void **state) {
   (void)state;
   enum { W = 8, N = 7 };
-  hu_trainer *t = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hui_parallel *p = &t->source.parallel;
+  hu_trainer *trainer = begun(PAIRS(PARALLEL, "run.batch", "7"));
+  const hui_parallel *pairs = &trainer->source.parallel;
   hu_trainer_seen seen;
   hu_bleu bleu;
   memset(&bleu, 0, sizeof bleu);
-  steps(t, 150);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  for (size_t b = 0, n; b < hui_batches_to_see(t, HU_ON_TEST); b++) {
+  steps(trainer, 150);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
+  for (size_t b = 0, n; b < hui_batches_to_see(trainer, HU_ON_TEST); b++) {
     float x[N * (2 * W + 1)];
     uint32_t text[N][W], labels[W];
     size_t words[N] = {0};
     int done[N] = {0};
-    assert_int_equal(hui_feed_to_see(t, HU_ON_TEST, b, &n), HU_OK);
-    memcpy(x, t->buffers.x, sizeof x);
-    for (size_t i = 0; i < N * W; i++) x[i / W * (2 * W + 1) + W + 1 + i % W] = (float)p->end;
+    assert_int_equal(hui_feed_to_see(trainer, HU_ON_TEST, b, &n), HU_OK);
+    memcpy(x, trainer->buffers.x, sizeof x);
+    for (size_t i = 0; i < N * W; i++) x[i / W * (2 * W + 1) + W + 1 + i % W] = (float)pairs->end;
     for (size_t j = 0; j < W; j++) {
-      assert_int_equal(hu_model_feed(t->net, &t->ends, x), HU_OK);
-      assert_int_equal(hu_net_forward(t->net, 0, NULL), HU_OK);
-      hu_net_tensor z = hu_net_value(t->net, t->ends.output);
+      assert_int_equal(hu_model_feed(trainer->net, &trainer->ends, x), HU_OK);
+      assert_int_equal(hu_net_forward(trainer->net, 0, NULL), HU_OK);
+      hu_net_tensor z = hu_net_value(trainer->net, trainer->ends.output);
       for (size_t i = 0; i < N; i++) {
         const float *y = z.numbers + (i * W + j) * z.cols;
         uint32_t best = 0;
         for (uint32_t c = 0; c < z.cols; c++) best = y[c] > y[best] ? c : best;
-        done[i] |= best == p->end;
+        done[i] |= best == pairs->end;
         if (done[i]) continue;
         text[i][words[i]++] = best;
         if (j + 1 < W) x[i * (2 * W + 1) + W + 2 + j] = (float)best;
       }
     }
     for (size_t i = 0; i < n; i++) {
-      size_t others = hu_parallel_labels(p, t->source.test.x + (N * b + i) * (2 * W + 1), labels) - 1;
+      size_t others = hu_parallel_labels(pairs, trainer->source.test.x + (N * b + i) * (2 * W + 1), labels) - 1;
       hui_bleu_add(&bleu, words[i], text[i], others, labels);
     }
   }
   print_message("BLEU %.4f\n", seen.bleu);
   assert_true(seen.bleu > 1 && seen.bleu < 99 && seen.bleu == hui_bleu_of(&bleu));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* What is learnt is translated; a run that is stopped goes on as if it had not been. */
 static void test_learns(void **state) {
   (void)state;
-  hu_trainer *t = begun(PAIRS(PARALLEL, "run.epochs", "40")), *stopped = begun(PAIRS(PARALLEL, "run.epochs", "40"));
+  hu_trainer *trainer = begun(PAIRS(PARALLEL, "run.epochs", "40")),
+             *stopped = begun(PAIRS(PARALLEL, "run.epochs", "40"));
   hu_trainer_seen before, after, again;
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &before), HU_OK);
-  steps(t, 60);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &again), HU_OK);
-  char *text = malloc(hu_trainer_state(t, NULL, 0) + 1);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &before), HU_OK);
+  steps(trainer, 60);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &again), HU_OK);
+  char *text = malloc(hu_trainer_state(trainer, NULL, 0) + 1);
   assert_non_null(text);
-  (void)hu_trainer_state(t, text, hu_trainer_state(t, NULL, 0) + 1);
-  carry_tensors(stopped, t);
+  (void)hu_trainer_state(trainer, text, hu_trainer_state(trainer, NULL, 0) + 1);
+  carry_tensors(stopped, trainer);
   if (hu_trainer_resume(stopped, text, why) != HU_OK) fail_msg("%s", why);
   free(text);
-  steps(t, 240);
+  steps(trainer, 240);
   steps(stopped, 240);
-  assert_true(hu_trainer_digest(t) == hu_trainer_digest(stopped));
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &after), HU_OK);
+  assert_true(hu_trainer_digest(trainer) == hu_trainer_digest(stopped));
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &after), HU_OK);
   print_message("loss %.3f to %.3f, accuracy %.3f to %.3f, BLEU %.2f to %.2f\n", before.loss, after.loss,
                 before.accuracy, after.accuracy, before.bleu, after.bleu);
   assert_true(after.loss < 0.3 && after.accuracy > 0.9 && before.bleu < 10 && after.bleu > 60);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   hu_trainer_free(stopped);
-  t = begun(PAIRS(PARALLEL, "data.translate", "no"));
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &before), HU_OK);
+  trainer = begun(PAIRS(PARALLEL, "data.translate", "no"));
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &before), HU_OK);
   assert_true(isnan(before.bleu) && before.loss > 0);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* Any number of processes has the same weights, figures and translations. */
@@ -402,11 +406,11 @@ static void test_processes(void **state) {
 
 static void no_run(hu_status status, const char *sentence, const char *const *pairs) {
   folder = files;
-  hu_trainer *t = with(pairs);
+  hu_trainer *trainer = with(pairs);
   *why = 0;
-  assert_int_equal(hu_trainer_begin(t, folder, why), status);
+  assert_int_equal(hu_trainer_begin(trainer, folder, why), status);
   if (!strstr(why, sentence)) fail_msg("'%s', not '%s'", why, sentence);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_refused_runs(void **state) {
@@ -427,26 +431,27 @@ static void test_refused_runs(void **state) {
 static void test_masks(void **state) {
   (void)state;
   enum { WINDOW = 20, ASKED = 3, TIMES = 400 };
-  hu_trainer *t = begun(PAIRS("data.set", "words", "data.path", "source", "data.window", "20", "run.batch", "4",
-                              "model.net", "bert(units=8,hidden=16)", "run.steps", "1000"));
+  hu_trainer *trainer = begun(PAIRS("data.set", "words", "data.path", "source", "data.window", "20", "run.batch", "4",
+                                    "model.net", "bert(units=8,hidden=16)", "run.steps", "1000"));
   double masked = 0, kept = 0, all = 0;
   static uint32_t first[4 * WINDOW];
   size_t places[WINDOW] = {0};
-  for (t->step = 0; t->step < TIMES; t->step++) {
-    assert_int_equal(hui_draw_training(t), HU_OK);
-    assert_true(t->buffers.counted == 4 * ASKED);
-    if (t->step == 0) memcpy(first, t->buffers.labels, sizeof first);
-    if (t->step == 1) assert_memory_not_equal(first, t->buffers.labels, sizeof first);
+  for (trainer->step = 0; trainer->step < TIMES; trainer->step++) {
+    assert_int_equal(hui_draw_training(trainer), HU_OK);
+    assert_true(trainer->buffers.counted == 4 * ASKED);
+    if (trainer->step == 0) memcpy(first, trainer->buffers.labels, sizeof first);
+    if (trainer->step == 1) assert_memory_not_equal(first, trainer->buffers.labels, sizeof first);
     for (size_t i = 0; i < 4 * WINDOW; i++) {
-      uint32_t word = t->buffers.words[i / WINDOW * (WINDOW + 1) + i % WINDOW], given = (uint32_t)t->buffers.x[i];
-      if (t->buffers.labels[i] == HU_LABEL_NONE) {
+      uint32_t word = trainer->buffers.words[i / WINDOW * (WINDOW + 1) + i % WINDOW],
+               given = (uint32_t)trainer->buffers.x[i];
+      if (trainer->buffers.labels[i] == HU_LABEL_NONE) {
         assert_int_equal(given, word);
         continue;
       }
-      assert_int_equal(t->buffers.labels[i], word);
-      assert_true(given <= t->source.tokens.kinds);
+      assert_int_equal(trainer->buffers.labels[i], word);
+      assert_true(given <= trainer->source.tokens.kinds);
       places[i % WINDOW]++;
-      masked += given == t->source.tokens.kinds;
+      masked += given == trainer->source.tokens.kinds;
       kept += given == word;
       all++;
     }
@@ -456,17 +461,17 @@ static void test_masks(void **state) {
   double other = 1 - (masked + kept) / all; /* of 10 % one of 7 words is the word itself */
   print_message("%.0f: masked %.3f, kept %.3f, others %.3f\n", all, masked / all, kept / all, other);
   assert_true(fabs(masked / all - 0.8) < 0.025 && fabs(other - 0.1 * 6 / 7) < 0.02);
-  t->step = 0;
-  assert_int_equal(hui_draw_training(t), HU_OK);
-  assert_memory_equal(first, t->buffers.labels, sizeof first);
+  trainer->step = 0;
+  assert_int_equal(hui_draw_training(trainer), HU_OK);
+  assert_memory_equal(first, trainer->buffers.labels, sizeof first);
   hu_trainer_seen seen, again;
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &again), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &again), HU_OK);
   assert_true(seen.loss == again.loss && seen.loss > 1 && seen.perplexity > 1 && isnan(seen.bleu));
-  steps(t, 100);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &again), HU_OK);
+  steps(trainer, 100);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &again), HU_OK);
   assert_true(again.loss < seen.loss);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

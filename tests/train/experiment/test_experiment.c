@@ -20,13 +20,13 @@ static char lines[LINES_MAX][LINE_MAX];
 static size_t count;
 
 static int read_lines(const char *path) {
-  FILE *f = fopen(path, "r");
-  if (!f) return 0;
-  while (count < LINES_MAX && fgets(lines[count], LINE_MAX, f)) {
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  while (count < LINES_MAX && fgets(lines[count], LINE_MAX, file)) {
     lines[count][strcspn(lines[count], "\n")] = 0;
     if (lines[count][0] != '#') count++;
   }
-  fclose(f);
+  fclose(file);
   return count > 0;
 }
 
@@ -37,63 +37,64 @@ static int is_of(const char *line, const char *name) {
   return strncmp(line, name, n) == 0 && line[n] == ' ';
 }
 
-static int compare(const char *name, const hu_experiment_report *r) {
+static int compare(const char *name, const hu_experiment_report *report) {
   size_t i = 0, k = 0;
   int good = 1;
   for (; i < count; i++) {
     char line[LINE_MAX];
     if (!is_of(lines[i], name)) continue;
-    if (k >= r->rows) break;
-    snprintf(line, sizeof line, "%s %016llx %s", name, (unsigned long long)r->row[k].digest, r->row[k].name);
+    if (k >= report->rows) break;
+    snprintf(line, sizeof line, "%s %016llx %s", name, (unsigned long long)report->row[k].digest, report->row[k].name);
     k++;
     if (strcmp(lines[i], line) == 0) continue;
     printf("FAIL: got\n  %s\ninstead of\n  %s\n", line, lines[i]);
     good = 0;
   }
-  if (i < count || k < r->rows) {
-    printf("FAIL: %s: %zu runs, and not as many lines\n", name, r->rows);
+  if (i < count || k < report->rows) {
+    printf("FAIL: %s: %zu runs, and not as many lines\n", name, report->rows);
     good = 0;
   }
   return good;
 }
 
 /* Every run of a trainer has steps and a digest, every figure points, every name is a word. */
-static int whole(hu_experiment e, const hu_experiment_report *r) {
-  int good = r->rows == e.runs && r->claims > 0;
-  for (size_t i = 0; i < r->rows; i++) good &= !r->row[i].keys || (r->row[i].digest && r->row[i].steps);
-  for (size_t i = 0; i < r->figures; i++) {
-    const hu_experiment_figure *f = &r->figure[i];
-    good &= f->count > 0 && strspn(f->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(f->name);
-    for (size_t k = 0; k < f->count; k++) good &= f->series[k].count > 0 && *f->series[k].name != 0;
+static int whole(hu_experiment experiment, const hu_experiment_report *report) {
+  int good = report->rows == experiment.runs && report->claims > 0;
+  for (size_t i = 0; i < report->rows; i++)
+    good &= !report->row[i].keys || (report->row[i].digest && report->row[i].steps);
+  for (size_t i = 0; i < report->figures; i++) {
+    const hu_experiment_figure *figure = &report->figure[i];
+    good &= figure->count > 0 && strspn(figure->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(figure->name);
+    for (size_t k = 0; k < figure->count; k++) good &= figure->series[k].count > 0 && *figure->series[k].name != 0;
   }
-  if (!good) printf("FAIL: %s: something is missing\n", e.name);
+  if (!good) printf("FAIL: %s: something is missing\n", experiment.name);
   return good;
 }
 
 /* Digests are those of the first seed, claims those of the means over several. */
-static int run(hu_experiment e, const char *data, const char *threads, size_t seeds, int write) {
+static int run(hu_experiment experiment, const char *data, const char *threads, size_t seeds, int write) {
   const char *const pairs[] = {"run.threads", threads, NULL};
   const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, seeds, NULL};
-  hu_experiment_report r;
+  hu_experiment_report report;
   char why[HU_DATA_WHY_MAX] = "";
-  hu_status s = hu_experiment_run(&r, e.name, &how, why);
-  if (s != HU_OK) {
-    printf("FAIL: %s: %s %s\n", e.name, hu_status_name(s), why);
+  hu_status status = hu_experiment_run(&report, experiment.name, &how, why);
+  if (status != HU_OK) {
+    printf("FAIL: %s: %s %s\n", experiment.name, hu_status_name(status), why);
     return 0;
   }
-  int good = whole(e, &r);
+  int good = whole(experiment, &report);
   if (write) {
-    for (size_t k = 0; k < r.rows; k++)
-      printf("%s %016llx %s\n", e.name, (unsigned long long)r.row[k].digest, r.row[k].name);
+    for (size_t k = 0; k < report.rows; k++)
+      printf("%s %016llx %s\n", experiment.name, (unsigned long long)report.row[k].digest, report.row[k].name);
   } else {
-    good &= compare(e.name, &r);
-    for (size_t k = 0; k < r.claims; k++) {
-      printf("%s: %s: %s\n", r.claim[k].holds ? "holds" : "FAIL", e.name, r.claim[k].text);
-      good &= r.claim[k].holds;
+    good &= compare(experiment.name, &report);
+    for (size_t k = 0; k < report.claims; k++) {
+      printf("%s: %s: %s\n", report.claim[k].holds ? "holds" : "FAIL", experiment.name, report.claim[k].text);
+      good &= report.claim[k].holds;
     }
   }
   fflush(stdout);
-  hu_experiment_report_free(&r);
+  hu_experiment_report_free(&report);
   return good;
 }
 
@@ -107,20 +108,21 @@ static int stop(void *context, size_t done, size_t of, const hu_experiment_row *
 static int refusals(const char *data) {
   static const char *const wrong[] = {"run.sed", "1", NULL}, *const brief[] = {"run.steps", "2", NULL};
   hu_experiment_options how = {"/nonexistent", NULL, NULL, NULL, NULL, 0, NULL};
-  hu_experiment_report r;
+  hu_experiment_report report;
   size_t done = 0;
   char why[HU_DATA_WHY_MAX] = "";
-  int good = hu_experiment_run(&r, "nothing", NULL, why) == HU_E_NAME;
-  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_FILE && strstr(why, "digits_images");
+  int good = hu_experiment_run(&report, "nothing", NULL, why) == HU_E_NAME;
+  good &= hu_experiment_run(&report, "s2fp8", &how, why) == HU_E_FILE && strstr(why, "digits_images");
   good &= hu_experiment_run(NULL, "s2fp8", &how, why) == HU_E_NULL;
   good &= hu_experiment_at(hu_experiment_count()).name == NULL;
   how.data = data;
   how.pairs = wrong;
-  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_NAME && strstr(why, "run.sed");
+  good &= hu_experiment_run(&report, "s2fp8", &how, why) == HU_E_NAME && strstr(why, "run.sed");
   how.pairs = brief;
   how.progress = stop;
   how.context = &done;
-  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_TRAIN && strstr(why, "stopped after 1 of") && done == 1;
+  good &=
+      hu_experiment_run(&report, "s2fp8", &how, why) == HU_E_TRAIN && strstr(why, "stopped after 1 of") && done == 1;
   hu_experiment_report_free(NULL);
   if (!good) printf("FAIL: refusals: %s\n", why);
   return good;
@@ -130,16 +132,16 @@ static int refusals(const char *data) {
 static int brief_run(const char *data) {
   static const char *const pairs[] = {"run.steps", "3", NULL};
   const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, 0, NULL};
-  hu_experiment_report r;
+  hu_experiment_report report;
   char why[HU_DATA_WHY_MAX] = "";
-  if (hu_experiment_run(&r, "fp16-master-weights", &how, why) != HU_OK) {
+  if (hu_experiment_run(&report, "fp16-master-weights", &how, why) != HU_OK) {
     printf("FAIL: a brief run: %s\n", why);
     return 0;
   }
-  int good = r.rows == 3 && r.row[0].steps == 3 && r.held < r.claims && strstr(r.row[1].keys, "run.steps = 3\n") &&
-             strstr(r.row[2].keys, "loss.scale = static(1024)\n");
-  hu_experiment_report_free(&r);
-  good &= r.rows == 0 && r.row == NULL;
+  int good = report.rows == 3 && report.row[0].steps == 3 && report.held < report.claims &&
+             strstr(report.row[1].keys, "run.steps = 3\n") && strstr(report.row[2].keys, "loss.scale = static(1024)\n");
+  hu_experiment_report_free(&report);
+  good &= report.rows == 0 && report.row == NULL;
   if (!good) printf("FAIL: a brief run\n");
   return good;
 }
@@ -154,11 +156,11 @@ int main(int argc, char **argv) {
   if (write) printf("# Digests of the weights that each training run ends with: experiment, digest, run.\n");
   int good = write || (refusals(argv[2]) & brief_run(argv[2]));
   for (size_t i = 0; i < hu_experiment_count(); i++) {
-    hu_experiment e = hu_experiment_at(i);
-    if (!all && !e.quick) continue;
+    hu_experiment experiment = hu_experiment_at(i);
+    if (!all && !experiment.quick) continue;
     int three = all ? i % 2 == 1 : i == 1;
     size_t seeds = write || (!all && i > 0) ? 1 : 3;
-    good &= run(e, argv[2], three && !write ? "3" : "1", seeds, write);
+    good &= run(experiment, argv[2], three && !write ? "3" : "1", seeds, write);
   }
   return good ? 0 : 1;
 }

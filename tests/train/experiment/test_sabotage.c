@@ -103,40 +103,40 @@ static const sabotage list[] = {
 static int refutes(const sabotage *x, const char *data, uint32_t *seen, size_t *claims) {
   const char *const pairs[] = {x->key, x->value, "run.threads", "2", NULL};
   const hu_experiment_options how = {data, pairs, NULL, NULL, NULL, 1, x->row};
-  hu_experiment_report r;
+  hu_experiment_report report;
   char why[HU_DATA_WHY_MAX] = "";
   int good = 1;
-  hu_status s = hu_experiment_run(&r, x->experiment, &how, why);
-  if (s != HU_OK) {
-    printf("FAIL: %s, %s = %s: %s %s\n", x->experiment, x->key, x->value, hu_status_name(s), why);
+  hu_status status = hu_experiment_run(&report, x->experiment, &how, why);
+  if (status != HU_OK) {
+    printf("FAIL: %s, %s = %s: %s %s\n", x->experiment, x->key, x->value, hu_status_name(status), why);
     return 0;
   }
-  *claims = r.claims;
-  for (size_t i = 0; i < r.claims; i++) {
-    if (!(x->fails >> i & 1) || !r.claim[i].holds) continue;
+  *claims = report.claims;
+  for (size_t i = 0; i < report.claims; i++) {
+    if (!(x->fails >> i & 1) || !report.claim[i].holds) continue;
     printf("FAIL: %s, run '%s' with %s = %s: holds all the same: %s\n", x->experiment, x->row ? x->row : "all", x->key,
-           x->value, r.claim[i].text);
+           x->value, report.claim[i].text);
     good = 0;
   }
   *seen |= x->fails;
-  hu_experiment_report_free(&r);
+  hu_experiment_report_free(&report);
   return good;
 }
 
 /* With all of its keys, which refute each claim; or with the first. */
-static int experiment(hu_experiment e, const char *data, int first_alone, int *tried) {
+static int experiment(hu_experiment experiment, const char *data, int first_alone, int *tried) {
   uint32_t seen = 0;
   size_t claims = 0;
   int good = 1, keys = 0;
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-    if (strcmp(list[i].experiment, e.name) != 0 || (first_alone && keys > 0)) continue;
+    if (strcmp(list[i].experiment, experiment.name) != 0 || (first_alone && keys > 0)) continue;
     good &= refutes(&list[i], data, &seen, &claims);
     keys++;
     fflush(stdout);
   }
   *tried += keys;
   if (first_alone ? keys == 0 : seen != CLAIM(claims) - 1) {
-    printf("FAIL: %s: claims %x of %zu have a key that refutes them\n", e.name, (unsigned)seen, claims);
+    printf("FAIL: %s: claims %x of %zu have a key that refutes them\n", experiment.name, (unsigned)seen, claims);
     good = 0;
   }
   return good;

@@ -77,31 +77,31 @@ typedef struct t_problem {
 } t_problem;
 
 /* z = (1 / ((twice ? 2 : 1) a L 256 + 1) min |w*|)^2 */
-static void radius2(mpq_t z, const t_problem *p, int twice) {
+static void radius2(mpq_t z, const t_problem *problem, int twice) {
   mpq_t l, t;
   mpq_inits(l, t, NULL);
   mpq_set_ui(z, 0, 1);
-  for (size_t i = 0; i < p->rows; i++) {
-    dot(l, p->d, p->x[i], p->x[i]);
+  for (size_t i = 0; i < problem->rows; i++) {
+    dot(l, problem->d, problem->x[i], problem->x[i]);
     if (mpq_cmp(l, z) > 0) mpq_set(z, l);
   }
-  mpq_set_d(t, p->a * (twice ? 512 : 256));
+  mpq_set_d(t, problem->a * (twice ? 512 : 256));
   mpq_mul(z, z, t);
   mpq_set_ui(t, 1, 1);
   mpq_add(z, z, t);
   double least = INFINITY;
-  for (size_t j = 0; j < p->d; j++) least = fmin(least, fabs(p->truth[j]));
+  for (size_t j = 0; j < problem->d; j++) least = fmin(least, fabs(problem->truth[j]));
   mpq_set_d(t, least);
   mpq_div(z, t, z);
   mpq_mul(z, z, z);
   mpq_clears(l, t, NULL);
 }
 
-static int within(const t_problem *p, const double *w, const mpq_t r2) {
+static int within(const t_problem *problem, const double *w, const mpq_t r2) {
   static const double none[D];
   mpq_t z;
   mpq_init(z);
-  distance2(z, p->d, w, none, p->truth);
+  distance2(z, problem->d, w, none, problem->truth);
   int inside = mpq_cmp(z, r2) <= 0;
   mpq_clear(z);
   return inside;
@@ -109,42 +109,42 @@ static int within(const t_problem *p, const double *w, const mpq_t r2) {
 
 /* Weights that one step with row i changes: rounded once, and by the optimizer with its state in binary32 (moved[1])
  * and in bfloat16 (moved[2]). */
-static void step(const t_problem *p, size_t i, unsigned moved[3]) {
+static void step(const t_problem *problem, size_t i, unsigned moved[3]) {
   mpq_t residual, u, a;
   mpq_inits(residual, u, a, NULL);
   double e[D];
   float g[D], w[2][D];
-  for (size_t j = 0; j < p->d; j++) e[j] = p->w[j] - p->truth[j];
-  dot(residual, p->d, p->x[i], e);
-  for (size_t j = 0; j < p->d; j++) {
-    mpq_set_d(a, p->x[i][j]);
+  for (size_t j = 0; j < problem->d; j++) e[j] = problem->w[j] - problem->truth[j];
+  dot(residual, problem->d, problem->x[i], e);
+  for (size_t j = 0; j < problem->d; j++) {
+    mpq_set_d(a, problem->x[i][j]);
     mpq_mul(u, residual, a);
     g[j] = (float)whole(u);
-    w[0][j] = w[1][j] = (float)p->w[j];
-    mpq_set_d(a, p->a);
+    w[0][j] = w[1][j] = (float)problem->w[j];
+    mpq_set_d(a, problem->a);
     mpq_mul(u, u, a);
-    mpq_set_d(a, p->w[j]);
+    mpq_set_d(a, problem->w[j]);
     mpq_sub(u, a, u);
-    moved[0] += bf16(whole(u)) != p->w[j];
+    moved[0] += bf16(whole(u)) != problem->w[j];
   }
   for (int k = 0; k < 2; k++) {
-    hu_optimizer o = hu_optimizer_sgd(k ? hu_bfloat16() : hu_binary32());
+    hu_optimizer optimizer = hu_optimizer_sgd(k ? hu_bfloat16() : hu_binary32());
     hu_optimizer_time now = {1, 1, 1};
     hu_optimizer_arrays arrays = {w[k], g, NULL, NULL, NULL};
     const hu_stream none = {0, 0};
-    o.weight = hu_bfloat16();
-    o.momentum = 0;
-    o.rate = p->a;
-    assert_int_equal(hu_optimizer_step(p->d, &arrays, &o, &now, none, NULL), HU_OK);
-    for (size_t j = 0; j < p->d; j++) moved[1 + k] += (double)w[k][j] != p->w[j];
+    optimizer.weight = hu_bfloat16();
+    optimizer.momentum = 0;
+    optimizer.rate = problem->a;
+    assert_int_equal(hu_optimizer_step(problem->d, &arrays, &optimizer, &now, none, NULL), HU_OK);
+    for (size_t j = 0; j < problem->d; j++) moved[1 + k] += (double)w[k][j] != problem->w[j];
   }
   mpq_clears(residual, u, a, NULL);
 }
 
 /* A number of bfloat16, 2^low to below 2^high, any sign. */
-static double some(t_random *r, int low, int high) {
-  double x = ldexp(128 + (double)t_below(r, 128), t_between(r, low, high - 1) - 7);
-  return t_below(r, 2) ? x : -x;
+static double some(t_random *random, int low, int high) {
+  double x = ldexp(128 + (double)t_below(random, 128), t_between(random, low, high - 1) - 7);
+  return t_below(random, 2) ? x : -x;
 }
 
 /* The number of bfloat16 `ulps` steps away from zero (or towards it). */
@@ -154,27 +154,28 @@ static double beside(double x, int ulps) {
 }
 
 /* A problem whose w is as far from w* as the radius allows, on a random way. 0: no w but w* is inside. */
-static int draw(t_random *r, t_problem *p, int twice) {
-  p->d = 1 + t_below(r, D);
-  p->rows = 4;
-  for (size_t i = 0; i < p->rows; i++) {
-    for (size_t j = 0; j < p->d; j++) p->x[i][j] = some(r, -3, 1);
+static int draw(t_random *random, t_problem *problem, int twice) {
+  problem->d = 1 + t_below(random, D);
+  problem->rows = 4;
+  for (size_t i = 0; i < problem->rows; i++) {
+    for (size_t j = 0; j < problem->d; j++) problem->x[i][j] = some(random, -3, 1);
   }
-  int centre = t_between(r, -8, 8);
-  for (size_t j = 0; j < p->d; j++) p->w[j] = p->truth[j] = some(r, centre, centre + 1 + (int)t_below(r, 2));
-  p->a = ldexp(1, -t_between(r, 6, 12));
+  int centre = t_between(random, -8, 8);
+  for (size_t j = 0; j < problem->d; j++)
+    problem->w[j] = problem->truth[j] = some(random, centre, centre + 1 + (int)t_below(random, 2));
+  problem->a = ldexp(1, -t_between(random, 6, 12));
   mpq_t r2;
   mpq_init(r2);
-  radius2(r2, p, twice);
+  radius2(r2, problem, twice);
   int found = 0;
   for (int tries = 0; tries < 40; tries++) {
     double w[D];
-    memcpy(w, p->w, sizeof w);
-    size_t j = t_below(r, (uint32_t)p->d);
-    double now = fabs(w[j]), centre_j = fabs(p->truth[j]);
-    w[j] = beside(w[j], now < centre_j || (now == centre_j && t_below(r, 2)) ? -1 : 1);
-    if (w[j] == p->truth[j] || !within(p, w, r2)) continue;
-    memcpy(p->w, w, sizeof w);
+    memcpy(w, problem->w, sizeof w);
+    size_t j = t_below(random, (uint32_t)problem->d);
+    double now = fabs(w[j]), centre_j = fabs(problem->truth[j]);
+    w[j] = beside(w[j], now < centre_j || (now == centre_j && t_below(random, 2)) ? -1 : 1);
+    if (w[j] == problem->truth[j] || !within(problem, w, r2)) continue;
+    memcpy(problem->w, w, sizeof w);
     found = 1;
   }
   mpq_clear(r2);
@@ -182,11 +183,11 @@ static int draw(t_random *r, t_problem *p, int twice) {
 }
 
 static void moves(int twice, unsigned problems, unsigned moved[3], unsigned *steps) {
-  t_random r = {t_seed("theorem 1", 11)};
+  t_random random = {t_seed("theorem 1", 11)};
   for (unsigned k = 0; k < problems;) {
-    t_problem p;
-    if (!draw(&r, &p, twice)) continue;
-    for (size_t i = 0; i < p.rows; i++, ++*steps) step(&p, i, moved);
+    t_problem problem;
+    if (!draw(&random, &problem, twice)) continue;
+    for (size_t i = 0; i < problem.rows; i++, ++*steps) step(&problem, i, moved);
     k++;
   }
 }
@@ -211,29 +212,29 @@ static void some_move_within_the_papers_radius(void **state) {
 /* One dimension, a L = 1/8, w = 64, w* = 62.5: 1.5 away, within 62.5 / 33, not within 62.5 / 65. */
 static void counterexample(void **state) {
   (void)state;
-  t_problem p = {1, 1, 0.125, {{1}}, {62.5}, {64}};
+  t_problem problem = {1, 1, 0.125, {{1}}, {62.5}, {64}};
   unsigned moved[3] = {0, 0, 0};
   mpq_t papers, safe, want;
   mpq_inits(papers, safe, want, NULL);
-  radius2(papers, &p, 0);
-  radius2(safe, &p, 1);
+  radius2(papers, &problem, 0);
+  radius2(safe, &problem, 1);
   mpq_set_ui(want, 125 * 125, 66 * 66);
   mpq_canonicalize(want);
   assert_true(mpq_equal(papers, want));
   mpq_set_ui(want, 125 * 125, 130 * 130);
   mpq_canonicalize(want);
   assert_true(mpq_equal(safe, want));
-  assert_true(within(&p, p.w, papers) && !within(&p, p.w, safe));
-  step(&p, 0, moved);
+  assert_true(within(&problem, problem.w, papers) && !within(&problem, problem.w, safe));
+  step(&problem, 0, moved);
   assert_true(moved[0] == 1 && moved[1] == 1 && moved[2] == 1);
   float w = 64, g = 1.5f;
-  hu_optimizer o = hu_optimizer_sgd(hu_bfloat16());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_bfloat16());
   hu_optimizer_time now = {1, 1, 1};
   hu_optimizer_arrays arrays = {&w, &g, NULL, NULL, NULL};
   const hu_stream none = {0, 0};
-  o.momentum = 0;
-  o.rate = 0.125;
-  assert_int_equal(hu_optimizer_step(1, &arrays, &o, &now, none, NULL), HU_OK);
+  optimizer.momentum = 0;
+  optimizer.rate = 0.125;
+  assert_int_equal(hu_optimizer_step(1, &arrays, &optimizer, &now, none, NULL), HU_OK);
   assert_true(w == 63.75f);
   mpq_clears(papers, safe, want, NULL);
 }
@@ -246,12 +247,12 @@ static double stalled(const hu_data *data, const float *truth, double a, double 
   float w[D] = {0}, g[D];
   hu_stream words = {99, 0};
   const hu_stream none = {0, 0};
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_optimizer_time now = {1, 1, 1};
   hu_optimizer_arrays arrays = {w, g, NULL, NULL, NULL};
-  o.weight = hu_bfloat16();
-  o.momentum = 0;
-  o.rate = a;
+  optimizer.weight = hu_bfloat16();
+  optimizer.momentum = 0;
+  optimizer.rate = a;
   double sum = 0;
   for (int j = 0; j < D; j++) sum += (double)truth[j] * (double)truth[j];
   *start = sqrt(sum);
@@ -260,7 +261,7 @@ static double stalled(const hu_data *data, const float *truth, double a, double 
     double residual = -(double)data->y[i];
     for (int j = 0; j < D; j++) residual += (double)data->x[i * D + j] * (double)w[j];
     for (int j = 0; j < D; j++) g[j] = (float)(residual * (double)data->x[i * D + j]);
-    assert_int_equal(hu_optimizer_step(D, &arrays, &o, &now, none, NULL), HU_OK);
+    assert_int_equal(hu_optimizer_step(D, &arrays, &optimizer, &now, none, NULL), HU_OK);
   }
   sum = 0;
   for (int j = 0; j < D; j++) sum += ((double)w[j] - (double)truth[j]) * ((double)w[j] - (double)truth[j]);
@@ -342,31 +343,31 @@ typedef struct exact {
 } exact;
 
 /* The factors of the terms of x (w - w*). */
-static void terms(const t_setting *s, size_t i, const exact *w, double left[3 * D], double right[3 * D]) {
+static void terms(const t_setting *setting, size_t i, const exact *w, double left[3 * D], double right[3 * D]) {
   for (size_t j = 0; j < D; j++) {
-    left[j] = left[D + j] = left[2 * D + j] = s->x[i][j];
+    left[j] = left[D + j] = left[2 * D + j] = setting->x[i][j];
     right[j] = w->high[j];
     right[D + j] = w->low[j];
-    right[2 * D + j] = -s->truth[j];
+    right[2 * D + j] = -setting->truth[j];
   }
 }
 
 /* Q(x (w - w*)), the real number rounded once. */
-static double residual_of(const t_setting *s, size_t i, const exact *w) {
+static double residual_of(const t_setting *setting, size_t i, const exact *w) {
   double left[3 * D], right[3 * D];
   hu_accum model;
   hu_element wide = {HU_ELEMENT_BINARY64, 0, {0}}, narrow = {HU_ELEMENT_CODE, 0, hu_bfloat16()};
-  hu_dot_operands o;
+  hu_dot_operands operands;
   uint16_t code;
-  terms(s, i, w, left, right);
+  terms(setting, i, w, left, right);
   assert_int_equal(hu_accum_parse(&model, "exact", NULL), HU_OK);
-  memset(&o, 0, sizeof o);
-  o.a.data = left;
-  o.b.data = right;
-  o.a.stride = o.b.stride = 1;
-  o.a.element = o.b.element = wide;
-  o.c.element = narrow;
-  assert_int_equal(hu_dot(3 * D, &code, narrow, &o, &model, rne, NULL, NULL), HU_OK);
+  memset(&operands, 0, sizeof operands);
+  operands.a.data = left;
+  operands.b.data = right;
+  operands.a.stride = operands.b.stride = 1;
+  operands.a.element = operands.b.element = wide;
+  operands.c.element = narrow;
+  assert_int_equal(hu_dot(3 * D, &code, narrow, &operands, &model, rne, NULL, NULL), HU_OK);
   return hu_decode64(hu_bfloat16(), code);
 }
 
@@ -378,31 +379,31 @@ static double subtract(double x, double u, double *left) {
 }
 
 /* One step: w moves. */
-static void step2(const t_setting *s, size_t i, exact *w) {
-  double a = residual_of(s, i, w), left, none;
+static void step2(const t_setting *setting, size_t i, exact *w) {
+  double a = residual_of(setting, i, w), left, none;
   for (int j = 0; j < D; j++) {
-    double g = bf16(a * s->x[i][j]);
-    w->high[j] = subtract(w->high[j], s->a * g, &left);
+    double g = bf16(a * setting->x[i][j]);
+    w->high[j] = subtract(w->high[j], setting->a * g, &left);
     w->low[j] = subtract(w->low[j], -left, &none);
     assert_true(none == 0);
   }
 }
 
 /* |w' - w*|^2 <= |w - w*|^2 - a (1 - 4 eps) r^2 + 4 a eps L |w - w*|^2, r the exact residual. */
-static void one_step_bound(const t_setting *s, size_t i, const exact *w, const exact *next) {
+static void one_step_bound(const t_setting *setting, size_t i, const exact *w, const exact *next) {
   mpq_t before, after, r, t;
   double left[3 * D], right[3 * D];
   mpq_inits(before, after, r, t, NULL);
-  terms(s, i, w, left, right);
-  distance2(before, D, w->high, w->low, s->truth);
-  distance2(after, D, next->high, next->low, s->truth);
+  terms(setting, i, w, left, right);
+  distance2(before, D, w->high, w->low, setting->truth);
+  distance2(after, D, next->high, next->low, setting->truth);
   dot(r, 3 * D, left, right);
   mpq_mul(r, r, r);
-  mpq_set_d(t, s->a * (1 - 0x1p-6));
+  mpq_set_d(t, setting->a * (1 - 0x1p-6));
   mpq_mul(r, r, t);
   mpq_add(after, after, r);
-  mpq_set_d(t, s->a * 0x1p-6);
-  mpq_mul(t, t, s->l);
+  mpq_set_d(t, setting->a * 0x1p-6);
+  mpq_mul(t, t, setting->l);
   mpq_mul(t, t, before);
   mpq_add(before, before, t);
   assert_true(mpq_cmp(after, before) <= 0);
@@ -410,31 +411,31 @@ static void one_step_bound(const t_setting *s, size_t i, const exact *w, const e
 }
 
 /* Unit rows on the grid; returns the smallest eigenvalue. */
-static double prepare(t_setting *s, uint64_t seed) {
+static double prepare(t_setting *setting, uint64_t seed) {
   hu_least_squares what = hu_least_squares_default();
   hu_data data;
   hu_format grid = hu_bfloat16();
   float truth[D];
   double m[D][D] = {{0}};
   mpq_t t;
-  what.count = s->n = MOST_ROWS;
+  what.count = setting->n = MOST_ROWS;
   what.features = D;
   what.noise = 0;
   what.unit = 1;
   what.grid = &grid;
   assert_int_equal(hu_data_least_squares(&data, truth, &what, seed), HU_OK);
-  mpq_inits(s->l, t, NULL);
-  for (size_t i = 0; i < s->n; i++) {
-    for (int j = 0; j < D; j++) s->x[i][j] = (double)data.x[i * D + (size_t)j];
-    dot(t, D, s->x[i], s->x[i]);
-    if (mpq_cmp(t, s->l) > 0) mpq_set(s->l, t);
+  mpq_inits(setting->l, t, NULL);
+  for (size_t i = 0; i < setting->n; i++) {
+    for (int j = 0; j < D; j++) setting->x[i][j] = (double)data.x[i * D + (size_t)j];
+    dot(t, D, setting->x[i], setting->x[i]);
+    if (mpq_cmp(t, setting->l) > 0) mpq_set(setting->l, t);
     for (int j = 0; j < D; j++) {
-      for (int k = 0; k < D; k++) m[j][k] += s->x[i][j] * s->x[i][k] / (double)s->n;
+      for (int k = 0; k < D; k++) m[j][k] += setting->x[i][j] * setting->x[i][k] / (double)setting->n;
     }
   }
-  for (int j = 0; j < D; j++) s->truth[j] = (double)truth[j];
-  s->most = mpq_get_d(s->l);
-  s->a = floor(4096 / s->most) / 4096;
+  for (int j = 0; j < D; j++) setting->truth[j] = (double)truth[j];
+  setting->most = mpq_get_d(setting->l);
+  setting->a = floor(4096 / setting->most) / 4096;
   mpq_clear(t);
   hu_data_free(&data);
   return smallest(m);
@@ -443,34 +444,34 @@ static double prepare(t_setting *s, uint64_t seed) {
 static void distance_shrinks(void **state) {
   (void)state;
   enum { RUNS = 200, T = 200 };
-  static t_setting s;
+  static t_setting setting;
   static double mean[T];
-  double mu = prepare(&s, 3), start = 0, worst = 0, slack = 4 * 0x1p-8 * (1 + s.most / mu);
+  double mu = prepare(&setting, 3), start = 0, worst = 0, slack = 4 * 0x1p-8 * (1 + setting.most / mu);
   assert_true(slack < 1 && mu > 0);
-  for (int j = 0; j < D; j++) start += s.truth[j] * s.truth[j];
+  for (int j = 0; j < D; j++) start += setting.truth[j] * setting.truth[j];
   for (int run = 0; run < RUNS; run++) {
     hu_stream words = {1000 + (uint64_t)run, 0};
     exact w = {{0}, {0}}, next;
     for (int t = 0; t < T; t++) {
-      size_t i = hu_stream_below(&words, (uint32_t)s.n);
+      size_t i = hu_stream_below(&words, (uint32_t)setting.n);
       next = w;
-      step2(&s, i, &next);
-      if (run < 20) one_step_bound(&s, i, &w, &next);
+      step2(&setting, i, &next);
+      if (run < 20) one_step_bound(&setting, i, &w, &next);
       w = next;
       for (int j = 0; j < D; j++) {
-        double e = w.high[j] - s.truth[j] + w.low[j];
+        double e = w.high[j] - setting.truth[j] + w.low[j];
         mean[t] += e * e / RUNS;
       }
     }
   }
   for (int t = 0; t < T; t++) {
-    double bound = exp(-s.a * mu * (t + 1) * (1 - slack)) * start;
+    double bound = exp(-setting.a * mu * (t + 1) * (1 - slack)) * start;
     worst = fmax(worst, mean[t] / bound);
     if (t == 49 || t == 99 || t == 199) print_message("t = %d: %.3g, bound %.3g\n", t + 1, mean[t], bound);
   }
-  print_message("L / mu = %.1f, largest ratio %.3f\n", s.most / mu, worst);
+  print_message("L / mu = %.1f, largest ratio %.3f\n", setting.most / mu, worst);
   assert_true(worst <= 1 && worst > 0);
-  mpq_clear(s.l);
+  mpq_clear(setting.l);
 }
 
 int main(void) {

@@ -8,8 +8,8 @@
 static inline hu_model model_of(const char *text) {
   hu_model m;
   size_t where = 0;
-  hu_status s = hu_model_parse(&m, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
+  hu_status status = hu_model_parse(&m, text, &where);
+  if (status != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(status), where);
   return m;
 }
 
@@ -19,8 +19,8 @@ static inline hu_net *net_of(const char *text, const hu_model_sizes *sizes, size
   hu_model m = model_of(text);
   hu_net *net = hu_net_new(batch, threads);
   assert_non_null(net);
-  hu_status s = hu_model_build(net, &m, sizes, ends, &why);
-  if (s != HU_OK) fail_msg("%s: %s: %s", text, hu_status_name(s), why);
+  hu_status status = hu_model_build(net, &m, sizes, ends, &why);
+  if (status != HU_OK) fail_msg("%s: %s: %s", text, hu_status_name(status), why);
   return net;
 }
 

@@ -22,9 +22,9 @@ static inline const float *theta(const hu_net *net, const char *name) {
 static inline void fill(hu_net *net, uint64_t seed) {
   t_random random = {seed};
   for (int p = 0; p < hu_net_parameters(net); p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
-    for (size_t i = 0; i < t.rows * t.cols; i++) {
-      t.numbers[i] = ((float)t_below(&random, 2001) - 1000) / (1000 * sqrtf((float)t.rows + 1));
+    hu_net_tensor tensor = hu_net_parameter(net, p);
+    for (size_t i = 0; i < tensor.rows * tensor.cols; i++) {
+      tensor.numbers[i] = ((float)t_below(&random, 2001) - 1000) / (1000 * sqrtf((float)tensor.rows + 1));
     }
   }
 }
@@ -46,10 +46,10 @@ static inline void rectify(size_t n, double *x) {
 }
 
 static inline void close_to(const char *what, const hu_net *net, int value, const double *want) {
-  hu_net_tensor t = hu_net_value(net, value);
-  for (size_t i = 0; i < t.rows * t.cols; i++) {
-    if (!(fabs((double)t.numbers[i] - want[i]) < 2e-5 * (1 + fabs(want[i])))) {
-      fail_msg("%s: number %zu: %g, not %g", what, i, (double)t.numbers[i], want[i]);
+  hu_net_tensor tensor = hu_net_value(net, value);
+  for (size_t i = 0; i < tensor.rows * tensor.cols; i++) {
+    if (!(fabs((double)tensor.numbers[i] - want[i]) < 2e-5 * (1 + fabs(want[i])))) {
+      fail_msg("%s: number %zu: %g, not %g", what, i, (double)tensor.numbers[i], want[i]);
     }
   }
 }

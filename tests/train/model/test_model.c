@@ -147,8 +147,8 @@ static void fire_counts(void **state) {
     for (unsigned k = 1; k <= 3; k++) {
       char name[HU_PARAMETER_NAME_MAX];
       snprintf(name, sizeof name, "fire%u.conv%u.weight", f, k);
-      hu_net_tensor w = hu_net_parameter(net, hu_net_parameter_named(net, name));
-      sum += w.rows * w.cols + w.cols;
+      hu_net_tensor weights = hu_net_parameter(net, hu_net_parameter_named(net, name));
+      sum += weights.rows * weights.cols + weights.cols;
     }
     assert_int_equal(sum, published[f - 2]);
   }
@@ -200,8 +200,9 @@ static void names(void **state) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     hu_model_ends ends;
     hu_net *net = net_of(table[i].text, table[i].sizes, BATCH, 1, &ends);
-    hu_net_tensor w = hu_net_parameter(net, hu_net_parameter_named(net, table[i].name));
-    if (w.rows != table[i].rows || w.cols != table[i].cols) fail_msg("%s: %s", table[i].text, table[i].name);
+    hu_net_tensor weights = hu_net_parameter(net, hu_net_parameter_named(net, table[i].name));
+    if (weights.rows != table[i].rows || weights.cols != table[i].cols)
+      fail_msg("%s: %s", table[i].text, table[i].name);
     for (int k = 0; k < hu_net_parameters(net); k++) { /* the first of its name, and so the only one */
       assert_int_equal(hu_net_parameter_named(net, hu_net_parameter_name(net, k)), k);
       assert_true(hu_net_parameter_name(net, k)[0] != 0);
@@ -275,12 +276,12 @@ static void side_by_side(void **state) {
 
 /* Deviation of a parameter; its largest magnitude. */
 static double deviation(const hu_net *net, const char *name, double *most) {
-  hu_net_tensor w = hu_net_parameter(net, named(net, name));
-  double sum = 0, n = (double)(w.rows * w.cols);
+  hu_net_tensor weights = hu_net_parameter(net, named(net, name));
+  double sum = 0, n = (double)(weights.rows * weights.cols);
   *most = 0;
-  for (size_t i = 0; i < w.rows * w.cols; i++) {
-    sum += (double)w.numbers[i] * (double)w.numbers[i];
-    *most = fmax(*most, fabs((double)w.numbers[i]));
+  for (size_t i = 0; i < weights.rows * weights.cols; i++) {
+    sum += (double)weights.numbers[i] * (double)weights.numbers[i];
+    *most = fmax(*most, fabs((double)weights.numbers[i]));
   }
   return n > 0 ? sqrt(sum / n) : NAN;
 }
@@ -316,8 +317,9 @@ static void first_weights(void **state) {
     hu_model_ends ends;
     hu_net *net = net_of(table[i].text, table[i].sizes, BATCH, 1, &ends);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-    hu_net_tensor w = hu_net_parameter(net, named(net, table[i].name));
-    double most, got = deviation(net, table[i].name, &most), want = table[i].want, n = (double)(w.rows * w.cols);
+    hu_net_tensor weights = hu_net_parameter(net, named(net, table[i].name));
+    double most, got = deviation(net, table[i].name, &most), want = table[i].want,
+                 n = (double)(weights.rows * weights.cols);
     int good = want == 0  ? got == 0
                : want > 0 ? fabs(got / want - 1) < 4 / sqrt(2 * n) && most > 2 * want
                           : fabs(got * sqrt(3) / -want - 1) < 4 / sqrt(5 * n) && most < -want * 1.0001;
@@ -358,14 +360,15 @@ static void asked_for(void **state) {
 
 static void sizes_of_data(void **state) {
   (void)state;
-  hu_data d = {5, 4, 3, 2, NULL, 7, NULL, 9, NULL};
-  hu_model_sizes s = hu_model_sizes_of_data(&d);
-  assert_true(s.height == 4 && s.width == 3 && s.channels == 2 && s.outputs == 7 && s.steps == 0 && s.users == 0);
-  d.classes = 0;
-  assert_int_equal(hu_model_sizes_of_data(&d).outputs, 9);
-  hu_text t = {100, NULL, 50, {0}};
-  s = hu_model_sizes_of_text(&t, 16);
-  assert_true(s.steps == 16 && s.vocabulary == 50 && s.outputs == 50 && s.height == 0);
+  hu_data data = {5, 4, 3, 2, NULL, 7, NULL, 9, NULL};
+  hu_model_sizes sizes = hu_model_sizes_of_data(&data);
+  assert_true(sizes.height == 4 && sizes.width == 3 && sizes.channels == 2 && sizes.outputs == 7 && sizes.steps == 0 &&
+              sizes.users == 0);
+  data.classes = 0;
+  assert_int_equal(hu_model_sizes_of_data(&data).outputs, 9);
+  hu_text text = {100, NULL, 50, {0}};
+  sizes = hu_model_sizes_of_text(&text, 16);
+  assert_true(sizes.steps == 16 && sizes.vocabulary == 50 && sizes.outputs == 50 && sizes.height == 0);
   assert_true(hu_model_sizes_of_data(NULL).height == 0 && hu_model_sizes_of_text(NULL, 3).steps == 0);
 }
 

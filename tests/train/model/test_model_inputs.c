@@ -214,8 +214,8 @@ static void long_sequences(void **state) {
   assert_true(hu_net_values(net) > 4800);
   assert_string_equal(hu_net_parameter_name(net, 0), "embedding1.weight");
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
-  o.rate = 0.01;
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
+  optimizer.rate = 0.01;
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
@@ -226,7 +226,7 @@ static void long_sequences(void **state) {
     assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
     if (!step) first = loss;
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
   }
   assert_true(loss < first && loss > 0);
   getrusage(RUSAGE_SELF, &after);

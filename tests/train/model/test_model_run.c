@@ -29,11 +29,11 @@ static void shortcuts_pass_on(void **state) {
   (void)hu_net_cross_entropy(net, ends.output, 1);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   for (int p = 0; p < hu_net_parameters(net); p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
+    hu_net_tensor tensor = hu_net_parameter(net, p);
     int first = p == hu_net_parameter_named(net, "conv1.weight");
     if (!strstr(hu_net_parameter_name(net, p), "conv")) continue;
-    for (size_t i = 0; i < t.rows * t.cols; i++) {
-      if (!first || i / t.cols / 3 != 4) t.numbers[i] = 0;
+    for (size_t i = 0; i < tensor.rows * tensor.cols; i++) {
+      if (!first || i / tensor.cols / 3 != 4) tensor.numbers[i] = 0;
     }
   }
   for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = (float)t_below(&random, 201) / 100 - 1;
@@ -175,9 +175,9 @@ static void *room(size_t n) {
   return z;
 }
 
-static t_task task_of(const hu_data *d) {
-  t_task t = {hu_model_sizes_of_data(d), d->x, d->y, d->labels};
-  return t;
+static t_task task_of(const hu_data *data) {
+  t_task task = {hu_model_sizes_of_data(data), data->x, data->y, data->labels};
+  return task;
 }
 
 static int set_up(void **state) {
@@ -226,17 +226,17 @@ typedef struct way {
 } way;
 
 /* The digest of the weights; the loss before the first step and the last one. */
-static uint64_t train(const char *text, const t_task *t, way w, float loss[2]) {
+static uint64_t train(const char *text, const t_task *task, way w, float loss[2]) {
   hu_model_ends ends;
-  hu_net *net = net_of(text, &t->sizes, BATCH, w.threads, &ends);
-  (void)(t->labels ? hu_net_cross_entropy : hu_net_squared_error)(net, ends.output, 1);
+  hu_net *net = net_of(text, &task->sizes, BATCH, w.threads, &ends);
+  (void)(task->labels ? hu_net_cross_entropy : hu_net_squared_error)(net, ends.output, 1);
   assert_int_equal(hu_net_status(net, NULL), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, w.precision ? "static(64)" : "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  o.rate = w.rate;
+  optimizer.rate = w.rate;
   hu_precision_rule assigned;
   hu_precision *plan = NULL;
   if (w.precision) {
@@ -244,11 +244,11 @@ static uint64_t train(const char *text, const t_task *t, way w, float loss[2]) {
     assert_int_equal(hu_precision_new(&plan, net, &assigned), HU_OK);
   }
   for (int i = 0; i < w.steps; i++) {
-    assert_int_equal(hu_model_feed(net, &ends, t->x), HU_OK);
-    assert_int_equal(t->labels ? hu_net_labels(net, t->labels) : hu_net_targets(net, t->y), HU_OK);
+    assert_int_equal(hu_model_feed(net, &ends, task->x), HU_OK);
+    assert_int_equal(task->labels ? hu_net_labels(net, task->labels) : hu_net_targets(net, task->y), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, &loss[i > 0]), HU_OK);
     assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
     if (plan) assert_int_equal(hu_precision_step(plan, NULL), HU_OK);
   }
   uint64_t z = hu_net_digest(net);
@@ -298,10 +298,10 @@ static void shapes_of(const hu_net *net, const char *kind, char *text, size_t si
   size_t used = 0, rows = 0, cols = 0;
   text[0] = 0;
   for (int i = 0; i < hu_net_values(net); i++) {
-    hu_net_tensor t = hu_net_value(net, i);
-    if (strcmp(hu_net_value_kind(net, i), kind) != 0 || (t.rows == rows && t.cols == cols)) continue;
-    rows = t.rows;
-    cols = t.cols;
+    hu_net_tensor tensor = hu_net_value(net, i);
+    if (strcmp(hu_net_value_kind(net, i), kind) != 0 || (tensor.rows == rows && tensor.cols == cols)) continue;
+    rows = tensor.rows;
+    cols = tensor.cols;
     used += (size_t)snprintf(text + used, size - used, "%g:%zu ", sqrt((double)rows / SAMPLES), cols);
     assert_true(used < size);
   }

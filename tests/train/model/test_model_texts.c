@@ -113,8 +113,9 @@ static void bad_texts(void **state) {
   hu_model m = model_of("gru"), before = m;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
-    hu_status s = hu_model_parse(&m, bad[i].text, &where);
-    if (s != bad[i].status || where != bad[i].where) fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(s), where);
+    hu_status status = hu_model_parse(&m, bad[i].text, &where);
+    if (status != bad[i].status || where != bad[i].where)
+      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(status), where);
     assert_memory_equal(&m, &before, sizeof m);
   }
   assert_int_equal(hu_model_parse(NULL, "mlp", NULL), HU_E_NULL);
@@ -197,21 +198,21 @@ static void refused_by_the_net(void **state) {
   (void)state;
   const char *why = "";
   hu_model m = model_of("lstm(units=2)");
-  hu_model_sizes s = {.steps = 3, .vocabulary = 3};
+  hu_model_sizes sizes = {.steps = 3, .vocabulary = 3};
   hu_model_ends ends = {{5, 6}, 7, 8};
   hu_net *net = hu_net_new((size_t)1 << 45, 1);
-  assert_int_equal(hu_model_build(net, &m, &s, &ends, &why), HU_E_SHAPE);
+  assert_int_equal(hu_model_build(net, &m, &sizes, &ends, &why), HU_E_SHAPE);
   assert_non_null(strstr(why, "too large"));
   assert_int_equal(ends.output, 8);
-  s.steps = 2;
-  assert_int_equal(hu_model_build(net, &m, &s, &ends, &why), HU_E_SHAPE); /* the net keeps its error */
+  sizes.steps = 2;
+  assert_int_equal(hu_model_build(net, &m, &sizes, &ends, &why), HU_E_SHAPE); /* the net keeps its error */
   hu_net_free(net);
   net = hu_net_new(1, 1);
-  assert_int_equal(hu_model_build(NULL, &m, &s, &ends, &why), HU_E_NULL);
-  assert_int_equal(hu_model_build(net, NULL, &s, &ends, &why), HU_E_NULL);
+  assert_int_equal(hu_model_build(NULL, &m, &sizes, &ends, &why), HU_E_NULL);
+  assert_int_equal(hu_model_build(net, NULL, &sizes, &ends, &why), HU_E_NULL);
   assert_int_equal(hu_model_build(net, &m, NULL, &ends, &why), HU_E_NULL);
-  assert_int_equal(hu_model_build(net, &m, &s, NULL, &why), HU_E_NULL);
-  assert_int_equal(hu_model_build(net, &m, &s, &ends, NULL), HU_OK);
+  assert_int_equal(hu_model_build(net, &m, &sizes, NULL, &why), HU_E_NULL);
+  assert_int_equal(hu_model_build(net, &m, &sizes, &ends, NULL), HU_OK);
   float x[4] = {0};
   hu_model_ends odd = {{ends.inputs[0], ends.output}, 2, 0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
@@ -225,10 +226,8 @@ static void refused_by_the_net(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(texts),
-                                     cmocka_unit_test(bad_texts),
-                                     cmocka_unit_test(refused_records),
-                                     cmocka_unit_test(refused_sizes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(bad_texts),
+                                     cmocka_unit_test(refused_records), cmocka_unit_test(refused_sizes),
                                      cmocka_unit_test(refused_by_the_net)};
   return cmocka_run_group_tests_name("model texts", tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ typedef struct small_net {
   const char *accum;
   uint32_t hadamard;
   const char *rule; /* loss scale */
-  void (*optimizer)(hu_optimizer *o);
+  void (*optimizer)(hu_optimizer *optimizer);
 } small_net;
 
 /* ---- networks ---- */
@@ -141,48 +141,48 @@ static int layers(hu_net *net, int *result) {
 
 static hu_format bfloat16(void) { return hu_format_ieee(8, 7, 0); }
 
-static void momentum(hu_optimizer *o) {
-  *o = hu_optimizer_sgd(hu_binary32());
-  o->decay = 0.01;
+static void momentum(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer->decay = 0.01;
 }
-static void plain(hu_optimizer *o) {
-  *o = hu_optimizer_sgd(hu_binary32());
-  o->momentum = 0;
+static void plain(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer->momentum = 0;
 }
-static void fused(hu_optimizer *o) {
-  *o = hu_optimizer_sgd(bfloat16());
-  o->fused = 1;
+static void fused(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_sgd(bfloat16());
+  optimizer->fused = 1;
 }
-static void stochastic(hu_optimizer *o) {
-  *o = hu_optimizer_sgd(bfloat16());
-  o->mode.round = HU_SRA;
-  o->mode.bits = 16;
+static void stochastic(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_sgd(bfloat16());
+  optimizer->mode.round = HU_SRA;
+  optimizer->mode.bits = 16;
 }
-static void adamw(hu_optimizer *o) {
-  *o = hu_optimizer_adamw(hu_binary32());
-  o->decay = 0.1;
+static void adamw(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_adamw(hu_binary32());
+  optimizer->decay = 0.1;
 }
-static void kahan(hu_optimizer *o) {
-  *o = hu_optimizer_adamw(bfloat16());
-  o->beta2 = 0.99;
-  o->coupled = 1;
-  o->decay = 0.05;
-  o->update = HU_UPDATE_KAHAN;
+static void kahan(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_adamw(bfloat16());
+  optimizer->beta2 = 0.99;
+  optimizer->coupled = 1;
+  optimizer->decay = 0.05;
+  optimizer->update = HU_UPDATE_KAHAN;
 }
-static void kahan_sgd(hu_optimizer *o) {
-  *o = hu_optimizer_sgd(bfloat16());
-  o->update = HU_UPDATE_KAHAN;
+static void kahan_sgd(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_sgd(bfloat16());
+  optimizer->update = HU_UPDATE_KAHAN;
 }
-static void nesterov(hu_optimizer *o) {
-  kahan_sgd(o);
-  o->nesterov = 1;
-  o->decay = 0.02;
+static void nesterov(hu_optimizer *optimizer) {
+  kahan_sgd(optimizer);
+  optimizer->nesterov = 1;
+  optimizer->decay = 0.02;
 }
-static void adagrad(hu_optimizer *o) {
-  *o = hu_optimizer_adagrad(bfloat16());
-  o->decay = 0.01;
-  o->mode.round = HU_SRA;
-  o->mode.bits = 16;
+static void adagrad(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_adagrad(bfloat16());
+  optimizer->decay = 0.01;
+  optimizer->mode.round = HU_SRA;
+  optimizer->mode.bits = 16;
 }
 
 static const small_net nets[] = {
@@ -236,108 +236,108 @@ static void mix(uint64_t *h, const void *bytes, size_t n) {
   for (size_t i = 0; i < n; i++) *h = (*h ^ b[i]) * 0x100000001B3u;
 }
 
-static hu_status read_operands(const char *text, hu_rounding *left, hu_rounding *right, hu_product_rounding *p) {
+static hu_status read_operands(const char *text, hu_rounding *left, hu_rounding *right, hu_product_rounding *rounding) {
   hu_rounding results = hu_rounding_keep(), windows, *const to[4] = {left, right, &results, &windows};
-  hu_status s = HU_OK;
+  hu_status status = HU_OK;
   size_t parts = 0;
-  while (text && *text && parts < 4 && s == HU_OK) {
+  while (text && *text && parts < 4 && status == HU_OK) {
     char part[64];
     size_t n = strcspn(text, ";");
     snprintf(part, sizeof part, "%.*s", (int)n, text);
-    s = hu_rounding_parse(to[parts++], part, NULL);
+    status = hu_rounding_parse(to[parts++], part, NULL);
     text += n + (text[n] == ';');
   }
   if (parts == 1) *right = *left;
-  p->z_out = p->dx_out = p->dw_out = results;
-  p->by_window = parts == 4;
-  return s;
+  rounding->z_out = rounding->dx_out = rounding->dw_out = results;
+  rounding->by_window = parts == 4;
+  return status;
 }
 
 static hu_status roundings(hu_net *net, const small_net *c) {
   hu_rounding v = hu_rounding_keep(), p = v, left = v, right = v;
   hu_product_rounding product = hu_product_rounding_plain();
-  hu_status s = c->values ? hu_rounding_parse(&v, c->values, NULL) : HU_OK;
-  if (s == HU_OK && c->parameters) s = hu_rounding_parse(&p, c->parameters, NULL);
-  if (s == HU_OK) s = read_operands(c->operands, &left, &right, &product);
-  if (s == HU_OK && c->accum) s = hu_accum_parse(&product.z_accum, c->accum, NULL);
+  hu_status status = c->values ? hu_rounding_parse(&v, c->values, NULL) : HU_OK;
+  if (status == HU_OK && c->parameters) status = hu_rounding_parse(&p, c->parameters, NULL);
+  if (status == HU_OK) status = read_operands(c->operands, &left, &right, &product);
+  if (status == HU_OK && c->accum) status = hu_accum_parse(&product.z_accum, c->accum, NULL);
   product.dx_accum = product.dw_accum = product.z_accum;
   product.x = product.dz = product.w_back = left;
   product.w = product.x_back = product.dz_w = right;
   product.hadamard = c->hadamard;
   product.signs = 0xD7E8u;
-  for (int i = c->tokens; i + 1 < hu_net_values(net) && s == HU_OK; i++) {
-    s = hu_net_round_value(net, i, &v, &v);
+  for (int i = c->tokens; i + 1 < hu_net_values(net) && status == HU_OK; i++) {
+    status = hu_net_round_value(net, i, &v, &v);
     hu_status is_product = hu_net_round_product(net, i, &product);
-    if (is_product != HU_OK && is_product != HU_E_SHAPE) s = is_product;
+    if (is_product != HU_OK && is_product != HU_E_SHAPE) status = is_product;
   }
-  for (int i = 0; i < hu_net_parameters(net) && s == HU_OK; i++) s = hu_net_round_parameter(net, i, &p, &p);
-  return s;
+  for (int i = 0; i < hu_net_parameters(net) && status == HU_OK; i++) status = hu_net_round_parameter(net, i, &p, &p);
+  return status;
 }
 
 /* Numbers that depend on nothing but the step. */
-static hu_status feed(hu_net *net, const small_net *c, int x, int result, t_random *r) {
+static hu_status feed(hu_net *net, const small_net *c, int x, int result, t_random *random) {
   hu_net_tensor in = hu_net_value(net, x), out = hu_net_value(net, result);
   size_t n = in.rows * in.cols, m = out.rows * out.cols;
   float *numbers = calloc(n, sizeof *numbers), *targets = calloc(m, sizeof *targets);
   uint32_t *labels = calloc(out.rows, sizeof *labels);
-  hu_status s = numbers && targets && labels ? HU_OK : HU_E_MEMORY;
-  for (size_t i = 0; s == HU_OK && i < n; i++) {
-    numbers[i] = c->tokens ? (float)t_below(r, TOKENS) : (float)t_between(r, -40, 40) / 16;
+  hu_status status = numbers && targets && labels ? HU_OK : HU_E_MEMORY;
+  for (size_t i = 0; status == HU_OK && i < n; i++) {
+    numbers[i] = c->tokens ? (float)t_below(random, TOKENS) : (float)t_between(random, -40, 40) / 16;
   }
-  for (size_t i = 0; s == HU_OK && i < m; i++) targets[i] = (float)t_between(r, -9, 9) / 8;
-  for (size_t i = 0; s == HU_OK && i < out.rows; i++) labels[i] = t_below(r, (uint32_t)out.cols);
-  for (size_t i = 1; s == HU_OK && c->labels == 2 && i < out.rows; i += 3) labels[i] = HU_LABEL_NONE;
-  if (s == HU_OK) s = hu_net_feed(net, x, numbers);
-  for (int i = x + 1; s == HU_OK && c->labels == 2 && !*hu_net_value_kind(net, i); i++) {
+  for (size_t i = 0; status == HU_OK && i < m; i++) targets[i] = (float)t_between(random, -9, 9) / 8;
+  for (size_t i = 0; status == HU_OK && i < out.rows; i++) labels[i] = t_below(random, (uint32_t)out.cols);
+  for (size_t i = 1; status == HU_OK && c->labels == 2 && i < out.rows; i += 3) labels[i] = HU_LABEL_NONE;
+  if (status == HU_OK) status = hu_net_feed(net, x, numbers);
+  for (int i = x + 1; status == HU_OK && c->labels == 2 && !*hu_net_value_kind(net, i); i++) {
     in = hu_net_value(net, i); /* the other inputs of two sequences follow the first one; none is larger */
-    for (size_t k = 0; k < in.rows; k++) numbers[k] = (float)t_below(r, TOKENS);
-    s = hu_net_feed(net, i, numbers);
+    for (size_t k = 0; k < in.rows; k++) numbers[k] = (float)t_below(random, TOKENS);
+    status = hu_net_feed(net, i, numbers);
   }
-  if (s == HU_OK) s = c->labels ? hu_net_labels(net, labels) : hu_net_targets(net, targets);
+  if (status == HU_OK) status = c->labels ? hu_net_labels(net, labels) : hu_net_targets(net, targets);
   free(numbers);
   free(targets);
   free(labels);
-  return s;
+  return status;
 }
 
 static void look(const hu_net *net, uint64_t *h) {
   for (int i = 0; i < hu_net_values(net) + hu_net_parameters(net); i++) {
     int values = hu_net_values(net);
-    hu_net_tensor t = i < values ? hu_net_value(net, i) : hu_net_parameter(net, i - values);
-    mix(h, t.numbers, t.rows * t.cols * sizeof *t.numbers);
-    mix(h, t.gradients, t.rows * t.cols * sizeof *t.gradients);
-    mix(h, &t.forward, sizeof t.forward);
-    mix(h, &t.backward, sizeof t.backward);
+    hu_net_tensor tensor = i < values ? hu_net_value(net, i) : hu_net_parameter(net, i - values);
+    mix(h, tensor.numbers, tensor.rows * tensor.cols * sizeof *tensor.numbers);
+    mix(h, tensor.gradients, tensor.rows * tensor.cols * sizeof *tensor.gradients);
+    mix(h, &tensor.forward, sizeof tensor.forward);
+    mix(h, &tensor.backward, sizeof tensor.backward);
   }
 }
 
 static hu_status steps(hu_net *net, const small_net *c, int x, int result, uint64_t *h) {
-  t_random r = {17};
-  hu_optimizer o;
+  t_random random = {17};
+  hu_optimizer optimizer;
   hu_loss_rule rule;
   hu_update_counts counts = {0, 0};
-  hu_status s = hu_loss_rule_parse(&rule, c->rule, NULL);
-  if (s != HU_OK) return s;
+  hu_status status = hu_loss_rule_parse(&rule, c->rule, NULL);
+  if (status != HU_OK) return status;
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  c->optimizer(&o);
-  for (int t = 0; t < STEPS && s == HU_OK; t++) {
+  c->optimizer(&optimizer);
+  for (int t = 0; t < STEPS && status == HU_OK; t++) {
     float loss = 0;
     int taken = 0;
-    s = feed(net, c, x, result, &r);
-    if (s == HU_OK) s = hu_net_forward(net, 1, &loss);
-    if (s == HU_OK) s = hu_net_backward(net, scale.scale);
-    if (s == HU_OK) s = hu_net_update(net, &o, &rule, &scale, &counts, &taken);
+    status = feed(net, c, x, result, &random);
+    if (status == HU_OK) status = hu_net_forward(net, 1, &loss);
+    if (status == HU_OK) status = hu_net_backward(net, scale.scale);
+    if (status == HU_OK) status = hu_net_update(net, &optimizer, &rule, &scale, &counts, &taken);
     mix(h, &loss, sizeof loss);
     mix(h, &taken, sizeof taken);
     mix(h, &scale.scale, sizeof scale.scale);
-    if (s == HU_OK) look(net, h);
+    if (status == HU_OK) look(net, h);
   }
   mix(h, &counts, sizeof counts);
   float loss = 0;
-  if (s == HU_OK) s = hu_net_forward(net, 0, &loss);
+  if (status == HU_OK) status = hu_net_forward(net, 0, &loss);
   mix(h, &loss, sizeof loss);
-  if (s == HU_OK) look(net, h);
-  return s;
+  if (status == HU_OK) look(net, h);
+  return status;
 }
 
 hu_status small_net_run(size_t i, const hu_engine *engine, uint32_t threads, size_t times, uint64_t *digest) {
@@ -347,12 +347,12 @@ hu_status small_net_run(size_t i, const hu_engine *engine, uint32_t threads, siz
   hu_net *net = hu_net_new_on(engine, c->batch * times, threads);
   if (!net) return HU_E_MEMORY;
   int x = c->build(net, &result);
-  hu_status s = hu_net_status(net, NULL);
-  if (s == HU_OK) s = roundings(net, c);
-  if (s == HU_OK) s = hu_net_initialize(net, 3);
-  if (s == HU_OK) s = steps(net, c, x, result, digest);
+  hu_status status = hu_net_status(net, NULL);
+  if (status == HU_OK) status = roundings(net, c);
+  if (status == HU_OK) status = hu_net_initialize(net, 3);
+  if (status == HU_OK) status = steps(net, c, x, result, digest);
   hu_net_free(net);
-  return s;
+  return status;
 }
 
 /* 1 if the line is one of the file's. */
@@ -376,11 +376,11 @@ int small_nets_are_golden(const hu_engine *engine, uint32_t threads, const char 
   for (size_t i = 0; i < small_net_count(); i++) {
     uint64_t digest;
     char line[128];
-    hu_status s = small_net_run(i, engine, threads, 1, &digest);
+    hu_status status = small_net_run(i, engine, threads, 1, &digest);
     snprintf(line, sizeof line, "%s %016llx", small_net_name(i), (unsigned long long)digest);
-    int same = s == HU_OK && (!golden || stands_in(golden, line));
+    int same = status == HU_OK && (!golden || stands_in(golden, line));
     if (same) printf("%s\n", line);
-    if (!same) printf("FAIL: %s: %s\n", line, s == HU_OK ? "not in the golden file" : hu_status_name(s));
+    if (!same) printf("FAIL: %s: %s\n", line, status == HU_OK ? "not in the golden file" : hu_status_name(status));
     good &= same;
   }
   if (golden) fclose(golden);

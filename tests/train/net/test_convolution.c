@@ -36,21 +36,21 @@ typedef struct t_pass {
 } t_pass;
 
 static hu_rounding rounding_of(const char *text) {
-  hu_rounding r;
-  assert_int_equal(hu_rounding_parse(&r, text, NULL), HU_OK);
-  return r;
+  hu_rounding rounding;
+  assert_int_equal(hu_rounding_parse(&rounding, text, NULL), HU_OK);
+  return rounding;
 }
 
 /* X, not below 0, goes through a ReLU, so that its gradient is wanted; the gradient of Z is Z less the targets, about
  * 2^-17. */
-static void run(const t_layer *c, const hu_product_rounding *r, const float *x, t_pass *p) {
+static void run(const t_layer *c, const hu_product_rounding *rounding, const float *x, t_pass *pass) {
   t_random random = {23};
   hu_net *net = hu_net_new(BATCH, c->threads);
   int in = hu_net_image(net, HIGH, WIDE, CHANNELS), h = hu_net_relu(net, in);
   int z = hu_net_conv(net, h, OUTPUTS, KERNEL, c->stride, c->pad, 0);
   int loss = c->flat ? hu_net_absolute_error(net, z, 1) : hu_net_squared_error(net, z, 0x1p-12);
   assert_true(loss >= 0);
-  hu_product_rounding own = *r;
+  hu_product_rounding own = *rounding;
   assert_int_equal(hu_accum_parse(&own.z_accum, c->accum, NULL), HU_OK);
   own.dx_accum = own.dw_accum = own.z_accum;
   assert_int_equal(hu_net_round_product(net, z, &own), HU_OK);
@@ -61,14 +61,14 @@ static void run(const t_layer *c, const hu_product_rounding *r, const float *x, 
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
-  hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z), w = hu_net_parameter(net, 0);
-  assert_int_equal(w.rows * w.cols, WEIGHTS);
-  p->results = of_z.rows * of_z.cols;
-  memcpy(p->x, of_h.numbers, sizeof p->x);
-  memcpy(p->dx, of_h.gradients, sizeof p->dx);
-  memcpy(p->z, of_z.numbers, p->results * sizeof *p->z);
-  memcpy(p->dw, w.gradients, sizeof p->dw);
-  assert_int_equal(hu_net_product_counts(net, z, p->counts), 1);
+  hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z), weights = hu_net_parameter(net, 0);
+  assert_int_equal(weights.rows * weights.cols, WEIGHTS);
+  pass->results = of_z.rows * of_z.cols;
+  memcpy(pass->x, of_h.numbers, sizeof pass->x);
+  memcpy(pass->dx, of_h.gradients, sizeof pass->dx);
+  memcpy(pass->z, of_z.numbers, pass->results * sizeof *pass->z);
+  memcpy(pass->dw, weights.gradients, sizeof pass->dw);
+  assert_int_equal(hu_net_product_counts(net, z, pass->counts), 1);
   hu_net_free(net);
 }
 
@@ -98,11 +98,11 @@ static void x_is_a_tensor(void **state) {
     EACH_LAYER(c) {
     for
       EACH_ROUNDING(t) {
-        hu_product_rounding r = hu_product_rounding_plain(), plain = r;
+        hu_product_rounding rounding = hu_product_rounding_plain(), plain = rounding;
         hu_rounding_counts counts = {0};
-        r.x = r.x_back = rounding_of(roundings[t]);
-        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &r.x, NULL, &counts), HU_OK);
-        run(c, &r, x, &got);
+        rounding.x = rounding.x_back = rounding_of(roundings[t]);
+        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &rounding.x, NULL, &counts), HU_OK);
+        run(c, &rounding, x, &got);
         run(c, &plain, rounded, &want);
         assert_memory_equal(got.z, want.z, want.results * sizeof *want.z);
         assert_memory_equal(got.dw, want.dw, sizeof want.dw);
@@ -124,12 +124,12 @@ static void x_of_gradients_is_a_tensor(void **state) {
     for
       EACH_ROUNDING(t) {
         t_layer flat = *c;
-        hu_product_rounding r = hu_product_rounding_plain(), plain = r;
+        hu_product_rounding rounding = hu_product_rounding_plain(), plain = rounding;
         flat.flat = 1;
-        r.x = rounding_of("float8_e4m3fn");
-        r.x_back = rounding_of(roundings[t]);
-        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &r.x_back, NULL, NULL), HU_OK);
-        run(&flat, &r, x, &got);
+        rounding.x = rounding_of("float8_e4m3fn");
+        rounding.x_back = rounding_of(roundings[t]);
+        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &rounding.x_back, NULL, NULL), HU_OK);
+        run(&flat, &rounding, x, &got);
         run(&flat, &plain, rounded, &want);
         assert_memory_equal(got.dw, want.dw, sizeof want.dw);
       }
@@ -145,12 +145,12 @@ static void dx_is_rounded_once(void **state) {
     EACH_LAYER(c) {
     for
       EACH_ROUNDING(t) {
-        hu_product_rounding r = hu_product_rounding_plain(), plain = r;
+        hu_product_rounding rounding = hu_product_rounding_plain(), plain = rounding;
         hu_rounding_counts counts = {0};
-        r.dx_out = rounding_of(roundings[t]);
+        rounding.dx_out = rounding_of(roundings[t]);
         run(c, &plain, x, &want);
-        run(c, &r, x, &got);
-        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, want.dx, &r.dx_out, NULL, &counts), HU_OK);
+        run(c, &rounding, x, &got);
+        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, want.dx, &rounding.dx_out, NULL, &counts), HU_OK);
         assert_memory_equal(got.dx, rounded, sizeof rounded);
         assert_memory_equal(got.dw, want.dw, sizeof want.dw);
         assert_memory_equal(&got.counts[1].events, &counts.events, sizeof counts.events);
@@ -184,20 +184,20 @@ static void windows_lose(void **state) {
   static t_pass plain, tensor, window;
   static float x[PIXELS * CHANNELS];
   const t_layer c = {1, 1, 1, "fp32", 0};
-  hu_product_rounding r = hu_product_rounding_plain();
+  hu_product_rounding rounding = hu_product_rounding_plain();
   draw(x);
-  run(&c, &r, x, &plain);
-  r.dx_out = rounding_of("float8_e5m2");
-  run(&c, &r, x, &tensor);
-  r.by_window = 1;
-  run(&c, &r, x, &window);
+  run(&c, &rounding, x, &plain);
+  rounding.dx_out = rounding_of("float8_e5m2");
+  run(&c, &rounding, x, &tensor);
+  rounding.by_window = 1;
+  run(&c, &rounding, x, &window);
   double once = error_of(tensor.dx, plain.dx), often = error_of(window.dx, plain.dx);
   print_message("dX in E5M2: relative error %.3f as a tensor, %.3f by windows\n", once, often);
   assert_true(often > 1.5 * once);
-  r.dx_out = rounding_of("s2fp8");
-  run(&c, &r, x, &window);
-  r.by_window = 0;
-  run(&c, &r, x, &tensor);
+  rounding.dx_out = rounding_of("s2fp8");
+  run(&c, &rounding, x, &window);
+  rounding.by_window = 0;
+  run(&c, &rounding, x, &tensor);
   assert_true(magnitudes_of(tensor.dx) <= 124 && magnitudes_of(window.dx) > 124);
 }
 
@@ -205,9 +205,9 @@ static void wrong_values(void **state) {
   (void)state;
   hu_net *net = hu_net_new(BATCH, 1);
   int z = hu_net_conv(net, hu_net_image(net, HIGH, WIDE, 1), 1, 2, 1, 0, 0);
-  hu_product_rounding r = hu_product_rounding_plain();
-  r.by_window = 2;
-  assert_int_equal(hu_net_round_product(net, z, &r), HU_E_TRAIN);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.by_window = 2;
+  assert_int_equal(hu_net_round_product(net, z, &rounding), HU_E_TRAIN);
   hu_net_free(net);
 }
 

@@ -123,18 +123,18 @@ static void check_round(const hu_engine *engine, void *self, size_t n, uint32_t 
   const hu_exec one = {.stream = words};
   size_t rows = n / COLS;
   for (size_t k = 0; k < 2 * ROUNDINGS; k++) {
-    hu_rounding r;
+    hu_rounding rounding;
     hu_rounding_counts counts, expected;
     memset(&counts, 0, sizeof counts);
     memset(&expected, 0, sizeof expected);
-    assert_int_equal(hu_rounding_parse(&r, roundings[k / 2], NULL), HU_OK);
+    assert_int_equal(hu_rounding_parse(&rounding, roundings[k / 2], NULL), HU_OK);
     usual = k % 2;
     fill_numbers(rows * COLS);
-    assert_int_equal(hu_rounding_apply(rows, COLS, want, x, &r, &one, &expected), HU_OK);
-    assert_int_equal(engine->round(self, rows, COLS, z, x, &r, words, &counts), HU_OK);
+    assert_int_equal(hu_rounding_apply(rows, COLS, want, x, &rounding, &one, &expected), HU_OK);
+    assert_int_equal(engine->round(self, rows, COLS, z, x, &rounding, words, &counts), HU_OK);
     compare(roundings[k / 2], rows * COLS, threads, z);
     assert_memory_equal(&counts, &expected, sizeof counts);
-    assert_int_equal(engine->round(self, rows, COLS, x, x, &r, words, NULL), HU_OK);
+    assert_int_equal(engine->round(self, rows, COLS, x, x, &rounding, words, NULL), HU_OK);
     compare(roundings[k / 2], rows * COLS, threads, x);
   }
 }
@@ -147,8 +147,8 @@ typedef struct t_helped {
 } t_helped;
 
 static void see_part(void *context, size_t part) {
-  t_helped *h = context;
-  h->parts[part]++;
+  t_helped *helped = context;
+  helped->parts[part]++;
 }
 
 /* A call within a part has threads of its own. */
@@ -170,20 +170,20 @@ static void help(void *self, size_t parts, void (*part)(void *context, size_t pa
 
 static void helpers(void **state) {
   (void)state;
-  t_helped h = {0, {0}, 0};
-  const hu_helpers own = {help, &h};
-  helping = &h;
+  t_helped helped = {0, {0}, 0};
+  const hu_helpers own = {help, &helped};
+  helping = &helped;
   assert_null(hui_parallel_by(&own));
-  hui_parallel(3, PARTS, see_and_divide, &h);
-  assert_int_equal(h.turns, 1);
-  hui_parallel(1, PARTS, see_part, &h); /* for one thread: the calling one */
-  hui_parallel(3, 1, see_part, &h);
-  assert_int_equal(h.turns, 1);
+  hui_parallel(3, PARTS, see_and_divide, &helped);
+  assert_int_equal(helped.turns, 1);
+  hui_parallel(1, PARTS, see_part, &helped); /* for one thread: the calling one */
+  hui_parallel(3, 1, see_part, &helped);
+  assert_int_equal(helped.turns, 1);
   assert_ptr_equal(hui_parallel_by(NULL), &own);
-  hui_parallel(2, PARTS, see_part, &h);
-  assert_int_equal(h.turns, 1);
-  for (int i = 0; i < PARTS; i++) assert_int_equal(h.parts[i], i ? 3 : 4);
-  assert_int_equal(h.within, 2 * PARTS);
+  hui_parallel(2, PARTS, see_part, &helped);
+  assert_int_equal(helped.turns, 1);
+  for (int i = 0; i < PARTS; i++) assert_int_equal(helped.parts[i], i ? 3 : 4);
+  assert_int_equal(helped.within, 2 * PARTS);
 }
 
 /* What was set before a call of the engine is there after it. */
@@ -192,13 +192,13 @@ static void lent(void **state) {
   const hu_engine *engine = hui_engine_cpu();
   const hu_mode rne = {0};
   const hu_stream none = {0, 0};
-  hu_rounding r;
+  hu_rounding rounding;
   void *self;
   assert_int_equal(engine->open(&self, 2), HU_OK);
-  assert_int_equal(hu_rounding_parse(&r, "s2fp8", NULL), HU_OK);
+  assert_int_equal(hu_rounding_parse(&rounding, "s2fp8", NULL), HU_OK);
   usual = 1;
   fill_numbers(MOST);
-  assert_int_equal(engine->round(self, 1, MOST, z, x, &r, none, NULL), HU_OK);
+  assert_int_equal(engine->round(self, 1, MOST, z, x, &rounding, none, NULL), HU_OK);
   assert_null(hui_parallel_by(NULL));
   assert_int_equal(engine->quantize(self, MOST, z, hu_bfloat16(), rne, none), HU_OK);
   assert_null(hui_parallel_by(NULL));

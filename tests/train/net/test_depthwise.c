@@ -39,13 +39,13 @@ static int convolve(void *self, int what, const hu_convolution *c) {
   return done;
 }
 
-static void draw(const t_layer *l, size_t n, float *x, uint64_t seed) {
+static void draw(const t_layer *layer, size_t n, float *x, uint64_t seed) {
   static const float specials[] = {INFINITY, -INFINITY, NAN, 0x1p-149f, -0x1p-120f, -0.0f};
   t_random random = {seed};
   for (size_t i = 0; i < n; i++) {
     x[i] = ldexpf((float)t_between(&random, -9999, 9999), t_between(&random, -20, -10));
     if (t_below(&random, 4) == 0) x[i] = 0;
-    if (l->special && t_below(&random, 97) == 0) x[i] = specials[t_below(&random, 6)];
+    if (layer->special && t_below(&random, 97) == 0) x[i] = specials[t_below(&random, 6)];
   }
 }
 
@@ -56,43 +56,43 @@ static float *copy_of(const float *x, size_t n) {
   return z;
 }
 
-static void feed(hu_net *net, const t_layer *l, int in, int z) {
-  hu_net_tensor of_x = hu_net_value(net, in), of_z = hu_net_value(net, z), w = hu_net_parameter(net, 0);
+static void feed(hu_net *net, const t_layer *layer, int in, int z) {
+  hu_net_tensor of_x = hu_net_value(net, in), of_z = hu_net_value(net, z), weights = hu_net_parameter(net, 0);
   size_t most = of_x.rows * of_x.cols + of_z.rows * of_z.cols;
   float *x = malloc(most * sizeof *x);
   assert_non_null(x);
-  draw(l, w.rows * w.cols, w.numbers, 3);
-  draw(l, of_x.rows * of_x.cols, x, 5);
+  draw(layer, weights.rows * weights.cols, weights.numbers, 3);
+  draw(layer, of_x.rows * of_x.cols, x, 5);
   assert_int_equal(hu_net_feed(net, in, x), HU_OK);
-  draw(l, of_z.rows * of_z.cols, x, 7);
+  draw(layer, of_z.rows * of_z.cols, x, 7);
   assert_int_equal(hu_net_targets(net, x), HU_OK);
   free(x);
 }
 
 /* X is a sum with an image of zeros, so that its gradient is wanted. */
-static t_pass run(const hu_engine *engine, const t_layer *l, uint32_t threads) {
-  hu_net *net = hu_net_new_on(engine, l->batch, threads);
-  int in = hu_net_image(net, l->high, l->wide, l->channels);
-  int h = hu_net_add(net, in, hu_net_image(net, l->high, l->wide, l->channels));
-  int z = hu_net_conv_groups(net, h, l->channels, l->kernel, l->stride, l->pad, l->channels, 0);
+static t_pass run(const hu_engine *engine, const t_layer *layer, uint32_t threads) {
+  hu_net *net = hu_net_new_on(engine, layer->batch, threads);
+  int in = hu_net_image(net, layer->high, layer->wide, layer->channels);
+  int h = hu_net_add(net, in, hu_net_image(net, layer->high, layer->wide, layer->channels));
+  int z = hu_net_conv_groups(net, h, layer->channels, layer->kernel, layer->stride, layer->pad, layer->channels, 0);
   assert_true(hu_net_squared_error(net, z, 1) >= 0);
   assert_int_equal(hu_net_initialize(net, 5), HU_OK);
-  feed(net, l, in, z);
+  feed(net, layer, in, z);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
-  hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z), w = hu_net_parameter(net, 0);
-  t_pass p = {NULL, NULL, NULL, of_z.rows * of_z.cols, of_h.rows * of_h.cols, w.rows * w.cols};
-  p.z = copy_of(of_z.numbers, p.of_z);
-  p.dx = copy_of(of_h.gradients, p.of_x);
-  p.dw = copy_of(w.gradients, p.of_w);
+  hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z), weights = hu_net_parameter(net, 0);
+  t_pass pass = {NULL, NULL, NULL, of_z.rows * of_z.cols, of_h.rows * of_h.cols, weights.rows * weights.cols};
+  pass.z = copy_of(of_z.numbers, pass.of_z);
+  pass.dx = copy_of(of_h.gradients, pass.of_x);
+  pass.dw = copy_of(weights.gradients, pass.of_w);
   hu_net_free(net);
-  return p;
+  return pass;
 }
 
-static void drop(t_pass *p) {
-  free(p->z);
-  free(p->dx);
-  free(p->dw);
+static void drop(t_pass *pass) {
+  free(pass->z);
+  free(pass->dx);
+  free(pass->dw);
 }
 
 static void assert_same(const t_pass *got, const t_pass *want) {

@@ -24,13 +24,13 @@ static int threads_agree(size_t i, int quick) {
   uint64_t one, digest;
   const char *name = small_net_name(i);
   if (quick && (strcmp(name, "image-windows") == 0 || strcmp(name, "groups-formats") == 0)) return 1;
-  hu_status s = small_net_run(i, NULL, 1, TIMES, &one);
-  int good = s == HU_OK;
+  hu_status status = small_net_run(i, NULL, 1, TIMES, &one);
+  int good = status == HU_OK;
   for (size_t k = 0; k < sizeof threads / sizeof *threads && good; k++) {
     if (quick && k != i % 2) continue;
-    s = small_net_run(i, NULL, threads[k], TIMES, &digest);
-    good = s == HU_OK && digest == one;
-    if (!good) printf("FAIL: %s: %u threads: %s\n", name, threads[k], hu_status_name(s));
+    status = small_net_run(i, NULL, threads[k], TIMES, &digest);
+    good = status == HU_OK && digest == one;
+    if (!good) printf("FAIL: %s: %u threads: %s\n", name, threads[k], hu_status_name(status));
   }
   return good;
 }
@@ -55,26 +55,26 @@ static const char *const roundings[] = {"keep",
                                         "float8_e5m2,sra:8",
                                         "bfloat16"};
 
-static hu_rounding any_rounding(t_random *r) {
+static hu_rounding any_rounding(t_random *random) {
   hu_rounding z;
-  const char *text = roundings[t_below(r, sizeof roundings / sizeof *roundings)];
+  const char *text = roundings[t_below(random, sizeof roundings / sizeof *roundings)];
   if (hu_rounding_parse(&z, text, NULL) == HU_OK) return z;
   printf("FAIL: %s is no rounding\n", text);
   return hu_rounding_keep();
 }
 
-static hu_product_rounding any_product(t_random *r) {
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.x = any_rounding(r);
-  p.x_back = t_below(r, 3) ? p.x : any_rounding(r);
-  p.w = p.w_back = any_rounding(r);
-  p.dz = any_rounding(r);
-  p.dz_w = t_below(r, 2) ? p.dz : any_rounding(r);
-  p.z_out = any_rounding(r);
-  p.dx_out = any_rounding(r);
-  p.dw_out = any_rounding(r);
-  p.by_window = (uint8_t)t_below(r, 2);
-  return p;
+static hu_product_rounding any_product(t_random *random) {
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.x = any_rounding(random);
+  rounding.x_back = t_below(random, 3) ? rounding.x : any_rounding(random);
+  rounding.w = rounding.w_back = any_rounding(random);
+  rounding.dz = any_rounding(random);
+  rounding.dz_w = t_below(random, 2) ? rounding.dz : any_rounding(random);
+  rounding.z_out = any_rounding(random);
+  rounding.dx_out = any_rounding(random);
+  rounding.dw_out = any_rounding(random);
+  rounding.by_window = (uint8_t)t_below(random, 2);
+  return rounding;
 }
 
 static uint64_t mixed(uint64_t digest, const void *data, size_t n) {
@@ -83,53 +83,59 @@ static uint64_t mixed(uint64_t digest, const void *data, size_t n) {
 }
 
 /* Numbers as images have them after a ReLU, large and small ones among them, now and then a NaN or an infinity. */
-static void draw_numbers(t_random *r, float *x, size_t n) {
-  int special = t_below(r, 6) == 0;
+static void draw_numbers(t_random *random, float *x, size_t n) {
+  int special = t_below(random, 6) == 0;
   for (size_t i = 0; i < n; i++) {
-    x[i] = (float)t_between(r, -99, 99) / 64;
-    if (t_below(r, 3) == 0) x[i] = 0;
-    if (t_below(r, 20) == 0) x[i] *= t_float((uint32_t)t_between(r, 127 - 20, 127 + 20) << 23);
-    if (special && t_below(r, 400) == 0) x[i] = t_float(0x7F800000 + t_below(r, 3));
+    x[i] = (float)t_between(random, -99, 99) / 64;
+    if (t_below(random, 3) == 0) x[i] = 0;
+    if (t_below(random, 20) == 0) x[i] *= t_float((uint32_t)t_between(random, 127 - 20, 127 + 20) << 23);
+    if (special && t_below(random, 400) == 0) x[i] = t_float(0x7F800000 + t_below(random, 3));
   }
 }
 
 /* Two convolutions, so that both kinds of gradients are wanted; the digest of values and gradients after a step, of
  * parameters, of the image between and of what was counted. */
-static hu_status convolve(const image *c, const hu_product_rounding *p, const hu_engine *engine, uint32_t threads,
-                          uint64_t seed, uint64_t *digest) {
+static hu_status convolve(const image *c, const hu_product_rounding *rounding, const hu_engine *engine,
+                          uint32_t threads, uint64_t seed, uint64_t *digest) {
   static float numbers[1 << 19];
-  t_random r = {seed};
+  t_random random = {seed};
   hu_net *net = hu_net_new_on(engine, c->batch, threads);
   int x = hu_net_image(net, c->height, c->width, 2);
   int h = hu_net_conv(net, x, c->channels, 1, 1, 0, 0);
   int z = hu_net_conv(net, h, c->outputs, c->kernel, c->stride, c->pad, 1);
   hu_net_squared_error(net, z, 1);
-  hu_status s = hu_net_status(net, NULL);
-  if (s == HU_OK) s = hu_net_round_product(net, z, p);
-  if (s == HU_OK) s = hu_net_initialize(net, 1);
-  draw_numbers(&r, numbers, c->batch << 13); /* as many as the result has at most */
-  if (s == HU_OK) s = hu_net_feed(net, x, numbers);
-  if (s == HU_OK) s = hu_net_targets(net, numbers);
-  if (s == HU_OK) s = hu_net_forward(net, 1, NULL);
-  if (s == HU_OK) s = hu_net_backward(net, 1);
+  hu_status status = hu_net_status(net, NULL);
+  if (status == HU_OK) status = hu_net_round_product(net, z, rounding);
+  if (status == HU_OK) status = hu_net_initialize(net, 1);
+  draw_numbers(&random, numbers, c->batch << 13); /* as many as the result has at most */
+  if (status == HU_OK) status = hu_net_feed(net, x, numbers);
+  if (status == HU_OK) status = hu_net_targets(net, numbers);
+  if (status == HU_OK) status = hu_net_forward(net, 1, NULL);
+  if (status == HU_OK) status = hu_net_backward(net, 1);
   *digest = 0;
-  for (int i = 0; i < 2 + hu_net_parameters(net) && s == HU_OK; i++) {
-    hu_net_tensor t = i < 2 ? hu_net_value(net, i ? z : h) : hu_net_parameter(net, i - 2);
-    *digest = mixed(*digest, t.numbers, t.rows * t.cols * sizeof *t.numbers);
-    *digest = mixed(*digest, t.gradients, t.rows * t.cols * sizeof *t.gradients);
+  for (int i = 0; i < 2 + hu_net_parameters(net) && status == HU_OK; i++) {
+    hu_net_tensor tensor = i < 2 ? hu_net_value(net, i ? z : h) : hu_net_parameter(net, i - 2);
+    *digest = mixed(*digest, tensor.numbers, tensor.rows * tensor.cols * sizeof *tensor.numbers);
+    *digest = mixed(*digest, tensor.gradients, tensor.rows * tensor.cols * sizeof *tensor.gradients);
   }
   hu_rounding_counts counts[2];
-  if (s == HU_OK && hu_net_product_counts(net, z, counts)) *digest = mixed(*digest, counts, sizeof counts);
+  if (status == HU_OK && hu_net_product_counts(net, z, counts)) *digest = mixed(*digest, counts, sizeof counts);
   hu_net_free(net);
-  return s;
+  return status;
 }
 
-static image any_image(t_random *r) {
-  image c = {
-      1 + t_below(r, 12), 1 + t_below(r, 12), 1 + t_below(r, 20), 1 + t_below(r, 36), 1 + t_below(r, 4), 0, 0, 0};
-  c.batch = t_below(r, 8) ? 6 : 48; /* many: threads take parts */
-  c.stride = 1 + t_below(r, 3);
-  c.pad = t_below(r, (uint32_t)c.kernel);
+static image any_image(t_random *random) {
+  image c = {1 + t_below(random, 12),
+             1 + t_below(random, 12),
+             1 + t_below(random, 20),
+             1 + t_below(random, 36),
+             1 + t_below(random, 4),
+             0,
+             0,
+             0};
+  c.batch = t_below(random, 8) ? 6 : 48; /* many: threads take parts */
+  c.stride = 1 + t_below(random, 3);
+  c.pad = t_below(random, (uint32_t)c.kernel);
   while (c.height + 2 * c.pad < c.kernel) c.height++;
   while (c.width + 2 * c.pad < c.kernel) c.width++;
   return c;
@@ -137,23 +143,23 @@ static image any_image(t_random *r) {
 
 enum { CONVOLUTIONS = 480, QUICK_CONVOLUTIONS = 120 };
 static int convolutions_agree(int count) {
-  t_random r = {t_seed("train-convolutions", 71)};
+  t_random random = {t_seed("train-convolutions", 71)};
   hu_engine with_patches = *hui_engine_cpu();
   int good = 1;
   with_patches.convolve = NULL;
   for (int i = 0; i < count && good; i++) {
-    image c = any_image(&r);
-    hu_product_rounding p = i % 8 ? any_product(&r) : hu_product_rounding_plain();
-    uint64_t one = 0, other = 0, seed = t_next64(&r);
-    hu_status s = convolve(&c, &p, &with_patches, 1, seed, &one);
-    if (s == HU_OK) s = convolve(&c, &p, NULL, i % 2 && c.batch == 6 ? 1 : 3, seed, &other);
-    good = s == HU_OK && one == other;
+    image c = any_image(&random);
+    hu_product_rounding rounding = i % 8 ? any_product(&random) : hu_product_rounding_plain();
+    uint64_t one = 0, other = 0, seed = t_next64(&random);
+    hu_status status = convolve(&c, &rounding, &with_patches, 1, seed, &one);
+    if (status == HU_OK) status = convolve(&c, &rounding, NULL, i % 2 && c.batch == 6 ? 1 : 3, seed, &other);
+    good = status == HU_OK && one == other;
     if (!good) {
       printf(
           "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by "
           "window %d: %s\n",
-          i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, p.x.kind, p.x_back.kind,
-          p.dx_out.kind, p.by_window, hu_status_name(s));
+          i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, rounding.x.kind, rounding.x_back.kind,
+          rounding.dx_out.kind, rounding.by_window, hu_status_name(status));
     }
   }
   return good;

@@ -62,38 +62,38 @@ typedef struct model {
   const uint32_t *labels;
 } model;
 
-static size_t rows_of(t_shape s) { return B * (s.h ? s.h * s.w : 1); }
+static size_t rows_of(t_shape shape) { return B * (shape.h ? shape.h * shape.w : 1); }
 
-static t_shape after(const t_line *l, t_shape s) {
-  if (l->what == LINEAR || l->what == EMBEDDING || l->what == GRU || l->what == LSTM) s.c = l->n;
-  if (l->what == CONCAT || l->what == COLUMNS) s.c = l->n;
-  if (l->what == SUM) s.h = s.w = 0, s.c = 1;
-  if (l->what == ATTENTION) s.c /= 3;
-  if ((l->what == GRU || l->what == LSTM) && l->kernel) s.h = s.w = 0;
-  if (l->what == CONV || l->what == MAX_POOL || l->what == MEAN_POOL) {
-    s.h = (s.h + 2 * l->pad - l->kernel) / l->stride + 1;
-    s.w = (s.w + 2 * l->pad - l->kernel) / l->stride + 1;
-    if (l->what == CONV) s.c = l->n;
+static t_shape after(const t_line *line, t_shape shape) {
+  if (line->what == LINEAR || line->what == EMBEDDING || line->what == GRU || line->what == LSTM) shape.c = line->n;
+  if (line->what == CONCAT || line->what == COLUMNS) shape.c = line->n;
+  if (line->what == SUM) shape.h = shape.w = 0, shape.c = 1;
+  if (line->what == ATTENTION) shape.c /= 3;
+  if ((line->what == GRU || line->what == LSTM) && line->kernel) shape.h = shape.w = 0;
+  if (line->what == CONV || line->what == MAX_POOL || line->what == MEAN_POOL) {
+    shape.h = (shape.h + 2 * line->pad - line->kernel) / line->stride + 1;
+    shape.w = (shape.w + 2 * line->pad - line->kernel) / line->stride + 1;
+    if (line->what == CONV) shape.c = line->n;
   }
-  return s;
+  return shape;
 }
 
 /* The pixel (y, x) of a sample, padding seen from its corner; NULL outside. */
-static const double *pixel(const double *v, t_shape s, size_t pad, size_t sample, size_t y, size_t x) {
-  if (y < pad || y - pad >= s.h || x < pad || x - pad >= s.w) return NULL;
-  return v + ((sample * s.h + y - pad) * s.w + x - pad) * s.c;
+static const double *pixel(const double *v, t_shape shape, size_t pad, size_t sample, size_t y, size_t x) {
+  if (y < pad || y - pad >= shape.h || x < pad || x - pad >= shape.w) return NULL;
+  return v + ((sample * shape.h + y - pad) * shape.w + x - pad) * shape.c;
 }
 
-static void model_conv(const t_line *l, t_shape from, t_shape to, const double *x, double *z, const double *w,
+static void model_conv(const t_line *line, t_shape from, t_shape to, const double *x, double *z, const double *w,
                        const double *b) {
-  size_t groups = l->y ? (size_t)l->y : 1, in = from.c / groups;
+  size_t groups = line->y ? (size_t)line->y : 1, in = from.c / groups;
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t o = 0; o < to.c; o++) {
       double sum = b[o];
-      for (size_t k = 0; k < l->kernel * l->kernel; k++) {
-        const double *p =
-            pixel(x, from, l->pad, sample, row * l->stride + k / l->kernel, col * l->stride + k % l->kernel);
+      for (size_t k = 0; k < line->kernel * line->kernel; k++) {
+        const double *p = pixel(x, from, line->pad, sample, row * line->stride + k / line->kernel,
+                                col * line->stride + k % line->kernel);
         for (size_t c = 0; p && c < in; c++) sum += p[o / (to.c / groups) * in + c] * w[(k * in + c) * to.c + o];
       }
       z[r * to.c + o] = sum;
@@ -101,27 +101,28 @@ static void model_conv(const t_line *l, t_shape from, t_shape to, const double *
   }
 }
 
-static void model_pool(const t_line *l, t_shape from, t_shape to, const double *x, double *z) {
+static void model_pool(const t_line *line, t_shape from, t_shape to, const double *x, double *z) {
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t c = 0; c < to.c; c++) {
       double top = -INFINITY, sum = 0;
-      for (size_t k = 0; k < l->kernel * l->kernel; k++) {
-        double p = pixel(x, from, 0, sample, row * l->stride + k / l->kernel, col * l->stride + k % l->kernel)[c];
+      for (size_t k = 0; k < line->kernel * line->kernel; k++) {
+        double p =
+            pixel(x, from, 0, sample, row * line->stride + k / line->kernel, col * line->stride + k % line->kernel)[c];
         top = fmax(top, p);
         sum += p;
       }
-      z[r * to.c + c] = l->what == MAX_POOL ? top : sum / (double)(l->kernel * l->kernel);
+      z[r * to.c + c] = line->what == MAX_POOL ? top : sum / (double)(line->kernel * line->kernel);
     }
   }
 }
 
-static void model_norm(const t_line *l, size_t rows, size_t cols, const double *x, double *z, const double *g,
+static void model_norm(const t_line *line, size_t rows, size_t cols, const double *x, double *z, const double *g,
                        const double *b) {
-  size_t outer = l->what == BATCH ? cols : rows, inner = l->what == BATCH ? rows : cols;
+  size_t outer = line->what == BATCH ? cols : rows, inner = line->what == BATCH ? rows : cols;
   for (size_t o = 0; o < outer; o++) {
     double mean = 0, variance = 0;
-    size_t first = l->what == BATCH ? o : o * cols, step = l->what == BATCH ? cols : 1;
+    size_t first = line->what == BATCH ? o : o * cols, step = line->what == BATCH ? cols : 1;
     for (size_t i = 0; i < inner; i++) mean += x[first + i * step] / (double)inner;
     for (size_t i = 0; i < inner; i++) variance += pow(x[first + i * step] - mean, 2) / (double)inner;
     for (size_t i = 0; i < inner; i++) {
@@ -131,19 +132,20 @@ static void model_norm(const t_line *l, size_t rows, size_t cols, const double *
   }
 }
 
-static void model_attention(const t_line *l, t_shape s, const double *x, double *z) {
-  size_t d = s.c / 3, h = d / l->n;
-  for (size_t row = 0; row < rows_of(s) * l->n; row++) {
-    size_t i = row / l->n, at = row % l->n * h, first = i / s.h * s.h, n = l->kernel ? i % s.h + 1 : s.h;
+static void model_attention(const t_line *line, t_shape shape, const double *x, double *z) {
+  size_t d = shape.c / 3, h = d / line->n;
+  for (size_t row = 0; row < rows_of(shape) * line->n; row++) {
+    size_t i = row / line->n, at = row % line->n * h, first = i / shape.h * shape.h,
+           n = line->kernel ? i % shape.h + 1 : shape.h;
     double e[64], sum = 0;
     for (size_t j = 0; j < n; j++) {
       double score = 0;
-      for (size_t k = 0; k < h; k++) score += x[i * s.c + at + k] * x[(first + j) * s.c + d + at + k];
+      for (size_t k = 0; k < h; k++) score += x[i * shape.c + at + k] * x[(first + j) * shape.c + d + at + k];
       sum += e[j] = exp(score / sqrt((double)h));
     }
     for (size_t k = 0; k < h; k++) {
       z[i * d + at + k] = 0;
-      for (size_t j = 0; j < n; j++) z[i * d + at + k] += e[j] / sum * x[(first + j) * s.c + 2 * d + at + k];
+      for (size_t j = 0; j < n; j++) z[i * d + at + k] += e[j] / sum * x[(first + j) * shape.c + 2 * d + at + k];
     }
   }
 }
@@ -151,31 +153,31 @@ static void model_attention(const t_line *l, t_shape s, const double *x, double 
 static double model_point(int what, double x);
 
 /* a = x Wx + bx, c = h Wh + bh of one part and unit. */
-static void model_gate(t_shape s, size_t u, size_t parts, const double *x, const double *h, double *const *t, size_t j,
-                       double *a, double *c) {
+static void model_gate(t_shape shape, size_t u, size_t parts, const double *x, const double *h, double *const *t,
+                       size_t j, double *a, double *c) {
   *a = t[1][j];
   *c = t[3][j];
-  for (size_t k = 0; k < s.c; k++) *a += x[k] * t[0][k * parts * u + j];
+  for (size_t k = 0; k < shape.c; k++) *a += x[k] * t[0][k * parts * u + j];
   for (size_t k = 0; k < u; k++) *c += h[k] * t[2][k * parts * u + j];
 }
 
-static void model_cells(const t_line *l, t_shape s, const double *x, double *z, double *const *t) {
-  size_t u = l->n, parts = l->what == GRU ? 3 : 4;
+static void model_cells(const t_line *line, t_shape shape, const double *x, double *z, double *const *t) {
+  size_t u = line->n, parts = line->what == GRU ? 3 : 4;
   for (size_t b = 0; b < B; b++) {
     double h[16] = {0}, m[16] = {0}, a[64], c[64];
-    for (size_t i = 0; i < s.h; i++) {
-      const double *row = x + (b * s.h + i) * s.c;
-      for (size_t j = 0; j < parts * u; j++) model_gate(s, u, parts, row, h, t, j, &a[j], &c[j]);
-      for (size_t j = 0; j < u && l->what == GRU; j++) {
+    for (size_t i = 0; i < shape.h; i++) {
+      const double *row = x + (b * shape.h + i) * shape.c;
+      for (size_t j = 0; j < parts * u; j++) model_gate(shape, u, parts, row, h, t, j, &a[j], &c[j]);
+      for (size_t j = 0; j < u && line->what == GRU; j++) {
         double up = model_point(SIGMOID, a[j] + c[j]), r = model_point(SIGMOID, a[u + j] + c[u + j]);
         h[j] = (1 - up) * tanh(a[2 * u + j] + r * c[2 * u + j]) + up * h[j];
       }
-      for (size_t j = 0; j < u && l->what == LSTM; j++) {
+      for (size_t j = 0; j < u && line->what == LSTM; j++) {
         double in = model_point(SIGMOID, a[j] + c[j]), f = model_point(SIGMOID, a[u + j] + c[u + j]);
         m[j] = f * m[j] + in * tanh(a[3 * u + j] + c[3 * u + j]);
         h[j] = model_point(SIGMOID, a[2 * u + j] + c[2 * u + j]) * tanh(m[j]);
       }
-      size_t out = l->kernel ? b : b * s.h + i;
+      size_t out = line->kernel ? b : b * shape.h + i;
       memcpy(z + out * u, h, u * sizeof *h);
     }
   }
@@ -202,17 +204,17 @@ static void model_sum(size_t n, double by, const double *x, double *z) {
   for (size_t i = 0; i < n; i++) z[i / (n / B)] += by * x[i];
 }
 
-static double model_loss(const model *m, int what, t_shape s, const double *x) {
+static double model_loss(const model *m, int what, t_shape shape, const double *x) {
   double sum = 0;
-  size_t rows = rows_of(s);
+  size_t rows = rows_of(shape);
   for (size_t i = 0; i < rows; i++) {
     double total = 0;
-    for (size_t j = 0; j < s.c; j++) {
-      total += exp(x[i * s.c + j]);
-      if (what == ERROR) sum += 0.5 * pow(x[i * s.c + j] - m->targets[i * s.c + j], 2);
-      if (what == ABSOLUTE) sum += fabs(x[i * s.c + j] - m->targets[i * s.c + j]);
+    for (size_t j = 0; j < shape.c; j++) {
+      total += exp(x[i * shape.c + j]);
+      if (what == ERROR) sum += 0.5 * pow(x[i * shape.c + j] - m->targets[i * shape.c + j], 2);
+      if (what == ABSOLUTE) sum += fabs(x[i * shape.c + j] - m->targets[i * shape.c + j]);
     }
-    if (what == ENTROPY) sum += log(total) - x[i * s.c + m->labels[i]];
+    if (what == ENTROPY) sum += log(total) - x[i * shape.c + m->labels[i]];
   }
   return sum / (double)rows;
 }
@@ -221,47 +223,49 @@ static double model_loss(const model *m, int what, t_shape s, const double *x) {
 static double model_run(model *m) {
   size_t p = 0;
   for (size_t i = 0; i < m->count; i++) {
-    const t_line *l = &m->lines[i];
-    t_shape from = m->shapes[l->x], to = m->shapes[i + 1];
-    const double *x = m->value[l->x], *w = m->theta[p], *b = m->theta[p + 1];
+    const t_line *line = &m->lines[i];
+    t_shape from = m->shapes[line->x], to = m->shapes[i + 1];
+    const double *x = m->value[line->x], *w = m->theta[p], *b = m->theta[p + 1];
     double *z = m->value[i + 1];
     size_t n = rows_of(to) * to.c;
-    if (l->what >= ENTROPY) return model_loss(m, l->what, from, x);
-    if (l->what == LINEAR) {
-      t_line all = {CONV, 0, 0, l->n, 1, 1, 0};
-      t_shape f = {1, from.h ? from.h * from.w : 1, from.c}, t = {1, f.w, to.c};
-      model_conv(&all, f, t, x, z, w, b);
+    if (line->what >= ENTROPY) return model_loss(m, line->what, from, x);
+    if (line->what == LINEAR) {
+      t_line all = {CONV, 0, 0, line->n, 1, 1, 0};
+      t_shape shape = {1, from.h ? from.h * from.w : 1, from.c}, other = {1, shape.w, to.c};
+      model_conv(&all, shape, other, x, z, w, b);
     }
-    if (l->what == CONV) model_conv(l, from, to, x, z, w, b);
-    if (l->what == BATCH || l->what == LAYER) model_norm(l, rows_of(to), to.c, x, z, w, b);
-    if (l->what >= RELU && l->what <= SIGMOID) {
-      for (size_t k = 0; k < n; k++) z[k] = model_point(l->what, x[k]);
+    if (line->what == CONV) model_conv(line, from, to, x, z, w, b);
+    if (line->what == BATCH || line->what == LAYER) model_norm(line, rows_of(to), to.c, x, z, w, b);
+    if (line->what >= RELU && line->what <= SIGMOID) {
+      for (size_t k = 0; k < n; k++) z[k] = model_point(line->what, x[k]);
     }
-    for (size_t k = 0; l->what == ADD && k < n; k++) z[k] = x[k] + m->value[l->y][k];
-    for (size_t k = 0; l->what == MULTIPLY && k < n; k++) z[k] = x[k] * m->value[l->y][k];
-    if (l->what == CONCAT) model_concat(rows_of(to), x, from.c, m->value[l->y], m->shapes[l->y].c, z);
-    for (size_t k = 0; l->what == COLUMNS && k < n; k++) z[k] = x[k / to.c * from.c + l->kernel + k % to.c];
-    for (size_t k = 0; l->what == SUM && k < B; k++) z[k] = 0;
-    for (size_t k = 0; l->what == SHUFFLE && k < n; k++)
-      z[k] = x[k / to.c * to.c + k % l->n * (to.c / l->n) + k % to.c / l->n];
-    if (l->what == SUM) model_sum(rows_of(from) * from.c, 2, x, z);
-    if (l->what == SUM) model_sum(rows_of(m->shapes[l->y]) * m->shapes[l->y].c, 1, m->value[l->y], z);
-    if (l->what == MAX_POOL || l->what == MEAN_POOL) model_pool(l, from, to, x, z);
-    for (size_t k = 0; l->what == EMBEDDING && k < n; k++) z[k] = w[(size_t)x[k / to.c] * to.c + k % to.c];
-    for (size_t k = 0; l->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
-    if (l->what == ATTENTION) model_attention(l, from, x, z);
-    if (l->what == GRU || l->what == LSTM) model_cells(l, from, x, z, m->theta + p);
-    p += l->what <= LAYER ? 2 : l->what == EMBEDDING || l->what == POSITION ? 1 : l->what >= GRU ? 4 : 0;
+    for (size_t k = 0; line->what == ADD && k < n; k++) z[k] = x[k] + m->value[line->y][k];
+    for (size_t k = 0; line->what == MULTIPLY && k < n; k++) z[k] = x[k] * m->value[line->y][k];
+    if (line->what == CONCAT) model_concat(rows_of(to), x, from.c, m->value[line->y], m->shapes[line->y].c, z);
+    for (size_t k = 0; line->what == COLUMNS && k < n; k++) z[k] = x[k / to.c * from.c + line->kernel + k % to.c];
+    for (size_t k = 0; line->what == SUM && k < B; k++) z[k] = 0;
+    for (size_t k = 0; line->what == SHUFFLE && k < n; k++)
+      z[k] = x[k / to.c * to.c + k % line->n * (to.c / line->n) + k % to.c / line->n];
+    if (line->what == SUM) model_sum(rows_of(from) * from.c, 2, x, z);
+    if (line->what == SUM) model_sum(rows_of(m->shapes[line->y]) * m->shapes[line->y].c, 1, m->value[line->y], z);
+    if (line->what == MAX_POOL || line->what == MEAN_POOL) model_pool(line, from, to, x, z);
+    for (size_t k = 0; line->what == EMBEDDING && k < n; k++) z[k] = w[(size_t)x[k / to.c] * to.c + k % to.c];
+    for (size_t k = 0; line->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
+    if (line->what == ATTENTION) model_attention(line, from, x, z);
+    if (line->what == GRU || line->what == LSTM) model_cells(line, from, x, z, m->theta + p);
+    p += line->what <= LAYER ? 2 : line->what == EMBEDDING || line->what == POSITION ? 1 : line->what >= GRU ? 4 : 0;
   }
   return NAN;
 }
 
 /* The same network in the library. */
-static int add_line(hu_net *net, const t_line *l, t_shape from, const int *made) {
-  int x = made[l->x], three[3] = {x, made[l->y], x};
-  switch (l->what) {
-    case LINEAR: return hu_net_linear(net, x, l->n, 1);
-    case CONV: return hu_net_conv_groups(net, x, l->n, l->kernel, l->stride, l->pad, l->y ? (size_t)l->y : 1, 1);
+static int add_line(hu_net *net, const t_line *line, t_shape from, const int *made) {
+  int x = made[line->x], three[3] = {x, made[line->y], x};
+  switch (line->what) {
+    case LINEAR: return hu_net_linear(net, x, line->n, 1);
+    case CONV:
+      return hu_net_conv_groups(net, x, line->n, line->kernel, line->stride, line->pad, line->y ? (size_t)line->y : 1,
+                                1);
     case BATCH: return hu_net_batch_norm(net, x);
     case LAYER: return hu_net_layer_norm(net, x);
     case RELU: return hu_net_relu(net, x);
@@ -269,33 +273,33 @@ static int add_line(hu_net *net, const t_line *l, t_shape from, const int *made)
     case GELU: return hu_net_gelu(net, x);
     case TANH: return hu_net_tanh(net, x);
     case SIGMOID: return hu_net_sigmoid(net, x);
-    case ADD: return hu_net_add(net, x, made[l->y]);
-    case MULTIPLY: return hu_net_multiply(net, x, made[l->y]);
+    case ADD: return hu_net_add(net, x, made[line->y]);
+    case MULTIPLY: return hu_net_multiply(net, x, made[line->y]);
     case CONCAT: return hu_net_concat(net, 3, three);
-    case COLUMNS: return hu_net_columns(net, x, l->kernel, l->n);
-    case SHUFFLE: return hu_net_shuffle(net, x, l->n);
+    case COLUMNS: return hu_net_columns(net, x, line->kernel, line->n);
+    case SHUFFLE: return hu_net_shuffle(net, x, line->n);
     case SUM: return hu_net_sum(net, 3, three);
-    case MAX_POOL: return hu_net_max_pool(net, x, l->kernel, l->stride);
+    case MAX_POOL: return hu_net_max_pool(net, x, line->kernel, line->stride);
     case MEAN_POOL:
-      return l->kernel == from.h && l->kernel == from.w ? hu_net_global_average(net, x)
-                                                        : hu_net_average_pool(net, x, l->kernel, l->stride);
-    case EMBEDDING: return hu_net_embedding(net, x, l->kernel, l->n);
+      return line->kernel == from.h && line->kernel == from.w ? hu_net_global_average(net, x)
+                                                              : hu_net_average_pool(net, x, line->kernel, line->stride);
+    case EMBEDDING: return hu_net_embedding(net, x, line->kernel, line->n);
     case POSITION: return hu_net_position(net, x);
-    case ATTENTION: return hu_net_attention(net, x, l->n, (int)l->kernel);
-    case GRU: return hu_net_gru(net, x, l->n, (int)l->kernel);
-    case LSTM: return hu_net_lstm(net, x, l->n, (int)l->kernel);
+    case ATTENTION: return hu_net_attention(net, x, line->n, (int)line->kernel);
+    case GRU: return hu_net_gru(net, x, line->n, (int)line->kernel);
+    case LSTM: return hu_net_lstm(net, x, line->n, (int)line->kernel);
     case ENTROPY: return hu_net_cross_entropy(net, x, 1);
     case ABSOLUTE: return hu_net_absolute_error(net, x, 1);
     default: return hu_net_squared_error(net, x, 1);
   }
 }
 
-static double random_number(t_random *r) { return ((double)t_next32(r) - 0x1p31) * 0x1p-31; }
+static double random_number(t_random *random) { return ((double)t_next32(random) - 0x1p31) * 0x1p-31; }
 
-static double *random_numbers(t_random *r, size_t n) {
+static double *random_numbers(t_random *random, size_t n) {
   double *x = calloc(n, sizeof *x);
   assert_non_null(x);
-  for (size_t i = 0; i < n; i++) x[i] = (double)(float)random_number(r);
+  for (size_t i = 0; i < n; i++) x[i] = (double)(float)random_number(random);
   return x;
 }
 
@@ -318,7 +322,7 @@ static double slope(model *m, double *number) {
 }
 
 static void check_net(const char *name, t_shape input, const t_line *lines, size_t count) {
-  t_random r = {t_seed(name, 1)};
+  t_random random = {t_seed(name, 1)};
   hu_net *net = hu_net_new(B, 1);
   assert_non_null(net);
   model m = {lines, count, {input}, {NULL}, {NULL}, NULL, NULL};
@@ -332,20 +336,20 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
   const char *why = "";
   if (hu_net_status(net, &why) != HU_OK) fail_msg("%s: %s", name, why);
   assert_int_equal(hu_net_initialize(net, 3), HU_OK);
-  for (size_t i = 0; i <= count; i++) m.value[i] = random_numbers(&r, rows_of(m.shapes[i]) * m.shapes[i].c);
+  for (size_t i = 0; i <= count; i++) m.value[i] = random_numbers(&random, rows_of(m.shapes[i]) * m.shapes[i].c);
   for (size_t i = 0; lines[0].what == EMBEDDING && i < rows_of(input); i++) {
-    m.value[0][i] = t_below(&r, (uint32_t)lines[0].kernel);
+    m.value[0][i] = t_below(&random, (uint32_t)lines[0].kernel);
   }
   size_t out = rows_of(m.shapes[count]) * m.shapes[count].c;
-  double *targets = random_numbers(&r, out);
+  double *targets = random_numbers(&random, out);
   uint32_t *labels = calloc(out, sizeof *labels);
-  for (size_t i = 0; i < rows_of(m.shapes[count]); i++) labels[i] = t_below(&r, (uint32_t)m.shapes[count].c);
+  for (size_t i = 0; i < rows_of(m.shapes[count]); i++) labels[i] = t_below(&random, (uint32_t)m.shapes[count].c);
   m.targets = targets;
   m.labels = labels;
   for (int p = 0; p < hu_net_parameters(net); p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
-    m.theta[p] = random_numbers(&r, t.rows * t.cols);
-    for (size_t k = 0; k < t.rows * t.cols; k++) t.numbers[k] = (float)m.theta[p][k];
+    hu_net_tensor tensor = hu_net_parameter(net, p);
+    m.theta[p] = random_numbers(&random, tensor.rows * tensor.cols);
+    for (size_t k = 0; k < tensor.rows * tensor.cols; k++) tensor.numbers[k] = (float)m.theta[p][k];
   }
   float *x = floats_of(m.value[0], rows_of(input) * input.c), *want = floats_of(targets, out), loss;
   assert_int_equal(hu_net_feed(net, made[0], x), HU_OK);
@@ -358,9 +362,9 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
     fail_msg("%s: loss %g, not %g", name, (double)loss, exact);
   size_t compared = 0, some = 0;
   for (int p = 0; p < hu_net_parameters(net); p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
-    for (size_t k = 0; k < t.rows * t.cols; k++) {
-      double s = slope(&m, &m.theta[p][k]), got = (double)t.gradients[k] / 4;
+    hu_net_tensor tensor = hu_net_parameter(net, p);
+    for (size_t k = 0; k < tensor.rows * tensor.cols; k++) {
+      double s = slope(&m, &m.theta[p][k]), got = (double)tensor.gradients[k] / 4;
       if (!(fabs(got - s) < 2e-5 * (1 + fabs(s)))) {
         fail_msg("%s: parameter %d, number %zu: %g, not %g", name, p, k, got, s);
       }
@@ -379,11 +383,11 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
   hu_net_free(net);
 }
 
-#define CHECK(name, input, ...)                              \
-  do {                                                       \
-    static const t_line lines[] = {__VA_ARGS__};             \
-    t_shape s = input;                                       \
-    check_net(name, s, lines, sizeof lines / sizeof *lines); \
+#define CHECK(name, input, ...)                                  \
+  do {                                                           \
+    static const t_line lines[] = {__VA_ARGS__};                 \
+    t_shape shape = input;                                       \
+    check_net(name, shape, lines, sizeof lines / sizeof *lines); \
   } while (0)
 #define ROWS(c) \
   { 0, 0, c }

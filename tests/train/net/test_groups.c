@@ -40,9 +40,9 @@ typedef struct t_pass {
 } t_pass;
 
 static hu_rounding rounding_of(const char *text) {
-  hu_rounding r;
-  assert_int_equal(hu_rounding_parse(&r, text, NULL), HU_OK);
-  return r;
+  hu_rounding rounding;
+  assert_int_equal(hu_rounding_parse(&rounding, text, NULL), HU_OK);
+  return rounding;
 }
 
 /* Numbers of many sizes, a third of them 0. */
@@ -76,33 +76,33 @@ static int add_slices(hu_net *net, const t_layer *c, int h, int made[CHANNELS]) 
 static void set_weights(hu_net *net, const t_layer *c, int sliced) {
   size_t rows = AREA / c->groups, cols = OUTPUTS / (sliced ? c->groups : 1);
   for (int g = 0; g < hu_net_parameters(net); g++) {
-    hu_net_tensor w = hu_net_parameter(net, g);
-    assert_true(w.rows == rows && w.cols == cols);
+    hu_net_tensor tensor = hu_net_parameter(net, g);
+    assert_true(tensor.rows == rows && tensor.cols == cols);
     for (size_t i = 0; i < rows; i++) {
-      memcpy(w.numbers + i * cols, weights + i * OUTPUTS + (size_t)g * cols, cols * sizeof *weights);
+      memcpy(tensor.numbers + i * cols, weights + i * OUTPUTS + (size_t)g * cols, cols * sizeof *weights);
     }
   }
 }
 
 static void get_gradients(const hu_net *net, const t_layer *c, float *dw) {
   for (int g = 0; g < hu_net_parameters(net); g++) {
-    hu_net_tensor w = hu_net_parameter(net, g);
+    hu_net_tensor tensor = hu_net_parameter(net, g);
     for (size_t i = 0; i < AREA / c->groups; i++) {
-      memcpy(dw + i * OUTPUTS + (size_t)g * w.cols, w.gradients + i * w.cols, w.cols * sizeof *dw);
+      memcpy(dw + i * OUTPUTS + (size_t)g * tensor.cols, tensor.gradients + i * tensor.cols, tensor.cols * sizeof *dw);
     }
   }
 }
 
-static void set_product(hu_net *net, const t_layer *c, const hu_product_rounding *r, int value) {
-  hu_product_rounding own = *r;
+static void set_product(hu_net *net, const t_layer *c, const hu_product_rounding *rounding, int value) {
+  hu_product_rounding own = *rounding;
   assert_int_equal(hu_accum_parse(&own.z_accum, c->accum, NULL), HU_OK);
   own.dx_accum = own.dw_accum = own.z_accum;
   assert_int_equal(hu_net_round_product(net, value, &own), HU_OK);
 }
 
 /* X is a sum with an image of zeros, so that its gradient is wanted. */
-static void run(const t_layer *c, const hu_product_rounding *r, const float *x, int sliced, uint32_t threads,
-                t_pass *p) {
+static void run(const t_layer *c, const hu_product_rounding *rounding, const float *x, int sliced, uint32_t threads,
+                t_pass *pass) {
   int made[CHANNELS];
   hu_net *net = hu_net_new(BATCH, threads);
   int in = hu_net_image(net, HIGH, WIDE, CHANNELS);
@@ -111,7 +111,7 @@ static void run(const t_layer *c, const hu_product_rounding *r, const float *x, 
                  : hu_net_conv_groups(net, h, OUTPUTS, KERNEL, c->stride, c->pad, c->groups, 0);
   assert_true(hu_net_squared_error(net, z, 1) >= 0);
   if (!sliced) made[0] = z;
-  for (size_t g = 0; g < (sliced ? c->groups : 1); g++) set_product(net, c, r, made[g]);
+  for (size_t g = 0; g < (sliced ? c->groups : 1); g++) set_product(net, c, rounding, made[g]);
   assert_int_equal(hu_net_initialize(net, 5), HU_OK);
   set_weights(net, c, sliced);
   assert_int_equal(hu_net_feed(net, in, x), HU_OK);
@@ -119,11 +119,11 @@ static void run(const t_layer *c, const hu_product_rounding *r, const float *x, 
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
   hu_net_tensor of_h = hu_net_value(net, h), of_z = hu_net_value(net, z);
-  p->rows = of_z.rows;
+  pass->rows = of_z.rows;
   assert_true(of_z.rows <= ROWS && of_z.cols == OUTPUTS);
-  memcpy(p->z, of_z.numbers, p->rows * OUTPUTS * sizeof *p->z);
-  memcpy(p->dx, of_h.gradients, sizeof p->dx);
-  get_gradients(net, c, p->dw);
+  memcpy(pass->z, of_z.numbers, pass->rows * OUTPUTS * sizeof *pass->z);
+  memcpy(pass->dx, of_h.gradients, sizeof pass->dx);
+  get_gradients(net, c, pass->dw);
   hu_net_free(net);
 }
 
@@ -137,17 +137,18 @@ static void assert_same(const t_layer *c, const t_pass *got, const t_pass *want)
 enum { PLACES = 9 };
 
 /* The roundings of a product, place i of them. */
-static hu_rounding *place_of(hu_product_rounding *r, size_t i) {
-  hu_rounding *const all[PLACES] = {&r->x,    &r->w,     &r->dz,     &r->w_back, &r->x_back,
-                                    &r->dz_w, &r->z_out, &r->dx_out, &r->dw_out};
+static hu_rounding *place_of(hu_product_rounding *rounding, size_t i) {
+  hu_rounding *const all[PLACES] = {&rounding->x,      &rounding->w,      &rounding->dz,
+                                    &rounding->w_back, &rounding->x_back, &rounding->dz_w,
+                                    &rounding->z_out,  &rounding->dx_out, &rounding->dw_out};
   return all[i];
 }
 
-static void slices_agree(const t_layer *c, hu_product_rounding r, uint32_t threads) {
+static void slices_agree(const t_layer *c, hu_product_rounding rounding, uint32_t threads) {
   static t_pass got, want;
-  for (r.by_window = 0; r.by_window < 2; r.by_window++) {
-    run(c, &r, images, 0, threads, &got);
-    run(c, &r, images, 1, 1, &want);
+  for (rounding.by_window = 0; rounding.by_window < 2; rounding.by_window++) {
+    run(c, &rounding, images, 0, threads, &got);
+    run(c, &rounding, images, 1, 1, &want);
     /* A slice gives zeros to the channels of the others, and a -0 becomes +0 there. */
     for (size_t i = 0; i < PIXELS * CHANNELS; i++) got.dx[i] += 0.0f;
     assert_same(c, &got, &want);
@@ -163,14 +164,14 @@ static void groups_are_slices(void **state) {
     EACH_LAYER(c) {
       for (size_t t = 0; t < 4; t++) {
         for (size_t place = 0; place <= PLACES; place++) {
-          hu_product_rounding r = hu_product_rounding_plain();
+          hu_product_rounding rounding = hu_product_rounding_plain();
           for (size_t i = 0; i < PLACES; i++) {
-            if (place == PLACES || place == i) *place_of(&r, i) = rounding_of(texts[t]);
+            if (place == PLACES || place == i) *place_of(&rounding, i) = rounding_of(texts[t]);
           }
-          slices_agree(c, r, 1 + (uint32_t)place % 2);
-          r.hadamard = 16;
-          r.signs = 0xD7E8;
-          if (place == PLACES) slices_agree(c, r, 1);
+          slices_agree(c, rounding, 1 + (uint32_t)place % 2);
+          rounding.hadamard = 16;
+          rounding.signs = 0xD7E8;
+          if (place == PLACES) slices_agree(c, rounding, 1);
         }
       }
     }
@@ -250,30 +251,30 @@ static void direct_image(const t_layer *c, size_t rows, const float *dp, float *
   }
 }
 
-static void apply(size_t rows, size_t cols, float *x, const hu_rounding *r) {
-  assert_int_equal(hu_rounding_apply(rows, cols, x, x, r, NULL, NULL), HU_OK);
+static void apply(size_t rows, size_t cols, float *x, const hu_rounding *rounding) {
+  assert_int_equal(hu_rounding_apply(rows, cols, x, x, rounding, NULL, NULL), HU_OK);
 }
 
 /* All of a layer with roundings of whole tensors: statistics of all groups, blocks along rows of the matrices. */
-static void direct(const t_layer *c, hu_product_rounding *r, t_pass *z) {
+static void direct(const t_layer *c, hu_product_rounding *rounding, t_pass *z) {
   static float x[PIXELS * CHANNELS], p[ROWS * AREA], w[WEIGHTS], dz[ROWS * OUTPUTS], dp[ROWS * AREA];
   size_t rows = BATCH * windows_of(HIGH, c) * windows_of(WIDE, c), n = rows * OUTPUTS;
   memcpy(x, images, sizeof x);
-  if (!r->by_window) apply(PIXELS, CHANNELS, x, &r->x);
+  if (!rounding->by_window) apply(PIXELS, CHANNELS, x, &rounding->x);
   make_patches(c, rows, x, p);
-  if (r->by_window) apply(rows, AREA, p, &r->x);
+  if (rounding->by_window) apply(rows, AREA, p, &rounding->x);
   memcpy(w, weights, sizeof w);
-  apply(AREA / c->groups, OUTPUTS, w, &r->w);
+  apply(AREA / c->groups, OUTPUTS, w, &rounding->w);
   direct_forward(c, rows, p, w, z->z);
-  apply(rows, OUTPUTS, z->z, &r->z_out);
+  apply(rows, OUTPUTS, z->z, &rounding->z_out);
   for (size_t i = 0; i < n; i++) dz[i] = (z->z[i] - targets[i]) * (1 / (float)rows);
-  apply(rows, OUTPUTS, dz, &r->dz);
+  apply(rows, OUTPUTS, dz, &rounding->dz);
   direct_weights(c, rows, p, dz, z->dw);
-  apply(AREA / c->groups, OUTPUTS, z->dw, &r->dw_out);
+  apply(AREA / c->groups, OUTPUTS, z->dw, &rounding->dw_out);
   direct_patches(c, rows, w, dz, dp);
-  if (r->by_window) apply(rows, AREA, dp, &r->dx_out);
+  if (rounding->by_window) apply(rows, AREA, dp, &rounding->dx_out);
   direct_image(c, rows, dp, z->dx);
-  if (!r->by_window) apply(PIXELS, CHANNELS, z->dx, &r->dx_out);
+  if (!rounding->by_window) apply(PIXELS, CHANNELS, z->dx, &rounding->dx_out);
   z->rows = rows;
 }
 
@@ -285,12 +286,12 @@ static void groups_are_loops(void **state) {
   for
     EACH_LAYER(c) {
       for (size_t t = 0; t < 6 && strcmp(c->accum, "fp32") == 0; t++) {
-        hu_product_rounding r = hu_product_rounding_plain();
-        for (size_t i = 0; i < PLACES; i++) *place_of(&r, i) = rounding_of(texts[t]);
-        for (r.by_window = 0; r.by_window < 2; r.by_window++) {
-          direct(c, &r, &want);
+        hu_product_rounding rounding = hu_product_rounding_plain();
+        for (size_t i = 0; i < PLACES; i++) *place_of(&rounding, i) = rounding_of(texts[t]);
+        for (rounding.by_window = 0; rounding.by_window < 2; rounding.by_window++) {
+          direct(c, &rounding, &want);
           for (uint32_t threads = 1; threads <= 2; threads++) {
-            run(c, &r, images, 0, threads, &got);
+            run(c, &rounding, images, 0, threads, &got);
             assert_same(c, &got, &want);
           }
         }
@@ -303,15 +304,15 @@ static void one_group(void **state) {
   (void)state;
   static t_pass got, want;
   const t_layer c = {1, 1, 1, "fp32"};
-  hu_product_rounding r = hu_product_rounding_plain();
+  hu_product_rounding rounding = hu_product_rounding_plain();
   draw_all();
-  run(&c, &r, images, 0, 1, &got);
-  run(&c, &r, images, 1, 1, &want);
+  run(&c, &rounding, images, 0, 1, &got);
+  run(&c, &rounding, images, 1, 1, &want);
   assert_same(&c, &got, &want);
   hu_net *net = hu_net_new(1, 1);
   (void)hu_net_conv_groups(net, hu_net_image(net, 3, 3, 4), 8, 3, 1, 1, 4, 1);
-  hu_net_tensor w = hu_net_parameter(net, hu_net_parameter_named(net, "conv1.weight"));
-  assert_true(w.rows == 9 && w.cols == 8);
+  hu_net_tensor tensor = hu_net_parameter(net, hu_net_parameter_named(net, "conv1.weight"));
+  assert_true(tensor.rows == 9 && tensor.cols == 8);
   assert_int_equal(hu_net_parameter(net, hu_net_parameter_named(net, "conv1.bias")).cols, 8);
   hu_net_free(net);
 }
@@ -326,14 +327,14 @@ static void words_of_groups(void **state) {
   t_random random = {9};
   hu_net *net = hu_net_new(1, 1);
   int in = hu_net_image(net, SIDE, SIDE, OUT), z = hu_net_conv_groups(net, in, OUT, 3, 1, 1, OUT, 0);
-  hu_product_rounding r = hu_product_rounding_plain();
+  hu_product_rounding rounding = hu_product_rounding_plain();
   (void)hu_net_squared_error(net, z, 1);
-  assert_int_equal(hu_accum_parse(&r.z_accum, "seq(bfloat16,sra:8)", NULL), HU_OK);
-  assert_int_equal(hu_net_round_product(net, z, &r), HU_OK);
+  assert_int_equal(hu_accum_parse(&rounding.z_accum, "seq(bfloat16,sra:8)", NULL), HU_OK);
+  assert_int_equal(hu_net_round_product(net, z, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   for (size_t i = 0; i < SIDE * SIDE; i++) x[OUT * i] = x[OUT * i + 1] = (float)t_between(&random, -99, 99) / 7;
-  hu_net_tensor w = hu_net_parameter(net, 0), of_z = hu_net_value(net, z);
-  for (size_t i = 0; i < w.rows; i++) w.numbers[OUT * i + 1] = w.numbers[OUT * i];
+  hu_net_tensor tensor = hu_net_parameter(net, 0), of_z = hu_net_value(net, z);
+  for (size_t i = 0; i < tensor.rows; i++) tensor.numbers[OUT * i + 1] = tensor.numbers[OUT * i];
   assert_int_equal(hu_net_feed(net, in, x), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   size_t other = 0;
@@ -389,12 +390,12 @@ static void relu6(void **state) {
   float targets_of[N];
   for (size_t i = 0; i < N; i++) targets_of[i] = 1000;
   for (size_t f = 0; f < 4; f++) {
-    hu_rounding r = rounding_of(formats[f].text);
+    hu_rounding rounding = rounding_of(formats[f].text);
     hu_net *net = hu_net_new(1, 1);
     int in = hu_net_input(net, 1, N), zero = hu_net_input(net, 1, N), h = hu_net_add(net, in, zero);
     int z = hu_net_relu6(net, h);
     (void)hu_net_absolute_error(net, z, 1);
-    assert_int_equal(hu_net_round_value(net, z, &r, NULL), HU_OK);
+    assert_int_equal(hu_net_round_value(net, z, &rounding, NULL), HU_OK);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
     assert_int_equal(hu_net_feed(net, in, x), HU_OK);
     assert_int_equal(hu_net_targets(net, targets_of), HU_OK);

@@ -38,13 +38,13 @@ static void kinds(void **state) {
 /* y = x w, L = (y - t)^2 / 2, S = 1024, rate 2^-6, everything stored in binary16, master weights in binary32. */
 static void worked_step(void **state) {
   (void)state;
-  hu_rounding r = hu_rounding_format(hu_binary16(), rne), keep = hu_rounding_keep();
+  hu_rounding rounding = hu_rounding_format(hu_binary16(), rne), keep = hu_rounding_keep();
   hu_net *net = hu_net_new(1, 1);
   int x = hu_net_input(net, 1, 2), y = hu_net_linear(net, x, 1, 0), loss = hu_net_squared_error(net, y, 1);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-  for (int i = 0; i <= y; i++) assert_int_equal(hu_net_round_value(net, i, &r, &r), HU_OK);
+  for (int i = 0; i <= y; i++) assert_int_equal(hu_net_round_value(net, i, &rounding, &rounding), HU_OK);
   assert_int_equal(hu_net_round_value(net, loss, &keep, &keep), HU_OK);
-  assert_int_equal(hu_net_round_parameter(net, 0, &r, &r), HU_OK);
+  assert_int_equal(hu_net_round_parameter(net, 0, &rounding, &rounding), HU_OK);
   float *w = hu_net_parameter(net, 0).numbers, in[2] = {0.1f, -0.7f}, target = 0.25f;
   w[0] = t_float(0x3EAAAAAB);
   w[1] = t_float(0x3903126F);
@@ -57,14 +57,14 @@ static void worked_step(void **state) {
   assert_true(hu_net_value(net, y).gradients[0] == half(0xDAF0));
   const float *dw = hu_net_parameter(net, 0).gradients;
   assert_true(dw[0] == half(0xCD8C) && dw[1] == half(0x58DC));
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "static(1024)", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  o.momentum = 0;
-  o.rate = 0x1p-6;
+  optimizer.momentum = 0;
+  optimizer.rate = 0x1p-6;
   int taken = 0;
-  assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, &taken), HU_OK);
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_OK);
   assert_int_equal(taken, 1);
   assert_true(dw[0] == -0x1.63p-6f && dw[1] == 0x1.37p-3f);
   assert_int_equal(t_bits32(w[0]), 0x3EAAD70B);
@@ -97,12 +97,12 @@ static uint64_t digest_of(run c) {
   int loss = hu_net_cross_entropy(net, y, 1);
   const char *why = "";
   if (hu_net_status(net, &why) != HU_OK) fail_msg("%s", why);
-  hu_rounding r = rounding_of(c.values);
-  for (int i = 0; i < loss; i++) assert_int_equal(hu_net_round_value(net, i, &r, &r), HU_OK);
+  hu_rounding rounding = rounding_of(c.values);
+  for (int i = 0; i < loss; i++) assert_int_equal(hu_net_round_value(net, i, &rounding, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, c.seed), HU_OK);
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
   hu_loss_rule rule = {HU_LOSS_STATIC, 0, 0, c.scale, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  hu_loss_scale s = hu_loss_scale_start(&rule);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   for (int t = 0; t < STEPS; t++) {
     static float images[BATCH * 64];
     uint32_t labels[BATCH];
@@ -112,8 +112,8 @@ static uint64_t digest_of(run c) {
     assert_int_equal(hu_net_feed(net, x, images), HU_OK);
     assert_int_equal(hu_net_labels(net, labels), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-    assert_int_equal(hu_net_backward(net, s.scale), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, &taken), HU_OK);
+    assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_OK);
     assert_int_equal(taken, 1);
   }
   uint64_t z = hu_net_digest(net);
@@ -146,30 +146,30 @@ static void skipped_step(void **state) {
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   float in[6] = {1, 2, 3, 4, INFINITY, 6}, targets[4] = {0};
   uint64_t before = hu_net_digest(net);
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "gradscaler", NULL), HU_OK);
-  hu_loss_scale s = hu_loss_scale_start(&rule);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   int taken = 1;
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  assert_int_equal(hu_net_backward(net, s.scale), HU_OK);
-  assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, &taken), HU_OK);
-  assert_true(taken == 0 && s.scale == 32768 && hu_net_digest(net) == before);
+  assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_OK);
+  assert_true(taken == 0 && scale.scale == 32768 && hu_net_digest(net) == before);
   /* Gradients are there for one update. */
-  assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, &taken), HU_E_TRAIN);
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_E_TRAIN);
   hu_net_free(net);
 }
 
 /* Elements of magnitude beyond the format are counted. */
 static void overflow_is_counted(void **state) {
   (void)state;
-  hu_rounding r = rounding_of("fp(4,3,4):finite");
+  hu_rounding rounding = rounding_of("fp(4,3,4):finite");
   float x[5] = {30, 31, -1000, NAN, INFINITY}, z[5];
   hu_rounding_counts n;
   memset(&n, 0, sizeof n);
-  assert_int_equal(hu_rounding_apply(1, 5, z, x, &r, NULL, &n), HU_OK);
+  assert_int_equal(hu_rounding_apply(1, 5, z, x, &rounding, NULL, &n), HU_OK);
   assert_true(z[0] == 30 && z[1] == 30 && z[2] == -30);
   assert_int_equal(n.elements, 5);
   assert_int_equal(n.over, 2);
@@ -181,9 +181,9 @@ static void turned_blocks(void **state) {
   (void)state;
   enum { ROWS = 70, COLS = 5 };
   static float x[ROWS * COLS], t[ROWS * COLS], z[ROWS * COLS], y[ROWS * COLS];
-  t_random r = {3};
+  t_random random = {3};
   for (size_t i = 0; i < ROWS; i++) {
-    for (size_t j = 0; j < COLS; j++) t[j * ROWS + i] = x[i * COLS + j] = (float)t_below(&r, 5000) - 2500;
+    for (size_t j = 0; j < COLS; j++) t[j * ROWS + i] = x[i * COLS + j] = (float)t_below(&random, 5000) - 2500;
   }
   hu_rounding along = rounding_of("mxfp4"), down = rounding_of("mxfp4,turned");
   assert_int_equal(hu_rounding_apply(ROWS, COLS, z, x, &down, NULL, NULL), HU_OK);
@@ -196,15 +196,17 @@ static void turned_blocks(void **state) {
 static void texts(void **state) {
   (void)state;
   assert_int_equal(rounding_of("keep").kind, HU_ROUND_KEEP);
-  hu_rounding r = rounding_of("fp(5,2,0):unsigned,nosub,sra:8,sat=none");
-  assert_true(r.kind == HU_ROUND_FORMAT && r.mode.round == HU_SRA && r.mode.saturate == HU_SAT_NONE);
-  assert_true(r.format.sign == 0 && r.format.subnormal == HU_SUBNORMAL_NONE);
-  r = rounding_of("nvfp4,turned,src:4");
-  assert_true(r.kind == HU_ROUND_SCALED && r.turned && r.mode.round == HU_SRC);
-  r = rounding_of("s2fp8(float8_e4m3fn;target=7)");
-  assert_true(r.kind == HU_ROUND_S2FP8 && r.s2fp8.target == 7);
-  r = rounding_of("q(3.4),rtz");
-  assert_true(r.kind == HU_ROUND_NUMBER && r.number.kind == HU_NUMBER_FIXED && r.mode.round == HU_RTZ);
+  hu_rounding rounding = rounding_of("fp(5,2,0):unsigned,nosub,sra:8,sat=none");
+  assert_true(rounding.kind == HU_ROUND_FORMAT && rounding.mode.round == HU_SRA &&
+              rounding.mode.saturate == HU_SAT_NONE);
+  assert_true(rounding.format.sign == 0 && rounding.format.subnormal == HU_SUBNORMAL_NONE);
+  rounding = rounding_of("nvfp4,turned,src:4");
+  assert_true(rounding.kind == HU_ROUND_SCALED && rounding.turned && rounding.mode.round == HU_SRC);
+  rounding = rounding_of("s2fp8(float8_e4m3fn;target=7)");
+  assert_true(rounding.kind == HU_ROUND_S2FP8 && rounding.s2fp8.target == 7);
+  rounding = rounding_of("q(3.4),rtz");
+  assert_true(rounding.kind == HU_ROUND_NUMBER && rounding.number.kind == HU_NUMBER_FIXED &&
+              rounding.mode.round == HU_RTZ);
   static const struct {
     const char *text;
     hu_status status;
@@ -218,9 +220,9 @@ static void texts(void **state) {
              {"fp(11,20,0)", HU_E_CARRIER, 0}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
-    hu_status s = hu_rounding_parse(&r, bad[i].text, &where);
-    if (s == HU_OK || (s != bad[i].status && bad[i].text[0]) || (where != bad[i].where && bad[i].text[0])) {
-      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(s), where);
+    hu_status status = hu_rounding_parse(&rounding, bad[i].text, &where);
+    if (status == HU_OK || (status != bad[i].status && bad[i].text[0]) || (where != bad[i].where && bad[i].text[0])) {
+      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(status), where);
     }
   }
 }
@@ -252,8 +254,8 @@ static void misuse(void **state) {
   hu_rounding wide = hu_rounding_format(hu_format_ieee(11, 20, 0), rne);
   assert_int_equal(hu_net_round_value(net, y, &wide, NULL), HU_E_CARRIER);
   assert_int_equal(hu_net_round_value(net, loss + 1, NULL, NULL), HU_E_SHAPE);
-  hu_product_rounding p = hu_product_rounding_plain();
-  assert_int_equal(hu_net_round_product(net, loss, &p), HU_E_SHAPE);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  assert_int_equal(hu_net_round_product(net, loss, &rounding), HU_E_SHAPE);
   assert_int_equal(hu_net_values(NULL) + hu_net_parameters(NULL), 0);
   assert_null(hu_net_value(net, 99).numbers);
   assert_null(hu_net_new(0, 1));

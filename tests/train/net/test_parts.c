@@ -11,17 +11,17 @@
 enum { BATCH = 3, STEPS = 4, COLS = 6, NUMBERS = BATCH * STEPS * COLS, READERS = 5, NETS = 400 };
 
 /* Zeros of both signs, numbers that E5M2 makes zeros, others. */
-static float some_number(t_random *r) {
+static float some_number(t_random *random) {
   static const float numbers[] = {0, -0.0f, 1, -1, 0.5f, -0x1p-20f, 0x1p-20f, -3};
-  return numbers[t_below(r, sizeof numbers / sizeof *numbers)];
+  return numbers[t_below(random, sizeof numbers / sizeof *numbers)];
 }
 
 static int input_like(hu_net *net, int x) { return hu_net_input(net, net->value[x].rows / BATCH, net->value[x].cols); }
 
 /* One reader of h; a value that sums may take. */
-static int add_reader(hu_net *net, t_random *r, int h) {
-  size_t from = t_below(r, COLS), cols = 1 + t_below(r, (uint32_t)(COLS - from));
-  switch (t_below(r, 6)) {
+static int add_reader(hu_net *net, t_random *random, int h) {
+  size_t from = t_below(random, COLS), cols = 1 + t_below(random, (uint32_t)(COLS - from));
+  switch (t_below(random, 6)) {
     case 0: return hu_net_gru(net, h, 2, 0);
     case 1: return hu_net_lstm(net, h, 2, 0);
     case 2: return hu_net_multiply(net, h, input_like(net, h));
@@ -32,27 +32,27 @@ static int add_reader(hu_net *net, t_random *r, int h) {
 }
 
 /* A network whose value *h has up to READERS readers. */
-static hu_net *random_net(t_random *r, int *h) {
+static hu_net *random_net(t_random *random, int *h) {
   hu_rounding keep = hu_rounding_keep(), narrow = keep;
-  int readers[READERS], count = 1 + (int)t_below(r, READERS);
+  int readers[READERS], count = 1 + (int)t_below(random, READERS);
   hu_net *net = hu_net_new(BATCH, 1);
   assert_int_equal(hu_rounding_parse(&narrow, "float8_e5m2", NULL), HU_OK);
   *h = hu_net_linear(net, hu_net_input(net, STEPS, 2), COLS, 0);
-  for (int i = 0; i < count; i++) readers[i] = add_reader(net, r, *h);
+  for (int i = 0; i < count; i++) readers[i] = add_reader(net, random, *h);
   int loss = hu_net_squared_error(net, hu_net_sum(net, (size_t)count, readers), 1);
   assert_true(loss >= 0);
   for (int i = 0; i < loss; i++) assert_int_equal(hu_net_round_value(net, i, &keep, i == *h ? &keep : &narrow), HU_OK);
-  assert_int_equal(hu_net_initialize(net, t_below(r, 1000)), HU_OK);
+  assert_int_equal(hu_net_initialize(net, t_below(random, 1000)), HU_OK);
   return net;
 }
 
-static void run(hu_net *net, t_random *r, float scale) {
+static void run(hu_net *net, t_random *random, float scale) {
   float x[NUMBERS];
   const float targets[BATCH] = {0.25f, -0.25f, 0};
   for (int i = 0; i < net->values; i++) {
     const hu_value *v = &net->value[i];
     if (v->made || v->rows * v->cols > NUMBERS) continue;
-    for (size_t k = 0; k < v->rows * v->cols; k++) x[k] = some_number(r);
+    for (size_t k = 0; k < v->rows * v->cols; k++) x[k] = some_number(random);
     assert_int_equal(hu_net_feed(net, i, x), HU_OK);
   }
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
@@ -100,13 +100,13 @@ static size_t compare(const hu_net *net, int h, unsigned number) {
 
 static void zeros_keep_their_signs(void **state) {
   (void)state;
-  t_random r = {20261127};
+  t_random random = {20261127};
   size_t different = 0;
   for (unsigned i = 0; i < NETS; i++) {
     int h;
-    hu_net *net = random_net(&r, &h);
+    hu_net *net = random_net(&random, &h);
     for (int pass = 0; pass < 2; pass++) {
-      run(net, &r, pass ? 0x1p-16f : 1); /* E5M2 makes zeros of most gradients of the second pass */
+      run(net, &random, pass ? 0x1p-16f : 1); /* E5M2 makes zeros of most gradients of the second pass */
       different += compare(net, h, i);
     }
     hu_net_free(net);
@@ -116,10 +116,10 @@ static void zeros_keep_their_signs(void **state) {
 
 /* A step of a recurrent layer takes time in proportion to its length: parts touch their own rows, not all. */
 static size_t touched;
-static hu_status (*run_before)(void *self, int kernel, const hu_task *t);
-static hu_status count_run(void *self, int kernel, const hu_task *t) {
-  touched += t->rows * t->cols;
-  return run_before(self, kernel, t);
+static hu_status (*run_before)(void *self, int kernel, const hu_task *task);
+static hu_status count_run(void *self, int kernel, const hu_task *task) {
+  touched += task->rows * task->cols;
+  return run_before(self, kernel, task);
 }
 
 static size_t numbers_touched(size_t steps) {

@@ -10,9 +10,9 @@
 #include "tests/support/support.h"
 
 static hu_rounding rounding_of(const char *text) {
-  hu_rounding r = hu_rounding_keep();
-  if (hu_rounding_parse(&r, text, NULL) != HU_OK) fail_msg("%s: no rounding", text);
-  return r;
+  hu_rounding rounding = hu_rounding_keep();
+  if (hu_rounding_parse(&rounding, text, NULL) != HU_OK) fail_msg("%s: no rounding", text);
+  return rounding;
 }
 
 /* ---- operands that several products share are rounded once, and nobody sees it ---- */
@@ -36,22 +36,25 @@ static left_behind shared_operands(const char *text, uint32_t hadamard, int apar
   int y = hu_net_relu(net, hu_net_conv(net, x, 5, 3, 1, 1, 1));
   loss = hu_net_cross_entropy(net, hu_net_linear(net, hu_net_gru(net, hu_net_linear(net, y, 7, 0), 4, 1), 3, 1), 1);
   assert_true(loss >= 0);
-  hu_product_rounding r = hu_product_rounding_plain();
-  r.x = r.w = r.dz = r.w_back = r.x_back = r.dz_w = r.z_out = r.dx_out = r.dw_out = rounding_of(text);
-  r.hadamard = hadamard;
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.x = rounding.w = rounding.dz = rounding.w_back = rounding.x_back = rounding.dz_w = rounding.z_out =
+      rounding.dx_out = rounding.dw_out = rounding_of(text);
+  rounding.hadamard = hadamard;
   if (apart) {
-    if (r.x.kind == HU_ROUND_S2FP8) r.x_back.format = r.dz_w.format = r.w_back.format = hu_bfloat16();
-    if (r.x.kind != HU_ROUND_S2FP8) r.x_back.s2fp8.target = r.dz_w.s2fp8.target = r.w_back.s2fp8.target = 3;
+    if (rounding.x.kind == HU_ROUND_S2FP8)
+      rounding.x_back.format = rounding.dz_w.format = rounding.w_back.format = hu_bfloat16();
+    if (rounding.x.kind != HU_ROUND_S2FP8)
+      rounding.x_back.s2fp8.target = rounding.dz_w.s2fp8.target = rounding.w_back.s2fp8.target = 3;
   }
   for (int i = 0; i < loss; i++) {
-    hu_status s = hu_net_round_product(net, i, &r); /* not of those that are no products */
-    assert_true(s == HU_OK || s == HU_E_SHAPE);
+    hu_status status = hu_net_round_product(net, i, &rounding); /* not of those that are no products */
+    assert_true(status == HU_OK || status == HU_E_SHAPE);
   }
   assert_int_equal(hu_net_initialize(net, 3), HU_OK);
   t_random random = {17};
   float in[BATCH * 48];
   const uint32_t labels[BATCH] = {0, 1, 2, 0, 1, 2};
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
@@ -62,7 +65,7 @@ static left_behind shared_operands(const char *text, uint32_t hadamard, int apar
     assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK); /* leaves nothing behind */
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
     assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
   }
   z.digest = hu_net_digest(net);
   assert_in_range(hu_net_values(net), 1, VALUES_MAX);
@@ -94,22 +97,22 @@ typedef struct t_seen {
   hu_net_phase at[4];
 } t_seen;
 
-static void see(void *context, const hu_net_phase *p, int ends) {
-  t_seen *s = context;
-  s->calls++;
+static void see(void *context, const hu_net_phase *phase, int ends) {
+  t_seen *seen = context;
+  seen->calls++;
   if (ends) {
-    const hu_net_phase *q = &s->at[--s->open];
-    assert_true(q->phase == p->phase && q->number == p->number && strcmp(q->kind, p->kind) == 0);
+    const hu_net_phase *q = &seen->at[--seen->open];
+    assert_true(q->phase == phase->phase && q->number == phase->number && strcmp(q->kind, phase->kind) == 0);
     return;
   }
-  assert_in_range(s->open, 0, 1);
+  assert_in_range(seen->open, 0, 1);
   /* Inside of an operator there are roundings alone, and those are its own. */
-  if (s->open) assert_true(p->phase == HU_PHASE_ROUNDING && p->number == s->at[0].number);
-  s->at[s->open++] = *p;
-  if (s->open > s->deepest) s->deepest = s->open;
-  s->products += p->product && p->phase != HU_PHASE_ROUNDING;
-  s->roundings += p->phase == HU_PHASE_ROUNDING;
-  s->updates += p->phase == HU_PHASE_UPDATE;
+  if (seen->open) assert_true(phase->phase == HU_PHASE_ROUNDING && phase->number == seen->at[0].number);
+  seen->at[seen->open++] = *phase;
+  if (seen->open > seen->deepest) seen->deepest = seen->open;
+  seen->products += phase->product && phase->phase != HU_PHASE_ROUNDING;
+  seen->roundings += phase->phase == HU_PHASE_ROUNDING;
+  seen->updates += phase->phase == HU_PHASE_UPDATE;
 }
 
 static void observer(void **state) {
@@ -118,35 +121,35 @@ static void observer(void **state) {
   int x = hu_net_input(net, 1, 3), h = hu_net_relu(net, hu_net_linear(net, x, 4, 1));
   int y = hu_net_linear(net, h, 2, 0);
   assert_true(hu_net_cross_entropy(net, y, 1) >= 0);
-  hu_product_rounding r = hu_product_rounding_plain();
-  r.z_out = rounding_of("bfloat16");
-  assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.z_out = rounding_of("bfloat16");
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   const float in[6] = {1, 2, 3, -1, 0.5f, 2};
   const uint32_t labels[2] = {1, 0};
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  t_seen s;
-  memset(&s, 0, sizeof s);
-  hu_net_observe(net, see, &s);
+  t_seen seen;
+  memset(&seen, 0, sizeof seen);
+  hu_net_observe(net, see, &seen);
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
-  assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
   /* An input, three parameters, four values, a result of a product; four gradients of values, three of parameters. */
-  assert_int_equal(s.roundings, 1 + 3 + 4 + 1 + 4 + 3);
-  assert_int_equal(s.products, 4);
-  assert_int_equal(s.updates, 1);
-  assert_int_equal(s.deepest, 2);
-  assert_int_equal(s.open, 0);
-  assert_int_equal(s.calls, 2 * (s.roundings + 8 + 1));
+  assert_int_equal(seen.roundings, 1 + 3 + 4 + 1 + 4 + 3);
+  assert_int_equal(seen.products, 4);
+  assert_int_equal(seen.updates, 1);
+  assert_int_equal(seen.deepest, 2);
+  assert_int_equal(seen.open, 0);
+  assert_int_equal(seen.calls, 2 * (seen.roundings + 8 + 1));
   hu_net_observe(net, NULL, NULL);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  assert_int_equal(s.calls, 2 * (s.roundings + 8 + 1));
-  hu_net_observe(NULL, see, &s);
+  assert_int_equal(seen.calls, 2 * (seen.roundings + 8 + 1));
+  hu_net_observe(NULL, see, &seen);
   hu_net_free(net);
 }
 
@@ -157,25 +160,25 @@ static int roundings_of_convolution(const char *operands, const char *dx, int by
   int x = hu_net_image(net, 4, 4, 1), h = hu_net_conv(net, x, 16, 3, 1, 1, 0);
   int y = hu_net_conv(net, hu_net_relu(net, h), 16, 3, 1, 1, 0);
   assert_true(hu_net_cross_entropy(net, hu_net_average_pool(net, y, 4, 4), 1) >= 0);
-  hu_product_rounding r = hu_product_rounding_plain();
-  if (operands) r.x = r.x_back = rounding_of(operands);
-  if (dx) r.dx_out = rounding_of(dx);
-  r.by_window = (uint8_t)by_window;
-  assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  if (operands) rounding.x = rounding.x_back = rounding_of(operands);
+  if (dx) rounding.dx_out = rounding_of(dx);
+  rounding.by_window = (uint8_t)by_window;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   float in[32];
   const uint32_t labels[2] = {1, 0};
-  t_seen s;
-  memset(&s, 0, sizeof s);
+  t_seen seen;
+  memset(&seen, 0, sizeof seen);
   for (int i = 0; i < 32; i++) in[i] = (float)(i % 7) - 3;
-  hu_net_observe(net, see, &s);
+  hu_net_observe(net, see, &seen);
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
-  assert_int_equal(s.open, 0);
+  assert_int_equal(seen.open, 0);
   hu_net_free(net);
-  return s.roundings;
+  return seen.roundings;
 }
 
 /* X once, which Z and dW share; dX once. */
@@ -213,21 +216,21 @@ static uint64_t with_models(const char *text, unsigned which, hu_accum other) {
   y = hu_net_attention(net, hu_net_linear(net, y, 12, 1), 2, 1);
   int loss = hu_net_cross_entropy(net, hu_net_linear(net, y, 3, 1), 1);
   assert_true(loss >= 0);
-  hu_product_rounding r = hu_product_rounding_plain();
-  r.x = r.w = r.dz = r.w_back = r.x_back = r.dz_w = rounding_of(text);
-  if (which & 1) r.z_accum = other;
-  if (which & 2) r.dx_accum = other;
-  if (which & 4) r.dw_accum = other;
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.x = rounding.w = rounding.dz = rounding.w_back = rounding.x_back = rounding.dz_w = rounding_of(text);
+  if (which & 1) rounding.z_accum = other;
+  if (which & 2) rounding.dx_accum = other;
+  if (which & 4) rounding.dw_accum = other;
   for (int i = 0; i < loss; i++) {
-    hu_status s = hu_net_round_product(net, i, &r);
-    assert_true(s == HU_OK || s == HU_E_SHAPE);
+    hu_status status = hu_net_round_product(net, i, &rounding);
+    assert_true(status == HU_OK || status == HU_E_SHAPE);
   }
   assert_int_equal(hu_net_initialize(net, 3), HU_OK);
   t_random random = {17};
   float in[BATCH * 108];
   uint32_t labels[BATCH * 36];
   for (uint32_t i = 0; i < BATCH * 36; i++) labels[i] = i % 3;
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
@@ -238,7 +241,7 @@ static uint64_t with_models(const char *text, unsigned which, hu_accum other) {
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
     assert_int_equal(hu_net_backward(net, 1), HU_OK); /* once more, of the same pass */
-    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
   }
   uint64_t digest = hu_net_digest(net);
   hu_net_free(net);
@@ -266,10 +269,10 @@ static void no_models(void **state) {
   hu_net *net = hu_net_new(BATCH, 1);
   int y = hu_net_linear(net, hu_net_input(net, 1, 3), 3, 0);
   for (int i = 0; i < 3; i++) {
-    hu_product_rounding r = hu_product_rounding_plain();
-    hu_accum *all[] = {&r.z_accum, &r.dx_accum, &r.dw_accum};
+    hu_product_rounding rounding = hu_product_rounding_plain();
+    hu_accum *all[] = {&rounding.z_accum, &rounding.dx_accum, &rounding.dw_accum};
     all[i]->kind = HU_ACCUM_COUNT;
-    assert_int_equal(hu_net_round_product(net, y, &r), HU_E_ACCUM);
+    assert_int_equal(hu_net_round_product(net, y, &rounding), HU_E_ACCUM);
   }
   hu_net_free(net);
 }
@@ -282,10 +285,11 @@ static void models_of_other_formats(void **state) {
     hu_net *net = hu_net_new(BATCH, 1);
     int in = hu_net_input(net, 1, 3), y = hu_net_linear(net, in, 3, 0);
     assert_true(hu_net_squared_error(net, y, 1) >= 0);
-    hu_product_rounding r = hu_product_rounding_plain();
-    assert_int_equal(hu_accum_parse(&r.z_accum, i ? "any(nv.hopper.e4m3.f32.wgmma)" : "nv.hopper.e4m3.f32.wgmma", NULL),
-                     HU_OK);
-    assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+    hu_product_rounding rounding = hu_product_rounding_plain();
+    assert_int_equal(
+        hu_accum_parse(&rounding.z_accum, i ? "any(nv.hopper.e4m3.f32.wgmma)" : "nv.hopper.e4m3.f32.wgmma", NULL),
+        HU_OK);
+    assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
     assert_int_equal(hu_net_feed(net, in, x), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, NULL), i ? HU_OK : HU_E_OPERAND_A);

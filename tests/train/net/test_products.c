@@ -43,17 +43,17 @@ static void draw(float *x, uint64_t seed, int how) {
 }
 
 /* Product of sizes whose matrices have a few numbers behind each row. */
-static hu_products product_of(const t_sizes *s, const hu_accum *accum, int ta, int tb) {
-  hu_matrices of_z = {z, s->n + BEHIND, 0, 0, hu_binary32(), 0};
-  hu_matrices of_a = {a, (ta ? s->m : s->k) + BEHIND, 0, 0, hu_binary32(), ta};
-  hu_matrices of_b = {b, (tb ? s->k : s->n) + BEHIND, 0, 0, hu_binary32(), tb};
-  hu_products p = {s->m, s->n, s->k, 1, 1, of_z, of_a, of_b, accum, {0, 0}, NULL};
-  return p;
+static hu_products product_of(const t_sizes *sizes, const hu_accum *accum, int ta, int tb) {
+  hu_matrices of_z = {z, sizes->n + BEHIND, 0, 0, hu_binary32(), 0};
+  hu_matrices of_a = {a, (ta ? sizes->m : sizes->k) + BEHIND, 0, 0, hu_binary32(), ta};
+  hu_matrices of_b = {b, (tb ? sizes->k : sizes->n) + BEHIND, 0, 0, hu_binary32(), tb};
+  hu_products product = {sizes->m, sizes->n, sizes->k, 1, 1, of_z, of_a, of_b, accum, {0, 0}, NULL};
+  return product;
 }
 
 /* At least as many as the largest of the three matrices has, whichever is transposed. */
-static size_t numbers_of(const t_sizes *s) {
-  size_t m = s->m + BEHIND, n = s->n + BEHIND, k = s->k + BEHIND, most = m * n;
+static size_t numbers_of(const t_sizes *sizes) {
+  size_t m = sizes->m + BEHIND, n = sizes->n + BEHIND, k = sizes->k + BEHIND, most = m * n;
   if (most < m * k) most = m * k;
   return most < k * n ? k * n : most;
 }
@@ -62,19 +62,20 @@ static float number(const hu_matrices *m, size_t i, size_t j) {
   return m->data[m->transposed ? j * m->ld + i : i * m->ld + j];
 }
 
-static float chain(const hu_products *p, size_t i, size_t j) {
+static float chain(const hu_products *product, size_t i, size_t j) {
   float s = 0;
-  for (size_t k = 0; k < p->k; k++) s = fmaf(number(&p->a, i, k), number(&p->b, k, j), s);
+  for (size_t k = 0; k < product->k; k++) s = fmaf(number(&product->a, i, k), number(&product->b, k, j), s);
   return s;
 }
 
 /* Equal bits; of NaN any pattern, which no product decides. What is behind rows of Z is untouched. */
-static void assert_result(const hu_products *p) {
-  for (size_t i = 0; i < p->m; i++) {
-    for (size_t j = 0; j < p->z.ld && i * p->z.ld + j < used; j++) {
-      const float *x = &p->z.data[i * p->z.ld + j], *y = &want[i * p->z.ld + j];
+static void assert_result(const hu_products *product) {
+  for (size_t i = 0; i < product->m; i++) {
+    for (size_t j = 0; j < product->z.ld && i * product->z.ld + j < used; j++) {
+      const float *x = &product->z.data[i * product->z.ld + j], *y = &want[i * product->z.ld + j];
       if (isnan(*y) ? isnan(*x) : memcmp(x, y, sizeof *x) == 0) continue;
-      fail_msg("%zu x %zu, k %zu: (%zu, %zu) is %a, not %a", p->m, p->n, p->k, i, j, (double)*x, (double)*y);
+      fail_msg("%zu x %zu, k %zu: (%zu, %zu) is %a, not %a", product->m, product->n, product->k, i, j, (double)*x,
+               (double)*y);
     }
   }
 }
@@ -84,45 +85,45 @@ static void fill(float *x) {
 }
 
 /* f for each level, with one thread and with two or three, which levels take by turns. */
-static void for_engines(void (*f)(const hu_engine *e, void *self, const void *context), const void *context) {
+static void for_engines(void (*f)(const hu_engine *engine, void *self, const void *context), const void *context) {
   for (size_t level = 0; level < t_levels(); level++) {
     for (uint32_t k = 0; k < 2; k++) {
       uint32_t threads = k ? 2 + level % 2 : 1;
-      const hu_engine *e = hui_engine_cpu();
+      const hu_engine *engine = hui_engine_cpu();
       void *self;
       hu_cpu_levels_off = t_levels_off(level);
-      assert_int_equal(e->open(&self, threads), HU_OK);
-      f(e, self, context);
-      e->close(self);
+      assert_int_equal(engine->open(&self, threads), HU_OK);
+      f(engine, self, context);
+      engine->close(self);
       hu_cpu_levels_off = 0;
     }
   }
 }
 
 /* B in panels, which alone are read then. */
-static void multiply_panels(const hu_engine *e, void *self, hu_products p) {
+static void multiply_panels(const hu_engine *engine, void *self, hu_products product) {
   static float panels[MOST], nothing[MOST];
-  size_t rows = (p.n + HU_PRODUCT_PANEL - 1) / HU_PRODUCT_PANEL * HU_PRODUCT_PANEL;
-  size_t size = e->pack(self, &p.b, p.k, p.n, NULL);
-  assert_int_equal(size, ((const hu_cpu *)self)->loops->product ? rows * p.k : 0);
+  size_t rows = (product.n + HU_PRODUCT_PANEL - 1) / HU_PRODUCT_PANEL * HU_PRODUCT_PANEL;
+  size_t size = engine->pack(self, &product.b, product.k, product.n, NULL);
+  assert_int_equal(size, ((const hu_cpu *)self)->loops->product ? rows * product.k : 0);
   if (!size) return;
   assert_true(size < MOST);
   panels[size] = 12;
-  assert_int_equal(e->pack(self, &p.b, p.k, p.n, panels), size);
+  assert_int_equal(engine->pack(self, &product.b, product.k, product.n, panels), size);
   assert_true(panels[size] == 12);
-  p.b.data = nothing;
-  p.panels = panels;
+  product.b.data = nothing;
+  product.panels = panels;
   fill(z);
-  assert_int_equal(e->products(self, &p), HU_OK);
-  assert_result(&p);
+  assert_int_equal(engine->products(self, &product), HU_OK);
+  assert_result(&product);
 }
 
-static void multiply(const hu_engine *e, void *self, const void *context) {
-  const hu_products *p = context;
+static void multiply(const hu_engine *engine, void *self, const void *context) {
+  const hu_products *product = context;
   fill(z);
-  assert_int_equal(e->products(self, p), HU_OK);
-  assert_result(p);
-  multiply_panels(e, self, *p);
+  assert_int_equal(engine->products(self, product), HU_OK);
+  assert_result(product);
+  multiply_panels(engine, self, *product);
 }
 
 static hu_accum fp32(void) {
@@ -135,16 +136,16 @@ static void products_are_chains(void **state) {
   (void)state;
   hu_accum accum = fp32();
   for (size_t i = 0; i < 4 * (sizeof products / sizeof *products); i++) {
-    hu_products p = product_of(&products[i / 4], &accum, i & 1, i >> 1 & 1);
+    hu_products product = product_of(&products[i / 4], &accum, i & 1, i >> 1 & 1);
     used = numbers_of(&products[i / 4]);
     assert_true(used <= MOST);
     draw(a, i, (int)(i % 5 % 3));
     draw(b, i + 1000, (int)(i % 5 % 3));
     fill(want);
-    for (size_t r = 0; r < p.m; r++) {
-      for (size_t c = 0; c < p.n; c++) want[r * p.z.ld + c] = chain(&p, r, c);
+    for (size_t r = 0; r < product.m; r++) {
+      for (size_t c = 0; c < product.n; c++) want[r * product.z.ld + c] = chain(&product, r, c);
     }
-    for_engines(multiply, &p);
+    for_engines(multiply, &product);
   }
   used = MOST / 2;
 }
@@ -159,27 +160,27 @@ typedef struct t_terms {
   int begun;
 } t_terms;
 
-static void add(const hu_engine *e, void *self, const void *context) {
-  const t_terms *t = context;
+static void add(const hu_engine *engine, void *self, const void *context) {
+  const t_terms *terms = context;
   const hu_cpu *c = self;
   fill(z);
-  int done = e->sum_products(self, t->count, t->p, t->begun);
+  int done = engine->sum_products(self, terms->count, terms->p, terms->begun);
   assert_int_equal(done, c->loops->product != NULL);
-  if (done) assert_result(t->p);
+  if (done) assert_result(terms->p);
 }
 
 /* Term i is of numbers from another place on. */
-static t_terms terms_of(const t_sizes *s, size_t count, int begun, const hu_accum *accum) {
-  t_terms t;
-  t.count = count;
-  t.begun = begun;
+static t_terms terms_of(const t_sizes *sizes, size_t count, int begun, const hu_accum *accum) {
+  t_terms terms;
+  terms.count = count;
+  terms.begun = begun;
   for (size_t i = 0; i < count; i++) {
-    t_sizes own = {s->m, s->n, s->k + i % 3};
-    t.p[i] = product_of(&own, accum, 1, 0);
-    t.p[i].a.data += 7 * i;
-    t.p[i].b.data += 11 * i;
+    t_sizes own = {sizes->m, sizes->n, sizes->k + i % 3};
+    terms.p[i] = product_of(&own, accum, 1, 0);
+    terms.p[i].a.data += 7 * i;
+    terms.p[i].b.data += 11 * i;
   }
-  return t;
+  return terms;
 }
 
 static void sums_are_chains_added(void **state) {
@@ -188,31 +189,32 @@ static void sums_are_chains_added(void **state) {
   hu_accum accum = fp32();
   for (size_t i = 0; i < 6 * (sizeof each / sizeof *each); i++) {
     static const size_t counts[] = {1, 2, TERMS};
-    t_terms t = terms_of(&each[i / 6], counts[i % 3], i / 3 % 2, &accum);
+    t_terms terms = terms_of(&each[i / 6], counts[i % 3], i / 3 % 2, &accum);
     draw(a, i, (int)(i % 5 % 3));
     draw(b, i + 1000, (int)(i % 5 % 3));
     fill(want);
-    for (size_t r = 0; r < t.p->m; r++) {
-      for (size_t c = 0; c < t.p->n; c++) {
-        float *y = &want[r * t.p->z.ld + c];
-        for (size_t k = 0; k < t.count; k++) *y = k || t.begun ? *y + chain(&t.p[k], r, c) : chain(&t.p[k], r, c);
+    for (size_t r = 0; r < terms.p->m; r++) {
+      for (size_t c = 0; c < terms.p->n; c++) {
+        float *y = &want[r * terms.p->z.ld + c];
+        for (size_t k = 0; k < terms.count; k++)
+          *y = k || terms.begun ? *y + chain(&terms.p[k], r, c) : chain(&terms.p[k], r, c);
       }
     }
-    for_engines(add, &t);
+    for_engines(add, &terms);
   }
 }
 
 static void other_sums(void **state) {
   (void)state;
-  const hu_engine *e = hui_engine_cpu();
+  const hu_engine *engine = hui_engine_cpu();
   hu_cpu cpu = hui_cpu_alone();
   hu_accum accum = fp32(), narrow;
-  const t_sizes s = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
+  const t_sizes sizes = {4, 4, 4}, deep = {4, 4, 4096}, none = {4, 4, 0};
   assert_int_equal(hu_accum_parse(&narrow, "seq(bfloat16)", NULL), HU_OK);
-  const hu_products bad[] = {product_of(&s, &accum, 1, 1), product_of(&deep, &accum, 1, 0),
-                             product_of(&none, &accum, 1, 0), product_of(&s, &narrow, 1, 0)};
-  for (size_t i = 0; i < 4; i++) assert_int_equal(e->sum_products(&cpu, 1, &bad[i], 0), 0);
-  assert_int_equal(e->sum_products(&cpu, 0, bad, 0), 0);
+  const hu_products bad[] = {product_of(&sizes, &accum, 1, 1), product_of(&deep, &accum, 1, 0),
+                             product_of(&none, &accum, 1, 0), product_of(&sizes, &narrow, 1, 0)};
+  for (size_t i = 0; i < 4; i++) assert_int_equal(engine->sum_products(&cpu, 1, &bad[i], 0), 0);
+  assert_int_equal(engine->sum_products(&cpu, 0, bad, 0), 0);
 }
 
 /* ---- weights of several operators ---- */
@@ -223,25 +225,25 @@ enum { W_ROUNDED = 6, W_TWO_WAYS = 7, W_AT_RANDOM = 8, W_MODEL = 9, W_BY_TURNS =
 /* Roundings of the products of cells: none, of the result of dW, of dZ of some steps, a model, transformed; of X into
  * binary32, which it is; of W. */
 static void set_products(hu_net *net, unsigned setting) {
-  hu_rounding r, other, random;
-  assert_int_equal(hu_rounding_parse(&r, "float8_e5m2", NULL), HU_OK);
+  hu_rounding rounding, other, random;
+  assert_int_equal(hu_rounding_parse(&rounding, "float8_e5m2", NULL), HU_OK);
   assert_int_equal(hu_rounding_parse(&other, "bfloat16", NULL), HU_OK);
   int products_seen = 0;
-  random = r;
+  random = rounding;
   random.mode.round = HU_SRA;
   random.mode.bits = 8;
   for (int i = 0; i < hu_net_values(net) && setting; i++) {
-    hu_product_rounding p = hu_product_rounding_plain();
-    if (setting == 1) p.dw_out = r;
-    if (setting == 2 && i % 4 == 1) p.dz_w = r;
-    if (setting == SLOW_MODEL) assert_int_equal(hu_accum_parse(&p.dw_accum, "seq2(binary32)", NULL), HU_OK);
-    if (setting == 4) p.hadamard = 16;
-    if (setting >= W_ROUNDED) p.w = p.w_back = setting == W_AT_RANDOM ? random : r;
-    if (setting == W_TWO_WAYS) p.w_back = other;
-    if (setting == W_BY_TURNS && products_seen / 2 % 2) p.w = p.w_back = other;
-    if (setting == W_MODEL) assert_int_equal(hu_accum_parse(&p.z_accum, "seq2(binary32)", NULL), HU_OK);
-    if (setting == INTO_BINARY32) assert_int_equal(hu_rounding_parse(&p.x, "binary32", NULL), HU_OK);
-    products_seen += hu_net_round_product(net, i, &p) == HU_OK; /* else no product makes it */
+    hu_product_rounding of_product = hu_product_rounding_plain();
+    if (setting == 1) of_product.dw_out = rounding;
+    if (setting == 2 && i % 4 == 1) of_product.dz_w = rounding;
+    if (setting == SLOW_MODEL) assert_int_equal(hu_accum_parse(&of_product.dw_accum, "seq2(binary32)", NULL), HU_OK);
+    if (setting == 4) of_product.hadamard = 16;
+    if (setting >= W_ROUNDED) of_product.w = of_product.w_back = setting == W_AT_RANDOM ? random : rounding;
+    if (setting == W_TWO_WAYS) of_product.w_back = other;
+    if (setting == W_BY_TURNS && products_seen / 2 % 2) of_product.w = of_product.w_back = other;
+    if (setting == W_MODEL) assert_int_equal(hu_accum_parse(&of_product.z_accum, "seq2(binary32)", NULL), HU_OK);
+    if (setting == INTO_BINARY32) assert_int_equal(hu_rounding_parse(&of_product.x, "binary32", NULL), HU_OK);
+    products_seen += hu_net_round_product(net, i, &of_product) == HU_OK; /* else no product makes it */
   }
 }
 
@@ -266,22 +268,22 @@ static size_t gradients(const hu_engine *engine, int lstm, uint32_t threads, uns
   }
   size_t n = 0;
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor w = hu_net_parameter(net, i);
-    memcpy(to + n, w.gradients, w.rows * w.cols * sizeof *to);
-    n += w.rows * w.cols;
+    hu_net_tensor weights = hu_net_parameter(net, i);
+    memcpy(to + n, weights.gradients, weights.rows * weights.cols * sizeof *to);
+    n += weights.rows * weights.cols;
   }
   hu_net_free(net);
   return n;
 }
 
 static size_t sums_made;
-static int counted(void *self, size_t count, const hu_products *p, int begun) {
-  int done = hui_engine_cpu()->sum_products(self, count, p, begun);
+static int counted(void *self, size_t count, const hu_products *product, int begun) {
+  int done = hui_engine_cpu()->sum_products(self, count, product, begun);
   sums_made += done && count > 1;
   return done;
 }
-static int refused(void *self, size_t count, const hu_products *p, int begun) {
-  (void)self, (void)count, (void)p, (void)begun;
+static int refused(void *self, size_t count, const hu_products *product, int begun) {
+  (void)self, (void)count, (void)product, (void)begun;
   return 0;
 }
 
@@ -358,9 +360,10 @@ static void weights_in_panels(void **state) {
 /* ---- forward products of all steps ---- */
 
 static size_t rows_together;
-static hu_status watched(void *self, const hu_products *p) {
-  if (p->k == COLS && p->n >= 3 * UNITS && !p->b.transposed && p->m % STEPS == 0) rows_together += p->m;
-  return hui_engine_cpu()->products(self, p);
+static hu_status watched(void *self, const hu_products *product) {
+  if (product->k == COLS && product->n >= 3 * UNITS && !product->b.transposed && product->m % STEPS == 0)
+    rows_together += product->m;
+  return hui_engine_cpu()->products(self, product);
 }
 
 /* Products for all steps of some samples, where nothing rounds X for each step, and the same bits. */
@@ -395,7 +398,7 @@ static void set_way(hu_net *net, unsigned way) {
   assert_int_equal(hu_rounding_parse(&into, "binary32", NULL), HU_OK);
   for (int i = 0; i < net->operators; i++) {
     const hu_operator *op = &net->op[i];
-    hu_product_rounding p = hu_product_rounding_plain();
+    hu_product_rounding rounding = hu_product_rounding_plain();
     int is_row = strcmp(op->kind->name, "part") == 0 && op->part.step == STEPS / 2 && !rows;
     if (way == A_ROW_INTO_BINARY32 && is_row) {
       assert_int_equal(hu_net_round_value(net, op->out, &keep, &into), HU_OK);
@@ -403,9 +406,9 @@ static void set_way(hu_net *net, unsigned way) {
     }
     if (strcmp(op->kind->name, "linear") != 0) continue;
     if (net->value[op->out].cols > widest) widest = net->value[op->out].cols;
-    if (way == DX_INTO_BINARY32) p.dx_out = into;
-    if (way == A_WEIGHT_INTO_BINARY32 && linears++ % 5 == 0) p.w_back = into;
-    assert_int_equal(hu_net_round_product(net, op->out, &p), HU_OK);
+    if (way == DX_INTO_BINARY32) rounding.dx_out = into;
+    if (way == A_WEIGHT_INTO_BINARY32 && linears++ % 5 == 0) rounding.w_back = into;
+    assert_int_equal(hu_net_round_product(net, op->out, &rounding), HU_OK);
   }
   assert_int_equal(hui_reserve_work(net, STEPS * BATCH * 4 * UNITS), HU_OK);
   if (way == IN_PIECES) net->work_size = ROOM_OF_STEPS * BATCH * widest;
@@ -438,11 +441,11 @@ static size_t value_gradients(const hu_engine *engine, int lstm, uint32_t thread
 }
 
 static size_t rows_back, most_rows_back;
-static hu_status watched_back(void *self, const hu_products *p) {
-  int of_all = p->b.transposed && p->k >= 3 * UNITS && p->m > BATCH;
-  rows_back += of_all ? p->m : 0;
-  if (of_all && p->m > most_rows_back) most_rows_back = p->m;
-  return hui_engine_cpu()->products(self, p);
+static hu_status watched_back(void *self, const hu_products *product) {
+  int of_all = product->b.transposed && product->k >= 3 * UNITS && product->m > BATCH;
+  rows_back += of_all ? product->m : 0;
+  if (of_all && product->m > most_rows_back) most_rows_back = product->m;
+  return hui_engine_cpu()->products(self, product);
 }
 
 /* Each way has the gradients of steps by themselves, and makes of all steps, or some of them, at once what it may. */

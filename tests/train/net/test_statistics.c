@@ -61,14 +61,14 @@ typedef struct t_seen {
       after[2][COLS];
 } t_seen;
 
-static size_t tensor_named(const hu_trainer *t, const char *name) {
+static size_t tensor_named(const hu_trainer *trainer, const char *name) {
   size_t i = 0;
-  while (strcmp(hu_trainer_tensor_at(t, i).name, name) != 0) i++;
+  while (strcmp(hu_trainer_tensor_at(trainer, i).name, name) != 0) i++;
   return i;
 }
 
-static void copy_value(hu_trainer *t, int i, float (*v)[COLS], float (*dv)[COLS]) {
-  hu_net_tensor x = hu_net_value(hu_trainer_net(t), i);
+static void copy_value(hu_trainer *trainer, int i, float (*v)[COLS], float (*dv)[COLS]) {
+  hu_net_tensor x = hu_net_value(hu_trainer_net(trainer), i);
   assert_int_equal(x.rows, ROWS);
   assert_int_equal(x.cols, COLS);
   memcpy(v, x.numbers, sizeof(float[ROWS][COLS]));
@@ -76,17 +76,17 @@ static void copy_value(hu_trainer *t, int i, float (*v)[COLS], float (*dv)[COLS]
 }
 
 /* One more step, in which gains and offsets are no longer 1 and 0. */
-static void look(t_seat *s, hu_trainer *t) {
-  t_seen *z = s->seen_by_look;
-  z += s->ranks.rank;
-  size_t running = tensor_named(t, "batch_norm1.running");
-  assert_int_equal(hu_trainer_read(t, running, z->before[0]), HU_OK);
-  assert_int_equal(hu_trainer_read(t, tensor_named(t, "batch_norm1.gain"), z->gain), HU_OK);
-  assert_int_equal(hu_trainer_read(t, tensor_named(t, "batch_norm1.offset"), z->offset), HU_OK);
-  assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-  assert_int_equal(hu_trainer_read(t, running, z->after[0]), HU_OK);
-  copy_value(t, X, z->x, z->dx);
-  copy_value(t, Z, z->z, z->dz);
+static void look(t_seat *seat, hu_trainer *trainer) {
+  t_seen *z = seat->seen_by_look;
+  z += seat->ranks.rank;
+  size_t running = tensor_named(trainer, "batch_norm1.running");
+  assert_int_equal(hu_trainer_read(trainer, running, z->before[0]), HU_OK);
+  assert_int_equal(hu_trainer_read(trainer, tensor_named(trainer, "batch_norm1.gain"), z->gain), HU_OK);
+  assert_int_equal(hu_trainer_read(trainer, tensor_named(trainer, "batch_norm1.offset"), z->offset), HU_OK);
+  assert_int_equal(hu_trainer_step(trainer, NULL), HU_OK);
+  assert_int_equal(hu_trainer_read(trainer, running, z->after[0]), HU_OK);
+  copy_value(trainer, X, z->x, z->dx);
+  copy_value(trainer, Z, z->z, z->dz);
 }
 
 /* What is summed of row i. */
@@ -94,9 +94,9 @@ typedef struct means {
   float mean, variance, inverse, plain, with;
 } means;
 
-static float rounded(const hu_sum *s) {
+static float rounded(const hu_sum *sum) {
   const hu_mode rne = {0};
-  uint32_t u = hu_sum_round(s, hu_binary32(), rne, 0, NULL);
+  uint32_t u = hu_sum_round(sum, hu_binary32(), rne, 0, NULL);
   float z;
   memcpy(&z, &u, sizeof z);
   return z;
@@ -148,13 +148,13 @@ static void test_by_hand(void **state) {
     means m = means_of(all, j);
     assert_true(m.variance > 0 && m.plain != 0 && m.with != 0);
     for (int k = 0; k < SHARDS; k++) {
-      const t_seen *s = &all[k];
-      assert_true(s->after[0][j] == 0.9f * s->before[0][j] + 0.1f * m.mean);
-      assert_true(s->after[1][j] == 0.9f * s->before[1][j] + 0.1f * m.variance);
+      const t_seen *seen = &all[k];
+      assert_true(seen->after[0][j] == 0.9f * seen->before[0][j] + 0.1f * m.mean);
+      assert_true(seen->after[1][j] == 0.9f * seen->before[1][j] + 0.1f * m.variance);
       for (int i = 0; i < ROWS; i++) {
-        float h = normal(s->x[i][j], &m), u = s->dz[i][j] * s->gain[j];
-        assert_true(s->z[i][j] == s->gain[j] * h + s->offset[j]);
-        assert_true(s->dx[i][j] == ((u - m.plain) - h * m.with) * m.inverse);
+        float h = normal(seen->x[i][j], &m), u = seen->dz[i][j] * seen->gain[j];
+        assert_true(seen->z[i][j] == seen->gain[j] * h + seen->offset[j]);
+        assert_true(seen->dx[i][j] == ((u - m.plain) - h * m.with) * m.inverse);
       }
     }
   }
@@ -187,8 +187,8 @@ static void sum_is(const float *terms, float wanted, const hui_whole *whole, siz
   }
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hui_exact_columns_open(&c, cols), HU_OK);
-  hu_task t = hui_task_of(rows, cols, NULL, net->value[x].v, NULL);
-  assert_int_equal(hui_exact_columns_add(&c, net, HU_RUN_COLUMNS, t), HU_OK);
+  hu_task task = hui_task_of(rows, cols, NULL, net->value[x].v, NULL);
+  assert_int_equal(hui_exact_columns_add(&c, net, HU_RUN_COLUMNS, task), HU_OK);
   assert_int_equal(hui_exact_columns_round(&c, whole), HU_OK);
   for (size_t j = 0; j < cols; j++) {
     float z = j % 2 ? -wanted : wanted;
@@ -230,22 +230,22 @@ static void test_exact(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS(BATCH));
-  assert_int_equal(hu_trainer_set(t, "parallel.statistics", "batches", why), HU_E_TRAIN);
+  hu_trainer *trainer = with(PAIRS(BATCH));
+  assert_int_equal(hu_trainer_set(trainer, "parallel.statistics", "batches", why), HU_E_TRAIN);
   assert_non_null(strstr(why, "parallel.statistics"));
   assert_non_null(strstr(why, "shard, batch"));
-  assert_string_equal(hu_trainer_get(t, "parallel.statistics"), "batch");
-  assert_int_equal(hu_trainer_set(t, "parallel.statistics", "", why), HU_E_TRAIN);
-  begin(t);
-  steps(t, 1);
-  char *text = state_of(t);
+  assert_string_equal(hu_trainer_get(trainer, "parallel.statistics"), "batch");
+  assert_int_equal(hu_trainer_set(trainer, "parallel.statistics", "", why), HU_E_TRAIN);
+  begin(trainer);
+  steps(trainer, 1);
+  char *text = state_of(trainer);
   assert_non_null(strstr(text, "parallel.statistics=batch\n"));
-  hu_trainer_free(t);
-  t = with(PAIRS("parallel.statistics", "shard"));
-  begin(t);
-  assert_int_equal(hu_trainer_resume(t, text, why), HU_E_TRAIN);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS("parallel.statistics", "shard"));
+  begin(trainer);
+  assert_int_equal(hu_trainer_resume(trainer, text, why), HU_E_TRAIN);
   assert_non_null(strstr(why, "parallel.statistics: here 'shard', and there 'batch'"));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   free(text);
 }
 
@@ -275,24 +275,24 @@ static void test_resumed(void **state) {
   t_seat one, two[2];
   train_on(2, two, pairs);
   train_on(1, &one, pairs);
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, 3);
-  char *text = state_of(t);
-  hu_trainer *u = with(pairs);
-  begin(u);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+  hu_trainer *trainer = with(pairs);
+  begin(trainer);
+  steps(trainer, 3);
+  char *text = state_of(trainer);
+  hu_trainer *other = with(pairs);
+  begin(other);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
     float *numbers = malloc(x.rows * x.cols * sizeof *numbers);
-    assert_int_equal(hu_trainer_read(t, i, numbers), HU_OK);
-    assert_int_equal(hu_trainer_write(u, i, numbers), HU_OK);
+    assert_int_equal(hu_trainer_read(trainer, i, numbers), HU_OK);
+    assert_int_equal(hu_trainer_write(other, i, numbers), HU_OK);
     free(numbers);
   }
-  assert_int_equal(hu_trainer_resume(u, text, why), HU_OK);
-  steps(u, STEPS - 3);
-  assert_true(hu_trainer_digest(u) == one.digest && one.digest == two[1].digest);
-  hu_trainer_free(t);
-  hu_trainer_free(u);
+  assert_int_equal(hu_trainer_resume(other, text, why), HU_OK);
+  steps(other, STEPS - 3);
+  assert_true(hu_trainer_digest(other) == one.digest && one.digest == two[1].digest);
+  hu_trainer_free(trainer);
+  hu_trainer_free(other);
   free(text);
   free(one.state);
   free(two[0].state);

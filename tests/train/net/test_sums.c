@@ -20,12 +20,12 @@ typedef struct t_outcome {
 static hu_net *two_layers(int *z, const hu_accum *accum, uint64_t seed) {
   static float w[IN * OUT];
   hu_net *net = hu_net_new(BATCH, 1);
-  hu_product_rounding r = hu_product_rounding_plain();
-  r.z_accum = *accum;
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.z_accum = *accum;
   int in = hu_net_input(net, 1, IN);
   for (int i = 0; i < 2; i++) {
     z[i] = hu_net_linear(net, in, OUT, 0);
-    assert_int_equal(hu_net_round_product(net, z[i], &r), HU_OK);
+    assert_int_equal(hu_net_round_product(net, z[i], &rounding), HU_OK);
   }
   assert_true(hu_net_squared_error(net, hu_net_add(net, z[0], z[1]), 1) >= 0);
   assert_int_equal(hu_net_initialize(net, seed), HU_OK);
@@ -34,7 +34,7 @@ static hu_net *two_layers(int *z, const hu_accum *accum, uint64_t seed) {
   return net;
 }
 
-static void run(t_outcome *o, const char *model, uint64_t seed) {
+static void run(t_outcome *outcome, const char *model, uint64_t seed) {
   static float x[BATCH * IN], y[RESULTS];
   hu_accum accum;
   hu_optimizer rate_zero = hu_optimizer_sgd(hu_format_ieee(8, 23, 0));
@@ -53,7 +53,8 @@ static void run(t_outcome *o, const char *model, uint64_t seed) {
   for (int step = 0; step < STEPS; step++) {
     assert_int_equal(hu_net_feed(net, 0, x), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
-    for (int i = 0; i < 2; i++) memcpy(o->z[step][i], hu_net_value(net, z[i]).numbers, sizeof o->z[step][i]);
+    for (int i = 0; i < 2; i++)
+      memcpy(outcome->z[step][i], hu_net_value(net, z[i]).numbers, sizeof outcome->z[step][i]);
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
     assert_int_equal(hu_net_update(net, &rate_zero, &rule, &scale, &counts, &taken), HU_OK);
   }
@@ -84,13 +85,13 @@ static void words_of_attention(void **state) {
   (void)state;
   uint64_t digest[2];
   for (int i = 0; i < 2; i++) {
-    hu_trainer *t = with(PAIRS("data.set", "text", "model.net", "transformer(layers=1,units=16,heads=2)", "run.batch",
-                               "8", "run.steps", "2", "precision.accum", "seq(bfloat16,sra:8)"));
-    set(t, "run.threads", i ? "3" : "1");
-    begin(t);
-    steps(t, 2);
-    digest[i] = hu_trainer_digest(t);
-    hu_trainer_free(t);
+    hu_trainer *trainer = with(PAIRS("data.set", "text", "model.net", "transformer(layers=1,units=16,heads=2)",
+                                     "run.batch", "8", "run.steps", "2", "precision.accum", "seq(bfloat16,sra:8)"));
+    set(trainer, "run.threads", i ? "3" : "1");
+    begin(trainer);
+    steps(trainer, 2);
+    digest[i] = hu_trainer_digest(trainer);
+    hu_trainer_free(trainer);
   }
   assert_int_equal(digest[0], digest[1]);
 }
@@ -98,15 +99,15 @@ static void words_of_attention(void **state) {
 /* ---- what stands around fp32 ---- */
 
 static uint64_t digest_of(const char *net, const char *model, uint32_t levels_off) {
-  hu_trainer *t = with(PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "run.steps", "3",
-                             "run.batch", "16", "model.net", net, "precision.accum", model));
+  hu_trainer *trainer = with(PAIRS("data.set", "gratings", "data.count", "64", "data.test", "16", "run.steps", "3",
+                                   "run.batch", "16", "model.net", net, "precision.accum", model));
   uint32_t before = hu_cpu_levels_off;
   hu_cpu_levels_off = levels_off;
-  begin(t);
-  steps(t, 3);
+  begin(trainer);
+  steps(trainer, 3);
   hu_cpu_levels_off = before;
-  uint64_t digest = hu_trainer_digest(t);
-  hu_trainer_free(t);
+  uint64_t digest = hu_trainer_digest(trainer);
+  hu_trainer_free(trainer);
   return digest;
 }
 

@@ -18,20 +18,20 @@ typedef struct t_place {
   uint8_t v[MOST + 1], dv[MOST + 1], theta[MOST], dtheta[MOST];
 } t_place;
 
-static hu_assignment in(t_place *p) {
-  hu_assignment a = {p->v, p->dv, p->theta, p->dtheta};
+static hu_assignment in(t_place *place) {
+  hu_assignment a = {place->v, place->dv, place->theta, place->dtheta};
   return a;
 }
 
-static void is_ratio(hu_ratio r, uint64_t num, uint64_t den) {
-  assert_int_equal(r.num, num);
-  assert_int_equal(r.den, den);
+static void is_ratio(hu_ratio ratio, uint64_t num, uint64_t den) {
+  assert_int_equal(ratio.num, num);
+  assert_int_equal(ratio.den, den);
 }
 
 static hu_ratio ratio_of(const char *text) {
-  hu_ratio r = {0, 0};
-  assert_int_equal(hu_ratio_parse(&r, text), HU_OK);
-  return r;
+  hu_ratio ratio = {0, 0};
+  assert_int_equal(hu_ratio_parse(&ratio, text), HU_OK);
+  return ratio;
 }
 
 static void by_hand(void **state) {
@@ -51,14 +51,14 @@ static void by_hand(void **state) {
               {"1", 1, 1, 401, 615, 31}};
   static const unsigned group_of[M + 1] = {0, 1, 1, 2, 2, 3, 3, 4, 4};
   for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
-    t_place p;
-    hu_assignment a = in(&p);
+    t_place place;
+    hu_assignment a = in(&place);
     assert_int_equal(hu_assign_demote(&net, &a, ratio_of(want[k].r), HU_DEMOTE_LARGEST, none), HU_OK);
     is_ratio(hu_assign_ratio(&net, &a), want[k].num, want[k].den);
     for (size_t i = 0; i <= M; i++) {
-      assert_int_equal(p.v[i], want[k].groups >> group_of[i] & 1);
-      assert_int_equal(p.dv[i], p.v[i]);
-      if (i < M) assert_int_equal(p.theta[i], p.v[i]);
+      assert_int_equal(place.v[i], want[k].groups >> group_of[i] & 1);
+      assert_int_equal(place.dv[i], place.v[i]);
+      if (i < M) assert_int_equal(place.theta[i], place.v[i]);
     }
     hu_assign_keep_parameter_gradients(&net, &a);
     is_ratio(hu_assign_ratio(&net, &a), want[k].kept_num, want[k].kept_den);
@@ -67,14 +67,14 @@ static void by_hand(void **state) {
 
 static void operators(void **state) {
   (void)state;
-  t_place p;
-  hu_assignment a = in(&p);
+  t_place place;
+  hu_assignment a = in(&place);
   assert_int_equal(hu_assign_operator(&net, &a), HU_OK);
   is_ratio(hu_assign_ratio(&net, &a), 728, 1845);
   static const uint8_t v[M + 1] = {0, 0, 1, 0, 1}, dv[M + 1] = {0, 0, 0, 1, 0, 1}, theta[M] = {0, 0, 1, 0, 1};
-  assert_memory_equal(p.v, v, sizeof v);
-  assert_memory_equal(p.dv, dv, sizeof dv);
-  assert_memory_equal(p.theta, theta, sizeof theta);
+  assert_memory_equal(place.v, v, sizeof v);
+  assert_memory_equal(place.dv, dv, sizeof dv);
+  assert_memory_equal(place.theta, theta, sizeof theta);
   assert_int_equal(hu_assign_operator_prime(&net, &a), HU_OK);
   hu_assign_keep_parameter_gradients(&net, &a);
   is_ratio(hu_assign_ratio(&net, &a), 184, 369);
@@ -86,57 +86,57 @@ static void operators(void **state) {
 
 static void orders(void **state) {
   (void)state;
-  t_place p;
-  hu_assignment a = in(&p);
+  t_place place;
+  hu_assignment a = in(&place);
   /* Smallest first: T5 (34), T1 (352), T4 (392). */
   assert_int_equal(hu_assign_demote(&net, &a, ratio_of("0.1"), HU_DEMOTE_SMALLEST, none), HU_OK);
   is_ratio(hu_assign_ratio(&net, &a), 193, 1845);
-  assert_true(p.v[0] && !p.v[1] && !p.v[5] && p.v[8]);
+  assert_true(place.v[0] && !place.v[1] && !place.v[5] && place.v[8]);
   assert_int_equal(hu_assign_demote(&net, &a, ratio_of("0.11"), HU_DEMOTE_SMALLEST, none), HU_OK);
-  assert_true(p.v[0] && !p.v[1] && p.v[5] && p.v[8]);
+  assert_true(place.v[0] && !place.v[1] && place.v[5] && place.v[8]);
 }
 
 /* Ratios grow with r; they reach it, and without the last group they do not. Every order. */
 static void random_networks(void **state) {
   (void)state;
-  t_random r = {t_seed("assignment", 1)};
+  t_random random = {t_seed("assignment", 1)};
   for (int round = 0; round < 2000; round++) {
     uint64_t sizes[MOST + 1];
     hu_layout_operator ops[MOST];
-    size_t m = 1 + t_below(&r, MOST);
-    hu_layout l = {m, sizes, ops};
-    for (size_t i = 0; i <= m; i++) sizes[i] = 1 + t_below(&r, 1u << t_below(&r, 20));
+    size_t m = 1 + t_below(&random, MOST);
+    hu_layout layout = {m, sizes, ops};
+    for (size_t i = 0; i <= m; i++) sizes[i] = 1 + t_below(&random, 1u << t_below(&random, 20));
     for (size_t i = 0; i < m; i++) {
-      ops[i].product = (uint8_t)t_below(&r, 2);
-      ops[i].parameters = ops[i].product ? t_below(&r, 10000) : 0;
-      ops[i].input = t_below(&r, (uint32_t)i + 1);
+      ops[i].product = (uint8_t)t_below(&random, 2);
+      ops[i].parameters = ops[i].product ? t_below(&random, 10000) : 0;
+      ops[i].input = t_below(&random, (uint32_t)i + 1);
     }
-    unsigned order = t_below(&r, 3);
-    hu_stream s = {t_next64(&r), 0};
+    unsigned order = t_below(&random, 3);
+    hu_stream stream = {t_next64(&random), 0};
     double before = 0;
     for (uint64_t k = 0; k <= 10; k++) {
-      t_place p, again;
-      hu_assignment a = in(&p), b = in(&again);
+      t_place place, again;
+      hu_assignment a = in(&place), b = in(&again);
       hu_ratio want = {k, 10};
-      assert_int_equal(hu_assign_demote(&l, &a, want, order, s), HU_OK);
-      hu_ratio got = hu_assign_ratio(&l, &a);
+      assert_int_equal(hu_assign_demote(&layout, &a, want, order, stream), HU_OK);
+      hu_ratio got = hu_assign_ratio(&layout, &a);
       double x = (double)got.num / (double)got.den;
       assert_true(got.num * 10 >= k * got.den && x >= before);
       if (k == 0) assert_int_equal(got.num, 0);
       before = x;
       /* The same ratio asked for gives the same assignment. */
       if (got.den > 1000000) continue;
-      assert_int_equal(hu_assign_demote(&l, &b, got, order, s), HU_OK);
-      assert_memory_equal(p.v, again.v, m + 1);
-      assert_memory_equal(p.theta, again.theta, m);
+      assert_int_equal(hu_assign_demote(&layout, &b, got, order, stream), HU_OK);
+      assert_memory_equal(place.v, again.v, m + 1);
+      assert_memory_equal(place.theta, again.theta, m);
     }
   }
 }
 
 static void promotion(void **state) {
   (void)state;
-  t_place p;
-  hu_assignment a = in(&p);
+  t_place place;
+  hu_assignment a = in(&place);
   hu_ratio limit = {1, 100};
   uint64_t over_v[M + 1] = {0}, over_theta[M] = {0};
   assert_int_equal(hu_assign_demote(&net, &a, ratio_of("0.5"), HU_DEMOTE_LARGEST, none), HU_OK);
@@ -146,24 +146,24 @@ static void promotion(void **state) {
   over_v[3] = 2; /* 2 / 128 */
   over_theta[2] = 544;
   assert_int_equal(hu_assign_promote(&net, &a, over_v, over_theta, limit), 2);
-  assert_true(p.v[3] == 0 && p.dv[3] == 1 && p.theta[2] == 0 && p.dtheta[2] == 1 && p.v[4] == 1);
+  assert_true(place.v[3] == 0 && place.dv[3] == 1 && place.theta[2] == 0 && place.dtheta[2] == 1 && place.v[4] == 1);
   assert_int_equal(hu_assign_promote(&net, &a, over_v, over_theta, limit), 0);
 }
 
 static void misuse(void **state) {
   (void)state;
   static const char *const bad[] = {"", "2", "-1", "0.", ".5", "1e-1", "0.5x", "1/0", "3/2", "0.12345678", "1/2000000"};
-  hu_ratio r = {7, 9};
+  hu_ratio ratio = {7, 9};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    if (hu_ratio_parse(&r, bad[i]) != HU_E_TEXT) fail_msg("'%s' was taken", bad[i]);
-    is_ratio(r, 7, 9);
+    if (hu_ratio_parse(&ratio, bad[i]) != HU_E_TEXT) fail_msg("'%s' was taken", bad[i]);
+    is_ratio(ratio, 7, 9);
   }
   is_ratio(ratio_of("0.350"), 7, 20);
-  t_place p;
-  hu_assignment a = in(&p);
-  hu_layout l = net;
-  l.operators = 0;
-  assert_int_equal(hu_assign_uniform(&l, &a), HU_E_SHAPE);
+  t_place place;
+  hu_assignment a = in(&place);
+  hu_layout layout = net;
+  layout.operators = 0;
+  assert_int_equal(hu_assign_uniform(&layout, &a), HU_E_SHAPE);
   hu_layout_operator late[1] = {{1, 1, 1}};
   hu_layout forward = {1, values, late};
   assert_int_equal(hu_layout_check(&forward), HU_E_SHAPE);

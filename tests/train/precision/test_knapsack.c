@@ -71,9 +71,9 @@ static t_problem build(const instance *c) {
   rule.formats.low = rule.formats.low_back = hu_rounding_format(low(), rne);
   rule.formats.high = rule.formats.high_back = hu_rounding_format(high(), rne);
   assert_int_equal(hu_precision_new(&z.plan, z.net, &rule), HU_OK);
-  const hu_layout *l = hu_precision_layout(z.plan);
-  assert_int_equal(l->operators, 2 * c->n + 2);
-  for (size_t i = 0; i < c->n; i++) assert_int_equal(l->row[c->n + i].parameters, c->w[i]);
+  const hu_layout *layout = hu_precision_layout(z.plan);
+  assert_int_equal(layout->operators, 2 * c->n + 2);
+  for (size_t i = 0; i < c->n; i++) assert_int_equal(layout->row[c->n + i].parameters, c->w[i]);
   return z;
 }
 
@@ -116,14 +116,14 @@ static double accuracy(t_problem *z) {
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.momentum = 0;
-  o.rate = ldexp(1, -c->l);
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer.momentum = 0;
+  optimizer.rate = ldexp(1, -c->l);
   assert_int_equal(hu_net_feed(z->net, z->x, x), HU_OK);
   assert_int_equal(hu_net_targets(z->net, &y), HU_OK);
   assert_int_equal(hu_net_forward(z->net, 1, NULL), HU_OK);
   assert_int_equal(hu_net_backward(z->net, scale.scale), HU_OK);
-  assert_int_equal(hu_net_update(z->net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  assert_int_equal(hu_net_update(z->net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
   double out = 0;
   for (size_t i = 0; i < c->n; i++) {
     const float *theta = hu_net_parameter(z->net, (int)i).numbers;
@@ -199,8 +199,8 @@ static void line(const instance *c, unsigned set, double accuracy_of, uint64_t n
   choose(&z, 1 | set << 1 | set << (1 + c->n), 1);
   double got = accuracy(&z);
   if (!t_same64(got, accuracy_of)) fail_msg("set %u: %a, not %a", set, got, accuracy_of);
-  hu_ratio r = hu_precision_ratio(z.plan), want = hu_ratio_of(num, den);
-  assert_true(r.num == want.num && r.den == want.den);
+  hu_ratio ratio = hu_precision_ratio(z.plan), want = hu_ratio_of(num, den);
+  assert_true(ratio.num == want.num && ratio.den == want.den);
   assert_int_equal(small_enough(&z), fits);
   drop(&z);
 }
@@ -257,16 +257,16 @@ static void the_loss_itself(void **state) {
 static void random_items(void **state) {
   (void)state;
   static const unsigned root[] = {2, 3, 4, 6}; /* halves */
-  t_random r = {t_seed("knapsack", 1)};
+  t_random random = {t_seed("knapsack", 1)};
   for (int round = 0; round < 60; round++) {
-    instance c = {1 + t_below(&r, N), {0}, {0}, 0, 16, 4, {0}, -1};
+    instance c = {1 + t_below(&random, N), {0}, {0}, 0, 16, 4, {0}, -1};
     for (size_t i = 0; i < c.n; i++) {
-      unsigned half = root[t_below(&r, 4)];
-      c.w[i] = (1 + t_below(&r, 3)) * (half == 3 ? 4 : 1);
+      unsigned half = root[t_below(&random, 4)];
+      c.w[i] = (1 + t_below(&random, 3)) * (half == 3 ? 4 : 1);
       c.p[i] = c.w[i] * half * half / 4;
       c.x[i] = half / 2.0;
     }
-    c.limit = t_below(&r, all_weights(&c) + 2);
+    c.limit = t_below(&random, all_weights(&c) + 2);
     (void)check(&c);
   }
 }

@@ -11,23 +11,23 @@
 #include "tests/train/step/rounding_of.h"
 
 static hu_precision_rule rule_of(const char *text) {
-  hu_precision_rule r;
+  hu_precision_rule rule;
   size_t where = 0;
-  hu_status s = hu_precision_rule_parse(&r, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
-  return r;
+  hu_status status = hu_precision_rule_parse(&rule, text, &where);
+  if (status != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(status), where);
+  return rule;
 }
 
 static hu_precision *plan_of(hu_net *net, const char *text) {
-  hu_precision_rule r = rule_of(text);
+  hu_precision_rule rule = rule_of(text);
   hu_precision *plan = NULL;
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_OK);
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_OK);
   return plan;
 }
 
-static void is_ratio(hu_ratio r, uint64_t num, uint64_t den) {
-  assert_int_equal(r.num, num);
-  assert_int_equal(r.den, den);
+static void is_ratio(hu_ratio ratio, uint64_t num, uint64_t den) {
+  assert_int_equal(ratio.num, num);
+  assert_int_equal(ratio.den, den);
 }
 
 /* 8-16-32-16-4 with biases, ReLU between, batch 4: value 0 the input, 8 the loss. */
@@ -50,13 +50,13 @@ static void layout_by_hand(void **state) {
   static const uint64_t parameters[M] = {144, 0, 544, 0, 528, 0, 68, 0};
   hu_net *net = toy();
   hu_precision *plan = plan_of(net, "high");
-  const hu_layout *l = hu_precision_layout(plan);
-  assert_int_equal(l->operators, M);
-  assert_memory_equal(l->values, values, sizeof values);
+  const hu_layout *layout = hu_precision_layout(plan);
+  assert_int_equal(layout->operators, M);
+  assert_memory_equal(layout->values, values, sizeof values);
   for (size_t i = 0; i < M; i++) {
-    assert_int_equal(l->row[i].parameters, parameters[i]);
-    assert_int_equal(l->row[i].input, i);
-    assert_int_equal(l->row[i].product, i % 2 == 0);
+    assert_int_equal(layout->row[i].parameters, parameters[i]);
+    assert_int_equal(layout->row[i].input, i);
+    assert_int_equal(layout->row[i].product, i % 2 == 0);
   }
   hu_precision_free(plan);
   hu_net_free(net);
@@ -86,12 +86,12 @@ static void ratios_by_hand(void **state) {
               {"high", 0, 1, 0, 1}};
   for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
     hu_net *net = toy();
-    hu_precision_rule r = rule_of(want[k].rule);
+    hu_precision_rule rule = rule_of(want[k].rule);
     hu_precision *plan = plan_of(net, want[k].rule), *all;
     is_ratio(hu_precision_ratio(plan), want[k].num, want[k].den);
     is_ratio(hu_precision_mean_ratio(plan), want[k].num, want[k].den);
-    r.low_dtheta = 1;
-    assert_int_equal(hu_precision_new(&all, net, &r), HU_OK);
+    rule.low_dtheta = 1;
+    assert_int_equal(hu_precision_new(&all, net, &rule), HU_OK);
     is_ratio(hu_precision_ratio(all), want[k].all_num, want[k].all_den);
     hu_precision_free(all);
     hu_precision_free(plan);
@@ -136,9 +136,9 @@ static unsigned most_digits(size_t n, const float *x) {
 
 /* Formats that differ in their digits: low ones have at most `low`, high ones `high` and, unless they are few numbers
  * or copies of low ones, more than any low one. */
-static void has_digits(const char *what, int k, hu_net_tensor t, const float *x, int is_low, int is_copy, unsigned low,
-                       unsigned high) {
-  size_t n = t.rows * t.cols;
+static void has_digits(const char *what, int k, hu_net_tensor tensor, const float *x, int is_low, int is_copy,
+                       unsigned low, unsigned high) {
+  size_t n = tensor.rows * tensor.cols;
   unsigned most = most_digits(n, x);
   if (is_low ? most > low : most > high || (n > 8 && !is_copy && most <= 3)) {
     fail_msg("%s %d: %u digits, %s", what, k, most, is_low ? "low" : "high");
@@ -148,14 +148,14 @@ static void has_digits(const char *what, int k, hu_net_tensor t, const float *x,
 /* Every tensor is rounded to what the assignment says. */
 static void formats_arrive_by(const char *text) {
   hu_net *net = toy();
-  hu_precision_rule r = rule_of(text);
+  hu_precision_rule rule = rule_of(text);
   const hu_mode rne = {0};
-  r.formats.low = hu_rounding_format(hu_format_ieee(8, 2, 0), rne);
-  r.formats.low_back = hu_rounding_format(hu_format_ieee(8, 3, 0), rne);
-  r.formats.high = hu_rounding_format(hu_format_ieee(8, 8, 0), rne);
-  r.formats.high_back = hu_rounding_format(hu_format_ieee(8, 9, 0), rne);
+  rule.formats.low = hu_rounding_format(hu_format_ieee(8, 2, 0), rne);
+  rule.formats.low_back = hu_rounding_format(hu_format_ieee(8, 3, 0), rne);
+  rule.formats.high = hu_rounding_format(hu_format_ieee(8, 8, 0), rne);
+  rule.formats.high_back = hu_rounding_format(hu_format_ieee(8, 9, 0), rne);
   hu_precision *plan;
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_OK);
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_OK);
   t_random random = {t_seed("precision", 1)};
   float x[32];
   uint32_t labels[4] = {0, 1, 2, 3};
@@ -166,15 +166,15 @@ static void formats_arrive_by(const char *text) {
   assert_int_equal(hu_net_backward(net, 1), HU_OK);
   const hu_assignment *a = hu_precision_assignment(plan);
   for (int k = 0; k <= M; k++) {
-    hu_net_tensor t = hu_net_value(net, k);
+    hu_net_tensor tensor = hu_net_value(net, k);
     /* ReLU copies v from value 1 to 2, 3 to 4, 5 to 6, and dv back. */
-    has_digits("v", k, t, t.numbers, a->v[k], k && k % 2 == 0 && a->v[k - 1], 2, 8);
+    has_digits("v", k, tensor, tensor.numbers, a->v[k], k && k % 2 == 0 && a->v[k - 1], 2, 8);
     if (k == 0) continue; /* nobody computes dv of the input */
-    has_digits("dv", k, t, t.gradients, a->dv[k], k % 2 == 1 && a->dv[k + 1], 3, 9);
+    has_digits("dv", k, tensor, tensor.gradients, a->dv[k], k % 2 == 1 && a->dv[k + 1], 3, 9);
   }
   for (int p = 0; p < 8; p++) { /* weights and bias of the operators 0, 2, 4, 6 */
-    hu_net_tensor t = hu_net_parameter(net, p);
-    has_digits("dtheta", p, t, t.gradients, a->dtheta[p / 2 * 2], 0, 3, 9);
+    hu_net_tensor tensor = hu_net_parameter(net, p);
+    has_digits("dtheta", p, tensor, tensor.gradients, a->dtheta[p / 2 * 2], 0, 3, 9);
   }
   hu_precision_free(plan);
   hu_net_free(net);
@@ -215,10 +215,10 @@ static void ratio_grows_with_r(void **state) {
 
 /* ---- other graphs ---- */
 
-static void is_row(const hu_layout *l, size_t value, size_t input, uint64_t parameters, int product) {
-  assert_int_equal(l->row[value - 1].input, input);
-  assert_int_equal(l->row[value - 1].parameters, parameters);
-  assert_int_equal(l->row[value - 1].product, product);
+static void is_row(const hu_layout *layout, size_t value, size_t input, uint64_t parameters, int product) {
+  assert_int_equal(layout->row[value - 1].input, input);
+  assert_int_equal(layout->row[value - 1].parameters, parameters);
+  assert_int_equal(layout->row[value - 1].product, product);
 }
 
 /* Two inputs of names, rows of tables multiplied and side by side. */
@@ -232,16 +232,16 @@ static void two_inputs(void **state) {
   (void)hu_net_squared_error(net, hu_net_linear(net, h, 1, 1), 1);
   hu_precision *plan = plan_of(net, "uniform(promote=1/100,dtheta=low)");
   static const uint64_t values[8] = {0, 0, 30, 30, 30, 60, 5, 1};
-  const hu_layout *l = hu_precision_layout(plan);
-  assert_int_equal(l->operators, 7);
-  assert_memory_equal(l->values, values, sizeof values);
-  is_row(l, 1, 0, 0, 0);
-  is_row(l, 2, 0, 4200, 0);
-  is_row(l, 3, 1, 54, 0);
-  is_row(l, 4, 2, 0, 0);
-  is_row(l, 5, 4, 0, 0);
-  is_row(l, 6, 5, 13, 1);
-  is_row(l, 7, 6, 0, 0);
+  const hu_layout *layout = hu_precision_layout(plan);
+  assert_int_equal(layout->operators, 7);
+  assert_memory_equal(layout->values, values, sizeof values);
+  is_row(layout, 1, 0, 0, 0);
+  is_row(layout, 2, 0, 4200, 0);
+  is_row(layout, 3, 1, 54, 0);
+  is_row(layout, 4, 2, 0, 0);
+  is_row(layout, 5, 4, 0, 0);
+  is_row(layout, 6, 5, 13, 1);
+  is_row(layout, 7, 6, 0, 0);
   is_ratio(hu_precision_ratio(plan), 1, 1);
   /* Names are no numbers: 699 stays 699. */
   float users[5] = {0, 1, 699, 37, 300}, items[5] = {8, 7, 6, 5, 4}, targets[5] = {1, 0, 1, 0, 1};
@@ -267,29 +267,29 @@ static void shared_parameters(void **state) {
   int first = hu_net_values(net), y = hu_net_gru(net, a, 5, 1);
   (void)hu_net_cross_entropy(net, hu_net_linear(net, y, 3, 0), 1);
   hu_precision *plan = plan_of(net, "demote");
-  const hu_layout *l = hu_precision_layout(plan);
+  const hu_layout *layout = hu_precision_layout(plan);
   uint64_t sum = 0, all = 0, products = 0, with = 0;
-  for (size_t i = 0; i < l->operators; i++) {
-    sum += l->row[i].parameters;
-    products += l->row[i].product;
-    with += l->row[i].parameters > 0;
+  for (size_t i = 0; i < layout->operators; i++) {
+    sum += layout->row[i].parameters;
+    products += layout->row[i].product;
+    with += layout->row[i].parameters > 0;
   }
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor t = hu_net_parameter(net, i);
-    all += t.rows * t.cols;
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    all += tensor.rows * tensor.cols;
   }
   assert_int_equal(sum, all);
   assert_int_equal(products, 1 + 2 + 4 * 2 + 1);
   assert_int_equal(with, 5);
-  is_row(l, (size_t)h, (size_t)x, 6 * 18 + 18, 1);
-  is_row(l, (size_t)n, (size_t)h, 36, 0);
-  is_row(l, (size_t)s, (size_t)h, 0, 0);
-  is_row(l, (size_t)a, (size_t)a - 1, 0, 1);
+  is_row(layout, (size_t)h, (size_t)x, 6 * 18 + 18, 1);
+  is_row(layout, (size_t)n, (size_t)h, 36, 0);
+  is_row(layout, (size_t)s, (size_t)h, 0, 0);
+  is_row(layout, (size_t)a, (size_t)a - 1, 0, 1);
   /* first state, row of the step, its product, that of the state, the cell; then the next step */
-  is_row(l, (size_t)first, (size_t)first - 1, 0, 0);
-  is_row(l, (size_t)first + 2, (size_t)first + 1, 6 * 15 + 15, 1);
-  is_row(l, (size_t)first + 3, (size_t)first, 5 * 15 + 15, 1);
-  is_row(l, (size_t)first + 6, (size_t)first + 5, 0, 1);
+  is_row(layout, (size_t)first, (size_t)first - 1, 0, 0);
+  is_row(layout, (size_t)first + 2, (size_t)first + 1, 6 * 15 + 15, 1);
+  is_row(layout, (size_t)first + 3, (size_t)first, 5 * 15 + 15, 1);
+  is_row(layout, (size_t)first + 6, (size_t)first + 5, 0, 1);
   hu_precision_free(plan);
   hu_net_free(net);
 }
@@ -308,9 +308,9 @@ static void iterate(hu_net *net, const float *x) {
 static hu_net *doubling(void) {
   hu_net *net = toy();
   for (int p = 0; p < 8; p++) {
-    hu_net_tensor t = hu_net_parameter(net, p);
-    memset(t.numbers, 0, t.rows * t.cols * sizeof *t.numbers);
-    if (p % 2 == 0) t.numbers[0] = p == 2 ? 2 : p == 4 ? 0.25f : 1;
+    hu_net_tensor tensor = hu_net_parameter(net, p);
+    memset(tensor.numbers, 0, tensor.rows * tensor.cols * sizeof *tensor.numbers);
+    if (p % 2 == 0) tensor.numbers[0] = p == 2 ? 2 : p == 4 ? 0.25f : 1;
   }
   return net;
 }
@@ -415,9 +415,9 @@ static void memory_by_hand(void **state) {
   (void)state;
   hu_net *net = toy();
   hu_precision *plan = plan_of(net, "demote(0.5)");
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_precision_memory m;
-  assert_int_equal(hu_precision_memory_of(&m, plan, &o), HU_OK);
+  assert_int_equal(hu_precision_memory_of(&m, plan, &optimizer), HU_OK);
   /* v: 561 numbers, 384 low; theta: 1284, 1072 low; 16 bits and 8. */
   assert_int_equal(m.values, 16 * 561 - 8 * 384);
   assert_int_equal(m.value_gradients, m.values);
@@ -426,15 +426,15 @@ static void memory_by_hand(void **state) {
   assert_int_equal(m.aggregate, 16 * ALL - 8 * 1840);
   assert_int_equal(m.high, 16 * ALL);
   assert_true(m.master == 32 * 1284 && m.state == 32 * 1284);
-  o = hu_optimizer_adamw(hu_bfloat16());
-  o.update = HU_UPDATE_KAHAN;
-  o.beta2 = 0.98;
-  assert_int_equal(hu_precision_memory_of(&m, plan, &o), HU_OK);
+  optimizer = hu_optimizer_adamw(hu_bfloat16());
+  optimizer.update = HU_UPDATE_KAHAN;
+  optimizer.beta2 = 0.98;
+  assert_int_equal(hu_precision_memory_of(&m, plan, &optimizer), HU_OK);
   assert_true(m.master == 16 * 1284 && m.state == 3 * 16 * 1284);
   assert_int_equal(hu_precision_memory_of(&m, plan, NULL), HU_OK);
   assert_true(m.master == 0 && m.state == 0);
-  o.rate = -1;
-  assert_int_equal(hu_precision_memory_of(&m, plan, &o), HU_E_TRAIN);
+  optimizer.rate = -1;
+  assert_int_equal(hu_precision_memory_of(&m, plan, &optimizer), HU_E_TRAIN);
   hu_precision_free(plan);
   hu_net_free(net);
 }
@@ -453,8 +453,8 @@ static void bits_of_roundings(void **state) {
               {"mxfp6_e3m2,turned", 210 * 6 + 70 * 8},
               {"nvfp4", 210 * 4 + 15 * 8 + 32}};
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-    hu_rounding r = rounding_of(want[i].text);
-    assert_int_equal(hu_rounding_bits(3, 70, &r), want[i].bits);
+    hu_rounding rounding = rounding_of(want[i].text);
+    assert_int_equal(hu_rounding_bits(3, 70, &rounding), want[i].bits);
   }
   assert_int_equal(hu_rounding_bits(3, 70, NULL), 0);
 }
@@ -481,36 +481,37 @@ static void refused(void **state) {
              {"demote(0.5,speed=1)", HU_E_NAME, 11},
              {"operator(order=random)", HU_E_NAME, 9},
              {"operator(promote=1.5)", HU_E_TEXT, 17}};
-  hu_precision_rule r = rule_of("demote(0.35,order=random,seed=12,promote=0.001,dtheta=low)");
-  assert_true(r.kind == HU_PRECISION_DEMOTE && r.order == HU_DEMOTE_RANDOM && r.seed == 12 && r.low_dtheta == 1);
-  assert_true(r.r.num == 7 && r.r.den == 20 && r.promote && r.limit.den == 1000);
-  r = rule_of("demote(promote=none)");
-  assert_true(!r.promote && r.r.num == 1 && r.r.den == 1);
+  hu_precision_rule rule = rule_of("demote(0.35,order=random,seed=12,promote=0.001,dtheta=low)");
+  assert_true(rule.kind == HU_PRECISION_DEMOTE && rule.order == HU_DEMOTE_RANDOM && rule.seed == 12 &&
+              rule.low_dtheta == 1);
+  assert_true(rule.r.num == 7 && rule.r.den == 20 && rule.promote && rule.limit.den == 1000);
+  rule = rule_of("demote(promote=none)");
+  assert_true(!rule.promote && rule.r.num == 1 && rule.r.den == 1);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
-    hu_status s = hu_precision_rule_parse(&r, bad[i].text, &where);
-    if (s != bad[i].status || where != bad[i].where) {
-      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(s), where);
+    hu_status status = hu_precision_rule_parse(&rule, bad[i].text, &where);
+    if (status != bad[i].status || where != bad[i].where) {
+      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(status), where);
     }
   }
-  hu_precision *plan = (hu_precision *)&r;
+  hu_precision *plan = (hu_precision *)&rule;
   hu_net *net = hu_net_new(1, 1);
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_E_SHAPE);
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_E_SHAPE);
   assert_null(plan);
   int x = hu_net_input(net, 1, 1), y = hu_net_linear(net, x, 1, 0);
-  r.formats.high.format.e = 99;
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_E_FORMAT);
-  r = rule_of("high");
-  r.limit.den = 0;
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_E_TRAIN);
-  r = rule_of("high");
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_OK);
+  rule.formats.high.format.e = 99;
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_E_FORMAT);
+  rule = rule_of("high");
+  rule.limit.den = 0;
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_E_TRAIN);
+  rule = rule_of("high");
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_OK);
   assert_int_equal(hu_precision_step(plan, NULL), HU_E_TRAIN);
   (void)hu_net_squared_error(net, y, 1);
   assert_int_equal(hu_precision_step(plan, NULL), HU_E_SHAPE);
   hu_precision_free(plan);
   (void)hu_net_add(net, x, 9);
-  assert_int_equal(hu_precision_new(&plan, net, &r), HU_E_SHAPE);
+  assert_int_equal(hu_precision_new(&plan, net, &rule), HU_E_SHAPE);
   hu_net_free(net);
   assert_int_equal(hu_precision_step(NULL, NULL), HU_E_NULL);
   assert_null(hu_precision_layout(NULL));

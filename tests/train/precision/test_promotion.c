@@ -72,12 +72,12 @@ static double quality(hu_net *net, int in, int out) {
 
 static void look(t_outcome *z, const hu_net *net, const hu_precision *plan) {
   for (size_t k = 0; k < hu_precision_layout(plan)->operators; k++) { /* without the loss */
-    hu_ratio r = hu_precision_overflow(plan, k);
-    z->over = fmax(z->over, (double)r.num / (double)r.den);
+    hu_ratio ratio = hu_precision_overflow(plan, k);
+    z->over = fmax(z->over, (double)ratio.num / (double)ratio.den);
   }
   for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor t = hu_net_parameter(net, i);
-    for (size_t k = 0; k < t.rows * t.cols; k++) z->weight = fmax(z->weight, fabs((double)t.numbers[k]));
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    for (size_t k = 0; k < tensor.rows * tensor.cols; k++) z->weight = fmax(z->weight, fabs((double)tensor.numbers[k]));
   }
 }
 
@@ -95,8 +95,8 @@ static t_outcome train(const char *text, uint32_t threads, size_t epochs) {
   assert_int_equal(hu_precision_rule_parse(&rule, text, NULL), HU_OK);
   assert_int_equal(hu_precision_new(&plan, net, &rule), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.rate = 3e-4;
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer.rate = 3e-4;
   hu_loss_rule loss_rule;
   assert_int_equal(hu_loss_rule_parse(&loss_rule, "gradscaler(growth_interval=40)", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&loss_rule);
@@ -107,7 +107,7 @@ static t_outcome train(const char *text, uint32_t threads, size_t epochs) {
     assert_int_equal(hu_net_targets(net, y + at), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
     assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &loss_rule, &scale, NULL, NULL), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &loss_rule, &scale, NULL, NULL), HU_OK);
     look(&z, net, plan);
     assert_int_equal(hu_precision_step(plan, &promoted), HU_OK);
     if (promoted && z.when == SIZE_MAX) z.when = t;
@@ -126,7 +126,7 @@ static t_outcome train(const char *text, uint32_t threads, size_t epochs) {
   return z;
 }
 
-static double value_of(hu_ratio r) { return (double)r.num / (double)r.den; }
+static double value_of(hu_ratio ratio) { return (double)ratio.num / (double)ratio.den; }
 
 static void beyond_the_range(void **state) {
   (void)state;

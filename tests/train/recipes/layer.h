@@ -25,14 +25,14 @@ typedef struct t_layer {
 } t_layer;
 
 /* delayed: NULL, or how scales of its operands are delayed. */
-static inline t_layer layer_of(size_t batch, size_t in, size_t out, const hu_product_rounding *p,
+static inline t_layer layer_of(size_t batch, size_t in, size_t out, const hu_product_rounding *rounding,
                                const hu_delayed *delayed) {
   t_layer c = {hu_net_new(batch, 1), batch, in, out, 0, 0, 0};
   c.x = hu_net_input(c.net, 1, in);
   c.h = hu_net_position(c.net, c.x);
   c.y = hu_net_linear(c.net, c.h, out, 0);
   (void)hu_net_squared_error(c.net, c.y, 1);
-  assert_int_equal(hu_net_round_product(c.net, c.y, p), HU_OK);
+  assert_int_equal(hu_net_round_product(c.net, c.y, rounding), HU_OK);
   if (delayed) assert_int_equal(hu_net_delay_product(c.net, c.y, delayed), HU_OK);
   assert_int_equal(hu_net_initialize(c.net, SEED), HU_OK);
   return c;
@@ -54,10 +54,10 @@ static inline void net_step(hu_net *net, double rate, double momentum) {
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
-  o.rate = rate;
-  o.momentum = momentum;
-  assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
+  optimizer.rate = rate;
+  optimizer.momentum = momentum;
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
 }
 
 static inline void same(const char *what, uint64_t step, size_t n, const float *z, const float *want) {
@@ -95,9 +95,9 @@ static inline void products(const t_layer *c, float *z, float *dx, float *dw, co
 
 /* The words of operand `part` of operator `number` in a step. */
 static inline hu_stream words_of(uint64_t number, uint64_t part, uint64_t step) {
-  hu_stream s = hu_stream_child(hu_stream_of_use(SEED, HU_USE_ROUNDING), 5ull << 32 | (16 * number + part));
-  s.counter += step << 36;
-  return s;
+  hu_stream stream = hu_stream_child(hu_stream_of_use(SEED, HU_USE_ROUNDING), 5ull << 32 | (16 * number + part));
+  stream.counter += step << 36;
+  return stream;
 }
 
 /* x on the grid of E2M1, 0, 0.5, 1, 1.5, 2, 3, 4, 6, by 16 random bits, or (word NULL) to nearest, ties to even. */

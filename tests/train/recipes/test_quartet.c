@@ -111,22 +111,22 @@ static void back(size_t rows, size_t cols, float *z, const float *mask, int down
 }
 
 static t_layer quartet_layer(size_t out, uint8_t quartet) {
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.quartet = quartet;
-  return layer_of(BATCH, IN, out, &p, NULL);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.quartet = quartet;
+  return layer_of(BATCH, IN, out, &rounding, NULL);
 }
 
 /* Numbers of some binades, a few of them large, so that masks have zeros; the first row is one number, whose variance
  * is 0 or less, and the next one is zero. */
-static void pass(t_layer *c, t_random *r) {
+static void pass(t_layer *c, t_random *random) {
   static float x[BATCH * IN], targets[BATCH * OUT];
   for (int i = 0; i < BATCH * IN; i++) {
-    x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 6));
-    if (t_below(r, 40) == 0) x[i] *= 64;
+    x[i] = ldexpf((float)t_between(random, -999, 999), -(int)t_below(random, 6));
+    if (t_below(random, 40) == 0) x[i] *= 64;
     if (i < IN) x[i] = 0x1.234566p3f;
     if (i >= IN && i < 2 * IN) x[i] = 0;
   }
-  for (size_t i = 0; i < BATCH * c->out; i++) targets[i] = (float)t_between(r, -99, 99);
+  for (size_t i = 0; i < BATCH * c->out; i++) targets[i] = (float)t_between(random, -99, 99);
   net_pass(c->net, c->x, x, targets);
 }
 
@@ -135,13 +135,13 @@ static void forward_and_backward(size_t out, uint8_t quartet) {
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
   const int stochastic = quartet == HU_QUARTET_STOCHASTIC;
   t_layer c = quartet_layer(out, quartet);
-  t_random r = {t_seed("quartet", (int)out + quartet)};
+  t_random random = {t_seed("quartet", (int)out + quartet)};
   int masked = 0;
   for (uint64_t t = 0; t < STEPS; t++) {
     hu_rounding_counts counts[2];
     memcpy(w, hu_net_parameter(c.net, 1).numbers, IN * out * sizeof *w);
     hu_net_forget_counts(c.net);
-    pass(&c, &r);
+    pass(&c, &random);
     const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
     const uint32_t signs = hu_stream_word(words_of(1, SIGNS, t), 0);
     const hu_stream words[4] = {words_of(1, DX_DZ, t), words_of(1, DX_W, t), words_of(1, DW_DZ, t),
@@ -202,16 +202,16 @@ static void test_threads(void **state) {
   enum { SAMPLES = 256, COLS = 300, RESULTS = 40 };
   static float x[SAMPLES * COLS], targets[SAMPLES * RESULTS];
   uint64_t digest[2];
-  t_random r = {t_seed("quartet", 9)};
-  for (int i = 0; i < SAMPLES * COLS; i++) x[i] = (float)t_between(&r, -999, 999) / 64;
-  for (int i = 0; i < SAMPLES * RESULTS; i++) targets[i] = (float)t_between(&r, -9, 9);
+  t_random random = {t_seed("quartet", 9)};
+  for (int i = 0; i < SAMPLES * COLS; i++) x[i] = (float)t_between(&random, -999, 999) / 64;
+  for (int i = 0; i < SAMPLES * RESULTS; i++) targets[i] = (float)t_between(&random, -9, 9);
   for (uint32_t k = 0; k < 2; k++) {
     hu_net *net = hu_net_new(SAMPLES, 1 + 3 * k);
-    hu_product_rounding p = hu_product_rounding_plain();
-    p.quartet = HU_QUARTET_STOCHASTIC;
+    hu_product_rounding rounding = hu_product_rounding_plain();
+    rounding.quartet = HU_QUARTET_STOCHASTIC;
     int in = hu_net_input(net, 1, COLS), y = hu_net_linear(net, hu_net_position(net, in), RESULTS, 1);
     (void)hu_net_squared_error(net, y, 1);
-    assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+    assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
     assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
     net_pass(net, in, x, targets);
     net_step(net, 1e-4, 0.9);
@@ -225,26 +225,26 @@ static void test_refused(void **state) {
   (void)state;
   hu_net *net = hu_net_new(2, 1);
   int x = hu_net_image(net, 4, 4, 2), c = hu_net_conv(net, x, 3, 3, 1, 0, 0), y = hu_net_linear(net, c, 2, 1);
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.quartet = HU_QUARTET_STOCHASTIC + 1;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.quartet = HU_QUARTET_NEAREST;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
-  assert_int_equal(hu_net_round_product(net, c, &p), HU_E_TRAIN);
-  p.twice = 1;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.twice = 0;
-  p.hadamard = 32;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.hadamard = 0;
-  hu_rounding *all[] = {&p.x, &p.w, &p.dz, &p.w_back, &p.x_back, &p.dz_w};
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.quartet = HU_QUARTET_STOCHASTIC + 1;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_E_TRAIN);
+  rounding.quartet = HU_QUARTET_NEAREST;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
+  assert_int_equal(hu_net_round_product(net, c, &rounding), HU_E_TRAIN);
+  rounding.twice = 1;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_E_TRAIN);
+  rounding.twice = 0;
+  rounding.hadamard = 32;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_E_TRAIN);
+  rounding.hadamard = 0;
+  hu_rounding *all[] = {&rounding.x, &rounding.w, &rounding.dz, &rounding.w_back, &rounding.x_back, &rounding.dz_w};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     assert_int_equal(hu_rounding_parse(all[i], "bfloat16", NULL), HU_OK);
-    assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
+    assert_int_equal(hu_net_round_product(net, y, &rounding), HU_E_TRAIN);
     *all[i] = hu_rounding_keep();
   }
-  assert_int_equal(hu_rounding_parse(&p.z_out, "bfloat16", NULL), HU_OK);
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_rounding_parse(&rounding.z_out, "bfloat16", NULL), HU_OK);
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
   hu_net_free(net);
 }
 

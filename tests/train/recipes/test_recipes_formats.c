@@ -14,9 +14,9 @@
 static const hu_mode rne;
 
 static hu_format named(const char *text) {
-  hu_format f;
-  assert_int_equal(hu_format_parse(&f, text, NULL), HU_OK);
-  return f;
+  hu_format format;
+  assert_int_equal(hu_format_parse(&format, text, NULL), HU_OK);
+  return format;
 }
 
 static void limits(void **state) {
@@ -37,14 +37,14 @@ static void limits(void **state) {
               {"float4_e2m1fn", 6, 1, 0.5, 100, 6},
               {"fp(5,10,0):finite", 131008, 0x1p-14, 0x1p-24, 1e9, 131008}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    hu_format f = named(rows[i].name);
-    hu_limits l = hu_limits_of(f);
-    if (l.max != rows[i].max || l.min_normal != rows[i].normal || l.min != rows[i].tiny ||
-        hu_quantize64(f, rne, rows[i].beyond, 0, NULL) != rows[i].becomes) {
-      fail_msg("%s: %a %a %a", rows[i].name, l.max, l.min_normal, l.min);
+    hu_format format = named(rows[i].name);
+    hu_limits limits = hu_limits_of(format);
+    if (limits.max != rows[i].max || limits.min_normal != rows[i].normal || limits.min != rows[i].tiny ||
+        hu_quantize64(format, rne, rows[i].beyond, 0, NULL) != rows[i].becomes) {
+      fail_msg("%s: %a %a %a", rows[i].name, limits.max, limits.min_normal, limits.min);
     }
-    assert_true(hu_quantize64(f, rne, rows[i].tiny / 2, 0, NULL) == 0);
-    assert_true(hu_quantize64(f, rne, rows[i].tiny * 0.75, 0, NULL) == rows[i].tiny);
+    assert_true(hu_quantize64(format, rne, rows[i].tiny / 2, 0, NULL) == 0);
+    assert_true(hu_quantize64(format, rne, rows[i].tiny * 0.75, 0, NULL) == rows[i].tiny);
   }
   assert_true(hu_quantize64(named("binary16"), rne, 65519.999, 0, NULL) == 65504);
 }
@@ -102,11 +102,11 @@ static void scalars(void **state) {
     assert_int_equal(hu_encode64(hu_bfloat16(), rne, rows[i].x, 0, NULL), rows[i].code);
     assert_true(hu_decode64(hu_bfloat16(), rows[i].code) == rows[i].becomes);
   }
-  hu_optimizer o = hu_optimizer_adamw(hu_bfloat16());
-  o.beta2 = 0.998046875;
-  assert_int_equal(hu_optimizer_check(&o, NULL), HU_E_TRAIN);
-  o.beta2 = nextafter(o.beta2, 0);
-  assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_bfloat16());
+  optimizer.beta2 = 0.998046875;
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_E_TRAIN);
+  optimizer.beta2 = nextafter(optimizer.beta2, 0);
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
 }
 
 /* 1 - beta^t in bfloat16 for t = 1 ... 5. */
@@ -114,11 +114,11 @@ static void powers(void **state) {
   (void)state;
   static const uint32_t past1[5] = {0x3DD0, 0x3E45, 0x3E8D, 0x3EB2, 0x3ED4};
   static const uint32_t past2[5] = {0x3B80, 0x3C00, 0x3C3F, 0x3C7F, 0x3C9F};
-  hu_optimizer o = hu_optimizer_adamw(hu_bfloat16());
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_bfloat16());
   hu_optimizer_time now = {0, 1, 1};
-  o.beta2 = 0.997;
+  optimizer.beta2 = 0.997;
   for (int t = 0; t < 5; t++) {
-    hu_optimizer_tick(&now, &o);
+    hu_optimizer_tick(&now, &optimizer);
     assert_int_equal(hu_encode64(hu_bfloat16(), rne, 1 - now.power1, 0, NULL), past1[t]);
     assert_int_equal(hu_encode64(hu_bfloat16(), rne, 1 - now.power2, 0, NULL), past2[t]);
   }
@@ -131,26 +131,26 @@ static double operation(int which, double x, double y) {
 }
 
 /* 1 if rounding to binary32 first changes nothing; binary64 holds the exact result or tells all that matters of it. */
-static int same(hu_format f, double exact) {
-  uint32_t once = hu_encode64(f, rne, exact, 0, NULL), twice = hu_encode(f, rne, (float)exact, 0, NULL);
+static int same(hu_format format, double exact) {
+  uint32_t once = hu_encode64(format, rne, exact, 0, NULL), twice = hu_encode(format, rne, (float)exact, 0, NULL);
   return once == twice;
 }
 
 static void binary32_in_between(void **state) {
   (void)state;
-  t_random r = {t_seed("recipes formats", 1)};
+  t_random random = {t_seed("recipes formats", 1)};
   hu_format formats[2] = {hu_bfloat16(), hu_binary16()};
   unsigned fused = 0, sums = 0;
   for (int k = 0; k < 400000; k++) {
-    hu_format f = formats[k & 1];
+    hu_format format = formats[k & 1];
     double x[3];
     for (int i = 0; i < 3; i++) {
-      double t = 1 + (double)t_below(&r, 1u << f.m) / (double)(1u << f.m);
-      x[i] = ldexp(t_below(&r, 2) ? t : -t, t_between(&r, -3, 3));
+      double t = 1 + (double)t_below(&random, 1u << format.m) / (double)(1u << format.m);
+      x[i] = ldexp(t_below(&random, 2) ? t : -t, t_between(&random, -3, 3));
     }
-    for (int which = 0; which < 5; which++) assert_true(same(f, operation(which, x[0], x[1])));
-    fused += !same(f, x[0] - x[1] * x[2] * 0x1p-9);
-    sums += !same(f, x[0] + x[1] * 0x1p-9 + x[2] * 0x1p-18);
+    for (int which = 0; which < 5; which++) assert_true(same(format, operation(which, x[0], x[1])));
+    fused += !same(format, x[0] - x[1] * x[2] * 0x1p-9);
+    sums += !same(format, x[0] + x[1] * 0x1p-9 + x[2] * 0x1p-18);
   }
   print_message("%u fused expressions, %u sums of three differ\n", fused, sums);
   assert_true(fused > 0 && sums > 0);

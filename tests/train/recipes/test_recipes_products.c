@@ -35,27 +35,29 @@ static const recipe recipes[] = {
      NULL}};
 
 static hu_rounding parsed(const char *text) {
-  hu_rounding r = hu_rounding_keep();
-  if (text) assert_int_equal(hu_rounding_parse(&r, text, NULL), HU_OK);
-  return r;
+  hu_rounding rounding = hu_rounding_keep();
+  if (text) assert_int_equal(hu_rounding_parse(&rounding, text, NULL), HU_OK);
+  return rounding;
 }
 
 /* x rounded; `turned` blocks go down the columns: those of the transpose along its rows. */
 static void quantize(size_t rows, size_t cols, float *z, const float *from, const char *text) {
   static float t[I * O + B * I], y[I * O + B * I];
-  hu_rounding r = parsed(text);
-  if (r.kind == HU_ROUND_S2FP8) {
-    assert_int_equal(hu_s2fp8_truncate_n(rows * cols, z, 1, from, 1, &r.s2fp8, rne, NULL, NULL, NULL, NULL), HU_OK);
-  } else if (r.kind == HU_ROUND_FORMAT) {
-    assert_int_equal(hu_quantize_n(rows * cols, z, 1, from, 1, r.format, rne, NULL, NULL), HU_OK);
-  } else if (r.kind == HU_ROUND_KEEP) {
-    memcpy(z, from, rows * cols * sizeof *z);
-  } else if (!r.turned) {
-    assert_int_equal(hu_scaled_quantize(rows, cols, z, cols, from, cols, &r.scaling, rne, NULL, NULL, NULL, NULL),
+  hu_rounding rounding = parsed(text);
+  if (rounding.kind == HU_ROUND_S2FP8) {
+    assert_int_equal(hu_s2fp8_truncate_n(rows * cols, z, 1, from, 1, &rounding.s2fp8, rne, NULL, NULL, NULL, NULL),
                      HU_OK);
+  } else if (rounding.kind == HU_ROUND_FORMAT) {
+    assert_int_equal(hu_quantize_n(rows * cols, z, 1, from, 1, rounding.format, rne, NULL, NULL), HU_OK);
+  } else if (rounding.kind == HU_ROUND_KEEP) {
+    memcpy(z, from, rows * cols * sizeof *z);
+  } else if (!rounding.turned) {
+    assert_int_equal(
+        hu_scaled_quantize(rows, cols, z, cols, from, cols, &rounding.scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   } else {
     for (size_t i = 0; i < rows * cols; i++) t[i % cols * rows + i / cols] = from[i];
-    assert_int_equal(hu_scaled_quantize(cols, rows, y, rows, t, rows, &r.scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
+    assert_int_equal(hu_scaled_quantize(cols, rows, y, rows, t, rows, &rounding.scaling, rne, NULL, NULL, NULL, NULL),
+                     HU_OK);
     for (size_t i = 0; i < rows * cols; i++) z[i] = y[i % cols * rows + i / cols];
   }
 }
@@ -65,8 +67,8 @@ static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, int
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   hu_operand left = {a, ta ? m : k, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)ta};
   hu_operand right = {b, tb ? k : n, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)tb};
-  hu_result d = {z, n, hu_binary32(), HU_STORAGE_VALUES};
-  assert_int_equal(hu_gemm(m, n, k, &d, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
+  hu_result result = {z, n, hu_binary32(), HU_STORAGE_VALUES};
+  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
 }
 
 static void same(const char *what, size_t k, size_t n, const float *got, const float *want) {
@@ -84,15 +86,15 @@ static void one(size_t k) {
   int in = hu_net_input(net, 1, I), h = hu_net_position(net, in), y = hu_net_linear(net, h, O, 0);
   (void)hu_net_squared_error(net, y, B);
   hu_rounding out = parsed(c->out);
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.x = parsed(c->x);
-  p.w = parsed(c->w);
-  p.dz = parsed(c->dz);
-  p.w_back = parsed(c->w_back);
-  p.x_back = parsed(c->x_back);
-  p.dz_w = parsed(c->dz_w);
-  p.z_out = p.dx_out = p.dw_out = out;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.x = parsed(c->x);
+  rounding.w = parsed(c->w);
+  rounding.dz = parsed(c->dz);
+  rounding.w_back = parsed(c->w_back);
+  rounding.x_back = parsed(c->x_back);
+  rounding.dz_w = parsed(c->dz_w);
+  rounding.z_out = rounding.dx_out = rounding.dw_out = out;
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   memcpy(hu_net_parameter(net, 1).numbers, w, sizeof w);
   assert_int_equal(hu_net_feed(net, in, x), HU_OK);

@@ -35,12 +35,12 @@ static void zero_mean(void **state) {
   hu_s2fp8 k = kind();
   for (uint64_t seed = 1; seed <= 30; seed++) {
     hu_s2fp8_sums sums;
-    hu_s2fp8_scale s;
+    hu_s2fp8_scale scale;
     double mean = 0, top = -INFINITY;
     fill(x, (int)seed * 4 - 70, 6, seed);
-    assert_int_equal(hu_s2fp8_truncate_n(N, z, 1, x, 1, &k, rne, &sums, &s, NULL, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_truncate_n(N, z, 1, x, 1, &k, rne, &sums, &scale, NULL, NULL), HU_OK);
     assert_int_equal(sums.count, N - N / 50);
-    double mu = (double)s.mu * HU_S2FP8_UNIT, m = (double)s.m * HU_S2FP8_UNIT;
+    double mu = (double)scale.mu * HU_S2FP8_UNIT, m = (double)scale.m * HU_S2FP8_UNIT;
     for (int i = 0; i < N; i++) {
       if (x[i] == 0) continue;
       double y = 15 * (log2(fabs((double)x[i])) - mu) / (m - mu);
@@ -48,8 +48,8 @@ static void zero_mean(void **state) {
       top = fmax(top, y);
     }
     if (!(fabs(mean) < 1e-12 * fmax(1, 15 / (m - mu)) && fabs(top - 15) < 1e-11)) fail_msg("%g, %g", mean, top);
-    assert_true(fabs((double)s.alpha * (m - mu) / 15 - 1) < 1e-6);
-    assert_true(fabs((double)s.beta + (double)s.alpha * mu) < 1e-5 * fmax(1, fabs((double)s.beta)));
+    assert_true(fabs((double)scale.alpha * (m - mu) / 15 - 1) < 1e-6);
+    assert_true(fabs((double)scale.beta + (double)scale.alpha * mu) < 1e-5 * fmax(1, fabs((double)scale.beta)));
   }
 }
 
@@ -59,16 +59,16 @@ static void power_of_two(void **state) {
   static float x[N], z[N];
   hu_s2fp8 k = kind();
   for (int mu = -40; mu <= 20; mu += 5) {
-    hu_s2fp8_scale s;
-    assert_int_equal(hu_s2fp8_scale_from(&s, mu * one, (mu + 15) * one, &k), HU_OK);
-    assert_true(s.alpha == 1 && s.beta == (float)-mu);
+    hu_s2fp8_scale scale;
+    assert_int_equal(hu_s2fp8_scale_from(&scale, mu * one, (mu + 15) * one, &k), HU_OK);
+    assert_true(scale.alpha == 1 && scale.beta == (float)-mu);
     fill(x, mu, 5, (uint64_t)(mu + 99));
-    assert_int_equal(hu_s2fp8_quantize_n(N, z, 1, x, 1, &k, &s, rne, NULL, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_quantize_n(N, z, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     for (int i = 0; i < N; i++) {
       double want = ldexp(hu_quantize64(k.element, rne, ldexp((double)x[i], -mu), 0, NULL), mu);
       assert_true((double)z[i] == want);
     }
-    assert_int_equal(hu_s2fp8_quantize_n(N, x, 1, z, 1, &k, &s, rne, NULL, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_quantize_n(N, x, 1, z, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     for (int i = 0; i < N; i++) assert_true(x[i] == z[i] || !isfinite(z[i])); /* its own numbers come back */
   }
 }
@@ -89,12 +89,12 @@ static void not_idempotent(void **state) {
 static void flushed(void **state) {
   (void)state;
   hu_s2fp8 k = kind();
-  hu_s2fp8_scale s;
+  hu_s2fp8_scale scale;
   for (int gap = 15; gap <= 60; gap += 15) {
-    assert_int_equal(hu_s2fp8_scale_from(&s, 0, gap * one, &k), HU_OK);
+    assert_int_equal(hu_s2fp8_scale_from(&scale, 0, gap * one, &k), HU_OK);
     int limit = -17 * gap / 15;
     float x[3] = {ldexpf(1, limit), nextafterf(ldexpf(1, limit), 1), ldexpf(1, limit - 1)}, z[3];
-    assert_int_equal(hu_s2fp8_quantize_n(3, z, 1, x, 1, &k, &s, rne, NULL, NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_quantize_n(3, z, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     assert_true(z[0] == 0 && z[1] == ldexpf(1, -16 * gap / 15) && z[2] == 0);
   }
 }

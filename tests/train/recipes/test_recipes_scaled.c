@@ -16,9 +16,9 @@
 static const hu_mode rne;
 
 static hu_scaling scaling_of(const char *text) {
-  hu_scaling d;
-  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
-  return d;
+  hu_scaling scaling;
+  assert_int_equal(hu_scaling_parse(&scaling, text, NULL), HU_OK);
+  return scaling;
 }
 
 /* ---- worked blocks ---- */
@@ -59,25 +59,27 @@ static const t_worked rows[] = {
 static void blocks(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    const t_worked *p = &rows[k];
-    hu_scaling d = scaling_of(p->scaling);
+    const t_worked *worked = &rows[k];
+    hu_scaling scaling = scaling_of(worked->scaling);
     float x[128] = {0}, z[128], tensor = 0;
     uint8_t codes[128];
     uint32_t scale = 0;
-    int exact = d.rule != HU_SCALE_RATIO;
-    hu_scaled t = {codes, p->n, &scale, 1, d.tensor ? &tensor : NULL};
-    memcpy(x, p->x, sizeof p->x);
-    assert_int_equal(hu_scaled_encode(1, p->n, &t, x, p->n, &d, rne, d.tensor ? &p->amax : NULL, NULL, NULL, NULL),
+    int exact = scaling.rule != HU_SCALE_RATIO;
+    hu_scaled scaled = {codes, worked->n, &scale, 1, scaling.tensor ? &tensor : NULL};
+    memcpy(x, worked->x, sizeof worked->x);
+    assert_int_equal(hu_scaled_encode(1, worked->n, &scaled, x, worked->n, &scaling, rne,
+                                      scaling.tensor ? &worked->amax : NULL, NULL, NULL, NULL),
                      HU_OK);
-    assert_int_equal(hu_scaled_decode(1, p->n, z, p->n, &t, &d, NULL), HU_OK);
-    if (d.tensor) assert_true(tensor == 0x1.861862p-12f);
-    double s = hu_decode64(d.scale, scale);
-    assert_true(exact || d.tensor ? s == p->scale : s == (double)(float)p->scale);
+    assert_int_equal(hu_scaled_decode(1, worked->n, z, worked->n, &scaled, &scaling, NULL), HU_OK);
+    if (scaling.tensor) assert_true(tensor == 0x1.861862p-12f);
+    double s = hu_decode64(scaling.scale, scale);
+    assert_true(exact || scaling.tensor ? s == worked->scale : s == (double)(float)worked->scale);
     for (size_t i = 0; i < 4; i++) {
-      assert_true(hu_decode64(d.element, codes[i]) == p->code[i]);
-      assert_true(exact ? (double)z[i] == p->value[i] : fabs((double)z[i] - p->value[i]) <= 0x1p-23 * fabs(z[i]));
+      assert_true(hu_decode64(scaling.element, codes[i]) == worked->code[i]);
+      assert_true(exact ? (double)z[i] == worked->value[i]
+                        : fabs((double)z[i] - worked->value[i]) <= 0x1p-23 * fabs(z[i]));
     }
-    for (size_t i = 4; i < p->n; i++) assert_true(z[i] == 0);
+    for (size_t i = 4; i < worked->n; i++) assert_true(z[i] == 0);
   }
 }
 
@@ -92,35 +94,36 @@ static void delayed(void **state) {
       "fp8_tensor", "scaled(float8_e5m2;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"};
   enum { N = 64, HISTORY = 3 };
   for (int k = 0; k < 2; k++) {
-    hu_scaling d = scaling_of(texts[k]);
+    hu_scaling scaling = scaling_of(texts[k]);
     float max = k ? 57344 : 448, history[7 + HISTORY] = {0};
-    t_random r = {t_seed("recipes scaled", 7)};
+    t_random random = {t_seed("recipes scaled", 7)};
     for (int step = 0; step < 7; step++) {
       float x[N], amax = tops[0], scale, z[N];
       uint8_t codes[N];
-      hu_scaled t = {codes, N / 8, &scale, 1, NULL};
+      hu_scaled tensor = {codes, N / 8, &scale, 1, NULL};
       hu_scaled_stats stats;
-      for (int i = 0; i < N; i++) x[i] = tops[step] * ((float)t_below(&r, 2001) / 1000 - 1);
-      x[t_below(&r, N)] = tops[step];
+      for (int i = 0; i < N; i++) x[i] = tops[step] * ((float)t_below(&random, 2001) / 1000 - 1);
+      x[t_below(&random, N)] = tops[step];
       for (int i = 0; i < HISTORY && step; i++) amax = i ? fmaxf(amax, history[step + i]) : history[step];
       for (int margin = 0; margin < 3; margin++) {
         float used = ldexpf(amax, margin), s = max / used;
-        assert_int_equal(hu_scaled_encode(8, N / 8, &t, x, N / 8, &d, rne, &used, &stats, NULL, NULL), HU_OK);
+        assert_int_equal(hu_scaled_encode(8, N / 8, &tensor, x, N / 8, &scaling, rne, &used, &stats, NULL, NULL),
+                         HU_OK);
         assert_true(scale == 1 / s && stats.amax == tops[step]);
         assert_int_equal(stats.saturated > 0, tops[step] > used * (k ? 1.0625f : 1.03f));
-        assert_int_equal(hu_scaled_decode(8, N / 8, z, N / 8, &t, &d, NULL), HU_OK);
+        assert_int_equal(hu_scaled_decode(8, N / 8, z, N / 8, &tensor, &scaling, NULL), HU_OK);
         for (int i = 0; i < N; i++) {
           hu_mode limit = t_policy(rne, HU_SAT_FINITE, 0, 0);
-          volatile float y = x[i] * s, back = hu_quantize(d.element, limit, y, 0, NULL) * scale;
-          assert_int_equal(codes[i], hu_encode(d.element, limit, y, 0, NULL));
+          volatile float y = x[i] * s, back = hu_quantize(scaling.element, limit, y, 0, NULL) * scale;
+          assert_int_equal(codes[i], hu_encode(scaling.element, limit, y, 0, NULL));
           assert_true(z[i] == back);
         }
       }
       float now = stats.amax; /* current scaling is delayed scaling by the tensor's own amax */
       uint8_t own[N];
-      assert_int_equal(hu_scaled_encode(8, N / 8, &t, x, N / 8, &d, rne, NULL, &stats, NULL, NULL), HU_OK);
+      assert_int_equal(hu_scaled_encode(8, N / 8, &tensor, x, N / 8, &scaling, rne, NULL, &stats, NULL, NULL), HU_OK);
       memcpy(own, codes, N);
-      assert_int_equal(hu_scaled_encode(8, N / 8, &t, x, N / 8, &d, rne, &now, NULL, NULL, NULL), HU_OK);
+      assert_int_equal(hu_scaled_encode(8, N / 8, &tensor, x, N / 8, &scaling, rne, &now, NULL, NULL, NULL), HU_OK);
       assert_memory_equal(own, codes, N);
       assert_true(stats.saturated == 0);
       history[step + HISTORY] = now; /* updated after use */
@@ -128,10 +131,10 @@ static void delayed(void **state) {
     /* An amax that is no number is refused; of 0 the scale is 1: a caller that keeps the last one does not ask. */
     float x[1] = {1}, bad = INFINITY, zero = 0, scale;
     uint8_t code;
-    hu_scaled t = {&code, 1, &scale, 1, NULL};
-    assert_int_equal(hu_scaled_encode(1, 1, &t, x, 1, &d, rne, &bad, NULL, NULL, NULL), HU_E_SCALING);
-    assert_int_equal(hu_scaled_encode(1, 1, &t, x, 1, &d, rne, &zero, NULL, NULL, NULL), HU_OK);
-    assert_true(scale == 1 && hu_decode64(d.element, code) == 1);
+    hu_scaled tensor = {&code, 1, &scale, 1, NULL};
+    assert_int_equal(hu_scaled_encode(1, 1, &tensor, x, 1, &scaling, rne, &bad, NULL, NULL, NULL), HU_E_SCALING);
+    assert_int_equal(hu_scaled_encode(1, 1, &tensor, x, 1, &scaling, rne, &zero, NULL, NULL, NULL), HU_OK);
+    assert_true(scale == 1 && hu_decode64(scaling.element, code) == 1);
   }
 }
 
@@ -141,17 +144,17 @@ enum { ROWS = 64, COLS = 48 };
 
 static size_t differences(const char *text, uint32_t block_rows, uint64_t seed) {
   static float w[ROWS * COLS], t[ROWS * COLS], z[ROWS * COLS], y[ROWS * COLS];
-  hu_scaling d = scaling_of(text);
-  t_random r = {seed};
+  hu_scaling scaling = scaling_of(text);
+  t_random random = {seed};
   size_t differ = 0;
-  d.rows = block_rows;
+  scaling.rows = block_rows;
   for (size_t i = 0; i < ROWS; i++) {
     for (size_t j = 0; j < COLS; j++) {
-      w[i * COLS + j] = t[j * ROWS + i] = ldexpf((float)t_below(&r, 4001) - 2000, -(int)t_below(&r, 14));
+      w[i * COLS + j] = t[j * ROWS + i] = ldexpf((float)t_below(&random, 4001) - 2000, -(int)t_below(&random, 14));
     }
   }
-  assert_int_equal(hu_scaled_quantize(ROWS, COLS, z, COLS, w, COLS, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
-  assert_int_equal(hu_scaled_quantize(COLS, ROWS, y, ROWS, t, ROWS, &d, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_scaled_quantize(ROWS, COLS, z, COLS, w, COLS, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_scaled_quantize(COLS, ROWS, y, ROWS, t, ROWS, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   for (size_t i = 0; i < ROWS; i++) {
     for (size_t j = 0; j < COLS; j++) differ += t_bits32(z[i * COLS + j]) != t_bits32(y[j * ROWS + i]);
   }
@@ -192,21 +195,21 @@ static void around_a_product(void **state) {
   (void)state;
   enum { M = 7, K = 128, N = 9 };
   static float x[M * K], y[N * K], xh[M * K], yh[N * K], z[2][M * N]; /* y is Y^T */
-  t_random r = {t_seed("recipes scaled", 3)};
+  t_random random = {t_seed("recipes scaled", 3)};
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   for (uint32_t n = 16; n <= 64; n *= 4) {
-    hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
+    hu_hadamard transform = {n, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
     unsigned moved = 0;
-    for (int i = 0; i < M * K; i++) x[i] = (float)t_between(&r, -9, 9);
-    for (int i = 0; i < N * K; i++) y[i] = (float)t_between(&r, -9, 9);
-    assert_int_equal(hu_hadamard_forward(M, K, xh, K, x, K, &t, NULL), HU_OK);
-    assert_int_equal(hu_hadamard_forward(N, K, yh, K, y, K, &t, NULL), HU_OK);
+    for (int i = 0; i < M * K; i++) x[i] = (float)t_between(&random, -9, 9);
+    for (int i = 0; i < N * K; i++) y[i] = (float)t_between(&random, -9, 9);
+    assert_int_equal(hu_hadamard_forward(M, K, xh, K, x, K, &transform, NULL), HU_OK);
+    assert_int_equal(hu_hadamard_forward(N, K, yh, K, y, K, &transform, NULL), HU_OK);
     for (int k = 0; k < 2; k++) {
       hu_operand a = {k ? xh : x, K, hu_binary32(), HU_STORAGE_VALUES, 0},
                  b = {k ? yh : y, K, hu_binary32(), HU_STORAGE_VALUES, 1};
-      hu_result d = {z[k], N, hu_binary32(), HU_STORAGE_VALUES};
-      assert_int_equal(hu_gemm(M, N, K, &d, &a, &b, NULL, &fp32, rne, NULL, NULL), HU_OK);
+      hu_result result = {z[k], N, hu_binary32(), HU_STORAGE_VALUES};
+      assert_int_equal(hu_gemm(M, N, K, &result, &a, &b, NULL, &fp32, rne, NULL, NULL), HU_OK);
     }
     for (int i = 0; i < M * K; i++) moved += xh[i] != x[i];
     assert_memory_equal(z[0], z[1], sizeof z[0]);
@@ -214,9 +217,9 @@ static void around_a_product(void **state) {
   }
   /* An outlier of 6 becomes 16 numbers of magnitude 1.5. */
   float block[16] = {0}, out[16];
-  hu_hadamard t = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
+  hu_hadamard transform = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
   block[5] = 6;
-  assert_int_equal(hu_hadamard_forward(1, 16, out, 16, block, 16, &t, NULL), HU_OK);
+  assert_int_equal(hu_hadamard_forward(1, 16, out, 16, block, 16, &transform, NULL), HU_OK);
   for (int i = 0; i < 16; i++) assert_true(fabsf(out[i]) == 1.5f);
   for (int i = 0; i < 16; i++) assert_int_equal("+++-+------+-+--"[i] == '-', signs[0] >> i & 1);
 }
@@ -225,23 +228,23 @@ enum { BATCH = 72, IN = 5, OUT = 3 };
 
 /* dW of a layer of small integers: the same bits with the transform before it, until operands are rounded after it. */
 static void gradient_of(uint32_t hadamard, const char *operands, float dw[IN * OUT], float dx[BATCH * IN]) {
-  t_random r = {t_seed("recipes scaled", 5)};
+  t_random random = {t_seed("recipes scaled", 5)};
   static float in[BATCH * IN], targets[BATCH * OUT];
   hu_net *net = hu_net_new(BATCH, 1);
   int x = hu_net_input(net, 1, IN), h = hu_net_position(net, x), y = hu_net_linear(net, h, OUT, 0);
   (void)hu_net_squared_error(net, y, BATCH); /* the gradient of y is y - target */
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.hadamard = hadamard;
-  p.signs = 0xD7E8D7E8u;
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  rounding.hadamard = hadamard;
+  rounding.signs = 0xD7E8D7E8u;
   if (operands) {
-    assert_int_equal(hu_rounding_parse(&p.x_back, operands, NULL), HU_OK);
-    p.dz_w = p.x_back;
+    assert_int_equal(hu_rounding_parse(&rounding.x_back, operands, NULL), HU_OK);
+    rounding.dz_w = rounding.x_back;
   }
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
-  for (int i = 0; i < IN * OUT; i++) hu_net_parameter(net, 1).numbers[i] = (float)t_between(&r, -3, 3);
-  for (int i = 0; i < BATCH * IN; i++) in[i] = (float)t_between(&r, -7, 7);
-  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(&r, -20, 20);
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
+  for (int i = 0; i < IN * OUT; i++) hu_net_parameter(net, 1).numbers[i] = (float)t_between(&random, -3, 3);
+  for (int i = 0; i < BATCH * IN; i++) in[i] = (float)t_between(&random, -7, 7);
+  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(&random, -20, 20);
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);

@@ -29,10 +29,11 @@ static hu_accum chunks(unsigned length) {
 }
 
 /* z = A B, m x k and k x n in binary32 values of a format. */
-static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, const float *b, hu_format f, hu_accum x) {
-  hu_operand left = {a, k, f, HU_STORAGE_VALUES, 0}, right = {b, n, f, HU_STORAGE_VALUES, 0};
-  hu_result d = {z, n, hu_binary32(), HU_STORAGE_VALUES};
-  assert_int_equal(hu_gemm(m, n, k, &d, &left, &right, NULL, &x, rne, NULL, NULL), HU_OK);
+static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, const float *b, hu_format format,
+                     hu_accum x) {
+  hu_operand left = {a, k, format, HU_STORAGE_VALUES, 0}, right = {b, n, format, HU_STORAGE_VALUES, 0};
+  hu_result result = {z, n, hu_binary32(), HU_STORAGE_VALUES};
+  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &x, rne, NULL, NULL), HU_OK);
 }
 
 static float ones[MOST];
@@ -51,9 +52,9 @@ static void worked_accumulator(void **state) {
   static const uint16_t x[2] = {0x2E66, 0xB99A}, w[2] = {0x3555, 0x0819};
   hu_operand left = {x, 2, hu_binary16(), HU_STORAGE_CODES, 0}, right = {w, 1, hu_binary16(), HU_STORAGE_CODES, 0};
   float z;
-  hu_result d = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
+  hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32 = model("fp32");
-  assert_int_equal(hu_gemm(1, 1, 2, &d, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_gemm(1, 1, 2, &result, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
   assert_true(z == 0x1.10375p-5f);
   assert_int_equal(hu_encode(hu_binary16(), rne, z, 0, NULL), 0x2841);
   float y = hu_decode(hu_binary16(), 0x2841), off = y - hu_decode(hu_binary16(), 0x3400);
@@ -95,8 +96,8 @@ static void chunks_of_ones(void **state) {
 static void uniform_numbers(void **state) {
   (void)state;
   static float x[16384];
-  hu_stream s = hu_stream_of_use(1, HU_USE_OTHER);
-  hu_uniform_n(16384, x, 1 - sqrtf(3), 1 + sqrtf(3), s);
+  hu_stream stream = hu_stream_of_use(1, HU_USE_OTHER);
+  hu_uniform_n(16384, x, 1 - sqrtf(3), 1 + sqrtf(3), stream);
   assert_int_equal(hu_quantize_n(16384, x, 1, x, 1, hu_bfloat16(), rne, NULL, NULL), HU_OK);
   double exact = 0;
   for (int i = 0; i < 16384; i++) exact += (double)x[i];
@@ -111,20 +112,20 @@ static void uniform_numbers(void **state) {
 static void errors_of(int signs, double errors[3]) {
   enum { M = 8, N = 8 };
   static float x[M * MOST], y[MOST * N];
-  hu_format f;
-  assert_int_equal(hu_format_parse(&f, "fp(5,2,0)", NULL), HU_OK);
+  hu_format format;
+  assert_int_equal(hu_format_parse(&format, "fp(5,2,0)", NULL), HU_OK);
   hu_normal_n(M * MOST, x, 1, hu_stream_of_use(2, HU_USE_OTHER));
   hu_normal_n(MOST * N, y, 0x1p-6f, hu_stream_of_use(3, HU_USE_OTHER));
   for (int i = 0; i < M * MOST; i++) x[i] = x[i] > 0 ? x[i] : 0;
   for (int i = 0; i < MOST * N; i++) y[i] = y[i] < 0 && !signs ? -y[i] : y[i];
-  assert_int_equal(hu_quantize_n(M * MOST, x, 1, x, 1, f, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_quantize_n(MOST * N, y, 1, y, 1, f, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_quantize_n(M * MOST, x, 1, x, 1, format, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_quantize_n(MOST * N, y, 1, y, 1, format, rne, NULL, NULL), HU_OK);
   float exact[M * N], got[M * N];
-  multiply(M, N, MOST, exact, x, y, f, model("exact"));
+  multiply(M, N, MOST, exact, x, y, format, model("exact"));
   hu_accum models[3] = {model("seq2(fp(6,9,0))"), chunks(64), model("fp32")};
   for (int k = 0; k < 3; k++) {
     double off = 0, size = 0;
-    multiply(M, N, MOST, got, x, y, f, models[k]);
+    multiply(M, N, MOST, got, x, y, format, models[k]);
     for (int i = 0; i < M * N; i++) {
       off += ((double)got[i] - (double)exact[i]) * ((double)got[i] - (double)exact[i]);
       size += (double)exact[i] * (double)exact[i];

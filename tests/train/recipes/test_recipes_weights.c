@@ -13,19 +13,19 @@
 static const hu_mode rne;
 static const hu_stream none;
 
-/* w - u by one step of SGD: the state in binary32, the weights in `f`. */
-static void update(size_t n, float *w, float *c, const float *u, hu_format f, hu_update_counts *counts) {
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+/* w - u by one step of SGD: the state in binary32, the weights in `format`. */
+static void update(size_t n, float *w, float *c, const float *u, hu_format format, hu_update_counts *counts) {
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_optimizer_time now = {1, 1, 1};
   hu_optimizer_arrays x = {w, u, NULL, NULL, c};
-  o.weight = f;
-  o.momentum = 0;
-  o.rate = 1;
+  optimizer.weight = format;
+  optimizer.momentum = 0;
+  optimizer.rate = 1;
   if (c) {
-    o.state = f;
-    o.update = HU_UPDATE_KAHAN;
+    optimizer.state = format;
+    optimizer.update = HU_UPDATE_KAHAN;
   }
-  assert_int_equal(hu_optimizer_step(n, &x, &o, &now, none, counts), HU_OK);
+  assert_int_equal(hu_optimizer_step(n, &x, &optimizer, &now, none, counts), HU_OK);
 }
 
 /* ---- lost updates ---- */
@@ -74,16 +74,16 @@ static void small_updates(void **state) {
   assert_int_equal(hu_encode64(hu_binary16(), rne, 0x1p-25, 0, NULL), 0);
   assert_int_equal(hu_encode64(hu_binary16(), rne, nextafter(0x1p-25, 1), 0, NULL), 1);
   float w = 0, u = 0x1p-13f;
-  hu_optimizer o = hu_optimizer_sgd(hu_binary16());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary16());
   hu_optimizer_time now = {1, 1, 1};
   hu_optimizer_arrays x = {&w, &u, NULL, NULL, NULL};
   hu_update_counts counts = {0, 0};
-  o.momentum = 0;
-  o.rate = 0x1p-12;
-  assert_int_equal(hu_optimizer_step(1, &x, &o, &now, none, &counts), HU_OK);
+  optimizer.momentum = 0;
+  optimizer.rate = 0x1p-12;
+  assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, none, &counts), HU_OK);
   assert_true(w == 0 && counts.moved == 0);
-  o.rate = 0x1.004p-12;
-  assert_int_equal(hu_optimizer_step(1, &x, &o, &now, none, &counts), HU_OK);
+  optimizer.rate = 0x1.004p-12;
+  assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, none, &counts), HU_OK);
   assert_true(w == -0x1p-24f && counts.moved == 1);
 }
 
@@ -147,16 +147,16 @@ static void kahan_keeps(void **state) {
   enum { N = 400, T = 3000 };
   static float w[N], c[N], u[N], before[N], kept[N];
   static double exact[N], most[N];
-  t_random r = {t_seed("recipes weights", 2)};
+  t_random random = {t_seed("recipes weights", 2)};
   size_t checked = 0, rounded = 0;
   for (int i = 0; i < N; i++) {
-    w[i] = hu_quantize(hu_bfloat16(), rne, (float)(1 + t_below(&r, 1000)) * 0.25f, 0, NULL);
+    w[i] = hu_quantize(hu_bfloat16(), rne, (float)(1 + t_below(&random, 1000)) * 0.25f, 0, NULL);
     if (i & 1) w[i] = -w[i];
     exact[i] = (double)w[i];
   }
   for (int t = 0; t < T; t++) {
     for (int i = 0; i < N; i++) {
-      u[i] = ((float)t_below(&r, 1u << 16) - 32768) * 0x1p-22f * (w[i] < 0 ? -w[i] : w[i]);
+      u[i] = ((float)t_below(&random, 1u << 16) - 32768) * 0x1p-22f * (w[i] < 0 ? -w[i] : w[i]);
       u[i] = hu_quantize(hu_bfloat16(), rne, u[i], 0, NULL);
       before[i] = w[i];
       kept[i] = c[i];
@@ -186,19 +186,19 @@ static void worked_updates(void **state) {
   static const uint32_t want[2][5] = {{0x3B45, 0x3ADF, 0x3B84, 0x3BB8, 0x3BD7},
                                       {0x3A85, 0x39DC, 0x3A2D, 0x3A43, 0x3A4A}};
   for (int adam = 0; adam < 2; adam++) {
-    hu_optimizer o = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
+    hu_optimizer optimizer = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
     hu_optimizer_time now = {0, 1, 1};
     float w, m = 0, v = 0, g;
     hu_optimizer_arrays x = {&w, &g, &m, adam ? &v : NULL, NULL};
-    o.weight = hu_binary32();
-    o.rate = adam ? 1e-3 : 0.01;
-    o.decay = adam ? 0.01 : 0;
-    o.beta2 = 0.997;
+    optimizer.weight = hu_binary32();
+    optimizer.rate = adam ? 1e-3 : 0.01;
+    optimizer.decay = adam ? 0.01 : 0;
+    optimizer.beta2 = 0.997;
     for (int t = 0; t < 5; t++) {
       w = 1.5f;
       g = t_float(gradients[t] << 16);
-      hu_optimizer_tick(&now, &o);
-      assert_int_equal(hu_optimizer_step(1, &x, &o, &now, none, NULL), HU_OK);
+      hu_optimizer_tick(&now, &optimizer);
+      assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, none, NULL), HU_OK);
       assert_int_equal(t_bits32(1.5f - w), want[adam][t] << 16);
     }
   }
@@ -212,16 +212,16 @@ static void bytes(void **state) {
   (void)state;
   static const size_t want[2][4] = {{4, 6, 8, 10}, {6, 8, 12, 14}};
   for (int adam = 0; adam < 2; adam++) {
-    hu_optimizer o = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
-    o.beta2 = 0.997;
-    o.mode = t_stochastic(HU_SRA, 16);
-    assert_int_equal(hu_optimizer_bytes(&o), want[adam][0]);
-    o.mode = rne;
-    o.update = HU_UPDATE_KAHAN;
-    assert_int_equal(hu_optimizer_bytes(&o), want[adam][1]);
-    o = adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
-    assert_int_equal(hu_optimizer_bytes(&o), want[adam][2]);
-    assert_int_equal(hu_optimizer_bytes(&o) + hu_limits_of(hu_bfloat16()).storage / 8, want[adam][3]);
+    hu_optimizer optimizer = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
+    optimizer.beta2 = 0.997;
+    optimizer.mode = t_stochastic(HU_SRA, 16);
+    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][0]);
+    optimizer.mode = rne;
+    optimizer.update = HU_UPDATE_KAHAN;
+    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][1]);
+    optimizer = adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
+    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][2]);
+    assert_int_equal(hu_optimizer_bytes(&optimizer) + hu_limits_of(hu_bfloat16()).storage / 8, want[adam][3]);
   }
   hu_optimizer plain = hu_optimizer_sgd(hu_bfloat16()), kahan;
   plain.momentum = 0;

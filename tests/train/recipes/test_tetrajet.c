@@ -32,25 +32,25 @@ static void mxfp4(size_t rows, size_t cols, float *z, const float *x, int down, 
 }
 
 static hu_rounding rounding(const char *text) {
-  hu_rounding r;
-  assert_int_equal(hu_rounding_parse(&r, text, NULL), HU_OK);
-  return r;
+  hu_rounding rounding;
+  assert_int_equal(hu_rounding_parse(&rounding, text, NULL), HU_OK);
+  return rounding;
 }
 
 static hu_product_rounding tetrajet(void) {
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.x = rounding(MXFP4);
-  p.w = rounding(MXFP4 ",turned");
-  p.dz = p.w_back = rounding(MXFP4 ",sra:16");
-  p.dz_w = p.x_back = rounding(MXFP4 ",sra:16,turned");
-  p.twice = 1;
-  return p;
+  hu_product_rounding of_product = hu_product_rounding_plain();
+  of_product.x = rounding(MXFP4);
+  of_product.w = rounding(MXFP4 ",turned");
+  of_product.dz = of_product.w_back = rounding(MXFP4 ",sra:16");
+  of_product.dz_w = of_product.x_back = rounding(MXFP4 ",sra:16,turned");
+  of_product.twice = 1;
+  return of_product;
 }
 
-static void pass(t_layer *c, t_random *r) {
+static void pass(t_layer *c, t_random *random) {
   static float x[BATCH * IN], targets[BATCH * OUT];
-  for (int i = 0; i < BATCH * IN; i++) x[i] = ldexpf((float)t_between(r, -999, 999), -(int)t_below(r, 12));
-  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(r, -99, 99);
+  for (int i = 0; i < BATCH * IN; i++) x[i] = ldexpf((float)t_between(random, -999, 999), -(int)t_below(random, 12));
+  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_between(random, -99, 99);
   net_pass(c->net, c->x, x, targets);
 }
 
@@ -58,13 +58,13 @@ static void test_tetrajet(void **state) {
   (void)state;
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT], dzr[BATCH * OUT], dzb[BATCH * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
-  const hu_product_rounding p = tetrajet();
-  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
-  t_random r = {t_seed("tetrajet", 3)};
+  const hu_product_rounding rounding = tetrajet();
+  t_layer c = layer_of(BATCH, IN, OUT, &rounding, NULL);
+  t_random random = {t_seed("tetrajet", 3)};
   const uint64_t number = 1; /* of the linear operator: the position is 0 */
   for (uint64_t t = 0; t < STEPS; t++) {
     memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
-    pass(&c, &r);
+    pass(&c, &random);
     const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
     hu_stream of_x = words_of(number, DW_X, t), of_w = words_of(number, DX_W, t);
     hu_stream of_dz = words_of(number, DX_DZ, t), of_dzw = words_of(number, DW_DZ, t);
@@ -106,10 +106,10 @@ static void test_average(void **state) {
   static float w[IN * OUT], e[IN * OUT], xr[LONGEST], wr[IN * OUT], near[IN * OUT], wb[IN * OUT], dzr[BATCH * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN];
   const float decay = 0.9f, rest = 1 - decay;
-  hu_product_rounding p = tetrajet();
-  p.w_average = decay;
-  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
-  t_random r = {t_seed("tetrajet", 8)};
+  hu_product_rounding rounding = tetrajet();
+  rounding.w_average = decay;
+  t_layer c = layer_of(BATCH, IN, OUT, &rounding, NULL);
+  t_random random = {t_seed("tetrajet", 8)};
   size_t moved = 0;
   for (uint64_t t = 0; t < RUN; t++) {
     memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
@@ -117,7 +117,7 @@ static void test_average(void **state) {
       float a = decay * e[i], b = rest * w[i];
       e[i] = t ? a + b : w[i];
     }
-    pass(&c, &r);
+    pass(&c, &random);
     const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
     hu_stream of_w = words_of(1, DX_W, t), of_dz = words_of(1, DX_DZ, t);
     mxfp4(BATCH, IN, xr, h, 0, NULL);
@@ -140,12 +140,12 @@ static void test_neighbours(void **state) {
   (void)state;
   const float w[8] = {6, 3, -3, 0.25f, -0.25f, 0, 6, 1}, e[8] = {9, 3.5f, -3.4f, -1, -0.3f, 5, 1, 1.25f};
   const float want[8] = {6, 4, -3, 0, -0.5f, 0, 6, 1.5f};
-  hu_product_rounding p = tetrajet();
-  p.w_average = 0.5f;
+  hu_product_rounding rounding = tetrajet();
+  rounding.w_average = 0.5f;
   hu_net *net = hu_net_new(8, 1);
   int x = hu_net_input(net, 1, 8), y = hu_net_linear(net, x, 1, 0);
   (void)hu_net_squared_error(net, y, 1);
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+  assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
   assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
   float eye[64] = {0}, none[8] = {0}, before[8];
   for (int i = 0; i < 8; i++) eye[9 * i] = 1;
@@ -169,17 +169,17 @@ static void test_neighbours(void **state) {
 static void test_kept(void **state) {
   (void)state;
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.x = rounding(MXFP4 ",sra:16");
-  p.w = rounding(MXFP4 ",sra:16,turned");
-  p.twice = 1;
-  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
-  t_random r = {t_seed("tetrajet", 4)};
+  hu_product_rounding of_product = hu_product_rounding_plain();
+  of_product.x = rounding(MXFP4 ",sra:16");
+  of_product.w = rounding(MXFP4 ",sra:16,turned");
+  of_product.twice = 1;
+  t_layer c = layer_of(BATCH, IN, OUT, &of_product, NULL);
+  t_random random = {t_seed("tetrajet", 4)};
   for (uint64_t t = 0; t < STEPS; t++) {
     hu_rounding_counts counts[2];
     memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
     hu_net_forget_counts(c.net);
-    pass(&c, &r);
+    pass(&c, &random);
     const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
     hu_stream of_x = words_of(1, Z_X, t), of_w = words_of(1, Z_W, t);
     mxfp4(BATCH, IN, xr, h, 0, &of_x);
@@ -197,28 +197,28 @@ static void test_kept(void **state) {
 /* A rounding that rounds its own numbers once more: s2fp8, whose statistics are others then. What a pass keeps of one
  * product is not what the next one wants, although the two roundings are alike. */
 static void twice(size_t rows, size_t cols, float *once, float *z, const float *x) {
-  const hu_rounding r = rounding("s2fp8");
-  assert_int_equal(hu_rounding_apply(rows, cols, once, x, &r, NULL, NULL), HU_OK);
-  assert_int_equal(hu_rounding_apply(rows, cols, z, once, &r, NULL, NULL), HU_OK);
+  const hu_rounding how = rounding("s2fp8");
+  assert_int_equal(hu_rounding_apply(rows, cols, once, x, &how, NULL, NULL), HU_OK);
+  assert_int_equal(hu_rounding_apply(rows, cols, z, once, &how, NULL, NULL), HU_OK);
   assert_true(memcmp(once, z, rows * cols * sizeof *z) != 0);
 }
 
 static hu_product_rounding squeezed(void) {
-  hu_product_rounding p = hu_product_rounding_plain();
-  p.x = p.x_back = p.w = p.w_back = rounding("s2fp8");
-  p.twice = 1;
-  return p;
+  hu_product_rounding of_product = hu_product_rounding_plain();
+  of_product.x = of_product.x_back = of_product.w = of_product.w_back = rounding("s2fp8");
+  of_product.twice = 1;
+  return of_product;
 }
 
 static void test_alike(void **state) {
   (void)state;
   static float w[IN * OUT], xr[LONGEST], wr[IN * OUT], xb[LONGEST], wb[IN * OUT];
   static float z[BATCH * OUT], dx[BATCH * IN], dw[IN * OUT];
-  const hu_product_rounding p = squeezed();
-  t_layer c = layer_of(BATCH, IN, OUT, &p, NULL);
-  t_random r = {t_seed("tetrajet", 5)};
+  const hu_product_rounding rounding = squeezed();
+  t_layer c = layer_of(BATCH, IN, OUT, &rounding, NULL);
+  t_random random = {t_seed("tetrajet", 5)};
   memcpy(w, hu_net_parameter(c.net, 1).numbers, sizeof w);
-  pass(&c, &r);
+  pass(&c, &random);
   const float *h = hu_net_value(c.net, c.h).numbers, *dz = hu_net_value(c.net, c.y).gradients;
   twice(BATCH, IN, xr, xb, h);
   twice(IN, OUT, wr, wb, w);
@@ -233,19 +233,19 @@ static void test_convolution(void **state) {
   enum { SIDE = 3, CHANNELS = 5, OUTPUTS = 4, PIXELS = SIDE * SIDE, COUNT = 2 * PIXELS * CHANNELS };
   const char *const accums[2] = {"fp32", "seq(binary32)"}; /* without patches, and with them */
   float x[COUNT], targets[2 * PIXELS * OUTPUTS], gradients[2][CHANNELS * OUTPUTS], values[2][2 * PIXELS * OUTPUTS];
-  t_random r = {t_seed("tetrajet", 6)};
-  for (int i = 0; i < COUNT; i++) x[i] = (float)t_between(&r, -99, 99) / 16;
-  for (int i = 0; i < 2 * PIXELS * OUTPUTS; i++) targets[i] = (float)t_between(&r, -9, 9);
+  t_random random = {t_seed("tetrajet", 6)};
+  for (int i = 0; i < COUNT; i++) x[i] = (float)t_between(&random, -99, 99) / 16;
+  for (int i = 0; i < 2 * PIXELS * OUTPUTS; i++) targets[i] = (float)t_between(&random, -9, 9);
   for (int a = 0; a < 2; a++) {
-    hu_product_rounding p = squeezed();
-    assert_int_equal(hu_accum_parse(&p.z_accum, accums[a], NULL), HU_OK);
-    p.dx_accum = p.dw_accum = p.z_accum;
+    hu_product_rounding rounding = squeezed();
+    assert_int_equal(hu_accum_parse(&rounding.z_accum, accums[a], NULL), HU_OK);
+    rounding.dx_accum = rounding.dw_accum = rounding.z_accum;
     for (int k = 0; k < 2; k++) {
       hu_net *net = hu_net_new(2, 1);
       int in = k ? hu_net_input(net, PIXELS, CHANNELS) : hu_net_image(net, SIDE, SIDE, CHANNELS);
       int y = k ? hu_net_linear(net, in, OUTPUTS, 0) : hu_net_conv(net, in, OUTPUTS, 1, 1, 0, 0);
       (void)hu_net_squared_error(net, y, 1);
-      assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+      assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
       assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
       net_pass(net, in, x, targets);
       memcpy(gradients[k], hu_net_parameter(net, 0).gradients, sizeof gradients[k]);
@@ -263,20 +263,20 @@ static void test_cells(void **state) {
   (void)state;
   enum { TIME = 5, COLS = 3, UNITS = 4, SAMPLES = 6 };
   float x[SAMPLES * TIME * COLS], targets[SAMPLES * UNITS], gradients[2][COLS * 3 * UNITS];
-  t_random r = {t_seed("tetrajet", 7)};
-  for (int i = 0; i < SAMPLES * TIME * COLS; i++) x[i] = (float)t_between(&r, -999, 999) / 512;
-  for (int i = 0; i < SAMPLES * UNITS; i++) targets[i] = (float)t_between(&r, -9, 9);
+  t_random random = {t_seed("tetrajet", 7)};
+  for (int i = 0; i < SAMPLES * TIME * COLS; i++) x[i] = (float)t_between(&random, -999, 999) / 512;
+  for (int i = 0; i < SAMPLES * UNITS; i++) targets[i] = (float)t_between(&random, -9, 9);
   for (int k = 0; k < 2; k++) {
     hu_net *net = hu_net_new(SAMPLES, 1);
-    hu_product_rounding p = hu_product_rounding_plain();
+    hu_product_rounding of_product = hu_product_rounding_plain();
     hu_rounding_counts counts[2];
-    p.x = rounding("fp(4,2,0)");
-    if (k) p.x_back = p.x;
-    p.twice = (uint8_t)!k;
+    of_product.x = rounding("fp(4,2,0)");
+    if (k) of_product.x_back = of_product.x;
+    of_product.twice = (uint8_t)!k;
     int in = hu_net_input(net, TIME, COLS), y = hu_net_gru(net, in, UNITS, 1);
     (void)hu_net_squared_error(net, y, 1);
     for (int v = 0; v < hu_net_values(net); v++) {
-      if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &p), HU_OK);
+      if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &of_product), HU_OK);
     }
     assert_int_equal(hu_net_initialize(net, SEED), HU_OK);
     net_pass(net, in, x, targets);
@@ -291,30 +291,30 @@ static void test_refused(void **state) {
   (void)state;
   hu_net *net = hu_net_new(2, 1);
   int x = hu_net_image(net, 4, 4, 2), c = hu_net_conv(net, x, 3, 3, 1, 0, 0), y = hu_net_linear(net, c, 2, 1);
-  hu_product_rounding p = tetrajet();
-  p.twice = 2;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.twice = 1;
-  p.hadamard = 16;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.hadamard = 0;
-  p.w_average = 1;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.w_average = -0.5f;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.w_average = 0.5f;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
-  p.twice = 0;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.twice = 1;
-  p.w.mode.round = HU_RNA;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p.w = rounding("mxfp4,turned");
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_E_TRAIN);
-  p = tetrajet();
-  p.by_window = 1;
-  assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
-  assert_int_equal(hu_net_round_product(net, c, &p), HU_E_TRAIN);
+  hu_product_rounding of_product = tetrajet();
+  of_product.twice = 2;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.twice = 1;
+  of_product.hadamard = 16;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.hadamard = 0;
+  of_product.w_average = 1;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.w_average = -0.5f;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.w_average = 0.5f;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_OK);
+  of_product.twice = 0;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.twice = 1;
+  of_product.w.mode.round = HU_RNA;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product.w = rounding("mxfp4,turned");
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_E_TRAIN);
+  of_product = tetrajet();
+  of_product.by_window = 1;
+  assert_int_equal(hu_net_round_product(net, y, &of_product), HU_OK);
+  assert_int_equal(hu_net_round_product(net, c, &of_product), HU_E_TRAIN);
   hu_net_free(net);
 }
 

@@ -6,11 +6,11 @@
 #include "halfulp/train/rounding.h"
 
 static hu_rounding rounding_of(const char *text) {
-  hu_rounding r;
+  hu_rounding rounding;
   size_t where = 0;
-  hu_status s = hu_rounding_parse(&r, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
-  return r;
+  hu_status status = hu_rounding_parse(&rounding, text, &where);
+  if (status != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(status), where);
+  return rounding;
 }
 
 #endif

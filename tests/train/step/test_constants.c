@@ -14,22 +14,23 @@
 #include "halfulp/train/optimizer.h"
 #include "tests/support/cmocka.h"
 
-static double in(hu_format f, double x) {
+static double in(hu_format format, double x) {
   const hu_mode rne = {0};
-  return hu_decode64(f, hu_encode64(f, rne, x, 0, NULL));
+  return hu_decode64(format, hu_encode64(format, rne, x, 0, NULL));
 }
 
 static hu_optimizer of_kind(int kind, hu_format state) {
-  hu_optimizer o = kind == HU_SGD     ? hu_optimizer_sgd(state)
-                   : kind == HU_ADAMW ? hu_optimizer_adamw(state)
-                                      : hu_optimizer_adagrad(state);
-  o.momentum = o.beta1 = o.beta2 = o.eps = o.rate = 0.5;
-  return o;
+  hu_optimizer optimizer = kind == HU_SGD     ? hu_optimizer_sgd(state)
+                           : kind == HU_ADAMW ? hu_optimizer_adamw(state)
+                                              : hu_optimizer_adagrad(state);
+  optimizer.momentum = optimizer.beta1 = optimizer.beta2 = optimizer.eps = optimizer.rate = 0.5;
+  return optimizer;
 }
 
 /* Field number i of six, and which kinds have it. */
-static double *field(hu_optimizer *o, int i) {
-  double *const all[] = {&o->rate, &o->decay, &o->momentum, &o->eps, &o->beta1, &o->beta2};
+static double *field(hu_optimizer *optimizer, int i) {
+  double *const all[] = {&optimizer->rate, &optimizer->decay, &optimizer->momentum,
+                         &optimizer->eps,  &optimizer->beta1, &optimizer->beta2};
   return all[i];
 }
 static const char *const names[] = {"rate", "decay", "momentum", "eps", "beta1", "beta2"};
@@ -44,11 +45,11 @@ static double named(const char *said, const char *behind) {
   return strncmp(at, "2^", 2) == 0 ? ldexp(1, atoi(at + 2)) : strtod(at, NULL);
 }
 
-static void refused(const hu_optimizer *o, const char *name, const char *says, double *works) {
+static void refused(const hu_optimizer *optimizer, const char *name, const char *says, double *works) {
   const char *said = "";
   char begin[32];
   snprintf(begin, sizeof begin, "%s: ", name);
-  assert_int_equal(hu_optimizer_check(o, &said), HU_E_TRAIN);
+  assert_int_equal(hu_optimizer_check(optimizer, &said), HU_E_TRAIN);
   if (strncmp(said, begin, strlen(begin)) != 0) fail_msg("'%s' does not begin with %s", said, begin);
   *works = named(said, says);
 }
@@ -61,25 +62,25 @@ static void test_optimizers(void **state) {
   for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++)
     for (int kind = HU_SGD; kind <= HU_ADAGRAD; kind++)
       for (int i = 0; i < FIELDS; i++) {
-        hu_optimizer o = of_kind(kind, formats[f]);
+        hu_optimizer optimizer = of_kind(kind, formats[f]);
         double least = hu_limits_of(formats[f]).min, works;
-        assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
-        *field(&o, i) = least / 2; /* the even neighbour is 0 */
+        assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+        *field(&optimizer, i) = least / 2; /* the even neighbour is 0 */
         if (!has[kind][i]) {
-          assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
+          assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
           continue;
         }
-        refused(&o, names[i], "the smallest above 0 is ", &works);
+        refused(&optimizer, names[i], "the smallest above 0 is ", &works);
         assert_true(works == least);
-        *field(&o, i) = nextafter(least / 2, 1);
-        assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
-        *field(&o, i) = 0;
-        assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
-        *field(&o, i) = 1 - 0x1p-53;
-        refused(&o, names[i], "the largest below 1 is ", &works);
+        *field(&optimizer, i) = nextafter(least / 2, 1);
+        assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+        *field(&optimizer, i) = 0;
+        assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+        *field(&optimizer, i) = 1 - 0x1p-53;
+        refused(&optimizer, names[i], "the largest below 1 is ", &works);
         assert_true(works < 1 && in(formats[f], works) == works && in(formats[f], (1 + works) / 2) == 1);
-        *field(&o, i) = works;
-        assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
+        *field(&optimizer, i) = works;
+        assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
         cases += 6;
       }
   printf("constants of optimizers: %d\n", cases);
@@ -88,34 +89,34 @@ static void test_optimizers(void **state) {
 static void test_defaults(void **state) {
   (void)state;
   double works;
-  hu_optimizer o = hu_optimizer_adamw(hu_binary16());
-  refused(&o, "eps", "the smallest above 0 is ", &works);
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary16());
+  refused(&optimizer, "eps", "the smallest above 0 is ", &works);
   assert_true(works == 0x1p-24);
-  o.eps = 1e-7;
-  assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
-  o = hu_optimizer_adamw(hu_bfloat16());
-  refused(&o, "beta2", "the largest below 1 is ", &works);
+  optimizer.eps = 1e-7;
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+  optimizer = hu_optimizer_adamw(hu_bfloat16());
+  refused(&optimizer, "beta2", "the largest below 1 is ", &works);
   assert_true(works == 0.99609375);
-  o = hu_optimizer_adagrad(hu_binary16());
-  refused(&o, "eps", "the smallest above 0 is ", &works);
+  optimizer = hu_optimizer_adagrad(hu_binary16());
+  refused(&optimizer, "eps", "the smallest above 0 is ", &works);
 }
 
 /* A schedule may end at a rate that is 0 in the format; the other constants are asked for in each step, too. */
 static void test_steps(void **state) {
   (void)state;
-  hu_optimizer o = hu_optimizer_sgd(hu_binary16());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary16());
   float w = 1, g = 1, m = 0, v = 0;
   hu_optimizer_arrays x = {&w, &g, &m, NULL, NULL}, y = {&w, &g, &m, &v, NULL};
   hu_optimizer_time now = {1, 0.5, 0.5};
-  o.rate = 1e-9;
-  assert_int_equal(hu_optimizer_check(&o, NULL), HU_E_TRAIN);
-  assert_int_equal(hu_optimizer_check_step(&o, NULL), HU_OK);
-  assert_int_equal(hu_optimizer_bytes(&o), 4);
-  assert_int_equal(hu_optimizer_step(1, &x, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  optimizer.rate = 1e-9;
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_optimizer_check_step(&optimizer, NULL), HU_OK);
+  assert_int_equal(hu_optimizer_bytes(&optimizer), 4);
+  assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_true(w == 1 && m == 1);
-  o = hu_optimizer_adamw(hu_binary16());
-  assert_int_equal(hu_optimizer_check_step(&o, NULL), HU_E_TRAIN);
-  assert_int_equal(hu_optimizer_step(1, &y, &o, &now, (hu_stream){0, 0}, NULL), HU_E_TRAIN);
+  optimizer = hu_optimizer_adamw(hu_binary16());
+  assert_int_equal(hu_optimizer_check_step(&optimizer, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_optimizer_step(1, &y, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_E_TRAIN);
   assert_true(w == 1 && m == 1 && v == 0);
 }
 
@@ -134,17 +135,17 @@ static void test_rules(void **state) {
               {"exponential(start=2^-149)", HU_E_TRAIN, 0},
               {"exponential(start=2^-126)", HU_OK, 0}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    hu_loss_rule r;
+    hu_loss_rule rule;
     size_t where = 0;
-    if (hu_loss_rule_parse(&r, rows[i].text, &where) != rows[i].status) fail_msg("%s", rows[i].text);
+    if (hu_loss_rule_parse(&rule, rows[i].text, &where) != rows[i].status) fail_msg("%s", rows[i].text);
     if (rows[i].status != HU_OK) assert_int_equal(where, rows[i].where);
   }
-  hu_penalty p = {HU_PENALTY_L2, 1e-60};
+  hu_penalty penalty = {HU_PENALTY_L2, 1e-60};
   const char *said = "";
-  assert_int_equal(hu_penalty_check(&p, &said), HU_E_TRAIN);
+  assert_int_equal(hu_penalty_check(&penalty, &said), HU_E_TRAIN);
   assert_true(named(said, "the smallest above 0 is ") == 0x1p-149);
-  p.lambda = 0;
-  assert_int_equal(hu_penalty_check(&p, NULL), HU_OK);
+  penalty.lambda = 0;
+  assert_int_equal(hu_penalty_check(&penalty, NULL), HU_OK);
 }
 
 int main(void) {

@@ -19,21 +19,21 @@ static hu_gradient_tensor tensor_of(size_t n, float *g, const float *w, uint8_t 
 
 /* One tensor, no rules but its penalty. */
 static void penalised(hu_gradient_tensor x, float scale, int literal) {
-  hu_gradient_rules r = hu_gradient_rules_none();
-  hu_gradient_found f = {0, 0};
-  r.literal = (uint8_t)literal;
-  assert_int_equal(hu_gradient_prepare(1, &x, &r, scale, 0, &f, NULL), HU_OK);
-  assert_int_equal(f.bad, 0);
+  hu_gradient_rules rules = hu_gradient_rules_none();
+  hu_gradient_found found = {0, 0};
+  rules.literal = (uint8_t)literal;
+  assert_int_equal(hu_gradient_prepare(1, &x, &rules, scale, 0, &found, NULL), HU_OK);
+  assert_int_equal(found.bad, 0);
 }
 
 /* lambda 1e-5, w 1e-3: 2e-8 is nothing in binary16, whichever product comes first, and is kept in binary32. */
 static void penalties_do_not_underflow(void **state) {
   (void)state;
-  hu_format f = hu_binary16();
-  float w = hu_quantize(f, rne, 1e-3f, 0, NULL), two = hu_quantize(f, rne, 2e-5f, 0, NULL);
+  hu_format format = hu_binary16();
+  float w = hu_quantize(format, rne, 1e-3f, 0, NULL), two = hu_quantize(format, rne, 2e-5f, 0, NULL);
   assert_true(w > 0 && two > 0);
-  assert_true(hu_quantize(f, rne, two * w, 0, NULL) == 0);
-  assert_true(hu_quantize(f, rne, 2 * (1e-5f * w), 0, NULL) == 0);
+  assert_true(hu_quantize(format, rne, two * w, 0, NULL) == 0);
+  assert_true(hu_quantize(format, rne, 2 * (1e-5f * w), 0, NULL) == 0);
   float g = 0, master = 1e-3f;
   penalised(tensor_of(1, &g, &master, HU_PENALTY_L2, 1e-5), 1024, 0);
   volatile float want = 2e-5f * 1e-3f;
@@ -63,11 +63,11 @@ static void literal_order(void **state) {
   (void)state;
   enum { N = 4000 };
   static float w[N], first[N], g[2][N];
-  t_random r = {t_seed("gradient", 1)};
+  t_random random = {t_seed("gradient", 1)};
   unsigned differ = 0;
   for (int i = 0; i < N; i++) {
-    w[i] = (float)t_next32(&r) * 0x1p-32f - 0.5f;
-    first[i] = ldexpf((float)t_next32(&r) - 0x1p31f, -20 - (int)t_below(&r, 20));
+    w[i] = (float)t_next32(&random) * 0x1p-32f - 0.5f;
+    first[i] = ldexpf((float)t_next32(&random) - 0x1p31f, -20 - (int)t_below(&random, 20));
   }
   for (int k = 0; k < 2; k++) {
     float scale = k ? 1000 : 1024, lambda = (float)0.003;
@@ -100,12 +100,12 @@ static void norms_in_their_order(void **state) {
   (void)state;
   enum { N = 1003 };
   static float x[N];
-  t_random r = {t_seed("gradient norms", 2)};
+  t_random random = {t_seed("gradient norms", 2)};
   unsigned differ = 0;
   for (size_t n = 0; n < N; n += 1 + n / 5) {
     double plain = 0;
     for (size_t i = 0; i < n; i++) {
-      x[i] = ldexpf((float)t_next32(&r), -(int)t_below(&r, 60));
+      x[i] = ldexpf((float)t_next32(&random), -(int)t_below(&random, 60));
       plain += (double)x[i] * (double)x[i];
     }
     double got = hu_gradient_squares_n(n, x);
@@ -126,12 +126,12 @@ static void clipping(void **state) {
     for (int power = 0; power < 16; power += 5) {
       float scale = ldexpf(1, power), a[2] = {3 * scale, -4 * scale}, b[1] = {12 * scale}, c[1] = {84 * scale};
       hu_gradient_tensor x[3] = {tensor_of(2, a, NULL, 0, 0), tensor_of(1, b, NULL, 0, 0), tensor_of(1, c, NULL, 0, 0)};
-      hu_gradient_rules r = hu_gradient_rules_none();
-      hu_gradient_found f = {0, 0};
+      hu_gradient_rules rules = hu_gradient_rules_none();
+      hu_gradient_found found = {0, 0};
       hu_gradient_norms n;
-      r.clip = clips[k];
-      assert_int_equal(hu_gradient_prepare(3, x, &r, scale, 0, &f, &n), HU_OK);
-      assert_true(n.norm == 85 && n.clipped == (k == 2 || k == 4) && n.smaller == 0 && f.amax == 84 && !f.bad);
+      rules.clip = clips[k];
+      assert_int_equal(hu_gradient_prepare(3, x, &rules, scale, 0, &found, &n), HU_OK);
+      assert_true(n.norm == 85 && n.clipped == (k == 2 || k == 4) && n.smaller == 0 && found.amax == 84 && !found.bad);
       float factor = k == 2 ? 0.5f : k == 4 ? (float)(10.0 / 85) : 1;
       volatile float want[4] = {3 * factor, -4 * factor, 12 * factor, 84 * factor};
       assert_true(a[0] == want[0] && a[1] == want[1] && b[0] == want[2] && c[0] == want[3]);
@@ -152,14 +152,14 @@ static void larc(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     float w[2] = {3, 4}, g[2] = {6, -8}, zero[2] = {0, 0}, other[1] = {1};
     hu_gradient_tensor x[2] = {tensor_of(2, g, w, 0, 0), tensor_of(1, other, zero, 0, 0)};
-    hu_gradient_rules r = hu_gradient_rules_none();
-    hu_gradient_found f = {0, 0};
+    hu_gradient_rules rules = hu_gradient_rules_none();
+    hu_gradient_found found = {0, 0};
     hu_gradient_norms n;
-    r.larc = rows[i].mode;
-    r.larc_eta = rows[i].eta;
-    r.larc_least = rows[i].least;
-    r.larc_eps = rows[i].eps;
-    assert_int_equal(hu_gradient_prepare(2, x, &r, 1, rows[i].rate, &f, &n), HU_OK);
+    rules.larc = rows[i].mode;
+    rules.larc_eta = rows[i].eta;
+    rules.larc_least = rows[i].least;
+    rules.larc_eps = rows[i].eps;
+    assert_int_equal(hu_gradient_prepare(2, x, &rules, 1, rows[i].rate, &found, &n), HU_OK);
     assert_true(g[0] == 6 * rows[i].factor && g[1] == -8 * rows[i].factor);
     assert_true(other[0] == (float)rows[i].least); /* weights of 0 */
     assert_int_equal(n.smaller, 1 + (rows[i].factor < 1));
@@ -171,16 +171,16 @@ static void order(void **state) {
   (void)state;
   float w[2] = {3, 4}, g[2] = {96, -128};
   hu_gradient_tensor x = tensor_of(2, g, w, HU_PENALTY_L2, 0.5);
-  hu_gradient_rules r = hu_gradient_rules_none();
-  hu_gradient_found f = {0, 0};
+  hu_gradient_rules rules = hu_gradient_rules_none();
+  hu_gradient_found found = {0, 0};
   hu_gradient_norms n;
-  r.clip = 1;
-  r.larc = HU_LARC_SCALE;
-  r.larc_eta = 1;
-  r.larc_eps = 0x1p-60;
+  rules.clip = 1;
+  rules.larc = HU_LARC_SCALE;
+  rules.larc_eta = 1;
+  rules.larc_eps = 0x1p-60;
   /* 96/32 + 3 = 6, -128/32 + 4 = 0; norm 6, clipped to (1, 0); times 5. */
-  assert_int_equal(hu_gradient_prepare(1, &x, &r, 32, 0.1, &f, &n), HU_OK);
-  assert_true(n.norm == 6 && n.clipped && f.amax == 4);
+  assert_int_equal(hu_gradient_prepare(1, &x, &rules, 32, 0.1, &found, &n), HU_OK);
+  assert_true(n.norm == 6 && n.clipped && found.amax == 4);
   assert_true(g[0] == 5 * (6 * (float)(1.0 / 6)) && g[1] == 0);
 }
 
@@ -189,12 +189,12 @@ static void nothing_of_bad_ones(void **state) {
   for (int k = 0; k < 3; k++) {
     float w[2] = {3, FLT_MAX}, g[2] = {64, k == 0 ? INFINITY : k == 1 ? NAN : FLT_MAX}, more[1] = {128};
     hu_gradient_tensor x[2] = {tensor_of(2, g, w, HU_PENALTY_L2_HALF, 1), tensor_of(1, more, w, 0, 0)};
-    hu_gradient_rules r = hu_gradient_rules_none();
-    hu_gradient_found f = {0, 0};
+    hu_gradient_rules rules = hu_gradient_rules_none();
+    hu_gradient_found found = {0, 0};
     hu_gradient_norms n;
-    r.clip = 0.5;
-    assert_int_equal(hu_gradient_prepare(2, x, &r, k < 2 ? 32 : 1, 0.1, &f, &n), HU_OK);
-    assert_true(f.bad == 1 && n.norm == 0 && !n.clipped && more[0] == (k < 2 ? 4 : 128));
+    rules.clip = 0.5;
+    assert_int_equal(hu_gradient_prepare(2, x, &rules, k < 2 ? 32 : 1, 0.1, &found, &n), HU_OK);
+    assert_true(found.bad == 1 && n.norm == 0 && !n.clipped && more[0] == (k < 2 ? 4 : 128));
     assert_true(k < 2 ? g[0] == 2 : g[0] == 67 && g[1] == INFINITY);
   }
 }
@@ -222,10 +222,10 @@ static hu_net *build(uint32_t threads, int *x, int *y) {
 }
 
 static void pass(hu_net *net, int x, float scale, uint64_t seed) {
-  t_random r = {seed};
+  t_random random = {seed};
   float in[BATCH * IN], targets[BATCH * OUT];
-  for (int i = 0; i < BATCH * IN; i++) in[i] = (float)t_below(&r, 100) * 0.02f - 1;
-  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_below(&r, 100) * 0.1f;
+  for (int i = 0; i < BATCH * IN; i++) in[i] = (float)t_below(&random, 100) * 0.02f - 1;
+  for (int i = 0; i < BATCH * OUT; i++) targets[i] = (float)t_below(&random, 100) * 0.1f;
   assert_int_equal(hu_net_feed(net, x, in), HU_OK);
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
@@ -237,17 +237,17 @@ static uint64_t trained(uint32_t threads, float start, double clip, double lambd
   hu_net *net = build(threads, &x, &y);
   hu_penalty penalties[4] = {{HU_PENALTY_L2, lambda}, {0, 0}, {HU_PENALTY_L1, lambda}, {0, 0}};
   hu_net_gradient_rules with = {hu_gradient_rules_none(), penalties, {0, 0, 0}, {0, 0}};
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   assert_int_equal(hu_loss_rule_parse(&rule, "gradscaler(growth_interval=3)", NULL), HU_OK);
   rule.start = start;
-  hu_loss_scale s = hu_loss_scale_start(&rule);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   with.rules.clip = clip;
   with.rules.larc = with_larc;
   with.rules.larc_eta = 0.01;
   for (uint64_t t = 0; t < 8; t++) {
-    pass(net, x, s.scale, t);
-    assert_int_equal(hu_net_update_with(net, &o, &rule, &s, &with, NULL, &taken), HU_OK);
+    pass(net, x, scale.scale, t);
+    assert_int_equal(hu_net_update_with(net, &optimizer, &rule, &scale, &with, NULL, &taken), HU_OK);
     assert_true(taken && with.norms.norm > 0);
   }
   uint64_t d = hu_net_digest(net);
@@ -275,36 +275,37 @@ static void by_parts(void **state) {
   hu_gradient_tensor tensors[4];
   hu_penalty penalties[4] = {{HU_PENALTY_L2, 0.01}, {0, 0}, {HU_PENALTY_L2_HALF, 0.03}, {HU_PENALTY_L1, 0.001}};
   hu_net_gradient_rules with = {hu_gradient_rules_none(), penalties, {0, 0, 0}, {0, 0}};
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_loss_rule rule;
   hu_gradient_found found = {0, 0};
   hu_optimizer_time now = {1, 1, 1};
   const hu_stream none = {0, 0};
   assert_int_equal(hu_loss_rule_parse(&rule, "static(1000)", NULL), HU_OK);
-  hu_loss_scale s = hu_loss_scale_start(&rule);
-  o.momentum = 0;
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  optimizer.momentum = 0;
   with.rules.clip = 0.25;
-  pass(net, x, s.scale, 1);
+  pass(net, x, scale.scale, 1);
   for (int i = 0; i < 4; i++) {
-    hu_net_tensor t = hu_net_parameter(net, i);
-    memcpy(w[i], t.numbers, t.rows * t.cols * sizeof(float));
-    memcpy(g[i], t.gradients, t.rows * t.cols * sizeof(float));
-    tensors[i] = tensor_of(t.rows * t.cols, g[i], w[i], penalties[i].kind, penalties[i].lambda);
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    memcpy(w[i], tensor.numbers, tensor.rows * tensor.cols * sizeof(float));
+    memcpy(g[i], tensor.gradients, tensor.rows * tensor.cols * sizeof(float));
+    tensors[i] = tensor_of(tensor.rows * tensor.cols, g[i], w[i], penalties[i].kind, penalties[i].lambda);
   }
-  assert_int_equal(hu_net_update_with(net, &o, &rule, &s, &with, NULL, NULL), HU_OK);
+  assert_int_equal(hu_net_update_with(net, &optimizer, &rule, &scale, &with, NULL, NULL), HU_OK);
   assert_true(with.norms.clipped);
-  assert_int_equal(hu_gradient_prepare(4, tensors, &with.rules, 1000, o.rate, &found, NULL), HU_OK);
+  assert_int_equal(hu_gradient_prepare(4, tensors, &with.rules, 1000, optimizer.rate, &found, NULL), HU_OK);
   for (int i = 0; i < 4; i++) {
     hu_optimizer_arrays a = {w[i], g[i], NULL, NULL, NULL};
-    assert_int_equal(hu_optimizer_step(tensors[i].n, &a, &o, &now, none, NULL), HU_OK);
+    assert_int_equal(hu_optimizer_step(tensors[i].n, &a, &optimizer, &now, none, NULL), HU_OK);
     assert_memory_equal(hu_net_parameter(net, i).numbers, w[i], tensors[i].n * sizeof(float));
   }
   with.rules.larc = 9;
-  pass(net, x, s.scale, 1);
+  pass(net, x, scale.scale, 1);
   uint64_t before = hu_net_digest(net);
-  assert_int_equal(hu_net_update_with(net, &o, &rule, &s, &with, NULL, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_net_update_with(net, &optimizer, &rule, &scale, &with, NULL, NULL), HU_E_TRAIN);
   assert_true(hu_net_digest(net) == before);
-  assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, NULL), HU_OK); /* the gradients are still there */
+  assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL),
+                   HU_OK); /* the gradients are still there */
   hu_net_free(net);
 }
 
@@ -312,13 +313,13 @@ static void by_parts(void **state) {
 static void saturating_store(void **state) {
   (void)state;
   for (int saturate = 0; saturate < 2; saturate++) {
-    hu_rounding r;
-    assert_int_equal(hu_rounding_parse(&r, saturate ? "binary16,sat=finite" : "binary16", NULL), HU_OK);
+    hu_rounding rounding;
+    assert_int_equal(hu_rounding_parse(&rounding, saturate ? "binary16,sat=finite" : "binary16", NULL), HU_OK);
     hu_net *net = hu_net_new(1, 1);
     int x = hu_net_input(net, 1, 1), y = hu_net_linear(net, x, 1, 0), taken = 0;
     (void)hu_net_squared_error(net, y, 1);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-    assert_int_equal(hu_net_round_parameter(net, 0, &r, NULL), HU_OK);
+    assert_int_equal(hu_net_round_parameter(net, 0, &rounding, NULL), HU_OK);
     float one = 1, target = 65504, *w = hu_net_parameter(net, 0).numbers;
     *w = 70000;
     assert_int_equal(hu_net_feed(net, x, &one), HU_OK);
@@ -326,11 +327,11 @@ static void saturating_store(void **state) {
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
     assert_true(hu_net_value(net, y).numbers[0] == (saturate ? 65504 : INFINITY));
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
-    hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+    hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
     hu_loss_rule rule;
     assert_int_equal(hu_loss_rule_parse(&rule, "backoff", NULL), HU_OK);
-    hu_loss_scale s = hu_loss_scale_start(&rule);
-    assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, &taken), HU_OK);
+    hu_loss_scale scale = hu_loss_scale_start(&rule);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_OK);
     assert_true(*w == 70000 && taken == saturate);
     hu_net_free(net);
   }
@@ -340,38 +341,38 @@ static void misuse(void **state) {
   (void)state;
   float g[1] = {1}, w[1] = {2};
   hu_gradient_tensor x = tensor_of(1, g, w, HU_PENALTY_L2, 0.1);
-  hu_gradient_rules good = hu_gradient_rules_none(), r = good;
-  hu_gradient_found f = {0, 0};
+  hu_gradient_rules good = hu_gradient_rules_none(), rules = good;
+  hu_gradient_found found = {0, 0};
   const char *why = "";
   assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gradient_prepare(1, NULL, &good, 1, 0, &f, NULL), HU_E_NULL);
-  assert_int_equal(hu_gradient_prepare(1, &x, &good, 0, 0, &f, NULL), HU_E_TRAIN);
-  assert_int_equal(hu_gradient_prepare(1, &x, &good, INFINITY, 0, &f, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_gradient_prepare(1, NULL, &good, 1, 0, &found, NULL), HU_E_NULL);
+  assert_int_equal(hu_gradient_prepare(1, &x, &good, 0, 0, &found, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_gradient_prepare(1, &x, &good, INFINITY, 0, &found, NULL), HU_E_TRAIN);
   x.w = NULL;
-  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &f, NULL), HU_E_NULL);
+  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &found, NULL), HU_E_NULL);
   x.w = w;
   x.penalty.lambda = FLT_MAX;
-  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &f, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &found, NULL), HU_E_TRAIN);
   x.penalty.lambda = 0.1;
   x.penalty.kind = 4;
-  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &f, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_gradient_prepare(1, &x, &good, 1, 0, &found, NULL), HU_E_TRAIN);
   x.penalty.kind = 0;
-  r.larc = HU_LARC_CLIP;
-  assert_int_equal(hu_gradient_prepare(1, &x, &r, 1, 0, &f, NULL), HU_E_TRAIN); /* no rate */
+  rules.larc = HU_LARC_CLIP;
+  assert_int_equal(hu_gradient_prepare(1, &x, &rules, 1, 0, &found, NULL), HU_E_TRAIN); /* no rate */
   x.w = NULL;
-  assert_int_equal(hu_gradient_prepare(1, &x, &r, 1, 1, &f, NULL), HU_E_NULL);
-  r.larc_eps = 0;
-  assert_int_equal(hu_gradient_rules_check(&r, &why), HU_E_TRAIN);
+  assert_int_equal(hu_gradient_prepare(1, &x, &rules, 1, 1, &found, NULL), HU_E_NULL);
+  rules.larc_eps = 0;
+  assert_int_equal(hu_gradient_rules_check(&rules, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "larc_eps"));
-  r = good;
-  r.clip = -1;
-  assert_int_equal(hu_gradient_rules_check(&r, &why), HU_E_TRAIN);
+  rules = good;
+  rules.clip = -1;
+  assert_int_equal(hu_gradient_rules_check(&rules, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "clip"));
-  r.clip = NAN;
-  assert_int_equal(hu_gradient_rules_check(&r, NULL), HU_E_TRAIN);
-  assert_true(g[0] == 1 && f.amax == 0 && !f.bad);
-  assert_int_equal(hu_gradient_prepare(1, &x, NULL, 2, 0, &f, NULL), HU_OK);
-  assert_true(g[0] == 0.5f && f.amax == 0.5f);
+  rules.clip = NAN;
+  assert_int_equal(hu_gradient_rules_check(&rules, NULL), HU_E_TRAIN);
+  assert_true(g[0] == 1 && found.amax == 0 && !found.bad);
+  assert_int_equal(hu_gradient_prepare(1, &x, NULL, 2, 0, &found, NULL), HU_OK);
+  assert_true(g[0] == 0.5f && found.amax == 0.5f);
 }
 
 int main(void) {

@@ -13,27 +13,27 @@ enum { STEPS = 20 };
 static const double gmax[STEPS] = {0.5, 0.9, 1.5, 3, 5, 9, 9, 8, 7.5, 3, 2, 1, 0.8, 0.6, 12, 0.5, 0.4, 0.3, 0.2, 0.1};
 
 static hu_loss_rule rule_of(const char *text) {
-  hu_loss_rule r;
+  hu_loss_rule rule;
   size_t where = 0;
-  hu_status s = hu_loss_rule_parse(&r, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
-  return r;
+  hu_status status = hu_loss_rule_parse(&rule, text, &where);
+  if (status != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(status), where);
+  return rule;
 }
 
 /* A step overflows binary16 where the scaled gradient rounds to infinity. */
 static hu_gradient_found found_by(double g, float scale) {
-  hu_gradient_found f = {(float)g, g * (double)scale >= 65520};
-  return f;
+  hu_gradient_found found = {(float)g, g * (double)scale >= 65520};
+  return found;
 }
 
 static void trace(const char *text, const double *want, double tolerance) {
-  hu_loss_rule r = rule_of(text);
-  hu_loss_scale s = hu_loss_scale_start(&r);
+  hu_loss_rule rule = rule_of(text);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   for (int t = 0; t < STEPS; t++) {
-    hu_gradient_found f = found_by(gmax[t], s.scale);
-    assert_int_equal(hu_loss_scale_update(&s, &r, f), !f.bad);
-    if (fabs((double)s.scale - want[t]) > tolerance * want[t]) {
-      fail_msg("%s, step %d: %.9g, not %.9g", text, t, (double)s.scale, want[t]);
+    hu_gradient_found found = found_by(gmax[t], scale.scale);
+    assert_int_equal(hu_loss_scale_update(&scale, &rule, found), !found.bad);
+    if (fabs((double)scale.scale - want[t]) > tolerance * want[t]) {
+      fail_msg("%s, step %d: %.9g, not %.9g", text, t, (double)scale.scale, want[t]);
     }
   }
 }
@@ -83,14 +83,14 @@ static void moments(void **state) {
               {9, 1.74817261, 1.40733471},
               {14, 1.38606851, 1.53370254},
               {19, 0.487659035, 2.00225163}};
-  hu_loss_rule r = rule_of("logmax");
-  hu_loss_scale s = hu_loss_scale_start(&r);
+  hu_loss_rule rule = rule_of("logmax");
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   size_t k = 0;
   for (int t = 0; t < STEPS; t++) {
-    hu_loss_scale_update(&s, &r, found_by(gmax[t], s.scale));
+    hu_loss_scale_update(&scale, &rule, found_by(gmax[t], scale.scale));
     if (k == sizeof want / sizeof *want || want[k].step != t) continue;
-    double mean = s.sh / (1 - s.c2), variance = s.qh / (1 - s.c2) - mean * mean;
-    assert_true(fabs(s.xh / (1 - s.c1) - want[k].mu) < 1e-7);
+    double mean = scale.sh / (1 - scale.c2), variance = scale.qh / (1 - scale.c2) - mean * mean;
+    assert_true(fabs(scale.xh / (1 - scale.c1) - want[k].mu) < 1e-7);
     assert_true(fabs(sqrt(variance > 0 ? variance : 0) - want[k].sigma) < 1e-6);
     k++;
   }
@@ -99,17 +99,17 @@ static void moments(void **state) {
 
 /* Steps back to 2^14 after one overflow, the 101st step in a stream of 2^-4. */
 static int recovery(const char *text) {
-  hu_loss_rule r = rule_of(text);
-  hu_loss_scale s = hu_loss_scale_start(&r);
+  hu_loss_rule rule = rule_of(text);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   hu_gradient_found good = {0.0625f, 0}, bad = {0, 1};
-  for (int t = 0; t < 100; t++) assert_int_equal(hu_loss_scale_update(&s, &r, good), 1);
-  assert_true(s.scale == 16384);
-  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 0);
-  assert_true(s.scale < 16384);
-  print_message("%s: %g after the overflow\n", text, (double)s.scale);
+  for (int t = 0; t < 100; t++) assert_int_equal(hu_loss_scale_update(&scale, &rule, good), 1);
+  assert_true(scale.scale == 16384);
+  assert_int_equal(hu_loss_scale_update(&scale, &rule, bad), 0);
+  assert_true(scale.scale < 16384);
+  print_message("%s: %g after the overflow\n", text, (double)scale.scale);
   int steps = 0;
-  while (s.scale < 16384 && steps < 100000) {
-    hu_loss_scale_update(&s, &r, good);
+  while (scale.scale < 16384 && steps < 100000) {
+    hu_loss_scale_update(&scale, &rule, good);
     steps++;
   }
   return steps;
@@ -119,56 +119,56 @@ static void laws(void **state) {
   (void)state;
   hu_gradient_found good = {1, 0}, bad = {0, 1}, zero = {0, 0};
   /* n bad steps in a row: start / factor^n, not below the minimum. */
-  hu_loss_rule r = rule_of("backoff(scale_min=4,scale_max=1024,step_factor=4)");
-  hu_loss_scale s = hu_loss_scale_start(&r);
+  hu_loss_rule rule = rule_of("backoff(scale_min=4,scale_max=1024,step_factor=4)");
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
   for (int n = 1; n <= 10; n++) {
-    hu_loss_scale_update(&s, &r, bad);
-    assert_true((double)s.scale == fmax(4, ldexp(1024, -2 * n)));
+    hu_loss_scale_update(&scale, &rule, bad);
+    assert_true((double)scale.scale == fmax(4, ldexp(1024, -2 * n)));
   }
-  assert_int_equal(s.skipped, 10);
+  assert_int_equal(scale.skipped, 10);
   /* 2000 good steps between increases, and no more than the maximum. */
-  r = rule_of("backoff(start=1)");
-  s = hu_loss_scale_start(&r);
+  rule = rule_of("backoff(start=1)");
+  scale = hu_loss_scale_start(&rule);
   for (int t = 1; t <= 40000; t++) {
-    hu_loss_scale_update(&s, &r, good);
-    assert_true((double)s.scale == fmin(16384, ldexp(1, t / 2000)));
+    hu_loss_scale_update(&scale, &rule, good);
+    assert_true((double)scale.scale == fmin(16384, ldexp(1, t / 2000)));
   }
   /* The counter of gradscaler is reset by growth and by a bad step; it never grows to infinity. */
-  r = rule_of("gradscaler(init_scale=2^126,growth_interval=1)");
-  s = hu_loss_scale_start(&r);
-  for (int t = 0; t < 5; t++) hu_loss_scale_update(&s, &r, good);
-  assert_true(s.scale == 0x1p127f);
-  for (int t = 0; t < 400; t++) hu_loss_scale_update(&s, &r, bad);
-  assert_true(s.scale > 0);
+  rule = rule_of("gradscaler(init_scale=2^126,growth_interval=1)");
+  scale = hu_loss_scale_start(&rule);
+  for (int t = 0; t < 5; t++) hu_loss_scale_update(&scale, &rule, good);
+  assert_true(scale.scale == 0x1p127f);
+  for (int t = 0; t < 400; t++) hu_loss_scale_update(&scale, &rule, bad);
+  assert_true(scale.scale > 0);
   /* logmax: zero gradients change nothing. */
-  r = rule_of("logmax");
-  s = hu_loss_scale_start(&r);
-  hu_loss_scale_update(&s, &r, good);
-  hu_loss_scale before = s;
-  assert_int_equal(hu_loss_scale_update(&s, &r, zero), 1);
+  rule = rule_of("logmax");
+  scale = hu_loss_scale_start(&rule);
+  hu_loss_scale_update(&scale, &rule, good);
+  hu_loss_scale before = scale;
+  assert_int_equal(hu_loss_scale_update(&scale, &rule, zero), 1);
   before.iteration++;
-  assert_memory_equal(&s, &before, sizeof s);
+  assert_memory_equal(&scale, &before, sizeof scale);
   assert_int_equal(recovery("logmax"), 18);
   assert_int_equal(recovery("logmax(literal)"), 13939);
   /* exponential: bad steps are not taken, and the schedule is the same; each product is rounded to binary32. */
-  r = rule_of("exponential(factor=1.1,every=10,scale_max=2^100)");
-  s = hu_loss_scale_start(&r);
+  rule = rule_of("exponential(factor=1.1,every=10,scale_max=2^100)");
+  scale = hu_loss_scale_start(&rule);
   float product = 1;
   for (int t = 1; t <= 5000; t++) {
     int is_bad = t % 7 == 0;
-    assert_int_equal(hu_loss_scale_update(&s, &r, is_bad ? bad : good), !is_bad);
+    assert_int_equal(hu_loss_scale_update(&scale, &rule, is_bad ? bad : good), !is_bad);
     if (t % 10 == 0) product = (float)((double)product * (double)1.1f);
-    assert_true(s.scale == fminf(product, 0x1p100f));
+    assert_true(scale.scale == fminf(product, 0x1p100f));
   }
-  assert_int_equal(s.skipped, 5000 / 7);
-  assert_true(s.scale > 0x1p60f);
+  assert_int_equal(scale.skipped, 5000 / 7);
+  assert_true(scale.scale > 0x1p60f);
   /* What is not checked is always taken. */
-  r = rule_of("static(1024,unchecked)");
-  s = hu_loss_scale_start(&r);
-  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 1);
-  r = rule_of("static(1024)");
-  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 0);
-  assert_true(s.scale == 1024);
+  rule = rule_of("static(1024,unchecked)");
+  scale = hu_loss_scale_start(&rule);
+  assert_int_equal(hu_loss_scale_update(&scale, &rule, bad), 1);
+  rule = rule_of("static(1024)");
+  assert_int_equal(hu_loss_scale_update(&scale, &rule, bad), 0);
+  assert_true(scale.scale == 1024);
 }
 
 static void static_scales(void **state) {
@@ -186,15 +186,15 @@ static void gradients(void **state) {
   (void)state;
   float g[7] = {1, -2048, 0x1p-140f, 0, -0.0f, 3, 512};
   const float want[7] = {0x1p-10f, -2, 0, 0, -0.0f, 3 * 0x1p-10f, 0.5f};
-  hu_gradient_found f = {0, 0};
-  hu_gradient_unscale_n(7, g, 1024, &f);
+  hu_gradient_found found = {0, 0};
+  hu_gradient_unscale_n(7, g, 1024, &found);
   for (int i = 0; i < 7; i++) assert_int_equal(t_bits32(g[i]), t_bits32(want[i]));
-  assert_true(f.amax == 2 && !f.bad);
+  assert_true(found.amax == 2 && !found.bad);
   float more[3] = {NAN, -INFINITY, 5120};
-  hu_gradient_unscale_n(3, more, 1024, &f);
-  assert_true(f.amax == 5 && f.bad);
-  hu_gradient_unscale_n(7, g, 1, &f);
-  assert_true(f.bad);
+  hu_gradient_unscale_n(3, more, 1024, &found);
+  assert_true(found.amax == 5 && found.bad);
+  hu_gradient_unscale_n(7, g, 1, &found);
+  assert_true(found.bad);
 }
 
 static void texts(void **state) {
@@ -213,8 +213,8 @@ static void texts(void **state) {
                                      "gradscaler(growth_factor=1.5,backoff_factor=0.25)"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     char text[HU_LOSS_RULE_TEXT_MAX];
-    hu_loss_rule r = rule_of(same[i]);
-    assert_int_equal(hu_loss_rule_text(text, sizeof text, &r), strlen(same[i]));
+    hu_loss_rule rule = rule_of(same[i]);
+    assert_int_equal(hu_loss_rule_text(text, sizeof text, &rule), strlen(same[i]));
     assert_string_equal(text, same[i]);
   }
   static const struct {
@@ -252,16 +252,16 @@ static void texts(void **state) {
              {"exponential(growth=2)", HU_E_NAME, 12},
              {"exponential(2)", HU_E_NAME, 12}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    hu_loss_rule r, before;
+    hu_loss_rule rule, before;
     size_t where = 99;
-    memset(&r, 0x5A, sizeof r);
-    before = r;
-    hu_status s = hu_loss_rule_parse(&r, bad[i].text, &where);
-    if (s != bad[i].status || where != bad[i].where) {
-      fail_msg("'%s': %s at %zu, not %s at %zu", bad[i].text, hu_status_name(s), where, hu_status_name(bad[i].status),
-               bad[i].where);
+    memset(&rule, 0x5A, sizeof rule);
+    before = rule;
+    hu_status status = hu_loss_rule_parse(&rule, bad[i].text, &where);
+    if (status != bad[i].status || where != bad[i].where) {
+      fail_msg("'%s': %s at %zu, not %s at %zu", bad[i].text, hu_status_name(status), where,
+               hu_status_name(bad[i].status), bad[i].where);
     }
-    assert_memory_equal(&r, &before, sizeof r);
+    assert_memory_equal(&rule, &before, sizeof rule);
   }
 }
 

@@ -25,35 +25,35 @@ static double q(double x) {
   return hu_decode64(hu_bfloat16(), hu_encode64(hu_bfloat16(), rne, x, 0, NULL));
 }
 
-static double to_weight(const hu_optimizer *o, double x, uint32_t word) {
-  uint32_t bits = o->mode.bits ? word >> (32 - o->mode.bits) : 0;
-  return hu_decode64(o->weight, hu_encode64(o->weight, o->mode, x, bits, NULL));
+static double to_weight(const hu_optimizer *optimizer, double x, uint32_t word) {
+  uint32_t bits = optimizer->mode.bits ? word >> (32 - optimizer->mode.bits) : 0;
+  return hu_decode64(optimizer->weight, hu_encode64(optimizer->weight, optimizer->mode, x, bits, NULL));
 }
 
 /* ---- the formulas ---- */
 
 /* The update u of one weight by SGD. */
-static double sgd_update(const hu_optimizer *o, arrays *x, int i) {
-  double g = (double)x->g[i], w = (double)x->w[i], mu = q(o->momentum), d;
-  if (o->decay != 0) g = q(g + q(q(o->decay) * w));
-  double m = o->momentum != 0 ? q(q(mu * (double)x->m[i]) + g) : g;
-  d = o->nesterov && o->momentum != 0 ? q(g + q(mu * m)) : m;
-  if (o->momentum != 0) x->m[i] = (float)m;
-  return o->fused ? d : q(q(o->rate) * d);
+static double sgd_update(const hu_optimizer *optimizer, arrays *x, int i) {
+  double g = (double)x->g[i], w = (double)x->w[i], mu = q(optimizer->momentum), d;
+  if (optimizer->decay != 0) g = q(g + q(q(optimizer->decay) * w));
+  double m = optimizer->momentum != 0 ? q(q(mu * (double)x->m[i]) + g) : g;
+  d = optimizer->nesterov && optimizer->momentum != 0 ? q(g + q(mu * m)) : m;
+  if (optimizer->momentum != 0) x->m[i] = (float)m;
+  return optimizer->fused ? d : q(q(optimizer->rate) * d);
 }
 
-static double adagrad_update(const hu_optimizer *o, arrays *x, int i) {
+static double adagrad_update(const hu_optimizer *optimizer, arrays *x, int i) {
   double g = (double)x->g[i], w = (double)x->w[i];
-  if (o->decay != 0) g = q(g + q(q(o->decay) * w));
+  if (optimizer->decay != 0) g = q(g + q(q(optimizer->decay) * w));
   double v = q((double)x->v[i] + q(g * g));
   x->v[i] = (float)v;
-  return q(q(o->rate) * q(g / q(q(sqrt(v)) + q(o->eps))));
+  return q(q(optimizer->rate) * q(g / q(q(sqrt(v)) + q(optimizer->eps))));
 }
 
-static void end_update(const hu_optimizer *o, arrays *x, int i, double u, uint32_t word) {
+static void end_update(const hu_optimizer *optimizer, arrays *x, int i, double u, uint32_t word) {
   double w = (double)x->w[i], c = (double)x->c[i];
-  if (o->update != HU_UPDATE_KAHAN) {
-    x->w[i] = (float)to_weight(o, o->fused ? w - q(o->rate) * u : w - u, word);
+  if (optimizer->update != HU_UPDATE_KAHAN) {
+    x->w[i] = (float)to_weight(optimizer, optimizer->fused ? w - q(optimizer->rate) * u : w - u, word);
     return;
   }
   double y = q(-u - c), s = q(w + y), d = q(s - w);
@@ -63,38 +63,39 @@ static void end_update(const hu_optimizer *o, arrays *x, int i, double u, uint32
 
 /* ---- steps of both ---- */
 
-static void draw(t_random *r, arrays *x, int first) {
+static void draw(t_random *random, arrays *x, int first) {
   for (int i = 0; i < N; i++) {
-    if (first) x->w[i] = (float)q(((double)t_below(r, 2000) - 1000) * 0x1p-9);
-    x->g[i] = (float)q(((double)t_below(r, 2000) - 1000) * 0x1p-11);
+    if (first) x->w[i] = (float)q(((double)t_below(random, 2000) - 1000) * 0x1p-9);
+    x->g[i] = (float)q(((double)t_below(random, 2000) - 1000) * 0x1p-11);
   }
   x->g[0] = 0;
 }
 
-static hu_optimizer ending(hu_optimizer o, int how) {
-  if (how == STOCHASTIC) o.mode = t_stochastic(HU_SRA, 16);
-  if (how == KAHAN) o.update = HU_UPDATE_KAHAN;
-  return o;
+static hu_optimizer ending(hu_optimizer optimizer, int how) {
+  if (how == STOCHASTIC) optimizer.mode = t_stochastic(HU_SRA, 16);
+  if (how == KAHAN) optimizer.update = HU_UPDATE_KAHAN;
+  return optimizer;
 }
 
-typedef double updates(const hu_optimizer *o, arrays *x, int i);
+typedef double updates(const hu_optimizer *optimizer, arrays *x, int i);
 
-static void same_as_formulas(hu_optimizer o, updates *update_of, uint64_t seed) {
+static void same_as_formulas(hu_optimizer optimizer, updates *update_of, uint64_t seed) {
   static arrays x, want;
-  const int squares = o.kind != HU_SGD;
-  t_random r = {seed};
+  const int squares = optimizer.kind != HU_SGD;
+  t_random random = {seed};
   hu_optimizer_time now = {0, 1, 1};
   memset(&x, 0, sizeof x);
   for (int t = 0; t < STEPS; t++) {
     hu_stream words = {seed, (uint64_t)t << 36};
-    draw(&r, &x, t == 0);
+    draw(&random, &x, t == 0);
     if (t == 0) want = x;
     memcpy(want.g, x.g, sizeof x.g);
-    hu_optimizer_arrays a = {x.w, x.g, !squares && o.momentum != 0 ? x.m : NULL, squares ? x.v : NULL,
-                             o.update == HU_UPDATE_KAHAN ? x.c : NULL};
-    hu_optimizer_tick(&now, &o);
-    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, words, NULL), HU_OK);
-    for (int i = 0; i < N; i++) end_update(&o, &want, i, update_of(&o, &want, i), hu_stream_word(words, (uint64_t)i));
+    hu_optimizer_arrays a = {x.w, x.g, !squares && optimizer.momentum != 0 ? x.m : NULL, squares ? x.v : NULL,
+                             optimizer.update == HU_UPDATE_KAHAN ? x.c : NULL};
+    hu_optimizer_tick(&now, &optimizer);
+    assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, words, NULL), HU_OK);
+    for (int i = 0; i < N; i++)
+      end_update(&optimizer, &want, i, update_of(&optimizer, &want, i), hu_stream_word(words, (uint64_t)i));
     for (int i = 0; i < N; i++)
       if (t_bits32(x.w[i]) != t_bits32(want.w[i]) || x.m[i] != want.m[i] || x.v[i] != want.v[i] || x.c[i] != want.c[i])
         fail_msg("step %d, weight %d: %a, not %a; m %a %a, v %a %a", t, i, (double)x.w[i], (double)want.w[i],
@@ -102,26 +103,26 @@ static void same_as_formulas(hu_optimizer o, updates *update_of, uint64_t seed) 
   }
 }
 
-static hu_optimizer nesterov(hu_format f) {
-  hu_optimizer o = hu_optimizer_sgd(f);
-  o.nesterov = 1;
-  o.rate = 0.05;
-  return o;
+static hu_optimizer nesterov(hu_format format) {
+  hu_optimizer optimizer = hu_optimizer_sgd(format);
+  optimizer.nesterov = 1;
+  optimizer.rate = 0.05;
+  return optimizer;
 }
 
 static void nesterov_in_bfloat16(void **state) {
   (void)state;
   for (int how = 0; how < ENDINGS; how++) {
-    hu_optimizer o = ending(nesterov(hu_bfloat16()), how);
-    same_as_formulas(o, sgd_update, 11);
-    o.decay = 0.01;
-    same_as_formulas(o, sgd_update, 12);
-    o.nesterov = 0; /* the formulas without it, too: what differs is what the key says */
-    same_as_formulas(o, sgd_update, 13);
+    hu_optimizer optimizer = ending(nesterov(hu_bfloat16()), how);
+    same_as_formulas(optimizer, sgd_update, 11);
+    optimizer.decay = 0.01;
+    same_as_formulas(optimizer, sgd_update, 12);
+    optimizer.nesterov = 0; /* the formulas without it, too: what differs is what the key says */
+    same_as_formulas(optimizer, sgd_update, 13);
   }
-  hu_optimizer o = nesterov(hu_bfloat16());
-  o.fused = 1;
-  same_as_formulas(o, sgd_update, 14);
+  hu_optimizer optimizer = nesterov(hu_bfloat16());
+  optimizer.fused = 1;
+  same_as_formulas(optimizer, sgd_update, 14);
 }
 
 /* torch.optim.SGD(momentum=0.9, nesterov=True): buf = 0.9 buf + g; g = g + 0.9 buf; w = w - rate g. */
@@ -129,16 +130,16 @@ static void nesterov_in_binary32(void **state) {
   (void)state;
   static arrays x;
   static float w[N], buf[N];
-  t_random r = {21};
-  hu_optimizer o = nesterov(hu_binary32());
+  t_random random = {21};
+  hu_optimizer optimizer = nesterov(hu_binary32());
   hu_optimizer_time now = {0, 1, 1};
   memset(&x, 0, sizeof x);
   for (int t = 0; t < STEPS; t++) {
-    draw(&r, &x, t == 0);
+    draw(&random, &x, t == 0);
     if (t == 0) memcpy(w, x.w, sizeof w);
     hu_optimizer_arrays a = {x.w, x.g, x.m, NULL, NULL};
-    hu_optimizer_tick(&now, &o);
-    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+    hu_optimizer_tick(&now, &optimizer);
+    assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
     for (int i = 0; i < N; i++) {
       volatile float old = 0.9f * buf[i];
       buf[i] = old + x.g[i];
@@ -155,15 +156,15 @@ static void nesterov_in_binary32(void **state) {
 /* One number, worked by hand: momentum 1/2, rate 1, gradients 1 and 1: m = 1, 3/2; d = 3/2, 7/4; w = 8, 13/2, 19/4. */
 static void nesterov_by_hand(void **state) {
   (void)state;
-  hu_optimizer o = nesterov(hu_bfloat16());
+  hu_optimizer optimizer = nesterov(hu_bfloat16());
   hu_optimizer_time now = {1, 1, 1};
   float w = 8, g = 1, m = 0;
   hu_optimizer_arrays a = {&w, &g, &m, NULL, NULL};
-  o.momentum = 0.5;
-  o.rate = 1;
-  assert_int_equal(hu_optimizer_step(1, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  optimizer.momentum = 0.5;
+  optimizer.rate = 1;
+  assert_int_equal(hu_optimizer_step(1, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_true(m == 1 && w == 6.5f);
-  assert_int_equal(hu_optimizer_step(1, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  assert_int_equal(hu_optimizer_step(1, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_true(m == 1.5f && w == 4.75f);
 }
 
@@ -171,17 +172,17 @@ static void nesterov_without_momentum(void **state) {
   (void)state;
   for (int how = 0; how < ENDINGS; how++) {
     static arrays x, y;
-    t_random r = {31};
-    hu_optimizer o = ending(nesterov(hu_bfloat16()), how), plain = o;
+    t_random random = {31};
+    hu_optimizer optimizer = ending(nesterov(hu_bfloat16()), how), plain = optimizer;
     hu_optimizer_time now = {1, 1, 1};
-    o.momentum = plain.momentum = 0;
+    optimizer.momentum = plain.momentum = 0;
     plain.nesterov = 0;
     memset(&x, 0, sizeof x);
-    draw(&r, &x, 1);
+    draw(&random, &x, 1);
     y = x;
     hu_optimizer_arrays a = {x.w, x.g, NULL, NULL, how == KAHAN ? x.c : NULL};
     hu_optimizer_arrays b = {y.w, y.g, NULL, NULL, how == KAHAN ? y.c : NULL};
-    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, (hu_stream){5, 0}, NULL), HU_OK);
+    assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, (hu_stream){5, 0}, NULL), HU_OK);
     assert_int_equal(hu_optimizer_step(N, &b, &plain, &now, (hu_stream){5, 0}, NULL), HU_OK);
     assert_memory_equal(&x, &y, sizeof x);
   }
@@ -192,13 +193,13 @@ static void nesterov_without_momentum(void **state) {
 static void adagrad_in_bfloat16(void **state) {
   (void)state;
   for (int how = 0; how < ENDINGS; how++) {
-    hu_optimizer o = ending(hu_optimizer_adagrad(hu_bfloat16()), how);
-    same_as_formulas(o, adagrad_update, 41);
-    o.decay = 0.01;
-    o.momentum = 0.9; /* is none of its numbers */
-    same_as_formulas(o, adagrad_update, 42);
-    o.eps = 0.5;
-    same_as_formulas(o, adagrad_update, 43);
+    hu_optimizer optimizer = ending(hu_optimizer_adagrad(hu_bfloat16()), how);
+    same_as_formulas(optimizer, adagrad_update, 41);
+    optimizer.decay = 0.01;
+    optimizer.momentum = 0.9; /* is none of its numbers */
+    same_as_formulas(optimizer, adagrad_update, 42);
+    optimizer.eps = 0.5;
+    same_as_formulas(optimizer, adagrad_update, 43);
   }
 }
 
@@ -207,16 +208,16 @@ static void adagrad_in_binary32(void **state) {
   (void)state;
   static arrays x;
   static float w[N], sum[N];
-  t_random r = {51};
-  hu_optimizer o = hu_optimizer_adagrad(hu_binary32());
+  t_random random = {51};
+  hu_optimizer optimizer = hu_optimizer_adagrad(hu_binary32());
   hu_optimizer_time now = {0, 1, 1};
   memset(&x, 0, sizeof x);
   for (int t = 0; t < STEPS; t++) {
-    draw(&r, &x, t == 0);
+    draw(&random, &x, t == 0);
     if (t == 0) memcpy(w, x.w, sizeof w);
     hu_optimizer_arrays a = {x.w, x.g, NULL, x.v, NULL};
-    hu_optimizer_tick(&now, &o);
-    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+    hu_optimizer_tick(&now, &optimizer);
+    assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
     for (int i = 0; i < N; i++) {
       volatile float square = x.g[i] * x.g[i];
       sum[i] += square;
@@ -234,19 +235,19 @@ static void adagrad_in_binary32(void **state) {
 /* Gradients 3 and 4 at rate 1 without eps: v = 9, 25; u = 1, 4/5. No gradient: u = 0 / eps, or NaN without eps. */
 static void adagrad_by_hand(void **state) {
   (void)state;
-  hu_optimizer o = hu_optimizer_adagrad(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_adagrad(hu_binary32());
   hu_optimizer_time now = {1, 1, 1};
   hu_update_counts counts = {0, 0};
   float w[2] = {8, 5}, g[2] = {3, 0}, v[2] = {0, 0};
   hu_optimizer_arrays a = {w, g, NULL, v, NULL};
-  o.rate = 1;
-  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, &counts), HU_OK);
+  optimizer.rate = 1;
+  assert_int_equal(hu_optimizer_step(2, &a, &optimizer, &now, (hu_stream){0, 0}, &counts), HU_OK);
   assert_true(w[0] == 7 && v[0] == 9 && w[1] == 5 && v[1] == 0 && counts.moved == 1);
   g[0] = -4;
-  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  assert_int_equal(hu_optimizer_step(2, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_true(w[0] == 7 + 0.8f && v[0] == 25);
-  o.eps = 0;
-  assert_int_equal(hu_optimizer_step(2, &a, &o, &now, (hu_stream){0, 0}, NULL), HU_OK);
+  optimizer.eps = 0;
+  assert_int_equal(hu_optimizer_step(2, &a, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_OK);
   assert_int_equal(t_bits32(w[1]), 0x7FC00000);
   /* In bfloat16 the sum of squares of 1 ends at 256, where 1 is half of the last place. */
   hu_optimizer narrow = hu_optimizer_adagrad(hu_bfloat16());
@@ -259,52 +260,52 @@ static void adagrad_by_hand(void **state) {
 
 static void memory(void **state) {
   (void)state;
-  hu_optimizer o = hu_optimizer_adagrad(hu_bfloat16());
-  assert_int_equal(hu_optimizer_bytes(&o), 4);
-  o.update = HU_UPDATE_KAHAN;
-  assert_int_equal(hu_optimizer_bytes(&o), 6);
-  o = nesterov(hu_binary32());
-  assert_int_equal(hu_optimizer_bytes(&o), 8);
+  hu_optimizer optimizer = hu_optimizer_adagrad(hu_bfloat16());
+  assert_int_equal(hu_optimizer_bytes(&optimizer), 4);
+  optimizer.update = HU_UPDATE_KAHAN;
+  assert_int_equal(hu_optimizer_bytes(&optimizer), 6);
+  optimizer = nesterov(hu_binary32());
+  assert_int_equal(hu_optimizer_bytes(&optimizer), 8);
 }
 
 /* ---- what is refused ---- */
 
-static void refused(hu_optimizer o, const char *word) {
+static void refused(hu_optimizer optimizer, const char *word) {
   const char *said = "";
-  assert_int_equal(hu_optimizer_check(&o, &said), HU_E_TRAIN);
+  assert_int_equal(hu_optimizer_check(&optimizer, &said), HU_E_TRAIN);
   if (!strstr(said, word)) fail_msg("'%s' does not name %s", said, word);
 }
 
 static void misuse(void **state) {
   (void)state;
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
-  o.nesterov = 1;
-  refused(o, "nesterov");
-  o = nesterov(hu_binary32());
-  o.nesterov = 2;
-  refused(o, "nesterov");
-  o = hu_optimizer_adagrad(hu_binary32());
-  assert_int_equal(hu_optimizer_check(&o, NULL), HU_OK);
-  o.nesterov = 1;
-  refused(o, "nesterov");
-  o = hu_optimizer_adagrad(hu_binary32());
-  o.eps = -1;
-  refused(o, "eps");
-  o.eps = 0;
-  o.fused = 1;
-  refused(o, "fused");
-  o.fused = 0;
-  o.coupled = 1;
-  refused(o, "coupled");
-  o.coupled = 0;
-  o.kind = 3;
-  refused(o, "kind");
-  o.kind = HU_ADAGRAD;
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
+  optimizer.nesterov = 1;
+  refused(optimizer, "nesterov");
+  optimizer = nesterov(hu_binary32());
+  optimizer.nesterov = 2;
+  refused(optimizer, "nesterov");
+  optimizer = hu_optimizer_adagrad(hu_binary32());
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+  optimizer.nesterov = 1;
+  refused(optimizer, "nesterov");
+  optimizer = hu_optimizer_adagrad(hu_binary32());
+  optimizer.eps = -1;
+  refused(optimizer, "eps");
+  optimizer.eps = 0;
+  optimizer.fused = 1;
+  refused(optimizer, "fused");
+  optimizer.fused = 0;
+  optimizer.coupled = 1;
+  refused(optimizer, "coupled");
+  optimizer.coupled = 0;
+  optimizer.kind = 3;
+  refused(optimizer, "kind");
+  optimizer.kind = HU_ADAGRAD;
   float w = 1, g = 1, v = 0, m = 0;
   hu_optimizer_time now = {1, 1, 1};
   hu_optimizer_arrays without = {&w, &g, NULL, NULL, NULL}, more = {&w, &g, &m, &v, NULL};
-  assert_int_equal(hu_optimizer_step(1, &without, &o, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
-  assert_int_equal(hu_optimizer_step(1, &more, &o, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
+  assert_int_equal(hu_optimizer_step(1, &without, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
+  assert_int_equal(hu_optimizer_step(1, &more, &optimizer, &now, (hu_stream){0, 0}, NULL), HU_E_NULL);
 }
 
 int main(void) {

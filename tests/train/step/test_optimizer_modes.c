@@ -15,15 +15,15 @@
 enum { N = 3000, STEPS = 5 };
 
 /* Operands have ten digits and exponents within 2^20 of each other: their sums are exact in binary64. */
-static float into(hu_format f, hu_mode mode, double x, uint32_t word) {
+static float into(hu_format format, hu_mode mode, double x, uint32_t word) {
   volatile float sum = (float)x; /* an operator's binary32 result */
-  return hu_quantize(f, mode, sum, mode.bits ? word >> (32 - mode.bits) : 0, NULL);
+  return hu_quantize(format, mode, sum, mode.bits ? word >> (32 - mode.bits) : 0, NULL);
 }
 
 /* Word i of the stream of an addition: 1: the decay's, 2: the momentum's. */
-static uint32_t word_of(hu_stream s, uint64_t addition, size_t i) {
-  hu_stream start = {s.key, 0}, own = hu_stream_child(start, addition);
-  own.counter += s.counter;
+static uint32_t word_of(hu_stream stream, uint64_t addition, size_t i) {
+  hu_stream start = {stream.key, 0}, own = hu_stream_child(start, addition);
+  own.counter += stream.counter;
   return hu_stream_word(own, i);
 }
 
@@ -32,36 +32,39 @@ typedef struct weights {
 } weights;
 
 /* g = D(g + decay w), m = M(momentum m + g), w = U(w - rate m), products to nearest. */
-static void step_here(const hu_optimizer *o, weights *x, hu_stream words) {
+static void step_here(const hu_optimizer *optimizer, weights *x, hu_stream words) {
   const hu_mode rne = {0};
-  const hu_format f = o->state;
-  double decay = (double)into(f, rne, o->decay, 0), momentum = (double)into(f, rne, o->momentum, 0);
-  double rate = (double)into(f, rne, o->rate, 0);
+  const hu_format format = optimizer->state;
+  double decay = (double)into(format, rne, optimizer->decay, 0),
+         momentum = (double)into(format, rne, optimizer->momentum, 0);
+  double rate = (double)into(format, rne, optimizer->rate, 0);
   for (size_t i = 0; i < N; i++) {
     double w = (double)x->w[i], g = (double)x->g[i];
-    if (decay != 0) g = (double)into(f, o->mode_decay, g + (double)into(f, rne, decay * w, 0), word_of(words, 1, i));
-    double kept = (double)into(f, rne, momentum * (double)x->m[i], 0);
-    x->m[i] = into(f, o->mode_momentum, kept + g, word_of(words, 2, i));
-    double u = (double)into(f, rne, rate * (double)x->m[i], 0);
-    x->w[i] = into(o->weight, o->mode, w - u, hu_stream_word(words, i));
+    if (decay != 0)
+      g = (double)into(format, optimizer->mode_decay, g + (double)into(format, rne, decay * w, 0),
+                       word_of(words, 1, i));
+    double kept = (double)into(format, rne, momentum * (double)x->m[i], 0);
+    x->m[i] = into(format, optimizer->mode_momentum, kept + g, word_of(words, 2, i));
+    double u = (double)into(format, rne, rate * (double)x->m[i], 0);
+    x->w[i] = into(optimizer->weight, optimizer->mode, w - u, hu_stream_word(words, i));
   }
 }
 
-static void draw(t_random *r, weights *x, int first) {
+static void draw(t_random *random, weights *x, int first) {
   const hu_mode rne = {0};
   for (int i = 0; i < N; i++) {
-    if (first) x->w[i] = into(hu_fp16_169_wang2018(), rne, ((double)t_below(r, 20000) - 10000) * 0x1p-13, 0);
-    x->g[i] = into(hu_fp16_169_wang2018(), rne, ((double)t_below(r, 20000) - 10000) * 0x1p-15, 0);
+    if (first) x->w[i] = into(hu_fp16_169_wang2018(), rne, ((double)t_below(random, 20000) - 10000) * 0x1p-13, 0);
+    x->g[i] = into(hu_fp16_169_wang2018(), rne, ((double)t_below(random, 20000) - 10000) * 0x1p-15, 0);
   }
 }
 
 static hu_optimizer wang(void) {
-  hu_optimizer o = hu_optimizer_sgd(hu_fp16_169_wang2018());
-  o.rate = 0.1;
-  o.momentum = 0.9;
-  o.decay = 5e-4;
-  o.mode = o.mode_decay = o.mode_momentum = t_stochastic(HU_SRA, 16);
-  return o;
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_fp16_169_wang2018());
+  optimizer.rate = 0.1;
+  optimizer.momentum = 0.9;
+  optimizer.decay = 5e-4;
+  optimizer.mode = optimizer.mode_decay = optimizer.mode_momentum = t_stochastic(HU_SRA, 16);
+  return optimizer;
 }
 
 static int differs(const weights *x, const weights *y) {
@@ -69,23 +72,23 @@ static int differs(const weights *x, const weights *y) {
 }
 
 /* So many steps; pieces: the tensor in two calls, the second one's words from its first number on. */
-static void run(const hu_optimizer *o, uint64_t seed, int pieces, weights *x, weights *want) {
-  t_random r = {seed};
+static void run(const hu_optimizer *optimizer, uint64_t seed, int pieces, weights *x, weights *want) {
+  t_random random = {seed};
   hu_optimizer_time now = {0, 1, 1};
   memset(x, 0, sizeof *x);
   for (int t = 0; t < STEPS; t++) {
     hu_stream words = {seed * 77, (uint64_t)t << 36};
-    draw(&r, x, t == 0);
+    draw(&random, x, t == 0);
     if (want && t == 0) *want = *x;
     if (want) memcpy(want->g, x->g, sizeof x->g);
-    hu_optimizer_tick(&now, o);
+    hu_optimizer_tick(&now, optimizer);
     for (size_t at = 0, n = pieces ? 1111 : N; at < N; at += n, n = N - at) {
       hu_optimizer_arrays a = {x->w + at, x->g + at, x->m + at, NULL, NULL};
       hu_stream own = {words.key, words.counter + at};
-      assert_int_equal(hu_optimizer_step(n, &a, o, &now, own, NULL), HU_OK);
+      assert_int_equal(hu_optimizer_step(n, &a, optimizer, &now, own, NULL), HU_OK);
       if (at + n == N) break;
     }
-    if (want) step_here(o, want, words);
+    if (want) step_here(optimizer, want, words);
     if (want && differs(x, want)) fail_msg("step %d differs from its formulas", t);
   }
 }
@@ -93,27 +96,27 @@ static void run(const hu_optimizer *o, uint64_t seed, int pieces, weights *x, we
 static void test_formulas(void **state) {
   (void)state;
   static weights x, want;
-  hu_optimizer o = wang();
-  run(&o, 3, 0, &x, &want);
-  o.mode_momentum = (hu_mode){0};
-  run(&o, 4, 0, &x, &want);
-  o.mode_momentum = o.mode_decay;
-  o.mode_decay = (hu_mode){0};
-  run(&o, 5, 0, &x, &want);
-  o.decay = 0;
-  run(&o, 6, 0, &x, &want);
+  hu_optimizer optimizer = wang();
+  run(&optimizer, 3, 0, &x, &want);
+  optimizer.mode_momentum = (hu_mode){0};
+  run(&optimizer, 4, 0, &x, &want);
+  optimizer.mode_momentum = optimizer.mode_decay;
+  optimizer.mode_decay = (hu_mode){0};
+  run(&optimizer, 5, 0, &x, &want);
+  optimizer.decay = 0;
+  run(&optimizer, 6, 0, &x, &want);
 }
 
 /* Each mode changes something, and nothing depends on how a tensor is cut. */
 static void test_modes(void **state) {
   (void)state;
   static weights x, y;
-  hu_optimizer o = wang();
-  run(&o, 7, 0, &x, NULL);
-  run(&o, 7, 1, &y, NULL);
+  hu_optimizer optimizer = wang();
+  run(&optimizer, 7, 0, &x, NULL);
+  run(&optimizer, 7, 1, &y, NULL);
   assert_false(differs(&x, &y));
   for (int k = 0; k < 2; k++) {
-    hu_optimizer other = o;
+    hu_optimizer other = optimizer;
     *(k ? &other.mode_decay : &other.mode_momentum) = (hu_mode){0};
     run(&other, 7, 0, &y, NULL);
     assert_true(differs(&x, &y));
@@ -126,19 +129,19 @@ static void test_swamped(void **state) {
   (void)state;
   static weights x;
   for (int stochastic = 0; stochastic < 2; stochastic++) {
-    hu_optimizer o = wang();
+    hu_optimizer optimizer = wang();
     hu_optimizer_time now = {0, 1, 1};
     double sum = 0;
-    o.rate = o.decay = 0;
-    o.momentum = 0.5;
-    if (!stochastic) o.mode_momentum = (hu_mode){0};
+    optimizer.rate = optimizer.decay = 0;
+    optimizer.momentum = 0.5;
+    if (!stochastic) optimizer.mode_momentum = (hu_mode){0};
     for (int i = 0; i < N; i++) {
       x.m[i] = 2;
       x.g[i] = 0x1p-12f;
     }
     hu_optimizer_arrays a = {x.w, x.g, x.m, NULL, NULL};
-    hu_optimizer_tick(&now, &o);
-    assert_int_equal(hu_optimizer_step(N, &a, &o, &now, (hu_stream){99, 0}, NULL), HU_OK);
+    hu_optimizer_tick(&now, &optimizer);
+    assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, (hu_stream){99, 0}, NULL), HU_OK);
     for (int i = 0; i < N; i++) sum += (double)x.m[i] - 1;
     if (!stochastic) assert_true(sum == 0);
     if (stochastic) assert_true(fabs(sum / N - 0x1p-12) < 0x1p-14); /* 6 deviations of the mean */
@@ -148,15 +151,15 @@ static void test_swamped(void **state) {
 static void test_refused(void **state) {
   (void)state;
   const char *why = NULL;
-  hu_optimizer o = hu_optimizer_adamw(hu_binary32());
-  o.mode_momentum = t_stochastic(HU_SRA, 8);
-  assert_int_equal(hu_optimizer_check(&o, &why), HU_E_TRAIN);
+  hu_optimizer optimizer = hu_optimizer_adamw(hu_binary32());
+  optimizer.mode_momentum = t_stochastic(HU_SRA, 8);
+  assert_int_equal(hu_optimizer_check(&optimizer, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "mode_momentum"));
-  o.mode_momentum = (hu_mode){0};
-  o.mode_decay = t_stochastic(HU_SRA, 8);
-  assert_int_equal(hu_optimizer_check(&o, &why), HU_OK);
-  o.mode_decay.bits = 77;
-  assert_int_equal(hu_optimizer_check(&o, &why), HU_E_MODE);
+  optimizer.mode_momentum = (hu_mode){0};
+  optimizer.mode_decay = t_stochastic(HU_SRA, 8);
+  assert_int_equal(hu_optimizer_check(&optimizer, &why), HU_OK);
+  optimizer.mode_decay.bits = 77;
+  assert_int_equal(hu_optimizer_check(&optimizer, &why), HU_E_MODE);
   assert_non_null(strstr(why, "mode_decay"));
 }
 

@@ -11,9 +11,9 @@
 #include "tests/train/step/rounding_of.h"
 
 static float one(const char *text, float x, hu_rounding_counts *n) {
-  hu_rounding r = rounding_of(text);
+  hu_rounding rounding = rounding_of(text);
   memset(n, 0, sizeof *n);
-  assert_int_equal(hu_rounding_apply(1, 1, &x, &x, &r, NULL, n), HU_OK);
+  assert_int_equal(hu_rounding_apply(1, 1, &x, &x, &rounding, NULL, n), HU_OK);
   return x;
 }
 
@@ -48,12 +48,12 @@ static void by_hand(void **state) {
 }
 
 /* What one element becomes by rounding.h. */
-static float model(const hu_rounding *r, float x, uint32_t word, hu_events *events) {
-  uint32_t e = 0, random = r->mode.bits ? word >> (32 - r->mode.bits) : 0;
-  float z = hu_quantize(r->format, r->mode, x, random, &e);
-  int below = x < 0 && !r->format.sign, infinite = fabsf(x) == INFINITY || (e & HU_EVENT_OVERFLOW);
-  if (isnan(x) && (r->keep_nan || r->over_inf)) z = NAN;
-  if (r->over_inf && infinite && !below) {
+static float model(const hu_rounding *rounding, float x, uint32_t word, hu_events *events) {
+  uint32_t e = 0, random = rounding->mode.bits ? word >> (32 - rounding->mode.bits) : 0;
+  float z = hu_quantize(rounding->format, rounding->mode, x, random, &e);
+  int below = x < 0 && !rounding->format.sign, infinite = fabsf(x) == INFINITY || (e & HU_EVENT_OVERFLOW);
+  if (isnan(x) && (rounding->keep_nan || rounding->over_inf)) z = NAN;
+  if (rounding->over_inf && infinite && !below) {
     z = copysignf(INFINITY, x);
     e &= ~(uint32_t)(HU_EVENT_SATURATED | HU_EVENT_INVALID);
   }
@@ -66,40 +66,40 @@ enum { N = 2000, CALLS = 1500 };
 /* Rare and frequent special numbers; in place or not; any number of threads. */
 static void against_single_calls(void **state) {
   (void)state;
-  t_random r = {t_seed("rounding", 1)};
+  t_random random = {t_seed("rounding", 1)};
   static float x[N], z[N], want[N];
   size_t special = 0, plain = 0;
   for (int call = 0; call < CALLS; call++) {
-    hu_rounding d = hu_rounding_format(t_random_format(&r, 3, 20), t_random_mode(&r));
-    if (!hu_format_fits_binary32(d.format)) continue;
-    d.mode.nan = 0;
-    d.over_inf = (uint8_t)t_below(&r, 2);
-    d.keep_nan = (uint8_t)t_below(&r, 2);
-    size_t n = t_below(&r, N), found = 0;
-    uint32_t rare = 1u << t_below(&r, 13);
-    float max = (float)hu_limits_of(d.format).max;
+    hu_rounding down = hu_rounding_format(t_random_format(&random, 3, 20), t_random_mode(&random));
+    if (!hu_format_fits_binary32(down.format)) continue;
+    down.mode.nan = 0;
+    down.over_inf = (uint8_t)t_below(&random, 2);
+    down.keep_nan = (uint8_t)t_below(&random, 2);
+    size_t n = t_below(&random, N), found = 0;
+    uint32_t rare = 1u << t_below(&random, 13);
+    float max = (float)hu_limits_of(down.format).max;
     hu_rounding_counts got, model_counts;
-    hu_exec e = {1 + t_below(&r, 3), 0, {t_next64(&r), t_next64(&r)}};
+    hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}};
     memset(&got, 0, sizeof got);
     memset(&model_counts, 0, sizeof model_counts);
     for (size_t i = 0; i < n; i++) {
-      x[i] = (float)t_random_operand(&r, d.format);
+      x[i] = (float)t_random_operand(&random, down.format);
       int beyond = !(fabsf(x[i]) <= max);
-      if (beyond && t_below(&r, rare)) x[i] = max / 2;
-      want[i] = model(&d, x[i], hu_stream_word(e.stream, i), &model_counts.events);
+      if (beyond && t_below(&random, rare)) x[i] = max / 2;
+      want[i] = model(&down, x[i], hu_stream_word(exec.stream, i), &model_counts.events);
       model_counts.over += fabsf(x[i]) > max && fabsf(x[i]) < INFINITY;
       found += !(fabsf(x[i]) <= max);
     }
     special += found > 0;
     plain += found == 0;
-    int in_place = (int)t_below(&r, 2);
+    int in_place = (int)t_below(&random, 2);
     memcpy(z, x, sizeof z);
-    assert_int_equal(hu_rounding_apply(1, n, z, in_place ? z : x, &d, &e, &got), HU_OK);
+    assert_int_equal(hu_rounding_apply(1, n, z, in_place ? z : x, &down, &exec, &got), HU_OK);
     for (size_t i = 0; i < n; i++) {
       char f[T_FORMAT_TEXT], m[T_MODE_TEXT];
       if (t_same32(z[i], want[i])) continue;
-      fail_msg("%s %s over=%u nan=%u: %a to %a, not %a", t_format_text(f, d.format), t_mode_text(m, d.mode), d.over_inf,
-               d.keep_nan, (double)x[i], (double)z[i], (double)want[i]);
+      fail_msg("%s %s over=%u nan=%u: %a to %a, not %a", t_format_text(f, down.format), t_mode_text(m, down.mode),
+               down.over_inf, down.keep_nan, (double)x[i], (double)z[i], (double)want[i]);
     }
     assert_true(t_same_events(&got.events, &model_counts.events));
     assert_int_equal(got.over, model_counts.over);
@@ -113,19 +113,19 @@ static void refused(void **state) {
   (void)state;
   static const char *const bad[] = {"keep,over=inf",     "mxfp8_e4m3,over=inf", "posit16,nan=keep",
                                     "bfloat16,over=max", "bfloat16,nan=zero",   "bfloat16,over=inf,over=inf"};
-  hu_rounding r = rounding_of("bfloat16,over=inf,nan=keep,sra:4");
-  assert_true(r.over_inf == 1 && r.keep_nan == 1 && r.mode.round == HU_SRA);
+  hu_rounding rounding = rounding_of("bfloat16,over=inf,nan=keep,sra:4");
+  assert_true(rounding.over_inf == 1 && rounding.keep_nan == 1 && rounding.mode.round == HU_SRA);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    if (hu_rounding_parse(&r, bad[i], NULL) == HU_OK) fail_msg("'%s' was taken", bad[i]);
+    if (hu_rounding_parse(&rounding, bad[i], NULL) == HU_OK) fail_msg("'%s' was taken", bad[i]);
   }
-  r.mode.nan = HU_NAN_TO_ERROR;
-  assert_int_equal(hu_rounding_check(&r), HU_E_TRAIN);
-  r = hu_rounding_keep();
-  r.keep_nan = 1;
-  assert_int_equal(hu_rounding_check(&r), HU_E_TRAIN);
-  r = rounding_of("bfloat16");
-  r.over_inf = 2;
-  assert_int_equal(hu_rounding_check(&r), HU_E_TRAIN);
+  rounding.mode.nan = HU_NAN_TO_ERROR;
+  assert_int_equal(hu_rounding_check(&rounding), HU_E_TRAIN);
+  rounding = hu_rounding_keep();
+  rounding.keep_nan = 1;
+  assert_int_equal(hu_rounding_check(&rounding), HU_E_TRAIN);
+  rounding = rounding_of("bfloat16");
+  rounding.over_inf = 2;
+  assert_int_equal(hu_rounding_check(&rounding), HU_E_TRAIN);
 }
 
 /* Infinite gradients reach the optimizer, which skips the step; also through models that use the grid. */
@@ -136,31 +136,31 @@ static void gradients_overflow(void **state) {
     hu_net *net = hu_net_new(2, 1);
     int x = hu_net_input(net, 1, 3), h = hu_net_linear(net, x, 4, 0), y = hu_net_linear(net, h, 2, 1);
     (void)hu_net_squared_error(net, y, 1);
-    hu_product_rounding p = hu_product_rounding_plain();
-    hu_status parsed = hu_accum_parse(&p.z_accum, models[k], NULL);
-    p.dx_accum = p.dw_accum = p.z_accum;
+    hu_product_rounding rounding = hu_product_rounding_plain();
+    hu_status parsed = hu_accum_parse(&rounding.z_accum, models[k], NULL);
+    rounding.dx_accum = rounding.dw_accum = rounding.z_accum;
     if (parsed != HU_OK) fail_msg("%s: %s", models[k], hu_status_name(parsed));
     hu_rounding forward = rounding_of("fp(4,3,4):finite,nan=keep"), back = rounding_of("fp(5,2,0):finite,over=inf");
     for (int i = 0; i <= y; i++) assert_int_equal(hu_net_round_value(net, i, &forward, &back), HU_OK);
     for (int i = 0; i < hu_net_parameters(net); i++) {
       assert_int_equal(hu_net_round_parameter(net, i, &forward, &back), HU_OK);
     }
-    assert_int_equal(hu_net_round_product(net, h, &p), HU_OK);
-    assert_int_equal(hu_net_round_product(net, y, &p), HU_OK);
+    assert_int_equal(hu_net_round_product(net, h, &rounding), HU_OK);
+    assert_int_equal(hu_net_round_product(net, y, &rounding), HU_OK);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
-    hu_optimizer o = hu_optimizer_sgd(hu_format_ieee(8, 23, 0));
+    hu_optimizer optimizer = hu_optimizer_sgd(hu_format_ieee(8, 23, 0));
     hu_loss_rule rule;
     assert_int_equal(hu_loss_rule_parse(&rule, "gradscaler(init_scale=1048576)", NULL), HU_OK);
-    hu_loss_scale s = hu_loss_scale_start(&rule);
+    hu_loss_scale scale = hu_loss_scale_start(&rule);
     float in[6] = {1, 2, 3, -1, 2, 1}, targets[4] = {9, 9, -9, 9};
     int taken = 1;
     uint64_t before = hu_net_digest(net);
     assert_int_equal(hu_net_feed(net, x, in), HU_OK);
     assert_int_equal(hu_net_targets(net, targets), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-    assert_int_equal(hu_net_backward(net, s.scale), HU_OK);
-    assert_int_equal(hu_net_update(net, &o, &rule, &s, NULL, &taken), HU_OK);
-    assert_true(taken == 0 && s.scale == 524288 && hu_net_digest(net) == before);
+    assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, &taken), HU_OK);
+    assert_true(taken == 0 && scale.scale == 524288 && hu_net_digest(net) == before);
     hu_net_free(net);
   }
 }

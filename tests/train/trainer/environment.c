@@ -16,12 +16,12 @@
 #include <xmmintrin.h>
 #endif
 
-void add_bytes(t_digest *d, const void *bytes, size_t n) {
+void add_bytes(t_digest *digest, const void *bytes, size_t n) {
   const uint8_t *p = bytes;
-  for (size_t i = 0; i < n; i++) d->h = (d->h ^ p[i]) * 0x100000001B3u;
+  for (size_t i = 0; i < n; i++) digest->h = (digest->h ^ p[i]) * 0x100000001B3u;
 }
-void add_word(t_digest *d, uint64_t x) { add_bytes(d, &x, sizeof x); }
-void add_text(t_digest *d, const char *text) { add_bytes(d, text, strlen(text) + 1); }
+void add_word(t_digest *digest, uint64_t x) { add_bytes(digest, &x, sizeof x); }
+void add_text(t_digest *digest, const char *text) { add_bytes(digest, text, strlen(text) + 1); }
 
 /* ---- numbers ---- */
 
@@ -29,9 +29,9 @@ float normal[COUNT], small[COUNT], wild[COUNT];
 
 /* Exponent fields from `low` to `high`; every `special`-th one an infinity or a NaN. */
 static void fill(float *x, uint64_t seed, int low, int high, size_t special) {
-  t_random r = {seed};
+  t_random random = {seed};
   for (size_t i = 0; i < COUNT; i++) {
-    uint32_t field = (uint32_t)t_between(&r, low, high), u = (t_next32(&r) & 0x807FFFFF) | field << 23;
+    uint32_t field = (uint32_t)t_between(&random, low, high), u = (t_next32(&random) & 0x807FFFFF) | field << 23;
     if (special && i % special == special - 1) u = i % 2 ? 0x7F800000 : 0xFFC00001;
     x[i] = t_float(u);
   }
@@ -76,9 +76,9 @@ static settings settings_now(void) {
 }
 
 static uint64_t result_of(const job *j) {
-  t_digest d = {0xCBF29CE484222325u};
-  j->run(&d);
-  return d.h;
+  t_digest digest = {0xCBF29CE484222325u};
+  j->run(&digest);
+  return digest.h;
 }
 
 /* Without traps some flags are set before, and have to be set afterwards. */

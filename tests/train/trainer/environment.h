@@ -14,9 +14,9 @@
 typedef struct t_digest {
   uint64_t h;
 } t_digest;
-void add_bytes(t_digest *d, const void *bytes, size_t n);
-void add_word(t_digest *d, uint64_t x);
-void add_text(t_digest *d, const char *text);
+void add_bytes(t_digest *digest, const void *bytes, size_t n);
+void add_word(t_digest *digest, uint64_t x);
+void add_text(t_digest *digest, const char *text);
 #define ADD(d, object) add_bytes(d, &(object), sizeof(object))
 
 /* ---- what goes in: numbers of all magnitudes, made before ---- */
@@ -34,7 +34,7 @@ void enter_environment(int which);
 
 typedef struct job {
   const char *name;
-  void (*run)(t_digest *d);
+  void (*run)(t_digest *digest);
   int levels; /* 1: on every kernel level */
 } job;
 #define JOB(name, levels) \

@@ -28,7 +28,7 @@ typedef struct t_seat {
   meeting *m;
   hu_trainer_ranks ranks;
   const char *const *pairs;
-  void (*look)(struct t_seat *s, hu_trainer *t); /* after the steps; NULL: nothing is looked at */
+  void (*look)(struct t_seat *seat, hu_trainer *trainer); /* after the steps; NULL: nothing is looked at */
   void *seen_by_look;
   const hu_engine *engine; /* of the last process, whose run.device is cuda; NULL: none */
   uint64_t digest;
@@ -39,16 +39,16 @@ typedef struct t_seat {
 
 static inline hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x,
                              const hu_collective *model, const hu_exec *exec) {
-  t_seat *s = context;
-  meeting *m = s->m;
+  t_seat *seat = context;
+  meeting *m = seat->m;
   const void *all[SHARDS_MAX];
   size_t count = 0;
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
-  m->own[s->ranks.rank] = own;
-  m->x[s->ranks.rank] = x;
+  m->own[seat->ranks.rank] = own;
+  m->x[seat->ranks.rank] = x;
   pthread_barrier_wait(&m->barrier);
-  for (int r = 0; r < s->ranks.size; r++) {
+  for (int r = 0; r < seat->ranks.size; r++) {
     for (size_t k = 0; k < m->own[r]; k++) all[count++] = m->x[r][k];
   }
   hu_status status = hu_collective_reduce(count, n, z, hu_binary32(), all, model, rne, exec, NULL);
@@ -57,12 +57,12 @@ static inline hu_status join(void *context, size_t n, float *z, size_t own, cons
 }
 
 static inline hu_status sum(void *context, size_t n, double *x) {
-  t_seat *s = context;
-  meeting *m = s->m;
+  t_seat *seat = context;
+  meeting *m = seat->m;
   double *z = calloc(n + 1, sizeof *z);
-  m->told[s->ranks.rank] = x;
+  m->told[seat->ranks.rank] = x;
   pthread_barrier_wait(&m->barrier);
-  for (int r = 0; r < s->ranks.size; r++) {
+  for (int r = 0; r < seat->ranks.size; r++) {
     for (size_t i = 0; i < n; i++) z[i] += m->told[r][i];
   }
   pthread_barrier_wait(&m->barrier);
@@ -71,29 +71,29 @@ static inline hu_status sum(void *context, size_t n, double *x) {
   return HU_OK;
 }
 
-static inline char *state_of(const hu_trainer *t) {
-  size_t size = hu_trainer_state(t, NULL, 0) + 1;
+static inline char *state_of(const hu_trainer *trainer) {
+  size_t size = hu_trainer_state(trainer, NULL, 0) + 1;
   char *text = malloc(size);
   assert_non_null(text);
-  assert_true(hu_trainer_state(t, text, size) < size);
+  assert_true(hu_trainer_state(trainer, text, size) < size);
   return text;
 }
 
 static inline void *train(void *context) {
-  t_seat *s = context;
-  hu_trainer *t = with(s->pairs);
-  if (s->engine && s->ranks.rank == s->ranks.size - 1) {
-    assert_int_equal(hu_trainer_set_engine(t, s->engine), HU_OK);
-    set(t, "run.device", "cuda");
+  t_seat *seat = context;
+  hu_trainer *trainer = with(seat->pairs);
+  if (seat->engine && seat->ranks.rank == seat->ranks.size - 1) {
+    assert_int_equal(hu_trainer_set_engine(trainer, seat->engine), HU_OK);
+    set(trainer, "run.device", "cuda");
   }
-  if (s->ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(t, &s->ranks), HU_OK);
-  begin(t);
-  for (size_t i = 0; i < STEPS; i++) assert_int_equal(hu_trainer_step(t, &s->report[i]), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &s->seen), HU_OK);
-  s->digest = hu_trainer_digest(t);
-  s->state = state_of(t);
-  if (s->look) s->look(s, t);
-  hu_trainer_free(t);
+  if (seat->ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(trainer, &seat->ranks), HU_OK);
+  begin(trainer);
+  for (size_t i = 0; i < STEPS; i++) assert_int_equal(hu_trainer_step(trainer, &seat->report[i]), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seat->seen), HU_OK);
+  seat->digest = hu_trainer_digest(trainer);
+  seat->state = state_of(trainer);
+  if (seat->look) seat->look(seat, trainer);
+  hu_trainer_free(trainer);
   return NULL;
 }
 
@@ -136,14 +136,14 @@ static inline void same_seats(const t_seat *a, const t_seat *b) {
 
 /* A step with these calls returns HU_E_DEVICE; nothing is updated. */
 static inline void step_fails(const hu_trainer_ranks *ranks, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  assert_int_equal(hu_trainer_set_ranks(t, ranks), HU_OK);
-  begin(t);
-  uint64_t before = hu_trainer_digest(t);
-  assert_int_equal(hu_trainer_step(t, NULL), HU_E_DEVICE);
-  assert_true(hu_trainer_digest(t) == before && hu_trainer_at(t) == 0);
-  assert_int_equal(hu_trainer_step(t, NULL), HU_E_TRAIN); /* batches and statistics are half-done */
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(pairs);
+  assert_int_equal(hu_trainer_set_ranks(trainer, ranks), HU_OK);
+  begin(trainer);
+  uint64_t before = hu_trainer_digest(trainer);
+  assert_int_equal(hu_trainer_step(trainer, NULL), HU_E_DEVICE);
+  assert_true(hu_trainer_digest(trainer) == before && hu_trainer_at(trainer) == 0);
+  assert_int_equal(hu_trainer_step(trainer, NULL), HU_E_TRAIN); /* batches and statistics are half-done */
+  hu_trainer_free(trainer);
 }
 
 /* 1 process and others, up to a 0: every one has what the one process has. Returns the digest. */

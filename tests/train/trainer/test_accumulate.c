@@ -18,33 +18,33 @@ static void gathered_as(const char *count, const char *system, const char *scale
   static float one[ROOM], want[ROOM], got[ROOM];
   uint32_t parts = (uint32_t)strtoul(count, NULL, 10);
   double loss = 0;
-  hu_trainer_report r, first;
+  hu_trainer_report report, first;
   size_t n = 0;
   memset(want, 0, sizeof want);
   memset(&first, 0, sizeof first);
-  hu_trainer *t =
+  hu_trainer *trainer =
       with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "precision.system", system, "loss.scale", scale));
-  begin(t);
+  begin(trainer);
   for (uint32_t m = 0; m < parts; m++) {
-    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-    n = gradients_of(t, one);
+    assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+    n = gradients_of(trainer, one);
     hu_gradient_gather_n(n, want, one, parts);
-    loss += r.loss;
-    first.backward.elements += r.backward.elements;
-    first.backward.events.inexact += r.backward.events.inexact;
+    loss += report.loss;
+    first.backward.elements += report.backward.elements;
+    first.backward.events.inexact += report.backward.events.inexact;
   }
-  hu_trainer_free(t);
-  t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "run.accumulate", count, "precision.system", system,
-                 "loss.scale", scale));
-  begin(t);
-  assert_int_equal(hu_trainer_steps_an_epoch(t), 1438 / (24 * parts));
-  assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_int_equal(gradients_of(t, got), n);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "run.accumulate", count, "precision.system",
+                       system, "loss.scale", scale));
+  begin(trainer);
+  assert_int_equal(hu_trainer_steps_an_epoch(trainer), 1438 / (24 * parts));
+  assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  assert_int_equal(gradients_of(trainer, got), n);
   assert_memory_equal(got, want, n * sizeof *got);
-  assert_true(n > 3000 && r.loss == loss / (double)parts && r.taken);
-  assert_int_equal(r.backward.elements, first.backward.elements);
-  assert_int_equal(r.backward.events.inexact, first.backward.events.inexact);
-  hu_trainer_free(t);
+  assert_true(n > 3000 && report.loss == loss / (double)parts && report.taken);
+  assert_int_equal(report.backward.elements, first.backward.elements);
+  assert_int_equal(report.backward.events.inexact, first.backward.events.inexact);
+  hu_trainer_free(trainer);
 }
 
 static void test_sum(void **state) {
@@ -105,12 +105,12 @@ static void test_words(void **state) {
   hu_trainer_free(a), hu_trainer_free(b);
 }
 
-static size_t running_of(hu_trainer *t, float *z) {
+static size_t running_of(hu_trainer *trainer, float *z) {
   size_t n = 0;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
     if (!strstr(x.name, ".running")) continue;
-    assert_int_equal(hu_trainer_read(t, i, z + n), HU_OK);
+    assert_int_equal(hu_trainer_read(trainer, i, z + n), HU_OK);
     n += x.rows * x.cols;
   }
   return n;
@@ -141,20 +141,20 @@ static void test_skipped(void **state) {
       "optimizer.rate", "0"
   hu_trainer *a = with(PAIRS(OVERFLOWS)), *b = with(PAIRS(OVERFLOWS, "run.accumulate", "3"));
   size_t taken = 0, alone = 0, mixed = 0;
-  hu_trainer_report r;
+  hu_trainer_report report;
   begin(a), begin(b);
   for (int i = 0; i < N; i++) {
     int all = 0;
     for (int m = 0; m < PARTS; m++) {
-      assert_int_equal(hu_trainer_step(a, &r), HU_OK);
-      all += r.taken;
+      assert_int_equal(hu_trainer_step(a, &report), HU_OK);
+      all += report.taken;
     }
-    assert_int_equal(hu_trainer_step(b, &r), HU_OK);
-    assert_int_equal(r.taken, all == PARTS);
-    assert_true(r.scale == 96);
+    assert_int_equal(hu_trainer_step(b, &report), HU_OK);
+    assert_int_equal(report.taken, all == PARTS);
+    assert_true(report.scale == 96);
     alone += (size_t)all;
     mixed += all > 0 && all < PARTS;
-    taken += (size_t)r.taken;
+    taken += (size_t)report.taken;
   }
   print_message("of %d batches %zu are finite, of %d steps %zu; %zu have both kinds\n", N * PARTS, alone, N, taken,
                 mixed);
@@ -217,11 +217,11 @@ static void test_memory(void **state) {
 }
 
 static void not_begun(const char *const *pairs, const char *part) {
-  hu_trainer *t = with(pairs);
+  hu_trainer *trainer = with(pairs);
   *why = 0;
-  hu_status s = hu_trainer_begin(t, folder, why);
-  if (s == HU_OK || !strstr(why, part)) fail_msg("%s, '%s', not '%s'", hu_status_text(s), why, part);
-  hu_trainer_free(t);
+  hu_status status = hu_trainer_begin(trainer, folder, why);
+  if (status == HU_OK || !strstr(why, part)) fail_msg("%s, '%s', not '%s'", hu_status_text(status), why, part);
+  hu_trainer_free(trainer);
 }
 
 static void test_refused(void **state) {
@@ -229,10 +229,10 @@ static void test_refused(void **state) {
   not_begun(PAIRS("run.accumulate", "23"), "run.batch times run.accumulate: more than");
   not_begun(PAIRS("run.accumulate", "65536"), "run.accumulate: more than");
   not_begun(PAIRS("run.accumulate", "2", "assignment.kind", "uniform"), "run.accumulate: above 1, and assignment.kind");
-  hu_trainer *t = hu_trainer_new();
-  assert_int_equal(hu_trainer_set(t, "run.accumulate", "0", why), HU_E_TRAIN);
+  hu_trainer *trainer = hu_trainer_new();
+  assert_int_equal(hu_trainer_set(trainer, "run.accumulate", "0", why), HU_E_TRAIN);
   assert_non_null(strstr(why, "run.accumulate: '0' is not a whole number from 1 to 65536"));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* The state's text without the line of a key. */

@@ -21,25 +21,25 @@ typedef struct t_seen {
 } t_seen;
 
 static void look(void *context, const hu_net_phase *phase, int ends) {
-  t_seen *s = context;
-  size_t n = strlen(s->kinds);
+  t_seen *seen = context;
+  size_t n = strlen(seen->kinds);
   if (phase->phase != HU_PHASE_FORWARD || ends) return;
-  if (s->number == UINT64_MAX && strcmp(phase->kind, "dropout") == 0) s->number = phase->number;
-  snprintf(s->kinds + n, sizeof s->kinds - n, "%s%s", n ? " " : "", phase->kind);
+  if (seen->number == UINT64_MAX && strcmp(phase->kind, "dropout") == 0) seen->number = phase->number;
+  snprintf(seen->kinds + n, sizeof seen->kinds - n, "%s%s", n ? " " : "", phase->kind);
 }
 
 static const hu_model_sizes image = {.height = 8, .width = 8, .channels = 1, .outputs = 10};
 static const hu_model_sizes words = {.steps = 3, .vocabulary = 7};
 
-static void kinds_of(const char *text, t_seen *s) {
+static void kinds_of(const char *text, t_seen *seen) {
   const int tokens = strncmp(text, "lstm", 4) == 0 || strncmp(text, "transformer", 11) == 0;
   hu_model_ends ends;
   static const float x[64];
   hu_net *net = net_of(text, tokens ? &words : &image, 1, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
-  memset(s, 0, sizeof *s);
-  s->number = UINT64_MAX;
-  hu_net_observe(net, look, s);
+  memset(seen, 0, sizeof *seen);
+  seen->number = UINT64_MAX;
+  hu_net_observe(net, look, seen);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
@@ -62,26 +62,26 @@ static void places(void **state) {
       {"transformer(layers=2,units=4,hidden=4,dropout=0.1)", "embedding position dropout layer_norm linear",
        1 + 2 * 2}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    t_seen s;
+    t_seen seen;
     unsigned count = 0;
-    kinds_of(table[i].text, &s);
-    for (const char *at = s.kinds; (at = strstr(at, "dropout")) != NULL; at++) count++;
-    if (count != table[i].count) fail_msg("%s: %u dropouts in %s", table[i].text, count, s.kinds);
-    if (strncmp(s.kinds, table[i].kinds, strlen(table[i].kinds)) != 0) fail_msg("%s: %s", table[i].text, s.kinds);
+    kinds_of(table[i].text, &seen);
+    for (const char *at = seen.kinds; (at = strstr(at, "dropout")) != NULL; at++) count++;
+    if (count != table[i].count) fail_msg("%s: %u dropouts in %s", table[i].text, count, seen.kinds);
+    if (strncmp(seen.kinds, table[i].kinds, strlen(table[i].kinds)) != 0) fail_msg("%s: %s", table[i].text, seen.kinds);
   }
-  t_seen s;
-  kinds_of("squeezenet(width=0.05,dropout=0.5)", &s);
-  assert_non_null(strstr(s.kinds, "concat dropout conv average_pool cross_entropy")); /* behind fire9 */
-  kinds_of("mobilenet2(width=0.05,dropout=0.5)", &s);
-  assert_non_null(strstr(s.kinds, "conv batch_norm relu6 average_pool dropout linear cross_entropy"));
-  kinds_of("transformer(layers=1,units=4,hidden=4,dropout=0.1)", &s);
-  assert_non_null(strstr(s.kinds, "linear dropout add layer_norm linear relu linear dropout add layer_norm linear"));
-  kinds_of("lstm(layers=1,units=4,dropout=0.5)", &s);
-  assert_non_null(strstr(s.kinds, " dropout linear cross_entropy"));
-  kinds_of("gru(layers=1,units=4,dropout=0.5)", &s);
-  assert_non_null(strstr(s.kinds, " dropout linear cross_entropy"));
-  kinds_of("mlp(layers=1,units=4,dropout=0)", &s);
-  assert_string_equal(s.kinds, "linear relu linear cross_entropy");
+  t_seen seen;
+  kinds_of("squeezenet(width=0.05,dropout=0.5)", &seen);
+  assert_non_null(strstr(seen.kinds, "concat dropout conv average_pool cross_entropy")); /* behind fire9 */
+  kinds_of("mobilenet2(width=0.05,dropout=0.5)", &seen);
+  assert_non_null(strstr(seen.kinds, "conv batch_norm relu6 average_pool dropout linear cross_entropy"));
+  kinds_of("transformer(layers=1,units=4,hidden=4,dropout=0.1)", &seen);
+  assert_non_null(strstr(seen.kinds, "linear dropout add layer_norm linear relu linear dropout add layer_norm linear"));
+  kinds_of("lstm(layers=1,units=4,dropout=0.5)", &seen);
+  assert_non_null(strstr(seen.kinds, " dropout linear cross_entropy"));
+  kinds_of("gru(layers=1,units=4,dropout=0.5)", &seen);
+  assert_non_null(strstr(seen.kinds, " dropout linear cross_entropy"));
+  kinds_of("mlp(layers=1,units=4,dropout=0)", &seen);
+  assert_string_equal(seen.kinds, "linear relu linear cross_entropy");
 }
 
 /* ---- numbers ---- */
@@ -90,25 +90,26 @@ enum { BATCH = 5, UNITS = 40, N = BATCH * UNITS, PASSES = 3 };
 
 /* Word i of operator `number` in a step, by the definition of docs/training.md, section 4. */
 static uint32_t word_of(uint64_t seed, uint64_t number, uint64_t step, size_t i) {
-  hu_stream s = hu_stream_child(hu_stream_of_use(seed, HU_USE_DROPOUT), (uint64_t)6 << 32 | number);
-  s.counter += step << 36;
-  return hu_stream_word(s, i);
+  hu_stream stream = hu_stream_child(hu_stream_of_use(seed, HU_USE_DROPOUT), (uint64_t)6 << 32 | number);
+  stream.counter += step << 36;
+  return hu_stream_word(stream, i);
 }
 
-static float rounded(const hu_rounding *r, float x) {
-  return r->kind == HU_ROUND_KEEP ? x : hu_quantize(r->format, r->mode, x, 0, NULL);
+static float rounded(const hu_rounding *rounding, float x) {
+  return rounding->kind == HU_ROUND_KEEP ? x : hu_quantize(rounding->format, rounding->mode, x, 0, NULL);
 }
 
 /* The values are input, linear, relu, dropout, linear. Returns how many numbers became 0. */
 static size_t check_numbers(hu_net *net, uint64_t seed, uint64_t number, uint64_t step, double p,
-                            const hu_rounding *r) {
+                            const hu_rounding *rounding) {
   hu_net_tensor x = hu_net_value(net, 2), z = hu_net_value(net, 3);
   float f = (float)(1 / (1 - p));
   size_t zeros = 0;
   assert_int_equal(z.rows * z.cols, N);
   for (size_t i = 0; i < N; i++) {
     int none = word_of(seed, number, step, i) < (uint64_t)floor(ldexp(p, 32));
-    float want = rounded(r, x.numbers[i] * (none ? 0 : f)), back = rounded(r, z.gradients[i] * (none ? 0 : f));
+    float want = rounded(rounding, x.numbers[i] * (none ? 0 : f)),
+          back = rounded(rounding, z.gradients[i] * (none ? 0 : f));
     if (z.numbers[i] != want || x.gradients[i] != back)
       fail_msg("step %d, number %zu: %a of %a, %a of %a", (int)step, i, (double)z.numbers[i], (double)x.numbers[i],
                (double)x.gradients[i], (double)z.gradients[i]);
@@ -120,21 +121,21 @@ static size_t check_numbers(hu_net *net, uint64_t seed, uint64_t number, uint64_
 static void numbers(double p, const char *text, const char *rounding) {
   const uint64_t seed = 9;
   hu_loss_rule rule;
-  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_optimizer optimizer = hu_optimizer_sgd(hu_binary32());
   hu_model_ends ends;
-  hu_rounding r;
-  t_seen s;
+  hu_rounding how;
+  t_seen seen;
   t_random random = {4};
   static float x[BATCH * 64];
   size_t zeros = 0;
-  kinds_of(text, &s);
-  assert_int_equal(hu_rounding_parse(&r, rounding, NULL), HU_OK);
+  kinds_of(text, &seen);
+  assert_int_equal(hu_rounding_parse(&how, rounding, NULL), HU_OK);
   assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
   hu_net *net = net_of(text, &image, BATCH, 1, &ends);
   const uint32_t labels[BATCH] = {1, 2, 3, 4, 5};
   (void)hu_net_cross_entropy(net, ends.output, 1);
-  for (int i = 1; i < hu_net_values(net) - 1; i++) assert_int_equal(hu_net_round_value(net, i, &r, &r), HU_OK);
+  for (int i = 1; i < hu_net_values(net) - 1; i++) assert_int_equal(hu_net_round_value(net, i, &how, &how), HU_OK);
   assert_int_equal(hu_net_initialize(net, seed), HU_OK);
   for (uint64_t step = 0; step < PASSES; step++) {
     for (size_t i = 0; i < BATCH * 64; i++) x[i] = (float)t_below(&random, 17) / 16;
@@ -142,8 +143,8 @@ static void numbers(double p, const char *text, const char *rounding) {
     assert_int_equal(hu_net_labels(net, labels), HU_OK);
     assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
-    zeros += check_numbers(net, seed, s.number, step, p, &r);
-    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+    zeros += check_numbers(net, seed, seen.number, step, p, &how);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
     assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK); /* evaluation */
     assert_memory_equal(hu_net_value(net, 3).numbers, hu_net_value(net, 2).numbers, N * sizeof(float));
   }
@@ -203,12 +204,12 @@ static void runs(void **state) {
   assert_true(none == digest_after(3, PAIRS(LARGE("0"))) && none != half);
   assert_true(half == digest_after(3, PAIRS(LARGE("0.5"), "run.threads", "2")));
   assert_true(half != digest_after(3, PAIRS(LARGE("0.25"))));
-  hu_trainer *t = hu_trainer_new();
-  assert_int_equal(hu_trainer_set(t, "model.net", "mlp(dropout=1)", why), HU_E_TRAIN);
+  hu_trainer *trainer = hu_trainer_new();
+  assert_int_equal(hu_trainer_set(trainer, "model.net", "mlp(dropout=1)", why), HU_E_TRAIN);
   assert_non_null(strstr(why, "model.net: 'mlp(dropout=1)' is not a model: mlp: dropout: not from 0 to below 1"));
-  assert_int_equal(hu_trainer_set(t, "model.net", "mlp(droput=0.1)", why), HU_E_NAME);
+  assert_int_equal(hu_trainer_set(trainer, "model.net", "mlp(droput=0.1)", why), HU_E_NAME);
   assert_non_null(strstr(why, "perhaps dropout is meant"));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

@@ -19,14 +19,14 @@ static float own[2 * SHARDS][ROOM]; /* of steps 0 and 1, shard after shard */
 /* At rate 0 a run of batches of 8 sees the shards of batches of 64 one after another. */
 static size_t see_shards(void) {
   size_t n = 0;
-  hu_trainer *t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "8", "loss.power", "3"));
-  begin(t);
+  hu_trainer *trainer = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "8", "loss.power", "3"));
+  begin(trainer);
   for (size_t k = 0; k < (size_t)2 * SHARDS; k++) {
-    steps(t, 1);
-    n = gradients_of(t, own[k]);
+    steps(trainer, 1);
+    n = gradients_of(trainer, own[k]);
   }
   assert_true(n > 3000 && n < ROOM);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   return n;
 }
 
@@ -60,8 +60,8 @@ static void as_message(const hu_collective *c, size_t n, float *z, const float *
   hu_exec exec = {1, 0, words};
   if (b->wired) mode.saturate = HU_SAT_DEFAULT;
   if (b->wired != HU_COLLECTIVE_WIRE_SCALED) {
-    hu_format f = b->wired ? b->wire : b->sum;
-    assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, &exec, NULL), HU_OK);
+    hu_format format = b->wired ? b->wire : b->sum;
+    assert_int_equal(hu_quantize_n(n, z, 1, x, 1, format, mode, &exec, NULL), HU_OK);
     return;
   }
   for (size_t i = 0, end; i < n; i = end) {
@@ -105,15 +105,15 @@ static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n,
 /* ---- residuals of a run ---- */
 
 /* All of them: residual k of `count` into z[k]. Returns the numbers of one. */
-static size_t residuals_of(const hu_trainer *t, size_t count, float (*z)[ROOM]) {
+static size_t residuals_of(const hu_trainer *trainer, size_t count, float (*z)[ROOM]) {
   static float all[SHARDS * ROOM];
   size_t n = 0;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
     if (!strstr(x.name, ".residual")) continue;
     size_t each = x.rows * x.cols / count;
     assert_int_equal(x.rows % count, 0);
-    assert_int_equal(hu_trainer_read(t, i, all), HU_OK);
+    assert_int_equal(hu_trainer_read(trainer, i, all), HU_OK);
     for (size_t k = 0; k < count; k++) memcpy(z[k] + n, all + k * each, each * sizeof **z);
     n += each;
   }
@@ -130,25 +130,25 @@ static void as_defined(const char *model, const char *kind) {
   static float want[ROOM], z[ROOM];
   memset(e, 0, sizeof e);
   assert_int_equal(hu_collective_parse(&c, model, NULL), HU_OK);
-  hu_trainer *t =
+  hu_trainer *trainer =
       with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", "8", "parallel.reduce", model,
                  "parallel.feedback", kind, "loss.scale", "gradscaler(init_scale=64,growth_interval=1)"));
-  begin(t);
+  begin(trainer);
   for (size_t step = 0; step < 2; step++) {
     float s = step ? 128 : 64;
-    steps(t, 1);
+    steps(trainer, 1);
     join_by_hand(&c, one, step, n, s, e, want);
     for (size_t i = 0; i < n; i++) want[i] *= 1 / s;
-    assert_int_equal(gradients_of(t, z), n);
+    assert_int_equal(gradients_of(trainer, z), n);
     assert_memory_equal(z, want, n * sizeof *z);
-    assert_int_equal(residuals_of(t, count, got), n);
+    assert_int_equal(residuals_of(trainer, count, got), n);
     for (size_t k = 0; k < count; k++) {
       for (size_t i = 0; i < n; i++) lost += got[k][i] != 0;
       assert_memory_equal(got[k], e[k], n * sizeof *z);
     }
   }
   assert_true(lost > n / 4); /* something was kept */
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_as_defined(void **state) {
@@ -172,16 +172,16 @@ static void test_as_defined(void **state) {
 /* ---- nothing is lost ---- */
 
 static uint64_t digest_without_residuals(size_t count, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, count);
-  for (size_t k = 0; k < 2 && strcmp(hu_trainer_get(t, "parallel.feedback"), "none") != 0; k++) {
-    size_t residuals = strcmp(hu_trainer_get(t, "parallel.feedback"), "own") == 0 ? SHARDS : 1;
-    size_t n = residuals_of(t, residuals, got);
+  hu_trainer *trainer = with(pairs);
+  begin(trainer);
+  steps(trainer, count);
+  for (size_t k = 0; k < 2 && strcmp(hu_trainer_get(trainer, "parallel.feedback"), "none") != 0; k++) {
+    size_t residuals = strcmp(hu_trainer_get(trainer, "parallel.feedback"), "own") == 0 ? SHARDS : 1;
+    size_t n = residuals_of(trainer, residuals, got);
     for (size_t i = 0; i < n; i++) assert_true(got[k % residuals][i] == 0);
   }
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
+  uint64_t z = hu_trainer_digest(trainer);
+  hu_trainer_free(trainer);
   return z;
 }
 
@@ -194,34 +194,34 @@ static void test_exact(void **state) {
   uint64_t none = OF("exact", "none");
   assert_true(OF("exact", "own") == none && OF("exact", "sum") == none);
   assert_true(OF(inner, "own") == OF(inner, "none")); /* groups get what shards have, as it is */
-  hu_trainer *t = with(PAIRS(NET, FEEDBACK, "own", "parallel.reduce", "ring(bfloat16)"));
-  begin(t); /* one shard: nothing is joined */
-  assert_int_equal(residuals_of(t, 1, got), 0);
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(PAIRS(NET, FEEDBACK, "own", "parallel.reduce", "ring(bfloat16)"));
+  begin(trainer); /* one shard: nothing is joined */
+  assert_int_equal(residuals_of(trainer, 1, got), 0);
+  hu_trainer_free(trainer);
 }
 
 /* A step that overflows is not taken, and residuals stay; they are finite whatever happens. */
 static void stay_sane(const char *kind, const char *rule, size_t least) {
   static float before[SHARDS][ROOM];
   size_t count = strcmp(kind, "own") == 0 ? SHARDS : 1, skipped = 0, taken = 0;
-  hu_trainer_report r;
-  hu_trainer *t = with(PAIRS(NET, "parallel.shards", "8", "parallel.reduce", "ring(binary32,wire=float8_e5m2)",
-                             "parallel.feedback", kind, "loss.scale", rule));
-  begin(t);
+  hu_trainer_report report;
+  hu_trainer *trainer = with(PAIRS(NET, "parallel.shards", "8", "parallel.reduce", "ring(binary32,wire=float8_e5m2)",
+                                   "parallel.feedback", kind, "loss.scale", rule));
+  begin(trainer);
   for (int step = 0; step < 60; step++) {
-    size_t n = residuals_of(t, count, before);
-    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-    residuals_of(t, count, got);
+    size_t n = residuals_of(trainer, count, before);
+    assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+    residuals_of(trainer, count, got);
     for (size_t k = 0; k < count; k++) {
       for (size_t i = 0; i < n; i++) assert_true(isfinite(got[k][i]));
-      if (!r.taken) assert_memory_equal(got[k], before[k], n * sizeof **got);
+      if (!report.taken) assert_memory_equal(got[k], before[k], n * sizeof **got);
     }
-    if (r.taken && least) assert_true(memcmp(got[0], before[0], n * sizeof **got) != 0);
-    skipped += !r.taken;
-    taken += (size_t)r.taken;
+    if (report.taken && least) assert_true(memcmp(got[0], before[0], n * sizeof **got) != 0);
+    skipped += !report.taken;
+    taken += (size_t)report.taken;
   }
   assert_true(skipped >= least && taken > 20);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_skipped(void **state) {
@@ -244,49 +244,50 @@ typedef struct t_leg {
 } t_leg;
 
 /* Whatever there was before. */
-static void load(hu_trainer *t, const t_leg *l) {
-  steps(t, 1);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, l->tensor[i]), HU_OK);
-  assert_int_equal(hu_trainer_resume(t, l->text, why), HU_OK);
+static void load(hu_trainer *trainer, const t_leg *leg) {
+  steps(trainer, 1);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++)
+    assert_int_equal(hu_trainer_write(trainer, i, leg->tensor[i]), HU_OK);
+  assert_int_equal(hu_trainer_resume(trainer, leg->text, why), HU_OK);
 }
 
-static void save(const hu_trainer *t, t_leg *l) {
-  l->tensor = calloc(hu_trainer_tensor_count(t), sizeof *l->tensor);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    l->tensor[i] = calloc(x.rows * x.cols, sizeof **l->tensor);
-    assert_int_equal(hu_trainer_read(t, i, l->tensor[i]), HU_OK);
+static void save(const hu_trainer *trainer, t_leg *leg) {
+  leg->tensor = calloc(hu_trainer_tensor_count(trainer), sizeof *leg->tensor);
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
+    leg->tensor[i] = calloc(x.rows * x.cols, sizeof **leg->tensor);
+    assert_int_equal(hu_trainer_read(trainer, i, leg->tensor[i]), HU_OK);
   }
-  l->text = state_of(t);
+  leg->text = state_of(trainer);
 }
 
-static size_t a_residual(const hu_trainer *t) {
+static size_t a_residual(const hu_trainer *trainer) {
   size_t i = 0;
-  while (i < hu_trainer_tensor_count(t) && !strstr(hu_trainer_tensor_at(t, i).name, ".residual")) i++;
-  assert_true(i < hu_trainer_tensor_count(t));
+  while (i < hu_trainer_tensor_count(trainer) && !strstr(hu_trainer_tensor_at(trainer, i).name, ".residual")) i++;
+  assert_true(i < hu_trainer_tensor_count(trainer));
   return i;
 }
 
 static void *run_leg(void *context) {
-  t_leg *l = context;
+  t_leg *leg = context;
   static float room[RANKS_MAX][SHARDS * ROOM];
-  int several = l->at.ranks.size > 1, first = l->at.ranks.rank == 0;
-  float *z = room[l->at.ranks.rank];
-  hu_trainer *t = with(l->at.pairs);
-  int one = strcmp(hu_trainer_get(t, "parallel.feedback"), "sum") == 0;
-  if (several) assert_int_equal(hu_trainer_set_ranks(t, &l->at.ranks), HU_OK);
-  begin(t);
-  if (l->tensor) load(t, l);
-  size_t i = a_residual(t), n = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
-  if (first) assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
-  if (first && l->tensor) assert_memory_equal(z, l->tensor[i], n * sizeof *z);
-  steps(t, l->past - l->first);
-  assert_int_equal(hu_trainer_read(t, i, z), several && !one ? HU_E_TRAIN : HU_OK);
-  assert_int_equal(hu_trainer_collect(t), HU_OK);
-  assert_int_equal(hu_trainer_read(t, i, z), first || one ? HU_OK : HU_E_TRAIN);
-  if (first) save(t, l);
-  l->at.digest = hu_trainer_digest(t);
-  hu_trainer_free(t);
+  int several = leg->at.ranks.size > 1, first = leg->at.ranks.rank == 0;
+  float *z = room[leg->at.ranks.rank];
+  hu_trainer *trainer = with(leg->at.pairs);
+  int one = strcmp(hu_trainer_get(trainer, "parallel.feedback"), "sum") == 0;
+  if (several) assert_int_equal(hu_trainer_set_ranks(trainer, &leg->at.ranks), HU_OK);
+  begin(trainer);
+  if (leg->tensor) load(trainer, leg);
+  size_t i = a_residual(trainer), n = hu_trainer_tensor_at(trainer, i).rows * hu_trainer_tensor_at(trainer, i).cols;
+  if (first) assert_int_equal(hu_trainer_read(trainer, i, z), HU_OK);
+  if (first && leg->tensor) assert_memory_equal(z, leg->tensor[i], n * sizeof *z);
+  steps(trainer, leg->past - leg->first);
+  assert_int_equal(hu_trainer_read(trainer, i, z), several && !one ? HU_E_TRAIN : HU_OK);
+  assert_int_equal(hu_trainer_collect(trainer), HU_OK);
+  assert_int_equal(hu_trainer_read(trainer, i, z), first || one ? HU_OK : HU_E_TRAIN);
+  if (first) save(trainer, leg);
+  leg->at.digest = hu_trainer_digest(trainer);
+  hu_trainer_free(trainer);
   return NULL;
 }
 
@@ -313,12 +314,13 @@ static t_leg run_on(int size, const char *const *pairs, const t_leg *from, size_
 }
 
 static size_t tensors_of(const char *const *pairs, size_t sizes[64]) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  size_t count = hu_trainer_tensor_count(t);
+  hu_trainer *trainer = with(pairs);
+  begin(trainer);
+  size_t count = hu_trainer_tensor_count(trainer);
   assert_true(count < 64);
-  for (size_t i = 0; i < count; i++) sizes[i] = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
-  hu_trainer_free(t);
+  for (size_t i = 0; i < count; i++)
+    sizes[i] = hu_trainer_tensor_at(trainer, i).rows * hu_trainer_tensor_at(trainer, i).cols;
+  hu_trainer_free(trainer);
   return count;
 }
 
@@ -329,11 +331,11 @@ static void same_legs(const char *const *pairs, const t_leg *a, const t_leg *b) 
   for (size_t i = 0; i < count; i++) assert_memory_equal(a->tensor[i], b->tensor[i], sizes[i] * sizeof(float));
 }
 
-static void free_leg(const char *const *pairs, t_leg *l) {
+static void free_leg(const char *const *pairs, t_leg *leg) {
   size_t sizes[64], count = tensors_of(pairs, sizes);
-  for (size_t i = 0; i < count; i++) free(l->tensor[i]);
-  free(l->tensor);
-  free(l->text);
+  for (size_t i = 0; i < count; i++) free(leg->tensor[i]);
+  free(leg->tensor);
+  free(leg->text);
 }
 
 /* Five steps, and three and two, of which each part has a number of processes of its own. */
@@ -366,21 +368,21 @@ static void test_same_for_any(void **state) {
 static void test_refused(void **state) {
   (void)state;
   static float z[SHARDS * ROOM];
-  hu_trainer *t = with(PAIRS(RUN("ring(bfloat16)", "own")));
+  hu_trainer *trainer = with(PAIRS(RUN("ring(bfloat16)", "own")));
   assert_int_equal(hu_trainer_collect(NULL), HU_E_NULL);
-  assert_int_equal(hu_trainer_collect(t), HU_E_TRAIN);
-  assert_int_equal(hu_trainer_set(t, FEEDBACK, "yes", why), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_collect(trainer), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_set(trainer, FEEDBACK, "yes", why), HU_E_TRAIN);
   assert_non_null(strstr(why, FEEDBACK));
-  begin(t);
-  steps(t, 1);
-  size_t i = a_residual(t);
-  assert_int_equal(hu_trainer_collect(t), HU_OK);
-  assert_int_equal(hu_trainer_read(t, i, got[0]), HU_OK);
+  begin(trainer);
+  steps(trainer, 1);
+  size_t i = a_residual(trainer);
+  assert_int_equal(hu_trainer_collect(trainer), HU_OK);
+  assert_int_equal(hu_trainer_read(trainer, i, got[0]), HU_OK);
   z[1] = INFINITY;
-  assert_int_equal(hu_trainer_write(t, i, z), HU_E_TRAIN);
-  assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+  assert_int_equal(hu_trainer_write(trainer, i, z), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_read(trainer, i, z), HU_OK);
   assert_memory_equal(z, got[0], 64 * sizeof *z);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

@@ -48,11 +48,12 @@ void __wrap_free(void *p) {
 static void experiment(const char *name, int tables, int figures) {
   static const char *const pairs[] = {"run.steps", "2", NULL};
   const hu_experiment_options how = {folder, pairs, NULL, NULL, NULL, 0, NULL};
-  hu_experiment_report r;
+  hu_experiment_report report;
   char why[HU_DATA_WHY_MAX] = "";
-  if (hu_experiment_run(&r, name, &how, why) != HU_OK) fail_msg("%s: %s", name, why);
-  assert_true(r.claims > 0 && (!tables || r.tables > 0) && (!figures || (r.figures > 0 && r.figure[0].count > 0)));
-  hu_experiment_report_free(&r);
+  if (hu_experiment_run(&report, name, &how, why) != HU_OK) fail_msg("%s: %s", name, why);
+  assert_true(report.claims > 0 && (!tables || report.tables > 0) &&
+              (!figures || (report.figures > 0 && report.figure[0].count > 0)));
+  hu_experiment_report_free(&report);
 }
 
 static int stop(void *context, size_t done, size_t of, const hu_experiment_row *row) {
@@ -63,26 +64,26 @@ static int stop(void *context, size_t done, size_t of, const hu_experiment_row *
 static void experiments(void) {
   static const char *const pairs[] = {"run.steps", "2", NULL};
   const hu_experiment_options how = {folder, pairs, stop, NULL, NULL, 0, NULL};
-  hu_experiment_report r;
+  hu_experiment_report report;
   experiment("fp16-loss-scale", 0, 1);
   experiment("s2fp8", 0, 1);
   experiment("least-squares", 0, 1);
   experiment("long-reduction", 1, 1);
   experiment("error-feedback", 1, 0);
-  assert_int_equal(hu_experiment_run(&r, "fp16-loss-scale", &how, NULL), HU_E_TRAIN); /* nothing is left of it */
+  assert_int_equal(hu_experiment_run(&report, "fp16-loss-scale", &how, NULL), HU_E_TRAIN); /* nothing is left of it */
 }
 
 /* ---- runs ---- */
 
 static void run(const char *const *pairs, int begins) {
   char why[HU_DATA_WHY_MAX] = "";
-  hu_trainer *t = hu_trainer_new();
-  assert_non_null(t);
+  hu_trainer *trainer = hu_trainer_new();
+  assert_non_null(trainer);
   for (; *pairs; pairs += 2)
-    if (hu_trainer_set(t, pairs[0], pairs[1], why) != HU_OK) fail_msg("%s", why);
-  assert_int_equal(hu_trainer_begin(t, folder, why) == HU_OK, begins);
-  for (int i = 0; begins && i < 2; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-  hu_trainer_free(t);
+    if (hu_trainer_set(trainer, pairs[0], pairs[1], why) != HU_OK) fail_msg("%s", why);
+  assert_int_equal(hu_trainer_begin(trainer, folder, why) == HU_OK, begins);
+  for (int i = 0; begins && i < 2; i++) assert_int_equal(hu_trainer_step(trainer, NULL), HU_OK);
+  hu_trainer_free(trainer);
 }
 
 #define RUN(begins, ...) run((const char *const[]){__VA_ARGS__, NULL}, begins)

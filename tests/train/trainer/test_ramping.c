@@ -35,11 +35,11 @@ static void mxfp4(float *z, const float *x) {
   }
 }
 
-static void read(const hu_trainer *t, const char *name, float *z) {
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    if (strcmp(hu_trainer_tensor_at(t, i).name, name) != 0) continue;
-    assert_int_equal(hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols, N);
-    assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+static void read(const hu_trainer *trainer, const char *name, float *z) {
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    if (strcmp(hu_trainer_tensor_at(trainer, i).name, name) != 0) continue;
+    assert_int_equal(hu_trainer_tensor_at(trainer, i).rows * hu_trainer_tensor_at(trainer, i).cols, N);
+    assert_int_equal(hu_trainer_read(trainer, i, z), HU_OK);
     return;
   }
   fail_msg("no tensor %s", name);
@@ -71,13 +71,13 @@ typedef struct rule {
   float rate, decay;
 } rule;
 
-/* From the steps that t, a run without ramping, makes now. The quotient is searched for by whole numbers in binary64,
- * in which their products with binary32 numbers are exact. */
-static void periods(hu_trainer *t, const rule *by, float *z) {
+/* From the steps that `trainer`, a run without ramping, makes now. The quotient is searched for by whole numbers in
+ * binary64, in which their products with binary32 numbers are exact. */
+static void periods(hu_trainer *trainer, const rule *by, float *z) {
   static float w[N], q[N], w0[N], q0[N], w_moved[N], q_moved[N];
   for (size_t i = 0; i <= by->steps; i++) {
-    assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-    read(t, "linear1.weight", w);
+    assert_int_equal(hu_trainer_step(trainer, NULL), HU_OK);
+    read(trainer, "linear1.weight", w);
     mxfp4(q, w);
     for (size_t k = 0; k < N; k++) {
       w_moved[k] = i ? w_moved[k] + fabsf(w[k] - w0[k]) : 0;
@@ -86,7 +86,7 @@ static void periods(hu_trainer *t, const rule *by, float *z) {
     memcpy(w0, w, sizeof w);
     memcpy(q0, q, sizeof q);
   }
-  double longest = (double)hu_trainer_steps_an_epoch(t);
+  double longest = (double)hu_trainer_steps_an_epoch(trainer);
   for (size_t k = 0; k < N; k++) {
     float a = q_moved[k] / by->ratio, b = w_moved[k] + 1e-8f;
     double whole = 0;
@@ -101,13 +101,13 @@ typedef struct weights {
   float w[N], m[N], v[N], period[N], waiting[N], gradients[N];
 } weights;
 
-static void look(const hu_trainer *t, weights *z) {
+static void look(const hu_trainer *trainer, weights *z) {
   const char *const names[] = {"", ".momentum", ".second", ".period", ".waiting", ".gradients"};
   float *const rooms[] = {z->w, z->m, z->v, z->period, z->waiting, z->gradients};
   for (size_t i = 0; i < 6; i++) {
     char name[64];
     snprintf(name, sizeof name, "linear1.weight%s", names[i]);
-    read(t, name, rooms[i]);
+    read(trainer, name, rooms[i]);
   }
 }
 
@@ -173,35 +173,35 @@ static void note_periods(t_tally *z, const weights *x, size_t longest) {
 }
 
 /* Epochs by steps of a run that has begun, and by those of this file. */
-static t_tally steps_by_hand(hu_trainer *t, hu_trainer *plain, const rule *by, unsigned epochs) {
+static t_tally steps_by_hand(hu_trainer *trainer, hu_trainer *plain, const rule *by, unsigned epochs) {
   static weights before, after;
-  size_t of_epoch = hu_trainer_steps_an_epoch(t);
+  size_t of_epoch = hu_trainer_steps_an_epoch(trainer);
   t_tally z = {0};
   for (unsigned step = 1; step <= epochs * of_epoch; step++) {
-    look(t, &before);
+    look(trainer, &before);
     if (step % of_epoch == 1) {
-      carry_over(plain, t);
+      carry_over(plain, trainer);
       periods(plain, by, before.period);
       note_periods(&z, &before, of_epoch);
     }
-    steps(t, 1);
-    z.updated += update(&before, hu_net_parameter(hu_trainer_net(t), 0).gradients, step, by);
-    look(t, &after);
+    steps(trainer, 1);
+    z.updated += update(&before, hu_net_parameter(hu_trainer_net(trainer), 0).gradients, step, by);
+    look(trainer, &after);
     compare(step, &after, &before);
   }
   return z;
 }
 
 static t_tally run_by_hand(const char *const *pairs, const rule *by, unsigned epochs, const float *w) {
-  hu_trainer *t = with(pairs), *plain = with(pairs);
+  hu_trainer *trainer = with(pairs), *plain = with(pairs);
   set(plain, "optimizer.ramping", "0");
-  begin(t), begin(plain);
-  for (size_t i = 0; w && i < hu_trainer_tensor_count(t); i++) {
-    if (strcmp(hu_trainer_tensor_at(t, i).name, "linear1.weight") == 0)
-      assert_int_equal(hu_trainer_write(t, i, w), HU_OK);
+  begin(trainer), begin(plain);
+  for (size_t i = 0; w && i < hu_trainer_tensor_count(trainer); i++) {
+    if (strcmp(hu_trainer_tensor_at(trainer, i).name, "linear1.weight") == 0)
+      assert_int_equal(hu_trainer_write(trainer, i, w), HU_OK);
   }
-  t_tally z = steps_by_hand(t, plain, by, epochs);
-  hu_trainer_free(t), hu_trainer_free(plain);
+  t_tally z = steps_by_hand(trainer, plain, by, epochs);
+  hu_trainer_free(trainer), hu_trainer_free(plain);
   return z;
 }
 
@@ -263,11 +263,11 @@ static void test_nothing_left(void **state) {
 /* ---- what is refused ---- */
 
 static void not_begun(const char *const *pairs, const char *part) {
-  hu_trainer *t = with(pairs);
-  set(t, "optimizer.ramping", "4");
+  hu_trainer *trainer = with(pairs);
+  set(trainer, "optimizer.ramping", "4");
   *why = 0;
-  if (hu_trainer_begin(t, folder, why) == HU_OK || !strstr(why, part)) fail_msg("'%s', not '%s'", why, part);
-  hu_trainer_free(t);
+  if (hu_trainer_begin(trainer, folder, why) == HU_OK || !strstr(why, part)) fail_msg("'%s', not '%s'", why, part);
+  hu_trainer_free(trainer);
 }
 
 static void test_refused(void **state) {
@@ -283,12 +283,12 @@ static void test_refused(void **state) {
   not_begun(PAIRS("optimizer.kind", "adamw", "precision.system", "tetrajet", "parallel.shards", "2", "parallel.reduce",
                   "ring(bfloat16)", "parallel.feedback", "own"),
             "does not go with parallel.feedback");
-  hu_trainer *t = hu_trainer_new();
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.ramping", "-1", why), HU_OK);
+  hu_trainer *trainer = hu_trainer_new();
+  assert_int_not_equal(hu_trainer_set(trainer, "optimizer.ramping", "-1", why), HU_OK);
   assert_non_null(strstr(why, "optimizer.ramping"));
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.ramping_ratio", "0", why), HU_OK);
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.ramping_steps", "0", why), HU_OK);
-  hu_trainer_free(t);
+  assert_int_not_equal(hu_trainer_set(trainer, "optimizer.ramping_ratio", "0", why), HU_OK);
+  assert_int_not_equal(hu_trainer_set(trainer, "optimizer.ramping_steps", "0", why), HU_OK);
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

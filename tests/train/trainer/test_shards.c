@@ -44,30 +44,31 @@ static void joined_as(const char *model, const char *shards, const char *batch, 
   static float own[SHARDS_MAX][ROOM], want[ROOM], got[ROOM];
   const void *x[SHARDS_MAX];
   double loss = 0;
-  hu_trainer_report r;
+  hu_trainer_report report;
   hu_collective c;
   hu_mode rne;
   size_t n = 0, where;
   memset(&rne, 0, sizeof rne);
-  hu_trainer *t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", batch, "loss.power", power));
-  begin(t);
+  hu_trainer *trainer = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", batch, "loss.power", power));
+  begin(trainer);
   for (size_t k = 0; k < count; k++) {
-    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-    n = gradients_of(t, own[k]);
+    assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+    n = gradients_of(trainer, own[k]);
     x[k] = own[k];
-    loss += r.loss / (double)count;
+    loss += report.loss / (double)count;
   }
   assert_true(n > 3000 && n < ROOM);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   assert_int_equal(hu_collective_parse(&c, model, &where), HU_OK);
   assert_int_equal(hu_collective_reduce(count, n, want, hu_binary32(), x, &c, rne, NULL, NULL), HU_OK);
-  t = with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", shards, "parallel.reduce", model));
-  begin(t);
-  assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_int_equal(gradients_of(t, got), n);
+  trainer =
+      with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", shards, "parallel.reduce", model));
+  begin(trainer);
+  assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  assert_int_equal(gradients_of(trainer, got), n);
   assert_memory_equal(got, want, n * sizeof *got);
-  assert_true(r.loss == loss);
-  hu_trainer_free(t);
+  assert_true(report.loss == loss);
+  hu_trainer_free(trainer);
 }
 
 static void test_joined(void **state) {
@@ -92,25 +93,25 @@ static void test_running(void **state) {
                                 "model.net", "conv(channels=4)", "optimizer.rate", "0"};
   size_t n = 0;
   for (int k = 0; k < 3; k++) {
-    hu_trainer *t = hu_trainer_new();
-    for (size_t i = 0; i < sizeof set_of / sizeof *set_of; i += 2) set(t, set_of[i], set_of[i + 1]);
-    set(t, "run.batch", k < 2 ? "16" : "32");
-    set(t, "parallel.shards", k < 2 ? "1" : "2");
-    begin(t);
-    for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-      hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+    hu_trainer *trainer = hu_trainer_new();
+    for (size_t i = 0; i < sizeof set_of / sizeof *set_of; i += 2) set(trainer, set_of[i], set_of[i + 1]);
+    set(trainer, "run.batch", k < 2 ? "16" : "32");
+    set(trainer, "parallel.shards", k < 2 ? "1" : "2");
+    begin(trainer);
+    for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+      hu_trainer_tensor x = hu_trainer_tensor_at(trainer, i);
       if (strcmp(x.name, "batch_norm1.running") != 0) continue;
       n = x.rows * x.cols;
       assert_true(n <= 64);
       float start[64];
-      assert_int_equal(hu_trainer_read(t, i, start), HU_OK);
+      assert_int_equal(hu_trainer_read(trainer, i, start), HU_OK);
       for (int step = 0; step <= (k == 1); step++) {
-        assert_int_equal(hu_trainer_write(t, i, start), HU_OK); /* each shard begins with what there was */
-        steps(t, 1);
+        assert_int_equal(hu_trainer_write(trainer, i, start), HU_OK); /* each shard begins with what there was */
+        steps(trainer, 1);
       }
-      assert_int_equal(hu_trainer_read(t, i, k < 2 ? one[k] : both), HU_OK);
+      assert_int_equal(hu_trainer_read(trainer, i, k < 2 ? one[k] : both), HU_OK);
     }
-    hu_trainer_free(t);
+    hu_trainer_free(trainer);
   }
   assert_true(n > 0);
   for (size_t i = 0; i < n; i++) assert_true(both[i] == (float)((double)one[0][i] + (double)one[1][i]) / 2);
@@ -120,24 +121,24 @@ static void test_running(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS(NET, "parallel.shards", "3"));
+  hu_trainer *trainer = with(PAIRS(NET, "parallel.shards", "3"));
   hu_trainer_ranks ranks = {0, 8, NULL, join, sum};
-  assert_int_equal(hu_trainer_begin(t, folder, why), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_TRAIN);
   assert_non_null(strstr(why, "run.batch: 64 is no multiple of parallel.shards, 3"));
-  set(t, "parallel.shards", "4");
-  assert_int_equal(hu_trainer_set_ranks(t, &ranks), HU_OK);
-  assert_int_equal(hu_trainer_begin(t, folder, why), HU_E_TRAIN);
+  set(trainer, "parallel.shards", "4");
+  assert_int_equal(hu_trainer_set_ranks(trainer, &ranks), HU_OK);
+  assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_TRAIN);
   assert_non_null(strstr(why, "parallel.shards: 4, and there are 8 processes"));
   ranks.rank = 8;
-  assert_int_equal(hu_trainer_set_ranks(t, &ranks), HU_E_SHAPE);
+  assert_int_equal(hu_trainer_set_ranks(trainer, &ranks), HU_E_SHAPE);
   ranks.rank = 0;
   ranks.sum = NULL;
-  assert_int_equal(hu_trainer_set_ranks(t, &ranks), HU_E_NULL);
-  assert_int_equal(hu_trainer_set_ranks(t, NULL), HU_E_NULL);
-  assert_int_equal(hu_trainer_set(t, "parallel.reduce", "ring(bfloat16", why), HU_E_TEXT);
+  assert_int_equal(hu_trainer_set_ranks(trainer, &ranks), HU_E_NULL);
+  assert_int_equal(hu_trainer_set_ranks(trainer, NULL), HU_E_NULL);
+  assert_int_equal(hu_trainer_set(trainer, "parallel.reduce", "ring(bfloat16", why), HU_E_TEXT);
   assert_non_null(strstr(why, "parallel.reduce"));
-  assert_int_equal(hu_trainer_set(t, "parallel.reduce", "star(bfloat16)", why), HU_E_NAME);
-  hu_trainer_free(t);
+  assert_int_equal(hu_trainer_set(trainer, "parallel.reduce", "star(bfloat16)", why), HU_E_NAME);
+  hu_trainer_free(trainer);
 }
 
 static hu_status fails(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
@@ -161,10 +162,10 @@ static void test_failing(void **state) {
 /* A state of a version that had no shards is that of a run without them. */
 static void test_earlier_state(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS(NET));
-  begin(t);
-  steps(t, 2);
-  char *text = state_of(t), *z = text;
+  hu_trainer *trainer = with(PAIRS(NET));
+  begin(trainer);
+  steps(trainer, 2);
+  char *text = state_of(trainer), *z = text;
   for (char *line = text; *line;) { /* without the lines of [parallel] */
     size_t n = strcspn(line, "\n") + 1;
     char *next = line + n;
@@ -175,12 +176,12 @@ static void test_earlier_state(void **state) {
     line = next;
   }
   *z = 0;
-  assert_int_equal(hu_trainer_resume(t, text, why), HU_OK);
-  hu_trainer_free(t);
-  t = with(PAIRS(NET, "parallel.shards", "4"));
-  begin(t);
-  assert_int_equal(hu_trainer_resume(t, text, why), HU_E_TEXT);
-  hu_trainer_free(t);
+  assert_int_equal(hu_trainer_resume(trainer, text, why), HU_OK);
+  hu_trainer_free(trainer);
+  trainer = with(PAIRS(NET, "parallel.shards", "4"));
+  begin(trainer);
+  assert_int_equal(hu_trainer_resume(trainer, text, why), HU_E_TEXT);
+  hu_trainer_free(trainer);
   free(text);
 }
 

@@ -8,12 +8,12 @@
 
 static hu_trainer_seen seen_by(const char *const *pairs, const char *test, const char *batch) {
   hu_trainer_seen seen;
-  hu_trainer *t = with(pairs);
-  set(t, "data.test", test);
-  set(t, "run.batch", batch);
-  begin(t);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(pairs);
+  set(trainer, "data.test", test);
+  set(trainer, "run.batch", batch);
+  begin(trainer);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
+  hu_trainer_free(trainer);
   return seen;
 }
 
@@ -59,15 +59,16 @@ static void test_nothing_changes(void **state) {
   uint64_t digest[2];
   for (int k = 0; k < 2; k++) {
     hu_trainer_seen seen;
-    hu_trainer *t = with(PAIRS("data.set", "least_squares", "data.features", "7", "data.count", "64", "data.test", "5",
-                               "run.batch", "32", "run.steps", "4", "model.net", "linear", "optimizer.rate", "0.001"));
-    begin(t);
+    hu_trainer *trainer =
+        with(PAIRS("data.set", "least_squares", "data.features", "7", "data.count", "64", "data.test", "5", "run.batch",
+                   "32", "run.steps", "4", "model.net", "linear", "optimizer.rate", "0.001"));
+    begin(trainer);
     for (int i = 0; i < 4; i++) {
-      if (k) assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
-      steps(t, 1);
+      if (k) assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
+      steps(trainer, 1);
     }
-    digest[k] = hu_trainer_digest(t);
-    hu_trainer_free(t);
+    digest[k] = hu_trainer_digest(trainer);
+    hu_trainer_free(trainer);
   }
   assert_true(digest[0] == digest[1]);
 }

@@ -13,13 +13,13 @@
 /* ---- beginning ---- */
 
 static void not_begun(const char *const *pairs, const char *part) {
-  hu_trainer *t = with(pairs);
+  hu_trainer *trainer = with(pairs);
   *why = 0;
-  hu_status s = hu_trainer_begin(t, folder, why);
-  if (s == HU_OK || !strstr(why, part)) fail_msg("%s, '%s', not '%s'", hu_status_text(s), why, part);
-  assert_null(hu_trainer_net(t));
-  assert_int_not_equal(hu_trainer_step(t, NULL), HU_OK);
-  hu_trainer_free(t);
+  hu_status status = hu_trainer_begin(trainer, folder, why);
+  if (status == HU_OK || !strstr(why, part)) fail_msg("%s, '%s', not '%s'", hu_status_text(status), why, part);
+  assert_null(hu_trainer_net(trainer));
+  assert_int_not_equal(hu_trainer_step(trainer, NULL), HU_OK);
+  hu_trainer_free(trainer);
 }
 
 static void test_not_begun(void **state) {
@@ -52,19 +52,19 @@ static void test_begun_again(void **state) {
   (void)state;
   uint64_t whole = 0;
   for (int failed = 0; failed < 2; failed++) {
-    hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "optimizer.momentum", "0.9"));
+    hu_trainer *trainer = with(PAIRS("model.net", "mlp(layers=1,units=16)", "optimizer.momentum", "0.9"));
     if (failed) {
-      set(t, "optimizer.kahan", "nothing.weight");
-      assert_int_not_equal(hu_trainer_begin(t, folder, why), HU_OK);
-      set(t, "optimizer.kahan", "");
+      set(trainer, "optimizer.kahan", "nothing.weight");
+      assert_int_not_equal(hu_trainer_begin(trainer, folder, why), HU_OK);
+      set(trainer, "optimizer.kahan", "");
     }
-    begin(t);
-    assert_int_equal(hu_trainer_begin(t, folder, why), HU_E_SHAPE);
-    assert_int_equal(hu_trainer_tensor_count(t), 8);
-    steps(t, 3);
-    if (failed) assert_int_equal(hu_trainer_digest(t), whole);
-    whole = hu_trainer_digest(t);
-    hu_trainer_free(t);
+    begin(trainer);
+    assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_SHAPE);
+    assert_int_equal(hu_trainer_tensor_count(trainer), 8);
+    steps(trainer, 3);
+    if (failed) assert_int_equal(hu_trainer_digest(trainer), whole);
+    whole = hu_trainer_digest(trainer);
+    hu_trainer_free(trainer);
   }
 }
 
@@ -124,12 +124,12 @@ static const char *const *const runs[] = {
 enum { RUNS = sizeof runs / sizeof *runs, STEPS = 12, STOP = 7 };
 
 static uint64_t digest_of(const char *const *pairs, const char *threads) {
-  hu_trainer *t = with(pairs);
-  set(t, "run.threads", threads);
-  begin(t);
-  steps(t, STEPS);
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(pairs);
+  set(trainer, "run.threads", threads);
+  begin(trainer);
+  steps(trainer, STEPS);
+  uint64_t z = hu_trainer_digest(trainer);
+  hu_trainer_free(trainer);
   return z;
 }
 
@@ -252,33 +252,34 @@ static void test_layers(void **state) {
 /* Numbers of users and items are names: no system rounds them. */
 static void test_names(void **state) {
   (void)state;
-  hu_trainer *t =
+  hu_trainer *trainer =
       with(PAIRS("data.set", "ratings", "data.users", "1000", "model.net", "ncf", "precision.system", "bfloat16"));
-  begin(t);
-  steps(t, 1);
-  hu_net_tensor users = hu_net_value(hu_trainer_net(t), 0);
+  begin(trainer);
+  steps(trainer, 1);
+  hu_net_tensor users = hu_net_value(hu_trainer_net(trainer), 0);
   int odd = 0;
   for (size_t i = 0; i < users.rows; i++) odd += users.numbers[i] > 512 && fmodf(users.numbers[i], 2) == 1;
   assert_true(odd > 5);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* A layer of cells is exempt with all of its steps: none of the products that read an input row rounds. */
 static void test_exempt_cells(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("model.net", "gru(units=8)", "precision.system", "s2fp8", "precision.exempt", "first"));
-  begin(t);
-  steps(t, 1);
+  hu_trainer *trainer =
+      with(PAIRS("model.net", "gru(units=8)", "precision.system", "s2fp8", "precision.exempt", "first"));
+  begin(trainer);
+  steps(trainer, 1);
   size_t plain = 0, rounded = 0;
-  for (int i = 0; i < hu_net_values(hu_trainer_net(t)); i++) {
+  for (int i = 0; i < hu_net_values(hu_trainer_net(trainer)); i++) {
     hu_rounding_counts counts[2];
-    if (!hu_net_product_counts(hu_trainer_net(t), i, counts)) continue;
+    if (!hu_net_product_counts(hu_trainer_net(trainer), i, counts)) continue;
     plain += counts[0].elements == 0;
     rounded += counts[0].elements != 0;
   }
   assert_int_equal(plain, 8);       /* of the rows of an image */
   assert_int_equal(rounded, 8 + 1); /* of the states, and the last layer */
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* Penalties reach weights of one row. */
@@ -295,14 +296,14 @@ static void test_penalty_of_one_row(void **state) {
 /* A chosen scale is one that steps are taken with, whatever narrow format gradients go into. */
 static void test_largest(void **state) {
   (void)state;
-  hu_trainer_report r;
-  hu_trainer *t =
+  hu_trainer_report report;
+  hu_trainer *trainer =
       with(PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=1,units=16)",
                  "precision.parameter_gradients", "float8_e4m3", "loss.scale", "largest", "optimizer.rate", "1e-5"));
-  begin(t);
-  for (int i = 0; i < 10; i++) assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_true(r.skipped < 10);
-  hu_trainer_free(t);
+  begin(trainer);
+  for (int i = 0; i < 10; i++) assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  assert_true(report.skipped < 10);
+  hu_trainer_free(trainer);
 }
 
 /* Roundings are counted wherever they are: of tensors, or of operands and results of products alone. */
@@ -310,22 +311,23 @@ static void test_counted(void **state) {
   (void)state;
   const char *const systems[] = {"fp16", "s2fp8", "mxfp4", "nvfp4", "wang2018"};
   for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
-    hu_trainer_report r;
-    hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32"));
-    set(t, "precision.system", systems[i]);
-    begin(t);
-    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-    if (!r.forward.events.inexact || !r.backward.events.inexact) fail_msg("%s: nothing was inexact", systems[i]);
+    hu_trainer_report report;
+    hu_trainer *trainer = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32"));
+    set(trainer, "precision.system", systems[i]);
+    begin(trainer);
+    assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+    if (!report.forward.events.inexact || !report.backward.events.inexact)
+      fail_msg("%s: nothing was inexact", systems[i]);
     if (strcmp(systems[i], "wang2018") == 0) { /* X and W of two layers more than in binary32, where all is kept */
       hu_trainer *plain = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32"));
       hu_trainer_report p;
       begin(plain);
       assert_int_equal(hu_trainer_step(plain, &p), HU_OK);
       assert_int_equal(p.forward.events.inexact, 0);
-      assert_int_equal(r.forward.elements - p.forward.elements, 32 * 64 + 64 * 16 + 32 * 16 + 16 * 10);
+      assert_int_equal(report.forward.elements - p.forward.elements, 32 * 64 + 64 * 16 + 32 * 16 + 16 * 10);
       hu_trainer_free(plain);
     }
-    hu_trainer_free(t);
+    hu_trainer_free(trainer);
   }
 }
 
@@ -334,15 +336,16 @@ static void test_memory(void **state) {
   (void)state;
   const double parameters = 64 * 16 + 16 + 16 * 10 + 10, made = 32 * (16 + 16 + 10), values = 32 * 64 + made + 1;
   for (int narrow = 0; narrow < 2; narrow++) {
-    hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "optimizer.momentum", "0.9"));
-    if (narrow) set(t, "precision.gradients", "bfloat16");
-    begin(t);
-    hu_trainer_memory m = hu_trainer_memory_of(t);
+    hu_trainer *trainer =
+        with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "optimizer.momentum", "0.9"));
+    if (narrow) set(trainer, "precision.gradients", "bfloat16");
+    begin(trainer);
+    hu_trainer_memory m = hu_trainer_memory_of(trainer);
     assert_true(m.weights == 4 * parameters && m.state == 4 * parameters && m.values == 4 * values);
     assert_true(m.gradients == 4 * (parameters + 1) + (narrow ? 2 : 4) * made);
-    hu_trainer_memory stored = hu_trainer_stored_of(t);
+    hu_trainer_memory stored = hu_trainer_stored_of(trainer);
     assert_memory_equal(&m, &stored, sizeof m);
-    hu_trainer_free(t);
+    hu_trainer_free(trainer);
   }
 }
 
@@ -351,16 +354,17 @@ static void test_memory(void **state) {
 static void test_memory_of_systems(void **state) {
   (void)state;
   const double weights = 64 * 16 + 16 * 10, biases = 16 + 10, own = 8;
-  hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "s2fp8"));
-  begin(t);
-  hu_trainer_memory m = hu_trainer_memory_of(t), stored = hu_trainer_stored_of(t);
+  hu_trainer *trainer =
+      with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "s2fp8"));
+  begin(trainer);
+  hu_trainer_memory m = hu_trainer_memory_of(trainer), stored = hu_trainer_stored_of(trainer);
   assert_true(m.weights == 4 * (weights + biases) + weights + 2 * own);
   assert_true(m.values == 32 * 64 + own + 4 * 32 * 16 + 32 * 16 + own + 4 * (32 * 10 + 1));
   assert_true(m.gradients == 32 * (16 + 16 + 10) + 3 * own + 4 + weights + 2 * own + 4 * biases);
   assert_true(stored.weights == 4 * (weights + biases) && stored.values == 4 * (32 * (64 + 16 + 16 + 10) + 1));
   assert_true(stored.gradients == 4 * (32 * (16 + 16 + 10) + 1 + weights + biases));
   assert_true(stored.state == m.state);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   /* Results of convolutions, which a batch norm reads, are of the result's rounding; a transformer's attention counts
    * with the wider of its operands. */
   for (int narrow = 0; narrow < 2; narrow++) {
@@ -380,25 +384,26 @@ static void test_memory_of_systems(void **state) {
 static void test_memory_of_quartet(void **state) {
   (void)state;
   const double weights = 64 * 16 + 16 * 10, biases = 16 + 10;
-  hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "quartet"));
-  begin(t);
-  hu_trainer_memory m = hu_trainer_memory_of(t);
+  hu_trainer *trainer =
+      with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "precision.system", "quartet"));
+  begin(trainer);
+  hu_trainer_memory m = hu_trainer_memory_of(trainer);
   assert_true(m.weights == 4 * (weights + biases) + (5 * 64 * 16 / 8 + 2 * 16) + (5 * 16 * 10 / 8 + 10));
   assert_true(m.values == (5 * 32 * 64 / 8 + 32 * 2) + 4 * 32 * 16 + (5 * 32 * 16 / 8 + 32) + 4 * (32 * 10 + 1));
   assert_true(m.gradients == (32 * 16 / 2 + 32) + 4 * 32 * 16 + (32 * 10 / 2 + 32) + 4 * (1 + weights + biases));
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* Gains and offsets of batch norms stay in binary32 beside weights in binary16, if the key says so. */
 static void test_norms_in_binary32(void **state) {
   (void)state;
   for (int stay = 0; stay < 2; stay++) {
-    hu_trainer *t = with(PAIRS("model.net", "conv", "run.batch", "32", "precision.system", "fp16"));
-    set(t, "precision.norms", stay ? "binary32" : "parameters");
-    begin(t);
-    hu_trainer_report r;
-    for (int i = 0; i < 3; i++) assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-    hu_net *net = hu_trainer_net(t);
+    hu_trainer *trainer = with(PAIRS("model.net", "conv", "run.batch", "32", "precision.system", "fp16"));
+    set(trainer, "precision.norms", stay ? "binary32" : "parameters");
+    begin(trainer);
+    hu_trainer_report report;
+    for (int i = 0; i < 3; i++) assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+    hu_net *net = hu_trainer_net(trainer);
     size_t gains = 0, weights = 0;
     for (int i = 0; i < hu_net_parameters(net); i++) {
       const char *name = hu_net_parameter_name(net, i);
@@ -411,7 +416,7 @@ static void test_norms_in_binary32(void **state) {
     }
     assert_int_equal(weights, 0);
     assert_true(stay ? gains > 0 : gains == 0);
-    hu_trainer_free(t);
+    hu_trainer_free(trainer);
   }
 }
 
@@ -420,51 +425,52 @@ static void test_norms_in_binary32(void **state) {
 /* Three drops, as the paper on S2FP8 trains (Cambier et al. 2020), and a rate that rises over the first steps. */
 static void test_schedule(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("model.net", "linear", "run.batch", "256", "run.epochs", "10", "optimizer.rate", "0.5",
-                             "optimizer.schedule", "drop(0.4/0.6/0.9,0.25)", "optimizer.warmup", "8"));
-  begin(t);
-  uint64_t epoch = hu_trainer_steps_an_epoch(t);
-  while (!hu_trainer_done(t)) {
-    hu_trainer_report r;
-    uint64_t step = hu_trainer_at(t), at = step / epoch;
-    assert_int_equal(hu_trainer_step(t, &r), HU_OK);
+  hu_trainer *trainer = with(PAIRS("model.net", "linear", "run.batch", "256", "run.epochs", "10", "optimizer.rate",
+                                   "0.5", "optimizer.schedule", "drop(0.4/0.6/0.9,0.25)", "optimizer.warmup", "8"));
+  begin(trainer);
+  uint64_t epoch = hu_trainer_steps_an_epoch(trainer);
+  while (!hu_trainer_done(trainer)) {
+    hu_trainer_report report;
+    uint64_t step = hu_trainer_at(trainer), at = step / epoch;
+    assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
     double want = 0.5 * (at >= 4 ? 0.25 : 1) * (at >= 6 ? 0.25 : 1) * (at >= 9 ? 0.25 : 1);
     if (step < 8) want *= (double)(step + 1) / 8;
-    assert_true(r.rate == want);
+    assert_true(report.rate == want);
   }
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* ---- learning ---- */
 
 static void test_learns(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("run.epochs", "4", "optimizer.momentum", "0.9"));
-  hu_trainer_report r;
+  hu_trainer *trainer = with(PAIRS("run.epochs", "4", "optimizer.momentum", "0.9"));
+  hu_trainer_report report;
   hu_trainer_seen seen;
-  begin(t);
-  assert_int_equal(hu_trainer_steps_an_epoch(t), 1438 / 64);
-  assert_int_equal(hu_trainer_steps(t), 4 * (1438 / 64));
-  while (!hu_trainer_done(t)) assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_int_equal(r.step, hu_trainer_steps(t));
-  assert_int_equal(r.epoch, 3);
-  assert_true(r.largest > 0 && r.norm == 0);
-  assert_true(r.taken && r.rate == 0.1 && r.scale == 1 && r.updates.moved > 1000 && r.skipped == 0);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
+  begin(trainer);
+  assert_int_equal(hu_trainer_steps_an_epoch(trainer), 1438 / 64);
+  assert_int_equal(hu_trainer_steps(trainer), 4 * (1438 / 64));
+  while (!hu_trainer_done(trainer)) assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  assert_int_equal(report.step, hu_trainer_steps(trainer));
+  assert_int_equal(report.epoch, 3);
+  assert_true(report.largest > 0 && report.norm == 0);
+  assert_true(report.taken && report.rate == 0.1 && report.scale == 1 && report.updates.moved > 1000 &&
+              report.skipped == 0);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
   assert_true(seen.accuracy > 0.9);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_regression(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=2,units=32)",
-                             "run.batch", "50", "optimizer.rate", "3e-4", "optimizer.momentum", "0.9"));
+  hu_trainer *trainer = with(PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=2,units=32)",
+                                   "run.batch", "50", "optimizer.rate", "3e-4", "optimizer.momentum", "0.9"));
   hu_trainer_seen seen;
-  begin(t);
-  while (!hu_trainer_done(t)) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &seen), HU_OK);
+  begin(trainer);
+  while (!hu_trainer_done(trainer)) assert_int_equal(hu_trainer_step(trainer, NULL), HU_OK);
+  assert_int_equal(hu_trainer_evaluate(trainer, HU_ON_TEST, &seen), HU_OK);
   assert_true(isnan(seen.accuracy) && seen.r2 > 0.8 && seen.r2 < 1);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_exponents(void **state) {

@@ -12,32 +12,32 @@
 
 static void test_keys(void **state) {
   (void)state;
-  hu_trainer *t = hu_trainer_new();
+  hu_trainer *trainer = hu_trainer_new();
   assert_true(hu_trainer_key_count() > 40);
   assert_null(hu_trainer_key_at(hu_trainer_key_count()).name);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    assert_string_equal(hu_trainer_get(t, k.name), k.by_default);
-    set(t, k.name, k.by_default); /* every default can be written */
+    assert_string_equal(hu_trainer_get(trainer, k.name), k.by_default);
+    set(trainer, k.name, k.by_default); /* every default can be written */
     for (size_t j = 0; j < i; j++) assert_string_not_equal(hu_trainer_key_at(j).name, k.name);
   }
-  assert_null(hu_trainer_get(t, "run.sed"));
-  hu_trainer_free(t);
+  assert_null(hu_trainer_get(trainer, "run.sed"));
+  hu_trainer_free(trainer);
   hu_trainer_free(NULL);
 }
 
 static void refused(const char *key, const char *value, hu_status expected, const char *part) {
-  hu_trainer *t = hu_trainer_new();
+  hu_trainer *trainer = hu_trainer_new();
   char before[512];
-  const char *old = hu_trainer_get(t, key);
+  const char *old = hu_trainer_get(trainer, key);
   snprintf(before, sizeof before, "%s", old ? old : "");
   *why = 0;
-  hu_status s = hu_trainer_set(t, key, value, why);
-  if (s != expected || !strstr(why, key) || !strstr(why, part)) {
-    fail_msg("%s = %s: %s, '%s'", key, value, hu_status_text(s), why);
+  hu_status status = hu_trainer_set(trainer, key, value, why);
+  if (status != expected || !strstr(why, key) || !strstr(why, part)) {
+    fail_msg("%s = %s: %s, '%s'", key, value, hu_status_text(status), why);
   }
-  if (old) assert_string_equal(hu_trainer_get(t, key), before);
-  hu_trainer_free(t);
+  if (old) assert_string_equal(hu_trainer_get(trainer, key), before);
+  hu_trainer_free(trainer);
 }
 
 static void test_refused(void **state) {
@@ -131,16 +131,17 @@ static void test_refused_says_what_is_taken(void **state) {
   size_t words = 0, numbers = 0;
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    hu_trainer *t = hu_trainer_new();
+    hu_trainer *trainer = hu_trainer_new();
     *why = 0;
-    hu_status s = hu_trainer_set(t, k.name, "?", why);
+    hu_status status = hu_trainer_set(trainer, k.name, "?", why);
     for (const char *const *w = k.words; w && *w; w++, words++)
-      if (s == HU_OK || !strstr(why, *w)) fail_msg("%s: no word of %s in '%s'", k.name, *w, why);
+      if (status == HU_OK || !strstr(why, *w)) fail_msg("%s: no word of %s in '%s'", k.name, *w, why);
     if (k.low < k.high) {
       numbers++;
-      if (s == HU_OK || !strstr(why, " from ") || !strstr(why, " to ")) fail_msg("%s: no range in '%s'", k.name, why);
+      if (status == HU_OK || !strstr(why, " from ") || !strstr(why, " to "))
+        fail_msg("%s: no range in '%s'", k.name, why);
     }
-    hu_trainer_free(t);
+    hu_trainer_free(trainer);
   }
   assert_true(words > 60 && numbers > 25);
 }
@@ -148,21 +149,21 @@ static void test_refused_says_what_is_taken(void **state) {
 /* A refused value changes nothing, the run's numbers neither. */
 static void test_refused_unchanged(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS("optimizer.rate", "0.01", "optimizer.update", "kahan", "loss.scale", "largest"));
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.rate", "1e9", why), HU_OK);
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.update", "junk", why), HU_OK);
-  assert_int_not_equal(hu_trainer_set(t, "loss.scale", "junk", why), HU_OK);
-  set(t, "precision.system", hu_trainer_get(t, "precision.system"));
-  begin(t);
-  hu_trainer_report r;
-  assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_true(r.rate == 0.01 && r.scale > 1);
+  hu_trainer *trainer = with(PAIRS("optimizer.rate", "0.01", "optimizer.update", "kahan", "loss.scale", "largest"));
+  assert_int_not_equal(hu_trainer_set(trainer, "optimizer.rate", "1e9", why), HU_OK);
+  assert_int_not_equal(hu_trainer_set(trainer, "optimizer.update", "junk", why), HU_OK);
+  assert_int_not_equal(hu_trainer_set(trainer, "loss.scale", "junk", why), HU_OK);
+  set(trainer, "precision.system", hu_trainer_get(trainer, "precision.system"));
+  begin(trainer);
+  hu_trainer_report report;
+  assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  assert_true(report.rate == 0.01 && report.scale > 1);
   int kahan = 0;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    kahan |= strstr(hu_trainer_tensor_at(t, i).name, ".kahan") != NULL;
+  for (size_t i = 0; i < hu_trainer_tensor_count(trainer); i++) {
+    kahan |= strstr(hu_trainer_tensor_at(trainer, i).name, ".kahan") != NULL;
   }
   assert_true(kahan);
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 static void test_system(void **state) {
@@ -170,36 +171,36 @@ static void test_system(void **state) {
   const char *const systems[] = {"binary32",   "fp16",        "bfloat16", "fp8",      "fp8_e5m2",        "s2fp8",
                                  "fp8_tensor", "fp8_delayed", "mxfp8",    "mxfp6",    "mxfp4",           "nvfp4",
                                  "dsv3",       "hfp8",        "wang2018", "tetrajet", "fp4_all_the_way", "quartet"};
-  hu_trainer *t = hu_trainer_new();
+  hu_trainer *trainer = hu_trainer_new();
   size_t count = sizeof systems / sizeof *systems, key = 0;
   while (strcmp(hu_trainer_key_at(key).name, "precision.system") != 0) key++;
   for (size_t i = 0; i < count; i++) {
-    set(t, "precision.system", systems[i]);
+    set(trainer, "precision.system", systems[i]);
     assert_string_equal(hu_trainer_key_at(key).words[i], systems[i]);
     assert_non_null(strstr(hu_trainer_key_at(key).what, systems[i]));
   }
   assert_null(hu_trainer_key_at(key).words[count]);
   /* E4M3 forward, E5M2 for gradients; and E5M2 alone, results too. */
-  set(t, "precision.system", "fp8");
-  assert_string_equal(hu_trainer_get(t, "precision.x"), "float8_e4m3fn");
-  assert_string_equal(hu_trainer_get(t, "precision.w_back"), "float8_e4m3fn");
-  assert_string_equal(hu_trainer_get(t, "precision.dz"), "float8_e5m2");
-  assert_string_equal(hu_trainer_get(t, "precision.dz_w"), "float8_e5m2");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "keep");
-  set(t, "precision.system", "fp8_e5m2");
-  assert_string_equal(hu_trainer_get(t, "precision.x"), "fp(5,2,0)");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "fp(5,2,0)");
-  set(t, "precision.dx_accum", "seq(binary16)");
-  set(t, "precision.system", "s2fp8");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "s2fp8");
-  set(t, "precision.dw_out", "keep");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "keep");
-  set(t, "precision.system", "binary32");
+  set(trainer, "precision.system", "fp8");
+  assert_string_equal(hu_trainer_get(trainer, "precision.x"), "float8_e4m3fn");
+  assert_string_equal(hu_trainer_get(trainer, "precision.w_back"), "float8_e4m3fn");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dz"), "float8_e5m2");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dz_w"), "float8_e5m2");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dw_out"), "keep");
+  set(trainer, "precision.system", "fp8_e5m2");
+  assert_string_equal(hu_trainer_get(trainer, "precision.x"), "fp(5,2,0)");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dw_out"), "fp(5,2,0)");
+  set(trainer, "precision.dx_accum", "seq(binary16)");
+  set(trainer, "precision.system", "s2fp8");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dw_out"), "s2fp8");
+  set(trainer, "precision.dw_out", "keep");
+  assert_string_equal(hu_trainer_get(trainer, "precision.dw_out"), "keep");
+  set(trainer, "precision.system", "binary32");
   for (size_t i = 0; i < hu_trainer_key_count(); i++) { /* back at the beginning */
     hu_trainer_key k = hu_trainer_key_at(i);
-    assert_string_equal(hu_trainer_get(t, k.name), k.by_default);
+    assert_string_equal(hu_trainer_get(trainer, k.name), k.by_default);
   }
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
 }
 
 /* ---- accumulation ---- */
@@ -232,11 +233,11 @@ static void test_accum(void **state) {
 
 /* What `begin` says of a system under a model; NULL: it begins. */
 static const char *begins(const char *system, const char *key, const char *model, const char *net) {
-  hu_trainer *t = with(PAIRS("precision.system", system, key, model, "model.net", net, "run.steps", "2"));
+  hu_trainer *trainer = with(PAIRS("precision.system", system, key, model, "model.net", net, "run.steps", "2"));
   *why = 0;
-  hu_status s = hu_trainer_begin(t, folder, why);
-  hu_trainer_free(t);
-  return s == HU_OK ? NULL : why;
+  hu_status status = hu_trainer_begin(trainer, folder, why);
+  hu_trainer_free(trainer);
+  return status == HU_OK ? NULL : why;
 }
 
 /* A matrix unit is refused where an operand is not of its format: before the first step, with key, operand, format. */
@@ -269,14 +270,14 @@ static void test_units(void **state) {
 /* What `begin` says where an assignment makes the operands of forward products; NULL: it begins, and steps pass. */
 static const char *assigned(const char *kind, const char *promote, const char *low, const char *high,
                             const char *model) {
-  hu_trainer *t = with(PAIRS("assignment.kind", kind, "assignment.promote", promote, "assignment.low_forward", low,
-                             "assignment.high_forward", high, "precision.z_accum", model, "model.net",
-                             "mlp(layers=2,units=48)", "run.steps", "2"));
+  hu_trainer *trainer = with(PAIRS("assignment.kind", kind, "assignment.promote", promote, "assignment.low_forward",
+                                   low, "assignment.high_forward", high, "precision.z_accum", model, "model.net",
+                                   "mlp(layers=2,units=48)", "run.steps", "2"));
   *why = 0;
-  hu_status s = hu_trainer_begin(t, folder, why);
-  if (s == HU_OK) steps(t, 2);
-  hu_trainer_free(t);
-  return s == HU_OK ? NULL : why;
+  hu_status status = hu_trainer_begin(trainer, folder, why);
+  if (status == HU_OK) steps(trainer, 2);
+  hu_trainer_free(trainer);
+  return status == HU_OK ? NULL : why;
 }
 
 /* The operands of an assignment are asked as well: those of its first step, and those that promotion leads to. */
@@ -299,12 +300,12 @@ static void test_units_and_assignments(void **state) {
   }
   const char *said = begins("binary32", "precision.hadamard", "16", "mlp(layers=2,units=48)");
   assert_null(said);
-  hu_trainer *t = with(PAIRS("assignment.kind", "high", "assignment.high_forward", sixteen, "assignment.high_backward",
-                             sixteen, "precision.hadamard", "16", "precision.dw_accum", half, "model.net",
-                             "mlp(layers=2,units=48)", "run.steps", "2"));
-  assert_int_not_equal(hu_trainer_begin(t, folder, why), HU_OK);
+  hu_trainer *trainer = with(PAIRS(
+      "assignment.kind", "high", "assignment.high_forward", sixteen, "assignment.high_backward", sixteen,
+      "precision.hadamard", "16", "precision.dw_accum", half, "model.net", "mlp(layers=2,units=48)", "run.steps", "2"));
+  assert_int_not_equal(hu_trainer_begin(trainer, folder, why), HU_OK);
   if (!strstr(why, "; give precision.x_back that format")) fail_msg("%s", why); /* what is transformed is no tensor */
-  hu_trainer_free(t);
+  hu_trainer_free(trainer);
   assert_null(assigned("high", "1", eight, eight, e4m3));
   assert_null(assigned("high", "0.01", eight, eight, e4m3));
   assert_null(assigned("high", "1", six, sixteen, half)); /* low formats are never met */
@@ -328,10 +329,10 @@ static uint64_t prolonged(const char *const *pairs, const char *const *more, siz
     assert_int_equal(hu_trainer_write(b, i, numbers), HU_OK);
   }
   *why = 0;
-  hu_status s = hu_trainer_resume(b, text, why);
-  while (s == HU_OK && !hu_trainer_done(b)) steps(b, 1);
-  uint64_t digest = s == HU_OK ? hu_trainer_digest(b) : 0;
-  if (s != HU_OK) assert_int_equal(hu_trainer_at(b), 0);
+  hu_status status = hu_trainer_resume(b, text, why);
+  while (status == HU_OK && !hu_trainer_done(b)) steps(b, 1);
+  uint64_t digest = status == HU_OK ? hu_trainer_digest(b) : 0;
+  if (status != HU_OK) assert_int_equal(hu_trainer_at(b), 0);
   hu_trainer_free(a), hu_trainer_free(b);
   return digest;
 }

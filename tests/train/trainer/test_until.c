@@ -12,28 +12,29 @@ enum { STEPS = 7, UNTIL = 4 };
 #define RUN "model.net", "mlp(layers=2,units=24)", "run.batch", "32", "precision.system", "nvfp4"
 
 /* The roundings of nvfp4 that stay: those of the backward pass, of the forward pass, or none. */
-static hu_product_rounding what_stays(const hu_trainer *t, const char *after) {
-  hu_product_rounding r = hu_product_rounding_plain();
-  hu_rounding *forward[] = {&r.x, &r.w}, *backward[] = {&r.dz, &r.w_back, &r.x_back, &r.dz_w};
+static hu_product_rounding what_stays(const hu_trainer *trainer, const char *after) {
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  hu_rounding *forward[] = {&rounding.x, &rounding.w},
+              *backward[] = {&rounding.dz, &rounding.w_back, &rounding.x_back, &rounding.dz_w};
   static const char *const keys[] = {"precision.x",      "precision.w",      "precision.dz",
                                      "precision.w_back", "precision.x_back", "precision.dz_w"};
   for (size_t i = 0; i < 2 && strcmp(after, "backward") == 0; i++)
-    assert_int_equal(hu_rounding_parse(forward[i], hu_trainer_get(t, keys[i]), NULL), HU_OK);
+    assert_int_equal(hu_rounding_parse(forward[i], hu_trainer_get(trainer, keys[i]), NULL), HU_OK);
   for (size_t i = 0; i < 4 && strcmp(after, "forward") == 0; i++)
-    assert_int_equal(hu_rounding_parse(backward[i], hu_trainer_get(t, keys[2 + i]), NULL), HU_OK);
+    assert_int_equal(hu_rounding_parse(backward[i], hu_trainer_get(trainer, keys[2 + i]), NULL), HU_OK);
   if (strcmp(after, "forward") == 0) {
-    r.hadamard = 16;
-    r.signs = 3622361064u;
+    rounding.hadamard = 16;
+    rounding.signs = 3622361064u;
   }
-  return r;
+  return rounding;
 }
 
-static void by_hand(hu_trainer *t, const char *after) {
-  hu_net *net = hu_trainer_net(t);
-  const hu_product_rounding r = what_stays(t, after);
+static void by_hand(hu_trainer *trainer, const char *after) {
+  hu_net *net = hu_trainer_net(trainer);
+  const hu_product_rounding rounding = what_stays(trainer, after);
   hu_rounding_counts counts[2];
   for (int v = 0; v < hu_net_values(net); v++) {
-    if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &r), HU_OK);
+    if (hu_net_product_counts(net, v, counts)) assert_int_equal(hu_net_round_product(net, v, &rounding), HU_OK);
   }
 }
 
@@ -43,13 +44,13 @@ static void test_by_hand(void **state) {
   (void)state;
   uint64_t digest[3], never = digest_after(STEPS, PAIRS(RUN));
   for (int k = 0; k < 3; k++) {
-    hu_trainer *t = with(PAIRS(RUN));
-    begin(t);
-    steps(t, UNTIL);
-    by_hand(t, afters[k]);
-    steps(t, STEPS - UNTIL);
-    digest[k] = hu_trainer_digest(t);
-    hu_trainer_free(t);
+    hu_trainer *trainer = with(PAIRS(RUN));
+    begin(trainer);
+    steps(trainer, UNTIL);
+    by_hand(trainer, afters[k]);
+    steps(trainer, STEPS - UNTIL);
+    digest[k] = hu_trainer_digest(trainer);
+    hu_trainer_free(trainer);
     assert_true(digest_after(STEPS, PAIRS(RUN, "precision.until", "4", "precision.after", afters[k])) == digest[k]);
     assert_true(digest[k] != never);
     for (int i = 0; i < k; i++) assert_true(digest[i] != digest[k]);
@@ -82,10 +83,10 @@ static void test_continued(void **state) {
 }
 
 static void not_begun(const char *const *pairs, const char *part) {
-  hu_trainer *t = with(pairs);
+  hu_trainer *trainer = with(pairs);
   *why = 0;
-  if (hu_trainer_begin(t, folder, why) == HU_OK || !strstr(why, part)) fail_msg("'%s', not '%s'", why, part);
-  hu_trainer_free(t);
+  if (hu_trainer_begin(trainer, folder, why) == HU_OK || !strstr(why, part)) fail_msg("'%s', not '%s'", why, part);
+  hu_trainer_free(trainer);
 }
 
 static void test_refused(void **state) {
@@ -102,10 +103,10 @@ static void test_refused(void **state) {
   not_begun(PAIRS("precision.system", "tetrajet", "precision.quartet", "nearest"), "precision.quartet: rounds all");
   not_begun(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma", "precision.until", "4"),
             "precision.until: operands are not rounded at the end");
-  hu_trainer *t = with(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma",
-                             "precision.until", "4", "precision.after", "backward"));
-  begin(t); /* the model's operands stay rounded */
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(PAIRS("precision.system", "fp8", "precision.z_accum", "nv.hopper.e4m3.f32.wgmma",
+                                   "precision.until", "4", "precision.after", "backward"));
+  begin(trainer); /* the model's operands stay rounded */
+  hu_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {

@@ -14,38 +14,38 @@
 static char why[HU_DATA_WHY_MAX];
 static const char *folder;
 
-static inline void set(hu_trainer *t, const char *key, const char *value) {
+static inline void set(hu_trainer *trainer, const char *key, const char *value) {
   *why = 0;
-  if (hu_trainer_set(t, key, value, why) != HU_OK) fail_msg("%s", why);
+  if (hu_trainer_set(trainer, key, value, why) != HU_OK) fail_msg("%s", why);
 }
 
 /* A trainer with pairs of keys and values up to a NULL. */
 static inline hu_trainer *with(const char *const *pairs) {
-  hu_trainer *t = hu_trainer_new();
-  assert_non_null(t);
-  for (; *pairs; pairs += 2) set(t, pairs[0], pairs[1]);
-  return t;
+  hu_trainer *trainer = hu_trainer_new();
+  assert_non_null(trainer);
+  for (; *pairs; pairs += 2) set(trainer, pairs[0], pairs[1]);
+  return trainer;
 }
 
 #define PAIRS(...) \
   (const char *const[]) { __VA_ARGS__, NULL }
 
-static inline void begin(hu_trainer *t) {
+static inline void begin(hu_trainer *trainer) {
   *why = 0;
-  if (hu_trainer_begin(t, folder, why) != HU_OK) fail_msg("%s", why);
+  if (hu_trainer_begin(trainer, folder, why) != HU_OK) fail_msg("%s", why);
 }
 
-static inline void steps(hu_trainer *t, size_t n) {
-  for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
+static inline void steps(hu_trainer *trainer, size_t n) {
+  for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(trainer, NULL), HU_OK);
 }
 
 /* The digest of the weights after so many steps of a new trainer. */
 static inline uint64_t digest_after(size_t n, const char *const *pairs) {
-  hu_trainer *t = with(pairs);
-  begin(t);
-  steps(t, n);
-  uint64_t z = hu_trainer_digest(t);
-  hu_trainer_free(t);
+  hu_trainer *trainer = with(pairs);
+  begin(trainer);
+  steps(trainer, n);
+  uint64_t z = hu_trainer_digest(trainer);
+  hu_trainer_free(trainer);
   return z;
 }
 
@@ -62,8 +62,8 @@ static inline void carry_tensors(hu_trainer *to, const hu_trainer *from) {
 }
 
 /* The gradients of all parameters, one after another; how many they are. */
-static inline size_t gradients_of(const hu_trainer *t, float *z) {
-  hu_net *net = hu_trainer_net(t);
+static inline size_t gradients_of(const hu_trainer *trainer, float *z) {
+  hu_net *net = hu_trainer_net(trainer);
   size_t n = 0;
   for (int i = 0; i < hu_net_parameters(net); i++) {
     hu_net_tensor x = hu_net_parameter(net, i);
