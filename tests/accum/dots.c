@@ -38,10 +38,10 @@ hu_element dot_element(const char *name) {
   return element;
 }
 
-size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width) {
+size_t dot_read_hex(uint64_t *z, size_t buffer, const char *text, unsigned width) {
   size_t digits = (width + 3) / 4, n = strlen(text);
   char piece[17] = "";
-  if (n % digits || n / digits > room) fail_msg("%zu hex digits for elements of %zu: %.40s", n, digits, text);
+  if (n % digits || n / digits > buffer) fail_msg("%zu hex digits for elements of %zu: %.40s", n, digits, text);
   for (size_t i = 0; i < n / digits; i++) {
     char *end;
     memcpy(piece, text + i * digits, digits);
@@ -62,18 +62,18 @@ void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x) {
 }
 
 /* The elements stored backwards with a gap, so that strides are never the usual ones. */
-static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element element) {
+static hu_vector pack(uint64_t *buffer, const uint64_t *x, size_t n, hu_element element) {
   size_t size = hu_element_size(element);
   hu_vector vector;
   memset(&vector, 0, sizeof vector);
-  for (size_t k = 0; k < n; k++) dot_store((uint8_t *)room, 2 * (n - 1 - k), size, x[k]);
-  vector.data = (const uint8_t *)room + (n ? 2 * (n - 1) * size : 0);
+  for (size_t k = 0; k < n; k++) dot_store((uint8_t *)buffer, 2 * (n - 1 - k), size, x[k]);
+  vector.data = (const uint8_t *)buffer + (n ? 2 * (n - 1) * size : 0);
   vector.stride = -2;
   vector.element = element;
   return vector;
 }
 
-static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } room;
+static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } buffer;
 
 /* Scales as units take them: bytes, of whose unsigned formats the upper bit is not looked at. */
 static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_element element) {
@@ -82,18 +82,18 @@ static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_elemen
   return pack(z, code, n, element);
 }
 
-/* The operands of x, in `room`. */
+/* The operands of x, in `buffer`. */
 static hu_dot_operands operands_of(const t_dot *x) {
   hu_element scale;
   hu_dot_operands in;
   memset(&scale, 0, sizeof scale);
   memset(&in, 0, sizeof in);
   scale.format = x->scale;
-  in.a = pack(room.a, x->at, x->n, x->a);
-  in.b = pack(room.b, x->bt, x->n, x->b);
-  if (x->has_c) in.c = pack(room.c, &x->ct, 1, x->c);
-  if (x->scales) in.sa = pack_scales(room.sa, x->sa, x->scales, scale);
-  if (x->scales) in.sb = pack_scales(room.sb, x->sb, x->scales, scale);
+  in.a = pack(buffer.a, x->at, x->n, x->a);
+  in.b = pack(buffer.b, x->bt, x->n, x->b);
+  if (x->has_c) in.c = pack(buffer.c, &x->ct, 1, x->c);
+  if (x->scales) in.sa = pack_scales(buffer.sa, x->sa, x->scales, scale);
+  if (x->scales) in.sb = pack_scales(buffer.sb, x->sb, x->scales, scale);
   return in;
 }
 

@@ -22,7 +22,7 @@ typedef struct t_dot {
 /* "binary16", "fp(6,9,0)", "binary64", "s8", "s32". Ends the test if it is none. */
 hu_element dot_element(const char *name);
 /* Elements as hex digits, fixed width each, element 0 first: their number. Ends the test if the text is not that. */
-size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width);
+size_t dot_read_hex(uint64_t *z, size_t buffer, const char *text, unsigned width);
 
 /* hu_dot's answer. *events: its set. A status other than HU_OK ends the test. */
 uint64_t dot_library(const t_dot *x, uint32_t *events);

@@ -205,8 +205,8 @@ static uint32_t tile_sum(const uint8_t *a, const uint8_t *b, int ea, int eb, uin
   return z & 0x80000000;
 }
 
-static void is_same(const char *name, uint32_t got, uint32_t want, uint32_t c) {
-  if (got != want) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)want);
+static void is_same(const char *name, uint32_t got, uint32_t expected, uint32_t c) {
+  if (got != expected) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)expected);
 }
 
 /* C: any pattern, subnormal, near 1; minus the sum and its neighbours, where the second rounding has nothing to do. */
@@ -237,10 +237,11 @@ static void tdpf8ps(void **state) {
       uint8_t a[128], b[128];
       int ea = units[u].ea, eb = units[u].eb;
       draw_row(&random, 128, ea, eb, a, b);
-      uint32_t c = draw_c(&random, tile_sum(a, b, ea, eb, 0, seen)), want = tile_sum(a, b, ea, eb, c, seen);
-      is_same(units[u].name, asked(&x, 64, a, b, c), want, c);
+      uint32_t c = draw_c(&random, tile_sum(a, b, ea, eb, 0, seen)), expected = tile_sum(a, b, ea, eb, c, seen);
+      is_same(units[u].name, asked(&x, 64, a, b, c), expected, c);
       /* two instructions, one after the other */
-      if (i % 8 == 0) is_same(units[u].name, asked(&x, 128, a, b, c), tile_sum(a + 64, b + 64, ea, eb, want, seen), c);
+      if (i % 8 == 0)
+        is_same(units[u].name, asked(&x, 128, a, b, c), tile_sum(a + 64, b + 64, ea, eb, expected, seen), c);
     }
   }
   for (int e = 0; e < EVENTS; e++) assert_true(seen[e] > 50);
@@ -334,14 +335,15 @@ static void arm_fp8(void **state) {
       int lscale = (int)t_below(&random, x->half ? 16 : MOST), l = x->products;
       draw_row(&random, 16, ea, eb, a, b);
       uint32_t c = draw_arm_c(&random, x, fused_sum(x, a, b, ea, eb, 0, 0, 0));
-      uint32_t want = fused_sum(x, a, b, ea, eb, c, 0, 0), next = fused_sum(x, a + l, b + l, ea, eb, want, 0, 0);
-      is_same(name, asked(&plain, (size_t)l, a, b, c), want, c);
+      uint32_t expected = fused_sum(x, a, b, ea, eb, c, 0, 0),
+               next = fused_sum(x, a + l, b + l, ea, eb, expected, 0, 0);
+      is_same(name, asked(&plain, (size_t)l, a, b, c), expected, c);
       is_same(name, asked(&plain, 2 * (size_t)l, a, b, c), next, c);
       t_unit scaled = scaled_unit(x, ea, eb, lscale);
       uint32_t other = fused_sum(x, a, b, ea, eb, c, lscale, 1);
       is_same(x->text, asked(&scaled, (size_t)l, a, b, c), other, c);
-      zeros += want == 0;
-      infinite += x->half && (want & 0x7FFF) == 0x7C00;
+      zeros += expected == 0;
+      infinite += x->half && (expected & 0x7FFF) == 0x7C00;
       most += x->half && (other & 0x7FFF) == 0x7BFF;
     }
   }

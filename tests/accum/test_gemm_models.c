@@ -49,13 +49,13 @@ static int values_are_codes(const t_dot *x, const t_matrix *y) {
 }
 
 /* A matrix as it may be given to hu_gemm. */
-static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *room, t_random *random) {
+static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *buffer, t_random *random) {
   int values = values_are_codes(x, y) && t_below(random, 2), transposed = (int)t_below(random, 2);
   size_t ld = (transposed ? y->rows : y->columns) + t_below(random, 3);
   for (size_t i = 0; i < y->rows; i++)
     for (size_t j = 0; j < y->columns; j++)
-      put((uint8_t *)room, transposed ? j * ld + i : i * ld + j, y->element, values, y->code[i * y->columns + j]);
-  hu_operand z = {room, ld ? ld : 1, y->element.format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES,
+      put((uint8_t *)buffer, transposed ? j * ld + i : i * ld + j, y->element, values, y->code[i * y->columns + j]);
+  hu_operand z = {buffer, ld ? ld : 1, y->element.format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES,
                   (uint8_t)transposed};
   return z;
 }
@@ -125,9 +125,9 @@ static hu_status multiply(const t_dot *x, const hu_result *result, const hu_oper
 /* hu_gemm_watched: D and events once more, and the additions of all elements. */
 static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
                             const hu_operand operand[2], const hu_exec *exec, const uint64_t *rd,
-                            const hu_events *events, const hu_watch *want) {
-  static uint64_t room[1000];
-  hu_result result = {room, c.columns, x->c.format, HU_STORAGE_CODES};
+                            const hu_events *events, const hu_watch *expected) {
+  static uint64_t buffer[1000];
+  hu_result result = {buffer, c.columns, x->c.format, HU_STORAGE_CODES};
   hu_events got;
   hu_watch watch = {0, 0, 0, 0};
   int scaled = hu_accum_is_scaled(&x->accum);
@@ -135,14 +135,14 @@ static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_opera
   assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &result, oa, ob, oc, scaled ? &operand[0] : NULL,
                                    scaled ? &operand[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
                    HU_OK);
-  if (memcmp(room, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
+  if (memcmp(buffer, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
     fail_msg("another result where additions are watched: %s", dot_text(x));
-  if (memcmp(&watch, want, sizeof watch) != 0)
+  if (memcmp(&watch, expected, sizeof watch) != 0)
     fail_msg("additions %llu swamped %llu overflows %llu gap %llu, dots %llu %llu %llu %llu: %s",
              (unsigned long long)watch.additions, (unsigned long long)watch.swamped,
-             (unsigned long long)watch.overflows, (unsigned long long)watch.gap, (unsigned long long)want->additions,
-             (unsigned long long)want->swamped, (unsigned long long)want->overflows, (unsigned long long)want->gap,
-             dot_text(x));
+             (unsigned long long)watch.overflows, (unsigned long long)watch.gap,
+             (unsigned long long)expected->additions, (unsigned long long)expected->swamped,
+             (unsigned long long)expected->overflows, (unsigned long long)expected->gap, dot_text(x));
 }
 
 static void compare(const t_dot *x, t_random *random, int has_c) {
@@ -156,12 +156,12 @@ static void compare(const t_dot *x, t_random *random, int has_c) {
     scales[1] = operand(x, &sb, rs[1], random);
   }
   hu_result result = {rd, c.columns, x->c.format, HU_STORAGE_CODES};
-  hu_events got, want;
+  hu_events got, expected;
   hu_watch watch = {0, 0, 0, 0};
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   memset(&got, 0, sizeof got);
-  memset(&want, 0, sizeof want);
+  memset(&expected, 0, sizeof expected);
   exec.threads = 1 + t_below(random, 5);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
@@ -170,13 +170,13 @@ static void compare(const t_dot *x, t_random *random, int has_c) {
   if (status != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(status), dot_text(x));
   for (size_t i = 0; i < c.rows; i++)
     for (size_t j = 0; j < c.columns; j++) {
-      uint64_t w = element(x, i, j, has_c, &want, &watch), g = get((uint8_t *)rd, i * c.columns + j, size);
+      uint64_t w = element(x, i, j, has_c, &expected, &watch), g = get((uint8_t *)rd, i * c.columns + j, size);
       if (g != w)
         fail_msg("element %zu, %zu: %llx, hu_dot has %llx: %s", i, j, (unsigned long long)g, (unsigned long long)w,
                  dot_text(x));
     }
-  if (!t_same_events(&got, &want)) fail_msg("events differ: %s", dot_text(x));
-  compare_watched(x, &oa, &ob, has_c ? &oc : NULL, scales, &exec, rd, &want, &watch);
+  if (!t_same_events(&got, &expected)) fail_msg("events differ: %s", dot_text(x));
+  compare_watched(x, &oa, &ob, has_c ? &oc : NULL, scales, &exec, rd, &expected, &watch);
   /* C in place. */
   if (!has_c) return;
   oc.data = rd;
@@ -269,22 +269,22 @@ static void wrong_scales_of_products(void **state) {
   memset(&none, 0, sizeof none);
   for (unsigned i = 0; i < 8; i++) {
     hu_operand operand = good;
-    hu_status want = HU_OK, got;
+    hu_status expected = HU_OK, got;
     const hu_operand *p = &operand;
     t_fill_pattern(z, sizeof z);
     memset(sc, 127, sizeof sc);
-    if (i == 1) operand.format = format, want = HU_E_ACCUM;
-    if (i == 2) operand.ld = 1, want = HU_E_SHAPE; /* 33 products have two scales */
-    if (i == 3) operand.data = NULL, want = HU_E_NULL;
-    if (i == 4) operand.data = z, want = HU_E_OVERLAP;
-    if (i == 5) p = NULL, want = HU_E_NULL;
-    if (i == 6) operand.transposed = 2, want = HU_E_SHAPE;
-    if (i == 7) operand.storage = HU_STORAGE_VALUES, operand.data = da, da[0] = 1, want = HU_E_GRID;
+    if (i == 1) operand.format = format, expected = HU_E_ACCUM;
+    if (i == 2) operand.ld = 1, expected = HU_E_SHAPE; /* 33 products have two scales */
+    if (i == 3) operand.data = NULL, expected = HU_E_NULL;
+    if (i == 4) operand.data = z, expected = HU_E_OVERLAP;
+    if (i == 5) p = NULL, expected = HU_E_NULL;
+    if (i == 6) operand.transposed = 2, expected = HU_E_SHAPE;
+    if (i == 7) operand.storage = HU_STORAGE_VALUES, operand.data = da, da[0] = 1, expected = HU_E_GRID;
     got = hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
-    if (got != want) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(want));
-    if (want != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
+    if (got != expected) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(expected));
+    if (expected != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
     if (i == 5)
-      assert_int_equal(hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), want);
+      assert_int_equal(hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), expected);
   }
 }
 
@@ -326,10 +326,10 @@ static void referenced_blocks(void **state) {
         line.sa[t] = sa.code[i / 4 * line.scales + t];
         line.sb[t] = sb.code[t * 4 + i % 4];
       }
-      uint64_t want = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(preset.c));
-      if (got != want) {
+      uint64_t expected = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(preset.c));
+      if (got != expected) {
         fail_msg("%s, element %zu: %llx, the reference has %llx: %s", preset.name, i, (unsigned long long)got,
-                 (unsigned long long)want, dot_text(&line));
+                 (unsigned long long)expected, dot_text(&line));
       }
       done++;
     }
@@ -378,11 +378,11 @@ static void batches(void **state) {
     for (size_t q = 0; q < 3 * k; q++) put((uint8_t *)rb, q, x.b, 0, b.code[q]);
     hu_dot_operands in;
     hu_exec exec;
-    hu_events got, want;
+    hu_events got, expected;
     memset(&in, 0, sizeof in);
     memset(&exec, 0, sizeof exec);
     memset(&got, 0, sizeof got);
-    memset(&want, 0, sizeof want);
+    memset(&expected, 0, sizeof expected);
     /* Dot product i: row i of A, column 1 of B. */
     in.a = (hu_vector){ra, 1, (ptrdiff_t)k, x.a};
     in.b = (hu_vector){(uint8_t *)rb + size, 3, 0, x.b};
@@ -402,11 +402,11 @@ static void batches(void **state) {
         line.bt[t] = b.code[t * 3 + 1];
       }
       assert_int_equal(get((uint8_t *)rz, 6 - 2 * q, size), dot_library(&line, &events));
-      hu_events_count(&want, events);
+      hu_events_count(&expected, events);
       if (q)
         assert_true(get((uint8_t *)rz, 7 - 2 * q, size) == (UINT64_C(0xA5A5A5A5) & ((UINT64_C(1) << 8 * size) - 1)));
     }
-    assert_true(t_same_events(&got, &want));
+    assert_true(t_same_events(&got, &expected));
   }
 }
 

@@ -57,13 +57,14 @@ static int is_nan(hu_element element, uint64_t bits) {
   return (bits & ~(uint64_t)limits.sign_mask) > limits.inf_code;
 }
 
-static void both(const t_dot *x, uint64_t want, int want_nan, const char *what) {
+static void both(const t_dot *x, uint64_t expected, int expected_nan, const char *what) {
   uint32_t events;
   uint64_t library = dot_library(x, &events), reference = reference_dot(x, &events);
-  int same = want_nan ? is_nan(x->c, library) && is_nan(x->c, reference) : library == want && reference == want;
+  int same =
+      expected_nan ? is_nan(x->c, library) && is_nan(x->c, reference) : library == expected && reference == expected;
   if (!same)
     fail_msg("%s: library %llx, reference %llx, wanted %s%llx: %s", what, (unsigned long long)library,
-             (unsigned long long)reference, want_nan ? "NaN, " : "", (unsigned long long)want, dot_text(x));
+             (unsigned long long)reference, expected_nan ? "NaN, " : "", (unsigned long long)expected, dot_text(x));
 }
 
 static void probes(void **state) {

@@ -30,16 +30,16 @@ static int has_product(const t_dot *x) {
 }
 
 static void check_oracle(const t_dot *x, uint64_t code, uint32_t events) {
-  uint32_t a[TERMS], b[TERMS], want, want_events;
+  uint32_t a[TERMS], b[TERMS], expected, expected_events;
   hu_format format = x->a.format;
   for (size_t i = 0; i < x->n; i++) {
     a[i] = (uint32_t)x->at[i];
     b[i] = (uint32_t)x->bt[i];
   }
   hu_status status = (x->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(
-      &want, &want_events, format, x->mode, 0, x->n, format, a, format, b, &format, (uint32_t)x->ct);
+      &expected, &expected_events, format, x->mode, 0, x->n, format, a, format, b, &format, (uint32_t)x->ct);
   assert_int_equal(status, HU_OK);
-  if (code != want || events != want_events) fail_msg("%s: %#x %#x", dot_text(x), (unsigned)code, events);
+  if (code != expected || events != expected_events) fail_msg("%s: %#x %#x", dot_text(x), (unsigned)code, events);
 }
 
 static uint64_t all_triples(t_dot *x) {

@@ -30,7 +30,7 @@ static void bad_format(t_call *call) { call->in.b.element.format.e = 12; }
 static void bad_result(t_call *call) { call->ez.kind = HU_ELEMENT_S8; }
 static void no_stride(t_call *call) { call->incz = 0; }
 static void odd_pointer(t_call *call) { call->in.a.data = (const uint8_t *)call->in.a.data + 1; }
-static void integers_wanted(t_call *call) { parse(call, "int32"); }
+static void integers_expected(t_call *call) { parse(call, "int32"); }
 static void no_scales(t_call *call) { parse(call, "nv.blackwell.mxfp8.e4m3"); }
 static void wrong_scales(t_call *call) {
   parse(call, "nv.blackwell.mxfp8.e4m3");
@@ -113,7 +113,7 @@ static void errors(void **state) {
               {HU_E_OVERLAP, over_a},
               {HU_E_OVERLAP, over_half_of_c},
               {HU_E_ALIGN, odd_pointer},
-              {HU_E_ACCUM, integers_wanted},
+              {HU_E_ACCUM, integers_expected},
               {HU_E_NULL, no_scales},
               {HU_E_ACCUM, wrong_scales},
               {HU_E_ACCUM, needless_scales},
@@ -157,7 +157,7 @@ static void errors(void **state) {
 /* Records of a[3], b[3], c and a place for z: arrays that lie between each other; only bytes in common count. */
 static void places(void **state) {
   enum { COUNT = 5, RECORD = 8, TERMS = 3 };
-  static uint16_t record[COUNT * RECORD], want[COUNT];
+  static uint16_t record[COUNT * RECORD], expected[COUNT];
   hu_accum exact;
   hu_mode rne = {0};
   hu_element element = dot_element("binary16");
@@ -166,17 +166,17 @@ static void places(void **state) {
   for (int i = 0; i < COUNT * RECORD; i++) record[i] = (uint16_t)(0x3C00 + 32 * (i % 19));
   hu_dot_operands in = {
       {record, 1, RECORD, element}, {record + 3, 1, RECORD, element}, {record + 6, 0, RECORD, element}, {0}, {0}};
-  assert_int_equal(hu_dot_n(COUNT, TERMS, want, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot_n(COUNT, TERMS, expected, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
   for (int at = 0; at < 6; at++)
     assert_int_equal(hu_dot_n(COUNT, TERMS, record + at, RECORD, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
   assert_int_equal(hu_dot_n(COUNT, TERMS, record + 7, RECORD, element, &in, &exact, rne, NULL, NULL), HU_OK);
-  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 7], want[i]);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 7], expected[i]);
   assert_int_equal(hu_dot_n(COUNT, TERMS, record + 6, RECORD, element, &in, &exact, rne, NULL, NULL),
                    HU_OK); /* c's own */
-  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 6], want[i]);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 6], expected[i]);
   assert_int_equal(hu_dot_n(1, TERMS, record + 2, 1, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
   assert_int_equal(hu_dot_n(1, TERMS, record + 7, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, want, 1, element, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, expected, 1, element, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
   assert_int_equal(hu_dot_n(0, TERMS, record, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
 }
 
@@ -204,7 +204,7 @@ static void largest_groups(void **state) {
       hu_accum_parse(&x.accum, "block(groups,l=512,f=40,emin=-200,g=8,every=8,scale=float8_e8m0fnu)", NULL), HU_OK);
   assert_int_equal(hu_dot(x.n, &z, x.c, &in, &x.accum, x.mode, NULL, NULL), HU_OK);
   for (unsigned round = 0; round < 300; round++) {
-    uint32_t events, want_events, kinds = round % 3 == 0 ? 1 : round % 3 == 1 ? 3 : 8;
+    uint32_t events, expected_events, kinds = round % 3 == 0 ? 1 : round % 3 == 1 ? 3 : 8;
     for (size_t k = 0; k < x.n; k++) {
       x.at[k] = codes[t_below(&random, kinds)];
       x.bt[k] = codes[t_below(&random, kinds)];
@@ -214,9 +214,9 @@ static void largest_groups(void **state) {
       x.sb[j] = 127 - (round % 7 ? t_below(&random, 1 + round % 20) : 0);
     }
     x.mode = round % 2 ? t_random_mode(&random) : t_mode(HU_RNE);
-    uint64_t got = dot_library(&x, &events), want = reference_dot(&x, &want_events);
-    if (got != want || events != want_events)
-      fail_msg("%llx, the reference has %llx: %s", (unsigned long long)got, (unsigned long long)want, dot_text(&x));
+    uint64_t got = dot_library(&x, &events), expected = reference_dot(&x, &expected_events);
+    if (got != expected || events != expected_events)
+      fail_msg("%llx, the reference has %llx: %s", (unsigned long long)got, (unsigned long long)expected, dot_text(&x));
   }
 }
 

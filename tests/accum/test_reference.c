@@ -17,26 +17,27 @@ typedef struct met {
 } met;
 
 static void compare(const t_dot *x, met *m) {
-  uint32_t events, want_events;
-  hu_watch watch = {0, 0, 0, 0}, want_watch;
-  uint64_t got = dot_watched(x, &events, &watch), want = reference_watched(x, &want_events, &want_watch);
-  char text[T_EVENTS_TEXT], want_text[T_EVENTS_TEXT], mode[T_MODE_TEXT];
-  if (got != want || events != want_events)
+  uint32_t events, expected_events;
+  hu_watch watch = {0, 0, 0, 0}, expected_watch;
+  uint64_t got = dot_watched(x, &events, &watch), expected = reference_watched(x, &expected_events, &expected_watch);
+  char text[T_EVENTS_TEXT], expected_text[T_EVENTS_TEXT], mode[T_MODE_TEXT];
+  if (got != expected || events != expected_events)
     fail_msg("%llx (%s), the reference has %llx (%s), %s: %s", (unsigned long long)got, t_events_text(text, events),
-             (unsigned long long)want, t_events_text(want_text, want_events), t_mode_text(mode, x->mode), dot_text(x));
-  if (memcmp(&watch, &want_watch, sizeof watch) != 0)
+             (unsigned long long)expected, t_events_text(expected_text, expected_events), t_mode_text(mode, x->mode),
+             dot_text(x));
+  if (memcmp(&watch, &expected_watch, sizeof watch) != 0)
     fail_msg("watched %llu additions, %llu swamped, %llu overflows, gap %llu; the reference %llu, %llu, %llu, %llu: %s",
              (unsigned long long)watch.additions, (unsigned long long)watch.swamped,
              (unsigned long long)watch.overflows, (unsigned long long)watch.gap,
-             (unsigned long long)want_watch.additions, (unsigned long long)want_watch.swamped,
-             (unsigned long long)want_watch.overflows, (unsigned long long)want_watch.gap, dot_text(x));
+             (unsigned long long)expected_watch.additions, (unsigned long long)expected_watch.swamped,
+             (unsigned long long)expected_watch.overflows, (unsigned long long)expected_watch.gap, dot_text(x));
   m->swamped += watch.swamped;
   m->overflows += watch.overflows;
   m->vectors++;
-  m->zero += (want << 1 & 0xFFFFFFFF) == 0;
-  m->nan += (want_events & (HU_EVENT_NAN_IN | HU_EVENT_INVALID)) != 0;
-  m->inf += (want_events & HU_EVENT_INF_IN) != 0;
-  m->inexact += (want_events & HU_EVENT_INEXACT) != 0;
+  m->zero += (expected << 1 & 0xFFFFFFFF) == 0;
+  m->nan += (expected_events & (HU_EVENT_NAN_IN | HU_EVENT_INVALID)) != 0;
+  m->inf += (expected_events & HU_EVENT_INF_IN) != 0;
+  m->inexact += (expected_events & HU_EVENT_INEXACT) != 0;
 }
 
 static void one_preset(const hu_accum_preset *preset, unsigned number, met *m) {
@@ -77,18 +78,18 @@ static void one_kind(uint32_t kind, uint8_t rule, met *m) {
   unsigned refused = 0;
   for (unsigned i = 0; i < vectors;) {
     hu_dot_operands in;
-    uint64_t room = 0;
+    uint64_t buffer = 0;
     draw_model(&x, &random, kind, rule);
     memset(&in, 0, sizeof in);
-    in.a.data = in.b.data = in.c.data = &room;
+    in.a.data = in.b.data = in.c.data = &buffer;
     in.a.element = x.a;
     in.b.element = x.b;
     in.c.element = x.c;
     if (x.accum.scaled || x.accum.block.every) {
-      in.sa.data = in.sb.data = &room;
+      in.sa.data = in.sb.data = &buffer;
       in.sa.element.format = in.sb.element.format = x.scale;
     }
-    hu_status status = hu_dot(0, &room, x.c, &in, &x.accum, x.mode, NULL, NULL);
+    hu_status status = hu_dot(0, &buffer, x.c, &in, &x.accum, x.mode, NULL, NULL);
     if (status != HU_OK && hu_accum_check(&x.accum) != HU_OK)
       fail_msg("drawn model of kind %u, rule %u is not valid", kind, rule);
     if (status == HU_E_ACCUM || status == HU_E_CARRIER) {

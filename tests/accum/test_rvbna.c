@@ -250,7 +250,7 @@ static void exact_groups(void **state) {
   for (unsigned i = 0; i < 20000; i++) {
     unsigned m = i % 5, rnd = t_below(&random, RNDS), n = 1u << t_below(&random, 5), special = t_below(&random, 8) == 0;
     uint8_t a[16], b[16];
-    uint32_t c = draw_vd(&random, (int)special), group, z, want;
+    uint32_t c = draw_vd(&random, (int)special), group, z, expected;
     hu_mode frm = {.round = modes[m]}, inner = {.round = rnd == RTO ? HU_RTO : modes[m]};
     char text[120];
     hu_accum model;
@@ -268,11 +268,11 @@ static void exact_groups(void **state) {
     x.b = (hu_vector){b, 1, 0, e5};
     assert_int_equal(hu_dot(n, &group, binary32, &x, &exact, inner, NULL, NULL), HU_OK);
     if (!(group << 1)) group = 0; /* a sum of products that is zero is +0 there */
-    want = hu_add(binary32.format, frm, binary32.format, c, binary32.format, group, 0, NULL);
+    expected = hu_add(binary32.format, frm, binary32.format, c, binary32.format, group, 0, NULL);
     x.c = (hu_vector){&c, 1, 0, binary32};
-    if (rnd == XCT) assert_int_equal(hu_dot(n, &want, binary32, &x, &exact, frm, NULL, NULL), HU_OK);
+    if (rnd == XCT) assert_int_equal(hu_dot(n, &expected, binary32, &x, &exact, frm, NULL, NULL), HU_OK);
     assert_int_equal(hu_dot(n, &z, binary32, &x, &model, frm, NULL, NULL), HU_OK);
-    if (z != want) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)c, (unsigned)z, (unsigned)want);
+    if (z != expected) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)c, (unsigned)z, (unsigned)expected);
     zeros += rnd == XCT && z == 0x80000000u;
   }
   assert_true(zeros > 20);
@@ -285,7 +285,7 @@ static void zeros_by_hand(void **state) {
   static const struct {
     const char *round;
     uint8_t a[2], b[2];
-    uint32_t c, want;
+    uint32_t c, expected;
   } rows[] = {
       {"rtn", {0x3C, 0xBC}, {0x3C, 0x3C}, 0, 0x80000000},    /* 1 - 1 + 0 */
       {"rtn", {0x3C, 0}, {0x3C, 0}, 0xBF800000, 0x80000000}, /* 1 + 0 - 1 */
@@ -311,7 +311,7 @@ static void zeros_by_hand(void **state) {
       x.b = (hu_vector){rows[i].b, 1, 0, e5};
       x.c = (hu_vector){&rows[i].c, 1, 0, binary32};
       assert_int_equal(hu_dot(2, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
-      if (z != (ieee ? rows[i].want : 0)) fail_msg("row %zu, %s: %08x", i, text, (unsigned)z);
+      if (z != (ieee ? rows[i].expected : 0)) fail_msg("row %zu, %s: %08x", i, text, (unsigned)z);
     }
   }
 }
@@ -420,7 +420,7 @@ static void scaled_groups(void **state) {
                n, bs, names[m], rto ? "rto" : names[m]);
     assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
     hu_mode frm = {.round = modes[m]}, rnd = {.round = rto ? HU_RTO : modes[m]};
-    uint32_t want = scaled_groups_of((int)bulk, n, bs, k, c, a, b, sa, sb, frm, rnd, vd);
+    uint32_t expected = scaled_groups_of((int)bulk, n, bs, k, c, a, b, sa, sb, frm, rnd, vd);
     hu_dot_operands x;
     memset(&x, 0, sizeof x);
     x.a = (hu_vector){a8, 1, 0, element_of(c->name)};
@@ -429,11 +429,11 @@ static void scaled_groups(void **state) {
     x.sa = (hu_vector){sa, 1, 0, scale};
     x.sb = (hu_vector){sb, 1, 0, scale};
     assert_int_equal(hu_dot(k, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
-    if (z != want) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)vd, (unsigned)z, (unsigned)want);
-    nans += (want & 0x7FFFFFFF) > 0x7F800000;
-    infinities += (want & 0x7FFFFFFF) == 0x7F800000;
-    zeros += want << 1 == 0;
-    numbers += (want & 0x7F800000) != 0x7F800000 && want << 1 != 0;
+    if (z != expected) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)vd, (unsigned)z, (unsigned)expected);
+    nans += (expected & 0x7FFFFFFF) > 0x7F800000;
+    infinities += (expected & 0x7FFFFFFF) == 0x7F800000;
+    zeros += expected << 1 == 0;
+    numbers += (expected & 0x7F800000) != 0x7F800000 && expected << 1 != 0;
   }
   if (!(nans > 100 && infinities > 100 && zeros > 10 && numbers > 5000))
     fail_msg("%ld NaNs, %ld infinities, %ld zeros, %ld numbers", nans, infinities, zeros, numbers);

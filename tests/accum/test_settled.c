@@ -90,8 +90,8 @@ static const t_settled rows[] = {
      "float8_e8m0fnu", "00000000" MORE, ONE ONE, "00000000", "7f7f", "7f7f", 4, UP},
 };
 
-static size_t read_hex(uint64_t *z, size_t room, const char *text, hu_element element) {
-  return dot_read_hex(z, room, text, hu_element_width(element));
+static size_t read_hex(uint64_t *z, size_t buffer, const char *text, hu_element element) {
+  return dot_read_hex(z, buffer, text, hu_element_width(element));
 }
 
 static t_dot dot_of(const t_settled *settled) {

@@ -265,17 +265,17 @@ static void mangled_texts(void **state) {
 }
 
 static void presets(void **state) {
-  static const char *const wanted[] = {"nv.volta.f16.f32",
-                                       "nv.ampere.tf32.f32",
-                                       "nv.ada.e4m3.f32",
-                                       "nv.hopper.e4m3.f32.wgmma",
-                                       "nv.hopper.e4m3.f32.mma",
-                                       "nv.blackwell.mxfp8.e4m3",
-                                       "nv.blackwell.nvfp4.b16.ue4m3",
-                                       "nv.blackwell.e2m3xe2m1.f32",
-                                       "amd.cdna3.fp8xbf8",
-                                       "intel.tdpbf16ps",
-                                       "arm.bfmmla"};
+  static const char *const expected[] = {"nv.volta.f16.f32",
+                                         "nv.ampere.tf32.f32",
+                                         "nv.ada.e4m3.f32",
+                                         "nv.hopper.e4m3.f32.wgmma",
+                                         "nv.hopper.e4m3.f32.mma",
+                                         "nv.blackwell.mxfp8.e4m3",
+                                         "nv.blackwell.nvfp4.b16.ue4m3",
+                                         "nv.blackwell.e2m3xe2m1.f32",
+                                         "amd.cdna3.fp8xbf8",
+                                         "intel.tdpbf16ps",
+                                         "arm.bfmmla"};
   hu_accum_preset preset, other;
   size_t n = hu_accum_preset_count();
   (void)state;
@@ -298,8 +298,8 @@ static void presets(void **state) {
   assert_int_equal(hu_accum_preset_at(&preset, n), HU_E_NAME);
   assert_int_equal(hu_accum_preset_find(&preset, "nv.volta.f16"), HU_E_NAME);
   assert_int_equal(hu_accum_preset_find(NULL, "nv.volta.f16"), HU_E_NULL);
-  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-    assert_int_equal(hu_accum_preset_find(&preset, wanted[i]), HU_OK);
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    assert_int_equal(hu_accum_preset_find(&preset, expected[i]), HU_OK);
   print_message("%zu presets\n", n);
 }
 

@@ -149,7 +149,7 @@ static hu_traced stored(const t_dot *x, uint64_t code) {
 
 static void check(const t_dot *x) {
   reference_ends ends = {0, NULL, 0, 0, record, &t};
-  uint32_t events, want_events, unused;
+  uint32_t events, expected_events, unused;
   hu_watch watch = {0, 0, 0, 0};
   t.x = x;
   t.seen = t.wanted = 0;
@@ -157,8 +157,8 @@ static void check(const t_dot *x) {
   t.value.kind = 255;
   check_total(t.value);
   if (x->accum.kind != HU_ACCUM_INT32) (void)reference_between(x, &ends, &unused, &watch);
-  uint64_t want = dot_library(x, &want_events), got = dot_traced(x, &events, visit, &t);
-  if (got != want || events != want_events) fail_msg("traced %llx: %s", (unsigned long long)got, dot_text(x));
+  uint64_t expected = dot_library(x, &expected_events), got = dot_traced(x, &events, visit, &t);
+  if (got != expected || events != expected_events) fail_msg("traced %llx: %s", (unsigned long long)got, dot_text(x));
   assert_true(t.last);
   assert_int_equal(t.seen, x->accum.kind == HU_ACCUM_FP64 ? 0 : t.wanted);
   assert_true(same(t.value, stored(x, got)));
@@ -187,17 +187,17 @@ static void presets(void **state) {
 /* Drawn models that do not take the drawn elements are drawn again. */
 static int takes(const t_dot *x) {
   hu_dot_operands in;
-  uint64_t room = 0;
+  uint64_t buffer = 0;
   memset(&in, 0, sizeof in);
-  in.a.data = in.b.data = in.c.data = &room;
+  in.a.data = in.b.data = in.c.data = &buffer;
   in.a.element = x->a;
   in.b.element = x->b;
   in.c.element = x->c;
   if (x->accum.scaled || x->accum.block.every) {
-    in.sa.data = in.sb.data = &room;
+    in.sa.data = in.sb.data = &buffer;
     in.sa.element.format = in.sb.element.format = x->scale;
   }
-  return hu_dot(0, &room, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+  return hu_dot(0, &buffer, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
 }
 
 static void models(void **state) {

@@ -74,9 +74,9 @@ static void draw(t_random *random, hu_format format, uint16_t a[2], uint16_t b[2
   if (kind == 2) *c = t_float((t_next32(random) & 0x80FFFFFF));
 }
 
-static void compare(const char *name, float want, uint32_t got, float c) {
-  uint32_t bits = t_bits32(want);
-  if (isnan(want) ? (got & 0x7FFFFFFF) <= 0x7F800000 : got != bits)
+static void compare(const char *name, float expected, uint32_t got, float c) {
+  uint32_t bits = t_bits32(expected);
+  if (isnan(expected) ? (got & 0x7FFFFFFF) <= 0x7F800000 : got != bits)
     fail_msg("%s, C = %a: %08x, not %08x", name, (double)c, (unsigned)got, (unsigned)bits);
 }
 
@@ -90,8 +90,8 @@ static void vdpphps(void **state) {
     float c;
     draw(&random, format, a, b, &c);
     float high = fused(hu_decode(format, a[1]), hu_decode(format, b[1]), daz(c));
-    float want = fused(hu_decode(format, a[0]), hu_decode(format, b[0]), high);
-    compare("intel.vdpphps", want, dot(&preset, a, b, &c), c);
+    float expected = fused(hu_decode(format, a[0]), hu_decode(format, b[0]), high);
+    compare("intel.vdpphps", expected, dot(&preset, a, b, &c), c);
   }
 }
 
@@ -162,12 +162,12 @@ static void tmmultf32ps(void **state) {
     if (t_below(&random, 3) == 0) c = -tmmultf32ps_row(a, b, 0);
     if (t_below(&random, 3) == 0) c = t_float(t_next32(&random) & 0x80FFFFFFu);
     if (t_below(&random, 4) == 0) c = t_float(t_next32(&random));
-    float want = tmmultf32ps_row(a, b, c), next = tmmultf32ps_row(a + TF32_ROW, b + TF32_ROW, want);
-    compare("intel.tmmultf32ps", want, dot_of(&preset, TF32_ROW, a, b, &c), c);
+    float expected = tmmultf32ps_row(a, b, c), next = tmmultf32ps_row(a + TF32_ROW, b + TF32_ROW, expected);
+    compare("intel.tmmultf32ps", expected, dot_of(&preset, TF32_ROW, a, b, &c), c);
     compare("intel.tmmultf32ps", next, dot_of(&preset, 2 * TF32_ROW, a, b, &c), c);
-    nans += isnan(want) != 0;
-    zeros += want == 0;
-    numbers += want - want == 0 && want != 0;
+    nans += isnan(expected) != 0;
+    zeros += expected == 0;
+    numbers += expected - expected == 0 && expected != 0;
   }
   assert_true(nans > 1000 && zeros > 1000 && numbers > 10000);
 }
@@ -178,7 +178,7 @@ static void tmmultf32ps_by_hand(void **state) {
   (void)state;
   hu_accum_preset preset = preset_named("intel.tmmultf32ps");
   static const struct {
-    uint32_t a[2], b[2], c, want;
+    uint32_t a[2], b[2], c, expected;
   } rows[] = {
       {{0x3F800000, 0x3F800000}, {0x3F800000, 0x3F800000}, 0x4B800000, 0x4B800001}, /* 2^24 + (1 + 1), not one by one */
       {{0x3F801FFF, 0}, {0x3F800000, 0}, 0, 0x3F800000},                            /* low bits are cut */
@@ -190,7 +190,7 @@ static void tmmultf32ps_by_hand(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     uint32_t a[TF32_ROW] = {rows[i].a[0], rows[i].a[1]}, b[TF32_ROW] = {rows[i].b[0], rows[i].b[1]};
-    compare("intel.tmmultf32ps", t_float(rows[i].want), dot(&preset, a, b, &rows[i].c), t_float(rows[i].c));
+    compare("intel.tmmultf32ps", t_float(rows[i].expected), dot(&preset, a, b, &rows[i].c), t_float(rows[i].c));
   }
   uint32_t a[TF32_ROW] = {0x7F800001}, b[TF32_ROW] = {0x3F800000}, c = 0;
   preset.accum.block.nan = HU_BLOCK_NAN_CUT;
@@ -221,10 +221,10 @@ static void bytes_under(t_random *random, const char *name, unsigned n, int sa, 
       x[k] = (uint8_t)t_next32(random);
       y[k] = (uint8_t)t_next32(random);
     }
-    uint32_t want = bytes_of(x, y, n, sa, sb, saturates, c);
-    limited += want != bytes_of(x, y, n, sa, sb, 0, c);
+    uint32_t expected = bytes_of(x, y, n, sa, sb, saturates, c);
+    limited += expected != bytes_of(x, y, n, sa, sb, 0, c);
     uint32_t got = dot(&preset, x, y, &c);
-    if (got != want) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)want);
+    if (got != expected) fail_msg("%s, C = %08x: %08x, not %08x", name, (unsigned)c, (unsigned)got, (unsigned)expected);
   }
   assert_true(saturates ? limited > 300 : limited == 0);
 }
@@ -313,10 +313,10 @@ static void convert16(const char *name, uint32_t (*steps)(uint32_t, int, uint32_
     for (uint32_t bias = 0; bias < (biased ? 256 : 1); bias++) {
       int whole = !finite || bias % 85 == 0; /* by the call, which has to prepare more */
       uint32_t got = whole ? hu_conversion_encode(&c, x, bias, NULL) : hu_encode(c.format, c.mode, x, bias, NULL);
-      uint32_t want = steps(a, biased, bias, saturates);
-      if (got != want)
+      uint32_t expected = steps(a, biased, bias, saturates);
+      if (got != expected)
         fail_msg("%s: %04x with %u gives %02x, not %02x", name, (unsigned)a, (unsigned)bias, (unsigned)got,
-                 (unsigned)want);
+                 (unsigned)expected);
     }
   }
 }

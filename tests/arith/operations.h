@@ -43,11 +43,11 @@ static inline uint32_t ar_call(int op, hu_format fz, hu_mode mode, uint32_t rand
 
 /* The emulator against the oracle; returns the events. */
 static inline uint32_t ar_check(int op, hu_format fz, hu_mode mode, uint32_t random, const hu_oracle_code *x) {
-  uint32_t want = 0xDEAD, want_events = 0xDEAD, events = 0xBEEF;
-  hu_status status = hu_oracle_arith(&want, &want_events, op, fz, mode, random, x);
+  uint32_t expected = 0xDEAD, expected_events = 0xDEAD, events = 0xBEEF;
+  hu_status status = hu_oracle_arith(&expected, &expected_events, op, fz, mode, random, x);
   if (status != HU_OK) fail_msg("the oracle of %s says %s", ar_table[op].name, hu_status_name(status));
   uint32_t got = ar_call(op, fz, mode, random, x, &events);
-  if (got != want || events != want_events) {
+  if (got != expected || events != expected_events) {
     char z[T_FORMAT_TEXT], f[3][T_FORMAT_TEXT] = {"", "", ""}, m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
     uint32_t code[3] = {0, 0, 0};
     for (unsigned i = 0; i < ar_table[op].operands; i++) {
@@ -56,9 +56,9 @@ static inline uint32_t ar_check(int op, hu_format fz, hu_mode mode, uint32_t ran
     }
     fail_msg("%s into %s, %s, R=%#x: %#x of %s, %#x of %s, %#x of %s: %#x %s, oracle %#x %s", ar_table[op].name,
              t_format_text(z, fz), t_mode_text(m, mode), random, code[0], f[0], code[1], f[1], code[2], f[2], got,
-             t_events_text(a, events), want, t_events_text(b, want_events));
+             t_events_text(a, events), expected, t_events_text(b, expected_events));
   }
-  return want_events;
+  return expected_events;
 }
 
 #endif

@@ -61,10 +61,11 @@ static inline uint64_t pairs_digest(const pairs_row *row, uint32_t step, pairs_o
 /* Compares with what is recorded. */
 static inline void pairs_check(const pairs_row *row, uint32_t step, pairs_operate operate, void *context,
                                const char *how) {
-  uint64_t got = pairs_digest(row, step, operate, context), want = step == 1 ? row->all : row->some;
+  uint64_t got = pairs_digest(row, step, operate, context), expected = step == 1 ? row->all : row->some;
   uint64_t pairs = (uint64_t)((PAIRS_CODES - 1) / step + 1) * PAIRS_CODES;
-  if (got != want)
-    fail_msg("%s, %s: %016llx, recorded %016llx", row->name, how, (unsigned long long)got, (unsigned long long)want);
+  if (got != expected)
+    fail_msg("%s, %s: %016llx, recorded %016llx", row->name, how, (unsigned long long)got,
+             (unsigned long long)expected);
   print_message("%s, %s: %llu pairs, digest %016llx\n", row->name, how, (unsigned long long)pairs,
                 (unsigned long long)got);
 }

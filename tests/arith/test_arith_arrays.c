@@ -15,7 +15,7 @@
 
 enum { N = 2500, ROOM = 4 * N + 64 };
 
-static uint32_t room[4][ROOM], wanted[ROOM];
+static uint32_t buffer[4][ROOM], wanted[ROOM];
 
 /* Where element 0 lies, so that all of a strided array is inside its room. */
 static ptrdiff_t origin(size_t n, ptrdiff_t inc) { return inc < 0 ? -inc * (ptrdiff_t)n + 8 : 8; }
@@ -67,7 +67,7 @@ static void draw_job(t_random *random, job *j, int call) {
     j->inc[i] = t_below(random, 2) ? 1
                 : i == 3           ? (t_below(random, 2) ? -1 : 1) * t_between(random, 1, 3)
                                    : t_between(random, -3, 3);
-    j->start[i] = (uint8_t *)room[i] + origin(j->n, j->inc[i]) * (ptrdiff_t)j->size[i];
+    j->start[i] = (uint8_t *)buffer[i] + origin(j->n, j->inc[i]) * (ptrdiff_t)j->size[i];
   }
   unsigned how = t_below(random, 3);
   for (int i = 0; i < calls_operands(call); i++) {
@@ -91,9 +91,9 @@ static hu_status run_job(const job *j, hu_events *events) {
 }
 
 static uint64_t check_job(const job *j) {
-  hu_events ev, want;
+  hu_events ev, expected;
   memset(&ev, 0x11, sizeof ev);
-  want = ev;
+  expected = ev;
   for (size_t k = 0; k < j->n; k++) {
     hu_oracle_code x[3];
     uint32_t e = 0, r = j->mode.bits ? hu_stream_word(j->exec.stream, k) >> (32 - j->mode.bits) : 0;
@@ -103,10 +103,10 @@ static uint64_t check_job(const job *j) {
     }
     wanted[k] = calls_one(j->call, j->format[3], j->mode, r, x, &e);
     if (calls_bytes(j->call)) wanted[k] &= 0xFF;
-    hu_events_count(&want, e);
+    hu_events_count(&expected, e);
   }
-  if (j->start[3] >= (uint8_t *)room[3] && j->start[3] < (uint8_t *)(room[3] + ROOM))
-    t_fill_pattern(room[3], sizeof room[3]);
+  if (j->start[3] >= (uint8_t *)buffer[3] && j->start[3] < (uint8_t *)(buffer[3] + ROOM))
+    t_fill_pattern(buffer[3], sizeof buffer[3]);
   hu_status status = run_job(j, &ev);
   if (status != HU_OK) fail_msg("%s: %s", calls_names[j->call], hu_status_name(status));
   for (size_t k = 0; k < j->n; k++) {
@@ -117,7 +117,7 @@ static uint64_t check_job(const job *j) {
                t_format_text(a, j->format[0]), t_format_text(z, j->format[3]), t_mode_text(m, j->mode),
                j->exec.levels_off, k, j->n, got, wanted[k]);
   }
-  if (!t_same_events(&ev, &want))
+  if (!t_same_events(&ev, &expected))
     fail_msg("%s: events differ, levels off %x", calls_names[j->call], j->exec.levels_off);
   return j->n;
 }
@@ -157,7 +157,7 @@ static void test_lanes(void **state) {
           if (calls_same_format(call)) j.format[i] = j.format[3];
           j.size[i] = hu_limits_of(j.format[i]).storage / 8;
           j.inc[i] = 1;
-          j.start[i] = (uint8_t *)room[i] + 8 * j.size[i];
+          j.start[i] = (uint8_t *)buffer[i] + 8 * j.size[i];
           for (size_t k = 0; i < 3 && k < j.n; k++)
             t_put(j.start[i], j.size[i], (ptrdiff_t)k,
                   draw_code(&random, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));

@@ -18,7 +18,7 @@ enum { N = 3000, ROOM = 3 * N + 64, ADD = 0, SUB, MUL, DIV, SQRT, FMA, OPERATION
 static const char *const names[OPERATIONS] = {"add", "sub", "mul", "div", "sqrt", "fma"};
 static const uint32_t directions[] = {HU_RNE, HU_RTZ, HU_RTP, HU_RTN};
 
-static uint16_t room[3][ROOM], got[ROOM], want[ROOM];
+static uint16_t buffer[3][ROOM], got[ROOM], expected[ROOM];
 
 typedef struct job {
   int op;
@@ -77,8 +77,8 @@ static void run(const job *j, uint16_t *z, uint32_t threads, uint32_t off, hu_ev
   hu_exec exec = {.threads = threads, .levels_off = off};
   uint16_t *x[3], *to;
   memset(z, 0x55, ROOM * sizeof *z);
-  if (j->in_place >= 0) memcpy(z, room[j->in_place], ROOM * sizeof *z);
-  for (int i = 0; i < 3; i++) x[i] = start(i == j->in_place ? z : room[i], j, j->inc[i]);
+  if (j->in_place >= 0) memcpy(z, buffer[j->in_place], ROOM * sizeof *z);
+  for (int i = 0; i < 3; i++) x[i] = start(i == j->in_place ? z : buffer[i], j, j->inc[i]);
   to = start(z, j, j->inc[3]);
   memset(events, 0, sizeof *events);
   assert_int_equal(call(j, to, x, &exec, events), HU_OK);
@@ -86,12 +86,12 @@ static void run(const job *j, uint16_t *z, uint32_t threads, uint32_t off, hu_ev
 
 static void same(const job *j) {
   hu_events a, b;
-  run(j, want, 1, UINT32_MAX, &a);
+  run(j, expected, 1, UINT32_MAX, &a);
   for (uint32_t threads = 1; threads <= 3; threads += 2) {
     run(j, got, threads, 0, &b);
     for (size_t i = 0; i < ROOM; i++) {
-      if (got[i] != want[i])
-        fail_msg("%s, mode %d, place %zu: %#x, core %#x", names[j->op], j->mode.round, i, got[i], want[i]);
+      if (got[i] != expected[i])
+        fail_msg("%s, mode %d, place %zu: %#x, core %#x", names[j->op], j->mode.round, i, got[i], expected[i]);
     }
     if (memcmp(&a, &b, sizeof a)) {
       uint64_t got_counts[sizeof a / 8], core[sizeof a / 8];
@@ -115,7 +115,7 @@ static uint16_t draw(t_random *random, uint32_t low, uint32_t width) {
 
 static void fill(t_random *random, const uint32_t low[3], uint32_t width) {
   for (int k = 0; k < 3; k++) {
-    for (size_t i = 0; i < ROOM; i++) room[k][i] = draw(random, low[k], width);
+    for (size_t i = 0; i < ROOM; i++) buffer[k][i] = draw(random, low[k], width);
   }
 }
 
@@ -125,7 +125,7 @@ static void roots(void **state) {
   for (uint32_t how = 0; how < 8; how++) {
     for (uint32_t code = 0; code < 0x10000; code += N) {
       job j = plain_job(SQRT, directions[how % 4], how / 4, N);
-      for (size_t i = 0; i < N; i++) room[0][i] = (uint16_t)(code + i);
+      for (size_t i = 0; i < N; i++) buffer[0][i] = (uint16_t)(code + i);
       same(&j);
     }
   }
@@ -189,7 +189,7 @@ static void neighbours(void **state) {
       default:
         for (int k = 0; k < 4; k++) j.format[k] = others[0];
         for (int k = 0; k < 3; k++) {
-          for (size_t e = 0; e < ROOM; e++) room[k][e] &= 0x7FFF;
+          for (size_t e = 0; e < ROOM; e++) buffer[k][e] &= 0x7FFF;
         }
     }
     same(&j);

@@ -25,17 +25,17 @@ static hu_mode mode_at(t_random *random, unsigned round) {
 
 static void check_to(hu_integer type, hu_mode mode, uint32_t random, hu_format format, uint32_t code) {
   hu_oracle_code x = {format, code};
-  uint64_t want = 0;
-  uint32_t want_events = 0, events = 0xDEAD;
-  assert_int_equal(
-      hu_oracle_to_integer(&want, &want_events, type.width, type.is_signed, type.invalid, type.exact, mode, random, x),
-      HU_OK);
+  uint64_t expected = 0;
+  uint32_t expected_events = 0, events = 0xDEAD;
+  assert_int_equal(hu_oracle_to_integer(&expected, &expected_events, type.width, type.is_signed, type.invalid,
+                                        type.exact, mode, random, x),
+                   HU_OK);
   uint64_t got = hu_to_integer(type, mode, format, code, random, &events);
-  if (got == want && events == want_events) return;
+  if (got == expected && events == expected_events) return;
   char text[T_FORMAT_TEXT], m[T_MODE_TEXT];
   fail_msg("%#x of %s, %s, R=%#x, to %c%u, rule %u: %#llx %#x, oracle %#llx %#x", code, t_format_text(text, format),
            t_mode_text(m, mode), random, type.is_signed ? 'i' : 'u', type.width, type.invalid, (unsigned long long)got,
-           events, (unsigned long long)want, want_events);
+           events, (unsigned long long)expected, expected_events);
 }
 
 static hu_integer type_at(unsigned i) {
@@ -87,15 +87,15 @@ static void test_to_wide(void **state) {
 /* ---- From an integer. */
 
 static void check_from(hu_format format, hu_mode mode, int is_signed, uint64_t x, uint32_t random) {
-  uint32_t want = 0, want_events = 0, events = 0xDEAD;
-  assert_int_equal(hu_oracle_from_integer(&want, &want_events, format, mode, is_signed, x, random), HU_OK);
+  uint32_t expected = 0, expected_events = 0, events = 0xDEAD;
+  assert_int_equal(hu_oracle_from_integer(&expected, &expected_events, format, mode, is_signed, x, random), HU_OK);
   uint32_t got = is_signed ? hu_from_signed(format, mode, (int64_t)x, random, &events)
                            : hu_from_unsigned(format, mode, x, random, &events);
   char text[T_FORMAT_TEXT], m[T_MODE_TEXT];
-  if (got != want || events != want_events)
+  if (got != expected || events != expected_events)
     fail_msg("%#llx (%s) into %s, %s, R=%#x: %#x %#x, oracle %#x %#x", (unsigned long long)x,
              is_signed ? "signed" : "unsigned", t_format_text(text, format), t_mode_text(m, mode), random, got, events,
-             want, want_events);
+             expected, expected_events);
 }
 
 static void test_from(void **state) {
@@ -121,14 +121,14 @@ static void test_from(void **state) {
 /* ---- Remainder. */
 
 static void check_remainder(hu_format fz, hu_mode mode, uint32_t random, const hu_oracle_code *x) {
-  uint32_t want = 0, want_events = 0, events = 0xDEAD;
-  assert_int_equal(hu_oracle_remainder(&want, &want_events, fz, mode, random, x), HU_OK);
+  uint32_t expected = 0, expected_events = 0, events = 0xDEAD;
+  assert_int_equal(hu_oracle_remainder(&expected, &expected_events, fz, mode, random, x), HU_OK);
   uint32_t got = hu_remainder(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, random, &events);
   char text[3][T_FORMAT_TEXT], m[T_MODE_TEXT];
-  if (got != want || events != want_events)
+  if (got != expected || events != expected_events)
     fail_msg("%#x of %s, %#x of %s into %s, %s: %#x %#x, oracle %#x %#x", x[0].code,
              t_format_text(text[0], x[0].format), x[1].code, t_format_text(text[1], x[1].format),
-             t_format_text(text[2], fz), t_mode_text(m, mode), got, events, want, want_events);
+             t_format_text(text[2], fz), t_mode_text(m, mode), got, events, expected, expected_events);
 }
 
 static void test_remainder(void **state) {

@@ -153,9 +153,9 @@ static void test_neighbours(void **state) {
 
 /* ---- Single cases, by the standard's own words. */
 
-static void expect(uint32_t code, uint32_t events, uint32_t want, uint32_t want_events) {
-  assert_int_equal(code, want);
-  assert_int_equal(events, want_events);
+static void expect(uint32_t code, uint32_t events, uint32_t expected, uint32_t expected_events) {
+  assert_int_equal(code, expected);
+  assert_int_equal(events, expected_events);
 }
 
 static void test_specials(void **state) {

@@ -255,9 +255,9 @@ static int signalling_of(hu_format format, uint32_t code, double v) {
 }
 
 static void check_neighbour(hu_format format, const double *values, uint32_t codes, uint32_t c, int up) {
-  uint32_t got = up ? hu_next_up(format, c) : hu_next_down(format, c), want = above_by_search(values, codes, c, up);
+  uint32_t got = up ? hu_next_up(format, c) : hu_next_down(format, c), expected = above_by_search(values, codes, c, up);
   char text[T_FORMAT_TEXT];
-  double v = isnan(values[c]) ? values[c] : values[want];
+  double v = isnan(values[c]) ? values[c] : values[expected];
   if (isnan(values[c]) ? got != (hu_limits_of(format).nan_code & (codes - 1)) : !t_same64(values[got], v))
     fail_msg("%s: %s of %#x (%a) is %#x (%a), not %a", t_format_text(text, format), up ? "next_up" : "next_down", c,
              values[c], got, values[got], v);

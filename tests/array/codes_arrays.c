@@ -110,9 +110,9 @@ static hu_status of_compare(t_world *world) {
 /* ---- number systems ---- */
 
 static hu_number number(const t_world *world) {
-  static float room[HU_TABLE_MAX];
+  static float buffer[HU_TABLE_MAX];
   hu_number n;
-  hu_status status = hu_number_parse(&n, world->text, room, NULL);
+  hu_status status = hu_number_parse(&n, world->text, buffer, NULL);
   if (status != HU_OK) memset(&n, 0xFF, sizeof n); /* which no call takes */
   return n;
 }

@@ -22,7 +22,7 @@ static uint32_t word(hu_mode mode, hu_stream stream, uint64_t i) {
 }
 
 /* Room for strided arrays of any element, before and behind. */
-static uint64_t room_x[ROOM], room_z[ROOM];
+static uint64_t buffer_x[ROOM], buffer_z[ROOM];
 
 typedef struct t_view {
   size_t n;
@@ -57,25 +57,25 @@ static void test_encode64(void **state) {
     hu_mode mode = t_random_mode(&random);
     t_view view = random_view(&random);
     uint32_t storage = hu_limits_of(format).storage;
-    double *x = (double *)(void *)room_x + origin(view.n, view.incx);
-    hu_events ev = {0}, want = {0};
+    double *x = (double *)(void *)buffer_x + origin(view.n, view.incx);
+    hu_events ev = {0}, expected = {0};
     for (size_t i = 0; i < view.n; i++) x[(ptrdiff_t)i * view.incx] = t_random_operand(&random, format);
-    t_fill_pattern(room_z, sizeof room_z);
-    void *z = (uint8_t *)room_z + origin(view.n, view.incz) * (ptrdiff_t)(storage / 8);
+    t_fill_pattern(buffer_z, sizeof buffer_z);
+    void *z = (uint8_t *)buffer_z + origin(view.n, view.incz) * (ptrdiff_t)(storage / 8);
     assert_int_equal(hu_encode64_n(view.n, z, view.incz, x, view.incx, format, mode, &view.exec, &ev), HU_OK);
     for (size_t i = 0; i < view.n; i++) {
       uint32_t e, c = hu_encode64(format, mode, x[(ptrdiff_t)i * view.incx], word(mode, view.exec.stream, i), &e);
-      hu_events_count(&want, e);
+      hu_events_count(&expected, e);
       assert_int_equal(t_get(z, storage / 8, (ptrdiff_t)i * view.incz), c);
     }
-    assert_true(t_same_events(&ev, &want));
-    double *zv = (double *)(void *)room_z + origin(view.n, view.incz);
+    assert_true(t_same_events(&ev, &expected));
+    double *zv = (double *)(void *)buffer_z + origin(view.n, view.incz);
     memset(&ev, 0, sizeof ev);
     assert_int_equal(hu_quantize64_n(view.n, zv, view.incz, x, view.incx, format, mode, &view.exec, &ev), HU_OK);
     for (size_t i = 0; i < view.n; i++)
       assert_true(t_same64(zv[(ptrdiff_t)i * view.incz], hu_quantize64(format, mode, x[(ptrdiff_t)i * view.incx],
                                                                        word(mode, view.exec.stream, i), NULL)));
-    assert_true(t_same_events(&ev, &want));
+    assert_true(t_same_events(&ev, &expected));
     cases += view.n;
   }
   print_message("binary64 to codes and values: %lu elements\n", cases);
@@ -93,24 +93,24 @@ static void test_convert_and_decode(void **state) {
     hu_mode mode = t_random_mode(&random);
     t_view view = random_view(&random);
     hu_limits lx = hu_limits_of(fx), lz = hu_limits_of(fz);
-    void *x = (uint8_t *)room_x + origin(view.n, view.incx) * (ptrdiff_t)(lx.storage / 8);
-    void *z = (uint8_t *)room_z + origin(view.n, view.incz) * (ptrdiff_t)(lz.storage / 8);
-    hu_events ev = {0}, want = {0};
+    void *x = (uint8_t *)buffer_x + origin(view.n, view.incx) * (ptrdiff_t)(lx.storage / 8);
+    void *z = (uint8_t *)buffer_z + origin(view.n, view.incz) * (ptrdiff_t)(lz.storage / 8);
+    hu_events ev = {0}, expected = {0};
     for (size_t i = 0; i < view.n; i++) t_put(x, lx.storage / 8, (ptrdiff_t)i * view.incx, t_random_code(&random, fx));
     assert_int_equal(hu_convert_n(view.n, z, view.incz, fz, x, view.incx, fx, mode, &view.exec, &ev), HU_OK);
     for (size_t i = 0; i < view.n; i++) {
       uint32_t e, c = hu_convert(fz, mode, fx, t_get(x, lx.storage / 8, (ptrdiff_t)i * view.incx),
                                  word(mode, view.exec.stream, i), &e);
-      hu_events_count(&want, e);
+      hu_events_count(&expected, e);
       assert_int_equal(t_get(z, lz.storage / 8, (ptrdiff_t)i * view.incz), c);
     }
-    assert_true(t_same_events(&ev, &want));
-    double *wide = (double *)(void *)room_z + origin(view.n, view.incz);
+    assert_true(t_same_events(&ev, &expected));
+    double *wide = (double *)(void *)buffer_z + origin(view.n, view.incz);
     assert_int_equal(hu_decode64_n(view.n, wide, view.incz, x, view.incx, fx, &view.exec), HU_OK);
     for (size_t i = 0; i < view.n; i++)
       assert_true(t_same64(wide[(ptrdiff_t)i * view.incz],
                            hu_decode64(fx, t_get(x, lx.storage / 8, (ptrdiff_t)i * view.incx))));
-    float *narrow = (float *)(void *)room_z + origin(view.n, view.incz);
+    float *narrow = (float *)(void *)buffer_z + origin(view.n, view.incz);
     hu_status status = hu_decode_n(view.n, narrow, view.incz, x, view.incx, fx, &view.exec);
     assert_int_equal(status, hu_format_fits_binary32(fx) ? HU_OK : HU_E_CARRIER);
     for (size_t i = 0; status == HU_OK && i < view.n; i++)
@@ -229,7 +229,7 @@ static void test_errors(void **state) {
   assert_int_equal(hu_encode_n(8, x, 1, x, 1, format, rne, NULL, &ev), HU_E_OVERLAP);
   assert_int_equal(hu_encode_n(8, c, 1, x, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
   assert_int_equal(hu_decode_n(8, z, 1, c, 1, bad, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_decode64_n(8, (double *)(void *)room_z, 1, c, 1, bad, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_decode64_n(8, (double *)(void *)buffer_z, 1, c, 1, bad, NULL), HU_E_FORMAT);
   assert_int_equal(hu_convert_n(8, c, 1, format, c + 8, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
   assert_true(t_is_pattern(z, sizeof z));
   assert_int_equal(ev.inexact + ev.overflow + ev.nan_in, 0);
@@ -254,8 +254,8 @@ static void test_pack(void **state) {
       assert_int_equal(hu_pack_n(n, packed, x, width), HU_OK);
       for (size_t i = bytes; i < sizeof packed; i++) assert_int_equal(packed[i], 0xA5);
       for (size_t bit = 0; bit < 8 * bytes; bit++) {
-        unsigned want = bit < n * width ? x[bit / width] >> (bit % width) & 1u : 0;
-        assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, want);
+        unsigned expected = bit < n * width ? x[bit / width] >> (bit % width) & 1u : 0;
+        assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, expected);
       }
       assert_int_equal(hu_unpack_n(n, back, packed, width), HU_OK);
       for (size_t i = 0; i < n; i++) assert_int_equal(back[i], x[i]);

@@ -44,8 +44,8 @@ static void test_random123(void **state) {
     uint64_t n = t_next64(&random), c = stream.counter + n;
     philox4x32_ctr_t counter = {{(uint32_t)(c >> 2), (uint32_t)(c >> 34), 0, 0}};
     philox4x32_key_t key = {{(uint32_t)stream.key, (uint32_t)(stream.key >> 32)}};
-    philox4x32_ctr_t want = philox4x32_R(10, counter, key);
-    assert_int_equal(hu_stream_word(stream, n), want.v[c & 3]);
+    philox4x32_ctr_t expected = philox4x32_R(10, counter, key);
+    assert_int_equal(hu_stream_word(stream, n), expected.v[c & 3]);
   }
 }
 #endif

@@ -341,9 +341,10 @@ static void check_case(t_random *random, int scaled) {
   (void)hu_collective_text(text, sizeof text, &model);
   for (size_t i = 0; i < world.n; i++) {
     for (size_t k = 1; k < world.ranks; k++) assert_int_equal(world.at[k * world.n + i].code, world.at[i].code);
-    uint32_t want = stored(&world, world.at[i], i), got = t_get(z, size, (ptrdiff_t)i);
-    if (got != want)
-      fail_msg("%s, %zu participants, element %zu of %zu: 0x%x, not 0x%x", text, world.ranks, i, world.n, got, want);
+    uint32_t expected = stored(&world, world.at[i], i), got = t_get(z, size, (ptrdiff_t)i);
+    if (got != expected)
+      fail_msg("%s, %zu participants, element %zu of %zu: 0x%x, not 0x%x", text, world.ranks, i, world.n, got,
+               expected);
   }
   if (!t_same_events(&events, &world.events))
     fail_msg("%s, %zu participants, %zu elements: events", text, world.ranks, world.n);
@@ -421,14 +422,14 @@ static void test_parts(void **state) {
     hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}};
     static float x[RANKS_HERE][LONG], z[LONG], whole[LONG];
     const void *rows[RANKS_HERE], *rest[RANKS_HERE];
-    hu_events events = {0}, want = {0};
+    hu_events events = {0}, expected = {0};
     size_t first = (1 + t_below(&random, 4)) * HU_COLLECTIVE_PIECE;
     for (size_t k = 0; k < RANKS_HERE; k++) {
       for (size_t j = 0; j < LONG; j++) x[k][j] = t_float(random_number(&random, hu_binary32()));
       rows[k] = x[k];
       rest[k] = x[k] + first;
     }
-    assert_int_equal(hu_collective_reduce(RANKS_HERE, LONG, whole, hu_binary32(), rows, &model, mode, &exec, &want),
+    assert_int_equal(hu_collective_reduce(RANKS_HERE, LONG, whole, hu_binary32(), rows, &model, mode, &exec, &expected),
                      HU_OK);
     assert_int_equal(
         hu_collective_reduce_part(RANKS_HERE, LONG, 0, first, z, hu_binary32(), rows, &model, mode, &exec, &events),
@@ -437,7 +438,7 @@ static void test_parts(void **state) {
                                                &model, mode, &exec, &events),
                      HU_OK);
     assert_memory_equal(z, whole, sizeof z);
-    assert_true(t_same_events(&events, &want));
+    assert_true(t_same_events(&events, &expected));
     assert_int_equal(
         hu_collective_reduce_part(RANKS_HERE, LONG, 1, 5, z, hu_binary32(), rows, &model, mode, &exec, NULL),
         HU_E_SHAPE);

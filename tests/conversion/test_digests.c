@@ -78,14 +78,14 @@ static int make(void) {
 
 static int check_line(const char *line) {
   char name[LINE];
-  uint64_t want[2], got[2];
+  uint64_t expected[2], got[2];
   hu_conversion c;
-  if (sscanf(line, "%255s %" SCNx64 " %" SCNx64, name, &want[0], &want[1]) != 3) return 1;
+  if (sscanf(line, "%255s %" SCNx64 " %" SCNx64, name, &expected[0], &expected[1]) != 3) return 1;
   if (hu_conversion_find(&c, name) != HU_OK || digests_of(got, &c)) {
     printf("%s: not there any more\n", name);
     return 1;
   }
-  if (got[0] == want[0] && got[1] == want[1]) return 0;
+  if (got[0] == expected[0] && got[1] == expected[1]) return 0;
   printf("%s: %016" PRIx64 " %016" PRIx64 ", not what the file says\n", name, got[0], got[1]);
   return 1;
 }

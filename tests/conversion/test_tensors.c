@@ -93,10 +93,10 @@ static void compare_block(const char *name, const float *x, size_t n, unsigned w
   uint32_t shared = exponent_of(x, n, host);
   if (scale != shared) fail_msg("%s: scale %u, not %u", name, (unsigned)scale, (unsigned)shared);
   for (size_t i = 0; i < n; i++) {
-    uint32_t want = host ? host_code(x[i], shared, width) : packed_code(early(x[i]), shared, width);
-    if (codes[i] != want)
+    uint32_t expected = host ? host_code(x[i], shared, width) : packed_code(early(x[i]), shared, width);
+    if (codes[i] != expected)
       fail_msg("%s: %a under 2^%d gives %02x, not %02x", name, (double)x[i], (int)shared - 127, codes[i],
-               (unsigned)want);
+               (unsigned)expected);
   }
 }
 
@@ -222,10 +222,11 @@ static void transformer_engine(void **state) {
     for (int j = 0; j < COLS; j++) {
       float v = x[i * LD + j];
       int zero = a.scales[i * LDS + j / BLOCK] == 0;
-      uint32_t want = zero ? hu_conversion_encode(&e2m1, v * 0x1.fffffep127f, 0, NULL) : a.codes[i * LD + j];
-      if (v == 0 && signbit(v)) want = 0;
-      if (b.codes[i * LD + j] != want) fail_msg("%a gives %x, not %x", (double)v, b.codes[i * LD + j], (unsigned)want);
-      zeros += zero && want;
+      uint32_t expected = zero ? hu_conversion_encode(&e2m1, v * 0x1.fffffep127f, 0, NULL) : a.codes[i * LD + j];
+      if (v == 0 && signbit(v)) expected = 0;
+      if (b.codes[i * LD + j] != expected)
+        fail_msg("%a gives %x, not %x", (double)v, b.codes[i * LD + j], (unsigned)expected);
+      zeros += zero && expected;
       others += !zero;
     }
   }
@@ -234,8 +235,9 @@ static void transformer_engine(void **state) {
   assert_int_equal(hu_conversion_scaled_quantize(ROWS, COLS, raised, LD, x, LD, &c, NULL, NULL, NULL, NULL), HU_OK);
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < COLS; j++) {
-      float v = x[i * LD + j], want = v == 0 ? 0 : own[i * LD + j];
-      if (!t_same32(raised[i * LD + j], want)) fail_msg("the value of %a is %a", (double)v, (double)raised[i * LD + j]);
+      float v = x[i * LD + j], expected = v == 0 ? 0 : own[i * LD + j];
+      if (!t_same32(raised[i * LD + j], expected))
+        fail_msg("the value of %a is %a", (double)v, (double)raised[i * LD + j]);
     }
   compare_values(&c, &b, x);
 }

@@ -97,10 +97,10 @@ static void test_float16(void **state) {
   for (int i = 0; i < 1000000; i++) {
     double d = t_random_operand(&random, hu_binary16());
     _Float16 h = (_Float16)d;
-    uint16_t want;
-    memcpy(&want, &h, sizeof h);
+    uint16_t expected;
+    memcpy(&expected, &h, sizeof h);
     uint32_t got = hu_encode64(hu_binary16(), t_mode(HU_RNE), d, 0, NULL);
-    if (!is_nan16(want, 10)) assert_int_equal(got, want);
+    if (!is_nan16(expected, 10)) assert_int_equal(got, expected);
   }
 }
 #endif

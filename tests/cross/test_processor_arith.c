@@ -91,13 +91,13 @@ static void test_binary32(void **state) {
       if (is_nan32(x[i])) x[i] |= 0x400000; /* quiet */
       nan |= is_nan32(x[i]);
     }
-    uint32_t want = t_bits32(processor32(op, x, &flags));
+    uint32_t expected = t_bits32(processor32(op, x, &flags));
     z = ours(op, hu_binary32(), x, &e);
-    if (is_nan32(want) ? z != 0x7FC00000 : z != want)
-      fail_msg("%s of %08x, %08x, %08x: %08x, the processor %08x", names[op], x[0], x[1], x[2], z, want);
+    if (is_nan32(expected) ? z != 0x7FC00000 : z != expected)
+      fail_msg("%s of %08x, %08x, %08x: %08x, the processor %08x", names[op], x[0], x[1], x[2], z, expected);
     /* inf x 0 + NaN may or may not be invalid (7.2 c); here it is not. */
     if (!(op == FMA && nan)) check_flags(op, x, e, flags);
-    nans += is_nan32(want);
+    nans += is_nan32(expected);
   }
   assert_true(nans > 0);
   print_message("binary32: %lu operations with their flags, as the processor's\n", (unsigned long)count);
@@ -130,8 +130,9 @@ static void narrow(hu_format format, const char *name) {
     int op = (int)(k % OPS);
     draw(&random, format, x);
     if (!through_binary64(op, format, x, &v)) continue;
-    uint32_t want = hu_encode64(format, t_mode(HU_RNE), v, 0, NULL), z = ours(op, format, x, &e);
-    if (z != want) fail_msg("%s %s of %x, %x, %x: %x, through binary64 %x", name, names[op], x[0], x[1], x[2], z, want);
+    uint32_t expected = hu_encode64(format, t_mode(HU_RNE), v, 0, NULL), z = ours(op, format, x, &e);
+    if (z != expected)
+      fail_msg("%s %s of %x, %x, %x: %x, through binary64 %x", name, names[op], x[0], x[1], x[2], z, expected);
     compared++;
   }
   assert_true(compared > count / 2);

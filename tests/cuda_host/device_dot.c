@@ -8,7 +8,7 @@
 
 enum { ROOM = 1 << 16 };
 
-static uint8_t staging[ROOM], *room;
+static uint8_t staging[ROOM], *buffer;
 static uint64_t cpu_answer;
 
 /* The elements of one vector at the next place of the staging area, on both sides. */
@@ -20,7 +20,7 @@ static void stage(hu_vector *vector, size_t n, size_t *used) {
   *used = (*used + 7) / 8 * 8;
   assert_true(*used + reach + size <= ROOM);
   memcpy(staging + *used, (const uint8_t *)vector->data - before, reach + size);
-  vector->data = room + *used + before;
+  vector->data = buffer + *used + before;
   *used += reach + size;
 }
 
@@ -33,19 +33,19 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   size_t used = sizeof result;
   cpu_answer = 0;
   hu_status status = hu_dot(n, &cpu_answer, ez, x, accum, mode, exec, NULL);
-  if (!room) room = hui_memory_new(ROOM);
-  assert_non_null(room);
+  if (!buffer) buffer = hui_memory_new(ROOM);
+  assert_non_null(buffer);
   memset(staging, 0, sizeof result);
   stage(&in.a, n, &used);
   stage(&in.b, n, &used);
   stage(&in.c, 1, &used);
   stage(&in.sa, scales, &used);
   stage(&in.sb, scales, &used);
-  assert_int_equal(hui_memory_put(room, staging, used), HU_OK);
-  hu_status second = hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec,
-                                     (hu_events *)(void *)room, twin_stream());
+  assert_int_equal(hui_memory_put(buffer, staging, used), HU_OK);
+  hu_status second = hu_device_dot_n(1, n, buffer + sizeof counts, 1, ez, &in, accum, mode, exec,
+                                     (hu_events *)(void *)buffer, twin_stream());
   assert_int_equal(status, second);
-  assert_int_equal(hui_memory_get(result, room, sizeof result), HU_OK);
+  assert_int_equal(hui_memory_get(result, buffer, sizeof result), HU_OK);
   memcpy(&counts, result, sizeof counts);
   memcpy(z, result + sizeof counts, hu_element_size(ez));
   hu_events_add(events, &counts);

@@ -116,21 +116,21 @@ static void test_products(void **state) {
 /* What is no product of values is refused, and none is no error. */
 static void test_refused(void **state) {
   (void)state;
-  float *room = hui_memory_new(64);
+  float *buffer = hui_memory_new(64);
   hu_accum accum;
   hu_stream words = {0, 0};
   hu_gemm_batch batch = {1, 2, {1, 1}, {1, 1}, {1, 1}, 0};
   assert_int_equal(hu_accum_parse(&accum, "fp32", NULL), HU_OK);
-  hu_result result = {room, 1, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {room + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
-             b = {room + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
-  hu_operand codes = {room + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
+  hu_result result = {buffer, 1, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {buffer + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
+             b = {buffer + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
+  hu_operand codes = {buffer + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
   assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
   assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
   assert_int_equal(hui_device_gemm_batch(0, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
   batch.outer = 0;
   assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
-  hui_memory_free(room);
+  hui_memory_free(buffer);
 }
 
 int main(void) {

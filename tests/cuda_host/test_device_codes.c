@@ -16,18 +16,18 @@ static const hu_mode rne;
 typedef struct job {
   int wrong, operands;
   uint32_t code; /* the wrong one, or a right one in its place */
-  void *room[ROOMS];
+  void *buffer[ROOMS];
   int rooms;
   void *result[RESULTS];
   size_t bytes[RESULTS];
   int results;
 } job;
 
-static void *room(job *j, const void *from, size_t bytes) {
+static void *buffer(job *j, const void *from, size_t bytes) {
   void *p = hui_memory_new(bytes);
   assert_non_null(p);
   assert_true(j->rooms < ROOMS);
-  j->room[j->rooms++] = p;
+  j->buffer[j->rooms++] = p;
   if (from) assert_int_equal(hui_memory_put(p, from, bytes), HU_OK);
   return p;
 }
@@ -41,7 +41,7 @@ static const void *codes(job *j, size_t rows, size_t cols, size_t ld) {
   memset(x, 0xFF, bytes);
   for (size_t i = 0; i < rows; i++) memset(x + i * ld, 2, cols);
   if (wrong) x[(rows - 1) * ld + cols / 2] = (uint8_t)j->code;
-  return room(j, x, bytes);
+  return buffer(j, x, bytes);
 }
 
 static const void *array(job *j) { return codes(j, 1, N, N); }
@@ -51,7 +51,7 @@ static void *result(job *j, size_t bytes) {
   static const uint8_t zero[N * 8 * 24];
   assert_true(bytes <= sizeof zero && j->results < RESULTS);
   j->bytes[j->results] = bytes;
-  return j->result[j->results++] = room(j, zero, bytes);
+  return j->result[j->results++] = buffer(j, zero, bytes);
 }
 static void *out(job *j) { return result(j, N * 8); }
 static hu_format fp4(void) { return hu_float4_e2m1fn(); }
@@ -224,7 +224,7 @@ static hu_status scaled_product(job *j, hu_scaled_sum sum) {
   b.scaled = tensor(j, &of_operand, M, K);
   y.plain = values(j);
   size_t bytes = hu_device_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum);
-  void *space = (void *)(((uintptr_t)room(j, NULL, bytes + 64) + 63) / 64 * 64);
+  void *space = (void *)(((uintptr_t)buffer(j, NULL, bytes + 64) + 63) / 64 * 64);
   return hu_device_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, NULL, NULL, NULL);
 }
 
@@ -237,12 +237,12 @@ static hu_status decoded(job *j) { return scaled_product(j, hu_scaled_sum_decode
 static const hu_s2fp8_scale *scale_of(job *j, const hu_s2fp8 *kind) {
   hu_s2fp8_scale scale;
   assert_int_equal(hu_s2fp8_scale_from(&scale, 0, (int64_t)1 << 40, kind), HU_OK);
-  return room(j, &scale, sizeof scale);
+  return buffer(j, &scale, sizeof scale);
 }
 
 static hu_status s2fp8_decode(job *j) {
   hu_s2fp8 kind = hu_s2fp8_of(fp4());
-  void *work = room(j, NULL, HU_DEVICE_S2FP8_WORK);
+  void *work = buffer(j, NULL, HU_DEVICE_S2FP8_WORK);
   return hu_device_s2fp8_decode_n(N, out(j), 1, array(j), 1, &kind, scale_of(j, &kind), NULL, work, NULL);
 }
 
@@ -251,7 +251,7 @@ static hu_status s2fp8_gemm(job *j) {
   const hu_s2fp8_scale *scale = scale_of(j, &kind);
   hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
   hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
-  void *work = room(j, NULL, hu_device_s2fp8_gemm_work(M, M, K, &a, &b));
+  void *work = buffer(j, NULL, hu_device_s2fp8_gemm_work(M, M, K, &a, &b));
   return hu_device_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, work, NULL);
 }
 
@@ -294,10 +294,10 @@ static const struct {
              {"s2fp8_gemm", s2fp8_gemm, 2, 0}};
 
 static void forget(job *j) {
-  while (j->rooms) hui_memory_free(j->room[--j->rooms]);
+  while (j->rooms) hui_memory_free(j->buffer[--j->rooms]);
 }
 
-static job expect(size_t c, int operand, uint32_t code, hu_status want) {
+static job expect(size_t c, int operand, uint32_t code, hu_status expected) {
   job j;
   memset(&j, 0, sizeof j);
   j.wrong = operand;
@@ -306,7 +306,7 @@ static job expect(size_t c, int operand, uint32_t code, hu_status want) {
   if (status != HU_OK) fail_msg("%s: %s", calls[c].name, hu_status_name(status));
   assert_int_equal(j.operands, calls[c].operands);
   status = hu_device_synchronize(NULL);
-  if (status != want)
+  if (status != expected)
     fail_msg("%s, operand %d, code %x: %s", calls[c].name, operand, (unsigned)code, hu_status_name(status));
   assert_int_equal(hu_device_synchronize(NULL), HU_OK); /* told once */
   return j;
@@ -314,9 +314,9 @@ static job expect(size_t c, int operand, uint32_t code, hu_status want) {
 
 /* The same results for a code as for its lowest bits. Operands have four of them, or seven, of which the codes that are
  * tried there have the upper three 0. */
-static void expect_lowest(size_t c, int operand, uint32_t code, hu_status want) {
+static void expect_lowest(size_t c, int operand, uint32_t code, hu_status expected) {
   static uint8_t x[N * 8 * 24], y[N * 8 * 24];
-  job wide = expect(c, operand, code, want), lowest = expect(c, operand, code & 0xF, HU_OK);
+  job wide = expect(c, operand, code, expected), lowest = expect(c, operand, code & 0xF, HU_OK);
   assert_true(wide.results > 0);
   for (int k = 0; k < wide.results; k++) {
     assert_int_equal(hui_memory_get(x, wide.result[k], wide.bytes[k]), HU_OK);
@@ -352,8 +352,8 @@ static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld
   job j;
   memset(&j, 0, sizeof j);
   hu_operand x = {a, ld, format, HU_STORAGE_CODES, 0};
-  hu_operand y = {room(&j, zero, sizeof zero), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES, 0};
-  hu_result result = {room(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_operand y = {buffer(&j, zero, sizeof zero), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES, 0};
+  hu_result result = {buffer(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   hu_accum exact = model("exact");
   assert_true(cols <= 256);
   assert_int_equal(hu_device_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, rne, NULL, NULL, NULL), HU_OK);
@@ -438,14 +438,14 @@ static void test_places(void **state) {
       memset(&j, 0, sizeof j);
       x[at + 1] = 0x12;
       y[at] = 0x1002;
-      const uint8_t *dx = room(&j, x, sizeof x);
+      const uint8_t *dx = buffer(&j, x, sizeof x);
       void *z = out(&j);
       for (size_t k = 0; k < 2; k++) {
         assert_int_equal(hu_device_decode_n(n, z, 1, dx + k, 1, fp4(), NULL, NULL), HU_OK);
         assert_int_equal(hu_device_synchronize(NULL), at + 1 < n + k ? HU_E_CODE : HU_OK);
       }
       hu_format twelve = hu_format_ieee(5, 6, 0);
-      assert_int_equal(hu_device_decode_n(n, z, 1, room(&j, y, sizeof y), 1, twelve, NULL, NULL), HU_OK);
+      assert_int_equal(hu_device_decode_n(n, z, 1, buffer(&j, y, sizeof y), 1, twelve, NULL, NULL), HU_OK);
       assert_int_equal(hu_device_synchronize(NULL), HU_E_CODE);
       forget(&j);
     }
@@ -460,7 +460,7 @@ static void test_others(void **state) {
   float z[4];
   memset(&j, 0, sizeof j);
   twin_default_stream();
-  void *dx = room(&j, x, sizeof x), *dz = room(&j, NULL, sizeof z);
+  void *dx = buffer(&j, x, sizeof x), *dz = buffer(&j, NULL, sizeof z);
   assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, hu_float8_e4m3fn(), NULL, NULL), HU_OK);
   assert_int_equal(hu_device_synchronize(NULL), HU_OK);
   void *stream = twin_stream();

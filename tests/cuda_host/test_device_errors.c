@@ -13,10 +13,10 @@ typedef struct t_setup {
 
 static hu_events *events_of(t_setup *setup) { return (hu_events *)(void *)setup->e.device; }
 
-/* Both say `want`, and nothing was written. */
-static void refused(t_setup *setup, hu_status want, hu_status cpu, hu_status device) {
-  assert_int_equal(cpu, want);
-  assert_int_equal(device, want);
+/* Both say `expected`, and nothing was written. */
+static void refused(t_setup *setup, hu_status expected, hu_status cpu, hu_status device) {
+  assert_int_equal(cpu, expected);
+  assert_int_equal(device, expected);
   assert_int_equal(twin_differs(&setup->z), setup->z.bytes);
   assert_int_equal(twin_differs(&setup->x), setup->x.bytes);
   assert_int_equal(twin_differs(&setup->e), setup->e.bytes);
@@ -38,8 +38,8 @@ static void setup_free(t_setup *setup) {
   twin_free(&setup->e);
 }
 
-#define QUANTIZE(want, n, zat, incz, xat, incx, f, mode)                                                           \
-  refused(&setup, want,                                                                                            \
+#define QUANTIZE(expected, n, zat, incz, xat, incx, f, mode)                                                       \
+  refused(&setup, expected,                                                                                        \
           hu_quantize_n(n, (float *)(void *)(setup.z.host + (zat)), incz, (float *)(void *)(setup.x.host + (xat)), \
                         incx, f, mode, NULL, NULL),                                                                \
           hu_device_quantize_n(n, (float *)(void *)(setup.z.device + (zat)), incz,                                 \
@@ -116,13 +116,13 @@ static const void *moved(const t_setup *setup, const void *p) {
   return setup->x.device + (at - setup->x.host);
 }
 
-static void refuse_product(t_setup *setup, hu_status want, const t_product *product) {
+static void refuse_product(t_setup *setup, hu_status expected, const t_product *product) {
   t_product wrong = *product;
   wrong.d.data = (void *)(uintptr_t)moved(setup, product->d.data);
   wrong.a.data = moved(setup, product->a.data);
   wrong.b.data = moved(setup, product->b.data);
   wrong.c.data = moved(setup, product->c.data);
-  refused(setup, want,
+  refused(setup, expected,
           hu_gemm(product->m, product->n, product->k, &product->d, &product->a, &product->b, &product->c,
                   &product->accum, product->mode, NULL, NULL),
           hu_device_gemm(wrong.m, wrong.n, wrong.k, &wrong.d, &wrong.a, &wrong.b, &wrong.c, &wrong.accum, wrong.mode,
@@ -130,9 +130,9 @@ static void refuse_product(t_setup *setup, hu_status want, const t_product *prod
 }
 
 /* Models that no matrix product takes, or not with these formats. */
-static void refuse_model(t_setup *setup, hu_status want, t_product product, const char *text) {
+static void refuse_model(t_setup *setup, hu_status expected, t_product product, const char *text) {
   assert_int_equal(hu_accum_parse(&product.accum, text, NULL), HU_OK);
-  refuse_product(setup, want, &product);
+  refuse_product(setup, expected, &product);
 }
 
 /* Models that no product of these formats has, and units of other formats: operands here are fp(4,3,0). */

@@ -102,9 +102,9 @@ static void run_case(t_random *random, const test_case *test) {
   }
   size_t at = twin_differs(&out->bytes), eat = twin_differs(&twin);
   if (at < out->bytes.bytes || eat < twin.bytes) {
-    const uint64_t *wanted = (const uint64_t *)(void *)twin.host, *got = (const uint64_t *)(void *)twin.back;
+    const uint64_t *expected = (const uint64_t *)(void *)twin.host, *got = (const uint64_t *)(void *)twin.back;
     print_error("first byte %zu of %zu; events on the CPU and on the device:\n", at, out->bytes.bytes);
-    for (size_t i = 0; i < sizeof(hu_events) / 8; i++) print_error(" %zu/%zu", (size_t)wanted[i], (size_t)got[i]);
+    for (size_t i = 0; i < sizeof(hu_events) / 8; i++) print_error(" %zu/%zu", (size_t)expected[i], (size_t)got[i]);
     print_error("\n");
     describe(test, "differs");
     fail();

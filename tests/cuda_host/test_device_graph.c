@@ -106,7 +106,7 @@ typedef struct captured {
   const char *name;
   hu_status (*device)(void *stream, void *context);
   hu_status (*cpu)(t_buffers *buffers, hu_events *ev);
-  hu_status told; /* by hu_device_synchronize */
+  hu_status reported; /* by hu_device_synchronize */
 } captured;
 
 #if defined(HU_TWIN_ON_DEVICE)
@@ -151,14 +151,14 @@ static void graphs(void **state) {
     assert_int_equal(calls[i].device(twin_stream(), &buffers), HU_OK); /* its code is loaded */
     twin_default_stream();
     assert_int_equal(hui_memory_wait(), HU_OK);
-    assert_int_equal(hu_device_synchronize(NULL), calls[i].told);
+    assert_int_equal(hu_device_synchronize(NULL), calls[i].reported);
     twin_put(&buffers.z);
     twin_put(&buffers.e);
     assert_int_equal(hui_memory_wait(), HU_OK); /* the capture's stream waits for no other */
     assert_int_equal(capture(&calls[i], &buffers, &kernels), HU_OK);
     assert_int_equal(calls[i].cpu(&buffers, &once), HU_OK);
     twin_default_stream();
-    assert_int_equal(hu_device_synchronize(NULL), calls[i].told);
+    assert_int_equal(hu_device_synchronize(NULL), calls[i].reported);
     for (int k = 0; k < TIMES; k++) hu_events_add(counts, &once);
     if (twin_differs(&buffers.z) < buffers.z.bytes || twin_differs(&buffers.e) < buffers.e.bytes)
       fail_msg("%s: other bits", calls[i].name);

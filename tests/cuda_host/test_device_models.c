@@ -468,26 +468,27 @@ static void align_blocks(void **state) {
 
 /* ---- errors: those of hu_dot_n ---- */
 
-static void both_refuse(hu_status want, size_t n, const t_dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
+static void both_refuse(hu_status expected, size_t n, const t_dot *x, const hu_dot_operands *in, hu_element ez,
+                        void *z) {
   hu_events events;
   memset(&events, 0, sizeof events);
-  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &events), want);
-  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), want);
+  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &events), expected);
+  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), expected);
 }
 
 static void dot_errors(void **state) {
   static t_dot x;
-  static uint64_t room[8], sums[8];
+  static uint64_t buffer[8], sums[8];
   hu_accum_preset preset;
   (void)state;
   assert_int_equal(hu_accum_preset_find(&preset, "nv.ampere.f16.f32"), HU_OK);
   draw_preset(&x, &preset);
-  hu_vector a = {room, 1, 1, preset.a}, b = {room, 1, 1, preset.b}, none = {NULL, 0, 0, preset.c};
+  hu_vector a = {buffer, 1, 1, preset.a}, b = {buffer, 1, 1, preset.b}, none = {NULL, 0, 0, preset.c};
   hu_dot_operands in = {a, b, none, none, none}, bad = in;
   bad.a.data = NULL;
   both_refuse(HU_E_NULL, 2, &x, &bad, preset.c, sums);
   bad = in;
-  bad.a.data = (uint8_t *)room + 1;
+  bad.a.data = (uint8_t *)buffer + 1;
   both_refuse(HU_E_ALIGN, 2, &x, &bad, preset.c, sums);
   bad = in;
   bad.sa = bad.sb = a;
@@ -496,7 +497,7 @@ static void dot_errors(void **state) {
   bad.a.element.kind = HU_ELEMENT_S8;
   both_refuse(HU_E_ACCUM, 2, &x, &bad, preset.c, sums);
   both_refuse(HU_E_NULL, 2, &x, &in, preset.c, NULL);
-  both_refuse(HU_E_OVERLAP, 2, &x, &in, preset.c, room);
+  both_refuse(HU_E_OVERLAP, 2, &x, &in, preset.c, buffer);
   both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, preset.c, sums);
   x.accum.block.length = 0;
   both_refuse(HU_E_ACCUM, 2, &x, &in, preset.c, sums);
@@ -505,7 +506,7 @@ static void dot_errors(void **state) {
   both_refuse(HU_E_MODE, 2, &x, &in, preset.c, sums);
   x.mode.round = HU_RNE;
   assert_int_equal(hu_device_dot_n(2, 2, sums, 1, preset.c, &in, &x.accum, x.mode, NULL,
-                                   (hu_events *)(void *)((char *)room + 1), twin_stream()),
+                                   (hu_events *)(void *)((char *)buffer + 1), twin_stream()),
                    HU_E_ALIGN);
   assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, preset.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
   print_message("11 refusals\n");

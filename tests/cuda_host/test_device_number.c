@@ -63,7 +63,7 @@ static hu_status on_device(const t_task *task, size_t n, t_ends ends, hu_events 
 }
 
 /* Of any kind; a table's values go to room. */
-static hu_number any_number(t_random *random, float *room) {
+static hu_number any_number(t_random *random, float *buffer) {
   for (;;) {
     hu_number z = hu_number_at(t_below(random, (uint32_t)hu_number_count())).number;
     unsigned w = 2 + t_below(random, t_below(random, 2) ? 7 : 31), kind = t_below(random, 7);
@@ -74,8 +74,8 @@ static hu_number any_number(t_random *random, float *room) {
       z = hu_number_fixed((int)t_below(random, 2), t_below(random, w), t_below(random, w), t_below(random, 2));
     if (kind == 4) {
       size_t count = 1 + t_below(random, t_below(random, 2) ? 16 : 256);
-      for (size_t i = 0; i < count; i++) room[i] = (float)t_between(random, -99, 99) / 16;
-      z = hu_number_table(count, room, t_below(random, 3));
+      for (size_t i = 0; i < count; i++) buffer[i] = (float)t_between(random, -99, 99) / 16;
+      z = hu_number_table(count, buffer, t_below(random, 3));
     }
     if (z.kind <= HU_NUMBER_TABLE && hu_number_check(z, NULL) == HU_OK) return z;
   }

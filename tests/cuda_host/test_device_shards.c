@@ -53,30 +53,31 @@ static void test_infinite(void **state) {
 static void test_rows(void **state) {
   (void)state;
   enum { ROWS = 3, NUMBERS = (1 << 18) + 77, ALL = ROWS * NUMBERS };
-  float *x = malloc(ALL * sizeof *x), *got = malloc(NUMBERS * sizeof *got), *want = malloc(NUMBERS * sizeof *want);
+  float *x = malloc(ALL * sizeof *x), *got = malloc(NUMBERS * sizeof *got),
+        *expected = malloc(NUMBERS * sizeof *expected);
   t_random numbers = {t_seed("device-rows", 1)};
   hu_collective exact;
   hu_mode rne;
   void *self;
-  assert_true(x && got && want);
+  assert_true(x && got && expected);
   memset(&exact, 0, sizeof exact);
   memset(&rne, 0, sizeof rne);
   for (size_t i = 0; i < ALL; i++) x[i] = t_float(t_next32(&numbers) & (i % 8 ? 0xFFFFFFFF : 0x87800000));
   const void *const row[ROWS] = {x, x + NUMBERS, x + (size_t)2 * NUMBERS};
-  assert_int_equal(hu_collective_reduce(ROWS, NUMBERS, want, hu_binary32(), row, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(ROWS, NUMBERS, expected, hu_binary32(), row, &exact, rne, NULL, NULL), HU_OK);
   assert_int_equal(device->open(&self, 1), HU_OK);
   float *there = device->allocate(self, ALL * sizeof *x), *sums = device->allocate(self, NUMBERS * sizeof *x);
   assert_true(there && sums);
   assert_int_equal(device->put(self, there, x, ALL * sizeof *x), HU_OK);
   assert_int_equal(device->sum_rows(self, ROWS, NUMBERS, sums, there), HU_OK);
   assert_int_equal(device->get(self, got, sums, NUMBERS * sizeof *got), HU_OK);
-  assert_memory_equal(got, want, NUMBERS * sizeof *got);
+  assert_memory_equal(got, expected, NUMBERS * sizeof *got);
   device->release(self, there);
   device->release(self, sums);
   device->close(self);
   free(x);
   free(got);
-  free(want);
+  free(expected);
 }
 
 /* Scales of earlier steps: what the device finds largest is what the CPU does. */

@@ -299,9 +299,9 @@ static void large_totals(void **state) {
 
 /* ---- misuse ---- */
 
-static void refused(const t_setup *setup, hu_status want, hu_status cpu, hu_status gpu) {
-  assert_int_equal(cpu, want);
-  assert_int_equal(gpu, want);
+static void refused(const t_setup *setup, hu_status expected, hu_status cpu, hu_status gpu) {
+  assert_int_equal(cpu, expected);
+  assert_int_equal(gpu, expected);
   for (int i = 0; i < BUFFERS; i++) assert_int_equal(twin_differs(&setup->t[i]), setup->t[i].bytes);
 }
 
@@ -317,13 +317,13 @@ static t_setup small_setup(void) {
 }
 
 /* Of all calls on arrays, what one change of a good call gets. */
-static void refuse(const t_setup *setup, const t_setup *bad, int first, int past, hu_status want) {
+static void refuse(const t_setup *setup, const t_setup *bad, int first, int past, hu_status expected) {
   for (int call = first; call < past; call++)
-    refused(setup, want, on_cpu(bad, call, ends_of(setup, 0)), on_device(bad, call, ends_of(setup, 1)));
+    refused(setup, expected, on_cpu(bad, call, ends_of(setup, 0)), on_device(bad, call, ends_of(setup, 1)));
 }
 
-static void refuse_ends(const t_setup *setup, int call, t_ends host, t_ends device, hu_status want) {
-  refused(setup, want, on_cpu(setup, call, host), on_device(setup, call, device));
+static void refuse_ends(const t_setup *setup, int call, t_ends host, t_ends device, hu_status expected) {
+  refused(setup, expected, on_cpu(setup, call, host), on_device(setup, call, device));
 }
 
 static void refusals(void **state) {
@@ -378,11 +378,11 @@ static void refusals(void **state) {
   setup_free(&setup);
 }
 
-#define ALL(want, n, sum, x, incx, f)                                     \
-  refused(&setup, want, hu_sum_add_all(sum ? host : NULL, n, x, incx, f), \
+#define ALL(expected, n, sum, x, incx, f)                                     \
+  refused(&setup, expected, hu_sum_add_all(sum ? host : NULL, n, x, incx, f), \
           hu_device_sum_add_all(sum ? device : NULL, n, x, incx, f, twin_stream()))
-#define DOT(want, n, sum, a, fa, b, fb)                                           \
-  refused(&setup, want, hu_sum_add_dot(sum ? host : NULL, n, a, 1, fa, b, 1, fb), \
+#define DOT(expected, n, sum, a, fa, b, fb)                                           \
+  refused(&setup, expected, hu_sum_add_dot(sum ? host : NULL, n, a, 1, fa, b, 1, fb), \
           hu_device_sum_add_dot(sum ? device : NULL, n, a, 1, fa, b, 1, fb, twin_stream()))
 
 static void refused_totals(void **state) {

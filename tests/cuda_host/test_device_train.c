@@ -85,7 +85,7 @@ static void wider_than_formats(void **state) {
                                0xFF7FFFFF, 0x43E00000, 0xC3E80000, 0x43E80001, 0x47600000, 0xC7700000,
                                0,          0x80000000, 1,          0x3F800000};
   enum { N = sizeof patterns / sizeof *patterns };
-  float in[N], want[N];
+  float in[N], expected[N];
   uint64_t infinities = 0;
   memcpy(in, patterns, sizeof in);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -96,12 +96,12 @@ static void wider_than_formats(void **state) {
     memset(&counts, 0, sizeof counts);
     hu_net_squared_error(net, hu_net_linear(net, x, 1, 0), 1);
     assert_int_equal(hu_rounding_parse(&rounding, texts[i], NULL), HU_OK);
-    assert_int_equal(hu_rounding_apply(1, N, want, in, &rounding, NULL, &counts), HU_OK);
+    assert_int_equal(hu_rounding_apply(1, N, expected, in, &rounding, NULL, &counts), HU_OK);
     assert_int_equal(hu_net_round_value(net, x, &rounding, NULL), HU_OK);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
     assert_int_equal(hu_net_feed(net, x, in), HU_OK);
     hu_net_tensor got = hu_net_value(net, x);
-    if (memcmp(got.numbers, want, sizeof want) || memcmp(&got.forward, &counts, sizeof counts))
+    if (memcmp(got.numbers, expected, sizeof expected) || memcmp(&got.forward, &counts, sizeof counts))
       fail_msg("%s: other values or counts than the processor's", texts[i]);
     infinities += counts.events.invalid;
     hu_net_free(net);

@@ -11,10 +11,10 @@
 
 static int calls, wrong;
 
-static void expect(const char *name, long long got, long long wanted) {
+static void expect(const char *name, long long got, long long expected) {
   calls++;
-  wrong += got != wanted;
-  if (got != wanted) printf("FAIL: %s answers %lld, not %lld\n", name, got, wanted);
+  wrong += got != expected;
+  if (got != expected) printf("FAIL: %s answers %lld, not %lld\n", name, got, expected);
 }
 
 /* What an engine is asked for without a place for it. */

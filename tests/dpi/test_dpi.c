@@ -26,14 +26,14 @@ enum { BUS = HU_DPI_BUS / 32 };
 static void integers(void *h, hu_format format, void *m, hu_mode mode, uint32_t x, uint32_t word, t_random *random) {
   hu_integer type = {(uint8_t)t_between(random, 1, 64), (uint8_t)t_below(random, 2), (uint8_t)t_below(random, 3),
                      (uint8_t)t_below(random, 2)};
-  uint64_t i = t_next64(random) >> t_below(random, 64), want;
+  uint64_t i = t_next64(random) >> t_below(random, 64), expected;
   unsigned long long integer = 1;
   unsigned int z, set = 0xAAAA;
   uint32_t events;
   assert_int_equal(
       hu_dpi_to_integer(m, type.width, type.is_signed, type.invalid, type.exact, h, x, word, &integer, &set), HU_OK);
-  want = hu_to_integer(type, mode, format, x, word, &events);
-  assert_true(integer == want && set == events);
+  expected = hu_to_integer(type, mode, format, x, word, &events);
+  assert_true(integer == expected && set == events);
   assert_int_equal(hu_dpi_from_signed(h, m, -(long long)(i >> 1), word, &z, &set), HU_OK);
   assert_int_equal(z, hu_from_signed(format, mode, -(int64_t)(i >> 1), word, &events));
   assert_int_equal(set, events);
@@ -56,7 +56,7 @@ static void operations(void **state) {
     hu_mode mode = t_random_mode(&random);
     mode.nan_fma = (uint8_t)t_below(&random, 2);
     void *m = mode_handle(mode);
-    uint32_t x[3], word = t_next32(&random), events, want;
+    uint32_t x[3], word = t_next32(&random), events, expected;
     unsigned int z, set;
     double value = t_random_operand(&random, format[0] = t_random_format(&random, 1, 32)), back;
     for (int k = 0; k < 4; k++) {
@@ -64,12 +64,12 @@ static void operations(void **state) {
       h[k] = format_handle(format[k]);
       if (k < 3) x[k] = t_random_code(&random, format[k]);
     }
-#define SAME(call, own)                                                         \
-  do {                                                                          \
-    events = set = z = 0xAAAA;                                                  \
-    assert_int_equal(call, HU_OK);                                              \
-    want = own;                                                                 \
-    if (z != want || set != events) fail_msg("%s: %x, not %x", #call, z, want); \
+#define SAME(call, own)                                                                 \
+  do {                                                                                  \
+    events = set = z = 0xAAAA;                                                          \
+    assert_int_equal(call, HU_OK);                                                      \
+    expected = own;                                                                     \
+    if (z != expected || set != events) fail_msg("%s: %x, not %x", #call, z, expected); \
   } while (0)
 #define TWO(name)                                                      \
   SAME(hu_dpi_##name(h[3], m, h[0], x[0], h[1], x[1], word, &z, &set), \
@@ -122,7 +122,7 @@ static void functions(void **state) {
     void *h[3];
     hu_mode mode = t_random_mode(&random);
     void *m = mode_handle(mode);
-    uint32_t word = t_next32(&random), events, want;
+    uint32_t word = t_next32(&random), events, expected;
     unsigned int z, set;
     for (int k = 0; k < 3; k++) h[k] = format_handle(format[k] = t_random_format(&random, 1, 16));
     uint32_t x = t_random_code(&random, format[0]), y = t_random_code(&random, format[1]);
@@ -174,14 +174,14 @@ static void nans(void **state) {
   void *half = format_handle(hu_binary16()), *row = model_handle("exact", "binary16", "binary16", "binary16");
   for (int invalid = 0; invalid < 2; invalid++) {
     void *mode;
-    unsigned int z, events, want = invalid ? HU_FLAG_INVALID : 0;
+    unsigned int z, events, expected = invalid ? HU_FLAG_INVALID : 0;
     unsigned long long d;
     svBitVecVal a[BUS] = {0x7C00}, b[BUS] = {0}, none[BUS] = {0};
     assert_int_equal(hu_dpi_mode("", "", "", "", invalid ? "invalid" : "", &mode), HU_OK);
     assert_int_equal(hu_dpi_fma(half, mode, half, 0x7C00, half, 0, half, 0x7E00, 0, &z, &events), HU_OK);
-    assert_true(z == 0x7E00 && hu_dpi_flags(events) == want && (events & HU_EVENT_NAN_IN));
+    assert_true(z == 0x7E00 && hu_dpi_flags(events) == expected && (events & HU_EVENT_NAN_IN));
     assert_int_equal(hu_dpi_dot(row, mode, 1, a, b, 0x7E00, none, none, none, 0, &d, &events), HU_OK);
-    assert_true(d == 0x7E00 && hu_dpi_flags(events) == want);
+    assert_true(d == 0x7E00 && hu_dpi_flags(events) == expected);
     hu_dpi_free(mode);
   }
   int is = 1;
@@ -202,10 +202,10 @@ static void exception_flags(void **state) {
               {HU_EVENT_DIVIDE_BY_ZERO, 8},
               {HU_EVENT_INVALID, 16}};
   for (uint32_t events = 0; events < 1024; events++) {
-    uint32_t want = 0;
-    for (unsigned i = 0; i < 5; i++) want += events & bits[i].event ? bits[i].flag : 0;
-    assert_int_equal(hu_events_flags(events), want);
-    assert_int_equal(hu_dpi_flags(events), want);
+    uint32_t expected = 0;
+    for (unsigned i = 0; i < 5; i++) expected += events & bits[i].event ? bits[i].flag : 0;
+    assert_int_equal(hu_events_flags(events), expected);
+    assert_int_equal(hu_dpi_flags(events), expected);
   }
   assert_int_equal(HU_FLAG_INEXACT | HU_FLAG_UNDERFLOW << 4, 0x21);
   assert_int_equal(HU_FLAG_OVERFLOW | HU_FLAG_DIVIDE_BY_ZERO << 4 | HU_FLAG_INVALID << 8, 0x1084);
@@ -309,8 +309,8 @@ static void presets(void **state) {
         d2 = d3 = d;
         set2 = set3 = set;
       }
-      uint64_t want = result(z, preset.c);
-      if (d != want || d2 != want || d3 != want) fail_msg("%s: %llx %llx %llx", preset.name, d, d2, d3);
+      uint64_t expected = result(z, preset.c);
+      if (d != expected || d2 != expected || d3 != expected) fail_msg("%s: %llx %llx %llx", preset.name, d, d2, d3);
       if (set != flags(&counts) || set2 != set || set3 != set)
         fail_msg("%s: events %x %x %x", preset.name, set, set2, set3);
       checked++;

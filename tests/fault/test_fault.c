@@ -17,13 +17,13 @@ static const char *const names[] = {
 };
 
 static void check(hu_format format, hu_mode mode, double x, uint32_t r) {
-  uint32_t code, events, want, want_events;
-  assert_int_equal(hu_oracle_encode64(&want, &want_events, format, mode, x, r), HU_OK);
+  uint32_t code, events, expected, expected_events;
+  assert_int_equal(hu_oracle_encode64(&expected, &expected_events, format, mode, x, r), HU_OK);
   code = hu_encode64(format, mode, x, r, &events);
-  if (code != want || events != want_events) {
+  if (code != expected || events != expected_events) {
     char text[T_FORMAT_TEXT], m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
     fail_msg("%s, %s, %a, R = %x: code %x (%s), oracle %x (%s)", t_format_text(text, format), t_mode_text(m, mode), x,
-             r, code, t_events_text(a, events), want, t_events_text(b, want_events));
+             r, code, t_events_text(a, events), expected, t_events_text(b, expected_events));
   }
 }
 
@@ -56,11 +56,11 @@ static void test_decode(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     hu_format format;
-    double want;
+    double expected;
     assert_int_equal(hu_format_parse(&format, names[i], NULL), HU_OK);
     for (uint32_t c = 0; c < 256; c++) {
-      assert_int_equal(hu_oracle_decode64(&want, format, c), HU_OK);
-      assert_true(t_same64(hu_decode64(format, c), want));
+      assert_int_equal(hu_oracle_decode64(&expected, format, c), HU_OK);
+      assert_true(t_same64(hu_decode64(format, c), expected));
     }
   }
 }

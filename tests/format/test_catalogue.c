@@ -25,12 +25,12 @@ static uint32_t code_of(const char *s) { return strcmp(s, "none") == 0 ? HU_NO_C
 static double value_of(const char *s) { return strcmp(s, "none") == 0 ? 0 : strtod(s, NULL); }
 static long long number_of(const char *s) { return strtoll(s, NULL, 0); }
 
-static void same_number(const char *id, const char *what, long long got, long long want) {
-  if (got != want) fail_msg("%s: %s is %lld, not %lld", id, what, got, want);
+static void same_number(const char *id, const char *what, long long got, long long expected) {
+  if (got != expected) fail_msg("%s: %s is %lld, not %lld", id, what, got, expected);
 }
 
-static void same_value(const char *id, const char *what, double got, double want) {
-  if (got != want) fail_msg("%s: %s is %a, not %a", id, what, got, want);
+static void same_value(const char *id, const char *what, double got, double expected) {
+  if (got != expected) fail_msg("%s: %s is %a, not %a", id, what, got, expected);
 }
 
 static void check_row(char *field[FIELDS]) {
@@ -106,14 +106,14 @@ static unsigned owners(const char *name) {
   return count;
 }
 
-static void check_name(const char *name, hu_format want) {
+static void check_name(const char *name, hu_format expected) {
   hu_format found, parsed;
   assert_true(plain_name(name));
   if (owners(name) != 1) fail_msg("%s: %u owners", name, owners(name));
   assert_int_equal(hu_format_find(&found, name), HU_OK);
-  assert_true(hu_format_equal(found, want));
+  assert_true(hu_format_equal(found, expected));
   assert_int_equal(hu_format_parse(&parsed, name, NULL), HU_OK);
-  assert_true(hu_format_equal(parsed, want));
+  assert_true(hu_format_equal(parsed, expected));
 }
 
 static void names_are_unique(void **state) {

@@ -27,16 +27,16 @@ static void good_texts(void **state) {
   char line[256], text[HU_FORMAT_TEXT_MAX];
   size_t rows = 0;
   for (; next_line(in, line, sizeof line); rows++) {
-    char *want = strchr(line, ' ');
-    assert_non_null(want);
-    *want++ = 0;
+    char *expected = strchr(line, ' ');
+    assert_non_null(expected);
+    *expected++ = 0;
     hu_format format, again;
     size_t where = UNTOUCHED;
     if (hu_format_parse(&format, line, &where) != HU_OK) fail_msg("%s: refused at %zu", line, where);
     assert_true(where == UNTOUCHED);
     size_t length = hu_format_text(text, sizeof text, format);
-    if (strcmp(text, want) != 0 || length != strlen(want)) fail_msg("%s: %s, not %s", line, text, want);
-    assert_int_equal(hu_format_parse(&again, want, NULL), HU_OK);
+    if (strcmp(text, expected) != 0 || length != strlen(expected)) fail_msg("%s: %s, not %s", line, text, expected);
+    assert_int_equal(hu_format_parse(&again, expected, NULL), HU_OK);
     assert_true(hu_format_equal(format, again));
   }
   fclose(in);

@@ -14,11 +14,11 @@ static hu_mode pattern(void) {
 }
 
 static void check_round(const char *text, unsigned round, unsigned bits, const char *canonical) {
-  hu_mode want = pattern(), got = pattern();
-  want.round = (uint8_t)round;
-  want.bits = (uint8_t)bits;
+  hu_mode expected = pattern(), got = pattern();
+  expected.round = (uint8_t)round;
+  expected.bits = (uint8_t)bits;
   if (hu_mode_round_parse(&got, text) != HU_OK) fail_msg("%s: refused", text);
-  assert_memory_equal(&got, &want, sizeof got);
+  assert_memory_equal(&got, &expected, sizeof got);
   char written[9] = "~~~~~~~~";
   assert_ptr_equal(hu_mode_round_text(written, got), written);
   assert_string_equal(written, canonical);
@@ -83,10 +83,10 @@ typedef hu_status (*parse_policy)(hu_mode *mode, const char *text);
 /* words[i] sets the field at `offset` to i and nothing else; near misses are refused. */
 static void check_policy(parse_policy parse, size_t offset, const char *const *words, unsigned n) {
   for (unsigned i = 0; i < n; i++) {
-    hu_mode got = pattern(), want = pattern();
-    ((unsigned char *)&want)[offset] = (unsigned char)i;
+    hu_mode got = pattern(), expected = pattern();
+    ((unsigned char *)&expected)[offset] = (unsigned char)i;
     assert_int_equal(parse(&got, words[i]), HU_OK);
-    assert_memory_equal(&got, &want, sizeof got);
+    assert_memory_equal(&got, &expected, sizeof got);
     char longer[32], shorter[32];
     snprintf(longer, sizeof longer, "%sx", words[i]);
     snprintf(shorter, sizeof shorter, "%.*s", (int)strlen(words[i]) - 1, words[i]);
@@ -120,13 +120,13 @@ static void accumulation_words(void **state) {
   static const char *const bad[] = {"",     "fp32 ",  "FP32", "0",
                                     "exac", "exactt", "fp3",  "fp16"}; /* the last four: names */
   for (uint32_t kind = 0; kind < 2; kind++) {
-    hu_accum accum, want;
+    hu_accum accum, expected;
     char text[8];
     memset(&accum, 0xA5, sizeof accum);
-    memset(&want, 0, sizeof want);
-    want.kind = kind;
+    memset(&expected, 0, sizeof expected);
+    expected.kind = kind;
     assert_int_equal(hu_accum_parse(&accum, words[kind], NULL), HU_OK);
-    assert_memory_equal(&accum, &want, sizeof accum);
+    assert_memory_equal(&accum, &expected, sizeof accum);
     assert_int_equal(hu_accum_check(&accum), HU_OK);
     size_t length = strlen(words[kind]);
     for (size_t size = 0; size < sizeof text; size++) {

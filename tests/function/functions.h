@@ -60,19 +60,19 @@ static inline void fn_draw_modes(fn_modes *m, t_random *random, unsigned stochas
 
 /* The emulator against the oracle; returns all events of the cases. */
 static inline uint32_t fn_check(int function, hu_format fz, const fn_modes *m, const hu_oracle_code *x) {
-  uint32_t want[FN_MODES], want_events[FN_MODES], all = 0;
-  hu_status status = hu_oracle_functions(want, want_events, function, fz, m->n, m->mode, m->random, x);
+  uint32_t expected[FN_MODES], expected_events[FN_MODES], all = 0;
+  hu_status status = hu_oracle_functions(expected, expected_events, function, fz, m->n, m->mode, m->random, x);
   if (status != HU_OK) fail_msg("the oracle of %s says %s", fn_table[function].name, hu_status_name(status));
   for (size_t i = 0; i < m->n; i++) {
     uint32_t events = 0xBEEF, got = fn_call(function, fz, m->mode[i], m->random[i], x, &events);
     all |= events;
-    if (got == want[i] && events == want_events[i]) continue;
+    if (got == expected[i] && events == expected_events[i]) continue;
     char z[T_FORMAT_TEXT], f[2][T_FORMAT_TEXT] = {"", ""}, t[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
     for (int k = 0; k <= (function == HU_ORACLE_POW); k++) t_format_text(f[k], x[k].format);
     fail_msg("%s into %s, %s, R=%#x: %#x of %s, %#x of %s: %#x %s, oracle %#x %s", fn_table[function].name,
              t_format_text(z, fz), t_mode_text(t, m->mode[i]), m->random[i], x[0].code, f[0],
-             function == HU_ORACLE_POW ? x[1].code : 0, f[1], got, t_events_text(a, events), want[i],
-             t_events_text(b, want_events[i]));
+             function == HU_ORACLE_POW ? x[1].code : 0, f[1], got, t_events_text(a, events), expected[i],
+             t_events_text(b, expected_events[i]));
   }
   return all;
 }

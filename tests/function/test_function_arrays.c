@@ -16,7 +16,7 @@
 
 enum { N = 1300, ROOM = 4 * N + 64 };
 
-static uint32_t room[3][ROOM], before[ROOM];
+static uint32_t buffer[3][ROOM], before[ROOM];
 
 static hu_format any_format(t_random *random) {
   switch (t_below(random, 4)) {
@@ -61,7 +61,7 @@ static void draw_job(t_random *random, job *j, int function) {
              : i == 2           ? (t_below(random, 2) ? -1 : 1) * t_between(random, 1, 3)
                                 : t_between(random, -3, 3);
     j->size[i] = hu_limits_of(a->format).storage / 8;
-    a->data = (uint8_t *)room[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
+    a->data = (uint8_t *)buffer[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
     for (size_t k = 0; i < 2 && k < j->n; k++)
       t_put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(random, a->format));
   }
@@ -78,10 +78,10 @@ static uint64_t check_job(const job *j) {
   want = ev;
   fn_array z = j->array[2];
   int in_place = z.data == j->array[0].data;
-  uint32_t *z_room = room[in_place ? 0 : 2];
-  if (!in_place) t_fill_pattern(room[2], sizeof room[2]);
-  memcpy(before, z_room, sizeof before);
-  uint8_t *expected = (uint8_t *)before + ((uint8_t *)z.data - (uint8_t *)z_room);
+  uint32_t *z_buffer = buffer[in_place ? 0 : 2];
+  if (!in_place) t_fill_pattern(buffer[2], sizeof buffer[2]);
+  memcpy(before, z_buffer, sizeof before);
+  uint8_t *expected = (uint8_t *)before + ((uint8_t *)z.data - (uint8_t *)z_buffer);
   for (size_t k = 0; k < j->n; k++) {
     hu_oracle_code x[2];
     uint32_t e = 0, r = j->mode.bits ? hu_stream_word(j->exec.stream, k) >> (32 - j->mode.bits) : 0;
@@ -94,7 +94,7 @@ static uint64_t check_job(const job *j) {
   }
   hu_status status = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);
   if (status != HU_OK) fail_msg("%s: %s", fn_table[j->function].name, hu_status_name(status));
-  if (memcmp(before, z_room, sizeof before) != 0) {
+  if (memcmp(before, z_buffer, sizeof before) != 0) {
     char f[T_FORMAT_TEXT], g[T_FORMAT_TEXT], m[T_MODE_TEXT];
     fail_msg("%s of %s into %s, %s, levels off %x: not as one by one", fn_table[j->function].name,
              t_format_text(f, j->array[0].format), t_format_text(g, z.format), t_mode_text(m, j->mode),

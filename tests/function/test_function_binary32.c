@@ -61,13 +61,13 @@ static uint32_t code_of(float x) {
 }
 
 /* The right code, if the C library can tell. */
-static int judge(const t_judged *judged, uint32_t code, uint32_t *want) {
+static int judge(const t_judged *judged, uint32_t code, uint32_t *expected) {
   float x = value_of(code);
   if (!isfinite(x) || x == 0 || (x < 0 && !takes_negatives(judged->function))) return 0;
   double y = judged->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
   if (isinf(y)) low = high = y; /* beyond binary64's range, so beyond binary32's */
-  *want = code_of((float)low);
-  return code_of((float)high) == *want;
+  *expected = code_of((float)low);
+  return code_of((float)high) == *expected;
 }
 
 static void ask_oracle(const t_judged *judged, uint32_t code) {
@@ -82,9 +82,9 @@ static uint64_t check_batch(const t_judged *judged, size_t n, const uint32_t *x)
   uint64_t asked = 0;
   assert_int_equal(judged->many(n, z, 1, hu_binary32(), x, 1, hu_binary32(), t_mode(0), NULL, NULL), HU_OK);
   for (size_t i = 0; i < n; i++) {
-    uint32_t want;
-    if (judge(judged, x[i], &want)) {
-      if (z[i] != want) fail_msg("%s of %#x: %#x, not %#x", fn_table[judged->function].name, x[i], z[i], want);
+    uint32_t expected;
+    if (judge(judged, x[i], &expected)) {
+      if (z[i] != expected) fail_msg("%s of %#x: %#x, not %#x", fn_table[judged->function].name, x[i], z[i], expected);
     } else {
       ask_oracle(judged, x[i]);
       asked++;

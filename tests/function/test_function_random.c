@@ -201,8 +201,8 @@ static void test_pow_table(void **state) {
     uint32_t events, x = hu_encode64(format, t_mode(0), rows[i].x, 0, NULL),
                      y = hu_encode64(format, t_mode(0), rows[i].y, 0, NULL);
     uint32_t z = hu_pow(format, t_mode(0), format, x, format, y, 0, &events),
-             want = hu_encode64(format, t_mode(0), rows[i].z, 0, NULL);
-    if (z != want || events != rows[i].events)
+             expected = hu_encode64(format, t_mode(0), rows[i].z, 0, NULL);
+    if (z != expected || events != rows[i].events)
       fail_msg("pow(%a, %a): %#x, events %#x", rows[i].x, rows[i].y, z, events);
   }
 }

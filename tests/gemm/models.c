@@ -71,10 +71,10 @@ void problem_same_at_levels(const t_problem *problem, const char *model, unsigne
     t_outcome outcome = problem_run(problem, (uint32_t)i + 1, t_levels_off(i));
     for (size_t e = 0; e < problem->m * problem->n; e++) {
       uint32_t got = outcome_element(problem, &outcome, e / problem->n, e % problem->n),
-               want = outcome_element(problem, &first, e / problem->n, e % problem->n);
-      if (got != want)
+               expected = outcome_element(problem, &first, e / problem->n, e % problem->n);
+      if (got != expected)
         fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, problem), model,
-                 t_levels_off(i), e / problem->n, e % problem->n, got, want);
+                 t_levels_off(i), e / problem->n, e % problem->n, got, expected);
     }
     if (!outcome_same(&first, &outcome))
       fail_msg("%s under %s: events or padding differ", problem_text(text, problem), model);

@@ -143,7 +143,7 @@ static void shared_memory(void **state) {
 
 typedef struct misuse {
   const char *what;
-  hu_status want;
+  hu_status expected;
   void (*bend)(t_call *call);
 } misuse;
 
@@ -243,8 +243,8 @@ static void errors(void **state) {
     usual(&call);
     misuses[i].bend(&call);
     hu_status status = go(&call);
-    if (status != misuses[i].want)
-      fail_msg("%s: %s, not %s", misuses[i].what, hu_status_name(status), hu_status_name(misuses[i].want));
+    if (status != misuses[i].expected)
+      fail_msg("%s: %s, not %s", misuses[i].what, hu_status_name(status), hu_status_name(misuses[i].expected));
     if (!t_is_pattern(call.z, sizeof call.z)) fail_msg("%s: D written", misuses[i].what);
     if (!t_same_events(&call.events, &zero)) fail_msg("%s: events counted", misuses[i].what);
   }
@@ -427,13 +427,13 @@ static void edges(void **state) {
   (void)state;
   static const char *const names[] = {"binary32", "bfloat16", "float8_e4m3fn", "fp(11,20,0)", "fp(5,12,0)"};
   t_random random = {t_seed("gemm edges", 22)};
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 16 * page;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), buffer = 16 * page;
   uint8_t *memory[3];
   int runs = 0;
   for (int i = 0; i < 3; i++) {
-    memory[i] = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory[i] = mmap(NULL, buffer + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory[i] != MAP_FAILED);
-    assert_int_equal(mprotect(memory[i] + room, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(memory[i] + buffer, page, PROT_NONE), 0);
   }
   for (int i = 0; i < 300; i++) {
     t_problem problem;
@@ -450,9 +450,9 @@ static void edges(void **state) {
       exec.levels_off = t_levels_off(level);
       exec.stream = problem.stream;
       t_outcome usual = problem_run(&problem, 1, exec.levels_off);
-      a.data = memcpy(memory[0] + room - problem.a.bytes, problem.a.stored, problem.a.bytes);
-      b.data = memcpy(memory[1] + room - problem.b.bytes, problem.b.stored, problem.b.bytes);
-      hu_result result = {memory[2] + room - usual.bytes, problem.ld, problem.format, problem.storage};
+      a.data = memcpy(memory[0] + buffer - problem.a.bytes, problem.a.stored, problem.a.bytes);
+      b.data = memcpy(memory[1] + buffer - problem.b.bytes, problem.b.stored, problem.b.bytes);
+      hu_result result = {memory[2] + buffer - usual.bytes, problem.ld, problem.format, problem.storage};
       t_fill_pattern(result.data, usual.bytes);
       assert_int_equal(
           hu_gemm(problem.m, problem.n, problem.k, &result, &a, &b, NULL, &problem.accum, problem.mode, &exec, NULL),
@@ -463,7 +463,7 @@ static void edges(void **state) {
     }
     problem_free(&problem);
   }
-  for (int i = 0; i < 3; i++) munmap(memory[i], room + page);
+  for (int i = 0; i < 3; i++) munmap(memory[i], buffer + page);
   print_message("gemm edges: %d runs\n", runs);
 }
 

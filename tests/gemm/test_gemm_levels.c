@@ -102,11 +102,11 @@ static void integers(void **state) {
       sum = (double)exact * unit * unit;
       if ((int64_t)sum == 0 && exact != 0) continue;
       if (exact > (int64_t)1 << 52 || exact < -((int64_t)1 << 52)) continue;
-      uint32_t want = hu_encode64(d, problem.mode, sum, 0, NULL),
+      uint32_t expected = hu_encode64(d, problem.mode, sum, 0, NULL),
                got = outcome_element(&problem, &outcome, e / problem.n, e % problem.n);
-      if (problem.storage == HU_STORAGE_VALUES) want = t_bits32(hu_decode(d, want));
-      if (exact == 0) want &= 0x7FFFFFFFu, got &= 0x7FFFFFFFu; /* the sign of zero is another test's */
-      assert_int_equal(got, want);
+      if (problem.storage == HU_STORAGE_VALUES) expected = t_bits32(hu_decode(d, expected));
+      if (exact == 0) expected &= 0x7FFFFFFFu, got &= 0x7FFFFFFFu; /* the sign of zero is another test's */
+      assert_int_equal(got, expected);
       elements++;
     }
     free(outcome.d);

@@ -29,7 +29,7 @@ typedef struct t_tensor {
   hu_scaled_operand operand;
 } t_tensor;
 
-static void *room(size_t bytes) {
+static void *buffer(size_t bytes) {
   void *p = calloc(1, bytes + 64);
   assert_non_null(p);
   return p;
@@ -48,14 +48,14 @@ static void make(t_tensor *x, t_random *random, const char *text, size_t rows, s
   assert_int_equal(hu_scaling_parse(&x->scaling, text, NULL), HU_OK);
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &x->scaling);
   hu_scaled *z = &x->operand.scaled;
-  z->codes = room(sizes.codes);
+  z->codes = buffer(sizes.codes);
   z->ld = cols;
-  z->scales = room(sizes.scales);
+  z->scales = buffer(sizes.scales);
   z->lds = sizes.block_cols;
-  z->tensor = room(sizeof(float));
+  z->tensor = buffer(sizeof(float));
   x->operand.scaling = &x->scaling;
   x->operand.transposed = (uint8_t)transposed;
-  float *values = room(rows * cols * sizeof *values);
+  float *values = buffer(rows * cols * sizeof *values);
   for (size_t i = 0; i < rows * cols; i++) {
     float v = (float)(int32_t)t_next32(random) * 0x1p-31f;
     values[i] = t_below(random, 6) ? v : t_below(random, 2) ? v * 0x1p-6f : 0;
@@ -107,25 +107,25 @@ static void run(const t_call *call, uint32_t threads, uint32_t off, float *d, hu
 }
 
 static void compare(const t_call *call, const char *what, uint32_t off) {
-  float *want = room(call->m * call->n * 4), *got = room(call->m * call->n * 4);
+  float *expected = buffer(call->m * call->n * 4), *got = buffer(call->m * call->n * 4);
   hu_events wanted, events;
-  run(call, 1, off, want, &wanted);
+  run(call, 1, off, expected, &wanted);
   /* The best kernels, then the others. */
   static const uint32_t without[] = {0, 0, HU_LEVEL_AMX_INT8, HU_LEVEL_VNNI, HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI};
   for (uint32_t l = 0; l < sizeof without / sizeof *without; l++) {
     run(call, l == 1 ? 3 : 1, without[l], got, &events);
     for (size_t i = 0; i < call->m * call->n; i++) {
-      if (t_bits32(got[i]) != t_bits32(want[i]))
+      if (t_bits32(got[i]) != t_bits32(expected[i]))
         fail_msg("%s, %zu x %zu x %zu, factor %u, without levels %x: element %zu, %zu: %x, not %x", what, call->m,
                  call->n, call->k, call->sum.factor, without[l], i / call->n, i % call->n, t_bits32(got[i]),
-                 t_bits32(want[i]));
+                 t_bits32(expected[i]));
     }
     assert_true(t_same_events(&events, &wanted));
   }
 #ifdef TEST_MODELLED
   assert_int_equal(model_tiles_in_use(), 0);
 #endif
-  free(want);
+  free(expected);
   free(got);
 }
 
@@ -148,7 +148,7 @@ static void draw(t_call *call, t_random *random, size_t i, size_t m, size_t n, s
   call->sum = hu_scaled_sum_parts(accum("exact"), accum(t_below(random, 2) ? "fp32" : "seq2(binary32)"),
                                   factors[t_below(random, call->a.scaling.tensor && call->b.scaling.tensor ? 4 : 3)]);
   if (t_below(random, 2) && call->sum.factor != HU_SCALED_FACTOR_ALPHA) {
-    float *c = room(m * n * sizeof *c);
+    float *c = buffer(m * n * sizeof *c);
     for (size_t e = 0; e < m * n; e++) c[e] = t_below(random, 3) ? (float)(int32_t)t_next32(random) * 0x1p-33f : -0.f;
     call->has_c = 1;
     call->c.plain.data = c;

@@ -17,9 +17,9 @@ void text_add(t_text *text, const char *format, ...) {
   va_copy(again, args);
   size_t need = (size_t)vsnprintf(NULL, 0, format, args);
   va_end(args);
-  if (text->n + need + 1 > text->room) {
-    text->room = 2 * (text->n + need + 1);
-    text->at = realloc(text->at, text->room);
+  if (text->n + need + 1 > text->buffer) {
+    text->buffer = 2 * (text->n + need + 1);
+    text->at = realloc(text->at, text->buffer);
     if (text->at == NULL) abort();
   }
   vsnprintf(text->at + text->n, need + 1, format, again);
@@ -30,7 +30,7 @@ void text_add(t_text *text, const char *format, ...) {
 void text_free(t_text *text) {
   free(text->at);
   text->at = NULL;
-  text->n = text->room = 0;
+  text->n = text->buffer = 0;
 }
 
 static hu_format with_subnormals(hu_format format, uint8_t subnormal) {

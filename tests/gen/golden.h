@@ -11,7 +11,7 @@
 /* A text that grows. at is NUL-terminated once something was added; free it with text_free. */
 typedef struct t_text {
   char *at;
-  size_t n, room;
+  size_t n, buffer;
 } t_text;
 void text_add(t_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(t_text *text);

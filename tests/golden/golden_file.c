@@ -16,13 +16,13 @@ char *golden_read(const char *directory, const char *name, size_t *n) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) fail_msg("%s is missing", path);
   char *at = NULL;
-  size_t room = 0, size = 0;
+  size_t buffer = 0, size = 0;
   do {
-    room += 1 << 16;
-    at = realloc(at, room + 1);
+    buffer += 1 << 16;
+    at = realloc(at, buffer + 1);
     assert_non_null(at);
-    size += fread(at + size, 1, room - size, file);
-  } while (size == room);
+    size += fread(at + size, 1, buffer - size, file);
+  } while (size == buffer);
   fclose(file);
   at[size] = '\0';
   if (n != NULL) *n = size;
@@ -111,14 +111,14 @@ static golden_operand parse_operand(const char *line) {
 
 golden_file golden_conversions_of(const char *name, char *content) {
   golden_lines lines;
-  size_t room = 0;
+  size_t buffer = 0;
   golden_file golden;
   memset(&golden, 0, sizeof golden);
   golden_open(&lines, name, content);
   for (const char *line; (line = golden_next(&lines)) != NULL; golden.n++) {
-    if (golden.n == room) {
-      room = 2 * room + 1000;
-      golden.lines = realloc(golden.lines, room * sizeof *golden.lines);
+    if (golden.n == buffer) {
+      buffer = 2 * buffer + 1000;
+      golden.lines = realloc(golden.lines, buffer * sizeof *golden.lines);
       assert_non_null(golden.lines);
     }
     golden.lines[golden.n] = parse_operand(line);

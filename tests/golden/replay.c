@@ -28,7 +28,7 @@ typedef struct t_replay {
   const golden_operand *from[ROOM];
   float narrow[ROOM + 16];
   double wide[ROOM + 16];
-  golden_answer want[ROOM];
+  golden_answer expected[ROOM];
   hu_events counts;
   uint64_t answers;
 } t_replay;
@@ -37,8 +37,8 @@ static void fail_line(const t_replay *replay, const char *who, size_t i, uint32_
   char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
   fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') gives %#x %s, the line says %#x %s", replay->g->card.name,
            t_mode_text(m, replay->mode), who, replay->from[i]->x, replay->from[i]->below, replay->from[i]->where,
-           replay->from[i]->tiny, code, t_events_text(a, events), replay->want[i].code,
-           t_events_text(b, replay->want[i].events));
+           replay->from[i]->tiny, code, t_events_text(a, events), replay->expected[i].code,
+           t_events_text(b, replay->expected[i].events));
 }
 
 /* Answers of the lines, confirmed by the oracle and given by the one-value calls. */
@@ -48,17 +48,17 @@ static void expect(t_replay *replay) {
   for (size_t i = 0; i < replay->n; i++) {
     uint32_t code = 1, events = 1;
     double x = replay->from[i]->x;
-    replay->want[i] = golden_decide(&replay->g->card, replay->from[i], replay->mode);
-    hu_events_count(&replay->counts, replay->want[i].events);
+    replay->expected[i] = golden_decide(&replay->g->card, replay->from[i], replay->mode);
+    hu_events_count(&replay->counts, replay->expected[i].events);
     assert_int_equal(hu_oracle_encode64(&code, &events, format, replay->mode, x, 0), HU_OK);
-    if (code != replay->want[i].code || events != replay->want[i].events)
+    if (code != replay->expected[i].code || events != replay->expected[i].events)
       fail_line(replay, "the oracle", i, code, events);
     code = hu_encode64(format, replay->mode, x, 0, &events);
-    if (code != replay->want[i].code || events != replay->want[i].events)
+    if (code != replay->expected[i].code || events != replay->expected[i].events)
       fail_line(replay, "hu_encode64", i, code, events);
     if (!replay->from[i]->wide) {
       code = hu_encode(format, replay->mode, (float)x, 0, &events);
-      if (code != replay->want[i].code || events != replay->want[i].events)
+      if (code != replay->expected[i].code || events != replay->expected[i].events)
         fail_line(replay, "hu_encode", i, code, events);
     }
   }
@@ -107,12 +107,12 @@ static void run_level(t_replay *replay, uint32_t levels_off, size_t offset) {
           HU_OK);
   }
   for (size_t i = 0; i < replay->n; i++) {
-    double want;
-    if (stored(z, storage, i) != replay->want[i].code)
+    double expected;
+    if (stored(z, storage, i) != replay->expected[i].code)
       fail_line(replay, "encode of an array", i, stored(z, storage, i), 0);
-    assert_int_equal(hu_oracle_decode64(&want, format, replay->want[i].code), HU_OK);
-    if (wide ? !t_same64(values64[i], want)
-             : fits && t_bits32(values32[i]) != (isnan(want) ? 0x7FC00000u : t_bits32((float)want)))
+    assert_int_equal(hu_oracle_decode64(&expected, format, replay->expected[i].code), HU_OK);
+    if (wide ? !t_same64(values64[i], expected)
+             : fits && t_bits32(values32[i]) != (isnan(expected) ? 0x7FC00000u : t_bits32((float)expected)))
       fail_line(replay, "quantize of an array", i, wide ? 0 : t_bits32(values32[i]), 0);
   }
   if (!t_same_events(&by_encode, &replay->counts) || (fits && !t_same_events(&by_quantize, &replay->counts)))
@@ -176,16 +176,16 @@ void replay_stochastic(void **state) {
     for (const char *line; (line = golden_next(&lines)) != NULL; count++) {
       const golden_card *card = &lines.cards[lines.card_count - 1];
       unsigned long long bits;
-      uint32_t r, want, want_events, events = 99;
+      uint32_t r, expected, expected_events, events = 99;
       char name[16];
-      if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &want, &want_events) != 5)
+      if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &expected, &expected_events) != 5)
         fail_msg("line: %.60s", line);
       hu_mode mode = t_mode(0);
       assert_int_equal(hu_mode_round_parse(&mode, name), HU_OK);
       uint32_t got = hu_encode64(card->f, mode, t_double(bits), r, &events);
-      if (got != want || events != want_events)
-        fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card->name, name, r, got, events, want,
-                 want_events);
+      if (got != expected || events != expected_events)
+        fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card->name, name, r, got, events,
+                 expected, expected_events);
     }
     free(content);
   }

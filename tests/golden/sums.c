@@ -54,22 +54,22 @@ static void run(const golden_sum *sum, size_t rows, size_t columns, uint8_t stor
   hu_operand oa = {a, lda, sum->fa, storage, 0}, ob = {b, columns, sum->fb, storage, 0},
              oc = {c, columns, sum->fc, storage, 0};
   hu_result od = {d, columns, sum->fz, HU_STORAGE_CODES};
-  hu_events got, want;
+  hu_events got, expected;
   hu_exec exec;
   memset(&got, 0, sizeof got);
-  memset(&want, 0, sizeof want);
+  memset(&expected, 0, sizeof expected);
   memset(&exec, 0, sizeof exec);
   exec.levels_off = levels_off;
   hu_status status =
       hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode, &exec, &got);
   if (status != HU_OK) fail_msg("line %zu: hu_gemm says %s", number, hu_status_name(status));
   for (size_t i = 0; i < rows * columns; i++) {
-    hu_events_count(&want, sum->events);
+    hu_events_count(&expected, sum->events);
     if (load(d, sum->fz, i) != sum->code)
       fail_msg("sum %zu, element %zu of %zu x %zu, storage %u, levels off %#x: %#x, the line says %#x", number, i, rows,
                columns, storage, levels_off, load(d, sum->fz, i), sum->code);
   }
-  if (!t_same_events(&got, &want))
+  if (!t_same_events(&got, &expected))
     fail_msg("sum %zu, %zu x %zu, storage %u, levels off %#x: event counts differ", number, rows, columns, storage,
              levels_off);
 }

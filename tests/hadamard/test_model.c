@@ -40,7 +40,7 @@ static hu_status call(int inverse, size_t rows, size_t cols, float *z, size_t ld
 
 static void against_model(void **state) {
   (void)state;
-  static float x[MOST], want[MOST], got[MOST];
+  static float x[MOST], expected[MOST], got[MOST];
   static uint32_t mask[MOST / 32];
   t_random random = {t_seed("hadamard-model", 1)};
   size_t elements = 0;
@@ -58,10 +58,10 @@ static void against_model(void **state) {
                         t_below(&random, 2) ? t_next64(&random) : ~(uint64_t)0 - t_below(&random, 4)};
     unsigned kind = t_below(&random, 5);
     for (size_t i = 0; i < rows * ldx; i++) x[i] = element(&random, kind);
-    t_fill_pattern(want, sizeof want);
-    if (in_place) memcpy(want, x, rows * ldx * sizeof *x);
-    for (size_t i = 0; i < rows; i++) memcpy(want + i * ldz, x + i * ldx, cols * sizeof *x);
-    model_transform(rows, cols, want, ldz, &transform, stream, inverse);
+    t_fill_pattern(expected, sizeof expected);
+    if (in_place) memcpy(expected, x, rows * ldx * sizeof *x);
+    for (size_t i = 0; i < rows; i++) memcpy(expected + i * ldz, x + i * ldx, cols * sizeof *x);
+    model_transform(rows, cols, expected, ldz, &transform, stream, inverse);
     for (uint32_t run = 0; run < 5; run++) {
       hu_exec exec = {run == 4 ? 3 : 1, run == 4 ? 0 : run == 0 ? 7 : 7 & ~((1u << run) - 1), stream};
       t_fill_pattern(got, sizeof got);
@@ -71,12 +71,12 @@ static void against_model(void **state) {
       if (run == 2) assert_int_equal(fegetround(), FE_UPWARD);
       fesetround(FE_TONEAREST);
       assert_int_equal(status, HU_OK);
-      if (memcmp(got, want, sizeof got)) {
+      if (memcmp(got, expected, sizeof got)) {
         size_t i = 0;
-        while (t_same32(got[i], want[i])) i++;
+        while (t_same32(got[i], expected[i])) i++;
         fail_msg("matrix %d, run %u: %zux%zu, n %u axis %u norm %u signs %u whole %u inverse %d: [%zu] %08x for %08x",
                  c, (unsigned)run, rows, cols, (unsigned)transform.n, transform.axis, transform.norm, transform.signs,
-                 transform.whole, inverse, i, (unsigned)t_bits32(got[i]), (unsigned)t_bits32(want[i]));
+                 transform.whole, inverse, i, (unsigned)t_bits32(got[i]), (unsigned)t_bits32(expected[i]));
       }
     }
     elements += rows * cols;
@@ -151,8 +151,8 @@ static void transformer_engine(void **state) {
   assert_int_equal(hu_hadamard_forward(16, 16, z, 16, z, 16, &transform, NULL), HU_OK);
   for (size_t i = 0; i < 16; i++) {
     for (size_t j = 0; j < 16; j++) {
-      float want = (float)(__builtin_popcount((unsigned)(i & j)) % 2 ? -signs[i] : signs[i]) / 4;
-      assert_true(t_same32(z[16 * i + j], want));
+      float expected = (float)(__builtin_popcount((unsigned)(i & j)) % 2 ? -signs[i] : signs[i]) / 4;
+      assert_true(t_same32(z[16 * i + j], expected));
     }
   }
 }

@@ -121,15 +121,15 @@ static int try_changed(const hu_accum_preset *preset, size_t vectors, size_t cou
   return bad;
 }
 
-static int is_wanted(const char *name, int count, char **part) {
-  int wanted = 0;
+static int is_expected(const char *name, int count, char **part) {
+  int expected = 0;
   for (int i = 0; i < count; i++) {
     int but = part[i][0] == '-';
     if (!strstr(name, part[i] + but)) continue;
     if (but) return 0;
-    wanted = 1;
+    expected = 1;
   }
-  return wanted;
+  return expected;
 }
 
 int main(int argc, char **argv) {
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
   printf("seed %llu\n%-36s %6s %6s %5s\n", (unsigned long long)random.state, "preset", "asked", "cpu s", "left");
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset preset;
-    if (hu_accum_preset_at(&preset, i) != HU_OK || !is_wanted(preset.name, argc - 3, argv + 3)) continue;
+    if (hu_accum_preset_at(&preset, i) != HU_OK || !is_expected(preset.name, argc - 3, argv + 3)) continue;
     hu_accum any = hu_accum_any(preset.accum);
     bad += changed ? try_changed(&preset, vectors, changed, &random)
                    : try_model(preset.name, shape_of(&preset), &any, vectors);

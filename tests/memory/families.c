@@ -24,9 +24,9 @@ static int fill_byte, no_fill;
 /* More than any call's own stack (512 KiB, docs/embedding.md). A memory checker takes what is below the stack as not
  * written by itself. */
 __attribute__((noinline)) static void fill_stack(void) {
-  volatile uint64_t room[75 << 10];
+  volatile uint64_t buffer[75 << 10];
   const uint64_t word = 0x0101010101010101u * (unsigned)fill_byte;
-  for (size_t i = 0; i < sizeof room / sizeof room[0] && !no_fill; i++) room[i] = word;
+  for (size_t i = 0; i < sizeof buffer / sizeof buffer[0] && !no_fill; i++) buffer[i] = word;
 }
 
 static void add(const void *data, size_t bytes) {
@@ -148,13 +148,13 @@ static void conversions(void) {
 
 static void numbers(void) {
   static const char *const names[] = {"posit8", "posit32", "lns8", "nf4", "q15", "af4"};
-  static float x[COUNT], z[COUNT], room[HU_TABLE_MAX];
+  static float x[COUNT], z[COUNT], buffer[HU_TABLE_MAX];
   static uint32_t codes[COUNT];
   draw(x, COUNT, 3);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     hu_number n;
     hu_events events = {0};
-    done(hu_number_parse(&n, names[i], room, NULL));
+    done(hu_number_parse(&n, names[i], buffer, NULL));
     CALL(hu_number_quantize_n(COUNT, z, 1, x, 1, n, mode_at((unsigned)i), &exec, &events));
     memset(codes, 0, sizeof codes);
     CALL(hu_number_encode_n(COUNT, codes, 1, x, 1, n, mode_at(HU_SRA), &exec, &events));

@@ -8,35 +8,35 @@
 #include "halfulp/oracle.h"
 
 static void say(const char *what, hu_number n, hu_mode mode, double x, uint32_t random, const uint32_t *got,
-                const uint32_t *want) {
+                const uint32_t *expected) {
   char text[HU_NUMBER_TEXT_MAX], m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
   (void)hu_number_text(text, sizeof text, n);
   printf("%s %.200s %s x=%a R=%#x: %#x %s; oracle %#x %s\n", what, text, t_mode_text(m, mode), x, random, got[0],
-         t_events_text(a, got[1]), want[0], t_events_text(b, want[1]));
+         t_events_text(a, got[1]), expected[0], t_events_text(b, expected[1]));
 }
 
 static int compare(const char *what, hu_number n, hu_mode mode, double x, uint32_t random, const uint32_t *got,
-                   const uint32_t *want, hu_status status) {
-  if (status == HU_OK && got[0] == want[0] && got[1] == want[1]) return 1;
-  say(what, n, mode, x, random, got, want);
+                   const uint32_t *expected, hu_status status) {
+  if (status == HU_OK && got[0] == expected[0] && got[1] == expected[1]) return 1;
+  say(what, n, mode, x, random, got, expected);
   return 0;
 }
 
 int same_encode(hu_number n, hu_mode mode, double x, uint32_t random) {
-  uint32_t got[2], want[2] = {0, 0};
-  hu_status status = hu_oracle_number_encode64(&want[0], &want[1], n, mode, x, random);
+  uint32_t got[2], expected[2] = {0, 0};
+  hu_status status = hu_oracle_number_encode64(&expected[0], &expected[1], n, mode, x, random);
   got[0] = hu_number_encode64(n, mode, x, random, &got[1]);
-  if (!compare("encode64", n, mode, x, random, got, want, status)) return 0;
+  if (!compare("encode64", n, mode, x, random, got, expected, status)) return 0;
   if (!isnan(x) && (double)(float)x != x) return 1;
   got[0] = hu_number_encode(n, mode, (float)x, random, &got[1]);
-  return compare("encode", n, mode, x, random, got, want, status);
+  return compare("encode", n, mode, x, random, got, expected, status);
 }
 
 int same_convert(hu_number n, hu_mode mode, hu_number from, uint32_t code, uint32_t random) {
-  uint32_t got[2], want[2] = {0, 0};
-  hu_status status = hu_oracle_number_convert(&want[0], &want[1], n, mode, from, code, random);
+  uint32_t got[2], expected[2] = {0, 0};
+  hu_status status = hu_oracle_number_convert(&expected[0], &expected[1], n, mode, from, code, random);
   got[0] = hu_number_convert(n, mode, from, code, random, &got[1]);
-  if (compare("convert", n, mode, (double)code, random, got, want, status)) return 1;
+  if (compare("convert", n, mode, (double)code, random, got, expected, status)) return 1;
   char text[HU_NUMBER_TEXT_MAX];
   (void)hu_number_text(text, sizeof text, from);
   printf("  from code %#x of %.200s\n", code, text);
@@ -44,13 +44,13 @@ int same_convert(hu_number n, hu_mode mode, hu_number from, uint32_t code, uint3
 }
 
 int same_decode(hu_number n, uint32_t code) {
-  double want, got = hu_number_decode64(n, code);
+  double expected, got = hu_number_decode64(n, code);
   float want32, got32 = hu_number_decode(n, code);
-  hu_status status = hu_oracle_number_decode64(&want, &want32, n, code);
-  if (status == HU_OK && t_same64(got, want) && t_same32(got32, want32)) return 1;
+  hu_status status = hu_oracle_number_decode64(&expected, &want32, n, code);
+  if (status == HU_OK && t_same64(got, expected) && t_same32(got32, want32)) return 1;
   char text[HU_NUMBER_TEXT_MAX];
   (void)hu_number_text(text, sizeof text, n);
-  printf("decode %.200s code %#x: %a, %a; oracle %a, %a\n", text, code, got, (double)got32, want, (double)want32);
+  printf("decode %.200s code %#x: %a, %a; oracle %a, %a\n", text, code, got, (double)got32, expected, (double)want32);
   return 0;
 }
 
@@ -59,14 +59,14 @@ int same_decode(hu_number n, uint32_t code) {
 enum { TABLES_MAX = 8 };
 
 hu_number number_of(const char *text) {
-  static float room[TABLES_MAX][HU_TABLE_MAX];
+  static float buffer[TABLES_MAX][HU_TABLE_MAX];
   static int used = 0;
   hu_number n;
-  if (hu_number_parse(&n, text, room[used % TABLES_MAX], NULL) != HU_OK) {
+  if (hu_number_parse(&n, text, buffer[used % TABLES_MAX], NULL) != HU_OK) {
     fprintf(stderr, "no number system: %s\n", text);
     abort();
   }
-  used += n.table == room[used % TABLES_MAX];
+  used += n.table == buffer[used % TABLES_MAX];
   return n;
 }
 

@@ -14,11 +14,11 @@
 
 static void there_and_back(hu_number n) {
   char text[HU_NUMBER_TEXT_MAX], again[HU_NUMBER_TEXT_MAX], cut[9];
-  float room[HU_TABLE_MAX];
+  float buffer[HU_TABLE_MAX];
   hu_number back;
   size_t length = hu_number_text(text, sizeof text, n);
   assert_true(length > 0 && length < sizeof text);
-  assert_int_equal(hu_number_parse(&back, text, room, NULL), HU_OK);
+  assert_int_equal(hu_number_parse(&back, text, buffer, NULL), HU_OK);
   assert_true(hu_number_equal(n, back));
   assert_int_equal(hu_number_text(again, sizeof again, back), length);
   assert_string_equal(again, text);
@@ -50,9 +50,9 @@ static void test_texts(void **state) {
       {"table(0,1,0.25,1):ties=given", "table(0x00000000,0x3f800000,0x3e800000,0x3f800000):ties=given"}};
   for (size_t i = 0; i < sizeof canonical / sizeof *canonical; i++) {
     char text[HU_NUMBER_TEXT_MAX];
-    float room[HU_TABLE_MAX];
+    float buffer[HU_TABLE_MAX];
     hu_number n;
-    hu_status status = hu_number_parse(&n, canonical[i][0], room, NULL);
+    hu_status status = hu_number_parse(&n, canonical[i][0], buffer, NULL);
     assert_int_equal(status == HU_OK, canonical[i][1] != NULL);
     if (status != HU_OK) continue;
     assert_true(hu_number_text(text, sizeof text, n) > 0);
@@ -98,12 +98,12 @@ static void test_wrong_texts(void **state) {
               {"fp(5,x,0)", HU_E_TEXT, 5},
               {"fp(0,0,0)", HU_E_FORMAT, 0}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    float room[HU_TABLE_MAX];
+    float buffer[HU_TABLE_MAX];
     hu_number n, before;
     size_t where = 999;
     memset(&n, 0x5A, sizeof n);
     before = n;
-    hu_status status = hu_number_parse(&n, rows[i].text, room, &where);
+    hu_status status = hu_number_parse(&n, rows[i].text, buffer, &where);
     if (status != rows[i].status || where != rows[i].where) {
       print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(status), where);
     }
@@ -123,7 +123,7 @@ static void test_decimals(void **state) {
   t_random random = {t_seed("number-decimal", 9)};
   for (int i = 0; i < 40000; i++) {
     char text[128], digits[41];
-    float room[HU_TABLE_MAX];
+    float buffer[HU_TABLE_MAX];
     hu_number n;
     unsigned count = 1 + t_below(&random, 40), point = t_below(&random, count + 1);
     for (unsigned k = 0; k < count; k++) digits[k] = (char)('0' + t_below(&random, 10));
@@ -135,12 +135,13 @@ static void test_decimals(void **state) {
       snprintf(text, sizeof text, "table(%s%.*s.%se%d)", i & 1 ? "-" : "", (int)point, digits, digits + point,
                t_between(&random, -44, 38 - (int)point));
     }
-    hu_status status = hu_number_parse(&n, text, room, NULL);
-    float want = strtof(text + 6, NULL);
-    if (isinf(want)) {
+    hu_status status = hu_number_parse(&n, text, buffer, NULL);
+    float expected = strtof(text + 6, NULL);
+    if (isinf(expected)) {
       assert_int_equal(status, HU_E_NUMBER);
     } else {
-      if (status != HU_OK || !t_same32(room[0], want)) fail_msg("%s: %a, not %a", text, (double)room[0], (double)want);
+      if (status != HU_OK || !t_same32(buffer[0], expected))
+        fail_msg("%s: %a, not %a", text, (double)buffer[0], (double)expected);
     }
   }
 }
@@ -263,7 +264,7 @@ static void test_same_as_formats(void **state) {
 /* ---- arrays ---- */
 
 enum { ROOM = 20000 };
-static uint64_t room_x[ROOM], room_z[ROOM];
+static uint64_t buffer_x[ROOM], buffer_z[ROOM];
 
 static double element(const void *x, size_t size, ptrdiff_t i) {
   return size == 4 ? (double)((const float *)x)[i] : ((const double *)x)[i];
@@ -281,8 +282,8 @@ static uint32_t word(const t_call *c, size_t i) {
   return c->mode.bits ? hu_stream_word(c->exec.stream, i) >> (32 - c->mode.bits) : 0;
 }
 
-static const void *start(const void *room, size_t size, ptrdiff_t inc, size_t n) {
-  return (const uint8_t *)room + (inc < 0 ? (size_t)-inc * (n - 1) * size : 0);
+static const void *start(const void *buffer, size_t size, ptrdiff_t inc, size_t n) {
+  return (const uint8_t *)buffer + (inc < 0 ? (size_t)-inc * (n - 1) * size : 0);
 }
 
 /* Any code of n, in storage. */
@@ -303,21 +304,21 @@ static void one_call(t_random *random, const t_call *c, unsigned way) {
               : way == 5 ? 4
               : way == 6 ? 8
                          : bytes_of(c->n);
-  hu_events got = {0}, want = {0};
-  for (size_t i = 0; i < ROOM; i++) room_x[i] = t_next64(random);
+  hu_events got = {0}, expected = {0};
+  for (size_t i = 0; i < ROOM; i++) buffer_x[i] = t_next64(random);
   if (way < 4) {
     for (size_t i = 0; i < ROOM * 8 / sx && i < 4 * ROOM; i++) {
       double x = any_operand(random, c->n);
-      if (sx == 4) ((float *)room_x)[i] = (float)x;
-      if (sx == 8 && i < ROOM) ((double *)room_x)[i] = x;
+      if (sx == 4) ((float *)buffer_x)[i] = (float)x;
+      if (sx == 8 && i < ROOM) ((double *)buffer_x)[i] = x;
       if (i > c->count * 4) break;
     }
   }
-  t_fill_pattern(room_z, sizeof room_z);
-  for (size_t i = 0; way >= 4 && i < sizeof room_x / sx; i++)
-    t_put(room_x, sx, (ptrdiff_t)i, any_code(random, c->from));
-  const void *x = start(room_x, sx, c->incx, c->count);
-  void *z = (void *)(uintptr_t)start(room_z, sz, c->incz, c->count);
+  t_fill_pattern(buffer_z, sizeof buffer_z);
+  for (size_t i = 0; way >= 4 && i < sizeof buffer_x / sx; i++)
+    t_put(buffer_x, sx, (ptrdiff_t)i, any_code(random, c->from));
+  const void *x = start(buffer_x, sx, c->incx, c->count);
+  void *z = (void *)(uintptr_t)start(buffer_z, sz, c->incz, c->count);
   hu_status status = HU_E_SHAPE;
   switch (way) {
     case 0: status = hu_number_quantize_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
@@ -336,20 +337,20 @@ static void one_call(t_random *random, const t_call *c, unsigned way) {
     uint32_t events = 0, code = way < 4 ? 0 : t_get(x, sx, at);
     if (way < 4) code = hu_number_encode64(c->n, c->mode, element(x, sx, at), word(c, i), &events);
     if (way == 4) code = hu_number_convert(c->n, c->mode, c->from, code, word(c, i), &events);
-    hu_events_count(&want, events);
+    hu_events_count(&expected, events);
     if (way == 1 || way == 3 || way == 4) assert_int_equal(t_get(z, sz, to), code);
     if (way == 0) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->n, code)));
     if (way == 2) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->n, code)));
     if (way == 5) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->from, code)));
     if (way == 6) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->from, code)));
   }
-  assert_true(t_same_events(&got, &want));
+  assert_true(t_same_events(&got, &expected));
   size_t covered = (c->count - 1) * (size_t)labs((long)c->incz) + 1; /* nothing behind, nothing between */
-  static uint8_t fresh[sizeof room_z];
+  static uint8_t fresh[sizeof buffer_z];
   t_fill_pattern(fresh, sizeof fresh);
-  for (size_t i = 0; i < sizeof room_z / sz; i++) {
+  for (size_t i = 0; i < sizeof buffer_z / sz; i++) {
     if (i < covered && i % (size_t)labs((long)c->incz) == 0) continue;
-    assert_memory_equal((uint8_t *)room_z + i * sz, fresh + i * sz, sz);
+    assert_memory_equal((uint8_t *)buffer_z + i * sz, fresh + i * sz, sz);
   }
 }
 

@@ -15,9 +15,9 @@
 enum { MOST = 1 << 17 };
 static int rounds = 40;
 static float operands[MOST];
-static double wide_got[MOST], wide_want[MOST];
-static float want[MOST], got[MOST];
-static uint32_t codes_want[MOST], codes_got[MOST], words[MOST];
+static double wide_got[MOST], wide_expected[MOST];
+static float expected[MOST], got[MOST];
+static uint32_t codes_expected[MOST], codes_got[MOST], words[MOST];
 
 static void put(size_t *n, float x) {
   if (*n < MOST) operands[(*n)++] = x;
@@ -90,13 +90,14 @@ static void from_binary32(hu_number number, hu_mode mode, size_t n) {
   ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(number).storage;
   hu_exec core = {1, 7, {3, 5}};
   hu_events events[2] = {{0}, {0}};
-  memset(codes_want, 0, n * 4);
-  assert_int_equal(hu_number_encode_n(n, codes_want, apart, operands, 1, number, mode, &core, &events[0]), HU_OK);
-  assert_int_equal(hu_number_quantize_n(n, want, 1, operands, 1, number, mode, &core, NULL), HU_OK);
+  memset(codes_expected, 0, n * 4);
+  assert_int_equal(hu_number_encode_n(n, codes_expected, apart, operands, 1, number, mode, &core, &events[0]), HU_OK);
+  assert_int_equal(hu_number_quantize_n(n, expected, 1, operands, 1, number, mode, &core, NULL), HU_OK);
   for (size_t i = 0; i < 200 && mode.round < HU_SRA; i++) { /* the core's arrays are the one-value calls */
     uint32_t code = hu_number_encode(number, mode, operands[i], 0, NULL);
-    if (code != codes_want[i]) differ(number, "one value", mode, 7, i, t_bits32(operands[i]), code, codes_want[i]);
-    assert_true(t_same32(want[i], hu_number_decode(number, code)));
+    if (code != codes_expected[i])
+      differ(number, "one value", mode, 7, i, t_bits32(operands[i]), code, codes_expected[i]);
+    assert_true(t_same32(expected[i], hu_number_decode(number, code)));
   }
   for (uint32_t level = 0; level < 3; level++) {
     uint32_t off = level == 0 ? 0 : level == 1 ? 4 : 6;
@@ -104,10 +105,10 @@ static void from_binary32(hu_number number, hu_mode mode, size_t n) {
     memset(codes_got, 0, n * 4);
     memset(&events[1], 0, sizeof events[1]);
     assert_int_equal(hu_number_encode_n(n, codes_got, apart, operands, 1, number, mode, &exec, &events[1]), HU_OK);
-    compare32(number, "encode", mode, off, n, codes_got, codes_want, &events[1], &events[0]);
+    compare32(number, "encode", mode, off, n, codes_got, codes_expected, &events[1], &events[0]);
     memset(&events[1], 0, sizeof events[1]);
     assert_int_equal(hu_number_quantize_n(n, got, 1, operands, 1, number, mode, &exec, &events[1]), HU_OK);
-    compare32(number, "quantize", mode, off, n, got, want, &events[1], &events[0]);
+    compare32(number, "quantize", mode, off, n, got, expected, &events[1], &events[0]);
   }
 }
 
@@ -124,21 +125,22 @@ static void from_codes(t_random *random, hu_number number, hu_number other, hu_m
   }
   size_t skip = t_below(random, 3);
   const void *x = (const uint8_t *)words + skip * size;
-  memset(codes_want, 0, n * 4);
-  assert_int_equal(hu_number_decode_n(n - 8, want, 1, x, 1, number, &core), HU_OK);
-  assert_int_equal(hu_number_decode64_n(n - 8, wide_want, 1, x, 1, number, &core), HU_OK);
-  assert_int_equal(hu_number_convert_n(n - 8, codes_want, apart, other, x, 1, number, mode, &core, &events[0]), HU_OK);
+  memset(codes_expected, 0, n * 4);
+  assert_int_equal(hu_number_decode_n(n - 8, expected, 1, x, 1, number, &core), HU_OK);
+  assert_int_equal(hu_number_decode64_n(n - 8, wide_expected, 1, x, 1, number, &core), HU_OK);
+  assert_int_equal(hu_number_convert_n(n - 8, codes_expected, apart, other, x, 1, number, mode, &core, &events[0]),
+                   HU_OK);
   for (uint32_t level = 0; level < 3; level++) {
     hu_exec exec = {1 + level, level == 0 ? 0 : level == 1 ? 4 : 6, {9, 9}};
     memset(codes_got, 0, n * 4);
     memset(&events[1], 0, sizeof events[1]);
     memset(operands, 0, n * sizeof *operands);
     assert_int_equal(hu_number_decode_n(n - 8, got, 1, x, 1, number, &exec), HU_OK);
-    compare32(number, "decode", mode, exec.levels_off, n - 8, got, want, &events[0], &events[0]);
+    compare32(number, "decode", mode, exec.levels_off, n - 8, got, expected, &events[0], &events[0]);
     assert_int_equal(hu_number_decode64_n(n - 8, wide_got, 1, x, 1, number, &exec), HU_OK);
-    assert_memory_equal(wide_got, wide_want, (n - 8) * sizeof *wide_got);
+    assert_memory_equal(wide_got, wide_expected, (n - 8) * sizeof *wide_got);
     assert_int_equal(hu_number_convert_n(n - 8, codes_got, apart, other, x, 1, number, mode, &exec, &events[1]), HU_OK);
-    compare32(other, "convert", mode, exec.levels_off, n - 8, codes_got, codes_want, &events[1], &events[0]);
+    compare32(other, "convert", mode, exec.levels_off, n - 8, codes_got, codes_expected, &events[1], &events[0]);
   }
 }
 
@@ -215,9 +217,9 @@ static void corners(void **state) {
                                       "q(1.0)"};
   t_random random = {t_seed("number-fast-corners", 73)};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    static float room[HU_TABLE_MAX];
+    static float buffer[HU_TABLE_MAX];
     hu_number number;
-    if (hu_number_parse(&number, texts[i], room, NULL) != HU_OK) fail_msg("%s", texts[i]);
+    if (hu_number_parse(&number, texts[i], buffer, NULL) != HU_OK) fail_msg("%s", texts[i]);
     size_t n = fill_operands(&random, number);
     if (number.kind == HU_NUMBER_TAKUM) n = thin_out(n, 1 + n / 1600);
     tame(n);

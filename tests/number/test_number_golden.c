@@ -25,8 +25,8 @@ static int whole(hu_number n, double most) {
 static int holds(const char *kind, hu_number n, const char *a, const char *b, const char *c) {
   uint32_t code = (uint32_t)strtoul(b, NULL, 0);
   if (strcmp(kind, "value") == 0) {
-    double got = hu_number_decode64(n, (uint32_t)strtoul(a, NULL, 0)), want = strtod(b, NULL);
-    return isnan(want) ? isnan(got) : got == want || (float)got == (float)want;
+    double got = hu_number_decode64(n, (uint32_t)strtoul(a, NULL, 0)), expected = strtod(b, NULL);
+    return isnan(expected) ? isnan(got) : got == expected || (float)got == (float)expected;
   }
   if (strcmp(kind, "code") == 0) return rounded(n, strtod(a, NULL)) == code;
   if (strcmp(kind, "next") == 0) return hu_number_decode64(n, rounded(n, strtod(a, NULL)) + 1) == strtod(b, NULL);

@@ -100,11 +100,11 @@ static void check_value(hu_number n, uint32_t code) {
   mpfr_init2(v, DIGITS);
   value_of(v, n, code);
   int nan = mpfr_nan_p(v) != 0;
-  double want = nan ? t_double(UINT64_C(0x7FF8000000000000)) : mpfr_get_d(v, MPFR_RNDN);
+  double expected = nan ? t_double(UINT64_C(0x7FF8000000000000)) : mpfr_get_d(v, MPFR_RNDN);
   double got = hu_number_decode64(n, code);
   float want32 = nan ? t_float(0x7FC00000) : mpfr_get_flt(v, MPFR_RNDN), got32 = hu_number_decode(n, code);
-  if (!t_same64(got, want) || !t_same32(got32, want32))
-    fail_msg("kind %u, %u bits, code %#x: %a %a, not %a %a", n.kind, n.width, code, got, (double)got32, want,
+  if (!t_same64(got, expected) || !t_same32(got32, want32))
+    fail_msg("kind %u, %u bits, code %#x: %a %a, not %a %a", n.kind, n.width, code, got, (double)got32, expected,
              (double)want32);
   mpfr_clear(v);
   tried++;
@@ -227,15 +227,15 @@ static t_outcome hif8_outcome(hu_mode mode, double x, uint32_t random) {
 }
 
 static void check_mode(hu_number n, hu_mode mode, double x, uint32_t random) {
-  t_outcome want = n.kind == HU_NUMBER_HIFLOAT8 ? hif8_outcome(mode, x, random) : takum_outcome(n, mode, x, random);
+  t_outcome expected = n.kind == HU_NUMBER_HIFLOAT8 ? hif8_outcome(mode, x, random) : takum_outcome(n, mode, x, random);
   uint32_t events, code = hu_number_encode64(n, mode, x, random, &events);
   char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-  if (code != want.code || events != want.events)
+  if (code != expected.code || events != expected.events)
     fail_msg("kind %u, %u bits, %s, R %u, %a: %#x %s, not %#x %s", n.kind, n.width, t_mode_text(m, mode), random, x,
-             code, t_events_text(a, events), want.code, t_events_text(b, want.events));
+             code, t_events_text(a, events), expected.code, t_events_text(b, expected.events));
   if ((double)(float)x == x) {
-    assert_int_equal(hu_number_encode(n, mode, (float)x, random, &events), want.code);
-    assert_int_equal(events, want.events);
+    assert_int_equal(hu_number_encode(n, mode, (float)x, random, &events), expected.code);
+    assert_int_equal(events, expected.events);
   }
   tried++;
 }
@@ -409,7 +409,7 @@ static void check_array(hu_number n, size_t length, t_random *random) {
   static uint32_t codes[1500], narrow[1500];
   size_t bytes = hu_number_limits_of(n).storage / 8;
   ptrdiff_t apart = (ptrdiff_t)(4 / bytes);
-  hu_events got = {0}, want = {0};
+  hu_events got = {0}, expected = {0};
   hu_mode rne = {0};
   for (size_t i = 0; i < length; i++) {
     x[i] = any_operand(random, n);
@@ -423,12 +423,12 @@ static void check_array(hu_number n, size_t length, t_random *random) {
   assert_int_equal(hu_number_decode_n(length, back32, 1, codes, apart, n, NULL), HU_OK);
   for (size_t i = 0; i < length; i++) {
     uint32_t events, code = hu_number_encode64(n, rne, x[i], 0, &events);
-    hu_events_count(&want, events);
+    hu_events_count(&expected, events);
     assert_int_equal(codes[i], code);
     assert_int_equal(narrow[i], hu_number_encode(n, rne, x32[i], 0, NULL));
     assert_true(t_same64(back[i], hu_number_decode64(n, code)) && t_same32(back32[i], hu_number_decode(n, code)));
   }
-  assert_true(t_same_events(&got, &want));
+  assert_true(t_same_events(&got, &expected));
   assert_int_equal(hu_number_quantize_n(length, back32, 1, x32, 1, n, rne, NULL, NULL), HU_OK);
   for (size_t i = 0; i < length; i++) assert_true(t_same32(back32[i], hu_number_decode(n, narrow[i])));
   hu_number to = hu_number_posit(16, 2);

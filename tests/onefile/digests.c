@@ -151,12 +151,12 @@ static void functions(void) {
 static void numbers(void) {
   static const char *const names[] = {"posit8",  "posit16", "lns8", "lns16", "nf4",
                                       "fp4_bnb", "af4",     "int8", "q15",   "posit32"};
-  static float x[N], z[N], room[HU_TABLE_MAX];
+  static float x[N], z[N], buffer[HU_TABLE_MAX];
   static uint32_t codes[N];
   fill(x, N, 6);
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     hu_number number;
-    add_status(hu_number_parse(&number, names[k], room, NULL));
+    add_status(hu_number_parse(&number, names[k], buffer, NULL));
     for (int round = 0; round < HU_ROUND_COUNT; round++) {
       hu_events events = {0};
       add_status(hu_number_quantize_n(N, z, 1, x, 1, number, mode_at(round), &exec, &events));

@@ -11,7 +11,7 @@
 
 typedef struct t_list {
   uint32_t *at;
-  size_t n, room;
+  size_t n, buffer;
 } t_list;
 
 static void *checked(void *p) {
@@ -23,9 +23,9 @@ static void *checked(void *p) {
 }
 
 static void push(t_list *list, uint32_t start) {
-  if (list->n == list->room) {
-    list->room = list->room ? 2 * list->room : 1024;
-    list->at = checked(realloc(list->at, list->room * sizeof *list->at));
+  if (list->n == list->buffer) {
+    list->buffer = list->buffer ? 2 * list->buffer : 1024;
+    list->at = checked(realloc(list->at, list->buffer * sizeof *list->at));
   }
   list->at[list->n++] = start;
 }

@@ -16,33 +16,34 @@ typedef struct t_plan {
 } t_plan;
 
 static void fail_case(const char *what, hu_format fz, hu_format fx, hu_mode mode, uint32_t r, double x,
-                      const uint32_t got[2], const uint32_t want[2]) {
+                      const uint32_t got[2], const uint32_t expected[2]) {
   char a[T_FORMAT_TEXT], b[T_FORMAT_TEXT], c[T_MODE_TEXT], d[T_EVENTS_TEXT], e[T_EVENTS_TEXT];
   fail_msg("%s of %a (%s) to %s, %s R=%#x: %#x %s, oracle %#x %s", what, x, t_format_text(b, fx), t_format_text(a, fz),
-           t_mode_text(c, mode), r, got[0], t_events_text(d, got[1]), want[0], t_events_text(e, want[1]));
+           t_mode_text(c, mode), r, got[0], t_events_text(d, got[1]), expected[0], t_events_text(e, expected[1]));
 }
 
 static void check_encode(hu_format format, hu_mode mode, double x, uint32_t r) {
-  uint32_t want[2] = {1, 1}, got[2] = {2, 2};
-  assert_int_equal(hu_oracle_encode64(&want[0], &want[1], format, mode, x, r), HU_OK);
+  uint32_t expected[2] = {1, 1}, got[2] = {2, 2};
+  assert_int_equal(hu_oracle_encode64(&expected[0], &expected[1], format, mode, x, r), HU_OK);
   got[0] = hu_encode64(format, mode, x, r, &got[1]);
-  if (got[0] != want[0] || got[1] != want[1]) fail_case("encode64", format, format, mode, r, x, got, want);
+  if (got[0] != expected[0] || got[1] != expected[1]) fail_case("encode64", format, format, mode, r, x, got, expected);
 }
 
 static void check_encode32(hu_format format, hu_mode mode, float x, uint32_t r) {
-  uint32_t want[2] = {1, 1}, got[2] = {2, 2};
-  assert_int_equal(hu_oracle_encode64(&want[0], &want[1], format, mode, (double)x, r), HU_OK);
+  uint32_t expected[2] = {1, 1}, got[2] = {2, 2};
+  assert_int_equal(hu_oracle_encode64(&expected[0], &expected[1], format, mode, (double)x, r), HU_OK);
   got[0] = hu_encode(format, mode, x, r, &got[1]);
-  if (got[0] != want[0] || got[1] != want[1]) fail_case("encode", format, format, mode, r, (double)x, got, want);
+  if (got[0] != expected[0] || got[1] != expected[1])
+    fail_case("encode", format, format, mode, r, (double)x, got, expected);
 }
 
 static void check_convert(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t r) {
-  uint32_t want[2] = {1, 1}, got[2] = {2, 2};
+  uint32_t expected[2] = {1, 1}, got[2] = {2, 2};
   double value, decoded;
-  assert_int_equal(hu_oracle_convert(&want[0], &want[1], fz, mode, fx, x, r), HU_OK);
+  assert_int_equal(hu_oracle_convert(&expected[0], &expected[1], fz, mode, fx, x, r), HU_OK);
   got[0] = hu_convert(fz, mode, fx, x, r, &got[1]);
   assert_int_equal(hu_oracle_decode64(&value, fx, x), HU_OK);
-  if (got[0] != want[0] || got[1] != want[1]) fail_case("convert", fz, fx, mode, r, value, got, want);
+  if (got[0] != expected[0] || got[1] != expected[1]) fail_case("convert", fz, fx, mode, r, value, got, expected);
   decoded = hu_decode64(fx, x);
   if (!t_same64(decoded, value)) {
     char text[T_FORMAT_TEXT];

@@ -120,11 +120,11 @@ static void test_values(void **state) {
   for (size_t i = 0; i < n; i++) {
     double z = -1.5;
     assert_int_equal(hu_oracle_decode64(&z, values[i].format(), values[i].code), HU_OK);
-    uint64_t got, want, nan = UINT64_C(0x7FF8000000000000);
+    uint64_t got, expected, nan = UINT64_C(0x7FF8000000000000);
     memcpy(&got, &z, sizeof got);
-    memcpy(&want, &values[i].value, sizeof want);
-    if (isnan(values[i].value)) want = nan;
-    if (got != want) fail_msg("row %zu: code %#x is %a, wanted %a", i, values[i].code, z, values[i].value);
+    memcpy(&expected, &values[i].value, sizeof expected);
+    if (isnan(values[i].value)) expected = nan;
+    if (got != expected) fail_msg("row %zu: code %#x is %a, wanted %a", i, values[i].code, z, values[i].value);
   }
   /* the positive half of E2M1, all of it */
   static const double e2m1[8] = {0, .5, 1, 1.5, 2, 3, 4, 6};
@@ -273,7 +273,7 @@ static void test_stochastic_counts(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (unsigned round = HU_SRA; round <= HU_SRC; round++) {
       hu_mode mode = {0};
-      unsigned ups = 0, want = round == HU_SRA ? rows[i].a : round == HU_SRB ? rows[i].b : rows[i].c;
+      unsigned ups = 0, expected = round == HU_SRA ? rows[i].a : round == HU_SRB ? rows[i].b : rows[i].c;
       mode.round = (uint8_t)round;
       mode.bits = (uint8_t)rows[i].bits;
       for (uint32_t r = 0; r < 1u << rows[i].bits; r++) {
@@ -282,8 +282,8 @@ static void test_stochastic_counts(void **state) {
         assert_in_range(code, 0x50, 0x51); /* 8 and 9 */
         ups += code - 0x50;
       }
-      if (ups != want)
-        fail_msg("nu %g N %u mode %u: %u of the R round up, wanted %u", rows[i].nu, rows[i].bits, round, ups, want);
+      if (ups != expected)
+        fail_msg("nu %g N %u mode %u: %u of the R round up, wanted %u", rows[i].nu, rows[i].bits, round, ups, expected);
     }
 }
 
@@ -326,11 +326,11 @@ static uint64_t against_mpfr(hu_format format, t_random *random, int count) {
       int ternary = mpfr_set_d(r, x, theirs[j]);
       ternary = mpfr_check_range(r, ternary, theirs[j]);
       (void)mpfr_subnormalize(r, ternary, theirs[j]);
-      uint32_t want = native(r, format.e, format.m);
+      uint32_t expected = native(r, format.e, format.m);
       mpfr_set_emin(emin);
       mpfr_set_emax(emax);
       assert_int_equal(hu_oracle_encode64(&code, NULL, format, mode, x, 0), HU_OK);
-      if (code != want) fail_msg("%a mode %u: oracle %#x, MPFR %#x", x, mode.round, code, want);
+      if (code != expected) fail_msg("%a mode %u: oracle %#x, MPFR %#x", x, mode.round, code, expected);
       n++;
     }
   }
@@ -384,9 +384,9 @@ static void test_fp32_is_fma(void **state) {
       memcpy(&y, &b[j], sizeof y);
       acc = fmaf(x, y, acc);
     }
-    uint32_t want = isnan(acc) ? 0x7FC00000u : float_bits(acc);
+    uint32_t expected = isnan(acc) ? 0x7FC00000u : float_bits(acc);
     assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, rne, 0, n, format, a, format, b, &format, c), HU_OK);
-    if (code != want) fail_msg("case %d: %#x, fmaf gives %#x", i, code, want);
+    if (code != expected) fail_msg("case %d: %#x, fmaf gives %#x", i, code, expected);
     subnormal += fpclassify(acc) == FP_SUBNORMAL;
     infinite += isinf(acc) != 0;
     nan += isnan(acc) != 0;

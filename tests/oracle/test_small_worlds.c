@@ -41,14 +41,14 @@ static void test_decode(void **state) {
     int narrow = hu_format_fits_binary32(format);
     formats++;
     for (uint32_t c = 0; c < 1u << limits.width; c++, codes++) {
-      double want = 1;
-      assert_int_equal(hu_oracle_decode64(&want, format, c), HU_OK);
+      double expected = 1;
+      assert_int_equal(hu_oracle_decode64(&expected, format, c), HU_OK);
       double got = hu_decode64(format, c),
              garbage = hu_decode64(format, c | (uint32_t)(UINT64_C(0xA5A5A5A5) << limits.width));
-      float got32 = hu_decode(format, c), want32 = isnan(want) ? t_float(0x7FC00000) : (float)want;
-      if (!t_same64(got, want) || !t_same64(garbage, want) || (narrow && !t_same32(got32, want32)))
+      float got32 = hu_decode(format, c), want32 = isnan(expected) ? t_float(0x7FC00000) : (float)expected;
+      if (!t_same64(got, expected) || !t_same64(garbage, expected) || (narrow && !t_same32(got32, want32)))
         fail_msg("%s code %#x: %a, with garbage above %a, float %a; oracle %a", hu_format_at(i).id, c, got, garbage,
-                 (double)got32, want);
+                 (double)got32, expected);
     }
   }
   assert_true(formats > 0);
@@ -125,24 +125,24 @@ typedef struct encode_case {
 } encode_case;
 
 static void check_encode(encode_case *one, hu_mode mode, double x, uint32_t r) {
-  uint32_t want = 0xDEAD, want_events = 0xDEAD, events = 0xBEEF;
-  assert_int_equal(hu_oracle_encode64(&want, &want_events, one->f, mode, x, r), HU_OK);
+  uint32_t expected = 0xDEAD, expected_events = 0xDEAD, events = 0xBEEF;
+  assert_int_equal(hu_oracle_encode64(&expected, &expected_events, one->f, mode, x, r), HU_OK);
   uint32_t got = hu_encode64(one->f, mode, x, r, &events);
   one->count++;
   char text[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-  if (got != want || events != want_events)
+  if (got != expected || events != expected_events)
     fail_msg("%s %s R=%#x x=%a: %#x %s, oracle %#x %s", one->id, t_mode_text(text, mode), r, x, got,
-             t_events_text(a, events), want, t_events_text(b, want_events));
+             t_events_text(a, events), expected, t_events_text(b, expected_events));
   double z = hu_quantize64(one->f, mode, x, r, &events);
-  if (!t_same64(z, one->decoded[want]) || events != want_events)
+  if (!t_same64(z, one->decoded[expected]) || events != expected_events)
     fail_msg("%s %s R=%#x x=%a: quantize64 %a %s, oracle %a %s", one->id, t_mode_text(text, mode), r, x, z,
-             t_events_text(a, events), one->decoded[want], t_events_text(b, want_events));
+             t_events_text(a, events), one->decoded[expected], t_events_text(b, expected_events));
   float narrow = (float)x;
   if (isnan(x) || (double)narrow == x) {
     got = hu_encode(one->f, mode, narrow, r, &events);
-    if (got != want || events != want_events)
+    if (got != expected || events != expected_events)
       fail_msg("%s %s R=%#x x=%a: binary32 gives %#x %s, oracle %#x %s", one->id, t_mode_text(text, mode), r, x, got,
-               t_events_text(a, events), want, t_events_text(b, want_events));
+               t_events_text(a, events), expected, t_events_text(b, expected_events));
   }
 }
 
@@ -236,16 +236,17 @@ static source_code *all_codes(size_t *n) {
 static uint64_t convert_group(size_t destination, hu_mode mode, uint32_t r, const source_code *first,
                               const source_code *last) {
   hu_format fz = hu_format_at(destination).format;
-  uint32_t want = 0xDEAD, want_events = 0xDEAD;
-  assert_int_equal(hu_oracle_convert(&want, &want_events, fz, mode, hu_format_at(first->format).format, first->code, r),
-                   HU_OK);
+  uint32_t expected = 0xDEAD, expected_events = 0xDEAD;
+  assert_int_equal(
+      hu_oracle_convert(&expected, &expected_events, fz, mode, hu_format_at(first->format).format, first->code, r),
+      HU_OK);
   for (const source_code *code = first; code < last; code++) {
     uint32_t events = 0xBEEF, got = hu_convert(fz, mode, hu_format_at(code->format).format, code->code, r, &events);
     char text[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-    if (got != want || events != want_events)
+    if (got != expected || events != expected_events)
       fail_msg("%s code %#x (%a) to %s %s R=%#x: %#x %s, oracle %#x %s", hu_format_at(code->format).id, code->code,
                code->value, hu_format_at(destination).id, t_mode_text(text, mode), r, got, t_events_text(a, events),
-               want, t_events_text(b, want_events));
+               expected, t_events_text(b, expected_events));
   }
   return (uint64_t)(last - first);
 }

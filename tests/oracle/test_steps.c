@@ -58,11 +58,12 @@ typedef struct t_tally {
 
 /* ---- Steps 2 and 4: the pieces' answers. */
 
-static void report_difference(const char *who, hu_format format, hu_mode mode, uint32_t u, answer got, answer want) {
+static void report_difference(const char *who, hu_format format, hu_mode mode, uint32_t u, answer got,
+                              answer expected) {
   char a[T_FORMAT_TEXT], b[T_MODE_TEXT], c[T_EVENTS_TEXT], d[T_EVENTS_TEXT];
   fail_msg("%s, %s: %s of %#x (%a) gives %#x %s, the piece has %#x %s", t_format_text(a, format), t_mode_text(b, mode),
-           who, u, (double)t_float(u), got.code, t_events_text(c, got.events), want.code,
-           t_events_text(d, want.events));
+           who, u, (double)t_float(u), got.code, t_events_text(c, got.events), expected.code,
+           t_events_text(d, expected.events));
 }
 
 static answer ask_oracle(hu_format format, hu_mode mode, uint32_t u, t_tally *sum) {
@@ -72,10 +73,11 @@ static answer ask_oracle(hu_format format, hu_mode mode, uint32_t u, t_tally *su
   return a;
 }
 
-static void check_one_value(hu_format format, hu_mode mode, uint32_t u, answer want, t_tally *sum) {
+static void check_one_value(hu_format format, hu_mode mode, uint32_t u, answer expected, t_tally *sum) {
   answer got = {2, 2};
   got.code = hu_encode(format, mode, t_float(u), 0, &got.events);
-  if (got.code != want.code || got.events != want.events) report_difference("hu_encode", format, mode, u, got, want);
+  if (got.code != expected.code || got.events != expected.events)
+    report_difference("hu_encode", format, mode, u, got, expected);
   sum->one_value++;
 }
 
@@ -155,10 +157,10 @@ typedef struct scan {
 } scan;
 
 /* The inputs u .. u + n - 1 of one piece, at their place in the chunk. */
-static void scan_piece(scan *k, hu_mode mode, answer want, uint32_t u, size_t offset, size_t n) {
-  hu_events got = {0}, counts = times(want.events, n);
+static void scan_piece(scan *k, hu_mode mode, answer expected, uint32_t u, size_t offset, size_t n) {
+  hu_events got = {0}, counts = times(expected.events, n);
   uint8_t *z = k->z + offset * k->size;
-  uint32_t code = k->values ? t_bits32(hu_decode(k->f, want.code)) : want.code;
+  uint32_t code = k->values ? t_bits32(hu_decode(k->f, expected.code)) : expected.code;
   memset(z, (uint8_t)~code, n * k->size); /* differs from the answer in every element's low byte */
   if (k->values)
     assert_int_equal(hu_quantize_n(n, (float *)(void *)z, 1, k->x + offset, 1, k->f, mode, &k->exec, &got), HU_OK);
@@ -168,15 +170,15 @@ static void scan_piece(scan *k, hu_mode mode, answer want, uint32_t u, size_t of
     for (size_t i = 0; i < n; i++) {
       answer a = {0, 0};
       a.code = hu_encode(k->f, mode, k->x[offset + i], 0, &a.events);
-      if (a.code != want.code || a.events != want.events)
-        report_difference("the core", k->f, mode, u + (uint32_t)i, a, want);
+      if (a.code != expected.code || a.events != expected.events)
+        report_difference("the core", k->f, mode, u + (uint32_t)i, a, expected);
     }
     for (size_t i = 0; i < n; i++) {
-      answer a = {stored(z + i * k->size, k->size), want.events};
+      answer a = {stored(z + i * k->size, k->size), expected.events};
       if (a.code != code)
-        report_difference(k->values ? "hu_quantize_n" : "hu_encode_n", k->f, mode, u + (uint32_t)i, a, want);
+        report_difference(k->values ? "hu_quantize_n" : "hu_encode_n", k->f, mode, u + (uint32_t)i, a, expected);
     }
-    report_difference("the event counts from", k->f, mode, u, want, want);
+    report_difference("the event counts from", k->f, mode, u, expected, expected);
   }
 }
 

@@ -36,12 +36,12 @@ typedef struct t_tally {
 } t_tally;
 
 static void ask_oracle(hu_format format, hu_mode mode, double x, uint32_t r, t_tally *sum) {
-  uint32_t want = 1, want_events = 1, events = 2;
-  assert_int_equal(hu_oracle_encode64(&want, &want_events, format, mode, x, r), HU_OK);
+  uint32_t expected = 1, expected_events = 1, events = 2;
+  assert_int_equal(hu_oracle_encode64(&expected, &expected_events, format, mode, x, r), HU_OK);
   uint32_t got = hu_encode64(format, mode, x, r, &events);
-  if (got != want || events != want_events)
+  if (got != expected || events != expected_events)
     fail_msg("mode %u N %u R %#x x %a: %#x events %#x, oracle %#x events %#x", mode.round, mode.bits, r, x, got, events,
-             want, want_events);
+             expected, expected_events);
   sum->oracle++;
 }
 
@@ -60,11 +60,11 @@ static void check_words(hu_format format, const t_gap *gap, int negative, uint64
   if (negative) x = -x;
   for (uint64_t r = first; r < last && r < all; r++) {
     int up = r + ups >= all;
-    uint32_t want = with_sign(limits, format, up ? gap->upper_code : gap->lower_code, negative);
+    uint32_t expected = with_sign(limits, format, up ? gap->upper_code : gap->lower_code, negative);
     uint32_t got = hu_encode64(format, mode, x, (uint32_t)r, NULL);
-    if (got != want)
+    if (got != expected)
       fail_msg("mode %u N %u R %#llx x %a nu %a: %#x, wanted %#x", mode.round, mode.bits, (unsigned long long)r, x, nu,
-               got, want);
+               got, expected);
     counted += (uint64_t)up;
     sum->words++;
   }

@@ -53,7 +53,7 @@ static size_t result_size(const hu_p3109_operation *operation, hu_format fz, hu_
 /* n elements of one operation, into z, which may be the bytes of in[0]. */
 static void compare(int op, size_t n, operand *x, t_random *random, int in_place) {
   static uint8_t other[2 * MOST];
-  static uint32_t want[MOST];
+  static uint32_t expected[MOST];
   const hu_p3109_operation operation = hu_p3109_at(op);
   hu_p3109_array in[HU_P3109_OPERANDS_MAX];
   hu_format fz = in_place ? x[0].array.format : named(names[t_below(random, 5)]), format[HU_P3109_OPERANDS_MAX];
@@ -63,15 +63,15 @@ static void compare(int op, size_t n, operand *x, t_random *random, int in_place
   for (size_t i = 0; i < n; i++) {
     uint32_t code[HU_P3109_OPERANDS_MAX];
     for (unsigned k = 0; k < operation.operands; k++) code[k] = code_of(&x[k], i);
-    want[i] = hu_p3109_compute(op, fz, projection, format, code, hu_stream_word(exec.stream, i));
+    expected[i] = hu_p3109_compute(op, fz, projection, format, code, hu_stream_word(exec.stream, i));
   }
   uint8_t *z = in_place ? x[0].bytes : other;
   assert_int_equal(hu_p3109_compute_n(op, n, z, fz, projection, in, &exec), HU_OK);
   size_t size = result_size(&operation, fz, format[0]);
   for (size_t i = 0; i < n; i++) {
     uint32_t got = size == 1 ? z[i] : (uint32_t)(z[2 * i] | z[2 * i + 1] << 8);
-    if (got != want[i])
-      fail_msg("%s, element %zu of %zu: %x, not %x", operation.name, i, n, (unsigned)got, (unsigned)want[i]);
+    if (got != expected[i])
+      fail_msg("%s, element %zu of %zu: %x, not %x", operation.name, i, n, (unsigned)got, (unsigned)expected[i]);
   }
 }
 

@@ -105,10 +105,10 @@ static unsigned long project_all(t_parameters parameters) {
       if (x.kind == NOT_A_NUMBER) value = NAN;
       for (int i = 0; projection_at(&rho, i); i++)
         for (uint32_t random = 0; random < (rho.mode.bits ? 8u : 1u); random++) {
-          uint32_t want = project(parameters, rho, &x, random), got = hu_p3109_project(half, rho, value, random);
-          if (want != got)
+          uint32_t expected = project(parameters, rho, &x, random), got = hu_p3109_project(half, rho, value, random);
+          if (expected != got)
             fail_msg("%s: %a, projection %d, R %u: %x, the draft has %x", name_of(parameters), value, i, random, got,
-                     want);
+                     expected);
           n++;
         }
     }
@@ -154,7 +154,7 @@ static void compare(int op, t_operands *x, t_parameters fz, t_random *numbers, i
   hu_p3109_operation operation = hu_p3109_at(op);
   hu_format format[HU_P3109_OPERANDS_MAX], z = format_of(fz);
   hu_p3109_projection rho;
-  uint32_t want, got;
+  uint32_t expected, got;
   for (int i = 0; i < operation.operands; i++) {
     format[i] = format_of(x->f[i]);
     decode(&x->x[i], x->f[i], x->code[i]);
@@ -165,16 +165,16 @@ static void compare(int op, t_operands *x, t_parameters fz, t_random *numbers, i
     uint32_t random = t_next32(numbers);
     got = hu_p3109_compute(op, z, rho, format, x->code, random);
     if (operation.gives == HU_P3109_NUMBER) {
-      want = project(fz, rho, &x->result, random);
+      expected = project(fz, rho, &x->result, random);
     } else if (operation.gives == HU_P3109_NEIGHBOUR) {
-      want = neighbour(x->f[0], x->code[0], op == HU_P3109_NEXT_GREATER_THAN);
+      expected = neighbour(x->f[0], x->code[0], op == HU_P3109_NEXT_GREATER_THAN);
     } else {
-      want = predicate(op, x->f, x->code);
+      expected = predicate(op, x->f, x->code);
     }
-    if (want != got)
+    if (expected != got)
       fail_msg("%s(%x %x %x %x) of %s, %s, ... into %s, round %u saturate %u rules %u R %x: %x, the draft has %x",
                operation.name, x->code[0], x->code[1], x->code[2], x->code[3], name_of(x->f[0]), name_of(x->f[1]),
-               name_of(fz), rho.mode.round, rho.mode.saturate, rho.rules, random, got, want);
+               name_of(fz), rho.mode.round, rho.mode.saturate, rho.rules, random, got, expected);
     if (operation.gives != HU_P3109_NUMBER) break;
   }
 }
@@ -279,13 +279,13 @@ static void all_digits(void **state) {
     }
     operate(&x->result, op, x->x);
     if (x->result.kind != REAL || mpfr_zero_p(x->result.r)) continue;
-    float want = mpfr_get_flt(x->result.r, MPFR_RNDZ);
-    if (fabsf(want) < 0x1p-120f || !(fabsf(want) < 0x1p120f)) continue;
+    float expected = mpfr_get_flt(x->result.r, MPFR_RNDZ);
+    if (fabsf(expected) < 0x1p-120f || !(fabsf(expected) < 0x1p120f)) continue;
     uint32_t got = hu_p3109_compute(op, single, zero, format, code, 0);
-    if (got != t_bits32(want))
+    if (got != t_bits32(expected))
       fail_msg("%s(%08x, %08x) toward zero: %08x, MPFR has %08x", hu_p3109_at(op).name, code[0], code[1], got,
-               t_bits32(want));
-    mpfr_sub_d(rest, x->result.r, (double)want, MPFR_RNDN);
+               t_bits32(expected));
+    mpfr_sub_d(rest, x->result.r, (double)expected, MPFR_RNDN);
     mpfr_abs(rest, rest, MPFR_RNDN);
     mpfr_mul_2si(rest, rest, 32 + 24 - (long)mpfr_get_exp(x->result.r), MPFR_RNDN);
     uint64_t digits = mpfr_get_ui(rest, MPFR_RNDD);
@@ -366,8 +366,8 @@ static void over_scale(real *z, const real *r, const real *s) {
   for (int j = 0; j < 2; j++) real_clear(&x[j]);
 }
 
-static void expect(const char *what, uint32_t got, uint32_t want, int i) {
-  if (got != want) fail_msg("%s, element %d: %x, the draft has %x", what, i, got, want);
+static void expect(const char *what, uint32_t got, uint32_t expected, int i) {
+  if (got != expected) fail_msg("%s, element %d: %x, the draft has %x", what, i, got, expected);
 }
 
 /* Drawn blocks, what they are projected by, and room for the reference. */
@@ -403,7 +403,7 @@ static void expect_rounded(const block_case *c, const char *what, const uint8_t 
 
 /* An elementwise operation; every fourth one writes over its first operand. */
 static void elementwise(block_case *c, t_random *random) {
-  uint8_t room[COUNT], *got = t_below(random, 4) ? room : c->b[0].x;
+  uint8_t buffer[COUNT], *got = t_below(random, 4) ? buffer : c->b[0].x;
   block first = c->b[0];
   int op;
   do op = (int)t_below(random, HU_P3109_COUNT);

@@ -125,13 +125,13 @@ static void check_codes(t_random *numbers, size_t n, const float *x, const hu_s2
   /* Values: decoded, made at once, and at once in place. */
   assert_int_equal(hu_s2fp8_decode_n(n, in.z + pv.at, pv.inc, in.codes + pz.at * size, pz.inc, kind, scale, &exec),
                    HU_OK);
-  static float wanted[MOST];
+  static float expected[MOST];
   for (size_t i = 0; i < n; i++) {
-    wanted[i] = in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc];
+    expected[i] = in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc];
     float v = model_value(&map, codes[i]);
-    if (t_bits32(wanted[i]) != (v != v ? 0x7FC00000 : t_bits32(v))) {
+    if (t_bits32(expected[i]) != (v != v ? 0x7FC00000 : t_bits32(v))) {
       fail_msg("mu %lld m %lld code %x: value %08x, model %08x", (long long)scale->mu, (long long)scale->m, codes[i],
-               t_bits32(wanted[i]), t_bits32(v));
+               t_bits32(expected[i]), t_bits32(v));
     }
   }
   memset(in.z, 0xA5, sizeof in.z);
@@ -141,8 +141,8 @@ static void check_codes(t_random *numbers, size_t n, const float *x, const hu_s2
   assert_int_equal(hu_s2fp8_quantize_n(n, in.x + px.at, px.inc, in.x + px.at, px.inc, kind, scale, mode, &exec, NULL),
                    HU_OK);
   for (size_t i = 0; i < n; i++) {
-    assert_int_equal(t_bits32(in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc]), t_bits32(wanted[i]));
-    assert_int_equal(t_bits32(in.x[(ptrdiff_t)px.at + (ptrdiff_t)i * px.inc]), t_bits32(wanted[i]));
+    assert_int_equal(t_bits32(in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc]), t_bits32(expected[i]));
+    assert_int_equal(t_bits32(in.x[(ptrdiff_t)px.at + (ptrdiff_t)i * px.inc]), t_bits32(expected[i]));
   }
 }
 

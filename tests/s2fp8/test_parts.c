@@ -20,7 +20,7 @@ static const char *const kinds[] = {"s2fp8",
                                     "s2fp8(bfloat16;target=15)"};
 enum { KINDS = sizeof kinds / sizeof *kinds, MOST = 60000, BEHIND = 16, THREADS = 4 };
 
-static float x[MOST], want[MOST], z[MOST];
+static float x[MOST], expected[MOST], z[MOST];
 static _Atomic uint8_t taken[MOST];
 
 /* Bells, wide ones, one magnitude, zeros alone, with zeros, with what is not normal: some decided by a product of all
@@ -42,7 +42,7 @@ static void draw(t_random *random, size_t n) {
 
 /* Rooms of threads, which are filled anew for each part, and spoilt behind it. */
 typedef struct rooms {
-  float room[THREADS][MOST];
+  float buffer[THREADS][MOST];
   size_t n, part, threads;
   _Atomic size_t given, bad;
 } rooms;
@@ -55,8 +55,8 @@ static const float *give(void *context, size_t thread, size_t first, size_t n) {
     thread = 0;
   }
   c->given += n;
-  for (size_t i = 0; i < c->n && i < n + BEHIND; i++) c->room[thread][i] = i < n ? x[first + i] : 77;
-  return c->room[thread];
+  for (size_t i = 0; i < c->n && i < n + BEHIND; i++) c->buffer[thread][i] = i < n ? x[first + i] : 77;
+  return c->buffer[thread];
 }
 
 static void take(void *context, size_t thread, size_t first, size_t n, const float *values) {
@@ -81,9 +81,9 @@ static size_t part_of(t_random *random, size_t n) {
 static void check_numbers(size_t n, const char *text, hu_mode mode, size_t part) {
   for (size_t i = 0; i < n; i++) {
     if (taken[i] != 1) fail_msg("%zu numbers in parts of %zu: number %zu is taken %d times", n, part, i, taken[i]);
-    if (t_bits32(z[i]) == t_bits32(want[i])) continue;
+    if (t_bits32(z[i]) == t_bits32(expected[i])) continue;
     fail_msg("%s, mode %d, %zu numbers in parts of %zu: number %zu, %a: %a, not %a", text, mode.round, n, part, i,
-             (double)x[i], (double)z[i], (double)want[i]);
+             (double)x[i], (double)z[i], (double)expected[i]);
   }
 }
 
@@ -101,7 +101,7 @@ static void one_tensor(t_random *random, size_t n, uint32_t off) {
   assert_int_equal(hu_s2fp8_parse(&kind, text, NULL), HU_OK);
   draw(random, n);
   assert_int_equal(
-      hu_s2fp8_truncate_n(n, want, 1, x, 1, &kind, mode, asks ? &sums : NULL, asks ? &scale : NULL, &exec, &exact),
+      hu_s2fp8_truncate_n(n, expected, 1, x, 1, &kind, mode, asks ? &sums : NULL, asks ? &scale : NULL, &exec, &exact),
       HU_OK);
   for (size_t i = 0; i < n; i++) taken[i] = 0;
   c.n = n;

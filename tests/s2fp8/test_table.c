@@ -35,22 +35,24 @@ static hu_s2 draw(t_random *random, const hu_s2fp8 *kind) {
   return hui_s2_of(kind, m - gap, m, mode);
 }
 
-static void check(const hu_s2 *map, const hu_s2_lanes *lanes, const hu_s2_table *want, const char *name) {
+static void check(const hu_s2 *map, const hu_s2_lanes *lanes, const hu_s2_table *expected, const char *name) {
   hu_s2_table got;
   memset(&got, 0, sizeof got);
   hui_s2_fill_quickly(&got, map, lanes);
   uint32_t codes = map->spec.mag_mask | map->spec.sign_mask;
   for (uint32_t i = 0; i <= HU_S2_CODES; i++) {
-    if (got.bound[0][i] == want->bound[0][i] && got.bound[1][i] == want->bound[1][i]) continue;
-    fail_msg("%s: bound %u: %#x, %#x; not %#x", name, i, got.bound[0][i], got.bound[1][i], want->bound[0][i]);
+    if (got.bound[0][i] == expected->bound[0][i] && got.bound[1][i] == expected->bound[1][i]) continue;
+    fail_msg("%s: bound %u: %#x, %#x; not %#x", name, i, got.bound[0][i], got.bound[1][i], expected->bound[0][i]);
   }
   for (uint32_t i = 0; i < HU_S2_CODES; i++) {
-    if (got.exact[i] != want->exact[i]) fail_msg("%s: exact %u: %#x, not %#x", name, i, got.exact[i], want->exact[i]);
+    if (got.exact[i] != expected->exact[i])
+      fail_msg("%s: exact %u: %#x, not %#x", name, i, got.exact[i], expected->exact[i]);
   }
   for (uint32_t i = 0; i <= codes; i++) {
-    if (got.value[i] != want->value[i]) fail_msg("%s: value %u: %#x, not %#x", name, i, got.value[i], want->value[i]);
+    if (got.value[i] != expected->value[i])
+      fail_msg("%s: value %u: %#x, not %#x", name, i, got.value[i], expected->value[i]);
   }
-  assert_memory_equal(got.tiny, want->tiny, sizeof got.tiny);
+  assert_memory_equal(got.tiny, expected->tiny, sizeof got.tiny);
 }
 
 static void tables(void **state) {
@@ -64,12 +66,12 @@ static void tables(void **state) {
     hu_s2 map = draw(&random, &kind);
     if (!hui_s2_may_be_quick(&map)) continue;
     quick++;
-    hu_s2_table want;
-    memset(&want, 0, sizeof want);
-    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&want, &map, i);
+    hu_s2_table expected;
+    memset(&expected, 0, sizeof expected);
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hui_s2_fill_entry(&expected, &map, i);
     for (size_t level = 0; level < t_levels(); level++) {
       const hu_s2_lanes *lanes = hui_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
-      if (lanes) check(&map, lanes, &want, name);
+      if (lanes) check(&map, lanes, &expected, name);
     }
   }
   assert_true(quick > 3000);
@@ -95,16 +97,16 @@ static void fill_at_bounds(t_random *random, const hu_s2 *map, const hu_s2_table
 }
 
 static void same_as_core(const hu_s2 *map, const float *x, size_t n, size_t size, const char *name) {
-  static uint8_t want[4 * ELEMENTS], got[4 * ELEMENTS];
+  static uint8_t expected[4 * ELEMENTS], got[4 * ELEMENTS];
   hu_exec exec = {1, UINT32_MAX, {0, 0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * (size ? size : 4);
-  hui_s2_run(n, want, 1, size, x, 1, map, NULL, &exec, &counted);
+  hui_s2_run(n, expected, 1, size, x, 1, map, NULL, &exec, &counted);
   for (size_t level = 0; level < t_levels(); level++) {
     exec.levels_off = t_levels_off(level);
     memset(&events, 0, sizeof events);
     hui_s2_run(n, got, 1, size, x, 1, map, NULL, &exec, &events);
-    if (memcmp(want, got, bytes) || !t_same_events(&counted, &events))
+    if (memcmp(expected, got, bytes) || !t_same_events(&counted, &events))
       fail_msg("%s, %zu elements, levels off %#x: not as the core", name, n, (unsigned)exec.levels_off);
   }
 }

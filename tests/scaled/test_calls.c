@@ -211,8 +211,8 @@ static void test_packing(void **state) {
     assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling), HU_OK);
     for (size_t bit = 0; bit < n.packed * 8; bit++) {
       size_t row = bit / (n.packed_row * 8), in_row = bit % (n.packed_row * 8), col = in_row / width;
-      unsigned want = row < rows && col < cols ? codes[row * ld + col] >> (in_row % width) & 1 : 0;
-      assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, want);
+      unsigned expected = row < rows && col < cols ? codes[row * ld + col] >> (in_row % width) & 1 : 0;
+      assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, expected);
     }
     for (size_t k = n.packed; k < n.packed + 32; k++) assert_int_equal(packed[k], 0xA5);
     assert_int_equal(hu_scaled_unpack(rows, cols, back, ld, packed, &scaling), HU_OK);

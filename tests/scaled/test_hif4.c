@@ -122,22 +122,22 @@ static void compare(int kind, int n, const float *x) {
   uint8_t codes[BLOCK], scale[4];
   float values[BLOCK], quantized[BLOCK];
   hu_events a = {0}, b = {0};
-  model want = model_of(&k, n, x);
+  model expected = model_of(&k, n, x);
   size_t cols = (size_t)n;
   assert_int_equal(hu_hif4_encode(1, cols, codes, cols, scale, 1, x, cols, &k, &a), HU_OK);
   assert_int_equal(hu_hif4_decode(1, cols, values, cols, codes, cols, scale, 1), HU_OK);
   assert_int_equal(hu_hif4_quantize(1, cols, quantized, cols, x, cols, &k, &b), HU_OK);
   for (int i = 0; i < 4; i++) {
-    if (scale[i] != want.scale[i])
-      fail_msg("kind %d: byte %d of the scale is %d, not %d", kind, i, scale[i], want.scale[i]);
+    if (scale[i] != expected.scale[i])
+      fail_msg("kind %d: byte %d of the scale is %d, not %d", kind, i, scale[i], expected.scale[i]);
   }
   for (int i = 0; i < n; i++) {
-    if (codes[i] != want.codes[i] || t_bits32(values[i]) != t_bits32(want.values[i]))
-      fail_msg("kind %d: code %d of %a is %d, not %d, value %a, not %a", kind, i, (double)x[i], codes[i], want.codes[i],
-               (double)values[i], (double)want.values[i]);
+    if (codes[i] != expected.codes[i] || t_bits32(values[i]) != t_bits32(expected.values[i]))
+      fail_msg("kind %d: code %d of %a is %d, not %d, value %a, not %a", kind, i, (double)x[i], codes[i],
+               expected.codes[i], (double)values[i], (double)expected.values[i]);
   }
   assert_memory_equal(values, quantized, cols * sizeof *values);
-  assert_true(same_events(&a, &want.events));
+  assert_true(same_events(&a, &expected.events));
   assert_memory_equal(&a, &b, sizeof a);
 }
 
@@ -206,8 +206,8 @@ static void test_values(void **state) {
         memset(codes, code, sizeof codes);
         assert_int_equal(hu_hif4_decode(1, BLOCK, values, BLOCK, codes, BLOCK, scale, 1), HU_OK);
         double s = ldexp(1 + c % 4 / 4.0, c / 4 - 48), p = (code & 7) / 4.0;
-        float want = (float)copysign(s * p * (1 + (bits & 1)) * (1 + (bits >> 1)), code & 8 ? -1 : 1);
-        assert_int_equal(t_bits32(values[BLOCK - 1]), c == 255 ? 0x7FC00000 : t_bits32(want));
+        float expected = (float)copysign(s * p * (1 + (bits & 1)) * (1 + (bits >> 1)), code & 8 ? -1 : 1);
+        assert_int_equal(t_bits32(values[BLOCK - 1]), c == 255 ? 0x7FC00000 : t_bits32(expected));
       }
     }
   }
@@ -232,11 +232,11 @@ static void test_matrix(void **state) {
   for (int i = 0; i < ROWS; i++) {
     for (int q = 0; q < 3; q++) {
       int n = q == 2 ? COLS - 2 * BLOCK : BLOCK, at = i * LD + q * BLOCK;
-      model want = model_of(&k, n, x + at);
-      assert_memory_equal(codes + i * LDC + q * BLOCK, want.codes, (size_t)n);
-      assert_memory_equal(scales + 4 * (i * LDS + q), want.scale, 4);
-      assert_memory_equal(y + at, want.values, (size_t)n * sizeof *y);
-      assert_memory_equal(z + at, want.values, (size_t)n * sizeof *z);
+      model expected = model_of(&k, n, x + at);
+      assert_memory_equal(codes + i * LDC + q * BLOCK, expected.codes, (size_t)n);
+      assert_memory_equal(scales + 4 * (i * LDS + q), expected.scale, 4);
+      assert_memory_equal(y + at, expected.values, (size_t)n * sizeof *y);
+      assert_memory_equal(z + at, expected.values, (size_t)n * sizeof *z);
     }
     assert_int_equal(codes[i * LDC + COLS], 99);
     assert_int_equal(scales[4 * (i * LDS + 3)], 99);

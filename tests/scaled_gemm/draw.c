@@ -20,7 +20,7 @@ static hu_format parsed(const char *text) {
 
 /* ---- matrices ---- */
 
-static void *room(size_t bytes) {
+static void *buffer(size_t bytes) {
   void *z = malloc(bytes + 1);
   assert_non_null(z);
   t_fill_pattern(z, bytes);
@@ -36,7 +36,7 @@ static float plain_number(t_random *random, int reach) {
 
 static void encode(t_matrix *x, t_random *random) {
   size_t n = x->stored_rows * x->stored_cols;
-  float *values = room((n + 1) * sizeof *values);
+  float *values = buffer((n + 1) * sizeof *values);
   hu_scaled z = {x->codes, x->ld, x->scales, x->lds, x->scaling.tensor ? &x->tensor : NULL};
   int reach = t_between(random, 0, 12), special = t_below(random, 6) == 0;
   for (size_t i = 0; i < n; i++) {
@@ -83,8 +83,8 @@ void matrix_scaled(t_matrix *x, t_random *random, size_t rows, size_t cols, cons
   x->lds = sizes.block_cols + t_below(random, 3);
   x->code_bytes = x->stored_rows * x->ld * sizes.code_bytes;
   x->scale_bytes = sizes.block_rows * x->lds * sizes.scale_bytes;
-  x->codes = room(x->code_bytes);
-  x->scales = room(x->scale_bytes);
+  x->codes = buffer(x->code_bytes);
+  x->scales = buffer(x->scale_bytes);
   if (kind == DRAW_ENCODED) encode(x, random);
   if (kind != DRAW_ENCODED) scramble(x, random, &sizes, kind);
   int digits = t_below(random, 2) ? 12 : 24; /* exact factors of more than 53 have no answer */
@@ -111,7 +111,7 @@ void matrix_plain(t_matrix *x, t_random *random, size_t rows, size_t cols, hu_fo
   size_t size = values ? 4 : hu_limits_of(format).storage / 8;
   uint32_t mask = (uint32_t)((UINT64_C(1) << hu_limits_of(format).width) - 1);
   x->code_bytes = x->stored_rows * x->ld * size;
-  x->codes = room(x->code_bytes);
+  x->codes = buffer(x->code_bytes);
   for (size_t i = 0; i < x->stored_rows * x->ld; i++) {
     uint32_t code = t_next32(random) & mask, events;
     if (kind != DRAW_ANY_CODES) code = hu_encode(format, rne, plain_number(random, 4), 0, &events);
@@ -399,9 +399,9 @@ const char *product_check(const t_product *product, const t_expected *expected, 
   z.size = product->scaled   ? hu_limits_of(product->scaling.element).storage / 8
            : product->values ? 4
                              : hu_limits_of(product->format).storage / 8;
-  z.codes = room(product->m * product->ld * z.size);
+  z.codes = buffer(product->m * product->ld * z.size);
   memset(z.codes, 0xA5, product->m * product->ld * z.size);
-  z.scales = room(product->m * (product->lds + 1) * 4 + 64);
+  z.scales = buffer(product->m * (product->lds + 1) * 4 + 64);
   z.bytes = space_of(product, &exec);
   if (z.bytes == SIZE_MAX) return "space";
   z.raw = malloc(z.bytes + 128);

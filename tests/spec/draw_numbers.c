@@ -33,13 +33,13 @@ static void must(hu_status status) { line_same("status", (uint64_t)(int64_t)stat
 static void draw_decode(t_random *random) {
   hu_format format = any_format(random);
   uint32_t code = t_next32(random) & mask_of(format);
-  double v = hu_decode64(format, code), want;
+  double v = hu_decode64(format, code), expected;
   line_begin("decode");
   line_format("format", format);
   line_hex("code", code);
   line_pattern(">bits", t_bits64(v), 16);
-  must(hu_oracle_decode64(&want, format, code));
-  line_same("decode", t_bits64(v), t_bits64(want));
+  must(hu_oracle_decode64(&expected, format, code));
+  line_same("decode", t_bits64(v), t_bits64(expected));
   line_end();
 }
 
@@ -47,7 +47,8 @@ static void draw_round(t_random *random) {
   hu_format format = any_format(random);
   hu_mode mode = t_random_mode(random);
   double x = t_random_operand(random, format);
-  uint32_t word = t_next32(random), events, want, want_events, code = hu_encode64(format, mode, x, word, &events);
+  uint32_t word = t_next32(random), events, expected, expected_events,
+           code = hu_encode64(format, mode, x, word, &events);
   line_begin("round");
   line_format("format", format);
   line_mode(mode);
@@ -55,9 +56,9 @@ static void draw_round(t_random *random) {
   line_hex("word", word);
   line_hex(">code", code);
   line_events(events);
-  must(hu_oracle_encode64(&want, &want_events, format, mode, x, word));
-  line_same("code", code, want);
-  line_same("events", events, want_events);
+  must(hu_oracle_encode64(&expected, &expected_events, format, mode, x, word));
+  line_same("code", code, expected);
+  line_same("events", events, expected_events);
   line_end();
 }
 
@@ -118,7 +119,7 @@ static void draw_operation(t_random *random) {
   hu_format fz = any_format(random);
   hu_mode mode = t_random_mode(random);
   hu_oracle_code x[3];
-  uint32_t word = t_next32(random), events, want, want_events;
+  uint32_t word = t_next32(random), events, expected, expected_events;
   int alike = op == HU_ORACLE_ROUND_TO_INTEGRAL || t_below(random, 3) == 0;
   for (int i = 0; i < 3; i++) x[i].format = alike ? fz : any_format(random);
   for (int i = 0; i < 3; i++) x[i].code = any_code(random, x[i].format, t_below(random, 2) ? fz : x[0].format);
@@ -128,10 +129,10 @@ static void draw_operation(t_random *random) {
   line_operands(x, remainder ? 2 : ar_table[op].operands);
   line_hex(">code", code);
   line_events(events);
-  must(remainder ? hu_oracle_remainder(&want, &want_events, fz, mode, word, x)
-                 : hu_oracle_arith(&want, &want_events, op, fz, mode, word, x));
-  line_same("code", code, want);
-  line_same("events", events, want_events);
+  must(remainder ? hu_oracle_remainder(&expected, &expected_events, fz, mode, word, x)
+                 : hu_oracle_arith(&expected, &expected_events, op, fz, mode, word, x));
+  line_same("code", code, expected);
+  line_same("events", events, expected_events);
   line_end();
 }
 
@@ -142,8 +143,8 @@ static void draw_to_integer(t_random *random) {
   hu_format format = any_format(random);
   hu_mode mode = t_random_mode(random);
   hu_oracle_code x = {format, any_code(random, format, format)};
-  uint32_t word = t_next32(random), events, want_events;
-  uint64_t want, z = hu_to_integer(type, mode, format, x.code, word, &events);
+  uint32_t word = t_next32(random), events, expected_events;
+  uint64_t expected, z = hu_to_integer(type, mode, format, x.code, word, &events);
   line_begin("arith");
   line_text("op", "to_integer");
   line_mode(mode);
@@ -155,9 +156,10 @@ static void draw_to_integer(t_random *random) {
   line_decimal("exact", type.exact);
   line_pattern(">value", z, 1);
   line_events(events);
-  must(hu_oracle_to_integer(&want, &want_events, type.width, type.is_signed, type.invalid, type.exact, mode, word, x));
-  line_same("integer", z, want);
-  line_same("events", events, want_events);
+  must(hu_oracle_to_integer(&expected, &expected_events, type.width, type.is_signed, type.invalid, type.exact, mode,
+                            word, x));
+  line_same("integer", z, expected);
+  line_same("events", events, expected_events);
   line_end();
 }
 
@@ -167,16 +169,16 @@ static void draw_from_integer(t_random *random) {
   if (is_signed && t_below(random, 2)) x = 0 - x;
   hu_format fz = any_format(random);
   hu_mode mode = t_random_mode(random);
-  uint32_t word = t_next32(random), events, want, want_events;
+  uint32_t word = t_next32(random), events, expected, expected_events;
   uint32_t code =
       is_signed ? hu_from_signed(fz, mode, (int64_t)x, word, &events) : hu_from_unsigned(fz, mode, x, word, &events);
   line_call("arith", is_signed ? "from_signed" : "from_unsigned", fz, mode, word);
   line_hex("x", x);
   line_hex(">code", code);
   line_events(events);
-  must(hu_oracle_from_integer(&want, &want_events, fz, mode, is_signed, x, word));
-  line_same("code", code, want);
-  line_same("events", events, want_events);
+  must(hu_oracle_from_integer(&expected, &expected_events, fz, mode, is_signed, x, word));
+  line_same("code", code, expected);
+  line_same("events", events, expected_events);
   line_end();
 }
 
@@ -214,7 +216,7 @@ static void draw_function(t_random *random) {
   hu_format fz = short_format(random);
   hu_mode mode = t_random_mode(random);
   hu_oracle_code x[2];
-  uint32_t word = t_next32(random), events, want, want_events;
+  uint32_t word = t_next32(random), events, expected, expected_events;
   if (mode.bits > 16) mode.bits = (uint8_t)(1 + t_below(random, 16));
   for (int i = 0; i < 2; i++) {
     x[i].format = t_below(random, 2) ? fz : short_format(random);
@@ -225,9 +227,9 @@ static void draw_function(t_random *random) {
   line_operands(x, function == HU_ORACLE_POW ? 2 : 1);
   line_hex(">code", code);
   line_events(events);
-  must(hu_oracle_function(&want, &want_events, function, fz, mode, word, x));
-  line_same("code", code, want);
-  line_same("events", events, want_events);
+  must(hu_oracle_function(&expected, &expected_events, function, fz, mode, word, x));
+  line_same("code", code, expected);
+  line_same("events", events, expected_events);
   line_end();
 }
 

@@ -7,9 +7,9 @@
 #include "tests/accum/reference.h"
 #include "tests/spec/lines.h"
 
-static hu_vector stored(uint64_t *room, const uint64_t *x, size_t n, hu_element element) {
-  hu_vector vector = {room, 1, 0, element};
-  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)room, i, hu_element_size(element), x[i]);
+static hu_vector stored(uint64_t *buffer, const uint64_t *x, size_t n, hu_element element) {
+  hu_vector vector = {buffer, 1, 0, element};
+  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)buffer, i, hu_element_size(element), x[i]);
   return vector;
 }
 
@@ -30,11 +30,11 @@ static hu_dot_operands operands_of(const t_dot *x) {
 
 /* Does the library take the model with these elements? */
 static int is_taken(t_dot *x) {
-  uint64_t room;
+  uint64_t buffer;
   x->n = x->scales = 0;
   x->has_c = 1;
   hu_dot_operands in = operands_of(x);
-  return hu_dot(0, &room, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+  return hu_dot(0, &buffer, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
 }
 
 /* Kinds and rules in turn, and every eighth time a preset on any mode. */
@@ -107,8 +107,8 @@ static int draw_exceptions(const t_dot *x) {
 void draw_sums(t_random *random, unsigned long count) {
   static t_dot x;
   for (unsigned long i = 0; i < count; i++) {
-    uint32_t events, want_events;
-    hu_watch watch = {0}, want_watch = {0};
+    uint32_t events, expected_events;
+    hu_watch watch = {0}, expected_watch = {0};
     draw_case(&x, random, i);
     draw_operands(&x, random);
     if (t_below(random, 6) == 0 && draw_exceptions(&x)) continue;
@@ -118,12 +118,13 @@ void draw_sums(t_random *random, unsigned long count) {
     line_hex(">code", z);
     line_events(events);
     if (watched) line_watch(&watch);
-    line_same("code", z, watched ? reference_watched(&x, &want_events, &want_watch) : reference_dot(&x, &want_events));
-    line_same("events", events, want_events);
-    line_same("additions", watch.additions, want_watch.additions);
-    line_same("swamped", watch.swamped, want_watch.swamped);
-    line_same("overflows", watch.overflows, want_watch.overflows);
-    line_same("gap", watch.gap, want_watch.gap);
+    line_same("code", z,
+              watched ? reference_watched(&x, &expected_events, &expected_watch) : reference_dot(&x, &expected_events));
+    line_same("events", events, expected_events);
+    line_same("additions", watch.additions, expected_watch.additions);
+    line_same("swamped", watch.swamped, expected_watch.swamped);
+    line_same("overflows", watch.overflows, expected_watch.overflows);
+    line_same("gap", watch.gap, expected_watch.gap);
     line_end();
   }
 }

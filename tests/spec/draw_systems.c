@@ -49,7 +49,7 @@ static uint32_t code_below(t_random *random, hu_number n) {
 
 static void draw_number_decode(t_random *random, hu_number n) {
   uint32_t code = code_below(random, n);
-  double v = hu_number_decode64(n, code), want;
+  double v = hu_number_decode64(n, code), expected;
   float want32;
   line_begin("number_decode");
   line_number("number", n);
@@ -57,8 +57,8 @@ static void draw_number_decode(t_random *random, hu_number n) {
   line_pattern(">bits", t_bits64(v), 16);
   line_pattern(">bits32", t_bits32(hu_number_decode(n, code)), 8);
   if (has_oracle(n)) {
-    must(hu_oracle_number_decode64(&want, &want32, n, code));
-    line_same("value", t_bits64(v), t_bits64(want));
+    must(hu_oracle_number_decode64(&expected, &want32, n, code));
+    line_same("value", t_bits64(v), t_bits64(expected));
   }
   line_end();
 }
@@ -66,7 +66,8 @@ static void draw_number_decode(t_random *random, hu_number n) {
 static void draw_number_encode(t_random *random, hu_number n) {
   hu_mode mode = any_mode(random);
   double x = any_operand(random, n);
-  uint32_t word = t_next32(random), events, want, want_events, code = hu_number_encode64(n, mode, x, word, &events);
+  uint32_t word = t_next32(random), events, expected, expected_events,
+           code = hu_number_encode64(n, mode, x, word, &events);
   line_begin("number_encode");
   line_number("number", n);
   line_mode(mode);
@@ -75,16 +76,16 @@ static void draw_number_encode(t_random *random, hu_number n) {
   line_hex(">code", code);
   line_events(events);
   if (has_oracle(n)) {
-    must(hu_oracle_number_encode64(&want, &want_events, n, mode, x, word));
-    line_same("code", code, want);
-    line_same("events", events, want_events);
+    must(hu_oracle_number_encode64(&expected, &expected_events, n, mode, x, word));
+    line_same("code", code, expected);
+    line_same("events", events, expected_events);
   }
   line_end();
 }
 
 static void draw_number_convert(t_random *random, hu_number from, hu_number to) {
   hu_mode mode = any_mode(random);
-  uint32_t x = code_below(random, from), word = t_next32(random), events, want, want_events;
+  uint32_t x = code_below(random, from), word = t_next32(random), events, expected, expected_events;
   uint32_t code = hu_number_convert(to, mode, from, x, word, &events);
   line_begin("number_convert");
   line_number("from", from);
@@ -95,9 +96,9 @@ static void draw_number_convert(t_random *random, hu_number from, hu_number to) 
   line_hex(">code", code);
   line_events(events);
   if (has_oracle(from) && has_oracle(to)) {
-    must(hu_oracle_number_convert(&want, &want_events, to, mode, from, x, word));
-    line_same("code", code, want);
-    line_same("events", events, want_events);
+    must(hu_oracle_number_convert(&expected, &expected_events, to, mode, from, x, word));
+    line_same("code", code, expected);
+    line_same("events", events, expected_events);
   }
   line_end();
 }
@@ -128,8 +129,8 @@ static void line_floats(const char *name, const float *x, size_t n) {
   line_patterns(name, wide, n, 8);
 }
 
-static void same_codes(const char *what, const void *library, size_t bytes, const uint32_t *want, size_t n) {
-  for (size_t i = 0; i < n; i++) line_same(what, t_get(library, bytes, (ptrdiff_t)i), want[i]);
+static void same_codes(const char *what, const void *library, size_t bytes, const uint32_t *expected, size_t n) {
+  for (size_t i = 0; i < n; i++) line_same(what, t_get(library, bytes, (ptrdiff_t)i), expected[i]);
 }
 
 static void draw_scaled(t_random *random) {
@@ -190,7 +191,7 @@ static void draw_s2fp8(t_random *numbers) {
   hu_s2fp8_sums sums = {0};
   hu_s2fp8_scale scale;
   hu_exec exec = {0};
-  hu_events counts = {0}, want = {0};
+  hu_events counts = {0}, expected = {0};
   hu_mode mode = t_random_mode(numbers);
   const char *text = s2fp8_kinds[t_below(numbers, S2FP8_KINDS)];
   size_t n = 1 + t_below(numbers, 12);
@@ -215,9 +216,9 @@ static void draw_s2fp8(t_random *numbers) {
     uint32_t set, random = mode.bits ? hu_stream_word(exec.stream, i) >> (32 - mode.bits) : 0;
     unpacked[i] = t_get(codes, hu_limits_of(kind.element).storage / 8, (ptrdiff_t)i);
     line_same("a code", unpacked[i], model_code(&map, mode, x[i], random, &set));
-    hu_events_count(&want, set);
+    hu_events_count(&expected, set);
   }
-  line_same("events", line_set(&counts), line_set(&want));
+  line_same("events", line_set(&counts), line_set(&expected));
   line_codes(">codes", unpacked, n);
   line_decimal(">mu", scale.mu);
   line_decimal(">m", scale.m);

@@ -93,17 +93,17 @@ static void test_oracle(void **state) {
     t_terms terms = random_terms(&numbers);
     hu_format fz = t_random_format(&numbers, 2, 32);
     hu_mode mode = t_random_mode(&numbers);
-    uint32_t random = mode.bits ? t_next32(&numbers) >> (32 - mode.bits) : 0, want, want_events, events;
+    uint32_t random = mode.bits ? t_next32(&numbers) >> (32 - mode.bits) : 0, expected, expected_events, events;
     hu_sum sum = summed(&terms, &numbers), again = summed(&terms, &numbers);
     assert_memory_equal(&sum, &again, sizeof sum);
-    assert_int_equal(hu_oracle_dot(&want, &want_events, fz, mode, random, terms.n, terms.fa, terms.a, terms.fb, terms.b,
-                                   &terms.fc, terms.c),
+    assert_int_equal(hu_oracle_dot(&expected, &expected_events, fz, mode, random, terms.n, terms.fa, terms.a, terms.fb,
+                                   terms.b, &terms.fc, terms.c),
                      HU_OK);
     uint32_t got = hu_sum_round(&sum, fz, mode, random, &events);
-    if (got != want || events != want_events) {
+    if (got != expected || events != expected_events) {
       char text[T_FORMAT_TEXT], seen[T_EVENTS_TEXT], hoped[T_EVENTS_TEXT];
       fail_msg("case %u: %zu products into %s: 0x%x %s, not 0x%x %s", i, terms.n, t_format_text(text, fz), got,
-               t_events_text(seen, events), want, t_events_text(hoped, want_events));
+               t_events_text(seen, events), expected, t_events_text(hoped, expected_events));
     }
     specials += (sum.terms & ~(uint32_t)(HU_SUM_NUMBER | HU_SUM_PLUS_ZERO | HU_SUM_MINUS_ZERO)) != 0;
     zeros += hu_sum_round64(&sum) == 0;
@@ -217,7 +217,7 @@ static void test_arrays(void **state) {
     uint64_t *sums = calloc(N, 8 * words), *other = calloc(N, 8 * words);
     uint32_t *a = calloc(2 * N, 4), *b = calloc(N, 4), *z = calloc(N, 4);
     hu_sum *one = calloc(N, sizeof *one);
-    hu_events events = {0}, want = {0};
+    hu_events events = {0}, expected = {0};
     for (int k = 0; k < ROUNDS; k++) {
       for (size_t j = 0; j < N; j++) {
         t_put(a, sa, 2 * (ptrdiff_t)j, random_code(&numbers, fa));
@@ -242,9 +242,9 @@ static void test_arrays(void **state) {
       uint32_t set, random = mode.bits ? hu_stream_word(exec.stream, j) >> (32 - mode.bits) : 0;
       uint32_t code = hu_sum_round(&one[j], fz, mode, random, &set);
       assert_int_equal(t_get(z, hu_limits_of(fz).storage / 8, (ptrdiff_t)j), code);
-      hu_events_count(&want, set);
+      hu_events_count(&expected, set);
     }
-    assert_true(t_same_events(&events, &want));
+    assert_true(t_same_events(&events, &expected));
     free(sums);
     free(other);
     free(a);

@@ -94,16 +94,16 @@ enum {
 };
 
 /* What a run tells. */
-typedef struct told {
+typedef struct reported {
   hu_trainer_report report[STEPS];
   hu_trainer_seen seen;
   uint64_t digest;
   hu_host_calls step, evaluation; /* step: the last one */
   size_t numbers;                 /* of all parameters */
-} told;
+} reported;
 
-static told run(const keys *net, const keys *system, const hu_engine *engine) {
-  told z;
+static reported run(const keys *net, const keys *system, const hu_engine *engine) {
+  reported z;
   memset(&z, 0, sizeof z);
   hu_trainer *trainer = with(net->pairs);
   for (const char *const *p = system->pairs; *p; p += 2) set(trainer, p[0], p[1]);
@@ -130,15 +130,15 @@ static told run(const keys *net, const keys *system, const hu_engine *engine) {
 }
 
 /* Of a network of the list in a system of the list, on the device: run once, for all tests. */
-static const told *run_once(size_t network, size_t system) {
-  static told kept[NETWORKS][SYSTEMS];
+static const reported *run_once(size_t network, size_t system) {
+  static reported kept[NETWORKS][SYSTEMS];
   static int is_kept[NETWORKS][SYSTEMS];
   if (!is_kept[network][system]) kept[network][system] = run(&networks[network], &systems[system], device);
   is_kept[network][system] = 1;
   return &kept[network][system];
 }
 
-static void print_row(const keys *net, const keys *system, const told *z) {
+static void print_row(const keys *net, const keys *system, const reported *z) {
   const hu_host_calls *c = &z->step;
   printf("| %s | %s | %zu | %" PRIu64 " | %" PRIu64 " in, %" PRIu64 " out | %" PRIu64 " in, %" PRIu64 " out | %" PRIu64
          " | %" PRIu64 " |\n",
@@ -148,7 +148,7 @@ static void print_row(const keys *net, const keys *system, const told *z) {
 }
 
 /* Reports, weights and what is seen: the same bits. */
-static void same_told(const told *a, const told *b) {
+static void same_reported(const reported *a, const reported *b) {
   for (size_t i = 0; i < STEPS; i++) {
     const hu_trainer_report *x = &a->report[i], *y = &b->report[i];
     assert_memory_equal(&x->loss, &y->loss, sizeof x->loss);
@@ -178,9 +178,9 @@ static void test_steps(void **state) {
   for (size_t i = 0; i < NETWORKS; i++) {
     for (size_t k = 0; k < SYSTEMS; k++) {
       if (!is_asked(i, k)) continue;
-      told z = *run_once(i, k), cpu = run(&networks[i], &systems[k], NULL);
+      reported z = *run_once(i, k), cpu = run(&networks[i], &systems[k], NULL);
       const hu_host_calls *c = &z.step;
-      same_told(&z, &cpu);
+      same_reported(&z, &cpu);
       if (c->waits > WAITS_MOST || c->allocations)
         fail_msg("%s, %s: a step waits %" PRIu64 " times and allocates %" PRIu64 " times", networks[i].name,
                  systems[k].name, c->waits, c->allocations);
@@ -211,7 +211,7 @@ static void test_wide(void **state) {
   for (size_t i = 0; i < NETWORKS; i++) {
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
       if (!is_asked(i, of[k])) continue;
-      told z = *run_once(i, of[k]), wide = run(&wide_networks[i], &systems[of[k]], device);
+      reported z = *run_once(i, of[k]), wide = run(&wide_networks[i], &systems[of[k]], device);
       assert_true(wide.numbers > z.numbers + z.numbers / 4);
       if (!same_copies(&z.step, &wide.step) || !same_copies(&z.evaluation, &wide.evaluation))
         fail_msg("%s, %s: more weights, and other copies", networks[i].name, systems[of[k]].name);
@@ -225,7 +225,7 @@ static void test_heads(void **state) {
   static const keys one = {"one head", one_head};
   static const size_t of[] = {0, STOCHASTIC_SUMS};
   for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-    told four = *run_once(TRANSFORMER, of[k]), alone = run(&one, &systems[of[k]], device);
+    reported four = *run_once(TRANSFORMER, of[k]), alone = run(&one, &systems[of[k]], device);
     assert_int_equal(four.step.launches, alone.step.launches);
   }
 }
@@ -234,13 +234,14 @@ static void test_heads(void **state) {
  * is the host's: the gradients of all shards come in one copy, their sum goes back in one, and so do running
  * statistics. */
 static void check_shards(const keys *net, const keys *wide, int norms) {
-  told exact = run(net, &systems[SHARDS], device), z = run(net, &in_a_ring, device), cpu = run(net, &in_a_ring, NULL);
-  told wider = run(wide, &systems[SHARDS], device);
+  reported exact = run(net, &systems[SHARDS], device), z = run(net, &in_a_ring, device),
+           cpu = run(net, &in_a_ring, NULL);
+  reported wider = run(wide, &systems[SHARDS], device);
   uint64_t rows = norms ? 2 : 1, bytes = z.numbers * sizeof(float);
   assert_true(wider.numbers > exact.numbers + exact.numbers / 4);
   assert_true(exact.step.waits <= WAITS_MOST && exact.step.allocations == 0);
   if (!same_copies(&exact.step, &wider.step)) fail_msg("%s, four shards: more weights, and other copies", net->name);
-  same_told(&z, &cpu);
+  same_reported(&z, &cpu);
   assert_int_equal(z.step.waits, exact.step.waits + rows);
   assert_int_equal(z.step.copies_in, exact.step.copies_in + rows);
   assert_int_equal(z.step.copies_out, exact.step.copies_out + rows);
@@ -260,7 +261,7 @@ static void test_shards(void **state) {
 static void print_table(void) {
   for (size_t i = 0; i < NETWORKS; i++) {
     for (size_t k = 0; k < SYSTEMS; k++) {
-      told z = run(&networks[i], &systems[k], device);
+      reported z = run(&networks[i], &systems[k], device);
       print_row(&networks[i], &systems[k], &z);
     }
   }

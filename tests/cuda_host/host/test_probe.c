@@ -13,15 +13,15 @@ typedef struct t_seen {
   uint32_t count;
 } t_seen;
 
-static void see(t_seen *seen, uint32_t at, uint32_t room) {
-  assert_true(at < room);
+static void see(t_seen *seen, uint32_t at, uint32_t buffer) {
+  assert_true(at < buffer);
   seen->times[at]++;
   seen->count++;
 }
 
-static void once(const t_seen *seen, uint32_t room) {
-  assert_int_equal(seen->count, room);
-  for (uint32_t i = 0; i < room; i++) assert_int_equal(seen->times[i], 1);
+static void once(const t_seen *seen, uint32_t buffer) {
+  assert_int_equal(seen->count, buffer);
+  for (uint32_t i = 0; i < buffer; i++) assert_int_equal(seen->times[i], 1);
 }
 
 static void one_place_each(void **state) {

@@ -47,7 +47,7 @@ static ptrdiff_t stride(t_random *random) {
   return strides[t_below(random, 6)];
 }
 
-static size_t room(t_random *random, size_t n, ptrdiff_t inc, size_t size, size_t *at) {
+static size_t buffer(t_random *random, size_t n, ptrdiff_t inc, size_t size, size_t *at) {
   size_t step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(random, 7);
   *at = (skip + (inc < 0 && n ? (n - 1) * step : 0)) * size;
   return (skip + n * step + 3) * size;
@@ -62,9 +62,9 @@ static t_tensor tensor_new(t_random *random, const char *kind, size_t n) {
   tensor.incx = stride(random);
   tensor.incz = stride(random);
   tensor.incc = stride(random);
-  tensor.x = twin_new(room(random, n, tensor.incx, 4, &tensor.atx));
-  tensor.z = twin_new(room(random, n, tensor.incz, 4, &tensor.atz));
-  tensor.codes = twin_new(room(random, n, tensor.incc, tensor.size, &tensor.atc));
+  tensor.x = twin_new(buffer(random, n, tensor.incx, 4, &tensor.atx));
+  tensor.z = twin_new(buffer(random, n, tensor.incz, 4, &tensor.atz));
+  tensor.codes = twin_new(buffer(random, n, tensor.incc, tensor.size, &tensor.atc));
   tensor.sums = twin_new(sizeof(hu_s2fp8_sums));
   tensor.scale = twin_new(sizeof(hu_s2fp8_scale));
   tensor.events = twin_new(sizeof(hu_events));

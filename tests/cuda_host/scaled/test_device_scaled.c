@@ -301,7 +301,7 @@ typedef struct misuse {
 
 static void *at(uint8_t *base, ptrdiff_t place) { return place < 0 ? NULL : base + place; }
 
-/* Encode, quantize and decode on buffers that nobody may write. want: of encode, quantize, decode. */
+/* Encode, quantize and decode on buffers that nobody may write. expected: of encode, quantize, decode. */
 static void refused(const t_twin *twin, const misuse *m, hu_status status, hu_status second, hu_status d) {
   for (int device = 0; device < 2; device++) {
     uint8_t *b = device ? twin->device : twin->host;
@@ -330,17 +330,17 @@ static void refused(const t_twin *twin, const misuse *m, hu_status status, hu_st
 }
 
 /* The device's own: events and work. */
-static void refused_there(const t_twin *twin, const misuse *m, hu_status want) {
+static void refused_there(const t_twin *twin, const misuse *m, hu_status expected) {
   uint8_t *b = twin->device;
   hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
   hu_events *events = at(b, m->events);
   assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, at(b, m->x), m->ldx, &m->d, m->mode, at(b, m->amax),
                                            at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
-                   want);
+                   expected);
   assert_int_equal(
       hu_device_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
                                 at(b, m->amax), at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
-      want);
+      expected);
   assert_int_equal(twin_differs(twin), twin->bytes);
 }
 

@@ -49,10 +49,10 @@ static int stops(way how, const hu_spec *spec, hu_num x) {
 }
 
 static int failures;
-static void expect(int wanted, way how, const hu_spec *spec, hu_num x, const char *what) {
+static void expect(int expected, way how, const hu_spec *spec, hu_num x, const char *what) {
   static const char *const names[WAYS] = {"hui_round", "hui_pack32", "arithmetic"};
   int got = stops(how, spec, x);
-  if (got == wanted) return;
+  if (got == expected) return;
   printf("%s, %s: %s\n", names[how], what, got ? "stopped" : "not stopped");
   failures++;
 }

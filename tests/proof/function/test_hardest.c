@@ -14,7 +14,7 @@ typedef struct hard_case {
   int function;
   hu_format format;
   hu_oracle_code x[2];
-  uint32_t want[T_DETERMINISTIC];
+  uint32_t expected[T_DETERMINISTIC];
 } hard_case;
 
 /* A line as README.md of tests/golden says; 0 for a comment. Whatever else fails the test. */
@@ -33,7 +33,7 @@ static int parse(hard_case *c, const char *line, unsigned *count) {
   assert_int_equal(*end == ',', c->function == HU_ORACLE_POW);
   if (*end == ',') c->x[1].code = (uint32_t)strtoul(end + 1, &end, 16);
   for (int i = 0; i < T_DETERMINISTIC; i++) {
-    c->want[i] = (uint32_t)strtoul(line + at, &end, 16);
+    c->expected[i] = (uint32_t)strtoul(line + at, &end, 16);
     assert_true(end > line + at);
     at = (int)(end - line);
   }
@@ -47,10 +47,10 @@ static void check(const hard_case *c, t_random *random, const char *line) {
     uint32_t events, got = fn_call(c->function, c->format, t_mode(i), 0, c->x, &events);
     uint16_t x = (uint16_t)c->x[0].code, y = (uint16_t)c->x[1].code, z = 0;
     fn_array to = {&z, 1, c->format}, from[2] = {{&x, 1, c->format}, {&y, 1, c->format}};
-    if (got != c->want[i]) fail_msg("mode %u: %#x: %s", i, got, line);
+    if (got != c->expected[i]) fail_msg("mode %u: %#x: %s", i, got, line);
     assert_int_equal(events & HU_EVENT_INEXACT, HU_EVENT_INEXACT);
     assert_int_equal(fn_array_call(c->function, 1, to, from, t_mode(i), NULL, NULL), HU_OK);
-    if (z != c->want[i]) fail_msg("mode %u of an array: %#x: %s", i, z, line);
+    if (z != c->expected[i]) fail_msg("mode %u of an array: %#x: %s", i, z, line);
   }
   for (unsigned i = 0; i < 8; i++) {
     fn_draw_modes(&modes, random, 6, i % 2 ? 9 : 32);

@@ -266,9 +266,9 @@ static void texts(void **state) {
   put(&m, "b\0anana\xFF", 8);
   hu_bytes a = bytes("t", &m);
   assert_int_equal(hui_text_read(&text, &a, NULL), HU_OK);
-  static const uint32_t want[8] = {2, 0, 1, 3, 1, 3, 1, 4};
+  static const uint32_t expected[8] = {2, 0, 1, 3, 1, 3, 1, 4};
   assert_true(text.count == 8 && text.kinds == 5);
-  assert_memory_equal(text.tokens, want, sizeof want);
+  assert_memory_equal(text.tokens, expected, sizeof expected);
   assert_memory_equal(text.values, "\0abn\xFF\0\0", 7);
   hu_text_free(&text);
   assert_null(text.tokens);
@@ -368,8 +368,8 @@ static void mutations(void **state) {
 
 /* ---- real files ---- */
 
-static void write_file(const char *folder, const char *name, const made *m, char *path, size_t room) {
-  snprintf(path, room, "%s/%s", folder, name);
+static void write_file(const char *folder, const char *name, const made *m, char *path, size_t buffer) {
+  snprintf(path, buffer, "%s/%s", folder, name);
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(m->data, 1, m->size, file), m->size);

@@ -15,10 +15,10 @@
 #define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-static void digest_is(size_t n, const void *x, const char *want) {
+static void digest_is(size_t n, const void *x, const char *expected) {
   char text[HU_SHA256_TEXT + 1];
   assert_ptr_equal(hui_sha256_text(text, n, x), text);
-  assert_string_equal(text, want);
+  assert_string_equal(text, expected);
 }
 
 /* NIST's examples for FIPS 180, and ends of every length around a block, whose digests chain into one. */

@@ -144,7 +144,7 @@ typedef struct t_line {
 } t_line;
 
 /* Up to LINES different pairs of few users and movies, some times equal; their number. */
-static size_t random_lines(t_line *z, char *text, size_t room, t_random *random) {
+static size_t random_lines(t_line *z, char *text, size_t buffer, t_random *random) {
   size_t n = 0, at = 0, tries = 5 + t_below(random, LINES - 4);
   while (tries--) {
     t_line x = {1 + 3 * t_below(random, 5), 1 + t_below(random, 20), t_below(random, 4)};
@@ -152,7 +152,7 @@ static size_t random_lines(t_line *z, char *text, size_t room, t_random *random)
     while (i < n && (z[i].user != x.user || z[i].item != x.item)) i++;
     if (i < n) continue;
     z[n++] = x;
-    at += (size_t)snprintf(text + at, room - at, "%u::%u::%u::%u\n", x.user, x.item, 1 + t_below(random, 5), x.time);
+    at += (size_t)snprintf(text + at, buffer - at, "%u::%u::%u::%u\n", x.user, x.item, 1 + t_below(random, 5), x.time);
   }
   return n;
 }

@@ -21,13 +21,13 @@ static hu_bytes bytes(const char *name, const char *text) {
 
 /* ---- examples ---- */
 
-static void numbers_are(const float *x, size_t n, const char *want) {
+static void numbers_are(const float *x, size_t n, const char *expected) {
   char got[512] = "";
   for (size_t i = 0; i < n; i++) snprintf(got + strlen(got), sizeof got - strlen(got), "%g ", (double)x[i]);
-  assert_string_equal(got, want);
+  assert_string_equal(got, expected);
 }
 
-static void labels_are(const hui_parallel *pairs, const hu_data *data, size_t i, size_t counted, const char *want) {
+static void labels_are(const hui_parallel *pairs, const hu_data *data, size_t i, size_t counted, const char *expected) {
   uint32_t labels[16];
   char got[256] = "";
   assert_int_equal(hu_parallel_labels(pairs, data->x + i * (2 * pairs->window + 1), labels), counted);
@@ -35,7 +35,7 @@ static void labels_are(const hui_parallel *pairs, const hu_data *data, size_t i,
     if (labels[j] == UINT32_MAX) strcat(got, "- ");
     if (labels[j] != UINT32_MAX) snprintf(got + strlen(got), 16, "%u ", labels[j]);
   }
-  assert_string_equal(got, want);
+  assert_string_equal(got, expected);
 }
 
 static void test_examples(void **state) {
@@ -199,8 +199,8 @@ static void test_bleu_of_many(void **state) {
       }
     }
     for (int k = 0; k < 4; k++) product *= match[k] / all[k];
-    double want = 100 * pow(product, 0.25) * (words > others ? 1 : exp(1 - others / words));
-    assert_true(want > 1 && fabs(hui_bleu_of(&z) - want) < 1e-10);
+    double expected = 100 * pow(product, 0.25) * (words > others ? 1 : exp(1 - others / words));
+    assert_true(expected > 1 && fabs(hui_bleu_of(&z) - expected) < 1e-10);
   }
 }
 

@@ -19,13 +19,13 @@ static hu_bytes bytes(const char *name, const char *text) {
 }
 
 /* The words of a text's tokens, each with a blank behind it. */
-static void spell(char *z, size_t room, const hui_words *words, size_t first, size_t count) {
+static void spell(char *z, size_t buffer, const hui_words *words, size_t first, size_t count) {
   size_t at = 0;
   *z = 0;
   for (size_t i = 0; i < count; i++) {
     assert_true(words->tokens[first + i] < words->kinds);
-    at += (size_t)snprintf(z + at, room - at, "%s ", words->words[words->tokens[first + i]]);
-    assert_true(at < room);
+    at += (size_t)snprintf(z + at, buffer - at, "%s ", words->words[words->tokens[first + i]]);
+    assert_true(at < buffer);
   }
 }
 
@@ -288,8 +288,8 @@ static void test_exp(void **state) {
   assert_true(hui_exp_of_loss(-INFINITY) == 0 && hui_exp_of_loss(709.7) < (double)INFINITY);
   assert_true(hui_exp_of_loss(710) == (double)INFINITY);
   for (int i = -70000; i <= 70970; i++) {
-    double x = i / 100.0, want = exp(x), got = hui_exp_of_loss(x);
-    if (!(fabs(got - want) <= 3 * want * 0x1p-52)) fail_msg("e^%g: %.17g, not %.17g", x, got, want);
+    double x = i / 100.0, expected = exp(x), got = hui_exp_of_loss(x);
+    if (!(fabs(got - expected) <= 3 * expected * 0x1p-52)) fail_msg("e^%g: %.17g, not %.17g", x, got, expected);
   }
 }
 

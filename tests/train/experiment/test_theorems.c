@@ -214,16 +214,16 @@ static void counterexample(void **state) {
   (void)state;
   t_problem problem = {1, 1, 0.125, {{1}}, {62.5}, {64}};
   unsigned moved[3] = {0, 0, 0};
-  mpq_t papers, safe, want;
-  mpq_inits(papers, safe, want, NULL);
+  mpq_t papers, safe, expected;
+  mpq_inits(papers, safe, expected, NULL);
   radius2(papers, &problem, 0);
   radius2(safe, &problem, 1);
-  mpq_set_ui(want, 125 * 125, 66 * 66);
-  mpq_canonicalize(want);
-  assert_true(mpq_equal(papers, want));
-  mpq_set_ui(want, 125 * 125, 130 * 130);
-  mpq_canonicalize(want);
-  assert_true(mpq_equal(safe, want));
+  mpq_set_ui(expected, 125 * 125, 66 * 66);
+  mpq_canonicalize(expected);
+  assert_true(mpq_equal(papers, expected));
+  mpq_set_ui(expected, 125 * 125, 130 * 130);
+  mpq_canonicalize(expected);
+  assert_true(mpq_equal(safe, expected));
   assert_true(within(&problem, problem.w, papers) && !within(&problem, problem.w, safe));
   step(&problem, 0, moved);
   assert_true(moved[0] == 1 && moved[1] == 1 && moved[2] == 1);
@@ -236,7 +236,7 @@ static void counterexample(void **state) {
   optimizer.rate = 0.125;
   assert_int_equal(hu_optimizer_step(1, &arrays, &optimizer, &now, none, NULL), HU_OK);
   assert_true(w == 63.75f);
-  mpq_clears(papers, safe, want, NULL);
+  mpq_clears(papers, safe, expected, NULL);
 }
 
 /* ---- the floor ---- */

@@ -45,11 +45,11 @@ static inline void rectify(size_t n, double *x) {
   for (size_t i = 0; i < n; i++) x[i] = fmax(x[i], 0);
 }
 
-static inline void close_to(const char *what, const hu_net *net, int value, const double *want) {
+static inline void close_to(const char *what, const hu_net *net, int value, const double *expected) {
   hu_net_tensor tensor = hu_net_value(net, value);
   for (size_t i = 0; i < tensor.rows * tensor.cols; i++) {
-    if (!(fabs((double)tensor.numbers[i] - want[i]) < 2e-5 * (1 + fabs(want[i])))) {
-      fail_msg("%s: number %zu: %g, not %g", what, i, (double)tensor.numbers[i], want[i]);
+    if (!(fabs((double)tensor.numbers[i] - expected[i]) < 2e-5 * (1 + fabs(expected[i])))) {
+      fail_msg("%s: number %zu: %g, not %g", what, i, (double)tensor.numbers[i], expected[i]);
     }
   }
 }

@@ -291,7 +291,7 @@ static void first_weights(void **state) {
   static const struct {
     const char *text, *name;
     const hu_model_sizes *sizes;
-    double want;                                                           /* negative: uniform up to that */
+    double expected;                                                       /* negative: uniform up to that */
   } table[] = {{"mlp", "linear1.weight", &digits, 0.17678},                /* sqrt(2 / 64) */
                {"mlp(activation=tanh)", "linear1.weight", &digits, 0.125}, /* sqrt(1 / 64) */
                {"mlp", "linear3.weight", &digits, 0.125},
@@ -318,11 +318,11 @@ static void first_weights(void **state) {
     hu_net *net = net_of(table[i].text, table[i].sizes, BATCH, 1, &ends);
     assert_int_equal(hu_net_initialize(net, 1), HU_OK);
     hu_net_tensor weights = hu_net_parameter(net, named(net, table[i].name));
-    double most, got = deviation(net, table[i].name, &most), want = table[i].want,
+    double most, got = deviation(net, table[i].name, &most), expected = table[i].expected,
                  n = (double)(weights.rows * weights.cols);
-    int good = want == 0  ? got == 0
-               : want > 0 ? fabs(got / want - 1) < 4 / sqrt(2 * n) && most > 2 * want
-                          : fabs(got * sqrt(3) / -want - 1) < 4 / sqrt(5 * n) && most < -want * 1.0001;
+    int good = expected == 0  ? got == 0
+               : expected > 0 ? fabs(got / expected - 1) < 4 / sqrt(2 * n) && most > 2 * expected
+                              : fabs(got * sqrt(3) / -expected - 1) < 4 / sqrt(5 * n) && most < -expected * 1.0001;
     if (!good) fail_msg("%s: %s: deviation %g, most %g", table[i].text, table[i].name, got, most);
     hu_net_free(net);
   }
@@ -331,22 +331,22 @@ static void first_weights(void **state) {
 /* The numbers themselves, and the calls alone. */
 static void asked_for(void **state) {
   (void)state;
-  float want[12];
+  float expected[12];
   hu_net *net = hu_net_new(1, 1);
   (void)hu_net_relu(net, hu_net_linear(net, hu_net_input(net, 1, 4), 3, 1));
   hu_stream words_of_0 = hu_stream_child(hu_stream_of_use(7, HU_USE_WEIGHTS), 0);
   const float *w = hu_net_parameter(net, 0).numbers;
   assert_int_equal(hu_net_start_normal(net, 0, 0.25f), HU_OK);
   assert_int_equal(hu_net_initialize(net, 7), HU_OK);
-  hu_normal_n(12, want, 0.25f, words_of_0);
-  assert_memory_equal(w, want, sizeof want);
+  hu_normal_n(12, expected, 0.25f, words_of_0);
+  assert_memory_equal(w, expected, sizeof expected);
   assert_int_equal(hu_net_start_uniform(net, 0, 5), HU_OK);
   assert_int_equal(hu_net_start_normal(net, 1, 1), HU_OK);
   assert_int_equal(hu_net_initialize(net, 7), HU_OK);
-  hu_init_uniform(12, want, 5, words_of_0);
-  assert_memory_equal(w, want, sizeof want);
-  hu_normal_n(3, want, 1, hu_stream_child(hu_stream_of_use(7, HU_USE_WEIGHTS), 1));
-  assert_memory_equal(hu_net_parameter(net, 1).numbers, want, 3 * sizeof *want);
+  hu_init_uniform(12, expected, 5, words_of_0);
+  assert_memory_equal(w, expected, sizeof expected);
+  hu_normal_n(3, expected, 1, hu_stream_child(hu_stream_of_use(7, HU_USE_WEIGHTS), 1));
+  assert_memory_equal(hu_net_parameter(net, 1).numbers, expected, 3 * sizeof *expected);
   assert_int_equal(hu_net_start_normal(net, 2, 1), HU_E_SHAPE);
   assert_int_equal(hu_net_start_uniform(net, -1, 1), HU_E_SHAPE);
   assert_int_equal(hu_net_start_normal(net, 0, -1), HU_E_TRAIN);

@@ -82,7 +82,7 @@ static void encoder_and_decoder(void **state) {
   const hu_model_sizes sizes = {.steps = T, .vocabulary = V, .source_vocabulary = V + 2};
   /* Source tokens, of which 3 are no padding; then those of the target. */
   static const float x[2 * T + 1] = {7, 1, 0, 4, 4, 3, 2, 0, 5, 5, 1};
-  double memory[T * D], h[T * D], n[T * D], q[T * D], kv[T * 2 * D], a[T * D], want[T * V];
+  double memory[T * D], h[T * D], n[T * D], q[T * D], kv[T * 2 * D], a[T * D], expected[T * V];
   hu_model_ends ends;
   hu_net *net = net_of("seq2seq(layers=2,units=4,heads=2,hidden=7)", &sizes, 1, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
@@ -108,12 +108,12 @@ static void encoder_and_decoder(void **state) {
     dense_part(net, scope, 3, 6, h);
   }
   numbered_norm(net, "", 1, h, n);
-  layer(net, "", 1, 1, D, V, n, want);
+  layer(net, "", 1, 1, D, V, n, expected);
   uint32_t labels[T] = {0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("seq2seq", net, ends.output, want);
+  close_to("seq2seq", net, ends.output, expected);
   hu_net_free(net);
 }
 
@@ -125,7 +125,7 @@ static void masked_model(void **state) {
   (void)state;
   const hu_model_sizes sizes = {.steps = T, .vocabulary = V};
   static const float x[T] = {3, V, 5, V, 1}; /* two masks */
-  double h[T * D], n[T * D], a[T * D], wide[T * 3 * D], f[T * FORWARD], want[T * V];
+  double h[T * D], n[T * D], a[T * D], wide[T * 3 * D], f[T * FORWARD], expected[T * V];
   hu_model_ends ends;
   hu_net *net = net_of("bert(layers=2,units=4,heads=2,hidden=7)", &sizes, 1, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
@@ -149,12 +149,12 @@ static void masked_model(void **state) {
   layer(net, "head", 1, 1, D, D, h, n);
   gelu_of(T * D, n);
   numbered_norm(net, "head", 1, n, h);
-  layer(net, "", 1, 1, D, V, h, want);
+  layer(net, "", 1, 1, D, V, h, expected);
   uint32_t labels[T] = {0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("bert", net, ends.output, want);
+  close_to("bert", net, ends.output, expected);
   hu_net_free(net);
 }
 
@@ -164,7 +164,7 @@ static void recommendation(void **state) {
   const hu_model_sizes sizes = {.dense = DENSE, .categories = CATEGORIES, .vocabulary = ROWS, .outputs = 2};
   static const float x[2][DENSE + CATEGORIES] = {{0.5f, -1, 2, 0, 8}, {3, 0.25f, -2, 7, 7}};
   hu_model_ends ends;
-  double want[2 * 2];
+  double expected[2 * 2];
   hu_net *net = net_of("dlrm(units=4,bottom=5,top=6)", &sizes, 2, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
@@ -187,13 +187,13 @@ static void recommendation(void **state) {
     }
     dense(1, UNITS + PAIRS, LAST, both, theta(net, "top.linear1.weight"), theta(net, "top.linear1.bias"), last);
     rectify(LAST, last);
-    dense(1, LAST, 2, last, theta(net, "linear1.weight"), theta(net, "linear1.bias"), want + 2 * s);
+    dense(1, LAST, 2, last, theta(net, "linear1.weight"), theta(net, "linear1.bias"), expected + 2 * s);
   }
   uint32_t labels[2] = {0, 1};
   assert_int_equal(hu_model_feed(net, &ends, x[0]), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("dlrm", net, ends.output, want);
+  close_to("dlrm", net, ends.output, expected);
   hu_net_free(net);
 }
 

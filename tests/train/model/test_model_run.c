@@ -22,7 +22,7 @@ static void shortcuts_pass_on(void **state) {
   enum { SIDE = 11, C = 4, B = 2 };
   const hu_model_sizes sizes = {.height = SIDE, .width = SIDE, .channels = 3, .outputs = 5};
   static float x[B * SIDE * SIDE * 3];
-  double mean[B * 4 * C] = {0}, want[B * 5];
+  double mean[B * 4 * C] = {0}, expected[B * 5];
   hu_model_ends ends;
   t_random random = {3};
   hu_net *net = net_of("resnet(blocks=2,width=0.25)", &sizes, B, 1, &ends);
@@ -48,12 +48,12 @@ static void shortcuts_pass_on(void **state) {
       }
     }
   }
-  dense(B, 4 * C, 5, mean, theta(net, "linear1.weight"), theta(net, "linear1.bias"), want);
+  dense(B, 4 * C, 5, mean, theta(net, "linear1.weight"), theta(net, "linear1.bias"), expected);
   uint32_t labels[B] = {0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK);
-  close_to("resnet", net, ends.output, want);
+  close_to("resnet", net, ends.output, expected);
   hu_net_free(net);
 }
 
@@ -63,7 +63,7 @@ static void factors(void **state) {
   enum { B = 6, F = 3, USERS = 5, ITEMS = 7 };
   const hu_model_sizes sizes = {.users = USERS, .items = ITEMS, .outputs = 2};
   float x[B][2];
-  double both[B][2 * F], pair[4 * F], h[2 * F], want[B * 2];
+  double both[B][2 * F], pair[4 * F], h[2 * F], expected[B * 2];
   hu_model_ends ends;
   hu_net *net = net_of("ncf(layers=2,units=3)", &sizes, B, 1, &ends);
   (void)hu_net_squared_error(net, ends.output, 1);
@@ -86,12 +86,12 @@ static void factors(void **state) {
     dense(1, 2 * F, F, h, theta(net, "dense.linear2.weight"), theta(net, "dense.linear2.bias"), &both[i][F]);
     rectify(F, &both[i][F]);
   }
-  dense(B, 2 * F, 2, &both[0][0], theta(net, "linear1.weight"), theta(net, "linear1.bias"), want);
+  dense(B, 2 * F, 2, &both[0][0], theta(net, "linear1.weight"), theta(net, "linear1.bias"), expected);
   float targets[B * 2] = {0};
   assert_int_equal(hu_model_feed(net, &ends, &x[0][0]), HU_OK);
   assert_int_equal(hu_net_targets(net, targets), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("ncf", net, ends.output, want);
+  close_to("ncf", net, ends.output, expected);
   hu_net_free(net);
 }
 
@@ -122,7 +122,7 @@ static void pre_norm(void **state) {
   (void)state;
   const hu_model_sizes sizes = {.steps = T, .vocabulary = V};
   static const float x[T] = {3, 0, 5, 5, 1};
-  double h[T * D], n[T * D], a[T * D], wide[T * 3 * D], f[T * FORWARD], want[T * V];
+  double h[T * D], n[T * D], a[T * D], wide[T * 3 * D], f[T * FORWARD], expected[T * V];
   hu_model_ends ends;
   hu_net *net = net_of("transformer(layers=2,units=4,heads=2,hidden=7)", &sizes, 1, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
@@ -147,12 +147,12 @@ static void pre_norm(void **state) {
   }
 #undef B
   norm(h, theta(net, "layer_norm1.gain"), theta(net, "layer_norm1.offset"), n);
-  dense(T, D, V, n, theta(net, "linear1.weight"), theta(net, "linear1.bias"), want);
+  dense(T, D, V, n, theta(net, "linear1.weight"), theta(net, "linear1.bias"), expected);
   uint32_t labels[T] = {0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("transformer", net, ends.output, want);
+  close_to("transformer", net, ends.output, expected);
   hu_net_free(net);
 }
 
@@ -169,7 +169,7 @@ typedef struct t_task {
 
 static t_task images, texts, scores, likes;
 
-static void *room(size_t n) {
+static void *buffer(size_t n) {
   void *z = calloc(n, sizeof(float));
   assert_non_null(z);
   return z;
@@ -197,8 +197,8 @@ static int set_up(void **state) {
   /* Windows of i^2 mod 7. */
   hu_model_sizes sizes = {.steps = WINDOW, .vocabulary = TOKENS, .outputs = TOKENS};
   texts.sizes = sizes;
-  texts.x = room(BATCH * WINDOW);
-  texts.labels = room(BATCH * WINDOW);
+  texts.x = buffer(BATCH * WINDOW);
+  texts.labels = buffer(BATCH * WINDOW);
   for (size_t i = 0; i < BATCH * WINDOW; i++) {
     size_t at = i / WINDOW + i % WINDOW;
     texts.x[i] = (float)(at * at % TOKENS);

@@ -306,8 +306,8 @@ static void some_labels(void **state) {
   assert_true(fabsf(loss - logf(3)) < 1e-6f); /* not half of it, and the NaN of a row without a label is not there */
   const float *d = hu_net_value(net, z).gradients;
   for (int i = 0; i < 12; i++) {
-    float third = 1 / 3.0f, want = i / 3 == 0 ? (third - (i == 0)) / 2 : i / 3 == 2 ? (third - (i == 8)) / 2 : 0;
-    assert_int_equal(t_bits32(d[i]), t_bits32(want));
+    float third = 1 / 3.0f, expected = i / 3 == 0 ? (third - (i == 0)) / 2 : i / 3 == 2 ? (third - (i == 8)) / 2 : 0;
+    assert_int_equal(t_bits32(d[i]), t_bits32(expected));
   }
   hu_net_free(net);
 }

@@ -91,7 +91,7 @@ static const char *const roundings[] = {"float8_e5m2", "s2fp8",        "fp8_tens
 
 static void x_is_a_tensor(void **state) {
   (void)state;
-  static t_pass got, want;
+  static t_pass got, expected;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
@@ -103,9 +103,9 @@ static void x_is_a_tensor(void **state) {
         rounding.x = rounding.x_back = rounding_of(roundings[t]);
         assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &rounding.x, NULL, &counts), HU_OK);
         run(c, &rounding, x, &got);
-        run(c, &plain, rounded, &want);
-        assert_memory_equal(got.z, want.z, want.results * sizeof *want.z);
-        assert_memory_equal(got.dw, want.dw, sizeof want.dw);
+        run(c, &plain, rounded, &expected);
+        assert_memory_equal(got.z, expected.z, expected.results * sizeof *expected.z);
+        assert_memory_equal(got.dw, expected.dw, sizeof expected.dw);
         assert_int_equal(got.counts[0].elements, PIXELS * CHANNELS);
         assert_memory_equal(&got.counts[0].events, &counts.events, sizeof counts.events);
         assert_memory_equal(&got.counts[1].events, &counts.events, sizeof counts.events);
@@ -116,7 +116,7 @@ static void x_is_a_tensor(void **state) {
 /* dW has an X of its own. The gradient of this loss does not depend on Z. */
 static void x_of_gradients_is_a_tensor(void **state) {
   (void)state;
-  static t_pass got, want;
+  static t_pass got, expected;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
@@ -130,15 +130,15 @@ static void x_of_gradients_is_a_tensor(void **state) {
         rounding.x_back = rounding_of(roundings[t]);
         assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, x, &rounding.x_back, NULL, NULL), HU_OK);
         run(&flat, &rounding, x, &got);
-        run(&flat, &plain, rounded, &want);
-        assert_memory_equal(got.dw, want.dw, sizeof want.dw);
+        run(&flat, &plain, rounded, &expected);
+        assert_memory_equal(got.dw, expected.dw, sizeof expected.dw);
       }
     }
 }
 
 static void dx_is_rounded_once(void **state) {
   (void)state;
-  static t_pass got, want;
+  static t_pass got, expected;
   static float x[PIXELS * CHANNELS], rounded[PIXELS * CHANNELS];
   draw(x);
   for
@@ -148,21 +148,22 @@ static void dx_is_rounded_once(void **state) {
         hu_product_rounding rounding = hu_product_rounding_plain(), plain = rounding;
         hu_rounding_counts counts = {0};
         rounding.dx_out = rounding_of(roundings[t]);
-        run(c, &plain, x, &want);
+        run(c, &plain, x, &expected);
         run(c, &rounding, x, &got);
-        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, want.dx, &rounding.dx_out, NULL, &counts), HU_OK);
+        assert_int_equal(hu_rounding_apply(PIXELS, CHANNELS, rounded, expected.dx, &rounding.dx_out, NULL, &counts),
+                         HU_OK);
         assert_memory_equal(got.dx, rounded, sizeof rounded);
-        assert_memory_equal(got.dw, want.dw, sizeof want.dw);
+        assert_memory_equal(got.dw, expected.dw, sizeof expected.dw);
         assert_memory_equal(&got.counts[1].events, &counts.events, sizeof counts.events);
       }
     }
 }
 
-static double error_of(const float *got, const float *want) {
+static double error_of(const float *got, const float *expected) {
   double miss = 0, all = 0;
   for (size_t i = 0; i < PIXELS * CHANNELS; i++) {
-    miss += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
-    all += (double)want[i] * want[i];
+    miss += ((double)got[i] - expected[i]) * ((double)got[i] - expected[i]);
+    all += (double)expected[i] * expected[i];
   }
   return sqrt(miss / all);
 }

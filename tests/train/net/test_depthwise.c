@@ -95,11 +95,11 @@ static void drop(t_pass *pass) {
   free(pass->dw);
 }
 
-static void assert_same(const t_pass *got, const t_pass *want) {
-  assert_true(got->of_z == want->of_z && got->of_x == want->of_x && got->of_w == want->of_w);
-  assert_memory_equal(got->z, want->z, want->of_z * sizeof *want->z);
-  assert_memory_equal(got->dx, want->dx, want->of_x * sizeof *want->dx);
-  assert_memory_equal(got->dw, want->dw, want->of_w * sizeof *want->dw);
+static void assert_same(const t_pass *got, const t_pass *expected) {
+  assert_true(got->of_z == expected->of_z && got->of_x == expected->of_x && got->of_w == expected->of_w);
+  assert_memory_equal(got->z, expected->z, expected->of_z * sizeof *expected->z);
+  assert_memory_equal(got->dx, expected->dx, expected->of_x * sizeof *expected->dx);
+  assert_memory_equal(got->dw, expected->dw, expected->of_w * sizeof *expected->dw);
 }
 
 /* What the level that is used now can do without patches, it did, each pass once. */
@@ -112,7 +112,7 @@ static void assert_taken(const size_t *before) {
 static void with_and_without_patches(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-    t_pass want = run(&without, &layers[i], 1);
+    t_pass expected = run(&without, &layers[i], 1);
     for (size_t k = 0; k < t_levels(); k++) {
       for (uint32_t threads = 1; threads <= 2; threads++) {
         size_t before[16];
@@ -121,11 +121,11 @@ static void with_and_without_patches(void **state) {
         t_pass got = run(&counted, &layers[i], threads);
         assert_taken(before);
         hu_cpu_levels_off = 0;
-        assert_same(&got, &want);
+        assert_same(&got, &expected);
         drop(&got);
       }
     }
-    drop(&want);
+    drop(&expected);
   }
 }
 

@@ -351,10 +351,10 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
     m.theta[p] = random_numbers(&random, tensor.rows * tensor.cols);
     for (size_t k = 0; k < tensor.rows * tensor.cols; k++) tensor.numbers[k] = (float)m.theta[p][k];
   }
-  float *x = floats_of(m.value[0], rows_of(input) * input.c), *want = floats_of(targets, out), loss;
+  float *x = floats_of(m.value[0], rows_of(input) * input.c), *expected = floats_of(targets, out), loss;
   assert_int_equal(hu_net_feed(net, made[0], x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
-  assert_int_equal(hu_net_targets(net, want), HU_OK);
+  assert_int_equal(hu_net_targets(net, expected), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
   assert_int_equal(hu_net_backward(net, 4), HU_OK);
   double exact = model_run(&m);
@@ -379,7 +379,7 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
   free(targets);
   free(labels);
   free(x);
-  free(want);
+  free(expected);
   hu_net_free(net);
 }
 

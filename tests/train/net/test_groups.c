@@ -127,11 +127,11 @@ static void run(const t_layer *c, const hu_product_rounding *rounding, const flo
   hu_net_free(net);
 }
 
-static void assert_same(const t_layer *c, const t_pass *got, const t_pass *want) {
-  assert_int_equal(got->rows, want->rows);
-  assert_memory_equal(got->z, want->z, got->rows * OUTPUTS * sizeof *got->z);
-  assert_memory_equal(got->dw, want->dw, AREA / c->groups * OUTPUTS * sizeof *got->dw);
-  assert_memory_equal(got->dx, want->dx, sizeof got->dx);
+static void assert_same(const t_layer *c, const t_pass *got, const t_pass *expected) {
+  assert_int_equal(got->rows, expected->rows);
+  assert_memory_equal(got->z, expected->z, got->rows * OUTPUTS * sizeof *got->z);
+  assert_memory_equal(got->dw, expected->dw, AREA / c->groups * OUTPUTS * sizeof *got->dw);
+  assert_memory_equal(got->dx, expected->dx, sizeof got->dx);
 }
 
 enum { PLACES = 9 };
@@ -145,13 +145,13 @@ static hu_rounding *place_of(hu_product_rounding *rounding, size_t i) {
 }
 
 static void slices_agree(const t_layer *c, hu_product_rounding rounding, uint32_t threads) {
-  static t_pass got, want;
+  static t_pass got, expected;
   for (rounding.by_window = 0; rounding.by_window < 2; rounding.by_window++) {
     run(c, &rounding, images, 0, threads, &got);
-    run(c, &rounding, images, 1, 1, &want);
+    run(c, &rounding, images, 1, 1, &expected);
     /* A slice gives zeros to the channels of the others, and a -0 becomes +0 there. */
     for (size_t i = 0; i < PIXELS * CHANNELS; i++) got.dx[i] += 0.0f;
-    assert_same(c, &got, &want);
+    assert_same(c, &got, &expected);
   }
 }
 
@@ -281,7 +281,7 @@ static void direct(const t_layer *c, hu_product_rounding *rounding, t_pass *z) {
 static void groups_are_loops(void **state) {
   (void)state;
   static const char *const texts[] = {"keep", "s2fp8", "fp8_tensor", "mxfp8_e4m3", "mxfp4,turned", "float8_e4m3fn"};
-  static t_pass got, want;
+  static t_pass got, expected;
   draw_all();
   for
     EACH_LAYER(c) {
@@ -289,10 +289,10 @@ static void groups_are_loops(void **state) {
         hu_product_rounding rounding = hu_product_rounding_plain();
         for (size_t i = 0; i < PLACES; i++) *place_of(&rounding, i) = rounding_of(texts[t]);
         for (rounding.by_window = 0; rounding.by_window < 2; rounding.by_window++) {
-          direct(c, &rounding, &want);
+          direct(c, &rounding, &expected);
           for (uint32_t threads = 1; threads <= 2; threads++) {
             run(c, &rounding, images, 0, threads, &got);
-            assert_same(c, &got, &want);
+            assert_same(c, &got, &expected);
           }
         }
       }
@@ -302,13 +302,13 @@ static void groups_are_loops(void **state) {
 /* One group is a convolution without groups: the same bits, and the same name of its weights. */
 static void one_group(void **state) {
   (void)state;
-  static t_pass got, want;
+  static t_pass got, expected;
   const t_layer c = {1, 1, 1, "fp32"};
   hu_product_rounding rounding = hu_product_rounding_plain();
   draw_all();
   run(&c, &rounding, images, 0, 1, &got);
-  run(&c, &rounding, images, 1, 1, &want);
-  assert_same(&c, &got, &want);
+  run(&c, &rounding, images, 1, 1, &expected);
+  assert_same(&c, &got, &expected);
   hu_net *net = hu_net_new(1, 1);
   (void)hu_net_conv_groups(net, hu_net_image(net, 3, 3, 4), 8, 3, 1, 1, 4, 1);
   hu_net_tensor tensor = hu_net_parameter(net, hu_net_parameter_named(net, "conv1.weight"));
@@ -382,7 +382,7 @@ static void relu6(void **state) {
   (void)state;
   enum { N = 9 };
   const float x[N] = {-INFINITY, -1, -0.0f, 0x1p-149f, 3, 5.5f, 6, 7, INFINITY};
-  const float want[N] = {0, 0, 0, 0x1p-149f, 3, 5.5f, 6, 6, 6}, slope[N] = {0, 0, 0, 1, 1, 1, 0, 0, 0};
+  const float expected[N] = {0, 0, 0, 0x1p-149f, 3, 5.5f, 6, 6, 6}, slope[N] = {0, 0, 0, 1, 1, 1, 0, 0, 0};
   static const struct {
     const char *text;
     float six;
@@ -403,8 +403,8 @@ static void relu6(void **state) {
     assert_int_equal(hu_net_backward(net, 1), HU_OK);
     hu_net_tensor of_z = hu_net_value(net, z), of_h = hu_net_value(net, h);
     for (size_t i = 0; i < N; i++) {
-      if (f == 0) assert_true(of_z.numbers[i] == want[i] && !signbit(of_z.numbers[i]));
-      if (want[i] == 6) assert_true(of_z.numbers[i] == formats[f].six);
+      if (f == 0) assert_true(of_z.numbers[i] == expected[i] && !signbit(of_z.numbers[i]));
+      if (expected[i] == 6) assert_true(of_z.numbers[i] == formats[f].six);
       assert_true(of_h.gradients[i] == -slope[i]);
     }
     hu_net_free(net);

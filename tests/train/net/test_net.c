@@ -22,9 +22,9 @@ static void kinds(void **state) {
   hu_net *net = hu_net_new(1, 1);
   int x = hu_net_linear(net, hu_net_input(net, 1, 2), 3, 1), y = hu_net_input(net, 1, 3);
   hu_net_squared_error(net, hu_net_add(net, x, y), 1);
-  const char *const wanted[] = {"", "linear", "", "add", "squared_error"};
+  const char *const expected[] = {"", "linear", "", "add", "squared_error"};
   assert_int_equal(hu_net_values(net), 5);
-  for (int i = 0; i < 5; i++) assert_string_equal(hu_net_value_kind(net, i), wanted[i]);
+  for (int i = 0; i < 5; i++) assert_string_equal(hu_net_value_kind(net, i), expected[i]);
   assert_null(hu_net_value_kind(net, -1));
   assert_null(hu_net_value_kind(net, 5));
   assert_null(hu_net_value_kind(NULL, 0));

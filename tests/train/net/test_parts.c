@@ -79,11 +79,11 @@ static int gift_of(const hu_net *net, const hu_operator *op, int h, float *gift)
 
 /* Returns how many zeros would have another sign if a part left all other numbers alone. */
 static size_t compare(const hu_net *net, int h, unsigned number) {
-  float want[NUMBERS] = {0}, alone[NUMBERS] = {0}, gift[NUMBERS];
+  float expected[NUMBERS] = {0}, alone[NUMBERS] = {0}, gift[NUMBERS];
   size_t count = 0, different = 0;
   for (int i = net->operators; i-- > 0;) {
     if (!gift_of(net, &net->op[i], h, gift)) continue;
-    for (size_t k = 0; k < NUMBERS; k++) want[k] = count ? want[k] + gift[k] : gift[k];
+    for (size_t k = 0; k < NUMBERS; k++) expected[k] = count ? expected[k] + gift[k] : gift[k];
     for (size_t k = 0; k < NUMBERS; k++) {
       if (!count) alone[k] = gift[k];
       if (count && t_bits32(gift[k])) alone[k] += gift[k];
@@ -91,9 +91,9 @@ static size_t compare(const hu_net *net, int h, unsigned number) {
     count++;
   }
   for (size_t k = 0; k < NUMBERS; k++) {
-    if (t_bits32(want[k]) != t_bits32(net->value[h].dv[k]))
-      fail_msg("net %u, number %zu: %a, want %a", number, k, (double)net->value[h].dv[k], (double)want[k]);
-    different += t_bits32(want[k]) != t_bits32(alone[k]);
+    if (t_bits32(expected[k]) != t_bits32(net->value[h].dv[k]))
+      fail_msg("net %u, number %zu: %a, want %a", number, k, (double)net->value[h].dv[k], (double)expected[k]);
+    different += t_bits32(expected[k]) != t_bits32(alone[k]);
   }
   return different;
 }

@@ -255,11 +255,11 @@ static void models(void **state) {
   assert_int_equal(hu_accum_parse(&same, "seq(binary32)", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&coarse, "seq(bfloat16)", NULL), HU_OK);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    uint64_t want = with_models(texts[i], 0, same);
+    uint64_t expected = with_models(texts[i], 0, same);
     for (unsigned which = 1; which < 8; which++) {
-      if (with_models(texts[i], which, same) != want) fail_msg("%s: models %u", texts[i], which);
+      if (with_models(texts[i], which, same) != expected) fail_msg("%s: models %u", texts[i], which);
     }
-    for (unsigned which = 1; which < 8; which *= 2) assert_true(with_models(texts[i], which, coarse) != want);
+    for (unsigned which = 1; which < 8; which *= 2) assert_true(with_models(texts[i], which, coarse) != expected);
   }
 }
 

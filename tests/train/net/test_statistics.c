@@ -176,7 +176,7 @@ static hu_status three(void *context, size_t n, double *x) {
 }
 
 /* Column j has the terms times (-1)^j, rows apart. */
-static void sum_is(const float *terms, float wanted, const hui_whole *whole, size_t rows, size_t cols) {
+static void sum_is(const float *terms, float expected, const hui_whole *whole, size_t rows, size_t cols) {
   hu_exact_columns c;
   hu_net *net = hu_net_new(rows, 1);
   int x = hu_net_input(net, 1, cols);
@@ -191,10 +191,10 @@ static void sum_is(const float *terms, float wanted, const hui_whole *whole, siz
   assert_int_equal(hui_exact_columns_add(&c, net, HU_RUN_COLUMNS, task), HU_OK);
   assert_int_equal(hui_exact_columns_round(&c, whole), HU_OK);
   for (size_t j = 0; j < cols; j++) {
-    float z = j % 2 ? -wanted : wanted;
-    if (wanted != wanted ? c.z[j] == c.z[j] : c.z[j] != z)
+    float z = j % 2 ? -expected : expected;
+    if (expected != expected ? c.z[j] == c.z[j] : c.z[j] != z)
       fail_msg("column %zu: %a, not %a", j, (double)c.z[j], (double)z);
-    if (wanted == 0) assert_false(signbit(c.z[j]));
+    if (expected == 0) assert_false(signbit(c.z[j]));
   }
   hui_exact_columns_close(&c);
   hu_net_free(net);

@@ -119,8 +119,8 @@ static void around_fp32(void **state) {
                                           {"takes(any,any,binary32,fp32)", "fp32"}};
   for (size_t n = 0; n < 2; n++) {
     for (size_t i = 0; i < 3; i++) {
-      uint64_t want = digest_of(nets[n], models[i][1], 0);
-      for (uint32_t off = 0; off < 8; off += 7) assert_int_equal(digest_of(nets[n], models[i][0], off), want);
+      uint64_t expected = digest_of(nets[n], models[i][1], 0);
+      for (uint32_t off = 0; off < 8; off += 7) assert_int_equal(digest_of(nets[n], models[i][0], off), expected);
     }
     assert_int_not_equal(digest_of(nets[n], models[0][0], 0), digest_of(nets[n], "fp32", 0));
   }

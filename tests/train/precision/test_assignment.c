@@ -40,28 +40,28 @@ static void by_hand(void **state) {
     const char *r;
     uint64_t num, den, kept_num, kept_den;
     unsigned groups; /* bit k: group k is low */
-  } want[] = {{"0", 0, 1, 0, 1, 0},
-              {"0.1", 784, 1845, 104, 369, 4},
-              {"0.4", 784, 1845, 104, 369, 4},
-              {"784/1845", 784, 1845, 104, 369, 4},
-              {"0.5", 1456, 1845, 184, 369, 6},
-              {"0.7", 1456, 1845, 184, 369, 6},
-              {"0.8", 1652, 1845, 1082, 1845, 14},
-              {"0.9", 1828, 1845, 1186, 1845, 15},
-              {"1", 1, 1, 401, 615, 31}};
+  } expected[] = {{"0", 0, 1, 0, 1, 0},
+                  {"0.1", 784, 1845, 104, 369, 4},
+                  {"0.4", 784, 1845, 104, 369, 4},
+                  {"784/1845", 784, 1845, 104, 369, 4},
+                  {"0.5", 1456, 1845, 184, 369, 6},
+                  {"0.7", 1456, 1845, 184, 369, 6},
+                  {"0.8", 1652, 1845, 1082, 1845, 14},
+                  {"0.9", 1828, 1845, 1186, 1845, 15},
+                  {"1", 1, 1, 401, 615, 31}};
   static const unsigned group_of[M + 1] = {0, 1, 1, 2, 2, 3, 3, 4, 4};
-  for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+  for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
     t_place place;
     hu_assignment a = in(&place);
-    assert_int_equal(hu_assign_demote(&net, &a, ratio_of(want[k].r), HU_DEMOTE_LARGEST, none), HU_OK);
-    is_ratio(hu_assign_ratio(&net, &a), want[k].num, want[k].den);
+    assert_int_equal(hu_assign_demote(&net, &a, ratio_of(expected[k].r), HU_DEMOTE_LARGEST, none), HU_OK);
+    is_ratio(hu_assign_ratio(&net, &a), expected[k].num, expected[k].den);
     for (size_t i = 0; i <= M; i++) {
-      assert_int_equal(place.v[i], want[k].groups >> group_of[i] & 1);
+      assert_int_equal(place.v[i], expected[k].groups >> group_of[i] & 1);
       assert_int_equal(place.dv[i], place.v[i]);
       if (i < M) assert_int_equal(place.theta[i], place.v[i]);
     }
     hu_assign_keep_parameter_gradients(&net, &a);
-    is_ratio(hu_assign_ratio(&net, &a), want[k].kept_num, want[k].kept_den);
+    is_ratio(hu_assign_ratio(&net, &a), expected[k].kept_num, expected[k].kept_den);
   }
 }
 
@@ -117,8 +117,8 @@ static void random_networks(void **state) {
     for (uint64_t k = 0; k <= 10; k++) {
       t_place place, again;
       hu_assignment a = in(&place), b = in(&again);
-      hu_ratio want = {k, 10};
-      assert_int_equal(hu_assign_demote(&layout, &a, want, order, stream), HU_OK);
+      hu_ratio expected = {k, 10};
+      assert_int_equal(hu_assign_demote(&layout, &a, expected, order, stream), HU_OK);
       hu_ratio got = hu_assign_ratio(&layout, &a);
       double x = (double)got.num / (double)got.den;
       assert_true(got.num * 10 >= k * got.den && x >= before);

@@ -177,8 +177,8 @@ static unsigned check(const instance *c) {
   for (int others_low = 0; others_low < 2; others_low++) {
     for (unsigned mask = 0; mask < 1u << (1 + 2 * c->n); mask++) {
       choose(&z, mask, others_low);
-      double got = accuracy(&z), want = closed_form(c, taken(c, mask));
-      if (!t_same64(got, want)) fail_msg("choice %u, others %d: %a, not %a", mask, others_low, got, want);
+      double got = accuracy(&z), expected = closed_form(c, taken(c, mask));
+      if (!t_same64(got, expected)) fail_msg("choice %u, others %d: %a, not %a", mask, others_low, got, expected);
       if (!small_enough(&z) || got < best) continue;
       best = got;
       found = taken(c, mask);
@@ -199,8 +199,8 @@ static void line(const instance *c, unsigned set, double accuracy_of, uint64_t n
   choose(&z, 1 | set << 1 | set << (1 + c->n), 1);
   double got = accuracy(&z);
   if (!t_same64(got, accuracy_of)) fail_msg("set %u: %a, not %a", set, got, accuracy_of);
-  hu_ratio ratio = hu_precision_ratio(z.plan), want = hu_ratio_of(num, den);
-  assert_true(ratio.num == want.num && ratio.den == want.den);
+  hu_ratio ratio = hu_precision_ratio(z.plan), expected = hu_ratio_of(num, den);
+  assert_true(ratio.num == expected.num && ratio.den == expected.den);
   assert_int_equal(small_enough(&z), fits);
   drop(&z);
 }

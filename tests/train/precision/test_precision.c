@@ -68,31 +68,31 @@ static void ratios_by_hand(void **state) {
   static const struct {
     const char *rule;
     uint64_t num, den, all_num, all_den;
-  } want[] = {{"demote(0)", 0, 1, 0, 1},
-              {"demote(0.1)", 104, 369, 784, 1845},
-              {"demote(0.2)", 104, 369, 784, 1845},
-              {"demote(0.3)", 104, 369, 784, 1845},
-              {"demote(0.4)", 104, 369, 784, 1845},
-              {"demote(0.5)", 184, 369, 1456, 1845},
-              {"demote(0.6)", 184, 369, 1456, 1845},
-              {"demote(0.7)", 184, 369, 1456, 1845},
-              {"demote(0.8)", 1082, 1845, 1652, 1845},
-              {"demote(0.9)", 1186, 1845, 1828, 1845},
-              {"demote(1)", 401, 615, 1, 1},
-              {"demote", 401, 615, 1, 1},
-              {"uniform", 401, 615, 1, 1},
-              {"operator", 728, 1845, 728, 1845},
-              {"operator_prime", 184, 369, 1456, 1845},
-              {"high", 0, 1, 0, 1}};
-  for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+  } expected[] = {{"demote(0)", 0, 1, 0, 1},
+                  {"demote(0.1)", 104, 369, 784, 1845},
+                  {"demote(0.2)", 104, 369, 784, 1845},
+                  {"demote(0.3)", 104, 369, 784, 1845},
+                  {"demote(0.4)", 104, 369, 784, 1845},
+                  {"demote(0.5)", 184, 369, 1456, 1845},
+                  {"demote(0.6)", 184, 369, 1456, 1845},
+                  {"demote(0.7)", 184, 369, 1456, 1845},
+                  {"demote(0.8)", 1082, 1845, 1652, 1845},
+                  {"demote(0.9)", 1186, 1845, 1828, 1845},
+                  {"demote(1)", 401, 615, 1, 1},
+                  {"demote", 401, 615, 1, 1},
+                  {"uniform", 401, 615, 1, 1},
+                  {"operator", 728, 1845, 728, 1845},
+                  {"operator_prime", 184, 369, 1456, 1845},
+                  {"high", 0, 1, 0, 1}};
+  for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
     hu_net *net = toy();
-    hu_precision_rule rule = rule_of(want[k].rule);
-    hu_precision *plan = plan_of(net, want[k].rule), *all;
-    is_ratio(hu_precision_ratio(plan), want[k].num, want[k].den);
-    is_ratio(hu_precision_mean_ratio(plan), want[k].num, want[k].den);
+    hu_precision_rule rule = rule_of(expected[k].rule);
+    hu_precision *plan = plan_of(net, expected[k].rule), *all;
+    is_ratio(hu_precision_ratio(plan), expected[k].num, expected[k].den);
+    is_ratio(hu_precision_mean_ratio(plan), expected[k].num, expected[k].den);
     rule.low_dtheta = 1;
     assert_int_equal(hu_precision_new(&all, net, &rule), HU_OK);
-    is_ratio(hu_precision_ratio(all), want[k].all_num, want[k].all_den);
+    is_ratio(hu_precision_ratio(all), expected[k].all_num, expected[k].all_den);
     hu_precision_free(all);
     hu_precision_free(plan);
     hu_net_free(net);
@@ -444,17 +444,17 @@ static void bits_of_roundings(void **state) {
   static const struct {
     const char *text;
     uint64_t bits; /* of 3 x 70 numbers */
-  } want[] = {{"keep", 210 * 32},
-              {"fp(4,3,4):finite", 210 * 8},
-              {"fp(2,1,0):finite", 210 * 4},
-              {"posit16", 210 * 16},
-              {"s2fp8", 210 * 8 + 64},
-              {"mxfp6_e3m2", 210 * 6 + 9 * 8},
-              {"mxfp6_e3m2,turned", 210 * 6 + 70 * 8},
-              {"nvfp4", 210 * 4 + 15 * 8 + 32}};
-  for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-    hu_rounding rounding = rounding_of(want[i].text);
-    assert_int_equal(hu_rounding_bits(3, 70, &rounding), want[i].bits);
+  } expected[] = {{"keep", 210 * 32},
+                  {"fp(4,3,4):finite", 210 * 8},
+                  {"fp(2,1,0):finite", 210 * 4},
+                  {"posit16", 210 * 16},
+                  {"s2fp8", 210 * 8 + 64},
+                  {"mxfp6_e3m2", 210 * 6 + 9 * 8},
+                  {"mxfp6_e3m2,turned", 210 * 6 + 70 * 8},
+                  {"nvfp4", 210 * 4 + 15 * 8 + 32}};
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    hu_rounding rounding = rounding_of(expected[i].text);
+    assert_int_equal(hu_rounding_bits(3, 70, &rounding), expected[i].bits);
   }
   assert_int_equal(hu_rounding_bits(3, 70, NULL), 0);
 }

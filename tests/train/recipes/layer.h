@@ -60,10 +60,10 @@ static inline void net_step(hu_net *net, double rate, double momentum) {
   assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
 }
 
-static inline void same(const char *what, uint64_t step, size_t n, const float *z, const float *want) {
+static inline void same(const char *what, uint64_t step, size_t n, const float *z, const float *expected) {
   for (size_t i = 0; i < n; i++) {
-    if (t_bits32(z[i]) != t_bits32(want[i]))
-      fail_msg("%s, step %d, number %zu: %a, not %a", what, (int)step, i, (double)z[i], (double)want[i]);
+    if (t_bits32(z[i]) != t_bits32(expected[i]))
+      fail_msg("%s, step %d, number %zu: %a, not %a", what, (int)step, i, (double)z[i], (double)expected[i]);
   }
 }
 

@@ -63,9 +63,9 @@ static void end_step(t_record *record, float amax, int takes) {
 static void same_record(const hu_net *net, int value, int of, const t_record *record) {
   const float *z = hu_net_delayed_record(net, value, of);
   assert_non_null(z);
-  float want[COUNT] = {record->amax};
-  for (int i = 0; i < HISTORY && i < record->steps; i++) want[1 + i] = record->of_step[record->steps - 1 - i];
-  same("record", (uint64_t)record->steps, COUNT, z, want);
+  float expected[COUNT] = {record->amax};
+  for (int i = 0; i < HISTORY && i < record->steps; i++) expected[1 + i] = record->of_step[record->steps - 1 - i];
+  same("record", (uint64_t)record->steps, COUNT, z, expected);
 }
 
 /* Z, dX and dW of the pass that was made, by the records as they are. */

@@ -69,12 +69,12 @@ static void plain_float8(void **state) {
       {0x3A800000, 0x2B800000, 0, 0xB3000000},
       {0x314E288F, 0xB3A10FB0, 0x35A10FB0, 0xB4D6BF95, 0x32BCFA83, 0, 0x35719787, 0xB22BCC77},
       {0x48927C00, 0xC9742400, 0x46C35000, 0x4788B800}};
-  static const float want[3][8] = {
+  static const float expected[3][8] = {
       {0x1p-10f, 0, 0, -0.0f}, {0, -0.0f, 0, -0.0f, 0, 0, 0, -0.0f}, {INFINITY, -INFINITY, 24576, INFINITY}};
   for (int k = 0; k < 3; k++) {
     for (int i = 0; i < 8; i++) {
       float z = hu_quantize(named("float8_e5m2"), rne, t_float(x[k][i]), 0, NULL);
-      assert_int_equal(t_bits32(z), t_bits32(want[k][i]));
+      assert_int_equal(t_bits32(z), t_bits32(expected[k][i]));
     }
   }
 }

@@ -126,8 +126,8 @@ static void a_skipped_step_never_was(void **state) {
                                hu_optimizer_sgd(hu_bfloat16())};
   optimizer[2].update = HU_UPDATE_KAHAN;
   for (int k = 0; k < 3; k++) {
-    uint64_t want = with_overflow(optimizer[k], -1, 0);
-    for (int p = 0; p < 4; p++) assert_true(with_overflow(optimizer[k], p, p & 1 ? NAN : -INFINITY) == want);
+    uint64_t expected = with_overflow(optimizer[k], -1, 0);
+    for (int p = 0; p < 4; p++) assert_true(with_overflow(optimizer[k], p, p & 1 ? NAN : -INFINITY) == expected);
   }
 }
 

@@ -71,10 +71,10 @@ static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, int
   assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
 }
 
-static void same(const char *what, size_t k, size_t n, const float *got, const float *want) {
+static void same(const char *what, size_t k, size_t n, const float *got, const float *expected) {
   for (size_t i = 0; i < n; i++) {
-    if (t_bits32(got[i]) != t_bits32(want[i])) {
-      fail_msg("%s of recipe %zu, number %zu: %a, not %a", what, k, i, (double)got[i], (double)want[i]);
+    if (t_bits32(got[i]) != t_bits32(expected[i])) {
+      fail_msg("%s of recipe %zu, number %zu: %a, not %a", what, k, i, (double)got[i], (double)expected[i]);
     }
   }
 }

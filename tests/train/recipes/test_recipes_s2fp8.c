@@ -65,8 +65,8 @@ static void power_of_two(void **state) {
     fill(x, mu, 5, (uint64_t)(mu + 99));
     assert_int_equal(hu_s2fp8_quantize_n(N, z, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     for (int i = 0; i < N; i++) {
-      double want = ldexp(hu_quantize64(k.element, rne, ldexp((double)x[i], -mu), 0, NULL), mu);
-      assert_true((double)z[i] == want);
+      double expected = ldexp(hu_quantize64(k.element, rne, ldexp((double)x[i], -mu), 0, NULL), mu);
+      assert_true((double)z[i] == expected);
     }
     assert_int_equal(hu_s2fp8_quantize_n(N, x, 1, z, 1, &k, &scale, rne, NULL, NULL), HU_OK);
     for (int i = 0; i < N; i++) assert_true(x[i] == z[i] || !isfinite(z[i])); /* its own numbers come back */

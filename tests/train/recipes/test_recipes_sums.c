@@ -79,14 +79,14 @@ static void chunks_of_ones(void **state) {
   static const struct {
     size_t n;
     unsigned length;
-    float want;
+    float expected;
   } rows[] = {{4096, 1, 1024},     {4096, 8, 4096},     {4096, 64, 4096}, {16384, 1, 1024},
               {16384, 8, 8192},    {16384, 64, 16384},  {1024, 1, 1024},  {32768, 8, 8192},
               {32768, 128, 32768}, {16384, 4096, 4096}, /* the chunks stop at 1024 */
               {16384, 16384, 1024}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     float z = sum_of_ones(rows[i].n, chunks(rows[i].length));
-    if (z != rows[i].want) fail_msg("%zu ones in chunks of %u: %g", rows[i].n, rows[i].length, (double)z);
+    if (z != rows[i].expected) fail_msg("%zu ones in chunks of %u: %g", rows[i].n, rows[i].length, (double)z);
   }
   assert_true(sum_of_ones(4096, model("seq2(fp(6,9,0))")) == 1024);
   assert_true(sum_of_ones(4096, model("seq(fp(6,9,0))")) == 1024);

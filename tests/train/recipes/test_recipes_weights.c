@@ -52,14 +52,14 @@ static void lost_updates(void **state) {
         for (int i = 0; i < 4 * CASES; i++) {
           int inwards = (w[i] > 0) == (u[i] > 0);
           double limit = t == 0 && inwards ? 0.5 : 1, part = parts[i / 4];
-          int want = part < limit || (part == limit && t % 2 == 0);
-          if ((w[i] == before[i]) != want) fail_msg("%a - %a is %a", (double)before[i], (double)u[i], (double)w[i]);
-          lost += (unsigned)want;
-          kept += !want;
+          int expected = part < limit || (part == limit && t % 2 == 0);
+          if ((w[i] == before[i]) != expected) fail_msg("%a - %a is %a", (double)before[i], (double)u[i], (double)w[i]);
+          lost += (unsigned)expected;
+          kept += !expected;
           /* The rule of thumb, |w / u| >= 2^(m + 1), is neither necessary nor sufficient; 2^(m + 2) is sufficient. */
           double ratio = magnitude / (h * part);
-          rule += !want && ratio >= ldexp(1, m + 1);
-          if (ratio >= ldexp(1, m + 2)) assert_true(want);
+          rule += !expected && ratio >= ldexp(1, m + 1);
+          if (ratio >= ldexp(1, m + 2)) assert_true(expected);
         }
       }
     }
@@ -183,8 +183,8 @@ static void kahan_keeps(void **state) {
 static void worked_updates(void **state) {
   (void)state;
   static const uint32_t gradients[5] = {0x3E9A, 0xBDCD, 0x3E80, 0x3E4D, 0x3E1A};
-  static const uint32_t want[2][5] = {{0x3B45, 0x3ADF, 0x3B84, 0x3BB8, 0x3BD7},
-                                      {0x3A85, 0x39DC, 0x3A2D, 0x3A43, 0x3A4A}};
+  static const uint32_t expected[2][5] = {{0x3B45, 0x3ADF, 0x3B84, 0x3BB8, 0x3BD7},
+                                          {0x3A85, 0x39DC, 0x3A2D, 0x3A43, 0x3A4A}};
   for (int adam = 0; adam < 2; adam++) {
     hu_optimizer optimizer = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
     hu_optimizer_time now = {0, 1, 1};
@@ -199,7 +199,7 @@ static void worked_updates(void **state) {
       g = t_float(gradients[t] << 16);
       hu_optimizer_tick(&now, &optimizer);
       assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, none, NULL), HU_OK);
-      assert_int_equal(t_bits32(1.5f - w), want[adam][t] << 16);
+      assert_int_equal(t_bits32(1.5f - w), expected[adam][t] << 16);
     }
   }
 }
@@ -210,18 +210,18 @@ static void worked_updates(void **state) {
  * Kahan terms among others: 1 + their share, from 1 to 2, of the weights' memory. */
 static void bytes(void **state) {
   (void)state;
-  static const size_t want[2][4] = {{4, 6, 8, 10}, {6, 8, 12, 14}};
+  static const size_t expected[2][4] = {{4, 6, 8, 10}, {6, 8, 12, 14}};
   for (int adam = 0; adam < 2; adam++) {
     hu_optimizer optimizer = adam ? hu_optimizer_adamw(hu_bfloat16()) : hu_optimizer_sgd(hu_bfloat16());
     optimizer.beta2 = 0.997;
     optimizer.mode = t_stochastic(HU_SRA, 16);
-    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][0]);
+    assert_int_equal(hu_optimizer_bytes(&optimizer), expected[adam][0]);
     optimizer.mode = rne;
     optimizer.update = HU_UPDATE_KAHAN;
-    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][1]);
+    assert_int_equal(hu_optimizer_bytes(&optimizer), expected[adam][1]);
     optimizer = adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
-    assert_int_equal(hu_optimizer_bytes(&optimizer), want[adam][2]);
-    assert_int_equal(hu_optimizer_bytes(&optimizer) + hu_limits_of(hu_bfloat16()).storage / 8, want[adam][3]);
+    assert_int_equal(hu_optimizer_bytes(&optimizer), expected[adam][2]);
+    assert_int_equal(hu_optimizer_bytes(&optimizer) + hu_limits_of(hu_bfloat16()).storage / 8, expected[adam][3]);
   }
   hu_optimizer plain = hu_optimizer_sgd(hu_bfloat16()), kahan;
   plain.momentum = 0;

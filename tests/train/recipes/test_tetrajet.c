@@ -139,7 +139,7 @@ static void test_average(void **state) {
 static void test_neighbours(void **state) {
   (void)state;
   const float w[8] = {6, 3, -3, 0.25f, -0.25f, 0, 6, 1}, e[8] = {9, 3.5f, -3.4f, -1, -0.3f, 5, 1, 1.25f};
-  const float want[8] = {6, 4, -3, 0, -0.5f, 0, 6, 1.5f};
+  const float expected[8] = {6, 4, -3, 0, -0.5f, 0, 6, 1.5f};
   hu_product_rounding rounding = tetrajet();
   rounding.w_average = 0.5f;
   hu_net *net = hu_net_new(8, 1);
@@ -161,7 +161,7 @@ static void test_neighbours(void **state) {
     assert_int_equal(hu_net_set_parameter(net, 0, t == HU_AVERAGE_AFTER - 1 ? w : e), HU_OK);
   }
   memcpy(before, hu_net_value(net, y).numbers, sizeof before);
-  same("Z", HU_AVERAGE_AFTER, 8, before, want);
+  same("Z", HU_AVERAGE_AFTER, 8, before, expected);
   hu_net_free(net);
 }
 

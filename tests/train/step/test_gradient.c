@@ -36,24 +36,24 @@ static void penalties_do_not_underflow(void **state) {
   assert_true(hu_quantize(format, rne, 2 * (1e-5f * w), 0, NULL) == 0);
   float g = 0, master = 1e-3f;
   penalised(tensor_of(1, &g, &master, HU_PENALTY_L2, 1e-5), 1024, 0);
-  volatile float want = 2e-5f * 1e-3f;
-  assert_true(g == want && g > 1.9e-8f && g < 2.1e-8f);
+  volatile float expected = 2e-5f * 1e-3f;
+  assert_true(g == expected && g > 1.9e-8f && g < 2.1e-8f);
   g = 0;
   penalised(tensor_of(1, &g, &master, HU_PENALTY_L2_HALF, 1e-5), 1024, 0);
-  want = 1e-5f * 1e-3f;
-  assert_true(g == want);
+  expected = 1e-5f * 1e-3f;
+  assert_true(g == expected);
 }
 
 static void conventions(void **state) {
   (void)state;
   static const float w[5] = {3, -3, 0, -0.0f, 0x1p-140f};
-  static const float want[4][5] = {
+  static const float expected[4][5] = {
       {8, 8, 8, 8, 8}, {8 + 1.5f, 8 - 1.5f, 8, 8, 8}, {8 + 0.75f, 8 - 0.75f, 8, 8, 8}, {8.25f, 7.75f, 8, 8, 8.25f}};
   for (unsigned kind = 0; kind < 4; kind++) {
     for (int literal = 0; literal < 2; literal++) {
       float g[5] = {128, 128, 128, 128, 128};
       penalised(tensor_of(5, g, w, (uint8_t)kind, 0.25), 16, literal);
-      assert_memory_equal(g, want[kind], sizeof g);
+      assert_memory_equal(g, expected[kind], sizeof g);
     }
   }
 }
@@ -77,8 +77,8 @@ static void literal_order(void **state) {
     }
     for (int i = 0; i < N; i++) {
       volatile float back = 1 / scale, slope = lambda * w[i], times = slope * scale, sum = first[i] + times;
-      volatile float plain = first[i] * back, want = sum * back, other = plain + slope;
-      assert_int_equal(t_bits32(g[1][i]), t_bits32(want));
+      volatile float plain = first[i] * back, expected = sum * back, other = plain + slope;
+      assert_int_equal(t_bits32(g[1][i]), t_bits32(expected));
       assert_int_equal(t_bits32(g[0][i]), t_bits32(other));
       differ += g[0][i] != g[1][i];
     }
@@ -133,8 +133,8 @@ static void clipping(void **state) {
       assert_int_equal(hu_gradient_prepare(3, x, &rules, scale, 0, &found, &n), HU_OK);
       assert_true(n.norm == 85 && n.clipped == (k == 2 || k == 4) && n.smaller == 0 && found.amax == 84 && !found.bad);
       float factor = k == 2 ? 0.5f : k == 4 ? (float)(10.0 / 85) : 1;
-      volatile float want[4] = {3 * factor, -4 * factor, 12 * factor, 84 * factor};
-      assert_true(a[0] == want[0] && a[1] == want[1] && b[0] == want[2] && c[0] == want[3]);
+      volatile float expected[4] = {3 * factor, -4 * factor, 12 * factor, 84 * factor};
+      assert_true(a[0] == expected[0] && a[1] == expected[1] && b[0] == expected[2] && c[0] == expected[3]);
     }
   }
 }

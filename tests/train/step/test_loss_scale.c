@@ -26,14 +26,14 @@ static hu_gradient_found found_by(double g, float scale) {
   return found;
 }
 
-static void trace(const char *text, const double *want, double tolerance) {
+static void trace(const char *text, const double *expected, double tolerance) {
   hu_loss_rule rule = rule_of(text);
   hu_loss_scale scale = hu_loss_scale_start(&rule);
   for (int t = 0; t < STEPS; t++) {
     hu_gradient_found found = found_by(gmax[t], scale.scale);
     assert_int_equal(hu_loss_scale_update(&scale, &rule, found), !found.bad);
-    if (fabs((double)scale.scale - want[t]) > tolerance * want[t]) {
-      fail_msg("%s, step %d: %.9g, not %.9g", text, t, (double)scale.scale, want[t]);
+    if (fabs((double)scale.scale - expected[t]) > tolerance * expected[t]) {
+      fail_msg("%s, step %d: %.9g, not %.9g", text, t, (double)scale.scale, expected[t]);
     }
   }
 }
@@ -77,24 +77,24 @@ static void moments(void **state) {
   static const struct {
     int step;
     double mu, sigma;
-  } want[] = {{0, -1, 0},
-              {1, -0.573870901, 0.4239984},
-              {4, 0.684815686, 1.18641383},
-              {9, 1.74817261, 1.40733471},
-              {14, 1.38606851, 1.53370254},
-              {19, 0.487659035, 2.00225163}};
+  } expected[] = {{0, -1, 0},
+                  {1, -0.573870901, 0.4239984},
+                  {4, 0.684815686, 1.18641383},
+                  {9, 1.74817261, 1.40733471},
+                  {14, 1.38606851, 1.53370254},
+                  {19, 0.487659035, 2.00225163}};
   hu_loss_rule rule = rule_of("logmax");
   hu_loss_scale scale = hu_loss_scale_start(&rule);
   size_t k = 0;
   for (int t = 0; t < STEPS; t++) {
     hu_loss_scale_update(&scale, &rule, found_by(gmax[t], scale.scale));
-    if (k == sizeof want / sizeof *want || want[k].step != t) continue;
+    if (k == sizeof expected / sizeof *expected || expected[k].step != t) continue;
     double mean = scale.sh / (1 - scale.c2), variance = scale.qh / (1 - scale.c2) - mean * mean;
-    assert_true(fabs(scale.xh / (1 - scale.c1) - want[k].mu) < 1e-7);
-    assert_true(fabs(sqrt(variance > 0 ? variance : 0) - want[k].sigma) < 1e-6);
+    assert_true(fabs(scale.xh / (1 - scale.c1) - expected[k].mu) < 1e-7);
+    assert_true(fabs(sqrt(variance > 0 ? variance : 0) - expected[k].sigma) < 1e-6);
     k++;
   }
-  assert_int_equal(k, sizeof want / sizeof *want);
+  assert_int_equal(k, sizeof expected / sizeof *expected);
 }
 
 /* Steps back to 2^14 after one overflow, the 101st step in a stream of 2^-4. */
@@ -185,10 +185,10 @@ static void static_scales(void **state) {
 static void gradients(void **state) {
   (void)state;
   float g[7] = {1, -2048, 0x1p-140f, 0, -0.0f, 3, 512};
-  const float want[7] = {0x1p-10f, -2, 0, 0, -0.0f, 3 * 0x1p-10f, 0.5f};
+  const float expected[7] = {0x1p-10f, -2, 0, 0, -0.0f, 3 * 0x1p-10f, 0.5f};
   hu_gradient_found found = {0, 0};
   hu_gradient_unscale_n(7, g, 1024, &found);
-  for (int i = 0; i < 7; i++) assert_int_equal(t_bits32(g[i]), t_bits32(want[i]));
+  for (int i = 0; i < 7; i++) assert_int_equal(t_bits32(g[i]), t_bits32(expected[i]));
   assert_true(found.amax == 2 && !found.bad);
   float more[3] = {NAN, -INFINITY, 5120};
   hu_gradient_unscale_n(3, more, 1024, &found);

@@ -52,7 +52,7 @@ static hu_optimizer ending(hu_optimizer optimizer, int variant) {
   return optimizer;
 }
 
-static void steps(hu_optimizer optimizer, const t_table *want, int variant) {
+static void steps(hu_optimizer optimizer, const t_table *expected, int variant) {
   float w = bf(0x3FC0), m = 0, v = 0, c = 0;
   hu_optimizer_time now = {0, 1, 1};
   for (int t = 0; t < STEPS; t++) {
@@ -60,10 +60,10 @@ static void steps(hu_optimizer optimizer, const t_table *want, int variant) {
     hu_optimizer_arrays x = {&w, &g, &m, optimizer.kind == HU_ADAMW ? &v : NULL, variant == KAHAN ? &c : NULL};
     hu_optimizer_tick(&now, &optimizer);
     assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, stream_of(words[t]), NULL), HU_OK);
-    assert_int_equal(code_of(m), want->m[t]);
-    assert_int_equal(code_of(v), want->v[t]);
-    assert_int_equal(code_of(w), want->w[variant][t]);
-    if (variant == KAHAN) assert_int_equal(code_of(c), want->c[t]);
+    assert_int_equal(code_of(m), expected->m[t]);
+    assert_int_equal(code_of(v), expected->v[t]);
+    assert_int_equal(code_of(w), expected->w[variant][t]);
+    if (variant == KAHAN) assert_int_equal(code_of(c), expected->c[t]);
   }
 }
 
@@ -114,7 +114,7 @@ static void kahan_by_hand(void **state) {
 /* 100 updates of 2^-12 and 3 2^-12 to a weight of 1: lost, or systematically wrong, in binary16; exact in binary32. */
 static void master_weights(void **state) {
   (void)state;
-  static const double want[2][2] = {{1, 1.0244140625}, {1.09765625, 1.0732421875}};
+  static const double expected[2][2] = {{1, 1.0244140625}, {1.09765625, 1.0732421875}};
   for (int k = 0; k < 4; k++) {
     hu_optimizer optimizer = hu_optimizer_sgd(hu_binary16());
     hu_optimizer_time now = {1, 1, 1};
@@ -125,7 +125,7 @@ static void master_weights(void **state) {
     optimizer.rate = 1;
     if (k & 1) optimizer.weight = hu_binary32();
     for (int t = 0; t < 100; t++) assert_int_equal(hu_optimizer_step(1, &x, &optimizer, &now, stream_of(0), &n), HU_OK);
-    assert_true((double)w == want[k / 2][k & 1]);
+    assert_true((double)w == expected[k / 2][k & 1]);
     assert_int_equal(n.moved, 100);
     assert_int_equal(n.lost, k == 0 ? 100 : 0);
   }

@@ -80,7 +80,7 @@ static hu_optimizer ending(hu_optimizer optimizer, int how) {
 typedef double updates(const hu_optimizer *optimizer, arrays *x, int i);
 
 static void same_as_formulas(hu_optimizer optimizer, updates *update_of, uint64_t seed) {
-  static arrays x, want;
+  static arrays x, expected;
   const int squares = optimizer.kind != HU_SGD;
   t_random random = {seed};
   hu_optimizer_time now = {0, 1, 1};
@@ -88,18 +88,19 @@ static void same_as_formulas(hu_optimizer optimizer, updates *update_of, uint64_
   for (int t = 0; t < STEPS; t++) {
     hu_stream words = {seed, (uint64_t)t << 36};
     draw(&random, &x, t == 0);
-    if (t == 0) want = x;
-    memcpy(want.g, x.g, sizeof x.g);
+    if (t == 0) expected = x;
+    memcpy(expected.g, x.g, sizeof x.g);
     hu_optimizer_arrays a = {x.w, x.g, !squares && optimizer.momentum != 0 ? x.m : NULL, squares ? x.v : NULL,
                              optimizer.update == HU_UPDATE_KAHAN ? x.c : NULL};
     hu_optimizer_tick(&now, &optimizer);
     assert_int_equal(hu_optimizer_step(N, &a, &optimizer, &now, words, NULL), HU_OK);
     for (int i = 0; i < N; i++)
-      end_update(&optimizer, &want, i, update_of(&optimizer, &want, i), hu_stream_word(words, (uint64_t)i));
+      end_update(&optimizer, &expected, i, update_of(&optimizer, &expected, i), hu_stream_word(words, (uint64_t)i));
     for (int i = 0; i < N; i++)
-      if (t_bits32(x.w[i]) != t_bits32(want.w[i]) || x.m[i] != want.m[i] || x.v[i] != want.v[i] || x.c[i] != want.c[i])
-        fail_msg("step %d, weight %d: %a, not %a; m %a %a, v %a %a", t, i, (double)x.w[i], (double)want.w[i],
-                 (double)x.m[i], (double)want.m[i], (double)x.v[i], (double)want.v[i]);
+      if (t_bits32(x.w[i]) != t_bits32(expected.w[i]) || x.m[i] != expected.m[i] || x.v[i] != expected.v[i] ||
+          x.c[i] != expected.c[i])
+        fail_msg("step %d, weight %d: %a, not %a; m %a %a, v %a %a", t, i, (double)x.w[i], (double)expected.w[i],
+                 (double)x.m[i], (double)expected.m[i], (double)x.v[i], (double)expected.v[i]);
   }
 }
 

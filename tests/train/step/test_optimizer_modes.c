@@ -72,15 +72,15 @@ static int differs(const weights *x, const weights *y) {
 }
 
 /* So many steps; pieces: the tensor in two calls, the second one's words from its first number on. */
-static void run(const hu_optimizer *optimizer, uint64_t seed, int pieces, weights *x, weights *want) {
+static void run(const hu_optimizer *optimizer, uint64_t seed, int pieces, weights *x, weights *expected) {
   t_random random = {seed};
   hu_optimizer_time now = {0, 1, 1};
   memset(x, 0, sizeof *x);
   for (int t = 0; t < STEPS; t++) {
     hu_stream words = {seed * 77, (uint64_t)t << 36};
     draw(&random, x, t == 0);
-    if (want && t == 0) *want = *x;
-    if (want) memcpy(want->g, x->g, sizeof x->g);
+    if (expected && t == 0) *expected = *x;
+    if (expected) memcpy(expected->g, x->g, sizeof x->g);
     hu_optimizer_tick(&now, optimizer);
     for (size_t at = 0, n = pieces ? 1111 : N; at < N; at += n, n = N - at) {
       hu_optimizer_arrays a = {x->w + at, x->g + at, x->m + at, NULL, NULL};
@@ -88,23 +88,23 @@ static void run(const hu_optimizer *optimizer, uint64_t seed, int pieces, weight
       assert_int_equal(hu_optimizer_step(n, &a, optimizer, &now, own, NULL), HU_OK);
       if (at + n == N) break;
     }
-    if (want) step_here(optimizer, want, words);
-    if (want && differs(x, want)) fail_msg("step %d differs from its formulas", t);
+    if (expected) step_here(optimizer, expected, words);
+    if (expected && differs(x, expected)) fail_msg("step %d differs from its formulas", t);
   }
 }
 
 static void test_formulas(void **state) {
   (void)state;
-  static weights x, want;
+  static weights x, expected;
   hu_optimizer optimizer = wang();
-  run(&optimizer, 3, 0, &x, &want);
+  run(&optimizer, 3, 0, &x, &expected);
   optimizer.mode_momentum = (hu_mode){0};
-  run(&optimizer, 4, 0, &x, &want);
+  run(&optimizer, 4, 0, &x, &expected);
   optimizer.mode_momentum = optimizer.mode_decay;
   optimizer.mode_decay = (hu_mode){0};
-  run(&optimizer, 5, 0, &x, &want);
+  run(&optimizer, 5, 0, &x, &expected);
   optimizer.decay = 0;
-  run(&optimizer, 6, 0, &x, &want);
+  run(&optimizer, 6, 0, &x, &expected);
 }
 
 /* Each mode changes something, and nothing depends on how a tensor is cut. */

@@ -67,7 +67,7 @@ enum { N = 2000, CALLS = 1500 };
 static void against_single_calls(void **state) {
   (void)state;
   t_random random = {t_seed("rounding", 1)};
-  static float x[N], z[N], want[N];
+  static float x[N], z[N], expected[N];
   size_t special = 0, plain = 0;
   for (int call = 0; call < CALLS; call++) {
     hu_rounding down = hu_rounding_format(t_random_format(&random, 3, 20), t_random_mode(&random));
@@ -86,7 +86,7 @@ static void against_single_calls(void **state) {
       x[i] = (float)t_random_operand(&random, down.format);
       int beyond = !(fabsf(x[i]) <= max);
       if (beyond && t_below(&random, rare)) x[i] = max / 2;
-      want[i] = model(&down, x[i], hu_stream_word(exec.stream, i), &model_counts.events);
+      expected[i] = model(&down, x[i], hu_stream_word(exec.stream, i), &model_counts.events);
       model_counts.over += fabsf(x[i]) > max && fabsf(x[i]) < INFINITY;
       found += !(fabsf(x[i]) <= max);
     }
@@ -97,9 +97,9 @@ static void against_single_calls(void **state) {
     assert_int_equal(hu_rounding_apply(1, n, z, in_place ? z : x, &down, &exec, &got), HU_OK);
     for (size_t i = 0; i < n; i++) {
       char f[T_FORMAT_TEXT], m[T_MODE_TEXT];
-      if (t_same32(z[i], want[i])) continue;
+      if (t_same32(z[i], expected[i])) continue;
       fail_msg("%s %s over=%u nan=%u: %a to %a, not %a", t_format_text(f, down.format), t_mode_text(m, down.mode),
-               down.over_inf, down.keep_nan, (double)x[i], (double)z[i], (double)want[i]);
+               down.over_inf, down.keep_nan, (double)x[i], (double)z[i], (double)expected[i]);
     }
     assert_true(t_same_events(&got.events, &model_counts.events));
     assert_int_equal(got.over, model_counts.over);

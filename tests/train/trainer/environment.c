@@ -94,23 +94,23 @@ static uint64_t disturbed(const job *j, int which, settings *before, settings *a
   return got;
 }
 
-static int run_in(const job *j, uint64_t want, int which) {
+static int run_in(const job *j, uint64_t expected, int which) {
   settings before, after;
   uint64_t got = disturbed(j, which, &before, &after);
   int same = memcmp(&before, &after, sizeof before) == 0;
-  if (got == want && same) return 0;
+  if (got == expected && same) return 0;
   printf("%s, %s, levels off %x:%s%s\n", j->name, environment_names[which], (unsigned)hu_cpu_levels_off,
-         got == want ? "" : " other bits", same ? "" : " another environment afterwards");
+         got == expected ? "" : " other bits", same ? "" : " another environment afterwards");
   return 1;
 }
 
 int run_jobs(const job *jobs, size_t count) {
   int bad = 0, runs = 0;
   for (size_t i = 0; i < count; i++) {
-    uint64_t want = result_of(&jobs[i]);
+    uint64_t expected = result_of(&jobs[i]);
     for (size_t k = 0; k < (jobs[i].levels ? t_levels() : 1); k++) {
       hu_cpu_levels_off = t_levels_off(k);
-      for (int which = 0; which < ENVIRONMENTS; which++, runs++) bad += run_in(&jobs[i], want, which);
+      for (int which = 0; which < ENVIRONMENTS; which++, runs++) bad += run_in(&jobs[i], expected, which);
     }
     hu_cpu_levels_off = 0;
   }

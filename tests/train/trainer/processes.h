@@ -21,7 +21,7 @@ typedef struct meeting {
   pthread_barrier_t barrier;
   size_t own[RANKS_MAX];
   const void *const *x[RANKS_MAX];
-  double *told[RANKS_MAX];
+  double *reported[RANKS_MAX];
 } meeting;
 
 typedef struct t_seat {
@@ -60,10 +60,10 @@ static inline hu_status sum(void *context, size_t n, double *x) {
   t_seat *seat = context;
   meeting *m = seat->m;
   double *z = calloc(n + 1, sizeof *z);
-  m->told[seat->ranks.rank] = x;
+  m->reported[seat->ranks.rank] = x;
   pthread_barrier_wait(&m->barrier);
   for (int r = 0; r < seat->ranks.size; r++) {
-    for (size_t i = 0; i < n; i++) z[i] += m->told[r][i];
+    for (size_t i = 0; i < n; i++) z[i] += m->reported[r][i];
   }
   pthread_barrier_wait(&m->barrier);
   memcpy(x, z, n * sizeof *z);

@@ -15,12 +15,12 @@ enum { ROOM = 8192 };
 
 /* A run of one batch a step at rate 0 sees the batches of the first step one after another: its order is the same. */
 static void gathered_as(const char *count, const char *system, const char *scale) {
-  static float one[ROOM], want[ROOM], got[ROOM];
+  static float one[ROOM], expected[ROOM], got[ROOM];
   uint32_t parts = (uint32_t)strtoul(count, NULL, 10);
   double loss = 0;
   hu_trainer_report report, first;
   size_t n = 0;
-  memset(want, 0, sizeof want);
+  memset(expected, 0, sizeof expected);
   memset(&first, 0, sizeof first);
   hu_trainer *trainer =
       with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "24", "precision.system", system, "loss.scale", scale));
@@ -28,7 +28,7 @@ static void gathered_as(const char *count, const char *system, const char *scale
   for (uint32_t m = 0; m < parts; m++) {
     assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
     n = gradients_of(trainer, one);
-    hu_gradient_gather_n(n, want, one, parts);
+    hu_gradient_gather_n(n, expected, one, parts);
     loss += report.loss;
     first.backward.elements += report.backward.elements;
     first.backward.events.inexact += report.backward.events.inexact;
@@ -40,7 +40,7 @@ static void gathered_as(const char *count, const char *system, const char *scale
   assert_int_equal(hu_trainer_steps_an_epoch(trainer), 1438 / (24 * parts));
   assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
   assert_int_equal(gradients_of(trainer, got), n);
-  assert_memory_equal(got, want, n * sizeof *got);
+  assert_memory_equal(got, expected, n * sizeof *got);
   assert_true(n > 3000 && report.loss == loss / (double)parts && report.taken);
   assert_int_equal(report.backward.elements, first.backward.elements);
   assert_int_equal(report.backward.events.inexact, first.backward.events.inexact);
@@ -119,16 +119,16 @@ static size_t running_of(hu_trainer *trainer, float *z) {
 /* Running statistics after a step of three batches are those after three steps that move no weight. */
 static void test_statistics(void **state) {
   (void)state;
-  static float want[ROOM], got[ROOM];
+  static float expected[ROOM], got[ROOM];
 #define IMAGES                                                                                                         \
   "data.set", "gratings", "data.count", "200", "data.test", "70", "data.size", "8", "model.net", "conv(channels=4/8)", \
       "run.batch", "20", "optimizer.rate", "0"
   hu_trainer *a = with(PAIRS(IMAGES)), *b = with(PAIRS(IMAGES, "run.accumulate", "3"));
   begin(a), begin(b);
   steps(a, 3), steps(b, 1);
-  size_t n = running_of(a, want);
+  size_t n = running_of(a, expected);
   assert_true(n == 2 * (4 + 8) && n == running_of(b, got));
-  assert_memory_equal(got, want, n * sizeof *got);
+  assert_memory_equal(got, expected, n * sizeof *got);
   hu_trainer_free(a), hu_trainer_free(b);
 }
 

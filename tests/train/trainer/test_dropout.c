@@ -108,9 +108,9 @@ static size_t check_numbers(hu_net *net, uint64_t seed, uint64_t number, uint64_
   assert_int_equal(z.rows * z.cols, N);
   for (size_t i = 0; i < N; i++) {
     int none = word_of(seed, number, step, i) < (uint64_t)floor(ldexp(p, 32));
-    float want = rounded(rounding, x.numbers[i] * (none ? 0 : f)),
+    float expected = rounded(rounding, x.numbers[i] * (none ? 0 : f)),
           back = rounded(rounding, z.gradients[i] * (none ? 0 : f));
-    if (z.numbers[i] != want || x.gradients[i] != back)
+    if (z.numbers[i] != expected || x.gradients[i] != back)
       fail_msg("step %d, number %zu: %a of %a, %a of %a", (int)step, i, (double)z.numbers[i], (double)x.numbers[i],
                (double)x.gradients[i], (double)z.gradients[i]);
     zeros += (size_t)none;

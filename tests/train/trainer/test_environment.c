@@ -17,7 +17,7 @@
 #include "tests/train/trainer/environment.h"
 
 static const char *folder;
-static float room[4][COUNT];
+static float buffer[4][COUNT];
 
 static void copy(float *z, const float *x) { memcpy(z, x, COUNT * sizeof *z); }
 
@@ -29,18 +29,18 @@ static void optimizer(t_digest *digest, const hu_optimizer *optimizer, const flo
   const int v = optimizer->kind != HU_SGD, m = optimizer->kind != HU_ADAGRAD;
   const char *why = NULL;
   hu_stream words = {5, 6};
-  copy(room[0], w);
-  memset(room[1], 0, sizeof room[1]);
-  memset(room[2], 0, sizeof room[2]);
-  memset(room[3], 0, sizeof room[3]);
+  copy(buffer[0], w);
+  memset(buffer[1], 0, sizeof buffer[1]);
+  memset(buffer[2], 0, sizeof buffer[2]);
+  memset(buffer[3], 0, sizeof buffer[3]);
   add_word(digest, (uint64_t)hu_optimizer_check(optimizer, &why));
-  hu_optimizer_arrays x = {room[0], g, m ? room[1] : NULL, v ? room[2] : NULL,
-                           optimizer->update == HU_UPDATE_KAHAN ? room[3] : NULL};
+  hu_optimizer_arrays x = {buffer[0], g, m ? buffer[1] : NULL, v ? buffer[2] : NULL,
+                           optimizer->update == HU_UPDATE_KAHAN ? buffer[3] : NULL};
   for (int i = 0; i < 3; i++) {
     hu_optimizer_tick(&now, optimizer);
     add_word(digest, (uint64_t)hu_optimizer_step(COUNT, &x, optimizer, &now, words, &counts));
   }
-  ADD(digest, room);
+  ADD(digest, buffer);
   ADD(digest, now.power1);
   ADD(digest, now.power2);
   ADD(digest, counts);
@@ -121,9 +121,9 @@ static void job_unscale(t_digest *digest) {
   const float scales[] = {3, 0x1.8p100f, 0x1p-149f};
   for (size_t i = 0; i < 3; i++) {
     hu_gradient_found found = {0, 0};
-    copy(room[0], i ? small : normal);
-    hu_gradient_unscale_n(COUNT, room[0], scales[i], &found);
-    ADD(digest, room[0]);
+    copy(buffer[0], i ? small : normal);
+    hu_gradient_unscale_n(COUNT, buffer[0], scales[i], &found);
+    ADD(digest, buffer[0]);
     ADD(digest, found.amax); /* the record has bytes that belong to no field */
     add_word(digest, found.bad);
   }
@@ -157,13 +157,13 @@ static void job_gradients(t_digest *digest) {
     hu_gradient_found found = {0, 0};
     hu_gradient_norms norms;
     rules.literal = (uint8_t)(i / 2);
-    copy(room[0], i % 2 ? small : normal);
-    copy(room[1], i == 3 ? wild : normal);
-    hu_gradient_tensor x[] = {{COUNT, room[0], normal, {HU_PENALTY_L2, 0.1}},
-                              {COUNT, room[1], small, {HU_PENALTY_L1, 1e-40}}};
+    copy(buffer[0], i % 2 ? small : normal);
+    copy(buffer[1], i == 3 ? wild : normal);
+    hu_gradient_tensor x[] = {{COUNT, buffer[0], normal, {HU_PENALTY_L2, 0.1}},
+                              {COUNT, buffer[1], small, {HU_PENALTY_L1, 1e-40}}};
     add_word(digest, (uint64_t)hu_gradient_prepare(2, x, &rules, 3, 0.1, &found, &norms));
-    ADD(digest, room[0]);
-    ADD(digest, room[1]);
+    ADD(digest, buffer[0]);
+    ADD(digest, buffer[1]);
     ADD(digest, found.amax); /* the record has bytes that belong to no field */
     add_word(digest, found.bad);
     ADD(digest, norms.norm);
@@ -177,10 +177,10 @@ static void job_squares(t_digest *digest) {
 }
 
 static void job_gather(t_digest *digest) {
-  copy(room[0], small);
-  hu_gradient_gather_n(COUNT, room[0], small, 3);
-  hu_gradient_gather_n(COUNT, room[0], normal, 7);
-  ADD(digest, room[0]);
+  copy(buffer[0], small);
+  hu_gradient_gather_n(COUNT, buffer[0], small, 3);
+  hu_gradient_gather_n(COUNT, buffer[0], normal, 7);
+  ADD(digest, buffer[0]);
 }
 
 static void job_roundings(t_digest *digest) {
@@ -206,9 +206,9 @@ static void job_roundings(t_digest *digest) {
       memset(&exec, 0, sizeof exec);
       memset(&counts, 0, sizeof counts);
       exec.levels_off = t_levels_off(k);
-      hu_status status = hu_rounding_apply(15, 100, room[0], from[i % 3], &rounding, &exec, &counts);
+      hu_status status = hu_rounding_apply(15, 100, buffer[0], from[i % 3], &rounding, &exec, &counts);
       add_word(&one, (uint64_t)status);
-      if (status == HU_OK) ADD(&one, room[0]);
+      if (status == HU_OK) ADD(&one, buffer[0]);
       ADD(&one, counts);
       if (k == 0) first = one.h;
       if (one.h != first) fail_msg("%s: not the same on all levels", texts[i / 3]);
@@ -229,22 +229,22 @@ static void job_exponents(t_digest *digest) {
 
 static void job_random_numbers(t_digest *digest) {
   const hu_stream stream = {7, 9};
-  hu_uniform_n(COUNT, room[0], 0.1f, 0.7f, stream);
-  hu_uniform_n(COUNT, room[1], 0, 0x1p-130f, stream);
-  ADD(digest, room[0]);
-  ADD(digest, room[1]);
-  hu_normal_n(COUNT, room[0], 0.3f, stream);
-  hu_normal_n(COUNT, room[1], 0x1p-130f, stream);
-  ADD(digest, room[0]);
-  ADD(digest, room[1]);
+  hu_uniform_n(COUNT, buffer[0], 0.1f, 0.7f, stream);
+  hu_uniform_n(COUNT, buffer[1], 0, 0x1p-130f, stream);
+  ADD(digest, buffer[0]);
+  ADD(digest, buffer[1]);
+  hu_normal_n(COUNT, buffer[0], 0.3f, stream);
+  hu_normal_n(COUNT, buffer[1], 0x1p-130f, stream);
+  ADD(digest, buffer[0]);
+  ADD(digest, buffer[1]);
 }
 
 static void job_first_weights(t_digest *digest) {
   const hu_stream stream = {7, 9};
-  hu_init_normal(COUNT, room[0], 2, 7, stream);
-  hu_init_uniform(COUNT, room[1], 7, stream);
-  ADD(digest, room[0]);
-  ADD(digest, room[1]);
+  hu_init_normal(COUNT, buffer[0], 2, 7, stream);
+  hu_init_uniform(COUNT, buffer[1], 7, stream);
+  ADD(digest, buffer[0]);
+  ADD(digest, buffer[1]);
 }
 
 static void add_data(t_digest *digest, hu_status status, hu_data *x) {
@@ -297,12 +297,12 @@ static void job_ratings(t_digest *digest) {
 static void job_normalise(t_digest *digest) {
   static hu_data x;
   const float mean[] = {0.1f, 0.2f, 0x1p-127f}, deviation[] = {0.3f, 3, 0x1p-127f}, wrong[] = {1, NAN, 1};
-  hu_data made = {COUNT / 3, 1, 1, 3, room[0], 0, NULL, 0, NULL};
+  hu_data made = {COUNT / 3, 1, 1, 3, buffer[0], 0, NULL, 0, NULL};
   x = made;
-  copy(room[0], small);
+  copy(buffer[0], small);
   add_word(digest, (uint64_t)hu_data_normalise(&x, mean, deviation));
   add_word(digest, (uint64_t)hu_data_normalise(&x, mean, wrong));
-  ADD(digest, room[0]);
+  ADD(digest, buffer[0]);
 }
 
 /* A file of these bytes in the folder that the test runs in. */
@@ -457,8 +457,8 @@ static void job_order(t_digest *digest) {
   for (int i = 0; i < 9; i++) add_bytes(digest, hu_batches_next(&b), 3 * sizeof(uint32_t));
   hu_batches_free(&b);
   add_word(digest, hu_stream_below(&stream, 1000));
-  add_word(digest, (uint64_t)hu_augment(3, room[0], wild, 5, 5, 1, 2, 1, edge, stream));
-  add_bytes(digest, room[0], 75 * sizeof(float));
+  add_word(digest, (uint64_t)hu_augment(3, buffer[0], wild, 5, 5, 1, 2, 1, edge, stream));
+  add_bytes(digest, buffer[0], 75 * sizeof(float));
 }
 
 static void test_jobs(void **state) {

@@ -127,7 +127,7 @@ static void as_defined(const char *model, const char *kind) {
   int one = strcmp(kind, "sum") == 0;
   size_t count = one ? 1 : SHARDS, n = see_shards(), lost = 0;
   hu_collective c;
-  static float want[ROOM], z[ROOM];
+  static float expected[ROOM], z[ROOM];
   memset(e, 0, sizeof e);
   assert_int_equal(hu_collective_parse(&c, model, NULL), HU_OK);
   hu_trainer *trainer =
@@ -137,10 +137,10 @@ static void as_defined(const char *model, const char *kind) {
   for (size_t step = 0; step < 2; step++) {
     float s = step ? 128 : 64;
     steps(trainer, 1);
-    join_by_hand(&c, one, step, n, s, e, want);
-    for (size_t i = 0; i < n; i++) want[i] *= 1 / s;
+    join_by_hand(&c, one, step, n, s, e, expected);
+    for (size_t i = 0; i < n; i++) expected[i] *= 1 / s;
     assert_int_equal(gradients_of(trainer, z), n);
-    assert_memory_equal(z, want, n * sizeof *z);
+    assert_memory_equal(z, expected, n * sizeof *z);
     assert_int_equal(residuals_of(trainer, count, got), n);
     for (size_t k = 0; k < count; k++) {
       for (size_t i = 0; i < n; i++) lost += got[k][i] != 0;
@@ -270,9 +270,9 @@ static size_t a_residual(const hu_trainer *trainer) {
 
 static void *run_leg(void *context) {
   t_leg *leg = context;
-  static float room[RANKS_MAX][SHARDS * ROOM];
+  static float buffer[RANKS_MAX][SHARDS * ROOM];
   int several = leg->at.ranks.size > 1, first = leg->at.ranks.rank == 0;
-  float *z = room[leg->at.ranks.rank];
+  float *z = buffer[leg->at.ranks.rank];
   hu_trainer *trainer = with(leg->at.pairs);
   int one = strcmp(hu_trainer_get(trainer, "parallel.feedback"), "sum") == 0;
   if (several) assert_int_equal(hu_trainer_set_ranks(trainer, &leg->at.ranks), HU_OK);

@@ -142,20 +142,20 @@ static size_t update(weights *x, const float *g, unsigned t, const rule *by) {
   return updated;
 }
 
-static void same(const char *what, unsigned t, const float *z, const float *want) {
+static void same(const char *what, unsigned t, const float *z, const float *expected) {
   for (size_t i = 0; i < N; i++) {
-    if (t_bits32(z[i]) != t_bits32(want[i]))
-      fail_msg("%s, step %u, number %zu: %a, not %a", what, t, i, (double)z[i], (double)want[i]);
+    if (t_bits32(z[i]) != t_bits32(expected[i]))
+      fail_msg("%s, step %u, number %zu: %a, not %a", what, t, i, (double)z[i], (double)expected[i]);
   }
 }
 
-static void compare(unsigned t, const weights *z, const weights *want) {
-  same("the weights", t, z->w, want->w);
-  same("m", t, z->m, want->m);
-  same("v", t, z->v, want->v);
-  same("the periods", t, z->period, want->period);
-  same("the steps", t, z->waiting, want->waiting);
-  same("the sums", t, z->gradients, want->gradients);
+static void compare(unsigned t, const weights *z, const weights *expected) {
+  same("the weights", t, z->w, expected->w);
+  same("m", t, z->m, expected->m);
+  same("v", t, z->v, expected->v);
+  same("the periods", t, z->period, expected->period);
+  same("the steps", t, z->waiting, expected->waiting);
+  same("the sums", t, z->gradients, expected->gradients);
 }
 
 /* What there was in some steps. */
@@ -236,8 +236,8 @@ static void test_small_distances(void **state) {
 #define COMMON "precision.system", "tetrajet", "optimizer.kind", "adamw", "optimizer.rate", "0.004"
 
 static void nothing_left(size_t n, const char *const *plain, const char *const *ramped) {
-  uint64_t want = digest_after(n, plain);
-  if (digest_after(n, ramped) != want) fail_msg("trials change the run with %s", plain[1]);
+  uint64_t expected = digest_after(n, plain);
+  if (digest_after(n, ramped) != expected) fail_msg("trials change the run with %s", plain[1]);
 }
 
 static void test_nothing_left(void **state) {

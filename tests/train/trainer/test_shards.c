@@ -41,7 +41,7 @@ static void test_same_for_any(void **state) {
  * Its loss has the factor 1 / S. */
 static void joined_as(const char *model, const char *shards, const char *batch, const char *power, size_t count) {
   enum { ROOM = 8192 };
-  static float own[SHARDS_MAX][ROOM], want[ROOM], got[ROOM];
+  static float own[SHARDS_MAX][ROOM], expected[ROOM], got[ROOM];
   const void *x[SHARDS_MAX];
   double loss = 0;
   hu_trainer_report report;
@@ -60,13 +60,13 @@ static void joined_as(const char *model, const char *shards, const char *batch, 
   assert_true(n > 3000 && n < ROOM);
   hu_trainer_free(trainer);
   assert_int_equal(hu_collective_parse(&c, model, &where), HU_OK);
-  assert_int_equal(hu_collective_reduce(count, n, want, hu_binary32(), x, &c, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(count, n, expected, hu_binary32(), x, &c, rne, NULL, NULL), HU_OK);
   trainer =
       with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", shards, "parallel.reduce", model));
   begin(trainer);
   assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
   assert_int_equal(gradients_of(trainer, got), n);
-  assert_memory_equal(got, want, n * sizeof *got);
+  assert_memory_equal(got, expected, n * sizeof *got);
   assert_true(report.loss == loss);
   hu_trainer_free(trainer);
 }

@@ -433,9 +433,9 @@ static void test_schedule(void **state) {
     hu_trainer_report report;
     uint64_t step = hu_trainer_at(trainer), at = step / epoch;
     assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
-    double want = 0.5 * (at >= 4 ? 0.25 : 1) * (at >= 6 ? 0.25 : 1) * (at >= 9 ? 0.25 : 1);
-    if (step < 8) want *= (double)(step + 1) / 8;
-    assert_true(report.rate == want);
+    double expected = 0.5 * (at >= 4 ? 0.25 : 1) * (at >= 6 ? 0.25 : 1) * (at >= 9 ? 0.25 : 1);
+    if (step < 8) expected *= (double)(step + 1) / 8;
+    assert_true(report.rate == expected);
   }
   hu_trainer_free(trainer);
 }
