@@ -30,6 +30,16 @@ NOT_SHIPPED = {
 }
 
 
+class Begun(TrainCase):
+    def test_without_steps(self):
+        """A run of no steps leaves a checkpoint, and continued it is the run that was not stopped."""
+        config, none = self.config(SMALL), ("--set", "run.steps=0", "--set", "run.epochs=0")
+        self.ok("train", config, "--output", self.path("begun"), *none)
+        self.assertIn("checkpoint.safetensors", os.listdir(self.path("begun")))
+        self.ok("train", config, "--output", self.path("begun"), "--resume")
+        self.ok("train", config, "--output", self.path("whole"))
+        self.assertEqual(self.read("begun/log.csv"), self.read("whole/log.csv"))
+
 
 class Refused(TrainCase):
     def refused(self, text, *more, says=()):
