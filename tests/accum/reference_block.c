@@ -108,9 +108,9 @@ static void out(t_engine *engine, real *s) {
 }
 
 static void align(t_engine *engine, const block *b, real *c) {
-  const hu_block *block = &engine->x->accum.block;
+  const hu_block *rule = &engine->x->accum.block;
   real t, s;
-  int e = block->emin;
+  int e = rule->emin;
   real_make(engine, &t);
   real_make(engine, &s);
   if (!block_special(b, c, &s)) {
@@ -118,12 +118,12 @@ static void align(t_engine *engine, const block *b, real *c) {
     for (size_t i = 0; i < b->count; i++)
       if (b->term[i].kind == FINITE && b->term[i].e > e) e = b->term[i].e;
     if (c->kind == FINITE) {
-      cut(&s, c, e - block->kept, block->cut);
+      cut(&s, c, e - rule->kept, rule->cut);
       watch_cut(engine, e - exponent_of_c(engine, c), &s);
     }
     for (size_t i = 0; i < b->count; i++) {
       if (b->term[i].kind == FINITE) {
-        cut(&t, &b->term[i], e - block->kept, block->cut);
+        cut(&t, &b->term[i], e - rule->kept, rule->cut);
         watch_cut(engine, e - b->term[i].e, &t);
         real_accumulate(&s, &t);
       }
@@ -160,23 +160,23 @@ static int group_at(const t_engine *engine, const block *b, size_t i, real *z) {
 }
 
 static void groups(t_engine *engine, const block *b, real *c) {
-  const hu_block *block = &engine->x->accum.block;
+  const hu_block *rule = &engine->x->accum.block;
   real t, s;
-  int e = block->emin;
+  int e = rule->emin;
   real_make(engine, &t);
   real_make(engine, &s);
   if (!block_special(b, c, &s)) {
     if (c->kind == FINITE && exponent_of_c(engine, c) > e) e = exponent_of_c(engine, c);
-    for (size_t i = 0; i < b->count; i += block->group)
+    for (size_t i = 0; i < b->count; i += rule->group)
       if (group_at(engine, b, i, &t) && t.e > e) e = t.e;
     if (c->kind == FINITE) {
-      cut(&s, c, e - block->kept, block->cut);
+      cut(&s, c, e - rule->kept, rule->cut);
       watch_cut(engine, e - exponent_of_c(engine, c), &s);
     }
-    for (size_t i = 0; i < b->count; i += block->group) {
+    for (size_t i = 0; i < b->count; i += rule->group) {
       if (!group_at(engine, b, i, &t)) continue;
       int there = mpfr_zero_p(t.v) == 0;
-      cut(&t, &t, e - block->kept, block->cut);
+      cut(&t, &t, e - rule->kept, rule->cut);
       if (there) watch_cut(engine, e - t.e, &t);
       real_accumulate(&s, &t);
     }

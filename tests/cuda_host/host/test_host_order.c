@@ -25,12 +25,12 @@ static void product(result *z, const float *x, hu_format format, uint32_t kind) 
   accum.kind = kind;
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
-  hu_result result = {z->d, N, hu_format_ieee(5, 10, 0), HU_STORAGE_CODES};
+  hu_result made = {z->d, N, hu_format_ieee(5, 10, 0), HU_STORAGE_CODES};
   hu_operand a = {x, K, format, HU_STORAGE_VALUES, 0}, b = {x + M * K, N, format, HU_STORAGE_VALUES, 0},
              c = {x + (M + N) * K, N, format, HU_STORAGE_VALUES, 0};
   /* Wide sums are a warp's work each and tell little by their number. */
   size_t m = kind == HU_ACCUM_EXACT && format.m == 23 ? 9 : M;
-  assert_int_equal(hu_device_gemm(m, N, K, &result, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
+  assert_int_equal(hu_device_gemm(m, N, K, &made, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
 }
 
 static void array(result *z, const float *x, hu_format format, uint32_t kind) {
