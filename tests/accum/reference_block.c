@@ -213,36 +213,36 @@ static int lane(t_engine *engine, const block *b, size_t first, size_t step, rea
 
 /* The sum of the products, at exponent *e; 0 if there are none. */
 static int lanes_sum(t_engine *engine, const block *b, real *s, int *e) {
-  const hu_block *block = &engine->x->accum.block;
+  const hu_block *rule = &engine->x->accum.block;
   int e0 = 0, e1 = 0;
   real s1;
-  if (block->lanes != 2) return lane(engine, b, 0, 1, s, e);
+  if (rule->lanes != 2) return lane(engine, b, 0, 1, s, e);
   real_make(engine, &s1);
   int any0 = lane(engine, b, 0, 2, s, &e0), any1 = lane(engine, b, 1, 2, &s1, &e1);
   *e = !any1 || (any0 && e0 > e1) ? e0 : e1;
-  if (any0) cut(s, s, *e - block->kept, HU_BLOCK_CUT_FLOOR);
-  if (any1) cut(&s1, &s1, *e - block->kept, HU_BLOCK_CUT_FLOOR);
+  if (any0) cut(s, s, *e - rule->kept, HU_BLOCK_CUT_FLOOR);
+  if (any1) cut(&s1, &s1, *e - rule->kept, HU_BLOCK_CUT_FLOOR);
   if (any1) real_accumulate(s, &s1);
   real_drop(&s1);
   return any0 || any1;
 }
 
 static void late(t_engine *engine, const block *b, real *c) {
-  const hu_block *block = &engine->x->accum.block;
+  const hu_block *rule = &engine->x->accum.block;
   real s, q;
   real_make(engine, &s);
   real_make(engine, &q);
   if (!block_special(b, c, &s)) {
     int ed = 0, ec = exponent_of_c(engine, c), any = lanes_sum(engine, b, &s, &ed), e = any && ed > ec ? ed : ec;
-    cut(&s, &s, e - block->kept2 - 1, HU_BLOCK_CUT_FLOOR);
-    if (c->kind == FINITE && !(block->far && ec < e - block->far)) {
-      cut(&q, c, e - block->kept, HU_BLOCK_CUT_FLOOR);
+    cut(&s, &s, e - rule->kept2 - 1, HU_BLOCK_CUT_FLOOR);
+    if (c->kind == FINITE && !(rule->far && ec < e - rule->far)) {
+      cut(&q, c, e - rule->kept, HU_BLOCK_CUT_FLOOR);
       real_accumulate(&s, &q);
     }
     if (c->kind == FINITE) watch_cut(engine, e - ec, &q);
     if (s.kind == FINITE) {
       int x = real_log2(&s) > engine->product.t.emin ? real_log2(&s) : engine->product.t.emin;
-      cut(&s, &s, x - block->kept2, HU_BLOCK_CUT_FLOOR);
+      cut(&s, &s, x - rule->kept2, HU_BLOCK_CUT_FLOOR);
     }
   }
   real_copy(c, &s);
@@ -372,13 +372,13 @@ static void scale_sum(t_engine *engine, size_t k, real *s) {
 
 void reference_blocks(t_engine *engine, size_t k0, size_t k1, real *c) {
   static block b;
-  const hu_block *block = &engine->x->accum.block;
-  int halves = block->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
+  const hu_block *rule = &engine->x->accum.block;
+  int halves = rule->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
   real s;
   real_make(engine, &s);
-  real_flush(c, block->daz, engine->sum.t.emin);
-  for (size_t k = k0; k < k1; k += (size_t)block->length * (size_t)halves) {
-    if (block->join == HU_BLOCK_JOIN_LAST)
+  real_flush(c, rule->daz, engine->sum.t.emin);
+  for (size_t k = k0; k < k1; k += (size_t)rule->length * (size_t)halves) {
+    if (rule->join == HU_BLOCK_JOIN_LAST)
       real_set(&s, ZERO, 0);
     else
       real_copy(&s, c);
@@ -386,8 +386,8 @@ void reference_blocks(t_engine *engine, size_t k0, size_t k1, real *c) {
       choose(block, &b, k, k1, half);
       one_block(engine, &b, &s);
     }
-    if (block->scaling) scale_sum(engine, k, &s);
-    if (block->join == HU_BLOCK_JOIN_LAST)
+    if (rule->scaling) scale_sum(engine, k, &s);
+    if (rule->join == HU_BLOCK_JOIN_LAST)
       join(engine, &engine->join, c, c, &s);
     else
       real_copy(c, &s);
