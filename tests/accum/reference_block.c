@@ -383,7 +383,7 @@ void reference_blocks(t_engine *engine, size_t k0, size_t k1, real *c) {
     else
       real_copy(&s, c);
     for (int half = 0; half < halves; half++) {
-      choose(block, &b, k, k1, half);
+      choose(rule, &b, k, k1, half);
       one_block(engine, &b, &s);
     }
     if (rule->scaling) scale_sum(engine, k, &s);
