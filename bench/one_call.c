@@ -49,8 +49,8 @@ static void rows_of_sums(float *x) {
 
 static int array_call(job *work, const char *what, const char *format, const char *mode, const char *data) {
   hu_format parsed;
-  hu_mode m = {0};
-  if (hu_format_find(&parsed, format) != HU_OK || hu_mode_round_parse(&m, mode) != HU_OK) return 2;
+  hu_mode rounding = {0};
+  if (hu_format_find(&parsed, format) != HU_OK || hu_mode_round_parse(&rounding, mode) != HU_OK) return 2;
   hu_limits limits = hu_limits_of(parsed);
   if (!strcmp(data, "normal"))
     spread(work->x, limits.emin, limits.emax);
@@ -58,9 +58,9 @@ static int array_call(job *work, const char *what, const char *format, const cha
     spread(work->x, limits.emin - 6, limits.emin + 3);
   hu_status status = HU_E_NAME;
   if (!strcmp(what, "quantize"))
-    status = hu_quantize_n(N, work->z, 1, work->x, 1, parsed, m, &work->exec, &work->events);
+    status = hu_quantize_n(N, work->z, 1, work->x, 1, parsed, rounding, &work->exec, &work->events);
   if (!strcmp(what, "encode"))
-    status = hu_encode_n(N, work->codes, 1, work->x, 1, parsed, m, &work->exec, &work->events);
+    status = hu_encode_n(N, work->codes, 1, work->x, 1, parsed, rounding, &work->exec, &work->events);
   if (!strcmp(what, "decode")) status = hu_decode_n(N, work->z, 1, work->codes, 1, parsed, &work->exec);
   return status != HU_OK;
 }

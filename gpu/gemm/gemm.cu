@@ -208,9 +208,9 @@ static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *resul
   scales.b = matrix_of(sb, sb->transposed);
   uint64_t every = accum->scaled ? accum->promote : accum->block.every;
   scales.count = k / every + (k % every != 0);
-  hu_unit_plan u;
-  if (hui_gemm_blocks_plan(&u, &args, &model, &scales))
-    return hui_gemm_launch_blocks(&args, &model, &scales, &u, stream);
+  hu_unit_plan plan;
+  if (hui_gemm_blocks_plan(&plan, &args, &model, &scales))
+    return hui_gemm_launch_blocks(&args, &model, &scales, &plan, stream);
   return hui_gemm_launch_scaled(&args, &model, &scales, stream);
 }
 

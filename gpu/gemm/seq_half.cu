@@ -165,7 +165,7 @@ HU_DEVICE void hui_pair_finish(const hu_gemm_args &args, const hu_spec &spec, ui
 template <bool Brain>
 HU_KERNEL __launch_bounds__(HU_THREADS, 2)
     hui_gemm_half_kernel(const __grid_constant__ hu_gemm_args args, const __grid_constant__ hu_spec spec) {
-  __shared__ __align__(16) hu_pair_shared s;
+  __shared__ __align__(16) hu_pair_shared shared;
   __shared__ __align__(16) uint16_t stage[32 * HU_PAIR_LINES];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   size_t across = (args.n + HU_PAIR_LINES - 1) / HU_PAIR_LINES;
@@ -174,7 +174,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 2)
   hu_counts counts;
   hui_counts_clear(&counts);
   hui_pair_start(args, row0, col0, sum);
-  hui_pair_products<Brain>(args, s, row0, col0, sum);
+  hui_pair_products<Brain>(args, shared, row0, col0, sum);
   hui_pair_finish(args, spec, stage, row0, col0, sum, &counts.some); /* a thread has 64 elements: no count overflows */
   if (args.events) hui_counts_flush(&counts, args.events, sums);
 }

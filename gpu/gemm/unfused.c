@@ -19,8 +19,8 @@ static int grid_of(hu_unfused_grid *grid, const hu_spec *spec) {
   return 1;
 }
 
-static int kind_of(const hu_accum *x) {
-  switch (x->kind) {
+static int kind_of(const hu_accum *model) {
+  switch (model->kind) {
     case HU_ACCUM_SEQ2:
     case HU_ACCUM_CHUNK: return HU_UNFUSED_SEQ2;
     case HU_ACCUM_KAHAN: return HU_UNFUSED_KAHAN;
