@@ -12,11 +12,10 @@
 #include <time.h>
 
 #include "cli/base/launched.h"
-#include "cli/campaign/campaign.h"
+#include "cli/job/job.h"
 #include "mpi/train.h"
 
-enum { TAG_ASK = 1, TAG_ANSWER = 2, DONE_NUMBERS = sizeof(campaign_done) / sizeof(double) };
-static const double none = -1; /* campaign_done.item of the first question, and the answer when nothing is left */
+enum { TAG_ASK = 1, TAG_ANSWER = 2 };
 
 static void sleep_some(long *nanoseconds) {
   enum { LEAST = 20000, MOST = 1000000 };
@@ -36,50 +35,58 @@ static int rank, size, threads;
 static MPI_Comm team = MPI_COMM_NULL; /* the processes of an item; none: each is alone */
 static int team_rank, team_size = 1;
 
-/* What an item is done with. */
-typedef struct rank_trade {
-  campaign_done (*work)(void *context, uint64_t i);
-  void (*done_with)(void *context, const campaign_done *done);
-  void *context;
-} rank_trade;
+/* Of a message about an item that has ended. */
+static int bytes_of(const job_done *done) {
+  return (int)(offsetof(job_done, text) + (done->item == JOB_NONE ? 0 : done->size));
+}
 
-/* Computes an item together with the others of the group, to whom its first process sends it; `none`: there is no
+static job_done *new_done(void) {
+  job_done *done = calloc(1, sizeof *done);
+  if (!done) MPI_Abort(MPI_COMM_WORLD, 2);
+  done->item = JOB_NONE;
+  return done;
+}
+
+/* Computes an item together with the others of the group, to whom its first process sends it; JOB_NONE: there is no
  * more. */
-static campaign_done do_item(const rank_trade *trade, double *item) {
-  const campaign_done nothing = {none, 0, 0, 0};
+static void do_item(const job_deal *deal, uint64_t *item, job_done *done) {
+  job_steps steps = {0, 0, 0};
   if (team_size > 1) {
     MPI_Request request;
-    MPI_Ibcast(item, 1, MPI_DOUBLE, 0, team, &request);
+    MPI_Ibcast(item, 1, MPI_UINT64_T, 0, team, &request);
     wait_for(&request);
   }
-  return *item >= 0 ? trade->work(trade->context, (uint64_t)*item) : nothing;
+  if (*item != JOB_NONE) deal->run(deal->context, *item, done, &steps);
 }
 
 /* ---- process 0 ---- */
 
 typedef struct rank_office {
   pthread_mutex_t mutex;
-  uint64_t next, count;
+  uint64_t next;
   int working; /* this process's own thread */
-  rank_trade trade;
+  const job_deal *deal;
 } rank_office;
 
-/* Notes what is done and hands out the next item: its number, or `none`. */
-static double hand_out(rank_office *office, const campaign_done *done) {
+/* Notes what is done and hands out the next item: its number, or JOB_NONE. */
+static uint64_t hand_out(rank_office *office, const job_done *done) {
+  const job_deal *deal = office->deal;
   pthread_mutex_lock(&office->mutex);
-  if (done->item >= 0) office->trade.done_with(office->trade.context, done);
-  double item = office->next < office->count ? (double)office->next++ : none;
+  if (done->item != JOB_NONE) deal->note(deal->context, done);
+  deal->show(deal->context, 0);
+  uint64_t item = office->next < deal->count ? office->next++ : JOB_NONE;
   pthread_mutex_unlock(&office->mutex);
   return item;
 }
 
 static void *work_here(void *context) {
   rank_office *office = context;
-  campaign_done done = {none, 0, 0, 0};
-  for (double item = 0; item >= 0;) {
-    item = hand_out(office, &done);
-    done = do_item(&office->trade, &item);
+  job_done *done = new_done();
+  for (uint64_t item = 0; item != JOB_NONE;) {
+    item = hand_out(office, done);
+    do_item(office->deal, &item, done);
   }
+  free(done);
   pthread_mutex_lock(&office->mutex);
   office->working = 0;
   pthread_mutex_unlock(&office->mutex);
@@ -94,24 +101,24 @@ static int is_working(rank_office *office) {
 }
 
 /* Answers one question, if there is one. Returns 1 if the answer was that nothing is left. */
-static int answer(rank_office *office, int *answered) {
+static int answer(rank_office *office, job_done *done, int *answered) {
   MPI_Status from;
-  campaign_done done;
   MPI_Iprobe(MPI_ANY_SOURCE, TAG_ASK, MPI_COMM_WORLD, answered, &from);
   if (!*answered) return 0;
-  MPI_Recv(&done, DONE_NUMBERS, MPI_DOUBLE, from.MPI_SOURCE, TAG_ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  double item = hand_out(office, &done);
-  MPI_Send(&item, 1, MPI_DOUBLE, from.MPI_SOURCE, TAG_ANSWER, MPI_COMM_WORLD);
-  return item < 0;
+  MPI_Recv(done, sizeof *done, MPI_BYTE, from.MPI_SOURCE, TAG_ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  uint64_t item = hand_out(office, done);
+  MPI_Send(&item, 1, MPI_UINT64_T, from.MPI_SOURCE, TAG_ANSWER, MPI_COMM_WORLD);
+  return item == JOB_NONE;
 }
 
 static void serve(rank_office *office, int others) {
   long pause = 0;
   pthread_t thread;
+  job_done *done = new_done();
   int threaded = pthread_create(&thread, NULL, work_here, office) == 0, answered;
   if (!threaded) office->working = 0; /* the others do it all, where there are some */
   while (others || is_working(office)) {
-    others -= answer(office, &answered);
+    others -= answer(office, done, &answered);
     if (answered)
       pause = 0;
     else
@@ -121,36 +128,37 @@ static void serve(rank_office *office, int others) {
     pthread_join(thread, NULL);
   else
     work_here(office);
+  free(done);
 }
 
 /* ---- the others ---- */
 
-static double ask(const campaign_done *done) {
-  double item;
+static uint64_t ask(const job_done *done) {
+  uint64_t item;
   MPI_Request answer;
-  MPI_Irecv(&item, 1, MPI_DOUBLE, 0, TAG_ANSWER, MPI_COMM_WORLD, &answer);
-  MPI_Send(done, DONE_NUMBERS, MPI_DOUBLE, 0, TAG_ASK, MPI_COMM_WORLD);
+  MPI_Irecv(&item, 1, MPI_UINT64_T, 0, TAG_ANSWER, MPI_COMM_WORLD, &answer);
+  MPI_Send(done, bytes_of(done), MPI_BYTE, 0, TAG_ASK, MPI_COMM_WORLD);
   wait_for(&answer);
   return item;
 }
 
-static void follow(const rank_trade *trade) {
-  campaign_done done = {none, 0, 0, 0};
-  for (double item = 0; item >= 0;) {
-    if (team_rank == 0) item = ask(&done);
-    done = do_item(trade, &item);
+static void follow(const job_deal *deal) {
+  job_done *done = new_done();
+  for (uint64_t item = 0; item != JOB_NONE;) {
+    if (team_rank == 0) item = ask(done);
+    do_item(deal, &item, done);
   }
+  free(done);
 }
 
-static void share(uint64_t count, campaign_done (*work)(void *context, uint64_t i),
-                  void (*done_with)(void *context, const campaign_done *done), void *context) {
-  const rank_trade trade = {work, done_with, context};
+static int share(const job_deal *deal) {
   if (rank == 0) {
-    rank_office office = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, trade};
+    rank_office office = {PTHREAD_MUTEX_INITIALIZER, 0, 1, deal};
     serve(&office, size / team_size - 1);
   } else {
-    follow(&trade);
+    follow(deal);
   }
+  return 0;
 }
 
 /* The second thread of process 0 speaks to its group while the first one answers, so that both are in MPI. */
@@ -168,34 +176,6 @@ static void spread(void *bytes, size_t length) {
   MPI_Request request;
   MPI_Ibcast(bytes, (int)length, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
   wait_for(&request);
-}
-
-static void *lay_out(const uint64_t *lengths, int *counts, int *places, size_t *all) {
-  *all = 0;
-  for (int i = 0; i < size; i++) {
-    counts[i] = (int)lengths[i];
-    places[i] = (int)*all;
-    *all += lengths[i];
-  }
-  return malloc(*all + 1);
-}
-
-static void *collect(const void *bytes, size_t length, size_t *all) {
-  uint64_t own = length, *lengths = calloc((size_t)size, sizeof *lengths);
-  int *counts = calloc((size_t)size, sizeof *counts), *places = calloc((size_t)size, sizeof *places);
-  MPI_Request request;
-  void *z = NULL;
-  if (!lengths || !counts || !places) MPI_Abort(MPI_COMM_WORLD, 2);
-  MPI_Igather(&own, 1, MPI_UINT64_T, lengths, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
-  wait_for(&request);
-  *all = 0;
-  if (rank == 0 && !(z = lay_out(lengths, counts, places, all))) MPI_Abort(MPI_COMM_WORLD, 2);
-  MPI_Igatherv(bytes, (int)length, MPI_BYTE, z, counts, places, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-  wait_for(&request);
-  free(lengths);
-  free(counts);
-  free(places);
-  return z;
 }
 
 static int same(uint64_t x, int *other) {
@@ -224,7 +204,7 @@ static int largest(int x) {
 
 /* ---- the job ---- */
 
-static campaign_ranks ranks = {0, 1, share, same, largest, group, spread, collect};
+static job_ranks ranks = {0, 1, share, same, largest, group, spread};
 
 /* Groups are a matter of sweeps alone. */
 static int threads_for(int argc, char **argv) {
@@ -241,7 +221,7 @@ static void start(int *argc, char ***argv) {
   }
   ranks.rank = rank;
   ranks.size = size;
-  campaign_ranks_set(&ranks);
+  job_ranks_set(&ranks);
   mpi_train_start(MPI_COMM_WORLD);
 }
 

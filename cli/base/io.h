@@ -100,8 +100,10 @@ int cli_spare_input(const char *out, const char *in, const char *remedy);
  * a folder that is removed before it is locked is made again. Returns 0, or an exit code after an error line; *lock,
  * where not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
-/* Locks it where several commands hold it at the same time, and no one holds it alone. */
-int cli_folder_share(int *lock, const char *folder, const char *who);
+/* Does the same for a file whose name halfulp chose, made where there is none, and open for reading and appending;
+ * share: several commands hold it at the same time, and no one holds it alone. */
+int cli_file_lock(int *lock, const char *path, const char *who);
+int cli_file_share(int *lock, const char *path, const char *who);
 /* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
  * is still writing stay: they are locked, too. Returns how many were removed. */
 size_t cli_folder_clean(int lock);

@@ -27,7 +27,7 @@ int cli_is_from_launcher(const char *variable) {
 }
 
 static int knows_ranks(const char *name) {
-  static const char *const names[] = {"campaign", "sweep", "train"};
+  static const char *const names[] = {"campaign", "sweep", "train", "verify"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i])) return 1;
   return 0;

@@ -92,11 +92,15 @@ static int lacks_locks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EBADF;
 }
 
-static int lock_error(const char *folder, const char *who, int error) {
+enum { FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+enum { OWN_FILE = O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+
+static int lock_error(const char *path, const char *who, int error, int how) {
   static int is_noted;
-  if (error == EWOULDBLOCK) return cli_fail(folder, "another %s is at work in this folder", who);
-  if (!lacks_locks(error)) return cli_fail(folder, "cannot be locked: %s", strerror(error));
-  if (!is_noted++) cli_note("%s: this file system has no locks: do not start two jobs here", folder);
+  if (error == EWOULDBLOCK)
+    return cli_fail(path, "another %s is at work %s", who, how == FOLDER ? "in this folder" : "on this file");
+  if (!lacks_locks(error)) return cli_fail(path, "cannot be locked: %s", strerror(error));
+  if (!is_noted++) cli_note("%s: this file system has no locks: do not start two jobs here", path);
   return CLI_OK;
 }
 
@@ -106,22 +110,34 @@ static int is_still_there(int open, const char *path) {
   return fstat(open, &then) == 0 && stat(path, &now) == 0 && same_place(&now, &then);
 }
 
-/* Locks a folder. Its last holder may have removed it between open and flock: a lock on that keeps no one out. */
-static int lock_folder(int *lock, const char *folder, const char *who, int how) {
+/* Locks a folder or a file. Its last holder may have removed or replaced it between open and flock: a lock on that
+ * keeps no one out. */
+static int lock_path(int *lock, const char *path, const char *who, int how, int kind) {
   for (int attempt = 0; attempt < 100; attempt++) {
-    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock < 0) return cli_fail(folder, "%s", strerror(errno));
-    if (flock(*lock, how | LOCK_NB)) return lock_error(folder, who, errno);
-    if (is_still_there(*lock, folder)) return CLI_OK;
+    *lock = open(path, how, 0666);
+    if (*lock < 0) return cli_fail(path, "%s", strerror(errno));
+    if (flock(*lock, kind | LOCK_NB)) return lock_error(path, who, errno, how);
+    if (is_still_there(*lock, path)) return CLI_OK;
     (void)close(*lock);
-    (void)mkdir(folder, 0777);
+    if (how == FOLDER) (void)mkdir(path, 0777);
   }
   *lock = -1;
-  return cli_fail(folder, "is removed again and again");
+  return cli_fail(path, "is removed again and again");
 }
 
-int cli_folder_lock(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_EX); }
-int cli_folder_share(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_SH); }
+int cli_folder_lock(int *lock, const char *folder, const char *who) {
+  return lock_path(lock, folder, who, FOLDER, LOCK_EX);
+}
+
+int cli_file_lock(int *lock, const char *path, const char *who) {
+  int status = cli_own_check(path);
+  return status == CLI_OK ? lock_path(lock, path, who, OWN_FILE, LOCK_EX) : status;
+}
+
+int cli_file_share(int *lock, const char *path, const char *who) {
+  int status = cli_own_check(path);
+  return status == CLI_OK ? lock_path(lock, path, who, OWN_FILE, LOCK_SH) : status;
+}
 
 /* ---- temporary files ---- */
 

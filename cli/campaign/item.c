@@ -8,7 +8,7 @@
 #include "cli/verify/verify.h"
 
 /* Worlds and step proofs are those of `halfulp verify`. */
-static int run_verify(const campaign_item *item, int kind, campaign_result *z) {
+static int run_verify(const campaign_item *item, int kind, job_result *z) {
   verify_setup setup = {VERIFY_EXHAUSTIVE, 1, NULL};
   verify_item *v = calloc(1, sizeof *v);
   if (!v) return cli_fail(NULL, "out of memory");
@@ -26,15 +26,15 @@ static int run_verify(const campaign_item *item, int kind, campaign_result *z) {
   return status;
 }
 
-static int run_world(const campaign_item *item, campaign_result *z) { return run_verify(item, VERIFY_WORLD, z); }
-static int run_steps(const campaign_item *item, campaign_result *z) { return run_verify(item, VERIFY_STEPS, z); }
-static int run_program(const campaign_item *item, campaign_result *z) { return campaign_program(item, 0, z); }
-static int run_fails(const campaign_item *item, campaign_result *z) { return campaign_program(item, 1, z); }
+static int run_world(const campaign_item *item, job_result *z) { return run_verify(item, VERIFY_WORLD, z); }
+static int run_steps(const campaign_item *item, job_result *z) { return run_verify(item, VERIFY_STEPS, z); }
+static int run_program(const campaign_item *item, job_result *z) { return campaign_program(item, 0, z); }
+static int run_fails(const campaign_item *item, job_result *z) { return campaign_program(item, 1, z); }
 
 /* Arguments: a letter each. f: a format, m: a mode, s: I/N, e: 1/N, o: an operation, p: one or more words. */
 static const struct kind {
   const char *name, *arguments, *usage;
-  int (*run)(const campaign_item *item, campaign_result *z);
+  int (*run)(const campaign_item *item, job_result *z);
 } kinds[] = {{"world", "f", "FORMAT", run_world},
              {"steps", "fm", "FORMAT MODE", run_steps},
              {"pairs", "ofms", "add|sub|mul|div FORMAT MODE I/N", campaign_pairs},
@@ -58,8 +58,8 @@ static int is_argument(char letter, const char *text) {
   switch (letter) {
     case 'f': return hu_format_parse(&f, text, NULL) == HU_OK;
     case 'm': return hu_mode_round_parse(&mode, text) == HU_OK;
-    case 's': return campaign_shard(text, &i, &n);
-    case 'e': return campaign_shard(text, &i, &n) && i == 1;
+    case 's': return job_shard(text, &i, &n);
+    case 'e': return job_shard(text, &i, &n) && i == 1;
     case 'o': return !strcmp(text, "add") || !strcmp(text, "sub") || !strcmp(text, "mul") || !strcmp(text, "div");
     default: return 1;
   }
@@ -78,7 +78,7 @@ int campaign_item_check(const campaign_item *item, const char *file, unsigned lo
   return CLI_OK;
 }
 
-int campaign_item_run(const campaign_item *item, campaign_result *z) {
+int campaign_item_run(const campaign_item *item, job_result *z) {
   memset(z, 0, sizeof *z);
   return kind_of(item->kind)->run(item, z);
 }

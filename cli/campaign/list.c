@@ -53,10 +53,9 @@ static int add(campaign_list *list, cli_lines *lines, size_t *room) {
   char *own = strdup(lines->line);
   if (!own) return cli_fail(NULL, "out of memory");
   int status = read_item(z, own, lines);
-  if (status == CLI_OK && campaign_names_find(&list->names, z->name) != CAMPAIGN_NOWHERE)
+  if (status == CLI_OK && job_names_find(&list->names, z->name) != JOB_NOWHERE)
     status = cli_lines_fail(lines, "an item of this name stands above");
-  if (status == CLI_OK && !campaign_names_put(&list->names, z->name, list->count))
-    status = cli_fail(NULL, "out of memory");
+  if (status == CLI_OK && !job_names_put(&list->names, z->name, list->count)) status = cli_fail(NULL, "out of memory");
   if (status != CLI_OK) {
     free(z->argument);
     free(own);
@@ -99,7 +98,7 @@ void campaign_list_free(campaign_list *list) {
     free(list->item[i].line);
   }
   free(list->item);
-  campaign_names_free(&list->names);
+  job_names_free(&list->names);
 }
 
 static int read_source(campaign_list *list, cli_lines *lines) {
@@ -108,8 +107,8 @@ static int read_source(campaign_list *list, cli_lines *lines) {
   if (!name) return CLI_OK;
   if (!hash || next_word(&at, " \t") || !hex_parse(&digits, hash, 16))
     return cli_lines_fail(lines, "a line is NAME and 16 hexadecimal digits");
-  size_t place = campaign_names_find(&list->names, name);
-  if (place != CAMPAIGN_NOWHERE) memcpy(list->item[place].sources, hash, 17);
+  size_t place = job_names_find(&list->names, name);
+  if (place != JOB_NOWHERE) memcpy(list->item[place].sources, hash, 17);
   return CLI_OK;
 }
 

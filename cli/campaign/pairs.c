@@ -45,7 +45,7 @@ static hu_status compute(const row *r, uint8_t *z, uint32_t levels_off, hu_event
 }
 
 /* Result i is the oracle's. A stochastic mode's word is that of the element. */
-static int check_one(const row *r, size_t i, campaign_result *z) {
+static int check_one(const row *r, size_t i, job_result *z) {
 #if HU_CLI_ORACLE
   uint32_t want, events, word = 0;
   hu_oracle_code x[3] = {{r->fixed_format, campaign_code((const uint8_t *)&r->fixed[0], r->fixed_size, 0)},
@@ -63,7 +63,7 @@ static int check_one(const row *r, size_t i, campaign_result *z) {
   return CLI_OK;
 }
 
-static int check_row(row *r, uint64_t number, campaign_result *z) {
+static int check_row(row *r, uint64_t number, job_result *z) {
   hu_events lanes = {0}, core = {0};
   hu_status s = compute(r, r->z, 0, &lanes);
   if (s == HU_OK) s = compute(r, r->core, UINT32_MAX, &core);
@@ -108,11 +108,11 @@ static row *row_of(const campaign_item *item, int operation, const char *fixed, 
   return NULL;
 }
 
-int campaign_pairs(const campaign_item *item, campaign_result *z) {
+int campaign_pairs(const campaign_item *item, job_result *z) {
   uint64_t shard = 1, shards = 1;
   int operation = 0, status = CLI_OK;
   while (strcmp(operations[operation].name, item->argument[0])) operation++;
-  (void)campaign_shard(item->argument[3], &shard, &shards);
+  (void)job_shard(item->argument[3], &shard, &shards);
   row *r = row_of(item, operation, item->argument[1], item->argument[1], item->argument[2]);
   if (!r) return CLI_BAD;
   z->digest = VERIFY_DIGEST_START;
@@ -126,10 +126,10 @@ int campaign_pairs(const campaign_item *item, campaign_result *z) {
 
 /* Fused multiply-adds: two codes of `fixed`, one of `last`, into the latter. */
 static int run_fma(const campaign_item *item, const char *fixed, const char *last, const char *mode, const char *part,
-                   campaign_result *z) {
+                   job_result *z) {
   uint64_t shard = 1, shards = 1;
   int status = CLI_OK;
-  (void)campaign_shard(part, &shard, &shards);
+  (void)job_shard(part, &shard, &shards);
   row *r = row_of(item, -1, fixed, last, mode);
   if (!r) return CLI_BAD;
   uint64_t rows = (uint64_t)r->codes * r->codes;
@@ -143,12 +143,12 @@ static int run_fma(const campaign_item *item, const char *fixed, const char *las
   return status;
 }
 
-int campaign_triples(const campaign_item *item, campaign_result *z) {
+int campaign_triples(const campaign_item *item, job_result *z) {
   char *const *x = item->argument;
   return run_fma(item, x[0], x[0], x[1], x[2], z);
 }
 
-int campaign_mixed(const campaign_item *item, campaign_result *z) {
+int campaign_mixed(const campaign_item *item, job_result *z) {
   char *const *x = item->argument;
   return run_fma(item, x[0], x[1], x[2], x[3], z);
 }

@@ -35,7 +35,7 @@ static hu_status compute(const powers *p, size_t n, uint8_t *z, uint32_t levels_
   return hu_pow_n(n, z, 1, p->f, p->x, 1, p->f, p->y, 1, p->fy, p->mode, &exec, events);
 }
 
-static int check_drawn(powers *p, size_t n, campaign_result *z) {
+static int check_drawn(powers *p, size_t n, job_result *z) {
   hu_events lanes = {0}, core = {0};
   hu_status s = compute(p, n, p->z, 0, &lanes);
   if (s == HU_OK) s = compute(p, n, p->core, UINT32_MAX, &core);
@@ -63,14 +63,14 @@ static int read_format(const campaign_item *item, const char *text, hu_format *f
   return l.width <= 16 ? CLI_OK : cli_fail(item->name, "%s has more than 2^16 codes", text);
 }
 
-int campaign_powers(const campaign_item *item, campaign_result *z) {
+int campaign_powers(const campaign_item *item, job_result *z) {
   uint64_t one, shard = 1, shards = 1;
   unsigned width_x = 0;
   powers *p = calloc(1, sizeof *p);
   if (!p) return cli_fail(NULL, "out of memory");
   if (hu_mode_round_parse(&p->mode, item->argument[2]) != HU_OK) abort(); /* checked */
-  (void)campaign_shard(item->argument[3], &one, &p->every);
-  (void)campaign_shard(item->argument[4], &shard, &shards);
+  (void)job_shard(item->argument[3], &one, &p->every);
+  (void)job_shard(item->argument[4], &shard, &shards);
   int status = p->mode.bits ? cli_fail(item->name, "powers takes deterministic modes") : CLI_OK;
   if (status == CLI_OK) status = read_format(item, item->argument[0], &p->f, &p->size, &width_x);
   if (status == CLI_OK) status = read_format(item, item->argument[1], &p->fy, &p->size_y, &p->width_y);

@@ -75,7 +75,7 @@ static void read_tail(FILE *out, char tail[TAIL + 1]) {
 }
 
 /* "campaign: cases=N wrong=N digest=HEX", the last such line. */
-static void take_counts(const char *tail, campaign_result *z) {
+static void take_counts(const char *tail, job_result *z) {
   const char *at = NULL;
   for (const char *p = strstr(tail, "campaign: cases="); p; p = strstr(p + 1, "campaign: cases=")) at = p;
   if (at)
@@ -92,7 +92,7 @@ static void show(const campaign_item *item, char *tail) {
   }
 }
 
-int campaign_program(const campaign_item *item, int fails, campaign_result *z) {
+int campaign_program(const campaign_item *item, int fails, job_result *z) {
   char tail[TAIL + 1];
   FILE *out = cli_scratch_file();
   if (!out) return cli_fail(item->name, "no temporary file: %s; TMPDIR names another folder", strerror(errno));

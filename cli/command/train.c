@@ -16,6 +16,7 @@
 #include "cli/base/progress.h"
 #include "cli/train/data_folder.h"
 #include "cli/train/ranks.h"
+#include "cli/job/job.h"
 #include "cli/train/tensors.h"
 #include "cli/train/train.h"
 #include "halfulp/train/device.h"
@@ -277,7 +278,7 @@ static uint64_t digest_intervals(const train_run *run) {
   char text[100];
   snprintf(text, sizeof text, "%" PRIu64 " %d %" PRIu64 " %d", run->evaluate, run->checkpoint_asked, run->checkpoint,
            run->resume);
-  return train_digest(text, TRAIN_DIGEST);
+  return job_digest(text, JOB_DIGEST_START);
 }
 
 /* Prepares the run. The first process is asked before the others, so that what is wrong everywhere is said once; then
@@ -290,8 +291,9 @@ static int prepare_together(train_run *run) {
   if (status == CLI_OK && !train_speaks()) status = prepare(run);
   status = train_largest(status);
   if (status != CLI_OK) return status;
-  status = train_same(train_digest(HU_VERSION_STRING, TRAIN_DIGEST), "version of halfulp");
-  if (status == CLI_OK) status = train_same(train_digest_keys(run->trainer, TRAIN_DIGEST), "keys in CONFIG or --set");
+  status = train_same(job_digest(HU_VERSION_STRING, JOB_DIGEST_START), "version of halfulp");
+  if (status == CLI_OK)
+    status = train_same(train_digest_keys(run->trainer, JOB_DIGEST_START), "keys in CONFIG or --set");
   if (status == CLI_OK) status = train_same(digest_intervals(run), "--evaluate, --checkpoint or --resume");
   return status == CLI_OK ? train_same(hu_trainer_data_digest(run->trainer), "numbers in its data files") : status;
 }

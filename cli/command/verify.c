@@ -8,23 +8,13 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/device.h"
-#include "cli/base/io.h"
-#include "cli/base/progress.h"
 #include "cli/command/instructions.h"
 #include "cli/proof/theorems.h"
 #include "cli/verify/verify.h"
+#include "cli/job/job.h"
+#include "halfulp/version.h"
 
-enum {
-  KEY_DEVICE = CLI_KEY_FREE,
-  KEY_LEVEL,
-  KEY_SHARD,
-  KEY_MERGE,
-  KEY_GOLDEN,
-  KEY_LIST,
-  KEY_ONLY,
-  KEY_THEOREMS,
-  KEY_SAMPLES
-};
+enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_GOLDEN, KEY_LIST, KEY_ONLY, KEY_THEOREMS, KEY_SAMPLES };
 enum { FORMATS_MAX = 256, GOLDEN_MAX = 4096, STEP_WIDTH_MAX = 16, WORLD_WIDTH_MAX = 8 };
 
 /* What is asked for. */
@@ -35,23 +25,17 @@ enum { OF_BUILD = CLI_FOR(BUILD), OF_INSTRUCTIONS = CLI_FOR(INSTRUCTIONS) };
 typedef struct verify_state {
   cli_numeric numeric;
   hu_format formats[FORMATS_MAX];
-  int format_count, device, level, merge, list, only, theorems, instructions;
+  int format_count, device, level, list, only, theorems, instructions;
   uint64_t samples;
-  unsigned shard, shards;
-  const char *golden, *report;
+  const char *golden;
+  verify_item *items;
+  size_t count, room;
+  char device_name[CLI_DEVICE_MAX];
+  job_asked asked;
+  job_work work;
 } verify_state;
 
 static const char *const level_names[] = {"quick", "full", "exhaustive"};
-
-static int set_shard(verify_state *s, const char *value) {
-  unsigned shard = 0, shards = 0;
-  int end = 0, plain = value[strspn(value, "0123456789/")] == 0; /* %u would also read blanks and signs */
-  if (!plain || sscanf(value, "%9u/%9u%n", &shard, &shards, &end) != 2 || value[end] || shard < 1 || shard > shards)
-    return cli_fail(NULL, "--shard: '%s' is not I/N with 1 <= I <= N", value);
-  s->shard = shard;
-  s->shards = shards;
-  return CLI_OK;
-}
 
 static int set_level(verify_state *s, const char *value) {
   for (s->level = 0; s->level < 3; s->level++)
@@ -76,16 +60,16 @@ static int set(void *state, int key, const char *value) {
       return cli_read_format(&s->formats[s->format_count++], value);
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_LEVEL: return set_level(s, value);
-    case KEY_SHARD: return set_shard(s, value);
     case KEY_ONLY: return set_only(s, value);
     case KEY_SAMPLES: return cli_read_u64(&s->samples, "--samples", value, 0, (uint64_t)1 << 32);
-    case KEY_MERGE: s->merge = 1; return CLI_OK;
     case KEY_LIST: s->list = 1; return CLI_OK;
     case KEY_THEOREMS: s->theorems = 1; return CLI_OK;
     case KEY_GOLDEN: s->golden = value; return CLI_OK;
-    case 'o': s->report = value; return CLI_OK;
-    default: return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
+    default: break;
   }
+  int status = job_set(&s->asked, key, value);
+  if (status >= 0) return status;
+  return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
 }
 
 static const cli_option options[] = {
@@ -96,9 +80,9 @@ static const cli_option options[] = {
     {KEY_LEVEL | OF_BUILD, "level", "LEVEL",
      "quick (seconds), full (an hour or so), exhaustive (many hours); default quick"},
     {KEY_ONLY | CLI_REPEATS, "only", "KIND", "golden, world, steps or device items alone; or instructions"},
-    {KEY_SHARD | OF_BUILD, "shard", "I/N", "do part I of N of the work, 1 <= I <= N"},
-    {'o' | OF_BUILD, "output", "OUT", "a file for the report that --merge reads"},
-    {KEY_MERGE | OF_BUILD, "merge", NULL, "put the reports of all shards together"},
+    {JOB_KEY_LEDGER | OF_BUILD, "ledger", "LEDGER",
+     "a file of results, which a later command continues and --merge reads"},
+    JOB_OPTIONS_OF(OF_BUILD, "1"),
     {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_LIST | OF_BUILD, "list", NULL, "print the work items and do nothing"},
     {KEY_THEOREMS | OF_BUILD, "theorems", NULL,
@@ -111,7 +95,7 @@ static const cli_option options[] = {
     {0}};
 static const cli_command command = {
     "verify",
-    "[REPORT... | MODEL...]",
+    "[LEDGER... | MODEL...]",
     "Check this build on this machine, or this machine's matrix instructions",
     "golden: recorded results. world: every value of a format of up to 8 bits (256 of a wider one), the steps between\n"
     "and their quarters, in every mode against the oracle. steps: codes of binary32 numbers in order; the oracle "
@@ -134,8 +118,8 @@ static const cli_command command = {
     "binary16.rne and other modes, of Arm's 8-bit formats (float8_e4m3fn.values and .rne, float8_e5m2), and sums of\n"
     "two products of 16 bits, s16.pairs.",
     "  halfulp verify -f float4_e2m1fn\n"
-    "  halfulp verify --level full --shard 3/16 -o shard3.txt\n"
-    "  halfulp verify --merge shard*.txt\n"
+    "  halfulp verify --level full --shard 3/16 --ledger full.ledger\n"
+    "  halfulp verify --level full --merge full.ledger.*-of-16\n"
     "  halfulp verify --theorems\n"
     "  halfulp verify --only instructions\n"
     "  halfulp verify --only instructions --device cuda --samples 10000000 nv.hopper.e4m3",
@@ -144,50 +128,44 @@ static const cli_command command = {
     1 << 20,
     set};
 
-typedef struct work {
-  verify_item *items;
-  size_t count, room;
-} work;
-
-static verify_item *add(work *w, int kind, const char *name, const char *mode) {
-  if (w->count == w->room) {
-    size_t room = w->room ? 2 * w->room : 64;
-    verify_item *items = realloc(w->items, room * sizeof *items);
-    if (!items) return NULL;
-    w->items = items;
-    w->room = room;
+/* An item that is there already is not added again. */
+static int add(verify_state *s, int kind, const char *name, const char *mode, hu_format f) {
+  verify_item item = {.kind = kind, .format = f, .digest = VERIFY_DIGEST_START};
+  snprintf(item.name, sizeof item.name, "%s", name);
+  snprintf(item.mode, sizeof item.mode, "%s", mode);
+  snprintf(item.title, sizeof item.title, "%s/%s%s%s", verify_kind_name(kind), name, kind == VERIFY_STEPS ? "/" : "",
+           kind == VERIFY_STEPS ? mode : "");
+  for (size_t i = 0; i < s->count; i++)
+    if (!strcmp(s->items[i].title, item.title)) return CLI_OK;
+  if (s->count == s->room) {
+    size_t room = s->room ? 2 * s->room : 64;
+    verify_item *items = realloc(s->items, room * sizeof *items);
+    if (!items) return cli_fail(NULL, "out of memory");
+    s->items = items;
+    s->room = room;
   }
-  verify_item *item = &w->items[w->count++];
-  memset(item, 0, sizeof *item);
-  item->kind = kind;
-  item->digest = VERIFY_DIGEST_START;
-  snprintf(item->name, sizeof item->name, "%s", name);
-  snprintf(item->mode, sizeof item->mode, "%s", mode);
-  return item;
-}
-
-static int add_of_format(work *w, int kind, hu_format f, const char *mode) {
-  char name[CLI_NAME_MAX];
-  cli_format_name(name, f);
-  verify_item *item = add(w, kind, name, mode);
-  if (!item) return CLI_BAD;
-  item->format = f;
+  s->items[s->count++] = item;
   return CLI_OK;
 }
 
-static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
+static int add_of_format(verify_state *s, int kind, hu_format f, const char *mode) {
+  char name[CLI_NAME_MAX];
+  return add(s, kind, cli_format_name(name, f), mode, f);
+}
+
+static int add_format(verify_state *s, hu_format f, int chosen) {
   unsigned width = hu_limits_of(f).width;
-  if ((width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) && add_of_format(w, VERIFY_WORLD, f, "-"))
+  if ((width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) && add_of_format(s, VERIFY_WORLD, f, "-"))
     return CLI_BAD;
   for (uint8_t round = HU_RNE; round < HU_SRA && width <= STEP_WIDTH_MAX; round++) {
     char mode[8];
     hu_mode_round_text(mode, (hu_mode){.round = round});
-    if (add_of_format(w, VERIFY_STEPS, f, mode)) return CLI_BAD;
+    if (add_of_format(s, VERIFY_STEPS, f, mode)) return CLI_BAD;
   }
-  return s->device ? add_of_format(w, VERIFY_DEVICE, f, "-") : CLI_OK;
+  return s->device ? add_of_format(s, VERIFY_DEVICE, f, "-") : CLI_OK;
 }
 
-static int add_formats(work *w, const verify_state *s) {
+static int add_formats(verify_state *s) {
   static const char *const quick[] = {"float8_e4m3fn", "float8_e5m2",    "float8_e4m3fnuz", "float4_e2m1fn",
                                       "float6_e3m2fn", "float8_e8m0fnu", "binary8p4se",     "hfp8_fwd_143",
                                       "binary16",      "bfloat16"};
@@ -203,20 +181,20 @@ static int add_formats(work *w, const verify_state *s) {
                                        "fp(4,3,0):finite,sub=none",
                                        "fp(0,7,1):finite"};
   for (int i = 0; i < s->format_count; i++)
-    if (add_format(w, s, s->formats[i], 1)) return CLI_BAD;
+    if (add_format(s, s->formats[i], 1)) return CLI_BAD;
   if (s->format_count) return CLI_OK;
   if (s->level > VERIFY_QUICK) {
     for (size_t i = 0; i < hu_format_count(); i++)
-      if (add_format(w, s, hu_format_at(i).format, 0)) return CLI_BAD;
+      if (add_format(s, hu_format_at(i).format, 0)) return CLI_BAD;
     return CLI_OK;
   }
   for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
     hu_format f;
-    if (hu_format_find(&f, quick[i]) == HU_OK && add_format(w, s, f, 0)) return CLI_BAD;
+    if (hu_format_find(&f, quick[i]) == HU_OK && add_format(s, f, 0)) return CLI_BAD;
   }
   for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
     hu_format f;
-    if (hu_format_parse(&f, worlds[i], NULL) == HU_OK && add_of_format(w, VERIFY_WORLD, f, "-")) return CLI_BAD;
+    if (hu_format_parse(&f, worlds[i], NULL) == HU_OK && add_of_format(s, VERIFY_WORLD, f, "-")) return CLI_BAD;
   }
   return CLI_OK;
 }
@@ -234,125 +212,198 @@ static int has_mma(const char *folder) {
   return access(path, F_OK) == 0;
 }
 
-/* The directory's .txt files, by name, and that of matrix units in the folder below, so that every shard has the
- * same list. A halfulp that is not installed has none unless told where: skipped then, and shown as that. */
-static int add_golden(work *w, const verify_state *s) {
+/* The directory's .txt files, by name, and that of matrix units in the folder below, so that all processes have the
+ * same list. A halfulp that is not installed has none where no folder is given: skipped then, and shown as that. */
+static int add_golden(verify_state *s) {
   struct dirent **entries = NULL;
   const char *folder = s->golden ? s->golden : HU_CLI_GOLDEN;
+  const hu_format none = {0};
   int n = scandir(folder, &entries, is_golden, alphasort), status = CLI_OK;
-  if (n < 0 && !s->golden) {
-    verify_item *item = add(w, VERIFY_GOLDEN, "not-installed", "-");
-    if (item) item->skipped = 1;
-    return item ? CLI_OK : cli_fail(NULL, "out of memory");
-  }
+  if (n < 0 && !s->golden) return add(s, VERIFY_GOLDEN, "not-installed", "-", none);
   if (n < 0) return cli_fail(folder, "golden files: %s", strerror(errno));
   if (n == 0 && !has_mma(folder)) status = cli_fail(folder, "there are no golden files");
   for (int i = 0; i < n; i++) {
-    if (status == CLI_OK && !add(w, VERIFY_GOLDEN, entries[i]->d_name, "-")) status = cli_fail(NULL, "out of memory");
+    if (status == CLI_OK) status = add(s, VERIFY_GOLDEN, entries[i]->d_name, "-", none);
     free(entries[i]);
   }
   free(entries);
-  if (status == CLI_OK && has_mma(folder) && !add(w, VERIFY_GOLDEN, VERIFY_MMA_FILE, "-"))
-    status = cli_fail(NULL, "out of memory");
+  if (status == CLI_OK && has_mma(folder)) status = add(s, VERIFY_GOLDEN, VERIFY_MMA_FILE, "-", none);
   return status;
 }
 
-static void keep_only(work *w, int only) {
+static void keep_only(verify_state *s) {
   size_t kept = 0;
-  for (size_t i = 0; i < w->count && only; i++)
-    if (only >> w->items[i].kind & 1) w->items[kept++] = w->items[i];
-  if (only) w->count = kept;
+  for (size_t i = 0; i < s->count && s->only; i++)
+    if (s->only >> s->items[i].kind & 1) s->items[kept++] = s->items[i];
+  if (s->only) s->count = kept;
 }
 
-static int do_item(verify_item *item, const verify_setup *setup) {
-  item->done = 1;
-  if (item->skipped) return CLI_OK;
-  switch (item->kind) {
-    case VERIFY_GOLDEN:
-      return strcmp(item->name, VERIFY_MMA_FILE) ? verify_golden(item, setup) : verify_mma(item, setup);
-    case VERIFY_WORLD: return verify_world(item, setup);
-    case VERIFY_STEPS: return verify_steps(item, setup);
-    default: return verify_device(item, setup);
-  }
-}
+/* ---- the items ---- */
 
-static int do_work(work *w, const verify_state *s) {
-  verify_setup setup = {s->level, s->numeric.threads ? s->numeric.threads : 1, s->golden ? s->golden : HU_CLI_GOLDEN};
-  progress p;
+static int do_item(void *context, size_t i, job_result *result, job_steps *steps) {
+  const verify_state *s = context;
+  const verify_setup setup = {s->level, s->numeric.threads ? s->numeric.threads : 1,
+                              s->golden ? s->golden : HU_CLI_GOLDEN};
+  verify_item *item = &s->items[i];
   int status = CLI_OK;
-  progress_start(&p, "verify", w->count);
-  for (size_t i = 0; i < w->count && status == CLI_OK; i++) {
-    if (i % s->shards == s->shard - 1) status = do_item(&w->items[i], &setup);
-    progress_at(&p, i + 1);
-  }
-  progress_end(&p);
+  (void)steps;
+  if (!strcmp(item->name, "not-installed"))
+    item->skipped = 1;
+  else if (item->kind == VERIFY_GOLDEN)
+    status = strcmp(item->name, VERIFY_MMA_FILE) ? verify_golden(item, &setup) : verify_mma(item, &setup);
+  else if (item->kind == VERIFY_WORLD)
+    status = verify_world(item, &setup);
+  else
+    status = item->kind == VERIFY_STEPS ? verify_steps(item, &setup) : verify_device(item, &setup);
+  result->cases = item->cases;
+  result->wrong = item->failures;
+  result->digest = item->digest;
+  result->skipped = item->skipped;
+  result->machine = item->kind == VERIFY_DEVICE ? s->device_name : NULL;
   return status;
 }
 
-static int list(const work *w, int json) {
-  for (size_t i = 0; json && i < w->count; i++) {
-    printf("%s\n  {\"item\": %zu, \"kind\": \"%s\", \"id\": ", i ? "," : "[", i, verify_kind_name(w->items[i].kind));
-    cli_json_string(stdout, w->items[i].name);
+static void take_result(verify_item *item, const job_entry *entry) {
+  item->done = 1;
+  item->skipped = !strcmp(entry->field[JOB_STATE], "skipped");
+  item->cases = strtoull(entry->field[JOB_CASES], NULL, 10);
+  item->failures = strtoull(entry->field[JOB_WRONG], NULL, 10);
+  item->digest = strtoull(entry->field[JOB_DIGEST], NULL, 16);
+}
+
+/* What the ledger has of them; how many it has not, or of another version or level. */
+static size_t take_results(verify_state *s) {
+  size_t missing = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    verify_item *item = &s->items[i];
+    const job_entry *entry = job_ledger_find(&s->work.ledger, item->title);
+    int state = job_state(&s->work, i);
+    item->own = job_is_own(&s->work, i);
+    item->done = item->skipped = 0;
+    if (state == JOB_IS_DONE || state == JOB_IS_SKIPPED)
+      take_result(item, entry);
+    else
+      missing++;
+    if (item->done && item->kind == VERIFY_DEVICE)
+      snprintf(s->device_name, sizeof s->device_name, "%s", entry->field[JOB_PROCESSOR]);
+  }
+  return missing;
+}
+
+static int list(const verify_state *s) {
+  const verify_item *items = s->items;
+  int json = s->numeric.json;
+  for (size_t i = 0; json && i < s->count; i++) {
+    printf("%s\n  {\"item\": %zu, \"kind\": \"%s\", \"id\": ", i ? "," : "[", i, verify_kind_name(items[i].kind));
+    cli_json_string(stdout, items[i].name);
     printf(", \"mode\": ");
-    cli_json_string(stdout, w->items[i].mode);
+    cli_json_string(stdout, items[i].mode);
     putchar('}');
   }
   if (json) {
     printf("\n]\n");
     return CLI_OK;
   }
-  for (size_t i = 0; i < w->count; i++)
-    printf("%zu %s %s %s\n", i, verify_kind_name(w->items[i].kind), w->items[i].name, w->items[i].mode);
+  for (size_t i = 0; i < s->count; i++)
+    printf("%zu %s %s %s\n", i, verify_kind_name(items[i].kind), items[i].name, items[i].mode);
   return CLI_OK;
 }
 
-static int run(work *w, const verify_state *s) {
-  char device[CLI_DEVICE_MAX] = "none";
-  int wants_golden = !s->only || (s->only >> VERIFY_GOLDEN & 1);
-  if (s->device && cli_device_find(device)) return CLI_BAD;
-  for (char *p = device; *p; p++)
+/* ---- the command ---- */
+
+/* Results of another version or level are not those of this command's items. */
+static int name_items(verify_state *s) {
+  char text[64];
+  snprintf(text, sizeof text, "%s %s", HU_VERSION_STRING, level_names[s->level]);
+  s->work.item = calloc(s->count, sizeof *s->work.item);
+  if (!s->work.item) return cli_fail(NULL, "out of memory");
+  s->work.count = s->count;
+  for (size_t i = 0; i < s->count; i++) {
+    s->work.item[i].name = s->items[i].title;
+    snprintf(s->work.item[i].sources, sizeof s->work.item[i].sources, "%016llx",
+             (unsigned long long)job_digest(text, JOB_DIGEST_START));
+  }
+  return CLI_OK;
+}
+
+static int prepare(void *context) {
+  verify_state *s = context;
+  int reads = s->list || s->asked.merge || s->asked.status;
+  if (s->device && !reads && cli_device_find(s->device_name)) return CLI_BAD;
+  for (char *p = s->device_name; *p; p++)
     if (*p == ' ') *p = '_';
-  if (wants_golden && add_golden(w, s)) return CLI_BAD;
-  if (add_formats(w, s)) return cli_fail(NULL, "out of memory");
-  keep_only(w, s->only);
-  if (!w->count) return cli_fail(NULL, "verify: no work items are left by these options");
-  if (s->list) return list(w, s->numeric.json);
-  if (s->report && cli_file_try(s->report)) return CLI_BAD;
-  if (do_work(w, s)) return CLI_BAD;
-  verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
-  if (s->report && verify_report_write(s->report, &result)) return CLI_BAD;
-  FILE *out = s->report ? cli_report_file(s->report, s->numeric.json) : stdout;
-  int status = verify_summary(out, &result, s->numeric.json);
-  if (out && !s->numeric.json) proof_summary(out);
-  return status;
+  if (s->device && s->asked.jobs > 1) return cli_fail(NULL, "verify: --jobs: a device is asked by one process");
+  if ((!s->only || s->only >> VERIFY_GOLDEN & 1) && add_golden(s)) return CLI_BAD;
+  if (add_formats(s)) return CLI_BAD;
+  keep_only(s);
+  if (!s->count) return cli_fail(NULL, "verify: no work items are left by these options");
+  return name_items(s);
+}
+
+static int summary(verify_state *s) {
+  const job_asked *asked = &s->asked;
+  size_t missing = take_results(s);
+  if (asked->merge && missing)
+    return cli_fail(NULL,
+                    "verify --merge: %zu of %zu items are in none of the ledgers, or of another version or --level",
+                    missing, s->count);
+  const verify_run run = {level_names[s->level],
+                          s->device_name,
+                          asked->shards ? asked->shard : 1,
+                          asked->shards ? asked->shards : 1,
+                          s->count,
+                          s->items};
+  int status = verify_summary(stdout, &run, s->numeric.json);
+  if (!s->numeric.json) proof_summary(stdout);
+  return s->work.failed ? CLI_BAD : status;
+}
+
+static int run(verify_state *s, char **operands, int count) {
+  const job_ranks *ranks = job_ranks_get();
+  s->work = (job_work){.who = "verify",
+                       .asked = &s->asked,
+                       .path = s->asked.ledger,
+                       .list = "another list of items",
+                       .run = do_item,
+                       .context = s,
+                       .ledger = JOB_NO_LEDGER(JOB_FIELDS - 1)};
+  if (s->asked.status && !s->asked.ledger) return cli_fail(NULL, "verify: --status requires --ledger");
+  int status = job_prepare("verify", prepare, s);
+  if (status == CLI_OK && s->list) return ranks->rank ? CLI_OK : list(s);
+  if (status == CLI_OK) status = job_check(&s->work);
+  if (status == CLI_OK && s->asked.merge)
+    status = ranks->largest(ranks->rank ? CLI_OK : job_merge(&s->work, count, operands));
+  else if (status == CLI_OK)
+    status = job_run(&s->work);
+  return status == CLI_OK && !ranks->rank ? summary(s) : status;
 }
 
 int cli_verify(int argc, char **argv) {
   verify_state *s = calloc(1, sizeof *s);
-  work w = {NULL, 0, 0};
   char **operands;
   int count;
   if (!s) return cli_fail(NULL, "out of memory");
-  s->shard = s->shards = 1;
   s->samples = 100000;
-  int status = cli_parse(&command, s, argc, argv, &operands, &count);
+  s->asked = (job_asked)JOB_NOTHING_ASKED;
+  strcpy(s->device_name, "none");
+  int status = job_parse(&command, s, argc, argv, &operands, &count);
   if (status < 0 && cli_mode_check(&command, s->instructions ? INSTRUCTIONS : BUILD, mode_names)) status = CLI_BAD;
   if (status < 0 && s->instructions) {
     const instructions_asked asked = {s->device, s->numeric.json, s->samples, s->numeric.stream.key, s->golden};
     status = s->only ? cli_fail(NULL, "verify: --only instructions goes with no other --only")
                      : cli_verify_instructions(&asked, operands, count);
   }
-  if (status < 0 && s->merge)
-    status = count ? verify_report_merge(count, operands, s->numeric.json)
-                   : cli_fail(NULL, "verify --merge: no reports given");
-  if (status < 0 && count) status = cli_fail(NULL, "verify: '%s': reports are read with --merge only", operands[0]);
+  if (status < 0 && s->asked.merge && !count) status = cli_fail(NULL, "verify --merge: no ledgers given");
+  if (status < 0 && count && !s->asked.merge)
+    status = cli_fail(NULL, "verify: '%s': ledgers are read with --merge only", operands[0]);
   if (status < 0 && s->theorems) {
     proof_list(stdout, s->numeric.json);
     status = CLI_OK;
   }
   setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
-  if (status < 0) status = run(&w, s);
-  free(w.items);
+  if (status < 0) status = run(s, operands, count);
+  job_free(&s->work);
+  free(s->items);
   free(s);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads JSON of names and values, a pair on every line: see pairs.h. */
+/* Reads JSON of names and values: see pairs.h. */
 #include "cli/sweep/pairs.h"
 
 #include <math.h>
@@ -60,34 +60,42 @@ static int add_pair(cli_pairs *f, char *name, char *text) {
   return 1;
 }
 
-/* One line: "name": "text" or "name": word, a comma behind it or not. Lines of brackets alone say nothing. */
-static int read_pair(cli_pairs *f, const char *line) {
-  line += strspn(line, " ");
-  if (*line == '{' || *line == '}') return 1;
-  if (*line++ != '"') return 0;
-  char *name = read_quoted(&line);
-  if (!name || strncmp(line, ": ", 2) != 0) {
+/* "name": "text" or "name": word; brackets and commas stand between such pairs. 0: something else. */
+static int read_pair(cli_pairs *pairs, const char **text) {
+  if (**text != '"') return 0;
+  ++*text;
+  char *name = read_quoted(text);
+  if (!name || strncmp(*text, ": ", 2) != 0) {
     free(name);
     return 0;
   }
-  line += 2;
-  if (*line != '"') return add_pair(f, name, strndup(line, strcspn(line, ",\n")));
-  line++;
-  return add_pair(f, name, read_quoted(&line));
+  *text += 2;
+  if (**text == '{') return free(name), 1; /* names of an inner object are names like any other */
+  if (**text == '"') return ++*text, add_pair(pairs, name, read_quoted(text));
+  size_t n = strcspn(*text, ",}\n");
+  const char *word = *text;
+  *text += n;
+  return add_pair(pairs, name, strndup(word, n));
 }
 
-int cli_pairs_read(cli_pairs *f, const char *path) {
-  *f = (cli_pairs){NULL, 0};
+int cli_pairs_read_text(cli_pairs *pairs, const char *text) {
+  static const char *const between = " {},\n";
+  int good = 1;
+  *pairs = (cli_pairs){NULL, 0};
+  for (text += strspn(text, between); good && *text; text += strspn(text, between)) good = read_pair(pairs, &text);
+  if (!good) cli_pairs_free(pairs);
+  return good;
+}
+
+int cli_pairs_read(cli_pairs *pairs, const char *path) {
   FILE *in = cli_own_stream(path);
-  char *line = NULL;
+  char *text = NULL;
   size_t room = 0;
-  int good = in != NULL;
-  while (good && getline(&line, &room, in) > 0) good = read_pair(f, line);
-  free(line);
+  ssize_t n = in ? getdelim(&text, &room, 0, in) : -1;
+  int good = in && !ferror(in) && cli_pairs_read_text(pairs, n > 0 ? text : "");
+  free(text);
   if (in) fclose(in);
-  if (good) return 1;
-  cli_pairs_free(f);
-  return 0;
+  return good;
 }
 
 void cli_pairs_free(cli_pairs *f) {

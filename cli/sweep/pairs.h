@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/sweep/pairs.h - files of names and values that a command writes and reads back: JSON with a name and its value on
- * every line, so that reading needs no more than lines. Names of an inner object are names like any other. */
+/* cli/sweep/pairs.h - names and values that a command writes as JSON and reads back: numbers, texts and inner objects,
+ * whose names are names like any other. */
 #ifndef HALFULP_CLI_SWEEP_PAIRS_H
 #define HALFULP_CLI_SWEEP_PAIRS_H
 
@@ -15,7 +15,8 @@ typedef struct cli_pairs {
   size_t count;
 } cli_pairs;
 
-/* 1: read, to be freed; 0: no file, or none of this kind. */
+/* 1: read, to be freed; 0: it is no text of this kind, or there is no such file. */
+int cli_pairs_read_text(cli_pairs *f, const char *text);
 int cli_pairs_read(cli_pairs *f, const char *path);
 void cli_pairs_free(cli_pairs *f);
 /* NULL: nothing of that name. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the runs of a sweep, their keys and files, and finds those that are done already: see sweep.h. */
+/* Lists the runs of a sweep, their keys and names, and takes their results from the ledger: see sweep.h. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/config.h"
-#include "cli/base/io.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/ranks.h"
 #include "halfulp/version.h"
@@ -19,14 +16,12 @@ static const char *const baseline[][2] = {
     {"optimizer.state", "binary32"}, {"optimizer.weights", "binary32"}, {"optimizer.update", "rne"},
     {"optimizer.kahan", ""}};
 
-const char *sweep_run_name(char text[SWEEP_NAME_MAX], const sweep *s, const sweep_run *r) {
-  if (r->value) {
-    snprintf(text, SWEEP_NAME_MAX, "%s = %s, seed %llu", s->key, r->value, (unsigned long long)r->seed);
-  } else {
-    snprintf(text, SWEEP_NAME_MAX, "binary32, seed %llu", (unsigned long long)r->seed);
-  }
-  text[cli_whole_text(text, strlen(text))] = 0;
-  return text;
+static void set_title(const sweep *s, sweep_run *r) {
+  if (r->value)
+    snprintf(r->title, SWEEP_NAME_MAX, "%s = %s, seed %llu", s->key, r->value, (unsigned long long)r->seed);
+  else
+    snprintf(r->title, SWEEP_NAME_MAX, "binary32, seed %llu", (unsigned long long)r->seed);
+  r->title[cli_whole_text(r->title, strlen(r->title))] = 0;
 }
 
 size_t sweep_count(const sweep *s, int state) {
@@ -35,7 +30,7 @@ size_t sweep_count(const sweep *s, int state) {
   return n;
 }
 
-/* ---- files ---- */
+/* ---- names ---- */
 
 static uint32_t hash_of(const char *text) {
   uint32_t h = 2166136261u;
@@ -43,10 +38,11 @@ static uint32_t hash_of(const char *text) {
   return h;
 }
 
-/* "OUT/runs/ratio-0.5-seed1.json". A value that is no file's name is shortened, and told from others by a hash. */
-static char *path_of(const sweep *s, const sweep_run *r) {
+/* "ratio-0.5-seed1". A value that has other characters than names of files have is shortened, and distinguished from
+ * others by a hash. */
+static char *name_of(const sweep *s, const sweep_run *r) {
   enum { SHOWN = 40 };
-  char name[SHOWN + 16] = "", *path;
+  char name[SHOWN + 16] = "", *whole_name;
   const char *dot = strrchr(s->key, '.'), *part = dot ? dot + 1 : s->key;
   size_t n = 0;
   int whole = 1;
@@ -57,9 +53,9 @@ static char *path_of(const sweep *s, const sweep_run *r) {
   }
   name[n] = 0;
   if (!whole) snprintf(name + n, sizeof name - n, "-%08x", hash_of(r->value));
-  int length = asprintf(&path, "%s/runs/%s%s%s-seed%llu.json", s->out, r->value ? part : "baseline",
-                        r->value ? "-" : "", name, (unsigned long long)r->seed);
-  return length < 0 ? NULL : path;
+  int length = asprintf(&whole_name, "%s%s%s-seed%llu", r->value ? part : "baseline", r->value ? "-" : "", name,
+                        (unsigned long long)r->seed);
+  return length < 0 ? NULL : whole_name;
 }
 
 /* ---- keys ---- */
@@ -123,69 +119,76 @@ static int check_key(const sweep *s, const hu_trainer *t) {
 
 /* ---- what is there ---- */
 
-/* The first key in which the file's run is another one; NULL: it is this one. *was: the file's value, NULL: none. */
-static const char *other_key(const cli_pairs *f, const hu_trainer *t, const char **was) {
-  *was = cli_pairs_get(f, "halfulp");
-  if (!*was || strcmp(*was, HU_VERSION_STRING) != 0) return "halfulp";
+/* The first key in which the entry's run is another one; NULL: it is this one. *was: the value there, NULL: none. */
+static const char *other_key(const job_entry *entry, const cli_pairs *pairs, const hu_trainer *t, const char **was) {
+  *was = entry->field[JOB_VERSION];
+  if (strcmp(*was, HU_VERSION_STRING) != 0) return "halfulp";
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     if (!k.weights) continue;
-    *was = cli_pairs_get(f, k.name);
+    *was = cli_pairs_get(pairs, k.name);
     if (!*was || strcmp(*was, hu_trainer_get(t, k.name)) != 0) return k.name;
   }
   return NULL;
 }
 
-static int refuse_file(const sweep_run *r, const char *name, const char *was) {
-  int version = strcmp(name, "halfulp") == 0;
-  return cli_fail(r->path, "was made with %s%s%s, not %s; --overwrite begins again", version ? "halfulp" : name,
-                  version ? " " : " = ", was ? was : "(nothing)",
-                  version ? HU_VERSION_STRING : hu_trainer_get(r->trainer, name));
-}
-
-int sweep_is_own(const sweep *s, const sweep_run *r) {
-  return !s->shards || (size_t)(r - s->run) % s->shards == s->shard - 1;
-}
-
-static int look_for(const sweep *s, sweep_run *r) {
-  cli_pairs f;
-  const char *was, *name = NULL;
-  if (!sweep_is_own(s, r) && r->state == SWEEP_TO_DO) r->state = SWEEP_ELSEWHERE;
-  if (s->fresh && sweep_is_own(s, r) && unlink(r->path) && errno != ENOENT)
-    return cli_fail(r->path, "cannot remove: %s", strerror(errno));
-  if (cli_own_check(r->path)) return CLI_BAD;
-  if (!cli_pairs_read(&f, r->path)) return CLI_OK;
-  if (sweep_file_result(&f, &r->result)) {
-    name = other_key(&f, r->trainer, &was);
-    if (!name) r->state = SWEEP_DONE;
-  }
-  int status = name ? refuse_file(r, name, was) : CLI_OK;
-  cli_pairs_free(&f);
+int sweep_refuse(void *context, size_t i, const job_entry *entry) {
+  const sweep *s = context;
+  const hu_trainer *t = s->run[i].trainer;
+  cli_pairs pairs;
+  const char *was;
+  if (!cli_pairs_read_text(&pairs, entry->field[JOB_MORE])) return CLI_OK;
+  const char *name = other_key(entry, &pairs, t, &was);
+  int version = name && strcmp(name, "halfulp") == 0;
+  int status = CLI_OK;
+  if (name)
+    status = cli_fail(s->work.path, "%s was made with %s%s%s, not %s; --overwrite begins again", s->run[i].name,
+                      version ? "halfulp" : name, version ? " " : " = ", was ? was : "(nothing)",
+                      version ? HU_VERSION_STRING : hu_trainer_get(t, name));
+  cli_pairs_free(&pairs);
   return status;
+}
+
+int sweep_take(sweep *s) {
+  for (size_t i = 0; i < s->runs; i++) {
+    sweep_run *r = &s->run[i];
+    const job_entry *entry = job_ledger_find(&s->work.ledger, r->name);
+    r->state = s->work.item[i].why ? SWEEP_FAILED : SWEEP_TO_DO;
+    r->why = s->work.item[i].why;
+    if (job_state(&s->work, i) != JOB_IS_DONE) continue;
+    if (!sweep_result_read(&r->result, entry))
+      return cli_fail(s->work.path, "%s: its result cannot be read; remove the line, and the run is repeated", r->name);
+    r->state = SWEEP_DONE;
+  }
+  return CLI_OK;
 }
 
 /* ---- all runs ---- */
 
 /* Processes that share a run take a shard each at least. */
 static int check_shards(const sweep *s, const sweep_run *r) {
-  char name[SWEEP_NAME_MAX];
   const char *shards = hu_trainer_get(r->trainer, "parallel.shards");
   if (!shards || strtoul(shards, NULL, 10) >= s->ranks_per_run) return CLI_OK;
   return cli_fail(NULL, "--ranks-per-run: %u, and %s has parallel.shards = %s: each rank takes at least one shard",
-                  s->ranks_per_run, sweep_run_name(name, s, r), shards);
+                  s->ranks_per_run, r->title, shards);
 }
 
-static int plan_run(const sweep *s, sweep_run *r) {
+static int plan_run(const sweep *s, sweep_run *r, job_item *item) {
+  set_title(s, r);
   r->trainer = sweep_trainer(s, r);
   if (!r->trainer || check_shards(s, r)) return CLI_BAD;
-  r->path = path_of(s, r);
-  return r->path ? CLI_OK : cli_fail(NULL, "out of memory");
+  uint64_t keys = train_digest_keys(r->trainer, job_digest(HU_VERSION_STRING, JOB_DIGEST_START));
+  snprintf(item->sources, sizeof item->sources, "%016llx", (unsigned long long)keys);
+  item->title = r->title;
+  item->name = r->name = name_of(s, r);
+  return r->name ? CLI_OK : cli_fail(NULL, "out of memory");
 }
 
 static int plan_runs(sweep *s) {
   s->run = calloc((s->values + 1) * s->seeds, sizeof *s->run);
-  if (!s->run) return cli_fail(NULL, "out of memory");
-  s->runs = (s->values + 1) * s->seeds;
+  s->work.item = calloc((s->values + 1) * s->seeds, sizeof *s->work.item);
+  if (!s->run || !s->work.item) return cli_fail(NULL, "out of memory");
+  s->work.count = s->runs = (s->values + 1) * s->seeds;
   for (size_t i = 0; i < s->runs; i++) {
     sweep_run *r = &s->run[i];
     r->value = i < s->seeds ? NULL : s->value[i / s->seeds - 1];
@@ -197,7 +200,7 @@ static int plan_runs(sweep *s) {
   for (size_t i = 0; i < s->sets && status == CLI_OK; i++) status = config_set(t, s->set[i]);
   if (status == CLI_OK) status = check_key(s, t);
   hu_trainer_free(t);
-  for (size_t i = 0; i < s->runs && status == CLI_OK; i++) status = plan_run(s, &s->run[i]);
+  for (size_t i = 0; i < s->runs && status == CLI_OK; i++) status = plan_run(s, &s->run[i], &s->work.item[i]);
   return status;
 }
 
@@ -206,23 +209,10 @@ int sweep_plan(sweep *s) {
   return status == CLI_OK ? plan_runs(s) : status;
 }
 
-uint64_t sweep_digest(const sweep *s) {
-  uint64_t h = train_digest(s->key, TRAIN_DIGEST);
-  for (size_t i = 0; i < s->runs; i++) h = train_digest_keys(s->run[i].trainer, train_digest(s->run[i].path, h));
-  return h;
-}
-
-int sweep_find(sweep *s) {
-  int status = CLI_OK;
-  for (size_t i = 0; i < s->runs && status == CLI_OK; i++) status = look_for(s, &s->run[i]);
-  return status;
-}
-
 void sweep_free(sweep *s) {
   for (size_t i = 0; i < s->runs; i++) {
     hu_trainer_free(s->run[i].trainer);
-    free(s->run[i].path);
-    free(s->run[i].said);
+    free(s->run[i].name);
   }
   for (size_t i = 0; i < s->values; i++) free(s->value[i]);
   config_free(&s->file);

@@ -107,7 +107,7 @@ static void json_run(FILE *out, const sweep_run *r) {
   if (r->state != SWEEP_DONE) {
     json_text(out, "digest", NULL);
     fputs("\"failed\": ", out);
-    cli_json_string(out, r->said ? r->said : "");
+    cli_json_string(out, r->why ? r->why : "");
     fputc('}', out);
     return;
   }

@@ -135,7 +135,7 @@ static void runs(FILE *out, const sweep_summary *z) {
       done_run(out, &r->result);
     } else {
       fputs("<td data-v=\"\" colspan=\"13\">", out);
-      svg_escaped(out, r->said ? r->said : "not done");
+      svg_escaped(out, r->why ? r->why : "not done");
       fputs("</td>", out);
     }
     fputs("</tr>\n", out);

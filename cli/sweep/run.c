@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a sweep, in its process or in those of a group: see sweep.h. */
+/* One run of a sweep, in a process or in those of a group: see sweep.h. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/progress.h"
 #include "cli/base/device.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/data_folder.h"
@@ -20,12 +19,12 @@ static void add_bytes(double z[4], hu_trainer_memory m) {
 }
 
 /* Sums over the steps; memory changes with promotions alone. */
-static hu_status train(hu_trainer *t, sweep_result *z, sweep_shared *at, long parent) {
+static hu_status train(hu_trainer *t, sweep_result *z, job_steps *steps) {
   hu_trainer_memory memory = hu_trainer_memory_of(t);
   hu_trainer_report report = {0};
   if (hu_trainer_done(t)) add_bytes(z->bytes, memory);
   while (!hu_trainer_done(t)) {
-    if (parent && getppid() != parent) _exit(CLI_BAD); /* no one waits for it any more */
+    if (steps->parent && getppid() != steps->parent) _exit(CLI_BAD); /* no one waits for it any more */
     hu_status s = hu_trainer_step(t, &report);
     if (s != HU_OK) return s;
     add_bytes(z->bytes, memory);
@@ -35,11 +34,11 @@ static hu_status train(hu_trainer *t, sweep_result *z, sweep_shared *at, long pa
     z->promoted = report.promoted;
     z->skipped = report.skipped;
     z->steps++;
-    atomic_store(&at->done, z->steps);
+    atomic_store(&steps->done, z->steps);
   }
-  double steps = z->steps ? (double)z->steps : 1;
-  z->low /= steps;
-  for (int i = 0; i < 4; i++) z->bytes[i] /= steps;
+  double count = z->steps ? (double)z->steps : 1;
+  z->low /= count;
+  for (int i = 0; i < 4; i++) z->bytes[i] /= count;
   return HU_OK;
 }
 
@@ -55,14 +54,14 @@ static hu_status evaluate(hu_trainer *t, sweep_result *z) {
   return HU_OK;
 }
 
-static int fail(char why[SWEEP_WHY_MAX], const char *where, const char *text) {
-  snprintf(why, SWEEP_WHY_MAX, "%s%s", where, text);
+static int fail(char why[JOB_WHY_MAX], const char *where, const char *text) {
+  snprintf(why, JOB_WHY_MAX, "%s%s", where, text);
   why[cli_whole_text(why, strlen(why))] = 0;
   return CLI_BAD;
 }
 
 /* The device is looked for here, in the process of the run, since what it opens does not survive a fork. */
-static int set_engine(hu_trainer *t, char why[SWEEP_WHY_MAX]) {
+static int set_engine(hu_trainer *t, char why[JOB_WHY_MAX]) {
   const hu_engine *engine;
   char name[CLI_DEVICE_MAX];
   const char *device = hu_trainer_get(t, "run.device");
@@ -73,7 +72,7 @@ static int set_engine(hu_trainer *t, char why[SWEEP_WHY_MAX]) {
 }
 
 /* As far as the first step: alike in all processes of a group, which one that stays behind would keep waiting. */
-static int begin(const sweep *s, hu_trainer *t, char why[SWEEP_WHY_MAX]) {
+static int begin(const sweep *s, hu_trainer *t, char why[JOB_WHY_MAX]) {
   char text[HU_DATA_WHY_MAX] = "";
   const char *data = s->any_data ? train_data_folder(t, s->data) : s->data;
   int status = set_engine(t, why);
@@ -90,17 +89,39 @@ static int begin(const sweep *s, hu_trainer *t, char why[SWEEP_WHY_MAX]) {
   return fail(why, "", rank);
 }
 
-int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]) {
-  double start = progress_seconds();
-  sweep_result z = {0};
-  *why = 0;
-  if (begin(s, r->trainer, why)) return CLI_BAD;
-  atomic_store(&at->of, hu_trainer_steps(r->trainer));
-  hu_status status = train(r->trainer, &z, at, parent);
-  if (status == HU_OK) status = evaluate(r->trainer, &z);
-  if (status != HU_OK) return fail(why, "", hu_status_text(status));
-  z.digest = hu_trainer_digest(r->trainer);
-  z.seconds = progress_seconds() - start;
-  r->result = z;
-  return train_speaks() ? sweep_file_write(s, r) : CLI_OK;
+/* What a run needs while it trains is freed; its keys are asked for later. */
+static int renew(const sweep *s, sweep_run *r) {
+  hu_trainer *fresh = sweep_trainer(s, r);
+  if (!fresh) return CLI_BAD;
+  hu_trainer_free(r->trainer);
+  r->trainer = fresh;
+  return CLI_OK;
+}
+
+/* A process of a group that cannot make a step ends all: the others would wait for it. */
+static int end_group(const sweep_run *r, const char *why) {
+  if (train_ranks_get()->trainer.size > 1) {
+    (void)cli_fail(NULL, "%s: %s", r->title, why);
+    train_ranks_get()->end(CLI_BAD);
+  }
+  return CLI_BAD;
+}
+
+static int make(const sweep *s, sweep_run *r, job_result *result, job_steps *steps) {
+  r->result = (sweep_result){.steps = 0};
+  if (begin(s, r->trainer, result->why)) return CLI_BAD;
+  atomic_store(&steps->of, hu_trainer_steps(r->trainer));
+  hu_status status = train(r->trainer, &r->result, steps);
+  if (status == HU_OK) status = evaluate(r->trainer, &r->result);
+  if (status != HU_OK) return fail(result->why, "", hu_status_text(status)), end_group(r, result->why);
+  result->cases = r->result.steps;
+  result->digest = hu_trainer_digest(r->trainer);
+  result->more = sweep_result_text(s, r);
+  return result->more ? CLI_OK : fail(result->why, "", "out of memory");
+}
+
+int sweep_do(void *context, size_t i, job_result *result, job_steps *steps) {
+  sweep *s = context;
+  int status = make(s, &s->run[i], result, steps), again = renew(s, &s->run[i]);
+  return status == CLI_OK ? again : status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/sweep/sweep.h - `halfulp sweep`: training runs for values of one key and several seeds, in processes of their
- * own or in those of an MPI job, with a file for each that is not computed again, and what they say together
- * (docs/sweep.md). */
+/* cli/sweep/sweep.h - `halfulp sweep`: training runs for values of one key and several seeds, the items of a ledger
+ * (cli/job), and what they say together (docs/sweep.md). */
 #ifndef HALFULP_CLI_SWEEP_SWEEP_H
 #define HALFULP_CLI_SWEEP_SWEEP_H
 
@@ -10,9 +9,11 @@
 
 #include "cli/base/config.h"
 #include "cli/sweep/pairs.h"
+#include "cli/job/job.h"
 #include "halfulp/train/trainer.h"
 
-/* What the folder has at the end, beside the runs. */
+#define SWEEP_LEDGER "runs.ledger"
+/* What the folder has at the end, beside the ledger of the runs. */
 #define SWEEP_FILES "summary.csv", "summary.json", "plot.svg", "report.html"
 
 /* What a run ends with. Index 0: training set, 1: test set. */
@@ -26,16 +27,17 @@ typedef struct sweep_result {
   double seconds;
 } sweep_result;
 
-/* SWEEP_ELSEWHERE: it belongs to another part of the sweep (--shard), and there is no file. */
-enum { SWEEP_TO_DO, SWEEP_RUNNING, SWEEP_DONE, SWEEP_FAILED, SWEEP_ELSEWHERE };
+enum { SWEEP_TO_DO, SWEEP_DONE, SWEEP_FAILED };
+enum { SWEEP_NAME_MAX = 256 };
 
 typedef struct sweep_run {
   const char *value; /* NULL: the baseline in binary32 */
   uint64_t seed;
-  char *path;          /* of its file */
-  hu_trainer *trainer; /* its keys are set; it begins in a process of its own */
+  char *name;                 /* in the ledger: "ratio-0.5-seed1" */
+  char title[SWEEP_NAME_MAX]; /* "assignment.ratio = 0.5, seed 1" */
+  hu_trainer *trainer;        /* its keys are set */
   int state;
-  char *said; /* of a run that failed: why */
+  const char *why; /* of a run that failed */
   sweep_result result;
 } sweep_run;
 
@@ -47,18 +49,15 @@ typedef struct sweep {
   size_t values;
   uint64_t *seed;
   size_t seeds;
-  double loss; /* accepted, in points */
-  unsigned jobs;
-  int fresh;
+  double loss;            /* accepted, in points */
   int any_data;           /* 1: --data was not given (train/data_folder.h) */
-  int lock;               /* an open folder */
-  unsigned shard, shards; /* --shard: this part of so many; 0 of 0: all of it */
-  int part;               /* of such a part: an open folder, which is its lock */
   unsigned ranks_per_run; /* processes of an MPI job that share a run */
   config file;            /* what `config` says */
   /* seeds of the baseline, then of each value in turn */
   sweep_run *run;
   size_t runs;
+  job_asked asked;
+  job_work work; /* an item for each run */
 } sweep;
 
 /* ---- lists of the command line (list.c); 0, or an exit code after an error line ---- */
@@ -84,59 +83,32 @@ int sweep_set_assignment(hu_trainer *t, const char *value);
 
 /* ---- the runs (plan.c) ---- */
 
-/* All runs with their keys and the names of their files. */
+/* Lists all runs with their keys and names. */
 int sweep_plan(sweep *s);
-/* Of all that the runs depend on but data files. */
-uint64_t sweep_digest(const sweep *s);
 /* A trainer with the keys of a run, to be freed; NULL after an error line. */
 hu_trainer *sweep_trainer(const sweep *s, const sweep_run *r);
-/* Does this run belong to the part --shard? */
-int sweep_is_own(const sweep *s, const sweep_run *r);
-/* Marks runs whose result file exists as done, and those of other parts. Refuses a file that was written for other
- * keys, and names one of them. With --overwrite it deletes such files of its own part instead. */
-int sweep_find(sweep *s);
+/* For job_work: refuses an entry that was made for other keys, and names one of them. */
+int sweep_refuse(void *context, size_t i, const job_entry *entry);
+/* Takes the results of the runs from the ledger. */
+int sweep_take(sweep *s);
 void sweep_free(sweep *s);
-/* "assignment.ratio = 0.3, seed 1" */
-enum { SWEEP_NAME_MAX = 256 };
-const char *sweep_run_name(char text[SWEEP_NAME_MAX], const sweep *s, const sweep_run *r);
 size_t sweep_count(const sweep *s, int state);
 
 /* ---- the folder (folder.c) ---- */
 
-/* Makes OUT and OUT/runs, and locks them: for a whole sweep against all others, for a part of one against the same part
- * and whole sweeps. A whole sweep removes what killed ones have left. */
-int sweep_open(sweep *s);
-void sweep_close(sweep *s);
+int sweep_make_folder(const char *folder);
+/* Removes the temporary files that killed commands have left. */
+void sweep_clean_folder(const char *folder);
 
-/* ---- one run, and its file (run.c, file.c) ---- */
+/* ---- one run, and its result (run.c, result.c) ---- */
 
-typedef struct sweep_shared { /* between the processes */
-  _Atomic uint64_t done, of;  /* steps */
-} sweep_shared;
-enum { SWEEP_WHY_MAX = 512 };
-/* Trains and writes the file; the exit code, and why it failed, if that is not on standard error yet. In a process of
- * its own it stops when process `parent` is gone; 0: no one waits. All processes of train_ranks_get() (train/ranks.h)
- * call it together, and the first of them writes the file. */
-int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]);
+/* For job_work: trains. All processes of train_ranks_get() (train/ranks.h) call it together. */
+int sweep_do(void *context, size_t i, job_result *result, job_steps *steps);
 
-int sweep_file_write(const sweep *s, const sweep_run *r);
+/* A text of one line, to be freed; NULL: there is no memory. */
+char *sweep_result_text(const sweep *s, const sweep_run *r);
 /* 0: something is missing. */
-int sweep_file_result(const cli_pairs *f, sweep_result *z);
-
-/* ---- processes (jobs.c) ---- */
-
-/* Does what is to do, as many at once as there are jobs; failed runs are told on standard error, the others go on. An
- * interrupt ends the processes, then takes its usual effect. 0, or an exit code after an error line. */
-int sweep_work(sweep *s);
-
-/* ---- processes of an MPI job (ranks.c) ---- */
-
-/* CLI_OK, or an exit code after an error line of the first process that names one which differs: "sweep: rank 2 has
- * WHAT". All processes call it. */
-int sweep_same(uint64_t x, const char *what);
-/* The same as sweep_work for all processes of a job together; all runs have the state that they have in the first
- * process, which gets the results. */
-int sweep_share(sweep *s);
+int sweep_result_read(sweep_result *result, const job_entry *entry);
 
 /* ---- what they say (summary.c, print.c) ---- */
 

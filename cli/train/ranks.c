@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/job/job.h"
 
 static const train_ranks alone = {{0, 1, NULL, NULL, NULL}, NULL};
 static const train_ranks *given = &alone;
@@ -80,18 +81,10 @@ int train_same(uint64_t x, const char *what) {
   return train_speaks() ? cli_fail(NULL, "train: rank %d has other %s than rank 0", rank, what) : CLI_BAD;
 }
 
-/* Computes a digest by FNV-1a, the final 0 included. */
-uint64_t train_digest(const char *text, uint64_t hash) {
-  for (const char *at = text;; at++) {
-    hash = (hash ^ (unsigned char)*at) * 0x100000001B3u;
-    if (!*at) return hash;
-  }
-}
-
 uint64_t train_digest_keys(const hu_trainer *trainer, uint64_t hash) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
-    if (key.weights) hash = train_digest(hu_trainer_get(trainer, key.name), hash);
+    if (key.weights) hash = job_digest(hu_trainer_get(trainer, key.name), hash);
   }
   return hash;
 }

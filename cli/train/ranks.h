@@ -27,9 +27,8 @@ void train_largest_two(int x[2]);
 int train_same(uint64_t x, const char *what);
 /* Returns the first process whose x is not the first one's; 0: all are the same; -1: one could not be asked. */
 int train_other(uint64_t x);
-/* What to give it: of a text, and of all keys that weights depend on. h: TRAIN_DIGEST, or that of what comes before. */
-#define TRAIN_DIGEST UINT64_C(0xCBF29CE484222325)
-uint64_t train_digest(const char *text, uint64_t hash);
+/* Computes what to give it, of all keys that weights depend on. hash: JOB_DIGEST_START (cli/job/job.h), or that of
+ * what comes before. */
 uint64_t train_digest_keys(const hu_trainer *trainer, uint64_t hash);
 /* Copies the state of the first process's trainer to all, bit for bit. Returns an exit code, the same for all. */
 int train_spread(hu_trainer *trainer);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/verify/verify.h - the self-test as a list of independent items, so that shards and machines can share it. */
+/* cli/verify/verify.h - the self-test as a list of independent items, which processes can share
+ * (cli/job). */
 #ifndef HALFULP_CLI_VERIFY_VERIFY_H
 #define HALFULP_CLI_VERIFY_VERIFY_H
 
@@ -16,9 +17,11 @@ enum { VERIFY_NAME_MAX = 192 };
 
 typedef struct verify_item {
   int kind;
-  char name[VERIFY_NAME_MAX]; /* of the format or the golden file, without blanks */
-  char mode[16];              /* of a step proof, else "-" */
+  char name[VERIFY_NAME_MAX];       /* of the format or the golden file, without blanks */
+  char mode[16];                    /* of a step proof, else "-" */
+  char title[VERIFY_NAME_MAX + 32]; /* in a ledger: "steps/bfloat16/rne" */
   hu_format format;
+  int own;           /* other commands do the others */
   int done, skipped; /* skipped: it needs something that this build or machine lacks */
   uint64_t cases, failures, digest;
 } verify_item;
@@ -46,15 +49,12 @@ int verify_golden(verify_item *item, const verify_setup *setup);
 int verify_mma(verify_item *item, const verify_setup *setup); /* the golden file VERIFY_MMA_FILE */
 int verify_device(verify_item *item, const verify_setup *setup);
 
-/* Reports: see docs in report.c. */
 typedef struct verify_run {
-  const char *level, *device; /* device without blanks */
+  const char *level, *device;
   unsigned shard, shards;
   size_t count;
   verify_item *items;
 } verify_run;
-int verify_report_write(const char *path, const verify_run *run);
-int verify_report_merge(int count, char **paths, int json);
 /* Prints the table of kinds, nothing where `out` is NULL; 0, or CLI_DIFFERENT if anything failed. */
 int verify_summary(FILE *out, const verify_run *run, int json);
 

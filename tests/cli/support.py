@@ -258,20 +258,6 @@ class Examples(Case):
         if "x.npy" in line or "cpu.npy" in line:
             for name in ("cpu.npy", "gpu.npy", "x.npy", "y.npy"):
                 shutil.copy(self.path("digits_weights.npy"), self.path(name))
-        if "--merge" in line:
-            # Two shards of something small, under the names that the example merges.
-            for i in (1, 2):
-                self.ok(
-                    "verify",
-                    "--only",
-                    "golden",
-                    "--golden",
-                    os.environ["HALFULP_GOLDEN"],
-                    "--shard",
-                    "%d/2" % i,
-                    "-o",
-                    self.path("shard%d.txt" % i),
-                )
 
     def examples(self, text):
         """Those that this build can do, in a time that a test has."""

@@ -56,7 +56,7 @@ class Campaign(support.Case):
         self.assertEqual({e["cases"] for n, e in entries.items() if n[0] == "t"}, {"1024"})
         self.assertEqual({e["cases"] for n, e in entries.items() if n[0] == "p"}, {"4096"})
         self.assertEqual(len({e["digest"] for n, e in entries.items() if n[0] == "p"}), 4)
-        self.assertFalse(os.path.exists(path + ".ledger.parts"))
+        self.assertEqual(self.left(), ["some.list", "some.list.ledger"])
 
     def test_indented_lines(self):
         """Words may stand anywhere in a line, in lists and in lines of sources."""
@@ -135,9 +135,9 @@ class Campaign(support.Case):
         r = support.run("campaign", path, "--include", "worse", "--ledger", self.path("again.txt"))
         self.assertEqual(r.returncode, 1)
 
-    def begun(self, path):
+    def begun(self, path, *more):
         """The command with a list of which an item does not end."""
-        job = subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.DEVNULL, start_new_session=True)
+        job = subprocess.Popen([support.HALFULP, "campaign", path, *more], stdout=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.killed, job)
         return job
 
@@ -147,19 +147,20 @@ class Campaign(support.Case):
             os.killpg(job.pid, signal.SIGKILL)
         job.wait()
 
-    def parts(self, path):
-        parts = path + ".ledger.parts"
-        return [os.path.join(parts, f) for f in os.listdir(parts)] if os.path.isdir(parts) else []
+    def results(self, path, part=""):
+        """How many lines of results a ledger has, or one of its parts."""
+        name = path + ".ledger" + part
+        return max(0, self.read(name).count(b"\n") - 2) if os.path.exists(name) else 0
 
     def test_killed(self):
         """After SIGKILL in the middle the next start goes on; a line that was cut is done again."""
         path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 9)) + "long\tprogram\t-\tsleep\tinfinity\n")
         job = self.begun(path)
-        self.wait_until(lambda: any(self.read(part).count(b"\n") == 8 for part in self.parts(path)), "eight items are done", job)
+        self.wait_until(lambda: self.results(path) == 8, "eight items are done", job)
         self.killed(job)
-        with open(self.parts(path)[0], "r+") as part:
-            text = part.read()
-            part.truncate(len(text) - 5)
+        with open(path + ".ledger", "r+") as ledger:
+            text = ledger.read()
+            ledger.truncate(len(text) - 5)
         path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 10)))
         self.assertEqual(self.report(path, "--status")["done"], 7)
         report = self.report(path)
@@ -199,7 +200,10 @@ class Campaign(support.Case):
 
     def test_wrong_ledgers(self):
         path = self.list("a program - true\n")
-        for text, says in ((b"", "is no ledger"), (b"x\n", "is no ledger"), (b"halfulp-ledger 2\n", "another version"),
+        for text, says in ((b"x\n", "is no ledger"), (b"x", "is no ledger"), (b"halfulp-ledger 2\n", "another version"),
+                           (b"halfulp-verify 2\nversion 0.1.0\n", "is a report of an older halfulp verify"),
+                           ((HEAD + COLUMNS[:-1] + "\tresult\n").encode(), "l.txt:2: other columns"),
+                           ((HEAD + COLUMNS + "a\0b\n").encode(), "l.txt:3: holds a zero byte"),
                            ((HEAD + "item\n").encode(), "l.txt:2: "), ((HEAD + COLUMNS + "a\tdone\n").encode(), "l.txt:3: too few"),
                            ((HEAD + COLUMNS + entry("a", "finished")).encode(), "l.txt:3: the state"),
                            ((HEAD + COLUMNS + entry("a", wrong="x")).encode(), "l.txt:3: wrong and cases"),
@@ -211,18 +215,18 @@ class Campaign(support.Case):
     def test_one_at_a_time(self):
         path = self.list("a program - sleep infinity\n")
         job = self.begun(path)
-        self.wait_until(lambda: self.parts(path), "the first is at work", job)
-        self.bad("campaign", path, says="another campaign")
+        self.wait_until(lambda: os.path.exists(path + ".ledger"), "the first is at work", job)
+        self.bad("campaign", path, says="some.list.ledger: another campaign is at work on this file")
+        self.bad("campaign", path, "--shard", "1/2", says="another campaign is at work on this file")
 
     # ---- what must not be lost, and what is no result ----
 
     def part(self, ledger, *entries):
-        """What a job that was killed has left beside a ledger."""
-        os.makedirs(ledger + ".parts", exist_ok=True)
-        return self.write(os.path.basename(ledger) + ".parts/0.1.part", "".join(entries).encode())
+        """What a part of a job has left beside a ledger."""
+        return self.write(os.path.basename(ledger) + ".1-of-2", (HEAD + COLUMNS + "".join(entries)).encode())
 
     def test_merge_keeps_parts(self):
-        """Results of a killed job that wrote into the ledger are merged, too, under mpirun by one process."""
+        """Results of parts are merged, too, under mpirun by one process."""
         other = self.ledger(entry("b"))
         into = self.path("into")
         part = self.part(into, entry("a"))
@@ -276,7 +280,7 @@ class Campaign(support.Case):
         room = "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_FSIZE, (-1, -1))"
         path = self.list("%s program - true\n%s program - true\nroom\tprogram\t-\t%s\t-c\t%s\n" % ("a" * 110, "b" * 110, sys.executable, room))
         r = subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, restore_signals=False,
-                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (250, resource.RLIM_INFINITY)))
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (380, resource.RLIM_INFINITY)))
         self.assertEqual(r.returncode, 2)
         self.assertIn(b"cannot be written: File too large", r.stderr)
         self.assertIn(b"1 items could not be run", r.stderr)
@@ -304,10 +308,9 @@ class Campaign(support.Case):
     def test_pipe_among_the_parts(self):
         """Which no job has put there, and which would be waited for."""
         path = self.list("w world codes float4_e2m1fn\n")
-        os.mkdir(path + ".ledger.parts")
-        os.mkfifo(path + ".ledger.parts/0.1.part")
-        for more in ((), ("--status",)):
-            self.bad("campaign", path, *more, says="0.1.part: is no ordinary file")
+        os.mkfifo(path + ".ledger.1-of-2")
+        for more in ((), ("--status",), ("--shard", "1/2")):
+            self.bad("campaign", path, *more, says="some.list.ledger.1-of-2: is no ordinary file")
 
     def test_pipe_for_a_ledger(self):
         path = self.list("w world codes float4_e2m1fn\n")
@@ -329,13 +332,13 @@ class Campaign(support.Case):
                 self.assertTrue(self.read("seen").decode().startswith((folder or "/tmp") + "/halfulp-"))
         self.assertEqual([n for n in self.left() if n.startswith("halfulp-")], [])
 
-    def test_lost_part(self):
+    def test_lost_ledger(self):
         """A result that would go into a file without a name is an error, not lost in silence."""
-        path = self.list("a\tprogram\t-\tsh\t-c\trm '%s'/*.part\n" % self.path("some.list.ledger.parts"))
+        path = self.list("a\tprogram\t-\trm\t%s\n" % self.path("some.list.ledger"))
         r = support.run("campaign", path)
         self.assertEqual(r.returncode, 2, r.stdout)
         self.assertIn(b"was removed while this job ran", r.stderr)
-        self.assertEqual(self.entries(path + ".ledger"), {})
+        self.assertEqual(self.left(), ["some.list"])
 
     def test_status_only_reads(self):
         path = self.list("a program - true\nb program - true\n")
@@ -355,7 +358,7 @@ class Campaign(support.Case):
         job = self.begun(path)
         self.wait_until(lambda: self.report(path, "--status")["done"] == 1, "the first item is done", job)
         report = self.report(path, "--status")
-        self.assertEqual((report["done"], report["open"], len(self.parts(path))), (1, 1, 1))
+        self.assertEqual((report["done"], report["open"], self.results(path)), (1, 1, 1))
 
     # ---- locks ----
 
@@ -369,23 +372,96 @@ class Campaign(support.Case):
         for number in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF):
             r = self.locked(number)
             self.assertEqual(r.returncode, 0, r.stderr)
-            self.assertEqual(r.stderr.count(b"some.list.ledger.parts: this file system has no locks: do not start two jobs here"), 1)
+            self.assertEqual(r.stderr.count(b"some.list.ledger: this file system has no locks: do not start two jobs here"), 1)
         r = self.locked(errno.EIO)
         self.assertEqual(r.returncode, 2)
         self.assertIn(b"cannot be locked: Input/output error", r.stderr)
 
-    def test_folder_that_goes(self):
-        """Between opening the folder and locking it the job before has ended, and removed it: the new folder is locked."""
-        parts = self.path("some.list.ledger.parts")
-        is_free = "import fcntl, os; fcntl.flock(os.open(%r, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)" % parts
+    def test_file_that_is_replaced(self):
+        """Between opening the ledger and locking it the job before has replaced it: the new file is locked."""
+        ledger = self.path("some.list.ledger")
+        is_free = "import fcntl, os; fcntl.flock(os.open(%r, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)" % ledger
         path = self.list("a\tprogram-fails\t-\tenv\t-u\tLD_PRELOAD\t%s\t-c\t%s\n" % (sys.executable, is_free))
         env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
         with subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as job:
             self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
-            os.rmdir(parts)
+            os.unlink(ledger)
             job.send_signal(signal.SIGCONT)
             said = job.communicate()[1]
         self.assertEqual((job.returncode, said), (0, b""))
+
+    # ---- parts, and processes ----
+
+    def test_parts(self):
+        """Each has a ledger of its own, and all may be at work at the same time; the job without --shard takes them over."""
+        path = self.list(SMALL + PAIRS)
+        self.ok("campaign", path, "--ledger", self.path("whole"))
+        for i in (3, 1, 2):
+            said = self.ok("campaign", path, "--shard", "%d/3" % i)
+            self.assertIn("part %d/3: 4 of 4 items done\n12 items: %d done" % (i, {3: 4, 1: 8, 2: 12}[i]), said)
+            self.assertEqual(len(self.entries(path + ".ledger.%d-of-3" % i)), 4)
+        before = {i: self.read(path + ".ledger.%d-of-3" % i) for i in (1, 2, 3)}
+        self.ok("campaign", path, "--shard", "2/3")  # nothing is left of it
+        self.ok("campaign", "--merge", *(path + ".ledger.%d-of-3" % i for i in (1, 2, 3)), "--ledger", self.path("merged"))
+        self.assertEqual(before, {i: self.read(path + ".ledger.%d-of-3" % i) for i in (1, 2, 3)})
+        self.assertEqual(self.report(path)["done"], 12)
+        self.assertEqual(self.left(), ["merged", "some.list", "some.list.ledger", "whole"])
+        for name in (path + ".ledger", "merged"):
+            self.assertEqual(self.bits(name), self.bits("whole"))
+        self.assertIn("part 20/20: 0 of 0 items done", self.ok("campaign", path, "--shard", "20/20"))
+
+    def test_parts_at_a_time(self):
+        """One at a time for each part, no whole job meanwhile; what was killed is continued."""
+        path = self.list("a program - true\nb program - true\nc program - sleep infinity\n")
+        job = self.begun(path, "--shard", "1/2")
+        self.wait_until(lambda: self.results(path, ".1-of-2") == 1, "it is at work", job)
+        self.bad("campaign", path, "--shard", "1/2", says="some.list.ledger.1-of-2: another campaign is at work on this file")
+        self.bad("campaign", path, says="some.list.ledger: another campaign is at work on this file")
+        self.assertIn("3 items: 2 done", self.ok("campaign", path, "--shard", "2/2"))
+        self.assertEqual(self.report(path, "--status")["done"], 2)
+        self.killed(job)
+        path = self.list("a program - false\nb program - false\nc program - true\n")
+        self.assertEqual(self.report(path)["wrong"], 0)  # a and b are not run again
+
+    def test_overwrite_in_a_part(self):
+        """Its items are run again, those of others stay; where it is killed, what it had begun anew is open."""
+        mark = self.path("runs")
+        path = self.list("".join("%s\tprogram\t-\tsh\t-c\techo %s >> '%s'\n" % (c, c, mark) for c in "abcd"))
+        self.report(path)
+        self.ok("campaign", path, "--shard", "2/2", "--overwrite")
+        self.assertEqual((self.read(mark).decode().split()[:4], sorted(self.read(mark).decode().split()[4:])), (list("abcd"), ["b", "d"]))
+        self.assertEqual(self.report(path, "--status")["done"], 4)
+        path = self.list("a program - false\nb program - sleep infinity\nc program - false\nd program - sleep infinity\n")
+        job = self.begun(path, "--shard", "2/2", "--overwrite")
+        self.wait_until(lambda: self.results(path, ".2-of-2") == 6, "it is at work", job)
+        self.killed(job)
+        self.assertEqual(self.report(path, "--status")["open"], 2)
+        path = self.list("a program - false\nb program - true\nc program - false\nd program - true\n")
+        self.assertEqual(self.report(path)["wrong"], 0)
+        self.assertNotIn(b"again", self.read(path + ".ledger"))
+
+    def test_older_parts(self):
+        """Which an older program left in a folder: they are not passed over."""
+        path = self.list("a program - true\n")
+        os.mkdir(path + ".ledger.parts")
+        for more in ((), ("--status",), ("--shard", "1/2")):
+            self.bad("campaign", path, *more, says="some.list.ledger.parts: has results of an older halfulp")
+
+    def test_jobs(self):
+        """Items in processes of their own, as many at a time as are asked for: the same results."""
+        path = self.list(SMALL + PAIRS)
+        self.ok("campaign", path)
+        for jobs in ("0", "2", "7"):
+            self.ok("campaign", path, "--jobs", jobs, "--ledger", self.path("l" + jobs))
+            self.assertEqual(self.bits(self.path("l" + jobs)), self.bits(path + ".ledger"))
+        barrier = "touch '%s/'$0; while ! test -e '%s/'$1; do sleep 0.01; done"
+        both = self.list("".join("%s\tprogram\t-\tsh\t-c\t%s\t%s\t%s\n" % (c, barrier % ((self.folder.name,) * 2), c, d) for c, d in ("xy", "yx")))
+        self.assertEqual(self.report(both, "--jobs", "2")["done"], 2)  # each waits for the other
+        bad = self.list("k\tprogram\t-\tsh\t-c\tkill -9 $PPID\ng program - true\n", "bad")
+        r = support.run("campaign", bad, "--jobs", "2")
+        self.assertEqual((r.returncode, r.stderr.splitlines()[0]), (2, b"halfulp: k: ended by signal 9 (Killed)"))
+        self.assertEqual(list(self.entries(bad + ".ledger")), ["g"])
+        self.bad("campaign", path, "--jobs", "257", says="--jobs")
 
     # ---- MPI ----
 
@@ -413,18 +489,17 @@ class Campaign(support.Case):
             script = 'exec "$0" campaign "$1.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" --ledger "$1.ledger"'
             r = self.mpi(launcher, 2, self.path("list"), shell=["sh", "-c", script, support.HALFULP])
             self.assertNotEqual(r.returncode, 0)
-            self.assertIn(b"process 1 has another list", r.stderr)
-            self.assertEqual(self.entries(self.path("list.ledger")), {})
+            self.assertIn(b"campaign: rank 1 has another LIST or other --sources than rank 0", r.stderr)
+            self.assertEqual(self.left(), ["list.0", "list.1"])
 
-    def test_different_orders(self):
-        """As many items, but others, or in another order."""
+    def test_different_options(self):
         path = self.list("x.0 program - true\nx.1 program - true\n")
         script = 'exec "$0" campaign "$1" --include "x.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
         for launcher in LAUNCHERS:
             r = self.mpi(launcher, 2, path, shell=["sh", "-c", script, support.HALFULP])
             self.assertNotEqual(r.returncode, 0)
-            self.assertIn(b"process 1 has another list", r.stderr)
-            self.assertEqual(self.entries(path + ".ledger"), {})
+            self.assertIn(b"campaign: rank 1 has other options than rank 0", r.stderr)
+            self.assertEqual(self.left(), ["some.list"])
 
     def test_programs_are_no_ranks(self):
         """An item `halfulp train ...` is a run of its own, not a rank of the job that runs it."""

@@ -212,83 +212,79 @@ class Verify(support.Case):
         kinds = ["--only", "golden", "--golden", GOLDEN]
         return kinds + (["-f", "float4_e2m1fn", "--only", "world"] if ORACLE else [])
 
-    def test_shards_merge(self):
+    def test_parts(self):
+        """Each has a ledger of its own; together they say what one command says, on one machine or put together from several."""
         whole = json.loads(self.ok("verify", *self.work(), "--json"))
-        paths = []
         for i in (3, 1, 2):
-            paths.append(self.path("r%d" % i))
-            self.ok("verify", *self.work(), "--shard", "%d/3" % i, "--output", paths[-1])
-        merged = json.loads(self.ok("verify", "--merge", "--json", *paths))
-        self.assertEqual(merged["kinds"], whole["kinds"])
-        self.assertTrue(merged["pass"])
-        self.bad("verify", "--merge", *paths[:2], says="items are in none of the reports")
-        self.bad("verify", "--merge", *paths, paths[0], says="already there")
-        with open(paths[0], encoding="ascii") as f:
-            good = f.read()
+            self.ok("verify", *self.work(), "--shard", "%d/3" % i, "--ledger", self.path("l"))
+        parts = [self.path("l.%d-of-3" % i) for i in (1, 2, 3)]
+        merged = json.loads(self.ok("verify", *self.work(), "--merge", "--json", *parts))
+        self.assertEqual((merged["kinds"], merged["pass"]), (whole["kinds"], True))
+        self.bad("verify", *self.work(), "--merge", *parts[:2], says="items are in none of the ledgers, or of another version or --level")
+        self.bad("verify", *self.work(), "--merge", "--level", "full", *parts, says="or of another version or --level")
+        self.assertEqual(json.loads(self.ok("verify", *self.work(), "--merge", "--json", *parts, parts[0])), merged)
+        good = self.read(parts[0]).decode()
         for old, new, says in (
-            (r"end \d+\n", "", "cut off"),
-            (r"(?m)^level quick", "level full", "not those of the first"),
-            (r"(?m)^item (\d+) (\S+)", r"item \1 wrong", "not an item line"),
-            (r"end \d+", "end 0", "'end' line says"),
-            ("halfulp-verify 2", "halfulp-verify 1", "kind 1"),
-            (r"(?m)^(items \d+ )\w+", r"\g<1>0123456789abcdef", "not those of the first"),
-            ("halfulp-verify", "other", "not a report"),
-            (r"(?m)^item \d+", "item 99999", "beyond the number"),
-            (r"\Z", "more\n", "follows the 'end' line"),
+            ("halfulp-ledger 1", "halfulp-ledger 0", "another version"),
+            ("halfulp-ledger 1", "halfulp-verify 2", "a report of an older halfulp verify"),
+            (r"\tdone\t", "\tDone\t", "the state is not one of"),
+            (r"(\tdone\t\d+\t\d+\t)\w{15}", r"\g<1>1234", "the digest has 16"),
         ):
             self.write("bad", re.sub(old, new, good, count=1).encode())
-            self.bad("verify", "--merge", paths[1], self.path("bad"), says=says)
-        failed = re.sub(r"(?m)^(item .* done \d+) 0 ", r"\1 7 ", good, count=1)
-        self.write("bad", failed.encode())
-        self.assertIn("FAILED", self.ok("verify", "--merge", self.path("bad"), *paths[1:], code=1))
+            self.bad("verify", *self.work(), "--merge", self.path("bad"), *parts[1:], says=says)
+        self.write("bad", re.sub(r"(?m)^(.*\tdone\t)0\t", r"\g<1>7\t", good, count=1).encode())
+        self.assertIn("FAILED", self.ok("verify", *self.work(), "--merge", self.path("bad"), *parts[1:], code=1))
+        self.write("bad", re.sub(r"(\tdone\t\d+\t\d+\t)\w{4}", r"\g<1>1234", good, count=1).encode())
+        self.bad("verify", *self.work(), "--merge", parts[0], self.path("bad"), says="but with the same sources")
+        self.assertEqual(json.loads(self.ok("verify", *self.work(), "--ledger", self.path("l"), "--json")), whole)
+        self.assertEqual(self.left(), ["bad", "l"])
+
+    def test_continues(self):
+        """What the ledger has is not checked again; of another level it is."""
+        golden = self.copy_golden("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2 =", "3f800000 3 =")
+        work = ["verify", "--only", "golden", "--golden", golden, "--ledger", self.path("l")]
+        for code, text in ((1, "FAILED"), (1, "FAILED")):
+            self.assertIn(text, self.ok(*work, code=code))
+        self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
+        self.assertIn("FAILED", self.ok(*work, "--status", code=1))
+        self.assertIn("1 of 1 items are left", self.ok(*work, "--level", "full", "--status"))
+        self.assertIn("all checks passed", self.ok(*work, "--overwrite"))
+        self.assertIn("all checks passed", self.ok(*work, "--level", "full"))
+        self.assertIn("1 of 1 items are left", self.ok(*work, "--status"))
+
+    def test_jobs(self):
+        """Items in several processes: the same report."""
+        whole = self.ok("verify", *self.work())
+        for more in (("--jobs", "2"), ("--jobs", "0", "--ledger", self.path("l"))):
+            self.assertEqual(self.ok("verify", *self.work(), *more), whole)
+        self.assertIn("all checks passed", self.ok("verify", *self.work(), "--include", "golden/s*"))
 
     @unittest.skipIf(support.SANITIZED, "a sanitizer has its own malloc")
     def test_merge_without_memory(self):
         """Memory that runs out anywhere on the way: an error line or, where it can be done without, the whole report."""
-        path, log = self.path("r1"), self.path("log")
-        self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--shard", "1/1", "--output", path)
-        whole, bad = self.starved("verify", "--merge", path, FAULT_MALLOC_LOG=log), 0
+        work, log = ["verify", "--only", "golden", "--golden", GOLDEN], self.path("log")
+        self.ok(*work, "--ledger", self.path("l"))
+        whole, bad = self.starved(*work, "--merge", self.path("l"), FAULT_MALLOC_LOG=log), 0
         self.assertEqual(whole.returncode, 0)
         for i in range(int(self.read(log))):
-            r = self.starved("verify", "--merge", path, FAULT_MALLOC=str(i))
+            r = self.starved(*work, "--merge", self.path("l"), FAULT_MALLOC=str(i))
             self.assertIn(r.returncode, (0, 2), (i, r.stdout, r.stderr))
-            self.assertIn(b"out of memory" if r.returncode else whole.stdout, r.stderr if r.returncode else r.stdout, i)
+            self.assertIn(b"memory" if r.returncode else whole.stdout, r.stderr if r.returncode else r.stdout, i)
             bad += r.returncode == 2
         self.assertGreater(bad, 1)
 
-    def test_report_on_output(self):
-        out = self.ok("verify", *self.work(), "--output", "-")
-        self.assertTrue(out.startswith("halfulp-verify 2\nversion "))
-        self.assertRegex(out, r"\nend \d+\n$")
-
-    def test_shards_of_other_work(self):
-        """Reports of as many items, but not the same ones, do not merge."""
-        lists = []
-        for name in ("convert_float4_e2m1fn.txt", "convert_float6_e3m2fn.txt"):
-            os.makedirs(self.path(name), exist_ok=True)
-            shutil.copy(os.path.join(GOLDEN, name), self.path(name))
-            shutil.copy(os.path.join(GOLDEN, "convert_float6_e2m3fn.txt"), self.path(name))
-            lists.append(["verify", "--only", "golden", "--golden", self.path(name)])
-        for i in (0, 1):
-            self.ok(*lists[i], "--shard", "%d/2" % (i + 1), "--output", self.path("r%d" % i))
-        self.bad("verify", "--merge", self.path("r0"), self.path("r1"), says="not those of the first")
-        self.ok(*lists[0], "--shard", "2/2", "--output", self.path("r1"))
-        self.ok("verify", "--merge", self.path("r0"), self.path("r1"))
-
-    def test_idle_shard(self):
-        """More shards than items: the idle ones end well, and the reports merge."""
+    def test_idle_part(self):
+        """More parts than items: the idle ones end well."""
         folder = self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
-        work = ["verify", "--only", "golden", "--golden", folder]
+        work = ["verify", "--only", "golden", "--golden", folder, "--ledger", self.path("l")]
         for i in (1, 2, 3):
-            out = self.ok(*work, "--shard", "%d/3" % i, "--output", self.path("r%d" % i))
-            self.assertEqual("no work" in out, i > 1)
-        self.ok("verify", "--merge", *(self.path("r%d" % i) for i in (1, 2, 3)))
-        self.bad("verify", "--merge", self.path("r2"), self.path("r3"), says="1 of 1 items are in none")
+            self.assertEqual("this part has no items" in self.ok(*work, "--shard", "%d/3" % i), i > 1)
+        self.assertIn("all checks passed", self.ok(*work))
 
-    def test_report_is_tried_first(self):
-        r = support.run("verify", "--level", "exhaustive", "--golden", GOLDEN, "--output", self.path("no/r.txt"))
+    def test_ledger_is_tried_first(self):
+        r = support.run("verify", "--level", "exhaustive", "--golden", GOLDEN, "--ledger", self.path("no/l"))
         self.assertEqual((r.returncode, r.stdout), (2, b""))
-        self.assertIn(b"no/r.txt: cannot write", r.stderr)
+        self.assertIn(b"no/l: No such file", r.stderr)
         self.assertEqual(self.left(), [])
 
     def test_theorems(self):
@@ -336,7 +332,8 @@ class Verify(support.Case):
         self.bad("verify", "--level", "deep", says="--level")
         self.bad("verify", "--only", "magic", says="--only")
         self.bad("verify", "report.txt", says="--merge only")
-        self.bad("verify", "--merge", says="no reports given")
+        self.bad("verify", "--merge", says="no ledgers given")
+        self.bad("verify", "--status", says="--status requires --ledger")
         self.bad("verify", "-f", "binary32", "--only", "steps", says="no work items")
 
 

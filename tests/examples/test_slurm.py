@@ -33,13 +33,15 @@ class Test:
             assert (self.folder / out / name).read_bytes() == (self.folder / other / name).read_bytes(), (out, other, name)
 
     def runs(self, out):
-        return {path.name: path.read_bytes() for path in (self.folder / out / 'runs').glob('*.json')}
+        """{name of a run: its line} of the ledger and of its parts."""
+        lines = [line for path in (self.folder / out).glob('runs.ledger*') for line in path.read_text().split('\n')[2:-1]]
+        return {line.split('\t')[0]: line for line in lines}
 
     def restarts(self, job):
         return [int(one['Restarts']) for one in self.cluster.fields(job)]
 
     def begun(self, job, out, count):
-        """Waits until some runs of a job are done; what their files hold."""
+        """Waits until some runs of a job are done; what the ledger has of them."""
         self.cluster.wait_until(lambda: len(self.runs(out)) >= count or 'FAILED' in self.cluster.states(job),
                                 'job %s has done %d runs' % (job, count))
         done = self.runs(out)
@@ -67,7 +69,7 @@ class Test:
         """A task that was put back into the queue continues; and one that is near its time limit puts itself there."""
         job = self.cluster.submit('--array=1-2', '--cpus-per-task=1', 'sweep-array.sh', 'long.ini', 'again', *SWEEP)
         before = self.begun(job, 'again', 1)
-        self.cluster.wait_until((self.folder / 'again' / 'runs' / '.shard-2-of-2').exists, 'the second task is at work')
+        self.cluster.wait_until((self.folder / 'again' / 'runs.ledger.2-of-2').exists, 'the second task is at work')
         first, second = ('%s_%d' % (job, task) for task in (1, 2))
         self.cluster.ask('scontrol', 'requeue', first)
         self.cluster.ask('scancel', '--batch', '--signal=USR1', second)

@@ -46,16 +46,25 @@ class SweepCase(support.Case):
     def results(self, out):
         return [self.read(os.path.join(out, name)) for name in RESULTS]
 
-    def runs(self, out):
-        """What the files of the runs say, without their seconds."""
-        found = {f: json.loads(self.read("%s/runs/%s" % (out, f))) for f in self.run_files(out)}
-        for run in found.values():
-            del run["seconds"]
+    def lines(self, out):
+        """{name of a run: its line}, of the ledger and its parts; later lines count."""
+        found, folder = {}, self.path(out)
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if name.startswith("runs.ledger"):
+                text = self.read(os.path.join(out, name)).decode()
+                found.update((line.split("\t")[0], line) for line in text[: text.rfind("\n") + 1].split("\n")[2:-1])
         return found
 
-    def run_files(self, out):
-        folder = self.path(os.path.join(out, "runs"))
-        return sorted(f for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
+    def runs(self, out):
+        """What the ledger has of each run, without the seconds."""
+        found = {}
+        for name, line in self.lines(out).items():
+            fields = line.split("\t")
+            found[name] = dict(json.loads(fields[11]), state=fields[1], digest=fields[4], sources=fields[6])
+        return found
+
+    def run_names(self, out):
+        return sorted(self.lines(out))
 
     def processes(self, out):
         """Processes that have this folder among their arguments."""

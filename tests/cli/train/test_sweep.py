@@ -32,11 +32,14 @@ class Sweep(SweepCase):
         self.write(os.path.join("mine", "notes.txt"), b"my own")
         self.ok(*self.args("mine", values="0", seeds="1"))
         self.ok(*self.args("mine", values="0", seeds="1"))
-        shutil.rmtree(self.path("mine/runs"))  # put away: the summary is that of a sweep all the same
+        os.unlink(self.path("mine/runs.ledger"))  # put away: the summary is that of a sweep all the same
         self.ok(*self.args("mine", values="0", seeds="1"))
         os.makedirs(self.path("others/runs/of-something-else"))
         self.write(os.path.join("others", "summary.csv"), b"my own")
         self.bad(*self.args("others"), says=["others: has a summary.csv, but nothing of a sweep"])
+        os.makedirs(self.path("older/runs"))
+        self.write(os.path.join("older", "runs", "ratio-1-seed0.json"), b"{}\n")
+        self.bad(*self.args("older"), says=["older: has a file for each run, as an older halfulp wrote them", "-o"])
 
     def test_values_that_a_key_does_not_take(self):
         for key, value, says in (
@@ -48,38 +51,35 @@ class Sweep(SweepCase):
     def test_results(self):
         text = self.ok(*self.args("o", "--jobs", "2"))
         self.assertEqual(
-            self.run_files("o"),
-            sorted(
-                ["baseline-seed%d.json" % s for s in SEEDS]
-                + ["ratio-%s-seed%d.json" % (v, s) for v in VALUES for s in SEEDS]
-            ),
+            self.run_names("o"),
+            sorted(["baseline-seed%d" % s for s in SEEDS] + ["ratio-%s-seed%d" % (v, s) for v in VALUES for s in SEEDS]),
         )
-        self.assertEqual(sorted(os.listdir(self.path("o"))), ["plot.svg", "report.html", "runs", *RESULTS[:2]])
-        files = {f: json.loads(self.read("o/runs/" + f)) for f in self.run_files("o")}
+        self.assertEqual(sorted(os.listdir(self.path("o"))), ["plot.svg", "report.html", "runs.ledger", *RESULTS[:2]])
+        files = self.runs("o")
         z = json.loads(self.read("o/summary.json"))
         self.assertEqual([r["value"] for r in z["rows"]], [None] + VALUES)
         base = z["rows"][0]
         for row in z["rows"]:
             name = "baseline" if row["value"] is None else "ratio-" + row["value"]
-            runs = [files["%s-seed%d.json" % (name, s)] for s in SEEDS]
+            runs = [files["%s-seed%d" % (name, s)] for s in SEEDS]
             seen = [r["accuracy_test"] for r in runs]
             self.assertAlmostEqual(row["mean"], statistics.mean(seen), 12)
             self.assertEqual((row["lowest"], row["highest"], row["seeds"]), (min(seen), max(seen), 2))
             self.assertAlmostEqual(row["low_mean"], statistics.mean(r["low_mean"] for r in runs), 12)
             bytes_ = [sum(v for k, v in r.items() if k.startswith("bytes_")) for r in runs]
             whole = [
-                sum(v for k, v in files["baseline-seed%d.json" % s].items() if k.startswith("bytes_")) for s in SEEDS
+                sum(v for k, v in files["baseline-seed%d" % s].items() if k.startswith("bytes_")) for s in SEEDS
             ]
             self.assertAlmostEqual(row["stored"], sum(bytes_) / sum(whole), 12)
             self.assertEqual([r["digest"] for r in row["runs"]], [r["digest"] for r in runs])
             for r, s in zip(runs, SEEDS):
                 self.assertEqual((r["seed"], r["steps"], r["keys"]["run.seed"]), (s, 12, str(s)))
-                self.assertTrue(0 <= r["accuracy_test"] <= 1 and r["bytes_weights"] > 0 and r["seconds"] > 0)
+                self.assertTrue(0 <= r["accuracy_test"] <= 1 and r["bytes_weights"] > 0 and r["state"] == "done")
                 if row["value"] is not None:
                     self.assertEqual((r["value"], r["keys"]["assignment.ratio"]), (row["value"],) * 2)
         # The baseline is in binary32; the assignments are not, and the more the ratio, the fewer the stored bytes.
         for s in SEEDS:
-            keys = files["baseline-seed%d.json" % s]["keys"]
+            keys = files["baseline-seed%d" % s]["keys"]
             self.assertEqual((keys["assignment.kind"], keys["loss.scale"]), ("none", "none"))
         low, stored = [r["low_mean"] for r in z["rows"]], [r["stored"] for r in z["rows"]]
         self.assertEqual((low[0], low[1], stored[0]), (0, 0, 1))
@@ -303,8 +303,8 @@ class Sweep(SweepCase):
         args = self.args("o", "--key", "loss.scale", "--json", values="backoff(step_window=3,start=2^10),none", seeds="5,")
         z = json.loads(self.ok(*args, "--set", "assignment.kind=none"))
         self.assertEqual([r["value"] for r in z["rows"]], [None, "backoff(step_window=3,start=2^10)", "none"])
-        names = [f for f in self.run_files("o") if f.startswith("scale-backoff_step_window_3_start_2_10_-")]
-        self.assertEqual((len(names), len(self.run_files("o"))), (1, 4))
+        names = [f for f in self.run_names("o") if f.startswith("scale-backoff_step_window_3_start_2_10_-")]
+        self.assertEqual((len(names), len(self.run_names("o"))), (1, 4))
 
     def test_values(self):
         def values(text, *more):
@@ -370,16 +370,19 @@ class Sweep(SweepCase):
 
     def test_other_keys_are_refused(self):
         self.ok(*self.args("o"))
-        before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
+        before = self.lines("o")
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02"),
-                 says=["optimizer.rate = 0.01, not 0.02", "--overwrite", "baseline-seed0.json"])
+                 says=["runs.ledger: baseline-seed0 was made with optimizer.rate = 0.01, not 0.02", "--overwrite"])
         self.bad(*self.args("o", "--set", "assignment.order=random"), says=["assignment.order = largest, not random"])
-        self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
+        self.assertEqual(self.lines("o"), before)
         # Keys that weights do not depend on are not looked at.
         self.ok(*self.args("o", "--set", "run.threads=2", "--set", "run.name=x"))
-        self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
+        self.assertEqual(self.lines("o"), before)
         self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--overwrite"))
-        self.assertNotEqual(self.read("o/runs/ratio-1-seed1.json"), before["ratio-1-seed1.json"])
+        self.assertNotEqual(self.runs("o")["ratio-1-seed1"]["digest"], before["ratio-1-seed1"].split("\t")[4])
+        # And so is another version.
+        self.write("o/runs.ledger", self.read("o/runs.ledger").replace(b"\t0.1.0\t", b"\t0.0.9\t").replace(b"\tdone\t", b"\tstale\t"))
+        self.bad(*self.args("o", "--set", "optimizer.rate=0.02"), says="was made with halfulp 0.0.9, not ")
 
     def test_wrong_words(self):
         for more, says in (

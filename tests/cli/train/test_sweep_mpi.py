@@ -20,10 +20,10 @@ LONG = ("--set", "run.steps=10000000")
 
 class Shared(SweepCase):
     def is_locked(self, out):
-        """A process has the folder open. (To try the lock would be in the way of one that does.)"""
+        """A process has the ledger open. (To try the lock would be in the way of one that does.)"""
         for pid in self.processes(out):
             with contextlib.suppress(OSError):  # it has ended in the meantime
-                if os.path.realpath(self.path(out)) in self.opened(pid):
+                if os.path.realpath(self.path(out + "/runs.ledger")) in self.opened(pid):
                     return True
         return False
 
@@ -33,31 +33,32 @@ class Parts(Shared):
         """Each does its own runs; the command without --shard finds them all, and the report is the same."""
         self.ok(*self.args("whole"))
         said = self.ok(*self.args("o", "--shard", "1/2"))
-        self.assertEqual(said.split(": ", 1)[1], "part 1/2: 4 of 4 runs done; 4 of all 8 runs are missing\n")
-        first = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
-        self.assertEqual(len(first), 4)
-        self.assertFalse(os.path.exists(self.path("o/summary.csv")))
-        said = self.ok(*self.args("o", "--shard", "2/2"))
-        self.assertIn("part 2/2: 4 of 4 runs done; all 8 runs are done: without --shard the command", said)
-        self.assertEqual(len(self.run_files("o")), 8)
+        self.assertIn("part 1/2: 4 of 4 items done\n8 items: 4 done, 0 stale, 4 open\n", said)
+        first = self.lines("o")
+        self.assertEqual((len(first), sorted(os.listdir(self.path("o")))), (4, ["runs.ledger", "runs.ledger.1-of-2"]))
+        self.assertIn("8 items: 8 done", self.ok(*self.args("o", "--shard", "2/2")))
         self.ok(*self.args("o"))
         self.assertEqual(self.results("o"), self.results("whole"))
         self.assertEqual(self.runs("o"), self.runs("whole"))
-        self.assertEqual(sorted(os.listdir(self.path("o/runs"))), self.run_files("o"))
-        for name, data in first.items():  # with their seconds: not done again
-            self.assertEqual(self.read("o/runs/" + name), data)
+        self.assertNotIn("runs.ledger.1-of-2", os.listdir(self.path("o")))
+        self.assertLessEqual(first.items(), self.lines("o").items())  # with their seconds: not done again
 
-    def test_overwrite_in_a_part(self):
-        """Runs of other parts stay."""
+    def test_merge(self):
+        """Parts that were done on machines without a common folder."""
+        self.ok(*self.args("whole"))
+        for i in (1, 2):
+            self.ok(*self.args("o%d" % i, "--shard", "%d/2" % i))
+        said = self.ok(*self.args("o", "--merge", *(self.path("o%d/runs.ledger.%d-of-2" % (i, i)) for i in (1, 2))))
+        self.assertTrue(said.endswith("o/runs.ledger: 8 items\n"), said)
+        self.assertIn("8 items: 8 done", self.ok(*self.args("o", "--status")))
         self.ok(*self.args("o"))
-        before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
-        self.ok(*self.args("o", "--shard", "3/3", "--overwrite"))
-        again = [f for f in before if self.read("o/runs/" + f) != before[f]]
-        self.assertEqual(again, ["ratio-0-seed0.json", "ratio-0.5-seed1.json"])
+        self.assertEqual((self.results("o"), self.runs("o")), (self.results("whole"), self.runs("whole")))
+        self.bad(*self.args("o", self.path("o1/runs.ledger")), says="runs.ledger' is one operand too many")
 
-    def test_more_parts_than_runs(self):
-        said = self.ok(*self.args("o", "--shard", "20/20"))
-        self.assertIn("part 20/20: 0 of 0 runs done; 8 of all 8 runs are missing", said)
+    def test_include(self):
+        said = self.ok(*self.args("o", "--include", "ratio-0*", "--include", "baseline-seed1"))
+        self.assertIn("8 items: 5 done, 0 stale, 3 open", said)
+        self.assertEqual(os.listdir(self.path("o")), ["runs.ledger"])
 
     def begun(self, out, *more):
         p = subprocess.Popen([support.HALFULP, *self.args(out, *LONG, *more)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -69,40 +70,17 @@ class Parts(Shared):
 
     def test_one_at_a_time(self):
         self.begun("o", "--shard", "1/2")
-        self.bad(*self.args("o", "--shard", "1/2"), says=["another sweep is at work in this folder", ".shard-1-of-2"])
-        self.bad(*self.args("o"), says=["another sweep is at work in this folder", self.path("o")])
-        # The other part goes on at the same time, and says what is missing.
-        said = self.ok(*self.args("o", "--shard", "2/2", "--set", "run.steps=1"))
-        self.assertIn("4 of 4 runs done; 4 of all 8 runs are missing", said)
-        self.begun("p")
-        self.bad(*self.args("p", "--shard", "1/2"), says=["another sweep is at work in this folder", self.path("p")])
-
-    def test_stopped_part(self):
-        p = self.begun("o", "--shard", "1/2")
-        p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(), -signal.SIGTERM)
-        self.assertIn(b"the same command continues", p.stderr.read())
-        self.ok(*self.args("o", "--shard", "1/2"))
-
-    def test_killed_part(self):
-        """While its runs have not ended yet, the part is free."""
-        p = self.begun("o", "--shard", "1/2")
-        runs = set(self.processes("o")) - {p.pid}
-        for pid in runs:
-            self.wait_until(lambda: not any(name.startswith(self.path("o")) for name in self.opened(pid)), "the lock is kept")
-            os.kill(pid, signal.SIGSTOP)
-        p.kill()
-        p.wait()
-        self.ok(*self.args("o", "--shard", "1/2", "--set", "run.steps=1"))
+        self.bad(*self.args("o", "--shard", "1/2"), says=["runs.ledger.1-of-2: another sweep is at work on this file", self.path("o")])
+        self.bad(*self.args("o"), says=self.path("o/runs.ledger") + ": another sweep is at work on this file")
 
     def test_parts_of_other_sweeps(self):
         self.ok(*self.args("o", "--shard", "1/2"))
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02", "--shard", "2/2"), says="optimizer.rate = 0.01, not 0.02")
 
     def test_wrong_options(self):
-        for text in ("0/2", "3/2", "2", "1/0", "1/2/3", "-1/2", "1/2000000"):
+        for text in ("0/2", "3/2", "2", "1/0", "1/2/3", "-1/2", "1/65537"):
             self.bad(*self.args("o", "--shard", text), says="--shard: '%s' is not I/N" % text)
-        self.bad(*self.args("o", "--shard", "1/2", "--json"), says="--shard does not make")
+        self.bad(*self.args("o", "--shard", "1/2", "--json"), says="which --shard, --include and --status do not make")
         self.bad(*self.args("o", "--ranks-per-run", "2"), says="1 rank cannot be cut into groups of 2")
         self.bad(*self.args("o", "--ranks-per-run", "0"), says="--ranks-per-run")
         self.assertFalse(os.path.exists(self.path("o")))
@@ -135,7 +113,7 @@ class Ranks(Shared):
         self.ok(*self.args("whole"))
         for launcher in LAUNCHERS[:1]:
             told, _ = self.mpi(launcher, 2, *self.args("o", "--shard", "2/3"))
-            self.assertIn("part 2/3: 3 of 3 runs done; 5 of all 8 runs are missing", told)
+            self.assertIn("part 2/3: 3 of 3 items done\n8 items: 3 done", told)
             self.mpi(launcher, 2, *self.args("o"))
             self.assertEqual(self.results("o"), self.results("whole"))
 
@@ -153,16 +131,16 @@ class Ranks(Shared):
     def stopped_in_the_middle(self, launcher, number, out, longer):
         for _ in range(6):
             p = self.start(launcher, 2, *self.args(out, *longer))
-            self.wait_until(lambda: len(self.run_files(out)) >= 2, "no run ends")
+            self.wait_until(lambda: len(self.lines(out)) >= 2, "no run ends")
             self.end_all(out, number)  # to all of them, as Slurm does
             p.communicate()
             self.wait_until(lambda: not self.processes(out), "processes go on")
-            done = {f: self.read("%s/runs/%s" % (out, f)) for f in self.run_files(out)}
+            done = self.lines(out)
             if len(done) < 8:
                 break
             shutil.rmtree(self.path(out))  # it was too fast for a machine that has other things to do
         self.assertTrue(2 <= len(done) < 8, sorted(done))
-        self.assertEqual([f for f in os.listdir(self.path(out)) if f != "runs"], [])
+        self.assertEqual(os.listdir(self.path(out)), ["runs.ledger"])
         return done
 
     def test_killed(self):
@@ -175,8 +153,7 @@ class Ranks(Shared):
                 done = self.stopped_in_the_middle(launcher, number, out, longer)
                 self.mpi(launcher, 3, *self.args(out, *longer))
                 self.assertEqual(self.results(out), self.results("whole"))
-                for name, data in done.items():
-                    self.assertEqual(self.read("%s/runs/%s" % (out, name)), data)
+                self.assertLessEqual(done.items(), self.lines(out).items())
 
     def test_one_at_a_time(self):
         for k, launcher in enumerate(LAUNCHERS):
@@ -184,9 +161,8 @@ class Ranks(Shared):
             self.addCleanup(self.end_all, out)
             p = self.start(launcher, 2, *self.args(out, *LONG))
             self.wait_until(lambda: self.is_locked(out), "nothing begins")
-            self.bad(*self.args(out), says=["another sweep is at work in this folder", self.path(out)])
             _, error = self.mpi(launcher, 2, *self.args(out), code=2)
-            self.assertEqual(error.count("another sweep is at work in this folder"), 1, error)
+            self.assertEqual(error.count("another sweep is at work on this file"), 1, error)
             self.end_all(out)
             p.communicate()
 

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/job/job.h - items that processes share, each a check or a run that takes seconds to hours, and the ledger of
+ * their results: for every command whose work has parts (docs/cluster.md).
+ *
+ * A ledger is a text file. Its first line is JOB_LEDGER_HEAD, its second the names of the columns; then comes one line
+ * per item, columns separated by tabs. One process at a time writes it, and holds a lock on it: process 0 of a job
+ * appends each result as soon as it has it, so that a killed job loses the items under way and no more. Part I of N
+ * (--shard) has a ledger of its own, LEDGER.I-of-N, so that parts may be at work at the same time on any machines; the
+ * next job without --shard takes their entries into LEDGER and removes them. */
+#ifndef HALFULP_CLI_JOB_JOB_H
+#define HALFULP_CLI_JOB_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/base/cli.h"
+
+/* ---- names ---- */
+
+/* Where the names of a list stand in it. All-zero: no names. The texts are the caller's, and stay as long as they are
+ * here. */
+typedef struct job_name {
+  const char *name;
+  size_t place;
+} job_name;
+typedef struct job_names {
+  job_name *slot;
+  size_t room, count;
+} job_names;
+#define JOB_NOWHERE ((size_t)-1)
+/* Gives a name that is there the new text and place. 1, or 0: there is no memory, and nothing has changed. */
+int job_names_put(job_names *names, const char *name, size_t place);
+/* Returns JOB_NOWHERE where there is no such name. */
+size_t job_names_find(const job_names *names, const char *name);
+void job_names_free(job_names *names);
+
+/* ---- the ledger ---- */
+
+#define JOB_LEDGER_HEAD "halfulp-ledger 1"
+#define JOB_COLUMNS "item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor"
+/* A command whose items have more to say than these adds a column; its text is one line without tabs. */
+#define JOB_COLUMNS_MORE JOB_COLUMNS "\tresult"
+enum { JOB_FIELDS = 12, JOB_LINE_MAX = 1 << 16, JOB_WHY_MAX = 512 };
+enum {
+  JOB_ITEM,
+  JOB_STATE,
+  JOB_WRONG,
+  JOB_CASES,
+  JOB_DIGEST,
+  JOB_SECONDS,
+  JOB_SOURCES,
+  JOB_VERSION,
+  JOB_LEVEL,
+  JOB_DATE,
+  JOB_PROCESSOR,
+  JOB_MORE
+};
+
+/* A line of a ledger, its columns as texts. The state is one of
+ *   done
+ *   stale     its sources have changed since
+ *   skipped   the machine or the build lacks something that it needs
+ *   open      never run
+ *   again     --overwrite has begun: what was read before does not count */
+typedef struct job_entry {
+  char *field[JOB_FIELDS];
+  char *line;  /* where they lie */
+  size_t file; /* the number of the file that it comes from */
+} job_entry;
+
+typedef struct job_ledger {
+  char *path; /* NULL: the results are not kept */
+  int fields; /* JOB_FIELDS, or one less where there is no column `result` */
+  job_entry *entry;
+  size_t count, room;
+  job_names names;
+  char **file; /* the names of the files that were read */
+  size_t files;
+  char **part; /* LEDGER.I-of-N, as far as they were read */
+  size_t parts;
+  int lock; /* open: LEDGER */
+  int out;  /* open: what this job appends to, LEDGER or its own part */
+  char *out_name;
+  uint64_t size; /* of that */
+  int is_new;    /* 1: this job has made LEDGER */
+  int untidy;    /* 1: the file has lines that no longer count, or results are in parts */
+} job_ledger;
+#define JOB_NO_LEDGER(columns) \
+  { .fields = (columns), .lock = -1, .out = -1 }
+
+/* What an item ends with. */
+typedef struct job_result {
+  uint64_t cases, wrong, digest; /* digest: of the results; 0: the item has none */
+  int skipped;
+  const char *machine;   /* the last but one column; NULL: this processor */
+  char *more;            /* the last column, to be freed */
+  char why[JOB_WHY_MAX]; /* of an item that failed, if no error line has said it */
+} job_result;
+
+/* Makes an entry from its line, which it takes over; NULL, or what is wrong with it. */
+const char *job_entry_read(job_entry *entry, char *line, int fields);
+/* Writes the line of a result, without a line end. 1, or 0: it does not fit. */
+int job_entry_write(char line[JOB_LINE_MAX], const char *name, const char *sources, const job_result *result,
+                    double seconds);
+
+/* Adds the entries of a ledger that another job has written. Of two results of an item a done one is better than a
+ * stale one, that better than none; of two such the later one stays. Two of the same sources with different digests are
+ * an error that names both files. */
+int job_ledger_read(job_ledger *ledger, const char *path);
+/* Adds those of the ledger and of its parts, and writes nothing: another job may be at work on it. An absent file is an
+ * empty ledger. */
+int job_ledger_look(job_ledger *ledger, const char *path);
+/* Does the same, and locks the ledger for this job: part `shard` of `shards` shares it with other parts; 0 of 0 has it
+ * for itself. who: "campaign". */
+int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who);
+/* Adds the line of a result of this job. The line is on the disk when it returns; a file system that reports an append
+ * and has not done it is an error, and so is a file that has been removed. After a write that failed the file is as it
+ * was before the line. */
+int job_ledger_append(job_ledger *ledger, const char *line);
+/* Marks an item that is run again. */
+int job_ledger_again(job_ledger *ledger, const char *name);
+/* Writes LEDGER whole where it has lines that no longer count, and removes the parts that were read into it. */
+int job_ledger_tidy(job_ledger *ledger);
+/* NULL: it has none. */
+const job_entry *job_ledger_find(const job_ledger *ledger, const char *name);
+/* Closes the files, so that the lock is that of other processes alone. */
+void job_ledger_leave(job_ledger *ledger);
+void job_ledger_free(job_ledger *ledger);
+
+/* ---- options ---- */
+
+enum { JOB_GLOBS_MAX = 64, JOB_SHARDS_MAX = 65536, JOB_JOBS_MAX = 256 };
+/* What the options say. */
+typedef struct job_asked {
+  const char *ledger, *glob[JOB_GLOBS_MAX];
+  int globs, overwrite, status, merge;
+  unsigned shard, shards; /* 0 of 0: all items */
+  int jobs;               /* -1: not given; 0: one per processor */
+} job_asked;
+#define JOB_NOTHING_ASKED \
+  { .jobs = -1 }
+
+enum {
+  JOB_KEY_LEDGER = 380,
+  JOB_KEY_SHARD,
+  JOB_KEY_JOBS,
+  JOB_KEY_INCLUDE,
+  JOB_KEY_OVERWRITE,
+  JOB_KEY_STATUS,
+  JOB_KEY_MERGE
+};
+/* The options that every command with items has; `modes`: see CLI_FOR. `jobs`: the default of --jobs. */
+#define JOB_OPTIONS_OF(modes, jobs)                                                                                  \
+  {JOB_KEY_SHARD | (modes), "shard", "I/N", "do part I of N of the items, 1 <= I <= N; it has a ledger of its own"}, \
+      {JOB_KEY_JOBS | (modes), "jobs", "N",                                                                          \
+       "items at a time, each in a process; 0: one per processor; the results are the same; default " jobs},         \
+      {JOB_KEY_INCLUDE | CLI_REPEATS | (modes), "include", "GLOB",                                                   \
+       "items of these names alone: * and ? stand for other characters"},                                            \
+      {JOB_KEY_OVERWRITE | (modes), "overwrite", NULL, "start again: items that the ledger has are run, too"},       \
+      {JOB_KEY_STATUS | (modes), "status", NULL, "run nothing; say what the ledger has and what is left"}, {         \
+    JOB_KEY_MERGE | (modes), "merge", NULL, "the other operands are ledgers, which are put together"                 \
+  }
+/* CLI_OK, or an exit code after an error line; -1: the key is none of these. */
+int job_set(job_asked *asked, int key, const char *value);
+/* cli_parse for all processes of a job: goes on where all of them go on. */
+int job_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
+/* "I/N" with 1 <= I <= N <= JOB_SHARDS_MAX: 1, or 0. */
+int job_shard(const char *text, uint64_t *i, uint64_t *n);
+
+/* ---- processes ---- */
+
+/* How far an item is. */
+typedef struct job_steps {
+  _Atomic uint64_t done, of; /* of 0: it does not say */
+  long parent; /* of a process for this item alone, which ends where its parent has ended; 0: there is none */
+} job_steps;
+
+#define JOB_NONE UINT64_MAX
+/* What is said of an item when it has ended. */
+typedef struct job_done {
+  uint64_t item; /* JOB_NONE: none has ended yet */
+  double seconds;
+  int32_t failed;
+  uint32_t size;           /* of the text, with its final 0 */
+  char text[JOB_LINE_MAX]; /* the line for the ledger; why it failed, or "" */
+} job_done;
+
+/* Items 0 to count - 1, and what becomes of them. */
+typedef struct job_deal {
+  uint64_t count;
+  void (*run)(void *context, uint64_t item, job_done *done, job_steps *steps);
+  /* Called in process 0 when an item has ended. */
+  void (*note)(void *context, const job_done *done);
+  /* Called there from time to time. parts: how much of the items that are under way is done, as far as it is known. */
+  void (*show)(void *context, double parts);
+  /* Called in a process that runs one item and ends. */
+  void (*leave)(void *context);
+  void *context;
+} job_deal;
+
+/* Runs them in processes of their own, `count` at a time. An interrupt ends these, calls `stop_with` and takes its
+ * usual effect. CLI_OK, or an exit code after an error line. */
+int job_in_processes(const job_deal *deal, unsigned count, void (*stop_with)(void *context));
+
+/* The processes of a job. Those of one process are in ranks.c, those of MPI in mpi/ranks.c. */
+typedef struct job_ranks {
+  int rank, size;
+  /* Runs all items, each in one of the processes (after `group`: in all processes of one group, of which the first
+   * says how it ended), in this order as they become free. CLI_OK, or an exit code after an error line. */
+  int (*share)(const job_deal *deal);
+  /* 1 if all processes gave the same number; else 0 and the lowest one that gave another than process 0. */
+  int (*same)(uint64_t x, int *other);
+  /* The largest of the numbers that the processes gave. */
+  int (*largest)(int x);
+  /* From now on consecutive processes, n at a time, share an item, and train_ranks_get() (cli/train/ranks.h) has those
+   * of this process's group. n divides the number of processes. 0: the MPI library cannot do it; 1 else. */
+  int (*group)(int n);
+  /* The bytes of process 0 become those of all processes. */
+  void (*spread)(void *bytes, size_t size);
+} job_ranks;
+/* One process, or those of job_ranks_set. */
+const job_ranks *job_ranks_get(void);
+void job_ranks_set(const job_ranks *ranks);
+
+/* Calls prepare(context) in process 0 first, so that what is wrong everywhere is said once, then in the others. CLI_OK,
+ * or an exit code, the same in all, after an error line, also where a process alone has an error. */
+int job_prepare(const char *who, int (*prepare)(void *context), void *context);
+/* CLI_OK, or an exit code after an error line of process 0: "sweep: rank 2 has WHAT than rank 0". All call it. */
+int job_same(const char *who, uint64_t x, const char *what);
+/* FNV-1a of a text, its final 0 included. h: JOB_DIGEST_START, or that of what comes before. */
+#define JOB_DIGEST_START UINT64_C(0xCBF29CE484222325)
+uint64_t job_digest(const char *text, uint64_t h);
+
+/* ---- the work ---- */
+
+typedef struct job_item {
+  const char *name;
+  char sources[17];  /* 16 hexadecimal digits: the digest of what it depends on; "-": it is not known */
+  double expected;   /* seconds, from the ledger; 0: not known */
+  const char *title; /* in error lines; NULL: the name */
+  char *why;         /* it has failed in this job: why */
+} job_item;
+
+enum { JOB_IS_OPEN, JOB_IS_STALE, JOB_IS_SKIPPED, JOB_IS_DONE };
+
+typedef struct job_work {
+  const char *who; /* the command's name */
+  const job_asked *asked;
+  const char *path; /* of the ledger; NULL: none is kept */
+  const char *list; /* what the items follow from, for an error line: "another LIST or other --sources" */
+  uint64_t digest;  /* of that, besides names and sources */
+  uint64_t options; /* digest of the command's own options */
+  job_item *item;
+  size_t count;
+  /* Runs an item: CLI_OK and its result, or an exit code. A wrong bit is a result. */
+  int (*run)(void *context, size_t i, job_result *result, job_steps *steps);
+  /* NULL, or refuses an entry of other sources: an exit code after an error line. Without it the item is run again. */
+  int (*refuse)(void *context, size_t i, const job_entry *entry);
+  void *context;
+  unsigned jobs;     /* where --jobs does not say; 0: in this process */
+  unsigned group;    /* processes of an MPI job that share an item; 0 or 1: none do */
+  job_ledger ledger; /* in process 0 */
+  size_t failed;
+} job_work;
+
+/* Do all processes of the job have the same list and options, and can they share it? CLI_OK, or an exit code after an
+ * error line, the same in all processes. All of them call it, before anything is written. */
+int job_check(const job_work *work);
+/* Runs what is to be done, or with --status nothing; afterwards process 0 has all results in work->ledger. CLI_OK, or
+ * an exit code after an error line, the same in all processes. All of them call it. */
+int job_run(job_work *work);
+/* JOB_IS_OPEN, ... */
+int job_state(const job_work *work, size_t i);
+/* Does the part --shard, or --include, have this item? */
+int job_is_own(const job_work *work, size_t i);
+/* 1: the options leave items to other commands. */
+int job_is_part(const job_asked *asked);
+/* Prints items done, stale and open, cases, hours, wrong results with a line to repeat each: `again` in its shell
+ * form. Returns how many are wrong. */
+uint64_t job_report(FILE *out, const job_work *work, const char *again, int json);
+/* Puts ledgers together into work->path, where there is one. */
+int job_merge(job_work *work, int count, char **paths);
+void job_free(job_work *work);
+
+#endif

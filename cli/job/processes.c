@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Items in processes of their own on one machine: starts, watches and stops them. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/progress.h"
+#include "cli/job/job.h"
+
+/* What a process and this one share. */
+typedef struct shared {
+  job_steps steps;
+  job_done done;
+} shared;
+
+typedef struct child {
+  pid_t process; /* 0: free */
+  uint64_t item;
+  double start; /* seconds */
+  shared *with;
+} child;
+
+enum { STOPS = 3, SIGNALS }; /* those that stop the command, and SIGCHLD, which ends a wait */
+typedef struct children {
+  const job_deal *deal;
+  child *list;
+  unsigned count;
+  uint64_t next;                    /* item */
+  struct sigaction before[SIGNALS]; /* what they did */
+  sigset_t mask;                    /* which of them were blocked */
+} children;
+
+/* ---- signals: the command stops its processes, then takes the usual effect ---- */
+
+static const int caught[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+  if (number != SIGCHLD) stopped = number;
+}
+
+/* They wait but while this process does. Those that are ignored (nohup) stay so. */
+static void catch_signals(children *all) {
+  struct sigaction action;
+  sigset_t set;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = stop;
+  sigemptyset(&action.sa_mask);
+  sigemptyset(&set);
+  stopped = 0;
+  for (int i = 0; i < SIGNALS; i++) sigaddset(&set, caught[i]);
+  sigprocmask(SIG_BLOCK, &set, &all->mask);
+  for (int i = 0; i < SIGNALS; i++) {
+    sigaction(caught[i], NULL, &all->before[i]);
+    if (i == STOPS || all->before[i].sa_handler != SIG_IGN) sigaction(caught[i], &action, NULL);
+  }
+}
+
+static void release_signals(const children *all) {
+  for (int i = 0; i < SIGNALS; i++) sigaction(caught[i], &all->before[i], NULL);
+  sigprocmask(SIG_SETMASK, &all->mask, NULL);
+}
+
+/* ---- one process ---- */
+
+static void be_child(const children *all, const child *own) {
+  all->deal->leave(all->deal->context);
+  release_signals(all);
+  all->deal->run(all->deal->context, own->item, &own->with->done, &own->with->steps);
+  fflush(NULL);
+  _exit(CLI_OK);
+}
+
+static int start(children *all, child *own) {
+  atomic_store(&own->with->steps.done, 0);
+  atomic_store(&own->with->steps.of, 0);
+  own->with->steps.parent = (long)getpid();
+  own->with->done.item = JOB_NONE;
+  own->item = all->next++;
+  own->start = progress_seconds();
+  fflush(NULL);
+  own->process = fork();
+  if (own->process == 0) be_child(all, own);
+  if (own->process > 0) return CLI_OK;
+  own->process = 0;
+  return cli_fail(NULL, "cannot start a process: %s", strerror(errno));
+}
+
+/* Notes how it has ended. A process that has said nothing was killed; where this one has done that, by no fault. */
+static void finish(const children *all, const child *own, int status) {
+  job_done *done = &own->with->done;
+  if (done->item == JOB_NONE) {
+    if (stopped) return;
+    done->item = own->item;
+    done->seconds = progress_seconds() - own->start;
+    done->failed = 1;
+    if (WIFSIGNALED(status))
+      snprintf(done->text, JOB_WHY_MAX, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+      snprintf(done->text, JOB_WHY_MAX, "ended without a result");
+  }
+  all->deal->note(all->deal->context, done);
+}
+
+/* ---- all of them ---- */
+
+static unsigned busy(const children *all) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < all->count; i++) count += all->list[i].process != 0;
+  return count;
+}
+
+static void show(const children *all) {
+  double parts = 0;
+  for (unsigned i = 0; i < all->count; i++) {
+    const child *own = &all->list[i];
+    uint64_t of = own->process ? atomic_load(&own->with->steps.of) : 0;
+    if (of) parts += (double)atomic_load(&own->with->steps.done) / (double)of;
+  }
+  all->deal->show(all->deal->context, parts);
+}
+
+/* Waits a little for a process to end. */
+static void watch(children *all) {
+  const struct timespec pause = {0, 100000000};
+  int status, ended = 0;
+  for (int turn = 0; turn < 2 && !ended; turn++) {
+    if (turn) (void)ppoll(NULL, 0, &pause, &all->mask);
+    for (unsigned i = 0; i < all->count; i++) {
+      child *own = &all->list[i];
+      if (!own->process || waitpid(own->process, &status, WNOHANG) != own->process) continue;
+      own->process = 0;
+      finish(all, own, status);
+      ended = 1;
+    }
+  }
+}
+
+static int fill(children *all) {
+  int status = CLI_OK;
+  for (unsigned i = 0; i < all->count && !stopped && status == CLI_OK && all->next < all->deal->count; i++) {
+    if (!all->list[i].process) status = start(all, &all->list[i]);
+  }
+  return status;
+}
+
+static int run(children *all, void (*stop_with)(void *context)) {
+  int status = CLI_OK, is_ended = 0;
+  catch_signals(all);
+  do {
+    if (status == CLI_OK) status = fill(all);
+    for (unsigned i = 0; (stopped || status != CLI_OK) && !is_ended && i < all->count; i++)
+      if (all->list[i].process) kill(all->list[i].process, SIGTERM);
+    is_ended = stopped || status != CLI_OK;
+    if (busy(all)) watch(all);
+    show(all);
+  } while (busy(all) || (all->next < all->deal->count && !stopped && status == CLI_OK));
+  release_signals(all);
+  if (stopped) {
+    stop_with(all->deal->context);
+    raise(stopped);
+  }
+  return status;
+}
+
+int job_in_processes(const job_deal *deal, unsigned count, void (*stop_with)(void *context)) {
+  children all = {.deal = deal, .count = count, .list = calloc(count, sizeof *all.list)};
+  size_t size = count * sizeof(shared);
+  shared *with = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int status = all.list && with != MAP_FAILED ? CLI_OK : cli_fail(NULL, "out of memory");
+  for (unsigned i = 0; status == CLI_OK && i < count; i++) all.list[i].with = &with[i];
+  if (status == CLI_OK) status = run(&all, stop_with);
+  if (with != MAP_FAILED) munmap(with, size);
+  free(all.list);
+  return status;
+}

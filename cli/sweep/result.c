@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The result of a run, as the last column of the ledger has it: see cli/sweep/pairs.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/sweep/sweep.h"
+
+static const char *const numbers[] = {"accuracy_training", "accuracy_test",  "loss_training", "loss_test",
+                                      "low_mean",          "low_end",        "bytes_weights", "bytes_state",
+                                      "bytes_values",      "bytes_gradients"};
+static const char *const counts[] = {"steps", "skipped", "promoted"};
+enum { NUMBERS = sizeof numbers / sizeof *numbers, COUNTS = sizeof counts / sizeof *counts };
+
+static void list_numbers(double *place[NUMBERS], sweep_result *result) {
+  double *const all[NUMBERS] = {&result->accuracy[0], &result->accuracy[1], &result->loss[0],  &result->loss[1],
+                                &result->low,         &result->low_end,     &result->bytes[0], &result->bytes[1],
+                                &result->bytes[2],    &result->bytes[3]};
+  memcpy(place, all, sizeof all);
+}
+
+static void list_counts(uint64_t *place[COUNTS], sweep_result *result) {
+  uint64_t *const all[COUNTS] = {&result->steps, &result->skipped, &result->promoted};
+  memcpy(place, all, sizeof all);
+}
+
+/* ---- writing ---- */
+
+static void print_text(FILE *out, const char *name, const char *text) {
+  fprintf(out, "\"%s\": ", name);
+  if (text)
+    cli_json_string(out, text);
+  else
+    fputs("null", out);
+  fputs(", ", out);
+}
+
+static void print_keys(FILE *out, const hu_trainer *trainer) {
+  const char *before = "";
+  fputs("\"keys\": {", out);
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key key = hu_trainer_key_at(i);
+    if (!key.weights) continue;
+    fprintf(out, "%s\"%s\": ", before, key.name);
+    cli_json_string(out, hu_trainer_get(trainer, key.name));
+    before = ", ";
+  }
+  fputs("}", out);
+}
+
+char *sweep_result_text(const sweep *s, const sweep_run *run) {
+  char *text = NULL;
+  size_t size = 0;
+  sweep_result result = run->result;
+  double *number[NUMBERS];
+  uint64_t *whole[COUNTS];
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  list_numbers(number, &result);
+  list_counts(whole, &result);
+  fputs("{", out);
+  print_text(out, "key", s->key);
+  print_text(out, "value", run->value);
+  fprintf(out, "\"seed\": %llu, ", (unsigned long long)run->seed);
+  print_text(out, "measure", result.classes ? "accuracy" : "R^2");
+  for (int i = 0; i < COUNTS; i++) fprintf(out, "\"%s\": %llu, ", counts[i], (unsigned long long)*whole[i]);
+  for (int i = 0; i < NUMBERS; i++) {
+    fprintf(out, "\"%s\": ", numbers[i]);
+    if (isfinite(*number[i]))
+      cli_json_double(out, *number[i]);
+    else
+      fputs("null", out);
+    fputs(", ", out);
+  }
+  print_keys(out, run->trainer);
+  fputs("}", out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* ---- reading ---- */
+
+int sweep_result_read(sweep_result *result, const job_entry *entry) {
+  cli_pairs pairs;
+  double *number[NUMBERS];
+  uint64_t *whole[COUNTS];
+  list_numbers(number, result);
+  list_counts(whole, result);
+  if (!cli_pairs_read_text(&pairs, entry->field[JOB_MORE])) return 0;
+  const char *measure = cli_pairs_get(&pairs, "measure");
+  int good = measure != NULL;
+  result->classes = measure && strcmp(measure, "accuracy") == 0;
+  result->digest = strtoull(entry->field[JOB_DIGEST], NULL, 16);
+  result->seconds = strtod(entry->field[JOB_SECONDS], NULL);
+  for (int i = 0; good && i < COUNTS; i++) good = cli_pairs_whole(&pairs, counts[i], 10, whole[i]);
+  for (int i = 0; good && i < NUMBERS; i++) good = cli_pairs_number(&pairs, numbers[i], number[i]);
+  cli_pairs_free(&pairs);
+  return good;
+}
