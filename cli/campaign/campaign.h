@@ -14,7 +14,8 @@
  * indented. Empty lines and those that begin with # say nothing. SUBJECTS: the folders whose claims the item checks,
  * with commas between them. */
 typedef struct campaign_item {
-  char *line; /* where the words lie */
+  char *line;           /* where the words lie */
+  unsigned long number; /* of the line */
   char *name, *kind, *subjects;
   char **argument; /* ends with NULL */
   int arguments;
@@ -25,7 +26,7 @@ typedef struct campaign_list {
   campaign_item *item;
   size_t count;
   uint64_t digest; /* of the file's lines */
-  job_names names;
+  void *tree;      /* of the items, by their names */
 } campaign_list;
 
 /* CLI_OK, or an exit code after an error line that names file and line. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the list of a campaign's items, and the hashes of their sources. */
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static int is_name(const char *name) {
 static int read_item(campaign_item *z, char *line, const cli_lines *lines) {
   const char *marks = strchr(line, '\t') ? "\t" : " ";
   char *at = line, *word;
-  *z = (campaign_item){.line = line, .sources = "-"};
+  *z = (campaign_item){.line = line, .number = lines->number, .sources = "-"};
   z->name = next_word(&at, marks);
   z->kind = next_word(&at, marks);
   z->subjects = next_word(&at, marks);
@@ -53,9 +54,6 @@ static int add(campaign_list *list, cli_lines *lines, size_t *room) {
   char *own = strdup(lines->line);
   if (!own) return cli_fail(NULL, "out of memory");
   int status = read_item(z, own, lines);
-  if (status == CLI_OK && job_names_find(&list->names, z->name) != JOB_NOWHERE)
-    status = cli_lines_fail(lines, "an item of this name stands above");
-  if (status == CLI_OK && !job_names_put(&list->names, z->name, list->count)) status = cli_fail(NULL, "out of memory");
   if (status != CLI_OK) {
     free(z->argument);
     free(own);
@@ -65,11 +63,18 @@ static int add(campaign_list *list, cli_lines *lines, size_t *room) {
   return CLI_OK;
 }
 
-static uint64_t digest_line(uint64_t digest, const char *line) {
-  do {
-    digest = (digest ^ (uint8_t)*line) * 0x100000001B3u;
-  } while (*line++);
-  return digest;
+static int by_name(const void *x, const void *y) {
+  return strcmp(((const campaign_item *)x)->name, ((const campaign_item *)y)->name);
+}
+
+/* Makes items known by their names, which no two have. */
+static int name_items(campaign_list *list, const char *path) {
+  for (size_t i = 0; i < list->count; i++) {
+    campaign_item *item = &list->item[i], **known = tsearch(item, &list->tree, by_name);
+    if (!known) return cli_fail(NULL, "out of memory");
+    if (*known != item) return cli_fail(NULL, "%s:%lu: an item of this name stands above", path, item->number);
+  }
+  return CLI_OK;
 }
 
 int campaign_list_read(campaign_list *list, const char *path) {
@@ -77,28 +82,30 @@ int campaign_list_read(campaign_list *list, const char *path) {
   size_t room = 0;
   int status = cli_lines_open(&lines, path), more;
   memset(list, 0, sizeof *list);
-  list->digest = 0xCBF29CE484222325u;
+  list->digest = JOB_DIGEST_START;
   if (status != CLI_OK) return status;
   while (status == CLI_OK && (more = cli_lines_next(&lines)) != 0) {
     if (more < 0) {
       status = -more;
     } else if (lines.line[0] && lines.line[0] != '#') {
-      list->digest = digest_line(list->digest, lines.line);
+      list->digest = job_digest(lines.line, list->digest);
       status = add(list, &lines, &room);
     }
   }
   cli_lines_close(&lines);
   if (status == CLI_OK && list->count == 0) status = cli_fail(path, "no items");
-  return status;
+  return status == CLI_OK ? name_items(list, path) : status;
 }
+
+static void free_nothing(void *item) { (void)item; }
 
 void campaign_list_free(campaign_list *list) {
   for (size_t i = 0; i < list->count; i++) {
     free(list->item[i].argument);
     free(list->item[i].line);
   }
+  tdestroy(list->tree, free_nothing);
   free(list->item);
-  job_names_free(&list->names);
 }
 
 static int read_source(campaign_list *list, cli_lines *lines) {
@@ -107,8 +114,9 @@ static int read_source(campaign_list *list, cli_lines *lines) {
   if (!name) return CLI_OK;
   if (!hash || next_word(&at, " \t") || !hex_parse(&digits, hash, 16))
     return cli_lines_fail(lines, "a line is NAME and 16 hexadecimal digits");
-  size_t place = job_names_find(&list->names, name);
-  if (place != JOB_NOWHERE) memcpy(list->item[place].sources, hash, 17);
+  const campaign_item key = {.name = name};
+  campaign_item **found = tfind(&key, &list->tree, by_name);
+  if (found) memcpy((*found)->sources, hash, 17);
   return CLI_OK;
 }
 

@@ -64,12 +64,14 @@ static int run_item(void *context, size_t i, job_result *result, job_steps *step
 static int prepare(void *context) {
   campaign_state *state = context;
   job_work *work = &state->work;
+  if (state->asked.merge) return CLI_OK; /* whose items are those of the ledgers */
   int status = campaign_list_read(&state->list, state->list_path);
   if (status == CLI_OK && state->sources) status = campaign_sources_read(&state->list, state->sources);
   if (status != CLI_OK) return status;
   work->item = calloc(state->list.count, sizeof *work->item);
   if (!work->item) return cli_fail(NULL, "out of memory");
   work->count = state->list.count;
+  work->digest = state->list.digest;
   for (size_t i = 0; i < work->count; i++) {
     work->item[i].name = state->list.item[i].name;
     memcpy(work->item[i].sources, state->list.item[i].sources, sizeof work->item[i].sources);
@@ -79,6 +81,7 @@ static int prepare(void *context) {
 
 static int report(const campaign_state *state) {
   char *again;
+  if (state->asked.merge) return printf("%s: %zu items\n", state->work.path, state->work.ledger.count), CLI_OK;
   if (asprintf(&again, "halfulp campaign '%s'", state->list_path) < 0) return cli_fail(NULL, "out of memory");
   uint64_t wrong = job_report(stdout, &state->work, again, state->json);
   free(again);
@@ -86,44 +89,29 @@ static int report(const campaign_state *state) {
   return wrong ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int merge(campaign_state *state, int count, char **ledgers) {
-  int status = job_merge(&state->work, count, ledgers);
-  if (status == CLI_OK) printf("%s: %zu items\n", state->work.path, state->work.ledger.count);
-  return status;
-}
-
-static int campaign(campaign_state *state) {
-  int status = job_prepare("campaign", prepare, state);
-  state->work.digest = state->list.digest;
-  if (status == CLI_OK) status = job_check(&state->work);
-  if (status == CLI_OK) status = job_run(&state->work);
-  if (status == CLI_OK && !job_ranks_get()->rank) status = report(state);
-  return job_ranks_get()->largest(status);
-}
-
 int cli_campaign(int argc, char **argv) {
   campaign_state state = {.asked = JOB_NOTHING_ASKED};
+  const job_asked *asked = &state.asked;
   char **operands, *beside = NULL;
   int count, status = job_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (state.asked.merge && !state.asked.ledger)
+  if (asked->merge && !asked->ledger)
     return cli_fail(NULL, "campaign: --merge requires --ledger, the file of all results");
-  if (!state.asked.merge && count > 1)
+  if (!asked->merge && count > 1)
     return cli_fail(NULL, "campaign: '%s' is one operand too many; it takes LIST", operands[1]);
   state.list_path = operands[0];
-  if (!state.asked.ledger && asprintf(&beside, "%s.ledger", operands[0]) < 0) return cli_fail(NULL, "out of memory");
+  if (!asked->ledger && asprintf(&beside, "%s.ledger", operands[0]) < 0) return cli_fail(NULL, "out of memory");
   state.work = (job_work){.who = "campaign",
-                          .asked = &state.asked,
-                          .path = state.asked.ledger ? state.asked.ledger : beside,
+                          .asked = asked,
+                          .path = asked->ledger ? asked->ledger : beside,
                           .list = "another LIST or other --sources",
+                          .prepare = prepare,
                           .run = run_item,
                           .context = &state,
                           .ledger = JOB_NO_LEDGER(JOB_FIELDS - 1)};
-  const job_ranks *ranks = job_ranks_get();
-  if (state.asked.merge)
-    status = ranks->largest(ranks->rank ? CLI_OK : merge(&state, count, operands));
-  else
-    status = campaign(&state);
+  status = job_run(&state.work, count, operands);
+  if (status == CLI_OK && !job_ranks_get()->rank) status = report(&state);
+  status = job_ranks_get()->largest(status);
   job_free(&state.work);
   campaign_list_free(&state.list);
   free(beside);

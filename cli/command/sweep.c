@@ -13,11 +13,6 @@
 #include "cli/train/ranks.h"
 #include "halfulp/version.h"
 
-typedef struct sweep_asked {
-  sweep sweep;
-  int json;
-} sweep_asked;
-
 enum { SETS_MAX = 256, RANKS_MAX = 1 << 20 };
 enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_RANKS };
 
@@ -50,8 +45,7 @@ static int add_set(sweep *s, const char *value) {
 }
 
 static int set(void *state, int key, const char *value) {
-  sweep_asked *a = state;
-  sweep *s = &a->sweep;
+  sweep *s = state;
   switch (key) {
     case KEY_KEY: s->key = value; return CLI_OK;
     case KEY_VALUES: return set_values(s, value);
@@ -59,7 +53,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_LOSS: return set_loss(s, value);
     case KEY_SET: return add_set(s, value);
     case KEY_DATA: s->data = value; return CLI_OK;
-    case CLI_KEY_JSON: a->json = 1; return CLI_OK;
+    case CLI_KEY_JSON: s->json = 1; return CLI_OK;
     case KEY_RANKS: return set_ranks(s, value);
     case 'o': s->out = value; return CLI_OK;
     default: return job_set(&s->asked, key, value);
@@ -115,7 +109,7 @@ static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, 
   return status;
 }
 
-static int report(const sweep *s, int json) {
+static int report(const sweep *s) {
   static const char *const names[] = {SWEEP_FILES};
   static void (*const print[])(FILE * out, const void *what) = {sweep_print_csv, sweep_print_json, NULL,
                                                                 sweep_print_page};
@@ -124,8 +118,8 @@ static int report(const sweep *s, int json) {
   int status = sweep_summarize(&z, s);
   for (size_t i = 0; i < sizeof names / sizeof *names && status == CLI_OK; i++)
     status = write_one(s, names[i], print[i], &z);
-  if (status == CLI_OK && json) sweep_print_json(stdout, &z);
-  if (status == CLI_OK && !json && !cli_quiet()) {
+  if (status == CLI_OK && s->json) sweep_print_json(stdout, &z);
+  if (status == CLI_OK && !s->json && !cli_quiet()) {
     char shown[CLI_SHOWN_MAX];
     sweep_print_table(stdout, &z);
     printf("%s: summary.csv summary.json plot.svg report.html\n", cli_shown(shown, s->out));
@@ -145,65 +139,55 @@ static unsigned default_jobs(const sweep *s) {
 }
 
 /* FNV-1a of the options that are not in the runs' keys and names. */
-static uint64_t digest_of_options(const sweep *s, int json) {
+static uint64_t digest_of_options(const sweep *s) {
   char text[64];
-  snprintf(text, sizeof text, "%a %d %zu", s->loss, json, s->seeds);
+  snprintf(text, sizeof text, "%a %d %zu", s->loss, s->json, s->seeds);
   return job_digest(s->data, job_digest(text, JOB_DIGEST_START));
 }
 
 /* What cannot be, as the command line and the number of processes are. */
-static int check(const sweep *s, int json) {
+static int check(const sweep *s) {
   int size = job_ranks_get()->size;
   if (size > 1 && !strcmp(s->config, "-"))
     return cli_fail(NULL, "sweep: several processes cannot share standard input: CONFIG is to be a file");
   if (size % (int)s->ranks_per_run)
     return cli_fail(NULL, "sweep: --ranks-per-run: %d rank%s cannot be cut into groups of %u", size,
                     size == 1 ? "" : "s", s->ranks_per_run);
-  if (json && (job_is_part(&s->asked) || s->asked.status))
+  if (s->json && (job_is_part(&s->asked) || s->asked.status))
     return cli_fail(NULL, "sweep: --json prints the report, which --shard, --include and --status do not make");
   return CLI_OK;
 }
 
 static int prepare(void *context) {
-  sweep_asked *a = context;
-  sweep *s = &a->sweep;
-  int status = check(s, a->json);
+  sweep *s = context;
+  int status = check(s);
   if (!s->values && status == CLI_OK)
     status = sweep_read_values(s, sweep_has_assignments(s) ? "uniform,operator,operator',0,0.1,...,1" : "0,0.1,...,1");
   if (!s->seeds && status == CLI_OK) status = sweep_read_seeds(s, "3");
-  return status == CLI_OK ? sweep_plan(s) : status;
-}
-
-/* The folder is that of the first process. */
-static int run_sweep(sweep_asked *a) {
-  sweep *s = &a->sweep;
-  const job_ranks *ranks = job_ranks_get();
-  int status = job_prepare("sweep", prepare, a);
+  if (status == CLI_OK) status = sweep_plan(s);
   if (status != CLI_OK) return status;
   s->work.jobs = default_jobs(s);
-  s->work.options = digest_of_options(s, a->json);
-  status = job_check(&s->work);
-  if (status == CLI_OK && !s->asked.status) status = ranks->largest(ranks->rank ? CLI_OK : sweep_make_folder(s->out));
-  if (status == CLI_OK) status = job_run(&s->work);
-  if (status != CLI_OK || ranks->rank) return status;
-  status = sweep_take(s);
+  s->work.options = digest_of_options(s);
+  return CLI_OK;
+}
+
+static int make_folder(void *context) { return sweep_make_folder(((const sweep *)context)->out); }
+
+/* In the first process. */
+static int say(sweep *s) {
+  char shown[CLI_SHOWN_MAX];
+  if (s->asked.merge) {
+    if (!cli_quiet()) printf("%s: %zu items\n", cli_shown(shown, s->work.path), s->work.ledger.count);
+    return CLI_OK;
+  }
+  int status = sweep_take(s);
   if (status != CLI_OK) return status;
-  if (!job_is_part(&s->asked) && !s->asked.status) return report(s, a->json);
+  if (!job_is_part(&s->asked) && !s->asked.status) return report(s);
   if (!cli_quiet()) (void)job_report(stdout, &s->work, "", 0);
   return s->work.failed ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int merge(sweep *s, int count, char **ledgers) {
-  char shown[CLI_SHOWN_MAX];
-  int status = sweep_make_folder(s->out);
-  if (status == CLI_OK) status = job_merge(&s->work, count, ledgers);
-  if (status == CLI_OK && !cli_quiet()) printf("%s: %zu items\n", cli_shown(shown, s->work.path), s->work.ledger.count);
-  return status;
-}
-
-static int run(sweep_asked *a, int count, char **operands) {
-  sweep *s = &a->sweep;
-  const job_ranks *ranks = job_ranks_get();
+static int run(sweep *s, int count, char **operands) {
   char *path;
   if (count > 1 && !s->asked.merge)
     return cli_fail(NULL, "sweep: '%s' is one operand too many; it takes CONFIG, and ledgers with --merge",
@@ -213,29 +197,32 @@ static int run(sweep_asked *a, int count, char **operands) {
                        .asked = &s->asked,
                        .path = path,
                        .list = "other keys in CONFIG or its options",
+                       .prepare = prepare,
+                       .begin = make_folder,
                        .run = sweep_do,
                        .refuse = sweep_refuse,
                        .context = s,
                        .group = s->ranks_per_run,
                        .ledger = JOB_NO_LEDGER(JOB_FIELDS)};
-  int status = s->asked.merge ? ranks->largest(ranks->rank ? CLI_OK : merge(s, count - 1, operands + 1)) : run_sweep(a);
+  int status = job_run(&s->work, count - 1, operands + 1);
+  if (status == CLI_OK && !job_ranks_get()->rank) status = say(s);
   job_free(&s->work);
   free(path);
   return status;
 }
 
 int cli_sweep(int argc, char **argv) {
-  sweep_asked a = {.sweep = {.key = "assignment.ratio", .loss = 1, .ranks_per_run = 1, .asked = JOB_NOTHING_ASKED}};
+  sweep s = {.key = "assignment.ratio", .loss = 1, .ranks_per_run = 1, .asked = JOB_NOTHING_ASKED};
   char **operands, *out = NULL, *data = NULL;
-  int count, status = job_parse(&command, &a, argc, argv, &operands, &count);
+  int count, status = job_parse(&command, &s, argc, argv, &operands, &count);
   if (status < 0) {
-    a.sweep.config = operands[0];
-    if (!a.sweep.out) a.sweep.out = out = config_beside(operands[0], "sweep");
-    a.sweep.any_data = !a.sweep.data;
-    if (!a.sweep.data) a.sweep.data = data = config_folder(operands[0]);
-    status = run(&a, count, operands);
+    s.config = operands[0];
+    if (!s.out) s.out = out = config_beside(operands[0], "sweep");
+    s.any_data = !s.data;
+    if (!s.data) s.data = data = config_folder(operands[0]);
+    status = run(&s, count, operands);
   }
-  sweep_free(&a.sweep);
+  sweep_free(&s);
   free(out);
   free(data);
   return status;

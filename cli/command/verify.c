@@ -359,23 +359,21 @@ static int summary(verify_state *s) {
 }
 
 static int run(verify_state *s, char **operands, int count) {
-  const job_ranks *ranks = job_ranks_get();
   s->work = (job_work){.who = "verify",
                        .asked = &s->asked,
                        .path = s->asked.ledger,
                        .list = "another list of items",
+                       .prepare = prepare,
                        .run = do_item,
                        .context = s,
                        .ledger = JOB_NO_LEDGER(JOB_FIELDS - 1)};
   if (s->asked.status && !s->asked.ledger) return cli_fail(NULL, "verify: --status requires --ledger");
-  int status = job_prepare("verify", prepare, s);
-  if (status == CLI_OK && s->list) return ranks->rank ? CLI_OK : list(s);
-  if (status == CLI_OK) status = job_check(&s->work);
-  if (status == CLI_OK && s->asked.merge)
-    status = ranks->largest(ranks->rank ? CLI_OK : job_merge(&s->work, count, operands));
-  else if (status == CLI_OK)
-    status = job_run(&s->work);
-  return status == CLI_OK && !ranks->rank ? summary(s) : status;
+  if (s->list) {
+    int status = prepare(s);
+    return status == CLI_OK && !job_ranks_get()->rank ? list(s) : status;
+  }
+  int status = job_run(&s->work, count, operands);
+  return status == CLI_OK && !job_ranks_get()->rank ? summary(s) : status;
 }
 
 int cli_verify(int argc, char **argv) {

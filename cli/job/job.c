@@ -9,6 +9,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
+#include "halfulp/version.h"
 
 enum { UNITS = 1000 /* of the bar, an item */ };
 
@@ -137,7 +138,7 @@ static void say_stopped(void *context) {
 /* ---- all of them ---- */
 
 /* What is to be done is what process 0 has found in the ledger. */
-static int prepare(job_plan *plan) {
+static int find_items(job_plan *plan) {
   const job_ranks *ranks = job_ranks_get();
   const job_asked *asked = plan->work->asked;
   int status = CLI_OK;
@@ -187,7 +188,7 @@ static int finish(job_work *work) {
 static int run_all(job_work *work) {
   const job_ranks *ranks = job_ranks_get();
   job_plan plan = {.work = work};
-  int status = prepare(&plan);
+  int status = find_items(&plan);
   if (status == CLI_OK) {
     if (!ranks->rank) progress_start(&plan.bar, work->who, plan.count * UNITS);
     plan.bar.note = plan.note;
@@ -197,6 +198,17 @@ static int run_all(job_work *work) {
   if (!ranks->rank && work->ledger.path && status == CLI_OK) status = finish(work);
   free(plan.todo);
   return ranks->largest(status);
+}
+
+/* Process 0 is asked before the others, so that what is wrong everywhere is said once. */
+static int prepare_all(job_work *work) {
+  const job_ranks *ranks = job_ranks_get();
+  int status = ranks->largest(ranks->rank ? CLI_OK : work->prepare(work->context));
+  if (status != CLI_OK) return status;
+  if (ranks->rank) status = work->prepare(work->context);
+  int same = job_same(work->who, (uint64_t)status, "an error that rank 0 has not");
+  if (same != CLI_OK) return same;
+  return job_same(work->who, job_digest(HU_VERSION_STRING, JOB_DIGEST_START), "another version than rank 0");
 }
 
 /* What must be the same in all processes, besides the files that process 0 alone reads. */
@@ -229,25 +241,30 @@ static int check_ranks(const job_work *work) {
   return status;
 }
 
-int job_check(const job_work *work) {
-  int status = check_same(work);
-  return status == CLI_OK ? check_ranks(work) : status;
-}
-
-int job_run(job_work *work) {
-  const job_ranks *ranks = job_ranks_get();
-  int status;
-  if (!work->asked->status) return run_all(work);
-  status = ranks->rank || !work->path ? CLI_OK : job_ledger_look(&work->ledger, work->path);
-  return ranks->largest(status);
-}
-
-int job_merge(job_work *work, int count, char **paths) {
+/* In process 0. */
+static int merge(job_work *work, int count, char **ledgers) {
   int status = work->path ? job_ledger_open(&work->ledger, work->path, 0, 0, work->who) : CLI_OK;
-  for (int i = 0; i < count && status == CLI_OK; i++) status = job_ledger_read(&work->ledger, paths[i]);
+  for (int i = 0; i < count && status == CLI_OK; i++) status = job_ledger_read(&work->ledger, ledgers[i]);
   if (status == CLI_OK && work->path) status = job_ledger_tidy(&work->ledger);
   if (status != CLI_OK && work->ledger.is_new) (void)unlink(work->path);
   return status;
+}
+
+static int begin(const job_work *work) {
+  int reads = work->asked->status || !work->begin || job_ranks_get()->rank;
+  return job_ranks_get()->largest(reads ? CLI_OK : work->begin(work->context));
+}
+
+int job_run(job_work *work, int count, char **ledgers) {
+  const job_ranks *ranks = job_ranks_get();
+  int status = prepare_all(work);
+  if (status == CLI_OK) status = check_same(work);
+  if (status == CLI_OK) status = check_ranks(work);
+  if (status == CLI_OK) status = begin(work);
+  if (status != CLI_OK) return status;
+  if (work->asked->merge) return ranks->largest(ranks->rank ? CLI_OK : merge(work, count, ledgers));
+  if (!work->asked->status) return run_all(work);
+  return ranks->largest(ranks->rank || !work->path ? CLI_OK : job_ledger_look(&work->ledger, work->path));
 }
 
 void job_free(job_work *work) {

@@ -16,25 +16,6 @@
 
 #include "cli/base/cli.h"
 
-/* ---- names ---- */
-
-/* Where the names of a list stand in it. All-zero: no names. The texts are the caller's, and stay as long as they are
- * here. */
-typedef struct job_name {
-  const char *name;
-  size_t place;
-} job_name;
-typedef struct job_names {
-  job_name *slot;
-  size_t room, count;
-} job_names;
-#define JOB_NOWHERE ((size_t)-1)
-/* Gives a name that is there the new text and place. 1, or 0: there is no memory, and nothing has changed. */
-int job_names_put(job_names *names, const char *name, size_t place);
-/* Returns JOB_NOWHERE where there is no such name. */
-size_t job_names_find(const job_names *names, const char *name);
-void job_names_free(job_names *names);
-
 /* ---- the ledger ---- */
 
 #define JOB_LEDGER_HEAD "halfulp-ledger 1"
@@ -72,9 +53,9 @@ typedef struct job_entry {
 typedef struct job_ledger {
   char *path; /* NULL: the results are not kept */
   int fields; /* JOB_FIELDS, or one less where there is no column `result` */
-  job_entry *entry;
+  job_entry **entry;
   size_t count, room;
-  job_names names;
+  void *tree;  /* of the entries, by the names of their items */
   char **file; /* the names of the files that were read */
   size_t files;
   char **part; /* LEDGER.I-of-N, as far as they were read */
@@ -223,9 +204,6 @@ typedef struct job_ranks {
 const job_ranks *job_ranks_get(void);
 void job_ranks_set(const job_ranks *ranks);
 
-/* Calls prepare(context) in process 0 first, so that what is wrong everywhere is said once, then in the others. CLI_OK,
- * or an exit code, the same in all, after an error line, also where a process alone has an error. */
-int job_prepare(const char *who, int (*prepare)(void *context), void *context);
 /* CLI_OK, or an exit code after an error line of process 0: "sweep: rank 2 has WHAT than rank 0". All call it. */
 int job_same(const char *who, uint64_t x, const char *what);
 /* FNV-1a of a text, its final 0 included. h: JOB_DIGEST_START, or that of what comes before. */
@@ -253,6 +231,9 @@ typedef struct job_work {
   uint64_t options; /* digest of the command's own options */
   job_item *item;
   size_t count;
+  /* Lists the items; NULL or makes what the ledger lies in, in process 0. CLI_OK, or an exit code after an error line. */
+  int (*prepare)(void *context);
+  int (*begin)(void *context);
   /* Runs an item: CLI_OK and its result, or an exit code. A wrong bit is a result. */
   int (*run)(void *context, size_t i, job_result *result, job_steps *steps);
   /* NULL, or refuses an entry of other sources: an exit code after an error line. Without it the item is run again. */
@@ -264,12 +245,10 @@ typedef struct job_work {
   size_t failed;
 } job_work;
 
-/* Do all processes of the job have the same list and options, and can they share it? CLI_OK, or an exit code after an
- * error line, the same in all processes. All of them call it, before anything is written. */
-int job_check(const job_work *work);
-/* Runs what is to be done, or with --status nothing; afterwards process 0 has all results in work->ledger. CLI_OK, or
- * an exit code after an error line, the same in all processes. All of them call it. */
-int job_run(job_work *work);
+/* Runs what is to be done; with --status it runs nothing, and with --merge it puts the entries of other ledgers into
+ * work->path, where there is one. Afterwards process 0 has all results in work->ledger. CLI_OK, or an exit code after
+ * an error line, the same in all processes. All of them call it. */
+int job_run(job_work *work, int count, char **ledgers);
 /* JOB_IS_OPEN, ... */
 int job_state(const job_work *work, size_t i);
 /* Does the part --shard, or --include, have this item? */
@@ -279,8 +258,6 @@ int job_is_part(const job_asked *asked);
 /* Prints items done, stale and open, cases, hours, wrong results with a line to repeat each: `again` in its shell
  * form. Returns how many are wrong. */
 uint64_t job_report(FILE *out, const job_work *work, const char *again, int json);
-/* Puts ledgers together into work->path, where there is one. */
-int job_merge(job_work *work, int count, char **paths);
 void job_free(job_work *work);
 
 #endif

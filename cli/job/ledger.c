@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of a ledger, and which of two of the same item stays. */
+/* A ledger: its entries, and which of two of the same item stays; its file and its parts, and who may write them. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
-#include "cli/job/ledger.h"
+#include "cli/job/job.h"
 
-const job_entry *job_ledger_find(const job_ledger *ledger, const char *name) {
-  size_t place = job_names_find(&ledger->names, name);
-  return place == JOB_NOWHERE ? NULL : &ledger->entry[place];
+/* ---- entries ---- */
+
+static int by_item(const void *x, const void *y) {
+  return strcmp(((const job_entry *)x)->field[JOB_ITEM], ((const job_entry *)y)->field[JOB_ITEM]);
 }
+
+static job_entry *find(const job_ledger *ledger, const char *name) {
+  const job_entry key = {.field = {(char *)(uintptr_t)name}};
+  job_entry *const *found = tfind(&key, &ledger->tree, by_item);
+  return found ? *found : NULL;
+}
+
+const job_entry *job_ledger_find(const job_ledger *ledger, const char *name) { return find(ledger, name); }
 
 static int is_state(const job_entry *entry, const char *state) { return !strcmp(entry->field[JOB_STATE], state); }
 
@@ -39,61 +53,62 @@ static int is_newer(const job_entry *now, const job_entry *old) {
 }
 
 /* The better of the two stays, and the other one's line goes. */
-static int replace(job_ledger *ledger, job_entry *old, job_entry entry) {
-  int newer = is_newer(&entry, old);
+static int replace(job_ledger *ledger, job_entry *old, job_entry *entry) {
+  int newer = is_newer(entry, old);
   ledger->untidy = 1;
-  if (!newer && disagree(&entry, old)) {
-    (void)cli_fail(ledger->file[entry.file], "%s: digest %s, but with the same sources %s in %s", entry.field[JOB_ITEM],
-                   entry.field[JOB_DIGEST], old->field[JOB_DIGEST], ledger->file[old->file]);
-    free(entry.line);
-    return CLI_BAD;
-  }
-  if (newer || takes_the_place(&entry, old)) {
+  if (!newer && disagree(entry, old))
+    return cli_fail(ledger->file[entry->file], "%s: digest %s, but with the same sources %s in %s",
+                    entry->field[JOB_ITEM], entry->field[JOB_DIGEST], old->field[JOB_DIGEST], ledger->file[old->file]);
+  if (newer || takes_the_place(entry, old)) {
     job_entry worse = *old;
-    *old = entry;
-    entry = worse;
-    /* The name is there already, so that no memory is asked for; its text is now the new line's. */
-    (void)job_names_put(&ledger->names, old->field[JOB_ITEM], (size_t)(old - ledger->entry));
+    *old = *entry;
+    *entry = worse;
   }
-  free(entry.line);
   return CLI_OK;
 }
 
-static int grow(job_ledger *ledger) {
-  if (ledger->count < ledger->room) return 1;
-  size_t room = ledger->room ? 2 * ledger->room : 256;
-  job_entry *more = realloc(ledger->entry, room * sizeof *more);
-  if (!more) return 0;
-  ledger->entry = more;
-  ledger->room = room;
-  return 1;
-}
-
-static int add(job_ledger *ledger, job_entry entry) {
-  job_entry *old = (job_entry *)job_ledger_find(ledger, entry.field[JOB_ITEM]);
-  if (old) return replace(ledger, old, entry);
-  if (!grow(ledger) || !job_names_put(&ledger->names, entry.field[JOB_ITEM], ledger->count)) {
-    free(entry.line);
-    return cli_fail(NULL, "out of memory");
+static int add_new(job_ledger *ledger, job_entry *entry) {
+  if (ledger->count == ledger->room) {
+    size_t room = ledger->room ? 2 * ledger->room : 256;
+    job_entry **more = realloc(ledger->entry, room * sizeof *more);
+    if (!more) return cli_fail(NULL, "out of memory");
+    ledger->entry = more;
+    ledger->room = room;
   }
+  if (!tsearch(entry, &ledger->tree, by_item)) return cli_fail(NULL, "out of memory");
   ledger->entry[ledger->count++] = entry;
   return CLI_OK;
 }
 
-int ledger_add(job_ledger *ledger, size_t file, const char *text, unsigned long number) {
-  job_entry entry;
-  char *own = strdup(text);
-  if (!own) return cli_fail(NULL, "out of memory");
-  const char *wrong = job_entry_read(&entry, own, ledger->fields);
-  entry.file = file;
-  if (!wrong) return add(ledger, entry);
-  free(own);
-  return cli_fail(NULL, "%s:%lu: %s", ledger->file[file], number, wrong);
+static void free_entry(job_entry *entry) {
+  if (entry) free(entry->line);
+  free(entry);
+}
+
+/* Adds an entry from the text of a line, which is in this one of the files. */
+static int add(job_ledger *ledger, size_t file, const char *text, unsigned long number) {
+  job_entry *entry = calloc(1, sizeof *entry);
+  char *line = strdup(text);
+  if (!entry || !line) {
+    free(line);
+    free(entry);
+    return cli_fail(NULL, "out of memory");
+  }
+  const char *wrong = job_entry_read(entry, line, ledger->fields);
+  entry->file = file;
+  job_entry *old = wrong ? NULL : find(ledger, entry->field[JOB_ITEM]);
+  int status = wrong ? cli_fail(NULL, "%s:%lu: %s", ledger->file[file], number, wrong)
+               : old ? replace(ledger, old, entry)
+                     : add_new(ledger, entry);
+  if (old || status != CLI_OK) free_entry(entry);
+  return status;
 }
 
 /* ---- reading ---- */
 
-int ledger_add_file(job_ledger *ledger, const char *path, size_t *file) {
+/* Numbers a file whose entries are read. */
+static int add_file(job_ledger *ledger, const char *path, size_t *file) {
+  *file = 0;
   char **more = realloc(ledger->file, (ledger->files + 1) * sizeof *more);
   if (more) ledger->file = more;
   char *own = more ? strdup(path) : NULL;
@@ -110,15 +125,20 @@ static int wrong_head(const char *path, const char *line) {
   return cli_fail(NULL, "%s:1: a ledger of another version; this program reads " JOB_LEDGER_HEAD, path);
 }
 
-static int read_line(job_ledger *ledger, size_t file, const char *line, unsigned long number) {
-  const char *path = ledger->file[file];
-  const char *columns = ledger->fields == JOB_FIELDS ? JOB_COLUMNS_MORE : JOB_COLUMNS;
-  if (number == 1) return strcmp(line, JOB_LEDGER_HEAD) ? wrong_head(path, line) : CLI_OK;
-  if (number > 2) return ledger_add(ledger, file, line, number);
-  return strcmp(line, columns) ? cli_fail(NULL, "%s:2: other columns than those of this command", path) : CLI_OK;
+static const char *columns_of(const job_ledger *ledger) {
+  return ledger->fields == JOB_FIELDS ? JOB_COLUMNS_MORE : JOB_COLUMNS;
 }
 
-int ledger_read_stream(job_ledger *ledger, size_t file, FILE *in, uint64_t *whole) {
+static int read_line(job_ledger *ledger, size_t file, const char *line, unsigned long number) {
+  const char *path = ledger->file[file];
+  if (number == 1) return strcmp(line, JOB_LEDGER_HEAD) ? wrong_head(path, line) : CLI_OK;
+  if (number > 2) return add(ledger, file, line, number);
+  return strcmp(line, columns_of(ledger)) ? cli_fail(NULL, "%s:2: other columns than those of this command", path)
+                                          : CLI_OK;
+}
+
+/* Adds the entries of a stream. *whole: the bytes of its whole lines; a last one without an end is left out. */
+static int read_stream(job_ledger *ledger, size_t file, FILE *in, uint64_t *whole) {
   char *line = NULL;
   size_t room = 0;
   int status = CLI_OK;
@@ -142,21 +162,247 @@ int ledger_read_stream(job_ledger *ledger, size_t file, FILE *in, uint64_t *whol
 
 int job_ledger_read(job_ledger *ledger, const char *path) {
   uint64_t whole;
-  size_t file = 0;
-  int status = ledger_add_file(ledger, path, &file);
+  size_t file;
+  int status = add_file(ledger, path, &file);
   if (status != CLI_OK) return status;
   FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
   if (!in) return cli_fail(path, "%s", strerror(errno));
-  status = ledger_read_stream(ledger, file, in, &whole);
+  status = read_stream(ledger, file, in, &whole);
   if (status == CLI_OK && whole == 0) status = cli_fail(path, "is no ledger");
   if (in != stdin) fclose(in);
   ledger->untidy = 1;
   return status;
 }
 
+/* ---- parts ---- */
+
+/* 1: ".I-of-N". */
+static int is_part_end(const char *text) {
+  static const char *const digits = "0123456789";
+  size_t n = *text == '.' ? strspn(text + 1, digits) : 0;
+  const char *of = text + 1 + n;
+  if (!n || strncmp(of, "-of-", 4) != 0) return 0;
+  size_t m = strspn(of + 4, digits);
+  return m && !of[4 + m];
+}
+
+static int add_part(job_ledger *ledger, const char *path, const char *end) {
+  char **more = realloc(ledger->part, (ledger->parts + 1) * sizeof *more);
+  if (more) ledger->part = more;
+  if (!more || asprintf(&more[ledger->parts], "%s%s", path, end) < 0) return cli_fail(NULL, "out of memory");
+  ledger->parts++;
+  return CLI_OK;
+}
+
+static int by_name(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
+
+/* Lists LEDGER.I-of-N. */
+static int list_parts(job_ledger *ledger, const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+  DIR *list = folder ? opendir(folder) : NULL;
+  int status = folder ? CLI_OK : cli_fail(NULL, "out of memory");
+  for (struct dirent *e = list ? readdir(list) : NULL; e && status == CLI_OK; e = readdir(list)) {
+    size_t n = strlen(name);
+    if (!strncmp(e->d_name, name, n) && is_part_end(e->d_name + n)) status = add_part(ledger, path, e->d_name + n);
+  }
+  if (list) closedir(list);
+  free(folder);
+  if (ledger->parts) qsort(ledger->part, ledger->parts, sizeof *ledger->part, by_name);
+  return status;
+}
+
+/* Ledgers of older programs had their parts in a folder. */
+static int refuse_old_parts(const char *path) {
+  char *folder;
+  if (asprintf(&folder, "%s.parts", path) < 0) return cli_fail(NULL, "out of memory");
+  int status = access(folder, F_OK)
+                   ? CLI_OK
+                   : cli_fail(folder, "has results of an older halfulp; let that one finish, or remove the folder");
+  free(folder);
+  return status;
+}
+
+/* ---- what the files have ---- */
+
+/* *in is NULL where there is no file. */
+static int open_stream(FILE **in, const char *path) {
+  int status = cli_own_check(path);
+  *in = status == CLI_OK ? cli_own_stream(path) : NULL;
+  return status != CLI_OK || *in || errno == ENOENT ? status : cli_fail(path, "%s", strerror(errno));
+}
+
+static int read_own(job_ledger *ledger, const char *path, FILE *in) {
+  uint64_t whole;
+  size_t file;
+  struct stat info;
+  if (!in) return CLI_OK;
+  int status = add_file(ledger, path, &file);
+  if (status == CLI_OK) status = read_stream(ledger, file, in, &whole);
+  int cut = status == CLI_OK && fstat(fileno(in), &info) == 0 && (uint64_t)info.st_size != whole;
+  /* What this job appends to must end with a whole line. */
+  if (cut && ledger->out >= 0 && !strcmp(path, ledger->out_name) && ftruncate(ledger->out, (off_t)whole))
+    status = cli_fail(path, "cannot be cut: %s", strerror(errno));
+  return status;
+}
+
+/* Parts are opened before LEDGER is read: those that another job takes into it meanwhile are read here or there. */
+int job_ledger_look(job_ledger *ledger, const char *path) {
+  FILE *own = NULL, **part = NULL;
+  int status = refuse_old_parts(path);
+  if (status == CLI_OK) status = list_parts(ledger, path);
+  if (status == CLI_OK && !(part = calloc(ledger->parts + 1, sizeof *part))) status = cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < ledger->parts && status == CLI_OK; i++) status = open_stream(&part[i], ledger->part[i]);
+  if (status == CLI_OK) status = open_stream(&own, path);
+  if (status == CLI_OK) status = read_own(ledger, path, own);
+  for (size_t i = 0; i < ledger->parts && status == CLI_OK; i++) status = read_own(ledger, ledger->part[i], part[i]);
+  for (size_t i = 0; part && i < ledger->parts; i++)
+    if (part[i]) fclose(part[i]);
+  if (own) fclose(own);
+  free(part);
+  return status;
+}
+
+/* ---- writing ---- */
+
+static void print_ledger(FILE *out, const void *what) {
+  const job_ledger *ledger = what;
+  fprintf(out, "%s\n%s\n", JOB_LEDGER_HEAD, columns_of(ledger));
+  for (size_t i = 0; i < ledger->count; i++) {
+    if (!strcmp(ledger->entry[i]->field[JOB_STATE], "again")) continue;
+    for (int k = 0; k < ledger->fields; k++)
+      fprintf(out, "%s%c", ledger->entry[i]->field[k], k + 1 < ledger->fields ? '\t' : '\n');
+  }
+}
+
+/* 0, or an error number: that of the call that wrote nothing, where less was written before. */
+static int write_text(int file, const char *text, size_t length) {
+  for (size_t i = 0; i < length;) {
+    ssize_t n = write(file, text + i, length - i);
+    if (n == 0 || (n < 0 && errno != EINTR)) return n ? errno : EIO;
+    i += n > 0 ? (size_t)n : 0;
+  }
+  return fsync(file) ? errno : 0;
+}
+
+static int append(job_ledger *ledger, const char *text) {
+  struct stat now;
+  size_t length = strlen(text);
+  int error = write_text(ledger->out, text, length);
+  if (!error && fstat(ledger->out, &now)) error = errno;
+  if (error) { /* the next line must not be joined to a part of this one */
+    if (ftruncate(ledger->out, (off_t)ledger->size))
+      (void)cli_fail(ledger->out_name, "cannot be cut: %s", strerror(errno));
+    return cli_fail(ledger->out_name, "cannot be written: %s", strerror(error));
+  }
+  ledger->size += length;
+  if (now.st_nlink == 0)
+    return cli_fail(ledger->out_name, "was removed while this job ran; did another one, on this or another machine?");
+  if ((uint64_t)now.st_size == ledger->size) return CLI_OK;
+  return cli_fail(ledger->out_name, "%llu bytes after %llu were appended: this file system does not append",
+                  (unsigned long long)now.st_size, (unsigned long long)ledger->size);
+}
+
+int job_ledger_append(job_ledger *ledger, const char *line) {
+  const char *name = ledger->out_name ? ledger->out_name : "this job";
+  char *whole;
+  size_t file = 0;
+  int status = CLI_OK;
+  if (asprintf(&whole, "%s\n", line) < 0) return cli_fail(NULL, "out of memory");
+  if (ledger->out >= 0) status = append(ledger, whole);
+  free(whole);
+  while (file < ledger->files && strcmp(ledger->file[file], name)) file++;
+  if (status == CLI_OK && file == ledger->files) status = add_file(ledger, name, &file);
+  return status == CLI_OK ? add(ledger, file, line, 0) : status;
+}
+
+int job_ledger_again(job_ledger *ledger, const char *name) {
+  char *line;
+  const char *more = ledger->fields == JOB_FIELDS ? "\t-" : "";
+  if (!job_ledger_find(ledger, name)) return CLI_OK;
+  if (asprintf(&line, "%s\tagain\t-\t-\t-\t-\t-\t-\t-\t-\t-%s", name, more) < 0) return cli_fail(NULL, "out of memory");
+  int status = job_ledger_append(ledger, line);
+  free(line);
+  return status;
+}
+
+int job_ledger_tidy(job_ledger *ledger) {
+  if (!ledger->path || !ledger->untidy || ledger->lock != ledger->out) return CLI_OK;
+  int status = cli_own_text(ledger->path, print_ledger, ledger);
+  for (size_t i = 0; i < ledger->parts && status == CLI_OK; i++)
+    if (unlink(ledger->part[i])) status = cli_fail(ledger->part[i], "cannot be removed: %s", strerror(errno));
+  ledger->untidy = 0;
+  return status;
+}
+
+/* ---- locks ---- */
+
+/* Makes it what this job appends to; a new file gets its first lines. */
+static int begin(job_ledger *ledger, const char *path, int file) {
+  struct stat info;
+  char *head;
+  ledger->out = file;
+  ledger->out_name = strdup(path);
+  if (!ledger->out_name) return cli_fail(NULL, "out of memory");
+  if (fstat(file, &info)) return cli_fail(path, "%s", strerror(errno));
+  ledger->is_new = info.st_size == 0;
+  if (!ledger->is_new) return CLI_OK;
+  if (asprintf(&head, "%s\n%s\n", JOB_LEDGER_HEAD, columns_of(ledger)) < 0) return cli_fail(NULL, "out of memory");
+  int status = append(ledger, head);
+  free(head);
+  return status;
+}
+
+/* LEDGER may be empty where parts alone have been at work: several of them could not agree on who begins it. */
+static int begin_part(job_ledger *ledger, unsigned shard, unsigned shards, const char *who) {
+  char *path;
+  int file = -1;
+  if (asprintf(&path, "%s.%u-of-%u", ledger->path, shard, shards) < 0) return cli_fail(NULL, "out of memory");
+  int status = cli_file_lock(&file, path, who);
+  if (status == CLI_OK)
+    status = begin(ledger, path, file);
+  else if (file >= 0)
+    close(file);
+  free(path);
+  return status;
+}
+
+static int open_files(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who) {
+  struct stat info;
+  ledger->path = strdup(path);
+  if (!ledger->path) return cli_fail(NULL, "out of memory");
+  int status = refuse_old_parts(path);
+  if (status != CLI_OK) return status;
+  status = shards ? cli_file_share(&ledger->lock, path, who) : cli_file_lock(&ledger->lock, path, who);
+  if (status == CLI_OK) status = shards ? begin_part(ledger, shard, shards, who) : begin(ledger, path, ledger->lock);
+  if (status == CLI_OK) status = job_ledger_look(ledger, path);
+  if (status == CLI_OK && fstat(ledger->out, &info)) status = cli_fail(ledger->out_name, "%s", strerror(errno));
+  if (status == CLI_OK) ledger->size = (uint64_t)info.st_size;
+  return status;
+}
+
+int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who) {
+  int status = open_files(ledger, path, shard, shards, who);
+  if (status != CLI_OK || shards || !ledger->parts) return status;
+  /* The entries of parts go into LEDGER, whose new file is locked then. */
+  ledger->untidy = 1;
+  status = job_ledger_tidy(ledger);
+  job_ledger_free(ledger);
+  return status == CLI_OK ? open_files(ledger, path, 0, 0, who) : status;
+}
+
+void job_ledger_leave(job_ledger *ledger) {
+  if (ledger->out >= 0 && ledger->out != ledger->lock) close(ledger->out);
+  if (ledger->lock >= 0) close(ledger->lock);
+  ledger->lock = ledger->out = -1;
+}
+
+static void free_nothing(void *entry) { (void)entry; }
+
 void job_ledger_free(job_ledger *ledger) {
   job_ledger_leave(ledger);
-  for (size_t i = 0; i < ledger->count; i++) free(ledger->entry[i].line);
+  tdestroy(ledger->tree, free_nothing);
+  for (size_t i = 0; i < ledger->count; i++) free_entry(ledger->entry[i]);
   for (size_t i = 0; i < ledger->files; i++) free(ledger->file[i]);
   for (size_t i = 0; i < ledger->parts; i++) free(ledger->part[i]);
   free(ledger->entry);
@@ -164,6 +410,5 @@ void job_ledger_free(job_ledger *ledger) {
   free(ledger->part);
   free(ledger->path);
   free(ledger->out_name);
-  job_names_free(&ledger->names);
   *ledger = (job_ledger)JOB_NO_LEDGER(ledger->fields);
 }

@@ -5,7 +5,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/job/job.h"
-#include "halfulp/version.h"
 
 static int share(const job_deal *deal) {
   job_steps steps = {0, 0, 0};
@@ -47,13 +46,4 @@ int job_same(const char *who, uint64_t x, const char *what) {
   int other;
   if (given->same(x, &other)) return CLI_OK;
   return given->rank ? CLI_BAD : cli_fail(NULL, "%s: rank %d has %s", who, other, what);
-}
-
-int job_prepare(const char *who, int (*prepare)(void *context), void *context) {
-  int status = given->largest(given->rank ? CLI_OK : prepare(context));
-  if (status != CLI_OK) return status;
-  if (given->rank) status = prepare(context);
-  int same_status = job_same(who, (uint64_t)status, "an error that rank 0 has not");
-  if (same_status != CLI_OK) return same_status;
-  return job_same(who, job_digest(HU_VERSION_STRING, JOB_DIGEST_START), "another version than rank 0");
 }

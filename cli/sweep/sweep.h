@@ -49,7 +49,8 @@ typedef struct sweep {
   size_t values;
   uint64_t *seed;
   size_t seeds;
-  double loss;            /* accepted, in points */
+  double loss; /* accepted, in points */
+  int json;
   int any_data;           /* 1: --data was not given (train/data_folder.h) */
   unsigned ranks_per_run; /* processes of an MPI job that share a run */
   config file;            /* what `config` says */
