@@ -181,7 +181,8 @@ static int read_again(job_work *work) {
 }
 
 static int finish(job_work *work) {
-  if (!work->path) return CLI_OK;
+  int status = job_ledger_sync(&work->ledger);
+  if (status != CLI_OK) return status;
   return work->asked->shards ? read_again(work) : job_ledger_tidy(&work->ledger);
 }
 
@@ -195,7 +196,7 @@ static int run_all(job_work *work) {
     status = ranks->largest(share(&plan));
     if (!ranks->rank) progress_end(&plan.bar);
   }
-  if (!ranks->rank && work->ledger.path && status == CLI_OK) status = finish(work);
+  if (!ranks->rank && work->path && status == CLI_OK) status = finish(work);
   free(plan.todo);
   return ranks->largest(status);
 }

@@ -64,6 +64,7 @@ typedef struct job_ledger {
   int out;  /* open: what this job appends to, LEDGER or its own part */
   char *out_name;
   uint64_t size; /* of that */
+  double synced; /* when it was last brought to the disk */
   int is_new;    /* 1: this job has made LEDGER */
   int untidy;    /* 1: the file has lines that no longer count, or results are in parts */
 } job_ledger;
@@ -95,10 +96,12 @@ int job_ledger_look(job_ledger *ledger, const char *path);
 /* Does the same, and locks the ledger for this job: part `shard` of `shards` shares it with other parts; 0 of 0 has it
  * for itself. who: "campaign". */
 int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who);
-/* Adds the line of a result of this job. The line is on the disk when it returns; a file system that reports an append
- * and has not done it is an error, and so is a file that has been removed. After a write that failed the file is as it
- * was before the line. */
+/* Adds the line of a result of this job. The line is in the file when it returns, and on the disk where a second has
+ * passed since an earlier one was brought there; a file system that reports an append and has not done it is an error,
+ * and so is a file that has been removed. After a write that failed the file is as it was before the line. */
 int job_ledger_append(job_ledger *ledger, const char *line);
+/* Brings all lines to the disk. */
+int job_ledger_sync(job_ledger *ledger);
 /* Marks an item that is run again. */
 int job_ledger_again(job_ledger *ledger, const char *name);
 /* Writes LEDGER whole where it has lines that no longer count, and removes the parts that were read into it. */

@@ -11,6 +11,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
+#include "cli/base/progress.h"
 #include "cli/job/job.h"
 
 /* ---- entries ---- */
@@ -275,6 +276,12 @@ static void print_ledger(FILE *out, const void *what) {
   }
 }
 
+int job_ledger_sync(job_ledger *ledger) {
+  if (ledger->out < 0) return CLI_OK;
+  ledger->synced = progress_seconds();
+  return fsync(ledger->out) ? cli_fail(ledger->out_name, "cannot be written: %s", strerror(errno)) : CLI_OK;
+}
+
 /* 0, or an error number: that of the call that wrote nothing, where less was written before. */
 static int write_text(int file, const char *text, size_t length) {
   for (size_t i = 0; i < length;) {
@@ -282,7 +289,7 @@ static int write_text(int file, const char *text, size_t length) {
     if (n == 0 || (n < 0 && errno != EINTR)) return n ? errno : EIO;
     i += n > 0 ? (size_t)n : 0;
   }
-  return fsync(file) ? errno : 0;
+  return 0;
 }
 
 static int append(job_ledger *ledger, const char *text) {
@@ -298,7 +305,8 @@ static int append(job_ledger *ledger, const char *text) {
   ledger->size += length;
   if (now.st_nlink == 0)
     return cli_fail(ledger->out_name, "was removed while this job ran; did another one, on this or another machine?");
-  if ((uint64_t)now.st_size == ledger->size) return CLI_OK;
+  if ((uint64_t)now.st_size == ledger->size)
+    return progress_seconds() - ledger->synced < 1 ? CLI_OK : job_ledger_sync(ledger);
   return cli_fail(ledger->out_name, "%llu bytes after %llu were appended: this file system does not append",
                   (unsigned long long)now.st_size, (unsigned long long)ledger->size);
 }
