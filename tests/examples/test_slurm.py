@@ -57,7 +57,7 @@ class Test:
 
     def array(self):
         """A job array, and a job that makes the report when all its tasks have ended."""
-        job = self.cluster.submit('--array=1-2', 'sweep-array.sh', 'c.ini', 'array', *SWEEP)
+        job = self.cluster.submit('--array=1-2', 'array.sh', 'sweep', 'c.ini', '-o', 'array', *SWEEP)
         made = self.cluster.submit('--dependency=afterok:' + job, '--wrap', 'halfulp sweep c.ini -o array ' + ' '.join(SWEEP))
         self.cluster.wait(job)
         assert len(self.cluster.states(job)) == 2
@@ -67,7 +67,7 @@ class Test:
 
     def array_again(self):
         """A task that was put back into the queue continues; and one that is near its time limit puts itself there."""
-        job = self.cluster.submit('--array=1-2', '--cpus-per-task=1', 'sweep-array.sh', 'long.ini', 'again', *SWEEP)
+        job = self.cluster.submit('--array=1-2', '--cpus-per-task=1', 'array.sh', 'sweep', 'long.ini', '-o', 'again', *SWEEP)
         before = self.begun(job, 'again', 1)
         self.cluster.wait_until((self.folder / 'again' / 'runs.ledger.2-of-2').exists, 'the second task is at work')
         first, second = ('%s_%d' % (job, task) for task in (1, 2))
@@ -81,15 +81,15 @@ class Test:
         return 'array, put back'
 
     def sweep(self):
-        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=2', 'sweep-mpi.sh', 'c.ini', 'mpi', *SWEEP))
+        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=2', 'mpi.sh', 'sweep', 'c.ini', '-o', 'mpi', *SWEEP))
         self.same('mpi', 'whole')
-        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=1', 'sweep-mpi.sh', 'c.ini', 'groups', *SWEEP, '--ranks-per-run', '2'))
+        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=1', 'mpi.sh', 'sweep', 'c.ini', '-o', 'groups', *SWEEP, '--ranks-per-run', '2'))
         self.same('groups', 'whole')
         return 'sweep over MPI'
 
     def sweep_again(self):
         """Preempted by a job of a partition that has a higher priority: it takes all that there is."""
-        job = self.cluster.submit('--ntasks=2', '--nodes=2', 'sweep-mpi.sh', 'long.ini', 'preempted', *SWEEP)
+        job = self.cluster.submit('--ntasks=2', '--nodes=2', 'mpi.sh', 'sweep', 'long.ini', '-o', 'preempted', *SWEEP)
         before = self.begun(job, 'preempted', 2)
         urgent = self.cluster.submit('--partition=urgent', '--nodes=2', '--exclusive', '--wrap', 'sleep 1')
         self.cluster.wait(urgent)
@@ -100,7 +100,7 @@ class Test:
         return 'sweep over MPI, preempted'
 
     def campaign(self):
-        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=2', 'campaign-mpi.sh', 'some.list'))
+        self.cluster.wait(self.cluster.submit('--ntasks=2', '--nodes=2', 'mpi.sh', 'campaign', 'some.list'))
         said = subprocess.run([self.halfulp, 'campaign', 'some.list', '--status', '--json'], cwd=self.folder, env=self.cluster.env,
                               stdout=subprocess.PIPE, check=True).stdout
         assert json.loads(said)['done'] == 4, said
