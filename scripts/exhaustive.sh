@@ -1,24 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, other programs' conversions once
-# more, then most tests under sanitizers, and the quick ones by clang. One process a processor where there is MPI, else one after
-# the other. BUILD/campaign.txt keeps what is done: the same command continues after an interrupt.
+# more, then most tests under sanitizers, and the quick ones by clang. BUILD/campaign.txt keeps what is done: the same command
+# continues after an interrupt.
 set -u
 build=$1
 here=$(dirname "$0")
 jobs=${JOBS:-$(nproc)}
 python3 "$here/campaign.py" list "$build" > "$build/campaign.list" || exit 1
 python3 "$here/campaign.py" sources > "$build/campaign.sources" || exit 1
-set -- "$build/cli/halfulp" campaign "$build/campaign.list" --ledger "$build/campaign.txt" --sources "$build/campaign.sources"
-if [ -x "$build/mpi/halfulp-mpi" ] && command -v mpirun > /dev/null 2>&1; then
-  # Open MPI refuses root and more processes than cores unless told; other launchers do not read these.
-  export HALFULP_MPI="$build/mpi/halfulp-mpi" OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-  [ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  mpirun -n "$jobs" "$@"
-else
-  echo "MPI: none here; the campaign runs in one process"
-  "$@"
-fi
+"$build/cli/halfulp" campaign "$build/campaign.list" --ledger "$build/campaign.txt" --sources "$build/campaign.sources" --jobs "$jobs"
 status=$?
 [ $status -le 1 ] || exit $status
 # The rest: tests that the campaign does not have.
