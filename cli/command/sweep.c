@@ -16,47 +16,47 @@
 enum { SETS_MAX = 256, RANKS_MAX = 1 << 20 };
 enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_RANKS };
 
-static int set_loss(sweep *s, const char *value) {
+static int set_loss(sweep_setup *sweep, const char *value) {
   number x;
   if (!number_parse(&x, value) || !isfinite(x.value) || x.value < 0)
     return cli_fail(NULL, "--loss: '%s' is not a number of points", value);
-  s->loss = x.value;
+  sweep->loss = x.value;
   return CLI_OK;
 }
 
-static int set_ranks(sweep *s, const char *value) {
+static int set_ranks(sweep_setup *sweep, const char *value) {
   uint64_t x;
   if (cli_read_u64(&x, "--ranks-per-run", value, 1, RANKS_MAX)) return CLI_BAD;
-  s->ranks_per_run = (unsigned)x;
+  sweep->ranks_per_run = (unsigned)x;
   return CLI_OK;
 }
 
-static int set_values(sweep *s, const char *value) {
+static int set_values(sweep_setup *sweep, const char *value) {
   if (!config_is_text(value, strlen(value))) return cli_fail("--values", "not UTF-8 text, or a control character");
-  return sweep_read_values(s, value);
+  return sweep_read_values(sweep, value);
 }
 
-static int add_set(sweep *s, const char *value) {
-  if (!s->set) s->set = calloc(SETS_MAX, sizeof *s->set);
-  if (!s->set) return cli_fail(NULL, "out of memory");
-  if (s->sets == SETS_MAX) return cli_fail("--set", "more than %d", SETS_MAX);
-  s->set[s->sets++] = value;
+static int add_set(sweep_setup *sweep, const char *value) {
+  if (!sweep->set) sweep->set = calloc(SETS_MAX, sizeof *sweep->set);
+  if (!sweep->set) return cli_fail(NULL, "out of memory");
+  if (sweep->sets == SETS_MAX) return cli_fail("--set", "more than %d", SETS_MAX);
+  sweep->set[sweep->sets++] = value;
   return CLI_OK;
 }
 
 static int set(void *state, int key, const char *value) {
-  sweep *s = state;
+  sweep_setup *sweep = state;
   switch (key) {
-    case KEY_KEY: s->key = value; return CLI_OK;
-    case KEY_VALUES: return set_values(s, value);
-    case KEY_SEEDS: return sweep_read_seeds(s, value);
-    case KEY_LOSS: return set_loss(s, value);
-    case KEY_SET: return add_set(s, value);
-    case KEY_DATA: s->data = value; return CLI_OK;
-    case CLI_KEY_JSON: s->json = 1; return CLI_OK;
-    case KEY_RANKS: return set_ranks(s, value);
-    case 'o': s->out = value; return CLI_OK;
-    default: return job_set(&s->asked, key, value);
+    case KEY_KEY: sweep->key = value; return CLI_OK;
+    case KEY_VALUES: return set_values(sweep, value);
+    case KEY_SEEDS: return sweep_read_seeds(sweep, value);
+    case KEY_LOSS: return set_loss(sweep, value);
+    case KEY_SET: return add_set(sweep, value);
+    case KEY_DATA: sweep->data = value; return CLI_OK;
+    case CLI_KEY_JSON: sweep->json = 1; return CLI_OK;
+    case KEY_RANKS: return set_ranks(sweep, value);
+    case 'o': sweep->out = value; return CLI_OK;
+    default: return job_set(&sweep->asked, key, value);
   }
 }
 
@@ -99,9 +99,10 @@ static int first_drawing(const sweep_summary *z) {
   return sweep_has_low(z) ? SWEEP_BY_LOW : sweep_has_stored(z) ? SWEEP_BY_STORED : SWEEP_BY_VALUE;
 }
 
-static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, const void *what), const void *what) {
+static int write_one(const sweep_setup *sweep, const char *name, void (*print)(FILE *out, const void *what),
+                     const void *what) {
   char *path;
-  if (asprintf(&path, "%s/%s", s->out, name) < 0) return cli_fail(NULL, "out of memory");
+  if (asprintf(&path, "%s/%s", sweep->out, name) < 0) return cli_fail(NULL, "out of memory");
   int status = cli_own_check(path);
   if (status == CLI_OK)
     status = print ? cli_own_text(path, print, what) : sweep_plot_write(path, what, first_drawing(what));
@@ -109,120 +110,122 @@ static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, 
   return status;
 }
 
-static int report(const sweep *s) {
+static int report(const sweep_setup *sweep) {
   static const char *const names[] = {SWEEP_FILES};
   static void (*const print[])(FILE * out, const void *what) = {sweep_print_csv, sweep_print_json, NULL,
                                                                 sweep_print_page};
   sweep_summary z;
-  sweep_clean_folder(s->out);
-  int status = sweep_summarize(&z, s);
+  sweep_clean_folder(sweep->out);
+  int status = sweep_summarize(&z, sweep);
   for (size_t i = 0; i < sizeof names / sizeof *names && status == CLI_OK; i++)
-    status = write_one(s, names[i], print[i], &z);
-  if (status == CLI_OK && s->json) sweep_print_json(stdout, &z);
-  if (status == CLI_OK && !s->json && !cli_quiet()) {
+    status = write_one(sweep, names[i], print[i], &z);
+  if (status == CLI_OK && sweep->json) sweep_print_json(stdout, &z);
+  if (status == CLI_OK && !sweep->json && !cli_quiet()) {
     char shown[CLI_SHOWN_MAX];
     sweep_print_table(stdout, &z);
-    printf("%s: summary.csv summary.json plot.svg report.html\n", cli_shown(shown, s->out));
+    printf("%s: summary.csv summary.json plot.svg report.html\n", cli_shown(shown, sweep->out));
   }
   sweep_summary_free(&z);
-  return status == CLI_OK && sweep_count(s, SWEEP_FAILED) ? CLI_DIFFERENT : status;
+  return status == CLI_OK && sweep_count(sweep, SWEEP_FAILED) ? CLI_DIFFERENT : status;
 }
 
 /* ---- the command ---- */
 
 /* As many as there are processors; fewer where a run has threads of its own. */
-static unsigned default_jobs(const sweep *s) {
-  const char *text = hu_trainer_get(s->run[0].trainer, "run.threads");
+static unsigned default_jobs(const sweep_setup *sweep) {
+  const char *text = hu_trainer_get(sweep->run[0].trainer, "run.threads");
   long processors = sysconf(_SC_NPROCESSORS_ONLN), threads = text ? strtol(text, NULL, 10) : 1;
   long n = threads > 0 ? processors / threads : 1;
   return n < 1 ? 1 : n > JOB_JOBS_MAX ? JOB_JOBS_MAX : (unsigned)n;
 }
 
 /* FNV-1a of the options that are not in the runs' keys and names. */
-static uint64_t digest_of_options(const sweep *s) {
+static uint64_t digest_of_options(const sweep_setup *sweep) {
   char text[64];
-  snprintf(text, sizeof text, "%a %d %zu", s->loss, s->json, s->seeds);
-  return job_digest(s->data, job_digest(text, JOB_DIGEST_START));
+  snprintf(text, sizeof text, "%a %d %zu", sweep->loss, sweep->json, sweep->seeds);
+  return job_digest(sweep->data, job_digest(text, JOB_DIGEST_START));
 }
 
 /* What cannot be, as the command line and the number of processes are. */
-static int check(const sweep *s) {
+static int check(const sweep_setup *sweep) {
   int size = job_ranks_get()->size;
-  if (size > 1 && !strcmp(s->config, "-"))
+  if (size > 1 && !strcmp(sweep->config, "-"))
     return cli_fail(NULL, "sweep: several processes cannot share standard input: CONFIG is to be a file");
-  if (size % (int)s->ranks_per_run)
+  if (size % (int)sweep->ranks_per_run)
     return cli_fail(NULL, "sweep: --ranks-per-run: %d rank%s cannot be cut into groups of %u", size,
-                    size == 1 ? "" : "s", s->ranks_per_run);
-  if (s->json && (job_is_part(&s->asked) || s->asked.status))
+                    size == 1 ? "" : "s", sweep->ranks_per_run);
+  if (sweep->json && (job_is_part(&sweep->asked) || sweep->asked.status))
     return cli_fail(NULL, "sweep: --json prints the report, which --shard, --include and --status do not make");
   return CLI_OK;
 }
 
 static int prepare(void *context) {
-  sweep *s = context;
-  int status = check(s);
-  if (!s->values && status == CLI_OK)
-    status = sweep_read_values(s, sweep_has_assignments(s) ? "uniform,operator,operator',0,0.1,...,1" : "0,0.1,...,1");
-  if (!s->seeds && status == CLI_OK) status = sweep_read_seeds(s, "3");
-  if (status == CLI_OK) status = sweep_plan(s);
+  sweep_setup *sweep = context;
+  int status = check(sweep);
+  if (!sweep->values && status == CLI_OK)
+    status = sweep_read_values(sweep,
+                               sweep_has_assignments(sweep) ? "uniform,operator,operator',0,0.1,...,1" : "0,0.1,...,1");
+  if (!sweep->seeds && status == CLI_OK) status = sweep_read_seeds(sweep, "3");
+  if (status == CLI_OK) status = sweep_plan(sweep);
   if (status != CLI_OK) return status;
-  s->work.jobs = default_jobs(s);
-  s->work.options = digest_of_options(s);
+  sweep->work.jobs = default_jobs(sweep);
+  sweep->work.options = digest_of_options(sweep);
   return CLI_OK;
 }
 
-static int make_folder(void *context) { return sweep_make_folder(((const sweep *)context)->out); }
+static int make_folder(void *context) { return sweep_make_folder(((const sweep_setup *)context)->out); }
 
 /* In the first process. */
-static int say(sweep *s) {
+static int say(sweep_setup *sweep) {
   char shown[CLI_SHOWN_MAX];
-  if (s->asked.merge) {
-    if (!cli_quiet()) printf("%s: %zu items\n", cli_shown(shown, s->work.path), s->work.ledger.count);
+  if (sweep->asked.merge) {
+    if (!cli_quiet()) printf("%s: %zu items\n", cli_shown(shown, sweep->work.path), sweep->work.ledger.count);
     return CLI_OK;
   }
-  int status = sweep_take(s);
+  int status = sweep_take(sweep);
   if (status != CLI_OK) return status;
-  if (!job_is_part(&s->asked) && !s->asked.status) return report(s);
-  if (!cli_quiet()) (void)job_report(stdout, &s->work, "", 0);
-  return s->work.failed ? CLI_DIFFERENT : CLI_OK;
+  if (!job_is_part(&sweep->asked) && !sweep->asked.status) return report(sweep);
+  if (!cli_quiet()) (void)job_report(stdout, &sweep->work, "", 0);
+  return sweep->work.failed ? CLI_DIFFERENT : CLI_OK;
 }
 
-static int run(sweep *s, int count, char **operands) {
+static int run(sweep_setup *sweep, int count, char **operands) {
   char *path;
-  if (count > 1 && !s->asked.merge)
+  if (count > 1 && !sweep->asked.merge)
     return cli_fail(NULL, "sweep: '%s' is one operand too many; it takes CONFIG, and ledgers with --merge",
                     operands[1]);
-  if (!s->out || !s->data || asprintf(&path, "%s/" SWEEP_LEDGER, s->out) < 0) return cli_fail(NULL, "out of memory");
-  s->work = (job_work){.who = "sweep",
-                       .asked = &s->asked,
-                       .path = path,
-                       .list = "other keys in CONFIG or its options",
-                       .prepare = prepare,
-                       .begin = make_folder,
-                       .run = sweep_do,
-                       .refuse = sweep_refuse,
-                       .context = s,
-                       .group = s->ranks_per_run,
-                       .ledger = JOB_NO_LEDGER(JOB_FIELDS)};
-  int status = job_run(&s->work, count - 1, operands + 1);
-  if (status == CLI_OK && !job_ranks_get()->rank) status = say(s);
-  job_free(&s->work);
+  if (!sweep->out || !sweep->data || asprintf(&path, "%s/" SWEEP_LEDGER, sweep->out) < 0)
+    return cli_fail(NULL, "out of memory");
+  sweep->work = (job_work){.who = "sweep",
+                           .asked = &sweep->asked,
+                           .path = path,
+                           .list = "other keys in CONFIG or its options",
+                           .prepare = prepare,
+                           .begin = make_folder,
+                           .run = sweep_do,
+                           .refuse = sweep_refuse,
+                           .context = sweep,
+                           .group = sweep->ranks_per_run,
+                           .ledger = JOB_NO_LEDGER(JOB_FIELDS)};
+  int status = job_run(&sweep->work, count - 1, operands + 1);
+  if (status == CLI_OK && !job_ranks_get()->rank) status = say(sweep);
+  job_free(&sweep->work);
   free(path);
   return status;
 }
 
 int cli_sweep(int argc, char **argv) {
-  sweep s = {.key = "assignment.ratio", .loss = 1, .ranks_per_run = 1, .asked = JOB_NOTHING_ASKED};
+  sweep_setup sweep = {.key = "assignment.ratio", .loss = 1, .ranks_per_run = 1, .asked = JOB_NOTHING_ASKED};
   char **operands, *out = NULL, *data = NULL;
-  int count, status = job_parse(&command, &s, argc, argv, &operands, &count);
+  int count, status = job_parse(&command, &sweep, argc, argv, &operands, &count);
   if (status < 0) {
-    s.config = operands[0];
-    if (!s.out) s.out = out = config_beside(operands[0], "sweep");
-    s.any_data = !s.data;
-    if (!s.data) s.data = data = config_folder(operands[0]);
-    status = run(&s, count, operands);
+    sweep.config = operands[0];
+    if (!sweep.out) sweep.out = out = config_beside(operands[0], "sweep");
+    sweep.any_data = !sweep.data;
+    if (!sweep.data) sweep.data = data = config_folder(operands[0]);
+    status = run(&sweep, count, operands);
   }
-  sweep_free(&s);
+  sweep_free(&sweep);
   free(out);
   free(data);
   return status;

@@ -209,9 +209,9 @@ void job_ranks_set(const job_ranks *ranks);
 
 /* CLI_OK, or an exit code after an error line of process 0: "sweep: rank 2 has WHAT than rank 0". All call it. */
 int job_same(const char *who, uint64_t x, const char *what);
-/* FNV-1a of a text, its final 0 included. h: JOB_DIGEST_START, or that of what comes before. */
+/* FNV-1a of a text, its final 0 included. digest: JOB_DIGEST_START, or that of what comes before. */
 #define JOB_DIGEST_START UINT64_C(0xCBF29CE484222325)
-uint64_t job_digest(const char *text, uint64_t h);
+uint64_t job_digest(const char *text, uint64_t digest);
 
 /* ---- the work ---- */
 

@@ -203,9 +203,10 @@ static int list_parts(job_ledger *ledger, const char *path) {
   char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
   DIR *list = folder ? opendir(folder) : NULL;
   int status = folder ? CLI_OK : cli_fail(NULL, "out of memory");
-  for (struct dirent *e = list ? readdir(list) : NULL; e && status == CLI_OK; e = readdir(list)) {
+  for (struct dirent *found = list ? readdir(list) : NULL; found && status == CLI_OK; found = readdir(list)) {
     size_t n = strlen(name);
-    if (!strncmp(e->d_name, name, n) && is_part_end(e->d_name + n)) status = add_part(ledger, path, e->d_name + n);
+    if (!strncmp(found->d_name, name, n) && is_part_end(found->d_name + n))
+      status = add_part(ledger, path, found->d_name + n);
   }
   if (list) closedir(list);
   free(folder);

@@ -36,10 +36,10 @@ static const job_ranks *given = &alone;
 const job_ranks *job_ranks_get(void) { return given; }
 void job_ranks_set(const job_ranks *ranks) { given = ranks; }
 
-uint64_t job_digest(const char *text, uint64_t h) {
-  do h = (h ^ (unsigned char)*text) * 0x100000001B3u;
+uint64_t job_digest(const char *text, uint64_t digest) {
+  do digest = (digest ^ (unsigned char)*text) * 0x100000001B3u;
   while (*text++);
-  return h;
+  return digest;
 }
 
 int job_same(const char *who, uint64_t x, const char *what) {

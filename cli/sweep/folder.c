@@ -19,8 +19,8 @@ static int has_old_run(const char *folder) {
   if (asprintf(&path, "%s/runs", folder) < 0) return 0;
   DIR *list = opendir(path);
   free(path);
-  for (const struct dirent *e; list && !found && (e = readdir(list));) {
-    const char *seed = strstr(e->d_name, "-seed"), *end = seed ? strrchr(seed, '.') : NULL;
+  for (const struct dirent *file; list && !found && (file = readdir(list));) {
+    const char *seed = strstr(file->d_name, "-seed"), *end = seed ? strrchr(seed, '.') : NULL;
     found = end && !strcmp(end, ".json");
   }
   if (list) closedir(list);

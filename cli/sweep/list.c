@@ -31,17 +31,17 @@ static const char *item_end(const char *text, char separator) {
   return text;
 }
 
-static int add_value(sweep *s, const char *text, size_t n) {
+static int add_value(sweep_setup *sweep, const char *text, size_t n) {
   while (n && isspace((unsigned char)*text)) text++, n--;
   while (n && isspace((unsigned char)text[n - 1])) n--;
-  if (!n) return cli_fail(NULL, "--values: value %zu is empty", s->values + 1);
-  for (size_t i = 0; i < s->values; i++) {
-    if (strlen(s->value[i]) == n && memcmp(s->value[i], text, n) == 0)
-      return cli_fail(NULL, "--values: '%s' is there twice", s->value[i]);
+  if (!n) return cli_fail(NULL, "--values: value %zu is empty", sweep->values + 1);
+  for (size_t i = 0; i < sweep->values; i++) {
+    if (strlen(sweep->value[i]) == n && memcmp(sweep->value[i], text, n) == 0)
+      return cli_fail(NULL, "--values: '%s' is there twice", sweep->value[i]);
   }
-  if (s->values == LIST_MAX) return cli_fail(NULL, "--values: more than %d", LIST_MAX);
-  s->value[s->values] = strndup(text, n);
-  return s->value[s->values] ? (s->values++, CLI_OK) : cli_fail(NULL, "out of memory");
+  if (sweep->values == LIST_MAX) return cli_fail(NULL, "--values: more than %d", LIST_MAX);
+  sweep->value[sweep->values] = strndup(text, n);
+  return sweep->value[sweep->values] ? (sweep->values++, CLI_OK) : cli_fail(NULL, "out of memory");
 }
 
 /* A decimal numeral as digits / 10^places. */
@@ -74,21 +74,21 @@ static int bring_to(decimal *z, int places) {
   return 1;
 }
 
-static int add_decimal(sweep *s, decimal x) {
+static int add_decimal(sweep_setup *sweep, decimal x) {
   char text[64];
   while (x.places && x.digits % 10 == 0) x.digits /= 10, x.places--;
   uint64_t one = 1, size = (uint64_t)llabs(x.digits);
   for (int i = 0; i < x.places; i++) one *= 10;
   int n = snprintf(text, sizeof text, "%s%llu", x.digits < 0 ? "-" : "", (unsigned long long)(size / one));
   if (x.places) n += snprintf(text + n, sizeof text - (size_t)n, ".%0*llu", x.places, (unsigned long long)(size % one));
-  return add_value(s, text, (size_t)n);
+  return add_value(sweep, text, (size_t)n);
 }
 
 /* The values between the last two and `last`. */
-static int add_progression(sweep *s, const char *last) {
+static int add_progression(sweep_setup *sweep, const char *last) {
   decimal a, b, c;
-  if (s->values < 2 || !read_decimal(&a, s->value[s->values - 2]) || !read_decimal(&b, s->value[s->values - 1]) ||
-      !read_decimal(&c, last))
+  if (sweep->values < 2 || !read_decimal(&a, sweep->value[sweep->values - 2]) ||
+      !read_decimal(&b, sweep->value[sweep->values - 1]) || !read_decimal(&c, last))
     return cli_fail(NULL, "--values: '...' requires two decimal numbers before it and one behind it");
   int places = a.places > b.places ? a.places : b.places;
   if (c.places > places) places = c.places;
@@ -97,30 +97,30 @@ static int add_progression(sweep *s, const char *last) {
   int64_t step = b.digits - a.digits, way = c.digits - b.digits;
   if (!step || way % step || way / step < 0)
     return cli_fail(NULL, "--values: '%s' is not reached from '%s' in steps of '%s' to '%s'", last,
-                    s->value[s->values - 2], s->value[s->values - 2], s->value[s->values - 1]);
+                    sweep->value[sweep->values - 2], sweep->value[sweep->values - 2], sweep->value[sweep->values - 1]);
   if (way / step > LIST_MAX) return cli_fail(NULL, "--values: more than %d", LIST_MAX);
   for (b.digits += step; b.digits != c.digits + step && way; b.digits += step) {
-    if (add_decimal(s, b)) return CLI_BAD;
+    if (add_decimal(sweep, b)) return CLI_BAD;
   }
   return CLI_OK;
 }
 
-int sweep_read_values(sweep *s, const char *text) {
+int sweep_read_values(sweep_setup *sweep, const char *text) {
   char separator = has_outside(text, ';') ? ';' : ',';
-  for (size_t i = 0; i < s->values; i++) free(s->value[i]);
-  s->values = 0;
-  if (!s->value) s->value = calloc(LIST_MAX, sizeof *s->value);
-  if (!s->value) return cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < sweep->values; i++) free(sweep->value[i]);
+  sweep->values = 0;
+  if (!sweep->value) sweep->value = calloc(LIST_MAX, sizeof *sweep->value);
+  if (!sweep->value) return cli_fail(NULL, "out of memory");
   for (;;) {
     const char *end = item_end(text, separator);
     if (end - text == 3 && strncmp(text, "...", 3) == 0 && *end) {
       text = end + 1;
       end = item_end(text, separator);
       char *last = strndup(text, (size_t)(end - text));
-      int status = last ? add_progression(s, last) : cli_fail(NULL, "out of memory");
+      int status = last ? add_progression(sweep, last) : cli_fail(NULL, "out of memory");
       free(last);
       if (status) return status;
-    } else if (add_value(s, text, (size_t)(end - text))) {
+    } else if (add_value(sweep, text, (size_t)(end - text))) {
       return CLI_BAD;
     }
     if (!*end) return CLI_OK;
@@ -128,46 +128,46 @@ int sweep_read_values(sweep *s, const char *text) {
   }
 }
 
-int sweep_is_numeric(const sweep *s) {
-  for (size_t i = 0; i < s->values; i++) {
-    if (!sweep_is_number(s->value[i])) return 0;
+int sweep_is_numeric(const sweep_setup *sweep) {
+  for (size_t i = 0; i < sweep->values; i++) {
+    if (!sweep_is_number(sweep->value[i])) return 0;
   }
   return 1;
 }
 
 /* ---- seeds ---- */
 
-static int add_seed(sweep *s, uint64_t seed) {
-  for (size_t i = 0; i < s->seeds; i++) {
-    if (s->seed[i] == seed) return cli_fail(NULL, "--seeds: %llu is there twice", (unsigned long long)seed);
+static int add_seed(sweep_setup *sweep, uint64_t seed) {
+  for (size_t i = 0; i < sweep->seeds; i++) {
+    if (sweep->seed[i] == seed) return cli_fail(NULL, "--seeds: %llu is there twice", (unsigned long long)seed);
   }
-  if (s->seeds == LIST_MAX) return cli_fail(NULL, "--seeds: more than %d", LIST_MAX);
-  s->seed[s->seeds++] = seed;
+  if (sweep->seeds == LIST_MAX) return cli_fail(NULL, "--seeds: more than %d", LIST_MAX);
+  sweep->seed[sweep->seeds++] = seed;
   return CLI_OK;
 }
 
-static int add_seed_text(sweep *s, const char *text, size_t n) {
+static int add_seed_text(sweep_setup *sweep, const char *text, size_t n) {
   char word[32];
   uint64_t seed;
   if (n >= sizeof word) return cli_fail(NULL, "--seeds: '%.*s' is not a number", (int)n, text);
   snprintf(word, sizeof word, "%.*s", (int)n, text);
   if (cli_read_u64(&seed, "--seeds", word, 0, (uint64_t)1 << 53)) return CLI_BAD;
-  return add_seed(s, seed);
+  return add_seed(sweep, seed);
 }
 
-int sweep_read_seeds(sweep *s, const char *text) {
+int sweep_read_seeds(sweep_setup *sweep, const char *text) {
   uint64_t count;
-  s->seeds = 0;
-  if (!s->seed) s->seed = calloc(LIST_MAX, sizeof *s->seed);
-  if (!s->seed) return cli_fail(NULL, "out of memory");
+  sweep->seeds = 0;
+  if (!sweep->seed) sweep->seed = calloc(LIST_MAX, sizeof *sweep->seed);
+  if (!sweep->seed) return cli_fail(NULL, "out of memory");
   if (!strchr(text, ',')) {
     if (cli_read_u64(&count, "--seeds", text, 1, LIST_MAX)) return CLI_BAD;
-    for (uint64_t i = 0; i < count; i++) s->seed[s->seeds++] = i;
+    for (uint64_t i = 0; i < count; i++) sweep->seed[sweep->seeds++] = i;
     return CLI_OK;
   }
   while (*text) {
     size_t n = strcspn(text, ",");
-    if (add_seed_text(s, text, n)) return CLI_BAD;
+    if (add_seed_text(sweep, text, n)) return CLI_BAD;
     text += n + (text[n] == ',');
   }
   return CLI_OK;

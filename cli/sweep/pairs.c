@@ -16,17 +16,17 @@ static int hex_digit(char c) {
 
 /* A character of a JSON text as cli_json_string writes them; *text moves behind it. -1: no such text. */
 static int read_character(const char **text) {
-  const char *p = *text;
-  int c = (unsigned char)*p++;
+  const char *at = *text;
+  int c = (unsigned char)*at++;
   if (!c || c == '\n') return -1;
-  if (c == '\\' && (*p == '"' || *p == '\\')) {
-    c = *p++;
+  if (c == '\\' && (*at == '"' || *at == '\\')) {
+    c = *at++;
   } else if (c == '\\') {
-    if (strncmp(p, "u00", 3) != 0 || hex_digit(p[3]) < 0 || hex_digit(p[4]) < 0) return -1;
-    c = 16 * hex_digit(p[3]) + hex_digit(p[4]);
-    p += 5;
+    if (strncmp(at, "u00", 3) != 0 || hex_digit(at[3]) < 0 || hex_digit(at[4]) < 0) return -1;
+    c = 16 * hex_digit(at[3]) + hex_digit(at[4]);
+    at += 5;
   }
-  *text = p;
+  *text = at;
   return c;
 }
 
@@ -48,15 +48,15 @@ static char *read_quoted(const char **text) {
   return z;
 }
 
-static int add_pair(cli_pairs *f, char *name, char *text) {
-  cli_pair *more = name && text ? realloc(f->pair, (f->count + 1) * sizeof *more) : NULL;
+static int add_pair(cli_pairs *pairs, char *name, char *text) {
+  cli_pair *more = name && text ? realloc(pairs->pair, (pairs->count + 1) * sizeof *more) : NULL;
   if (!more) {
     free(name);
     free(text);
     return 0;
   }
-  f->pair = more;
-  f->pair[f->count++] = (cli_pair){name, text};
+  pairs->pair = more;
+  pairs->pair[pairs->count++] = (cli_pair){name, text};
   return 1;
 }
 
@@ -98,32 +98,32 @@ int cli_pairs_read(cli_pairs *pairs, const char *path) {
   return good;
 }
 
-void cli_pairs_free(cli_pairs *f) {
-  for (size_t i = 0; i < f->count; i++) {
-    free(f->pair[i].name);
-    free(f->pair[i].text);
+void cli_pairs_free(cli_pairs *pairs) {
+  for (size_t i = 0; i < pairs->count; i++) {
+    free(pairs->pair[i].name);
+    free(pairs->pair[i].text);
   }
-  free(f->pair);
-  *f = (cli_pairs){NULL, 0};
+  free(pairs->pair);
+  *pairs = (cli_pairs){NULL, 0};
 }
 
-const char *cli_pairs_get(const cli_pairs *f, const char *name) {
-  for (size_t i = 0; i < f->count; i++) {
-    if (strcmp(f->pair[i].name, name) == 0) return f->pair[i].text;
+const char *cli_pairs_get(const cli_pairs *pairs, const char *name) {
+  for (size_t i = 0; i < pairs->count; i++) {
+    if (strcmp(pairs->pair[i].name, name) == 0) return pairs->pair[i].text;
   }
   return NULL;
 }
 
-int cli_pairs_whole(const cli_pairs *f, const char *name, int base, uint64_t *z) {
-  const char *text = cli_pairs_get(f, name);
+int cli_pairs_whole(const cli_pairs *pairs, const char *name, int base, uint64_t *z) {
+  const char *text = cli_pairs_get(pairs, name);
   char *end;
   if (!text || !*text) return 0;
   *z = strtoull(text, &end, base);
   return !*end;
 }
 
-int cli_pairs_number(const cli_pairs *f, const char *name, double *z) {
-  const char *text = cli_pairs_get(f, name);
+int cli_pairs_number(const cli_pairs *pairs, const char *name, double *z) {
+  const char *text = cli_pairs_get(pairs, name);
   char *end;
   *z = NAN;
   if (!text || !*text) return 0;

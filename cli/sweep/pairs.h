@@ -16,13 +16,13 @@ typedef struct cli_pairs {
 } cli_pairs;
 
 /* 1: read, to be freed; 0: it is no text of this kind, or there is no such file. */
-int cli_pairs_read_text(cli_pairs *f, const char *text);
-int cli_pairs_read(cli_pairs *f, const char *path);
-void cli_pairs_free(cli_pairs *f);
+int cli_pairs_read_text(cli_pairs *pairs, const char *text);
+int cli_pairs_read(cli_pairs *pairs, const char *path);
+void cli_pairs_free(cli_pairs *pairs);
 /* NULL: nothing of that name. */
-const char *cli_pairs_get(const cli_pairs *f, const char *name);
+const char *cli_pairs_get(const cli_pairs *pairs, const char *name);
 /* 1: *z is set. A whole number; a number, NaN for null. */
-int cli_pairs_whole(const cli_pairs *f, const char *name, int base, uint64_t *z);
-int cli_pairs_number(const cli_pairs *f, const char *name, double *z);
+int cli_pairs_whole(const cli_pairs *pairs, const char *name, int base, uint64_t *z);
+int cli_pairs_number(const cli_pairs *pairs, const char *name, double *z);
 
 #endif

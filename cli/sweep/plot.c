@@ -24,42 +24,42 @@ typedef struct axis {
   double low, high, step;
 } axis;
 
-typedef struct plot {
-  svg s;
+typedef struct sweep_plot {
+  svg canvas;
   const sweep_summary *z;
   const palette *c;
   int by, near;
   axis x, y;
-} plot;
+} sweep_plot;
 
 /* ---- coordinates ---- */
 
-static double x_of(const plot *p, const sweep_row *r) {
-  return p->by == SWEEP_BY_LOW ? r->low : p->by == SWEEP_BY_STORED ? r->stored : (double)(r - p->z->row);
+static double x_of(const sweep_plot *plot, const sweep_row *row) {
+  return plot->by == SWEEP_BY_LOW ? row->low : plot->by == SWEEP_BY_STORED ? row->stored : (double)(row - plot->z->row);
 }
 
-static double x_of_run(const plot *p, const sweep_run *r) {
-  const sweep_row *base = &p->z->row[0];
+static double x_of_run(const sweep_plot *plot, const sweep_run *run) {
+  const sweep_row *base = &plot->z->row[0];
   double bytes = 0, whole = 0;
-  if (p->by == SWEEP_BY_LOW) return r->result.low;
-  if (p->by == SWEEP_BY_VALUE) return (double)((size_t)(r - p->z->sweep->run) / p->z->sweep->seeds);
-  for (int i = 0; i < 4; i++) bytes += r->result.bytes[i];
-  for (size_t k = 0; k < p->z->sweep->seeds; k++)
+  if (plot->by == SWEEP_BY_LOW) return run->result.low;
+  if (plot->by == SWEEP_BY_VALUE) return (double)((size_t)(run - plot->z->sweep->run) / plot->z->sweep->seeds);
+  for (int i = 0; i < 4; i++) bytes += run->result.bytes[i];
+  for (size_t k = 0; k < plot->z->sweep->seeds; k++)
     for (int i = 0; i < 4 && base->run[k].state == SWEEP_DONE; i++) whole += base->run[k].result.bytes[i];
   return bytes * (double)base->done / whole;
 }
 
-static double y_of_run(const sweep_run *r) { return r->result.accuracy[HU_ON_TEST]; }
+static double y_of_run(const sweep_run *run) { return run->result.accuracy[HU_ON_TEST]; }
 
-static double across(const plot *p, double x) {
-  return LEFT + ROOM + (RIGHT - LEFT - 2 * ROOM) * (x - p->x.low) / (p->x.high - p->x.low);
+static double across(const sweep_plot *plot, double x) {
+  return LEFT + ROOM + (RIGHT - LEFT - 2 * ROOM) * (x - plot->x.low) / (plot->x.high - plot->x.low);
 }
-static double down(const plot *p, double y) {
-  double z = FOOT - (FOOT - TOP) * (y - p->y.low) / (p->y.high - p->y.low);
+static double down(const sweep_plot *plot, double y) {
+  double z = FOOT - (FOOT - TOP) * (y - plot->y.low) / (plot->y.high - plot->y.low);
   return z > FOOT ? FOOT : z;
 }
 
-static int is_below(const plot *p, double y) { return p->near && y < p->y.low; }
+static int is_below(const sweep_plot *plot, double y) { return plot->near && y < plot->y.low; }
 
 /* Where a second drawing begins: this far below the baseline nothing is compared any more. */
 static double floor_of(const sweep_summary *z) {
@@ -93,166 +93,173 @@ static void include(double *low, double *high, double x) {
   *high = fmax(*high, x);
 }
 
-static void make_axes(plot *p) {
-  const sweep_summary *z = p->z;
+static void make_axes(sweep_plot *plot) {
+  const sweep_summary *z = plot->z;
   const sweep_row *b = &z->row[0];
-  double x[2] = {p->by == SWEEP_BY_LOW ? 0 : 1, p->by == SWEEP_BY_LOW ? 0.1 : 1}, y[2] = {INFINITY, -INFINITY};
+  double x[2] = {plot->by == SWEEP_BY_LOW ? 0 : 1, plot->by == SWEEP_BY_LOW ? 0.1 : 1}, y[2] = {INFINITY, -INFINITY};
   for (size_t i = 0; i < z->sweep->runs; i++) {
-    const sweep_run *r = &z->sweep->run[i];
-    if (r->state != SWEEP_DONE) continue;
-    include(&x[0], &x[1], x_of_run(p, r));
-    if (!p->near || y_of_run(r) >= floor_of(z)) include(&y[0], &y[1], y_of_run(r));
+    const sweep_run *run = &z->sweep->run[i];
+    if (run->state != SWEEP_DONE) continue;
+    include(&x[0], &x[1], x_of_run(plot, run));
+    if (!plot->near || y_of_run(run) >= floor_of(z)) include(&y[0], &y[1], y_of_run(run));
   }
   include(&y[0], &y[1], b->accuracy - z->sweep->loss / 100);
   if (!isfinite(y[0])) y[0] = 0, y[1] = 1;
   double room = 0.06 * (y[1] - y[0]);
-  if (p->by == SWEEP_BY_VALUE) {
-    p->x = (axis){0.5, (double)z->rows - 0.5, 1};
+  if (plot->by == SWEEP_BY_VALUE) {
+    plot->x = (axis){0.5, (double)z->rows - 0.5, 1};
   } else {
-    make_axis(&p->x, x[0], x[1], 8);
+    make_axis(&plot->x, x[0], x[1], 8);
   }
-  make_axis(&p->y, y[0] - room, y[1] + room, 6);
+  make_axis(&plot->y, y[0] - room, y[1] + room, 6);
 }
 
 /* ---- parts ---- */
 
-static void circle(plot *p, double x, double y, double r, const char *fill, const char *more) {
-  fprintf(p->s.out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"%s\"%s%s/>\n", x, y, r, fill, *more ? " " : "",
-          more);
+static void circle(sweep_plot *plot, double x, double y, double radius, const char *fill, const char *more) {
+  fprintf(plot->canvas.out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"%s\"%s%s/>\n", x, y, radius, fill,
+          *more ? " " : "", more);
 }
 
-static void line(plot *p, double x1, double y1, double x2, double y2, const char *stroke, const char *dashes) {
-  fprintf(p->s.out,
+static void line(sweep_plot *plot, double x1, double y1, double x2, double y2, const char *stroke, const char *dashes) {
+  fprintf(plot->canvas.out,
           "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1.6\" "
           "stroke-dasharray=\"%s\"/>\n",
           x1, y1, x2, y2, stroke, dashes);
 }
 
 /* Below the drawing: a triangle at its foot. */
-static void triangle(plot *p, double x, const char *fill, const char *more) {
-  fprintf(p->s.out, "<path d=\"M%.2f %d l6 -10 h-12 z\" fill=\"%s\"%s%s/>\n", x, FOOT, fill, *more ? " " : "", more);
+static void triangle(sweep_plot *plot, double x, const char *fill, const char *more) {
+  fprintf(plot->canvas.out, "<path d=\"M%.2f %d l6 -10 h-12 z\" fill=\"%s\"%s%s/>\n", x, FOOT, fill, *more ? " " : "",
+          more);
 }
 
-static void draw_percents(plot *p) {
+static void draw_percents(sweep_plot *plot) {
   char text[32];
-  for (int i = 0; p->x.low + i * p->x.step <= p->x.high + 0.5 * p->x.step; i++) {
-    double v = p->x.low + i * p->x.step, x = across(p, v);
-    svg_line(&p->s, x, FOOT, x, FOOT + 5, p->c->soft, 1);
-    snprintf(text, sizeof text, "%.*f %%", p->x.step < 0.0095 ? 1 : 0, 100 * v);
-    svg_text(&p->s, x, FOOT + 20, 12, SVG_MIDDLE, p->c->soft, "", text);
+  for (int i = 0; plot->x.low + i * plot->x.step <= plot->x.high + 0.5 * plot->x.step; i++) {
+    double value = plot->x.low + i * plot->x.step, x = across(plot, value);
+    svg_line(&plot->canvas, x, FOOT, x, FOOT + 5, plot->c->soft, 1);
+    snprintf(text, sizeof text, "%.*f %%", plot->x.step < 0.0095 ? 1 : 0, 100 * value);
+    svg_text(&plot->canvas, x, FOOT + 20, 12, SVG_MIDDLE, plot->c->soft, "", text);
   }
 }
 
 /* Names of the values under their places, as much of them as fits. */
-static void draw_values(plot *p) {
-  double width = across(p, 2) - across(p, 1);
+static void draw_values(sweep_plot *plot) {
+  double width = across(plot, 2) - across(plot, 1);
   int most = width < 500 ? (int)(width / 7.5) : 60;
-  for (size_t i = 1; i < p->z->rows; i++) {
-    const char *value = p->z->row[i].value;
+  for (size_t i = 1; i < plot->z->rows; i++) {
+    const char *value = plot->z->row[i].value;
     char text[80];
     size_t length = strlen(value), shown = most > 3 ? (size_t)most - 1 : 2;
     int whole = length <= (size_t)(most > 0 ? most : 0) || length <= shown;
     snprintf(text, sizeof text, "%.*s%s", (int)(whole ? length : cli_whole_text(value, shown)), value,
              whole ? "" : "\xe2\x80\xa6");
-    svg_text(&p->s, across(p, (double)i), FOOT + 20, 12, SVG_MIDDLE, p->c->soft, "", text);
+    svg_text(&plot->canvas, across(plot, (double)i), FOOT + 20, 12, SVG_MIDDLE, plot->c->soft, "", text);
   }
 }
 
-static const char *across_text(const plot *p) {
-  if (p->by == SWEEP_BY_VALUE) return p->z->sweep->key;
-  return p->by == SWEEP_BY_LOW ? "share of low elements, mean over the steps" : "stored bytes, of binary32's";
+static const char *across_text(const sweep_plot *plot) {
+  if (plot->by == SWEEP_BY_VALUE) return plot->z->sweep->key;
+  return plot->by == SWEEP_BY_LOW ? "share of low elements, mean over the steps" : "stored bytes, of binary32's";
 }
 
-static void draw_axes(plot *p) {
+static void draw_axes(sweep_plot *plot) {
   char text[64];
-  const palette *c = p->c;
-  int places = p->y.step < 0.00095 ? 4 : p->y.step < 0.0095 ? 3 : 2;
-  for (int i = 0; p->y.low + i * p->y.step <= p->y.high + 0.5 * p->y.step; i++) {
-    double v = p->y.low + i * p->y.step, y = down(p, v);
-    svg_line(&p->s, LEFT, y, RIGHT, y, c->rule, 1);
-    snprintf(text, sizeof text, fabs(v) < 1e4 ? "%.*f" : "%.*g", fabs(v) < 1e4 ? places : 3, v);
-    svg_text(&p->s, LEFT - 8, y + 4, 12, SVG_END, c->soft, "", text);
+  const palette *c = plot->c;
+  int places = plot->y.step < 0.00095 ? 4 : plot->y.step < 0.0095 ? 3 : 2;
+  for (int i = 0; plot->y.low + i * plot->y.step <= plot->y.high + 0.5 * plot->y.step; i++) {
+    double value = plot->y.low + i * plot->y.step, y = down(plot, value);
+    svg_line(&plot->canvas, LEFT, y, RIGHT, y, c->rule, 1);
+    snprintf(text, sizeof text, fabs(value) < 1e4 ? "%.*f" : "%.*g", fabs(value) < 1e4 ? places : 3, value);
+    svg_text(&plot->canvas, LEFT - 8, y + 4, 12, SVG_END, c->soft, "", text);
   }
-  if (p->by == SWEEP_BY_VALUE) {
-    draw_values(p);
+  if (plot->by == SWEEP_BY_VALUE) {
+    draw_values(plot);
   } else {
-    draw_percents(p);
+    draw_percents(plot);
   }
-  svg_line(&p->s, LEFT, FOOT, RIGHT, FOOT, c->soft, 1);
-  svg_text(&p->s, (LEFT + RIGHT) / 2.0, FOOT + 44, 13, SVG_MIDDLE, c->ink, "", across_text(p));
-  snprintf(text, sizeof text, "%s, test set", p->z->measure);
-  svg_text(&p->s, LEFT - 44, TOP - 16, 13, SVG_START, c->ink, "", text);
+  svg_line(&plot->canvas, LEFT, FOOT, RIGHT, FOOT, c->soft, 1);
+  svg_text(&plot->canvas, (LEFT + RIGHT) / 2.0, FOOT + 44, 13, SVG_MIDDLE, c->ink, "", across_text(plot));
+  snprintf(text, sizeof text, "%s, test set", plot->z->measure);
+  svg_text(&plot->canvas, LEFT - 44, TOP - 16, 13, SVG_START, c->ink, "", text);
 }
 
-static void draw_baseline(plot *p) {
-  const sweep_row *b = &p->z->row[0];
+static void draw_baseline(sweep_plot *plot) {
+  const sweep_row *b = &plot->z->row[0];
   if (!b->done || !isfinite(b->accuracy)) return;
-  double high = down(p, b->highest), low = down(p, b->lowest), mean = down(p, b->accuracy);
-  double accepted = down(p, b->accuracy - p->z->sweep->loss / 100);
-  fprintf(p->s.out, "<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" fill=\"%s\" fill-opacity=\"0.22\"/>\n",
-          LEFT, high, RIGHT - LEFT, low - high, p->c->base);
-  line(p, LEFT, mean, RIGHT, mean, p->c->base, "8 5");
-  line(p, LEFT, accepted, RIGHT, accepted, p->c->ink, "1.5 4.5");
+  double high = down(plot, b->highest), low = down(plot, b->lowest), mean = down(plot, b->accuracy);
+  double accepted = down(plot, b->accuracy - plot->z->sweep->loss / 100);
+  fprintf(plot->canvas.out,
+          "<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" fill=\"%s\" fill-opacity=\"0.22\"/>\n", LEFT, high,
+          RIGHT - LEFT, low - high, plot->c->base);
+  line(plot, LEFT, mean, RIGHT, mean, plot->c->base, "8 5");
+  line(plot, LEFT, accepted, RIGHT, accepted, plot->c->ink, "1.5 4.5");
 }
 
-static void draw_run(plot *p, const sweep_run *r) {
-  double y = y_of_run(r);
-  if (r->state != SWEEP_DONE || !isfinite(y)) return;
-  if (is_below(p, y)) {
-    triangle(p, across(p, x_of_run(p, r)), p->c->mean, "fill-opacity=\"0.35\"");
+static void draw_run(sweep_plot *plot, const sweep_run *run) {
+  double y = y_of_run(run);
+  if (run->state != SWEEP_DONE || !isfinite(y)) return;
+  if (is_below(plot, y)) {
+    triangle(plot, across(plot, x_of_run(plot, run)), plot->c->mean, "fill-opacity=\"0.35\"");
   } else {
-    circle(p, across(p, x_of_run(p, r)), down(p, y), 3.2, p->c->mean, "fill-opacity=\"0.4\"");
+    circle(plot, across(plot, x_of_run(plot, run)), down(plot, y), 3.2, plot->c->mean, "fill-opacity=\"0.4\"");
   }
 }
 
-static int is_drawn(const plot *p, const sweep_row *r) {
-  return r->done && isfinite(r->accuracy) && isfinite(x_of(p, r));
+static int is_drawn(const sweep_plot *plot, const sweep_row *row) {
+  return row->done && isfinite(row->accuracy) && isfinite(x_of(plot, row));
 }
 
 /* A line joins values that are numbers; of assignments it passes by the others. */
-static int is_lined(const plot *p) { return sweep_is_numeric(p->z->sweep) || sweep_has_assignments(p->z->sweep); }
-
-static int is_other(const plot *p, const sweep_row *r) {
-  return sweep_has_assignments(p->z->sweep) && !sweep_is_number(r->value);
+static int is_lined(const sweep_plot *plot) {
+  return sweep_is_numeric(plot->z->sweep) || sweep_has_assignments(plot->z->sweep);
 }
 
-static void diamond(plot *p, double x, double y) {
-  fprintf(p->s.out, "<path d=\"M%.2f %.2f l6.5 6.5 l-6.5 6.5 l-6.5 -6.5 z\" fill=\"%s\"/>\n", x, y - 6.5, p->c->ink);
+static int is_other(const sweep_plot *plot, const sweep_row *row) {
+  return sweep_has_assignments(plot->z->sweep) && !sweep_is_number(row->value);
+}
+
+static void diamond(sweep_plot *plot, double x, double y) {
+  fprintf(plot->canvas.out, "<path d=\"M%.2f %.2f l6.5 6.5 l-6.5 6.5 l-6.5 -6.5 z\" fill=\"%s\"/>\n", x, y - 6.5,
+          plot->c->ink);
 }
 
 /* From value to value in their order, where they are numbers. */
-static void draw_mean_line(plot *p) {
+static void draw_mean_line(sweep_plot *plot) {
   int pen = 0, any = 0;
-  if (!is_lined(p)) return;
-  fputs("<path d=\"", p->s.out);
-  for (size_t i = 1; i < p->z->rows; i++) {
-    const sweep_row *r = &p->z->row[i];
-    if (!is_drawn(p, r) || is_other(p, r)) continue;
-    if (is_below(p, r->accuracy)) {
+  if (!is_lined(plot)) return;
+  fputs("<path d=\"", plot->canvas.out);
+  for (size_t i = 1; i < plot->z->rows; i++) {
+    const sweep_row *row = &plot->z->row[i];
+    if (!is_drawn(plot, row) || is_other(plot, row)) continue;
+    if (is_below(plot, row->accuracy)) {
       pen = 0;
       continue;
     }
     any = 1;
-    fprintf(p->s.out, "%s%.2f %.2f", pen ? " L" : " M", across(p, x_of(p, r)), down(p, r->accuracy));
+    fprintf(plot->canvas.out, "%s%.2f %.2f", pen ? " L" : " M", across(plot, x_of(plot, row)),
+            down(plot, row->accuracy));
     pen = 1;
   }
-  if (!any) fprintf(p->s.out, "M%d %d", LEFT, FOOT);
-  fprintf(p->s.out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n", p->c->mean);
+  if (!any) fprintf(plot->canvas.out, "M%d %d", LEFT, FOOT);
+  fprintf(plot->canvas.out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n",
+          plot->c->mean);
 }
 
-static void draw_mean(plot *p, const sweep_row *r) {
-  double x = across(p, x_of(p, r)), y = down(p, r->accuracy);
+static void draw_mean(sweep_plot *plot, const sweep_row *row) {
+  double x = across(plot, x_of(plot, row)), y = down(plot, row->accuracy);
   char ring[96];
-  if (r == p->z->best) {
-    snprintf(ring, sizeof ring, "stroke=\"%s\" stroke-width=\"2\"", p->c->ink);
-    circle(p, x, y, 9.5, "none", ring);
+  if (row == plot->z->best) {
+    snprintf(ring, sizeof ring, "stroke=\"%s\" stroke-width=\"2\"", plot->c->ink);
+    circle(plot, x, y, 9.5, "none", ring);
   }
-  if (is_below(p, r->accuracy)) {
-    triangle(p, x, p->c->mean, "");
-  } else if (is_other(p, r)) {
-    diamond(p, x, y);
+  if (is_below(plot, row->accuracy)) {
+    triangle(plot, x, plot->c->mean, "");
+  } else if (is_other(plot, row)) {
+    diamond(plot, x, y);
   } else {
-    circle(p, x, y, 5, p->c->mean, "");
+    circle(plot, x, y, 5, plot->c->mean, "");
   }
 }
 
@@ -260,8 +267,9 @@ static void draw_mean(plot *p, const sweep_row *r) {
 
 enum { NAMES_MAX = 96 };
 
-static int overlap(const plot *p, const sweep_row *a, const sweep_row *b) {
-  return hypot(across(p, x_of(p, a)) - across(p, x_of(p, b)), down(p, a->accuracy) - down(p, b->accuracy)) < 8;
+static int overlap(const sweep_plot *plot, const sweep_row *a, const sweep_row *b) {
+  return hypot(across(plot, x_of(plot, a)) - across(plot, x_of(plot, b)),
+               down(plot, a->accuracy) - down(plot, b->accuracy)) < 8;
 }
 
 static size_t add_name(char text[NAMES_MAX], size_t n, const char *between, const char *name) {
@@ -271,11 +279,11 @@ static size_t add_name(char text[NAMES_MAX], size_t n, const char *between, cons
 }
 
 /* "0.5", "0.5, s2fp8", or where numbers follow each other "0.1 ... 0.4". said[i]: the value is in a text already. */
-static void names_at(const plot *p, size_t at, char *said, char text[NAMES_MAX]) {
-  const sweep_row *row = p->z->row;
+static void names_at(const sweep_plot *plot, size_t at, char *said, char text[NAMES_MAX]) {
+  const sweep_row *row = plot->z->row;
   size_t last = at, count = 1, n = add_name(text, 0, "", row[at].value);
-  for (size_t i = at + 1; i < p->z->rows; i++) {
-    if (said[i] || !is_drawn(p, &row[i]) || !overlap(p, &row[i], &row[at])) continue;
+  for (size_t i = at + 1; i < plot->z->rows; i++) {
+    if (said[i] || !is_drawn(plot, &row[i]) || !overlap(plot, &row[i], &row[at])) continue;
     said[i] = 1;
     n = add_name(text, n, ", ", row[i].value);
     last = i;
@@ -329,54 +337,54 @@ static size_t places_of(place z[PLACES], int lined) {
 }
 
 /* The name at its place, and the line to the point's edge where it leads. */
-static void put_name(plot *p, const box *b, const place *at, double x, double y, const char *text) {
+static void put_name(sweep_plot *plot, const box *b, const place *at, double x, double y, const char *text) {
   char more[128];
   snprintf(more, sizeof more, "stroke=\"%s\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
-           p->c->paper);
-  if (at->leads) svg_line(&p->s, b->x - at->x * (b->half_width + 1), b->y, x + 5 * at->x, y, p->c->soft, 1);
-  svg_text(&p->s, b->x, b->y + 4, 12, SVG_MIDDLE, p->c->ink, more, text);
+           plot->c->paper);
+  if (at->leads) svg_line(&plot->canvas, b->x - at->x * (b->half_width + 1), b->y, x + 5 * at->x, y, plot->c->soft, 1);
+  svg_text(&plot->canvas, b->x, b->y + 4, 12, SVG_MIDDLE, plot->c->ink, more, text);
 }
 
 /* At the first place that is free; over a seed's point only if there is no other one. */
-static void draw_name(plot *p, const sweep_row *r, const char *text, boxes *taken, const boxes *seeds) {
+static void draw_name(sweep_plot *plot, const sweep_row *row, const char *text, boxes *taken, const boxes *seeds) {
   place places[PLACES];
-  size_t count = places_of(places, is_lined(p));
-  double half = 3.7 * (double)strlen(text), x = across(p, x_of(p, r)), y = down(p, r->accuracy);
+  size_t count = places_of(places, is_lined(plot));
+  double half = 3.7 * (double)strlen(text), x = across(plot, x_of(plot, row)), y = down(plot, row->accuracy);
   for (size_t i = 0; i < 2 * count; i++) {
     const place *at = &places[i % count];
     double gap = at->leads ? 24 : 13;
     box b = {x + at->x * (half + gap), y + at->y, half, 7};
     if (!is_free(taken, b) || (i < count && !is_free(seeds, b))) continue;
     add_box(taken, b);
-    put_name(p, &b, at, x, y, text);
+    put_name(plot, &b, at, x, y, text);
     return;
   }
 }
 
-static void find_points(const plot *p, boxes *means, boxes *seeds) {
-  for (size_t i = 1; i < p->z->rows; i++) {
-    const sweep_row *r = &p->z->row[i];
-    if (!is_drawn(p, r)) continue;
-    double half = r == p->z->best ? 10.5 : 8; /* with the ring */
-    add_box(means, (box){across(p, x_of(p, r)), down(p, r->accuracy), half, half});
-    for (size_t k = 0; k < p->z->sweep->seeds; k++) {
-      const sweep_run *x = &r->run[k];
-      if (x->state == SWEEP_DONE) add_box(seeds, (box){across(p, x_of_run(p, x)), down(p, y_of_run(x)), 3, 3});
+static void find_points(const sweep_plot *plot, boxes *means, boxes *seeds) {
+  for (size_t i = 1; i < plot->z->rows; i++) {
+    const sweep_row *row = &plot->z->row[i];
+    if (!is_drawn(plot, row)) continue;
+    double half = row == plot->z->best ? 10.5 : 8; /* with the ring */
+    add_box(means, (box){across(plot, x_of(plot, row)), down(plot, row->accuracy), half, half});
+    for (size_t k = 0; k < plot->z->sweep->seeds; k++) {
+      const sweep_run *x = &row->run[k];
+      if (x->state == SWEEP_DONE) add_box(seeds, (box){across(plot, x_of_run(plot, x)), down(plot, y_of_run(x)), 3, 3});
     }
   }
 }
 
-static void draw_names(plot *p) {
-  char text[NAMES_MAX], *said = calloc(p->z->rows, 1);
-  boxes taken = {calloc(2 * p->z->rows, sizeof *taken.list), 0}; /* means, and names so far */
-  boxes seeds = {calloc(p->z->sweep->runs, sizeof *seeds.list), 0};
+static void draw_names(sweep_plot *plot) {
+  char text[NAMES_MAX], *said = calloc(plot->z->rows, 1);
+  boxes taken = {calloc(2 * plot->z->rows, sizeof *taken.list), 0}; /* means, and names so far */
+  boxes seeds = {calloc(plot->z->sweep->runs, sizeof *seeds.list), 0};
   int good = said && taken.list && seeds.list;
-  if (good) find_points(p, &taken, &seeds);
-  for (size_t i = 1; i < p->z->rows && good; i++) {
-    const sweep_row *r = &p->z->row[i];
-    if (said[i] || !is_drawn(p, r)) continue;
-    names_at(p, i, said, text);
-    draw_name(p, r, text, &taken, &seeds);
+  if (good) find_points(plot, &taken, &seeds);
+  for (size_t i = 1; i < plot->z->rows && good; i++) {
+    const sweep_row *row = &plot->z->row[i];
+    if (said[i] || !is_drawn(plot, row)) continue;
+    names_at(plot, i, said, text);
+    draw_name(plot, row, text, &taken, &seeds);
   }
   free(said);
   free(taken.list);
@@ -386,46 +394,49 @@ static void draw_names(plot *p) {
 /* ---- the whole ---- */
 
 /* What the points and the band are; with one seed a mean is that seed's result, and there is no range. */
-static void draw_legend(plot *p) {
+static void draw_legend(sweep_plot *plot) {
   char text[96];
   double y = 20;
-  size_t seeds = p->z->sweep->seeds;
-  svg_line(&p->s, 16, y - 4, 44, y - 4, p->c->mean, 2);
-  circle(p, 30, y - 4, 5, p->c->mean, "");
+  size_t seeds = plot->z->sweep->seeds;
+  svg_line(&plot->canvas, 16, y - 4, 44, y - 4, plot->c->mean, 2);
+  circle(plot, 30, y - 4, 5, plot->c->mean, "");
   if (seeds == 1) {
-    svg_text(&p->s, 52, y, 13, SVG_START, p->c->ink, "", "result of the one seed");
+    svg_text(&plot->canvas, 52, y, 13, SVG_START, plot->c->ink, "", "result of the one seed");
   } else {
     snprintf(text, sizeof text, "mean of %zu seeds", seeds);
-    svg_text(&p->s, 52, y, 13, SVG_START, p->c->ink, "", text);
-    circle(p, 190, y - 4, 3.2, p->c->mean, "fill-opacity=\"0.4\"");
-    svg_text(&p->s, 202, y, 13, SVG_START, p->c->ink, "", "one seed");
+    svg_text(&plot->canvas, 52, y, 13, SVG_START, plot->c->ink, "", text);
+    circle(plot, 190, y - 4, 3.2, plot->c->mean, "fill-opacity=\"0.4\"");
+    svg_text(&plot->canvas, 202, y, 13, SVG_START, plot->c->ink, "", "one seed");
   }
-  fprintf(p->s.out, "<rect x=\"290\" y=\"%.1f\" width=\"30\" height=\"14\" fill=\"%s\" fill-opacity=\"0.22\"/>\n",
-          y - 11, p->c->base);
-  line(p, 290, y - 4, 320, y - 4, p->c->base, "8 5");
-  svg_text(&p->s, 328, y, 13, SVG_START, p->c->ink, "", seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
-  line(p, 566, y - 4, 596, y - 4, p->c->ink, "1.5 4.5");
-  snprintf(text, sizeof text, "accepted: %g %s less", p->z->sweep->loss, p->z->sweep->loss == 1 ? "point" : "points");
-  svg_text(&p->s, 604, y, 13, SVG_START, p->c->ink, "", text);
-  if (p->z->best) {
+  fprintf(plot->canvas.out,
+          "<rect x=\"290\" y=\"%.1f\" width=\"30\" height=\"14\" fill=\"%s\" fill-opacity=\"0.22\"/>\n", y - 11,
+          plot->c->base);
+  line(plot, 290, y - 4, 320, y - 4, plot->c->base, "8 5");
+  svg_text(&plot->canvas, 328, y, 13, SVG_START, plot->c->ink, "",
+           seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
+  line(plot, 566, y - 4, 596, y - 4, plot->c->ink, "1.5 4.5");
+  snprintf(text, sizeof text, "accepted: %g %s less", plot->z->sweep->loss,
+           plot->z->sweep->loss == 1 ? "point" : "points");
+  svg_text(&plot->canvas, 604, y, 13, SVG_START, plot->c->ink, "", text);
+  if (plot->z->best) {
     char ring[96];
-    snprintf(ring, sizeof ring, "stroke=\"%s\" stroke-width=\"2\"", p->c->ink);
-    circle(p, 796, y - 4, 7, "none", ring);
-    svg_text(&p->s, 810, y, 13, SVG_START, p->c->ink, "", "recommended");
+    snprintf(ring, sizeof ring, "stroke=\"%s\" stroke-width=\"2\"", plot->c->ink);
+    circle(plot, 796, y - 4, 7, "none", ring);
+    svg_text(&plot->canvas, 810, y, 13, SVG_START, plot->c->ink, "", "recommended");
   }
 }
 
-static void draw(plot *p) {
-  make_axes(p);
-  draw_legend(p);
-  draw_axes(p);
-  draw_baseline(p);
-  draw_mean_line(p);
-  for (size_t i = p->z->sweep->seeds; i < p->z->sweep->runs; i++) draw_run(p, &p->z->sweep->run[i]);
-  for (size_t i = 1; i < p->z->rows; i++) {
-    if (is_drawn(p, &p->z->row[i])) draw_mean(p, &p->z->row[i]);
+static void draw(sweep_plot *plot) {
+  make_axes(plot);
+  draw_legend(plot);
+  draw_axes(plot);
+  draw_baseline(plot);
+  draw_mean_line(plot);
+  for (size_t i = plot->z->sweep->seeds; i < plot->z->sweep->runs; i++) draw_run(plot, &plot->z->sweep->run[i]);
+  for (size_t i = 1; i < plot->z->rows; i++) {
+    if (is_drawn(plot, &plot->z->row[i])) draw_mean(plot, &plot->z->row[i]);
   }
-  if (p->by != SWEEP_BY_VALUE) draw_names(p);
+  if (plot->by != SWEEP_BY_VALUE) draw_names(plot);
 }
 
 static const char *title_of(char text[160], const sweep_summary *z, int by) {
@@ -435,21 +446,21 @@ static const char *title_of(char text[160], const sweep_summary *z, int by) {
 }
 
 int sweep_plot_write(const char *path, const sweep_summary *z, int by) {
-  plot p = {.z = z, .c = &fixed, .by = by, .near = sweep_has_far(z)};
+  sweep_plot plot = {.z = z, .c = &fixed, .by = by, .near = sweep_has_far(z)};
   char title[160];
-  if (svg_open(&p.s, WIDTH, HEIGHT, title_of(title, z, by))) return CLI_BAD;
-  draw(&p);
-  return svg_close(&p.s, path);
+  if (svg_open(&plot.canvas, WIDTH, HEIGHT, title_of(title, z, by))) return CLI_BAD;
+  draw(&plot);
+  return svg_close(&plot.canvas, path);
 }
 
 void sweep_plot_part(FILE *out, const char *id, const sweep_summary *z, int by, int near) {
-  plot p = {.z = z, .c = &paged, .by = by, .near = near};
+  sweep_plot plot = {.z = z, .c = &paged, .by = by, .near = near};
   char title[160];
   page_begin_drawing(
-      &p.s, out, id, WIDTH, HEIGHT, title_of(title, z, by),
+      &plot.canvas, out, id, WIDTH, HEIGHT, title_of(title, z, by),
       z->sweep->seeds == 1
           ? "A point for each value, and the baseline in binary32."
           : "A point for each run, the mean of each value, and the baseline in binary32 with the range of its seeds.");
-  draw(&p);
-  page_end_drawing(&p.s);
+  draw(&plot);
+  page_end_drawing(&plot.canvas);
 }

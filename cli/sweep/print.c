@@ -7,7 +7,7 @@
 #include "cli/base/numbers.h"
 #include "cli/sweep/sweep.h"
 
-static const char *shown(const sweep_row *r) { return r->value ? r->value : "(binary32)"; }
+static const char *shown(const sweep_row *row) { return row->value ? row->value : "(binary32)"; }
 
 /* ---- table ---- */
 
@@ -30,16 +30,16 @@ void sweep_print_table(FILE *out, const sweep_summary *z) {
   fprintf(out, "%-*s %5s %9s %8s %8s %7s %7s %8s %9s\n", (int)width, z->sweep->key, "seeds", z->measure, "lowest",
           "highest", "low", "stored", "skipped", "promoted");
   for (size_t i = 0; i < z->rows; i++) {
-    const sweep_row *r = &z->row[i];
-    fprintf(out, "%-*s %5zu", (int)width, shown(r), r->done);
-    cell(out, 9, 4, r->accuracy);
-    cell(out, 8, 4, r->lowest);
-    cell(out, 8, 4, r->highest);
-    cell(out, 7, 4, r->low);
-    cell(out, 7, 4, r->stored);
-    cell(out, 8, 1, r->skipped);
-    cell(out, 9, 1, r->promoted);
-    fputs(r == z->best ? "  *\n" : "\n", out);
+    const sweep_row *row = &z->row[i];
+    fprintf(out, "%-*s %5zu", (int)width, shown(row), row->done);
+    cell(out, 9, 4, row->accuracy);
+    cell(out, 8, 4, row->lowest);
+    cell(out, 8, 4, row->highest);
+    cell(out, 7, 4, row->low);
+    cell(out, 7, 4, row->stored);
+    cell(out, 8, 1, row->skipped);
+    cell(out, 9, 1, row->promoted);
+    fputs(row == z->best ? "  *\n" : "\n", out);
   }
   fprintf(out, "%s\n", z->text);
 }
@@ -71,15 +71,15 @@ void sweep_print_csv(FILE *out, const void *summary) {
       "skipped,promoted,recommended\n",
       out);
   for (size_t i = 0; i < z->rows; i++) {
-    const sweep_row *r = &z->row[i];
-    const double numbers[] = {r->accuracy, r->lowest,  r->highest, r->training, r->loss[0], r->loss[1],
-                              r->low,      r->low_end, r->stored,  r->skipped,  r->promoted};
-    csv_text(out, r->value ? z->sweep->key : "");
+    const sweep_row *row = &z->row[i];
+    const double numbers[] = {row->accuracy, row->lowest,  row->highest, row->training, row->loss[0], row->loss[1],
+                              row->low,      row->low_end, row->stored,  row->skipped,  row->promoted};
+    csv_text(out, row->value ? z->sweep->key : "");
     fputc(',', out);
-    csv_text(out, r->value ? r->value : "baseline");
-    fprintf(out, ",%zu,%s", r->done, z->measure);
+    csv_text(out, row->value ? row->value : "baseline");
+    fprintf(out, ",%zu,%s", row->done, z->measure);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) csv_number(out, numbers[k]);
-    fprintf(out, ",%s\n", r == z->best ? "yes" : "no");
+    fprintf(out, ",%s\n", row == z->best ? "yes" : "no");
   }
 }
 
@@ -100,14 +100,14 @@ static void json_number(FILE *out, const char *name, double x) {
   cli_json_known(out, x);
 }
 
-static void json_run(FILE *out, const sweep_run *r) {
+static void json_run(FILE *out, const sweep_run *run) {
   static const char *const bytes[] = {"bytes_weights", "bytes_state", "bytes_values", "bytes_gradients"};
-  const sweep_result *x = &r->result;
-  fprintf(out, "\n      {\"seed\": %llu, ", (unsigned long long)r->seed);
-  if (r->state != SWEEP_DONE) {
+  const sweep_result *x = &run->result;
+  fprintf(out, "\n      {\"seed\": %llu, ", (unsigned long long)run->seed);
+  if (run->state != SWEEP_DONE) {
     json_text(out, "digest", NULL);
     fputs("\"failed\": ", out);
-    cli_json_string(out, r->why ? r->why : "");
+    cli_json_string(out, run->why ? run->why : "");
     fputc('}', out);
     return;
   }
@@ -129,17 +129,17 @@ static void json_run(FILE *out, const sweep_run *r) {
   }
 }
 
-static void json_row(FILE *out, const sweep_summary *z, const sweep_row *r) {
+static void json_row(FILE *out, const sweep_summary *z, const sweep_row *row) {
   const struct {
     const char *name;
     double x;
-  } list[] = {{"mean", r->accuracy},          {"lowest", r->lowest},         {"highest", r->highest},
-              {"training_mean", r->training}, {"loss_training", r->loss[0]}, {"loss_test", r->loss[1]},
-              {"low_mean", r->low},           {"low_end", r->low_end},       {"stored", r->stored},
-              {"skipped", r->skipped},        {"promoted", r->promoted}};
+  } list[] = {{"mean", row->accuracy},          {"lowest", row->lowest},         {"highest", row->highest},
+              {"training_mean", row->training}, {"loss_training", row->loss[0]}, {"loss_test", row->loss[1]},
+              {"low_mean", row->low},           {"low_end", row->low_end},       {"stored", row->stored},
+              {"skipped", row->skipped},        {"promoted", row->promoted}};
   fputs("\n    {", out);
-  json_text(out, "value", r->value);
-  fprintf(out, "\"seeds\": %zu, ", r->done);
+  json_text(out, "value", row->value);
+  fprintf(out, "\"seeds\": %zu, ", row->done);
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     json_number(out, list[i].name, list[i].x);
     fputs(", ", out);
@@ -147,7 +147,7 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *r) {
   fputs("\"runs\": [", out);
   for (size_t i = 0; i < z->sweep->seeds; i++) {
     if (i) fputc(',', out);
-    json_run(out, &r->run[i]);
+    json_run(out, &row->run[i]);
   }
   fputs("]}", out);
 }

@@ -48,21 +48,21 @@ static const char foot[] = "</tbody></table></div>\n";
 /* ---- values ---- */
 
 static void values(FILE *out, const sweep_summary *z) {
-  const sweep *s = z->sweep;
-  const char *const columns[] = {s->key,        "seeds",         z->measure,  "lowest",   "highest",
+  const sweep_setup *sweep = z->sweep;
+  const char *const columns[] = {sweep->key,    "seeds",         z->measure,  "lowest",   "highest",
                                  "on training", "training loss", "low, mean", "low, end", "stored, of binary32's",
                                  "skipped",     "promoted",      NULL};
   head(out, "values", "Values", columns);
   for (size_t i = 0; i < z->rows; i++) {
-    const sweep_row *r = &z->row[i];
+    const sweep_row *row = &z->row[i];
     const struct {
       int places;
       double x;
-    } cells[] = {{4, r->accuracy}, {4, r->lowest},  {4, r->highest}, {4, r->training}, {4, r->loss[0]},
-                 {4, r->low},      {4, r->low_end}, {4, r->stored},  {1, r->skipped},  {1, r->promoted}};
+    } cells[] = {{4, row->accuracy}, {4, row->lowest},  {4, row->highest}, {4, row->training}, {4, row->loss[0]},
+                 {4, row->low},      {4, row->low_end}, {4, row->stored},  {1, row->skipped},  {1, row->promoted}};
     fputs("<tr>", out);
-    text_cell(out, r->value ? r->value : "(binary32)");
-    count_cell(out, r->done);
+    text_cell(out, row->value ? row->value : "(binary32)");
+    count_cell(out, row->done);
     for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) number_cell(out, cells[k].places, cells[k].x);
     fputs("</tr>\n", out);
   }
@@ -118,24 +118,24 @@ static void done_run(FILE *out, const sweep_result *x) {
 }
 
 static void runs(FILE *out, const sweep_summary *z) {
-  const sweep *s = z->sweep;
-  const char *const columns[] = {s->key,        "seed",           z->measure,
+  const sweep_setup *sweep = z->sweep;
+  const char *const columns[] = {sweep->key,    "seed",           z->measure,
                                  "on training", "training loss",  "low, mean",
                                  "low, end",    "weights, KiB",   "state, KiB",
                                  "values, KiB", "gradients, KiB", "skipped",
                                  "promoted",    "seconds",        "digest of the weights",
                                  NULL};
   head(out, "runs", "Runs", columns);
-  for (size_t i = 0; i < s->runs; i++) {
-    const sweep_run *r = &s->run[i];
+  for (size_t i = 0; i < sweep->runs; i++) {
+    const sweep_run *run = &sweep->run[i];
     fputs("<tr>", out);
-    text_cell(out, r->value ? r->value : "(binary32)");
-    count_cell(out, r->seed);
-    if (r->state == SWEEP_DONE) {
-      done_run(out, &r->result);
+    text_cell(out, run->value ? run->value : "(binary32)");
+    count_cell(out, run->seed);
+    if (run->state == SWEEP_DONE) {
+      done_run(out, &run->result);
     } else {
       fputs("<td data-v=\"\" colspan=\"13\">", out);
-      svg_escaped(out, r->why ? r->why : "not done");
+      svg_escaped(out, run->why ? run->why : "not done");
       fputs("</td>", out);
     }
     fputs("</tr>\n", out);
@@ -148,11 +148,11 @@ static void runs(FILE *out, const sweep_summary *z) {
 /* Those that are not at their defaults, of a run with a value. */
 static void keys(FILE *out, const sweep_summary *z) {
   const char *const columns[] = {"key", "value", NULL};
-  const sweep_run *r = &z->sweep->run[z->sweep->seeds];
+  const sweep_run *run = &z->sweep->run[z->sweep->seeds];
   head(out, "keys", "Keys that are not at their defaults", columns);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    const char *value = hu_trainer_get(r->trainer, k.name);
+    const char *value = hu_trainer_get(run->trainer, k.name);
     if (strcmp(k.name, "run.seed") == 0 || strcmp(value, k.by_default) == 0) continue;
     fputs("<tr>", out);
     text_cell(out, k.name);
@@ -184,15 +184,16 @@ static void drawings(FILE *out, const sweep_summary *z) {
 }
 
 static void cards(FILE *out, const sweep_summary *z) {
-  const sweep *s = z->sweep;
+  const sweep_setup *sweep = z->sweep;
   double seconds = 0;
-  for (size_t i = 0; i < s->runs; i++) seconds += s->run[i].state == SWEEP_DONE ? s->run[i].result.seconds : 0;
+  for (size_t i = 0; i < sweep->runs; i++)
+    seconds += sweep->run[i].state == SWEEP_DONE ? sweep->run[i].result.seconds : 0;
   fputs("<dl>\n", out);
-  page_card(out, "runs done", "%zu of %zu", sweep_count(s, SWEEP_DONE), s->runs);
-  if (sweep_count(s, SWEEP_FAILED)) page_card(out, "failed", "%zu", sweep_count(s, SWEEP_FAILED));
-  page_card(out, "values", "%zu", s->values);
-  page_card(out, "seeds", "%zu", s->seeds);
-  page_card(out, "accepted loss", s->loss == 1 ? "%g point" : "%g points", s->loss);
+  page_card(out, "runs done", "%zu of %zu", sweep_count(sweep, SWEEP_DONE), sweep->runs);
+  if (sweep_count(sweep, SWEEP_FAILED)) page_card(out, "failed", "%zu", sweep_count(sweep, SWEEP_FAILED));
+  page_card(out, "values", "%zu", sweep->values);
+  page_card(out, "seeds", "%zu", sweep->seeds);
+  page_card(out, "accepted loss", sweep->loss == 1 ? "%g point" : "%g points", sweep->loss);
   page_card(out, "binary32",
             !isfinite(z->row[0].accuracy)    ? "-"
             : fabs(z->row[0].accuracy) < 1e4 ? "%.4f"

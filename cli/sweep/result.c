@@ -49,7 +49,7 @@ static void print_keys(FILE *out, const hu_trainer *trainer) {
   fputs("}", out);
 }
 
-char *sweep_result_text(const sweep *s, const sweep_run *run) {
+char *sweep_result_text(const sweep_setup *sweep, const sweep_run *run) {
   char *text = NULL;
   size_t size = 0;
   sweep_result result = run->result;
@@ -60,7 +60,7 @@ char *sweep_result_text(const sweep *s, const sweep_run *run) {
   list_numbers(number, &result);
   list_counts(whole, &result);
   fputs("{", out);
-  print_text(out, "key", s->key);
+  print_text(out, "key", sweep->key);
   print_text(out, "value", run->value);
   fprintf(out, "\"seed\": %llu, ", (unsigned long long)run->seed);
   print_text(out, "measure", result.classes ? "accuracy" : "R^2");

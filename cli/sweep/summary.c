@@ -9,19 +9,19 @@
 
 /* ---- a row ---- */
 
-static double bytes_of(const sweep_run *r) {
-  return r->result.bytes[0] + r->result.bytes[1] + r->result.bytes[2] + r->result.bytes[3];
+static double bytes_of(const sweep_run *run) {
+  return run->result.bytes[0] + run->result.bytes[1] + run->result.bytes[2] + run->result.bytes[3];
 }
 
 /* Runs add up in the order of their seeds, whatever order they ended in. */
-static void add_run(sweep_row *z, const sweep_run *r) {
-  const sweep_result *x = &r->result;
+static void add_run(sweep_row *z, const sweep_run *run) {
+  const sweep_result *x = &run->result;
   z->accuracy += x->accuracy[HU_ON_TEST];
   z->training += x->accuracy[HU_ON_TRAINING];
   for (int i = 0; i < 2; i++) z->loss[i] += x->loss[i];
   z->low += x->low;
   z->low_end += x->low_end;
-  z->stored += bytes_of(r);
+  z->stored += bytes_of(run);
   z->skipped += (double)x->skipped;
   z->promoted += (double)x->promoted;
   z->lowest = fmin(z->done ? z->lowest : INFINITY, x->accuracy[HU_ON_TEST]);
@@ -56,16 +56,16 @@ int sweep_has_stored(const sweep_summary *z) {
   return 0;
 }
 
-static int is_complete(const sweep_summary *z, const sweep_row *r) { return r->done == z->sweep->seeds; }
+static int is_complete(const sweep_summary *z, const sweep_row *row) { return row->done == z->sweep->seeds; }
 
 /* Points by which it is below the baseline. */
-static double points_below(const sweep_summary *z, const sweep_row *r) {
-  return 100 * (z->row[0].accuracy - r->accuracy);
+static double points_below(const sweep_summary *z, const sweep_row *row) {
+  return 100 * (z->row[0].accuracy - row->accuracy);
 }
 
 /* Accuracies are counts of examples over their number: sums of them have errors far below this. */
-static int is_accepted(const sweep_summary *z, const sweep_row *r) {
-  return points_below(z, r) <= z->sweep->loss + 1e-9;
+static int is_accepted(const sweep_summary *z, const sweep_row *row) {
+  return points_below(z, row) <= z->sweep->loss + 1e-9;
 }
 
 /* Fewer bytes; of the same, more low elements, then the better one, then the later one in the list. Bytes that the key
@@ -95,10 +95,10 @@ static int changes_bytes(const char *key) {
 static int stored_differs(const sweep_summary *z) {
   const sweep_row *first = NULL;
   for (size_t i = 1; i < z->rows; i++) {
-    const sweep_row *r = &z->row[i];
-    if (!is_complete(z, r)) continue;
-    if (first && fabs(r->stored - first->stored) > 1e-9) return 1;
-    if (!first) first = r;
+    const sweep_row *row = &z->row[i];
+    if (!is_complete(z, row)) continue;
+    if (first && fabs(row->stored - first->stored) > 1e-9) return 1;
+    if (!first) first = row;
   }
   return 0;
 }
@@ -106,10 +106,10 @@ static int stored_differs(const sweep_summary *z) {
 static void choose(sweep_summary *z) {
   z->by_stored = changes_bytes(z->sweep->key) && stored_differs(z);
   for (size_t i = 1; i < z->rows; i++) {
-    const sweep_row *r = &z->row[i];
-    if (!is_complete(z, r) || !isfinite(r->accuracy)) continue;
-    if (!z->nearest || r->accuracy > z->nearest->accuracy) z->nearest = r;
-    if (is_complete(z, &z->row[0]) && is_accepted(z, r) && is_better(z, r, z->best)) z->best = r;
+    const sweep_row *row = &z->row[i];
+    if (!is_complete(z, row) || !isfinite(row->accuracy)) continue;
+    if (!z->nearest || row->accuracy > z->nearest->accuracy) z->nearest = row;
+    if (is_complete(z, &z->row[0]) && is_accepted(z, row) && is_better(z, row, z->best)) z->best = row;
   }
 }
 
@@ -127,19 +127,19 @@ static const char *mean_text(char text[48], double x) {
 }
 
 /* "which stores 55.0 % of binary32's bytes, with 75.5 % of all elements low", or why else. */
-static const char *reason_text(char text[96], const sweep_summary *z, const sweep_row *r) {
-  int n = z->by_stored ? snprintf(text, 96, "which stores %.1f %% of binary32's bytes", 100 * r->stored)
+static const char *reason_text(char text[96], const sweep_summary *z, const sweep_row *row) {
+  int n = z->by_stored ? snprintf(text, 96, "which stores %.1f %% of binary32's bytes", 100 * row->stored)
                        : snprintf(text, 96, "the most accurate of the values");
-  if (sweep_has_low(z)) snprintf(text + n, 96 - (size_t)n, ", with %.1f %% of all elements low", 100 * r->low);
+  if (sweep_has_low(z)) snprintf(text + n, 96 - (size_t)n, ", with %.1f %% of all elements low", 100 * row->low);
   return text;
 }
 
 static int say_best(const sweep_summary *z, char *text, size_t size) {
-  const sweep_row *r = z->best;
+  const sweep_row *row = z->best;
   char far[48], reason[96], mean[48], base[48];
   return snprintf(text, size, "Recommended: %s = %s, %s. Its %s%s %s is %s binary32's %s; accepted: %g below.",
-                  z->sweep->key, r->value, reason_text(reason, z, r), z->sweep->seeds == 1 ? "" : "mean ", z->measure,
-                  mean_text(mean, r->accuracy), distance_text(far, points_below(z, r)),
+                  z->sweep->key, row->value, reason_text(reason, z, row), z->sweep->seeds == 1 ? "" : "mean ",
+                  z->measure, mean_text(mean, row->accuracy), distance_text(far, points_below(z, row)),
                   mean_text(base, z->row[0].accuracy), z->sweep->loss);
 }
 
@@ -153,15 +153,15 @@ static const char *why_none(const sweep_summary *z) {
 }
 
 static int say_none(const sweep_summary *z, char *text, size_t size) {
-  const sweep_row *r = z->nearest, *base = &z->row[0];
+  const sweep_row *row = z->nearest, *base = &z->row[0];
   char far[48], mean[48];
-  if (!r || !is_complete(z, base) || !isfinite(base->accuracy))
+  if (!row || !is_complete(z, base) || !isfinite(base->accuracy))
     return snprintf(text, size, "No recommendation: %s.", why_none(z));
   return snprintf(text, size,
                   "None recommended: no value's mean %s is at most %g points below binary32's %s. The nearest, "
                   "%s = %s, is %s.",
-                  z->measure, z->sweep->loss, mean_text(mean, z->row[0].accuracy), z->sweep->key, r->value,
-                  distance_text(far, points_below(z, r)));
+                  z->measure, z->sweep->loss, mean_text(mean, z->row[0].accuracy), z->sweep->key, row->value,
+                  distance_text(far, points_below(z, row)));
 }
 
 /* A loss below what seeds alone make is not told from noise. */
@@ -175,13 +175,13 @@ static void say_noise(const sweep_summary *z, char *text, size_t size) {
   snprintf(text, size, " Seeds of binary32 alone differ by %.2f points: more than the accepted loss.", range);
 }
 
-int sweep_summarize(sweep_summary *z, const sweep *s) {
-  *z = (sweep_summary){.sweep = s, .measure = "accuracy", .rows = s->values + 1};
+int sweep_summarize(sweep_summary *z, const sweep_setup *sweep) {
+  *z = (sweep_summary){.sweep = sweep, .measure = "accuracy", .rows = sweep->values + 1};
   z->row = calloc(z->rows, sizeof *z->row);
   if (!z->row) return cli_fail(NULL, "out of memory");
-  for (size_t i = 0; i < z->rows; i++) fill_row(&z->row[i], &s->run[i * s->seeds], s->seeds);
-  for (size_t i = 0; i < s->runs; i++) {
-    if (s->run[i].state == SWEEP_DONE && !s->run[i].result.classes) z->measure = "R^2";
+  for (size_t i = 0; i < z->rows; i++) fill_row(&z->row[i], &sweep->run[i * sweep->seeds], sweep->seeds);
+  for (size_t i = 0; i < sweep->runs; i++) {
+    if (sweep->run[i].state == SWEEP_DONE && !sweep->run[i].result.classes) z->measure = "R^2";
   }
   double whole = z->row[0].stored;
   for (size_t i = 0; i < z->rows; i++) z->row[i].stored /= whole;

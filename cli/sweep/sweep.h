@@ -41,7 +41,7 @@ typedef struct sweep_run {
   sweep_result result;
 } sweep_run;
 
-typedef struct sweep {
+typedef struct sweep_setup {
   const char *config, *key, *data, *out;
   const char **set; /* KEY=VALUE */
   size_t sets;
@@ -59,16 +59,16 @@ typedef struct sweep {
   size_t runs;
   job_asked asked;
   job_work work; /* an item for each run */
-} sweep;
+} sweep_setup;
 
 /* ---- lists of the command line (list.c); 0, or an exit code after an error line ---- */
 
 /* "0,0.1,...,1", or any texts with commas (semicolons, where there is one outside brackets) between them. */
-int sweep_read_values(sweep *s, const char *text);
+int sweep_read_values(sweep_setup *sweep, const char *text);
 /* "3": 0, 1, 2; "5,7" or "5,": these. */
-int sweep_read_seeds(sweep *s, const char *text);
+int sweep_read_seeds(sweep_setup *sweep, const char *text);
 /* 1: all values are numbers. */
-int sweep_is_numeric(const sweep *s);
+int sweep_is_numeric(const sweep_setup *sweep);
 
 /* ---- several kinds of assignments in one sweep (assignments.c) ---- */
 
@@ -76,24 +76,24 @@ int sweep_is_numeric(const sweep *s);
  * "operator'", "high" (as published, nothing is promoted); "0.4": demotion to that ratio, with the file's order and
  * promotion; "smallest:0.4": with this order. */
 #define SWEEP_ASSIGNMENT "assignment"
-int sweep_has_assignments(const sweep *s);
+int sweep_has_assignments(const sweep_setup *sweep);
 int sweep_is_number(const char *value);
 /* 1: values of the sweep set this key. */
-int sweep_varies(const sweep *s, const char *key);
-int sweep_set_assignment(hu_trainer *t, const char *value);
+int sweep_varies(const sweep_setup *sweep, const char *key);
+int sweep_set_assignment(hu_trainer *trainer, const char *value);
 
 /* ---- the runs (plan.c) ---- */
 
 /* Lists all runs with their keys and names. */
-int sweep_plan(sweep *s);
+int sweep_plan(sweep_setup *sweep);
 /* A trainer with the keys of a run, to be freed; NULL after an error line. */
-hu_trainer *sweep_trainer(const sweep *s, const sweep_run *r);
+hu_trainer *sweep_trainer(const sweep_setup *sweep, const sweep_run *run);
 /* For job_work: refuses an entry that was made for other keys, and names one of them. */
 int sweep_refuse(void *context, size_t i, const job_entry *entry);
 /* Takes the results of the runs from the ledger. */
-int sweep_take(sweep *s);
-void sweep_free(sweep *s);
-size_t sweep_count(const sweep *s, int state);
+int sweep_take(sweep_setup *sweep);
+void sweep_free(sweep_setup *sweep);
+size_t sweep_count(const sweep_setup *sweep, int state);
 
 /* ---- the folder (folder.c) ---- */
 
@@ -107,7 +107,7 @@ void sweep_clean_folder(const char *folder);
 int sweep_do(void *context, size_t i, job_result *result, job_steps *steps);
 
 /* A text of one line, to be freed; NULL: there is no memory. */
-char *sweep_result_text(const sweep *s, const sweep_run *r);
+char *sweep_result_text(const sweep_setup *sweep, const sweep_run *run);
 /* 0: something is missing. */
 int sweep_result_read(sweep_result *result, const job_entry *entry);
 
@@ -123,7 +123,7 @@ typedef struct sweep_row {
 } sweep_row;
 
 typedef struct sweep_summary {
-  const sweep *sweep;
+  const sweep_setup *sweep;
   const char *measure; /* "accuracy" or "R^2" */
   sweep_row *row;      /* the baseline, then each value */
   size_t rows;
@@ -133,7 +133,7 @@ typedef struct sweep_summary {
   char text[1024];          /* the recommendation as sentences */
 } sweep_summary;
 
-int sweep_summarize(sweep_summary *z, const sweep *s);
+int sweep_summarize(sweep_summary *z, const sweep_setup *sweep);
 void sweep_summary_free(sweep_summary *z);
 void sweep_print_table(FILE *out, const sweep_summary *z);
 void sweep_print_csv(FILE *out, const void *summary);
