@@ -10,19 +10,19 @@
 /* Worlds and step proofs are those of `halfulp verify`. */
 static int run_verify(const campaign_item *item, int kind, job_result *z) {
   verify_setup setup = {VERIFY_EXHAUSTIVE, 1, NULL};
-  verify_item *v = calloc(1, sizeof *v);
-  if (!v) return cli_fail(NULL, "out of memory");
-  v->kind = kind;
-  v->digest = VERIFY_DIGEST_START;
-  snprintf(v->name, sizeof v->name, "%s", item->argument[0]);
-  snprintf(v->mode, sizeof v->mode, "%s", kind == VERIFY_STEPS ? item->argument[1] : "-");
-  int status = cli_read_format(&v->format, item->argument[0]);
-  if (status == CLI_OK) status = kind == VERIFY_STEPS ? verify_steps(v, &setup) : verify_world(v, &setup);
-  if (status == CLI_OK && v->skipped) status = cli_fail(item->name, "this build has no oracle (MPFR, GMP)");
-  z->cases = v->cases;
-  z->wrong = v->failures;
-  z->digest = v->digest;
-  free(v);
+  verify_item *checked = calloc(1, sizeof *checked);
+  if (!checked) return cli_fail(NULL, "out of memory");
+  checked->kind = kind;
+  checked->digest = VERIFY_DIGEST_START;
+  snprintf(checked->name, sizeof checked->name, "%s", item->argument[0]);
+  snprintf(checked->mode, sizeof checked->mode, "%s", kind == VERIFY_STEPS ? item->argument[1] : "-");
+  int status = cli_read_format(&checked->format, item->argument[0]);
+  if (status == CLI_OK) status = kind == VERIFY_STEPS ? verify_steps(checked, &setup) : verify_world(checked, &setup);
+  if (status == CLI_OK && checked->skipped) status = cli_fail(item->name, "this build has no oracle (MPFR, GMP)");
+  z->cases = checked->cases;
+  z->wrong = checked->failures;
+  z->digest = checked->digest;
+  free(checked);
   return status;
 }
 
@@ -52,11 +52,11 @@ static const struct kind *kind_of(const char *name) {
 }
 
 static int is_argument(char letter, const char *text) {
-  hu_format f;
+  hu_format format;
   hu_mode mode = {0};
   uint64_t i, n;
   switch (letter) {
-    case 'f': return hu_format_parse(&f, text, NULL) == HU_OK;
+    case 'f': return hu_format_parse(&format, text, NULL) == HU_OK;
     case 'm': return hu_mode_round_parse(&mode, text) == HU_OK;
     case 's': return job_shard(text, &i, &n);
     case 'e': return job_shard(text, &i, &n) && i == 1;

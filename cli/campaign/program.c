@@ -77,7 +77,8 @@ static void read_tail(FILE *out, char tail[TAIL + 1]) {
 /* "campaign: cases=N wrong=N digest=HEX", the last such line. */
 static void take_counts(const char *tail, job_result *z) {
   const char *at = NULL;
-  for (const char *p = strstr(tail, "campaign: cases="); p; p = strstr(p + 1, "campaign: cases=")) at = p;
+  for (const char *next = strstr(tail, "campaign: cases="); next; next = strstr(next + 1, "campaign: cases="))
+    at = next;
   if (at)
     (void)sscanf(at, "campaign: cases=%" SCNu64 " wrong=%" SCNu64 " digest=%" SCNx64, &z->cases, &z->wrong, &z->digest);
 }

@@ -37,39 +37,39 @@ typedef struct verify_state {
 
 static const char *const level_names[] = {"quick", "full", "exhaustive"};
 
-static int set_level(verify_state *s, const char *value) {
-  for (s->level = 0; s->level < 3; s->level++)
-    if (!strcmp(value, level_names[s->level])) return CLI_OK;
+static int set_level(verify_state *state, const char *value) {
+  for (state->level = 0; state->level < 3; state->level++)
+    if (!strcmp(value, level_names[state->level])) return CLI_OK;
   return cli_fail(NULL, "--level: '%s' is not one of quick, full, exhaustive", value);
 }
 
-static int set_only(verify_state *s, const char *value) {
-  if (!strcmp(value, "instructions")) return s->instructions = 1, CLI_OK;
+static int set_only(verify_state *state, const char *value) {
+  if (!strcmp(value, "instructions")) return state->instructions = 1, CLI_OK;
   for (int k = 0; k < VERIFY_KINDS; k++)
-    if (!strcmp(value, verify_kind_name(k))) s->only |= 1 << k;
+    if (!strcmp(value, verify_kind_name(k))) state->only |= 1 << k;
   for (int k = 0; k < VERIFY_KINDS; k++)
     if (!strcmp(value, verify_kind_name(k))) return CLI_OK;
   return cli_fail(NULL, "--only: '%s' is not one of golden, world, steps, device, instructions", value);
 }
 
-static int set(void *state, int key, const char *value) {
-  verify_state *s = state;
+static int set(void *context, int key, const char *value) {
+  verify_state *state = context;
   switch (key) {
     case 'f':
-      if (s->format_count == FORMATS_MAX) return cli_fail(NULL, "--format: more than %d formats", FORMATS_MAX);
-      return cli_read_format(&s->formats[s->format_count++], value);
-    case KEY_DEVICE: return cli_device_read(&s->device, value);
-    case KEY_LEVEL: return set_level(s, value);
-    case KEY_ONLY: return set_only(s, value);
-    case KEY_SAMPLES: return cli_read_u64(&s->samples, "--samples", value, 0, (uint64_t)1 << 32);
-    case KEY_LIST: s->list = 1; return CLI_OK;
-    case KEY_THEOREMS: s->theorems = 1; return CLI_OK;
-    case KEY_GOLDEN: s->golden = value; return CLI_OK;
+      if (state->format_count == FORMATS_MAX) return cli_fail(NULL, "--format: more than %d formats", FORMATS_MAX);
+      return cli_read_format(&state->formats[state->format_count++], value);
+    case KEY_DEVICE: return cli_device_read(&state->device, value);
+    case KEY_LEVEL: return set_level(state, value);
+    case KEY_ONLY: return set_only(state, value);
+    case KEY_SAMPLES: return cli_read_u64(&state->samples, "--samples", value, 0, (uint64_t)1 << 32);
+    case KEY_LIST: state->list = 1; return CLI_OK;
+    case KEY_THEOREMS: state->theorems = 1; return CLI_OK;
+    case KEY_GOLDEN: state->golden = value; return CLI_OK;
     default: break;
   }
-  int status = job_set(&s->asked, key, value);
+  int status = job_set(&state->asked, key, value);
   if (status >= 0) return status;
-  return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
+  return cli_set_numeric(&state->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
 }
 
 static const cli_option options[] = {
@@ -129,43 +129,44 @@ static const cli_command command = {
     set};
 
 /* An item that is there already is not added again. */
-static int add(verify_state *s, int kind, const char *name, const char *mode, hu_format f) {
-  verify_item item = {.kind = kind, .format = f, .digest = VERIFY_DIGEST_START};
+static int add(verify_state *state, int kind, const char *name, const char *mode, hu_format format) {
+  verify_item item = {.kind = kind, .format = format, .digest = VERIFY_DIGEST_START};
   snprintf(item.name, sizeof item.name, "%s", name);
   snprintf(item.mode, sizeof item.mode, "%s", mode);
   snprintf(item.title, sizeof item.title, "%s/%s%s%s", verify_kind_name(kind), name, kind == VERIFY_STEPS ? "/" : "",
            kind == VERIFY_STEPS ? mode : "");
-  for (size_t i = 0; i < s->count; i++)
-    if (!strcmp(s->items[i].title, item.title)) return CLI_OK;
-  if (s->count == s->room) {
-    size_t room = s->room ? 2 * s->room : 64;
-    verify_item *items = realloc(s->items, room * sizeof *items);
+  for (size_t i = 0; i < state->count; i++)
+    if (!strcmp(state->items[i].title, item.title)) return CLI_OK;
+  if (state->count == state->room) {
+    size_t room = state->room ? 2 * state->room : 64;
+    verify_item *items = realloc(state->items, room * sizeof *items);
     if (!items) return cli_fail(NULL, "out of memory");
-    s->items = items;
-    s->room = room;
+    state->items = items;
+    state->room = room;
   }
-  s->items[s->count++] = item;
+  state->items[state->count++] = item;
   return CLI_OK;
 }
 
-static int add_of_format(verify_state *s, int kind, hu_format f, const char *mode) {
+static int add_of_format(verify_state *state, int kind, hu_format format, const char *mode) {
   char name[CLI_NAME_MAX];
-  return add(s, kind, cli_format_name(name, f), mode, f);
+  return add(state, kind, cli_format_name(name, format), mode, format);
 }
 
-static int add_format(verify_state *s, hu_format f, int chosen) {
-  unsigned width = hu_limits_of(f).width;
-  if ((width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) && add_of_format(s, VERIFY_WORLD, f, "-"))
+static int add_format(verify_state *state, hu_format format, int chosen) {
+  unsigned width = hu_limits_of(format).width;
+  if ((width <= WORLD_WIDTH_MAX || chosen || state->level > VERIFY_QUICK) &&
+      add_of_format(state, VERIFY_WORLD, format, "-"))
     return CLI_BAD;
   for (uint8_t round = HU_RNE; round < HU_SRA && width <= STEP_WIDTH_MAX; round++) {
     char mode[8];
     hu_mode_round_text(mode, (hu_mode){.round = round});
-    if (add_of_format(s, VERIFY_STEPS, f, mode)) return CLI_BAD;
+    if (add_of_format(state, VERIFY_STEPS, format, mode)) return CLI_BAD;
   }
-  return s->device ? add_of_format(s, VERIFY_DEVICE, f, "-") : CLI_OK;
+  return state->device ? add_of_format(state, VERIFY_DEVICE, format, "-") : CLI_OK;
 }
 
-static int add_formats(verify_state *s) {
+static int add_formats(verify_state *state) {
   static const char *const quick[] = {"float8_e4m3fn", "float8_e5m2",    "float8_e4m3fnuz", "float4_e2m1fn",
                                       "float6_e3m2fn", "float8_e8m0fnu", "binary8p4se",     "hfp8_fwd_143",
                                       "binary16",      "bfloat16"};
@@ -180,21 +181,22 @@ static int add_formats(verify_state *s) {
                                        "fp(4,3,0):finite,sub=flush",
                                        "fp(4,3,0):finite,sub=none",
                                        "fp(0,7,1):finite"};
-  for (int i = 0; i < s->format_count; i++)
-    if (add_format(s, s->formats[i], 1)) return CLI_BAD;
-  if (s->format_count) return CLI_OK;
-  if (s->level > VERIFY_QUICK) {
+  for (int i = 0; i < state->format_count; i++)
+    if (add_format(state, state->formats[i], 1)) return CLI_BAD;
+  if (state->format_count) return CLI_OK;
+  if (state->level > VERIFY_QUICK) {
     for (size_t i = 0; i < hu_format_count(); i++)
-      if (add_format(s, hu_format_at(i).format, 0)) return CLI_BAD;
+      if (add_format(state, hu_format_at(i).format, 0)) return CLI_BAD;
     return CLI_OK;
   }
   for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
-    hu_format f;
-    if (hu_format_find(&f, quick[i]) == HU_OK && add_format(s, f, 0)) return CLI_BAD;
+    hu_format format;
+    if (hu_format_find(&format, quick[i]) == HU_OK && add_format(state, format, 0)) return CLI_BAD;
   }
   for (size_t i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
-    hu_format f;
-    if (hu_format_parse(&f, worlds[i], NULL) == HU_OK && add_of_format(s, VERIFY_WORLD, f, "-")) return CLI_BAD;
+    hu_format format;
+    if (hu_format_parse(&format, worlds[i], NULL) == HU_OK && add_of_format(state, VERIFY_WORLD, format, "-"))
+      return CLI_BAD;
   }
   return CLI_OK;
 }
@@ -214,37 +216,37 @@ static int has_mma(const char *folder) {
 
 /* The directory's .txt files, by name, and that of matrix units in the folder below, so that all processes have the
  * same list. A halfulp that is not installed has none where no folder is given: skipped then, and shown as that. */
-static int add_golden(verify_state *s) {
+static int add_golden(verify_state *state) {
   struct dirent **entries = NULL;
-  const char *folder = s->golden ? s->golden : HU_CLI_GOLDEN;
+  const char *folder = state->golden ? state->golden : HU_CLI_GOLDEN;
   const hu_format none = {0};
   int n = scandir(folder, &entries, is_golden, alphasort), status = CLI_OK;
-  if (n < 0 && !s->golden) return add(s, VERIFY_GOLDEN, "not-installed", "-", none);
+  if (n < 0 && !state->golden) return add(state, VERIFY_GOLDEN, "not-installed", "-", none);
   if (n < 0) return cli_fail(folder, "golden files: %s", strerror(errno));
   if (n == 0 && !has_mma(folder)) status = cli_fail(folder, "there are no golden files");
   for (int i = 0; i < n; i++) {
-    if (status == CLI_OK) status = add(s, VERIFY_GOLDEN, entries[i]->d_name, "-", none);
+    if (status == CLI_OK) status = add(state, VERIFY_GOLDEN, entries[i]->d_name, "-", none);
     free(entries[i]);
   }
   free(entries);
-  if (status == CLI_OK && has_mma(folder)) status = add(s, VERIFY_GOLDEN, VERIFY_MMA_FILE, "-", none);
+  if (status == CLI_OK && has_mma(folder)) status = add(state, VERIFY_GOLDEN, VERIFY_MMA_FILE, "-", none);
   return status;
 }
 
-static void keep_only(verify_state *s) {
+static void keep_only(verify_state *state) {
   size_t kept = 0;
-  for (size_t i = 0; i < s->count && s->only; i++)
-    if (s->only >> s->items[i].kind & 1) s->items[kept++] = s->items[i];
-  if (s->only) s->count = kept;
+  for (size_t i = 0; i < state->count && state->only; i++)
+    if (state->only >> state->items[i].kind & 1) state->items[kept++] = state->items[i];
+  if (state->only) state->count = kept;
 }
 
 /* ---- the items ---- */
 
 static int do_item(void *context, size_t i, job_result *result, job_steps *steps) {
-  const verify_state *s = context;
-  const verify_setup setup = {s->level, s->numeric.threads ? s->numeric.threads : 1,
-                              s->golden ? s->golden : HU_CLI_GOLDEN};
-  verify_item *item = &s->items[i];
+  const verify_state *state = context;
+  const verify_setup setup = {state->level, state->numeric.threads ? state->numeric.threads : 1,
+                              state->golden ? state->golden : HU_CLI_GOLDEN};
+  verify_item *item = &state->items[i];
   int status = CLI_OK;
   (void)steps;
   if (!strcmp(item->name, "not-installed"))
@@ -259,7 +261,7 @@ static int do_item(void *context, size_t i, job_result *result, job_steps *steps
   result->wrong = item->failures;
   result->digest = item->digest;
   result->skipped = item->skipped;
-  result->machine = item->kind == VERIFY_DEVICE ? s->device_name : NULL;
+  result->machine = item->kind == VERIFY_DEVICE ? state->device_name : NULL;
   return status;
 }
 
@@ -272,28 +274,28 @@ static void take_result(verify_item *item, const job_entry *entry) {
 }
 
 /* What the ledger has of them; how many it has not, or of another version or level. */
-static size_t take_results(verify_state *s) {
+static size_t take_results(verify_state *state) {
   size_t missing = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    verify_item *item = &s->items[i];
-    const job_entry *entry = job_ledger_find(&s->work.ledger, item->title);
-    int state = job_state(&s->work, i);
-    item->own = job_is_own(&s->work, i);
+  for (size_t i = 0; i < state->count; i++) {
+    verify_item *item = &state->items[i];
+    const job_entry *entry = job_ledger_find(&state->work.ledger, item->title);
+    int found = job_state(&state->work, i);
+    item->own = job_is_own(&state->work, i);
     item->done = item->skipped = 0;
-    if (state == JOB_IS_DONE || state == JOB_IS_SKIPPED)
+    if (found == JOB_IS_DONE || found == JOB_IS_SKIPPED)
       take_result(item, entry);
     else
       missing++;
     if (item->done && item->kind == VERIFY_DEVICE)
-      snprintf(s->device_name, sizeof s->device_name, "%s", entry->field[JOB_PROCESSOR]);
+      snprintf(state->device_name, sizeof state->device_name, "%s", entry->field[JOB_PROCESSOR]);
   }
   return missing;
 }
 
-static int list(const verify_state *s) {
-  const verify_item *items = s->items;
-  int json = s->numeric.json;
-  for (size_t i = 0; json && i < s->count; i++) {
+static int list(const verify_state *state) {
+  const verify_item *items = state->items;
+  int json = state->numeric.json;
+  for (size_t i = 0; json && i < state->count; i++) {
     printf("%s\n  {\"item\": %zu, \"kind\": \"%s\", \"id\": ", i ? "," : "[", i, verify_kind_name(items[i].kind));
     cli_json_string(stdout, items[i].name);
     printf(", \"mode\": ");
@@ -304,7 +306,7 @@ static int list(const verify_state *s) {
     printf("\n]\n");
     return CLI_OK;
   }
-  for (size_t i = 0; i < s->count; i++)
+  for (size_t i = 0; i < state->count; i++)
     printf("%zu %s %s %s\n", i, verify_kind_name(items[i].kind), items[i].name, items[i].mode);
   return CLI_OK;
 }
@@ -312,96 +314,93 @@ static int list(const verify_state *s) {
 /* ---- the command ---- */
 
 /* Results of another version or level are not those of this command's items. */
-static int name_items(verify_state *s) {
+static int name_items(verify_state *state) {
   char text[64];
-  snprintf(text, sizeof text, "%s %s", HU_VERSION_STRING, level_names[s->level]);
-  s->work.item = calloc(s->count, sizeof *s->work.item);
-  if (!s->work.item) return cli_fail(NULL, "out of memory");
-  s->work.count = s->count;
-  for (size_t i = 0; i < s->count; i++) {
-    s->work.item[i].name = s->items[i].title;
-    snprintf(s->work.item[i].sources, sizeof s->work.item[i].sources, "%016llx",
+  snprintf(text, sizeof text, "%s %s", HU_VERSION_STRING, level_names[state->level]);
+  state->work.item = calloc(state->count, sizeof *state->work.item);
+  if (!state->work.item) return cli_fail(NULL, "out of memory");
+  state->work.count = state->count;
+  for (size_t i = 0; i < state->count; i++) {
+    state->work.item[i].name = state->items[i].title;
+    snprintf(state->work.item[i].sources, sizeof state->work.item[i].sources, "%016llx",
              (unsigned long long)job_digest(text, JOB_DIGEST_START));
   }
   return CLI_OK;
 }
 
 static int prepare(void *context) {
-  verify_state *s = context;
-  int reads = s->list || s->asked.merge || s->asked.status;
-  if (s->device && !reads && cli_device_find(s->device_name)) return CLI_BAD;
-  for (char *p = s->device_name; *p; p++)
-    if (*p == ' ') *p = '_';
-  if (s->device && s->asked.jobs > 1) return cli_fail(NULL, "verify: --jobs: a device is asked by one process");
-  if ((!s->only || s->only >> VERIFY_GOLDEN & 1) && add_golden(s)) return CLI_BAD;
-  if (add_formats(s)) return CLI_BAD;
-  keep_only(s);
-  if (!s->count) return cli_fail(NULL, "verify: no work items are left by these options");
-  return name_items(s);
+  verify_state *state = context;
+  int reads = state->list || state->asked.merge || state->asked.status;
+  if (state->device && !reads && cli_device_find(state->device_name)) return CLI_BAD;
+  for (char *at = state->device_name; *at; at++)
+    if (*at == ' ') *at = '_';
+  if (state->device && state->asked.jobs > 1) return cli_fail(NULL, "verify: --jobs: a device is asked by one process");
+  if ((!state->only || state->only >> VERIFY_GOLDEN & 1) && add_golden(state)) return CLI_BAD;
+  if (add_formats(state)) return CLI_BAD;
+  keep_only(state);
+  if (!state->count) return cli_fail(NULL, "verify: no work items are left by these options");
+  return name_items(state);
 }
 
-static int summary(verify_state *s) {
-  const job_asked *asked = &s->asked;
-  size_t missing = take_results(s);
+static int summary(verify_state *state) {
+  const job_asked *asked = &state->asked;
+  size_t missing = take_results(state);
   if (asked->merge && missing)
     return cli_fail(NULL,
                     "verify --merge: %zu of %zu items are in none of the ledgers, or of another version or --level",
-                    missing, s->count);
-  const verify_run run = {level_names[s->level],
-                          s->device_name,
-                          asked->shards ? asked->shard : 1,
-                          asked->shards ? asked->shards : 1,
-                          s->count,
-                          s->items};
-  int status = verify_summary(stdout, &run, s->numeric.json);
-  if (!s->numeric.json) proof_summary(stdout);
-  return s->work.failed ? CLI_BAD : status;
+                    missing, state->count);
+  const verify_run run = {level_names[state->level],         state->device_name, asked->shards ? asked->shard : 1,
+                          asked->shards ? asked->shards : 1, state->count,       state->items};
+  int status = verify_summary(stdout, &run, state->numeric.json);
+  if (!state->numeric.json) proof_summary(stdout);
+  return state->work.failed ? CLI_BAD : status;
 }
 
-static int run(verify_state *s, char **operands, int count) {
-  s->work = (job_work){.who = "verify",
-                       .asked = &s->asked,
-                       .path = s->asked.ledger,
-                       .list = "another list of items",
-                       .prepare = prepare,
-                       .run = do_item,
-                       .context = s,
-                       .ledger = JOB_NO_LEDGER(JOB_FIELDS - 1)};
-  if (s->asked.status && !s->asked.ledger) return cli_fail(NULL, "verify: --status requires --ledger");
-  if (s->list) {
-    int status = prepare(s);
-    return status == CLI_OK && !job_ranks_get()->rank ? list(s) : status;
+static int run(verify_state *state, char **operands, int count) {
+  state->work = (job_work){.who = "verify",
+                           .asked = &state->asked,
+                           .path = state->asked.ledger,
+                           .list = "another list of items",
+                           .prepare = prepare,
+                           .run = do_item,
+                           .context = state,
+                           .ledger = JOB_NO_LEDGER(JOB_FIELDS - 1)};
+  if (state->asked.status && !state->asked.ledger) return cli_fail(NULL, "verify: --status requires --ledger");
+  if (state->list) {
+    int status = prepare(state);
+    return status == CLI_OK && !job_ranks_get()->rank ? list(state) : status;
   }
-  int status = job_run(&s->work, count, operands);
-  return status == CLI_OK && !job_ranks_get()->rank ? summary(s) : status;
+  int status = job_run(&state->work, count, operands);
+  return status == CLI_OK && !job_ranks_get()->rank ? summary(state) : status;
 }
 
 int cli_verify(int argc, char **argv) {
-  verify_state *s = calloc(1, sizeof *s);
+  verify_state *state = calloc(1, sizeof *state);
   char **operands;
   int count;
-  if (!s) return cli_fail(NULL, "out of memory");
-  s->samples = 100000;
-  s->asked = (job_asked)JOB_NOTHING_ASKED;
-  strcpy(s->device_name, "none");
-  int status = job_parse(&command, s, argc, argv, &operands, &count);
-  if (status < 0 && cli_mode_check(&command, s->instructions ? INSTRUCTIONS : BUILD, mode_names)) status = CLI_BAD;
-  if (status < 0 && s->instructions) {
-    const instructions_asked asked = {s->device, s->numeric.json, s->samples, s->numeric.stream.key, s->golden};
-    status = s->only ? cli_fail(NULL, "verify: --only instructions goes with no other --only")
-                     : cli_verify_instructions(&asked, operands, count);
+  if (!state) return cli_fail(NULL, "out of memory");
+  state->samples = 100000;
+  state->asked = (job_asked)JOB_NOTHING_ASKED;
+  strcpy(state->device_name, "none");
+  int status = job_parse(&command, state, argc, argv, &operands, &count);
+  if (status < 0 && cli_mode_check(&command, state->instructions ? INSTRUCTIONS : BUILD, mode_names)) status = CLI_BAD;
+  if (status < 0 && state->instructions) {
+    const instructions_asked asked = {state->device, state->numeric.json, state->samples, state->numeric.stream.key,
+                                      state->golden};
+    status = state->only ? cli_fail(NULL, "verify: --only instructions goes with no other --only")
+                         : cli_verify_instructions(&asked, operands, count);
   }
-  if (status < 0 && s->asked.merge && !count) status = cli_fail(NULL, "verify --merge: no ledgers given");
-  if (status < 0 && count && !s->asked.merge)
+  if (status < 0 && state->asked.merge && !count) status = cli_fail(NULL, "verify --merge: no ledgers given");
+  if (status < 0 && count && !state->asked.merge)
     status = cli_fail(NULL, "verify: '%s': ledgers are read with --merge only", operands[0]);
-  if (status < 0 && s->theorems) {
-    proof_list(stdout, s->numeric.json);
+  if (status < 0 && state->theorems) {
+    proof_list(stdout, state->numeric.json);
     status = CLI_OK;
   }
   setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
-  if (status < 0) status = run(s, operands, count);
-  job_free(&s->work);
-  free(s->items);
-  free(s);
+  if (status < 0) status = run(state, operands, count);
+  job_free(&state->work);
+  free(state->items);
+  free(state);
   return status;
 }

@@ -48,9 +48,9 @@ static int check_encode(verify_item *item, const bench *b, hu_mode mode, const h
   size_t size = hu_limits_of(item->format).storage / 8;
   memset(b->cpu, 0xA5, b->n * size);
   memset(b->device, 0x5A, b->n * size);
-  hu_status s = hu_encode_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
-  if (s == HU_OK) s = hu_device_host_encode_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
-  if (s != HU_OK) return cli_fail_status("verify: encode", s);
+  hu_status status = hu_encode_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
+  if (status == HU_OK) status = hu_device_host_encode_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
+  if (status != HU_OK) return cli_fail_status("verify: encode", status);
   compare(item, b, b->n, size, ev, "encode", mode);
   return CLI_OK;
 }
@@ -60,9 +60,9 @@ static int check_quantize(verify_item *item, const bench *b, hu_mode mode, const
   if (!hu_format_fits_binary32(item->format)) return CLI_OK;
   memset(b->cpu, 0xA5, b->n * sizeof(float));
   memset(b->device, 0x5A, b->n * sizeof(float));
-  hu_status s = hu_quantize_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
-  if (s == HU_OK) s = hu_device_host_quantize_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
-  if (s != HU_OK) return cli_fail_status("verify: quantize", s);
+  hu_status status = hu_quantize_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
+  if (status == HU_OK) status = hu_device_host_quantize_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
+  if (status != HU_OK) return cli_fail_status("verify: quantize", status);
   compare(item, b, b->n, sizeof(float), ev, "quantize", mode);
   return CLI_OK;
 }
@@ -71,21 +71,22 @@ static int check_quantize(verify_item *item, const bench *b, hu_mode mode, const
 static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu_mode mode, const hu_exec *exec) {
   hu_events ev[2] = {{0}, {0}};
   hu_accum accum = {.kind = accum_kind};
-  hu_format f = item->format, fd = hu_format_ieee(8, 23, 0);
-  if (accum_kind == HU_ACCUM_FP32 && !hu_format_fits_binary32(f)) return CLI_OK;
-  size_t size = hu_limits_of(f).storage / 8;
+  hu_format format = item->format, fd = hu_format_ieee(8, 23, 0);
+  if (accum_kind == HU_ACCUM_FP32 && !hu_format_fits_binary32(format)) return CLI_OK;
+  size_t size = hu_limits_of(format).storage / 8;
   uint8_t *codes = cli_alloc(ROWS * DEPTH + DEPTH * COLUMNS, size);
   if (!codes) return CLI_BAD;
-  hu_status s = hu_encode_n(ROWS * DEPTH + DEPTH * COLUMNS, codes, 1, b->x, 1, f, (hu_mode){0}, NULL, NULL);
-  hu_operand x = {codes, DEPTH, f, HU_STORAGE_CODES, 0},
-             y = {codes + ROWS * DEPTH * size, COLUMNS, f, HU_STORAGE_CODES, 0};
+  hu_status status = hu_encode_n(ROWS * DEPTH + DEPTH * COLUMNS, codes, 1, b->x, 1, format, (hu_mode){0}, NULL, NULL);
+  hu_operand x = {codes, DEPTH, format, HU_STORAGE_CODES, 0},
+             y = {codes + ROWS * DEPTH * size, COLUMNS, format, HU_STORAGE_CODES, 0};
   hu_result on_cpu = {b->cpu, COLUMNS, fd, HU_STORAGE_VALUES}, on_device = {b->device, COLUMNS, fd, HU_STORAGE_VALUES};
   memset(b->cpu, 0xA5, ROWS * COLUMNS * sizeof(float));
   memset(b->device, 0x5A, ROWS * COLUMNS * sizeof(float));
-  if (s == HU_OK) s = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
-  if (s == HU_OK) s = hu_device_host_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, exec, &ev[1]);
+  if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
+  if (status == HU_OK)
+    status = hu_device_host_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, exec, &ev[1]);
   free(codes);
-  if (s != HU_OK) return cli_fail_status("verify: gemm", s);
+  if (status != HU_OK) return cli_fail_status("verify: gemm", status);
   compare(item, b, ROWS * COLUMNS, sizeof(float), ev, accum_kind == HU_ACCUM_EXACT ? "gemm exact" : "gemm fp32", mode);
   return CLI_OK;
 }
@@ -93,12 +94,12 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
 /* Half of the operands are any bit patterns, half lie near the format's range, where the rules differ most. */
 static void fill(const verify_item *item, bench *b) {
   hu_stream stream = {0x646576696365u, 0};
-  hu_limits l = hu_limits_of(item->format);
-  int low = l.emin - item->format.m - 3, span = l.emax + 3 - low;
+  hu_limits limits = hu_limits_of(item->format);
+  int low = limits.emin - item->format.m - 3, span = limits.emax + 3 - low;
   for (size_t i = 0; i < b->n; i++) {
-    uint32_t u = hu_stream_word(stream, i), exponent = (uint32_t)(low + (int)((u >> 8) % (uint32_t)span) + 127);
-    if ((i & 1) && exponent < 255) u = (u & 0x807FFFFFu) | exponent << 23;
-    memcpy(&b->x[i], &u, sizeof u);
+    uint32_t word = hu_stream_word(stream, i), exponent = (uint32_t)(low + (int)((word >> 8) % (uint32_t)span) + 127);
+    if ((i & 1) && exponent < 255) word = (word & 0x807FFFFFu) | exponent << 23;
+    memcpy(&b->x[i], &word, sizeof word);
   }
 }
 

@@ -10,9 +10,9 @@
 #include "cli/verify/verify.h"
 #include "halfulp/arith.h"
 
-static int is_nan(hu_element e, uint64_t d) {
-  if (e.kind == HU_ELEMENT_BINARY64) return (d & INT64_MAX) > 0x7FF0000000000000u;
-  return e.kind == HU_ELEMENT_CODE && hu_class(e.format, (uint32_t)d) == HU_CLASS_NAN;
+static int is_nan(hu_element element, uint64_t result) {
+  if (element.kind == HU_ELEMENT_BINARY64) return (result & INT64_MAX) > 0x7FF0000000000000u;
+  return element.kind == HU_ELEMENT_CODE && hu_class(element.format, (uint32_t)result) == HU_CLASS_NAN;
 }
 
 /* The line's model and elements; under a unit's name D is in the unit's own format, with its NaN. */
@@ -31,7 +31,7 @@ static int read_setting(cli_dot *dot, char *const *word, const cli_lines *lines)
 
 static int check_line(verify_item *item, const cli_lines *lines) {
   char *word[PROBE_WORDS];
-  uint64_t d, want = 0;
+  uint64_t result, want = 0;
   cli_dot dot;
   if (cli_split(lines->line, word, PROBE_WORDS) != PROBE_WORDS)
     return cli_lines_fail(lines, "not a line of a golden file");
@@ -40,10 +40,10 @@ static int check_line(verify_item *item, const cli_lines *lines) {
   if (!any_nan && !hex_parse_any(&want, word[PROBE_D], UINT64_MAX))
     return cli_lines_fail(lines, "not a line of a golden file");
   int count = strcmp(word[PROBE_SA], "-") ? PROBE_D - PROBE_A : PROBE_SA - PROBE_A;
-  if (cli_dot_line(&d, NULL, &dot, word + PROBE_A, count, lines, NULL)) return CLI_BAD;
-  if (verify_case(item, any_nan ? is_nan(dot.result, d) : d == want, d))
+  if (cli_dot_line(&result, NULL, &dot, word + PROBE_A, count, lines, NULL)) return CLI_BAD;
+  if (verify_case(item, any_nan ? is_nan(dot.result, result) : result == want, result))
     fprintf(stderr, "halfulp: %s: %s, %s: %llx, the file has %s\n", lines->name, word[PROBE_ID], word[PROBE_MODEL],
-            (unsigned long long)d, word[PROBE_D]);
+            (unsigned long long)result, word[PROBE_D]);
   return CLI_OK;
 }
 

@@ -19,16 +19,16 @@ typedef struct probe_run {
 } probe_run;
 
 /* Room and model of t->mma; an exit code. */
-int probe_run_start(probe_run *t);
-void probe_run_end(probe_run *t);
+int probe_run_start(probe_run *run);
+void probe_run_end(probe_run *run);
 
 /* Operands of tile `tile`, the same for the same key and `at`. */
-void probe_draw(probe_run *t, size_t tile, uint64_t key, uint64_t at);
+void probe_draw(probe_run *run, size_t tile, uint64_t key, uint64_t at);
 /* Tile 0: every row of A and every column of B from hex digits, K elements each. */
-void probe_fill(probe_run *t, const char *a, const char *b);
+void probe_fill(probe_run *run, const char *a, const char *b);
 
 /* Element (i, j) of a tile under the model. */
-hu_status probe_model(const probe_run *t, size_t tile, size_t i, size_t j, uint8_t *z);
-int probe_same(const probe_run *t, size_t tile, size_t i, size_t j, const uint8_t *z);
+hu_status probe_model(const probe_run *run, size_t tile, size_t i, size_t j, uint8_t *z);
+int probe_same(const probe_run *run, size_t tile, size_t i, size_t j, const uint8_t *z);
 
 #endif

@@ -16,25 +16,25 @@ typedef struct kind_sum {
   uint64_t items, skipped, cases, failures, digest;
 } kind_sum;
 
-static void print_sum(FILE *out, const char *name, const kind_sum *s, int json, int first) {
+static void print_sum(FILE *out, const char *name, const kind_sum *sum, int json, int first) {
   if (json)
     fprintf(out,
             "%s{\"kind\": \"%s\", \"items\": %llu, \"skipped\": %llu, \"cases\": %llu, \"failures\": %llu, \"digest\": "
             "\"%016llx\"}",
-            first ? "" : ", ", name, (unsigned long long)s->items, (unsigned long long)s->skipped,
-            (unsigned long long)s->cases, (unsigned long long)s->failures, (unsigned long long)s->digest);
+            first ? "" : ", ", name, (unsigned long long)sum->items, (unsigned long long)sum->skipped,
+            (unsigned long long)sum->cases, (unsigned long long)sum->failures, (unsigned long long)sum->digest);
   else
-    fprintf(out, "%-8s %8llu %8llu %14llu %10llu  %016llx\n", name, (unsigned long long)s->items,
-            (unsigned long long)s->skipped, (unsigned long long)s->cases, (unsigned long long)s->failures,
-            (unsigned long long)s->digest);
+    fprintf(out, "%-8s %8llu %8llu %14llu %10llu  %016llx\n", name, (unsigned long long)sum->items,
+            (unsigned long long)sum->skipped, (unsigned long long)sum->cases, (unsigned long long)sum->failures,
+            (unsigned long long)sum->digest);
 }
 
-static void add_item(kind_sum *s, const verify_item *item) {
-  s->items += !item->skipped;
-  s->skipped += item->skipped != 0;
-  s->cases += item->cases;
-  s->failures += item->failures;
-  s->digest = verify_digest(s->digest, item->digest);
+static void add_item(kind_sum *sum, const verify_item *item) {
+  sum->items += !item->skipped;
+  sum->skipped += item->skipped != 0;
+  sum->cases += item->cases;
+  sum->failures += item->failures;
+  sum->digest = verify_digest(sum->digest, item->digest);
 }
 
 static void print_summary(FILE *out, const verify_run *run, const kind_sum *sums, const kind_sum *all, int json) {

@@ -61,7 +61,7 @@ static int check_modes(verify_item *item, double x, int level) {
           if (status == CLI_OK) status = check_encode(item, mode, 0, x);
   mode = (hu_mode){.bits = 2};
   for (mode.round = HU_SRA; mode.round <= HU_SRC; mode.round++)
-    for (uint32_t r = 0; r < 4 && status == CLI_OK; r++) status = check_encode(item, mode, r, x);
+    for (uint32_t random = 0; random < 4 && status == CLI_OK; random++) status = check_encode(item, mode, random, x);
   return status;
 }
 
@@ -84,11 +84,12 @@ static int check_step(verify_item *item, double low, double high, int level) {
   return status;
 }
 
-static int check_edges(verify_item *item, hu_limits l, int level) {
-  double ulp = ldexp(1, l.emax - item->format.m);
-  const double edges[] = {HUGE_VAL, NAN, 1.7976931348623157e308, 0x1p-1074, 0x1p-1022, 2 * l.max, l.max + 2 * ulp};
-  int status = check_step(item, l.max, l.max + ulp, level);
-  if (status == CLI_OK) status = check_step(item, l.max + ulp, l.max + 2 * ulp, level);
+static int check_edges(verify_item *item, hu_limits limits, int level) {
+  double ulp = ldexp(1, limits.emax - item->format.m);
+  const double edges[] = {
+      HUGE_VAL, NAN, 1.7976931348623157e308, 0x1p-1074, 0x1p-1022, 2 * limits.max, limits.max + 2 * ulp};
+  int status = check_step(item, limits.max, limits.max + ulp, level);
+  if (status == CLI_OK) status = check_step(item, limits.max + ulp, limits.max + 2 * ulp, level);
   for (size_t i = 0; i < sizeof edges / sizeof edges[0] && status == CLI_OK; i++)
     status = check_both_signs(item, edges[i], level);
   return status;
@@ -96,21 +97,21 @@ static int check_edges(verify_item *item, hu_limits l, int level) {
 
 int verify_world(verify_item *item, const verify_setup *setup) {
   enum { SAMPLES = 256, WHOLE_WIDTH = 8 };
-  hu_limits l = hu_limits_of(item->format);
+  hu_limits limits = hu_limits_of(item->format);
   hu_stream stream = {0x68616C66756C70u, 0};
-  int whole = l.width <= WHOLE_WIDTH, status = CLI_OK;
-  uint64_t codes = whole ? (uint64_t)l.max_code + 1 : SAMPLES;
+  int whole = limits.width <= WHOLE_WIDTH, status = CLI_OK;
+  uint64_t codes = whole ? (uint64_t)limits.max_code + 1 : SAMPLES;
   for (uint64_t i = 0; i < codes && status == CLI_OK; i++) {
-    uint32_t code = whole ? (uint32_t)i : (uint32_t)(hu_stream_word(stream, i) % ((uint64_t)l.max_code + 1));
+    uint32_t code = whole ? (uint32_t)i : (uint32_t)(hu_stream_word(stream, i) % ((uint64_t)limits.max_code + 1));
     double low = hu_decode64(item->format, code);
     uint32_t next = code + 1;
-    if (code < l.min_code) low = 0; /* codes that read as zero: one world of its own */
-    if (code >= l.max_code || (code && code < l.min_code)) continue;
-    if (next < l.min_code) next = l.min_code;
+    if (code < limits.min_code) low = 0; /* codes that read as zero: one world of its own */
+    if (code >= limits.max_code || (code && code < limits.min_code)) continue;
+    if (next < limits.min_code) next = limits.min_code;
     status = check_step(item, low, hu_decode64(item->format, next), setup->level);
   }
-  if (item->format.zero == HU_ZERO_NONE && status == CLI_OK) status = check_step(item, 0, l.min, setup->level);
-  return status == CLI_OK ? check_edges(item, l, setup->level) : status;
+  if (item->format.zero == HU_ZERO_NONE && status == CLI_OK) status = check_step(item, 0, limits.min, setup->level);
+  return status == CLI_OK ? check_edges(item, limits, setup->level) : status;
 }
 
 /* ---- step proofs ----
@@ -137,11 +138,11 @@ static int check_end(verify_item *item, hu_mode mode, float x, uint32_t code) {
 static int scan_block(verify_item *item, hu_mode mode, uint32_t block, float *x, void *codes, const hu_exec *exec) {
   unsigned storage = hu_limits_of(item->format).storage;
   for (uint32_t i = 0; i < BLOCK; i++) {
-    uint32_t u = (block << BLOCK_BITS) + i;
-    memcpy(&x[i], &u, sizeof u);
+    uint32_t pattern = (block << BLOCK_BITS) + i;
+    memcpy(&x[i], &pattern, sizeof pattern);
   }
-  hu_status s = hu_encode_n(BLOCK, codes, 1, x, 1, item->format, mode, exec, NULL);
-  if (s != HU_OK) return cli_fail_status("verify", s);
+  hu_status encoded = hu_encode_n(BLOCK, codes, 1, x, 1, item->format, mode, exec, NULL);
+  if (encoded != HU_OK) return cli_fail_status("verify", encoded);
   uint64_t cases = item->cases;
   int status = check_end(item, mode, x[0], code_at(codes, storage, 0));
   for (uint32_t i = 1; i < BLOCK && status == CLI_OK; i++) {
