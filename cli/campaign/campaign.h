@@ -29,7 +29,7 @@ typedef struct campaign_list {
   void *tree;      /* of the items, by their names */
 } campaign_list;
 
-/* CLI_OK, or an exit code after an error line that names file and line. */
+/* Reads a list: CLI_OK, or an exit code after an error line that names file and line. */
 int campaign_list_read(campaign_list *list, const char *path);
 void campaign_list_free(campaign_list *list);
 /* Puts the hash of its sources, from lines "NAME HASH" (16 hexadecimal digits), into each item; items without a line
@@ -54,7 +54,7 @@ int campaign_powers(const campaign_item *item, job_result *result);
  * ended by SIGKILL, SIGTERM, SIGINT or SIGHUP, which say nothing of what it checks. It is no process of the MPI job
  * that runs it. */
 int campaign_program(const campaign_item *item, int fails, job_result *result);
-/* Code i of an array of codes of 1, 2 or 4 bytes. */
+/* Returns and sets code i of an array of codes of 1, 2 or 4 bytes. */
 uint32_t campaign_code(const uint8_t *codes, size_t size, size_t i);
 void campaign_put(uint8_t *codes, size_t size, size_t i, uint32_t code);
 

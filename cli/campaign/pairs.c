@@ -83,7 +83,7 @@ static int check_row(code_row *row, uint64_t number, job_result *z) {
   return number % every ? CLI_OK : check_one(row, (number * 40503u) % row->many, z);
 }
 
-/* The number of codes of a format with up to 2^16 of them, and the bytes of one; 0 after an error line. */
+/* Returns the number of codes of a format with up to 2^16 of them, and the bytes of one; 0 after an error line. */
 static size_t codes_of(const campaign_item *item, hu_format *format, const char *text, size_t *size) {
   if (hu_format_parse(format, text, NULL) != HU_OK) abort(); /* checked */
   hu_limits limits = hu_limits_of(*format);

@@ -65,7 +65,7 @@ static int run(const campaign_item *item, FILE *out, int *failed) {
   return CLI_OK;
 }
 
-/* The last bytes of the output. */
+/* Reads the last bytes of the output. */
 static void read_tail(FILE *out, char tail[TAIL + 1]) {
   long size = fseek(out, 0, SEEK_END) == 0 ? ftell(out) : 0;
   long from = size > TAIL ? size - TAIL : 0;

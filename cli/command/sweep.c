@@ -175,7 +175,7 @@ static int prepare(void *context) {
 
 static int make_folder(void *context) { return sweep_make_folder(((const sweep_setup *)context)->out); }
 
-/* In the first process. */
+/* Prints what the first process says at the end. */
 static int say(sweep_setup *sweep) {
   char shown[CLI_SHOWN_MAX];
   if (sweep->asked.merge) {

@@ -56,7 +56,7 @@ static void processor(char name[128]) {
   cli_clean(name);
 }
 
-/* The best level of this processor. */
+/* Returns the best level of this processor. */
 static const char *level(void) {
   const char *name = "core";
   uint32_t levels = hu_levels() & ~(uint32_t)(HU_LEVEL_BF16 | HU_LEVEL_VNNI); /* which serve products alone */

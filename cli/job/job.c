@@ -39,7 +39,7 @@ int job_state(const job_work *work, size_t i) {
 
 static const job_work *sorted; /* for by_length */
 
-/* The longest first, so that the last processes end together; those of unknown length before them. */
+/* Puts the longest first, so that the last processes end together, and those of unknown length before them. */
 static int by_length(const void *x, const void *y) {
   uint64_t i = *(const uint64_t *)x, k = *(const uint64_t *)y;
   double a = sorted->item[i].expected, b = sorted->item[k].expected;
@@ -242,7 +242,7 @@ static int check_ranks(const job_work *work) {
   return status;
 }
 
-/* In process 0. */
+/* Is called in process 0. */
 static int merge(job_work *work, int count, char **ledgers) {
   int status = work->path ? job_ledger_open(&work->ledger, work->path, 0, 0, work->who) : CLI_OK;
   for (int i = 0; i < count && status == CLI_OK; i++) status = job_ledger_read(&work->ledger, ledgers[i]);

@@ -4,9 +4,9 @@
  *
  * A ledger is a text file. Its first line is JOB_LEDGER_HEAD, its second the names of the columns; then comes one line
  * per item, columns separated by tabs. One process at a time writes it, and holds a lock on it: process 0 of a job
- * appends each result as soon as it has it, so that a killed job loses the items under way and no more. Part I of N
- * (--shard) has a ledger of its own, LEDGER.I-of-N, so that parts may be at work at the same time on any machines; the
- * next job without --shard takes their entries into LEDGER and removes them. */
+ * appends each result when it gets it, so that a killed job loses the items that are not finished, and no more. Part I
+ * of N (--shard) has a ledger of its own, LEDGER.I-of-N, so that parts may be at work at the same time on any machines;
+ * the next job without --shard takes their entries into LEDGER and removes them. */
 #ifndef HALFULP_CLI_JOB_JOB_H
 #define HALFULP_CLI_JOB_JOB_H
 
@@ -94,7 +94,7 @@ int job_ledger_read(job_ledger *ledger, const char *path);
  * empty ledger. */
 int job_ledger_look(job_ledger *ledger, const char *path);
 /* Does the same, and locks the ledger for this job: part `shard` of `shards` shares it with other parts; 0 of 0 has it
- * for itself. who: "campaign". */
+ * for itself. `who` names the command: "campaign". */
 int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who);
 /* Adds the line of a result of this job. The line is in the file when it returns, and on the disk where a second has
  * passed since an earlier one was brought there; a file system that reports an append and has not done it is an error,
@@ -145,9 +145,9 @@ enum {
       {JOB_KEY_STATUS | (modes), "status", NULL, "run nothing; say what the ledger has and what is left"}, {         \
     JOB_KEY_MERGE | (modes), "merge", NULL, "the other operands are ledgers, which are put together"                 \
   }
-/* CLI_OK, or an exit code after an error line; -1: the key is none of these. */
+/* CLI_OK, or an exit code after an error line; -1: this key is not one of these. */
 int job_set(job_asked *asked, int key, const char *value);
-/* cli_parse for all processes of a job: goes on where all of them go on. */
+/* Does what cli_parse does in all processes of a job: returns -1 where all of them may continue. */
 int job_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
 /* "I/N" with 1 <= I <= N <= JOB_SHARDS_MAX: 1, or 0. */
 int job_shard(const char *text, uint64_t *i, uint64_t *n);
@@ -176,15 +176,15 @@ typedef struct job_deal {
   void (*run)(void *context, uint64_t item, job_done *done, job_steps *steps);
   /* Called in process 0 when an item has ended. */
   void (*note)(void *context, const job_done *done);
-  /* Called there from time to time. parts: how much of the items that are under way is done, as far as it is known. */
+  /* Called there from time to time. parts: how much of the items that are not finished is done, where that is known. */
   void (*show)(void *context, double parts);
   /* Called in a process that runs one item and ends. */
   void (*leave)(void *context);
   void *context;
 } job_deal;
 
-/* Runs them in processes of their own, `count` at a time. An interrupt ends these, calls `stop_with` and takes its
- * usual effect. CLI_OK, or an exit code after an error line. */
+/* Runs them in processes of their own, `count` at a time. An interrupt ends these, calls `stop_with` and takes
+ * its effect. CLI_OK, or an exit code after an error line. */
 int job_in_processes(const job_deal *deal, unsigned count, void (*stop_with)(void *context));
 
 /* The processes of a job. Those of one process are in ranks.c, those of MPI in mpi/ranks.c. */
@@ -203,7 +203,7 @@ typedef struct job_ranks {
   /* The bytes of process 0 become those of all processes. */
   void (*spread)(void *bytes, size_t size);
 } job_ranks;
-/* One process, or those of job_ranks_set. */
+/* Returns one process, or those of job_ranks_set. */
 const job_ranks *job_ranks_get(void);
 void job_ranks_set(const job_ranks *ranks);
 
@@ -234,8 +234,9 @@ typedef struct job_work {
   uint64_t options; /* digest of the command's own options */
   job_item *item;
   size_t count;
-  /* Lists the items; NULL or makes what the ledger lies in, in process 0. CLI_OK, or an exit code after an error line. */
+  /* Lists the items. CLI_OK, or an exit code after an error line. */
   int (*prepare)(void *context);
+  /* NULL, or makes what the ledger lies in, in process 0; the same codes. */
   int (*begin)(void *context);
   /* Runs an item: CLI_OK and its result, or an exit code. A wrong bit is a result. */
   int (*run)(void *context, size_t i, job_result *result, job_steps *steps);

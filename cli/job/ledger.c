@@ -177,7 +177,7 @@ int job_ledger_read(job_ledger *ledger, const char *path) {
 
 /* ---- parts ---- */
 
-/* 1: ".I-of-N". */
+/* 1: the text is ".I-of-N". */
 static int is_part_end(const char *text) {
   static const char *const digits = "0123456789";
   size_t n = *text == '.' ? strspn(text + 1, digits) : 0;

@@ -37,7 +37,7 @@ typedef struct children {
   sigset_t mask;                    /* which of them were blocked */
 } children;
 
-/* ---- signals: the command stops its processes, then takes the usual effect ---- */
+/* ---- signals: the command stops its processes, then the signal takes its effect ---- */
 
 static const int caught[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 static volatile sig_atomic_t stopped;

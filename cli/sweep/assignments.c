@@ -31,7 +31,7 @@ static int set_key(hu_trainer *trainer, const char *key, const char *value, cons
   return status == HU_OK ? CLI_OK : config_refuse("--values", key, shown, *why ? why : hu_status_text(status));
 }
 
-/* "ORDER:RATIO" */
+/* Sets what "ORDER:RATIO" says. */
 static int set_ordered(hu_trainer *trainer, const char *value, const char *colon) {
   char order[32];
   snprintf(order, sizeof order, "%.*s", (int)(colon - value), value);

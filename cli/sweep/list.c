@@ -21,7 +21,7 @@ static int has_outside(const char *text, char c) {
   return 0;
 }
 
-/* The end of an item: the separator outside brackets, or the end of the text. */
+/* Returns the end of an item: the separator outside brackets, or the end of the text. */
 static const char *item_end(const char *text, char separator) {
   int depth = 0;
   for (; *text; text++) {
@@ -84,7 +84,7 @@ static int add_decimal(sweep_setup *sweep, decimal x) {
   return add_value(sweep, text, (size_t)n);
 }
 
-/* The values between the last two and `last`. */
+/* Adds the values between the last two and `last`. */
 static int add_progression(sweep_setup *sweep, const char *last) {
   decimal a, b, c;
   if (sweep->values < 2 || !read_decimal(&a, sweep->value[sweep->values - 2]) ||

@@ -14,7 +14,7 @@ static int hex_digit(char c) {
   return at ? (int)(at - digits) : -1;
 }
 
-/* A character of a JSON text as cli_json_string writes them; *text moves behind it. -1: no such text. */
+/* Reads a character of a JSON text as cli_json_string writes them; *text moves behind it. -1: no such text. */
 static int read_character(const char **text) {
   const char *at = *text;
   int c = (unsigned char)*at++;
@@ -30,7 +30,7 @@ static int read_character(const char **text) {
   return c;
 }
 
-/* From behind the opening quote to behind the closing one. NULL: no such text. */
+/* Reads from behind the opening quote to behind the closing one. NULL: no such text. */
 static char *read_quoted(const char **text) {
   char *z = malloc(strcspn(*text, "\n") + 1);
   size_t n = 0;
@@ -60,7 +60,7 @@ static int add_pair(cli_pairs *pairs, char *name, char *text) {
   return 1;
 }
 
-/* "name": "text" or "name": word; brackets and commas stand between such pairs. 0: something else. */
+/* Reads "name": "text" or "name": word; brackets and commas stand between such pairs. 0: something else. */
 static int read_pair(cli_pairs *pairs, const char **text) {
   if (**text != '"') return 0;
   ++*text;

@@ -19,7 +19,7 @@ typedef struct cli_pairs {
 int cli_pairs_read_text(cli_pairs *pairs, const char *text);
 int cli_pairs_read(cli_pairs *pairs, const char *path);
 void cli_pairs_free(cli_pairs *pairs);
-/* NULL: nothing of that name. */
+/* Returns the text of a name; NULL: there is none. */
 const char *cli_pairs_get(const cli_pairs *pairs, const char *name);
 /* 1: *z is set. A whole number; a number, NaN for null. */
 int cli_pairs_whole(const cli_pairs *pairs, const char *name, int base, uint64_t *z);

@@ -60,7 +60,7 @@ static char *name_of(const sweep_setup *sweep, const sweep_run *run) {
 
 /* ---- keys ---- */
 
-/* A key that the command itself sets. */
+/* Sets a key that the command line does not name. */
 static int set_key(hu_trainer *trainer, const char *where, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
   hu_status status = hu_trainer_set(trainer, key, value, why);
@@ -167,7 +167,7 @@ int sweep_take(sweep_setup *sweep) {
 
 /* ---- all runs ---- */
 
-/* Processes that share a run take a shard each at least. */
+/* Checks that each process of those that share a run has a shard at least. */
 static int check_shards(const sweep_setup *sweep, const sweep_run *run) {
   const char *shards = hu_trainer_get(run->trainer, "parallel.shards");
   if (!shards || strtoul(shards, NULL, 10) >= sweep->ranks_per_run) return CLI_OK;

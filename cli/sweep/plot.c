@@ -128,7 +128,7 @@ static void line(sweep_plot *plot, double x1, double y1, double x2, double y2, c
           x1, y1, x2, y2, stroke, dashes);
 }
 
-/* Below the drawing: a triangle at its foot. */
+/* Draws what lies below the drawing: a triangle at its foot. */
 static void triangle(sweep_plot *plot, double x, const char *fill, const char *more) {
   fprintf(plot->canvas.out, "<path d=\"M%.2f %d l6 -10 h-12 z\" fill=\"%s\"%s%s/>\n", x, FOOT, fill, *more ? " " : "",
           more);
@@ -336,7 +336,7 @@ static size_t places_of(place z[PLACES], int lined) {
   return PLACES;
 }
 
-/* The name at its place, and the line to the point's edge where it leads. */
+/* Writes the name at its place, and draws the line to the point's edge where it leads. */
 static void put_name(sweep_plot *plot, const box *b, const place *at, double x, double y, const char *text) {
   char more[128];
   snprintf(more, sizeof more, "stroke=\"%s\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"",

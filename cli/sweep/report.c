@@ -71,7 +71,7 @@ static void values(FILE *out, const sweep_summary *z) {
 
 /* ---- values that are one and the same run ---- */
 
-/* Every seed ends with the same weights. */
+/* 1: with every seed both have the same weights. */
 static int same_weights(const sweep_summary *z, const sweep_row *a, const sweep_row *b) {
   if (a->done != z->sweep->seeds || b->done != z->sweep->seeds) return 0;
   for (size_t i = 0; i < z->sweep->seeds; i++) {

@@ -113,7 +113,7 @@ static void choose(sweep_summary *z) {
   }
 }
 
-/* "0.30 points below", "0.10 points above" */
+/* Writes "0.30 points below", "0.10 points above". */
 static const char *distance_text(char text[48], double below) {
   snprintf(text, 48, fabs(below) < 1e4 ? "%.2f points %s" : "%.3g points %s", fabs(below),
            below < 0 ? "above" : "below");
@@ -126,7 +126,7 @@ static const char *mean_text(char text[48], double x) {
   return text;
 }
 
-/* "which stores 55.0 % of binary32's bytes, with 75.5 % of all elements low", or why else. */
+/* Writes "which stores 55.0 % of binary32's bytes, with 75.5 % of all elements low", or why else. */
 static const char *reason_text(char text[96], const sweep_summary *z, const sweep_row *row) {
   int n = z->by_stored ? snprintf(text, 96, "which stores %.1f %% of binary32's bytes", 100 * row->stored)
                        : snprintf(text, 96, "the most accurate of the values");
@@ -143,7 +143,7 @@ static int say_best(const sweep_summary *z, char *text, size_t size) {
                   mean_text(base, z->row[0].accuracy), z->sweep->loss);
 }
 
-/* Nothing to compare, or nothing to compare with. An R^2 of results that are not finite is no number. */
+/* Nothing to compare, or nothing to compare with. An R^2 of results that are not finite is not a number. */
 static const char *why_none(const sweep_summary *z) {
   int whole = 0;
   for (size_t i = 1; i < z->rows; i++) whole = whole || is_complete(z, &z->row[i]);
@@ -164,7 +164,7 @@ static int say_none(const sweep_summary *z, char *text, size_t size) {
                   distance_text(far, points_below(z, row)));
 }
 
-/* A loss below what seeds alone make is not told from noise. */
+/* A loss below what seeds alone make cannot be distinguished from noise. */
 static void say_noise(const sweep_summary *z, char *text, size_t size) {
   const sweep_row *b = &z->row[0];
   double range = 100 * (b->highest - b->lowest);

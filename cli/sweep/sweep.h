@@ -65,7 +65,7 @@ typedef struct sweep_setup {
 
 /* "0,0.1,...,1", or any texts with commas (semicolons, where there is one outside brackets) between them. */
 int sweep_read_values(sweep_setup *sweep, const char *text);
-/* "3": 0, 1, 2; "5,7" or "5,": these. */
+/* Reads seeds: "3" is 0, 1, 2; "5,7" or "5," is these. */
 int sweep_read_seeds(sweep_setup *sweep, const char *text);
 /* 1: all values are numbers. */
 int sweep_is_numeric(const sweep_setup *sweep);
@@ -78,7 +78,7 @@ int sweep_is_numeric(const sweep_setup *sweep);
 #define SWEEP_ASSIGNMENT "assignment"
 int sweep_has_assignments(const sweep_setup *sweep);
 int sweep_is_number(const char *value);
-/* 1: values of the sweep set this key. */
+/* 1: this key is one that values of the sweep set. */
 int sweep_varies(const sweep_setup *sweep, const char *key);
 int sweep_set_assignment(hu_trainer *trainer, const char *value);
 

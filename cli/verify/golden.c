@@ -282,7 +282,7 @@ static void store(void *z, unsigned storage, size_t i, uint32_t code) {
     ((uint32_t *)z)[i] = code;
 }
 
-/* "-" for no codes, else n of them with commas. */
+/* Reads "-" for no codes, else n of them with commas. */
 static int read_codes(uint32_t *z, hu_format format, const char *text, size_t n) {
   unsigned storage = hu_limits_of(format).storage;
   if (n == 0) return !strcmp(text, "-");

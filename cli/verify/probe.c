@@ -43,7 +43,7 @@ static uint64_t draw(uint64_t *state) {
 
 enum { CLOSE, WIDE, WIDER, TINY, HUGE_ONES, ANY, KINDS };
 
-/* A code: its exponent field by kind, its trailing significand with few digits at either end, or any. */
+/* Draws a code: its exponent field by kind, its trailing significand with few digits at either end, or any. */
 static uint64_t draw_code(uint64_t *state, hu_format format, unsigned kind) {
   hu_limits limits = hu_limits_of(format);
   uint64_t random = draw(state), ones = ((uint64_t)1 << format.m) - 1, spread = random >> 8 & 0xFFFF;
@@ -59,7 +59,8 @@ static uint64_t draw_code(uint64_t *state, hu_format format, unsigned kind) {
   return code | (random >> 7 & 1 ? limits.sign_mask : 0);
 }
 
-/* n codes of one kind, with exceptions. cancels: some pairs of neighbours are equal, but for the sign if `sign`. */
+/* Draws n codes of one kind, with exceptions. cancels: some pairs of neighbours are equal, except for the sign if
+ * `sign`. */
 static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_element element, unsigned kind, int cancels,
                         int sign) {
   size_t size = hu_element_size(element);

@@ -18,16 +18,16 @@ typedef struct probe_run {
   int quiet; /* 1: differing products are counted, not printed */
 } probe_run;
 
-/* Room and model of t->mma; an exit code. */
+/* Makes the buffers and the model of run->mma; an exit code. */
 int probe_run_start(probe_run *run);
 void probe_run_end(probe_run *run);
 
-/* Operands of tile `tile`, the same for the same key and `at`. */
+/* Draws the operands of tile `tile`, the same for the same key and `at`. */
 void probe_draw(probe_run *run, size_t tile, uint64_t key, uint64_t at);
-/* Tile 0: every row of A and every column of B from hex digits, K elements each. */
+/* Fills tile 0: every row of A and every column of B from hex digits, K elements each. */
 void probe_fill(probe_run *run, const char *a, const char *b);
 
-/* Element (i, j) of a tile under the model. */
+/* Computes element (i, j) of a tile under the model. */
 hu_status probe_model(const probe_run *run, size_t tile, size_t i, size_t j, uint8_t *z);
 int probe_same(const probe_run *run, size_t tile, size_t i, size_t j, const uint8_t *z);
 

@@ -39,7 +39,7 @@ const char *verify_kind_name(int kind);
 enum { VERIFY_DIGEST_BYTES = 8 };
 #define VERIFY_DIGEST_START 0xCBF29CE484222325u
 uint64_t verify_digest(uint64_t digest, uint64_t x);
-/* Counts a case; 1 if it is wrong and still among the first that are told in full. */
+/* Counts a case; 1 if it is wrong and still among the first that are printed in full. */
 int verify_case(verify_item *item, int right, uint64_t result);
 
 /* The work: each fills cases, failures and digest. 0, or an exit code where the work could not be done at all. */
