@@ -30,7 +30,8 @@ static const char *const other_words[][2] = {{"experiments", "experiment"},
 
 static int print_usage(int json) {
   for (int i = 0; json && i < TABLE_SIZE; i++)
-    printf("%s\n  {\"id\": \"%s\", \"summary\": \"%s\"}", i ? "," : "[", table[i].name, table[i].summary);
+    cli_json(stdout, "?\n  {'id': ?, 'summary': ?}", cli_plain(i ? "," : "["), JSON(table[i].name),
+             JSON(table[i].summary));
   if (json) return printf("\n]\n"), CLI_OK;
   printf(
       "Usage: halfulp COMMAND [OPTION...] [FILE...]\n"

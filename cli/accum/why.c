@@ -129,12 +129,12 @@ void cli_print_grammar(void) {
 }
 
 static void json_rules(const char *name, unsigned mask) {
-  const char *before = "";
-  printf(", \"%s\": [", name);
+  int first = 1;
+  cli_json(stdout, ", ?: [", JSON(name));
   for (unsigned rule = 0; rule < HU_BLOCK_RULES; rule++) {
     if (!(mask >> rule & 1)) continue;
-    printf("%s\"%s\"", before, rules[rule]);
-    before = ", ";
+    cli_json(stdout, "??", cli_comma(first), JSON(rules[rule]));
+    first = 0;
   }
   putchar(']');
 }
@@ -142,18 +142,13 @@ static void json_rules(const char *name, unsigned mask) {
 void cli_json_grammar(void) {
   printf("{\"forms\": [");
   for (size_t i = 0; i < cli_form_count; i++) {
-    printf("%s\n  {\"form\": ", i ? "," : "");
-    cli_json_string(stdout, cli_forms[i].text);
-    printf(", \"meaning\": ");
-    cli_json_string(stdout, cli_forms[i].meaning);
-    putchar('}');
+    cli_json(stdout, "?\n  {'form': ?, 'meaning': ?}", cli_plain(i ? "," : ""), JSON(cli_forms[i].text),
+             JSON(cli_forms[i].meaning));
   }
   printf("\n ], \"keys\": [");
   for (size_t i = 0; i < KEYS; i++) {
-    printf("%s\n  {\"key\": \"%s\", \"values\": ", i ? "," : "", keys[i].name);
-    cli_json_string(stdout, keys[i].value);
-    printf(", \"meaning\": ");
-    cli_json_string(stdout, keys[i].meaning);
+    cli_json(stdout, "?\n  {'key': ?, 'values': ?, 'meaning': ?", cli_plain(i ? "," : ""), JSON(keys[i].name),
+             JSON(keys[i].value), JSON(keys[i].meaning));
     json_rules("rules", keys[i].rules);
     json_rules("required", keys[i].required);
     putchar('}');

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/base/json.h"
 #include "halfulp/array.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
@@ -151,22 +152,8 @@ size_t cli_whole_text(const char *text, size_t n);
 int cli_ends(const char *name, const char *end);
 /* Returns the number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
 size_t cli_character(const char *text);
-/* Writes text in double quotes with JSON's escapes; U+FFFD stands for what is not UTF-8. */
-void cli_json_string(FILE *out, const char *text);
-/* Writes a number in JSON's form (docs/json.md): in the fewest digits that read back as the same, whole numbers below
- * 1e16 without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
-void cli_json_double(FILE *out, double x);
-/* Writes a number of which a NaN says that there is none: null. */
-void cli_json_known(FILE *out, double x);
-/* Writes a code and its value: {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}. */
-void cli_json_code(FILE *out, int digits, uint64_t code, double value);
-/* Writes the same without the braces, within another object. */
-void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value);
-/* Writes a set of events, each true or false. */
-void cli_json_event_set(FILE *out, uint32_t events);
-/* Writes counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
+/* Writes counts of events as a table, only of the events that happened, "none" if none. */
 void cli_print_events(FILE *out, const char *indent, const hu_events *events);
-void cli_json_events(FILE *out, const hu_events *events);
 /* A set of events as words, "none" if empty. */
 #define CLI_EVENTS_MAX 128
 const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);

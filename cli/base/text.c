@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes formats, modes and events as words, and pieces of JSON. */
-#include <math.h>
+/* Writes formats, modes and events as words. */
 #include <string.h>
 
 #include "cli/base/cli.h"
@@ -47,57 +46,6 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
   snprintf(text, CLI_NAME_MAX, "%s%s%s%s", hu_mode_round_text(round, mode), policies[mode.saturate & 3],
            mode.tiny == HU_TINY_BEFORE ? ", tiny before rounding" : "", mode.nan <= 2 ? nans[mode.nan] : "");
   return text;
-}
-
-/* Writes a character beyond ASCII, or U+FFFD for a byte that is not UTF-8, which JSON does not allow. Returns how many
- * bytes of the text it used. */
-static size_t put_character(FILE *out, const char *text) {
-  size_t n = cli_character(text);
-  if (n)
-    (void)fwrite(text, 1, n, out);
-  else
-    fputs("\\ufffd", out);
-  return n ? n : 1;
-}
-
-void cli_json_string(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-    if (*at == '"' || *at == '\\')
-      fprintf(out, "\\%c", *at);
-    else if (*at < 0x20)
-      fprintf(out, "\\u%04x", *at);
-    else if (*at < 0x80)
-      fputc(*at, out);
-    else
-      at += put_character(out, (const char *)at) - 1;
-  }
-  fputc('"', out);
-}
-
-void cli_json_double(FILE *out, double x) {
-  const char *quote = isfinite(x) ? "" : "\"";
-  fprintf(out, "%s%s%s%s", quote, DECIMAL(x), x == 0 && signbit(x) ? ".0" : "", quote);
-}
-
-void cli_json_known(FILE *out, double x) {
-  if (isnan(x))
-    fputs("null", out);
-  else
-    cli_json_double(out, x);
-}
-
-void cli_json_code(FILE *out, int digits, uint64_t code, double value) {
-  fputc('{', out);
-  cli_json_code_fields(out, digits, code, value);
-  fputc('}', out);
-}
-
-void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value) {
-  char hex[NUMBER_TEXT_MAX];
-  fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", digits, (unsigned long long)code);
-  cli_json_double(out, value);
-  fprintf(out, ", \"hex\": \"%s\"", number_hex(hex, value));
 }
 
 enum { EVENT_KINDS = 10 };

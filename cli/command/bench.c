@@ -101,27 +101,16 @@ static void print_table(const asked *given, const measured *figures, size_t coun
 
 static void print_json(const asked *given, const measured *figures, size_t count, const char *machine,
                        const char *levels) {
-  printf("{\"processor\": ");
-  cli_json_string(stdout, machine);
-  printf(", \"levels\": ");
-  cli_json_string(stdout, levels);
-  printf(", \"seconds\": %u, \"elements\": %d, \"side\": %d, \"rows\": [", (unsigned)given->seconds, SPEED_ELEMENTS,
-         SPEED_SIDE);
+  cli_json(stdout, "{'processor': ?, 'levels': ?, 'seconds': ?, 'elements': ?, 'side': ?, 'rows': [", JSON(machine),
+           JSON(levels), JSON((unsigned)given->seconds), JSON(SPEED_ELEMENTS), JSON(SPEED_SIDE));
   for (size_t i = 0; i < count; i++) {
     for (int k = 0; k < given->kinds; k++) {
       const speed_result *result = &figures[i].at[k];
-      printf(i || k ? ", {\"name\": " : "{\"name\": ");
-      cli_json_string(stdout, figures[i].of->name);
-      printf(", \"threads\": %u, \"unit\": \"%s\", \"figure\": ", given->counts[k], figures[i].of->unit);
-      cli_json_double(stdout, result->figure);
-      printf(", \"reference\": \"%s\", \"best\": ", figures[i].of->reference);
-      cli_json_double(stdout, result->best);
-      printf(", \"worst\": ");
-      cli_json_double(stdout, result->worst);
-      for (int run = 0; run < SPEED_RUNS; run++) {
-        printf(run ? ", " : ", \"ratios\": [");
-        cli_json_double(stdout, result->ratios[run]);
-      }
+      cli_json(stdout, "?{'name': ?, 'threads': ?, 'unit': ?, 'figure': ?, ", cli_comma(!(i || k)),
+               JSON(figures[i].of->name), JSON(given->counts[k]), JSON(figures[i].of->unit), JSON(result->figure));
+      cli_json(stdout, "'reference': ?, 'best': ?, 'worst': ?, 'ratios': [", JSON(figures[i].of->reference),
+               JSON(result->best), JSON(result->worst));
+      for (int run = 0; run < SPEED_RUNS; run++) cli_json(stdout, "??", cli_comma(run == 0), JSON(result->ratios[run]));
       printf("]}");
     }
   }

@@ -222,24 +222,17 @@ static int save(const asked *given, const buffers *held, const void *codes) {
 
 static void json_report(FILE *out, const asked *given, const buffers *held, const judged *line) {
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_COLLECTIVE_TEXT_MAX];
-  fprintf(out, "{\"participants\": %zu, \"elements\": %zu, \"format\": \"%s\", ", held->ranks, held->n,
-          cli_shown_name(name, given->numeric.format, given->numeric.format_text));
-  fprintf(out, "\"mode\": \"%s\", \"off_grid\": %zu, \"models\": [", cli_mode_name(mode, given->numeric.mode),
-          held->off_grid);
+  cli_json(out, "{'participants': ?, 'elements': ?, 'format': ?, 'mode': ?, 'off_grid': ?, 'models': [",
+           JSON(held->ranks), JSON(held->n),
+           JSON(cli_shown_name(name, given->numeric.format, given->numeric.format_text)),
+           JSON(cli_mode_name(mode, given->numeric.mode)), JSON(held->off_grid));
   for (int i = 0; i < given->count; i++) {
-    fputs(i ? ", {\"model\": " : "{\"model\": ", out);
+    const differences *error = &line[i].error;
     (void)hu_collective_text(model, sizeof model, &given->models[i]);
-    cli_json_string(out, model);
-    fprintf(out, ", \"max_abs\": ");
-    cli_json_double(out, line[i].error.max);
-    fprintf(out, ", \"rms\": ");
-    cli_json_double(out, line[i].error.rms);
-    fprintf(out, ", \"ulps\": ");
-    cli_json_double(out, line[i].error.steps);
-    fprintf(out, ", \"different\": %zu, \"not_finite\": %zu, \"events\": ", line[i].error.different,
-            line[i].error.not_finite);
-    cli_json_events(out, &line[i].events);
-    fputs("}", out);
+    cli_json(out, "?{'model': ?, 'max_abs': ?, 'rms': ?, 'ulps': ?, ", cli_comma(i == 0), JSON(model), JSON(error->max),
+             JSON(error->rms), JSON(error->steps));
+    cli_json(out, "'different': ?, 'not_finite': ?, 'events': ?}", JSON(error->different), JSON(error->not_finite),
+             JSON(&line[i].events));
   }
   fputs("]}\n", out);
 }

@@ -165,11 +165,7 @@ static void print_pair(const scale *axis, const npy_info *info, size_t i, double
            (unsigned long long)y, number_hex(tb, b));
     return;
   }
-  printf(", \"x\": ");
-  cli_json_code(stdout, digits, x, a);
-  printf(", \"y\": ");
-  cli_json_code(stdout, digits, y, b);
-  putchar('}');
+  cli_json(stdout, ", 'x': {?}, 'y': {?}}", cli_code(digits, x, a), cli_code(digits, y, b));
 }
 
 static void compare(tally *counts, const scale *axis, const npy_info *info, uint64_t shown, int json) {
@@ -214,15 +210,13 @@ static void print_tally(const tally *counts, const npy_info *info) {
 
 static void json_tally(const tally *counts) {
   int first = 1;
-  printf("\"differing\": %llu, \"zero_signs\": %llu, \"infinities\": %llu, \"nans\": %llu, \"off_grid\": %llu, ",
-         (unsigned long long)counts->differing, (unsigned long long)counts->zero_signs,
-         (unsigned long long)counts->infinities, (unsigned long long)counts->nans,
-         (unsigned long long)counts->off_grid);
-  printf("\"ulps\": [");
+  cli_json(stdout, "'differing': ?, 'zero_signs': ?, 'infinities': ?, 'nans': ?, 'off_grid': ?, 'ulps': [",
+           JSON(counts->differing), JSON(counts->zero_signs), JSON(counts->infinities), JSON(counts->nans),
+           JSON(counts->off_grid));
   for (unsigned i = 0; i < BUCKETS; i++) {
     if (!counts->histogram[i]) continue;
-    printf("%s{\"from\": %llu, \"count\": %llu}", first ? "" : ", ", i ? 1ull << (i - 1) : 0,
-           (unsigned long long)counts->histogram[i]);
+    cli_json(stdout, "?{'from': ?, 'count': ?}", cli_comma(first), JSON(i ? 1ull << (i - 1) : 0),
+             JSON(counts->histogram[i]));
     first = 0;
   }
   printf("], ");
@@ -263,11 +257,9 @@ static int comparable(const cli_array *x, const cli_array *y, int json) {
   if (same) return 1;
   npy_shape(sx, &x->info);
   npy_shape(sy, &y->info);
-  if (json)
-    printf("{\"comparable\": false, \"why\": \"dtype or shape differ: %s %s and %s %s\"}\n", npy_dtype(&x->info), sx,
-           npy_dtype(&y->info), sy);
-  else
-    printf("dtype or shape differ: %s %s and %s %s\n", npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);
+  printf(json ? "{\"comparable\": false, \"why\": \"dtype or shape differ: %s %s and %s %s\"}\n"
+              : "dtype or shape differ: %s %s and %s %s\n",
+         npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);
   return 0;
 }
 
@@ -312,12 +304,10 @@ static int compare_arrays(const compare_state *state, cli_array *x, cli_array *y
     print_tally(&counts, &x->info);
   if (counts.differing) {
     cli_measure(&errors, &sc.x, &sc.y, x->info.count);
-    if (json) printf("\"errors\": ");
     if (json)
-      cli_json_errors(stdout, &errors);
+      cli_json(stdout, "'errors': ?, ", cli_errors_value(&errors));
     else
       cli_print_errors(stdout, "  ", &errors);
-    if (json) printf(", ");
   }
   if (json) printf("\"count\": %zu}\n", x->info.count);
   return counts.differing ? CLI_DIFFERENT : CLI_OK;

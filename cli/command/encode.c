@@ -157,13 +157,8 @@ static void print_code(const encode_state *state, const cli_lines *lines, uint32
     return;
   }
   begin_object(lines);
-  printf("{\"operand\": ");
-  cli_json_string(stdout, lines->line);
-  printf(", ");
-  cli_json_code_fields(stdout, digits, code, value);
-  printf(", \"events\": ");
-  cli_json_event_set(stdout, events);
-  putchar('}');
+  cli_json(stdout, "{'operand': ?, ?, 'events': ?}", JSON(lines->line), cli_code(digits, code, value),
+           cli_event_set(events));
 }
 
 static int encode_line(const encode_state *state, cli_lines *lines) {
@@ -288,7 +283,7 @@ static int decode_line(const encode_state *state, cli_lines *lines) {
   double x = hu_decode64(state->numeric.format, (uint32_t)code);
   if (state->numeric.json) {
     begin_object(lines);
-    cli_json_code(stdout, (int)code_digits(state->numeric.format), code, x);
+    cli_json(stdout, "{?}", cli_code((int)code_digits(state->numeric.format), code, x));
     return CLI_OK;
   }
   fputs(number_hex(hex, x), stdout);

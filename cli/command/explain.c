@@ -198,12 +198,12 @@ static void print_factors(const explain_state *state) {
 static void json_factors(const explain_state *state) {
   char name[CLI_NAME_MAX], text[OPERATION_TEXT_MAX];
   const operation *op = &state->operation;
-  printf("\"operation\": \"%s\", \"operands\": [", operation_text(text, op));
+  cli_json(stdout, "'operation': ?, 'operands': [", JSON(operation_text(text, op)));
   for (int i = 0; i < op->count; i++) {
     const char *given = state->operand_formats[i] ? state->operand_formats[i] : state->numeric.format_text;
-    printf("%s{\"format\": \"%s\", ", i ? ", " : "", cli_shown_name(name, op->format[i], given));
-    cli_json_code_fields(stdout, (int)code_digits(op->format[i]), op->code[i], op->value[i]);
-    printf(", \"rounded\": %s}", op->rounded[i] ? "true" : "false");
+    cli_json(stdout, "?{'format': ?, ?, 'rounded': ?}", cli_comma(i == 0),
+             JSON(cli_shown_name(name, op->format[i], given)),
+             cli_code((int)code_digits(op->format[i]), op->code[i], op->value[i]), cli_truth(op->rounded[i]));
   }
   printf("], ");
 }
@@ -223,15 +223,9 @@ static void print_neighbours(hu_format format, number z, const neighbours *betwe
 
 static void json_neighbour(const char *key, const neighbour *near) {
   int coded = !strncmp(near->code, "0x", 2);
-  printf("\"%s\": {\"code\": ", key);
-  if (coded)
-    printf("\"%s\"", near->code);
-  else
-    printf("null");
-  printf(", \"value\": ");
-  cli_json_double(stdout, near->number);
-  printf(", \"hex\": \"%s\"", near->value);
-  if (!coded) printf(", \"why\": \"%s\"", near->code);
+  cli_json(stdout, "?: {'code': ?, 'value': ?, 'hex': ?", JSON(key), JSON(coded ? near->code : NULL),
+           JSON(near->number), JSON(near->value));
+  if (!coded) cli_json(stdout, ", 'why': ?", JSON(near->code));
   printf("}, ");
 }
 
@@ -242,12 +236,10 @@ static void json_neighbours(hu_format format, number z, const neighbours *betwee
   describe(&high, format, negative, between->steps + 1, between->unit);
   json_neighbour("toward_zero", &low);
   json_neighbour("away_from_zero", &high);
-  printf("\"distance_ulps\": ");
   double distance = ldexp((double)between->part, -between->part_bits);
-  fputs(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12), stdout);
-  printf(", \"distance_exact\": %s, \"ulp\": ", z.exact ? "true" : "false");
-  cli_json_double(stdout, ldexp(1, between->unit));
-  printf(", ");
+  cli_json(stdout, "'distance_ulps': ?, 'distance_exact': ?, 'ulp': ?, ",
+           cli_plain(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12)), cli_truth(z.exact),
+           JSON(ldexp(1, between->unit)));
 }
 
 /* Explains the result of one mode. Returns CLI_DIFFERENT if the library's answer is not what the rule says. */
@@ -272,13 +264,8 @@ static int explain_mode(const explain_state *state, number z, const neighbours *
   cli_event_words(words, events);
   hu_mode_round_text(name, mode);
   if (state->numeric.json) {
-    printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
-    cli_json_string(stdout, rule);
-    printf(", ");
-    cli_json_code_fields(stdout, (int)code_digits(format), code, result);
-    printf(", \"events\": ");
-    cli_json_event_set(stdout, events);
-    putchar('}');
+    cli_json(stdout, "?{'mode': ?, 'rule': ?, ?, 'events': ?}", cli_comma(first), JSON(name), JSON(rule),
+             cli_code((int)code_digits(format), code, result), cli_event_set(events));
   } else {
     printf("  %-18s %s\n", name, rule);
     printf("  %-18s %s0x%0*x = %s", "", cli_ink_on(stdout, CLI_INK_STRONG), (int)code_digits(format), code, value);
@@ -434,8 +421,8 @@ int cli_explain(int argc, char **argv) {
       return cli_fail(NULL, "explain: the mode requires more digits of '%s' than binary64 holds", text);
   if (state.numeric.json) {
     char name[CLI_NAME_MAX];
-    printf("%s\"format\": \"%s\", ", state.preset.name ? "" : "{",
-           cli_shown_name(name, state.numeric.format, state.numeric.format_text));
+    cli_json(stdout, "?'format': ?, ", cli_plain(state.preset.name ? "" : "{"),
+             JSON(cli_shown_name(name, state.numeric.format, state.numeric.format_text)));
     if (state.operation.count) json_factors(&state);
     if (finite && !beyond_binary64(z)) json_neighbours(state.numeric.format, z, &between);
     printf("\"results\": [");

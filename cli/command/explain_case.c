@@ -164,9 +164,7 @@ static int explain_row(const explained *subject, unsigned long line, char *opera
   exec.stream.counter += line - 1;
   if (subject->json) {
     hu_accum_text(model, sizeof model, &test->dot.accum);
-    printf("{\"model\": ");
-    cli_json_string(stdout, model);
-    printf(", \"products\": %zu, ", test->n);
+    cli_json(stdout, "{'model': ?, 'products': ?, ", JSON(model), JSON(test->n));
   } else {
     print_dot_command(subject, line, word, count);
   }

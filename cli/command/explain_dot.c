@@ -134,9 +134,8 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
   int digits = (int)(hu_element_width(dot->result) + 3) / 4;
   uint32_t events = set_of(&set);
   if (json) {
-    printf("],\n \"code\": \"0x%0*llx\", \"lossy_steps\": %llu, \"events\": ", digits, (unsigned long long)result,
-           steps.lost);
-    cli_json_event_set(stdout, events);
+    printf("],\n \"code\": \"0x%0*llx\"", digits, (unsigned long long)result);
+    cli_json(stdout, ", 'lossy_steps': ?, 'events': ?", JSON(steps.lost), cli_event_set(events));
   } else {
     cli_event_words(words, events);
     printf("  code    0x%0*llx; %llu of %llu steps lose digits; events of the last rounding: %s\n", digits,
@@ -157,9 +156,7 @@ static int explain_words(const cli_dot *dot, const explain_dot *asked, const cli
   if (numeric->json) {
     char text[HU_ACCUM_TEXT_MAX];
     hu_accum_text(text, sizeof text, &dot->accum);
-    printf("{\"model\": ");
-    cli_json_string(stdout, text);
-    printf(", \"products\": %zu, ", n);
+    cli_json(stdout, "{'model': ?, 'products': ?, ", JSON(text), JSON(n));
   } else {
     print_head(dot, asked, n, filled, rounded);
   }

@@ -52,17 +52,9 @@ static int is_asked(const formats_state *state, const char *name, const char *al
 }
 
 static void print_json(const hu_format_entry *entry, const char *text, int first) {
-  printf("%s\n  {\"id\": ", first ? "" : ",");
-  cli_json_string(stdout, entry->id);
-  printf(", \"text\": ");
-  cli_json_string(stdout, text);
-  printf(", \"width\": %u, \"aliases\": ", hu_limits_of(entry->format).width);
-  cli_json_string(stdout, entry->aliases);
-  printf(", \"source\": ");
-  cli_json_string(stdout, entry->source);
-  printf(", \"open\": ");
-  cli_json_string(stdout, entry->open);
-  putchar('}');
+  cli_json(stdout, "?\n  {'id': ?, 'text': ?, 'width': ?, 'aliases': ?, 'source': ?, 'open': ?}",
+           cli_plain(first ? "" : ","), JSON(entry->id), JSON(text), JSON(hu_limits_of(entry->format).width),
+           JSON(entry->aliases), JSON(entry->source), JSON(entry->open));
 }
 
 static void print_sources(int sources, const char *source, const char *open) {
@@ -105,13 +97,8 @@ static void list_formats(formats_state *state) {
 static void print_named(const formats_state *state, const char *name, const char *text, const char *source,
                         const char *open, int first) {
   if (state->json) {
-    const char *const pairs[][2] = {{"id", name}, {"text", text}, {"source", source}, {"open", open}};
-    printf("%s\n  ", first ? "" : ",");
-    for (int i = 0; i < 4; i++) {
-      printf("%s\"%s\": ", i ? ", " : "{", pairs[i][0]);
-      cli_json_string(stdout, pairs[i][1]);
-    }
-    putchar('}');
+    cli_json(stdout, "?\n  {'id': ?, 'text': ?, 'source': ?, 'open': ?}", cli_plain(first ? "" : ","), JSON(name),
+             JSON(text), JSON(source), JSON(open));
     return;
   }
   enum { WIDTH = 80, MOST = 256 };
@@ -142,15 +129,9 @@ static void print_system(const formats_state *state, const hu_number_entry *entr
   char full[HU_NUMBER_TEXT_MAX], line[CLI_NAME_MAX];
   hu_number_text(full, sizeof full, entry->number);
   if (state->json) {
-    printf("%s\n  {\"id\": ", first ? "" : ",");
-    cli_json_string(stdout, entry->name);
-    printf(", \"text\": ");
-    cli_json_string(stdout, full);
-    printf(", \"width\": %u, \"kind\": \"%s\", \"source\": ", (unsigned)limits.width, cli_system_kind(entry->number));
-    cli_json_string(stdout, entry->source);
-    printf(", \"open\": ");
-    cli_json_string(stdout, entry->open);
-    putchar('}');
+    cli_json(stdout, "?\n  {'id': ?, 'text': ?, 'width': ?, 'kind': ?, 'source': ?, 'open': ?}",
+             cli_plain(first ? "" : ","), JSON(entry->name), JSON(full), JSON(limits.width),
+             JSON(cli_system_kind(entry->number)), JSON(entry->source), JSON(entry->open));
     return;
   }
   const char *shown = entry->number.kind == HU_NUMBER_TABLE ? cli_system_line(line, entry->number) : full;

@@ -249,9 +249,8 @@ static void print_watch(FILE *out, const hu_watch *watch) {
 }
 
 static void json_watch(FILE *out, const hu_watch *watch) {
-  fprintf(out, ", \"watch\": {\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", watch->additions,
-          watch->swamped);
-  fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", watch->overflows, watch->gap);
+  cli_json(out, ", 'watch': {'additions': ?, 'swamped': ?, 'overflows': ?, 'gap': ?}", JSON(watch->additions),
+           JSON(watch->swamped), JSON(watch->overflows), JSON(watch->gap));
 }
 
 static void report(const gemm_state *state, const matrix *a, const matrix *b, const matrix *c, const hu_events *events,
@@ -265,15 +264,12 @@ static void report(const gemm_state *state, const matrix *a, const matrix *b, co
   cli_mode_name(mode, state->numeric.mode);
   size_t off_c = c ? c->off_grid : 0;
   if (state->numeric.json) {
-    fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
-            b->columns, a->columns, fa, fb, fd);
+    int exact = hu_gemm_exact64(a->columns, state->fa, state->fb, c ? &state->fc : NULL);
     hu_accum_text(model, sizeof model, &state->accum);
-    fprintf(out, "\"accum\": \"%s\", \"model\": \"%s\", ", state->accum_text, model);
-    fprintf(out, "\"mode\": \"%s\", \"device\": ", mode);
-    cli_json_string(out, device);
-    fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
-            off_c, hu_gemm_exact64(a->columns, state->fa, state->fb, c ? &state->fc : NULL) ? "true" : "false");
-    cli_json_events(out, events);
+    cli_json(out, "{'m': ?, 'n': ?, 'k': ?, 'fa': ?, 'fb': ?, 'fd': ?, 'accum': ?, 'model': ?, ", JSON(a->rows),
+             JSON(b->columns), JSON(a->columns), JSON(fa), JSON(fb), JSON(fd), JSON(state->accum_text), JSON(model));
+    cli_json(out, "'mode': ?, 'device': ?, 'off_grid': [?, ?, ?], 'binary64_sums': ?, 'events': ?", JSON(mode),
+             JSON(device), JSON(a->off_grid), JSON(b->off_grid), JSON(off_c), cli_truth(exact), JSON(events));
     if (state->watch) json_watch(out, watch);
     fputs("}\n", out);
     return;
@@ -501,18 +497,13 @@ static void print_judged(const judged *line, const char *text) {
 }
 
 static void json_judged(const judged *line, const char *text, int first) {
-  printf("%s{\"accum\": ", first ? "" : ", ");
-  cli_json_string(stdout, text);
-  printf(", \"fd\": \"%s\", \"max_abs\": ", line->format);
-  cli_json_double(stdout, line->error.max);
-  printf(", \"rms\": ");
-  cli_json_double(stdout, line->error.rms);
-  printf(", \"ulps\": ");
-  cli_json_double(stdout, line->error.steps);
-  printf(", \"count\": %zu, \"different\": %zu, \"not_finite\": %zu, \"watch\": {", line->error.count,
-         line->error.different, line->error.not_finite);
-  printf("\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", line->watch.additions, line->watch.swamped);
-  printf("\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}}", line->watch.overflows, line->watch.gap);
+  const differences *error = &line->error;
+  cli_json(stdout, "?{'accum': ?, 'fd': ?, 'max_abs': ?, 'rms': ?, 'ulps': ?, ", cli_comma(first), JSON(text),
+           JSON(line->format), JSON(error->max), JSON(error->rms), JSON(error->steps));
+  cli_json(stdout, "'count': ?, 'different': ?, 'not_finite': ?", JSON(error->count), JSON(error->different),
+           JSON(error->not_finite));
+  json_watch(stdout, &line->watch);
+  putchar('}');
 }
 
 static int check_comparison(const gemm_state *state, char **operands) {
@@ -546,9 +537,7 @@ static int compare_models(gemm_state *state, char **operands) {
     if (judge_model(&line[i], state, state->models[i], operands)) return CLI_BAD;
   if (state->d_path && draw_judged(line, state, operands)) return CLI_BAD;
   if (state->numeric.json) {
-    printf("{\"against\": ");
-    cli_json_string(stdout, state->reference_text);
-    printf(", \"models\": [");
+    cli_json(stdout, "{'against': ?, 'models': [", JSON(state->reference_text));
     for (int i = 0; i < state->model_count; i++) json_judged(&line[i], state->models[i], i == 0);
     printf("]}\n");
     return CLI_OK;

@@ -322,19 +322,15 @@ static void print_finding(const state *asked, const finding *found, const id_vec
 
 static void print_finding_json(const state *asked, const finding *found, const id_vectors *questions, char **text) {
   int digits = (int)(hu_element_width(asked->shape.result) + 3) / 4;
-  printf("{\"differ\": %s, \"proof\": %s, \"questions\": %llu", found->differs ? "true" : "false",
-         found->all || found->differs ? "true" : "false", (unsigned long long)found->count);
+  cli_json(stdout, "{'differ': ?, 'proof': ?, 'questions': ?", cli_truth(found->differs),
+           cli_truth(found->all || found->differs), JSON(found->count));
   if (found->differs) {
     printf(", \"question\": \"");
     id_vectors_print(stdout, questions, 0);
     printf("\", \"answers\": [");
-    for (int i = 0; i < 2; i++) {
-      printf(i ? ", {\"model\": " : "{\"model\": ");
-      cli_json_string(stdout, text[i]);
-      printf(", \"d\": ");
-      cli_json_code(stdout, digits, found->answer[i], id_value(asked->shape.result, found->answer[i]));
-      putchar('}');
-    }
+    for (int i = 0; i < 2; i++)
+      cli_json(stdout, "?{'model': ?, 'd': {?}}", cli_comma(i == 0), JSON(text[i]),
+               cli_code(digits, found->answer[i], id_value(asked->shape.result, found->answer[i])));
     putchar(']');
   }
   printf("}\n");

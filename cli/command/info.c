@@ -151,34 +151,30 @@ static void print_card(hu_format format, const char *given) {
 }
 
 static void json_code(const char *key, hu_format format, uint32_t code, int there) {
-  printf(", \"%s\": ", key);
-  if (there)
-    cli_json_code(stdout, (int)code_digits(format), code, hu_decode64(format, code));
-  else
-    printf("null");
+  cli_json(stdout, there ? ", ?: {?}" : ", ?: null", JSON(key),
+           cli_code((int)code_digits(format), code, there ? hu_decode64(format, code) : 0));
 }
 
 static void json_card(hu_format format, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
   hu_limits limits = hu_limits_of(format);
   hu_format_text(text, sizeof text, format);
-  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, format, given),
-         text, limits.width, limits.storage);
-  printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", format.sign,
-         format.e, format.m, format.b, limits.bias, limits.emin, limits.emax);
-  printf("\"zero\": \"%s\", \"subnormals\": \"%s\", \"infinities\": \"%s\", ", WORD(zero_words, format.zero),
-         WORD(subnormal_words, format.subnormal), WORD(inf_words, format.inf));
-  printf("\"nan\": \"%s\", \"negative_zero\": %s, \"overflow\": \"%s\", \"negative\": \"%s\"",
-         WORD(nan_words, format.nan), format.negzero ? "true" : "false", WORD(overflow_words, format.overflow),
-         WORD(negative_words, format.negative));
+  cli_json(stdout, "{'id': ?, 'text': ?, 'width': ?, 'storage': ?, 'sign': ?, 'e': ?, 'm': ?, 'b': ?, ",
+           JSON(cli_shown_name(name, format, given)), JSON(text), JSON(limits.width), JSON(limits.storage),
+           JSON(format.sign), JSON(format.e), JSON(format.m), JSON(format.b));
+  cli_json(stdout, "'bias': ?, 'emin': ?, 'emax': ?, 'zero': ?, 'subnormals': ?, 'infinities': ?, ", JSON(limits.bias),
+           JSON(limits.emin), JSON(limits.emax), JSON(WORD(zero_words, format.zero)),
+           JSON(WORD(subnormal_words, format.subnormal)), JSON(WORD(inf_words, format.inf)));
+  cli_json(stdout, "'nan': ?, 'negative_zero': ?, 'overflow': ?, 'negative': ?", JSON(WORD(nan_words, format.nan)),
+           cli_truth(format.negzero), JSON(WORD(overflow_words, format.overflow)),
+           JSON(WORD(negative_words, format.negative)));
   json_code("max", format, limits.max_code, 1);
   json_code("min_normal", format, limits.min_normal_code, limits.min_normal_code != HU_NO_CODE);
   json_code("min", format, limits.min_code, 1);
   json_code("infinity", format, limits.inf_code, limits.inf_code != HU_NO_CODE);
   json_code("nan_code", format, limits.nan_code, (int)limits.has_nan);
-  printf(", \"finite_codes\": %llu, \"nan_codes\": %llu, \"fits_binary32\": %s}\n",
-         (unsigned long long)limits.finite_codes, (unsigned long long)limits.nan_codes,
-         hu_format_fits_binary32(format) ? "true" : "false");
+  cli_json(stdout, ", 'finite_codes': ?, 'nan_codes': ?, 'fits_binary32': ?}\n", JSON(limits.finite_codes),
+           JSON(limits.nan_codes), cli_truth(hu_format_fits_binary32(format)));
 }
 
 static void print_table(hu_format format, int json) {
@@ -187,9 +183,8 @@ static void print_table(hu_format format, int json) {
   int digits = (int)code_digits(format);
   for (uint32_t c = 0; c < codes; c++) {
     double x = hu_decode64(format, c);
-    if (json) printf(c ? ",\n " : "[");
     if (json)
-      cli_json_code(stdout, digits, c, x);
+      cli_json(stdout, "?{?}", cli_plain(c ? ",\n " : "["), cli_code(digits, c, x));
     else
       printf("%0*x %s\n", digits, c, number_hex(hex, x));
   }
@@ -304,16 +299,15 @@ static void print_profiles(void) {
 }
 
 static void json_declaration(void) {
-  printf("{\"draft\": \"IEEE P3109 v4.0\", \"version\": \"%s\"", HU_VERSION_STRING);
-  printf(", \"rounding\": [");
+  cli_json(stdout, "{'draft': 'IEEE P3109 v4.0', 'version': ?, 'rounding': [", JSON(HU_VERSION_STRING));
   print_words(rounding, ROUNDING, "\"");
   printf("], \"random_bits\": [1, %u], \"saturation\": [", most_bits(rounding[ROUNDING - 1].mode));
   print_words(saturation, SATURATION, "\"");
   printf("], \"kappa_approximate\": [], \"operations\": [");
   for (int op = 0; op < HU_P3109_COUNT; op++) {
     hu_p3109_operation operation = hu_p3109_at(op);
-    printf("%s\n  {\"operation\": \"%s\", \"group\": \"%s\", \"operands\": %d, \"block\": %s}", op ? "," : "",
-           operation.name, operation.group, operation.operands, operation.block ? "true" : "false");
+    cli_json(stdout, "?\n  {'operation': ?, 'group': ?, 'operands': ?, 'block': ?}", cli_plain(op ? "," : ""),
+             JSON(operation.name), JSON(operation.group), JSON(operation.operands), cli_truth(operation.block));
   }
   printf("\n], \"formats\": [");
   for (unsigned k = 3; k <= 16; k++) declare_formats(k, k == 3 ? "\n  " : ",\n  ", ", ", "\"");

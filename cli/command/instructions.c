@@ -181,17 +181,18 @@ static int is_named(const char *model, char **names, int count) {
   return count == 0;
 }
 
+#define RESULT \
+  "{'id': ?, 'instruction': ?, 'agrees': ?, 'golden_vectors': ?, 'golden_places': ?, 'random': ?, 'differing': ?}"
+
 static int run_one(probe_run *run, const instructions_asked *asked, const char *path) {
   int status = probe_run_start(run);
   if (status == CLI_OK && path) status = run_golden(run, source_of(asked), path);
   uint64_t golden = run->compared;
   if (status == CLI_OK) status = run_random(run, asked);
   if (status == CLI_OK && run->quiet) {
-    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, ", run->mma.model, run->mma.instruction,
-           run->different || run->off_golden ? "false" : "true");
-    printf("\"golden_vectors\": %llu, \"golden_places\": %llu, \"random\": %llu, \"differing\": %llu}",
-           (unsigned long long)run->lines, (unsigned long long)golden, (unsigned long long)(run->compared - golden),
-           (unsigned long long)(run->different + run->off_golden));
+    cli_json(stdout, RESULT, JSON(run->mma.model), JSON(run->mma.instruction),
+             cli_truth(!run->different && !run->off_golden), JSON(run->lines), JSON(golden),
+             JSON(run->compared - golden), JSON(run->different + run->off_golden));
   } else if (status == CLI_OK) {
     printf("%-30s %-20s %s: golden %llu vectors in %llu places, random %llu dot products, %llu differ\n",
            run->mma.model, run->mma.instruction, run->different || run->off_golden ? "DIFFERS" : "agrees",
@@ -206,10 +207,8 @@ static int run_one(probe_run *run, const instructions_asked *asked, const char *
 static void run_check(const processor_check *check, processor_tally *tally) {
   check->run(tally);
   if (tally->quiet) {
-    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, \"golden_vectors\": 0, ", check->id,
-           check->instruction, tally->different ? "false" : "true");
-    printf("\"golden_places\": 0, \"random\": %llu, \"differing\": %llu}", (unsigned long long)tally->compared,
-           (unsigned long long)tally->different);
+    cli_json(stdout, RESULT, JSON(check->id), JSON(check->instruction), cli_truth(!tally->different), JSON(0), JSON(0),
+             JSON(tally->compared), JSON(tally->different));
   } else {
     printf("%-30s %-20s %s: %llu results, %llu differ\n", check->id, check->instruction,
            tally->different ? "DIFFERS" : "agrees", (unsigned long long)tally->compared,
@@ -219,20 +218,11 @@ static void run_check(const processor_check *check, processor_tally *tally) {
 
 /* Prints what stands before an instruction's object: the head of it all, or a comma. */
 static void json_next(int shown, const char *device, const char *versions, const char *path) {
-  if (shown) {
+  if (shown)
     printf(",\n ");
-    return;
-  }
-  printf("{\"device\": ");
-  cli_json_string(stdout, device);
-  printf(", \"versions\": ");
-  cli_json_string(stdout, versions);
-  printf(", \"golden\": ");
-  if (path)
-    cli_json_string(stdout, path);
   else
-    printf("null");
-  printf(", \"instructions\": [\n ");
+    cli_json(stdout, "{'device': ?, 'versions': ?, 'golden': ?, 'instructions': [\n ", JSON(device), JSON(versions),
+             JSON(path));
 }
 
 /* Before each line, or object: what the whole output begins with. */

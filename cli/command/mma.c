@@ -79,8 +79,8 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
     printf("%0*llx\n", digits, (unsigned long long)result);
     return CLI_OK;
   }
-  printf(lines->number > 1 ? ",\n " : "[");
-  cli_json_code(stdout, digits, result, value_of(dot->result, result));
+  cli_json(stdout, "?{?}", cli_plain(lines->number > 1 ? ",\n " : "["),
+           cli_code(digits, result, value_of(dot->result, result)));
   return CLI_OK;
 }
 

@@ -43,23 +43,11 @@ static const cli_command command = {
     1,
     set};
 
-static void print_string(const char *name, const char *value) {
-  printf(", \"%s\": ", name);
-  cli_json_string(stdout, value);
-}
-
 static void print_json(const hu_accum_preset *preset, const char *const text[4], int first) {
-  printf("%s\n  {\"id\": ", first ? "" : ",");
-  cli_json_string(stdout, preset->name);
-  print_string("accum", text[3]);
-  printf(", \"k\": %u", (unsigned)preset->k);
-  print_string("a", text[0]);
-  print_string("b", text[1]);
-  print_string("c", text[2]);
-  print_string("unit", preset->unit);
-  print_string("confidence", preset->confidence);
-  print_string("source", preset->source);
-  putchar('}');
+  cli_json(stdout,
+           "?\n  {'id': ?, 'accum': ?, 'k': ?, 'a': ?, 'b': ?, 'c': ?, 'unit': ?, 'confidence': ?, 'source': ?}",
+           cli_plain(first ? "" : ","), JSON(preset->name), JSON(text[3]), JSON(preset->k), JSON(text[0]),
+           JSON(text[1]), JSON(text[2]), JSON(preset->unit), JSON(preset->confidence), JSON(preset->source));
 }
 
 /* Names C without its NaN, which only the code of a NaN result depends on. */

@@ -71,25 +71,20 @@ static const cli_command command = {
 static void json_data(const histogram *data, const plot_state *state) {
   static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below"};
   char mode[CLI_NAME_MAX];
-  fputs("{\"file\": ", stdout);
-  cli_json_string(stdout, state->data);
-  if (state->tensor) {
-    fputs(", \"tensor\": ", stdout);
-    cli_json_string(stdout, state->tensor);
-  }
-  printf(", \"mode\": \"%s\", \"count\": %llu, \"zeros\": %llu, \"infinities\": %llu, \"nans\": %llu",
-         cli_mode_name(mode, state->numeric.mode), (unsigned long long)data->count, (unsigned long long)data->zeros,
-         (unsigned long long)data->infinities, (unsigned long long)data->nans);
-  for (int c = 0; c < CLASSES; c++) printf(", \"%s\": %llu", names[c], (unsigned long long)data->classes[c]);
+  cli_json(stdout, "{'file': ?", JSON(state->data));
+  if (state->tensor) cli_json(stdout, ", 'tensor': ?", JSON(state->tensor));
+  cli_json(stdout, ", 'mode': ?, 'count': ?, 'zeros': ?, 'infinities': ?, 'nans': ?",
+           JSON(cli_mode_name(mode, state->numeric.mode)), JSON(data->count), JSON(data->zeros), JSON(data->infinities),
+           JSON(data->nans));
+  for (int c = 0; c < CLASSES; c++) cli_json(stdout, ", ?: ?", JSON(names[c]), JSON(data->classes[c]));
   fputs("}", stdout);
 }
 
 /* Prints the numbers of a format in the drawing's table. */
 static void json_format(const plot_state *state, const plot_counts *counts, const histogram *data) {
   char name[CLI_NAME_MAX];
-  fputs("\"format\": ", stdout);
-  cli_json_string(stdout, plot_name(name, state));
-  printf(", \"normal\": %u, \"subnormal\": %u, \"data\": ", counts->normal, counts->subnormal);
+  cli_json(stdout, "'format': ?, 'normal': ?, 'subnormal': ?, 'data': ", JSON(plot_name(name, state)),
+           JSON(counts->normal), JSON(counts->subnormal));
   if (data)
     json_data(data, state);
   else
@@ -97,10 +92,7 @@ static void json_format(const plot_state *state, const plot_counts *counts, cons
 }
 
 static void json_table(const plot_asked *asked, const plot_counts *counts, const histogram *data) {
-  fputs("{\"out\": ", stdout);
-  cli_json_string(stdout, asked->output);
-  fputs(", ", stdout);
-  if (asked->formats > 1) fputs("\"formats\": [", stdout);
+  cli_json(stdout, asked->formats > 1 ? "{'out': ?, 'formats': [" : "{'out': ?, ", JSON(asked->output));
   for (size_t i = 0; i < asked->formats; i++) {
     if (asked->formats > 1) fputs(i ? ", {" : "{", stdout);
     json_format(&asked->list[i], &counts[i], data ? &data[i] : NULL);

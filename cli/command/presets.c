@@ -95,22 +95,11 @@ static void fill(card_lines *card, const hu_conversion *conversion) {
 static void print_json(const hu_conversion_entry *entry, int first) {
   card_lines card;
   fill(&card, &entry->conversion);
-  printf("%s\n  {\"id\": ", first ? "" : ",");
-  cli_json_string(stdout, entry->name);
-  for (int i = 0; i < LINE_COUNT; i++) {
-    printf(", \"%s\": ", labels[i]);
-    cli_json_string(stdout, card.line[i]);
-  }
-  const char *const rest[][2] = {{"scaling", entry->conversion.scaling},
-                                 {"through", entry->conversion.through},
-                                 {"stands", entry->stands},
-                                 {"tested", entry->tested},
-                                 {"note", entry->note}};
-  for (int i = 0; i < 5; i++) {
-    printf(", \"%s\": ", rest[i][0]);
-    cli_json_string(stdout, rest[i][1]);
-  }
-  putchar('}');
+  cli_json(stdout, "?\n  {'id': ?", cli_plain(first ? "" : ","), JSON(entry->name));
+  for (int i = 0; i < LINE_COUNT; i++) cli_json(stdout, ", ?: ?", JSON(labels[i]), JSON(card.line[i]));
+  cli_json(stdout, ", 'scaling': ?, 'through': ?, 'stands': ?, 'tested': ?, 'note': ?}",
+           JSON(entry->conversion.scaling), JSON(entry->conversion.through), JSON(entry->stands), JSON(entry->tested),
+           JSON(entry->note));
 }
 
 static void print_line(const char *label, const char *text) {

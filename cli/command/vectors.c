@@ -382,7 +382,7 @@ static int judge_dot(const state *asked, const char *path) {
 
 static int print_count(const char *id, uint64_t cases, int json) {
   if (json)
-    printf("{\"id\": \"%s\", \"cases\": %llu}\n", id, (unsigned long long)cases);
+    cli_json(stdout, "{'id': ?, 'cases': ?}\n", JSON(id), JSON(cases));
   else
     printf("%llu\n", (unsigned long long)cases);
   return CLI_OK;

@@ -209,9 +209,7 @@ static char *settings(const budget *work) {
 }
 
 static void put_number(FILE *out, const char *name, const char *what, double x) {
-  fprintf(out, "  \"%s.%s\": ", name, what);
-  cli_json_known(out, x);
-  fputs(",\n", out);
+  cli_json(out, "  '?.?': ?,\n", cli_plain(name), cli_plain(what), cli_known(x));
 }
 
 static void print_plan(FILE *out, const void *what) {
@@ -225,15 +223,11 @@ static void print_plan(FILE *out, const void *what) {
     put_number(out, row->row->slug, "full_steps", (double)row->full_steps);
     put_number(out, row->row->slug, "an_epoch", (double)row->an_epoch);
     put_number(out, row->row->slug, "seconds", row->seconds);
-    fprintf(out, "  \"%s.left\": ", row->row->slug);
-    cli_json_string(out, row->left);
-    fputs(",\n", out);
+    cli_json(out, "  '?.left': ?,\n", cli_plain(row->row->slug), JSON(row->left));
   }
   for (size_t i = 0; i < work->runs; i++)
     put_number(out, table_cell_name(name, &work->run[i].cell), "full_seconds", work->run[i].full_seconds);
-  fputs("  \"settings\": ", out);
-  cli_json_string(out, text ? text : "");
-  fputs("\n}\n", out);
+  cli_json(out, "  'settings': ?\n}\n", JSON(text ? text : ""));
   free(text);
 }
 

@@ -133,57 +133,30 @@ void budget_print(FILE *out, const budget *work) {
 
 /* ---- JSON ---- */
 
-static void text_field(FILE *out, const char *name, const char *text) {
-  fprintf(out, ", \"%s\": ", name);
-  if (text) {
-    cli_json_string(out, text);
-  } else {
-    fputs("null", out);
-  }
-}
-
-static void number_field(FILE *out, const char *name, double x) {
-  fprintf(out, ", \"%s\": ", name);
-  cli_json_known(out, x);
-}
-
-static void count_field(FILE *out, const char *name, int known, uint64_t n) {
-  fprintf(out, known ? ", \"%s\": %llu" : ", \"%s\": null", name, (unsigned long long)n);
-}
+/* A number that there is where `known` says so. */
+static cli_value if_known(int known, double x) { return cli_known(known ? x : (double)NAN); }
 
 static void json_table(FILE *out, const paper_table *table, int stand_in, double seconds, double took) {
-  fputs("{\"paper\": ", out);
-  cli_json_string(out, table->paper);
-  text_field(out, "table", table->name);
-  text_field(out, "source", table->source);
-  text_field(out, "title", table->title);
-  text_field(out, "chosen", table->chosen);
-  text_field(out, "other_data", table->other_data);
-  fprintf(out, ", \"stand_in\": %s", stand_in ? "true" : "false");
-  number_field(out, "budget", seconds);
-  number_field(out, "took", took);
+  cli_json(out, "{'paper': ?, 'table': ?, 'source': ?, 'title': ?, 'chosen': ?, 'other_data': ?, ", JSON(table->paper),
+           JSON(table->name), JSON(table->source), JSON(table->title), JSON(table->chosen), JSON(table->other_data));
+  cli_json(out, "'stand_in': ?, 'budget': ?, 'took': ?", cli_truth(stand_in), cli_known(seconds), cli_known(took));
 }
 
 static void json_left_out(FILE *out, const paper_table *table) {
   fputs("],\n \"left_out\": [", out);
   for (size_t i = 0; i < table->left_outs; i++) {
-    fprintf(out, "%s{\"what\": ", i ? ", " : "");
-    cli_json_string(out, table->left_out[i].what);
-    text_field(out, "why", table->left_out[i].why);
-    fputc('}', out);
+    cli_json(out, "?{'what': ?, 'why': ?}", cli_comma(i == 0), JSON(table->left_out[i].what),
+             JSON(table->left_out[i].why));
   }
   fputs("]}", out);
 }
 
 static void json_cell(FILE *out, const table_cell *cell, int first) {
   char name[TABLE_NAME_MAX];
-  fprintf(out, "%s\n  {\"name\": ", first ? "" : ",");
-  cli_json_string(out, table_cell_name(name, cell));
-  text_field(out, "row", cell->row->name);
-  text_field(out, "column", cell->column->name);
-  text_field(out, "paper_figure", *table_cell_figure(cell) ? table_cell_figure(cell) : NULL);
-  text_field(out, "paper_measure", table_measure(cell->row));
-  text_field(out, "row_chosen", cell->row->chosen);
+  cli_json(out, "?\n  {'name': ?, 'row': ?, 'column': ?, 'paper_figure': ?, 'paper_measure': ?, 'row_chosen': ?",
+           cli_plain(first ? "" : ","), JSON(table_cell_name(name, cell)), JSON(cell->row->name),
+           JSON(cell->column->name), JSON(*table_cell_figure(cell) ? table_cell_figure(cell) : NULL),
+           JSON(table_measure(cell->row)), JSON(cell->row->chosen));
 }
 
 static void json_listed(FILE *out, const paper_table *table, const budget_how *how) {
@@ -195,9 +168,7 @@ static void json_listed(FILE *out, const paper_table *table, const budget_how *h
     if (!table_has(table, cell.row, k % table->columns) || !is_row(how, cell.row)) continue;
     table_size size = table_full_size(&cell);
     json_cell(out, &cell, first);
-    number_field(out, "full_steps", size.steps);
-    number_field(out, "full_seconds", size.seconds);
-    fputc('}', out);
+    cli_json(out, ", 'full_steps': ?, 'full_seconds': ?}", cli_known(size.steps), cli_known(size.seconds));
     first = 0;
   }
   json_left_out(out, table);
@@ -221,20 +192,15 @@ static void json_run(FILE *out, const budget *work, const budget_run *run, int f
   int cut = row->steps != 0;
   char digest[24];
   json_cell(out, &run->cell, first);
-  count_field(out, "full_steps", row->full_steps != 0, row->full_steps);
-  number_field(out, "full_seconds", run->full_seconds);
-  text_field(out, "left_out", *row->left ? row->left : NULL);
-  number_field(out, "width", cut ? row->part : (double)NAN);
-  count_field(out, "steps", cut, row->steps);
-  number_field(out, "epochs", cut ? (double)row->steps / (double)row->an_epoch : (double)NAN);
-  number_field(out, "figure", run->done ? run->figure : (double)NAN);
-  text_field(out, "measure", run->done ? run->measure : NULL);
-  number_field(out, "test_loss", run->done ? run->test_loss : (double)NAN);
-  number_field(out, "seconds", run->done ? run->seconds : (double)NAN);
-  count_field(out, "skipped", run->done, run->skipped);
   snprintf(digest, sizeof digest, "%016llx", (unsigned long long)run->digest);
-  text_field(out, "digest", run->done ? digest : NULL);
-  fputc('}', out);
+  cli_json(out, ", 'full_steps': ?, 'full_seconds': ?, 'left_out': ?, 'width': ?, 'steps': ?, 'epochs': ?, ",
+           if_known(row->full_steps != 0, (double)row->full_steps), cli_known(run->full_seconds),
+           JSON(*row->left ? row->left : NULL), if_known(cut, row->part), if_known(cut, (double)row->steps),
+           if_known(cut, (double)row->steps / (double)row->an_epoch));
+  cli_json(out, "'figure': ?, 'measure': ?, 'test_loss': ?, 'seconds': ?, 'skipped': ?, 'digest': ?}",
+           if_known(run->done, run->figure), JSON(run->done ? run->measure : NULL), if_known(run->done, run->test_loss),
+           if_known(run->done, run->seconds), if_known(run->done, (double)run->skipped),
+           JSON(run->done ? digest : NULL));
 }
 
 void budget_print_json(FILE *out, const void *what) {

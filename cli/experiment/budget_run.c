@@ -21,32 +21,16 @@ static char *result_path(const budget *work, const budget_run *run) {
   return NULL;
 }
 
-static void put_text(FILE *out, const char *name, const char *text) {
-  fprintf(out, "  \"%s\": ", name);
-  cli_json_string(out, text);
-  fputs(",\n", out);
-}
-
-static void put_number(FILE *out, const char *name, double x) {
-  fprintf(out, "  \"%s\": ", name);
-  cli_json_known(out, x);
-  fputs(",\n", out);
-}
-
 static void print_result(FILE *out, const void *what) {
   const budget_run *run = what;
   char name[TABLE_NAME_MAX];
-  fputs("{\n", out);
-  put_text(out, "name", table_cell_name(name, &run->cell));
-  put_text(out, "row", run->cell.row->name);
-  put_text(out, "column", run->cell.column->name);
-  put_text(out, "paper_figure", table_cell_figure(&run->cell));
-  put_number(out, "figure", run->figure);
-  put_text(out, "measure", run->measure);
-  put_number(out, "test_loss", run->test_loss);
-  put_number(out, "seconds", run->seconds);
-  fprintf(out, "  \"steps\": %llu,\n  \"skipped\": %llu,\n  \"digest\": \"%016llx\"\n}\n",
-          (unsigned long long)run->steps, (unsigned long long)run->skipped, (unsigned long long)run->digest);
+  cli_json(out, "{\n  'name': ?,\n  'row': ?,\n  'column': ?,\n  'paper_figure': ?,\n",
+           JSON(table_cell_name(name, &run->cell)), JSON(run->cell.row->name), JSON(run->cell.column->name),
+           JSON(table_cell_figure(&run->cell)));
+  cli_json(out, "  'figure': ?,\n  'measure': ?,\n  'test_loss': ?,\n  'seconds': ?,\n", cli_known(run->figure),
+           JSON(run->measure), cli_known(run->test_loss), cli_known(run->seconds));
+  cli_json(out, "  'steps': ?,\n  'skipped': ?,\n", JSON(run->steps), JSON(run->skipped));
+  fprintf(out, "  \"digest\": \"%016llx\"\n}\n", (unsigned long long)run->digest);
 }
 
 /* Reads the result of a run: one whose file is there is done. */

@@ -105,25 +105,11 @@ void experiment_print(const experiment_result *result) {
 
 /* ---- for machines ---- */
 
-static void text_field(const char *name, const char *text) {
-  printf(", \"%s\": ", name);
-  cli_json_string(stdout, text);
-}
-
-static void number_field(const char *name, double x) {
-  printf(", \"%s\": ", name);
-  cli_json_known(stdout, x);
-}
-
 static void print_entry(const hu_experiment *experiment) {
-  printf("{\"id\": ");
-  cli_json_string(stdout, experiment->name);
-  text_field("source", experiment->source);
-  text_field("figure", experiment->figure);
-  text_field("shows", experiment->shows);
-  text_field("expected", experiment->expected);
-  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s, \"seeded\": %s", experiment->seconds, experiment->runs,
-         experiment->quick ? "true" : "false", experiment->seeded ? "true" : "false");
+  cli_json(stdout, "{'id': ?, 'source': ?, 'figure': ?, 'shows': ?, 'expected': ?, ", JSON(experiment->name),
+           JSON(experiment->source), JSON(experiment->figure), JSON(experiment->shows), JSON(experiment->expected));
+  cli_json(stdout, "'seconds': ?, 'runs': ?, 'quick': ?, 'seeded': ?", JSON(experiment->seconds),
+           JSON(experiment->runs), cli_truth(experiment->quick), cli_truth(experiment->seeded));
 }
 
 void experiment_list_json(void) {
@@ -138,48 +124,32 @@ void experiment_list_json(void) {
 }
 
 static void json_row(const hu_experiment_row *row) {
-  printf("{\"name\": ");
-  cli_json_string(stdout, row->name);
-  number_field("loss", row->loss);
-  number_field("test_loss", row->test_loss);
-  number_field("accuracy", row->accuracy);
-  number_field("r2", row->r2);
-  number_field("lost", row->lost);
-  number_field("scale", row->scale);
-  number_field("low", row->low);
-  printf(", \"seeds\": %zu", row->seeds);
-  number_field("loss_deviation", row->loss_deviation);
-  number_field("test_loss_deviation", row->test_loss_deviation);
-  number_field("accuracy_deviation", row->accuracy_deviation);
-  number_field("r2_deviation", row->r2_deviation);
-  printf(", \"steps\": %llu, \"skipped\": %llu, \"promoted\": %zu, \"digest\": \"%016llx\"",
-         (unsigned long long)row->steps, (unsigned long long)row->skipped, row->promoted,
-         (unsigned long long)row->digest);
-  if (row->keys) text_field("keys", row->keys);
+  cli_json(stdout, "{'name': ?, 'loss': ?, 'test_loss': ?, 'accuracy': ?, 'r2': ?, 'lost': ?, 'scale': ?, 'low': ?, ",
+           JSON(row->name), cli_known(row->loss), cli_known(row->test_loss), cli_known(row->accuracy),
+           cli_known(row->r2), cli_known(row->lost), cli_known(row->scale), cli_known(row->low));
+  cli_json(stdout, "'seeds': ?, 'loss_deviation': ?, 'test_loss_deviation': ?, 'accuracy_deviation': ?, ",
+           JSON(row->seeds), cli_known(row->loss_deviation), cli_known(row->test_loss_deviation),
+           cli_known(row->accuracy_deviation));
+  cli_json(stdout, "'r2_deviation': ?, 'steps': ?, 'skipped': ?, 'promoted': ?, ", cli_known(row->r2_deviation),
+           JSON(row->steps), JSON(row->skipped), JSON(row->promoted));
+  printf("\"digest\": \"%016llx\"", (unsigned long long)row->digest);
+  if (row->keys) cli_json(stdout, ", 'keys': ?", JSON(row->keys));
   putchar('}');
 }
 
 static void json_numbers(const char *name, const double *x, size_t n) {
-  printf(", \"%s\": [", name);
-  for (size_t i = 0; i < n; i++) {
-    if (i) printf(", ");
-    cli_json_known(stdout, x[i]);
-  }
+  cli_json(stdout, ", ?: [", JSON(name));
+  for (size_t i = 0; i < n; i++) cli_json(stdout, "??", cli_comma(i == 0), cli_known(x[i]));
   putchar(']');
 }
 
 static void json_figure(const hu_experiment_figure *figure) {
-  printf("{\"name\": ");
-  cli_json_string(stdout, figure->name);
-  text_field("title", figure->title);
-  text_field("x", figure->x);
-  text_field("y", figure->y);
-  printf(", \"series\": [");
+  cli_json(stdout, "{'name': ?, 'title': ?, 'x': ?, 'y': ?, 'series': [", JSON(figure->name), JSON(figure->title),
+           JSON(figure->x), JSON(figure->y));
   for (size_t i = 0; i < figure->count; i++) {
     const hu_experiment_series *series = &figure->series[i];
-    printf("%s\n    {\"name\": ", i ? "," : "");
-    cli_json_string(stdout, series->name);
-    if (figure->kind == HU_FIGURE_BARS) number_field("zeros", series->zeros);
+    cli_json(stdout, "?\n    {'name': ?", cli_plain(i ? "," : ""), JSON(series->name));
+    if (figure->kind == HU_FIGURE_BARS) cli_json(stdout, ", 'zeros': ?", cli_known(series->zeros));
     json_numbers("x", series->x, series->count);
     json_numbers("y", series->y, series->count);
     putchar('}');
@@ -188,17 +158,11 @@ static void json_figure(const hu_experiment_figure *figure) {
 }
 
 static void json_table(const hu_experiment_table *table) {
-  printf("{\"title\": ");
-  cli_json_string(stdout, table->title);
-  printf(", \"columns\": [");
-  for (size_t j = 0; j < table->cols; j++) {
-    if (j) printf(", ");
-    cli_json_string(stdout, table->col_name[j]);
-  }
+  cli_json(stdout, "{'title': ?, 'columns': [", JSON(table->title));
+  for (size_t j = 0; j < table->cols; j++) cli_json(stdout, "??", cli_comma(j == 0), JSON(table->col_name[j]));
   printf("], \"rows\": [");
   for (size_t i = 0; i < table->rows; i++) {
-    printf("%s{\"name\": ", i ? ", " : "");
-    cli_json_string(stdout, table->row_name[i]);
+    cli_json(stdout, "?{'name': ?", cli_comma(i == 0), JSON(table->row_name[i]));
     json_numbers("cells", &table->cell[i * table->cols], table->cols);
     putchar('}');
   }
@@ -217,15 +181,13 @@ static void json_table(const hu_experiment_table *table) {
   } while (0)
 
 static void json_claim(const hu_experiment_claim *claim) {
-  printf("{\"holds\": %s", claim->holds ? "true" : "false");
-  text_field("claim", claim->text);
-  putchar('}');
+  cli_json(stdout, "{'holds': ?, 'claim': ?}", cli_truth(claim->holds), JSON(claim->text));
 }
 
 void experiment_print_json(const experiment_result *result) {
   const hu_experiment_report *report = result->report;
   print_entry(&result->what);
-  number_field("took", result->seconds);
+  cli_json(stdout, ", 'took': ?", cli_known(result->seconds));
   LIST("rows", report->rows, json_row(&report->row[i]));
   LIST("claims", report->claims, json_claim(&report->claim[i]));
   LIST("tables", report->tables, json_table(&report->table[i]));

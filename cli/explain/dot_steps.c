@@ -118,21 +118,19 @@ static void print_line(const hu_trace_step *step) {
 static void json_number(const char *key, hu_traced x) {
   char text[VALUE_MAX];
   x = shortened(x);
-  printf(", \"%s\": ", key);
-  if (x.kind != HU_TRACE_FINITE)
-    cli_json_double(stdout, x.kind == HU_TRACE_NAN ? NAN : special(x));
-  else
-    printf("\"%s\"", number_hex_parts(text, x.sign, x.significand, x.exponent));
+  cli_json(stdout, ", ?: ?", JSON(key),
+           x.kind == HU_TRACE_FINITE ? JSON(number_hex_parts(text, x.sign, x.significand, x.exponent))
+                                     : JSON(x.kind == HU_TRACE_NAN ? NAN : special(x)));
 }
 
 static void json_step(const hu_trace_step *step, int first) {
   char name[CLI_NAME_MAX];
   hu_element none;
   memset(&none, 0, sizeof none);
-  printf("%s\n  {\"step\": \"%s\"", first ? "" : ",", kinds[step->kind]);
-  if (step->k != HU_TRACE_NO_PRODUCT) printf(", \"first\": %" PRIu64 ", \"past\": %" PRIu64, step->k, step->past);
+  cli_json(stdout, "?\n  {'step': ?", cli_plain(first ? "" : ","), JSON(kinds[step->kind]));
+  if (step->k != HU_TRACE_NO_PRODUCT) cli_json(stdout, ", 'first': ?, 'past': ?", JSON(step->k), JSON(step->past));
   if (step->kind >= HU_TRACE_ALIGN && step->kind <= HU_TRACE_CUT && step->unit | step->top)
-    printf(", \"top\": %d, \"unit\": %d", step->top, step->unit);
+    cli_json(stdout, ", 'top': ?, 'unit': ?", JSON(step->top), JSON(step->unit));
   if (step->kind > HU_TRACE_ALIGN) {
     int factors = step->kind >= HU_TRACE_MUL && step->kind <= HU_TRACE_FMA;
     if (factors || (step->kind == HU_TRACE_TERM && step->k != HU_TRACE_NO_PRODUCT && has_factors(step))) {
@@ -144,7 +142,7 @@ static void json_step(const hu_trace_step *step, int first) {
     if (step->exact.more) printf(", \"exact_is_cut\": true");
     json_number("result", step->z);
     if (memcmp(&none, &step->element, sizeof none) != 0)
-      printf(", \"format\": \"%s\"", cli_element_name(name, step->element));
+      cli_json(stdout, ", 'format': ?", JSON(cli_element_name(name, step->element)));
     if (step->random) printf(", \"random\": \"0x%x\"", (unsigned)step->random);
   }
   putchar('}');

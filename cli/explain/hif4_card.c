@@ -56,12 +56,11 @@ static void print_card(const hu_hif4 *kind) {
 static void json_card(const hu_hif4 *kind, const char *given) {
   char text[HU_HIF4_TEXT_MAX];
   hu_hif4_text(text, sizeof text, kind);
-  fputs("{\"id\": ", stdout);
-  cli_json_string(stdout, given);
-  printf(", \"kind\": \"hifloat4\", \"text\": \"%s\", \"element\": \"float4_e1m2\", \"block\": [1, %d]", text,
-         HU_HIF4_BLOCK);
-  printf(", \"ties\": \"%s\", \"low\": \"%s\", \"high\": \"%s\", \"products\": \"%s\", \"bits_per_element\": 4.5}\n",
-         ties[kind->ties][0], lows[kind->low][0], highs[kind->high][0], products[kind->products][0]);
+  cli_json(stdout, "{'id': ?, 'kind': 'hifloat4', 'text': ?, 'element': 'float4_e1m2', 'block': [1, ?], ", JSON(given),
+           JSON(text), JSON(HU_HIF4_BLOCK));
+  cli_json(stdout, "'ties': ?, 'low': ?, 'high': ?, 'products': ?, 'bits_per_element': 4.5}\n",
+           JSON(ties[kind->ties][0]), JSON(lows[kind->low][0]), JSON(highs[kind->high][0]),
+           JSON(products[kind->products][0]));
 }
 
 int cli_hif4_card(const char *text, int json) {

@@ -70,26 +70,23 @@ static void print_card(hu_number system, const char *given) {
 }
 
 static void json_code(const char *key, hu_number system, uint32_t code, uint32_t there) {
-  printf(", \"%s\": ", key);
-  if (there)
-    cli_json_code(stdout, cli_system_digits(system), code, hu_number_decode64(system, code));
-  else
-    printf("null");
+  cli_json(stdout, there ? ", ?: {?}" : ", ?: null", JSON(key),
+           cli_code(cli_system_digits(system), code, there ? hu_number_decode64(system, code) : 0));
 }
 
 static void json_card(hu_number system, const char *given) {
   char name[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
   hu_number_limits limits = hu_number_limits_of(system);
   hu_number_text(text, sizeof text, system);
-  printf("{\"id\": \"%s\", \"text\": \"%s\", \"kind\": \"%s\", \"width\": %u, \"storage\": %u",
-         cli_system_name(name, system, given), text, cli_system_kind(system), (unsigned)limits.width,
-         (unsigned)limits.storage);
+  cli_json(stdout, "{'id': ?, 'text': ?, 'kind': ?, 'width': ?, 'storage': ?",
+           JSON(cli_system_name(name, system, given)), JSON(text), JSON(cli_system_kind(system)), JSON(limits.width),
+           JSON(limits.storage));
   json_code("max", system, limits.max_code, 1);
   json_code("lowest", system, limits.low_code, 1);
   json_code("min", system, limits.min_code, limits.min > 0);
   json_code("zero", system, limits.zero_code, limits.has_zero);
   json_code("nan_code", system, limits.nan_code, limits.has_nan);
-  printf(", \"exact64\": %s}\n", limits.exact64 ? "true" : "false");
+  cli_json(stdout, ", 'exact64': ?}\n", cli_truth(limits.exact64));
 }
 
 void cli_system_card(hu_number system, const char *given, int json) {
@@ -105,9 +102,8 @@ void cli_system_table(hu_number system, int json) {
   int digits = cli_system_digits(system);
   for (uint32_t c = 0; c < codes; c++) {
     double x = hu_number_decode64(system, c);
-    if (json) printf(c ? ",\n " : "[");
     if (json)
-      cli_json_code(stdout, digits, c, x);
+      cli_json(stdout, "?{?}", cli_plain(c ? ",\n " : "["), cli_code(digits, c, x));
     else
       printf("%0*x %s\n", digits, (unsigned)c, number_hex(hex, x));
   }

@@ -98,13 +98,10 @@ static void print_neighbours(const context *asked) {
 
 static void json_neighbours(const context *asked) {
   int digits = cli_system_digits(asked->n);
-  printf("\"toward_zero\": ");
-  cli_json_code(stdout, digits, asked->lower, hu_number_decode64(asked->n, asked->lower));
-  printf(", \"away_from_zero\": ");
-  cli_json_code(stdout, digits, asked->upper, hu_number_decode64(asked->n, asked->upper));
-  printf(", \"fraction32\": ");
-  cli_json_double(stdout, ldexp((double)asked->part, -32));
-  printf(", ");
+  cli_json(stdout, "'toward_zero': {?}, 'away_from_zero': {?}, 'fraction32': ?, ",
+           cli_code(digits, asked->lower, hu_number_decode64(asked->n, asked->lower)),
+           cli_code(digits, asked->upper, hu_number_decode64(asked->n, asked->upper)),
+           JSON(ldexp((double)asked->part, -32)));
 }
 
 static void explain_mode(const context *asked, hu_mode mode, int first) {
@@ -116,11 +113,8 @@ static void explain_mode(const context *asked, hu_mode mode, int first) {
   number_hex(value, result);
   cli_event_words(words, events);
   if (asked->json) {
-    printf("%s{\"mode\": \"%s\", \"rule\": \"%s\", ", first ? "" : ", ", name, rule);
-    cli_json_code_fields(stdout, cli_system_digits(asked->n), code, result);
-    printf(", \"events\": ");
-    cli_json_event_set(stdout, events);
-    putchar('}');
+    cli_json(stdout, "?{'mode': ?, 'rule': ?, ?, 'events': ?}", cli_comma(first), JSON(name), JSON(rule),
+             cli_code(cli_system_digits(asked->n), code, result), cli_event_set(events));
     return;
   }
   printf("  %-18s %s\n  %-18s %s0x%0*x = %s", name, rule, "", cli_ink_on(stdout, CLI_INK_STRONG),
@@ -155,7 +149,7 @@ int cli_system_explain(hu_number system, const char *given, const char *text, co
   cli_system_name(name, system, given);
   if (finite) find_place(&asked);
   if (json) {
-    printf("{\"format\": \"%s\", ", name);
+    cli_json(stdout, "{'format': ?, ", JSON(name));
     if (finite) json_neighbours(&asked);
     printf("\"results\": [");
   } else {

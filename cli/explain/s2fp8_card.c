@@ -45,11 +45,10 @@ static void print_card(const hu_s2fp8 *kind) {
 static void json_card(const hu_s2fp8 *kind, const char *given) {
   char text[HU_S2FP8_TEXT_MAX], element[CLI_NAME_MAX];
   hu_s2fp8_text(text, sizeof text, kind);
-  fputs("{\"id\": ", stdout);
-  cli_json_string(stdout, given);
-  printf(", \"kind\": \"s2fp8\", \"text\": \"%s\", \"element\": \"%s\", \"target\": %u, \"special\": \"%s\"", text,
-         cli_format_name(element, kind->element), hu_s2fp8_target(kind), specials[kind->special][0]);
-  printf(", \"statistics\": [\"mu\", \"m\"], \"bits_per_element\": %u, \"bits_per_tensor\": 64}\n", bits_of(kind));
+  cli_json(stdout, "{'id': ?, 'kind': 's2fp8', 'text': ?, 'element': ?, 'target': ?, 'special': ?, ", JSON(given),
+           JSON(text), JSON(cli_format_name(element, kind->element)), JSON(hu_s2fp8_target(kind)),
+           JSON(specials[kind->special][0]));
+  cli_json(stdout, "'statistics': ['mu', 'm'], 'bits_per_element': ?, 'bits_per_tensor': 64}\n", JSON(bits_of(kind)));
 }
 
 int cli_s2fp8_card(const char *text, int json) {

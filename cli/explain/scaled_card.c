@@ -100,25 +100,18 @@ static void print_card(const hu_scaling *scaling, const char *given) {
 }
 
 static void json_card(const hu_scaling *scaling, const char *given) {
-  char text[HU_SCALING_TEXT_MAX], name[CLI_NAME_MAX];
+  char text[HU_SCALING_TEXT_MAX], element[CLI_NAME_MAX], scale[CLI_NAME_MAX];
   hu_scaling_entry entry = entry_of(scaling, given);
+  double bits = bits_of(scaling);
   hu_scaling_text(text, sizeof text, scaling);
-  fputs("{\"id\": ", stdout);
-  cli_json_string(stdout, entry.name ? entry.name : given);
-  printf(", \"kind\": \"scaled\", \"text\": \"%s\", \"element\": \"%s\"", text,
-         cli_format_name(name, scaling->element));
-  printf(", \"scale\": \"%s\", \"rows\": %u, \"cols\": %u, \"tensor\": %s", cli_format_name(name, scaling->scale),
-         (unsigned)scaling->rows, (unsigned)scaling->cols, scaling->tensor ? "true" : "false");
-  printf(", \"rule\": \"%s\", \"steps\": \"%s\", \"special\": \"%s\", \"blank\": \"%s\"", rules[scaling->rule][0],
-         steps[scaling->steps][0], specials[scaling->special][0], blanks[scaling->blank][0]);
-  fputs(", \"bits_per_element\": ", stdout);
-  if (bits_of(scaling) > 0)
-    cli_json_double(stdout, bits_of(scaling));
-  else
-    fputs("null", stdout);
-  fputs(", \"max\": ", stdout);
-  cli_json_double(stdout, largest(scaling));
-  fputs("}\n", stdout);
+  cli_json(stdout, "{'id': ?, 'kind': 'scaled', 'text': ?, 'element': ?, 'scale': ?, 'rows': ?, 'cols': ?, ",
+           JSON(entry.name ? entry.name : given), JSON(text), JSON(cli_format_name(element, scaling->element)),
+           JSON(cli_format_name(scale, scaling->scale)), JSON(scaling->rows), JSON(scaling->cols));
+  cli_json(stdout, "'tensor': ?, 'rule': ?, 'steps': ?, 'special': ?, 'blank': ?, ", cli_truth(scaling->tensor),
+           JSON(rules[scaling->rule][0]), JSON(steps[scaling->steps][0]), JSON(specials[scaling->special][0]),
+           JSON(blanks[scaling->blank][0]));
+  cli_json(stdout, "'bits_per_element': ?, 'max': ?}\n", bits > 0 ? JSON(bits) : JSON((const char *)NULL),
+           JSON(largest(scaling)));
 }
 
 int cli_scaled_card(const char *text, int json) {

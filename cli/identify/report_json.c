@@ -7,13 +7,12 @@
 #include "cli/identify/report.h"
 
 static void put_string(FILE *out, const char *key, const char *value) {
-  fprintf(out, ", \"%s\": ", key);
-  cli_json_string(out, value);
+  cli_json(out, ", ?: ?", JSON(key), JSON(value));
 }
 
 static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t answer) {
-  fprintf(out, ", \"%s\": ", key);
-  cli_json_code(out, (int)(hu_element_width(shape->result) + 3) / 4, answer, id_value(shape->result, answer));
+  int digits = (int)(hu_element_width(shape->result) + 3) / 4;
+  cli_json(out, ", ?: {?}", JSON(key), cli_code(digits, answer, id_value(shape->result, answer)));
 }
 
 /* Writes a field with the text that `print` writes. */
@@ -31,13 +30,10 @@ static void put_printed(FILE *out, const char *key, const id_vectors *questions,
 static void put_decision(FILE *out, const id_search *search, const id_result *result, const id_decision *decision) {
   static const char *const words[] = {"decided", "partly", "open"};
   char value[64];
-  fputs("    {\"key\": ", out);
-  cli_json_string(out, id_axis_key(decision->axis));
-  put_string(out, "meaning", id_axis_meaning(decision->axis));
   id_axis_text(&search->space, decision->axis, &result->model, decision->value, value, sizeof value);
-  put_string(out, "value", value);
-  put_string(out, "verdict", words[decision->verdict]);
-  fprintf(out, ", \"tried\": %zu, \"open\": %zu", decision->tried, decision->open);
+  cli_json(out, "    {'key': ?, 'meaning': ?, 'value': ?, 'verdict': ?, 'tried': ?, 'open': ?",
+           JSON(id_axis_key(decision->axis)), JSON(id_axis_meaning(decision->axis)), JSON(value),
+           JSON(words[decision->verdict]), JSON(decision->tried), JSON(decision->open));
   if (decision->evidence.count) {
     id_axis_text(&search->space, decision->axis, &result->model, decision->nearest, value, sizeof value);
     put_string(out, "other", value);
@@ -50,15 +46,11 @@ static void put_decision(FILE *out, const id_search *search, const id_result *re
 
 static void put_names(FILE *out, const id_shape *shape, const id_names *names) {
   fputs(",\n  \"presets\": [", out);
-  for (int i = 0; i < names->count; i++) {
-    if (i) fputs(", ", out);
-    cli_json_string(out, names->equal[i]);
-  }
+  for (int i = 0; i < names->count; i++) cli_json(out, "??", cli_comma(i == 0), JSON(names->equal[i]));
   fputs("],\n  \"other_presets\": [", out);
   for (int i = 0; i < names->other_count; i++) {
     const id_other *other = &names->others[i];
-    fputs(i ? ",\n    {\"preset\": " : "\n    {\"preset\": ", out);
-    cli_json_string(out, other->name);
+    cli_json(out, "?\n    {'preset': ?", cli_plain(i ? "," : ""), JSON(other->name));
     put_printed(out, "question", &other->question, NULL);
     put_answer(out, shape, "box", id_get(&other->question, ID_D, 0, 0));
     put_answer(out, shape, "other_gives", other->gives);
@@ -72,14 +64,12 @@ static void put_model(FILE *out, const id_search *search, const id_result *resul
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   if (result->verdict == ID_FOUND || result->verdict == ID_NEAREST)
     put_string(out, "model", id_model_text(search, &result->model, text));
-  if (result->verdict == ID_ORDERED) {
-    put_string(out, "products", result->fused ? "fused" : "rounded");
-    put_string(out, "sums", sums[result->sum]);
-  }
+  if (result->verdict == ID_ORDERED)
+    cli_json(out, ", 'products': ?, 'sums': ?", JSON(result->fused ? "fused" : "rounded"), JSON(sums[result->sum]));
   if (result->verdict != ID_FOUND) return;
-  put_string(out, "sums", id_is_wide(&search->space) ? "binary32" : "model");
   id_confidence(result, confidence, sizeof confidence);
-  put_string(out, "confidence", confidence);
+  cli_json(out, ", 'sums': ?, 'confidence': ?", JSON(id_is_wide(&search->space) ? "binary32" : "model"),
+           JSON(confidence));
   put_names(out, &search->box->shape, &result->names);
   fputs(",\n  \"parameters\": [\n", out);
   for (int i = 0; i < result->decisions.count; i++) {
@@ -91,13 +81,10 @@ static void put_model(FILE *out, const id_search *search, const id_result *resul
 
 void id_print_json(FILE *out, const id_search *search, const id_result *result) {
   const id_shape *shape = &search->box->shape;
-  char name[CLI_NAME_MAX];
-  fputs("{\"verdict\": ", out);
-  cli_json_string(out, id_verdict_word(result));
-  put_string(out, "a", cli_element_name(name, shape->a));
-  put_string(out, "b", cli_element_name(name, shape->b));
-  put_string(out, "d", cli_element_name(name, shape->result));
-  fprintf(out, ", \"k\": %u", shape->n);
+  char name[3][CLI_NAME_MAX];
+  cli_json(out, "{'verdict': ?, 'a': ?, 'b': ?, 'd': ?, 'k': ?", JSON(id_verdict_word(result)),
+           JSON(cli_element_name(name[0], shape->a)), JSON(cli_element_name(name[1], shape->b)),
+           JSON(cli_element_name(name[2], shape->result)), JSON(shape->n));
   if (result->verdict < ID_NOISY) put_printed(out, "tree", NULL, &result->tree);
   put_model(out, search, result);
   if (result->failing.count) {
@@ -105,9 +92,6 @@ void id_print_json(FILE *out, const id_search *search, const id_result *result) 
     put_answer(out, shape, "box", id_get(&result->failing, ID_D, 0, 0));
     if (result->verdict != ID_CONSTANT) put_answer(out, shape, "other", result->other);
   }
-  fprintf(out, ",\n  \"questions\": %llu, \"verified\": %llu, \"probes\": %llu, \"asked\": %llu, \"seconds\": ",
-          (unsigned long long)result->questions, (unsigned long long)result->verified,
-          (unsigned long long)result->probes, (unsigned long long)search->box->asked);
-  cli_json_double(out, result->seconds);
-  fputs("}\n", out);
+  cli_json(out, ",\n  'questions': ?, 'verified': ?, 'probes': ?, 'asked': ?, 'seconds': ?}\n", JSON(result->questions),
+           JSON(result->verified), JSON(result->probes), JSON(search->box->asked), JSON(result->seconds));
 }

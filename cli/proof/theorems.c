@@ -29,12 +29,10 @@ static int state_of(const theorem *entry) {
 static void print_json(FILE *out) {
   for (int i = 0; i < COUNT; i++) {
     const theorem *entry = &theorems[i];
-    fprintf(out, "%s\n  {\"theorem\": \"%s\", \"state\": \"%s\", \"proved_for\": \"%s\", ", i ? "," : "[", entry->name,
-            state_names[state_of(entry)], entry->proved_for);
-    fprintf(out, "\"built_from\": \"%s\", \"queries\": %u, \"date\": \"%s\", \"says\": ", entry->built_from,
-            entry->queries, entry->date);
-    cli_json_string(out, entry->says);
-    fputc('}', out);
+    cli_json(out,
+             "?\n  {'theorem': ?, 'state': ?, 'proved_for': ?, 'built_from': ?, 'queries': ?, 'date': ?, 'says': ?}",
+             cli_plain(i ? "," : "["), JSON(entry->name), JSON(state_names[state_of(entry)]), JSON(entry->proved_for),
+             JSON(entry->built_from), JSON(entry->queries), JSON(entry->date), JSON(entry->says));
   }
   fprintf(out, "\n]\n");
 }

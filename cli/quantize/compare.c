@@ -119,28 +119,21 @@ static void print_table(const compare_table *table) {
 /* ---- JSON ---- */
 
 static void json_figures(const tensors_result *result) {
-  fputs("\"bits_per_element\": ", stdout);
-  cli_json_double(stdout, result->bits);
-  fputs(", \"events\": ", stdout);
-  cli_json_events(stdout, &result->events);
-  fputs(", \"errors\": ", stdout);
-  cli_json_errors(stdout, &result->errors);
+  cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?", JSON(result->bits), JSON(&result->events),
+           cli_errors_value(&result->errors));
 }
 
 static void json_column(const compare_column *column) {
   char mode[CLI_NAME_MAX];
   int first = 1;
-  fputs("{\"format\": ", stdout);
-  cli_json_string(stdout, column->name);
-  printf(", \"mode\": \"%s\", ", cli_mode_name(mode, column->asked.numeric.mode));
+  cli_json(stdout, "{'format': ?, 'mode': ?, ", JSON(column->name),
+           JSON(cli_mode_name(mode, column->asked.numeric.mode)));
   json_figures(&column->total);
   fputs(", \"tensors\": [", stdout);
   for (size_t i = 0; i < column->results.count; i++) {
     const tensors_result *result = &column->results.list[i];
     if (!result->done) continue;
-    fputs(first ? "{\"name\": " : ", {\"name\": ", stdout);
-    cli_json_string(stdout, result->tensor->name);
-    fputs(", ", stdout);
+    cli_json(stdout, "?{'name': ?, ", cli_comma(first), JSON(result->tensor->name));
     json_figures(result);
     putchar('}');
     first = 0;
@@ -149,9 +142,7 @@ static void json_column(const compare_column *column) {
 }
 
 static void json_table(const compare_table *table) {
-  fputs("{\"file\": ", stdout);
-  cli_json_string(stdout, table->in);
-  fputs(", \"formats\": [", stdout);
+  cli_json(stdout, "{'file': ?, 'formats': [", JSON(table->in));
   for (int k = 0; k < table->count; k++) {
     if (k) fputs(", ", stdout);
     json_column(&table->columns[k]);

@@ -67,22 +67,13 @@ static int save(const char *path, const outcome *made, const void *z) {
 static void report_json(FILE *out, const cli_quantize_state *state, const cli_array *x, const outcome *made) {
   char name[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
   cli_target_name(name, &state->target);
-  fprintf(out, "{\"file\": ");
-  cli_json_string(out, x->name);
-  fprintf(out, ", \"format\": \"%s\", \"mode\": \"%s\", \"device\": ", name, cli_mode_name(mode, state->numeric.mode));
-  cli_json_string(out, made->device);
-  fprintf(out, ", \"dtype_in\": \"%s\", \"dtype_out\": \"%s\", \"events\": ", npy_dtype(&x->info),
-          npy_dtype(&made->info));
-  cli_json_events(out, &made->job.events);
-  fputs(", \"errors\": ", out);
-  cli_json_errors(out, &made->errors);
-  fputs(", \"bits_per_element\": ", out);
-  cli_json_double(out, made->info.count ? made->parts.bits / (double)made->info.count : 0);
-  if (!state->target.kind->elementwise) {
-    fputs(", \"blocks\": ", out);
-    cli_json_blocks(out, &made->job.blocks);
-    cli_json_row_shape(out, &made->shape);
-  }
+  cli_json(out, "{'file': ?, 'format': ?, 'mode': ?, 'device': ?, 'dtype_in': ?, 'dtype_out': ?, ", JSON(x->name),
+           JSON(name), JSON(cli_mode_name(mode, state->numeric.mode)), JSON(made->device), JSON(npy_dtype(&x->info)),
+           JSON(npy_dtype(&made->info)));
+  cli_json(out, "'events': ?, 'errors': ?, 'bits_per_element': ?", JSON(&made->job.events),
+           cli_errors_value(&made->errors), JSON(made->info.count ? made->parts.bits / (double)made->info.count : 0));
+  if (!state->target.kind->elementwise)
+    cli_json(out, ", 'blocks': ?, ?", cli_blocks_value(&made->job.blocks), cli_row_shape_value(&made->shape));
   fputs("}\n", out);
 }
 

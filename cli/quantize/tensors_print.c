@@ -112,36 +112,23 @@ void tensors_print(FILE *out, const tensors_results *results) {
 
 static void json_row(FILE *out, const tensors_result *result) {
   const st_tensor *tensor = result->tensor;
-  fputs("{\"name\": ", out);
-  cli_json_string(out, tensor->name);
-  fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", st_dtype_name(tensor->dtype));
-  for (uint32_t i = 0; i < tensor->dims; i++) fprintf(out, "%s%zu", i ? ", " : "", tensor->shape[i]);
-  fprintf(out, "], \"rounded\": %s", result->done ? "true" : "false");
+  cli_json(out, "{'name': ?, 'dtype': ?, 'shape': [", JSON(tensor->name), JSON(st_dtype_name(tensor->dtype)));
+  for (uint32_t i = 0; i < tensor->dims; i++) cli_json(out, "??", cli_comma(i == 0), JSON(tensor->shape[i]));
+  cli_json(out, "], 'rounded': ?", cli_truth(result->done));
   if (result->done) {
-    fputs(", \"amax\": ", out);
-    cli_json_double(out, result->amax);
-    fputs(", \"bits_per_element\": ", out);
-    cli_json_double(out, result->bits);
-    fprintf(out, ", \"rounded_again\": %llu, \"events\": ", (unsigned long long)result->again);
-    cli_json_events(out, &result->events);
-    fputs(", \"errors\": ", out);
-    cli_json_errors(out, &result->errors);
-    fputs(", \"blocks\": ", out);
-    cli_json_blocks(out, &result->blocks);
-    cli_json_row_shape(out, &result->shape);
+    cli_json(out, ", 'amax': ?, 'bits_per_element': ?, 'rounded_again': ?, 'events': ?, ", JSON(result->amax),
+             JSON(result->bits), JSON(result->again), JSON(&result->events));
+    cli_json(out, "'errors': ?, 'blocks': ?, ?", cli_errors_value(&result->errors), cli_blocks_value(&result->blocks),
+             cli_row_shape_value(&result->shape));
   }
   fputc('}', out);
 }
 
 void tensors_json(FILE *out, const tensors_results *results) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
-  fputs("{\"file\": ", out);
-  cli_json_string(out, results->in);
-  fputs(", \"out\": ", out);
-  cli_json_string(out, results->out);
-  fprintf(out, ", \"format\": \"%s\", \"mode\": \"%s\", \"codes\": %s, \"tensors\": [",
-          cli_target_name(target, &results->asked->target), cli_mode_name(mode, results->asked->numeric.mode),
-          results->asked->codes ? "true" : "false");
+  cli_json(out, "{'file': ?, 'out': ?, 'format': ?, 'mode': ?, 'codes': ?, 'tensors': [", JSON(results->in),
+           JSON(results->out), JSON(cli_target_name(target, &results->asked->target)),
+           JSON(cli_mode_name(mode, results->asked->numeric.mode)), cli_truth(results->asked->codes));
   for (size_t i = 0; i < results->count; i++) {
     if (i) fputs(", ", out);
     json_row(out, &results->list[i]);

@@ -166,23 +166,15 @@ void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *blocks) {
     if (lines[i].count) fprintf(out, "%s%-14s %llu\n", indent, lines[i].what, (unsigned long long)lines[i].count);
 }
 
-void cli_json_blocks(FILE *out, const cli_blocks *blocks) {
-  fprintf(out, "{\"count\": %llu, \"zero\": %llu, \"special\": %llu, \"saturated\": %llu, \"to_zero\": %llu",
-          (unsigned long long)blocks->count, (unsigned long long)blocks->zero, (unsigned long long)blocks->special,
-          (unsigned long long)blocks->saturated, (unsigned long long)blocks->to_zero);
-  const struct {
-    const char *key;
-    double value;
-  } numbers[] = {{"amax_low", blocks->amax_low},
-                 {"amax_high", blocks->amax_high},
-                 {"scale_low", blocks->scale_low},
-                 {"scale_high", blocks->scale_high}};
-  for (int i = 0; i < 4; i++) {
-    fprintf(out, ", \"%s\": ", numbers[i].key);
-    cli_json_double(out, numbers[i].value);
-  }
-  fputc('}', out);
+static void print_blocks(FILE *out, const cli_value *value) {
+  const cli_blocks *blocks = value->record;
+  cli_json(out, "{'count': ?, 'zero': ?, 'special': ?, 'saturated': ?, 'to_zero': ?, ", JSON(blocks->count),
+           JSON(blocks->zero), JSON(blocks->special), JSON(blocks->saturated), JSON(blocks->to_zero));
+  cli_json(out, "'amax_low': ?, 'amax_high': ?, 'scale_low': ?, 'scale_high': ?}", JSON(blocks->amax_low),
+           JSON(blocks->amax_high), JSON(blocks->scale_low), JSON(blocks->scale_high));
 }
+
+cli_value cli_blocks_value(const cli_blocks *blocks) { return (cli_value){.print = print_blocks, .record = blocks}; }
 
 static void transpose_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
   for (size_t i = 0; i < high; i++)

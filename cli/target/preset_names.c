@@ -48,9 +48,7 @@ void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json)
   preset->given = z->value;
   number_hex(hex, x);
   if (json) {
-    printf("{\"operand\": ");
-    cli_json_double(stdout, x);
-    printf(", ");
+    cli_json(stdout, "{'operand': ?, ", JSON(x));
   } else {
     printf("%s converted as in %s\n", text, preset->name);
     if (!same && isfinite(x))

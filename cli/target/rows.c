@@ -51,14 +51,15 @@ void cli_print_row_shape(FILE *out, const cli_row_shape *shape) {
   fputc('\n', out);
 }
 
-void cli_json_row_shape(FILE *out, const cli_row_shape *shape) {
-  fprintf(out, ", \"matrix\": [%zu, %zu], \"short_rows\": %s, \"rows_out\": ", shape->rows, shape->cols,
-          shape->block ? "true" : "false");
-  if (!shape->out_cols) {
+static void print_shape(FILE *out, const cli_value *value) {
+  const cli_row_shape *shape = value->record;
+  cli_json(out, "'matrix': [?, ?], 'short_rows': ?, 'rows_out': ", JSON(shape->rows), JSON(shape->cols),
+           cli_truth(shape->block != 0));
+  if (shape->out_cols)
+    cli_json(out, "{'matrix': [?, ?], 'bits_per_element': ?}", JSON(shape->out_rows), JSON(shape->out_cols),
+             JSON(shape->out_bits));
+  else
     fputs("null", out);
-    return;
-  }
-  fprintf(out, "{\"matrix\": [%zu, %zu], \"bits_per_element\": ", shape->out_rows, shape->out_cols);
-  cli_json_double(out, shape->out_bits);
-  fputc('}', out);
 }
+
+cli_value cli_row_shape_value(const cli_row_shape *shape) { return (cli_value){.print = print_shape, .record = shape}; }

@@ -147,9 +147,9 @@ typedef struct cli_row_shape {
 cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uint32_t dims, const size_t *shape);
 /* Print a sentence on short rows; ", "matrix": [...], ..." of any. */
 void cli_print_row_shape(FILE *out, const cli_row_shape *shape);
-void cli_json_row_shape(FILE *out, const cli_row_shape *shape);
+cli_value cli_row_shape_value(const cli_row_shape *shape);
 
 void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *blocks);
-void cli_json_blocks(FILE *out, const cli_blocks *blocks);
+cli_value cli_blocks_value(const cli_blocks *blocks);
 
 #endif

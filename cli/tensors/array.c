@@ -274,16 +274,14 @@ void cli_print_errors(FILE *out, const char *indent, const cli_errors *errors) {
             errors->count - errors->finite);
 }
 
-void cli_json_errors(FILE *out, const cli_errors *errors) {
-  fprintf(out, "{\"count\": %zu, \"finite\": %zu, \"zeros\": %zu, \"changed\": %zu, \"max_abs\": ", errors->count,
-          errors->finite, errors->zeros, errors->changed);
-  cli_json_double(out, errors->max_abs);
-  fprintf(out, ", \"worst\": %zu, \"rms\": ", errors->worst);
-  cli_json_double(out, errors->rms);
-  fputs(", \"sqnr_db\": ", out);
-  cli_json_double(out, errors->sqnr);
-  fputc('}', out);
+static void print_errors(FILE *out, const cli_value *value) {
+  const cli_errors *errors = value->record;
+  cli_json(out, "{'count': ?, 'finite': ?, 'zeros': ?, 'changed': ?, 'max_abs': ?, 'worst': ?, 'rms': ?, 'sqnr_db': ?}",
+           JSON(errors->count), JSON(errors->finite), JSON(errors->zeros), JSON(errors->changed), JSON(errors->max_abs),
+           JSON(errors->worst), JSON(errors->rms), JSON(errors->sqnr));
 }
+
+cli_value cli_errors_value(const cli_errors *errors) { return (cli_value){.print = print_errors, .record = errors}; }
 
 hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format format, hu_mode mode,
                             const hu_exec *exec, hu_events *events) {

@@ -4,6 +4,7 @@
 #define HALFULP_CLI_TENSORS_ARRAY_H
 
 #include "cli/base/io.h"
+#include "cli/base/json.h"
 #include "files/npy.h"
 #include "halfulp/array.h"
 #include "halfulp/format.h"
@@ -75,7 +76,7 @@ void cli_measure(cli_errors *errors, const cli_source *x, const cli_source *y, s
 /* Says why there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
 const char *cli_no_sqnr(const cli_errors *errors);
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *errors);
-void cli_json_errors(FILE *out, const cli_errors *errors);
+cli_value cli_errors_value(const cli_errors *errors);
 
 /* Rounds n floats, integers, or codes of another format, into codes of `format`, one rounding each, whatever their own
  * width. */

@@ -12,18 +12,7 @@
 
 static void print_words(FILE *out, const char *const *words) {
   fputs(", \"values\": [", out);
-  for (const char *const *word = words; *word; word++) {
-    if (word != words) fputs(", ", out);
-    cli_json_string(out, *word);
-  }
-  fputc(']', out);
-}
-
-static void print_range(FILE *out, double low, double high) {
-  fputs(", \"range\": [", out);
-  cli_json_double(out, low);
-  fputs(", ", out);
-  cli_json_double(out, high);
+  for (const char *const *word = words; *word; word++) cli_json(out, "??", cli_comma(word == words), JSON(*word));
   fputc(']', out);
 }
 
@@ -31,15 +20,10 @@ static void print_keys_json(FILE *out) {
   fputc('[', out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
-    fprintf(out, "%s\n  {\"id\": ", i ? "," : "");
-    cli_json_string(out, key.name);
-    fputs(", \"default\": ", out);
-    cli_json_string(out, key.by_default);
-    fputs(", \"what\": ", out);
-    cli_json_string(out, key.what);
-    fprintf(out, ", \"weights\": %s", key.weights ? "true" : "false");
+    cli_json(out, "?\n  {'id': ?, 'default': ?, 'what': ?, 'weights': ?", cli_plain(i ? "," : ""), JSON(key.name),
+             JSON(key.by_default), JSON(key.what), cli_truth(key.weights));
     if (key.words) print_words(out, key.words);
-    if (key.low < key.high) print_range(out, key.low, key.high);
+    if (key.low < key.high) cli_json(out, ", 'range': [?, ?]", JSON(key.low), JSON(key.high));
     fputc('}', out);
   }
   fputs("\n]\n", out);
@@ -119,76 +103,50 @@ void train_print(FILE *out, const train_run *run, double seconds) {
   fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, run->out));
 }
 
-static void json_number(FILE *out, const char *name, double x) {
-  fprintf(out, "\"%s\": ", name);
-  cli_json_known(out, x);
-}
-
 static void json_seen(FILE *out, const train_run *run, const char *name, int test) {
   const train_seen_kind *kind = train_seen_kind_of(run);
   const double *row = train_last_seen(run), *seen = row + (test ? SEEN_TEST_LOSS : SEEN_TRAINING_LOSS);
-  fprintf(out, "  \"%s\": {", name);
-  fputs("\"loss\": ", out);
-  cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
-  fputs(", ", out);
-  json_number(out, "accuracy", seen[1]);
-  fputs(", ", out);
-  json_number(out, "r2", seen[2]);
+  cli_json(out, "  ?: {'loss': ?, 'accuracy': ?, 'r2': ?",
+           JSON(name), /* a loss of a run that came to nothing is "nan" */
+           JSON(seen[0]), cli_known(seen[1]), cli_known(seen[2]));
   for (size_t i = 0; i < kind->count; i++) {
     size_t column = column_of(&kind->figures[i], test);
-    if (!column) continue;
-    fputs(", ", out);
-    json_number(out, kind->figures[i].name, row[column]);
+    if (column) cli_json(out, ", ?: ?", JSON(kind->figures[i].name), cli_known(row[column]));
   }
   fputs("},\n", out);
 }
 
 static void json_memory(FILE *out, const char *name, hu_trainer_memory memory) {
-  fprintf(out, "  \"%s\": {", name);
-  json_number(out, "weights", memory.weights);
-  fputs(", ", out);
-  json_number(out, "state", memory.state);
-  fputs(", ", out);
-  json_number(out, "values", memory.values);
-  fputs(", ", out);
-  json_number(out, "gradients", memory.gradients);
-  fputs("},\n", out);
+  cli_json(out, "  ?: {'weights': ?, 'state': ?, 'values': ?, 'gradients': ?},\n", JSON(name),
+           cli_known(memory.weights), cli_known(memory.state), cli_known(memory.values), cli_known(memory.gradients));
 }
 
 static void json_files(FILE *out, const train_run *run) {
   fputs("  \"data\": [", out);
   for (size_t i = 0; i < hu_trainer_file_count(run->trainer); i++) {
     hu_trainer_file file = hu_trainer_file_at(run->trainer, i);
-    fputs(i ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
-    cli_json_string(out, file.path);
-    fprintf(out, ", \"bytes\": %zu, \"sha256\": \"%s\"}", file.bytes, file.sha256);
+    cli_json(out, "?\n    {'path': ?, 'bytes': ?, 'sha256': ?}", cli_plain(i ? "," : ""), JSON(file.path),
+             JSON(file.bytes), JSON(file.sha256));
   }
-  fprintf(out, "],\n  \"left_out\": %zu,\n", hu_trainer_left_out(run->trainer));
+  cli_json(out, "],\n  'left_out': ?,\n", JSON(hu_trainer_left_out(run->trainer)));
 }
 
 void train_json(FILE *out, const train_run *run, double seconds) {
   const double *seen = train_last_seen(run);
   const train_totals *totals = &run->totals;
-  fputs("{\n  \"name\": ", out);
-  cli_json_string(out, hu_trainer_get(run->trainer, "run.name"));
-  fputs(",\n  \"folder\": ", out);
-  cli_json_string(out, run->out);
-  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(run->trainer),
-          (unsigned long long)train_skipped(run));
+  cli_json(out, "{\n  'name': ?,\n  'folder': ?,\n  'steps': ?, 'skipped': ?,\n",
+           JSON(hu_trainer_get(run->trainer, "run.name")), JSON(run->out), JSON(hu_trainer_at(run->trainer)),
+           JSON(train_skipped(run)));
   if (seen) json_seen(out, run, "training", 0);
   if (seen) json_seen(out, run, "test", 1);
-  fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)totals->updates.moved,
-          (unsigned long long)totals->updates.lost);
-  fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)totals->overflow,
-          (unsigned long long)totals->underflow);
-  json_number(out, "low", train_mean_low(run));
-  fputs(",\n", out);
+  cli_json(out, "  'updates': {'moved': ?, 'lost': ?},\n", JSON(totals->updates.moved), JSON(totals->updates.lost));
+  cli_json(out, "  'events': {'overflow': ?, 'underflow': ?},\n  'low': ?,\n", JSON(totals->overflow),
+           JSON(totals->underflow), cli_known(train_mean_low(run)));
   json_memory(out, "memory", hu_trainer_memory_of(run->trainer));
   json_memory(out, "stored", hu_trainer_stored_of(run->trainer));
   json_files(out, run);
-  fputs("  ", out);
-  json_number(out, "seconds", seconds);
-  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(run->trainer));
+  cli_json(out, "  'seconds': ?,\n", cli_known(seconds));
+  fprintf(out, "  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(run->trainer));
 }
 
 /* ---- continuing later ---- */

@@ -53,8 +53,7 @@ static void print_answer(FILE *out, const vectors_rules *rules, const vectors_ty
 void vectors_json_answer(FILE *out, const vectors_type *type, vectors_answer answer) {
   char value[VECTORS_VALUE_MAX];
   if (answer.unknown) {
-    fputs("\"text\": ", out);
-    cli_json_string(out, answer.unknown);
+    cli_json(out, "'text': ?", JSON(answer.unknown));
   } else {
     fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(type), (unsigned long long)answer.z);
     if (type->kind == VECTORS_INTEGER || type->kind == VECTORS_TRUTH)
@@ -72,9 +71,7 @@ static void json_answer(FILE *out, const char *name, const vectors_type *type, v
 }
 
 void vectors_json_case(int first, const char *operands, const vectors_type *type, uint64_t z, uint32_t flags) {
-  printf("%s{\"operands\": ", first ? "[" : ",\n ");
-  cli_json_string(stdout, operands);
-  printf(", ");
+  cli_json(stdout, "?{'operands': ?, ", cli_plain(first ? "[" : ",\n "), JSON(operands));
   vectors_json_answer(stdout, type, (vectors_answer){z, flags, NULL});
   putchar('}');
 }
@@ -83,8 +80,7 @@ static void print_difference(const vectors_verdict *sum, const vectors_rules *ru
                              unsigned long line, const char *operands, vectors_answer right, vectors_answer given) {
   FILE *out = sum->out;
   if (rules->json) {
-    fprintf(out, "%s{\"line\": %lu, \"operands\": ", sum->wrong > 1 ? ", " : "", line);
-    cli_json_string(out, operands);
+    cli_json(out, "?{'line': ?, 'operands': ?", cli_comma(sum->wrong <= 1), JSON(line), JSON(operands));
     json_answer(out, "is", type, given);
     json_answer(out, "should_be", type, right);
     fputc('}', out);
@@ -145,12 +141,10 @@ static void print_totals(const vectors_verdict *sum, const vectors_rules *rules,
     putchar('\n');
     return;
   }
-  fputs("{\"id\": ", stdout);
-  cli_json_string(stdout, id);
-  printf(", \"cases\": %llu, \"missing\": %llu, \"differ\": %llu", cases, (unsigned long long)missing, wrong);
-  printf(", \"kinds\": {\"result\": %llu, \"nan\": %llu, \"flags\": %llu, \"unknown\": %llu}, \"first\": [%s]",
-         (unsigned long long)sum->results, (unsigned long long)sum->nans, (unsigned long long)sum->flags,
-         (unsigned long long)sum->unknown, sum->text ? sum->text : "");
+  cli_json(stdout, "{'id': ?, 'cases': ?, 'missing': ?, 'differ': ?, ", JSON(id), JSON(cases), JSON(missing),
+           JSON(wrong));
+  cli_json(stdout, "'kinds': {'result': ?, 'nan': ?, 'flags': ?, 'unknown': ?}, 'first': [?]", JSON(sum->results),
+           JSON(sum->nans), JSON(sum->flags), JSON(sum->unknown), cli_plain(sum->text ? sum->text : ""));
   if (rules->explain) {
     printf(", \"explanation\": ");
     if (sum->first_operands)
