@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/json.h - JSON as the command prints it (docs/json.md): layouts, and values that are printed by their type. */
+/* cli/base/json.h - JSON as the command prints it (docs/json.md): layouts, and values that are printed by their
+ * type. */
 #ifndef HALFULP_CLI_BASE_JSON_H
 #define HALFULP_CLI_BASE_JSON_H
 
