@@ -97,14 +97,12 @@ int campaign_list_read(campaign_list *list, const char *path) {
   return status == CLI_OK ? name_items(list, path) : status;
 }
 
-static void free_nothing(void *item) { (void)item; }
-
 void campaign_list_free(campaign_list *list) {
   for (size_t i = 0; i < list->count; i++) {
+    (void)tdelete(&list->item[i], &list->tree, by_name);
     free(list->item[i].argument);
     free(list->item[i].line);
   }
-  tdestroy(list->tree, free_nothing);
   free(list->item);
 }
 

@@ -406,12 +406,12 @@ void job_ledger_leave(job_ledger *ledger) {
   ledger->lock = ledger->out = -1;
 }
 
-static void free_nothing(void *entry) { (void)entry; }
-
 void job_ledger_free(job_ledger *ledger) {
   job_ledger_leave(ledger);
-  tdestroy(ledger->tree, free_nothing);
-  for (size_t i = 0; i < ledger->count; i++) free_entry(ledger->entry[i]);
+  for (size_t i = 0; i < ledger->count; i++) {
+    (void)tdelete(ledger->entry[i], &ledger->tree, by_item);
+    free_entry(ledger->entry[i]);
+  }
   for (size_t i = 0; i < ledger->files; i++) free(ledger->file[i]);
   for (size_t i = 0; i < ledger->parts; i++) free(ledger->part[i]);
   free(ledger->entry);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Items in processes of their own on one machine: starts, watches and stops them. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,7 +132,7 @@ static void watch(children *all) {
   const struct timespec pause = {0, 100000000};
   int status, ended = 0;
   for (int turn = 0; turn < 2 && !ended; turn++) {
-    if (turn) (void)ppoll(NULL, 0, &pause, &all->mask);
+    if (turn) (void)pselect(0, NULL, NULL, NULL, &pause, &all->mask);
     for (unsigned i = 0; i < all->count; i++) {
       child *own = &all->list[i];
       if (!own->process || waitpid(own->process, &status, WNOHANG) != own->process) continue;

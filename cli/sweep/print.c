@@ -85,7 +85,7 @@ void sweep_print_csv(FILE *out, const void *summary) {
 
 /* ---- JSON ---- */
 
-static void json_text(FILE *out, const char *name, const char *text) {
+void sweep_json_text(FILE *out, const char *name, const char *text) {
   fprintf(out, "\"%s\": ", name);
   if (text) {
     cli_json_string(out, text);
@@ -105,7 +105,7 @@ static void json_run(FILE *out, const sweep_run *run) {
   const sweep_result *x = &run->result;
   fprintf(out, "\n      {\"seed\": %llu, ", (unsigned long long)run->seed);
   if (run->state != SWEEP_DONE) {
-    json_text(out, "digest", NULL);
+    sweep_json_text(out, "digest", NULL);
     fputs("\"failed\": ", out);
     cli_json_string(out, run->why ? run->why : "");
     fputc('}', out);
@@ -138,7 +138,7 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *row) {
               {"low_mean", row->low},           {"low_end", row->low_end},       {"stored", row->stored},
               {"skipped", row->skipped},        {"promoted", row->promoted}};
   fputs("\n    {", out);
-  json_text(out, "value", row->value);
+  sweep_json_text(out, "value", row->value);
   fprintf(out, "\"seeds\": %zu, ", row->done);
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     json_number(out, list[i].name, list[i].x);
@@ -155,11 +155,11 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *row) {
 void sweep_print_json(FILE *out, const void *summary) {
   const sweep_summary *z = summary;
   fputs("{\n  ", out);
-  json_text(out, "key", z->sweep->key);
-  json_text(out, "measure", z->measure);
+  sweep_json_text(out, "key", z->sweep->key);
+  sweep_json_text(out, "measure", z->measure);
   json_number(out, "accepted_points", z->sweep->loss);
   fputs(",\n  ", out);
-  json_text(out, "recommended", z->best ? z->best->value : NULL);
+  sweep_json_text(out, "recommended", z->best ? z->best->value : NULL);
   fputs("\"text\": ", out);
   cli_json_string(out, z->text);
   fputs(",\n  \"rows\": [", out);

@@ -27,15 +27,6 @@ static void list_counts(uint64_t *place[COUNTS], sweep_result *result) {
 
 /* ---- writing ---- */
 
-static void print_text(FILE *out, const char *name, const char *text) {
-  fprintf(out, "\"%s\": ", name);
-  if (text)
-    cli_json_string(out, text);
-  else
-    fputs("null", out);
-  fputs(", ", out);
-}
-
 static void print_keys(FILE *out, const hu_trainer *trainer) {
   const char *before = "";
   fputs("\"keys\": {", out);
@@ -60,10 +51,10 @@ char *sweep_result_text(const sweep_setup *sweep, const sweep_run *run) {
   list_numbers(number, &result);
   list_counts(whole, &result);
   fputs("{", out);
-  print_text(out, "key", sweep->key);
-  print_text(out, "value", run->value);
+  sweep_json_text(out, "key", sweep->key);
+  sweep_json_text(out, "value", run->value);
   fprintf(out, "\"seed\": %llu, ", (unsigned long long)run->seed);
-  print_text(out, "measure", result.classes ? "accuracy" : "R^2");
+  sweep_json_text(out, "measure", result.classes ? "accuracy" : "R^2");
   for (int i = 0; i < COUNTS; i++) fprintf(out, "\"%s\": %llu, ", counts[i], (unsigned long long)*whole[i]);
   for (int i = 0; i < NUMBERS; i++) {
     fprintf(out, "\"%s\": ", numbers[i]);

@@ -138,6 +138,8 @@ void sweep_summary_free(sweep_summary *z);
 void sweep_print_table(FILE *out, const sweep_summary *z);
 void sweep_print_csv(FILE *out, const void *summary);
 void sweep_print_json(FILE *out, const void *summary);
+/* Prints "NAME": "TEXT", or null, and a comma. */
+void sweep_json_text(FILE *out, const char *name, const char *text);
 
 /* ---- page and drawings (report.c, plot.c) ---- */
 

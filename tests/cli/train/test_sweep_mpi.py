@@ -18,17 +18,7 @@ from sweeps import SweepCase  # noqa: E402
 LONG = ("--set", "run.steps=10000000")
 
 
-class Shared(SweepCase):
-    def is_locked(self, out):
-        """A process has the ledger open. (To try the lock would be in the way of one that does.)"""
-        for pid in self.processes(out):
-            with contextlib.suppress(OSError):  # it has ended in the meantime
-                if os.path.realpath(self.path(out + "/runs.ledger")) in self.opened(pid):
-                    return True
-        return False
-
-
-class Parts(Shared):
+class Parts(SweepCase):
     def test_parts(self):
         """Each does its own runs; the command without --shard finds them all, and the report is the same."""
         self.ok(*self.args("whole"))
@@ -60,19 +50,6 @@ class Parts(Shared):
         self.assertIn("8 items: 5 done, 0 stale, 3 open", said)
         self.assertEqual(os.listdir(self.path("o")), ["runs.ledger"])
 
-    def begun(self, out, *more):
-        p = subprocess.Popen([support.HALFULP, *self.args(out, *LONG, *more)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(p.stderr.close)
-        self.addCleanup(p.wait)
-        self.addCleanup(self.end_all, out)
-        self.wait_until(lambda: self.is_locked(out) and len(self.processes(out)) > 1, "nothing begins")
-        return p
-
-    def test_one_at_a_time(self):
-        self.begun("o", "--shard", "1/2")
-        self.bad(*self.args("o", "--shard", "1/2"), says=["runs.ledger.1-of-2: another sweep is at work on this file", self.path("o")])
-        self.bad(*self.args("o"), says=self.path("o/runs.ledger") + ": another sweep is at work on this file")
-
     def test_parts_of_other_sweeps(self):
         self.ok(*self.args("o", "--shard", "1/2"))
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02", "--shard", "2/2"), says="optimizer.rate = 0.01, not 0.02")
@@ -86,7 +63,15 @@ class Parts(Shared):
         self.assertFalse(os.path.exists(self.path("o")))
 
 
-class Ranks(Shared):
+class Ranks(SweepCase):
+    def is_locked(self, out):
+        """A process has the ledger open. (To try the lock would be in the way of one that does.)"""
+        for pid in self.processes(out):
+            with contextlib.suppress(OSError):  # it has ended in the meantime
+                if os.path.realpath(self.path(out + "/runs.ledger")) in self.opened(pid):
+                    return True
+        return False
+
     def start(self, launcher, n, *words, shell=None):
         command, environment = launchers.job(launcher, n, *words, shell=shell)
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=self.path("."))
