@@ -282,7 +282,7 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "float9", says="'float9': no such name")
         self.bad("encode", "-f", "fp(4,3,0):fn,bogus", says=("bogus",))
         self.bad("encode", "-f", "fp(4,99,0)", says=("'fp(4,99,0)'", "m: more than 30"))
-        self.bad("encode", "-f", "fp(0,7,0)", says="inf: ieee wants exponent bits")
+        self.bad("encode", "-f", "fp(0,7,0)", says="inf: ieee needs exponent bits")
         self.bad("encode", "-f", "fp(4,3,0):fn,ovf=inf", says="overflow: inf needs infinities")
         self.bad("encode", "-f", "binary16p1se", says="e: a P3109 format")
         self.bad("encode", "-f", "fp(4,3,0", says="something is missing at the end")
