@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The exhaustive campaign: its list of items, the sources that each depends on, and the ledger that is kept in the tree.
+"""The exhaustive campaign: its list of items, and the sources that each depends on.
 
 usage: campaign.py list BUILD          the list for `halfulp campaign`, with the programs of a build with -Dexhaustive=true
        campaign.py sources             NAME HASH of every item, for --sources
-       campaign.py mark LEDGER         entries whose sources have changed become stale, items without one open
-       campaign.py check LEDGER        nothing is missing, and nothing that has changed is called done
-       campaign.py totals LEDGER       items, cases, hours, wrong results
 """
 import functools
 import json
@@ -22,8 +19,6 @@ import nameless  # noqa: E402
 from folders import rules  # noqa: E402
 
 PROGRAMS = ROOT / 'tests' / 'campaign' / 'programs.txt'
-HEAD = ['halfulp-ledger 1', 'item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor']
-COLUMNS = HEAD[1].split('\t')
 MODES = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto')
 STOCHASTIC = ('sra:8', 'srb:8', 'src:8')
 WIDE = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite')
@@ -170,46 +165,6 @@ def print_list(build):
         print('\t'.join(['test/' + name, 'program', subjects] + command_of(build, tests[name])))
 
 
-# ---- the ledger ----
-
-def read(path):
-    lines = pathlib.Path(path).read_text().splitlines()
-    if lines[:2] != HEAD:
-        sys.exit('{}: is no ledger of this version'.format(path))
-    return {line.split('\t')[0]: dict(zip(COLUMNS, line.split('\t'))) for line in lines[2:]}
-
-
-def complaints(entries):
-    found, known = [], items()
-    for name, item in known.items():
-        entry = entries.get(name)
-        if entry is None:
-            found.append('{}: has no entry'.format(name))
-        elif entry['state'] == 'done' and entry['sources'] != sources(item):
-            found.append('{}: its sources have changed since, and it is not marked stale'.format(name))
-    return found + ['{}: is no item'.format(name) for name in entries if name not in known]
-
-
-def mark(path):
-    entries, rows = read(path), []
-    for name, item in items().items():
-        entry = entries.get(name) or dict(dict.fromkeys(COLUMNS, '-'), item=name, state='open')
-        if entry['state'] == 'done' and entry['sources'] != sources(item):
-            entry['state'] = 'stale'
-        elif entry['state'] == 'stale' and entry['sources'] == sources(item):
-            entry['state'] = 'done'
-        rows.append('\t'.join(entry[column] for column in COLUMNS))
-    pathlib.Path(path).write_text('\n'.join(HEAD + rows) + '\n')
-
-
-def totals(entries):
-    ran = [entry for entry in entries.values() if entry['state'] != 'open']
-    states = ', '.join('{} {}'.format(sum(e['state'] == s for e in entries.values()), s) for s in ('done', 'stale', 'open'))
-    return '{} items: {}; {} cases, {:.2f} hours of processes, {} wrong results'.format(
-        len(entries), states, sum(int(e['cases']) for e in ran), sum(float(e['seconds']) for e in ran) / 3600,
-        sum(int(e['wrong']) for e in ran))
-
-
 def main():
     what, rest = sys.argv[1:2], sys.argv[2:]
     if what == ['list'] and len(rest) == 1:
@@ -217,15 +172,6 @@ def main():
     elif what == ['sources'] and not rest:
         for name, item in items().items():
             print(name, sources(item))
-    elif what == ['mark'] and len(rest) == 1:
-        mark(rest[0])
-    elif what == ['check'] and len(rest) == 1:
-        entries = read(rest[0])
-        found = complaints(entries)
-        print('\n'.join(found + [totals(entries)]))
-        sys.exit(1 if found else 0)
-    elif what == ['totals'] and len(rest) == 1:
-        print(totals(read(rest[0])))
     else:
         sys.exit(__doc__)
 

@@ -203,8 +203,7 @@ static int add_formats(verify_state *state) {
 
 static int is_golden(const struct dirent *entry) {
   size_t n = strlen(entry->d_name);
-  if (!strcmp(entry->d_name, "digests.txt")) return 0;  /* hu-digest reads that one */
-  if (!strcmp(entry->d_name, "campaign.txt")) return 0; /* a ledger (docs/cluster.md) */
+  if (!strcmp(entry->d_name, "digests.txt")) return 0; /* hu-digest reads that one */
   return n > 4 && !strcmp(entry->d_name + n - 4, ".txt") && entry->d_name[0] != '.' && !strpbrk(entry->d_name, " \t\n");
 }
 
