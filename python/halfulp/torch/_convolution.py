@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Convolutions as products of patches (docs/training.md section 3): a row of P for every window, in the order of
-samples, rows and columns; in a row the kernel's rows, its columns, the channels; zeros outside of the image."""
-from typing import NamedTuple, Optional, Sequence, Tuple
+samples, rows and columns (before them, of three axes, depths); in a row the kernel's rows, its columns, the channels;
+zeros outside of the image."""
+import itertools
+import math
+from typing import Iterator, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -11,52 +14,55 @@ from . import _product, _records, _rounding
 from ._calls import Words
 
 
-def sizes(shape: Sequence[int], kernel, stride, padding, dilation) -> Tuple[int, int]:
-    """Windows down and across; at least one."""
-    high, wide = ((n + 2 * p - d * (k - 1) - 1) // s + 1
-                  for n, k, s, p, d in zip(shape[2:], kernel, stride, padding, dilation))
-    if high < 1 or wide < 1:
-        raise abi.HalfulpValueError('conv2d: no window of {} fits into an image of {} (padding {}, dilation {})'.format(
-            tuple(kernel), tuple(shape[2:]), tuple(padding), tuple(dilation)))
-    return high, wide
+def sizes(shape: Sequence[int], kernel, stride, padding, dilation) -> Tuple[int, ...]:
+    """Windows along each axis of an image; at least one."""
+    made = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1
+                 for n, k, s, p, d in zip(shape[2:], kernel, stride, padding, dilation))
+    if any(n < 1 for n in made):
+        raise abi.HalfulpValueError('conv{}d: no window of {} fits into an image of {} (padding {}, dilation {})'.format(
+            len(made), tuple(kernel), tuple(shape[2:]), tuple(padding), tuple(dilation)))
+    return made
 
 
-def _window(i: int, j: int, high: int, wide: int, stride, dilation) -> Tuple[slice, slice]:
-    """The pixels of the framed image that kernel place (i, j) meets."""
-    first = i * dilation[0], j * dilation[1]
-    return (slice(first[0], first[0] + (high - 1) * stride[0] + 1, stride[0]),
-            slice(first[1], first[1] + (wide - 1) * stride[1] + 1, stride[1]))
+def _window(place: Sequence[int], windows: Sequence[int], stride, dilation) -> Tuple[slice, ...]:
+    """The pixels of the framed image that a place of the kernel meets."""
+    return tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, n, s, d in zip(place, windows, stride, dilation))
+
+
+def _places(kernel: Sequence[int]) -> Iterator[Tuple[int, ...]]:
+    """The places of the kernel, the last axis fastest."""
+    return itertools.product(*(range(k) for k in kernel))
 
 
 def patches(x: torch.Tensor, kernel, stride, padding, dilation, groups: int) -> torch.Tensor:
-    """x: samples, channels, rows, columns. P: groups, windows, numbers of a patch."""
+    """x: samples, channels, axes of the image. P: groups, windows, numbers of a patch."""
     n, channels = x.shape[:2]
-    high, wide = sizes(x.shape, kernel, stride, padding, dilation)
-    framed = F.pad(x, (padding[1], padding[1], padding[0], padding[0]))
-    p = x.new_empty((groups, n, high, wide, kernel[0], kernel[1], channels // groups))
-    for i in range(kernel[0]):
-        for j in range(kernel[1]):
-            rows, cols = _window(i, j, high, wide, stride, dilation)
-            part = framed[:, :, rows, cols].reshape(n, groups, channels // groups, high, wide)
-            p[:, :, :, :, i, j] = part.permute(1, 0, 3, 4, 2)
-    return p.view(groups, n * high * wide, kernel[0] * kernel[1] * (channels // groups))
+    windows, axes = sizes(x.shape, kernel, stride, padding, dilation), len(kernel)
+    framed = F.pad(x, [side for p in reversed(padding) for side in (p, p)])
+    p = x.new_empty((groups, n, *windows, *kernel, channels // groups))
+    order = (1, 0, *range(3, 3 + axes), 2)
+    for place in _places(kernel):
+        part = framed[(slice(None), slice(None), *_window(place, windows, stride, dilation))]
+        part = part.reshape(n, groups, channels // groups, *windows)
+        p[(slice(None),) * (2 + axes) + tuple(place)] = part.permute(order)
+    return p.view(groups, n * math.prod(windows), math.prod(kernel) * (channels // groups))
 
 
 def unpatch(p: torch.Tensor, shape: Sequence[int], kernel, stride, padding, dilation, groups: int) -> torch.Tensor:
     """Each pixel: its numbers in the patches, added from +0 in the order of the windows (in float32, or float64 of
     float64; then rounded to the patches' type). A pixel meets the windows
     that begin later at earlier places of the kernel, so that going through the kernel backwards is that order."""
-    n, channels, rows_x, cols_x = shape
-    high, wide = sizes(shape, kernel, stride, padding, dilation)
-    framed = p.new_zeros((n, channels, rows_x + 2 * padding[0], cols_x + 2 * padding[1]),
+    n, channels = shape[:2]
+    windows, axes = sizes(shape, kernel, stride, padding, dilation), len(kernel)
+    framed = p.new_zeros((n, channels, *(side + 2 * pad for side, pad in zip(shape[2:], padding))),
                          dtype=torch.promote_types(p.dtype, torch.float32))
-    parts = p.reshape(groups, n, high, wide, kernel[0], kernel[1], channels // groups)
-    for i in reversed(range(kernel[0])):
-        for j in reversed(range(kernel[1])):
-            rows, cols = _window(i, j, high, wide, stride, dilation)
-            part = parts[:, :, :, :, i, j].permute(1, 0, 4, 2, 3).reshape(n, channels, high, wide)
-            framed[:, :, rows, cols] += part
-    return framed[:, :, padding[0]:padding[0] + rows_x, padding[1]:padding[1] + cols_x].to(p.dtype).contiguous()
+    parts = p.reshape(groups, n, *windows, *kernel, channels // groups)
+    order = (1, 0, 2 + axes, *range(2, 2 + axes))
+    for place in reversed(list(_places(kernel))):
+        part = parts[(slice(None),) * (2 + axes) + tuple(place)].permute(order).reshape(n, channels, *windows)
+        framed[(slice(None), slice(None), *_window(place, windows, stride, dilation))] += part
+    inner = tuple(slice(pad, pad + side) for side, pad in zip(shape[2:], padding))
+    return framed[(slice(None), slice(None), *inner)].to(p.dtype).contiguous()
 
 
 # ---- X and dX rounded as tensors ----
@@ -72,12 +78,11 @@ class Geometry(NamedTuple):
 
 def _pixels(x: torch.Tensor) -> torch.Tensor:
     """Rows of pixels, columns of channels."""
-    return x.permute(0, 2, 3, 1).reshape(-1, x.shape[1])
+    return x.movedim(1, -1).reshape(-1, x.shape[1])
 
 
 def _image(m: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-    n, channels, high, wide = shape
-    return m.reshape(n, high, wide, channels).permute(0, 3, 1, 2)
+    return m.reshape(shape[0], *shape[2:], shape[1]).movedim(-1, 1)
 
 
 def rounded(x: torch.Tensor, r: _records.Rounding, down: bool, words: Words,
@@ -108,13 +113,23 @@ def _left(x, p: _records.Product, down: bool, geometry: Geometry, words: Words,
 def product(x, w, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
     """Z: groups, windows, outputs of a group."""
     left, ready = _left(x, p, False, geometry, words[0], None if events is None else events[0])
-    return _product.multiply(left, w, p, words, events, rounded=ready)
+    return _product.multiply(left, w, p, words, events, rounded=(ready, False))
 
 
 def weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
     """dW: groups, numbers of a patch, outputs of a group. g: groups, windows, outputs."""
     left, ready = _left(x, p, True, geometry, words[0], None if events is None else events[0])
-    return _product.multiply(left.transpose(-1, -2), g, p, words, events, rounded=ready)
+    return _product.multiply(left.transpose(-1, -2), g, p, words, events, rounded=(ready, False))
+
+
+def transposed_weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
+    """dW of a transposed convolution: groups, numbers of a patch, inputs of a group. x: groups, pixels, inputs; g: the
+    gradient of the image."""
+    ready = p.b.kind != _records.KEEP and p.sum.scaled is None and g.dtype != torch.float64
+    gradient = rounded(g, p.b, True, words[1], None if events is None else events[1]) if ready else g
+    right = patches(gradient, *geometry)
+    dw = _product.multiply(x.transpose(-1, -2), right, p, words, events, rounded=(False, ready), dtype=x.dtype)
+    return dw.transpose(-1, -2)
 
 
 def image(g, w, p: _records.Product, shape: Sequence[int], geometry: Geometry, words, events) -> torch.Tensor:

@@ -41,6 +41,11 @@ def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
     return (ops.add_row(_moved(moved[0], y), _moved(moved[1], b)),)
 
 
+@tangents(ops.columns)
+def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
+    return (ops.columns(moved[0]),)
+
+
 @tangents(ops.patches)
 def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
     return (ops.patches(moved[0], *primals[1:]),)
@@ -126,3 +131,18 @@ def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
     right = _turned(_rows_rounded(_turned(_wide(w)), text_w, stream, ops.FORWARD[1], by_windows))
     tp = None if tx is None else ops.patches(_wide(tx), *geometry)
     return _product_rule(x, w, left, right, tp, _wide(tw)), None
+
+
+@tangents(ops.transposed)
+def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
+    x, w, stream, _, product, _, _, gradient, shape, *geometry, _ = primals
+    text_x, text_w, _, _ = product.split('|')
+    tx, tw = moved[:2]
+    if gradient == 'zero_outside':
+        tx = tx if tx is None else _masked(tx, ops.inside(x, text_x, -1))
+        tw = tw if tw is None else _masked(tw, ops.inside(w, text_w, -1))
+    apart = _records.product(product).sum.scaled is not None
+    left = _rows_rounded(_wide(x), text_x, stream, ops.FORWARD[0], apart)
+    right = _turned(_rows_rounded(_wide(w), text_w, stream, ops.FORWARD[1], apart))
+    gifts = _product_rule(x, w, left, right, _wide(tx), None if tw is None else _turned(_wide(tw)))
+    return ops.unpatch(gifts, shape, *geometry), None

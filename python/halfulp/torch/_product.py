@@ -74,10 +74,11 @@ def result(d: torch.Tensor, f, codes: bool) -> structs.hu_result:
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple[Words, Words, Words],
-             events: Optional[torch.Tensor], rounded: bool = False, dtype: Optional[torch.dtype] = None) -> torch.Tensor:
-    """D, of b's type or of `dtype`, which is float32. words: of the roundings of A, of B, of the sums and D. events:
-    3 x 10 counts, of A, B, D. rounded: A has been rounded by p.a already, and is float32."""
-    batch, m, n, k = check(a, b.to(a.dtype) if rounded else b)
+             events: Optional[torch.Tensor], rounded: Tuple[bool, bool] = (False, False),
+             dtype: Optional[torch.dtype] = None) -> torch.Tensor:
+    """D, of b's type or of `dtype`. words: of the roundings of A, of B, of the sums and D. events: 3 x 10 counts, of A,
+    B, D. rounded: which of A and B have been rounded by p.a or p.b already, and are float32."""
+    batch, m, n, k = check(a.to(b.dtype) if rounded[1] else a, b.to(a.dtype) if rounded[0] else b)
     dtype = dtype or b.dtype
     counts = [None, None, None] if events is None else list(events.unbind())
     rows = _rows(a), _rows(b.transpose(-1, -2))
@@ -97,8 +98,9 @@ def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple
             _rounding.check(p.out, a)
         z = result(d, f, direct)
         if p.sum.scaled is None:
-            left = Operand(_simple(rows[0]), p.a.grid(), False) if rounded else operand(rows[0], p.a, words[0], counts[0])
-            _plain(d, z, left, rows[1], (m, n, k), p, mode, words, counts)
+            both = [Operand(_simple(x), r.grid(), False) if ready else operand(x, r, where, count)
+                    for x, r, ready, where, count in zip(rows, (p.a, p.b), rounded, words, counts)]
+            _plain(d, z, both, (m, n, k), p, mode, words, counts)
         else:
             _scaled(d, z, rows, (m, n, k), p, mode, words, counts)
         if not (direct or plain) and p.out.kind != _records.KEEP:
@@ -112,10 +114,9 @@ def _address(x: Optional[torch.Tensor]) -> Optional[int]:
     return None if x is None else x.data_ptr()
 
 
-def _plain(d, z, a, right, shape, p, mode, words, counts) -> None:
+def _plain(d, z, both, shape, p, mode, words, counts) -> None:
     m, n, k = shape
-    engine = _calls.engine(d.device)
-    b = operand(right, p.b, words[1], counts[1])
+    engine, (a, b) = _calls.engine(d.device), both
     try:
         for i in range(d.shape[0]):
             z.data = _memory.at(d, i * m * n)

@@ -54,7 +54,7 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
     """
     forward, back = text_of(rounding), text_of(backward)
     _whole('dim', dim)
-    ops._gradient(gradient)
+    ops.gradient_rule(gradient)
     if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
         small = _small.quantize(x, forward, dim)
         if small is not None:

@@ -31,7 +31,7 @@ class Quantizer(Stateful):
     def __init__(self, forward='keep', backward='keep', *, dim: int = -1, gradient: str = 'straight_through',
                  key: Key = None, count: bool = False) -> None:
         super().__init__()
-        ops._gradient(gradient)
+        ops.gradient_rule(gradient)
         self.forward_rounding, self.backward_rounding = text_of(forward), text_of(backward)
         self.dim, self.gradient = dim, gradient
         self._begin(key, count, any(_records.rounding(text).stochastic

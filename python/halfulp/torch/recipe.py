@@ -5,7 +5,7 @@ from typing import Any, Optional, Tuple, Union
 
 from .. import _abi as abi
 from . import _records
-from .ops import _gradient
+from .ops import gradient_rule
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Recipe:
     embedding: str = 'keep'
 
     def __post_init__(self) -> None:
-        _gradient(self.gradient)
+        gradient_rule(self.gradient)
         abi.word('convolution', self.convolution, ('tensors', 'windows'))
         for field in fields(self):
             value = getattr(self, field.name)
@@ -119,4 +119,31 @@ class Recipe:
 
 
 PLAIN = Recipe()
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The parts of torch.nn.functional.scaled_dot_product_attention, each by a rule of its own.
+
+    Parameters
+    ----------
+    scores, values : Recipe, a rounding, or None
+        Of Q K^T and of the product of the weights with V: `x` rounds Q and the weights, `w` K and V. None: torch's own
+        arithmetic (for one of them, both stay).
+    softmax : str, torch.dtype, halfulp.Format, ...
+        Rounding of the weights, what the softmax gives; torch computes it, in the type of the scores.
+    """
+
+    scores: Any = PLAIN
+    values: Any = PLAIN
+    softmax: str = 'keep'
+
+    def __post_init__(self) -> None:
+        for name in ('scores', 'values'):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else Recipe.of(given))
+        object.__setattr__(self, 'softmax', _records.text_of(self.softmax))
+        _records.rounding(self.softmax)
+
+
 RecipeLike = Union[Recipe, str, Any]  # or what stands for a rounding's text

@@ -35,11 +35,13 @@ def tensors_of(name):
             'scaled_encode': (x, None, 'nvfp4', -1, -1, False),
             'scaled_decode': (codes[0], codes[1], codes[2], 'nvfp4'),
             'convolution_back': (plain(2, 32, 5), plain(2, 4, 7, 6), plain(2, 12, 5), None) + ht.Recipe().texts()
+            + ('straight_through',) + GEOMETRY + (True, True, False),
+            'transposed_back': (plain(2, 4, 7, 6), plain(2, 32, 5), plain(2, 12, 5), None) + ht.Recipe().texts()
             + ('straight_through',) + GEOMETRY + (True, True, False)}[name]
 
 
-RULES = {'quantize', 'matmul', 'convolution', 'add_row', 'patches', 'unpatch'}
-REFUSED = {'inside', 'encode', 'scaled_encode', 'scaled_decode', 'convolution_back'}
+RULES = {'quantize', 'matmul', 'convolution', 'transposed', 'add_row', 'columns', 'patches', 'unpatch'}
+REFUSED = {'inside', 'encode', 'scaled_encode', 'scaled_decode', 'convolution_back', 'transposed_back'}
 # They read no floating-point number but counts, or write in place, where the tangent stays: the straight-through rule.
 WITHOUT = {'decode', 'advance_', 'note_', 'quantize_', 'of_integers', 'unpack'}
 
@@ -178,6 +180,24 @@ def test_conv2d(recipe, groups):
         close(own, ht.conv2d(x, w, None, recipe=exact, stream=S, **more), 5e3)
 
 
+@pytest.mark.parametrize('recipe', RECIPES, ids=str)
+def test_transposed(recipe):
+    x, w, t, u = plain(2, 32, 5), plain(2, 12, 5, seed=1), plain(2, 32, 5, seed=2), plain(2, 12, 5, seed=3)
+
+    def low(x, w):
+        return ops.transposed(x, w, S, None, *recipe.texts(), recipe.gradient, [2, 4, 7, 6], *GEOMETRY, False)[0]
+    z, tangent = moved(low, (x, t), (w, u))
+    same(z, low(x, w))
+    scaled = recipe in (SCALED, DRAWN)
+    left, right = operands(x, w.transpose(-1, -2), recipe, scaled)
+    dx, dw = t.double(), u.double()
+    if recipe is MASKED:
+        dx, dw = dx * ht.inside(x, recipe.x), dw * ht.inside(w, recipe.w)
+    gifts = dx @ right + left @ dw.transpose(-1, -2)
+    close(tangent, ops.unpatch(gifts, [2, 4, 7, 6], *GEOMETRY))
+    close(tangent, moved(low, (x, t), (w, None))[1] + moved(low, (x, None), (w, u))[1])
+
+
 @pytest.mark.parametrize('recipe', RECIPES[:2], ids=str)
 def test_adjoint(recipe):
     """Forward and backward are one linear map: v (J t) = (J' v) t, where gradients are not rounded."""
@@ -248,7 +268,8 @@ def test_second_derivatives_of_what_is_linear():
     """The gradients of roundings, biases and patches do not depend on their operands."""
     x, t = plain(6, 8).requires_grad_(), plain(6, 8, seed=1)
     for f in (lambda v: ht.quantize(v, 'float8_e4m3fn', gradient='zero_outside'), lambda v: ops.add_row(v, v[0]),
-              lambda v: ops.patches(v.view(1, 2, 6, 4), [3, 2], [1, 1], [0, 0], [1, 1], 1)):
+              lambda v: ops.columns(v), lambda v: ops.patches(v.view(1, 2, 6, 4), [3, 2], [1, 1], [0, 0], [1, 1], 1),
+              lambda v: ops.unpatch(v.view(1, 12, 4), [1, 1, 5, 4], [2, 2], [1, 1], [0, 0], [1, 1], 1)):
         _, tangent = moved(lambda v: torch.autograd.grad((f(v) ** 2).sum(), v)[0], (x, t))
         ahead = moved(f, (x, t))[1].detach()  # of a quadratic form: twice what the adjoint makes of the tangent
         close(tangent, 2 * torch.autograd.grad(f(x), x, ahead)[0])

@@ -57,12 +57,21 @@ def test_quantize():
      + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, True, True)),
     ('convolution_back', (plain(2, 32, 5), plain(2, 4, 7, 6), plain(2, 12, 5), S) + P.texts()
      + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, False, False)),
+    ('convolution', (plain(2, 4, 7).requires_grad_(), plain(2, 6, 5).requires_grad_(), S, None) + P.texts()
+     + (P.gradient, [3], [2], [1], [1], 2, True)),
+    ('transposed', (plain(2, 32, 5).requires_grad_(), plain(2, 12, 5).requires_grad_(), S, None) + P.texts()
+     + (P.gradient, [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2, True)),
+    ('transposed_back', (plain(2, 4, 7, 6), plain(2, 32, 5), plain(2, 12, 5), S) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, False, False)),
+    ('transposed_back', (plain(2, 4, 7, 6), plain(2, 32, 5), plain(2, 12, 5), S) + P.texts()
+     + (P.gradient, [3, 2], [2, 1], [1, 0], [1, 2], 2, True, True, True)),
+    ('columns', (plain(2, 5, 4).requires_grad_(),)),
     ('of_integers', (torch.arange(-3, 5, dtype=torch.int16).reshape(2, 4).t(), 'bfloat16')),
     ('of_integers', (torch.tensor([True, False]), 'mxfp4')),
     ('unpack', (torch.arange(36, dtype=torch.uint8).reshape(3, 12), 'mxfp6_e2m3')),
     ('advance_', (ht.stream(7, 100), 1 << 36)),
     ('note_', (torch.zeros((3, 10), dtype=torch.int64), torch.ones((3, 10), dtype=torch.int64))),
-    ('unpatch', (plain(2, 32, 12), [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2)),
+    ('unpatch', (plain(2, 32, 12).requires_grad_(), [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2)),
 ], ids=lambda value: value if isinstance(value, str) else '')
 def test_operator(name, case):
     torch.library.opcheck(getattr(ops, name), case)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Products of matrices, and the bias that a layer adds."""
+from typing import List, Optional, Tuple
+
+import torch
+from torch import Tensor
+
+from .. import _product, _records
+from .._calls import EVENTS
+from .._register import fake, formula, operator
+from ._shared import counts, drawn, gradient_rule, some, words
+from .rounding import inside
+
+# Children of a product's stream (docs/training.md section 4): of A, B and D of each of the three products.
+FORWARD, GRAD_B, GRAD_A = [0, 1, 6], [2, 3, 8], [4, 5, 7]
+
+
+@operator('matmul(Tensor a, Tensor b, Tensor? stream, Tensor? tap, str product, str grad_a, str grad_b, '
+          'str gradient, SymInt[] uses, bool count) -> (Tensor, Tensor)', gradient=True)
+def matmul(a: Tensor, b: Tensor, stream: Optional[Tensor], tap: Optional[Tensor], product: str, grad_a: str,
+           grad_b: str, gradient: str, uses: List[int], count: bool) -> Tuple[Tensor, Tensor]:
+    gradient_rule(gradient)
+    drawn(stream, product, grad_a, grad_b)
+    events = counts(a, count, 3)
+    d = _product.multiply(a, b, _records.product(product), tuple(words(stream, use) for use in uses), some(events))
+    return d, events
+
+
+@fake(matmul)
+def _(a, b, stream, tap, product, grad_a, grad_b, gradient, uses, count):
+    gradient_rule(gradient)
+    drawn(stream, product, grad_a, grad_b)
+    _product.check(a, b)
+    for text in (product, grad_a, grad_b):
+        if text:
+            _records.product(text)
+    return a.new_empty(tuple(a.shape[:-1]) + (b.shape[-1],)), counts(a, count, 3)
+
+
+def _matmul_setup(ctx, inputs, output):
+    a, b, stream, tap, product, grad_a, grad_b, gradient, uses, count = inputs
+    ctx.texts = (product, grad_a, grad_b, gradient)
+    ctx.tapped = tap is not None
+    ctx.save_for_backward(a, b, stream)
+
+
+def _matmul_backward(ctx, g, _):
+    product, grad_a, grad_b, gradient = ctx.texts
+    if not (grad_a and grad_b):
+        raise NotImplementedError('halfulp::matmul: the gradient of a gradient has no formula')
+    a, b, stream = ctx.saved_tensors
+    no = torch.zeros((3, len(EVENTS)), dtype=torch.int64, device=g.device)
+    events_a = events_b = no
+    da = db = None
+    if ctx.needs_input_grad[0]:
+        da, events_a = matmul(g, b.transpose(-1, -2), stream, None, grad_a, '', '', 'straight_through', GRAD_A,
+                              ctx.tapped)
+        if gradient == 'zero_outside':
+            da = torch.where(inside(a, product.split('|')[0], -1), da,
+                             torch.zeros((), dtype=da.dtype, device=da.device))
+    if ctx.needs_input_grad[1]:
+        left, right = (a, g) if b.dim() > 2 else (a.flatten(0, -2), g.flatten(0, -2))
+        db, events_b = matmul(left.transpose(-1, -2), right, stream, None, grad_b, '', '', 'straight_through', GRAD_B,
+                              ctx.tapped)
+        if gradient == 'zero_outside':
+            mask = inside(b.transpose(-1, -2), product.split('|')[1], -1).transpose(-1, -2)
+            db = torch.where(mask, db, torch.zeros((), dtype=db.dtype, device=db.device))
+    tap = torch.cat([events_a, events_b]).to('cpu', torch.float64) if ctx.tapped else None
+    return da, db, None, tap, None, None, None, None, None, None
+
+
+formula(matmul, _matmul_backward, _matmul_setup, of_operands=True)
+
+
+# ---- what a layer has beside its product ----
+
+@operator('add_row(Tensor y, Tensor b) -> Tensor', gradient=True)
+def add_row(y: Tensor, b: Tensor) -> Tensor:
+    return y + b
+
+
+@fake(add_row)
+def _(y, b):
+    return y + b
+
+
+# Sums of columns as docs/training.md section 2 has them: chunks of 64 rows, then the chunks, each from +0; of
+# float64 in order.
+_COLUMNS, _COLUMNS64 = 'keep|keep|chunk(64,binary32,binary32)|keep', 'keep|keep|fp64|keep'
+
+
+@operator('columns(Tensor g) -> Tensor', gradient=True)
+def columns(g: Tensor) -> Tensor:
+    rows = g.unsqueeze(0).flatten(0, -2)
+    ones = torch.ones((1, rows.shape[0]), dtype=g.dtype, device=g.device)
+    text = _COLUMNS64 if g.dtype == torch.float64 else _COLUMNS
+    no = words(None, -1)
+    return _product.multiply(ones, rows, _records.product(text), (no, no, no), None).reshape(-1)
+
+
+@fake(columns)
+def _(g):
+    return g.new_empty(g.shape[-1:])
+
+
+def _columns_setup(ctx, inputs, output):
+    ctx.shape = inputs[0].shape
+
+
+def _columns_backward(ctx, h):
+    return h.expand(ctx.shape).contiguous()
+
+
+formula(columns, _columns_backward, _columns_setup)
+
+
+def _add_row_backward(ctx, g):
+    return g, columns(g)
+
+
+formula(add_row, _add_row_backward)
