@@ -27,17 +27,18 @@ _wanted()
 from .functional import (EVENTS, ScaledTensor, conv2d, decode, encode, inside, linear, matmul, quantize,  # noqa: E402
                          quantize_, quantize_with_events, s2fp8, scaled_decode, scaled_encode, stream)
 from . import _forward as _forward  # noqa: E402  (it registers the rules of forward mode)
-from .recipe import Recipe  # noqa: E402
+from .recipe import Attention, Recipe  # noqa: E402
 from . import recipes  # noqa: E402
 from .quantizer import Quantizer  # noqa: E402
 from .layers import Conv2d, Embedding, Linear, MatMul  # noqa: E402
+from .precision import precision, release  # noqa: E402
 from .convert import convert  # noqa: E402
 from .assignment import PrecisionAssignment, assign  # noqa: E402
 from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
 from .optim import SGD, AdamW, Rounded  # noqa: E402
 
-__all__ = ['EVENTS', 'AdamW', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
+__all__ = ['EVENTS', 'AdamW', 'Attention', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
            'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'conv2d', 'convert', 'decode', 'encode',
-           'events', 'inside', 'linear', 'matmul', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
-           'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']
+           'events', 'inside', 'linear', 'matmul', 'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
+           'release', 'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']

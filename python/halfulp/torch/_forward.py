@@ -62,7 +62,7 @@ def _wide(x: Optional[Tensor]) -> Optional[Tensor]:
     return x if x is None or x.dtype == torch.float64 else x.to(torch.float32)
 
 
-def _rows_rounded(x: Tensor, text: str, stream: Optional[Tensor], use: int, apart: bool) -> Tensor:
+def rows_rounded(x: Tensor, text: str, stream: Optional[Tensor], use: int, apart: bool) -> Tensor:
     """Rows as a product rounds them. apart: each matrix of a batch as a tensor of its own, as sums of scaled tensors
     take them; its words come behind those of the matrices before it."""
     if text == 'keep':
@@ -74,7 +74,7 @@ def _rows_rounded(x: Tensor, text: str, stream: Optional[Tensor], use: int, apar
     made: List[Tensor] = []
     for i, one in enumerate(matrices.unbind()):
         words = None if stream is None else stream + torch.tensor([0, i * one.numel()], device='cpu')
-        made.append(_rows_rounded(one, text, words, use, False))
+        made.append(rows_rounded(one, text, words, use, False))
     return torch.stack(made).reshape(x.shape) if made else x
 
 
@@ -103,8 +103,8 @@ def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
         ta = ta if ta is None else _masked(ta, ops.inside(a, text_a, -1))
         tb = tb if tb is None else _masked(tb, _turned(ops.inside(_turned(b), text_b, -1)))
     apart = _records.product(product).sum.scaled is not None
-    left = _rows_rounded(_wide(a), text_a, stream, uses[0], apart and b.dim() > 2)
-    right = _turned(_rows_rounded(_turned(_wide(b)), text_b, stream, uses[1], apart))
+    left = rows_rounded(_wide(a), text_a, stream, uses[0], apart and b.dim() > 2)
+    right = _turned(rows_rounded(_turned(_wide(b)), text_b, stream, uses[1], apart))
     return _product_rule(a, b, left, right, _wide(ta), _wide(tb)), None
 
 
@@ -124,11 +124,11 @@ def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
     by_windows = _records.product(product).sum.scaled is not None
     image = _wide(x)
     if not by_windows:
-        image = _each_pixel(image, x.shape, lambda rows: _rows_rounded(rows, text_x, stream, ops.FORWARD[0], False))
+        image = _each_pixel(image, x.shape, lambda rows: rows_rounded(rows, text_x, stream, ops.FORWARD[0], False))
     left = ops.patches(image, *geometry)
     if by_windows:
-        left = _rows_rounded(left, text_x, stream, ops.FORWARD[0], True)
-    right = _turned(_rows_rounded(_turned(_wide(w)), text_w, stream, ops.FORWARD[1], by_windows))
+        left = rows_rounded(left, text_x, stream, ops.FORWARD[0], True)
+    right = _turned(rows_rounded(_turned(_wide(w)), text_w, stream, ops.FORWARD[1], by_windows))
     tp = None if tx is None else ops.patches(_wide(tx), *geometry)
     return _product_rule(x, w, left, right, tp, _wide(tw)), None
 
@@ -142,7 +142,7 @@ def _(primals: Sequence[Any], moved: Tangents, results: Any) -> Tangents:
         tx = tx if tx is None else _masked(tx, ops.inside(x, text_x, -1))
         tw = tw if tw is None else _masked(tw, ops.inside(w, text_w, -1))
     apart = _records.product(product).sum.scaled is not None
-    left = _rows_rounded(_wide(x), text_x, stream, ops.FORWARD[0], apart)
-    right = _turned(_rows_rounded(_wide(w), text_w, stream, ops.FORWARD[1], apart))
+    left = rows_rounded(_wide(x), text_x, stream, ops.FORWARD[0], apart)
+    right = _turned(rows_rounded(_wide(w), text_w, stream, ops.FORWARD[1], apart))
     gifts = _product_rule(x, w, left, right, _wide(tx), None if tw is None else _turned(_wide(tw)))
     return ops.unpatch(gifts, shape, *geometry), None

@@ -32,12 +32,11 @@ def own_key(key: Optional[int], stochastic: bool) -> int:
 
 
 class Stateful(nn.Module):
-    """Buffers: `stream`, key and counter, part of the state (a run that is resumed draws the words that it would have
-    drawn); `seen` and `tap`, counts of forward and backward passes, which are not. All stay on the CPU, in their own
-    types, whatever the module is moved to. A forward call that draws random words moves the counter on by 2^36; the
-    backward pass uses other children of the stream at the counter of its forward pass. With the key "torch" every
-    forward call takes a stream from torch's generator instead, and `stream` is no part of the state; it is passed over
-    in a state that has one."""
+    """Buffers: `stream`, key and counter, part of the state of a module that draws random words (a run that is resumed
+    draws those that it would have drawn); `seen` and `tap`, counts of forward and backward passes, which are not. All stay
+    on the CPU, in their own types, whatever the module is moved to. A forward call that draws random words moves the
+    counter on by 2^36; the backward pass uses other children of the stream at the counter of its forward pass. With the
+    key "torch" every forward call takes a stream from torch's generator instead, and `stream` is no part of the state."""
 
     PARTS: Sequence[str] = ()
     BACKWARD_PARTS: Sequence[str] = ()
@@ -45,7 +44,7 @@ class Stateful(nn.Module):
     def _begin(self, key: Key, count: bool, stochastic: bool) -> None:
         self.count, self.stochastic, self.from_torch = abi.flag('count', count), stochastic, is_torch(key)
         own = 0 if self.from_torch else own_key(key, stochastic)
-        self.register_buffer('stream', stream(own), persistent=not self.from_torch)
+        self.register_buffer('stream', stream(own), persistent=stochastic and not self.from_torch)
         self.register_buffer('seen', torch.zeros((len(self.PARTS), len(EVENTS)), dtype=torch.int64, device='cpu'),
                              persistent=False)
         self.register_buffer('tap', torch.zeros((len(self.BACKWARD_PARTS), len(EVENTS)), dtype=torch.float64,
@@ -58,9 +57,13 @@ class Stateful(nn.Module):
         return self
 
     def _load_from_state_dict(self, state, prefix, *more) -> None:
-        """A module with the key "torch" has no stream to load: what one with a key of its own wrote is left out."""
-        if self.from_torch:
-            state.pop(prefix + 'stream', None)
+        """A state without a stream, such as that of the plain model, leaves it as it is; a module that has none in its
+        state passes over one that a module with random words has written."""
+        name = prefix + 'stream'
+        if 'stream' in self._non_persistent_buffers_set:
+            state.pop(name, None)
+        elif name not in state:
+            state[name] = self.stream.clone()
         super()._load_from_state_dict(state, prefix, *more)
 
     def take(self) -> Optional[Tensor]:

@@ -3,28 +3,34 @@
 import copy
 import re
 import warnings
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from torch import nn
 
 from .. import _abi as abi
 from . import _coverage, _records
+from ._converted import converted
 from ._stateful import Key, is_torch, own_key
 from .layers import Conv2d, Embedding, Layer, Linear
+from .precision import chooser, named, patterns
 from .recipe import Recipe, RecipeLike
 
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
 
 
 def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[str, Sequence[str]] = (),
-            count: bool = False, strict: bool = False, sample: Any = None, inplace: bool = False) -> nn.Module:
-    """The model with every torch.nn.Linear and torch.nn.Conv2d replaced by the layer of this package, with the same
-    parameters; so is every torch.nn.Embedding where the recipe rounds look-ups. A module that has several places in
-    the model keeps them.
+            only: Union[str, Sequence[str], None] = None, count: bool = False, strict: bool = False, sample: Any = None,
+            inplace: bool = False) -> nn.Module:
+    """The model with its modules under recipes: those that hold factors of products, and where the recipe rounds look-ups
+    those that look up.
 
-    Products of other modules stay in float32: of subclasses and parametrized layers, other convolutions, recurrent
-    layers, projections of torch.nn.MultiheadAttention, of a module's own parameters. A warning names those that hold
-    weights and their share of the multiply-adds.
+    Every torch.nn.Linear and torch.nn.Conv2d becomes the layer of this package. Any other module that holds a matrix
+    (subclasses and parametrized layers, other convolutions, recurrent layers, torch.nn.MultiheadAttention, torch.nn.Bilinear,
+    modules with parameters of their own) computes the products of its own forward call under the recipe, by the rules of
+    `precision`; what modules inside of it do is theirs. Modules stay the same objects of a copy of the model, with their
+    hooks, attributes and names; their class changes.
+
+    Products of modules that hold no matrix stay in float32, such as those of two activations: `precision` takes them all.
 
     Parameters
     ----------
@@ -37,8 +43,9 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
     key : int or "torch", optional
         Layer number i (in the order of named_modules) draws from child i of the stream (key, 0). Without a key
         torch.manual_seed decides; "torch": each forward call takes its words from torch's generator.
-    skip : str or sequence of str
-        Names of modules that stay as they are, with all that is inside ("head", "features.0"), in all their places.
+    skip, only : str or sequence of str
+        Names of modules, or globs ("*.head", "features.?"), that stay as they are, or the only ones that do not, with all
+        that is inside, in all their places.
     count : bool
         Count events.
     strict : bool
@@ -53,47 +60,78 @@ def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[st
     HalfulpValueError: nothing was converted; or `strict`, and products stay in float32. The model is as it was then.
     """
     abi.instance('model', model, nn.Module)
-    strict, count, skip = abi.flag('strict', strict), abi.flag('count', count), _names(skip)
+    strict, count, skip = abi.flag('strict', strict), abi.flag('count', count), patterns('skip', skip)
+    only = None if only is None else patterns('only', only)
     if key is not None and not is_torch(key):
         key = own_key(key, True)
     model = model if abi.flag('inplace', inplace) else copy.deepcopy(model)
-    places = dict(model.named_modules(remove_duplicate=False))
-    missing = [name for name in skip if name not in places]
-    if missing:
-        raise abi.HalfulpValueError('convert: the model has no module {}'.format(', '.join(map(repr, missing))))
-    kept, made = {id(inner) for name in skip for inner in places[name].modules()}, {}
-    choose = _chooser(recipe)
-    for name, module in model.named_modules():  # each once, whatever places it has
-        if _can_be_low(module) and id(module) not in kept:
-            wanted = choose(name, module)
-            wanted = None if wanted is None else Recipe.of(wanted)
-            if wanted is None:
-                kept.add(id(module))
-            elif type(module) is not nn.Embedding or wanted.embedding != 'keep':
-                if key is None and (wanted.stochastic or _records.rounding(wanted.embedding).stochastic):
-                    key = own_key(None, True)
-                own = key if key is None or is_torch(key) else _records.child(key, len(made))
-                made[id(module)] = _like(module, wanted, own, count)
-
-    def chosen(name: str, module: nn.Module) -> bool:
-        return id(module) in kept or choose(name, module) is None
-    if not made:
+    plan = _Plan(model, chooser(recipe), skip, only)
+    before = [(module, type(module), dict(module.__dict__), dict(module._buffers),
+               set(module._non_persistent_buffers_set)) for _, module, _ in plan.chosen]
+    if not before:
         left = _coverage.of_weights(model, lambda name, module: False)
         raise abi.HalfulpValueError('convert: nothing was converted' + (
             '; ' + left.told() if left.left else _why_nothing(model)))
-    moved = [(*_home(places, name), made[id(module)]) for name, module in places.items() if id(module) in made]
-    if '' in places and id(model) in made:
-        return made[id(model)]
-    before = [(parent, last, getattr(parent, last)) for parent, last, _ in moved]
-    _put(moved)
     try:
-        _tell(_coverage.of_weights(model, chosen) if sample is None else _coverage.of_a_pass(model, sample, chosen),
-              strict)
+        plan.apply(key, count)
+        _tell(_coverage.of_weights(model, plan.stays) if sample is None
+              else _coverage.of_a_pass(model, sample, plan.stays), strict)
     except BaseException:
-        _put(before)
+        for module, kind, attributes, buffers, others in before:
+            module.__class__ = kind
+            module.__dict__.clear()
+            module.__dict__.update(attributes)
+            module.__dict__.update(_buffers=buffers, _non_persistent_buffers_set=others)
         raise
     _no_fused_path(model)
     return model
+
+
+class _Plan:
+    """Which modules of a model change, each with its recipe."""
+
+    def __init__(self, model: nn.Module, choose: Callable[[str, nn.Module], Optional[Recipe]], skip: Sequence[str],
+                 only: Optional[Sequence[str]]) -> None:
+        places: Dict[int, List[str]] = {}
+        for name, module in model.named_modules(remove_duplicate=False):
+            places.setdefault(id(module), []).append(name)
+        every = [name for names in places.values() for name in names]
+        missing = [glob for glob in list(skip) + list(only or ()) if not any(named(name, [glob]) for name in every)]
+        if missing:
+            raise abi.HalfulpValueError('convert: the model has no module {}'.format(', '.join(map(repr, missing))))
+        self.choose = choose
+        self.kept = {one for one, names in places.items() if any(named(name, skip) for name in names)
+                     or only is not None and not any(named(name, only) for name in names)}
+        self.chosen: List[Tuple[str, nn.Module, Recipe]] = []
+        inner = _coverage.read_alone(model)
+        for name, module in model.named_modules():
+            if id(module) not in self.kept and id(module) not in inner and _can_be_low(module):
+                wanted = choose(name, module)
+                if wanted is None:
+                    self.kept.add(id(module))
+                elif not isinstance(module, _LOOKS_UP) or wanted.embedding != 'keep':
+                    self.chosen.append((name, module, wanted))
+
+    def stays(self, name: str, module: nn.Module) -> bool:
+        """Whether somebody says that a module stays as it is."""
+        return id(module) in self.kept or self.choose(name, module) is None
+
+    def apply(self, key: Key, count: bool) -> None:
+        for i, (name, module, recipe) in enumerate(self.chosen):
+            if key is None and (recipe.stochastic or _records.rounding(recipe.embedding).stochastic):
+                key = own_key(None, True)
+            own = key if key is None or is_torch(key) else _records.child(key, i)
+            if type(module) is nn.Embedding:
+                module.__class__ = Embedding
+                module._follow(recipe.embedding, own, count)
+            elif type(module) in (nn.Linear, nn.Conv2d) and 'forward' not in module.__dict__:
+                module.__class__ = Linear if type(module) is nn.Linear else Conv2d
+                module._follow(recipe, own, count, name)
+            else:
+                converted(module, recipe, own, count, name)
+
+
+_LOOKS_UP = (nn.Embedding, nn.EmbeddingBag)
 
 
 def _why_nothing(model: nn.Module) -> str:
@@ -112,30 +150,15 @@ def _why_nothing(model: nn.Module) -> str:
 _QUANTIZED = re.compile(r'torch(\.ao)?\.nn\.(intrinsic\.)?quantized')
 
 
-def _names(skip: Any) -> Sequence[str]:
-    names = [skip] if isinstance(skip, str) else skip
-    if not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in names):
-        raise abi.HalfulpTypeError('skip: a name or names are wanted, not {!r}'.format(skip))
-    return list(names)
-
-
 def _can_be_low(module: nn.Module) -> bool:
-    """Whether there is a layer of this package for it. A weight that pruning or the older weight_norm computes is
-    no parameter of the module."""
-    if type(module) is nn.Conv2d and (isinstance(module.padding, str) or module.padding_mode != 'zeros'):
+    """Whether it holds what is multiplied or looked up. A lazy layer gets its class when it is called."""
+    if isinstance(module, nn.modules.lazy.LazyModuleMixin) or isinstance(module, Layer) or _QUANTIZED.match(
+            type(module).__module__):
         return False
-    return (type(module) in (nn.Linear, nn.Conv2d, nn.Embedding)
-            and isinstance(module._parameters.get('weight'), nn.Parameter))
-
-
-def _home(places: Dict[str, nn.Module], name: str) -> Tuple[nn.Module, str]:
-    parent, _, last = name.rpartition('.')
-    return places[parent], last
-
-
-def _put(modules: Sequence[Tuple[nn.Module, str, nn.Module]]) -> None:
-    for parent, last, module in modules:
-        setattr(parent, last, module)
+    if isinstance(module, _LOOKS_UP):
+        return True
+    return not isinstance(module, _coverage.WITHOUT) and (_coverage.multiplies(module)
+                                                           or any(True for _ in _coverage.matrices(module)))
 
 
 def _tell(coverage: _coverage.Coverage, strict: bool) -> None:
@@ -159,31 +182,3 @@ def _no_fused_path(model: nn.Module) -> None:
                 module.activation_relu_or_gelu = 0
             else:
                 module.use_nested_tensor = False
-
-
-def _chooser(recipe: Any) -> Callable[[str, nn.Module], Optional[RecipeLike]]:
-    """A function of name and module from what may stand for one. (Types are called, too, but are formats.)"""
-    if callable(recipe) and not isinstance(recipe, (type, Recipe)):
-        return recipe
-    whole = Recipe.of(recipe)
-    return lambda name, module: whole
-
-
-def _like(module: nn.Module, recipe: Recipe, key: Key, count: bool) -> nn.Module:
-    if type(module) is nn.Embedding:
-        made = Embedding(module.num_embeddings, module.embedding_dim, module.padding_idx, module.max_norm,
-                         module.norm_type, module.scale_grad_by_freq, module.sparse, device='meta',
-                         rounding=recipe.embedding, key=key, count=count)
-        made.weight = module.weight
-        made.train(module.training)
-        return made
-    if type(module) is nn.Linear:
-        made = Linear(module.in_features, module.out_features, module.bias is not None, device='meta', recipe=recipe,
-                      key=key, count=count)
-    else:
-        made = Conv2d(module.in_channels, module.out_channels, module.kernel_size, module.stride, module.padding,
-                      module.dilation, module.groups, module.bias is not None, module.padding_mode, device='meta',
-                      recipe=recipe, key=key, count=count)
-    made.weight, made.bias = module.weight, module.bias
-    made.train(module.training)
-    return made

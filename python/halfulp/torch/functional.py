@@ -22,10 +22,11 @@ import torch
 from torch import Tensor
 
 from .. import _abi as abi
-from . import _convolution, _small, ops
+from . import _small, ops
 from ._calls import EVENTS
 from ._records import text_of
 from ._streams import StreamLike, draws, missing, stream, taken
+from .products import Low
 from .recipe import Recipe, RecipeLike
 
 __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'linear', 'matmul', 'quantize',
@@ -204,6 +205,11 @@ def _words(recipe: Recipe, given: Optional[StreamLike]) -> Optional[Tensor]:
     return taken(given, recipe.stochastic)
 
 
+def _low(recipe: Recipe, given: Optional[StreamLike]) -> Low:
+    words = _words(recipe, given)
+    return Low(recipe, lambda: words)
+
+
 def matmul(a: Tensor, b: Tensor, recipe: Optional[RecipeLike] = None, *,
            stream: Optional[StreamLike] = None) -> Tensor:
     """A B under a recipe: `x` rounds A and `w` rounds B^T, rows along the axis that is summed over; dx and dw are
@@ -214,12 +220,7 @@ def matmul(a: Tensor, b: Tensor, recipe: Optional[RecipeLike] = None, *,
     """
     recipe = Recipe.of(recipe)
     _tensor('a', a), _tensor('b', b)
-    if b.dim() > 2:
-        batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        a, b = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
-    product, grad_a, grad_b = recipe.texts()
-    return ops.matmul(a, b, _words(recipe, stream), None, product, grad_a, grad_b, recipe.gradient, ops.FORWARD,
-                      False)[0]
+    return _low(recipe, stream).product(a, b)
 
 
 def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Optional[RecipeLike] = None, *,
@@ -232,9 +233,7 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
     if _tensor('weight', weight).dim() != 2 or _tensor('x', x).dim() < 1:
         raise abi.HalfulpValueError('linear: shapes {} and {} do not go together'.format(tuple(x.shape),
                                                                                          tuple(weight.shape)))
-    shape = x.shape[:-1] + (weight.shape[0],)
-    y = matmul(x.unsqueeze(0).flatten(0, -2), weight.t(), recipe, stream=stream)
-    return (y if bias is None else ops.add_row(y, _bias(bias, weight.shape[0]))).reshape(shape)
+    return _low(Recipe.of(recipe), stream).linear(x, weight, None if bias is None else _bias(bias, weight.shape[0]))
 
 
 def _pair(argument: str, n: Union[int, Sequence[int]], least: int) -> List[int]:
@@ -254,25 +253,15 @@ def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, p
     gradient of x adds what the patches give to a pixel in float32, in the order of the windows, and then `dx` rounds
     it. Recipe(convolution='windows') rounds the patches, and what they give, instead."""
     recipe = Recipe.of(recipe)
-    return convolve(x, weight, bias, _pair('stride', stride, 1), _pair('padding', padding, 0),
-                    _pair('dilation', dilation, 1), groups, recipe, _words(recipe, stream), None, False)[0]
+    sides = _pair('stride', stride, 1), _pair('padding', padding, 0), _pair('dilation', dilation, 1)
+    _images(x, weight, groups)
+    return _low(recipe, stream).convolution(x, weight, None if bias is None else _bias(bias, weight.shape[0]), *sides,
+                                            groups)
 
 
-def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, tap, count) -> Tuple[Tensor, Tensor]:
-    """conv2d and its events."""
+def _images(x: Any, weight: Any, groups: Any) -> None:
     if _tensor('weight', weight).dim() != 4 or _whole('groups', groups) < 1:
         raise abi.HalfulpValueError('conv2d: a weight of shape {} with {} groups'.format(tuple(weight.shape), groups))
-    out, channels, kh, kw = weight.shape
-    if _tensor('x', x).dim() != 4 or x.shape[1] != channels * groups or out % groups:
+    if _tensor('x', x).dim() != 4 or x.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
         raise abi.HalfulpValueError('conv2d: shapes {} and {} with {} groups do not go together'.format(
             tuple(x.shape), tuple(weight.shape), groups))
-    high, wide = _convolution.sizes(x.shape, (kh, kw), stride, padding, dilation)
-    w = weight.permute(0, 2, 3, 1).reshape(groups, out // groups, kh * kw * channels).transpose(1, 2)
-    texts, geometry = recipe.texts(), ([kh, kw], stride, padding, dilation, groups)
-    if recipe.convolution == 'tensors':
-        z, events = ops.convolution(x, w, words, tap, *texts, recipe.gradient, *geometry, count)
-    else:
-        z, events = ops.matmul(ops.patches(x, *geometry), w, words, tap, *texts, recipe.gradient, ops.FORWARD, count)
-    z = z.permute(1, 0, 2).flatten(1)
-    z = z if bias is None else ops.add_row(z, _bias(bias, out))
-    return z.reshape(x.shape[0], high, wide, out).permute(0, 3, 1, 2).contiguous(), events

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Layers whose products are computed under a recipe."""
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ from .. import _abi as abi
 from . import _records, ops
 from ._records import text_of
 from ._stateful import Key, Stateful
-from .functional import convolve
+from .products import Low, Stays, images
 from .recipe import Recipe, RecipeLike
 
 
@@ -20,16 +20,23 @@ class Layer(Stateful):
     PARTS = ('x', 'w', 'out')
     BACKWARD_PARTS = ('dx.g', 'dx.w', 'dx', 'dw.x', 'dw.g', 'dw')
 
-    def _follow(self, recipe: Optional[RecipeLike], key: Key, count: bool) -> None:
+    place = ''
+
+    def _follow(self, recipe: Optional[RecipeLike], key: Key, count: bool, place: str = '') -> None:
+        if place:
+            self.place = place
         self.recipe = Recipe.of(recipe)
-        self.products = self.recipe.texts()
         self._begin(key, count, self.recipe.stochastic)
 
-    def product(self, a: Tensor, b: Tensor) -> Tensor:
-        z, events = ops.matmul(a, b, self.take(), self.tapped(), *self.products, self.recipe.gradient, ops.FORWARD,
-                               self.count)
-        self.note(events)
-        return z
+    def low(self) -> Low:
+        """How this layer computes."""
+        return Low(self.recipe, self.take, None, self.tapped(), self.count, self.note)
+
+    def named(self, error: abi.HalfulpError) -> abi.HalfulpError:
+        """The error of a product, with the layer's name in the model that `convert` has made."""
+        made = type(error)('{}: {}'.format(repr(self.place) if self.place else type(self).__name__, error))
+        made.status = error.status
+        return made
 
 
 class Linear(Layer, nn.Linear):
@@ -54,20 +61,21 @@ class Linear(Layer, nn.Linear):
         self._follow(recipe, key, count)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.product(x.unsqueeze(0).flatten(0, -2), self.weight.t())
-        y = y if self.bias is None else ops.add_row(y, self.bias)
-        return y.reshape(x.shape[:-1] + (self.out_features,))
+        try:
+            return self.low().linear(x, self.weight, self.bias)
+        except abi.HalfulpError as error:
+            raise self.named(error) from None
 
     def extra_repr(self) -> str:
         return '{}, recipe={}'.format(nn.Linear.extra_repr(self), self.recipe)
 
 
 class Conv2d(Layer, nn.Conv2d):
-    """torch.nn.Conv2d under a recipe (halfulp.torch.conv2d); zero padding, given in numbers.
+    """torch.nn.Conv2d under a recipe (halfulp.torch.conv2d). An image is padded before it is rounded.
 
     Parameters
     ----------
-    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, device, dtype
+    in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
         As torch.nn.Conv2d.
     recipe, key, count
         As `Linear`.
@@ -76,19 +84,24 @@ class Conv2d(Layer, nn.Conv2d):
     def __init__(self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1,
                  groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device=None, dtype=None, *,
                  recipe: Optional[RecipeLike] = None, key: Key = None, count: bool = False) -> None:
-        if padding_mode != 'zeros' or isinstance(padding, str):
-            raise abi.HalfulpValueError(
-                'Conv2d: zeros are padded, by numbers; {!r}, {!r} are not taken'.format(padding_mode, padding))
         nn.Conv2d.__init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-                           device=device, dtype=dtype)
+                           padding_mode, device=device, dtype=dtype)
         self._follow(recipe, key, count)
 
     def forward(self, x: Tensor) -> Tensor:
-        images = x if x.dim() == 4 else x.unsqueeze(0)
-        z, events = convolve(images, self.weight, self.bias, list(self.stride), list(self.padding),
-                             list(self.dilation), self.groups, self.recipe, self.take(), self.tapped(), self.count)
-        self.note(events)
-        return z if x.dim() == 4 else z.squeeze(0)
+        try:
+            return self._of(self.low(), x)
+        except abi.HalfulpError as error:
+            raise self.named(error) from None
+        except Stays as reason:
+            raise self.named(abi.HalfulpValueError('conv2d: {}'.format(reason))) from None
+
+    def _of(self, low: Low, x: Tensor) -> Tensor:
+        if self.padding_mode == 'zeros':
+            return images.convolution(low, x, self.weight, self.bias, self.stride, self.padding, self.dilation,
+                                      self.groups)
+        framed = nn.functional.pad(x, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+        return images.convolution(low, framed, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
         return '{}, recipe={}'.format(nn.Conv2d.extra_repr(self), self.recipe)
@@ -114,6 +127,9 @@ class Embedding(Stateful, nn.Embedding):
                  dtype=None, *, rounding='keep', key: Key = None, count: bool = False) -> None:
         nn.Embedding.__init__(self, num_embeddings, embedding_dim, padding_idx, max_norm, norm_type,
                               scale_grad_by_freq, sparse, device=device, dtype=dtype)
+        self._follow(rounding, key, count)
+
+    def _follow(self, rounding: Any, key: Key, count: bool) -> None:
         self.rounding = text_of(rounding)
         self._begin(key, count, _records.rounding(self.rounding).stochastic)
 
@@ -135,10 +151,10 @@ class MatMul(Layer):
         self._follow(recipe, key, count)
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        if b.dim() > 2:
-            batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-            a, b = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
-        return self.product(a, b)
+        try:
+            return self.low().product(a, b)
+        except abi.HalfulpError as error:
+            raise self.named(error) from None
 
     def extra_repr(self) -> str:
         return 'recipe={}'.format(self.recipe)
