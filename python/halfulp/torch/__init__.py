@@ -33,12 +33,14 @@ from .quantizer import Quantizer  # noqa: E402
 from .layers import Conv2d, Embedding, Linear, MatMul  # noqa: E402
 from .precision import precision, release  # noqa: E402
 from .convert import convert  # noqa: E402
+from .comparing import Comparison, compare_models, sensitivity  # noqa: E402
 from .assignment import PrecisionAssignment, assign  # noqa: E402
 from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
 from .optim import SGD, AdamW, Rounded  # noqa: E402
 
-__all__ = ['EVENTS', 'AdamW', 'Attention', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
-           'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'conv2d', 'convert', 'decode', 'encode',
+__all__ = ['EVENTS', 'AdamW', 'Attention', 'Comparison', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
+           'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'compare_models',
+           'conv2d', 'convert', 'decode', 'encode',
            'events', 'inside', 'linear', 'matmul', 'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
-           'release', 'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']
+           'release', 'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'sensitivity', 'stream']

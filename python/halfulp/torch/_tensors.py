@@ -27,17 +27,16 @@ WHOLE = (nn.MultiheadAttention,)
 PRODUCTS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.MultiheadAttention, nn.RNNBase, nn.RNNCellBase)
 
 
-def one_pass(model: nn.Module, sample: Any, gradients: bool = False) -> None:
-    """A call of the model, which leaves buffers and torch's generators as they were. sample: its argument, a tuple of
+def one_pass(model: nn.Module, sample: Any, gradients: bool = False) -> Any:
+    """What a call of the model gives, which leaves buffers and torch's generators as they were. sample: its argument, a tuple of
     them, or a dict of those that have names."""
     buffers = [(b, b.detach().clone()) for b in model.buffers()]
     devices = sorted({p.device.index for p in model.parameters() if p.device.type == 'cuda'})
     try:
         with torch.set_grad_enabled(gradients), torch.random.fork_rng(devices):
             if isinstance(sample, Mapping):
-                model(**sample)
-            else:
-                model(*sample) if isinstance(sample, (tuple, list)) else model(sample)
+                return model(**sample)
+            return model(*sample) if isinstance(sample, (tuple, list)) else model(sample)
     finally:
         with torch.no_grad():
             for buffer, before in buffers:

@@ -238,7 +238,8 @@ class Guard(TorchDispatchMode):
         if read is None:
             return function(*args, **(kwargs or {}))
         args = self.before(function, args)
-        result = function(*args, **(kwargs or {}))
+        with torch._C.DisableTorchFunction():  # in the backward pass a mode of functions would take the operator for a call
+            result = function(*args, **(kwargs or {}))
         return self.see(function, read(args, result), args, result)
 
 

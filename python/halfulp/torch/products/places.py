@@ -7,16 +7,14 @@ import torch
 from torch import nn
 from torch.nn.modules import module as hooks
 
-# What holds a model without being a part of its names.
-_AROUND = {'OptimizedModule': '_orig_mod', 'DistributedDataParallel': 'module', 'DataParallel': 'module',
-           'FullyShardedDataParallel': 'module', 'AveragedModel': 'module'}
-
-
 def inside(model: nn.Module) -> nn.Module:
-    """The model without what torch.compile, DistributedDataParallel and the like put around it."""
-    while type(model).__name__ in _AROUND and isinstance(getattr(model, _AROUND[type(model).__name__], None), nn.Module):
-        model = getattr(model, _AROUND[type(model).__name__])
-    return model
+    """The model without what torch puts around it: torch.compile, torch.export, DistributedDataParallel and the like, whose
+    classes are none of torch.nn.modules and have one module inside."""
+    while True:
+        home, inner = type(model).__module__, list(model.children())
+        if len(inner) != 1 or not home.startswith('torch.') or home.startswith('torch.nn.modules'):
+            return model
+        model = inner[0]
 
 
 class Names:
@@ -35,9 +33,9 @@ class Names:
 
     def learn(self, model: nn.Module) -> None:
         self.kept.append(model)
-        self._add(model, '')
-        for name, module in inside(model).named_modules():
-            self._add(module, name)
+        for name, module in [('', model), *inside(model).named_modules()]:
+            if id(module) not in self.of:
+                self._add(module, name)
 
     def _add(self, module: nn.Module, name: str) -> None:
         self.of[id(module)], self.kinds[id(module)] = name, type(module).__name__

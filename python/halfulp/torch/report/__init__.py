@@ -226,10 +226,10 @@ class Report:
         body = ''.join('<tr>{}</tr>'.format(''.join('<td>{}</td>'.format(html.escape(cell)) for cell in self._cells(row)))
                        for row in self.rows)
         bars = [(' '.join((_place(row), row['part'])), row.get('sqnr_out')) for row in self.rows]
-        pictures = pictures.bars('SQNR of the results, dB', [(name, n) for name, n in bars if n is not None])
+        drawn = pictures.bars('SQNR of the results, dB', [(name, n) for name, n in bars if n is not None])
         for name, (before, after) in self._exponents.items():
-            pictures += pictures.histogram('Exponents of {}: before (grey) and after'.format(name), before, after,
-                                            measuring.LOWEST)
+            drawn += pictures.histogram('Exponents of {}: before (grey) and after'.format(name), before, after,
+                                        measuring.LOWEST)
         return ('<style>table.halfulp td, table.halfulp th {{text-align: left; padding: 2px 8px}}</style>'
                 '<p>{}</p>{}<table class="halfulp"><tr>{}</tr>{}</table>').format(
-                    html.escape(self.headline()), pictures, ''.join('<th>{}</th>'.format(c) for c in _COLUMNS), body)
+                    html.escape(self.headline()), drawn, ''.join('<th>{}</th>'.format(c) for c in _COLUMNS), body)
