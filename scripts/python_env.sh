@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# usage: python_env.sh BUILD [torch]
+# usage: python_env.sh BUILD [torch|models]
 # Makes BUILD/venv, a Python environment with tests/python/requirements.txt and the package of the source; with torch
-# PyTorch, too. What is there already is kept. Ends with 77 and words where it cannot be made: no venv module, no way to
+# PyTorch, too, with models packages of models for it as well. What is there already is kept. Ends with 77 and words where it cannot be made: no venv module, no way to
 # the package index, or a Python that these versions are not made for.
 set -eu
 build=$1
@@ -43,9 +43,11 @@ install requirements-bare.txt
 for packages in "$venv"/lib/python3*/site-packages; do
   (cd "$lists/../../python" && pwd) > "$packages/halfulp-source.pth"
 done
-[ "$extra" = torch ] || exit 0
+[ "$extra" ] || exit 0
 # Minutes, for which no one else waits: they go without PyTorch until it is there.
 exec 8> "$build/venv-torch.lock"
 flock 8
 exec 9>&-
 install requirements-torch.txt
+[ "$extra" = models ] || exit 0
+install requirements-models.txt

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Where the random words of a call come from: a stream that is given, or torch's generator."""
 import numbers
-from typing import Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 
 import torch
 from torch import Tensor
 
 from .. import _abi as abi
 
+if TYPE_CHECKING:
+    import numpy.random
+
 TORCH = 'torch'
-StreamLike = Union[Tensor, Tuple[int, int], int, str, torch.Generator]
+StreamLike = Union[Tensor, Tuple[int, int], int, str, torch.Generator, 'numpy.random.Generator']
 
 
 def signed(x: int) -> int:
@@ -47,6 +50,8 @@ def taken(given: Optional[StreamLike], drawn: bool) -> Optional[Tensor]:
         return given
     if isinstance(given, torch.Generator):
         return from_torch(given) if drawn else None
+    if hasattr(given, 'integers') and hasattr(given, 'bit_generator'):  # numpy.random.Generator
+        return stream(*(int(n) for n in given.integers(0, 1 << 63, 2))) if drawn else None
     if isinstance(given, str):
         if given != TORCH:
             raise abi.HalfulpValueError("stream: {!r} is neither 'torch' nor a key".format(given))

@@ -9,7 +9,7 @@ takes random words and needs `stream`:
              the words of that stream: the same ones at every call with it, so take another key or counter for the next
     "torch"  a key and a counter that torch's generator of the CPU draws: other words at every call, the same ones after
              torch.manual_seed and in the second run of torch.utils.checkpoint
-    a torch.Generator of the CPU
+    a torch.Generator of the CPU, a numpy.random.Generator
              the same from a generator of your own
 
 Element i of the call, in row-major order, takes word i, whatever the memory layout, the number of threads or the
@@ -26,7 +26,7 @@ from . import _small, ops
 from ._calls import EVENTS
 from ._records import text_of
 from ._streams import StreamLike, draws, missing, stream, taken
-from .products import Low
+from .products import Low, Stays, matrices
 from .recipe import Recipe, RecipeLike
 
 __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'linear', 'matmul', 'quantize',
@@ -215,11 +215,18 @@ def matmul(a: Tensor, b: Tensor, recipe: Optional[RecipeLike] = None, *,
     """A B under a recipe: `x` rounds A and `w` rounds B^T, rows along the axis that is summed over; dx and dw are
     the gradients of A and B.
 
-    a is (..., m, k), b is (k, n) or (..., k, n), batches broadcast; float32, float16 or bfloat16, both the same. The
+    a is (..., m, k), b is (k, n) or (..., k, n), batches broadcast; a vector is a matrix of one row or column, as in
+    torch.matmul. float32, float16 or bfloat16, both the same (torch.autocast gives them its type). The
     sum of element (i, j) takes k in order; nothing but the recipe's model decides its roundings.
     """
     recipe = Recipe.of(recipe)
     _tensor('a', a), _tensor('b', b)
+    if a.dim() == 1 or b.dim() == 1:
+        try:
+            return matrices.matmul(_low(recipe, stream), a, b)
+        except Stays as reason:
+            raise abi.HalfulpValueError('matmul: shapes {} and {}: {}'.format(tuple(a.shape), tuple(b.shape), reason)
+                                        ) from None
     return _low(recipe, stream).product(a, b)
 
 

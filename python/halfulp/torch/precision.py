@@ -95,30 +95,36 @@ class _Entered(Lowering):
     def run(self, function: Any, made: Any, low: Low, args: Any, kwargs: Dict[str, Any]) -> Any:
         if torch.compiler.is_compiling():
             return made(low, *args, **kwargs)
-        with self._noted(None):
-            try:
-                return made(low, *args, **kwargs)
-            except abi.HalfulpError as error:
-                raise _named(error, self.places.name, self.places.kind) from None
+        before, first = self._begin(None)
+        try:
+            return made(low, *args, **kwargs)
+        except abi.HalfulpError as error:
+            raise _named(error, self.places.name, self.places.kind) from None
+        finally:
+            self._end(before, first)
 
     def stays(self, function: Any, reason: Optional[str], args: Any, kwargs: Dict[str, Any]) -> Any:
         if torch.compiler.is_compiling():
             if self.owner.strict and reason not in (None, INTEGERS):
                 raise abi.HalfulpValueError('precision: a product would run in torch: {}'.format(reason))
             return function(*args, **kwargs)
-        with self._noted(reason or LEFT):
+        before, first = self._begin(reason or LEFT)
+        try:
             return function(*args, **kwargs)
+        finally:
+            self._end(before, first)
 
-    @contextlib.contextmanager
-    def _noted(self, why: Optional[str]) -> Iterator[None]:
+    def _begin(self, why: Optional[str]) -> Tuple[Optional[_Running], int]:
+        """A call begins; what `_end` needs."""
         before = self.now
         self.now = _Running(self.places.name, self.places.kind, why)
-        first = torch._C._autograd._get_sequence_nr()
-        try:
-            yield
-        finally:
-            self.owner.span(_Span(first, torch._C._autograd._get_sequence_nr(), *self.now))
-            self.now = before
+        return before, torch._C._autograd._get_sequence_nr()
+
+    def _end(self, before: Optional[_Running], first: int) -> None:
+        last = torch._C._autograd._get_sequence_nr()
+        if last > first and self.now is not None:
+            self.owner.span(_Span(first, last, *self.now))
+        self.now = before
 
     # ---- below autograd: what runs ----
 
@@ -242,8 +248,14 @@ class precision:
             self._entered.stack = []
         return self._entered.stack
 
+    def _free(self) -> List[_Entered]:
+        if not hasattr(self._entered, 'free'):
+            self._entered.free = []
+        return self._entered.free
+
     def __enter__(self) -> 'precision':
-        entered, stack = _Entered(self), contextlib.ExitStack()
+        free = self._free()  # torch.compile makes another graph for another mode
+        entered, stack = free.pop() if free else _Entered(self), contextlib.ExitStack()
         stack.enter_context(entered.whole())
         self._stack().append((entered, stack))
         _ALL.entered.append(entered)
@@ -253,6 +265,7 @@ class precision:
         entered, stack = self._stack().pop()
         _ALL.entered.remove(entered)
         stack.__exit__(*error)
+        self._free().append(entered)
 
     def __call__(self, thing: Any) -> Any:
         if isinstance(thing, nn.Module):
@@ -288,10 +301,9 @@ class precision:
         self.rows = Rows(self.count, self.measure)
 
     def span(self, one: _Span) -> None:
-        if one.last > one.first:
-            if len(self._spans) >= _SPANS:
-                del self._spans[:_SPANS // 2]
-            self._spans.append(one)
+        if len(self._spans) >= _SPANS:
+            del self._spans[:_SPANS // 2]
+        self._spans.append(one)
 
     def of_node(self, node: Any) -> _Running:
         """Whose products an autograd node makes."""

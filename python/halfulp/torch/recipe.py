@@ -68,7 +68,8 @@ class Recipe:
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, field.name, _records.text_of(value))
         _records.rounding(self.embedding)
-        products = [self._product(name, text) for name, text in zip(('accum', 'accum_dx', 'accum_dw'), self.texts())]
+        object.__setattr__(self, '_texts', self._joined())
+        products = [self._product(name, text) for name, text in zip(('accum', 'accum_dx', 'accum_dw'), self._texts)]
         object.__setattr__(self, '_stochastic', any(product.stochastic for product in products))
 
     def _product(self, name: str, text: str) -> _records.Product:
@@ -97,6 +98,9 @@ class Recipe:
 
     def texts(self) -> Tuple[str, str, str]:
         """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT."""
+        return self._texts
+
+    def _joined(self) -> Tuple[str, str, str]:
         def join(a: Optional[str], b: Optional[str], total: Optional[str], out: str, *usual: str) -> str:
             return '|'.join((a or usual[0], b or usual[1], total or self.accum, out))
         return (join(self.x, self.w, self.accum, self.out, '', ''),

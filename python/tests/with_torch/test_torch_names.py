@@ -209,3 +209,26 @@ def test_in_place_into_elements_of_one_place():
     x = torch.ones(3, requires_grad=True)
     with torch.no_grad():
         ht.quantize_(x, 'float8_e4m3fn')
+
+
+def test_generators_of_numpy():
+    """Two numbers of a generator are the stream; nothing is taken where nothing is drawn."""
+    x = torch.full((64,), 1.0625)
+    key, counter = (int(n) for n in np.random.default_rng(3).integers(0, 1 << 63, 2))
+    generator = np.random.default_rng(3)
+    one = ht.quantize(x, 'float8_e4m3fn,sra:8', stream=generator)
+    assert torch.equal(one, ht.quantize(x, 'float8_e4m3fn,sra:8', stream=(key, counter)))
+    assert not torch.equal(one, ht.quantize(x, 'float8_e4m3fn,sra:8', stream=generator))
+    before = generator.bit_generator.state
+    ht.quantize(x, 'float8_e4m3fn', stream=generator)
+    assert generator.bit_generator.state == before
+
+
+def test_products_of_vectors():
+    a, b = torch.arange(12.0).view(3, 4) / 7, torch.arange(4.0) / 5
+    recipe = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn')
+    assert torch.equal(ht.matmul(a, b, recipe), ht.matmul(a, b[:, None], recipe)[:, 0])
+    assert torch.equal(ht.matmul(b, a.t(), recipe), ht.matmul(b[None], a.t(), recipe)[0])
+    assert ht.matmul(b, b, recipe).shape == ()
+    with pytest.raises(ValueError, match='do not go together'):
+        ht.matmul(a, a[:, 0], recipe)

@@ -58,9 +58,13 @@ class Places:
         self.without = names.choose('', None)  # where no module runs
 
     def enter(self) -> None:
+        """The hooks get the numbers that they had the last time, which graphs of torch.compile ask for."""
         self.thread = threading.get_ident()
-        self.handles = (hooks.register_module_forward_pre_hook(self._before),
-                        hooks.register_module_forward_hook(self._after))
+        if not self.handles:
+            self.handles = (hooks.register_module_forward_pre_hook(self._before),
+                            hooks.register_module_forward_hook(self._after))
+        for handle, hook in zip(self.handles, (self._before, self._after)):
+            handle.hooks_dict_ref()[handle.id] = hook
 
     def leave(self) -> None:
         for handle in self.handles:
