@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # usage: python_env.sh BUILD [torch|models]
 # Makes BUILD/venv, a Python environment with tests/python/requirements.txt and the package of the source; with torch
-# PyTorch, too; with models also packages of models for it. What is there already is kept. Ends with 77 and words where
-# it cannot be made: no venv module, no way to the package index, or a Python that these versions are not made for.
+# PyTorch, too, with models packages of models for it as well. What is there already is kept. Ends with 77 and words
+# where it cannot be made: no venv module, no way to the package index, or a Python that these versions are not made for.
 set -eu
 build=$1
 extra=${2:-}
