@@ -409,6 +409,8 @@ class Campaign(support.Case):
         for name in (path + ".ledger", "merged"):
             self.assertEqual(self.bits(name), self.bits("whole"))
         self.assertIn("part 20/20: 0 of 0 items done", self.ok("campaign", path, "--shard", "20/20"))
+        absent = self.list("x program - true\ny program - /absent\n", "absent.list")
+        self.assertIn("part 2/2: 0 of 1 items done\n2 items: 0 done", self.ok("campaign", absent, "--shard", "2/2", code=2))
 
     def test_parts_at_a_time(self):
         """One at a time for each part, no whole job meanwhile; what was killed is continued."""
@@ -430,15 +432,16 @@ class Campaign(support.Case):
         self.report(path)
         self.ok("campaign", path, "--shard", "2/2", "--overwrite")
         self.assertEqual((self.read(mark).decode().split()[:4], sorted(self.read(mark).decode().split()[4:])), (list("abcd"), ["b", "d"]))
-        self.assertEqual(self.report(path, "--status")["done"], 4)
+        self.assertEqual(self.report(path)["done"], 4)
         path = self.list("a program - false\nb program - sleep infinity\nc program - false\nd program - sleep infinity\n")
         job = self.begun(path, "--shard", "2/2", "--overwrite")
-        self.wait_until(lambda: self.results(path, ".2-of-2") == 6, "it is at work", job)
+        self.wait_until(lambda: self.results(path, ".2-of-2") == 2, "it is at work", job)
         self.killed(job)
         self.assertEqual(self.report(path, "--status")["open"], 2)
+        self.assertEqual(self.report(path, "--include", "a")["open"], 2)
+        self.assertNotIn(b"again", self.read(path + ".ledger"))
         path = self.list("a program - false\nb program - true\nc program - false\nd program - true\n")
         self.assertEqual(self.report(path)["wrong"], 0)
-        self.assertNotIn(b"again", self.read(path + ".ledger"))
 
     def test_older_parts(self):
         """Which an older program left in a folder: they are not passed over."""
