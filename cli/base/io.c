@@ -87,21 +87,14 @@ FILE *cli_own_stream(const char *path) {
   return file;
 }
 
-static int own_fail(const char *path, int error) {
-  if (error != ENXIO) return cli_fail(path, "%s", strerror(error));
-  return cli_fail(path, "is no ordinary file, and none that halfulp has written; remove it");
-}
-
-int cli_own_check(const char *path) { return cli_is_special(path) ? own_fail(path, ENXIO) : CLI_OK; }
-
 int cli_own_read(cli_bytes *bytes, const char *path) {
   int fd = cli_own_open(path);
-  return fd < 0 ? own_fail(path, errno) : read_open(bytes, fd, path);
+  return fd < 0 ? cli_own_fail(path, errno) : read_open(bytes, fd, path);
 }
 
 int cli_own_lines(cli_lines *lines, const char *path) {
   *lines = (cli_lines){.file = cli_own_open(path), .name = path};
-  return lines->file >= 0 ? CLI_OK : own_fail(path, errno);
+  return lines->file >= 0 ? CLI_OK : cli_own_fail(path, errno);
 }
 
 void cli_bytes_free(cli_bytes *bytes) {

@@ -23,6 +23,13 @@ int cli_is_special(const char *path) {
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
+int cli_own_fail(const char *path, int error) {
+  if (error != ENXIO) return cli_fail(path, "%s", strerror(error));
+  return cli_fail(path, "is no ordinary file, and none that halfulp has written; remove it");
+}
+
+int cli_own_check(const char *path) { return cli_is_special(path) ? cli_own_fail(path, ENXIO) : CLI_OK; }
+
 char *cli_follow_links(const char *path) {
   char target[4096];
   char *real = realpath(path, NULL);

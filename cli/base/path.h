@@ -9,6 +9,8 @@
 int cli_is_stream(const char *path);
 /* Returns 1 for a device, a pipe, a folder: there is nothing to rename over. */
 int cli_is_special(const char *path);
+/* Prints the error line for a file whose name halfulp chose (io.h); ENXIO: it is no ordinary file. Returns CLI_BAD. */
+int cli_own_fail(const char *path, int error);
 /* Returns what a link leads to, because that is replaced, not the link; one that leads nowhere stays a link, to the new
  * file. To be freed; NULL: out of memory. */
 char *cli_follow_links(const char *path);
