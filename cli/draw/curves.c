@@ -112,13 +112,14 @@ static void draw_x_axis(svg *image, const frame *axes, const chart *figure) {
   if (across < 1) across = 1;
   for (double tick = ceil(axes->x0 / across) * across; tick <= axes->x1; tick += across) {
     double x = at_x(axes, tick);
-    svg_line(image, x, axes->foot, x, axes->foot + 5, axes->colours->soft, 1);
+    svg_tick(image, x, axes->foot, x, axes->foot + 5, axes->colours->soft, 1);
     number_rounded(text, axes->x_axis == CURVE_LOG10 ? pow(10, tick) : tick, 10);
     if (axes->x_axis == CURVE_LOG2)
       svg_power(image, x, axes->foot + 20, 12, axes->colours->soft, axes->colours->paper, (int)tick);
     else
       svg_text(image, x, axes->foot + 20, 12, SVG_MIDDLE, axes->colours->soft, "", text);
   }
+  svg_end_series(image);
   svg_line(image, LEFT, axes->foot, RIGHT, axes->foot, axes->colours->soft, 1);
   svg_text(image, RIGHT, axes->foot + 36, 12, SVG_END, axes->colours->soft, "",
            figure->x_name ? figure->x_name : "step");
@@ -126,7 +127,7 @@ static void draw_x_axis(svg *image, const frame *axes, const chart *figure) {
 }
 
 static void rule(svg *image, const frame *axes, double tick) {
-  svg_line(image, LEFT, at_y(axes, tick), RIGHT, at_y(axes, tick), axes->colours->rule, 1);
+  svg_tick(image, LEFT, at_y(axes, tick), RIGHT, at_y(axes, tick), axes->colours->rule, 1);
 }
 
 /* Draws lines at 2 and 5 times powers of ten, where there are few of these. */
@@ -197,11 +198,6 @@ static void begin_piece(svg *image, const frame *axes, size_t i) {
           axes->colours->line[i], dashes[i]);
 }
 
-static void dot(svg *image, const frame *axes, double x, double y, double radius, size_t i) {
-  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius,
-          axes->colours->line[i]);
-}
-
 /* Draws a line in pieces: a point that is not there ends one. A piece of one point is a dot. */
 static void draw_all(svg *image, const frame *axes, const curve *line, size_t i) {
   size_t begin = 0;
@@ -214,7 +210,7 @@ static void draw_all(svg *image, const frame *axes, const curve *line, size_t i)
       if (j - begin > 1)
         fprintf(image->out, "%.1f,%.1f ", x, y);
       else
-        dot(image, axes, x, y, 1.5, i);
+        svg_dot(image, x, y, 1.5, axes->colours->line[i]);
     }
     if (j - begin > 1) fputs("\"/>\n", image->out);
     begin = j + 1;
@@ -265,7 +261,9 @@ static void draw_thinned(svg *image, const frame *axes, const curve *line, size_
 static void draw_dots(svg *image, const frame *axes, const curve *line, size_t i) {
   for (size_t j = 0; j < line->count; j++) {
     double y = scaled(axes->axis, line->y[j * line->stride]);
-    if (!isnan(y)) dot(image, axes, at_x(axes, scaled(axes->x_axis, line->x[j * line->stride])), at_y(axes, y), 3, i);
+    if (isnan(y)) continue;
+    svg_dot(image, at_x(axes, scaled(axes->x_axis, line->x[j * line->stride])), at_y(axes, y), 3,
+            axes->colours->line[i]);
   }
 }
 
@@ -278,6 +276,7 @@ static void draw_chart(svg *image, const frame *axes, const chart *figure) {
     else
       draw_all(image, axes, &figure->curves[i], i);
     if (figure->curves[i].dots && figure->curves[i].count <= 60) draw_dots(image, axes, &figure->curves[i], i);
+    svg_end_series(image);
   }
 }
 

@@ -40,22 +40,24 @@ static void draw_axis(svg *image, const axis *range, double foot) {
   for (int k = range->low; k <= range->high; k += step) {
     char text[48];
     double x = x_of(range, pow(10, k));
-    svg_line(image, x, HEAD, x, foot, colours->rule, 1);
+    svg_tick(image, x, HEAD, x, foot, colours->rule, 1);
     snprintf(text, sizeof text, "1e%d", k);
     svg_text(image, x, foot + 20, 12, SVG_MIDDLE, colours->soft, "", k == 0 ? "1" : text);
   }
+  svg_end_series(image);
 }
 
-static void draw_dot(svg *image, double x, double y, const char *fill, const char *stroke) {
-  fprintf(image->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n", x, y,
-          fill, stroke);
+/* Draws a dot of the first colour, with paper in it if it is open. */
+static void draw_dot(svg *image, double x, double y, int open) {
+  svg_dot(image, x, y, 6, palette_file.line[0]);
+  if (open) svg_dot(image, x, y, 4, palette_file.paper);
 }
 
 static void draw_legend(svg *image) {
   const palette *colours = &palette_file;
-  draw_dot(image, LEFT + 6, 16, colours->line[0], colours->line[0]);
+  draw_dot(image, LEFT + 6, 16, 0);
   svg_text(image, LEFT + 18, 20, 13, SVG_START, colours->ink, "", "rms difference");
-  draw_dot(image, LEFT + 146, 16, colours->paper, colours->line[0]);
+  draw_dot(image, LEFT + 146, 16, 1);
   svg_text(image, LEFT + 158, 20, 13, SVG_START, colours->ink, "", "largest difference");
   svg_text(image, WIDTH - 16, 20, 13, SVG_END, colours->soft, "", "elements that differ");
 }
@@ -72,9 +74,9 @@ static void draw_row(svg *image, const axis *range, double y, const error_row *r
   draw_name(image, y + 5, row->name);
   if (row->max > 0) {
     double from = x_of(range, row->rms > 0 ? row->rms : row->max), to = x_of(range, row->max);
-    svg_line(image, from, y, to, y, colours->line[0], 2);
-    draw_dot(image, from, y, colours->line[0], colours->line[0]);
-    draw_dot(image, to, y, colours->paper, colours->line[0]);
+    svg_tick(image, from, y, to, y, colours->line[0], 2);
+    draw_dot(image, from, y, 0);
+    draw_dot(image, to, y, 1);
   } else {
     svg_text(image, LEFT + 6, y + 5, 13, SVG_START, colours->soft, "",
              row->different ? "only what is not finite differs" : "equal");
@@ -93,6 +95,7 @@ int errors_write(const char *path, const char *title, const error_row *rows, siz
   draw_legend(&image);
   draw_axis(&image, &range, foot);
   for (size_t i = 0; i < count; i++) draw_row(&image, &range, HEAD + ROW * ((double)i + 0.5), &rows[i]);
+  svg_end_series(&image);
   fputs("</g>\n", image.out);
   return svg_close(&image, path);
 }

@@ -51,10 +51,11 @@ static void draw_rules(svg *image, const columns *layout) {
   char text[16];
   for (int k = 0; k <= SHARES; k += 2) {
     double y = FOOT - (FOOT - TOP) * (double)(SHARES - k) / SHARES;
-    svg_line(image, LEFT, y, RIGHT, y, layout->colours->rule, 1);
+    svg_tick(image, LEFT, y, RIGHT, y, layout->colours->rule, 1);
     snprintf(text, sizeof text, k == 0 ? "1" : k == 2 ? "0.01" : "1e-%d", k);
     svg_text(image, LEFT - 8, y + 4, 12, SVG_END, layout->colours->soft, "", text);
   }
+  svg_end_series(image);
 }
 
 static void draw_labels(svg *image, const columns *layout) {
@@ -72,22 +73,24 @@ static void draw_set(svg *image, const columns *layout, const exponents *set, si
   double gap = layout->width > 6 ? 1 : 0, width = (layout->width - gap) / (double)count,
          shift = gap / 2 + (double)k * width;
   double zero = height(set->counts[0], of);
-  if (zero > 0) svg_rect(image, LEFT + shift, FOOT - zero, width, zero, layout->colours->line[k]);
+  if (zero > 0) svg_bar(image, LEFT + shift, FOOT - zero, width, zero, layout->colours->line[k]);
   for (int x = layout->low; x <= layout->high; x++) {
     double high = height(set->counts[x + 150], of);
-    if (high > 0) svg_rect(image, at(layout, x) + shift, FOOT - high, width, high, layout->colours->line[k]);
+    if (high > 0) svg_bar(image, at(layout, x) + shift, FOOT - high, width, high, layout->colours->line[k]);
   }
+  svg_end_series(image);
 }
 
 static void draw_marks(svg *image, const columns *layout, const exponent_mark *marks, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (marks[i].exponent < layout->low || marks[i].exponent > layout->high) continue;
     double x = at(layout, marks[i].exponent);
-    svg_line(image, x, TOP - 18, x, FOOT, layout->colours->ink, 1);
+    svg_tick(image, x, TOP - 18, x, FOOT, layout->colours->ink, 1);
     int left = x + 4 + 6 * (double)strlen(marks[i].name) > RIGHT; /* of the line, where the right has no space */
     svg_text(image, left ? x - 4 : x + 4, TOP - 8, 11, left ? SVG_END : SVG_START, layout->colours->ink, "",
              marks[i].name);
   }
+  svg_end_series(image);
 }
 
 static void draw_legend(svg *image, const columns *layout, const exponents *sets, size_t count) {

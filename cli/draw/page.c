@@ -104,7 +104,7 @@ void page_pre(FILE *out, const char *text) {
 
 void page_begin_drawing(svg *image, FILE *out, const char *id, int width, int height, const char *title,
                         const char *text) {
-  *image = (svg){out, NULL, 0};
+  *image = (svg){.out = out};
   fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">", width,
           height, id, id, id);
   svg_escaped(out, title);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
@@ -36,7 +37,7 @@ void svg_escaped(FILE *out, const char *text) {
 }
 
 int svg_open(svg *image, int width, int height, const char *title) {
-  image->text = NULL;
+  *image = (svg){0};
   image->out = open_memstream(&image->text, &image->size);
   if (!image->out) return cli_fail(NULL, "out of memory");
   fprintf(image->out,
@@ -57,6 +58,60 @@ void svg_rect(svg *image, double x, double y, double width, double height, const
 void svg_line(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width) {
   fprintf(image->out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n",
           x1, y1, x2, y2, stroke, width);
+}
+
+/* Returns the series of that look, a new one if there is none yet, NULL if there is no memory for it. */
+static svg_series *series_of(svg *image, const char *style) {
+  for (int i = 0; i < image->count; i++)
+    if (!strcmp(image->series[i].style, style)) return &image->series[i];
+  if (image->count == SVG_SERIES_MAX) return NULL;
+  svg_series *series = &image->series[image->count];
+  series->out = open_memstream(&series->path, &series->size);
+  if (!series->out) return NULL;
+  snprintf(series->style, sizeof series->style, "%s", style);
+  image->count++;
+  return series;
+}
+
+/* Keeps a mark for its series; without one it is an element of its own. */
+static void keep(svg *image, const char *style, const char *path) {
+  svg_series *series = series_of(image, style);
+  if (series)
+    fputs(path, series->out);
+  else
+    fprintf(image->out, "<path d=\"%s\" %s/>\n", path, style);
+}
+
+void svg_end_series(svg *image) {
+  for (int i = 0; i < image->count; i++) {
+    svg_series *series = &image->series[i];
+    if (!fclose(series->out)) fprintf(image->out, "<path d=\"%s\" %s/>\n", series->path, series->style);
+    free(series->path);
+  }
+  image->count = 0;
+}
+
+void svg_tick(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width) {
+  char style[96], path[96];
+  int upright = x1 == x2;
+  snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"%.2f\"", stroke, width);
+  snprintf(path, sizeof path, "M%.2f %.2f%c%.2f", x1, y1, upright ? 'V' : 'H', upright ? y2 : x2);
+  keep(image, style, path);
+}
+
+void svg_bar(svg *image, double x, double y, double width, double height, const char *fill) {
+  char style[96], path[96];
+  snprintf(style, sizeof style, "fill=\"%s\"", fill);
+  snprintf(path, sizeof path, "M%.2f %.2fh%.2fv%.2fh-%.2fz", x, y, width, height, width);
+  keep(image, style, path);
+}
+
+/* Draws a line without length, whose round ends are the dot. */
+void svg_dot(svg *image, double x, double y, double radius, const char *fill) {
+  char style[96], path[96];
+  snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"%.1f\" stroke-linecap=\"round\"", fill, 2 * radius);
+  snprintf(path, sizeof path, "M%.1f %.1fh0", x, y);
+  keep(image, style, path);
 }
 
 void svg_text(svg *image, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,

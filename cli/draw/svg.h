@@ -7,10 +7,22 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum { SVG_SERIES_MAX = 8 };
+
+/* Marks that look the same. */
+typedef struct svg_series {
+  char style[96];
+  FILE *out;
+  char *path;
+  size_t size;
+} svg_series;
+
 typedef struct svg {
   FILE *out;
   char *text;
   size_t size;
+  svg_series series[SVG_SERIES_MAX]; /* not yet written */
+  int count;
 } svg;
 
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
@@ -19,6 +31,12 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 int svg_open(svg *image, int width, int height, const char *title);
 void svg_rect(svg *image, double x, double y, double width, double height, const char *fill);
 void svg_line(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width);
+/* Marks of series: a tick along an axis, a bar, a dot. They are kept until svg_end_series, which writes those of one
+ * look as one element, in the order of the first of each look. */
+void svg_tick(svg *image, double x1, double y1, double x2, double y2, const char *stroke, double width);
+void svg_bar(svg *image, double x, double y, double width, double height, const char *fill);
+void svg_dot(svg *image, double x, double y, double radius, const char *fill);
+void svg_end_series(svg *image);
 /* Draws the text, escaped. style: extra attributes, "" if none. */
 void svg_text(svg *image, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
               const char *text);

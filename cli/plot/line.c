@@ -53,7 +53,7 @@ static void draw_value(drawing *plot, double value, double *last) {
   if (x - *last < 1.6 && value != plot->limits.max) return;
   *last = x;
   double inset = power ? 6 : 18;
-  svg_line(&plot->out, x, plot->band + inset, x, plot->band + PLOT_BAND - inset,
+  svg_tick(&plot->out, x, plot->band + inset, x, plot->band + PLOT_BAND - inset,
            plot_colours[subnormal ? SUBNORMAL : NORMAL], power ? 1.6 : 1);
 }
 
@@ -114,9 +114,10 @@ void plot_axis(drawing *plot) {
   for (int k = plot->low; k <= plot->high; k++) {
     if (((k % step) + step) % step) continue;
     double x = x_of_log(plot, k);
-    svg_line(&plot->out, x, y, x, y + 6, PLOT_INK, 1);
+    svg_tick(&plot->out, x, y, x, y + 6, PLOT_INK, 1);
     svg_power(&plot->out, x, y + 22, 12, PLOT_GREY, "#ffffff", k);
   }
+  svg_end_series(&plot->out);
 }
 
 /* Draws a line from the band down to a mark's row; it leaves out the label of the axis that it would cross. */
@@ -176,9 +177,10 @@ void plot_bars(drawing *plot, int plain) {
   for (uint64_t y = step; tallest && y <= tallest; y += step) {
     double at = plot->bars - (double)y * scale;
     snprintf(text, sizeof text, "%llu", (unsigned long long)y);
-    svg_line(&plot->out, PLOT_LEFT, at, PLOT_RIGHT, at, "#e3e6eb", 1);
+    svg_tick(&plot->out, PLOT_LEFT, at, PLOT_RIGHT, at, "#e3e6eb", 1);
     svg_text(&plot->out, PLOT_LEFT - 8, at + 4, 11, SVG_END, PLOT_GREY, "", text);
   }
+  svg_end_series(&plot->out);
   for (int b = 0; b < BINS_MAX; b += plot->group) {
     double left = x_of_log(plot, -1076 + (double)b / BINS_PER_BINADE);
     double right = x_of_log(plot, -1076 + (double)(b + plot->group) / BINS_PER_BINADE), y = plot->bars;
@@ -186,11 +188,12 @@ void plot_bars(drawing *plot, int plain) {
       uint64_t n = plot_group_sum(data, b, plot->group, c);
       if (!n) continue;
       double height = fmax((double)n * scale, 1.5); /* a single datum must stay visible */
-      svg_rect(&plot->out, left + 0.4, y - height, right - left - 0.8 > 0.8 ? right - left - 0.8 : 0.8, height,
-               plain ? PLOT_GREY : plot_colours[c]);
+      svg_bar(&plot->out, left + 0.4, y - height, right - left - 0.8 > 0.8 ? right - left - 0.8 : 0.8, height,
+              plain ? PLOT_GREY : plot_colours[c]);
       y -= height;
     }
   }
+  svg_end_series(&plot->out);
   svg_line(&plot->out, PLOT_LEFT, plot->bars, PLOT_RIGHT, plot->bars, PLOT_INK, 1);
 }
 
@@ -381,6 +384,7 @@ void plot_group(drawing *plot) {
 void plot_band(drawing *plot) {
   draw_regions(plot);
   draw_ticks(plot);
+  svg_end_series(&plot->out);
 }
 
 plot_counts plot_counted(const drawing *plot) { return (plot_counts){normal_values(plot), subnormal_values(plot)}; }

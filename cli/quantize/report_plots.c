@@ -48,8 +48,8 @@ typedef struct axes {
 static void draw_pair(svg *image, const axes *frame, double x, uint64_t before, uint64_t after) {
   double gap = frame->step > 6 ? 1 : 0, half = frame->step / 2 - gap / 2;
   double b = bar_height(before, frame->top, frame->full), c = bar_height(after, frame->top, frame->full);
-  if (before) svg_rect(image, x + gap / 2, frame->foot - b, half, b, BEFORE);
-  if (after) svg_rect(image, x + gap / 2 + half, frame->foot - c, half, c, AFTER);
+  if (before) svg_bar(image, x + gap / 2, frame->foot - b, half, b, BEFORE);
+  if (after) svg_bar(image, x + gap / 2 + half, frame->foot - c, half, c, AFTER);
 }
 
 static void draw_scale(svg *image, const axes *frame) {
@@ -57,13 +57,14 @@ static void draw_scale(svg *image, const axes *frame) {
   uint64_t count = 1;
   for (int k = 0; k < 19 && count <= frame->top; k++, count *= 10) {
     double y = frame->foot - bar_height(count, frame->top, frame->full);
-    svg_line(image, LEFT, y, RIGHT, y, RULE, 1);
+    svg_tick(image, LEFT, y, RIGHT, y, RULE, 1);
     if (k < 4)
       snprintf(text, sizeof text, "%llu", (unsigned long long)count);
     else
       snprintf(text, sizeof text, "1e%d", k);
     svg_text(image, LEFT - 8, y + 4, 12, SVG_END, GREY, "", text);
   }
+  svg_end_series(image);
 }
 
 static void draw_labels(svg *image, const axes *frame, int low, int high) {
@@ -103,6 +104,7 @@ void report_exponents(FILE *out, const tensors_result *total) {
   for (int i = low; i <= high; i++)
     draw_pair(&image, &frame, LEFT + (i - low + 2) * frame.step, tensors_count(&total->before, i),
               tensors_count(&total->after, i));
+  svg_end_series(&image);
   svg_line(&image, LEFT, frame.foot, RIGHT, frame.foot, GREY, 1);
   draw_labels(&image, &frame, low, high);
   page_end_drawing(&image);
@@ -135,7 +137,7 @@ static void draw_bar(svg *image, const tensors_result *result, double y, double 
   double width = (RIGHT - NAMES - 90) * share;
   short_name(text, result->tensor->name);
   svg_text(image, NAMES - 10, y + 13, 12, SVG_END, INK, "", text);
-  svg_rect(image, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(result->errors.sqnr) ? AFTER : BEFORE);
+  svg_bar(image, NAMES, y + 2, width > 1 ? width : 1, 14, isfinite(result->errors.sqnr) ? AFTER : BEFORE);
   if (isfinite(result->errors.sqnr))
     snprintf(text, sizeof text, "%.2f dB", result->errors.sqnr);
   else
@@ -159,6 +161,7 @@ void report_sqnr(FILE *out, const tensors_results *results) {
   page_begin_drawing(&image, out, "sqnr", WIDTH, (int)rows * ROW + 8, "Signal to quantization noise of each tensor",
                      "One bar a tensor, the lowest first, in decibels.");
   for (size_t i = 0; i < rows; i++) draw_bar(&image, list[i], 4 + (double)i * ROW, top);
+  svg_end_series(&image);
   page_end_drawing(&image);
   if (rows < n) fprintf(out, "<p class=\"soft\">The %zu lowest of %zu tensors.</p>\n", rows, n);
   free(list);
@@ -176,5 +179,6 @@ void report_sparkline(FILE *out, const tensors_result *result, int low, int high
   for (int i = low; i <= high; i++)
     draw_pair(&image, &frame, (i - low + 2) * frame.step, tensors_count(&result->before, i),
               tensors_count(&result->after, i));
+  svg_end_series(&image);
   page_end_drawing(&image);
 }

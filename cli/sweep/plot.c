@@ -116,6 +116,7 @@ static void make_axes(sweep_plot *plot) {
 
 /* ---- parts ---- */
 
+/* Draws a circle of its own: those that let the paper through are darker where they overlap. */
 static void circle(sweep_plot *plot, double x, double y, double radius, const char *fill, const char *more) {
   fprintf(plot->canvas.out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"%s\"%s%s/>\n", x, y, radius, fill,
           *more ? " " : "", more);
@@ -138,7 +139,7 @@ static void draw_percents(sweep_plot *plot) {
   char text[32];
   for (int i = 0; plot->x.low + i * plot->x.step <= plot->x.high + 0.5 * plot->x.step; i++) {
     double value = plot->x.low + i * plot->x.step, x = across(plot, value);
-    svg_line(&plot->canvas, x, FOOT, x, FOOT + 5, plot->c->soft, 1);
+    svg_tick(&plot->canvas, x, FOOT, x, FOOT + 5, plot->c->soft, 1);
     snprintf(text, sizeof text, "%.*f %%", plot->x.step < 0.0095 ? 1 : 0, 100 * value);
     svg_text(&plot->canvas, x, FOOT + 20, 12, SVG_MIDDLE, plot->c->soft, "", text);
   }
@@ -170,7 +171,7 @@ static void draw_axes(sweep_plot *plot) {
   int places = plot->y.step < 0.00095 ? 4 : plot->y.step < 0.0095 ? 3 : 2;
   for (int i = 0; plot->y.low + i * plot->y.step <= plot->y.high + 0.5 * plot->y.step; i++) {
     double value = plot->y.low + i * plot->y.step, y = down(plot, value);
-    svg_line(&plot->canvas, LEFT, y, RIGHT, y, c->rule, 1);
+    svg_tick(&plot->canvas, LEFT, y, RIGHT, y, c->rule, 1);
     snprintf(text, sizeof text, fabs(value) < 1e4 ? "%.*f" : "%.*g", fabs(value) < 1e4 ? places : 3, value);
     svg_text(&plot->canvas, LEFT - 8, y + 4, 12, SVG_END, c->soft, "", text);
   }
@@ -179,6 +180,7 @@ static void draw_axes(sweep_plot *plot) {
   } else {
     draw_percents(plot);
   }
+  svg_end_series(&plot->canvas);
   svg_line(&plot->canvas, LEFT, FOOT, RIGHT, FOOT, c->soft, 1);
   svg_text(&plot->canvas, (LEFT + RIGHT) / 2.0, FOOT + 44, 13, SVG_MIDDLE, c->ink, "", across_text(plot));
   snprintf(text, sizeof text, "%s, test set", plot->z->measure);

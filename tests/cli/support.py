@@ -119,6 +119,31 @@ def parse_safetensors(data):
     return tensors, metadata, order
 
 
+def paths(root, form):
+    """Marks in the paths of a drawing that consist of marks of one form: the path, and the numbers of each mark."""
+    form = form.replace("N", r"(-?[\d.]+)")
+    for e in root.iter():
+        if e.tag.endswith("path") and re.fullmatch("(?:%s)+" % form, e.get("d")):
+            yield from ((e, *map(float, mark)) for mark in re.findall(form, e.get("d")))
+
+
+def lines(root):
+    """Lines of a drawing, ticks and rules with them: (x1, y1, x2, y2)."""
+    found = [tuple(float(e.get(k)) for k in ("x1", "y1", "x2", "y2")) for e in root.iter() if e.tag.endswith("line") and e.get("x1")]
+    found += [(x, y, x, end) for _, x, y, end in paths(root, "MN NVN")]
+    return found + [(x, y, end, y) for _, x, y, end in paths(root, "MN NHN")]
+
+
+def bars(root):
+    """Bars of a drawing: (x, y, width, height, fill)."""
+    return [(x, y, w, h, e.get("fill")) for e, x, y, w, h, _ in paths(root, "MN NhNvNhNz")]
+
+
+def dots(root):
+    """Dots of a drawing: (x, y, radius, colour)."""
+    return [(x, y, float(e.get("stroke-width")) / 2, e.get("stroke")) for e, x, y in paths(root, "MN Nh0")]
+
+
 def on_terminal(args):
     """What a command shows on a terminal behind its standard error, and how long it took."""
     host, terminal = pty.openpty()

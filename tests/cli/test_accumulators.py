@@ -100,7 +100,7 @@ class Accumulators(support.Case):
         ticks = {e.text: float(e.get("x")) for e in drawing.iter(space + "text") if e.text and e.text.startswith("1e")}
         (low, left), (high, right) = min(ticks.items(), key=lambda t: t[1]), max(ticks.items(), key=lambda t: t[1])
         low, high = int(low[2:]), int(high[2:])
-        dots = [float(e.get("cx")) for e in drawing.iter(space + "circle")][2:]  # behind the legend's
+        dots = [x for x, y, radius, _ in support.dots(drawing) if radius == 6 and y > 16]  # below the legend's
         wanted = [left + (right - left) * (math.log10(x) - low) / (high - low) for m in models if m["max_abs"] for x in (m["rms"], m["max_abs"])]
         self.assertEqual(len(dots), len(wanted))
         self.assertLess(max(abs(x - y) for x, y in zip(dots, wanted)), 0.2)

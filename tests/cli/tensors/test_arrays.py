@@ -427,8 +427,7 @@ class Plot(Quantize):
             self.assertGreater(len(labels), 2)
             for label in labels:
                 x, y = float(label.get("x")), float(label.get("y"))
-                for line in root.iter(space + "line"):
-                    x1, y1, x2, y2 = (float(line.get(k)) for k in ("x1", "y1", "x2", "y2"))
+                for x1, y1, x2, y2 in support.lines(root):
                     if abs(x1 - x) < 14 and abs(x2 - x) < 14:
                         self.assertFalse(min(y1, y2) < y - 12 and max(y1, y2) > y - 11, (name, x, y, y1, y2))
                         checked += 1
@@ -455,6 +454,10 @@ class Plot(Quantize):
                 ):
                     if node.get(key) is not None:
                         self.assertTrue(0 <= float(node.get(key)) <= top, (name, key, node.get(key)))
+            looks = [(e.get("stroke"), e.get("stroke-width")) for e in root.iter("{http://www.w3.org/2000/svg}path")]
+            self.assertEqual(len(looks), len(set(looks)), name)  # ticks of one look are one element
+            for x1, y1, x2, y2 in support.lines(root):
+                self.assertTrue(0 <= min(x1, x2) and max(x1, x2) <= width and 0 <= min(y1, y2) and max(y1, y2) <= height, name)
         print("drawn: %d formats" % len(picks))
 
     def test_data_in_other_systems(self):
@@ -502,12 +505,11 @@ class Plot(Quantize):
             self.assertEqual(rows[i + 3 : i + 8], [str(one["normal"]), str(one["subnormal"]), *shares])
         self.assertEqual([one["data"]["to_zero"] for one in got], [1, 2, 0])
         self.assertEqual(rows[rows.index("float8_e4m3fn") + 1 :][:2], ["0.001953125", "448"])
-        ticks = [line for line in root.iter("{http://www.w3.org/2000/svg}line") if line.get("x1") == line.get("x2")]
         powers = {}  # of each band: values that are powers of two
-        for line in ticks:
-            if abs(float(line.get("y2")) - float(line.get("y1")) - 42) < 0.1:
-                powers.setdefault(line.get("y1"), []).append(float(line.get("x1")))
-        e4m3, e2m1, _ = (sorted(powers[y]) for y in sorted(powers, key=float))
+        for x1, y1, x2, y2 in support.lines(root):
+            if x1 == x2 and abs(y2 - y1 - 42) < 0.1:
+                powers.setdefault(y1, []).append(x1)
+        e4m3, e2m1, _ = (sorted(powers[y]) for y in sorted(powers))
         self.assertEqual((len(e4m3), len(e2m1)), (18, 4))  # 2^-9 to 2^8, 2^-1 to 2^2
         self.assertEqual(e2m1, e4m3[8:12])  # on one axis
 
