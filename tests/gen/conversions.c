@@ -144,11 +144,14 @@ static void put_values(t_writer *writer) {
   size_t n = choose(writer, codes);
   text_add(&writer->lines,
            "## values of codes and the binary32 numbers beside them: \"exact\" decided by sticky bits\n");
-  for (size_t i = 0; i < n; i++) put_near(writer, value(writer->f, codes[i]), is_edge(writer, codes[i]));
+  for (size_t i = 0; i < n; i++) {
+    writer->chosen = writer->f.m > 0 || codes[i] % 4 == 0 || is_edge(writer, codes[i]); /* powers of two are alike */
+    put_near(writer, value(writer->f, codes[i]), is_edge(writer, codes[i]));
+  }
   text_add(&writer->lines, "## midpoints and the binary32 numbers beside them: parity, carry into the exponent\n");
   for (size_t i = 0; i < n; i++) {
     double lo = value(writer->f, codes[i]), hi = next_value(writer, codes[i]);
-    writer->chosen = writer->f.m > 0 || codes[i] % 4 < 2; /* powers of two are alike: some of either parity */
+    writer->chosen = writer->f.m > 0 || codes[i] % 8 < 2; /* some of either parity */
     put_near(writer, lo + (hi - lo) / 2, is_edge(writer, codes[i]));
   }
   text_add(
