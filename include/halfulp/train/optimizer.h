@@ -11,7 +11,7 @@
  * Zamirai et al., Revisiting BFloat16 Training: every operator reads numbers of the format, works in binary32 and
  * rounds its result, and only the last rounding of the weight update changes between the variants. With Q: binary32,
  * ties to even, then rounded into `state` to nearest even; QW: the same into `weight`; and all of the scalars rounded
- * into `state` first, once:
+ * into `state` first, once; D and M are Q with another last rounding (below):
  *
  *   SGD    g = D(g + Q(decay w))            if decay is not 0
  *          m = M(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
