@@ -574,3 +574,22 @@ def test_without_a_compiler(tmp_path):
     text = ('import sys, torch, halfulp.torch as ht\nwith ht.precision("bfloat16", strict=True):\n'
             '    torch.nn.Linear(3, 4)(torch.ones(2, 3))\nassert "torch._dynamo" not in sys.modules')
     subprocess.run([sys.executable, '-c', text], check=True)
+
+
+def test_distributed_data_parallel():
+    """The bits of the model alone, and its names."""
+    import torch.distributed as dist
+    import halfulp.torch.distributed  # noqa: F401  (before the process group)
+    model, x = Block(), plain(2, 8)
+    want = steps(copy.deepcopy(model), ht.precision(LOW), x)
+    dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        parallel = nn.parallel.DistributedDataParallel(model)
+        with ht.precision(LOW, strict=True) as p:
+            loss = parallel(x).square().sum()
+            loss.backward()
+    finally:
+        dist.destroy_process_group()
+    for one, two in zip(want, [loss.detach()] + [q.grad for q in model.parameters()]):
+        same(one, two)
+    assert where(p.report()) == {('a', LOW.x), ('', LOW.x), ('b.0', LOW.x)}
