@@ -43,7 +43,7 @@ def show(name, what, variable, g, low, high, degree, list_them=False):
         x = low + (mp.mpf(high) - low) * i / 4000
         worst = max(worst, abs(mp.polyval(rounded[::-1], x) / g(x) - 1))
     print('/* %s; relative error below 2^%d. */' % (what, int(mp.ceil(mp.log(worst, 2)))))
-    print('HU_FN double hu_polynomial_%s(double %s) {' % (name, variable))
+    print('HU_FN double hui_polynomial_%s(double %s) {' % (name, variable))
     print('  double p = %s;' % float(rounded[-1]).hex())
     for v in rounded[-2::-1]:
         print('  p = p * %s + %s;' % (variable, float(v).hex()) if v >= 0 else

@@ -19,7 +19,7 @@ HEADERS = ('function_polynomials', 'function_quick')
 def leaf(name):
     """A call that stays one step, for it is proved on its own."""
     def walk(run, values):
-        return run.step(name, values[0], None, name.replace('hu_', '').replace('quick_', ''))
+        return run.step(name, values[0], None, name.replace('hui_', '').replace('quick_', ''))
     return walk
 
 
@@ -106,9 +106,9 @@ class Errors:
             return self.done[key]
         own = self.polynomials[name] if own is None else own
         if max(abs(low), abs(high)) > COVERED[name]:
-            raise NotProved(f'hu_polynomial_{name} is used beyond where its error is known')
-        run = self.walk('hu_polynomial_' + name, [steps.Input('v')])
-        script = Script(f'hu_polynomial_{name}')
+            raise NotProved(f'hui_polynomial_{name} is used beyond where its error is known')
+        run = self.walk('hui_polynomial_' + name, [steps.Input('v')])
+        script = Script(f'hui_polynomial_{name}')
         script.define('a', 'rnd(aa)')
         if relative_argument:
             script.fact(f'a -/ X in [-{relative_argument},{relative_argument}]')

@@ -28,7 +28,7 @@ COVERED['erfc'] = Fraction(1)
 
 def text_of(texts, name, variable):
     """The polynomial as Sollya reads it, with the C text's own digits."""
-    run = steps.returned(texts, 'hu_polynomial_' + name, [steps.Input('v')])
+    run = steps.returned(texts, 'hui_polynomial_' + name, [steps.Input('v')])
     values = {'v': f'({variable})'}
     for s in run.steps:
         left, right = (f'({o.text})' if isinstance(o, steps.Constant) else values[o.name] for o in (s.left, s.right))
@@ -58,5 +58,5 @@ def measured(texts, names):
 
 def claims(text):
     """{name: 2^-n} of the header's comments."""
-    found = re.findall(r'relative error below 2\^-(\d+)\. \*/\s*HU_FN double hu_polynomial_(\w+)\(', text)
+    found = re.findall(r'relative error below 2\^-(\d+)\. \*/\s*HU_FN double hui_polynomial_(\w+)\(', text)
     return {name: Fraction(1, 1 << int(n)) for n, name in found}

@@ -57,7 +57,7 @@ def reach(texts, one):
 
 
 def measured(texts, name):
-    body = re.search(r'HU_FN double hu_polynomial_%s\(.*?\n\}' % name, texts[0], re.S)[0]
+    body = re.search(r'HU_FN double hui_polynomial_%s\(.*?\n\}' % name, texts[0], re.S)[0]
     key = name, body, re.search(r'#define HU_ERFC_SCALE \S+', texts[0])[0] if name == 'erfc' else ''
     if key not in known:
         error = polynomials.measured(texts, [name])[name]

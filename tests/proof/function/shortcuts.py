@@ -79,7 +79,7 @@ def check(texts, function):
     function = NAMES.get(function, function)
     if function == 'rsqrt':
         return 0
-    _, statements = ctext.functions(texts[1])['hu_quick_' + function]
+    _, statements = ctext.functions(texts[1])['hui_quick_' + function]
     tests = list(calls(statements, 'hui_quick_decided'))
     if len(tests) != 1 or ctext.show(tests[0][2][1]) != FIT[function]:
         raise steps.Drift(f'{function}: the rounding test is for other operands: {[ctext.show(t[2][1]) for t in tests]}')

@@ -81,7 +81,7 @@ class Run:
         local = dict(zip([p.lstrip('*') for p in parameters], arguments))
         for kind, *what in statements:
             if kind == 'return':
-                value = self.value(what[0], local, name.replace('hu_', '').replace('quick_', ''))
+                value = self.value(what[0], local, name.replace('hui_', '').replace('quick_', ''))
                 return value, local
             if kind == 'set':
                 target, tree = what

@@ -67,7 +67,7 @@ def compare(name):
         choices = {c: bool(f(x, None)) for c, f in conditions.items()}
         key = tuple(choices.values())
         if key not in runs:
-            runs[key] = steps.decided(texts, 'hu_quick_' + {'log2': 'log', 'cos': 'sin'}.get(name, name), arguments, choices)
+            runs[key] = steps.decided(texts, 'hui_quick_' + {'log2': 'log', 'cos': 'sin'}.get(name, name), arguments, choices)
         run = runs[key]
         got = steps.evaluate(run.steps, {'x': x, 'y': y})[run.y.name]
         different += steps.pattern(abs(got)) != int(want, 16) & 0x7FFFFFFFFFFFFFFF
