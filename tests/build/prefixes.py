@@ -15,7 +15,7 @@ SUFFIXES = ('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp')
 FOLDERS = ('emu', 'gpu', 'train', 'mpi')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 CALLED = re.compile(r'\b(hui?_\w+)(?:<[^();{}]*>)?\(')
-TYPE = re.compile(r'\b(?:struct|union|enum|class) (hu_\w+)|\} ?(hu_\w+);|\btypedef [^;{]*?\b(hu_\w+)(?:\(|;)')
+TYPE = re.compile(r'\b(?:struct|union|enum|class) (hui?_\w+)|\} ?(hui?_\w+);|\btypedef [^;{]*?\b(hui?_\w+)(?:\(|;)')
 
 
 def functions(text):
@@ -64,7 +64,7 @@ def main():
     texts = {path.relative_to(root).as_posix(): path.read_text(encoding='utf-8') for folder in FOLDERS for path in sources(root / folder)}
     not_functions = set().union(*(types(text) for text in [*texts.values(), *(path.read_text(encoding='utf-8') for path in headers)]))
     used = {file: functions(text) - not_functions for file, text in texts.items()}
-    wrong = list(faults(public, used))
+    wrong = list(faults(public, used)) + [f'{name}: a type; hui_ is the prefix of functions' for name in sorted(not_functions) if name.startswith('hui_')]
     print('\n'.join(wrong) or '%d public names, %d sources' % (len(public), len(used)))
     return 1 if wrong else 0
 

@@ -44,8 +44,8 @@ hu_status hui_data_read_npy(hu_data *data, const hu_bytes *images, const hu_byte
                             float divisor, char *why);
 hu_status hui_text_read(hu_text *text, const hu_bytes *file, char *why);
 hu_status hui_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why);
-hu_status hui_words_read(hui_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
-hu_status hui_parallel_read(hui_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
+hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
                             size_t window, uint32_t most, int by_count, char *why);
 hu_status hui_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why);
 /* HU_E_SHAPE: no size that a vocabulary can be cut to. */

@@ -78,7 +78,7 @@ static void cut_file(cut_files *cut, const hu_bytes *file, size_t lines) {
 
 /* A language that is being read: tokens, and where reading stands in them. */
 typedef struct one_language {
-  hui_words words;
+  hu_words words;
   uint32_t end, unknown;
   size_t at;
 } one_language;
@@ -150,7 +150,7 @@ static hu_status take_part(hu_data *data, one_language language[LANGUAGES], size
   return HU_OK;
 }
 
-static hu_status take_pairs(hui_parallel *parallel, one_language language[LANGUAGES], const size_t lines[PARTS],
+static hu_status take_pairs(hu_parallel *parallel, one_language language[LANGUAGES], const size_t lines[PARTS],
                             const char *const *names, char *why) {
   hu_status status = take_part(&parallel->training, language, lines[0], parallel->window, names[0], 0, why);
   if (status == HU_OK) status = take_part(&parallel->test, language, lines[1], parallel->window, names[1], 1, why);
@@ -165,7 +165,7 @@ static hu_status take_pairs(hui_parallel *parallel, one_language language[LANGUA
 
 /* ---- all of it ---- */
 
-void hu_parallel_free(hui_parallel *parallel) {
+void hu_parallel_free(hu_parallel *parallel) {
   if (!parallel) return;
   hu_data_free(&parallel->training);
   hu_data_free(&parallel->test);
@@ -173,7 +173,7 @@ void hu_parallel_free(hui_parallel *parallel) {
 }
 
 /* Reads all parts; part[k] has the files of language k. */
-static hu_status read_parts(hui_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
+static hu_status read_parts(hu_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
                             uint32_t most, int by_count, char *why) {
   one_language language[LANGUAGES];
   const char *const names[PARTS] = {part[SOURCE][0].name, part[SOURCE][1].name};
@@ -185,9 +185,9 @@ static hu_status read_parts(hui_parallel *parallel, const hu_bytes *const part[L
   return status;
 }
 
-hu_status hui_parallel_read(hui_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
                             size_t window, uint32_t most, int by_count, char *why) {
-  hui_parallel pairs;
+  hu_parallel pairs;
   size_t lines[PARTS] = {0, 0};
   cut_files cuts[LANGUAGES];
   const hu_bytes *part[LANGUAGES] = {source, target};
@@ -214,7 +214,7 @@ hu_status hui_parallel_read(hui_parallel *parallel, const hu_bytes *source, cons
   return status;
 }
 
-hu_status hu_parallel_load(hui_parallel *parallel, const char *const *source, const char *const *target, size_t files,
+hu_status hu_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
                            size_t window, uint32_t most, int by_count, char *why) {
   hu_bytes from[PARTS] = {{NULL, NULL, 0}}, to[PARTS] = {{NULL, NULL, 0}};
   hu_status status = HU_OK;
@@ -236,7 +236,7 @@ hu_status hu_parallel_load(hui_parallel *parallel, const char *const *source, co
   return status;
 }
 
-size_t hu_parallel_labels(const hui_parallel *parallel, const float *example, uint32_t *labels) {
+size_t hu_parallel_labels(const hu_parallel *parallel, const float *example, uint32_t *labels) {
   const float *given = example + parallel->window + 1;
   size_t n = 0;
   for (size_t j = 0, ended = 0; j < parallel->window; j++) {

@@ -10,10 +10,10 @@ static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
 
 /* ---- from bytes to words ---- */
 
-typedef struct hui_word {
+typedef struct hu_word {
   const uint8_t *at;
   size_t size;
-} hui_word;
+} hu_word;
 
 /* Where reading stands in a file. */
 typedef struct hu_scan {
@@ -25,17 +25,17 @@ static int is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c 
 
 static hu_scan scan_of(const hu_bytes *file) { return (hu_scan){file, 0, 1}; }
 
-static hui_word marker(const char *text) { return (hui_word){(const uint8_t *)text, strlen(text)}; }
+static hu_word marker(const char *text) { return (hu_word){(const uint8_t *)text, strlen(text)}; }
 
 /* The end of line behind the last word; a file that does not end with LF has one, too. */
-static hui_word end_line(hu_scan *scan) {
+static hu_word end_line(hu_scan *scan) {
   scan->at++;
   scan->line++;
   return marker(end_of_line);
 }
 
 /* The next word; 0: the file has no more. */
-static int next_word(hu_scan *scan, hui_word *word) {
+static int next_word(hu_scan *scan, hu_word *word) {
   const uint8_t *data = scan->file->data;
   const size_t size = scan->file->size;
   while (scan->at < size && is_blank(data[scan->at])) scan->at++;
@@ -57,7 +57,7 @@ static int next_word(hu_scan *scan, hui_word *word) {
 /* All words of a file are ones that can be; *count: their number. */
 static hu_status check_file(const hu_bytes *file, size_t *count, char *why) {
   hu_scan scan = scan_of(file);
-  hui_word word;
+  hu_word word;
   *count = 0;
   hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
@@ -74,7 +74,7 @@ static hu_status check_file(const hu_bytes *file, size_t *count, char *why) {
 /* ---- the words that there are ---- */
 
 typedef struct hu_known {
-  hui_word word;
+  hu_word word;
   uint64_t times; /* in the training part */
   uint32_t first; /* number in the order of first occurrence */
   uint32_t token;
@@ -88,17 +88,17 @@ typedef struct hu_table {
   size_t count, buffer;
 } hu_table;
 
-static int same(hui_word a, hui_word b) { return a.size == b.size && memcmp(a.at, b.at, a.size) == 0; }
+static int same(hu_word a, hu_word b) { return a.size == b.size && memcmp(a.at, b.at, a.size) == 0; }
 
 /* Returns the hash of a word by FNV-1a. */
-static size_t hash(hui_word word) {
+static size_t hash(hu_word word) {
   uint64_t h = 0xCBF29CE484222325u;
   for (size_t i = 0; i < word.size; i++) h = (h ^ word.at[i]) * 0x100000001B3u;
   return (size_t)(h ^ h >> 32);
 }
 
 /* The slot of a word, or the free one where it would be. */
-static uint32_t *slot_of(const hu_table *table, hui_word word) {
+static uint32_t *slot_of(const hu_table *table, hu_word word) {
   size_t i = hash(word) & (table->slots - 1);
   while (table->slot[i] && !same(table->known[table->slot[i] - 1].word, word)) i = (i + 1) & (table->slots - 1);
   return &table->slot[i];
@@ -127,7 +127,7 @@ static int grow(hu_table *table) {
 }
 
 /* A word is met so many times more. */
-static hu_status meet(hu_table *table, hui_word word, uint64_t times) {
+static hu_status meet(hu_table *table, hu_word word, uint64_t times) {
   if (!grow(table)) return HU_E_MEMORY;
   uint32_t *slot = slot_of(table, word);
   if (!*slot) {
@@ -142,7 +142,7 @@ static hu_status meet(hu_table *table, hui_word word, uint64_t times) {
 /* The words of the training part, then those that every vocabulary has. */
 static hu_status count_words(hu_table *table, const hu_bytes *file, size_t training, char *why) {
   hu_scan scan = scan_of(file);
-  hui_word word;
+  hu_word word;
   hu_status status = HU_OK;
   for (size_t i = 0; i < training && status == HU_OK && next_word(&scan, &word); i++) status = meet(table, word, 1);
   if (status == HU_OK) status = meet(table, marker(end_of_line), 0);
@@ -209,7 +209,7 @@ static char **texts_of(const hu_table *table) {
 static void put_tokens(uint32_t *z, const hu_table *table, const hu_bytes *file) {
   const uint32_t other = table->known[*slot_of(table, marker(unknown)) - 1].token;
   hu_scan scan = scan_of(file);
-  for (hui_word word; next_word(&scan, &word); z++) {
+  for (hu_word word; next_word(&scan, &word); z++) {
     uint32_t slot = *slot_of(table, word);
     *z = slot ? table->known[slot - 1].token : other;
   }
@@ -217,7 +217,7 @@ static void put_tokens(uint32_t *z, const hu_table *table, const hu_bytes *file)
 
 /* ---- all of it ---- */
 
-void hu_words_free(hui_words *words) {
+void hu_words_free(hu_words *words) {
   if (!words) return;
   free(words->tokens);
   free((void *)words->words);
@@ -225,7 +225,7 @@ void hu_words_free(hui_words *words) {
 }
 
 /* Counts the tokens of each part. */
-static hu_status measure(hui_words *words, const hu_bytes *files, size_t n, char *why) {
+static hu_status measure(hu_words *words, const hu_bytes *files, size_t n, char *why) {
   for (size_t i = 0; i < n; i++) {
     hu_status status = check_file(&files[i], &words->parts[i], why);
     if (status != HU_OK) return status;
@@ -240,7 +240,7 @@ static hu_status measure(hui_words *words, const hu_bytes *files, size_t n, char
   return HU_OK;
 }
 
-static hu_status fill(hui_words *words, hu_table *table, const hu_bytes *files, size_t n, uint32_t most, int by_count,
+static hu_status fill(hu_words *words, hu_table *table, const hu_bytes *files, size_t n, uint32_t most, int by_count,
                       char *why) {
   hu_status status = count_words(table, files, words->parts[0], why);
   if (status != HU_OK) return status;
@@ -254,8 +254,8 @@ static hu_status fill(hui_words *words, hu_table *table, const hu_bytes *files, 
   return HU_OK;
 }
 
-hu_status hui_words_read(hui_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why) {
-  hui_words list;
+hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why) {
+  hu_words list;
   hu_table table;
   memset(&list, 0, sizeof list);
   memset(&table, 0, sizeof table);
@@ -275,7 +275,7 @@ hu_status hui_words_check_most(uint32_t most, char *why) {
   return hui_data_wrong(why, HU_E_SHAPE, "words", "most: %u, neither 0 nor from 3 to %d", most, KINDS_MOST);
 }
 
-hu_status hu_words_load(hui_words *words, const char *const *paths, size_t files, uint32_t most, int by_count,
+hu_status hu_words_load(hu_words *words, const char *const *paths, size_t files, uint32_t most, int by_count,
                         char *why) {
   hu_bytes file[PARTS] = {{NULL, NULL, 0}};
   hu_status status = HU_OK;

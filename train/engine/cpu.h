@@ -61,7 +61,7 @@ int hui_cpu_sum_products(void *self, size_t count, const hu_products *products, 
 /* Implements hu_engine.pack: panels.c. */
 size_t hui_cpu_pack(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
 /* hu_engine.add_rounded: rounded_products.c. */
-hu_status hui_cpu_add_rounded(void *self, const hui_rounded_product *product, int *done);
+hu_status hui_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done);
 /* Implements hu_engine.convolve: convolve.c. */
 int hui_cpu_convolve(void *self, int what, const hu_convolution *convolution);
 

@@ -281,7 +281,7 @@ typedef struct hu_squares {
  * one after another: Z, m x n, is rounded as a tensor, with word i n + j of `words` for number (i, j) (a rounding that
  * keeps numbers does nothing and counts nothing), and number (i, j) is added to sum[i n + j]. products->z is
  * contiguous; what it holds afterwards is not specified. */
-typedef struct hui_rounded_product {
+typedef struct hu_rounded_product {
   const hu_products *products;
   const hu_rounding *rounding;
   hu_stream words;
@@ -290,7 +290,7 @@ typedef struct hui_rounded_product {
   /* As in hu_convolution. */
   void (*notify)(void *const notified[2], int ends);
   void *notified[2];
-} hui_rounded_product;
+} hu_rounded_product;
 
 /* Answers of a classifier. */
 typedef struct hu_answers {
@@ -348,7 +348,7 @@ struct hu_engine {
   size_t (*pack)(void *self, const hu_matrices *b, size_t k, size_t n, float *z);
   /* Computes such a product and sets *done to 1; or sets it to 0, if it cannot compute this one, and changes nothing.
    * NULL: it can compute none. */
-  hu_status (*add_rounded)(void *self, const hui_rounded_product *product, int *done);
+  hu_status (*add_rounded)(void *self, const hu_rounded_product *product, int *done);
 };
 
 /* Returns the CPU as an engine; never NULL. */

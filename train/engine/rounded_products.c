@@ -13,7 +13,7 @@ enum { SHALLOW = 64, LARGE = 1 << 16, SOME = 1 << 14 };
 
 typedef struct rounded_call {
   const hu_cpu *cpu;
-  const hui_rounded_product *product;
+  const hu_rounded_product *product;
   const float *panels; /* B's, which every piece reads; NULL: B as it lies */
   size_t rows;         /* of a piece */
   size_t part;         /* rows of a thread */
@@ -50,7 +50,7 @@ static void add(const rounded_call *call, size_t first, size_t n, const float *x
 
 static void some_rows(void *context, size_t part) {
   rounded_call *call = context;
-  const hui_rounded_product *product = call->product;
+  const hu_rounded_product *product = call->product;
   const size_t n = product->products->n, m = product->products->m,
                end = m - part * call->part < call->part ? m : (part + 1) * call->part;
   float *z = buffer_of(call, part);
@@ -109,7 +109,7 @@ static void take(void *context, size_t thread, size_t first, size_t n, const flo
 }
 
 static hu_status truncate_by(rounded_call *call) {
-  const hui_rounded_product *product = call->product;
+  const hu_rounded_product *product = call->product;
   const size_t n = product->products->m * product->products->n;
   const hu_s2fp8_parts parts = {call->rows * product->products->n, give, take, call};
   hu_exec exec = hui_cpu_exec(call->cpu, n, 1, product->words);
@@ -133,7 +133,7 @@ static hu_status by_statistics(rounded_call *call) {
 
 /* ---- which products are computed like this ---- */
 
-static int possible(const hu_cpu *cpu, const hui_rounded_product *product) {
+static int possible(const hu_cpu *cpu, const hu_rounded_product *product) {
   const hu_products *products = product->products;
   const uint8_t kind = product->rounding->kind;
   if (!cpu->loops->product || !cpu->buffers || !hui_is_plain_fp32(products->accum) ||
@@ -157,7 +157,7 @@ static const float *panels_of(hu_cpu *cpu, const hu_products *products) {
   return cpu->panels;
 }
 
-hu_status hui_cpu_add_rounded(void *self, const hui_rounded_product *product, int *done) {
+hu_status hui_cpu_add_rounded(void *self, const hu_rounded_product *product, int *done) {
   rounded_call call;
   *done = possible(self, product);
   if (!*done) return HU_OK;

@@ -182,11 +182,11 @@ enum { HU_TENSORS_MAX = 1 << 22, HU_BUFFERS = 4 };
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
  * many rows as a net has. */
-typedef struct hui_whole {
+typedef struct hu_whole {
   /* x[i] = the sum of x[i] over the processes: whole numbers, less than 2^48 in all. NULL: there is one process. */
   hu_status (*sum)(void *context, size_t n, double *x);
   void *context;
-} hui_whole;
+} hu_whole;
 
 /* Counts of all tensors and products, two each, where the engine's memory is not the host's. */
 typedef struct hu_tally {
@@ -210,9 +210,9 @@ struct hu_net {
   size_t batch;
   uint32_t threads;
   const hu_engine *engine;
-  void *self;             /* the engine's */
-  struct hu_net *first;   /* whose weights and state of the optimizer these are, and whose `self`; NULL: its own */
-  const hui_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
+  void *self;            /* the engine's */
+  struct hu_net *first;  /* whose weights and state of the optimizer these are, and whose `self`; NULL: its own */
+  const hu_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
   uint64_t seed, step;
   hu_status status;
   char why[128];
@@ -458,7 +458,7 @@ void hui_exact_columns_close(hu_exact_columns *columns);
  * The last of the net's buffers is used. */
 hu_status hui_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kernel, hu_task task);
 /* columns->z = the sums over all nets that were added, and over all processes. */
-hu_status hui_exact_columns_round(hu_exact_columns *columns, const hui_whole *whole);
+hu_status hui_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole);
 
 /* Does what happens to dtheta of all parameters before the optimizer (gradient.h). */
 hu_status hui_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,

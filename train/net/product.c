@@ -142,7 +142,7 @@ static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw
 /* The product rounded and given by the engine at once; 0: it is not. */
 static int give_rounded(hu_net *net, hu_operator *op, const hu_products *products) {
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hui_rounded_product product;
+  hu_rounded_product product;
   int done = 0;
   if (!parameter->gradient || !net->engine->add_rounded || net->fault != HU_OK) return 0;
   memset(&product, 0, sizeof product);

@@ -86,7 +86,7 @@ static void read_sum(uint64_t *sum, const double *x) {
   for (int k = 0; k < KINDS; k++) sum[0] |= (uint64_t)(*x++ > 0) << k;
 }
 
-static hu_status sum_over_processes(hu_exact_columns *columns, const hui_whole *whole) {
+static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *whole) {
   size_t each = shared_words();
   double *shared = malloc(columns->cols * each * sizeof *shared);
   if (!shared) return HU_E_MEMORY;
@@ -98,7 +98,7 @@ static hu_status sum_over_processes(hu_exact_columns *columns, const hui_whole *
   return status;
 }
 
-hu_status hui_exact_columns_round(hu_exact_columns *columns, const hui_whole *whole) {
+hu_status hui_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole) {
   const hu_mode rne = {0};
   hu_status status = HU_OK;
   for (size_t k = 1; k < columns->side && status == HU_OK; k++)

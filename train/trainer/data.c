@@ -99,7 +99,7 @@ static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
 }
 
 /* The files of a run on words: for training, and the one that evaluations are on if there is one. */
-static hu_status load_words(hui_words *words, const hu_run_keys *keys, const char *folder, char *why) {
+static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char *folder, char *why) {
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
   char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
   if (!path) return HU_E_MEMORY;
@@ -125,7 +125,7 @@ static hu_status check_words(const hu_run_keys *keys, char *why) {
 }
 
 /* Checks that evaluations have a batch of windows, each with the token behind it. */
-static hu_status check_parts(const hu_trainer *trainer, const hui_words *words, char *why) {
+static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
   size_t window = trainer->keys.window;
   if (words->parts[0] <= window)
     return hui_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
@@ -137,7 +137,7 @@ static hu_status check_parts(const hu_trainer *trainer, const hui_words *words, 
 }
 
 static hu_status open_words(hu_trainer *trainer, const char *folder, char *why) {
-  hui_words words;
+  hu_words words;
   hu_status status = check_words(&trainer->keys, why);
   if (status == HU_OK) status = load_words(&words, &trainer->keys, folder, why);
   if (status != HU_OK) return status;
@@ -335,7 +335,7 @@ void hui_close_source(hu_trainer *trainer) {
   memset(source, 0, sizeof *source);
 }
 
-static void set_parallel_sizes(hu_model_sizes *sizes, const hui_parallel *parallel) {
+static void set_parallel_sizes(hu_model_sizes *sizes, const hu_parallel *parallel) {
   if (!parallel->window) return;
   sizes->height = sizes->width = sizes->channels = 0;
   sizes->steps = parallel->window;

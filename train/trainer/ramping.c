@@ -14,11 +14,11 @@ enum { W_NOW, Q_NOW, W_BEFORE, Q_BEFORE, W_MOVED, Q_MOVED, BUFFERS };
 /* A weight waits for less than two periods, and HU_RUN_DUE takes counts below 2^23. */
 enum { LONGEST = 1 << 22 };
 
-typedef struct hui_watched {
+typedef struct hu_watched {
   int parameter, op; /* the weights, and the first product that reads them */
   size_t rows, cols;
   float *buffer; /* BUFFERS times rows x cols */
-} hui_watched;
+} hu_watched;
 
 /* ---- before the run ---- */
 
@@ -62,11 +62,11 @@ static hu_status ramp(hu_net *net, hu_parameter *parameter) {
 static hu_status watch(hu_trainer *trainer, int parameter, int op) {
   hu_trial *trial = &trainer->trial;
   hu_parameter *weights = &trainer->net->parameter[parameter];
-  hui_watched *more = realloc(trial->watched, (trial->count + 1) * sizeof *more);
+  hu_watched *more = realloc(trial->watched, (trial->count + 1) * sizeof *more);
   if (!more) return HU_E_MEMORY;
   trial->watched = more;
-  hui_watched *watched = &trial->watched[trial->count++];
-  *watched = (hui_watched){parameter, op, weights->rows, weights->cols, NULL};
+  hu_watched *watched = &trial->watched[trial->count++];
+  *watched = (hu_watched){parameter, op, weights->rows, weights->cols, NULL};
   size_t n = weights->rows * weights->cols;
   watched->buffer = malloc((n ? n : 1) * BUFFERS * sizeof *watched->buffer);
   return watched->buffer ? ramp(trainer->net, weights) : HU_E_MEMORY;
@@ -153,7 +153,7 @@ static void move(size_t n, float *moved, const float *now, const float *before) 
   for (size_t i = 0; i < n; i++) moved[i] += fabsf(now[i] - before[i]);
 }
 
-static hu_status look_at(hu_trainer *trainer, hui_watched *watched) {
+static hu_status look_at(hu_trainer *trainer, hu_watched *watched) {
   const hu_parameter *parameter = &trainer->net->parameter[watched->parameter];
   const hu_rounding *rounding = &trainer->net->op[watched->op].rounding.w;
   size_t n = watched->rows * watched->cols;
@@ -195,7 +195,7 @@ static float period_of(const hu_trainer *trainer, float w_moved, float q_moved) 
   return z >= 1 ? (float)(z < longest ? z : longest) : 1; /* NaN: 1 */
 }
 
-static hu_status set_periods(hu_trainer *trainer, const hui_watched *watched) {
+static hu_status set_periods(hu_trainer *trainer, const hu_watched *watched) {
   size_t n = watched->rows * watched->cols;
   float *z = watched->buffer; /* instead of W_NOW */
   for (size_t i = 0; i < n; i++)

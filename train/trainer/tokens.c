@@ -34,7 +34,7 @@ hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why) 
   hu_status status = check_keys(keys, why);
   for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hui_path_of(path[i], folder, names[i], "", why);
   const char *const source[2] = {path[0], path[1]}, *const target[2] = {path[2], path[3]};
-  hui_parallel *parallel = &trainer->source.parallel;
+  hu_parallel *parallel = &trainer->source.parallel;
   if (status == HU_OK)
     status = hu_parallel_load(parallel, source, target, *names[1] ? 2 : 1, keys->window, (uint32_t)keys->vocabulary,
                               (int)keys->by_count, why);
@@ -51,7 +51,7 @@ size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer
 
 /* The labels of n examples that are in trainer->buffers.x. */
 void hui_label_pairs(hu_trainer *trainer, size_t n) {
-  const hui_parallel *parallel = &trainer->source.parallel;
+  const hu_parallel *parallel = &trainer->source.parallel;
   size_t each = 2 * parallel->window + 1;
   for (size_t i = 0; i < n; i++)
     (void)hu_parallel_labels(parallel, trainer->buffers.x + i * each, trainer->buffers.labels + i * parallel->window);

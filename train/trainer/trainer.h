@@ -102,7 +102,7 @@ typedef struct hu_trainer_source {
   size_t split;           /* text: tokens for training */
   size_t window;
   hu_movielens movielens; /* item is NULL: another set */
-  hui_parallel parallel;  /* window is 0: another set; its pairs are in `training` and `test` */
+  hu_parallel parallel;   /* window is 0: another set; its pairs are in `training` and `test` */
   uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
   size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
@@ -124,10 +124,10 @@ typedef struct hu_shards {
   float *before;             /* in the engine's memory: running statistics before the step */
   float *sum;                /* there: of the batches' gradients, where count is 1; else NULL */
   const void **part;         /* of each own shard */
-  hu_net **net;    /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
-  hui_whole whole; /* the same */
-  float *loss;     /* of each of these nets */
-  double *shared;  /* what processes exchange */
+  hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
+  hu_whole whole; /* the same */
+  float *loss;    /* of each of these nets */
+  double *shared; /* what processes exchange */
 } hu_shards;
 
 /* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
@@ -141,9 +141,9 @@ typedef struct hu_feedback {
 
 /* Q-Ramping: the trial steps of an epoch. */
 typedef struct hu_trial {
-  struct hui_watched *watched; /* tensors of weights */
-  size_t count;                /* 0: there is no ramping */
-  float *state;                /* of the run before the trial: tensors, and a text */
+  struct hu_watched *watched; /* tensors of weights */
+  size_t count;               /* 0: there is no ramping */
+  float *state;               /* of the run before the trial: tensors, and a text */
   char *text;
   uint64_t steps; /* made so far */
 } hu_trial;

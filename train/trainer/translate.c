@@ -136,7 +136,7 @@ static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, siz
 
 /* A word that the vocabulary has not is like no other: none of the references has the number of an unknown one. */
 static void judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
-  const hui_parallel *parallel = &trainer->source.parallel;
+  const hu_parallel *parallel = &trainer->source.parallel;
   for (size_t i = 0; i < n; i++) {
     size_t others = hu_parallel_labels(parallel, trainer->buffers.x + i * draft->each, draft->labels) - 1;
     for (size_t j = 0; j < others; j++)

@@ -89,32 +89,32 @@ HU_API void hu_text_free(hu_text *z);
 
 /* Words as tokens: up to three parts, for training, validation and testing, one behind the other. As an argument of
  * hu_text_windows and hu_model_sizes_of_text it is (hu_text){w.count, w.tokens, w.kinds, {0}}, which is not freed. */
-typedef struct hui_words {
+typedef struct hu_words {
   size_t count;     /* tokens of all parts */
   size_t parts[3];  /* tokens of each part; 0: there is no such part */
   uint32_t *tokens; /* part 0 first; each below kinds */
   uint32_t kinds;   /* words of the vocabulary: 2 ... 2^24 */
   char **words;     /* words[token]: its bytes, and a 0 */
-} hui_words;
+} hu_words;
 
 /* Frees the arrays of words and sets *z to all zero. */
-HU_API void hu_words_free(hui_words *z);
+HU_API void hu_words_free(hu_words *z);
 
 /* Pairs of sentences as examples of 2 window + 1 features, tokens below 2^24 among them, without labels or targets: the
  * tokens of the source, the number of these that are no padding, and the tokens of the target that are given. */
-typedef struct hui_parallel {
+typedef struct hu_parallel {
   hu_data training, test;
   size_t window;                       /* tokens of a sentence with "<eos>", and with padding */
   uint32_t source_kinds, target_kinds; /* words of the vocabularies */
   uint32_t end, unknown;               /* "<eos>" and "<unk>" of the target */
   size_t left_out;                     /* pairs for training that have more tokens than a window */
-} hui_parallel;
+} hu_parallel;
 
 /* Frees the arrays of pairs and sets *z to all zero. */
-HU_API void hu_parallel_free(hui_parallel *z);
+HU_API void hu_parallel_free(hu_parallel *z);
 /* What follows the given tokens of an example, `window` labels: the words of the target, "<eos>", then 2^32 - 1, which
  * is HU_LABEL_NONE of net.h. Returns how many are others than that. */
-HU_API size_t hu_parallel_labels(const hui_parallel *x, const float *example, uint32_t *labels);
+HU_API size_t hu_parallel_labels(const hu_parallel *x, const float *example, uint32_t *labels);
 
 /* Ratings of movies by users. Users and movies have numbers from 0 on, in increasing order of their ids; movies are the
  * items of models. */
@@ -174,7 +174,7 @@ HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *
  *
  * HU_E_DATA: a NUL byte, a word of more than 1024 bytes, more than 2^24 different words, a file alone of fewer than 10
  * tokens. HU_E_SHAPE: files not 1 ... 3, most 1, 2 or above 2^24. */
-HU_API HU_MUST_CHECK hu_status hu_words_load(hui_words *z, const char *const *paths, size_t files, uint32_t most,
+HU_API HU_MUST_CHECK hu_status hu_words_load(hu_words *z, const char *const *paths, size_t files, uint32_t most,
                                              int by_count, char *why);
 
 /* Parallel text: a file of sentences and one of their translations, line by line, for training, and maybe two for
@@ -189,7 +189,7 @@ HU_API HU_MUST_CHECK hu_status hu_words_load(hui_words *z, const char *const *pa
  *
  * HU_E_DATA: files of different numbers of lines, an empty file, the word "<eos>" in one, fewer than 10 lines in a part
  * alone, no pair that fits, and the errors of hu_words_load. */
-HU_API HU_MUST_CHECK hu_status hu_parallel_load(hui_parallel *z, const char *const *source, const char *const *target,
+HU_API HU_MUST_CHECK hu_status hu_parallel_load(hu_parallel *z, const char *const *source, const char *const *target,
                                                 size_t files, size_t window, uint32_t most, int by_count, char *why);
 
 /* Clicks in the format of Criteo's Kaggle and Terabyte data sets: lines of 40 fields between tabs, a label 0 or 1, 13

@@ -27,7 +27,7 @@ static void numbers_are(const float *x, size_t n, const char *expected) {
   assert_string_equal(got, expected);
 }
 
-static void labels_are(const hui_parallel *pairs, const hu_data *data, size_t i, size_t counted, const char *expected) {
+static void labels_are(const hu_parallel *pairs, const hu_data *data, size_t i, size_t counted, const char *expected) {
   uint32_t labels[16];
   char got[256] = "";
   assert_int_equal(hu_parallel_labels(pairs, data->x + i * (2 * pairs->window + 1), labels), counted);
@@ -43,7 +43,7 @@ static void test_examples(void **state) {
   /* Source: b 0, a 1, <eos> 2, c 3, <unk> 4; target: X 0, Y 1, <eos> 2, Z 3, <unk> 4. */
   const hu_bytes source[2] = {bytes("s", "b a\n\n a  c b\r\nb"), bytes("t", "a z\n")};
   const hu_bytes target[2] = {bytes("u", "X Y\nX\n\tZ\nY Y Y Y"), bytes("v", "Q X")};
-  hui_parallel pairs;
+  hu_parallel pairs;
   if (hui_parallel_read(&pairs, source, target, 2, 4, 0, 0, why) != HU_OK) fail_msg("%s", why);
   assert_true(pairs.window == 4 && pairs.source_kinds == 5 && pairs.target_kinds == 5 && pairs.end == 2 &&
               pairs.unknown == 4);
@@ -76,7 +76,7 @@ static void test_cut(void **state) {
   (void)state;
   const hu_bytes source = bytes("s", "a\na\na\na\na\na\na\na\na\nb\nc\n"),
                  target = bytes("t", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11");
-  hui_parallel pairs;
+  hu_parallel pairs;
   if (hui_parallel_read(&pairs, &source, &target, 1, 3, 0, 0, why) != HU_OK) fail_msg("%s", why);
   assert_true(pairs.training.count == 9 && pairs.test.count == 2 && pairs.source_kinds == 3 &&
               pairs.target_kinds == 11);
@@ -90,7 +90,7 @@ static void test_cut(void **state) {
 static void refused(const char *source, const char *target, size_t files, hu_status status, const char *sentence) {
   const hu_bytes s[2] = {bytes("s", source), bytes("s2", "a b c d\n")};
   const hu_bytes t[2] = {bytes("t", target), bytes("t2", "e\n")};
-  hui_parallel pairs;
+  hu_parallel pairs;
   t_fill_pattern(&pairs, sizeof pairs);
   *why = 0;
   assert_int_equal(hui_parallel_read(&pairs, s, t, files, 3, 0, 0, why), status);
@@ -114,7 +114,7 @@ static void test_refused(void **state) {
   refused("a b c\n", "x\n", 2, HU_E_DATA, "s: lines: none has at most 2 words in both languages");
   refused(nul, "x\ny\n", 2, HU_E_DATA,
           "s2: line 1: more than 2 words in one of the languages, and a sentence that is tested is not left out");
-  hui_parallel pairs;
+  hu_parallel pairs;
   const char *const none[1] = {"/nonexistent/s"};
   assert_int_equal(hu_parallel_load(&pairs, none, none, 1, 8, 0, 0, why), HU_E_FILE);
   assert_non_null(strstr(why, "/nonexistent/s: "));
@@ -285,7 +285,7 @@ static void test_parts_of_a_step(void **state) {
 static void test_evaluation(void **state) {
   (void)state;
   hu_trainer *trainer = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hui_parallel *pairs = &trainer->source.parallel;
+  const hu_parallel *pairs = &trainer->source.parallel;
   hu_trainer_seen seen;
   double sum = 0, right = 0, words = 0;
   steps(trainer, 30);
@@ -319,7 +319,7 @@ static void test_greedy(void **state) {
   (void)state;
   enum { W = 8, N = 7 };
   hu_trainer *trainer = begun(PAIRS(PARALLEL, "run.batch", "7"));
-  const hui_parallel *pairs = &trainer->source.parallel;
+  const hu_parallel *pairs = &trainer->source.parallel;
   hu_trainer_seen seen;
   hu_bleu bleu;
   memset(&bleu, 0, sizeof bleu);

@@ -19,7 +19,7 @@ static hu_bytes bytes(const char *name, const char *text) {
 }
 
 /* The words of a text's tokens, each with a blank behind it. */
-static void spell(char *z, size_t buffer, const hui_words *words, size_t first, size_t count) {
+static void spell(char *z, size_t buffer, const hu_words *words, size_t first, size_t count) {
   size_t at = 0;
   *z = 0;
   for (size_t i = 0; i < count; i++) {
@@ -33,7 +33,7 @@ static void spell(char *z, size_t buffer, const hui_words *words, size_t first, 
 static void reads(const hu_bytes *files, size_t n, uint32_t most, int by_count, const char *vocabulary,
                   const char *parts) {
   char got[4096], all[8192] = "", order[4096] = "";
-  hui_words words;
+  hu_words words;
   *why = 0;
   if (hui_words_read(&words, files, n, most, by_count, why) != HU_OK) fail_msg("%s", why);
   for (uint32_t i = 0; i < words.kinds; i++) strcat(strcat(order, words.words[i]), " ");
@@ -73,7 +73,7 @@ static void test_kept(void **state) {
   reads(a, 2, 100, 0, "d c b a <unk> <eos> ", "d c b a <unk> a b <eos> |c <unk> d <eos> |");
   /* The end of a line, as a word that stands in the file, is the same. */
   const hu_bytes same = bytes("a", "<eos> x\n\n\n\n\n\n\n\n\n\n\n");
-  hui_words words;
+  hu_words words;
   assert_int_equal(hui_words_read(&words, &same, 1, 0, 0, NULL), HU_OK);
   assert_true(words.kinds == 3 && words.count == 13 && words.parts[0] == 9 && words.parts[1] == 4 &&
               words.tokens[0] == words.tokens[2]);
@@ -83,7 +83,7 @@ static void test_kept(void **state) {
 /* ---- what is refused ---- */
 
 static void refused(const hu_bytes *files, size_t n, hu_status status, const char *sentence) {
-  hui_words words;
+  hu_words words;
   t_fill_pattern(&words, sizeof words);
   *why = 0;
   assert_int_equal(hui_words_read(&words, files, n, 0, 0, why), status);
@@ -108,7 +108,7 @@ static void test_refused(void **state) {
   files[1] = (hu_bytes){"b", (const uint8_t *)text, LONG + 2};
   refused(files, 2, HU_E_DATA, "b: word of line 3: 1000000 bytes, more than 1024");
   files[1].size = 1024 + 2;
-  hui_words words;
+  hu_words words;
   assert_int_equal(hui_words_read(&words, files, 2, 0, 0, why), HU_OK);
   hu_words_free(&words);
   files[1].size++;
@@ -120,7 +120,7 @@ static void test_arguments(void **state) {
   (void)state;
   char path[4096];
   const char *const paths[4] = {path, path, "/nowhere/b", path};
-  hui_words words;
+  hu_words words;
   snprintf(path, sizeof path, "%s/xz_file_format.txt", folder);
   assert_int_equal(hu_words_load(NULL, paths, 1, 0, 0, why), HU_E_NULL);
   assert_int_equal(hu_words_load(&words, NULL, 1, 0, 0, why), HU_E_NULL);
@@ -181,7 +181,7 @@ static int occurs(const t_direct *direct, size_t training, const char *word) {
 
 static void check_random(const char *text, uint32_t most) {
   static t_direct direct;
-  hui_words words;
+  hu_words words;
   read_directly(&direct, text);
   if (direct.count < 10) return;
   uint8_t *data = malloc(strlen(text)); /* no byte more, so that a sanitizer sees a read beyond the end */
@@ -236,7 +236,7 @@ static void test_bytes(void **state) {
   for (int round = 0; round < 3000; round++) {
     size_t size = t_below(&random, 60);
     uint8_t *data = malloc(size ? size : 1);
-    hui_words words;
+    hu_words words;
     assert_non_null(data);
     for (size_t i = 0; i < size; i++)
       data[i] = t_below(&random, 3) ? (uint8_t)t_below(&random, 256) : (uint8_t) " \n"[t_below(&random, 2)];
@@ -262,7 +262,7 @@ static void test_many(void **state) {
   enum { MANY = 20000 };
   char *text = malloc(MANY * 8);
   size_t at = 0;
-  hui_words words;
+  hu_words words;
   assert_non_null(text);
   for (int i = 0; i < MANY; i++) at += (size_t)sprintf(text + at, "w%05d%c", i, i % 10 == 9 ? '\n' : ' ');
   const hu_bytes files[2] = {{"a", (const uint8_t *)text, at}, {"b", (const uint8_t *)text, at}};
@@ -302,7 +302,7 @@ static void test_evaluation(void **state) {
   hu_trainer_seen seen;
   char path[4096];
   const char *const paths[1] = {path};
-  hui_words words;
+  hu_words words;
   snprintf(path, sizeof path, "%s/xz_file_format.txt", folder);
   assert_int_equal(hu_words_load(&words, paths, 1, 200, 0, why), HU_OK);
   begin(trainer);

@@ -58,7 +58,7 @@ static hu_products product_of(const t_sizes *sizes, const hu_accum *accum, int t
 }
 
 /* One after another, into want. */
-static void by_itself(const hu_engine *engine, void *self, const hui_rounded_product *c, hu_rounding_counts *counts) {
+static void by_itself(const hu_engine *engine, void *self, const hu_rounded_product *c, hu_rounding_counts *counts) {
   const hu_products *product = c->products;
   hu_task task = hui_task_of(1, product->m * product->n, want, z, NULL);
   assert_int_equal(engine->products(self, product), HU_OK);
@@ -76,7 +76,7 @@ static void one_product(void *self, t_random *random, const t_sizes *sizes, cons
   const hu_accum accum = accum_of("fp32");
   const hu_products product = product_of(sizes, &accum, ta, 0);
   hu_rounding_counts counts, wanted;
-  hui_rounded_product c;
+  hu_rounded_product c;
   int done = -1;
   memset(&counts, 0, sizeof counts);
   memset(&wanted, 0, sizeof wanted);
@@ -136,7 +136,7 @@ static void others_are_refused(void **state) {
   product[ALL - 1].inner = 2;
   assert_int_equal(hui_engine_cpu()->open(&self, 1), HU_OK);
   for (size_t i = 0; i < ALL; i++) {
-    hui_rounded_product c;
+    hu_rounded_product c;
     int done = -1;
     memset(&c, 0, sizeof c);
     c.products = &product[i];
@@ -153,7 +153,7 @@ static void others_are_refused(void **state) {
 enum { BATCH = 3, STEPS = 5, COLS = 130, UNITS = 132, MOST_GRADIENTS = 400000 };
 static size_t added;
 
-static hu_status watched(void *self, const hui_rounded_product *c, int *done) {
+static hu_status watched(void *self, const hu_rounded_product *c, int *done) {
   hu_status status = hui_engine_cpu()->add_rounded(self, c, done);
   added += (size_t)*done;
   return status;

@@ -176,7 +176,7 @@ static hu_status three(void *context, size_t n, double *x) {
 }
 
 /* Column j has the terms times (-1)^j, rows apart. */
-static void sum_is(const float *terms, float expected, const hui_whole *whole, size_t rows, size_t cols) {
+static void sum_is(const float *terms, float expected, const hu_whole *whole, size_t rows, size_t cols) {
   hu_exact_columns c;
   hu_net *net = hu_net_new(rows, 1);
   int x = hu_net_input(net, 1, cols);
@@ -216,7 +216,7 @@ static void test_exact(void **state) {
                {{INFINITY, -INFINITY, 2, 3}, NAN, NAN},
                {{NAN, 1, 2, 3}, NAN, NAN}};
   static const size_t rows[] = {4, 130, 1000}, cols[] = {1, 3, 256, MOST_COLS};
-  const hui_whole alone = {NULL, NULL}, some = {three, NULL};
+  const hu_whole alone = {NULL, NULL}, some = {three, NULL};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     for (size_t k = 0; k < 12; k++) {
