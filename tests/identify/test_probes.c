@@ -409,6 +409,15 @@ static int is_over(const id_vectors *vectors, size_t row) { return magnitude(vec
 static int is_nan(const id_vectors *vectors, size_t row) { return magnitude(vectors, row) > 0x7c00; }
 static int is_zero(const id_vectors *vectors, size_t row) { return magnitude(vectors, row) == 0; }
 
+/* Is a subnormal number of A multiplied by one of B that is at least 1? */
+static int has_uneven(const id_vectors *vectors, size_t row) {
+  for (size_t k = 0; k < 8; k++) {
+    uint32_t a = id_get(vectors, ID_A, row, k) & 0x7fff, b = id_get(vectors, ID_B, row, k) & 0x7fff;
+    if (a > 0 && a < 0x400 && b >= 0x3c00 && b < 0x7c00) return 1;
+  }
+  return 0;
+}
+
 /* Of at most four units, and something below that is lost. */
 static int is_least(const id_vectors *vectors, size_t row) {
   return magnitude(vectors, row) <= 4 && id_terms(vectors, row) >= 2;
@@ -422,6 +431,7 @@ static void test_each_kind_of_question(void **state) {
   assert_true(rows_with(ID_DRAW_FEW, has_few, COUNT) > COUNT / 2);
   assert_true(rows_with(ID_DRAW_MANY, has_many, COUNT) > COUNT / 4);
   assert_true(rows_with(ID_DRAW_SMALL, is_small, COUNT) > COUNT / 4);
+  assert_true(rows_with(ID_DRAW_SMALL, has_uneven, COUNT) > COUNT / 20);
   assert_true(rows_with(ID_DRAW_LARGE, is_over, COUNT) > COUNT / 10);
   assert_true(rows_with(ID_DRAW_SPECIAL, is_nan, COUNT) > COUNT / 20);
   assert_true(rows_with(ID_DRAW_SPECIAL, is_zero, COUNT) > COUNT / 20);

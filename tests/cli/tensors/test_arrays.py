@@ -433,6 +433,12 @@ class Plot(Quantize):
                         checked += 1
         self.assertGreater(checked, 100)
 
+    def test_picture_of_the_guide(self):
+        """The picture that docs/guide-hardware.md shows, byte for byte."""
+        self.ok("plot", "-f", "float8_e5m2", "-o", self.path("p.svg"))
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "img", "plot-e5m2.svg"), "rb") as f:
+            self.assertEqual(self.read("p.svg"), f.read())
+
     def test_every_format_draws(self):
         names = [e["id"] for e in json.loads(self.ok("formats", "--json"))]
         picks = names[:24] + names[-23:] + ["posit(6,1)", "uq(3.5)", "fp(0,5,0):finite", "fp(3,0,0)", "fp(11,20,0)", "fp(1,2,0):finite"]
