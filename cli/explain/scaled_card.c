@@ -110,7 +110,7 @@ static void json_card(const hu_scaling *scaling, const char *given) {
   cli_json(stdout, "'tensor': ?, 'rule': ?, 'steps': ?, 'special': ?, 'blank': ?, ", cli_truth(scaling->tensor),
            JSON(rules[scaling->rule][0]), JSON(steps[scaling->steps][0]), JSON(specials[scaling->special][0]),
            JSON(blanks[scaling->blank][0]));
-  cli_json(stdout, "'bits_per_element': ?, 'max': ?}\n", bits > 0 ? JSON(bits) : JSON((const char *)NULL),
+  cli_json(stdout, "'bits_per_element': ?, 'max': ?}\n", bits > 0 ? JSON(bits) : cli_text(NULL),
            JSON(largest(scaling)));
 }
 

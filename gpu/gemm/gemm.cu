@@ -50,22 +50,22 @@ static hu_device_matrix matrix_of(const hu_operand *x, int along) {
   return matrix;
 }
 
-typedef struct range {
+typedef struct digit_range {
   int32_t low, high; /* all values are multiples of 2^low and below 2^high */
-} range;
+} digit_range;
 
-static range range_of(hu_format format) {
+static digit_range range_of(hu_format format) {
   hu_spec spec = hui_spec_of(format, hui_plain_mode());
-  range extent = {spec.emin - spec.m, spec.emax + 1};
+  digit_range extent = {spec.emin - spec.m, spec.emax + 1};
   return extent;
 }
 
 /* Returns the bits of a two's complement number that holds every sum; the lowest has weight 2^*low. */
 static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t *low) {
-  range a = range_of(fa), b = range_of(fb);
-  range sum = {a.low + b.low, a.high + b.high};
+  digit_range a = range_of(fa), b = range_of(fb);
+  digit_range sum = {a.low + b.low, a.high + b.high};
   if (fc) {
-    range c = range_of(*fc);
+    digit_range c = range_of(*fc);
     if (c.low < sum.low) sum.low = c.low;
     if (c.high > sum.high) sum.high = c.high;
   }
