@@ -11,7 +11,7 @@ while read -r source; do
   while read -r object; do
     if grep -q 'hui_round is called with' "$object"; then asking=$((asking + 1)); else silent="$silent $source"; fi
   done < <(find "$folder/emu" -name "*$(echo "${source#emu/}" | tr / _).o")
-done < <(grep -rlE '\bhu_(round|pack32)\(' --include='*.c' emu)
+done < <(grep -rlE '\bhui_(round|pack32)\(' --include='*.c' emu)
 [ "$asking" -ge 5 ] || { echo "asks.sh: only $asking objects in $folder ask what the proofs suppose" >&2; exit 1; }
 [ -z "$silent" ] || { echo "asks.sh: these round without asking:$silent" >&2; exit 1; }
 echo "halfulp: what the proofs suppose is asked in $asking objects of the library"

@@ -86,14 +86,17 @@ hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const
   const hu_num given = hui_dot_lines(&plan, 0, &in);
   hu_num c = given;
   int invalid = any_signalling(x, n);
+  uint32_t last = 0; /* of the last rounding of any step: the watch counts those of sums with a product that is not 0 */
   for (uint64_t k = 0; k < n;) {
     step seen = look(&plan.model, &in, k, n);
+    draw.events = 0;
     hu_num after = take(&plan.model, &in, k, seen.past, c, &draw);
+    last |= draw.events;
     invalid |= is_invalid(&seen, c, after);
     c = after;
     k = seen.past;
   }
-  uint32_t set = hui_dot_finish(&plan, 0, &in, given, c, 0) & HU_EVENT_OVERFLOW;
+  uint32_t set = (hui_dot_finish(&plan, 0, &in, given, c, 0) | last) & HU_EVENT_OVERFLOW;
   *exceptions = set | (watch.overflows ? HU_EVENT_OVERFLOW : 0) | (invalid ? HU_EVENT_INVALID : 0);
   return HU_OK;
 }

@@ -341,6 +341,29 @@ static void nan_scales(void **state) {
   }
 }
 
+/* C alone overflows where a step rounds it, also where all products are zeros; the result does not show it. */
+static void zeros_beside_a_large_c(void **state) {
+  static const char *const models[] = {"seq(binary16)", "block(exact,l=1,out=binary16)",
+                                       "block(align,l=1,f=24,emin=-132,out=binary16)"};
+  const hu_element half = element_of("binary16"),
+                   single = {.kind = HU_ELEMENT_CODE, .format = hu_format_ieee(8, 23, 0)};
+  const uint16_t a = 0, b = 0x3C00;
+  const uint32_t large = 0x47800000, most = 0x477FE000; /* 65536; 65504, the largest number of binary16 */
+  const hu_mode rne = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    hu_accum model;
+    uint32_t exceptions;
+    hu_dot_operands x = {.a = {&a, 1, 0, half}, .b = {&b, 1, 0, half}, .c = {&large, 1, 0, single}};
+    assert_int_equal(hu_accum_parse(&model, models[i], NULL), HU_OK);
+    assert_int_equal(hu_dot_exceptions(&exceptions, 1, single, &x, &model, rne), HU_OK);
+    if (exceptions != HU_EVENT_OVERFLOW) fail_msg("%s: %x", models[i], (unsigned)exceptions);
+    x.c.data = &most;
+    assert_int_equal(hu_dot_exceptions(&exceptions, 1, single, &x, &model, rne), HU_OK);
+    if (exceptions) fail_msg("%s of 65504: %x", models[i], (unsigned)exceptions);
+  }
+}
+
 /* ---- microscaled groups ---- */
 
 enum { SCALES = 3, SCALED_MOST = SCALES * 32 };
@@ -440,8 +463,12 @@ static void scaled_groups(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(presets),      cmocka_unit_test(modes_of_frm),
-                                     cmocka_unit_test(exact_groups), cmocka_unit_test(zeros_by_hand),
-                                     cmocka_unit_test(nan_scales),   cmocka_unit_test(scaled_groups)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(presets),
+                                     cmocka_unit_test(modes_of_frm),
+                                     cmocka_unit_test(exact_groups),
+                                     cmocka_unit_test(zeros_by_hand),
+                                     cmocka_unit_test(nan_scales),
+                                     cmocka_unit_test(scaled_groups),
+                                     cmocka_unit_test(zeros_beside_a_large_c)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
