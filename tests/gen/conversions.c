@@ -145,13 +145,13 @@ static void put_values(t_writer *writer) {
   text_add(&writer->lines,
            "## values of codes and the binary32 numbers beside them: \"exact\" decided by sticky bits\n");
   for (size_t i = 0; i < n; i++) {
-    writer->chosen = writer->f.m > 0 || codes[i] % 4 == 0 || is_edge(writer, codes[i]); /* powers of two are alike */
+    writer->chosen = writer->f.m > 0 || codes[i] % 8 == 0 || is_edge(writer, codes[i]); /* powers of two are alike */
     put_near(writer, value(writer->f, codes[i]), is_edge(writer, codes[i]));
   }
   text_add(&writer->lines, "## midpoints and the binary32 numbers beside them: parity, carry into the exponent\n");
   for (size_t i = 0; i < n; i++) {
     double lo = value(writer->f, codes[i]), hi = next_value(writer, codes[i]);
-    writer->chosen = writer->f.m > 0 || codes[i] % 8 < 2; /* some of either parity */
+    writer->chosen = writer->f.m > 0 || codes[i] % 16 < 2; /* some of either parity */
     put_near(writer, lo + (hi - lo) / 2, is_edge(writer, codes[i]));
   }
   text_add(
@@ -159,7 +159,7 @@ static void put_values(t_writer *writer) {
       "## binary64 numbers closer to midpoints than any binary32 number: a detour through binary32 rounds twice\n");
   for (size_t i = 0; i < n; i += 4) {
     double lo = value(writer->f, codes[i]), hi = next_value(writer, codes[i]);
-    writer->chosen = i % SOME == 0;
+    writer->chosen = i % (writer->f.m > 0 ? SOME : 2 * SOME) == 0;
     put_very_near(writer, lo + (hi - lo) / 2);
   }
   writer->chosen = 1;
@@ -207,7 +207,7 @@ static void put_random(t_writer *writer) {
     double significand =
         1 + t_below(&random, 1u << 23) * 0x1p-23; /* one draw a statement: the order of arguments is open */
     float x = (float)ldexp(significand, t_between(&random, low, high));
-    writer->chosen = i % SOME == 0;
+    writer->chosen = i % (writer->f.m > 0 ? SOME : 2 * SOME) == 0;
     put(writer, (double)(t_below(&random, 2) ? x : -x));
   }
 }
