@@ -27,6 +27,11 @@ class Block(nn.Module):
         return self.last(torch.einsum('bij,bkj->bik', x, x) @ x)
 
 
+def near(a, b):
+    """Sums of float32 in two orders."""
+    assert (a - b).abs().max() <= 1e-5 * a.abs().max()
+
+
 def steps(call, model, context):
     model.zero_grad()
     with context:
@@ -50,17 +55,17 @@ def test_compiled(backend, skip, tmp_path, monkeypatch):
         got = steps(compiled, two, seen)
         if recipe is None:  # torch's own compiler sums in an order of its own
             for a, b in zip(want, got):
-                torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+                near(a, b)
         elif backend != 'inductor' or skip == ():
             names = [''] + [name for name, _ in one.named_parameters()]
             for name, a, b in zip(names, want, got):
                 if skip and name.split('.')[0] in (skip, skip[0]):  # torch's own product, which may sum in another order
-                    torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+                    near(a, b)
                 else:
                     same(a, b)
         assert (seen.report().share == 1) == (recipe is not None and skip == ())
     for a, b in zip(steps(one, one, ht.precision(None)), steps(compiled, two, ht.precision(None))):
-        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+        near(a, b)
 
 
 def test_two_recipes_are_two_graphs():
