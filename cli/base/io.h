@@ -100,7 +100,7 @@ int cli_spare_input(const char *out, const char *in, const char *remedy);
  * a folder that is removed before it is locked is made again. Returns 0, or an exit code after an error line; *lock,
  * where not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
-/* Does the same for a file whose name halfulp chose, made where there is none, and open for reading and appending;
+/* Does the same for a file whose name halfulp chose, created if it is missing, and open for reading and appending;
  * share: several commands hold it at the same time, and no one holds it alone. */
 int cli_file_lock(int *lock, const char *path, const char *who);
 int cli_file_share(int *lock, const char *path, const char *who);

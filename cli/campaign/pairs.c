@@ -47,17 +47,17 @@ static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, h
 /* Result i is the oracle's. A stochastic mode's word is that of the element. */
 static int check_one(const code_row *row, size_t i, job_result *z) {
 #if HU_CLI_ORACLE
-  uint32_t want, events, word = 0;
+  uint32_t expected, events, word = 0;
   hu_oracle_code x[3] = {{row->fixed_format, campaign_code((const uint8_t *)&row->fixed[0], row->fixed_size, 0)},
                          {row->fixed_format, campaign_code((const uint8_t *)&row->fixed[1], row->fixed_size, 0)},
                          {row->format, campaign_code(row->last, row->size, i)}};
   if (row->operation >= 0) x[1] = x[2];
   if (row->mode.bits) word = hu_stream_word((hu_stream){0, 0}, i) >> (32 - row->mode.bits);
   hu_status status =
-      hu_oracle_arith(&want, &events, row->operation < 0 ? HU_ORACLE_FMA : operations[row->operation].oracle,
+      hu_oracle_arith(&expected, &events, row->operation < 0 ? HU_ORACLE_FMA : operations[row->operation].oracle,
                       row->format, row->mode, word, x);
   if (status != HU_OK) return cli_fail_status("oracle", status);
-  z->wrong += want != campaign_code(row->z, row->size, i);
+  z->wrong += expected != campaign_code(row->z, row->size, i);
 #else
   (void)row, (void)i, (void)z;
 #endif

@@ -42,15 +42,15 @@ static int check_drawn(power_pairs *powers, size_t n, job_result *z) {
   if (status == HU_OK) status = compute(powers, n, powers->core, UINT32_MAX, &core);
   z->wrong += status == HU_OK && memcmp(&lanes, &core, sizeof lanes) != 0;
   for (size_t i = 0; i < n && status == HU_OK; i++) {
-    uint32_t got = campaign_code(powers->z, powers->size, i), want = got, events;
+    uint32_t got = campaign_code(powers->z, powers->size, i), expected = got, events;
 #if HU_CLI_ORACLE
     hu_oracle_code x[2] = {{powers->format, campaign_code(powers->x, powers->size, i)},
                            {powers->fy, campaign_code(powers->y, powers->size_y, i)}};
-    status = hu_oracle_function(&want, &events, HU_ORACLE_POW, powers->format, powers->mode, 0, x);
+    status = hu_oracle_function(&expected, &events, HU_ORACLE_POW, powers->format, powers->mode, 0, x);
 #else
     (void)events;
 #endif
-    z->wrong += got != want || got != campaign_code(powers->core, powers->size, i);
+    z->wrong += got != expected || got != campaign_code(powers->core, powers->size, i);
     z->digest = verify_digest(z->digest, got);
     z->cases++;
   }

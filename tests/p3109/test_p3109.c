@@ -585,17 +585,15 @@ static void list(void **state) {
 int main(int argc, char **argv) {
   if (t_runs(4) < 4) width = 4; /* a sanitizer takes ten times as long */
   if (argc > 1) width = atoi(argv[1]);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(list),
-      cmocka_unit_test(wrong_arguments),
-      cmocka_unit_test(projection),
-      cmocka_unit_test(of_one_operand),
-      cmocka_unit_test(of_more_operands),
-      cmocka_unit_test(of_mixed_formats),
-      cmocka_unit_test(all_digits),
-      cmocka_unit_test(zeros),
-      cmocka_unit_test(blocks),
-      cmocka_unit_test(little_more_than_one),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(list),
+                                     cmocka_unit_test(wrong_arguments),
+                                     cmocka_unit_test(projection),
+                                     cmocka_unit_test(of_one_operand),
+                                     cmocka_unit_test(of_more_operands),
+                                     cmocka_unit_test(of_mixed_formats),
+                                     cmocka_unit_test(all_digits),
+                                     cmocka_unit_test(zeros),
+                                     cmocka_unit_test(blocks),
+                                     cmocka_unit_test(little_more_than_one)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
