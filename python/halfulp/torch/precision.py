@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every product of a part of a program under a recipe; nothing of a model is replaced (docs/torch.md section 5)."""
+"""Every product of a part of a program under a recipe; nothing of a model is replaced (docs/torch-products.md)."""
 import contextlib
 import copyreg
 import fnmatch
