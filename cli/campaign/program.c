@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Items that are programs: run, their output kept until the end, the last line read. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -74,13 +73,30 @@ static void read_tail(FILE *out, char tail[TAIL + 1]) {
   tail[fread(tail, 1, TAIL, out)] = 0;
 }
 
-/* "campaign: cases=N wrong=N digest=HEX", the last such line. */
-static void take_counts(const char *tail, job_result *z) {
-  const char *at = NULL;
+/* Reads the number behind a name, in digits alone; 0 if something else stands there, or it has more than 64 bits. */
+static int take_number(const char **at, const char *name, int base, uint64_t *z) {
+  static const char digits[] = "0123456789abcdefABCDEF";
+  size_t n = strlen(name), length = 0;
+  if (!strncmp(*at, name, n)) length = strspn(*at + n, base == 16 ? digits : "0123456789");
+  if (!length) return 0;
+  errno = 0;
+  *z = strtoull(*at + n, NULL, base);
+  *at += n + length;
+  return errno == 0;
+}
+
+/* Takes "campaign: cases=N wrong=N digest=HEX", the last such line, as a whole; an exit code if it is malformed. */
+static int take_counts(const campaign_item *item, const char *tail, job_result *z) {
+  const char *line = NULL;
   for (const char *next = strstr(tail, "campaign: cases="); next; next = strstr(next + 1, "campaign: cases="))
-    at = next;
-  if (at)
-    (void)sscanf(at, "campaign: cases=%" SCNu64 " wrong=%" SCNu64 " digest=%" SCNx64, &z->cases, &z->wrong, &z->digest);
+    line = next;
+  if (!line) return CLI_OK;
+  const char *at = line;
+  int good = take_number(&at, "campaign: cases=", 10, &z->cases) && take_number(&at, " wrong=", 10, &z->wrong) &&
+             take_number(&at, " digest=", 16, &z->digest) && (!*at || strchr(" \r\n", *at));
+  if (good) return CLI_OK;
+  return cli_fail(item->name, "printed \"%.*s\", which is not \"campaign: cases=N wrong=N digest=HEX\"",
+                  (int)strcspn(line, "\r\n"), line);
 }
 
 /* What it said, where it was wrong, each line with the item's name before it. */
@@ -101,7 +117,7 @@ int campaign_program(const campaign_item *item, int fails, job_result *z) {
   read_tail(out, tail);
   fclose(out);
   if (status != CLI_OK) return status;
-  take_counts(tail, z);
+  if ((status = take_counts(item, tail, z)) != CLI_OK) return status;
   if (!z->cases) z->cases = 1;
   if (failed && fails) z->wrong = 0; /* what it found wrong is what it had to find */
   if (failed == fails) return CLI_OK;

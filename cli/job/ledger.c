@@ -214,6 +214,21 @@ static int list_parts(job_ledger *ledger, const char *path) {
   return status;
 }
 
+/* Refuses parts of another number beside it: entries of the two would compete, and an older one could win. */
+static int refuse_other_parts(const job_ledger *ledger, unsigned shards) {
+  job_ledger beside = JOB_NO_LEDGER(ledger->fields);
+  int status = list_parts(&beside, ledger->path);
+  for (size_t i = 0; i < beside.parts && status == CLI_OK; i++) {
+    const char *number = strrchr(beside.part[i], '-') + 1;
+    if (strtoul(number, NULL, 10) != shards)
+      status =
+          cli_fail(beside.part[i], "is a part of %s, and this job one of %u; without --shard the command takes it over",
+                   number, shards);
+  }
+  job_ledger_free(&beside);
+  return status;
+}
+
 /* Ledgers of older programs had their parts in a folder. */
 static int refuse_old_parts(const char *path) {
   char *folder;
@@ -381,6 +396,7 @@ static int open_files(job_ledger *ledger, const char *path, unsigned shard, unsi
   ledger->path = strdup(path);
   if (!ledger->path) return cli_fail(NULL, "out of memory");
   int status = refuse_old_parts(path);
+  if (status == CLI_OK && shards) status = refuse_other_parts(ledger, shards);
   if (status != CLI_OK) return status;
   status = shards ? cli_file_share(&ledger->lock, path, who) : cli_file_lock(&ledger->lock, path, who);
   if (status == CLI_OK) status = shards ? begin_part(ledger, shard, shards, who) : begin(ledger, path, ledger->lock);

@@ -269,6 +269,16 @@ class Campaign(support.Case):
                 self.assertIn(b"n: ended with %d" % status, r.stderr)
                 self.assertEqual(self.entries(path + ".ledger"), {})
 
+    def test_malformed_counts(self):
+        """A last line that is not of the form says nothing: no half of it is taken over."""
+        for wrong in ("0x10", "abc", "", "-1", "9" * 23, "1x"):
+            for line in ("cases=9 wrong=%s digest=1" % wrong, "cases=%s wrong=0 digest=1" % (wrong or "+"), "cases=9 wrong=0 digest=zz"):
+                path = self.list("m\tprogram\t-\techo\tcampaign: %s\n" % line)
+                r = support.run("campaign", path)
+                self.assertEqual(r.returncode, 2, (line, r.stdout))
+                self.assertIn(b"m: printed \"campaign: cases=", r.stderr)
+                self.assertEqual(self.entries(path + ".ledger"), {})
+
     def test_failed_as_required(self):
         path = self.list("f\tprogram-fails\t-\tsh\t-c\techo campaign: cases=9 wrong=4 digest=1; exit 1\n"
                          "g\tprogram-fails\t-\tsh\t-c\techo campaign: cases=9 wrong=0 digest=1\n")
@@ -409,6 +419,15 @@ class Campaign(support.Case):
         for name in (path + ".ledger", "merged"):
             self.assertEqual(self.bits(name), self.bits("whole"))
         self.assertIn("part 20/20: 0 of 0 items done", self.ok("campaign", path, "--shard", "20/20"))
+        other = self.list("x program - true\ny program - true\nz program - true\n", "other.list")
+        self.ok("campaign", other, "--shard", "1/2")
+        self.bad("campaign", other, "--shard", "1/3", "--overwrite", says=["other.list.ledger.1-of-2", "is a part of 2"])
+        self.assertIn("other.list.ledger.1-of-2", self.left())
+        self.assertNotIn("other.list.ledger.1-of-3", self.left())
+        self.ok("campaign", other)
+        self.ok("campaign", other, "--shard", "1/3", "--overwrite")
+        for name in ("other.list", "other.list.ledger", "other.list.ledger.1-of-3"):
+            os.unlink(self.path(name))
         absent = self.list("x program - true\ny program - /absent\n", "absent.list")
         self.assertIn("part 2/2: 0 of 1 items done\n2 items: 0 done", self.ok("campaign", absent, "--shard", "2/2", code=2))
 
