@@ -19,7 +19,7 @@ def _wanted() -> None:
     have = tuple(int(part) for part in torch.__version__.split('+')[0].split('.')[:2])
     if have < MINIMUM:
         raise ImportError(
-            'halfulp.torch: PyTorch {}.{} or later is wanted, this is {}'.format(*MINIMUM, torch.__version__))
+            'halfulp.torch: PyTorch {}.{} or later is required, this is {}'.format(*MINIMUM, torch.__version__))
 
 
 _wanted()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which multiply-adds of a converted model torch computes, in float32.
 
-Without an input the weights tell: a matrix of a module makes as many multiply-adds as it has elements for one row (a
+Without an input the weights decide: a matrix of a module makes as many multiply-adds as it has elements for one row (a
 linear layer), one window (a convolution), one step (a recurrent layer). Which of its own parameters a module of an
-unknown type multiplies by, and how often, only a pass tells: `of_a_pass` counts all products of one.
+unknown type multiplies by, and how often, only a pass shows: `of_a_pass` counts all products of one.
 """
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Set
 
@@ -89,7 +89,7 @@ def read_alone(model: nn.Module) -> Set[int]:
 
 
 def of_weights(model: nn.Module, chosen: Callable[[str, nn.Module], bool]) -> Coverage:
-    """What the weights tell; `chosen`: the modules that stay as they are because somebody says so."""
+    """What follows from the weights; `chosen`: the modules that stay as they are because somebody says so."""
     low, left = 0, []
     inner = read_alone(model)
     for name, module in model.named_modules():

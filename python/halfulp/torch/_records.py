@@ -167,16 +167,16 @@ class Sum:
         if way == PARTS:
             if len(inside) != 3 or inside[2] not in FACTORS:
                 raise abi.HalfulpValueError(
-                    'accum: {!r}: parts(INSIDE;ACROSS;FACTOR) is wanted, with one of the factors {}'.format(
+                    'accum: {!r}: parts(INSIDE;ACROSS;FACTOR) is required, with one of the factors {}'.format(
                         text, ' '.join(FACTORS)))
             z.inside, z.across, z.factor = accum_of(inside[0]), accum_of(inside[1]), FACTORS.index(inside[2])
         elif way == UNIT:
             if len(inside) != 1:
-                raise abi.HalfulpValueError('accum: {!r}: unit(MODEL) is wanted'.format(text))
+                raise abi.HalfulpValueError('accum: {!r}: unit(MODEL) is required'.format(text))
             z.inside = accum_of(inside[0])
         else:
             if len(inside) not in (1, 2):
-                raise abi.HalfulpValueError('accum: {!r}: decoded([FORMAT;]MODEL) is wanted'.format(text))
+                raise abi.HalfulpValueError('accum: {!r}: decoded([FORMAT;]MODEL) is required'.format(text))
             z.inside = accum_of(inside[-1])
             if len(inside) == 2:
                 setattr(z, 'as', format_of(inside[0]))
@@ -236,7 +236,7 @@ class Product(NamedTuple):
 def product(text: str) -> Product:
     parts = text.split('|')
     if len(parts) != 4:
-        raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT is wanted'.format(text))
+        raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT is required'.format(text))
     made = Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]))
     _operands_taken(made)
     return made

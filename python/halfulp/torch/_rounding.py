@@ -17,7 +17,7 @@ TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 def known(x: torch.Tensor, what: str = 'tensor', types=TYPES) -> None:
     if x.dtype not in types:
-        raise abi.HalfulpTypeError('{}: {} is none of {}'.format(
+        raise abi.HalfulpTypeError('{}: {} is not one of {}'.format(
             what, x.dtype, ', '.join(str(kind).replace('torch.', '') for kind in types)))
 
 
@@ -110,7 +110,7 @@ def _whole(engine, z, x, r, words, counts) -> None:
 
 def _with_specials(engine, z, x, r, words, events) -> None:
     """over=inf and nan=keep (halfulp/train/rounding.h) where no call has them: the format's rounding, and another into
-    the format with an exponent bit more, which tells what overflows: it has the same spacing there."""
+    the format with an exponent bit more, which shows what overflows: it has the same spacing there."""
     source = x.contiguous()
     made, size = torch.empty_like(source), source.numel()
     engine.quantize(size, made.data_ptr(), 1, source.data_ptr(), 1, False, r, words,

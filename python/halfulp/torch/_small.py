@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A short way through `quantize` for a small float32 tensor on the CPU that nothing watches: no autograd, no compiler,
+"""A shortcut of `quantize` for a small float32 tensor on the CPU that nothing watches: no autograd, no compiler,
 no tracing, no mode of torch. It writes the bits that the operator writes, without torch's dispatcher, whose road through
 autograd takes most of a small call's time."""
 import ctypes
@@ -18,7 +18,7 @@ _EXEC_REF = ctypes.byref(_EXEC)  # calls read it only
 
 
 def _watchers() -> Optional[tuple]:
-    """What tells that somebody watches; None where this version of torch lacks one of them."""
+    """What shows that somebody watches; None where this version of torch lacks one of them."""
     c = torch._C
     try:
         return (c._len_torch_dispatch_stack, c._len_torch_function_stack, c._functorch.peek_interpreter_stack,
@@ -40,7 +40,7 @@ def _watched(x: torch.Tensor) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _plan(text: str) -> Any:
-    """The call for a rounding that this way knows, else None."""
+    """The call for a rounding that this shortcut knows, else None."""
     try:
         r = _records.rounding(text)
     except abi.HalfulpError:

@@ -58,12 +58,12 @@ def taken(given: Optional[StreamLike], drawn: bool) -> Optional[Tensor]:
         return from_torch() if drawn else None
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
-            raise abi.HalfulpTypeError('stream: (key, counter) is wanted, not {} numbers'.format(len(given)))
+            raise abi.HalfulpTypeError('stream: (key, counter) is required, not {} numbers'.format(len(given)))
         return stream(given[0], given[1])
     return stream(given)
 
 
 def missing(what: Any) -> abi.HalfulpValueError:
-    """The error of a call that draws random words and was not told which."""
+    """The error of a call that draws random words and was not given a stream."""
     return abi.HalfulpValueError("stream: {} draws random words; give stream=(key, counter), or stream='torch' for "
                                  "the next ones of torch's generator".format(what))

@@ -109,7 +109,7 @@ def _version(x: Tensor) -> int:
 
 
 def _place(x: Tensor) -> Tuple:
-    """What tells one tensor from another as long as both live."""
+    """What distinguishes one tensor from another as long as both live."""
     return (x.untyped_storage()._cdata, x.storage_offset(), tuple(x.shape), x.stride(), _version(x))
 
 

@@ -261,9 +261,9 @@ class PrecisionAssignment(Visitor):
     def loss(self, x: Tensor) -> Tensor:
         """A loss, of one number, as the last value of the pass that it was computed from."""
         if not self.with_loss:
-            raise abi.HalfulpValueError('loss: it is no value of this assignment; assign(..., loss=True)')
+            raise abi.HalfulpValueError('loss: it is not a value of this assignment; assign(..., loss=True)')
         if x.numel() != 1:
-            raise abi.HalfulpValueError('loss: one number is wanted, not {}'.format(x.numel()))
+            raise abi.HalfulpValueError('loss: one number is required, not {}'.format(x.numel()))
         return self.value('loss', x, None)
 
     def _round(self, x: Tensor, low: int, low_back: int, number: int, kind: int) -> Tensor:
@@ -448,11 +448,11 @@ def _rule(rule: str, ratio: Optional[Ratio], order: Optional[str],
           parameter_gradients: str) -> Tuple[str, Tuple[int, int]]:
     """The rule's name in halfulp.train, and the ratio, of arguments that go together."""
     if rule not in RULES:
-        raise abi.HalfulpValueError('rule: {!r} is none of {}'.format(rule, ', '.join(RULES)))
+        raise abi.HalfulpValueError('rule: {!r} is not one of {}'.format(rule, ', '.join(RULES)))
     if RULES[rule] != 'demote' and (ratio is not None or order is not None):
         raise abi.HalfulpValueError('ratio, order: they belong to the rule demote, not to {!r}'.format(rule))
     if order not in (None, 'largest', 'smallest', 'random'):
-        raise abi.HalfulpValueError('order: {!r} is none of largest, smallest, random'.format(order))
+        raise abi.HalfulpValueError('order: {!r} is not one of largest, smallest, random'.format(order))
     if parameter_gradients not in ('high', 'rule'):
         raise abi.HalfulpValueError('parameter_gradients: {!r} is neither high nor rule'.format(parameter_gradients))
     return RULES[rule], _share('ratio', 1 if ratio is None else ratio)

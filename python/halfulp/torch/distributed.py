@@ -245,7 +245,7 @@ class Shards:
                 shards, self._join.world))
         self._own = shards // self._join.world
         self._process, self._step = (self._join.rank, self._join.world), 0
-        self._loop: Optional[_Before] = None  # the one that is under way
+        self._loop: Optional[_Before] = None  # the one that has begun and not ended
         self._named = self._trainable()
         self._looked = _looks(self._named)
         for name, p in self._named:
@@ -273,7 +273,7 @@ class Shards:
                 self._leave()
 
     def _pass(self, before: _Before) -> Iterator[int]:
-        """The loop; the last that it does is to forget that it is under way."""
+        """The loop; the last that it does is to forget that it has begun."""
         seen = torch.zeros(len(self._parameters) + len(before.buffers) + len(before.streams), dtype=torch.int64,
                            device='cpu')
         after: List[List[Tensor]] = []
@@ -298,7 +298,7 @@ class Shards:
         self._loop = None
 
     def _leave(self) -> None:
-        """Everything as before the loop that is under way, without gradients."""
+        """Everything as before the loop that has begun, without gradients."""
         if self._loop is not None:
             left, self._loop = self._loop, None
             self._clear()

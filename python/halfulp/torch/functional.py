@@ -72,14 +72,14 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
 
 def _tensor(argument: str, x: Any) -> Tensor:
     if not isinstance(x, Tensor):
-        raise abi.HalfulpTypeError('{}: a tensor is wanted, not {}; torch.tensor makes one'.format(argument,
+        raise abi.HalfulpTypeError('{}: a tensor is required, not {}; torch.tensor makes one'.format(argument,
                                                                                                    type(x).__name__))
     return x
 
 
 def _whole(argument: str, thing: Any) -> int:
     if not isinstance(thing, int) or isinstance(thing, bool):
-        raise abi.HalfulpTypeError('{}: a whole number is wanted, not {}'.format(argument, type(thing).__name__))
+        raise abi.HalfulpTypeError('{}: a whole number is required, not {}'.format(argument, type(thing).__name__))
     if not -(1 << 31) <= thing < 1 << 31:
         raise abi.HalfulpValueError('{}: {} is out of range'.format(argument, thing))
     return thing
@@ -158,7 +158,7 @@ def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32, *, pa
     A code with bits above its format's width raises HalfulpValueError (HU_E_CODE). packed: codes are bytes as
     halfulp.pack packs them, each row (the last dimension) by itself; torch.float4_e2m1fn_x2 has two a byte."""
     if not isinstance(dtype, torch.dtype):
-        raise abi.HalfulpTypeError('dtype: a type of torch is wanted, not {!r}'.format(dtype))
+        raise abi.HalfulpTypeError('dtype: a type of torch is required, not {!r}'.format(dtype))
     if abi.flag('packed', packed):
         text = text_of(_tensor('codes', codes).dtype if format is None else format)
         return ops.decode(ops.unpack(codes, text), text, dtype)
@@ -246,7 +246,7 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
 def _pair(argument: str, n: Union[int, Sequence[int]], least: int) -> List[int]:
     both = [n, n] if isinstance(n, int) else list(n) if isinstance(n, (tuple, list)) else []
     if len(both) != 2:
-        raise abi.HalfulpTypeError('{}: a number or two are wanted, not {!r}'.format(argument, n))
+        raise abi.HalfulpTypeError('{}: a number or two are required, not {!r}'.format(argument, n))
     if any(_whole(argument, one) < least for one in both):
         raise abi.HalfulpValueError('{}: {} is below {}'.format(argument, n, least))
     return both

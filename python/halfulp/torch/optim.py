@@ -38,7 +38,7 @@ def _number(argument: str, thing: Any) -> float:
             return float(thing)
         except (TypeError, ValueError, RuntimeError, OverflowError):
             pass
-    raise abi.HalfulpTypeError('{}: a number is wanted, not {!r}'.format(argument, thing))
+    raise abi.HalfulpTypeError('{}: a number is required, not {!r}'.format(argument, thing))
 
 
 def _with_own(optimizer: torch.optim.Optimizer, state: Dict[str, Any]) -> Dict[str, Any]:
@@ -102,7 +102,7 @@ class _Narrow(torch.optim.Optimizer):
 
     def _fits(self, p: Tensor) -> None:
         if p.dtype != torch.float32 or p.device.type not in ('cpu', 'cuda') or not p.is_contiguous():
-            raise abi.HalfulpTypeError('{}: contiguous float32 parameters on the CPU or a CUDA device are wanted, not '
+            raise abi.HalfulpTypeError('{}: contiguous float32 parameters on the CPU or a CUDA device are required, not '
                                        '{} on {}'.format(type(self).__name__, p.dtype, p.device))
 
     def _like(self, p: Tensor, name: str, x: Any) -> None:
@@ -118,7 +118,7 @@ class _Narrow(torch.optim.Optimizer):
     def _record(self, group: Dict[str, Any], check: str = 'hu_optimizer_check') -> structs.hu_optimizer:
         weight = _records.rounding(self.weight_rounding)
         if weight.kind != _records.FORMAT or weight.special or weight.preset is not None:
-            raise abi.HalfulpValueError('weight: {!r} is no format'.format(self.weight_rounding))
+            raise abi.HalfulpValueError('weight: {!r} is not a format'.format(self.weight_rounding))
         o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.state_format))
         o.weight, o.update = weight.record.format, UPDATES.index(self.update)
         o.mode = weight.mode

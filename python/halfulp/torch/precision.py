@@ -31,7 +31,7 @@ def patterns(argument: str, given: Any) -> List[str]:
     """Names, or globs, from one or several."""
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in names):
-        raise abi.HalfulpTypeError('{}: a name or names are wanted, not {!r}'.format(argument, given))
+        raise abi.HalfulpTypeError('{}: a name or names are required, not {!r}'.format(argument, given))
     return list(names)
 
 
@@ -409,7 +409,7 @@ def _through(call: Any) -> Any:
     return passed
 
 
-# torch.utils.checkpoint has no public place for that: its two ways to call a function twice are given another function.
+# torch.utils.checkpoint has no public place for that: the two functions that call another one twice are given another function.
 _ways = torch.utils.checkpoint
 _NAME = next(name for name in ('_checkpoint_without_reentrant_generator_impl', '_checkpoint_without_reentrant_generator')
              if hasattr(_ways, name))

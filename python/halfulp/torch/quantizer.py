@@ -73,7 +73,7 @@ def _scaled(format, scale: str, block: str, rule: str) -> str:
     text = text_of(format)
     r = _records.rounding(text)
     if r.kind != _records.FORMAT or r.special or r.preset is not None:
-        raise ValueError('Quantizer: {!r} is no format'.format(text))
+        raise ValueError('Quantizer: {!r} is not a format'.format(text))
     cut = len(text)
     while cut > 0 and ',' in text[:cut] and _is_mode(text[text.rindex(',', 0, cut) + 1:cut]):
         cut = text.rindex(',', 0, cut)

@@ -64,7 +64,7 @@ class Recipe:
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None and field.default is not None:
-                raise abi.HalfulpTypeError('{}: a rounding is wanted, not None'.format(field.name))
+                raise abi.HalfulpTypeError('{}: a rounding is required, not None'.format(field.name))
             if value is not None and not isinstance(value, str):
                 object.__setattr__(self, field.name, _records.text_of(value))
         _records.rounding(self.embedding)

@@ -293,10 +293,10 @@ def test_another_way_through_the_model():
 
 
 @pytest.mark.parametrize('more, why', [
-    (dict(rule='best'), 'rule: .best. is none of high, uniform, op'),
+    (dict(rule='best'), 'rule: .best. is not one of high, uniform, op'),
     (dict(rule='op', ratio=0.5), 'they belong to the rule demote'),
     (dict(rule='uniform', order='largest'), 'they belong to the rule demote'),
-    (dict(order='middle'), 'order: .middle. is none of'),
+    (dict(order='middle'), 'order: .middle. is not one of'),
     (dict(ratio=1.5), 'ratio: 1.5 is not between 0 and 1'), (dict(ratio='a half'), 'ratio: .a half. is no ratio'),
     (dict(ratio=float('nan')), 'ratio: nan is no ratio'), (dict(ratio=(1, 0)), r'ratio: \(1, 0\) is no ratio'),
     (dict(promote=-0.1), 'promote: -0.1 is not between'), (dict(promote=1e-7), 'promote: 1e-07 is not between'),
@@ -312,17 +312,17 @@ def test_refused(more, why):
 def test_loss_refused():
     model = nn.Linear(4, 2)
     plan = ht.assign(model, sample=plain(3, 4))
-    with pytest.raises(ValueError, match=r'it is no value of this assignment; assign\(..., loss=True\)'):
+    with pytest.raises(ValueError, match=r'it is not a value of this assignment; assign\(..., loss=True\)'):
         plan.loss(model(plain(3, 4)).sum())
     plan.remove()
     named = nn.Sequential()
     named.add_module('loss', nn.Linear(4, 1))
     with pytest.raises(ValueError, match='loss: a module of the model has this name'):
         ht.assign(named, sample=plain(3, 4), loss=True)
-    with pytest.raises(ValueError, match='it is no value of this assignment'):
+    with pytest.raises(ValueError, match='it is not a value of this assignment'):
         ht.assign(named, sample=plain(3, 4)).loss(plain(1))
     plan = ht.assign(model, sample=plain(3, 4), loss=True)
-    with pytest.raises(ValueError, match='loss: one number is wanted, not 6'):
+    with pytest.raises(ValueError, match='loss: one number is required, not 6'):
         plan.loss(model(plain(3, 4)))
 
 

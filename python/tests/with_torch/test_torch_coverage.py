@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `convert` leaves in float32 is told: by names and their share, as an error if it is to be one."""
+"""What `convert` leaves in float32 is reported: by names and their share, as an error if it is to be one."""
 import copy
 import pickle
 import warnings

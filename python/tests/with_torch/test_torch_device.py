@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The calls that a CUDA tensor takes, without a device: kernels compiled for the processor (gpu/host) on
-memory of the processor must give the bits of the processor's own calls. HALFULP_CUDA_ON_HOST names their library;
+"""The calls that a CUDA tensor takes, without a device: kernels compiled for the CPU (gpu/host) on
+host memory must give the bits of the CPU's own calls. HALFULP_CUDA_ON_HOST names their library;
 the build makes it. On a machine with a device and a CUDA build of halfulp, real CUDA tensors are compared as well."""
 import contextlib
 import copy
@@ -19,7 +19,7 @@ on_host = pytest.mark.skipif(not FILE,
 
 
 class Host(calls.Cuda):
-    """The device's engine where device memory is the processor's."""
+    """The device's engine where device memory is the CPU's."""
 
     def __init__(self):
         self.device, self.called = torch.device('cpu'), 0

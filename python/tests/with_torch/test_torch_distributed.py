@@ -239,7 +239,7 @@ def left(rank, world, ways):
         for step in range(2):
             x, labels = batch(step, 32)
             held = None
-            if way == 'held':  # its iterator lives, and ends while the next loop is under way
+            if way == 'held':  # its iterator lives, and ends while the next loop runs
                 held = iter(shards)
                 shard = next(held)
                 loss_of(model(x[shard::8], shard), labels[shard::8]).backward()

@@ -169,7 +169,7 @@ def test_conv2d(recipe, groups):
         plainly = torch.nn.functional.conv2d
         want = plainly(moves[0].double(), wq, None, **more) + plainly(xq, moves[1].double(), moves[2].double(), **more)
         close(tangent, want)
-    # The forward pass is linear in rounded operands, so a step that keeps them, and so their scales, tells the rest.
+    # The forward pass is linear in rounded operands, so a step that keeps them, and so their scales, shows the rest.
     by_x = moved(lambda v: low(v, w, bias), (x, moves[0]))[1]
     by_w = moved(lambda v: low(x, v, bias), (w, moves[1]))[1]
     by_b = moved(lambda v: low(x, w, v), (bias, moves[2]))[1]

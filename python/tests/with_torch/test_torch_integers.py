@@ -59,9 +59,9 @@ def test_compiled():
 
 
 def test_refused():
-    with pytest.raises(TypeError, match='x: a tensor is wanted, not float'):
+    with pytest.raises(TypeError, match='x: a tensor is required, not float'):
         ht.quantize(0.3, 'bfloat16')
-    with pytest.raises(TypeError, match='torch.complex64 is none of'):
+    with pytest.raises(TypeError, match='torch.complex64 is not one of'):
         ht.quantize(torch.ones(2, dtype=torch.complex64), 'bfloat16')
-    with pytest.raises(TypeError, match='torch.int64 is none of'):
+    with pytest.raises(TypeError, match='torch.int64 is not one of'):
         ht.matmul(torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2, dtype=torch.int64))

@@ -119,7 +119,7 @@ def test_quantizers_by_tensor_channel_block():
     assert ht.Quantizer.per_block('fp(2,1,0):finite,sra:8', size=16).forward_rounding == (
         'scaled(fp(2,1,0):finite;scale=float8_e8m0fnu;block=1x16;rule=floor),sra:8')
     assert ht.Quantizer.per_channel('float8_e5m2,rtz,sat=none').forward_rounding.endswith('rule=ratio),rtz,sat=none')
-    with pytest.raises(ValueError, match='is no format'):
+    with pytest.raises(ValueError, match='is not a format'):
         ht.Quantizer.per_tensor('mxfp4')
 
 
@@ -207,7 +207,7 @@ def test_default_devices(elsewhere):
 
 @pytest.mark.parametrize('recipe', [RECIPE, RECIPE.but(x='float8_e4m3fn')], ids=['words', 'none'])
 def test_converted_state_loads(recipe):
-    """A checkpoint of the plain model loads into the converted one, whose streams stay; the other way round it has them
+    """A checkpoint of the plain model loads into the converted one, whose streams stay; conversely it has them
     where words are drawn, and loads strictly where not."""
     made, other = ht.convert(net(), recipe, key=4), net()
     with torch.no_grad():

@@ -51,7 +51,7 @@ def test_types_that_are_no_formats():
 
 @pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if not p.scaling and not p.mode.stochastic])
 def test_presets(name):
-    """As the package of arrays has them, in every type."""
+    """The names mean what they mean for arrays, in every type."""
     x = torch.cat([numbers(2000, spread=40), torch.tensor([460.0, 1e6, -1e6, 3e38, 1e-40, 0.0, -0.0])])
     expected = halfulp.quantize(x.numpy(), name)
     same(ht.quantize(x, name), torch.from_numpy(expected))
@@ -124,11 +124,11 @@ def test_what_a_preset_is_not_for():
         ht.quantize(x, 'torch.float8_e4m3fn,rtz')
     with pytest.raises(ValueError, match="did you mean 'torch.float8_e4m3fn'"):
         ht.quantize(x, 'torch.float8_e4m3')
-    with pytest.raises(ValueError, match='is no format'):
+    with pytest.raises(ValueError, match='is not a format'):
         ht.SGD([torch.nn.Parameter(x)], weight='torch.bfloat16')
-    with pytest.raises(ValueError, match='is no format'):
+    with pytest.raises(ValueError, match='is not a format'):
         ht.Quantizer.per_tensor('torch.float8_e4m3fn')
-    with pytest.raises(ValueError, match="'mx.mxfp4' is no format; scaled_encode takes scaled formats"):
+    with pytest.raises(ValueError, match="'mx.mxfp4' is not a format; scaled_encode takes scaled formats"):
         ht.encode(x, 'mx.mxfp4')
     with pytest.raises(ValueError, match="'torch.bfloat16' is no scaled tensor; encode takes formats"):
         ht.scaled_encode(x, 'torch.bfloat16')

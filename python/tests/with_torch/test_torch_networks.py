@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The networks that bench/compare_torch.py times are those of halfulp, weight by weight: one step from the same weights
-on the same batch has the same loss and the same gradients, but for the order of sums in binary32."""
+on the same batch has the same loss and the same gradients, except for the order of sums in binary32."""
 import pathlib
 import sys
 
@@ -55,7 +55,7 @@ def tensors(part):
 
 
 def ours_of(x):
-    """A batch as halfulp has it: the numbers of a sample side by side, channels of a pixel, too."""
+    """A batch in the order of halfulp: the numbers of a sample side by side, channels of a pixel, too."""
     rows = [part.movedim(1, -1) if part.ndim == 4 else part for part in x]
     return np.concatenate([part.numpy().astype(np.float32).reshape(SAMPLES, -1) for part in rows], 1)
 
@@ -86,7 +86,7 @@ def test_one_step_is_the_same(name):
     net.backward()
     assert seen == pytest.approx(loss.item(), rel=1e-5)
     gradients = net.gradients()
-    nothing = 1e-6 * max(np.abs(one).max() for one in gradients.values())  # what is 0 but for rounding
+    nothing = 1e-6 * max(np.abs(one).max() for one in gradients.values())  # what is 0 except for rounding
     for number, (x, make) in zip(net.parameter_names, pairs):
         want = make(x.grad.numpy())
         far, size = np.linalg.norm(gradients[number] - want), np.linalg.norm(want)

@@ -60,7 +60,7 @@ def test_small_updates_get_lost_or_not():
 
 
 def test_stochastic_words_and_state():
-    """Parameter j draws from child j of the key, at 2^36 times the step; a saved state goes on as if nothing had
+    """Parameter j draws from child j of the key, at 2^36 times the step; a saved state continues as if nothing had
     happened."""
     params = parameters()
     optimizer = ht.SGD(params, lr=0.1, momentum=0, weight='bfloat16,sra:16', key=42)
@@ -149,9 +149,9 @@ def test_rounded_kahan():
 
 
 def test_optimizer_errors():
-    with pytest.raises(TypeError, match='parameters on the CPU or a CUDA device are wanted, not torch.bfloat16'):
+    with pytest.raises(TypeError, match='parameters on the CPU or a CUDA device are required, not torch.bfloat16'):
         ht.SGD([torch.nn.Parameter(torch.ones(3).bfloat16())])
-    with pytest.raises(ValueError, match='weight: .mxfp4. is no format'):
+    with pytest.raises(ValueError, match='weight: .mxfp4. is not a format'):
         ht.AdamW(parameters(), weight='mxfp4')
     with pytest.raises(ValueError, match='update: .none. is not one of round, kahan'):
         ht.Rounded(torch.optim.SGD(parameters(), lr=1), update='none')
@@ -166,7 +166,7 @@ def test_optimizer_errors():
                          master='binary16,sra:8', key=5),
 ])
 def test_copies_and_pickles(make):
-    """An optimizer copied with its parameters goes on as the original does."""
+    """An optimizer copied with its parameters continues as the original does."""
     params = parameters()
     optimizer = make(params)
     gradients(params, 0)

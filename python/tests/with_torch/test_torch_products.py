@@ -138,7 +138,7 @@ def test_batches():
 
 
 def test_scaled_sums():
-    """With powers of two as scales and short sums no way differs from the values' own sums."""
+    """With powers of two as scales and short sums no factor differs from the values' own sums."""
     a, b = plain(6, 64), plain(64, 5, seed=5)
     exact = ht.quantize(a, 'mxfp4').double() @ ht.quantize(b, 'mxfp4', dim=0).double()
     mx = ht.Recipe(x='mxfp4', w='mxfp4')
@@ -149,7 +149,7 @@ def test_scaled_sums():
     unit = ht.matmul(a, b, ht.Recipe(x='nvfp4', w='nvfp4', accum='unit(nv.blackwell.nvfp4.b16.ue4m3)'))
     close = ht.matmul(a, b, ht.Recipe(x='nvfp4', w='nvfp4', accum='exact'))
     assert (unit - close).abs().max() < 1e-3
-    with pytest.raises(ValueError, match=r'parts\(INSIDE;ACROSS;FACTOR\) is wanted'):
+    with pytest.raises(ValueError, match=r'parts\(INSIDE;ACROSS;FACTOR\) is required'):
         ht.Recipe(accum='parts(exact;fp32)')
 
 

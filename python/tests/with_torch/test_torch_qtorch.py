@@ -3,7 +3,7 @@
 
 RECORDED are digests of its results with rounding="nearest" on the CPU for the inputs here; `python test_torch_qtorch.py`
 prints them, and needs qtorch and g++ (it compiles itself when imported). Where qtorch is installed and HALFULP_TEST_SLOW is
-set they are made anew and must come out the same.
+set they are made again and must come out the same.
 """
 import hashlib
 import importlib.util
@@ -115,7 +115,7 @@ def test_block_quantize(wl, dim):
 @pytest.mark.skipif(importlib.util.find_spec('qtorch') is None,
                     reason='qtorch is not installed: the digests of its results are used alone')
 @pytest.mark.skipif(not os.environ.get('HALFULP_TEST_SLOW'),
-                    reason='HALFULP_TEST_SLOW is not set: qtorch is not compiled anew')
+                    reason='HALFULP_TEST_SLOW is not set: qtorch is not compiled again')
 def test_records_are_its_own():
     assert made() == RECORDED
 

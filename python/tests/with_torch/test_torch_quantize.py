@@ -176,7 +176,7 @@ def test_codes_of_other_layouts():
 def test_a_scaled_tensor_made_by_hand():
     made = ht.scaled_encode(plain(8, 64), 'nvfp4')
     for wrong, error, text in (
-            (made._replace(codes=made.codes[0]), ValueError, 'codes: a matrix is wanted, not 1 dimensions'),
+            (made._replace(codes=made.codes[0]), ValueError, 'codes: a matrix is required, not 1 dimensions'),
             (made._replace(codes=made.codes.int()), TypeError, 'codes: torch.int32 on cpu instead of torch.uint8'),
             (made._replace(scales=made.scales[:, :1]), ValueError, r'scales: shape \(8, 1\) instead of \(8, 4\)'),
             (made._replace(scales=made.scales.float()), TypeError, 'scales: torch.float32 on cpu instead'),
@@ -210,7 +210,7 @@ def test_one_element_and_none():
 def test_stochastic_words():
     """Element i draws word i whatever the shape: the high bits of words of the core package's stream."""
     import halfulp
-    x = torch.full((5, 7), 1.0 + 3 / 64)  # 3/8 of the way from 1 to 1.125
+    x = torch.full((5, 7), 1.0 + 3 / 64)  # 3/8 of the distance from 1 to 1.125
     z = ht.quantize(x, 'float8_e4m3fn,sra:3', stream=(11, 40))
     words = torch.from_numpy(halfulp.Stream(11, 40).words(35).astype('int64'))
     up = (3 + (words >> 29) >= 8).reshape(5, 7)
@@ -268,14 +268,14 @@ def test_errors_say_what_is_wrong():
         ht.quantize(x, 'float8_e9')
     with pytest.raises(ValueError, match='HU_E_'):
         ht.quantize(x, 'float8_e4m3fn,sra:40')
-    with pytest.raises(TypeError, match='torch.complex64 is none of float32, float64, float16, bfloat16'):
+    with pytest.raises(TypeError, match='torch.complex64 is not one of float32, float64, float16, bfloat16'):
         ht.quantize(torch.arange(3) * 1j, 'float8_e4m3fn')
     with pytest.raises(ValueError, match='has values that torch.float32 cannot hold'):
         ht.quantize(x, 'fp(11,20,0)')
     assert ht.quantize(x.double(), 'fp(11,20,0),rtz').dtype == torch.float64
     with pytest.raises(ValueError, match='has values that torch.bfloat16 cannot hold'):
         ht.quantize(x.bfloat16(), 'fp(6,9,0)')
-    with pytest.raises(ValueError, match="gradient: 'none' is none of straight_through, zero_outside"):
+    with pytest.raises(ValueError, match="gradient: 'none' is not one of straight_through, zero_outside"):
         ht.quantize(x, 'float8_e4m3fn', gradient='none')
     with pytest.raises(IndexError, match='dim: 2 is not a dimension'):
         ht.quantize(x, 'mxfp4', dim=2)
@@ -283,7 +283,7 @@ def test_errors_say_what_is_wrong():
         ht.quantize(x, 'float8_e4m3fn,sra:4', stream=-1)
     with pytest.raises(TypeError, match='stream: an int64 tensor'):
         ht.quantize(x, 'float8_e4m3fn,sra:4', stream=torch.zeros(3))
-    with pytest.raises(ValueError, match='is no format'):
+    with pytest.raises(ValueError, match='is not a format'):
         ht.encode(x, 'mxfp4')
     with pytest.raises(TypeError, match='halfulp works on cpu and cuda tensors, not on meta'):
         import halfulp.torch._calls as calls

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blocks of a convolution's weights: a row for each output channel, kernel rows, kernel columns and channels in it, as
-`halfulp quantize --rows out` has them (docs/files.md section 1)."""
+"""Blocks of a convolution's weights: a row for each output channel, kernel rows, kernel columns and channels in it, with
+`halfulp quantize --rows out` (docs/files.md section 1)."""
 import pytest
 
 torch = pytest.importorskip('torch')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The short way through ht.quantize (halfulp/torch/_small.py) against the operator, and where it must not be taken."""
+"""The shortcut of ht.quantize (halfulp/torch/_small.py) against the operator, and where it must not be taken."""
 from torch_support import ht, numbers, pytest, same, torch  # first: skips all where there is no torch
 
 from halfulp.torch import _small as small

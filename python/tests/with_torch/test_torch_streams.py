@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random words: no call takes some without being told which, and none takes those of the call before. Under
+"""Random words: no call takes some without a stream, and none takes those of the call before. Under
 torch.manual_seed, autograd, torch.compile and activation checkpointing."""
 import os
 import shutil
@@ -149,7 +149,7 @@ def test_modules(which, key):
 
 @pytest.mark.parametrize('which', range(3))
 def test_states_of_modules_with_and_without_streams(which):
-    """Weights written by a module with its own stream go into one that draws from torch's generator; the other way round
+    """Weights written by a module with its own stream go into one that draws from torch's generator; conversely
     its stream stays as it is."""
     own, x = list(modules(5))[which]
     free, _ = list(modules('torch'))[which]
@@ -205,7 +205,7 @@ def compare(one, two):
 
 
 def way(name, net):
-    """A network called in a way that repeats its forward pass."""
+    """A network called so that it repeats its forward pass."""
     torch._dynamo.reset()
     if name == 'compiled':
         return torch.compile(lambda x: checkpoint(net, x, use_reentrant=False), fullgraph=True, backend='aot_eager')

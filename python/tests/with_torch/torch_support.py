@@ -11,7 +11,7 @@ SEED = 20261122
 
 
 def numbers(*shape, dtype=torch.float32, spread=12.0, seed=SEED):
-    """Numbers of both signs over many binades, with zeros, infinities and NaN where there is room."""
+    """Numbers of both signs over many binades, with zeros, infinities and NaN where the type has them."""
     made = torch.Generator().manual_seed(seed)
     x = torch.randn(shape, generator=made, dtype=torch.float64) * torch.exp2(
         (torch.rand(shape, generator=made, dtype=torch.float64) - 0.5) * spread)

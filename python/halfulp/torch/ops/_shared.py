@@ -27,7 +27,7 @@ def words(stream: Optional[Tensor], use: int) -> Words:
     if stream is None:
         return Words(0, 0)
     if stream.dtype != torch.int64 or stream.shape != (2,):
-        raise abi.HalfulpTypeError('stream: an int64 tensor of a key and a counter is wanted')
+        raise abi.HalfulpTypeError('stream: an int64 tensor of a key and a counter is required')
     key, counter = (number & _MASK for number in stream.tolist())
     return Words(_records.child(key, use), counter)
 
@@ -46,4 +46,4 @@ def gradient_rule(gradient: str) -> None:
     if not isinstance(gradient, str):
         raise abi.HalfulpTypeError('gradient: give a text, not {}'.format(type(gradient).__name__))
     if gradient not in GRADIENTS:
-        raise abi.HalfulpValueError('gradient: {!r} is none of {}'.format(gradient, ', '.join(GRADIENTS)))
+        raise abi.HalfulpValueError('gradient: {!r} is not one of {}'.format(gradient, ', '.join(GRADIENTS)))

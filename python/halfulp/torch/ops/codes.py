@@ -17,7 +17,7 @@ def _element(text: str):
     r = _records.rounding(text)
     if r.kind != _records.FORMAT or r.special:
         more = '; scaled_encode takes scaled formats' if r.kind == _records.SCALED else ''
-        raise abi.HalfulpValueError('encode: {!r} is no format{}'.format(text, more))
+        raise abi.HalfulpValueError('encode: {!r} is not a format{}'.format(text, more))
     return r
 
 
@@ -168,7 +168,7 @@ def _(x, stream, rounding, dim, use, count):
 def _whole(codes: Tensor, scales: Tensor, tensor: Tensor, scaling) -> None:
     """What a scaled tensor made by hand may get wrong."""
     if codes.dim() != 2:
-        raise abi.HalfulpValueError('codes: a matrix is wanted, not {} dimensions'.format(codes.dim()))
+        raise abi.HalfulpValueError('codes: a matrix is required, not {} dimensions'.format(codes.dim()))
     sizes = _calls.main.hu_scaled_sizes_of(*codes.shape, _calls.ref(scaling))
     wanted = [('codes', codes, tuple(codes.shape), _rounding._CODES[sizes.code_bytes]),
               ('scales', scales, (sizes.block_rows, sizes.block_cols), _rounding._CODES[sizes.scale_bytes])]

@@ -68,7 +68,7 @@ class Low:
     def linear(self, x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
         """X W^T + b, as halfulp.torch.Linear computes it."""
         if not isinstance(x, Tensor):
-            raise abi.HalfulpTypeError('linear: a tensor is wanted, not {}'.format(type(x).__name__))
+            raise abi.HalfulpTypeError('linear: a tensor is required, not {}'.format(type(x).__name__))
         shape = x.shape[:-1] + (weight.shape[0],)
         y = self.product(x.unsqueeze(0).flatten(0, -2), weight.t())
         return (y if bias is None else ops.add_row(y, autocast(bias)[0])).reshape(shape)

@@ -128,7 +128,7 @@ _UNCOUNTED = {'_transformer_encoder_layer_fwd', '_cudnn_rnn', '_cudnn_rnn_backwa
               '_dyn_quant_matmul_4bit', '_mixed_dtypes_linear', '_foreach_mm', 'conv_tbc_backward',
               '_scaled_mm_v2', '_scaled_grouped_mm_v2', 'fbgemm_linear_int8_weight', 'fbgemm_linear_fp16_weight',
               '_lstm_mps', 'linalg_matrix_exp', 'deform_conv2d', '_deform_conv2d_backward'}
-# Operators of these names do not multiply, but for those above.
+# Operators of these names do not multiply, except for those above.
 _KNOWN_NAMES = {'aten', 'prims', 'prim', 'halfulp', 'profiler', 'inductor', 'c10d', 'c10d_functional', '_c10d_functional',
                 '_c10d_functional_autograd', 'debugprims', 'rngprims', 'torchvision', 'quantized_decomposed', 'dtensor',
                 'streams', 'higher_order'}
