@@ -446,8 +446,13 @@ def spelled(macros, calls):
         out |= more
 
 
+def makes(parts):
+    """A function: could two or more of these words and numbers make this name?"""
+    first = tuple(parts)  # a name does not begin with a number
+    return lambda name: name.startswith(first) and pasted(name, parts)
+
+
 def pasted(name, parts):
-    """Could two or more of these words and numbers make this name?"""
     ends, whole = {0}, len(name)
     for i in range(whole):
         if i in ends:
@@ -474,9 +479,10 @@ def kept_words(files, every):
         while more:  # what is given may itself be a macro, whose text is pasted then
             more = set().union(*[m.free for m in macros if m.name in more]) - parts
             parts |= more
-        if not any(pasted(name, parts) for name in sensitive):
+        made = makes(parts)
+        if not any(made(name) for name in sensitive):
             break
-    return out | parts | {name for name in every if pasted(name, parts)}
+    return out | parts | {name for name in every if made(name)}
 
 
 def texts_of_macros(files):
