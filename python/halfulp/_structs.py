@@ -299,7 +299,12 @@ class hu_optimizer(_Record):
                 ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
                      ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
                                                 ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')
-                                                ] + [('mode_decay', hu_mode), ('mode_momentum', hu_mode)]
+                                                ] + [('mode_decay', hu_mode), ('mode_momentum', hu_mode),
+                                                     ('stored_m', hu_rounding), ('stored_v', hu_rounding)]
+
+
+class hu_optimizer_matrix(_Record):
+    _fields_ = [('rows', c.c_size_t), ('cols', c.c_size_t)]
 
 
 class hu_optimizer_time(_Record):

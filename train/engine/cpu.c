@@ -308,14 +308,18 @@ static hu_optimizer_arrays part_of(const hu_optimizer_arrays *arrays, size_t at)
   return part;
 }
 
-static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
-                                  const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
+static hu_status check_step(const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                            const hu_optimizer_time *now) {
   hu_status status = hu_optimizer_check_step(optimizer, NULL);
   if (status == HU_OK && !now) status = HU_E_NULL;
   if (status == HU_OK) status = check_arrays(arrays, optimizer);
-  if (status == HU_OK && now->t == 0) status = HU_E_SHAPE;
-  if (status != HU_OK) return status;
+  return status == HU_OK && now->t == 0 ? HU_E_SHAPE : status;
+}
+
+static HU_NOINLINE hu_status update(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                                    const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
   hu_cpu cpu = hui_cpu_alone();
+  hu_status status = HU_OK;
   float buffers[4][PIECE], *const buffer[4] = {buffers[0], buffers[1], buffers[2], buffers[3]};
   for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
@@ -326,9 +330,33 @@ static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *arrays, c
   return status;
 }
 
+/* Does all of a step but the storage of moments, in any thread. */
+static hu_status update_weights(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                                const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
+  HU_ENV_RETURN(hu_status, update(n, arrays, optimizer, now, stream, counts));
+}
+
+static HU_NOINLINE hu_status step(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *arrays,
+                                  const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream stream,
+                                  hu_update_counts *counts, hu_rounding_counts *moments) {
+  hu_cpu cpu = hui_cpu_alone();
+  size_t n = 0;
+  hu_status status = matrix ? check_step(arrays, optimizer, now) : HU_E_NULL;
+  if (status == HU_OK && __builtin_mul_overflow(matrix->rows, matrix->cols, &n)) status = HU_E_SHAPE;
+  if (status == HU_OK) status = update_weights(n, arrays, optimizer, now, stream, counts);
+  return status == HU_OK ? hui_optimizer_store(hui_engine_cpu(), &cpu, n, arrays, optimizer, stream, moments) : status;
+}
+
+hu_status hu_optimizer_step_matrix(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *arrays,
+                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream stream,
+                                   hu_update_counts *counts, hu_rounding_counts moments[2]) {
+  HU_ENV_RETURN(hu_status, step(matrix, arrays, optimizer, now, stream, counts, moments));
+}
+
 hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                             const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
-  HU_ENV_RETURN(hu_status, step(n, arrays, optimizer, now, stream, counts));
+  const hu_optimizer_matrix row = {1, n};
+  return hu_optimizer_step_matrix(&row, arrays, optimizer, now, stream, counts, NULL);
 }
 
 typedef struct step_call {
@@ -346,13 +374,13 @@ static void step_part(void *context, size_t part) {
   size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
   hu_optimizer_arrays arrays = part_of(call->arrays, at);
   hu_stream words = {call->words.key, call->words.counter + at};
-  call->status[part] = hu_optimizer_step(n, &arrays, call->optimizer, call->now, words, &call->counts[part]);
+  call->status[part] = update_weights(n, &arrays, call->optimizer, call->now, words, &call->counts[part]);
 }
 
 static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                           const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts) {
   const hu_cpu *engine = self;
-  if (!engine->crew || n < STEPS_MIN) return hu_optimizer_step(n, arrays, optimizer, now, words, counts);
+  if (!engine->crew || n < STEPS_MIN) return update_weights(n, arrays, optimizer, now, words, counts);
   step_call call;
   memset(&call, 0, sizeof call);
   call.arrays = arrays;

@@ -326,7 +326,8 @@ struct hu_engine {
   /* Adds how many u are not 0, and where of those before and after are equal. */
   hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
                        hu_update_counts *counts);
-  /* Does hu_optimizer_step in threads; its arguments are checked. NULL: the caller does hui_optimizer_step_on. */
+  /* Does hu_optimizer_step in threads, but stores no moments; its arguments are checked. NULL: the caller does
+   * hui_optimizer_step_on. */
   hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                     const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
   /* Carries out HU_CONVOLVE_ without patches, with the bits of patches and products. Returns 1 if it was done, or is
@@ -354,11 +355,16 @@ struct hu_engine {
 /* Returns the CPU as an engine; never NULL. */
 const hu_engine *hui_engine_cpu(void);
 
-/* Does one step of an optimizer as calls of an engine, each for all n numbers. There are four buffers of n numbers;
- * counts may be NULL. */
+/* Does one step of an optimizer as calls of an engine, each for all n numbers, but stores no moments. There are four
+ * buffers of n numbers; counts may be NULL. */
 hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                 const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                 float *const buffer[4], hu_update_counts *counts);
+
+/* Ends a step: rounds the moments of all n numbers by stored_m and stored_v. moments: two counts in the engine's
+ * memory, or NULL. */
+hu_status hui_optimizer_store(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                              const hu_optimizer *optimizer, hu_stream words, hu_rounding_counts *moments);
 
 /* Q-Ramping (halfulp/train/trainer.h): a period for each weight of a tensor. Arrays of n numbers in the engine's
  * memory; all but sum and mean are whole numbers below 2^23. */

@@ -69,15 +69,19 @@ static void does(optimizer_job *job, int kernel, float *z, const float *a, const
   q(job, z);
 }
 
-/* D and M, whose words are streams of their own: a child of the key alone, so that a piece of a tensor, which begins at
- * another counter, has the words that it has in the whole. */
-enum { WORDS_OF_DECAY = 1, WORDS_OF_MOMENTUM = 2 };
+/* D, M and the storage of moments, whose words are streams of their own: a child of the key alone, so that a piece of a
+ * tensor, which begins at another counter, has the words that it has in the whole. */
+enum { WORDS_OF_DECAY = 1, WORDS_OF_MOMENTUM = 2, WORDS_OF_STORED_M = 3, WORDS_OF_STORED_V = 4 };
+
+static hu_stream child_of(hu_stream words, uint64_t child) {
+  hu_stream key = {words.key, 0};
+  hu_stream own = hu_stream_child(key, child);
+  own.counter += words.counter;
+  return own;
+}
 
 static void by_mode(optimizer_job *job, float *x, hu_mode mode, uint64_t child) {
-  hu_stream words = {job->words.key, 0};
-  words = hu_stream_child(words, child);
-  words.counter += job->words.counter;
-  rounded(job, x, job->optimizer->state, mode, words);
+  rounded(job, x, job->optimizer->state, mode, child_of(job->words, child));
 }
 
 /* z = D(x + Q(decay w)) */
@@ -220,6 +224,20 @@ hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, c
   optimizer_job job = job_of(engine, self, n, optimizer, now);
   make_step(&job, arrays, words, buffer, counts);
   return job.status;
+}
+
+/* ---- what is kept until the next step ---- */
+
+hu_status hui_optimizer_store(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
+                              const hu_optimizer *optimizer, hu_stream words, hu_rounding_counts *moments) {
+  const hu_rounding *m = &optimizer->stored_m, *v = &optimizer->stored_v;
+  hu_status status = HU_OK;
+  if (arrays->m && m->kind != HU_ROUND_KEEP)
+    status = engine->round(self, 1, n, arrays->m, arrays->m, m, child_of(words, WORDS_OF_STORED_M), moments);
+  if (status == HU_OK && arrays->v && v->kind != HU_ROUND_KEEP)
+    status = engine->round(self, 1, n, arrays->v, arrays->v, v, child_of(words, WORDS_OF_STORED_V),
+                           moments ? moments + 1 : NULL);
+  return status;
 }
 
 /* ---- with a period for each weight ---- */

@@ -5,7 +5,7 @@
 
 #include "train/net/net.h"
 
-enum { PAIR = 2, FIRST_BUFFER = 128 }; /* counts of a tensor: forward and backward */
+enum { PAIR = 2, FIRST_BUFFER = 128 }; /* counts of a tensor, forward and backward, or of two moments */
 
 static size_t bytes_of(size_t pairs) { return pairs * PAIR * sizeof(hu_rounding_counts); }
 
@@ -17,7 +17,10 @@ static void move(hu_rounding_counts **seen, const hu_rounding_counts *from, hu_r
 static void move_all(hu_net *net, hu_rounding_counts *to) {
   const hu_rounding_counts *from = net->tally.there;
   for (int i = 0; i < net->values; i++) move(&net->value[i].seen, from, to);
-  for (int i = 0; i < net->parameters; i++) move(&net->parameter[i].seen, from, to);
+  for (int i = 0; i < net->parameters; i++) {
+    move(&net->parameter[i].seen, from, to);
+    move(&net->parameter[i].moments_seen, from, to);
+  }
   for (int i = 0; i < net->operators; i++) move(&net->op[i].seen, from, to);
 }
 

@@ -194,7 +194,8 @@ int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t
   parameter->dtheta = numbers(net, n);
   int all = has_weights(net, parameter, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  if (!all || !parameter->dtheta || !hui_tally_add(net, &parameter->seen) || hui_reserve_work(net, n) != HU_OK) {
+  if (!all || !parameter->dtheta || !hui_tally_add(net, &parameter->seen) ||
+      !hui_tally_add(net, &parameter->moments_seen) || hui_reserve_work(net, n) != HU_OK) {
     return hui_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;
@@ -444,6 +445,7 @@ void hu_net_forget_counts(hu_net *net) {
   }
   for (int i = 0; i < net->parameters; i++) {
     net->parameter[i].counts = net->parameter[i].counts_back = none;
+    net->parameter[i].moments[0] = net->parameter[i].moments[1] = none;
     net->parameter[i].over_seen = 0;
   }
   for (int i = 0; i < net->operators; i++) net->op[i].counts[0] = net->op[i].counts[1] = none;
@@ -458,6 +460,13 @@ int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts count
     return look_at_counts(net, op->seen, counts);
   }
   return 0;
+}
+
+int hu_net_moment_counts(const hu_net *net, int parameter, hu_rounding_counts counts[2]) {
+  if (!net || parameter < 0 || parameter >= net->parameters) return 0;
+  const hu_parameter *weights = &net->parameter[parameter];
+  memcpy(counts, weights->moments, sizeof weights->moments);
+  return look_at_counts(net, weights->moments_seen, counts);
 }
 
 uint64_t hu_net_digest(const hu_net *net) {

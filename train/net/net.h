@@ -77,7 +77,9 @@ typedef struct hu_parameter {
   hu_rounding round, round_back;
   hu_rounding_counts counts, counts_back;
   hu_rounding_counts *seen;
-  uint64_t over, over_seen; /* as of values */
+  hu_rounding_counts moments[2];    /* of what the optimizer stores: m, v */
+  hu_rounding_counts *moments_seen; /* the same, where the engine's memory is not the host's */
+  uint64_t over, over_seen;         /* as of values */
   float *shown[2];
   hu_first_numbers first;
   int gradient;

@@ -271,6 +271,9 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   net->fault = net->engine->step ? net->engine->step(net->self, n, &arrays, optimizer, &net->time, words, net->updates)
                                  : hui_optimizer_step_on(net->engine, net->self, n, &arrays, optimizer, &net->time,
                                                          words, net->work, net->updates);
+  if (net->fault != HU_OK) return;
+  net->fault = hui_optimizer_store(net->engine, net->self, n, &arrays, optimizer, words,
+                                   counts_of(net, parameter->moments, parameter->moments_seen));
 }
 
 static hu_status step(hu_net *net, const hu_optimizer *optimizer, hu_update_counts *counts) {

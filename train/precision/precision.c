@@ -7,6 +7,7 @@
 
 #include "halfulp/train/data.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 
 struct hu_precision {
   hu_net *net;
@@ -265,8 +266,7 @@ hu_status hu_precision_memory_of(hu_precision_memory *memory, const hu_precision
   hu_status status = optimizer ? hu_optimizer_check_step(optimizer, NULL) : HU_OK;
   if (status != HU_OK) return status;
   const hu_candidate *candidate = &precision->rule.formats;
-  uint64_t master = optimizer ? hu_limits_of(optimizer->weight).storage : 0,
-           each = optimizer ? 8 * hu_optimizer_bytes(optimizer) : 0;
+  uint64_t master = optimizer ? hu_limits_of(optimizer->weight).storage : 0;
   for (size_t k = 0; k <= precision->layout.operators; k++) {
     const hu_value *x = &precision->net->value[k];
     if (precision->values[k] == 0) continue;
@@ -283,7 +283,9 @@ hu_status hu_precision_memory_of(hu_precision_memory *memory, const hu_precision
     sum.weight_gradients += bits(parameter->rows, parameter->cols, precision->now.dtheta[op], &candidate->low_back,
                                  &candidate->high_back, &sum.high);
     sum.master += master * numbers_of(parameter);
-    sum.state += (each - master) * numbers_of(parameter);
+    if (!optimizer) continue;
+    hu_optimizer own = hui_optimizer_of(precision->net, i, optimizer);
+    sum.state += hui_optimizer_state_bits(numbers_of(parameter), &own);
   }
   sum.aggregate = sum.values + sum.value_gradients + sum.weights + sum.weight_gradients;
   *memory = sum;

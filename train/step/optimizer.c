@@ -48,6 +48,10 @@ int hui_optimizer_has_m(const hu_optimizer *optimizer) {
 
 int hui_optimizer_has_v(const hu_optimizer *optimizer) { return optimizer->kind != HU_SGD; }
 
+int hui_optimizer_stores(const hu_optimizer *optimizer) {
+  return optimizer->stored_m.kind != HU_ROUND_KEEP || optimizer->stored_v.kind != HU_ROUND_KEEP;
+}
+
 /* ---- what is refused ---- */
 
 double hui_optimizer_scalar(const hu_optimizer *optimizer, double x) { return hui_constant_in(optimizer->state, x); }
@@ -97,6 +101,39 @@ static const char *wrong(const hu_optimizer *optimizer) {
   return NULL;
 }
 
+static int is_unsigned(const hu_rounding *stored) {
+  return (stored->kind == HU_ROUND_FORMAT && !stored->format.sign) ||
+         (stored->kind == HU_ROUND_NUMBER && !(hu_number_limits_of(stored->number).low < 0));
+}
+
+/* A storage of moments; `there`: the optimizer has them. *why is set to one of the sentences. */
+static hu_status check_stored(const hu_rounding *stored, int there, int is_signed, const char *const sentence[4],
+                              const char **why) {
+  const hu_scaling *scaling = &stored->scaling;
+  *why = sentence[0];
+  hu_status status = hu_rounding_check(stored);
+  if (status != HU_OK || stored->kind == HU_ROUND_KEEP) return status;
+  *why = sentence[1];
+  if (!there) return HU_E_TRAIN;
+  *why = sentence[2];
+  if (stored->turned || stored->amax != 0 || (stored->kind == HU_ROUND_SCALED && scaling->rows > 1)) return HU_E_TRAIN;
+  *why = sentence[3];
+  return is_signed && is_unsigned(stored) ? HU_E_TRAIN : HU_OK;
+}
+
+#define STORED_SENTENCES(name)                                                                              \
+  {                                                                                                         \
+    name ": not a rounding", name ": this optimizer has no such moment",                                    \
+        name ": blocks of several rows, turned ones, or an amax: a moment is stored as one row of numbers", \
+        name ": not signed"                                                                                 \
+  }
+
+static hu_status check_both_stored(const hu_optimizer *optimizer, const char **why) {
+  static const char *const of_m[] = STORED_SENTENCES("stored_m"), *const of_v[] = STORED_SENTENCES("stored_v");
+  hu_status status = check_stored(&optimizer->stored_m, hui_optimizer_has_m(optimizer), 1, of_m, why);
+  return status == HU_OK ? check_stored(&optimizer->stored_v, hui_optimizer_has_v(optimizer), 0, of_v, why) : status;
+}
+
 static HU_NOINLINE hu_status check(const hu_optimizer *optimizer, int in_step, const char **why) {
   const char *ignored;
   if (!why) why = &ignored;
@@ -115,7 +152,7 @@ static HU_NOINLINE hu_status check(const hu_optimizer *optimizer, int in_step, c
   const char *what = wrong(optimizer);
   if (!what) what = lost(optimizer, in_step);
   if (what) *why = what;
-  return what ? HU_E_TRAIN : HU_OK;
+  return what ? HU_E_TRAIN : check_both_stored(optimizer, why);
 }
 
 hu_status hu_optimizer_check(const hu_optimizer *optimizer, const char **why) {
@@ -136,9 +173,24 @@ static HU_NOINLINE void tick(hu_optimizer_time *now, const hu_optimizer *optimiz
 
 void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimizer) { HU_ENV_DO(tick(now, optimizer)); }
 
-size_t hu_optimizer_bytes(const hu_optimizer *optimizer) {
+static uint64_t moment_bits(size_t n, const hu_optimizer *optimizer, const hu_rounding *stored, int there) {
+  if (!there) return 0;
+  return stored->kind == HU_ROUND_KEEP ? (uint64_t)n * hu_limits_of(optimizer->state).storage
+                                       : hu_rounding_bits(1, n, stored);
+}
+
+uint64_t hui_optimizer_state_bits(size_t n, const hu_optimizer *optimizer) {
+  uint64_t bits = moment_bits(n, optimizer, &optimizer->stored_m, hui_optimizer_has_m(optimizer)) +
+                  moment_bits(n, optimizer, &optimizer->stored_v, hui_optimizer_has_v(optimizer));
+  uint64_t kahan = optimizer->update == HU_UPDATE_KAHAN ? hu_limits_of(optimizer->weight).storage : 0;
+  return bits + (uint64_t)n * kahan;
+}
+
+uint64_t hu_optimizer_bits(size_t n, const hu_optimizer *optimizer) {
   if (hu_optimizer_check_step(optimizer, NULL) != HU_OK) return 0;
-  size_t state = hu_limits_of(optimizer->state).storage / 8, weight = hu_limits_of(optimizer->weight).storage / 8;
-  size_t states = (size_t)(hui_optimizer_has_m(optimizer) + hui_optimizer_has_v(optimizer));
-  return weight * (1 + (optimizer->update == HU_UPDATE_KAHAN)) + state * states;
+  return (uint64_t)n * hu_limits_of(optimizer->weight).storage + hui_optimizer_state_bits(n, optimizer);
+}
+
+size_t hu_optimizer_bytes(const hu_optimizer *optimizer) {
+  return optimizer && hui_optimizer_stores(optimizer) ? 0 : (size_t)(hu_optimizer_bits(1, optimizer) / 8);
 }

@@ -8,6 +8,10 @@
 /* Which arrays an optimizer has beside weights, gradients and Kahan terms: m; v. */
 int hui_optimizer_has_m(const hu_optimizer *optimizer);
 int hui_optimizer_has_v(const hu_optimizer *optimizer);
+/* Returns 1 if a moment is stored in a form of its own. */
+int hui_optimizer_stores(const hu_optimizer *optimizer);
+/* Returns the bits that n elements take beside their weights: moments and Kahan terms, of a record that was checked. */
+uint64_t hui_optimizer_state_bits(size_t n, const hu_optimizer *optimizer);
 /* A rate or a factor as the format of the state keeps it, to which every step rounds it. */
 double hui_optimizer_scalar(const hu_optimizer *optimizer, double x);
 

@@ -145,6 +145,11 @@ static const hu_run_key keys[] = {
           "rounding mode of the addition of the weight decay, into optimizer.state"),
     OTHER(MODE, momentum_mode, "optimizer.round_momentum", "rne",
           "sgd: rounding mode of the addition of the momentum, into optimizer.state"),
+    OTHER(ROUNDING, stored_m, "optimizer.stored_m", "keep",
+          "sgd, adamw: how the momentum, or the first moment, is kept between steps: a rounding of all numbers of a "
+          "parameter as one row"),
+    OTHER(ROUNDING, stored_v, "optimizer.stored_v", "keep",
+          "adamw, adagrad: how the second moment, or the sum of squares, is kept between steps, likewise"),
     OTHER(TEXT, kahan_only, "optimizer.kahan", "",
           "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",

@@ -5,6 +5,7 @@
 
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 #include "train/trainer/trainer.h"
 
 /* Operators by the values that they read: those that read value i are op[first[i]] ... op[first[i + 1] - 1], in order,
@@ -177,14 +178,6 @@ typedef struct counts {
 static const counts stored = {as_it_is, as_it_is, as_it_is, as_it_is};
 static const counts described = {value_bits, gradient_bits, weight_bits, weight_gradient_bits};
 
-/* Bytes of the formats that the optimizer keeps, without the weight itself. */
-static double state_bytes(const hu_optimizer *optimizer) {
-  hu_optimizer plain = hu_optimizer_sgd(optimizer->state);
-  plain.weight = optimizer->weight;
-  plain.momentum = 0;
-  return (double)hu_optimizer_bytes(optimizer) - (double)hu_optimizer_bytes(&plain);
-}
-
 static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *trainer, const counts *by) {
   hu_trainer_memory memory = {0, 0, 0, 0};
   value_readers readers;
@@ -205,7 +198,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *trainer, const 
     double n = (double)parameter->rows * (double)parameter->cols, master = n * hu_limits_of(optimizer.weight).width / 8;
     double seen = by->weight(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round)) / 8;
     memory.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
-    memory.state += n * state_bytes(&optimizer);
+    memory.state += (double)hui_optimizer_state_bits(parameter->rows * parameter->cols, &optimizer) / 8;
     if (parameter->average.numbers) memory.state += n * (double)sizeof(float);
     memory.gradients +=
         by->weight_gradient(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round_back)) / 8;

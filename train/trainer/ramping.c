@@ -30,6 +30,8 @@ static const char *refused(const hu_run_keys *keys) {
   if (keys->assignment != ASSIGN_NONE) return "does not go with assignment.kind";
   if (keys->feedback != FEEDBACK_NONE) return "does not go with parallel.feedback";
   if (keys->history) return "does not go with precision.history";
+  if (keys->stored_m.kind != HU_ROUND_KEEP || keys->stored_v.kind != HU_ROUND_KEEP)
+    return "does not go with optimizer.stored_m or optimizer.stored_v";
   if (has_words(&keys->w)) return "requires a precision.w without random bits";
   return NULL;
 }

@@ -198,7 +198,8 @@ static int is_later_key(const char *key) {
       "data.negatives",           "data.candidates",         "data.categories",          "precision.history",
       "precision.until",          "precision.after",         "precision.twice",          "optimizer.round_decay",
       "optimizer.round_momentum", "precision.history_takes", "precision.history_margin", "precision.quartet",
-      "precision.w_average",      "optimizer.ramping",       "optimizer.ramping_ratio",  "optimizer.ramping_steps"};
+      "precision.w_average",      "optimizer.ramping",       "optimizer.ramping_ratio",  "optimizer.ramping_steps",
+      "optimizer.stored_m",       "optimizer.stored_v"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }

@@ -126,6 +126,8 @@ static hu_optimizer optimizer_of(const hu_run_keys *keys) {
   if (!keys->kahan) optimizer.mode = keys->update;
   optimizer.mode_decay = keys->decay_mode;
   optimizer.mode_momentum = keys->momentum_mode;
+  optimizer.stored_m = keys->stored_m;
+  optimizer.stored_v = keys->stored_v;
   return optimizer;
 }
 

@@ -63,6 +63,7 @@ typedef struct hu_run_keys {
   double ramping_ratio;
   hu_format state, weight;
   hu_mode update, decay_mode, momentum_mode;
+  hu_rounding stored_m, stored_v;
   const char *kahan_only, *layers;
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;

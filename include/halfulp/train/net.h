@@ -387,7 +387,10 @@ HU_API HU_MUST_CHECK hu_status hu_net_set_parameter(hu_net *net, int parameter, 
 /* Counts, since the last look, of the roundings of operands and results of the products (hu_product_rounding) of the
  * operator that makes `value`: forward, backward. 1; 0 where no product makes it, or a device failed. */
 HU_API int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts counts[2]);
-/* Counts of all tensors and products to zero. */
+/* Counts, since the last look, of what the optimizer's stored_m (0) and stored_v (1) rounded of a parameter's moments.
+ * 1; 0 where there is no such parameter, or a device failed. */
+HU_API int hu_net_moment_counts(const hu_net *net, int parameter, hu_rounding_counts counts[2]);
+/* Counts of all tensors, moments and products to zero. */
 HU_API void hu_net_forget_counts(hu_net *net);
 /* A digest of all parameters' bits (64 bits, FNV-1a over their bytes, little-endian). */
 HU_API uint64_t hu_net_digest(const hu_net *net);

@@ -49,16 +49,28 @@
  * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps:
  * +0, or NaN where eps is 0.
  *
+ * Between steps m and v may be kept in a storage of their own, `stored_m` and `stored_v` (rounding.h): 8-bit blocks as
+ * in Dettmers et al., 8-bit Optimizers via Block-wise Quantization (ICLR 2022), and torchao; one scale per tensor as in
+ * Peng et al., FP8-LM (arXiv 2310.18313). The step reads m and v as they were stored, decoded into binary32, and
+ * computes everything above from these numbers: u from the new m and v, which are not rounded yet. At its end
+ *
+ *   m = stored_m(m);  v = stored_v(v)        all n numbers as one row: element i is number (0, i)
+ *
+ * Blocks lie along this row, a matrix row after row; the last block ends with the tensor, and a scale of the whole
+ * tensor is that of its n numbers. So a storage rounds what the next step reads and nothing else. The arrays m and v
+ * hold the decoded values, 4 bytes each. hu_optimizer_bits counts the codes and scales that stand for them.
+ *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
  * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes of the last
- * rounding, and word i of the streams of D and M, which are children 1 and 2 (hu_stream_child) of (stream.key, 0) with
- * stream.counter added to their counters; take another counter or key for every tensor and step. The caller's
- * floating-point environment changes nothing (train.h). */
+ * rounding, and word i of the streams of D and M, of stored_m and stored_v, which are children 1, 2, 3 and 4
+ * (hu_stream_child) of (stream.key, 0) with stream.counter added to their counters; take another counter or key for
+ * every tensor and step. The caller's floating-point environment changes nothing (train.h). */
 #ifndef HALFULP_TRAIN_OPTIMIZER_H
 #define HALFULP_TRAIN_OPTIMIZER_H
 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "halfulp/train/rounding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +101,8 @@ typedef struct hu_optimizer {
   double rate, momentum, beta1, beta2, eps, decay;
   hu_mode mode_decay;    /* of the addition of the decay */
   hu_mode mode_momentum; /* SGD: of the addition of the momentum; else all zero */
+  hu_rounding stored_m;  /* of m between steps: blocks of one row or of the whole tensor, not turned, no amax */
+  hu_rounding stored_v;  /* of v between steps, likewise; may be unsigned */
 } hu_optimizer;
 
 /* Steps so far, and beta1^t, beta2^t. Before the first step: {0, 1, 1}. */
@@ -96,6 +110,11 @@ typedef struct hu_optimizer_time {
   uint64_t t;
   double power1, power2;
 } hu_optimizer_time;
+
+/* The tensor of a step: its elements, row after row. */
+typedef struct hu_optimizer_matrix {
+  size_t rows, cols;
+} hu_optimizer_matrix;
 
 /* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD without momentum and for Adagrad;
  * v: AdamW, Adagrad; c: Kahan; else NULL. All but w and g are zero before the first step. */
@@ -112,16 +131,17 @@ typedef struct hu_update_counts {
 } hu_update_counts;
 
 /* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; no decay;
- * weights in the same format, rounded to nearest even. Narrow formats do not keep all of these numbers, and
- * hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16, 1e-8 is 0 in binary16. */
+ * weights in the same format, rounded to nearest even; stored_m and stored_v keep. Narrow formats do not keep all of
+ * these numbers, and hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16, 1e-8 is 0 in binary16. */
 HU_API hu_optimizer hu_optimizer_sgd(hu_format format);     /* gradient descent with momentum */
 HU_API hu_optimizer hu_optimizer_adamw(hu_format format);   /* AdamW */
 HU_API hu_optimizer hu_optimizer_adagrad(hu_format format); /* Adagrad */
 /* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
  * number out of range, or one of those that `kind` uses (rate, decay, momentum, beta1, beta2, eps) that is not 0 and 0
- * in `state`, or below 1 and 1 there: an eps of 0 divides 0 by 0, and with a beta of 1 nothing would ever be forgotten.
- * Then *why, if why is not NULL, is a sentence that names the field, and of such a number the smallest above 0 or the
- * largest below 1; it stands until this thread's next call. */
+ * in `state`, or below 1 and 1 there: an eps of 0 divides 0 by 0, and with a beta of 1 nothing would ever be forgotten;
+ * or a storage that does not suit a moment, or of a moment that `kind` does not have. One that is not a rounding gives
+ * the status of hu_rounding_check. Then *why, if why is not NULL, is a sentence that names the field, and of such a
+ * number the smallest above 0 or the largest below 1; it stands until this thread's next call. */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *optimizer, const char **why);
 /* The same of a record whose rate is that of one step: a schedule may end so low that it is 0 in `state`. What takes a
  * step (hu_optimizer_step, hu_net_update) and hu_optimizer_bytes ask for this. */
@@ -134,8 +154,18 @@ HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimi
 HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *optimizer,
                                                  const hu_optimizer_time *now, hu_stream stream,
                                                  hu_update_counts *counts);
-/* Bytes of storage that an element takes: weight, momenta and Kahan term, as codes. */
+/* The same of a tensor that is a matrix. Also, unless moments is NULL, the counts of what stored_m (0) and stored_v (1)
+ * rounded are added; a storage that keeps counts nothing. HU_E_SHAPE, too: rows x cols is too large. */
+HU_API HU_MUST_CHECK hu_status hu_optimizer_step_matrix(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *x,
+                                                        const hu_optimizer *optimizer, const hu_optimizer_time *now,
+                                                        hu_stream stream, hu_update_counts *counts,
+                                                        hu_rounding_counts moments[2]);
+/* Bytes of storage that an element takes: weight, momenta and Kahan term, as codes of `state` and `weight`. 0: a record
+ * that is not valid, or whose moments are stored otherwise, where an element need not take whole bytes. */
 HU_API size_t hu_optimizer_bytes(const hu_optimizer *optimizer);
+/* Bits of storage that a tensor of n elements takes: the same with moments as stored_m and stored_v keep them, as
+ * hu_rounding_bits counts them, scales included. 0: a record that is not valid, or n is 0. */
+HU_API uint64_t hu_optimizer_bits(size_t n, const hu_optimizer *optimizer);
 
 #ifdef __cplusplus
 }

@@ -285,8 +285,8 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
  * A new period keeps s and n. The t of beta^t counts all steps. All other parameters have ordinary steps. The authors'
  * code makes its trials with batches of their own, and leaves out a tensor's gradient that is not finite, which is
  * added here; its constants are 4, 16 and 30. HU_E_TRAIN of hu_trainer_begin: an optimizer that is not AdamW, no W that
- * is rounded, a precision.w with random bits, or ramping together with assignment.kind, parallel.feedback or
- * precision.history. */
+ * is rounded, a precision.w with random bits, or ramping together with assignment.kind, parallel.feedback,
+ * precision.history, optimizer.stored_m or optimizer.stored_v. */
 
 /* ---- stopping and resuming ---- */
 

@@ -185,6 +185,13 @@ static void adagrad(hu_optimizer *optimizer) {
   optimizer->mode.bits = 16;
 }
 
+static void stored(hu_optimizer *optimizer) {
+  adamw(optimizer);
+  hu_status m = hu_rounding_parse(&optimizer->stored_m, "mxfp8_e4m3,sra:8", NULL);
+  hu_status v = hu_rounding_parse(&optimizer->stored_v, "scaled(binary16;scale=binary32;block=*x*;rule=ratio)", NULL);
+  if (m != HU_OK || v != HU_OK) optimizer->kind = UINT8_MAX; /* which a step refuses */
+}
+
 static const small_net nets[] = {
     {"image", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"rows", rows, 7, 0, 0, NULL, NULL, NULL, NULL, 0, "static(128)", adamw},
@@ -214,6 +221,7 @@ static const small_net nets[] = {
      "none", adamw},
     {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
     {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"stored", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", stored},
     {"groups", groups, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"groups-formats", groups, 4, 0, 1, "float8_e4m3fn,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
      "seq(bfloat16,sra:8)", 16, "static(64)", adamw},
@@ -333,6 +341,11 @@ static hu_status steps(hu_net *net, const small_net *c, int x, int result, uint6
     if (status == HU_OK) look(net, h);
   }
   mix(h, &counts, sizeof counts);
+  for (int i = 0; i < hu_net_parameters(net) && optimizer.stored_m.kind != HU_ROUND_KEEP && status == HU_OK; i++) {
+    hu_rounding_counts moments[2];
+    if (!hu_net_moment_counts(net, i, moments)) status = HU_E_SHAPE;
+    mix(h, moments, sizeof moments);
+  }
   float loss = 0;
   if (status == HU_OK) status = hu_net_forward(net, 0, &loss);
   mix(h, &loss, sizeof loss);

@@ -33,6 +33,8 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.round_momentum", "sra:8"), "optimizer: mode_momentum");
+  not_begun(PAIRS("optimizer.stored_v", "mxfp8_e4m3"), "optimizer: stored_v: this optimizer has no such moment");
+  not_begun(PAIRS("optimizer.momentum", "0.9", "optimizer.stored_m", "mxfp8_e4m3,turned"), "optimizer: stored_m");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.nesterov", "yes"), "optimizer: nesterov");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.fused", "yes"), "optimizer: fused");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.coupled", "yes"), "optimizer: coupled");
@@ -93,6 +95,10 @@ static const char *const *const runs[] = {
           "run.batch", "16", "run.accumulate", "3", "precision.values", "bfloat16,sra:8", "run.epochs", "4"),
     PAIRS("optimizer.kind", "adagrad", "optimizer.state", "bfloat16", "optimizer.weights", "bfloat16",
           "optimizer.kahan", "linear1.weight", "optimizer.update", "sra:16", "optimizer.decay", "0.01"),
+    PAIRS("optimizer.kind", "adamw", "optimizer.rate", "1e-3", "optimizer.stored_m", "mxfp8_e4m3", "optimizer.stored_v",
+          "scaled(binary16;scale=binary32;block=*x*;rule=ratio)", "model.net", "mlp(units=300)"),
+    PAIRS("optimizer.momentum", "0.9", "optimizer.stored_m",
+          "scaled(float8_e4m3fn;scale=binary32;block=1x256;rule=ratio),sra:8", "model.net", "mlp(units=300)"),
     PAIRS("model.net", "mlp(units=40,dropout=0.5)", "run.batch", "16", "run.accumulate", "2", "parallel.shards", "2"),
     PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32,dropout=0.1)", "run.batch", "4", "run.steps",
           "20", "precision.system", "bfloat16"),
