@@ -111,6 +111,11 @@ class Engine:
         e = self.exec(Words(0, 0), rows * cols)
         self._call('scaled_decode', rows, cols, z, ldz, ref(scaled), ref(scaling), ref(e))
 
+    def hadamard(self, rows, cols, z, x, transform) -> None:
+        """z = whole blocks of the rows of x, both contiguous, transformed forward."""
+        e = self.exec(Words(0, 0), rows * cols)
+        self._call('hadamard_forward', rows, cols, z, cols, x, cols, ref(transform), ref(e))
+
     def gemm(self, m, n, k, d, a, b, accum, mode, words: Words, events: Optional[int]) -> None:
         e = self.exec(words, m * n * max(k, 1))
         self._call('gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(accum), mode, ref(e), events)

@@ -105,7 +105,7 @@ def _left(x, p: _records.Product, down: bool, geometry: Geometry, words: Words,
           events) -> Tuple[torch.Tensor, bool]:
     """Patches of x, and whether x has been rounded. As it is where nothing rounds it, or where the sum itself takes
     scaled operands, whose blocks lie along its terms."""
-    ready = p.a.kind != _records.KEEP and p.sum.scaled is None and x.dtype != torch.float64
+    ready = p.a.kind != _records.KEEP and p.sum.scaled is None and x.dtype != torch.float64 and p.before is None
     image = rounded(x, p.a, down, words, events) if ready else x
     return patches(image, *geometry), ready
 
@@ -116,8 +116,15 @@ def product(x, w, p: _records.Product, geometry: Geometry, words, events) -> tor
     return _product.multiply(left, w, p, words, events, rounded=(ready, False))
 
 
+def _once(p: _records.Product) -> None:
+    """An image is rounded once: what the forward pass has left of its patches is no image."""
+    if p.before is not None and p.before.rounding is not None:
+        raise abi.HalfulpValueError('convolution: a recipe with twice=True takes products of matrices')
+
+
 def weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
     """dW: groups, numbers of a patch, outputs of a group. g: groups, windows, outputs."""
+    _once(p)
     left, ready = _left(x, p, True, geometry, words[0], None if events is None else events[0])
     return _product.multiply(left.transpose(-1, -2), g, p, words, events, rounded=(ready, False))
 
@@ -125,7 +132,8 @@ def weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> tor
 def transposed_weights(x, g, p: _records.Product, geometry: Geometry, words, events) -> torch.Tensor:
     """dW of a transposed convolution: groups, numbers of a patch, inputs of a group. x: groups, pixels, inputs; g: the
     gradient of the image."""
-    ready = p.b.kind != _records.KEEP and p.sum.scaled is None and g.dtype != torch.float64
+    _once(p)
+    ready = p.b.kind != _records.KEEP and p.sum.scaled is None and g.dtype != torch.float64 and p.before is None
     gradient = rounded(g, p.b, True, words[1], None if events is None else events[1]) if ready else g
     right = patches(gradient, *geometry)
     dw = _product.multiply(x.transpose(-1, -2), right, p, words, events, rounded=(False, ready), dtype=x.dtype)

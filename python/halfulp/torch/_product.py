@@ -69,6 +69,36 @@ def operand(x: torch.Tensor, r: _records.Rounding, words: Words, events: Optiona
     return Operand(z, r.grid(), False)
 
 
+def _transformed(x: torch.Tensor, n: int, signs: int) -> torch.Tensor:
+    """The whole blocks of n numbers of each row behind a Hadamard transform, what is left of a row as it is."""
+    wide = x.to(torch.float32)
+    whole = wide.shape[-1] // n * n
+    if not whole or not wide.numel():
+        return wide
+    blocks = wide[..., :whole].contiguous().view(-1, whole)
+    mask = torch.tensor([signs - (signs >> 31 << 32)] * 4, dtype=torch.int32, device=x.device)
+    record = structs.hu_hadamard(n, 0, 0, 1, 0, mask.data_ptr())
+    z = torch.empty_like(blocks)
+    _calls.engine(x.device).hadamard(*blocks.shape, z.data_ptr(), blocks.data_ptr(), record)
+    z = z.view(wide.shape[:-1] + (whole,))
+    return z if whole == wide.shape[-1] else torch.cat([z, wide[..., whole:]], -1)
+
+
+def prepared(a: torch.Tensor, b: torch.Tensor, p: _records.Product) -> Tuple[torch.Tensor, torch.Tensor]:
+    """Rows of both operands, those of a batch behind each other, as `p.before` leaves them: float32 where it does
+    anything."""
+    before, both = p.before, [a, b]
+    if before is None:
+        return a, b
+    if before.n:
+        return _transformed(a, before.n, before.signs), _transformed(b, before.n, before.signs)
+    wide = both[before.operand].to(torch.float32).contiguous()
+    z = torch.empty_like(wide)
+    _rounding.into(z, wide, before.rounding, -2, Words(0, 0), None)
+    both[before.operand] = z
+    return both[0], both[1]
+
+
 def result(d: torch.Tensor, f, codes: bool) -> structs.hu_result:
     return structs.hu_result(d.data_ptr(), max(d.shape[-1], 1), f, int(codes))
 
@@ -88,6 +118,9 @@ def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple
         batch_size = rows[0].shape[0] // m if m else 0
     if a.dtype == torch.float64:
         return _double(rows, (batch_size, m, n, k), p).view(*a.shape[:-1], n)
+    if p.before is not None:
+        both = prepared(rows[0].view(batch_size, m, k), rows[1].view(-1, n, k), p)
+        rows = _rows(both[0]), _rows(both[1])
     direct = p.out.kind == _records.KEEP and dtype in NARROW
     plain = p.out.kind == _records.FORMAT and not p.out.special and p.out.preset is None
     d = torch.empty((batch_size, m, n), dtype=dtype if direct else torch.float32, device=a.device)
@@ -129,7 +162,7 @@ def _plain(d, z, both, shape, p, mode, words, counts) -> None:
 def _double(rows, shape, p) -> torch.Tensor:
     """float64: numbers as they are, under `exact` and `fp64`, a row of D a call."""
     batch, m, n, k = shape
-    if any(r.kind != _records.KEEP for r in (p.a, p.b, p.out)) or p.sum.scaled is not None:
+    if any(r.kind != _records.KEEP for r in (p.a, p.b, p.out)) or p.sum.scaled is not None or p.before is not None:
         raise abi.HalfulpTypeError(
             'matmul: float64 tensors are multiplied as they are ("keep"); x.float() for the roundings of '
             '{!r}'.format('|'.join((p.a.text, p.b.text, p.out.text))))

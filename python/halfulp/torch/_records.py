@@ -7,7 +7,8 @@ A product says how the operands of D = A B are rounded, how the products are sum
 """
 import ctypes
 import functools
-from typing import Any, NamedTuple
+import re
+from typing import Any, NamedTuple, Optional
 
 import torch
 
@@ -219,25 +220,52 @@ def unit_error(error: abi.HalfulpError, total: Sum, float64: bool = False) -> ab
                      "pass, as g= (or accum_dx= and accum_dw= models of their own); or insist with accum='{}'".format(insist))
 
 
+class Before(NamedTuple):
+    """What is done to the rows of operands before their own roundings. "hadamard(N,SIGNS)": whole blocks of N numbers along
+    the sum are transformed in both (halfulp/hadamard.h, HU_HADAMARD_ROOT), SIGNS in hexadecimal digits; numbers behind
+    the last whole block stay. "first(a,ROUNDING)", or b: that operand is rounded, with blocks across the sum."""
+    n: int = 0
+    signs: int = 0
+    operand: int = 0
+    rounding: Optional[Rounding] = None
+
+
+_HADAMARD = re.compile(r'hadamard\((16|32|64|128),([0-9a-f]{1,8})\)')
+_FIRST = re.compile(r'first\(([ab]),(.+)\)')
+
+
+def before(text: str) -> Before:
+    made = _HADAMARD.fullmatch(text)
+    if made:
+        return Before(n=int(made[1]), signs=int(made[2], 16))
+    made = _FIRST.fullmatch(text)
+    if made:
+        return Before(operand='ab'.index(made[1]), rounding=rounding(made[2]))
+    raise abi.HalfulpValueError('product: {!r}: hadamard(N,SIGNS) or first(OPERAND,ROUNDING) is required'.format(text))
+
+
 class Product(NamedTuple):
-    """D = A B: roundings of A and of B, the sum, the rounding of D. Its text has them in this order, '|' between."""
+    """D = A B: roundings of A and of B, the sum, the rounding of D. Its text has them in this order, '|' between; behind
+    a fourth one stands what is done to the operands before."""
     a: Rounding
     b: Rounding
     sum: Sum
     out: Rounding
+    before: Optional[Before] = None
 
     @property
     def stochastic(self) -> bool:
         """Whether random words are drawn anywhere."""
-        return any(part.stochastic for part in self)
+        return any(part.stochastic for part in self[:4])
 
 
 @abi.text_cache(None)
 def product(text: str) -> Product:
     parts = text.split('|')
-    if len(parts) != 4:
-        raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT is required'.format(text))
-    made = Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]))
+    if len(parts) not in (4, 5):
+        raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT or A|B|SUM|OUT|BEFORE is required'.format(text))
+    made = Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]),
+                   before(parts[4]) if parts[4:] else None)
     _operands_taken(made)
     return made
 

@@ -29,6 +29,13 @@ class Recipe:
         rounded to float32. "keep": the tensors' own type.
     accum_dx, accum_dw, g_dx, w_dx, x_dw, g_dw : str, optional
         Where dX = g_dx(dY) w_dx(W) and dW = g_dw(dY)^T x_dw(X) differ from the above.
+    hadamard, signs : int
+        16, 32, 64 or 128: X and dY of dW are transformed along the rows that it sums over, before they are rounded
+        (docs/hadamard.md, norm "root"; `signs`: the word whose bit i mod 32 inverts number i of a block), so that dW
+        is the same up to roundings. Rows behind the last whole block stay as they are. 0: nothing is transformed.
+    twice : bool
+        W of dX and X of dW are rounded from what `w` and `x`, which must draw no words, have left of them, not from the
+        tensors themselves ("double quantization"). Not with `hadamard`, nor in dW of a convolution.
     gradient : str
         "straight_through": roundings of x and w count as the identity. "zero_outside": gradients of elements outside
         of the range that they were rounded into are exactly 0.
@@ -57,6 +64,9 @@ class Recipe:
     gradient: str = 'straight_through'
     convolution: str = 'tensors'
     embedding: str = 'keep'
+    hadamard: int = 0
+    signs: int = 0
+    twice: bool = False
 
     def __post_init__(self) -> None:
         gradient_rule(self.gradient)
@@ -65,12 +75,27 @@ class Recipe:
             value = getattr(self, field.name)
             if value is None and field.default is not None:
                 raise abi.HalfulpTypeError('{}: a rounding is required, not None'.format(field.name))
-            if value is not None and not isinstance(value, str):
+            if value is not None and not isinstance(value, str) and not isinstance(field.default, int):
                 object.__setattr__(self, field.name, _records.text_of(value))
         _records.rounding(self.embedding)
+        self._check_steps()
         object.__setattr__(self, '_texts', self._joined())
         products = [self._product(name, text) for name, text in zip(('accum', 'accum_dx', 'accum_dw'), self._texts)]
         object.__setattr__(self, '_stochastic', any(product.stochastic for product in products))
+
+    def _check_steps(self) -> None:
+        """hadamard, signs and twice."""
+        if abi.whole('hadamard', self.hadamard, 0, 128) not in (0, 16, 32, 64, 128):
+            raise abi.HalfulpValueError('hadamard: {} is not 0, 16, 32, 64 or 128'.format(self.hadamard))
+        if abi.whole('signs', self.signs, 0, (1 << 32) - 1) and not self.hadamard:
+            raise abi.HalfulpValueError('signs: they are those of a transform, and hadamard is 0')
+        if abi.flag('twice', self.twice):
+            if self.hadamard:
+                raise abi.HalfulpValueError('twice: what is rounded already is not transformed; hadamard has to be 0')
+            for name in ('x', 'w'):
+                if _records.rounding(getattr(self, name)).stochastic:
+                    raise abi.HalfulpValueError('twice: {}={!r} draws other words in the backward pass; it has to be '
+                                                'deterministic'.format(name, getattr(self, name)))
 
     def _product(self, name: str, text: str) -> _records.Product:
         try:
@@ -97,15 +122,20 @@ class Recipe:
         return cls(x=text, w=text)
 
     def texts(self) -> Tuple[str, str, str]:
-        """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT."""
+        """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT, and what comes before (_records.Before)."""
         return self._texts
 
     def _joined(self) -> Tuple[str, str, str]:
         def join(a: Optional[str], b: Optional[str], total: Optional[str], out: str, *usual: str) -> str:
             return '|'.join((a or usual[0], b or usual[1], total or self.accum, out))
+        of_x = of_w = ''
+        if self.hadamard:
+            of_w = '|hadamard({},{:x})'.format(self.hadamard, self.signs)
+        elif self.twice:
+            of_x, of_w = ('|first({},{})'.format(*one) if one[1] != 'keep' else '' for one in (('b', self.w), ('a', self.x)))
         return (join(self.x, self.w, self.accum, self.out, '', ''),
-                join(self.g_dx, self.w_dx, self.accum_dx, self.dx, self.g, self.w),
-                join(self.x_dw, self.g_dw, self.accum_dw, self.dw, self.x, self.g))
+                join(self.g_dx, self.w_dx, self.accum_dx, self.dx, self.g, self.w) + of_x,
+                join(self.x_dw, self.g_dw, self.accum_dw, self.dw, self.x, self.g) + of_w)
 
     @property
     def stochastic(self) -> bool:

@@ -120,7 +120,8 @@ def _plain(key: _Key, row: _Row) -> Dict[str, Any]:
     if one.operator == 'rounding':
         made['a'] = one.text
     elif one.text is not None:
-        made.update(zip(('a', 'b', 'sum', 'out'), one.text.split('|')))
+        parts = one.text.split('|')
+        made.update(zip(('a', 'b', 'sum', 'out'), parts[:2] + [' after '.join(parts[2::2])] + parts[3:4]))
     names = _names(one)
     for place, name in zip(('a', 'b', 'out'), names):
         made['sqnr_' + place] = row.sums[name].decibels if name in row.sums else None

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .. import _convolution, _records, ops
+from .. import _convolution, _product, _records, ops
 from .._forward import rows_rounded
 
 LOWEST, HIGHEST = -150, 130  # exponents of float32, and one beyond at each end
@@ -128,7 +128,9 @@ def of_products(name: str, operator: Any, args: Sequence[Any], result: Any) -> L
         texts = [argument for argument in args if isinstance(argument, str) and '|' in argument]
         texts = texts[1:] if name.endswith('_back') else texts
         for (a, b), z, plain, text in zip(_operands(name, args), results, _plainly(name, operator, args), texts):
-            apart = _records.product(text).sum.scaled is not None
+            product = _records.product(text)
+            apart = product.sum.scaled is not None
+            a, b = (one._replace(rows=rows) for one, rows in zip((a, b), _product.prepared(a.rows, b.rows, product)))
             made.append(Three(compared(a.rows, _rounded(a, args[at], apart)),
                               compared(b.rows, _rounded(b, args[at], apart)), compared(plain, z)))
     return made
