@@ -72,7 +72,7 @@ typedef struct rank_office {
 static uint64_t hand_out(rank_office *office, const job_done *done) {
   const job_deal *deal = office->deal;
   pthread_mutex_lock(&office->mutex);
-  if (done->item != JOB_NONE) deal->note(deal->context, done);
+  if (done->item != JOB_NONE && deal->note(deal->context, done)) office->next = deal->count;
   deal->show(deal->context, 0);
   uint64_t item = office->next < deal->count ? office->next++ : JOB_NONE;
   pthread_mutex_unlock(&office->mutex);

@@ -35,6 +35,8 @@ void campaign_list_free(campaign_list *list);
 /* Puts the hash of its sources, from lines "NAME HASH" (16 hexadecimal digits), into each item; items without a line
  * keep "-", and names of no item are passed over. */
 int campaign_sources_read(campaign_list *list, const char *path);
+/* Writes what the ledger is to have of an item's sources: their hash, or the digest of the words of its line. */
+void campaign_item_sources(const campaign_item *item, char text[JOB_SOURCES_MAX]);
 
 /* ---- one item ---- */
 

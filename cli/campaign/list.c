@@ -127,3 +127,12 @@ int campaign_sources_read(campaign_list *list, const char *path) {
   cli_lines_close(&lines);
   return status;
 }
+
+void campaign_item_sources(const campaign_item *item, char text[JOB_SOURCES_MAX]) {
+  uint64_t line = job_digest(item->subjects, job_digest(item->kind, job_digest(item->name, JOB_DIGEST_START)));
+  for (int i = 0; i < item->arguments; i++) line = job_digest(item->argument[i], line);
+  if (strcmp(item->sources, "-"))
+    snprintf(text, JOB_SOURCES_MAX, "%s", item->sources);
+  else
+    snprintf(text, JOB_SOURCES_MAX, "line:%016llx", (unsigned long long)line);
+}

@@ -43,8 +43,9 @@ static const cli_command command = {
     "  program PATH ARGUMENT...               a program; exit status 0 is right\n"
     "  program-fails PATH ARGUMENT...         a program that must fail\n\n"
     "SUBJECTS are the folders whose claims an item checks; they are for --sources. Items that the ledger\n"
-    "has are not run again: after an interrupt the same command continues. A wrong result is written to the\n"
-    "ledger and stops nothing. The exit status is 1 if there is one.\n"
+    "has are not run again unless their hash, or without --sources their line, has changed: after an interrupt\n"
+    "the same command continues. A wrong result is written to the ledger and stops nothing. The exit status is\n"
+    "1 if there is one.\n"
     "`mpirun -n N halfulp campaign ...` shares the items among N processes; the entries of the ledger are\n"
     "the same except seconds, machines and dates. docs/cluster.md explains ledgers and large machines.",
     "  printf 'w world codes float4_e2m1fn\\nt triples arith float4_e2m1fn rne 1/1\\n' > /tmp/some.list\n"
@@ -74,7 +75,7 @@ static int prepare(void *context) {
   work->digest = state->list.digest;
   for (size_t i = 0; i < work->count; i++) {
     work->item[i].name = state->list.item[i].name;
-    memcpy(work->item[i].sources, state->list.item[i].sources, sizeof work->item[i].sources);
+    campaign_item_sources(&state->list.item[i], work->item[i].sources);
   }
   return CLI_OK;
 }

@@ -21,6 +21,8 @@ static const char *check_numbers(char *const *field) {
   return NULL;
 }
 
+int job_is_hash(const char *sources) { return strcmp(sources, "-") != 0 && !strchr(sources, ':'); }
+
 const char *job_entry_read(job_entry *entry, char *line, int fields) {
   static const char *const states[] = {"done", "stale", "skipped", "open", "again"};
   char *at = line;

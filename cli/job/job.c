@@ -2,6 +2,7 @@
 /* Work from its list to its ledger: which items are to be done, who does them, and what becomes of the results. */
 #include "cli/job/job.h"
 
+#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,24 +19,77 @@ typedef struct job_plan {
   uint64_t *todo; /* numbers of items, in the order in which they are handed out */
   uint64_t count;
   /* in process 0 */
+  uint64_t own, done; /* items of this part, and those of them that need not be run */
   uint64_t ended;
+  int status; /* an exit code, once a result could not be kept */
   unsigned workers;
   double seconds, expected; /* of the items that ended in this job; of those that have not */
   progress bar;
   char note[160];
 } job_plan;
 
-/* ---- what is to be done ---- */
+/* ---- items and entries ---- */
+
+/* Is an entry of what its item depends on now? A digest of lines is compared with such a one alone: what else the entry
+ * depends on, or what its line was, is not known then. */
+static int is_of(const job_item *item, const char *sources) {
+  if (!strcmp(item->sources, "-") || !strcmp(item->sources, sources)) return 1;
+  return !job_is_hash(item->sources) && (job_is_hash(sources) || !strcmp(sources, "-"));
+}
 
 int job_state(const job_work *work, size_t i) {
   const job_item *item = &work->item[i];
   const job_entry *entry = job_ledger_find(&work->ledger, item->name);
   const char *state = entry ? entry->field[JOB_STATE] : "open";
   if (!strcmp(state, "open") || !strcmp(state, "again")) return JOB_IS_OPEN;
-  int same = !strcmp(item->sources, "-") || !strcmp(item->sources, entry->field[JOB_SOURCES]);
-  if (!same || !strcmp(state, "stale")) return JOB_IS_STALE;
+  if (!is_of(item, entry->field[JOB_SOURCES]) || !strcmp(state, "stale")) return JOB_IS_STALE;
   return strcmp(state, "done") ? JOB_IS_SKIPPED : JOB_IS_DONE;
 }
+
+static int by_name(const void *x, const void *y) {
+  return strcmp((*(const job_item *const *)x)->name, (*(const job_item *const *)y)->name);
+}
+
+static int sort_items(job_work *work) {
+  work->by_name = calloc(work->count + 1, sizeof *work->by_name);
+  if (!work->by_name) return cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < work->count; i++) work->by_name[i] = &work->item[i];
+  qsort(work->by_name, work->count, sizeof *work->by_name, by_name);
+  return CLI_OK;
+}
+
+static const job_item *item_of(const job_work *work, const char *name) {
+  const job_item item = {.name = name}, *key = &item;
+  const job_item *const *found = bsearch(&key, work->by_name, work->count, sizeof *work->by_name, by_name);
+  return found ? *found : NULL;
+}
+
+static int has_result(const job_entry *entry) {
+  return !strcmp(entry->field[JOB_STATE], "done") || !strcmp(entry->field[JOB_STATE], "stale");
+}
+
+/* For entries that are merged where those of other sources are refused. Of an item that is not listed no one knows the
+ * sources: then two results of other ones are. */
+static int refuse_merged(const job_work *work, const char *file, const job_entry *entry, const job_item *item) {
+  const job_entry *old = job_ledger_find(&work->ledger, entry->field[JOB_ITEM]);
+  const char *sources = entry->field[JOB_SOURCES];
+  if (item)
+    return is_of(item, sources) ? CLI_OK : work->refuse(work->context, (size_t)(item - work->item), entry, file);
+  if (!old || !has_result(old) || !strcmp(old->field[JOB_SOURCES], sources)) return CLI_OK;
+  return cli_fail(file, "%s was made with other keys than the one in %s; nothing was merged", entry->field[JOB_ITEM],
+                  work->ledger.file[old->file]);
+}
+
+static int judge(void *context, const char *file, const job_entry *entry, int *fits) {
+  job_work *work = context;
+  int status = work->by_name ? CLI_OK : sort_items(work);
+  if (status != CLI_OK || !has_result(entry)) return status;
+  const job_item *item = item_of(work, entry->field[JOB_ITEM]);
+  *fits = !item || is_of(item, entry->field[JOB_SOURCES]);
+  return work->asked->merge && work->refuse ? refuse_merged(work, file, entry, item) : CLI_OK;
+}
+
+/* ---- what is to be done ---- */
 
 static const job_work *sorted; /* for by_length */
 
@@ -47,30 +101,61 @@ static int by_length(const void *x, const void *y) {
   return a != b ? (a > b ? -1 : 1) : i < k ? -1 : i > k;
 }
 
-/* Entries of other sources are refused where the command says so, unless they are replaced. */
+/* Entries of other sources are refused where the command says so, unless the job begins again: a part of it replaces
+ * its own, and those of other parts stay until these do the same. */
 static int check_entries(const job_work *work) {
   int status = CLI_OK;
-  for (size_t i = 0; i < work->count && work->refuse && status == CLI_OK; i++) {
-    int replaced = work->asked->overwrite && job_is_own(work, i);
+  for (size_t i = 0; i < work->count && work->refuse && !work->asked->overwrite && status == CLI_OK; i++) {
     const job_entry *entry = job_ledger_find(&work->ledger, work->item[i].name);
-    if (!replaced && job_state(work, i) == JOB_IS_STALE) status = work->refuse(work->context, i, entry);
+    if (job_state(work, i) == JOB_IS_STALE) status = work->refuse(work->context, i, entry, work->path);
   }
   return status;
 }
 
+/* Results that the ledger has and that do not count any more, for a note. */
+typedef struct dropped {
+  size_t count;
+  char names[160]; /* of the first of them, with commas between them */
+} dropped;
+
+static void drop(dropped *results, const char *name) {
+  size_t n = strlen(results->names);
+  if (n + strlen(name) + 8 < sizeof results->names)
+    snprintf(results->names + n, sizeof results->names - n, "%s%s", n ? ", " : "", name);
+  else if (results->names[0] && results->names[n - 1] != '.')
+    snprintf(results->names + n, sizeof results->names - n, ", ...");
+  results->count++;
+}
+
+static void say_dropped(const job_work *work, const dropped *results) {
+  const char *why = work->asked->overwrite ? "dropped for --overwrite" : "of other sources, and made again";
+  if (results->count)
+    cli_note("%s: %zu result%s %s %s: %s", work->path, results->count, results->count == 1 ? "" : "s",
+             results->count == 1 ? "is" : "are", why, results->names);
+}
+
+/* Adds an item to what is to be done, unless it is done. */
+static int plan_item(job_plan *plan, size_t i, dropped *results) {
+  job_work *work = plan->work;
+  job_item *item = &work->item[i];
+  int state = job_state(work, i), overwrite = work->asked->overwrite;
+  if (state != JOB_IS_OPEN)
+    item->expected = strtod(job_ledger_find(&work->ledger, item->name)->field[JOB_SECONDS], NULL);
+  if (!job_is_own(work, i)) return CLI_OK;
+  plan->own++;
+  if (state == JOB_IS_DONE && !overwrite) return plan->done++, CLI_OK;
+  if (state == JOB_IS_STALE || state == JOB_IS_DONE) drop(results, item->name);
+  plan->todo[plan->count++] = i;
+  plan->expected += item->expected;
+  return overwrite ? job_ledger_again(&work->ledger, item->name) : CLI_OK;
+}
+
 static int make_plan(job_plan *plan) {
   job_work *work = plan->work;
+  dropped results = {0};
   int status = check_entries(work);
-  for (size_t i = 0; i < work->count && status == CLI_OK; i++) {
-    job_item *item = &work->item[i];
-    int state = job_state(work, i);
-    if (state != JOB_IS_OPEN)
-      item->expected = strtod(job_ledger_find(&work->ledger, item->name)->field[JOB_SECONDS], NULL);
-    if (!job_is_own(work, i) || (state == JOB_IS_DONE && !work->asked->overwrite)) continue;
-    if (work->asked->overwrite) status = job_ledger_again(&work->ledger, item->name);
-    plan->todo[plan->count++] = i;
-    plan->expected += item->expected;
-  }
+  for (size_t i = 0; i < work->count && status == CLI_OK; i++) status = plan_item(plan, i, &results);
+  if (status == CLI_OK) say_dropped(work, &results);
   sorted = work;
   qsort(plan->todo, plan->count, sizeof *plan->todo, by_length);
   return status;
@@ -113,26 +198,38 @@ static void show(void *context, double parts) {
   progress_at(&plan->bar, plan->ended * UNITS + (uint64_t)(parts * UNITS));
 }
 
-static void note(void *context, const job_done *done) {
+/* A result that cannot be kept ends the job: more of them would be lost. */
+static int note(void *context, const job_done *done) {
   job_plan *plan = context;
   job_work *work = plan->work;
   job_item *item = &work->item[plan->todo[done->item]];
+  if (plan->status != CLI_OK) return plan->status;
   plan->ended++;
   plan->seconds += done->seconds;
   plan->expected -= item->expected;
-  work->failed += done->failed || job_ledger_append(&work->ledger, done->text) != CLI_OK;
-  if (!done->failed) return;
+  work->failed += done->failed;
+  if (!done->failed) {
+    plan->status = job_ledger_append(&work->ledger, done->text);
+    work->failed += plan->status != CLI_OK;
+    return plan->status;
+  }
   item->why = strdup(done->text);
   progress_end(&plan->bar);
   if (*done->text) (void)cli_fail(item->title ? item->title : item->name, "%s", done->text);
+  return CLI_OK;
 }
 
-static void say_stopped(void *context) {
-  job_plan *plan = context;
-  size_t done = 0;
-  for (size_t i = 0; i < plan->work->count; i++) done += job_state(plan->work, i) == JOB_IS_DONE;
-  progress_end(&plan->bar);
-  (void)cli_fail(NULL, "stopped with %zu of %zu items done; the same command continues", done, plan->work->count);
+/* The bar, where one is shown, makes place for the text. */
+static void last_words(void *context, char text[JOB_WHY_MAX]) {
+  const job_plan *plan = context;
+  const job_work *work = plan->work;
+  uint64_t done = plan->done + plan->ended - work->failed;
+  snprintf(text, JOB_WHY_MAX, "%shalfulp: stopped with %llu of %llu items done, %llu left; %s\n",
+           plan->bar.shown ? "\r\033[K" : "", (unsigned long long)done, (unsigned long long)plan->own,
+           (unsigned long long)(plan->own - done),
+           !work->path              ? "without --ledger no result is kept"
+           : work->asked->overwrite ? "the same command without --overwrite continues"
+                                    : "the same command continues");
 }
 
 /* ---- all of them ---- */
@@ -145,9 +242,10 @@ static int find_items(job_plan *plan) {
   plan->todo = calloc(plan->work->count + 1, sizeof *plan->todo);
   if (!plan->todo) status = cli_fail(NULL, "out of memory");
   if (status == CLI_OK && ranks->rank == 0) {
-    if (plan->work->path)
-      status = job_ledger_open(&plan->work->ledger, plan->work->path, asked->shard, asked->shards, plan->work->who);
+    const job_part part = {asked->shard, asked->shards, plan->work->digest, plan->work->list};
+    if (plan->work->path) status = job_ledger_open(&plan->work->ledger, plan->work->path, &part, plan->work->who);
     if (status == CLI_OK) status = make_plan(plan);
+    if (status != CLI_OK) job_ledger_discard(&plan->work->ledger);
   }
   status = ranks->largest(status);
   if (status != CLI_OK) return status;
@@ -159,17 +257,28 @@ static int find_items(job_plan *plan) {
 static int share(job_plan *plan) {
   const job_ranks *ranks = job_ranks_get();
   const job_work *work = plan->work;
-  const job_deal deal = {plan->count, run, note, show, leave, plan};
+  const job_deal deal = {plan->count, run, note, show, leave, last_words, plan};
   int asked = work->asked->jobs;
   unsigned jobs = asked < 0 ? work->jobs : asked ? (unsigned)asked : cli_processors(JOB_JOBS_MAX);
   int here = ranks->size > 1 || jobs == 0 || (jobs == 1 && work->jobs == 0);
   plan->workers = here ? (unsigned)ranks->size / (work->group ? work->group : 1) : jobs;
-  return here ? ranks->share(&deal) : job_in_processes(&deal, jobs, say_stopped);
+  int status = here ? ranks->share(&deal) : job_in_processes(&deal, jobs);
+  return plan->status == CLI_OK ? status : plan->status;
+}
+
+static void say_stopped(job_plan *plan) {
+  char text[JOB_WHY_MAX];
+  progress_end(&plan->bar);
+  plan->bar.shown = 0;
+  last_words(plan, text);
+  fputs(text, stderr);
 }
 
 /* What other parts have done meanwhile is in the ledger, too. */
 static int read_again(job_work *work) {
   job_ledger again = JOB_NO_LEDGER(work->ledger.fields);
+  again.judge = judge;
+  again.context = work;
   int status = job_ledger_look(&again, work->path);
   if (status != CLI_OK) {
     job_ledger_free(&again);
@@ -194,6 +303,7 @@ static int run_all(job_work *work) {
     if (!ranks->rank) progress_start(&plan.bar, work->who, plan.count * UNITS);
     plan.bar.note = plan.note;
     status = ranks->largest(share(&plan));
+    if (plan.status != CLI_OK) say_stopped(&plan);
     if (!ranks->rank) progress_end(&plan.bar);
   }
   if (!ranks->rank && work->path && status == CLI_OK) status = finish(work);
@@ -212,20 +322,20 @@ static int prepare_all(job_work *work) {
   return job_same(work->who, job_digest(HU_VERSION_STRING, JOB_DIGEST_START), "another version than rank 0");
 }
 
-/* What must be the same in all processes, besides the files that process 0 alone reads. */
-static int check_same(const job_work *work) {
+/* What must be the same in all processes, besides the files that process 0 alone reads. Afterwards work->digest is that
+ * of the whole list. */
+static int check_same(job_work *work) {
   const job_asked *asked = work->asked;
   char text[160], what[160];
   snprintf(text, sizeof text, "%u/%u %d %d %d %u", asked->shard, asked->shards, asked->overwrite, asked->status,
            asked->merge, work->group);
-  uint64_t options = job_digest(work->path ? work->path : "", job_digest(text, JOB_DIGEST_START ^ work->options)),
-           list = work->digest;
+  uint64_t options = job_digest(work->path ? work->path : "", job_digest(text, JOB_DIGEST_START ^ work->options));
   for (int i = 0; i < asked->globs; i++) options = job_digest(asked->glob[i], options);
   for (size_t i = 0; i < work->count; i++)
-    list = job_digest(work->item[i].sources, job_digest(work->item[i].name, list));
+    work->digest = job_digest(work->item[i].sources, job_digest(work->item[i].name, work->digest));
   snprintf(what, sizeof what, "%s than rank 0", work->list);
   int status = job_same(work->who, options, "other options than rank 0");
-  return status == CLI_OK ? job_same(work->who, list, what) : status;
+  return status == CLI_OK ? job_same(work->who, work->digest, what) : status;
 }
 
 static int check_ranks(const job_work *work) {
@@ -244,11 +354,26 @@ static int check_ranks(const job_work *work) {
 
 /* Is called in process 0. */
 static int merge(job_work *work, int count, char **ledgers) {
-  int status = work->path ? job_ledger_open(&work->ledger, work->path, 0, 0, work->who) : CLI_OK;
+  const job_part whole = {0, 0, 0, NULL};
+  int status = work->path ? job_ledger_open(&work->ledger, work->path, &whole, work->who) : CLI_OK;
   for (int i = 0; i < count && status == CLI_OK; i++) status = job_ledger_read(&work->ledger, ledgers[i]);
   if (status == CLI_OK && work->path) status = job_ledger_tidy(&work->ledger);
-  if (status != CLI_OK && work->ledger.is_new) (void)unlink(work->path);
+  if (status != CLI_OK) job_ledger_discard(&work->ledger);
   return status;
+}
+
+/* A pattern that names no item is a mistake in it. */
+static int check_globs(const job_work *work) {
+  const job_asked *asked = work->asked;
+  for (int k = 0; k < asked->globs && !asked->merge; k++) {
+    size_t i = 0;
+    while (i < work->count && fnmatch(asked->glob[k], work->item[i].name, 0) != 0) i++;
+    if (i < work->count) continue;
+    return job_ranks_get()->rank ? CLI_BAD
+                                 : cli_fail("--include", "'%s' matches none of the %zu items, of which %s is the first",
+                                            asked->glob[k], work->count, work->item[0].name);
+  }
+  return CLI_OK;
 }
 
 static int begin(const job_work *work) {
@@ -261,6 +386,9 @@ int job_run(job_work *work, int count, char **ledgers) {
   int status = prepare_all(work);
   if (status == CLI_OK) status = check_same(work);
   if (status == CLI_OK) status = check_ranks(work);
+  if (status == CLI_OK) status = check_globs(work);
+  work->ledger.judge = judge;
+  work->ledger.context = work;
   if (status == CLI_OK) status = begin(work);
   if (status != CLI_OK) return status;
   if (work->asked->merge) return ranks->largest(ranks->rank ? CLI_OK : merge(work, count, ledgers));
@@ -271,5 +399,6 @@ int job_run(job_work *work, int count, char **ledgers) {
 void job_free(job_work *work) {
   for (size_t i = 0; i < work->count; i++) free(work->item[i].why);
   free(work->item);
+  free(work->by_name);
   job_ledger_free(&work->ledger);
 }

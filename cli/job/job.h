@@ -6,10 +6,13 @@
  * per item, columns separated by tabs. One process at a time writes it, and holds a lock on it: process 0 of a job
  * appends each result when it gets it, so that a killed job loses the items that are not finished, and no more. Part I
  * of N (--shard) has a ledger of its own, LEDGER.I-of-N, so that parts may be at work at the same time on any machines;
- * the next job without --shard takes their entries into LEDGER and removes them. */
+ * the next job without --shard takes their entries into LEDGER and removes them. When a part begins, it writes a line
+ * of the item `part I/N`, whose sources are a digest of the list that it is a part of: parts of different lists cannot
+ * be at work side by side. No other item has a blank in its name, and no entry is made of these lines. */
 #ifndef HALFULP_CLI_JOB_JOB_H
 #define HALFULP_CLI_JOB_JOB_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +25,7 @@
 #define JOB_COLUMNS "item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor"
 /* A command whose items have more to say than these adds a column; its text is one line without tabs. */
 #define JOB_COLUMNS_MORE JOB_COLUMNS "\tresult"
-enum { JOB_FIELDS = 12, JOB_LINE_MAX = 1 << 16, JOB_WHY_MAX = 512 };
+enum { JOB_FIELDS = 12, JOB_LINE_MAX = 1 << 16, JOB_WHY_MAX = 512, JOB_SOURCES_MAX = 24 };
 enum {
   JOB_ITEM,
   JOB_STATE,
@@ -48,6 +51,7 @@ typedef struct job_entry {
   char *field[JOB_FIELDS];
   char *line;  /* where they lie */
   size_t file; /* the number of the file that it comes from */
+  int fits;    /* 0: of other sources than its item has now */
 } job_entry;
 
 typedef struct job_ledger {
@@ -65,8 +69,12 @@ typedef struct job_ledger {
   char *out_name;
   uint64_t size; /* of that */
   double synced; /* when it was last brought to the disk */
-  int is_new;    /* 1: this job has made LEDGER */
+  int is_new;    /* 1: this job has made what it appends to */
   int untidy;    /* 1: the file has lines that no longer count, or results are in parts */
+  /* NULL, or says whether an entry is of what its item depends on now; an exit code after an error line where the
+   * entries of this file must not be taken. */
+  int (*judge)(void *context, const char *file, const job_entry *entry, int *fits);
+  void *context; /* of judge */
 } job_ledger;
 #define JOB_NO_LEDGER(columns) \
   { .fields = (columns), .lock = -1, .out = -1 }
@@ -80,22 +88,31 @@ typedef struct job_result {
   char why[JOB_WHY_MAX]; /* of an item that failed, if no error line has said it */
 } job_result;
 
+/* Do the sources of an item say what its result depends on? Those of a line of a list, and "-", do not. */
+int job_is_hash(const char *sources);
 /* Makes an entry from its line, which it takes over; NULL, or what is wrong with it. */
 const char *job_entry_read(job_entry *entry, char *line, int fields);
 /* Writes the line of a result, without a line end. 1, or 0: it does not fit. */
 int job_entry_write(char line[JOB_LINE_MAX], const char *name, const char *sources, const job_result *result,
                     double seconds);
 
-/* Adds the entries of a ledger that another job has written. Of two results of an item a done one is better than a
- * stale one, that better than none; of two such the later one stays. Two of the same sources with different digests are
- * an error that names both files. */
+/* Adds the entries of a ledger that another job has written: of an ordinary file, or ("-") of standard input. Of two
+ * results of an item one that is done is better than one that is stale or of other sources than its item has now, and
+ * that is better than none; of two such the later one stays. Two of the same hash with different digests are an error
+ * that names both files. */
 int job_ledger_read(job_ledger *ledger, const char *path);
 /* Adds those of the ledger and of its parts, and writes nothing: another job may be at work on it. An absent file is an
  * empty ledger. */
 int job_ledger_look(job_ledger *ledger, const char *path);
-/* Does the same, and locks the ledger for this job: part `shard` of `shards` shares it with other parts; 0 of 0 has it
- * for itself. `who` names the command: "campaign". */
-int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who);
+/* What a job has to do: part `shard` of `shards` of a list, or (0 of 0) all of it. */
+typedef struct job_part {
+  unsigned shard, shards;
+  uint64_t list;    /* digest of the list */
+  const char *what; /* "another LIST", for an error line */
+} job_part;
+/* Does the same, and locks the ledger for this job: a part shares it with other parts of the same list, the whole has
+ * it for itself. `who` names the command: "campaign". */
+int job_ledger_open(job_ledger *ledger, const char *path, const job_part *part, const char *who);
 /* Adds the line of a result of this job. The line is in the file when it returns, and on the disk where a second has
  * passed since an earlier one was brought there; a file system that reports an append and has not done it is an error,
  * and so is a file that has been removed. After a write that failed the file is as it was before the line. */
@@ -110,6 +127,8 @@ int job_ledger_tidy(job_ledger *ledger);
 const job_entry *job_ledger_find(const job_ledger *ledger, const char *name);
 /* Closes the files, so that the lock is that of other processes alone. */
 void job_ledger_leave(job_ledger *ledger);
+/* Removes the file that this job has made, after an error that came before its first result. */
+void job_ledger_discard(const job_ledger *ledger);
 void job_ledger_free(job_ledger *ledger);
 
 /* ---- options ---- */
@@ -174,18 +193,31 @@ typedef struct job_done {
 typedef struct job_deal {
   uint64_t count;
   void (*run)(void *context, uint64_t item, job_done *done, job_steps *steps);
-  /* Called in process 0 when an item has ended. */
-  void (*note)(void *context, const job_done *done);
+  /* Called in process 0 when an item has ended: CLI_OK, or an exit code after an error line, and no item begins after
+   * that. */
+  int (*note)(void *context, const job_done *done);
   /* Called there from time to time. parts: how much of the items that are not finished is done, where that is known. */
   void (*show)(void *context, double parts);
   /* Called in a process that runs one item and ends. */
   void (*leave)(void *context);
+  /* Writes what an interrupt at this time is to print, with its line end: how much is done, and how to continue. */
+  void (*last_words)(void *context, char text[JOB_WHY_MAX]);
   void *context;
 } job_deal;
 
-/* Runs them in processes of their own, `count` at a time. An interrupt ends these, calls `stop_with` and takes
+/* Runs them in processes of their own, `count` at a time. An interrupt ends these, prints its last words and takes
  * its effect. CLI_OK, or an exit code after an error line. */
-int job_in_processes(const job_deal *deal, unsigned count, void (*stop_with)(void *context));
+int job_in_processes(const job_deal *deal, unsigned count);
+
+/* The signals that stop a command; those that are ignored (nohup) stay so. */
+enum { JOB_STOPS = 3 };
+typedef struct job_stops {
+  struct sigaction before[JOB_STOPS]; /* what they did */
+} job_stops;
+void job_stops_catch(job_stops *stops, void (*handler)(int number));
+/* May be called from a handler of signals, as raise() may after it. */
+void job_stops_release(const job_stops *stops);
+extern const int job_stop_signals[JOB_STOPS];
 
 /* The processes of a job. Those of one process are in ranks.c, those of MPI in mpi/ranks.c. */
 typedef struct job_ranks {
@@ -212,12 +244,15 @@ int job_same(const char *who, uint64_t x, const char *what);
 /* FNV-1a of a text, its final 0 included. digest: JOB_DIGEST_START, or that of what comes before. */
 #define JOB_DIGEST_START UINT64_C(0xCBF29CE484222325)
 uint64_t job_digest(const char *text, uint64_t digest);
+uint64_t job_digest_bytes(const void *bytes, size_t size, uint64_t digest);
 
 /* ---- the work ---- */
 
 typedef struct job_item {
   const char *name;
-  char sources[17];  /* 16 hexadecimal digits: the digest of what it depends on; "-": it is not known */
+  /* 16 hexadecimal digits: the hash of what it depends on; "line:" and 16 digits: the digest of its line in a list,
+   * which says what it is, not what it depends on; "-": nothing is known. */
+  char sources[JOB_SOURCES_MAX];
   double expected;   /* seconds, from the ledger; 0: not known */
   const char *title; /* in error lines; NULL: the name */
   char *why;         /* it has failed in this job: why */
@@ -240,13 +275,15 @@ typedef struct job_work {
   int (*begin)(void *context);
   /* Runs an item: CLI_OK and its result, or an exit code. A wrong bit is a result. */
   int (*run)(void *context, size_t i, job_result *result, job_steps *steps);
-  /* NULL, or refuses an entry of other sources: an exit code after an error line. Without it the item is run again. */
-  int (*refuse)(void *context, size_t i, const job_entry *entry);
+  /* NULL, or refuses an entry of other sources in this file: an exit code after an error line. Without it the item is
+   * run again. */
+  int (*refuse)(void *context, size_t i, const job_entry *entry, const char *file);
   void *context;
   unsigned jobs;     /* where --jobs does not say; 0: in this process */
   unsigned group;    /* processes of an MPI job that share an item; 0 or 1: none do */
   job_ledger ledger; /* in process 0 */
   size_t failed;
+  const job_item **by_name; /* in the order of their names; NULL: not yet sorted */
 } job_work;
 
 /* Runs what is to be done; with --status it runs nothing, and with --merge it puts the entries of other ledgers into

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A ledger: its entries, and which of two of the same item stays; its file and its parts, and who may write them. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -13,6 +12,7 @@
 #include "cli/base/io.h"
 #include "cli/base/progress.h"
 #include "cli/job/job.h"
+#include "cli/job/parts.h"
 
 /* ---- entries ---- */
 
@@ -35,15 +35,19 @@ static int disagree(const job_entry *x, const job_entry *y) {
   const job_entry *both[2] = {x, y};
   for (int i = 0; i < 2; i++)
     if (!is_state(both[i], "done") && !is_state(both[i], "stale")) return 0;
-  if (!strcmp(x->field[JOB_SOURCES], "-") || strcmp(x->field[JOB_SOURCES], y->field[JOB_SOURCES])) return 0;
+  if (!job_is_hash(x->field[JOB_SOURCES]) || strcmp(x->field[JOB_SOURCES], y->field[JOB_SOURCES])) return 0;
   return strcmp(x->field[JOB_DIGEST], y->field[JOB_DIGEST]) != 0;
 }
 
-/* A result is better than a stale one, that better than none; of two results the later. */
+/* 2: a result; 1: one that is stale, or of other sources; 0: none. */
+static int worth(const job_entry *entry) {
+  int done = is_state(entry, "done");
+  return done && entry->fits ? 2 : done || is_state(entry, "stale");
+}
+
+/* The better of the two, and of two that are equally good the later. */
 static int takes_the_place(const job_entry *now, const job_entry *old) {
-  int ranks[2] = {0, 0};
-  const job_entry *both[2] = {now, old};
-  for (int i = 0; i < 2; i++) ranks[i] = is_state(both[i], "done") ? 2 : is_state(both[i], "stale");
+  int ranks[2] = {worth(now), worth(old)};
   if (ranks[0] != ranks[1]) return ranks[0] > ranks[1];
   return strcmp(now->field[JOB_DATE], old->field[JOB_DATE]) >= 0;
 }
@@ -86,21 +90,30 @@ static void free_entry(job_entry *entry) {
   free(entry);
 }
 
-/* Adds an entry from the text of a line, which is in this one of the files. */
-static int add(job_ledger *ledger, size_t file, const char *text, unsigned long number) {
-  job_entry *entry = calloc(1, sizeof *entry);
+/* Makes an entry from the text of a line, which is in this one of the files. */
+static int make(const job_ledger *ledger, size_t file, const char *text, unsigned long number, job_entry **entry) {
   char *line = strdup(text);
-  if (!entry || !line) {
+  *entry = line ? calloc(1, sizeof **entry) : NULL;
+  if (!*entry) {
     free(line);
-    free(entry);
     return cli_fail(NULL, "out of memory");
   }
-  const char *wrong = job_entry_read(entry, line, ledger->fields);
-  entry->file = file;
-  job_entry *old = wrong ? NULL : find(ledger, entry->field[JOB_ITEM]);
-  int status = wrong ? cli_fail(NULL, "%s:%lu: %s", ledger->file[file], number, wrong)
-               : old ? replace(ledger, old, entry)
-                     : add_new(ledger, entry);
+  const char *wrong = job_entry_read(*entry, line, ledger->fields);
+  (*entry)->file = file;
+  (*entry)->fits = 1;
+  if (wrong) return cli_fail(NULL, "%s:%lu: %s", ledger->file[file], number, wrong);
+  return ledger->judge ? ledger->judge(ledger->context, ledger->file[file], *entry, &(*entry)->fits) : CLI_OK;
+}
+
+static int add(job_ledger *ledger, size_t file, const char *text, unsigned long number) {
+  job_entry *entry, *old = NULL;
+  if (job_part_is_line(text)) {
+    ledger->untidy = 1;
+    return CLI_OK;
+  }
+  int status = make(ledger, file, text, number, &entry);
+  if (status == CLI_OK) old = find(ledger, entry->field[JOB_ITEM]);
+  if (status == CLI_OK) status = old ? replace(ledger, old, entry) : add_new(ledger, entry);
   if (old || status != CLI_OK) free_entry(entry);
   return status;
 }
@@ -166,7 +179,9 @@ int job_ledger_read(job_ledger *ledger, const char *path) {
   size_t file;
   int status = add_file(ledger, path, &file);
   if (status != CLI_OK) return status;
-  FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+  FILE *in = strcmp(path, "-") ? cli_own_stream(path) : stdin;
+  if (!in && errno == ENXIO)
+    return cli_fail(path, "is no ordinary file; of what a program prints, a ledger is read from standard input: -");
   if (!in) return cli_fail(path, "%s", strerror(errno));
   status = read_stream(ledger, file, in, &whole);
   if (status == CLI_OK && whole == 0) status = cli_fail(path, "is no ledger");
@@ -175,72 +190,14 @@ int job_ledger_read(job_ledger *ledger, const char *path) {
   return status;
 }
 
-/* ---- parts ---- */
-
-/* 1: the text is ".I-of-N". */
-static int is_part_end(const char *text) {
-  static const char *const digits = "0123456789";
-  size_t n = *text == '.' ? strspn(text + 1, digits) : 0;
-  const char *of = text + 1 + n;
-  if (!n || strncmp(of, "-of-", 4) != 0) return 0;
-  size_t m = strspn(of + 4, digits);
-  return m && !of[4 + m];
-}
-
-static int add_part(job_ledger *ledger, const char *path, const char *end) {
-  char **more = realloc(ledger->part, (ledger->parts + 1) * sizeof *more);
-  if (more) ledger->part = more;
-  if (!more || asprintf(&more[ledger->parts], "%s%s", path, end) < 0) return cli_fail(NULL, "out of memory");
-  ledger->parts++;
-  return CLI_OK;
-}
-
-static int by_name(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
-
-/* Lists LEDGER.I-of-N. */
-static int list_parts(job_ledger *ledger, const char *path) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-  DIR *list = folder ? opendir(folder) : NULL;
-  int status = folder ? CLI_OK : cli_fail(NULL, "out of memory");
-  for (struct dirent *found = list ? readdir(list) : NULL; found && status == CLI_OK; found = readdir(list)) {
-    size_t n = strlen(name);
-    if (!strncmp(found->d_name, name, n) && is_part_end(found->d_name + n))
-      status = add_part(ledger, path, found->d_name + n);
-  }
-  if (list) closedir(list);
-  free(folder);
-  if (ledger->parts) qsort(ledger->part, ledger->parts, sizeof *ledger->part, by_name);
-  return status;
-}
-
-/* Refuses parts of another number beside it: entries of the two would compete, and an older one could win. */
-static int refuse_other_parts(const job_ledger *ledger, unsigned shards) {
-  job_ledger beside = JOB_NO_LEDGER(ledger->fields);
-  int status = list_parts(&beside, ledger->path);
-  for (size_t i = 0; i < beside.parts && status == CLI_OK; i++) {
-    const char *number = strrchr(beside.part[i], '-') + 1;
-    if (strtoul(number, NULL, 10) != shards)
-      status =
-          cli_fail(beside.part[i], "is a part of %s, and this job one of %u; without --shard the command takes it over",
-                   number, shards);
-  }
-  job_ledger_free(&beside);
-  return status;
-}
-
-/* Ledgers of older programs had their parts in a folder. */
-static int refuse_old_parts(const char *path) {
-  char *folder;
-  if (asprintf(&folder, "%s.parts", path) < 0) return cli_fail(NULL, "out of memory");
-  int status = access(folder, F_OK)
-                   ? CLI_OK
-                   : cli_fail(folder, "has results of an older halfulp; let that one finish, or remove the folder");
-  free(folder);
-  return status;
-}
-
 /* ---- what the files have ---- */
+
+/* A person has named it, and may have named a device or a folder, which are not to be removed. */
+static int check_name(const char *path) {
+  struct stat info;
+  if (stat(path, &info) || S_ISREG(info.st_mode)) return CLI_OK;
+  return cli_fail(path, "is no ordinary file, as a ledger is; name another one");
+}
 
 /* *in is NULL where there is no file. */
 static int open_stream(FILE **in, const char *path) {
@@ -266,8 +223,9 @@ static int read_own(job_ledger *ledger, const char *path, FILE *in) {
 /* Parts are opened before LEDGER is read: those that another job takes into it meanwhile are read here or there. */
 int job_ledger_look(job_ledger *ledger, const char *path) {
   FILE *own = NULL, **part = NULL;
-  int status = refuse_old_parts(path);
-  if (status == CLI_OK) status = list_parts(ledger, path);
+  int status = check_name(path);
+  if (status == CLI_OK) status = job_parts_refuse_old(path);
+  if (status == CLI_OK) status = job_parts_list(ledger, path);
   if (status == CLI_OK && !(part = calloc(ledger->parts + 1, sizeof *part))) status = cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < ledger->parts && status == CLI_OK; i++) status = open_stream(&part[i], ledger->part[i]);
   if (status == CLI_OK) status = open_stream(&own, path);
@@ -378,10 +336,11 @@ static int begin(job_ledger *ledger, const char *path, int file) {
 }
 
 /* LEDGER may be empty where parts alone have been at work: several of them could not agree on who begins it. */
-static int begin_part(job_ledger *ledger, unsigned shard, unsigned shards, const char *who) {
+static int begin_part(job_ledger *ledger, const job_part *part, const char *who) {
   char *path;
   int file = -1;
-  if (asprintf(&path, "%s.%u-of-%u", ledger->path, shard, shards) < 0) return cli_fail(NULL, "out of memory");
+  if (asprintf(&path, "%s.%u-of-%u", ledger->path, part->shard, part->shards) < 0)
+    return cli_fail(NULL, "out of memory");
   int status = cli_file_lock(&file, path, who);
   if (status == CLI_OK)
     status = begin(ledger, path, file);
@@ -391,29 +350,46 @@ static int begin_part(job_ledger *ledger, unsigned shard, unsigned shards, const
   return status;
 }
 
-static int open_files(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who) {
+/* Says of which list this part is, and sees that the others at work are of the same one. */
+static int name_list(job_ledger *ledger, const job_part *part) {
+  uint64_t list;
+  int status = CLI_OK;
+  if (!job_part_list(ledger->out_name, &list) || list != part->list) {
+    char *line = job_part_line(part, ledger->fields);
+    status = line ? append(ledger, line) : cli_fail(NULL, "out of memory");
+    free(line);
+  }
+  return status == CLI_OK ? job_parts_check(ledger, part) : status;
+}
+
+static int open_files(job_ledger *ledger, const char *path, const job_part *part, const char *who) {
   struct stat info;
   ledger->path = strdup(path);
   if (!ledger->path) return cli_fail(NULL, "out of memory");
-  int status = refuse_old_parts(path);
-  if (status == CLI_OK && shards) status = refuse_other_parts(ledger, shards);
+  int status = check_name(path);
+  if (status == CLI_OK) status = job_parts_refuse_old(path);
+  if (status == CLI_OK && part->shards) status = job_parts_refuse_others(ledger, part->shards);
   if (status != CLI_OK) return status;
-  status = shards ? cli_file_share(&ledger->lock, path, who) : cli_file_lock(&ledger->lock, path, who);
-  if (status == CLI_OK) status = shards ? begin_part(ledger, shard, shards, who) : begin(ledger, path, ledger->lock);
+  status = part->shards ? cli_file_share(&ledger->lock, path, who) : cli_file_lock(&ledger->lock, path, who);
+  if (status == CLI_OK) status = part->shards ? begin_part(ledger, part, who) : begin(ledger, path, ledger->lock);
   if (status == CLI_OK) status = job_ledger_look(ledger, path);
   if (status == CLI_OK && fstat(ledger->out, &info)) status = cli_fail(ledger->out_name, "%s", strerror(errno));
   if (status == CLI_OK) ledger->size = (uint64_t)info.st_size;
-  return status;
+  return status == CLI_OK && part->shards ? name_list(ledger, part) : status;
 }
 
-int job_ledger_open(job_ledger *ledger, const char *path, unsigned shard, unsigned shards, const char *who) {
-  int status = open_files(ledger, path, shard, shards, who);
-  if (status != CLI_OK || shards || !ledger->parts) return status;
+int job_ledger_open(job_ledger *ledger, const char *path, const job_part *part, const char *who) {
+  int status = open_files(ledger, path, part, who);
+  if (status != CLI_OK || part->shards || !ledger->parts) return status;
   /* The entries of parts go into LEDGER, whose new file is locked then. */
   ledger->untidy = 1;
   status = job_ledger_tidy(ledger);
   job_ledger_free(ledger);
-  return status == CLI_OK ? open_files(ledger, path, 0, 0, who) : status;
+  return status == CLI_OK ? open_files(ledger, path, part, who) : status;
+}
+
+void job_ledger_discard(const job_ledger *ledger) {
+  if (ledger->is_new) (void)unlink(ledger->out_name);
 }
 
 void job_ledger_leave(job_ledger *ledger) {
@@ -435,5 +411,6 @@ void job_ledger_free(job_ledger *ledger) {
   free(ledger->part);
   free(ledger->path);
   free(ledger->out_name);
-  *ledger = (job_ledger)JOB_NO_LEDGER(ledger->fields);
+  *ledger =
+      (job_ledger){.fields = ledger->fields, .lock = -1, .out = -1, .judge = ledger->judge, .context = ledger->context};
 }

@@ -27,44 +27,44 @@ typedef struct child {
   shared *with;
 } child;
 
-enum { STOPS = 3, SIGNALS }; /* those that stop the command, and SIGCHLD, which ends a wait */
 typedef struct children {
   const job_deal *deal;
   child *list;
   unsigned count;
-  uint64_t next;                    /* item */
-  struct sigaction before[SIGNALS]; /* what they did */
-  sigset_t mask;                    /* which of them were blocked */
+  uint64_t next; /* item */
+  int status;    /* an exit code after an error line; then the others are ended, and their results are lost */
+  job_stops stops;
+  struct sigaction before; /* what SIGCHLD did, which ends a wait */
+  sigset_t mask;           /* which of all these were blocked */
 } children;
 
 /* ---- signals: the command stops its processes, then the signal takes its effect ---- */
 
-static const int caught[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 static volatile sig_atomic_t stopped;
 
-static void stop(int number) {
-  if (number != SIGCHLD) stopped = number;
-}
+static void stop(int number) { stopped = number; }
 
-/* They wait but while this process does. Those that are ignored (nohup) stay so. */
+static void wake(int number) { (void)number; }
+
+/* They wait except while this process does. */
 static void catch_signals(children *all) {
   struct sigaction action;
   sigset_t set;
   memset(&action, 0, sizeof action);
-  action.sa_handler = stop;
+  action.sa_handler = wake;
   sigemptyset(&action.sa_mask);
   sigemptyset(&set);
   stopped = 0;
-  for (int i = 0; i < SIGNALS; i++) sigaddset(&set, caught[i]);
+  for (int i = 0; i < JOB_STOPS; i++) sigaddset(&set, job_stop_signals[i]);
+  sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_BLOCK, &set, &all->mask);
-  for (int i = 0; i < SIGNALS; i++) {
-    sigaction(caught[i], NULL, &all->before[i]);
-    if (i == STOPS || all->before[i].sa_handler != SIG_IGN) sigaction(caught[i], &action, NULL);
-  }
+  job_stops_catch(&all->stops, stop);
+  sigaction(SIGCHLD, &action, &all->before);
 }
 
 static void release_signals(const children *all) {
-  for (int i = 0; i < SIGNALS; i++) sigaction(caught[i], &all->before[i], NULL);
+  job_stops_release(&all->stops);
+  sigaction(SIGCHLD, &all->before, NULL);
   sigprocmask(SIG_SETMASK, &all->mask, NULL);
 }
 
@@ -94,8 +94,9 @@ static int start(children *all, child *own) {
 }
 
 /* Notes how it has ended. A process that has said nothing was killed; where this one has done that, by no fault. */
-static void finish(const children *all, const child *own, int status) {
+static void finish(children *all, const child *own, int status) {
   job_done *done = &own->with->done;
+  if (all->status != CLI_OK) return;
   if (done->item == JOB_NONE) {
     if (stopped) return;
     done->item = own->item;
@@ -106,7 +107,7 @@ static void finish(const children *all, const child *own, int status) {
     else
       snprintf(done->text, JOB_WHY_MAX, "ended without a result");
   }
-  all->deal->note(all->deal->context, done);
+  all->status = all->deal->note(all->deal->context, done);
 }
 
 /* ---- all of them ---- */
@@ -143,40 +144,45 @@ static void watch(children *all) {
   }
 }
 
-static int fill(children *all) {
-  int status = CLI_OK;
-  for (unsigned i = 0; i < all->count && !stopped && status == CLI_OK && all->next < all->deal->count; i++) {
-    if (!all->list[i].process) status = start(all, &all->list[i]);
+static void fill(children *all) {
+  for (unsigned i = 0; i < all->count && !stopped && all->status == CLI_OK && all->next < all->deal->count; i++) {
+    if (!all->list[i].process) all->status = start(all, &all->list[i]);
   }
-  return status;
 }
 
-static int run(children *all, void (*stop_with)(void *context)) {
-  int status = CLI_OK, is_ended = 0;
+static void say_stopped(const children *all) {
+  char words[JOB_WHY_MAX];
+  all->deal->last_words(all->deal->context, words);
+  fputs(words, stderr);
+}
+
+static int run(children *all) {
+  int is_ended = 0;
   catch_signals(all);
   do {
-    if (status == CLI_OK) status = fill(all);
-    for (unsigned i = 0; (stopped || status != CLI_OK) && !is_ended && i < all->count; i++)
+    fill(all);
+    int ends = stopped || all->status != CLI_OK;
+    for (unsigned i = 0; ends && !is_ended && i < all->count; i++)
       if (all->list[i].process) kill(all->list[i].process, SIGTERM);
-    is_ended = stopped || status != CLI_OK;
+    is_ended = ends;
     if (busy(all)) watch(all);
     show(all);
-  } while (busy(all) || (all->next < all->deal->count && !stopped && status == CLI_OK));
+  } while (busy(all) || (all->next < all->deal->count && !stopped && all->status == CLI_OK));
   release_signals(all);
   if (stopped) {
-    stop_with(all->deal->context);
+    say_stopped(all);
     raise(stopped);
   }
-  return status;
+  return all->status;
 }
 
-int job_in_processes(const job_deal *deal, unsigned count, void (*stop_with)(void *context)) {
+int job_in_processes(const job_deal *deal, unsigned count) {
   children all = {.deal = deal, .count = count, .list = calloc(count, sizeof *all.list)};
   size_t size = count * sizeof(shared);
   shared *with = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int status = all.list && with != MAP_FAILED ? CLI_OK : cli_fail(NULL, "out of memory");
   for (unsigned i = 0; status == CLI_OK && i < count; i++) all.list[i].with = &with[i];
-  if (status == CLI_OK) status = run(&all, stop_with);
+  if (status == CLI_OK) status = run(&all);
   if (with != MAP_FAILED) munmap(with, size);
   free(all.list);
   return status;

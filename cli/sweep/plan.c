@@ -133,7 +133,7 @@ static const char *other_key(const job_entry *entry, const cli_pairs *pairs, con
   return NULL;
 }
 
-int sweep_refuse(void *context, size_t i, const job_entry *entry) {
+int sweep_refuse(void *context, size_t i, const job_entry *entry, const char *file) {
   const sweep_setup *sweep = context;
   const hu_trainer *trainer = sweep->run[i].trainer;
   cli_pairs pairs;
@@ -143,9 +143,10 @@ int sweep_refuse(void *context, size_t i, const job_entry *entry) {
   int version = name && strcmp(name, "halfulp") == 0;
   int status = CLI_OK;
   if (name)
-    status = cli_fail(sweep->work.path, "%s was made with %s%s%s, not %s; --overwrite begins again", sweep->run[i].name,
-                      version ? "halfulp" : name, version ? " " : " = ", was ? was : "(nothing)",
-                      version ? HU_VERSION_STRING : hu_trainer_get(trainer, name));
+    status = cli_fail(file, "%s was made with %s%s%s, not %s; %s", sweep->run[i].name, version ? "halfulp" : name,
+                      version ? " " : " = ", was ? was : "(nothing)",
+                      version ? HU_VERSION_STRING : hu_trainer_get(trainer, name),
+                      sweep->asked.merge ? "nothing was merged" : "--overwrite begins again");
   cli_pairs_free(&pairs);
   return status;
 }

@@ -88,8 +88,8 @@ int sweep_set_assignment(hu_trainer *trainer, const char *value);
 int sweep_plan(sweep_setup *sweep);
 /* A trainer with the keys of a run, to be freed; NULL after an error line. */
 hu_trainer *sweep_trainer(const sweep_setup *sweep, const sweep_run *run);
-/* For job_work: refuses an entry that was made for other keys, and names one of them. */
-int sweep_refuse(void *context, size_t i, const job_entry *entry);
+/* For job_work: refuses an entry of a file that was made for other keys, and names one of them. */
+int sweep_refuse(void *context, size_t i, const job_entry *entry, const char *file);
 /* Takes the results of the runs from the ledger. */
 int sweep_take(sweep_setup *sweep);
 void sweep_free(sweep_setup *sweep);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command share: running it, and .npy files written by hand."""
 
+import contextlib
 import functools
 import itertools
 import json
@@ -59,6 +60,18 @@ def fault(**settings):
     """That of libfault.so (fault.c)."""
     asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
     return preloaded(os.environ["HALFULP_FAULT"], ASAN_OPTIONS=asan, **settings)
+
+
+def descendants(pid):
+    """The processes that one has started, and those that they have, as far as they are not orphans."""
+    parents = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open("/proc/%s/stat" % entry) as f:
+            parents[int(entry)] = int(f.read().rpartition(")")[2].split()[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
 
 
 def npy(descr, shape, data, fortran=False, version=1, header=None):

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`halfulp campaign`: items, ledgers, what is left after a kill; and the same over MPI where there is some."""
+"""`halfulp campaign`: lists and their items, programs, processes; and the same over MPI where there is some."""
 
-import contextlib
-import errno
-import json
 import os
 import resource
 import shutil
@@ -13,41 +10,14 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-import launchers  # noqa: E402
 import support  # noqa: E402
+from campaigns import PAIRS, SMALL, CampaignCase, entry  # noqa: E402
 from launchers import LAUNCHERS  # noqa: E402
 
 EXHAUSTIVE = os.environ["HALFULP_EXHAUSTIVE"] == "1"
-HEAD = "halfulp-ledger 1\n"
-COLUMNS = "item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor\n"
-SMALL = "".join("t%d triples arith float4_e2m1fn %s %d/4\n" % (4 * k + i, mode, i) for k, mode in enumerate(("rne", "sra:3")) for i in range(1, 5))
-PAIRS = "".join("p-%s pairs arith float6_e2m3fn %s 1/1\n".replace("pairs arith", "pairs arith " + op) % (op, "rtz") for op in ("add", "sub", "mul", "div"))
 
 
-def entry(item, state="done", wrong=0, digest="0" * 16, sources="-", date="2026-01-01"):
-    return "\t".join((item, state, str(wrong), "1", digest, "1.00", sources, "0.1.0", "core", date, "a processor")) + "\n"
-
-
-class Campaign(support.Case):
-    def list(self, text, name="some.list"):
-        return self.write(name, text.encode())
-
-    def ledger(self, *entries, name="other.ledger"):
-        return self.write(name, (HEAD + COLUMNS + "".join(entries)).encode())
-
-    def report(self, *words, code=0):
-        r = support.run("campaign", *words, "--json")
-        self.assertEqual(r.returncode, code, r.stderr)
-        return json.loads(r.stdout)
-
-    def entries(self, path):
-        lines = self.read(path).decode().splitlines()
-        self.assertEqual(lines[:2], [HEAD.strip(), COLUMNS.strip()])
-        return {line.split("\t")[0]: dict(zip(COLUMNS.strip().split("\t"), line.split("\t"))) for line in lines[2:]}
-
-    def bits(self, path):
-        return {name: (e["wrong"], e["cases"], e["digest"]) for name, e in self.entries(path).items()}
-
+class Campaign(CampaignCase):
     def test_items(self):
         path = self.list("# a comment\n\nw world codes float4_e2m1fn\n" + SMALL + PAIRS)
         report = self.report(path)
@@ -102,26 +72,6 @@ class Campaign(support.Case):
         self.assertEqual(entries["t"]["digest"], entries["s"]["digest"])
         self.assertEqual(len({entries[name]["digest"] for name in ("m1", "m2", "m3", "p", "w", "q", "t")}), 7)
 
-    def test_done_is_not_done_again(self):
-        mark = self.path("runs")
-        path = self.list("a\tprogram\t-\tsh\t-c\techo x >> '%s'; echo campaign: cases=7 wrong=0 digest=00000000000000ff\n" % mark)
-        self.report(path)
-        self.assertEqual(self.report(path)["cases"], 7)
-        one = self.list("said\tprogram\t-\techo\tcampaign: cases=0 wrong=0 digest=0\nsilent\tprogram\t-\ttrue\n", "one")
-        self.assertEqual(self.report(one)["cases"], 2)  # a program that counts nothing is one case
-        self.assertEqual(self.read(mark).decode(), "x\n")
-        self.assertEqual(self.entries(path + ".ledger")["a"]["digest"], "00000000000000ff")
-        self.report(path, "--overwrite")
-        self.assertEqual(self.read(mark).decode(), "x\nx\n")
-
-    def test_changed_sources_are_run_again(self):
-        mark = self.path("runs")
-        path = self.list("a\tprogram\tarith\tsh\t-c\techo x >> '%s'\n" % mark)
-        for digits in ("1" * 16, "1" * 16, "2" * 16):
-            self.report(path, "--sources", self.write("sources", b"a " + digits.encode() + b"\n"))
-        self.assertEqual(self.read(mark).decode(), "x\nx\n")
-        self.assertEqual(self.entries(path + ".ledger")["a"]["sources"], "2" * 16)
-
     def test_wrong_stops_nothing(self):
         path = self.list("bad\tprogram\t-\tsh\t-c\techo it says why; exit 3\n"
                          "worse\tprogram\t-\tsh\t-c\techo campaign: cases=9 wrong=4 digest=1; exit 1\n"
@@ -135,57 +85,6 @@ class Campaign(support.Case):
         r = support.run("campaign", path, "--include", "worse", "--ledger", self.path("again.txt"))
         self.assertEqual(r.returncode, 1)
 
-    def begun(self, path, *more):
-        """The command with a list of which an item does not end."""
-        job = subprocess.Popen([support.HALFULP, "campaign", path, *more], stdout=subprocess.DEVNULL, start_new_session=True)
-        self.addCleanup(self.killed, job)
-        return job
-
-    def killed(self, job):
-        """The command and the programs that it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(job.pid, signal.SIGKILL)
-        job.wait()
-
-    def results(self, path, part=""):
-        """How many lines of results a ledger has, or one of its parts."""
-        name = path + ".ledger" + part
-        return max(0, self.read(name).count(b"\n") - 2) if os.path.exists(name) else 0
-
-    def test_killed(self):
-        """After SIGKILL in the middle the next start goes on; a line that was cut is done again."""
-        path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 9)) + "long\tprogram\t-\tsleep\tinfinity\n")
-        job = self.begun(path)
-        self.wait_until(lambda: self.results(path) == 8, "eight items are done", job)
-        self.killed(job)
-        with open(path + ".ledger", "r+") as ledger:
-            text = ledger.read()
-            ledger.truncate(len(text) - 5)
-        path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 10)))
-        self.assertEqual(self.report(path, "--status")["done"], 7)
-        report = self.report(path)
-        self.assertEqual((report["done"], report["wrong"]), (9, 0))
-
-    def test_merge(self):
-        one = self.ledger(entry("a"), entry("b", date="2026-01-02", wrong=1), name="1")
-        two = self.ledger(entry("b"), entry("c", "open"), name="2")
-        self.ok("campaign", "--merge", one, two, "--ledger", self.path("all"))
-        entries = self.entries(self.path("all"))
-        self.assertEqual((sorted(entries), entries["b"]["date"], entries["c"]["state"]), (["a", "b", "c"], "2026-01-02", "open"))
-        # A result is better than a stale one, that than none, whichever is the newer and read first.
-        worse = self.ledger(entry("a", "stale", date="2026-02-01"), entry("b", "open", date="2026-02-01"), name="worse")
-        stale = self.ledger(entry("c", "stale"), name="stale")
-        for files in ((one, two, worse, stale), (stale, worse, two, one)):
-            into = self.path("into%s" % os.path.basename(files[0]))
-            self.ok("campaign", "--merge", *files, "--ledger", into)
-            entries = self.entries(into)
-            self.assertEqual([entries[name]["state"] for name in "abc"], ["done", "done", "stale"])
-            self.assertEqual([entries[name]["date"] for name in "abc"], ["2026-01-01", "2026-01-02", "2026-01-01"])
-        odd = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="3")
-        other = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="4")
-        self.bad("campaign", "--merge", odd, other, "--ledger", self.path("none"), says="digest " + "3" * 16)
-        self.assertFalse(os.path.exists(self.path("none")))
-
     def test_wrong_lists(self):
         for text, says in (("", "no items"), ("a program\n", "some.list:1: "), ("a prgram - x\n", "'prgram' is no kind"),
                            ("a pairs arith add bf16x rne 1/1\n", "bf16x"), ("a pairs arith add bfloat16 rne 2/1\n", "2/1"),
@@ -197,56 +96,6 @@ class Campaign(support.Case):
                            ("a%s program - x\n" % ("b" * 200), "200 characters")):
             self.bad("campaign", self.list(text), says=says)
         self.bad("campaign", self.path("absent"), says="absent")
-
-    def test_wrong_ledgers(self):
-        path = self.list("a program - true\n")
-        for text, says in ((b"x\n", "is no ledger"), (b"x", "is no ledger"), (b"halfulp-ledger 2\n", "another version"),
-                           (b"halfulp-verify 2\nversion 0.1.0\n", "is a report of an older halfulp verify"),
-                           ((HEAD + COLUMNS[:-1] + "\tresult\n").encode(), "l.txt:2: other columns"),
-                           ((HEAD + COLUMNS + "a\0b\n").encode(), "l.txt:3: holds a zero byte"),
-                           ((HEAD + "item\n").encode(), "l.txt:2: "), ((HEAD + COLUMNS + "a\tdone\n").encode(), "l.txt:3: too few"),
-                           ((HEAD + COLUMNS + entry("a", "finished")).encode(), "l.txt:3: the state"),
-                           ((HEAD + COLUMNS + entry("a", wrong="x")).encode(), "l.txt:3: wrong and cases"),
-                           ((HEAD + COLUMNS + entry("a", digest="12")).encode(), "l.txt:3: the digest")):
-            ledger = self.write("l.txt", text)
-            self.bad("campaign", path, "--ledger", ledger, says=says)
-            self.assertEqual(self.read(ledger), text)
-
-    def test_one_at_a_time(self):
-        path = self.list("a program - sleep infinity\n")
-        job = self.begun(path)
-        self.wait_until(lambda: os.path.exists(path + ".ledger"), "the first is at work", job)
-        self.bad("campaign", path, says="some.list.ledger: another campaign is at work on this file")
-        self.bad("campaign", path, "--shard", "1/2", says="another campaign is at work on this file")
-
-    # ---- what must not be lost, and what is no result ----
-
-    def part(self, ledger, *entries):
-        """What a part of a job has left beside a ledger."""
-        return self.write(os.path.basename(ledger) + ".1-of-2", (HEAD + COLUMNS + "".join(entries)).encode())
-
-    def test_merge_keeps_parts(self):
-        """Results of parts are merged, too, under mpirun by one process."""
-        other = self.ledger(entry("b"))
-        into = self.path("into")
-        part = self.part(into, entry("a"))
-        self.ok("campaign", "--merge", other, "--ledger", into)
-        self.assertEqual(sorted(self.entries(into)), ["a", "b"])
-        self.assertFalse(os.path.exists(part))
-        for launcher in LAUNCHERS:
-            self.part(into, entry("c"))
-            r = self.mpi(launcher, 3, "campaign", "--merge", other, "--ledger", into)
-            self.assertEqual((r.returncode, r.stdout.count(b"items")), (0, 1), r.stderr)
-            self.assertEqual(sorted(self.entries(into)), ["a", "b", "c"])
-
-    def test_both_files_are_named(self):
-        one = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="one")
-        two = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="two")
-        for into in (self.path("all"), two):
-            r = support.run("campaign", "--merge", one, two, "--ledger", into)
-            self.assertEqual(r.returncode, 2)
-            for name in (one, two):
-                self.assertIn(name.encode(), r.stderr)
 
     def test_killed_programs(self):
         """A program that the system or a person has killed says nothing of its item."""
@@ -285,18 +134,6 @@ class Campaign(support.Case):
         self.assertEqual([(e["id"], e["wrong"]) for e in self.report(path, code=1)["wrong_items"]], [("g", 1)])
         self.assertEqual(self.entries(path + ".ledger")["f"]["wrong"], "0")
 
-    def test_full_disk(self):
-        """The line that did not fit leaves nothing behind, and what is written when there is room again stays whole."""
-        room = "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_FSIZE, (-1, -1))"
-        path = self.list("%s program - true\n%s program - true\nroom\tprogram\t-\t%s\t-c\t%s\n" % ("a" * 110, "b" * 110, sys.executable, room))
-        r = subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, restore_signals=False,
-                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (380, resource.RLIM_INFINITY)))
-        self.assertEqual(r.returncode, 2)
-        self.assertIn(b"cannot be written: File too large", r.stderr)
-        self.assertIn(b"1 items could not be run", r.stderr)
-        self.assertEqual(sorted(self.entries(path + ".ledger")), ["a" * 110, "room"])
-        self.assertEqual(self.report(path)["done"], 3)
-
     @unittest.skipIf(support.SANITIZED, "a sanitizer has its own malloc")
     def test_no_memory(self):
         """Memory that runs out anywhere, also within GMP and MPFR: an error line, no signal, and no wrong ledger."""
@@ -315,19 +152,13 @@ class Campaign(support.Case):
         self.assertGreater(bad, 4)
         self.assertEqual(self.report(path)["done"], 1)
 
-    def test_pipe_among_the_parts(self):
-        """Which no job has put there, and which would be waited for."""
-        path = self.list("w world codes float4_e2m1fn\n")
-        os.mkfifo(path + ".ledger.1-of-2")
-        for more in ((), ("--status",), ("--shard", "1/2")):
-            self.bad("campaign", path, *more, says="some.list.ledger.1-of-2: is no ordinary file")
-
-    def test_pipe_for_a_ledger(self):
-        path = self.list("w world codes float4_e2m1fn\n")
-        os.mkfifo(path + ".ledger")
-        for more in ((), ("--status",)):
-            self.bad("campaign", path, *more, says=".ledger: is no ordinary file")
-        self.bad("campaign", "--merge", path, "--ledger", path + ".ledger", says=".ledger: is no ordinary file")
+    def test_patterns(self):
+        """One that matches nothing is a mistake, also beside one that does."""
+        path = self.list("ab program - true\nb program - true\n")
+        self.assertEqual(self.report(path, "--include", "?", "--include", "a*", "--status")["open"], 2)
+        for more in (("--include", "a*", "--include", "B*"), ("--include", "B*", "--status")):
+            self.bad("campaign", path, *more, says="--include: 'B*' matches none of the 2 items, of which ab is the first")
+        self.assertEqual(self.left(), ["some.list"])
 
     def test_scratch_folder(self):
         """The output of programs goes through TMPDIR."""
@@ -341,133 +172,6 @@ class Campaign(support.Case):
             else:
                 self.assertTrue(self.read("seen").decode().startswith((folder or "/tmp") + "/halfulp-"))
         self.assertEqual([n for n in self.left() if n.startswith("halfulp-")], [])
-
-    def test_lost_ledger(self):
-        """A result that would go into a file without a name is an error, not lost in silence."""
-        path = self.list("a\tprogram\t-\trm\t%s\n" % self.path("some.list.ledger"))
-        r = support.run("campaign", path)
-        self.assertEqual(r.returncode, 2, r.stdout)
-        self.assertIn(b"was removed while this job ran", r.stderr)
-        self.assertEqual(self.left(), ["some.list"])
-
-    def test_status_only_reads(self):
-        path = self.list("a program - true\nb program - true\n")
-        before = sorted(os.listdir(self.path("")))
-        self.assertEqual(self.report(path, "--status")["open"], 2)
-        self.assertEqual(sorted(os.listdir(self.path(""))), before)
-        ledger, part = self.ledger(entry("a")), self.part(self.path("other.ledger"), entry("b"))
-        held = self.read(ledger)
-        for launcher in [None] + LAUNCHERS:
-            words = ("campaign", path, "--status", "--ledger", ledger)
-            r = self.mpi(launcher, 2, *words) if launcher else support.run(*words)
-            self.assertEqual((r.returncode, r.stdout.count(b"2 items: 2 done")), (0, 1), r.stderr)
-            self.assertEqual((self.read(ledger), os.path.exists(part)), (held, True))
-
-    def test_status_of_a_job(self):
-        path = self.list("a program - true\nb program - sleep infinity\n")
-        job = self.begun(path)
-        self.wait_until(lambda: self.report(path, "--status")["done"] == 1, "the first item is done", job)
-        report = self.report(path, "--status")
-        self.assertEqual((report["done"], report["open"], self.results(path)), (1, 1, 1))
-
-    # ---- locks ----
-
-    def locked(self, number):
-        """A run whose first lock fails with this error."""
-        path = self.list("a program - true\nb program - true\n")
-        env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO="fail", FAULT_ERRNO=str(int(number)))
-        return subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
-
-    def test_no_locks(self):
-        for number in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF):
-            r = self.locked(number)
-            self.assertEqual(r.returncode, 0, r.stderr)
-            self.assertEqual(r.stderr.count(b"some.list.ledger: this file system has no locks: do not start two jobs here"), 1)
-        r = self.locked(errno.EIO)
-        self.assertEqual(r.returncode, 2)
-        self.assertIn(b"cannot be locked: Input/output error", r.stderr)
-
-    def test_file_that_is_replaced(self):
-        """Between opening the ledger and locking it the job before has replaced it: the new file is locked."""
-        ledger = self.path("some.list.ledger")
-        is_free = "import fcntl, os; fcntl.flock(os.open(%r, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)" % ledger
-        path = self.list("a\tprogram-fails\t-\tenv\t-u\tLD_PRELOAD\t%s\t-c\t%s\n" % (sys.executable, is_free))
-        env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
-        with subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as job:
-            self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
-            os.unlink(ledger)
-            job.send_signal(signal.SIGCONT)
-            said = job.communicate()[1]
-        self.assertEqual((job.returncode, said), (0, b""))
-
-    # ---- parts, and processes ----
-
-    def test_parts(self):
-        """Each has a ledger of its own, and all may be at work at the same time; the job without --shard takes them over."""
-        path = self.list(SMALL + PAIRS)
-        self.ok("campaign", path, "--ledger", self.path("whole"))
-        for i in (3, 1, 2):
-            said = self.ok("campaign", path, "--shard", "%d/3" % i)
-            self.assertIn("part %d/3: 4 of 4 items done\n12 items: %d done" % (i, {3: 4, 1: 8, 2: 12}[i]), said)
-            self.assertEqual(len(self.entries(path + ".ledger.%d-of-3" % i)), 4)
-        before = {i: self.read(path + ".ledger.%d-of-3" % i) for i in (1, 2, 3)}
-        self.ok("campaign", path, "--shard", "2/3")  # nothing is left of it
-        self.ok("campaign", "--merge", *(path + ".ledger.%d-of-3" % i for i in (1, 2, 3)), "--ledger", self.path("merged"))
-        self.assertEqual(before, {i: self.read(path + ".ledger.%d-of-3" % i) for i in (1, 2, 3)})
-        self.assertEqual(self.report(path)["done"], 12)
-        self.assertEqual(self.left(), ["merged", "some.list", "some.list.ledger", "whole"])
-        for name in (path + ".ledger", "merged"):
-            self.assertEqual(self.bits(name), self.bits("whole"))
-        self.assertIn("part 20/20: 0 of 0 items done", self.ok("campaign", path, "--shard", "20/20"))
-        other = self.list("x program - true\ny program - true\nz program - true\n", "other.list")
-        self.ok("campaign", other, "--shard", "1/2")
-        self.bad("campaign", other, "--shard", "1/3", "--overwrite", says=["other.list.ledger.1-of-2", "is a part of 2"])
-        self.assertIn("other.list.ledger.1-of-2", self.left())
-        self.assertNotIn("other.list.ledger.1-of-3", self.left())
-        self.ok("campaign", other)
-        self.ok("campaign", other, "--shard", "1/3", "--overwrite")
-        for name in ("other.list", "other.list.ledger", "other.list.ledger.1-of-3"):
-            os.unlink(self.path(name))
-        absent = self.list("x program - true\ny program - /absent\n", "absent.list")
-        self.assertIn("part 2/2: 0 of 1 items done\n2 items: 0 done", self.ok("campaign", absent, "--shard", "2/2", code=2))
-
-    def test_parts_at_a_time(self):
-        """One at a time for each part, no whole job meanwhile; what was killed is continued."""
-        path = self.list("a program - true\nb program - true\nc program - sleep infinity\n")
-        job = self.begun(path, "--shard", "1/2")
-        self.wait_until(lambda: self.results(path, ".1-of-2") == 1, "it is at work", job)
-        self.bad("campaign", path, "--shard", "1/2", says="some.list.ledger.1-of-2: another campaign is at work on this file")
-        self.bad("campaign", path, says="some.list.ledger: another campaign is at work on this file")
-        self.assertIn("3 items: 2 done", self.ok("campaign", path, "--shard", "2/2"))
-        self.assertEqual(self.report(path, "--status")["done"], 2)
-        self.killed(job)
-        path = self.list("a program - false\nb program - false\nc program - true\n")
-        self.assertEqual(self.report(path)["wrong"], 0)  # a and b are not run again
-
-    def test_overwrite_in_a_part(self):
-        """Its items are run again, those of others stay; where it is killed, what it had begun anew is open."""
-        mark = self.path("runs")
-        path = self.list("".join("%s\tprogram\t-\tsh\t-c\techo %s >> '%s'\n" % (c, c, mark) for c in "abcd"))
-        self.report(path)
-        self.ok("campaign", path, "--shard", "2/2", "--overwrite")
-        self.assertEqual((self.read(mark).decode().split()[:4], sorted(self.read(mark).decode().split()[4:])), (list("abcd"), ["b", "d"]))
-        self.assertEqual(self.report(path)["done"], 4)
-        path = self.list("a program - false\nb program - sleep infinity\nc program - false\nd program - sleep infinity\n")
-        job = self.begun(path, "--shard", "2/2", "--overwrite")
-        self.wait_until(lambda: self.results(path, ".2-of-2") == 2, "it is at work", job)
-        self.killed(job)
-        self.assertEqual(self.report(path, "--status")["open"], 2)
-        self.assertEqual(self.report(path, "--include", "a")["open"], 2)
-        self.assertNotIn(b"again", self.read(path + ".ledger"))
-        path = self.list("a program - false\nb program - true\nc program - false\nd program - true\n")
-        self.assertEqual(self.report(path)["wrong"], 0)
-
-    def test_older_parts(self):
-        """Which an older program left in a folder: they are not passed over."""
-        path = self.list("a program - true\n")
-        os.mkdir(path + ".ledger.parts")
-        for more in ((), ("--status",), ("--shard", "1/2")):
-            self.bad("campaign", path, *more, says="some.list.ledger.parts: has results of an older halfulp")
 
     def test_jobs(self):
         """Items in processes of their own, as many at a time as are asked for: the same results."""
@@ -486,10 +190,6 @@ class Campaign(support.Case):
         self.bad("campaign", path, "--jobs", "257", says="--jobs")
 
     # ---- MPI ----
-
-    def mpi(self, launcher, n, *words, shell=None):
-        command, environment = launchers.job(launcher, n, *words, shell=shell)
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False)
 
     def test_any_number_of_processes(self):
         path = self.list(SMALL + PAIRS + "odd\tprogram\t-\tsh\t-c\techo campaign: cases=3 wrong=1 digest=5; exit 1\n")

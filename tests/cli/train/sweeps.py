@@ -47,12 +47,13 @@ class SweepCase(support.Case):
         return [self.read(os.path.join(out, name)) for name in RESULTS]
 
     def lines(self, out):
-        """{name of a run: its line}, of the ledger and its parts; later lines count."""
+        """{name of a run: its line}, of the ledger and its parts; later lines count, and those that name a part's list do not."""
         found, folder = {}, self.path(out)
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.startswith("runs.ledger"):
                 text = self.read(os.path.join(out, name)).decode()
-                found.update((line.split("\t")[0], line) for line in text[: text.rfind("\n") + 1].split("\n")[2:-1])
+                found.update((line.split("\t")[0], line) for line in text[: text.rfind("\n") + 1].split("\n")[2:-1]
+                             if not line.startswith("part "))
         return found
 
     def runs(self, out):

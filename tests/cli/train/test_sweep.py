@@ -380,9 +380,40 @@ class Sweep(SweepCase):
         self.assertEqual(self.lines("o"), before)
         self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--overwrite"))
         self.assertNotEqual(self.runs("o")["ratio-1-seed1"]["digest"], before["ratio-1-seed1"].split("\t")[4])
+        self.parts_begin_again()
         # And so is another version.
         self.write("o/runs.ledger", self.read("o/runs.ledger").replace(b"\t0.1.0\t", b"\t0.0.9\t").replace(b"\tdone\t", b"\tstale\t"))
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02"), says="was made with halfulp 0.0.9, not ")
+
+    def parts_begin_again(self):
+        """Parts of a sweep whose keys have changed: each replaces its own results and says which, the others stay till then."""
+        more, old = ["--set", "optimizer.rate=0.03"], self.lines("o")
+        self.bad(*self.args("o", *more, "--shard", "1/2"), says="was made with optimizer.rate = 0.02, not 0.03; --overwrite begins again")
+        r = support.run(*self.args("o", *more, "--shard", "1/2", "--overwrite"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr.decode(), r"^halfulp: \S+runs.ledger: 4 results are dropped for --overwrite: baseline-seed0, ratio-0-seed0, .*\n$")
+        self.assertEqual({name for name in old if old[name] == self.lines("o")[name]}, {name for name in old if name.endswith("seed1")})
+        self.bad(*self.args("o", *more), says="baseline-seed1 was made with optimizer.rate = 0.02, not 0.03")
+        self.ok(*self.args("o", *more, "--shard", "2/2", "--overwrite"))
+        self.ok(*self.args("o", *more))
+        self.ok(*self.args("fresh", *more))
+        self.assertEqual(self.results("o"), self.results("fresh"))
+        self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--overwrite"))
+
+    def test_merge_of_other_keys(self):
+        """Which the sweep would refuse afterwards: what is there stays, whichever is the newer."""
+        for out, rate in (("o", "0.01"), ("p", "0.02")):
+            self.ok(*self.args(out, "--set", "optimizer.rate=" + rate))
+        o, p = self.path("o/runs.ledger"), self.path("p/runs.ledger")
+        before = self.read(o)
+        self.bad(*self.args("o", "--merge", p), says=[p + ": ", " was made with optimizer.rate = 0.02, not 0.01; nothing was merged"])
+        self.bad(*self.args("o", "--set", "optimizer.rate=0.02", "--merge", p), says=[o + ": ", " was made with optimizer.rate = 0.01, not 0.02"])
+        # Of runs that this command does not list the keys are compared with each other.
+        self.bad(*self.args("o", "--merge", p, values="0.25", seeds="9,"), says=[p + ": ", " was made with other keys than the one in " + o])
+        self.bad(*self.args("q", "--merge", p), says=[p + ": ", " was made with optimizer.rate = 0.02"])
+        self.assertEqual((self.read(o), os.listdir(self.path("q"))), (before, []))
+        self.ok(*self.args("q", "--merge", o))
+        self.assertEqual(sorted(self.lines("q")), sorted(self.lines("o")))
 
     def test_wrong_words(self):
         for more, says in (

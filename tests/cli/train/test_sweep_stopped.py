@@ -70,7 +70,7 @@ class Stopped(SweepCase):
             done, error = self.stopped_in_the_middle(out, number)
             if number != signal.SIGKILL:
                 self.assertEqual(
-                    error, "halfulp: stopped with %d of 8 items done; the same command continues\n" % len(done)
+                    error, "halfulp: stopped with %d of 8 items done, %d left; the same command continues\n" % (len(done), 8 - len(done))
                 )
             self.ok(*self.long(out))
             self.assertEqual(self.results(out), self.results("whole"))
@@ -192,7 +192,7 @@ class Stopped(SweepCase):
         p.send_signal(signal.SIGINT)
         error = p.communicate()[1].decode().splitlines()
         self.assertRegex(error[0], r"^halfulp: binary32, seed [01]: ended by signal 9 \(Killed\)$")
-        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 items done; the same command continues"])
+        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 items done, 8 left; the same command continues"])
 
 
 if __name__ == "__main__":
