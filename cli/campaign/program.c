@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -27,6 +28,78 @@ static char **own_environment(void) {
   return z;
 }
 
+/* ---- signals: the program has a group of its own, which ends where this process is stopped ---- */
+
+enum { NO_GROUP, STARTING = -1 };
+static volatile sig_atomic_t group;   /* of the program */
+static volatile sig_atomic_t stopped; /* the signal that came while it started */
+static job_stops stops;
+static struct sigaction rested; /* what SIGTSTP did */
+
+/* Ends the program and all that it has started. What is still there after two seconds is killed. */
+static void end_group(void) {
+  const struct timespec pause = {0, 10000000};
+  (void)kill(-group, SIGTERM);
+  (void)kill(-group, SIGCONT);
+  for (int i = 0; i < 200; i++) {
+    (void)waitpid(group, NULL, WNOHANG);
+    if (kill(-group, 0)) return;
+    nanosleep(&pause, NULL);
+  }
+  (void)kill(-group, SIGKILL);
+}
+
+/* Ends the program, and lets the signal take its effect. */
+static void stop(int number) {
+  stopped = number;
+  if (group == STARTING) return;
+  if (group != NO_GROUP) end_group();
+  job_stops_release(&stops);
+  raise(number);
+}
+
+/* Stops and continues the program with this process, which is the only one that Ctrl-Z on a terminal reaches. */
+static void rest(int number) {
+  int error = errno;
+  (void)number;
+  if (group > 0) (void)kill(-group, SIGSTOP);
+  (void)raise(SIGSTOP);
+  if (group > 0) (void)kill(-group, SIGCONT);
+  errno = error;
+}
+
+static void catch_signals(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = rest;
+  sigemptyset(&action.sa_mask);
+  stopped = 0;
+  group = STARTING;
+  job_stops_catch(&stops, stop);
+  sigaction(SIGTSTP, NULL, &rested);
+  if (rested.sa_handler == SIG_DFL) sigaction(SIGTSTP, &action, NULL);
+}
+
+static void release_signals(void) {
+  group = NO_GROUP;
+  sigaction(SIGTSTP, &rested, NULL);
+  job_stops_release(&stops);
+}
+
+/* ---- the program ---- */
+
+static int spawn(const campaign_item *item, const posix_spawn_file_actions_t *actions, char **environment,
+                 pid_t *child) {
+  posix_spawnattr_t how;
+  int error = posix_spawnattr_init(&how);
+  if (error) return error;
+  error = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
+  if (!error) error = posix_spawnattr_setpgroup(&how, 0);
+  if (!error) error = posix_spawnp(child, item->argument[0], actions, &how, item->argument, environment);
+  (void)posix_spawnattr_destroy(&how);
+  return error;
+}
+
 /* Starts it with its output into `out`: 0, or an error number. */
 static int start(const campaign_item *item, FILE *out, pid_t *child) {
   posix_spawn_file_actions_t actions;
@@ -36,7 +109,7 @@ static int start(const campaign_item *item, FILE *out, pid_t *child) {
   if (!error) error = posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
   if (!error) error = posix_spawn_file_actions_adddup2(&actions, fileno(out), STDERR_FILENO);
   if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
-  if (!error) error = posix_spawnp(child, item->argument[0], &actions, NULL, item->argument, environment);
+  if (!error) error = spawn(item, &actions, environment, child);
   (void)posix_spawn_file_actions_destroy(&actions);
   free(environment);
   return error;
@@ -47,13 +120,23 @@ static int is_from_outside(int number) {
   return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
+/* Runs it: CLI_OK and what waitpid says of it, or an exit code after an error line. */
+static int wait_for(const campaign_item *item, FILE *out, int *status) {
+  pid_t child = -1;
+  catch_signals();
+  int error = start(item, out, &child), why = 0;
+  group = error ? NO_GROUP : child;
+  if (stopped) stop(stopped);
+  while (!error && !why && waitpid(child, status, 0) < 0) why = errno == EINTR ? 0 : errno;
+  release_signals();
+  if (error) return cli_fail(item->name, "cannot run %s: %s", item->argument[0], strerror(error));
+  return why ? cli_fail(item->name, "cannot be waited for: %s", strerror(why)) : CLI_OK;
+}
+
 /* Runs it: CLI_OK and whether it failed, or an exit code after an error line, where it says nothing of the item. */
 static int run(const campaign_item *item, FILE *out, int *failed) {
-  pid_t child;
-  int status, error = start(item, out, &child);
-  if (error) return cli_fail(item->name, "cannot run %s: %s", item->argument[0], strerror(error));
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return cli_fail(item->name, "cannot be waited for: %s", strerror(errno));
+  int status, error = wait_for(item, out, &status);
+  if (error != CLI_OK) return error;
   if (WIFSIGNALED(status) && is_from_outside(WTERMSIG(status)))
     return cli_fail(item->name, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -85,6 +85,35 @@ class Campaign(CampaignCase):
         r = support.run("campaign", path, "--include", "worse", "--ledger", self.path("again.txt"))
         self.assertEqual(r.returncode, 1)
 
+    def test_programs_end_with_the_campaign(self):
+        """And what they have started, whether they heed a signal or not."""
+        script = "%s sleep infinity & echo $$ $! > '" + self.path("pids") + "'; wait"
+        for trap, number, more in ((":;", signal.SIGINT, ()), (":;", signal.SIGTERM, ("--jobs", "2")), (":;", signal.SIGHUP, ()),
+                                   ("trap '' TERM;", signal.SIGTERM, ())):
+            path = self.list("good program - true\nlong\tprogram\t-\tsh\t-c\t%s\n" % (script % trap))
+            job = subprocess.Popen([support.HALFULP, "campaign", path, "--overwrite", *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+            self.addCleanup(self.killed, job)
+            self.wait_until(lambda: os.path.exists(self.path("pids")) and len(self.read("pids").split()) == 2 and self.results(path), "at work", job)
+            pids = [int(pid) for pid in self.read("pids").split()]
+            job.send_signal(number)
+            said = job.communicate()[1].decode().splitlines()
+            self.assertEqual(job.returncode, -number)
+            self.assertEqual(said[-1], "halfulp: stopped with 1 of 2 items done, 1 left; the same command without --overwrite continues")
+            self.wait_until(lambda: {self.state(pid) for pid in pids} == {"Z"}, "they end")
+            os.unlink(self.path("pids"))
+            os.unlink(path + ".ledger")
+
+    def test_programs_rest_with_the_campaign(self):
+        """Ctrl-Z reaches the group of a terminal alone, of which they are not."""
+        path = self.list("long program - sleep infinity\n")
+        job = self.begun(path)
+        self.wait_until(lambda: support.descendants(job.pid), "it is at work", job)
+        for number, states in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "S")):
+            job.send_signal(number)
+            for pid in [job.pid, *support.descendants(job.pid)]:
+                self.wait_until(lambda: self.state(pid) in states, "%d" % number)
+
     def test_wrong_lists(self):
         for text, says in (("", "no items"), ("a program\n", "some.list:1: "), ("a prgram - x\n", "'prgram' is no kind"),
                            ("a pairs arith add bf16x rne 1/1\n", "bf16x"), ("a pairs arith add bfloat16 rne 2/1\n", "2/1"),
