@@ -8,6 +8,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/device.h"
+#include "cli/base/io.h"
 #include "cli/command/instructions.h"
 #include "cli/proof/theorems.h"
 #include "cli/verify/verify.h"
@@ -201,6 +202,10 @@ static int add_formats(verify_state *state) {
   return CLI_OK;
 }
 
+#define NOT_INSTALLED "not-installed"
+
+static const char *golden_folder(const verify_state *state) { return state->golden ? state->golden : HU_CLI_GOLDEN; }
+
 static int is_golden(const struct dirent *entry) {
   size_t n = strlen(entry->d_name);
   if (!strcmp(entry->d_name, "digests.txt")) return 0; /* hu-digest reads that one */
@@ -217,10 +222,10 @@ static int has_mma(const char *folder) {
  * same list. A halfulp that is not installed has none where no folder is given: skipped then, and shown as that. */
 static int add_golden(verify_state *state) {
   struct dirent **entries = NULL;
-  const char *folder = state->golden ? state->golden : HU_CLI_GOLDEN;
+  const char *folder = golden_folder(state);
   const hu_format none = {0};
   int n = scandir(folder, &entries, is_golden, alphasort), status = CLI_OK;
-  if (n < 0 && !state->golden) return add(state, VERIFY_GOLDEN, "not-installed", "-", none);
+  if (n < 0 && !state->golden) return add(state, VERIFY_GOLDEN, NOT_INSTALLED, "-", none);
   if (n < 0) return cli_fail(folder, "golden files: %s", strerror(errno));
   if (n == 0 && !has_mma(folder)) status = cli_fail(folder, "there are no golden files");
   for (int i = 0; i < n; i++) {
@@ -243,12 +248,11 @@ static void keep_only(verify_state *state) {
 
 static int do_item(void *context, size_t i, job_result *result, job_steps *steps) {
   const verify_state *state = context;
-  const verify_setup setup = {state->level, state->numeric.threads ? state->numeric.threads : 1,
-                              state->golden ? state->golden : HU_CLI_GOLDEN};
+  const verify_setup setup = {state->level, state->numeric.threads ? state->numeric.threads : 1, golden_folder(state)};
   verify_item *item = &state->items[i];
   int status = CLI_OK;
   (void)steps;
-  if (!strcmp(item->name, "not-installed"))
+  if (!strcmp(item->name, NOT_INSTALLED))
     item->skipped = 1;
   else if (item->kind == VERIFY_GOLDEN)
     status = strcmp(item->name, VERIFY_MMA_FILE) ? verify_golden(item, &setup) : verify_mma(item, &setup);
@@ -312,19 +316,36 @@ static int list(const verify_state *state) {
 
 /* ---- the command ---- */
 
-/* Results of another version or level are not those of this command's items. */
+/* Adds the bytes of an item's golden file to a digest, where a ledger has that. */
+static int add_file(const verify_state *state, const verify_item *item, uint64_t *digest) {
+  cli_bytes bytes;
+  char path[4096];
+  int kept = state->asked.ledger || state->asked.merge;
+  if (!kept || item->kind != VERIFY_GOLDEN || !strcmp(item->name, NOT_INSTALLED)) return CLI_OK;
+  snprintf(path, sizeof path, "%s/%s", golden_folder(state), item->name);
+  int status = cli_own_read(&bytes, path);
+  if (status != CLI_OK) return status;
+  *digest = job_digest_bytes(bytes.data, bytes.size, *digest);
+  cli_bytes_free(&bytes);
+  return CLI_OK;
+}
+
+/* Results of another version or level, or of other golden files, are not those of this command's items. */
 static int name_items(verify_state *state) {
   char text[64];
+  int status = CLI_OK;
   snprintf(text, sizeof text, "%s %s", HU_VERSION_STRING, level_names[state->level]);
   state->work.item = calloc(state->count, sizeof *state->work.item);
   if (!state->work.item) return cli_fail(NULL, "out of memory");
   state->work.count = state->count;
-  for (size_t i = 0; i < state->count; i++) {
-    state->work.item[i].name = state->items[i].title;
-    snprintf(state->work.item[i].sources, sizeof state->work.item[i].sources, "%016llx",
-             (unsigned long long)job_digest(text, JOB_DIGEST_START));
+  for (size_t i = 0; i < state->count && status == CLI_OK; i++) {
+    uint64_t digest = job_digest(text, JOB_DIGEST_START);
+    job_item *item = &state->work.item[i];
+    item->name = state->items[i].title;
+    status = add_file(state, &state->items[i], &digest);
+    snprintf(item->sources, sizeof item->sources, "%016llx", (unsigned long long)digest);
   }
-  return CLI_OK;
+  return status;
 }
 
 static int prepare(void *context) {
@@ -345,9 +366,11 @@ static int summary(verify_state *state) {
   const job_asked *asked = &state->asked;
   size_t missing = take_results(state);
   if (asked->merge && missing)
-    return cli_fail(NULL,
-                    "verify --merge: %zu of %zu items are in none of the ledgers, or of another version or --level",
-                    missing, state->count);
+    return cli_fail(
+        NULL,
+        "verify --merge: %zu of %zu items are in none of the ledgers, or of another version, --level or golden "
+        "file",
+        missing, state->count);
   const verify_run run = {level_names[state->level],         state->device_name, asked->shards ? asked->shard : 1,
                           asked->shards ? asked->shards : 1, state->count,       state->items};
   int status = verify_summary(stdout, &run, state->numeric.json);

@@ -7,6 +7,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -220,8 +221,8 @@ class Verify(support.Case):
         parts = [self.path("l.%d-of-3" % i) for i in (1, 2, 3)]
         merged = json.loads(self.ok("verify", *self.work(), "--merge", "--json", *parts))
         self.assertEqual((merged["kinds"], merged["pass"]), (whole["kinds"], True))
-        self.bad("verify", *self.work(), "--merge", *parts[:2], says="items are in none of the ledgers, or of another version or --level")
-        self.bad("verify", *self.work(), "--merge", "--level", "full", *parts, says="or of another version or --level")
+        self.bad("verify", *self.work(), "--merge", *parts[:2], says="items are in none of the ledgers, or of another version, --level or golden file")
+        self.bad("verify", *self.work(), "--merge", "--level", "full", *parts, says="or of another version, --level or golden file")
         self.assertEqual(json.loads(self.ok("verify", *self.work(), "--merge", "--json", *parts, parts[0])), merged)
         good = self.read(parts[0]).decode()
         for old, new, says in (
@@ -245,12 +246,55 @@ class Verify(support.Case):
         work = ["verify", "--only", "golden", "--golden", golden, "--ledger", self.path("l")]
         for code, text in ((1, "FAILED"), (1, "FAILED")):
             self.assertIn(text, self.ok(*work, code=code))
-        self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
         self.assertIn("FAILED", self.ok(*work, "--status", code=1))
+        self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
         self.assertIn("1 of 1 items are left", self.ok(*work, "--level", "full", "--status"))
         self.assertIn("all checks passed", self.ok(*work, "--overwrite"))
         self.assertIn("all checks passed", self.ok(*work, "--level", "full"))
         self.assertIn("1 of 1 items are left", self.ok(*work, "--status"))
+
+    def test_changed_golden_files(self):
+        """An entry is of what its file held: another text is checked again, and said."""
+        golden = self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
+        self.copy_golden("convert_float8_e5m2.txt", "count", "count")
+        work = ["verify", "--only", "golden", "--golden", golden, "--ledger", self.path("l")]
+        self.ok(*work)
+        before = self.read("l")
+        self.copy_golden("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2 =", "3f800000 3 =")
+        self.assertIn("1 of 2 items are left", self.ok(*work, "--status"))
+        self.bad(*work[:-2], "--merge", self.path("l"), says="1 of 2 items are in none of the ledgers, or of another version, --level or golden file")
+        self.assertEqual(self.read("l"), before)
+        r = support.run(*work)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("l: 1 result is of other sources, and made again: golden/convert_float4_e2m1fn.txt", r.stderr.decode())
+        self.assertEqual(support.run(*work).stderr, b"")
+
+    def test_merge_keeps_what_fits(self):
+        """A ledger of another level does not replace the results that it is put together with."""
+        golden = self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
+        work = ["verify", "--only", "golden", "--golden", golden]
+        self.ok(*work, "--ledger", self.path("quick"))
+        self.ok(*work, "--level", "full", "--ledger", self.path("full"))
+        self.ok(*work, "--merge", "--ledger", self.path("quick"), self.path("full"))
+        self.ok(*work, "--merge", self.path("full"), self.path("quick"), self.path("full"))
+        self.assertIn("all checks passed", self.ok(*work, "--ledger", self.path("quick"), "--status"))
+
+    def test_stopped(self):
+        """Without a ledger nothing is kept, and no command continues."""
+        work = ["verify", "--level", "full", "-f", "bfloat16", "--only", "steps"]
+        for more, says in (((), "without --ledger no result is kept"), (("--ledger", self.path("l")), "the same command continues")):
+            for jobs in ((), ("--jobs", "2")):
+                job = subprocess.Popen([support.HALFULP, *work, *more, *jobs], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.wait_until(lambda: self.caught(job.pid, signal.SIGINT), "it is at work", job)
+                job.send_signal(signal.SIGINT)
+                said = job.communicate()[1].decode()
+                self.assertEqual((job.returncode, said), (-signal.SIGINT, "halfulp: stopped with 0 of 8 items done, 8 left; %s\n" % says))
+
+    def caught(self, pid, number):
+        """Does a process handle a signal?"""
+        with open("/proc/%d/status" % pid) as f:
+            mask = next(line.split()[1] for line in f if line.startswith("SigCgt:"))
+        return int(mask, 16) >> (number - 1) & 1
 
     def test_jobs(self):
         """Items in several processes: the same report."""
