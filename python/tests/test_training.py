@@ -122,6 +122,58 @@ def test_words_of_a_step(random):
             np.testing.assert_array_equal(one, other)
 
 
+def mx_row(x, element, emax):
+    """All numbers as one row of MX blocks (docs/scaled.md, section 4: floor): 32 under 2^(floor(log2 amax) - emax);
+    ml_dtypes rounds the elements, below and up to their largest number."""
+    row, kept = x.ravel(), []
+    for at in range(0, row.size, 32):
+        block = row[at:at + 32].astype(np.float64)
+        amax = np.abs(block).max()
+        scale = 2.0 ** max(np.floor(np.log2(amax)) - emax, -127) if amax else 2.0 ** -127
+        largest = float(ml_dtypes.finfo(element).max)
+        kept.append(np.clip(block / scale, -largest, largest).astype(np.float32).astype(element).astype(np.float64) * scale)
+    return np.concatenate(kept).astype(np.float32).reshape(x.shape)
+
+
+def test_stored_moments(random):
+    """AdamW's moments in MX between steps, step by step in NumPy: 37 x 9 numbers are ten blocks and 13 numbers."""
+    f = np.float32
+    shape = 37, 9
+    w = random.normal(size=shape).astype(f)
+    optimizer = Optimizer('adamw', stored_m='mxfp8_e4m3', stored_v='mxfp8_e5m2')
+    mine, m, v = w.copy(), np.zeros(shape, f), np.zeros(shape, f)
+    for t in range(1, 6):
+        g = (random.normal(size=shape) * 2.0 ** random.integers(-12, 3, shape)).astype(f)
+        optimizer.step([w], [g])
+        m = f(0.9) * m + f(1 - float(f(0.9))) * g
+        v = f(0.999) * v + f(1 - float(f(0.999))) * (g * g)
+        past1, past2 = f(1 - float(f(0.9)) ** t), f(1 - float(f(0.999)) ** t)
+        mine = mine - f(1e-3) * ((m / past1) / (np.sqrt(v / past2) + f(1e-8)))
+        m, v = mx_row(m, ml_dtypes.float8_e4m3fn, 8), mx_row(v, ml_dtypes.float8_e5m2, 15)
+        np.testing.assert_array_equal(w, mine)
+        state = optimizer.state_dict()['state'][0]
+        np.testing.assert_array_equal(state['m'], m)
+        np.testing.assert_array_equal(state['v'], v)
+    other, again = Optimizer('adamw', stored_m='mxfp8_e4m3', stored_v='mxfp8_e5m2'), w.copy()
+    other.load_state_dict(optimizer.state_dict())
+    for one, x in ((optimizer, w), (other, again)):
+        one.step([x], [g])
+    np.testing.assert_array_equal(w, again)
+    assert optimizer.bits(333) == 32 * 333 + 2 * (8 * 333 + 8 * 11) and optimizer.bytes_per_weight == 0
+    assert Optimizer('adamw').bits(333) == 96 * 333
+
+
+def test_stored_moments_errors():
+    for kind, what, words in [('sgd', {'stored_v': 'mxfp8_e4m3'}, 'stored_v: this optimizer has no such moment'),
+                              ('adagrad', {'stored_m': 'mxfp8_e4m3'}, 'stored_m: this optimizer has no such moment'),
+                              ('adamw', {'stored_v': 'dsv3_128x128'}, 'stored_v: blocks of several rows'),
+                              ('adamw', {'stored_m': 'mxfp8_e4m3,turned'}, 'stored_m: blocks of several rows'),
+                              ('adamw', {'stored_m': 'mxfp8_e4m3,sra:8'}, 'stream: mxfp8_e4m3,sra:8 draws'),
+                              ('adamw', {'stored_m': 'mxfp9'}, 'mxfp9')]:
+        with pytest.raises(ValueError, match=words):
+            Optimizer(kind, **what)
+
+
 def test_optimizer_errors():
     w = [np.ones(3, np.float32)]
     for call, kind, words in [

@@ -14,12 +14,13 @@ from torch import Tensor
 
 from .. import _abi as abi
 from .. import _structs as structs
-from . import _calls, _records
+from . import _calls, _records, _rounding
 from ._calls import Words, ref
 
 _NEAREST = structs.hu_mode()  # ties to even
 _ADAMW = 1  # HU_ADAMW
 _KAHAN = 1  # HU_UPDATE_KAHAN
+_STORED = (('m', 3), ('v', 4))  # children of the stream's key
 
 
 def _scalar(o: structs.hu_optimizer, x: float) -> float:
@@ -113,9 +114,19 @@ def _kahan(job: _Job, w: Tensor, u: Tensor, c: Tensor) -> Tensor:
     return s
 
 
+def _stored(state: Dict[str, Tensor], storage: Dict[str, str], words: Words) -> None:
+    """Moments as they are kept until the next step: all numbers of each as one row."""
+    for name, use in _STORED:
+        if name in state and storage[name] != 'keep':
+            row = state[name].view(1, -1)
+            own = Words(_records.child(words.key, use), words.counter)
+            _rounding.into(row, row, _records.rounding(storage[name]), -1, own, None)
+
+
 def step(engine: _calls.Engine, o: structs.hu_optimizer, now: structs.hu_optimizer_time, w: Tensor, g: Tensor,
-         state: Dict[str, Tensor], words: Words) -> Tensor:
-    """hu_optimizer_step without `fused`, on one tensor. w and what `state` has of m, v and c change in place.
+         state: Dict[str, Tensor], storage: Dict[str, str], words: Words) -> Tensor:
+    """hu_optimizer_step without `fused`, on one tensor. w and what `state` has of m, v and c change in place. storage:
+    texts of stored_m and stored_v, as "m" and "v".
 
     Returns int64 of 2 numbers on the device: weights with an update that is not zero, and those of them that stayed as
     they were.
@@ -132,4 +143,5 @@ def step(engine: _calls.Engine, o: structs.hu_optimizer, now: structs.hu_optimiz
     moved = u != 0
     counts = torch.stack([moved.sum(), (moved & (w == new)).sum()])
     w.copy_(new)
+    _stored(state, storage, words)
     return counts

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Optimizers whose weights and state are kept in narrow formats.
 
-`SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), float32 parameters on the CPU or on
-CUDA devices, where the bits are the same.
+`SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), moments stored in a scaled format
+(Dettmers et al.; FP8-LM), float32 parameters on the CPU or on CUDA devices, where the bits are the same.
 `Rounded`: any optimizer of torch, with roundings around its step.
 """
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
@@ -54,20 +54,56 @@ def _nearest(text: str) -> _records.Rounding:
     return _records.Rounding(text, record)
 
 
+class _State(NamedTuple):
+    """The format of every operator, and the roundings in which moments are stored between steps."""
+    operators: str
+    m: str
+    v: str
+
+    @property
+    def stochastic(self) -> bool:
+        return any(_records.rounding(text).stochastic for text in (self.m, self.v))
+
+
+def _is_format(text: str) -> bool:
+    """Whether a text is a format alone, or nothing that is known, which is then refused as a format."""
+    try:
+        r = _records.rounding(text)
+    except abi.HalfulpValueError:
+        return True
+    mode = r.mode
+    return r.kind == _records.FORMAT and not (r.special or r.stochastic or mode.round or mode.saturate or r.preset)
+
+
+def _state_of(state: Any, operators: Any) -> _State:
+    """A format is that of operators and moments alike, as long as `operators` says nothing else."""
+    if isinstance(state, (tuple, list)):
+        m, v = (text_of(part) for part in abi.pair('state', state, '(first moment, second moment)'))
+    else:
+        m = v = text_of(state)
+        if operators is None and _is_format(m):
+            return _State(m, 'keep', 'keep')
+    for text in (m, v):
+        if _records.rounding(text).preset is not None and _records.rounding(text).kind == _records.FORMAT:
+            raise abi.HalfulpValueError('state: {!r} is a conversion of another program, and no moment is stored by '
+                                        'it'.format(text))
+    return _State('binary32' if operators is None else text_of(operators), m, v)
+
+
 class _Narrow(torch.optim.Optimizer):
     """A step of hu_optimizer for every parameter. Parameter number j draws from child j of the key, at counter t
     2^36 in its step t (from 0)."""
 
     KIND = ''
-    _OWN = ('state_format', 'weight_rounding', 'update', 'key', '_counts', '_waiting')
+    _OWN = ('stored', 'weight_rounding', 'update', 'key', '_counts', '_waiting')
 
-    def __init__(self, params, options: Dict[str, Any], state, weight, update: str, key: Optional[int]) -> None:
-        self.state_format, self.weight_rounding = text_of(state), text_of(
-            weight if weight is not None else state)
+    def __init__(self, params, options: Dict[str, Any], state: _State, weight, update: str, key: Optional[int]) -> None:
+        self.stored = state
+        self.weight_rounding = text_of(weight if weight is not None else state.operators)
         abi.word('update', update, UPDATES)
         self.update = update
         self._counts, self._waiting = [0, 0], {}  # moved and lost; those that are still on their devices
-        self.key = own_key(key, _records.rounding(self.weight_rounding).stochastic)
+        self.key = own_key(key, _records.rounding(self.weight_rounding).stochastic or state.stochastic)
         super().__init__(params, options)  # which adds the groups
 
     def add_param_group(self, group: Dict[str, Any]) -> None:
@@ -97,6 +133,16 @@ class _Narrow(torch.optim.Optimizer):
         self._waiting = {}
         return self._counts
 
+    @property
+    def state_bits(self) -> int:
+        """Bits that weights, moments and Kahan terms take as codes and scales (hu_optimizer_bits). The tensors of
+        `state` hold the decoded values in float32 and take more."""
+        bits = 0
+        for group in self.param_groups:
+            o = self._record(group, 'hu_optimizer_check_step')
+            bits += sum(abi.train().hu_optimizer_bits(p.numel(), _calls.ref(o)) for p in group['params'])
+        return bits
+
     moved = property(lambda self: self._settled()[0], doc='Weights with an update so far.')
     lost = property(lambda self: self._settled()[1], doc='Those of them that stayed as they were.')
 
@@ -119,9 +165,10 @@ class _Narrow(torch.optim.Optimizer):
         weight = _records.rounding(self.weight_rounding)
         if weight.kind != _records.FORMAT or weight.special or weight.preset is not None:
             raise abi.HalfulpValueError('weight: {!r} is not a format'.format(self.weight_rounding))
-        o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.state_format))
+        o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.stored.operators))
         o.weight, o.update = weight.record.format, UPDATES.index(self.update)
         o.mode = weight.mode
+        o.stored_m, o.stored_v = (_records.rounding(text).record for text in (self.stored.m, self.stored.v))
         o.rate, o.decay = _number('lr', group['lr']), _number('weight_decay', group['weight_decay'])
         self._numbers(o, group)
         why = structs.c.c_char_p()
@@ -166,7 +213,7 @@ class _Narrow(torch.optim.Optimizer):
         if engine.steps:
             self._counts = [sum(pair) for pair in zip(self._counts, self._on_cpu(p, g, arrays, o, now, words))]
         else:
-            counts = _update.step(engine, o, now, p.data, g, arrays, words)
+            counts = _update.step(engine, o, now, p.data, g, arrays, self.stored._asdict(), words)
             self._waiting[p.device] = self._waiting[p.device] + counts if p.device in self._waiting else counts
         increment_version(p)  # a graph that was made with the old values is out of date
         state.update(t=now.t, power1=now.power1, power2=now.power2)
@@ -192,9 +239,10 @@ class _Narrow(torch.optim.Optimizer):
         super().load_state_dict(state)
 
     def __repr__(self) -> str:
-        return '{} of state {!r}, weight {!r}, update {!r}'.format(super().__repr__(), self.state_format,
-                                                                   self.weight_rounding,
-                                                                  self.update)
+        operators, m, v = self.stored
+        kept = repr(operators) if m == v == 'keep' else '{!r}, operators {!r}'.format((m, v), operators)
+        return '{} of state {}, weight {!r}, update {!r}'.format(super().__repr__(), kept, self.weight_rounding,
+                                                                 self.update)
 
 
 class SGD(_Narrow):
@@ -207,10 +255,15 @@ class SGD(_Narrow):
         to nearest, at once.
     lr, momentum, weight_decay : float
     state : str
-        Format of momenta and of every operator. "binary32": only the weights are rounded.
+        A format: that of momenta and of every operator; "binary32": only the weights are rounded. Any other rounding
+        ("mxfp8_e4m3", "bfloat16,sra:16"): operators are binary32, and the momentum is stored by it between steps: its
+        n numbers as one row, decoded again when the next step reads them. The tensors of `optimizer.state` and what
+        `state_dict` saves are the decoded values, in float32. Events of this storage are not counted.
+    operators : str, optional
+        Format of every operator; then `state` is a storage in any case.
     weight : str, optional
         Format and mode of the weights: "bfloat16,sra:16" is stochastic rounding of the update. Without it that of
-        `state`.
+        the operators.
     update : str
         "round", or "kahan": what a weight lost is added to its next update.
     key : int, optional
@@ -220,14 +273,18 @@ class SGD(_Narrow):
     ----------
     moved, lost : int
         Weights with an update so far, and those of them that stayed as they were. Reading them waits for a device.
+    state_bits : int
+        Bits that weights and state take as codes and scales.
     """
 
     KIND = 'sgd'
 
     def __init__(self, params, lr: float = 0.01, momentum: float = 0.9, weight_decay: float = 0.0, *, state='binary32',
-                 weight=None,
-                 update: str = 'round', key: Optional[int] = None) -> None:
-        super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay), state, weight, update, key)
+                 operators=None, weight=None, update: str = 'round', key: Optional[int] = None) -> None:
+        if isinstance(state, (tuple, list)):
+            raise abi.HalfulpTypeError('state: SGD has one moment, and {!r} are several'.format(state))
+        stored = _state_of(state, operators)._replace(v='keep')
+        super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay), stored, weight, update, key)
 
     def _numbers(self, o, group) -> None:
         o.momentum = _number('momentum', group['momentum'])
@@ -237,16 +294,17 @@ class SGD(_Narrow):
 
 
 class AdamW(_Narrow):
-    """AdamW in any format: as `SGD`. coupled: weight decay goes into the gradient (Adam with L2 regularisation)."""
+    """AdamW in any format: as `SGD`. coupled: weight decay goes into the gradient (Adam with L2 regularisation).
+    state: a pair, too: the storages of the first and of the second moment. "keep": binary32 or `operators`."""
 
     KIND = 'adamw'
 
     def __init__(self, params, lr: float = 1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, *,
-                 coupled: bool = False, state='binary32', weight=None, update: str = 'round',
+                 coupled: bool = False, state='binary32', operators=None, weight=None, update: str = 'round',
                  key: Optional[int] = None) -> None:
         betas = abi.pair('betas', betas, '(beta1, beta2)')
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, coupled=coupled), state,
-                         weight, update, key)
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, coupled=coupled),
+                         _state_of(state, operators), weight, update, key)
 
     def _numbers(self, o, group) -> None:
         o.beta1, o.beta2 = (_number('betas', beta) for beta in abi.pair('betas', group['betas'], '(beta1, beta2)'))

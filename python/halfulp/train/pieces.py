@@ -12,6 +12,7 @@ from .. import _structs as s
 from .._views import target
 from ..format import Format, FormatLike
 from ..mode import ModeLike, Stream, StreamLike, mode_of, stream_of
+from ..scaling import Rounding
 
 
 class Found(NamedTuple):
@@ -115,11 +116,18 @@ class Optimizer:
     coupled, fused, nesterov : bool
         AdamW: decay goes into the gradient; SGD: the weight's last step has one rounding; SGD: the update is of
         g + momentum m.
+    stored_m, stored_v : Rounding or str
+        How the first moment or momentum, and the second one, are kept between steps: "mxfp8_e4m3", or any rounding.
+        The n numbers of a tensor are one row, so that blocks lie along all of them. Updates see the moments before
+        they are stored; `state_dict` has the decoded values. HalfulpValueError: the optimizer has no such moment,
+        blocks of several rows, or "turned".
     """
 
     def __init__(self, kind: str = 'sgd', format: FormatLike = 'binary32', *, weight: Optional[FormatLike] = None,
                  update: str = 'round', mode: ModeLike = 'rne', stream: Optional[StreamLike] = None,
-                 coupled: bool = False, fused: bool = False, nesterov: bool = False, **numbers: float) -> None:
+                 coupled: bool = False, fused: bool = False, nesterov: bool = False,
+                 stored_m: Union[Rounding, str] = 'keep', stored_v: Union[Rounding, str] = 'keep',
+                 **numbers: float) -> None:
         if kind not in ('sgd', 'adamw', 'adagrad') or update not in ('round', 'kahan'):
             raise abi.HalfulpValueError('kind {!r}, update {!r}: there are sgd, adamw, adagrad; round, kahan'.format(
                 kind, update))
@@ -129,13 +137,16 @@ class Optimizer:
         self._c.weight = (state if weight is None else Format(weight))._c
         self._c.update, self._c.coupled, self._c.fused = ('round', 'kahan').index(update), coupled, fused
         self._c.nesterov = nesterov
+        self._c.stored_m, self._c.stored_v = Rounding(stored_m)._c, Rounding(stored_v)._c
         for name, value in numbers.items():
             if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay'):
                 raise abi.HalfulpTypeError('Optimizer: there is no argument {!r}'.format(name))
             setattr(self._c, name, value)
         self._c.mode = mode_of(mode)._c
-        if self._c.mode.bits and stream is None:
-            raise abi.HalfulpValueError('stream: {} draws random words; give stream=Stream(key, counter)'.format(mode))
+        for drawing, text in ((self._c.mode, mode), (self._c.stored_m.mode, stored_m), (self._c.stored_v.mode, stored_v)):
+            if drawing.bits and stream is None:
+                raise abi.HalfulpValueError('stream: {} draws random words; give stream=Stream(key, counter)'.format(
+                    text))
         self._stream = Stream(0, 0) if stream is None else stream_of(stream)
         why = ctypes.c_char_p()
         abi.check(library.hu_optimizer_check(abi.address(self._c), ctypes.addressof(why)), 'Optimizer',
@@ -157,8 +168,13 @@ class Optimizer:
 
     @property
     def bytes_per_weight(self) -> int:
-        """Bytes that a weight with its momenta and Kahan term takes as codes."""
+        """Bytes that a weight with its momenta and Kahan term takes as codes; 0 with stored_m or stored_v: `bits`."""
         return abi.train().hu_optimizer_bytes(abi.address(self._c))
+
+    def bits(self, n: int) -> int:
+        """Bits that a tensor of n weights with its moments and Kahan terms takes as codes and scales. The arrays of
+        the state hold the decoded values in float32 and take more."""
+        return abi.train().hu_optimizer_bits(n, abi.address(self._c))
 
     def _state_names(self) -> List[str]:
         names = [['m'] if self._c.momentum != 0 else [], ['m', 'v'], ['v']][self._c.kind]

@@ -159,6 +159,9 @@ OPTIMIZERS = {
     'adamw binary32': lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1),
     'adamw stochastic': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, state='bfloat16',
                                            weight='bfloat16,sra:16', key=5),
+    'adamw stored': lambda p: ht.AdamW(p, lr=0.01, state=('mxfp8_e4m3,sra:8', 'fp8_tensor'), key=5),
+    'adamw stored so': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), operators='bfloat16',
+                                          state=('s2fp8', 'binary16,sra:8,sat=finite'), key=6),
     'adamw kahan': lambda p: ht.AdamW(p, lr=0.003, betas=(0.9, 0.997), weight_decay=0.1, coupled=True,
                                       state='bfloat16', update='kahan'),
 }

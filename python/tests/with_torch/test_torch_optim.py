@@ -159,7 +159,99 @@ def test_optimizer_errors():
         ht.AdamW(parameters(), betas=(0.9, 0.999), state='float8_e4m3fn')
 
 
+BLOCKS_256 = 'scaled(float8_e4m3fn;scale=binary32;block=1x256;rule=ratio;steps=divide;amin=0x2b8cbccc)'
+FP8_LM = ('scaled(float8_e4m3fn;scale=binary32;block=*x*;rule=ratio)',
+          'scaled(binary16;scale=binary32;block=*x*;rule=ratio)')
+
+
+def stepped_beside(storing, plain_one, store, steps=4, shape=(64, 96)):
+    """Steps of an optimizer with stored moments, and of one without whose moments `store` replaces after each."""
+    a, b = (torch.nn.Parameter(plain(*shape)) for _ in range(2))
+    one, two = storing([a]), plain_one([b])
+    for step in range(steps):
+        a.grad = plain(*shape, seed=step + 1) * 2.0 ** (step - 2)
+        b.grad = a.grad.clone()
+        one.step()
+        two.step()
+        same(a.detach(), b.detach())
+        for place, name in enumerate('mv'):
+            if name in two.state[b]:
+                x = two.state[b][name]
+                x.copy_(store(x.view(1, -1), place).view_as(x))
+                same(one.state[a][name], x)
+    return one
+
+
+@pytest.mark.parametrize('state, stored', [
+    ('mxfp8_e4m3', ('mxfp8_e4m3', 'mxfp8_e4m3')), (('mxfp8_e4m3', 'mxfp8_e5m2'), ('mxfp8_e4m3', 'mxfp8_e5m2')),
+    (FP8_LM, FP8_LM), (('keep', BLOCKS_256), ('keep', BLOCKS_256))])
+def test_stored_moments(state, stored):
+    """A step, then all numbers as one row through the storage; (5, 77) numbers end within a block."""
+    for shape in ((64, 96), (5, 77)):
+        one = stepped_beside(lambda p: ht.AdamW(p, lr=0.01, state=state), lambda p: ht.AdamW(p, lr=0.01),
+                             lambda row, place: ht.quantize(row, stored[place]), shape=shape)
+    assert "operators 'binary32'" in repr(one)
+    stepped_beside(lambda p: ht.SGD(p, lr=0.01, state=stored[0]), lambda p: ht.SGD(p, lr=0.01),
+                   lambda row, place: ht.quantize(row, stored[0]))
+    stepped_beside(lambda p: ht.AdamW(p, lr=0.01, betas=(0.9, 0.95), state=state, operators='bfloat16'),
+                   lambda p: ht.AdamW(p, lr=0.01, betas=(0.9, 0.95), state='bfloat16'),
+                   lambda row, place: ht.quantize(row, stored[place]))
+
+
+def test_stored_moments_as_torchaos():
+    """The state of torchao's FP8 optimizers, bit for bit: codes and scales for 256 numbers."""
+    fp8 = pytest.importorskip('torchao.optim.subclass_fp8')
+
+    def theirs(row, place):
+        return fp8.OptimStateFp8(*fp8.quantize_fp8(row.clone(), 256)).dequantize()
+    one = stepped_beside(lambda p: ht.AdamW(p, lr=0.01, state=BLOCKS_256), lambda p: ht.AdamW(p, lr=0.01), theirs)
+    assert one.state_bits == 64 * 96 * (32 + 2 * 8) + 2 * 24 * 32
+
+
+def test_stored_moments_draw_words():
+    """Children 3 and 4 of the parameter's stream; a saved state goes on with the same bits."""
+    p = torch.nn.Parameter(plain(40, 30))
+    optimizer = ht.AdamW([p], lr=0.01, state=('mxfp8_e4m3,sra:8', 'bfloat16,sra:16'), key=42)
+    twin = torch.nn.Parameter(p.detach().clone())
+    without = ht.AdamW([twin], lr=0.01)
+    for step in range(3):
+        p.grad = plain(40, 30, seed=step)
+        twin.grad = p.grad.clone()
+        optimizer.step()
+        without.step()
+        same(p.detach(), twin.detach())
+        key = records.child(42, 0)
+        for name, text, use in (('m', 'mxfp8_e4m3,sra:8', 3), ('v', 'bfloat16,sra:16', 4)):
+            x = without.state[twin][name]
+            x.copy_(ht.quantize(x.view(1, -1), text, stream=(records.child(key, use), step << 36)).view_as(x))
+            same(optimizer.state[p][name], x)
+    other = torch.nn.Parameter(p.detach().clone())
+    again = ht.AdamW([other], lr=0.01, state=('mxfp8_e4m3,sra:8', 'bfloat16,sra:16'))
+    again.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    for x, one in ((p, optimizer), (other, again)):
+        x.grad = plain(40, 30, seed=9)
+        one.step()
+    same(p.detach(), other.detach())
+    same(optimizer.state[p]['v'], again.state[other]['v'])
+
+
+def test_stored_moments_errors():
+    for make, error, words in [
+            (lambda: ht.SGD(parameters(), state=('mxfp8_e4m3', 'keep')), TypeError, 'state: SGD has one moment'),
+            (lambda: ht.AdamW(parameters(), state=('mxfp8_e4m3',)), (TypeError, ValueError), 'state: '),
+            (lambda: ht.AdamW(parameters(), state='mxfp9'), ValueError, 'mxfp9'),
+            (lambda: ht.AdamW(parameters(), state='dsv3_128x128'), ValueError, 'stored_m: blocks of several rows'),
+            (lambda: ht.AdamW(parameters(), state='mxfp8_e4m3', operators='mxfp4'), ValueError, 'mxfp4'),
+            (lambda: ht.AdamW(parameters(), state='torch.float8_e4m3fn', operators='binary32'), ValueError,
+             'conversion of another program'),
+            (lambda: ht.SGD(parameters(), momentum=0, state='mxfp8_e4m3'), ValueError,
+             'stored_m: this optimizer has no such moment')]:
+        with pytest.raises(error, match=words):
+            make()
+
+
 @pytest.mark.parametrize('make', [
+    lambda p: ht.AdamW(p, lr=0.1, state=('mxfp8_e4m3,sra:8', 'mxfp8_e5m2'), key=7),
     lambda p: ht.SGD(p, lr=0.1, weight='bfloat16,sra:16', key=3),
     lambda p: ht.AdamW(p, lr=0.1, betas=(0.9, 0.95), state='bfloat16', update='kahan'),
     lambda p: ht.Rounded(torch.optim.SGD(p, lr=0.1, momentum=0.9), weight='float8_e4m3fn', state='bfloat16',
