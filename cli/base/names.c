@@ -33,7 +33,19 @@ static const char *const ambiguous[][2] = {
     {"mxfp8", "mxfp8_e4m3, mxfp8_e5m2"},
     {"mxfp6", "mxfp6_e2m3, mxfp6_e3m2"}};
 
+/* Returns "e4m3" of "fp8_e4m3", "fp8e4m3" and "f8-e4m3"; other names as they are. */
+static const char *without_bits(const char *name) {
+  const char *rest = name + (name[0] == 'f' || name[0] == 'F');
+  if (rest == name) return name;
+  if (*rest == 'p' || *rest == 'P') rest++;
+  if (*rest != '8' && *rest != '6' && *rest != '4') return name;
+  rest++;
+  if (*rest == '_' || *rest == '-') rest++;
+  return *rest == 'e' || *rest == 'E' ? rest : name;
+}
+
 const char *cli_ambiguous(const char *name) {
+  name = without_bits(name);
   for (size_t i = 0; i < sizeof ambiguous / sizeof ambiguous[0]; i++)
     if (!strcasecmp(ambiguous[i][0], name)) return ambiguous[i][1];
   return NULL;

@@ -329,6 +329,13 @@ static int set_threads(cli_numeric *numeric, const char *value) {
   return CLI_OK;
 }
 
+static int set_round(hu_mode *mode, const char *value) {
+  if (hu_mode_round_parse(mode, value) == HU_OK) return CLI_OK;
+  const char *hint = hu_mode_round_hint(value);
+  if (hint) return cli_fail(NULL, "--round: '%s' is not a rounding mode: %s", value, hint);
+  return cli_fail(NULL, "--round: '%s' is not a rounding mode (" HU_ROUND_TEXTS ")", value);
+}
+
 static int set_shared(cli_numeric *numeric, int key, const char *value) {
   switch (key) {
     case 'f': numeric->format_text = value; return cli_read_format(&numeric->format, value);
@@ -337,9 +344,7 @@ static int set_shared(cli_numeric *numeric, int key, const char *value) {
     case CLI_KEY_SEED: return cli_read_u64(&numeric->stream.key, "--seed", value, 0, UINT64_MAX);
     case CLI_KEY_COUNTER: return cli_read_u64(&numeric->stream.counter, "--counter", value, 0, UINT64_MAX);
     case CLI_KEY_JSON: numeric->json = 1; return CLI_OK;
-    case 'r':
-      if (hu_mode_round_parse(&numeric->mode, value) == HU_OK) return CLI_OK;
-      return cli_fail(NULL, "--round: '%s' is not a rounding mode (" HU_ROUND_TEXTS ")", value);
+    case 'r': return set_round(&numeric->mode, value);
     case 's':
       if (hu_mode_saturate_parse(&numeric->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);

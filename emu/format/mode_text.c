@@ -41,6 +41,35 @@ hu_status hu_mode_round_parse(hu_mode *mode, const char *text) {
   return HU_E_TEXT;
 }
 
+/* Words of papers and other programs, a blank before and behind each, and what to write for them. */
+static const char *const hints[][2] = {
+    {" stochastic stoch random ",
+     "stochastic rounding is sra:N, srb:N or src:N with N random bits, 1 to 32, as in sra:16"},
+    {" nearest even round rn ne rte rtne near_even nearest_even half_even half_to_even ties_even ties_to_even rne ",
+     "to nearest is rne with ties to even, rna with ties away from zero, rnz with ties to zero"},
+    {" away near_maxmag nearest_away half_away half_up ties_away ties_to_away rmm rna raz ",
+     "to nearest with ties away from zero is rna, always away from zero raz"},
+    {" zero trunc truncate truncation chop rz toward_zero tozero minmag rtz ", "toward zero is rtz"},
+    {" up ceil ceiling ru rp rup positive toward_positive rtp ", "toward positive is rtp"},
+    {" down floor rd rm rdn negative toward_negative rtn ", "toward negative is rtn"},
+    {" odd rodd jam jamming to_odd rto ", "to odd is rto"}};
+
+const char *hu_mode_round_hint(const char *text) {
+  enum { WORD_MAX = 18 };
+  char word[WORD_MAX + 3] = " ";
+  size_t n = text ? strlen(text) : 0;
+  if (n < 2 || n > WORD_MAX || strchr(text, ' ')) return NULL;
+  for (size_t i = 0; i < n; i++) {
+    char letter = text[i] == '-' ? '_' : text[i];
+    word[i + 1] = (char)(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  }
+  if (word[1] == 's' && word[2] == 'r') return hints[0][1]; /* "sr", "sra", "sr8": N is missing, or not one */
+  word[n + 1] = ' ';
+  for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+    if (strstr(hints[i][0], word)) return hints[i][1];
+  return NULL;
+}
+
 /* Returns the index of text among the n names, or -1. */
 static int index_of(const char *text, const char *const *names, int n) {
   for (int i = 0; i < n; i++) {

@@ -79,6 +79,9 @@ HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
 /* Reads one of HU_ROUND_TEXTS, or sr:N, which is sra:N. Sets round and bits, leaves the rest. HU_E_TEXT otherwise,
  * *mode untouched. */
 HU_API HU_MUST_CHECK hu_status hu_mode_round_parse(hu_mode *mode, const char *text);
+/* For messages about a text that hu_mode_round_parse refuses: which of HU_ROUND_TEXTS stand for a word that papers and
+ * other programs have ("sr", "stochastic", "nearest", "even", "floor", in capitals, too); NULL for other words. */
+HU_API const char *hu_mode_round_hint(const char *text);
 /* Saturation text: default none finite propagate. NaN text: max zero error. Text of nan_fma: quiet invalid. Each sets
  * its field and leaves the rest. */
 HU_API HU_MUST_CHECK hu_status hu_mode_saturate_parse(hu_mode *mode, const char *text); /* sets mode->saturate */

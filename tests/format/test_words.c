@@ -68,6 +68,36 @@ static void wrong_rounding_words(void **state) {
   assert_int_equal(hu_mode_round_parse(&mode, NULL), HU_E_NULL);
 }
 
+/* Each word of another program leads to the text that is meant, and that text is one which the parser takes. */
+static void hints_for_rounding_words(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"sr", "sra:16"},        {"sra", "sra:16"},  {"sr8", "sra:16"}, {"sra:33", "sra:16"}, {"stochastic", "srb:N"},
+      {"Stochastic", "src:N"}, {"nearest", "rne"}, {"even", "rne"},   {"RNE", "rne"},       {"half-even", "rne"},
+      {"away", "raz"},         {"rmm", "rna"},     {"RZ", "rtz"},     {"trunc", "rtz"},     {"ceil", "rtp"},
+      {"floor", "rtn"},        {"down", "rtn"},    {"odd", "rto"}};
+  static const char *const others[] = {"",
+                                       " ",
+                                       "s",
+                                       "r",
+                                       "e",
+                                       "ee",
+                                       "nearest even",
+                                       "banker",
+                                       "rounded",
+                                       "vens",
+                                       "a word that is longer than any of them"};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const char *hint = hu_mode_round_hint(rows[i][0]);
+    hu_mode mode;
+    if (!hint || !strstr(hint, rows[i][1])) fail_msg("%s: %s", rows[i][0], hint ? hint : "no hint");
+    if (!strchr(rows[i][1], 'N')) assert_int_equal(hu_mode_round_parse(&mode, rows[i][1]), HU_OK);
+  }
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (hu_mode_round_hint(others[i])) fail_msg("'%s': %s", others[i], hu_mode_round_hint(others[i]));
+  assert_null(hu_mode_round_hint(NULL));
+}
+
 static void text_of_invalid_mode(void **state) {
   (void)state;
   hu_mode bad[4] = {
@@ -211,8 +241,13 @@ static void status_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rounding_words), cmocka_unit_test(wrong_rounding_words), cmocka_unit_test(text_of_invalid_mode),
-      cmocka_unit_test(policy_words),   cmocka_unit_test(accumulation_words),   cmocka_unit_test(accumulation_check),
+      cmocka_unit_test(rounding_words),
+      cmocka_unit_test(wrong_rounding_words),
+      cmocka_unit_test(hints_for_rounding_words),
+      cmocka_unit_test(text_of_invalid_mode),
+      cmocka_unit_test(policy_words),
+      cmocka_unit_test(accumulation_words),
+      cmocka_unit_test(accumulation_check),
       cmocka_unit_test(status_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

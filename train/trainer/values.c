@@ -12,7 +12,7 @@
 #include "train/text/words.h"
 #include "train/trainer/keys.h"
 
-enum { SHOWN = 120, SAID_MAX = 380 };
+enum { SHOWN = 120, SAID_MAX = 380, MODE_WORD_MAX = 24 };
 
 /* A value that is being read into a key. */
 typedef struct key_entry {
@@ -108,6 +108,16 @@ static int has_capitals(const char *text) {
 
 /* Where a text went wrong, and what it should have been. offered: what a name there may be; behind the first character
  * of a text a name is one of a format, and in a model's text also of a model. */
+/* What to write for the word at `part`, up to a comma or the end of parentheses, if it stands for a rounding mode. */
+static const char *mode_hint(const char *part) {
+  char word[MODE_WORD_MAX];
+  size_t n = strcspn(part, ",;)");
+  if (n >= sizeof word) return NULL;
+  memcpy(word, part, n);
+  word[n] = 0;
+  return hu_mode_round_hint(word);
+}
+
 static hu_status refuse_text(const key_entry *entry, hu_status status, size_t where, const char *what, unsigned offered,
                              const char *takes) {
   char hint[HU_HINT_MAX];
@@ -118,6 +128,8 @@ static hu_status refuse_text(const key_entry *entry, hu_status status, size_t wh
   if (status != HU_E_TEXT) return refuse(entry, status, "is not %s: %s; %s", what, hu_status_text(status), takes);
   if (where >= strlen(entry->value))
     return refuse(entry, status, "is not %s: something is missing at its end; %s", what, takes);
+  const char *mode = where ? mode_hint(entry->value + where) : NULL;
+  if (mode) return refuse(entry, status, "is not %s: '%.40s': %s", what, entry->value + where, mode);
   return refuse(entry, status, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, entry->value + where,
                 where + 1, takes);
 }
@@ -197,6 +209,8 @@ static hu_status read_update(const key_entry *entry, hu_run_keys *keys) {
   hu_mode mode = {0};
   int kahan = strcmp(entry->value, "kahan") == 0;
   hu_status status = kahan ? HU_OK : hu_mode_round_parse(&mode, entry->value);
+  const char *hint = mode_hint(entry->value);
+  if (status != HU_OK && hint) return refuse(entry, status, "is neither a rounding mode nor kahan: %s", hint);
   if (status != HU_OK) return refuse(entry, status, "is neither a rounding mode (" HU_ROUND_TEXTS ") nor kahan");
   keys->kahan = (uint64_t)kahan;
   keys->update = mode;
@@ -206,6 +220,8 @@ static hu_status read_update(const key_entry *entry, hu_run_keys *keys) {
 static hu_status read_mode(const key_entry *entry, hu_mode *result) {
   hu_mode mode = {0};
   hu_status status = hu_mode_round_parse(&mode, entry->value);
+  const char *hint = mode_hint(entry->value);
+  if (status != HU_OK && hint) return refuse(entry, status, "is not a rounding mode: %s", hint);
   if (status != HU_OK) return refuse(entry, status, "is not a rounding mode (" HU_ROUND_TEXTS ")");
   *result = mode;
   return HU_OK;

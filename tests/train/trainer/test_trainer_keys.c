@@ -99,6 +99,9 @@ static void test_refused(void **state) {
   refused("optimizer.state", "mxfp8", HU_E_NAME, "the name 'mxfp8' is unknown; `halfulp formats`");
   refused("precision.accum", "promote(32,nv.hoper.f16.f32,fp32)", HU_E_NAME, "perhaps nv.hopper.f16.f32 is meant");
   refused("precision.values", "bfloat16,rnq", HU_E_TEXT, "'rnq' is wrong, from character 10 on");
+  refused("precision.values", "bfloat16,sr,sat=none", HU_E_TEXT, "'sr,sat=none': stochastic rounding is sra:N,");
+  refused("precision.accum", "seq(bfloat16,Nearest)", HU_E_TEXT, "'Nearest)': to nearest is rne with ties to even,");
+  refused("optimizer.update", "stochastic", HU_E_TEXT, "neither a rounding mode nor kahan: stochastic rounding is");
   refused("precision.values", "scaled(", HU_E_TEXT, "something is missing at its end");
   refused("precision.accum", "fp33", HU_E_NAME, "not an accumulation model: the name 'fp33' is unknown");
   refused("precision.dx_accum", "block(align,l=4)", HU_E_TEXT, "')' is wrong, from character 16 on");
