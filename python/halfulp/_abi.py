@@ -29,6 +29,7 @@ class HalfulpError(Exception):
     """What a call says about misuse; `status` is the C library's name for it ("HU_E_SHAPE")."""
 
     status = ''
+    rest = ''  # of a text that was refused: from the part that is wrong to its end
 
 
 class HalfulpValueError(HalfulpError, ValueError):
@@ -244,7 +245,9 @@ def parse(argument: str, text: str, call, record, *more) -> None:
         rest = raw[where.value:].decode(errors='replace')
         at = '' if where.value == 0 else ' from {!r} on'.format(rest) if rest else ' at its end'
         detail = repr(text) + at
-        raise error(status, argument, detail)
+        made = error(status, argument, detail)
+        made.rest = rest
+        raise made
 
 
 def written(call, size: int, *record) -> str:

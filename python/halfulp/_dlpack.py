@@ -55,6 +55,9 @@ def take(argument: str, thing: Any, cuda_stream: Optional[int]) -> Taken:
     cuda = kind in (CUDA, CUDA_MANAGED)
     # Numbers of streams: DLPack calls the default stream 1, and 0 means nothing there.
     more = {'stream': cuda_stream or 1} if cuda else {}
+    if getattr(thing, 'requires_grad', False):  # torch exports none of these
+        raise abi.HalfulpTypeError('{}: the tensor requires a gradient, which would be lost here; x.detach() says so, '
+                                   'halfulp.torch.quantize keeps it'.format(argument))
     try:
         capsule = thing.__dlpack__(max_version=(1, 1), **more)
     except TypeError:  # before DLPack 1.0

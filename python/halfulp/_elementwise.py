@@ -23,12 +23,21 @@ Place = Tuple[int, int]  # an address and a stride
 OPTIONS = ('saturate', 'nan', 'tiny', 'stream', 'events', 'threads', 'cuda_stream')
 
 
+_OF_WORDS = ('seed', 'rng', 'key', 'generator', 'random_state')
+
+
+def unknown(name: str, option: str, options: Sequence[str]) -> abi.HalfulpTypeError:
+    """The error of a keyword that a function does not have."""
+    more = '; stream= takes random words, as Stream(key), a key or a Generator' if option in _OF_WORDS else ''
+    return abi.HalfulpTypeError('{}: there is no argument {!r}; there are {}{}'.format(name, option, ', '.join(options),
+                                                                                      more))
+
+
 def how(mode: ModeLike, options: Mapping[str, Any], views: Sequence[View], name: str = '') -> How:
     """The way to run a call on these arrays; `options` are the keywords that a function was given."""
     for option in options:
         if option not in OPTIONS:
-            raise abi.HalfulpTypeError('{}: there is no argument {!r}; there are {}'.format(name or 'call', option,
-                ', '.join(OPTIONS)))
+            raise unknown(name or 'call', option, OPTIONS)
     full = mode_of(mode, options.get('saturate'), options.get('nan'), options.get('tiny'))
     stream, events = options.get('stream'), options.get('events')
     if full.stochastic and stream is None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import difflib
 import functools
+import re
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _abi as abi
 from . import _structs as s
+from .mode import round_hint
 
 # Kinds of texts: what they are called, and who takes them.
 _KINDS: Dict[str, Tuple[str, str]] = {
@@ -22,7 +24,7 @@ _KINDS: Dict[str, Tuple[str, str]] = {
                       'halfulp.scaled.encode(x, p) does it, with p = halfulp.preset({!r})'),
     'accum': ('an accumulation model', 'accum= takes it'),
     'mode': ('a rounding mode', 'mode= takes it'),
-    'rounding': ('a rounding of tensors', 'halfulp.round_tensor takes it; elsewhere a mode is an argument of its own'),
+    'rounding': ('a rounding of tensors', 'halfulp.quantize and halfulp.round_tensor take it'),
 }
 # The kinds that are taken where one of these is asked for.
 _TAKEN = {'rounding': ('format', 'scaling', 's2fp8', 'number'), 'number': ('format', 'number')}
@@ -41,6 +43,16 @@ AMBIGUOUS: Dict[str, str] = {
     'mxfp8': 'mxfp8_e4m3, mxfp8_e5m2',
     'mxfp6': 'mxfp6_e2m3, mxfp6_e3m2',
 }
+
+
+# What some write in front of such a name: "fp8_e4m3", "f8e4m3".
+_BITS = re.compile(r'f(?:p|loat)?[468][_-]?(?=e)')
+
+
+def ambiguous(text: str) -> Optional[str]:
+    """The formats that a name stands for, where there are several."""
+    small = text.strip().lower()
+    return AMBIGUOUS.get(small) or AMBIGUOUS.get(_BITS.sub('', small, count=1))
 
 
 def _parses(call: Callable[..., int], record: Any, text: bytes, *more: Any) -> bool:
@@ -111,7 +123,9 @@ def _longer(text: str, names: Sequence[str]) -> List[str]:
 def near(text: str, names: Sequence[str], most: int = 4) -> str:
     """A question with names like a text, misspelt or written otherwise; "" where there are none."""
     small = text.strip().lower().replace('-', '_')
-    found = [small] if small in names else _longer(small, names) if len(small) > 2 else []
+    spelt = _BITS.sub(lambda found: 'float{}_'.format(re.sub('[^468]', '', found.group())), small, count=1)
+    found = [small] if small in names else [name for name in names if spelt != small and name.startswith(spelt)]
+    found = found or (_longer(small, names) if len(small) > 2 else [])
     found = found[:most] or difflib.get_close_matches(small, names, n=most, cutoff=0.8)
     words = [repr(name) for name in found]
     if not words:
@@ -142,13 +156,23 @@ def parse(kind: str, argument: str, text: str, call: Callable[..., int], record:
         raise _helped(error, kind, argument, text) from None
 
 
+def _mode_meant(part: str) -> Optional[str]:
+    """Which rounding modes the word in front of a part of a text stands for, unless it is one."""
+    word = re.split('[,;)]', part.lstrip(','))[0]
+    taken = abi.main().hu_mode_round_parse(ctypes.byref(s.hu_mode()), word.encode()) == s.OK
+    return None if taken else round_hint(word)
+
+
 def _helped(error: abi.HalfulpError, kind: str, argument: str, text: str) -> abi.HalfulpError:
     head = text.partition(',')[0] if kind == 'rounding' else text
-    meant, several = _meant(kind, text), AMBIGUOUS.get(head.strip().lower())
+    meant, several = _meant(kind, text), ambiguous(head)
+    mode = _mode_meant(error.rest if error.rest != text else text.rpartition(',')[2])
     if several and kind != 'accum':
         words = '{}: {!r} is ambiguous; one of {} ({})'.format(argument, head, several, error.status)
     elif meant:
         words = '{}: {} ({})'.format(argument, meant, error.status)
+    elif mode:
+        words = '{}; {}'.format(error, mode)
     else:
         asked = near(head, models() if kind == 'accum' else _names())
         words = '{}; {}'.format(error, asked) if asked else str(error)

@@ -401,6 +401,7 @@ ROUNDINGS = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra', 'srb
 SATURATIONS = ('default', 'none', 'finite', 'propagate')
 NAN_POLICIES = ('max', 'zero', 'error')
 TININESS = ('after', 'before')
+ROUND_SCALED = 2
 ZEROS = ('field', 'code', 'none')
 SUBNORMALS = ('gradual', 'none', 'flush')
 INFINITIES = ('none', 'ieee', 'top')
@@ -422,7 +423,7 @@ ENUMERATORS = {
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,
-    'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
+    'HU_ROUND_SCALED': ROUND_SCALED, 'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
 }
 _ROWS = {
     ('HU_RNE', 'HU_RNA', 'HU_RNZ', 'HU_RTZ', 'HU_RTP', 'HU_RTN', 'HU_RAZ', 'HU_RTO', 'HU_SRA', 'HU_SRB',

@@ -169,6 +169,8 @@ class Watch:
         The new accumulator was beyond its format's range.
     gap : int
         Most binades between an accumulator and an addend.
+
+    Two are equal where all of these are; copies and pickles keep them.
     """
 
     __slots__ = ('_c',)
@@ -176,11 +178,36 @@ class Watch:
     def __init__(self) -> None:
         self._c = s.hu_watch()
 
-    additions = property(lambda self: self._c.additions)
-    swamped = property(lambda self: self._c.swamped)
-    overflows = property(lambda self: self._c.overflows)
-    gap = property(lambda self: self._c.gap)
+    @property
+    def additions(self) -> int:
+        return self._c.additions
+
+    @property
+    def swamped(self) -> int:
+        return self._c.swamped
+
+    @property
+    def overflows(self) -> int:
+        return self._c.overflows
+
+    @property
+    def gap(self) -> int:
+        return self._c.gap
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Watch) and bytes(self._c) == bytes(other._c)
+
+    __hash__ = None  # type: ignore[assignment]  # counts change
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _watched, (bytes(self._c),)
 
     def __repr__(self) -> str:
         return 'Watch(additions={}, swamped={}, overflows={}, gap={})'.format(self.additions, self.swamped,
                                                                               self.overflows, self.gap)
+
+
+def _watched(raw: bytes) -> Watch:
+    made = Watch()
+    made._c = s.hu_watch.from_buffer_copy(raw)
+    return made

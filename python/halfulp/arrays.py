@@ -23,13 +23,14 @@ from . import _small as small
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
-from ._targets import quantize_whole, whole
+from ._targets import Axis, TargetLike, axes_of, quantize_whole, warned, whole
 from ._views import (VALUES, View, code_types, codes_view, dtype_name, dtype_of, first_wide, format_and_type, numbers,
                      size_of, target, unpacked, view, wide_code)
 from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike
-from .mode import ModeLike
+from .mode import ModeLike, split
 from .options import EXACT, Options, with_options
+from .scaling import Rounding
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,16 +60,22 @@ def _way(preset: Optional[Preset], mode: Optional[ModeLike], options: Options, v
     return way
 
 
-def _quantize_whole(x: Any, other: Any, mode: Optional[ModeLike], out: Any, options: Any) -> Any:
+def _quantize_whole(x: Any, other: Any, mode: Optional[ModeLike], out: Any, axis: Axis, options: Any) -> Any:
     kind, preset = other
+    warned('x', kind, axis, getattr(x, 'shape', ()), 4)
+    if isinstance(kind, Rounding):
+        if mode is not None or not {'stream', 'events', 'threads'}.issuperset(options):
+            raise abi.HalfulpTypeError('format: {!r} says itself how it rounds; beside it are stream, events and '
+                                       'threads'.format(kind.text))
+        return quantize_whole(x, kind, None, out, axis, options)
     if preset is None:
-        return quantize_whole(x, kind, 'rne' if mode is None else mode, out, options)
+        return quantize_whole(x, kind, 'rne' if mode is None else mode, out, axis, options)
     alone(preset, mode, options)
-    return quantize_whole(x, preset, None, out, options)
+    return quantize_whole(x, preset, None, out, axis, options)
 
 
 @with_options()
-def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
+def quantize(x: Any, format: TargetLike, mode: Optional[ModeLike] = None, *, axis: Axis = None, out: Any = None,
              **options: Unpack[Options]) -> Any:
     """The values that x rounds to, in x's own type (docs/numerics.md section 2).
 
@@ -76,14 +83,22 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     ----------
     x : array of float16, bfloat16, float32 or float64, any shape and strides; or integers, booleans, numbers of Python
         of any size, lists of them, each rounded once: then the result is float64
-    format : Format, str or dtype; Scaling, Number; Preset or its name
+    format : Format, str or dtype; Scaling, Number, Rounding; Preset or its name
         Every text that the command takes: a floating-point format ("float8_e4m3fn"), a scaled format ("nvfp4",
         "mxfp8_e4m3"), "s2fp8", "hifloat4", another number system ("posit8"), a preset ("torch.float8_e4m3fn", "mx.mxfp4").
+        And every text that halfulp.torch and `round_tensor` take: a mode may stand behind a format
+        ("float8_e4m3fn,sra:8", "nvfp4,rtz", "float8_e5m2,over=inf,nan=keep", "keep"); none may then be given here.
         The finite values of a floating-point format must all be values of x's type; HalfulpValueError (HU_E_CARRIER)
-        otherwise. Blocks of a scaled format lie along the last axis; for these, S2FP8 and HiFloat4 x is float32, or is
+        otherwise. For scaled formats, S2FP8, HiFloat4 and texts with over=, nan=, turned or keep, x is float32, or is
         float16 or bfloat16 and the result is float32.
     mode : Mode or str, optional
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
+    axis : int or tuple of int, optional
+        Where blocks of a scaled format and of HiFloat4 lie: along this axis, or these joined in the order they are
+        named. It should be what a product sums over. The last axis without it, with a warning if x has four axes or
+        more, as weights of a convolution have, (out, in, rows, columns): axis=1 is their channels, axis=(1, 2, 3) all
+        that one output sums. Random words follow the order of x where axis is the first or the last one, else that of
+        x with these axes moved to the end.
     out : array, optional
         Where the result goes, an array of its shape and type. It may be x.
 
@@ -94,15 +109,17 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     >>> quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
     array([1.015625e-01, 4.480000e+02], dtype=float32)
     """
-    result = small.quantize(x, format, mode, out, options)
+    result = small.quantize(x, format, mode, out, options) if axis is None else None
     if result is not None:
         return result
+    format, mode = split('format', format, mode)
     other = whole(format)
     if other is not None:
-        return _quantize_whole(x, other, mode, out, options)
+        return _quantize_whole(x, other, mode, out, axis, options)
     preset = preset_of(format, mode, options)
     operand = numbers('x', x, options.get('cuda_stream'))
     _numbers('x', operand)
+    axes_of('axis', axis, len(operand.shape))
     given = None if out is None else target('out', out, operand.shape, [operand.name], options.get('cuda_stream'))
     if preset is not None and operand.name in _NARROW:  # by codes, which have every value of the result
         codes = encode(x, preset, **options)
@@ -135,6 +152,7 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     x : array of float16, bfloat16, float32, float64, or of an 8-, 6- or 4-bit type of ml_dtypes, any shape and strides;
         or integers, booleans, numbers of Python of any size, lists of them, each rounded once
     format : Format, str or dtype; Preset or its name
+        A mode may stand behind it, "float8_e4m3fn,sra:8"; none may then be given here.
     mode : Mode or str, optional
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
     out : array, optional
@@ -148,6 +166,7 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     result = small.encode(x, format, mode, out, options)
     if result is not None:
         return result
+    format, mode = split('format', format, mode)
     preset = preset_of(format, mode, options)
     operand = numbers('x', x, options.get('cuda_stream'))
     if operand.name not in CODE_DTYPES:

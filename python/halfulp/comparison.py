@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import html
 import math
-from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _abi as abi
+from ._elementwise import unknown
 from ._host import float32
-from ._targets import Target, target_of, whole
+from ._targets import Axis, Target, axes_of, sides, target_of, warned, whole
 from .accum import Accumulator, AccumulatorLike, Model, Watch
 from .arrays import quantize
 from .conversion import preset_of
 from .events import Events
 from .format import FormatLike
 from .gemm import gemm
-from .mode import ModeLike
+from .mode import ModeLike, split, stream_of
 from .options import Options, with_options
-from .scaling import Scaling
+from .scaling import Rounding, Scaling
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -71,7 +72,7 @@ def _shown(figure: Any) -> str:
 def _only(name: str, options: Mapping[str, Any]) -> None:
     for option in options:
         if option not in ('stream', 'threads'):
-            raise abi.HalfulpTypeError('{}: there is no argument {!r}; there are stream, threads'.format(name, option))
+            raise unknown(name, option, ('stream', 'threads'))
 
 
 # ---- formats ----
@@ -99,10 +100,10 @@ class Comparison(_Table):
     """The rows of `compare`; `str` and notebooks show them as a table."""
 
 
-def _bits(kind: Target, shape: Tuple[int, ...]) -> float:
-    """Bits of an array with the codes of each row (its last axis) packed densely, and its scales."""
-    cols = shape[-1] if shape else 1
-    rows = math.prod(shape) // cols if cols else 0
+def _bits(kind: Target, rows: int, cols: int) -> float:
+    """Bits of a matrix with the codes of each row packed densely, and its scales."""
+    if isinstance(kind, Rounding):
+        return kind.bits(rows, cols)
     if isinstance(kind, Scaling):
         sizes = kind.sizes(rows, cols)
         codes = sizes.packed if kind.element.width <= 8 else sizes.codes
@@ -123,6 +124,7 @@ def _named(format: Any) -> str:
 
 
 def _target(format: Any) -> Target:
+    format, _ = split('format', format, None)
     found = whole(format)
     if found is not None:
         return found[0]
@@ -141,28 +143,35 @@ def _errors(x: np.ndarray, y: np.ndarray) -> Tuple[float, float]:
     return sqnr, float(np.max(np.abs(error))) if error.size else 0.0
 
 
-def _compared(tensor: str, x: np.ndarray, format: Any, mode: Any, options: Mapping[str, Any]) -> Compared:
+def _compared(tensor: str, x: np.ndarray, format: Any, mode: Any, axis: Axis,
+              options: Mapping[str, Any]) -> Compared:
     events, kind = Events(), _target(format)
-    y = quantize(x, format, mode, events=events, **options)
+    axes = axes_of('{}: axis'.format(tensor), axis, x.ndim)
+    warned(tensor, kind, axis, x.shape, 4)
+    y = quantize(x, format, mode, axis=axes or None, events=events, **options)
     sqnr, most = _errors(x, y)
-    return Compared(tensor, _named(format), sqnr, _bits(kind, x.shape) / x.size if x.size else 0.0,
+    return Compared(tensor, _named(format), sqnr, _bits(kind, *sides(x.shape, axes)) / x.size if x.size else 0.0,
                     int(np.count_nonzero(y == 0)), events.overflow, most)
 
 
 @with_options('stream', 'threads')
-def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None,
-            **options: Unpack[Options]) -> Comparison:
+def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None, *,
+            axis: Union[Axis, Mapping[str, Axis]] = None, **options: Unpack[Options]) -> Comparison:
     """Formats side by side: each tensor is rounded into each format, and the errors are measured.
 
     Parameters
     ----------
     x : array, or a dict of arrays by their names
-        float32, float16, bfloat16 or a type of ml_dtypes. Blocks of scaled formats lie along the last axis.
+        float32, float16, bfloat16 or a type of ml_dtypes; of torch's tensors also those that require a gradient, as
+        ``dict(model.named_parameters())``.
     formats : list of what `quantize` takes
         Such as ``['nvfp4', 'mxfp8_e4m3', 'float8_e4m3fn', 'posit8']``.
     mode : Mode or str, optional
         The rounding, "rne" without it. Presets round as they say, so none may be given beside a preset.
         Every tensor and format takes the same random words of `stream`.
+    axis : int, tuple of int, or a dict of these by the tensors' names, optional
+        Where blocks of scaled formats lie, as in `quantize`: name what the product sums over. The last axis without it,
+        with a warning for arrays of four axes or more.
 
     Returns
     -------
@@ -174,8 +183,18 @@ def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None,
         raise abi.HalfulpTypeError("formats: give a list, such as [{!r}, 'nvfp4']".format(formats))
     tensors = x if isinstance(x, Mapping) else {'x': x}
     _only('compare', options)
-    return Comparison([_compared(str(name), float32(str(name), one), format, mode, options)
+    if options.get('stream') is not None:
+        options['stream'] = stream_of(options['stream'])
+    axes = axis if isinstance(axis, Mapping) else dict.fromkeys(tensors, axis)
+    for name in axes:
+        if name not in tensors:
+            raise abi.HalfulpValueError('axis: there is no tensor {!r}'.format(name))
+    return Comparison([_compared(str(name), float32(str(name), _detached(one)), format, mode, axes.get(name), options)
                        for name, one in tensors.items() for format in formats])
+
+
+def _detached(x: Any) -> Any:
+    return x.detach() if getattr(x, 'requires_grad', False) else x  # a tensor of torch
 
 
 # ---- accumulation models ----
@@ -231,6 +250,8 @@ def gemm_errors(a: Any, b: Any, accums: Sequence[AccumulatorLike], *, against: A
         raise abi.HalfulpTypeError('accums: give a list of models')
     _only('gemm_errors', options)
     more = dict(options, mode=mode, a_format=a_format, b_format=b_format)
+    if more.get('stream') is not None:
+        more['stream'] = stream_of(more['stream'])
     expected = np.asarray(gemm(a, b, accum=against, **more), np.float64)
     return SumErrors([_sum_error(a, b, accum, expected, more) for accum in accums])
 

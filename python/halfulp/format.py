@@ -59,7 +59,8 @@ class Format(Value):
         Additional bias: the bias is 2^(e-1) - 1 + b.
     finite, fn, fnuz : bool
         The edges: every code finite; OCP E4M3's (NaN where all bits are ones); Graphcore's and AMD's (NaN at the place
-        of -0). None of them: infinities and NaNs of IEEE 754.
+        of -0). None of them: infinities and NaNs of IEEE 754, so that Format(e=4, m=3) is float8_e4m3 with the largest
+        number 240; OCP's E4M3, up to 448, is Format(e=4, m=3, fn=True).
     unsigned : bool
         No sign bit.
     suffix : str
@@ -124,10 +125,43 @@ class Format(Value):
     bias = property(lambda self: self._limits.bias, doc='The bias of the exponent field.')
     emin = property(lambda self: self._limits.emin, doc='Exponent of the lowest normal binade.')
     emax = property(lambda self: self._limits.emax, doc='floor(log2 max).')
-    max = property(lambda self: self._limits.max, doc='The largest finite value.')
-    min = property(lambda self: self._limits.min, doc='The smallest positive value.')
-    min_normal = property(lambda self: self._limits.min_normal, doc='The smallest positive normal value; 0 when e = 0.')
-    low = property(lambda self: self._limits.low, doc='The lowest finite value.')
+    bits = property(lambda self: self._limits.width, doc='Bits of a code, as np.finfo calls them.')
+
+    @property
+    def max(self) -> float:
+        """The largest finite value."""
+        return self._limits.max
+
+    @property
+    def min(self) -> float:
+        """The smallest positive value. (np.finfo means the lowest one by it: `low`.)"""
+        return self._limits.min
+
+    @property
+    def low(self) -> float:
+        """The lowest finite value: -`max` in most formats with a sign."""
+        return self._limits.low
+
+    @property
+    def min_normal(self) -> float:
+        """The smallest positive normal value; 0 when e = 0."""
+        return self._limits.min_normal
+
+    smallest_normal = tiny = property(lambda self: self.min_normal, doc='`min_normal`, as np.finfo calls it.')
+    smallest_subnormal = property(lambda self: self.min, doc='`min`, as np.finfo calls it.')
+
+    @property
+    def eps(self) -> Optional[float]:
+        """The distance from 1 to the next larger value; None where the format lacks 1 or has nothing finite above it."""
+        library, one, code = abi.main(), ctypes.c_double(1.0), np.zeros(1, self.dtype)
+        alone, at = s.hu_exec(1, 0, s.hu_stream(0, 0)), code.ctypes.data
+        abi.check(library.hu_encode64_n(1, at, 1, abi.address(one), 1, self._c, s.hu_mode(), abi.address(alone), None))
+        if library.hu_decode64(self._c, int(code[0])) != 1.0:
+            return None
+        abi.check(library.hu_next_up_n(1, at, 1, at, 1, self._c, abi.address(alone)))
+        above = library.hu_decode64(self._c, int(code[0]))
+        return above - 1.0 if 1.0 < above < float('inf') else None
+
     max_code = property(lambda self: self._limits.max_code, doc='The code of `max`.')
     finite_codes = property(lambda self: self._limits.finite_codes, doc='How many codes are finite values.')
     nan_codes = property(lambda self: self._limits.nan_codes, doc='How many codes are NaN.')

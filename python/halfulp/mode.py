@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import functools
-from typing import Any, NamedTuple, Optional, Tuple, Union
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
 from ._structs import Value
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Mode(Value):
@@ -72,10 +75,49 @@ _WORDS = {'round': s.ROUNDINGS[:-3] + tuple(name + ':N' for name in s.ROUNDINGS[
           'nan': s.NAN_POLICIES}
 
 
-def _with_words(error: abi.HalfulpError, argument: str) -> abi.HalfulpError:
-    made = type(error)('{}; there are {}'.format(error, ', '.join(_WORDS[argument])))
+def _with_words(error: abi.HalfulpError, argument: str, text: str) -> abi.HalfulpError:
+    meant = round_hint(text) if argument == 'round' else None
+    made = type(error)('{}; {}'.format(error, meant or 'there are ' + ', '.join(_WORDS[argument])))
     made.status = error.status
     return made
+
+
+def round_hint(text: str) -> Optional[str]:
+    """Which roundings stand for a word of another program ("stochastic", "nearest"); None for other words."""
+    meant: Optional[bytes] = abi.main().hu_mode_round_hint(text.encode()) if abi.is_text(text) else None
+    return None if meant is None else meant.decode()
+
+
+# Words of a rounding's text (halfulp/train/rounding.h) that say more than a mode.
+_MORE = ('over=inf', 'nan=keep', 'turned')
+
+
+@abi.text_cache(1024)
+def _split(text: str) -> Tuple[str, Optional[Tuple[str, str]]]:
+    head, round_, saturate = text, None, None
+    while True:
+        front, comma, word = head.rpartition(',')
+        if word in _MORE:
+            return text, None
+        if not comma or word.count('(') != word.count(')'):
+            break
+        policy = word.startswith('sat=')
+        call = abi.main().hu_mode_saturate_parse if policy else abi.main().hu_mode_round_parse
+        if not abi.is_text(word) or call(ctypes.byref(s.hu_mode()), word[4 * policy:].encode()) != s.OK:
+            break
+        round_, saturate = (round_, saturate or word[4:]) if policy else (round_ or word, saturate)
+        head = front
+    return head, None if head == text else (round_ or 'rne', saturate or 'default')
+
+
+def split(argument: str, target: Any, mode: Optional[ModeLike]) -> Tuple[Any, Optional[ModeLike]]:
+    """What x is rounded into and how, of a text that says both, "float8_e4m3fn,sra:8"; other targets as they are."""
+    head, words = _split(target) if isinstance(target, str) else (target, None)
+    if words is None:
+        return target, mode
+    if mode is not None:
+        raise abi.HalfulpValueError('mode: {} {!r} says itself how it rounds'.format(argument, target))
+    return head, Mode(words[0], saturate=words[1])
 
 
 @abi.text_cache(1024)
@@ -87,7 +129,7 @@ def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
         try:
             abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
         except abi.HalfulpValueError as error:
-            raise _with_words(error, argument) from None
+            raise _with_words(error, argument, text) from None
     record.tiny = abi.word('tiny', tiny, s.TININESS)
     return record
 
@@ -112,6 +154,9 @@ class Stream(NamedTuple):
 
     A call draws word i for element i in C order, whatever the memory layout, and does not move the stream: the next
     call with the same stream draws the same words. `after(n)` is the stream behind n words.
+
+    Calls also take a key, (key, counter), or a Generator of NumPy or of torch (of the CPU): the generator then gives two
+    integers of 63 bits at each call, a key and a counter, also where the call draws no words.
     """
 
     key: int
@@ -133,13 +178,20 @@ class Stream(NamedTuple):
 
 
 _LAST = (1 << 64) - 1
-StreamLike = Union[Stream, Tuple[int, int], int]
+StreamLike = Union[Stream, Tuple[int, int], int, np.random.Generator, 'torch.Generator']
 
 
 def stream_of(stream: StreamLike) -> Stream:
-    """A Stream from one, from a key and a counter, or from a key."""
+    """A Stream from one, from a key and a counter, from a key, or the next one of a generator."""
     if isinstance(stream, Stream):
         return stream
+    if isinstance(stream, np.random.Generator):
+        key, counter = stream.integers(0, 1 << 63, 2)
+        return Stream(int(key), int(counter))
+    if type(stream).__name__ == 'Generator' and type(stream).__module__.partition('.')[0] == 'torch':
+        torch = sys.modules['torch']
+        key, counter = torch.randint(0, (1 << 63) - 1, (2,), dtype=torch.int64, generator=stream).tolist()
+        return Stream(key, counter)
     if isinstance(stream, (tuple, list)):
         key, counter = abi.pair('stream', stream, 'a key, or (key, counter),')
         return Stream(abi.whole('stream', key, 0, _LAST), abi.whole('stream', counter, 0, _LAST))

@@ -27,7 +27,7 @@ _MEANINGS = {
                 '(`Mode`).',
     'nan': 'str, optional\n    What a NaN becomes in a format without one: "max", "zero", "error" (`Mode`).',
     'tiny': 'str, optional\n    When a result is tiny: "after" rounding or "before" it (`Mode`).',
-    'stream': 'Stream, (key, counter) or key\n    Random words, which stochastic roundings require: element i in C '
+    'stream': 'Stream, (key, counter), key or Generator\n    Random words, which stochastic roundings require: element i in C '
               'order has word i.',
     'events': 'Events, optional\n    Counts of what happened are added to it.',
     'threads': 'int, default 1\n    How many threads the call may use. The result is the same for any number.',

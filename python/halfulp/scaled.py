@@ -24,7 +24,7 @@ from ._views import CodesOf, code_types, dtype_of, format_and_type, unpacked, wi
 from .accum import Accumulator, AccumulatorLike, explained, with_words
 from .conversion import Preset, alone
 from .format import CODE_DTYPES, Format, FormatLike
-from .mode import ModeLike
+from .mode import ModeLike, split
 from .options import ON_HOST, Options, with_options
 from .scaling import Scaling, ScalingLike
 
@@ -103,6 +103,7 @@ def _kind(scaling: ScalingLike) -> Scaling:
 def _with_preset(scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike],
                  options: Mapping[str, Any]) -> Tuple[Scaling, ModeLike, Optional[Preset]]:
     """A preset says its mode itself."""
+    scaling, mode = split('scaling', scaling, mode)
     if not isinstance(scaling, Preset):
         return _kind(scaling), 'rne' if mode is None else mode, None
     if not scaling.scaling:
@@ -130,7 +131,7 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     ----------
     x : array (rows, cols) or (cols,)
     scaling : Scaling or str; Preset
-        A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
+        A mode may stand behind the text, "mxfp4,sra:8"; none may then be given beside it. A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
     mode : optional
         'rne' unless it is given. Nothing may stand beside a preset.
     amax : float, optional

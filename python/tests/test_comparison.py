@@ -127,3 +127,52 @@ def test_what_gemm_errors_refuses(random):
         halfulp.gemm_errors(a, a, ['fp32'], watch=halfulp.Watch())
     with pytest.raises(ValueError, match=r'any\('):
         halfulp.gemm_errors(a, a, ['nv.hopper.e4m3.f32.wgmma'])
+
+
+def test_blocks_along_the_axis_that_is_summed(random):
+    """A 1 x 1 convolution's weights are a matrix: no better, and no more bits, than as that matrix."""
+    w = numbers(random, (64, 32, 1, 1))
+    matrix, = halfulp.compare(w.reshape(64, 32), ['nvfp4'])
+    assert halfulp.compare(w, ['nvfp4'], axis=1)[0] == matrix
+    assert halfulp.compare(w, ['nvfp4'], axis=(1, 2, 3))[0] == matrix
+    flattering, = halfulp.compare(w, ['nvfp4'], axis=-1)
+    assert flattering.sqnr_db > matrix.sqnr_db + 5 and flattering.bits > 3 * matrix.bits
+    named = halfulp.compare({'w': w, 'm': w.reshape(64, 32)}, ['nvfp4', 'hifloat4'], axis={'w': 1})
+    assert [row._replace(tensor='x') for row in named[:2]] == [row._replace(tensor='x') for row in named[2:]]
+    assert named[0]._replace(tensor='x') == matrix
+    with pytest.raises(ValueError, match="axis: there is no tensor 'v'"):
+        halfulp.compare({'w': w}, ['nvfp4'], axis={'v': 1})
+    with pytest.raises(ValueError, match='bias: axis: 1 is not -1 to 0'):
+        halfulp.compare({'bias': w[:, 0, 0, 0]}, ['nvfp4'], axis=1)
+
+
+def test_one_stream_for_all(random):
+    x = numbers(random)
+    rows = halfulp.compare({'a': x, 'b': x}, ['float8_e4m3fn'], 'sra:8', stream=np.random.default_rng(4))
+    assert rows[0]._replace(tensor='b') == rows[1]
+    again = halfulp.compare(x, ['float8_e4m3fn'], 'sra:8', stream=np.random.default_rng(4))
+    assert rows[0].sqnr_db == again[0].sqnr_db != halfulp.compare(x, ['float8_e4m3fn'], 'sra:8', stream=5)[0].sqnr_db
+    a = halfulp.quantize(x, 'binary16')
+    first, second = halfulp.gemm_errors(a, a.T, ['seq(bfloat16,sra:8)', 'seq(bfloat16,sra:8)'], stream=np.random.default_rng(1))
+    assert first == second
+
+
+class Parameter:
+    """As a tensor of torch that requires a gradient: nothing can be read before detach()."""
+    requires_grad = True
+
+    def __init__(self, x):
+        self.detach = lambda: x
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **more):
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+
+
+def test_parameters_that_require_a_gradient(random):
+    x = numbers(random)
+    assert halfulp.compare({'x': Parameter(x)}, ['nvfp4'])[0] == halfulp.compare(x, ['nvfp4'])[0]
+    with pytest.raises(TypeError, match=r'^x: the tensor requires a gradient.*x.detach\(\) says so'):
+        halfulp.quantize(Parameter(x), 'nvfp4')

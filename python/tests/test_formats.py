@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Formats, modes, streams and events as objects."""
+import copy
 import pickle
 
 import numpy as np
@@ -121,3 +122,37 @@ def test_events():
         Events(wrong=1)
     with pytest.raises(ValueError):
         Events(inexact=-1)
+
+
+@pytest.mark.parametrize('row', halfulp.formats(), ids=lambda row: row.name)
+def test_figures_as_finfo_has_them(row):
+    f = row.format
+    assert (f.bits, f.tiny, f.smallest_normal, f.smallest_subnormal) == (f.width, f.min_normal, f.min_normal, f.min)
+    if f.width > 16:
+        return
+    values = np.unique(f.values()[np.isfinite(f.values())])
+    above = values[values > 1]
+    assert f.eps == (above[0] - 1 if 1 in values and above.size else None)
+    assert (f.max, f.low) == (values[-1], values[0])
+
+
+@pytest.mark.parametrize('kind', [np.float16, np.float32])
+def test_figures_of_numpy_s_types(kind):
+    f, info = Format(kind), np.finfo(kind)
+    for name in ('bits', 'eps', 'tiny', 'smallest_normal', 'smallest_subnormal', 'max'):
+        assert getattr(f, name) == float(getattr(info, name)), name
+    assert f.low == info.min and Format('float8_e4m3fn').eps == 0.125 and Format('float8_e8m0fnu').eps == 1
+
+
+def test_watch_is_a_value():
+    made = [halfulp.Watch(), halfulp.Watch()]
+    ones = np.ones((1, 3000), np.float16)
+    for watch in made:
+        halfulp.gemm(ones, ones.T, accum='seq(binary16)', watch=watch)
+    assert made[0] == made[1] != halfulp.Watch() and made[0] != 1
+    for again in (copy.copy(made[0]), copy.deepcopy(made[0]), pickle.loads(pickle.dumps(made[0]))):
+        assert again == made[0] and (again.additions, again.swamped, again.gap) == (3000, 952, 11)
+        halfulp.gemm(ones, ones.T, accum='seq(binary16)', watch=again)
+        assert again != made[0] and again.additions == 2 * made[0].additions
+    with pytest.raises(TypeError, match='unhashable'):
+        hash(made[0])

@@ -26,7 +26,15 @@ def formats(text):
     (formats, 'posit8', 'is a number system: halfulp.quantize, halfulp.number.encode'),
     (formats, 'q(3.4)', 'is a number system: halfulp.quantize, halfulp.number.encode'),
     (formats, 's2fp8', 'halfulp.quantize, halfulp.s2fp8_encode and halfulp.round_tensor take it'),
-    (formats, 'float8_e4m3fn,sra:8', 'halfulp.round_tensor takes it; elsewhere a mode is an argument of its own'),
+    (formats, 'float8_e4m3fn,over=inf', 'is a rounding of tensors: halfulp.quantize and halfulp.round_tensor take it'),
+    (formats, 'fp8_e4m3', "'fp8_e4m3' is ambiguous; one of float8_e4m3fn .*, float8_e4m3 "),
+    (formats, 'FP8-E4M3', "is ambiguous; one of float8_e4m3fn "),
+    (formats, 'f8_e4m3', "is ambiguous; one of float8_e4m3fn "),
+    (formats, 'fp8_e5m2', "did you mean 'float8_e5m2'"),
+    (formats, 'fp4_e2m1', "did you mean 'float4_e2m1fn'"),
+    (formats, 'bfloat16,stochastic', 'stochastic rounding is sra:N, srb:N or src:N'),
+    (lambda text: halfulp.round_tensor(X, text), 'float8_e4m3fn,sr', "from 'sr' on .*; stochastic rounding is sra:N"),
+    (lambda text: halfulp.gemm(X, X.T, accum=text), 'seq(bfloat16,nearest)', 'to nearest is rne with ties to even'),
     (formats, 'rtz', "'rtz' is a rounding mode: mode= takes it"),
     (formats, 'nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),
     (formats, 'mx.mxfp4', r"halfulp.scaled.encode\(x, p\) with p = halfulp.preset\('mx.mxfp4'\)"),
@@ -49,7 +57,9 @@ def formats(text):
     (lambda text: halfulp.gemm(X, X.T, accum=text), 'nv.hopper.e4m3', "did you mean 'nv.hopper.e4m3.f32.wgmma'"),
     (halfulp.model, 'nv.hopper.e4m3', "did you mean 'nv.hopper.e4m3.f32.wgmma'"),
     (halfulp.preset, 'torch.float8', "did you mean 'torch.float8_e4m3fn'.*presets\\(\\) lists them"),
-    (lambda text: halfulp.quantize(X, 'bfloat16', text), 'stochastic', 'there are rne, .*, sra:N, srb:N, src:N'),
+    (lambda text: halfulp.quantize(X, 'bfloat16', text), 'sr', 'stochastic rounding is sra:N, .* N random bits, 1 to 32'),
+    (lambda text: halfulp.quantize(X, 'bfloat16', text), 'even', 'to nearest is rne with ties to even'),
+    (lambda text: halfulp.quantize(X, 'bfloat16', text), 'xyz', 'there are rne, .*, sra:N, srb:N, src:N'),
     (lambda text: halfulp.quantize(X, 'bfloat16', saturate=text), 'yes', 'there are default, none, finite, propagate'),
 ])
 def test_what_a_text_is(call, text, words):
@@ -112,9 +122,21 @@ def test_options_are_spelt_out():
                 if 'threads' in parameters and 'stream' in parameters:
                     assert '\nthreads : int' in thing.__doc__ and '\nstream : Stream' in thing.__doc__
     assert str(inspect.signature(halfulp.quantize)) == (
-        '(x, format, mode=None, *, out=None, saturate=None, nan=None, tiny=None, stream=None, events=None, threads=1, '
+        '(x, format, mode=None, *, axis=None, out=None, saturate=None, nan=None, tiny=None, stream=None, events=None, threads=1, '
         'cuda_stream=None)')
     said = inspect.getdoc(halfulp.quantize)
     assert said.index('\nOptions\n') < said.index('\nReturns\n') and 'which stochastic roundings require' in said
     assert 'cuda_stream' not in inspect.signature(halfulp.dot).parameters
     assert list(inspect.signature(codes.next_up).parameters) == ['x', 'of', 'packed', 'out', 'threads', 'cuda_stream']
+
+
+@pytest.mark.parametrize('name', ['seed', 'rng', 'generator'])
+def test_a_keyword_for_random_words_leads_to_stream(name):
+    for call in (halfulp.quantize, halfulp.encode):
+        with pytest.raises(TypeError, match="no argument '{}'; .*stream= takes random words, as Stream".format(name)):
+            call(X, 'bfloat16', 'sra:8', **{name: 1})
+    with pytest.raises(TypeError, match='stream= takes random words'):
+        halfulp.compare(X, ['bfloat16'], 'sra:8', **{name: 1})
+    with pytest.raises(TypeError) as caught:
+        halfulp.quantize(X, 'bfloat16', colour=1)
+    assert 'random words' not in str(caught.value)

@@ -133,7 +133,7 @@ def test_arrays_as_options(argument):
 
 def test_streams():
     for wrong in (1 + 2j, np.complex64(1), 1.0, '1', (1, 2, 3), (1.0, 2), (1 + 2j, 2), True,
-        np.random.default_rng(0)):
+        np.random.RandomState(0)):
         with warnings.catch_warnings(), pytest.raises(TypeError, match='^stream: '):
             warnings.simplefilter('error')
             halfulp.quantize(X, F8, 'sra:3', stream=wrong)

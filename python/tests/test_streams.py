@@ -110,3 +110,17 @@ def test_nothing_stochastic_needs_no_stream():
     halfulp.gemm(X, X.T, accum='seq(bfloat16)')
     halfulp.hadamard(X, 16, signs=3)
     Assignment(LAYOUT, 'demote', ratio='1/2')
+
+
+def test_a_generator_gives_the_next_stream():
+    generator, twin = np.random.default_rng(7), np.random.default_rng(7)
+    for _ in range(2):
+        key, counter = (int(n) for n in twin.integers(0, 1 << 63, 2))
+        got = halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=generator)
+        np.testing.assert_array_equal(got, halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=(key, counter)))
+    assert generator.integers(1 << 40) == twin.integers(1 << 40)
+    assert not np.array_equal(got, halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=generator))
+    halfulp.quantize(X, 'float8_e4m3fn', stream=generator), twin.integers(0, 1 << 63, 4)
+    assert generator.integers(1 << 40) == twin.integers(1 << 40)
+    with pytest.raises(TypeError, match='stream: a whole number is expected, not RandomState'):
+        halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=np.random.RandomState(1))
