@@ -34,7 +34,8 @@ __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'li
 
 
 def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, gradient: str = 'straight_through',
-             stream: Optional[StreamLike] = None, backward_stream: Optional[StreamLike] = None) -> Tensor:
+             stream: Optional[StreamLike] = None, backward_stream: Optional[StreamLike] = None,
+             axis: Optional[int] = None) -> Tensor:
     """x rounded; its gradient rounded by `backward`.
 
     Parameters
@@ -47,14 +48,17 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
         "nvfp4", "scaled(...)"), "s2fp8", another number system ("posit8", "q(3.4)"), "keep"; a preset
         ("torch.float8_e4m3fn", the bits of x.to(torch.float8_e4m3fn).to(x.dtype)).
     dim : int
-        The dimension along which blocks of a scaled tensor lie.
+        The dimension along which blocks of a scaled tensor lie: the one that a product sums over. In weights of a
+        convolution, (out, in, rows, columns), dim=1 is the channels; the last one would be the kernel's width.
+    axis : int, optional
+        Another word for `dim`, as halfulp.quantize and NumPy call it.
     gradient : str
         "straight_through" or "zero_outside": see `Recipe`.
     stream, backward_stream : "torch", torch.Generator, int, (key, counter) or Tensor, optional
         Random words of stochastic modes; of the gradient: child 1 of `stream` without it.
     """
     forward, back = text_of(rounding), text_of(backward)
-    _whole('dim', dim)
+    dim = _along(dim, axis)
     ops.gradient_rule(gradient)
     if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
         small = _small.quantize(x, forward, dim)
@@ -83,6 +87,15 @@ def _whole(argument: str, thing: Any) -> int:
     if not -(1 << 31) <= thing < 1 << 31:
         raise abi.HalfulpValueError('{}: {} is out of range'.format(argument, thing))
     return thing
+
+
+def _along(dim: Any, axis: Any) -> int:
+    """The dimension of blocks, by either of its words."""
+    if axis is None:
+        return _whole('dim', dim)
+    if dim != -1:
+        raise abi.HalfulpTypeError('axis: it is another word for dim; give one of them')
+    return _whole('axis', axis)
 
 
 def _bias(bias: Any, outputs: int) -> Tensor:
@@ -245,6 +258,9 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
 
 def _pair(argument: str, n: Union[int, Sequence[int]], least: int) -> List[int]:
     both = [n, n] if isinstance(n, int) else list(n) if isinstance(n, (tuple, list)) else []
+    if isinstance(n, (str, Recipe)):
+        raise abi.HalfulpTypeError('{}: a number or two are required; the recipe stands behind groups, where '
+                                   'torch.nn.functional.conv2d ends: recipe={!r}'.format(argument, n))
     if len(both) != 2:
         raise abi.HalfulpTypeError('{}: a number or two are required, not {!r}'.format(argument, n))
     if any(_whole(argument, one) < least for one in both):

@@ -232,3 +232,47 @@ def test_products_of_vectors():
     assert ht.matmul(b, b, recipe).shape == ()
     with pytest.raises(ValueError, match='do not go together'):
         ht.matmul(a, a[:, 0], recipe)
+
+
+@pytest.mark.parametrize('text', ['float8_e4m3fn,sra:8', 'float8_e5m2,rtz,sat=none', 'float8_e5m2,over=inf,nan=keep', 'keep',
+                                  'mxfp4', 'nvfp4,sra:8', 'posit8,rtz', 's2fp8', 'torch.float8_e4m3fn', 'q(3.4)', 'hifloat8'])
+def test_one_grammar_in_numpy_and_torch(text):
+    """A text, a stream and an axis mean the same bits to halfulp.quantize and to halfulp.torch.quantize."""
+    x = numbers(6 * 64).reshape(6, 64) * 30
+    for axis in (0, 1):
+        for stream in (5, (5, 7), lambda: np.random.default_rng(2), lambda: torch.Generator().manual_seed(3)):
+            one, two = (stream(), stream()) if callable(stream) else (stream, stream)
+            expected = ht.quantize(x, text, dim=axis, stream=one)
+            np.testing.assert_array_equal(halfulp.quantize(x.numpy(), text, axis=axis, stream=two), expected.numpy())
+            same(ht.quantize(x, text, axis=axis, stream=stream() if callable(stream) else stream), expected)
+    y = x.reshape(6, 4, 4, 4)
+    np.testing.assert_array_equal(halfulp.quantize(y.numpy(), text, axis=1, stream=9), ht.quantize(y, text, dim=1, stream=9).numpy())
+
+
+def test_words_for_the_dimension():
+    x = numbers(64).reshape(8, 8)
+    for axis, error, words in ((0.5, TypeError, 'axis: a whole number'), ('0', TypeError, 'axis: a whole number')):
+        with pytest.raises(error, match=words):
+            ht.quantize(x, 'mxfp4', axis=axis)
+    with pytest.raises(TypeError, match='axis: it is another word for dim; give one of them'):
+        ht.quantize(x, 'mxfp4', dim=0, axis=0)
+
+
+def test_a_recipe_at_the_place_of_the_stride():
+    x, w, b = torch.ones(1, 2, 4, 4), torch.ones(3, 2, 1, 1), torch.zeros(3)
+    for recipe in (ht.Recipe(x='bfloat16'), 'bfloat16'):
+        with pytest.raises(TypeError, match='^stride: .*the recipe stands behind groups, .*: recipe='):
+            ht.conv2d(x, w, b, recipe)
+    for thing in (0.3, np.ones(3, np.float32), [0.3]):
+        with pytest.raises(TypeError, match='^x: a tensor is required, not {}; torch.tensor makes one'.format(type(thing).__name__)):
+            ht.quantize(thing, 'bfloat16')
+
+
+def test_parameters_compared():
+    model = torch.nn.Sequential(torch.nn.Linear(64, 8), torch.nn.Conv2d(32, 4, 1))
+    named = {name: one for name, one in model.named_parameters() if 'weight' in name}
+    rows = halfulp.compare(named, ['nvfp4'], axis=1)
+    assert rows[1]._replace(tensor='x') == halfulp.compare(named['1.weight'].detach().flatten(1).numpy(), ['nvfp4'])[0]
+    assert all(one.grad is None for one in named.values()) and [row.tensor for row in rows] == list(named)
+    with pytest.raises(TypeError, match=r'^x: the tensor requires a gradient, .*x.detach\(\)'):
+        halfulp.quantize(named['0.weight'], 'nvfp4')
