@@ -70,7 +70,7 @@ static void figures(FILE *out, const tensors_result *result, const tensors_resul
 static void tensors(FILE *out, const tensors_results *results, const tensors_result *total) {
   int low, high;
   report_range(&low, &high, total);
-  if (low > high) low = high = -TENSORS_LOWEST;
+  if (low > high) low = high = 0;
   fputs(
       "<h2 id=\"tensors\">Tensors rounded</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"tensors\">"
       "<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">dtype</th><th scope=\"col\">shape</th>"
