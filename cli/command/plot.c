@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/base/names.h"
-#include "cli/explain/number.h"
 #include "cli/quantize/quantize.h"
 
 enum { KEY_ARRAY = CLI_KEY_FREE, KEY_TENSOR };
@@ -23,11 +21,7 @@ static int add_format(plot_asked *asked, const char *value) {
   if (asked->formats == PLOT_FORMATS_MAX) return cli_fail(NULL, "--format: more than %d of them", PLOT_FORMATS_MAX);
   plot_state *state = &asked->list[asked->formats++];
   asked->shared.format_text = value; /* one is given */
-  state->numeric.format_text = value;
-  state->other = cli_read_system(&state->system, value, state->values);
-  if (state->other < 0) return CLI_BAD;
-  if (state->other) return CLI_OK;
-  return cli_read_format_or(&state->numeric.format, value, CLI_NAMES_NUMBERS);
+  return plot_read(state, value);
 }
 
 static int set(void *context, int key, const char *value) {
@@ -45,7 +39,7 @@ static int set(void *context, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'f' | CLI_REPEATS, "format", "FORMAT", "number format: a name (halfulp formats) or fp(e,m,b):suffixes"},
+    {'f' | CLI_REPEATS, "format", "FORMAT", "number format, number system or scaled format (halfulp formats)"},
     {'o', "output", "OUT", "the drawing, an .svg file"},
     {KEY_ARRAY, "array", "IN", "a float array, .npy, .safetensors or .gguf: draw the histogram of its magnitudes"},
     {KEY_TENSOR, "tensor", "NAME", ".safetensors, .gguf: the tensor to draw; default: the only one of floats"},
@@ -59,6 +53,9 @@ static const cli_command command = {
     "Draw the positive values of formats on a logarithmic line, as SVG",
     "With --array: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
     "or overflows when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.\n"
+    "Of a scaled format (mxfp4, nvfp4) the line has the values of one block: the one that has the array's largest\n"
+    "magnitude, without an array a block whose largest magnitude is 1; blocks lie along the last axis. A second\n"
+    "histogram shows which magnitudes the elements have as multiples of their scales.\n"
     "Several -f draw several formats below each other on one axis, with a table of what becomes of the data.",
     "  halfulp plot -f float8_e4m3fn -o /tmp/e4m3.svg\n"
     "  halfulp plot -f float8_e5m2 --array digits_weights.npy -o /tmp/weights.svg\n"
@@ -69,7 +66,7 @@ static const cli_command command = {
     set};
 
 static void json_data(const histogram *data, const plot_state *state) {
-  static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below"};
+  static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below", "lost"};
   char mode[CLI_NAME_MAX];
   cli_json(stdout, "{'file': ?", JSON(state->data));
   if (state->tensor) cli_json(stdout, ", 'tensor': ?", JSON(state->tensor));
@@ -77,14 +74,22 @@ static void json_data(const histogram *data, const plot_state *state) {
            JSON(cli_mode_name(mode, state->numeric.mode)), JSON(data->count), JSON(data->zeros), JSON(data->infinities),
            JSON(data->nans));
   for (int c = 0; c < CLASSES; c++) cli_json(stdout, ", ?: ?", JSON(names[c]), JSON(data->classes[c]));
+  cli_json(stdout, ", 'errors': ?", cli_errors_value(&data->errors));
+  if (state->scaled)
+    cli_json(stdout, ", 'blocks': ?, 'magnitudes_used': ?, 'magnitudes': ?", cli_blocks_value(&data->blocks),
+             JSON(plot_codes_used(data)), JSON(data->code_count));
   fputs("}", stdout);
 }
 
 /* Prints the numbers of a format in the drawing's table. */
 static void json_format(const plot_state *state, const plot_counts *counts, const histogram *data) {
   char name[CLI_NAME_MAX];
-  cli_json(stdout, "'format': ?, 'normal': ?, 'subnormal': ?, 'data': ", JSON(plot_name(name, state)),
-           JSON(counts->normal), JSON(counts->subnormal));
+  cli_json(stdout, "'format': ?, 'normal': ?, 'subnormal': ?, ", JSON(plot_name(name, state)), JSON(counts->normal),
+           JSON(counts->subnormal));
+  if (state->scaled)
+    cli_json(stdout, "'scale': ?, 'tensor_scale': ?, ", JSON((double)state->block.scale),
+             JSON((double)state->block.tensor));
+  fputs("\"data\": ", stdout);
   if (data)
     json_data(data, state);
   else
@@ -104,20 +109,40 @@ static void json_table(const plot_asked *asked, const plot_counts *counts, const
 /* Draws the formats. data: a histogram for each of them, or NULL. */
 static int draw(const plot_asked *asked, const histogram *data) {
   plot_counts counts[PLOT_FORMATS_MAX];
-  int status = asked->formats == 1 ? plot_draw(asked->list, data, counts)
-                                   : plot_draw_several(asked->list, asked->formats, data, counts);
+  cli_piece text = {NULL, 0};
+  int status = plot_draw(&text, asked->list, asked->formats, data, counts);
+  if (status == CLI_OK) status = cli_file_write(asked->output, &text, 1);
   if (status == CLI_OK && asked->shared.json) json_table(asked, counts, data);
+  free((void *)text.data);
   return status;
 }
 
-static int draw_with(void *context, const cli_source *source, size_t count) {
-  const plot_asked *asked = context;
+static int draw_with(void *context, const cli_source *source, size_t rows, size_t cols) {
+  plot_asked *asked = context;
   histogram *data = cli_alloc(asked->formats, sizeof *data);
-  if (!data) return CLI_BAD;
-  for (size_t i = 0; i < asked->formats; i++) plot_gather(&data[i], &asked->list[i], source, count);
-  int status = draw(asked, data);
+  int status = data ? CLI_OK : CLI_BAD;
+  size_t gathered = 0;
+  while (status == CLI_OK && gathered < asked->formats) {
+    status = plot_gather(&data[gathered], &asked->list[gathered], source, rows, cols);
+    gathered++;
+  }
+  if (status == CLI_OK) status = draw(asked, data);
+  for (size_t i = 0; i < gathered; i++) plot_histogram_free(&data[i]);
   free(data);
   return status;
+}
+
+static int draw_without(plot_asked *asked) {
+  for (size_t i = 0; i < asked->formats; i++)
+    if (asked->list[i].scaled && plot_block_of_one(&asked->list[i])) return CLI_BAD;
+  return draw(asked, NULL);
+}
+
+/* Returns 1 if the order of the elements decides what they become. */
+static int has_blocks(const plot_asked *asked) {
+  for (size_t i = 0; i < asked->formats; i++)
+    if (asked->list[i].scaled) return 1;
+  return 0;
 }
 
 static int draw_with_data(plot_asked *asked) {
@@ -126,8 +151,11 @@ static int draw_with_data(plot_asked *asked) {
     return cli_tensor_use(asked->data, asked->tensor, draw_with, asked);
   if (asked->tensor) return cli_fail(asked->data, "--tensor goes with a .safetensors or a .gguf file");
   if (cli_array_load(&x, asked->data)) return CLI_BAD;
+  size_t rows, cols;
+  cli_matrix(&rows, &cols, x.info.dims, x.info.shape);
+  int status = has_blocks(asked) ? cli_array_in_rows(&x) : CLI_OK;
   cli_source source = cli_values_source(&x);
-  int status = draw_with(asked, &source, x.info.count);
+  if (status == CLI_OK) status = draw_with(asked, &source, rows, cols);
   cli_array_free(&x);
   return status;
 }
@@ -154,7 +182,6 @@ static void share(plot_asked *asked) {
     state->numeric = asked->shared;
     state->numeric.format = format;
     state->numeric.format_text = text;
-    state->output = asked->output;
     state->data = asked->data;
     state->tensor = asked->tensor;
   }
@@ -170,5 +197,7 @@ int cli_plot(int argc, char **argv) {
   if (asked.tensor && !asked.data) return cli_fail(NULL, "plot: --tensor goes with --array IN.safetensors");
   if (check_output(&asked, asked.shared.json)) return CLI_BAD;
   share(&asked);
-  return asked.data ? draw_with_data(&asked) : draw(&asked, NULL);
+  status = asked.data ? draw_with_data(&asked) : draw_without(&asked);
+  for (size_t i = 0; i < asked.formats; i++) plot_state_free(&asked.list[i]);
+  return status;
 }

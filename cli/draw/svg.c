@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/io.h"
 
 /* Writes a character, ? for what XML does not allow (C0 and bytes that are not UTF-8), and for DEL and C1, which would
  * show nothing. Returns how many bytes of the text it used. */
@@ -143,12 +142,19 @@ double svg_nice_step(double range, int count) {
   return steps[i] * power;
 }
 
-int svg_close(svg *image, const char *path) {
-  int status = CLI_OK;
+int svg_end(svg *image, cli_piece *text) {
   fputs("</svg>\n", image->out);
-  if (fclose(image->out)) status = cli_fail(NULL, "out of memory");
-  cli_piece piece = {image->text, image->size};
-  if (status == CLI_OK && path) status = cli_file_write(path, &piece, 1);
+  int failed = fclose(image->out);
+  *text = (cli_piece){failed ? NULL : image->text, image->size};
+  if (!failed) return CLI_OK;
   free(image->text);
+  return cli_fail(NULL, "out of memory");
+}
+
+int svg_close(svg *image, const char *path) {
+  cli_piece text;
+  int status = svg_end(image, &text);
+  if (status == CLI_OK && path) status = cli_file_write(path, &text, 1);
+  free((void *)text.data);
   return status;
 }

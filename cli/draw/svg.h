@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/base/io.h"
+
 enum { SVG_SERIES_MAX = 8 };
 
 /* Marks that look the same. */
@@ -46,6 +48,8 @@ void svg_power(svg *image, double x, double y, int size, const char *fill, const
 void svg_escaped(FILE *out, const char *text);
 /* Returns the step of an axis, 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
 double svg_nice_step(double range, int count);
+/* Ends the drawing; *text: all of it, to be freed. Returns 0, or an exit code after an error line; then it is NULL. */
+int svg_end(svg *image, cli_piece *text);
 /* Ends the drawing, writes it to path if path is not NULL, frees it. Returns 0 or an exit code. */
 int svg_close(svg *image, const char *path);
 

@@ -9,8 +9,8 @@
 #include "cli/explain/number.h"
 #include "halfulp/scalar.h"
 
-const char *const plot_colours[CLASSES] = {"#8a94a6", "#d9972b", "#2f6db5", "#c8373f", "#7b4fa3"};
-static const char *const tints[CLASSES] = {"#eef0f3", "#fbf0dc", "#e3edf8", "#fbe6e7", "#f0e8f6"};
+const char *const plot_colours[CLASSES] = {"#8a94a6", "#d9972b", "#2f6db5", "#c8373f", "#7b4fa3", "#7b4fa3"};
+static const char *const tints[CLASSES] = {"#eef0f3", "#fbf0dc", "#e3edf8", "#fbe6e7", "#f0e8f6", "#f0e8f6"};
 
 static double x_of_log(const drawing *plot, double log) {
   return PLOT_LEFT + (PLOT_RIGHT - PLOT_LEFT) * (log - plot->low) / (plot->high - plot->low);
@@ -90,6 +90,11 @@ static void draw_ticks(drawing *plot) {
   double last = -10;
   if (plot->state->other) {
     draw_system_ticks(plot);
+    return;
+  }
+  if (plot->state->scaled) {
+    for (uint32_t c = plot->limits.min_code; c <= plot->limits.max_code; c++)
+      draw_value(plot, (double)plot->state->block.values[c], &last);
     return;
   }
   uint32_t step = plot->limits.width <= 16 ? 1 : (uint32_t)1 << (plot->format.m > 4 ? plot->format.m - 4 : 0);
@@ -199,6 +204,7 @@ void plot_bars(drawing *plot, int plain) {
 
 static const char *overflow_result(const drawing *plot, hu_mode mode) {
   if (plot->state->other && plot->state->system.overflow == HU_FIXED_WRAP) return "beyond max: its low bits";
+  if (plot->state->scaled) return "beyond the largest number of its block";
   int policy = mode.saturate ? mode.saturate : plot->format.inf ? HU_SAT_NONE : HU_SAT_FINITE;
   if (policy != HU_SAT_NONE || plot->format.overflow == HU_OVERFLOW_MAX) return "beyond max: becomes max";
   return plot->format.overflow == HU_OVERFLOW_INF ? "beyond max: becomes infinity" : "beyond max: becomes NaN";
@@ -243,6 +249,19 @@ static uint32_t normal_values(const drawing *plot) {
   return plot->limits.max_code - first + 1 - subnormal_values(plot);
 }
 
+/* Returns 1 if a row says how many numbers became NaN for another one of their block. */
+static int has_lost(const drawing *plot) { return plot->data && plot->data->classes[LOST]; }
+
+/* Writes how far the data lie from what they become. */
+static const char *error_text(char *text, size_t size, const cli_errors *errors) {
+  if (isfinite(errors->sqnr))
+    snprintf(text, size, "SQNR %.2f dB, rms error %s, largest error %s", errors->sqnr, ROUNDED(errors->rms, 4),
+             ROUNDED(errors->max_abs, 4));
+  else
+    snprintf(text, size, "SQNR: %s", cli_no_sqnr(errors));
+  return text;
+}
+
 static void draw_table(drawing *plot, double y, hu_mode mode) {
   char text[160];
   svg_text(&plot->out, PLOT_LEFT + 560, y, 12, SVG_END, PLOT_GREY, "", values_of(plot));
@@ -258,11 +277,14 @@ static void draw_table(drawing *plot, double y, hu_mode mode) {
   draw_row(plot, y + 48, TO_ZERO, plot->format.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
   draw_row(plot, y + 72, OVERFLOW, overflow_result(plot, mode), "");
   if (!plot->format.sign) draw_row(plot, y + 96, BELOW, "below the range (negative)", "");
+  if (has_lost(plot)) draw_row(plot, y + 96, LOST, "in a block with an infinity or a NaN", "");
   if (!plot->data) return;
   snprintf(text, sizeof text, "%llu elements; besides: %llu zeros, %llu infinities, %llu NaN",
            (unsigned long long)plot->data->count, (unsigned long long)plot->data->zeros,
            (unsigned long long)plot->data->infinities, (unsigned long long)plot->data->nans);
-  svg_text(&plot->out, PLOT_LEFT, y + (plot->format.sign ? 102 : 126), 13, SVG_START, PLOT_GREY, "", text);
+  y += plot->format.sign && !has_lost(plot) ? 102 : 126;
+  svg_text(&plot->out, PLOT_LEFT, y, 13, SVG_START, PLOT_GREY, "", text);
+  svg_text(&plot->out, PLOT_RIGHT, y, 13, SVG_END, PLOT_INK, "", error_text(text, sizeof text, &plot->data->errors));
 }
 
 /* Counts the codes that have positive values. */
@@ -282,6 +304,12 @@ const char *plot_bar_name(const drawing *plot) {
 }
 
 const char *plot_name(char name[CLI_NAME_MAX], const plot_state *state) {
+  char text[CLI_TARGET_MAX];
+  if (state->scaled) {
+    snprintf(name, CLI_NAME_MAX, "%.*s", CLI_NAME_MAX - 1, cli_target_name(text, &state->target));
+    if (strlen(text) >= CLI_NAME_MAX) memcpy(name + CLI_NAME_MAX - 4, "...", 4);
+    return name;
+  }
   if (state->other) return cli_system_name(name, state->system, state->numeric.format_text);
   return cli_shown_name(name, state->numeric.format, state->numeric.format_text);
 }
@@ -325,17 +353,37 @@ static void describe_system(drawing *plot) {
   svg_text(&plot->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
 }
 
+static void describe_scaled(drawing *plot) {
+  const plot_state *state = plot->state;
+  const cli_blocks *blocks = plot->data ? &plot->data->blocks : NULL;
+  char text[CLI_TARGET_MAX], line[1024];
+  state->target.kind->text(text, &state->target);
+  svg_text(&plot->out, PLOT_LEFT, 63, 13, SVG_START, PLOT_GREY, "", text);
+  int n = snprintf(line, sizeof line, "the values of a block under its scale %s", DECIMAL(state->block.scale));
+  if (state->target.scaling.tensor)
+    n += snprintf(line + n, sizeof line - (size_t)n, " times the tensor's %s", ROUNDED(state->block.tensor, 6));
+  if (!blocks)
+    snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude 1");
+  else
+    snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude; %llu blocks, scales %s to %s",
+             (unsigned long long)blocks->count, ROUNDED(blocks->scale_low, 6), ROUNDED(blocks->scale_high, 6));
+  svg_text(&plot->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
+}
+
 static void draw_heading(drawing *plot, const plot_state *state) {
   char name[CLI_NAME_MAX], line[1024], mode[CLI_NAME_MAX];
   svg_text(&plot->out, PLOT_LEFT, 40, 22, SVG_START, PLOT_INK, "font-weight=\"bold\"", plot_name(name, state));
   if (state->other)
     describe_system(plot);
+  else if (state->scaled)
+    describe_scaled(plot);
   else
     describe_format(plot);
   const char *negative =
       symmetric(plot) ? "magnitudes; the negative values are the mirror image" : "the positive values";
-  svg_text(&plot->out, PLOT_RIGHT, 83, 13, SVG_END, PLOT_GREY, "",
-           plot->format.sign ? negative : "there are no negative values");
+  if (!state->scaled)
+    svg_text(&plot->out, PLOT_RIGHT, 83, 13, SVG_END, PLOT_GREY, "",
+             plot->format.sign ? negative : "there are no negative values");
   if (!state->data) return;
   snprintf(line, sizeof line, "magnitudes of %s, rounded by %s; a bar is %s", state->data,
            cli_mode_name(mode, state->numeric.mode), plot_bar_name(plot));
@@ -360,9 +408,24 @@ static int as_format(drawing *plot) {
   return 0;
 }
 
+/* Makes the limits those of a block under its scales. Not 0: no value is positive. */
+static int as_block(drawing *plot) {
+  const float *values = plot->state->block.values;
+  hu_limits *limits = &plot->limits;
+  double max = (double)values[limits->max_code], min = (double)values[limits->min_code];
+  if (!(min > 0) || !isfinite(max)) return 1;
+  limits->max = max;
+  limits->min = min;
+  limits->emax = ilogb(max);
+  limits->emin = limits->emax + 1; /* beyond all values, where no code is normal */
+  limits->min_normal = limits->max_code >> plot->format.m ? (double)values[(size_t)1 << plot->format.m] : 0;
+  return 0;
+}
+
 int plot_begin(drawing *plot, const plot_state *state, const histogram *data) {
   *plot = (drawing){{0}, state->numeric.format, hu_limits_of(state->numeric.format), 0, 0, 0, 0, data, state, 1};
-  if (state->other && as_format(plot)) return cli_fail(NULL, "plot: there is no positive value");
+  if ((state->other && as_format(plot)) || (state->scaled && as_block(plot)))
+    return cli_fail(NULL, "plot: there is no positive value");
   plot->low = ilogb(plot->limits.min) - 2;
   plot->high = plot->limits.emax + 3;
   return CLI_OK;
@@ -389,7 +452,7 @@ void plot_band(drawing *plot) {
 
 plot_counts plot_counted(const drawing *plot) { return (plot_counts){normal_values(plot), subnormal_values(plot)}; }
 
-int plot_draw(const plot_state *state, const histogram *data, plot_counts *counts) {
+int plot_draw_one(cli_piece *text, const plot_state *state, const histogram *data, plot_counts *counts) {
   char name[CLI_NAME_MAX];
   drawing plot;
   if (plot_begin(&plot, state, data)) return CLI_BAD;
@@ -397,15 +460,21 @@ int plot_draw(const plot_state *state, const histogram *data, plot_counts *count
   plot_group(&plot);
   plot.bars = 120 + PLOT_BARS;
   plot.band = data ? plot.bars + 10 : 112;
-  double table = plot.band + PLOT_BAND + 136;
-  int height = (int)table + (data ? 150 : 122) + (plot.format.sign ? 0 : 24);
+  double codes = plot.band + PLOT_BAND + 110, table = codes + plot_codes_height(data) + 26;
+  int height = (int)table + (data ? 150 : 122) + (plot.format.sign && !has_lost(&plot) ? 0 : 24);
   if (svg_open(&plot.out, PLOT_WIDTH, height, plot_name(name, state))) return CLI_BAD;
   draw_heading(&plot, state);
   if (data) plot_bars(&plot, 0);
   plot_band(&plot);
   draw_marks(&plot);
   plot_axis(&plot);
+  if (plot_codes_height(data)) plot_codes(&plot, codes);
   draw_table(&plot, table, state->numeric.mode);
   *counts = plot_counted(&plot);
-  return svg_close(&plot.out, state->output);
+  return svg_end(&plot.out, text);
+}
+
+int plot_draw(cli_piece *text, const plot_state *state, size_t formats, const histogram *data, plot_counts *counts) {
+  return formats == 1 ? plot_draw_one(text, state, data, counts)
+                      : plot_draw_several(text, state, formats, data, counts);
 }

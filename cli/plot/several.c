@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws several formats below each other on one axis, and data over them: see plot.h. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/base/numbers.h"
@@ -8,7 +9,7 @@
 enum { LABEL = 26, GAP = 12, TABLE_ROW = 24 };
 
 /* Where the columns of the table end. */
-static const double column[] = {420, 560, 660, 770, 860, 950, 1040, 1080};
+static const double column[] = {400, 520, 600, 690, 780, 870, 960, 1080};
 
 static void draw_cell(drawing *plot, int at, double y, const char *colour, const char *text) {
   svg_text(&plot->out, column[at], y, at < 4 ? 13 : 12, SVG_END, colour, "", text);
@@ -29,8 +30,9 @@ static const char *limit_text(char text[CLI_NAME_MAX], double x) {
 }
 
 static void draw_head(drawing *plot, double y) {
-  static const char *const names[] = {"smallest", "largest", "normal", "subnormal", "to zero", "subnormal", "overflow"};
-  int columns = plot->data ? 7 : 4;
+  static const char *const names[] = {"smallest", "largest",   "normal",   "subnormal",
+                                      "to zero",  "subnormal", "overflow", "SQNR"};
+  int columns = plot->data ? 8 : 4;
   for (int i = 0; i < columns; i++) draw_cell(plot, i, y, PLOT_GREY, names[i]);
   if (plot->data) svg_text(&plot->out, column[4] - 60, y - 18, 12, SVG_START, PLOT_GREY, "", "share of the data");
   svg_text(&plot->out, column[2] - 50, y - 18, 12, SVG_START, PLOT_GREY, "", "values of a sign");
@@ -51,6 +53,9 @@ static void draw_row(drawing *plot, double y) {
   draw_share(plot, 4, y, TO_ZERO);
   draw_share(plot, 5, y, SUBNORMAL);
   draw_share(plot, 6, y, OVERFLOW);
+  const cli_errors *errors = &plot->data->errors;
+  snprintf(text, sizeof text, "%.2f dB", errors->sqnr);
+  svg_text(&plot->out, column[7], y, 13, SVG_END, PLOT_INK, "", isfinite(errors->sqnr) ? text : cli_no_sqnr(errors));
 }
 
 static void draw_heading(drawing *plot, const plot_state *state) {
@@ -89,7 +94,8 @@ static void draw_bands(drawing *plot, size_t formats) {
   }
 }
 
-int plot_draw_several(const plot_state *state, size_t formats, const histogram *data, plot_counts *counts) {
+int plot_draw_several(cli_piece *text, const plot_state *state, size_t formats, const histogram *data,
+                      plot_counts *counts) {
   drawing plot[PLOT_FORMATS_MAX];
   memset(plot, 0, sizeof plot);
   for (size_t i = 0; i < formats; i++)
@@ -106,5 +112,5 @@ int plot_draw_several(const plot_state *state, size_t formats, const histogram *
     draw_row(&plot[i], table + TABLE_ROW * ((double)i + 1) + 4);
     counts[i] = plot_counted(&plot[i]);
   }
-  return svg_close(&plot[0].out, state->output);
+  return svg_end(&plot[0].out, text);
 }

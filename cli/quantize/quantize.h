@@ -57,9 +57,9 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
-/* Calls `use` with the numbers of one tensor of a .safetensors file: the one of this name; NULL: the only one of
- * floats. The exit code of `use`, or one after an error line. */
-typedef int cli_floats_use(void *context, const cli_source *source, size_t count);
+/* Calls `use` with the numbers of one tensor of a .safetensors file, as a matrix (target.h): the one of this name;
+ * NULL: the only one of floats. The exit code of `use`, or one after an error line. */
+typedef int cli_floats_use(void *context, const cli_source *source, size_t rows, size_t cols);
 int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *context);
 
 /* Save and read codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a

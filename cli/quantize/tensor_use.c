@@ -57,7 +57,9 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
   const void *data = tensor ? tensors_aligned(&owned, &in, tensor) : NULL;
   if (data) {
     const cli_source source = tensors_source(tensor->dtype, data);
-    status = tensors_check_bool(&in, tensor) ? CLI_BAD : use(state, &source, tensor->count);
+    size_t rows, cols;
+    cli_matrix(&rows, &cols, tensor->dims, tensor->shape);
+    status = tensors_check_bool(&in, tensor) ? CLI_BAD : use(state, &source, rows, cols);
   }
   free(owned);
   tensors_close(&in);

@@ -2,6 +2,7 @@
 """quantize, gemm, diff, plot: arrays in and out, and outputs that appear complete or not at all."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -538,6 +539,89 @@ class Plot(Quantize):
         self.bad(*base, self.path("m.safetensors"), "--tensor", "n", says="'n' is C64")
         self.bad(*base, self.path("x.npy"), "--tensor", "b", says="--tensor goes with a .safetensors or a .gguf file")
         self.bad(*base[:-1], "--tensor", "b", says="--tensor goes with --array")
+
+    # Two blocks of mxfp4: the first has amax 7 and so the scale 1, the second amax 80 and so 16.
+    BLOCKS = [7, 6, 0.2, 0.3, 1.6, -3, *[0] * 26, 80, 8, 1, *[0] * 29]
+    MADE = [6, 6, 0, 0.5, 1.5, -3, *[0] * 26, 64, 8, 0, *[0] * 29]
+
+    def test_scaled(self):
+        """What becomes of two blocks, worked by hand; the line of the block that has the largest magnitude."""
+        x = self.put("x.npy", self.BLOCKS)
+        got = json.loads(self.ok("plot", "-f", "mxfp4", "--array", x, "-o", self.path("p.svg"), "--json"))
+        self.assertEqual([got[k] for k in ("format", "normal", "subnormal", "scale", "tensor_scale")], ["mxfp4", 6, 1, 16, 1])
+        data = got["data"]
+        want = {"count": 64, "zeros": 55, "overflow": 1, "normal": 4, "subnormal": 2, "to_zero": 2, "lost": 0, "magnitudes_used": 6, "magnitudes": 8}
+        self.assertEqual({k: data[k] for k in want}, want)
+        signal, noise = sum(a * a for a in self.BLOCKS), sum((a - b) ** 2 for a, b in zip(self.BLOCKS, self.MADE))
+        self.assertAlmostEqual(data["errors"]["sqnr_db"], 10 * math.log10(signal / noise), 5)
+        self.assertEqual((data["blocks"]["count"], data["blocks"]["scale_low"], data["blocks"]["scale_high"]), (2, 1, 16))
+        texts, root = self.texts("p.svg")
+        self.assertTrue({"min subnormal 8", "min normal 16", "max 96", "beyond the largest number of its block"} <= set(texts), texts)
+        self.assertIn("elements by magnitude, as multiples of the scale: 6 of 8 are used", texts)
+        at = texts.index("elements by magnitude, as multiples of the scale: 6 of 8 are used") + 1
+        self.assertEqual(texts[at : at + 8], ["0", "0.5", "1", "1.5", "2", "3", "4", "6"])
+        tensors = support.safetensors([("w", "F32", (2, 32), floats(self.BLOCKS))])
+        for file in (self.put("f.npy", self.BLOCKS, shape=(2, 32)), self.write("m.safetensors", tensors)):
+            again = json.loads(self.ok("plot", "-f", "mxfp4", "--array", file, "-o", self.path("q.svg"), "--json"))
+            self.assertEqual(dict(again["data"], file=x), data)
+            self.assertEqual(self.read("q.svg"), self.read("p.svg").replace(x.encode(), file.encode()))
+
+    def test_scaled_without_data(self):
+        """The block's largest magnitude is 1: mxfp4 then has the scale 1/4; and without a whole number of elements in a row."""
+        for name, scale, top in (
+            ("mxfp4", 0.25, "max 1.5"),
+            ("mxint8", 1, "max 1.984375"),
+            ("dsv3_128x128", 1 / 448, "max 1"),
+            ("fp8_tensor", 1 / 448, "max 1"),
+        ):
+            got = json.loads(self.ok("plot", "-f", name, "-o", self.path("p.svg"), "--json"))
+            self.assertAlmostEqual(got["scale"], scale, 8, name)
+            self.assertIn(top, self.texts("p.svg")[0])
+            self.assertEqual(got["data"], None)
+
+    def test_scaled_beside_others(self):
+        """Each format has in a drawing of several what its own drawing has; blocks of files in Fortran's order lie along rows, too."""
+        x = self.put("x.npy", self.BLOCKS, shape=(2, 32))
+        names = ["float8_e4m3fn", "nvfp4", "mxfp4"]
+        words = [w for name in names for w in ("-f", name)]
+        several = json.loads(self.ok("plot", *words, "--array", x, "-o", self.path("p.svg"), "--json"))["formats"]
+        for name, one in zip(names, several):
+            alone = json.loads(self.ok("plot", "-f", name, "--array", x, "-o", self.path("q.svg"), "--json"))
+            self.assertEqual(one, {k: alone[k] for k in alone if k != "out"})
+        texts, _ = self.texts("p.svg")
+        rows = texts[texts.index("share of the data") :]
+        ratios = ["%.2f dB" % one["data"]["errors"]["sqnr_db"] for one in several]
+        self.assertEqual([rows[rows.index(name) + 8] for name in names], ratios)
+        turned = [self.BLOCKS[i * 32 + j] for j in range(32) for i in range(2)]
+        other = self.write("t.npy", npy("<f4", (2, 32), floats(turned), fortran=True))
+        again = json.loads(self.ok("plot", "-f", "mxfp4", "--array", other, "-o", self.path("q.svg"), "--json"))["data"]
+        self.assertEqual(dict(again, file="", errors=0), dict(several[2]["data"], file="", errors=0))
+
+    def test_scaled_special(self):
+        """A block with an infinity is NaN under mxfp4: its finite numbers are lost, and another block is drawn; where there is none,
+        one whose largest magnitude is 1."""
+        x = self.put("x.npy", [5.0, float("inf"), *[0.0] * 30, 0.75, *[0.0] * 31])
+        got = json.loads(self.ok("plot", "-f", "mxfp4", "--array", x, "-o", self.path("p.svg"), "--json"))
+        self.assertEqual((got["scale"], got["data"]["lost"], got["data"]["infinities"], got["data"]["normal"]), (0.125, 1, 1, 1))
+        self.assertIn("in a block with an infinity or a NaN", self.texts("p.svg")[0])
+        for values in ([0.0, 0.0], [float("nan"), 3.0], []):
+            x = self.put("x.npy", values)
+            self.assertEqual(json.loads(self.ok("plot", "-f", "mxfp4", "--array", x, "-o", self.path("p.svg"), "--json"))["scale"], 0.25)
+
+    def test_no_picture(self):
+        """What one line of values cannot show is refused with the reason."""
+        wide = "scaled(fp(8,12,0);scale=float8_e8m0fnu;block=1x32;rule=floor)"
+        for name, why in (
+            ("s2fp8", "shift and squeeze"),
+            ("hifloat4", "three levels"),
+            ("ggml.q4_0", "block of ggml"),
+            ("cuda.half.rz", "another program's rounding"),
+            (wide, "more than 16 bits"),
+            ("scaled(nosuch)", "no format of that name"),
+        ):
+            self.bad("plot", "-f", name, "-o", self.path("p.svg"), says=(name, why))
+        x = self.write("d.npy", npy("<f8", (1,), struct.pack("<d", 0.1)))
+        self.bad("plot", "-f", "mxfp4", "--array", x, "-o", self.path("p.svg"), says="not a binary32 number")
 
     def test_wrong_use(self):
         self.bad("plot", *["-f", "bfloat16"] * 7, "-o", self.path("p.svg"), says="more than 6")
