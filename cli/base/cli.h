@@ -36,6 +36,9 @@ typedef enum cli_ink { CLI_INK_END, CLI_INK_WRONG, CLI_INK_RIGHT, CLI_INK_STRONG
 const char *cli_ink_on(FILE *out, cli_ink ink);
 /* Prints "halfulp: note" on stderr like cli_fail, but nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* From here on this thread's error lines go to `out`, without "halfulp: " before them, and it is quiet; NULL: to stderr
+ * again. */
+void cli_take_lines(FILE *out);
 
 /* Returns the stream for the report on a result that goes to `path`: standard output, or standard error where the
  * result takes that (-). NULL: nothing is reported, after --quiet, unless --json asks for it on standard output. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the error line, and notes; remembers --quiet, of the command that this process is. */
+/* Writes the error line, and notes; remembers --quiet, of the command that this process is. A library has neither
+ * standard error nor a command: it takes the lines (cli_take_lines). */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,10 +81,13 @@ static void put_format(FILE *out, const char *format, va_list *args) {
 /* ---- lines ---- */
 
 static int quiet;
+static _Thread_local FILE *taker; /* NULL: stderr */
 
 void cli_be_quiet(void) { quiet = 1; }
 
-int cli_quiet(void) { return quiet; }
+int cli_quiet(void) { return quiet || taker; }
+
+void cli_take_lines(FILE *out) { taker = out; }
 
 /* Returns the line, to be freed; NULL if there is no memory. */
 static char *line_of(const char *file, const char *format, va_list *args) {
@@ -106,8 +110,12 @@ static char *line_of(const char *file, const char *format, va_list *args) {
 static void put_line(const char *file, const char *format, va_list *args) {
   char *line = line_of(file, format, args);
   if (line) cli_clean(line);
-  fflush(stdout);
-  fprintf(stderr, "halfulp: %s\n", line ? line : "out of memory");
+  if (taker) {
+    fputs(line ? line : "out of memory", taker);
+  } else {
+    fflush(stdout);
+    fprintf(stderr, "halfulp: %s\n", line ? line : "out of memory");
+  }
   free(line);
 }
 

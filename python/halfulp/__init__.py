@@ -4,7 +4,7 @@
     import numpy as np, halfulp
     halfulp.quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
 
-Formats and values    Format, formats, quantize, compare, encode, decode, convert, pack, unpack, as_ml_dtypes, as_codes
+Formats and values    Format, formats, plot, quantize, compare, encode, decode, convert, pack, unpack, as_ml_dtypes, as_codes
 Other programs'       Preset, presets, preset: conversions with their bits, taken by quantize and encode
 How it is rounded     Mode, Stream, Events
 By their names        format(...), mode(...), scaling(...), number.Number(...), model(...), preset(...)
@@ -20,12 +20,13 @@ What a call returns is defined in docs/numerics.md and in the C headers; docs/py
 """
 from . import codes, number, p3109, scaled, train
 from ._abi import HalfulpDeviceError, HalfulpError, HalfulpMemoryError, HalfulpTypeError, HalfulpValueError
+from ._pictures import Picture
 from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
                          minimum, minimum_number, mul, pow, reciprocal, rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
 from .collective import Collective, ExactSum, all_reduce
-from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors
+from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors, plot
 from .conversion import Preset, preset, presets
 from .device import device_available, levels, synchronize
 from .events import Events
@@ -44,11 +45,11 @@ format, mode, scaling = Format, Mode, Scaling
 __version__ = '0.1.0'
 __all__ = [
     'Accumulator', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
-    'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
+    'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number', 'Picture', 'Preset', 'Rounding', 'S2FP8Tensor',
     'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
     'hadamard', 'hifloat4_encode', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
-    'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
+    'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
     'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
     'train', 'unpack',
 ]

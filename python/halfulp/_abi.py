@@ -75,7 +75,7 @@ def _candidates(stem: str) -> Iterator[str]:
         path = pathlib.Path(given)
         folders = [path] if path.is_dir() else [path.parent]
         if path.is_dir():  # of a build, too
-            folders += [path / name for name in ('emu', 'train', 'gpu', 'lib')]
+            folders += [path / name for name in ('emu', 'train', 'gpu', 'cli/pictures', 'lib')]
         elif stem == 'halfulp':
             yield str(path)
         for folder in folders:
@@ -95,12 +95,13 @@ def _of_wheel() -> Iterator[pathlib.Path]:
 
 
 def _in_folder(folder: pathlib.Path, stem: str) -> Iterator[str]:
-    yield from sorted(str(path) for path in folder.glob('lib{}.so*'.format(stem)) if path.is_file())  # a build has folders
+    for place in (folder, folder / 'halfulp'):  # where libraries lie that no program is linked with
+        yield from sorted(str(path) for path in place.glob('lib{}.so*'.format(stem)) if path.is_file())  # a build has folders
     apple = folder.glob('lib{}*.dylib'.format(stem))
     yield from sorted(str(path) for path in apple if '-' not in path.name[3 + len(stem):])
 
 
-def _load(stem: str, table: dict) -> ctypes.CDLL:
+def _load(stem: str, table: dict, prefix: str = 'hu_') -> ctypes.CDLL:
     tried = []
     for path in _candidates(stem):
         try:
@@ -109,7 +110,7 @@ def _load(stem: str, table: dict) -> ctypes.CDLL:
             tried.append('{}: {}'.format(path, error))
             continue
         try:
-            signatures.declare(library, table)
+            signatures.declare(library, table, prefix)
         except AttributeError as error:
             raise ImportError('{} is another version of halfulp than this package: {}'.format(path, error)) from None
         return library
@@ -127,6 +128,13 @@ def main() -> ctypes.CDLL:
 def train() -> ctypes.CDLL:
     """libhalfulp-train; ImportError where it is not there."""
     return _load('halfulp-train', signatures.TRAIN)
+
+
+@functools.lru_cache(maxsize=None)
+def pictures() -> ctypes.CDLL:
+    """libhalfulp-pictures, which calls libhalfulp; ImportError where it is not there."""
+    main()
+    return _load('halfulp-pictures', signatures.PICTURES, 'hui_picture_')
 
 
 @functools.lru_cache(maxsize=None)

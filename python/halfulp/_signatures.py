@@ -192,10 +192,19 @@ TRAIN.update({
 })
 
 
-def declare(library: c.CDLL, table: dict) -> None:
+# libhalfulp-pictures, whose functions are hui_picture_NAME (cli/pictures/pictures.h).
+PICTURES = {
+    'plot': 'pointer pointer size mode stream pointer -> int',
+    'exponents': 'pointer text pointer pointer int int pointer -> int',
+    'ratios': 'pointer text text pointer pointer text size -> int', 'page': 'pointer text text -> int',
+    'free': 'pointer -> none',
+}
+
+
+def declare(library: c.CDLL, table: dict, prefix: str = 'hu_') -> None:
     """Give the functions of a library their types. AttributeError: it lacks one, so it is another version."""
     for name, words in table.items():
         arguments, _, returned = words.partition('->')
-        function = getattr(library, 'hu_' + name)
+        function = getattr(library, prefix + name)
         function.argtypes = [WORDS[word] for word in arguments.split()]
         function.restype = WORDS[returned.strip()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Formats side by side on arrays, and accumulation models side by side on a product."""
+"""Formats side by side on arrays, as tables and drawings, and accumulation models side by side on a product."""
 from __future__ import annotations
 
 import html
@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Sequ
 import numpy as np
 
 from . import _abi as abi
-from ._elementwise import unknown
+from . import _pictures as pictures
+from ._elementwise import how, unknown
 from ._host import float32
+from ._pictures import Picture
 from ._targets import Axis, Target, axes_of, sides, target_of, warned, whole
+from ._views import numbers
 from .accum import Accumulator, AccumulatorLike, Model, Watch
 from .arrays import quantize
-from .conversion import preset_of
+from .conversion import Preset, names_preset, preset_of
 from .events import Events
 from .format import FormatLike
 from .gemm import gemm
@@ -268,3 +271,67 @@ def _sum_error(a: Any, b: Any, accum: AccumulatorLike, expected: np.ndarray, opt
         figures = (float(error.max()), float(np.sqrt(np.mean(error * error))), float((error / unit).max()))
     return SumError(accum if isinstance(accum, str) else accum.text, *figures,
                     watch.swamped, differing)
+
+
+# ---- drawings: those of `halfulp plot` ----
+
+_DRAWN = ('saturate', 'nan', 'tiny', 'stream')
+
+
+def _name(thing: Any) -> str:
+    """What the command calls a format."""
+    if isinstance(thing, Preset):
+        return thing.name
+    made = thing if isinstance(thing, str) else target_of(thing)
+    return made if isinstance(made, str) else getattr(made, 'name', None) or made.text
+
+
+def _has_blocks(text: str) -> bool:
+    return not names_preset(text) and isinstance(target_of(text), Scaling)
+
+
+def _matrix(x: Any, blocks: bool, name: str) -> pictures.Data:
+    taken = numbers('x', x)
+    wide = taken.name == 'float64' and taken.array is not None and taken.exact is None and not blocks
+    full = taken.array if wide else float32('x', x)
+    assert full is not None
+    cols = full.shape[-1] if full.ndim else 1
+    return pictures.Data(full.reshape(full.size // cols if cols else 0, cols), abi.instance('name', name, str))
+
+
+@with_options(*_DRAWN)
+def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **options: 'Unpack[Options]') -> Picture:
+    """Draw the positive values of formats on a logarithmic line, and what becomes of an array in each.
+
+    The drawing is the one of `halfulp plot`: a histogram of the magnitudes of x in quarters of a binade, the values of
+    each format below it, and a table of the elements that become normal or subnormal numbers or zero or are beyond the
+    range, with the signal-to-noise ratio (SQNR). Of a scaled format the line has the values of the one block that has
+    the largest magnitude of x, under its scales (without x, of a block whose largest magnitude is 1). A drawing of one
+    scaled format also has a histogram of the magnitudes that elements have as multiples of their scales.
+
+    Parameters
+    ----------
+    x : array of float16, bfloat16, float32, float64 or integers, or None
+        The numbers, of any shape, on the host; it is read alone. Blocks of scaled formats lie along its last axis. None
+        draws the formats alone. Numbers that are rounded into a scaled format must be those of float32.
+    formats : format or list of up to 6
+        What `Format`, `Number` or `Scaling` takes, or one of these: a name, a text, a type of NumPy, ml_dtypes or
+        torch. S2FP8, HiFloat4, blocks of ggml and presets have no line of values: HalfulpValueError says why.
+    mode : Mode or str
+        How elements are rounded.
+    name : str
+        What the drawing calls the array.
+
+    Returns
+    -------
+    Picture
+        An SVG, in `svg`; a notebook shows it.
+    """
+    several = isinstance(formats, (list, tuple)) and not isinstance(formats, Preset)
+    listed: Sequence[Any] = formats if several else [formats]
+    for option in options:
+        if option not in _DRAWN:
+            raise abi.HalfulpTypeError('plot: there is no argument {!r}; there are {}'.format(option, ', '.join(_DRAWN)))
+    way, texts = how(mode, options, [], 'plot'), [_name(one) for one in listed]
+    data = None if x is None else _matrix(x, any(map(_has_blocks, texts)), name)
+    return pictures.plot(texts, way.mode._c, way.stream._record(), data)

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _names as names
+from . import _pictures as pictures
 from . import _structs as s
 from ._structs import Value
 
@@ -226,33 +227,10 @@ class Format(Value):
                                                     abi.address(alone)), argument)
         return made
 
-    def plot(self, axes: Any = None, *, log: bool = True) -> Any:
-        """Draw the positive finite values against the distance to the next one above, relative to the value, as
-        matplotlib draws; formats of up to 16 bits.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; a new figure without it.
-        log : bool
-            Logarithmic axes.
-        """
-        if axes is None:
-            try:
-                import matplotlib.pyplot as pyplot
-            except ImportError:
-                raise ImportError('plot: matplotlib is not installed') from None
-            axes = pyplot.figure().add_subplot()
-        values = self.values()
-        values = np.unique(values[np.isfinite(values) & (values > 0)])
-        axes.plot(values[:-1], np.diff(values) / values[:-1], '.', label=self.name)
-        if log:
-            axes.set_xscale('log', base=2)
-            axes.set_yscale('log', base=2)
-        axes.set_xlabel('value')
-        axes.set_ylabel('distance to the next value / value')
-        axes.legend()
-        return axes
+    def plot(self) -> pictures.Picture:
+        """Draw the positive values on a logarithmic line, as `halfulp plot` does; a notebook shows it. halfulp.plot
+        draws several formats, and data."""
+        return pictures.plot([self.name])
 
 
 FormatLike = Union[Format, str, np.dtype, type]

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _names as names
+from . import _pictures as pictures
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
@@ -82,6 +83,11 @@ class Number:
         if self.width > 16:
             raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
         return decode(np.arange(1 << self.width, dtype=self.dtype), self, dtype='float64')
+
+    def plot(self) -> pictures.Picture:
+        """Draw the positive values on a logarithmic line, as `halfulp plot` does; a notebook shows it. halfulp.plot
+        draws several number systems, and data."""
+        return pictures.plot([self.name])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Number) and bool(abi.main().hu_number_equal(self._c, other._c))

@@ -7,6 +7,7 @@ from typing import List, NamedTuple, Optional, Tuple, Union
 
 from . import _abi as abi
 from . import _names as names
+from . import _pictures as pictures
 from . import _structs as s
 from ._structs import Value
 from .format import Format
@@ -58,6 +59,11 @@ class Scaling(Value):
         made = Scaling._from_c(self._c)
         made._c.rows, made._c.cols = self._c.cols, self._c.rows
         return made
+
+    def plot(self) -> pictures.Picture:
+        """Draw the positive values of a block whose largest magnitude is 1, as `halfulp plot` does; a notebook shows
+        it. halfulp.plot draws the values and the magnitudes in use of an array."""
+        return pictures.plot([self.text])
 
     def sizes(self, rows: int, cols: int) -> s.hu_scaled_sizes:
         """What a matrix of rows x cols takes: block_rows x block_cols scales, bytes of codes and of scales, bytes

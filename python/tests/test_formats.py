@@ -56,13 +56,6 @@ def test_fits():
         assert row.format.fits('bfloat16') == (values <= brain), row.name
 
 
-def test_plot():
-    matplotlib = pytest.importorskip('matplotlib')
-    matplotlib.use('Agg')
-    axes = Format('float8_e5m2').plot()
-    assert len(axes.lines[0].get_xdata()) == 122
-
-
 @pytest.mark.parametrize('text, word', [('fp(4,31,0)', 'm: more than 30'), ('fp(4,3', 'at its end'),
                                         ('nobody', 'nothing has this name'), ('fp(4,3,0):fn,fn', "from 'fn' on"),
                                         ('a\0b', 'grammar')])
