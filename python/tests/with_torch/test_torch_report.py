@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The report of a precision: rows, shares, ratios, events; as text, JSON and a page."""
+import html
 import json
 import math
+import xml.etree.ElementTree as tree
 
 from torch_support import ht, plain, pytest, torch  # first: it leaves the tests out where there is no PyTorch
 
@@ -101,11 +103,35 @@ def test_forms(tmp_path):
     assert page['multiply_adds'] == {'halfulp': report.work('halfulp'), 'torch': 0}
     made = report.html(str(tmp_path / 'page.html'))
     assert (tmp_path / 'page.html').read_text(encoding='utf-8') == made
-    assert made.count('<svg') == 1 + 3 and made.count('<tr>') == 1 + len(report.rows) and report._repr_html_() in made
-    assert 'Exponents of g' in made and '&lt;' not in made
-    import xml.etree.ElementTree as tree
-    for part in made.split('<svg')[1:]:
-        tree.fromstring('<svg' + part.split('</svg>')[0] + '</svg>')
+    assert made.count('<tr>') == 1 + len(report.rows) and '&lt;' not in made
+
+
+def test_page():
+    """The drawings of the command's report: exponents of each operand, ratios of operands and results, lowest first."""
+    net = Net()
+    with ht.precision('float8_e4m3fn', measure=True) as p:
+        net(plain(6, 8)).square().mean().backward()
+    report = p.report()
+    page = report.html()
+    drawn = [tree.fromstring('<svg' + part.split('</svg>')[0] + '</svg>') for part in page.split('<svg')[1:]]
+    assert [one.find('title').text for one in drawn] == 3 * ['Exponents before and after'] + [
+        'Signal to quantization noise of operands', 'Signal to quantization noise of results']
+    assert all('var(--ink)' in tree.tostring(one, 'unicode') for one in drawn)
+    ids = [e.get('id') for one in drawn for e in one.iter() if e.get('id')]
+    assert len(ids) == len(set(ids)) == 10
+    for one, fields in ((drawn[3], ('a', 'b')), (drawn[4], ('out',))):
+        ratios = sorted(row['sqnr_' + field] for row in report.rows for field in fields if row['sqnr_' + field] is not None)
+        texts = [e.text for e in one.iter('text') if e.get('text-anchor') == 'start']
+        assert texts == ['no error' if n == math.inf else '{:.2f} dB'.format(n) for n in ratios] and len(texts) > 2
+    for one, counts in zip(drawn, report._exponents.values()):
+        for colour, numbers in zip(('before', 'after'), counts):
+            bars = [e.get('d') for e in one.iter('path') if e.get('fill') == 'var(--{})'.format(colour)]
+            assert ''.join(bars).count('M') == sum(n > 0 for n in numbers) > 1
+    framed = report._repr_html_()
+    assert html.unescape(framed.partition('srcdoc="')[2].rpartition('"')[0]) == page
+    with ht.precision('float8_e4m3fn') as q:
+        net(plain(6, 8))
+    assert '<svg' not in q.report().html() and q.report().html().count('<tr>') == 1 + len(q.report().rows)
 
 
 def test_exponents():

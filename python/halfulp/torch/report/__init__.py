@@ -6,10 +6,10 @@ import math
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from ... import _pictures as pictures
 from .._calls import EVENTS
 from ..products import guard
 from . import measure as measuring
-from . import pictures
 
 
 class _Sum:
@@ -36,9 +36,14 @@ class _Sum:
 _NAMES = {'forward': ('x', 'w', 'out'), 'dX': ('g', 'w', 'dx'), 'dW': ('x', 'g', 'dw')}
 
 
-def _names(product: guard.Product) -> Sequence[str]:
+def _names(operator: str, part: str) -> Sequence[str]:
     """Of both operands and the result."""
-    return ('x',) if product.operator == 'rounding' else _NAMES.get(product.part, ())
+    return ('x',) if operator == 'rounding' else _NAMES.get(part, ())
+
+
+def _lettered(row: Dict[str, Any]) -> Sequence[Tuple[str, str]]:
+    """The fields of a row's operands and result, with their letters."""
+    return list(zip(('a', 'b', 'out'), _names(row['operator'], row['part'])))
 
 
 class _Row:
@@ -84,7 +89,7 @@ class Rows:
                 row = self.made.setdefault(_Key(module, kind, why, one._replace(work=None)), _Row())
                 row.calls += 1
                 row.work += one.work or 0
-                names = _names(one)
+                names = _names(one.operator, one.part)
                 if own and self.counting:
                     row.count(names, result[-1].reshape(-1, len(EVENTS))[3 * i:3 * i + 3].tolist())
                 if measured:
@@ -122,8 +127,7 @@ def _plain(key: _Key, row: _Row) -> Dict[str, Any]:
     elif one.text is not None:
         parts = one.text.split('|')
         made.update(zip(('a', 'b', 'sum', 'out'), parts[:2] + [' after '.join(parts[2::2])] + parts[3:4]))
-    names = _names(one)
-    for place, name in zip(('a', 'b', 'out'), names):
+    for place, name in _lettered(made):
         made['sqnr_' + place] = row.sums[name].decibels if name in row.sums else None
         made['events_' + place] = row.events.get(name, {})
     return made
@@ -214,23 +218,44 @@ class Report:
                            'multiply_adds': {where: self.work(where) for where in ('halfulp', 'torch')}})
 
     def html(self, path: Optional[str] = None) -> str:
-        """A page with the table and pictures: ratios of all products, exponents of the operands before and after they
-        were rounded (where `measure` was set). Written to a file where one is named."""
-        page = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Products</title></head><body>\n{}' \
-               '\n</body></html>\n'.format(self._repr_html_())
+        """A page of one file, like the report of `halfulp quantize --report`: the table, which a click on a column's head
+        sorts; and, where `measure` was set, exponents of the operands before and after they were rounded, and the
+        signal-to-noise ratios of operands and results, the lowest first. Written to a file where one is named."""
+        page = pictures.page('Products', '<h1>Products</h1>\n<p class="soft">{}</p>\n{}{}'.format(
+            html.escape(self.headline()), self._pictures(), self._html_table()))
         if path is not None:
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(page)
         return page
 
-    def _repr_html_(self) -> str:
-        body = ''.join('<tr>{}</tr>'.format(''.join('<td>{}</td>'.format(html.escape(cell)) for cell in self._cells(row)))
-                       for row in self.rows)
-        bars = [(' '.join((_place(row), row['part'])), row.get('sqnr_out')) for row in self.rows]
-        drawn = pictures.bars('SQNR of the results, dB', [(name, n) for name, n in bars if n is not None])
+    def _pictures(self) -> str:
+        made = ''
         for name, (before, after) in self._exponents.items():
-            drawn += pictures.histogram('Exponents of {}: before (grey) and after'.format(name), before, after,
-                                        measuring.LOWEST)
-        return ('<style>table.halfulp td, table.halfulp th {{text-align: left; padding: 2px 8px}}</style>'
-                '<p>{}</p>{}<table class="halfulp"><tr>{}</tr>{}</table>').format(
-                    html.escape(self.headline()), drawn, ''.join('<th>{}</th>'.format(c) for c in _COLUMNS), body)
+            drawn = pictures.exponents('exponents-' + name, (before[1:], before[0]), (after[1:], after[0]),
+                                       measuring.LOWEST)
+            made += '<h2>Exponents of {} before and after</h2>\n{}'.format(name, drawn)
+        for title, places in (('operands', ('a', 'b')), ('results', ('out',))):
+            rows = [(' '.join((_place(row), row['part'], name)), row['sqnr_' + place]) for row in self.rows
+                    for place, name in _lettered(row) if place in places and row.get('sqnr_' + place) is not None]
+            if rows:
+                made += '<h2>SQNR of {}</h2>\n{}'.format(title, pictures.ratios(title, title, rows, 'no error'))
+        return made
+
+    def _html_table(self) -> str:
+        def cell(text: str, key: object) -> str:
+            return '<td data-v="{}">{}</td>'.format(html.escape(str(key)), html.escape(text))
+
+        body = ''
+        for row in self.rows:
+            cells = self._cells(row)
+            keys: List[object] = list(cells)
+            keys[4:6] = row['calls'], row['multiply_adds']
+            body += '<tr>{}</tr>\n'.format(''.join(map(cell, cells, keys)))
+        head = ''.join('<th scope="col">{}</th>'.format(column) for column in _COLUMNS)
+        return '<h2 id="products">Products</h2>\n<div class="wide"><table class="sort" aria-labelledby="products"><thead>' \
+               '<tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n'.format(head, body)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, whose styles touch nothing else of a notebook."""
+        return '<iframe title="Products" style="width:100%;height:640px;border:0" srcdoc="{}"></iframe>'.format(
+            html.escape(self.html()))
