@@ -4,26 +4,20 @@
 #include "halfulp/arith.h"
 
 #include "emu/core/arith.h"
-
-static int refused(hu_format format) { return hu_format_check(format, NULL) != HU_OK; }
+#include "emu/format/unfold.h"
 
 static uint32_t misuse(uint32_t *events) {
   if (events) *events = HU_EVENT_INVALID;
   return 0;
 }
 
-static hu_num number(hu_format format, uint32_t code) {
-  hu_mode rne = {0};
-  hu_spec spec = hui_spec_of(format, rne);
-  return hui_unpack(&spec, code);
-}
-
 static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                     uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(fz) || refused(fa) || refused(fb) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
-  return hui_arith_one(&spec, op, number(fa, a), number(fb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
+  hu_spec spec, sa, sb;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb))
+    return misuse(events);
+  return hui_arith_one(&spec, op, hui_unpack(&sa, a), hui_unpack(&sb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
 }
 
 uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
@@ -68,38 +62,40 @@ uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a,
 
 uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(fz) || refused(fx) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
+  hu_spec spec, source;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&source, fx)) return misuse(events);
   hu_num none = hui_num_special(HU_KIND_ZERO, 0);
-  return hui_arith_one(&spec, HU_OP_SQRT, number(fx, x), none, none, random, ev);
+  return hui_arith_one(&spec, HU_OP_SQRT, hui_unpack(&source, x), none, none, random, ev);
 }
 
 uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                 uint32_t c, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(fz) || refused(fa) || refused(fb) || refused(fc) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
-  return hui_arith_one(&spec, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
+  hu_spec spec, sa, sb, sc;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb) ||
+      hui_source_refused(&sc, fc))
+    return misuse(events);
+  return hui_arith_one(&spec, HU_OP_FMA, hui_unpack(&sa, a), hui_unpack(&sb, b), hui_unpack(&sc, c), random, ev);
 }
 
 int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
-  if (refused(fa) || refused(fb)) return HU_UNORDERED;
-  hu_num x = number(fa, a), y = number(fb, b);
+  hu_spec sa, sb;
+  if (hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb)) return HU_UNORDERED;
+  hu_num x = hui_unpack(&sa, a), y = hui_unpack(&sb, b);
   if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return HU_UNORDERED;
   return hui_compare_numbers(x, y);
 }
 
 uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
-  if (refused(format) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(format, mode);
+  hu_spec spec;
+  if (hui_result_refused(&spec, format, mode)) return misuse(events);
   return hui_round_to_integral_code(&spec, x, random, ev);
 }
 
 static uint32_t next(hu_format format, uint32_t x, uint32_t down) {
-  hu_mode rne = {0};
-  if (refused(format)) return 0;
-  hu_spec spec = hui_spec_of(format, rne);
+  hu_spec spec;
+  if (hui_source_refused(&spec, format)) return 0;
   return hui_next_code(&spec, x, down);
 }
 
@@ -107,25 +103,24 @@ uint32_t hu_next_up(hu_format format, uint32_t x) { return next(format, x, 0); }
 uint32_t hu_next_down(hu_format format, uint32_t x) { return next(format, x, 1); }
 
 int hu_class(hu_format format, uint32_t x) {
-  hu_mode rne = {0};
-  if (refused(format)) return HU_CLASS_NAN;
-  hu_spec spec = hui_spec_of(format, rne);
+  hu_spec spec;
+  if (hui_source_refused(&spec, format)) return HU_CLASS_NAN;
   return (int)hui_class_of(&spec, x);
 }
 
 int hu_is_signalling(hu_format format, uint32_t x) {
-  hu_mode rne = {0};
-  if (refused(format)) return 0;
-  hu_spec spec = hui_spec_of(format, rne);
+  hu_spec spec;
+  if (hui_source_refused(&spec, format)) return 0;
   return (int)hui_is_signalling_code(&spec, x);
 }
 
 uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
                       uint32_t *events) {
   uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
-  if (refused(fz) || refused(fx) || refused(fy) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
-  hu_num a = number(fx, x), b = number(fy, y), z = hui_exact_remainder(a, b, &raised);
+  hu_spec spec, sx, sy;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sx, fx) || hui_source_refused(&sy, fy))
+    return misuse(events);
+  hu_num a = hui_unpack(&sx, x), b = hui_unpack(&sy, y), z = hui_exact_remainder(a, b, &raised);
   return hui_arith_round(&spec, z, raised, hui_operand_events(a) | hui_operand_events(b), random, ev);
 }
 
@@ -146,8 +141,8 @@ uint64_t hu_to_integer(hu_integer integer, hu_mode mode, hu_format format, uint3
   if (integer.width < 1 || integer.width > 64 || integer.is_signed > 1 || integer.invalid > HU_INTEGER_X86 ||
       integer.exact > 1)
     return misuse(events);
-  if (refused(format) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(format, mode);
+  hu_spec spec;
+  if (hui_result_refused(&spec, format, mode)) return misuse(events);
   hu_num from = hui_unpack(&spec, x), i = hui_exact_integer(&spec, from, random, &inexact);
   uint64_t z = hui_integer_of(i, integer.width, integer.is_signed, &fits);
   *ev = hui_operand_events(from);
@@ -162,8 +157,8 @@ uint64_t hu_to_integer(hu_integer integer, hu_mode mode, hu_format format, uint3
 
 static uint32_t from_integer(hu_format fz, hu_mode mode, uint32_t sign, uint64_t x, uint32_t random, uint32_t *events) {
   uint32_t ignored;
-  if (refused(fz) || hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
+  hu_spec spec;
+  if (hui_result_refused(&spec, fz, mode)) return misuse(events);
   return hui_round(&spec, hui_num_finite(sign, x, 0), random, events ? events : &ignored);
 }
 

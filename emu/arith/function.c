@@ -6,6 +6,7 @@
 #include "emu/arith/function_call.h"
 #include "emu/arith/function_one.h"
 #include "emu/base/float_env.h"
+#include "emu/format/unfold.h"
 
 uint32_t hui_function_code(const hu_spec *spec, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
   if (hui_quick_may(spec, op, x, y)) {
@@ -23,20 +24,13 @@ static uint32_t misuse(uint32_t *events) {
   return 0;
 }
 
-static hu_num number(hu_format format, uint32_t code) {
-  hu_mode rne = {0};
-  hu_spec spec = hui_spec_of(format, rne);
-  return hui_unpack(&spec, code);
-}
-
 static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
                     uint32_t *events) {
   uint32_t ignored;
-  if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_mode_check(mode) != HU_OK)
-    return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
+  hu_spec spec, source;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&source, fx)) return misuse(events);
   hu_num none = hui_num_special(HU_KIND_ZERO, 0);
-  return hui_function_code(&spec, op, number(fx, x), none, random, events ? events : &ignored);
+  return hui_function_code(&spec, op, hui_unpack(&source, x), none, random, events ? events : &ignored);
 }
 
 uint32_t hu_exp(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
@@ -98,9 +92,9 @@ uint32_t hu_cos(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t r
 uint32_t hu_pow(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
                 uint32_t *events) {
   uint32_t ignored;
-  if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_format_check(fy, NULL) != HU_OK)
+  hu_spec spec, sx, sy;
+  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sx, fx) || hui_source_refused(&sy, fy))
     return misuse(events);
-  if (hu_mode_check(mode) != HU_OK) return misuse(events);
-  hu_spec spec = hui_spec_of(fz, mode);
-  return hui_function_code(&spec, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
+  return hui_function_code(&spec, HU_OP_POW, hui_unpack(&sx, x), hui_unpack(&sy, y), random,
+                           events ? events : &ignored);
 }

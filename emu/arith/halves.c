@@ -33,7 +33,7 @@ typedef struct halves {
 static size_t room_of(size_t n) { return (n + HU_HALF_STEP - 1) / HU_HALF_STEP * HU_HALF_STEP; }
 
 /* Elements behind n are 1: what becomes of them is 0, 1 or 2, exact, without an event. */
-static void load(const hu_codes *codes, size_t first, size_t n, size_t room, uint16_t *z) {
+static void load(const hu_array_view *codes, size_t first, size_t n, size_t room, uint16_t *z) {
   const uint16_t *from = (const uint16_t *)codes->data + (ptrdiff_t)first * codes->stride;
   if (codes->stride == 1) {
     memcpy(z, from, n * sizeof *z);

@@ -27,9 +27,9 @@
 enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
 
 typedef struct run {
-  hu_arith_call call;
+  const hu_arith_call *call;
+  const hu_spec *spec; /* of its result */
   size_t part;
-  hu_spec spec, source[3];
   hu_lane_constants constants, source_constants[3];
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
@@ -46,34 +46,34 @@ typedef struct run {
   hu_events *counts; /* one a part */
 } run;
 
-static const uint8_t *at(const hu_codes *codes, size_t i) {
+static const uint8_t *at(const hu_array_view *codes, size_t i) {
   return (const uint8_t *)codes->data + (ptrdiff_t)i * codes->stride * (ptrdiff_t)codes->size;
 }
 
 static uint8_t *z_at(const run *task, size_t i) {
-  return (uint8_t *)task->call.z + (ptrdiff_t)i * task->call.result.stride * (ptrdiff_t)task->call.result.size;
+  return (uint8_t *)task->call->z + (ptrdiff_t)i * task->call->result.stride * (ptrdiff_t)task->call->result.size;
 }
 
-static uint32_t load_code(const hu_codes *codes, size_t i) { return hui_load_code(at(codes, i), codes->size); }
+static uint32_t load_code(const hu_array_view *codes, size_t i) { return hui_load_code(at(codes, i), codes->size); }
 
 static void store_code(const run *task, size_t i, uint32_t code) {
-  hui_store_code(z_at(task, i), task->call.result.size, code);
+  hui_store_code(z_at(task, i), task->call->result.size, code);
 }
 
 static uint32_t random_at(const run *task, size_t i) {
-  return task->stochastic ? hui_stream_at(task->stream.key, task->stream.counter + i) >> (32 - task->spec.bits) : 0;
+  return task->stochastic ? hui_stream_at(task->stream.key, task->stream.counter + i) >> (32 - task->spec->bits) : 0;
 }
 
 /* ---- the core, an element at a time ---- */
 
 static hu_num number(const run *task, int k, size_t i) {
-  if (k >= task->call.operands) return hui_num_special(HU_KIND_ZERO, 0);
-  return hui_unpack(&task->source[k], load_code(&task->call.x[k], i));
+  if (k >= task->call->operands) return hui_num_special(HU_KIND_ZERO, 0);
+  return hui_unpack(&task->call->x[k].spec, load_code(&task->call->x[k], i));
 }
 
 static void run_rounded(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events, code = hui_arith_one(&task->spec, task->call.op, number(task, 0, i), number(task, 1, i),
+    uint32_t events, code = hui_arith_one(task->spec, task->call->op, number(task, 0, i), number(task, 1, i),
                                           number(task, 2, i), random_at(task, i), &events);
     store_code(task, i, code);
     hu_events_count(counts, events);
@@ -82,7 +82,7 @@ static void run_rounded(const run *task, size_t first, size_t n, hu_events *coun
 
 static void run_functions(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events, code = hui_function_code(&task->spec, task->call.op, number(task, 0, i), number(task, 1, i),
+    uint32_t events, code = hui_function_code(task->spec, task->call->op, number(task, 0, i), number(task, 1, i),
                                               random_at(task, i), &events);
     store_code(task, i, code);
     hu_events_count(counts, events);
@@ -96,12 +96,12 @@ static uint32_t compare(hu_num a, hu_num b) {
 
 static void run_other(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events = 0, x = load_code(&task->call.x[0], i), z;
-    switch (task->call.op) {
-      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(&task->spec, x, random_at(task, i), &events); break;
-      case HU_OP_NEXT_UP: z = hui_next_code(&task->source[0], x, 0); break;
-      case HU_OP_NEXT_DOWN: z = hui_next_code(&task->source[0], x, 1); break;
-      case HU_OP_CLASS: z = hui_class_of(&task->source[0], x); break;
+    uint32_t events = 0, x = load_code(&task->call->x[0], i), z;
+    switch (task->call->op) {
+      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(task->spec, x, random_at(task, i), &events); break;
+      case HU_OP_NEXT_UP: z = hui_next_code(&task->call->x[0].spec, x, 0); break;
+      case HU_OP_NEXT_DOWN: z = hui_next_code(&task->call->x[0].spec, x, 1); break;
+      case HU_OP_CLASS: z = hui_class_of(&task->call->x[0].spec, x); break;
       default: z = compare(number(task, 0, i), number(task, 1, i)); break;
     }
     store_code(task, i, z);
@@ -118,7 +118,7 @@ typedef struct piece {
 } piece;
 
 static void load_operand(const run *task, int k, size_t first, size_t n, uint32_t *z) {
-  const hu_codes *x = &task->call.x[k];
+  const hu_array_view *x = &task->call->x[k];
   uint32_t gathered[PIECE];
   const void *codes = at(x, first);
   if (x->stride != 1) {
@@ -168,22 +168,22 @@ static int call_function(const run *task, size_t n, piece *work) {
 static int compute(const run *task, size_t n, piece *work) {
   const hu_wide_arith *arith = task->wide;
   if (is_function(task)) return call_function(task, n, work);
-  uint32_t down = task->spec.round == HU_RTN;
-  switch (task->call.op) {
+  uint32_t down = task->spec->round == HU_RTN;
+  switch (task->call->op) {
     case HU_OP_ADD: return arith->add(n, work->odd, work->left, work->x[0], work->x[1], down);
     case HU_OP_SUB: return arith->sub(n, work->odd, work->left, work->x[0], work->x[1], down);
     case HU_OP_MUL: return arith->mul(n, work->odd, work->left, work->x[0], work->x[1]);
     case HU_OP_DIV: return arith->div(n, work->odd, work->left, work->x[0], work->x[1]);
     case HU_OP_SQRT: return arith->sqrt(n, work->odd, work->left, work->x[0]);
     case HU_OP_FMA: return arith->fma(n, work->odd, work->left, work->x[0], work->x[1], work->x[2], down);
-    default: return choose(task->call.op, n, work);
+    default: return choose(task->call->op, n, work);
   }
 }
 
 /* Is an operand NaN and none infinite, which would be an event more? For operations that NaN passes through. */
 static int is_nan(const run *task, const piece *work, size_t i) {
   int nan = 0, infinite = 0;
-  for (int k = 0; k < task->call.operands; k++) {
+  for (int k = 0; k < task->call->operands; k++) {
     uint32_t size = work->x[k][i] & 0x7FFFFFFF;
     nan |= size > 0x7F800000;
     infinite |= size == 0x7F800000;
@@ -203,15 +203,15 @@ static int has_fraction(uint32_t pattern) {
 static int is_invalid(const run *task, const piece *work, size_t i) {
   uint32_t x = work->x[0][i], y = work->x[1][i];
   if (!(x >> 31) || !is_normal_or_subnormal(x)) return 0;
-  if (task->call.op == HU_OP_SQRT) return 1;
-  return task->call.op == HU_OP_POW && is_normal_or_subnormal(y) && has_fraction(y);
+  if (task->call->op == HU_OP_SQRT) return 1;
+  return task->call->op == HU_OP_POW && is_normal_or_subnormal(y) && has_fraction(y);
 }
 
 /* A power of finite numbers above 2^200, and so beyond all formats that the lanes serve: with 2^k <= |x| < 2^(k+1), if
  * 2^(k y) and 2^((k+1) y) are. */
 static int is_beyond(const run *task, const piece *work, size_t i) {
   uint32_t x = work->x[0][i] & 0x7FFFFFFF;
-  if (task->call.op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(work->x[1][i])) return 0;
+  if (task->call->op != HU_OP_POW || !is_normal_or_subnormal(x) || !is_normal_or_subnormal(work->x[1][i])) return 0;
   double y = (double)hui_float_of_bits(work->x[1][i]), k = hui_exponent(hui_unpack32(x));
   return k * y > 200 && (k + 1) * y > 200;
 }
@@ -225,7 +225,7 @@ static void redo(const run *task, const piece *work, size_t first, size_t i, hu_
   hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
   uint32_t events, code;
   int prefers_numbers =
-      task->call.op == HU_OP_MINIMUM_NUMBER || task->call.op == HU_OP_MAXIMUM_NUMBER || task->call.op == HU_OP_POW;
+      task->call->op == HU_OP_MINIMUM_NUMBER || task->call->op == HU_OP_MAXIMUM_NUMBER || task->call->op == HU_OP_POW;
   if (!prefers_numbers && is_nan(task, work, i)) {
     code = task->nan;
     events = task->nan_events;
@@ -234,12 +234,12 @@ static void redo(const run *task, const piece *work, size_t first, size_t i, hu_
     events = task->no_root_events;
   } else if (is_beyond(task, work, i)) {
     hu_num z = hui_beyond_all(beyond_sign(work, i));
-    code = hui_arith_round(&task->spec, z, 0, 0, random_at(task, first + i), &events);
+    code = hui_arith_round(task->spec, z, 0, 0, random_at(task, first + i), &events);
   } else {
-    for (int k = 0; k < task->call.operands; k++) x[k] = hui_unpack32(work->x[k][i]);
+    for (int k = 0; k < task->call->operands; k++) x[k] = hui_unpack32(work->x[k][i]);
     uint32_t r = random_at(task, first + i);
-    code = is_function(task) ? hui_function_code(&task->spec, task->call.op, x[0], x[1], r, &events)
-                             : hui_arith_one(&task->spec, task->call.op, x[0], x[1], x[2], r, &events);
+    code = is_function(task) ? hui_function_code(task->spec, task->call->op, x[0], x[1], r, &events)
+                             : hui_arith_one(task->spec, task->call->op, x[0], x[1], x[2], r, &events);
   }
   store_code(task, first + i, code);
   hu_events_count(counts, events);
@@ -256,20 +256,20 @@ static void redo_left(const run *task, const piece *work, size_t first, size_t n
 }
 
 static void round_piece(const run *task, size_t first, size_t n, piece *work, hu_events *counts) {
-  int direct = task->call.result.stride == 1;
+  int direct = task->call->result.stride == 1;
   hu_piece rounded = {.n = n,
                       .z = direct ? (void *)z_at(task, first) : work->out,
                       .x = work->odd,
                       .key = task->stream.key,
                       .word = task->stream.counter + first};
-  size_t size = task->call.result.size;
+  size_t size = task->call->result.size;
   task->kernels->encode[hui_by_size(size)](&task->constants, &rounded, counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(task, first + i), (const uint8_t *)work->out + i * size, size);
 }
 
 /* Rounds a function's digits into binary32 at once, which the kernels do not take as a format. */
 static int nearest32(const run *task, size_t first, size_t n, piece *work, hu_events *counts) {
-  int direct = task->call.result.stride == 1;
+  int direct = task->call->result.stride == 1;
   uint32_t *out = direct ? (uint32_t *)(void *)z_at(task, first) : work->out;
   (void)to_wide(task, n, work);
   int left = task->nearest32(n, out, work->left, work->wide, work->wide_left, &counts->inexact);
@@ -283,7 +283,7 @@ static void run_lanes(const run *task, size_t first, size_t n, hu_events *counts
   memset(work.left, 0, sizeof work.left);
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    for (int i = 0; i < task->call.operands; i++) load_operand(task, i, first, k, work.x[i]);
+    for (int i = 0; i < task->call->operands; i++) load_operand(task, i, first, k, work.x[i]);
     int left;
     if (task->nearest32) {
       left = nearest32(task, first, k, &work, counts);
@@ -297,17 +297,17 @@ static void run_lanes(const run *task, size_t first, size_t n, hu_events *counts
 
 static void run_part(void *context, size_t part) {
   const run *task = context;
-  size_t first = part * task->part, n = task->call.n - first < task->part ? task->call.n - first : task->part;
+  size_t first = part * task->part, n = task->call->n - first < task->part ? task->call->n - first : task->part;
   hu_events counts = {0};
   if (task->halves) {
-    hui_halves_run(task->halves, &task->call, &task->spec, first, n, &counts);
+    hui_halves_run(task->halves, task->call, task->spec, first, n, &counts);
   } else if (task->kernels) {
     hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
     run_lanes(task, first, n, &counts);
     hui_float_env_leave(saved);
-  } else if (task->call.op < HU_OP_ROUNDED) {
+  } else if (task->call->op < HU_OP_ROUNDED) {
     run_rounded(task, first, n, &counts);
-  } else if (task->call.op >= HU_OP_FUNCTION) {
+  } else if (task->call->op >= HU_OP_FUNCTION) {
     run_functions(task, first, n, &counts);
   } else {
     run_other(task, first, n, &counts);
@@ -319,18 +319,18 @@ static void run_part(void *context, size_t part) {
 
 static int lanes_can(run *task) {
   hu_format binary32 = hui_format_binary32();
-  int extreme = task->call.op >= HU_OP_MINIMUM && task->call.op <= HU_OP_MAXIMUM_NUMBER;
-  if (!is_function(task) && (task->call.op >= HU_OP_ROUNDED || (task->call.op == HU_OP_SQRT && !task->wide->sqrt)))
+  int extreme = task->call->op >= HU_OP_MINIMUM && task->call->op <= HU_OP_MAXIMUM_NUMBER;
+  if (!is_function(task) && (task->call->op >= HU_OP_ROUNDED || (task->call->op == HU_OP_SQRT && !task->wide->sqrt)))
     return 0;
-  if (task->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  int narrow = hui_lane_constants_of(&task->constants, &task->spec) && (extreme || hui_odd_is_enough(&task->spec));
+  if (task->spec->zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
+  int narrow = hui_lane_constants_of(&task->constants, task->spec) && (extreme || hui_odd_is_enough(task->spec));
   if (narrow) task->nearest32 = NULL;
   if (!narrow && !task->nearest32) return 0;
-  for (int k = 0; k < task->call.operands; k++) {
-    hu_format format = task->call.x[k].format;
+  for (int k = 0; k < task->call->operands; k++) {
+    hu_format format = task->call->x[k].format;
     task->raw[k] = hu_format_equal(format, binary32);
-    if (!task->raw[k] &&
-        (!task->source[k].fits_binary32 || !hui_lane_constants_of(&task->source_constants[k], &task->source[k])))
+    if (!task->raw[k] && (!task->call->x[k].spec.fits_binary32 ||
+                          !hui_lane_constants_of(&task->source_constants[k], &task->call->x[k].spec)))
       return 0;
   }
   return 1;
@@ -343,8 +343,8 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
 
 /* Returns the kernel of functions into binary32, ties to even. */
 static hu_function_nearest32 nearest32_for(const hu_level *level, const run *task) {
-  if (!is_function(task) || task->call.mode.round != HU_RNE ||
-      !hu_format_equal(task->call.result.format, hui_format_binary32()))
+  if (!is_function(task) || task->call->mode.round != HU_RNE ||
+      !hu_format_equal(task->call->result.format, hui_format_binary32()))
     return NULL;
   return level->function ? level->function->nearest32 : NULL;
 }
@@ -352,16 +352,14 @@ static hu_function_nearest32 nearest32_for(const hu_level *level, const run *tas
 void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
   run task;
   hu_events counts[HU_THREADS_MAX];
-  hu_mode rne = {0};
   uint32_t threads = hui_exec_threads(exec);
   const hu_level *level = hui_level_for(exec);
   memset(&task, 0, sizeof task);
-  task.call = *call;
-  task.spec = hui_spec_of(call->result.format, call->mode);
-  for (int k = 0; k < call->operands; k++) task.source[k] = hui_spec_of(call->x[k].format, rne);
+  task.call = call;
+  task.spec = &call->result.spec;
   hu_num nan = hui_num_special(HU_KIND_NAN, 0), minus = hui_num_finite(1, 1, 0);
-  task.nan = hui_arith_one(&task.spec, HU_OP_ADD, nan, nan, nan, 0, &task.nan_events);
-  task.no_root = hui_arith_one(&task.spec, HU_OP_SQRT, minus, minus, minus, 0, &task.no_root_events);
+  task.nan = hui_arith_one(task.spec, HU_OP_ADD, nan, nan, nan, 0, &task.nan_events);
+  task.no_root = hui_arith_one(task.spec, HU_OP_SQRT, minus, minus, minus, 0, &task.no_root_events);
   task.stochastic = call->mode.round >= HU_SRA;
   task.kernels = level->convert;
   task.wide = level->wide;
@@ -369,7 +367,7 @@ void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *ev
   task.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
   task.nearest32 = nearest32_for(level, &task);
   if (task.kernels && (!task.wide || !lanes_can(&task))) task.kernels = NULL;
-  task.halves = hui_halves_serve(call, &task.spec) ? hui_extensions_for(exec).half_arith : NULL;
+  task.halves = hui_halves_serve(call, task.spec) ? hui_extensions_for(exec).half_arith : NULL;
   task.stream = hui_exec_stream(exec);
   task.counts = counts;
   task.part = hui_part_size(call->n, threads, PART_MIN);

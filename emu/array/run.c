@@ -22,22 +22,21 @@ typedef struct conversion {
   size_t n, part;
   uint8_t *z;
   const uint8_t *x;
-  hu_array_end ez, ex;
-  hu_spec spec, source;
-  hu_lane_constants constants, source_constants; /* lane constants of the target, and of the source's codes */
-  const hu_kernels *kernels;                     /* NULL: the core for every element */
-  const hu_streams *streams;                     /* NULL: from the first element to the last */
+  const hu_array_view *ez, *ex;
+  const hu_kernels *kernels; /* NULL: the core for every element */
+  const hu_streams *streams; /* NULL: from the first element to the last */
   hu_stream stream;
   int stochastic, bypass;
-  hu_events *counts; /* one a part */
+  hu_events *counts;                             /* one a part */
+  hu_lane_constants constants, source_constants; /* of the target, and of the source's codes; set for kernels alone */
 } conversion;
 
 static const uint8_t *x_at(const conversion *call, size_t i) {
-  return call->x + (ptrdiff_t)i * call->ex.stride * (ptrdiff_t)call->ex.size;
+  return call->x + (ptrdiff_t)i * call->ex->stride * (ptrdiff_t)call->ex->size;
 }
 
 static uint8_t *z_at(const conversion *call, size_t i) {
-  return call->z + (ptrdiff_t)i * call->ez.stride * (ptrdiff_t)call->ez.size;
+  return call->z + (ptrdiff_t)i * call->ez->stride * (ptrdiff_t)call->ez->size;
 }
 
 /* ---- the core, an element at a time ---- */
@@ -45,20 +44,20 @@ static uint8_t *z_at(const conversion *call, size_t i) {
 static hu_num load_num(const conversion *call, size_t i) {
   const uint8_t *x = x_at(call, i);
   uint64_t pattern;
-  if (call->ex.kind == HU_ARRAY_END_CODES) return hui_unpack(&call->source, hui_load_code(x, call->ex.size));
-  if (call->ex.kind == HU_ARRAY_END_BINARY32) return hui_unpack32(hui_load_code(x, 4));
+  if (call->ex->kind == HU_VIEW_CODES) return hui_unpack(&call->ex->spec, hui_load_code(x, call->ex->size));
+  if (call->ex->kind == HU_VIEW_BINARY32) return hui_unpack32(hui_load_code(x, 4));
   memcpy(&pattern, x, sizeof pattern);
   return hui_unpack64(pattern);
 }
 
 static void store_num(const conversion *call, size_t i, uint32_t code) {
   uint8_t *z = z_at(call, i);
-  if (call->ez.kind == HU_ARRAY_END_CODES) {
-    hui_store_code(z, call->ez.size, code);
-  } else if (call->ez.kind == HU_ARRAY_END_BINARY32) {
-    hui_store_code(z, 4, hui_pack32(hui_unpack(&call->spec, code)));
+  if (call->ez->kind == HU_VIEW_CODES) {
+    hui_store_code(z, call->ez->size, code);
+  } else if (call->ez->kind == HU_VIEW_BINARY32) {
+    hui_store_code(z, 4, hui_pack32(hui_unpack(&call->ez->spec, code)));
   } else {
-    uint64_t pattern = hui_pack64(hui_unpack(&call->spec, code));
+    uint64_t pattern = hui_pack64(hui_unpack(&call->ez->spec, code));
     memcpy(z, &pattern, sizeof pattern);
   }
 }
@@ -66,8 +65,8 @@ static void store_num(const conversion *call, size_t i, uint32_t code) {
 static void run_core(const conversion *call, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
     uint32_t events, r = 0;
-    if (call->stochastic) r = hui_stream_at(call->stream.key, call->stream.counter + i) >> (32 - call->spec.bits);
-    store_num(call, i, hui_round(&call->spec, load_num(call, i), r, &events));
+    if (call->stochastic) r = hui_stream_at(call->stream.key, call->stream.counter + i) >> (32 - call->ez->spec.bits);
+    store_num(call, i, hui_round(&call->ez->spec, load_num(call, i), r, &events));
     hu_events_count(counts, events);
   }
 }
@@ -83,25 +82,25 @@ static const uint32_t *load_piece(const conversion *call, size_t first, size_t n
     uint64_t d[PIECE];
   } raw;
   const void *x = x_at(call, first);
-  if (call->ex.stride != 1) {
-    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * call->ex.size, x_at(call, first + i), call->ex.size);
+  if (call->ex->stride != 1) {
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * call->ex->size, x_at(call, first + i), call->ex->size);
     x = raw.b;
   }
-  switch (call->ex.kind) {
-    case HU_ARRAY_END_BINARY32:
-      if (call->ex.stride == 1) return (const uint32_t *)(const void *)x_at(call, first);
+  switch (call->ex->kind) {
+    case HU_VIEW_BINARY32:
+      if (call->ex->stride == 1) return (const uint32_t *)(const void *)x_at(call, first);
       memcpy(buffer, x, n * 4);
       return buffer;
-    case HU_ARRAY_END_BINARY64: return call->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default: call->kernels->decode[hui_by_size(call->ex.size)](&call->source_constants, n, buffer, x); return buffer;
+    case HU_VIEW_BINARY64: return call->kernels->to_odd(n, buffer, x) ? NULL : buffer;
+    default: call->kernels->decode[hui_by_size(call->ex->size)](&call->source_constants, n, buffer, x); return buffer;
   }
 }
 
 static void call_kernel(const conversion *call, const hu_piece *piece, hu_events *counts) {
-  if (call->ez.kind != HU_ARRAY_END_CODES) {
+  if (call->ez->kind != HU_VIEW_CODES) {
     call->kernels->quantize(&call->constants, piece, counts);
   } else {
-    call->kernels->encode[hui_by_size(call->ez.size)](&call->constants, piece, counts);
+    call->kernels->encode[hui_by_size(call->ez->size)](&call->constants, piece, counts);
   }
 }
 
@@ -110,18 +109,18 @@ static uint64_t widen(uint32_t pattern) { return hui_pack64(hui_unpack32(pattern
 
 static void store_piece(const conversion *call, size_t first, size_t n, const void *piece) {
   for (size_t i = 0; i < n; i++) {
-    if (call->ez.kind == HU_ARRAY_END_BINARY64) {
+    if (call->ez->kind == HU_VIEW_BINARY64) {
       uint64_t pattern = widen(((const uint32_t *)piece)[i]);
       memcpy(z_at(call, first + i), &pattern, sizeof pattern);
     } else {
-      memcpy(z_at(call, first + i), (const uint8_t *)piece + i * call->ez.size, call->ez.size);
+      memcpy(z_at(call, first + i), (const uint8_t *)piece + i * call->ez->size, call->ez->size);
     }
   }
 }
 
 static void run_buffered(const conversion *call, size_t first, size_t n, hu_events *counts) {
   uint32_t in[PIECE], out[PIECE];
-  int direct = call->ez.stride == 1 && call->ez.kind != HU_ARRAY_END_BINARY64;
+  int direct = call->ez->stride == 1 && call->ez->kind != HU_VIEW_BINARY64;
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
     hu_piece piece = {.n = k,
@@ -147,8 +146,8 @@ static const uint32_t *words_of(const void *x) { return x; }
 
 /* A call's operands are binary32 and need no buffer, nor do its results. */
 static int is_plain(const conversion *call) {
-  return call->ex.kind == HU_ARRAY_END_BINARY32 && call->ex.stride == 1 && call->ez.stride == 1 &&
-         call->ez.kind != HU_ARRAY_END_BINARY64;
+  return call->ex->kind == HU_VIEW_BINARY32 && call->ex->stride == 1 && call->ez->stride == 1 &&
+         call->ez->kind != HU_VIEW_BINARY64;
 }
 
 static void run_plain(const conversion *call, size_t first, size_t n, void *z, int bypass, hu_events *counts) {
@@ -162,7 +161,7 @@ static void run_plain(const conversion *call, size_t first, size_t n, void *z, i
 }
 
 static void decode_plain(const conversion *call, size_t first, size_t n, uint32_t *z) {
-  call->kernels->decode[hui_by_size(call->ex.size)](&call->source_constants, n, z, x_at(call, first));
+  call->kernels->decode[hui_by_size(call->ex->size)](&call->source_constants, n, z, x_at(call, first));
 }
 
 /* The same in the order of emu/array/streams.h. */
@@ -184,8 +183,8 @@ static void walk_decode(void *context, size_t first, size_t n, uint32_t *z) {
 static void in_streams(const conversion *call, size_t first, size_t n, hu_events *counts) {
   walking walk = {call, counts};
   hu_streams_part part = {NULL, NULL, walk_plain, &walk};
-  if (call->ex.kind == HU_ARRAY_END_BINARY32) part.x = words_of(call->x);
-  if (call->ez.kind == HU_ARRAY_END_BINARY32) part.z = words(call->z);
+  if (call->ex->kind == HU_VIEW_BINARY32) part.x = words_of(call->x);
+  if (call->ez->kind == HU_VIEW_BINARY32) part.z = words(call->z);
   if (!part.x) part.run = walk_decode;
   call->streams->walk(&part, first, n);
 }
@@ -215,40 +214,37 @@ static void run_part(void *context, size_t part) {
 /* ---- what kernels can do ---- */
 
 static int kernels_can(conversion *call) {
-  hu_mode rne = {0};
-  hu_spec exact;
-  if (!hui_lane_constants_of(&call->constants, &call->spec)) return 0;
-  if (call->ez.kind != HU_ARRAY_END_CODES && !call->spec.fits_binary32) return 0;
-  if (call->ex.kind == HU_ARRAY_END_BINARY64) return hui_odd_is_enough(&call->spec);
-  if (call->ex.kind != HU_ARRAY_END_CODES) return 1;
-  exact = hui_spec_of(call->ex.format, rne);
-  return exact.fits_binary32 && hui_lane_constants_of(&call->source_constants, &exact);
+  const hu_spec *spec = &call->ez->spec, *source = &call->ex->spec;
+  if (!hui_lane_constants_of(&call->constants, spec)) return 0;
+  if (call->ez->kind != HU_VIEW_CODES && !spec->fits_binary32) return 0;
+  if (call->ex->kind == HU_VIEW_BINARY64) return hui_odd_is_enough(spec);
+  if (call->ex->kind != HU_VIEW_CODES) return 1;
+  return source->fits_binary32 && hui_lane_constants_of(&call->source_constants, source);
 }
 
-void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, hu_mode mode,
-                   const hu_exec *exec, hu_events *events) {
+static void start(conversion *call, size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec) {
+  memset(call, 0, offsetof(conversion, constants));
+  call->n = n;
+  call->z = (uint8_t *)(uintptr_t)z->data;
+  call->x = x->data;
+  call->ez = z;
+  call->ex = x;
+  call->kernels = hui_level_for(exec)->convert;
+  call->part = hui_part_size(n, hui_exec_threads(exec), PART_MIN);
+}
+
+void hui_array_run(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec, hu_events *events) {
   conversion call;
   hu_events counts[HU_THREADS_MAX];
-  hu_mode rne = {0};
-  uint32_t threads = hui_exec_threads(exec);
-  memset(&call, 0, sizeof call);
-  call.n = n;
-  call.z = z;
-  call.x = x;
-  call.ez = ez;
-  call.ex = ex;
-  call.spec = hui_spec_of(ez.format, mode);
-  if (ex.kind == HU_ARRAY_END_CODES) call.source = hui_spec_of(ex.format, rne);
-  call.kernels = hui_level_for(exec)->convert;
+  start(&call, n, z, x, exec);
   if (call.kernels && !kernels_can(&call)) call.kernels = NULL;
   call.stream = hui_exec_stream(exec);
-  call.stochastic = mode.round >= HU_SRA;
-  call.bypass = z != x && n >= BYPASS_BYTES / ez.size;
+  call.stochastic = z->spec.round >= HU_SRA;
+  call.bypass = call.z != call.x && n >= BYPASS_BYTES / z->size;
   if (is_plain(&call)) call.streams = streams_of(&call, exec);
   call.counts = counts;
-  call.part = hui_part_size(n, threads, PART_MIN);
   size_t parts = hui_parts(n, call.part);
-  hui_parallel(threads, parts, run_part, &call);
+  hui_parallel(hui_exec_threads(exec), parts, run_part, &call);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
@@ -256,8 +252,8 @@ void hui_array_run(size_t n, void *z, hu_array_end ez, const void *x, hu_array_e
 
 static void decode_core(const conversion *call, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
-    hu_num x = hui_unpack(&call->source, hui_load_code(x_at(call, i), call->ex.size));
-    if (call->ez.kind == HU_ARRAY_END_BINARY64) {
+    hu_num x = hui_unpack(&call->ex->spec, hui_load_code(x_at(call, i), call->ex->size));
+    if (call->ez->kind == HU_VIEW_BINARY64) {
       uint64_t pattern = hui_pack64(x);
       memcpy(z_at(call, i), &pattern, sizeof pattern);
     } else {
@@ -267,7 +263,7 @@ static void decode_core(const conversion *call, size_t first, size_t n) {
 }
 
 static int is_plain_decode(const conversion *call) {
-  return call->ex.stride == 1 && call->ez.stride == 1 && call->ez.kind == HU_ARRAY_END_BINARY32;
+  return call->ex->stride == 1 && call->ez->stride == 1 && call->ez->kind == HU_VIEW_BINARY32;
 }
 
 static void decode_part(void *context, size_t part) {
@@ -292,21 +288,11 @@ static void decode_part(void *context, size_t part) {
   }
 }
 
-void hui_array_decode(size_t n, void *z, hu_array_end ez, const void *x, hu_array_end ex, const hu_exec *exec) {
+void hui_array_decode(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec) {
   conversion call;
-  hu_mode rne = {0};
-  uint32_t threads = hui_exec_threads(exec);
-  memset(&call, 0, sizeof call);
-  call.n = n;
-  call.z = z;
-  call.x = x;
-  call.ez = ez;
-  call.ex = ex;
-  call.source = hui_spec_of(ex.format, rne);
-  call.kernels = hui_level_for(exec)->convert;
-  if (call.kernels && (!call.source.fits_binary32 || !hui_lane_constants_of(&call.source_constants, &call.source)))
+  start(&call, n, z, x, exec);
+  if (call.kernels && (!x->spec.fits_binary32 || !hui_lane_constants_of(&call.source_constants, &x->spec)))
     call.kernels = NULL;
   if (is_plain_decode(&call)) call.streams = streams_of(&call, exec);
-  call.part = hui_part_size(n, threads, PART_MIN);
-  hui_parallel(threads, hui_parts(n, call.part), decode_part, &call);
+  hui_parallel(hui_exec_threads(exec), hui_parts(n, call.part), decode_part, &call);
 }

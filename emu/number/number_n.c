@@ -195,25 +195,29 @@ static void run(conversion *call, const hu_exec *exec, hu_events *events) {
 /* ---- floating-point formats alone ---- */
 
 static int is_float(const conversion *call) {
-  hu_format format = call->rounds ? call->to.format : call->from.format;
+  const hu_spec *spec = call->rounds ? &call->spec.floating : &call->source.floating;
   if (call->rounds && call->to.kind != HU_NUMBER_FLOAT) return 0;
   if (call->ex.kind == CODES && call->from.kind != HU_NUMBER_FLOAT) return 0;
-  return call->ez.kind != VALUES32 || hu_format_fits_binary32(format);
+  return call->ez.kind != VALUES32 || spec->fits_binary32;
 }
 
-static hu_array_end as_ends(end side, hu_format format) {
-  hu_array_end z = {HU_ARRAY_END_CODES, side.size, side.stride, format};
-  if (side.kind == VALUES32) z.kind = HU_ARRAY_END_BINARY32;
-  if (side.kind == VALUES64) z.kind = HU_ARRAY_END_BINARY64;
-  return z;
+/* A view of one end; number, spec: of its codes, or of those at the other end, where it has values. */
+static hu_array_view view_of(const void *data, end side, const hu_number *number, const hu_number_spec *spec) {
+  hu_array_view view = hui_view_of_codes(data, side.stride, number->format);
+  if (side.kind == VALUES32) view = hui_view_of_values(HU_VIEW_BINARY32, data, side.stride);
+  if (side.kind == VALUES64) view = hui_view_of_values(HU_VIEW_BINARY64, data, side.stride);
+  view.spec = spec->floating;
+  return view;
 }
 
 static void run_float(const conversion *call, const hu_exec *exec, hu_events *events) {
-  hu_array_end ex = as_ends(call->ex, call->ex.kind == CODES ? call->from.format : call->to.format);
+  hu_array_view x = view_of(call->x, call->ex, &call->from, &call->source);
   if (call->rounds) {
-    hui_array_run(call->n, call->z, as_ends(call->ez, call->to.format), call->x, ex, call->mode, exec, events);
+    hu_array_view z = view_of(call->z, call->ez, &call->to, &call->spec);
+    hui_array_run(call->n, &z, &x, exec, events);
   } else {
-    hui_array_decode(call->n, call->z, as_ends(call->ez, call->from.format), call->x, ex, exec);
+    hu_array_view z = view_of(call->z, call->ez, &call->from, &call->source);
+    hui_array_decode(call->n, &z, &x, exec);
   }
 }
 
