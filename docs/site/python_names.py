@@ -19,7 +19,7 @@ MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on c
            ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
            ('halfulp.torch.distributed', 'processes of PyTorch'), ('halfulp.torch.recipes', 'recipes of papers for PyTorch')]
 # Those that give names of several files.
-FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/'}
+FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/', 'halfulp.torch.recipes': 'torch/recipes/'}
 
 
 @functools.lru_cache(maxsize=None)

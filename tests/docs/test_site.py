@@ -330,7 +330,7 @@ def test_python_names():
     site = build / 'docs' / 'html'
     count = 0
     for module, file in (('halfulp', '__init__'), ('halfulp.train', 'train/__init__'), ('halfulp.torch', 'torch/__init__'),
-                         ('halfulp.torch.distributed', 'torch/distributed'), ('halfulp.torch.recipes', 'torch/recipes')):
+                         ('halfulp.torch.distributed', 'torch/distributed'), ('halfulp.torch.recipes', 'torch/recipes/__init__')):
         text = (root / 'python/halfulp' / (file + '.py')).read_text(encoding='utf-8')
         public = ast.literal_eval(re.search(r'(?s)__all__ = (\[.*?\])', text)[1])
         page = (site / python_names.file_of(module)).read_text(encoding='utf-8')

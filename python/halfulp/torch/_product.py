@@ -69,14 +69,15 @@ def operand(x: torch.Tensor, r: _records.Rounding, words: Words, events: Optiona
     return Operand(z, r.grid(), False)
 
 
-def _transformed(x: torch.Tensor, n: int, signs: int) -> torch.Tensor:
-    """The whole blocks of n numbers of each row behind a Hadamard transform, what is left of a row as it is."""
+def transformed(x: torch.Tensor, n: int, *signs: int) -> torch.Tensor:
+    """The whole blocks of n numbers of each row behind a Hadamard transform, what is left of a row as it is. signs: words,
+    which are repeated where a block has more numbers."""
     wide = x.to(torch.float32)
     whole = wide.shape[-1] // n * n
     if not whole or not wide.numel():
         return wide
     blocks = wide[..., :whole].contiguous().view(-1, whole)
-    mask = torch.tensor([signs - (signs >> 31 << 32)] * 4, dtype=torch.int32, device=x.device)
+    mask = torch.tensor([word - (word >> 31 << 32) for word in signs * (4 // len(signs))], dtype=torch.int32, device=x.device)
     record = structs.hu_hadamard(n, 0, 0, 1, 0, mask.data_ptr())
     z = torch.empty_like(blocks)
     _calls.engine(x.device).hadamard(*blocks.shape, z.data_ptr(), blocks.data_ptr(), record)
@@ -91,7 +92,7 @@ def prepared(a: torch.Tensor, b: torch.Tensor, p: _records.Product) -> Tuple[tor
     if before is None:
         return a, b
     if before.n:
-        return _transformed(a, before.n, before.signs), _transformed(b, before.n, before.signs)
+        return transformed(a, before.n, before.signs), transformed(b, before.n, before.signs)
     wide = both[before.operand].to(torch.float32).contiguous()
     z = torch.empty_like(wide)
     _rounding.into(z, wide, before.rounding, -2, Words(0, 0), None)

@@ -73,7 +73,7 @@ def _pass(model: nn.Module, batch: Any, choice: Any, loss: Optional[Loss]) -> Tu
 def _row(module: Optional[str], recipe: Any, before: _Results, after: _Results, share: float) -> Dict[str, Any]:
     ratio = before.ratio(after)
     damage = after.loss - before.loss if after.loss is not None and before.loss is not None else ratio
-    text = recipe if isinstance(recipe, str) else 'a function' if callable(recipe) and not isinstance(
+    text = recipe if isinstance(recipe, str) else getattr(recipe, 'name', 'a function') if callable(recipe) and not isinstance(
         recipe, (type, Recipe)) else str(Recipe.of(recipe))
     return {'module': module, 'recipe': text, 'share': share, 'sqnr': math.inf if not ratio else -10 * math.log10(ratio)
             if ratio < math.inf else -math.inf, 'loss': after.loss, 'damage': damage}

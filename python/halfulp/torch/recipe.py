@@ -3,9 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Optional, Tuple, Union
 
+from torch import Tensor
+
 from .. import _abi as abi
-from . import _records
-from .ops import gradient_rule
+from . import _records, ops
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class Recipe:
     twice: bool = False
 
     def __post_init__(self) -> None:
-        gradient_rule(self.gradient)
+        ops.gradient_rule(self.gradient)
         abi.word('convolution', self.convolution, ('tensors', 'windows'))
-        for field in fields(self):
+        for field in fields(Recipe):
             value = getattr(self, field.name)
             if value is None and field.default is not None:
                 raise abi.HalfulpTypeError('{}: a rounding is required, not None'.format(field.name))
@@ -109,7 +110,10 @@ class Recipe:
 
     @classmethod
     def of(cls, thing: 'Optional[RecipeLike]') -> 'Recipe':
-        """A recipe itself; for a rounding the recipe that rounds inputs and weights by it; the plain one for None."""
+        """A recipe itself, or that of a named one (`recipes`); for a rounding the recipe that rounds inputs and weights by it;
+        the plain one for None."""
+        if isinstance(getattr(thing, 'recipe', None), Recipe):
+            thing = thing.recipe
         if isinstance(thing, Recipe):
             return thing
         if thing is None:
@@ -137,6 +141,11 @@ class Recipe:
                 join(self.g_dx, self.w_dx, self.accum_dx, self.dx, self.g, self.w) + of_x,
                 join(self.x_dw, self.g_dw, self.accum_dw, self.dw, self.x, self.g) + of_w)
 
+    def multiply(self, a: Tensor, b: Tensor, stream: Optional[Tensor], tap: Optional[Tensor],
+                 count: bool) -> Tuple[Tensor, Tensor]:
+        """A B under this recipe, with gradients; and the counts of events, if any. Arguments as those of ops.matmul."""
+        return ops.matmul(a, b, stream, tap, *self.texts(), self.gradient, ops.FORWARD, count)
+
     @property
     def stochastic(self) -> bool:
         """Whether random words are drawn anywhere."""
@@ -148,8 +157,8 @@ class Recipe:
 
     def __str__(self) -> str:
         said = ['{}={!r}'.format(f.name, getattr(self, f.name)) for f in fields(self)
-                if getattr(self, f.name) != f.default]
-        return 'Recipe({})'.format(', '.join(said))
+                if f.repr and getattr(self, f.name) != f.default]
+        return '{}({})'.format(type(self).__name__.lstrip('_'), ', '.join(said))
 
 
 PLAIN = Recipe()

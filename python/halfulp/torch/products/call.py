@@ -62,8 +62,7 @@ class Low:
     def product(self, a: Tensor, b: Tensor) -> Tensor:
         """A B: matrices, or batches of them that broadcast."""
         a, b = self._operands(*expanded(a, b))
-        return self._made(*ops.matmul(a, b, self._words(), self.tap, *self.recipe.texts(),
-                                      self.recipe.gradient, ops.FORWARD, self.count))
+        return self._made(*self.recipe.multiply(a, b, self._words(), self.tap, self.count))
 
     def linear(self, x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
         """X W^T + b, as halfulp.torch.Linear computes it."""

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Delayed scaling: the scale of a tensor is known before the tensor is, from the largest numbers of earlier steps."""
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ... import _abi as abi
+from ..recipe import Recipe
+from .named import Named
+from .own import Own
+
+_FORMATS = {'x': ('float8_e4m3fn,sat=finite', 448.0), 'w': ('float8_e4m3fn,sat=finite', 448.0),
+            'g': ('float8_e5m2,sat=finite', 57344.0)}
+_LARGEST = np.finfo(np.float32).max
+
+
+class _Track:
+    """One operand of a module: the amax in force (0: none), those of the last steps, and the one of this step."""
+
+    def __init__(self, length: int) -> None:
+        self.force, self.past, self.now = 0.0, deque([0.0] * length, length), None
+
+    def see(self, x: Tensor) -> None:
+        """The largest magnitude of a tensor of this step; infinity for a NaN."""
+        if x.numel():
+            a = x.detach().abs().amax().float()
+            a = torch.where(a.isnan(), torch.full_like(a, float('inf')), a)
+            self.now = a if self.now is None else torch.maximum(self.now, a.to(self.now.device))
+
+    def end(self, takes: str) -> None:
+        """A step ends."""
+        a = 0.0 if self.now is None else float(self.now)
+        self.past.appendleft(a)
+        found = max(self.past) if takes == 'max' else a
+        self.now = None
+        if 0 < found < float('inf'):
+            self.force = found
+
+    def scales(self, largest: float, margin: int) -> Tuple[float, float]:
+        """What a tensor is multiplied by, and the number that its codes are multiplied by."""
+        if not self.force:
+            return 1.0, 1.0
+        with np.errstate(over='ignore'):
+            a = min(np.float32(self.force) * np.float32(2.0 ** margin), _LARGEST)
+            up = min(np.float32(largest) / np.float32(a), _LARGEST)
+            down = np.float32(1) / up
+        return float(up), float(down or np.float32(2.0 ** -149))
+
+
+class _Record:
+    """Those of one module. Copies of a model share it: it belongs to the recipe."""
+
+    def __init__(self, length: int) -> None:
+        self.tracks = {name: _Track(length) for name in _FORMATS}
+
+    def __deepcopy__(self, memo: Any) -> '_Record':
+        return self
+
+
+@dataclass(frozen=True)
+class _Scaled(Own):
+    """The recipe of one module."""
+
+    record: Optional[_Record] = field(default=None, compare=False, repr=False)
+    margin: int = 0
+
+    SHOWN = ('float8_e4m3fn *x* binary32', 'float8_e4m3fn *x* binary32', 'float8_e5m2 *x* binary32')
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._own(False)
+
+    def multiply(self, a: Tensor, b: Tensor, stream: Optional[Tensor], tap: Optional[Tensor],
+                 count: bool) -> Tuple[Tensor, Tensor]:
+        if self.record is None:
+            raise abi.HalfulpValueError('te_delayed: a layer alone has no history; convert and precision give each module its own')
+        if torch.is_grad_enabled() and not torch.compiler.is_compiling():
+            self.record.tracks['x'].see(a)
+            self.record.tracks['w'].see(b)
+        return super().multiply(a, b, stream, tap, count)
+
+    def _of_codes(self, which: int, a: Tensor, b: Tensor, names: str) -> Tensor:
+        """A product of codes, times both scales."""
+        both = [self.record.tracks[name].scales(_FORMATS[name][1], self.margin) for name in names]
+        texts = [_FORMATS[name][0] for name in names]
+        z = self.product(which, a * both[0][0], b * both[1][0], *texts)
+        return z * float(np.float32(both[0][1]) * np.float32(both[1][1]))
+
+    def forward(self, a: Tensor, b: Tensor, stream: Optional[Tensor]) -> Tensor:
+        return self._of_codes(0, a, b, 'xw')
+
+    def backward(self, g: Tensor, a: Tensor, b: Tensor, stream: Optional[Tensor], of_a: bool,
+                 of_b: bool) -> Tuple[Optional[Tensor], Optional[Tensor]]:
+        self.record.tracks['g'].see(g)
+        da = self._of_codes(1, g, b.t(), 'gw') if of_a else None
+        db = self._of_codes(2, a.t(), g, 'xg') if of_b else None
+        return da, db
+
+
+@dataclass(frozen=True, repr=False)
+class Delayed(Named):
+    """A named recipe with a record for each module: of the largest magnitudes of X, W and dY in the last steps.
+
+    A pass uses what earlier steps have left and never its own numbers. `step()`, once behind each step of the optimizer,
+    ends the step of the records; without it the scales stay as they are, 1 at first. Passes without gradients use the
+    scales and record nothing. The records belong to this object, by the names of the modules: copies of a model share
+    them, and a second model takes a second object. `state_dict()` and `load_state_dict()` carry them.
+    """
+
+    history: int = 1024
+    takes: str = 'max'
+    margin: int = 0
+    records: Dict[str, _Record] = field(default_factory=dict, init=False, compare=False)
+
+    def __call__(self, name: str, module: Optional[nn.Module]) -> Optional[Recipe]:
+        chosen = super().__call__(name, module)
+        if chosen is not self.recipe:
+            return chosen
+        if name not in self.records:
+            self.records[name] = _Record(self.history)
+        r = self.recipe
+        return _Scaled(accum=r.accum, accum_dx=r.accum_dx, accum_dw=r.accum_dw, record=self.records[name], margin=self.margin)
+
+    def step(self) -> None:
+        """The step of all records ends; the next pass uses its numbers."""
+        for record in self.records.values():
+            for track in record.tracks.values():
+                track.end(self.takes)
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Numbers of each module and operand: the amax in force, then those of the steps, the last one first."""
+        return {name: {operand: [track.force] + list(track.past) for operand, track in record.tracks.items()}
+                for name, record in self.records.items()}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """What `state_dict` gave, of a recipe with the same history."""
+        made: Dict[str, Dict[str, List[float]]] = {}
+        for name, operands in state.items():
+            for operand, numbers in operands.items():
+                if operand not in _FORMATS or len(numbers) != 1 + self.history:
+                    raise abi.HalfulpValueError('{!r}: {} numbers of {!r} instead of {} of x, w or g'.format(
+                        name, len(numbers), operand, 1 + self.history))
+            made[name] = operands
+        for name, operands in made.items():
+            record = self.records.setdefault(name, _Record(self.history))
+            for operand, numbers in operands.items():
+                track = record.tracks[operand]
+                track.force, track.now = numbers[0], None
+                track.past = deque(numbers[1:], self.history)
+
+
+def te_delayed(history: int = 1024, takes: str = 'max', margin: int = 0) -> Delayed:
+    """Transformer Engine's DelayedScaling: E4M3 forward, E5M2 for gradients, a scale for each tensor from the largest
+    magnitudes of earlier steps.
+
+    Parameters
+    ----------
+    history : int
+        Steps that are remembered (amax_history_len), from 1 to 65536.
+    takes : "max" or "most_recent"
+        The largest of them, or that of the last step (amax_compute_algo).
+    margin : int
+        Binades that are left free, from 0 to 64.
+    """
+    abi.whole('history', history, 1, 65536)
+    abi.word('takes', takes, ('max', 'most_recent'))
+    abi.whole('margin', margin, 0, 64)
+    return Delayed('te_delayed', _Scaled(), 'Transformer Engine 2.20, common/recipe, DelayedScaling; delayed_scaling.cu',
+                   same=('scales from the history before the step, kept where it is 0 or infinite', 'codes saturate; they are '
+                         'summed, and the sum is multiplied by both scales', 'results have the tensors\' own type'),
+                   others=('step() ends a step of the records, not the end of a context', 'a NaN counts as an infinity',
+                           'amaxes are this process\'s, not reduced over several', 'functions of your own for the amax or the '
+                           'scale are not taken', 'sums are float32 in a stated order unless but(accum=) says otherwise'),
+                   compared='halfulp.train.Net with hu_net_delay_product\'s rule in NumPy', history=history, takes=takes,
+                   margin=margin)
+
+
+__all__ = ['Delayed', 'te_delayed']
