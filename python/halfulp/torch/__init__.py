@@ -37,9 +37,10 @@ from .comparing import Comparison, compare_models, sensitivity  # noqa: E402
 from .assignment import PrecisionAssignment, assign  # noqa: E402
 from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
+from .cache import CacheRounding, KVCache  # noqa: E402
 from .optim import SGD, AdamW, Rounded  # noqa: E402
 
-__all__ = ['EVENTS', 'AdamW', 'Attention', 'Comparison', 'Conv2d', 'Embedding', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
+__all__ = ['EVENTS', 'AdamW', 'Attention', 'CacheRounding', 'Comparison', 'Conv2d', 'Embedding', 'KVCache', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
            'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'compare_models',
            'conv2d', 'convert', 'decode', 'encode',
            'events', 'inside', 'linear', 'matmul', 'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
