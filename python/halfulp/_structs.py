@@ -300,11 +300,14 @@ class hu_optimizer(_Record):
                      ] + [('mode', hu_mode), ('nesterov', c.c_uint8)] + [(name, c.c_double) for name in
                                                 ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')
                                                 ] + [('mode_decay', hu_mode), ('mode_momentum', hu_mode),
-                                                     ('stored_m', hu_rounding), ('stored_v', hu_rounding)]
+                                                     ('stored_m', hu_rounding), ('stored_v', hu_rounding),
+                                                     ('product', hu_format), ('accum', hu_accum),
+                                                     ('iterations', c.c_uint32), ('aspect', c.c_uint8),
+                                                     ('rate_adamw', c.c_double)]
 
 
 class hu_optimizer_matrix(_Record):
-    _fields_ = [('rows', c.c_size_t), ('cols', c.c_size_t)]
+    _fields_ = [('rows', c.c_size_t), ('cols', c.c_size_t), ('outputs_first', c.c_uint8)]
 
 
 class hu_optimizer_time(_Record):

@@ -322,10 +322,10 @@ static HU_NOINLINE hu_status update(size_t n, const hu_optimizer_arrays *arrays,
   hu_status status = HU_OK;
   float buffers[4][PIECE], *const buffer[4] = {buffers[0], buffers[1], buffers[2], buffers[3]};
   for (size_t at = 0; at < n && status == HU_OK; at += PIECE) {
-    size_t piece = n - at < PIECE ? n - at : PIECE;
+    const hu_optimizer_matrix piece = {1, n - at < PIECE ? n - at : PIECE, 0};
     hu_optimizer_arrays own = part_of(arrays, at);
     hu_stream words = {stream.key, stream.counter + at};
-    status = hui_optimizer_step_on(hui_engine_cpu(), &cpu, piece, &own, optimizer, now, words, buffer, counts);
+    status = hui_optimizer_step_on(hui_engine_cpu(), &cpu, &piece, &own, optimizer, now, words, buffer, counts);
   }
   return status;
 }
@@ -336,14 +336,33 @@ static hu_status update_weights(size_t n, const hu_optimizer_arrays *arrays, con
   HU_ENV_RETURN(hu_status, update(n, arrays, optimizer, now, stream, counts));
 }
 
+/* Does the same for Muon, with a whole matrix. */
+static hu_status update_matrix(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *arrays,
+                               const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream stream,
+                               hu_update_counts *counts) {
+  hu_cpu cpu = hui_cpu_alone();
+  size_t n = matrix->rows * matrix->cols;
+  if (n == 0) return HU_OK;
+  float *room = n > SIZE_MAX / (4 * sizeof *room) ? NULL : malloc(4 * n * sizeof *room);
+  if (!room) return HU_E_MEMORY;
+  float *const buffer[4] = {room, room + n, room + 2 * n, room + 3 * n};
+  hu_status status =
+      hui_optimizer_step_on(hui_engine_cpu(), &cpu, matrix, arrays, optimizer, now, stream, buffer, counts);
+  free(room);
+  return status;
+}
+
 static HU_NOINLINE hu_status step(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *arrays,
                                   const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream stream,
                                   hu_update_counts *counts, hu_rounding_counts *moments) {
   hu_cpu cpu = hui_cpu_alone();
   size_t n = 0;
   hu_status status = matrix ? check_step(arrays, optimizer, now) : HU_E_NULL;
-  if (status == HU_OK && __builtin_mul_overflow(matrix->rows, matrix->cols, &n)) status = HU_E_SHAPE;
-  if (status == HU_OK) status = update_weights(n, arrays, optimizer, now, stream, counts);
+  if (status == HU_OK && (matrix->outputs_first > 1 || __builtin_mul_overflow(matrix->rows, matrix->cols, &n)))
+    status = HU_E_SHAPE;
+  if (status != HU_OK) return status;
+  status = optimizer->kind == HU_MUON ? update_matrix(matrix, arrays, optimizer, now, stream, counts)
+                                      : update_weights(n, arrays, optimizer, now, stream, counts);
   return status == HU_OK ? hui_optimizer_store(hui_engine_cpu(), &cpu, n, arrays, optimizer, stream, moments) : status;
 }
 
@@ -355,7 +374,8 @@ hu_status hu_optimizer_step_matrix(const hu_optimizer_matrix *matrix, const hu_o
 
 hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                             const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
-  const hu_optimizer_matrix row = {1, n};
+  const hu_optimizer_matrix row = {1, n, 0};
+  if (optimizer && optimizer->kind == HU_MUON) return HU_E_SHAPE;
   return hu_optimizer_step_matrix(&row, arrays, optimizer, now, stream, counts, NULL);
 }
 

@@ -326,8 +326,8 @@ struct hu_engine {
   /* Adds how many u are not 0, and where of those before and after are equal. */
   hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
                        hu_update_counts *counts);
-  /* Does hu_optimizer_step in threads, but stores no moments; its arguments are checked. NULL: the caller does
-   * hui_optimizer_step_on. */
+  /* Does hu_optimizer_step in threads, but stores no moments; its arguments are checked, and Muon is not among them.
+   * NULL: the caller does hui_optimizer_step_on. */
   hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
                     const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
   /* Carries out HU_CONVOLVE_ without patches, with the bits of patches and products. Returns 1 if it was done, or is
@@ -355,11 +355,13 @@ struct hu_engine {
 /* Returns the CPU as an engine; never NULL. */
 const hu_engine *hui_engine_cpu(void);
 
-/* Does one step of an optimizer as calls of an engine, each for all n numbers, but stores no moments. There are four
- * buffers of n numbers; counts may be NULL. */
-hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                float *const buffer[4], hu_update_counts *counts);
+/* Does one step of an optimizer as calls of an engine, each for all n numbers of a matrix, but stores no moments. There
+ * are four buffers of n numbers; counts may be NULL. Muon's step is that of the whole matrix; steps of the other
+ * optimizers may be made piece by piece, a row each. */
+hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, const hu_optimizer_matrix *matrix,
+                                const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                                const hu_optimizer_time *now, hu_stream words, float *const buffer[4],
+                                hu_update_counts *counts);
 
 /* Ends a step: rounds the moments of all n numbers by stored_m and stored_v. moments: two counts in the engine's
  * memory, or NULL. */

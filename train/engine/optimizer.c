@@ -5,12 +5,14 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/data.h"
 #include "train/engine/engine.h"
+#include "train/engine/muon.h"
 #include "train/step/optimizer.h"
 
 /* All n numbers, one operator after another; after a failure nothing more is done. */
 typedef struct optimizer_job {
   const hu_optimizer *optimizer;
-  float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps;
+  const hu_optimizer_matrix *matrix;
+  float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps, factor;
   int state_is_binary32;
   hu_stream words;
   const float *due; /* by how much each update is multiplied, 0: none is made; NULL: all are made as they are */
@@ -20,13 +22,14 @@ typedef struct optimizer_job {
   hu_status status;
 } optimizer_job;
 
-static optimizer_job job_of(const hu_engine *engine, void *self, size_t n, const hu_optimizer *optimizer,
-                            const hu_optimizer_time *now) {
+static optimizer_job job_of(const hu_engine *engine, void *self, const hu_optimizer_matrix *matrix,
+                            const hu_optimizer *optimizer, const hu_optimizer_time *now) {
   optimizer_job job;
   memset(&job, 0, sizeof job);
   job.engine = engine;
   job.self = self;
-  job.n = n;
+  job.matrix = matrix;
+  job.n = matrix->rows * matrix->cols;
   job.optimizer = optimizer;
   job.rate = (float)hui_optimizer_scalar(optimizer, optimizer->rate);
   job.momentum = (float)hui_optimizer_scalar(optimizer, optimizer->momentum);
@@ -38,6 +41,7 @@ static optimizer_job job_of(const hu_engine *engine, void *self, size_t n, const
   job.past1 = (float)hui_optimizer_scalar(optimizer, 1 - now->power1);
   job.past2 = (float)hui_optimizer_scalar(optimizer, 1 - now->power2);
   job.eps = (float)hui_optimizer_scalar(optimizer, optimizer->eps);
+  job.factor = (float)hui_optimizer_scalar(optimizer, hui_muon_factor(matrix, optimizer->aspect));
   job.state_is_binary32 = hu_format_equal(optimizer->state, hu_binary32());
   return job;
 }
@@ -109,6 +113,13 @@ static const float *ahead(optimizer_job *job, float *const buffer[4], const floa
   return buffer[1];
 }
 
+/* Returns d of a gradient g; the momentum moves. */
+static const float *direction(optimizer_job *job, float *const buffer[4], float *m, const float *g) {
+  if (!m) return g;
+  moving(job, m, job->momentum, g, buffer[2], job->optimizer->mode_momentum);
+  return job->optimizer->nesterov ? ahead(job, buffer, m, g) : m;
+}
+
 /* Computes u, or with `fused` d, into buffer[0]. */
 static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
@@ -116,10 +127,7 @@ static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_a
     decayed(job, buffer[1], g, arrays->w, buffer[2]);
     g = buffer[1];
   }
-  if (arrays->m) {
-    moving(job, arrays->m, job->momentum, g, buffer[2], job->optimizer->mode_momentum);
-    g = job->optimizer->nesterov ? ahead(job, buffer, arrays->m, g) : arrays->m;
-  }
+  g = direction(job, buffer, arrays->m, g);
   if (job->optimizer->fused) {
     each(job, HU_RUN_COPY, buffer[0], g, NULL, 0);
   } else {
@@ -167,6 +175,19 @@ static void adagrad(optimizer_job *job, float *const buffer[4], const hu_optimiz
   does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
 }
 
+/* Computes u into buffer[0]. */
+static void muon(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
+  float *u = buffer[0];
+  each(job, HU_RUN_COPY, u, direction(job, buffer, arrays->m, arrays->g), NULL, 0);
+  if (job->status == HU_OK) {
+    const hu_muon_call call = {job->engine, job->self, job->matrix, job->optimizer, buffer};
+    job->status = hui_muon_orthogonal(&call);
+  }
+  does(job, HU_RUN_SCALE, u, u, NULL, job->factor);
+  if (job->decay != 0) decayed(job, u, u, arrays->w, buffer[2]);
+  does(job, HU_RUN_SCALE, u, u, NULL, job->rate);
+}
+
 /* ---- the end of the update: u is in buffer[0] ---- */
 
 /* Puts the new weights in their place. */
@@ -208,6 +229,8 @@ static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_
     adamw(job, buffer, arrays);
   } else if (job->optimizer->kind == HU_ADAGRAD) {
     adagrad(job, buffer, arrays);
+  } else if (job->optimizer->kind == HU_MUON) {
+    muon(job, buffer, arrays);
   } else {
     sgd(job, buffer, arrays);
   }
@@ -218,10 +241,11 @@ static void make_step(optimizer_job *job, const hu_optimizer_arrays *arrays, hu_
   }
 }
 
-hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
-                                const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
-                                float *const buffer[4], hu_update_counts *counts) {
-  optimizer_job job = job_of(engine, self, n, optimizer, now);
+hu_status hui_optimizer_step_on(const hu_engine *engine, void *self, const hu_optimizer_matrix *matrix,
+                                const hu_optimizer_arrays *arrays, const hu_optimizer *optimizer,
+                                const hu_optimizer_time *now, hu_stream words, float *const buffer[4],
+                                hu_update_counts *counts) {
+  optimizer_job job = job_of(engine, self, matrix, optimizer, now);
   make_step(&job, arrays, words, buffer, counts);
   return job.status;
 }
@@ -245,7 +269,8 @@ hu_status hui_optimizer_store(const hu_engine *engine, void *self, size_t n, con
 hu_status hui_optimizer_step_ramped(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *arrays,
                                     const hu_optimizer *optimizer, const hu_optimizer_time *now, hu_stream words,
                                     float *const buffer[4], const hu_ramping *ramping, hu_update_counts *counts) {
-  optimizer_job job = job_of(engine, self, n, optimizer, now);
+  const hu_optimizer_matrix row = {1, n, 0};
+  optimizer_job job = job_of(engine, self, &row, optimizer, now);
   hu_task task = hui_task_of(1, n, NULL, NULL, NULL);
   hu_optimizer_arrays with = *arrays;
   if (optimizer->kind != HU_ADAMW) return HU_E_TRAIN;

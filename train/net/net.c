@@ -359,6 +359,13 @@ hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, h
   return HU_OK;
 }
 
+hu_status hu_net_muon_parameter(hu_net *net, int parameter, int on) {
+  if (!net) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  net->parameter[parameter].not_muon = !on;
+  return HU_OK;
+}
+
 /* ---- looking ---- */
 
 /* n numbers of the engine's as the host sees them; NULL: no memory, or the engine failed. */

@@ -89,7 +89,8 @@ typedef struct hu_parameter {
   hu_weight_average average;
   hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
   hu_own_update own;
-  char *name; /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
+  int not_muon; /* 1: beside Muon AdamW updates it, whatever reads it */
+  char *name;   /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;
 
 enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
@@ -424,7 +425,7 @@ void hui_notify_rounding(void *const notified[2], int ends);
  * it draws any; the observer is notified. */
 void hui_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                   const hu_rounding *rounding, unsigned of, uint64_t number, hu_rounding_counts *counts);
-/* Returns the optimizer of parameter i, with the formats of that parameter. */
+/* Returns the optimizer of parameter i: beside Muon AdamW, where it is not Muon's; with its own end of an update. */
 hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer);
 /* Returns the running statistics that an operator keeps from step to step, and how many numbers they are; NULL:
  * none. */

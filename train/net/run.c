@@ -243,9 +243,27 @@ hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, b
 
 /* ---- a step ---- */
 
+/* Muon's are matrices that a product multiplies by; not tables, positions, biases and gains. */
+static int is_muons(const hu_net *net, int parameter) {
+  if (net->parameter[parameter].not_muon) return 0;
+  for (int i = 0; i < net->operators; i++)
+    if (net->op[i].kind->product && net->op[i].theta[0] == parameter) return 1;
+  return 0;
+}
+
+static hu_optimizer adamw_beside(const hu_optimizer *muon) {
+  const hu_mode rne = {0};
+  hu_optimizer made = *muon;
+  made.kind = HU_ADAMW;
+  made.rate = muon->rate_adamw;
+  made.nesterov = 0;
+  made.mode_momentum = rne;
+  return made;
+}
+
 hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *optimizer) {
   const hu_parameter *parameter = &net->parameter[i];
-  hu_optimizer made = *optimizer;
+  hu_optimizer made = optimizer->kind == HU_MUON && !is_muons(net, i) ? adamw_beside(optimizer) : *optimizer;
   if (parameter->own.set) {
     made.update = parameter->own.update;
     made.mode = parameter->own.mode;
@@ -268,9 +286,11 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
                                            &parameter->ramping, net->updates);
     return;
   }
-  net->fault = net->engine->step ? net->engine->step(net->self, n, &arrays, optimizer, &net->time, words, net->updates)
-                                 : hui_optimizer_step_on(net->engine, net->self, n, &arrays, optimizer, &net->time,
-                                                         words, net->work, net->updates);
+  const hu_optimizer_matrix matrix = {parameter->rows, parameter->cols, 0};
+  net->fault = net->engine->step && optimizer->kind != HU_MUON
+                   ? net->engine->step(net->self, n, &arrays, optimizer, &net->time, words, net->updates)
+                   : hui_optimizer_step_on(net->engine, net->self, &matrix, &arrays, optimizer, &net->time, words,
+                                           net->work, net->updates);
   if (net->fault != HU_OK) return;
   net->fault = hui_optimizer_store(net->engine, net->self, n, &arrays, optimizer, words,
                                    counts_of(net, parameter->moments, parameter->moments_seen));
@@ -295,6 +315,7 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, 
   hu_status status = hu_optimizer_check_step(optimizer, NULL);
   if (status == HU_OK) status = hu_loss_rule_check(rule, NULL);
   if (status == HU_OK && !net->trained) status = HU_E_TRAIN;
+  if (status == HU_OK && with && with->rules.larc != HU_LARC_NONE && optimizer->kind == HU_MUON) status = HU_E_TRAIN;
   if (status != HU_OK) return status;
   hui_notify(net, HU_PHASE_UPDATE, NULL, 0);
   status = hui_prepare_gradients(net, with, scale->scale, optimizer->rate, &found);

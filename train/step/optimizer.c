@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "halfulp/formats/ieee.h"
+#include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "train/environment.h"
 #include "train/text/constant.h"
@@ -42,11 +44,40 @@ hu_optimizer hu_optimizer_adagrad(hu_format format) {
   return optimizer;
 }
 
-int hui_optimizer_has_m(const hu_optimizer *optimizer) {
-  return optimizer->kind == HU_ADAMW || (optimizer->kind == HU_SGD && optimizer->momentum != 0);
+hu_optimizer hu_optimizer_muon(hu_format format) {
+  hu_optimizer optimizer = standard(format);
+  optimizer.kind = HU_MUON;
+  optimizer.rate = 0.02;
+  optimizer.momentum = 0.95;
+  optimizer.nesterov = 1;
+  optimizer.product = format;
+  optimizer.iterations = 5;
+  optimizer.rate_adamw = 3e-4;
+  optimizer.beta1 = 0.9;
+  optimizer.beta2 = 0.95;
+  optimizer.eps = 1e-10;
+  hu_status status = hu_accum_parse(&optimizer.accum, "fp32", NULL);
+  (void)status; /* a name of its own */
+  return optimizer;
 }
 
-int hui_optimizer_has_v(const hu_optimizer *optimizer) { return optimizer->kind != HU_SGD; }
+/* The optimizers that are momentum alone, of the gradient or of what is made of it. */
+static int moves(const hu_optimizer *optimizer) { return optimizer->kind == HU_SGD || optimizer->kind == HU_MUON; }
+
+int hui_optimizer_has_m(const hu_optimizer *optimizer) {
+  return optimizer->kind == HU_ADAMW || (moves(optimizer) && optimizer->momentum != 0);
+}
+
+int hui_optimizer_has_v(const hu_optimizer *optimizer) {
+  return optimizer->kind == HU_ADAMW || optimizer->kind == HU_ADAGRAD;
+}
+
+double hui_muon_factor(const hu_optimizer_matrix *matrix, unsigned aspect) {
+  double rows = (double)matrix->rows, cols = (double)matrix->cols;
+  double inputs = matrix->outputs_first ? cols : rows, outputs = matrix->outputs_first ? rows : cols;
+  if (aspect == HU_MUON_RMS) return 0.2 * sqrt(inputs > outputs ? inputs : outputs);
+  return aspect == HU_MUON_SPECTRAL && outputs > inputs ? sqrt(outputs / inputs) : 1;
+}
 
 int hui_optimizer_stores(const hu_optimizer *optimizer) {
   return optimizer->stored_m.kind != HU_ROUND_KEEP || optimizer->stored_v.kind != HU_ROUND_KEEP;
@@ -65,40 +96,53 @@ static int is_nearest(hu_mode mode) { return !mode.round && !mode.saturate && !m
 /* A constant that `state` makes 0, or 1; the rate may end at 0 in a step. The sentence is this thread's. */
 static const char *lost(const hu_optimizer *optimizer, int in_step) {
   static _Thread_local char why[HU_CONSTANT_WHY_MAX];
-  int root = optimizer->kind != HU_SGD, moments = optimizer->kind == HU_ADAMW;
+  int muon = optimizer->kind == HU_MUON, root = optimizer->kind != HU_SGD,
+      moments = optimizer->kind == HU_ADAMW || muon;
   const struct {
     const char *name;
     double x;
     int used;
-  } all[] = {{"rate", optimizer->rate, !in_step},      {"decay", optimizer->decay, 1},
-             {"momentum", optimizer->momentum, !root}, {"eps", optimizer->eps, root},
-             {"beta1", optimizer->beta1, moments},     {"beta2", optimizer->beta2, moments}};
+  } all[] = {{"rate", optimizer->rate, !in_step},
+             {"decay", optimizer->decay, 1},
+             {"momentum", optimizer->momentum, moves(optimizer)},
+             {"eps", optimizer->eps, root},
+             {"beta1", optimizer->beta1, moments},
+             {"beta2", optimizer->beta2, moments},
+             {"rate_adamw", optimizer->rate_adamw, muon && !in_step}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     if (all[i].used && hui_constant_wrong(why, all[i].name, all[i].x, optimizer->state, "the state's format"))
       return why;
   return NULL;
 }
 
+enum { ITERATIONS_MAX = 64 };
+
+static const char *wrong_in_muon(const hu_optimizer *optimizer) {
+  if (optimizer->iterations > ITERATIONS_MAX) return "iterations: above 64";
+  if (optimizer->aspect > HU_MUON_ONE) return "aspect: unknown";
+  return some(optimizer->rate_adamw) ? NULL : "rate_adamw: negative or not finite";
+}
+
 static const char *wrong(const hu_optimizer *optimizer) {
-  if (optimizer->kind > HU_ADAGRAD) return "kind: unknown";
+  if (optimizer->kind > HU_MUON) return "kind: unknown";
   if (optimizer->update > HU_UPDATE_KAHAN) return "update: unknown";
   if (optimizer->coupled > (optimizer->kind == HU_ADAMW)) return "coupled: of AdamW alone";
   if (optimizer->fused > (optimizer->kind == HU_SGD && optimizer->update == HU_UPDATE_ROUND))
     return "fused: of SGD without Kahan terms alone";
-  if (optimizer->nesterov > (optimizer->kind == HU_SGD)) return "nesterov: of SGD alone";
+  if (optimizer->nesterov > moves(optimizer)) return "nesterov: of SGD and Muon alone";
   if (optimizer->update == HU_UPDATE_KAHAN && !is_nearest(optimizer->mode)) {
     return "mode: Kahan summation rounds to nearest even";
   }
-  if (optimizer->kind != HU_SGD && !is_nearest(optimizer->mode_momentum)) return "mode_momentum: of SGD alone";
+  if (!moves(optimizer) && !is_nearest(optimizer->mode_momentum)) return "mode_momentum: of SGD and Muon alone";
   if (!some(optimizer->rate)) return "rate: negative or not finite";
   if (!some(optimizer->decay)) return "decay: negative or not finite";
-  if (optimizer->kind == HU_SGD && !factor(optimizer->momentum)) return "momentum: not from 0 to below 1";
+  if (moves(optimizer) && !factor(optimizer->momentum)) return "momentum: not from 0 to below 1";
   if (optimizer->kind == HU_SGD) return NULL;
   if (!some(optimizer->eps)) return "eps: negative or not finite";
   if (optimizer->kind == HU_ADAGRAD) return NULL;
   if (!factor(optimizer->beta1)) return "beta1: not from 0 to below 1";
   if (!factor(optimizer->beta2)) return "beta2: not from 0 to below 1";
-  return NULL;
+  return optimizer->kind == HU_MUON ? wrong_in_muon(optimizer) : NULL;
 }
 
 static int is_unsigned(const hu_rounding *stored) {
@@ -131,7 +175,29 @@ static hu_status check_stored(const hu_rounding *stored, int there, int is_signe
 static hu_status check_both_stored(const hu_optimizer *optimizer, const char **why) {
   static const char *const of_m[] = STORED_SENTENCES("stored_m"), *const of_v[] = STORED_SENTENCES("stored_v");
   hu_status status = check_stored(&optimizer->stored_m, hui_optimizer_has_m(optimizer), 1, of_m, why);
-  return status == HU_OK ? check_stored(&optimizer->stored_v, hui_optimizer_has_v(optimizer), 0, of_v, why) : status;
+  int has_v = hui_optimizer_has_v(optimizer) || optimizer->kind == HU_MUON; /* beside it AdamW has one */
+  return status == HU_OK ? check_stored(&optimizer->stored_v, has_v, 0, of_v, why) : status;
+}
+
+/* Formats and sums of Muon's products: whether a model takes operands, hu_gemm says. */
+static hu_status check_products(const hu_optimizer *optimizer, const char **why) {
+  const hu_format format = optimizer->product;
+  const hu_mode rne = {0};
+  float zero = 0, z;
+  if (optimizer->kind != HU_MUON) return HU_OK;
+  *why = "product: not a format";
+  if (hu_format_check(format, NULL) != HU_OK) return HU_E_FORMAT;
+  *why = "product: not signed, or with values that binary32 lacks";
+  if (!format.sign) return HU_E_FORMAT;
+  if (!hu_format_fits_binary32(format)) return HU_E_CARRIER;
+  *why = "accum: not a model";
+  if (hu_accum_check(&optimizer->accum) != HU_OK) return HU_E_ACCUM;
+  *why = "accum: rounds stochastically, and there are no words for it";
+  if (optimizer->accum.mode.bits) return HU_E_TRAIN;
+  *why = "accum: does not take operands in the format `product`";
+  const hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
+  const hu_operand x = {&zero, 1, format, HU_STORAGE_VALUES, 0};
+  return hu_gemm(1, 1, 1, &result, &x, &x, NULL, &optimizer->accum, rne, NULL, NULL) == HU_OK ? HU_OK : HU_E_TRAIN;
 }
 
 static HU_NOINLINE hu_status check(const hu_optimizer *optimizer, int in_step, const char **why) {
@@ -152,7 +218,8 @@ static HU_NOINLINE hu_status check(const hu_optimizer *optimizer, int in_step, c
   const char *what = wrong(optimizer);
   if (!what) what = lost(optimizer, in_step);
   if (what) *why = what;
-  return what ? HU_E_TRAIN : check_both_stored(optimizer, why);
+  status = what ? HU_E_TRAIN : check_both_stored(optimizer, why);
+  return status == HU_OK ? check_products(optimizer, why) : status;
 }
 
 hu_status hu_optimizer_check(const hu_optimizer *optimizer, const char **why) {

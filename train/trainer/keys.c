@@ -15,7 +15,8 @@ static const char *const sets[] = {"digits",   "gratings", "text", "least_square
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
 static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
-static const char *const optimizers[] = {"sgd", "adamw", "adagrad", NULL};
+static const char *const optimizers[] = {"sgd", "adamw", "adagrad", "muon", NULL};
+static const char *const aspects[] = {"spectral", "rms", "one", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
 static const char *const norms[] = {"parameters", "binary32", NULL};
@@ -123,17 +124,19 @@ static const hu_run_key keys[] = {
           "(loss_scale.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
     COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
 
-    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd, adamw or adagrad"),
+    WORD(optimizer, "optimizer.kind", "sgd", optimizers,
+         "sgd, adamw, adagrad or muon, which is of matrices, and adamw of all other parameters"),
     NUMBER(rate, "optimizer.rate", "0.1", 0, 1e6, "learning rate"),
-    FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
-    FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
-    FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
+    FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd, muon: factor of the momentum, below 1; 0: none"),
+    FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw, muon: factor of the first moment, below 1"),
+    FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw, muon: factor of the second moment, below 1"),
     NUMBER(eps, "optimizer.eps", "1e-8", 0, 1,
-           "number that is added to a square root: of the second moment (adamw), of the sum of squares (adagrad)"),
+           "number that is added to a square root: of the second moment (adamw, muon), of the sum of squares "
+           "(adagrad)"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
     WORD(nesterov, "optimizer.nesterov", "no", no_yes,
-         "sgd: yes: Nesterov's momentum: the update is of g + momentum m, not of m"),
+         "sgd, muon: yes: Nesterov's momentum: the update is of g + momentum m, not of m"),
     WORD(fused, "optimizer.fused", "no", no_yes, "sgd: yes: w - rate m with one rounding"),
     OTHER(FORMAT, state, "optimizer.state", "binary32",
           "format of momenta and of the optimizer's arithmetic; an error where it makes rate, momentum, beta1, beta2, "
@@ -144,12 +147,24 @@ static const hu_run_key keys[] = {
     OTHER(MODE, decay_mode, "optimizer.round_decay", "rne",
           "rounding mode of the addition of the weight decay, into optimizer.state"),
     OTHER(MODE, momentum_mode, "optimizer.round_momentum", "rne",
-          "sgd: rounding mode of the addition of the momentum, into optimizer.state"),
+          "sgd, muon: rounding mode of the addition of the momentum, into optimizer.state"),
     OTHER(ROUNDING, stored_m, "optimizer.stored_m", "keep",
-          "sgd, adamw: how the momentum, or the first moment, is kept between steps: a rounding of all numbers of a "
+          "sgd, muon, adamw: how the momentum, or the first moment, is kept between steps: a rounding of all numbers "
+          "of a "
           "parameter as one row"),
     OTHER(ROUNDING, stored_v, "optimizer.stored_v", "keep",
-          "adamw, adagrad: how the second moment, or the sum of squares, is kept between steps, likewise"),
+          "adamw, muon, adagrad: how the second moment, or the sum of squares, is kept between steps, likewise"),
+    NUMBER(rate_adamw, "optimizer.rate_adamw", "3e-4", 0, 1e6,
+           "muon: learning rate of the parameters that adamw updates"),
+    OTHER(TEXT, adamw_only, "optimizer.adamw", "",
+          "muon: parameters that adamw updates though products multiply by them: names, commas between them"),
+    COUNT(iterations, "optimizer.iterations", "5", 0, 64, "muon: Newton-Schulz iterations"),
+    OTHER(FORMAT, product, "optimizer.product", "binary32", "muon: format of these iterations: bfloat16, say"),
+    OTHER(ACCUM, sums, "optimizer.accum", "fp32", "muon: accumulation model of the products in these iterations"),
+    WORD(aspect, "optimizer.aspect", "spectral", aspects,
+         "muon: factor of the update: spectral (sqrt(max(1, outputs / inputs))), rms (0.2 sqrt(max(inputs, outputs))) "
+         "or "
+         "one"),
     OTHER(TEXT, kahan_only, "optimizer.kahan", "",
           "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",

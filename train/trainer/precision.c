@@ -267,22 +267,41 @@ static hu_status check_products(const hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
-/* ---- parameters whose updates end with Kahan summation ---- */
+/* ---- parameters whose updates are their own ---- */
 
-static hu_status choose_updates(hu_trainer *trainer, char *why) {
+typedef hu_status change(hu_net *net, int parameter);
+
+static hu_status ends_with_kahan(hu_net *net, int parameter) {
   const hu_mode rne = {0};
-  for (const char *name = trainer->keys.kahan_only; *name;) {
+  return hu_net_update_parameter(net, parameter, HU_UPDATE_KAHAN, rne);
+}
+
+static hu_status is_adamws(hu_net *net, int parameter) { return hu_net_muon_parameter(net, parameter, 0); }
+
+/* Changes the parameters that a key names. */
+static hu_status change_named(hu_trainer *trainer, const char *key, const char *names, change *made, char *why) {
+  for (const char *name = names; *name;) {
     size_t n = strcspn(name, ",");
     int found = -1;
     for (int i = 0; i < hu_net_parameters(trainer->net) && found < 0; i++) {
       const char *its = hu_net_parameter_name(trainer->net, i);
       if (strlen(its) == n && strncmp(its, name, n) == 0) found = i;
     }
-    if (found < 0) return no_name(trainer, why, "optimizer.kahan", n, name);
-    hu_status status = hu_net_update_parameter(trainer->net, found, HU_UPDATE_KAHAN, rne);
-    if (status != HU_OK) return hui_say(why, status, "optimizer.kahan: %s", hu_status_text(status));
+    if (found < 0) return no_name(trainer, why, key, n, name);
+    hu_status status = made(trainer->net, found);
+    if (status != HU_OK) return hui_say(why, status, "%s: %s", key, hu_status_text(status));
     name += n + (name[n] == ',');
   }
+  return HU_OK;
+}
+
+static hu_status choose_updates(hu_trainer *trainer, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  if (*keys->adamw_only && keys->optimizer != HU_MUON)
+    return hui_say(why, HU_E_TRAIN, "optimizer.adamw: of optimizer.kind = muon alone");
+  hu_status made = change_named(trainer, "optimizer.kahan", keys->kahan_only, ends_with_kahan, why);
+  if (made == HU_OK) made = change_named(trainer, "optimizer.adamw", keys->adamw_only, is_adamws, why);
+  if (made != HU_OK) return made;
   for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
     const char *said = NULL;
     hu_optimizer own = hui_optimizer_of(trainer->net, i, &trainer->optimizer);

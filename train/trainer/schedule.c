@@ -12,12 +12,11 @@ static double cosine(double x) {
   return status == HU_OK ? (double)z : 0;
 }
 
-double hui_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps) {
+double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t epoch, uint64_t steps) {
   const hu_run_keys *keys = &trainer->keys;
   double epochs = (double)((steps + trainer->steps_an_epoch - 1) / trainer->steps_an_epoch);
   double part = (double)epoch / (epochs > 0 ? epochs : 1);
-  if (keys->schedule == SCHEDULE_COSINE) return keys->rate * (0.5 * (1 + cosine(part)));
-  double rate = keys->rate;
+  if (keys->schedule == SCHEDULE_COSINE) return rate * (0.5 * (1 + cosine(part)));
   for (size_t i = 0; keys->schedule == SCHEDULE_DROP && i < keys->drops; i++) {
     if (part >= keys->drop_at[i]) rate *= keys->drop_by;
   }

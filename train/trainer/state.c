@@ -67,19 +67,18 @@ static hu_status add_records(hu_trainer *trainer, const hu_operator *op) {
 }
 
 hu_status hui_list_state(hu_trainer *trainer) {
-  int momentum = hui_optimizer_has_m(&trainer->optimizer), second = hui_optimizer_has_v(&trainer->optimizer);
   hu_status status = HU_OK;
   size_t first = 0;
   for (int i = 0; i < trainer->net->parameters && status == HU_OK; i++) {
     hu_parameter *parameter = &trainer->net->parameter[i];
     const char *name = hu_net_parameter_name(trainer->net, i);
-    int kahan = hui_optimizer_of(trainer->net, i, &trainer->optimizer).update == HU_UPDATE_KAHAN;
+    hu_optimizer own = hui_optimizer_of(trainer->net, i, &trainer->optimizer);
     status = add_slot(trainer, name, "", parameter->rows, parameter->cols, parameter->master);
-    if (status == HU_OK && momentum)
+    if (status == HU_OK && hui_optimizer_has_m(&own))
       status = add_slot(trainer, name, "momentum", parameter->rows, parameter->cols, parameter->state.m);
-    if (status == HU_OK && second)
+    if (status == HU_OK && hui_optimizer_has_v(&own))
       status = add_slot(trainer, name, "second", parameter->rows, parameter->cols, parameter->state.second);
-    if (status == HU_OK && kahan)
+    if (status == HU_OK && own.update == HU_UPDATE_KAHAN)
       status = add_slot(trainer, name, "kahan", parameter->rows, parameter->cols, parameter->state.kahan);
     if (status == HU_OK && parameter->average.numbers)
       status = add_slot(trainer, name, "average", parameter->rows, parameter->cols, parameter->average.numbers);
@@ -199,7 +198,8 @@ static int is_later_key(const char *key) {
       "precision.until",          "precision.after",         "precision.twice",          "optimizer.round_decay",
       "optimizer.round_momentum", "precision.history_takes", "precision.history_margin", "precision.quartet",
       "precision.w_average",      "optimizer.ramping",       "optimizer.ramping_ratio",  "optimizer.ramping_steps",
-      "optimizer.stored_m",       "optimizer.stored_v"};
+      "optimizer.stored_m",       "optimizer.stored_v",      "optimizer.rate_adamw",     "optimizer.adamw",
+      "optimizer.iterations",     "optimizer.product",       "optimizer.accum",          "optimizer.aspect"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }
@@ -237,6 +237,11 @@ static int steps_of(const hu_trainer *trainer, const char *text, uint64_t *steps
   return 1;
 }
 
+/* Is a rate in an epoch that of a run of so many steps? */
+static int is_same_rate(const hu_trainer *trainer, double rate, uint64_t epoch, uint64_t steps) {
+  return hui_rate_of(trainer, rate, epoch, steps) == hui_rate_of(trainer, rate, epoch, trainer->steps);
+}
+
 /* Have the steps done so far the rates that they have in a run of this one's length? */
 static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_t step, char *why) {
   uint64_t steps;
@@ -246,7 +251,9 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
                    trainer->steps);
   }
   for (uint64_t e = 0; steps != trainer->steps && e * trainer->steps_an_epoch < step; e++) {
-    if (hui_rate_of(trainer, e, steps) == hui_rate_of(trainer, e, trainer->steps)) continue;
+    if (is_same_rate(trainer, trainer->keys.rate, e, steps) &&
+        is_same_rate(trainer, trainer->keys.rate_adamw, e, steps))
+      continue;
     return hui_say(why, HU_E_TRAIN,
                    "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
                    " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64

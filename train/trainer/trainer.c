@@ -111,6 +111,7 @@ hu_status hu_trainer_set_ranks(hu_trainer *trainer, const hu_trainer_ranks *rank
 static hu_optimizer optimizer_of(const hu_run_keys *keys) {
   hu_optimizer optimizer = keys->optimizer == HU_ADAMW     ? hu_optimizer_adamw(keys->state)
                            : keys->optimizer == HU_ADAGRAD ? hu_optimizer_adagrad(keys->state)
+                           : keys->optimizer == HU_MUON    ? hu_optimizer_muon(keys->state)
                                                            : hu_optimizer_sgd(keys->state);
   optimizer.weight = keys->weight;
   optimizer.rate = keys->rate;
@@ -128,6 +129,11 @@ static hu_optimizer optimizer_of(const hu_run_keys *keys) {
   optimizer.mode_momentum = keys->momentum_mode;
   optimizer.stored_m = keys->stored_m;
   optimizer.stored_v = keys->stored_v;
+  optimizer.product = keys->product;
+  optimizer.accum = keys->sums;
+  optimizer.iterations = (uint32_t)keys->iterations;
+  optimizer.aspect = (uint8_t)keys->aspect;
+  optimizer.rate_adamw = keys->rate_adamw;
   return optimizer;
 }
 
@@ -145,6 +151,8 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
   if (status != HU_OK) return hui_say(why, status, "gradient: %s", said);
   if (keys->larc == HU_LARC_CLIP && keys->rate == 0)
     return hui_say(why, HU_E_TRAIN, "gradient.larc: clip requires a rate above 0");
+  if (keys->larc != HU_LARC_NONE && keys->optimizer == HU_MUON)
+    return hui_say(why, HU_E_TRAIN, "gradient.larc: requires one rate, and optimizer.kind = muon has two");
   if (!keys->penalty) return HU_OK;
   trainer->penalty = calloc((size_t)n, sizeof *trainer->penalty);
   if (!trainer->penalty) return HU_E_MEMORY;
@@ -220,12 +228,17 @@ hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
+static double rate_in(const hu_trainer *trainer, double rate, uint64_t epoch) {
+  return hui_warm_rate(&trainer->keys, trainer->step, hui_rate_of(trainer, rate, epoch, trainer->steps));
+}
+
 /* Makes one step, with the rate of an epoch. */
 static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_report *report) {
   hu_pass pass = {0};
   memset(report, 0, sizeof *report);
   trainer->failed = 1; /* until it has succeeded */
-  trainer->optimizer.rate = hui_warm_rate(&trainer->keys, trainer->step, hui_rate_of(trainer, epoch, trainer->steps));
+  trainer->optimizer.rate = rate_in(trainer, trainer->keys.rate, epoch);
+  trainer->optimizer.rate_adamw = rate_in(trainer, trainer->keys.rate_adamw, epoch);
   report->scale = trainer->scale.scale;
   report->rate = trainer->optimizer.rate;
   report->epoch = trainer->step / trainer->steps_an_epoch;

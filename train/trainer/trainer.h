@@ -64,6 +64,11 @@ typedef struct hu_run_keys {
   hu_format state, weight;
   hu_mode update, decay_mode, momentum_mode;
   hu_rounding stored_m, stored_v;
+  uint64_t iterations, aspect; /* aspect: HU_MUON_ */
+  double rate_adamw;
+  hu_format product;
+  hu_accum sums; /* of Muon's products */
+  const char *adamw_only;
   const char *kahan_only, *layers;
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
@@ -310,7 +315,7 @@ void hui_print_plan(const hu_trainer *trainer, hu_paper *paper);
 hu_status hui_read_plan(hu_trainer *trainer, const char *text, char *why);
 
 /* Returns the rate in an epoch (from 0) of a run of so many steps. */
-double hui_rate_of(const hu_trainer *trainer, uint64_t epoch, uint64_t steps);
+double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t epoch, uint64_t steps);
 /* Returns the rate of a step in an epoch of that rate, which rises over the first steps. */
 double hui_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
 /* Makes the first weights as the optimizer keeps them. */

@@ -328,6 +328,13 @@ HU_API float *hu_net_delayed_record(const hu_net *net, int value, int of);
  */
 HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, hu_mode mode);
 
+/* What Muon updates (hu_net_update with HU_MUON): the matrices that linear layers, convolutions and recurrent cells
+ * multiply by (a convolution's as a row for each number of a window; of several groups as one matrix). AdamW of the
+ * same record updates all other parameters (embeddings, positions, biases, gains), with the rate rate_adamw. on: 0:
+ * this parameter is among those, such as the last layer of a classifier in Jordan et al.; 1: it is not, as at first.
+ * HU_E_SHAPE: no such parameter. */
+HU_API HU_MUST_CHECK hu_status hu_net_muon_parameter(hu_net *net, int parameter, int on);
+
 /* ---- running ---- */
 
 /* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
@@ -351,7 +358,8 @@ HU_API HU_MUST_CHECK hu_status hu_net_backward(hu_net *net, float scale);
 HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
                                              hu_loss_scale *scale, hu_update_counts *counts, int *taken);
 /* The same with what gradient.h defines in between: penalties on the master weights, clipping by the global norm, LARC
- * (the rate is o->rate). with NULL: hu_net_update. Errors too: HU_E_MEMORY, those of hu_gradient_prepare. */
+ * (the rate is o->rate; HU_E_TRAIN with HU_MUON, which has two). with NULL: hu_net_update. Errors too: HU_E_MEMORY,
+ * those of hu_gradient_prepare. */
 typedef struct hu_net_gradient_rules {
   hu_gradient_rules rules;
   const hu_penalty *penalties; /* one for every parameter of the net, in order; NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/train/optimizer.h - SGD, AdamW and Adagrad in any format, and the three ways to end the weight update.
+/* halfulp/train/optimizer.h - SGD, AdamW, Adagrad and Muon in any format, and the three ways to end a weight update.
  *
  *   hu_optimizer o = hu_optimizer_adamw(hu_bfloat16());     // all state in bfloat16
  *   o.rate = 1e-3;
@@ -27,6 +27,12 @@
  *          g = D(g + Q(decay w))            if decay is not 0
  *          v = Q(v + Q(g g))
  *          u = Q(rate Q(g / Q(Q(sqrt(v)) + eps)))
+ *   Muon, of a matrix (below):
+ *          m, d as SGD, without a decay
+ *          X = N(d)                         N: Newton-Schulz, in the format `product`
+ *          u = Q(factor X)
+ *          u = D(u + Q(decay w))            if decay is not 0
+ *          u = Q(rate u)
  *   then   round   w = the binary32 number w - u rounded into `weight` by `mode`: nearest, or stochastic
  *          Kahan   y = QW(-u - c);  s = QW(w + y);  d = QW(s - w);  c = QW(d - y);  w = s
  *
@@ -49,6 +55,21 @@
  * growing where g g is less than half of the last place of v. A weight whose gradients have all been 0 has u = 0 / eps:
  * +0, or NaN where eps is 0.
  *
+ * Muon is that of Jordan et al., Muon: An optimizer for hidden layers in neural networks (2024), whose momentum is a
+ * sum as here; in their later code it is a mean, which is the sum times 1 - momentum. N divides that factor out again,
+ * except for the 1e-7. With P: binary32, ties to even, then rounded into `product` to nearest even, N is
+ *
+ *   X = P(d);  s = the sum of squares of X by hu_gradient_squares_n;  t = rn(rn(sqrt(s)) + e);  X = P(X / t)
+ *   where X has more rows than columns, X is its transpose from here on, and N gives it transposed back
+ *   `iterations` times:   A = P(X X^T);  S = P(P(c A) A);  B = P(P(b A) + S);  X = P(P(a X) + P(B X))
+ *
+ * rn rounds into binary32, ties to even, and sqrt(s) is binary64's; a, b, c, e are the binary32 numbers nearest to
+ * 3.4445, -4.775, 2.0315, 1e-7. Each of the three products is summed by the model `accum`, terms in order, into
+ * binary32; operands are values of `product`. So product = bfloat16 and accum = fp32 is Newton-Schulz as it runs on a
+ * GPU with exact products and binary32 sums. The factor is that of `aspect`, a square root in binary64; like all
+ * scalars it is rounded into `state`. A matrix of zeros gives X = 0; an infinity or a NaN spreads as far as `product`
+ * has NaN.
+ *
  * Between steps m and v may be kept in a storage of their own, `stored_m` and `stored_v` (rounding.h): 8-bit blocks as
  * in Dettmers et al., 8-bit Optimizers via Block-wise Quantization (ICLR 2022), and torchao; one scale per tensor as in
  * Peng et al., FP8-LM (arXiv 2310.18313). The step reads m and v as they were stored, decoded into binary32, and
@@ -68,6 +89,7 @@
 #ifndef HALFULP_TRAIN_OPTIMIZER_H
 #define HALFULP_TRAIN_OPTIMIZER_H
 
+#include "halfulp/accum.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 #include "halfulp/train/rounding.h"
@@ -78,9 +100,10 @@ extern "C" {
 
 /* Kinds of optimizers. */
 enum {
-  HU_SGD = 0,    /* stochastic gradient descent, with momentum or without */
-  HU_ADAMW = 1,  /* Adam with decoupled or coupled weight decay */
-  HU_ADAGRAD = 2 /* each weight's rate over the root of its squared gradients so far */
+  HU_SGD = 0,     /* stochastic gradient descent, with momentum or without */
+  HU_ADAMW = 1,   /* Adam with decoupled or coupled weight decay */
+  HU_ADAGRAD = 2, /* each weight's rate over the root of its squared gradients so far */
+  HU_MUON = 3     /* momentum, made orthogonal by Newton-Schulz iterations: of matrices */
 };
 /* How a weight update ends. */
 enum {
@@ -88,21 +111,34 @@ enum {
   HU_UPDATE_KAHAN = 1  /* with Kahan summation */
 };
 
+/* Muon's factor, of a matrix with so many inputs and outputs. */
+enum {
+  HU_MUON_SPECTRAL = 0, /* spectral: sqrt(max(1, outputs / inputs))  (Jordan et al.) */
+  HU_MUON_RMS = 1,      /* rms: 0.2 sqrt(max(inputs, outputs)): as large as updates of AdamW are
+                           (Liu et al. 2025, arXiv 2502.16982) */
+  HU_MUON_ONE = 2       /* one: 1 */
+};
+
 /* An optimizer: formats and numbers, no state. */
 typedef struct hu_optimizer {
   hu_format state;  /* of momenta, second moments, and of every operator */
   hu_format weight; /* of weights and Kahan terms */
-  uint8_t kind;     /* HU_SGD, HU_ADAMW, HU_ADAGRAD */
+  uint8_t kind;     /* HU_SGD, HU_ADAMW, HU_ADAGRAD, HU_MUON */
   uint8_t update;   /* HU_UPDATE_ */
   uint8_t coupled;  /* AdamW: 1: weight decay goes into the gradient */
   uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate d has one rounding */
   hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
-  uint8_t nesterov; /* SGD: 1: Nesterov's momentum; changes nothing where momentum is 0 */
+  uint8_t nesterov; /* SGD, Muon: 1: Nesterov's momentum; changes nothing where momentum is 0 */
   double rate, momentum, beta1, beta2, eps, decay;
   hu_mode mode_decay;    /* of the addition of the decay */
-  hu_mode mode_momentum; /* SGD: of the addition of the momentum; else all zero */
+  hu_mode mode_momentum; /* SGD, Muon: of the addition of the momentum; else all zero */
   hu_rounding stored_m;  /* of m between steps: blocks of one row or of the whole tensor, not turned, no amax */
   hu_rounding stored_v;  /* of v between steps, likewise; may be unsigned */
+  hu_format product;     /* Muon: of Newton-Schulz; within binary32, signed */
+  hu_accum accum;        /* Muon: sums of its products, which draw no random words and take operands in `product` */
+  uint32_t iterations;   /* Muon: 0 to 64 */
+  uint8_t aspect;        /* Muon: HU_MUON_: the factor */
+  double rate_adamw;     /* hu_net_update with Muon: the rate of parameters that AdamW updates */
 } hu_optimizer;
 
 /* Steps so far, and beta1^t, beta2^t. Before the first step: {0, 1, 1}. */
@@ -114,9 +150,10 @@ typedef struct hu_optimizer_time {
 /* The tensor of a step: its elements, row after row. */
 typedef struct hu_optimizer_matrix {
   size_t rows, cols;
+  uint8_t outputs_first; /* Muon: 0: inputs x outputs, as W of Z = X W; 1: outputs x inputs, as in PyTorch */
 } hu_optimizer_matrix;
 
-/* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD without momentum and for Adagrad;
+/* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD and Muon without momentum and for Adagrad;
  * v: AdamW, Adagrad; c: Kahan; else NULL. All but w and g are zero before the first step. */
 typedef struct hu_optimizer_arrays {
   float *w;
@@ -130,18 +167,22 @@ typedef struct hu_update_counts {
   uint64_t lost;  /* those of them that stayed as they were (Kahan: w; the update is kept in c) */
 } hu_update_counts;
 
-/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; no decay;
- * weights in the same format, rounded to nearest even; stored_m and stored_v keep. Narrow formats do not keep all of
- * these numbers, and hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16, 1e-8 is 0 in binary16. */
+/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; Muon: rate
+ * 0.02, momentum 0.95, nesterov, 5 iterations in the same format under fp32, spectral; AdamW beside it: rate 3e-4, beta
+ * 0.9 and 0.95, eps 1e-10; no decay; weights in the same format, rounded to nearest even; stored_m and stored_v keep.
+ * Narrow formats do not keep all of these numbers, and hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16,
+ * 1e-8 is 0 in binary16. */
 HU_API hu_optimizer hu_optimizer_sgd(hu_format format);     /* gradient descent with momentum */
 HU_API hu_optimizer hu_optimizer_adamw(hu_format format);   /* AdamW */
 HU_API hu_optimizer hu_optimizer_adagrad(hu_format format); /* Adagrad */
+HU_API hu_optimizer hu_optimizer_muon(hu_format format);    /* Muon */
 /* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
- * number out of range, or one of those that `kind` uses (rate, decay, momentum, beta1, beta2, eps) that is not 0 and 0
- * in `state`, or below 1 and 1 there: an eps of 0 divides 0 by 0, and with a beta of 1 nothing would ever be forgotten;
- * or a storage that does not suit a moment, or of a moment that `kind` does not have. One that is not a rounding gives
- * the status of hu_rounding_check. Then *why, if why is not NULL, is a sentence that names the field, and of such a
- * number the smallest above 0 or the largest below 1; it stands until this thread's next call. */
+ * number out of range, or one of those that `kind` uses (rate, decay, momentum, beta1, beta2, eps, rate_adamw) that is
+ * not 0 and 0 in `state`, or below 1 and 1 there: an eps of 0 divides 0 by 0, and with a beta of 1 nothing would ever
+ * be forgotten; or a storage that does not suit a moment, or of a moment that `kind` does not have; or sums that round
+ * stochastically, or do not take operands in `product`. One that is not a rounding gives the status of
+ * hu_rounding_check. Then *why, if why is not NULL, is a sentence that names the field, and of such a number the
+ * smallest above 0 or the largest below 1; it stands until this thread's next call. */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *optimizer, const char **why);
 /* The same of a record whose rate is that of one step: a schedule may end so low that it is 0 in `state`. What takes a
  * step (hu_optimizer_step, hu_net_update) and hu_optimizer_bytes ask for this. */
@@ -150,12 +191,13 @@ HU_API HU_MUST_CHECK hu_status hu_optimizer_check_step(const hu_optimizer *optim
 HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *optimizer);
 /* One step of a tensor of n elements, which happens wholly or, on an error, not at all: those of
  * hu_optimizer_check_step, HU_E_NULL (an array that is wanted, or one that is not, the counts excepted: NULL or added
- * to), HU_E_SHAPE (t is 0). */
+ * to), HU_E_SHAPE (t is 0; Muon, which steps on matrices). */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *optimizer,
                                                  const hu_optimizer_time *now, hu_stream stream,
                                                  hu_update_counts *counts);
 /* The same of a tensor that is a matrix. Also, unless moments is NULL, the counts of what stored_m (0) and stored_v (1)
- * rounded are added; a storage that keeps counts nothing. HU_E_SHAPE, too: rows x cols is too large. */
+ * rounded are added; a storage that keeps counts nothing. HU_E_SHAPE, too: rows x cols is too large, or
+ * outputs_first above 1. Muon takes memory for four matrices of this size while it runs: HU_E_MEMORY. */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_step_matrix(const hu_optimizer_matrix *matrix, const hu_optimizer_arrays *x,
                                                         const hu_optimizer *optimizer, const hu_optimizer_time *now,
                                                         hu_stream stream, hu_update_counts *counts,

@@ -310,6 +310,13 @@ class Net(NetView):
                 number = self.value_names.index(made[place])
                 abi.check(abi.train().hu_net_round_product(net, number, abi.address(record)), made[place])
 
+    def leave_to_adamw(self, names: Names) -> None:
+        """Parameters, or patterns of them ("*.weight"), that AdamW updates where the optimizer is Muon, though products
+        multiply by them; the last layer of a classifier, say. Those without a product are AdamW's in any case."""
+        with self._held as net:
+            for number in self._chosen(names, self.parameter_names, 'parameter'):
+                abi.check(abi.train().hu_net_muon_parameter(net, number, 0), self.parameter_names[number])
+
     # ---- steps ----
 
     def _numbers(self, x: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _abi as abi
 from .. import _structs as s
 from .._views import target
+from ..accum import Accumulator, AccumulatorLike
 from ..format import Format, FormatLike
 from ..mode import ModeLike, Stream, StreamLike, mode_of, stream_of
 from ..scaling import Rounding
@@ -92,15 +93,20 @@ def _contiguous(argument: str, array: Any) -> np.ndarray:
     return made
 
 
+_KINDS = ('sgd', 'adamw', 'adagrad', 'muon')
+_ASPECTS = ('spectral', 'rms', 'one')
+
+
 class Optimizer:
-    """SGD, AdamW or Adagrad in any format, with three ways to end the weight update (halfulp/train/optimizer.h).
+    """SGD, AdamW, Adagrad or Muon in any format, with three ways to end the weight update (halfulp/train/optimizer.h).
 
     Zamirai et al., Revisiting BFloat16 Training: every operator rounds its result into `format`; only the last rounding
     of the weight changes between the variants.
 
     Parameters
     ----------
-    kind : "sgd", "adamw" or "adagrad"
+    kind : "sgd", "adamw", "adagrad" or "muon"
+        Muon steps on matrices; in `Net.update`, AdamW updates all that is not one of a product.
     format : Format or str
         Of momenta, second moments and every operator.
     weight : Format or str, optional
@@ -112,10 +118,15 @@ class Optimizer:
     stream : Stream or key, optional
         Step t and tensor number i draw from the key (stream.key + i), counter (stream.counter + t 2^32).
     rate, momentum, beta1, beta2, eps, decay : float
-        Defaults: 0.01 (AdamW 0.001), 0.9, 0.9, 0.999, 1e-8 (Adagrad 1e-10), 0.
+        Defaults: 0.01 (AdamW 0.001, Muon 0.02), 0.9 (Muon 0.95), 0.9, 0.999 (Muon 0.95), 1e-8 (Adagrad, Muon 1e-10), 0.
     coupled, fused, nesterov : bool
-        AdamW: decay goes into the gradient; SGD: the weight's last step has one rounding; SGD: the update is of
-        g + momentum m.
+        AdamW: decay goes into the gradient; SGD: the weight's last step has one rounding; SGD, Muon: the update is of
+        g + momentum m; without it Muon does so, and SGD does not.
+    iterations, product, accum, aspect, outputs_first, rate_adamw
+        Of Muon: Newton-Schulz iterations (5), their format (`format`), the accumulation model of their products (fp32),
+        the factor ("spectral": sqrt(max(1, outputs / inputs)), "rms": 0.2 sqrt(max(inputs, outputs)), "one"), whether
+        the rows of the arrays of `step` are outputs, as in PyTorch (False: inputs x outputs, as in `Net`), and AdamW's
+        rate in `Net.update` (3e-4).
     stored_m, stored_v : Rounding or str
         How the first moment or momentum, and the second one, are kept between steps: "mxfp8_e4m3", or any rounding.
         The n numbers of a tensor are one row, so that blocks lie along all of them. Updates see the moments before
@@ -125,21 +136,27 @@ class Optimizer:
 
     def __init__(self, kind: str = 'sgd', format: FormatLike = 'binary32', *, weight: Optional[FormatLike] = None,
                  update: str = 'round', mode: ModeLike = 'rne', stream: Optional[StreamLike] = None,
-                 coupled: bool = False, fused: bool = False, nesterov: bool = False,
-                 stored_m: Union[Rounding, str] = 'keep', stored_v: Union[Rounding, str] = 'keep',
+                 coupled: bool = False, fused: bool = False, nesterov: Optional[bool] = None,
+                 iterations: Optional[int] = None, product: Optional[FormatLike] = None,
+                 accum: Optional[AccumulatorLike] = None, aspect: Optional[str] = None,
+                 outputs_first: Optional[bool] = None, stored_m: Union[Rounding, str] = 'keep', stored_v: Union[Rounding, str] = 'keep',
                  **numbers: float) -> None:
-        if kind not in ('sgd', 'adamw', 'adagrad') or update not in ('round', 'kahan'):
-            raise abi.HalfulpValueError('kind {!r}, update {!r}: there are sgd, adamw, adagrad; round, kahan'.format(
-                kind, update))
+        if kind not in _KINDS or update not in ('round', 'kahan'):
+            raise abi.HalfulpValueError('kind {!r}, update {!r}: there are {}; round, kahan'.format(
+                kind, update, ', '.join(_KINDS)))
         library = abi.train()
         state = Format(format)
         self._c = getattr(library, 'hu_optimizer_' + kind)(state._c)
         self._c.weight = (state if weight is None else Format(weight))._c
         self._c.update, self._c.coupled, self._c.fused = ('round', 'kahan').index(update), coupled, fused
-        self._c.nesterov = nesterov
+        if nesterov is not None:
+            self._c.nesterov = nesterov
+        self._outputs_first = bool(outputs_first)
+        self._set_muon(dict(iterations=iterations, product=product, accum=accum, aspect=aspect,
+                            outputs_first=outputs_first, rate_adamw=numbers.get('rate_adamw')))
         self._c.stored_m, self._c.stored_v = Rounding(stored_m)._c, Rounding(stored_v)._c
         for name, value in numbers.items():
-            if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay'):
+            if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay', 'rate_adamw'):
                 raise abi.HalfulpTypeError('Optimizer: there is no argument {!r}'.format(name))
             setattr(self._c, name, value)
         self._c.mode = mode_of(mode)._c
@@ -154,6 +171,24 @@ class Optimizer:
         self._now = s.hu_optimizer_time(0, 1.0, 1.0)
         self._more: List[Dict[str, np.ndarray]] = []
         self.moved = self.lost = 0
+
+    def _set_muon(self, given: Mapping[str, Any]) -> None:
+        for name, value in given.items():
+            if value is None:
+                continue
+            if self._c.kind != _KINDS.index('muon'):
+                raise abi.HalfulpValueError('{}: of muon alone'.format(name))
+            if name == 'product':
+                self._c.product = Format(value)._c
+            elif name == 'accum':
+                self._c.accum = Accumulator(value)._c
+            elif name == 'aspect':
+                abi.word('aspect', value, _ASPECTS)
+                self._c.aspect = _ASPECTS.index(value)
+            elif name == 'iterations':
+                if not 0 <= value <= 64:
+                    raise abi.HalfulpValueError('iterations: {} is not 0 to 64'.format(value))
+                self._c.iterations = value
 
     @property
     def rate(self) -> float:
@@ -177,11 +212,13 @@ class Optimizer:
         return abi.train().hu_optimizer_bits(n, abi.address(self._c))
 
     def _state_names(self) -> List[str]:
-        names = [['m'] if self._c.momentum != 0 else [], ['m', 'v'], ['v']][self._c.kind]
+        momentum = ['m'] if self._c.momentum != 0 else []
+        names = {'sgd': momentum, 'adamw': ['m', 'v'], 'adagrad': ['v'], 'muon': momentum}[_KINDS[self._c.kind]]
         return names + (['c'] if self._c.update == 1 else [])
 
     def step(self, weights: Sequence[np.ndarray], gradients: Sequence[np.ndarray]) -> None:
-        """One step of all tensors: float32 arrays on the grid of their format, contiguous; weights change in place.
+        """One step of all tensors: float32 arrays on the grid of their format, contiguous; weights change in place. Muon
+        takes arrays of two dimensions.
 
         The arrays are the same ones, in the same order, at every step. `moved` and `lost` count weights with an update
         that is not zero, and those of them that stayed as they were.
@@ -192,6 +229,9 @@ class Optimizer:
         pairs = []
         for number, (weight, gradient) in enumerate(zip(weights, gradients)):
             w = _contiguous('weights[{}]'.format(number), weight)
+            if self._c.kind == _KINDS.index('muon') and w.ndim != 2:
+                raise abi.HalfulpValueError('weights[{}]: muon steps on matrices, and its shape is {}'.format(number,
+                    w.shape))
             g = np.ascontiguousarray(gradient)
             if g.dtype != np.float32 or g.shape != w.shape:
                 raise abi.HalfulpValueError('gradients[{}]: {} of {} instead of float32 of {}'.format(number, g.dtype,
@@ -215,8 +255,11 @@ class Optimizer:
         places = {name: array.ctypes.data for name, array in more.items()}
         arrays = s.hu_optimizer_arrays(w.ctypes.data, g.ctypes.data, places.get('m'), places.get('v'), places.get('c'))
         drawn = Stream((self._stream.key + number) % (1 << 64), self._stream.counter).after(now.t << 32)._record()
-        abi.check(abi.train().hu_optimizer_step(w.size, abi.address(arrays), abi.address(self._c), abi.address(now),
-                                                drawn, abi.address(counts)), 'weights[{}]'.format(number))
+        rows, cols = w.shape if w.ndim == 2 else (1, w.size)
+        matrix = s.hu_optimizer_matrix(rows, cols, self._outputs_first)
+        abi.check(abi.train().hu_optimizer_step_matrix(abi.address(matrix), abi.address(arrays), abi.address(self._c),
+                                                       abi.address(now), drawn, abi.address(counts), None),
+                  'weights[{}]'.format(number))
 
     def state_dict(self) -> Dict[str, Any]:
         """Steps, powers of beta and the state's arrays; `load_state_dict` continues with them."""

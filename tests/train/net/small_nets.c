@@ -192,6 +192,18 @@ static void stored(hu_optimizer *optimizer) {
   if (m != HU_OK || v != HU_OK) optimizer->kind = UINT8_MAX; /* which a step refuses */
 }
 
+static void muon(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_muon(hu_binary32());
+  optimizer->decay = 0.05;
+}
+static void narrow_muon(hu_optimizer *optimizer) {
+  *optimizer = hu_optimizer_muon(bfloat16());
+  optimizer->aspect = HU_MUON_RMS;
+  hu_status sums = hu_accum_parse(&optimizer->accum, "seq(bfloat16)", NULL);
+  hu_status m = hu_rounding_parse(&optimizer->stored_m, "mxfp8_e5m2", NULL);
+  if (m != HU_OK || sums != HU_OK) optimizer->kind = UINT8_MAX; /* which a step refuses */
+}
+
 static const small_net nets[] = {
     {"image", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"rows", rows, 7, 0, 0, NULL, NULL, NULL, NULL, 0, "static(128)", adamw},
@@ -222,6 +234,8 @@ static const small_net nets[] = {
     {"nesterov", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", nesterov},
     {"adagrad", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
     {"stored", layers, 7, 0, 1, NULL, NULL, NULL, NULL, 0, "none", stored},
+    {"muon", image, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", muon},
+    {"muon-narrow", layers, 7, 0, 1, "bfloat16", NULL, NULL, NULL, 0, "gradscaler(growth_interval=2)", narrow_muon},
     {"groups", groups, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"groups-formats", groups, 4, 0, 1, "float8_e4m3fn,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
      "seq(bfloat16,sra:8)", 16, "static(64)", adamw},

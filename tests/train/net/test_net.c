@@ -162,6 +162,70 @@ static void skipped_step(void **state) {
   hu_net_free(net);
 }
 
+/* Muon's are the matrices of products, of which one was taken out; AdamW's everything else. Each against a step of its
+ * own, after the net's. */
+static void muon_and_adamw(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(BATCH, 1);
+  int x = hu_net_image(net, 4, 4, 1);
+  int h = hu_net_relu(net, hu_net_batch_norm(net, hu_net_conv(net, x, 6, 3, 1, 1, 0)));
+  int y = hu_net_linear(net, hu_net_linear(net, hu_net_global_average(net, h), 12, 1), 10, 1);
+  (void)hu_net_cross_entropy(net, y, 1);
+  static const char *const names[] = {"conv1.weight", "batch_norm1.gain", "batch_norm1.offset", "linear1.weight",
+                                      "linear1.bias", "linear2.weight",   "linear2.bias"};
+  enum { ALL = sizeof names / sizeof *names, MOST = 12 * 10 };
+  static float images[BATCH * 16], before[ALL][MOST], expected[MOST], m[MOST], v[MOST];
+  uint32_t labels[BATCH];
+  t_random random = {21};
+  hu_optimizer muon = hu_optimizer_muon(hu_binary32()), adamw = hu_optimizer_adamw(hu_binary32());
+  muon.product = hu_bfloat16();
+  adamw.rate = muon.rate_adamw = 0.125;
+  adamw.beta2 = muon.beta2;
+  adamw.eps = muon.eps;
+  muon.decay = adamw.decay = 0.25;
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  assert_int_equal(hu_net_initialize(net, 4), HU_OK);
+  assert_int_equal(hu_net_parameters(net), ALL);
+  assert_int_equal(hu_net_muon_parameter(net, 5, 0), HU_OK);
+  assert_int_equal(hu_net_muon_parameter(net, 3, 0), HU_OK);
+  assert_int_equal(hu_net_muon_parameter(net, 3, 1), HU_OK);
+  assert_int_equal(hu_net_muon_parameter(net, ALL, 1), HU_E_SHAPE);
+  for (size_t i = 0; i < BATCH * 16; i++) images[i] = (float)t_below(&random, 17) / 16;
+  for (size_t i = 0; i < BATCH; i++) labels[i] = t_below(&random, 10);
+  assert_int_equal(hu_net_feed(net, x, images), HU_OK);
+  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  for (int i = 0; i < ALL; i++) {
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    assert_string_equal(hu_net_parameter_name(net, i), names[i]);
+    memcpy(before[i], tensor.numbers, tensor.rows * tensor.cols * sizeof *tensor.numbers);
+  }
+  hu_net_gradient_rules larc;
+  memset(&larc, 0, sizeof larc);
+  larc.rules = hu_gradient_rules_none();
+  larc.rules.larc = HU_LARC_CLIP;
+  assert_int_equal(hu_net_update_with(net, &muon, &rule, &scale, &larc, NULL, NULL), HU_E_TRAIN);
+  assert_int_equal(hu_net_update(net, &muon, &rule, &scale, NULL, NULL), HU_OK);
+  for (int i = 0; i < ALL; i++) {
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    int own = i == 0 || i == 3;
+    const hu_optimizer_matrix matrix = {tensor.rows, tensor.cols, 0};
+    hu_optimizer_time now = {0, 1, 1};
+    memcpy(expected, before[i], sizeof expected);
+    memset(m, 0, sizeof m);
+    memset(v, 0, sizeof v);
+    hu_optimizer_arrays arrays = {expected, tensor.gradients, m, own ? NULL : v, NULL};
+    hu_optimizer_tick(&now, &muon);
+    assert_int_equal(
+        hu_optimizer_step_matrix(&matrix, &arrays, own ? &muon : &adamw, &now, (hu_stream){0, 0}, NULL, NULL), HU_OK);
+    assert_memory_equal(tensor.numbers, expected, tensor.rows * tensor.cols * sizeof *expected);
+  }
+  hu_net_free(net);
+}
+
 /* Elements of magnitude beyond the format are counted. */
 static void overflow_is_counted(void **state) {
   (void)state;
@@ -304,10 +368,16 @@ static void unreadable(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(worked_step),   cmocka_unit_test(same_bits),
-                                     cmocka_unit_test(skipped_step),  cmocka_unit_test(overflow_is_counted),
-                                     cmocka_unit_test(turned_blocks), cmocka_unit_test(texts),
-                                     cmocka_unit_test(misuse),        cmocka_unit_test(orders),
-                                     cmocka_unit_test(kinds),         cmocka_unit_test(unreadable)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(worked_step),
+                                     cmocka_unit_test(same_bits),
+                                     cmocka_unit_test(skipped_step),
+                                     cmocka_unit_test(muon_and_adamw),
+                                     cmocka_unit_test(overflow_is_counted),
+                                     cmocka_unit_test(turned_blocks),
+                                     cmocka_unit_test(texts),
+                                     cmocka_unit_test(misuse),
+                                     cmocka_unit_test(orders),
+                                     cmocka_unit_test(kinds),
+                                     cmocka_unit_test(unreadable)};
   return cmocka_run_group_tests_name("net", tests, NULL, NULL);
 }

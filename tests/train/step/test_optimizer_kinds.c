@@ -299,7 +299,7 @@ static void misuse(void **state) {
   optimizer.coupled = 1;
   refused(optimizer, "coupled");
   optimizer.coupled = 0;
-  optimizer.kind = 3;
+  optimizer.kind = 4;
   refused(optimizer, "kind");
   optimizer.kind = HU_ADAGRAD;
   float w = 1, g = 1, v = 0, m = 0;

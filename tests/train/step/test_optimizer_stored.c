@@ -72,7 +72,7 @@ static void same_as_codes(hu_optimizer optimizer) {
   expected = x;
   for (int t = 0; t < STEPS; t++) {
     hu_stream words = {77, (uint64_t)t << 36};
-    const hu_optimizer_matrix matrix = {5, N / 5};
+    const hu_optimizer_matrix matrix = {5, N / 5, 0};
     assert_int_equal(matrix.rows * matrix.cols, N);
     for (int i = 0; i < N; i++) x.g[i] = expected.g[i] = draw(&random);
     hu_optimizer_arrays a = of(&x, &optimizer), b = of(&expected, &optimizer);
@@ -142,7 +142,7 @@ static void special_numbers(void **state) {
   hu_optimizer_time now = {1, 1, 1};
   static float w[40], g[40], m[40];
   hu_rounding_counts counts[2];
-  const hu_optimizer_matrix matrix = {40, 1};
+  const hu_optimizer_matrix matrix = {40, 1, 0};
   memset(counts, 0, sizeof counts);
   for (int i = 0; i < 40; i++) g[i] = 1;
   g[3] = INFINITY;
@@ -207,7 +207,7 @@ static void misuse(void **state) {
   refused(optimizer, HU_E_MODE, "stored_m: not a rounding");
   optimizer = storing(adamw, "keep", "fp(4,4,0):unsigned");
   assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
-  const hu_optimizer_matrix huge = {SIZE_MAX / 2, 3};
+  const hu_optimizer_matrix huge = {SIZE_MAX / 2, 3, 0};
   hu_optimizer_time now = {1, 1, 1};
   float w = 1, g = 1, m = 3, v = 5;
   hu_optimizer_arrays x = {&w, &g, &m, &v, NULL};

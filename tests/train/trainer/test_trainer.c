@@ -33,6 +33,12 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.nesterov", "yes"), "optimizer: nesterov");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.round_momentum", "sra:8"), "optimizer: mode_momentum");
+  not_begun(
+      PAIRS("optimizer.kind", "muon", "optimizer.product", "bfloat16", "optimizer.accum", "nv.hopper.e4m3.f32.wgmma"),
+      "optimizer: accum: does not take operands in the format `product`");
+  not_begun(PAIRS("optimizer.kind", "muon", "optimizer.adamw", "linear9.weight"), "optimizer.adamw: nothing is called");
+  not_begun(PAIRS("optimizer.adamw", "linear1.weight"), "optimizer.adamw: of optimizer.kind = muon alone");
+  not_begun(PAIRS("optimizer.kind", "muon", "gradient.larc", "scale"), "gradient.larc: requires one rate");
   not_begun(PAIRS("optimizer.stored_v", "mxfp8_e4m3"), "optimizer: stored_v: this optimizer has no such moment");
   not_begun(PAIRS("optimizer.momentum", "0.9", "optimizer.stored_m", "mxfp8_e4m3,turned"), "optimizer: stored_m");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.nesterov", "yes"), "optimizer: nesterov");
@@ -99,6 +105,12 @@ static const char *const *const runs[] = {
           "scaled(binary16;scale=binary32;block=*x*;rule=ratio)", "model.net", "mlp(units=300)"),
     PAIRS("optimizer.momentum", "0.9", "optimizer.stored_m",
           "scaled(float8_e4m3fn;scale=binary32;block=1x256;rule=ratio),sra:8", "model.net", "mlp(units=300)"),
+    PAIRS("optimizer.kind", "muon", "optimizer.rate", "0.02", "optimizer.momentum", "0.95", "optimizer.nesterov", "yes",
+          "optimizer.product", "bfloat16", "optimizer.adamw", "linear3.weight", "optimizer.schedule", "cosine",
+          "optimizer.kahan", "linear1.weight", "optimizer.warmup", "3", "run.epochs", "3"),
+    PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32)", "run.batch", "4", "run.steps", "20",
+          "optimizer.kind", "muon", "optimizer.rate", "0.02", "optimizer.state", "bfloat16", "optimizer.beta2", "0.95",
+          "optimizer.product", "bfloat16", "optimizer.accum", "seq(bfloat16)", "optimizer.stored_v", "mxfp8_e5m2"),
     PAIRS("model.net", "mlp(units=40,dropout=0.5)", "run.batch", "16", "run.accumulate", "2", "parallel.shards", "2"),
     PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32,dropout=0.1)", "run.batch", "4", "run.steps",
           "20", "precision.system", "bfloat16"),

@@ -52,7 +52,11 @@ static void test_refused(void **state) {
   refused("data.set", "digit", HU_E_TRAIN, "digits, gratings, text");
   refused("data.set", "digit", HU_E_TRAIN, "perhaps digits is meant");
   refused("data.raw", "maybe", HU_E_TRAIN, "not one of no, yes");
-  refused("optimizer.kind", "adagrd", HU_E_TRAIN, "not one of sgd, adamw, adagrad; perhaps adagrad is meant");
+  refused("optimizer.kind", "adagrd", HU_E_TRAIN, "not one of sgd, adamw, adagrad, muon; perhaps adagrad is meant");
+  refused("optimizer.aspect", "spectrum", HU_E_TRAIN, "not one of spectral, rms, one");
+  refused("optimizer.iterations", "65", HU_E_TRAIN, "not a whole number from 0 to 64");
+  refused("optimizer.accum", "fp33", HU_E_NAME, "not an accumulation model");
+  refused("optimizer.stored_m", "mxfp8", HU_E_NAME, "perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant");
   refused("optimizer.rate", "-1", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.rate", "nan", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.momentum", "1", HU_E_TRAIN, "not a number from 0 to below 1");
