@@ -4,7 +4,8 @@
  * FAULT_LOG names a file that gets a line for each call; FAULT_AT is the number of the call, from 0, and FAULT_DO what
  * happens there: kill (SIGKILL), a number of a signal, or fail (the call fails; FAULT_ERRNO, default ENOSPC).
  * FAULT_ONLY: calls of this name alone count. FAULT_WAIT: each of them first waits so many milliseconds. FAULT_NEVER:
- * calls of this name always fail, as where a file system has no such thing. */
+ * calls of this name always fail, as where a file system has no such thing. FAULT_CLOCK: the clock that does not jump
+ * runs so many times as fast, so that a test need not wait for what takes long. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,4 +80,14 @@ ssize_t write(int fd, const void *data, size_t size) {
 ssize_t pwrite64(int fd, const void *data, size_t size, off_t at) {
   ssize_t (*real)(int, const void *, size_t, off_t) = (ssize_t(*)(int, const void *, size_t, off_t))next("pwrite64");
   return meets("pwrite") ? -1 : real(fd, data, size, at);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))next("clock_gettime");
+  const char *times = getenv("FAULT_CLOCK");
+  int status = real(clock, now);
+  if (status || !times || clock != CLOCK_MONOTONIC) return status;
+  long long ns = atoll(times) * (now->tv_sec * 1000000000LL + now->tv_nsec);
+  *now = (struct timespec){ns / 1000000000, ns % 1000000000};
+  return status;
 }
