@@ -38,10 +38,10 @@ from .assignment import PrecisionAssignment, assign  # noqa: E402
 from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
 from .cache import CacheRounding, KVCache  # noqa: E402
-from .optim import SGD, AdamW, Rounded  # noqa: E402
+from .optim import SGD, AdamW, Muon, Rounded  # noqa: E402
 
-__all__ = ['EVENTS', 'AdamW', 'Attention', 'CacheRounding', 'Comparison', 'Conv2d', 'Embedding', 'KVCache', 'Linear', 'LossScaler', 'MatMul', 'PrecisionAssignment',
-           'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor', 'assign', 'compare_models',
-           'conv2d', 'convert', 'decode', 'encode',
-           'events', 'inside', 'linear', 'matmul', 'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes',
-           'release', 'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'sensitivity', 'stream']
+__all__ = ['EVENTS', 'AdamW', 'Attention', 'CacheRounding', 'Comparison', 'Conv2d', 'Embedding', 'KVCache', 'Linear',
+           'LossScaler', 'MatMul', 'Muon', 'PrecisionAssignment', 'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor',
+           'assign', 'compare_models', 'conv2d', 'convert', 'decode', 'encode', 'events', 'inside', 'linear', 'matmul',
+           'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes', 'release', 'reset_events', 's2fp8',
+           'scaled_decode', 'scaled_encode', 'sensitivity', 'stream']

@@ -3,6 +3,7 @@
 
 `SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), moments stored in a scaled format
 (Dettmers et al.; FP8-LM), float32 parameters on the CPU or on CUDA devices, where the bits are the same.
+`Muon`: the momentum of a matrix made orthogonal, in any format and under any sums (Jordan et al.), on the CPU.
 `Rounded`: any optimizer of torch, with roundings around its step.
 """
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
@@ -21,6 +22,7 @@ from ._stateful import own_key
 from ._streams import stream
 
 UPDATES = ('round', 'kahan')
+_ASPECTS = ('spectral', 'rms', 'one')
 _TO_NEAREST = tuple(structs.ROUNDINGS.index(name) for name in ('rne', 'rna', 'rnz'))
 
 
@@ -226,8 +228,10 @@ class _Narrow(torch.optim.Optimizer):
         places = (arrays[name].data_ptr() if name in arrays else None for name in ('m', 'v', 'c'))
         record, counts = structs.hu_optimizer_arrays(p.data_ptr(), g.data_ptr(), *places), structs.hu_update_counts()
         stream = structs.hu_stream(words.key, words.counter)
-        abi.check(abi.train().hu_optimizer_step(p.numel(), _calls.ref(record), _calls.ref(o), _calls.ref(now), stream,
-                                                _calls.ref(counts)), type(self).__name__)
+        matrix = structs.hu_optimizer_matrix(p.shape[0] if p.dim() else 1, p[0].numel() if p.dim() else 1, 1)
+        abi.check(abi.train().hu_optimizer_step_matrix(_calls.ref(matrix), _calls.ref(record), _calls.ref(o),
+                                                       _calls.ref(now), stream, _calls.ref(counts), None),
+                  type(self).__name__)
         return counts.moved, counts.lost
 
     def state_dict(self) -> Dict[str, Any]:
@@ -312,6 +316,70 @@ class AdamW(_Narrow):
 
     def _arrays(self, o):
         return {'m': True, 'v': True}
+
+
+class Muon(_Narrow):
+    """Muon (Jordan et al.; halfulp/train/optimizer.h has the formulas): the momentum of a matrix, made orthogonal by
+    Newton-Schulz iterations. For the matrices of hidden layers; embeddings, the last layer, gains and biases belong to
+    `AdamW`.
+
+    Parameters
+    ----------
+    params
+        As of `SGD`, on the CPU and of two dimensions or more: outputs first, the others (inputs, a kernel) as one.
+        Tensors on a CUDA device are refused: HalfulpTypeError. (`halfulp train` and `halfulp.train` step there.)
+    lr, momentum, weight_decay : float
+        The decay is decoupled: it is not in the momentum.
+    nesterov : bool
+    iterations : int
+        0 to 64.
+    product : str
+        Format of the iterations: after each operator, and of the operands of their products.
+    accum : str
+        Accumulation model of these products: "fp32", a text of accum.h, or a matrix unit that takes `product`.
+    aspect : str
+        The factor of the update: "spectral" sqrt(max(1, outputs / inputs)), "rms" 0.2 sqrt(max(inputs, outputs)), or
+        "one".
+    state, operators, weight, update, key
+        As of `SGD`.
+
+    With product="bfloat16" and accum="fp32" an update is that of torch.optim.Muon, up to the order of sums, and the
+    norm, which stays float32 here; the momentum is a sum, and not a mean.
+    """
+
+    KIND = 'muon'
+    _OWN = _Narrow._OWN + ('iterations', 'product', 'accum', 'aspect')
+
+    def __init__(self, params, lr: float = 0.02, momentum: float = 0.95, weight_decay: float = 0.0, *,
+                 nesterov: bool = True, iterations: int = 5, product='bfloat16', accum='fp32',
+                 aspect: str = 'spectral', state='binary32', operators=None, weight=None, update: str = 'round',
+                 key: Optional[int] = None) -> None:
+        abi.word('aspect', aspect, _ASPECTS)
+        if isinstance(state, (tuple, list)):
+            raise abi.HalfulpTypeError('state: Muon has one moment, and {!r} are several'.format(state))
+        self.iterations, self.product, self.accum, self.aspect = iterations, text_of(product), text_of(accum), aspect
+        stored = _state_of(state, operators)._replace(v='keep')
+        super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov), stored,
+                         weight, update, key)
+
+    def _fits(self, p: Tensor) -> None:
+        super()._fits(p)
+        if p.device.type != 'cpu':
+            raise abi.HalfulpTypeError('Muon: parameters on the CPU are wanted, not on {}'.format(p.device))
+        if p.dim() < 2:
+            raise abi.HalfulpValueError('Muon: a parameter of shape {} is not a matrix: give it to AdamW'.format(
+                tuple(p.shape)))
+
+    def _numbers(self, o, group) -> None:
+        o.momentum, o.nesterov = _number('momentum', group['momentum']), abi.flag('nesterov', group['nesterov'])
+        if not 0 <= self.iterations <= 64:
+            raise abi.HalfulpValueError('iterations: {!r} is not 0 to 64'.format(self.iterations))
+        o.iterations, o.aspect = self.iterations, _ASPECTS.index(self.aspect)
+        o.product, o.accum = _records.format_of(self.product), _records.accum_of(self.accum)
+        o.beta1 = o.beta2 = o.eps = o.rate_adamw = 0.0  # AdamW's, of which nothing is used here
+
+    def _arrays(self, o):
+        return {'m': o.momentum != 0, 'v': False}
 
 
 class Rounded(torch.optim.Optimizer):
@@ -439,4 +507,4 @@ class Rounded(torch.optim.Optimizer):
         return 'Rounded({}; {}, update={!r})'.format(self.inner, said, self.update)
 
 
-__all__ = ['SGD', 'AdamW', 'Rounded', 'stream']
+__all__ = ['SGD', 'AdamW', 'Muon', 'Rounded', 'stream']
