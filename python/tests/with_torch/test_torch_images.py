@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Convolutions of one and three axes and transposed ones, by those of two axes: the same bits."""
+import math
+
 from torch_support import ht, plain, pytest, same, torch  # first: it leaves the tests out where there is no PyTorch
 
 ops = torch.ops.halfulp
@@ -75,3 +77,17 @@ def test_columns():
             total = total + chunk
         want.append(total)
     same(ops.columns(g), torch.tensor(want))
+
+
+@pytest.mark.parametrize('rows', [0, 1, 63, 64, 65, 128, 200, 4097])
+@pytest.mark.parametrize('dtype', [torch.float32, torch.bfloat16])
+def test_columns_of_the_model(rows, dtype):
+    """They are the sums of that model, which is the library's own, with infinities, zeros and NaN."""
+    g = plain(rows, 6, seed=rows)
+    if rows > 2:
+        g[1, 0], g[0, 1], g[-1, 1], g[:, 2], g[2, 3] = math.inf, math.inf, -math.inf, -0.0, math.nan
+    g = g.to(dtype)
+    model = 'keep|keep|chunk(64,binary32,binary32)|keep'
+    ones = torch.ones((1, rows), dtype=dtype)
+    want = ops.matmul(ones, g, None, None, model, '', '', 'straight_through', [0, 1, 6], False)[0]
+    same(ops.columns(g), want.reshape(-1))

@@ -85,17 +85,30 @@ def _(y, b):
 
 
 # Sums of columns as docs/training.md section 2 has them: chunks of 64 rows, then the chunks, each from +0; of
-# float64 in order.
-_COLUMNS, _COLUMNS64 = 'keep|keep|chunk(64,binary32,binary32)|keep', 'keep|keep|fp64|keep'
+# float64 in order. `fp32` adds a chunk's numbers so, as products with ones, and then the sums of the chunks: the same as
+# the model chunk(64,binary32,binary32), which the library computes sum by sum.
+_CHUNK, _COLUMNS, _COLUMNS64 = 64, 'keep|keep|fp32|keep', 'keep|keep|fp64|keep'
+
+
+def _sums(rows: Tensor, text: str, dtype: torch.dtype) -> Tensor:
+    """The sum of each column, as a row."""
+    no, ones = words(None, -1), torch.ones((1, rows.shape[0]), dtype=rows.dtype, device=rows.device)
+    return _product.multiply(ones, rows, _records.product(text), (no, no, no), None, dtype=dtype)
 
 
 @operator('columns(Tensor g) -> Tensor', gradient=True)
 def columns(g: Tensor) -> Tensor:
     rows = g.unsqueeze(0).flatten(0, -2)
-    ones = torch.ones((1, rows.shape[0]), dtype=g.dtype, device=g.device)
-    text = _COLUMNS64 if g.dtype == torch.float64 else _COLUMNS
-    no = words(None, -1)
-    return _product.multiply(ones, rows, _records.product(text), (no, no, no), None).reshape(-1)
+    count, width = rows.shape
+    if g.dtype == torch.float64 or count <= _CHUNK:
+        return _sums(rows, _COLUMNS64 if g.dtype == torch.float64 else _COLUMNS, g.dtype).reshape(-1)
+    whole = count // _CHUNK
+    # Row i of all chunks side by side, so that one product adds all chunks.
+    beside = rows[:whole * _CHUNK].view(whole, _CHUNK, width).transpose(0, 1).reshape(_CHUNK, whole * width)
+    chunks = _sums(beside, _COLUMNS, torch.float32).view(whole, width)
+    if count % _CHUNK:
+        chunks = torch.cat([chunks, _sums(rows[whole * _CHUNK:], _COLUMNS, torch.float32)])
+    return _sums(chunks, _COLUMNS, g.dtype).reshape(-1)
 
 
 @fake(columns)
