@@ -43,6 +43,11 @@ def table(root=ROOT):
     return sections
 
 
+def own(root=ROOT):
+    """The pages of docs/, and of its folders of pages."""
+    return [str(p.relative_to(root)) for folder in ('docs', 'docs/torch') for p in sorted((root / folder).glob('*.md'))]
+
+
 def examples(root=ROOT):
     return [str(p.relative_to(root)) for p in sorted((root / 'examples').rglob('README.md'))]
 

@@ -10,8 +10,7 @@ import pages  # noqa: E402
 
 
 def to_test():
-    own = [str(p.relative_to(ROOT)) for p in sorted((ROOT / 'docs').glob('*.md'))]
-    return own + ['README.md', 'CONTRIBUTING.md', 'bench/README.md'] + pages.examples(ROOT)
+    return pages.own(ROOT) + ['README.md', 'CONTRIBUTING.md', 'bench/README.md'] + pages.examples(ROOT)
 
 
 if __name__ == '__main__':

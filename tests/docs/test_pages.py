@@ -50,7 +50,7 @@ def wrong_links(top, absent=()):
 def test_navigation():
     listed = [path for _, lines in pages.table(root) for path, _, _ in lines]
     assert len(listed) == len(set(listed)), 'a page twice in docs/site/pages.txt'
-    missing = {str(p.relative_to(root)) for p in (root / 'docs').glob('*.md')} - set(listed)
+    missing = set(pages.own(root)) - set(listed)
     assert not missing, 'without a line in docs/site/pages.txt: %s' % ', '.join(sorted(missing))
     gone = [path for _, lines in pages.table(root) for path, _, optional in lines if not optional and not (root / path).is_file()]
     assert not gone, 'in docs/site/pages.txt, but not there: %s' % ', '.join(gone)

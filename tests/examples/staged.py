@@ -12,6 +12,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 
@@ -81,3 +82,19 @@ class Staged:
             env.pop(name, None)
         env.update(more)
         return env
+
+
+def python_with_torch(build):
+    """The Python of a build where it has torch, else the one that runs this; ends with 77 where neither has."""
+    for python in (str(build / 'venv' / 'bin' / 'python'), sys.executable):
+        try:
+            said = subprocess.run([python, '-c', 'import importlib.metadata, numpy; print(importlib.metadata.version("torch"))'],
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, universal_newlines=True)
+        except OSError:
+            continue
+        if said.returncode == 0:
+            print('{} has torch {}'.format(python, said.stdout.strip()))
+            return python
+    print('skipped: no Python with torch and numpy (neither {} nor {})'.format(build / 'venv', sys.executable))
+    sys.exit(77)

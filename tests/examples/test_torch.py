@@ -18,21 +18,6 @@ SYSTEMS = {'float32': 0.75, 'FP8, sums in binary16': 0.75, 'MX, 4-bit weights': 
            'Hopper FP8, bfloat16 masters': 0.75}
 
 
-def python_with_torch(build):
-    for python in (str(build / 'venv' / 'bin' / 'python'), sys.executable):
-        try:
-            said = subprocess.run([python, '-c', 'import importlib.metadata, numpy; print(importlib.metadata.version("torch"))'],
-                                  stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, universal_newlines=True)
-        except OSError:
-            continue
-        if said.returncode == 0:
-            print('{} has torch {}'.format(python, said.stdout.strip()))
-            return python
-    print('skipped: no Python with torch and numpy (neither {} nor {})'.format(build / 'venv', sys.executable))
-    sys.exit(77)
-
-
 def sanitized(build):
     """Whether the libraries want a sanitizer's runtime, which an ordinary Python has not."""
     options = json.loads((build / 'meson-info' / 'intro-buildoptions.json').read_text())
@@ -77,7 +62,7 @@ def main():
     if sanitized(build):
         print('skipped: libraries with a sanitizer are not loaded by an ordinary Python')
         sys.exit(77)
-    python = python_with_torch(build)
+    python = staged.python_with_torch(build)
     copy = staged.Staged(build)
     env = copy.environment(HALFULP_LIBRARY=str(copy.libdir), PYTHONPATH=str(source / 'python'),
                            PYTHONDONTWRITEBYTECODE='1')
