@@ -85,7 +85,7 @@ def test_several_passes_are_one_step():
 
 
 def test_continued():
-    """A state that is loaded gives the bits of the run that went on; copies of a model share the records."""
+    """A state that is loaded gives the bits of the run without a break; copies of a model share the records."""
     x = plain(12, 8) * 3
     def trained(recipe, model, count):
         made = []
@@ -115,7 +115,7 @@ def test_continued():
 
 
 def test_in_a_context():
-    """The records are those of the object, so that a context that is entered for each step goes on."""
+    """The records are those of the object, so that a context that is entered for each step continues."""
     model, x = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 4)), plain(12, 8) * 3
     recipe, other = ht.recipes.te_delayed(), ht.recipes.te_delayed()
     low = ht.convert(model, other)

@@ -129,7 +129,7 @@ def hopper() -> Named:
                                   accum_dw=unit('e4m3xe5m2')),
                  'docs/accumulators.md, nv.hopper.*.f32.wgmma; Transformer Engine, use_split_accumulator=False',
                  same=('every addition of the unit as it was identified on the device',),
-                 others=('Transformer Engine splits sums of the backward pass unless told otherwise',),
+                 others=('Transformer Engine splits sums of the backward pass unless its settings say otherwise',),
                  compared='halfulp.dot on the codes')
 
 

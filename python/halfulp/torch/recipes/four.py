@@ -179,7 +179,7 @@ def mxfp4_stochastic(n: int = 64) -> Named:
     if n not in (32, 64, 128):
         raise abi.HalfulpValueError('n: {!r} is not 32, 64 or 128'.format(n))
     return Named('mxfp4_stochastic', _Unbiased(n=n),
-                 'Tseng et al., Training LLMs with MXFP4 (arXiv 2502.20586), algorithms 2 and 3; amazon-science/mxfp4-llm',
+                 'Tseng et al., MXFP4 with stochastic rounding (arXiv 2502.20586), algorithms 2 and 3',
                  same=('scales of the numbers, then 3/4 of them', 'one vector of signs for both operands, new in each backward '
                        'pass', 'linear layers alone'),
                  others=('16 random bits for each number', 'numbers behind the last n of a row are not transformed', _ORDER),
