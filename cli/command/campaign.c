@@ -98,6 +98,8 @@ int cli_campaign(int argc, char **argv) {
   if (status >= 0) return status;
   if (asked->merge && !asked->ledger)
     return cli_fail(NULL, "campaign: --merge requires --ledger, the file of all results");
+  if (asked->merge && (state.json || state.sources))
+    return cli_fail(NULL, "campaign: --merge and %s do not go together", state.json ? "--json" : "--sources");
   if (!asked->merge && count > 1)
     return cli_fail(NULL, "campaign: '%s' is one operand too many; it takes LIST", operands[1]);
   state.list_path = operands[0];

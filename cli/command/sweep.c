@@ -154,8 +154,9 @@ static int check(const sweep_setup *sweep) {
   if (size % (int)sweep->ranks_per_run)
     return cli_fail(NULL, "sweep: --ranks-per-run: %d rank%s cannot be cut into groups of %u", size,
                     size == 1 ? "" : "s", sweep->ranks_per_run);
-  if (sweep->json && (job_is_part(&sweep->asked) || sweep->asked.status))
-    return cli_fail(NULL, "sweep: --json prints the report, which --shard, --include and --status do not make");
+  if (sweep->json && (job_is_part(&sweep->asked) || sweep->asked.status || sweep->asked.merge))
+    return cli_fail(NULL,
+                    "sweep: --json prints the report, which --shard, --include, --status and --merge do not make");
   return CLI_OK;
 }
 

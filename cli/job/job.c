@@ -362,6 +362,19 @@ static int merge(job_work *work, int count, char **ledgers) {
   return status;
 }
 
+/* Merging runs nothing, and takes all items. */
+static int check_merge(const job_work *work) {
+  const job_asked *asked = work->asked;
+  const char *other = asked->status      ? "--status"
+                      : asked->overwrite ? "--overwrite"
+                      : asked->shards    ? "--shard"
+                      : asked->globs     ? "--include"
+                      : asked->jobs >= 0 ? "--jobs"
+                                         : NULL;
+  if (!asked->merge || !other) return CLI_OK;
+  return job_ranks_get()->rank ? CLI_BAD : cli_fail(NULL, "%s: --merge and %s do not go together", work->who, other);
+}
+
 /* A pattern that names no item is a mistake in it. */
 static int check_globs(const job_work *work) {
   const job_asked *asked = work->asked;
@@ -383,7 +396,8 @@ static int begin(const job_work *work) {
 
 int job_run(job_work *work, int count, char **ledgers) {
   const job_ranks *ranks = job_ranks_get();
-  int status = prepare_all(work);
+  int status = check_merge(work);
+  if (status == CLI_OK) status = prepare_all(work);
   if (status == CLI_OK) status = check_same(work);
   if (status == CLI_OK) status = check_ranks(work);
   if (status == CLI_OK) status = check_globs(work);

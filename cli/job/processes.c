@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,9 +73,18 @@ static void release_signals(const children *all) {
 
 /* ---- one process ---- */
 
+/* Where the system can do it, a process ends with this one however that ends. */
+static void end_with_parent(long parent) {
+#ifdef __linux__
+  (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+  if ((long)getppid() != parent) _exit(CLI_BAD);
+}
+
 static void be_child(const children *all, const child *own) {
   all->deal->leave(all->deal->context);
   release_signals(all);
+  end_with_parent(own->with->steps.parent);
   all->deal->run(all->deal->context, own->item, &own->with->done, &own->with->steps);
   fflush(NULL);
   _exit(CLI_OK);

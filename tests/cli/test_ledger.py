@@ -86,6 +86,8 @@ class Ledger(CampaignCase):
             entries = self.entries(into)
             self.assertEqual([entries[name]["state"] for name in "abc"], ["done", "done", "stale"])
             self.assertEqual([entries[name]["date"] for name in "abc"], ["2026-01-01", "2026-01-02", "2026-01-01"])
+        for more in (["--status"], ["--overwrite"], ["--shard", "1/2"], ["--include", "a"], ["--jobs", "1"], ["--json"], ["--sources", one]):
+            self.bad("campaign", "--merge", one, *more, "--ledger", self.path("none"), says="campaign: --merge and %s do not go together" % more[0])
         odd = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="3")
         other = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="4")
         self.bad("campaign", "--merge", odd, other, "--ledger", self.path("none"), says="digest " + "3" * 16)

@@ -411,6 +411,7 @@ class Sweep(SweepCase):
         # Of runs that this command does not list the keys are compared with each other.
         self.bad(*self.args("o", "--merge", p, values="0.25", seeds="9,"), says=[p + ": ", " was made with other keys than the one in " + o])
         self.bad(*self.args("q", "--merge", p), says=[p + ": ", " was made with optimizer.rate = 0.02"])
+        self.bad(*self.args("q", "--merge", o, "--json"), says="--json prints the report, which --shard, --include, --status and --merge do not make")
         self.assertEqual((self.read(o), os.listdir(self.path("q"))), (before, []))
         self.ok(*self.args("q", "--merge", o))
         self.assertEqual(sorted(self.lines("q")), sorted(self.lines("o")))

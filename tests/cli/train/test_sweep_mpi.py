@@ -57,7 +57,7 @@ class Parts(SweepCase):
     def test_wrong_options(self):
         for text in ("0/2", "3/2", "2", "1/0", "1/2/3", "-1/2", "1/65537"):
             self.bad(*self.args("o", "--shard", text), says="--shard: '%s' is not I/N" % text)
-        self.bad(*self.args("o", "--shard", "1/2", "--json"), says="which --shard, --include and --status do not make")
+        self.bad(*self.args("o", "--shard", "1/2", "--json"), says="which --shard, --include, --status and --merge do not make")
         self.bad(*self.args("o", "--ranks-per-run", "2"), says="1 rank cannot be cut into groups of 2")
         self.bad(*self.args("o", "--ranks-per-run", "0"), says="--ranks-per-run")
         self.assertFalse(os.path.exists(self.path("o")))
