@@ -258,6 +258,9 @@ static int run_table(experiment_state *state) {
   if (!state->configs) return budget_command(&how);
   if (how.table || how.row || how.seconds > 0 || how.stand_in || how.overwrite)
     return cli_fail(NULL, "experiment: --configs is for all tables of a paper");
+  if (state->sets || state->threads || state->data || state->out || state->json)
+    return cli_fail(NULL,
+                    "experiment: --configs writes the tables' own keys: no --set, -j, --data, --output or --json");
   return budget_write_configs(state->configs, &how);
 }
 

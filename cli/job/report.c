@@ -42,8 +42,8 @@ static void print_wrong(FILE *out, const job_work *work, const char *again) {
   for (size_t i = 0; i < work->count; i++) {
     const job_entry *entry = result_of(work, i);
     if (!entry || !whole(entry->field[JOB_WRONG])) continue;
-    fprintf(out, "  %s: %s wrong of %s, again with\n    %s --include '%s' --ledger again.txt\n", entry->field[JOB_ITEM],
-            entry->field[JOB_WRONG], entry->field[JOB_CASES], again, entry->field[JOB_ITEM]);
+    fprintf(out, "  %s: %s wrong of %s, again with\n    %s --include '%s' --ledger again.txt --overwrite\n",
+            entry->field[JOB_ITEM], entry->field[JOB_WRONG], entry->field[JOB_CASES], again, entry->field[JOB_ITEM]);
   }
 }
 

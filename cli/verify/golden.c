@@ -393,7 +393,7 @@ int verify_golden(verify_item *item, const verify_setup *setup) {
   golden->item = item;
   int kind = !strncmp(item->name, "sums", 4) ? SUMS : !strncmp(item->name, "stochastic", 10) ? STOCHASTIC : CONVERSIONS;
   snprintf(path, sizeof path, "%s/%s", setup->golden, item->name);
-  int status = cli_lines_open(&golden->lines, path);
+  int status = cli_own_lines(&golden->lines, path);
   if (status == CLI_OK) {
     status = read_file(golden, kind);
     cli_lines_close(&golden->lines);

@@ -53,7 +53,7 @@ int verify_mma(verify_item *item, const verify_setup *setup) {
   unsigned long long stated = 0;
   int next, status = CLI_OK;
   snprintf(path, sizeof path, "%s/%s", setup->golden, item->name);
-  if (cli_lines_open(&lines, path)) return CLI_BAD;
+  if (cli_own_lines(&lines, path)) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) {
     if (next < 0)
       status = CLI_BAD;

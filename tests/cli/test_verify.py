@@ -74,6 +74,13 @@ class Verify(support.Case):
             folder = self.copy_golden(name, old, new)
             self.bad("verify", "--only", "golden", "--golden", folder, says=(name, says))
             os.unlink(os.path.join(folder, name))
+        for name in ("sums.txt", "mma/probes.txt"):
+            folder = self.copy_golden(name, "count", "count")
+            os.unlink(os.path.join(folder, name))
+            os.mkfifo(os.path.join(folder, name))  # no one waits for a writer
+            r = support.run("verify", "--only", "golden", "--golden", folder)
+            self.assertEqual((r.returncode, r.stderr.count(b"/golden/%s: is no ordinary file" % name.encode())), (2, 1), r.stderr)
+            os.unlink(os.path.join(folder, name))
         self.bad("verify", "--golden", self.path("nowhere"), says="nowhere: golden files")
         os.mkdir(self.path("empty"))
         self.bad("verify", "--golden", self.path("empty"), says="there are no golden files")

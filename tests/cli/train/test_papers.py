@@ -171,6 +171,9 @@ class Papers(support.Case):
         self.bad("experiment", "--paper", "s2fp8", "--budget", "1m", says="--budget requires --table")
         self.bad("experiment", "--paper", "s2fp8", "--table", "2", "--budget", "1m", says="there is no loader of ILSVRC12")
         self.bad("experiment", "--table", "1", says="require --paper")
+        for more in (["--set", "run.steps=2"], ["-j", "2"], ["--data", "."], ["-o", self.path("o")], ["--json"]):
+            self.bad("experiment", "--paper", "s2fp8", "--configs", self.path("made"), *more, says="--configs writes the tables' own keys")
+        self.assertEqual(self.left(), [])
         self.bad("experiment", "s2fp8", "--paper", "s2fp8", says="--paper stands without NAME")
         self.bad("experiment", "--paper", "s2fp8", "--seeds", "2", says="--seeds")
         self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--stand-in", says="require --budget")
