@@ -148,7 +148,8 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *res
                               const hu_exec *exec, hu_events *events) {
   device_copy ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
-  hu_status status = hui_gemm_check(m, n, k, result, a, b, c, NULL, NULL, accum, mode);
+  hu_gemm_specs specs;
+  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, NULL, NULL, accum, mode);
   if (status == HU_OK) status = codes_check(a, m, k);
   if (status == HU_OK) status = codes_check(b, k, n);
   if (status == HU_OK) status = codes_check(c, m, n);

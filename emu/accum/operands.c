@@ -78,7 +78,7 @@ static int is_integer(const hu_element *element) {
   return element->kind >= HU_ELEMENT_S8 && element->kind <= HU_ELEMENT_U4;
 }
 
-hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+hu_status hui_accum_takes(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
   hu_status status = operands_taken(accum, a, b, c);
   if (status != HU_OK) return status;
   if (accum->kind == HU_ACCUM_INT32) {
@@ -86,11 +86,14 @@ hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_
   }
   int most = accum->kind == HU_ACCUM_EXACT || accum->kind == HU_ACCUM_FP64 ? HU_ELEMENT_BINARY64 : HU_ELEMENT_CODE;
   if (a->kind > most || b->kind > most || (c && c->kind > most)) return HU_E_ACCUM;
-  if (accum->kind == HU_ACCUM_FP32) {
-    int fits = hu_format_fits_binary32(a->format) && hu_format_fits_binary32(b->format);
-    return fits && (!c || hu_format_fits_binary32(c->format)) ? HU_OK : HU_E_CARRIER;
-  }
   return accum->kind == HU_ACCUM_BLOCK ? block_takes(accum, a->format, b->format, c) : HU_OK;
+}
+
+hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+  hu_status status = hui_accum_takes(accum, a, b, c);
+  if (status != HU_OK || accum->kind != HU_ACCUM_FP32) return status;
+  int fits = hu_format_fits_binary32(a->format) && hu_format_fits_binary32(b->format);
+  return fits && (!c || hu_format_fits_binary32(c->format)) ? HU_OK : HU_E_CARRIER;
 }
 
 hu_accum hu_accum_any(hu_accum accum) {

@@ -128,7 +128,7 @@ static void load_operand(const run *task, int k, size_t first, size_t n, uint32_
   if (task->raw[k]) {
     memcpy(z, codes, n * 4);
   } else {
-    task->kernels->decode[hui_by_size(x->size)](&task->source_constants[k], n, z, codes);
+    task->kernels->decode_within[hui_by_size(x->size)](&task->source_constants[k], n, z, codes);
   }
 }
 
@@ -263,7 +263,9 @@ static void round_piece(const run *task, size_t first, size_t n, piece *work, hu
                       .key = task->stream.key,
                       .word = task->stream.counter + first};
   size_t size = task->call->result.size;
-  task->kernels->encode[hui_by_size(size)](&task->constants, &rounded, counts);
+  int within = hui_direction_of(task->spec->round) == HU_LANE_NEAREST; /* that of the environment here */
+  (within ? task->kernels->encode_within : task->kernels->encode)[hui_by_size(size)](&task->constants, &rounded,
+                                                                                     counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(task, first + i), (const uint8_t *)work->out + i * size, size);
 }
 

@@ -5,6 +5,7 @@
 
 #include "emu/array/streams.h"
 #include "emu/base/exec.h"
+#include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/lane_constants.h"
@@ -92,15 +93,17 @@ static const uint32_t *load_piece(const conversion *call, size_t first, size_t n
       memcpy(buffer, x, n * 4);
       return buffer;
     case HU_VIEW_BINARY64: return call->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default: call->kernels->decode[hui_by_size(call->ex->size)](&call->source_constants, n, buffer, x); return buffer;
+    default:
+      call->kernels->decode_within[hui_by_size(call->ex->size)](&call->source_constants, n, buffer, x);
+      return buffer;
   }
 }
 
 static void call_kernel(const conversion *call, const hu_piece *piece, hu_events *counts) {
   if (call->ez->kind != HU_VIEW_CODES) {
-    call->kernels->quantize(&call->constants, piece, counts);
+    call->kernels->quantize_within(&call->constants, piece, counts);
   } else {
-    call->kernels->encode[hui_by_size(call->ez->size)](&call->constants, piece, counts);
+    call->kernels->encode_within[hui_by_size(call->ez->size)](&call->constants, piece, counts);
   }
 }
 
@@ -161,7 +164,7 @@ static void run_plain(const conversion *call, size_t first, size_t n, void *z, i
 }
 
 static void decode_plain(const conversion *call, size_t first, size_t n, uint32_t *z) {
-  call->kernels->decode[hui_by_size(call->ex->size)](&call->source_constants, n, z, x_at(call, first));
+  call->kernels->decode_within[hui_by_size(call->ex->size)](&call->source_constants, n, z, x_at(call, first));
 }
 
 /* The same in the order of emu/array/streams.h. */
@@ -195,18 +198,26 @@ static const hu_streams *streams_of(const conversion *call, const hu_exec *exec)
   return large ? hui_streams_for(exec) : NULL;
 }
 
+static void run_kernels(const conversion *call, size_t first, size_t n, hu_events *counts) {
+  hu_float_env saved = hui_float_env_enter(hui_direction_of(call->constants.round));
+  if (call->streams) {
+    in_streams(call, first, n, counts);
+  } else if (is_plain(call)) {
+    run_plain(call, first, n, z_at(call, first), call->bypass, counts);
+  } else {
+    run_buffered(call, first, n, counts);
+  }
+  hui_float_env_leave(saved);
+}
+
 static void run_part(void *context, size_t part) {
   const conversion *call = context;
   size_t first = part * call->part, n = call->n - first < call->part ? call->n - first : call->part;
   hu_events counts = {0};
-  if (!call->kernels) {
-    run_core(call, first, n, &counts);
-  } else if (call->streams) {
-    in_streams(call, first, n, &counts);
-  } else if (is_plain(call)) {
-    run_plain(call, first, n, z_at(call, first), call->bypass, &counts);
+  if (call->kernels) {
+    run_kernels(call, first, n, &counts);
   } else {
-    run_buffered(call, first, n, &counts);
+    run_core(call, first, n, &counts);
   }
   call->counts[part] = counts;
 }
@@ -266,14 +277,8 @@ static int is_plain_decode(const conversion *call) {
   return call->ex->stride == 1 && call->ez->stride == 1 && call->ez->kind == HU_VIEW_BINARY32;
 }
 
-static void decode_part(void *context, size_t part) {
-  const conversion *call = context;
-  size_t first = part * call->part, end = call->n - first < call->part ? call->n : first + call->part;
+static void decode_kernels(const conversion *call, size_t first, size_t end) {
   uint32_t piece[PIECE];
-  if (!call->kernels) {
-    decode_core(call, first, end - first);
-    return;
-  }
   if (call->streams) {
     in_streams(call, first, end - first, NULL);
     return;
@@ -286,6 +291,18 @@ static void decode_part(void *context, size_t part) {
     size_t k = end - first < PIECE ? end - first : PIECE;
     store_piece(call, first, k, load_piece(call, first, k, piece));
   }
+}
+
+static void decode_part(void *context, size_t part) {
+  const conversion *call = context;
+  size_t first = part * call->part, end = call->n - first < call->part ? call->n : first + call->part;
+  if (!call->kernels) {
+    decode_core(call, first, end - first);
+    return;
+  }
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+  decode_kernels(call, first, end);
+  hui_float_env_leave(saved);
 }
 
 void hui_array_decode(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec) {

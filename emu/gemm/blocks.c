@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The blocks of D: how large they are, and which thread computes which. */
-#include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/gemm/call.h"
 
@@ -29,12 +28,12 @@ typedef struct block_work {
 
 static void run_part(void *context, size_t part) {
   block_work *work = context;
-  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+  hu_float_env saved = hui_gemm_enter(work->parts);
   for (size_t i = part; i < work->blocks; i += work->parts) {
     work->block(work->call, i / work->call->across * work->call->block_rows,
                 i % work->call->across * work->call->block_cols, &work->call->events[part]);
   }
-  hui_float_env_leave(saved);
+  hui_gemm_leave(work->parts, saved);
 }
 
 void hui_gemm_run(hu_gemm_call *call, hu_gemm_block *block, hu_events *events) {

@@ -5,6 +5,7 @@
 #define HALFULP_EMU_GEMM_CALL_H
 
 #include "emu/base/exec.h"
+#include "emu/base/float_env.h"
 #include "emu/gemm/check.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
@@ -67,10 +68,10 @@ struct hu_gemm_call {
   hu_watch *watches;                /* likewise; NULL: nothing is watched */
 };
 
-/* operand.c. Fills *x from a checked operand; absent: NULL. */
-void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
-                     const hu_gemm_kernels *kernels);
-/* Reads n elements of a stored row, exactly. */
+/* operand.c. Fills *x from a checked operand and its format unfolded; absent: NULL, and the spec is not read. */
+void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, const hu_spec *spec, size_t rows, size_t cols,
+                     const hu_level *level, const hu_gemm_kernels *kernels);
+/* Reads n elements of a stored row, exactly. As all that reads or rounds, within the call's environment. */
 void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
 void hui_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
 /* Returns the stored elements themselves where they are binary32 patterns, else NULL. */
@@ -85,13 +86,22 @@ void hui_gemm_look(hu_gemm_call *call);
 size_t hui_gemm_stored_rows(const hu_matrix *x);
 size_t hui_gemm_stored_cols(const hu_matrix *x);
 
-void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, hu_mode mode, const hu_level *level);
+void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, const hu_spec *spec, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
 void hui_gemm_finish32(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 void hui_gemm_finish64(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
 void hui_gemm_finish(const hu_gemm_call *call, size_t i, size_t j, hu_num sum, hu_events *events);
 /* Returns the sign of an exact zero sum. */
 uint32_t hui_gemm_zero_sign(const hu_gemm_call *call, size_t i, size_t j);
+/* The call has entered the environment, to nearest, on its own thread, which alone runs what is one part. Other parts
+ * enter and leave it themselves. */
+static inline hu_float_env hui_gemm_enter(size_t parts) {
+  hu_float_env none = {0, 0};
+  return parts > 1 ? hui_float_env_enter(HU_LANE_NEAREST) : none;
+}
+static inline void hui_gemm_leave(size_t parts, hu_float_env saved) {
+  if (parts > 1) hui_float_env_leave(saved);
+}
 /* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones, where there would be too few for the
  * threads. */
 void hui_gemm_set_blocks(hu_gemm_call *call, size_t rows, size_t row_step, size_t cols, size_t column_step);

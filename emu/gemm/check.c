@@ -4,7 +4,7 @@
 
 #include "emu/accum/operands.h"
 #include "emu/base/matrix_extent.h"
-#include "emu/core/round.h"
+#include "emu/format/unfold.h"
 
 /* ---- formats and models ---- */
 
@@ -15,9 +15,15 @@ static hu_element element_of(const hu_operand *x) {
   return element;
 }
 
-hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+typedef hu_status question(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c);
+static hu_status ask(question *of, const hu_accum *accum, const hu_operand *a, const hu_operand *b,
+                     const hu_operand *c) {
   hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
-  return hui_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
+  return of(accum, &ea, &eb, c ? &ec : NULL);
+}
+
+hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+  return ask(hui_accum_usable, accum, a, b, c);
 }
 
 size_t hui_gemm_scales(const hu_accum *accum, size_t k) {
@@ -39,10 +45,14 @@ int hui_gemm_is_fp32(const hu_accum *accum, int fit) {
 
 /* ---- arguments ---- */
 
-static hu_status check_format(hu_format format, uint8_t storage, int fp32) {
-  if (hu_format_check(format, NULL) != HU_OK) return HU_E_FORMAT;
-  if ((storage == HU_STORAGE_VALUES || fp32) && !hu_format_fits_binary32(format)) return HU_E_CARRIER;
-  return HU_OK;
+static hu_status check_format(hu_spec *spec, hu_format format, hu_mode mode, uint8_t storage, int fp32) {
+  if (hui_format_unfold(spec, format, mode) != HU_OK) return HU_E_FORMAT;
+  return (storage == HU_STORAGE_VALUES || fp32) && !spec->fits_binary32 ? HU_E_CARRIER : HU_OK;
+}
+
+static hu_status check_operand(hu_spec *spec, const hu_operand *x, int fp32) {
+  hu_mode rne = {0};
+  return check_format(spec, x->format, rne, x->storage, fp32);
 }
 
 static size_t element_size(hu_format format, uint8_t storage) {
@@ -66,14 +76,12 @@ static int in_place(const hu_result *result, const hu_operand *c) {
          hu_format_equal(result->format, c->format);
 }
 
-static hu_status check_formats(const hu_result *result, const hu_operand *a, const hu_operand *b, const hu_operand *c,
-                               int fp32) {
-  const hu_operand *in[3] = {a, b, c};
-  hu_status status = check_format(result->format, result->storage, 0);
-  for (int i = 0; i < 3; i++) {
-    if (status == HU_OK && in[i]) status = check_format(in[i]->format, in[i]->storage, fp32);
-  }
-  return status;
+static hu_status check_formats(hu_gemm_specs *specs, const hu_result *result, hu_mode mode, const hu_operand *a,
+                               const hu_operand *b, const hu_operand *c, int fp32) {
+  hu_status status = check_format(&specs->result, result->format, mode, result->storage, 0);
+  if (status == HU_OK) status = check_operand(&specs->a, a, fp32);
+  if (status == HU_OK) status = check_operand(&specs->b, b, fp32);
+  return status == HU_OK && c ? check_operand(&specs->c, c, fp32) : status;
 }
 
 static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
@@ -94,12 +102,12 @@ static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *res
 }
 
 /* Scales, where D is valid. */
-static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *sa,
-                              const hu_operand *sb, const hu_accum *accum) {
+static hu_status check_scales(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
+                              const hu_operand *sa, const hu_operand *sb, const hu_accum *accum) {
   size_t count = hui_gemm_scales(accum, k);
   hu_matrix_extent ed, ea, eb;
-  hu_status status = check_format(sa->format, sa->storage, 0);
-  if (status == HU_OK) status = check_format(sb->format, sb->storage, 0);
+  hu_status status = check_operand(&specs->scale_a, sa, 0);
+  if (status == HU_OK) status = check_operand(&specs->scale_b, sb, 0);
   if (status != HU_OK) return status;
   int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
   if (!accum->scaled && !same) return HU_E_ACCUM;
@@ -110,15 +118,16 @@ static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *res
   return hui_matrix_extents_overlap(&ed, &ea) || hui_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
 }
 
-hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                         const hu_accum *accum, hu_mode mode) {
+hu_status hui_gemm_check(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
+                         const hu_operand *a, const hu_operand *b, const hu_operand *c, const hu_operand *sa,
+                         const hu_operand *sb, const hu_accum *accum, hu_mode mode) {
   if (!result || !a || !b || !accum || !sa != !sb) return HU_E_NULL;
   hu_status status = hu_accum_check(accum);
   if (status == HU_OK) status = hu_mode_check(mode);
-  if (status == HU_OK) status = check_formats(result, a, b, c, accum->kind == HU_ACCUM_FP32);
+  if (status == HU_OK) status = check_formats(specs, result, mode, a, b, c, accum->kind == HU_ACCUM_FP32);
   if (status == HU_OK && (sa != NULL) != hu_accum_is_scaled(accum)) status = HU_E_ACCUM;
-  if (status == HU_OK) status = hui_gemm_model_check(accum, a, b, c);
+  /* Whether binary32 has what `fp32` is given has been asked. */
+  if (status == HU_OK) status = ask(hui_accum_takes, accum, a, b, c);
   if (status == HU_OK) status = check_memory(m, n, k, result, a, b, c);
-  return status == HU_OK && sa ? check_scales(m, n, k, result, sa, sb, accum) : status;
+  return status == HU_OK && sa ? check_scales(specs, m, n, k, result, sa, sb, accum) : status;
 }

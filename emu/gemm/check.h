@@ -4,17 +4,23 @@
 #ifndef HALFULP_EMU_GEMM_CHECK_H
 #define HALFULP_EMU_GEMM_CHECK_H
 
+#include "emu/core/round.h"
 #include "halfulp/gemm.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* The formats of a call unfolded, D's under its mode. */
+typedef struct hu_gemm_specs {
+  hu_spec result, a, b, c, scale_a, scale_b;
+} hu_gemm_specs;
+
 /* Returns all errors of hu_gemm (sa and sb NULL) and hu_gemm_scaled but HU_E_GRID and HU_E_CODE, which are about the
- * operands' elements. */
-hu_status hui_gemm_check(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                         const hu_accum *accum, hu_mode mode);
+ * operands' elements. HU_OK: *specs has what is there; c, sa and sb may be absent. */
+hu_status hui_gemm_check(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
+                         const hu_operand *a, const hu_operand *b, const hu_operand *c, const hu_operand *sa,
+                         const hu_operand *sb, const hu_accum *accum, hu_mode mode);
 /* HU_E_ACCUM, HU_E_CARRIER: a model that does not take these formats, or scales. c may be NULL. */
 hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
 /* Counts the scales for k products of a row; 0: none. */
@@ -26,6 +32,8 @@ int hui_gemm_fit_binary32(hu_format fa, hu_format fb, const hu_format *fc);
 int hui_gemm_is_fp32(const hu_accum *accum, int fit);
 /* Answers hu_gemm_exact64 for another number of digits and another lowest place. */
 int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest);
+/* The same of formats that are unfolded. */
+int hui_gemm_specs_fit(size_t k, const hu_spec *a, const hu_spec *b, const hu_spec *c, int32_t digits, int32_t lowest);
 
 #ifdef __cplusplus
 }

@@ -11,14 +11,12 @@
  * -0, as c or +0 comes first and ties to even gives x - x = +0. */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
-#include "emu/base/float_env.h"
+#include "emu/format/unfold.h"
 
 /* Returns the largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
-static hu_num largest(hu_format format, int32_t *low) {
-  hu_mode rne = {0};
-  hu_spec spec = hui_spec_of(format, rne);
-  *low = spec.emin - spec.m;
-  return hui_unpack(&spec, spec.max_code);
+static hu_num largest(const hu_spec *spec, int32_t *low) {
+  *low = spec->emin - spec->m;
+  return hui_unpack(spec, spec->max_code);
 }
 
 /* Returns sig 2^exp in units of 2^place, 2^63 or more as 2^63. */
@@ -28,13 +26,12 @@ static uint64_t units(uint64_t sig, int32_t exp, int32_t place) {
   return up > hui_clz64(sig) - 1 ? (uint64_t)1 << 63 : sig << up;
 }
 
-int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest) {
+int hui_gemm_specs_fit(size_t k, const hu_spec *sa, const hu_spec *sb, const hu_spec *sc, int32_t digits,
+                       int32_t lowest) {
   int32_t qa, qb, qc = INT32_MAX;
   uint64_t limit = (uint64_t)1 << digits, sum = 0;
-  if (hu_format_check(fa, NULL) != HU_OK || hu_format_check(fb, NULL) != HU_OK) return 0;
-  if (fc && hu_format_check(*fc, NULL) != HU_OK) return 0;
-  hu_num a = largest(fa, &qa), b = largest(fb, &qb), c = hui_num_special(HU_KIND_ZERO, 0);
-  if (fc) c = largest(*fc, &qc);
+  hu_num a = largest(sa, &qa), b = largest(sb, &qb), c = hui_num_special(HU_KIND_ZERO, 0);
+  if (sc) c = largest(sc, &qc);
   int32_t place = qa + qb < qc ? qa + qb : qc;
   if (place < lowest || place > 2 - lowest - 2 * digits) return 0;
   if (k) {
@@ -43,6 +40,12 @@ int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc,
     sum = product * k;
   }
   return sum + units(c.sig, c.exp, place) <= limit;
+}
+
+int hui_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest) {
+  hu_spec a, b, c;
+  if (hui_source_refused(&a, fa) || hui_source_refused(&b, fb) || (fc && hui_source_refused(&c, *fc))) return 0;
+  return hui_gemm_specs_fit(k, &a, &b, fc ? &c : NULL, digits, lowest);
 }
 
 int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
@@ -65,7 +68,8 @@ static int spans_fit64(const hu_gemm_call *call) {
 }
 
 int hui_gemm_fits_exact64(hu_gemm_call *call) {
-  if (hu_gemm_exact64(call->k, call->a.format, call->b.format, call->c.data ? &call->c.format : NULL)) return 1;
+  const hu_spec *sc = call->c.data ? &call->c.spec : NULL;
+  if (hui_gemm_specs_fit(call->k, &call->a.spec, &call->b.spec, sc, 53, -1074)) return 1;
   hui_gemm_look(call);
   return spans_fit64(call);
 }

@@ -8,9 +8,9 @@
 #include "emu/gemm/float_block32.h"
 
 static int serves(const hu_gemm_call *call) {
-  const hu_format *fc = call->c.data ? &call->c.format : NULL;
-  int fit = call->a.carried && call->b.carried && (!fc || call->c.carried);
-  if (call->exact) return fit && hui_gemm_sums_fit(call->k, call->a.format, call->b.format, fc, 24, -149);
+  const hu_spec *sc = call->c.data ? &call->c.spec : NULL;
+  int fit = call->a.carried && call->b.carried && (!sc || call->c.carried);
+  if (call->exact) return fit && hui_gemm_specs_fit(call->k, &call->a.spec, &call->b.spec, sc, 24, -149);
   return !call->watches && hui_gemm_is_fp32(call->accum, fit);
 }
 

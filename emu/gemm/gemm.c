@@ -19,9 +19,11 @@ typedef struct grid_check {
 
 static void check_part(void *context, size_t part) {
   grid_check *check = context;
+  hu_float_env saved = hui_gemm_enter(check->parts);
   size_t rows = hui_gemm_stored_rows(check->x),
          first = rows / check->parts * part + hui_least(part, rows % check->parts);
   check->wrong[part] = !hui_gemm_on_grid(check->x, first, rows / check->parts + (part < rows % check->parts));
+  hui_gemm_leave(check->parts, saved);
 }
 
 static int on_grid(const hu_matrix *x, uint32_t threads) {
@@ -81,7 +83,8 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
                           hu_watch *watch) {
   hu_gemm_call call;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status status = hui_gemm_check(m, n, k, result, a, b, c, sa, sb, accum, mode);
+  hu_gemm_specs specs;
+  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, sa, sb, accum, mode);
   if (status != HU_OK || m == 0 || n == 0) return status;
   const hu_level *level = hui_level_for(exec);
   call.m = m;
@@ -90,11 +93,11 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
   call.threads = hui_exec_threads(exec);
   call.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
   call.extensions = hui_extensions_for(exec);
-  hui_gemm_matrix(&call.a, a, m, k, level, call.kernels);
-  hui_gemm_matrix(&call.b, b, k, n, level, call.kernels);
-  hui_gemm_matrix(&call.c, c, m, n, level, call.kernels);
-  hui_gemm_matrix(&call.scale_a, sa, m, hui_gemm_scales(accum, k), level, call.kernels);
-  hui_gemm_matrix(&call.scale_b, sb, hui_gemm_scales(accum, k), n, level, call.kernels);
+  hui_gemm_matrix(&call.a, a, &specs.a, m, k, level, call.kernels);
+  hui_gemm_matrix(&call.b, b, &specs.b, k, n, level, call.kernels);
+  hui_gemm_matrix(&call.c, c, &specs.c, m, n, level, call.kernels);
+  hui_gemm_matrix(&call.scale_a, sa, &specs.scale_a, m, hui_gemm_scales(accum, k), level, call.kernels);
+  hui_gemm_matrix(&call.scale_b, sb, &specs.scale_b, hui_gemm_scales(accum, k), n, level, call.kernels);
   set_unseen(&call.a, &accum->block);
   set_unseen(&call.b, &accum->block);
   call.accum = accum;
@@ -103,7 +106,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
   call.run = run;
   call.level = level;
   call.stream = hui_exec_stream(exec);
-  hui_gemm_set_result(&call, result, mode, level);
+  hui_gemm_set_result(&call, result, &specs.result, level);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   status = check_elements(&call);
   call.watches = watch ? watches : NULL;

@@ -8,9 +8,8 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
-                     const hu_gemm_kernels *kernels) {
-  hu_mode rne = {0};
+void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, const hu_spec *spec, size_t rows, size_t cols,
+                     const hu_level *level, const hu_gemm_kernels *kernels) {
   memset(x, 0, sizeof *x);
   if (!from) return;
   x->moves = kernels;
@@ -19,7 +18,7 @@ void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t c
   x->cols = cols;
   x->ld = from->ld;
   x->format = from->format;
-  x->spec = hui_spec_of(from->format, rne);
+  x->spec = *spec;
   x->transposed = from->transposed;
   x->values = from->storage == HU_STORAGE_VALUES;
   x->patterns = x->values || hu_format_equal(from->format, hui_format_binary32());
@@ -65,7 +64,7 @@ void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, fl
   } else if (!x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = hui_float_of_bits(hui_pack32(load(x, at + i * x->size)));
   } else {
-    x->kernels->decode[hui_by_size(x->size)](&x->constants, n, (uint32_t *)(void *)z, at);
+    x->kernels->decode_within[hui_by_size(x->size)](&x->constants, n, (uint32_t *)(void *)z, at);
   }
 }
 
@@ -95,7 +94,7 @@ static int piece_on_grid(const hu_matrix *x, const float *numbers, size_t n) {
   if (x->kernels) {
     hu_piece piece = {n, z, (const uint32_t *)(const void *)numbers, 0, 0, 0};
     memset(&ignored, 0, sizeof ignored);
-    x->kernels->quantize(&x->constants, &piece, &ignored);
+    x->kernels->quantize_within(&x->constants, &piece, &ignored);
   } else {
     uint32_t events;
     for (size_t i = 0; i < n; i++) {

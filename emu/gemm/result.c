@@ -8,13 +8,13 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, hu_mode mode, const hu_level *level) {
+void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, const hu_spec *spec, const hu_level *level) {
   call->d_data = result->data;
   call->ldd = result->ld;
   call->d_values = result->storage == HU_STORAGE_VALUES;
-  call->d_size = call->d_values ? 4 : hui_code_bytes(result->format);
+  call->d_size = call->d_values ? 4 : spec->code_bytes;
   call->d_binary32 = hu_format_equal(result->format, hui_format_binary32());
-  call->spec = hui_spec_of(result->format, mode);
+  call->spec = *spec;
   call->rounding = hui_lane_constants_of(&call->constants, &call->spec) ? level->convert : NULL;
   call->odd_first = hui_odd_is_enough(&call->spec);
 }
@@ -35,10 +35,13 @@ static void finish_kernel(const hu_gemm_call *call, size_t i, size_t j, size_t n
                           hu_events *events) {
   uint8_t *z = call->d_data + (i * call->ldd + j) * call->d_size;
   hu_piece piece = {n, z, x, call->stream.key, call->stream.counter + (uint64_t)i * call->n + j, 0};
+  const hu_kernels *kernels = call->rounding;
+  int within = hui_direction_of(call->spec.round) == HU_LANE_NEAREST; /* that of the environment here */
   if (call->d_values) {
-    call->rounding->quantize(&call->constants, &piece, events);
+    (within ? kernels->quantize_within : kernels->quantize)(&call->constants, &piece, events);
   } else {
-    call->rounding->encode[hui_by_size(call->d_size)](&call->constants, &piece, events);
+    size_t size = hui_by_size(call->d_size);
+    (within ? kernels->encode_within[size] : kernels->encode[size])(&call->constants, &piece, events);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "emu/base/codes.h"
 #include "emu/base/threads.h"
+#include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
 #include "emu/scaled/check.h"
@@ -81,8 +82,12 @@ static void spread_scales(const hu_scaled_plan *plan) {
 static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec *exec) {
   hu_matrix z;
   if (x->storage != HU_STORAGE_VALUES || rows == 0 || cols == 0) return 1;
-  hui_gemm_matrix(&z, x, rows, cols, hui_level_for(exec), &hu_gemm_portable);
-  return hui_gemm_on_grid(&z, 0, hui_gemm_stored_rows(&z));
+  hu_spec spec = hui_spec_of(x->format, hui_plain_mode());
+  hui_gemm_matrix(&z, x, &spec, rows, cols, hui_level_for(exec), &hu_gemm_portable);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+  int fine = hui_gemm_on_grid(&z, 0, hui_gemm_stored_rows(&z));
+  hui_float_env_leave(saved);
+  return fine;
 }
 
 /* Checks the codes that the methods of summing do not read by themselves. */

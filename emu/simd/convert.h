@@ -30,6 +30,11 @@ typedef struct hu_kernels {
   void (*decode[3])(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x);
   /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
   int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
+  /* quantize, encode, decode for a caller that has entered the floating-point environment (emu/base/float_env.h) in the
+   * direction of the mode, any for decode, and leaves it after its last call: the others do that each time. */
+  void (*quantize_within)(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events);
+  void (*encode_within[3])(const hu_lane_constants *lanes, const hu_piece *piece, hu_events *events);
+  void (*decode_within[3])(const hu_lane_constants *lanes, size_t n, uint32_t *z, const void *x);
 } hu_kernels;
 extern const hu_kernels HU_OF_LEVEL(hu_kernels);
 

@@ -533,6 +533,7 @@ static void decode32(const hu_lane_constants *lanes, size_t n, uint32_t *z, cons
 }
 
 const hu_kernels HU_OF_LEVEL(hu_kernels) = {
-    quantize, {encode8, encode16, encode32}, {decode8, decode16, decode32}, to_odd};
+    quantize,  {encode8, encode16, encode32},       {decode8, decode16, decode32},      to_odd,
+    to_values, {to_codes8, to_codes16, to_codes32}, {of_codes8, of_codes16, of_codes32}};
 
 #endif

@@ -177,7 +177,8 @@ static int is_value(uint8_t storage) { return storage == HU_STORAGE_VALUES; }
 hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                                 const hu_operand *b, const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                 void *stream) {
-  hu_status status = hui_gemm_check(m, n, k, result, a, b, NULL, NULL, NULL, accum, plain);
+  hu_gemm_specs specs;
+  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, NULL, NULL, NULL, accum, plain);
   if (status != HU_OK || m == 0 || n == 0 || batch->outer == 0 || batch->inner == 0) return status;
   if (!is_value(result->storage) || !is_value(a->storage) || !is_value(b->storage)) return HU_E_FORMAT;
   hu_exec exec;
@@ -226,7 +227,8 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream,
                           int looks) {
-  hu_status status = hui_gemm_check(m, n, k, result, a, b, c, sa, sb, accum, mode);
+  hu_gemm_specs specs;
+  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, sa, sb, accum, mode);
   if (status == HU_OK) status = hui_check_events(events);
   if (status != HU_OK || m == 0 || n == 0) return status;
   if (looks) {

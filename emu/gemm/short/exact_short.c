@@ -19,6 +19,7 @@
  *
  * Operands with infinities or NaN are not taken; a C with them is: nothing but C has them, and 0 + c has its kind. */
 #include "emu/base/float_env.h"
+#include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/short/side.h"
 #include "emu/gemm/words.h"
@@ -254,8 +255,9 @@ int hui_gemm_short_parts(const hu_gemm_parts *parts, const hu_exec *exec) {
   way.tiles = words_fit_tiles(parts->every) ? call.extensions.byte_tiles : NULL;
   if (!way.kernels || !level->gemm || parts->n > NB || parts->n == 0) return 0;
   call.kernels = level->gemm;
-  hui_gemm_matrix(&call.a, &parts->a, parts->m, parts->k, level, call.kernels);
-  hui_gemm_matrix(&call.b, &parts->b, parts->k, parts->n, level, call.kernels);
+  hu_spec a = hui_spec_of(parts->a.format, hui_plain_mode()), b = hui_spec_of(parts->b.format, hui_plain_mode());
+  hui_gemm_matrix(&call.a, &parts->a, &a, parts->m, parts->k, level, call.kernels);
+  hui_gemm_matrix(&call.b, &parts->b, &b, parts->k, parts->n, level, call.kernels);
   if (!hui_side_is_small(&call.a) || !hui_side_is_small(&call.b) || !hui_side_of_format(&way.a, &call.a, HALF) ||
       !hui_side_of_format(&way.b, &call.b, HALF))
     return 0;

@@ -57,7 +57,8 @@ static hu_gemm_call call_of(const hu_gemm_call *call, size_t i0, size_t j0, size
   slice.b = part_of(&call->b, k, j0, slice.k, slice.n);
   memset(&slice.c, 0, sizeof slice.c);
   memset(&slice.sc, 0, sizeof slice.sc);
-  hui_gemm_set_result(&slice, &to, hui_plain_mode(), call->level);
+  hu_spec spec = hui_spec_of(to.format, hui_plain_mode());
+  hui_gemm_set_result(&slice, &to, &spec, call->level);
   slice.accum = &way->inner;
   slice.threads = 1;
   return slice;
