@@ -21,8 +21,10 @@ typedef struct hu_scaled_call {
   hu_events *events;
 } hu_scaled_call;
 
-/* Arguments have been checked. */
-void hui_scaled_run(const hu_scaled_call *call);
+/* hu_scaling_check, which returns the description unfolded, too; the mode's own check is the caller's. */
+hu_status hui_scaling_unfold(hu_scaler *scaler, const hu_scaling *scaling, hu_mode mode, const char **why);
+/* Arguments have been checked; scaler: the call's scaling and mode unfolded. */
+void hui_scaled_run(const hu_scaled_call *call, const hu_scaler *scaler);
 void hui_scaled_undo(const hu_scaled_call *call);
 /* hu_scaled_decode of codes that have been checked, too. */
 void hui_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,

@@ -23,15 +23,14 @@ static const char *wrong_element(const hu_scaling *scaling) {
   return NULL;
 }
 
-static const char *wrong_scale(const hu_scaling *scaling) {
-  hu_mode rne = {0};
-  hu_scaler scaler = hui_scaler_of(*scaling, rne);
-  if (scaler.low > scaler.high) return "scale: the format has no power of two";
+static const char *wrong_scale(const hu_scaling *scaling, const hu_scaler *scaler) {
+  if (scaler->low > scaler->high) return "scale: the format has no power of two";
   if (scaling->special == HU_SPECIAL_NAN && scaling->scale.nan == HU_NAN_NONE)
     return "special: the scale format has no NaN";
   if (scaling->blank == HU_BLANK_ZERO && scaling->scale.zero == HU_ZERO_NONE)
     return "zero: the scale format has no zero";
-  if (scaling->blank == HU_BLANK_ONE && (scaler.low > 0 || scaler.high < 0)) return "zero: the scale format has no one";
+  if (scaling->blank == HU_BLANK_ONE && (scaler->low > 0 || scaler->high < 0))
+    return "zero: the scale format has no one";
   return NULL;
 }
 
@@ -50,7 +49,7 @@ static const char *wrong_four_six(const hu_scaling *scaling) {
   return scaling->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
 }
 
-static const char *wrong_rule(const hu_scaling *scaling) {
+static const char *wrong_rule(const hu_scaling *scaling, const hu_scaler *scaler) {
   if (scaling->rule >= HU_SCALE_4OVER6_MAE) return wrong_four_six(scaling);
   if (scaling->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (scaling->rule != HU_SCALE_RATIO) {
@@ -59,8 +58,7 @@ static const char *wrong_rule(const hu_scaling *scaling) {
     return scaling->tensor ? "tensor: a second level requires rule ratio" : NULL;
   }
   if (scaling->round > HU_RAZ) return "round: not a deterministic mode from rne to raz";
-  if (scaling->steps != HU_STEPS_EXACT &&
-      !(hu_format_fits_binary32(scaling->scale) && hu_format_fits_binary32(scaling->element))) {
+  if (scaling->steps != HU_STEPS_EXACT && !(scaler->scale.fits_binary32 && scaler->element.fits_binary32)) {
     return "steps: in binary32 they require scales and elements that are binary32 numbers";
   }
   if (scaling->tensor && (scaling->element.m > 7 || scaling->scale.m > 7))
@@ -71,7 +69,7 @@ static const char *wrong_rule(const hu_scaling *scaling) {
   return NULL;
 }
 
-hu_status hu_scaling_check(const hu_scaling *scaling, const char **why) {
+hu_status hui_scaling_unfold(hu_scaler *scaler, const hu_scaling *scaling, hu_mode mode, const char **why) {
   const char *wrong = NULL;
   if (!scaling) return refuse(why, HU_E_NULL, "no description");
   if (hu_format_check(scaling->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
@@ -85,9 +83,16 @@ hu_status hu_scaling_check(const hu_scaling *scaling, const char **why) {
   if (scaling->blank > HU_BLANK_ZERO) wrong = "zero: unknown";
   if (scaling->amin >= 0x7F800000) wrong = "amin: not a positive finite number";
   if (!wrong) wrong = wrong_element(scaling);
-  if (!wrong) wrong = wrong_rule(scaling);
-  if (!wrong) wrong = wrong_scale(scaling);
+  *scaler = hui_scaler_of(*scaling, mode);
+  if (!wrong) wrong = wrong_rule(scaling, scaler);
+  if (!wrong) wrong = wrong_scale(scaling, scaler);
   return wrong ? refuse(why, HU_E_SCALING, wrong) : HU_OK;
+}
+
+hu_status hu_scaling_check(const hu_scaling *scaling, const char **why) {
+  hu_mode rne = {0};
+  hu_scaler scaler;
+  return hui_scaling_unfold(&scaler, scaling, rne, why);
 }
 
 /* ---- sizes ---- */

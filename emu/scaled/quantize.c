@@ -234,7 +234,7 @@ static size_t rows_together(const hu_scaled_work *work) {
   return most < blocks ? most : blocks;
 }
 
-void hui_scaled_run(const hu_scaled_call *call) {
+void hui_scaled_run(const hu_scaled_call *call, const hu_scaler *scaler) {
   hu_scaled_work work;
   hu_events counts[HU_THREADS_MAX];
   uint32_t tops[HU_THREADS_MAX];
@@ -243,7 +243,7 @@ void hui_scaled_run(const hu_scaled_call *call) {
   work.call = *call;
   work.counts = counts;
   work.tops = tops;
-  work.scaler = hui_scaler_of(call->scaling, call->mode);
+  work.scaler = *scaler;
   work.four_six = hui_four_six_of(&call->scaling, &work.scaler);
   int empty = call->rows == 0 || call->cols == 0;
   if (!empty) choose(&work);

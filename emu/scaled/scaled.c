@@ -25,13 +25,13 @@ static int all_apart(const hu_matrix_extent *list, size_t n) {
 
 /* Writes codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
 static hu_status cover_scaled(hu_matrix_extent list[3], const hu_scaled_call *call) {
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(call->rows, call->cols, &call->scaling);
+  hu_scaled_shape shape = hui_scaled_shape_of(call->rows, call->cols, &call->scaling);
   const hu_scaled *z = call->codes;
   hu_status status =
-      hui_matrix_extent_of(&list[0], z->codes, call->rows, call->cols, z->ld, sizes.code_bytes, sizes.code_bytes);
+      hui_matrix_extent_of(&list[0], z->codes, call->rows, call->cols, z->ld, shape.code_size, shape.code_size);
   if (status == HU_OK) {
-    status = hui_matrix_extent_of(&list[1], z->scales, sizes.block_rows, sizes.block_cols, z->lds, sizes.scale_bytes,
-                                  sizes.scale_bytes);
+    status = hui_matrix_extent_of(&list[1], z->scales, shape.block_rows, shape.block_cols, z->lds, shape.scale_size,
+                                  shape.scale_size);
   }
   memset(&list[2], 0, sizeof list[2]);
   if (status != HU_OK || !call->scaling.tensor) return status;
@@ -53,16 +53,14 @@ static hu_status check_amax_value(const float *amax) {
 static hu_status check_stats(hu_matrix_extent *a, const hu_scaled_call *call) {
   memset(a, 0, sizeof *a);
   if (!call->stats) return HU_OK;
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(call->rows, call->cols, &call->scaling);
-  return hui_matrix_extent_of(a, call->stats, sizes.block_rows, sizes.block_cols, sizes.block_cols, sizeof *call->stats,
+  hu_scaled_shape shape = hui_scaled_shape_of(call->rows, call->cols, &call->scaling);
+  return hui_matrix_extent_of(a, call->stats, shape.block_rows, shape.block_cols, shape.block_cols, sizeof *call->stats,
                               _Alignof(hu_scaled_stats));
 }
 
-static hu_status check_scaling(const hu_scaling *scaling, hu_mode mode) {
-  if (!scaling) return HU_E_NULL;
-  hu_status status = hu_scaling_check(scaling, NULL);
-  if (status != HU_OK) return status;
-  return hu_mode_check(mode);
+static hu_status check_scaling(hu_scaler *scaler, const hu_scaling *scaling, hu_mode mode) {
+  hu_status status = hui_scaling_unfold(scaler, scaling, mode, NULL);
+  return status == HU_OK ? hu_mode_check(mode) : status;
 }
 
 static hu_status check_empty(const hu_scaled_call *call) {
@@ -101,10 +99,11 @@ static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t l
                           .amax = amax};
 }
 
-hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
-                                const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
-                                const hu_scaled_stats *stats) {
-  hu_status status = check_scaling(scaling, mode);
+/* As hui_scaled_made_check, which returns the description unfolded, too. */
+static hu_status check_and_unfold(hu_scaler *scaler, size_t rows, size_t cols, const hu_scaled *codes, const float *z,
+                                  size_t ldz, const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                  const float *amax, const hu_scaled_stats *stats) {
+  hu_status status = check_scaling(scaler, scaling, mode);
   if (status != HU_OK) return status;
   if (!codes && !z && rows && cols) return HU_E_NULL;
   hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
@@ -115,10 +114,18 @@ hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes
   return check_made(&call);
 }
 
+hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
+                                const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
+                                const hu_scaled_stats *stats) {
+  hu_scaler scaler;
+  return check_and_unfold(&scaler, rows, cols, codes, z, ldz, x, ldx, scaling, mode, amax, stats);
+}
+
 hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                            const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                            const hu_exec *exec, hu_events *events) {
-  hu_status status = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  hu_scaler scaler;
+  hu_status status = check_and_unfold(&scaler, rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = z ? check_amax_value(amax) : HU_E_NULL;
   if (status != HU_OK) return status;
   hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
@@ -126,14 +133,15 @@ hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const f
   call.stats = stats;
   call.exec = exec;
   call.events = events;
-  hui_scaled_run(&call);
+  hui_scaled_run(&call, &scaler);
   return HU_OK;
 }
 
 hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                              const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                              const hu_exec *exec, hu_events *events) {
-  hu_status status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  hu_scaler scaler;
+  hu_status status = check_and_unfold(&scaler, rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = check_amax_value(amax);
   if (status != HU_OK) return status;
   hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
@@ -142,7 +150,7 @@ hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, con
   call.stats = stats;
   call.exec = exec;
   call.events = events;
-  hui_scaled_run(&call);
+  hui_scaled_run(&call, &scaler);
   return HU_OK;
 }
 
@@ -150,7 +158,8 @@ hu_status hui_scaled_decode_check(size_t rows, size_t cols, const float *z, size
                                   const hu_scaling *scaling) {
   hu_mode rne = {0};
   hu_matrix_extent list[4];
-  hu_status status = check_scaling(scaling, rne);
+  hu_scaler scaler;
+  hu_status status = check_scaling(&scaler, scaling, rne);
   if (status != HU_OK) return status;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;

@@ -64,12 +64,21 @@ static hu_status gemm_values(void) { return product(hu_bfloat16(), HU_STORAGE_VA
 static hu_status gemm_threads(void) { return product(hu_bfloat16(), HU_STORAGE_VALUES, x, y, 2); }
 static hu_status gemm_codes(void) { return product(hu_float8_e4m3fn(), HU_STORAGE_CODES, codes, codes, 1); }
 
-static hu_status scaled(void) {
+/* The check of the name is not of the call. */
+static hu_scaling mx(void) {
   hu_scaling scaling;
-  hu_status status = hu_scaling_parse(&scaling, "mxfp8_e4m3", NULL);
-  unfolded = entered = 0; /* the name's own check is not of the call */
-  if (status != HU_OK) return status;
+  assert_int_equal(hu_scaling_parse(&scaling, "mxfp8_e4m3", NULL), HU_OK);
+  unfolded = entered = 0;
+  return scaling;
+}
+static hu_status scaled(void) {
+  hu_scaling scaling = mx();
   return hu_scaled_quantize(ROWS, COLS, z, COLS, x, COLS, &scaling, rne, NULL, NULL, NULL, NULL);
+}
+static hu_status scaled_encode(void) {
+  hu_scaling scaling = mx();
+  hu_scaled to = {.codes = more, .ld = COLS, .scales = codes, .lds = 1};
+  return hu_scaled_encode(ROWS, COLS, &to, x, COLS, &scaling, rne, NULL, NULL, NULL, NULL);
 }
 
 /* ---- what they take ---- */
@@ -90,7 +99,8 @@ static const struct {
     {"hu_gemm 32 x 32 x 32 of values", gemm_values, 3, 1},
     {"the same, two threads", gemm_threads, 3, 7},
     {"the same of codes", gemm_codes, 3, 1},
-    {"hu_scaled_quantize", scaled, 6, 1},
+    {"hu_scaled_quantize", scaled, 4, 1},
+    {"hu_scaled_encode", scaled_encode, 4, 1},
 };
 
 static void test_counts(void **state) {
