@@ -178,6 +178,7 @@ def test_in_a_net(random):
         net.forward(x, y)
         net.backward()
         net.update(Optimizer('muon', rate=0.5, rate_adamw=2.0 ** -10), LossScaler('none'))
+        assert net.moment_counts('linear1.weight')[0].elements == 0
         moved[name] = {key: np.abs(value - before[key]).max() for key, value in net.parameters().items()}
     assert len(moved['all']) == 6
     for key in moved['all']:  # a first step of AdamW is the rate at most

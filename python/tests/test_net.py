@@ -152,6 +152,27 @@ CONFIG = {'data.set': 'digits', 'run.batch': 64, 'run.seed': 4, 'model.net': 'ml
           'optimizer.momentum': 0.9, 'loss.scale': 'backoff(start=2^30,scale_max=2^30)'}
 
 
+def test_counts_of_stored_moments(random):
+    """Elements and events of each moment, of all updates; a Trainer's are those of its last step."""
+    net = Net('mlp(layers=1,units=40)', batch=6, width=9, outputs=4, seed=1)
+    for _ in range(2):
+        net.forward(random.normal(size=(6, 9)).astype(np.float32), random.integers(0, 4, 6))
+        net.backward()
+        net.update(Optimizer('adamw', rate=0.1, stored_m='mxfp8_e4m3', stored_v='mxfp4'))
+    first, second = net.moment_counts('linear1.weight')
+    assert first.elements == second.elements == 2 * 360 and first.inexact > 300 and second.to_zero > first.to_zero
+    net.forget_counts()
+    assert net.moment_counts('linear1.weight')[1].elements == 0
+    with pytest.raises(ValueError, match='there is no parameter'):
+        net.moment_counts('linear9.weight')
+    keys = {'optimizer.kind': 'adamw', 'optimizer.stored_v': 'mxfp8_e5m2', 'loss.scale': 'none'}
+    run = Trainer(dict(CONFIG, **keys), folder=DATA)
+    run.step()
+    run.step()
+    counts = run.net.moment_counts('linear1.weight')
+    assert [one.elements for one in counts] == [0, run.net.tensor('linear1.weight').numbers.size]
+
+
 @pytest.mark.parametrize('system', ['binary32', 'fp16', 's2fp8', 'mxfp8'])
 def test_bits_of_a_trainer(system):
     """Fed with the trainer's batches, whose labels are found by their images, a net makes the trainer's steps."""

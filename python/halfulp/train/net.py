@@ -119,6 +119,16 @@ class NetView:
         made, or since `forget_counts`."""
         return Tensor(*self._look(name, copy))
 
+    def moment_counts(self, name: str) -> Tuple[Counts, Counts]:
+        """What the optimizer's stored_m and stored_v rounded of a parameter's moments, counted as those of `tensor`;
+        zeros where a moment is kept as it is."""
+        number = self._number(name, self.parameter_names, 'parameter')
+        counts = (s.hu_rounding_counts * 2)()
+        with self._held as owner:
+            if not abi.train().hu_net_moment_counts(self._address(owner), number, ctypes.addressof(counts)):
+                raise abi.HalfulpError('{}: the device failed'.format(name))
+        return counts_of(counts[0]), counts_of(counts[1])
+
     def _all(self, names: Sequence[str], place: int, copy: bool) -> Dict[str, np.ndarray]:
         return {name: self._look(name, copy)[place] for name in names}
 
