@@ -174,9 +174,10 @@ static hu_status check_stored(const hu_rounding *stored, int there, int is_signe
 
 static hu_status check_both_stored(const hu_optimizer *optimizer, const char **why) {
   static const char *const of_m[] = STORED_SENTENCES("stored_m"), *const of_v[] = STORED_SENTENCES("stored_v");
-  hu_status status = check_stored(&optimizer->stored_m, hui_optimizer_has_m(optimizer), 1, of_m, why);
-  int has_v = hui_optimizer_has_v(optimizer) || optimizer->kind == HU_MUON; /* beside it AdamW has one */
-  return status == HU_OK ? check_stored(&optimizer->stored_v, has_v, 0, of_v, why) : status;
+  int both = optimizer->kind == HU_MUON; /* beside it AdamW has them */
+  hu_status status = check_stored(&optimizer->stored_m, both || hui_optimizer_has_m(optimizer), 1, of_m, why);
+  if (status != HU_OK) return status;
+  return check_stored(&optimizer->stored_v, both || hui_optimizer_has_v(optimizer), 0, of_v, why);
 }
 
 /* Formats and sums of Muon's products: whether a model takes operands, hu_gemm says. */

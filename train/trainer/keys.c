@@ -150,8 +150,7 @@ static const hu_run_key keys[] = {
           "sgd, muon: rounding mode of the addition of the momentum, into optimizer.state"),
     OTHER(ROUNDING, stored_m, "optimizer.stored_m", "keep",
           "sgd, muon, adamw: how the momentum, or the first moment, is kept between steps: a rounding of all numbers "
-          "of a "
-          "parameter as one row"),
+          "of a parameter as one row"),
     OTHER(ROUNDING, stored_v, "optimizer.stored_v", "keep",
           "adamw, muon, adagrad: how the second moment, or the sum of squares, is kept between steps, likewise"),
     NUMBER(rate_adamw, "optimizer.rate_adamw", "3e-4", 0, 1e6,

@@ -287,6 +287,10 @@ static void misuse(void **state) {
   const hu_optimizer good = hu_optimizer_muon(hu_bfloat16());
   hu_optimizer optimizer = good;
   assert_int_equal(hu_optimizer_check(&good, NULL), HU_OK);
+  optimizer.momentum = 0; /* AdamW, beside it, has both moments */
+  optimizer.stored_m = optimizer.stored_v = rounding_of("mxfp8_e4m3");
+  assert_int_equal(hu_optimizer_check(&optimizer, NULL), HU_OK);
+  optimizer = good;
   optimizer.iterations = 65;
   refused(&optimizer, HU_E_TRAIN, "iterations: above 64");
   optimizer = good;
