@@ -90,12 +90,14 @@ bench-torch: setup
 	@ninja -C $(BUILD) -j $(JOBS) --quiet bench/bench_train
 	@$(BUILD)/venv/bin/python bench/compare_torch.py $(BUILD) --threads $(THREADS)
 
-# Other libraries on the same work (bench/peers/README.md). CPFLOAT=, SOFTFLOAT=, TESTFLOAT= folders of your own; else git fetches them.
+# Other libraries on the same work (bench/peers/README.md). CPFLOAT=, SOFTFLOAT=, TESTFLOAT= folders of your own; else git fetches
+# them. MICROXCALING= a clone, for the table of one job.
 bench-peers: setup
 	@scripts/python_env.sh $(BUILD) torch || echo "halfulp: without Python packages"
 	@ninja -C $(BUILD) -j $(JOBS) --quiet $$(ninja -C $(BUILD) -t targets all | \
 	  sed -n 's!^\(\(emu\|train\)/libhalfulp[a-z-]*\.so[.0-9]*\): .*_LINKER.*$$!\1!p') cli/halfulp
 	@CPFLOAT='$(CPFLOAT)' SOFTFLOAT='$(SOFTFLOAT)' TESTFLOAT='$(TESTFLOAT)' python3 -B bench/peers/peers.py $(BUILD)
+	@MICROXCALING='$(MICROXCALING)' $(BUILD)/venv/bin/python -B bench/peers/job.py $(BUILD)
 
 gpu-check:
 	@scripts/gpu-check.sh
