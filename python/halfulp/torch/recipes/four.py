@@ -167,6 +167,13 @@ class _Unbiased(Own):
         return da, db
 
 
+def _of_a_block(n: int) -> int:
+    """Numbers of a transform that are whole blocks of MX, and whole words of signs."""
+    if n not in (32, 64, 128):
+        raise abi.HalfulpValueError('n: {!r} is not 32, 64 or 128'.format(n))
+    return n
+
+
 def mxfp4_stochastic(n: int = 64) -> Named:
     """MXFP4 in the backward pass without a bias: both products behind a random Hadamard transform, 3/4 of each number
     rounded stochastically, the product times 16/9. The forward pass is bfloat16.
@@ -176,9 +183,7 @@ def mxfp4_stochastic(n: int = 64) -> Named:
     n : 32, 64 or 128
         Numbers of a block of the transform (the paper's g).
     """
-    if n not in (32, 64, 128):
-        raise abi.HalfulpValueError('n: {!r} is not 32, 64 or 128'.format(n))
-    return Named('mxfp4_stochastic', _Unbiased(n=n),
+    return Named('mxfp4_stochastic', _Unbiased(n=_of_a_block(n)),
                  'Tseng et al., MXFP4 with stochastic rounding (arXiv 2502.20586), algorithms 2 and 3',
                  same=('scales of the numbers, then 3/4 of them', 'one vector of signs for both operands, new in each backward '
                        'pass', 'linear layers alone'),
@@ -227,9 +232,7 @@ def quartet_2(n: int = 32) -> Named:
     n : 32, 64 or 128
         Numbers of a block of the transform, and of a correction (hadamard_dim).
     """
-    if n not in (32, 64, 128):
-        raise abi.HalfulpValueError('n: {!r} is not 32, 64 or 128'.format(n))
-    return Named('quartet_2', _Quartet2(n=n),
+    return Named('quartet_2', _Quartet2(n=_of_a_block(n)),
                  'Panferov et al., Quartet II (arXiv 2601.22813); IST-DASLab/Quartet-II, schemes/quartet_2.py',
                  same=('both levels of scales with their bounds 447.99 and 255.99, ties away from zero, corrections', 'backward '
                        'operands are made from what the forward pass has left', 'rows that are no multiple of n are refused'),
