@@ -25,33 +25,15 @@ typedef struct job {
   hu_status status;
 } job;
 
-enum { ADD, MUL, DIV, SQRT, FMA, OPERATIONS };
-static const char *const names[] = {"add", "mul", "div", "sqrt", "fma"};
-static const int operands[] = {2, 2, 2, 1, 3};
+static const int operations[] = {HU_OP_ADD, HU_OP_MUL, HU_OP_DIV, HU_OP_SQRT, HU_OP_FMA};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static void run_arith(void *context) {
   job *work = context;
-  const hu_format format = work->format;
-  switch (work->op) {
-    case ADD:
-      work->status = hu_add_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
-                              &work->exec, &work->events);
-      break;
-    case MUL:
-      work->status = hu_mul_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
-                              &work->exec, &work->events);
-      break;
-    case DIV:
-      work->status = hu_div_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->mode,
-                              &work->exec, &work->events);
-      break;
-    case SQRT:
-      work->status = hu_sqrt_n(work->n, work->z, 1, format, work->x, 1, format, work->mode, &work->exec, &work->events);
-      break;
-    default:
-      work->status = hu_fma_n(work->n, work->z, 1, format, work->x, 1, format, work->y, 1, format, work->third, 1,
-                              format, work->mode, &work->exec, &work->events);
-  }
+  hu_view x[3] = {hu_codes(work->x, 1, work->format), hu_codes(work->y, 1, work->format),
+                  hu_codes(work->third, 1, work->format)};
+  hu_how how = hu_how_of(work->mode, &work->exec, &work->events);
+  work->status = hu_apply(work->op, work->n, hu_codes_out(work->z, 1, work->format), x, &how);
 }
 
 static void run_memcpy(void *context) {
@@ -84,21 +66,22 @@ static double time_one(job *work, uint32_t off, size_t n, int rounds, double *co
 static void row(job *work, const char *format, const char *mode, size_t n, int rounds, int csv) {
   double ns[BENCH_LEVELS], copy = 0;
   size_t levels = t_levels();
+  hu_operation operation = hu_operation_at((size_t)work->op);
   unsigned size = hu_limits_of(work->format).storage / 8;
-  work->bytes = n * size * (size_t)(operands[work->op] + 1) / 2; /* it reads and writes them */
+  work->bytes = n * size * (size_t)(operation.operands + 1) / 2; /* it reads and writes them */
   for (size_t i = levels; i-- > 0;) {
     if (bench_changes_arith(i)) ns[i] = time_one(work, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   }
   double copied = 1e9 * copy / (double)n;
   if (csv) {
     char name[96];
-    snprintf(name, sizeof name, "%s, %s, %s", names[work->op], mode, format);
+    snprintf(name, sizeof name, "%s, %s, %s", operation.name, mode, format);
     for (size_t i = 0; i < levels; i++) {
       if (bench_changes_arith(i)) bench_table_line(name, t_level_name(i), 1, "ns", ns[i]);
     }
     return;
   }
-  printf("%-6s %-16s %-6s", names[work->op], format, mode);
+  printf("%-6s %-16s %-6s", operation.name, format, mode);
   for (size_t i = 0; i < levels; i++) {
     if (bench_changes_arith(i)) printf(" %8.3f", ns[i]);
   }
@@ -136,8 +119,11 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&work.format, formats[i]) != HU_OK) return 2;
     memset(&work.mode, 0, sizeof work.mode);
-    for (work.op = 0; work.op < OPERATIONS; work.op++) row(&work, formats[i], "rne", n, options.rounds, options.csv);
-    work.op = FMA;
+    for (int k = 0; k < OPERATIONS; k++) {
+      work.op = operations[k];
+      row(&work, formats[i], "rne", n, options.rounds, options.csv);
+    }
+    work.op = HU_OP_FMA;
     work.mode.round = HU_RTO;
     row(&work, formats[i], "rto", n, options.rounds, options.csv);
     work.mode.round = HU_SRA;

@@ -16,25 +16,12 @@
 #include "bench/table.h"
 #include "files/timing.h"
 
-typedef hu_status (*function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                                hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-
-static const struct {
-  const char *name;
-  function_n call; /* NULL: pow */
-  int positive;
-} functions[] = {{"exp", hu_exp_n, 0},   {"exp2", hu_exp2_n, 0},       {"expm1", hu_expm1_n, 0},
-                 {"log", hu_log_n, 1},   {"log2", hu_log2_n, 1},       {"log1p", hu_log1p_n, 1},
-                 {"tanh", hu_tanh_n, 0}, {"sigmoid", hu_sigmoid_n, 0}, {"erf", hu_erf_n, 0},
-                 {"gelu", hu_gelu_n, 0}, {"rsqrt", hu_rsqrt_n, 1},     {"reciprocal", hu_reciprocal_n, 0},
-                 {"sin", hu_sin_n, 0},   {"cos", hu_cos_n, 0},         {"pow", NULL, 1}};
-
 typedef struct job {
   size_t n;
   uint16_t *x, *y, *z;
   hu_format format;
   hu_exec exec;
-  function_n call;
+  int op;
   hu_status status;
 } job;
 
@@ -45,13 +32,15 @@ static void run_memcpy(void *context) {
 
 static void run_function(void *context) {
   job *work = context;
-  hu_mode rne = {0};
   hu_events events = {0};
-  if (work->call)
-    work->status = work->call(work->n, work->z, 1, work->format, work->x, 1, work->format, rne, &work->exec, &events);
-  else
-    work->status = hu_pow_n(work->n, work->z, 1, work->format, work->x, 1, work->format, work->y, 1, work->format, rne,
-                            &work->exec, &events);
+  hu_view x[2] = {hu_codes(work->x, 1, work->format), hu_codes(work->y, 1, work->format)};
+  hu_how how = {.exec = &work->exec, .events = &events};
+  work->status = hu_apply(work->op, work->n, hu_codes_out(work->z, 1, work->format), x, &how);
+}
+
+/* Functions whose operands are magnitudes. */
+static int is_positive(int op) {
+  return op == HU_OP_LOG || op == HU_OP_LOG2 || op == HU_OP_LOG1P || op == HU_OP_RSQRT || op == HU_OP_POW;
 }
 
 static uint64_t next(uint64_t *state) {
@@ -70,13 +59,14 @@ static void fill(job *work, int positive, int all) {
   }
 }
 
-static void row(job *work, size_t k, int all, const char *format, int rounds, int csv) {
+static void row(job *work, int op, int all, const char *format, int rounds, int csv) {
   double copy = 1e30;
   char name[96];
-  snprintf(name, sizeof name, "%s, %s, %s", functions[k].name, all ? "all codes" : "ordinary", format);
-  if (!csv) printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
-  fill(work, functions[k].positive, all);
-  work->call = functions[k].call;
+  const char *function = hu_operation_at((size_t)op).name;
+  snprintf(name, sizeof name, "%s, %s, %s", function, all ? "all codes" : "ordinary", format);
+  if (!csv) printf("%-10s %-9s %-10s", function, format, all ? "all codes" : "ordinary");
+  fill(work, is_positive(op), all);
+  work->op = op;
   for (size_t level = bench_first(); t_level_bit(level); level++) {
     work->exec.levels_off = t_levels_off(level);
     bench_pair times = bench_against(run_function, run_memcpy, work, rounds, 1);
@@ -96,7 +86,7 @@ int main(int argc, char **argv) {
   bench_options options = bench_options_of(argc, argv, (bench_options){.rounds = 7, .log2 = 18, .least = 4, .most = 28},
                                            "bench_function [--log2 4..28] [--rounds 7] [--csv]");
   if (options.bad) return 2;
-  job work = {(size_t)1 << options.log2, NULL, NULL, NULL, hu_binary16(), {0}, NULL, HU_OK};
+  job work = {(size_t)1 << options.log2, NULL, NULL, NULL, hu_binary16(), {0}, 0, HU_OK};
   work.x = malloc(2 * work.n);
   work.y = malloc(2 * work.n);
   work.z = malloc(2 * work.n);
@@ -111,9 +101,9 @@ int main(int argc, char **argv) {
   }
   for (int which = 0; which < 2; which++) {
     work.format = which ? hu_bfloat16() : hu_binary16();
-    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)
+    for (int op = HU_OP_FUNCTION; op <= HU_OP_POW; op++)
       for (int all = 0; all < 2; all++)
-        row(&work, k, all, which ? "bfloat16" : "binary16", options.rounds, options.csv);
+        row(&work, op, all, which ? "bfloat16" : "binary16", options.rounds, options.csv);
   }
   free(work.x);
   free(work.y);

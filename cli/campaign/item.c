@@ -6,6 +6,7 @@
 #include "cli/base/cli.h"
 #include "cli/campaign/campaign.h"
 #include "cli/verify/verify.h"
+#include "halfulp/operation.h"
 
 /* Worlds and step proofs are those of `halfulp verify`. */
 static int run_verify(const campaign_item *item, int kind, job_result *z) {
@@ -60,7 +61,7 @@ static int is_argument(char letter, const char *text) {
     case 'm': return hu_mode_round_parse(&mode, text) == HU_OK;
     case 's': return job_shard(text, &i, &n);
     case 'e': return job_shard(text, &i, &n) && i == 1;
-    case 'o': return !strcmp(text, "add") || !strcmp(text, "sub") || !strcmp(text, "mul") || !strcmp(text, "div");
+    case 'o': return hu_operation_find(text) >= HU_OP_ADD && hu_operation_find(text) <= HU_OP_DIV;
     default: return 1;
   }
 }

@@ -7,22 +7,10 @@
 #include "cli/base/cli.h"
 #include "cli/campaign/campaign.h"
 #include "cli/verify/verify.h"
-#include "halfulp/arith_n.h"
 #include "halfulp/oracle.h"
+#include "halfulp/view.h"
 
 enum { ROW_MAX = 1 << 16, STORED = 4 };
-
-typedef hu_status (*binary_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
-                              hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
-                              const hu_exec *exec, hu_events *events);
-static const struct operation {
-  const char *name;
-  binary_n run;
-  int oracle;
-} operations[] = {{"add", hu_add_n, HU_ORACLE_ADD},
-                  {"sub", hu_sub_n, HU_ORACLE_SUB},
-                  {"mul", hu_mul_n, HU_ORACLE_MUL},
-                  {"div", hu_div_n, HU_ORACLE_DIV}};
 
 /* A row of results: `many` values of the last operand, the others fixed. Results have the last one's format. */
 typedef struct code_row {
@@ -32,30 +20,34 @@ typedef struct code_row {
   size_t many, size;        /* of f */
   uint32_t fixed[2];        /* as stored */
   uint8_t last[ROW_MAX * STORED], z[ROW_MAX * STORED], core[ROW_MAX * STORED];
-  int operation; /* -1: fma */
+  int op; /* HU_OP_ADD ... HU_OP_DIV, HU_OP_FMA */
 } code_row;
 
 static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, hu_events *events) {
   hu_exec exec = {0, levels_off, {0, 0}};
-  if (row->operation < 0)
-    return hu_fma_n(row->many, z, 1, row->format, &row->fixed[0], 0, row->fixed_format, &row->fixed[1], 0,
-                    row->fixed_format, row->last, 1, row->format, row->mode, &exec, events);
-  return operations[row->operation].run(row->many, z, 1, row->format, &row->fixed[0], 0, row->fixed_format, row->last,
-                                        1, row->format, row->mode, &exec, events);
+  hu_how how = hu_how_of(row->mode, &exec, events);
+  hu_view x[HU_OPERANDS_MAX];
+  int last = hu_operation_at((size_t)row->op).operands - 1;
+  for (int k = 0; k < last; k++) x[k] = hu_codes(&row->fixed[k], 0, row->fixed_format);
+  x[last] = hu_codes(row->last, 1, row->format);
+  return hu_apply(row->op, row->many, hu_codes_out(z, 1, row->format), x, &how);
 }
 
 /* Result i is the oracle's. A stochastic mode's word is that of the element. */
 static int check_one(const code_row *row, size_t i, job_result *z) {
 #if HU_CLI_ORACLE
+  static const int oracle[] = {[HU_OP_ADD] = HU_ORACLE_ADD,
+                               [HU_OP_SUB] = HU_ORACLE_SUB,
+                               [HU_OP_MUL] = HU_ORACLE_MUL,
+                               [HU_OP_DIV] = HU_ORACLE_DIV,
+                               [HU_OP_FMA] = HU_ORACLE_FMA};
   uint32_t expected, events, word = 0;
   hu_oracle_code x[3] = {{row->fixed_format, campaign_code((const uint8_t *)&row->fixed[0], row->fixed_size, 0)},
                          {row->fixed_format, campaign_code((const uint8_t *)&row->fixed[1], row->fixed_size, 0)},
                          {row->format, campaign_code(row->last, row->size, i)}};
-  if (row->operation >= 0) x[1] = x[2];
+  if (row->op != HU_OP_FMA) x[1] = x[2];
   if (row->mode.bits) word = hu_stream_word((hu_stream){0, 0}, i) >> (32 - row->mode.bits);
-  hu_status status =
-      hu_oracle_arith(&expected, &events, row->operation < 0 ? HU_ORACLE_FMA : operations[row->operation].oracle,
-                      row->format, row->mode, word, x);
+  hu_status status = hu_oracle_arith(&expected, &events, oracle[row->op], row->format, row->mode, word, x);
   if (status != HU_OK) return cli_fail_status("oracle", status);
   z->wrong += expected != campaign_code(row->z, row->size, i);
 #else
@@ -93,15 +85,14 @@ static size_t codes_of(const campaign_item *item, hu_format *format, const char 
   return 0;
 }
 
-static code_row *row_of(const campaign_item *item, int operation, const char *fixed, const char *last,
-                        const char *mode) {
+static code_row *row_of(const campaign_item *item, int op, const char *fixed, const char *last, const char *mode) {
   code_row *row = calloc(1, sizeof *row);
   if (!row) {
     (void)cli_fail(NULL, "out of memory");
     return NULL;
   }
   if (hu_mode_round_parse(&row->mode, mode) != HU_OK) abort(); /* checked */
-  row->operation = operation;
+  row->op = op;
   row->codes = codes_of(item, &row->fixed_format, fixed, &row->fixed_size);
   if (row->codes) row->many = codes_of(item, &row->format, last, &row->size);
   for (size_t i = 0; i < row->many; i++) campaign_put(row->last, row->size, i, (uint32_t)i);
@@ -112,10 +103,9 @@ static code_row *row_of(const campaign_item *item, int operation, const char *fi
 
 int campaign_pairs(const campaign_item *item, job_result *z) {
   uint64_t shard = 1, shards = 1;
-  int operation = 0, status = CLI_OK;
-  while (strcmp(operations[operation].name, item->argument[0])) operation++;
+  int op = hu_operation_find(item->argument[0]), status = CLI_OK;
   (void)job_shard(item->argument[3], &shard, &shards);
-  code_row *row = row_of(item, operation, item->argument[1], item->argument[1], item->argument[2]);
+  code_row *row = row_of(item, op, item->argument[1], item->argument[1], item->argument[2]);
   if (!row) return CLI_BAD;
   z->digest = VERIFY_DIGEST_START;
   for (uint64_t a = (shard - 1) * row->many / shards; a < shard * row->many / shards && status == CLI_OK; a++) {
@@ -132,7 +122,7 @@ static int run_fma(const campaign_item *item, const char *fixed, const char *las
   uint64_t shard = 1, shards = 1;
   int status = CLI_OK;
   (void)job_shard(part, &shard, &shards);
-  code_row *row = row_of(item, -1, fixed, last, mode);
+  code_row *row = row_of(item, HU_OP_FMA, fixed, last, mode);
   if (!row) return CLI_BAD;
   uint64_t rows = (uint64_t)row->codes * row->codes;
   z->digest = VERIFY_DIGEST_START;

@@ -6,8 +6,8 @@
 #include "cli/base/cli.h"
 #include "cli/campaign/campaign.h"
 #include "cli/verify/verify.h"
-#include "halfulp/function_n.h"
 #include "halfulp/oracle.h"
+#include "halfulp/view.h"
 
 enum { DRAWN = 1 << 10, STORED = 4 };
 
@@ -32,8 +32,9 @@ static void draw(power_pairs *powers, uint64_t first, size_t n) {
 
 static hu_status compute(const power_pairs *powers, size_t n, uint8_t *z, uint32_t levels_off, hu_events *events) {
   hu_exec exec = {1, levels_off, {0, 0}};
-  return hu_pow_n(n, z, 1, powers->format, powers->x, 1, powers->format, powers->y, 1, powers->fy, powers->mode, &exec,
-                  events);
+  hu_how how = hu_how_of(powers->mode, &exec, events);
+  hu_view x[2] = {hu_codes(powers->x, 1, powers->format), hu_codes(powers->y, 1, powers->fy)};
+  return hu_apply(HU_OP_POW, n, hu_codes_out(z, 1, powers->format), x, &how);
 }
 
 static int check_drawn(power_pairs *powers, size_t n, job_result *z) {

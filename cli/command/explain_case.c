@@ -8,6 +8,7 @@
 #include "cli/accum/text.h"
 #include "cli/base/numbers.h"
 #include "cli/command/explain_dot.h"
+#include "cli/explain/operation.h"
 
 enum { WORDS_MAX = 24, WORD_MAX = CLI_NAME_MAX };
 
@@ -60,23 +61,22 @@ static void add_value(command_line *words, const vectors_type *type, uint64_t x)
 
 /* Returns 1 if `halfulp explain` has the operation. */
 static int is_explained(const vectors *test) {
-  static const char *const names[] = {"add", "sub", "mul", "div", "fma", "sqrt", "convert"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(test->op->name, names[i])) return test->z.kind == VECTORS_CODE;
-  return 0;
+  operation found;
+  int known = test->op.kind == VECTORS_CONVERT || operation_find(&found, test->op.name);
+  return known && test->z.kind == VECTORS_CODE;
 }
 
 static void make(command_line *words, const vectors *test, const uint64_t *x, uint32_t random) {
   static const char *const options[] = {"--fa", "--fb", "--fc"};
-  int converts = test->op->kind == VECTORS_CONVERT;
+  int converts = test->op.kind == VECTORS_CONVERT;
   words->count = 0;
   add(words, "explain");
   add_format(words, "-f", &test->z);
-  for (int k = 0; !converts && k < test->op->operands; k++)
+  for (int k = 0; !converts && k < test->op.operands; k++)
     if (!vectors_same_type(&test->x[k], &test->z)) add_format(words, options[k], &test->x[k]);
   add_mode(words, test->mode, &random);
-  if (!converts) add(words, test->op->name);
-  for (int k = 0; k < test->op->operands; k++) add_value(words, &test->x[k], x[k]);
+  if (!converts) add(words, test->op.name);
+  for (int k = 0; k < test->op.operands; k++) add_value(words, &test->x[k], x[k]);
   words->word[words->count] = NULL;
 }
 
@@ -90,7 +90,7 @@ static void print_command(const command_line *words) {
 
 /* Prints what the operands are, where their values alone do not say it. */
 static void print_signalling(const vectors *test, const uint64_t *x) {
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     if (vectors_is_signalling(&test->x[k], x[k]))
       printf("  %c is a signalling NaN, which is invalid as an operand\n", 'A' + k);
 }
@@ -108,8 +108,7 @@ void explain_case(const void *context, unsigned long line, const char *operands)
   uint64_t x[VECTORS_OPERANDS + 1] = {0};
   command_line *words = is_explained(test) ? malloc(sizeof *words) : NULL;
   if (!words) {
-    explain_none(subject,
-                 test->op->kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : test->op->name);
+    explain_none(subject, test->op.kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : test->op.name);
     return;
   }
   for (int k = 0; k < vectors_given(test); k++) {
@@ -117,7 +116,7 @@ void explain_case(const void *context, unsigned long line, const char *operands)
     x[k] = strtoull(operands, &end, 16);
     operands = end;
   }
-  make(words, test, x, test->words ? (uint32_t)x[test->op->operands] : vectors_word(test, line - 1));
+  make(words, test, x, test->words ? (uint32_t)x[test->op.operands] : vectors_word(test, line - 1));
   if (subject->json) {
     add(words, "--json");
     words->word[words->count] = NULL;

@@ -176,7 +176,7 @@ static const cli_command command = {
 
 static const char *operands_text(char text[80], const vectors *test, const vectors_case *instance) {
   size_t at = 0;
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&test->x[k]),
                            (unsigned long long)instance->x[k]);
   if (test->words) snprintf(text + at, 80 - at, " %08X", instance->word);
@@ -219,7 +219,7 @@ static int check_operands(const expected *due, const vectors *test, cli_lines *l
   if (!due->complete) return CLI_OK;
   if (!vectors_source_case(&due->source, i, &want))
     return cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     if (want.x[k] != given->x[k])
       return cli_lines_fail(lines, "--complete: these are not the operands that `halfulp vectors` gives here");
   return CLI_OK;
@@ -245,7 +245,7 @@ static int judge(const vectors_rules *rules, const expected *due, const vectors 
 static int answer(const vectors *test, cli_lines *lines, int json, int first) {
   vectors_line read;
   if (!vectors_read(test, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
-  if (read.fields < test->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
+  if (read.fields < test->op.operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
   vectors_solve(test, lines->number - 1, &read.c);
   print_case(test, &read.c, json, first);
   return CLI_OK;
@@ -310,16 +310,16 @@ static int choose_types(const state *asked, vectors *test) {
   const char *given[] = {asked->fa, asked->fb, asked->fc}, *last = asked->from;
   for (int k = 0; k < VECTORS_OPERANDS; k++) {
     const char *text = given[k] ? given[k] : asked->from;
-    if (k >= test->op->operands && given[k])
-      return cli_fail(NULL, "--f%c: %s has no operand %c", 'a' + k, test->op->name, 'A' + k);
-    if (k >= test->op->operands) continue;
+    if (k >= test->op.operands && given[k])
+      return cli_fail(NULL, "--f%c: %s has no operand %c", 'a' + k, test->op.name, 'A' + k);
+    if (k >= test->op.operands) continue;
     if (!text) return cli_fail(NULL, "no format given; use -f FORMAT, or --fa, --fb, --fc for each operand");
     if (vectors_read_type(&test->x[k], text)) return CLI_BAD;
     if (!last) last = text;
     /* Operands of several formats leave that of the result open. */
     if (!asked->from && k && !vectors_same_type(&test->x[k], &test->x[0])) last = NULL;
   }
-  if (test->op->kind == VECTORS_RELATION) return test->z.kind = VECTORS_TRUTH, CLI_OK;
+  if (test->op.kind == VECTORS_RELATION) return test->z.kind = VECTORS_TRUTH, CLI_OK;
   if (!asked->fd && !last) return cli_fail(NULL, "operands of several formats: give the result's by --fd FORMAT");
   if (vectors_read_type(&test->z, asked->fd ? asked->fd : last)) return CLI_BAD;
   test->z.integer.invalid = (uint8_t)asked->integer;
@@ -328,8 +328,7 @@ static int choose_types(const state *asked, vectors *test) {
 
 /* Chooses the operation and the formats. */
 static int choose(const state *asked, const char *name, vectors *test) {
-  test->op = vectors_find(name);
-  if (!test->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
+  if (!vectors_find(&test->op, name)) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
   if (asked->accum || asked->n) return cli_fail(NULL, "--accum and --elements belong to dot");
   if (choose_types(asked, test) || vectors_check(test)) return CLI_BAD;
   test->mode = asked->numeric.mode;
@@ -399,7 +398,7 @@ static int generate_dot(const state *asked) {
 static int count_cases(const vectors *test, int level, int json) {
   vectors_source source;
   if (vectors_source_open(&source, test, level)) return CLI_BAD;
-  print_count(test->op->name, source.count, json);
+  print_count(test->op.name, source.count, json);
   vectors_source_close(&source);
   return CLI_OK;
 }

@@ -6,24 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-#include "halfulp/arith.h"
+#include "halfulp/operation.h"
 #include "halfulp/scalar.h"
 
-enum { ADD, SUB, MUL, DIV, FMA, SQRT, KINDS };
+/* The operations that are explained, and why one has no value. */
+static const struct explained_operation {
+  int op;
+  char sign; /* between two operands; 0: none */
+  const char *no_value;
+} operations[] = {{HU_OP_ADD, '+', "inf - inf has no value: NaN"},
+                  {HU_OP_SUB, '-', "inf - inf has no value: NaN"},
+                  {HU_OP_MUL, '*', "0 * inf has no value: NaN"},
+                  {HU_OP_DIV, '/', "0 / 0 and inf / inf have no value: NaN"},
+                  {HU_OP_FMA, '*', "0 * inf and inf - inf have no value: NaN"},
+                  {HU_OP_SQRT, 0, "a negative number has no root: NaN"}};
 
-static const struct kind {
-  const char *name;
-  int count;
-} kinds[KINDS] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"div", 2}, {"fma", 3}, {"sqrt", 1}};
+static const struct explained_operation *entry_of(int op) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (operations[i].op == op) return &operations[i];
+  return NULL;
+}
 
-int operation_find(operation *op, const char *name) {
-  for (int i = 0; i < KINDS; i++) {
-    if (strcmp(name, kinds[i].name) != 0) continue;
-    op->which = i;
-    op->count = kinds[i].count;
-    return 1;
-  }
-  return 0;
+int operation_find(operation *found, const char *name) {
+  int op = hu_operation_find(name);
+  if (!entry_of(op)) return 0;
+  found->op = op;
+  found->count = hu_operation_at((size_t)op).operands;
+  return 1;
 }
 
 static int read_operand(operation *op, int i, const char *text) {
@@ -40,36 +49,35 @@ static int read_operand(operation *op, int i, const char *text) {
 
 int operation_read(operation *op, char **texts, int count) {
   if (count != op->count)
-    return cli_fail(NULL, "explain: %s takes %d operand%s, and %d %s given", kinds[op->which].name, op->count,
-                    op->count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
+    return cli_fail(NULL, "explain: %s takes %d operand%s, and %d %s given", hu_operation_at((size_t)op->op).name,
+                    op->count, op->count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
   for (int i = 0; i < count; i++)
     if (read_operand(op, i, texts[i])) return CLI_BAD;
   return CLI_OK;
 }
 
 const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *op) {
-  static const char signs[KINDS] = {'+', '-', '*', '/', '*', 0};
   char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], c[NUMBER_TEXT_MAX];
   number_decimal(a, op->value[0]);
   number_decimal(b, op->value[1]);
   number_decimal(c, op->value[2]);
-  if (op->which == SQRT)
+  if (op->op == HU_OP_SQRT)
     snprintf(text, OPERATION_TEXT_MAX, "sqrt(%s)", a);
   else
-    snprintf(text, OPERATION_TEXT_MAX, "%s %c %s%s%s", a, signs[op->which], b, op->which == FMA ? " + " : "",
-             op->which == FMA ? c : "");
+    snprintf(text, OPERATION_TEXT_MAX, "%s %c %s%s%s", a, entry_of(op->op)->sign, b, op->op == HU_OP_FMA ? " + " : "",
+             op->op == HU_OP_FMA ? c : "");
   return text;
 }
 
 /* Computes in the rounding direction in force; volatile, so that no compiler computes it before. */
 static double compute(const operation *op) {
   volatile double a = op->value[0], b = op->value[1], c = op->value[2], z;
-  switch (op->which) {
-    case ADD: z = a + b; break;
-    case SUB: z = a - b; break;
-    case MUL: z = a * b; break;
-    case DIV: z = a / b; break;
-    case FMA: z = fma(a, b, c); break;
+  switch (op->op) {
+    case HU_OP_ADD: z = a + b; break;
+    case HU_OP_SUB: z = a - b; break;
+    case HU_OP_MUL: z = a * b; break;
+    case HU_OP_DIV: z = a / b; break;
+    case HU_OP_FMA: z = fma(a, b, c); break;
     default: z = sqrt(a); break;
   }
   return z;
@@ -94,28 +102,16 @@ number operation_exact(const operation *op) {
 }
 
 uint32_t operation_code(const operation *op, hu_format format, hu_mode mode, uint32_t random, uint32_t *events) {
-  const hu_format *from = op->format;
-  const uint32_t *c = op->code;
-  switch (op->which) {
-    case ADD: return hu_add(format, mode, from[0], c[0], from[1], c[1], random, events);
-    case SUB: return hu_sub(format, mode, from[0], c[0], from[1], c[1], random, events);
-    case MUL: return hu_mul(format, mode, from[0], c[0], from[1], c[1], random, events);
-    case DIV: return hu_div(format, mode, from[0], c[0], from[1], c[1], random, events);
-    case FMA: return hu_fma(format, mode, from[0], c[0], from[1], c[1], from[2], c[2], random, events);
-    default: return hu_sqrt(format, mode, from[0], c[0], random, events);
-  }
+  hu_code x[OPERATION_OPERANDS];
+  for (int i = 0; i < OPERATION_OPERANDS; i++) x[i] = (hu_code){op->format[i], op->code[i]};
+  return hu_apply_code(op->op, format, mode, x, random, events);
 }
 
 const char *operation_special(const operation *op) {
-  static const char *const no_value[KINDS] = {"inf - inf has no value: NaN",
-                                              "inf - inf has no value: NaN",
-                                              "0 * inf has no value: NaN",
-                                              "0 / 0 and inf / inf have no value: NaN",
-                                              "0 * inf and inf - inf have no value: NaN",
-                                              "a negative number has no root: NaN"};
   for (int i = 0; i < op->count; i++)
     if (isnan(op->value[i])) return "an operand is a NaN";
-  if (isnan(operation_exact(op).value)) return no_value[op->which];
-  if (op->which == DIV && op->value[1] == 0 && isfinite(op->value[0])) return "a finite number over 0 is an infinity";
+  if (isnan(operation_exact(op).value)) return entry_of(op->op)->no_value;
+  if (op->op == HU_OP_DIV && op->value[1] == 0 && isfinite(op->value[0]))
+    return "a finite number over 0 is an infinity";
   return NULL;
 }

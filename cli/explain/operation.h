@@ -11,15 +11,15 @@
 enum { OPERATION_OPERANDS = 3, OPERATION_TEXT_MAX = 160 };
 
 typedef struct operation {
-  int which, count; /* count: operands; 0: no operation */
+  int op, count; /* HU_OP_; operands, 0: no operation */
   hu_format format[OPERATION_OPERANDS];
   uint32_t code[OPERATION_OPERANDS];
   double value[OPERATION_OPERANDS]; /* of the codes, exact */
   int rounded[OPERATION_OPERANDS];  /* the text was no value of the format */
 } operation;
 
-/* Finds the operation of a name: 1 and which, count. */
-int operation_find(operation *op, const char *name);
+/* Finds the operation of a name: 1 and op, count. */
+int operation_find(operation *found, const char *name);
 /* Reads texts as codes of op->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after
  * an error line. */
 int operation_read(operation *op, char **texts, int count);

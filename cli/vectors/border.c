@@ -12,14 +12,14 @@
 #include "halfulp/scalar.h"
 
 static int is_operation(const vectors *test, const char *names) {
-  const char *at = strstr(names, test->op->name);
-  size_t length = strlen(test->op->name);
+  const char *at = strstr(names, test->op.name);
+  size_t length = strlen(test->op.name);
   return at && at[-1] == ' ' && at[length] == ' ';
 }
 
 int vectors_has_border(const vectors *test) {
   if (test->z.kind != VECTORS_CODE || test->z.format.e == 0) return 0;
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     if (test->x[k].kind == VECTORS_INTEGER) return 0;
   return is_operation(test, " add sub mul div sqrt fma convert ");
 }
@@ -97,36 +97,36 @@ static void tie_of_quotients(const vectors *test, const target *goal, double *a,
 static void two(const vectors *test, const target *goal, const uint32_t word[4], uint64_t *x) {
   const vectors_type *fa = &test->x[0], *fb = &test->x[1];
   int away = (int)(word[3] >> 31);
-  const char op = test->op->name[0] == 's' ? '-' : test->op->name[0]; /* add sub mul div */
+  int op = test->op.op;
   double a, b;
   switch (op) {
-    case 'd':
+    case HU_OP_DIV:
       b = draw_number(fb, -1, -goal->lowest > 4 ? -goal->lowest : 4, word[2]);
       a = goal->at * b;
       if (word[3] % 8 == 0) tie_of_quotients(test, goal, &a, &b);
       break;
-    case 'm':
+    case HU_OP_MUL:
       a = draw_factor(test, goal->at, word[2]);
       b = safe_ratio(goal->at, a);
       break;
     default:
       a = draw_number(fa, goal->lowest - 2, goal->lowest + 6, word[2]);
-      b = op == '-' ? a - goal->at : goal->at - a;
+      b = op == HU_OP_SUB ? a - goal->at : goal->at - a;
       break;
   }
   /* The operand that was drawn is a number of its format: nothing of it is cut. */
-  x[0] = vectors_near(fa, a, op == 'd' && away);
-  x[1] = vectors_near(fb, b, op != 'd' && away);
+  x[0] = vectors_near(fa, a, op == HU_OP_DIV && away);
+  x[1] = vectors_near(fb, b, op != HU_OP_DIV && away);
 }
 
 void vectors_border_case(const vectors *test, const uint32_t word[4], uint64_t *x) {
   target goal = draw_target(test, word[0], word[1]);
-  if (test->op->operands == 3) {
+  if (test->op.operands == 3) {
     fused(test, &goal, word, x);
-  } else if (test->op->operands == 2) {
+  } else if (test->op.operands == 2) {
     two(test, &goal, word, x);
   } else {
-    double root = test->op->kind == VECTORS_CONVERT ? goal.at : goal.at * goal.at;
+    double root = test->op.kind == VECTORS_CONVERT ? goal.at : goal.at * goal.at;
     x[0] = vectors_near(&test->x[0], root, (int)(word[3] >> 31));
   }
 }

@@ -112,7 +112,7 @@ static int is_whole(const vectors_source *source, int k) {
 
 /* Counts edges against each other, all or in equal steps through them; three operands where all codes can be had. */
 static void count_edges(vectors_source *source, int level, int *whole) {
-  int operands = source->test->op->operands;
+  int operands = source->test->op.operands;
   uint64_t most = level > 1 ? 4000000 : 250000;
   source->combinations = 1;
   *whole = 1;
@@ -126,7 +126,7 @@ static void count_edges(vectors_source *source, int level, int *whole) {
 }
 
 static int open_edges(vectors_source *source, int level) {
-  for (int k = 0; k < source->test->op->operands; k++) {
+  for (int k = 0; k < source->test->op.operands; k++) {
     source->edges[k] = malloc(EDGES_MAX * sizeof *source->edges[k]);
     if (!source->edges[k]) return cli_fail(NULL, "out of memory");
     source->edge_count[k] = vectors_edges(source->edges[k], &source->test->x[k], level);
@@ -135,7 +135,7 @@ static int open_edges(vectors_source *source, int level) {
 }
 
 int vectors_source_open(vectors_source *source, const vectors *test, int level) {
-  int whole, operands = test->op->operands;
+  int whole, operands = test->op.operands;
   *source = (vectors_source){.test = test};
   if (operands == 1 && vectors_width(&test->x[0]) <= EVERY_CODE_WIDTH) {
     source->every_code = 1;
@@ -170,7 +170,7 @@ static uint32_t draw(const vectors_source *source, uint64_t i, unsigned k) {
 /* Makes a summand that nearly undoes the first operand or the product: minus it, rounded, and a step aside. */
 static uint64_t cancelling(const vectors_source *source, const vectors_case *instance, uint32_t word) {
   const vectors_type *type = source->test->x;
-  int last = source->test->op->operands - 1;
+  int last = source->test->op.operands - 1;
   hu_format format = type[last].format;
   hu_mode mode = {.round = (uint8_t)(word >> 8 & 1 ? HU_RTZ : HU_RAZ), .saturate = HU_SAT_FINITE};
   uint32_t a = (uint32_t)instance->x[0], b = (uint32_t)instance->x[1];
@@ -184,14 +184,14 @@ static void edge_case(const vectors_source *source, uint64_t i, uint64_t *x) {
   /* Where only a part of the combinations is asked for, equal steps go through all of them. */
   uint64_t step = source->combinations / source->edge_cases;
   uint64_t at = source->edge_cases == source->combinations ? i : i * step + i % step;
-  for (int k = source->test->op->operands - 1; k >= 0; k--) {
+  for (int k = source->test->op.operands - 1; k >= 0; k--) {
     x[k] = source->edges[k][at % source->edge_count[k]];
     at /= source->edge_count[k];
   }
 }
 
 static void random_case(const vectors_source *source, uint64_t i, vectors_case *instance) {
-  int operands = source->test->op->operands;
+  int operands = source->test->op.operands;
   for (int k = 0; k < operands; k++) {
     const vectors_type *type = &source->test->x[k];
     uint32_t word = draw(source, i, 4 * (unsigned)k), which = draw(source, i, 4 * (unsigned)k + 1);

@@ -7,11 +7,11 @@
 #include "cli/base/numbers.h"
 #include "cli/vectors/vectors.h"
 
-int vectors_given(const vectors *test) { return test->op->operands + test->words; }
+int vectors_given(const vectors *test) { return test->op.operands + test->words; }
 
 void vectors_print_operands(const vectors *test, const vectors_case *instance) {
   const char *blank = test->joined ? "" : " ";
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     printf("%s%0*llX", k ? blank : "", (int)vectors_digits(&test->x[k]), (unsigned long long)instance->x[k]);
   if (test->words) printf("%s%08X", blank, instance->word);
 }
@@ -60,8 +60,8 @@ int vectors_has_unknown(const char *text) {
 }
 
 static const char *name_of(char text[16], const vectors *test, int field) {
-  if (field < test->op->operands)
-    snprintf(text, 16, test->op->operands > 1 ? "operand %c" : "the operand", 'A' + field);
+  if (field < test->op.operands)
+    snprintf(text, 16, test->op.operands > 1 ? "operand %c" : "the operand", 'A' + field);
   else if (field < vectors_given(test))
     snprintf(text, 16, "the random word");
   else
@@ -70,20 +70,20 @@ static const char *name_of(char text[16], const vectors *test, int field) {
 }
 
 static unsigned digits_of(const vectors *test, int field) {
-  if (field < test->op->operands) return vectors_digits(&test->x[field]);
+  if (field < test->op.operands) return vectors_digits(&test->x[field]);
   if (field < vectors_given(test)) return 8;
   return field == vectors_given(test) ? vectors_digits(&test->z) : 2;
 }
 
 /* Returns the largest number that a field may hold. */
 static uint64_t last_of(const vectors *test, int field) {
-  if (field < test->op->operands) return vectors_last(&test->x[field]);
+  if (field < test->op.operands) return vectors_last(&test->x[field]);
   if (field < vectors_given(test)) return UINT32_MAX;
   return field == vectors_given(test) ? vectors_last(&test->z) : 0x1F;
 }
 
 static void put(const vectors *test, int field, vectors_case *instance, uint64_t bits) {
-  if (field < test->op->operands)
+  if (field < test->op.operands)
     instance->x[field] = bits;
   else if (field < vectors_given(test))
     instance->word = (uint32_t)bits;

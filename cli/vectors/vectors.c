@@ -10,48 +10,39 @@
 enum { LESS = 1, EQUAL = 2 };
 enum { INEXACT = 1, INVALID = 16 };
 
-static const vectors_operation table[] = {
-    {"add", "add", VECTORS_TWO, 2, NULL, hu_add, 0, 0},
-    {"sub", "sub", VECTORS_TWO, 2, NULL, hu_sub, 0, 0},
-    {"mul", "mul", VECTORS_TWO, 2, NULL, hu_mul, 0, 0},
-    {"div", "div", VECTORS_TWO, 2, NULL, hu_div, 0, 0},
-    {"sqrt", "sqrt", VECTORS_ONE, 1, hu_sqrt, NULL, 0, 0},
-    {"fma", "mulAdd", VECTORS_FMA, 3, NULL, NULL, 0, 0},
-    {"remainder", "rem", VECTORS_TWO, 2, NULL, hu_remainder, 0, 0},
-    {"minimum", NULL, VECTORS_TWO, 2, NULL, hu_minimum, 0, 0},
-    {"maximum", NULL, VECTORS_TWO, 2, NULL, hu_maximum, 0, 0},
-    {"minimum_number", NULL, VECTORS_TWO, 2, NULL, hu_minimum_number, 0, 0},
-    {"maximum_number", NULL, VECTORS_TWO, 2, NULL, hu_maximum_number, 0, 0},
-    {"round_to_integral", "roundToInt", VECTORS_INTEGRAL, 1, NULL, NULL, 0, 0},
-    {"convert", NULL, VECTORS_CONVERT, 1, NULL, NULL, 0, 0},
-    {"eq", "eq", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 0},
-    {"le", "le", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 1},
-    {"lt", "lt", VECTORS_RELATION, 2, NULL, NULL, LESS, 1},
-    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 1},
-    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 0},
-    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS, 0},
-    {"exp", NULL, VECTORS_ONE, 1, hu_exp, NULL, 0, 0},
-    {"exp2", NULL, VECTORS_ONE, 1, hu_exp2, NULL, 0, 0},
-    {"expm1", NULL, VECTORS_ONE, 1, hu_expm1, NULL, 0, 0},
-    {"log", NULL, VECTORS_ONE, 1, hu_log, NULL, 0, 0},
-    {"log2", NULL, VECTORS_ONE, 1, hu_log2, NULL, 0, 0},
-    {"log1p", NULL, VECTORS_ONE, 1, hu_log1p, NULL, 0, 0},
-    {"tanh", NULL, VECTORS_ONE, 1, hu_tanh, NULL, 0, 0},
-    {"sigmoid", NULL, VECTORS_ONE, 1, hu_sigmoid, NULL, 0, 0},
-    {"erf", NULL, VECTORS_ONE, 1, hu_erf, NULL, 0, 0},
-    {"gelu", NULL, VECTORS_ONE, 1, hu_gelu, NULL, 0, 0},
-    {"rsqrt", NULL, VECTORS_ONE, 1, hu_rsqrt, NULL, 0, 0},
-    {"reciprocal", NULL, VECTORS_ONE, 1, hu_reciprocal, NULL, 0, 0},
-    {"sin", NULL, VECTORS_ONE, 1, hu_sin, NULL, 0, 0},
-    {"cos", NULL, VECTORS_ONE, 1, hu_cos, NULL, 0, 0},
-    {"pow", NULL, VECTORS_TWO, 2, NULL, hu_pow, 0, 0},
+/* What is here besides the operations of halfulp/operation.h that round. */
+static const vectors_operation others[] = {
+    {"convert", NULL, VECTORS_CONVERT, 1, -1, 0, 0},
+    {"eq", "eq", VECTORS_RELATION, 2, -1, EQUAL, 0},
+    {"le", "le", VECTORS_RELATION, 2, -1, LESS | EQUAL, 1},
+    {"lt", "lt", VECTORS_RELATION, 2, -1, LESS, 1},
+    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, -1, EQUAL, 1},
+    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, -1, LESS | EQUAL, 0},
+    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, -1, LESS, 0},
 };
-enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+enum { OTHERS = sizeof others / sizeof others[0] };
 
-const vectors_operation *vectors_find(const char *name) {
-  for (int i = 0; i < TABLE_SIZE; i++)
-    if (!strcmp(table[i].name, name)) return &table[i];
-  return NULL;
+/* Sets entry i of both lists. Returns 0 behind the last. */
+static int operation_at(vectors_operation *found, size_t i) {
+  if (i < OTHERS) {
+    *found = others[i];
+    return 1;
+  }
+  hu_operation listed = hu_operation_at(i - OTHERS);
+  *found =
+      (vectors_operation){listed.name, listed.testfloat, VECTORS_OPERATION, listed.operands, (int)i - OTHERS, 0, 0};
+  return listed.name != NULL;
+}
+
+/* Is it one whose results are codes, with flags? */
+static int is_here(const vectors_operation *operation) {
+  return operation->op < 0 || hu_operation_at((size_t)operation->op).rounds;
+}
+
+int vectors_find(vectors_operation *found, const char *name) {
+  for (size_t i = 0; operation_at(found, i); i++)
+    if (is_here(found) && !strcmp(found->name, name)) return 1;
+  return 0;
 }
 
 /* ---- names of TestFloat ---- */
@@ -86,13 +77,12 @@ int vectors_find_testfloat(vectors *test, const char *function) {
   test->x[1] = test->x[2] = test->z = test->x[0];
   rest++;
   if (!strncmp(rest, "to_", 3)) {
-    test->op = vectors_find("convert");
-    return standard_type(&test->z, rest + 3, strlen(rest + 3)) && !vectors_same_type(&test->x[0], &test->z);
+    return vectors_find(&test->op, "convert") && standard_type(&test->z, rest + 3, strlen(rest + 3)) &&
+           !vectors_same_type(&test->x[0], &test->z);
   }
-  for (int i = 0; i < TABLE_SIZE; i++) {
-    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0 || test->z.kind != VECTORS_CODE) continue;
-    test->op = &table[i];
-    if (test->op->kind == VECTORS_RELATION) test->z.kind = VECTORS_TRUTH;
+  for (size_t i = 0; operation_at(&test->op, i); i++) {
+    if (!test->op.testfloat || strcmp(test->op.testfloat, rest) != 0 || test->z.kind != VECTORS_CODE) continue;
+    if (test->op.kind == VECTORS_RELATION) test->z.kind = VECTORS_TRUTH;
     return 1;
   }
   return 0;
@@ -100,18 +90,17 @@ int vectors_find_testfloat(vectors *test, const char *function) {
 
 int vectors_check(const vectors *test) {
   const vectors_type *z = &test->z;
-  if (test->op->kind == VECTORS_CONVERT) {
+  if (test->op.kind == VECTORS_CONVERT) {
     if (test->x[0].kind == VECTORS_CODE || z->kind == VECTORS_CODE) return CLI_OK;
     return cli_fail(NULL, "convert: one of the two must be a format of up to 32 bits");
   }
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     if (test->x[k].kind != VECTORS_CODE)
       return cli_fail(NULL, "%s takes formats of up to 32 bits; binary64 and integers belong to convert",
-                      test->op->name);
-  if (test->op->kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
-    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert",
-                    test->op->name);
-  if (test->op->kind == VECTORS_INTEGRAL && !vectors_same_type(&test->x[0], z))
+                      test->op.name);
+  if (test->op.kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
+    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert", test->op.name);
+  if (test->op.op == HU_OP_INTEGRAL && !vectors_same_type(&test->x[0], z))
     return cli_fail(NULL, "round_to_integral has one format for operand and result");
   return CLI_OK;
 }
@@ -130,8 +119,8 @@ uint32_t vectors_flags_of(const hu_events *events) {
 
 static uint32_t relation(const vectors *test, const uint64_t *x, uint32_t *events) {
   int order = hu_compare(test->x[0].format, (uint32_t)x[0], test->x[1].format, (uint32_t)x[1]);
-  *events = order == HU_UNORDERED && test->op->signalling ? HU_EVENT_INVALID : 0;
-  return (order == HU_LESS && (test->op->relations & LESS)) || (order == HU_EQUAL && (test->op->relations & EQUAL));
+  *events = order == HU_UNORDERED && test->op.signalling ? HU_EVENT_INVALID : 0;
+  return (order == HU_LESS && (test->op.relations & LESS)) || (order == HU_EQUAL && (test->op.relations & EQUAL));
 }
 
 /* Converts; a format of up to 32 bits is on one side at least. */
@@ -158,22 +147,19 @@ uint32_t vectors_word(const vectors *test, uint64_t i) {
 
 void vectors_solve(const vectors *test, uint64_t i, vectors_case *instance) {
   uint32_t events = 0, random = test->words ? instance->word : vectors_word(test, i);
-  uint32_t a = (uint32_t)instance->x[0], b = (uint32_t)instance->x[1];
-  hu_format fa = test->x[0].format, fb = test->x[1].format, fc = test->x[2].format, fz = test->z.format;
-  switch (test->op->kind) {
-    case VECTORS_TWO: instance->z = test->op->two(fz, test->mode, fa, a, fb, b, random, &events); break;
-    case VECTORS_ONE: instance->z = test->op->one(fz, test->mode, fa, a, random, &events); break;
-    case VECTORS_FMA:
-      instance->z = hu_fma(fz, test->mode, fa, a, fb, b, fc, (uint32_t)instance->x[2], random, &events);
+  hu_code x[VECTORS_OPERANDS];
+  for (int k = 0; k < VECTORS_OPERANDS; k++) x[k] = (hu_code){test->x[k].format, (uint32_t)instance->x[k]};
+  switch (test->op.kind) {
+    case VECTORS_OPERATION:
+      instance->z = hu_apply_code(test->op.op, test->z.format, test->mode, x, random, &events);
       break;
-    case VECTORS_INTEGRAL: instance->z = hu_round_to_integral(fa, test->mode, a, random, &events); break;
     case VECTORS_CONVERT: instance->z = convert(test, instance->x[0], random, &events); break;
     default: instance->z = relation(test, instance->x, &events); break;
   }
   instance->flags = hu_events_flags(events);
-  int quiet = test->quiet_integral && (test->op->kind == VECTORS_INTEGRAL || test->z.kind == VECTORS_INTEGER);
+  int quiet = test->quiet_integral && (test->op.op == HU_OP_INTEGRAL || test->z.kind == VECTORS_INTEGER);
   if (quiet) instance->flags &= ~(uint32_t)INEXACT;
-  for (int k = 0; k < test->op->operands; k++)
+  for (int k = 0; k < test->op.operands; k++)
     if (vectors_is_signalling(&test->x[k], instance->x[k])) instance->flags |= INVALID;
 }
 
@@ -189,7 +175,7 @@ static int is_zero(const vectors_type *type, uint64_t x) {
 
 int vectors_is_nan_fma(const vectors *test, const uint64_t *x) {
   const vectors_type *type = test->x;
-  if (test->op->kind != VECTORS_FMA || !vectors_is_nan(&type[2], x[2])) return 0;
+  if (test->op.op != HU_OP_FMA || !vectors_is_nan(&type[2], x[2])) return 0;
   return (is_zero(&type[0], x[0]) && is_infinite(&type[1], x[1])) ||
          (is_infinite(&type[0], x[0]) && is_zero(&type[1], x[1]));
 }

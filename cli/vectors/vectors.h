@@ -14,7 +14,7 @@
 #include "cli/base/io.h"
 #include "cli/vectors/dot_line.h"
 #include "halfulp/arith.h"
-#include "halfulp/function.h"
+#include "halfulp/operation.h"
 
 /* ---- what an operand or a result is (types.c) ---- */
 
@@ -45,26 +45,20 @@ const char *vectors_value_text(char text[VECTORS_VALUE_MAX], const vectors_type 
 
 /* ---- operations (vectors.c) ---- */
 
-typedef uint32_t (*vectors_one)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
-                                uint32_t *events);
-typedef uint32_t (*vectors_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                                uint32_t random, uint32_t *events);
-
-enum { VECTORS_ONE, VECTORS_TWO, VECTORS_FMA, VECTORS_INTEGRAL, VECTORS_CONVERT, VECTORS_RELATION };
+enum { VECTORS_OPERATION, VECTORS_CONVERT, VECTORS_RELATION };
 
 typedef struct vectors_operation {
   const char *name;
   const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
   int kind, operands;
-  vectors_one one; /* VECTORS_ONE */
-  vectors_two two; /* VECTORS_TWO */
-  int relations;   /* VECTORS_RELATION: bit 0 less, bit 1 equal */
-  int signalling;  /* VECTORS_RELATION: unordered is invalid */
+  int op;         /* VECTORS_OPERATION: HU_OP_ of halfulp/operation.h, one that rounds; else -1 */
+  int relations;  /* VECTORS_RELATION: bit 0 less, bit 1 equal */
+  int signalling; /* VECTORS_RELATION: unordered is invalid */
 } vectors_operation;
 
 enum { VECTORS_OPERANDS = 3 };
 typedef struct vectors {
-  const vectors_operation *op;
+  vectors_operation op;
   vectors_type x[VECTORS_OPERANDS], z;
   hu_mode mode;
   hu_stream stream;   /* case i draws word i in stochastic modes */
@@ -78,8 +72,8 @@ typedef struct vectors_case {
   uint32_t word, flags;
 } vectors_case;
 
-/* Returns the operation of a name; NULL if there is no such operation. */
-const vectors_operation *vectors_find(const char *name);
+/* Sets the operation of a name. Returns 1, or 0 if there is no such operation. */
+int vectors_find(vectors_operation *found, const char *name);
 /* Reads "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64:
  * sets op and types. Returns 1, or 0 for another name. */
 int vectors_find_testfloat(vectors *test, const char *function);

@@ -20,7 +20,7 @@ LIBRARIES = [
     ('halfulp\\-train', 'TRAINING', 'halfulp/train.h', r'halfulp/train/\w+\.h'),
     ('halfulp\\-oracle', 'THE REFERENCE', 'halfulp/oracle.h', r'halfulp/oracle\.h'),
 ]
-FIRST = ['status', 'format', 'mode', 'scalar', 'array', 'arith', 'arith_n', 'function', 'function_n', 'accum', 'gemm']
+FIRST = ['status', 'format', 'mode', 'scalar', 'array', 'arith', 'function', 'operation', 'view', 'accum', 'gemm']
 
 
 def first_sentence(text):

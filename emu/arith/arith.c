@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/arith.h on one value: each checks and unpacks its operands, forms the exact result and rounds it
- * once. */
+/* The calls of halfulp/arith.h on one value: operations by hu_apply_code, and conversions from and to integers. */
 #include "halfulp/arith.h"
 
 #include "emu/core/arith.h"
 #include "emu/format/unfold.h"
+#include "halfulp/operation.h"
 
 static uint32_t misuse(uint32_t *events) {
   if (events) *events = HU_EVENT_INVALID;
   return 0;
 }
 
-static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+/* Computes an operation of two codes. */
+static uint32_t two(int op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                     uint32_t random, uint32_t *events) {
-  uint32_t ignored, *ev = events ? events : &ignored;
-  hu_spec spec, sa, sb;
-  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb))
-    return misuse(events);
-  return hui_arith_one(&spec, op, hui_unpack(&sa, a), hui_unpack(&sb, b), hui_num_special(HU_KIND_ZERO, 0), random, ev);
+  hu_code x[2] = {{fa, a}, {fb, b}};
+  return hu_apply_code(op, fz, mode, x, random, events);
+}
+
+/* Computes an operation of one code that rounds nothing: a code of the same format, or a class. */
+static uint32_t exact(int op, hu_format format, uint32_t code) {
+  hu_mode rne = {0};
+  hu_code x = {format, code};
+  return hu_apply_code(op, format, rne, &x, 0, NULL);
 }
 
 uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
@@ -60,68 +65,40 @@ uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a,
   return two(HU_OP_MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
 }
 
+uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
+                      uint32_t *events) {
+  return two(HU_OP_REMAINDER, fz, mode, fx, x, fy, y, random, events);
+}
+
 uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
-  uint32_t ignored, *ev = events ? events : &ignored;
-  hu_spec spec, source;
-  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&source, fx)) return misuse(events);
-  hu_num none = hui_num_special(HU_KIND_ZERO, 0);
-  return hui_arith_one(&spec, HU_OP_SQRT, hui_unpack(&source, x), none, none, random, ev);
+  hu_code operand = {fx, x};
+  return hu_apply_code(HU_OP_SQRT, fz, mode, &operand, random, events);
 }
 
 uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                 uint32_t c, uint32_t random, uint32_t *events) {
-  uint32_t ignored, *ev = events ? events : &ignored;
-  hu_spec spec, sa, sb, sc;
-  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb) ||
-      hui_source_refused(&sc, fc))
-    return misuse(events);
-  return hui_arith_one(&spec, HU_OP_FMA, hui_unpack(&sa, a), hui_unpack(&sb, b), hui_unpack(&sc, c), random, ev);
-}
-
-int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
-  hu_spec sa, sb;
-  if (hui_source_refused(&sa, fa) || hui_source_refused(&sb, fb)) return HU_UNORDERED;
-  hu_num x = hui_unpack(&sa, a), y = hui_unpack(&sb, b);
-  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return HU_UNORDERED;
-  return hui_compare_numbers(x, y);
+  hu_code x[3] = {{fa, a}, {fb, b}, {fc, c}};
+  return hu_apply_code(HU_OP_FMA, fz, mode, x, random, events);
 }
 
 uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
-  uint32_t ignored, *ev = events ? events : &ignored;
-  hu_spec spec;
-  if (hui_result_refused(&spec, format, mode)) return misuse(events);
-  return hui_round_to_integral_code(&spec, x, random, ev);
+  hu_code operand = {format, x};
+  return hu_apply_code(HU_OP_INTEGRAL, format, mode, &operand, random, events);
 }
 
-static uint32_t next(hu_format format, uint32_t x, uint32_t down) {
-  hu_spec spec;
-  if (hui_source_refused(&spec, format)) return 0;
-  return hui_next_code(&spec, x, down);
+int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
+  hu_mode rne = {0};
+  return (int)two(HU_OP_COMPARE, fa, rne, fa, a, fb, b, 0, NULL);
 }
 
-uint32_t hu_next_up(hu_format format, uint32_t x) { return next(format, x, 0); }
-uint32_t hu_next_down(hu_format format, uint32_t x) { return next(format, x, 1); }
-
-int hu_class(hu_format format, uint32_t x) {
-  hu_spec spec;
-  if (hui_source_refused(&spec, format)) return HU_CLASS_NAN;
-  return (int)hui_class_of(&spec, x);
-}
+uint32_t hu_next_up(hu_format format, uint32_t x) { return exact(HU_OP_NEXT_UP, format, x); }
+uint32_t hu_next_down(hu_format format, uint32_t x) { return exact(HU_OP_NEXT_DOWN, format, x); }
+int hu_class(hu_format format, uint32_t x) { return (int)exact(HU_OP_CLASS, format, x); }
 
 int hu_is_signalling(hu_format format, uint32_t x) {
   hu_spec spec;
   if (hui_source_refused(&spec, format)) return 0;
   return (int)hui_is_signalling_code(&spec, x);
-}
-
-uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
-                      uint32_t *events) {
-  uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
-  hu_spec spec, sx, sy;
-  if (hui_result_refused(&spec, fz, mode) || hui_source_refused(&sx, fx) || hui_source_refused(&sy, fy))
-    return misuse(events);
-  hu_num a = hui_unpack(&sx, x), b = hui_unpack(&sy, y), z = hui_exact_remainder(a, b, &raised);
-  return hui_arith_round(&spec, z, raised, hui_operand_events(a) | hui_operand_events(b), random, ev);
 }
 
 /* ---- integers ---- */

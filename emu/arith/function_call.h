@@ -5,7 +5,7 @@
 
 #include "emu/core/round.h"
 
-/* op: HU_OP_EXP ... HU_OP_POW of emu/core/arith.h; y is looked at by pow alone. The code; sets *events. */
+/* op: HU_OP_EXP ... HU_OP_POW of halfulp/operation.h; y is looked at by pow alone. The code; sets *events. */
 uint32_t hui_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events);
 
 #endif

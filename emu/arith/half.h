@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/arith/half.h - operations on arrays of codes of binary16 by the CPU's own instructions, for the calls of
- * arith_n.h and for products whose steps are such operations (emu/gemm/steps/half_steps.c).
+ * hu_apply and for products whose steps are such operations (emu/gemm/steps/half_steps.c).
  *
  * The argument. IEEE 754's add, subtract, multiply, divide, square root and fused multiply-add of binary16 are what
  * docs/numerics.md section 10 says of the format in the modes ties to even, toward zero, positive and negative:

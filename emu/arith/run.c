@@ -13,6 +13,7 @@
 #include "emu/arith/function_call.h"
 #include "emu/arith/function_lanes.h"
 #include "emu/arith/halves.h"
+#include "emu/arith/one.h"
 #include "emu/arith/wide.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
@@ -89,20 +90,17 @@ static void run_functions(const run *task, size_t first, size_t n, hu_events *co
   }
 }
 
-static uint32_t compare(hu_num a, hu_num b) {
-  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 2;
-  return (uint32_t)hui_compare_numbers(a, b);
-}
-
 static void run_other(const run *task, size_t first, size_t n, hu_events *counts) {
   for (size_t i = first; i < first + n; i++) {
-    uint32_t events = 0, x = load_code(&task->call->x[0], i), z;
+    uint32_t events = 0, z;
     switch (task->call->op) {
-      case HU_OP_INTEGRAL: z = hui_round_to_integral_code(task->spec, x, random_at(task, i), &events); break;
-      case HU_OP_NEXT_UP: z = hui_next_code(&task->call->x[0].spec, x, 0); break;
-      case HU_OP_NEXT_DOWN: z = hui_next_code(&task->call->x[0].spec, x, 1); break;
-      case HU_OP_CLASS: z = hui_class_of(&task->call->x[0].spec, x); break;
-      default: z = compare(number(task, 0, i), number(task, 1, i)); break;
+      case HU_OP_COMPARE: z = hui_compared(number(task, 0, i), number(task, 1, i)); break;
+      case HU_OP_REMAINDER:
+        z = hui_remainder_code(task->spec, number(task, 0, i), number(task, 1, i), random_at(task, i), &events);
+        break;
+      default:
+        z = hui_within_format(task->spec, task->call->op, load_code(&task->call->x[0], i), random_at(task, i), &events);
+        break;
     }
     store_code(task, i, z);
     hu_events_count(counts, events);
@@ -309,7 +307,7 @@ static void run_part(void *context, size_t part) {
     hui_float_env_leave(saved);
   } else if (task->call->op < HU_OP_ROUNDED) {
     run_rounded(task, first, n, &counts);
-  } else if (task->call->op >= HU_OP_FUNCTION) {
+  } else if (task->call->op >= HU_OP_FUNCTION && task->call->op <= HU_OP_POW) {
     run_functions(task, first, n, &counts);
   } else {
     run_other(task, first, n, &counts);

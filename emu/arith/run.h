@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/run.h - runs one array operation on operands of any formats; the calls of arith_n.c and function_n.c share
- * it. */
+/* emu/arith/run.h - runs one array operation on operands of any formats, for hu_apply. */
 #ifndef HALFULP_EMU_ARITH_RUN_H
 #define HALFULP_EMU_ARITH_RUN_H
 
@@ -8,8 +7,9 @@
 #include "emu/format/view.h"
 #include "halfulp/array.h"
 
-/* What to do: HU_OP_ of emu/core/arith.h, the arrays it reads (the first `operands` of x) and the one it writes, whose
- * elements are codes of its format or, for HU_OP_CLASS and HU_OP_COMPARE, bytes. */
+/* What to do: HU_OP_ of halfulp/operation.h, the arrays it reads (the first `operands` of x) and the one it writes,
+ * whose elements are codes of its format or, for HU_OP_CLASS and HU_OP_COMPARE, bytes. Arguments have been checked, and
+ * the views are unfolded. */
 typedef struct hu_arith_call {
   int32_t op;
   size_t n;
@@ -19,10 +19,6 @@ typedef struct hu_arith_call {
   hu_mode mode;
 } hu_arith_call;
 
-/* A call of `operands` arrays, x to be filled in. */
-hu_arith_call hui_arith_call_of(int32_t op, size_t n, void *z, hu_array_view result, int operands, hu_mode mode);
-/* Checks everything and unfolds the views, then runs. */
-hu_status hui_arith_operate(hu_arith_call *call, const hu_exec *exec, hu_events *events);
 void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events);
 
 #endif

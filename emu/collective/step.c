@@ -6,7 +6,7 @@
 
 #include "emu/base/exec.h"
 #include "emu/core/round.h"
-#include "halfulp/arith_n.h"
+#include "halfulp/view.h"
 
 /* ---- random words ---- */
 

@@ -9,6 +9,7 @@
 #define HALFULP_EMU_CORE_ARITH_H
 
 #include "round.h"
+#include "halfulp/operation.h"
 
 HU_FN hu_num hui_exact_invalid(uint32_t *raised) {
   *raised |= HU_EVENT_INVALID;
@@ -270,44 +271,7 @@ HU_FN hu_num hui_exact_remainder(hu_num x, hu_num y, uint32_t *raised) {
   return z;
 }
 
-/* ---- one rounding ---- */
-
-/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED to
- * HU_OP_FUNCTION no exact result is rounded. */
-enum {
-  HU_OP_ADD,
-  HU_OP_SUB,
-  HU_OP_MUL,
-  HU_OP_DIV,
-  HU_OP_MINIMUM,
-  HU_OP_MAXIMUM,
-  HU_OP_MINIMUM_NUMBER,
-  HU_OP_MAXIMUM_NUMBER,
-  HU_OP_SQRT,
-  HU_OP_FMA,
-  HU_OP_ROUNDED,
-  HU_OP_INTEGRAL = HU_OP_ROUNDED,
-  HU_OP_NEXT_UP,
-  HU_OP_NEXT_DOWN,
-  HU_OP_CLASS,
-  HU_OP_COMPARE,
-  HU_OP_FUNCTION, /* the elementary functions, of emu/core/function.h */
-  HU_OP_EXP = HU_OP_FUNCTION,
-  HU_OP_EXP2,
-  HU_OP_EXPM1,
-  HU_OP_LOG,
-  HU_OP_LOG2,
-  HU_OP_LOG1P,
-  HU_OP_TANH,
-  HU_OP_SIGMOID,
-  HU_OP_ERF,
-  HU_OP_GELU,
-  HU_OP_RSQRT,
-  HU_OP_RECIPROCAL,
-  HU_OP_SIN,
-  HU_OP_COS,
-  HU_OP_POW
-};
+/* ---- one rounding: HU_OP_ of halfulp/operation.h ---- */
 
 /* The exact result of an operation below HU_OP_ROUNDED; operands that it does not have are not looked at. */
 HU_FN hu_num hui_exact_of(int32_t op, hu_num a, hu_num b, hu_num c, uint32_t down, uint32_t *raised) {

@@ -8,7 +8,13 @@
  * slots are the bound. The next code, a class or a comparison take 90 to 220 instructions, 0.6 to 1.4 elements. */
 #include "gpu/elementwise/arith.cuh"
 
-/* Gives the number of operands of an operation below HU_OP_ROUNDED. */
+#include "emu/arith/one.h"
+#include "emu/base/exec.h"
+#include "emu/base/operation_check.h"
+#include "gpu/base/check.h"
+#include "gpu/base/look.h"
+
+/* Gives the number of operands of an operation below HU_OP_ROUNDED, and of the remainder. */
 #define HU_OPERANDS(op) ((op) == HU_OP_SQRT ? 1 : (op) == HU_OP_FMA ? 3 : 2)
 
 template <int32_t Op>
@@ -26,6 +32,7 @@ HU_DEVICE uint32_t hui_arith_element(const hu_device_arith &call, size_t i, uint
     if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return (uint32_t)HU_UNORDERED;
     return (uint32_t)hui_compare_numbers(a, b);
   }
+  if (Op == HU_OP_REMAINDER) return hui_remainder_code(&call.spec, a, b, random, events);
   hu_num third = HU_OPERANDS(Op) > 2 ? hui_load_num(call.x[2], i) : none;
   return hui_arith_one(&call.spec, Op, a, b, third, random, events);
 }
@@ -51,90 +58,66 @@ static inline hu_status hui_arith_launch(const hu_device_arith &call, void *stre
   return hui_launched();
 }
 
-/* ---- the calls ---- */
+/* ---- hu_device_apply ---- */
 
-template <int32_t Op>
-static inline hu_status hui_arith_two(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes a,
-                                      hu_array_of_codes b, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                      void *stream) {
-  hu_device_arith call;
-  hu_array_of_codes x[2] = {a, b};
-  hu_status status = hui_arith_prepare(&call, n, z, result, bytes, x, 2, mode, exec, events, stream);
-  return status != HU_OK || n == 0 ? status : hui_arith_launch<Op>(call, stream);
+typedef hu_status (*hui_arith_launcher)(const hu_device_arith &call, void *stream);
+
+/* Starts operation op by its kernel. */
+static inline hu_status hui_operation_launch(int32_t op, const hu_device_arith &call, void *stream) {
+  static const hui_arith_launcher launchers[HU_OP_FUNCTION] = {hui_arith_launch<HU_OP_ADD>,
+                                                               hui_arith_launch<HU_OP_SUB>,
+                                                               hui_arith_launch<HU_OP_MUL>,
+                                                               hui_arith_launch<HU_OP_DIV>,
+                                                               hui_arith_launch<HU_OP_MINIMUM>,
+                                                               hui_arith_launch<HU_OP_MAXIMUM>,
+                                                               hui_arith_launch<HU_OP_MINIMUM_NUMBER>,
+                                                               hui_arith_launch<HU_OP_MAXIMUM_NUMBER>,
+                                                               hui_arith_launch<HU_OP_SQRT>,
+                                                               hui_arith_launch<HU_OP_FMA>,
+                                                               hui_arith_launch<HU_OP_INTEGRAL>,
+                                                               hui_arith_launch<HU_OP_NEXT_UP>,
+                                                               hui_arith_launch<HU_OP_NEXT_DOWN>,
+                                                               hui_arith_launch<HU_OP_CLASS>,
+                                                               hui_arith_launch<HU_OP_COMPARE>};
+  if (op < HU_OP_FUNCTION) return launchers[op](call, stream);
+  if (op == HU_OP_REMAINDER) return hui_arith_launch<HU_OP_REMAINDER>(call, stream);
+  return hui_function_launch(call, op, stream);
 }
 
-template <int32_t Op>
-static inline hu_status hui_arith_single(size_t n, void *z, hu_array_of_codes result, int bytes, hu_array_of_codes x,
-                                         hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_arith call;
-  hu_status status = hui_arith_prepare(&call, n, z, result, bytes, &x, 1, mode, exec, events, stream);
-  return status != HU_OK || n == 0 ? status : hui_arith_launch<Op>(call, stream);
-}
-
-#define HU_ARITH_TWO(name, op)                                                                                         \
-  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,       \
-                                 hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,              \
-                                 const hu_exec *exec, hu_events *events, void *stream) {                               \
-    return hui_arith_two<op>(n, z, hui_codes_at(z, incz, fz), 0, hui_codes_at(a, inca, fa), hui_codes_at(b, incb, fb), \
-                             mode, exec, events, stream);                                                              \
-  }
-
-HU_ARITH_TWO(add, HU_OP_ADD)
-HU_ARITH_TWO(sub, HU_OP_SUB)
-HU_ARITH_TWO(mul, HU_OP_MUL)
-HU_ARITH_TWO(div, HU_OP_DIV)
-HU_ARITH_TWO(minimum, HU_OP_MINIMUM)
-HU_ARITH_TWO(maximum, HU_OP_MAXIMUM)
-HU_ARITH_TWO(minimum_number, HU_OP_MINIMUM_NUMBER)
-HU_ARITH_TWO(maximum_number, HU_OP_MAXIMUM_NUMBER)
-
-hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
-                           hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hui_arith_single<HU_OP_SQRT>(n, z, hui_codes_at(z, incz, fz), 0, hui_codes_at(x, incx, fx), mode, exec, events,
-                                      stream);
-}
-
-hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
-                          const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc,
-                          hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_arith call;
-  hu_array_of_codes x[3] = {hui_codes_at(a, inca, fa), hui_codes_at(b, incb, fb), hui_codes_at(c, incc, fc)};
-  hu_status status = hui_arith_prepare(&call, n, z, hui_codes_at(z, incz, fz), 0, x, 3, mode, exec, events, stream);
-  return status != HU_OK || n == 0 ? status : hui_arith_launch<HU_OP_FMA>(call, stream);
-}
-
-hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                        hu_format format, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                        void *stream) {
-  return hui_arith_single<HU_OP_INTEGRAL>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format), mode,
-                                          exec, events, stream);
-}
-
-static inline hu_mode hui_no_mode(void) {
+/* Fills the record of a call whose types have been checked, and checks its arrays, each against the result. */
+static inline hu_status hui_arith_prepare(hu_device_arith *call, const hu_operation &operation, size_t n, hu_output z,
+                                          const hu_view *x, const hu_how &how) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  return rne;
+  hu_status status = HU_OK;
+  memset(call, 0, sizeof *call);
+  call->zsize = operation.result == HU_RESULT_INT8 ? 1 : hui_code_bytes(z.type.format);
+  for (int k = 0; k < operation.operands && status == HU_OK; k++) {
+    call->x[k].data = (const uint8_t *)x[k].data;
+    call->x[k].stride = x[k].stride;
+    call->x[k].size = hui_code_bytes(x[k].type.format);
+    call->x[k].spec = hui_spec_of(x[k].type.format, rne);
+    status = hui_check_arrays(n, z.data, call->zsize, z.stride, x[k].data, call->x[k].size, x[k].stride);
+  }
+  call->z = (uint8_t *)z.data;
+  call->incz = z.stride;
+  call->spec = hui_spec_of(operation.result == HU_RESULT_INT8 ? x[0].type.format : z.type.format, how.mode);
+  call->n = n;
+  call->stochastic = how.mode.round >= HU_SRA;
+  call->stream = hui_exec_stream(how.exec);
+  call->events = how.events;
+  return status == HU_OK ? hui_check_events(how.events) : status;
 }
 
-hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                              const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_NEXT_UP>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format),
-                                         hui_no_mode(), exec, NULL, stream);
-}
-
-hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                                const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_NEXT_DOWN>(n, z, hui_codes_at(z, incz, format), 0, hui_codes_at(x, incx, format),
-                                           hui_no_mode(), exec, NULL, stream);
-}
-
-hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa,
-                              const void *b, ptrdiff_t incb, hu_format fb, const hu_exec *exec, void *stream) {
-  return hui_arith_two<HU_OP_COMPARE>(n, z, hui_codes_at(z, incz, fa), 1, hui_codes_at(a, inca, fa),
-                                      hui_codes_at(b, incb, fb), hui_no_mode(), exec, NULL, stream);
-}
-
-hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                            const hu_exec *exec, void *stream) {
-  return hui_arith_single<HU_OP_CLASS>(n, z, hui_codes_at(z, incz, format), 1, hui_codes_at(x, incx, format),
-                                       hui_no_mode(), exec, NULL, stream);
+hu_status hu_device_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how, void *stream) {
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_how used = how ? *how : hu_how_of(rne, NULL, NULL);
+  hu_operation operation;
+  hu_device_arith call;
+  hu_status status = hui_check_operation(&operation, op, z, x, used.mode);
+  if (status != HU_OK) return status;
+  if (!operation.rounds) used = hu_how_of(rne, NULL, NULL);
+  status = hui_arith_prepare(&call, operation, n, z, x, used);
+  for (int k = 0; k < operation.operands && status == HU_OK; k++)
+    hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].type.format), stream);
+  return status != HU_OK || n == 0 ? status : hui_operation_launch(op, call, stream);
 }

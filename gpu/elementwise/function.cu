@@ -25,42 +25,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   if (call.events) hui_counts_flush(&counts, call.events, sums);
 }
 
-static inline hu_status hui_function_launch(int32_t op, size_t n, void *z, hu_array_of_codes result,
-                                            const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
-                                            hu_events *events, void *stream) {
-  hu_device_arith call;
-  hu_status status = hui_arith_prepare(&call, n, z, result, 0, x, operands, mode, exec, events, stream);
-  if (status != HU_OK || n == 0) return status;
+hu_status hui_function_launch(const hu_device_arith &call, int32_t op, void *stream) {
   auto kernel = hui_function_kernel;
   HU_LAUNCH(kernel, hui_grid_size(call.n / HU_THREADS + 1, 16), 0, stream, call, op);
   return hui_launched();
-}
-
-#define HU_FUNCTION(name, op)                                                                                        \
-  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,     \
-                                 hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) { \
-    hu_array_of_codes codes = hui_codes_at(x, incx, fx);                                                             \
-    return hui_function_launch(op, n, z, hui_codes_at(z, incz, fz), &codes, 1, mode, exec, events, stream);          \
-  }
-
-HU_FUNCTION(exp, HU_OP_EXP)
-HU_FUNCTION(exp2, HU_OP_EXP2)
-HU_FUNCTION(expm1, HU_OP_EXPM1)
-HU_FUNCTION(log, HU_OP_LOG)
-HU_FUNCTION(log2, HU_OP_LOG2)
-HU_FUNCTION(log1p, HU_OP_LOG1P)
-HU_FUNCTION(tanh, HU_OP_TANH)
-HU_FUNCTION(sigmoid, HU_OP_SIGMOID)
-HU_FUNCTION(erf, HU_OP_ERF)
-HU_FUNCTION(gelu, HU_OP_GELU)
-HU_FUNCTION(rsqrt, HU_OP_RSQRT)
-HU_FUNCTION(reciprocal, HU_OP_RECIPROCAL)
-HU_FUNCTION(sin, HU_OP_SIN)
-HU_FUNCTION(cos, HU_OP_COS)
-
-hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
-                          const void *y, ptrdiff_t incy, hu_format fy, hu_mode mode, const hu_exec *exec,
-                          hu_events *events, void *stream) {
-  hu_array_of_codes codes[2] = {hui_codes_at(x, incx, fx), hui_codes_at(y, incy, fy)};
-  return hui_function_launch(HU_OP_POW, n, z, hui_codes_at(z, incz, fz), codes, 2, mode, exec, events, stream);
 }

@@ -146,15 +146,10 @@ static hu_status device_products(void *self, const hu_products *products) {
 
 /* ---- arrays ---- */
 
-typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
-
-static hu_status device_function(void *self, int which, size_t n, float *z, const float *x) {
-  static function_n *const functions[] = {hu_device_exp_n,     hu_device_log_n, hu_device_tanh_n,
-                                          hu_device_sigmoid_n, hu_device_erf_n, hu_device_gelu_n};
-  const hu_mode rne = {0};
+static hu_status device_function(void *self, int op, size_t n, float *z, const float *x) {
+  hu_view view = hu_codes(x, 1, hu_binary32());
   (void)self;
-  return functions[which](n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL, NULL);
+  return hu_device_apply(op, n, hu_codes_out(z, 1, hu_binary32()), &view, NULL, NULL);
 }
 
 static hu_status device_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {

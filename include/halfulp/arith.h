@@ -19,7 +19,8 @@
  *             and quotients have the sign of IEEE 754; formats without -0 take +0.
  *
  * If `events` is not NULL, *events is set (not added). Total: a descriptor or mode that its check refuses gives code 0
- * and HU_EVENT_INVALID (hu_compare: HU_UNORDERED; hu_class: HU_CLASS_NAN). */
+ * and HU_EVENT_INVALID (hu_compare: HU_UNORDERED; hu_class: HU_CLASS_NAN). operation.h lists the operations, and
+ * hu_apply of view.h computes arrays of them. */
 #ifndef HALFULP_ARITH_H
 #define HALFULP_ARITH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - run the calls of array.h, arith_n.h, function_n.h, gemm.h and hu_dot_n on a CUDA device: the same
- * arguments, the same bits.
+/* halfulp/device.h - run the calls of array.h, view.h, gemm.h and hu_dot_n on a CUDA device: the same arguments, the
+ * same bits.
  *
  *   pointers   to data and to events are device pointers; any n, any stride, aligned to their element only
  *   stream     a cudaStream_t (as void *, so that this header needs no CUDA), NULL the default stream; it is of the
@@ -27,9 +27,8 @@
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H
 
-#include "halfulp/arith_n.h"
-#include "halfulp/function_n.h"
 #include "halfulp/gemm.h"
+#include "halfulp/view.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,133 +76,9 @@ HU_API HU_MUST_CHECK hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint
 /* hu_unpack_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
 
-/* hu_add_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                               void *stream);
-/* hu_sub_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                               void *stream);
-/* hu_mul_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                               void *stream);
-/* hu_div_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                               void *stream);
-/* hu_minimum_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                                   ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                                   void *stream);
-/* hu_maximum_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                                   ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                                   void *stream);
-/* hu_minimum_number_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
-                                                          const void *a, ptrdiff_t inca, hu_format fa, const void *b,
-                                                          ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                                          const hu_exec *exec, hu_events *events, void *stream);
-/* hu_maximum_number_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
-                                                          const void *a, ptrdiff_t inca, hu_format fa, const void *b,
-                                                          ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                                          const hu_exec *exec, hu_events *events, void *stream);
-/* hu_sqrt_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events, void *stream);
-/* hu_fma_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                               hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
-                                               const hu_exec *exec, hu_events *events, void *stream);
-/* hu_round_to_integral_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x,
-                                                             ptrdiff_t incx, hu_format format, hu_mode mode,
-                                                             const hu_exec *exec, hu_events *events, void *stream);
-/* hu_next_up_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                   hu_format format, const hu_exec *exec, void *stream);
-/* hu_next_down_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                     hu_format format, const hu_exec *exec, void *stream);
-/* hu_compare_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
-                                                   hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
-                                                   const hu_exec *exec, void *stream);
-/* hu_class_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                 hu_format format, const hu_exec *exec, void *stream);
-
-/* hu_exp_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events, void *stream);
-/* hu_exp2_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_exp2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events, void *stream);
-/* hu_expm1_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_expm1_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                 hu_events *events, void *stream);
-/* hu_log_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_log_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events, void *stream);
-/* hu_log2_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_log2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events, void *stream);
-/* hu_log1p_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_log1p_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                 hu_events *events, void *stream);
-/* hu_tanh_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_tanh_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events, void *stream);
-/* hu_sigmoid_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_sigmoid_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                   ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events, void *stream);
-/* hu_erf_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_erf_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events, void *stream);
-/* hu_gelu_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_gelu_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events, void *stream);
-/* hu_rsqrt_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_rsqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                 hu_events *events, void *stream);
-/* hu_reciprocal_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_reciprocal_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                      ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                      hu_events *events, void *stream);
-/* hu_sin_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_sin_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events, void *stream);
-/* hu_cos_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_cos_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events, void *stream);
-/* hu_pow_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                               ptrdiff_t incx, hu_format fx, const void *y, ptrdiff_t incy,
-                                               hu_format fy, hu_mode mode, const hu_exec *exec, hu_events *events,
+/* hu_apply on the device: the same operations, views and bits, in order with the CUDA stream. Data of z and x and
+ * how->events are device pointers; x and how themselves are on the host, and are read before the call returns. */
+HU_API HU_MUST_CHECK hu_status hu_device_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how,
                                                void *stream);
 
 /* Data pointers inside d, a, b, c are device pointers; the structs themselves are on the host. */

@@ -21,7 +21,7 @@
  *   events    those of the rounding, these two, and `nan_in`, `inf_in` where an OPERAND is a NaN, an infinity.
  *
  * If `events` is not NULL, *events is set (not added). Total: a descriptor or mode that its check refuses gives code 0
- * and HU_EVENT_INVALID. */
+ * and HU_EVENT_INVALID. operation.h lists the functions, and hu_apply of view.h computes arrays of them. */
 #ifndef HALFULP_FUNCTION_H
 #define HALFULP_FUNCTION_H
 

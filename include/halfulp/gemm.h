@@ -118,7 +118,7 @@ enum {
                                   the modes RNE, RTZ, RTP and RTN. For seq, seq2, chunk, pairwise, strided, kahan and
                                   neumaier whose sums and rounded products are binary16, and splitk of these, of
                                   operands that binary16 holds; and for hu_add_n, hu_sub_n, hu_mul_n, hu_div_n,
-                                  hu_sqrt_n and hu_fma_n where all formats are binary16 (arith_n.h) */
+                                  hu_sqrt_n and hu_fma_n where all formats are binary16 (view.h) */
   HU_LEVEL_AVX_VNNI = 1u << 10, /* AVX-VNNI, with AVX2: off where that is. VPDPBUSD and VPDPWSSD in 256 bits, where
                                   HU_LEVEL_VNNI is not there */
   HU_LEVEL_MADD = 1u << 11, /* AVX2's VPMADDWD and VPMADDUBSW, off where AVX2 is: exact products of short integers where

@@ -23,7 +23,7 @@ from ._abi import HalfulpDeviceError, HalfulpError, HalfulpMemoryError, HalfulpT
 from ._pictures import Picture
 from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
-                         minimum, minimum_number, mul, pow, reciprocal, rsqrt, sigmoid, sin, sqrt, sub, tanh)
+                         minimum, minimum_number, mul, pow, reciprocal, remainder, rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
 from .collective import Collective, ExactSum, all_reduce
 from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors, plot
@@ -50,6 +50,6 @@ __all__ = [
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
     'hadamard', 'hifloat4_encode', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
-    'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
+    'remainder', 'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
     'train', 'unpack',
 ]

@@ -13,7 +13,8 @@ stream has done it.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, List, NamedTuple, Optional, Union
+import functools
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _abi as abi
 from . import _structs as s
@@ -75,6 +76,32 @@ class How:
         else:
             status = getattr(abi.cuda(), 'hu_device_' + name)(*arguments, *more, self.cuda)
         abi.check(status, argument or name)
+
+    def apply(self, name: str, n: int, z: 'Place', x: Sequence['Place'], argument: str = '') -> None:
+        """hu_apply or hu_device_apply of the operation `name` of halfulp/operation.h: z[i] of x[0][i], x[1][i], ..."""
+        views = (s.hu_view * len(x))(*x)
+        events = ctypes.addressof(self.events._c) if isinstance(self.events, Events) else self.events
+        how = s.hu_how(self.mode._c, ctypes.pointer(self.exec), events)
+        arguments = [operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how)]
+        if self.cuda is None:
+            status = abi.main().hu_apply(*arguments)
+        else:
+            status = abi.cuda().hu_device_apply(*arguments, self.cuda)
+        abi.check(status, argument or name)
+
+
+Place = Tuple[int, int, s.hu_type]  # an address, a stride, and the type of the elements
+
+
+@functools.lru_cache(maxsize=None)
+def operation_number(name: str) -> int:
+    """HU_OP_ of the operation of a name."""
+    return abi.main().hu_operation_find(name.encode())
+
+
+def codes_type(format: FormatLike) -> s.hu_type:
+    """The type of codes of a format."""
+    return s.hu_type(s.TYPE_CODES, 0, _c(format))
 
 
 def _c(format: FormatLike) -> s.hu_format:

@@ -14,26 +14,16 @@ WORDS = {
 WORDS.update((name[3:], kind) for name, kind in s.RECORDS.items())
 
 _MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
-_UNARY = 'size pointer step format pointer step format mode pointer pointer'  # n, z, fz, x, fx, mode, exec, events
-_BINARY = 'size pointer step format pointer step format pointer step format mode pointer pointer'
 _GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
 _NEXT = _MADE + ' format pointer'
-
-FUNCTIONS = ['exp', 'exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
-             'sin', 'cos']
-BINARY = ['add', 'sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number']
 
 # Calls that a CUDA device has as well: hu_NAME, and hu_device_NAME with a stream behind.
 TWINS = {
     'quantize_n': _MADE + ' format mode pointer pointer', 'quantize64_n': _MADE + ' format mode pointer pointer',
     'encode_n': _MADE + ' format mode pointer pointer', 'encode64_n': _MADE + ' format mode pointer pointer',
     'decode_n': _NEXT, 'decode64_n': _NEXT,
-    'convert_n': _UNARY, 'sqrt_n': _UNARY,
-    'fma_n': 'size pointer step format ' + 3 * 'pointer step format ' + 'mode pointer pointer',
-    'round_to_integral_n': _MADE + ' format mode pointer pointer',
-    'next_up_n': _NEXT, 'next_down_n': _NEXT, 'class_n': _NEXT,
-    'compare_n': 'size pointer step pointer step format pointer step format pointer',
-    'pow_n': _BINARY,
+    'convert_n': 'size pointer step format pointer step format mode pointer pointer',
+    'apply': 'int size output pointer pointer',  # op, n, z, x, how
     'gemm': _GEMM + ' pointer mode pointer pointer',
     'gemm_scaled': _GEMM + ' pointer pointer pointer mode pointer pointer',
     'dot_n': 'size size pointer step element pointer pointer mode pointer pointer',
@@ -47,10 +37,6 @@ TWINS = {
     'hadamard_forward': 'size size pointer size pointer size pointer pointer',
     'hadamard_inverse': 'size size pointer size pointer size pointer pointer',
 }
-for _name in BINARY:
-    TWINS[_name + '_n'] = _BINARY
-for _name in FUNCTIONS:
-    TWINS[_name + '_n'] = _UNARY
 
 # libhalfulp: arguments, then what is returned.
 MAIN = {
@@ -67,6 +53,7 @@ MAIN = {
     'mode_round_hint': 'text -> text',
     'mode_saturate_parse': 'pointer text -> status', 'mode_nan_parse': 'pointer text -> status',
     'mode_round_text': 'pointer mode -> text', 'stream_words_n': 'size pointer stream -> none',
+    'operation_count': '-> size', 'operation_at': 'size -> operation', 'operation_find': 'text -> int',
     'events_add': 'pointer pointer -> none', 'pack_size': 'size unsigned -> size',
     'pack_n': 'size pointer pointer unsigned -> status', 'unpack_n': 'size pointer pointer unsigned -> status',
     'accum_check': 'pointer -> status', 'accum_parse': 'pointer text pointer -> status',

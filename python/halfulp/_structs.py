@@ -97,6 +97,28 @@ class hu_exec(_Record):
     _fields_ = [('threads', c.c_uint32), ('levels_off', c.c_uint32), ('stream', hu_stream)]
 
 
+# ---- view.h, operation.h ----
+class hu_type(_Record):
+    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
+
+
+class hu_view(_Record):
+    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type)]
+
+
+class hu_output(_Record):
+    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type)]
+
+
+class hu_how(_Record):
+    _fields_ = [('mode', hu_mode), ('exec', c.POINTER(hu_exec)), ('events', c.c_void_p)]
+
+
+class hu_operation(_Record):
+    _fields_ = [('name', c.c_char_p), ('testfloat', c.c_char_p), ('operands', c.c_uint8), ('result', c.c_uint8),
+                ('rounds', c.c_uint8), ('events', c.c_uint32), ('section', c.c_char_p), ('what', c.c_char_p)]
+
+
 # ---- accum.h, gemm.h ----
 class hu_block(_Record):
     _fields_ = [(name, c.c_uint8) for name in
@@ -413,6 +435,7 @@ OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
 VALUES, CODES = 0, 1
+TYPE_CODES, TYPE_INT8 = 1, 4
 ON_TRAINING, ON_TEST = 0, 1
 MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
@@ -423,6 +446,7 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
     'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
+    'HU_TYPE_CODES': TYPE_CODES, 'HU_TYPE_INT8': TYPE_INT8,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,

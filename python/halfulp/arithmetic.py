@@ -103,7 +103,7 @@ def _binary(name: str) -> Callable[..., Any]:
     return _named(name)(function)
 
 
-add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow = map(_binary, BINARY)
+add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow, remainder = map(_binary, BINARY)
 sqrt, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, erf, gelu, rsqrt, reciprocal, sin, cos = map(_unary, UNARY)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequen
 from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run, shape_of
-from ._pointer import How
+from ._pointer import How, codes_type
 from ._views import View, code_types, codes_view, format_and_type, target, view
 from .format import Format, FormatLike
 from .mode import ModeLike
@@ -43,11 +43,15 @@ def operands_of(names: Sequence[str], things: Sequence[Any], of: Formats, option
 
 def place_and_call(call: str, n: int, places: Sequence[Tuple[int, int]], to: Format, formats: Sequence[Format],
                    way: How) -> None:
-    """hu_CALL_n of operands with a format each."""
-    arguments: list = [n, *places[0], to._c]
-    for (address, step), format_ in zip(places[1:], formats):
-        arguments += [address, step, format_._c]
-    way.call(call + '_n', *arguments, argument=call)
+    """Operation `call` of operands with a format each, into codes of `to`."""
+    way.apply(call, n, (*places[0], codes_type(to)), [(*place, codes_type(f)) for place, f in zip(places[1:], formats)])
+
+
+def _call_to_int8(call: str, n: int, places: Sequence[Tuple[int, int]], formats: Sequence[Format], way: How,
+                  argument: str) -> None:
+    """Operation `call` of operands with a format each, into numbers of 8 bits."""
+    way.apply(call, n, (*places[0], s.hu_type(s.TYPE_INT8)),
+              [(*place, codes_type(f)) for place, f in zip(places[1:], formats)], argument)
 
 
 def apply(name: str, names: Sequence[str], things: Sequence[Any], of: Formats, to: Optional[FormatLike],
@@ -108,24 +112,27 @@ def named(text: str, name: str) -> Callable[[_Call], _Call]:
 _named = functools.partial(named, ', of codes, rounded once into `to`.' + PARAMETERS)
 
 
-# Operations of one operand and of two, whose names are a and b or OPERANDS, and what each computes;
+# Operations of one operand and of two, whose names are a and b or OPERANDS, and what each computes, as
+# halfulp/operation.h has them (test_arithmetic.py);
 # halfulp.arithmetic has the same for values.
 UNARY = ('sqrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
          'sin', 'cos')
-BINARY = ('add', 'sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow')
-OPERANDS = {'pow': ('x', 'y')}
+BINARY = ('add', 'sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow',
+          'remainder')
+OPERANDS = {'pow': ('x', 'y'), 'remainder': ('x', 'y')}
 WHAT = {
     'add': 'a + b', 'sub': 'a - b', 'mul': 'a b', 'div': 'a / b',
     'minimum': 'The smaller of a and b, -0 below +0, NaN if one is a NaN (IEEE 754-2019 9.6)',
     'maximum': 'The larger of a and b, -0 below +0, NaN if one is a NaN (IEEE 754-2019 9.6)',
     'minimum_number': 'The smaller of a and b; beside a NaN the other one', 'maximum_number':
     'The larger of a and b; beside a NaN the other one', 'pow': 'x^y (IEEE 754-2019 9.2.1)',
+    'remainder': 'x - y n, n the integer nearest to x / y, of two the even one (IEEE 754-2019 5.3.1)',
     'sqrt': 'The square root of x', 'fma': 'a b + c, the product not rounded', 'exp': 'e^x', 'exp2': '2^x',
     'expm1': 'e^x - 1', 'log': 'ln x', 'log2': 'log2 x', 'log1p': 'ln(1 + x)', 'tanh': 'The hyperbolic tangent of x',
     'sigmoid': '1 / (1 + e^-x)', 'erf': 'The error function of x', 'gelu': 'x Phi(x), the exact GELU',
     'rsqrt': '1 / sqrt(x)', 'reciprocal': '1 / x', 'sin': 'The sine of x radians', 'cos': 'The cosine of x radians',
 }
-add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow = map(_binary, BINARY)
+add, sub, mul, div, minimum, maximum, minimum_number, maximum_number, pow, remainder = map(_binary, BINARY)
 sqrt, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, erf, gelu, rsqrt, reciprocal, sin, cos = map(_unary, UNARY)
 
 
@@ -135,18 +142,14 @@ def fma(a: Any, b: Any, c: Any, *, of: Formats = None, to: Optional[FormatLike] 
     return apply('fma', ['a', 'b', 'c'], [a, b, c], of, to, mode, packed, out, options)
 
 
-def _within(call: str, x: Any, of: Formats, mode: ModeLike, packed: bool, out: Any, options: Mapping[str, Any],
-            rounds: bool) -> Any:
+def _within(call: str, x: Any, of: Formats, mode: ModeLike, packed: bool, out: Any, options: Mapping[str, Any]) -> Any:
     operands, formats = operands_of(['x'], [x], of, options, packed)
     given = None if out is None else target('out', out, operands[0].shape, code_types(formats[0]),
                                             options.get('cuda_stream'))
     way = how(mode, options, operands + ([given] if given else []), call)
     result, made = made_or_given(call, out, given, operands[0].name, operands[0].shape, operands)
 
-    def one(n, places, way_):
-        (z, incz), (a, inca) = places
-        way_.call(call + '_n', n, z, incz, a, inca, formats[0]._c, mode=rounds, events=rounds, argument=call)
-    run(one, made, operands, way)
+    run(lambda n, places, way_: place_and_call(call, n, places, formats[0], formats, way_), made, operands, way)
     return finished(result, out, operands[0].shape == ())
 
 
@@ -154,21 +157,21 @@ def _within(call: str, x: Any, of: Formats, mode: ModeLike, packed: bool, out: A
 def round_to_integral(x: Any, *, of: Formats = None, mode: ModeLike = 'rne', packed: bool = False, out: Any = None,
                       **options: Unpack[Options]) -> Any:
     """The integer that x rounds to, in x's format (IEEE 754's roundToIntegralExact)."""
-    return _within('round_to_integral', x, of, mode, packed, out, options, True)
+    return _within('round_to_integral', x, of, mode, packed, out, options)
 
 
 @with_options(*EXACT)
 def next_up(x: Any, *, of: Formats = None, packed: bool = False, out: Any = None,
             **options: Unpack[Options]) -> Any:
     """The next value above x in its format (IEEE 754-2019 5.3.1)."""
-    return _within('next_up', x, of, 'rne', packed, out, options, False)
+    return _within('next_up', x, of, 'rne', packed, out, options)
 
 
 @with_options(*EXACT)
 def next_down(x: Any, *, of: Formats = None, packed: bool = False, out: Any = None,
               **options: Unpack[Options]) -> Any:
     """The next value below x in its format (IEEE 754-2019 5.3.1)."""
-    return _within('next_down', x, of, 'rne', packed, out, options, False)
+    return _within('next_down', x, of, 'rne', packed, out, options)
 
 
 @with_options(*EXACT)
@@ -181,12 +184,7 @@ def compare(a: Any, b: Any, *, of: Formats = None, packed: bool = False, out: An
     way = how('rne', options, operands + ([given] if given else []), 'compare')
     result, made = made_or_given('compare', out, given, 'int8', shape, operands)
 
-    def one(n, places, way_):
-        arguments: list = [n, *places[0]]
-        for (address, step), format_ in zip(places[1:], formats):
-            arguments += [address, step, format_._c]
-        way_.call('compare_n', *arguments, mode=False, events=False, argument='compare')
-    run(one, made, operands, way)
+    run(lambda n, places, way_: _call_to_int8('compare', n, places, formats, way_, 'compare'), made, operands, way)
     return finished(result, out, shape == ())
 
 
@@ -198,8 +196,5 @@ def classify(x: Any, of: Formats = None, *, packed: bool = False, out: Any = Non
     way = how('rne', options, operands + ([given] if given else []), 'classify')
     result, made = made_or_given('classify', out, given, 'uint8', operands[0].shape, operands)
 
-    def one(n, places, way_):
-        (z, incz), (a, inca) = places
-        way_.call('class_n', n, z, incz, a, inca, formats[0]._c, mode=False, events=False, argument='classify')
-    run(one, made, operands, way)
+    run(lambda n, places, way_: _call_to_int8('class', n, places, formats, way_, 'classify'), made, operands, way)
     return finished(result, out, operands[0].shape == ())

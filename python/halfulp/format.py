@@ -210,22 +210,19 @@ class Format(Value):
         """The values of all codes in order: float64 of shape (2^width,). Formats of up to 16 bits."""
         if self.width > 16:
             raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
-        return self._of_all_codes('decode64_n', np.float64, 'decode')
+        codes, values = np.arange(1 << self.width, dtype=self.dtype), np.empty(1 << self.width)
+        abi.check(abi.main().hu_decode64_n(codes.size, values.ctypes.data, 1, codes.ctypes.data, 1, self._c, None), 'decode')
+        return values
 
     def table(self) -> List[Row]:
         """Every code with its bits, value and class; formats of up to 16 bits."""
         values = self.values()
-        kinds = self._of_all_codes('class_n', np.uint8, 'classify')
+        codes, kinds = np.arange(1 << self.width, dtype=self.dtype), np.empty(1 << self.width, np.uint8)
+        view = s.hu_view(codes.ctypes.data, 1, s.hu_type(s.TYPE_CODES, 0, self._c))
+        result = s.hu_output(kinds.ctypes.data, 1, s.hu_type(s.TYPE_INT8))
+        abi.check(abi.main().hu_apply(abi.main().hu_operation_find(b'class'), codes.size, result, abi.address(view), None), 'classify')
         return [Row(code, format(code, '0{}b'.format(self.width)), float(values[code]), s.CLASSES[kinds[code]])
                 for code in range(len(values))]
-
-    def _of_all_codes(self, call: str, kind: type, argument: str) -> np.ndarray:
-        codes = np.arange(1 << self.width, dtype=self.dtype)
-        made: np.ndarray = np.empty(codes.shape, kind)
-        alone = s.hu_exec(1, 0, s.hu_stream(0, 0))
-        abi.check(getattr(abi.main(), 'hu_' + call)(codes.size, made.ctypes.data, 1, codes.ctypes.data, 1, self._c,
-                                                    abi.address(alone)), argument)
-        return made
 
     def plot(self) -> pictures.Picture:
         """Draw the positive values on a logarithmic line, as `halfulp plot` does; a notebook shows it. halfulp.plot

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Arithmetic and functions on values and codes against NumPy and ml_dtypes, and float64 where these double-round."""
+import inspect
+import math
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import halfulp
-from halfulp import codes
+from halfulp import _abi, codes
 
 HALF = np.arange(65536, dtype=np.uint16).view(np.float16)
 BINARY = {'add': np.add, 'sub': np.subtract, 'mul': np.multiply, 'div': np.divide}
@@ -15,6 +18,31 @@ def same(a, b):
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(np.signbit(a)[~np.isnan(a)], np.signbit(b)[~np.isnan(b)])
+
+
+def test_operations_are_those_of_the_library():
+    """Each operation of halfulp/operation.h has its function here, which says that it computes the same."""
+    main, functions = _abi.main(), {'class': 'classify'}
+    listed = [main.hu_operation_at(place) for place in range(main.hu_operation_count())]
+    names = [record.name.decode() for record in listed]
+    within = ['round_to_integral', 'next_up', 'next_down', 'class', 'compare']
+    assert sorted(names) == sorted(codes.UNARY + codes.BINARY + ('fma', *within))
+    assert {name: record.what.decode() for name, record in zip(names, listed) if name not in within} == codes.WHAT
+    for name, record in zip(names, listed):
+        function = getattr(codes, functions.get(name, name))
+        operands = [p for p in inspect.signature(function).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
+        assert len([p for p in operands if p.name != 'of']) == record.operands, name
+        assert hasattr(halfulp, name) == (name not in within or name == 'compare'), name
+
+
+def test_remainder():
+    """All pairs of float8_e4m3fn against Python's exact remainder; a remainder by zero and of an infinity is NaN."""
+    x = halfulp.decode(np.arange(256, dtype=np.uint8), 'float8_e4m3fn')
+    x = x[np.isfinite(x)]
+    ours = halfulp.remainder(x[:, None], x[None], 'binary32')
+    expected = [[math.remainder(a, b) if b else math.nan for b in x.tolist()] for a in x.tolist()]
+    same(ours, expected)
+    assert np.isnan(halfulp.remainder(np.float32(np.inf), np.float32(2), 'binary32'))
 
 
 @pytest.mark.parametrize('kind', [np.float16, ml_dtypes.bfloat16])

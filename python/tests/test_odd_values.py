@@ -86,7 +86,8 @@ CALLS = {
     'Stream.words': (lambda n: halfulp.Stream(1).words(n), dict(n=3)),
 }
 # As many as there are; those of a family stand for all of it.
-FAMILIES = {'add': ['sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow'],
+FAMILIES = {'add': ['sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number', 'pow',
+                    'remainder'],
             'exp': ['exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
                 'sin',
                     'cos', 'sqrt']}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The array calls of arith_n.h on codes of binary16, by the processor's operations on it: codes and events of the core
+/* hu_apply on codes of binary16, by the processor's operations on it: codes and events of the core
  * (all levels off). Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has
  * them in plain C. */
 #include <string.h>
 
-#include "halfulp/arith_n.h"
+#include "halfulp/view.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
@@ -14,8 +14,8 @@
 #include "tests/gemm/modelled/halves.h"
 #endif
 
-enum { N = 3000, ROOM = 3 * N + 64, ADD = 0, SUB, MUL, DIV, SQRT, FMA, OPERATIONS };
-static const char *const names[OPERATIONS] = {"add", "sub", "mul", "div", "sqrt", "fma"};
+enum { N = 3000, ROOM = 3 * N + 64, OPERATIONS = 6 };
+static const int operations[OPERATIONS] = {HU_OP_ADD, HU_OP_SUB, HU_OP_MUL, HU_OP_DIV, HU_OP_SQRT, HU_OP_FMA};
 static const uint32_t directions[] = {HU_RNE, HU_RTZ, HU_RTP, HU_RTN};
 
 static uint16_t buffer[3][ROOM], got[ROOM], expected[ROOM];
@@ -50,26 +50,10 @@ static job plain_job(int op, uint32_t round, uint32_t tiny, size_t n) {
 static uint16_t *start(uint16_t *x, const job *j, ptrdiff_t inc) { return inc < 0 ? x + (ptrdiff_t)j->n * -inc : x; }
 
 static hu_status call(const job *j, uint16_t *z, uint16_t *const *x, const hu_exec *exec, hu_events *events) {
-  const hu_format *format = j->format;
-  const ptrdiff_t *inc = j->inc;
-  switch (j->op) {
-    case ADD:
-      return hu_add_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
-                      events);
-    case SUB:
-      return hu_sub_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
-                      events);
-    case MUL:
-      return hu_mul_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
-                      events);
-    case DIV:
-      return hu_div_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], j->mode, exec,
-                      events);
-    case SQRT: return hu_sqrt_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], j->mode, exec, events);
-    default:
-      return hu_fma_n(j->n, z, inc[3], format[3], x[0], inc[0], format[0], x[1], inc[1], format[1], x[2], inc[2],
-                      format[2], j->mode, exec, events);
-  }
+  hu_view views[3];
+  hu_how how = hu_how_of(j->mode, exec, events);
+  for (int i = 0; i < 3; i++) views[i] = hu_codes(x[i], j->inc[i], j->format[i]);
+  return hu_apply(j->op, j->n, hu_codes_out(z, j->inc[3], j->format[3]), views, &how);
 }
 
 /* Into z, which is filled first; in place, the operand is a copy in z. */
@@ -91,7 +75,8 @@ static void same(const job *j) {
     run(j, got, threads, 0, &b);
     for (size_t i = 0; i < ROOM; i++) {
       if (got[i] != expected[i])
-        fail_msg("%s, mode %d, place %zu: %#x, core %#x", names[j->op], j->mode.round, i, got[i], expected[i]);
+        fail_msg("%s, mode %d, place %zu: %#x, core %#x", hu_operation_at((size_t)j->op).name, j->mode.round, i, got[i],
+                 expected[i]);
     }
     if (memcmp(&a, &b, sizeof a)) {
       uint64_t got_counts[sizeof a / 8], core[sizeof a / 8];
@@ -99,8 +84,8 @@ static void same(const job *j) {
       memcpy(got_counts, &b, sizeof b);
       memcpy(core, &a, sizeof a);
       while (got_counts[e] == core[e]) e++;
-      fail_msg("%s, mode %d, tiny %d: counter %zu of hu_events is %llu, core %llu", names[j->op], j->mode.round,
-               j->mode.tiny, e, (unsigned long long)got_counts[e], (unsigned long long)core[e]);
+      fail_msg("%s, mode %d, tiny %d: counter %zu of hu_events is %llu, core %llu", hu_operation_at((size_t)j->op).name,
+               j->mode.round, j->mode.tiny, e, (unsigned long long)got_counts[e], (unsigned long long)core[e]);
     }
   }
 }
@@ -124,7 +109,7 @@ static void roots(void **state) {
   (void)state;
   for (uint32_t how = 0; how < 8; how++) {
     for (uint32_t code = 0; code < 0x10000; code += N) {
-      job j = plain_job(SQRT, directions[how % 4], how / 4, N);
+      job j = plain_job(HU_OP_SQRT, directions[how % 4], how / 4, N);
       for (size_t i = 0; i < N; i++) buffer[0][i] = (uint16_t)(code + i);
       same(&j);
     }
@@ -154,7 +139,7 @@ static void layouts(void **state) {
   t_random random = {t_seed("arith half layouts", 182)};
   for (int i = 0; i < 120; i++) {
     const uint32_t low[3] = {10, 10, 10};
-    job j = plain_job(i % OPERATIONS, directions[t_below(&random, 4)], t_below(&random, 2),
+    job j = plain_job(operations[i % OPERATIONS], directions[t_below(&random, 4)], t_below(&random, 2),
                       t_below(&random, i % 3 ? 100 : N));
     fill(&random, low, i % 2 ? 16 : 0);
     for (int k = 0; k < 4; k++)
@@ -176,7 +161,7 @@ static void neighbours(void **state) {
   const hu_format others[] = {hu_format_ieee(5, 9, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(5, 10, 1)};
   for (int i = 0; i < 8 * OPERATIONS; i++) {
     const uint32_t low[3] = {7, 7, 7};
-    job j = plain_job(i % OPERATIONS, HU_RNE, 0, 300);
+    job j = plain_job(operations[i % OPERATIONS], HU_RNE, 0, 300);
     fill(&random, low, i % 4 ? 0 : 3);
     switch (i / OPERATIONS) {
       case 0: j.format[3] = others[1]; break;

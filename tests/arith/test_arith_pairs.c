@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All pairs of 16-bit formats by digest: through the lanes, and by the one-value core. An ordinary build takes every
  * 1021st first operand, an exhaustive one all of them. */
-#include "halfulp/arith_n.h"
+#include "halfulp/view.h"
 #include "tests/arith/pairs.h"
 
 static uint16_t b[PAIRS_CODES];

@@ -255,7 +255,7 @@ static void test_misuse(void **state) {
     assert_int_equal(ar_call(op, format, wrong, 0, x, &e), 0);
     assert_int_equal(e, HU_EVENT_INVALID);
     assert_int_equal(hu_oracle_arith(&code, &e, op, format, wrong, 0, x), HU_E_MODE);
-    for (unsigned i = 0; i < ar_table[op].operands; i++) {
+    for (unsigned i = 0; i < ar_operands(op); i++) {
       x[i].format = bad;
       e = 0;
       assert_int_equal(ar_call(op, op == HU_ORACLE_ROUND_TO_INTEGRAL ? bad : format, rne, 0, x, &e), 0);

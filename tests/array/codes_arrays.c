@@ -7,7 +7,7 @@
 enum { N = 203 };
 static const hu_mode rne;
 
-static const char *const formats[] = {"float4_e2m1fn", "float6_e3m2fn", "fp(5,6,0)", "fp(8,15,0)", NULL};
+const char *const array_formats[] = {"float4_e2m1fn", "float6_e3m2fn", "fp(5,6,0)", "fp(8,15,0)", NULL};
 static const char *const bytes[] = {"float4_e2m1fn", "float6_e3m2fn", "fp(3,3,0)", "fp(1,1,0)", NULL};
 static const char *const numbers[] = {"int4",      "q(3.8)",    "q(3.20)", "uq(2.2)",       "posit(6,1)",
                                       "lns(12,4)", "takum(12)", "nf4",     "float4_e2m1fn", NULL};
@@ -43,68 +43,16 @@ static hu_status check(t_world *world) {
   return hu_codes_check_n(N, array(world), world->inc, world->format, &world->exec, NULL);
 }
 
-/* ---- arithmetic, functions ---- */
+/* ---- operations ---- */
 
-#define ONE(name)                                                                                             \
-  static hu_status of_##name(t_world *world) {                                                                \
-    return hu_##name##_n(N, codes_out(world), 1, world->format, array(world), world->inc, world->format, rne, \
-                         &world->exec, events(world));                                                        \
-  }
-#define TWO(name)                                                                                            \
-  static hu_status of_##name(t_world *world) {                                                               \
-    const void *a = array(world), *b = array(world);                                                         \
-    return hu_##name##_n(N, codes_out(world), 1, world->format, a, world->inc, world->format, b, world->inc, \
-                         world->format, rne, &world->exec, events(world));                                   \
-  }
-#define NEXT(name)                                                                                       \
-  static hu_status of_##name(t_world *world) {                                                           \
-    return hu_##name##_n(N, codes_out(world), 1, array(world), world->inc, world->format, &world->exec); \
-  }
-ONE(sqrt)
-ONE(exp)
-ONE(exp2)
-ONE(expm1)
-ONE(log)
-ONE(log2)
-ONE(log1p)
-ONE(tanh)
-ONE(sigmoid)
-ONE(erf)
-ONE(gelu)
-ONE(rsqrt)
-ONE(reciprocal)
-ONE(sin)
-ONE(cos)
-TWO(add)
-TWO(sub)
-TWO(mul)
-TWO(div)
-TWO(minimum)
-TWO(maximum)
-TWO(minimum_number)
-TWO(maximum_number)
-TWO(pow)
-NEXT(next_up)
-NEXT(next_down)
-
-static hu_status of_fma(t_world *world) {
-  const void *a = array(world), *b = array(world), *c = array(world);
-  return hu_fma_n(N, codes_out(world), 1, world->format, a, world->inc, world->format, b, world->inc, world->format, c,
-                  world->inc, world->format, rne, &world->exec, events(world));
-}
-
-static hu_status of_round_to_integral(t_world *world) {
-  return hu_round_to_integral_n(N, codes_out(world), 1, array(world), world->inc, world->format, rne, &world->exec,
-                                events(world));
-}
-
-static hu_status of_class(t_world *world) {
-  return hu_class_n(N, result(world, N), 1, array(world), world->inc, world->format, &world->exec);
-}
-
-static hu_status of_compare(t_world *world) {
-  const void *a = array(world), *b = array(world);
-  return hu_compare_n(N, result(world, N), 1, a, world->inc, world->format, b, world->inc, world->format, &world->exec);
+hu_status array_operation(t_world *world) {
+  hu_operation operation = hu_operation_at((size_t)world->op);
+  hu_view x[HU_OPERANDS_MAX];
+  for (int i = 0; i < operation.operands; i++) x[i] = hu_codes(array(world), world->inc, world->format);
+  hu_output z = hu_codes_out(codes_out(world), 1, world->format);
+  if (operation.result == HU_RESULT_INT8) z = hu_int8_out(z.data, 1);
+  hu_how how = {.exec = &world->exec, .events = operation.rounds ? events(world) : NULL};
+  return hu_apply(world->op, N, z, x, &how);
 }
 
 /* ---- number systems ---- */
@@ -167,48 +115,16 @@ static hu_status sum_add_product(t_world *world) {
 
 /* ---- the table ---- */
 
-#define ROW(name, operands) \
-  { "hu_" #name "_n", of_##name, formats, operands }
-const world_call array_calls[] = {{"hu_decode_n", decode, formats, 1},
-                                  {"hu_decode64_n", decode64, formats, 1},
-                                  {"hu_convert_n", convert, formats, 1},
+const world_call array_calls[] = {{"hu_decode_n", decode, array_formats, 1},
+                                  {"hu_decode64_n", decode64, array_formats, 1},
+                                  {"hu_convert_n", convert, array_formats, 1},
                                   {"hu_pack_n", pack, bytes, 1},
-                                  {"hu_codes_check_n", check, formats, 1},
-                                  ROW(sqrt, 1),
-                                  ROW(exp, 1),
-                                  ROW(exp2, 1),
-                                  ROW(expm1, 1),
-                                  ROW(log, 1),
-                                  ROW(log2, 1),
-                                  ROW(log1p, 1),
-                                  ROW(tanh, 1),
-                                  ROW(sigmoid, 1),
-                                  ROW(erf, 1),
-                                  ROW(gelu, 1),
-                                  ROW(rsqrt, 1),
-                                  ROW(reciprocal, 1),
-                                  ROW(sin, 1),
-                                  ROW(cos, 1),
-                                  ROW(add, 2),
-                                  ROW(sub, 2),
-                                  ROW(mul, 2),
-                                  ROW(div, 2),
-                                  ROW(minimum, 2),
-                                  ROW(maximum, 2),
-                                  ROW(minimum_number, 2),
-                                  ROW(maximum_number, 2),
-                                  ROW(pow, 2),
-                                  ROW(fma, 3),
-                                  ROW(round_to_integral, 1),
-                                  ROW(next_up, 1),
-                                  ROW(next_down, 1),
-                                  ROW(class, 1),
-                                  ROW(compare, 2),
+                                  {"hu_codes_check_n", check, array_formats, 1},
                                   {"hu_number_decode_n", number_decode, numbers, 1},
                                   {"hu_number_decode64_n", number_decode64, numbers, 1},
                                   {"hu_number_convert_n", number_convert, numbers, 1},
-                                  {"hu_sum_add_all", sum_add_all, formats, 1},
-                                  {"hu_sum_add_dot", sum_add_dot, formats, 2},
-                                  {"hu_sum_add_n", sum_add, formats, 1},
-                                  {"hu_sum_add_product_n", sum_add_product, formats, 2},
+                                  {"hu_sum_add_all", sum_add_all, array_formats, 1},
+                                  {"hu_sum_add_dot", sum_add_dot, array_formats, 2},
+                                  {"hu_sum_add_n", sum_add, array_formats, 1},
+                                  {"hu_sum_add_product_n", sum_add_product, array_formats, 2},
                                   {NULL, NULL, NULL, 0}};

@@ -22,12 +22,13 @@ static hu_status run_fma(hu_mode mode) {
   hu_format format = hu_binary16();
   return hu_fma_n(N, z, 1, format, x, 1, format, x, 1, format, x, 1, format, mode, NULL, NULL);
 }
-static hu_status run_exp(hu_mode mode) {
-  return hu_exp_n(N, z, 1, hu_binary32(), x, 1, hu_binary32(), mode, NULL, NULL);
+static hu_status run_function(int op, hu_format format, hu_mode mode) {
+  hu_view view = hu_codes(x, 1, format);
+  hu_how how = hu_how_of(mode, NULL, NULL);
+  return hu_apply(op, N, hu_codes_out(z, 1, format), &view, &how);
 }
-static hu_status run_gelu(hu_mode mode) {
-  return hu_gelu_n(N, z, 1, hu_binary16(), x, 1, hu_binary16(), mode, NULL, NULL);
-}
+static hu_status run_exp(hu_mode mode) { return run_function(HU_OP_EXP, hu_binary32(), mode); }
+static hu_status run_gelu(hu_mode mode) { return run_function(HU_OP_GELU, hu_binary16(), mode); }
 static hu_status run_conversion(hu_mode mode) {
   hu_conversion c;
   (void)mode;

@@ -111,11 +111,8 @@ static int products(uint64_t *h, hu_format format, int fits) {
 
 /* ---- elementary functions ---- */
 
-typedef hu_status (*function)(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, hu_mode,
-                              const hu_exec *, hu_events *);
-
 /* Every 53rd code of binary16 and of bfloat16. */
-static int call_function(const char *name, function f) {
+static int call_function(int op) {
   static uint16_t x[N], z[N];
   uint64_t h = BITS_START;
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
@@ -129,23 +126,18 @@ static int call_function(const char *name, function f) {
     exec.levels_off = bits_off;
     exec.stream.key = bits_next();
     for (size_t i = 0; i < n; i++) x[i] = (uint16_t)(53 * i + bits_next() % 53);
-    if (f(n, z, 1, hu_binary16(), x, 1, fx, mode, &exec, &events) != HU_OK) return 0;
+    hu_view view = hu_codes(x, 1, fx);
+    hu_how how = hu_how_of(mode, &exec, &events);
+    if (hu_apply(op, n, hu_codes_out(z, 1, hu_binary16()), &view, &how) != HU_OK) return 0;
     h = bits_digest(bits_digest(h, z, n * sizeof *z), &events, sizeof events);
   }
-  printf("%s %016" PRIx64 "\n", name, h);
+  printf("%s %016" PRIx64 "\n", hu_operation_at((size_t)op).name, h);
   return 1;
 }
 
 static int functions(void) {
-  static const struct {
-    const char *name;
-    function f;
-  } rows[] = {{"exp", hu_exp_n},   {"exp2", hu_exp2_n},   {"expm1", hu_expm1_n}, {"log", hu_log_n},
-              {"log2", hu_log2_n}, {"log1p", hu_log1p_n}, {"tanh", hu_tanh_n},   {"sigmoid", hu_sigmoid_n},
-              {"erf", hu_erf_n},   {"gelu", hu_gelu_n},   {"rsqrt", hu_rsqrt_n}, {"reciprocal", hu_reciprocal_n},
-              {"sin", hu_sin_n},   {"cos", hu_cos_n}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (bits_chosen() && !call_function(rows[i].name, rows[i].f)) return 0;
+  for (int op = HU_OP_FUNCTION; op < HU_OP_POW; op++)
+    if (bits_chosen() && !call_function(op)) return 0;
   return 1;
 }
 

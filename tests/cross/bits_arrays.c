@@ -62,10 +62,7 @@ static int decoded_and_binary64(void) {
   return 1;
 }
 
-typedef hu_status binary(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, const void *,
-                         ptrdiff_t, hu_format, hu_mode, const hu_exec *, hu_events *);
-
-static int arithmetic_of(const char *name, binary *op, int more) {
+static int arithmetic_of(int op) {
   static const char *const formats[] = {"binary32", "bfloat16", "binary16", "float8_e4m3fn"};
   static float a[N], b[N], c[N];
   static uint32_t z[N];
@@ -82,16 +79,14 @@ static int arithmetic_of(const char *name, binary *op, int more) {
       hu_exec exec = exec_now();
       hu_events events = {0};
       if (status != HU_OK) return 0;
-      if (op) status = op(N, z, 1, format, a, 1, wide, b, 1, wide, mode_of(round), &exec, &events);
-      if (!op && more) {
-        status = hu_fma_n(N, z, 1, format, a, 1, wide, b, 1, wide, c, 1, wide, mode_of(round), &exec, &events);
-      }
-      if (!op && !more) status = hu_sqrt_n(N, z, 1, format, a, 1, wide, mode_of(round), &exec, &events);
+      hu_view x[3] = {hu_codes(a, 1, wide), hu_codes(b, 1, wide), hu_codes(c, 1, wide)};
+      hu_how how = hu_how_of(mode_of(round), &exec, &events);
+      status = hu_apply(op, N, hu_codes_out(z, 1, format), x, &how);
       if (status != HU_OK) return 0;
       h = bits_digest(bits_digest(h, z, N * (hu_limits_of(format).storage / 8u)), &events, sizeof events);
     }
   }
-  bits_print("arithmetic", name, h);
+  bits_print("arithmetic", hu_operation_at((size_t)op).name, h);
   return 1;
 }
 
@@ -168,8 +163,7 @@ static int squeezed(const char *name, int special) {
 }
 
 int bits_arrays(void) {
-  return decoded_and_binary64() && arithmetic_of("add", hu_add_n, 0) && arithmetic_of("sub", hu_sub_n, 0) &&
-         arithmetic_of("mul", hu_mul_n, 0) && arithmetic_of("div", hu_div_n, 0) && arithmetic_of("sqrt", NULL, 0) &&
-         arithmetic_of("fma", NULL, 1) && numbers() && transforms() && squeezed("s2fp8", 0) && squeezed("s2fp8", 1) &&
-         squeezed("s2fp8(float8_e4m3fn)", 0);
+  return decoded_and_binary64() && arithmetic_of(HU_OP_ADD) && arithmetic_of(HU_OP_SUB) && arithmetic_of(HU_OP_MUL) &&
+         arithmetic_of(HU_OP_DIV) && arithmetic_of(HU_OP_SQRT) && arithmetic_of(HU_OP_FMA) && numbers() &&
+         transforms() && squeezed("s2fp8", 0) && squeezed("s2fp8", 1) && squeezed("s2fp8(float8_e4m3fn)", 0);
 }

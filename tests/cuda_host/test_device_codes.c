@@ -69,32 +69,24 @@ static hu_status backwards(job *j) {
   return hu_device_decode_n(N / 2, out(j), 1, x + N - 2, -2, fp4(), NULL, NULL);
 }
 
-static hu_status add(job *j) {
-  const void *a = array(j), *b = array(j);
-  return hu_device_add_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), rne, NULL, NULL, NULL);
+/* An operation of arrays of codes. */
+static hu_status operate(job *j, int op) {
+  hu_operation operation = hu_operation_at((size_t)op);
+  hu_view x[HU_OPERANDS_MAX];
+  for (int i = 0; i < operation.operands; i++) x[i] = hu_codes(array(j), 1, fp4());
+  void *z = out(j);
+  hu_output to = operation.result == HU_RESULT_INT8 ? hu_int8_out(z, 1) : hu_codes_out(z, 1, fp4());
+  return hu_device_apply(op, N, to, x, NULL, NULL);
 }
-static hu_status root(job *j) {
-  return hu_device_sqrt_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
-}
-static hu_status fma_of(job *j) {
-  const void *a = array(j), *b = array(j), *c = array(j);
-  return hu_device_fma_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), c, 1, fp4(), rne, NULL, NULL, NULL);
-}
-static hu_status compare(job *j) {
-  const void *a = array(j), *b = array(j);
-  return hu_device_compare_n(N, out(j), 1, a, 1, fp4(), b, 1, fp4(), NULL, NULL);
-}
-static hu_status class_of(job *j) { return hu_device_class_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
-static hu_status integral(job *j) {
-  return hu_device_round_to_integral_n(N, out(j), 1, array(j), 1, fp4(), rne, NULL, NULL, NULL);
-}
-static hu_status gelu(job *j) {
-  return hu_device_gelu_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
-}
-static hu_status power(job *j) {
-  const void *a = array(j), *b = array(j);
-  return hu_device_pow_n(N, out(j), 1, fp4(), a, 1, fp4(), b, 1, fp4(), rne, NULL, NULL, NULL);
-}
+static hu_status add(job *j) { return operate(j, HU_OP_ADD); }
+static hu_status root(job *j) { return operate(j, HU_OP_SQRT); }
+static hu_status fma_of(job *j) { return operate(j, HU_OP_FMA); }
+static hu_status remainder_of(job *j) { return operate(j, HU_OP_REMAINDER); }
+static hu_status compare(job *j) { return operate(j, HU_OP_COMPARE); }
+static hu_status class_of(job *j) { return operate(j, HU_OP_CLASS); }
+static hu_status integral(job *j) { return operate(j, HU_OP_INTEGRAL); }
+static hu_status gelu(job *j) { return operate(j, HU_OP_GELU); }
+static hu_status power(job *j) { return operate(j, HU_OP_POW); }
 
 static hu_number unsigned4(void) { return hu_number_fixed(0, 4, 0, HU_FIXED_SATURATE); }
 static hu_number signed4(void) { return hu_number_fixed(1, 3, 0, HU_FIXED_SATURATE); }
@@ -269,6 +261,7 @@ static const struct {
              {"add_n", add, 2, 0},
              {"sqrt_n", root, 1, 0},
              {"fma_n", fma_of, 3, 0},
+             {"remainder", remainder_of, 2, 0},
              {"compare_n", compare, 2, 0},
              {"class_n", class_of, 1, 0},
              {"round_to_integral_n", integral, 1, 0},

@@ -4,21 +4,16 @@
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/formats/ieee.h"
-#include "tests/function/calls.h"
+#include "tests/arith/calls.h"
+#include "tests/function/functions.h"
 
-typedef hu_status (*device_one)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                                hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
-
-static hu_status on_device(int function, size_t n, fn_array z, const fn_array *x, hu_mode mode, const hu_exec *exec,
-                           hu_events *events) {
-  static const device_one one[] = {hu_device_exp_n,  hu_device_exp2_n,  hu_device_expm1_n, hu_device_log_n,
-                                   hu_device_log2_n, hu_device_log1p_n, hu_device_tanh_n,  hu_device_sigmoid_n,
-                                   hu_device_erf_n,  hu_device_gelu_n,  hu_device_rsqrt_n, hu_device_reciprocal_n,
-                                   hu_device_sin_n,  hu_device_cos_n};
-  if (function == HU_ORACLE_POW)
-    return hu_device_pow_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc,
-                           x[1].format, mode, exec, events, twin_stream());
-  return one[function](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, twin_stream());
+static hu_status on_device(int function, size_t n, calls_array z, const calls_array *x, hu_mode mode,
+                           const hu_exec *exec, hu_events *events) {
+  hu_view views[HU_OPERANDS_MAX];
+  hu_how how = hu_how_of(mode, exec, events);
+  int op = fn_table[function].op;
+  calls_views(op, views, x);
+  return hu_device_apply(op, n, calls_output(op, z), views, &how, twin_stream());
 }
 
 /* Operands in t[0] and t[1], the result in t[2]. */
@@ -37,12 +32,12 @@ static void fill(t_random *random, const t_twin *twin, hu_format format, int ord
   }
 }
 
-static void compare(int function, buffers *b, size_t n, const fn_array *host, const fn_array *device, hu_mode mode,
-                    const hu_exec *exec, int count) {
+static void compare(int function, buffers *b, size_t n, const calls_array *host, const calls_array *device,
+                    hu_mode mode, const hu_exec *exec, int count) {
   for (int i = 0; i < 3; i++) twin_put(&b->t[i]);
   twin_put(&b->events);
-  hu_status cpu =
-      fn_array_call(function, n, host[2], host, mode, exec, count ? (hu_events *)(void *)b->events.host : NULL);
+  hu_status cpu = calls_apply(fn_table[function].op, n, host[2], host, mode, exec,
+                              count ? (hu_events *)(void *)b->events.host : NULL);
   hu_status gpu =
       on_device(function, n, device[2], device, mode, exec, count ? (hu_events *)(void *)b->events.device : NULL);
   size_t differs = 0;
@@ -50,13 +45,13 @@ static void compare(int function, buffers *b, size_t n, const fn_array *host, co
   differs += twin_differs(&b->events) != b->events.bytes;
   if (cpu == HU_OK && gpu == HU_OK && !differs) return;
   char f[T_FORMAT_TEXT], z[T_FORMAT_TEXT], m[T_MODE_TEXT];
-  fail_msg("%s, %zu elements of %s into %s, %s: cpu %d, device %d, %zu buffers differ", fn_table[function].name, n,
+  fail_msg("%s, %zu elements of %s into %s, %s: cpu %d, device %d, %zu buffers differ", fn_name(function), n,
            t_format_text(f, host[0].format), t_format_text(z, host[2].format), t_mode_text(m, mode), cpu, gpu, differs);
 }
 
 static void run_case(t_random *random, int function, size_t n) {
   buffers b;
-  fn_array host[3], device[3];
+  calls_array host[3], device[3];
   hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
   hu_mode mode = t_random_mode(random);
   hu_format fz = t_random_format(random, 1, t_below(random, 2) ? 16 : 32);
@@ -70,7 +65,7 @@ static void run_case(t_random *random, int function, size_t n) {
            skip = t_below(random, 8) * size;
     b.t[i] = twin_new((n * step + 1) * size + skip + 16);
     if (i < 2) fill(random, &b.t[i], format, (int)t_below(random, 2));
-    fn_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, format};
+    calls_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, format};
     host[i] = a;
   }
   if (in_place && host[0].inc != 0 && hu_limits_of(host[0].format).storage == hu_limits_of(fz).storage) {
@@ -113,8 +108,8 @@ static void all_codes(void **state) {
       hu_exec exec = {0, 0, {7, t_next64(&random)}};
       for (uint32_t i = 0; i < 65536; i++) ((uint16_t *)(void *)b.t[0].host)[i] = (uint16_t)i;
       memset(b.events.host, 0, b.events.bytes);
-      fn_array host[3] = {{b.t[0].host, 1, format}, {b.t[1].host, 1, format}, {b.t[2].host, 1, format}};
-      fn_array device[3] = {{b.t[0].device, 1, format}, {b.t[1].device, 1, format}, {b.t[2].device, 1, format}};
+      calls_array host[3] = {{b.t[0].host, 1, format}, {b.t[1].host, 1, format}, {b.t[2].host, 1, format}};
+      calls_array device[3] = {{b.t[0].device, 1, format}, {b.t[1].device, 1, format}, {b.t[2].device, 1, format}};
       hu_mode mode = function % 5 == 4 ? t_stochastic(HU_SRA, 7) : t_mode(t_below(&random, T_DETERMINISTIC));
       compare(function, &b, 65536, host, device, mode, &exec, 1);
       for (int i = 0; i < 3; i++) twin_free(&b.t[i]);
@@ -132,11 +127,11 @@ static void refusals(void **state) {
   twin_put(&z);
   for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
     uint8_t *d = z.device, *e = x.device;
-    fn_array zs = {d, 1, format}, z_bad = {d, 1, bad}, z_null = {NULL, 1, format}, z_still = {d, 0, format},
-             z_odd = {d + 1, 1, format};
-    fn_array xs[2] = {{e, 1, format}, {e, 1, format}}, over[2] = {{d + 2, 1, format}, {e, 1, format}},
-             x_bad[2] = {{e, 1, format}, {e, 1, format}};
-    x_bad[fn_operands(i) - 1].format = bad;
+    calls_array zs = {d, 1, format}, z_bad = {d, 1, bad}, z_null = {NULL, 1, format}, z_still = {d, 0, format},
+                z_odd = {d + 1, 1, format};
+    calls_array xs[2] = {{e, 1, format}, {e, 1, format}}, over[2] = {{d + 2, 1, format}, {e, 1, format}},
+                x_bad[2] = {{e, 1, format}, {e, 1, format}};
+    x_bad[calls_operands(fn_table[i].op) - 1].format = bad;
     assert_int_equal(on_device(i, 8, z_bad, xs, rne, NULL, NULL), HU_E_FORMAT);
     assert_int_equal(on_device(i, 8, zs, x_bad, rne, NULL, NULL), HU_E_FORMAT);
     assert_int_equal(on_device(i, 8, zs, xs, wrong, NULL, NULL), HU_E_MODE);

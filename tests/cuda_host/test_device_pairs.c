@@ -17,11 +17,10 @@ static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[
   twin_put(&places->a);
   memset(places->events.host, 0, places->events.bytes);
   twin_put(&places->events);
-  hu_status status = row->mul
-                         ? hu_device_mul_n(PAIRS_CODES, places->z.device, 1, format, places->a.device, 0, format,
-                                           places->b.device, 1, format, t_mode(HU_RNE), NULL, counts, twin_stream())
-                         : hu_device_add_n(PAIRS_CODES, places->z.device, 1, format, places->a.device, 0, format,
-                                           places->b.device, 1, format, t_mode(HU_RNE), NULL, counts, twin_stream());
+  hu_view x[2] = {hu_codes(places->a.device, 0, format), hu_codes(places->b.device, 1, format)};
+  hu_how how = hu_how_of(t_mode(HU_RNE), NULL, counts);
+  hu_status status = hu_device_apply(row->mul ? HU_OP_MUL : HU_OP_ADD, PAIRS_CODES,
+                                     hu_codes_out(places->z.device, 1, format), x, &how, twin_stream());
   assert_int_equal(status, HU_OK);
   twin_get(&places->z);
   twin_get(&places->events);

@@ -14,6 +14,7 @@
 #include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function.h"
+#include "halfulp/operation.h"
 #include "halfulp/scalar.h"
 #include "tests/dpi/handles.h"
 #include "tests/support/support.h"
@@ -536,11 +537,32 @@ static void threads(void **state) {
   hu_dpi_free(mode);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(presets),
-                                     cmocka_unit_test(words),      cmocka_unit_test(library),
-                                     cmocka_unit_test(refused),    cmocka_unit_test(threads),
-                                     cmocka_unit_test(functions),  cmocka_unit_test(exception_flags),
-                                     cmocka_unit_test(units),      cmocka_unit_test(nans)};
+static const char *package;
+
+/* The package imports a function for each operation of the library's list. */
+static void all_operations(void **state) {
+  (void)state;
+  static char text[1 << 17];
+  FILE *file = fopen(package, "r");
+  assert_non_null(file);
+  size_t length = fread(text, 1, sizeof text - 1, file);
+  assert_true(feof(file) && !ferror(file));
+  fclose(file);
+  text[length] = 0;
+  for (size_t i = 0; i < hu_operation_count(); i++) {
+    char import[64];
+    snprintf(import, sizeof import, "function int hu_dpi_%s(", hu_operation_at(i).name);
+    if (!strstr(text, import)) fail_msg("%s: no %s", package, import);
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_operations), cmocka_unit_test(operations), cmocka_unit_test(presets),
+      cmocka_unit_test(words),          cmocka_unit_test(library),    cmocka_unit_test(refused),
+      cmocka_unit_test(threads),        cmocka_unit_test(functions),  cmocka_unit_test(exception_flags),
+      cmocka_unit_test(units),          cmocka_unit_test(nans)};
+  if (argc != 2) return 2;
+  package = argv[1];
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

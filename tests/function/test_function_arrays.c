@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The array calls of function_n.h against the one-value calls: formats of every kind, strides, in place, threads,
+/* hu_apply of the elementary functions against the one-value calls: formats of every kind, strides, in place, threads,
  * levels, random words, events, bytes around the results; all codes of the 16-bit formats at every level; errors. */
-#include "tests/function/calls.h"
+#include "tests/arith/calls.h"
+#include "tests/function/functions.h"
 #include "tests/support/levels.h"
 
 #include <fenv.h>
@@ -36,7 +37,7 @@ static uint32_t draw_code(t_random *random, hu_format format) {
 typedef struct job {
   int function;
   size_t n, size[3]; /* bytes of an element; 2 is the result */
-  fn_array array[3];
+  calls_array array[3];
   hu_mode mode;
   hu_exec exec;
 } job;
@@ -55,7 +56,7 @@ static void draw_job(t_random *random, job *j, int function) {
   hu_format fz = any_format(random);
   int alike = (int)t_below(random, 3);
   for (int i = 0; i < 3; i++) {
-    fn_array *a = &j->array[i];
+    calls_array *a = &j->array[i];
     a->format = i == 2 || alike ? fz : any_format(random);
     a->inc = t_below(random, 2) ? 1
              : i == 2           ? (t_below(random, 2) ? -1 : 1) * t_between(random, 1, 3)
@@ -76,7 +77,7 @@ static uint64_t check_job(const job *j) {
   hu_events ev, want;
   memset(&ev, 0x11, sizeof ev);
   want = ev;
-  fn_array z = j->array[2];
+  calls_array z = j->array[2];
   int in_place = z.data == j->array[0].data;
   uint32_t *z_buffer = buffer[in_place ? 0 : 2];
   if (!in_place) t_fill_pattern(buffer[2], sizeof buffer[2]);
@@ -92,16 +93,16 @@ static uint64_t check_job(const job *j) {
     t_put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
     hu_events_count(&want, e);
   }
-  hu_status status = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);
-  if (status != HU_OK) fail_msg("%s: %s", fn_table[j->function].name, hu_status_name(status));
+  hu_status status = calls_apply(fn_table[j->function].op, j->n, z, j->array, j->mode, &j->exec, &ev);
+  if (status != HU_OK) fail_msg("%s: %s", fn_name(j->function), hu_status_name(status));
   if (memcmp(before, z_buffer, sizeof before) != 0) {
     char f[T_FORMAT_TEXT], g[T_FORMAT_TEXT], m[T_MODE_TEXT];
-    fail_msg("%s of %s into %s, %s, levels off %x: not as one by one", fn_table[j->function].name,
+    fail_msg("%s of %s into %s, %s, levels off %x: not as one by one", fn_name(j->function),
              t_format_text(f, j->array[0].format), t_format_text(g, z.format), t_mode_text(m, j->mode),
              j->exec.levels_off);
   }
   if (!t_same_events(&ev, &want))
-    fail_msg("%s: events differ, levels off %x", fn_table[j->function].name, j->exec.levels_off);
+    fail_msg("%s: events differ, levels off %x", fn_name(j->function), j->exec.levels_off);
   return j->n;
 }
 
@@ -137,18 +138,18 @@ static void test_levels(void **state) {
         hu_mode mode = k == 0   ? t_mode(HU_RNE)
                        : k == 3 ? t_stochastic(HU_SRA + (unsigned)function % 3, 5)
                                 : t_mode(t_below(&random, T_DETERMINISTIC));
-        fn_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
+        calls_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
         hu_exec exec = {2, UINT32_MAX, {function, 5}};
         memset(ev, 0, sizeof ev);
         memset(z, 0, sizeof z);
-        assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
+        assert_int_equal(calls_apply(fn_table[function].op, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
         for (size_t level = 0; level < t_levels(); level++) {
           exec.levels_off = t_levels_off(level);
           memset(&ev[1], 0, sizeof ev[1]);
           b.data = z[1];
-          assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
+          assert_int_equal(calls_apply(fn_table[function].op, 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
           if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
-            fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
+            fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
           elements += 65536;
         }
       }
@@ -171,18 +172,18 @@ static void test_binary32(void **state) {
                near_one = (code & 0x807FFFFF) | (uint32_t)t_between(&random, 127 - 26, 127 + 8) << 23;
       x[i] = i < COUNT / 4 ? code : i < COUNT / 2 ? near_one & 0xFFFF0000u : near_one;
     }
-    fn_array a = {x, 1, format}, b = {z[0], 1, format};
+    calls_array a = {x, 1, format}, b = {z[0], 1, format};
     hu_exec exec = {2, UINT32_MAX, {0, 0}};
     hu_events ev[2];
     memset(ev, 0, sizeof ev);
-    assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
+    assert_int_equal(calls_apply(fn_table[function].op, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
     for (size_t level = 0; level < t_levels(); level++) {
       exec.levels_off = t_levels_off(level);
       memset(&ev[1], 0, sizeof ev[1]);
       b.data = z[1];
-      assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
+      assert_int_equal(calls_apply(fn_table[function].op, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
       if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
-        fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
+        fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
     }
   }
   print_message("%d elements\n", 3 * COUNT * HU_ORACLE_POW);
@@ -197,18 +198,18 @@ static const double powers[] = {0,    -0.0,  1,    2,    3,     -1,     -2,    0
 enum { POWERS = sizeof powers / sizeof *powers };
 
 /* The same call at every level as without one. */
-static void same_at_levels(int function, size_t n, fn_array z, const fn_array *x, hu_mode mode, void *want) {
+static void same_at_levels(int function, size_t n, calls_array z, const calls_array *x, hu_mode mode, void *want) {
   hu_exec exec = {2, UINT32_MAX, {function, 5}};
   hu_events counted = {0}, events;
   const size_t bytes = n * hu_limits_of(z.format).storage / 8;
-  assert_int_equal(fn_array_call(function, n, z, x, mode, &exec, &counted), HU_OK);
+  assert_int_equal(calls_apply(fn_table[function].op, n, z, x, mode, &exec, &counted), HU_OK);
   memcpy(want, z.data, bytes);
   for (size_t level = 0; level < t_levels(); level++) {
     exec.levels_off = t_levels_off(level);
     memset(&events, 0, sizeof events);
-    assert_int_equal(fn_array_call(function, n, z, x, mode, &exec, &events), HU_OK);
+    assert_int_equal(calls_apply(fn_table[function].op, n, z, x, mode, &exec, &events), HU_OK);
     if (memcmp(want, z.data, bytes) != 0 || !t_same_events(&events, &counted))
-      fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
+      fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
   }
 }
 
@@ -227,8 +228,8 @@ static void test_powers(void **state) {
       double v = t_below(&random, 2) ? powers[t_below(&random, POWERS)] : t_below(&random, 1 << 16) * 0x1p-12 - 8;
       y[i] = (uint16_t)hu_encode64(format, t_mode(HU_RNE), v, 0, NULL);
     }
-    fn_array operands[2] = {{x, 1, format}, {y, 1, format}};
-    same_at_levels(HU_ORACLE_POW, 65536, (fn_array){z, 1, into}, operands, mode, want);
+    calls_array operands[2] = {{x, 1, format}, {y, 1, format}};
+    same_at_levels(HU_ORACLE_POW, 65536, (calls_array){z, 1, into}, operands, mode, want);
   }
 }
 
@@ -249,9 +250,9 @@ static void test_powers_of_binary32(void **state) {
     if (what > 3) x[i] = t_bits32(what == 4 ? base : base * base * 0x1p-6f) | (t_below(&random, 4) == 0) << 31;
     if (what > 3) y[i] = t_bits32(power);
   }
-  fn_array operands[2] = {{x, 1, hu_binary32()}, {y, 1, hu_binary32()}};
-  same_at_levels(HU_ORACLE_POW, COUNT, (fn_array){z, 1, hu_binary32()}, operands, t_mode(HU_RNE), want);
-  same_at_levels(HU_ORACLE_POW, COUNT, (fn_array){z, 1, hu_bfloat16()}, operands, t_mode(HU_RTZ), want);
+  calls_array operands[2] = {{x, 1, hu_binary32()}, {y, 1, hu_binary32()}};
+  same_at_levels(HU_ORACLE_POW, COUNT, (calls_array){z, 1, hu_binary32()}, operands, t_mode(HU_RNE), want);
+  same_at_levels(HU_ORACLE_POW, COUNT, (calls_array){z, 1, hu_bfloat16()}, operands, t_mode(HU_RTZ), want);
 }
 
 /* Angles from 2^20 on; among them the nearest ones to multiples of pi/2, by the continued fractions of 2^e 2/pi. */
@@ -273,9 +274,9 @@ static void test_large_angles(void **state) {
     x[i] = t_below(&random, 8) ? any : near | t_below(&random, 2) << 31;
   }
   for (size_t i = 0; i < HARDEST; i++) x[i] = hardest[i];
-  fn_array operand = {x, 1, hu_binary32()};
+  calls_array operand = {x, 1, hu_binary32()};
   for (int k = 0; k < 4; k++) {
-    fn_array to = {z, 1, k & 1 ? hu_binary16() : hu_binary32()};
+    calls_array to = {z, 1, k & 1 ? hu_binary16() : hu_binary32()};
     same_at_levels(k & 2 ? HU_ORACLE_COS : HU_ORACLE_SIN, COUNT, to, &operand, t_mode(HU_RNE), want);
   }
 }
@@ -317,12 +318,12 @@ static void test_surroundings(void **state) {
     uint32_t events[2];
     hu_oracle_code x[2] = {{format, c}, {format, t_next32(&random) & 0x7FFF}};
     uint16_t y = (uint16_t)x[1].code;
-    fn_array zs = {&z, 1, format}, xs[2] = {{&c, 1, format}, {&y, 1, format}};
+    calls_array zs = {&z, 1, format}, xs[2] = {{&c, 1, format}, {&y, 1, format}};
     uint32_t want = fn_call(function, other, t_mode(HU_RNE), 0, x, &events[0]);
     uint32_t half = fn_call(function, format, t_mode(HU_RNE), 0, x, NULL);
     fesetround(directions[k % 3]);
     uint32_t got = fn_call(function, other, t_mode(HU_RNE), 0, x, &events[1]);
-    hu_status status = fn_array_call(function, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
+    hu_status status = calls_apply(fn_table[function].op, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
     int stayed = fegetround() == directions[k % 3];
     fesetround(FE_TONEAREST);
     assert_int_equal(got, want);
@@ -341,22 +342,22 @@ static void test_errors(void **state) {
   hu_events ev = {0};
   bad.e = 12;
   t_fill_pattern(z, sizeof z);
-  for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
-    fn_array zs = {z, 1, format}, xs[2] = {{x, 1, format}, {x, 1, format}}, z_bad = {z, 1, bad},
-             z_null = {NULL, 1, format};
-    fn_array z_odd = {(uint8_t *)z + 1, 1, format}, z_still = {z, 0, format}, z_over = {x + 1, 1, format};
-    fn_array x_bad[2] = {{x, 1, format}, {x, 1, format}}, x_null[2] = {{x, 1, format}, {x, 1, format}};
-    x_bad[fn_operands(i) - 1].format = bad;
-    x_null[fn_operands(i) - 1].data = NULL;
-    assert_int_equal(fn_array_call(i, 8, z_bad, xs, rne, NULL, &ev), HU_E_FORMAT);
-    assert_int_equal(fn_array_call(i, 8, zs, x_bad, rne, NULL, &ev), HU_E_FORMAT);
-    assert_int_equal(fn_array_call(i, 8, zs, xs, wrong, NULL, &ev), HU_E_MODE);
-    assert_int_equal(fn_array_call(i, 8, z_null, xs, rne, NULL, &ev), HU_E_NULL);
-    assert_int_equal(fn_array_call(i, 8, zs, x_null, rne, NULL, &ev), HU_E_NULL);
-    assert_int_equal(fn_array_call(i, 8, z_still, xs, rne, NULL, &ev), HU_E_SHAPE);
-    assert_int_equal(fn_array_call(i, 8, z_odd, xs, rne, NULL, &ev), HU_E_ALIGN);
-    assert_int_equal(fn_array_call(i, 8, z_over, xs, rne, NULL, &ev), HU_E_OVERLAP);
-    assert_int_equal(fn_array_call(i, 0, z_null, x_null, rne, NULL, NULL), HU_OK);
+  for (int op = HU_OP_FUNCTION; op <= HU_OP_POW; op++) {
+    calls_array zs = {z, 1, format}, xs[2] = {{x, 1, format}, {x, 1, format}}, z_bad = {z, 1, bad},
+                z_null = {NULL, 1, format};
+    calls_array z_odd = {(uint8_t *)z + 1, 1, format}, z_still = {z, 0, format}, z_over = {x + 1, 1, format};
+    calls_array x_bad[2] = {{x, 1, format}, {x, 1, format}}, x_null[2] = {{x, 1, format}, {x, 1, format}};
+    x_bad[calls_operands(op) - 1].format = bad;
+    x_null[calls_operands(op) - 1].data = NULL;
+    assert_int_equal(calls_apply(op, 8, z_bad, xs, rne, NULL, &ev), HU_E_FORMAT);
+    assert_int_equal(calls_apply(op, 8, zs, x_bad, rne, NULL, &ev), HU_E_FORMAT);
+    assert_int_equal(calls_apply(op, 8, zs, xs, wrong, NULL, &ev), HU_E_MODE);
+    assert_int_equal(calls_apply(op, 8, z_null, xs, rne, NULL, &ev), HU_E_NULL);
+    assert_int_equal(calls_apply(op, 8, zs, x_null, rne, NULL, &ev), HU_E_NULL);
+    assert_int_equal(calls_apply(op, 8, z_still, xs, rne, NULL, &ev), HU_E_SHAPE);
+    assert_int_equal(calls_apply(op, 8, z_odd, xs, rne, NULL, &ev), HU_E_ALIGN);
+    assert_int_equal(calls_apply(op, 8, z_over, xs, rne, NULL, &ev), HU_E_OVERLAP);
+    assert_int_equal(calls_apply(op, 0, z_null, x_null, rne, NULL, NULL), HU_OK);
   }
   assert_true(t_is_pattern(z, sizeof z));
   assert_int_equal(ev.invalid + ev.inexact, 0);

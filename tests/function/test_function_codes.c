@@ -25,23 +25,23 @@ static void every_code(hu_format fz, hu_format fx, unsigned stochastic, t_random
 static void test_16_bits(void **state) {
   (void)state;
   uint64_t cases = 0;
-  t_random random = {t_seed(fn_table[function].name, 51)};
+  t_random random = {t_seed(fn_name(function), 51)};
   every_code(hu_binary16(), hu_binary16(), 3, &random, &cases);
   every_code(hu_bfloat16(), hu_bfloat16(), 3, &random, &cases);
-  print_message("%s: %llu cases\n", fn_table[function].name, (unsigned long long)cases);
+  print_message("%s: %llu cases\n", fn_name(function), (unsigned long long)cases);
 }
 
 static void test_small(void **state) {
   (void)state;
   uint64_t cases = 0;
-  t_random random = {t_seed(fn_table[function].name, 52)};
+  t_random random = {t_seed(fn_name(function), 52)};
   const hu_format others[] = {hu_binary16(), hu_bfloat16(), hu_float8_e4m3fn(), hu_float8_e8m0fnu(), hu_binary32()};
   for (size_t i = t_next_format(0, 15); i < hu_format_count(); i = t_next_format(i + 1, 15)) {
     hu_format format = hu_format_at(i).format;
     every_code(format, format, 8, &random, &cases);
     if (hu_limits_of(format).width <= 8) every_code(others[i % 5], format, 3, &random, &cases);
   }
-  print_message("%s: %llu cases\n", fn_table[function].name, (unsigned long long)cases);
+  print_message("%s: %llu cases\n", fn_name(function), (unsigned long long)cases);
 }
 
 int main(int argc, char **argv) {

@@ -99,7 +99,9 @@ static void arrays(void) {
                     &events));
       CALL(hu_fma_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x + COUNT - 1, -1, format("binary32"), x, 1,
                     format("binary32"), mode_at(round), &exec, &events));
-      CALL(hu_exp_n(COUNT / 4, codes, 1, fz, x, 1, format("binary32"), mode_at(round), &exec, &events));
+      hu_view view = hu_codes(x, 1, format("binary32"));
+      hu_how how = hu_how_of(mode_at(round), &exec, &events);
+      CALL(hu_apply(HU_OP_EXP, COUNT / 4, hu_codes_out(codes, 1, fz), &view, &how));
       add(codes, sizeof codes);
       add(&events, sizeof events);
     }

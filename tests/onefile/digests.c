@@ -125,22 +125,18 @@ static void arithmetic(void) {
   print("arithmetic");
 }
 
-typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-
 static void functions(void) {
-  static function_n *const all[] = {hu_exp_n,   hu_exp2_n,       hu_expm1_n,   hu_log_n, hu_log2_n,
-                                    hu_log1p_n, hu_tanh_n,       hu_sigmoid_n, hu_erf_n, hu_gelu_n,
-                                    hu_rsqrt_n, hu_reciprocal_n, hu_sin_n,     hu_cos_n};
   static uint32_t z[N];
   static float x[N];
   hu_format format = hu_binary32(), fz[2] = {hu_binary16(), hu_binary32()};
   fill(x, N, 5);
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+  for (int op = HU_OP_FUNCTION; op < HU_OP_POW; op++) {
     for (int k = 0; k < 4; k++) {
       hu_events events = {0};
       size_t n = k < 2 ? N : N / 8;
-      add_status(all[i](n, z, 1, fz[k & 1], x, 1, format, mode_at(k < 2 ? HU_RNE : HU_SRA), &exec, &events));
+      hu_view view = hu_codes(x, 1, format);
+      hu_how how = hu_how_of(mode_at(k < 2 ? HU_RNE : HU_SRA), &exec, &events);
+      add_status(hu_apply(op, n, hu_codes_out(z, 1, fz[k & 1]), &view, &how));
       add(z, sizeof z);
       add(&events, sizeof events);
     }

@@ -50,28 +50,31 @@ static hu_status convert(size_t n) {
                              NULL, new_events(), NULL);
 }
 
+/* Operation op of arrays of binary16 or bfloat16. */
+static hu_status operate(int op, size_t n, const char *name, const hu_view *x) {
+  hu_how how = hu_how_of(plain_mode(), NULL, new_events());
+  return hu_device_apply(op, n, hu_codes_out(room(2 * n), 1, named(name)), x, &how, NULL);
+}
+
 static hu_status add(size_t n) {
-  hu_format f = named("binary16");
-  return hu_device_add_n(n, room(2 * n), 1, f, codes(n, 16), 1, f, codes(n, 16), 1, f, plain_mode(), NULL, new_events(),
-                         NULL);
+  hu_view x[2] = {hu_codes(codes(n, 16), 1, named("binary16")), hu_codes(codes(n, 16), 1, named("binary16"))};
+  return operate(HU_OP_ADD, n, "binary16", x);
 }
 
 static hu_status multiply_add(size_t n) {
-  hu_format f = named("binary16");
-  void *x = codes(n, 16);
-  return hu_device_fma_n(n, room(2 * n), 1, f, x, 1, f, x, 1, f, x, 1, f, plain_mode(), NULL, new_events(), NULL);
+  hu_view one = hu_codes(codes(n, 16), 1, named("binary16")), x[3] = {one, one, one};
+  return operate(HU_OP_FMA, n, "binary16", x);
 }
 
 static hu_status divide(size_t n) {
-  hu_format f = named("binary16");
-  void *x = codes(2 * n, 16);
-  return hu_device_div_n(n, room(2 * n), 1, f, x, 1, f, (uint16_t *)x + n, 1, f, plain_mode(), NULL, new_events(),
-                         NULL);
+  uint16_t *codes_of_two = codes(2 * n, 16);
+  hu_view x[2] = {hu_codes(codes_of_two, 1, named("binary16")), hu_codes(codes_of_two + n, 1, named("binary16"))};
+  return operate(HU_OP_DIV, n, "binary16", x);
 }
 
 static hu_status exponential(size_t n) {
-  hu_format f = named("bfloat16");
-  return hu_device_exp_n(n, room(2 * n), 1, f, codes(n, 16), 1, f, plain_mode(), NULL, new_events(), NULL);
+  hu_view x = hu_codes(codes(n, 16), 1, named("bfloat16"));
+  return operate(HU_OP_EXP, n, "bfloat16", &x);
 }
 
 static hu_status posit_encode(size_t n) {

@@ -125,8 +125,8 @@ static void draw_operation(t_random *random) {
   for (int i = 0; i < 3; i++) x[i].code = any_code(random, x[i].format, t_below(random, 2) ? fz : x[0].format);
   uint32_t code = remainder ? hu_remainder(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, word, &events)
                             : ar_call(op, fz, mode, word, x, &events);
-  line_call("arith", remainder ? "remainder" : ar_table[op].name, fz, mode, word);
-  line_operands(x, remainder ? 2 : ar_table[op].operands);
+  line_call("arith", remainder ? "remainder" : ar_name(op), fz, mode, word);
+  line_operands(x, remainder ? 2 : ar_operands(op));
   line_hex(">code", code);
   line_events(events);
   must(remainder ? hu_oracle_remainder(&expected, &expected_events, fz, mode, word, x)
@@ -223,7 +223,7 @@ static void draw_function(t_random *random) {
     x[i].code = any_code(random, x[i].format, x[i].format);
   }
   uint32_t code = fn_call(function, fz, mode, word, x, &events);
-  line_call("function", fn_table[function].name, fz, mode, word);
+  line_call("function", fn_name(function), fz, mode, word);
   line_operands(x, function == HU_ORACLE_POW ? 2 : 1);
   line_hex(">code", code);
   line_events(events);

@@ -127,7 +127,8 @@ static HU_NOINLINE hu_status read_file(hu_data *data, const hu_bytes *file, uint
   status = hui_data_make(&made, lines, shape, 2, 0);
   if (status != HU_OK) return hui_data_wrong(why, status, file->name, "out of memory for %zu lines", lines);
   status = read_lines(&made, file, rows, why);
-  for (size_t i = 0; i < lines && status == HU_OK; i++) hui_apply_n(hu_log_n, DENSE, made.x + i * (DENSE + CATEGORIES));
+  for (size_t i = 0; i < lines && status == HU_OK; i++)
+    hui_apply_n(HU_OP_LOG, DENSE, made.x + i * (DENSE + CATEGORIES));
   if (status == HU_OK) {
     *data = made;
   } else {

@@ -3,8 +3,8 @@
 #ifndef HALFULP_TRAIN_DATA_FILE_H
 #define HALFULP_TRAIN_DATA_FILE_H
 
-#include "halfulp/function_n.h"
 #include "halfulp/train/data.h"
+#include "halfulp/view.h"
 
 /* A file in memory. */
 typedef struct hu_bytes {
@@ -31,10 +31,8 @@ int hui_size_product(size_t *z, size_t a, size_t b);
 /* Makes a data set of this shape with space for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
 hu_status hui_data_make(hu_data *data, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
 
-/* x[i] = f(x[i]), binary32 to binary32, ties to even. */
-typedef hu_status (*hu_function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                                   hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-void hui_apply_n(hu_function_n function, size_t n, float *x);
+/* Makes x[i] the result of an operation of one operand, HU_OP_, of x[i], binary32 to binary32, ties to even. */
+void hui_apply_n(int op, size_t n, float *x);
 
 /* What the loaders of data.h do with their files' bytes. labels of npy: NULL, or the file. */
 hu_status hui_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);

@@ -9,8 +9,8 @@
 #include "train/data/file.h"
 #include "train/environment.h"
 
-static float of(hu_function_n function, float x) {
-  hui_apply_n(function, 1, &x);
+static float of(int op, float x) {
+  hui_apply_n(op, 1, &x);
   return x;
 }
 
@@ -94,7 +94,7 @@ hu_status hu_data_least_squares(hu_data *data, float *w, const hu_least_squares 
 static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float phase) {
   const float half_turn = 0x1.921fb6p+1f, frequency = 0x1.61de76p+0f; /* pi; 2 pi 0.22 */
   float angle = half_turn * (float)c / (float)classes;
-  float sine = of(hu_sin_n, angle), cosine = of(hu_cos_n, angle);
+  float sine = of(HU_OP_SIN, angle), cosine = of(HU_OP_COS, angle);
   for (size_t i = 0; i < size; i++) {
     for (size_t j = 0; j < size; j++) {
       float place = (float)i * sine + (float)j * cosine;
@@ -124,7 +124,7 @@ static HU_NOINLINE hu_status make_gratings(hu_data *data, uint64_t first, size_t
     hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
     made.labels[e] = (uint32_t)(i % classes);
     grating(x, size, made.labels[e], classes, phase);
-    hui_apply_n(hu_cos_n, pixels, x);
+    hui_apply_n(HU_OP_COS, pixels, x);
     hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
     for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
   }
@@ -149,7 +149,7 @@ static double answer(const hu_teacher *teacher, const float *x, const float *w1,
   double sum = 0;
   for (size_t h = 0; h < teacher->hidden; h++) {
     float t = (float)(1.5 * dot(teacher->features, x, w1 + h, teacher->hidden));
-    sum += (double)of(hu_tanh_n, t) * (double)w2[h];
+    sum += (double)of(HU_OP_TANH, t) * (double)w2[h];
   }
   return sum;
 }

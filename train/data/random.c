@@ -63,13 +63,13 @@ void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream stream) {
 }
 
 /* The arguments are right, so that no call can fail. */
-void hui_apply_n(hu_function_n function, size_t n, float *x) {
-  const hu_mode rne = {0};
+void hui_apply_n(int op, size_t n, float *x) {
   uint32_t codes[PIECE];
+  hu_view view = hu_codes(codes, 1, hu_binary32());
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     memcpy(codes, x + at, piece * sizeof *x);
-    hu_status status = function(piece, codes, 1, hu_binary32(), codes, 1, hu_binary32(), rne, NULL, NULL);
+    hu_status status = hu_apply(op, piece, hu_codes_out(codes, 1, hu_binary32()), &view, NULL);
     (void)status;
     memcpy(x + at, codes, piece * sizeof *x);
   }
@@ -85,9 +85,9 @@ static void normal_pairs(size_t pairs, float *z, hu_stream stream) {
     r[i] = unit(words[2 * i]) + 0x1p-24f; /* exact; never 0 */
     c[i] = d[i] = turn * unit(words[2 * i + 1]);
   }
-  hui_apply_n(hu_log_n, pairs, r);
-  hui_apply_n(hu_cos_n, pairs, c);
-  hui_apply_n(hu_sin_n, pairs, d);
+  hui_apply_n(HU_OP_LOG, pairs, r);
+  hui_apply_n(HU_OP_COS, pairs, c);
+  hui_apply_n(HU_OP_SIN, pairs, d);
   for (size_t i = 0; i < pairs; i++) {
     float radius = sqrtf(-2 * r[i]);
     z[2 * i] = radius * c[i];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
+#include "halfulp/view.h"
 #include "halfulp/gemm.h"
 #include "train/engine/kernels.h"
 #include "train/environment.h"
@@ -192,11 +192,8 @@ static hu_status cpu_products(void *self, const hu_products *products) {
 
 /* ---- the library's arrays ---- */
 
-typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-
 typedef struct function_call {
-  function_n *function;
+  int op;
   float *z;
   const float *x;
   size_t n, part;
@@ -206,23 +203,22 @@ typedef struct function_call {
 
 static void function_part(void *context, size_t part) {
   function_call *call = context;
-  const hu_mode rne = {0};
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.threads = 1;
   exec.levels_off = call->levels_off;
   size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
-  call->status[part] =
-      call->function(n, call->z + at, 1, hu_binary32(), call->x + at, 1, hu_binary32(), rne, &exec, NULL);
+  hu_view x = hu_codes(call->x + at, 1, hu_binary32());
+  hu_how how = {.exec = &exec};
+  call->status[part] = hu_apply(call->op, n, hu_codes_out(call->z + at, 1, hu_binary32()), &x, &how);
 }
 
 /* Numbers one at a time, by the crew: the library would start threads for each call. */
-static hu_status cpu_function(void *self, int which, size_t n, float *z, const float *x) {
-  static function_n *const functions[] = {hu_exp_n, hu_log_n, hu_tanh_n, hu_sigmoid_n, hu_erf_n, hu_gelu_n};
+static hu_status cpu_function(void *self, int op, size_t n, float *z, const float *x) {
   const hu_cpu *engine = self;
   function_call call;
   memset(&call, 0, sizeof call);
-  call.function = functions[which];
+  call.op = op;
   call.z = z;
   call.x = x;
   call.n = n;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "halfulp/hadamard.h"
+#include "halfulp/operation.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
@@ -222,8 +223,6 @@ static inline hu_stream hui_words_of_product(const hu_products *products, size_t
   return own;
 }
 
-enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };
-
 /* A convolution of images, under `fp32`. Each operation reads and writes these fields of hu_convolution:
  *
  *   HU_CONVOLVE_     reads                    writes            what it does
@@ -312,8 +311,8 @@ struct hu_engine {
   hu_status (*get)(void *self, void *host, const void *x, size_t bytes);
   hu_status (*run)(void *self, int kernel, const hu_task *task);
   hu_status (*products)(void *self, const hu_products *products);
-  /* Computes HU_FUNCTION_ of n numbers; z may be x. */
-  hu_status (*function)(void *self, int which, size_t n, float *z, const float *x);
+  /* Computes an operation of one operand, HU_OP_, of n numbers of binary32, ties to even; z may be x. */
+  hu_status (*function)(void *self, int op, size_t n, float *z, const float *x);
   /* Does hu_rounding_apply; z may be x; counts may be NULL. */
   hu_status (*round)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                      hu_stream words, hu_rounding_counts *counts);

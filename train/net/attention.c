@@ -174,7 +174,7 @@ static hu_status softmax_forward(hu_net *net, hu_operator *op) {
   float *z = net->value[op->out].v;
   hu_task task = softmax_task(net, op, z);
   hui_do(net, HU_RUN_LESS_TOP, &task);
-  hui_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, z, z);
+  hui_do_function(net, HU_OP_EXP, x->rows * x->cols, z, z);
   hui_do(net, HU_RUN_SHARES, &task);
   return hui_done(net);
 }

@@ -37,11 +37,11 @@ static hu_status entropy_forward(hu_net *net, hu_operator *op) {
   float *less = net->work[0], *sums = net->work[1];
   hu_task task = hui_task_of(x->rows, x->cols, less, x->v, NULL);
   hui_do(net, HU_RUN_LESS_TOP, &task);
-  hui_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
+  hui_do_function(net, HU_OP_EXP, x->rows * x->cols, op->kept, less);
   task = hui_task_of(x->rows, x->cols, op->kept, NULL, NULL);
   task.softmax.sums = sums;
   hui_do(net, HU_RUN_SHARES, &task);
-  hui_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
+  hui_do_function(net, HU_OP_LOG, x->rows, sums, sums);
   task = hui_task_of(1, x->rows, sums, sums, less);
   task.loss.cols = x->cols;
   task.loss.labels = net->labels;

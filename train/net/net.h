@@ -375,7 +375,7 @@ hu_status hui_done(const hu_net *net);
 void hui_do(hu_net *net, int kernel, const hu_task *task);
 /* Computes the result `part` (HU_PART_) of an operator; the part and the step decide the words of stochastic sums. */
 void hui_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *products);
-void hui_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
+void hui_do_function(hu_net *net, int op, size_t n, float *z, const float *x);
 void hui_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                   hu_stream words, hu_rounding_counts *counts);
 void hui_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *counts);

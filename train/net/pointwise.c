@@ -62,7 +62,7 @@ static const hu_operator_kind relu6 = {
 
 /* ---- GELU ---- */
 
-static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_GELU); }
+static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_OP_GELU); }
 
 /* dx = dy (Phi(x) + x phi(x)): Phi = 0.5 + 0.5 erf(x sqrt(1/2)), phi = e^((-0.5 x) x) / sqrt(2 pi). */
 static hu_status gelu_backward(hu_net *net, hu_operator *op) {
@@ -74,8 +74,8 @@ static hu_status gelu_backward(hu_net *net, hu_operator *op) {
   task.gelu.x = net->value[op->in[0]].v;
   task.gelu.dz = net->value[op->out].dv;
   hui_do(net, HU_RUN_GELU_PARTS, &task);
-  hui_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
-  hui_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
+  hui_do_function(net, HU_OP_ERF, n, erf, erf);
+  hui_do_function(net, HU_OP_EXP, n, exp, exp);
   hui_do(net, HU_RUN_GELU_BACK, &task);
   hui_give(net, op->in[0], task.z);
   return hui_done(net);
@@ -86,7 +86,7 @@ static const hu_operator_kind gelu = {
 
 /* ---- tanh and sigmoid, gradients from what was stored ---- */
 
-static hu_status tanh_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_TANH); }
+static hu_status tanh_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_OP_TANH); }
 
 static hu_status tanh_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_TANH_BACK, net->value[op->out].v, net->value[op->out].dv);
@@ -95,7 +95,7 @@ static hu_status tanh_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind tanh_kind = {
     .name = "tanh", .forward = tanh_forward, .backward = tanh_backward, .anywhere = 1};
 
-static hu_status sigmoid_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_SIGMOID); }
+static hu_status sigmoid_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_OP_SIGMOID); }
 
 static hu_status sigmoid_backward(hu_net *net, hu_operator *op) {
   return backward(net, op, HU_RUN_SIGMOID_BACK, net->value[op->out].v, net->value[op->out].dv);

@@ -253,9 +253,9 @@ static hu_status gru_forward(hu_net *net, hu_operator *op) {
   hu_task task = cell_task(net, op);
   size_t n = task.rows * task.cols;
   hui_do(net, HU_RUN_GRU_GATES, &task);
-  hui_do_function(net, HU_FUNCTION_SIGMOID, 2 * n, op->kept, op->kept);
+  hui_do_function(net, HU_OP_SIGMOID, 2 * n, op->kept, op->kept);
   hui_do(net, HU_RUN_GRU_CANDIDATE, &task);
-  hui_do_function(net, HU_FUNCTION_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
+  hui_do_function(net, HU_OP_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
   hui_do(net, HU_RUN_GRU_STATE, &task);
   return hui_done(net);
 }
@@ -281,10 +281,10 @@ static hu_status lstm_forward(hu_net *net, hu_operator *op) {
   size_t n = task.rows * task.cols;
   float *k = op->kept;
   hui_do(net, HU_RUN_LSTM_GATES, &task);
-  hui_do_function(net, HU_FUNCTION_SIGMOID, 3 * n, k, k);
-  hui_do_function(net, HU_FUNCTION_TANH, n, k + 3 * n, k + 3 * n);
+  hui_do_function(net, HU_OP_SIGMOID, 3 * n, k, k);
+  hui_do_function(net, HU_OP_TANH, n, k + 3 * n, k + 3 * n);
   hui_do(net, HU_RUN_LSTM_CELL, &task);
-  hui_do_function(net, HU_FUNCTION_TANH, n, k + 4 * n, k + 4 * n);
+  hui_do_function(net, HU_OP_TANH, n, k + 4 * n, k + 4 * n);
   hui_do(net, HU_RUN_LSTM_STATE, &task);
   return hui_done(net);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the learning rate of an epoch, and of a step. */
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
+#include "halfulp/view.h"
 #include "train/trainer/trainer.h"
 
 /* Returns cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
 static double cosine(double x) {
-  const hu_mode rne = {0};
   float angle = (float)(3.14159265358979323846 * x), z;
-  hu_status status = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
+  hu_view view = hu_codes(&angle, 1, hu_binary32());
+  hu_status status = hu_apply(HU_OP_COS, 1, hu_codes_out(&z, 1, hu_binary32()), &view, NULL);
   return status == HU_OK ? (double)z : 0;
 }
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from .. import __version__
 from .. import _abi as abi
 from .. import _structs as structs
+from .._pointer import How, codes_type
 from ..collective import Collective, CollectiveLike
 from . import _calls, _records, ops
 from ._calls import STEP, Words
@@ -146,7 +147,7 @@ class Join:
 def _divided(z: Tensor, divide: float) -> None:
     if divide == 1:
         return
-    kind, by = format_of('gradients', z.dtype), ctypes.c_float(divide)
-    e = structs.hu_exec(_calls.threads(z.numel()), 0, structs.hu_stream(0, 0))
-    abi.check(abi.main().hu_div_n(z.numel(), z.data_ptr(), 1, kind, z.data_ptr(), 1, kind, _calls.ref(by), 0,
-                                  _records.format_of('binary32'), structs.hu_mode(), _calls.ref(e), None), 'divide')
+    by = ctypes.c_float(divide)
+    codes = (z.data_ptr(), 1, structs.hu_type(structs.TYPE_CODES, 0, format_of('gradients', z.dtype)))
+    divisor = (ctypes.addressof(by), 0, codes_type('binary32'))
+    How(threads=_calls.threads(z.numel())).apply('div', z.numel(), codes, [codes, divisor], 'divide')

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from .. import _abi as abi
 from .. import _structs as structs
+from .._pointer import operation_number
 from . import _calls, _records, _rounding
 from ._calls import Words, ref
 
@@ -49,10 +50,12 @@ class _Job:
 
     def plain(self, name: str, z: Tensor, *operands: Tensor) -> Tensor:
         """z = operands[0] op operands[1] in binary32, ties to even; z."""
-        e, places = self.engine.exec(Words(0, 0), self.n), []
-        for x in operands:
-            places += [x.data_ptr(), int(x.dim() > 0), self.binary32]
-        self.engine._call(name + '_n', self.n, z.data_ptr(), 1, self.binary32, *places, _NEAREST, ref(e), None)
+        numbers, views = structs.hu_type(structs.TYPE_CODES, 0, self.binary32), (structs.hu_view * len(operands))()
+        for place, x in enumerate(operands):
+            views[place] = structs.hu_view(x.data_ptr(), int(x.dim() > 0), numbers)
+        how = structs.hu_how(_NEAREST, ctypes.pointer(self.engine.exec(Words(0, 0), self.n)), None)
+        self.engine._call('apply', operation_number(name), self.n, structs.hu_output(z.data_ptr(), 1, numbers), ref(views),
+                          ref(how))
         return z
 
     def rounded(self, x: Tensor, f: structs.hu_format, mode: structs.hu_mode = _NEAREST,

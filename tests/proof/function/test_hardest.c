@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/function/calls.h"
+#include "tests/arith/calls.h"
+#include "tests/function/functions.h"
 #include "halfulp/formats/ieee.h"
 
 static const char *path;
@@ -46,10 +47,10 @@ static void check(const hard_case *c, t_random *random, const char *line) {
   for (unsigned i = 0; i < T_DETERMINISTIC; i++) {
     uint32_t events, got = fn_call(c->function, c->format, t_mode(i), 0, c->x, &events);
     uint16_t x = (uint16_t)c->x[0].code, y = (uint16_t)c->x[1].code, z = 0;
-    fn_array to = {&z, 1, c->format}, from[2] = {{&x, 1, c->format}, {&y, 1, c->format}};
+    calls_array to = {&z, 1, c->format}, from[2] = {{&x, 1, c->format}, {&y, 1, c->format}};
     if (got != c->expected[i]) fail_msg("mode %u: %#x: %s", i, got, line);
     assert_int_equal(events & HU_EVENT_INEXACT, HU_EVENT_INEXACT);
-    assert_int_equal(fn_array_call(c->function, 1, to, from, t_mode(i), NULL, NULL), HU_OK);
+    assert_int_equal(calls_apply(fn_table[c->function].op, 1, to, from, t_mode(i), NULL, NULL), HU_OK);
     if (z != c->expected[i]) fail_msg("mode %u of an array: %#x: %s", i, z, line);
   }
   for (unsigned i = 0; i < 8; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "emu/base/threads.h"
-#include "halfulp/function_n.h"
+#include "halfulp/view.h"
 #include "halfulp/formats/ieee.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
@@ -91,13 +91,14 @@ static void check_unscale(const hu_engine *engine, void *self, size_t n, uint32_
 }
 
 static void check_function(const hu_engine *engine, void *self, size_t n, uint32_t threads) {
-  const hu_mode rne = {0};
+  hu_view view = hu_codes(x, 1, hu_binary32());
+  hu_output wanted = hu_codes_out(want, 1, hu_binary32());
   fill(n, 0);
-  assert_int_equal(hu_tanh_n(n, want, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL), HU_OK);
-  assert_int_equal(engine->function(self, HU_FUNCTION_TANH, n, z, x), HU_OK);
+  assert_int_equal(hu_apply(HU_OP_TANH, n, wanted, &view, NULL), HU_OK);
+  assert_int_equal(engine->function(self, HU_OP_TANH, n, z, x), HU_OK);
   compare("tanh", n, threads, z);
-  assert_int_equal(hu_exp_n(n, want, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL), HU_OK);
-  assert_int_equal(engine->function(self, HU_FUNCTION_EXP, n, x, x), HU_OK);
+  assert_int_equal(hu_apply(HU_OP_EXP, n, wanted, &view, NULL), HU_OK);
+  assert_int_equal(engine->function(self, HU_OP_EXP, n, x, x), HU_OK);
   compare("exp in place", n, threads, x);
 }
 

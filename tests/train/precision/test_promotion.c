@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
+#include "halfulp/view.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/precision.h"
 #include "tests/support/cmocka.h"
@@ -27,7 +27,6 @@ static double spread(void) {
 /* y = tanh(1.5 x W1) W2, scaled to a standard deviation of 25: about a quarter lies beyond 30. */
 static void make_data(void) {
   static float w1[IN * HIDDEN], w2[HIDDEN];
-  const hu_mode rne = {0};
   hu_init_normal(2 * SAMPLES * IN, x, 1, 1, hu_stream_of_use(7, HU_USE_DATA));
   hu_init_normal(IN * HIDDEN, w1, 1, IN, hu_stream_child(hu_stream_of_use(7, HU_USE_TRUTH), 0));
   hu_init_normal(HIDDEN, w2, 1, HIDDEN, hu_stream_child(hu_stream_of_use(7, HU_USE_TRUTH), 1));
@@ -36,7 +35,8 @@ static void make_data(void) {
     for (size_t k = 0; k < IN; k++) {
       for (size_t j = 0; j < HIDDEN; j++) h[j] += 1.5f * x[i * IN + k] * w1[k * HIDDEN + j];
     }
-    assert_int_equal(hu_tanh_n(HIDDEN, h, 1, hu_binary32(), h, 1, hu_binary32(), rne, NULL, NULL), HU_OK);
+    hu_view sums = hu_codes(h, 1, hu_binary32());
+    assert_int_equal(hu_apply(HU_OP_TANH, HIDDEN, hu_codes_out(h, 1, hu_binary32()), &sums, NULL), HU_OK);
     y[i] = 0;
     for (size_t j = 0; j < HIDDEN; j++) y[i] += h[j] * w2[j];
   }

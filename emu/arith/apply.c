@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_apply of halfulp/view.h: checks everything and unfolds each format once, then runs run.c. */
+#include "emu/arith/run.h"
+#include "emu/base/exec.h"
+#include "emu/base/operation_check.h"
+
+static hu_status check_arrays(const hu_arith_call *call) {
+  hu_strided z = hui_view_memory(&call->result);
+  hu_covered sz, sx[3];
+  if (z.stride == 0) return HU_E_SHAPE;
+  if (call->n == 0) return HU_OK;
+  hu_status status = hui_cover(&sz, call->n, &z);
+  for (int k = 0; k < call->operands && status == HU_OK; k++) {
+    hu_strided x = hui_view_memory(&call->x[k]);
+    status = hui_cover(&sx[k], call->n, &x);
+  }
+  for (int k = 0; k < call->operands && status == HU_OK; k++) {
+    hu_strided x = hui_view_memory(&call->x[k]);
+    if (!hui_may_share(&z, &sz, &x, &sx[k])) status = HU_E_OVERLAP;
+  }
+  return status;
+}
+
+/* Unfolds the result's format under the mode, and those of the operands. */
+static hu_status unfold(hu_arith_call *call) {
+  hu_status status = hui_view_unfold(&call->result, call->mode);
+  for (int k = 0; k < call->operands && status == HU_OK; k++) status = hui_view_unfold_source(&call->x[k]);
+  return status;
+}
+
+/* Describes the arrays. Numbers of a byte have the format of an operand: it only has to be one. */
+static void describe(hu_arith_call *call, const hu_operation *operation, hu_output z, const hu_view *x) {
+  int is_byte = operation->result == HU_RESULT_INT8;
+  call->z = z.data;
+  call->operands = operation->operands;
+  call->result = hui_view_of_codes(z.data, z.stride, is_byte ? x[0].type.format : z.type.format);
+  if (is_byte) call->result.size = 1;
+  for (int k = 0; k < call->operands; k++) call->x[k] = hui_view_of_codes(x[k].data, x[k].stride, x[k].type.format);
+}
+
+hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+  hu_operation operation;
+  hu_arith_call call;
+  hu_how usual = {{0}, NULL, NULL};
+  if (!how) how = &usual;
+  hu_status status = hui_check_types(&operation, op, z, x);
+  if (status != HU_OK) return status;
+  call.op = op;
+  call.n = n;
+  call.mode = operation.rounds ? how->mode : usual.mode;
+  describe(&call, &operation, z, x);
+  status = unfold(&call);
+  if (status == HU_OK) status = hu_mode_check(call.mode);
+  if (status == HU_OK) status = check_arrays(&call);
+  for (int k = 0; k < call.operands && status == HU_OK; k++)
+    status = hui_view_check_codes(n, &call.x[k], hui_exec_threads(how->exec));
+  if (status == HU_OK && n) hui_arith_run(&call, how->exec, operation.rounds ? how->events : NULL);
+  return status;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/view.h - numbers in memory as one value, and an operation element by element on arrays of them.
+ *
+ *   hu_view x[2] = {hu_codes(a, 1, e4m3), hu_codes(b, 1, half)};
+ *   hu_how how = {rne, NULL, &events};
+ *   hu_status s = hu_apply(HU_OP_MAXIMUM, n, hu_codes_out(z, 1, half), x, &how);
+ *
+ * A view says where an array lies, how far apart its elements are and of which type they are. What operations there
+ * are, and what each computes, says operation.h. */
+#ifndef HALFULP_VIEW_H
+#define HALFULP_VIEW_H
+
+#include "halfulp/array.h"
+#include "halfulp/operation.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of elements. */
+enum {
+  HU_TYPE_NONE = 0,     /* none: every call refuses a view that is all zero */
+  HU_TYPE_CODES = 1,    /* codes of the format, one to a uint8_t, uint16_t or uint32_t (array.h) */
+  HU_TYPE_VALUES32 = 2, /* values of the format in binary32; hu_apply does not take them */
+  HU_TYPE_VALUES64 = 3, /* values of the format in binary64; hu_apply does not take them */
+  HU_TYPE_INT8 = 4      /* int8_t; the format plays no part */
+};
+
+/* The type of the elements of an array. */
+typedef struct hu_type {
+  uint8_t kind;     /* HU_TYPE_ */
+  uint8_t reserved; /* 0 */
+  hu_format format;
+} hu_type;
+
+/* An array to read: element i is data[i * stride], in elements of the type. */
+typedef struct hu_view {
+  const void *data;
+  ptrdiff_t stride; /* any; 0: one element for all */
+  hu_type type;
+} hu_view;
+
+/* An array to write. */
+typedef struct hu_output {
+  void *data;
+  ptrdiff_t stride; /* not 0 */
+  hu_type type;
+} hu_output;
+
+/* How a call is done. All zero, as NULL: ties to even, one thread and stream (0, 0), events not counted. */
+typedef struct hu_how {
+  hu_mode mode;
+  const hu_exec *exec; /* array.h; may be NULL */
+  hu_events *events;   /* counts are added; may be NULL */
+} hu_how;
+
+/* The type of codes of format. */
+static inline hu_type hu_type_codes(hu_format format) {
+  hu_type type;
+  type.kind = HU_TYPE_CODES;
+  type.reserved = 0;
+  type.format = format;
+  return type;
+}
+/* An array of codes of format to read. */
+static inline hu_view hu_codes(const void *data, ptrdiff_t stride, hu_format format) {
+  hu_view view;
+  view.data = data;
+  view.stride = stride;
+  view.type = hu_type_codes(format);
+  return view;
+}
+/* An array of codes of format to write. */
+static inline hu_output hu_codes_out(void *data, ptrdiff_t stride, hu_format format) {
+  hu_output output;
+  output.data = data;
+  output.stride = stride;
+  output.type = hu_type_codes(format);
+  return output;
+}
+/* An array of int8_t to write. */
+static inline hu_output hu_int8_out(int8_t *data, ptrdiff_t stride) {
+  hu_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  hu_output output = hu_codes_out(data, stride, none);
+  output.type.kind = HU_TYPE_INT8;
+  return output;
+}
+/* How: a mode, an exec and counts. */
+static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *events) {
+  hu_how how;
+  how.mode = mode;
+  how.exec = exec;
+  how.events = events;
+  return how;
+}
+
+/* z[i] = operation op (HU_OP_) of x[0][i], x[1][i], ...: what hu_apply_code returns for these codes, with R = the high
+ * N bits of word i of exec->stream: the same bits for every thread count, kernel level, stride and device.
+ *
+ *   x          as many views as the operation has operands, all of codes
+ *   z          codes, of x[0]'s format where the operation gives HU_RESULT_SAME; HU_TYPE_INT8 where it gives
+ *              HU_RESULT_INT8. It may be the same array as an operand where element sizes and strides are the same,
+ *              else it must not overlap one (elements of equally strided arrays may interleave)
+ *   codes      bits above the width are an error in operands (HU_E_CODE, array.h) and 0 in z
+ *   n          may be 0; then data may be NULL
+ *   how        may be NULL. how->exec NULL means stream (0, 0) for stochastic modes: the same words in every such call.
+ *              Where the operation does not round, mode, stream and events play no part
+ *
+ * No allocation. Errors: HU_E_SHAPE (no such operation; strides; arrays beyond the address space), HU_E_NULL,
+ * HU_E_FORMAT (a type other than the ones above, or a format that its check refuses), HU_E_MODE, HU_E_ALIGN,
+ * HU_E_OVERLAP, HU_E_CODE; z and events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own
+ * operations compute HU_OP_ADD, _SUB, _MUL, _DIV, _SQRT and _FMA where all formats are binary16 and the mode rounds to
+ * nearest even, toward zero, up or down, with the same results and events. */
+HU_API HU_MUST_CHECK hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how);
+
+/* ---- hu_apply with an argument for each part ---- */
+
+/* Operation op of two operands: hu_add_n and its like. */
+static inline HU_MUST_CHECK hu_status hu_apply_two(int op, size_t n, hu_output z, hu_view a, hu_view b, hu_how how) {
+  hu_view x[2];
+  x[0] = a;
+  x[1] = b;
+  return hu_apply(op, n, z, x, &how);
+}
+
+/* z[i] = a[i] + b[i] */
+static inline HU_MUST_CHECK hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_apply_two(HU_OP_ADD, n, hu_codes_out(z, incz, fz), hu_codes(a, inca, fa), hu_codes(b, incb, fb),
+                      hu_how_of(mode, exec, events));
+}
+/* z[i] = a[i] - b[i] */
+static inline HU_MUST_CHECK hu_status hu_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_apply_two(HU_OP_SUB, n, hu_codes_out(z, incz, fz), hu_codes(a, inca, fa), hu_codes(b, incb, fb),
+                      hu_how_of(mode, exec, events));
+}
+/* z[i] = a[i] b[i] */
+static inline HU_MUST_CHECK hu_status hu_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_apply_two(HU_OP_MUL, n, hu_codes_out(z, incz, fz), hu_codes(a, inca, fa), hu_codes(b, incb, fb),
+                      hu_how_of(mode, exec, events));
+}
+/* z[i] = a[i] / b[i] */
+static inline HU_MUST_CHECK hu_status hu_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_apply_two(HU_OP_DIV, n, hu_codes_out(z, incz, fz), hu_codes(a, inca, fa), hu_codes(b, incb, fb),
+                      hu_how_of(mode, exec, events));
+}
+/* z[i] = the square root of x[i] */
+static inline HU_MUST_CHECK hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events) {
+  hu_view view = hu_codes(x, incx, fx);
+  hu_how how = hu_how_of(mode, exec, events);
+  return hu_apply(HU_OP_SQRT, n, hu_codes_out(z, incz, fz), &view, &how);
+}
+/* z[i] = a[i] b[i] + c[i], one rounding */
+static inline HU_MUST_CHECK hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
+                                               const hu_exec *exec, hu_events *events) {
+  hu_view x[3];
+  hu_how how = hu_how_of(mode, exec, events);
+  x[0] = hu_codes(a, inca, fa);
+  x[1] = hu_codes(b, incb, fb);
+  x[2] = hu_codes(c, incc, fc);
+  return hu_apply(HU_OP_FMA, n, hu_codes_out(z, incz, fz), x, &how);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
