@@ -106,9 +106,7 @@ static int has_capitals(const char *text) {
   return word && (!text[word] || text[word] == ',') && strcspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < word;
 }
 
-/* Where a text went wrong, and what it should have been. offered: what a name there may be; behind the first character
- * of a text a name is one of a format, and in a model's text also of a model. */
-/* What to write for the word at `part`, up to a comma or the end of parentheses, if it stands for a rounding mode. */
+/* Returns what to write for the word at `part`, up to a comma or the end of parentheses; NULL if it means no mode. */
 static const char *mode_hint(const char *part) {
   char word[MODE_WORD_MAX];
   size_t n = strcspn(part, ",;)");
@@ -118,6 +116,8 @@ static const char *mode_hint(const char *part) {
   return hu_mode_round_hint(word);
 }
 
+/* Where a text went wrong, and what it should have been. offered: what a name there may be; behind the first character
+ * of a text a name is one of a format, and in a model's text also of a model. */
 static hu_status refuse_text(const key_entry *entry, hu_status status, size_t where, const char *what, unsigned offered,
                              const char *takes) {
   char hint[HU_HINT_MAX];
