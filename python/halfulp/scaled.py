@@ -131,7 +131,8 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     ----------
     x : array (rows, cols) or (cols,)
     scaling : Scaling or str; Preset
-        A mode may stand behind the text, "mxfp4,sra:8"; none may then be given beside it. A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
+        A mode may stand behind the text, "mxfp4,sra:8"; none may then be given beside it.
+        A preset of another program's scaled tensor (`halfulp.preset`) says its mode itself.
     mode : optional
         'rne' unless it is given. Nothing may stand beside a preset.
     amax : float, optional
