@@ -34,6 +34,7 @@ from .layers import Conv2d, Embedding, Linear, MatMul  # noqa: E402
 from .precision import precision, release  # noqa: E402
 from .convert import convert  # noqa: E402
 from .comparing import Comparison, compare_models, sensitivity  # noqa: E402
+from .export import export_onnx  # noqa: E402
 from .assignment import PrecisionAssignment, assign  # noqa: E402
 from .events import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
@@ -42,6 +43,6 @@ from .optim import SGD, AdamW, Muon, Rounded  # noqa: E402
 
 __all__ = ['EVENTS', 'AdamW', 'Attention', 'CacheRounding', 'Comparison', 'Conv2d', 'Embedding', 'KVCache', 'Linear',
            'LossScaler', 'MatMul', 'Muon', 'PrecisionAssignment', 'Quantizer', 'Recipe', 'Rounded', 'SGD', 'ScaledTensor',
-           'assign', 'compare_models', 'conv2d', 'convert', 'decode', 'encode', 'events', 'inside', 'linear', 'matmul',
-           'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes', 'release', 'reset_events', 's2fp8',
+           'assign', 'compare_models', 'conv2d', 'convert', 'decode', 'encode', 'events', 'export_onnx', 'inside', 'linear',
+           'matmul', 'precision', 'quantize', 'quantize_', 'quantize_with_events', 'recipes', 'release', 'reset_events', 's2fp8',
            'scaled_decode', 'scaled_encode', 'sensitivity', 'stream']
