@@ -13,7 +13,7 @@ What every function here takes:
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, overload
 
 import numpy as np
 
@@ -72,6 +72,16 @@ def _quantize_whole(x: Any, other: Any, mode: Optional[ModeLike], out: Any, axis
         return quantize_whole(x, kind, 'rne' if mode is None else mode, out, axis, options)
     alone(preset, mode, options)
     return quantize_whole(x, preset, None, out, axis, options)
+
+
+@overload
+def quantize(x: np.ndarray, format: TargetLike, mode: Optional[ModeLike] = None, *, axis: Axis = None,
+             out: Optional[np.ndarray] = None, **options: Unpack[Options]) -> np.ndarray: ...
+
+
+@overload
+def quantize(x: Any, format: TargetLike, mode: Optional[ModeLike] = None, *, axis: Axis = None, out: Any = None,
+             **options: Unpack[Options]) -> Any: ...
 
 
 @with_options()
@@ -140,6 +150,16 @@ def quantize(x: Any, format: TargetLike, mode: Optional[ModeLike] = None, *, axi
             pointer.quantize(n, z, incz, a, inca, operand.name, goal, way_)
     run(call, made, [operand], way)
     return finished(result, out, operand.shape == ())
+
+
+@overload
+def encode(x: np.ndarray, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *,
+           out: Optional[np.ndarray] = None, **options: Unpack[Options]) -> np.ndarray: ...
+
+
+@overload
+def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
+           **options: Unpack[Options]) -> Any: ...
 
 
 @with_options()

@@ -2,7 +2,7 @@
 """Counts of what roundings did (halfulp/mode.h; docs/numerics.md section 5)."""
 from __future__ import annotations
 
-from typing import Dict, Iterator, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, Tuple
 
 from . import _abi as abi
 from . import _structs as s
@@ -26,6 +26,17 @@ class Events:
     """
 
     __slots__ = ('_c',)
+    if TYPE_CHECKING:  # properties, made below for all of NAMES
+        overflow: int
+        saturated: int
+        underflow: int
+        to_zero: int
+        subnormal: int
+        inexact: int
+        invalid: int
+        nan_in: int
+        inf_in: int
+        divide_by_zero: int
 
     def __init__(self, **counts: int) -> None:
         self._c = s.hu_events()

@@ -16,7 +16,7 @@ Element i of the call, in row-major order, takes word i, whatever the memory lay
 device. (Of scaled tensors whose `dim` is neither the first nor the last dimension: in row-major order of
 x.movedim(dim, -1). Encoding takes the words that quantizing takes.)
 """
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -29,11 +29,15 @@ from ._streams import StreamLike, draws, missing, stream, taken
 from .products import Low, Stays, matrices
 from .recipe import Recipe, RecipeLike
 
+if TYPE_CHECKING:
+    from .recipe import RoundingLike
+
 __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'linear', 'matmul', 'quantize',
            'quantize_', 'quantize_with_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']
 
 
-def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, gradient: str = 'straight_through',
+def quantize(x: Tensor, rounding: 'RoundingLike' = 'keep', *, backward: 'RoundingLike' = 'keep', dim: int = -1,
+             gradient: str = 'straight_through',
              stream: Optional[StreamLike] = None, backward_stream: Optional[StreamLike] = None,
              axis: Optional[int] = None) -> Tensor:
     """x rounded; its gradient rounded by `backward`.
@@ -110,7 +114,7 @@ def floating(x: Tensor, text: str) -> Tensor:
     return x if x.is_floating_point() or x.is_complex() else ops.of_integers(x, text)
 
 
-def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
+def quantize_with_events(x: Tensor, rounding: 'RoundingLike' = 'keep', *, dim: int = -1,
                          stream: Optional[StreamLike] = None) -> Tuple[Tensor, Tensor]:
     """x rounded, and int64 counts of what happened, in the order of `EVENTS` (docs/numerics.md section 5)."""
     text = text_of(rounding)
@@ -118,7 +122,8 @@ def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
                         'straight_through', -1, -1, True)
 
 
-def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[StreamLike] = None) -> Tensor:
+def quantize_(x: Tensor, rounding: 'RoundingLike' = 'keep', *, dim: int = -1,
+              stream: Optional[StreamLike] = None) -> Tensor:
     """x rounded in its own memory; x. Not for tensors that require a gradient."""
     if _tensor('x', x).requires_grad and torch.is_grad_enabled():
         raise abi.HalfulpValueError('x: it requires a gradient, which rounding in place would miss; use quantize, or '
@@ -128,14 +133,15 @@ def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[Str
     return x
 
 
-def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: Optional[StreamLike] = None) -> Tensor:
+def s2fp8(x: Tensor, mode: str = 'rne', *, backward: 'RoundingLike' = 'keep',
+          stream: Optional[StreamLike] = None) -> Tensor:
     """x shifted and squeezed: the truncation of Cambier et al. (ICLR 2020; docs/s2fp8.md)."""
     if not isinstance(mode, str):
         raise abi.HalfulpTypeError('mode: give a text, not {}'.format(type(mode).__name__))
     return quantize(x, 's2fp8,' + mode, backward=backward, stream=stream)
 
 
-def inside(x: Tensor, rounding, *, dim: int = -1) -> Tensor:
+def inside(x: Tensor, rounding: 'RoundingLike', *, dim: int = -1) -> Tensor:
     """bool: which elements lie within the range that `rounding` rounds them into, the ends included. What
     "zero_outside" lets through."""
     text = text_of(rounding)
@@ -153,7 +159,7 @@ def _of_codes(dtype: torch.dtype) -> torch.dtype:
     return dtype
 
 
-def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
+def encode(x: Tensor, format: 'RoundingLike', *, stream: Optional[StreamLike] = None) -> Tensor:
     """Codes of a format, of x's shape: uint8, uint16 or uint32; of that type where `format` is a type of torch.
 
     The rounding is halfulp's, with the format's default saturation (docs/numerics.md section 3); the presets
@@ -164,7 +170,8 @@ def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
     return codes if kind is None else codes.view(kind)
 
 
-def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32, *, packed: bool = False) -> Tensor:
+def decode(codes: Tensor, format: 'Optional[RoundingLike]' = None, dtype: torch.dtype = torch.float32, *,
+           packed: bool = False) -> Tensor:
     """The values of codes, exact. `format` may be left out where the type of the tensor says it (torch.float8_e4m3fn,
     torch.bfloat16, ...).
 
@@ -198,14 +205,14 @@ class ScaledTensor(NamedTuple):
     tensor: Tensor
 
 
-def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
+def scaled_encode(x: Tensor, scaling: 'RoundingLike', *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
     """x, seen as a matrix whose rows lie along `dim`, as codes, scales of blocks and second-level scale."""
     text = text_of(scaling)
     made = ops.scaled_encode(floating(x, text), taken(stream, draws(text)), text, _whole('dim', dim), -1, False)
     return ScaledTensor(*made[:3])
 
 
-def scaled_decode(x: ScaledTensor, scaling, *, packed: bool = False) -> Tensor:
+def scaled_decode(x: ScaledTensor, scaling: 'RoundingLike', *, packed: bool = False) -> Tensor:
     """The values: float32, rows x cols. packed: as `decode`; each row of codes begins with a byte."""
     text = text_of(scaling)
     codes, scales, tensor = (_tensor(name, getattr(x, name, None)) for name in ScaledTensor._fields)

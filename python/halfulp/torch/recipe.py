@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT
 """How a layer's three products are computed, as a value."""
 from dataclasses import dataclass, fields, replace
-from typing import Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 
 from torch import Tensor
 
 from .. import _abi as abi
 from . import _records, ops
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from .. import Accumulator, Format, Model, Number, Preset, Rounding, Scaling
+    RoundingLike = Union[str, torch.dtype, np.dtype[Any], type, Format, Scaling, Number, Rounding, Preset]
+    AccumLike = Union[str, Accumulator, Model]
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,16 @@ class Recipe:
     hadamard: int = 0
     signs: int = 0
     twice: bool = False
+
+    if TYPE_CHECKING:  # what fields are made of; each becomes its text
+
+        def __init__(self, x: RoundingLike = 'keep', w: RoundingLike = 'keep', g: RoundingLike = 'keep',
+                     accum: AccumLike = 'fp32', out: RoundingLike = 'keep', dx: RoundingLike = 'keep',
+                     dw: RoundingLike = 'keep', accum_dx: Optional[AccumLike] = None,
+                     accum_dw: Optional[AccumLike] = None, g_dx: Optional[RoundingLike] = None,
+                     w_dx: Optional[RoundingLike] = None, x_dw: Optional[RoundingLike] = None,
+                     g_dw: Optional[RoundingLike] = None, gradient: str = 'straight_through',
+                     convolution: str = 'tensors', embedding: RoundingLike = 'keep') -> None: ...
 
     def __post_init__(self) -> None:
         ops.gradient_rule(self.gradient)
