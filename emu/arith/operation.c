@@ -81,14 +81,18 @@ uint32_t hui_function_code(const hu_spec *spec, int32_t op, hu_num x, hu_num y, 
   return hui_function_one(spec, op, x, y, random, events);
 }
 
-/* Unfolds the operands' formats and reads the codes; operands that the operation does not have are 0. */
-static int read_refused(const hu_operation *operation, const hu_code *x, hu_num numbers[HU_OPERANDS_MAX]) {
-  for (int k = 0; k < HU_OPERANDS_MAX; k++) {
-    hu_spec spec;
+/* Reads the codes of an operation whose result has the format *fz, unfolded: 1 if a format is refused. Operands that the
+ * operation does not have are 0. */
+static int read_refused(const hu_operation *operation, const hu_code *x, const hu_spec *spec, const hu_format *fz,
+                        hu_num numbers[HU_OPERANDS_MAX]) {
+  hu_spec own[HU_OPERANDS_MAX];
+  for (int k = HU_OPERANDS_MAX - 1; k >= 0; k--) { /* from the last, which is the sum's */
     numbers[k] = hui_num_special(HU_KIND_ZERO, 0);
     if (k >= operation->operands) continue;
-    if (hui_source_refused(&spec, x[k].format)) return 1;
-    numbers[k] = hui_unpack(&spec, x[k].code);
+    spec = hui_source_spec(&own[k], &x[k].format, spec, fz);
+    if (!spec) return 1;
+    fz = &x[k].format;
+    numbers[k] = hui_unpack(spec, x[k].code);
   }
   return 0;
 }
@@ -124,7 +128,7 @@ uint32_t hu_apply_code(int op, hu_format fz, hu_mode mode, const hu_code *x, uin
     *set = 0;
     return hui_within_format(&spec, op, x[0].code, 0, set);
   }
-  if (read_refused(operation, x, numbers)) return misuse(op, set);
+  if (read_refused(operation, x, &spec, &fz, numbers)) return misuse(op, set);
   if (op != HU_OP_COMPARE) return rounded(op, &spec, numbers, random, set);
   *set = 0;
   return hui_compared(numbers[0], numbers[1]);

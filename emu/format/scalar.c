@@ -38,7 +38,7 @@ double hu_decode64(hu_format format, uint32_t code) {
 }
 
 /* The value of a code in binary32: put together where that is exact and normal, else rounded. */
-static float value32(const hu_spec *spec, uint32_t code) {
+static inline float value32(const hu_spec *spec, uint32_t code) {
   hu_num x = hui_unpack(spec, code);
   if (x.kind == HU_KIND_FINITE) {
     int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;

@@ -90,7 +90,7 @@ static const struct {
 } cases[] = {
     {"hu_encode", encode_one, 1, 0},
     {"hu_decode", decode_one, 1, 0},
-    {"hu_mul of FP8 codes", multiply_one, 3, 0},
+    {"hu_mul of FP8 codes", multiply_one, 1, 0},
     {"hu_quantize_n", quantize, 1, 1},
     {"hu_encode_n", encode, 1, 1},
     {"hu_decode_n", decode, 1, 1},
