@@ -309,7 +309,7 @@ class Keys(TrainCase):
                 self.assertTrue(low <= float(k["default"]) <= high, k)
         self.assertEqual(keys["run.batch"]["range"], [1, 16777216])
         self.assertIs(type(keys["run.batch"]["range"][1]), int)
-        self.assertEqual(keys["optimizer.kind"]["values"], ["sgd", "adamw", "adagrad"])
+        self.assertEqual(keys["optimizer.kind"]["values"], ["sgd", "adamw", "adagrad", "muon"])
         self.assertEqual(keys["precision.system"]["values"][3:5], ["fp8", "fp8_e5m2"])
         self.assertNotIn("usual", self.ok("train", "--keys"))
 
