@@ -22,7 +22,7 @@ from .events import Events
 from .format import FormatLike
 from .gemm import gemm
 from .mode import ModeLike, split, stream_of
-from .options import Options, with_options
+from .options import OF_MODE, Options, with_options
 from .scaling import Rounding, Scaling
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def _shown(figure: Any) -> str:
     return '{:.4g}'.format(figure) if isinstance(figure, float) else str(figure)
 
 
-def _only(name: str, options: Mapping[str, Any]) -> None:
+def _only(name: str, options: Mapping[str, Any], known: Sequence[str] = ('stream', 'threads')) -> None:
     for option in options:
-        if option not in ('stream', 'threads'):
-            raise unknown(name, option, ('stream', 'threads'))
+        if option not in known:
+            raise unknown(name, option, known)
 
 
 # ---- formats ----
@@ -275,9 +275,6 @@ def _sum_error(a: Any, b: Any, accum: AccumulatorLike, expected: np.ndarray, opt
 
 # ---- drawings: those of `halfulp plot` ----
 
-_DRAWN = ('saturate', 'nan', 'tiny', 'stream')
-
-
 def _name(thing: Any) -> str:
     """What the command calls a format."""
     if isinstance(thing, Preset):
@@ -299,7 +296,7 @@ def _matrix(x: Any, blocks: bool, name: str) -> pictures.Data:
     return pictures.Data(full.reshape(full.size // cols if cols else 0, cols), abi.instance('name', name, str))
 
 
-@with_options(*_DRAWN)
+@with_options(*OF_MODE)
 def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **options: 'Unpack[Options]') -> Picture:
     """Draw the positive values of formats on a logarithmic line, and what becomes of an array in each.
 
@@ -329,9 +326,7 @@ def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **opt
     """
     several = isinstance(formats, (list, tuple)) and not isinstance(formats, Preset)
     listed: Sequence[Any] = formats if several else [formats]
-    for option in options:
-        if option not in _DRAWN:
-            raise abi.HalfulpTypeError('plot: there is no argument {!r}; there are {}'.format(option, ', '.join(_DRAWN)))
+    _only('plot', options, OF_MODE)
     way, texts = how(mode, options, [], 'plot'), [_name(one) for one in listed]
     data = None if x is None else _matrix(x, any(map(_has_blocks, texts)), name)
     return pictures.plot(texts, way.mode._c, way.stream._record(), data)

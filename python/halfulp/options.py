@@ -35,6 +35,7 @@ _MEANINGS = {
                    'which the call is enqueued.',
 }
 ON_HOST = tuple(name for name in _MEANINGS if name != 'cuda_stream')
+OF_MODE = ('saturate', 'nan', 'tiny', 'stream')  # of calls that only round
 EXACT = ('threads', 'cuda_stream')  # of calls that round nothing
 _Call = TypeVar('_Call', bound=Callable)
 
