@@ -159,8 +159,7 @@ class Format(Value):
         abi.check(library.hu_encode64_n(1, at, 1, abi.address(one), 1, self._c, s.hu_mode(), abi.address(alone), None))
         if library.hu_decode64(self._c, int(code[0])) != 1.0:
             return None
-        abi.check(library.hu_next_up_n(1, at, 1, at, 1, self._c, abi.address(alone)))
-        above = library.hu_decode64(self._c, int(code[0]))
+        above = library.hu_decode64(self._c, library.hu_next_up(self._c, int(code[0])))
         return above - 1.0 if 1.0 < above < float('inf') else None
 
     max_code = property(lambda self: self._limits.max_code, doc='The code of `max`.')
