@@ -81,8 +81,8 @@ uint32_t hui_function_code(const hu_spec *spec, int32_t op, hu_num x, hu_num y, 
   return hui_function_one(spec, op, x, y, random, events);
 }
 
-/* Reads the codes of an operation whose result has the format *fz, unfolded: 1 if a format is refused. Operands that the
- * operation does not have are 0. */
+/* Reads the codes of an operation whose result has the format *fz, unfolded: 1 if a format is refused. Operands that
+ * the operation does not have are 0. */
 static int read_refused(const hu_operation *operation, const hu_code *x, const hu_spec *spec, const hu_format *fz,
                         hu_num numbers[HU_OPERANDS_MAX]) {
   hu_spec own[HU_OPERANDS_MAX];

@@ -46,8 +46,8 @@ static inline int hui_source_refused(hu_spec *spec, hu_format format) {
   hu_mode rne = {0};
   return hui_format_unfold(spec, format, rne) != HU_OK;
 }
-/* The same of a format that may be another operand's, or the result's, which `known` is the spec of: what its codes mean
- * does not depend on the mode. Returns the spec to read with, NULL where the format is refused. */
+/* The same of a format that may be another operand's, or the result's, which `known` is the spec of: what its codes
+ * mean does not depend on the mode. Returns the spec to read with, NULL where the format is refused. */
 static inline const hu_spec *hui_source_spec(hu_spec *own, const hu_format *format, const hu_spec *known,
                                              const hu_format *other) {
   if (memcmp(format, other, sizeof *format) == 0) return known; /* neither has padding */
