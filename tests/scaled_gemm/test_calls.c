@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "tests/scaled_gemm/product.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/levels.h"
@@ -472,10 +476,40 @@ static void test_errors(void **state) {
   matrix_free(&c);
 }
 
+/* A plain C that is not on its grid is refused under unmasked traps, too, and leaves no flag: looking at it rounds. */
+static void test_surroundings(void **state) {
+  (void)state;
+#if defined(__x86_64__)
+  t_random random = {t_seed("scaled-gemm-surroundings", 12)};
+  hu_scaling mx = scaling("mxfp8_e4m3");
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
+  static float z[64];
+  t_matrix a, b, c;
+  matrix_scaled(&a, &random, 8, 64, &mx, 0, DRAW_ENCODED);
+  matrix_scaled(&b, &random, 64, 8, &mx, 1, DRAW_ENCODED);
+  matrix_plain(&c, &random, 8, 8, hu_format_fn(4, 3, 0), 1, 0, DRAW_ENCODED);
+  for (size_t i = 0; i < 8; i++) ((float *)c.codes)[i] = 0x1.1p-8F; /* subnormal there */
+  hu_scaled_result out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  uint32_t before = _mm_getcsr();
+  _mm_setcsr(0); /* no flag, each of them traps */
+  hu_status status = multiply(8, 8, 64, &out, &a, &b, &c, &sum, rne, NULL, NULL);
+  uint32_t after = _mm_getcsr();
+  _mm_setcsr(before);
+  assert_int_equal(status, HU_E_GRID);
+  assert_int_equal(after, 0);
+  matrix_free(&a);
+  matrix_free(&b);
+  matrix_free(&c);
+#else
+  print_message("scaled gemm surroundings: no MXCSR on this processor\n");
+#endif
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tiles),  cmocka_unit_test(test_promotion),  cmocka_unit_test(test_units),
-      cmocka_unit_test(test_runs),   cmocka_unit_test(test_many_runs),  cmocka_unit_test(test_shapes),
-      cmocka_unit_test(test_errors), cmocka_unit_test(test_tiny_parts), cmocka_unit_test(test_exact_factors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),         cmocka_unit_test(test_promotion),
+                                     cmocka_unit_test(test_units),         cmocka_unit_test(test_runs),
+                                     cmocka_unit_test(test_many_runs),     cmocka_unit_test(test_shapes),
+                                     cmocka_unit_test(test_errors),        cmocka_unit_test(test_tiny_parts),
+                                     cmocka_unit_test(test_exact_factors), cmocka_unit_test(test_surroundings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
