@@ -362,7 +362,7 @@ static int merge(job_work *work, int count, char **ledgers) {
   return status;
 }
 
-/* Merging runs nothing, and takes all items. */
+/* Refuses options that --merge does not follow: it runs nothing, and takes all items. */
 static int check_merge(const job_work *work) {
   const job_asked *asked = work->asked;
   const char *other = asked->status      ? "--status"
