@@ -68,8 +68,8 @@ static int has_result(const job_entry *entry) {
   return !strcmp(entry->field[JOB_STATE], "done") || !strcmp(entry->field[JOB_STATE], "stale");
 }
 
-/* For entries that are merged where those of other sources are refused. Of an item that is not listed no one knows the
- * sources: then two results of other ones are. */
+/* For entries that are merged where those of other sources are refused. The sources of an item that is not listed are
+ * not known: two results of it are refused where theirs differ. */
 static int refuse_merged(const job_work *work, const char *file, const job_entry *entry, const job_item *item) {
   const job_entry *old = job_ledger_find(&work->ledger, entry->field[JOB_ITEM]);
   const char *sources = entry->field[JOB_SOURCES];
@@ -115,7 +115,7 @@ static int check_entries(const job_work *work) {
 /* Results that the ledger has and that do not count any more, for a note. */
 typedef struct dropped {
   size_t count;
-  char names[160]; /* of the first of them, with commas between them */
+  char names[256]; /* of the first of them, with commas between them */
 } dropped;
 
 static void drop(dropped *results, const char *name) {
