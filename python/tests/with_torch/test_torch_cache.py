@@ -87,23 +87,23 @@ def test_heads():
 @pytest.mark.parametrize('window', [0, 32, 64])
 def test_kivi(window):
     """Keys in runs of the window, values behind the last `window` tokens; token by token as at once."""
-    k, v = plain(2, 3, 150, 64), plain(2, 3, 150, 32, seed=2)
+    k, v = plain(2, 3, 180, 64), plain(2, 3, 180, 32, seed=2)
     cache = ht.KVCache(window=window, **KIVI)
     keys, values = cache.update(k, v)
-    done = 150 - 150 % max(window, 32)
+    done = 180 - 180 % max(window, 32)
     same(keys, torch.cat([back(affine(groups(k[..., :done, :], 32, 'channel'), 2), 'channel'), k[..., done:, :]], -2))
-    same(values, torch.cat([back(affine(groups(v[..., :150 - window, :], 32, 'token'), 2), 'token'), v[..., 150 - window:, :]], -2))
+    same(values, torch.cat([back(affine(groups(v[..., :180 - window, :], 32, 'token'), 2), 'token'), v[..., 180 - window:, :]], -2))
     slowly = ht.KVCache(window=window, **KIVI)
-    for i, n in enumerate([100] + [1] * 50):
+    for i, n in enumerate([130] + [1] * 50):
         at = slowly.length()
         made = slowly.update(k[..., at:at + n, :], v[..., at:at + n, :])
         assert made[0].shape[-2] == slowly.length() == at + n
     for one, other in zip(made, (keys, values)):
         same(one, other)
     assert slowly.bits() == cache.bits()
-    rounded_k, rounded_v = 6 * done * 64, 6 * (150 - window) * 32
+    rounded_k, rounded_v = 6 * done * 64, 6 * (180 - window) * 32
     assert cache.bits() == rounded_k * 2 + rounded_k // 32 * 64 + rounded_v * 2 + rounded_v // 32 * 64 + 32 * (
-        6 * 150 * (64 + 32) - rounded_k - rounded_v)
+        6 * 180 * (64 + 32) - rounded_k - rounded_v)
 
 
 def test_layers():
