@@ -24,6 +24,7 @@ static uint32_t hui_smallest_code(hu_format format) {
   return (uint32_t)1 << format.m;
 }
 
+/* Returns what is wrong with the range of a format unfolded, whose smallest such code is min; NULL: nothing. */
 static inline const char *hui_range_wrong(const hu_spec *spec, uint32_t min) {
   uint64_t finite = spec->has_inf ? spec->inf_code : spec->nan_from; /* magnitude codes below are finite */
   if (finite <= min) return "e: no positive finite value is left";
@@ -46,15 +47,15 @@ static inline int hui_source_refused(hu_spec *spec, hu_format format) {
   hu_mode rne = {0};
   return hui_format_unfold(spec, format, rne) != HU_OK;
 }
-/* The same of a format that may be another operand's, or the result's, which `known` is the spec of: what its codes
- * mean does not depend on the mode. Returns the spec to read with, NULL where the format is refused. */
+static inline int hui_result_refused(hu_spec *spec, hu_format format, hu_mode mode) {
+  return hui_format_unfold(spec, format, mode) != HU_OK || hu_mode_check(mode) != HU_OK;
+}
+/* The same for codes of a format that may be the one that `known` is the spec of, under any mode: what codes mean does
+ * not depend on it. Returns the spec to read with, NULL where the format is refused. */
 static inline const hu_spec *hui_source_spec(hu_spec *own, const hu_format *format, const hu_spec *known,
                                              const hu_format *other) {
   if (memcmp(format, other, sizeof *format) == 0) return known; /* neither has padding */
   return hui_source_refused(own, *format) ? NULL : own;
-}
-static inline int hui_result_refused(hu_spec *spec, hu_format format, hu_mode mode) {
-  return hui_format_unfold(spec, format, mode) != HU_OK || hu_mode_check(mode) != HU_OK;
 }
 
 #endif

@@ -99,7 +99,7 @@ static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t l
                           .amax = amax};
 }
 
-/* As hui_scaled_made_check, which returns the description unfolded, too. */
+/* Checks what hui_scaled_made_check does, and returns the description unfolded. */
 static hu_status check_and_unfold(hu_scaler *scaler, size_t rows, size_t cols, const hu_scaled *codes, const float *z,
                                   size_t ldz, const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                   const float *amax, const hu_scaled_stats *stats) {
