@@ -1,10 +1,38 @@
 # SPDX-License-Identifier: MIT
 """Tensors as runs of equally strided numbers, and as matrices of rows: what goes to the C calls without a copy."""
-from typing import List, NamedTuple, Optional, Tuple
+import ctypes
+import mmap
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import torch
 
+_LARGE = 1 << 20  # numbers; a huge page has 2^21 bytes on x86-64 and on most of Arm
 _RUNS = 64  # more calls than this cost more than a copy
+
+
+def _adviser() -> Any:
+    """The C library's madvise where there are huge pages to ask for, else None."""
+    if not hasattr(mmap, 'MADV_HUGEPAGE'):
+        return None
+    try:
+        call = ctypes.CDLL(None).madvise
+    except (AttributeError, OSError):
+        return None
+    call.argtypes, call.restype = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int], ctypes.c_int
+    return call
+
+
+_ADVISER = _adviser()
+
+
+def fresh(z: torch.Tensor, numbers: int) -> torch.Tensor:
+    """z itself, a new dense tensor of so many numbers that will be written as a whole. The system is asked for huge pages of
+    a large one: most of the time of a large rounding into a new tensor is that of making its small pages one by one.
+    It is an advice, whose failure changes nothing."""
+    if numbers >= _LARGE and _ADVISER is not None and z.is_cpu:
+        first, size = -(-z.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE, numbers * z.element_size()
+        _ADVISER(first, (z.data_ptr() + size - first) // mmap.PAGESIZE * mmap.PAGESIZE, mmap.MADV_HUGEPAGE)
+    return z
 
 
 class Run(NamedTuple):

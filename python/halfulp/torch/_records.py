@@ -119,7 +119,7 @@ def _wide_format(text: str):
     return r
 
 
-@abi.text_cache(None)
+@functools.lru_cache(maxsize=None)
 def rounding(text: str) -> Rounding:
     """A rounding from its text; HalfulpValueError names what is wrong with it, and where."""
     if names_preset(text):
@@ -251,21 +251,21 @@ class Product(NamedTuple):
     b: Rounding
     sum: Sum
     out: Rounding
+    stochastic: bool  # whether random words are drawn anywhere
     before: Optional[Before] = None
 
-    @property
-    def stochastic(self) -> bool:
-        """Whether random words are drawn anywhere."""
-        return any(part.stochastic for part in self[:4])
+    @classmethod
+    def of(cls, a: Rounding, b: Rounding, total: Sum, out: Rounding, first: Optional[Before]) -> 'Product':
+        return cls(a, b, total, out, any(part.stochastic for part in (a, b, total, out)), first)
 
 
-@abi.text_cache(None)
+@functools.lru_cache(maxsize=None)
 def product(text: str) -> Product:
     parts = text.split('|')
     if len(parts) not in (4, 5):
         raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT or A|B|SUM|OUT|BEFORE is required'.format(text))
-    made = Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]),
-                   before(parts[4]) if parts[4:] else None)
+    made = Product.of(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]),
+                      before(parts[4]) if parts[4:] else None)
     _operands_taken(made)
     return made
 

@@ -1,82 +1,219 @@
 # SPDX-License-Identifier: MIT
-"""A shortcut of `quantize` for a small float32 tensor on the CPU that nothing watches: no autograd, no compiler,
-no tracing, no mode of torch. It writes the bits that the operator writes, without torch's dispatcher, whose road through
-autograd takes most of a small call's time."""
+"""Shortcuts of the kernels for what most calls are: dense float32 tensors of the CPU, roundings and sums that draw no random
+words, no counts. They make the library's calls that the general way (_rounding.py, _product.py) makes, so they write the
+same bits; texts become the records of these calls once. Anything else, and every error, is left to the general way."""
 import ctypes
 import functools
-from typing import Any, Optional
+import math
+import struct
+import threading
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
-from . import _records
-from ._calls import _ALONE, main
+from . import _memory, _records, _watch
+from ._calls import _ALONE, Words, main
+from ._calls import threads as threads_of
 
 _EXEC = structs.hu_exec(1, 0, structs.hu_stream(0, 0))
 _EXEC_REF = ctypes.byref(_EXEC)  # calls read it only
+_MODE = structs.hu_mode()
 
 
-def _watchers() -> Optional[tuple]:
-    """What shows that somebody watches; None where this version of torch lacks one of them."""
-    c = torch._C
-    try:
-        return (c._len_torch_dispatch_stack, c._len_torch_function_stack, c._functorch.peek_interpreter_stack,
-                c._get_tracing_state, c._autograd._profiler_enabled, torch._is_functional_tensor)
-    except AttributeError:
-        return None
+def _exec(work: int, words: Words = Words(0, 0)) -> Any:
+    if work < _ALONE and not (words.key or words.counter):
+        return _EXEC_REF
+    return ctypes.byref(structs.hu_exec(threads_of(work), 0, structs.hu_stream(words.key, words.counter)))
 
 
-_WATCHERS = _watchers()
-
-
-def _watched(x: torch.Tensor) -> bool:
-    if _WATCHERS is None:
-        return True
-    dispatch, function, functorch, tracing, profiler, functional = _WATCHERS
-    return bool(dispatch() or function() or functorch() is not None or tracing() is not None or profiler()
-                or functional(x) or torch.autograd.forward_ad._current_level >= 0)
+class _Rounding(NamedTuple):
+    """call(rows, cols, z, x, exec): rounds the matrix at address x into z, both dense, and gives the library's status.
+    by_rows: they must lie row by row. stochastic: it draws random words, row by row. grid: the format of the results,
+    as an operand of a product."""
+    call: Callable[[int, int, int, int, Any], int]
+    by_rows: bool
+    stochastic: bool
+    grid: Any
 
 
 @functools.lru_cache(maxsize=1024)
-def _plan(text: str) -> Any:
-    """The call for a rounding that this shortcut knows, else None."""
+def _plan(text: str) -> Optional[_Rounding]:
+    """The call for a rounding that these shortcuts know, else None."""
     try:
         r = _records.rounding(text)
     except abi.HalfulpError:
         return None
-    if r.preset is not None or r.special or r.stochastic or not r.fits32:
+    if r.preset is not None or r.special or not r.fits32:
         return None
     if r.kind == _records.SCALED and not r.record.turned:
-        return _of_blocks(r.scaling(False), r.mode)
-    if r.kind == _records.FORMAT:
-        return _of_each(main.hu_quantize_n, r.record.format, r.mode)
-    return _of_each(main.hu_number_quantize_n, r.record.number, r.mode) if r.kind == _records.NUMBER else None
+        call = _of_blocks(r.scaling(False), r.mode)
+    elif r.kind == _records.FORMAT:
+        call = _of_each(main.hu_quantize_n, r.record.format, r.mode)
+    elif r.kind == _records.NUMBER:
+        call = _of_each(main.hu_number_quantize_n, r.record.number, r.mode)
+    else:
+        return None
+    return _Rounding(call, r.kind == _records.SCALED, r.stochastic, r.grid())
 
 
 def _of_each(call: Any, record: Any, mode: Any) -> Any:
-    return lambda x, z: call(x.numel(), z.data_ptr(), 1, x.data_ptr(), 1, record, mode, _EXEC_REF, None)
+    return lambda rows, cols, z, x, run: call(rows * cols, z, 1, x, 1, record, mode, run, None)
 
 
 def _of_blocks(scaling: Any, mode: Any) -> Any:
     place = ctypes.addressof(scaling)
 
-    def call(x: torch.Tensor, z: torch.Tensor, keep: Any = scaling) -> int:
-        cols = x.shape[-1] if x.ndim else 1
-        return main.hu_scaled_quantize(x.numel() // cols, cols, z.data_ptr(), cols, x.data_ptr(), cols, place, mode, None,
-                                       None, _EXEC_REF, None)
+    def call(rows: int, cols: int, z: int, x: int, run: Any, keep: Any = scaling) -> int:
+        return main.hu_scaled_quantize(rows, cols, z, cols, x, cols, place, mode, None, None, run, None)
     return call
 
 
-def quantize(x: Any, text: str, dim: int) -> Optional[torch.Tensor]:
-    """x rounded, or None where the operator must do it."""
-    if torch.compiler.is_compiling() or type(x) is not torch.Tensor or _watched(x):
+def rounded(x: torch.Tensor, text: str, dim: int, words: Words) -> Optional[torch.Tensor]:
+    """x rounded with these random words, or None where the general way must do it."""
+    plan = _plan(text)
+    if plan is None or dim != -1 or x.dtype is not torch.float32 or not x.is_cpu or not x.is_contiguous():
         return None
-    if (x.dtype is not torch.float32 or x.layout is not torch.strided or not x.is_cpu or not 0 < x.numel() < _ALONE
-            or (x.requires_grad and torch.is_grad_enabled()) or x.is_neg() or not x.is_contiguous()):
+    size = x.numel()
+    if not size:
+        return None
+    z, cols = _memory.fresh(torch.empty_like(x), size), x.shape[-1] if x.ndim else 1
+    return z if plan.call(size // cols, cols, z.data_ptr(), x.data_ptr(), _exec(size, words)) == structs.OK else None
+
+
+def quantize(x: Any, text: str, dim: int) -> Optional[torch.Tensor]:
+    """A small x rounded, where nothing watches (_watch.py) and the gradient of the result is that of x as it is; None where
+    the operator must do it. Where x has a gradient, the result is a clone for autograd, whose gradient goes through
+    unchanged, and whose numbers are then rounded in their place."""
+    if x is None or _watch.watched((x,)):
+        return None
+    size = x.numel()
+    if x.dtype is not torch.float32 or not 0 < size < _ALONE or not x.is_contiguous():
         return None
     plan = _plan(text)
-    if plan is None or dim != -1:
+    if plan is None or plan.stochastic or dim != -1:
         return None
-    z = torch.empty_like(x)
-    return z if plan(x, z) == structs.OK else None
+    z = x.clone() if x.requires_grad and torch.is_grad_enabled() else torch.empty_like(x)
+    cols = x.shape[-1] if x.ndim else 1
+    return z if plan.call(size // cols, cols, z.data_ptr(), x.data_ptr(), _EXEC_REF) == structs.OK else None
+
+
+# ---- products ----
+
+class _Sides(NamedTuple):
+    """Roundings of A and of B (None: kept); what stands in the records of A and B behind address and leading dimension,
+    for matrices that lie row by row and column by column; the sum."""
+    a: Optional[_Rounding]
+    b: Optional[_Rounding]
+    tails_a: Tuple[bytes, bytes]
+    tails_b: Tuple[bytes, bytes]
+    accum: Any
+
+
+_BINARY32 = _records.format_of('binary32')
+_PLACE = struct.Struct('PN')  # how the records of operands and results begin
+_RESULT = bytes(structs.hu_result(None, 0, _BINARY32, structs.VALUES))[_PLACE.size:]
+
+
+def _tails(grid: Any) -> Tuple[bytes, bytes]:
+    one, two = (bytes(structs.hu_operand(None, 0, grid, structs.VALUES, down)) for down in (0, 1))
+    return one[_PLACE.size:], two[_PLACE.size:]
+
+
+@functools.lru_cache(maxsize=1024)
+def _sides(text: str) -> Optional[_Sides]:
+    """What a product of this text requires, or None where these shortcuts do not know it."""
+    p = _records.product(text)
+    if p.sum.scaled is not None or p.before is not None or p.stochastic or p.out.kind != _records.KEEP:
+        return None
+    kept = [r.kind == _records.KEEP for r in (p.a, p.b)]
+    plans = [None if keep else _plan(r.text) for keep, r in zip(kept, (p.a, p.b))]
+    if any(plan is None and not keep for plan, keep in zip(plans, kept)):
+        return None
+    tails = [_tails(_BINARY32 if plan is None else plan.grid) for plan in plans]
+    return _Sides(plans[0], plans[1], tails[0], tails[1], ctypes.byref(p.sum.accum))
+
+
+def known(text: str) -> bool:
+    """Whether these shortcuts know a product."""
+    return _sides(text) is not None
+
+
+def _order(x: torch.Tensor) -> int:
+    """1: a dense matrix that lies row by row, 2: column by column, 0: another."""
+    rows, cols = x.shape
+    down, along = x.stride()
+    if along == 1 and down == cols:
+        return 1
+    return 2 if down == 1 and along == rows else 0
+
+
+class _Own(threading.local):
+    """A thread's memory for small operands."""
+
+    def __init__(self) -> None:
+        self.floats = (ctypes.c_float * _FEW)()
+        self.place = ctypes.addressof(self.floats)
+
+
+_FEW = 1 << 14
+_OWN = _Own()
+
+
+def _space(floats: int) -> Tuple[int, Any]:
+    """The address of memory for so many numbers, and what keeps it."""
+    if floats <= _FEW:
+        return _OWN.place, None
+    space = _memory.fresh(torch.empty(floats, dtype=torch.float32, device='cpu'), floats)
+    return space.data_ptr(), space
+
+
+def _made(sides: _Sides, d: torch.Tensor, a: torch.Tensor, b: torch.Tensor, shape: Tuple[int, int, int], left: int,
+          right: int) -> bool:
+    """Whether the library has written D: m x k by k x n numbers, which lie as `_order` says. Rows that are rounded, of A and
+    of the transpose of B, lie in memory of this call while it does."""
+    m, n, k = shape
+    at_a, at_b, of_a, of_b = a.data_ptr(), b.data_ptr(), sides.a, sides.b
+    z, keep = _space((m * k if of_a else 0) + (n * k if of_b else 0))
+    if of_a:
+        if of_a.by_rows and left == 2 or of_a.call(m, k, z, at_a, _exec(m * k)) != structs.OK:
+            return False
+        at_a, z = z, z + 4 * m * k
+    if of_b:
+        if of_b.by_rows and right == 1 or of_b.call(n, k, z, at_b, _exec(n * k)) != structs.OK:
+            return False
+        at_b = z
+    x = _PLACE.pack(at_a, k if left == 1 else m) + sides.tails_a[left - 1]
+    y = _PLACE.pack(at_b, n if right == 1 else k) + sides.tails_b[right - 1]
+    return main.hu_gemm(m, n, k, _PLACE.pack(d.data_ptr(), n) + _RESULT, x, y, None, sides.accum, _MODE,
+                        _exec(m * n * k), None) == structs.OK
+
+
+def multiply(a: torch.Tensor, b: torch.Tensor, text: str) -> Optional[torch.Tensor]:
+    """A B of two matrices under a product's text, or None where the general way must make it."""
+    if (a.dim() != 2 or b.dim() != 2 or a.dtype is not torch.float32 or b.dtype is not torch.float32 or not a.is_cpu
+            or not b.is_cpu):
+        return None
+    sides, (m, k), (inner, n) = _sides(text), a.shape, b.shape
+    left, right = _order(a), _order(b)
+    if sides is None or k != inner or not (left and right and m and n and k):
+        return None
+    d = _memory.fresh(a.new_empty((m, n)), m * n)
+    return d if _made(sides, d, a, b, (m, n, k), left, right) else None
+
+
+def linear(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor], text: str) -> Optional[torch.Tensor]:
+    """X W^T + b of contiguous tensors of at least two axes and nothing empty, or None."""
+    sides, shape = _sides(text), x.shape
+    if (sides is None or x.dtype is not torch.float32 or weight.dtype is not torch.float32 or len(shape) < 2
+            or weight.dim() != 2 or not x.is_contiguous() or not weight.is_contiguous()):
+        return None
+    (n, inner), (*rows, k) = weight.shape, shape
+    m = math.prod(rows)
+    if k != inner or not (m and n and k) or bias is not None and (bias.dtype is not torch.float32 or bias.shape != (n,)):
+        return None
+    d = _memory.fresh(x.new_empty((*rows, n)), m * n)
+    if not _made(sides, d, x, weight, (m, n, k), 1, 2):
+        return None
+    return d if bias is None else d.add_(bias)

@@ -12,6 +12,7 @@ from .._streams import missing
 
 GRADIENTS = ('straight_through', 'zero_outside')
 _MASK = (1 << 64) - 1
+_NONE = Words(0, 0)
 
 
 def drawn(stream: Optional[Tensor], *texts: str) -> None:
@@ -25,7 +26,7 @@ def drawn(stream: Optional[Tensor], *texts: str) -> None:
 def words(stream: Optional[Tensor], use: int) -> Words:
     """Key and counter from their tensor, which is on the CPU, so that no call waits for a device."""
     if stream is None:
-        return Words(0, 0)
+        return _NONE
     if stream.dtype != torch.int64 or stream.shape != (2,):
         raise abi.HalfulpTypeError('stream: an int64 tensor of a key and a counter is required')
     key, counter = (number & _MASK for number in stream.tolist())
@@ -34,8 +35,9 @@ def words(stream: Optional[Tensor], use: int) -> Words:
 
 def counts(x: Tensor, count: bool, rows: int = 0) -> Tensor:
     """Zeros for the events of one call (rows: of so many parts), or an empty tensor."""
-    shape = ((rows, len(EVENTS)) if rows else (len(EVENTS),)) if count else (0,)
-    return torch.zeros(shape, dtype=torch.int64, device=x.device)
+    if not count:
+        return x.new_empty((0,), dtype=torch.int64)
+    return torch.zeros((rows, len(EVENTS)) if rows else (len(EVENTS),), dtype=torch.int64, device=x.device)
 
 
 def some(events: Tensor) -> Optional[Tensor]:

@@ -5,7 +5,7 @@ from typing import List, Optional, Tuple
 import torch
 from torch import Tensor
 
-from .. import _product, _records
+from .. import _product, _records, _small, _watch
 from .._calls import EVENTS
 from .._register import fake, formula, operator
 from ._shared import counts, drawn, gradient_rule, some, words
@@ -22,6 +22,9 @@ def matmul(a: Tensor, b: Tensor, stream: Optional[Tensor], tap: Optional[Tensor]
     gradient_rule(gradient)
     drawn(stream, product, grad_a, grad_b)
     events = counts(a, count, 3)
+    d = None if count else _small.multiply(a, b, product)
+    if d is not None:
+        return d, events
     d = _product.multiply(a, b, _records.product(product), tuple(words(stream, use) for use in uses), some(events))
     return d, events
 
@@ -45,12 +48,18 @@ def _matmul_setup(ctx, inputs, output):
 
 
 def _matmul_backward(ctx, g, _):
-    product, grad_a, grad_b, gradient = ctx.texts
+    grad_a, grad_b = ctx.texts[1:3]
     if not (grad_a and grad_b):
         raise NotImplementedError('halfulp::matmul: the gradient of a gradient has no formula')
     a, b, stream = ctx.saved_tensors
-    no = torch.zeros((3, len(EVENTS)), dtype=torch.int64, device=g.device)
-    events_a = events_b = no
+    da, db, tap = _gradients(ctx, g, a, b, stream)
+    return da, db, None, tap, None, None, None, None, None, None
+
+
+def _gradients(ctx, g: Tensor, a: Tensor, b: Tensor, stream: Optional[Tensor]) -> Tuple[Optional[Tensor], ...]:
+    """Those of A and of B that autograd asks for, and the counts of both products for the tap."""
+    product, grad_a, grad_b, gradient = ctx.texts
+    events_a = events_b = torch.zeros((3, len(EVENTS)), dtype=torch.int64, device=g.device) if ctx.tapped else None
     da = db = None
     if ctx.needs_input_grad[0]:
         da, events_a = matmul(g, b.transpose(-1, -2), stream, None, grad_a, '', '', 'straight_through', GRAD_A,
@@ -66,10 +75,47 @@ def _matmul_backward(ctx, g, _):
             mask = inside(b.transpose(-1, -2), product.split('|')[1], -1).transpose(-1, -2)
             db = torch.where(mask, db, torch.zeros((), dtype=db.dtype, device=db.device))
     tap = torch.cat([events_a, events_b]).to('cpu', torch.float64) if ctx.tapped else None
-    return da, db, None, tap, None, None, None, None, None, None
+    return da, db, tap
 
 
 formula(matmul, _matmul_backward, _matmul_setup, of_operands=True)
+
+
+class _Linear(torch.autograd.Function):
+    """X W^T + b as one node of autograd, whose gradients are those of `matmul` and `add_row`."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, texts):
+        y = _small.linear(x, weight, bias, texts[0])
+        if y is None:
+            raise _General
+        ctx.texts, ctx.tapped = texts, False
+        ctx.save_for_backward(x, weight)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, weight = ctx.saved_tensors
+        dx, dw, _ = _gradients(ctx, g, x, weight.t(), None)
+        return dx, None if dw is None else dw.t(), columns(g) if ctx.needs_input_grad[2] else None, None
+
+
+class _General(Exception):
+    """A call that the general way must make."""
+
+
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor], texts: Tuple[str, str, str],
+           gradient: str) -> Optional[Tensor]:
+    """X W^T + b without random words and counts, by the library's calls alone; None where operators must make it."""
+    if _watch.watched((x, weight, bias)) or _watch.autocast() or not _small.known(texts[0]):
+        return None
+    if not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad
+                                         or bias is not None and bias.requires_grad)):
+        return _small.linear(x, weight, bias, texts[0])
+    try:
+        return _Linear.apply(x, weight, bias, (*texts, gradient))
+    except _General:
+        return None
 
 
 # ---- what a layer has beside its product ----

@@ -8,7 +8,7 @@ from torch.autograd.graph import increment_version
 
 from ... import _abi as abi
 from ..._views import float32_of, numbers, overlaps_itself
-from .. import _records, _rounding
+from .. import _memory, _records, _rounding, _small
 from .._register import fake, formula, operator
 from ._shared import counts, drawn, gradient_rule, some, words
 
@@ -20,8 +20,11 @@ def quantize(x: Tensor, stream: Optional[Tensor], tap: Optional[Tensor], forward
     gradient_rule(gradient)
     drawn(stream, forward, backward)
     _rounding.check(_records.rounding(backward), x)
-    z, events = torch.empty_like(x), counts(x, count)
-    _rounding.into(z, x, _records.rounding(forward), dim, words(stream, use), some(events))
+    drawn_from, events = words(stream, use), counts(x, count)
+    z = None if count else _small.rounded(x, forward, dim, drawn_from)
+    if z is None:
+        z = _memory.fresh(torch.empty_like(x), x.numel())
+        _rounding.into(z, x, _records.rounding(forward), dim, drawn_from, some(events))
     return z, events
 
 

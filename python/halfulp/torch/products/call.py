@@ -68,9 +68,13 @@ class Low:
         """X W^T + b, as halfulp.torch.Linear computes it."""
         if not isinstance(x, Tensor):
             raise abi.HalfulpTypeError('linear: a tensor is required, not {}'.format(type(x).__name__))
-        shape = x.shape[:-1] + (weight.shape[0],)
-        y = self.product(x.unsqueeze(0).flatten(0, -2), weight.t())
-        return (y if bias is None else ops.add_row(y, autocast(bias)[0])).reshape(shape)
+        if not (self.count or self.recipe.stochastic):
+            y = ops.linear(x, weight, bias, self.recipe.texts(), self.recipe.gradient)
+            if y is not None:
+                return y
+        y = self.product(x if x.dim() == 2 else x.unsqueeze(0).flatten(0, -2), weight.t())
+        y = y if bias is None else ops.add_row(y, autocast(bias)[0])
+        return y if x.dim() == 2 else y.reshape(x.shape[:-1] + (weight.shape[0],))
 
     def convolution(self, x: Tensor, weight: Tensor, bias: Optional[Tensor], stride: List[int], padding: List[int],
                     dilation: List[int], groups: int) -> Tensor:
