@@ -39,7 +39,7 @@ __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'li
 def quantize(x: Tensor, rounding: 'RoundingLike' = 'keep', *, backward: 'RoundingLike' = 'keep', dim: int = -1,
              gradient: str = 'straight_through',
              stream: Optional[StreamLike] = None, backward_stream: Optional[StreamLike] = None,
-             axis: Optional[int] = None) -> Tensor:
+             axis: Optional[int] = None, out: Optional[Tensor] = None) -> Tensor:
     """x rounded; its gradient rounded by `backward`.
 
     Parameters
@@ -60,9 +60,18 @@ def quantize(x: Tensor, rounding: 'RoundingLike' = 'keep', *, backward: 'Roundin
         "straight_through" or "zero_outside": see `Recipe`.
     stream, backward_stream : "torch", torch.Generator, int, (key, counter) or Tensor, optional
         Random words of stochastic modes; of the gradient: child 1 of `stream` without it.
+    out : Tensor, optional
+        Where the result is written, and what is returned: of x's shape, type and device; x itself (or a view of all of its
+        numbers), or memory that x does not lie in. There is no gradient then, so `backward` and `gradient` stay as they
+        are, and neither tensor may require one.
     """
     forward, back = text_of(rounding), text_of(backward)
     dim = _along(dim, axis)
+    if out is not None:
+        if back != 'keep' or gradient != 'straight_through' or backward_stream is not None:
+            raise abi.HalfulpValueError('out: what is written into a given tensor has no gradient; leave backward=, '
+                                        'backward_stream= and gradient= away')
+        return _into(out, x, forward, dim, stream)
     ops.gradient_rule(gradient)
     if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
         small = _small.quantize(x, forward, dim)
@@ -76,6 +85,20 @@ def quantize(x: Tensor, rounding: 'RoundingLike' = 'keep', *, backward: 'Roundin
         x = ops.quantize(x, taken(stream, draws(forward)), None, forward, 'keep', dim, gradient, -1, -1, False)[0]
     return ops.quantize(x, taken(backward_stream, draws(back)), None, 'keep', back, dim, 'straight_through', -1,
                         -1, False)[0]
+
+
+def _into(out: Any, x: Any, text: str, dim: int, given: Optional[StreamLike]) -> Tensor:
+    """quantize(out=)."""
+    for name, one in (('x', _tensor('x', x)), ('out', _tensor('out', out))):
+        if one.requires_grad and torch.is_grad_enabled():
+            raise abi.HalfulpValueError('{}: it requires a gradient, which a result in a given tensor has not; leave out= '
+                                        'away, or take {}.detach() or torch.no_grad()'.format(name, name))
+    if x.dtype != out.dtype or x.device != out.device or x.shape != out.shape:
+        raise abi.HalfulpTypeError('out: {} of shape {} on {}, but x is {} of shape {} on {}'.format(
+            out.dtype, tuple(out.shape), out.device, x.dtype, tuple(x.shape), x.device))
+    words = taken(given, draws(text))
+    ops.quantize_into(out, x, words, text, dim)
+    return out
 
 
 def _tensor(argument: str, x: Any) -> Tensor:

@@ -167,3 +167,43 @@ def test_hooks_see_the_same():
     assert [name for name, _ in direct] == [name for name, _ in seen] and len(seen) == 2
     for (_, got), (_, want) in zip(direct, seen):
         same(got, want)
+
+
+def test_quantize_into():
+    x, out = numbers(600).reshape(20, 30), torch.empty(20, 30)
+    for text, stream in (('float8_e4m3fn', None), ('nvfp4', None), ('s2fp8', None), ('keep', None), ('mxfp4,sra:8', 3)):
+        want, version = ht.quantize(x, text, stream=stream), out._version
+        assert ht.quantize(x, text, stream=stream, out=out) is out and out._version > version
+        same(out, want)
+        far = torch.empty(30, 20).t()
+        same(ht.quantize(x, text, stream=stream, out=far), want)
+        with Plain():
+            same(ht.quantize(x, text, stream=stream, out=torch.empty(20, 30)), want)
+        y = x.clone()
+        same(ht.quantize(y, text, stream=stream, out=y), want)
+    same(ht.quantize(x, 'mxfp4', dim=0, out=out), ht.quantize(x, 'mxfp4', dim=0))
+    same(ht.quantize(x.bfloat16(), 'mxfp4', out=out.bfloat16()), ht.quantize(x.bfloat16(), 'mxfp4'))
+
+
+def test_quantize_into_refuses():
+    x, text = numbers(64).reshape(8, 8), 'float8_e4m3fn'
+    for wrong in (torch.empty(8, 7), torch.empty(8, 8, dtype=torch.float64), torch.empty(8, 8, device='meta'), 3):
+        with pytest.raises(TypeError, match='^out: '):
+            ht.quantize(x, text, out=wrong)
+    for wrong in (x.view(-1)[1:].as_strided((8, 7), (8, 1)), x.t(), torch.empty(1, 8).expand(8, 8)):
+        with pytest.raises(ValueError, match='^out: '):
+            ht.quantize(x[:, :wrong.shape[1]], text, out=wrong)
+    for name, more in (('x', dict(x=x.clone().requires_grad_(), out=x)), ('out', dict(x=x, out=torch.zeros(8, 8).requires_grad_()))):
+        with pytest.raises(ValueError, match='^' + name + ': it requires a gradient'):
+            ht.quantize(rounding=text, **more)
+        with torch.no_grad():
+            ht.quantize(rounding=text, **more)
+    for more in (dict(backward='float8_e5m2'), dict(gradient='zero_outside'), dict(backward_stream=3)):
+        with pytest.raises(ValueError, match='^out: .* has no gradient'):
+            ht.quantize(x, text, out=torch.empty(8, 8), **more)
+
+
+def test_quantize_into_compiled():
+    x, out = numbers(64).reshape(8, 8), torch.zeros(8, 8)
+    torch.compile(lambda y, z: ht.quantize(y, 'nvfp4', out=z).add_(1), fullgraph=True, backend='aot_eager')(x, out)
+    same(out, ht.quantize(x, 'nvfp4') + 1)

@@ -29,10 +29,10 @@ from ._shared import GRADIENTS, counts, drawn, gradient_rule, words
 from .codes import decode, encode, same_format, scaled_decode, scaled_encode, unpack
 from .convolutions import convolution, convolution_back, patches, transposed, transposed_back, unpatch
 from .products import FORWARD, GRAD_A, GRAD_B, add_row, columns, linear, matmul
-from .rounding import inside, of_integers, quantize, quantize_
+from .rounding import inside, of_integers, quantize, quantize_, quantize_into
 from .state import advance_, note_
 
 __all__ = ['FORWARD', 'GRADIENTS', 'GRAD_A', 'GRAD_B', 'add_row', 'advance_', 'columns', 'convolution',
            'convolution_back', 'counts', 'decode', 'drawn', 'encode', 'gradient_rule', 'inside', 'linear', 'matmul', 'note_',
-           'of_integers', 'patches', 'quantize', 'quantize_', 'same_format', 'scaled_decode', 'scaled_encode',
+           'of_integers', 'patches', 'quantize', 'quantize_', 'quantize_into', 'same_format', 'scaled_decode', 'scaled_encode',
            'transposed', 'transposed_back', 'unpack', 'unpatch', 'words']

@@ -8,7 +8,7 @@ from torch.autograd.graph import increment_version
 
 from ... import _abi as abi
 from ..._views import float32_of, numbers, overlaps_itself
-from .. import _memory, _records, _rounding, _small
+from .. import _memory, _records, _rounding, _small, _watch
 from .._register import fake, formula, operator
 from ._shared import counts, drawn, gradient_rule, some, words
 
@@ -76,6 +76,33 @@ def _(x, stream, rounding, dim, use, count):
     drawn(stream, rounding)
     _rounding.check(_records.rounding(rounding), x)
     return counts(x, count)
+
+
+def quantize_into(out: Tensor, x: Tensor, stream: Optional[Tensor], rounding: str, dim: int) -> None:
+    """out = x rounded, without a copy where nothing watches (_watch.py): a copy that is then rounded in its place has the
+    same bits."""
+    if _watch.watched((out, x, stream)) or out.is_inference():
+        out.copy_(x)
+        quantize_(out, stream, rounding, dim, -1, False)
+        return
+    drawn(stream, rounding)
+    _apart(out, x)
+    _rounding.into(out, x, _records.rounding(rounding), dim, words(stream, -1), None)
+    increment_version(out)
+
+
+def _apart(out: Tensor, x: Tensor) -> None:
+    """An error where the result would be written over numbers that are still to be read."""
+    if overlaps_itself(tuple(out.shape), out.stride()):
+        raise abi.HalfulpValueError('out: several of its elements lie at one place of memory')
+    same = out.data_ptr() == x.data_ptr() and out.stride() == x.stride()
+    if not same and out.data_ptr() < _end(x) and x.data_ptr() < _end(out):
+        raise abi.HalfulpValueError('out: it lies in the memory of x, at another place or in another order')
+
+
+def _end(x: Tensor) -> int:
+    """Behind the last number of a tensor; strides are not negative."""
+    return x.data_ptr() + (x.element_size() * (1 + sum((n - 1) * s for n, s in zip(x.shape, x.stride()))) if x.numel() else 0)
 
 
 @operator('inside(Tensor x, str rounding, SymInt dim) -> Tensor')
