@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch bench-peers gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
+.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch bench-torch-calls bench-peers gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -74,7 +74,7 @@ check-emulated:
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
-bench bench-torch bench-peers: FOR = check
+bench bench-torch bench-torch-calls bench-peers: FOR = check
 
 # QUICK=1: minutes. RUNS=3 of each; ONLY="bench_array bench_gemm". A run that was stopped goes on. Builds the benchmarks alone.
 bench: bench-setup setup
@@ -89,6 +89,13 @@ bench-torch: setup
 	@scripts/python_env.sh $(BUILD) torch
 	@ninja -C $(BUILD) -j $(JOBS) --quiet bench/bench_train
 	@$(BUILD)/venv/bin/python bench/compare_torch.py $(BUILD) --threads $(THREADS)
+
+# Calls of halfulp.torch beside those of PyTorch, torchao and QPyTorch.
+bench-torch-calls: setup
+	@scripts/python_env.sh $(BUILD) torch
+	@ninja -C $(BUILD) -j $(JOBS) --quiet $$(ninja -C $(BUILD) -t targets all | \
+	  sed -n 's!^\(\(emu\|train\)/libhalfulp[a-z-]*\.so[.0-9]*\): .*_LINKER.*$$!\1!p')
+	@HALFULP_LIBRARY=$(BUILD) $(BUILD)/venv/bin/python -B bench/bench_torch_calls.py --threads $(THREADS)
 
 # Other libraries on the same work (bench/peers/README.md). CPFLOAT=, SOFTFLOAT=, TESTFLOAT= folders of your own; else git fetches
 # them. MICROXCALING= a clone, for the table of one job.
