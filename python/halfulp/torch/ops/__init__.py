@@ -20,6 +20,11 @@ columns          sums of columns in a stated order, the gradient of b
 advance_         a module's stream as it is; its counter moves on
 note_            events added to a module's counts
 
+Two functions beside them, which call operators where torch looks at these, and the library elsewhere:
+
+quantize_into    a given tensor = x rounded
+linear           X W^T + b of a layer that draws no random words and counts nothing; None where operators must compute it
+
 `stream` is int64 of 2 numbers on the CPU: key and counter of halfulp's random words (64-bit patterns); it may be None
 where a call and its backward pass draw none. `use` is the child of the stream that a rounding draws from, -1 the
 stream itself. `tap` is None, or a tensor of float64 zeros that requires a gradient, one row per part: autograd adds the
