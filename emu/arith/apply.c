@@ -21,7 +21,7 @@ static hu_status check_arrays(const hu_arith_call *call) {
   return status;
 }
 
-/* Unfolds the result's format under the mode, and those of the operands. */
+/* Fills in the specs of the formats: that of the result under the mode, and those of the operands. */
 static hu_status unfold(hu_arith_call *call) {
   hu_status status = hui_view_unfold(&call->result, call->mode);
   for (int k = 0; k < call->operands && status == HU_OK; k++) status = hui_view_unfold_source(&call->x[k]);

@@ -20,7 +20,7 @@ static inline hu_status hui_check_types(hu_operation *operation, int op, hu_outp
   return HU_OK;
 }
 
-/* The same, and the formats and the mode: HU_E_FORMAT, HU_E_MODE. */
+/* Checks the same, and then the formats and the mode: HU_E_FORMAT, HU_E_MODE. */
 static inline hu_status hui_check_operation(hu_operation *operation, int op, hu_output z, const hu_view *x,
                                             hu_mode mode) {
   hu_status status = hui_check_types(operation, op, z, x);

@@ -365,7 +365,7 @@ class Muon(_Narrow):
     def _fits(self, p: Tensor) -> None:
         super()._fits(p)
         if p.device.type != 'cpu':
-            raise abi.HalfulpTypeError('Muon: parameters on the CPU are wanted, not on {}'.format(p.device))
+            raise abi.HalfulpTypeError('Muon: parameters on the CPU are required, not on {}'.format(p.device))
         if p.dim() < 2:
             raise abi.HalfulpValueError('Muon: a parameter of shape {} is not a matrix: give it to AdamW'.format(
                 tuple(p.shape)))

@@ -197,6 +197,6 @@ def test_transformers():
 def test_without_transformers(monkeypatch):
     import sys
     monkeypatch.setitem(sys.modules, 'transformers.cache_utils', None)
-    monkeypatch.delitem(sys.modules, 'halfulp.torch.cache_of_transformers', raising=False)
+    monkeypatch.delitem(sys.modules, 'halfulp.torch.cache.of_transformers', raising=False)
     with pytest.raises(ImportError, match='for_transformers'):
         module.KVCache('keep').for_transformers()

@@ -209,7 +209,7 @@ def test_stored_moments_as_torchaos():
 
 
 def test_stored_moments_draw_words():
-    """Children 3 and 4 of the parameter's stream; a saved state goes on with the same bits."""
+    """Children 3 and 4 of the parameter's stream; a saved state continues with the same bits."""
     p = torch.nn.Parameter(plain(40, 30))
     optimizer = ht.AdamW([p], lr=0.01, state=('mxfp8_e4m3,sra:8', 'bfloat16,sra:16'), key=42)
     twin = torch.nn.Parameter(p.detach().clone())

@@ -67,7 +67,7 @@ def fp4_all_the_way() -> Named:
                  same=('blocks, scales and which operand is rounded how', 'linear layers alone'),
                  others=('the end of the run with a backward pass in higher precision is yours to switch', _ORDER,
                          '16 random bits for each number', 'gradients whose block is below 2^-10 times 6 are 0: no '
-                         'scale of the tensor lifts them, but a loss scale does'), compared='halfulp.train.Net; an evaluator in NumPy',
+                         'scale of the tensor lifts them, but a loss scale does'), compared='halfulp.train.Net to nearest; means of many roundings',
                  exempted=HEADS)
 
 
@@ -188,7 +188,7 @@ def mxfp4_stochastic(n: int = 64) -> Named:
                  same=('scales of the numbers, then 3/4 of them', 'one vector of signs for both operands, new in each backward '
                        'pass', 'linear layers alone'),
                  others=('16 random bits for each number', 'numbers behind the last n of a row are not transformed', _ORDER),
-                 compared='an evaluator in NumPy', exempted=HEADS)
+                 compared='means of many roundings in NumPy', exempted=HEADS)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def te_delayed(history: int = 1024, takes: str = 'max', margin: int = 0) -> Dela
                    others=('step() ends a step of the records, not the end of a context', 'a NaN counts as an infinity',
                            'amaxes are this process\'s, not reduced over several', 'functions of your own for the amax or the '
                            'scale are not taken', 'sums are float32 in a stated order unless but(accum=) says otherwise'),
-                   compared='halfulp.train.Net with hu_net_delay_product\'s rule in NumPy', history=history, takes=takes,
+                   compared='an evaluator in NumPy of hu_net_delay_product\'s rule', history=history, takes=takes,
                    margin=margin)
 
 

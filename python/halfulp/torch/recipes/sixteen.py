@@ -22,7 +22,7 @@ def _bfloat16(name: str, section: str, make: functools.partial, how: str) -> Nam
               'halfulp/train/optimizer.h'),
         others=('operators between the products are those of torch, in the tensors\' own type: a model in bfloat16 rounds '
                 'them, too', 'beta2 is 0.997 unless given; the paper\'s appendix with its number was not available'),
-        compared='an evaluator in NumPy; the steps of halfulp.train.Net', modules=(), make=make)
+        compared='an evaluator in NumPy', modules=(), make=make)
 
 
 def bf16_kahan() -> Named:

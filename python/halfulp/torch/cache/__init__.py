@@ -6,9 +6,9 @@ from typing import Any, Dict, List, Optional, Tuple
 import torch
 from torch import Tensor
 
-from .. import _abi as abi
-from . import _records, functional
-from ._records import text_of
+from ... import _abi as abi
+from .. import _records, functional
+from .._records import text_of
 
 _PER = ('token', 'channel', 'head')
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -310,7 +310,7 @@ class KVCache:
     def for_transformers(self) -> Any:
         """A `transformers.Cache` for `model.generate(past_key_values=...)` that keeps its tokens here. Tokens cannot be taken
         back (`crop`): they may be rounded already."""
-        from .cache_of_transformers import Adapter
+        from .of_transformers import Adapter
         return Adapter(self)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Tuple
 
 from torch import Tensor
 
-from .. import _abi as abi
+from ... import _abi as abi
 
 try:
     from transformers.cache_utils import Cache, DynamicLayer
