@@ -405,10 +405,9 @@ void job_ledger_free(job_ledger *ledger) {
     free_entry(ledger->entry[i]);
   }
   for (size_t i = 0; i < ledger->files; i++) free(ledger->file[i]);
-  for (size_t i = 0; i < ledger->parts; i++) free(ledger->part[i]);
+  job_parts_free(ledger);
   free(ledger->entry);
   free(ledger->file);
-  free(ledger->part);
   free(ledger->path);
   free(ledger->out_name);
   *ledger =

@@ -50,6 +50,13 @@ int job_parts_list(job_ledger *ledger, const char *path) {
   return status;
 }
 
+void job_parts_free(job_ledger *ledger) {
+  for (size_t i = 0; i < ledger->parts; i++) free(ledger->part[i]);
+  free(ledger->part);
+  ledger->part = NULL;
+  ledger->parts = 0;
+}
+
 int job_parts_refuse_others(const job_ledger *ledger, unsigned shards) {
   job_ledger beside = JOB_NO_LEDGER(ledger->fields);
   int status = job_parts_list(&beside, ledger->path);
@@ -60,7 +67,7 @@ int job_parts_refuse_others(const job_ledger *ledger, unsigned shards) {
           cli_fail(beside.part[i], "is a part of %s, and this job one of %u; without --shard the command takes it over",
                    number, shards);
   }
-  job_ledger_free(&beside);
+  job_parts_free(&beside);
   return status;
 }
 
@@ -125,6 +132,6 @@ int job_parts_check(const job_ledger *ledger, const job_part *part) {
       status = cli_fail(ledger->out_name, "is of %s than %s, which is at work: parts of one ledger are of one list",
                         part->what, beside.part[i]);
   }
-  job_ledger_free(&beside);
+  job_parts_free(&beside);
   return status;
 }

@@ -7,6 +7,7 @@
 
 /* Lists those of a ledger in ledger->part, sorted. */
 int job_parts_list(job_ledger *ledger, const char *path);
+void job_parts_free(job_ledger *ledger);
 /* Refuses parts of another number beside it: entries of the two would compete, and an older one could win. */
 int job_parts_refuse_others(const job_ledger *ledger, unsigned shards);
 /* Refuses the folder in which older programs had them. */

@@ -8,6 +8,8 @@
 
 enum { TITLE = 16, BARS = 120 };
 
+const char *const plot_colours[CLASSES] = {"#8a94a6", "#d9972b", "#2f6db5", "#c8373f", "#7b4fa3", "#7b4fa3"};
+
 size_t plot_codes_used(const histogram *data) {
   size_t used = 0;
   for (size_t i = 0; i < data->code_count; i++) used += data->codes[i] != 0;

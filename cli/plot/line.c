@@ -9,7 +9,6 @@
 #include "cli/explain/number.h"
 #include "halfulp/scalar.h"
 
-const char *const plot_colours[CLASSES] = {"#8a94a6", "#d9972b", "#2f6db5", "#c8373f", "#7b4fa3", "#7b4fa3"};
 static const char *const tints[CLASSES] = {"#eef0f3", "#fbf0dc", "#e3edf8", "#fbe6e7", "#f0e8f6", "#f0e8f6"};
 
 static double x_of_log(const drawing *plot, double log) {
