@@ -472,8 +472,3 @@ int plot_draw_one(cli_piece *text, const plot_state *state, const histogram *dat
   *counts = plot_counted(&plot);
   return svg_end(&plot.out, text);
 }
-
-int plot_draw(cli_piece *text, const plot_state *state, size_t formats, const histogram *data, plot_counts *counts) {
-  return formats == 1 ? plot_draw_one(text, state, data, counts)
-                      : plot_draw_several(text, state, formats, data, counts);
-}

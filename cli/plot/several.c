@@ -114,3 +114,8 @@ int plot_draw_several(cli_piece *text, const plot_state *state, size_t formats, 
   }
   return svg_end(&plot[0].out, text);
 }
+
+int plot_draw(cli_piece *text, const plot_state *state, size_t formats, const histogram *data, plot_counts *counts) {
+  return formats == 1 ? plot_draw_one(text, state, data, counts)
+                      : plot_draw_several(text, state, formats, data, counts);
+}

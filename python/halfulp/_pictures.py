@@ -61,7 +61,9 @@ class Picture:
         return 'Picture({} x {})'.format(*sides.groups()) if sides else 'Picture()'
 
     def save(self, path: Any) -> None:
-        """Write it to a file, which is UTF-8."""
+        """Write it to a file with the ending .svg, which is UTF-8. HalfulpValueError: another ending; nothing is written."""
+        if not str(path).lower().endswith('.svg'):
+            raise abi.HalfulpValueError('path: {!r}: a drawing is an SVG; name a file that ends in .svg'.format(str(path)))
         with open(path, 'w', encoding='utf-8') as file:
             file.write(self.svg)
 

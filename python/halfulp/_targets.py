@@ -120,7 +120,7 @@ def _scaled(full: np.ndarray, kind: Union[Scaling, Preset], mode: Any, axes: Tup
             options: Any) -> np.ndarray:
     """Blocks along the first axis alone are those of columns: random words keep the order of the array."""
     if axes == (0,) and full.ndim > 1 and isinstance(kind, Scaling):
-        columns = np.ascontiguousarray(full).reshape(full.shape[0], -1)
+        columns = np.ascontiguousarray(full).reshape(full.shape[0], math.prod(full.shape[1:]))
         return scaled.quantize(columns, kind.turned(), mode, **options).reshape(full.shape)
     rows = _Rows(full, axes)
     return rows.back(scaled.quantize(rows.matrix, kind, mode, **options))

@@ -60,6 +60,9 @@ def test_name_and_file(tmp_path, random):
     picture = halfulp.plot(random.normal(size=8), 'bfloat16', name='a<b')
     assert 'magnitudes of a&lt;b, rounded by rne' in picture.svg
     picture.save(tmp_path / 'p.svg')
+    with pytest.raises(ValueError, match='name a file that ends in .svg'):
+        picture.save(tmp_path / 'p.png')
+    assert not (tmp_path / 'p.png').exists()
     root = tree.parse(tmp_path / 'p.svg').getroot()
     assert repr(picture) == 'Picture({} x {})'.format(root.get('width'), root.get('height'))
 

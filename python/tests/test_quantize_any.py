@@ -159,6 +159,12 @@ def test_axis_of_what_has_no_blocks(random, text):
             halfulp.quantize(x, text, axis=axis)
 
 
+@pytest.mark.parametrize('text', ['mxfp4', 'nvfp4', 'hbfp8'])
+def test_axis_of_nothing(text):
+    for shape in ((0, 5), (5, 0), (0, 0)):
+        assert halfulp.quantize(np.zeros(shape, np.float32), text, axis=0).shape == shape
+
+
 def test_blocks_along_a_kernel_are_warned_of(random):
     x = np.float32(random.normal(size=(4, 16, 3, 3)))
     for text in ('nvfp4', 'mx.mxfp4', 'hifloat4'):

@@ -95,9 +95,12 @@ class Numbers(support.Case):
             ("xyzzy", "no such name; `halfulp formats` lists them"),
         ):
             whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3", "s2fp8", "hifloat4") else ("info", name)  # which has their cards
-            for args in (whole, ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
-                         ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
+            plot = ("plot", "-f", name, "-o", "x.svg")  # it draws scaled formats, and points to their names, too
+            drawn = () if says.startswith("a scaled format") or name == "xyzzy" else (plot,)
+            for args in drawn + (whole, ("explain", "-f", name, "1"), ("gemm", "a.npy", "b.npy", "--fa", name),
+                                 ("verify", "--format", name)):
                 self.bad(*args, says="format '%s': %s" % (name, says))
+        self.bad("plot", "-f", "xyzzy", "-o", "x.svg", says="no such name; `halfulp formats`, `halfulp formats --scaled` and `halfulp presets` list")
         self.bad("gemm", "a.npy", "b.npy", "--fa", "posit8", says="a number system beside floating point")
         self.bad("gemm", "a.npy", "b.npy", "--fa", "torch.bfloat16", says="a preset of a conversion")
         for name, says in (("nvfp5", "nvfp4"), ("torch.bfloat61", "torch.bfloat16"), ("posit9", "posit8")):

@@ -119,7 +119,7 @@ def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple
         batch_size = rows[0].shape[0] // m if m else 0
     if a.dtype == torch.float64:
         return _double(rows, (batch_size, m, n, k), p).view(*a.shape[:-1], n)
-    if p.before is not None:
+    if p.before is not None and rows[0].numel() and rows[1].numel():
         both = prepared(rows[0].view(batch_size, m, k), rows[1].view(-1, n, k), p)
         rows = _rows(both[0]), _rows(both[1])
     direct = p.out.kind == _records.KEEP and dtype in NARROW

@@ -165,6 +165,11 @@ class Recipe:
         return ops.matmul(a, b, stream, tap, *self.texts(), self.gradient, ops.FORWARD, count)
 
     @property
+    def has_steps(self) -> bool:
+        """Whether its products have steps that no text says, so that `multiply` alone computes them."""
+        return False
+
+    @property
     def stochastic(self) -> bool:
         """Whether random words are drawn anywhere."""
         return self._stochastic

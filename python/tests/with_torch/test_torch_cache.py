@@ -131,6 +131,7 @@ def test_layers():
     (dict(rounding='affine(2)', per='row'), ValueError, 'per'), (dict(rounding='affine(2)', per='channel'), ValueError, 'group'),
     (dict(rounding='affine(2)', group=0), ValueError, 'group'), (dict(rounding='mxfp4', group=16), ValueError, 'blocks of its own'),
     (dict(rounding='nvfp4'), ValueError, 'a scale of more numbers'), (dict(rounding='hbfp8'), ValueError, 'a scale of more'),
+    *[(dict(rounding=text), ValueError, 'no scale of its own') for text in ('int8', 'int4', 'nf4', 'q(3.4)')],
     (dict(rounding='s2fp8'), ValueError, 'a scale of more'), (dict(rounding='posit8', per='channel'), ValueError, 'element by element'),
     (dict(rounding='float8_e4m3fn', per='head'), ValueError, 'scales'),
     (dict(rounding='float8_e4m3fn', scales=torch.ones(2)), ValueError, 'scales'),

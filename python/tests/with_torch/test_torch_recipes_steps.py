@@ -165,3 +165,10 @@ def test_refused_types():
         torch.ops.halfulp.matmul(x, x, None, None, 'keep|keep|fp32|keep|x|y', '', '', 'straight_through', [0, 1, 6], False)
     with pytest.raises(ValueError, match='hadamard\\(N,SIGNS\\)'):
         torch.ops.halfulp.matmul(x, x, None, None, 'keep|keep|fp32|keep|x', '', '', 'straight_through', [0, 1, 6], False)
+
+
+@pytest.mark.parametrize('how', [dict(hadamard=16), dict(x='mxfp4', w='mxfp4', twice=True)])
+def test_of_no_rows(how):
+    layer = ht.Linear(64, 32, recipe=ht.Recipe(**how))
+    layer(torch.zeros(0, 64, requires_grad=True)).sum().backward()
+    assert layer.weight.grad.shape == (32, 64) and not layer.weight.grad.any()

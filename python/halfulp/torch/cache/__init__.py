@@ -12,6 +12,7 @@ from .._records import text_of
 
 _PER = ('token', 'channel', 'head')
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
+_UNSCALED = (3, 4)  # HU_NUMBER_FIXED, HU_NUMBER_TABLE
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class CacheRounding:
         ("float8_e4m3fn"): each group with a binary32 scale, its largest magnitude over the format's largest number
         (`scaled(...;rule=ratio;steps=divide;zero=one)` of docs/scaled.md), or with `scales`, by which numbers are divided.
         A scaled format ("mxfp4"): its own blocks in place of groups, along channels per token, along tokens per channel.
-        A rounding of another kind, "keep" or "bfloat16,rtz": element by element, without groups, per token.
+        A rounding of another kind, "keep", "posit8" or "bfloat16,rtz": element by element, without groups or scales, per
+        token. Integers, fixed point and tables ("int8", "nf4") are refused, since they require a scale.
     per : "token", "channel" or "head"
         A group is a run of numbers of one token, of one channel over several tokens, or all that one head keeps: then
         `scales` are required, since numbers of tokens to come are not known.
@@ -62,8 +64,16 @@ class CacheRounding:
             raise abi.HalfulpValueError('rounding: {!r} draws random words, and a cache has none'.format(self.rounding))
         kind = None if parsed is None else parsed.kind
         object.__setattr__(self, 'kind', kind)
+        self._check_unscaled(kind)
         self._check_groups(kind)
         self._check_scales(kind)
+
+    def _check_unscaled(self, kind: Optional[int]) -> None:
+        """Integers, fixed point and tables would be rounded as if their scale were 1."""
+        system = _records.rounding(self.rounding).record.number if kind == _records.NUMBER else None
+        if system is not None and system.kind in _UNSCALED:
+            raise abi.HalfulpValueError("rounding: {!r} has no scale of its own, and numbers beyond its range or below its step "
+                                        "would be lost; 'affine(B)' has a scale for each group".format(self.rounding))
 
     def _check_groups(self, kind: Optional[int]) -> None:
         grouped = kind in (None, _records.FORMAT)

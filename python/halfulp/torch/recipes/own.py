@@ -48,6 +48,10 @@ class Own(Recipe):
                 raise abi.HalfulpValueError('{}: {}= is given, and the steps of this recipe decide it'.format(
                     type(self).__name__, field.name))
 
+    @property
+    def has_steps(self) -> bool:
+        return True
+
     def texts(self) -> Tuple[str, str, str]:
         raise abi.HalfulpValueError('{}: its steps are defined for products of float32, float16 or bfloat16 matrices alone, '
                                     'not for convolutions'.format(type(self).__name__))
