@@ -22,9 +22,15 @@ MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on c
 FOLDERS = {'halfulp': '', 'halfulp.train': 'train/', 'halfulp.torch': 'torch/', 'halfulp.torch.recipes': 'torch/recipes/'}
 
 
+def source_of(module):
+    """The file of a module, or of a package of that name."""
+    file = PACKAGE / (module + '.py')
+    return file if file.is_file() else PACKAGE / module / '__init__.py'
+
+
 @functools.lru_cache(maxsize=None)
 def tree(module):
-    return ast.parse((PACKAGE / (module + '.py')).read_text(encoding='utf-8'))
+    return ast.parse(source_of(module).read_text(encoding='utf-8'))
 
 
 @functools.lru_cache(maxsize=None)
@@ -196,7 +202,7 @@ def resolved(module, name):
     found = find(module, name)
     if found is None:
         folder = module.rpartition('/')[0]
-        further = imports(PACKAGE / (module + '.py')).get(name)
+        further = imports(source_of(module)).get(name)
         if further:
             return resolved((folder + '/' if folder else '') + further, name)
     return found
