@@ -293,7 +293,8 @@ def _matrix(x: Any, blocks: bool, name: str) -> pictures.Data:
     full = taken.array if wide else float32('x', x)
     assert full is not None
     cols = full.shape[-1] if full.ndim else 1
-    return pictures.Data(full.reshape(full.size // cols if cols else 0, cols), abi.instance('name', name, str))
+    abi.raw_text('name', name)
+    return pictures.Data(full.reshape(full.size // cols if cols else 0, cols), name)
 
 
 @with_options(*OF_MODE)

@@ -52,6 +52,7 @@ CALLS = {
     'round_tensor': (halfulp.round_tensor, dict(x=X, rounding='s2fp8')),
     'all_reduce': (halfulp.all_reduce, dict(buffers=X)),
     'compare': (halfulp.compare, dict(x=X, formats=['bfloat16'])),
+    'plot': (halfulp.plot, dict(x=X, formats=['bfloat16'], name='x')),
     'gemm_errors': (halfulp.gemm_errors, dict(a=X, b=X.T, accums=['fp32'])),
     'pack': (halfulp.pack, dict(codes=CODES, width=4)),
     'unpack': (halfulp.unpack, dict(packed=CODES, width=4)), 'as_codes': (halfulp.as_codes, dict(x=CODES)),

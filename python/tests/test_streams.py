@@ -2,6 +2,7 @@
 """Random words are an argument: every call that draws some refuses to do so without a stream, and one that draws none
 takes none."""
 import inspect
+import zlib
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ CALLS = {
     'quantize, a scaled format': lambda **more: halfulp.quantize(X, 'nvfp4', 'sra:8', **more),
     'quantize, S2FP8': lambda **more: halfulp.quantize(X, 's2fp8', 'sra:8', **more),
     'quantize, another number system': lambda **more: halfulp.quantize(X, 'posit8', 'sra:8', **more),
+    'plot': lambda **more: np.array([zlib.crc32(halfulp.plot(X, ['float8_e4m3fn', 'posit8'], 'sra:8', **more).svg.encode())]),
     'compare': lambda **more: np.array([row[2:] for row in halfulp.compare(X, ['nvfp4', 'posit8'], 'sra:8', **more)]),
     'gemm_errors, the sums': lambda **more: np.array([row[1:] for row in halfulp.gemm_errors(
         X, X.T, ['seq(bfloat16,sra:8)'], **more)]),
