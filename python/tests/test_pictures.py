@@ -70,7 +70,8 @@ def test_name_and_file(tmp_path, random):
 @pytest.mark.parametrize('formats, options, words', [
     ('s2fp8', {}, "'s2fp8': a tensor's shift and squeeze"), ('hifloat4', {}, 'three levels'), ('cuda.half.rz', {}, "another program's"),
     (halfulp.preset('cuda.half.rz'), {}, "another program's"), ('nosuch', {}, "'nosuch' (HU_E_NAME)"), ([], {}, '1 to 6 formats'), (['nf4'] * 7, {}, 'not 7'),
-    ('bfloat16', {'mode': 'sra:8'}, 'stream: sra:8 draws'), ('bfloat16', {'threads': 2}, "no argument 'threads'"), ('bfloat16', {'name': 3}, 'name: give a text'),
+    ('bfloat16', {'mode': 'sra:8'}, 'stream: sra:8 draws'), ('bfloat16', {'threads': 2}, "no argument 'threads'"),
+    ('bfloat16', {'name': 3}, 'name: give a text'),
     ('mxfp4', {'x': np.float64([0.1])}, 'would be rounded twice'), ('bfloat16', {'x': 'text'}, 'x: ')])
 def test_errors(formats, options, words):
     with pytest.raises((halfulp.HalfulpValueError, halfulp.HalfulpTypeError)) as caught:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_apply on codes of binary16, by the processor's operations on it: codes and events of the core
- * (all levels off). Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has
- * them in plain C. */
+/* hu_apply on codes of binary16, by the processor's operations on it: codes and events of the core (all levels off).
+ * Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has them in plain C. */
 #include <string.h>
 
 #include "halfulp/view.h"
@@ -125,7 +124,7 @@ static void operands(void **state) {
   for (int i = 0; i < 10; i++) {
     for (int op = 0; op < OPERATIONS; op++) {
       for (uint32_t how = 0; how < 8; how++) {
-        job j = plain_job(op, directions[how % 4], how / 4, N);
+        job j = plain_job(operations[op], directions[how % 4], how / 4, N);
         fill(&random, fields[i], i ? 2 : 0);
         same(&j);
       }
