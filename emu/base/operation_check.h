@@ -8,7 +8,7 @@
 static inline int hui_is_type(hu_type type, int kind) { return type.kind == kind && !type.reserved; }
 
 /* Sets the operation's record and says whether it takes types of these kinds: HU_OK, HU_E_SHAPE (no such operation),
- * HU_E_NULL (no views), HU_E_FORMAT. Whether a format is one says hui_check_operation, or who unfolds it. */
+ * HU_E_NULL (no views), HU_E_FORMAT. Whether a format is one says who unfolds it. */
 static inline hu_status hui_check_types(hu_operation *operation, int op, hu_output z, const hu_view *x) {
   *operation = hu_operation_at((size_t)op);
   if (!operation->name) return HU_E_SHAPE;
@@ -18,15 +18,6 @@ static inline hu_status hui_check_types(hu_operation *operation, int op, hu_outp
     if (!hui_is_type(x[k].type, HU_TYPE_CODES)) return HU_E_FORMAT;
   if (operation->result == HU_RESULT_SAME && !hu_format_equal(z.type.format, x[0].type.format)) return HU_E_FORMAT;
   return HU_OK;
-}
-
-/* Checks the same, and then the formats and the mode: HU_E_FORMAT, HU_E_MODE. */
-static inline hu_status hui_check_operation(hu_operation *operation, int op, hu_output z, const hu_view *x,
-                                            hu_mode mode) {
-  hu_status status = hui_check_types(operation, op, z, x);
-  if (status == HU_OK && operation->result != HU_RESULT_INT8) status = hu_format_check(z.type.format, NULL);
-  for (int k = 0; status == HU_OK && k < operation->operands; k++) status = hu_format_check(x[k].type.format, NULL);
-  return status == HU_OK && operation->rounds ? hu_mode_check(mode) : status;
 }
 
 #endif

@@ -54,6 +54,13 @@ static const char *const hints[][2] = {
     {" down floor rd rm rdn negative toward_negative rtn ", "toward negative is rtn"},
     {" odd rodd jam jamming to_odd rto ", "to odd is rto"}};
 
+/* Returns 1 if the words have this one, which has blanks around it. */
+static int have_word(const char *words, const char *word) {
+  size_t n = strlen(word);
+  while (words[0] && strncmp(words, word, n) != 0) words++;
+  return words[0] != 0;
+}
+
 const char *hu_mode_round_hint(const char *text) {
   enum { WORD_MAX = 18 };
   char word[WORD_MAX + 3] = " ";
@@ -66,7 +73,7 @@ const char *hu_mode_round_hint(const char *text) {
   if (word[1] == 's' && word[2] == 'r') return hints[0][1]; /* "sr", "sra", "sr8": N is missing, or not one */
   word[n + 1] = ' ';
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
-    if (strstr(hints[i][0], word)) return hints[i][1];
+    if (have_word(hints[i][0], word)) return hints[i][1];
   return NULL;
 }
 

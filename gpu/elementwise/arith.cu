@@ -108,6 +108,15 @@ static inline hu_status hui_arith_prepare(hu_device_arith *call, const hu_operat
   return status == HU_OK ? hui_check_events(how.events) : status;
 }
 
+/* Does what hui_check_types does, and then checks the formats and the mode: HU_E_FORMAT, HU_E_MODE. */
+static inline hu_status hui_check_operation(hu_operation *operation, int op, hu_output z, const hu_view *x,
+                                            hu_mode mode) {
+  hu_status status = hui_check_types(operation, op, z, x);
+  if (status == HU_OK && operation->result != HU_RESULT_INT8) status = hu_format_check(z.type.format, NULL);
+  for (int k = 0; status == HU_OK && k < operation->operands; k++) status = hu_format_check(x[k].type.format, NULL);
+  return status == HU_OK && operation->rounds ? hu_mode_check(mode) : status;
+}
+
 hu_status hu_device_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_how used = how ? *how : hu_how_of(rne, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_apply on codes of binary16, by the processor's operations on it: codes and events of the core (all levels off).
- * Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has them in plain C. */
+ * Where the processor has no such instructions, the lanes are compared alone; arith_half_modelled has them in plain
+ * C. */
 #include <string.h>
 
 #include "halfulp/view.h"
