@@ -205,6 +205,12 @@ class Case(unittest.TestCase):
             f.write(data)
         return self.path(name)
 
+    def put(self, name, values, shape=None, code="<f", **kw):
+        """An array of numbers, in one of the types of `struct`, as .npy; its path."""
+        descr = {"e": "%sf2", "f": "%sf4", "d": "%sf8", "B": "|u1", "H": "%su2", "I": "%su4"}[code[1]]
+        descr = descr % code[0] if "%" in descr else descr
+        return self.write(name, npy(descr, (len(values),) if shape is None else shape, floats(values, code), **kw))
+
     def wait_until(self, holds, what, process=None):
         """Until this holds, however long it takes: meson has a limit for the test. A process that has ended by then fails it."""
         for turn in itertools.count():

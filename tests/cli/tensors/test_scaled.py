@@ -44,10 +44,6 @@ SIZES = {"|u1": "B", "<u2": "H", "<u4": "I", "<f2": "e", "<f4": "f", "<f8": "d"}
 
 
 class Scaled(support.Case):
-    def put(self, name, values, shape=None, code="<f", **kw):
-        descr = "<" + {"e": "f2", "f": "f4", "d": "f8"}[code[1]]
-        return self.write(name, npy(descr, (len(values),) if shape is None else shape, floats(values, code), **kw))
-
     def get(self, name):
         """(descr, shape, values) of a file."""
         descr, fortran, shape, payload = parse_npy(self.read(name))
