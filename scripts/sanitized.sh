@@ -17,7 +17,7 @@ root=$(dirname "$here")
 if [ "$folder" = setup ]; then exit; fi
 tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm
   golden fuzz-format fuzz-line fuzz-list fuzz-sources fuzz-ledger fuzz-vectors
-  fuzz-npy fuzz-set fuzz-safetensors fuzz-gguf fuzz-config fuzz-checkpoint fuzz-results fuzz-data cli-npy cli-arrays
+  fuzz-npy fuzz-set fuzz-safetensors fuzz-gguf fuzz-config fuzz-checkpoint fuzz-results fuzz-data cli-npy cli-arrays cli-plot
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near s2fp8-parts
   conversion-presets conversion-digests dpi number-calls hadamard-golden
   train-data train-data_made train-gradients train-model train-model_texts train-net train-precision train-rounded_products

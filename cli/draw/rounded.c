@@ -113,7 +113,7 @@ void rounded_exponents(FILE *out, const char *id, const exponent_counts *before,
   axes frame = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, most(before, after)};
   page_begin_drawing(
       &image, out, id, WIDTH, HEIGHT, "Exponents before and after",
-      "Two bars for zero and for each power of two: how many elements had that exponent, and how many have it.");
+      "Two bars for zero and for each power of two: the number of elements with that exponent, before and after.");
   draw_legend(&image, 20);
   draw_scale(&image, &frame);
   draw_pairs(&image, &frame, LEFT, before, after, low, high);

@@ -15,7 +15,7 @@ typedef struct exponent_counts {
   uint64_t zeros;
 } exponent_counts;
 
-/* Finds the exponents that either has; low > high where there is none. */
+/* Finds the lowest and the highest exponent of both; low > high where there is none. */
 void rounded_range(int *low, int *high, const exponent_counts *before, const exponent_counts *after);
 /* Draws two bars for zero and for each exponent. id: unique on the page. */
 void rounded_exponents(FILE *out, const char *id, const exponent_counts *before, const exponent_counts *after);

@@ -41,13 +41,13 @@ static void describe(hu_arith_call *call, const hu_operation *operation, hu_outp
 hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
   hu_operation operation;
   hu_arith_call call;
-  hu_how usual = {{0}, NULL, NULL};
-  if (!how) how = &usual;
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!how) how = &defaults;
   hu_status status = hui_check_types(&operation, op, z, x);
   if (status != HU_OK) return status;
   call.op = op;
   call.n = n;
-  call.mode = operation.rounds ? how->mode : usual.mode;
+  call.mode = operation.rounds ? how->mode : defaults.mode;
   describe(&call, &operation, z, x);
   status = unfold(&call);
   if (status == HU_OK) status = hu_mode_check(call.mode);
