@@ -3,7 +3,7 @@
  * build compiles it once per level, with the instructions of the level and its number as HU_LEVEL_ID. Without a number
  * it is 0: the compiler's own vectors, on every processor.
  *
- * A level defines HU_OF_LEVEL (the name of what it has), HU_LEVEL_NAME and HU_LEVEL_BIT (those of halfulp/array.h),
+ * A level defines HU_OF_LEVEL (the name of what it has), HU_LEVEL_NAME and HU_LEVEL_BIT (those of halfulp/view.h),
  * HU_LEVEL_BYTES (of its vectors), HU_LEVEL_REGISTERS (how many of them it has) and HU_LEVEL_FMA (1: it has fused
  * multiply-adds, which products in lanes require). */
 #ifndef HALFULP_EMU_SIMD_OF_LEVEL_H

@@ -30,38 +30,11 @@
 #ifndef HALFULP_ARRAY_H
 #define HALFULP_ARRAY_H
 
-#include "halfulp/format.h"
-#include "halfulp/mode.h"
+#include "halfulp/view.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Kernel levels, as bits. Results never depend on them; a test or a benchmark can take some away. */
-enum {
-  HU_LEVEL_VECTOR = 1u << 0, /* compiler vectors of the baseline instruction set */
-  HU_LEVEL_AVX2 = 1u << 1,   /* AVX2, FMA */
-  HU_LEVEL_AVX512 = 1u << 2, /* AVX-512 F, BW, DQ, VL */
-  HU_LEVEL_VBMI = 1u << 3,   /* AVX-512 VBMI, with the one before: off where that is */
-  HU_LEVEL_NEON = 1u << 4,   /* NEON of 64-bit Arm processors */
-  HU_LEVEL_BF16 = 1u << 5,   /* AVX512_BF16, with AVX-512: off where that is. VDPBF16PS, for its own model (gemm.h) */
-  HU_LEVEL_VNNI = 1u << 6    /* AVX512_VNNI, likewise: exact products of short integers (gemm.h) */
-  /* gemm.h has further ones, for products, and for the order in which large arrays are read and written */
-};
-/* The levels that this library has and this processor can run. */
-HU_API uint32_t hu_levels(void);
-/* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon", "bf16", "vnni", "amx_bf16",
- * "amx_int8", "fp16", "avx_vnni", "streams"; NULL for what is no level of this build. */
-HU_API const char *hu_level_name(uint32_t level);
-
-/* The most threads that a call uses. */
-#define HU_THREADS_MAX 256
-/* How to run a call. All-zero, as NULL: one thread, all levels, stream (0, 0). No call moves the stream on. */
-typedef struct hu_exec {
-  uint32_t threads;    /* 0 and 1: the calling thread alone; at most HU_THREADS_MAX, more are not used */
-  uint32_t levels_off; /* HU_LEVEL_ bits not to use; all bits: the one-value core for every element */
-  hu_stream stream;    /* random words of the stochastic modes */
-} hu_exec;
 
 /* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is
  * 0x7FC00000). */

@@ -42,7 +42,7 @@ class How:
     cuda : int or None
         A cudaStream_t; None: the CPU.
     levels_off : int
-        Kernel levels not to use (halfulp/array.h).
+        Kernel levels not to use (halfulp/view.h).
     """
 
     __slots__ = ('mode', 'stream', 'threads', 'events', 'cuda', 'exec')

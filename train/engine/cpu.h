@@ -23,7 +23,7 @@ typedef struct hu_cpu {
   size_t panels_size;
 } hu_cpu;
 
-/* HU_LEVEL_ bits (array.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */
+/* HU_LEVEL_ bits (view.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */
 extern uint32_t hu_cpu_levels_off;
 
 /* Returns an engine of one thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/loops.h - the kernels as loops on the CPU. Each kernel level (halfulp/array.h) has one table of
+/* train/engine/loops.h - the kernels as loops on the CPU. Each kernel level (halfulp/view.h) has one table of
  * them. */
 #ifndef HALFULP_TRAIN_ENGINE_LOOPS_H
 #define HALFULP_TRAIN_ENGINE_LOOPS_H
