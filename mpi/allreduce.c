@@ -14,6 +14,7 @@ static hu_status check_own(const mpi_call *call, void *z) {
   const hu_collective_call *reduce = &call->reduce;
   hu_strided az = {z, reduce->size, 1};
   const void *nothing = NULL;
+  if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
   if (!reduce->model) return HU_E_NULL;
   if (call->where->way > HU_MPI_SEGMENTS) return HU_E_MODE;
   hu_status status =

@@ -24,7 +24,7 @@ typedef struct code_row {
 } code_row;
 
 static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, hu_events *events) {
-  hu_exec exec = {0, levels_off, {0, 0}};
+  hu_exec exec = {0, levels_off, {0, 0}, {0}};
   hu_how how = hu_how_of(row->mode, &exec, events);
   hu_view x[HU_OPERANDS_MAX];
   int last = hu_operation_at((size_t)row->op).operands - 1;

@@ -185,7 +185,7 @@ typedef struct judged {
 } judged;
 
 static int reduce(void *z, const asked *given, const buffers *held, const hu_collective *model, hu_events *events) {
-  hu_exec exec = {given->numeric.threads, 0, given->numeric.stream};
+  hu_exec exec = {given->numeric.threads, 0, given->numeric.stream, {0}};
   hu_status status = hu_collective_reduce(held->ranks, held->n, z, given->numeric.format, held->rows, model,
                                           given->numeric.mode, &exec, events);
   if (status == HU_E_CARRIER)

@@ -157,7 +157,7 @@ static void print_dot_command(const explained *subject, unsigned long line, char
 static int explain_row(const explained *subject, unsigned long line, char *operands) {
   const vectors_dot *test = subject->dot;
   cli_lines lines = {.name = "explain", .number = line};
-  hu_exec exec = {1, 0, test->stream};
+  hu_exec exec = {1, 0, test->stream, {0}};
   char *word[CLI_DOT_WORDS], model[HU_ACCUM_TEXT_MAX] = "";
   int count = cli_split(operands, word, CLI_DOT_WORDS);
   exec.stream.counter += line - 1;

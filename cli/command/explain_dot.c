@@ -149,7 +149,7 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
 static int explain_words(const cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric, char **word,
                          int count, size_t filled, int rounded) {
   cli_lines lines = {.name = "explain dot", .number = 1};
-  hu_exec exec = {1, 0, numeric->stream};
+  hu_exec exec = {1, 0, numeric->stream, {0}};
   size_t n = strlen(word[0]) / ((hu_element_width(dot->a) + 3) / 4);
   uint64_t unused;
   if (cli_dot_line(&unused, NULL, dot, word, count, &lines, &exec)) return CLI_BAD; /* before anything is printed */

@@ -163,7 +163,7 @@ static int encode_matrix(matrix *operand, hu_format format, const hu_exec *exec,
   char name[CLI_NAME_MAX];
   cli_errors errors;
   size_t n = operand->array.info.count;
-  hu_exec plain = {exec->threads, 0, {0, 0}};
+  hu_exec plain = {exec->threads, 0, {0, 0}, {0}};
   operand->codes = cli_alloc(n, hu_limits_of(format).storage / 8);
   if (!operand->codes) return CLI_BAD;
   cli_source x = cli_array_source(&operand->array, format), z = cli_codes_source(operand->codes, format);
@@ -474,7 +474,7 @@ static int judge(judged *line, const gemm_state *state, const factors *inputs, c
 static int judge_model(judged *line, const gemm_state *asked, const char *text, char **operands) {
   gemm_state state = *asked;
   factors inputs = {0};
-  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
+  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream, {0}};
   state.accum_text = text;
   state.accum = (hu_accum){0};
   if (cli_read_model(&state.accum, "--accum", text) || use_defaults(&state)) return CLI_BAD;
@@ -558,7 +558,7 @@ int cli_gemm(int argc, char **argv) {
   if (state.reference_text) return compare_models(&state, operands);
   if (use_defaults(&state) || check_options(&state) || spare_inputs(&state, operands)) return CLI_BAD;
   if (state.device && cli_device_find(device)) return CLI_BAD;
-  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream};
+  hu_exec exec = {state.numeric.threads, 0, state.numeric.stream, {0}};
   status = load_factors(&state, &inputs, operands, &exec);
   if (status == CLI_OK) status = multiply(&state, &inputs, &exec, device);
   free_factors(&inputs);

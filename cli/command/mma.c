@@ -69,7 +69,7 @@ static double value_of(hu_element element, uint64_t pattern) {
 
 static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_lines *lines) {
   uint64_t result;
-  hu_exec exec = {1, 0, numeric->stream};
+  hu_exec exec = {1, 0, numeric->stream, {0}};
   exec.stream.counter += lines->number - 1;
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);

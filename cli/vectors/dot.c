@@ -178,7 +178,7 @@ static int solve(const generator *shared, uint64_t i, dot_case *row) {
   const cli_dot *dot = &shared->test->dot;
   uint64_t z[1] = {0};
   hu_events events = {0};
-  hu_exec exec = {1, 0, shared->test->stream};
+  hu_exec exec = {1, 0, shared->test->stream, {0}};
   hu_dot_operands in = operands_of(shared, row);
   hu_status status;
   exec.stream.counter += i;

@@ -77,7 +77,7 @@ static int read_answer(const judging *shared, char *const *word, int there, vect
 /* Solves a line under one rule for infinity times zero beside a NaN. */
 static int solve(const judging *shared, char *const *word, int operands, int nan_fma, vectors_answer *right) {
   hu_events events = {0};
-  hu_exec exec = {1, 0, shared->test->stream};
+  hu_exec exec = {1, 0, shared->test->stream, {0}};
   cli_dot dot = shared->test->dot;
   if (nan_fma >= 0) dot.mode.nan_fma = (uint8_t)nan_fma;
   exec.stream.counter += shared->lines->number - 1;

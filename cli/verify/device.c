@@ -121,7 +121,7 @@ static int check_all(verify_item *item, const bench *b, const hu_exec *exec) {
 int verify_device(verify_item *item, const verify_setup *setup) {
   static const size_t sizes[] = {4099, 1 << 18, 1 << 24};
   char name[CLI_DEVICE_MAX];
-  hu_exec exec = {setup->threads, 0, {7, 5}};
+  hu_exec exec = {setup->threads, 0, {7, 5}, {0}};
   bench b = {sizes[setup->level], NULL, NULL, NULL};
   if (!cli_device_ask(name)) {
     item->skipped = 1;

@@ -158,7 +158,7 @@ static int scan_block(verify_item *item, hu_mode mode, uint32_t block, float *x,
 
 int verify_steps(verify_item *item, const verify_setup *setup) {
   hu_mode mode = {0};
-  hu_exec exec = {setup->threads, 0, {0, 0}};
+  hu_exec exec = {setup->threads, 0, {0, 0}, {0}};
   if (hu_mode_round_parse(&mode, item->mode) != HU_OK) return cli_fail("verify", "mode '%s'", item->mode);
   /* A stride with no common factor with the blocks meets every exponent. Full looks at all blocks in one mode. */
   uint32_t stride = setup->level == VERIFY_EXHAUSTIVE || (setup->level == VERIFY_FULL && mode.round == HU_RNE) ? 1

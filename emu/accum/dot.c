@@ -4,7 +4,7 @@
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
 #include "emu/accum/sum.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/accum/check.h"
 #include "emu/base/threads.h"
 #include "emu/core/dot.h"
@@ -263,6 +263,8 @@ static void run_part(void *context, size_t part) {
 hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                            hu_watch *watch) {
+  if (hui_is_elsewhere(exec))
+    return watch ? HU_E_DEVICE : HUI_THERE(exec, dot_n, (count, n, z, incz, ez, x, accum, mode, exec, events));
   dot_call call;
   hu_status status = hui_dot_plan_read(&call.plan, count, n, z, incz, ez, x, accum, mode, exec);
   if (status != HU_OK || count == 0) return status;

@@ -48,6 +48,7 @@ static void last(hu_tracing *trace, hu_element ez, hu_num sum, hu_num z, uint32_
 
 hu_status hu_dot_trace(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                        const hu_exec *exec, hu_events *events, hu_trace_visit *visit, void *context) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_dot_plan plan;
   if (!visit) return HU_E_NULL;
   hu_status status = hui_dot_plan_read(&plan, 1, n, z, 1, ez, x, accum, mode, exec);

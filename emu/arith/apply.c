@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_apply of halfulp/view.h: checks everything and unfolds each format once, then runs run.c. */
+/* hu_apply of halfulp/view.h: checks everything and unfolds each format once, then runs run.c; or hands over to a device. */
 #include "emu/arith/run.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/operation_check.h"
 
 static hu_status check_arrays(const hu_arith_call *call) {
@@ -43,6 +43,7 @@ hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how
   hu_arith_call call;
   const hu_how defaults = {{0}, NULL, NULL};
   if (!how) how = &defaults;
+  if (hui_is_elsewhere(how->exec)) return HUI_THERE(how->exec, apply, (op, n, z, x, how));
   hu_status status = hui_check_types(&operation, op, z, x);
   if (status != HU_OK) return status;
   call.op = op;

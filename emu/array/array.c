@@ -14,6 +14,7 @@ static hu_status check_memory(size_t n, const hu_array_view *z, const hu_array_v
 
 static hu_status convert(size_t n, hu_array_view *z, hu_array_view *x, hu_mode mode, const hu_exec *exec,
                          hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   if (hui_view_unfold(z, mode) != HU_OK) return HU_E_FORMAT;
   if (x->kind == HU_VIEW_CODES && hui_view_unfold_source(x) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
@@ -25,6 +26,7 @@ static hu_status convert(size_t n, hu_array_view *z, hu_array_view *x, hu_mode m
 
 /* Decoding is converting into the carrier, where every value of format lies: no rounding, whatever the mode. */
 static hu_status decode(size_t n, hu_array_view *z, hu_array_view *x, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   if (hui_view_unfold_source(x) != HU_OK) return HU_E_FORMAT;
   if (z->kind == HU_VIEW_BINARY32 && !x->spec.fits_binary32) return HU_E_CARRIER;
   hu_status status = check_memory(n, z, x, exec);
@@ -72,6 +74,7 @@ hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrd
 
 hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format format, const hu_exec *exec,
                            size_t *first) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_status status = hu_format_check(format, NULL);
   hu_covered covered;
   if (status != HU_OK || n == 0) return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/exec.h - what a call takes from its hu_exec, which may be NULL: threads, the stream, the size of a part. */
+/* emu/base/exec.h - what a call takes from its hu_exec, which may be NULL: the place, threads, the stream, the size of a
+ * part. */
 #ifndef HALFULP_EMU_BASE_EXEC_H
 #define HALFULP_EMU_BASE_EXEC_H
 
@@ -8,6 +9,10 @@
 #include "halfulp/array.h"
 
 static inline size_t hui_least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Returns 1 if the call runs at another place than this CPU: pointers are of that place then, and a call either hands
+ * over (device_calls.h) or returns HU_E_DEVICE. */
+static inline int hui_is_elsewhere(const hu_exec *exec) { return exec && exec->where.device; }
 
 /* Returns 1 ... HU_THREADS_MAX. */
 static inline uint32_t hui_exec_threads(const hu_exec *exec) {
@@ -21,9 +26,9 @@ static inline hu_stream hui_exec_stream(const hu_exec *exec) {
   return exec ? exec->stream : zero;
 }
 
-/* Returns an exec of the same levels for a call within the call: one thread, stream (0, 0). */
+/* Returns an exec of the same levels for a call within the call: here, one thread, stream (0, 0). */
 static inline hu_exec hui_exec_levels(const hu_exec *exec) {
-  hu_exec alone = {0, exec ? exec->levels_off : 0, {0, 0}};
+  hu_exec alone = {0, exec ? exec->levels_off : 0, {0, 0}, {NULL, NULL, NULL}};
   return alone;
 }
 

@@ -172,7 +172,7 @@ static hu_partial exact(const base_walk *walk, hu_collective_buffer *z) {
   const hu_collective_call *call = walk->call;
   uint64_t sums[HU_COLLECTIVE_PIECE * (1 + SUM_WORDS)];
   hu_sum_range range = sums_range(walk);
-  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + walk->step.first}};
+  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + walk->step.first}, {0}};
   hu_partial result = {z->word, call->format};
   if (is_quick(walk)) {
     exact_quickly(walk, (float *)(void *)z->word);
@@ -297,6 +297,7 @@ static int is_part(size_t n, size_t first, size_t count) {
 hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t count, void *z, hu_format format,
                                     const void *const *x, const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                     hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   reduction work;
   hu_status status = check_formats(format, model, mode);
   if (status == HU_OK && !is_part(n, first, count)) status = HU_E_SHAPE;

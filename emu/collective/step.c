@@ -14,7 +14,7 @@
 
 static hu_exec words_of(const hu_step *step, uint64_t b, int which) {
   uint64_t number = step->rounding + HU_STEP_ROUNDINGS * b + (uint64_t)which;
-  hu_exec exec = {0, 0, {step->stream.key + (number + 1) * GOLDEN, step->stream.counter + step->first}};
+  hu_exec exec = {0, 0, {step->stream.key + (number + 1) * GOLDEN, step->stream.counter + step->first}, {0}};
   return exec;
 }
 
@@ -87,7 +87,7 @@ size_t hui_piece_end(const hu_collective_call *call, size_t first) {
 
 void hui_piece_finish(const hu_collective_call *call, size_t first, size_t n, hu_partial x, hu_events *events) {
   uint8_t *z = call->z + (first - call->offset) * call->size;
-  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + first}};
+  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + first}, {0}};
   hu_mode exact;
   memset(&exact, 0, sizeof exact);
   int there = hu_format_equal(x.format, call->format); /* a copy */

@@ -259,6 +259,7 @@ static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t
 
 hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                  const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   const ends both = {4, 0, 0};
   hu_status status = checked(n, z, incz, x, incx, &both, conversion);
   if (status != HU_OK) return status;
@@ -269,6 +270,7 @@ hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float 
 
 hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
                                    const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   const ends both = {8, 0, 0};
   hu_status status = checked(n, z, incz, x, incx, &both, conversion);
   if (status != HU_OK) return status;
@@ -279,6 +281,7 @@ hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const doub
 
 hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                    const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   const ends both = {4, 4, 1};
   hu_status status = checked(n, z, incz, x, incx, &both, conversion);
   if (status != HU_OK) return status;
@@ -289,6 +292,7 @@ hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const flo
 
 hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
                                      const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   const ends both = {8, 8, 1};
   hu_status status = checked(n, z, incz, x, incx, &both, conversion);
   if (status != HU_OK) return status;

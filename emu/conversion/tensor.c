@@ -4,6 +4,7 @@
  * which are whole blocks, so that no step sees less than it has to. */
 #include <string.h>
 
+#include "emu/base/exec.h"
 #include "emu/conversion/steps.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
@@ -113,7 +114,7 @@ static hu_status stretch(const target *to, size_t i, size_t j, size_t n, const f
 static hu_status run(const target *to, size_t rows, size_t cols, const float *x, size_t ldx, const preset *given,
                      const hu_exec *exec, hu_events *events) {
   float y[HU_CONVERSION_COLS];
-  hu_exec one = {1, exec ? exec->levels_off : 0, exec ? exec->stream : (hu_stream){0, 0}};
+  hu_exec one = {1, exec ? exec->levels_off : 0, exec ? exec->stream : (hu_stream){0, 0}, {0}};
   size_t block_cols = hu_scaled_sizes_of(rows, cols, &given->scaling).block_cols, most = stretch_of(given);
   uint64_t first = one.stream.counter;
   hu_status status = HU_OK;
@@ -130,6 +131,7 @@ static hu_status run(const target *to, size_t rows, size_t cols, const float *x,
 hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                                       const hu_conversion *conversion, const float *amax, hu_scaled_stats *stats,
                                       const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   preset given;
   hu_status status = read_preset(&given, conversion);
   if (status != HU_OK) return status;
@@ -163,6 +165,7 @@ static hu_status drop_signs(size_t rows, size_t cols, float *z, size_t ldz, cons
 hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                                         const hu_conversion *conversion, const float *amax, hu_scaled_stats *stats,
                                         const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   preset given;
   hu_status status = read_preset(&given, conversion);
   if (status != HU_OK) return status;

@@ -3,7 +3,7 @@
 #include "halfulp/gemm.h"
 
 #include "emu/base/codes.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_step.h"
@@ -81,6 +81,10 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                           hu_watch *watch) {
+  if (hui_is_elsewhere(exec)) {
+    return watch ? HU_E_DEVICE
+                 : HUI_THERE(exec, gemm, (m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events));
+  }
   hu_gemm_call call;
   hu_watch watches[HU_THREADS_MAX];
   hu_gemm_specs specs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/hadamard.h: check everything, cut into pieces, run them by lanes or by the core. */
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/core/hadamard.h"
 
 #include "emu/base/array_extent.h"
@@ -169,6 +169,7 @@ static void run_all(hadamard_call *call, uint32_t threads) {
 
 static hu_status apply(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                        const hu_hadamard *transform, uint32_t inverse, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, hadamard, (rows, cols, z, ldz, x, ldx, transform, inverse, exec));
   hadamard_call call;
   hu_status status = hui_hadamard_check(rows, cols, z, ldz, x, ldx, transform);
   if (status != HU_OK || rows == 0 || cols == 0) return status;

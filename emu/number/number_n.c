@@ -283,6 +283,7 @@ static hu_status begin_reading(conversion *call, hu_number number) {
 
 static hu_status from_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, int xkind, ptrdiff_t incx,
                              hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   conversion call;
   hu_status status = begin(&call, number, mode);
   if (status != HU_OK) return status;
@@ -313,6 +314,7 @@ hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *
 
 static hu_status to_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                            hu_number number, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   conversion call;
   memset(&call, 0, sizeof call);
   hu_status status = begin_reading(&call, number);
@@ -334,6 +336,7 @@ hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *
 
 hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x, ptrdiff_t incx,
                               hu_number fx, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   conversion call;
   hu_status status = begin(&call, fz, mode);
   if (status == HU_OK) status = begin_reading(&call, fx);

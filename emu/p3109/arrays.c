@@ -59,6 +59,7 @@ static hu_status check(const array_call *call) {
 
 hu_status hu_p3109_compute_n(int op, size_t n, void *z, hu_format fz, hu_p3109_projection projection,
                              const hu_p3109_array *in, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   const hu_mode rne = {0};
   array_call call = {
       .op = op, .operation = hu_p3109_at(op), .fz = fz, .projection = projection, .in = in, .z = z, .n = n};

@@ -6,7 +6,7 @@
 
 #include "emu/base/array_extent.h"
 #include "emu/base/codes.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/s2fp8_table.h"
@@ -118,6 +118,7 @@ static void list_values(source *z) {
 
 hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
                         const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_gemm, (m, n, k, z, ldz, a, b, c, ldc, exec));
   product_call call;
   hu_covered sz, sa, sb, sc = {0, 0};
   uint32_t threads = hui_exec_threads(exec);

@@ -4,7 +4,7 @@
 
 #include "emu/base/array_extent.h"
 #include "emu/base/codes.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/core/bits.h"
 #include "emu/s2fp8/run.h"
 
@@ -79,6 +79,7 @@ static hu_status check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t i
 }
 
 hu_status hu_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_sum_n, (n, x, incx, sums, exec));
   hu_strided ax = {x, sizeof *x, incx};
   hu_covered covered;
   if (!sums) return HU_E_NULL;
@@ -94,6 +95,8 @@ static hu_status check_made(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, h
 
 hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                             const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, s2fp8_encode_n, (n, z, incz, x, incx, kind, scale, mode, exec, events));
   hu_status status = check_made(kind, scale, mode);
   if (status == HU_OK) status = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
   if (status != HU_OK || n == 0) return status;
@@ -104,6 +107,7 @@ hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, p
 
 hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                             const hu_s2fp8_scale *scale, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_decode_n, (n, z, incz, x, incx, kind, scale, exec));
   hu_status status = check_made(kind, scale, nearest);
   if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
   if (status == HU_OK) status = hui_code_array_check(n, x, incx, kind->element, hui_exec_threads(exec));
@@ -115,6 +119,8 @@ hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, p
 
 hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                               const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, s2fp8_quantize_n, (n, z, incz, x, incx, kind, scale, mode, exec, events));
   hu_status status = check_made(kind, scale, mode);
   if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (status != HU_OK || n == 0) return status;
@@ -134,6 +140,8 @@ static hu_status scale_from_sums(hu_s2 *map, int64_t *m, const hu_s2fp8_sums *se
 hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                               hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec,
                               hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, s2fp8_truncate_n, (n, z, incz, x, incx, kind, mode, sums, scale, exec, events));
   hu_s2fp8_sums seen = {0};
   int64_t m;
   hu_status status = hui_s2_check(kind, NULL, mode);
@@ -152,6 +160,7 @@ hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x
 
 hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const hu_s2fp8 *kind, hu_mode mode,
                                   hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_s2fp8_sums seen = {0};
   int64_t m;
   hu_status status = hui_s2_check(kind, NULL, mode);

@@ -89,6 +89,7 @@ static hu_exec exec_of(const row_call *call, const hu_exec *exec, size_t i) {
 hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, float *tensor, const float *x, size_t ldx,
                                 const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                 const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_status status = check_levels(scaling);
   if (status == HU_OK && !z) status = HU_E_NULL;
   if (status != HU_OK) return status;
@@ -110,6 +111,7 @@ hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, fl
 
 hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const float *tensor,
                                 const hu_scaling *scaling, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_status status = check_levels(scaling);
   if (status == HU_OK && !x) status = HU_E_NULL;
   if (status != HU_OK) return status;
@@ -130,6 +132,7 @@ hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, 
 hu_status hu_scaled_rows_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                                   const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                                   const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   hu_status status = check_levels(scaling);
   if (status == HU_OK) status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = check_amax(rows, amax);

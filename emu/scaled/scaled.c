@@ -5,7 +5,7 @@
 
 #include "emu/array/pack.h"
 #include "emu/base/codes.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/core/bits.h"
 #include "emu/simd/convert.h"
@@ -124,6 +124,8 @@ hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes
 hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                            const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                            const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, scaled_encode, (rows, cols, z, x, ldx, scaling, mode, amax, stats, exec, events));
   hu_scaler scaler;
   hu_status status = check_and_unfold(&scaler, rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = z ? check_amax_value(amax) : HU_E_NULL;
@@ -140,6 +142,8 @@ hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const f
 hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                              const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                              const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, scaled_quantize, (rows, cols, z, ldz, x, ldx, scaling, mode, amax, stats, exec, events));
   hu_scaler scaler;
   hu_status status = check_and_unfold(&scaler, rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = check_amax_value(amax);
@@ -209,6 +213,7 @@ void hui_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const
 
 hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                            const hu_scaling *scaling, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, scaled_decode, (rows, cols, z, ldz, x, scaling, exec));
   hu_status status = hui_scaled_decode_check(rows, cols, z, ldz, x, scaling);
   if (status == HU_OK) status = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
   if (status == HU_OK) hui_scaled_decode_run(rows, cols, z, ldz, x, scaling, exec);

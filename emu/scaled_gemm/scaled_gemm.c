@@ -3,6 +3,7 @@
 #include "halfulp/scaled_gemm.h"
 
 #include "emu/base/codes.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
@@ -172,6 +173,8 @@ static hu_status check_amax(const hu_scaled_result *result) {
 hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
                          const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
                          void *space, size_t bytes, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, scaled_gemm, (m, n, k, result, a, b, c, sum, mode, space, bytes, exec, events));
   hu_scaled_plan plan;
   hu_status status = hui_scaled_plan_make(&plan, m, n, k, result, a, b, c, sum, mode, exec, 0);
   if (status == HU_OK) status = hui_scaled_plan_place(&plan, space, bytes);
@@ -185,6 +188,7 @@ hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *r
 size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
                             const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum,
                             const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_BYTES_THERE(exec, scaled_gemm_space, (m, n, k, result, a, b, c, sum, exec));
   hu_scaled_plan plan;
   return hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, exec, 0) == HU_OK ? plan.bytes : SIZE_MAX;
 }

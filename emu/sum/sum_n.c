@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of sums, each of its terms and as many words as the array's range has. */
 #include "emu/base/codes.h"
-#include "emu/base/exec.h"
+#include "emu/base/device_calls.h"
 #include "emu/base/threads.h"
 #include "emu/sum/check.h"
 #include "emu/sum/term.h"
@@ -179,6 +179,7 @@ static void run_start(sum_call *call, size_t n, uint64_t *sums, hu_sum_range ran
 
 static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
                             const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_add, (n, sums, range, x, operands, exec));
   sum_call call;
   hu_status status = hui_sum_check_add(n, sums, range, x, operands);
   if (status == HU_OK) status = check_codes(n, x, operands, exec);
@@ -206,6 +207,7 @@ hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, con
 }
 
 hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_merge_n, (n, sums, range, x, exec));
   sum_call call;
   hu_status status = hui_sum_check_merge(n, sums, range, x);
   if (status != HU_OK || n == 0) return status;
@@ -218,6 +220,7 @@ hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uin
 
 hu_status hu_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums, hu_sum_range range,
                          hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_round_n, (n, z, incz, fz, sums, range, mode, exec, events));
   sum_call call;
   hu_sum_codes codes = {z, incz, fz};
   hu_status status = hui_sum_check_round(n, &codes, sums, range, mode);

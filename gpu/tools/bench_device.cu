@@ -102,7 +102,7 @@ void conversions(void) {
     if (i == 4) fill(x, n, 0.017f);
     for (int kind = 0; kind < 4; kind++) {
       hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
-      hu_exec exec = {0, 0, {1, 0}};
+      hu_exec exec = {0, 0, {1, 0}, {NULL, NULL, NULL}};
       const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
       hu_status status = HU_OK;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
@@ -165,7 +165,7 @@ void scaled(void) {
     double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
     for (int kind = 0; kind < 5; kind++) {
       hu_mode mode = hu_mode();
-      hu_exec exec = {0, 0, {1, 0}};
+      hu_exec exec = {0, 0, {1, 0}, {NULL, NULL, NULL}};
       hu_status status = HU_OK;
       const float *given = each.given ? amax : NULL;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;

@@ -24,6 +24,9 @@
  *              overlap (elements of equally strided arrays may interleave)
  *   exec       may be NULL: one thread, every kernel level, and the stream (0, 0), so that stochastic modes draw the
  *              same words in every such call. For words of its own give each call a stream (the next one: counter + n)
+ *   where      exec->where is the place that a call runs at: as it is zero, this CPU; hu_cuda of device.h gives a CUDA
+ *              device, which all pointers to data are of then. Calls that do not run there return HU_E_DEVICE and look
+ *              at nothing
  *   events     may be NULL, else the counts are added to it
  *   errors     HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
  *              HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE; outputs and events are untouched then */

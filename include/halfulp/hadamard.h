@@ -2,7 +2,7 @@
 /* halfulp/hadamard.h - the random Hadamard transform of blocks of 16, 32, 64 or 128 elements, along rows or columns.
  *
  *   hu_hadamard t = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL};
- *   hu_exec exec = {0, 0, {key, counter}};
+ *   hu_exec exec = {0, 0, {key, counter}, {0}};
  *   hu_status s = hu_hadamard_forward(rows, cols, z, ldz, x, ldx, &t, &exec);
  *
  * It spreads an outlier of a block over all of its elements before they are quantized (NVIDIA, "Pretraining large

@@ -67,11 +67,19 @@ HU_API const char *hu_level_name(uint32_t level);
 
 /* The most threads that a call uses. */
 #define HU_THREADS_MAX 256
-/* How to run a call. All-zero, as NULL: one thread, all levels, stream (0, 0). No call moves the stream on. */
+/* A place that calls run at. All-zero: this CPU. */
+typedef struct hu_where {
+  const struct hu_device_calls *device; /* NULL: this CPU; hu_cuda and hu_cuda_host of device.h set it */
+  void *queue;                          /* the device's: calls of one queue run in order. A cudaStream_t */
+  void *work;                           /* memory of the device for calls that say so (device.h), else NULL */
+} hu_where;
+
+/* How to run a call. All-zero, as NULL: here, one thread, all levels, stream (0, 0). No call moves the stream on. */
 typedef struct hu_exec {
   uint32_t threads;    /* 0 and 1: the calling thread alone; at most HU_THREADS_MAX, more are not used */
   uint32_t levels_off; /* HU_LEVEL_ bits not to use; all bits: the one-value core for every element */
   hu_stream stream;    /* random words of the stochastic modes */
+  hu_where where;      /* the place; on a device threads and levels_off mean nothing */
 } hu_exec;
 
 /* How a call is done. All zero, as NULL: ties to even, one thread and stream (0, 0), events not counted. */

@@ -93,8 +93,12 @@ class hu_events(_Record):
                  'divide_by_zero')]
 
 
+class hu_where(_Record):
+    _fields_ = [('device', c.c_void_p), ('queue', c.c_void_p), ('work', c.c_void_p)]
+
+
 class hu_exec(_Record):
-    _fields_ = [('threads', c.c_uint32), ('levels_off', c.c_uint32), ('stream', hu_stream)]
+    _fields_ = [('threads', c.c_uint32), ('levels_off', c.c_uint32), ('stream', hu_stream), ('where', hu_where)]
 
 
 # ---- view.h, operation.h ----

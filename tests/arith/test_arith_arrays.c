@@ -192,7 +192,7 @@ static void test_all_pairs(void **state) {
         x[0].format = x[1].format = y.format;
         memset(ev, 0, sizeof ev);
         for (int k = 0; k < 2; k++) {
-          hu_exec exec = {2, k ? UINT32_MAX : 0, {0, 0}};
+          hu_exec exec = {2, k ? UINT32_MAX : 0, {0, 0}, {0}};
           y.data = z[k];
           assert_int_equal(calls_apply(op, 65536, y, x, t_mode(round), &exec, &ev[k]), HU_OK);
         }

@@ -8,7 +8,7 @@ static uint16_t b[PAIRS_CODES];
 
 static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[PAIRS_CODES], hu_events *events) {
   hu_format format = pairs_format(row);
-  hu_exec exec = {1, *(const uint32_t *)context, {0, 0}};
+  hu_exec exec = {1, *(const uint32_t *)context, {0, 0}, {0}};
   hu_status status =
       row->mul ? hu_mul_n(PAIRS_CODES, z, 1, format, &a, 0, format, b, 1, format, t_mode(HU_RNE), &exec, events)
                : hu_add_n(PAIRS_CODES, z, 1, format, &a, 0, format, b, 1, format, t_mode(HU_RNE), &exec, events);

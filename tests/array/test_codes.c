@@ -256,7 +256,7 @@ static void test_rows(void **state) {
   hu_format format = format_named("float6_e3m2fn");
   hu_accum exact;
   hu_mode rne;
-  hu_exec exec = {3, 0, {0, 0}};
+  hu_exec exec = {3, 0, {0, 0}, {0}};
   hu_operand a = {x, LD, format, HU_STORAGE_CODES, 0}, b = {zero, 1, format_named("binary32"), HU_STORAGE_VALUES, 0};
   hu_result result = {z, 1, format_named("binary32"), HU_STORAGE_VALUES};
   t_random random = {t_seed("rows", 11)};
@@ -295,7 +295,7 @@ static void test_every_place(void **state) {
   }
   const size_t long_n = sizeof x / sizeof *x;
   for (uint32_t threads = 1; threads <= 5; threads += 2) {
-    hu_exec exec = {threads, 0, {0, 0}};
+    hu_exec exec = {threads, 0, {0, 0}, {0}};
     assert_int_equal(hu_codes_check_n(long_n, x, 1, format, &exec, NULL), HU_OK);
     for (size_t at = 7; at < long_n; at += 12345) {
       x[at] = 0x8000;

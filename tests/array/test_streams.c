@@ -37,7 +37,7 @@ static int tear_down(void **state) {
 }
 
 static const hu_streams *streams_of(uint32_t levels_off) {
-  hu_exec exec = {1, levels_off, {0, 0}};
+  hu_exec exec = {1, levels_off, {0, 0}, {0}};
   return hui_streams_for(&exec);
 }
 
@@ -163,7 +163,7 @@ typedef struct t_call {
 /* Places count elements. */
 static void run_call(const t_call *c, hu_format format, uint32_t *z, hu_events *events) {
   size_t size = hu_limits_of(format).storage / 8u;
-  hu_exec exec = {c->threads, c->levels_off, {0x243F6A8885A308D3u, 0x13198A2E03707345u}};
+  hu_exec exec = {c->threads, c->levels_off, {0x243F6A8885A308D3u, 0x13198A2E03707345u}, {0}};
   const float *from = (const float *)(const void *)(x + c->x_at);
   float *to = (float *)(void *)(z + c->z_at);
   memset(z, 0xA5, ROOM * 4);
@@ -253,7 +253,7 @@ typedef struct tensor_call {
 static void run_scaled(const tensor_call *call, uint32_t *z, uint8_t *scale, uint32_t levels_off, hu_events *events) {
   hu_scaling scaling;
   hu_mode rne = {0};
-  hu_exec exec = {2, levels_off, {0, 0}};
+  hu_exec exec = {2, levels_off, {0, 0}, {0}};
   size_t rows = ROWS * (COLS / call->cols);
   const float *from = (const float *)(const void *)x;
   assert_int_equal(hu_scaling_parse(&scaling, call->text, NULL), HU_OK);
@@ -290,7 +290,7 @@ static void run_s2fp8(int what, size_t n, size_t z_at, uint32_t *z, uint32_t thr
   hu_s2fp8 kind;
   hu_s2fp8_scale scale;
   hu_mode rne = {0};
-  hu_exec exec = {threads, levels_off, {0, 0}};
+  hu_exec exec = {threads, levels_off, {0, 0}, {0}};
   const float *from = (const float *)(const void *)(x + 5);
   float *to = (float *)(void *)(z + z_at);
   uint8_t *codes = (uint8_t *)(void *)z + z_at;
@@ -331,7 +331,7 @@ static void test_in_place(void **state) {
   hu_format format;
   hu_mode rne = {0};
   hu_events on = {0}, off = {0};
-  hu_exec linear = {1, HU_LEVEL_STREAMS, {0, 0}};
+  hu_exec linear = {1, HU_LEVEL_STREAMS, {0, 0}, {0}};
   (void)state;
   need_streams();
   fill(32);

@@ -101,7 +101,7 @@ static void sent(t_world *world, const members *m, t_held *z, const t_held *x, s
   if (m->base->wired != HU_COLLECTIVE_WIRE_SCALED) return;
   for (size_t i = first, end; i < past; i = end) {
     float row[HU_COLLECTIVE_PIECE];
-    hu_exec exec = {0, 0, {stream.key, stream.counter + i}};
+    hu_exec exec = {0, 0, {stream.key, stream.counter + i}, {0}};
     end = piece_end(world, i);
     for (size_t k = i; k < end; k++) row[k - i] = (float)hu_decode64(x[k].format, x[k].code);
     assert_int_equal(hu_scaled_quantize(1, end - i, row, end - i, row, end - i, &m->base->scaling, mode, NULL, NULL,
@@ -331,7 +331,7 @@ static void check_case(t_random *random, int scaled) {
   }
   for (size_t k = 0; k < world.ranks; k++) x[k] = buffers + k * world.n * size;
   run_world(&world);
-  hu_exec exec = {1 + t_below(random, 4), t_below(random, 2) ? UINT32_MAX : 0, world.stream};
+  hu_exec exec = {1 + t_below(random, 4), t_below(random, 2) ? UINT32_MAX : 0, world.stream, {0}};
   hu_events events = {0};
   uint8_t *z =
       t_below(random, 2) ? buffers + t_below(random, (uint32_t)world.ranks) * world.n * size : calloc(world.n, size);
@@ -401,7 +401,7 @@ static void test_quick(void **state) {
     }
     fesetround(directions[t_below(&random, 4)]);
     for (int core = 0; core < 2; core++) {
-      hu_exec exec = {1 + t_below(&random, 3), core ? UINT32_MAX : 0, {0, 0}};
+      hu_exec exec = {1 + t_below(&random, 3), core ? UINT32_MAX : 0, {0, 0}, {0}};
       assert_int_equal(
           hu_collective_reduce(ranks, LONG, z[core], hu_binary32(), rows, &exactly, rne, &exec, &events[core]), HU_OK);
     }
@@ -419,7 +419,7 @@ static void test_parts(void **state) {
   for (unsigned i = 0; i < t_part(60); i++) {
     hu_collective model = random_model(&random, (int)t_below(&random, 2));
     hu_mode mode = t_random_mode(&random);
-    hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}};
+    hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}, {0}};
     static float x[RANKS_HERE][LONG], z[LONG], whole[LONG];
     const void *rows[RANKS_HERE], *rest[RANKS_HERE];
     hu_events events = {0}, expected = {0};

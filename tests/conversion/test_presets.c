@@ -355,7 +355,7 @@ static void test_arrays(void **state) {
   static double x64[BIG * STRIDE], v64[BIG * 2];
   static uint32_t z[BIG * 2];
   t_random random = {t_seed("conversion arrays", 1)};
-  const hu_exec exec = {2, 0, {1, 2}};
+  const hu_exec exec = {2, 0, {1, 2}, {0}};
   (void)state;
   for (size_t i = 0; i < hu_conversion_count() + OWN; i++) {
     hu_conversion_entry entry = entry_at(i);
@@ -402,7 +402,7 @@ static void test_random_words(void **state) {
   static float x[BIG];
   static uint8_t z[BIG];
   hu_conversion c = named("torch.float8_e5m2");
-  const hu_exec exec = {1, 0, {5, 99}};
+  const hu_exec exec = {1, 0, {5, 99}, {0}};
   (void)state;
   c.mode.round = HU_SRA;
   c.mode.bits = 12;

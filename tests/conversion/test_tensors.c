@@ -130,7 +130,7 @@ static void under_packer(t_random *random, const char *name, unsigned width) {
   static hu_scaled_stats stats[ROWS * BLOCKS];
   int host = strstr(name, "host") != NULL;
   hu_conversion c = named(name);
-  hu_exec threads = {2, 0, {3, 4}};
+  hu_exec threads = {2, 0, {3, 4}, {0}};
   for (int round = 0; round < 6; round++) {
     coded z;
     hu_scaled place = place_of(&z);
@@ -249,7 +249,7 @@ static void plain_presets(void **state) {
   static float x[ROWS * LD];
   static uint32_t z[2][ROWS * LD], scales[2][ROWS * LD];
   t_random random = {t_seed("conversion-tensors", 832)};
-  hu_exec exec = {2, 0, {7, 9}};
+  hu_exec exec = {2, 0, {7, 9}, {0}};
   int seen = 0;
   (void)state;
   draw_blocks(&random, x);

@@ -78,7 +78,7 @@ static void random_digits(void **state) {
   for (int round = HU_RNE; round < HU_ROUND_COUNT; round++) {
     hu_format format = hu_float8_e4m3fn();
     hu_mode m = mode_at(round, &numbers);
-    hu_exec exec = {0, 0, {t_next64(&numbers), t_next64(&numbers)}};
+    hu_exec exec = {0, 0, {t_next64(&numbers), t_next64(&numbers)}, {0}};
     hu_core c = hu_core_of(format, mode_at(HU_RNE, &numbers)); /* to be replaced */
     float x[N];
     uint8_t z[N];

@@ -29,7 +29,7 @@ static size_t bytes_before(size_t n, ptrdiff_t inc, size_t size) {
 static void run_case(t_random *random, int op, size_t n) {
   buffers b;
   calls_array host[4], device[4];
-  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}, {0}};
   hu_mode mode = t_random_mode(random);
   mode.nan_fma = (uint8_t)t_below(random, 2);
   hu_format fz = t_random_format(random, 1, t_below(random, 2) ? 8 : 32);

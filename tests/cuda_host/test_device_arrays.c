@@ -291,7 +291,7 @@ static void host_arrays(void **state) {
   for (int i = 0; i < 20; i++) {
     hu_format format = fitting(&random);
     hu_mode mode = t_random_mode(&random);
-    hu_exec exec = {0, 0, {t_next64(&random), t_next64(&random)}};
+    hu_exec exec = {0, 0, {t_next64(&random), t_next64(&random)}, {0}};
     float x[100], z[2][100];
     uint32_t codes[2][100];
     hu_events ev[2][2];

@@ -68,7 +68,7 @@ static void run_case(t_random *random, const test_case *test, const char *name) 
     hu_result z = {place_of(&many, o, k), many.ld, hu_binary32(), HU_STORAGE_VALUES};
     hu_operand x = operand_of(&a, place_of(&a, o, k), test->format, test->a_transposed);
     hu_operand y = operand_of(&b, place_of(&b, o, k), test->format, test->b_transposed);
-    hu_exec exec = {1, 0, words_of(words, own, i)};
+    hu_exec exec = {1, 0, words_of(words, own, i), {0}};
     assert_int_equal(hu_gemm(test->m, test->n, test->k, &z, &x, &y, NULL, &test->accum, t_mode(0), &exec, NULL), HU_OK);
   }
   hu_result z = {many.bytes.device, many.ld, hu_binary32(), HU_STORAGE_VALUES};

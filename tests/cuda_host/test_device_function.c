@@ -52,7 +52,7 @@ static void compare(int function, buffers *b, size_t n, const calls_array *host,
 static void run_case(t_random *random, int function, size_t n) {
   buffers b;
   calls_array host[3], device[3];
-  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}, {0}};
   hu_mode mode = t_random_mode(random);
   hu_format fz = t_random_format(random, 1, t_below(random, 2) ? 16 : 32);
   int alike = (int)t_below(random, 2), in_place = t_below(random, 4) == 0, out = 2;
@@ -105,7 +105,7 @@ static void all_codes(void **state) {
     for (int k = 0; k < 2; k++) {
       hu_format format = k ? hu_bfloat16() : hu_binary16();
       buffers b = {{twin_new(131072), twin_new(16), twin_new(131072)}, twin_new(sizeof(hu_events))};
-      hu_exec exec = {0, 0, {7, t_next64(&random)}};
+      hu_exec exec = {0, 0, {7, t_next64(&random)}, {0}};
       for (uint32_t i = 0; i < 65536; i++) ((uint16_t *)(void *)b.t[0].host)[i] = (uint16_t)i;
       memset(b.events.host, 0, b.events.bytes);
       calls_array host[3] = {{b.t[0].host, 1, format}, {b.t[1].host, 1, format}, {b.t[2].host, 1, format}};

@@ -84,7 +84,7 @@ static t_setup setup_new(t_random *random, size_t n) {
                    .fb = any_format(random),
                    .fz = any_format(random),
                    .mode = t_random_mode(random)};
-  hu_exec exec = {1 + t_below(random, 3), 0, {t_next64(random), t_next64(random)}};
+  hu_exec exec = {1 + t_below(random, 3), 0, {t_next64(random), t_next64(random)}, {0}};
   setup.exec = exec;
   setup.range =
       widened(random, hu_sum_range_of_both(hu_sum_range_of(setup.fa), hu_sum_range_of_product(setup.fa, setup.fb)));

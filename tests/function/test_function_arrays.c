@@ -139,7 +139,7 @@ static void test_levels(void **state) {
                        : k == 3 ? t_stochastic(HU_SRA + (unsigned)function % 3, 5)
                                 : t_mode(t_below(&random, T_DETERMINISTIC));
         calls_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
-        hu_exec exec = {2, UINT32_MAX, {function, 5}};
+        hu_exec exec = {2, UINT32_MAX, {function, 5}, {0}};
         memset(ev, 0, sizeof ev);
         memset(z, 0, sizeof z);
         assert_int_equal(calls_apply(fn_table[function].op, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
@@ -173,7 +173,7 @@ static void test_binary32(void **state) {
       x[i] = i < COUNT / 4 ? code : i < COUNT / 2 ? near_one & 0xFFFF0000u : near_one;
     }
     calls_array a = {x, 1, format}, b = {z[0], 1, format};
-    hu_exec exec = {2, UINT32_MAX, {0, 0}};
+    hu_exec exec = {2, UINT32_MAX, {0, 0}, {0}};
     hu_events ev[2];
     memset(ev, 0, sizeof ev);
     assert_int_equal(calls_apply(fn_table[function].op, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
@@ -199,7 +199,7 @@ enum { POWERS = sizeof powers / sizeof *powers };
 
 /* The same call at every level as without one. */
 static void same_at_levels(int function, size_t n, calls_array z, const calls_array *x, hu_mode mode, void *want) {
-  hu_exec exec = {2, UINT32_MAX, {function, 5}};
+  hu_exec exec = {2, UINT32_MAX, {function, 5}, {0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * hu_limits_of(z.format).storage / 8;
   assert_int_equal(calls_apply(fn_table[function].op, n, z, x, mode, &exec, &counted), HU_OK);

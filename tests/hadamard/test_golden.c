@@ -23,7 +23,7 @@ typedef struct t_golden {
 
 static int holds(const t_golden *golden, uint32_t levels_off) {
   float x[NUMBERS], z[NUMBERS];
-  hu_exec exec = {1, levels_off, golden->stream};
+  hu_exec exec = {1, levels_off, golden->stream, {0}};
   hu_hadamard transform = golden->t;
   transform.mask = golden->mask;
   memcpy(x, golden->x, sizeof x);

@@ -63,7 +63,7 @@ static void against_model(void **state) {
     for (size_t i = 0; i < rows; i++) memcpy(expected + i * ldz, x + i * ldx, cols * sizeof *x);
     model_transform(rows, cols, expected, ldz, &transform, stream, inverse);
     for (uint32_t run = 0; run < 5; run++) {
-      hu_exec exec = {run == 4 ? 3 : 1, run == 4 ? 0 : run == 0 ? 7 : 7 & ~((1u << run) - 1), stream};
+      hu_exec exec = {run == 4 ? 3 : 1, run == 4 ? 0 : run == 0 ? 7 : 7 & ~((1u << run) - 1), stream, {0}};
       t_fill_pattern(got, sizeof got);
       if (in_place) memcpy(got, x, rows * ldx * sizeof *x);
       if (run == 2) fesetround(FE_UPWARD); /* the caller's surroundings count for nothing */
@@ -98,7 +98,7 @@ static void exact_cases(void **state) {
       uint8_t norm = (uint8_t)(n == 16 || n == 64 ? t_below(&random, 3) : 1 + t_below(&random, 2));
       hu_hadamard transform = {n, (uint8_t)(c & 1), norm, HU_HADAMARD_SIGNS_MASK, 0, mask};
       int k = n == 16 ? 4 : n == 32 ? 5 : n == 64 ? 6 : 7, down = norm == HU_HADAMARD_SUM ? 0 : k / 2;
-      hu_exec exec = {1, t_below(&random, 8), {0, 0}};
+      hu_exec exec = {1, t_below(&random, 8), {0, 0}, {0}};
       for (uint32_t i = 0; i < n; i++) {
         v[i] = t_between(&random, -60000, 60000);
         x[i] = (float)v[i];
@@ -125,7 +125,7 @@ static void orthogonal(void **state) {
   for (uint32_t n = 16; n <= 128; n *= 2) {
     static float unit[128 * 128];
     hu_hadamard transform = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL};
-    hu_exec exec = {1, 0, {n, 5}};
+    hu_exec exec = {1, 0, {n, 5}, {0}};
     memset(unit, 0, sizeof unit);
     for (size_t i = 0; i < n; i++) unit[i * n + i] = 1;
     assert_int_equal(hu_hadamard_forward(n, n, unit, n, unit, n, &transform, &exec), HU_OK);
@@ -171,7 +171,7 @@ static void large(void **state) {
   for (uint32_t run = 0; run < 8; run++) {
     hu_hadamard transform = {16u << run % 4,           (uint8_t)(run / 4), HU_HADAMARD_ROOT,
                              HU_HADAMARD_SIGNS_STREAM, (uint8_t)(run & 1), NULL};
-    hu_exec exec = {1 + run % 3, t_levels_off(run / 2 % t_levels()), {run, 1}};
+    hu_exec exec = {1 + run % 3, t_levels_off(run / 2 % t_levels()), {run, 1}, {0}};
     size_t cols = transform.axis ? COLS - run : 4096;
     assert_int_equal(hu_hadamard_forward(ROWS, cols, whole, COLS, x, COLS, &transform, &exec), HU_OK);
     if (transform.axis) {

@@ -71,7 +71,7 @@ static void draw(float *x, size_t n, uint64_t seed) {
   }
 }
 
-static hu_exec exec = {1, 0, {0x1234567, 89}};
+static hu_exec exec = {1, 0, {0x1234567, 89}, {0}};
 
 static void arrays(void) {
   static const char *const names[] = {"float8_e4m3fn", "fp(6,9,0):flush", "bfloat16", "ue4m3", "dlfloat16"};

@@ -117,7 +117,7 @@ static void each_model(size_t n, uint64_t length, hu_format format, int many) {
   draw(expected.all, n, format, 5 + n);
   for (size_t m = 0; m < MODELS; m++) {
     expected.text = models[m];
-    expected.exec = (hu_exec){2, 0, {m * 77 + 5, length}};
+    expected.exec = (hu_exec){2, 0, {m * 77 + 5, length}, {0}};
     expected.events = (hu_events){0};
     expect(&expected);
     for (uint32_t way = HU_MPI_AS_MODEL; way <= (many ? HU_MPI_AS_MODEL : HU_MPI_SEGMENTS); way++)
@@ -191,7 +191,7 @@ static void differ(void) {
   codes[77] = last ? 0x1000 : 0;
   for (int k = 0; k < 9; k++) {
     hu_mpi where = {MPI_COMM_WORLD, 60, 0, 0, ""};
-    hu_exec exec = {1, 0, {k == 6 && last, 0}};
+    hu_exec exec = {1, 0, {k == 6 && last, 0}, {0}};
     hu_events events = {0};
     memset(got, 0xA5, sizeof got);
     uint32_t first = got[0];

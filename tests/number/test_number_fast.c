@@ -88,7 +88,7 @@ static void compare32(hu_number number, const char *call, hu_mode mode, uint32_t
 /* Codes of any storage, widened: strides of 4 / size keep them apart. */
 static void from_binary32(hu_number number, hu_mode mode, size_t n) {
   ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(number).storage;
-  hu_exec core = {1, 7, {3, 5}};
+  hu_exec core = {1, 7, {3, 5}, {0}};
   hu_events events[2] = {{0}, {0}};
   memset(codes_expected, 0, n * 4);
   assert_int_equal(hu_number_encode_n(n, codes_expected, apart, operands, 1, number, mode, &core, &events[0]), HU_OK);
@@ -101,7 +101,7 @@ static void from_binary32(hu_number number, hu_mode mode, size_t n) {
   }
   for (uint32_t level = 0; level < 3; level++) {
     uint32_t off = level == 0 ? 0 : level == 1 ? 4 : 6;
-    hu_exec exec = {off ? 1 : 3, off, {3, 5}};
+    hu_exec exec = {off ? 1 : 3, off, {3, 5}, {0}};
     memset(codes_got, 0, n * 4);
     memset(&events[1], 0, sizeof events[1]);
     assert_int_equal(hu_number_encode_n(n, codes_got, apart, operands, 1, number, mode, &exec, &events[1]), HU_OK);
@@ -116,7 +116,7 @@ static void from_binary32(hu_number number, hu_mode mode, size_t n) {
 static void from_codes(t_random *random, hu_number number, hu_number other, hu_mode mode) {
   size_t n = 3000, size = hu_number_limits_of(number).storage / 8;
   ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(other).storage;
-  hu_exec core = {1, 7, {9, 9}};
+  hu_exec core = {1, 7, {9, 9}, {0}};
   hu_events events[2] = {{0}, {0}};
   for (size_t i = 0; i < n; i++) {
     uint32_t width = hu_number_limits_of(number).width, code = t_next32(random) >> (32 - width);
@@ -131,7 +131,7 @@ static void from_codes(t_random *random, hu_number number, hu_number other, hu_m
   assert_int_equal(hu_number_convert_n(n - 8, codes_expected, apart, other, x, 1, number, mode, &core, &events[0]),
                    HU_OK);
   for (uint32_t level = 0; level < 3; level++) {
-    hu_exec exec = {1 + level, level == 0 ? 0 : level == 1 ? 4 : 6, {9, 9}};
+    hu_exec exec = {1 + level, level == 0 ? 0 : level == 1 ? 4 : 6, {9, 9}, {0}};
     memset(codes_got, 0, n * 4);
     memset(&events[1], 0, sizeof events[1]);
     memset(operands, 0, n * sizeof *operands);

@@ -64,7 +64,7 @@ static hu_mode mode_at(int round) {
   return m;
 }
 
-static const hu_exec exec = {3, 0, {0x123456789ABCDEFu, 11}};
+static const hu_exec exec = {3, 0, {0x123456789ABCDEFu, 11}, {0}};
 
 static void arrays(void) {
   static const char *const names[] = {"float8_e4m3fn", "float8_e5m2",     "float4_e2m1fn", "fp(4,3,4)", "bfloat16",

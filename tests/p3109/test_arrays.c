@@ -58,7 +58,7 @@ static void compare(int op, size_t n, operand *x, t_random *random, int in_place
   hu_p3109_array in[HU_P3109_OPERANDS_MAX];
   hu_format fz = in_place ? x[0].array.format : named(names[t_below(random, 5)]), format[HU_P3109_OPERANDS_MAX];
   hu_p3109_projection projection = {t_random_mode(random), (uint8_t)t_below(random, 2)};
-  hu_exec exec = {1 + t_below(random, 4), 0, {t_next64(random), t_next32(random)}};
+  hu_exec exec = {1 + t_below(random, 4), 0, {t_next64(random), t_next32(random)}, {0}};
   for (unsigned k = 0; k < operation.operands; k++) format[k] = (in[k] = x[k].array).format;
   for (size_t i = 0; i < n; i++) {
     uint32_t code[HU_P3109_OPERANDS_MAX];

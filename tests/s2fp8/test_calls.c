@@ -302,7 +302,7 @@ static void same_everywhere(void **state) {
   assert_true(counts.overflow > 0 && counts.to_zero > 0 && counts.subnormal > 0);
   assert_int_equal(hu_s2fp8_encode_n(n, a, 1, x, 1, &k, &scale, rne, NULL, NULL), HU_OK);
   for (uint32_t i = 0; i < 2 * t_levels(); i++) {
-    hu_exec exec = {i < t_levels() ? 1 : 5, t_levels_off(i % t_levels()), {0, 0}};
+    hu_exec exec = {i < t_levels() ? 1 : 5, t_levels_off(i % t_levels()), {0, 0}, {0}};
     float *to = z + i; /* any alignment */
     memset(&sums, 0, sizeof sums);
     memset(&others, 0, sizeof others);
@@ -363,7 +363,7 @@ static void one_product(t_random *random, size_t m, size_t n, size_t k, const ch
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   int with = (int)t_below(random, 3), levels = (int)t_below(random, 2) * 6;
-  hu_exec exec = {t_below(random, 4), (uint32_t)levels, {0, 0}};
+  hu_exec exec = {t_below(random, 4), (uint32_t)levels, {0, 0}, {0}};
   assert_int_equal(hu_gemm(m, n, k, &result, &va, &vb, with ? &vc : NULL, &fp32, rne, NULL, NULL), HU_OK);
   t_fill_pattern(z, sizeof z);
   if (with == 2) { /* in place */

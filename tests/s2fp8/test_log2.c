@@ -63,7 +63,7 @@ static void lanes(void **state) {
     }
     for (size_t level = 0; level < t_levels(); level++) {
       hu_s2fp8_sums sums = {0};
-      hu_exec exec = {1, t_levels_off(level), {0, 0}};
+      hu_exec exec = {1, t_levels_off(level), {0, 0}, {0}};
       if (level + 1 == t_levels() && first) continue; /* the core, once more */
       assert_int_equal(hu_s2fp8_sum_n(PIECE, x, 1, &sums, &exec), HU_OK);
       assert_int_equal(sums.low, (uint64_t)sum);

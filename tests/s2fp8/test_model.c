@@ -34,7 +34,7 @@ static t_place draw_place(t_random *random, size_t n) {
 
 static hu_exec draw_exec(t_random *random) {
   hu_exec exec = {
-      t_below(random, 4), t_below(random, 2) ? 0 : t_below(random, 8), {t_next64(random), t_next64(random)}};
+      t_below(random, 4), t_below(random, 2) ? 0 : t_below(random, 8), {t_next64(random), t_next64(random)}, {0}};
   return exec;
 }
 

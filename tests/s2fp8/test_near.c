@@ -72,7 +72,7 @@ static void one_tensor(t_random *random, size_t n, uint32_t off) {
   hu_s2fp8_sums sums;
   const char *text = kinds[t_below(random, KINDS)];
   hu_mode mode = draw_mode(random);
-  hu_exec exec = {t_below(random, 4), off, {0, 0}};
+  hu_exec exec = {t_below(random, 4), off, {0, 0}, {0}};
   hu_events counted = {0}, exact = {0};
   int in_place = t_below(random, 2) != 0;
   assert_int_equal(hu_s2fp8_parse(&kind, text, NULL), HU_OK);

@@ -92,7 +92,7 @@ static void one_tensor(t_random *random, size_t n, uint32_t off) {
   const char *text = kinds[t_below(random, KINDS)];
   hu_s2fp8 kind;
   hu_mode mode = t_mode(t_below(random, 2) ? HU_RNE : t_below(random, HU_SRC + 1));
-  hu_exec exec = {1 + t_below(random, THREADS), off, {t_next32(random), t_below(random, 1000)}};
+  hu_exec exec = {1 + t_below(random, THREADS), off, {t_next32(random), t_below(random, 1000)}, {0}};
   hu_s2fp8_sums sums = {0}, sums_of_parts = {0};
   hu_s2fp8_scale scale = {0}, scale_of_parts = {0};
   hu_events counted = {0}, exact = {0};

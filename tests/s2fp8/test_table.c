@@ -98,7 +98,7 @@ static void fill_at_bounds(t_random *random, const hu_s2 *map, const hu_s2_table
 
 static void same_as_core(const hu_s2 *map, const float *x, size_t n, size_t size, const char *name) {
   static uint8_t expected[4 * ELEMENTS], got[4 * ELEMENTS];
-  hu_exec exec = {1, UINT32_MAX, {0, 0}};
+  hu_exec exec = {1, UINT32_MAX, {0, 0}, {0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * (size ? size : 4);
   hui_s2_run(n, expected, 1, size, x, 1, map, NULL, &exec, &counted);

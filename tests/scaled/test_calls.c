@@ -339,7 +339,7 @@ static void test_threads(void **state) {
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling scaling = parsed(hu_scaling_at(i).name);
     hu_mode mode = i % 4 == 3 ? t_stochastic(HU_SRA, 1 + t_below(&random, 32)) : t_mode((unsigned)i % T_DETERMINISTIC);
-    hu_exec plain = {1, UINT32_MAX, {t_next64(&random), t_next64(&random)}};
+    hu_exec plain = {1, UINT32_MAX, {t_next64(&random), t_next64(&random)}, {0}};
     hu_scaled_sizes n = hu_scaled_sizes_of(ROWS, COLS, &scaling);
     float t[2] = {0, 0};
     for (size_t k = 0; k < ALL; k++) {

@@ -34,7 +34,7 @@ static void make(made *m, size_t rows, size_t cols, const float *x, const hu_sca
                  size_t level, const float *amax) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, scaling);
   hu_scaled z = {m->codes, cols, m->scales, n.block_cols, scaling->tensor ? &m->t : NULL};
-  hu_exec exec = {0, t_levels_off(level), {7, 9}};
+  hu_exec exec = {0, t_levels_off(level), {7, 9}, {0}};
   memset(m, 0, sizeof *m);
   assert_int_equal(hu_scaled_encode(rows, cols, &z, x, LD, scaling, mode, amax, NULL, &exec, &m->events), HU_OK);
 }

@@ -17,7 +17,7 @@ enum { NUMBERS = GOLDEN_NUMBERS };
 static int holds_at(const t_golden *golden, uint32_t levels_off) {
   static uint32_t codes[NUMBERS], scales[NUMBERS];
   hu_mode rne = {0};
-  hu_exec exec = {0, levels_off, {0, 0}};
+  hu_exec exec = {0, levels_off, {0, 0}, {0}};
   float tensor = 0;
   hu_scaled_sizes n = hu_scaled_sizes_of(golden->rows, golden->cols, &golden->scaling);
   hu_scaled z = {codes, golden->cols, scales, n.block_cols, golden->has_tensor ? &tensor : NULL};

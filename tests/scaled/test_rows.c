@@ -62,7 +62,7 @@ static void check(t_random *random, const hu_scaling *scaling, hu_mode mode, int
   float x[ROWS * LD], y[ROWS * LD], v[ROWS * LD], amax[ROWS];
   hu_scaled_stats stats[ROWS * BLOCKS], again[ROWS * BLOCKS];
   hu_events a = {0}, b = {0}, c = {0};
-  hu_exec exec = {1 + t_below(random, 3), 0, {t_next64(random), t_next64(random) >> 8}};
+  hu_exec exec = {1 + t_below(random, 3), 0, {t_next64(random), t_next64(random) >> 8}, {0}};
   const float *given = with_amax ? amax : NULL;
   fill(random, x);
   for (size_t i = 0; i < ROWS; i++) amax[i] = (float)(i + 1);

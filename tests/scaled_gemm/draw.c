@@ -393,7 +393,7 @@ static const char *compare_all(const t_product *product, const t_expected *expec
 
 const char *product_check(const t_product *product, const t_expected *expected, uint32_t threads, uint32_t levels_off) {
   static t_places z;
-  hu_exec exec = {threads, levels_off, product->stream};
+  hu_exec exec = {threads, levels_off, product->stream, {0}};
   hu_scaled_result result = result_of(product);
   memset(&z, 0, sizeof z);
   z.size = product->scaled   ? hu_limits_of(product->scaling.element).storage / 8

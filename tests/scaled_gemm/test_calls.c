@@ -85,7 +85,7 @@ static void test_tiles(void **state) {
       hu_events reference = {0};
       for (unsigned t = 0; t < 5; t++) {
         static const uint32_t threads[] = {1, 2, 5, 1, 3};
-        hu_exec exec = {threads[t], t_levels_off(t % t_levels()), {77, 123456789}};
+        hu_exec exec = {threads[t], t_levels_off(t % t_levels()), {77, 123456789}, {0}};
         hu_events ev = {0};
         hu_scaled_result result = plain_result(t ? other : first, N, to, 1);
         assert_int_equal(multiply(M, N, K, &result, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);
@@ -125,7 +125,7 @@ static void test_tiny_parts(void **state) {
   hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_SCALED_FACTOR_EXACT);
   hu_scaled_result result = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
   for (uint32_t off = 0; off < 8; off += 7) {
-    hu_exec exec = {1, off, {0, 0}};
+    hu_exec exec = {1, off, {0, 0}, {0}};
     size_t bytes = hu_scaled_gemm_space(2, 2, 1, &result, &oa, &ob, NULL, &sum, &exec);
     assert_true(bytes != SIZE_MAX);
     void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
@@ -159,7 +159,7 @@ static void test_exact_factors(void **state) {
     float z = 0;
     hu_scaled_result result = plain_result(&z, 1, hu_format_ieee(8, 23, 0), 1);
     for (unsigned level = 0; level < t_levels(); level++) {
-      hu_exec exec = {1, t_levels_off(level), {0, 0}};
+      hu_exec exec = {1, t_levels_off(level), {0, 0}, {0}};
       size_t bytes = hu_scaled_gemm_space(1, 1, 32, &result, &oa, &ob, NULL, &sum, &exec);
       assert_true(bytes != SIZE_MAX);
       void *space = aligned_alloc(64, bytes / 64 * 64 + 64);

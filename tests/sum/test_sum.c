@@ -212,7 +212,7 @@ static void test_arrays(void **state) {
     if (i % 3 == 0) fa = hu_binary32(); /* which has a way of its own */
     hu_sum_range range = hu_sum_range_of_both(hu_sum_range_of(fa), hu_sum_range_of_product(fa, fb));
     hu_mode mode = t_random_mode(&numbers);
-    hu_exec exec = {1 + t_below(&numbers, 4), i % 2 ? UINT32_MAX : 0, {t_next64(&numbers), t_next64(&numbers)}};
+    hu_exec exec = {1 + t_below(&numbers, 4), i % 2 ? UINT32_MAX : 0, {t_next64(&numbers), t_next64(&numbers)}, {0}};
     size_t words = 1 + range.words, sa = hu_limits_of(fa).storage / 8, sb = hu_limits_of(fb).storage / 8;
     uint64_t *sums = calloc(N, 8 * words), *other = calloc(N, 8 * words);
     uint32_t *a = calloc(2 * N, 4), *b = calloc(N, 4), *z = calloc(N, 4);
@@ -260,7 +260,7 @@ static void test_binary32(void **state) {
   enum { N = 4000 };
   t_random random = {t_seed("sum binary32", 5)};
   const hu_sum_range range = hu_sum_range_of(hu_binary32());
-  const hu_exec core = {1, UINT32_MAX, {0, 0}};
+  const hu_exec core = {1, UINT32_MAX, {0, 0}, {0}};
   uint64_t *sums = calloc(2 * N, 8 * (1 + (size_t)range.words)), *other = sums + N * (1 + range.words);
   static uint32_t x[N], back[N], z[N];
   hu_sum *one = calloc(N, sizeof *one);

@@ -98,7 +98,7 @@ static hu_status send_shard(hu_trainer *trainer, size_t k, float scale) {
     float a[HU_COLLECTIVE_PIECE];
     end = piece_end(model, i, feedback->each, trainer->shards.count);
     size_t n = end - i;
-    hu_exec exec = {1, 0, {words.key, words.counter + i}};
+    hu_exec exec = {1, 0, {words.key, words.counter + i}, {0}};
     for (size_t j = 0; j < n; j++) a[j] = g[i + j] + scale * kept[i + j];
     hu_status status = round_message(&model->base, n, g + i, a, &exec);
     if (status != HU_OK) return status;

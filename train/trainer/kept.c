@@ -122,7 +122,7 @@ static hu_status sum_here(hu_trainer *trainer, size_t n, const hu_kept *own, con
                           hu_stream words) {
   hu_shards *shards = &trainer->shards;
   hu_mode rne;
-  hu_exec exec = {trainer->net->threads, 0, words};
+  hu_exec exec = {trainer->net->threads, 0, words, {0}};
   memset(&rne, 0, sizeof rne);
   for (size_t k = 0; k < shards->own; k++) shards->part[k] = own->here + k * n;
   if (trainer->ranks.join)

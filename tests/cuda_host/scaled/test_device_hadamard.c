@@ -35,7 +35,7 @@ static size_t run_case(t_random *random, size_t most) {
          skip = t_below(random, 2) ? 4 * t_below(random, 5) : 0;
   int inverse = (int)t_below(random, 2), in_place = t_below(random, 4) == 0;
   size_t ldz = in_place ? ldx : cols + (t_below(random, 2) ? t_below(random, 9) : 0);
-  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}, {0}};
   t_twin x = twin_new(rows * ldx * 4 + 32), z = twin_new(rows * ldz * 4 + 32), mask = twin_new((along / 32 + 1) * 4);
   const t_twin *out = in_place ? &x : &z;
   fill(random, &x, t_below(random, 4) == 0);

@@ -109,7 +109,7 @@ static void run_case(t_random *random, const char *kind, size_t n) {
   hu_mode mode = t_below(random, 3) ? t_policy(t_mode(t_below(random, T_DETERMINISTIC)), t_below(random, 4),
                                                t_below(random, 2), t_below(random, 3))
                                     : t_random_mode(random);
-  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}};
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}, {0}};
   hu_events *ev = ON(host, &tensor, events, hu_events), *dev = ON(device, &tensor, events, hu_events);
   hu_s2fp8_sums *sums = ON(host, &tensor, sums, hu_s2fp8_sums);
   hu_s2fp8_scale *scale = ON(host, &tensor, scale, hu_s2fp8_scale),

@@ -104,7 +104,7 @@ static void run(const t_product *product) {
   t_sink sink = sink_new(product);
   sink_half(product, &sink, &sink.cpu, 0);
   sink_half(product, &sink, &sink.device, 1);
-  hu_exec exec = {1, 0, product->stream};
+  hu_exec exec = {1, 0, product->stream, {0}};
   const hu_scaled_operand *hc = product->has_c ? &product->c.operand : NULL, *dc = product->has_c ? &c : NULL;
   size_t bytes = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.cpu, &product->a.operand,
                                       &product->b.operand, hc, &product->sum, &exec);
@@ -195,7 +195,7 @@ static void test_raw(void **state) {
     memset(ev.host, 0, ev.bytes);
     twin_put(&ev);
     twin_put(&twin);
-    hu_exec exec = {1, 0, {5, 6}};
+    hu_exec exec = {1, 0, {5, 6}, {0}};
     hu_mode mode = t_stochastic(HU_SRA, 7);
     hu_status status[2];
     for (int side = 0; side < 2; side++) {

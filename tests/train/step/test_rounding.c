@@ -79,7 +79,7 @@ static void against_single_calls(void **state) {
     uint32_t rare = 1u << t_below(&random, 13);
     float max = (float)hu_limits_of(down.format).max;
     hu_rounding_counts got, model_counts;
-    hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}};
+    hu_exec exec = {1 + t_below(&random, 3), 0, {t_next64(&random), t_next64(&random)}, {0}};
     memset(&got, 0, sizeof got);
     memset(&model_counts, 0, sizeof model_counts);
     for (size_t i = 0; i < n; i++) {

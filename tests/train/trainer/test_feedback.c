@@ -57,7 +57,7 @@ static hu_stream words_of(size_t step, uint64_t of, uint64_t shard) {
 static void as_message(const hu_collective *c, size_t n, float *z, const float *x, hu_stream words) {
   const hu_collective_base *b = &c->base;
   hu_mode mode = b->mode;
-  hu_exec exec = {1, 0, words};
+  hu_exec exec = {1, 0, words, {0}};
   if (b->wired) mode.saturate = HU_SAT_DEFAULT;
   if (b->wired != HU_COLLECTIVE_WIRE_SCALED) {
     hu_format format = b->wired ? b->wire : b->sum;
@@ -84,7 +84,7 @@ static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n,
   const void *part[SHARDS];
   hu_collective exact;
   hu_mode rne;
-  hu_exec exec = {1, 0, words_of(step, 8, 0)};
+  hu_exec exec = {1, 0, words_of(step, 8, 0), {0}};
   memset(&rne, 0, sizeof rne);
   memset(&exact, 0, sizeof exact);
   for (size_t k = 0; k < SHARDS; k++) {
