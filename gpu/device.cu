@@ -6,6 +6,7 @@
 #include "emu/base/codes.h"
 #include "emu/core/round.h"
 #include "emu/gemm/check.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/launch.cuh"
 #include "gpu/base/memory.h"
@@ -143,9 +144,10 @@ static hu_status operand_new(device_copy *copy, hu_operand *z, const hu_operand 
   return status;
 }
 
-hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                              const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
-                              const hu_exec *exec, hu_events *events) {
+hu_status hui_cuda_host_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
+                             const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                             const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (sa || sb) return HU_E_DEVICE;
   device_copy ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
   hu_gemm_specs specs;
@@ -164,7 +166,8 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *res
   if (status == HU_OK) status = events_new(&te, events);
   dd.data = td.device;
   if (status == HU_OK) {
-    status = hu_device_gemm(m, n, k, &dd, &da, &db, c ? &dc : NULL, accum, mode, exec, (hu_events *)te.device, NULL);
+    status =
+        hui_cuda_gemm(m, n, k, &dd, &da, &db, c ? &dc : NULL, NULL, NULL, accum, mode, exec, (hu_events *)te.device);
   }
   if (status == HU_OK) status = fetch(result->data, &td, events, &te);
   copy_free(&ta);

@@ -68,7 +68,7 @@ hu_status cli_pack_rows(uint8_t *z, const cli_parts *parts, const cli_target *ta
   hu_status status = HU_OK;
   (void)target;
   for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
-    status = hu_pack_n(codes->cols, z + i * parts->packed_row, data + i * codes->cols, parts->width);
+    status = hu_pack_n(codes->cols, z + i * parts->packed_row, data + i * codes->cols, parts->width, NULL);
   return status;
 }
 
@@ -78,7 +78,7 @@ hu_status cli_unpack_rows(const cli_parts *parts, const uint8_t *x, const cli_ta
   hu_status status = HU_OK;
   (void)target;
   for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
-    status = hu_unpack_n(codes->cols, data + i * codes->cols, x + i * parts->packed_row, parts->width);
+    status = hu_unpack_n(codes->cols, data + i * codes->cols, x + i * parts->packed_row, parts->width, NULL);
   return status;
 }
 

@@ -80,7 +80,7 @@ static int encode(const cli_parts *parts, const cli_target *target, cli_job *job
   const float *x = cli_job_floats(&owned, job);
   if (!x) return CLI_BAD;
   hu_status status = hu_s2fp8_sum_n(n, x, 1, &sums, &job->exec);
-  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, kind);
+  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, kind, NULL);
   if (status == HU_OK)
     status = hu_s2fp8_encode_n(n, parts->part[CODES].data, 1, x, 1, kind, &scale, job->mode, &job->exec, &job->events);
   if (status == HU_OK) store(parts, &scale);

@@ -214,7 +214,7 @@ static hu_status pack(uint8_t *z, const cli_parts *parts, const cli_target *targ
   void *own_copy;
   const void *codes = transposed(&own_copy, part->data, part->rows, parts->transpose, part->size);
   if (!codes) return HU_E_MEMORY;
-  hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling);
+  hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling, NULL);
   free(own_copy);
   return status;
 }
@@ -223,7 +223,7 @@ static hu_status unpack(const cli_parts *parts, const uint8_t *x, const cli_targ
   const cli_part *codes = &parts->part[0];
   void *made = begin_transpose(codes->data, codes->rows, parts->transpose, codes->size);
   if (!made) return HU_E_MEMORY;
-  hu_status status = hu_scaled_unpack(codes->rows, codes->cols, made, codes->cols, x, &target->scaling);
+  hu_status status = hu_scaled_unpack(codes->rows, codes->cols, made, codes->cols, x, &target->scaling, NULL);
   end_transpose(codes->data, made, codes->rows, parts->transpose, codes->size, status == HU_OK);
   return status;
 }

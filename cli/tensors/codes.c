@@ -69,7 +69,7 @@ int cli_array_unpack(cli_array *x, cli_code_rule rule) {
   if (cli_array_in_rows(x)) return CLI_BAD;
   size_t count = info->count / bytes * codes;
   uint8_t *z = cli_alloc(count, 1);
-  hu_status status = z ? hu_unpack_n(count, z, x->data, rule.width) : HU_E_MEMORY;
+  hu_status status = z ? hu_unpack_n(count, z, x->data, rule.width, NULL) : HU_E_MEMORY;
   if (z && status != HU_OK) cli_fail_status(x->name, status);
   if (status != HU_OK) {
     free(z);

@@ -176,7 +176,7 @@ static int look_at(const hu_net *net, followed *tensor, double cells[FOLLOW_COLU
   memset(&sums, 0, sizeof sums);
   hu_status status = hu_s2fp8_parse(&kind, "s2fp8", NULL);
   if (status == HU_OK) status = hu_s2fp8_sum_n(n, numbers, 1, &sums, NULL);
-  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, &kind);
+  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, &kind, NULL);
   if (status != HU_OK) return cli_fail_status("--follow", status);
   hu_exponents_of(n, numbers, tensor->exponents[0]);
   count_shifted(tensor->exponents[1], n, numbers, &scale);

@@ -83,8 +83,9 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
   memset(b->cpu, 0xA5, ROWS * COLUMNS * sizeof(float));
   memset(b->device, 0x5A, ROWS * COLUMNS * sizeof(float));
   if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
-  if (status == HU_OK)
-    status = hu_device_host_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, exec, &ev[1]);
+  hu_exec there = *exec;
+  there.where = hu_cuda_host();
+  if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, &there, &ev[1]);
   free(codes);
   if (status != HU_OK) return cli_fail_status("verify: gemm", status);
   compare(item, b, ROWS * COLUMNS, sizeof(float), ev, accum_kind == HU_ACCUM_EXACT ? "gemm exact" : "gemm fp32", mode);

@@ -71,7 +71,7 @@ def page():
         'Formats, rounding modes, accumulation models and random streams are plain values in a call; nothing is global, and the library '
         'allocates nothing. The same call gives the same bits at every instruction set, number of threads, compiler and device. Below '
         'stand the calls of each header with the first sentence of what they do; the headers say the rest: shapes, special operands, '
-        'events, errors, sources. Calls that end in _n work on arrays; those that begin with hu_device_ do the same on a CUDA device.')]
+        'events, errors, sources. Calls that end in _n work on arrays. Where exec names a device (halfulp/device.h), a call runs there.')]
     for library, title, include, pattern in LIBRARIES:
         out += ['.SH ' + roff.quoted(title), '.B #include <%s>' % include, '(library', '.BR %s )' % library]
         found = [p for p in headers.public_headers(ROOT) if re.fullmatch(pattern, str(p.relative_to(ROOT / 'include')))]

@@ -3,7 +3,7 @@
 #include "emu/array/pack.h"
 
 #include "emu/base/codes.h"
-#include "halfulp/array.h"
+#include "emu/base/device_calls.h"
 
 size_t hu_pack_size(size_t n, unsigned width) {
   if (n > SIZE_MAX / 8) {
@@ -46,7 +46,8 @@ void hui_pack_run(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   if (n % 8) pack_group(z + n / 8 * width, x + n / 8 * 8, (unsigned)(n % 8), width);
 }
 
-hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, pack_n, (n, z, x, width, exec));
   hu_code_area codes = {.data = x, .rows = 1, .cols = n, .step = 1, .size = 1, .width = width};
   hu_status status = check(n, z, hu_pack_size(n, width), x, n, width);
   if (status == HU_OK) status = hui_code_area_check(&codes, 1);
@@ -54,7 +55,8 @@ hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   return status;
 }
 
-hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, unpack_n, (n, z, x, width, exec));
   hu_status status = check(n, z, n, x, hu_pack_size(n, width), width);
   if (status != HU_OK) return status;
   if (width == 4) {

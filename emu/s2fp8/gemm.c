@@ -116,6 +116,11 @@ static void list_values(source *z) {
   z->listed = 1;
 }
 
+size_t hu_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
+                          const hu_exec *exec) {
+  return hui_is_elsewhere(exec) ? HUI_BYTES_THERE(exec, s2fp8_gemm_work, (m, n, k, a, b, exec)) : 0;
+}
+
 hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
                         const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
   if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_gemm, (m, n, k, z, ldz, a, b, c, ldc, exec));

@@ -38,7 +38,9 @@ int64_t hu_s2fp8_log2(float x) {
   return a == 0 || a >= 0x7F800000 ? INT64_MIN : hui_s2_log2(a);
 }
 
-hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind) {
+hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
+                            const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_scale_of, (scale, sums, kind, exec));
   if (!scale || !sums) return HU_E_NULL;
   hu_status status = hu_s2fp8_check(kind, NULL);
   if (status != HU_OK) return status;

@@ -121,6 +121,10 @@ hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes
   return check_and_unfold(&scaler, rows, cols, codes, z, ldz, x, ldx, scaling, mode, amax, stats);
 }
 
+size_t hu_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
+  return hui_is_elsewhere(exec) ? HUI_BYTES_THERE(exec, scaled_work, (rows, cols, scaling, exec)) : 0;
+}
+
 hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                            const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                            const hu_exec *exec, hu_events *events) {
@@ -239,7 +243,9 @@ hu_status hui_scaled_pack_check(hu_scaled_sizes *sizes, size_t rows, size_t cols
   return hui_matrix_extents_overlap(&a, &b) ? HU_E_OVERLAP : HU_OK;
 }
 
-hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling) {
+hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling,
+                         const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, scaled_pack, (rows, cols, z, x, ld, scaling, exec));
   hu_scaled_sizes sizes;
   hu_status status = hui_scaled_pack_check(&sizes, rows, cols, x, ld, z, scaling);
   if (status != HU_OK || rows == 0 || cols == 0) return status;
@@ -251,13 +257,14 @@ hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
   return HU_OK;
 }
 
-hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
-                           const hu_scaling *scaling) {
+hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x, const hu_scaling *scaling,
+                           const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, scaled_unpack, (rows, cols, z, ld, x, scaling, exec));
   hu_scaled_sizes sizes;
   hu_status status = hui_scaled_pack_check(&sizes, rows, cols, z, ld, x, scaling);
   if (status != HU_OK || rows == 0 || cols == 0) return status;
   unsigned width = 1u + scaling->element.e + scaling->element.m;
   for (size_t i = 0; i < rows && status == HU_OK; i++)
-    status = hu_unpack_n(cols, z + i * ld, x + i * sizes.packed_row, width);
+    status = hu_unpack_n(cols, z + i * ld, x + i * sizes.packed_row, width, NULL);
   return status;
 }

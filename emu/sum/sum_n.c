@@ -148,7 +148,8 @@ static hu_status check_codes(size_t n, const hu_sum_codes *x, int operands, cons
   return status;
 }
 
-static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int operands) {
+static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int operands, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_total, (sum, n, codes, operands, exec));
   operand x[2];
   hu_status status = hui_sum_check_total(sum, n, codes, operands);
   if (status == HU_OK) status = check_codes(n, codes, operands, NULL);
@@ -158,15 +159,15 @@ static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int
   return HU_OK;
 }
 
-hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format) {
+hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format, const hu_exec *exec) {
   hu_sum_codes one = {x, incx, format};
-  return add_total(sum, n, &one, 1);
+  return add_total(sum, n, &one, 1, exec);
 }
 
 hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
-                         ptrdiff_t incb, hu_format fb) {
+                         ptrdiff_t incb, hu_format fb, const hu_exec *exec) {
   hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
-  return add_total(sum, n, both, 2);
+  return add_total(sum, n, both, 2, exec);
 }
 
 /* n >= 1 */

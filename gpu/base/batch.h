@@ -5,7 +5,7 @@
 #ifndef HALFULP_GPU_BASE_BATCH_H
 #define HALFULP_GPU_BASE_BATCH_H
 
-#include "halfulp/gemm.h"
+#include "emu/base/device_calls.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,18 +19,16 @@ typedef struct hu_gemm_batch {
                          on; 0: each draws from `words` */
 } hu_gemm_batch;
 
-/* Computes each product as hu_device_gemm does without a C, from binary32 values into such, rounded to nearest even,
+/* Computes each product as hui_cuda_gemm does without a C, from binary32 values into such, rounded to nearest even,
  * and checks the first product's arguments as it does. One kernel computes all of them. */
 HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result,
                                                      const hu_operand *a, const hu_operand *b,
                                                      const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
                                                      void *stream);
 
-/* Does what hu_device_gemm (sa and sb NULL) and hu_device_gemm_scaled do, but does not look at codes (look.h): the
- * caller has enqueued the looks, or made the codes itself. */
-hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
+/* Does what hui_cuda_gemm does, but does not look at codes (look.h): the caller has enqueued the looks, or made the
+ * codes itself. */
+hu_call_gemm hui_gemm_enqueue;
 
 #ifdef __cplusplus
 }

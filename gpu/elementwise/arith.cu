@@ -11,6 +11,7 @@
 #include "emu/arith/one.h"
 #include "emu/base/exec.h"
 #include "emu/base/operation_check.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/look.h"
 
@@ -58,7 +59,7 @@ static inline hu_status hui_arith_launch(const hu_device_arith &call, void *stre
   return hui_launched();
 }
 
-/* ---- hu_device_apply ---- */
+/* ---- hu_apply ---- */
 
 typedef hu_status (*hui_arith_launcher)(const hu_device_arith &call, void *stream);
 
@@ -117,9 +118,10 @@ static inline hu_status hui_check_operation(hu_operation *operation, int op, hu_
   return status == HU_OK && operation->rounds ? hu_mode_check(mode) : status;
 }
 
-hu_status hu_device_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how, void *stream) {
+hu_status hui_cuda_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  hu_how used = how ? *how : hu_how_of(rne, NULL, NULL);
+  hu_how used = *how;
+  void *stream = how->exec->where.queue;
   hu_operation operation;
   hu_device_arith call;
   hu_status status = hui_check_operation(&operation, op, z, x, used.mode);

@@ -6,7 +6,7 @@
 #include "emu/core/arith.h"
 #include "gpu/base/codes.cuh"
 #include "gpu/base/core_op.cuh"
-#include "halfulp/device.h"
+#include "halfulp/operation.h"
 
 typedef struct hu_device_arith {
   hu_device_codes x[3];

@@ -3,10 +3,10 @@
  *
  * Bound: a code of 4 bits takes some 20 instructions, most of them for its byte, so that a multiprocessor, which starts
  * 128 in a clock, moves 6.5. Memory moves 16 bytes in that clock, 10.7 codes of 1.5 bytes: issue slots limit it. */
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/launch.cuh"
 #include "gpu/base/look.h"
-#include "halfulp/device.h"
 
 HU_KERNEL __launch_bounds__(HU_THREADS) hui_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
   size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
@@ -31,7 +31,8 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_unpack_kernel(size_t n, uint8_t *z, 
   }
 }
 
-hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
+hu_status hui_cuda_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_check_pack(n, z, hu_pack_size(n, width), x, n, width);
   if (status != HU_OK || n == 0) return status;
   hu_code_area codes = {x, 1, n, 0, 1, 1, width, 0};
@@ -40,7 +41,8 @@ hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned widt
   return hui_launched();
 }
 
-hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
+hu_status hui_cuda_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_check_pack(n, z, n, x, hu_pack_size(n, width), width);
   if (status != HU_OK || n == 0) return status;
   HU_LAUNCH(hui_unpack_kernel, hui_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);

@@ -15,8 +15,8 @@
 
 #include "emu/accum/check.h"
 #include "emu/core/dot.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
-#include "halfulp/device.h"
 
 enum { HU_ACCUM_SIDE = 16 };
 
@@ -126,8 +126,9 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   }
 }
 
-hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
-                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+hu_status hui_cuda_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
+                         const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_dot_plan plan;
   hu_status status = hui_dot_plan_make(&plan, count, n, z, incz, ez, x, accum, mode, exec);
   if (status == HU_OK) status = hui_check_events(events);

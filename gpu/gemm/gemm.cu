@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/gemm.cu - hu_device_gemm chooses the kernel of a product. */
+/* gpu/gemm/gemm.cu - hui_cuda_gemm chooses the kernel of a product. */
 #include "gpu/base/look.h"
 #include "gpu/gemm/by_model.cuh"
 
 #include "emu/base/exec.h"
 #include "emu/gemm/check.h"
 #include "emu/gemm/unit_plan.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
 #include "gpu/gemm/seq.h"
 #include "gpu/gemm/unfused.h"
-#include "halfulp/device_scaled.h"
 
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
@@ -135,8 +135,8 @@ static void fill(hu_gemm_args *args, size_t m, size_t n, size_t k, const hu_resu
 
 /* Runs a product whose operands have been checked. */
 static hu_status run(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
-                     const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                     void *stream) {
+                     const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_gemm_args args;
   fill(&args, m, n, k, result, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
@@ -197,7 +197,8 @@ hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *r
 
 static hu_status run_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                             const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_gemm_args args;
   hu_accum_args model;
   hu_accum_scales scales;
@@ -225,8 +226,8 @@ static void look_at(const hu_operand *x, size_t rows, size_t cols, void *stream)
 
 static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                           const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream,
-                          int looks) {
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, int looks) {
+  void *stream = exec->where.queue;
   hu_gemm_specs specs;
   hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, sa, sb, accum, mode);
   if (status == HU_OK) status = hui_check_events(events);
@@ -238,26 +239,18 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result,
     look_at(sa, m, hui_gemm_scales(accum, k), stream);
     look_at(sb, hui_gemm_scales(accum, k), n, stream);
   }
-  return sa ? run_scaled(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream)
-            : run(m, n, k, result, a, b, c, accum, mode, exec, events, stream);
+  return sa ? run_scaled(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events)
+            : run(m, n, k, result, a, b, c, accum, mode, exec, events);
 }
 
-hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                         const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
-                         const hu_exec *exec, hu_events *events, void *stream) {
-  return multiply(m, n, k, result, a, b, c, NULL, NULL, accum, mode, exec, events, stream, 1);
-}
-
-hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                void *stream) {
-  if (!sa || !sb) return HU_E_NULL;
-  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream, 1);
+hu_status hui_cuda_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
+                        const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                        hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, 1);
 }
 
 hu_status hui_gemm_enqueue(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                            const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, stream, 0);
+                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libhalfulp-cuda without nvcc: the functions whose answer is neither HU_E_DEVICE nor 0 bytes of working space.
- * scripts/without_cuda.py makes the others from the public headers. */
+/* libhalfulp-cuda without nvcc: the functions whose answer is not HU_E_DEVICE. scripts/without_cuda.py makes the others
+ * from the public headers. */
+#include "emu/base/device_calls.h"
 #include "halfulp/device.h"
 
 #include <string.h>
@@ -14,6 +15,14 @@ hu_status hu_device_available(char *name, size_t size) {
   }
   return HU_E_DEVICE;
 }
+
+/* A place that runs no call. */
+hu_where hu_cuda(void *stream) {
+  static const hu_device_calls calls;
+  return (hu_where){&calls, stream, NULL};
+}
+
+hu_where hu_cuda_host(void) { return hu_cuda(NULL); }
 
 void hu_device_versions(char *text, size_t size) {
   if (size) text[0] = '\0';

@@ -151,8 +151,9 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_undo_kernel(const __grid_cons
   }
 }
 
-hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
-                                  const hu_scaling *scaling, const hu_exec *, void *stream) {
+hu_status hui_cuda_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
+                                 const hu_scaling *scaling, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_undo_args undo;
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status status = hui_scaled_decode_check(rows, cols, z, ldz, x, scaling);

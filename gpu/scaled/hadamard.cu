@@ -13,8 +13,8 @@
  * elements of 8: it is the bound. */
 #include "emu/hadamard/check.h"
 #include "emu/core/hadamard.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/map.cuh"
-#include "halfulp/device_scaled.h"
 
 #define HU_PIECE (HU_THREADS * 4)
 
@@ -206,8 +206,9 @@ static hu_status hui_start_rows(hu_device_hadamard &call, void *stream) {
   return hui_launched();
 }
 
-static hu_status hui_hadamard_start(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                    const hu_hadamard *transform, uint32_t inverse, const hu_exec *exec, void *stream) {
+hu_status hui_cuda_hadamard(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
+                            const hu_hadamard *transform, uint32_t inverse, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_hadamard_check(rows, cols, z, ldz, x, ldx, transform);
   if (status != HU_OK || rows == 0 || cols == 0) return status;
   hu_device_hadamard call;
@@ -219,21 +220,11 @@ static hu_status hui_hadamard_start(size_t rows, size_t cols, float *z, size_t l
   call.z = z;
   call.x = x;
   call.transform = *transform;
-  if (exec) call.stream = exec->stream;
+  call.stream = exec->stream;
   call.inverse = inverse;
   call.factor = hui_hadamard_factor(transform->n, transform->norm, inverse);
   if (!transform->whole && transform->signs == HU_HADAMARD_SIGNS_STREAM) {
     hui_hadamard_words(call.words, transform->n, transform->signs, NULL, call.stream.key, call.stream.counter);
   }
   return transform->axis == HU_HADAMARD_ALONG_COLUMNS ? hui_start_columns(call, stream) : hui_start_rows(call, stream);
-}
-
-hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                     const hu_hadamard *transform, const hu_exec *exec, void *stream) {
-  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, transform, 0, exec, stream);
-}
-
-hu_status hu_device_hadamard_inverse(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                     const hu_hadamard *transform, const hu_exec *exec, void *stream) {
-  return hui_hadamard_start(rows, cols, z, ldz, x, ldx, transform, 1, exec, stream);
 }

@@ -7,9 +7,9 @@
  * issue slots are the bound. */
 #include "emu/scaled/check.h"
 #include "emu/core/port.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/launch.cuh"
 #include "gpu/base/look.h"
-#include "halfulp/device_scaled.h"
 
 typedef struct hu_dense {
   size_t rows, cols, down; /* down: rows that are packed, those of padding included */
@@ -62,8 +62,9 @@ static hu_dense hui_dense_of(const hu_scaled_sizes *sizes, size_t rows, size_t c
   return dense;
 }
 
-hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
-                                const hu_scaling *scaling, void *stream) {
+hu_status hui_cuda_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
+                               const hu_scaling *scaling, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_scaled_sizes sizes;
   hu_status status = hui_scaled_pack_check(&sizes, rows, cols, x, ld, z, scaling);
   if (status != HU_OK || rows == 0 || cols == 0) return status;
@@ -74,8 +75,9 @@ hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint
   return hui_launched();
 }
 
-hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
-                                  const hu_scaling *scaling, void *stream) {
+hu_status hui_cuda_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
+                                 const hu_scaling *scaling, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_scaled_sizes sizes;
   hu_status status = hui_scaled_pack_check(&sizes, rows, cols, z, ld, x, scaling);
   if (status != HU_OK || rows == 0 || cols == 0) return status;

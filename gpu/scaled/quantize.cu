@@ -367,7 +367,7 @@ static int hui_in_pieces(const hu_scaled_args *args) {
   return __builtin_mul_overflow(args->side_rows, args->side_cols, &all) || all > HU_TEAM_MOST;
 }
 
-size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling) {
+size_t hui_cuda_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *) {
   hu_scaled_args args;
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   if (hu_scaling_check(scaling, NULL) != HU_OK || rows == 0 || cols == 0) return 0;
@@ -380,27 +380,26 @@ typedef struct hu_scaled_rest {
   hu_scaled_stats *stats;
   const hu_exec *exec;
   hu_events *events;
-  void *work;
 } hu_scaled_rest;
 
 static hu_status hui_scaled_rest_check(size_t rows, size_t cols, const hu_scaling *scaling,
                                        const hu_scaled_rest *rest) {
   hu_status status = hui_check_events(rest->events);
   if (status != HU_OK) return status;
-  if (!rest->work) return hu_device_scaled_work(rows, cols, scaling) ? HU_E_NULL : HU_OK;
-  return (uintptr_t)rest->work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
+  const void *work = rest->exec->where.work;
+  if (!work) return hui_cuda_scaled_work(rows, cols, scaling, rest->exec) ? HU_E_NULL : HU_OK;
+  return (uintptr_t)work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
 }
 
 /* Sets the pointers of a checked call. */
 static void hui_scaled_set(hu_scaled_args *args, const float *x, size_t ldx, const hu_scaled_rest *rest) {
-  hu_top *work = (hu_top *)rest->work;
+  hu_top *work = (hu_top *)rest->exec->where.work;
   args->x = (const uint32_t *)(const void *)x;
   args->ldx = ldx;
   args->amax = (const uint32_t *)(const void *)rest->amax;
   args->stats = rest->stats;
   args->events = rest->events;
-  args->stream.key = rest->exec ? rest->exec->stream.key : 0;
-  args->stream.counter = rest->exec ? rest->exec->stream.counter : 0;
+  args->stream = rest->exec->stream;
   if (args->rows == 0 || args->cols == 0) return;
   if (args->scaler.two) {
     args->whole = rest->amax ? NULL : work;
@@ -415,11 +414,11 @@ static void hui_scaled_set(hu_scaled_args *args, const float *x, size_t ldx, con
                                       : hui_scaled_vectors(args->codes, args->ld, args->rows, 1));
 }
 
-hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
-                                  const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                                  const hu_exec *exec, hu_events *events, void *work, void *stream) {
+hu_status hui_cuda_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
+                                 const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
+                                 const hu_exec *exec, hu_events *events) {
   hu_scaled_args args;
-  hu_scaled_rest rest = {amax, stats, exec, events, work};
+  hu_scaled_rest rest = {amax, stats, exec, events};
   hu_status status = hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = z ? hui_scaled_rest_check(rows, cols, scaling, &rest) : HU_E_NULL;
   if (status != HU_OK) return status;
@@ -430,14 +429,14 @@ hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, 
   args.lds = z->lds;
   args.tensor = args.scaler.two ? (uint32_t *)(void *)z->tensor : NULL;
   hui_scaled_set(&args, x, ldx, &rest);
-  return hui_scaled_launch(&args, stream);
+  return hui_scaled_launch(&args, exec->where.queue);
 }
 
-hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                    const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                                    const hu_exec *exec, hu_events *events, void *work, void *stream) {
+hu_status hui_cuda_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
+                                   const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
+                                   const hu_exec *exec, hu_events *events) {
   hu_scaled_args args;
-  hu_scaled_rest rest = {amax, stats, exec, events, work};
+  hu_scaled_rest rest = {amax, stats, exec, events};
   hu_status status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (status == HU_OK) status = hui_scaled_rest_check(rows, cols, scaling, &rest);
   if (status != HU_OK) return status;
@@ -445,5 +444,5 @@ hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t l
   args.z = (uint32_t *)(void *)z;
   args.ldz = ldz;
   hui_scaled_set(&args, x, ldx, &rest);
-  return hui_scaled_launch(&args, stream);
+  return hui_scaled_launch(&args, exec->where.queue);
 }

@@ -10,10 +10,11 @@
 #include "emu/s2fp8/kind.h"
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
-#include "halfulp/device_scaled.h"
+#include "halfulp/device.h"
 
 static_assert(sizeof(hu_s2_search) <= HU_DEVICE_S2FP8_WORK && sizeof(hu_s2_search) % 4 == 0, "the work of a call");
 
@@ -306,7 +307,8 @@ static hu_status hui_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *s
 
 static size_t hui_s2_code_size(const hu_s2fp8 *kind) { return hui_code_bytes(kind->element); }
 
-hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, void *stream) {
+hu_status hui_cuda_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_s2_aligned(sums, 8);
   if (status == HU_OK) status = hui_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
   if (status != HU_OK || n == 0) return status;
@@ -315,8 +317,9 @@ hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2f
   return hui_launched();
 }
 
-hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
-                                   void *stream) {
+hu_status hui_cuda_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
+                                  const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_s2_check(kind, NULL, hui_s2_nearest_mode());
   if (status == HU_OK) status = hui_s2_aligned(scale, 8);
   if (status == HU_OK) status = hui_s2_aligned(sums, 8);
@@ -327,10 +330,10 @@ hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *s
 
 template <class Out, bool Value>
 static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &tensor,
-                               const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events, void *work,
-                               void *stream) {
+                               const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_map_extent extent = hui_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
-  hu_s2_search *search = (hu_s2_search *)work;
+  hu_s2_search *search = (hu_s2_search *)exec->where.work;
   (void)search;
   if constexpr (Value || sizeof(Out) == 1) { /* kinds with a table have codes of a byte */
     if (hui_s2_may_table(&tensor.spec)) {
@@ -340,39 +343,33 @@ static hu_status hui_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x,
       return hui_launched();
     }
   }
-  hu_stream words = {0, 0};
-  if (exec) words = exec->stream;
   auto core = hui_s2_core_kernel<Out, Value>;
   HU_LAUNCH(core, hui_grid_size(n / HU_THREADS + 1, 16), 0, stream, extent, z, (const uint32_t *)x, tensor, scale,
-            words, events);
+            exec->stream, events);
   return hui_launched();
 }
 
-hu_status hu_device_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                   const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
-                                   hu_events *events, void *work, void *stream) {
-  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+hu_status hui_cuda_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
+                                  hu_events *events) {
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, exec->where.work);
   if (status == HU_OK) status = hui_check_arrays(n, z, hui_s2_code_size(kind), incz, x, sizeof *x, incx);
   if (status != HU_OK || n == 0) return status;
   hu_s2 tensor = hui_s2_kind(kind, mode);
   switch (hui_s2_code_size(kind)) {
-    case 1:
-      return hui_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
-    case 2:
-      return hui_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
-    default:
-      return hui_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, tensor, scale, exec, events, work, stream);
+    case 1: return hui_s2_launch<uint8_t, false>(n, (uint8_t *)z, incz, x, incx, tensor, scale, exec, events);
+    case 2: return hui_s2_launch<uint16_t, false>(n, (uint16_t *)z, incz, x, incx, tensor, scale, exec, events);
+    default: return hui_s2_launch<uint32_t, false>(n, (uint32_t *)z, incz, x, incx, tensor, scale, exec, events);
   }
 }
 
-hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                     const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
-                                     const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+hu_status hui_cuda_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                    const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
+                                    const hu_exec *exec, hu_events *events) {
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, exec->where.work);
   if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (status != HU_OK || n == 0) return status;
-  return hui_s2_launch<uint32_t, true>(n, (uint32_t *)z, incz, x, incx, hui_s2_kind(kind, mode), scale, exec, events,
-                                       work, stream);
+  return hui_s2_launch<uint32_t, true>(n, (uint32_t *)z, incz, x, incx, hui_s2_kind(kind, mode), scale, exec, events);
 }
 
 static hu_status hui_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx,
@@ -404,10 +401,9 @@ static hu_status hui_s2_decode(size_t n, float *z, ptrdiff_t incz, const void *x
   }
 }
 
-hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                   const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
-                                   void *stream) {
-  (void)exec;
+hu_status hui_cuda_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, const hu_exec *exec) {
+  void *work = exec->where.work, *stream = exec->where.queue;
   hu_status status = hui_s2_call_check(kind, scale, hui_s2_nearest_mode(), NULL, work);
   if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, hui_s2_code_size(kind), incx);
   if (status != HU_OK || n == 0) return status;
@@ -415,19 +411,19 @@ hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const voi
   return hui_s2_decode(n, z, incz, x, incx, kind, scale, work, stream);
 }
 
-hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                     const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
-                                     const hu_exec *exec, hu_events *events, void *work, void *stream) {
-  hu_status status = hui_s2_call_check(kind, scale, mode, events, work);
+hu_status hui_cuda_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                    const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
+                                    const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
+  hu_status status = hui_s2_call_check(kind, scale, mode, events, exec->where.work);
   if (status == HU_OK) status = hui_s2_aligned(sums, 8);
   if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (status != HU_OK) return status;
   HU_LAUNCH(hui_s2_clear_kernel, 1, 0, stream, sums);
   status = hui_launched();
-  if (status == HU_OK) status = hu_device_s2fp8_sum_n(n, x, incx, sums, stream);
-  if (status == HU_OK) status = hu_device_s2fp8_scale_of(scale, sums, kind, stream);
-  if (status == HU_OK)
-    status = hu_device_s2fp8_quantize_n(n, z, incz, x, incx, kind, scale, mode, exec, events, work, stream);
+  if (status == HU_OK) status = hui_cuda_s2fp8_sum_n(n, x, incx, sums, exec);
+  if (status == HU_OK) status = hui_cuda_s2fp8_scale_of(scale, sums, kind, exec);
+  if (status == HU_OK) status = hui_cuda_s2fp8_quantize_n(n, z, incz, x, incx, kind, scale, mode, exec, events);
   return status;
 }
 
@@ -441,7 +437,8 @@ static size_t hui_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols)
   return z > PTRDIFF_MAX / 8 ? SIZE_MAX : (z + 3) / 4 * 4;
 }
 
-size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b) {
+size_t hui_cuda_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
+                                const hu_exec *) {
   size_t za = a ? hui_s2_stored(a, m, k) : SIZE_MAX, zb = b ? hui_s2_stored(b, k, n) : SIZE_MAX;
   if (za == SIZE_MAX || zb == SIZE_MAX) return SIZE_MAX;
   return HU_DEVICE_S2FP8_WORK + 4 * (za + zb);
@@ -475,8 +472,9 @@ static hu_status hui_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, si
   return codes + n * size <= result || result + zs <= codes ? HU_OK : HU_E_OVERLAP;
 }
 
-hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
-                               const hu_s2fp8_operand *b, const float *c, size_t ldc, void *work, void *stream) {
+hu_status hui_cuda_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
+                              const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
+  void *work = exec->where.work, *stream = exec->where.queue;
   size_t zs = 0;
   if (m && n &&
       (__builtin_mul_overflow(m - 1, ldz, &zs) || __builtin_add_overflow(zs, n, &zs) || zs > PTRDIFF_MAX / 4)) {
@@ -496,5 +494,6 @@ hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ld
   if (m && n) status = hui_s2_fill(va, a, m, k, work, stream);
   if (status == HU_OK && m && n) status = hui_s2_fill(vb, b, k, n, work, stream);
   if (status != HU_OK) return status;
-  return hu_device_gemm(m, n, k, &result, &da, &db, c ? &dc : NULL, &fp32, hui_s2_nearest_mode(), NULL, NULL, stream);
+  return hui_cuda_gemm(m, n, k, &result, &da, &db, c ? &dc : NULL, NULL, NULL, &fp32, hui_s2_nearest_mode(), exec,
+                       NULL);
 }

@@ -21,9 +21,9 @@
 #define HALFULP_GPU_SCALED_CUH
 
 #include "emu/core/four_six.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/lanes.cuh"
 #include "gpu/base/map.cuh"
-#include "halfulp/device_scaled.h"
 
 /* The amax of a large block or of the tensor, without infinities and NaN, which are counted. */
 typedef struct hu_top {

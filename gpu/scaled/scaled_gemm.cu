@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/scaled_gemm.cu - products of scaled tensors: hu_device_gemm makes the parts, emu/core/scaled_sum.h adds
+/* gpu/scaled/scaled_gemm.cu - products of scaled tensors: hui_gemm_enqueue makes the parts, emu/core/scaled_sum.h adds
  * them up, one thread per element.
  *
  * Where `across` is a chain of binary32 steps, each run's parts are added to the sums at once. Otherwise the parts of
@@ -12,10 +12,11 @@
 #include "emu/scaled/check.h"
 #include "emu/scaled_gemm/plan.h"
 #include "gpu/base/batch.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/events.cuh"
 #include "gpu/base/look.h"
-#include "halfulp/device_scaled.h"
+#include "halfulp/device.h"
 
 #define HU_SLAB_BYTES ((size_t)1 << 28)
 
@@ -219,7 +220,8 @@ static hu_operand part_of_operand(const hu_operand *x, size_t i, size_t j) {
   return z;
 }
 
-static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec, void *stream) {
+static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_mode rne = hui_plain_mode();
   if (view->how == HU_VIEW_GIVEN || view->rows == 0 || view->cols == 0) return HU_OK;
   void *z = (void *)(uintptr_t)view->operand.data;
@@ -230,8 +232,8 @@ static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec, void
               (uint8_t *)z, (uint32_t)bytes_of(&view->operand), (uint32_t)scaling->element.m);
     return hui_launched();
   }
-  hu_status status = hu_device_scaled_decode(view->rows, view->cols, (float *)z, view->cols, &view->from.scaled,
-                                             view->from.scaling, exec, stream);
+  hu_status status = hui_cuda_scaled_decode(view->rows, view->cols, (float *)z, view->cols, &view->from.scaled,
+                                            view->from.scaling, exec);
   if (status != HU_OK || hu_format_equal(view->operand.format, hui_format_binary32())) return status;
   return hu_device_quantize_n(view->rows * view->cols, (float *)z, 1, (float *)z, 1, view->operand.format, rne, exec,
                               NULL, stream);
@@ -271,7 +273,7 @@ static void fill_args(hu_sums_args *args, const hu_scaled_plan *plan, const hu_e
 
 /* Computes the parts of run first ... end - 1, in `rows` rows from `row` on. */
 static hu_status run_part(const hu_scaled_plan *plan, size_t row, size_t rows, size_t first, size_t end, void *part,
-                          const hu_exec *exec, void *stream) {
+                          const hu_exec *exec) {
   hu_operand a = part_of_operand(&plan->a.operand, row, first), b = part_of_operand(&plan->b.operand, first, 0);
   hu_result result;
   memset(&result, 0, sizeof result);
@@ -279,7 +281,7 @@ static hu_status run_part(const hu_scaled_plan *plan, size_t row, size_t rows, s
   result.ld = plan->n;
   result.format = hui_format_binary32();
   return hui_gemm_enqueue(rows, plan->n, end - first, &result, &a, &b, NULL, NULL, NULL, &plan->sum.inside,
-                          hui_plain_mode(), exec, NULL, stream);
+                          hui_plain_mode(), exec, NULL);
 }
 
 static int is_chain(const hu_scaled_plan *plan) {
@@ -296,14 +298,15 @@ static size_t row_bytes(const hu_scaled_plan *plan) {
 }
 
 static hu_status run_slab_chain(const hu_scaled_plan *plan, const hu_sums_args *args, hu_slab *slab, size_t rows,
-                                const hu_exec *exec, void *stream) {
+                                const hu_exec *exec) {
+  void *stream = exec->where.queue;
   slab->sum = (float *)(void *)plan->work;
   slab->part = (uint32_t *)(void *)(slab->sum + slab->count);
   HU_LAUNCH(hui_scaled_start_kernel, blocks_for(slab->count), 0, stream, *args, *slab);
   hu_status status = hui_launched();
   for (size_t first = 0, end; first < plan->k && status == HU_OK; first = end) {
     end = hui_scale_run_end(&plan->sa, &plan->sb, first, plan->k);
-    status = run_part(plan, slab->row, rows, first, end, slab->part, exec, stream);
+    status = run_part(plan, slab->row, rows, first, end, slab->part, exec);
     if (status != HU_OK) return status;
     HU_LAUNCH(hui_scaled_join_kernel, blocks_for(slab->count), 0, stream, *args, *slab, first);
     status = hui_launched();
@@ -314,7 +317,8 @@ static hu_status run_slab_chain(const hu_scaled_plan *plan, const hu_sums_args *
 }
 
 static hu_status run_slab_all(const hu_scaled_plan *plan, const hu_sums_args *args, hu_slab *slab, size_t rows,
-                              const hu_exec *exec, void *stream) {
+                              const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = HU_OK;
   slab->factors = (hu_num *)(void *)plan->work;
   slab->part = (uint32_t *)(void *)(slab->factors + (plan->runs ? plan->runs : 1) * slab->count);
@@ -324,7 +328,7 @@ static hu_status run_slab_all(const hu_scaled_plan *plan, const hu_sums_args *ar
   } else {
     for (size_t first = 0, run = 0, end; first < plan->k && status == HU_OK; first = end, run++) {
       end = hui_scale_run_end(&plan->sa, &plan->sb, first, plan->k);
-      status = run_part(plan, slab->row, rows, first, end, slab->part + run * slab->count, exec, stream);
+      status = run_part(plan, slab->row, rows, first, end, slab->part + run * slab->count, exec);
     }
   }
   if (status != HU_OK) return status;
@@ -332,7 +336,7 @@ static hu_status run_slab_all(const hu_scaled_plan *plan, const hu_sums_args *ar
   return hui_launched();
 }
 
-static hu_status run_parts(const hu_scaled_plan *plan, hu_sums_args *args, const hu_exec *exec, void *stream) {
+static hu_status run_parts(const hu_scaled_plan *plan, hu_sums_args *args, const hu_exec *exec) {
   size_t rows = plan->each / row_bytes(plan);
   hu_status status = HU_OK;
   args->how = hui_scaled_across_steps(&plan->sum.across) > 0;
@@ -342,15 +346,15 @@ static hu_status run_parts(const hu_scaled_plan *plan, hu_sums_args *args, const
     memset(&slab, 0, sizeof slab);
     slab.row = row;
     slab.count = some * plan->n;
-    status = is_chain(plan) ? run_slab_chain(plan, args, &slab, some, exec, stream)
-                            : run_slab_all(plan, args, &slab, some, exec, stream);
+    status =
+        is_chain(plan) ? run_slab_chain(plan, args, &slab, some, exec) : run_slab_all(plan, args, &slab, some, exec);
   }
   return status;
 }
 
 /* Runs HU_SCALED_UNIT and HU_SCALED_DECODED. */
-static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args, const hu_exec *exec, hu_events *events,
-                           void *stream) {
+static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args, const hu_exec *exec,
+                           hu_events *events) {
   hu_result encoded;
   memset(&encoded, 0, sizeof encoded);
   encoded.data = plan->y;
@@ -363,16 +367,16 @@ static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args,
   const hu_accum *inside = &plan->sum.inside;
   if (plan->sum.way == HU_SCALED_DECODED) {
     return hui_gemm_enqueue(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c, NULL, NULL,
-                            inside, mode, exec, counts, stream);
+                            inside, mode, exec, counts);
   }
   hu_status status = hui_gemm_enqueue(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c,
-                                      &plan->scale_a, &plan->scale_b, inside, mode, exec, counts, stream);
+                                      &plan->scale_a, &plan->scale_b, inside, mode, exec, counts);
   if (status != HU_OK || !plan->alpha) return status;
   hu_slab slab;
   memset(&slab, 0, sizeof slab);
   slab.count = plan->m * plan->n;
   slab.sum = plan->y;
-  HU_LAUNCH(hui_scaled_finish_kernel, blocks_for(slab.count), 0, stream, *args, slab);
+  HU_LAUNCH(hui_scaled_finish_kernel, blocks_for(slab.count), 0, exec->where.queue, *args, slab);
   return hui_launched();
 }
 
@@ -385,18 +389,19 @@ static size_t work_for(const hu_scaled_plan *plan) {
   return __builtin_mul_overflow(row, rows, &bytes) ? SIZE_MAX / 4 : bytes;
 }
 
-static size_t encode_work(const hu_scaled_plan *plan) {
-  return plan->result.scaling ? (hu_device_scaled_work(plan->m, plan->n, plan->result.scaling) + 63) / 64 * 64 : 0;
+static size_t encode_work(const hu_scaled_plan *plan, const hu_exec *exec) {
+  if (!plan->result.scaling) return 0;
+  return (hui_cuda_scaled_work(plan->m, plan->n, plan->result.scaling, exec) + 63) / 64 * 64;
 }
 
-size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result,
-                                   const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                                   const hu_scaled_sum *sum) {
+size_t hui_cuda_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result,
+                                  const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
+                                  const hu_scaled_sum *sum, const hu_exec *exec) {
   hu_scaled_plan plan;
   if (hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, NULL, 1) != HU_OK) return SIZE_MAX;
-  if (m == 0 || n == 0) return plan.bytes + encode_work(&plan);
+  if (m == 0 || n == 0) return plan.bytes + encode_work(&plan, exec);
   if (hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, NULL, work_for(&plan)) != HU_OK) return SIZE_MAX;
-  return plan.bytes + encode_work(&plan);
+  return plan.bytes + encode_work(&plan, exec);
 }
 
 /* Looks at an operand's codes, except where decoding does so itself. */
@@ -413,19 +418,20 @@ static void look_at(const hu_scaled_view *view, void *stream) {
   }
 }
 
-static hu_status make_ready(const hu_scaled_plan *plan, const hu_exec *exec, void *stream) {
-  hu_status status = make_view(&plan->a, exec, stream);
-  if (status == HU_OK) status = make_view(&plan->b, exec, stream);
-  if (status == HU_OK && plan->has_c) status = make_view(&plan->c, exec, stream);
+static hu_status make_ready(const hu_scaled_plan *plan, const hu_exec *exec) {
+  void *stream = exec->where.queue;
+  hu_status status = make_view(&plan->a, exec);
+  if (status == HU_OK) status = make_view(&plan->b, exec);
+  if (status == HU_OK && plan->has_c) status = make_view(&plan->c, exec);
   if (status == HU_OK && plan->spread_a) status = make_scales(plan, &plan->scale_a, &plan->sa, plan->m, 1, stream);
   if (status == HU_OK && plan->spread_b) status = make_scales(plan, &plan->scale_b, &plan->sb, plan->n, 0, stream);
   return status;
 }
 
-hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *result,
-                                const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                                const hu_scaled_sum *sum, hu_mode mode, void *space, size_t bytes, const hu_exec *exec,
-                                hu_events *events, void *stream) {
+hu_status hui_cuda_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
+                               const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum,
+                               hu_mode mode, void *space, size_t bytes, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_scaled_plan plan;
   hu_sums_args args;
   hu_status status = hui_scaled_plan_make(&plan, m, n, k, result, a, b, c, sum, mode, NULL, 1);
@@ -434,20 +440,21 @@ hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_re
   if (status == HU_OK) status = hui_check_events(events);
   if (status != HU_OK) return status;
   size_t encoding = plan.bytes;
-  plan.bytes += encode_work(&plan);
+  plan.bytes += encode_work(&plan, exec);
   status = hui_scaled_plan_place(&plan, space, bytes);
   if (status != HU_OK) return status;
   if (m && n) {
     look_at(&plan.a, stream);
     look_at(&plan.b, stream);
     if (plan.has_c) look_at(&plan.c, stream);
-    status = make_ready(&plan, exec, stream);
+    status = make_ready(&plan, exec);
     if (status != HU_OK) return status;
     fill_args(&args, &plan, exec, events);
-    status = sum->way == HU_SCALED_PARTS ? run_parts(&plan, &args, exec, stream)
-                                         : run_whole(&plan, &args, exec, events, stream);
+    status = sum->way == HU_SCALED_PARTS ? run_parts(&plan, &args, exec) : run_whole(&plan, &args, exec, events);
   }
   if (status != HU_OK || !result->scaling) return status;
-  return hu_device_scaled_encode(m, n, &result->scaled, plan.y, n, result->scaling, mode, result->amax, result->stats,
-                                 exec, events, (uint8_t *)space + encoding, stream);
+  hu_exec own = *exec;
+  own.where.work = (uint8_t *)space + encoding;
+  return hui_cuda_scaled_encode(m, n, &result->scaled, plan.y, n, result->scaling, mode, result->amax, result->stats,
+                                &own, events);
 }

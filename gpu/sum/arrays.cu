@@ -13,7 +13,6 @@
 #include "gpu/base/core_op.cuh"
 #include "gpu/base/look.h"
 #include "gpu/sum/sum.cuh"
-#include "halfulp/device_sum.h"
 
 typedef struct hu_device_sums {
   size_t n;
@@ -81,8 +80,9 @@ static hu_device_sums hui_device_sums_of(size_t n, uint64_t *sums, hu_sum_range 
 
 static unsigned hui_sums_grid(size_t n) { return hui_grid_size(n / HU_THREADS + 1, 16); }
 
-static hu_status hui_sums_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
-                              void *stream) {
+hu_status hui_cuda_sum_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
+                           const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_sum_check_add(n, sums, range, x, operands);
   if (status != HU_OK || n == 0) return status;
   for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
@@ -91,28 +91,17 @@ static hu_status hui_sums_add(size_t n, uint64_t *sums, hu_sum_range range, cons
   return hui_launched();
 }
 
-hu_status hu_device_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, const void *x, ptrdiff_t incx, hu_format fx,
-                              void *stream) {
-  hu_sum_codes one = {x, incx, fx};
-  return hui_sums_add(n, sums, range, &one, 1, stream);
-}
-
-hu_status hu_device_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, const void *a, ptrdiff_t inca,
-                                      hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, void *stream) {
-  hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
-  return hui_sums_add(n, sums, range, both, 2, stream);
-}
-
-hu_status hu_device_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, void *stream) {
+hu_status hui_cuda_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_sum_check_merge(n, sums, range, x);
   if (status != HU_OK || n == 0) return status;
   HU_LAUNCH(hui_sum_merge_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range), x);
   return hui_launched();
 }
 
-hu_status hu_device_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
-                                hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                void *stream) {
+hu_status hui_cuda_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
+                               hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  void *stream = exec->where.queue;
   hu_sum_codes codes = {z, incz, fz};
   hu_device_rounded rounded;
   hu_status status = hui_sum_check_round(n, &codes, sums, range, mode);

@@ -5,6 +5,7 @@
 
 #include "emu/sum/check.h"
 #include "emu/sum/term.h"
+#include "gpu/base/calls.h"
 #include "gpu/base/codes.cuh"
 
 /* Terms: values of one operand, or products of two. */

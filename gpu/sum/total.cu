@@ -15,7 +15,6 @@
 #include "emu/base/array_extent.h"
 #include "gpu/base/look.h"
 #include "gpu/sum/sum.cuh"
-#include "halfulp/device_sum.h"
 
 enum { HU_TOTAL_WARPS = HU_THREADS / 32, HU_TOTAL_TERMS = 16 }; /* terms for which another thread is worthwhile */
 
@@ -96,7 +95,8 @@ static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_sum_codes
   return hui_may_share(&words, &record, &all, &codes) ? HU_OK : HU_E_OVERLAP;
 }
 
-static hu_status hui_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, void *stream) {
+hu_status hui_cuda_sum_total(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
+  void *stream = exec->where.queue;
   hu_status status = hui_sum_check_total(sum, n, x, operands);
   for (int k = 0; n && k < operands && status == HU_OK; k++) status = hui_total_check(sum, n, &x[k]);
   if (status != HU_OK || n == 0) return status;
@@ -109,15 +109,4 @@ static hu_status hui_total_start(hu_sum *sum, size_t n, const hu_sum_codes *x, i
   HU_LAUNCH(hui_sum_total_kernel, hui_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, call,
             hui_device_terms_of(x, operands));
   return hui_launched();
-}
-
-hu_status hu_device_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format, void *stream) {
-  hu_sum_codes one = {x, incx, format};
-  return hui_total_start(sum, n, &one, 1, stream);
-}
-
-hu_status hu_device_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
-                                ptrdiff_t incb, hu_format fb, void *stream) {
-  hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
-  return hui_total_start(sum, n, both, 2, stream);
 }

@@ -14,8 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "halfulp/device_scaled.h"
-#include "halfulp/device_sum.h"
+#include "halfulp/device.h"
+#include "halfulp/scaled.h"
+#include "halfulp/sum.h"
 
 namespace {
 
@@ -73,6 +74,12 @@ double median(int runs, const std::function<void()> &call) {
   return times[times.size() / 2];
 }
 
+/* The device as the place of a call. */
+hu_exec there(void) {
+  hu_exec exec = {0, 0, {1, 0}, hu_cuda(NULL)};
+  return exec;
+}
+
 /* Fills with values like weights: sums of four uniform numbers, some below the 8-bit formats' normal range. */
 void fill(float *device, size_t n, float factor = 1) {
   std::vector<float> x(n);
@@ -102,7 +109,7 @@ void conversions(void) {
     if (i == 4) fill(x, n, 0.017f);
     for (int kind = 0; kind < 4; kind++) {
       hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
-      hu_exec exec = {0, 0, {1, 0}, {NULL, NULL, NULL}};
+      const hu_exec exec = there();
       const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
       hu_status status = HU_OK;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
@@ -160,12 +167,14 @@ void scaled(void) {
     hu_scaling scaling;
     need(hu_scaling_parse(&scaling, each.name, NULL) == HU_OK, each.name);
     hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &scaling);
-    need(hu_device_scaled_work(side, side, &scaling) <= 4096, "a place to work");
+    const hu_exec place = there();
+    need(hu_scaled_work(side, side, &scaling, &place) <= 4096, "a place to work");
     hu_scaled q = {codes, side, scales, sizes.block_cols, scaling.tensor ? tensor : NULL};
     double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
     for (int kind = 0; kind < 5; kind++) {
       hu_mode mode = hu_mode();
-      hu_exec exec = {0, 0, {1, 0}, {NULL, NULL, NULL}};
+      hu_exec exec = there();
+      exec.where.work = work;
       hu_status status = HU_OK;
       const float *given = each.given ? amax : NULL;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
@@ -173,13 +182,12 @@ void scaled(void) {
       if (kind == 4) bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
       double ms = median(20, [&]() {
         if (kind < 3) {
-          status = hu_device_scaled_encode(side, side, &q, x, side, &scaling, mode, given, NULL, &exec,
-                                           kind == 1 ? events : NULL, work, NULL);
+          status =
+              hu_scaled_encode(side, side, &q, x, side, &scaling, mode, given, NULL, &exec, kind == 1 ? events : NULL);
         } else if (kind == 3) {
-          status = hu_device_scaled_quantize(side, side, z, side, x, side, &scaling, mode, given, NULL, &exec, NULL,
-                                             work, NULL);
+          status = hu_scaled_quantize(side, side, z, side, x, side, &scaling, mode, given, NULL, &exec, NULL);
         } else {
-          status = hu_device_scaled_decode(side, side, z, side, &q, &scaling, &exec, NULL);
+          status = hu_scaled_decode(side, side, z, side, &q, &scaling, &exec);
         }
       });
       need(status == HU_OK, each.name);
@@ -210,6 +218,7 @@ void sums(void) {
   need(cudaMemset(total, 0, sizeof *total) == cudaSuccess, "cudaMemset");
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
   fill(x, n);
+  const hu_exec exec = there();
   for (int i = 0; i < 3; i++) {
     hu_sum_range range =
         hu_sum_range_of_both(hu_sum_range_of_product(formats[i], formats[i]), hu_sum_range_of(formats[i]));
@@ -223,13 +232,12 @@ void sums(void) {
       if (kind > 1) bytes += (double)rows * 8 * (double)words; /* the sums; bytes that are written are not counted */
       double ms = median(20, [&]() {
         const void *other = (const uint8_t *)(const void *)codes + n / 2 * width;
-        if (kind == 0) status = hu_device_sum_add_all(total, n, codes, 1, formats[i], NULL);
-        if (kind == 1) status = hu_device_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], NULL);
-        if (kind == 2) status = hu_device_sum_add_n(rows, each, range, codes, 1, formats[i], NULL);
+        if (kind == 0) status = hu_sum_add_all(total, n, codes, 1, formats[i], &exec);
+        if (kind == 1) status = hu_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], &exec);
+        if (kind == 2) status = hu_sum_add_n(rows, each, range, codes, 1, formats[i], &exec);
         if (kind == 3)
-          status = hu_device_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], NULL);
-        if (kind == 4)
-          status = hu_device_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), NULL, events, NULL);
+          status = hu_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], &exec);
+        if (kind == 4) status = hu_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), &exec, events);
       });
       need(status == HU_OK, what[kind]);
       size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;
@@ -293,6 +301,7 @@ void products(const blas &cublas, int n) {
   need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
   hu_accum accum;
   memset(&accum, 0, sizeof accum);
+  const hu_exec exec = there();
   for (int kind = 0; kind < 3; kind++) {
     const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
     hu_status status = HU_OK;
@@ -301,8 +310,7 @@ void products(const blas &cublas, int n) {
       bb = aa;
     }
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
-    double time =
-        median(10, [&]() { status = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
+    double time = median(10, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, &exec, NULL); });
     need(status == HU_OK, what[kind]);
     const std::string row = std::string("gemm ") + what[kind] + ", " + size;
     line(row, "speed GFLOP/s", flops / time);
@@ -358,8 +366,8 @@ void models(void) {
     hu_operand aa = {a, n, each.operands, HU_STORAGE_CODES, 0}, bb = {b, n, each.operands, HU_STORAGE_CODES, 0};
     hu_result dd = {result, n, single, HU_STORAGE_VALUES};
     hu_status status = HU_OK;
-    double ms = median(
-        5, [&]() { status = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
+    const hu_exec exec = there();
+    double ms = median(5, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), &exec, NULL); });
     need(status == HU_OK, each.model);
     double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = each.products * gpu.sms * gpu.clock;
     const std::string row = std::string("gemm ") + each.model + ", " +

@@ -16,7 +16,7 @@
 
 #include "gpu/base/memory.h"
 #include "gpu/tools/digest.h"
-#include "halfulp/device_sum.h"
+#include "halfulp/device.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/halfulp.h"
 
@@ -74,8 +74,9 @@ static void *cpu_task(void *argument) {
         hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, work->format, work->mode, NULL, &work->events);
     work->sum += sum_codes(z, storage, first, given->stride, n);
     if (given->only != SUMS) continue;
-    if (work->status == HU_OK) work->status = hu_sum_add_all(&work->exact, n, z, 1, work->format);
-    if (work->status == HU_OK) work->status = hu_sum_add_dot(&work->exact, n, x, 1, hu_binary32(), z, 1, work->format);
+    if (work->status == HU_OK) work->status = hu_sum_add_all(&work->exact, n, z, 1, work->format, NULL);
+    if (work->status == HU_OK)
+      work->status = hu_sum_add_dot(&work->exact, n, x, 1, hu_binary32(), z, 1, work->format, NULL);
   }
   free(x);
   free(z);
@@ -127,6 +128,7 @@ static hu_status on_device(const options *given, const arena *memory, hu_format 
   unsigned long long sum = 0;
   hu_events events;
   hu_sum exact;
+  const hu_exec there = {.where = hu_cuda(NULL)};
   uint32_t storage = hu_limits_of(format).storage;
   memset(&events, 0, sizeof events);
   memset(&exact, 0, sizeof exact);
@@ -143,9 +145,9 @@ static hu_status on_device(const options *given, const arena *memory, hu_format 
     if (status == HU_OK && given->only != SUMS)
       status = hui_digest_add(memory->sum, memory->codes, storage, first, given->stride, n);
     if (given->only != SUMS) continue;
-    if (status == HU_OK) status = hu_device_sum_add_all(memory->exact, n, memory->codes, 1, format, NULL);
+    if (status == HU_OK) status = hu_sum_add_all(memory->exact, n, memory->codes, 1, format, &there);
     if (status == HU_OK)
-      status = hu_device_sum_add_dot(memory->exact, n, memory->x, 1, hu_binary32(), memory->codes, 1, format, NULL);
+      status = hu_sum_add_dot(memory->exact, n, memory->x, 1, hu_binary32(), memory->codes, 1, format, &there);
   }
   if (status == HU_OK) status = hui_memory_wait();
   if (status == HU_OK) status = hui_memory_get(&sum, memory->sum, sizeof sum);

@@ -13,9 +13,9 @@
 #include "gpu/base/batch.h"
 #include "gpu/train/kernels.h"
 #include "halfulp/device_number.h"
-#include "halfulp/device_scaled.h"
-#include "halfulp/device_sum.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/hadamard.h"
+#include "halfulp/sum.h"
 #include "halfulp/train/device.h"
 
 /* The stage holds batches and tables of some steps; larger arrays gain nothing by a second copy. */
@@ -107,12 +107,10 @@ static hu_status grow_buffer(device *gpu, size_t bytes) {
   return gpu->buffer ? HU_OK : HU_E_MEMORY;
 }
 
-static hu_exec exec_of(hu_stream words) {
-  hu_exec exec;
-  memset(&exec, 0, sizeof exec);
-  exec.stream = words;
-  return exec;
-}
+static hu_exec exec_of(hu_stream words) { return (hu_exec){.stream = words, .where = hu_cuda(NULL)}; }
+
+/* For calls that draw no random words. */
+static hu_exec there(void) { return (hu_exec){.where = hu_cuda(NULL)}; }
 
 /* ---- products ---- */
 
@@ -131,8 +129,7 @@ static hu_status device_products(void *self, const hu_products *products) {
   (void)self;
   if (products->outer * products->inner == 1) {
     hu_exec exec = exec_of(products->words);
-    return hu_device_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec,
-                          NULL, NULL);
+    return hu_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec, NULL);
   }
   hu_gemm_batch batch = {.outer = products->outer,
                          .inner = products->inner,
@@ -148,8 +145,10 @@ static hu_status device_products(void *self, const hu_products *products) {
 
 static hu_status device_function(void *self, int op, size_t n, float *z, const float *x) {
   hu_view view = hu_codes(x, 1, hu_binary32());
+  hu_exec exec = there();
+  hu_how how = {.exec = &exec};
   (void)self;
-  return hu_device_apply(op, n, hu_codes_out(z, 1, hu_binary32()), &view, NULL, NULL);
+  return hu_apply(op, n, hu_codes_out(z, 1, hu_binary32()), &view, &how);
 }
 
 static hu_status device_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
@@ -159,31 +158,31 @@ static hu_status device_quantize(void *self, size_t n, float *x, hu_format forma
 }
 
 static hu_status into_scaled(device *gpu, size_t rows, size_t cols, float *z, const float *x,
-                             const hu_rounding *rounding, const hu_exec *exec, hu_events *events) {
+                             const hu_rounding *rounding, hu_exec *exec, hu_events *events) {
   hu_scaling kind = rounding->scaling;
   if (rounding->turned) {
     kind.rows = rounding->scaling.cols;
     kind.cols = rounding->scaling.rows;
   }
-  size_t work = (hu_device_scaled_work(rows, cols, &kind) + 15) / 16 * 16;
+  size_t work = (hu_scaled_work(rows, cols, &kind, exec) + 15) / 16 * 16;
   hu_status status = grow_buffer(gpu, work + sizeof rounding->amax);
   float *amax = rounding->amax != 0 && status == HU_OK ? (float *)(void *)((uint8_t *)gpu->buffer + work) : NULL;
   if (amax) status = device_put(gpu, amax, &rounding->amax, sizeof *amax);
   if (status != HU_OK) return status;
-  return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, rounding->mode, amax, NULL, exec, events,
-                                   gpu->buffer, NULL);
+  exec->where.work = gpu->buffer;
+  return hu_scaled_quantize(rows, cols, z, cols, x, cols, &kind, rounding->mode, amax, NULL, exec, events);
 }
 
 /* Rounds by s2fp8: the buffer has working space, then sums, then the scale. */
-static hu_status into_s2fp8(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
-                            const hu_exec *exec, hu_events *events) {
+static hu_status into_s2fp8(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding, hu_exec *exec,
+                            hu_events *events) {
   hu_status status = grow_buffer(gpu, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
   if (status != HU_OK) return status;
   uint8_t *buffer = gpu->buffer;
   hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)(buffer + HU_DEVICE_S2FP8_WORK);
   hu_s2fp8_scale *scale = (hu_s2fp8_scale *)(void *)(sums + 1);
-  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &rounding->s2fp8, rounding->mode, sums, scale, exec, events, buffer,
-                                    NULL);
+  exec->where.work = buffer;
+  return hu_s2fp8_truncate_n(n, z, 1, x, 1, &rounding->s2fp8, rounding->mode, sums, scale, exec, events);
 }
 
 static hu_status keep(size_t n, float *z, const float *x) {
@@ -238,7 +237,8 @@ static hu_status device_transform(void *self, size_t rows, size_t cols, float *z
   }
   if (status != HU_OK) return status;
   copy.mask = gpu->mask_there;
-  return hu_device_hadamard_forward(rows, cols, z, cols, x, cols, &copy, NULL, NULL);
+  hu_exec exec = there();
+  return hu_hadamard_forward(rows, cols, z, cols, x, cols, &copy, &exec);
 }
 
 static hu_status device_unscale(void *self, size_t n, float *gradient, float scale, hu_gradient_found *found) {
@@ -266,11 +266,12 @@ static hu_status sum_some(device *gpu, size_t rows, size_t ld, size_t n, float *
   const hu_mode rne = {0};
   const hu_format format = hu_binary32();
   const hu_sum_range range = hu_sum_range_of(format);
+  const hu_exec exec = there();
   uint64_t *sums = gpu->buffer;
   hu_status status = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
   for (size_t k = 0; k < rows && status == HU_OK; k++)
-    status = hu_device_sum_add_n(n, sums, range, x + k * ld, 1, format, NULL);
-  return status == HU_OK ? hu_device_sum_round_n(n, z, 1, format, sums, range, rne, NULL, NULL, NULL) : status;
+    status = hu_sum_add_n(n, sums, range, x + k * ld, 1, format, &exec);
+  return status == HU_OK ? hu_sum_round_n(n, z, 1, format, sums, range, rne, &exec, NULL) : status;
 }
 
 static hu_status device_sum_rows(void *self, size_t rows, size_t n, float *z, const float *x) {

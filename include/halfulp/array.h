@@ -77,10 +77,10 @@ HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff
  * repeats its sign there is refused, too (hu_scaled_pack takes it). z and x must not overlap. HU_E_SHAPE if width is
  * not 1..8. */
 HU_API size_t hu_pack_size(size_t n, unsigned width); /* bytes of n packed codes */
-HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x,
-                                         unsigned width); /* n codes, a byte each, to packed bits */
-HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x,
-                                           unsigned width); /* n packed codes to a byte each */
+HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width,
+                                         const hu_exec *exec); /* n codes, a byte each, to packed bits */
+HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width,
+                                           const hu_exec *exec); /* n packed codes to a byte each */
 
 #ifdef __cplusplus
 }

@@ -1,29 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - run the calls of array.h, view.h, gemm.h and hu_dot_n on a CUDA device: the same arguments, the
- * same bits.
+/* halfulp/device.h - a CUDA device as the place where calls run: the same calls, the same bits.
  *
- *   pointers   to data and to events are device pointers; any n, any stride, aligned to their element only
- *   stream     a cudaStream_t (as void *, so that this header needs no CUDA), NULL the default stream; it is of the
- *              device that is current, or the call returns HU_E_CUDA (cudaErrorInvalidResourceHandle)
- *   exec       threads and levels_off mean nothing here; exec->stream is the random stream, and `exec` NULL means
- *              stream (0, 0), the same words in every such call
+ *   hu_exec exec = {0};
+ *   exec.where = hu_cuda(stream);                  // a cudaStream_t; NULL: the default stream
+ *   hu_status s = hu_gemm(m, n, k, &d, &a, &b, NULL, &accum, rne, &exec, events);
+ *   s = hu_device_synchronize(stream);
+ *
+ * These run there; every other call that takes an exec returns HU_E_DEVICE, and looks at nothing:
+ *
+ *   view.h, array.h   hu_apply and its wrappers; hu_pack_n, hu_unpack_n
+ *   gemm.h, accum.h   hu_gemm, hu_gemm_scaled; hu_dot_n, hu_dot
+ *   scaled.h          hu_scaled_encode, _decode, _quantize, _pack, _unpack
+ *   scaled_gemm.h     hu_scaled_gemm
+ *   s2fp8.h           hu_s2fp8_sum_n, _scale_of, _encode_n, _decode_n, _quantize_n, _truncate_n; hu_s2fp8_gemm
+ *   hadamard.h        hu_hadamard_forward, hu_hadamard_inverse
+ *   sum.h             hu_sum_add_n, _add_product_n, _merge_n, _round_n, _add_all, _add_dot
+ *
+ * What differs from this CPU:
+ *
+ *   pointers   to data, scales, amax, statistics, sums, masks, working space and events are device pointers; any n, any
+ *              stride, aligned to their element only, events and sums to 8 bytes (HU_E_ALIGN). Records with pointers in
+ *              them (views, operands, exec, how, descriptions) are on the host, and are read before the call returns
+ *   queue      exec->where.queue is the stream; it is of the device that is current, or the call returns HU_E_CUDA
+ *              (cudaErrorInvalidResourceHandle)
+ *   exec       threads and levels_off mean nothing there; exec->stream is the random stream
  *   events     counts are added atomically to *events
  *   codes      the host does not look at them: where codes have bits to spare in their storage, one or two small
  *              kernels for each array go before the call's own, and hu_device_synchronize says whether they have seen
  *              one above its width. The results are then those of the lowest bits
- *   errors     a launch that fails is reported by its own call; errors that a program made before stay for it to ask
+ *   values     hu_gemm and hu_scaled_gemm do not look at values before they start (that would need a synchronisation):
+ *              a binary32 operand off its grid is a caller's error that HU_E_GRID does not report there. Nor are amax,
+ *              sums and scales in device memory looked at: the sign of amax is ignored, and what is not finite counts
+ *              as binary32's largest number; sums that no elements have and invalid S2FP8 scales count as mu = 0, m = T
+ *   work       exec->where.work is device memory, overlapping nothing else; what it holds before and after means
+ *              nothing. hu_scaled_encode and hu_scaled_quantize need hu_scaled_work(...) bytes, aligned like uint64_t;
+ *              hu_s2fp8_encode_n, _decode_n, _quantize_n and _truncate_n HU_DEVICE_S2FP8_WORK, hu_s2fp8_gemm
+ *              hu_s2fp8_gemm_work(...), aligned to 16 (HU_E_NULL, HU_E_ALIGN). A call may start with the same work when
+ *              the one before it in the stream has not ended, not in another stream. Other calls need none
+ *   errors     those of the call, but HU_E_GRID and HU_E_CODE. A launch that fails is reported by its own call; errors
+ *              that a program made before stay for it to ask
  *
- * The calls check their arguments on the host, enqueue one kernel (gemm: a few; and up to two for each array of codes
- * with bits to spare) and return; they allocate nothing themselves and never wait. The CUDA driver may, in the first
- * call of a kernel: it loads the kernel's code then, and gives the device the local memory (up to some hundred MiB:
- * kernels of wide integers require kilobytes a thread) that its threads require, for which it synchronises. Call once
- * with small arrays before a stream is captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the
- * start.
+ * Calls check their arguments on the host, enqueue one kernel (products: a few; and up to two for each array of codes
+ * with bits to spare) and return; they allocate nothing themselves and never wait, so that they can be part of a CUDA
+ * graph. The CUDA driver may, in the first call of a kernel: it loads the kernel's code then, and gives the device the
+ * local memory (up to some hundred MiB: kernels of wide integers require kilobytes a thread) that its threads require,
+ * for which it synchronises. Call once with small arrays before a stream is captured or time is taken;
+ * CUDA_MODULE_LOADING=EAGER loads all code at the start.
  *
- * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
- * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
- * taken; docs/device.md says by which kernel. Libraries built without CUDA have these functions too; each returns
- * HU_E_DEVICE. */
+ * Notes on single calls:
+ *
+ *   hu_scaled_encode     without amax a second level takes a first pass over x, as do blocks of more than 16384
+ *                        elements. amax may overlap nothing that is written. Under the rules 4over6 and sweep_mse one
+ *                        thread makes all scales and codes of a block, in integers: the same bits, at a small part of
+ *                        the other rules' speed
+ *   hu_scaled_gemm       hu_scaled_gemm_space with the same exec says how much space there is to be: a few kernels run
+ *                        per run of `parts`. Where `across` is a chain of binary32 steps (fp32, seq(binary32),
+ *                        seq2(binary32), ties to even) and no step inside is stochastic, it is 8 bytes per element of
+ *                        D, else 20 bytes per element and run: for as many rows as 256 MiB hold, or one
+ *   hu_s2fp8_truncate_n  sums and scale must not be NULL: a tensor's statistics go from kernel to kernel
+ *   hu_s2fp8_gemm        decodes the operands whole into work
+ *   hu_sum_add_all, hu_sum_add_dot
+ *                        additions to the record are atomic, so that calls on several streams may add to one record at
+ *                        the same time; HU_E_OVERLAP: it shares bytes with what is read
+ *
+ * Libraries built without CUDA have these functions, too; every call of their place returns HU_E_DEVICE. */
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H
 
@@ -37,6 +77,11 @@ extern "C" {
 /* HU_OK if a device can be used; HU_E_DEVICE otherwise. name (may be NULL) gets what is there or why not, at most size
  * bytes with the final 0. Synchronises. */
 HU_API hu_status hu_device_available(char *name, size_t size);
+/* The current device as a place, for hu_exec.where: calls are enqueued in a cudaStream_t, NULL the default stream. */
+HU_API hu_where hu_cuda(void *stream);
+/* The same for arrays of the HOST, for programs that try the device, not for speed: a call copies in, runs on the
+ * default stream, waits and copies out; it allocates device memory (HU_E_MEMORY). hu_gemm runs there. */
+HU_API hu_where hu_cuda_host(void);
 /* Waits for everything in the stream. HU_E_CODE: since this function last said so, a kernel of the library has read a
  * code with bits above its width; hu_codes_check_n finds it in a copy. One word of the current device keeps that, and
  * is cleared by the report: a wide code of another stream or thread can be reported here, and is then not reported
@@ -71,25 +116,8 @@ HU_API HU_MUST_CHECK hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff
 HU_API HU_MUST_CHECK hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                    ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                    hu_events *events, void *stream);
-/* hu_pack_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
-/* hu_unpack_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
-
-/* hu_apply on the device: the same operations, views and bits, in order with the CUDA stream. Data of z and x and
- * how->events are device pointers; x and how themselves are on the host, and are read before the call returns. */
-HU_API HU_MUST_CHECK hu_status hu_device_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how,
-                                               void *stream);
-
-/* Data pointers inside d, a, b, c are device pointers; the structs themselves are on the host. */
-HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                                              const hu_operand *b, const hu_operand *c, const hu_accum *accum,
-                                              hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
-
-/* hu_dot_n on the device, with the same bits; z and the data pointers inside x are device pointers. */
-HU_API HU_MUST_CHECK hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                                               const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
-                                               const hu_exec *exec, hu_events *events, void *stream);
+/* Bytes of exec->where.work for calls of s2fp8.h on arrays: for tables. */
+#define HU_DEVICE_S2FP8_WORK 8192
 
 /* A matrix instruction that the device has, and the preset that models it: D = A B + C. */
 typedef struct hu_device_mma {
@@ -116,10 +144,6 @@ HU_API HU_MUST_CHECK hu_status hu_device_host_quantize_n(size_t n, float *z, con
 HU_API HU_MUST_CHECK hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format format,
                                                        hu_mode mode, const hu_exec *exec,
                                                        hu_events *events); /* hu_encode_n by way of the device */
-HU_API HU_MUST_CHECK hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d,
-                                                   const hu_operand *a, const hu_operand *b, const hu_operand *c,
-                                                   const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events); /* hu_gemm by way of the device */
 
 #ifdef __cplusplus
 }

@@ -10,9 +10,9 @@
  *   uint32_t events, z = hu_apply_code(op, hu_float8_e4m3fn(), rne, &x, 0, &events);
  *
  * An operation takes codes, each in a format of its own. Its exact result is rounded once, as docs/numerics.md says in
- * the section that its record names; some operations round nothing. hu_apply of view.h computes arrays, hu_device_apply
- * of device.h arrays on a CUDA device. arith.h and function.h have a function of its own for each operation on one
- * value. */
+ * the section that its record names; some operations round nothing. hu_apply of view.h computes arrays, on this CPU or
+ * on a CUDA device (device.h). arith.h and function.h have a function of its own for each operation on
+ * one value. */
 #ifndef HALFULP_OPERATION_H
 #define HALFULP_OPERATION_H
 

@@ -7,7 +7,7 @@
  *   hu_s2fp8_scale scale;
  *   hu_mode rne = {0};
  *   hu_status s = hu_s2fp8_sum_n(n, x, 1, &sums, NULL);
- *   if (s == HU_OK) s = hu_s2fp8_scale_of(&scale, &sums, &kind);
+ *   if (s == HU_OK) s = hu_s2fp8_scale_of(&scale, &sums, &kind, NULL);
  *   if (s == HU_OK) s = hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, rne, NULL, NULL);
  *
  * Cambier, Bhiwandiwalla, Gong, Elibol, Nekuii, Tang: Shifted and Squeezed 8-bit Floating Point Format for
@@ -100,8 +100,8 @@ typedef struct hu_s2fp8_scale {
   float alpha, beta;
 } hu_s2fp8_scale;
 /* From the sums. HU_E_SCALING also for sums that no elements have (a mean beyond the top). */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums,
-                                                 const hu_s2fp8 *kind);
+HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind,
+                                                 const hu_exec *exec);
 /* From given mu and m (delayed statistics, a file): alpha and beta are filled in. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_from(hu_s2fp8_scale *scale, int64_t mu, int64_t m, const hu_s2fp8 *kind);
 /* From alpha > 0 and beta as the paper stores them, two binary32 numbers: mu = -beta / alpha and m = mu + T / alpha,
@@ -162,6 +162,10 @@ typedef struct hu_s2fp8_operand {
   const hu_s2fp8_scale *scale;
   uint8_t transposed;
 } hu_s2fp8_operand;
+/* Returns the bytes that hu_s2fp8_gemm needs in exec->where.work: 0 on this CPU; on a device (device.h) the space of
+ * both operands decoded, SIZE_MAX where a size_t cannot hold it or an operand is NULL. */
+HU_API size_t hu_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
+                                 const hu_exec *exec);
 /* Z = A B + C in binary32: A is m x k, B is k x n, Z and C (NULL: absent) are m x n, row-major. The bits are those of
  * hu_s2fp8_decode_n of A and of B and then hu_gemm of these values under `fp32`: Z(i, j) = C(i, j) or +0, then
  * fma(a(i, p), b(p, j), Z(i, j)) for p = 0, 1, ..., each rounded to binary32, ties to even; a NaN is 0x7FC00000.

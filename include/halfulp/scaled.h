@@ -197,15 +197,23 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, floa
                                                   const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
                                                   hu_events *events);
 
+/* Returns the bytes that hu_scaled_encode and hu_scaled_quantize need in exec->where.work: 0 on this CPU. A block or
+ * tensor that many threads of a device look at needs a place for its amax there, which no argument is: the scales may
+ * be narrower than amax, and quantizing stores none. 0 on a device, too, for one level with blocks of up to 16384
+ * elements, and for a scaling that is not valid. */
+HU_API size_t hu_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec);
+
 /* Codes of up to 8 bits (one per byte, ld bytes per row) to the packed layout and back. Row i occupies bytes i
  * packed_row and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the
  * codes of whole blocks, and there are rows of whole blocks, codes 0 beyond the matrix. Unpacking reads only the
  * matrix's own codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld <
  * cols. HU_E_CODE: a code to be packed has bits above its width. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
-                                              const hu_scaling *scaling); /* codes, a byte each, to packed rows */
+                                              const hu_scaling *scaling,
+                                              const hu_exec *exec); /* codes, a byte each, to packed rows */
 HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
-                                                const hu_scaling *scaling); /* packed rows to codes, a byte each */
+                                                const hu_scaling *scaling,
+                                                const hu_exec *exec); /* packed rows to codes, a byte each */
 
 #ifdef __cplusplus
 }

@@ -64,11 +64,12 @@ HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format 
                                uint32_t b);                        /* the product of two codes' values */
 HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* the product of two binary64 numbers */
 /* Adds n values of format; n products of values of fa and fb. Codes are stored as in array.h, with its errors
- * (HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an error. */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx,
-                                              hu_format format); /* n values */
+ * (HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an error. One thread adds on this CPU. */
+HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format,
+                                              const hu_exec *exec); /* n values */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
-                                              const void *b, ptrdiff_t incb, hu_format fb); /* n products */
+                                              const void *b, ptrdiff_t incb, hu_format fb,
+                                              const hu_exec *exec); /* n products */
 /* Adds all terms of x. sum may be x. */
 HU_API void hu_sum_merge(hu_sum *sum, const hu_sum *x);
 /* The code of format that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its

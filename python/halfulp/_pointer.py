@@ -17,6 +17,7 @@ import functools
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _abi as abi
+from . import _signatures as signatures
 from . import _structs as s
 from .events import Events
 from .format import Format, FormatLike
@@ -55,6 +56,8 @@ class How:
         self.events = events
         self.cuda = cuda
         self.exec = s.hu_exec(threads, levels_off, self.stream._record())
+        if cuda is not None:
+            self.exec.where = abi.cuda().hu_cuda(cuda)
 
     def after(self, n: int) -> 'How':
         """The same with the stream n words later."""
@@ -67,26 +70,22 @@ class How:
         return abi.address(self.events._c) if isinstance(self.events, Events) else self.events
 
     def call(self, name: str, *arguments: Any, mode: bool = True, events: bool = True, argument: str = '') -> None:
-        """hu_NAME or hu_device_NAME of the arguments, then mode, exec, events if asked for, and the CUDA stream."""
+        """hu_NAME of the arguments, then mode, exec, and events if asked for."""
         more: List[Any] = [self.mode._c] if mode else []
         more.append(abi.address(self.exec))
         more += [self.counts] if events else []
-        if self.cuda is None:
-            status = getattr(abi.main(), 'hu_' + name)(*arguments, *more)
-        else:
+        if self.cuda is not None and name in signatures.TWINS:
             status = getattr(abi.cuda(), 'hu_device_' + name)(*arguments, *more, self.cuda)
+        else:
+            status = getattr(abi.main(), 'hu_' + name)(*arguments, *more)
         abi.check(status, argument or name)
 
     def apply(self, name: str, n: int, z: 'Place', x: Sequence['Place'], argument: str = '') -> None:
-        """hu_apply or hu_device_apply of the operation `name` of halfulp/operation.h: z[i] of x[0][i], x[1][i], ..."""
+        """hu_apply of the operation `name` of halfulp/operation.h: z[i] of x[0][i], x[1][i], ..."""
         views = (s.hu_view * len(x))(*x)
         events = ctypes.addressof(self.events._c) if isinstance(self.events, Events) else self.events
         how = s.hu_how(self.mode._c, ctypes.pointer(self.exec), events)
-        arguments = [operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how)]
-        if self.cuda is None:
-            status = abi.main().hu_apply(*arguments)
-        else:
-            status = abi.cuda().hu_device_apply(*arguments, self.cuda)
+        status = abi.main().hu_apply(operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how))
         abi.check(status, argument or name)
 
 

@@ -17,26 +17,22 @@ _MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
 _GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
 _NEXT = _MADE + ' format pointer'
 
-# Calls that a CUDA device has as well: hu_NAME, and hu_device_NAME with a stream behind.
+# Calls that a CUDA device has under a name of its own: hu_NAME, and hu_device_NAME with a stream behind.
 TWINS = {
     'quantize_n': _MADE + ' format mode pointer pointer', 'quantize64_n': _MADE + ' format mode pointer pointer',
     'encode_n': _MADE + ' format mode pointer pointer', 'encode64_n': _MADE + ' format mode pointer pointer',
     'decode_n': _NEXT, 'decode64_n': _NEXT,
     'convert_n': 'size pointer step format pointer step format mode pointer pointer',
-    'apply': 'int size output pointer pointer',  # op, n, z, x, how
-    'gemm': _GEMM + ' pointer mode pointer pointer',
-    'gemm_scaled': _GEMM + ' pointer pointer pointer mode pointer pointer',
-    'dot_n': 'size size pointer step element pointer pointer mode pointer pointer',
     'number_quantize_n': _MADE + ' number mode pointer pointer',
     'number_quantize64_n': _MADE + ' number mode pointer pointer',
     'number_encode_n': _MADE + ' number mode pointer pointer',
     'number_encode64_n': _MADE + ' number mode pointer pointer', 'number_decode_n': _MADE + ' number pointer',
     'number_decode64_n': _MADE + ' number pointer',
     'number_convert_n': 'size pointer step number pointer step number mode pointer pointer',
-    'scaled_decode': 'size size pointer size pointer pointer pointer',
-    'hadamard_forward': 'size size pointer size pointer size pointer pointer',
-    'hadamard_inverse': 'size size pointer size pointer size pointer pointer',
 }
+_GEMM_SCALED = _GEMM + ' pointer pointer pointer mode pointer pointer'
+_DOT_N = 'size size pointer step element pointer pointer mode pointer pointer'
+_HADAMARD = 'size size pointer size pointer size pointer pointer -> status'
 
 # libhalfulp: arguments, then what is returned.
 MAIN = {
@@ -55,25 +51,32 @@ MAIN = {
     'mode_round_text': 'pointer mode -> text', 'stream_words_n': 'size pointer stream -> none',
     'operation_count': '-> size', 'operation_at': 'size -> operation', 'operation_find': 'text -> int',
     'events_add': 'pointer pointer -> none', 'pack_size': 'size unsigned -> size',
-    'pack_n': 'size pointer pointer unsigned -> status', 'unpack_n': 'size pointer pointer unsigned -> status',
+    'pack_n': 'size pointer pointer unsigned pointer -> status',
+    'unpack_n': 'size pointer pointer unsigned pointer -> status',
+    'apply': 'int size output pointer pointer -> status',  # op, n, z, x, how
     'accum_check': 'pointer -> status', 'accum_parse': 'pointer text pointer -> status',
     'accum_text': 'pointer size pointer -> size', 'accum_takes': 'pointer size pointer -> size',
     'accum_any': 'accum -> accum', 'accum_is_scaled': 'pointer -> int',
     'element_size': 'element -> size', 'element_width': 'element -> unsigned', 'accum_preset_count': '-> size',
     'accum_preset_at': 'pointer size -> status', 'accum_preset_find': 'pointer text -> status',
-    'dot_n_watched': TWINS['dot_n'] + ' pointer -> status',
-    'gemm_watched': TWINS['gemm_scaled'] + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
+    'dot_n': _DOT_N + ' -> status', 'dot_n_watched': _DOT_N + ' pointer -> status',
+    'gemm': _GEMM + ' pointer mode pointer pointer -> status', 'gemm_scaled': _GEMM_SCALED + ' -> status',
+    'gemm_watched': _GEMM_SCALED + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
     'scaling_check': 'pointer pointer -> status', 'scaling_parse': 'pointer text pointer -> status',
     'scaling_text': 'pointer size pointer -> size', 'scaling_count': '-> size', 'scaling_at': 'size -> scaling_entry',
     'scaled_sizes_of': 'size size pointer -> scaled_sizes',
     'scaled_encode': 'size size pointer pointer size pointer mode pointer pointer pointer pointer -> status',
     'scaled_quantize': 'size size pointer size pointer size pointer mode pointer pointer pointer pointer -> status',
-    'scaled_pack': 'size size pointer pointer size pointer -> status',
-    'scaled_unpack': 'size size pointer size pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
+    'scaled_work': 'size size pointer pointer -> size',
+    'scaled_decode': 'size size pointer size pointer pointer pointer -> status',
+    'hadamard_forward': _HADAMARD, 'hadamard_inverse': _HADAMARD,
+    'scaled_pack': 'size size pointer pointer size pointer pointer -> status',
+    'scaled_unpack': 'size size pointer size pointer pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
     'scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer pointer -> size',
     'scaled_gemm': _GEMM + ' pointer mode pointer size pointer pointer -> status',
     's2fp8_parse': 'pointer text pointer -> status', 's2fp8_text': 'pointer size pointer -> size',
-    's2fp8_sum_n': 'size pointer step pointer pointer -> status', 's2fp8_scale_of': 'pointer pointer pointer -> status',
+    's2fp8_sum_n': 'size pointer step pointer pointer -> status',
+    's2fp8_scale_of': 'pointer pointer pointer pointer -> status',
     's2fp8_scale_from': 'pointer i64 i64 pointer -> status',
     's2fp8_scale_stored': 'pointer float float pointer -> status',
     's2fp8_encode_n': _MADE + ' pointer pointer mode pointer pointer -> status',
@@ -95,8 +98,8 @@ MAIN = {
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
     'collective_reduce_part': 'size size size size pointer format pointer pointer mode pointer pointer -> status',
-    'sum_add_all': 'pointer size pointer step format -> status',
-    'sum_add_dot': 'pointer size pointer step format pointer step format -> status',
+    'sum_add_all': 'pointer size pointer step format pointer -> status',
+    'sum_add_dot': 'pointer size pointer step format pointer step format pointer -> status',
     'sum_add64': 'pointer double -> none', 'sum_add_product64': 'pointer double double -> none',
     'sum_merge': 'pointer pointer -> none',
     'sum_round': 'pointer format mode u32 pointer -> u32',
@@ -113,10 +116,7 @@ MAIN.update((name, words + ' -> status') for name, words in TWINS.items())
 CUDA = {
     'device_available': 'pointer size -> status', 'device_synchronize': 'pointer -> status',
     'device_versions': 'pointer size -> none',
-    'device_scaled_work': 'size size pointer -> size',
-    'device_scaled_encode': 'size size pointer pointer size pointer mode ' + 6 * 'pointer ' + '-> status',
-    'device_scaled_quantize':
-        'size size pointer size pointer size pointer mode ' + 6 * 'pointer ' + '-> status',
+    'cuda': 'pointer -> where',
 }
 CUDA.update(('device_' + name, words + ' pointer -> status') for name, words in TWINS.items())
 

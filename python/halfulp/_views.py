@@ -405,7 +405,7 @@ def unpacked(argument: str, x: Optional[np.ndarray], width: int) -> np.ndarray:
         raise abi.HalfulpValueError(spare_bits(argument, width, x.shape[-1], place))
     full = spare == 0  # no bits are left over at the end of a row, so that all rows are one
     for z, row in [(made, rows)] if full else zip(made.reshape(-1, n), rows.reshape(-1, x.shape[-1])):
-        abi.check(library.hu_unpack_n(z.size, z.ctypes.data, row.ctypes.data, width), argument)
+        abi.check(library.hu_unpack_n(z.size, z.ctypes.data, row.ctypes.data, width, None), argument)
     return made
 
 

@@ -333,7 +333,7 @@ def pack(codes: Any, width: int) -> np.ndarray:
         raise abi.HalfulpValueError('width: {} is not 1 to 8'.format(width))
     library = abi.main()
     z = np.empty(library.hu_pack_size(x.size, width), np.uint8)
-    abi.check(library.hu_pack_n(x.size, z.ctypes.data, x.ctypes.data, width), 'pack')
+    abi.check(library.hu_pack_n(x.size, z.ctypes.data, x.ctypes.data, width, None), 'pack')
     return z
 
 
@@ -353,5 +353,5 @@ def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
     if not 1 <= width <= 8 or n < 0 or library.hu_pack_size(n, width) > x.size:
         raise abi.HalfulpValueError('n: {} codes of {} bits are not in {} bytes'.format(n, width, x.size))
     z = np.empty(n, np.uint8)
-    abi.check(library.hu_unpack_n(n, z.ctypes.data, x.ctypes.data, width), 'unpack')
+    abi.check(library.hu_unpack_n(n, z.ctypes.data, x.ctypes.data, width, None), 'unpack')
     return z

@@ -186,7 +186,7 @@ class ExactSum:
             return self
         kind = _format_of('x', one, format)
         flat = _contiguous(one).reshape(-1)
-        _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c), 'x', one)
+        _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c, None), 'x', one)
         return self
 
     def _add_numbers(self, x: View) -> None:
@@ -214,7 +214,7 @@ class ExactSum:
         fa, fb = _format_of('a', x, a_format), _format_of('b', y, b_format)
         left, right = _contiguous(x).reshape(-1), _contiguous(y).reshape(-1)
         _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c,
-                                        right.ctypes.data, 1, fb._c), 'a, b', x, y)
+                                        right.ctypes.data, 1, fb._c, None), 'a, b', x, y)
         return self
 
     def __iadd__(self, other: 'ExactSum') -> 'ExactSum':

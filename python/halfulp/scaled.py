@@ -87,7 +87,7 @@ class ScaledTensor(NamedTuple):
         sizes = self.scaling.sizes(rows, cols)
         made = np.empty(sizes.packed, np.uint8)
         abi.check(abi.main().hu_scaled_pack(rows, cols, made.ctypes.data, codes.ctypes.data, max(cols, 1),
-                                            abi.address(self.scaling._c)), 'packed')
+                                            abi.address(self.scaling._c), None), 'packed')
         return made.reshape(-1, sizes.packed_row) if sizes.packed_row else made
 
     def _record(self) -> s.hu_scaled:

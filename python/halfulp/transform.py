@@ -121,7 +121,7 @@ def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: 
     if scale is None:
         sums = s.hu_s2fp8_sums()
         abi.check(library.hu_s2fp8_sum_n(full.size, full.ctypes.data, 1, abi.address(sums), abi.address(way.exec)), 'x')
-        abi.check(library.hu_s2fp8_scale_of(abi.address(found), abi.address(sums), abi.address(record)), 'x')
+        abi.check(library.hu_s2fp8_scale_of(abi.address(found), abi.address(sums), abi.address(record), None), 'x')
     else:
         mu, m = (abi.whole('scale', part, -(1 << 63), (1 << 63) - 1) for part in abi.pair('scale', scale, '(mu, m)'))
         abi.check(library.hu_s2fp8_scale_from(abi.address(found), mu, m, abi.address(record)), 'scale')

@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 
 import halfulp
-from halfulp import _abi, _pointer
+from halfulp import _abi, _pointer, _structs
 
 
 class Stand:
-    """hu_device_NAME(..., stream) as hu_NAME(...), and what it was called with."""
+    """hu_device_NAME(..., stream) as hu_NAME(...), and what it was called with; the device as a place is this CPU."""
 
     def __init__(self):
-        self.calls = []
+        self.calls, self.streams = [], []
+
+    def hu_cuda(self, stream):
+        self.streams.append(stream)
+        return _structs.hu_where()
 
     def __getattr__(self, name):
         def call(*arguments):
@@ -200,8 +204,8 @@ def test_cuda_strides_and_types(x, stand):
     assert stand.calls[1][0] == 'hu_device_convert_n'
     np.testing.assert_array_equal(codes, halfulp.encode(brain, 'float8_e5m2'))
     d = np.zeros((4, 4), np.float32)
-    halfulp.gemm(Cuda(x), Cuda(x.T), accum='fp32', out=Cuda(d))
-    assert stand.calls[2][0] == 'hu_device_gemm'
+    halfulp.gemm(Cuda(x), Cuda(x.T), accum='fp32', out=Cuda(d), cuda_stream=7)
+    assert len(stand.calls) == 2 and stand.streams[-1] == 7
     np.testing.assert_array_equal(d, halfulp.gemm(x, x.T, accum='fp32'))
 
 

@@ -36,7 +36,7 @@ static hu_status convert(t_world *world) {
 
 static hu_status pack(t_world *world) {
   const uint8_t *x = codes(world, world->format, 1, N, 0, 1);
-  return hu_pack_n(N, result(world, N), x, hu_limits_of(world->format).width);
+  return hu_pack_n(N, result(world, N), x, hu_limits_of(world->format).width, NULL);
 }
 
 static hu_status check(t_world *world) {
@@ -92,12 +92,12 @@ static hu_status number_convert(t_world *world) {
 static hu_sum *sum(t_world *world) { return memset(result(world, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
 
 static hu_status sum_add_all(t_world *world) {
-  return hu_sum_add_all(sum(world), N, array(world), world->inc, world->format);
+  return hu_sum_add_all(sum(world), N, array(world), world->inc, world->format, NULL);
 }
 
 static hu_status sum_add_dot(t_world *world) {
   const void *a = array(world), *b = array(world);
-  return hu_sum_add_dot(sum(world), N, a, world->inc, world->format, b, world->inc, world->format);
+  return hu_sum_add_dot(sum(world), N, a, world->inc, world->format, b, world->inc, world->format, NULL);
 }
 
 static hu_status sum_add(t_world *world) {

@@ -208,7 +208,7 @@ static hu_status scaled_pack(t_world *world) {
   size_t ld = LONG + 2, bytes = hu_scaled_sizes_of(M, LONG, &scaling).packed;
   const uint8_t *x =
       codes_of_width(world, hu_limits_of(scaling.element).width, scaling.coding == HU_CODING_TWOS, M, LONG, ld, 1);
-  return hu_scaled_pack(M, LONG, result(world, bytes), x, ld, &scaling);
+  return hu_scaled_pack(M, LONG, result(world, bytes), x, ld, &scaling, NULL);
 }
 
 static hu_status hif4_decode(t_world *world) {

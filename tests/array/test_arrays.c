@@ -251,22 +251,22 @@ static void test_pack(void **state) {
       for (size_t i = 0; i < n; i++) x[i] = (uint8_t)(t_next32(&random) >> (32 - width));
       memset(packed, 0xA5, sizeof packed);
       memset(back, 0xA5, sizeof back);
-      assert_int_equal(hu_pack_n(n, packed, x, width), HU_OK);
+      assert_int_equal(hu_pack_n(n, packed, x, width, NULL), HU_OK);
       for (size_t i = bytes; i < sizeof packed; i++) assert_int_equal(packed[i], 0xA5);
       for (size_t bit = 0; bit < 8 * bytes; bit++) {
         unsigned expected = bit < n * width ? x[bit / width] >> (bit % width) & 1u : 0;
         assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, expected);
       }
-      assert_int_equal(hu_unpack_n(n, back, packed, width), HU_OK);
+      assert_int_equal(hu_unpack_n(n, back, packed, width, NULL), HU_OK);
       for (size_t i = 0; i < n; i++) assert_int_equal(back[i], x[i]);
       for (size_t i = n; i < sizeof back; i++) assert_int_equal(back[i], 0xA5);
     }
   }
   uint8_t b[8] = {0};
-  assert_int_equal(hu_pack_n(4, b, b + 4, 0), HU_E_SHAPE);
-  assert_int_equal(hu_unpack_n(4, b, b + 4, 9), HU_E_SHAPE);
-  assert_int_equal(hu_pack_n(4, NULL, b, 4), HU_E_NULL);
-  assert_int_equal(hu_pack_n(4, b, b, 4), HU_E_OVERLAP);
+  assert_int_equal(hu_pack_n(4, b, b + 4, 0, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_unpack_n(4, b, b + 4, 9, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_pack_n(4, NULL, b, 4, NULL), HU_E_NULL);
+  assert_int_equal(hu_pack_n(4, b, b, 4, NULL), HU_E_OVERLAP);
   assert_true(hu_pack_size(SIZE_MAX, 8) == SIZE_MAX);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/device_dot.c - tests/accum's dot products through hu_device_dot_n: dots.c, compiled with
+/* tests/cuda_host/device_dot.c - tests/accum's dot products through hu_dot_n on a device: dots.c, compiled with
  * DOT_CALL=dot_on_device, calls this in place of hu_dot. What stands for the reference here is hu_dot. */
 #include "tests/cuda_host/twin.h"
 
@@ -42,8 +42,8 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   stage(&in.sa, scales, &used);
   stage(&in.sb, scales, &used);
   assert_int_equal(hui_memory_put(buffer, staging, used), HU_OK);
-  hu_status second = hu_device_dot_n(1, n, buffer + sizeof counts, 1, ez, &in, accum, mode, exec,
-                                     (hu_events *)(void *)buffer, twin_stream());
+  hu_status second =
+      hu_dot_n(1, n, buffer + sizeof counts, 1, ez, &in, accum, mode, twin_there(exec), (hu_events *)(void *)buffer);
   assert_int_equal(status, second);
   assert_int_equal(hui_memory_get(result, buffer, sizeof result), HU_OK);
   memcpy(&counts, result, sizeof counts);

@@ -8,9 +8,9 @@
 static hu_status on_device(int op, size_t n, calls_array z, const calls_array *x, hu_mode mode, const hu_exec *exec,
                            hu_events *events) {
   hu_view views[HU_OPERANDS_MAX];
-  hu_how how = hu_how_of(mode, exec, events);
+  hu_how how = hu_how_of(mode, twin_there(exec), events);
   calls_views(op, views, x);
-  return hu_device_apply(op, n, calls_output(op, z), views, &how, twin_stream());
+  return hu_apply(op, n, calls_output(op, z), views, &how);
 }
 
 typedef struct buffers {
@@ -97,11 +97,17 @@ static void long_arrays(void **state) {
     if (op < HU_OP_FUNCTION || op > HU_OP_POW) run_case(&random, op, 40000 + t_below(&random, 1000));
 }
 
+/* An operation to nearest. */
+static hu_status apply(int op, hu_output z, const hu_view *x) {
+  hu_how how = hu_how_of(t_mode(0), twin_there(NULL), NULL);
+  return hu_apply(op, 8, z, x, &how);
+}
+
 /* The sum of a and b; counts may be NULL. */
 static hu_status add(size_t n, hu_output z, hu_view a, hu_view b, hu_mode mode, void *counts) {
   hu_view x[2] = {a, b};
-  hu_how how = hu_how_of(mode, NULL, counts);
-  return hu_device_apply(HU_OP_ADD, n, z, x, &how, twin_stream());
+  hu_how how = hu_how_of(mode, twin_there(NULL), counts);
+  return hu_apply(HU_OP_ADD, n, z, x, &how);
 }
 
 static void refusals(void **state) {
@@ -125,11 +131,10 @@ static void refusals(void **state) {
   assert_int_equal(add(8, hu_codes_out(d, 0, format), x, x, rne, NULL), HU_E_SHAPE);
   assert_int_equal(add(8, z, x, hu_codes(e + 1, 1, format), rne, NULL), HU_E_ALIGN);
   assert_int_equal(add(8, z, x, over, rne, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_device_apply(HU_OP_SQRT, 8, hu_codes_out(d, 2, format), &twice, NULL, twin_stream()),
-                   HU_E_OVERLAP);
+  assert_int_equal(apply(HU_OP_SQRT, hu_codes_out(d, 2, format), &twice), HU_E_OVERLAP);
   assert_int_equal(add(8, z, x, x, rne, d + 4), HU_E_ALIGN);
-  assert_int_equal(hu_device_apply(-1, 8, z, &x, NULL, twin_stream()), HU_E_SHAPE);
-  assert_int_equal(hu_device_apply(HU_OP_SQRT, 8, z, NULL, NULL, twin_stream()), HU_E_NULL);
+  assert_int_equal(apply(-1, z, &x), HU_E_SHAPE);
+  assert_int_equal(apply(HU_OP_SQRT, z, NULL), HU_E_NULL);
   assert_int_equal(add(0, nothing, hu_codes(NULL, 1, format), hu_codes(NULL, 1, format), rne, NULL), HU_OK);
   assert_int_equal(twin_differs(&twin), twin.bytes);
   twin_free(&twin);

@@ -130,8 +130,8 @@ static hu_status on_cpu(const test_case *test, uint8_t *z, const uint8_t *x, hu_
     case DECODE64: return hu_decode64_n(test->n, (double *)z, test->incz, x, test->incx, test->fx, &test->exec);
     case CONVERT:
       return hu_convert_n(test->n, z, test->incz, test->fz, x, test->incx, test->fx, test->mode, &test->exec, ev);
-    case PACK: return hu_pack_n(test->n, z, x, test->width);
-    default: return hu_unpack_n(test->n, z, x, test->width);
+    case PACK: return hu_pack_n(test->n, z, x, test->width, NULL);
+    default: return hu_unpack_n(test->n, z, x, test->width, NULL);
   }
 }
 
@@ -157,8 +157,8 @@ static hu_status on_device(const test_case *test, uint8_t *z, const uint8_t *x, 
     case CONVERT:
       return hu_device_convert_n(test->n, z, test->incz, test->fz, x, test->incx, test->fx, test->mode, &test->exec, ev,
                                  twin_stream());
-    case PACK: return hu_device_pack_n(test->n, z, x, test->width, twin_stream());
-    default: return hu_device_unpack_n(test->n, z, x, test->width, twin_stream());
+    case PACK: return hu_pack_n(test->n, z, x, test->width, twin_there(NULL));
+    default: return hu_unpack_n(test->n, z, x, test->width, twin_there(NULL));
   }
 }
 

@@ -3,8 +3,6 @@
  * once, and the results are those of its lowest bits. Right codes, integers that repeat their sign and what lies
  * between rows are nothing to tell of. */
 #include "halfulp/device_number.h"
-#include "halfulp/device_scaled.h"
-#include "halfulp/device_sum.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
 #include "tests/cuda_host/twin.h"
@@ -63,7 +61,7 @@ static hu_status decode64(job *j) { return hu_device_decode64_n(N, out(j), 1, ar
 static hu_status convert(job *j) {
   return hu_device_convert_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
 }
-static hu_status pack(job *j) { return hu_device_pack_n(N, out(j), array(j), 4, NULL); }
+static hu_status pack(job *j) { return hu_pack_n(N, out(j), array(j), 4, twin_at(NULL, NULL, NULL)); }
 static hu_status backwards(job *j) {
   const uint8_t *x = codes(j, 1, N, N);
   return hu_device_decode_n(N / 2, out(j), 1, x + N - 2, -2, fp4(), NULL, NULL);
@@ -76,7 +74,8 @@ static hu_status operate(job *j, int op) {
   for (int i = 0; i < operation.operands; i++) x[i] = hu_codes(array(j), 1, fp4());
   void *z = out(j);
   hu_output to = operation.result == HU_RESULT_INT8 ? hu_int8_out(z, 1) : hu_codes_out(z, 1, fp4());
-  return hu_device_apply(op, N, to, x, NULL, NULL);
+  hu_how how = hu_how_of(rne, twin_at(NULL, NULL, NULL), NULL);
+  return hu_apply(op, N, to, x, &how);
 }
 static hu_status add(job *j) { return operate(j, HU_OP_ADD); }
 static hu_status root(job *j) { return operate(j, HU_OP_SQRT); }
@@ -102,20 +101,20 @@ static hu_status number_convert(job *j) {
 
 static hu_status add_to_sums(job *j) {
   hu_sum_range range = hu_sum_range_of(fp4());
-  return hu_device_sum_add_n(N, result(j, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), NULL);
+  return hu_sum_add_n(N, result(j, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), twin_at(NULL, NULL, NULL));
 }
 static hu_status add_products(job *j) {
   hu_sum_range range = hu_sum_range_of_product(fp4(), fp4());
   const void *a = array(j), *b = array(j);
   uint64_t *sums = result(j, N * 8 * (1 + range.words));
-  return hu_device_sum_add_product_n(N, sums, range, a, 1, fp4(), b, 1, fp4(), NULL);
+  return hu_sum_add_product_n(N, sums, range, a, 1, fp4(), b, 1, fp4(), twin_at(NULL, NULL, NULL));
 }
 static hu_status add_all(job *j) {
-  return hu_device_sum_add_all(result(j, sizeof(hu_sum)), N, array(j), 1, fp4(), NULL);
+  return hu_sum_add_all(result(j, sizeof(hu_sum)), N, array(j), 1, fp4(), twin_at(NULL, NULL, NULL));
 }
 static hu_status add_dot(job *j) {
   const void *a = array(j), *b = array(j);
-  return hu_device_sum_add_dot(result(j, sizeof(hu_sum)), N, a, 1, fp4(), b, 1, fp4(), NULL);
+  return hu_sum_add_dot(result(j, sizeof(hu_sum)), N, a, 1, fp4(), b, 1, fp4(), twin_at(NULL, NULL, NULL));
 }
 
 /* ---- products ---- */
@@ -142,7 +141,7 @@ static hu_status gemm(job *j) {
   hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1), c = matrix(j, fp4(), M, M, 0);
   hu_accum exact = model("exact");
   hu_result result = values(j);
-  return hu_device_gemm(M, M, K, &result, &a, &b, &c, &exact, rne, NULL, NULL, NULL);
+  return hu_gemm(M, M, K, &result, &a, &b, &c, &exact, rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
 static hu_status gemm_scaled(job *j) {
@@ -150,7 +149,7 @@ static hu_status gemm_scaled(job *j) {
   hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1);
   hu_operand sa = matrix(j, hu_ue4m3(), M, K / 16, 0), sb = matrix(j, hu_ue4m3(), K / 16, M, 1);
   hu_result result = values(j);
-  return hu_device_gemm_scaled(M, M, K, &result, &a, &b, NULL, &sa, &sb, &unit, rne, NULL, NULL, NULL);
+  return hu_gemm_scaled(M, M, K, &result, &a, &b, NULL, &sa, &sb, &unit, rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
 static hu_status dot(job *j) {
@@ -161,7 +160,7 @@ static hu_status dot(job *j) {
   x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
   x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
   x.c = (hu_vector){codes(j, M, 1, 2), 1, 2, element};
-  return hu_device_dot_n(M, K, out(j), 1, ez, &x, &exact, rne, NULL, NULL, NULL);
+  return hu_dot_n(M, K, out(j), 1, ez, &x, &exact, rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
 static hu_status dot_of_integers(job *j) {
@@ -171,7 +170,7 @@ static hu_status dot_of_integers(job *j) {
   memset(&x, 0, sizeof x);
   x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
   x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
-  return hu_device_dot_n(M, K, out(j), 1, s32, &x, &x32, rne, NULL, NULL, NULL);
+  return hu_dot_n(M, K, out(j), 1, s32, &x, &x32, rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
 /* ---- scaled tensors ---- */
@@ -195,12 +194,12 @@ static const char four[] = "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=rat
 static hu_status scaled_decode(job *j) {
   hu_scaling of_operand = scaling(four);
   hu_scaled x = tensor(j, &of_operand, M, COLS);
-  return hu_device_scaled_decode(M, COLS, out(j), COLS, &x, &of_operand, NULL, NULL);
+  return hu_scaled_decode(M, COLS, out(j), COLS, &x, &of_operand, twin_at(NULL, NULL, NULL));
 }
 
 static hu_status scaled_pack(job *j) {
   hu_scaling of_operand = scaling("nvint4");
-  return hu_device_scaled_pack(M, COLS, out(j), codes(j, M, COLS, COLS + 3), COLS + 3, &of_operand, NULL);
+  return hu_scaled_pack(M, COLS, out(j), codes(j, M, COLS, COLS + 3), COLS + 3, &of_operand, twin_at(NULL, NULL, NULL));
 }
 
 static hu_status scaled_product(job *j, hu_scaled_sum sum) {
@@ -215,9 +214,9 @@ static hu_status scaled_product(job *j, hu_scaled_sum sum) {
   a.scaled = tensor(j, &of_operand, M, K);
   b.scaled = tensor(j, &of_operand, M, K);
   y.plain = values(j);
-  size_t bytes = hu_device_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum);
+  size_t bytes = hu_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum, twin_there(NULL));
   void *space = (void *)(((uintptr_t)buffer(j, NULL, bytes + 64) + 63) / 64 * 64);
-  return hu_device_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, NULL, NULL, NULL);
+  return hu_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, twin_at(NULL, NULL, NULL), NULL);
 }
 
 static hu_status parts(job *j) {
@@ -235,7 +234,7 @@ static const hu_s2fp8_scale *scale_of(job *j, const hu_s2fp8 *kind) {
 static hu_status s2fp8_decode(job *j) {
   hu_s2fp8 kind = hu_s2fp8_of(fp4());
   void *work = buffer(j, NULL, HU_DEVICE_S2FP8_WORK);
-  return hu_device_s2fp8_decode_n(N, out(j), 1, array(j), 1, &kind, scale_of(j, &kind), NULL, work, NULL);
+  return hu_s2fp8_decode_n(N, out(j), 1, array(j), 1, &kind, scale_of(j, &kind), twin_at(NULL, work, NULL));
 }
 
 static hu_status s2fp8_gemm(job *j) {
@@ -243,8 +242,8 @@ static hu_status s2fp8_gemm(job *j) {
   const hu_s2fp8_scale *scale = scale_of(j, &kind);
   hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
   hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
-  void *work = buffer(j, NULL, hu_device_s2fp8_gemm_work(M, M, K, &a, &b));
-  return hu_device_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, work, NULL);
+  void *work = buffer(j, NULL, hu_s2fp8_gemm_work(M, M, K, &a, &b, twin_there(NULL)));
+  return hu_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, twin_at(NULL, work, NULL));
 }
 
 /* ---- all of them ---- */
@@ -349,7 +348,7 @@ static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld
   hu_result result = {buffer(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   hu_accum exact = model("exact");
   assert_true(cols <= 256);
-  assert_int_equal(hu_device_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, rne, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, rne, twin_at(NULL, NULL, NULL), NULL), HU_OK);
   hu_status status = hu_device_synchronize(NULL);
   forget(&j);
   return status;
@@ -466,7 +465,8 @@ static void test_others(void **state) {
   hu_result result = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   hu_accum exact = model("exact");
   z[0] = 7;
-  assert_int_equal(hu_device_host_gemm(2, 2, 2, &result, &a, &a, NULL, &exact, rne, NULL, NULL), HU_E_CODE);
+  const hu_exec copied = {.where = hu_cuda_host()};
+  assert_int_equal(hu_gemm(2, 2, 2, &result, &a, &a, NULL, &exact, rne, &copied, NULL), HU_E_CODE);
   assert_true(z[0] == 7);
   forget(&j);
 }

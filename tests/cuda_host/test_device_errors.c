@@ -90,12 +90,12 @@ static void array_calls(void **state) {
           hu_device_decode64_n(N, (double *)(void *)dz, 1, dx, 1, bad, NULL, twin_stream()));
   refused(&setup, HU_E_FORMAT, hu_convert_n(N, z, 1, format, x, 1, bad, rne, NULL, NULL),
           hu_device_convert_n(N, dz, 1, format, dx, 1, bad, rne, NULL, ev, twin_stream()));
-  refused(&setup, HU_E_SHAPE, hu_pack_n(N, setup.z.host, setup.x.host, 9),
-          hu_device_pack_n(N, setup.z.device, setup.x.device, 9, twin_stream()));
-  refused(&setup, HU_E_NULL, hu_unpack_n(N, NULL, setup.x.host, 4),
-          hu_device_unpack_n(N, NULL, setup.x.device, 4, twin_stream()));
-  refused(&setup, HU_E_OVERLAP, hu_pack_n(N, setup.z.host, setup.z.host + 7, 4),
-          hu_device_pack_n(N, setup.z.device, setup.z.device + 7, 4, twin_stream()));
+  refused(&setup, HU_E_SHAPE, hu_pack_n(N, setup.z.host, setup.x.host, 9, NULL),
+          hu_pack_n(N, setup.z.device, setup.x.device, 9, twin_there(NULL)));
+  refused(&setup, HU_E_NULL, hu_unpack_n(N, NULL, setup.x.host, 4, NULL),
+          hu_unpack_n(N, NULL, setup.x.device, 4, twin_there(NULL)));
+  refused(&setup, HU_E_OVERLAP, hu_pack_n(N, setup.z.host, setup.z.host + 7, 4, NULL),
+          hu_pack_n(N, setup.z.device, setup.z.device + 7, 4, twin_there(NULL)));
   refused(&setup, HU_OK, hu_quantize_n(0, NULL, 1, NULL, 1, format, rne, NULL, NULL),
           hu_device_quantize_n(0, NULL, 1, NULL, 1, format, rne, NULL, ev, twin_stream()));
   setup_free(&setup);
@@ -125,8 +125,8 @@ static void refuse_product(t_setup *setup, hu_status expected, const t_product *
   refused(setup, expected,
           hu_gemm(product->m, product->n, product->k, &product->d, &product->a, &product->b, &product->c,
                   &product->accum, product->mode, NULL, NULL),
-          hu_device_gemm(wrong.m, wrong.n, wrong.k, &wrong.d, &wrong.a, &wrong.b, &wrong.c, &wrong.accum, wrong.mode,
-                         NULL, events_of(setup), twin_stream()));
+          hu_gemm(wrong.m, wrong.n, wrong.k, &wrong.d, &wrong.a, &wrong.b, &wrong.c, &wrong.accum, wrong.mode,
+                  twin_there(NULL), events_of(setup)));
 }
 
 /* Models that no matrix product takes, or not with these formats. */

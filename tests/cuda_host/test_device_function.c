@@ -10,10 +10,10 @@
 static hu_status on_device(int function, size_t n, calls_array z, const calls_array *x, hu_mode mode,
                            const hu_exec *exec, hu_events *events) {
   hu_view views[HU_OPERANDS_MAX];
-  hu_how how = hu_how_of(mode, exec, events);
+  hu_how how = hu_how_of(mode, twin_there(exec), events);
   int op = fn_table[function].op;
   calls_views(op, views, x);
-  return hu_device_apply(op, n, calls_output(op, z), views, &how, twin_stream());
+  return hu_apply(op, n, calls_output(op, z), views, &how);
 }
 
 /* Operands in t[0] and t[1], the result in t[2]. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_device_gemm against hu_gemm: both models, random formats, storages, transposes, paddings, sizes around the tiles'
+/* hu_gemm on a device against the same on the CPU: both models, random formats, storages, transposes, paddings, sizes around the tiles'
  * edges, special values, in place; whole buffers and events are compared. */
 #include "tests/cuda_host/twin.h"
 
@@ -93,8 +93,8 @@ static void run_case(t_random *random, const test_case *test) {
   hu_status cpu = hu_gemm(test->m, test->n, test->k, &cpu_d, &a.cpu, &b.cpu, test->with_c ? &c.cpu : NULL, &test->accum,
                           test->mode, &test->exec, (hu_events *)(void *)twin.host);
   hu_status device =
-      hu_device_gemm(test->m, test->n, test->k, &device_d, &a.device, &b.device, test->with_c ? &c.device : NULL,
-                     &test->accum, test->mode, &test->exec, (hu_events *)(void *)twin.device, twin_stream());
+      hu_gemm(test->m, test->n, test->k, &device_d, &a.device, &b.device, test->with_c ? &c.device : NULL, &test->accum,
+              test->mode, twin_there(&test->exec), (hu_events *)(void *)twin.device);
   if (cpu != HU_OK || device != HU_OK) {
     print_error("cpu %s, device %s\n", hu_status_name(cpu), hu_status_name(device));
     describe(test, "refused");
@@ -307,9 +307,10 @@ static void on_host_arrays(void **state) {
     assert_int_equal(
         hu_gemm(test.m, test.n, test.k, &dz, &a.cpu, &b.cpu, NULL, &test.accum, test.mode, &test.exec, &ev[0]), HU_OK);
     twin_default_stream();
-    assert_int_equal(hu_device_host_gemm(test.m, test.n, test.k, &dd, &a.cpu, &b.cpu, NULL, &test.accum, test.mode,
-                                         &test.exec, &ev[1]),
-                     HU_OK);
+    hu_exec copied = test.exec;
+    copied.where = hu_cuda_host();
+    assert_int_equal(
+        hu_gemm(test.m, test.n, test.k, &dd, &a.cpu, &b.cpu, NULL, &test.accum, test.mode, &copied, &ev[1]), HU_OK);
     assert_memory_equal(z, matrix.bytes.host, matrix.bytes.bytes);
     assert_memory_equal(&ev[0], &ev[1], sizeof ev[0]);
     free(z);

@@ -174,8 +174,8 @@ static void product(const golden_sum *sum, size_t number, size_t rows, size_t co
   hu_operand oa = {a.device, ld, sum->fa, HU_STORAGE_CODES, 0}, ob = {b.device, ld, sum->fb, HU_STORAGE_CODES, 1};
   hu_operand oc = {c.device, columns, sum->fc, HU_STORAGE_CODES, 0};
   hu_result od = {twin.device, columns, sum->fz, HU_STORAGE_CODES};
-  assert_int_equal(hu_device_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode,
-                                  NULL, (hu_events *)(void *)events.device, twin_stream()),
+  assert_int_equal(hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode,
+                           twin_there(NULL), (hu_events *)(void *)events.device),
                    HU_OK);
   if (twin_differs(&twin) < twin.bytes || twin_differs(&events) < events.bytes)
     fail_msg("sum %zu as a %zu x %zu product: code or events are not the line's", number, rows, columns);

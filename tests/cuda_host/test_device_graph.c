@@ -5,8 +5,6 @@
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/accum.h"
-#include "halfulp/device_scaled.h"
-#include "halfulp/device_sum.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 
@@ -41,8 +39,8 @@ static hu_status multiply(void *stream, void *context) {
   t_buffers *buffers = context;
   hu_operand a = square(buffers->x.device);
   hu_result result = {buffers->z.device, SIDE, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_device_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum, t_mode(0), NULL,
-                        events(buffers->e.device), stream);
+  return hu_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum, t_mode(0), twin_at(NULL, NULL, stream),
+                 events(buffers->e.device));
 }
 static hu_status multiply_cpu(t_buffers *buffers, hu_events *ev) {
   hu_operand a = square(buffers->x.host);
@@ -53,9 +51,9 @@ static hu_status multiply_cpu(t_buffers *buffers, hu_events *ev) {
 /* A second level without an amax: several kernels. */
 static hu_status scale(void *stream, void *context) {
   t_buffers *buffers = context;
-  return hu_device_scaled_quantize(SIDE, SIDE, floats(buffers->z.device), SIDE, floats(buffers->x.device), SIDE,
-                                   &buffers->scaling, t_mode(0), NULL, NULL, NULL, events(buffers->e.device),
-                                   buffers->work.device, stream);
+  return hu_scaled_quantize(SIDE, SIDE, floats(buffers->z.device), SIDE, floats(buffers->x.device), SIDE,
+                            &buffers->scaling, t_mode(0), NULL, NULL, twin_at(NULL, buffers->work.device, stream),
+                            events(buffers->e.device));
 }
 static hu_status scale_cpu(t_buffers *buffers, hu_events *ev) {
   return hu_scaled_quantize(SIDE, SIDE, floats(buffers->z.host), SIDE, floats(buffers->x.host), SIDE, &buffers->scaling,
@@ -65,9 +63,9 @@ static hu_status scale_cpu(t_buffers *buffers, hu_events *ev) {
 static hu_status squeeze(void *stream, void *context) {
   t_buffers *buffers = context;
   hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)buffers->more.device;
-  return hu_device_s2fp8_truncate_n(N, floats(buffers->z.device), 1, floats(buffers->x.device), 1, &buffers->s2fp8,
-                                    t_mode(0), sums, (hu_s2fp8_scale *)(void *)(sums + 1), NULL,
-                                    events(buffers->e.device), buffers->work.device, stream);
+  return hu_s2fp8_truncate_n(N, floats(buffers->z.device), 1, floats(buffers->x.device), 1, &buffers->s2fp8, t_mode(0),
+                             sums, (hu_s2fp8_scale *)(void *)(sums + 1), twin_at(NULL, buffers->work.device, stream),
+                             events(buffers->e.device));
 }
 static hu_status squeeze_cpu(t_buffers *buffers, hu_events *ev) {
   hu_s2fp8_sums sums;
@@ -80,13 +78,14 @@ static hu_status squeeze_cpu(t_buffers *buffers, hu_events *ev) {
 /* Each run adds to the record, which is at the head of z. */
 static hu_status total(void *stream, void *context) {
   t_buffers *buffers = context;
-  return hu_device_sum_add_all((hu_sum *)(void *)buffers->z.device, N, buffers->x.device, 1, hu_binary32(), stream);
+  return hu_sum_add_all((hu_sum *)(void *)buffers->z.device, N, buffers->x.device, 1, hu_binary32(),
+                        twin_at(NULL, NULL, stream));
 }
 static hu_status total_cpu(t_buffers *buffers, hu_events *ev) {
   hu_status status = HU_OK;
   (void)ev;
   for (int i = 0; i < TIMES && status == HU_OK; i++)
-    status = hu_sum_add_all((hu_sum *)(void *)buffers->z.host, N, buffers->x.host, 1, hu_binary32());
+    status = hu_sum_add_all((hu_sum *)(void *)buffers->z.host, N, buffers->x.host, 1, hu_binary32(), NULL);
   return status;
 }
 
@@ -138,7 +137,7 @@ static void graphs(void **state) {
   assert_int_equal(hu_scaling_parse(&buffers.scaling, "nvfp4", NULL), HU_OK);
   assert_int_equal(hu_s2fp8_parse(&buffers.s2fp8, "s2fp8", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&buffers.accum, "fp32", NULL), HU_OK);
-  assert_true(hu_device_scaled_work(SIDE, SIDE, &buffers.scaling) <= WORK && HU_DEVICE_S2FP8_WORK <= WORK);
+  assert_true(hu_scaled_work(SIDE, SIDE, &buffers.scaling, twin_there(NULL)) <= WORK && HU_DEVICE_S2FP8_WORK <= WORK);
   for (size_t i = 0; i < N; i++) floats(buffers.x.host)[i] = (float)t_between(&random, -9999, 9999) / 4096;
   twin_put(&buffers.x);
   twin_put(&buffers.more);

@@ -83,9 +83,9 @@ static void multiply(t_random *random, const t_product *c) {
   for (int i = 0; i < TIMES; i++) {
     assert_int_equal(hui_memory_put(twin.device, b.host, twin.bytes < b.bytes ? twin.bytes : b.bytes),
                      HU_OK); /* spoil it */
-    assert_int_equal(hu_device_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), NULL,
-                                    (hu_events *)(void *)events.device, twin_stream()),
-                     HU_OK);
+    assert_int_equal(
+        hu_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), twin_there(NULL), (hu_events *)(void *)events.device),
+        HU_OK);
     if (i) hu_events_add(counts, &once);
     size_t at = twin_differs(&twin);
     if (at < twin.bytes) fail_msg("%s of %s: run %d, element %zu differs", c->model, c->format, i, at / 4);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_device_dot_n and hu_device_gemm against hu_dot_n and hu_gemm under every accumulation model and preset: operands
+/* hu_dot_n and hu_gemm on a device against the same on the CPU under every accumulation model and preset: operands
  * that hurt (tests/accum/draws.h), every element, scales, layouts, random words, events, C in place; the errors. */
 #include "tests/cuda_host/twin.h"
 
 #include "gpu/gemm/seq.h"
 #include "gpu/gemm/unfused.h"
-#include "halfulp/device_scaled.h"
 #include "tests/accum/draws.h"
 
 enum { MOST = 40, TERMS = 48 };
@@ -110,8 +109,8 @@ static void run_batch(t_dot *x, t_random *random, size_t count, size_t n) {
   exec.stream.counter = x->element;
   hu_status status[2] = {
       hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)twin.host),
-      hu_device_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, &exec,
-                      (hu_events *)(void *)twin.device, twin_stream())};
+      hu_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, twin_there(&exec),
+               (hu_events *)(void *)twin.device)};
   if (status[0] != HU_OK || status[1] != HU_OK)
     fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), dot_text(x));
   expect_same(&z, "dot products", x);
@@ -227,12 +226,11 @@ static hu_status call_product(int on_device, const t_dot *x, const t_operands *i
 #undef SIDE
   size_t m = in->a.rows, n = in->b.cols, k = in->a.cols;
   if (!hu_accum_is_scaled(&x->accum)) {
-    return on_device ? hu_device_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, exec, events, twin_stream())
+    return on_device ? hu_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, twin_there(exec), events)
                      : hu_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, exec, events);
   }
-  return on_device
-             ? hu_device_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events, twin_stream())
-             : hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
+  return on_device ? hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, twin_there(exec), events)
+                   : hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
 }
 
 static void run_product(t_dot *x, t_random *random, size_t m, size_t n, size_t k, hu_format fd) {
@@ -473,7 +471,7 @@ static void both_refuse(hu_status expected, size_t n, const t_dot *x, const hu_d
   hu_events events;
   memset(&events, 0, sizeof events);
   assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &events), expected);
-  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), expected);
+  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, twin_there(NULL), NULL), expected);
 }
 
 static void dot_errors(void **state) {
@@ -505,10 +503,10 @@ static void dot_errors(void **state) {
   x.mode.round = HU_ROUND_COUNT;
   both_refuse(HU_E_MODE, 2, &x, &in, preset.c, sums);
   x.mode.round = HU_RNE;
-  assert_int_equal(hu_device_dot_n(2, 2, sums, 1, preset.c, &in, &x.accum, x.mode, NULL,
-                                   (hu_events *)(void *)((char *)buffer + 1), twin_stream()),
+  assert_int_equal(hu_dot_n(2, 2, sums, 1, preset.c, &in, &x.accum, x.mode, twin_there(NULL),
+                            (hu_events *)(void *)((char *)buffer + 1)),
                    HU_E_ALIGN);
-  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, preset.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
+  assert_int_equal(hu_dot_n(0, 2, NULL, 1, preset.c, &in, &x.accum, x.mode, twin_there(NULL), NULL), HU_OK);
   print_message("11 refusals\n");
 }
 

@@ -18,9 +18,9 @@ static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[
   memset(places->events.host, 0, places->events.bytes);
   twin_put(&places->events);
   hu_view x[2] = {hu_codes(places->a.device, 0, format), hu_codes(places->b.device, 1, format)};
-  hu_how how = hu_how_of(t_mode(HU_RNE), NULL, counts);
-  hu_status status = hu_device_apply(row->mul ? HU_OP_MUL : HU_OP_ADD, PAIRS_CODES,
-                                     hu_codes_out(places->z.device, 1, format), x, &how, twin_stream());
+  hu_how how = hu_how_of(t_mode(HU_RNE), twin_there(NULL), counts);
+  hu_status status =
+      hu_apply(row->mul ? HU_OP_MUL : HU_OP_ADD, PAIRS_CODES, hu_codes_out(places->z.device, 1, format), x, &how);
   assert_int_equal(status, HU_OK);
   twin_get(&places->z);
   twin_get(&places->events);

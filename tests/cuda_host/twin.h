@@ -11,7 +11,7 @@
 
 #include "gpu/base/memory.h"
 #include "halfulp/device.h"
-#include "halfulp/scalar.h"
+#include "halfulp/halfulp.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
@@ -27,6 +27,20 @@ static inline void twin_default_stream(void) {}
 static inline void *twin_stream(void) { return hui_host_stream(); }
 static inline void twin_default_stream(void) { hui_host_expect(NULL); }
 #endif
+
+/* Returns an exec as `exec`, NULL for one that is all zero, at the device in this stream; of the next call only. */
+static inline const hu_exec *twin_at(const hu_exec *exec, void *work, void *stream) {
+  static const hu_exec plain;
+  static hu_exec there;
+  there = exec ? *exec : plain;
+  there.where = hu_cuda(stream);
+  there.where.work = work;
+  return &there;
+}
+static inline const hu_exec *twin_there_with(const hu_exec *exec, void *work) {
+  return twin_at(exec, work, twin_stream());
+}
+static inline const hu_exec *twin_there(const hu_exec *exec) { return twin_there_with(exec, NULL); }
 
 typedef struct t_twin {
   size_t bytes;

@@ -296,7 +296,7 @@ def test_search_index():
     site = build / 'docs' / 'html'
     entries = json.loads((site / 'search-index.js').read_text(encoding='utf-8').partition('= ')[2].rstrip(';\n'))
     names = {e[1] for e in entries if e[0] == 'C'}
-    for name in ('hu_gemm', 'hu_format', 'HU_RNE', 'HU_E_SHAPE', 'hu_net_linear', 'HU_ACCUM_TEXT_MAX', 'hu_float8_e4m3fn', 'hu_device_gemm'):
+    for name in ('hu_gemm', 'hu_format', 'HU_RNE', 'HU_E_SHAPE', 'hu_net_linear', 'HU_ACCUM_TEXT_MAX', 'hu_float8_e4m3fn', 'hu_device_synchronize'):
         assert name in names, name
     for kind, title, address, text, *_ in entries:
         file, _, anchor = address.partition('#')

@@ -8,10 +8,16 @@
 #include <string.h>
 
 #include "gpu/base/memory.h"
-#include "halfulp/device_scaled.h"
 #include "tests/ptx/counts.h"
 
 enum { SIDE = 512, COUNT = SIDE * SIDE / 2, DEPTH = 256, EDGE = 128, FEW = 32 };
+
+const hu_exec *counts_there(void *work) {
+  static hu_exec there;
+  there.where = hu_cuda(NULL);
+  there.where.work = work;
+  return &there;
+}
 
 hu_mode plain_mode(void) {
   hu_mode m;
@@ -134,17 +140,17 @@ static hu_status run_scaled(const scaled_case *t) {
   hu_events *events = t->events ? new_events() : NULL;
   uint8_t *codes = room(sizes.codes), *scales = room(sizes.scales), *empty = calloc(1, sizes.codes + sizes.scales);
   hu_scaled q = {codes, cols, scales, sizes.block_cols, d.tensor ? room(sizeof(float)) : NULL};
-  void *work = room(hu_device_scaled_work(rows, cols, &d) + 8);
+  void *work = room(hu_scaled_work(rows, cols, &d, counts_there(NULL)) + 8);
   if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
   if (t->what == 'q')
-    return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &d, mode, NULL, NULL, NULL, events, work, NULL);
+    return hu_scaled_quantize(rows, cols, z, cols, x, cols, &d, mode, NULL, NULL, counts_there(work), events);
   if (t->what != 'd')
-    return hu_device_scaled_encode(rows, cols, &q, x, cols, &d, mode, t->what == 'g' ? amax : NULL, NULL, NULL, events,
-                                   work, NULL);
+    return hu_scaled_encode(rows, cols, &q, x, cols, &d, mode, t->what == 'g' ? amax : NULL, NULL, counts_there(work),
+                            events);
   s = empty ? hui_memory_put(codes, empty, sizes.codes) : HU_E_MEMORY;
   if (s == HU_OK) s = hui_memory_put(scales, empty, sizes.scales);
   free(empty);
-  return s == HU_OK ? hu_device_scaled_decode(rows, cols, z, cols, &q, &d, NULL, NULL) : s;
+  return s == HU_OK ? hu_scaled_decode(rows, cols, z, cols, &q, &d, counts_there(NULL)) : s;
 }
 
 /* FEW rows and columns for kernels that take hundreds of instructions. LARGE and DEEP: two tiles of 128 x 128, which a
@@ -207,12 +213,12 @@ static product_shape shape_of(const product_case *t) {
 static hu_status multiply(const hu_accum *accum, product_shape p, const hu_result *d, const hu_operand *a,
                           const hu_operand *b) {
   if (!hu_accum_is_scaled(accum))
-    return hu_device_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, plain_mode(), NULL, NULL, NULL);
+    return hu_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, plain_mode(), counts_there(NULL), NULL);
   size_t count = p.k / accum->block.every;
   void *ones = filled(p.m * count, accum->block.scale.m ? 0x38 : 0x7F);
   hu_operand sa = {ones, count, accum->block.scale, HU_STORAGE_CODES, 0}, sb = sa;
   sb.ld = p.n;
-  return hu_device_gemm_scaled(p.m, p.n, p.k, d, a, b, NULL, &sa, &sb, accum, plain_mode(), NULL, NULL, NULL);
+  return hu_gemm_scaled(p.m, p.n, p.k, d, a, b, NULL, &sa, &sb, accum, plain_mode(), counts_there(NULL), NULL);
 }
 
 /* Codes of numbers between 1/2 and 2, or these numbers where the format is binary32. */

@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-#include "halfulp/mode.h"
-#include "halfulp/status.h"
+#include "halfulp/device.h"
 
 hu_mode plain_mode(void);
 /* n binary32 numbers in device memory, like a layer's weights: sums of four uniform numbers, times the factor. */
@@ -14,6 +13,8 @@ void *values(size_t n, float factor);
 /* Device memory; counts of events in it, all zero. */
 void *room(size_t bytes);
 hu_events *new_events(void);
+/* The device as the place of the next call, with the memory that it works in or NULL. */
+const hu_exec *counts_there(void *work);
 
 /* The calls beside rounding, scaled tensors and products. HU_E_NAME: none has this name. *count: its elements. */
 hu_status run_other(const char *name, size_t *count);

@@ -7,8 +7,6 @@
 #include "gpu/base/memory.h"
 #include "halfulp/device.h"
 #include "halfulp/device_number.h"
-#include "halfulp/device_scaled.h"
-#include "halfulp/device_sum.h"
 #include "tests/ptx/counts.h"
 
 enum { MANY = 1 << 16, SOME = 1 << 14, FEW = 1 << 10, EDGE = 128, DEPTH = 256 };
@@ -52,8 +50,8 @@ static hu_status convert(size_t n) {
 
 /* Operation op of arrays of binary16 or bfloat16. */
 static hu_status operate(int op, size_t n, const char *name, const hu_view *x) {
-  hu_how how = hu_how_of(plain_mode(), NULL, new_events());
-  return hu_device_apply(op, n, hu_codes_out(room(2 * n), 1, named(name)), x, &how, NULL);
+  hu_how how = hu_how_of(plain_mode(), counts_there(NULL), new_events());
+  return hu_apply(op, n, hu_codes_out(room(2 * n), 1, named(name)), x, &how);
 }
 
 static hu_status add(size_t n) {
@@ -86,8 +84,8 @@ static hu_status posit_decode(size_t n) {
   return hu_device_number_decode_n(n, room(4 * n), 1, codes(n, 8), 1, hu_number_posit(8, 2), NULL, NULL);
 }
 
-static hu_status pack(size_t n) { return hu_device_pack_n(n, room(n / 2), codes(n, 8), 4, NULL); }
-static hu_status unpack(size_t n) { return hu_device_unpack_n(n, room(n), codes(n / 2, 8), 4, NULL); }
+static hu_status pack(size_t n) { return hu_pack_n(n, room(n / 2), codes(n, 8), 4, counts_there(NULL)); }
+static hu_status unpack(size_t n) { return hu_unpack_n(n, room(n), codes(n / 2, 8), 4, counts_there(NULL)); }
 
 /* ---- scaled tensors ---- */
 
@@ -99,12 +97,12 @@ static hu_scaling scaling_of(const char *text) {
 
 static hu_status scaled_pack(size_t n) {
   hu_scaling d = scaling_of("mxfp4");
-  return hu_device_scaled_pack(n / 512, 512, room(n / 2), codes(n, 8), 512, &d, NULL);
+  return hu_scaled_pack(n / 512, 512, room(n / 2), codes(n, 8), 512, &d, counts_there(NULL));
 }
 
 static hu_status scaled_unpack(size_t n) {
   hu_scaling d = scaling_of("mxfp4");
-  return hu_device_scaled_unpack(n / 512, 512, room(n), 512, codes(n / 2, 8), &d, NULL);
+  return hu_scaled_unpack(n / 512, 512, room(n), 512, codes(n / 2, 8), &d, counts_there(NULL));
 }
 
 static hu_status hadamard(size_t n, unsigned axis) {
@@ -113,7 +111,7 @@ static hu_status hadamard(size_t n, unsigned axis) {
   h.n = 32;
   h.axis = (uint8_t)axis;
   h.signs = HU_HADAMARD_SIGNS_STREAM;
-  return hu_device_hadamard_forward(n / 512, 512, room(4 * n), 512, values(n, 1), 512, &h, NULL, NULL);
+  return hu_hadamard_forward(n / 512, 512, room(4 * n), 512, values(n, 1), 512, &h, counts_there(NULL));
 }
 
 static hu_status hadamard_rows(size_t n) { return hadamard(n, HU_HADAMARD_ALONG_ROWS); }
@@ -134,18 +132,18 @@ static hu_s2fp8_scale *s2fp8_scale(const hu_s2fp8 *kind) {
   return scale;
 }
 
-static hu_status s2fp8_sum(size_t n) { return hu_device_s2fp8_sum_n(n, values(n, 1), 1, s2fp8_sums(), NULL); }
+static hu_status s2fp8_sum(size_t n) { return hu_s2fp8_sum_n(n, values(n, 1), 1, s2fp8_sums(), counts_there(NULL)); }
 
 static hu_status s2fp8_encode(size_t n) {
   hu_s2fp8 kind = hu_s2fp8_of(named("float8_e5m2"));
-  return hu_device_s2fp8_encode_n(n, room(n), 1, values(n, 1), 1, &kind, s2fp8_scale(&kind), plain_mode(), NULL,
-                                  new_events(), room(HU_DEVICE_S2FP8_WORK), NULL);
+  return hu_s2fp8_encode_n(n, room(n), 1, values(n, 1), 1, &kind, s2fp8_scale(&kind), plain_mode(),
+                           counts_there(room(HU_DEVICE_S2FP8_WORK)), new_events());
 }
 
 static hu_status s2fp8_decode(size_t n) {
   hu_s2fp8 kind = hu_s2fp8_of(named("float8_e5m2"));
-  return hu_device_s2fp8_decode_n(n, room(4 * n), 1, codes(n, 8), 1, &kind, s2fp8_scale(&kind), NULL,
-                                  room(HU_DEVICE_S2FP8_WORK), NULL);
+  return hu_s2fp8_decode_n(n, room(4 * n), 1, codes(n, 8), 1, &kind, s2fp8_scale(&kind),
+                           counts_there(room(HU_DEVICE_S2FP8_WORK)));
 }
 
 static hu_scaled_operand scaled_operand(const hu_scaling *d, size_t rows, size_t cols) {
@@ -176,9 +174,9 @@ static hu_status scaled_product(size_t n) {
   d.plain.ld = EDGE;
   d.plain.format = hu_format_ieee(8, 23, 0);
   d.plain.storage = HU_STORAGE_VALUES;
-  size_t bytes = hu_device_scaled_gemm_space(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum);
-  return hu_device_scaled_gemm(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, plain_mode(), room(bytes + 64), bytes, NULL,
-                               new_events(), NULL);
+  size_t bytes = hu_scaled_gemm_space(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, counts_there(NULL));
+  return hu_scaled_gemm(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, plain_mode(), room(bytes + 64), bytes,
+                        counts_there(NULL), new_events());
 }
 
 /* ---- exact sums ---- */
@@ -195,25 +193,25 @@ static uint64_t *sums_of(size_t n, hu_sum_range range) {
 static hu_status sum_add(size_t n) {
   hu_format f = named("bfloat16");
   hu_sum_range range = hu_sum_range_of(f);
-  return hu_device_sum_add_n(n, sums_of(n, range), range, codes(n, 16), 1, f, NULL);
+  return hu_sum_add_n(n, sums_of(n, range), range, codes(n, 16), 1, f, counts_there(NULL));
 }
 
 static hu_status sum_merge(size_t n) {
   hu_sum_range range = hu_sum_range_of(named("bfloat16"));
-  return hu_device_sum_merge_n(n, sums_of(n, range), range, sums_of(n, range), NULL);
+  return hu_sum_merge_n(n, sums_of(n, range), range, sums_of(n, range), counts_there(NULL));
 }
 
 static hu_status sum_round(size_t n) {
   hu_format f = named("bfloat16");
   hu_sum_range range = hu_sum_range_of(f);
-  return hu_device_sum_round_n(n, room(2 * n), 1, f, sums_of(n, range), range, plain_mode(), NULL, new_events(), NULL);
+  return hu_sum_round_n(n, room(2 * n), 1, f, sums_of(n, range), range, plain_mode(), counts_there(NULL), new_events());
 }
 
 static hu_status sum_total(size_t n) {
   hu_sum *sum = room(sizeof *sum), none;
   memset(&none, 0, sizeof none);
   hu_status s = hui_memory_put(sum, &none, sizeof none);
-  return s == HU_OK ? hu_device_sum_add_all(sum, n, codes(n, 16), 1, named("bfloat16"), NULL) : s;
+  return s == HU_OK ? hu_sum_add_all(sum, n, codes(n, 16), 1, named("bfloat16"), counts_there(NULL)) : s;
 }
 
 /* ---- all of them ---- */

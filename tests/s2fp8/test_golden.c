@@ -95,7 +95,7 @@ static int holds(const t_tensor *tensor) {
   uint32_t codes[NUMBERS];
   size_t size = hu_limits_of(tensor->kind.element).storage / 8;
   if (hu_s2fp8_sum_n(NUMBERS, tensor->x, 1, &sums, NULL) != HU_OK ||
-      hu_s2fp8_scale_of(&scale, &sums, &tensor->kind) != HU_OK)
+      hu_s2fp8_scale_of(&scale, &sums, &tensor->kind, NULL) != HU_OK)
     return 0;
   if (scale.mu != tensor->m.mu || scale.m != tensor->m.m || t_bits32(scale.alpha) != t_bits32(tensor->m.alpha) ||
       t_bits32(scale.beta) != t_bits32(tensor->m.beta))

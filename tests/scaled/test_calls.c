@@ -203,19 +203,19 @@ static void test_packing(void **state) {
       codes[k / cols * ld + k % cols] = (uint8_t)code;
     }
     if (width > 8) {
-      assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling), HU_E_SHAPE);
+      assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling, NULL), HU_E_SHAPE);
       continue;
     }
     if (n.packed > sizeof packed - 64) continue;
     memset(packed, 0xA5, sizeof packed);
-    assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling), HU_OK);
+    assert_int_equal(hu_scaled_pack(rows, cols, packed, codes, ld, &scaling, NULL), HU_OK);
     for (size_t bit = 0; bit < n.packed * 8; bit++) {
       size_t row = bit / (n.packed_row * 8), in_row = bit % (n.packed_row * 8), col = in_row / width;
       unsigned expected = row < rows && col < cols ? codes[row * ld + col] >> (in_row % width) & 1 : 0;
       assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, expected);
     }
     for (size_t k = n.packed; k < n.packed + 32; k++) assert_int_equal(packed[k], 0xA5);
-    assert_int_equal(hu_scaled_unpack(rows, cols, back, ld, packed, &scaling), HU_OK);
+    assert_int_equal(hu_scaled_unpack(rows, cols, back, ld, packed, &scaling, NULL), HU_OK);
     for (size_t k = 0; k < rows * cols; k++) {
       size_t at = k / cols * ld + k % cols;
       assert_int_equal(back[at], codes[at] & ((1u << width) - 1));

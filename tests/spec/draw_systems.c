@@ -201,7 +201,7 @@ static void draw_s2fp8(t_random *numbers) {
   exec.stream.counter = t_next64(numbers);
   s2fp8_draw(numbers, n, x);
   must(hu_s2fp8_sum_n(n, x, 1, &sums, &exec));
-  must(hu_s2fp8_scale_of(&scale, &sums, &kind));
+  must(hu_s2fp8_scale_of(&scale, &sums, &kind, NULL));
   must(hu_s2fp8_encode_n(n, codes, 1, x, 1, &kind, &scale, mode, &exec, &counts));
   must(hu_s2fp8_decode_n(n, values, 1, codes, 1, &kind, &scale, &exec));
   line_begin("s2fp8");

@@ -231,8 +231,8 @@ static void test_arrays(void **state) {
     assert_int_equal(hu_sum_merge_n(N, sums, range, other, &exec), HU_OK);
     assert_int_equal(hu_sum_round_n(N, z, 1, fz, sums, range, mode, &exec, &events), HU_OK);
     hu_sum whole = {{0}, 0, 0}, alone = {{0}, 0, 0};
-    assert_int_equal(hu_sum_add_all(&whole, N, a, 2, fa), HU_OK);
-    assert_int_equal(hu_sum_add_dot(&whole, N, a, 2, fa, b, 1, fb), HU_OK);
+    assert_int_equal(hu_sum_add_all(&whole, N, a, 2, fa, NULL), HU_OK);
+    assert_int_equal(hu_sum_add_dot(&whole, N, a, 2, fa, b, 1, fb, NULL), HU_OK);
     for (size_t j = 0; j < N; j++) {
       hu_sum_add(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j));
       hu_sum_add_product(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
@@ -312,11 +312,11 @@ static void test_errors(void **state) {
   assert_int_equal(hu_sum_round_n(2, x, 0, small, sums, narrow, rne, NULL, NULL), HU_E_SHAPE);
   assert_int_equal(hu_sum_round_n(2, x, 1, small, sums, narrow, none, NULL, NULL), HU_E_MODE);
   assert_int_equal(hu_sum_round_n(2, x, 1, wrong, sums, narrow, rne, NULL, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_all(NULL, 1, x, 1, small), HU_E_NULL);
-  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, NULL, 1, small), HU_E_NULL);
-  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, x, 1, wrong), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, NULL, 1, small), HU_E_NULL);
-  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, x, 1, wrong), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_all(NULL, 1, x, 1, small, NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, NULL, 1, small, NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, x, 1, wrong, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, NULL, 1, small, NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, x, 1, wrong, NULL), HU_E_FORMAT);
   assert_int_equal(hu_sum_add_n(0, NULL, narrow, NULL, 1, small, NULL), HU_OK);
   assert_int_equal(hu_sum_read((hu_sum *)sums, NULL, 1), HU_E_NULL);
 }

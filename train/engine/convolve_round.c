@@ -136,7 +136,7 @@ static hu_status scale_of_patches(const round_plan *plan, const float *x, const 
     if (seen->times) status = hu_s2fp8_sum_n(seen->n, x + seen->first, 1, &sums, exec);
     add_sums_times(&all, &sums, seen->times);
   }
-  return status == HU_OK ? hu_s2fp8_scale_of(scale, &all, kind) : status;
+  return status == HU_OK ? hu_s2fp8_scale_of(scale, &all, kind, NULL) : status;
 }
 
 static hu_status round_class(size_t n, float *x, const hu_rounding *rounding, const hu_s2fp8_scale *scale,

@@ -156,7 +156,7 @@ static hu_status put_statistics(hu_watcher *watcher, const hu_net *net, const ch
   memset(&sums, 0, sizeof sums);
   hu_status status = hu_s2fp8_parse(&kind, "s2fp8", NULL);
   if (status == HU_OK) status = hu_s2fp8_sum_n(watched.n, watched.numbers, 1, &sums, NULL);
-  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, &kind);
+  if (status == HU_OK) status = hu_s2fp8_scale_of(&scale, &sums, &kind, NULL);
   if (status != HU_OK) return status;
   put_pair(watcher, watched.name, 0, x, (double)scale.mu * HU_S2FP8_UNIT, (double)scale.m * HU_S2FP8_UNIT);
   put_pair(watcher, watched.name, 1, x, (double)scale.alpha, (double)scale.beta);

@@ -6,7 +6,6 @@ gets is decided in _rounding.py and _product.py. `events` is the address of 10 c
 None.
 """
 import ctypes
-import functools
 from typing import Optional
 
 import torch
@@ -22,13 +21,6 @@ STEP = 1 << 36  # words between two calls of a module (docs/training.md section 
 _MORE_MAIN = {
     'format_parse': 'pointer text pointer -> status', 'stream_word': 'stream u64 -> u32',
     's2fp8_truncate_n': 'size pointer step pointer step pointer mode pointer pointer pointer pointer -> status',
-}
-_MORE_CUDA = {
-    'device_s2fp8_truncate_n':
-        'size pointer step pointer step pointer mode pointer pointer pointer pointer pointer pointer -> status',
-    'device_scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer -> size',
-    'device_scaled_gemm':
-        'size size size pointer pointer pointer pointer pointer mode pointer size pointer pointer pointer -> status',
 }
 _S2FP8_WORK = 8192  # HU_DEVICE_S2FP8_WORK
 _S2FP8_SUMS = ctypes.sizeof(structs.hu_s2fp8_sums)
@@ -174,18 +166,13 @@ class Processor(Engine):
                    space.data_ptr() + 63 & ~63, size, ref(e), events)
 
 
-@functools.lru_cache(maxsize=None)
-def _cuda_library() -> ctypes.CDLL:
-    return _declared(abi.cuda(), _MORE_CUDA)
-
-
 class Cuda(Engine):
     """The same on torch's current stream of a device. Calls are enqueued; memory that they work in is torch's own,
     which waits for the stream before it is used again."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
-        self.library = _cuda_library()
+        self.library = abi.cuda()
 
     def stream(self) -> int:
         return torch.cuda.current_stream(self.device).cuda_stream
@@ -195,33 +182,44 @@ class Cuda(Engine):
 
     def _call(self, name: str, *arguments) -> None:
         with torch.cuda.device(self.device):
-            abi.check(getattr(self.library, 'hu_device_' + name)(*arguments, self.stream()), name)
+            if name in signatures.TWINS:
+                status = getattr(self.library, 'hu_device_' + name)(*arguments, self.stream())
+            else:
+                status = getattr(main, 'hu_' + name)(*arguments)
+            abi.check(status, name)
 
     def exec(self, words: Words, work: int):
-        return structs.hu_exec(1, 0, structs.hu_stream(words.key, words.counter))
+        place = self.library.hu_cuda(self.stream())
+        return structs.hu_exec(1, 0, structs.hu_stream(words.key, words.counter), place)
+
+    def scaled_exec(self, words: Words, rows, cols, scaling):
+        """An exec with memory for a call that makes a scaled tensor, and that memory."""
+        e = self.exec(words, 0)
+        work = self.room(main.hu_scaled_work(rows, cols, ref(scaling), ref(e)))
+        e.where.work = work.data_ptr()
+        return e, work
 
     def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
         raise abi.error(-90, what, 'the preset {} works on tensors on the CPU'.format(r.text))
 
     def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))
-        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events,
-                   work.data_ptr())
+        e, work = self.scaled_exec(words, rows, cols, scaling)
+        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events)
 
     def scaled_encode(self, rows, cols, scaled, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))
-        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events,
-                   work.data_ptr())
+        e, work = self.scaled_exec(words, rows, cols, scaling)
+        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events)
 
     def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
         e, work = self.exec(words, 0), self.room(_S2FP8_WORK)
+        e.where.work = work.data_ptr()
         sums, scale = self.room(_S2FP8_SUMS), self.room(ctypes.sizeof(structs.hu_s2fp8_scale))
         self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, sums.data_ptr(), scale.data_ptr(), ref(e),
-                   events, work.data_ptr())
+                   events)
 
     def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
         e = self.exec(words, 0)
-        size = self.library.hu_device_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total))
+        size = main.hu_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total), ref(e))
         if size == ctypes.c_size_t(-1).value:
             size = 0
         space = self.room(size)

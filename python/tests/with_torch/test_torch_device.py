@@ -24,7 +24,7 @@ class Host(calls.Cuda):
     def __init__(self):
         self.device, self.called = torch.device('cpu'), 0
         self.library = ctypes.CDLL(FILE)
-        signatures.declare(self.library, dict(signatures.CUDA, **calls._MORE_CUDA))
+        signatures.declare(self.library, signatures.CUDA)
 
     def stream(self):
         return 0

@@ -4,8 +4,6 @@
 #include "gpu/host/order.h"
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/device_scaled.h"
-
 enum { M = 68, N = 70, K = 20, BYTES = M * N * 4, VALUES = 20000, ORDERS = 4 };
 
 typedef struct result {
@@ -30,7 +28,7 @@ static void product(result *z, const float *x, hu_format format, uint32_t kind) 
              c = {x + (M + N) * K, N, format, HU_STORAGE_VALUES, 0};
   /* Wide sums are a warp's work each and tell little by their number. */
   size_t m = kind == HU_ACCUM_EXACT && format.m == 23 ? 9 : M;
-  assert_int_equal(hu_device_gemm(m, N, K, &made, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
+  assert_int_equal(hu_gemm(m, N, K, &made, &a, &b, &c, &accum, mode, twin_at(NULL, NULL, NULL), &z->events), HU_OK);
 }
 
 static void array(result *z, const float *x, hu_format format, uint32_t kind) {
@@ -56,13 +54,13 @@ static void scaled(result *z, const float *x, hu_format format, uint32_t kind) {
   size_t rows = kind == 1 ? 9 : 36, cols = kind == 1 ? 2000 : 130;
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &scaling);
   size_t code_bytes = (n.codes + 7) / 8 * 8, scale_bytes = (n.scales + 15) / 16 * 16;
-  assert_true(rows * cols <= VALUES && sizeof work >= hu_device_scaled_work(rows, cols, &scaling));
+  assert_true(rows * cols <= VALUES && sizeof work >= hu_scaled_work(rows, cols, &scaling, twin_there(NULL)));
   hu_scaled q = {z->d, cols, z->d + code_bytes, n.block_cols, NULL};
   hu_scaled_stats *stats = (hu_scaled_stats *)(void *)(z->d + code_bytes + scale_bytes);
   if (scaling.tensor) q.tensor = (float *)(void *)(z->d + BYTES - 8);
   int with = n.block_rows * n.block_cols < 100; /* without statistics the kernel of rows */
-  assert_int_equal(hu_device_scaled_encode(rows, cols, &q, x, cols, &scaling, t_mode(HU_RNE), NULL, with ? stats : NULL,
-                                           NULL, &z->events, work, NULL),
+  assert_int_equal(hu_scaled_encode(rows, cols, &q, x, cols, &scaling, t_mode(HU_RNE), NULL, with ? stats : NULL,
+                                    twin_at(NULL, work, NULL), &z->events),
                    HU_OK);
 }
 

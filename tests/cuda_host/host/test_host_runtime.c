@@ -8,7 +8,6 @@
 #include "tests/cuda_host/twin.h"
 
 #include "gpu/host/order.h"
-#include "halfulp/device_scaled.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 
@@ -29,7 +28,7 @@ static hu_status truncate_n(float *z) {
   hu_s2fp8_scale scale;
   memset(&sums, 0, sizeof sums);
   assert_int_equal(hu_s2fp8_parse(&kind, "s2fp8", NULL), HU_OK);
-  return hu_device_s2fp8_truncate_n(3, z, 1, x, 1, &kind, t_mode(0), &sums, &scale, NULL, NULL, work, NULL);
+  return hu_s2fp8_truncate_n(3, z, 1, x, 1, &kind, t_mode(0), &sums, &scale, twin_at(NULL, work, NULL), NULL);
 }
 
 static void errors_of_others(void **state) {

@@ -6,8 +6,6 @@
 
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/device_scaled.h"
-
 enum { X = 0, Z, CODES, SCALES, TENSOR, AMAX, STATS, EVENTS, WORK, BUFFERS };
 
 typedef struct t_problem {
@@ -52,7 +50,7 @@ static inline t_problem problem_new(t_random *random, hu_scaling scaling, hu_mod
                            8,
                            n.block_rows * n.block_cols * sizeof(hu_scaled_stats),
                            sizeof(hu_events),
-                           hu_device_scaled_work(rows, cols, &scaling)};
+                           hu_scaled_work(rows, cols, &scaling, twin_there(NULL))};
   for (int i = 0; i < BUFFERS; i++) problem.t[i] = twin_new(bytes[i]);
   for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)problem.t[EVENTS].host)[i] = t_next32(random);
   memset(problem.t[STATS].host, 0, problem.t[STATS].bytes);
@@ -126,9 +124,9 @@ static inline void encode(t_problem *problem) {
   put_all(problem);
   hu_status cpu = hu_scaled_encode(problem->rows, problem->cols, &places.codes, places.x, problem->ldx, &problem->d,
                                    problem->mode, places.amax, places.stats, &problem->exec, places.events);
-  hu_status device = hu_device_scaled_encode(problem->rows, problem->cols, &gaps.codes, gaps.x, problem->ldx,
-                                             &problem->d, problem->mode, gaps.amax, gaps.stats, &problem->exec,
-                                             gaps.events, gaps.work, twin_stream());
+  hu_status device =
+      hu_scaled_encode(problem->rows, problem->cols, &gaps.codes, gaps.x, problem->ldx, &problem->d, problem->mode,
+                       gaps.amax, gaps.stats, twin_there_with(&problem->exec, gaps.work), gaps.events);
   check(problem, "encode", cpu, device);
 }
 
@@ -139,9 +137,9 @@ static inline void quantize(t_problem *problem, int in_place) {
   hu_status cpu =
       hu_scaled_quantize(problem->rows, problem->cols, in_place ? places.x : places.z, ldz, places.x, problem->ldx,
                          &problem->d, problem->mode, places.amax, places.stats, &problem->exec, places.events);
-  hu_status device = hu_device_scaled_quantize(problem->rows, problem->cols, in_place ? gaps.x : gaps.z, ldz, gaps.x,
-                                               problem->ldx, &problem->d, problem->mode, gaps.amax, gaps.stats,
-                                               &problem->exec, gaps.events, gaps.work, twin_stream());
+  hu_status device = hu_scaled_quantize(problem->rows, problem->cols, in_place ? gaps.x : gaps.z, ldz, gaps.x,
+                                        problem->ldx, &problem->d, problem->mode, gaps.amax, gaps.stats,
+                                        twin_there_with(&problem->exec, gaps.work), gaps.events);
   check(problem, in_place ? "quantize in place" : "quantize", cpu, device);
 }
 
@@ -150,8 +148,8 @@ static inline void decode(t_problem *problem, const char *what) {
   put_all(problem);
   hu_status cpu = hu_scaled_decode(problem->rows, problem->cols, places.z, problem->ldz, &places.codes, &problem->d,
                                    &problem->exec);
-  hu_status device = hu_device_scaled_decode(problem->rows, problem->cols, gaps.z, problem->ldz, &gaps.codes,
-                                             &problem->d, &problem->exec, twin_stream());
+  hu_status device = hu_scaled_decode(problem->rows, problem->cols, gaps.z, problem->ldz, &gaps.codes, &problem->d,
+                                      twin_there(&problem->exec));
   check(problem, what, cpu, device);
 }
 

@@ -3,8 +3,6 @@
  * size, stride and place; whole buffers, sums, scales and event counts are compared; misuse gets the same answer. */
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/device_scaled.h"
-
 static const char *const kinds[] = {"s2fp8",
                                     "s2fp8",
                                     "s2fp8(float8_e4m3fn;target=7)",
@@ -117,13 +115,13 @@ static void run_case(t_random *random, const char *kind, size_t n) {
   tensor_put(&tensor);
   for (int twice = 0; twice < 2; twice++) { /* sums add up */
     assert_int_equal(hu_s2fp8_sum_n(n, X(host, &tensor), tensor.incx, sums, NULL), HU_OK);
-    assert_int_equal(hu_device_s2fp8_sum_n(n, X(device, &tensor), tensor.incx, ON(device, &tensor, sums, hu_s2fp8_sums),
-                                           twin_stream()),
-                     HU_OK);
+    assert_int_equal(
+        hu_s2fp8_sum_n(n, X(device, &tensor), tensor.incx, ON(device, &tensor, sums, hu_s2fp8_sums), twin_there(NULL)),
+        HU_OK);
   }
-  assert_int_equal(hu_s2fp8_scale_of(scale, sums, &tensor.kind), HU_OK);
-  assert_int_equal(
-      hu_device_s2fp8_scale_of(dscale, ON(device, &tensor, sums, hu_s2fp8_sums), &tensor.kind, twin_stream()), HU_OK);
+  assert_int_equal(hu_s2fp8_scale_of(scale, sums, &tensor.kind, NULL), HU_OK);
+  assert_int_equal(hu_s2fp8_scale_of(dscale, ON(device, &tensor, sums, hu_s2fp8_sums), &tensor.kind, twin_there(NULL)),
+                   HU_OK);
   same(&tensor, "sums", mode);
   if (t_below(random, 3) == 0) { /* another tensor's scale */
     int64_t less = (int64_t)(t_next64(random) >> 22);
@@ -135,15 +133,15 @@ static void run_case(t_random *random, const char *kind, size_t n) {
                                      scale, mode, &exec, count ? ev : NULL),
                    HU_OK);
   assert_int_equal(
-      hu_device_s2fp8_encode_n(n, CODES(device, &tensor), tensor.incc, X(device, &tensor), tensor.incx, &tensor.kind,
-                               dscale, mode, &exec, count ? dev : NULL, tensor.work.device, twin_stream()),
+      hu_s2fp8_encode_n(n, CODES(device, &tensor), tensor.incc, X(device, &tensor), tensor.incx, &tensor.kind, dscale,
+                        mode, twin_there_with(&exec, tensor.work.device), count ? dev : NULL),
       HU_OK);
   same(&tensor, "encode", mode);
   assert_int_equal(
       hu_s2fp8_decode_n(n, Z(host, &tensor), tensor.incz, CODES(host, &tensor), tensor.incc, &tensor.kind, scale, NULL),
       HU_OK);
-  assert_int_equal(hu_device_s2fp8_decode_n(n, Z(device, &tensor), tensor.incz, CODES(device, &tensor), tensor.incc,
-                                            &tensor.kind, dscale, NULL, tensor.work.device, twin_stream()),
+  assert_int_equal(hu_s2fp8_decode_n(n, Z(device, &tensor), tensor.incz, CODES(device, &tensor), tensor.incc,
+                                     &tensor.kind, dscale, twin_there_with(NULL, tensor.work.device)),
                    HU_OK);
   same(&tensor, "decode", mode);
   memset(tensor.z.host, 0, tensor.z.bytes);
@@ -151,19 +149,18 @@ static void run_case(t_random *random, const char *kind, size_t n) {
   assert_int_equal(hu_s2fp8_quantize_n(n, Z(host, &tensor), tensor.incz, X(host, &tensor), tensor.incx, &tensor.kind,
                                        scale, mode, &exec, ev),
                    HU_OK);
-  assert_int_equal(
-      hu_device_s2fp8_quantize_n(n, Z(device, &tensor), tensor.incz, X(device, &tensor), tensor.incx, &tensor.kind,
-                                 dscale, mode, &exec, dev, tensor.work.device, twin_stream()),
-      HU_OK);
+  assert_int_equal(hu_s2fp8_quantize_n(n, Z(device, &tensor), tensor.incz, X(device, &tensor), tensor.incx,
+                                       &tensor.kind, dscale, mode, twin_there_with(&exec, tensor.work.device), dev),
+                   HU_OK);
   same(&tensor, "quantize", mode);
   /* In place, with statistics of its own. */
   assert_int_equal(hu_s2fp8_truncate_n(n, (float *)(void *)(tensor.x.host + tensor.atx), tensor.incx, X(host, &tensor),
                                        tensor.incx, &tensor.kind, mode, sums, scale, &exec, ev),
                    HU_OK);
   assert_int_equal(
-      hu_device_s2fp8_truncate_n(n, (float *)(void *)(tensor.x.device + tensor.atx), tensor.incx, X(device, &tensor),
-                                 tensor.incx, &tensor.kind, mode, ON(device, &tensor, sums, hu_s2fp8_sums), dscale,
-                                 &exec, dev, tensor.work.device, twin_stream()),
+      hu_s2fp8_truncate_n(n, (float *)(void *)(tensor.x.device + tensor.atx), tensor.incx, X(device, &tensor),
+                          tensor.incx, &tensor.kind, mode, ON(device, &tensor, sums, hu_s2fp8_sums), dscale,
+                          twin_there_with(&exec, tensor.work.device), dev),
       HU_OK);
   same(&tensor, "truncate", mode);
   tensor_free(&tensor);
@@ -209,12 +206,12 @@ static void products(void **state) {
     twin_put(&s);
     hu_s2fp8_operand ha = {a.host, lda, &ka, &scales[0], ta}, hb = {b.host, ldb, &kb, &scales[1], tb};
     hu_s2fp8_operand da = {a.device, lda, &ka, &on[0], ta}, db = {b.device, ldb, &kb, &on[1], tb};
-    t_twin work = twin_new(hu_device_s2fp8_gemm_work(m, n, k, &da, &db));
+    t_twin work = twin_new(hu_s2fp8_gemm_work(m, n, k, &da, &db, twin_there(NULL)));
     float *zh = (float *)(void *)z.host, *zd = (float *)(void *)z.device;
     for (int with = 0; with < 2; with++) { /* then with C in place */
       assert_int_equal(hu_s2fp8_gemm(m, n, k, zh, ldz, &ha, &hb, with ? zh : NULL, ldz, NULL), HU_OK);
       assert_int_equal(
-          hu_device_s2fp8_gemm(m, n, k, zd, ldz, &da, &db, with ? zd : NULL, ldz, work.device, twin_stream()), HU_OK);
+          hu_s2fp8_gemm(m, n, k, zd, ldz, &da, &db, with ? zd : NULL, ldz, twin_there_with(NULL, work.device)), HU_OK);
       assert_int_equal(twin_differs(&z), z.bytes);
     }
     twin_free(&a);
@@ -238,35 +235,30 @@ static void refusals(void **state) {
   uint8_t *work = tensor.work.device;
   bad.target = 99;
   tensor_put(&tensor);
-  assert_int_equal(hu_device_s2fp8_sum_n(8, x, 1, NULL, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_sum_n(8, NULL, 1, sums, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_sum_n(0, NULL, 1, sums, twin_stream()), HU_OK);
-  assert_int_equal(hu_device_s2fp8_scale_of(scale, sums, &bad, twin_stream()), HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_scale_of(NULL, sums, &tensor.kind, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &bad, scale, rne, NULL, NULL, work, twin_stream()),
+  assert_int_equal(hu_s2fp8_sum_n(8, x, 1, NULL, twin_there(NULL)), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_sum_n(8, NULL, 1, sums, twin_there(NULL)), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_sum_n(0, NULL, 1, sums, twin_there(NULL)), HU_OK);
+  assert_int_equal(hu_s2fp8_scale_of(scale, sums, &bad, twin_there(NULL)), HU_E_SCALING);
+  assert_int_equal(hu_s2fp8_scale_of(NULL, sums, &tensor.kind, twin_there(NULL)), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_quantize_n(8, z, 1, x, 1, &bad, scale, rne, twin_there_with(NULL, work), NULL),
                    HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 0, x, 1, &tensor.kind, scale, rne, NULL, NULL, work, twin_stream()),
+  assert_int_equal(hu_s2fp8_quantize_n(8, z, 0, x, 1, &tensor.kind, scale, rne, twin_there_with(NULL, work), NULL),
                    HU_E_SHAPE);
   assert_int_equal(
-      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, t_mode(99), NULL, NULL, work, twin_stream()),
+      hu_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, t_mode(99), twin_there_with(NULL, work), NULL),
       HU_E_MODE);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, NULL, NULL, NULL, twin_stream()),
-                   HU_E_NULL);
+  assert_int_equal(hu_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, twin_there(NULL), NULL), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, twin_there_with(NULL, work + 4), NULL),
+                   HU_E_ALIGN);
+  assert_int_equal(hu_s2fp8_quantize_n(8, z, 1, z + 1, 1, &tensor.kind, scale, rne, twin_there_with(NULL, work), NULL),
+                   HU_E_OVERLAP);
+  assert_int_equal(hu_s2fp8_decode_n(8, z, 1, NULL, 1, &tensor.kind, scale, twin_there_with(NULL, work)), HU_E_NULL);
   assert_int_equal(
-      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &tensor.kind, scale, rne, NULL, NULL, work + 4, twin_stream()),
-      HU_E_ALIGN);
-  assert_int_equal(
-      hu_device_s2fp8_quantize_n(8, z, 1, z + 1, 1, &tensor.kind, scale, rne, NULL, NULL, work, twin_stream()),
-      HU_E_OVERLAP);
-  assert_int_equal(hu_device_s2fp8_decode_n(8, z, 1, NULL, 1, &tensor.kind, scale, NULL, work, twin_stream()),
-                   HU_E_NULL);
-  assert_int_equal(
-      hu_device_s2fp8_truncate_n(8, z, 1, x, 1, &tensor.kind, rne, NULL, scale, NULL, NULL, work, twin_stream()),
-      HU_E_NULL);
+      hu_s2fp8_truncate_n(8, z, 1, x, 1, &tensor.kind, rne, NULL, scale, twin_there_with(NULL, work), NULL), HU_E_NULL);
   hu_s2fp8_operand a = {tensor.codes.device, 4, &tensor.kind, scale, 0},
                    flat = {tensor.codes.device, 1, &tensor.kind, scale, 0};
-  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, work, twin_stream()), HU_E_SHAPE);
-  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, work, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, twin_there_with(NULL, work)), HU_E_SHAPE);
+  assert_int_equal(hu_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, twin_there_with(NULL, work)), HU_E_NULL);
   same(&tensor, "refusals", rne); /* all as it was */
   /* A scale that is none, which only the device sees, is 0, T. */
   hu_s2fp8_scale own;
@@ -274,8 +266,8 @@ static void refusals(void **state) {
   assert_int_equal(hu_s2fp8_quantize_n(16, Z(host, &tensor), tensor.incz, X(host, &tensor), tensor.incx, &tensor.kind,
                                        &own, rne, NULL, NULL),
                    HU_OK);
-  assert_int_equal(hu_device_s2fp8_quantize_n(16, z, tensor.incz, x, tensor.incx, &tensor.kind, scale, rne, NULL, NULL,
-                                              work, twin_stream()),
+  assert_int_equal(hu_s2fp8_quantize_n(16, z, tensor.incz, x, tensor.incx, &tensor.kind, scale, rne,
+                                       twin_there_with(NULL, work), NULL),
                    HU_OK);
   same(&tensor, "no scale", rne);
   tensor_free(&tensor);

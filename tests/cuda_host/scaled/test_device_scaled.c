@@ -145,9 +145,8 @@ static void odd_amax(void **state) {
     t_places places = places_of(&problem, 0), gaps = places_of(&problem, 1);
     hu_status cpu = hu_scaled_encode(3, 64, &places.codes, places.x, problem.ldx, &problem.d, problem.mode, places.amax,
                                      places.stats, &problem.exec, places.events);
-    hu_status device =
-        hu_device_scaled_encode(3, 64, &gaps.codes, gaps.x, problem.ldx, &problem.d, problem.mode, gaps.amax,
-                                gaps.stats, &problem.exec, gaps.events, gaps.work, twin_stream());
+    hu_status device = hu_scaled_encode(3, 64, &gaps.codes, gaps.x, problem.ldx, &problem.d, problem.mode, gaps.amax,
+                                        gaps.stats, twin_there_with(&problem.exec, gaps.work), gaps.events);
     memcpy(problem.t[AMAX].host, &patterns[i / 2][0], 4);
     check(&problem, "encode", cpu, device);
     problem_free(&problem);
@@ -170,12 +169,11 @@ static void layouts(void **state) {
     twin_put(&wide);
     twin_put(&dense);
     twin_put(&back);
-    hu_status cpu = hu_scaled_pack(rows, cols, dense.host, wide.host, ld, &scaling);
-    assert_int_equal(hu_device_scaled_pack(rows, cols, dense.device, wide.device, ld, &scaling, twin_stream()), cpu);
+    hu_status cpu = hu_scaled_pack(rows, cols, dense.host, wide.host, ld, &scaling, NULL);
+    assert_int_equal(hu_scaled_pack(rows, cols, dense.device, wide.device, ld, &scaling, twin_there(NULL)), cpu);
     assert_int_equal(twin_differs(&dense), dense.bytes);
-    hu_status cpu_back = hu_scaled_unpack(rows, cols, back.host, ld, dense.host, &scaling);
-    assert_int_equal(hu_device_scaled_unpack(rows, cols, back.device, ld, dense.device, &scaling, twin_stream()),
-                     cpu_back);
+    hu_status cpu_back = hu_scaled_unpack(rows, cols, back.host, ld, dense.host, &scaling, NULL);
+    assert_int_equal(hu_scaled_unpack(rows, cols, back.device, ld, dense.device, &scaling, twin_there(NULL)), cpu_back);
     assert_int_equal(twin_differs(&back), back.bytes);
     made += cpu == HU_OK;
     twin_free(&wide);
@@ -196,8 +194,8 @@ static int golden_holds(const t_golden *golden) {
   hu_scaled_sizes n = hu_scaled_sizes_of(golden->rows, golden->cols, &golden->scaling);
   put_all(&problem);
   t_places places = places_of(&problem, 1);
-  int ok = hu_device_scaled_encode(golden->rows, golden->cols, &places.codes, places.x, problem.ldx, &problem.d,
-                                   problem.mode, NULL, NULL, NULL, NULL, places.work, twin_stream()) == HU_OK;
+  int ok = hu_scaled_encode(golden->rows, golden->cols, &places.codes, places.x, problem.ldx, &problem.d, problem.mode,
+                            NULL, NULL, twin_there_with(NULL, places.work), NULL) == HU_OK;
   for (int i = CODES; i <= TENSOR; i++) twin_get(&problem.t[i]);
   for (size_t i = 0; i < n.block_rows * n.block_cols; i++)
     ok &= t_get(problem.t[SCALES].back, n.scale_bytes, (ptrdiff_t)i) == golden->scales[i];
@@ -318,13 +316,13 @@ static void refused(const t_twin *twin, const misuse *m, hu_status status, hu_st
       continue;
     }
     void *work = at(b, m->work);
-    assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats, NULL, events,
-                                             work, twin_stream()),
+    assert_int_equal(hu_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats,
+                                      twin_there_with(NULL, work), events),
                      status);
-    assert_int_equal(hu_device_scaled_quantize(m->rows, m->cols, v, m->ldz, x, m->ldx, &m->d, m->mode, amax, stats,
-                                               NULL, events, work, twin_stream()),
+    assert_int_equal(hu_scaled_quantize(m->rows, m->cols, v, m->ldz, x, m->ldx, &m->d, m->mode, amax, stats,
+                                        twin_there_with(NULL, work), events),
                      second);
-    assert_int_equal(hu_device_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, NULL, twin_stream()), d);
+    assert_int_equal(hu_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, twin_there(NULL)), d);
   }
   assert_int_equal(twin_differs(twin), twin->bytes);
 }
@@ -334,13 +332,12 @@ static void refused_there(const t_twin *twin, const misuse *m, hu_status expecte
   uint8_t *b = twin->device;
   hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
   hu_events *events = at(b, m->events);
-  assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, at(b, m->x), m->ldx, &m->d, m->mode, at(b, m->amax),
-                                           at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
+  assert_int_equal(hu_scaled_encode(m->rows, m->cols, &z, at(b, m->x), m->ldx, &m->d, m->mode, at(b, m->amax),
+                                    at(b, m->stats), twin_there_with(NULL, at(b, m->work)), events),
                    expected);
-  assert_int_equal(
-      hu_device_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
-                                at(b, m->amax), at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
-      expected);
+  assert_int_equal(hu_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
+                                      at(b, m->amax), at(b, m->stats), twin_there_with(NULL, at(b, m->work)), events),
+                   expected);
   assert_int_equal(twin_differs(twin), twin->bytes);
 }
 
@@ -366,12 +363,11 @@ static void refusals(void **state) {
   m = good, m.events = 4612, refused_there(&twin, &m, HU_E_ALIGN);
   m = good, m.d = nv, m.lds = 2, m.work = -1, refused_there(&twin, &m, HU_E_NULL);
   m = good, m.d = nv, m.lds = 2, m.work = 5124, refused_there(&twin, &m, HU_E_ALIGN);
-  assert_int_equal(
-      hu_device_scaled_encode(2, 32, NULL, NULL, 32, &mx, good.mode, NULL, NULL, NULL, NULL, NULL, twin_stream()),
-      HU_E_NULL);
-  assert_int_equal(hu_device_scaled_decode(2, 32, NULL, 32, NULL, &mx, NULL, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_scaled_pack(2, 32, NULL, twin.device, 32, &mx, twin_stream()), HU_E_NULL);
-  assert_int_equal(hu_device_scaled_unpack(2, 32, twin.device, 31, twin.device + 512, &mx, twin_stream()), HU_E_SHAPE);
+  assert_int_equal(hu_scaled_encode(2, 32, NULL, NULL, 32, &mx, good.mode, NULL, NULL, twin_there(NULL), NULL),
+                   HU_E_NULL);
+  assert_int_equal(hu_scaled_decode(2, 32, NULL, 32, NULL, &mx, twin_there(NULL)), HU_E_NULL);
+  assert_int_equal(hu_scaled_pack(2, 32, NULL, twin.device, 32, &mx, twin_there(NULL)), HU_E_NULL);
+  assert_int_equal(hu_scaled_unpack(2, 32, twin.device, 31, twin.device + 512, &mx, twin_there(NULL)), HU_E_SHAPE);
   assert_int_equal(twin_differs(&twin), twin.bytes);
   twin_free(&twin);
 }
@@ -380,12 +376,12 @@ static void sizes(void **state) {
   (void)state;
   hu_scaling mx = parsed("mxfp8_e4m3"), nv = parsed("nvfp4"), all = parsed("fp8_tensor"), bad = mx;
   bad.rule = 99;
-  assert_int_equal(hu_device_scaled_work(4096, 4096, &mx), 0);
-  assert_int_equal(hu_device_scaled_work(128, 128, &all), 0);
-  assert_true(hu_device_scaled_work(128, 129, &all) >= 16);
-  assert_true(hu_device_scaled_work(1, 1, &nv) >= 16);
-  assert_int_equal(hu_device_scaled_work(0, 5, &nv), 0);
-  assert_int_equal(hu_device_scaled_work(5, 5, &bad), 0);
+  assert_int_equal(hu_scaled_work(4096, 4096, &mx, twin_there(NULL)), 0);
+  assert_int_equal(hu_scaled_work(128, 128, &all, twin_there(NULL)), 0);
+  assert_true(hu_scaled_work(128, 129, &all, twin_there(NULL)) >= 16);
+  assert_true(hu_scaled_work(1, 1, &nv, twin_there(NULL)) >= 16);
+  assert_int_equal(hu_scaled_work(0, 5, &nv, twin_there(NULL)), 0);
+  assert_int_equal(hu_scaled_work(5, 5, &bad, twin_there(NULL)), 0);
 }
 
 /* The second level of an empty tensor is written. */
@@ -401,16 +397,13 @@ static void empty(void **state) {
     twin_put(&amax);
     const float *a = k ? (float *)(void *)amax.host : NULL, *b = k ? (float *)(void *)amax.device : NULL;
     assert_int_equal(hu_scaled_encode(0, 5, &host, NULL, 5, &nv, t_mode(0), a, NULL, NULL, NULL), HU_OK);
-    assert_int_equal(
-        hu_device_scaled_encode(0, 5, &z, NULL, 5, &nv, t_mode(0), b, NULL, NULL, NULL, NULL, twin_stream()), HU_OK);
+    assert_int_equal(hu_scaled_encode(0, 5, &z, NULL, 5, &nv, t_mode(0), b, NULL, twin_there(NULL), NULL), HU_OK);
     assert_int_equal(twin_differs(&twin), twin.bytes);
   }
-  assert_int_equal(
-      hu_device_scaled_encode(3, 0, &z, NULL, 0, &mx, t_mode(0), NULL, NULL, NULL, NULL, NULL, twin_stream()), HU_OK);
-  assert_int_equal(
-      hu_device_scaled_quantize(0, 3, NULL, 3, NULL, 3, &nv, t_mode(0), NULL, NULL, NULL, NULL, NULL, twin_stream()),
-      HU_OK);
-  assert_int_equal(hu_device_scaled_decode(3, 0, NULL, 0, &z, &nv, NULL, twin_stream()), HU_OK);
+  assert_int_equal(hu_scaled_encode(3, 0, &z, NULL, 0, &mx, t_mode(0), NULL, NULL, twin_there(NULL), NULL), HU_OK);
+  assert_int_equal(hu_scaled_quantize(0, 3, NULL, 3, NULL, 3, &nv, t_mode(0), NULL, NULL, twin_there(NULL), NULL),
+                   HU_OK);
+  assert_int_equal(hu_scaled_decode(3, 0, NULL, 0, &z, &nv, twin_there(NULL)), HU_OK);
   assert_int_equal(twin_differs(&twin), twin.bytes);
   twin_free(&twin);
   twin_free(&amax);

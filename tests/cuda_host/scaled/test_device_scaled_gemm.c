@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_device_scaled_gemm against hu_scaled_gemm on the products of tests/scaled_gemm: every way, factor and model at
- * random, layouts, random words, events, encoded results; hu_device_gemm_scaled against hu_gemm_scaled; the errors. */
+/* hu_scaled_gemm on a device against the same on the CPU, on the products of tests/scaled_gemm: every way, factor and model at
+ * random, layouts, random words, events, encoded results; hu_gemm_scaled likewise; the errors. */
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/device_scaled.h"
 #include "tests/scaled_gemm/product.h"
 
 /* ---- a product's arrays on the device ---- */
@@ -108,7 +107,8 @@ static void run(const t_product *product) {
   const hu_scaled_operand *hc = product->has_c ? &product->c.operand : NULL, *dc = product->has_c ? &c : NULL;
   size_t bytes = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.cpu, &product->a.operand,
                                       &product->b.operand, hc, &product->sum, &exec);
-  size_t far = hu_device_scaled_gemm_space(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum);
+  size_t far = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum,
+                                    twin_there(NULL));
   assert_true(bytes != SIZE_MAX && far != SIZE_MAX);
   void *near = aligned_alloc(64, bytes / 64 * 64 + 64);
   t_twin space = twin_new(far + 64);
@@ -117,8 +117,8 @@ static void run(const t_product *product) {
   hu_status status[2] = {
       hu_scaled_gemm(product->m, product->n, product->k, &sink.cpu, &product->a.operand, &product->b.operand, hc,
                      &product->sum, product->mode, near, bytes, &exec, (hu_events *)(void *)sink.events.host),
-      hu_device_scaled_gemm(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum, product->mode,
-                            work, far, &exec, (hu_events *)(void *)sink.events.device, twin_stream())};
+      hu_scaled_gemm(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum, product->mode, work,
+                     far, twin_there(&exec), (hu_events *)(void *)sink.events.device)};
   if (status[0] != HU_OK || status[1] != HU_OK) {
     fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), product_text(product));
   }
@@ -205,9 +205,9 @@ static void test_raw(void **state) {
       hu_operand xa = operand_of(AT(sa), ta ? M : count, fs, ta), xb = operand_of(AT(sb), tb ? count : N, fs, tb);
       hu_result z = {AT(twin), N, fd, HU_STORAGE_VALUES};
       hu_events *events = (hu_events *)(void *)AT(ev);
-      status[side] = side ? hu_device_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, &exec,
-                                                  events, twin_stream())
-                          : hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, &exec, events);
+      status[side] =
+          side ? hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, twin_there(&exec), events)
+               : hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, &exec, events);
 #undef AT
     }
     assert_int_equal(status[0], HU_OK);
@@ -247,36 +247,29 @@ static void test_errors(void **state) {
   result.plain.ld = 4;
   result.plain.format = hu_format_ieee(8, 23, 0);
   hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_SCALED_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
-  size_t need = hu_device_scaled_gemm_space(4, 4, 32, &result, &a, &b, NULL, &sum);
+  size_t need = hu_scaled_gemm_space(4, 4, 32, &result, &a, &b, NULL, &sum, twin_there(NULL));
   assert_true(need > 0 && need != SIZE_MAX);
-  assert_int_equal(
-      hu_device_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, NULL, need, NULL, NULL, twin_stream()),
-      HU_E_NULL);
+  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, NULL, need, twin_there(NULL), NULL),
+                   HU_E_NULL);
   _Alignas(64) static uint8_t space[64];
-  assert_int_equal(
-      hu_device_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, space, need - 1, NULL, NULL, twin_stream()),
-      HU_E_SPACE);
-  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, NULL, &a, &b, NULL, &sum, rne, space, 64, NULL, NULL, twin_stream()),
+  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, space, need - 1, twin_there(NULL), NULL),
+                   HU_E_SPACE);
+  assert_int_equal(hu_scaled_gemm(4, 4, 32, NULL, &a, &b, NULL, &sum, rne, space, 64, twin_there(NULL), NULL),
                    HU_E_NULL);
   mx.cols = 48;
-  assert_int_equal(
-      hu_device_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &unit, rne, space, 64, NULL, NULL, twin_stream()),
-      HU_E_ACCUM);
+  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &unit, rne, space, 64, twin_there(NULL), NULL),
+                   HU_E_ACCUM);
   hu_operand x = operand_of(bytes, 32, mx.element, 0), operand = operand_of(bytes, 32, mx.scale, 0);
   hu_result z = {bytes + 3072, 4, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-  assert_int_equal(
-      hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &operand, &model, rne, NULL, NULL, twin_stream()),
-      HU_E_NULL);
-  assert_int_equal(
-      hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &other, rne, NULL, NULL, twin_stream()),
-      HU_E_ACCUM);
-  assert_int_equal(
-      hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &x, &operand, &model, rne, NULL, NULL, twin_stream()),
-      HU_E_ACCUM);
+  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &operand, &model, rne, twin_there(NULL), NULL),
+                   HU_E_NULL);
+  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &other, rne, twin_there(NULL), NULL),
+                   HU_E_ACCUM);
+  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &x, &operand, &model, rne, twin_there(NULL), NULL),
+                   HU_E_ACCUM);
   z.data = bytes;
-  assert_int_equal(
-      hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &model, rne, NULL, NULL, twin_stream()),
-      HU_E_OVERLAP);
+  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &model, rne, twin_there(NULL), NULL),
+                   HU_E_OVERLAP);
 }
 
 int main(void) {

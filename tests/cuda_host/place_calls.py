@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes a call of every public function that takes an exec or a how, for test_place.c.
+"""Writes a call of every public function that takes an exec or a how, for test_none.c.
 
 usage: place_calls.py OUT ROOT
 
