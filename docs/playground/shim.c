@@ -234,22 +234,13 @@ EXPORT int place(uint32_t i, double x) {
 
 /* ---- operations: slots 1, 2, 3 are the formats of a, b, c ---- */
 
-enum { ADD, SUB, MUL, DIV, FMA, SQRT };
+static const int operations[] = {HU_OP_ADD, HU_OP_SUB, HU_OP_MUL, HU_OP_DIV, HU_OP_FMA, HU_OP_SQRT};
 
 EXPORT uint32_t operate(uint32_t which, uint32_t a, uint32_t b, uint32_t c, uint32_t round, uint32_t bits,
                         uint32_t saturate, uint32_t nan, uint32_t random) {
-  hu_format fz = slots[0].number.format, fa = slots[1].number.format, fb = slots[2].number.format,
-            fc = slots[3].number.format;
-  hu_mode m = mode_of(round, bits, saturate, nan);
-  events = 0;
-  switch (which) {
-    case ADD: return hu_add(fz, m, fa, a, fb, b, random, &events);
-    case SUB: return hu_sub(fz, m, fa, a, fb, b, random, &events);
-    case MUL: return hu_mul(fz, m, fa, a, fb, b, random, &events);
-    case DIV: return hu_div(fz, m, fa, a, fb, b, random, &events);
-    case FMA: return hu_fma(fz, m, fa, a, fb, b, fc, c, random, &events);
-    default: return hu_sqrt(fz, m, fa, a, random, &events);
-  }
+  hu_code x[] = {{slots[1].number.format, a}, {slots[2].number.format, b}, {slots[3].number.format, c}};
+  int op = which < sizeof operations / sizeof *operations ? operations[which] : -1;
+  return hu_apply_code(op, slots[0].number.format, mode_of(round, bits, saturate, nan), x, random, &events);
 }
 
 /* ---- arrays ---- */

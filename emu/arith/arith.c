@@ -1,99 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/arith.h on one value: operations by hu_apply_code, and conversions from and to integers. */
+/* The calls of halfulp/arith.h that are no operations of operation.h: conversions from and to integers. */
 #include "halfulp/arith.h"
 
 #include "emu/core/arith.h"
 #include "emu/format/unfold.h"
-#include "halfulp/operation.h"
 
 static uint32_t misuse(uint32_t *events) {
   if (events) *events = HU_EVENT_INVALID;
   return 0;
 }
-
-/* Computes an operation of two codes. */
-static uint32_t two(int op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                    uint32_t random, uint32_t *events) {
-  hu_code x[2] = {{fa, a}, {fb, b}};
-  return hu_apply_code(op, fz, mode, x, random, events);
-}
-
-/* Computes an operation of one code that rounds nothing: a code of the same format, or a class. */
-static uint32_t exact(int op, hu_format format, uint32_t code) {
-  hu_mode rne = {0};
-  hu_code x = {format, code};
-  return hu_apply_code(op, format, rne, &x, 0, NULL);
-}
-
-uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                uint32_t *events) {
-  return two(HU_OP_ADD, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                uint32_t *events) {
-  return two(HU_OP_SUB, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                uint32_t *events) {
-  return two(HU_OP_MUL, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                uint32_t *events) {
-  return two(HU_OP_DIV, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                    uint32_t *events) {
-  return two(HU_OP_MINIMUM, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                    uint32_t *events) {
-  return two(HU_OP_MAXIMUM, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events) {
-  return two(HU_OP_MINIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events) {
-  return two(HU_OP_MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
-}
-
-uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
-                      uint32_t *events) {
-  return two(HU_OP_REMAINDER, fz, mode, fx, x, fy, y, random, events);
-}
-
-uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
-  hu_code operand = {fx, x};
-  return hu_apply_code(HU_OP_SQRT, fz, mode, &operand, random, events);
-}
-
-uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
-                uint32_t c, uint32_t random, uint32_t *events) {
-  hu_code x[3] = {{fa, a}, {fb, b}, {fc, c}};
-  return hu_apply_code(HU_OP_FMA, fz, mode, x, random, events);
-}
-
-uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
-  hu_code operand = {format, x};
-  return hu_apply_code(HU_OP_INTEGRAL, format, mode, &operand, random, events);
-}
-
-int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
-  hu_mode rne = {0};
-  return (int)two(HU_OP_COMPARE, fa, rne, fa, a, fb, b, 0, NULL);
-}
-
-uint32_t hu_next_up(hu_format format, uint32_t x) { return exact(HU_OP_NEXT_UP, format, x); }
-uint32_t hu_next_down(hu_format format, uint32_t x) { return exact(HU_OP_NEXT_DOWN, format, x); }
-int hu_class(hu_format format, uint32_t x) { return (int)exact(HU_OP_CLASS, format, x); }
 
 int hu_is_signalling(hu_format format, uint32_t x) {
   hu_spec spec;

@@ -24,70 +24,154 @@
 #ifndef HALFULP_ARITH_H
 #define HALFULP_ARITH_H
 
-#include "halfulp/format.h"
-#include "halfulp/mode.h"
+#include <string.h>
+
+#include "halfulp/operation.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ---- hu_apply_code with an argument for each part ---- */
+
+/* A code of format. */
+static inline hu_code hu_code_of(hu_format format, uint32_t code) {
+  hu_code x;
+  x.format = format;
+  x.code = code;
+  return x;
+}
+/* Operation op of one operand: hu_sqrt, hu_exp and their like. */
+static inline uint32_t hu_apply_one_code(int op, hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
+                                         uint32_t *events) {
+  hu_code operand = hu_code_of(fx, x);
+  return hu_apply_code(op, fz, mode, &operand, random, events);
+}
+/* Operation op of two operands: hu_add, hu_pow and their like. */
+static inline uint32_t hu_apply_two_codes(int op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb,
+                                          uint32_t b, uint32_t random, uint32_t *events) {
+  hu_code x[2];
+  x[0] = hu_code_of(fa, a);
+  x[1] = hu_code_of(fb, b);
+  return hu_apply_code(op, fz, mode, x, random, events);
+}
+/* Operation op of those that do not round, of the codes x: hu_next_up, hu_next_down. */
+static inline uint32_t hu_apply_exact(int op, const hu_code *x) {
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  return hu_apply_code(op, x[0].format, rne, x, 0, NULL);
+}
+/* The same where the result is HU_RESULT_INT8: hu_compare, hu_class. */
+static inline int hu_apply_int8(int op, const hu_code *x) {
+  uint32_t pattern = hu_apply_exact(op, x);
+  int int8;
+  memcpy(&int8, &pattern, sizeof int8); /* C's cast is a warning in C++ */
+  return int8;
+}
+
+/* ---- the operations ---- */
+
 /* The sum a + b, rounded once into fz. */
-HU_API uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                       uint32_t *events);
+static inline uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                              uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_ADD, fz, mode, fa, a, fb, b, random, events);
+}
 /* The difference a - b, rounded once into fz. */
-HU_API uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                       uint32_t *events);
+static inline uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                              uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_SUB, fz, mode, fa, a, fb, b, random, events);
+}
 /* The product a b, rounded once into fz. */
-HU_API uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                       uint32_t *events);
+static inline uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                              uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_MUL, fz, mode, fa, a, fb, b, random, events);
+}
 /* The quotient a / b, rounded once into fz; a finite a that is not 0 over 0 is an infinity with divide_by_zero. */
-HU_API uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                       uint32_t *events);
+static inline uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                              uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_DIV, fz, mode, fa, a, fb, b, random, events);
+}
 /* The square root of x; of -0 it is -0. */
-HU_API uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
+static inline uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
+                               uint32_t *events) {
+  return hu_apply_one_code(HU_OP_SQRT, fz, mode, fx, x, random, events);
+}
 /* a b + c, the product not rounded. A NaN operand makes the result NaN without `invalid`; whether 0 x inf plus a NaN c
  * is invalid says mode.nan_fma (mode.h): RISC-V and Arm report it, x86 does not. */
-HU_API uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
-                       uint32_t c, uint32_t random, uint32_t *events);
+static inline uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                              hu_format fc, uint32_t c, uint32_t random, uint32_t *events) {
+  hu_code x[3];
+  x[0] = hu_code_of(fa, a);
+  x[1] = hu_code_of(fb, b);
+  x[2] = hu_code_of(fc, c);
+  return hu_apply_code(HU_OP_FMA, fz, mode, x, random, events);
+}
 
-/* The smaller, the larger of a and b (-0 below +0), rounded into fz. minimum, maximum: NaN if an operand is a NaN;
- * the _number variants: then the other operand (IEEE 754-2019 9.6). */
-HU_API uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events); /* the smaller; NaN if a or b is a NaN */
-HU_API uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events); /* the larger; NaN if a or b is a NaN */
-HU_API uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                                  uint32_t random, uint32_t *events); /* the smaller; if one is a NaN, the other */
-HU_API uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                                  uint32_t random, uint32_t *events); /* the larger; if one is a NaN, the other */
+/* The smaller of a and b (-0 below +0), rounded into fz; NaN if an operand is a NaN (IEEE 754-2019 9.6). */
+static inline uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                  uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_MINIMUM, fz, mode, fa, a, fb, b, random, events);
+}
+/* The larger of a and b (-0 below +0), rounded into fz; NaN if an operand is a NaN (9.6). */
+static inline uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                  uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_MAXIMUM, fz, mode, fa, a, fb, b, random, events);
+}
+/* The smaller of a and b (-0 below +0), rounded into fz; if one is a NaN, the other (9.6). */
+static inline uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                         uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_MINIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+}
+/* The larger of a and b (-0 below +0), rounded into fz; if one is a NaN, the other (9.6). */
+static inline uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                         uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+}
 
-/* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one
- * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and a caller that needs the latter's
- * exception tests for HU_UNORDERED. */
+/* How one number stands to another. */
 enum {
   HU_LESS = -1,    /* a < b */
   HU_EQUAL = 0,    /* a = b */
   HU_GREATER = 1,  /* a > b */
   HU_UNORDERED = 2 /* a or b is a NaN */
 };
-HU_API int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b);
+/* How a stands to b, HU_LESS to HU_UNORDERED; -0 and +0 are equal, a NaN is unordered with everything. Exact, no
+ * events: formats here have one NaN, so IEEE 754's quiet and signalling predicates give the same answers, and a caller
+ * that needs the latter's exception tests for HU_UNORDERED. */
+static inline int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
+  hu_code x[2];
+  x[0] = hu_code_of(fa, a);
+  x[1] = hu_code_of(fb, b);
+  return hu_apply_int8(HU_OP_COMPARE, x);
+}
 
 /* The integer that x rounds to in the mode's way (stochastic modes with R too), as a code of the same format: IEEE
  * 754's roundToIntegralExact. `inexact` if the result is not x. The integer may lie beyond max (7.5 in a format that
  * ends there): overflow, section 3. The sign of x stays on a zero. */
-HU_API uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events);
+static inline uint32_t hu_round_to_integral(hu_format format, hu_mode mode, uint32_t x, uint32_t random,
+                                            uint32_t *events) {
+  return hu_apply_one_code(HU_OP_INTEGRAL, format, mode, format, x, random, events);
+}
 
 /* The remainder x - y n, n the integer nearest to x / y, of two the even one (IEEE 754-2019 5.3.1): exact, so in a
  * format that holds both operands' values nothing is rounded. Of zero it has the sign of x; x infinite or y zero:
  * `invalid`; x finite and y infinite: x. TestFloat's f16_rem and the like. */
-HU_API uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y,
-                             uint32_t random, uint32_t *events);
+static inline uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y,
+                                    uint32_t random, uint32_t *events) {
+  return hu_apply_two_codes(HU_OP_REMAINDER, fz, mode, fx, x, fy, y, random, events);
+}
 
-/* The next value of format above, below x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite
- * value comes the infinity, if format has one); of a NaN the canonical NaN. A zero from below is -0 if format has -0.
- * No events. */
-HU_API uint32_t hu_next_up(hu_format format, uint32_t x);   /* the least value above x */
-HU_API uint32_t hu_next_down(hu_format format, uint32_t x); /* the largest value below x */
+/* The next value of format above x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite value
+ * comes the infinity, if format has one); of a NaN the canonical NaN. A zero from below is -0 if format has -0. No
+ * events. */
+static inline uint32_t hu_next_up(hu_format format, uint32_t x) {
+  hu_code code = hu_code_of(format, x);
+  return hu_apply_exact(HU_OP_NEXT_UP, &code);
+}
+/* The next value below x, as hu_next_up. */
+static inline uint32_t hu_next_down(hu_format format, uint32_t x) {
+  hu_code code = hu_code_of(format, x);
+  return hu_apply_exact(HU_OP_NEXT_DOWN, &code);
+}
 
 /* Classes of codes. */
 enum {
@@ -135,7 +219,10 @@ HU_API uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_
                                  uint32_t *events); /* x: 0 to 2^64 - 1 */
 
 /* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
-HU_API int hu_class(hu_format format, uint32_t x);
+static inline int hu_class(hu_format format, uint32_t x) {
+  hu_code code = hu_code_of(format, x);
+  return hu_apply_int8(HU_OP_CLASS, &code);
+}
 
 /* 1 if x is a signalling NaN (IEEE 754-2019 6.2.1): format has NaN `ieee` or `ieee1` and m >= 1, x is a NaN, and its
  * first trailing digit, bit m - 1, is 0; else 0, for a descriptor that its check refuses too. The operations of this

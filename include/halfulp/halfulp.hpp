@@ -122,19 +122,19 @@ class number {
   /* hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma (a b + c), hu_compare (HU_LESS ... HU_UNORDERED). */
   static number add(number a, number b, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                     std::uint32_t *events = nullptr) noexcept {
-    return two(hu_add, a, b, m, random, events);
+    return two(HU_OP_ADD, a, b, m, random, events);
   }
   static number sub(number a, number b, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                     std::uint32_t *events = nullptr) noexcept {
-    return two(hu_sub, a, b, m, random, events);
+    return two(HU_OP_SUB, a, b, m, random, events);
   }
   static number mul(number a, number b, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                     std::uint32_t *events = nullptr) noexcept {
-    return two(hu_mul, a, b, m, random, events);
+    return two(HU_OP_MUL, a, b, m, random, events);
   }
   static number div(number a, number b, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                     std::uint32_t *events = nullptr) noexcept {
-    return two(hu_div, a, b, m, random, events);
+    return two(HU_OP_DIV, a, b, m, random, events);
   }
   static number sqrt(number x, hu_mode m = hu_mode{}, std::uint32_t random = 0,
                      std::uint32_t *events = nullptr) noexcept {
@@ -167,10 +167,9 @@ class number {
 
  private:
   static code_type narrow(std::uint32_t code) noexcept { return static_cast<code_type>(code); }
-  template <class Call>
-  static number two(Call call, number a, number b, hu_mode m, std::uint32_t random, std::uint32_t *events) noexcept {
+  static number two(int op, number a, number b, hu_mode m, std::uint32_t random, std::uint32_t *events) noexcept {
     hu_format format = Format::make();
-    return from_code(call(format, m, format, a.code_, format, b.code_, random, events));
+    return from_code(hu_apply_two_codes(op, format, m, format, a.code_, format, b.code_, random, events));
   }
 
   code_type code_ = 0;

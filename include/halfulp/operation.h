@@ -11,8 +11,8 @@
  *
  * An operation takes codes, each in a format of its own. Its exact result is rounded once, as docs/numerics.md says in
  * the section that its record names; some operations round nothing. hu_apply of view.h computes arrays, on this CPU or
- * on a CUDA device (device.h). arith.h and function.h have a function of its own for each operation on
- * one value. */
+ * on a CUDA device (device.h). For one value arith.h and function.h have a function of each operation's name, which
+ * gives its arguments to hu_apply_code. */
 #ifndef HALFULP_OPERATION_H
 #define HALFULP_OPERATION_H
 

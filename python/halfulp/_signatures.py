@@ -94,7 +94,7 @@ MAIN = {
     'conversion_scaled_encode': 'size size pointer pointer size pointer pointer pointer pointer pointer -> status',
     'conversion_scaled_quantize':
         'size size pointer size pointer size pointer pointer pointer pointer pointer -> status',
-    'decode64': 'format u32 -> double', 'next_up': 'format u32 -> u32',
+    'decode64': 'format u32 -> double', 'apply_code': 'int format mode pointer u32 pointer -> u32',
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
     'collective_reduce_part': 'size size size size pointer format pointer pointer mode pointer pointer -> status',

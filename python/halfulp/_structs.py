@@ -118,6 +118,10 @@ class hu_how(_Record):
     _fields_ = [('mode', hu_mode), ('exec', c.POINTER(hu_exec)), ('events', c.c_void_p)]
 
 
+class hu_code(_Record):
+    _fields_ = [('format', hu_format), ('code', c.c_uint32)]
+
+
 class hu_operation(_Record):
     _fields_ = [('name', c.c_char_p), ('testfloat', c.c_char_p), ('operands', c.c_uint8), ('result', c.c_uint8),
                 ('rounds', c.c_uint8), ('events', c.c_uint32), ('section', c.c_char_p), ('what', c.c_char_p)]

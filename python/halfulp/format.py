@@ -159,7 +159,9 @@ class Format(Value):
         abi.check(library.hu_encode64_n(1, at, 1, abi.address(one), 1, self._c, s.hu_mode(), abi.address(alone), None))
         if library.hu_decode64(self._c, int(code[0])) != 1.0:
             return None
-        above = library.hu_decode64(self._c, library.hu_next_up(self._c, int(code[0])))
+        x = s.hu_code(self._c, int(code[0]))
+        next_up = library.hu_apply_code(library.hu_operation_find(b'next_up'), self._c, s.hu_mode(), abi.address(x), 0, None)
+        above = library.hu_decode64(self._c, next_up)
         return above - 1.0 if 1.0 < above < float('inf') else None
 
     max_code = property(lambda self: self._limits.max_code, doc='The code of `max`.')

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/arith/calls.h - hu_apply of arrays that a test fills and looks at. */
+/* tests/arith/calls.h - hu_apply of arrays that a test fills and looks at, hu_apply_code of the oracle's operands. */
 #ifndef HALFULP_TESTS_ARITH_CALLS_H
 #define HALFULP_TESTS_ARITH_CALLS_H
 
+#include "halfulp/arith.h"
+#include "halfulp/oracle.h"
 #include "halfulp/view.h"
 
 /* An array of codes; data of results is written. */
@@ -17,6 +19,14 @@ static inline const char *calls_name(int op) { return hu_operation_at((size_t)op
 /* Do operand and result share one format? Are results bytes whatever the format? */
 static inline int calls_same_format(int op) { return hu_operation_at((size_t)op).result == HU_RESULT_SAME; }
 static inline int calls_bytes(int op) { return hu_operation_at((size_t)op).result == HU_RESULT_INT8; }
+
+/* Computes operation op of the oracle's operands. */
+static inline uint32_t calls_code(int op, hu_format fz, hu_mode mode, const hu_oracle_code *x, uint32_t random,
+                                  uint32_t *events) {
+  hu_code codes[HU_OPERANDS_MAX];
+  for (int i = 0; i < calls_operands(op); i++) codes[i] = hu_code_of(x[i].format, x[i].code);
+  return hu_apply_code(op, fz, mode, codes, random, events);
+}
 
 static inline hu_output calls_output(int op, calls_array z) {
   return calls_bytes(op) ? hu_int8_out((int8_t *)z.data, z.inc) : hu_codes_out(z.data, z.inc, z.format);

@@ -11,7 +11,7 @@ static hu_status on_device(int function, size_t n, calls_array z, const calls_ar
                            const hu_exec *exec, hu_events *events) {
   hu_view views[HU_OPERANDS_MAX];
   hu_how how = hu_how_of(mode, twin_there(exec), events);
-  int op = fn_table[function].op;
+  int op = fn_table[function];
   calls_views(op, views, x);
   return hu_apply(op, n, calls_output(op, z), views, &how);
 }
@@ -36,7 +36,7 @@ static void compare(int function, buffers *b, size_t n, const calls_array *host,
                     hu_mode mode, const hu_exec *exec, int count) {
   for (int i = 0; i < 3; i++) twin_put(&b->t[i]);
   twin_put(&b->events);
-  hu_status cpu = calls_apply(fn_table[function].op, n, host[2], host, mode, exec,
+  hu_status cpu = calls_apply(fn_table[function], n, host[2], host, mode, exec,
                               count ? (hu_events *)(void *)b->events.host : NULL);
   hu_status gpu =
       on_device(function, n, device[2], device, mode, exec, count ? (hu_events *)(void *)b->events.device : NULL);
@@ -131,7 +131,7 @@ static void refusals(void **state) {
                 z_odd = {d + 1, 1, format};
     calls_array xs[2] = {{e, 1, format}, {e, 1, format}}, over[2] = {{d + 2, 1, format}, {e, 1, format}},
                 x_bad[2] = {{e, 1, format}, {e, 1, format}};
-    x_bad[calls_operands(fn_table[i].op) - 1].format = bad;
+    x_bad[calls_operands(fn_table[i]) - 1].format = bad;
     assert_int_equal(on_device(i, 8, z_bad, xs, rne, NULL, NULL), HU_E_FORMAT);
     assert_int_equal(on_device(i, 8, zs, x_bad, rne, NULL, NULL), HU_E_FORMAT);
     assert_int_equal(on_device(i, 8, zs, xs, wrong, NULL, NULL), HU_E_MODE);

@@ -93,7 +93,7 @@ static uint64_t check_job(const job *j) {
     t_put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
     hu_events_count(&want, e);
   }
-  hu_status status = calls_apply(fn_table[j->function].op, j->n, z, j->array, j->mode, &j->exec, &ev);
+  hu_status status = calls_apply(fn_table[j->function], j->n, z, j->array, j->mode, &j->exec, &ev);
   if (status != HU_OK) fail_msg("%s: %s", fn_name(j->function), hu_status_name(status));
   if (memcmp(before, z_buffer, sizeof before) != 0) {
     char f[T_FORMAT_TEXT], g[T_FORMAT_TEXT], m[T_MODE_TEXT];
@@ -142,12 +142,12 @@ static void test_levels(void **state) {
         hu_exec exec = {2, UINT32_MAX, {function, 5}, {0}};
         memset(ev, 0, sizeof ev);
         memset(z, 0, sizeof z);
-        assert_int_equal(calls_apply(fn_table[function].op, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
+        assert_int_equal(calls_apply(fn_table[function], 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
         for (size_t level = 0; level < t_levels(); level++) {
           exec.levels_off = t_levels_off(level);
           memset(&ev[1], 0, sizeof ev[1]);
           b.data = z[1];
-          assert_int_equal(calls_apply(fn_table[function].op, 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
+          assert_int_equal(calls_apply(fn_table[function], 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
           if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
             fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
           elements += 65536;
@@ -176,12 +176,12 @@ static void test_binary32(void **state) {
     hu_exec exec = {2, UINT32_MAX, {0, 0}, {0}};
     hu_events ev[2];
     memset(ev, 0, sizeof ev);
-    assert_int_equal(calls_apply(fn_table[function].op, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
+    assert_int_equal(calls_apply(fn_table[function], COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
     for (size_t level = 0; level < t_levels(); level++) {
       exec.levels_off = t_levels_off(level);
       memset(&ev[1], 0, sizeof ev[1]);
       b.data = z[1];
-      assert_int_equal(calls_apply(fn_table[function].op, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
+      assert_int_equal(calls_apply(fn_table[function], COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
       if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
         fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
     }
@@ -202,12 +202,12 @@ static void same_at_levels(int function, size_t n, calls_array z, const calls_ar
   hu_exec exec = {2, UINT32_MAX, {function, 5}, {0}};
   hu_events counted = {0}, events;
   const size_t bytes = n * hu_limits_of(z.format).storage / 8;
-  assert_int_equal(calls_apply(fn_table[function].op, n, z, x, mode, &exec, &counted), HU_OK);
+  assert_int_equal(calls_apply(fn_table[function], n, z, x, mode, &exec, &counted), HU_OK);
   memcpy(want, z.data, bytes);
   for (size_t level = 0; level < t_levels(); level++) {
     exec.levels_off = t_levels_off(level);
     memset(&events, 0, sizeof events);
-    assert_int_equal(calls_apply(fn_table[function].op, n, z, x, mode, &exec, &events), HU_OK);
+    assert_int_equal(calls_apply(fn_table[function], n, z, x, mode, &exec, &events), HU_OK);
     if (memcmp(want, z.data, bytes) != 0 || !t_same_events(&events, &counted))
       fail_msg("%s, levels off %x: not as the core", fn_name(function), t_levels_off(level));
   }
@@ -323,7 +323,7 @@ static void test_surroundings(void **state) {
     uint32_t half = fn_call(function, format, t_mode(HU_RNE), 0, x, NULL);
     fesetround(directions[k % 3]);
     uint32_t got = fn_call(function, other, t_mode(HU_RNE), 0, x, &events[1]);
-    hu_status status = calls_apply(fn_table[function].op, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
+    hu_status status = calls_apply(fn_table[function], 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
     int stayed = fegetround() == directions[k % 3];
     fesetround(FE_TONEAREST);
     assert_int_equal(got, want);

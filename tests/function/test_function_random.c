@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "halfulp/function.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
