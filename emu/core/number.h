@@ -5,6 +5,7 @@
 #ifndef HALFULP_EMU_CORE_NUMBER_H
 #define HALFULP_EMU_CORE_NUMBER_H
 
+#include "emu/core/modes.h"
 #include "emu/core/number_log.h"
 #include "halfulp/number.h"
 
@@ -162,15 +163,8 @@ HU_FN uint32_t hui_lns_code(const hu_number_spec *spec, uint32_t sign, int64_t k
 }
 
 HU_FN uint32_t hui_lns_below(const hu_number_spec *spec, uint32_t sign, uint32_t *events) {
-  uint32_t away = 0;
+  uint32_t away = hui_takes_upper(&spec->floating, -1, 0, sign);
   *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
-  switch (spec->floating.round) {
-    case HU_RTP: away = !sign; break;
-    case HU_RTN: away = sign; break;
-    case HU_RAZ:
-    case HU_RTO: away = 1; break;
-    default: break;
-  }
   if (away || !spec->has_zero) return hui_lns_code(spec, sign, spec->low_k);
   *events |= HU_EVENT_TO_ZERO;
   return spec->zero_code;

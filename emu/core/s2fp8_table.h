@@ -8,6 +8,7 @@
 #ifndef HALFULP_EMU_CORE_S2FP8_TABLE_H
 #define HALFULP_EMU_CORE_S2FP8_TABLE_H
 
+#include "emu/core/modes.h"
 #include "emu/core/s2fp8.h"
 
 enum { HU_S2_CODES = 128, HU_S2_NEVER = 0x7F800000 };
@@ -83,14 +84,12 @@ HU_OUTLINE uint32_t hui_s2_least(const hu_s2 *tensor, const hu_s2_limit *limit) 
 HU_OUTLINE hu_s2_limit hui_s2_limit_of(const hu_s2 *tensor, hu_num low, hu_num high, uint32_t odd, uint32_t sign) {
   hu_s2_limit limit;
   hu_num at = high;
-  uint32_t away = tensor->spec.round == HU_RAZ || (tensor->spec.round == HU_RTP && !sign) ||
-                  (tensor->spec.round == HU_RTN && sign) || (tensor->spec.round == HU_RTO && !odd);
   limit.equal = 1;
-  if (tensor->spec.round <= HU_RNZ) { /* to nearest: half-way */
+  if (hui_is_to_nearest(&tensor->spec)) { /* half-way */
     int32_t exp = low.kind == HU_KIND_ZERO ? high.exp : low.exp;
     at = hui_num_finite(0, low.sig + (high.sig << (high.exp - exp)), exp - 1);
-    limit.equal = tensor->spec.round == HU_RNA || (tensor->spec.round == HU_RNE && odd);
-  } else if (away) {
+    limit.equal = (uint8_t)hui_takes_upper(&tensor->spec, 0, odd, sign);
+  } else if (hui_takes_upper(&tensor->spec, -1, odd, sign)) {
     at = low;
     limit.equal = 0;
   }

@@ -4,6 +4,7 @@
 
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
+#include "emu/core/modes.h"
 #include "emu/gemm/call.h"
 
 static float step_in_integers(const hu_modes *modes, float a, float b, float acc, uint64_t element, uint64_t k) {
@@ -22,16 +23,9 @@ static float step_in_integers(const hu_modes *modes, float a, float b, float acc
 
 /* Does what t has of x suffice? */
 static int digits_suffice(const hu_spec *spec) {
-  int32_t digits = 23 - spec->m;
-  switch (spec->round) {
-    case HU_RTZ:
-    case HU_RTP:
-    case HU_RTN:
-    case HU_RNA: return digits >= 1;
-    case HU_SRA: return spec->bits <= digits;
-    case HU_SRB: return spec->bits + 1 <= digits;
-    default: return hui_odd_is_enough(spec);
-  }
+  int32_t looks_at = spec->round == HU_SRA ? spec->bits : spec->bits + 1;
+  if (hui_first_rounding(spec->round) == HU_FIRST_ODD) return hui_odd_is_enough(spec);
+  return looks_at <= 23 - spec->m;
 }
 
 int hui_mode_grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {

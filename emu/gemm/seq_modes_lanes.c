@@ -160,25 +160,17 @@ MODE_FN void tile_by(const hu_modes *modes, const int round, const int unfused, 
 
 HU_NOINLINE static void run(const hu_modes *modes, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                             float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
-#define MODE_TILE(round)                                                      \
-  case round:                                                                 \
-    if (modes->unfused) {                                                     \
-      tile_by(modes, round, 1, rows, cols, kc, a, b, acc, element, pitch, k); \
-    } else {                                                                  \
-      tile_by(modes, round, 0, rows, cols, kc, a, b, acc, element, pitch, k); \
-    }                                                                         \
-    break
+#define MODE_TILE(mode, name, first, words, p3109, ieee)                     \
+  case mode:                                                                 \
+    if (mode == HU_RNE) break; /* hu_way_seq has these */                       \
+    if (modes->unfused) {                                                    \
+      tile_by(modes, mode, 1, rows, cols, kc, a, b, acc, element, pitch, k); \
+    } else {                                                                 \
+      tile_by(modes, mode, 0, rows, cols, kc, a, b, acc, element, pitch, k); \
+    }                                                                        \
+    break;
   switch (modes->sum.grid.spec.round) {
-    MODE_TILE(HU_RNA);
-    MODE_TILE(HU_RNZ);
-    MODE_TILE(HU_RTZ);
-    MODE_TILE(HU_RTP);
-    MODE_TILE(HU_RTN);
-    MODE_TILE(HU_RAZ);
-    MODE_TILE(HU_RTO);
-    MODE_TILE(HU_SRA);
-    MODE_TILE(HU_SRB);
-    MODE_TILE(HU_SRC);
+    HU_EACH_MODE(MODE_TILE)
     default: break;
   }
 #undef MODE_TILE

@@ -150,16 +150,14 @@ static uint32_t fraction_of(int32_t k, int32_t g) {
  * mode goes up from (j - 1) / 2^f on, that; only 1 and 2 have such a logarithm. */
 static uint32_t least_fraction(const hu_number_spec *spec, int32_t j, uint32_t sign) {
   int32_t f = spec->fraction;
-  uint32_t round = spec->floating.round;
-  int up = round == HU_RAZ || (round == HU_RTP && !sign) || (round == HU_RTN && sign) || (round == HU_RTO && (j & 1));
-  if (round <= HU_RNZ) return fraction_of(2 * j - 1, f + 1) + 1;
-  if (up) return fraction_of(j - 1, f) + 1;
+  if (hui_is_to_nearest(&spec->floating)) return fraction_of(2 * j - 1, f + 1) + 1;
+  if (hui_takes_upper(&spec->floating, -1, (uint32_t)(j - 1) & 1, sign)) return fraction_of(j - 1, f) + 1;
   return j == 1 << f ? 1u << 23 : fraction_of(j, f) + 1;
 }
 
 static void find_fractions(hu_number_fast *fast, const hu_number_spec *spec) {
   for (uint32_t sign = 0; sign < 2; sign++) {
-    if (sign && spec->floating.round != HU_RTP && spec->floating.round != HU_RTN) {
+    if (sign && !hui_looks_at_sign(&spec->floating)) {
       memcpy(fast->fractions[1], fast->fractions[0], sizeof fast->fractions[0]);
       return;
     }

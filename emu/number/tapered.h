@@ -202,9 +202,8 @@ HU_FN hu_split hui_hif8_place(hu_num x) {
 
 /* spec->wrap: an infinity becomes the largest number; spec->coding: what is beyond it does. */
 HU_FN uint32_t hui_hif8_beyond(const hu_number_spec *spec, uint32_t sign, uint32_t *events) {
-  uint32_t round = spec->floating.round, stops = round == HU_RTZ || round == (sign ? HU_RTP : HU_RTN);
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
-  if (!spec->coding && !stops) return HU_HIF8_INF | sign << 7;
+  if (!spec->coding && !hui_is_inward(&spec->floating, sign)) return HU_HIF8_INF | sign << 7;
   *events |= HU_EVENT_SATURATED;
   return HU_HIF8_MAX | sign << 7;
 }

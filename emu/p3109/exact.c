@@ -5,6 +5,7 @@
 #include "emu/core/arith.h"
 #include "emu/core/exact_digits.h"
 #include "emu/core/function.h"
+#include "emu/core/modes.h"
 #include "emu/p3109/functions.h"
 
 static hu_num not_a_number(void) { return hui_num_special(HU_KIND_NAN, 0); }
@@ -155,7 +156,7 @@ static int is_lost(const hu_spec *spec, hu_num x, uint32_t events) {
   if (spec->saturate != HU_SAT_NONE || spec->has_inf || !spec->has_nan) return 0;
   if (x.kind == HU_KIND_INF) return 1;
   if (!(events & HU_EVENT_OVERFLOW)) return 0;
-  return spec->round != HU_RTZ && spec->round != (x.sign ? HU_RTP : HU_RTN);
+  return !hui_is_inward(spec, x.sign);
 }
 
 hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projection) {

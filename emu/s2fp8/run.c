@@ -164,7 +164,7 @@ static void make_search(hu_s2_search *search, hu_s2_tree *tree, const hu_s2 *map
   } else {
     fill_buckets(search, 1);
   }
-  tree->symmetric = map->spec.round != HU_RTP && map->spec.round != HU_RTN;
+  tree->symmetric = !hui_looks_at_sign(&map->spec);
   for (uint32_t c = 0; c < HU_S2_CODES; c++) {
     if (search->table.exact[c] == HU_S2_NEVER) continue;
     if (tree->exact_count < HU_S2_FEW) tree->exact[tree->exact_count] = search->table.exact[c];

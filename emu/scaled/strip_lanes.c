@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Strips of blocks (strip.h) on the hooks of a level's lanes (emu/simd/loop.h); compiled once a level. */
 #include "emu/scaled/strip.h"
+#include "emu/core/modes.h"
 #include "emu/simd/lanes.h"
 
 #if HU_LANES_HERE
@@ -172,17 +173,8 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
   LOOP(name##_value, round, way, HU_TO_VALUE) \
   LOOP(name##_code8, round, way, HU_TO_CODE8) \
   LOOP(name##_code16, round, way, HU_TO_CODE16)
-LOOPS(rne, HU_RNE, HU_SHIFT)
-LOOPS(rna, HU_RNA, HU_SHIFT)
-LOOPS(rnz, HU_RNZ, HU_SHIFT)
-LOOPS(rtz, HU_RTZ, HU_SHIFT)
-LOOPS(rtp, HU_RTP, HU_SHIFT)
-LOOPS(rtn, HU_RTN, HU_SHIFT)
-LOOPS(raz, HU_RAZ, HU_SHIFT)
-LOOPS(rto, HU_RTO, HU_SHIFT)
-LOOPS(sra, HU_SRA, HU_SHIFT)
-LOOPS(srb, HU_SRB, HU_SHIFT)
-LOOPS(src, HU_SRC, HU_SHIFT)
+#define LOOPS_OF_MODE(mode, name, first, words, p3109, ieee) LOOPS(name, mode, HU_SHIFT)
+HU_EACH_MODE(LOOPS_OF_MODE)
 LOOPS(times, HU_RNE, HU_TIMES)
 LOOPS(over, HU_RNE, HU_OVER)
 
@@ -191,10 +183,8 @@ typedef void (*strip_function)(const hu_scaled_grid *, const strip_arrays *, siz
 static strip_function function_of(int round, int way, int to) {
 #define THREE(name) \
   { name##_value, name##_code8, name##_code16 }
-  static const strip_function shifts[][3] = {
-      [HU_RNE] = THREE(rne), [HU_RNA] = THREE(rna), [HU_RNZ] = THREE(rnz), [HU_RTZ] = THREE(rtz),
-      [HU_RTP] = THREE(rtp), [HU_RTN] = THREE(rtn), [HU_RAZ] = THREE(raz), [HU_RTO] = THREE(rto),
-      [HU_SRA] = THREE(sra), [HU_SRB] = THREE(srb), [HU_SRC] = THREE(src)};
+#define THREE_OF_MODE(mode, name, first, words, p3109, ieee) [mode] = THREE(name),
+  static const strip_function shifts[][3] = {HU_EACH_MODE(THREE_OF_MODE)};
   static const strip_function quotients[][3] = {[HU_TIMES] = THREE(times), [HU_OVER] = THREE(over)};
   return way == HU_SHIFT ? shifts[round][to] : quotients[way][to];
 }

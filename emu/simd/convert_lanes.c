@@ -9,6 +9,7 @@
 #if HU_LANES_HERE
 
 #include "emu/base/float_env.h"
+#include "emu/core/modes.h"
 #include "emu/simd/loop.h"
 
 /* Counts of one piece, in registers or the stack until the end. */
@@ -382,17 +383,13 @@ static inline __attribute__((always_inline)) void modes(const hu_lane_constants 
 static inline __attribute__((always_inline)) void modes(const hu_lane_constants *lanes, int to, const hu_piece *piece,
                                                         hu_events *events) {
   switch (lanes->round) {
-    case HU_RNE: loop(lanes, HU_RNE, to, piece, events); return;
-    case HU_RNA: loop(lanes, HU_RNA, to, piece, events); return;
-    case HU_RNZ: loop(lanes, HU_RNZ, to, piece, events); return;
-    case HU_RTZ: loop(lanes, HU_RTZ, to, piece, events); return;
-    case HU_RTP: loop(lanes, HU_RTP, to, piece, events); return;
-    case HU_RTN: loop(lanes, HU_RTN, to, piece, events); return;
-    case HU_RAZ: loop(lanes, HU_RAZ, to, piece, events); return;
-    case HU_RTO: loop(lanes, HU_RTO, to, piece, events); return;
-    case HU_SRA: loop_random(lanes, HU_SRA, to, piece, events); return;
-    case HU_SRB: loop_random(lanes, HU_SRB, to, piece, events); return;
-    default: loop_random(lanes, HU_SRC, to, piece, events); return;
+#define LOOP_OF_MODE(mode, name, first, words, p3109, ieee)          \
+  case mode:                                                         \
+    if (mode < HU_SRA) loop(lanes, mode, to, piece, events);         \
+    if (mode >= HU_SRA) loop_random(lanes, mode, to, piece, events); \
+    return;
+    HU_EACH_MODE(LOOP_OF_MODE)
+#undef LOOP_OF_MODE
   }
 }
 #endif

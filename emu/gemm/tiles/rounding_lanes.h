@@ -6,18 +6,18 @@
 #define HALFULP_EMU_GEMM_TILES_ROUNDING_LANES_H
 
 #include "emu/core/lane_constants.h"
+#include "emu/core/modes.h"
 #include "emu/gemm/tiles/rounding.h"
 
 #define MODE_FN static inline __attribute__((always_inline, unused))
 
-MODE_FN int rounds_to_odd(const int round) {
-  return round == HU_RNE || round == HU_RNZ || round == HU_RAZ || round == HU_RTO || round == HU_SRC;
-}
+MODE_FN int rounds_to_odd(const int round) { return hui_first_rounding((uint32_t)round) == HU_FIRST_ODD; }
 
 /* Returns the direction that the CPU has to round in, for sums toward it and for those to odd. */
 MODE_FN uint32_t mode_direction(const int round) {
-  if (rounds_to_odd(round) || round == HU_RTP) return HU_LANE_UP;
-  return round == HU_RTN ? HU_LANE_DOWN : HU_LANE_ZERO;
+  const uint32_t first = hui_first_rounding((uint32_t)round);
+  if (first == HU_FIRST_DOWN) return HU_LANE_DOWN;
+  return first == HU_FIRST_ZERO ? HU_LANE_ZERO : HU_LANE_UP;
 }
 
 /* Hides from the compiler how a vector was made: it may think that all rounding is to nearest, where -(-x - y) would be
