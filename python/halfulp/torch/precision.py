@@ -5,6 +5,7 @@ import copyreg
 import fnmatch
 import functools
 import threading
+import warnings
 from bisect import bisect_right
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -83,8 +84,8 @@ class _Entered(Lowering):
         super().__init__()
         self.owner, self.places = owner, Places(owner.names)
         self.now: Optional[_Running] = None
-        kind = guard.WholeGuard if owner.strict else guard.Guard
-        self.guard = kind(self.before, self.see)
+        self.guard = (guard.WholeGuard(self.before, self.see, owner.met_compiler) if owner.strict
+                      else guard.Guard(self.before, self.see))
 
     # ---- above autograd: what is computed how ----
 
@@ -231,6 +232,7 @@ class precision:
         self._spans: List[_Span] = []
         self._entered = threading.local()
         self._traced = _Entered(self)
+        self._told = False
 
     def choose(self, name: str, module: Optional[nn.Module]) -> Optional[Recipe]:
         """The recipe of products that a module makes, or None."""
@@ -289,6 +291,16 @@ class precision:
             raise abi.HalfulpValueError('precision: torch.compile of a module that knows its precision takes one recipe for '
                                         'all of it; call the compiled model inside of `with ht.precision(...)`')
         return self._traced
+
+    def met_compiler(self, whole: bool) -> None:
+        """A function that torch.compile was to make a graph of has a product, and strict= holds."""
+        if whole:
+            raise abi.HalfulpValueError('precision: strict=True looks at every operator, so that compiled functions run in eager '
+                                        'mode, which fullgraph=True forbids; leave one of the two away')
+        if not self._told:
+            self._told = True
+            warnings.warn('halfulp.torch.precision: strict=True looks at every operator, so that functions of torch.compile run '
+                          'in eager mode inside', stacklevel=3)
 
     # ---- what has run ----
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ht.precision under torch.compile and torch.export: the same bits, or an error."""
-import copy
 import shutil
+import warnings
 
 from torch_support import ht, plain, pytest, same, torch  # first: it leaves the tests out where there is no PyTorch
 
@@ -112,16 +112,28 @@ def test_a_context_inside_of_what_is_compiled():
 
 
 def test_strict():
-    """Nothing runs unseen: what would be compiled runs in eager mode, or is an error where that is forbidden."""
+    """Nothing runs unseen: what would be compiled runs in eager mode, which is said, or is an error where that is forbidden."""
     block, x = Block(), plain(2, 4, 8)
     torch._dynamo.reset()
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph
     with ht.precision(F8, strict=True) as p:
-        want, got = block(x).detach(), torch.compile(block, backend='aot_eager')(x).detach()
-    same(got, want)
-    assert p.report().share == 1
-    torch._dynamo.reset()
-    with ht.precision(F8, strict=True), pytest.raises(Exception):
-        torch.compile(copy.deepcopy(block), fullgraph=True, backend='aot_eager')(x)
+        want = steps(block, block, p)
+        with pytest.warns(UserWarning, match='functions of torch.compile run in eager mode'):
+            got = steps(torch.compile(block, backend=backend), block, p)
+        with warnings.catch_warnings():
+            warnings.filterwarnings('error', 'halfulp')
+            torch.compile(block, backend=backend)(x)  # once is enough
+        for a, b in zip(want, got):
+            same(a, b)
+        with pytest.raises(ValueError, match='which fullgraph=True forbids'):
+            torch.compile(block, fullgraph=True, backend=backend)(x)
+    assert p.report().share == 1 and graphs == []
+    same(torch.compile(block, fullgraph=True, backend=backend)(x), block(x))  # outside it is a graph as before
+    assert len(graphs) == 1
 
 
 def test_converted():

@@ -3,6 +3,7 @@
 
 A mode of torch's dispatcher sees every operator that runs while it is entered, of the backward pass, too.
 """
+import sys
 import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -244,8 +245,38 @@ class Guard(TorchDispatchMode):
 
 
 class WholeGuard(Guard):
-    """The same where nothing may run unseen: torch.compile leaves what runs under it to eager mode."""
+    """The same where nothing may run unseen: torch.compile leaves what runs under it to eager mode. `compiled(fullgraph)`
+    is called for each operator that multiplies in a function that was to be compiled."""
+
+    def __init__(self, before: Callable[[Any, Sequence[Any]], Sequence[Any]],
+                 see: Callable[[Any, List[Product], Sequence[Any], Any], Any], compiled: Callable[[bool], None]) -> None:
+        super().__init__(before, see)
+        self.compiled = compiled
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
         return False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        compiler = _FRAMES.set_eval_frame(None)  # while the mode is off, torch.compile would look into this method
+        try:
+            if callable(compiler) and reader(function) is not None:
+                self.compiled(_whole_graph(sys._getframe(1)))
+            return super().__torch_dispatch__(function, types, args, kwargs)
+        finally:
+            _FRAMES.set_eval_frame(compiler)
+
+
+_FRAMES = torch._C._dynamo.eval_frame
+if hasattr(_FRAMES, 'skip_code'):
+    _FRAMES.skip_code(WholeGuard.__torch_dispatch__.__code__)
+else:
+    _DO = _FRAMES._FrameAction
+    _FRAMES.set_code_exec_strategy(WholeGuard.__torch_dispatch__.__code__, _FRAMES._FrameExecStrategy(_DO.SKIP, _DO.DEFAULT))
+
+
+def _whole_graph(frame: Any) -> bool:
+    """Whether the call of torch.compile that the frame lies in has fullgraph=True."""
+    while frame is not None and not frame.f_code.co_filename.endswith('_dynamo/eval_frame.py'):
+        frame = frame.f_back
+    return frame is not None and bool(getattr(frame.f_locals.get('self'), 'fullgraph', False))
