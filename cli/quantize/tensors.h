@@ -6,7 +6,7 @@
 
 #include "cli/quantize/quantize.h"
 #include "cli/tensors/gguf.h"
-#include "cli/tensors/safetensors.h"
+#include "files/safetensors.h"
 
 /* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. Most tensors have few. */
 enum { TENSORS_EXPONENTS = 320, TENSORS_LOWEST = -160 };

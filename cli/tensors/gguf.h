@@ -11,7 +11,7 @@
 #ifndef HALFULP_CLI_TENSORS_GGUF_H
 #define HALFULP_CLI_TENSORS_GGUF_H
 
-#include "cli/tensors/safetensors.h"
+#include "files/safetensors.h"
 
 enum { GGUF_DIMS_MAX = 4, GGUF_NAME_MAX = 64, GGUF_KEY_MAX = 65535, GGUF_ALIGNMENT = 32 };
 /* Types that are read and written as numbers. */

@@ -9,7 +9,7 @@
 #define HALFULP_CLI_TENSORS_QUANTIZED_H
 
 #include "cli/tensors/gguf.h"
-#include "cli/tensors/safetensors.h"
+#include "files/safetensors.h"
 
 enum { QUANTIZED_NOT, QUANTIZED_COMPANION, QUANTIZED_CODES };
 typedef struct quantized {

@@ -11,8 +11,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 #include "cli/tensors/array.h"
-#include "cli/tensors/safetensors.h"
 #include "cli/train/train.h"
+#include "files/safetensors.h"
 
 #define FILE_NAME "checkpoint.safetensors"
 #define KIND "halfulp training run, 1"

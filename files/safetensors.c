@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading .safetensors: see safetensors.h. The JSON is parsed by jansson. */
-#include "cli/tensors/safetensors.h"
+#include "files/safetensors.h"
 
 #include <jansson.h>
 #include <stdarg.h>

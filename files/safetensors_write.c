@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tensors/safetensors.h"
+#include "files/safetensors.h"
 
 static const struct {
   const char *name;

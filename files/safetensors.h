@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/tensors/safetensors.h - the .safetensors file: 8 bytes of header length, a JSON header, the tensors' bytes.
+/* files/safetensors.h - the .safetensors file: 8 bytes of header length, a JSON header, the tensors' bytes.
  *
  * The reader is a pure function over bytes, like that of npy.h: it accepts a file only if every byte is accounted for.
  * Refused, with a sentence that names the field: a header length beyond the file or 100 MB; what is not UTF-8, not
  * JSON, has a key twice, a NUL or a number beyond 2^63 - 1; metadata that are not strings; a tensor with an unknown
  * dtype, a shape that does not multiply or does not fill its bytes, offsets that overlap, leave a hole, or end before
  * or behind the file. Format: the README of huggingface/safetensors, its dtypes as of version 0.7. */
-#ifndef HALFULP_CLI_TENSORS_SAFETENSORS_H
-#define HALFULP_CLI_TENSORS_SAFETENSORS_H
+#ifndef HALFULP_FILES_SAFETENSORS_H
+#define HALFULP_FILES_SAFETENSORS_H
 
 #include <stddef.h>
 #include <stdint.h>
