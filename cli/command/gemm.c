@@ -363,10 +363,10 @@ static int multiply(const gemm_state *state, const factors *inputs, const hu_exe
   hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
   hu_exec there = *exec;
   there.where = hu_cuda_host();
-  hu_status status =
-      state->device ? hu_gemm(m, n, k, &result, &inputs->a.operand, &inputs->b.operand, c ? &c->operand : NULL,
-                              &state->accum, state->numeric.mode, &there, &events)
-                    : on_cpu(state, inputs, &result, exec, &events, state->watch ? &watch : NULL);
+  hu_status status = state->device
+                         ? hu_gemm(m, n, k, &result, &inputs->a.operand, &inputs->b.operand, c ? &c->operand : NULL,
+                                   &state->accum, state->numeric.mode, &there, &events)
+                         : on_cpu(state, inputs, &result, exec, &events, state->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(state, codes, m, n) : refused(state, status);
   if (code == CLI_OK) report(state, &inputs->a, &inputs->b, c, &events, &watch, device);
   free(codes);

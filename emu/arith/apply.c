@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_apply of halfulp/view.h: checks everything and unfolds each format once, then runs run.c; or hands over to a device. */
+/* hu_apply of halfulp/view.h: checks everything, unfolds each format once and runs run.c, or hands over to a device. */
 #include "emu/arith/run.h"
 #include "emu/base/device_calls.h"
 #include "emu/base/operation_check.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/exec.h - what a call takes from its hu_exec, which may be NULL: the place, threads, the stream, the size of a
+/* emu/base/exec.h - what a call takes from its hu_exec, which may be NULL: place, threads, stream, the size of a
  * part. */
 #ifndef HALFULP_EMU_BASE_EXEC_H
 #define HALFULP_EMU_BASE_EXEC_H

@@ -116,8 +116,8 @@ static void list_values(source *z) {
   z->listed = 1;
 }
 
-size_t hu_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
-                          const hu_exec *exec) {
+size_t hu_s2fp8_gemm_work_size(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
+                               const hu_exec *exec) {
   return hui_is_elsewhere(exec) ? HUI_BYTES_THERE(exec, s2fp8_gemm_work, (m, n, k, a, b, exec)) : 0;
 }
 

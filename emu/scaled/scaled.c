@@ -121,7 +121,7 @@ hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes
   return check_and_unfold(&scaler, rows, cols, codes, z, ldz, x, ldx, scaling, mode, amax, stats);
 }
 
-size_t hu_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
+size_t hu_scaled_work_size(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
   return hui_is_elsewhere(exec) ? HUI_BYTES_THERE(exec, scaled_work, (rows, cols, scaling, exec)) : 0;
 }
 

@@ -47,7 +47,7 @@ static int check(const Problem &p, const std::vector<uint8_t> &z, unsigned long 
   }
   hu_status s = hu_encode_n(COUNT, want.data(), 1, y.data(), 1, p.fp8, p.rne, NULL, &events);
   for (int i = 0; i < COUNT; i++) y[i] = fmaf(-p.rate, p.g[i], hu_decode(p.bf16, p.w[i]));
-  hu_exec exec = {0, 0, {p.key, p.first}, {0}};
+  hu_exec exec = {0, 0, {p.key, p.first}, {NULL, NULL, NULL}};
   if (s == HU_OK) s = hu_encode_n(COUNT, want_w.data(), 1, y.data(), 1, p.bf16, p.stochastic, &exec, NULL);
   if (s != HU_OK) {
     fprintf(stderr, "%s\n", hu_status_text(s));

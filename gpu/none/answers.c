@@ -16,7 +16,7 @@ hu_status hu_device_available(char *name, size_t size) {
   return HU_E_DEVICE;
 }
 
-/* A place that runs no call. */
+/* Gives a place that runs no call. */
 hu_where hu_cuda(void *stream) {
   static const hu_device_calls calls;
   return (hu_where){&calls, stream, NULL};

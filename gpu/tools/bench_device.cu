@@ -168,7 +168,7 @@ void scaled(void) {
     need(hu_scaling_parse(&scaling, each.name, NULL) == HU_OK, each.name);
     hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &scaling);
     const hu_exec place = there();
-    need(hu_scaled_work(side, side, &scaling, &place) <= 4096, "a place to work");
+    need(hu_scaled_work_size(side, side, &scaling, &place) <= 4096, "a place to work");
     hu_scaled q = {codes, side, scales, sizes.block_cols, scaling.tensor ? tensor : NULL};
     double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
     for (int kind = 0; kind < 5; kind++) {

@@ -109,7 +109,7 @@ static hu_status grow_buffer(device *gpu, size_t bytes) {
 
 static hu_exec exec_of(hu_stream words) { return (hu_exec){.stream = words, .where = hu_cuda(NULL)}; }
 
-/* For calls that draw no random words. */
+/* Makes the exec of a call that draws no random words. */
 static hu_exec there(void) { return (hu_exec){.where = hu_cuda(NULL)}; }
 
 /* ---- products ---- */
@@ -164,7 +164,7 @@ static hu_status into_scaled(device *gpu, size_t rows, size_t cols, float *z, co
     kind.rows = rounding->scaling.cols;
     kind.cols = rounding->scaling.rows;
   }
-  size_t work = (hu_scaled_work(rows, cols, &kind, exec) + 15) / 16 * 16;
+  size_t work = (hu_scaled_work_size(rows, cols, &kind, exec) + 15) / 16 * 16;
   hu_status status = grow_buffer(gpu, work + sizeof rounding->amax);
   float *amax = rounding->amax != 0 && status == HU_OK ? (float *)(void *)((uint8_t *)gpu->buffer + work) : NULL;
   if (amax) status = device_put(gpu, amax, &rounding->amax, sizeof *amax);

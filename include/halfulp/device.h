@@ -33,10 +33,10 @@
  *              sums and scales in device memory looked at: the sign of amax is ignored, and what is not finite counts
  *              as binary32's largest number; sums that no elements have and invalid S2FP8 scales count as mu = 0, m = T
  *   work       exec->where.work is device memory, overlapping nothing else; what it holds before and after means
- *              nothing. hu_scaled_encode and hu_scaled_quantize need hu_scaled_work(...) bytes, aligned like uint64_t;
+ *              nothing. hu_scaled_encode and hu_scaled_quantize need hu_scaled_work_size(...) bytes, aligned to 8;
  *              hu_s2fp8_encode_n, _decode_n, _quantize_n and _truncate_n HU_DEVICE_S2FP8_WORK, hu_s2fp8_gemm
- *              hu_s2fp8_gemm_work(...), aligned to 16 (HU_E_NULL, HU_E_ALIGN). A call may start with the same work when
- *              the one before it in the stream has not ended, not in another stream. Other calls need none
+ *              hu_s2fp8_gemm_work_size(...), aligned to 16 (HU_E_NULL, HU_E_ALIGN). A call may start with the same
+ *              work when the one before it in the stream has not ended, not in another stream. Others need none
  *   errors     those of the call, but HU_E_GRID and HU_E_CODE. A launch that fails is reported by its own call; errors
  *              that a program made before stay for it to ask
  *

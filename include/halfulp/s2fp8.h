@@ -164,8 +164,8 @@ typedef struct hu_s2fp8_operand {
 } hu_s2fp8_operand;
 /* Returns the bytes that hu_s2fp8_gemm needs in exec->where.work: 0 on this CPU; on a device (device.h) the space of
  * both operands decoded, SIZE_MAX where a size_t cannot hold it or an operand is NULL. */
-HU_API size_t hu_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
-                                 const hu_exec *exec);
+HU_API size_t hu_s2fp8_gemm_work_size(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
+                                      const hu_s2fp8_operand *b, const hu_exec *exec);
 /* Z = A B + C in binary32: A is m x k, B is k x n, Z and C (NULL: absent) are m x n, row-major. The bits are those of
  * hu_s2fp8_decode_n of A and of B and then hu_gemm of these values under `fp32`: Z(i, j) = C(i, j) or +0, then
  * fma(a(i, p), b(p, j), Z(i, j)) for p = 0, 1, ..., each rounded to binary32, ties to even; a NaN is 0x7FC00000.

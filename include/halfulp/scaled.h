@@ -201,7 +201,7 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, floa
  * tensor that many threads of a device look at needs a place for its amax there, which no argument is: the scales may
  * be narrower than amax, and quantizing stores none. 0 on a device, too, for one level with blocks of up to 16384
  * elements, and for a scaling that is not valid. */
-HU_API size_t hu_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec);
+HU_API size_t hu_scaled_work_size(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec);
 
 /* Codes of up to 8 bits (one per byte, ld bytes per row) to the packed layout and back. Row i occupies bytes i
  * packed_row and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the

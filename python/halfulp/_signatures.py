@@ -67,7 +67,7 @@ MAIN = {
     'scaled_sizes_of': 'size size pointer -> scaled_sizes',
     'scaled_encode': 'size size pointer pointer size pointer mode pointer pointer pointer pointer -> status',
     'scaled_quantize': 'size size pointer size pointer size pointer mode pointer pointer pointer pointer -> status',
-    'scaled_work': 'size size pointer pointer -> size',
+    'scaled_work_size': 'size size pointer pointer -> size',
     'scaled_decode': 'size size pointer size pointer pointer pointer -> status',
     'hadamard_forward': _HADAMARD, 'hadamard_inverse': _HADAMARD,
     'scaled_pack': 'size size pointer pointer size pointer pointer -> status',

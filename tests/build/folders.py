@@ -10,7 +10,8 @@ CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mo
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
            'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
-FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/base/operation_check.h', 'emu/accum/check.h',
+FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/base/device_calls.h', 'emu/base/operation_check.h',
+            'emu/accum/check.h',
             'emu/gemm/check.h', 'emu/gemm/unit_plan.h', 'emu/gemm/unit_steps.h', 'emu/hadamard/check.h', 'emu/scaled/check.h', 'emu/sum/check.h',
             'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
             'emu/arith/function_polynomials.h', 'emu/arith/one.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
@@ -43,7 +44,7 @@ def rules():
         'gpu/train': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/train/*', 'train/engine/engine.h', 'train/engine/kernels.h',
                                           'train/engine/kernels_layers.h', 'cuda'],
         'gpu/tools': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/tools/*', 'bench/*', 'cuda'],
-        'gpu/none': PUBLIC,
+        'gpu/none': PUBLIC + ['emu/base/device_calls.h'],
         # The kernels' text for the CPU, and what stands in for CUDA's headers.
         'gpu/host': PUBLIC + FROM_EMU + [f'gpu/{one}/*' for one in ('base', 'elementwise', 'gemm', 'scaled', 'sum', 'probe', 'train', 'tools', 'host')]
         + ['gpu/device.cu', 'cuda'],

@@ -242,7 +242,7 @@ static hu_status s2fp8_gemm(job *j) {
   const hu_s2fp8_scale *scale = scale_of(j, &kind);
   hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
   hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
-  void *work = buffer(j, NULL, hu_s2fp8_gemm_work(M, M, K, &a, &b, twin_there(NULL)));
+  void *work = buffer(j, NULL, hu_s2fp8_gemm_work_size(M, M, K, &a, &b, twin_there(NULL)));
   return hu_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, twin_at(NULL, work, NULL));
 }
 

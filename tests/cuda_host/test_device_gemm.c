@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm on a device against the same on the CPU: both models, random formats, storages, transposes, paddings, sizes around the tiles'
- * edges, special values, in place; whole buffers and events are compared. */
+/* hu_gemm on a device against the CPU's: both models, random formats, storages, transposes, paddings, sizes around the
+ * tiles' edges, special values, in place; whole buffers and events are compared. */
 #include "tests/cuda_host/twin.h"
 
 #include "gpu/gemm/choose.h"

@@ -118,7 +118,7 @@ static void run_case(t_random *random, int call, size_t n) {
                  any_number(random, rooms[0]),
                  any_number(random, rooms[1]),
                  t_random_mode(random),
-                 {0, 0, {t_next64(random), t_next64(random)}}};
+                 {0, 0, {t_next64(random), t_next64(random)}, {0}}};
   size_t zsize = call == ENCODE || call == ENCODE64 || call == CONVERT ? bytes_of(task.to)
                  : call == QUANTIZE || call == DECODE                  ? 4
                                                                        : 8;

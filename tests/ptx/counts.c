@@ -140,7 +140,7 @@ static hu_status run_scaled(const scaled_case *t) {
   hu_events *events = t->events ? new_events() : NULL;
   uint8_t *codes = room(sizes.codes), *scales = room(sizes.scales), *empty = calloc(1, sizes.codes + sizes.scales);
   hu_scaled q = {codes, cols, scales, sizes.block_cols, d.tensor ? room(sizeof(float)) : NULL};
-  void *work = room(hu_scaled_work(rows, cols, &d, counts_there(NULL)) + 8);
+  void *work = room(hu_scaled_work_size(rows, cols, &d, counts_there(NULL)) + 8);
   if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
   if (t->what == 'q')
     return hu_scaled_quantize(rows, cols, z, cols, x, cols, &d, mode, NULL, NULL, counts_there(work), events);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "emu/base/exec.h"
 #include "halfulp/scalar.h"
 #include "train/environment.h"
 
@@ -192,7 +191,7 @@ static HU_NOINLINE hu_status apply(size_t rows, size_t cols, float *z, const flo
 
 hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *rounding,
                             const hu_exec *exec, hu_rounding_counts *counts) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
+  if (exec && exec->where.device) return HU_E_DEVICE;
   HU_ENV_RETURN(hu_status, apply(rows, cols, z, x, rounding, exec, counts));
 }
 

@@ -195,7 +195,7 @@ class Cuda(Engine):
     def scaled_exec(self, words: Words, rows, cols, scaling):
         """An exec with memory for a call that makes a scaled tensor, and that memory."""
         e = self.exec(words, 0)
-        work = self.room(main.hu_scaled_work(rows, cols, ref(scaling), ref(e)))
+        work = self.room(main.hu_scaled_work_size(rows, cols, ref(scaling), ref(e)))
         e.where.work = work.data_ptr()
         return e, work
 

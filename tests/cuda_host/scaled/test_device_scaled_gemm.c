@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm on a device against the same on the CPU, on the products of tests/scaled_gemm: every way, factor and model at
+/* hu_scaled_gemm on a device against the CPU's, on the products of tests/scaled_gemm: every way, factor and model at
  * random, layouts, random words, events, encoded results; hu_gemm_scaled likewise; the errors. */
 #include "tests/cuda_host/twin.h"
 
