@@ -53,6 +53,7 @@ static const hu_operation operations[] = {
     [HU_OP_POW] = {"pow", NULL, 2, HU_RESULT_CODE, 1, INVALID | POLE, "12", "x^y (IEEE 754-2019 9.2.1)"},
     [HU_OP_REMAINDER] = {"remainder", "rem", 2, HU_RESULT_CODE, 1, INVALID, "10",
                          "x - y n, n the integer nearest to x / y, of two the even one (IEEE 754-2019 5.3.1)"},
+    [HU_OP_CONVERT] = {"convert", NULL, 1, HU_RESULT_CODE, 1, 0, "2", "x in another format"},
 };
 
 size_t hu_operation_count(void) { return sizeof operations / sizeof *operations; }
@@ -101,6 +102,7 @@ static int read_refused(const hu_operation *operation, const hu_code *x, const h
 static uint32_t rounded(int op, const hu_spec *spec, const hu_num *x, uint32_t random, uint32_t *events) {
   if (op < HU_OP_ROUNDED) return hui_arith_one(spec, op, x[0], x[1], x[2], random, events);
   if (op == HU_OP_REMAINDER) return hui_remainder_code(spec, x[0], x[1], random, events);
+  if (op == HU_OP_CONVERT) return hui_round(spec, x[0], random, events);
   return hui_function_code(spec, op, x[0], x[1], random, events);
 }
 

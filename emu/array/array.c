@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/array.h: each checks everything, then runs run.c. */
+/* HU_OP_CONVERT between formats, and hu_codes_check_n: each checks everything; the former then runs run.c. */
 #include "halfulp/array.h"
 
 #include "emu/array/run.h"
 #include "emu/base/exec.h"
+#include "emu/base/operation_check.h"
 
 static hu_status check_memory(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec) {
   hu_strided az = hui_view_memory(z), ax = hui_view_memory(x);
@@ -12,21 +13,18 @@ static hu_status check_memory(size_t n, const hu_array_view *z, const hu_array_v
   return hui_view_check_codes(n, x, hui_exec_threads(exec));
 }
 
-static hu_status convert(size_t n, hu_array_view *z, hu_array_view *x, hu_mode mode, const hu_exec *exec,
-                         hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  if (hui_view_unfold(z, mode) != HU_OK) return HU_E_FORMAT;
+static hu_status convert(size_t n, hu_array_view *z, hu_array_view *x, const hu_how *how) {
+  if (hui_view_unfold(z, how->mode) != HU_OK) return HU_E_FORMAT;
   if (x->kind == HU_VIEW_CODES && hui_view_unfold_source(x) != HU_OK) return HU_E_FORMAT;
-  if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
+  if (hu_mode_check(how->mode) != HU_OK) return HU_E_MODE;
   if (z->kind == HU_VIEW_BINARY32 && !z->spec.fits_binary32) return HU_E_CARRIER;
-  hu_status status = check_memory(n, z, x, exec);
-  if (status == HU_OK && n) hui_array_run(n, z, x, exec, events);
+  hu_status status = check_memory(n, z, x, how->exec);
+  if (status == HU_OK && n) hui_array_run(n, z, x, how->exec, how->events);
   return status;
 }
 
 /* Decoding is converting into the carrier, where every value of format lies: no rounding, whatever the mode. */
 static hu_status decode(size_t n, hu_array_view *z, hu_array_view *x, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
   if (hui_view_unfold_source(x) != HU_OK) return HU_E_FORMAT;
   if (z->kind == HU_VIEW_BINARY32 && !x->spec.fits_binary32) return HU_E_CARRIER;
   hu_status status = check_memory(n, z, x, exec);
@@ -34,42 +32,17 @@ static hu_status decode(size_t n, hu_array_view *z, hu_array_view *x, const hu_e
   return status;
 }
 
-hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format format,
-                        hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_array_view to = hui_view_of_grid(HU_VIEW_BINARY32, z, incz, format);
-  hu_array_view from = hui_view_of_values(HU_VIEW_BINARY32, x, incx);
-  return convert(n, &to, &from, mode, exec, events);
+/* Describes one end. The format of any numbers is not looked at. */
+HU_FN hu_array_view view_of(const void *data, ptrdiff_t stride, const hu_type *type) {
+  size_t bytes = hui_carrier_bytes(type);
+  int kind = bytes == 8 ? HU_VIEW_BINARY64 : bytes ? HU_VIEW_BINARY32 : HU_VIEW_CODES;
+  hu_format any = {0};
+  return hui_view_of_grid(kind, data, stride, hui_is_plain(type) ? any : type->format);
 }
 
-hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format format,
-                          hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_array_view to = hui_view_of_grid(HU_VIEW_BINARY64, z, incz, format);
-  hu_array_view from = hui_view_of_values(HU_VIEW_BINARY64, x, incx);
-  return convert(n, &to, &from, mode, exec, events);
-}
-
-hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format format, hu_mode mode,
-                      const hu_exec *exec, hu_events *events) {
-  hu_array_view to = hui_view_of_codes(z, incz, format), from = hui_view_of_values(HU_VIEW_BINARY32, x, incx);
-  return convert(n, &to, &from, mode, exec, events);
-}
-
-hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format format,
-                        hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_array_view to = hui_view_of_codes(z, incz, format), from = hui_view_of_values(HU_VIEW_BINARY64, x, incx);
-  return convert(n, &to, &from, mode, exec, events);
-}
-
-hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                      const hu_exec *exec) {
-  hu_array_view to = hui_view_of_values(HU_VIEW_BINARY32, z, incz), from = hui_view_of_codes(x, incx, format);
-  return decode(n, &to, &from, exec);
-}
-
-hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                        const hu_exec *exec) {
-  hu_array_view to = hui_view_of_values(HU_VIEW_BINARY64, z, incz), from = hui_view_of_codes(x, incx, format);
-  return decode(n, &to, &from, exec);
+hu_status hui_array_convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
+  hu_array_view to = view_of(z->data, z->stride, &z->type), from = view_of(x->data, x->stride, &x->type);
+  return hui_is_plain(&z->type) ? decode(n, &to, &from, how->exec) : convert(n, &to, &from, how);
 }
 
 hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format format, const hu_exec *exec,
@@ -88,10 +61,4 @@ hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff_t incx, hu_format fo
     i++;
   *first = i;
   return status;
-}
-
-hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
-                       hu_mode mode, const hu_exec *exec, hu_events *events) {
-  hu_array_view to = hui_view_of_codes(z, incz, fz), from = hui_view_of_codes(x, incx, fx);
-  return convert(n, &to, &from, mode, exec, events);
 }

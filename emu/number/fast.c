@@ -298,16 +298,17 @@ static int encode_way(hu_number_fast *fast, const hu_number_spec *spec, size_t n
   return HU_NUMBER_BINADE;
 }
 
-/* What is written for every code of spec. */
+/* What is written for every code of spec: what it rounds to, or its value, or the value of what it rounds to. */
 static void find_values(hu_number_fast *fast, const hu_number_spec *spec, unsigned values) {
   for (uint32_t c = 0; c < 256; c++) {
     hu_quantity quantity = hui_any_unpack(spec, c);
     fast->events[c] = 0;
-    if (fast->to && !values) {
-      fast->bits[c] = hui_any_round(fast->to, quantity, 0, &fast->events[c]);
-    } else {
-      fast->bits[c] = values == 64 ? hui_any_pack64(quantity) : hui_any_pack32(quantity);
+    if (fast->to && fast->from) {
+      uint32_t code = hui_any_round(fast->to, quantity, 0, &fast->events[c]);
+      fast->bits[c] = code;
+      if (values) quantity = hui_any_unpack(fast->to, code);
     }
+    if (values) fast->bits[c] = values == 64 ? hui_any_pack64(quantity) : hui_any_pack32(quantity);
   }
 }
 
@@ -328,7 +329,7 @@ static int decode_way(hu_number_fast *fast, const hu_number_spec *spec, size_t n
 
 void hui_number_fast_make(hu_number_fast *fast, const hu_number_spec *to, const hu_number_spec *from, int reads32,
                           unsigned values, size_t n, const hu_number_lanes *lanes) {
-  const hu_number_spec *coded = to && values ? to : from; /* whose codes become something else */
+  const hu_number_spec *coded = from ? from : values ? to : NULL; /* whose codes become something else */
   fast->to = to;
   fast->from = from;
   fast->encode = fast->decode = HU_NUMBER_ONE;
@@ -338,7 +339,7 @@ void hui_number_fast_make(hu_number_fast *fast, const hu_number_spec *to, const 
   if (to && reads32) fast->encode = encode_way(fast, to, n);
   if (!coded || (to && from && to->floating.round >= HU_SRA)) return;
   set_constants(&fast->back, coded);
-  if (values) fast->decode = decode_way(fast, coded, n, values);
+  if (values && !(to && from)) fast->decode = decode_way(fast, coded, n, values);
   if (coded->width <= 8 && n >= 512 && fast->decode == HU_NUMBER_ONE) {
     find_values(fast, coded, values);
     fast->decode = HU_NUMBER_TABLE_OF_CODES;

@@ -17,7 +17,7 @@ enum { HU_NUMBER_ONE = 0, HU_NUMBER_LANES, HU_NUMBER_PLACES, HU_NUMBER_BINADE, H
 typedef struct hu_number_fast {
   const hu_number_spec *to, *from; /* NULL: nothing is rounded; no codes are read */
   const hu_number_lanes *lanes;    /* NULL: none of this */
-  int encode, decode;              /* ways; decode: of codes of `to` where something is rounded, else of `from` */
+  int encode, decode;              /* ways; decode: of codes of `from` where they are read, else of `to` */
   hu_number_lane constants, back;
   /* table of codes: what is written for each, and its events; binade: binary64 patterns of 2^(j / 2^f) */
   uint64_t bits[256];

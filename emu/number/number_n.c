@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/number.h on arrays: each checks everything, distributes parts over threads, and converts pieces
- * by emu/number/fast.h or an element at a time. Where both are floating-point formats, the kernels of emu/array/array.c
- * do the work. */
+/* HU_OP_CONVERT where one end is of a number system: checks everything, distributes parts over threads, and converts
+ * pieces by emu/number/fast.h or an element at a time. Where both are floating-point formats, the kernels of
+ * emu/array/run.c do the work. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
 #include "emu/base/codes.h"
 #include "emu/base/exec.h"
+#include "emu/base/operation_check.h"
 #include "emu/base/threads.h"
 #include "emu/core/stream.h"
 #include "emu/number/call.h"
@@ -258,13 +259,12 @@ static hu_status convert(conversion *call, size_t n, void *z, const void *x, con
   return status;
 }
 
-/* Sets a conversion that rounds into number. */
+/* Sets what a conversion rounds into. */
 static hu_status begin(conversion *call, hu_number number, hu_mode mode) {
   hu_status status = hu_number_check(number, NULL);
   if (status != HU_OK) return status;
   status = hu_mode_check(mode);
   if (status != HU_OK) return status;
-  memset(call, 0, sizeof *call);
   call->rounds = 1;
   call->to = number;
   call->mode = mode;
@@ -272,7 +272,7 @@ static hu_status begin(conversion *call, hu_number number, hu_mode mode) {
   return HU_OK;
 }
 
-/* Sets a conversion that reads codes of number. */
+/* Sets what the codes that a conversion reads are of. */
 static hu_status begin_reading(conversion *call, hu_number number) {
   hu_mode rne = {0};
   hu_status status = hu_number_check(number, NULL);
@@ -281,67 +281,24 @@ static hu_status begin_reading(conversion *call, hu_number number) {
   return status;
 }
 
-static hu_status from_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, int xkind, ptrdiff_t incx,
-                             hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
+static int kind_of(const hu_type *type) {
+  size_t bytes = hui_carrier_bytes(type);
+  return bytes == 8 ? VALUES64 : bytes ? VALUES32 : CODES;
+}
+
+static hu_number system_of(const hu_type *type) {
+  return type->number ? *type->number : hu_number_float(type->format);
+}
+
+hu_status hui_number_convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   conversion call;
-  hu_status status = begin(&call, number, mode);
-  if (status != HU_OK) return status;
-  call.ez = end_of(zkind, &call.spec, incz);
-  call.ex = end_of(xkind, &call.spec, incx);
-  return convert(&call, n, z, x, exec, events);
-}
-
-hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
-                               hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, VALUES32, incz, x, VALUES32, incx, number, mode, exec, events);
-}
-
-hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number number,
-                                 hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, VALUES64, incz, x, VALUES64, incx, number, mode, exec, events);
-}
-
-hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
-                             hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, CODES, incz, x, VALUES32, incx, number, mode, exec, events);
-}
-
-hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_number number,
-                               hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return from_values(n, z, CODES, incz, x, VALUES64, incx, number, mode, exec, events);
-}
-
-static hu_status to_values(size_t n, void *z, int zkind, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                           hu_number number, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  conversion call;
+  int decodes = hui_is_plain(&z->type);
+  hu_status status = HU_OK;
   memset(&call, 0, sizeof call);
-  hu_status status = begin_reading(&call, number);
+  if (!decodes) status = begin(&call, system_of(&z->type), how->mode);
+  if (status == HU_OK && x->type.kind == HU_TYPE_CODES) status = begin_reading(&call, system_of(&x->type));
   if (status != HU_OK) return status;
-  call.ez = end_of(zkind, &call.source, incz);
-  call.ex = end_of(CODES, &call.source, incx);
-  return convert(&call, n, z, x, exec, NULL);
-}
-
-hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
-                             const hu_exec *exec) {
-  return to_values(n, z, VALUES32, incz, x, incx, number, exec);
-}
-
-hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
-                               const hu_exec *exec) {
-  return to_values(n, z, VALUES64, incz, x, incx, number, exec);
-}
-
-hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x, ptrdiff_t incx,
-                              hu_number fx, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  conversion call;
-  hu_status status = begin(&call, fz, mode);
-  if (status == HU_OK) status = begin_reading(&call, fx);
-  if (status != HU_OK) return status;
-  call.ez = end_of(CODES, &call.spec, incz);
-  call.ex = end_of(CODES, &call.source, incx);
-  return convert(&call, n, z, x, exec, events);
+  call.ez = end_of(kind_of(&z->type), &call.spec, z->stride);
+  call.ex = end_of(kind_of(&x->type), &call.source, x->stride);
+  return convert(&call, n, z->data, x->data, how->exec, decodes ? NULL : how->events);
 }

@@ -39,30 +39,58 @@
 extern "C" {
 #endif
 
+/* ---- hu_apply of HU_OP_CONVERT (view.h) with an argument for each part ---- */
+
+/* z[i] = x[i] converted. */
+static inline HU_MUST_CHECK hu_status hu_apply_convert(size_t n, hu_output z, hu_view x, hu_mode mode,
+                                                       const hu_exec *exec, hu_events *events) {
+  hu_how how;
+  how.mode = mode; /* in its place: a copy of a small record waits for its parts */
+  how.exec = exec;
+  how.events = events;
+  return hu_apply(HU_OP_CONVERT, n, z, &x, &how);
+}
+
 /* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is
- * 0x7FC00000). */
-HU_API HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                             hu_format format, hu_mode mode, const hu_exec *exec,
-                                             hu_events *events); /* binary32 to binary32 */
-HU_API HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                               hu_format format, hu_mode mode, const hu_exec *exec,
-                                               hu_events *events); /* binary64 to binary64 */
-/* z[i] = the code of format that x[i] rounds to. */
-HU_API HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                           hu_format format, hu_mode mode, const hu_exec *exec,
-                                           hu_events *events); /* binary32 to codes */
-HU_API HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                             hu_format format, hu_mode mode, const hu_exec *exec,
-                                             hu_events *events); /* binary64 to codes */
+ * 0x7FC00000). Binary32 to binary32; binary64 to binary64. */
+static inline HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                                    hu_format format, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events) {
+  return hu_apply_convert(n, hu_values_out(z, incz, format), hu_floats(x, incx), mode, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
+                                                      ptrdiff_t incx, hu_format format, hu_mode mode,
+                                                      const hu_exec *exec, hu_events *events) {
+  return hu_apply_convert(n, hu_values64_out(z, incz, format), hu_doubles(x, incx), mode, exec, events);
+}
+/* z[i] = the code of format that x[i] rounds to, of binary32 and of binary64 numbers. */
+static inline HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                                  hu_format format, hu_mode mode, const hu_exec *exec,
+                                                  hu_events *events) {
+  return hu_apply_convert(n, hu_codes_out(z, incz, format), hu_floats(x, incx), mode, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
+                                                    hu_format format, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events) {
+  return hu_apply_convert(n, hu_codes_out(z, incz, format), hu_doubles(x, incx), mode, exec, events);
+}
 /* z[i] = the value of code x[i] of format; exact (binary32: HU_E_CARRIER if the grid does not fit). */
-HU_API HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                           hu_format format, const hu_exec *exec); /* codes to binary32 */
-HU_API HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                             hu_format format, const hu_exec *exec); /* codes to binary64 */
+static inline HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                                  hu_format format, const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  return hu_apply_convert(n, hu_floats_out(z, incz), hu_codes(x, incx, format), rne, exec, NULL);
+}
+static inline HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                                    hu_format format, const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  return hu_apply_convert(n, hu_doubles_out(z, incz), hu_codes(x, incx, format), rne, exec, NULL);
+}
 /* Codes of fx to codes of fz, one rounding. binary16 and bfloat16 arrays are codes of those formats. */
-HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                            ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                            hu_events *events);
+static inline HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                   ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                   hu_events *events) {
+  return hu_apply_convert(n, hu_codes_out(z, incz, fz), hu_codes(x, incx, fx), mode, exec, events);
+}
 
 /* HU_OK if no code of x has bits above the width of format, else HU_E_CODE, and *first, if not NULL, becomes the number
  * of the first one that has. Calls with a status on arrays of the host look at their codes themselves; a caller asks

@@ -193,31 +193,69 @@ HU_API double hu_number_decode64(hu_number number, uint32_t code);
 /* The same, the value itself rounded once to binary32, ties to even, IEEE overflow and underflow. */
 HU_API float hu_number_decode(hu_number number, uint32_t code);
 
-/* Arrays: everything of array.h (strides, storage by hu_number_limits.storage, threads, random words, events, errors;
- * `exec` NULL means stream (0, 0), the same random words in every such call)
- * with HU_E_NUMBER beside HU_E_FORMAT. Element i is what the one-value call returns; quantize is decode of encode,
- * into the array's own type. There is no HU_E_CARRIER here: values that binary32 lacks are rounded as hu_number_decode
- * does it. A table must not overlap an output. */
-HU_API HU_MUST_CHECK hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                    hu_number number, hu_mode mode, const hu_exec *exec,
-                                                    hu_events *events); /* binary32 to binary32 */
-HU_API HU_MUST_CHECK hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                      ptrdiff_t incx, hu_number number, hu_mode mode,
-                                                      const hu_exec *exec,
-                                                      hu_events *events); /* binary64 to binary64 */
-HU_API HU_MUST_CHECK hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                  hu_number number, hu_mode mode, const hu_exec *exec,
-                                                  hu_events *events); /* binary32 to codes */
-HU_API HU_MUST_CHECK hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                                    hu_number number, hu_mode mode, const hu_exec *exec,
-                                                    hu_events *events); /* binary64 to codes */
-HU_API HU_MUST_CHECK hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                  hu_number number, const hu_exec *exec); /* codes to binary32 */
-HU_API HU_MUST_CHECK hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                    hu_number number, const hu_exec *exec); /* codes to binary64 */
-HU_API HU_MUST_CHECK hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x,
-                                                   ptrdiff_t incx, hu_number fx, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events); /* codes to codes */
+/* ---- arrays: hu_apply of HU_OP_CONVERT (view.h) ----
+ *
+ * A type of codes or values that names a number system is of that one: everything of array.h and view.h (strides,
+ * storage by hu_number_limits.storage, threads, random words, events, errors; `exec` NULL means stream (0, 0), the same
+ * random words in every such call), with HU_E_NUMBER beside HU_E_FORMAT. Element i is what the one-value call returns;
+ * quantize is decode of encode, into the array's own type. There is no HU_E_CARRIER where one of the types names a
+ * number system: values that binary32 lacks are rounded as hu_number_decode does it. A table must not overlap an
+ * output. */
+
+/* The type of codes (HU_TYPE_CODES) or values (HU_TYPE_VALUES32, _VALUES64) of *of, which stays the caller's. */
+static inline hu_type hu_type_number(int kind, const hu_number *of) {
+  hu_type type = hu_type_plain(kind);
+  type.number = of;
+  return type;
+}
+
+/* z[i] = the value of fz that x[i] rounds to. Binary32 to binary32; binary64 to binary64. */
+static inline HU_MUST_CHECK hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                           ptrdiff_t incx, hu_number fz, hu_mode mode,
+                                                           const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_VALUES32, &fz));
+  return hu_apply_convert(n, to, hu_floats(x, incx), mode, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
+                                                             ptrdiff_t incx, hu_number fz, hu_mode mode,
+                                                             const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_VALUES64, &fz));
+  return hu_apply_convert(n, to, hu_doubles(x, incx), mode, exec, events);
+}
+/* z[i] = the code of fz that x[i] rounds to, of binary32 and of binary64 numbers. */
+static inline HU_MUST_CHECK hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
+                                                         ptrdiff_t incx, hu_number fz, hu_mode mode,
+                                                         const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_CODES, &fz));
+  return hu_apply_convert(n, to, hu_floats(x, incx), mode, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
+                                                           ptrdiff_t incx, hu_number fz, hu_mode mode,
+                                                           const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_CODES, &fz));
+  return hu_apply_convert(n, to, hu_doubles(x, incx), mode, exec, events);
+}
+/* z[i] = the value of code x[i] of fx, in binary32 and in binary64. */
+static inline HU_MUST_CHECK hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
+                                                         ptrdiff_t incx, hu_number fx, const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_view from = hu_view_of(x, incx, hu_type_number(HU_TYPE_CODES, &fx));
+  return hu_apply_convert(n, hu_floats_out(z, incz), from, rne, exec, NULL);
+}
+static inline HU_MUST_CHECK hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x,
+                                                           ptrdiff_t incx, hu_number fx, const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_view from = hu_view_of(x, incx, hu_type_number(HU_TYPE_CODES, &fx));
+  return hu_apply_convert(n, hu_doubles_out(z, incz), from, rne, exec, NULL);
+}
+/* z[i] = the code in fz of the value of code x[i] of fx: one rounding, whatever the two kinds. */
+static inline HU_MUST_CHECK hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz,
+                                                          const void *x, ptrdiff_t incx, hu_number fx, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_CODES, &fz));
+  hu_view from = hu_view_of(x, incx, hu_type_number(HU_TYPE_CODES, &fx));
+  return hu_apply_convert(n, to, from, mode, exec, events);
+}
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* The operations; what each computes stands at the function of its name in arith.h and function.h. Numbers are pinned,
- * and hu_operation_at(i) is operation i. */
+/* The operations; what each computes stands at the function of its name in arith.h, function.h or scalar.h. Numbers
+ * are pinned, and hu_operation_at(i) is operation i. */
 enum {
   HU_OP_ADD,                      /* hu_add */
   HU_OP_SUB,                      /* hu_sub */
@@ -58,7 +58,8 @@ enum {
   HU_OP_SIN,                      /* hu_sin */
   HU_OP_COS,                      /* hu_cos */
   HU_OP_POW,                      /* hu_pow, the last elementary function */
-  HU_OP_REMAINDER                 /* hu_remainder, an exact result that is rounded like those below HU_OP_ROUNDED */
+  HU_OP_REMAINDER,                /* hu_remainder, an exact result that is rounded like those below HU_OP_ROUNDED */
+  HU_OP_CONVERT                   /* hu_convert of scalar.h; hu_apply also reads and writes numbers that are no codes */
 };
 
 /* What the result of an operation is. */

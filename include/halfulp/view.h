@@ -22,16 +22,21 @@ extern "C" {
 enum {
   HU_TYPE_NONE = 0,     /* none: every call refuses a view that is all zero */
   HU_TYPE_CODES = 1,    /* codes of the format, one to a uint8_t, uint16_t or uint32_t (array.h) */
-  HU_TYPE_VALUES32 = 2, /* values of the format in binary32; hu_apply does not take them */
-  HU_TYPE_VALUES64 = 3, /* values of the format in binary64; hu_apply does not take them */
-  HU_TYPE_INT8 = 4      /* int8_t; the format plays no part */
+  HU_TYPE_VALUES32 = 2, /* values of the format, in float */
+  HU_TYPE_VALUES64 = 3, /* values of the format, in double */
+  HU_TYPE_INT8 = 4,     /* int8_t; neither format nor number plays a part, nor does it below */
+  HU_TYPE_BINARY32 = 5, /* float: any numbers of binary32 */
+  HU_TYPE_BINARY64 = 6  /* double: any numbers of binary64 */
 };
+
+struct hu_number; /* number.h */
 
 /* The type of the elements of an array. */
 typedef struct hu_type {
   uint8_t kind;     /* HU_TYPE_ */
   uint8_t reserved; /* 0 */
   hu_format format;
+  const struct hu_number *number; /* codes and values: of this number system, read during the call; NULL: of format */
 } hu_type;
 
 /* An array to read: element i is data[i * stride], in elements of the type. */
@@ -95,30 +100,64 @@ static inline hu_type hu_type_codes(hu_format format) {
   type.kind = HU_TYPE_CODES;
   type.reserved = 0;
   type.format = format;
+  type.number = NULL;
   return type;
 }
-/* An array of codes of format to read. */
-static inline hu_view hu_codes(const void *data, ptrdiff_t stride, hu_format format) {
+/* The type of its values: kind HU_TYPE_VALUES32 or HU_TYPE_VALUES64. */
+static inline hu_type hu_type_values(int kind, hu_format format) {
+  hu_type type = hu_type_codes(format);
+  type.kind = (uint8_t)kind;
+  return type;
+}
+/* The type of any numbers: kind HU_TYPE_BINARY32, HU_TYPE_BINARY64 or HU_TYPE_INT8. */
+static inline hu_type hu_type_plain(int kind) {
+  hu_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  return hu_type_values(kind, none);
+}
+
+/* An array of a type to read. */
+static inline hu_view hu_view_of(const void *data, ptrdiff_t stride, hu_type type) {
   hu_view view;
   view.data = data;
   view.stride = stride;
-  view.type = hu_type_codes(format);
+  view.type = type;
   return view;
 }
-/* An array of codes of format to write. */
-static inline hu_output hu_codes_out(void *data, ptrdiff_t stride, hu_format format) {
+/* An array of a type to write. */
+static inline hu_output hu_output_of(void *data, ptrdiff_t stride, hu_type type) {
   hu_output output;
   output.data = data;
   output.stride = stride;
-  output.type = hu_type_codes(format);
+  output.type = type;
   return output;
 }
-/* An array of int8_t to write. */
+/* The same of codes of format, of any numbers, of values of format, of int8_t. */
+static inline hu_view hu_codes(const void *data, ptrdiff_t stride, hu_format format) {
+  return hu_view_of(data, stride, hu_type_codes(format));
+}
+static inline hu_output hu_codes_out(void *data, ptrdiff_t stride, hu_format format) {
+  return hu_output_of(data, stride, hu_type_codes(format));
+}
+static inline hu_view hu_floats(const float *data, ptrdiff_t stride) {
+  return hu_view_of(data, stride, hu_type_plain(HU_TYPE_BINARY32));
+}
+static inline hu_output hu_floats_out(float *data, ptrdiff_t stride) {
+  return hu_output_of(data, stride, hu_type_plain(HU_TYPE_BINARY32));
+}
+static inline hu_view hu_doubles(const double *data, ptrdiff_t stride) {
+  return hu_view_of(data, stride, hu_type_plain(HU_TYPE_BINARY64));
+}
+static inline hu_output hu_doubles_out(double *data, ptrdiff_t stride) {
+  return hu_output_of(data, stride, hu_type_plain(HU_TYPE_BINARY64));
+}
+static inline hu_output hu_values_out(float *data, ptrdiff_t stride, hu_format format) {
+  return hu_output_of(data, stride, hu_type_values(HU_TYPE_VALUES32, format));
+}
+static inline hu_output hu_values64_out(double *data, ptrdiff_t stride, hu_format format) {
+  return hu_output_of(data, stride, hu_type_values(HU_TYPE_VALUES64, format));
+}
 static inline hu_output hu_int8_out(int8_t *data, ptrdiff_t stride) {
-  hu_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  hu_output output = hu_codes_out(data, stride, none);
-  output.type.kind = HU_TYPE_INT8;
-  return output;
+  return hu_output_of(data, stride, hu_type_plain(HU_TYPE_INT8));
 }
 /* How: a mode, an exec and counts. */
 static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *events) {
@@ -132,18 +171,24 @@ static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *eve
 /* z[i] = operation op (HU_OP_) of x[0][i], x[1][i], ...: what hu_apply_code returns for these codes, with R = the high
  * N bits of word i of exec->stream: the same bits for every thread count, kernel level, stride and device.
  *
- *   x          as many views as the operation has operands, all of codes
+ *   x          as many views as the operation has operands, all of codes of formats
  *   z          codes, of x[0]'s format where the operation gives HU_RESULT_SAME; HU_TYPE_INT8 where it gives
  *              HU_RESULT_INT8. It may be the same array as an operand where element sizes and strides are the same,
  *              else it must not overlap one (elements of equally strided arrays may interleave)
+ *   HU_OP_CONVERT  takes more types than codes of formats: x[0] has codes or any numbers (HU_TYPE_BINARY32, _BINARY64),
+ *              z codes, or values. Each can be of a number system, as number.h says; a table must not overlap z. What
+ *              is written is z's code of what x[0] rounds to, once, or the value of that code in the array's float or
+ *              double. z of HU_TYPE_BINARY32 or _BINARY64 takes the values of codes: mode, stream and events play no
+ *              part then, for nothing is rounded but what binary32 or binary64 lacks of a number system (number.h)
  *   codes      bits above the width are an error in operands (HU_E_CODE, array.h) and 0 in z
  *   n          may be 0; then data may be NULL
  *   how        may be NULL. how->exec NULL means stream (0, 0) for stochastic modes: the same words in every such call.
  *              Where the operation does not round, mode, stream and events play no part
  *
  * No allocation. Errors: HU_E_SHAPE (no such operation; strides; arrays beyond the address space), HU_E_NULL,
- * HU_E_FORMAT (a type other than the ones above, or a format that its check refuses), HU_E_MODE, HU_E_ALIGN,
- * HU_E_OVERLAP, HU_E_CODE; z and events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own
+ * HU_E_FORMAT (a type other than the ones above, or a format that its check refuses), HU_E_NUMBER, HU_E_MODE,
+ * HU_E_CARRIER (float as the values of a format that binary32 lacks), HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE; z and
+ * events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own
  * operations compute HU_OP_ADD, _SUB, _MUL, _DIV, _SQRT and _FMA where all formats are binary16 and the mode rounds to
  * nearest even, toward zero, up or down, with the same results and events. */
 HU_API HU_MUST_CHECK hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how);

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+import struct
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _abi as abi
-from . import _signatures as signatures
 from . import _structs as s
 from .events import Events
 from .format import Format, FormatLike
 from .mode import Mode, ModeLike, Stream, StreamLike, mode_of, stream_of
 
 _NARROW = {'float16': 'binary16', 'bfloat16': 'bfloat16'}
-_WIDE = {'float32': '', 'float64': '64'}
+# Of float and double: the types of any numbers, and of values of a format or number system.
+_WIDE = {'float32': s.hu_type(s.TYPE_BINARY32), 'float64': s.hu_type(s.TYPE_BINARY64)}
+_VALUES = {'float32': s.TYPE_VALUES32, 'float64': s.TYPE_VALUES64}
 
 
 class How:
@@ -69,15 +71,9 @@ class How:
         """The address of the counts."""
         return abi.address(self.events._c) if isinstance(self.events, Events) else self.events
 
-    def call(self, name: str, *arguments: Any, mode: bool = True, events: bool = True, argument: str = '') -> None:
-        """hu_NAME of the arguments, then mode, exec, and events if asked for."""
-        more: List[Any] = [self.mode._c] if mode else []
-        more.append(abi.address(self.exec))
-        more += [self.counts] if events else []
-        if self.cuda is not None and name in signatures.TWINS:
-            status = getattr(abi.cuda(), 'hu_device_' + name)(*arguments, *more, self.cuda)
-        else:
-            status = getattr(abi.main(), 'hu_' + name)(*arguments, *more)
+    def call(self, name: str, *arguments: Any, argument: str = '') -> None:
+        """hu_NAME of the arguments, then mode, exec and events."""
+        status = getattr(abi.main(), 'hu_' + name)(*arguments, self.mode._c, abi.address(self.exec), self.counts)
         abi.check(status, argument or name)
 
     def apply(self, name: str, n: int, z: 'Place', x: Sequence['Place'], argument: str = '') -> None:
@@ -87,6 +83,10 @@ class How:
         how = s.hu_how(self.mode._c, ctypes.pointer(self.exec), events)
         status = abi.main().hu_apply(operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how))
         abi.check(status, argument or name)
+
+    def convert(self, n: int, z: 'Place', x: 'Place', argument: str) -> None:
+        """z[i] = x[i] converted (HU_OP_CONVERT)."""
+        self.apply('convert', n, z, [x], argument)
 
 
 Place = Tuple[int, int, s.hu_type]  # an address, a stride, and the type of the elements
@@ -103,8 +103,39 @@ def codes_type(format: FormatLike) -> s.hu_type:
     return s.hu_type(s.TYPE_CODES, 0, _c(format))
 
 
+def values_type(dtype: str, format: FormatLike) -> s.hu_type:
+    """The type of values of a format in float32 or float64."""
+    return s.hu_type(_VALUES[dtype], 0, _c(format))
+
+
+def number_type(record: s.hu_number, dtype: Optional[str] = None) -> s.hu_type:
+    """The type of codes of a number system, whose record the caller keeps, or of its values in float32 or float64."""
+    return s.hu_type(s.TYPE_CODES if dtype is None else _VALUES[dtype], 0, number=ctypes.addressof(record))
+
+
+def plain_type(dtype: str) -> s.hu_type:
+    """The type of any numbers: float32, float64, or float16 and bfloat16, which are codes."""
+    return codes_type(_NARROW[dtype]) if dtype in _NARROW else _WIDE[dtype]
+
+
 def _c(format: FormatLike) -> s.hu_format:
     return (format if isinstance(format, Format) else Format(format))._c
+
+
+_PLACE = struct.Struct('Pn')  # how views and outputs begin: address and stride
+_HOW = struct.Struct('8sPP')  # hu_how
+
+
+def how_bytes(mode: s.hu_mode, run: s.hu_exec, counts: Optional[int]) -> bytes:
+    """A hu_how; `run`, which it points to, is the caller's."""
+    return _HOW.pack(bytes(mode), ctypes.addressof(run), counts or 0)
+
+
+def conversion(z: s.hu_type, x: s.hu_type) -> Callable[[int, int, int, bytes], int]:
+    """call(n, z, x, how): the status of HU_OP_CONVERT between dense arrays of these types at these addresses."""
+    apply, op, to, of = abi.main().hu_apply, operation_number('convert'), bytes(z), bytes(x)
+    place, output = _PLACE.pack, s.hu_output.from_buffer_copy
+    return lambda n, z_, x_, how: apply(op, n, output(place(z_, 1) + to), place(x_, 1) + of, how)
 
 
 def _known(dtype: str) -> None:
@@ -115,10 +146,7 @@ def _known(dtype: str) -> None:
 def encode(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: FormatLike, how: How) -> None:
     """z[i] = the code of `format` that number x[i] rounds to."""
     _known(dtype)
-    if dtype in _NARROW:
-        how.call('convert_n', n, z, incz, _c(format), x, incx, _c(_NARROW[dtype]), argument='encode')
-    else:
-        how.call('encode{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), argument='encode')
+    how.convert(n, (z, incz, codes_type(format)), (x, incx, plain_type(dtype)), 'encode')
 
 
 def decode(n: int, z: int, incz: int, dtype: str, x: int, incx: int, format: FormatLike, how: How) -> None:
@@ -126,11 +154,8 @@ def decode(n: int, z: int, incz: int, dtype: str, x: int, incx: int, format: For
     _known(dtype)
     if dtype in _NARROW:
         _must_fit(format, dtype)
-        exact = How(threads=how.threads, cuda=how.cuda)
-        exact.call('convert_n', n, z, incz, _c(_NARROW[dtype]), x, incx, _c(format), argument='decode')
-    else:
-        how.call('decode{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), mode=False, events=False,
-                 argument='decode')
+        how = How(threads=how.threads, cuda=how.cuda)
+    how.convert(n, (z, incz, plain_type(dtype)), (x, incx, codes_type(format)), 'decode')
 
 
 def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: FormatLike, how: How,
@@ -142,7 +167,7 @@ def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: F
     """
     _known(dtype)
     if dtype in _WIDE:
-        how.call('quantize{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), argument='quantize')
+        how.convert(n, (z, incz, values_type(dtype, format)), (x, incx, plain_type(dtype)), 'quantize')
         return
     target = format if isinstance(format, Format) else Format(format)
     _must_fit(target, dtype)
@@ -160,7 +185,7 @@ def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: F
 
 def convert(n: int, z: int, incz: int, to: FormatLike, x: int, incx: int, of: FormatLike, how: How) -> None:
     """z[i] = code x[i] of format `of` rounded into `to`."""
-    how.call('convert_n', n, z, incz, _c(to), x, incx, _c(of), argument='convert')
+    how.convert(n, (z, incz, codes_type(to)), (x, incx, codes_type(of)), 'convert')
 
 
 def _must_fit(format: FormatLike, dtype: str) -> None:

@@ -15,21 +15,7 @@ WORDS.update((name[3:], kind) for name, kind in s.RECORDS.items())
 
 _MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
 _GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
-_NEXT = _MADE + ' format pointer'
 
-# Calls that a CUDA device has under a name of its own: hu_NAME, and hu_device_NAME with a stream behind.
-TWINS = {
-    'quantize_n': _MADE + ' format mode pointer pointer', 'quantize64_n': _MADE + ' format mode pointer pointer',
-    'encode_n': _MADE + ' format mode pointer pointer', 'encode64_n': _MADE + ' format mode pointer pointer',
-    'decode_n': _NEXT, 'decode64_n': _NEXT,
-    'convert_n': 'size pointer step format pointer step format mode pointer pointer',
-    'number_quantize_n': _MADE + ' number mode pointer pointer',
-    'number_quantize64_n': _MADE + ' number mode pointer pointer',
-    'number_encode_n': _MADE + ' number mode pointer pointer',
-    'number_encode64_n': _MADE + ' number mode pointer pointer', 'number_decode_n': _MADE + ' number pointer',
-    'number_decode64_n': _MADE + ' number pointer',
-    'number_convert_n': 'size pointer step number pointer step number mode pointer pointer',
-}
 _GEMM_SCALED = _GEMM + ' pointer pointer pointer mode pointer pointer'
 _DOT_N = 'size size pointer step element pointer pointer mode pointer pointer'
 _HADAMARD = 'size size pointer size pointer size pointer pointer -> status'
@@ -110,7 +96,6 @@ MAIN = {
 }
 for _name in ('encode_n', 'encode64_n', 'quantize_n', 'quantize64_n'):
     MAIN['conversion_' + _name] = _MADE + ' pointer pointer pointer -> status'
-MAIN.update((name, words + ' -> status') for name, words in TWINS.items())
 
 # libhalfulp-cuda.
 CUDA = {
@@ -118,7 +103,6 @@ CUDA = {
     'device_versions': 'pointer size -> none',
     'cuda': 'pointer -> where',
 }
-CUDA.update(('device_' + name, words + ' pointer -> status') for name, words in TWINS.items())
 
 # libhalfulp-train.
 TRAIN = {

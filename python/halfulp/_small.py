@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
+from ._pointer import codes_type, conversion, how_bytes, number_type, plain_type, values_type
 from ._targets import target_of
 from .conversion import names_preset
 from .events import Events
@@ -21,15 +22,14 @@ from .number import Number
 from .scaling import Scaling
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-_EXEC = s.hu_exec(1, 0, s.hu_stream(0, 0))
-_EXEC_REF = ctypes.byref(_EXEC)  # calls read it only
+_WIDE = ('float32', 'float64')
+_EXEC = s.hu_exec(1, 0, s.hu_stream(0, 0))  # calls read it only
 _OPTIONS = frozenset(('saturate', 'nan', 'tiny', 'stream', 'events', 'threads'))
 
 
 class _Target(NamedTuple):
-    """A format or a number system: its record, its codes' type, and the library's calls for float32 and float64."""
+    """A format, a number system or a scaled format: its codes' type, and the library's calls for float32 and float64."""
 
-    record: Any
     codes: np.dtype
     quantize: Mapping[np.dtype, Any]
     encode: Mapping[np.dtype, Any]
@@ -47,17 +47,23 @@ def _target(format: Any) -> Optional[_Target]:
         goal = target_of(format)
     except abi.HalfulpError:
         return None
-    library = abi.main()
     if isinstance(goal, Format):
-        return _Target(goal._c, goal.dtype, {_F32: library.hu_quantize_n, _F64: library.hu_quantize64_n},
-                       {_F32: library.hu_encode_n, _F64: library.hu_encode64_n},
-                       {_F32: library.hu_decode_n, _F64: library.hu_decode64_n}, goal)
+        codes = codes_type(goal)
+        return _Target(goal.dtype, {np.dtype(n): conversion(values_type(n, goal), plain_type(n)) for n in _WIDE},
+                       {np.dtype(n): conversion(codes, plain_type(n)) for n in _WIDE},
+                       {np.dtype(n): conversion(plain_type(n), codes) for n in _WIDE}, goal)
     if isinstance(goal, Number):
-        return _Target(goal._c, goal.dtype, {_F32: library.hu_number_quantize_n, _F64: library.hu_number_quantize64_n},
-                       {}, {}, goal)
+        return _Target(goal.dtype, {np.dtype(n): conversion(number_type(goal._c, n), plain_type(n)) for n in _WIDE}, {}, {},
+                       goal)
     if isinstance(goal, Scaling):
-        return _Target(None, _F32, {_F32: library.hu_scaled_quantize}, {}, {}, goal, abi.address(goal._c))
+        return _Target(_F32, {_F32: abi.main().hu_scaled_quantize}, {}, {}, goal, abi.address(goal._c))
     return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _between(to: Format, of: Format) -> Any:
+    """The library's call for codes of one format to codes of another."""
+    return conversion(codes_type(to), codes_type(of))
 
 
 def _planned(format: Any) -> Optional[_Target]:
@@ -73,13 +79,27 @@ def _mode(mode: Any, saturate: Any, nan: Any, tiny: Any) -> Optional[Mode]:
         return None
 
 
-def _way(mode: Any, options: Mapping[str, Any]) -> Optional[Tuple[Any, Any, Any]]:
-    """The mode, the exec and the counts of a call, as the library takes them; None for the general way."""
+class _Way(NamedTuple):
+    """The mode, the exec and the counts of a call, as the library takes them, and together."""
+
+    mode: Any
+    run: s.hu_exec
+    counts: Optional[int]
+    how: bytes
+
+
+@functools.lru_cache(maxsize=1024)
+def _plain_way(mode: Mode) -> _Way:
+    return _Way(mode._c, _EXEC, None, how_bytes(mode._c, _EXEC, None))
+
+
+def _way(mode: Any, options: Mapping[str, Any]) -> Optional[_Way]:
+    """How a call is done; None for the general way."""
     if mode is not None and type(mode) is not str and type(mode) is not Mode:
         return None
     if not options:
         full = _mode(mode, None, None, None)
-        return None if full is None or full.stochastic else (full._c, _EXEC_REF, None)
+        return None if full is None or full.stochastic else _plain_way(full)
     if not _OPTIONS.issuperset(options):
         return None
     words = options.get('saturate'), options.get('nan'), options.get('tiny')
@@ -91,18 +111,17 @@ def _way(mode: Any, options: Mapping[str, Any]) -> Optional[Tuple[Any, Any, Any]
         return None
     if type(threads) is not int or not 0 <= threads <= s.THREADS_MAX:
         return None
-    counts = None if events is None else abi.address(events._c)
-    if stream is None and threads == 1:
-        return full._c, _EXEC_REF, counts
+    counts = None if events is None else ctypes.addressof(events._c)
     if stream is None:
-        return full._c, ctypes.byref(s.hu_exec(threads, 0, s.hu_stream(0, 0))), counts
-    if type(stream) is not Stream and type(stream) is not int:
+        run = _EXEC if threads == 1 else s.hu_exec(threads, 0, s.hu_stream(0, 0))
+    elif type(stream) is not Stream and type(stream) is not int:
         return None
-    try:
-        record = stream_of(stream)._record()
-    except abi.HalfulpError:
-        return None
-    return full._c, ctypes.byref(s.hu_exec(threads, 0, record)), counts
+    else:
+        try:
+            run = s.hu_exec(threads, 0, stream_of(stream)._record())
+        except abi.HalfulpError:
+            return None
+    return _Way(full._c, run, counts, how_bytes(full._c, run, counts))
 
 
 def _is_plain(x: Any) -> bool:
@@ -141,16 +160,16 @@ def quantize(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any
         return None
     if target.scaling is not None:
         cols = x.shape[-1]
-        done = call(x.size // cols, cols, z.ctypes.data, cols, x.ctypes.data, cols, target.scaling, way[0], None, None,
-                    way[1], way[2])
+        done = call(x.size // cols, cols, z.ctypes.data, cols, x.ctypes.data, cols, target.scaling, way.mode, None, None,
+                    ctypes.byref(way.run), way.counts)
     else:
-        done = call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, target.record, *way)
+        done = call(x.size, z.ctypes.data, x.ctypes.data, way.how)
     return z if done == s.OK else None
 
 
-def _number(x: float, target: _Target, way: Tuple[Any, Any, Any]) -> Any:
-    z = ctypes.c_double()
-    status = target.quantize[_F64](1, ctypes.byref(z), 1, ctypes.byref(ctypes.c_double(x)), 1, target.record, *way)
+def _number(x: float, target: _Target, way: _Way) -> Any:
+    z, source = ctypes.c_double(), ctypes.c_double(x)
+    status = target.quantize[_F64](1, ctypes.addressof(z), ctypes.addressof(source), way.how)
     return np.float64(z.value) if status == s.OK else None
 
 
@@ -162,7 +181,7 @@ def encode(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any])
     z = None if way is None else _buffer(out, x, target.codes)
     if z is None:
         return None
-    return z if call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, target.record, *way) == s.OK else None
+    return z if call(x.size, z.ctypes.data, x.ctypes.data, way.how) == s.OK else None
 
 
 _VALUES = {'float32': _F32, 'float64': _F64}
@@ -179,7 +198,7 @@ def decode(codes: Any, format: Any, dtype: Any, out: Any, options: Mapping[str, 
     if way is None:
         return None
     z = np.empty(codes.shape, kind)
-    return z if call(codes.size, z.ctypes.data, 1, codes.ctypes.data, 1, target.record, way[1]) == s.OK else None
+    return z if call(codes.size, z.ctypes.data, codes.ctypes.data, way.how) == s.OK else None
 
 
 def convert(codes: Any, to: Any, mode: Any, of: Any, out: Any, options: Mapping[str, Any]) -> Optional[np.ndarray]:
@@ -193,5 +212,5 @@ def convert(codes: Any, to: Any, mode: Any, of: Any, out: Any, options: Mapping[
     z = None if way is None else _buffer(out, codes, goal.codes)
     if z is None:
         return None
-    done = abi.main().hu_convert_n(codes.size, z.ctypes.data, 1, goal.record, codes.ctypes.data, 1, source.record, *way)
-    return z if done == s.OK else None
+    call = _between(goal.keep, source.keep)
+    return z if call(codes.size, z.ctypes.data, codes.ctypes.data, way.how) == s.OK else None

@@ -103,7 +103,7 @@ class hu_exec(_Record):
 
 # ---- view.h, operation.h ----
 class hu_type(_Record):
-    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
+    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format), ('number', c.c_void_p)]
 
 
 class hu_view(_Record):
@@ -443,7 +443,7 @@ OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
 VALUES, CODES = 0, 1
-TYPE_CODES, TYPE_INT8 = 1, 4
+TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_INT8, TYPE_BINARY32, TYPE_BINARY64 = 1, 2, 3, 4, 5, 6
 ON_TRAINING, ON_TEST = 0, 1
 MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
@@ -454,7 +454,8 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
     'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
-    'HU_TYPE_CODES': TYPE_CODES, 'HU_TYPE_INT8': TYPE_INT8,
+    'HU_TYPE_CODES': TYPE_CODES, 'HU_TYPE_VALUES32': TYPE_VALUES32, 'HU_TYPE_VALUES64': TYPE_VALUES64, 'HU_TYPE_INT8': TYPE_INT8,
+    'HU_TYPE_BINARY32': TYPE_BINARY32, 'HU_TYPE_BINARY64': TYPE_BINARY64,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,

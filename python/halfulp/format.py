@@ -45,6 +45,12 @@ class Row(NamedTuple):
     kind: str  # 'nan', '-inf', '-normal', ..., the words of `classify`
 
 
+def _apply(operation: bytes, z: np.ndarray, to: s.hu_type, x: np.ndarray, of: s.hu_type, argument: str) -> None:
+    """z = an operation on x, element by element."""
+    view, op = s.hu_view(x.ctypes.data, 1, of), abi.main().hu_operation_find(operation)
+    abi.check(abi.main().hu_apply(op, x.size, s.hu_output(z.ctypes.data, 1, to), abi.address(view), None), argument)
+
+
 class Format(Value):
     """A number format: a set of codes with values.
 
@@ -154,9 +160,8 @@ class Format(Value):
     @property
     def eps(self) -> Optional[float]:
         """The distance from 1 to the next larger value; None where the format lacks 1 or has nothing finite above it."""
-        library, one, code = abi.main(), ctypes.c_double(1.0), np.zeros(1, self.dtype)
-        alone, at = s.hu_exec(1, 0, s.hu_stream(0, 0)), code.ctypes.data
-        abi.check(library.hu_encode64_n(1, at, 1, abi.address(one), 1, self._c, s.hu_mode(), abi.address(alone), None))
+        library, code = abi.main(), np.zeros(1, self.dtype)
+        _apply(b'convert', code, self._codes, np.ones(1), s.hu_type(s.TYPE_BINARY64), 'eps')
         if library.hu_decode64(self._c, int(code[0])) != 1.0:
             return None
         x = s.hu_code(self._c, int(code[0]))
@@ -212,16 +217,19 @@ class Format(Value):
         if self.width > 16:
             raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
         codes, values = np.arange(1 << self.width, dtype=self.dtype), np.empty(1 << self.width)
-        abi.check(abi.main().hu_decode64_n(codes.size, values.ctypes.data, 1, codes.ctypes.data, 1, self._c, None), 'decode')
+        _apply(b'convert', values, s.hu_type(s.TYPE_BINARY64), codes, self._codes, 'decode')
         return values
+
+    @property
+    def _codes(self) -> s.hu_type:
+        """The type of an array of codes."""
+        return s.hu_type(s.TYPE_CODES, 0, self._c)
 
     def table(self) -> List[Row]:
         """Every code with its bits, value and class; formats of up to 16 bits."""
         values = self.values()
         codes, kinds = np.arange(1 << self.width, dtype=self.dtype), np.empty(1 << self.width, np.uint8)
-        view = s.hu_view(codes.ctypes.data, 1, s.hu_type(s.TYPE_CODES, 0, self._c))
-        result = s.hu_output(kinds.ctypes.data, 1, s.hu_type(s.TYPE_INT8))
-        abi.check(abi.main().hu_apply(abi.main().hu_operation_find(b'class'), codes.size, result, abi.address(view), None), 'classify')
+        _apply(b'class', kinds, s.hu_type(s.TYPE_INT8), codes, self._codes, 'classify')
         return [Row(code, format(code, '0{}b'.format(self.width)), float(values[code]), s.CLASSES[kinds[code]])
                 for code in range(len(values))]
 

@@ -19,6 +19,7 @@ from . import _pictures as pictures
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._integers import wide
+from ._pointer import number_type, plain_type
 from ._views import CodesOf, View, dtype_name, numbers as taken, stored, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
@@ -27,7 +28,7 @@ from .options import EXACT, Options, with_options
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_WIDE = {'float32': '', 'float64': '64'}
+_WIDE = ('float32', 'float64')
 _FIXED = 3  # HU_NUMBER_FIXED
 
 
@@ -163,9 +164,7 @@ def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = N
     if codes is not None and made.array is not None:
         made.array[...] = decode(codes, goal, dtype='float64')
         return finished(result, out, operand.shape == ())
-    call = 'number_quantize{}_n'.format(_WIDE[operand.name])
-    run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='quantize'), made,
-        [operand], way)
+    _run(made, number_type(goal._c, made.name), operand, plain_type(operand.name), way, 'quantize')
     return finished(result, out, operand.shape == ())
 
 
@@ -179,12 +178,9 @@ def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = Non
     if codes is not None and made.array is not None:
         made.array[...] = codes
         return finished(result, out, operand.shape == ())
-    if operand.name in _WIDE:
-        call = 'number_encode{}_n'.format(_WIDE[operand.name])
-        run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='encode'), made,
-            [operand], way)
-    else:
-        _convert(made, operand, goal, _source(operand), way)
+    source = None if operand.name in _WIDE else _source(operand)
+    kind = plain_type(operand.name) if source is None else number_type(source._c)
+    _run(made, number_type(goal._c), operand, kind, way, 'encode')
     return finished(result, out, operand.shape == ())
 
 
@@ -200,10 +196,7 @@ def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', packed: bo
         raise abi.HalfulpTypeError('dtype: {} is neither float32 nor float64'.format(name))
     kinds = [name] if out is None else list(_WIDE)
     result, made, way = _prepared('decode', operand, kinds, 'rne', out, options)
-    call = 'number_decode{}_n'.format(_WIDE[made.name])
-    run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], source._c, mode=False, events=False,
-                                          argument='decode'),
-        made, [operand], way)
+    _run(made, plain_type(made.name), operand, number_type(source._c), way, 'decode')
     return finished(result, out, operand.shape == ())
 
 
@@ -214,7 +207,7 @@ def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', 
     operand, goal, source = view('codes', codes, options.get('cuda_stream')), _of(to), _of(of)
     operand = _codes(operand, source, packed)
     result, made, way = _prepared('convert', operand, [goal.dtype.name], mode, out, options)
-    _convert(made, operand, goal, source, way)
+    _run(made, number_type(goal._c), operand, number_type(source._c), way, 'convert')
     return finished(result, out, operand.shape == ())
 
 
@@ -227,7 +220,5 @@ def _codes(x: View, source: Number, packed: bool) -> View:
     return stored(x, kind, source.dtype, packed)
 
 
-def _convert(made: View, operand: View, goal: Number, source: Number, way: Any) -> None:
-    run(lambda n, places, way_: way_.call('number_convert_n', n, *places[0], goal._c, *places[1], source._c,
-                                          argument='convert'),
-        made, [operand], way)
+def _run(made: View, to: s.hu_type, operand: View, of: s.hu_type, way: Any, argument: str) -> None:
+    run(lambda n, places, way_: way_.convert(n, (*places[0], to), (*places[1], of), argument), made, [operand], way)

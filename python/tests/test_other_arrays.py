@@ -11,30 +11,32 @@ import numpy as np
 import pytest
 
 import halfulp
-from halfulp import _abi, _pointer, _structs
+from halfulp import _abi, _pointer
+from halfulp import _structs as s
 
 
 class Stand:
-    """hu_device_NAME(..., stream) as hu_NAME(...), and what it was called with; the device as a place is this CPU."""
+    """libhalfulp-cuda whose device is this CPU: the streams of places that were asked for, and the operations that were
+    called there, (name, n, z, x, how)."""
 
     def __init__(self):
         self.calls, self.streams = [], []
 
     def hu_cuda(self, stream):
         self.streams.append(stream)
-        return _structs.hu_where()
-
-    def __getattr__(self, name):
-        def call(*arguments):
-            self.calls.append((name, arguments))
-            return getattr(_abi.main(), name.replace('hu_device_', 'hu_'))(*arguments[:-1])
-        return call
+        return s.hu_where()
 
 
 @pytest.fixture
 def stand(monkeypatch):
-    made = Stand()
+    made, apply = Stand(), _pointer.How.apply
+
+    def seen(how, name, n, z, x, argument=''):
+        if how.cuda is not None:
+            made.calls.append((name, n, z, x, how))
+        apply(how, name, n, z, x, argument)
     monkeypatch.setattr(_abi, 'cuda', lambda: made)
+    monkeypatch.setattr(_pointer.How, 'apply', seen)
     return made
 
 
@@ -162,12 +164,11 @@ def test_cuda_array_interface(x, stand):
     got = halfulp.quantize(Cuda(x), 'float8_e4m3fn', 'sra:8', stream=(5, 6), out=out, cuda_stream=77,
                            events=counts.ctypes.data)
     assert got is out
-    (name, arguments), = stand.calls
-    n, to, incz, source, incx, format, mode, _, events, stream = arguments
-    assert (name, n, to, incz, source, incx, events, stream) == ('hu_device_quantize_n', 400, z.ctypes.data, 1,
-                                                                 x.ctypes.data, 1, counts.ctypes.data, 77)
-    assert halfulp.Format._from_c(format) == halfulp.Format('float8_e4m3fn')
-    assert halfulp.Mode._from_c(mode) == halfulp.Mode('sra:8')
+    (name, n, (to, incz, kind), ((source, incx, plain),), way), = stand.calls
+    assert (name, n, stand.streams[-1], way.counts) == ('convert', 400, 77, counts.ctypes.data)
+    assert (to, incz, kind.kind) == (z.ctypes.data, 1, s.TYPE_VALUES32)
+    assert (source, incx, plain.kind) == (x.ctypes.data, 1, s.TYPE_BINARY32)
+    assert halfulp.Format._from_c(kind.format) == halfulp.Format('float8_e4m3fn') and way.mode == halfulp.Mode('sra:8')
     np.testing.assert_array_equal(z, halfulp.quantize(x, 'float8_e4m3fn', 'sra:8', stream=(5, 6)))
     assert counts[5] == 400  # inexact
 
@@ -175,33 +176,34 @@ def test_cuda_array_interface(x, stand):
 def test_cuda_streams(x, stand):
     z = np.zeros_like(x)
     halfulp.quantize(Cuda(x, stream=9), 'bfloat16', out=Cuda(z, stream=9))  # the producer's
-    assert stand.calls[-1][1][-1] == 9
+    assert stand.streams[-1] == 9
     halfulp.quantize(Cuda(x), 'bfloat16', out=Cuda(z))
-    assert stand.calls[-1][1][-1] == 0
+    assert stand.streams[-1] == 0
     with pytest.raises(ValueError, match='stream 9, cuda_stream is 3'):
         halfulp.quantize(Cuda(x, stream=9), 'bfloat16', out=Cuda(z), cuda_stream=3)
     with pytest.raises(ValueError, match='several streams'):
         halfulp.quantize(Cuda(x, stream=9), 'bfloat16', out=Cuda(z, stream=8))
     made = Dlpack(x, device=(2, 0))
     halfulp.quantize(made, 'bfloat16', out=Dlpack(z, device=(2, 0)), cuda_stream=12)
-    assert made.asked[-1]['stream'] == 12 and stand.calls[-1][1][-1] == 12
+    assert made.asked[-1]['stream'] == 12 and stand.streams[-1] == 12
     halfulp.quantize(made, 'bfloat16', out=Dlpack(z, device=(2, 0)))
-    assert made.asked[-1]['stream'] == 1 and stand.calls[-1][1][-1] == 0  # DLPack's number for the default stream
+    assert made.asked[-1]['stream'] == 1 and stand.streams[-1] == 0  # DLPack's number for the default stream
 
 
 def test_cuda_strides_and_types(x, stand):
     z = np.zeros((100, 4), np.float32).T
     halfulp.quantize(Cuda(x), 'bfloat16', 'sra:4', stream=1, out=Cuda(z))  # row by row: no copies on a device
-    assert len(stand.calls) == 4 and [(call[1][4], call[1][2]) for call in stand.calls] == [(1, 4)] * 4
+    assert len(stand.calls) == 4 and [(call[3][0][1], call[2][1]) for call in stand.calls] == [(1, 4)] * 4
     np.testing.assert_array_equal(z, halfulp.quantize(x, 'bfloat16', 'sra:4', stream=1))
     del stand.calls[:]
     codes = np.zeros(400, np.uint8)
     halfulp.encode(Cuda(x.reshape(-1)[::-1]), 'float8_e5m2', out=Cuda(codes))
-    assert stand.calls[0][0] == 'hu_device_encode_n' and stand.calls[0][1][4] == -1
+    (_, incx, kind), = stand.calls[0][3]
+    assert kind.kind == s.TYPE_BINARY32 and incx == -1
     np.testing.assert_array_equal(codes, halfulp.encode(x.reshape(-1)[::-1], 'float8_e5m2'))
     brain = x.astype(ml_dtypes.bfloat16).reshape(-1)
     halfulp.encode(Cuda(brain), 'float8_e5m2', out=Cuda(codes))
-    assert stand.calls[1][0] == 'hu_device_convert_n'
+    assert stand.calls[1][2][2].kind == stand.calls[1][3][0][2].kind == s.TYPE_CODES
     np.testing.assert_array_equal(codes, halfulp.encode(brain, 'float8_e5m2'))
     d = np.zeros((4, 4), np.float32)
     halfulp.gemm(Cuda(x), Cuda(x.T), accum='fp32', out=Cuda(d), cuda_stream=7)
@@ -236,7 +238,7 @@ def test_cuda_by_address(x, stand):
     _pointer.quantize(400, half.ctypes.data, 1, half.ctypes.data, 1, 'float16', 'float8_e5m2', how,
                       work=work.ctypes.data)
     np.testing.assert_array_equal(half, halfulp.quantize(x.astype(np.float16), 'float8_e5m2'))
-    assert [(call[0], call[1][-1]) for call in stand.calls] == [('hu_device_convert_n', 5)] * 2
+    assert [call[0] for call in stand.calls] == ['convert'] * 2 and set(stand.streams) == {5}
 
 
 def test_without_a_device(x):

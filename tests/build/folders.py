@@ -7,7 +7,7 @@ asks what a result depends on."""
 PUBLIC = ['halfulp/*', 'halfulp/formats/*', 'halfulp/train/*', 'halfulp/core/*']
 CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'operation', 'scaled', 'scaled_gemm', 'hadamard',
                                                   'sum', 'trace')]
-LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
+LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'apply', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
            'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
 FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/base/device_calls.h', 'emu/base/operation_check.h',

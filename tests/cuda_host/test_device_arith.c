@@ -117,7 +117,7 @@ static void refusals(void **state) {
   t_twin twin = twin_new(256), operand = twin_new(256);
   bad.e = 12;
   uint8_t *d = twin.device, *e = operand.device;
-  hu_output z = hu_codes_out(d, 1, format), nothing = hu_codes_out(NULL, 1, format), none = {d, 1, {0, 0, {0}}};
+  hu_output z = hu_codes_out(d, 1, format), nothing = hu_codes_out(NULL, 1, format), none = {d, 1, {0, 0, {0}, NULL}};
   hu_view x = hu_codes(e, 1, format), over = hu_codes(d + 2, 1, format), twice = hu_codes(d, 1, format), zero = x;
   zero.type = none.type;
   twin_put(&twin);

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import _abi as abi
 from .. import _structs as s
-from .._pointer import How
+from .._pointer import How, encode, number_type, plain_type
 from .._views import View, numbers
 from ..events import NAMES, Events
 from ..format import Format
@@ -56,7 +56,7 @@ def codes_of(x: View, goal: Format, way: How) -> Optional[np.ndarray]:
     for place, one in enumerate(x.exact.flat):
         then = way.after(place)
         if is_held(one, held[place]):
-            then.call('encode64_n', 1, codes[place:].ctypes.data, 1, held[place:].ctypes.data, 1, goal._c)
+            encode(1, codes[place:].ctypes.data, 1, held[place:].ctypes.data, 1, 'float64', goal, then)
             continue
         abi.main().hu_stream_words_n(1, ctypes.addressof(word), then.stream._record())
         codes[place] = _of_sum(int(one), goal, way, word[0] >> (32 - way.mode.bits))
@@ -119,7 +119,8 @@ def _between(argument: str, x: View, goal: 'Number', way: How) -> None:
 
     def codes(values: np.ndarray) -> np.ndarray:
         made = np.empty(values.size, goal.dtype)
-        quiet.call('number_encode64_n', made.size, made.ctypes.data, 1, values.ctypes.data, 1, goal._c)
+        quiet.convert(made.size, (made.ctypes.data, 1, number_type(goal._c)),
+                      (values.ctypes.data, 1, plain_type('float64')), 'encode')
         return made
     middle = codes(held)
     for end in (0.0, np.inf):

@@ -13,6 +13,7 @@ import torch
 from .. import _abi as abi
 from .. import _signatures as signatures
 from .. import _structs as structs
+from .._pointer import operation_number
 
 EVENTS = tuple(field[0] for field in structs.hu_events._fields_)
 STEP = 1 << 36  # words between two calls of a module (docs/training.md section 4)
@@ -35,6 +36,25 @@ def _declared(library: ctypes.CDLL, table: dict) -> ctypes.CDLL:
 
 main = _declared(abi.main(), _MORE_MAIN)
 ref = ctypes.addressof
+
+FLOAT32, FLOAT64 = structs.hu_type(structs.TYPE_BINARY32), structs.hu_type(structs.TYPE_BINARY64)
+_CONVERT = operation_number('convert')
+
+
+def codes_of(format: structs.hu_format) -> structs.hu_type:
+    return structs.hu_type(structs.TYPE_CODES, 0, format)
+
+
+def values_of(format: structs.hu_format) -> structs.hu_type:
+    """The type of values of a format in float32."""
+    return structs.hu_type(structs.TYPE_VALUES32, 0, format)
+
+
+def _of_source(source) -> structs.hu_type:
+    """The type of numbers: "32", "64", or the format of the codes that they are."""
+    if isinstance(source, str):
+        return FLOAT64 if source == '64' else FLOAT32
+    return codes_of(source)
 
 
 def threads(work: int) -> int:
@@ -61,7 +81,7 @@ class Engine:
     steps = specials = False
 
     def _call(self, name: str, *arguments) -> None:
-        raise NotImplementedError
+        abi.check(getattr(main, 'hu_' + name)(*arguments), name)
 
     def exec(self, words: Words, work: int):
         raise NotImplementedError
@@ -75,29 +95,26 @@ class Engine:
         if r.preset is not None:
             self.preset('quantize', n, z, incz, x, incx, wide, r, words, events)
             return
-        e = self.exec(words, n)
-        kind, record = ('', r.record.format) if r.kind == 1 else ('number_', r.record.number)
-        self._call('{}quantize{}_n'.format(kind, '64' if wide else ''), n, z, incz, x, incx, record, r.mode, ref(e),
-                   events)
+        plain, values = (FLOAT64, structs.TYPE_VALUES64) if wide else (FLOAT32, structs.TYPE_VALUES32)
+        to = structs.hu_type(values, 0, r.record.format, None if r.kind == 1 else ref(r.record.number))
+        self.convert(n, (z, incz, to), (x, incx, plain), r.mode, self.exec(words, n), events)
 
     def encode(self, n, z, incz, x, incx, source, r, words: Words, events: Optional[int]) -> None:
         """Codes of r's format of numbers: `source` is "32", "64", or the format of the codes that x has."""
         if r.preset is not None:
             self.preset('encode', n, z, incz, x, incx, source == '64', r, words, events)
             return
-        e, f = self.exec(words, n), r.record.format
-        if isinstance(source, str):
-            self._call('encode{}_n'.format('64' if source == '64' else ''), n, z, incz, x, incx, f, r.mode, ref(e),
-                       events)
-        else:
-            self._call('convert_n', n, z, incz, f, x, incx, source, r.mode, ref(e), events)
+        self.convert(n, (z, incz, codes_of(r.record.format)), (x, incx, _of_source(source)), r.mode, self.exec(words, n),
+                     events)
 
     def decode(self, n, z, incz, x, incx, target, f) -> None:
-        e = self.exec(Words(0, 0), n)
-        if isinstance(target, str):
-            self._call('decode{}_n'.format('64' if target == '64' else ''), n, z, incz, x, incx, f, ref(e))
-        else:
-            self._call('convert_n', n, z, incz, target, x, incx, f, structs.hu_mode(), ref(e), None)
+        self.convert(n, (z, incz, _of_source(target)), (x, incx, codes_of(f)), structs.hu_mode(),
+                     self.exec(Words(0, 0), n), None)
+
+    def convert(self, n, z, x, mode: structs.hu_mode, e: structs.hu_exec, events: Optional[int]) -> None:
+        """HU_OP_CONVERT; z, x: address, stride, type."""
+        view, how = structs.hu_view(*x), structs.hu_how(mode, ctypes.pointer(e), events)
+        self._call('apply', _CONVERT, n, structs.hu_output(*z), ref(view), ref(how))
 
     def scaled_decode(self, rows, cols, z, ldz, scaled, scaling) -> None:
         e = self.exec(Words(0, 0), rows * cols)
@@ -124,9 +141,6 @@ class Engine:
 class Processor(Engine):
     device = torch.device('cpu')
     steps = specials = True
-
-    def _call(self, name: str, *arguments) -> None:
-        abi.check(getattr(main, 'hu_' + name)(*arguments), name)
 
     def exec(self, words: Words, work: int):
         return structs.hu_exec(threads(work), 0, structs.hu_stream(words.key, words.counter))
@@ -182,11 +196,7 @@ class Cuda(Engine):
 
     def _call(self, name: str, *arguments) -> None:
         with torch.cuda.device(self.device):
-            if name in signatures.TWINS:
-                status = getattr(self.library, 'hu_device_' + name)(*arguments, self.stream())
-            else:
-                status = getattr(main, 'hu_' + name)(*arguments)
-            abi.check(status, name)
+            super()._call(name, *arguments)
 
     def exec(self, words: Words, work: int):
         place = self.library.hu_cuda(self.stream())

@@ -121,7 +121,8 @@ def _with_specials(engine, z, x, r, words, events) -> None:
         if grid.e != r.record.format.e + 1:
             raise abi.error(-90, 'quantize', 'over=inf of {!r} works on tensors on the CPU'.format(r.text))
         free, e = torch.empty_like(source), engine.exec(words, size)
-        engine._call('quantize_n', size, free.data_ptr(), 1, source.data_ptr(), 1, grid, r.mode, _calls.ref(e), None)
+        engine.convert(size, (free.data_ptr(), 1, _calls.values_of(grid)), (source.data_ptr(), 1, _calls.FLOAT32), r.mode, e,
+                       None)
         over = free.abs() > r.high  # an infinity is one there, or its largest number
         over = over if r.record.format.sign else over & (source > 0)
         good = torch.where(over, torch.copysign(torch.full_like(source, float('inf')), source), good)

@@ -13,8 +13,9 @@ import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
+from .._pointer import conversion, how_bytes
 from . import _memory, _records, _watch
-from ._calls import _ALONE, Words, main
+from ._calls import _ALONE, FLOAT32, Words, main, values_of
 from ._calls import threads as threads_of
 
 _EXEC = structs.hu_exec(1, 0, structs.hu_stream(0, 0))
@@ -50,16 +51,20 @@ def _plan(text: str) -> Optional[_Rounding]:
     if r.kind == _records.SCALED and not r.record.turned:
         call = _of_blocks(r.scaling(False), r.mode)
     elif r.kind == _records.FORMAT:
-        call = _of_each(main.hu_quantize_n, r.record.format, r.mode)
+        call = _of_each(values_of(r.record.format), r.mode)
     elif r.kind == _records.NUMBER:
-        call = _of_each(main.hu_number_quantize_n, r.record.number, r.mode)
+        call = _of_each(structs.hu_type(structs.TYPE_VALUES32, 0, number=ctypes.addressof(r.record.number)), r.mode, r)
     else:
         return None
     return _Rounding(call, r.kind == _records.SCALED, r.stochastic, r.grid())
 
 
-def _of_each(call: Any, record: Any, mode: Any) -> Any:
-    return lambda rows, cols, z, x, run: call(rows * cols, z, 1, x, 1, record, mode, run, None)
+def _of_each(values: structs.hu_type, mode: Any, keep: Any = None) -> Any:
+    call, short = conversion(values, FLOAT32), how_bytes(mode, _EXEC, None)
+
+    def rounding(rows: int, cols: int, z: int, x: int, run: Any, keep: Any = keep) -> int:
+        return call(rows * cols, z, x, short if run is _EXEC_REF else how_bytes(mode, run._obj, None))
+    return rounding
 
 
 def _of_blocks(scaling: Any, mode: Any) -> Any:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _abi as abi
 from .. import _structs as structs
-from .._pointer import operation_number
+from .._pointer import conversion, operation_number
 from . import _calls, _records, _rounding
 from ._calls import Words, ref
 
@@ -28,7 +28,8 @@ def _scalar(o: structs.hu_optimizer, x: float) -> float:
     """A rate or a factor as the format of the state keeps it; the formats that hu_optimizer_check takes are within
     binary32."""
     z, source = ctypes.c_double(), ctypes.c_double(x)
-    abi.check(_calls.main.hu_quantize64_n(1, ref(z), 1, ref(source), 1, o.state, _NEAREST, None, None), 'optimizer')
+    values = structs.hu_type(structs.TYPE_VALUES64, 0, o.state)
+    abi.check(conversion(values, _calls.FLOAT64)(1, ref(z), ref(source), None), 'optimizer')
     return z.value
 
 
@@ -50,7 +51,7 @@ class _Job:
 
     def plain(self, name: str, z: Tensor, *operands: Tensor) -> Tensor:
         """z = operands[0] op operands[1] in binary32, ties to even; z."""
-        numbers, views = structs.hu_type(structs.TYPE_CODES, 0, self.binary32), (structs.hu_view * len(operands))()
+        numbers, views = _calls.codes_of(self.binary32), (structs.hu_view * len(operands))()
         for place, x in enumerate(operands):
             views[place] = structs.hu_view(x.data_ptr(), int(x.dim() > 0), numbers)
         how = structs.hu_how(_NEAREST, ctypes.pointer(self.engine.exec(Words(0, 0), self.n)), None)
@@ -61,8 +62,8 @@ class _Job:
     def rounded(self, x: Tensor, f: structs.hu_format, mode: structs.hu_mode = _NEAREST,
                 words: Words = Words(0, 0)) -> Tensor:
         """x rounded in place; x."""
-        e = self.engine.exec(words, self.n)
-        self.engine._call('quantize_n', self.n, x.data_ptr(), 1, x.data_ptr(), 1, f, mode, ref(e), None)
+        self.engine.convert(self.n, (x.data_ptr(), 1, _calls.values_of(f)), (x.data_ptr(), 1, _calls.FLOAT32), mode,
+                            self.engine.exec(words, self.n), None)
         return x
 
     def q(self, name: str, z: Tensor, *operands: Tensor) -> Tensor:

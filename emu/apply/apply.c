@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_apply of halfulp/view.h: checks everything, unfolds each format once and runs run.c, or hands over to a device. */
+/* hu_apply of halfulp/view.h: checks everything and unfolds each format once, then runs emu/arith/run.c; conversions of
+ * arrays have their own. Or it hands over to a device. */
 #include "emu/arith/run.h"
+#include "emu/array/run.h"
 #include "emu/base/device_calls.h"
 #include "emu/base/operation_check.h"
+#include "emu/number/call.h"
 
 static hu_status check_arrays(const hu_arith_call *call) {
   hu_strided z = hui_view_memory(&call->result);
@@ -38,17 +41,16 @@ static void describe(hu_arith_call *call, const hu_operation *operation, hu_outp
   for (int k = 0; k < call->operands; k++) call->x[k] = hui_view_of_codes(x[k].data, x[k].stride, x[k].type.format);
 }
 
-hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+/* Every operation but HU_OP_CONVERT. */
+static hu_status operate(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
   hu_operation operation;
   hu_arith_call call;
-  const hu_how defaults = {{0}, NULL, NULL};
-  if (!how) how = &defaults;
-  if (hui_is_elsewhere(how->exec)) return HUI_THERE(how->exec, apply, (op, n, z, x, how));
+  hu_mode rne = {0};
   hu_status status = hui_check_types(&operation, op, z, x);
   if (status != HU_OK) return status;
   call.op = op;
   call.n = n;
-  call.mode = operation.rounds ? how->mode : defaults.mode;
+  call.mode = operation.rounds ? how->mode : rne;
   describe(&call, &operation, z, x);
   status = unfold(&call);
   if (status == HU_OK) status = hu_mode_check(call.mode);
@@ -57,4 +59,19 @@ hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how
     status = hui_view_check_codes(n, &call.x[k], hui_exec_threads(how->exec));
   if (status == HU_OK && n) hui_arith_run(&call, how->exec, operation.rounds ? how->events : NULL);
   return status;
+}
+
+static hu_status convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
+  if (!x) return HU_E_NULL;
+  hu_status status = hui_check_conversion(&z->type, &x->type);
+  if (status != HU_OK) return status;
+  if (hui_number_of(&z->type) || hui_number_of(&x->type)) return hui_number_convert(n, z, x, how);
+  return hui_array_convert(n, z, x, how);
+}
+
+hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!how) how = &defaults;
+  if (hui_is_elsewhere(how->exec)) return HUI_THERE(how->exec, apply, (op, n, z, x, how));
+  return op == HU_OP_CONVERT ? convert(n, &z, x, how) : operate(op, n, z, x, how);
 }
