@@ -34,6 +34,7 @@ def rules():
         'include/halfulp/train': PUBLIC,
         'formats': PUBLIC,
         'files': ['files/*'],
+        'layouts': PUBLIC + ['files/*', 'layouts/*'],
         'bench': PUBLIC + ['bench/*', 'files/*', 'tests/support/levels.h'],
         'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c knows all families
         'emu/core': CORE_TYPES + ['emu/core/*'],
@@ -62,5 +63,5 @@ def rules():
     for one in TRAINING:
         made[f'train/{one}'] = PUBLIC + ['files/*', 'train/environment.h'] + left_of(TRAINING, one, 'train')
     for one in COMMAND:
-        made[f'cli/{one}'] = PUBLIC + ['files/*'] + left_of(COMMAND, one, 'cli')
+        made[f'cli/{one}'] = PUBLIC + ['files/*', 'layouts/layouts.h'] + left_of(COMMAND, one, 'cli')
     return made

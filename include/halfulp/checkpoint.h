@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/checkpoint.h - the tensors of low-precision checkpoints and their values: libhalfulp-layouts.
+ *
+ *   hu_checkpoint *model;
+ *   char line[HU_CHECKPOINT_LINE];
+ *   if (hu_checkpoint_open(&model, "Qwen3-FP8/", NULL, line) != HU_OK) puts(line);
+ *   hu_checkpoint_tensor w = hu_checkpoint_at(model, hu_checkpoint_find(model, "layers.0.weight"));
+ *   float *values = malloc(w.count * sizeof *values);
+ *   if (hu_checkpoint_read(model, w.place, 0, w.count, values) != HU_OK) ...
+ *   hu_checkpoint_close(model);
+ *
+ * A checkpoint is a .safetensors file, a model.safetensors.index.json, or a folder with either; config.json and
+ * hf_quant_config.json beside the file say what tensors do not. A layout is how one program stores a quantized tensor:
+ * codes, scales, zero points and orders as tensors of their own. docs/checkpoints.md has the table and the formula of a
+ * value of each; here they are rows (hu_layout_at). A tensor of a layout appears once, under the name that it has in
+ * the model, with the shape of its values; scales and the like do not appear. All others appear as they are stored.
+ *
+ * Files are mapped, and nothing is copied before it is read. Several threads may read one checkpoint. */
+#ifndef HALFULP_CHECKPOINT_H
+#define HALFULP_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A row of the table of layouts. Static storage, never NULL. */
+typedef struct hu_layout {
+  const char *name;    /* "hf-fp8" */
+  const char *program; /* whose layout it is: "Hugging Face fp8 (DeepSeek-V3, Qwen3, GLM)" */
+  const char *tensors; /* the names of its tensors: "NAME, NAME_scale_inv" */
+  const char *formula; /* a value: "F32(q s)" */
+  const char *open;    /* what the tensors alone leave open, as a sentence; "": nothing */
+} hu_layout;
+HU_API size_t hu_layout_count(void);     /* rows of the table */
+HU_API hu_layout hu_layout_at(size_t i); /* row i */
+
+typedef struct hu_checkpoint hu_checkpoint;
+enum { HU_CHECKPOINT_LINE = 768 };
+
+/* Opens the checkpoint at `path` and looks up which layout each of its tensors has. `layout`: the name of a row that
+ * every tensor has whose names and dtypes allow it; NULL: what the files say. *z is to be closed. HU_E_FILE: a file
+ * cannot be read. HU_E_DATA: a file is not what it says, or a layout is known and not supported, or the tensors of a
+ * layout do not go together. HU_E_NAME: no such layout, or no tensor has it. line: then a sentence that names the file,
+ * the tensor and the field; else "". */
+HU_API HU_MUST_CHECK hu_status hu_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout,
+                                                  char line[HU_CHECKPOINT_LINE]);
+HU_API void hu_checkpoint_close(hu_checkpoint *x); /* NULL: nothing is done */
+
+/* A tensor. Texts and shape are the checkpoint's. */
+typedef struct hu_checkpoint_tensor {
+  const char *name;
+  const char *file;     /* of its codes */
+  const char *layout;   /* of hu_layout_at; "plain": F8, F6, F4 without scales; "": an ordinary dtype */
+  const char *dtype;    /* the dtype in the file, of its codes */
+  const char *elements; /* "float4_e2m1fn", "int4"; "" in an ordinary dtype */
+  const char *scales;   /* "float8_e4m3fn", "binary32", with a second level "... x binary32"; "": none */
+  const char *open;     /* what was open and had to be taken as the layout has it; "": nothing */
+  const size_t *shape;
+  size_t count;    /* product of shape */
+  size_t block[2]; /* rows and columns that share a scale; 0, 0: there are none */
+  size_t place;    /* of this tensor in the checkpoint */
+  uint32_t dims;
+} hu_checkpoint_tensor;
+HU_API size_t hu_checkpoint_count(const hu_checkpoint *x); /* the number of tensors; they are sorted by name */
+HU_API hu_checkpoint_tensor hu_checkpoint_at(const hu_checkpoint *x, size_t i); /* tensor i; past the end: count 0 */
+HU_API size_t hu_checkpoint_find(const hu_checkpoint *x, const char *name);     /* its place; SIZE_MAX: not there */
+
+/* z[k] = the value of element first + k of tensor i in row-major order, k < n: that of the layout's formula. F64 and
+ * integers that binary32 lacks are rounded, ties to even. HU_E_SHAPE: no such tensor or elements; HU_E_FORMAT: C64. */
+HU_API HU_MUST_CHECK hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, size_t n, float *z);
+/* z[k] = its code, as a code of `elements`. HU_E_FORMAT: an ordinary dtype, which has none. */
+HU_API HU_MUST_CHECK hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, size_t n,
+                                                   uint8_t *z);
+/* The bytes of the tensor in the file, little-endian, and how many; of a layout: those of its codes. */
+HU_API const void *hu_checkpoint_bytes(const hu_checkpoint *x, size_t i, size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

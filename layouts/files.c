@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of a checkpoint: one, those of an index, or those of a folder: see layouts.h. */
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "layouts/layouts.h"
+
+enum { SHARDS_MAX = 10000 };
+
+static int ends(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n > m && !strcmp(name + n - m, end);
+}
+
+static int add_shard(hu_checkpoint *x, const char *name) {
+  char error[ST_ERROR_MAX];
+  size_t capacity = strlen(x->folder) + strlen(name) + 1;
+  hui_shard *more = realloc(x->shards, (x->shard_count + 1) * sizeof *more);
+  if (!more) return hui_wrong(x, "%s: out of memory", x->path);
+  x->shards = more;
+  hui_shard *shard = &x->shards[x->shard_count];
+  memset(shard, 0, sizeof *shard);
+  shard->path = malloc(capacity);
+  if (!shard->path) return hui_wrong(x, "%s: out of memory", x->path);
+  snprintf(shard->path, capacity, "%s%s", x->folder, name);
+  if (!x->reader->read(&shard->bytes, shard->path, x->line)) {
+    free(shard->path);
+    return 0;
+  }
+  x->shard_count++;
+  if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return 1;
+  memset(&shard->file, 0, sizeof shard->file);
+  return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
+}
+
+/* ---- an index ---- */
+
+static int read_index(hu_checkpoint *x, const char *path) {
+  hui_bytes bytes;
+  json_error_t where;
+  if (!x->reader->read(&bytes, path, x->line)) return 0;
+  json_t *root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &where);
+  x->reader->free(&bytes);
+  x->map = json_incref(json_object_get(root, "weight_map"));
+  json_decref(root);
+  return json_is_object(x->map) || hui_wrong(x, "%s: holds no object 'weight_map'", path);
+}
+
+/* A name in an index leads to no other folder. */
+static int is_plain_name(const char *name) { return name[0] && name[0] != '.' && !strchr(name, '/'); }
+
+static int open_index(hu_checkpoint *x, const char *path) {
+  char shown[ST_NAME_MAX];
+  const char *tensor;
+  json_t *value, *seen = json_object();
+  int good = seen && read_index(x, path);
+  json_object_foreach(good ? x->map : NULL, tensor, value) {
+    const char *name = json_string_value(value);
+    if (!name || !is_plain_name(name) || !ends(name, ".safetensors"))
+      good = hui_wrong(x, "%s: weight_map: '%s' lies in no .safetensors file of the folder", path,
+                       st_printable(shown, tensor));
+    if (!good) break;
+    if (json_object_get(seen, name)) continue;
+    good = !json_object_set_new(seen, name, json_true()) && x->shard_count < SHARDS_MAX && add_shard(x, name);
+    if (!good) break;
+  }
+  json_decref(seen);
+  if (!good && !x->line[0]) return hui_wrong(x, "%s: more than %d files, or out of memory", path, SHARDS_MAX);
+  return good;
+}
+
+/* ---- a folder ---- */
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int is_index(const struct dirent *entry) { return ends(entry->d_name, ".safetensors.index.json"); }
+static int is_model(const struct dirent *entry) {
+  return ends(entry->d_name, ".safetensors") && entry->d_name[0] != '.';
+}
+
+static void free_names(struct dirent **names, int count) {
+  for (int i = 0; i < count; i++) free(names[i]);
+  free(names);
+}
+
+/* The one index of the folder, as a path to be freed; NULL: there is none, or several (*count). */
+static char *index_of(const hu_checkpoint *x, int *count) {
+  struct dirent **names = NULL;
+  char *path = NULL;
+  *count = scandir(x->folder[0] ? x->folder : ".", &names, is_index, by_name);
+  size_t capacity = *count == 1 ? strlen(x->folder) + strlen(names[0]->d_name) + 1 : 0;
+  if (capacity) path = malloc(capacity);
+  if (path) snprintf(path, capacity, "%s%s", x->folder, names[0]->d_name);
+  if (*count >= 0) free_names(names, *count);
+  return path;
+}
+
+static int open_all(hu_checkpoint *x) {
+  struct dirent **names;
+  int count = scandir(x->folder, &names, is_model, by_name), good = count > 0;
+  if (count < 0) return hui_wrong(x, "%s: cannot be read as a folder", x->path);
+  if (!good) hui_wrong(x, "%s: holds no .safetensors file", x->path);
+  if (count > SHARDS_MAX) good = hui_wrong(x, "%s: more than %d .safetensors files", x->path, SHARDS_MAX);
+  for (int i = 0; i < count && good; i++) good = add_shard(x, names[i]->d_name);
+  free_names(names, count);
+  return good;
+}
+
+static int open_folder(hu_checkpoint *x) {
+  int count;
+  char *path = index_of(x, &count);
+  if (count > 1) return hui_wrong(x, "%s: several indexes (*.safetensors.index.json); name one of them", x->path);
+  int good = path ? open_index(x, path) : open_all(x);
+  free(path);
+  return good;
+}
+
+/* One file: an index that lists it says where its companions lie. */
+static int open_one(hu_checkpoint *x) {
+  const char *slash = strrchr(x->path, '/'), *tensor;
+  int count, good = add_shard(x, slash ? slash + 1 : x->path), listed = 0;
+  char *path = good ? index_of(x, &count) : NULL;
+  json_t *value;
+  if (path && read_index(x, path)) {
+    json_object_foreach(x->map, tensor, value) {
+      const char *name = json_string_value(value);
+      listed |= name && !strcmp(name, slash ? slash + 1 : x->path);
+    }
+    if (!listed) json_decref(x->map), x->map = NULL;
+  }
+  free(path);
+  return good && !x->line[0];
+}
+
+static int set_folder(hu_checkpoint *x, int is_folder) {
+  const char *slash = strrchr(x->path, '/');
+  size_t length = is_folder ? strlen(x->path) : slash ? (size_t)(slash - x->path) + 1 : 0;
+  int ended = length && x->path[length - 1] == '/';
+  x->folder = malloc(length + 2);
+  if (!x->folder) return hui_wrong(x, "%s: out of memory", x->path);
+  snprintf(x->folder, length + 2, "%.*s%s", (int)length, x->path, is_folder && !ended ? "/" : "");
+  return 1;
+}
+
+int hui_files_open(hu_checkpoint *x) {
+  struct stat info;
+  int is_folder = stat(x->path, &info) == 0 && S_ISDIR(info.st_mode);
+  if (!set_folder(x, is_folder)) return 0;
+  if (is_folder) return open_folder(x);
+  return ends(x->path, ".json") ? open_index(x, x->path) : open_one(x);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* layouts/layouts.h - a row of the table of layouts, a tensor that was recognised, and an open checkpoint.
+ *
+ * The table (table.c) is data: a new layout is a row, and code only where its order of bits or its scales are of a new
+ * kind. recognise.c asks for each tensor which row has its name, dtype and companions, geometry.c whether the shapes go
+ * together, values.c computes. */
+#ifndef HALFULP_LAYOUTS_LAYOUTS_H
+#define HALFULP_LAYOUTS_LAYOUTS_H
+
+#include "files/safetensors.h"
+#include "halfulp/checkpoint.h"
+
+/* A set of dtypes. */
+#define HUI_DTYPE(name) (1u << ST_##name)
+
+/* How a code stands in the bytes; q(r, c) of a matrix of rows x cols. */
+enum hui_packing {
+  HUI_FLAT,      /* one after the other, lowest bits first, whatever the rows: safetensors' own dtypes */
+  HUI_LOW,       /* two codes in a byte along the row, the even one in the low half */
+  HUI_HIGH,      /* the same, the even one in the high half */
+  HUI_SIX,       /* four codes of 6 bits in three bytes along the row */
+  HUI_STREAM,    /* 32-bit words along the row; codes run across words */
+  HUI_WORDS,     /* 32 div bits codes in a word along the row, upper bits unused */
+  HUI_COLUMN,    /* words [cols * bits / 32, rows]: a stream of words down each column of the file (GPTQ) */
+  HUI_AWQ,       /* words [cols, rows / 8], nibble order 0 2 4 6 1 3 5 7 */
+  HUI_ROW_PAIRS, /* two rows in a byte, the even one in the low half */
+  HUI_FLAT_HIGH  /* two codes in a byte, rows ignored, the even one in the high half (bitsandbytes) */
+};
+
+/* What a code is. */
+enum hui_element {
+  HUI_OF_DTYPE, /* the dtype of the file says it */
+  HUI_E2M1,
+  HUI_E4M3,
+  HUI_E2M3,
+  HUI_E3M2,
+  HUI_OFFSET,   /* an integer, stored as the number plus 2^(bits - 1) */
+  HUI_TWOS,     /* an integer in two's complement */
+  HUI_UNSIGNED, /* an unsigned integer */
+  HUI_TABLE     /* a place in a table of numbers in the file */
+};
+
+/* Where a scale of a block lies. */
+enum hui_grid {
+  HUI_NO_SCALE,
+  HUI_BY_SHAPE, /* one per tensor, matrix, row, column or block: the shape and the config decide */
+  HUI_ALONG,    /* [.., rows, ceil(cols / block)] */
+  HUI_TILES,    /* the same in tiles of 128 x 4, filled up (docs/scaled.md) */
+  HUI_GROUPS,   /* [.., rows, groups]: group size from the config, or cols / groups */
+  HUI_GROUPS_T, /* [groups, rows] */
+  HUI_RUNS      /* of so many elements in row-major order (bitsandbytes) */
+};
+
+/* What the bytes of a scale are. */
+enum hui_scale { HUI_SCALE_DTYPE, HUI_SCALE_E8M0, HUI_SCALE_E4M3, HUI_SCALE_E5M3 };
+
+/* A condition beside names and dtypes. */
+enum hui_asks {
+  HUI_ASKS_NOTHING,
+  HUI_ASKS_NAME,    /* --layout names the row */
+  HUI_ASKS_COMFY,   /* comfy_quant or the metadata name this format for the layer */
+  HUI_ASKS_DTYPE,   /* the config has `word` as a dtype somewhere */
+  HUI_ASKS_TORCHAO, /* the metadata give _type `word` */
+  HUI_ASKS_V2       /* GPTQ: checkpoint_format is gptq_v2, or AutoRound's packing keeps zeros as they are */
+};
+
+typedef struct hui_layout {
+  hu_layout said;
+  const char *codes, *values; /* ends of names: of the codes, and in its place of the values */
+  uint32_t dtypes;            /* of codes */
+  uint8_t element, bits, packing;
+  const char *scale; /* end of the name */
+  uint32_t scale_dtypes;
+  uint8_t scale_type, grid;
+  uint16_t block; /* of HUI_ALONG, HUI_TILES */
+  const char *second;
+  uint8_t divide; /* 1: the block's scale is divided by the second one */
+  const char *zero;
+  uint8_t zero_plus;                             /* what is added to a stored zero point */
+  const char *bias, *order, *sizes;              /* added to a product; group of a column; a tensor with the shape */
+  const char *map, *nested, *nested_map, *state; /* bitsandbytes */
+  uint8_t asks;
+  const char *word;
+  const char *sure;      /* quant_methods, separated by blanks, under which `open` is not open */
+  const char *beside[6]; /* ends of names that belong to it and are part of no value */
+} hui_layout;
+extern const hui_layout hui_layouts[];
+extern const size_t hui_layouts_count;
+const hui_layout *hui_layout_find(const char *name);
+
+/* Layouts that are known and not read: what gives them away, and what to say. */
+typedef struct hui_refused {
+  const char *end;    /* of a tensor's name; NULL: none */
+  const char *method; /* quant_method; NULL: none */
+  const char *name;
+} hui_refused;
+extern const hui_refused hui_refusals[];
+extern const size_t hui_refusals_count;
+
+/* A tensor in a file. */
+typedef struct hui_raw {
+  const st_tensor *tensor;
+  const uint8_t *bytes;
+  const struct hui_shard *shard;
+  uint8_t used; /* 1: of a layout, and not shown by itself */
+} hui_raw;
+
+/* Codes of a matrix, and where they are. */
+typedef struct hui_codes {
+  const uint8_t *bytes;
+  size_t rows, cols, line; /* line: words or bytes of a row as stored; of HUI_COLUMN of a row of words */
+  size_t matrix;           /* bytes from one matrix to the next */
+  uint8_t packing, bits;
+} hui_codes;
+
+typedef struct hui_tensor {
+  char *name;
+  const hui_layout *layout; /* NULL: as it is stored */
+  const hui_raw *raw;       /* of the codes */
+  size_t *shape, count, rows, cols;
+  uint32_t dims;
+  int plain; /* 1: codes of its dtype, without scales */
+  hui_codes codes, zeros;
+  const hui_raw *scale, *second, *zero, *bias, *order;
+  const hui_raw *map, *nested, *nested_map;
+  double offset;                                          /* of nested scales */
+  size_t block[2];                                        /* rows, columns of a scale; of HUI_RUNS elements, 0 */
+  size_t down, across, matrix, nested_block, second_step; /* steps from one scale to the next */
+  uint8_t grid, scale_type, element, zero_twos;
+  const char *open;
+  char elements[32], scales[48];
+} hui_tensor;
+
+typedef struct hui_bytes {
+  const uint8_t *data;
+  size_t size;
+  int mapped;
+} hui_bytes;
+
+/* Who reads files: 1, or 0 and a sentence in the line (none: it was said already). */
+typedef struct hui_reader {
+  int (*read)(hui_bytes *z, const char *path, char line[HU_CHECKPOINT_LINE]);
+  void (*free)(hui_bytes *z);
+} hui_reader;
+
+typedef struct hui_shard {
+  char *path;
+  hui_bytes bytes;
+  st_file file;
+} hui_shard;
+
+struct hu_checkpoint {
+  const hui_reader *reader;
+  char *path, *folder; /* folder: "" or with a / at the end */
+  hui_shard *shards;
+  size_t shard_count;
+  hui_raw *raws; /* sorted by name */
+  size_t raw_count;
+  struct json_t *raw_names, *names;
+  struct json_t *map;                   /* weight_map of an index */
+  struct json_t *config, *quantization; /* config.json; what it says of quantization, from wherever it is */
+  const char *says;                     /* the file that says so; NULL: none */
+  hui_tensor *tensors;
+  size_t count;
+  char *line;
+};
+
+/* Writes a sentence into the checkpoint's line; 0. */
+int hui_wrong(hu_checkpoint *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* hu_checkpoint_open with another reader of files. */
+hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout, const hui_reader *reader,
+                              char line[HU_CHECKPOINT_LINE]);
+/* Read all files (files.c): 1, or 0 and the line. */
+int hui_files_open(hu_checkpoint *x);
+/* Read config.json and its like (config.c): 1, or 0 and the line. */
+int hui_config_open(hu_checkpoint *x);
+const char *hui_config_method(const hu_checkpoint *x); /* "" if there is none */
+/* Return 1 if the config has it: a number of the quantization, at the top, in CT's groups, or of an MLX module. */
+int hui_config_number(const hu_checkpoint *x, const char *module, const char *key, long *z);
+const char *hui_config_text(const hu_checkpoint *x, const char *module, const char *key);
+int hui_config_block(const hu_checkpoint *x, size_t i, size_t block[2]); /* candidate i of block sizes */
+int hui_config_has(const hu_checkpoint *x, const char *word);            /* 1: a text anywhere in it has this word */
+/* A key of the header's metadata of the tensor's file; NULL: none. */
+const char *hui_metadata(const hui_raw *raw, const char *key);
+
+/* Finds the layouts of all tensors (recognise.c): 1, or 0 and the line. */
+int hui_recognise(hu_checkpoint *x, const hui_layout *asked, int *found);
+const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name);
+/* Lays out the tensor by its layout (geometry.c): 1; 0: the shapes do not go together, and the line says why. */
+int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base);
+
+/* Code of element r, c of matrix m. */
+unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
+/* A scale as a binary32 pattern. */
+uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Which layout a tensor has: see layouts.h. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layouts/layouts.h"
+
+enum { NAME_MAX_LENGTH = 1024 };
+enum { NO, YES, WRONG };
+
+/* Writes base and end into z: "layer" and ".weight", "" and ".weight": "weight". 0: too long. */
+static int join(char z[NAME_MAX_LENGTH], const char *base, const char *end) {
+  return snprintf(z, NAME_MAX_LENGTH, "%s%s", base, *base ? end : end + (*end == '.')) < NAME_MAX_LENGTH;
+}
+
+/* Writes what stands before the end of a name; 0: it has another end. */
+static int base_of(char z[NAME_MAX_LENGTH], const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  int whole = m && end[0] == '.' && !strcmp(name, end + 1);
+  if (n >= NAME_MAX_LENGTH || (!whole && (n < m || strcmp(name + n - m, end) != 0))) return 0;
+  snprintf(z, NAME_MAX_LENGTH, "%.*s", whole ? 0 : (int)(n - m), name);
+  return 1;
+}
+
+static hui_raw *companion(const hu_checkpoint *x, const char *base, const char *end) {
+  char name[NAME_MAX_LENGTH];
+  return end && join(name, base, end) ? (hui_raw *)(uintptr_t)hui_raw_find(x, name) : NULL;
+}
+
+/* ---- conditions ---- */
+
+/* The format that ComfyUI gives to a layer, as a value whose text it is; NULL: none. */
+static json_t *comfy_format(const hu_checkpoint *x, const hui_raw *raw, const char *tensor) {
+  char base[NAME_MAX_LENGTH];
+  if (!base_of(base, tensor, ".weight")) snprintf(base, sizeof base, "%s", tensor);
+  const hui_raw *mark = companion(x, base, ".comfy_quant");
+  const char *all = hui_metadata(raw, "_quantization_metadata");
+  json_t *root = mark ? json_loadb((const char *)mark->bytes, mark->tensor->size, 0, NULL)
+                      : (all ? json_loads(all, 0, NULL) : NULL);
+  json_t *layer = mark ? root : json_object_get(json_object_get(root, "layers"), base);
+  json_t *z = json_incref(json_object_get(layer, "format"));
+  json_decref(root);
+  return z;
+}
+
+static int asks_comfy(const hu_checkpoint *x, const hui_layout *row, const hui_raw *raw, const char *base) {
+  json_t *format = comfy_format(x, raw, base);
+  const char *text = json_string_value(format);
+  int fits = row->asks == HUI_ASKS_COMFY ? text && !strncmp(text, row->word, strlen(row->word)) : !format;
+  json_decref(format);
+  return fits;
+}
+
+/* "0._weight_qdata" is of "0.weight". */
+static int torchao_name(char z[NAME_MAX_LENGTH], const char *base) {
+  const char *dot = strrchr(base, '.'), *last = dot ? dot + 1 : base;
+  if (*last != '_') return 0;
+  snprintf(z, NAME_MAX_LENGTH, "%.*s%s", (int)(last - base), base, last + 1);
+  return 1;
+}
+
+static int asks_torchao(hui_tensor *z, const hui_layout *row, const hui_raw *raw, const char *base) {
+  char name[NAME_MAX_LENGTH];
+  const char *text = torchao_name(name, base) ? hui_metadata(raw, name) : NULL;
+  json_t *root = text ? json_loads(text, 0, NULL) : NULL, *data = json_object_get(root, "_data");
+  const char *type = json_string_value(json_object_get(root, "_type"));
+  json_t *tiles = json_object_get(data, "is_swizzled_scales");
+  const char *of = json_string_value(json_object_get(data, "elem_dtype"));
+  if (!tiles) tiles = json_object_get(data, "_is_swizzled_scales");
+  int fits = type && !strcmp(type, row->word) && !(of && row->element == HUI_E2M1 && !strstr(of, "float4"));
+  if (fits && json_is_true(tiles)) z->grid = HUI_TILES;
+  json_decref(root);
+  return fits;
+}
+
+static int asks_v2(const hu_checkpoint *x) {
+  const char *format = hui_config_text(x, NULL, "checkpoint_format"),
+             *packing = hui_config_text(x, NULL, "packing_format");
+  if (!*format) format = hui_config_text(x, NULL, "format");
+  return !strcmp(format, "gptq_v2") || strstr(packing, "gptqmodel");
+}
+
+static int condition(const hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw,
+                     const char *base) {
+  switch (row->asks) {
+    case HUI_ASKS_NAME: return 0;
+    case HUI_ASKS_DTYPE: return hui_config_has(x, row->word);
+    case HUI_ASKS_TORCHAO: return asks_torchao(z, row, raw, base);
+    case HUI_ASKS_V2: return asks_v2(x);
+    default: return asks_comfy(x, row, raw, base);
+  }
+}
+
+/* ---- a row and a tensor ---- */
+
+/* Returns 1 if what the row requires is there, with the right dtypes; WRONG if it lies in a file that is not open. */
+static int find_companions(hu_checkpoint *x, hui_tensor *z, const char *base) {
+  char name[NAME_MAX_LENGTH], shown[ST_NAME_MAX], other[ST_NAME_MAX];
+  const hui_layout *row = z->layout;
+  z->scale = companion(x, base, row->scale);
+  if (!z->scale && join(name, base, row->scale) && json_object_get(x->map, name)) {
+    hui_wrong(x, "%s: tensor '%s': its scales '%s' are in %s; open the folder or its index", z->raw->shard->path,
+              st_printable(shown, z->raw->tensor->name), st_printable(other, name),
+              json_string_value(json_object_get(x->map, name)));
+    return WRONG;
+  }
+  if (!z->scale || !(row->scale_dtypes >> z->scale->tensor->dtype & 1)) return NO;
+  z->second = companion(x, base, row->second);
+  z->zero = companion(x, base, row->zero);
+  z->bias = companion(x, base, row->bias);
+  z->order = companion(x, base, row->order);
+  z->map = companion(x, base, row->map);
+  z->nested = companion(x, base, row->nested);
+  z->nested_map = companion(x, base, row->nested_map);
+  int needs_zero = row->zero && (row->packing == HUI_AWQ || row->packing == HUI_COLUMN);
+  return (z->second || !row->second) && (z->bias || !row->bias) && (z->map || !row->map) && (z->zero || !needs_zero) &&
+                 (!row->state || companion(x, base, row->state))
+             ? YES
+             : NO;
+}
+
+static int set_name(hui_tensor *z, const char *base) {
+  char name[NAME_MAX_LENGTH];
+  int good = z->layout->asks == HUI_ASKS_TORCHAO && torchao_name(name, base);
+  if (!good) good = join(name, base, z->layout->values);
+  z->name = good ? strdup(name) : NULL;
+  return z->name != NULL;
+}
+
+static int has_method(const char *methods, const char *method) {
+  const char *at = methods && *method ? strstr(methods, method) : NULL;
+  size_t n = strlen(method);
+  return at && (at == methods || at[-1] == ' ') && (!at[n] || at[n] == ' ');
+}
+
+static void clear(hui_tensor *z) {
+  free(z->name);
+  free(z->shape);
+  memset(z, 0, sizeof *z);
+}
+
+/* Tries a row: YES and *z, NO (the line may say why the shapes do not fit), or WRONG and the line. */
+static int try_row(hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw, int asked) {
+  char base[NAME_MAX_LENGTH];
+  memset(z, 0, sizeof *z);
+  if (!(row->dtypes >> raw->tensor->dtype & 1) || !base_of(base, raw->tensor->name, row->codes)) return NO;
+  z->layout = row;
+  z->raw = raw;
+  z->grid = row->grid;
+  z->element = row->element;
+  z->scale_type = row->scale_type;
+  int fits = find_companions(x, z, base);
+  if (fits != YES || (!condition(x, z, row, raw, base) && !asked)) {
+    memset(z, 0, sizeof *z);
+    return fits == WRONG ? WRONG : NO;
+  }
+  if (*row->said.open && !asked && !has_method(row->sure, hui_config_method(x))) z->open = row->said.open;
+  if (set_name(z, base) && hui_geometry(x, z, base)) return YES;
+  if (!z->name) hui_wrong(x, "%s: out of memory, or a name is too long", x->path);
+  clear(z);
+  return NO;
+}
+
+/* Notes that what belongs to a tensor is not shown by itself. */
+static void use_up(hu_checkpoint *x, const hui_tensor *z) {
+  char base[NAME_MAX_LENGTH], module[NAME_MAX_LENGTH];
+  const hui_layout *row = z->layout;
+  const char *const ends[] = {row->scale, row->second, row->zero,   row->bias,       row->order,
+                              row->sizes, row->map,    row->nested, row->nested_map, row->state};
+  ((hui_raw *)(uintptr_t)z->raw)->used = 1;
+  if (!base_of(base, z->raw->tensor->name, row->codes)) return;
+  const char *dot = strrchr(base, '.');
+  snprintf(module, sizeof module, "%.*s", dot ? (int)(dot - base) + 1 : 0, base);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    hui_raw *one = companion(x, base, ends[i]);
+    if (one) one->used = 1;
+  }
+  for (size_t i = 0; i < sizeof row->beside / sizeof row->beside[0] && row->beside[i]; i++) {
+    int own = row->beside[i][0] == '.' || row->beside[i][0] == '_';
+    hui_raw *one = companion(x, own ? base : module, row->beside[i]);
+    if (one) one->used = 1;
+  }
+}
+
+/* ---- what no row has ---- */
+
+/* Returns a tensor of the same module that seems to scale this one and that no layout knows; NULL: none. */
+static const hui_raw *stray_scale(const hu_checkpoint *x, const hui_raw *raw) {
+  static const char *const others[] = {"input_", "output_", "k_", "v_", "q_", "activation", "pre_quant"};
+  const char *name = raw->tensor->name, *dot = strrchr(name, '.');
+  size_t length = dot ? (size_t)(dot - name) + 1 : strlen(name), place = st_place(x->raw_names, name);
+  size_t low = place, high = place + 1;
+  while (low && !strncmp(x->raws[low - 1].tensor->name, name, length)) low--;
+  while (high < x->raw_count && !strncmp(x->raws[high].tensor->name, name, length)) high++;
+  for (size_t i = low; i < high; i++) {
+    const char *rest = x->raws[i].tensor->name + length;
+    int other = i == place || x->raws[i].used || !strstr(rest, "scale") || strchr(rest + (*rest == '.'), '.');
+    for (size_t k = 0; k < sizeof others / sizeof others[0] && !other; k++)
+      other = !strncmp(rest, others[k], strlen(others[k]));
+    if (!other) return &x->raws[i];
+  }
+  return NULL;
+}
+
+static int is_low(int dtype) {
+  return dtype == ST_F4 || dtype == ST_F6_E2M3 || dtype == ST_F6_E3M2 || dtype == ST_F8_E5M2 || dtype == ST_F8_E4M3 ||
+         dtype == ST_F8_E8M0 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ;
+}
+
+static const char *element_name(int dtype) {
+  switch (dtype) {
+    case ST_F4: return "float4_e2m1fn";
+    case ST_F6_E2M3: return "float6_e2m3fn";
+    case ST_F6_E3M2: return "float6_e3m2fn";
+    case ST_F8_E5M2: return "float8_e5m2";
+    case ST_F8_E8M0: return "float8_e8m0fnu";
+    case ST_F8_E4M3FNUZ: return "float8_e4m3fnuz";
+    case ST_F8_E5M2FNUZ: return "float8_e5m2fnuz";
+    default: return "float8_e4m3fn";
+  }
+}
+
+static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw) {
+  char shown[ST_NAME_MAX], other[ST_NAME_MAX];
+  const st_tensor *tensor = raw->tensor;
+  memset(z, 0, sizeof *z);
+  z->raw = raw;
+  z->plain = is_low(tensor->dtype);
+  const hui_raw *stray = z->plain ? stray_scale(x, raw) : NULL;
+  if (stray)
+    return hui_wrong(x, "%s: tensor '%s' (%s): '%s' seems to scale it, in no layout that is known", raw->shard->path,
+                     st_printable(shown, tensor->name), st_dtype_name(tensor->dtype),
+                     st_printable(other, stray->tensor->name));
+  z->name = strdup(tensor->name);
+  z->shape = malloc((tensor->dims ? tensor->dims : 1) * sizeof *z->shape);
+  if (!z->name || !z->shape) return hui_wrong(x, "%s: out of memory", x->path);
+  if (tensor->dims) memcpy(z->shape, tensor->shape, tensor->dims * sizeof *z->shape);
+  z->dims = tensor->dims;
+  z->count = tensor->count;
+  z->rows = 1;
+  z->cols = tensor->count;
+  if (!z->plain) return 1;
+  z->codes = (hui_codes){raw->bytes, 1, z->cols, 0, 0, HUI_FLAT, (uint8_t)st_dtype_bits(tensor->dtype)};
+  snprintf(z->elements, sizeof z->elements, "%s", element_name(tensor->dtype));
+  return 1;
+}
+
+/* ---- all tensors ---- */
+
+static int check_refusals(hu_checkpoint *x) {
+  char shown[ST_NAME_MAX], base[NAME_MAX_LENGTH];
+  const char *method = hui_config_method(x), *format = hui_config_text(x, NULL, "checkpoint_format");
+  if (!strcmp(format, "gptq_p")) return hui_wrong(x, "%s: checkpoint_format gptq_p (bit planes) is not read", x->says);
+  for (size_t i = 0; i < hui_refusals_count; i++)
+    if (hui_refusals[i].method && !strcmp(method, hui_refusals[i].method))
+      return hui_wrong(x, "%s%s: quant_method '%s': %s is not read", x->folder, x->says, method, hui_refusals[i].name);
+  for (size_t k = 0; k < x->raw_count; k++)
+    for (size_t i = 0; i < hui_refusals_count; i++)
+      if (hui_refusals[i].end && base_of(base, x->raws[k].tensor->name, hui_refusals[i].end))
+        return hui_wrong(x, "%s: tensor '%s': %s is not read", x->raws[k].shard->path,
+                         st_printable(shown, x->raws[k].tensor->name), hui_refusals[i].name);
+  return 1;
+}
+
+/* A layer to which ComfyUI gives a format that no row has. */
+static int check_comfy(hu_checkpoint *x, const hui_raw *raw) {
+  char base[NAME_MAX_LENGTH], shown[ST_NAME_MAX], name[ST_NAME_MAX];
+  if (!base_of(base, raw->tensor->name, ".weight")) return 1;
+  json_t *format = comfy_format(x, raw, base);
+  const char *text = json_string_value(format);
+  if (text)
+    hui_wrong(x, "%s: tensor '%s': ComfyUI's format '%s' is not read", raw->shard->path,
+              st_printable(shown, raw->tensor->name), st_printable(name, text));
+  json_decref(format);
+  return !text;
+}
+
+/* Finds the layout of one tensor: YES and *z, NO, or WRONG. */
+static int find_layout(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const hui_layout *asked) {
+  char why[HU_CHECKPOINT_LINE] = "";
+  int fits = asked ? try_row(x, z, asked, raw, 1) : NO;
+  if (fits == NO && x->line[0]) return WRONG;
+  for (size_t i = 0; i < hui_layouts_count && fits == NO; i++) {
+    x->line[0] = 0;
+    fits = try_row(x, z, &hui_layouts[i], raw, 0);
+    if (fits == NO && x->line[0]) memcpy(why, x->line, sizeof why);
+  }
+  if (fits == YES) x->line[0] = 0;
+  if (fits == NO && why[0]) {
+    memcpy(x->line, why, sizeof why);
+    return WRONG;
+  }
+  return fits == NO && !check_comfy(x, raw) ? WRONG : fits;
+}
+
+static int find_all(hu_checkpoint *x, const hui_layout *asked, int *found) {
+  for (size_t i = 0; i < x->raw_count; i++) {
+    int fits = find_layout(x, &x->tensors[x->count], &x->raws[i], asked);
+    if (fits == WRONG) return 0;
+    if (fits != YES) continue;
+    *found |= x->tensors[x->count].layout == asked;
+    use_up(x, &x->tensors[x->count]);
+    x->count++;
+  }
+  return 1;
+}
+
+static int by_name(const void *x, const void *y) {
+  const hui_tensor *a = x, *b = y;
+  return strcmp(a->name, b->name);
+}
+
+static int name_all(hu_checkpoint *x) {
+  char shown[ST_NAME_MAX];
+  qsort(x->tensors, x->count, sizeof *x->tensors, by_name);
+  for (size_t i = 0; i < x->count; i++) {
+    if (i && !strcmp(x->tensors[i].name, x->tensors[i - 1].name))
+      return hui_wrong(x, "%s: two tensors would be named '%s'", x->path, st_printable(shown, x->tensors[i].name));
+    if (!st_place_set(&x->names, x->tensors[i].name, i)) return hui_wrong(x, "%s: out of memory", x->path);
+  }
+  return 1;
+}
+
+int hui_recognise(hu_checkpoint *x, const hui_layout *asked, int *found) {
+  x->tensors = calloc(x->raw_count + 1, sizeof *x->tensors);
+  if (!x->tensors) return hui_wrong(x, "%s: out of memory", x->path);
+  if (!check_refusals(x) || !find_all(x, asked, found)) return 0;
+  for (size_t i = 0; i < x->raw_count; i++) {
+    const char *name = x->raws[i].tensor->name, *dot = strrchr(name, '.');
+    if (x->raws[i].used || !strcmp(dot ? dot + 1 : name, "scaled_fp8")) continue;
+    if (!as_stored(x, &x->tensors[x->count++], &x->raws[i])) return 0;
+  }
+  return name_all(x);
+}
