@@ -43,6 +43,7 @@ static const cli_option options[] = {
     {CLI_KEY_ROWS | CLI_FOR(FORMATS), "rows", "WHICH",
      "blocks lie along the last axis (default), or out: all but the first (convolutions)"},
     {CLI_KEY_REPORT | CLI_FOR(FORMATS), "report", "FILE.html", "the table and a drawing, a file that stands alone"},
+    CLI_OPTION_LAYOUT(CLI_KEY_LAYOUT | CLI_FOR(FORMATS)),
     CLI_OPTION_THREADS,
     CLI_OPTION_PACKED(CLI_KEY_PACKED | CLI_FOR(ARRAYS)),
     {'n' | CLI_FOR(ARRAYS), "first", "N", "two arrays: the first N differences to print; default 10"},

@@ -250,10 +250,16 @@ int cli_encode(int argc, char **argv) {
 }
 
 static const cli_option decode_options[] = {
-    CLI_OPTION_TARGET,   {'v', "verbose", NULL, "also print the value in decimal"},
-    CLI_OPTION_ROWS,     CLI_OPTION_PACKED(CLI_KEY_PACKED),
-    CLI_OPTION_IN_PLACE, CLI_OPTION_THREADS,
-    CLI_OPTION_JSON,     {0}};
+    CLI_OPTION_TARGET,
+    {'v', "verbose", NULL, "also print the value in decimal"},
+    CLI_OPTION_ROWS,
+    CLI_OPTION_PACKED(CLI_KEY_PACKED),
+    CLI_OPTION_LAYOUT(CLI_KEY_LAYOUT),
+    {CLI_KEY_INCLUDE | CLI_REPEATS, "include", "GLOB", "of a model, the tensors of these names alone"},
+    CLI_OPTION_IN_PLACE,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
 static const cli_command decode_command = {
     "decode",
     "[CODE... | FILE | IN OUT]",

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/base/numbers.h"
 #include "cli/quantize/quantize.h"
@@ -47,6 +48,7 @@ int cli_quantize_set(cli_quantize_state *state, int key, const char *value) {
     case CLI_KEY_IN_PLACE: state->in_place = 1; return CLI_OK;
     case CLI_KEY_ANY_RANK: state->any_rank = 1; return CLI_OK;
     case CLI_KEY_PACKED: state->packed = 1; return CLI_OK;
+    case CLI_KEY_LAYOUT: state->layout = value; return CLI_OK;
     case CLI_KEY_ROWS: return read_rows(state, value);
     case CLI_KEY_REPORT: state->report = value; return CLI_OK;
     case CLI_KEY_AMAX: return read_amax(state, value);
@@ -72,6 +74,7 @@ static const cli_option options[] = {
     {CLI_KEY_CODES, "codes", NULL, "write codes (and scales) instead of values"},
     {CLI_KEY_WIDEN, "widen", NULL, ".safetensors: values of F16 and BF16 tensors become F32, not rounded again"},
     CLI_OPTIONS_FILES,
+    CLI_OPTION_LAYOUT(CLI_KEY_LAYOUT),
     CLI_OPTION_ROWS,
     CLI_OPTION_IN_PLACE,
     CLI_OPTION_DEVICE(CLI_KEY_DEVICE),
@@ -143,14 +146,24 @@ int cli_quantize_files(cli_quantize_state *state, const char *in, const char *ou
   if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&state->numeric, &state->target)) return CLI_BAD;
   if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(state, in, out);
-  if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
+  if (cli_is_model(in)) return cli_fail(out, "a model (.safetensors, its index, a folder) becomes a .safetensors file");
   if (cli_ends(in, ".gguf")) return cli_fail(out, "a .gguf file becomes a .gguf or a .safetensors file");
   return from_array(state, in, out);
 }
 
+const char *cli_layout(const cli_quantize_state *state) {
+  return state->layout ? state->layout : state->includes ? NULL : "auto";
+}
+
+int cli_is_model(const char *path) {
+  struct stat info;
+  return cli_ends(path, ".safetensors") || cli_ends(path, ".safetensors.index.json") ||
+         (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out) {
   if (cli_ends(in, ".gguf")) return cli_decode_gguf(state, in, out);
-  return cli_ends(in, ".safetensors") ? cli_decode_tensors(state, in, out) : cli_decode_array(state, in, out);
+  return cli_is_model(in) ? cli_decode_tensors(state, in, out) : cli_decode_array(state, in, out);
 }
 
 int cli_quantize(int argc, char **argv) {

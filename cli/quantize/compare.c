@@ -179,7 +179,7 @@ int cli_compare_file(const compare_asked *asked, const char *path) {
   int code = CLI_OK;
   for (int k = 0; k < table.count && code == CLI_OK; k++)
     code = prepare(&table.columns[k], asked, asked->formats[k], path);
-  if (code == CLI_OK) code = tensors_open(&in, path);
+  if (code == CLI_OK) code = tensors_open(&in, path, cli_layout(&asked->common));
   if (code == CLI_OK) {
     table.in = in.name;
     code = compare(&table, &in);

@@ -70,7 +70,7 @@ int cli_decode_gguf(const cli_quantize_state *state, const char *path, const cha
   if (state->rows_out) return cli_fail(NULL, "decode: --rows out: blocks of GGUF lie along the rows");
   if (!blocks && !cli_ends(out, ".safetensors"))
     return cli_fail(out, "a .gguf file is decoded into a .gguf or a .safetensors file");
-  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) || tensors_open(&in, path)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) || tensors_open(&in, path, NULL)) return CLI_BAD;
   int code = blocks ? gguf_decode_plan(&made, &plan, &in) : plan_tensors(&plan, &in, out);
   if (code == CLI_OK) code = write_all(&in, out, blocks ? &made : NULL, &plan);
   gguf_free(&made);

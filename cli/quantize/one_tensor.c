@@ -24,8 +24,7 @@ static int put(const tensors_work *work, const char *name, const void *data) {
 }
 
 static int copy_tensor(const tensors_work *work, const st_tensor *tensor) {
-  return cli_output_at(work->output, work->plan->data + st_find(work->plan, tensor->name)->begin,
-                       work->in->data + tensor->begin, tensor->size);
+  return tensors_copy(work->output, work->plan->data + st_find(work->plan, tensor->name)->begin, work->in, tensor);
 }
 
 /* Counts numbers by their exponents, from their bits; numbers below 2^-1022 count at the low end, too. */

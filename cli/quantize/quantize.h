@@ -14,7 +14,7 @@ typedef struct cli_quantize_state {
   cli_target target; /* kind NULL: none given */
   int codes, device, widen, has_amax, in_place, rows_out, any_rank, packed;
   float amax;
-  const char *output, *report;
+  const char *output, *report, *layout;
   const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
   int includes, excludes;
 } cli_quantize_state;
@@ -32,6 +32,7 @@ enum {
   CLI_KEY_ROWS,
   CLI_KEY_ANY_RANK,
   CLI_KEY_PACKED,
+  CLI_KEY_LAYOUT,
   CLI_KEY_OWN
 };
 #define CLI_OPTION_TARGET \
@@ -42,6 +43,11 @@ enum {
       {CLI_KEY_EXCLUDE | CLI_REPEATS, "exclude", "GLOB", ".safetensors: not the tensors of these names"},       \
       {CLI_KEY_ANY_RANK, "any-rank", NULL, ".safetensors: also tensors with fewer than two axes"}, {            \
     CLI_KEY_REPORT, "report", "FILE.html", "tables and drawings of the errors, a file that stands alone"        \
+  }
+#define CLI_OPTION_LAYOUT(key)                                                                       \
+  {                                                                                                  \
+    key, "layout", "NAME",                                                                           \
+        ".safetensors: the layout of another program in which tensors are; auto: what the file says" \
   }
 #define CLI_OPTION_ROWS                                                                      \
   {                                                                                          \
@@ -57,6 +63,11 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
+/* Returns the layout that rounding commands open a model with: the one asked for; without one, and where --include
+ * names tensors, NULL, so that codes and what scales them stay as they are. */
+const char *cli_layout(const cli_quantize_state *state);
+/* Returns 1 for a name that ends in .safetensors or .safetensors.index.json, and for a folder. */
+int cli_is_model(const char *path);
 /* Calls `use` with the numbers of one tensor of a .safetensors file, as a matrix (target.h): the one of this name;
  * NULL: the only one of floats. The exit code of `use`, or one after an error line. */
 typedef int cli_floats_use(void *context, const cli_source *source, size_t rows, size_t cols);

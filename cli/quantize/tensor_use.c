@@ -52,7 +52,11 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
   tensors_input in;
   void *owned = NULL;
   int status = CLI_BAD;
-  if (tensors_open(&in, path)) return CLI_BAD;
+  if (tensors_open(&in, path, TENSORS_AUTO)) return CLI_BAD;
+  if (in.model && name && !st_find(&in.file, name) && cli_ends(path, ".safetensors")) { /* a scale, say */
+    tensors_close(&in);
+    if (tensors_open(&in, path, NULL)) return CLI_BAD;
+  }
   const st_tensor *tensor = chosen(&in, name);
   const void *data = tensor ? tensors_aligned(&owned, &in, tensor) : NULL;
   if (data) {

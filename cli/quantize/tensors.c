@@ -282,9 +282,10 @@ int cli_quantize_tensors(const cli_quantize_state *state, const char *path, cons
   st_file plan = {0};
   gguf_file made = {0};
   int blocks = cli_ends(out, ".gguf");
-  if (check_options(state, path, out) || tensors_open(&in, path)) return CLI_BAD;
+  if (check_options(state, path, out) || tensors_open(&in, path, cli_layout(state))) return CLI_BAD;
   tensors_results results = {in.name, out, state, NULL, 0, 0};
-  int code = tensors_choose(&results, &in);
+  int code = tensors_spare_model(&in, out, state->in_place);
+  if (code == CLI_OK) code = tensors_choose(&results, &in);
   if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &results) : make_plan(&plan, &in, &results);
   if (code == CLI_OK) code = write_tensors(&results, &in, &plan, blocks ? &made : NULL);
   if (code == CLI_OK && state->report) code = tensors_report(state->report, &results);

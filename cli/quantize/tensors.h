@@ -7,6 +7,7 @@
 #include "cli/quantize/quantize.h"
 #include "cli/tensors/gguf.h"
 #include "files/safetensors.h"
+#include "halfulp/checkpoint.h"
 
 /* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. Most tensors have few. */
 enum { TENSORS_EXPONENTS = 320, TENSORS_LOWEST = -160 };
@@ -43,7 +44,11 @@ typedef struct tensors_results {
   size_t count, done;
 } tensors_results;
 
-/* A file, or an .npy array as one tensor of the file's name. 0, or an exit code after an error line. */
+/* A file, or an .npy array as one tensor of the file's name. A model whose tensors are in layouts of other programs
+ * (halfulp/checkpoint.h) is a file of their values, F32, and of the other tensors as they are; so is a folder, and an
+ * index of several files. layout: the name of one, or "auto": what the files say; NULL: of a file all tensors are as
+ * they are stored. 0, or an exit code after an error line. */
+#define TENSORS_AUTO "auto"
 typedef struct tensors_input {
   const char *name, *path;
   st_file file;
@@ -51,10 +56,23 @@ typedef struct tensors_input {
   cli_bytes bytes;
   cli_array array;
   int is_array;
-  gguf_file *gguf; /* what a .gguf file has beside; NULL: none */
+  gguf_file *gguf;      /* what a .gguf file has beside; NULL: none */
+  hu_checkpoint *model; /* whose values the tensors are; NULL: the file's own bytes are */
+  char *why;            /* why its layouts are not known, where it has codes and that is so; else NULL */
 } tensors_input;
-int tensors_open(tensors_input *in, const char *path);
+int tensors_open(tensors_input *in, const char *path, const char *layout);
 void tensors_close(tensors_input *in);
+
+/* Parts of these two (model.c): looks for layouts, which `must` be known. */
+int tensors_open_model(tensors_input *in, const char *layout, int must);
+void tensors_close_model(tensors_input *in);
+/* Checks that OUT is none of the files of a model; in_place: it may be the only one. */
+int tensors_spare_model(const tensors_input *in, const char *out, int in_place);
+/* Returns a tensor's bytes as they are stored; NULL: it has values, of which some are read into z. */
+const uint8_t *tensors_bytes(const tensors_input *in, const st_tensor *tensor);
+int tensors_read_values(float *z, const tensors_input *in, const st_tensor *tensor, size_t first, size_t n);
+/* Writes a tensor's bytes or values at a place of the output. */
+int tensors_copy(cli_output *output, size_t at, const tensors_input *in, const st_tensor *tensor);
 
 /* Returns 1 for F64, F32, F16, BF16; BOOL and the integers. */
 int tensors_is_float(int dtype);
@@ -133,6 +151,9 @@ int tensors_spare(tensors_results *results, const tensors_input *in);
 int tensors_choose(tensors_results *results, const tensors_input *in);
 int tensors_measure(tensors_results *results, const tensors_input *in, const char *doing);
 void tensors_results_free(tensors_results *results);
+
+/* Writes the values of a model that is open: OUT.safetensors, or OUT.npy of one tensor (model_decode.c). */
+int cli_decode_model(const cli_quantize_state *state, const tensors_input *in, const char *out);
 
 /* Prints what standard output gets, and the report. */
 void tensors_print(FILE *out, const tensors_results *results);

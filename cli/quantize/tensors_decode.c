@@ -167,12 +167,21 @@ static int write_npy(const cli_quantize_state *state, const tensors_input *in, c
   return code;
 }
 
+static int nothing_to_decode(const tensors_input *in) {
+  if (in->why) return cli_fail(NULL, "%s", in->why);
+  return cli_fail(in->name,
+                  "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME), nor in a layout of another "
+                  "program that is known");
+}
+
 static int decode_open(const cli_quantize_state *state, const tensors_input *in, const char *out) {
   tensors_notes notes;
   st_file plan = {0};
+  if (in->model) return cli_decode_model(state, in, out);
   int code = tensors_notes_read(&notes, in);
-  if (code == CLI_OK && !notes.count)
-    code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
+  if (code == CLI_OK && state->includes)
+    code = cli_fail(in->name, "--include goes with models in layouts of other programs");
+  if (code == CLI_OK && !notes.count) code = nothing_to_decode(in);
   if (code == CLI_OK) code = make_plan(&plan, in, out, &notes);
   if (code == CLI_OK && cli_ends(out, ".safetensors"))
     code = write_all(state, in, &plan, out, &notes);
@@ -192,7 +201,9 @@ int cli_decode_tensors(const cli_quantize_state *state, const char *path, const 
   if (state->packed)
     return cli_fail(NULL, "decode: a .safetensors file says itself what is packed; leave --packed out");
   if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
-  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) || tensors_open(&in, path)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, path, NULL, state->in_place) ||
+      tensors_open(&in, path, state->layout ? state->layout : TENSORS_AUTO))
+    return CLI_BAD;
   int code = decode_open(state, &in, out);
   tensors_close(&in);
   return code;

@@ -72,10 +72,11 @@ const char *tensors_type_name(const tensors_input *in, const st_tensor *tensor) 
 
 int tensors_check_bool(const tensors_input *in, const st_tensor *tensor) {
   char shown[ST_NAME_MAX];
-  for (size_t i = 0; i < tensor->size && tensor->dtype == ST_BOOL; i++)
-    if (in->data[tensor->begin + i] > 1)
+  const uint8_t *bytes = tensor->dtype == ST_BOOL ? tensors_bytes(in, tensor) : NULL;
+  for (size_t i = 0; bytes && i < tensor->size; i++)
+    if (bytes[i] > 1)
       return cli_fail(in->name, "tensor '%s': element %zu is 0x%02X, which is neither false nor true",
-                      st_printable(shown, tensor->name), i, in->data[tensor->begin + i]);
+                      st_printable(shown, tensor->name), i, bytes[i]);
   return CLI_OK;
 }
 
@@ -116,17 +117,25 @@ static int open_array(tensors_input *in, const char *path) {
   return CLI_OK;
 }
 
-int tensors_open(tensors_input *in, const char *path) {
+int tensors_open(tensors_input *in, const char *path, const char *layout) {
   memset(in, 0, sizeof *in);
   in->name = strcmp(path, "-") ? path : "standard input";
   in->path = path;
   if (cli_ends(path, ".gguf")) return open_gguf(in, path);
-  in->is_array = !cli_ends(path, ".safetensors");
-  return in->is_array ? open_array(in, path) : open_file(in, path);
+  in->is_array = !cli_is_model(path);
+  if (in->is_array && layout && strcmp(layout, TENSORS_AUTO) != 0)
+    return cli_fail(in->name, "--layout goes with .safetensors files and folders of them");
+  if (in->is_array) return open_array(in, path);
+  int file = cli_ends(path, ".safetensors");
+  if (file && open_file(in, path)) return CLI_BAD;
+  if (tensors_open_model(in, layout, !file) == CLI_OK) return CLI_OK;
+  tensors_close(in);
+  return CLI_BAD;
 }
 
 void tensors_close(tensors_input *in) {
   st_free(&in->file);
+  tensors_close_model(in);
   if (in->gguf) gguf_free(in->gguf);
   free(in->gguf);
   if (in->is_array)
@@ -145,8 +154,17 @@ cli_source tensors_source(int dtype, const void *data) {
   return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);
 }
 
+/* Values of a model, computed. */
+static const void *computed(void **owned, const tensors_input *in, const st_tensor *tensor) {
+  *owned = cli_alloc(tensor->count, sizeof(float));
+  if (!*owned || tensors_read_values(*owned, in, tensor, 0, tensor->count) == CLI_OK) return *owned;
+  free(*owned);
+  return *owned = NULL;
+}
+
 const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *tensor) {
-  const uint8_t *data = in->data + tensor->begin;
+  const uint8_t *data = tensors_bytes(in, tensor);
+  if (!data) return computed(owned, in, tensor);
   unsigned size = st_dtype_bits(tensor->dtype) / 8;
   int swapped = CLI_HOST_BIG && !in->is_array && size > 1;
   *owned = NULL;

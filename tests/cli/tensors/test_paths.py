@@ -511,7 +511,7 @@ class Foreign(support.Case):
             ("m.npz", b"PK\x03\x04" + bytes(30), ("an .npz archive", "numpy.load")),
             ("m.h5", b"\x89HDF\r\n\x1a\n" + bytes(30), ("an HDF5 file", "h5py")),
             ("m.ggml", b"GGUF" + bytes(30), ("a GGUF file", "to end in .gguf")),
-            ("m.safetensors.index.json", b'{"weight_map": {}}', ("a list in JSON", ".safetensors files that it names")),
+            ("m.index.json", b'{"weight_map": {}}', ("a list in JSON", "ends in .safetensors.index.json")),
             (
                 "blob",
                 safetensors([("t", "F32", (1,), floats([1.0]))]),
@@ -532,7 +532,9 @@ class Foreign(support.Case):
                 os.unlink(copy)
             os.unlink(path)
         self.bad("quantize", "-f", "bfloat16", self.folder.name, self.path("z.npy"),
-            says="is a folder; a file is required")
+            says="becomes a .safetensors file")
+        self.bad("quantize", "-f", "bfloat16", self.folder.name, "-o", self.path("z.safetensors"),
+            says="holds no .safetensors file" if MODELS else "jansson")
 
     @unittest.skipUnless(MODELS, "built without jansson")
     def test_arrays_named_models(self):
