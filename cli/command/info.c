@@ -9,37 +9,45 @@
 #include "cli/explain/number.h"
 #include "cli/explain/s2fp8_card.h"
 #include "cli/explain/scaled_card.h"
+#include "cli/quantize/model_info.h"
+#include "cli/quantize/quantize.h"
 #include "halfulp/p3109.h"
 #include "halfulp/scalar.h"
 #include "halfulp/version.h"
 
-enum { TABLE_WIDTH_MAX = 16, KEY_P3109 = CLI_KEY_FREE };
+enum { TABLE_WIDTH_MAX = 16, KEY_P3109 = CLI_KEY_FREE, KEY_LAYOUT };
 
 typedef struct info_state {
   int json, table, p3109;
+  const char *layout;
 } info_state;
 
 static int set(void *context, int key, const char *value) {
   info_state *state = context;
-  (void)value;
   if (key == CLI_KEY_JSON) state->json = 1;
   if (key == 't') state->table = 1;
   if (key == KEY_P3109) state->p3109 = 1;
+  if (key == KEY_LAYOUT) state->layout = value;
   return CLI_OK;
 }
 
 static const cli_option options[] = {
     {'t', "table", NULL, "every code with its value, instead of the card (formats of up to 16 bits)"},
     {KEY_P3109, "p3109", NULL, "no FORMAT: declare what this build has of IEEE P3109, draft report v4.0"},
+    CLI_OPTION_LAYOUT(KEY_LAYOUT),
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "info",
-    "FORMAT | --p3109",
-    "Print the card of a format or another number system: every axis, limits, special codes",
+    "FORMAT | MODEL | --p3109",
+    "Print the card of a format or another number system: every axis, limits, special codes; or the tensors of a model",
     "Of a scaled format the card has elements, scales, blocks, bits per element, and how a scale is made;\n"
     "of s2fp8 the two statistics of a tensor and how codes are made of them; of hifloat4 the bytes of a block\n"
     "and the choices on which its sources differ.\n\n"
+    "MODEL is a .safetensors file, its .safetensors.index.json, or a folder of them. Each tensor has a line: the\n"
+    "layout of another program in which it is (docs/checkpoints.md), elements, scales and the block that has one,\n"
+    "shape, the least and the largest finite value, and of its codes the shares of those of the largest magnitude\n"
+    "(saturated), of zeros and of NaN.\n\n"
     "--p3109: two YAML documents on standard output, Configurations and Profiles, as the exemplars of the P3109 "
     "working\n"
     "group have them, made from the library's own list: operations, rounding and saturation modes, formats. All\n"
@@ -333,7 +341,11 @@ int cli_info(int argc, char **argv) {
   if (status >= 0) return status;
   if (state.p3109 && (count || state.table)) return cli_fail(NULL, "info: --p3109 stands without FORMAT and --table");
   if (state.p3109) return declare(state.json);
-  if (!count) return cli_fail(NULL, "info: requires FORMAT or --p3109; see `halfulp info --help`");
+  if (!count) return cli_fail(NULL, "info: requires FORMAT, MODEL or --p3109; see `halfulp info --help`");
+  int model = cli_is_model(operands[0]);
+  if (model && state.table) return cli_fail(NULL, "info: --table goes with a format");
+  if (model) return cli_model_info(operands[0], state.layout, state.json);
+  if (state.layout) return cli_fail(NULL, "info: --layout goes with a model");
   if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json) ||
                        cli_hif4_card(operands[0], state.json)))
     return CLI_OK;

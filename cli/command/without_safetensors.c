@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command where jansson was not found: .npy files only. */
 #include "cli/quantize/compare.h"
+#include "cli/quantize/model_info.h"
 
 static int refuse(const char *file) {
   return cli_fail(
@@ -18,6 +19,12 @@ int cli_decode_tensors(const cli_quantize_state *state, const char *in, const ch
   (void)state;
   (void)out;
   return refuse(in);
+}
+
+int cli_model_info(const char *path, const char *layout, int json) {
+  (void)layout;
+  (void)json;
+  return refuse(path);
 }
 
 int cli_decode_gguf(const cli_quantize_state *state, const char *in, const char *out) {

@@ -65,8 +65,10 @@ void tensors_close(tensors_input *in);
 
 /* Parts of these two (model.c): looks for layouts, which `must` be known. */
 int tensors_open_model(tensors_input *in, const char *layout, int must);
+/* Opens a model whatever its tensors are; names, shapes and layouts are those of in->model. */
+int tensors_open_for_info(tensors_input *in, const char *path, const char *layout);
 void tensors_close_model(tensors_input *in);
-/* Checks that OUT is none of the files of a model; in_place: it may be the only one. */
+/* Checks that OUT replaces no file of a model; in_place: it may replace the only one. */
 int tensors_spare_model(const tensors_input *in, const char *out, int in_place);
 /* Returns a tensor's bytes as they are stored; NULL: it has values, of which some are read into z. */
 const uint8_t *tensors_bytes(const tensors_input *in, const st_tensor *tensor);

@@ -48,6 +48,7 @@ const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
   if (has_suffix(name, ".onnx")) return ONNX;
   if (is_safetensors(bytes, size)) return "a .safetensors file, whose name is to end in .safetensors";
   if (is_torch(name, bytes, size)) return TORCH;
-  if (has_suffix(name, ".json")) return "a list in JSON; the files of one that ends in .safetensors.index.json are read";
+  if (has_suffix(name, ".json"))
+    return "a list in JSON; the files of one that ends in .safetensors.index.json are read";
   return NULL;
 }

@@ -59,7 +59,7 @@ typedef struct hu_checkpoint_tensor {
   const char *dtype;    /* the dtype in the file, of its codes */
   const char *elements; /* "float4_e2m1fn", "int4"; "" in an ordinary dtype */
   const char *scales;   /* "float8_e4m3fn", "binary32", with a second level "... x binary32"; "": none */
-  const char *open;     /* what was open and had to be taken as the layout has it; "": nothing */
+  const char *open;     /* what was open, and was read as the layout does it; "": nothing */
   const size_t *shape;
   size_t count;    /* product of shape */
   size_t block[2]; /* rows and columns that share a scale; 0, 0: there are none */

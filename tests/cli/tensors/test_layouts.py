@@ -470,6 +470,25 @@ class Folders(Layouts):
         self.refused([data], "quant_method 'hqq': HQQ is not read", config={"quantization_config": {"quant_method": "hqq"}})
         self.refused([data], "config.json", config=[1])
 
+    def test_info(self):
+        """A line for each tensor: layout, parts, range and shares of codes."""
+        data, scales = bytes([0x7E, 0xFE, 0x7F, 0x00, 0x80, 0x38, 0xB8, 0x01]), [0.5, 2.0]
+        path = self.model([("layer.weight", "F8_E4M3", (2, 4), data), ("layer.weight_scale", "F32", (2, 1), floats(scales)),
+                           ("v", "BF16", (2,), bf16([1.5, -3]))], {"format": "pt"})
+        found = json.loads(self.ok("info", path, "--json"))
+        want = {"name": "layer.weight", "file": path, "layout": "fp8-scale", "dtype": "F8_E4M3", "elements": "float8_e4m3fn",
+                "scales": "binary32", "open": "", "shape": [2, 4], "block": [1, 4], "count": 8, "least": -224, "largest": 224,
+                "zeros": 2, "nans": 1, "saturated": 2}
+        self.assertEqual(found["tensors"][0], want)
+        self.assertEqual([found["tensors"][1][key] for key in ("name", "layout", "dtype", "elements", "least", "largest", "saturated")],
+                         ["v", "", "BF16", "", -3, 1.5, None])
+        lines = self.ok("info", path).split("\n")
+        self.assertIn("2 tensors, 1 of them in low precision", lines[0])
+        self.assertEqual(lines[2].split(), ["layer.weight", "fp8-scale", "float8_e4m3fn", "binary32", "1x4", "[2,", "4]", "8", "-224", "224",
+                                            "25%", "25%", "12.5%"])
+        self.bad("info", path, "--table", says="--table goes with a format")
+        self.bad("info", "bfloat16", "--layout", "awq", says="--layout goes with a model")
+
     def test_rounding(self):
         """quantize and compare see the values, whose codes stay untouched otherwise."""
         scales = self.draw.numbers(10)
