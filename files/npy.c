@@ -9,6 +9,7 @@
 typedef struct scanner {
   const char *at, *end;
   char *error;
+  int codes; /* 1: npy_parse_codes */
 } scanner;
 
 __attribute__((format(printf, 2, 3))) static int wrong(char *error, const char *format, ...) {
@@ -90,6 +91,28 @@ static int read_shape(npy_info *info, scanner *scan) {
   return 1;
 }
 
+/* Reads what NumPy writes for types that it has not itself, one element to a byte or to two. */
+static int read_codes(npy_info *info, const char *text) {
+  static const char *const names[] = {"float4_e2m1fn", "float6_e2m3fn",   "float6_e3m2fn",      "float8_e3m4",
+                                      "float8_e4m3",   "float8_e4m3fn",   "float8_e4m3b11fnuz", "float8_e4m3fnuz",
+                                      "float8_e5m2",   "float8_e5m2fnuz", "float8_e8m0fnu",     "bfloat16"};
+  enum { NAMES = sizeof names / sizeof names[0] };
+  int two = 0, known = 0;
+  if (strchr("<|", text[0]) && (!strcmp(text + 1, "V1") || !strcmp(text + 1, "V2") || !strcmp(text + 1, "f1"))) {
+    known = 1;
+    two = text[2] == '2';
+  }
+  for (int i = 0; i < NAMES && !known; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    known = 1;
+    two = i == NAMES - 1;
+    info->named = names[i];
+  }
+  info->kind = 'u';
+  info->size = (uint8_t)(1 + two);
+  return known;
+}
+
 static int read_descr(npy_info *info, scanner *scan) {
   char text[32];
   skip_blanks(scan);
@@ -99,6 +122,7 @@ static int read_descr(npy_info *info, scanner *scan) {
     return wrong(scan->error, "dtype '%s': object arrays hold pickled Python objects and are not read", text);
   static const char known[] = "f2f4f8i1i2i4i8u1u2u4u8b1";
   char order = text[0];
+  if (scan->codes && read_codes(info, text)) return 1;
   if (strlen(text) != 3 || !strchr("<>|=", order)) return wrong(scan->error, "dtype '%s' is not supported", text);
   for (const char *pair = known; *pair; pair += 2) {
     if (pair[0] != text[1] || pair[1] != text[2]) continue;
@@ -106,6 +130,7 @@ static int read_descr(npy_info *info, scanner *scan) {
     info->size = (uint8_t)(text[2] - '0');
     int native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     info->big = info->size > 1 && (order == '>' || (order == '=' && native_big));
+    if (scan->codes && info->kind == 'i' && info->size <= 4) info->kind = 'u';
     if (order == '|' && info->size > 1) return wrong(scan->error, "dtype '%s' has no byte order", text);
     return 1;
   }
@@ -160,7 +185,7 @@ static int count_elements(npy_info *info, char *error) {
   return 1;
 }
 
-int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]) {
+static int parse(npy_info *info, const uint8_t *bytes, size_t size, char *error, int codes) {
   memset(info, 0, sizeof *info);
   if (size < 6 || memcmp(bytes, "\x93NUMPY", 6)) return wrong(error, "not an .npy file (wrong magic)");
   if (size < 10) return wrong(error, "truncated in the header");
@@ -174,13 +199,21 @@ int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_
   if (length > NPY_HEADER_MAX)
     return wrong(error, "header of %zu bytes: more than %d are not read", length, NPY_HEADER_MAX);
   if (size - start < length) return wrong(error, "truncated in the header");
-  scanner scan = {(const char *)bytes + start, (const char *)bytes + start + length, error};
+  scanner scan = {(const char *)bytes + start, (const char *)bytes + start + length, error, codes};
   if (!read_dictionary(info, &scan) || !count_elements(info, error)) return 0;
   info->offset = start + length;
   size_t want = info->count * info->size, have = size - info->offset;
   if (have < want) return wrong(error, "truncated: %zu bytes of data, the shape needs %zu", have, want);
   if (have > want) return wrong(error, "%zu trailing bytes after the data", have - want);
   return 1;
+}
+
+int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]) {
+  return parse(info, bytes, size, error, 0);
+}
+
+int npy_parse_codes(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]) {
+  return parse(info, bytes, size, error, 1);
 }
 
 const char *npy_dtype(const npy_info *info) {

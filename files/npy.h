@@ -21,10 +21,17 @@ typedef struct npy_info {
   size_t shape[NPY_DIMS_MAX];
   size_t count;  /* product of shape; 1 for a 0-dimensional array */
   size_t offset; /* of the data in the file */
+  const char
+      *named; /* of npy_parse_codes: a type of ml_dtypes that stands by its name in place of a dtype; else NULL */
 } npy_info;
 
 /* Returns 1 and *info, or 0 and a sentence in error. */
 int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]);
+
+/* The same for a file of codes. Of NumPy's arrays of the types of ml_dtypes it has the bytes, but not the type: their
+ * dtypes are V1, V2 and f1, or in files of other writers a name ("bfloat16"). All are kind 'u' here, and so are int8,
+ * int16 and int32, which hold the bits of codes where these are codes. */
+int npy_parse_codes(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]);
 
 /* Writes the header (magic included, padded to a multiple of 64) of a little-endian file; returns its length, at most
  * NPY_HEADER_ROOM. */

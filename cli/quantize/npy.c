@@ -211,11 +211,25 @@ static int decode_loaded(const cli_quantize_state *state, cli_array *x, const ch
   return code;
 }
 
+/* Checks that a type that the file names is the format asked for. */
+static int check_named(const cli_quantize_state *state, const cli_array *x) {
+  char name[CLI_TARGET_MAX];
+  hu_format format;
+  const cli_target *target = &state->target;
+  if (!x->info.named) return CLI_OK;
+  int known = hu_format_find(&format, x->info.named) == HU_OK;
+  if (known && (target->kind != &cli_kind_format || hu_format_equal(format, target->format))) return CLI_OK;
+  return cli_fail(x->name, "its dtype is %s, and -f is %s", x->info.named, cli_target_name(name, target));
+}
+
 int cli_decode_array(const cli_quantize_state *state, const char *in, const char *out) {
   cli_array x;
+  if (state->layout || state->includes)
+    return cli_fail(NULL, "decode: --%s goes with .safetensors files", state->layout ? "layout" : "include");
   if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
-  if (cli_array_load(&x, in)) return CLI_BAD;
-  int code = decode_loaded(state, &x, in, out);
+  if (cli_array_load_codes(&x, in)) return CLI_BAD;
+  int code = check_named(state, &x);
+  if (code == CLI_OK) code = decode_loaded(state, &x, in, out);
   cli_array_free(&x);
   return code;
 }

@@ -55,12 +55,15 @@ static int check_bool(const cli_array *array, const uint8_t *data) {
   return CLI_OK;
 }
 
-static int load(cli_array *array, const char *path, int (*read)(cli_bytes *bytes, const char *path)) {
+typedef int read_file(cli_bytes *bytes, const char *path);
+typedef int parse_file(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]);
+
+static int load(cli_array *array, const char *path, read_file *read, parse_file *parse) {
   char error[NPY_ERROR_MAX];
   memset(array, 0, sizeof *array);
   array->name = strcmp(path, "-") ? path : "standard input";
   if (read(&array->bytes, path)) return CLI_BAD;
-  if (!npy_parse(&array->info, array->bytes.data, array->bytes.size, error)) {
+  if (!parse(&array->info, array->bytes.data, array->bytes.size, error)) {
     int status = fail_npy(array, error);
     cli_bytes_free(&array->bytes);
     return status;
@@ -87,9 +90,13 @@ static int load(cli_array *array, const char *path, int (*read)(cli_bytes *bytes
   return CLI_OK;
 }
 
-int cli_array_load(cli_array *array, const char *path) { return load(array, path, cli_bytes_read); }
+int cli_array_load(cli_array *array, const char *path) { return load(array, path, cli_bytes_read, npy_parse); }
 
-int cli_array_load_own(cli_array *array, const char *path) { return load(array, path, cli_own_read); }
+int cli_array_load_codes(cli_array *array, const char *path) {
+  return load(array, path, cli_bytes_read, npy_parse_codes);
+}
+
+int cli_array_load_own(cli_array *array, const char *path) { return load(array, path, cli_own_read, npy_parse); }
 
 void cli_array_free(cli_array *array) {
   cli_bytes_free(&array->bytes);

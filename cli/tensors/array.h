@@ -23,6 +23,8 @@ typedef struct cli_array {
 
 /* Loads an array. Returns 0, or an exit code after an error line. */
 int cli_array_load(cli_array *array, const char *path);
+/* Loads one of codes (npy_parse_codes). */
+int cli_array_load_codes(cli_array *array, const char *path);
 /* Loads one from a file whose name halfulp chose (io.h). */
 int cli_array_load_own(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);

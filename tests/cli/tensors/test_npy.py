@@ -180,5 +180,48 @@ class Npy(support.Case):
         self.assertIn(b"events", r.stderr)
 
 
+class Codes(support.Case):
+    """Codes under the dtypes that NumPy writes for types of ml_dtypes, and as bits in signed integers."""
+
+    def test_decode(self):
+        e4 = bytes([0x38, 0x39, 0xB8, 0x7E, 0x7F, 0x00, 0x80, 0x01])
+        e5 = bytes([0x3C, 0x3D, 0xBC, 0x7B, 0x7C, 0x7E, 0x80, 0x01])
+        b16 = struct.pack("<6H", 0x3F80, 0x3FC0, 0x7F80, 0x8000, 0x0001, 0xC2F7)
+        e4_values = [1, 1.125, -1, 448, math.nan, 0, -0.0, 2.0**-9]
+        e5_values = [1, 1.25, -1, 57344, math.inf, math.nan, -0.0, 2.0**-16]
+        b16_values = [1, 1.5, math.inf, -0.0, 2.0**-133, -123.5]
+        for fmt, data, values, descrs in (
+            ("float8_e4m3fn", e4, e4_values, ("|u1", "<V1", "|V1", "|i1", "float8_e4m3fn")),
+            ("float8_e5m2", e5, e5_values, ("<f1", "<V1", "float8_e5m2")),
+            ("bfloat16", b16, b16_values, ("<u2", "<V2", "<i2", "bfloat16")),
+        ):  # fmt: skip
+            for descr in descrs:
+                self.write("c.npy", npy(descr, (2, len(values) // 2), data))
+                self.ok("decode", "-f", fmt, self.path("c.npy"), self.path("v.npy"))
+                found, _, shape, got = parse_npy(self.read("v.npy"))
+                self.assertEqual((found, shape), ("<f4", (2, len(values) // 2)))
+                for x, y in zip(struct.unpack("<%df" % len(values), got), values):
+                    self.assertEqual((str(x), fmt, descr), (str(float(y)), fmt, descr))
+        self.write("c.npy", npy("<V1", (2,), b"\x01\xff"))  # int4 by two's complement, as numpy writes it
+        self.ok("decode", "-f", "int4", self.path("c.npy"), self.path("v.npy"))
+        self.assertEqual(parse_npy(self.read("v.npy"))[3], floats([1, -1]))
+
+    def test_wrong(self):
+        c, v = self.path("c.npy"), self.path("v.npy")
+        for descr, data, fmt, says in (
+            ("float8_e5m2", b"\0", "float8_e4m3fn", "its dtype is float8_e5m2, and -f is float8_e4m3fn"),
+            ("<V1", b"\0", "bfloat16", "codes of bfloat16 are uint16, this is uint8"),
+            ("<V2", b"\0\0", "float8_e5m2", "codes of float8_e5m2 are uint8, this is uint16"),
+            ("<V3", b"\0\0\0", "float8_e5m2", "'<V3' is not supported"),
+            ("float9", b"\0", "float8_e5m2", "'float9' is not supported"),
+            ("<V1", b"\x21", "float4_e2m1fn", "wider than the 4 bits"),
+        ):  # fmt: skip
+            self.write("c.npy", npy(descr, (1,), data))
+            self.bad("decode", "-f", fmt, c, v, says=(c, says))
+        self.write("c.npy", npy("<V1", (1,), b"\0"))
+        self.bad("quantize", "-f", "float8_e5m2", c, v, says="'<V1' is not supported")
+        self.bad("decode", "-f", "float8_e5m2", "--include", "x", c, v, says="--include goes with .safetensors files")
+
+
 if __name__ == "__main__":
     support.main()
