@@ -611,7 +611,7 @@ int hu_dpi_dot_stream(void *model, void *mode, int n, const svBitVecVal *a, cons
                       const svBitVecVal *sa, const svBitVecVal *sb, unsigned long long key, unsigned long long counter,
                       unsigned long long *d, unsigned int *events) {
   const source sources[ROWS] = {{a, NULL}, {b, NULL}, {sa, NULL}, {sb, NULL}};
-  const hu_exec exec = {1, 0, {key, counter}, {0}};
+  const hu_exec exec = {1, 0, {key, counter}, {NULL, NULL, NULL}};
   dot_call call = call_of(model, mode, NULL, 0, &exec);
   return dot(&call, n, sources, c, d, events);
 }

@@ -93,7 +93,8 @@ static hu_status expected(const side *z, const side *x) {
 
 static void check_pair(t_random *random, const side *z, const side *x, size_t n) {
   hu_mode mode = t_random_mode(random);
-  hu_exec exec = {1 + t_below(random, 3), t_levels_off(t_below(random, (uint32_t)t_levels())), {t_next64(random), 5}};
+  hu_exec exec = {
+      1 + t_below(random, 3), t_levels_off(t_below(random, (uint32_t)t_levels())), {t_next64(random), 5}, {0}};
   hu_events events = {0}, counts = {0};
   hu_how how = hu_how_of(mode, &exec, &events);
   hu_view view = hu_view_of(buffer_x, 1, x->type);
