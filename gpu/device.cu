@@ -91,37 +91,31 @@ static hu_status events_new(device_copy *copy, const hu_events *events) {
   return events ? copy_new(copy, &zero, sizeof zero) : HU_OK;
 }
 
-static hu_status host_convert(size_t n, void *z, size_t size, const float *x, hu_format format, hu_mode mode,
-                              const hu_exec *exec, hu_events *events, int codes) {
+hu_status hui_cuda_host_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
   device_copy tx = {NULL, 0}, tz = {NULL, 0}, te = {NULL, 0};
-  hu_status status = hui_check_arrays(n, z, size, 1, x, sizeof *x, 1);
+  if (op != HU_OP_CONVERT) return HU_E_DEVICE;
+  if (!x) return HU_E_NULL;
+  hu_status status = hui_check_conversion(&z.type, &x->type);
+  if (status != HU_OK) return status;
+  if (hui_number_of(&z.type) || hui_number_of(&x->type) || z.stride != 1 || x->stride != 1) return HU_E_DEVICE;
+  status = hui_check_formats(n, &z, x, how);
+  if (status == HU_OK && x->type.kind == HU_TYPE_CODES) status = hui_code_array_check(n, x->data, 1, x->type.format, 1);
   if (status != HU_OK || n == 0) return status;
-  status = copy_new(&tx, x, n * sizeof *x);
-  if (status == HU_OK) status = copy_new(&tz, NULL, n * size);
-  if (status == HU_OK) status = events_new(&te, events);
-  hu_events *ev = (hu_events *)te.device;
-  if (status == HU_OK) {
-    status = codes ? hu_device_encode_n(n, tz.device, 1, (const float *)tx.device, 1, format, mode, exec, ev, NULL)
-                   : hu_device_quantize_n(n, (float *)tz.device, 1, (const float *)tx.device, 1, format, mode, exec, ev,
-                                          NULL);
-  }
-  if (status == HU_OK) status = fetch(z, &tz, events, &te);
+  hu_view from = *x;
+  hu_output to = z;
+  hu_how there = *how;
+  status = copy_new(&tx, x->data, n * hui_type_bytes(&x->type));
+  if (status == HU_OK) status = copy_new(&tz, NULL, n * hui_type_bytes(&z.type));
+  if (status == HU_OK) status = events_new(&te, how->events);
+  from.data = tx.device;
+  to.data = tz.device;
+  there.events = (hu_events *)te.device;
+  if (status == HU_OK) status = hui_cuda_apply(op, n, to, &from, &there);
+  if (status == HU_OK) status = fetch(z.data, &tz, how->events, &te);
   copy_free(&tx);
   copy_free(&tz);
   copy_free(&te);
   return status;
-}
-
-hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format format, hu_mode mode,
-                                    const hu_exec *exec, hu_events *events) {
-  hu_status status = hui_check_rounding(format, mode, 1);
-  return status == HU_OK ? host_convert(n, z, sizeof *z, x, format, mode, exec, events, 0) : status;
-}
-
-hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format format, hu_mode mode,
-                                  const hu_exec *exec, hu_events *events) {
-  hu_status status = hui_check_rounding(format, mode, 0);
-  return status == HU_OK ? host_convert(n, z, hui_code_bytes(format), x, format, mode, exec, events, 1) : status;
 }
 
 static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format format, uint8_t storage) {

@@ -29,7 +29,7 @@ static const hu_device_calls calls = {.apply = hui_cuda_apply,
                                       .sum_merge_n = hui_cuda_sum_merge_n,
                                       .sum_round_n = hui_cuda_sum_round_n,
                                       .sum_total = hui_cuda_sum_total};
-static const hu_device_calls host_calls = {.gemm = hui_cuda_host_gemm};
+static const hu_device_calls host_calls = {.apply = hui_cuda_host_apply, .gemm = hui_cuda_host_gemm};
 
 hu_where hu_cuda(void *stream) { return (hu_where){&calls, stream, NULL}; }
 

@@ -33,9 +33,10 @@ static int values_on_cpu(void *z, unsigned size, const cli_quantize_state *state
 static int on_device(void *z, const cli_quantize_state *state, cli_job *job) {
   size_t count = job->rows * job->cols;
   hu_format format = state->target.format;
-  hu_status status =
-      state->codes ? hu_device_host_encode_n(count, z, job->x.data, format, job->mode, &job->exec, &job->events)
-                   : hu_device_host_quantize_n(count, z, job->x.data, format, job->mode, &job->exec, &job->events);
+  hu_exec there = job->exec;
+  there.where = hu_cuda_host();
+  hu_status status = state->codes ? hu_encode_n(count, z, 1, job->x.data, 1, format, job->mode, &there, &job->events)
+                                  : hu_quantize_n(count, z, 1, job->x.data, 1, format, job->mode, &there, &job->events);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 

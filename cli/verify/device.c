@@ -43,13 +43,20 @@ static void compare(verify_item *item, const bench *b, size_t n, size_t size, co
   item->cases += n - 1;
 }
 
+static hu_exec on_the_device(const hu_exec *exec) {
+  hu_exec there = *exec;
+  there.where = hu_cuda_host();
+  return there;
+}
+
 static int check_encode(verify_item *item, const bench *b, hu_mode mode, const hu_exec *exec) {
   hu_events ev[2] = {{0}, {0}};
+  hu_exec there = on_the_device(exec);
   size_t size = hu_limits_of(item->format).storage / 8;
   memset(b->cpu, 0xA5, b->n * size);
   memset(b->device, 0x5A, b->n * size);
   hu_status status = hu_encode_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
-  if (status == HU_OK) status = hu_device_host_encode_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
+  if (status == HU_OK) status = hu_encode_n(b->n, b->device, 1, b->x, 1, item->format, mode, &there, &ev[1]);
   if (status != HU_OK) return cli_fail_status("verify: encode", status);
   compare(item, b, b->n, size, ev, "encode", mode);
   return CLI_OK;
@@ -57,11 +64,12 @@ static int check_encode(verify_item *item, const bench *b, hu_mode mode, const h
 
 static int check_quantize(verify_item *item, const bench *b, hu_mode mode, const hu_exec *exec) {
   hu_events ev[2] = {{0}, {0}};
+  hu_exec there = on_the_device(exec);
   if (!hu_format_fits_binary32(item->format)) return CLI_OK;
   memset(b->cpu, 0xA5, b->n * sizeof(float));
   memset(b->device, 0x5A, b->n * sizeof(float));
   hu_status status = hu_quantize_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
-  if (status == HU_OK) status = hu_device_host_quantize_n(b->n, b->device, b->x, item->format, mode, exec, &ev[1]);
+  if (status == HU_OK) status = hu_quantize_n(b->n, b->device, 1, b->x, 1, item->format, mode, &there, &ev[1]);
   if (status != HU_OK) return cli_fail_status("verify: quantize", status);
   compare(item, b, b->n, sizeof(float), ev, "quantize", mode);
   return CLI_OK;
@@ -83,8 +91,7 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
   memset(b->cpu, 0xA5, ROWS * COLUMNS * sizeof(float));
   memset(b->device, 0x5A, ROWS * COLUMNS * sizeof(float));
   if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
-  hu_exec there = *exec;
-  there.where = hu_cuda_host();
+  hu_exec there = on_the_device(exec);
   if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, &there, &ev[1]);
   free(codes);
   if (status != HU_OK) return cli_fail_status("verify: gemm", status);

@@ -35,8 +35,10 @@ hu_call_sum_add hui_cuda_sum_add;
 hu_call_sum_merge_n hui_cuda_sum_merge_n;
 hu_call_sum_round_n hui_cuda_sum_round_n;
 hu_call_sum_total hui_cuda_sum_total;
-/* hu_gemm on arrays of the host, which are copied to the device and back. */
+/* hu_gemm, and conversions of arrays between formats (strides are 1), on arrays of the host, which are copied to the
+ * device and back. */
 hu_call_gemm hui_cuda_host_gemm;
+hu_call_apply hui_cuda_host_apply;
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 #include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/look.h"
+#include "gpu/elementwise/convert.cuh"
 
 /* Gives the number of operands of an operation below HU_OP_ROUNDED, and of the remainder. */
 #define HU_OPERANDS(op) ((op) == HU_OP_SQRT ? 1 : (op) == HU_OP_FMA ? 3 : 2)
@@ -124,6 +125,7 @@ hu_status hui_cuda_apply(int op, size_t n, hu_output z, const hu_view *x, const 
   void *stream = how->exec->where.queue;
   hu_operation operation;
   hu_device_arith call;
+  if (op == HU_OP_CONVERT) return x ? hui_device_convert(n, z, *x, used, stream) : HU_E_NULL;
   hu_status status = hui_check_operation(&operation, op, z, x, used.mode);
   if (status != HU_OK) return status;
   if (!operation.rounds) used = hu_how_of(rne, NULL, NULL);

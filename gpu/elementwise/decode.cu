@@ -9,11 +9,9 @@
  * 673 for 16, all branches included, 36 to 42 each, 3.0 to 3.6 in a clock; memory allows 2.7 of 6 bytes, and is the
  * bound. */
 #include "emu/core/round.h"
-#include "gpu/base/check.h"
 #include "gpu/base/lanes.cuh"
-#include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
-#include "halfulp/device.h"
+#include "gpu/elementwise/convert.cuh"
 
 /* Makes the bits of a code's value in the binary format of z. */
 HU_DEVICE void hui_value_of(const hu_spec &spec, uint32_t code, uint32_t *z) {
@@ -162,28 +160,17 @@ static hu_status hui_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16
 }
 
 template <class Out>
-static hu_status hui_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                               int carrier, void *stream) {
+static hu_status hui_decode_to(size_t n, Out *z, ptrdiff_t incz, const hu_view &x, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
-  hu_status status = hui_check_rounding(format, rne, carrier);
-  if (status != HU_OK) return status;
-  uint32_t storage = hu_limits_of(format).storage;
-  status = hui_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
-  if (status != HU_OK || n == 0) return status;
-  hui_look_at(hui_code_array_of(n, x, incx, format), stream);
-  hu_spec spec = hui_spec_of(format, rne);
-  if (storage == 8) return hui_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, spec, stream);
-  if (storage == 16) return hui_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, spec, stream);
+  hu_spec spec = hui_spec_of(x.type.format, rne);
+  uint32_t bytes = hui_code_bytes(x.type.format);
+  if (bytes == 1) return hui_decode_bytes(n, z, incz, (const uint8_t *)x.data, x.stride, spec, stream);
+  if (bytes == 2) return hui_decode_words(n, z, incz, (const uint16_t *)x.data, x.stride, spec, stream);
   hu_decode_op<Out, uint32_t> op = {spec, {0, 0}, NULL};
-  return hui_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
+  return hui_map_launch(op, n, z, incz, (const uint32_t *)x.data, x.stride, stream);
 }
 
-hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                             const hu_exec *, void *stream) {
-  return hui_decode_to<uint32_t>(n, z, incz, x, incx, format, 1, stream);
-}
-
-hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format format,
-                               const hu_exec *, void *stream) {
-  return hui_decode_to<uint64_t>(n, z, incz, x, incx, format, 0, stream);
+hu_status hui_decode_launch(size_t n, const hu_output &z, const hu_view &x, void *stream) {
+  if (z.type.kind == HU_TYPE_BINARY64) return hui_decode_to(n, (uint64_t *)z.data, z.stride, x, stream);
+  return hui_decode_to(n, (uint32_t *)z.data, z.stride, x, stream);
 }

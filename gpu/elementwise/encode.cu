@@ -6,10 +6,9 @@
  * (docs/device.md), so that a multiprocessor, which starts 128 in a clock, rounds 2.2. Memory moves 16 bytes in that
  * clock, 3.2 elements of 5 bytes, 2 of 8: issue slots are the bound of codes, memory is that of values. The core takes
  * some 300. */
-#include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
 #include "gpu/base/lanes.cuh"
-#include "halfulp/device.h"
+#include "gpu/elementwise/convert.cuh"
 
 /* Rounds any element: returns the grid value's bits (Value) or the code in the low half, the events in the high half.
  * It is called, not inlined, so that quick() keeps the registers by which a thread loads many vectors ahead. */
@@ -140,26 +139,21 @@ static hu_status hui_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x
   return hui_core_launch<To>(from, n, z, incz, x, incx, format, mode, exec, events, stream);
 }
 
-hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format format,
-                               hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_status status = hui_check_rounding(format, mode, 1);
-  if (status == HU_OK) status = hui_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (status == HU_OK) status = hui_check_events(events);
-  if (status != HU_OK || n == 0) return status;
-  return hui_encode_to<hu_to_binary32, true>(n, z, incz, x, incx, format, mode, exec, events, stream);
-}
-
-hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format format,
-                             hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_status status = hui_check_rounding(format, mode, 0);
-  if (status != HU_OK) return status;
-  uint32_t storage = hu_limits_of(format).storage;
-  status = hui_check_arrays(n, z, storage / 8, incz, x, sizeof *x, incx);
-  if (status == HU_OK) status = hui_check_events(events);
-  if (status != HU_OK || n == 0) return status;
-  switch (storage) {
-    case 8: return hui_encode_to<hu_to_code<uint8_t>, false>(n, z, incz, x, incx, format, mode, exec, events, stream);
-    case 16: return hui_encode_to<hu_to_code<uint16_t>, false>(n, z, incz, x, incx, format, mode, exec, events, stream);
-    default: return hui_encode_to<hu_to_code<uint32_t>, false>(n, z, incz, x, incx, format, mode, exec, events, stream);
+hu_status hui_encode32_launch(size_t n, const hu_output &z, const hu_view &x, const hu_how &how, void *stream) {
+  const float *from = (const float *)x.data;
+  hu_format format = z.type.format;
+  if (z.type.kind == HU_TYPE_VALUES32)
+    return hui_encode_to<hu_to_binary32, true>(n, z.data, z.stride, from, x.stride, format, how.mode, how.exec,
+                                               how.events, stream);
+  switch (hui_code_bytes(format)) {
+    case 1:
+      return hui_encode_to<hu_to_code<uint8_t>, false>(n, z.data, z.stride, from, x.stride, format, how.mode, how.exec,
+                                                       how.events, stream);
+    case 2:
+      return hui_encode_to<hu_to_code<uint16_t>, false>(n, z.data, z.stride, from, x.stride, format, how.mode, how.exec,
+                                                        how.events, stream);
+    default:
+      return hui_encode_to<hu_to_code<uint32_t>, false>(n, z.data, z.stride, from, x.stride, format, how.mode, how.exec,
+                                                        how.events, stream);
   }
 }

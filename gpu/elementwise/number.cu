@@ -13,7 +13,8 @@
 #include "gpu/base/check.h"
 #include "gpu/base/look.h"
 #include "gpu/base/map.cuh"
-#include "halfulp/device_number.h"
+#include "gpu/elementwise/convert.cuh"
+#include "halfulp/number.h"
 
 enum { HU_VALUES32, HU_VALUES64, HU_NUMBER_CODES };
 
@@ -147,61 +148,29 @@ static hu_status hui_number_start(hu_device_number &call, const hu_number *to, c
   return hui_launched();
 }
 
-static hu_device_number hui_number_ends(size_t n, void *z, ptrdiff_t incz, uint32_t writes, const void *x,
-                                        ptrdiff_t incx, uint32_t reads) {
+static uint32_t hui_number_kind(const hu_type &type) {
+  size_t bytes = hui_carrier_bytes(&type);
+  return bytes == 8 ? HU_VALUES64 : bytes ? HU_VALUES32 : HU_NUMBER_CODES;
+}
+
+static hu_number hui_number_system(const hu_type &type) {
+  return type.number ? *type.number : hu_number_float(type.format);
+}
+
+hu_status hui_number_launch(size_t n, const hu_output &z, const hu_view &x, const hu_how &how, void *stream) {
   hu_device_number call;
+  int decodes = hui_is_plain(&z.type), codes = x.type.kind == HU_TYPE_CODES;
   memset(&call, 0, sizeof call);
   call.n = n;
-  call.z = z;
-  call.incz = incz;
-  call.writes = writes;
-  call.x = x;
-  call.incx = incx;
-  call.reads = reads;
-  return call;
-}
-
-hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                      hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                      void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_VALUES32);
-  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
-}
-
-hu_status hu_device_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                        hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                        void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_VALUES64);
-  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
-}
-
-hu_status hu_device_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_number number,
-                                    hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES32);
-  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
-}
-
-hu_status hu_device_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                      hu_number number, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                      void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_VALUES64);
-  return hui_number_start(call, &number, NULL, mode, exec, events, stream);
-}
-
-hu_status hu_device_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_number number,
-                                    const hu_exec *exec, void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES32, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(call, NULL, &number, hu_number_rne, exec, NULL, stream);
-}
-
-hu_status hu_device_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                      hu_number number, const hu_exec *exec, void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_VALUES64, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(call, NULL, &number, hu_number_rne, exec, NULL, stream);
-}
-
-hu_status hu_device_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x, ptrdiff_t incx,
-                                     hu_number fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_device_number call = hui_number_ends(n, z, incz, HU_NUMBER_CODES, x, incx, HU_NUMBER_CODES);
-  return hui_number_start(call, &fz, &fx, mode, exec, events, stream);
+  call.z = z.data;
+  call.incz = z.stride;
+  call.writes = hui_number_kind(z.type);
+  call.x = x.data;
+  call.incx = x.stride;
+  call.reads = hui_number_kind(x.type);
+  hu_number to, from;
+  if (!decodes) to = hui_number_system(z.type);
+  if (codes) from = hui_number_system(x.type);
+  return hui_number_start(call, decodes ? NULL : &to, codes ? &from : NULL, decodes ? hu_number_rne : how.mode,
+                          how.exec, decodes ? NULL : how.events, stream);
 }

@@ -235,8 +235,7 @@ static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec) {
   hu_status status = hui_cuda_scaled_decode(view->rows, view->cols, (float *)z, view->cols, &view->from.scaled,
                                             view->from.scaling, exec);
   if (status != HU_OK || hu_format_equal(view->operand.format, hui_format_binary32())) return status;
-  return hu_device_quantize_n(view->rows * view->cols, (float *)z, 1, (float *)z, 1, view->operand.format, rne, exec,
-                              NULL, stream);
+  return hu_quantize_n(view->rows * view->cols, (float *)z, 1, (float *)z, 1, view->operand.format, rne, exec, NULL);
 }
 
 static hu_status make_scales(const hu_scaled_plan *plan, const hu_operand *z, const hu_scale_source *source,

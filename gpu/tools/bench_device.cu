@@ -99,6 +99,7 @@ void conversions(void) {
   const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0),
                                hu_format_ieee(8, 7, 0), hu_format_fn(4, 3, 0)};
   const char *names[] = {"e4m3fn", "e5m2", "binary16", "bfloat16", "e4m3fn, small"};
+  const hu_exec exec = there();
   float *x = device_array<float>(n), *z = device_array<float>(n);
   hu_events *events = device_array<hu_events>(1);
   need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
@@ -109,15 +110,14 @@ void conversions(void) {
     if (i == 4) fill(x, n, 0.017f);
     for (int kind = 0; kind < 4; kind++) {
       hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
-      const hu_exec exec = there();
       const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
       hu_status status = HU_OK;
       if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
       double time = median(20, [&]() {
         if (kind == 3) {
-          status = hu_device_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events, NULL);
+          status = hu_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events);
         } else {
-          status = hu_device_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events, NULL);
+          status = hu_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events);
         }
       });
       need(status == HU_OK, what[kind]);
@@ -127,9 +127,9 @@ void conversions(void) {
           median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
       line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / time);
     }
-    hu_status status = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    hu_status status = hu_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), &exec, NULL);
     double time = median(20, [&]() {
-      if (status == HU_OK) status = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
+      if (status == HU_OK) status = hu_decode_n(n, x, 1, z, 1, formats[i], &exec);
     });
     need(status == HU_OK, "decode");
     double bytes = 4 + hu_limits_of(formats[i]).storage / 8;
@@ -224,7 +224,7 @@ void sums(void) {
         hu_sum_range_of_both(hu_sum_range_of_product(formats[i], formats[i]), hu_sum_range_of(formats[i]));
     size_t words = 1 + range.words, width = hu_limits_of(formats[i]).storage / 8;
     uint64_t *each = device_array<uint64_t>(rows * words);
-    hu_status status = hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    hu_status status = hu_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), &exec, NULL);
     need(status == HU_OK && cudaMemset(each, 0, rows * words * 8) == cudaSuccess, "sums to begin with");
     const char *what[] = {"sum_add_all", "sum_add_dot", "sum_add_n", "sum_add_product_n", "sum_round_n"};
     for (int kind = 0; kind < 5 && status == HU_OK; kind++) {
@@ -242,7 +242,7 @@ void sums(void) {
       need(status == HU_OK, what[kind]);
       size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;
       double copy = median(20, [&]() { cudaMemcpyAsync(codes, x, half, cudaMemcpyDeviceToDevice, 0); });
-      need(hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
+      need(hu_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), &exec, NULL) == HU_OK, "encode");
       line(std::string(what[kind]) + ", " + names[i], "speed / copy", copy / ms);
     }
     cudaFree(each);
@@ -298,10 +298,10 @@ void products(const blas &cublas, int n) {
   hu_result dd = {result, (size_t)n, single, HU_STORAGE_VALUES};
   hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
   uint8_t *codes = device_array<uint8_t>(elements); /* codes of the values: equal bytes would draw less power */
-  need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
+  const hu_exec exec = there();
+  need(hu_encode_n(elements, codes, 1, a, 1, eight, rne, &exec, NULL) == HU_OK, "encode");
   hu_accum accum;
   memset(&accum, 0, sizeof accum);
-  const hu_exec exec = there();
   for (int kind = 0; kind < 3; kind++) {
     const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
     hu_status status = HU_OK;
@@ -360,13 +360,12 @@ void models(void) {
     hu_accum accum;
     need(hu_accum_parse(&accum, each.model, NULL) == HU_OK, each.model);
     size_t n = (size_t)each.side;
-    need(hu_device_encode_n(n * n, a, 1, x, 1, each.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
-    need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, each.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
-         "encode");
+    const hu_exec exec = there();
+    need(hu_encode_n(n * n, a, 1, x, 1, each.operands, hu_mode(), &exec, NULL) == HU_OK, "encode");
+    need(hu_encode_n(n * n, b, 1, x + (most - n * n), 1, each.operands, hu_mode(), &exec, NULL) == HU_OK, "encode");
     hu_operand aa = {a, n, each.operands, HU_STORAGE_CODES, 0}, bb = {b, n, each.operands, HU_STORAGE_CODES, 0};
     hu_result dd = {result, n, single, HU_STORAGE_VALUES};
     hu_status status = HU_OK;
-    const hu_exec exec = there();
     double ms = median(5, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), &exec, NULL); });
     need(status == HU_OK, each.model);
     double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = each.products * gpu.sms * gpu.clock;

@@ -139,8 +139,8 @@ static hu_status on_device(const options *given, const arena *memory, hu_format 
     size_t n = given->inputs - first < memory->chunk ? (size_t)(given->inputs - first) : memory->chunk;
     status = hui_digest_inputs(memory->x, first, given->stride, n);
     if (status == HU_OK) {
-      status = hu_device_encode_n(n, memory->codes, 1, (const float *)(const void *)memory->x, 1, format, mode, NULL,
-                                  memory->events, NULL);
+      status = hu_encode_n(n, memory->codes, 1, (const float *)(const void *)memory->x, 1, format, mode, &there,
+                           memory->events);
     }
     if (status == HU_OK && given->only != SUMS)
       status = hui_digest_add(memory->sum, memory->codes, storage, first, given->stride, n);

@@ -12,7 +12,8 @@
 #include "gpu/base/memory.h"
 #include "gpu/base/batch.h"
 #include "gpu/train/kernels.h"
-#include "halfulp/device_number.h"
+#include "halfulp/device.h"
+#include "halfulp/number.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/hadamard.h"
 #include "halfulp/sum.h"
@@ -154,7 +155,7 @@ static hu_status device_function(void *self, int op, size_t n, float *z, const f
 static hu_status device_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {
   hu_exec exec = exec_of(words);
   (void)self;
-  return hu_device_quantize_n(n, x, 1, x, 1, format, mode, &exec, NULL, NULL);
+  return hu_quantize_n(n, x, 1, x, 1, format, mode, &exec, NULL);
 }
 
 static hu_status into_scaled(device *gpu, size_t rows, size_t cols, float *z, const float *x,
@@ -194,13 +195,12 @@ static hu_status keep(size_t n, float *z, const float *x) {
 static hu_status into_format(device *gpu, size_t n, float *z, const float *x, const hu_rounding *rounding,
                              const hu_exec *exec, hu_events *events) {
   if (!rounding->over_inf && !rounding->keep_nan)
-    return hu_device_quantize_n(n, z, 1, x, 1, rounding->format, rounding->mode, exec, events, NULL);
+    return hu_quantize_n(n, z, 1, x, 1, rounding->format, rounding->mode, exec, events);
   hu_status status = grow_buffer(gpu, n * sizeof *x);
   if (status != HU_OK) return status;
   hu_task copy = hui_task_of(1, n, gpu->buffer, x, NULL);
   status = hui_train_run(HU_RUN_COPY, &copy);
-  if (status == HU_OK)
-    status = hu_device_quantize_n(n, z, 1, gpu->buffer, 1, rounding->format, rounding->mode, exec, events, NULL);
+  if (status == HU_OK) status = hu_quantize_n(n, z, 1, gpu->buffer, 1, rounding->format, rounding->mode, exec, events);
   return status == HU_OK ? hui_train_widen(n, z, gpu->buffer, rounding, exec->stream, events) : status;
 }
 
@@ -218,8 +218,7 @@ static hu_status device_round(void *self, size_t rows, size_t cols, float *z, co
     case HU_ROUND_FORMAT: return into_format(self, n, z, x, rounding, &exec, events);
     case HU_ROUND_SCALED: return into_scaled(self, rows, cols, z, x, rounding, &exec, events);
     case HU_ROUND_S2FP8: return into_s2fp8(self, n, z, x, rounding, &exec, events);
-    case HU_ROUND_NUMBER:
-      return hu_device_number_quantize_n(n, z, 1, x, 1, rounding->number, rounding->mode, &exec, events, NULL);
+    case HU_ROUND_NUMBER: return hu_number_quantize_n(n, z, 1, x, 1, rounding->number, rounding->mode, &exec, events);
     default: return HU_E_TRAIN;
   }
 }

@@ -8,7 +8,8 @@
  *
  * These run there; every other call that takes an exec returns HU_E_DEVICE, and looks at nothing:
  *
- *   view.h, array.h   hu_apply and its wrappers; hu_pack_n, hu_unpack_n
+ *   view.h, array.h, number.h
+ *                     hu_apply and its wrappers, without takums and HiFloat8 (HU_E_NUMBER); hu_pack_n, hu_unpack_n
  *   gemm.h, accum.h   hu_gemm, hu_gemm_scaled; hu_dot_n, hu_dot
  *   scaled.h          hu_scaled_encode, _decode, _quantize, _pack, _unpack
  *   scaled_gemm.h     hu_scaled_gemm
@@ -80,7 +81,8 @@ HU_API hu_status hu_device_available(char *name, size_t size);
 /* The current device as a place, for hu_exec.where: calls are enqueued in a cudaStream_t, NULL the default stream. */
 HU_API hu_where hu_cuda(void *stream);
 /* The same for arrays of the HOST, for programs that try the device, not for speed: a call copies in, runs on the
- * default stream, waits and copies out; it allocates device memory (HU_E_MEMORY). hu_gemm runs there. */
+ * default stream, waits and copies out; it allocates device memory (HU_E_MEMORY). hu_gemm runs there, and
+ * hu_quantize_n, hu_encode_n and their like between formats, of strides 1. */
 HU_API hu_where hu_cuda_host(void);
 /* Waits for everything in the stream. HU_E_CODE: since this function last said so, a kernel of the library has read a
  * code with bits above its width; hu_codes_check_n finds it in a copy. One word of the current device keeps that, and
@@ -90,32 +92,6 @@ HU_API HU_MUST_CHECK hu_status hu_device_synchronize(void *stream);
 /* One line on the driver, the runtime and the nvcc that compiled the kernels; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);
 
-/* hu_quantize_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                    hu_format format, hu_mode mode, const hu_exec *exec,
-                                                    hu_events *events, void *stream);
-/* hu_quantize64_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                      ptrdiff_t incx, hu_format format, hu_mode mode,
-                                                      const hu_exec *exec, hu_events *events, void *stream);
-/* hu_encode_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                  hu_format format, hu_mode mode, const hu_exec *exec,
-                                                  hu_events *events, void *stream);
-/* hu_encode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                                    hu_format format, hu_mode mode, const hu_exec *exec,
-                                                    hu_events *events, void *stream);
-/* hu_decode_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                  hu_format format, const hu_exec *exec, void *stream);
-/* hu_decode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                    hu_format format, const hu_exec *exec, void *stream);
-/* hu_convert_n on the device: the same arguments and bits, in order with the CUDA stream. */
-HU_API HU_MUST_CHECK hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
-                                                   ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events, void *stream);
 /* Bytes of exec->where.work for calls of s2fp8.h on arrays: for tables. */
 #define HU_DEVICE_S2FP8_WORK 8192
 
@@ -135,15 +111,6 @@ HU_API HU_MUST_CHECK hu_status hu_device_mma_at(hu_device_mma *mma, size_t i);
  * HU_E_MEMORY, HU_E_DEVICE, HU_E_CUDA. */
 HU_API HU_MUST_CHECK hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b,
                                                  const void *c);
-
-/* The same work on HOST arrays: copies in, runs, synchronises, copies out. For programs that try the device, not for
- * speed; allocates device memory for the call (HU_E_MEMORY). */
-HU_API HU_MUST_CHECK hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format format,
-                                                         hu_mode mode, const hu_exec *exec,
-                                                         hu_events *events); /* hu_quantize_n by way of the device */
-HU_API HU_MUST_CHECK hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format format,
-                                                       hu_mode mode, const hu_exec *exec,
-                                                       hu_events *events); /* hu_encode_n by way of the device */
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@
  *   value   = a decimal number of up to 40 digits, e.g. -0.5250730514526367 or 1e-3, rounded to binary32, ties to even
  *           | "0x" 8 hexadecimal digits, a binary32 pattern
  *
- * The calls of oracle.h and device_number.h do not take takums and HiFloat8: HU_E_NUMBER. */
+ * The calls of oracle.h, and hu_apply on a device (device.h), do not take takums and HiFloat8: HU_E_NUMBER. */
 #ifndef HALFULP_NUMBER_H
 #define HALFULP_NUMBER_H
 

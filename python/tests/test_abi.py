@@ -13,7 +13,7 @@ import halfulp
 from halfulp import _abi, _signatures, _structs
 
 SOURCE = pathlib.Path(os.environ.get('HALFULP_SOURCE', pathlib.Path(__file__).resolve().parents[2]))
-HEADERS = ['halfulp/halfulp.h', 'halfulp/train.h', 'halfulp/device.h', 'halfulp/device_number.h']
+HEADERS = ['halfulp/halfulp.h', 'halfulp/train.h', 'halfulp/device.h']
 
 
 def program() -> str:

@@ -27,20 +27,15 @@
 #include "gpu/gemm/unfused.cu"
 #include "gpu/gemm/unit.cu"
 
-hu_status hu_device_quantize_n(size_t, float *, ptrdiff_t, const float *, ptrdiff_t, hu_format, hu_mode,
-                               const hu_exec *, hu_events *, void *) {
-  return HU_E_DEVICE;
-}
-
-hu_status hu_device_encode_n(size_t, void *, ptrdiff_t, const float *, ptrdiff_t, hu_format, hu_mode, const hu_exec *,
-                             hu_events *, void *) {
-  return HU_E_DEVICE;
-}
+hu_status hui_cuda_apply(int, size_t, hu_output, const hu_view *, const hu_how *) { return HU_E_DEVICE; }
 #else
 #if defined(HU_ALONE_HADAMARD)
 #include "gpu/scaled/hadamard.cu"
 #elif defined(HU_ALONE_NUMBER)
 #include "gpu/elementwise/number.cu"
+hu_status hui_cuda_apply(int, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+  return hui_number_launch(n, z, *x, *how, how->exec->where.queue);
+}
 #elif defined(HU_ALONE_SCALED)
 #include "gpu/host/kernels_scaled.cpp"
 #elif defined(HU_ALONE_SUM)
@@ -72,6 +67,8 @@ hu_where hu_cuda(void *stream) {
   calls.s2fp8_truncate_n = hui_cuda_s2fp8_truncate_n;
   calls.s2fp8_gemm_work = hui_cuda_s2fp8_gemm_work;
   calls.s2fp8_gemm = hui_cuda_s2fp8_gemm;
+#elif defined(HU_ALONE_NUMBER)
+  calls.apply = hui_cuda_apply;
 #elif defined(HU_ALONE_HADAMARD)
   calls.hadamard = hui_cuda_hadamard;
 #elif defined(HU_ALONE_SCALED)

@@ -138,25 +138,23 @@ static hu_status on_cpu(const test_case *test, uint8_t *z, const uint8_t *x, hu_
 static hu_status on_device(const test_case *test, uint8_t *z, const uint8_t *x, hu_events *ev) {
   switch (test->call) {
     case QUANTIZE:
-      return hu_device_quantize_n(test->n, (float *)z, test->incz, (const float *)x, test->incx, test->fz, test->mode,
-                                  &test->exec, ev, twin_stream());
+      return hu_quantize_n(test->n, (float *)z, test->incz, (const float *)x, test->incx, test->fz, test->mode,
+                           twin_there(&test->exec), ev);
     case QUANTIZE64:
-      return hu_device_quantize64_n(test->n, (double *)z, test->incz, (const double *)x, test->incx, test->fz,
-                                    test->mode, &test->exec, ev, twin_stream());
+      return hu_quantize64_n(test->n, (double *)z, test->incz, (const double *)x, test->incx, test->fz, test->mode,
+                             twin_there(&test->exec), ev);
     case ENCODE:
-      return hu_device_encode_n(test->n, z, test->incz, (const float *)x, test->incx, test->fz, test->mode, &test->exec,
-                                ev, twin_stream());
+      return hu_encode_n(test->n, z, test->incz, (const float *)x, test->incx, test->fz, test->mode,
+                         twin_there(&test->exec), ev);
     case ENCODE64:
-      return hu_device_encode64_n(test->n, z, test->incz, (const double *)x, test->incx, test->fz, test->mode,
-                                  &test->exec, ev, twin_stream());
-    case DECODE:
-      return hu_device_decode_n(test->n, (float *)z, test->incz, x, test->incx, test->fx, &test->exec, twin_stream());
+      return hu_encode64_n(test->n, z, test->incz, (const double *)x, test->incx, test->fz, test->mode,
+                           twin_there(&test->exec), ev);
+    case DECODE: return hu_decode_n(test->n, (float *)z, test->incz, x, test->incx, test->fx, twin_there(&test->exec));
     case DECODE64:
-      return hu_device_decode64_n(test->n, (double *)z, test->incz, x, test->incx, test->fx, &test->exec,
-                                  twin_stream());
+      return hu_decode64_n(test->n, (double *)z, test->incz, x, test->incx, test->fx, twin_there(&test->exec));
     case CONVERT:
-      return hu_device_convert_n(test->n, z, test->incz, test->fz, x, test->incx, test->fx, test->mode, &test->exec, ev,
-                                 twin_stream());
+      return hu_convert_n(test->n, z, test->incz, test->fz, x, test->incx, test->fx, test->mode,
+                          twin_there(&test->exec), ev);
     case PACK: return hu_pack_n(test->n, z, x, test->width, twin_there(NULL));
     default: return hu_unpack_n(test->n, z, x, test->width, twin_there(NULL));
   }
@@ -291,7 +289,8 @@ static void host_arrays(void **state) {
   for (int i = 0; i < 20; i++) {
     hu_format format = fitting(&random);
     hu_mode mode = t_random_mode(&random);
-    hu_exec exec = {0, 0, {t_next64(&random), t_next64(&random)}, {0}};
+    hu_exec exec = {0, 0, {t_next64(&random), t_next64(&random)}, {0}}, there = exec;
+    there.where = hu_cuda_host();
     float x[100], z[2][100];
     uint32_t codes[2][100];
     hu_events ev[2][2];
@@ -304,9 +303,9 @@ static void host_arrays(void **state) {
     for (size_t j = 0; j < n; j++) x[j] = (float)t_random_operand(&random, format);
     assert_int_equal(hu_quantize_n(n, z[0], 1, x, 1, format, mode, &exec, &ev[0][0]), HU_OK);
     twin_default_stream();
-    assert_int_equal(hu_device_host_quantize_n(n, z[1], x, format, mode, &exec, &ev[1][0]), HU_OK);
+    assert_int_equal(hu_quantize_n(n, z[1], 1, x, 1, format, mode, &there, &ev[1][0]), HU_OK);
     assert_int_equal(hu_encode_n(n, codes[0], 1, x, 1, format, mode, &exec, &ev[0][1]), HU_OK);
-    assert_int_equal(hu_device_host_encode_n(n, codes[1], x, format, mode, &exec, &ev[1][1]), HU_OK);
+    assert_int_equal(hu_encode_n(n, codes[1], 1, x, 1, format, mode, &there, &ev[1][1]), HU_OK);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
     assert_memory_equal(codes[0], codes[1], sizeof codes[0]);
     assert_memory_equal(ev[0], ev[1], sizeof ev[0]);

@@ -2,7 +2,8 @@
 /* Every device call that reads codes, given one that is none, in each of its operands: hu_device_synchronize says so,
  * once, and the results are those of its lowest bits. Right codes, integers that repeat their sign and what lies
  * between rows are nothing to tell of. */
-#include "halfulp/device_number.h"
+#include "halfulp/device.h"
+#include "halfulp/number.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
 #include "tests/cuda_host/twin.h"
@@ -56,15 +57,15 @@ static hu_format fp4(void) { return hu_float4_e2m1fn(); }
 
 /* ---- arrays ---- */
 
-static hu_status decode(job *j) { return hu_device_decode_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
-static hu_status decode64(job *j) { return hu_device_decode64_n(N, out(j), 1, array(j), 1, fp4(), NULL, NULL); }
+static hu_status decode(job *j) { return hu_decode_n(N, out(j), 1, array(j), 1, fp4(), twin_at(NULL, NULL, NULL)); }
+static hu_status decode64(job *j) { return hu_decode64_n(N, out(j), 1, array(j), 1, fp4(), twin_at(NULL, NULL, NULL)); }
 static hu_status convert(job *j) {
-  return hu_device_convert_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, NULL, NULL, NULL);
+  return hu_convert_n(N, out(j), 1, fp4(), array(j), 1, fp4(), rne, twin_at(NULL, NULL, NULL), NULL);
 }
 static hu_status pack(job *j) { return hu_pack_n(N, out(j), array(j), 4, twin_at(NULL, NULL, NULL)); }
 static hu_status backwards(job *j) {
   const uint8_t *x = codes(j, 1, N, N);
-  return hu_device_decode_n(N / 2, out(j), 1, x + N - 2, -2, fp4(), NULL, NULL);
+  return hu_decode_n(N / 2, out(j), 1, x + N - 2, -2, fp4(), twin_at(NULL, NULL, NULL));
 }
 
 /* An operation of arrays of codes. */
@@ -90,13 +91,13 @@ static hu_status power(job *j) { return operate(j, HU_OP_POW); }
 static hu_number unsigned4(void) { return hu_number_fixed(0, 4, 0, HU_FIXED_SATURATE); }
 static hu_number signed4(void) { return hu_number_fixed(1, 3, 0, HU_FIXED_SATURATE); }
 static hu_status number(job *j) {
-  return hu_device_number_decode_n(N, out(j), 1, array(j), 1, unsigned4(), NULL, NULL);
+  return hu_number_decode_n(N, out(j), 1, array(j), 1, unsigned4(), twin_at(NULL, NULL, NULL));
 }
 static hu_status number64(job *j) {
-  return hu_device_number_decode64_n(N, out(j), 1, array(j), 1, signed4(), NULL, NULL);
+  return hu_number_decode64_n(N, out(j), 1, array(j), 1, signed4(), twin_at(NULL, NULL, NULL));
 }
 static hu_status number_convert(job *j) {
-  return hu_device_number_convert_n(N, out(j), 1, signed4(), array(j), 1, signed4(), rne, NULL, NULL, NULL);
+  return hu_number_convert_n(N, out(j), 1, signed4(), array(j), 1, signed4(), rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
 static hu_status add_to_sums(job *j) {
@@ -407,8 +408,8 @@ static void test_long(void **state) {
       int wrong = p < sizeof at / sizeof *at;
       if (wrong) t_put(twin.host, size, (ptrdiff_t)at[p], 1u << width);
       twin_put(&twin);
-      assert_int_equal(hu_device_decode_n(LONG, (float *)(void *)z.device, 1, twin.device, 1, kinds[k], NULL, NULL),
-                       HU_OK);
+      assert_int_equal(
+          hu_decode_n(LONG, (float *)(void *)z.device, 1, twin.device, 1, kinds[k], twin_at(NULL, NULL, NULL)), HU_OK);
       hu_status status = hu_device_synchronize(NULL);
       if (status != (wrong ? HU_E_CODE : HU_OK)) fail_msg("%u bits, number %zu: %s", width, p, hu_status_name(status));
       if (wrong) t_put(twin.host, size, (ptrdiff_t)at[p], 2);
@@ -433,11 +434,11 @@ static void test_places(void **state) {
       const uint8_t *dx = buffer(&j, x, sizeof x);
       void *z = out(&j);
       for (size_t k = 0; k < 2; k++) {
-        assert_int_equal(hu_device_decode_n(n, z, 1, dx + k, 1, fp4(), NULL, NULL), HU_OK);
+        assert_int_equal(hu_decode_n(n, z, 1, dx + k, 1, fp4(), twin_at(NULL, NULL, NULL)), HU_OK);
         assert_int_equal(hu_device_synchronize(NULL), at + 1 < n + k ? HU_E_CODE : HU_OK);
       }
       hu_format twelve = hu_format_ieee(5, 6, 0);
-      assert_int_equal(hu_device_decode_n(n, z, 1, buffer(&j, y, sizeof y), 1, twelve, NULL, NULL), HU_OK);
+      assert_int_equal(hu_decode_n(n, z, 1, buffer(&j, y, sizeof y), 1, twelve, twin_at(NULL, NULL, NULL)), HU_OK);
       assert_int_equal(hu_device_synchronize(NULL), HU_E_CODE);
       forget(&j);
     }
@@ -453,10 +454,10 @@ static void test_others(void **state) {
   memset(&j, 0, sizeof j);
   twin_default_stream();
   void *dx = buffer(&j, x, sizeof x), *dz = buffer(&j, NULL, sizeof z);
-  assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, hu_float8_e4m3fn(), NULL, NULL), HU_OK);
+  assert_int_equal(hu_decode_n(4, dz, 1, dx, 1, hu_float8_e4m3fn(), twin_at(NULL, NULL, NULL)), HU_OK);
   assert_int_equal(hu_device_synchronize(NULL), HU_OK);
   void *stream = twin_stream();
-  assert_int_equal(hu_device_decode_n(4, dz, 1, dx, 1, fp4(), NULL, stream), HU_OK);
+  assert_int_equal(hu_decode_n(4, dz, 1, dx, 1, fp4(), twin_at(NULL, NULL, stream)), HU_OK);
   assert_int_equal(hu_device_synchronize(stream), HU_E_CODE);
   assert_int_equal(hui_memory_get(z, dz, sizeof z), HU_OK);
   assert_true(z[2] == z[1]); /* the lowest bits' */

@@ -38,13 +38,12 @@ static void setup_free(t_setup *setup) {
   twin_free(&setup->e);
 }
 
-#define QUANTIZE(expected, n, zat, incz, xat, incx, f, mode)                                                       \
-  refused(&setup, expected,                                                                                        \
-          hu_quantize_n(n, (float *)(void *)(setup.z.host + (zat)), incz, (float *)(void *)(setup.x.host + (xat)), \
-                        incx, f, mode, NULL, NULL),                                                                \
-          hu_device_quantize_n(n, (float *)(void *)(setup.z.device + (zat)), incz,                                 \
-                               (float *)(void *)(setup.x.device + (xat)), incx, f, mode, NULL, events_of(&setup),  \
-                               twin_stream()))
+#define QUANTIZE(expected, n, zat, incz, xat, incx, f, mode)                                                           \
+  refused(&setup, expected,                                                                                            \
+          hu_quantize_n(n, (float *)(void *)(setup.z.host + (zat)), incz, (float *)(void *)(setup.x.host + (xat)),     \
+                        incx, f, mode, NULL, NULL),                                                                    \
+          hu_quantize_n(n, (float *)(void *)(setup.z.device + (zat)), incz, (float *)(void *)(setup.x.device + (xat)), \
+                        incx, f, mode, twin_there(NULL), events_of(&setup)))
 
 static void array_calls(void **state) {
   (void)state;
@@ -65,31 +64,29 @@ static void array_calls(void **state) {
   float *x = (float *)(void *)setup.x.host, *dx = (float *)(void *)setup.x.device;
   hu_events *ev = events_of(&setup);
   refused(&setup, HU_E_NULL, hu_quantize_n(N, NULL, 1, x, 1, format, rne, NULL, NULL),
-          hu_device_quantize_n(N, NULL, 1, dx, 1, format, rne, NULL, ev, twin_stream()));
+          hu_quantize_n(N, NULL, 1, dx, 1, format, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_NULL, hu_quantize_n(N, z, 1, NULL, 1, format, rne, NULL, NULL),
-          hu_device_quantize_n(N, dz, 1, NULL, 1, format, rne, NULL, ev, twin_stream()));
+          hu_quantize_n(N, dz, 1, NULL, 1, format, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_OVERLAP, hu_quantize_n(N, z, 1, z + 1, 1, format, rne, NULL, NULL),
-          hu_device_quantize_n(N, dz, 1, dz + 1, 1, format, rne, NULL, ev, twin_stream()));
+          hu_quantize_n(N, dz, 1, dz + 1, 1, format, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_OVERLAP, hu_quantize_n(N, z, 2, z, 1, format, rne, NULL, NULL),
-          hu_device_quantize_n(N, dz, 2, dz, 1, format, rne, NULL, ev, twin_stream()));
+          hu_quantize_n(N, dz, 2, dz, 1, format, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_OVERLAP, hu_encode_n(N, z, 1, z, 1, format, rne, NULL, NULL),
-          hu_device_encode_n(N, dz, 1, dz, 1, format, rne, NULL, ev, twin_stream()));
+          hu_encode_n(N, dz, 1, dz, 1, format, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_ALIGN, hu_encode_n(N, setup.z.host + 1, 1, x, 1, wide, rne, NULL, NULL),
-          hu_device_encode_n(N, setup.z.device + 1, 1, dx, 1, wide, rne, NULL, ev, twin_stream()));
-  refused(
-      &setup, HU_E_ALIGN, HU_E_ALIGN,
-      hu_device_encode_n(N, dz, 1, dx, 1, format, rne, NULL, (hu_events *)(void *)(setup.e.device + 1), twin_stream()));
+          hu_encode_n(N, setup.z.device + 1, 1, dx, 1, wide, rne, twin_there(NULL), ev));
+  refused(&setup, HU_E_ALIGN, HU_E_ALIGN,
+          hu_encode_n(N, dz, 1, dx, 1, format, rne, twin_there(NULL), (hu_events *)(void *)(setup.e.device + 1)));
   refused(&setup, HU_E_MODE, hu_encode64_n(N, z, 1, (double *)(void *)x, 1, format, wrong, NULL, NULL),
-          hu_device_encode64_n(N, dz, 1, (double *)(void *)dx, 1, format, wrong, NULL, ev, twin_stream()));
-  refused(
-      &setup, HU_E_FORMAT, hu_quantize64_n(N, (double *)(void *)z, 1, (double *)(void *)x, 1, bad, rne, NULL, NULL),
-      hu_device_quantize64_n(N, (double *)(void *)dz, 1, (double *)(void *)dx, 1, bad, rne, NULL, ev, twin_stream()));
+          hu_encode64_n(N, dz, 1, (double *)(void *)dx, 1, format, wrong, twin_there(NULL), ev));
+  refused(&setup, HU_E_FORMAT, hu_quantize64_n(N, (double *)(void *)z, 1, (double *)(void *)x, 1, bad, rne, NULL, NULL),
+          hu_quantize64_n(N, (double *)(void *)dz, 1, (double *)(void *)dx, 1, bad, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_CARRIER, hu_decode_n(N, z, 1, x, 1, wide, NULL),
-          hu_device_decode_n(N, dz, 1, dx, 1, wide, NULL, twin_stream()));
+          hu_decode_n(N, dz, 1, dx, 1, wide, twin_there(NULL)));
   refused(&setup, HU_E_FORMAT, hu_decode64_n(N, (double *)(void *)z, 1, x, 1, bad, NULL),
-          hu_device_decode64_n(N, (double *)(void *)dz, 1, dx, 1, bad, NULL, twin_stream()));
+          hu_decode64_n(N, (double *)(void *)dz, 1, dx, 1, bad, twin_there(NULL)));
   refused(&setup, HU_E_FORMAT, hu_convert_n(N, z, 1, format, x, 1, bad, rne, NULL, NULL),
-          hu_device_convert_n(N, dz, 1, format, dx, 1, bad, rne, NULL, ev, twin_stream()));
+          hu_convert_n(N, dz, 1, format, dx, 1, bad, rne, twin_there(NULL), ev));
   refused(&setup, HU_E_SHAPE, hu_pack_n(N, setup.z.host, setup.x.host, 9, NULL),
           hu_pack_n(N, setup.z.device, setup.x.device, 9, twin_there(NULL)));
   refused(&setup, HU_E_NULL, hu_unpack_n(N, NULL, setup.x.host, 4, NULL),
@@ -97,7 +94,7 @@ static void array_calls(void **state) {
   refused(&setup, HU_E_OVERLAP, hu_pack_n(N, setup.z.host, setup.z.host + 7, 4, NULL),
           hu_pack_n(N, setup.z.device, setup.z.device + 7, 4, twin_there(NULL)));
   refused(&setup, HU_OK, hu_quantize_n(0, NULL, 1, NULL, 1, format, rne, NULL, NULL),
-          hu_device_quantize_n(0, NULL, 1, NULL, 1, format, rne, NULL, ev, twin_stream()));
+          hu_quantize_n(0, NULL, 1, NULL, 1, format, rne, twin_there(NULL), ev));
   setup_free(&setup);
 }
 

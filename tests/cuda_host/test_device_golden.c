@@ -62,16 +62,16 @@ static void run_mode(t_replay *replay, hu_mode mode) {
   hu_events *ev = (hu_events *)(void *)replay->events.device;
   hu_status status, second = HU_OK;
   if (replay->wide) {
-    status = hu_device_encode64_n(replay->n, replay->codes.device, 1, (double *)(void *)replay->x.device, 1, format,
-                                  mode, NULL, ev, twin_stream());
-    second = hu_device_quantize64_n(replay->n, (double *)(void *)replay->values.device, 1,
-                                    (double *)(void *)replay->x.device, 1, format, mode, NULL, ev, twin_stream());
+    status = hu_encode64_n(replay->n, replay->codes.device, 1, (double *)(void *)replay->x.device, 1, format, mode,
+                           twin_there(NULL), ev);
+    second = hu_quantize64_n(replay->n, (double *)(void *)replay->values.device, 1, (double *)(void *)replay->x.device,
+                             1, format, mode, twin_there(NULL), ev);
   } else {
-    status = hu_device_encode_n(replay->n, replay->codes.device, 1, (float *)(void *)replay->x.device, 1, format, mode,
-                                NULL, ev, twin_stream());
+    status = hu_encode_n(replay->n, replay->codes.device, 1, (float *)(void *)replay->x.device, 1, format, mode,
+                         twin_there(NULL), ev);
     if (fits)
-      second = hu_device_quantize_n(replay->n, (float *)(void *)replay->values.device, 1,
-                                    (float *)(void *)replay->x.device, 1, format, mode, NULL, ev, twin_stream());
+      second = hu_quantize_n(replay->n, (float *)(void *)replay->values.device, 1, (float *)(void *)replay->x.device, 1,
+                             format, mode, twin_there(NULL), ev);
   }
   assert_int_equal(status, HU_OK);
   assert_int_equal(second, HU_OK);

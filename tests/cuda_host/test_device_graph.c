@@ -24,8 +24,8 @@ static hu_events *events(const uint8_t *p) { return (hu_events *)(void *)(uintpt
 
 static hu_status quantize(void *stream, void *context) {
   t_buffers *buffers = context;
-  return hu_device_quantize_n(N, floats(buffers->z.device), 1, floats(buffers->x.device), 1, hu_binary16(), t_mode(0),
-                              NULL, events(buffers->e.device), stream);
+  return hu_quantize_n(N, floats(buffers->z.device), 1, floats(buffers->x.device), 1, hu_binary16(), t_mode(0),
+                       twin_at(NULL, NULL, stream), events(buffers->e.device));
 }
 static hu_status quantize_cpu(t_buffers *buffers, hu_events *ev) {
   return hu_quantize_n(N, floats(buffers->z.host), 1, floats(buffers->x.host), 1, hu_binary16(), t_mode(0), NULL, ev);
@@ -92,7 +92,8 @@ static hu_status total_cpu(t_buffers *buffers, hu_events *ev) {
 /* Of bytes, most of which are no codes, the lowest bits. */
 static hu_status decode(void *stream, void *context) {
   t_buffers *buffers = context;
-  return hu_device_decode_n(N, floats(buffers->z.device), 1, buffers->x.device, 1, hu_float4_e2m1fn(), NULL, stream);
+  return hu_decode_n(N, floats(buffers->z.device), 1, buffers->x.device, 1, hu_float4_e2m1fn(),
+                     twin_at(NULL, NULL, stream));
 }
 static hu_status decode_cpu(t_buffers *buffers, hu_events *ev) {
   static uint8_t lowest[N];

@@ -133,10 +133,9 @@ static void long_arrays(void **state) {
     const float *device_x = (const float *)(void *)x.device;
     hu_status cpu = kind < 2 ? hu_quantize_n(n, (float *)(void *)z.host, 1, from, 1, format, mode, &exec, counts)
                              : hu_encode_n(n, z.host, 1, from, 1, format, mode, &exec, counts);
-    hu_status gpu =
-        kind < 2 ? hu_device_quantize_n(n, (float *)(void *)z.device, 1, device_x, 1, format, mode, &exec,
-                                        device_counts, twin_stream())
-                 : hu_device_encode_n(n, z.device, 1, device_x, 1, format, mode, &exec, device_counts, twin_stream());
+    hu_status gpu = kind < 2 ? hu_quantize_n(n, (float *)(void *)z.device, 1, device_x, 1, format, mode,
+                                             twin_there(&exec), device_counts)
+                             : hu_encode_n(n, z.device, 1, device_x, 1, format, mode, twin_there(&exec), device_counts);
     assert_int_equal(cpu, HU_OK);
     assert_int_equal(gpu, HU_OK);
     assert_int_equal(twin_differs(&z), z.bytes);

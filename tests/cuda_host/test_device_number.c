@@ -3,7 +3,8 @@
  * whole buffers are compared, and the event counts; all codes of the small ones; misuse gets the same answer. */
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/device_number.h"
+#include "halfulp/device.h"
+#include "halfulp/number.h"
 
 enum { QUANTIZE, QUANTIZE64, ENCODE, ENCODE64, DECODE, DECODE64, CONVERT, CALLS };
 
@@ -41,24 +42,18 @@ static hu_status on_device(const t_task *task, size_t n, t_ends ends, hu_events 
   const hu_exec *x = &task->exec;
   switch (task->call) {
     case QUANTIZE:
-      return hu_device_number_quantize_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, x, ev,
-                                         twin_stream());
+      return hu_number_quantize_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, twin_there(x), ev);
     case QUANTIZE64:
-      return hu_device_number_quantize64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, x, ev,
-                                           twin_stream());
+      return hu_number_quantize64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, twin_there(x), ev);
     case ENCODE:
-      return hu_device_number_encode_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, x, ev,
-                                       twin_stream());
+      return hu_number_encode_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, twin_there(x), ev);
     case ENCODE64:
-      return hu_device_number_encode64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, x, ev,
-                                         twin_stream());
-    case DECODE:
-      return hu_device_number_decode_n(n, ends.z, ends.incz, ends.x, ends.incx, task->from, x, twin_stream());
-    case DECODE64:
-      return hu_device_number_decode64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->from, x, twin_stream());
+      return hu_number_encode64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->to, task->mode, twin_there(x), ev);
+    case DECODE: return hu_number_decode_n(n, ends.z, ends.incz, ends.x, ends.incx, task->from, twin_there(x));
+    case DECODE64: return hu_number_decode64_n(n, ends.z, ends.incz, ends.x, ends.incx, task->from, twin_there(x));
     default:
-      return hu_device_number_convert_n(n, ends.z, ends.incz, task->to, ends.x, ends.incx, task->from, task->mode, x,
-                                        ev, twin_stream());
+      return hu_number_convert_n(n, ends.z, ends.incz, task->to, ends.x, ends.incx, task->from, task->mode,
+                                 twin_there(x), ev);
   }
 }
 

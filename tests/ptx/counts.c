@@ -83,14 +83,15 @@ static hu_status run_elements(const element_case *t) {
   mode.round = (uint8_t)t->round;
   if (t->round == HU_SRA) mode.bits = 32;
   if (s != HU_OK) return s;
-  if (t->what == 'q') return hu_device_quantize_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
+  if (t->what == 'q') return hu_quantize_n(COUNT, z, 1, x, 1, f, mode, counts_there(NULL), events);
   /* Fours of elements that do not begin with a block of four random words. */
   memset(&exec, 0, sizeof exec);
   exec.stream.counter = strstr(t->name, "from word 1") != NULL;
-  if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, &exec, events, NULL);
+  exec.where = hu_cuda(NULL);
+  if (t->what == 'e') return hu_encode_n(COUNT, z, 1, x, 1, f, mode, &exec, events);
   /* Decoded without being encoded: codes of finite numbers, which are most, are enough to count. */
   s = hui_memory_put(z, memset(calloc(COUNT, 4), 0x31, COUNT * 4), COUNT * 4);
-  return s == HU_OK ? hu_device_decode_n(COUNT, x, 1, z, 1, f, NULL, NULL) : s;
+  return s == HU_OK ? hu_decode_n(COUNT, x, 1, z, 1, f, counts_there(NULL)) : s;
 }
 
 typedef struct scaled_case {

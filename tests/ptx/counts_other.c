@@ -6,7 +6,8 @@
 
 #include "gpu/base/memory.h"
 #include "halfulp/device.h"
-#include "halfulp/device_number.h"
+#include "halfulp/device.h"
+#include "halfulp/number.h"
 #include "tests/ptx/counts.h"
 
 enum { MANY = 1 << 16, SOME = 1 << 14, FEW = 1 << 10, EDGE = 128, DEPTH = 256 };
@@ -40,12 +41,12 @@ static hu_status encode64(size_t n) {
   for (size_t i = 0; x && i < n; i++) x[i] = ((double)(i * 2654435761u % 65536) - 32768) / 8192;
   if (!x || hui_memory_put(p, x, n * sizeof *x) != HU_OK) return HU_E_MEMORY;
   free(x);
-  return hu_device_encode64_n(n, room(n), 1, p, 1, named("float8_e4m3fn"), plain_mode(), NULL, new_events(), NULL);
+  return hu_encode64_n(n, room(n), 1, p, 1, named("float8_e4m3fn"), plain_mode(), counts_there(NULL), new_events());
 }
 
 static hu_status convert(size_t n) {
-  return hu_device_convert_n(n, room(n), 1, named("float8_e4m3fn"), codes(n, 16), 1, named("binary16"), plain_mode(),
-                             NULL, new_events(), NULL);
+  return hu_convert_n(n, room(n), 1, named("float8_e4m3fn"), codes(n, 16), 1, named("binary16"), plain_mode(),
+                      counts_there(NULL), new_events());
 }
 
 /* Operation op of arrays of binary16 or bfloat16. */
@@ -76,12 +77,12 @@ static hu_status exponential(size_t n) {
 }
 
 static hu_status posit_encode(size_t n) {
-  return hu_device_number_encode_n(n, room(2 * n), 1, values(n, 1), 1, hu_number_posit(16, 2), plain_mode(), NULL,
-                                   new_events(), NULL);
+  return hu_number_encode_n(n, room(2 * n), 1, values(n, 1), 1, hu_number_posit(16, 2), plain_mode(),
+                            counts_there(NULL), new_events());
 }
 
 static hu_status posit_decode(size_t n) {
-  return hu_device_number_decode_n(n, room(4 * n), 1, codes(n, 8), 1, hu_number_posit(8, 2), NULL, NULL);
+  return hu_number_decode_n(n, room(4 * n), 1, codes(n, 8), 1, hu_number_posit(8, 2), counts_there(NULL));
 }
 
 static hu_status pack(size_t n) { return hu_pack_n(n, room(n / 2), codes(n, 8), 4, counts_there(NULL)); }

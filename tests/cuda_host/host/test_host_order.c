@@ -35,9 +35,10 @@ static void array(result *z, const float *x, hu_format format, uint32_t kind) {
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
   if (kind == 0) {
-    assert_int_equal(hu_device_encode_n(M * N, z->d, 1, x, 1, format, t_mode(HU_RNE), NULL, &z->events, NULL), HU_OK);
+    assert_int_equal(hu_encode_n(M * N, z->d, 1, x, 1, format, t_mode(HU_RNE), twin_at(NULL, NULL, NULL), &z->events),
+                     HU_OK);
   } else {
-    assert_int_equal(hu_device_decode_n(M * N, (float *)(void *)z->d, 1, x, 1, format, NULL, NULL), HU_OK);
+    assert_int_equal(hu_decode_n(M * N, (float *)(void *)z->d, 1, x, 1, format, twin_at(NULL, NULL, NULL)), HU_OK);
   }
 }
 

@@ -16,7 +16,7 @@ enum { INVALID_VALUE = 1, NO_DEVICE = 100, NOT_READY = 600 };
 
 static hu_status quantize(float *z) {
   static const float x[3] = {1, 0.3f, -7};
-  return hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, NULL);
+  return hu_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), twin_at(NULL, NULL, NULL), NULL);
 }
 
 /* One of two kernels; hui_launched is asked after both. */
@@ -82,7 +82,8 @@ static void streams(void **state) {
   float z[3];
   int status = 0;
   uint64_t before = hui_host_launches();
-  assert_int_equal(hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, hui_host_stream()), HU_OK);
+  assert_int_equal(hu_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), twin_at(NULL, NULL, hui_host_stream()), NULL),
+                   HU_OK);
   assert_true(hui_host_launches() > before);
   pid_t child = fork();
   if (child == 0) {
@@ -133,7 +134,7 @@ static void wide_codes(void **state) {
   float z[3];
   void *stream = hui_host_stream();
   hui_host_queue(1);
-  assert_int_equal(hu_device_decode_n(3, z, 1, x, 1, hu_float4_e2m1fn(), NULL, stream), HU_OK);
+  assert_int_equal(hu_decode_n(3, z, 1, x, 1, hu_float4_e2m1fn(), twin_at(NULL, NULL, stream)), HU_OK);
   (void)hui_host_counted();
   hui_host_refuse_copies(INVALID_VALUE);
   assert_int_equal(hu_device_synchronize(stream), HU_E_CUDA);
