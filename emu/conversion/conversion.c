@@ -6,6 +6,7 @@
 
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"
+#include "emu/base/operation_check.h"
 #include "emu/conversion/steps.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
@@ -257,48 +258,18 @@ static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t
   return HU_OK;
 }
 
-hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                 const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
+hu_status hu_conversion_apply(size_t n, hu_output z, hu_view x, const hu_conversion *conversion, const hu_exec *exec,
+                              hu_events *events) {
+  const ends both = {hui_carrier_bytes(&x.type), hui_carrier_bytes(&z.type), z.type.kind != HU_TYPE_CODES};
   if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  const ends both = {4, 0, 0};
-  hu_status status = checked(n, z, incz, x, incx, &both, conversion);
+  if (!hui_is_plain(&x.type) || hui_is_plain(&z.type) || hui_check_conversion(&z.type, &x.type) != HU_OK)
+    return HU_E_FORMAT;
+  hu_status status = checked(n, z.data, z.stride, x.data, x.stride, &both, conversion);
   if (status != HU_OK) return status;
-  if (is_plain(conversion, both.size_x))
-    return hu_encode_n(n, z, incz, x, incx, conversion->format, conversion->mode, exec, events);
-  return run(n, z, incz, x, incx, &both, conversion, exec, events);
-}
-
-hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                   const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  const ends both = {8, 0, 0};
-  hu_status status = checked(n, z, incz, x, incx, &both, conversion);
-  if (status != HU_OK) return status;
-  if (is_plain(conversion, both.size_x))
-    return hu_encode64_n(n, z, incz, x, incx, conversion->format, conversion->mode, exec, events);
-  return run(n, z, incz, x, incx, &both, conversion, exec, events);
-}
-
-hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                   const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  const ends both = {4, 4, 1};
-  hu_status status = checked(n, z, incz, x, incx, &both, conversion);
-  if (status != HU_OK) return status;
-  if (is_plain(conversion, both.size_x))
-    return hu_quantize_n(n, z, incz, x, incx, conversion->format, conversion->mode, exec, events);
-  return run(n, z, incz, x, incx, &both, conversion, exec, events);
-}
-
-hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                     const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  const ends both = {8, 8, 1};
-  hu_status status = checked(n, z, incz, x, incx, &both, conversion);
-  if (status != HU_OK) return status;
-  if (is_plain(conversion, both.size_x))
-    return hu_quantize64_n(n, z, incz, x, incx, conversion->format, conversion->mode, exec, events);
-  return run(n, z, incz, x, incx, &both, conversion, exec, events);
+  if (!is_plain(conversion, both.size_x))
+    return run(n, z.data, z.stride, x.data, x.stride, &both, conversion, exec, events);
+  z.type = hu_type_values(z.type.kind, conversion->format);
+  return hu_apply_convert(n, z, x, conversion->mode, exec, events);
 }
 
 /* Changes one operand of `size` bytes, given as binary64, as `operand` says. */

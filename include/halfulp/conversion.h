@@ -93,23 +93,39 @@ typedef struct hu_conversion {
  * both tensors, without a second level; `codes` beside these). */
 HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversion);
 
-/* z[i] = the code that x[i] becomes; the value of that code. Arguments, strides, aliasing, events and errors are those
- * of hu_encode_n and hu_quantize_n, besides those of hu_conversion_check; HU_E_SCALING for presets of scaled tensors.
- * exec->threads is used where the conversion is one rounding and nothing else. No allocation; up to 64 KiB of stack. */
-HU_API HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                      const hu_conversion *conversion, const hu_exec *exec,
-                                                      hu_events *events); /* binary32 to codes */
-HU_API HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
-                                                        ptrdiff_t incx, const hu_conversion *conversion,
-                                                        const hu_exec *exec, hu_events *events); /* binary64 to codes */
-HU_API HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
-                                                        ptrdiff_t incx, const hu_conversion *conversion,
-                                                        const hu_exec *exec,
-                                                        hu_events *events); /* binary32 to values of the codes */
-HU_API HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
-                                                          ptrdiff_t incx, const hu_conversion *conversion,
-                                                          const hu_exec *exec,
-                                                          hu_events *events); /* binary64 to values of the codes */
+/* z[i] = the code that x[i] becomes, or its value. x: HU_TYPE_BINARY32 or HU_TYPE_BINARY64; z: HU_TYPE_CODES,
+ * HU_TYPE_VALUES32 or HU_TYPE_VALUES64, whose formats play no part, for the conversion has one (other types:
+ * HU_E_FORMAT). Strides, aliasing, events and errors are those of hu_apply, besides those of hu_conversion_check;
+ * HU_E_SCALING for presets of scaled tensors. exec->threads is used where the conversion is one rounding and nothing
+ * else. No allocation; up to 64 KiB of stack. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_apply(size_t n, hu_output z, hu_view x, const hu_conversion *conversion,
+                                                   const hu_exec *exec, hu_events *events);
+
+/* The same with an argument for each part: binary32 or binary64 to codes, or to values in their own type. */
+static inline HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
+                                                             ptrdiff_t incx, const hu_conversion *conversion,
+                                                             const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
+  return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
+                                                               ptrdiff_t incx, const hu_conversion *conversion,
+                                                               const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
+  return hu_conversion_apply(n, to, hu_doubles(x, incx), conversion, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                               ptrdiff_t incx, const hu_conversion *conversion,
+                                                               const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES32));
+  return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
+}
+static inline HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
+                                                                 ptrdiff_t incx, const hu_conversion *conversion,
+                                                                 const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES64));
+  return hu_conversion_apply(n, to, hu_doubles(x, incx), conversion, exec, events);
+}
 
 /* z = x as the scaled tensor of a preset whose `scaling` is not "": its codes and scales, or their values. In this
  * order, of which most presets have the third step alone:

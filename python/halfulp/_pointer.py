@@ -26,7 +26,7 @@ from .mode import Mode, ModeLike, Stream, StreamLike, mode_of, stream_of
 _NARROW = {'float16': 'binary16', 'bfloat16': 'bfloat16'}
 # Of float and double: the types of any numbers, and of values of a format or number system.
 _WIDE = {'float32': s.hu_type(s.TYPE_BINARY32), 'float64': s.hu_type(s.TYPE_BINARY64)}
-_VALUES = {'float32': s.TYPE_VALUES32, 'float64': s.TYPE_VALUES64}
+VALUES = {'float32': s.TYPE_VALUES32, 'float64': s.TYPE_VALUES64}
 
 
 class How:
@@ -105,12 +105,12 @@ def codes_type(format: FormatLike) -> s.hu_type:
 
 def values_type(dtype: str, format: FormatLike) -> s.hu_type:
     """The type of values of a format in float32 or float64."""
-    return s.hu_type(_VALUES[dtype], 0, _c(format))
+    return s.hu_type(VALUES[dtype], 0, _c(format))
 
 
 def number_type(record: s.hu_number, dtype: Optional[str] = None) -> s.hu_type:
     """The type of codes of a number system, whose record the caller keeps, or of its values in float32 or float64."""
-    return s.hu_type(s.TYPE_CODES if dtype is None else _VALUES[dtype], 0, number=ctypes.addressof(record))
+    return s.hu_type(s.TYPE_CODES if dtype is None else VALUES[dtype], 0, number=ctypes.addressof(record))
 
 
 def plain_type(dtype: str) -> s.hu_type:

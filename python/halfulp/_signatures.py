@@ -76,7 +76,7 @@ MAIN = {
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
     'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
-    'conversion_find': 'pointer text -> status',
+    'conversion_find': 'pointer text -> status', 'conversion_apply': 'size output view pointer pointer pointer -> status',
     'conversion_scaled_encode': 'size size pointer pointer size pointer pointer pointer pointer pointer -> status',
     'conversion_scaled_quantize':
         'size size pointer size pointer size pointer pointer pointer pointer pointer -> status',
@@ -94,8 +94,6 @@ MAIN = {
     'p3109_at': 'int -> p3109_operation', 'p3109_find': 'text -> int',
     'p3109_compute_n': 'int size pointer format p3109_projection pointer pointer -> status',
 }
-for _name in ('encode_n', 'encode64_n', 'quantize_n', 'quantize64_n'):
-    MAIN['conversion_' + _name] = _MADE + ' pointer pointer pointer -> status'
 
 # libhalfulp-cuda.
 CUDA = {

@@ -14,11 +14,10 @@ from typing import Any, FrozenSet, List, Mapping, NamedTuple, Optional
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
-from ._pointer import How
+from ._pointer import VALUES, How, plain_type
 from .format import Format
 from .mode import Mode
 
-_WIDE = {'float32': '', 'float64': '64'}
 
 
 class Preset(NamedTuple):
@@ -48,9 +47,10 @@ class Preset(NamedTuple):
         return bool(record.scaling) and bool(record.through or record.codes or record.first.e or record.first.m)
 
     def _call(self, what: str, n: int, z: int, incz: int, x: int, incx: int, dtype: str, way: How) -> None:
-        call = getattr(abi.main(), 'hu_conversion_{}{}_n'.format(what, _WIDE[dtype]))
-        abi.check(call(n, z, incz, x, incx, abi.address(self.record), abi.address(way.exec), way.counts), what,
-                  self.name)
+        to = s.hu_type(s.TYPE_CODES if what == 'encode' else VALUES[dtype])
+        status = abi.main().hu_conversion_apply(n, s.hu_output(z, incz, to), s.hu_view(x, incx, plain_type(dtype)),
+                                                abi.address(self.record), abi.address(way.exec), way.counts)
+        abi.check(status, what, self.name)
 
 
 @abi.text_cache(1024)

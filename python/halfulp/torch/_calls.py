@@ -146,9 +146,10 @@ class Processor(Engine):
         return structs.hu_exec(threads(work), 0, structs.hu_stream(words.key, words.counter))
 
     def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
-        e = self.exec(words, n)
-        self._call('conversion_{}{}_n'.format(what, '64' if wide else ''), n, z, incz, x, incx, ref(r.preset), ref(e),
-                   events)
+        values = structs.TYPE_VALUES64 if wide else structs.TYPE_VALUES32
+        to = structs.hu_output(z, incz, structs.hu_type(structs.TYPE_CODES if what == 'encode' else values))
+        e, of = self.exec(words, n), structs.hu_view(x, incx, FLOAT64 if wide else FLOAT32)
+        self._call('conversion_apply', n, to, of, ref(r.preset), ref(e), events)
 
     def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
         """over=inf, nan=keep: contiguous float32."""
