@@ -12,7 +12,6 @@ enum { INEXACT = 1, INVALID = 16 };
 
 /* What is here besides the operations of halfulp/operation.h that round. */
 static const vectors_operation others[] = {
-    {"convert", NULL, VECTORS_CONVERT, 1, -1, 0, 0},
     {"eq", "eq", VECTORS_RELATION, 2, -1, EQUAL, 0},
     {"le", "le", VECTORS_RELATION, 2, -1, LESS | EQUAL, 1},
     {"lt", "lt", VECTORS_RELATION, 2, -1, LESS, 1},
@@ -29,8 +28,8 @@ static int operation_at(vectors_operation *found, size_t i) {
     return 1;
   }
   hu_operation listed = hu_operation_at(i - OTHERS);
-  *found =
-      (vectors_operation){listed.name, listed.testfloat, VECTORS_OPERATION, listed.operands, (int)i - OTHERS, 0, 0};
+  int op = (int)i - OTHERS, kind = op == HU_OP_CONVERT ? VECTORS_CONVERT : VECTORS_OPERATION;
+  *found = (vectors_operation){listed.name, listed.testfloat, kind, listed.operands, op, 0, 0};
   return listed.name != NULL;
 }
 

@@ -51,7 +51,7 @@ typedef struct vectors_operation {
   const char *name;
   const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
   int kind, operands;
-  int op;         /* VECTORS_OPERATION: HU_OP_ of halfulp/operation.h, one that rounds; else -1 */
+  int op;         /* HU_OP_ of halfulp/operation.h, one that rounds; VECTORS_RELATION: -1 */
   int relations;  /* VECTORS_RELATION: bit 0 less, bit 1 equal */
   int signalling; /* VECTORS_RELATION: unordered is invalid */
 } vectors_operation;

@@ -286,9 +286,7 @@ static int kind_of(const hu_type *type) {
   return bytes == 8 ? VALUES64 : bytes ? VALUES32 : CODES;
 }
 
-static hu_number system_of(const hu_type *type) {
-  return type->number ? *type->number : hu_number_float(type->format);
-}
+static hu_number system_of(const hu_type *type) { return type->number ? *type->number : hu_number_float(type->format); }
 
 hu_status hui_number_convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   conversion call;
