@@ -33,12 +33,8 @@ LIBRARIES = {
     'libhalfulp-cuda': ((), ()),
     'libhalfulp-train-cuda': ((), ()),
 }
-# Their calls without CUDA, which have the same form: a file with the answers, and headers whose other calls
-# scripts/without_cuda.py answers.
-WITHOUT_CUDA = {
-    'libhalfulp-cuda': ('gpu/none/answers.c', 'include/halfulp/device*.h'),
-    'libhalfulp-train-cuda': ('gpu/none/answers_train.c', 'include/halfulp/train/device.h'),
-}
+# Their calls without CUDA, which have the same form.
+WITHOUT_CUDA = {'libhalfulp-cuda': 'gpu/none.c', 'libhalfulp-train-cuda': 'gpu/train/none.c'}
 CHANGED, INCOMPATIBLE = 4, 8  # bits of abidiff's exit code
 
 
@@ -74,12 +70,9 @@ def compiled(root, library, out):
 
     names = sources(root, library)
     if library in WITHOUT_CUDA:
-        answers, headers = WITHOUT_CUDA[library]
-        if not (root / answers).exists():
-            fail('abi.py: that commit has no {}: it is older than this command can build'.format(answers))
-        made = (folder / 'none.c').as_posix()
-        run(sys.executable, '-B', root / 'scripts/without_cuda.py', made, root / answers, *sorted(root.glob(headers)))
-        names = [answers, made]
+        names = [WITHOUT_CUDA[library]]
+        if not (root / names[0]).exists():
+            fail('abi.py: that commit has no {}: it is older than this command can build'.format(names[0]))
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('JOBS') or os.cpu_count())) as pool:
         objects = list(pool.map(one, names))
     shared = out / (library + '.so.0')

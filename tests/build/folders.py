@@ -45,7 +45,6 @@ def rules():
         'gpu/train': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/train/*', 'train/engine/engine.h', 'train/engine/kernels.h',
                                           'train/engine/kernels_layers.h', 'cuda'],
         'gpu/tools': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/tools/*', 'bench/*', 'cuda'],
-        'gpu/none': PUBLIC + ['emu/base/device_calls.h'],
         # The kernels' text for the CPU, and what stands in for CUDA's headers.
         'gpu/host': PUBLIC + FROM_EMU + [f'gpu/{one}/*' for one in ('base', 'elementwise', 'gemm', 'scaled', 'sum', 'probe', 'train', 'tools', 'host')]
         + ['gpu/device.cu', 'cuda'],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libhalfulp-train-cuda without nvcc, like answers.c. */
+/* gpu/train/none.c - libhalfulp-train-cuda without nvcc, as gpu/none.c. */
 #include "halfulp/train/device.h"
 
 hu_status hu_engine_device(const hu_engine **engine) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libhalfulp-cuda without nvcc: the functions whose answer is not HU_E_DEVICE. scripts/without_cuda.py makes the others
- * from the public headers. */
+/* gpu/none.c - libhalfulp-cuda without nvcc: there is no device, and its place runs no call. */
 #include "emu/base/device_calls.h"
 #include "halfulp/device.h"
 
@@ -26,4 +25,19 @@ hu_where hu_cuda_host(void) { return hu_cuda(NULL); }
 
 void hu_device_versions(char *text, size_t size) {
   if (size) text[0] = '\0';
+}
+
+hu_status hu_device_synchronize(void *stream) {
+  (void)stream;
+  return HU_E_DEVICE;
+}
+
+hu_status hu_device_mma_at(hu_device_mma *mma, size_t i) {
+  (void)mma, (void)i;
+  return HU_E_DEVICE;
+}
+
+hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  (void)i, (void)tiles, (void)d, (void)a, (void)b, (void)c;
+  return HU_E_DEVICE;
 }
