@@ -150,7 +150,8 @@ static void small_worlds(void **state) {
     if (n > 256 || from.kind > HU_NUMBER_TABLE) continue;
     for (size_t k = 0; k < hu_number_count(); k++) {
       if (hu_number_at(k).number.kind > HU_NUMBER_TABLE) continue; /* takums and HiFloat8: refusals */
-      t_task task = {CONVERT, hu_number_at(k).number, from, t_mode(t_below(&random, T_DETERMINISTIC)), {0, 0, {0, 0}, {0}}};
+      t_task task = {
+          CONVERT, hu_number_at(k).number, from, t_mode(t_below(&random, T_DETERMINISTIC)), {0, 0, {0, 0}, {0}}};
       t_twin b[3] = {twin_new(n * 4), twin_new(n), twin_new(sizeof(hu_events))};
       for (size_t c = 0; c < n; c++) b[1].host[c] = (uint8_t)c;
       memset(b[2].host, 0, b[2].bytes);
