@@ -109,8 +109,8 @@ static int64_t place_of_integer(const scale *axis, uint64_t bits) {
 
 static int64_t place_of_code(const scale *axis, uint32_t code) {
   uint32_t magnitude = code & ~axis->limits.sign_mask;
-  int skips = axis->format.zero == HU_ZERO_FIELD && axis->format.subnormal != HU_SUBNORMAL_GRADUAL && magnitude;
-  int64_t place = magnitude - (skips ? ((int64_t)1 << axis->format.m) - 1 : 0);
+  int skips = magnitude && axis->limits.min_code; /* codes that lie between zero and the least number */
+  int64_t place = magnitude - (skips ? (int64_t)axis->limits.min_code - 1 : 0);
   return code & axis->limits.sign_mask ? -place : place;
 }
 

@@ -20,8 +20,9 @@ neighbours neighbours_of(hu_format format, double x) {
   double fraction = frexp(fabs(x), &exponent);
   uint64_t significand = (uint64_t)ldexp(fraction, 53); /* |x| = significand 2^(exponent - 53), exact */
   int low = exponent - 53, k = low + floor_log2(significand);
-  between.below_all = format.zero == HU_ZERO_NONE && k < limits.emin;
-  between.gap = format.subnormal == HU_SUBNORMAL_NONE && format.zero == HU_ZERO_FIELD && k < limits.emin;
+  int has_zero = limits.min_code != 0;
+  between.below_all = !has_zero && k < limits.emin;
+  between.gap = format.subnormal == HU_SUBNORMAL_NONE && has_zero && k < limits.emin;
   between.unit = between.gap ? limits.emin : (k > limits.emin ? k : limits.emin) - format.m;
   int shift = between.unit - low;
   if (shift <= 0) {

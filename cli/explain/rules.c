@@ -92,7 +92,7 @@ void rule_of_special(char rule[RULE_MAX], const char *because, hu_format format,
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
     add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
-  else if (x == 0 && format.zero == HU_ZERO_NONE)
+  else if (x == 0 && hu_limits_of(format).min_code == 0)
     add_rule(rule, "zero into a format without zero: the smallest value");
   else if (x == 0 && signbit(x) && !format.negzero)
     add_rule(rule, "zero; the format has no negative one");

@@ -21,9 +21,7 @@ static double x_of(const drawing *plot, double value) {
   return x_of_log(plot, exponent + log2(fraction));
 }
 
-static int has_subnormals(const drawing *plot) {
-  return plot->format.zero == HU_ZERO_FIELD && plot->format.subnormal == HU_SUBNORMAL_GRADUAL && plot->format.m > 0;
-}
+static int has_subnormals(const drawing *plot) { return plot->limits.min_code < plot->limits.min_normal_code; }
 
 /* Returns the magnitude from which on values are normal. */
 static double normal_from(const drawing *plot) {
@@ -273,7 +271,7 @@ static void draw_table(drawing *plot, double y, hu_mode mode) {
   snprintf(text, sizeof text, "%u", subnormal_values(plot));
   if (!plot->state->other) draw_row(plot, y + 24, SUBNORMAL, "subnormal numbers", text);
   if (plot->state->other) y -= 24;
-  draw_row(plot, y + 48, TO_ZERO, plot->format.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
+  draw_row(plot, y + 48, TO_ZERO, plot->has_zero ? "too small: becomes zero" : "too small", "");
   draw_row(plot, y + 72, OVERFLOW, overflow_result(plot, mode), "");
   if (!plot->format.sign) draw_row(plot, y + 96, BELOW, "below the range (negative)", "");
   if (has_lost(plot)) draw_row(plot, y + 96, LOST, "in a block with an infinity or a NaN", "");
@@ -321,9 +319,9 @@ static void describe_format(drawing *plot) {
            plot->limits.bias);
   svg_text(&plot->out, PLOT_LEFT, 63, 13, SVG_START, PLOT_GREY, "", line);
   int n = snprintf(line, sizeof line, "zero: %s",
-                   plot->format.zero == HU_ZERO_NONE ? "none"
-                   : plot->format.negzero            ? "+0 and -0"
-                                                     : "one");
+                   !plot->has_zero        ? "none"
+                   : plot->format.negzero ? "+0 and -0"
+                                          : "one");
   n += snprintf(line + n, sizeof line - (size_t)n, " \u00b7 infinity: ");
   if (plot->format.inf)
     n += snprintf(line + n, sizeof line - (size_t)n, "code 0x%0*x", (int)code_digits(plot->format),
@@ -397,7 +395,7 @@ static int as_format(drawing *plot) {
   memset(&plot->limits, 0, sizeof plot->limits);
   plot->format.e = 1;
   plot->format.sign = limits.low < 0;
-  plot->format.zero = !has_nar(system) && limits.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
+  plot->has_zero = !has_nar(system) && limits.has_zero;
   if (!(limits.min > 0)) return 1;
   plot->limits.max = limits.max;
   plot->limits.min = plot->limits.min_normal = limits.min;
@@ -422,7 +420,8 @@ static int as_block(drawing *plot) {
 }
 
 int plot_begin(drawing *plot, const plot_state *state, const histogram *data) {
-  *plot = (drawing){{0}, state->numeric.format, hu_limits_of(state->numeric.format), 0, 0, 0, 0, data, state, 1};
+  *plot = (drawing){{0}, state->numeric.format, hu_limits_of(state->numeric.format), 0, 0, 0, 0, data, state, 1, 1};
+  plot->has_zero = plot->limits.min_code != 0;
   if ((state->other && as_format(plot)) || (state->scaled && as_block(plot)))
     return cli_fail(NULL, "plot: there is no positive value");
   plot->low = ilogb(plot->limits.min) - 2;

@@ -90,7 +90,8 @@ typedef struct drawing {
   double bars, band;     /* y of the foot of the bars, of the top of the band */
   const histogram *data; /* NULL: none */
   const plot_state *state;
-  int group; /* bins to a bar */
+  int group;    /* bins to a bar */
+  int has_zero; /* the format has one */
 } drawing;
 
 /* Begins a drawing of one format, without axis. Returns 0, or an exit code after an error line. */

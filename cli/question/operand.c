@@ -24,13 +24,14 @@ id_operand id_operand_of(hu_element element) {
   if (element.kind == HU_ELEMENT_BINARY64) {
     id_operand b = {
         element, 1, -1022, 1023, 52, (uint64_t)1 << 63, 0x7FEFFFFFFFFFFFFFu, 0x7FF0000000000000u, 0x7FF8000000000000u,
-        0};
+        0,       1};
     return b;
   }
   if (element.kind != HU_ELEMENT_CODE) return of_integer(element);
   hu_limits limits = hu_limits_of(element.format);
   operand.has_sign = element.format.sign;
   operand.emin = limits.emin;
+  operand.first = limits.emin + limits.bias;
   operand.emax = limits.emax;
   operand.digits = element.format.m;
   operand.sign = limits.sign_mask;
@@ -68,9 +69,7 @@ static uint64_t pattern_of(const id_operand *operand, int exponent, uint64_t fra
     x = down > operand->digits ? 0 : x >> down;
     return x > operand->max ? operand->max : x;
   }
-  /* Field 0 is that of subnormals, or the normal numbers begin there. */
-  int below = operand->element.kind == HU_ELEMENT_CODE && operand->element.format.zero != HU_ZERO_FIELD ? 0 : 1;
-  x = (uint64_t)(exponent - operand->emin + below) << operand->digits | fraction;
+  x = (uint64_t)(exponent - operand->emin + operand->first) << operand->digits | fraction;
   return x > operand->max ? operand->max : x;
 }
 

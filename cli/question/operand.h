@@ -12,6 +12,7 @@ typedef struct id_operand {
   int has_sign, emin, emax, digits;  /* exponents of normal numbers; fraction digits */
   uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where the format lacks it */
   int integer;
+  int first; /* exponent field of 2^emin: 1, or 0 where field 0 holds normal numbers */
 } id_operand;
 
 id_operand id_operand_of(hu_element element);

@@ -110,7 +110,8 @@ int verify_world(verify_item *item, const verify_setup *setup) {
     if (next < limits.min_code) next = limits.min_code;
     status = check_step(item, low, hu_decode64(item->format, next), setup->level);
   }
-  if (item->format.zero == HU_ZERO_NONE && status == CLI_OK) status = check_step(item, 0, limits.min, setup->level);
+  int has_zero = limits.min_code != 0;
+  if (!has_zero && status == CLI_OK) status = check_step(item, 0, limits.min, setup->level);
   return status == CLI_OK ? check_edges(item, limits, setup->level) : status;
 }
 

@@ -322,7 +322,7 @@ static int lanes_can(run *task) {
   int extreme = task->call->op >= HU_OP_MINIMUM && task->call->op <= HU_OP_MAXIMUM_NUMBER;
   if (!is_function(task) && (task->call->op >= HU_OP_ROUNDED || (task->call->op == HU_OP_SQRT && !task->wide->sqrt)))
     return 0;
-  if (task->spec->zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
+  if (!hui_has_zero(task->spec)) return 0; /* there +0 would have an event */
   int narrow = hui_lane_constants_of(&task->constants, task->spec) && (extreme || hui_odd_is_enough(task->spec));
   if (narrow) task->nearest32 = NULL;
   if (!narrow && !task->nearest32) return 0;

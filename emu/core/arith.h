@@ -315,7 +315,7 @@ HU_FN uint32_t hui_round_to_integral_code(const hu_spec *spec, uint32_t code, ui
   hu_num x = hui_unpack(spec, code), i = hui_exact_integer(spec, x, random, &inexact);
   uint32_t z = hui_round(spec, i, random, events);
   if (inexact) *events |= HU_EVENT_INEXACT;
-  if (inexact && z == hui_signed(spec, 0, x.sign) && spec->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
+  if (inexact && z == hui_signed(spec, 0, x.sign) && hui_has_zero(spec)) *events |= HU_EVENT_TO_ZERO;
   return z;
 }
 
@@ -324,14 +324,14 @@ HU_FN uint32_t hui_round_to_integral_code(const hu_spec *spec, uint32_t code, ui
 /* Returns the next magnitude code above c with a value of its own; c itself at the top. */
 HU_FN uint32_t hui_magnitude_above(const hu_spec *spec, uint32_t c) {
   uint32_t hidden = (uint32_t)1 << spec->m, top = spec->has_inf ? spec->inf_code : spec->max_code;
-  if (spec->zero == HU_ZERO_FIELD && spec->subnormal != HU_SUBNORMAL_GRADUAL && c < hidden) return hidden;
+  if (hui_has_gap(spec) && c < hidden) return hidden;
   return c < top ? c + 1 : c;
 }
 
 /* The next below c > 0 (c > the smallest value where there is no zero). */
 HU_FN uint32_t hui_magnitude_below(const hu_spec *spec, uint32_t c) {
   uint32_t hidden = (uint32_t)1 << spec->m;
-  if (spec->zero == HU_ZERO_FIELD && spec->subnormal != HU_SUBNORMAL_GRADUAL && c <= hidden) return 0;
+  if (hui_has_gap(spec) && c <= hidden) return 0;
   return c - 1;
 }
 
@@ -345,7 +345,7 @@ HU_FN uint32_t hui_next_code(const hu_spec *spec, uint32_t code, uint32_t down) 
     return hui_signed(spec, hui_magnitude_above(spec, 0), down);
   }
   if (x.sign == down) return hui_signed(spec, hui_magnitude_above(spec, c), x.sign);
-  if (spec->zero == HU_ZERO_NONE && c == 0) return 0;
+  if (!hui_has_zero(spec) && c == 0) return 0;
   return hui_signed(spec, hui_magnitude_below(spec, c), x.sign);
 }
 
@@ -355,7 +355,7 @@ HU_FN uint32_t hui_class_of(const hu_spec *spec, uint32_t code) {
   uint32_t size; /* 3 infinite, 2 normal, 1 subnormal, 0 zero */
   if (x.kind == HU_KIND_NAN) return 0;
   size = x.kind == HU_KIND_INF ? 3 : x.kind == HU_KIND_ZERO ? 0 : 2;
-  if (size == 2 && spec->zero == HU_ZERO_FIELD && (code & spec->mag_mask) < (uint32_t)1 << spec->m) size = 1;
+  if (size == 2 && hui_is_below_normal(spec, code & spec->mag_mask)) size = 1;
   return x.sign ? 4 - size : 5 + size;
 }
 

@@ -53,13 +53,22 @@ static inline uint32_t hui_last_step(const hu_spec *spec, int32_t digits, uint32
   return one;
 }
 
+/* Does the grid continue below 2^emin in steps of 2^(emin - m), whether or not those results are flushed? */
+static inline int hui_lanes_are_even(const hu_lane_constants *lanes) {
+  return lanes->zero == HU_ZERO_FIELD && lanes->subnormal != HU_SUBNORMAL_NONE;
+}
+
+/* The least pattern of a magnitude that no mode makes zero of: 1 without a zero. */
+static inline uint32_t hui_least_not_zero(const hu_lane_constants *lanes) {
+  const int32_t field = lanes->zero == HU_ZERO_CODE ? lanes->low + 1 : lanes->low;
+  return lanes->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
+}
+
 /* Which middle way serves: parity must be that of the last digit (m > 0), and of the sums of way 2 the largest, below
  * 2^(1 + d0) times the binade of max, must be a float, as must 2^32 / Q for the stochastic modes. */
 static inline uint8_t hui_middle_of(const hu_lane_constants *lanes) {
   int32_t stochastic = lanes->round >= HU_SRA;
-  if (!lanes->way.quick || lanes->m == 0 || lanes->d0 < 2 || lanes->zero != HU_ZERO_FIELD ||
-      lanes->subnormal == HU_SUBNORMAL_NONE)
-    return 0;
+  if (!lanes->way.quick || lanes->m == 0 || lanes->d0 < 2 || !hui_lanes_are_even(lanes)) return 0;
   if (lanes->low == 1 && !stochastic) return 1;
   if (lanes->low < (stochastic ? 32 + lanes->m : 1)) return 0;
   return (int32_t)(lanes->max_pattern >> 23) + lanes->d0 <= 253 ? 2 : 0;
@@ -159,8 +168,7 @@ static inline int hui_lane_constants_of(hu_lane_constants *lanes, const hu_spec 
     lanes->not_tiny_neg -= ((uint32_t)1 << digits) - hui_last_step(spec, digits, 1);
   }
   lanes->way.middle = hui_middle_of(lanes);
-  if (spec->zero == HU_ZERO_FIELD && spec->subnormal == HU_SUBNORMAL_GRADUAL)
-    lanes->way.plain = low == 1 ? 1 : low > spec->m ? 2 : 0;
+  if (hui_has_subnormals(spec)) lanes->way.plain = low == 1 ? 1 : low > spec->m ? 2 : 0;
   if (spec->max_code >= 0x1000000) lanes->way.plain = lanes->way.plain == 1;
   lanes->value.inf = hui_pack32(hui_unpack(spec, lanes->code.inf));
   lanes->value.neg_inf = hui_pack32(hui_unpack(spec, lanes->code.neg_inf));

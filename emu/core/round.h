@@ -50,10 +50,25 @@ HU_FN int32_t hui_spec_emax(const hu_spec *spec) {
   return (int32_t)((uint32_t)spec->emin + field - 1);
 }
 
-/* Has the format a sign, zero with exponent field 0 and gradual subnormals? Most fast ways ask for these first. */
-HU_FN uint32_t hui_spec_is_plain(const hu_spec *spec) {
-  return spec->sign_mask != 0 && spec->zero == HU_ZERO_FIELD && spec->subnormal == HU_SUBNORMAL_GRADUAL;
+/* ---- what the axes of a format say of its values ---- */
+
+HU_FN uint32_t hui_has_zero(const hu_spec *spec) { return spec->zero != HU_ZERO_NONE; }
+/* Are there numbers below 2^emin other than zero? */
+HU_FN uint32_t hui_has_subnormals(const hu_spec *spec) {
+  return spec->zero == HU_ZERO_FIELD && spec->subnormal == HU_SUBNORMAL_GRADUAL;
 }
+/* Is 2^emin the least positive number although codes lie between it and zero? They are other codes of zero. */
+HU_FN uint32_t hui_has_gap(const hu_spec *spec) {
+  return spec->zero == HU_ZERO_FIELD && spec->subnormal != HU_SUBNORMAL_GRADUAL;
+}
+/* Is the magnitude code below those of normal numbers? */
+HU_FN uint32_t hui_is_below_normal(const hu_spec *spec, uint32_t c) {
+  return spec->zero == HU_ZERO_FIELD && c < (uint32_t)1 << spec->m;
+}
+/* The least exponent of which the power of two is a normal number: the code of 2^emin may be that of zero. */
+HU_FN int32_t hui_first_power(const hu_spec *spec) { return spec->emin + (spec->zero == HU_ZERO_CODE); }
+/* Has the format a sign, zero with exponent field 0 and gradual subnormals? Most fast ways ask for these first. */
+HU_FN uint32_t hui_spec_is_plain(const hu_spec *spec) { return spec->sign_mask != 0 && hui_has_subnormals(spec); }
 
 HU_FN hu_spec hui_spec_of(hu_format format, hu_mode mode) {
   hu_spec spec;

@@ -67,10 +67,7 @@ HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling scaling, hu_mode mode) {
   scaler.top = hui_unpack(&scaler.element, scaler.element.max_code);
   scaler.emax = hui_exponent(scaler.top);
   scaler.high = hui_exponent(hui_unpack(&scaler.scale, scaler.scale.max_code));
-  scaler.low =
-      scaler.scale.emin -
-      (scaler.scale.zero == HU_ZERO_FIELD && scaler.scale.subnormal == HU_SUBNORMAL_GRADUAL ? scaler.scale.m : 0) +
-      (scaler.scale.zero == HU_ZERO_CODE);
+  scaler.low = hui_first_power(&scaler.scale) - (hui_has_subnormals(&scaler.scale) ? scaler.scale.m : 0);
   scaler.tensor = hui_power_of_two(0);
   scaler.tensor_code = scaler.tensor;
   scaler.amin = scaling.amin;

@@ -214,7 +214,7 @@ static void limits_of_float(hu_number_limits *limits, hu_format format) {
   limits->max_code = of.max_code;
   limits->min_code = of.min_code;
   limits->low_code = hu_encode64(format, rne, of.low, 0, NULL);
-  limits->has_zero = format.zero != HU_ZERO_NONE;
+  limits->has_zero = of.min_code != 0; /* code 0 is the least number where there is no zero */
   limits->zero_code = 0;
   limits->has_nan = of.has_nan;
   limits->nan_code = of.nan_code;

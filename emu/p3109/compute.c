@@ -27,7 +27,7 @@ static uint32_t class_of(hu_format format, uint32_t code) {
   const hu_mode rne = {0};
   hu_spec spec = hui_spec_of(format, rne);
   hu_num x = hui_p3109_value(format, code);
-  uint32_t normal = spec.zero != HU_ZERO_FIELD || (code & spec.mag_mask) >> spec.m != 0;
+  uint32_t normal = !hui_is_below_normal(&spec, code & spec.mag_mask);
   if (x.kind == HU_KIND_NAN) return HU_P3109_CLASS_NAN;
   if (x.kind == HU_KIND_ZERO) return HU_P3109_CLASS_ZERO;
   if (x.kind == HU_KIND_INF) return x.sign ? HU_P3109_CLASS_NEGATIVE_INFINITY : HU_P3109_CLASS_POSITIVE_INFINITY;

@@ -27,7 +27,7 @@ static const char *wrong_scale(const hu_scaling *scaling, const hu_scaler *scale
   if (scaler->low > scaler->high) return "scale: the format has no power of two";
   if (scaling->special == HU_SPECIAL_NAN && scaling->scale.nan == HU_NAN_NONE)
     return "special: the scale format has no NaN";
-  if (scaling->blank == HU_BLANK_ZERO && scaling->scale.zero == HU_ZERO_NONE)
+  if (scaling->blank == HU_BLANK_ZERO && !hui_has_zero(&scaler->scale))
     return "zero: the scale format has no zero";
   if (scaling->blank == HU_BLANK_ONE && (scaler->low > 0 || scaler->high < 0))
     return "zero: the scale format has no one";

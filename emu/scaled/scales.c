@@ -135,7 +135,7 @@ static int powers_can(hu_scaled_work *work) {
   rule->emax = scaler->emax;
   rule->low = scaler->low;
   rule->high = scaler->high;
-  rule->first = scale->zero == HU_ZERO_CODE ? scale->emin + 1 : scale->emin;
+  rule->first = hui_first_power(scale);
   if (rule->first > rule->high) return 0;
   rule->first_code = (int32_t)hui_scale_code(scaler, hui_power_of_two(rule->first));
   rule->m = scale->m;

@@ -77,7 +77,7 @@ static inline int hui_scaled_grid_of(hu_scaled_grid *grid, const hu_scaler *scal
   const hu_spec *spec = &scaler->element;
   hu_lane_constants *lanes = &grid->constants;
   if (!hui_lane_constants_of(lanes, spec) || lanes->m == 0 || lanes->d0 < 2 || lanes->is_unsigned) return 0;
-  if (lanes->zero != HU_ZERO_FIELD || lanes->subnormal == HU_SUBNORMAL_NONE) return 0;
+  if (!hui_lanes_are_even(lanes)) return 0;
   if (lanes->low < 32 + lanes->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
   if (scaler->emax + 1 + 127 + lanes->d0 > 253 || (spec->sign_mask << 1) - 1 > 0xFFFF) return 0;
   if (lanes->code.overflow != spec->max_code || lanes->code.neg_overflow != (spec->max_code | spec->sign_mask))

@@ -181,8 +181,7 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_lane_const
  * one result for all. Without a zero that is every negative number. */
 static HU_NOINLINE void run_below(const hu_lane_constants *lanes, int to, int bypass, cursor *here, size_t last,
                                   piece_events *counts) {
-  const int32_t field = lanes->zero == HU_ZERO_CODE ? lanes->low + 1 : lanes->low;
-  const uint32_t least = lanes->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
+  const uint32_t least = hui_least_not_zero(lanes);
   const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
   const rounded result = {HU_ALL(lanes->value.below), HU_ALL(lanes->code.below)};
   size_t i = here->i;

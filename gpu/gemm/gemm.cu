@@ -23,8 +23,8 @@ static uint8_t code_size(hu_format format, uint8_t storage) {
 static void set_plain(hu_device_matrix *matrix) {
   const hu_spec *spec = &matrix->spec;
   int32_t low = spec->emin + 127;
-  if (matrix->size != 2 || spec->sign_mask != 0x8000 || !spec->negzero || spec->zero != HU_ZERO_FIELD ||
-      spec->subnormal != HU_SUBNORMAL_GRADUAL || !spec->fits_binary32 || spec->m > 15 || low < 1 || low > 128)
+  if (matrix->size != 2 || spec->sign_mask != 0x8000 || !spec->negzero || !hui_has_subnormals(spec) ||
+      !spec->fits_binary32 || spec->m > 15 || low < 1 || low > 128)
     return;
   matrix->plain = low == 1 ? 1 : 2;
   matrix->plain_shift = (uint8_t)(23 - spec->m);

@@ -289,8 +289,7 @@ static int hui_saturates(const hu_spec *spec) {
 }
 
 static int hui_nearest_serves(const hu_spec *spec, uint32_t round) {
-  return spec->round == round && spec->m >= 1 && spec->zero == HU_ZERO_FIELD &&
-         spec->subnormal == HU_SUBNORMAL_GRADUAL && hui_saturates(spec);
+  return spec->round == round && spec->m >= 1 && hui_has_subnormals(spec) && hui_saturates(spec);
 }
 
 /* Returns 1 if steps in binary32 can make the scales: M and the scales must be binary32 numbers. */

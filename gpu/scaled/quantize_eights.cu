@@ -101,7 +101,7 @@ static hu_eight_scales hui_eight_scales_of(const hu_scaled_args *args) {
   scales.least = from;
   scales.span = none ? 0 : (uint32_t)(to - from);
   scales.normal = none ? 0 : (uint32_t)fields << 23;
-  scales.code_base = scales.base + scale->emin - (scale->zero == HU_ZERO_FIELD);
+  scales.code_base = scales.base - scale->bias;
   scales.code_shift = (uint32_t)scale->m;
   return scales;
 }
