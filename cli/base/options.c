@@ -85,13 +85,14 @@ static void print_rounding(const cli_command *command) {
 int cli_help_rounding(void) {
   printf(
       "Rounding: every result is rounded once, into one format. Commands that round take these options.\n\n"
-      "  -r, --round MODE        default rne\n"
-      "      rne  to nearest, ties to even            rtz  toward zero\n"
-      "      rna  to nearest, ties away from zero     rtp  toward positive\n"
-      "      rnz  to nearest, ties toward zero        rtn  toward negative\n"
-      "      raz  away from zero                      rto  to odd\n"
-      "      sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n"
-      "      sr:N  the same as sra:N\n"
+      "  -r, --round MODE        default rne; N: random bits, 1 to 32\n");
+  for (uint32_t round = 0; round < HU_ROUND_COUNT; round++) {
+    hu_mode_words words = hu_mode_round_words(round);
+    printf("      %s%s  %s%s%s%s%s\n", words.name, round < HU_SRA ? "  " : ":N", words.meaning,
+           words.ieee[0] ? "; IEEE 754 " : "", words.ieee, words.p3109[0] ? "; P3109 " : "", words.p3109);
+  }
+  printf(
+      "      sr:N   the same as sra:N\n"
       "  -s, --saturate POLICY   beyond the largest value; default: what the format's card says\n"
       "      none       what the card says of overflow: an infinity, a NaN or the largest value\n"
       "      finite     the largest value, for infinities too\n"

@@ -226,19 +226,10 @@ typedef struct draft_word {
   hu_mode mode;
 } draft_word;
 
-static const draft_word rounding[] = {{"NearestTiesToEven", {.round = HU_RNE}},
-                                      {"NearestTiesToAway", {.round = HU_RNA}},
-                                      {"TowardZero", {.round = HU_RTZ}},
-                                      {"TowardPositive", {.round = HU_RTP}},
-                                      {"TowardNegative", {.round = HU_RTN}},
-                                      {"ToOdd", {.round = HU_RTO}},
-                                      {"StochasticA", {.round = HU_SRA, .bits = 1}},
-                                      {"StochasticB", {.round = HU_SRB, .bits = 1}},
-                                      {"StochasticC", {.round = HU_SRC, .bits = 1}}},
-                        saturation[] = {{"SatNone", {.saturate = HU_SAT_NONE}},
+static const draft_word saturation[] = {{"SatNone", {.saturate = HU_SAT_NONE}},
                                         {"SatFinite", {.saturate = HU_SAT_FINITE}},
                                         {"SatPropagate", {.saturate = HU_SAT_PROPAGATE}}};
-enum { ROUNDING = sizeof rounding / sizeof *rounding, SATURATION = sizeof saturation / sizeof *saturation };
+enum { SATURATION = sizeof saturation / sizeof *saturation };
 
 static int is_here(hu_mode mode) {
   hu_p3109_projection rho = {mode, HU_P3109_V4_0};
@@ -254,11 +245,20 @@ static unsigned most_bits(hu_mode mode) {
   return UINT8_MAX;
 }
 
-static void print_words(const draft_word *words, int count, const char *quote) {
+static draft_word rounding_word(int round) {
+  return (draft_word){hu_mode_round_words((uint32_t)round).p3109, {.round = (uint8_t)round, .bits = round >= HU_SRA}};
+}
+
+static draft_word saturation_word(int i) { return saturation[i]; }
+
+static int is_declared(const draft_word *word) { return word->name[0] && is_here(word->mode); }
+
+static void print_words(draft_word (*word_of)(int), int count, const char *quote) {
   const char *between = "";
   for (int i = 0; i < count; i++) {
-    if (!is_here(words[i].mode)) continue;
-    printf("%s%s%s%s", between, quote, words[i].name, quote);
+    draft_word word = word_of(i);
+    if (!is_declared(&word)) continue;
+    printf("%s%s%s%s", between, quote, word.name, quote);
     between = ", ";
   }
 }
@@ -267,13 +267,14 @@ static void print_configuration(void) {
   static const char *const reductions[] = {"BlockReduceAdd", "BlockReduceMultiply", "BlockDotProduct"};
   static const char *const conversions[] = {"ConvertFromBlock", "ConvertToBlock", "ConvertToBlockMaxAbsFinite"};
   printf("\nExact:\n  - IEEE754: [binary32, binary64]\n  - Projections:\n      - Rounding:\n");
-  for (int i = 0; i < ROUNDING; i++) {
-    if (!is_here(rounding[i].mode)) continue;
-    printf("          - %s%s\n", rounding[i].name, rounding[i].mode.bits ? ":" : "");
-    if (rounding[i].mode.bits) printf("              - bits: ( [1..%u] )\n", most_bits(rounding[i].mode));
+  for (int round = 0; round < HU_ROUND_COUNT; round++) {
+    draft_word word = rounding_word(round);
+    if (!is_declared(&word)) continue;
+    printf("          - %s%s\n", word.name, word.mode.bits ? ":" : "");
+    if (word.mode.bits) printf("              - bits: ( [1..%u] )\n", most_bits(word.mode));
   }
   printf("      - Saturation: [ ");
-  print_words(saturation, SATURATION, "");
+  print_words(saturation_word, SATURATION, "");
   printf(" ]\n");
   printf("  - BlockSizes:\n      - supported:\n          elements: ( [1..%d] )\n", HU_P3109_BLOCK_MAX);
   printf("  - Operations:\n");
@@ -308,9 +309,9 @@ static void print_profiles(void) {
 
 static void json_declaration(void) {
   cli_json(stdout, "{'draft': 'IEEE P3109 v4.0', 'version': ?, 'rounding': [", JSON(HU_VERSION_STRING));
-  print_words(rounding, ROUNDING, "\"");
-  printf("], \"random_bits\": [1, %u], \"saturation\": [", most_bits(rounding[ROUNDING - 1].mode));
-  print_words(saturation, SATURATION, "\"");
+  print_words(rounding_word, HU_ROUND_COUNT, "\"");
+  printf("], \"random_bits\": [1, %u], \"saturation\": [", most_bits(rounding_word(HU_ROUND_COUNT - 1).mode));
+  print_words(saturation_word, SATURATION, "\"");
   printf("], \"kappa_approximate\": [], \"operations\": [");
   for (int op = 0; op < HU_P3109_COUNT; op++) {
     hu_p3109_operation operation = hu_p3109_at(op);

@@ -38,7 +38,7 @@ def lists(halfulp):
     wide = formats + names(halfulp, 'formats', '--scaled') + ['s2fp8'] + names(halfulp, 'presets')
     return {'format': formats, 'target': list(dict.fromkeys(wide)), 'model': names(halfulp, 'models'),
             'preset': names(halfulp, 'presets'), 'experiment': names(halfulp, 'experiment'),
-            'mode': ['rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra:', 'srb:', 'src:'],
+            'mode': re.findall(r'^      (r[a-z]{2}|sr[a-z]:)N? ', run(halfulp, 'help', 'rounding'), re.M),
             'policy': ['default', 'none', 'finite', 'propagate', 'max', 'zero', 'error'], 'when': ['before', 'after'],
             'device': ['cpu', 'cuda'], 'command': [name for name, _ in command_pages.commands()] + ['help', 'version', 'rounding']}
 

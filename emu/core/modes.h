@@ -12,7 +12,7 @@ enum { HU_FIRST_ODD = 0, HU_FIRST_ZERO = 1, HU_FIRST_UP = 2, HU_FIRST_DOWN = 3 }
 
 /* X(mode, name in texts, first rounding, in words, name in IEEE P3109, name in IEEE 754-2019), in the order of the
  * modes' numbers; "": the standard has no such mode. The name of a stochastic mode is followed by ":N". */
-#define HU_EACH_MODE(X)                                                                                    \
+#define HU_EACH_DETERMINISTIC_MODE(X)                                                                      \
   X(HU_RNE, rne, HU_FIRST_ODD, "to nearest, ties to even", "NearestTiesToEven", "roundTiesToEven")         \
   X(HU_RNA, rna, HU_FIRST_ZERO, "to nearest, ties away from zero", "NearestTiesToAway", "roundTiesToAway") \
   X(HU_RNZ, rnz, HU_FIRST_ODD, "to nearest, ties toward zero", "", "roundTiesTowardZero")                  \
@@ -20,10 +20,12 @@ enum { HU_FIRST_ODD = 0, HU_FIRST_ZERO = 1, HU_FIRST_UP = 2, HU_FIRST_DOWN = 3 }
   X(HU_RTP, rtp, HU_FIRST_UP, "toward positive", "TowardPositive", "roundTowardPositive")                  \
   X(HU_RTN, rtn, HU_FIRST_DOWN, "toward negative", "TowardNegative", "roundTowardNegative")                \
   X(HU_RAZ, raz, HU_FIRST_ODD, "away from zero", "", "")                                                   \
-  X(HU_RTO, rto, HU_FIRST_ODD, "to odd", "ToOdd", "")                                                      \
-  X(HU_SRA, sra, HU_FIRST_ZERO, "stochastic, N random bits added, the rest cut", "StochasticA", "")        \
-  X(HU_SRB, srb, HU_FIRST_ZERO, "stochastic, half of the last random bit added, too", "StochasticB", "")   \
+  X(HU_RTO, rto, HU_FIRST_ODD, "to odd", "ToOdd", "")
+#define HU_EACH_STOCHASTIC_MODE(X)                                                                       \
+  X(HU_SRA, sra, HU_FIRST_ZERO, "stochastic, N random bits added, the rest cut", "StochasticA", "")      \
+  X(HU_SRB, srb, HU_FIRST_ZERO, "stochastic, half of the last random bit added, too", "StochasticB", "") \
   X(HU_SRC, src, HU_FIRST_ODD, "stochastic, the discarded part rounded to N bits first", "StochasticC", "")
+#define HU_EACH_MODE(X) HU_EACH_DETERMINISTIC_MODE(X) HU_EACH_STOCHASTIC_MODE(X)
 
 /* Returns the HU_FIRST_ of a mode; with a constant mode, a constant. */
 HU_FN uint32_t hui_first_rounding(uint32_t round) {

@@ -2,10 +2,17 @@
 /* Text forms of rounding modes and policies. */
 #include <string.h>
 
+#include "emu/core/modes.h"
 #include "halfulp/mode.h"
 
-static const char round_names[HU_ROUND_COUNT][4] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn",
-                                                    "raz", "rto", "sra", "srb", "src"};
+#define HU_WORDS_OF(mode, name, first, words, p3109, ieee) {#name, words, p3109, ieee},
+static const hu_mode_words round_words[HU_ROUND_COUNT] = {HU_EACH_MODE(HU_WORDS_OF)};
+#undef HU_WORDS_OF
+
+hu_mode_words hu_mode_round_words(uint32_t round) {
+  const hu_mode_words none = {NULL, NULL, NULL, NULL};
+  return round < HU_ROUND_COUNT ? round_words[round] : none;
+}
 
 /* Reads N of "N", 1 to 32, no sign, no leading zero, nothing behind; 0 for any other text. */
 static uint8_t parse_bits(const char *text) {
@@ -33,7 +40,7 @@ hu_status hu_mode_round_parse(hu_mode *mode, const char *text) {
   if (!mode || !text) return HU_E_NULL;
   if (text[0] == 's' && text[1] == 'r') return parse_stochastic(mode, text);
   for (unsigned i = 0; i < HU_SRA; i++) {
-    if (strcmp(text, round_names[i]) != 0) continue;
+    if (strcmp(text, round_words[i].name) != 0) continue;
     mode->round = (uint8_t)i;
     mode->bits = 0;
     return HU_OK;
@@ -119,7 +126,7 @@ char *hu_mode_round_text(char text[8], hu_mode mode) {
     return text;
   }
   char *end = text + 3;
-  memcpy(text, round_names[mode.round], 3);
+  memcpy(text, round_words[mode.round].name, 3);
   if (stochastic) {
     *end++ = ':';
     if (mode.bits >= 10) *end++ = (char)('0' + mode.bits / 10);

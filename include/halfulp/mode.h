@@ -74,6 +74,16 @@ typedef struct hu_mode {
 
 /* HU_OK or HU_E_MODE. */
 HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
+
+/* A rounding mode in words. A standard's name is "" where the standard has no such mode. */
+typedef struct hu_mode_words {
+  const char *name;    /* "rne"; the text of a stochastic mode is this, ':' and N */
+  const char *meaning; /* "to nearest, ties to even" */
+  const char *p3109;   /* in IEEE P3109: "NearestTiesToEven" */
+  const char *ieee;    /* in IEEE 754-2019: "roundTiesToEven" */
+} hu_mode_words;
+/* The words of HU_RNE ... HU_SRC; all NULL for another number. */
+HU_API hu_mode_words hu_mode_round_words(uint32_t round);
 /* The texts of all rounding modes, N from 1 to 32; for messages. */
 #define HU_ROUND_TEXTS "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N"
 /* Reads one of HU_ROUND_TEXTS, or sr:N, which is sra:N. Sets round and bits, leaves the rest. HU_E_TEXT otherwise,

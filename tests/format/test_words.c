@@ -49,6 +49,28 @@ static void rounding_words(void **state) {
   assert_int_equal(checked, 8 + 4 * 32);
 }
 
+/* The words of a mode against HU_ROUND_TEXTS and hu_mode_round_text. */
+static void words_of_modes(void **state) {
+  char all[sizeof HU_ROUND_TEXTS + 8] = "", text[8];
+  (void)state;
+  for (uint32_t round = 0; round < HU_ROUND_COUNT; round++) {
+    hu_mode_words words = hu_mode_round_words(round);
+    hu_mode mode = {.round = (uint8_t)round, .bits = round >= HU_SRA ? 5 : 0};
+    strcat(strcat(all, round ? " " : ""), words.name);
+    if (round >= HU_SRA) strcat(all, ":N");
+    hu_mode_round_text(text, mode);
+    text[strcspn(text, ":")] = 0;
+    assert_string_equal(words.name, text);
+    assert_true(strlen(words.meaning) > 5 && words.p3109 && words.ieee);
+  }
+  assert_string_equal(all, HU_ROUND_TEXTS);
+  assert_string_equal(hu_mode_round_words(HU_RTN).p3109, "TowardNegative");
+  assert_string_equal(hu_mode_round_words(HU_RNA).ieee, "roundTiesToAway");
+  assert_string_equal(hu_mode_round_words(HU_RAZ).p3109, "");
+  assert_null(hu_mode_round_words(HU_ROUND_COUNT).name);
+  assert_null(hu_mode_round_words(UINT32_MAX).ieee);
+}
+
 static void wrong_rounding_words(void **state) {
   (void)state;
   static const char *const bad[] = {"",       " ",      "r",      "rn",      "rnee",    "rne ",    " rne",
@@ -241,13 +263,10 @@ static void status_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rounding_words),
-      cmocka_unit_test(wrong_rounding_words),
-      cmocka_unit_test(hints_for_rounding_words),
-      cmocka_unit_test(text_of_invalid_mode),
-      cmocka_unit_test(policy_words),
-      cmocka_unit_test(accumulation_words),
-      cmocka_unit_test(accumulation_check),
+      cmocka_unit_test(rounding_words),       cmocka_unit_test(words_of_modes),
+      cmocka_unit_test(wrong_rounding_words), cmocka_unit_test(hints_for_rounding_words),
+      cmocka_unit_test(text_of_invalid_mode), cmocka_unit_test(policy_words),
+      cmocka_unit_test(accumulation_words),   cmocka_unit_test(accumulation_check),
       cmocka_unit_test(status_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,12 +16,13 @@ static const char *const sums[] = {"bfloat16",    "binary16",    "float8_e5m2", 
                                    "fp(6,9,0)",   "fp(8,12,0)",  "float8_e4m3fnuz",  "fp(8,3,0)",
                                    "fp(8,7,-40)", "binary8p4se", "fp(8,7,20)",       "fp(6,5,30)",
                                    "fp(5,1,0)",   "binary32",    "fp(4,3,0):finite", "fp(7,17,-50)"};
-static const char *const modes[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto", "sra", "srb", "src"};
 static const char *const presets[] = {"nv.hopper.f16.f32", "amd.cdna3.bf16.k4", "nv.hopper.e4m3.f32.wgmma",
                                       "intel.vdpbf16ps"};
 
-enum { SUMS = sizeof sums / sizeof sums[0], MODES = 11 };
+enum { SUMS = sizeof sums / sizeof sums[0], MODES = HU_ROUND_COUNT };
 enum { MODELS = 15, REPEAT = HU_EXHAUSTIVE ? 4 : 1 };
+
+static const char *mode_name(unsigned i) { return hu_mode_round_words(i % MODES).name; }
 
 /* A mode with any number of random bits, often the most that lanes serve, and a policy. */
 static void write_mode(char text[40], const char *mode, const char *f, t_random *random) {
@@ -88,7 +89,7 @@ static int many(t_problem *problem, t_random *random, unsigned i, char *model) {
   const char *name = sums[t_below(random, SUMS)];
   hu_format format = named_format(name);
   int moderate = problem_draw_any(problem, random, format, (problem_sizes){24, 30, 30, 200, 11});
-  with_model(problem, model, i, name, sums[t_below(random, SUMS)], modes[i / MODELS % MODES], random);
+  with_model(problem, model, i, name, sums[t_below(random, SUMS)], mode_name(i / MODELS), random);
   if (moderate) problem_refill(problem, random, format, 1);
   return 1;
 }
@@ -122,7 +123,8 @@ static int beside_the_grid(t_problem *problem, t_random *random, unsigned i, cha
     if (limits.has_nan && problem->c.code[e] == limits.nan_code) problem->c.code[e] = 0;
   }
   problem_store_again(problem);
-  return with_model(problem, model, i / SUMS, name, sums[t_below(random, SUMS)], modes[t_below(random, MODES)], random);
+  return with_model(problem, model, i / SUMS, name, sums[t_below(random, SUMS)], mode_name(t_below(random, MODES)),
+                    random);
 }
 
 /* One product that is a number of F, and C of 24 digits about half a step of F there: what is rounded to binary32
@@ -141,26 +143,26 @@ static int long_addends(t_problem *problem, t_random *random, unsigned i, char *
     if (t_below(random, 2)) problem->c.code[e] |= 0x80000000u;
   }
   problem_store_again(problem);
-  return with_model(problem, model, i, name, name, modes[t_below(random, 2) ? 0 : t_below(random, MODES)], random);
+  return with_model(problem, model, i, name, name, mode_name(t_below(random, 2) ? 0 : t_below(random, MODES)), random);
 }
 
 static int zeros(t_problem *problem, t_random *random, unsigned i, char *model) {
   const char *name = sums[t_below(random, SUMS)];
   hu_format format = named_format(name).m <= 11 ? named_format(name) : named_format("bfloat16");
   problem_draw_zeros(problem, random, format, 9, 40);
-  return with_model(problem, model, i, name, sums[t_below(random, SUMS)], modes[i / MODELS % MODES], random);
+  return with_model(problem, model, i, name, sums[t_below(random, SUMS)], mode_name(i / MODELS), random);
 }
 
 static int counters(t_problem *problem, t_random *random, unsigned i, char *model) {
   problem_draw_counters(problem, random, i, named_format(sums[i % 2]), 110, 50);
-  return with_model(problem, model, i, sums[i % 2], sums[i / 2 % 2], modes[8 + i / 2 % 3], random);
+  return with_model(problem, model, i, sums[i % 2], sums[i / 2 % 2], mode_name(HU_SRA + i / 2 % 3), random);
 }
 
 /* Larger than a block in each direction in turn. */
 static int beyond_blocks(t_problem *problem, t_random *random, unsigned i, char *model) {
   static const size_t shapes[][3] = {{150, 3, 10}, {3, 320, 10}, {2, 3, 700}, {20, 100, 70}};
   problem_draw_block(problem, random, shapes[i % 4], named_format(sums[i % 5]), i % 2);
-  return with_model(problem, model, i / 4, sums[i % 5], sums[i % 5], modes[t_below(random, MODES)], random);
+  return with_model(problem, model, i / 4, sums[i % 5], sums[i % 5], mode_name(t_below(random, MODES)), random);
 }
 
 int main(void) {

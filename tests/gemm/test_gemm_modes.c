@@ -15,19 +15,18 @@ static const char *const sums[] = {"bfloat16",   "binary16",    "float8_e5m2",  
                                    "fp(8,12,0)", "fp(8,3,0)",   "float8_e4m3fnuz", "binary8p4se",   "fp(4,3,0):finite",
                                    "fp(5,1,0)",  "fp(8,7,-40)", "fp(8,7,20)",      "fp(6,5,30)",    "fp(7,17,-50)",
                                    "binary32",   "fp(8,22,0)",  "fp(8,20,0)"};
-static const char *const modes[] = {"rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto", "sra", "srb", "src"};
 
-enum { SUMS = sizeof sums / sizeof sums[0], MODES = 10 };
+enum { SUMS = sizeof sums / sizeof sums[0], MODES = HU_ROUND_COUNT - 1 };
 
 /* A model in mode number i, with any number of random bits, often the most that lanes serve; fused, or not, perhaps
  * with another format for products. */
 static int with_model(t_problem *problem, char *text, unsigned i, const char *f, t_random *random) {
   static const char *const ends[] = {"", "", ",sat=finite", ",sat=propagate", ",sat=none"};
-  const char *end = ends[t_below(random, 5)], *mode = modes[i % MODES];
+  const char *end = ends[t_below(random, 5)], *mode = hu_mode_round_words(1 + i % MODES).name;
   char model[48], digits[8] = "";
   int d = 23 - (int)named_format(f).m,
       bits = t_below(random, 3) ? d - (int)t_below(random, 4) + 1 : 1 + (int)t_below(random, 32);
-  if (i % MODES >= 7) snprintf(digits, sizeof digits, ":%d", bits < 1 ? 1 : bits);
+  if (i % MODES >= HU_SRA - 1) snprintf(digits, sizeof digits, ":%d", bits < 1 ? 1 : bits);
   snprintf(model, sizeof model, t_below(random, 2) ? "seq(%s" : "seq2(%s", f);
   if (t_below(random, 4) == 0) snprintf(model, sizeof model, "seq2(%s,%s", sums[t_below(random, SUMS)], f);
   snprintf(text, MODEL_TEXT, "%s,%s%s%s)", model, mode, digits, end);
@@ -76,8 +75,8 @@ static int beside_the_grid(t_problem *problem, t_random *random, unsigned i, cha
 
 static int counters(t_problem *problem, t_random *random, unsigned i, char *model) {
   problem_draw_counters(problem, random, i, named_format(sums[i % 2]), 70, 100);
-  snprintf(model, MODEL_TEXT, i % 4 < 2 ? "seq(%s,%s:%d)" : "seq2(%s,%s:%d)", sums[i % 2], modes[7 + i / 2 % 3],
-           8 + (int)t_below(random, 4));
+  snprintf(model, MODEL_TEXT, i % 4 < 2 ? "seq(%s,%s:%d)" : "seq2(%s,%s:%d)", sums[i % 2],
+           hu_mode_round_words(HU_SRA + i / 2 % 3).name, 8 + (int)t_below(random, 4));
   problem_set_model(problem, model);
   return 1;
 }

@@ -104,8 +104,7 @@ hu_mode t_random_mode(t_random *random) {
 }
 
 const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode) {
-  static const char *const names[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto", "sra", "srb", "src"};
-  const char *name = mode.round < HU_ROUND_COUNT ? names[mode.round] : "?";
+  const char *name = mode.round < HU_ROUND_COUNT ? hu_mode_round_words(mode.round).name : "?";
   snprintf(text, T_MODE_TEXT, "%s:%u sat=%u tiny=%u nan=%u fma=%u", name, mode.bits, mode.saturate, mode.tiny, mode.nan,
            mode.nan_fma);
   return text;
