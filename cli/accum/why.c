@@ -34,71 +34,7 @@ const size_t cli_form_count = sizeof cli_forms / sizeof cli_forms[0];
 
 static const char *const rules[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
 
-/* The keys of block(...), the table of halfulp/accum.h: bit r of the masks is rule r. */
-enum {
-  ALIGN = 1 << HU_BLOCK_ALIGN,
-  GROUPS = 1 << HU_BLOCK_GROUPS,
-  LATE = 1 << HU_BLOCK_LATE,
-  EXACT = 1 << HU_BLOCK_EXACT,
-  TREE = 1 << HU_BLOCK_TREE,
-  CHAIN = 1 << HU_BLOCK_CHAIN,
-  LANES = 1 << HU_BLOCK_LANES,
-  ALL = (1 << HU_BLOCK_RULES) - 1
-};
-static const struct {
-  const char *name;
-  unsigned rules, required;
-  const char *value, *meaning;
-} keys[] = {
-    {"l", ALL, ALL, "1 to 4096 (tree: a power of two; order=mod4: even)",
-     "products in a block; the result of a block is the C of the next one"},
-    {"f", ALIGN | GROUPS | LATE, ALIGN | GROUPS | LATE, "0 to 40",
-     "binary digits kept below the largest exponent E: what lies below 2^(E-f) is cut"},
-    {"f2", LATE, LATE, "f to 40", "digits kept where the sum of the products meets C"},
-    {"emin", ALIGN | GROUPS, ALIGN | GROUPS, "-4096 to 4096", "E is never taken lower than this"},
-    {"lanes", LATE, 0, "2", "2: even and odd k are aligned apart, each to its own largest exponent; default: together"},
-    {"far", LATE, 0, "1 to 64", "C more than this many binades below the products is dropped; default: never"},
-    {"big", LATE, 0, "1 to 1023", "a finite product of 2^big or more counts as an infinity; default: none does"},
-    {"in", ALL & ~GROUPS, 0, "1 to 30",
-     "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"},
-    {"g", GROUPS, GROUPS, "1 to 4096, a divisor of l and of every", "products in a group, which are added exactly"},
-    {"every", ALIGN | GROUPS | EXACT, GROUPS, "1 to 4096, with scale= (scaling=sum: a multiple of l)",
-     "products that share a scale"},
-    {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne, odd",
-     "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest even, to odd; default "
-     "trunc"},
-    {"order", ALIGN | CHAIN, 0, "up, mod4 (chain: up, down)",
-     "order of k in a block; mod4: of 2 l products those with k mod 4 = 0, 1 first; default up"},
-    {"c", ALIGN | EXACT | CHAIN, 0, "first, last",
-     "C is among the terms that are added, or added to the block's result; default first"},
-    {"last", ALIGN | EXACT | CHAIN, 0, "rne, rna, rnz, rtz, rtp, rtn, raz, rto, with c=last",
-     "rounding of the addition of C, which has the policy of sat=; default rne"},
-    {"daz", TREE | CHAIN | LANES, 0, "none, sign, plus",
-     "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none"},
-    {"ftz", TREE | CHAIN | LANES, 0, "none, after, tiny, before",
-     "subnormal results become 0 of their sign: seen after rounding, when tiny, before rounding; default none"},
-    {"products", TREE, 0, "rounded, exact (with l=2)",
-     "products are rounded into out before the tree, or the two of them added exactly; default rounded"},
-    {"nan", ALL & ~GROUPS, 0, "cut, kept, with in=",
-     "a NaN whose digits that in= looks at are 0 is read without the others, or is a NaN; default cut"},
-    {"scaling", ALIGN | EXACT, 0, "terms, sum (exact: sum; with c=last and every=)",
-     "scales are applied to the products, or to the block's rounded sum before C is added; default terms"},
-    {"as", ALL & ~GROUPS, 0, "a format",
-     "operands are taken as values of this format, which holds theirs; default: their own"},
-    {"scale", ALIGN | GROUPS | EXACT, GROUPS,
-     "an unsigned format without infinities, of m up to 3 (align: 0), with every=", "format of the scales of A and B"},
-    {"acc", ALIGN | GROUPS | LATE, 0, "a format",
-     "format of C: its smallest exponent takes part in E; default that of out"},
-    {"out", ALL, 0, "a format", "format into which each block's sum is rounded; default binary32"},
-    {"round", ALL, 0, "a rounding mode", "rounding into out; default rne"},
-    {"sat", ALL, 0, "default, none, finite, propagate",
-     "what becomes of sums beyond the range of out (and with c=last of acc); default: as the card says"},
-    {"over", ALL, 0, "mode, inf (where out= has infinities)",
-     "inf: overflow gives infinity in every mode; default mode: as the rounding mode says"},
-    {"zero", ALIGN | GROUPS | EXACT, 0, "sign, plus (exact: sign, ieee)",
-     "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; ieee: a sum of 0 has IEEE 754's sign, "
-     "otherwise it is +0; default sign"}};
-enum { KEYS = sizeof keys / sizeof keys[0], LINE = 512 };
+enum { LINE = 512 };
 
 void cli_print_grammar(void) {
   printf(
@@ -120,11 +56,12 @@ void cli_print_grammar(void) {
       "      --fa binary16 --fb binary16 --fd binary16\n\n"
       "%-10s %-76s %s\n",
       "key", "values; below, what it is", "rules (*: required)");
-  for (size_t i = 0; i < KEYS; i++) {
-    printf("%-10s %-76s", keys[i].name, keys[i].value);
+  for (unsigned i = 0; i < HU_BLOCK_KEY_COUNT; i++) {
+    const hu_block_key *key = hu_block_key_at(i);
+    printf("%-10s %-76s", key->name, key->values);
     for (unsigned rule = 0; rule < HU_BLOCK_RULES; rule++)
-      if (keys[i].rules >> rule & 1) printf(" %s%s", rules[rule], keys[i].required >> rule & 1 ? "*" : "");
-    printf("\n%10s %s\n", "", keys[i].meaning);
+      if (key->rules >> rule & 1) printf(" %s%s", rules[rule], key->required >> rule & 1 ? "*" : "");
+    printf("\n%10s %s\n", "", key->meaning);
   }
 }
 
@@ -146,11 +83,12 @@ void cli_json_grammar(void) {
              JSON(cli_forms[i].meaning));
   }
   printf("\n ], \"keys\": [");
-  for (size_t i = 0; i < KEYS; i++) {
-    cli_json(stdout, "?\n  {'key': ?, 'values': ?, 'meaning': ?", cli_plain(i ? "," : ""), JSON(keys[i].name),
-             JSON(keys[i].value), JSON(keys[i].meaning));
-    json_rules("rules", keys[i].rules);
-    json_rules("required", keys[i].required);
+  for (unsigned i = 0; i < HU_BLOCK_KEY_COUNT; i++) {
+    const hu_block_key *key = hu_block_key_at(i);
+    cli_json(stdout, "?\n  {'key': ?, 'values': ?, 'meaning': ?", cli_plain(i ? "," : ""), JSON(key->name),
+             JSON(key->values), JSON(key->meaning));
+    json_rules("rules", key->rules);
+    json_rules("required", key->required);
     putchar('}');
   }
   printf("\n ]}\n");
@@ -171,12 +109,12 @@ static size_t word_begin(const char *text, size_t end) {
   return end;
 }
 
-static int key_is(size_t key, const char *text, size_t n) {
-  return strlen(keys[key].name) == n && !strncmp(keys[key].name, text, n);
+static int key_is(unsigned key, const char *text, size_t n) {
+  return strlen(hu_block_key_at(key)->name) == n && !strncmp(hu_block_key_at(key)->name, text, n);
 }
 
 /* Returns 1 if an argument list has a key, up to its end. */
-static int has_key(const char *list, size_t key) {
+static int has_key(const char *list, unsigned key) {
   int depth = 0;
   for (const char *at = list; *at && depth >= 0; at++) {
     if (*at == '(') depth++;
@@ -190,10 +128,11 @@ static int has_key(const char *list, size_t key) {
 static void list_keys(char line[LINE], unsigned rule, int required, const char *but_those_of) {
   size_t n = 0;
   *line = 0;
-  for (size_t i = 0; i < KEYS; i++) {
-    unsigned mask = required ? keys[i].required : keys[i].rules & ~keys[i].required;
+  for (unsigned i = 0; i < HU_BLOCK_KEY_COUNT; i++) {
+    const hu_block_key *key = hu_block_key_at(i);
+    unsigned mask = required ? key->required : key->rules & ~key->required;
     if (!(mask >> rule & 1) || (but_those_of && has_key(but_those_of, i))) continue;
-    n += (size_t)snprintf(line + n, LINE - n, "%s%s=", n ? " " : "", keys[i].name);
+    n += (size_t)snprintf(line + n, LINE - n, "%s%s=", n ? " " : "", key->name);
   }
 }
 
@@ -206,16 +145,16 @@ static int fail_key(const char *what, const char *text, unsigned rule, const cha
   if (part[-1] == '=') {
     const char *begin = part - 1;
     while (begin[-1] != ',') begin--;
-    for (size_t i = 0; i < KEYS; i++)
+    for (unsigned i = 0; i < HU_BLOCK_KEY_COUNT; i++)
       if (key_is(i, begin, (size_t)(part - 1 - begin)))
-        return cli_fail(NULL, "%s '%s': %s= takes %s, and not '%.*s' here", what, text, keys[i].name, keys[i].value,
-                        (int)strcspn(part, ",)"), part);
+        return cli_fail(NULL, "%s '%s': %s= takes %s, and not '%.*s' here", what, text, hu_block_key_at(i)->name,
+                        hu_block_key_at(i)->values, (int)strcspn(part, ",)"), part);
   }
   if (part[-1] == ',' && n) {
-    for (size_t i = 0; i < KEYS; i++)
-      if (key_is(i, part, n) && keys[i].rules >> rule & 1)
-        return cli_fail(NULL, "%s '%s': %s= is given twice, or lacks its value: %s", what, text, keys[i].name,
-                        keys[i].value);
+    for (unsigned i = 0; i < HU_BLOCK_KEY_COUNT; i++)
+      if (key_is(i, part, n) && hu_block_key_at(i)->rules >> rule & 1)
+        return cli_fail(NULL, "%s '%s': %s= is given twice, or lacks its value: %s", what, text,
+                        hu_block_key_at(i)->name, hu_block_key_at(i)->values);
     return cli_fail(NULL, "%s '%s': block(%s,...) has no key '%.*s'; it must have %s and may have %s", what, text,
                     rules[rule], (int)n, part, must, may);
   }

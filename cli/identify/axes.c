@@ -6,38 +6,47 @@
 #include "cli/question/operand.h"
 #include "cli/identify/space.h"
 
+enum { NO_KEY = HU_BLOCK_KEY_COUNT };
+
 typedef struct axis {
-  const char *key, *meaning;
+  unsigned key;     /* HU_BLOCK_KEY_: that of block(...), of which the axis is the value where nothing else is said */
+  const char *name; /* of an axis without a key */
+  const char *meaning;
 } axis;
 
 static const axis axes[ID_AXES] = {
-    {"in", "bits of an operand's fraction that are looked at"},
-    {"out", "fraction digits of the accumulator"},
-    {"P", "fraction digits of rounded products"},
-    {"round", "rounding into the accumulator"},
-    {"c", "where C joins a block"},
-    {"last", "rounding of the addition of C"},
-    {"cut", "what happens to the digits below the cut"},
-    {"f", "digits kept below the largest exponent"},
-    {"f2", "digits kept where the sum meets C"},
-    {"far", "binades below which C is dropped"},
-    {"order", "order of k in a block"},
-    {"lanes", "even and odd k aligned apart"},
-    {"l", "products in a block"},
-    {"g", "products that are added exactly before their scales"},
-    {"parts", "sums of parts on their own: promote(N), splitk(S)"},
-    {"emin", "lower limit of the largest exponent"},
-    {"as", "the format that operands are taken as"},
-    {"daz", "what subnormal operands are read as"},
-    {"ftz", "when subnormal results become zero"},
-    {"zero", "the sign of a sum that is rounded to zero"},
-    {"over", "what an overflow gives"},
-    {"sat", "saturation"},
-    {"big", "products that count as infinities"},
+    [ID_AXIS_IN] = {HU_BLOCK_KEY_IN, NULL, "bits of an operand's fraction that are looked at"},
+    [ID_AXIS_DIGITS] = {NO_KEY, "out", "fraction digits of the accumulator"},
+    [ID_AXIS_PRODUCT] = {NO_KEY, "P", "fraction digits of rounded products"},
+    [ID_AXIS_ROUND] = {NO_KEY, "round", "rounding into the accumulator"},
+    [ID_AXIS_JOIN] = {HU_BLOCK_KEY_C, NULL, "where C joins a block"},
+    [ID_AXIS_LAST] = {HU_BLOCK_KEY_LAST, NULL, "rounding of the addition of C"},
+    [ID_AXIS_CUT] = {HU_BLOCK_KEY_CUT, NULL, "what happens to the digits below the cut"},
+    [ID_AXIS_KEPT] = {HU_BLOCK_KEY_F, NULL, "digits kept below the largest exponent"},
+    [ID_AXIS_KEPT2] = {HU_BLOCK_KEY_F2, NULL, "digits kept where the sum meets C"},
+    [ID_AXIS_FAR] = {HU_BLOCK_KEY_FAR, NULL, "binades below which C is dropped"},
+    [ID_AXIS_ORDER] = {HU_BLOCK_KEY_ORDER, NULL, "order of k in a block"},
+    [ID_AXIS_LANES] = {HU_BLOCK_KEY_LANES, NULL, "even and odd k aligned apart"},
+    [ID_AXIS_LENGTH] = {HU_BLOCK_KEY_L, NULL, "products in a block"},
+    [ID_AXIS_GROUP] = {HU_BLOCK_KEY_G, NULL, "products that are added exactly before their scales"},
+    [ID_AXIS_WRAP] = {NO_KEY, "parts", "sums of parts on their own: promote(N), splitk(S)"},
+    [ID_AXIS_EMIN] = {HU_BLOCK_KEY_EMIN, NULL, "lower limit of the largest exponent"},
+    [ID_AXIS_AS] = {HU_BLOCK_KEY_AS, NULL, "the format that operands are taken as"},
+    [ID_AXIS_DAZ] = {HU_BLOCK_KEY_DAZ, NULL, "what subnormal operands are read as"},
+    [ID_AXIS_FTZ] = {HU_BLOCK_KEY_FTZ, NULL, "when subnormal results become zero"},
+    [ID_AXIS_ZERO] = {HU_BLOCK_KEY_ZERO, NULL, "the sign of a sum that is rounded to zero"},
+    [ID_AXIS_OVER] = {HU_BLOCK_KEY_OVER, NULL, "what an overflow gives"},
+    [ID_AXIS_SAT] = {NO_KEY, "sat", "saturation"},
+    [ID_AXIS_BIG] = {HU_BLOCK_KEY_BIG, NULL, "products that count as infinities"},
 };
 
-const char *id_axis_key(int i) { return axes[i].key; }
+const char *id_axis_key(int i) { return axes[i].name ? axes[i].name : hu_block_key_at(axes[i].key)->name; }
 const char *id_axis_meaning(int i) { return axes[i].meaning; }
+
+int id_axis_is_option(int i, const hu_block *block) {
+  const hu_block_key *key = hu_block_key_at(axes[i].key);
+  return key && !(key->required >> block->rule & 1) && hu_block_key_get(block, axes[i].key) != 0;
+}
 
 static const char *const as_names[] = {NULL, "binary16", "bfloat16", "binary32"};
 enum { AS_NAMES = sizeof as_names / sizeof as_names[0] };
@@ -62,13 +71,8 @@ static int is_block(const hu_accum *model, unsigned rules) {
 enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,
-  LATE = 1 << HU_BLOCK_LATE,
   EXACT = 1 << HU_BLOCK_EXACT,
-  TREE = 1 << HU_BLOCK_TREE,
-  CHAIN = 1 << HU_BLOCK_CHAIN,
-  CUTTING = ALIGN | GROUPS | LATE,
-  STEPPING = TREE | CHAIN | 1 << HU_BLOCK_LANES,
-  ALL = 127
+  TREE = 1 << HU_BLOCK_TREE
 };
 
 static int has_rounding(const hu_accum *model) {
@@ -89,30 +93,21 @@ static int can_flush(const hu_accum *model) {
 }
 
 static int has_axis(int i, const hu_accum *model) {
+  const hu_block_key *key = hu_block_key_at(axes[i].key);
+  int taken = key && is_block(model, key->rules);
   switch (i) {
-    case ID_AXIS_IN: return is_block(model, ALL & ~GROUPS);
-    case ID_AXIS_AS: return is_block(model, ALL & ~GROUPS);
     case ID_AXIS_DIGITS:
     case ID_AXIS_ROUND:
     case ID_AXIS_SAT: return has_rounding(model);
     case ID_AXIS_PRODUCT: return model->kind == HU_ACCUM_SEQ2 || model->kind == HU_ACCUM_CHUNK;
     case ID_AXIS_JOIN: return is_block(model, ALIGN | EXACT) && !model->promote && !model->slices;
     case ID_AXIS_LAST: return is_block(model, ALIGN | EXACT) && model->block.join == HU_BLOCK_JOIN_LAST;
-    case ID_AXIS_CUT: return is_block(model, ALIGN | GROUPS);
-    case ID_AXIS_KEPT: return is_block(model, CUTTING);
-    case ID_AXIS_KEPT2:
-    case ID_AXIS_FAR:
-    case ID_AXIS_LANES:
-    case ID_AXIS_BIG: return is_block(model, LATE);
-    case ID_AXIS_ORDER: return is_block(model, ALIGN | CHAIN);
     case ID_AXIS_LENGTH: return has_length(model);
-    case ID_AXIS_GROUP: return is_block(model, GROUPS);
     case ID_AXIS_WRAP: return model->promote || model->slices;
-    case ID_AXIS_EMIN: return is_block(model, ALIGN | GROUPS);
-    case ID_AXIS_DAZ: return is_block(model, STEPPING);
-    case ID_AXIS_FTZ: return is_block(model, STEPPING) || can_flush(model);
+    case ID_AXIS_FTZ: return taken || can_flush(model);
     case ID_AXIS_ZERO: return is_block(model, ALIGN | GROUPS);
-    default: return is_block(model, ALL) && model->sum.inf != HU_INF_NONE;
+    case ID_AXIS_OVER: return taken && model->sum.inf != HU_INF_NONE;
+    default: return taken;
   }
 }
 
@@ -170,6 +165,19 @@ static int has_underflow(const id_space *space) {
   return space->shape->every || a.emin - a.digits + b.emin - b.digits < result.emin - result.digits;
 }
 
+/* Puts what a key takes, and 0 where it may be left out. */
+static void put_key(values *list, unsigned number, const hu_block *block) {
+  const hu_block_key *key = hu_block_key_at(number);
+  int words = 0;
+  while (key->words[words]) words++;
+  if (words) {
+    put_range(list, 0, words - 1);
+    return;
+  }
+  if (key->low && !(key->required >> block->rule & 1)) put(list, 0);
+  put_range(list, key->low, key->high);
+}
+
 static void put_all(values *list, const id_space *space, int i, const hu_accum *model) {
   const hu_block *block = &model->block;
   switch (i) {
@@ -179,17 +187,9 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
       break;
     case ID_AXIS_DIGITS: put_range(list, space->least_digits, space->sum.m); break;
     case ID_AXIS_PRODUCT: put_range(list, 1, space->sum.m); break;
-    case ID_AXIS_LAST:
-    case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_RTO); break;
-    case ID_AXIS_JOIN: put_range(list, 0, 1); break;
-    case ID_AXIS_CUT: put_range(list, HU_BLOCK_CUT_TRUNC, HU_BLOCK_CUT_ODD); break;
+    case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_SRA - 1); break;
     case ID_AXIS_KEPT: put_range(list, 0, block->rule == HU_BLOCK_LATE ? block->kept2 : 40); break;
     case ID_AXIS_KEPT2: put_range(list, block->kept, 40); break;
-    case ID_AXIS_FAR: put_range(list, 0, 64); break;
-    case ID_AXIS_LANES:
-      put(list, 0);
-      put(list, 2);
-      break;
     case ID_AXIS_ORDER:
       put(list, 0);
       put(list, block->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
@@ -199,16 +199,20 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_WRAP: put_scaling(list, space); break;
     case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
-    case ID_AXIS_DAZ: put_range(list, 0, 2); break;
-    case ID_AXIS_FTZ: put_range(list, 0, is_block(model, EXACT) ? 1 : 3); break;
+    case ID_AXIS_FTZ:
+      if (is_block(model, EXACT))
+        put_range(list, 0, 1);
+      else
+        put_key(list, axes[i].key, block);
+      break;
     case ID_AXIS_ZERO: put_range(list, 0, has_underflow(space)); break;
-    case ID_AXIS_OVER: put_range(list, 0, 1); break;
     case ID_AXIS_SAT:
       put(list, HU_SAT_DEFAULT);
       put(list, HU_SAT_FINITE);
       put(list, HU_SAT_PROPAGATE);
       break;
-    default: put_range(list, 0, products_top(space)); break;
+    case ID_AXIS_BIG: put_range(list, 0, products_top(space)); break;
+    default: put_key(list, axes[i].key, block); break;
   }
 }
 
@@ -220,32 +224,20 @@ size_t id_axis_values(const id_space *space, int i, const hu_accum *model, int z
 }
 
 int id_axis_get(const id_space *space, int i, const hu_accum *model) {
-  const hu_block *block = &model->block;
   switch (i) {
-    case ID_AXIS_IN: return block->input;
     case ID_AXIS_DIGITS: return model->sum.m;
     case ID_AXIS_PRODUCT: return model->product.m;
     case ID_AXIS_ROUND: return model->mode.round;
-    case ID_AXIS_JOIN: return block->join;
-    case ID_AXIS_LAST: return block->last;
-    case ID_AXIS_CUT: return block->cut;
-    case ID_AXIS_KEPT: return block->kept;
-    case ID_AXIS_KEPT2: return block->kept2;
-    case ID_AXIS_FAR: return block->far;
-    case ID_AXIS_ORDER: return block->order;
-    case ID_AXIS_LANES: return block->lanes;
-    case ID_AXIS_LENGTH: return model->kind == HU_ACCUM_BLOCK ? block->length : (int)model->length;
-    case ID_AXIS_GROUP: return block->group;
+    case ID_AXIS_LENGTH: return model->kind == HU_ACCUM_BLOCK ? model->block.length : (int)model->length;
     case ID_AXIS_WRAP: return model->slices ? (int)(space->shape->n + model->slices) : (int)model->promote;
-    case ID_AXIS_EMIN: return block->emin;
-    case ID_AXIS_AS: return as_value(block->as);
-    case ID_AXIS_DAZ: return block->daz;
-    case ID_AXIS_FTZ: return is_block(model, EXACT) ? model->sum.subnormal == HU_SUBNORMAL_FLUSH : block->ftz;
-    case ID_AXIS_ZERO: return block->zero;
-    case ID_AXIS_OVER: return block->over;
+    case ID_AXIS_AS: return as_value(model->block.as);
+    case ID_AXIS_FTZ:
+      if (is_block(model, EXACT)) return model->sum.subnormal == HU_SUBNORMAL_FLUSH;
+      break;
     case ID_AXIS_SAT: return model->mode.saturate;
-    default: return block->big;
+    default: break;
   }
+  return hu_block_key_get(&model->block, axes[i].key);
 }
 
 static void set_wrap(const id_space *space, hu_accum *model, int value) {
@@ -265,65 +257,51 @@ static void set_join(hu_block *block, int value) {
 void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
   hu_block *block = &model->block;
   switch (i) {
-    case ID_AXIS_IN: block->input = (uint8_t)value; break;
     case ID_AXIS_DIGITS: model->sum.m = (uint8_t)value; break;
     case ID_AXIS_PRODUCT: model->product.m = (uint8_t)value; break;
     case ID_AXIS_ROUND: model->mode.round = (uint8_t)value; break;
     case ID_AXIS_JOIN: set_join(block, value); break;
-    case ID_AXIS_LAST: block->last = (uint8_t)value; break;
-    case ID_AXIS_CUT: block->cut = (uint8_t)value; break;
-    case ID_AXIS_KEPT: block->kept = (uint16_t)value; break;
-    case ID_AXIS_KEPT2: block->kept2 = (uint16_t)value; break;
-    case ID_AXIS_FAR: block->far = (uint16_t)value; break;
-    case ID_AXIS_ORDER: block->order = (uint8_t)value; break;
-    case ID_AXIS_LANES: block->lanes = (uint8_t)value; break;
     case ID_AXIS_LENGTH:
       if (model->kind == HU_ACCUM_BLOCK)
         block->length = (uint16_t)value;
       else
         model->length = (uint32_t)value;
       break;
-    case ID_AXIS_GROUP: block->group = (uint16_t)value; break;
     case ID_AXIS_WRAP: set_wrap(space, model, value); break;
-    case ID_AXIS_EMIN: block->emin = (int16_t)value; break;
     case ID_AXIS_AS: block->as = as_format(value); break;
-    case ID_AXIS_DAZ: block->daz = (uint8_t)value; break;
     case ID_AXIS_FTZ:
       if (is_block(model, EXACT))
         model->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
       else
-        block->ftz = (uint8_t)value;
+        hu_block_key_set(block, axes[i].key, value);
       break;
-    case ID_AXIS_ZERO: block->zero = (uint8_t)value; break;
-    case ID_AXIS_OVER: block->over = (uint8_t)value; break;
     case ID_AXIS_SAT: model->mode.saturate = (uint8_t)value; break;
-    default: block->big = (uint16_t)value; break;
+    default: hu_block_key_set(block, axes[i].key, value); break;
   }
 }
 
+/* Returns the word of a value; NULL where the axis has numbers. */
+static const char *word_of(int i, int value) {
+  static const char *const saturations[] = {"default", "none", "finite", "propagate"};
+  const hu_block_key *key = hu_block_key_at(axes[i].key);
+  if (i == ID_AXIS_ROUND) return hu_mode_round_words((uint32_t)value).name;
+  if (i == ID_AXIS_AS) return value ? as_names[value] : "none";
+  if (i == ID_AXIS_SAT) return saturations[value & 3];
+  return key ? key->words[value < 0 || value > 7 || !key->words[0] ? 8 : value] : NULL;
+}
+
 void id_axis_text(const id_space *space, int i, const hu_accum *model, int value, char *text, size_t size) {
-  static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
-  static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
-                                                [ID_AXIS_CUT] = {"trunc", "floor", "rne", "odd"},
-                                                [ID_AXIS_ORDER] = {"up", "down", "mod4"},
-                                                [ID_AXIS_DAZ] = {"none", "sign", "plus"},
-                                                [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"},
-                                                [ID_AXIS_ZERO] = {"sign", "plus"},
-                                                [ID_AXIS_OVER] = {"mode", "inf"},
-                                                [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
   int n = (int)space->shape->n;
+  const hu_block_key *key = hu_block_key_at(axes[i].key);
+  const char *word = word_of(i, value);
   (void)model;
-  if (i == ID_AXIS_ROUND || i == ID_AXIS_LAST) {
-    snprintf(text, size, "%s", rounds[value & 7]);
-  } else if (i == ID_AXIS_AS) {
-    snprintf(text, size, "%s", value ? as_names[value] : "none");
-  } else if (words[i][0]) {
-    snprintf(text, size, "%s", words[i][value & 3] ? words[i][value & 3] : "?");
+  if (word) {
+    snprintf(text, size, "%s", word);
   } else if (i == ID_AXIS_WRAP && value == 0) {
     snprintf(text, size, "none");
   } else if (i == ID_AXIS_WRAP) {
     snprintf(text, size, value > n ? "splitk(%d)" : "promote(%d)", value > n ? value - n : value);
-  } else if ((i == ID_AXIS_FAR || i == ID_AXIS_BIG || i == ID_AXIS_LANES || i == ID_AXIS_IN) && value == 0) {
+  } else if (key && key->low > 0 && !key->required && value == 0) {
     snprintf(text, size, i == ID_AXIS_IN ? "all" : "none");
   } else {
     snprintf(text, size, "%d", value);

@@ -2,10 +2,13 @@
 /* The kinds of models, and the simplest of those that say the same. */
 #include "cli/identify/space.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/question/operand.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/scalar.h"
 
 id_space id_space_of(const id_shape *shape) {
   id_space space = {.shape = shape};
@@ -128,10 +131,18 @@ size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
 
 /* ---- of equal models ---- */
 
-static int is_plain_block(const hu_accum *model) {
-  hu_block block = model->block;
-  return !block.daz && !block.ftz && !block.zero && !block.over && !block.input && !block.order && !block.join &&
-         !block.as.e && !block.as.m;
+static int count_options(const hu_block *block) {
+  int count = block->as.m != 0;
+  for (int i = 0; i < ID_AXES; i++) count += id_axis_is_option(i, block);
+  return count;
+}
+
+/* Returns 1 if `over` says nothing: the mode has infinities of either sign as it is. */
+static int overflows_to_infinity(const hu_accum *model) {
+  hu_mode mode = {.round = model->mode.round, .saturate = HU_SAT_NONE};
+  hu_format format = hu_binary32();
+  return isinf(hu_decode64(format, hu_encode64(format, mode, DBL_MAX, 0, NULL))) &&
+         isinf(hu_decode64(format, hu_encode64(format, mode, -DBL_MAX, 0, NULL)));
 }
 
 hu_accum id_simplest(const id_space *space, hu_accum model) {
@@ -142,8 +153,8 @@ hu_accum id_simplest(const id_space *space, hu_accum model) {
     model.slices = 1;
   }
   if (model.kind != HU_ACCUM_BLOCK) return model;
-  if (model.block.over && (model.mode.round <= HU_RNZ || model.mode.round == HU_RAZ)) model.block.over = 0;
-  if (!is_plain_block(&model)) return model;
+  if (model.block.over && overflows_to_infinity(&model)) model.block.over = 0;
+  if (count_options(&model.block)) return model;
   if (model.block.rule == HU_BLOCK_CHAIN || (model.block.rule == HU_BLOCK_EXACT && model.block.length == 1 && n > 1)) {
     model.kind = HU_ACCUM_SEQ;
     memset(&model.block, 0, sizeof model.block);
@@ -172,13 +183,9 @@ static int rule_parameters(int rule) {
 
 int id_complexity(const id_space *space, const hu_accum *model) {
   hu_accum accum = id_simplest(space, *model);
-  hu_block block = accum.block;
   int z = (accum.promote != 0 || accum.slices != 0) + 2 * (accum.kind == HU_ACCUM_BLOCK) + rounded_products(&accum);
   z += (accum.kind != HU_ACCUM_EXACT && !hu_format_equal(accum.sum, space->sum)) + (accum.mode.round != 0) +
        (accum.mode.saturate != 0);
-  z += block.cut != 0;
-  z += (block.order != 0) + (block.join != 0) + (block.last != 0) + (block.zero != 0) + (block.over != 0) +
-       (block.daz != 0) + (block.ftz != 0) + (block.input != 0) + (block.lanes != 0);
-  z += (block.far != 0) + (block.big != 0) + (block.as.m != 0);
-  return accum.kind == HU_ACCUM_BLOCK ? z + rule_parameters(block.rule) : z;
+  z += count_options(&accum.block);
+  return accum.kind == HU_ACCUM_BLOCK ? z + rule_parameters(accum.block.rule) : z;
 }

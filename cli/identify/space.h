@@ -66,6 +66,8 @@ const char *id_axis_key(int axis);
 const char *id_axis_meaning(int axis);
 /* Writes the value in the words of a model's text. */
 void id_axis_text(const id_space *space, int axis, const hu_accum *model, int value, char *text, size_t size);
+/* Returns 1 if the axis is a key that the block's rule does not require, and the block has it. */
+int id_axis_is_option(int axis, const hu_block *block);
 
 /* Returns the simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
 hu_accum id_simplest(const id_space *space, hu_accum model);

@@ -2,7 +2,10 @@
 /* The keys of block(...). */
 #include "emu/accum/block_keys.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "emu/core/modes.h"
 
 const char *const hu_rule_names[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
 
@@ -21,90 +24,134 @@ enum {
   ALL = CUTTING | EXACT | STEPPING
 };
 
-const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
-    [HU_BLOCK_KEY_L] = {.name = "l", .rules = ALL, .required = ALL, .low = 1, .high = 4096},
-    [HU_BLOCK_KEY_F] = {.name = "f", .rules = CUTTING, .required = CUTTING, .low = 0, .high = 40},
-    [HU_BLOCK_KEY_F2] = {.name = "f2", .rules = LATE, .required = LATE, .low = 0, .high = 40},
-    [HU_BLOCK_KEY_EMIN] =
-        {.name = "emin", .rules = ALIGN | GROUPS, .required = ALIGN | GROUPS, .low = -4096, .high = 4096},
-    [HU_BLOCK_KEY_LANES] = {.name = "lanes", .rules = LATE, .low = 2, .high = 2},
-    [HU_BLOCK_KEY_FAR] = {.name = "far", .rules = LATE, .low = 1, .high = 64},
-    [HU_BLOCK_KEY_BIG] = {.name = "big", .rules = LATE, .low = 1, .high = 1023},
-    [HU_BLOCK_KEY_IN] = {.name = "in", .rules = ALL & ~GROUPS, .low = 1, .high = 30},
-    [HU_BLOCK_KEY_G] = {.name = "g", .rules = GROUPS, .required = GROUPS, .low = 1, .high = 4096},
+/* A key, and where a record has a number or a word; no bytes: it is neither. */
+typedef struct key_row {
+  hu_block_key key;
+  uint8_t place, bytes;
+} key_row;
+
+#define NUMBER(name, field, low, high, rules, required, values, meaning) \
+  { {name, values, meaning, {NULL}, low, high, rules, required}, FIELD(field) }
+#define WORD(name, field, rules, values, meaning, ...) \
+  { {name, values, meaning, {__VA_ARGS__}, 0, 0, rules, 0}, FIELD(field) }
+#define OTHER(name, rules, required, values, meaning) \
+  { {name, values, meaning, {NULL}, 0, 0, rules, required}, 0, 0 }
+#define FIELD(name) offsetof(hu_block, name), sizeof(((hu_block *)0)->name)
+#define NAME_OF(mode, name, first, words, p3109, ieee) #name,
+#define COMMA_OF(mode, name, first, words, p3109, ieee) #name ", "
+
+static const key_row rows[HU_BLOCK_KEY_COUNT] = {
+    [HU_BLOCK_KEY_L] = NUMBER("l", length, 1, 4096, ALL, ALL, "1 to 4096 (tree: a power of two; order=mod4: even)",
+                              "products in a block; the result of a block is the C of the next one"),
+    [HU_BLOCK_KEY_F] = NUMBER("f", kept, 0, 40, CUTTING, CUTTING, "0 to 40",
+                              "binary digits kept below the largest exponent E: what lies below 2^(E-f) is cut"),
+    [HU_BLOCK_KEY_F2] =
+        NUMBER("f2", kept2, 0, 40, LATE, LATE, "f to 40", "digits kept where the sum of the products meets C"),
+    [HU_BLOCK_KEY_EMIN] = NUMBER("emin", emin, -4096, 4096, ALIGN | GROUPS, ALIGN | GROUPS, "-4096 to 4096",
+                                 "E is never taken lower than this"),
+    [HU_BLOCK_KEY_LANES] =
+        NUMBER("lanes", lanes, 2, 2, LATE, 0, "2",
+               "2: even and odd k are aligned apart, each to its own largest exponent; default: together"),
+    [HU_BLOCK_KEY_FAR] = NUMBER("far", far, 1, 64, LATE, 0, "1 to 64",
+                                "C more than this many binades below the products is dropped; default: never"),
+    [HU_BLOCK_KEY_BIG] = NUMBER("big", big, 1, 1023, LATE, 0, "1 to 1023",
+                                "a finite product of 2^big or more counts as an infinity; default: none does"),
+    [HU_BLOCK_KEY_IN] =
+        NUMBER("in", input, 1, 30, ALL & ~GROUPS, 0, "1 to 30",
+               "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"),
+    [HU_BLOCK_KEY_G] = NUMBER("g", group, 1, 4096, GROUPS, GROUPS, "1 to 4096, a divisor of l and of every",
+                              "products in a group, which are added exactly"),
     [HU_BLOCK_KEY_EVERY] =
-        {.name = "every", .rules = ALIGN | GROUPS | EXACT, .required = GROUPS, .low = 1, .high = 4096},
-    [HU_BLOCK_KEY_CUT] = {.name = "cut", .rules = ALIGN | GROUPS, .words = {"trunc", "floor", "rne", "odd"}},
-    [HU_BLOCK_KEY_ORDER] = {.name = "order", .rules = ALIGN | CHAIN, .words = {"up", "down", "mod4"}},
-    [HU_BLOCK_KEY_C] = {.name = "c", .rules = ALIGN | EXACT | CHAIN, .words = {"first", "last"}},
-    [HU_BLOCK_KEY_LAST] = {.name = "last",
-                           .rules = ALIGN | EXACT | CHAIN,
-                           .words = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"}},
-    [HU_BLOCK_KEY_DAZ] = {.name = "daz", .rules = STEPPING, .words = {"none", "sign", "plus"}},
-    [HU_BLOCK_KEY_FTZ] = {.name = "ftz", .rules = STEPPING, .words = {"none", "after", "tiny", "before"}},
-    [HU_BLOCK_KEY_PRODUCTS] = {.name = "products", .rules = TREE, .words = {"rounded", "exact"}},
-    [HU_BLOCK_KEY_NAN] = {.name = "nan", .rules = ALL & ~GROUPS, .words = {"cut", "kept"}},
-    [HU_BLOCK_KEY_SCALING] = {.name = "scaling", .rules = ALIGN | EXACT, .words = {"terms", "sum"}},
-    [HU_BLOCK_KEY_AS] = {.name = "as", .rules = ALL & ~GROUPS},
-    [HU_BLOCK_KEY_SCALE] = {.name = "scale", .rules = ALIGN | GROUPS | EXACT, .required = GROUPS},
-    [HU_BLOCK_KEY_ACC] = {.name = "acc", .rules = CUTTING},
-    [HU_BLOCK_KEY_OUT] = {.name = "out", .rules = ALL},
-    [HU_BLOCK_KEY_ROUND] = {.name = "round", .rules = ALL},
-    [HU_BLOCK_KEY_SAT] = {.name = "sat", .rules = ALL},
-    [HU_BLOCK_KEY_OVER] = {.name = "over", .rules = ALL, .words = {"mode", "inf"}},
-    [HU_BLOCK_KEY_ZERO] = {.name = "zero", .rules = ALIGN | GROUPS | EXACT, .words = {"sign", "plus", "ieee"}},
+        NUMBER("every", every, 1, 4096, ALIGN | GROUPS | EXACT, GROUPS,
+               "1 to 4096, with scale= (scaling=sum: a multiple of l)", "products that share a scale"),
+    [HU_BLOCK_KEY_CUT] = WORD("cut", cut, ALIGN | GROUPS, "trunc, floor, rne, odd",
+                              "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest "
+                              "even, to odd; default trunc",
+                              "trunc", "floor", "rne", "odd"),
+    [HU_BLOCK_KEY_ORDER] =
+        WORD("order", order, ALIGN | CHAIN, "up, mod4 (chain: up, down)",
+             "order of k in a block; mod4: of 2 l products those with k mod 4 = 0, 1 first; default up", "up", "down",
+             "mod4"),
+    [HU_BLOCK_KEY_C] =
+        WORD("c", join, ALIGN | EXACT | CHAIN, "first, last",
+             "C is among the terms that are added, or added to the block's result; default first", "first", "last"),
+    [HU_BLOCK_KEY_LAST] = WORD("last", last, ALIGN | EXACT | CHAIN, HU_EACH_DETERMINISTIC_MODE(COMMA_OF) "with c=last",
+                               "rounding of the addition of C, which has the policy of sat=; default rne",
+                               HU_EACH_DETERMINISTIC_MODE(NAME_OF) NULL),
+    [HU_BLOCK_KEY_DAZ] =
+        WORD("daz", daz, STEPPING, "none, sign, plus",
+             "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none", "none",
+             "sign", "plus"),
+    [HU_BLOCK_KEY_FTZ] =
+        WORD("ftz", ftz, STEPPING, "none, after, tiny, before",
+             "subnormal results become 0 of their sign: seen after rounding, when tiny, before rounding; default none",
+             "none", "after", "tiny", "before"),
+    [HU_BLOCK_KEY_PRODUCTS] =
+        WORD("products", products, TREE, "rounded, exact (with l=2)",
+             "products are rounded into out before the tree, or the two of them added exactly; default rounded",
+             "rounded", "exact"),
+    [HU_BLOCK_KEY_NAN] =
+        WORD("nan", nan, ALL & ~GROUPS, "cut, kept, with in=",
+             "a NaN whose digits that in= looks at are 0 is read without the others, or is a NaN; default cut", "cut",
+             "kept"),
+    [HU_BLOCK_KEY_SCALING] =
+        WORD("scaling", scaling, ALIGN | EXACT, "terms, sum (exact: sum; with c=last and every=)",
+             "scales are applied to the products, or to the block's rounded sum before C is added; default terms",
+             "terms", "sum"),
+    [HU_BLOCK_KEY_AS] = OTHER("as", ALL & ~GROUPS, 0, "a format",
+                              "operands are taken as values of this format, which holds theirs; default: their own"),
+    [HU_BLOCK_KEY_SCALE] = OTHER("scale", ALIGN | GROUPS | EXACT, GROUPS,
+                                 "an unsigned format without infinities, of m up to 3 (align: 0), with every=",
+                                 "format of the scales of A and B"),
+    [HU_BLOCK_KEY_ACC] =
+        OTHER("acc", CUTTING, 0, "a format", "format of C: its smallest exponent takes part in E; default that of out"),
+    [HU_BLOCK_KEY_OUT] =
+        OTHER("out", ALL, 0, "a format", "format into which each block's sum is rounded; default binary32"),
+    [HU_BLOCK_KEY_ROUND] = OTHER("round", ALL, 0, "a rounding mode", "rounding into out; default rne"),
+    [HU_BLOCK_KEY_SAT] =
+        OTHER("sat", ALL, 0, "default, none, finite, propagate",
+              "what becomes of sums beyond the range of out (and with c=last of acc); default: as the card says"),
+    [HU_BLOCK_KEY_OVER] =
+        WORD("over", over, ALL, "mode, inf (where out= has infinities)",
+             "inf: overflow gives infinity in every mode; default mode: as the rounding mode says", "mode", "inf"),
+    [HU_BLOCK_KEY_ZERO] = WORD("zero", zero, ALIGN | GROUPS | EXACT, "sign, plus (exact: sign, ieee)",
+                               "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; ieee: a sum of 0 "
+                               "has IEEE 754's sign, otherwise it is +0; default sign",
+                               "sign", "plus", "ieee"),
 };
 
-int hui_key_get(const hu_block *block, unsigned key) {
-  switch (key) {
-    case HU_BLOCK_KEY_L: return block->length;
-    case HU_BLOCK_KEY_F: return block->kept;
-    case HU_BLOCK_KEY_F2: return block->kept2;
-    case HU_BLOCK_KEY_EMIN: return block->emin;
-    case HU_BLOCK_KEY_LANES: return block->lanes;
-    case HU_BLOCK_KEY_FAR: return block->far;
-    case HU_BLOCK_KEY_BIG: return block->big;
-    case HU_BLOCK_KEY_IN: return block->input;
-    case HU_BLOCK_KEY_G: return block->group;
-    case HU_BLOCK_KEY_EVERY: return block->every;
-    case HU_BLOCK_KEY_CUT: return block->cut;
-    case HU_BLOCK_KEY_ORDER: return block->order;
-    case HU_BLOCK_KEY_C: return block->join;
-    case HU_BLOCK_KEY_LAST: return block->last;
-    case HU_BLOCK_KEY_DAZ: return block->daz;
-    case HU_BLOCK_KEY_FTZ: return block->ftz;
-    case HU_BLOCK_KEY_PRODUCTS: return block->products;
-    case HU_BLOCK_KEY_NAN: return block->nan;
-    case HU_BLOCK_KEY_SCALING: return block->scaling;
-    case HU_BLOCK_KEY_ZERO: return block->zero;
-    default: return block->over;
-  }
+const hu_block_key *hu_block_key_at(uint32_t key) { return key < HU_BLOCK_KEY_COUNT ? &rows[key].key : NULL; }
+
+/* Fields of two bytes are taken for signed ones: what is too large for that is beyond every key's range, as negative
+ * numbers are. */
+int hu_block_key_get(const hu_block *block, uint32_t key) {
+  int16_t wide = 0;
+  uint8_t narrow = 0;
+  const char *from = (const char *)block;
+  if (key >= HU_BLOCK_KEY_COUNT) return 0;
+  if (rows[key].bytes == 1) memcpy(&narrow, from + rows[key].place, 1);
+  if (rows[key].bytes == 2) memcpy(&wide, from + rows[key].place, 2);
+  return narrow + wide;
 }
 
-void hui_key_set(hu_block *block, unsigned key, int value) {
-  switch (key) {
-    case HU_BLOCK_KEY_L: block->length = (uint16_t)value; break;
-    case HU_BLOCK_KEY_F: block->kept = (uint16_t)value; break;
-    case HU_BLOCK_KEY_F2: block->kept2 = (uint16_t)value; break;
-    case HU_BLOCK_KEY_EMIN: block->emin = (int16_t)value; break;
-    case HU_BLOCK_KEY_LANES: block->lanes = (uint8_t)value; break;
-    case HU_BLOCK_KEY_FAR: block->far = (uint16_t)value; break;
-    case HU_BLOCK_KEY_BIG: block->big = (uint16_t)value; break;
-    case HU_BLOCK_KEY_IN: block->input = (uint8_t)value; break;
-    case HU_BLOCK_KEY_G: block->group = (uint16_t)value; break;
-    case HU_BLOCK_KEY_EVERY: block->every = (uint16_t)value; break;
-    case HU_BLOCK_KEY_CUT: block->cut = (uint8_t)value; break;
-    case HU_BLOCK_KEY_ORDER: block->order = (uint8_t)value; break;
-    case HU_BLOCK_KEY_C: block->join = (uint8_t)value; break;
-    case HU_BLOCK_KEY_LAST: block->last = (uint8_t)value; break;
-    case HU_BLOCK_KEY_DAZ: block->daz = (uint8_t)value; break;
-    case HU_BLOCK_KEY_FTZ: block->ftz = (uint8_t)value; break;
-    case HU_BLOCK_KEY_PRODUCTS: block->products = (uint8_t)value; break;
-    case HU_BLOCK_KEY_NAN: block->nan = (uint8_t)value; break;
-    case HU_BLOCK_KEY_SCALING: block->scaling = (uint8_t)value; break;
-    case HU_BLOCK_KEY_ZERO: block->zero = (uint8_t)value; break;
-    default: block->over = (uint8_t)value; break;
-  }
+void hu_block_key_set(hu_block *block, uint32_t key, int value) {
+  uint16_t wide = (uint16_t)value;
+  uint8_t narrow = (uint8_t)value;
+  char *to = (char *)block;
+  if (key >= HU_BLOCK_KEY_COUNT) return;
+  if (rows[key].bytes == 1) memcpy(to + rows[key].place, &narrow, 1);
+  if (rows[key].bytes == 2) memcpy(to + rows[key].place, &wide, 2);
+}
+
+int hui_key_taken(const hu_block *block, unsigned key) { return rows[key].key.rules >> block->rule & 1; }
+int hui_key_required(const hu_block *block, unsigned key) { return rows[key].key.required >> block->rule & 1; }
+int hui_key_has_value(unsigned key) { return rows[key].bytes != 0; }
+int hui_key_is_word(unsigned key) { return rows[key].key.words[0] != NULL; }
+
+const char *hui_key_word(unsigned key, int value) {
+  const char *const *word = rows[key].key.words;
+  while (value-- > 0 && *word) word++;
+  return *word;
 }
 
 static int is_absent(hu_format format) {

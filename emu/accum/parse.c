@@ -16,15 +16,17 @@ typedef struct block_reader {
 } block_reader;
 
 static int read_word_key(hu_reader *reader, hu_block *block, unsigned key) {
-  for (int i = 0; i < HU_BLOCK_KEY_WORDS && hu_block_keys[key].words[i]; i++) {
-    if (!hui_reader_word(reader, hu_block_keys[key].words[i])) continue;
-    hui_key_set(block, key, i);
+  const char *const *words = hu_block_key_at(key)->words;
+  for (int i = 0; words[i]; i++) {
+    if (!hui_reader_word(reader, words[i])) continue;
+    hu_block_key_set(block, key, i);
     return 1;
   }
   return hui_reader_failed(reader, reader->at, HU_E_TEXT);
 }
 
 static int read_value(hu_reader *reader, hu_accum *accum, unsigned key) {
+  const hu_block_key *row = hu_block_key_at(key);
   int64_t n;
   switch (key) {
     case HU_BLOCK_KEY_AS: return hui_reader_format(reader, &accum->block.as);
@@ -35,18 +37,18 @@ static int read_value(hu_reader *reader, hu_accum *accum, unsigned key) {
     case HU_BLOCK_KEY_SAT: return hui_reader_mode_word(reader, &accum->mode, hu_mode_saturate_parse);
     default: break;
   }
-  if (key > HU_BLOCK_KEY_EVERY) return read_word_key(reader, &accum->block, key);
-  if (!hui_reader_number(reader, hu_block_keys[key].low, hu_block_keys[key].high, &n)) return 0;
-  hui_key_set(&accum->block, key, (int)n);
+  if (row->words[0]) return read_word_key(reader, &accum->block, key);
+  if (!hui_reader_number(reader, row->low, row->high, &n)) return 0;
+  hu_block_key_set(&accum->block, key, (int)n);
   return 1;
 }
 
 static int read_key(hu_reader *reader, hu_accum *accum, block_reader *keys) {
   size_t n = strcspn(reader->text + reader->at, "=,)");
   for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
-    const hu_block_key *entry = &hu_block_keys[key];
+    const hu_block_key *entry = hu_block_key_at(key);
     if (strlen(entry->name) != n || strncmp(reader->text + reader->at, entry->name, n) != 0) continue;
-    if (!(entry->rules >> accum->block.rule & 1) || keys->seen >> key & 1)
+    if (!hui_key_taken(&accum->block, key) || keys->seen >> key & 1)
       return hui_reader_failed(reader, reader->at, HU_E_TEXT);
     reader->at += n;
     if (!hui_reader_mark(reader, '=')) return 0;
@@ -79,10 +81,10 @@ static int read_block(hu_reader *reader, hu_accum *accum) {
   }
   if (!hui_reader_mark(reader, ')')) return 0;
   for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
-    if (hu_block_keys[key].required >> accum->block.rule & 1 && !(keys.seen >> key & 1))
+    if (hui_key_required(&accum->block, key) && !(keys.seen >> key & 1))
       return hui_reader_failed(reader, end, HU_E_TEXT);
   }
-  int aligned = hu_block_keys[HU_BLOCK_KEY_ACC].rules >> accum->block.rule & 1;
+  int aligned = hui_key_taken(&accum->block, HU_BLOCK_KEY_ACC);
   if (aligned && !(keys.seen >> HU_BLOCK_KEY_ACC & 1)) accum->product = accum->sum;
   unsigned clash = hui_key_clash(accum);
   return clash == HU_BLOCK_KEY_COUNT || hui_reader_failed(reader, keys.at[clash] ? keys.at[clash] : end, HU_E_TEXT);

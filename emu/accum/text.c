@@ -41,19 +41,19 @@ static void put_plain(hu_writer *writer, const char *name, const hu_accum *accum
 
 static void put_key(hu_writer *writer, unsigned key) {
   hui_put(writer, ",");
-  hui_put(writer, hu_block_keys[key].name);
+  hui_put(writer, hu_block_key_at(key)->name);
   hui_put(writer, "=");
 }
 
 static void put_number_or_word(hu_writer *writer, const hu_block *block, unsigned key) {
-  const hu_block_key *entry = &hu_block_keys[key];
-  int value = hui_key_get(block, key);
-  if (value == 0 && !(entry->required >> block->rule & 1)) return;
+  int value = hu_block_key_get(block, key);
+  if (value == 0 && !hui_key_required(block, key)) return;
   put_key(writer, key);
-  if (key <= HU_BLOCK_KEY_EVERY) {
-    hui_put_number(writer, value);
+  if (hui_key_is_word(key)) {
+    const char *word = hui_key_word(key, value);
+    hui_put(writer, word ? word : "?");
   } else {
-    hui_put(writer, value < HU_BLOCK_KEY_WORDS && entry->words[value] ? entry->words[value] : "?");
+    hui_put_number(writer, value);
   }
 }
 
@@ -70,8 +70,7 @@ static void put_formats(hu_writer *writer, const hu_accum *accum) {
   memset(&none, 0, sizeof none);
   put_format_key(writer, HU_BLOCK_KEY_AS, block->as, none);
   put_format_key(writer, HU_BLOCK_KEY_SCALE, block->scale, none);
-  if (hu_block_keys[HU_BLOCK_KEY_ACC].rules >> block->rule & 1)
-    put_format_key(writer, HU_BLOCK_KEY_ACC, accum->product, accum->sum);
+  if (hui_key_taken(block, HU_BLOCK_KEY_ACC)) put_format_key(writer, HU_BLOCK_KEY_ACC, accum->product, accum->sum);
   put_format_key(writer, HU_BLOCK_KEY_OUT, accum->sum, hui_format_binary32());
 }
 
@@ -82,8 +81,8 @@ static void put_block(hu_writer *writer, const hu_accum *accum) {
     for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) put_number_or_word(writer, &accum->block, key);
     put_formats(writer, accum);
     put_rounding(writer, accum->mode, ",round=");
-    put_number_or_word(writer, &accum->block, HU_BLOCK_KEY_OVER);
-    put_number_or_word(writer, &accum->block, HU_BLOCK_KEY_ZERO);
+    for (unsigned key = HU_BLOCK_KEY_SAT + 1; key < HU_BLOCK_KEY_COUNT; key++)
+      put_number_or_word(writer, &accum->block, key);
   }
   hui_put(writer, ")");
 }

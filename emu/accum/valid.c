@@ -34,37 +34,32 @@ static int copy_length(uint32_t *z, uint32_t x) {
 
 /* ---- block ---- */
 
-static int takes_key(const hu_block *block, unsigned key) { return hu_block_keys[key].rules >> block->rule & 1; }
-static int requires_key(const hu_block *block, unsigned key) { return hu_block_keys[key].required >> block->rule & 1; }
-
 /* Copies a number or a word; 0 is that of an absent key. */
 static int copy_key(hu_block *z, const hu_block *x, unsigned key) {
-  const hu_block_key *entry = &hu_block_keys[key];
-  int value = hui_key_get(x, key);
-  if (value == 0 && !requires_key(x, key)) return 1;
-  if (!takes_key(x, key)) return 0;
-  hui_key_set(z, key, value);
-  if (key <= HU_BLOCK_KEY_EVERY) return value >= entry->low && value <= entry->high;
-  return value < HU_BLOCK_KEY_WORDS && entry->words[value];
+  const hu_block_key *entry = hu_block_key_at(key);
+  int value = hu_block_key_get(x, key);
+  if (value == 0 && !hui_key_required(x, key)) return 1;
+  if (!hui_key_taken(x, key)) return 0;
+  hu_block_key_set(z, key, value);
+  return hui_key_is_word(key) ? hui_key_word(key, value) != NULL : value >= entry->low && value <= entry->high;
 }
 
 static int copy_format_key(hu_format *z, hu_format x, const hu_block *block, unsigned key) {
-  if (is_absent(x)) return !requires_key(block, key);
-  return takes_key(block, key) && copy_format(z, x);
+  if (is_absent(x)) return !hui_key_required(block, key);
+  return hui_key_taken(block, key) && copy_format(z, x);
 }
 
 static int copy_block(hu_accum *z, const hu_accum *accum) {
   const hu_block *block = &accum->block;
   if (block->rule >= HU_BLOCK_RULES) return 0;
   z->block.rule = block->rule;
-  for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) {
-    if (!copy_key(&z->block, block, key)) return 0;
+  for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
+    if (hui_key_has_value(key) && !copy_key(&z->block, block, key)) return 0;
   }
-  if (!copy_key(&z->block, block, HU_BLOCK_KEY_OVER) || !copy_key(&z->block, block, HU_BLOCK_KEY_ZERO) ||
-      !copy_format_key(&z->block.as, block->as, block, HU_BLOCK_KEY_AS) ||
+  if (!copy_format_key(&z->block.as, block->as, block, HU_BLOCK_KEY_AS) ||
       !copy_format_key(&z->block.scale, block->scale, block, HU_BLOCK_KEY_SCALE))
     return 0;
-  if (takes_key(block, HU_BLOCK_KEY_ACC) && !copy_format(&z->product, accum->product)) return 0;
+  if (hui_key_taken(block, HU_BLOCK_KEY_ACC) && !copy_format(&z->product, accum->product)) return 0;
   return copy_format(&z->sum, accum->sum) && copy_rounding(&z->mode, accum->mode) &&
          hui_key_clash(z) == HU_BLOCK_KEY_COUNT;
 }

@@ -193,6 +193,54 @@ typedef struct hu_block {
   hu_format scale;     /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
 
+/* The keys of block(...), in the order of its text. */
+enum {
+  HU_BLOCK_KEY_L = 0,         /* l */
+  HU_BLOCK_KEY_F = 1,         /* f */
+  HU_BLOCK_KEY_F2 = 2,        /* f2 */
+  HU_BLOCK_KEY_EMIN = 3,      /* emin */
+  HU_BLOCK_KEY_LANES = 4,     /* lanes */
+  HU_BLOCK_KEY_FAR = 5,       /* far */
+  HU_BLOCK_KEY_BIG = 6,       /* big */
+  HU_BLOCK_KEY_IN = 7,        /* in */
+  HU_BLOCK_KEY_G = 8,         /* g */
+  HU_BLOCK_KEY_EVERY = 9,     /* every */
+  HU_BLOCK_KEY_CUT = 10,      /* cut */
+  HU_BLOCK_KEY_ORDER = 11,    /* order */
+  HU_BLOCK_KEY_C = 12,        /* c */
+  HU_BLOCK_KEY_LAST = 13,     /* last */
+  HU_BLOCK_KEY_DAZ = 14,      /* daz */
+  HU_BLOCK_KEY_FTZ = 15,      /* ftz */
+  HU_BLOCK_KEY_PRODUCTS = 16, /* products */
+  HU_BLOCK_KEY_NAN = 17,      /* nan */
+  HU_BLOCK_KEY_SCALING = 18,  /* scaling */
+  HU_BLOCK_KEY_AS = 19,       /* as */
+  HU_BLOCK_KEY_SCALE = 20,    /* scale */
+  HU_BLOCK_KEY_ACC = 21,      /* acc */
+  HU_BLOCK_KEY_OUT = 22,      /* out */
+  HU_BLOCK_KEY_ROUND = 23,    /* round */
+  HU_BLOCK_KEY_SAT = 24,      /* sat */
+  HU_BLOCK_KEY_OVER = 25,     /* over */
+  HU_BLOCK_KEY_ZERO = 26,     /* zero */
+  HU_BLOCK_KEY_COUNT = 27     /* (count) */
+};
+/* A key, as in texts and messages. A number is from low to high, a word has its place among the words as value;
+ * the other keys are formats, a rounding mode and a policy. */
+typedef struct hu_block_key {
+  const char *name;        /* "ftz" */
+  const char *values;      /* "none, after, tiny, before" */
+  const char *meaning;     /* what it says, and what is so without it */
+  const char *words[9];    /* of a word; else and behind the last one NULL */
+  int16_t low, high;       /* of a number; else 0 */
+  uint8_t rules, required; /* bit HU_BLOCK_ALIGN ... HU_BLOCK_LANES: the rules that take it; those that require it */
+} hu_block_key;
+/* The row of HU_BLOCK_KEY_; NULL for another number. */
+HU_API const hu_block_key *hu_block_key_at(uint32_t key);
+/* The value of a number or a word in a record, 0 where it is left out; and sets it, unchecked. Of other keys: 0, and
+ * nothing is set. */
+HU_API int hu_block_key_get(const hu_block *block, uint32_t key);
+HU_API void hu_block_key_set(hu_block *block, uint32_t key, int value);
+
 /* An accumulation model. The all-zero record is `exact`. */
 typedef struct hu_accum {
   uint32_t kind;      /* HU_ACCUM_ */

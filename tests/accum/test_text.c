@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/accum/text.h"
+#include "halfulp/formats/ieee.h"
 #include "tests/accum/draws.h"
 #include "tests/support/cmocka.h"
 
@@ -165,6 +166,60 @@ static int is_its_text(const hu_accum *x) {
          memcmp(&back, x, sizeof back) == 0;
 }
 
+/* A block of this rule, without scales, in which the key has a value other than 0. */
+static hu_accum block_with(uint8_t rule, uint32_t key, int value) {
+  hu_accum accum = {.kind = HU_ACCUM_BLOCK, .sum = hu_binary32(), .product = hu_binary32()};
+  accum.block.rule = rule;
+  for (uint32_t other = 0; other < HU_BLOCK_KEY_COUNT; other++)
+    if (hu_block_key_at(other)->required >> rule & 1)
+      hu_block_key_set(&accum.block, other, hu_block_key_at(other)->low);
+  hu_block_key_set(&accum.block, key, value);
+  return accum;
+}
+
+/* Every key that is a number or a word, under every rule: a record that has it says so in its text, which is refused
+ * there under a rule that does not take it. */
+static void keys_of_blocks(void **state) {
+  unsigned taken = 0, refused = 0;
+  (void)state;
+  for (uint32_t at = 0; at < HU_BLOCK_KEY_COUNT * HU_BLOCK_RULES; at++) {
+    const uint32_t key = at / HU_BLOCK_RULES, rule = at % HU_BLOCK_RULES;
+    const hu_block_key *row = hu_block_key_at(key);
+    int value = row->words[0] ? 1 : row->low > 0 ? row->low : 3;
+    char text[HU_ACCUM_TEXT_MAX], part[32], number[8];
+    hu_accum accum = block_with((uint8_t)rule, key, value), read;
+    if (!row->words[0] && !row->high) continue; /* a format, a mode, a policy */
+    assert_int_equal(hu_block_key_get(&accum.block, key), value);
+    (void)hui_accum_write(text, sizeof text, &accum);
+    snprintf(number, sizeof number, "%d", value);
+    snprintf(part, sizeof part, ",%s=%s", row->name, row->words[0] ? row->words[value] : number);
+    const char *found = strstr(text, part);
+    if (!found) fail_msg("%s lacks %s", text, part);
+    size_t where = 0;
+    hu_status status = hu_accum_parse(&read, text, &where);
+    int takes = row->rules >> rule & 1;
+    if (!takes && (status != HU_E_TEXT || where != (size_t)(found - text) + 1)) fail_msg("%s: %zu", text, where);
+    if (takes && status != HU_OK && where == (size_t)(found - text) + 1) fail_msg("%s: refused", text);
+    taken += (unsigned)takes;
+    refused += (unsigned)!takes;
+  }
+  assert_true(taken > 40 && refused > 40);
+}
+
+static void values_of_keys(void **state) {
+  hu_block block = {0}, nothing = {0};
+  (void)state;
+  hu_block_key_set(&block, HU_BLOCK_KEY_EMIN, -4096);
+  assert_true(block.emin == -4096 && hu_block_key_get(&block, HU_BLOCK_KEY_EMIN) == -4096);
+  block.emin = 0;
+  hu_block_key_set(&block, HU_BLOCK_KEY_AS, 1);
+  hu_block_key_set(&block, HU_BLOCK_KEY_COUNT, 1);
+  assert_memory_equal(&block, &nothing, sizeof block);
+  assert_int_equal(hu_block_key_get(&block, HU_BLOCK_KEY_AS), 0);
+  assert_int_equal(hu_block_key_get(&block, HU_BLOCK_KEY_COUNT), 0);
+  assert_null(hu_block_key_at(HU_BLOCK_KEY_COUNT));
+}
+
 /* The kind and the rounding are often changed; the other changes are of any byte of the record. */
 static void change_somewhere(hu_accum *x, t_random *random) {
   uint8_t *bytes = (uint8_t *)x;
@@ -304,8 +359,9 @@ static void presets(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(good_texts),    cmocka_unit_test(bad_texts),
-                                     cmocka_unit_test(check_is_text), cmocka_unit_test(random_records),
-                                     cmocka_unit_test(mangled_texts), cmocka_unit_test(presets)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(good_texts),     cmocka_unit_test(bad_texts),
+                                     cmocka_unit_test(keys_of_blocks), cmocka_unit_test(values_of_keys),
+                                     cmocka_unit_test(check_is_text),  cmocka_unit_test(random_records),
+                                     cmocka_unit_test(mangled_texts),  cmocka_unit_test(presets)};
   return cmocka_run_group_tests_name("accum_text", tests, NULL, NULL);
 }
