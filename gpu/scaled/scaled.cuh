@@ -157,7 +157,7 @@ HU_DEVICE void hui_element_way_power(const hu_scaled_args &args, uint32_t top, u
   if (amax < 0x800000 || exponent < args.short_low || exponent > args.short_high ||
       (args.nearest ? field : field - exponent) > args.short_top)
     return;
-  way->code = (uint32_t)(exponent + scale->bias) << scale->m;
+  way->code = (uint32_t)(exponent - scale->emin + (scale->zero == HU_ZERO_FIELD)) << scale->m;
   way->low = args.low + ((uint32_t)exponent << 23);
   way->kind = HU_ELEMENT_WAY_SHORT;
 }
