@@ -65,7 +65,7 @@ enum hui_asks {
 };
 
 typedef struct hui_layout {
-  hu_layout said;
+  hu_checkpoint_layout said;
   const char *codes, *values; /* ends of names: of the codes, and in its place of the values */
   uint32_t dtypes;            /* of codes */
   uint8_t element, bits, packing;

@@ -12,8 +12,9 @@
  * A checkpoint is a .safetensors file, a model.safetensors.index.json, or a folder with either; config.json and
  * hf_quant_config.json beside the file say what tensors do not. A layout is how one program stores a quantized tensor:
  * codes, scales, zero points and orders as tensors of their own. docs/checkpoints.md has the table and the formula of a
- * value of each; here they are rows (hu_layout_at). A tensor of a layout appears once, under the name that it has in
- * the model, with the shape of its values; scales and the like do not appear. All others appear as they are stored.
+ * value of each; here they are rows (hu_checkpoint_layout_at). A tensor of a layout appears once, under the name that it
+ * has in the model, with the shape of its values; scales and the like do not appear. All others appear as they are
+ * stored.
  *
  * Files are mapped, and nothing is copied before it is read. Several threads may read one checkpoint. */
 #ifndef HALFULP_CHECKPOINT_H
@@ -29,15 +30,15 @@ extern "C" {
 #endif
 
 /* A row of the table of layouts. Static storage, never NULL. */
-typedef struct hu_layout {
+typedef struct hu_checkpoint_layout {
   const char *name;    /* "hf-fp8" */
   const char *program; /* whose layout it is: "Hugging Face fp8 (DeepSeek-V3, Qwen3, GLM)" */
   const char *tensors; /* the names of its tensors: "NAME, NAME_scale_inv" */
   const char *formula; /* a value: "F32(q s)" */
   const char *open;    /* what the tensors alone leave open, as a sentence; "": nothing */
-} hu_layout;
-HU_API size_t hu_layout_count(void);     /* rows of the table */
-HU_API hu_layout hu_layout_at(size_t i); /* row i */
+} hu_checkpoint_layout;
+HU_API size_t hu_checkpoint_layout_count(void);                /* rows of the table */
+HU_API hu_checkpoint_layout hu_checkpoint_layout_at(size_t i); /* row i */
 
 typedef struct hu_checkpoint hu_checkpoint;
 enum { HU_CHECKPOINT_LINE = 768 };
@@ -55,7 +56,7 @@ HU_API void hu_checkpoint_close(hu_checkpoint *x); /* NULL: nothing is done */
 typedef struct hu_checkpoint_tensor {
   const char *name;
   const char *file;     /* of its codes */
-  const char *layout;   /* of hu_layout_at; "plain": F8, F6, F4 without scales; "": an ordinary dtype */
+  const char *layout;   /* of hu_checkpoint_layout_at; "plain": F8, F6, F4 without scales; "": an ordinary dtype */
   const char *dtype;    /* the dtype in the file, of its codes */
   const char *elements; /* "float4_e2m1fn", "int4"; "" in an ordinary dtype */
   const char *scales;   /* "float8_e4m3fn", "binary32", with a second level "... x binary32"; "": none */

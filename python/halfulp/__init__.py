@@ -14,6 +14,7 @@ IEEE P3109            halfulp.p3109: the operations of the draft, with its own s
 Scaled tensors        halfulp.scaled, Scaling, scalings
 Other number systems  halfulp.number, Number, numbers
 Whole tensors         hadamard, s2fp8_encode, hifloat4_encode, round_tensor, Rounding
+Files                 load: low-precision checkpoints of other programs, as values
 Training              halfulp.train: Trainer, Net, LossScaler, Optimizer, Layout, Assignment
 
 What a call returns is defined in docs/numerics.md and in the C headers; docs/python.md begins with a problem.
@@ -25,6 +26,7 @@ from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
                          minimum, minimum_number, mul, pow, reciprocal, remainder, rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
+from .checkpoint import Checkpoint, CheckpointTensor, load
 from .collective import Collective, ExactSum, all_reduce
 from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors, plot
 from .conversion import Preset, preset, presets
@@ -44,11 +46,11 @@ format, mode, scaling = Format, Mode, Scaling
 
 __version__ = '0.1.0'
 __all__ = [
-    'Accumulator', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
+    'Accumulator', 'Checkpoint', 'CheckpointTensor', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
     'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number', 'Picture', 'Preset', 'Rounding', 'S2FP8Tensor',
     'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
-    'hadamard', 'hifloat4_encode', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
+    'hadamard', 'hifloat4_encode', 'identify', 'levels', 'load', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
     'remainder', 'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
     'train', 'unpack',

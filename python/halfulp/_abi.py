@@ -75,7 +75,7 @@ def _candidates(stem: str) -> Iterator[str]:
         path = pathlib.Path(given)
         folders = [path] if path.is_dir() else [path.parent]
         if path.is_dir():  # of a build, too
-            folders += [path / name for name in ('emu', 'train', 'gpu', 'cli/pictures', 'lib')]
+            folders += [path / name for name in ('emu', 'train', 'gpu', 'layouts', 'cli/pictures', 'lib')]
         elif stem == 'halfulp':
             yield str(path)
         for folder in folders:
@@ -128,6 +128,12 @@ def main() -> ctypes.CDLL:
 def train() -> ctypes.CDLL:
     """libhalfulp-train; ImportError where it is not there."""
     return _load('halfulp-train', signatures.TRAIN)
+
+
+@functools.lru_cache(maxsize=None)
+def layouts() -> ctypes.CDLL:
+    """libhalfulp-layouts; ImportError where it is not there."""
+    return _load('halfulp-layouts', signatures.LAYOUTS)
 
 
 @functools.lru_cache(maxsize=None)

@@ -162,6 +162,17 @@ TRAIN.update({
 })
 
 
+# libhalfulp-layouts.
+LAYOUTS = {
+    'checkpoint_layout_count': '-> size', 'checkpoint_layout_at': 'size -> checkpoint_layout',
+    'checkpoint_open': 'pointer text text pointer -> status', 'checkpoint_close': 'pointer -> none',
+    'checkpoint_count': 'pointer -> size', 'checkpoint_at': 'pointer size -> checkpoint_tensor',
+    'checkpoint_find': 'pointer text -> size', 'checkpoint_read': 'pointer size size size pointer -> status',
+    'checkpoint_codes': 'pointer size size size pointer -> status',
+    'checkpoint_bytes': 'pointer size pointer -> pointer',
+}
+
+
 # libhalfulp-pictures, whose functions are hui_picture_NAME (cli/pictures/pictures.h).
 PICTURES = {
     'plot': 'pointer pointer size mode stream pointer -> int',

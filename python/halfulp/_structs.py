@@ -356,7 +356,7 @@ class hu_layout_operator(_Record):
     _fields_ = [('parameters', c.c_uint64), ('input', c.c_size_t), ('product', c.c_uint8)]
 
 
-class hu_layout(_Record):
+class hu_checkpoint_layout(_Record):
     _fields_ = [('operators', c.c_size_t), ('values', c.POINTER(c.c_uint64)), ('row', c.POINTER(hu_layout_operator))]
 
 
@@ -421,6 +421,16 @@ class hu_trainer_memory(_Record):
 
 class hu_trainer_tensor(_Record):
     _fields_ = [('name', c.c_char_p), ('rows', c.c_size_t), ('cols', c.c_size_t)]
+
+
+class hu_checkpoint_layout(_Record):
+    _fields_ = [(name, c.c_char_p) for name in ('name', 'program', 'tensors', 'formula', 'open')]
+
+
+class hu_checkpoint_tensor(_Record):
+    _fields_ = [('name', c.c_char_p), ('file', c.c_char_p), ('layout', c.c_char_p), ('dtype', c.c_char_p), ('elements', c.c_char_p),
+                ('scales', c.c_char_p), ('open', c.c_char_p), ('shape', c.POINTER(c.c_size_t)), ('count', c.c_size_t),
+                ('block', c.c_size_t * 2), ('place', c.c_size_t), ('dims', c.c_uint32)]
 
 
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}

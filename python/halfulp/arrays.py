@@ -223,8 +223,8 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
 
     Parameters
     ----------
-    codes : array of uint8, uint16, uint32 as `Format.dtype` says (or int8, ... of the same bits), or of a type of
-        ml_dtypes. HalfulpValueError (HU_E_CODE) where one has bits above the format's width.
+    codes : array of uint8, uint16, uint32 as `Format.dtype` says (or int8, ... of the same bits; V1, V2: what
+        numpy.load makes of a type of ml_dtypes), or of a type of ml_dtypes. HalfulpValueError (HU_E_CODE) where one has bits above the format's width.
     format : Format, str or dtype
         May be left out where the array's type says it.
     dtype : "float32", "float64", "float16" or "bfloat16"
@@ -238,6 +238,7 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     -------
     array of the codes' shape and of `dtype`, or `out` (whose type then counts).
     """
+    codes = _void_codes(codes)
     result = None if abi.flag('packed', packed) else small.decode(codes, format, dtype, out, options)
     if result is not None:
         return result
@@ -254,6 +255,12 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
         pointer.decode(n, z, incz, name, a, inca, source, way_)
     run(call, made, [operand], way)
     return finished(result, out, operand.shape == ())
+
+
+def _void_codes(codes: Any) -> Any:
+    """An array of V1 or V2 as bits: NumPy writes the types of ml_dtypes so, and reads them back without their names."""
+    void = isinstance(codes, np.ndarray) and codes.dtype.type is np.void and codes.dtype.names is None and codes.dtype.subdtype is None
+    return codes.view('u%d' % codes.dtype.itemsize) if void and codes.dtype.itemsize in (1, 2) else codes
 
 
 @with_options()

@@ -13,7 +13,7 @@ import halfulp
 from halfulp import _abi, _signatures, _structs
 
 SOURCE = pathlib.Path(os.environ.get('HALFULP_SOURCE', pathlib.Path(__file__).resolve().parents[2]))
-HEADERS = ['halfulp/halfulp.h', 'halfulp/train.h', 'halfulp/device.h']
+HEADERS = ['halfulp/halfulp.h', 'halfulp/train.h', 'halfulp/device.h', 'halfulp/checkpoint.h']
 
 
 def program() -> str:
@@ -110,9 +110,12 @@ def headers(table: str) -> dict:
     return found
 
 
-@pytest.mark.parametrize('table', ['MAIN', 'TRAIN', 'CUDA', 'PICTURES'])
+@pytest.mark.parametrize('table', ['MAIN', 'TRAIN', 'CUDA', 'PICTURES', 'LAYOUTS'])
 def test_signatures(table):
     said, ours = headers(table), getattr(_signatures, table)
+    if table == 'LAYOUTS':
+        said = {name: words for name, words in said.items() if name.startswith('checkpoint_')}
+        assert set(ours) == set(said)
     assert len(ours) > (20 if table in ('MAIN', 'TRAIN') else 3)
     for name, words in ours.items():
         arguments, _, returned = words.partition('->')
@@ -126,7 +129,7 @@ def test_signatures(table):
 
 
 def test_all_libraries_are_there():
-    assert _abi.main() and _abi.train() and _abi.cuda()
+    assert _abi.main() and _abi.train() and _abi.cuda() and _abi.layouts()
 
 
 def test_folders_are_no_libraries(tmp_path):

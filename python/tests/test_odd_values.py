@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Whatever an argument is given, a call takes it or raises an error of halfulp's, without a warning."""
 import inspect
+import pathlib
+import struct
+import tempfile
 import warnings
 
 import numpy as np
@@ -28,6 +31,11 @@ ODD = {
 X, CODES = np.ones((2, 32), np.float32), np.zeros((2, 32), np.uint8)
 T, F8 = scaled.encode(X, 'mxfp4'), 'float8_e4m3fn'
 
+HEADER = b'{"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}      '
+FOLDER = tempfile.TemporaryDirectory(prefix='halfulp-test-')
+MODEL = str(pathlib.Path(FOLDER.name) / 'm.safetensors')
+pathlib.Path(MODEL).write_bytes(struct.pack('<Q', len(HEADER)) + HEADER + bytes(4))
+
 # Every function of the package with arguments that it takes; each of them is then replaced by something odd.
 CALLS = {
     'quantize': (halfulp.quantize, dict(x=X, format=F8)),
@@ -54,6 +62,7 @@ CALLS = {
     'compare': (halfulp.compare, dict(x=X, formats=['bfloat16'])),
     'plot': (halfulp.plot, dict(x=X, formats=['bfloat16'], name='x')),
     'gemm_errors': (halfulp.gemm_errors, dict(a=X, b=X.T, accums=['fp32'])),
+    'load': (halfulp.load, dict(path=MODEL, layout=None)),
     'pack': (halfulp.pack, dict(codes=CODES, width=4)),
     'unpack': (halfulp.unpack, dict(packed=CODES, width=4)), 'as_codes': (halfulp.as_codes, dict(x=CODES)),
     'as_ml_dtypes': (halfulp.as_ml_dtypes, dict(codes=CODES, format=F8)), 'Format': (halfulp.Format, dict(e=4, m=3)),

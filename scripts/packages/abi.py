@@ -29,7 +29,8 @@ KERNELS = re.compile(r'(lanes|loops)(_\w+)?\.c$|/tiles/|/(level_table|level_abse
 LIBRARIES = {
     'libhalfulp': (('emu', 'formats'), ('emu/oracle/',)),
     'libhalfulp-oracle': (('emu/oracle',), ()),
-    'libhalfulp-train': (('train', 'files'), ()),
+    'libhalfulp-train': (('train', 'files'), ('files/safetensors',)),
+    'libhalfulp-layouts': (('layouts', 'files'), ('files/npy', 'files/spelling', 'files/suggest')),
     'libhalfulp-cuda': ((), ()),
     'libhalfulp-train-cuda': ((), ()),
 }

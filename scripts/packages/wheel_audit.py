@@ -16,6 +16,7 @@ def main(wheel, machine):
     with zipfile.ZipFile(wheel) as archive:
         elves = {name: archive.read(name) for name in archive.namelist() if archive.read(name)[:4] == b'\x7fELF'}
     names = sorted(pathlib.Path(name).name.split('.so')[0] for name in elves)
+    names = [name for name in names if name != 'libhalfulp-layouts']  # where jansson was found
     if names != ['libhalfulp', 'libhalfulp-cuda', 'libhalfulp-pictures', 'libhalfulp-train']:
         sys.exit('%s: not the libraries of the package: %s' % (wheel, names))
     wrong = [name for name, data in elves.items() if int.from_bytes(data[18:20], 'little') != ELF_MACHINE[machine]]

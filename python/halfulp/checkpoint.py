@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Low-precision checkpoints of other programs as values: halfulp/checkpoint.h, docs/checkpoints.md."""
+from __future__ import annotations
+
+import ctypes as c
+import os
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+
+_LINE = 768
+_ORDINARY = {'BOOL': np.bool_, 'U8': np.uint8, 'I8': np.int8, 'U16': np.uint16, 'I16': np.int16, 'U32': np.uint32, 'I32': np.int32,
+             'U64': np.uint64, 'I64': np.int64, 'F16': np.float16, 'F32': np.float32, 'F64': np.float64, 'C64': np.complex64}
+
+
+class CheckpointTensor(NamedTuple):
+    """A tensor of a checkpoint.
+
+    Attributes
+    ----------
+    name, file : str
+        Its name in the model, and the file that has its codes.
+    layout : str
+        The layout of another program in which it is ("hf-fp8"; docs/checkpoints.md has the table); "plain": F8, F6 or F4
+        without scales; "": an ordinary dtype.
+    dtype, elements, scales : str
+        The dtype in the file; the format of the codes and of the scales, "" where there are none.
+    open : str
+        What the file leaves open, and was read as the layout does it.
+    shape : tuple of int
+        Of the values.
+    block : pair of int
+        Rows and columns that share a scale; (0, 0) without scales.
+    """
+    name: str
+    file: str
+    layout: str
+    dtype: str
+    elements: str
+    scales: str
+    open: str
+    shape: Tuple[int, ...]
+    block: Tuple[int, int]
+
+
+class Checkpoint(Mapping[str, np.ndarray]):
+    """The tensors of a checkpoint by their names: `model['layers.0.weight']` computes the values of one. `print(model)` lists
+    them. It keeps files mapped until `close()`, or the end of a `with` block."""
+
+    def __init__(self, handle: c.c_void_p) -> None:
+        self._handle: Optional[c.c_void_p] = handle
+        library = abi.layouts()
+        records = [library.hu_checkpoint_at(handle, i) for i in range(library.hu_checkpoint_count(handle))]
+        self._places = {record.name.decode(): i for i, record in enumerate(records)}
+        self._tensors = [_tensor(record) for record in records]
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The values of a tensor: float32 where it is in a layout, plain F8, F6 or F4, or BF16; of other dtypes an array of
+        its own. KeyError: no tensor has the name."""
+        tensor, place = self._tensors[self._places[name]], self._places[name]
+        if not tensor.layout and tensor.dtype in _ORDINARY:
+            return self._bytes(place, _ORDINARY[tensor.dtype]).reshape(tensor.shape)
+        values = np.empty(tensor.shape, np.float32)
+        abi.check(abi.layouts().hu_checkpoint_read(self._open(), place, 0, values.size, values.ctypes.data), name)
+        return values
+
+    def codes(self, name: str) -> np.ndarray:
+        """The codes of a tensor, uint8, one to an element, in the shape of the values: codes of the format `elements` of
+        `tensor(name)`. KeyError: no tensor has the name. HalfulpValueError (HU_E_FORMAT): it has no codes."""
+        tensor, place = self._tensors[self._places[name]], self._places[name]
+        codes = np.empty(tensor.shape, np.uint8)
+        abi.check(abi.layouts().hu_checkpoint_codes(self._open(), place, 0, codes.size, codes.ctypes.data), name)
+        return codes
+
+    def tensor(self, name: str) -> CheckpointTensor:
+        """What a tensor is made of. KeyError: no tensor has the name."""
+        return self._tensors[self._places[name]]
+
+    @property
+    def tensors(self) -> List[CheckpointTensor]:
+        """All of them, sorted by name."""
+        return list(self._tensors)
+
+    def close(self) -> None:
+        """Let go of the files. Values can no longer be computed: HalfulpValueError."""
+        if self._handle is not None:
+            abi.layouts().hu_checkpoint_close(self._handle)
+        self._handle = None
+
+    def _open(self) -> c.c_void_p:
+        if self._handle is None:
+            raise abi.HalfulpValueError('the checkpoint is closed')
+        return self._handle
+
+    def _bytes(self, place: int, dtype: Any) -> np.ndarray:
+        size = c.c_size_t()
+        data = abi.layouts().hu_checkpoint_bytes(self._open(), place, c.byref(size))
+        raw = c.string_at(data, size.value) if size.value else b''
+        return np.frombuffer(raw, np.dtype(dtype).newbyteorder('<')).astype(dtype)
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rows = [('tensor', 'layout', 'elements', 'scales', 'block', 'shape')]
+        for one in self._tensors:
+            block = '{}x{}'.format(*one.block) if one.block[0] else '-'
+            rows.append((one.name, one.layout or '-', one.elements or one.dtype, one.scales or '-', block, str(list(one.shape))))
+        widths = [max(len(row[i]) for row in rows) for i in range(6)]
+        return '\n'.join('  '.join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def _tensor(record: Any) -> CheckpointTensor:
+    texts = [getattr(record, name).decode(errors='replace') for name in CheckpointTensor._fields[:7]]
+    return CheckpointTensor(*texts, tuple(record.shape[:record.dims]), tuple(record.block))
+
+
+def load(path: Any, layout: Optional[str] = None) -> Checkpoint:
+    """The tensors of a low-precision checkpoint, as values.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A .safetensors file, a .safetensors.index.json, or a folder with either. config.json and hf_quant_config.json
+        beside the files are read, too. GGUF files are read by `halfulp decode`.
+    layout : str, optional
+        The layout that every tensor has whose names and dtypes allow it. None: what the files say; what they leave open
+        stands in `open` of the tensors.
+
+    Returns
+    -------
+    Checkpoint
+        A mapping of names to values. Values are binary32, by the formula of the layout; scales and the like do not appear.
+
+    Raises
+    ------
+    HalfulpValueError
+        A file cannot be read (HU_E_FILE) or is not what it says (HU_E_DATA), or the tensors of a layout do not go together,
+        or a layout is known and not supported (HU_E_DATA), or no tensor can have the layout asked for (HU_E_NAME).
+    """
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise abi.HalfulpTypeError('path: give the name of a file or folder, not {}'.format(type(path).__name__))
+    handle, line = c.c_void_p(), c.create_string_buffer(_LINE)
+    given = None if layout is None else abi.raw_text('layout', layout)
+    status = abi.layouts().hu_checkpoint_open(c.byref(handle), abi.raw_text('path', os.fspath(path)), given, line)
+    if status != s.OK:
+        raise abi.told(status, line.value)
+    return Checkpoint(handle)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""halfulp.load: names, values and codes of a checkpoint, and what is wrong with one."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import halfulp
+
+COMMAND = os.environ['HALFULP_COMMAND']
+
+
+def write(path, tensors, metadata=None):
+    """A .safetensors file of (name, dtype, shape, bytes)."""
+    header, data = {'__metadata__': metadata} if metadata else {}, b''
+    for name, dtype, shape, payload in tensors:
+        header[name] = {'dtype': dtype, 'shape': list(shape), 'data_offsets': [len(data), len(data) + len(payload)]}
+        data += payload
+    text = json.dumps(header).encode()
+    pathlib.Path(path).write_bytes(struct.pack('<Q', len(text)) + text + data)
+    return str(path)
+
+
+CODES = np.random.default_rng(3).integers(0, 256, (3, 20), np.uint8)
+SCALES = np.array([[0x30, 0x38, 0x41], [1, 0x7E, 0x22], [0x50, 0x49, 0x3B]], np.uint8)
+E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6], np.float32)
+E2M1 = np.concatenate([E2M1, -E2M1])
+DIVISOR = np.float32(1234.5)
+
+
+def e4m3(codes):
+    """E4M3 of codes that are no NaN and have no sign."""
+    e, m = codes >> 3, (codes & 7).astype(np.float32)
+    return np.where(e == 0, m * np.float32(2**-9), (8 + m) * np.exp2(e.astype(np.float32) - 10))
+
+
+def values():
+    """NVFP4 of compressed-tensors, by NumPy: the even element in the low half; scales divided by the global one."""
+    elements = E2M1[np.stack([CODES & 15, CODES >> 4], -1).reshape(3, 40)]
+    factors = (e4m3(SCALES) / DIVISOR).astype(np.float32)
+    return elements * np.repeat(factors, 16, 1)[:, :40]
+
+
+@pytest.fixture
+def model(tmp_path):
+    return write(tmp_path / 'm.safetensors', [
+        ('l.weight_packed', 'U8', (3, 20), CODES.tobytes()), ('l.weight_scale', 'F8_E4M3', (3, 3), SCALES.tobytes()),
+        ('l.weight_global_scale', 'F32', (1,), DIVISOR.tobytes()), ('norm', 'BF16', (2,), struct.pack('<2H', 0x3F81, 0xC000)),
+        ('ids', 'I64', (2, 1), struct.pack('<2q', 2**60 + 1, -5)), ('none', 'F16', (0, 3), b'')])
+
+
+def test_values(model):
+    with halfulp.load(model) as found:
+        assert list(found) == ['ids', 'l.weight', 'none', 'norm'] and len(found) == 4 and 'norm' in found
+        got = found['l.weight']
+        assert got.dtype == np.float32 and np.array_equal(got.view(np.uint32), values().view(np.uint32))
+        assert found['norm'].tolist() == [1.0078125, -2] and found['norm'].dtype == np.float32
+        assert found['ids'].tolist() == [[2**60 + 1], [-5]] and found['ids'].dtype == np.int64
+        assert found['none'].shape == (0, 3)
+        assert np.array_equal(found.codes('l.weight'), np.stack([CODES & 15, CODES >> 4], -1).reshape(3, 40))
+        assert np.array_equal(halfulp.decode(found.codes('l.weight'), found.tensor('l.weight').elements),
+                              E2M1[found.codes('l.weight')])
+        with pytest.raises(halfulp.HalfulpValueError, match='HU_E_FORMAT'):
+            found.codes('norm')
+        with pytest.raises(KeyError):
+            found['weight']
+    with pytest.raises(halfulp.HalfulpValueError, match='closed'):
+        found['norm']
+
+
+def test_listing(model, tmp_path):
+    found = halfulp.load(pathlib.Path(model))
+    one = found.tensor('l.weight')
+    assert one == (
+        'l.weight', model, 'ct-nvfp4', 'U8', 'float4_e2m1fn', 'float8_e4m3fn / binary32', '', (3, 40), (1, 16))
+    assert [tensor.name for tensor in found.tensors] == list(found)
+    assert repr(found).split('\n')[2].split() == ['l.weight', 'ct-nvfp4', 'float4_e2m1fn', 'float8_e4m3fn', '/', 'binary32', '1x16', '[3,', '40]']
+    lines = json.loads(subprocess.run([COMMAND, 'info', model, '--json'], check=True, stdout=subprocess.PIPE).stdout)['tensors']
+    assert [(line['name'], line['layout'], line['elements'], tuple(line['shape'])) for line in lines] == [
+        (tensor.name, tensor.layout, tensor.elements, tensor.shape) for tensor in found.tensors]
+
+
+def test_folder(model, tmp_path):
+    """Shards: a scale lies in another file than its codes."""
+    folder = tmp_path / 'f'
+    folder.mkdir()
+    write(folder / 'a.safetensors', [('w', 'F8_E4M3', (2, 2), b'\x38\x30\xB8\x7E')])
+    write(folder / 'b.safetensors', [('w_scale', 'F32', (2, 1), struct.pack('<2f', .5, 2))])
+    assert halfulp.load(folder)['w'].tolist() == [[.5, .25], [-2, 896]]
+    index = {'weight_map': {'w': 'a.safetensors', 'w_scale': 'b.safetensors'}}
+    (folder / 'model.safetensors.index.json').write_text(json.dumps(index))
+    assert halfulp.load(folder / 'model.safetensors.index.json')['w'].tolist() == [[.5, .25], [-2, 896]]
+    with pytest.raises(halfulp.HalfulpValueError, match="its scales 'w_scale' are in b.safetensors"):
+        halfulp.load(folder / 'a.safetensors')
+
+
+def test_wrong(model, tmp_path):
+    for path, layout, says in ((tmp_path / 'no.safetensors', None, 'no.safetensors: No such file'), (tmp_path / 'no', None, 'HU_E_FILE'),
+                               (model, 'nvfp4', "'nvfp4' is not a layout"), (model, 'awq', 'no tensor can have the layout awq')):
+        with pytest.raises(halfulp.HalfulpValueError, match=says):
+            halfulp.load(path, layout)
+    with pytest.raises(halfulp.HalfulpTypeError, match='path'):
+        halfulp.load(b'm.safetensors')
+    pathlib.Path(model).write_bytes(b'\x01')
+    with pytest.raises(halfulp.HalfulpValueError, match='not a .safetensors file: truncated .*HU_E_DATA'):
+        halfulp.load(model)
+
+
+def test_void_codes(tmp_path):
+    """What numpy.load makes of a saved array of ml_dtypes."""
+    codes = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    for format, bits in (('float8_e4m3fn', codes), ('bfloat16', codes.astype(np.uint16) * 257)):
+        void = bits.view('V%d' % bits.itemsize)
+        np.save(tmp_path / 'c.npy', void)
+        loaded = np.load(tmp_path / 'c.npy')
+        assert loaded.dtype.kind == 'V'
+        assert np.array_equal(halfulp.decode(loaded, format), halfulp.decode(bits, format), equal_nan=True)
+        assert np.array_equal(halfulp.decode(void.T, format), halfulp.decode(bits.T, format), equal_nan=True)
+    with pytest.raises(halfulp.HalfulpTypeError):
+        halfulp.quantize(codes.view('V1'), 'bfloat16')
+
+
+def test_any_values(tmp_path):
+    """Every code of every dtype of codes, against ml_dtypes."""
+    types = pytest.importorskip('ml_dtypes')
+    codes = np.arange(256, dtype=np.uint8)
+    for dtype, name in (('F8_E4M3', 'float8_e4m3fn'), ('F8_E5M2', 'float8_e5m2'), ('F8_E8M0', 'float8_e8m0fnu'),
+                        ('F8_E4M3FNUZ', 'float8_e4m3fnuz'), ('F8_E5M2FNUZ', 'float8_e5m2fnuz')):
+        found = halfulp.load(write(tmp_path / 'c.safetensors', [('w', dtype, (256,), codes.tobytes())]))['w']
+        wanted = codes.view(getattr(types, name)).astype(np.float32)
+        assert np.array_equal(found, wanted, equal_nan=True) and np.array_equal(np.signbit(found)[found == 0], np.signbit(wanted)[found == 0]), dtype
+
+
+if __name__ == '__main__':
+    sys.exit(pytest.main([__file__]))
