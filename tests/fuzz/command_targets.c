@@ -20,6 +20,11 @@
   "[data]\nset = gratings\ncount = 8\ntest = 4\nsize = 4\n[model]\nnet = mlp(layers=1,units=4)\n" \
   "[run]\nbatch = 4\nsteps = 2\n"
 
+#define MODEL                                                                                          \
+  "{\"quantization_config\": {\"quant_method\": \"fp8\", \"weight_block_size\": [2, 3], \"bits\": 4, " \
+  "\"config_groups\": "                                                                                \
+  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"group_size\": 16}}}}, \"x\": NaN}"
+
 #define STEP "[run]\nbatch = 2\nsteps = 1\n"
 #define EIGHT(x) x "\t" x "\t" x "\t" x "\t" x "\t" x "\t" x "\t" x "\t"
 #define CLICK(label) \
@@ -77,8 +82,8 @@ const command_target command_targets[] = {
                {"x.npy", "train n.ini --output run", NULL}}},
     {"results", .texts = {{"s.ini", CONFIG}},
      .made = {"sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s"},
-     .steps = {{"s/runs.ledger",
-                "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s", NULL},
+     .steps = {{"s/runs.ledger", "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s",
+                NULL},
                {"s/runs.ledger",
                 "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s --json", NULL}}},
     {"vectors",
@@ -132,6 +137,22 @@ const command_target command_targets[] = {
                {"plain.safetensors", "compare -f bfloat16 -f s2fp8 --any-rank plain.safetensors --report out.html",
                 NULL},
                {"plain.safetensors", "plot -f float8_e5m2 --array plain.safetensors -o out.svg", NULL}}},
+    {"layouts", .arrays = 1,
+     .texts = {{"config.json", MODEL},
+               {"f/config.json", MODEL},
+               {"f/model.safetensors.index.json",
+                "{\"weight_map\": {\"x\": \"a.safetensors\", \"layer.weight\": \"m.safetensors\"}}"}},
+     .made = {"quantize -q -f float8_e4m3fn --codes x.npy -o m.safetensors",
+              "quantize -q -f bfloat16 x.npy -o f/a.safetensors"},
+     .steps = {{"m.safetensors", "decode m.safetensors out.safetensors", NULL},
+               {"m.safetensors", "info m.safetensors", NULL},
+               {"m.safetensors", "info m.safetensors --json --layout gptq-v2", NULL},
+               {"m.safetensors", "decode m.safetensors out.safetensors --layout comfy-nvfp4", NULL},
+               {"m.safetensors", "quantize -f nvfp4 --any-rank m.safetensors out.safetensors", NULL},
+               {"m.safetensors", "compare -f bfloat16 -f nvfp4 --layout auto m.safetensors", NULL},
+               {"config.json", "info m.safetensors", NULL},
+               {"f/m.safetensors", "decode f out.safetensors", NULL},
+               {"f/model.safetensors.index.json", "info f --json", NULL}}},
     {"npy", .arrays = 1, .made = {"encode -q -f float8_e4m3fn x.npy codes.npy"},
      .steps = {{"x.npy", "quantize -f bfloat16 x.npy out.npy", "compare out.npy out.npy"},
                {"x.npy", "quantize -f nvfp4 --codes x.npy out.npy", "decode -f nvfp4 out.npy out2.npy"},
