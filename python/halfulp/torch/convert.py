@@ -3,7 +3,7 @@
 import copy
 import re
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from torch import nn
 
@@ -16,11 +16,12 @@ from .precision import chooser, named, patterns
 from .recipe import Recipe, RecipeLike
 
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
+M = TypeVar('M', bound=nn.Module)
 
 
-def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[str, Sequence[str]] = (),
+def convert(model: M, recipe: Choice, *, key: Key = None, skip: Union[str, Sequence[str]] = (),
             only: Union[str, Sequence[str], None] = None, count: bool = False, strict: bool = False, sample: Any = None,
-            inplace: bool = False) -> nn.Module:
+            inplace: bool = False) -> M:
     """The model with its modules under recipes: those that hold factors of products, and where the recipe rounds look-ups
     those that look up.
 

@@ -283,8 +283,8 @@ class SGD(_Narrow):
 
     KIND = 'sgd'
 
-    def __init__(self, params, lr: float = 0.01, momentum: float = 0.9, weight_decay: float = 0.0, *, state='binary32',
-                 operators=None, weight=None, update: str = 'round', key: Optional[int] = None) -> None:
+    def __init__(self, params, lr: float = 0.01, momentum: float = 0.9, weight_decay: float = 0.0, *, state: Any = 'binary32',
+                 operators: Any = None, weight: Any = None, update: str = 'round', key: Optional[int] = None) -> None:
         if isinstance(state, (tuple, list)):
             raise abi.HalfulpTypeError('state: SGD has one moment, and {!r} are several'.format(state))
         stored = _state_of(state, operators)._replace(v='keep')
@@ -304,8 +304,8 @@ class AdamW(_Narrow):
     KIND = 'adamw'
 
     def __init__(self, params, lr: float = 1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, *,
-                 coupled: bool = False, state='binary32', operators=None, weight=None, update: str = 'round',
-                 key: Optional[int] = None) -> None:
+                 coupled: bool = False, state: Any = 'binary32', operators: Any = None, weight: Any = None,
+                 update: str = 'round', key: Optional[int] = None) -> None:
         betas = abi.pair('betas', betas, '(beta1, beta2)')
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, coupled=coupled),
                          _state_of(state, operators), weight, update, key)
@@ -351,9 +351,9 @@ class Muon(_Narrow):
     _OWN = _Narrow._OWN + ('iterations', 'product', 'accum', 'aspect')
 
     def __init__(self, params, lr: float = 0.02, momentum: float = 0.95, weight_decay: float = 0.0, *,
-                 nesterov: bool = True, iterations: int = 5, product='bfloat16', accum='fp32',
-                 aspect: str = 'spectral', state='binary32', operators=None, weight=None, update: str = 'round',
-                 key: Optional[int] = None) -> None:
+                 nesterov: bool = True, iterations: int = 5, product: Any = 'bfloat16', accum: Any = 'fp32',
+                 aspect: str = 'spectral', state: Any = 'binary32', operators: Any = None, weight: Any = None,
+                 update: str = 'round', key: Optional[int] = None) -> None:
         abi.word('aspect', aspect, _ASPECTS)
         if isinstance(state, (tuple, list)):
             raise abi.HalfulpTypeError('state: Muon has one moment, and {!r} are several'.format(state))
@@ -407,8 +407,8 @@ class Rounded(torch.optim.Optimizer):
     _PARTS = ('gradient', 'master', 'weight', 'state')
     _OWN = ('inner', 'roundings', 'separate', 'update', 'key', 'time', 'masters', 'kept')
 
-    def __init__(self, optimizer: torch.optim.Optimizer, *, weight='keep', gradient='keep', state='keep', master=None,
-                 update: str = 'round', key: Optional[int] = None) -> None:
+    def __init__(self, optimizer: torch.optim.Optimizer, *, weight: Any = 'keep', gradient: Any = 'keep', state: Any = 'keep',
+                 master: Any = None, update: str = 'round', key: Optional[int] = None) -> None:
         abi.word('update', update, UPDATES)
         self.inner = optimizer
         self.roundings = {'weight': text_of(weight), 'gradient': text_of(gradient), 'state': text_of(state),
