@@ -206,6 +206,17 @@ def text_cache(size: Optional[int]) -> Callable[[_Call], _Call]:
     return decorate
 
 
+def shown(thing: Any) -> str:
+    """A thing in a message: in full where it is short."""
+    if isinstance(thing, int) and thing.bit_length() > 128:
+        return 'an integer of {} bits'.format(thing.bit_length())
+    try:
+        text = repr(thing)
+    except ValueError:  # of a long integer inside
+        text = '...'
+    return text if len(text) <= 80 else text[:60] + ' ...'
+
+
 def whole(argument: str, thing: Any, low: int, high: int) -> int:
     """An integer of Python or NumPy from low to high; HalfulpTypeError or HalfulpValueError for anything else."""
     try:
@@ -215,7 +226,7 @@ def whole(argument: str, thing: Any, low: int, high: int) -> int:
     except TypeError:
         raise HalfulpTypeError('{}: a whole number is expected, not {}'.format(argument, type(thing).__name__)) from None
     if not low <= made <= high:
-        raise HalfulpValueError('{}: {} is not {} to {}'.format(argument, made, low, high))
+        raise HalfulpValueError('{}: {} is not {} to {}'.format(argument, shown(made), low, high))
     return made
 
 

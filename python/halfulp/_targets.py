@@ -74,6 +74,8 @@ def axes_of(argument: str, axis: Axis, ndim: int) -> Tuple[int, ...]:
     given = (-1,) if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     if ndim == 0 and axis in (None, -1):
         return ()
+    if ndim == 0:
+        raise abi.HalfulpValueError('{}: {} names an axis, and a single number has none'.format(argument, abi.shown(axis)))
     made = tuple(abi.whole(argument, one, -ndim, ndim - 1) % ndim for one in given)
     if not made or len(set(made)) != len(made):
         raise abi.HalfulpValueError('{}: {!r} are not different axes'.format(argument, axis))

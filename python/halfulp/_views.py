@@ -283,8 +283,8 @@ def float32_of(argument: str, x: View) -> View:
     if not same.all():
         first = np.atleast_1d(x.array if x.exact is None else x.exact)[~np.atleast_1d(same)].flat[0]
         whole = not isinstance(first, (float, np.floating)) or float(first).is_integer()
-        raise abi.HalfulpTypeError('{}: {!r} is no float32 and would be rounded twice; numpy.float32(x) says so'.format(
-            argument, int(first) if whole else float(first)))
+        raise abi.HalfulpTypeError('{}: {} is no float32 and would be rounded twice; numpy.float32(x) says so'.format(
+            argument, abi.shown(int(first) if whole else float(first))))
     return view(argument, narrow)
 
 

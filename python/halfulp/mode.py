@@ -105,7 +105,10 @@ def _split(text: str) -> Tuple[str, Optional[Tuple[str, str]]]:
         call = abi.main().hu_mode_saturate_parse if policy else abi.main().hu_mode_round_parse
         if not abi.is_text(word) or call(ctypes.byref(s.hu_mode()), word[4 * policy:].encode()) != s.OK:
             break
-        round_, saturate = (round_, saturate or word[4:]) if policy else (round_ or word, saturate)
+        if (saturate if policy else round_) is not None:
+            raise abi.HalfulpValueError('rounding: {!r} says {} twice'.format(
+                text, 'what becomes of numbers beyond the range' if policy else 'how it rounds'))
+        round_, saturate = (round_, word[4:]) if policy else (word, saturate)
         head = front
     return head, None if head == text else (round_ or 'rne', saturate or 'default')
 

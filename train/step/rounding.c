@@ -237,8 +237,13 @@ static size_t part_length(const char *text) {
 
 enum { WORD_MAX = 400 };
 
+/* Options of which each may stand once. */
+typedef struct said {
+  int mode, saturate;
+} said;
+
 /* Reads one option behind the format. */
-static hu_status option(hu_rounding *rounding, const char *word) {
+static hu_status option(hu_rounding *rounding, const char *word, said *before) {
   if (strcmp(word, "turned") == 0) {
     if (rounding->kind != HU_ROUND_SCALED || rounding->turned) return HU_E_TEXT;
     rounding->turned = 1;
@@ -250,8 +255,10 @@ static hu_status option(hu_rounding *rounding, const char *word) {
     *flag = 1;
     return HU_OK;
   }
-  if (strncmp(word, "sat=", 4) == 0) return hu_mode_saturate_parse(&rounding->mode, word + 4);
-  return hu_mode_round_parse(&rounding->mode, word);
+  int policy = strncmp(word, "sat=", 4) == 0;
+  hu_status status = policy ? hu_mode_saturate_parse(&rounding->mode, word + 4)
+                            : hu_mode_round_parse(&rounding->mode, word);
+  return status == HU_OK && (policy ? before->saturate++ : before->mode++) ? HU_E_TEXT : status;
 }
 
 /* One word as what it names. *at: where hu_format_parse, hu_scaling_parse or hu_number_parse saw something wrong. */
@@ -303,6 +310,7 @@ hu_status hu_rounding_parse(hu_rounding *rounding, const char *text, size_t *whe
   *where = 0;
   if (!rounding || !text) return HU_E_NULL;
   hu_rounding by;
+  said before = {0, 0};
   hu_status status = subject(&by, text, &at, where);
   while (status == HU_OK && text[at]) {
     char word[WORD_MAX];
@@ -311,7 +319,7 @@ hu_status hu_rounding_parse(hu_rounding *rounding, const char *text, size_t *whe
     if (n >= sizeof word) return HU_E_TEXT;
     memcpy(word, text + at + 1, n);
     word[n] = 0;
-    status = option(&by, word);
+    status = option(&by, word, &before);
     at += 1 + n;
   }
   if (status != HU_OK) return status;

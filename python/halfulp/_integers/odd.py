@@ -55,8 +55,8 @@ def _one(argument: str, thing: Any) -> Tuple[float, bool]:
         return made, made == whole
     if isinstance(thing, (float, np.float16, np.float32)):
         return float(thing), True
-    raise abi.HalfulpTypeError('{}: {!r} of type {} is not a number that halfulp knows'.format(argument, thing,
-                                                                                           type(thing).__name__))
+    raise abi.HalfulpTypeError('{}: {} of type {} is not a number that halfulp knows{}'.format(
+        argument, abi.shown(thing), type(thing).__name__, '; give its arrays one by one' if isinstance(thing, dict) else ''))
 
 
 def _each(argument: str, x: np.ndarray) -> Held:

@@ -112,7 +112,8 @@ static void against_single_calls(void **state) {
 static void refused(void **state) {
   (void)state;
   static const char *const bad[] = {"keep,over=inf",     "mxfp8_e4m3,over=inf", "posit16,nan=keep",
-                                    "bfloat16,over=max", "bfloat16,nan=zero",   "bfloat16,over=inf,over=inf"};
+                                    "bfloat16,over=max", "bfloat16,nan=zero",   "bfloat16,over=inf,over=inf",
+                                    "bfloat16,rtz,rtp",  "mxfp4,sra:4,sra:4",  "posit8,sat=none,rne,sat=finite"};
   hu_rounding rounding = rounding_of("bfloat16,over=inf,nan=keep,sra:4");
   assert_true(rounding.over_inf == 1 && rounding.keep_nan == 1 && rounding.mode.round == HU_SRA);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
