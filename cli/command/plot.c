@@ -52,7 +52,7 @@ static const cli_command command = {
     "",
     "Draw the positive values of formats on a logarithmic line, as SVG",
     "With --array: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
-    "or overflows when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.\n"
+    "or is beyond the largest number when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.\n"
     "Of a scaled format (mxfp4, nvfp4) the line has the values of one block: the one that has the array's largest\n"
     "magnitude, without an array a block whose largest magnitude is 1; blocks lie along the last axis. A second\n"
     "histogram shows which magnitudes the elements have as multiples of their scales.\n"
@@ -66,7 +66,7 @@ static const cli_command command = {
     set};
 
 static void json_data(const histogram *data, const plot_state *state) {
-  static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below", "lost"};
+  static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "beyond_max", "below", "lost"};
   char mode[CLI_NAME_MAX];
   cli_json(stdout, "{'file': ?", JSON(state->data));
   if (state->tensor) cli_json(stdout, ", 'tensor': ?", JSON(state->tensor));

@@ -87,13 +87,14 @@ int plot_block_of_one(plot_state *state) {
   job.exec.stream = state->numeric.stream;
   int status = state->target.kind->encode(&parts, &state->target, &job);
   if (status == CLI_OK) status = keep_block(state, &parts, 0, 0);
+  state->block.of_one = 1;
   cli_parts_free(&parts);
   return status;
 }
 
 static int class_of(const scaled_data *made, const hu_scaling *scaling, double x, size_t i) {
   if (!isfinite(made->values[i])) return LOST;
-  if (fabs(x) > made->tops[i]) return OVERFLOW;
+  if (fabs(x) > made->tops[i]) return BEYOND_MAX;
   if (made->values[i] == 0) return TO_ZERO;
   return magnitude(scaling, code_at(&made->parts.part[0], i)) < (uint32_t)1 << scaling->element.m ? SUBNORMAL : NORMAL;
 }

@@ -17,7 +17,7 @@ static int class_of(double *z, const plot_state *state, double x, uint64_t i) {
     *z =
         hu_decode64(state->numeric.format, hu_encode64(state->numeric.format, state->numeric.mode, x, random, &events));
   if (events & HU_EVENT_INVALID) return BELOW;
-  if (events & HU_EVENT_OVERFLOW) return OVERFLOW;
+  if (events & HU_EVENT_OVERFLOW) return BEYOND_MAX;
   if (events & HU_EVENT_TO_ZERO || (state->other && events & HU_EVENT_UNDERFLOW)) return TO_ZERO;
   return events & HU_EVENT_SUBNORMAL ? SUBNORMAL : NORMAL;
 }

@@ -40,7 +40,7 @@ static void draw_regions(drawing *plot) {
   draw_region(plot, PLOT_LEFT, min, TO_ZERO);
   draw_region(plot, min, normal, SUBNORMAL);
   draw_region(plot, normal, max, NORMAL);
-  draw_region(plot, max, PLOT_RIGHT, OVERFLOW);
+  draw_region(plot, max, PLOT_RIGHT, BEYOND_MAX);
 }
 
 static void draw_value(drawing *plot, double value, double *last) {
@@ -159,7 +159,7 @@ static void draw_marks(drawing *plot) {
             has_subnormals(plot) ? "#a06a10" : plot_colours[NORMAL]);
   if (has_subnormals(plot) && plot->limits.min_normal > 0)
     draw_mark(plot, 1, plot->limits.min_normal, "min normal", plot_colours[NORMAL]);
-  draw_mark(plot, 0, plot->limits.max, "max", plot_colours[OVERFLOW]);
+  draw_mark(plot, 0, plot->limits.max, "max", plot_colours[BEYOND_MAX]);
 }
 
 /* Returns a round step: 1, 2 or 5 times a power of ten, at most five of them up to top. */
@@ -272,7 +272,7 @@ static void draw_table(drawing *plot, double y, hu_mode mode) {
   if (!plot->state->other) draw_row(plot, y + 24, SUBNORMAL, "subnormal numbers", text);
   if (plot->state->other) y -= 24;
   draw_row(plot, y + 48, TO_ZERO, plot->has_zero ? "too small: becomes zero" : "too small", "");
-  draw_row(plot, y + 72, OVERFLOW, overflow_result(plot, mode), "");
+  draw_row(plot, y + 72, BEYOND_MAX, overflow_result(plot, mode), "");
   if (!plot->format.sign) draw_row(plot, y + 96, BELOW, "below the range (negative)", "");
   if (has_lost(plot)) draw_row(plot, y + 96, LOST, "in a block with an infinity or a NaN", "");
   if (!plot->data) return;
@@ -359,11 +359,13 @@ static void describe_scaled(drawing *plot) {
   int n = snprintf(line, sizeof line, "the values of a block under its scale %s", DECIMAL(state->block.scale));
   if (state->target.scaling.tensor)
     n += snprintf(line + n, sizeof line - (size_t)n, " times the tensor's %s", ROUNDED(state->block.tensor, 6));
-  if (!blocks)
-    snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude 1");
-  else
-    snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude; %llu blocks, scales %s to %s",
-             (unsigned long long)blocks->count, ROUNDED(blocks->scale_low, 6), ROUNDED(blocks->scale_high, 6));
+  n += snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude%s", state->block.of_one ? " 1" : "");
+  if (blocks)
+    n += snprintf(line + n, sizeof line - (size_t)n, "; the data: %llu block%s, scale%s %s",
+                  (unsigned long long)blocks->count, blocks->count == 1 ? "" : "s", blocks->count == 1 ? "" : "s",
+                  ROUNDED(blocks->scale_low, 6));
+  if (blocks && blocks->count != 1)
+    snprintf(line + n, sizeof line - (size_t)n, " to %s", ROUNDED(blocks->scale_high, 6));
   svg_text(&plot->out, PLOT_LEFT, 83, 13, SVG_START, PLOT_GREY, "", line);
 }
 

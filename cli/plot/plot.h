@@ -14,6 +14,7 @@ enum { PLOT_FORMATS_MAX = 6 };
 /* A block of a scaled format under its scales (block.c). */
 typedef struct plot_block {
   float *values; /* of each code, own memory; NULL: no block was chosen yet */
+  int of_one;    /* whether no data chose it: its largest magnitude is 1 */
   float scale, tensor;
 } plot_block;
 
@@ -30,7 +31,7 @@ typedef struct plot_state {
 } plot_state;
 
 /* What a datum becomes, and the rows of the table. LOST: of a scaled format, NaN for a neighbour in its block. */
-enum { TO_ZERO, SUBNORMAL, NORMAL, OVERFLOW, BELOW, LOST, CLASSES };
+enum { TO_ZERO, SUBNORMAL, NORMAL, BEYOND_MAX, BELOW, LOST, CLASSES };
 enum { BINS_PER_BINADE = 4, BINS_MAX = 2200 * 4 };
 
 typedef struct histogram {

@@ -31,7 +31,7 @@ static const char *limit_text(char text[CLI_NAME_MAX], double x) {
 
 static void draw_head(drawing *plot, double y) {
   static const char *const names[] = {"smallest", "largest",   "normal",   "subnormal",
-                                      "to zero",  "subnormal", "overflow", "SQNR"};
+                                      "to zero",  "subnormal", "beyond max", "SQNR"};
   int columns = plot->data ? 8 : 4;
   for (int i = 0; i < columns; i++) draw_cell(plot, i, y, PLOT_GREY, names[i]);
   if (plot->data) svg_text(&plot->out, column[4] - 60, y - 18, 12, SVG_START, PLOT_GREY, "", "share of the data");
@@ -52,7 +52,7 @@ static void draw_row(drawing *plot, double y) {
   if (!plot->data) return;
   draw_share(plot, 4, y, TO_ZERO);
   draw_share(plot, 5, y, SUBNORMAL);
-  draw_share(plot, 6, y, OVERFLOW);
+  draw_share(plot, 6, y, BEYOND_MAX);
   const cli_errors *errors = &plot->data->errors;
   snprintf(text, sizeof text, "%.2f dB", errors->sqnr);
   svg_text(&plot->out, column[7], y, 13, SVG_END, PLOT_INK, "", isfinite(errors->sqnr) ? text : cli_no_sqnr(errors));

@@ -297,8 +297,18 @@ def _matrix(x: Any, blocks: bool, name: str) -> pictures.Data:
     return pictures.Data(full.reshape(full.size // cols if cols else 0, cols), name)
 
 
+def _one_mode(listed: Sequence[Any], mode: Optional[ModeLike]) -> Tuple[List[Any], ModeLike]:
+    """The formats without modes, and the mode that texts among them say."""
+    pairs = [split('formats', one, None) for one in listed]
+    ways = [way for _, way in pairs]
+    said = next((way for way in ways if way is not None), None)
+    if said is not None and (mode is not None or any(way != said for way in ways)):
+        raise abi.HalfulpValueError('formats: a drawing has one mode; let mode= alone say it')
+    return [head for head, _ in pairs], said or mode or 'rne'
+
+
 @with_options(*OF_MODE)
-def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **options: 'Unpack[Options]') -> Picture:
+def plot(x: Any, formats: Any, mode: Optional[ModeLike] = None, *, name: str = 'x', **options: 'Unpack[Options]') -> Picture:
     """Draw the positive values of formats on a logarithmic line, and what becomes of an array in each.
 
     The drawing is the one of `halfulp plot`: a histogram of the magnitudes of x in quarters of a binade, the values of
@@ -315,8 +325,8 @@ def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **opt
     formats : format or list of up to 6
         What `Format`, `Number` or `Scaling` takes, or one of these: a name, a text, a type of NumPy, ml_dtypes or
         torch. S2FP8, HiFloat4, blocks of ggml and presets have no line of values: HalfulpValueError says why.
-    mode : Mode or str
-        How elements are rounded.
+    mode : Mode or str, default 'rne'
+        How elements are rounded. The text of a format may say it ('float8_e4m3fn,rtz'), for all formats of the drawing.
     name : str
         What the drawing calls the array.
 
@@ -328,6 +338,7 @@ def plot(x: Any, formats: Any, mode: ModeLike = 'rne', *, name: str = 'x', **opt
     several = isinstance(formats, (list, tuple)) and not isinstance(formats, Preset)
     listed: Sequence[Any] = formats if several else [formats]
     _only('plot', options, OF_MODE)
+    listed, mode = _one_mode(listed, mode)
     way, texts = how(mode, options, [], 'plot'), [_name(one) for one in listed]
     data = None if x is None else _matrix(x, any(map(_has_blocks, texts)), name)
     return pictures.plot(texts, way.mode._c, way.stream._record(), data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import List, NamedTuple, Optional, Tuple, Union
+from typing import Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import _abi as abi
 from . import _names as names
@@ -35,6 +35,11 @@ class Scaling(Value):
         return abi.written(abi.main().hu_scaling_text, 384, abi.address(self._c))
 
     @property
+    def name(self) -> str:
+        """The first name of the catalogue that stands for these parts (`scalings`); without one the text."""
+        return _names_of_texts().get(self.text, self.text)
+
+    @property
     def element(self) -> Format:
         """The format of the elements."""
         return Format._from_c(self._c.element)
@@ -63,13 +68,22 @@ class Scaling(Value):
     def plot(self) -> pictures.Picture:
         """Draw the positive values of a block whose largest magnitude is 1, as `halfulp plot` does; a notebook shows
         it. halfulp.plot draws the values and the magnitudes in use of an array."""
-        return pictures.plot([self.text])
+        return pictures.plot([self.name])
 
     def sizes(self, rows: int, cols: int) -> s.hu_scaled_sizes:
         """What a matrix of rows x cols takes: block_rows x block_cols scales, bytes of codes and of scales, bytes
         packed (fields of hu_scaled_sizes)."""
         sides = (abi.whole(name, side, 0, (1 << 63) - 1) for name, side in (('rows', rows), ('cols', cols)))
         return abi.main().hu_scaled_sizes_of(*sides, abi.address(self._c))
+
+
+@functools.lru_cache(maxsize=1)
+def _names_of_texts() -> Dict[str, str]:
+    made: Dict[str, str] = {}
+    for place in range(abi.main().hu_scaling_count()):
+        name = abi.main().hu_scaling_at(place).name.decode()
+        made.setdefault(Scaling(name).text, name)
+    return made
 
 
 ScalingLike = Union[Scaling, str]

@@ -31,7 +31,8 @@ def drawn(tmp_path):
 
 @pytest.mark.parametrize('thing, name', [(halfulp.Format('float8_e5m2'), 'float8_e5m2'), (halfulp.Number('posit8'), 'posit8'),
                                          (halfulp.Format(e=4, m=3, b=4, finite=True), 'fp(4,3,4):finite'),
-                                         (halfulp.Scaling('mxfp4'), halfulp.Scaling('mxfp4').text)])
+                                         (halfulp.Scaling('mxfp4'), 'mxfp4'), (halfulp.Scaling(halfulp.Scaling('nvfp4').text), 'nvfp4'),
+                                         (halfulp.Scaling('bfp(5,8,7)'), halfulp.Scaling('bfp(5,8,7)').text)])
 def test_methods(drawn, thing, name):
     picture = thing.plot()
     assert picture.svg == picture._repr_svg_() == halfulp.plot(None, thing).svg == drawn('-f', name)
@@ -54,6 +55,25 @@ def test_blocks(drawn, random):
             assert halfulp.plot(view, name).svg == drawn('-f', name, x=view), name
         made = halfulp.plot(view, ['mxfp8_e4m3', 'bfloat16'], 'sra:4', stream=halfulp.Stream(7, 9))
         assert made.svg == drawn('-f', 'mxfp8_e4m3', '-f', 'bfloat16', '-r', 'sra:4', '--seed', '7', '--counter', '9', x=view)
+
+
+def test_a_mode_behind_a_format(random):
+    x = random.normal(size=(4, 40)).astype(np.float32)
+    for formats, plain in (('float8_e4m3fn,rtz', 'float8_e4m3fn'), (['mxfp4,rtz', 'bfloat16,rtz'], ['mxfp4', 'bfloat16'])):
+        assert halfulp.plot(x, formats).svg == halfulp.plot(x, plain, 'rtz').svg
+    made = halfulp.plot(x, 'float8_e4m3fn,sra:8,sat=none', stream=3)
+    assert made.svg == halfulp.plot(x, 'float8_e4m3fn', 'sra:8', saturate='none', stream=3).svg
+    for formats, mode in (('bfloat16,rtz', 'rtz'), (['bfloat16,rtz', 'mxfp4'], None), (['bfloat16,rtz', 'mxfp4,rtp'], None)):
+        with pytest.raises(halfulp.HalfulpValueError, match='formats: a drawing has one mode'):
+            halfulp.plot(x, formats, mode)
+
+
+def test_zeros():
+    """No number of theirs chooses a block."""
+    svg = halfulp.plot(np.zeros(8), 'mxfp4').svg
+    assert 'under its scale 0.25: that of the largest magnitude 1; the data: 1 block, scale 5.87747e-39<' in svg
+    svg = halfulp.plot(np.ones(64), 'mxfp4').svg
+    assert 'under its scale 0.25: that of the largest magnitude; the data: 2 blocks, scales 0.25 to 0.25<' in svg
 
 
 def test_name_and_file(tmp_path, random):

@@ -197,7 +197,7 @@ class Json(support.Examples):
 
     def test_drawings(self):
         """The numbers of the drawing's table, which test_arrays reads there; every element is counted once."""
-        counts = ("zeros", "infinities", "nans", "to_zero", "subnormal", "normal", "overflow", "below", "lost")
+        counts = ("zeros", "infinities", "nans", "to_zero", "subnormal", "normal", "beyond_max", "below", "lost")
         x = self.write("x.npy", support.npy("<f4", (8,), support.floats([1, 1e6, 1e-6, 0.002, 0, float("inf"), float("nan"), -3])))
         for f in ("float8_e4m3fn", "binary32", "float8_e8m0fnu", "fp(0,5,0):finite", "posit8", "nf4", "lns8", "mxfp4", "nvfp4"):
             alone = self.holds("plot", "plot", "-f", f, "-o", self.path("p.svg"))
@@ -206,7 +206,7 @@ class Json(support.Examples):
             self.assertEqual(sum(data[k] for k in counts), data["count"], f)
         got = self.holds("plot", "plot", "-f", "float8_e4m3fn", "-o", self.path("q.svg"), "--array", x, "-r", "rtz")
         self.assertEqual((got["out"], got["normal"], got["subnormal"]), (self.path("q.svg"), 119, 7))
-        want = {"count": 8, "zeros": 1, "infinities": 1, "nans": 1, "to_zero": 1, "subnormal": 1, "normal": 2, "overflow": 1, "below": 0, "lost": 0}
+        want = {"count": 8, "zeros": 1, "infinities": 1, "nans": 1, "to_zero": 1, "subnormal": 1, "normal": 2, "beyond_max": 1, "below": 0, "lost": 0}
         self.assertEqual({k: v for k, v in got["data"].items() if k != "errors"}, dict(want, file=x, mode="rtz"))
         self.assertEqual((got["data"]["errors"]["finite"], got["data"]["errors"]["changed"]), (6, 4))
         self.assertEqual(self.holds("plot", "plot", "-f", "float8_e8m0fnu", "-o", self.path("q.svg"), "--array", x)["data"]["below"], 1)

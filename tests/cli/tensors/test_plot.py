@@ -104,7 +104,7 @@ class Plot(support.Case):
         for name, one in zip(names, got):
             alone = json.loads(self.ok("plot", "-f", name, "--array", x, "-o", self.path("q.svg"), "--json"))
             self.assertEqual(one, {k: alone[k] for k in alone if k != "out"})
-            shares = ["%.2f %%" % (100 * one["data"][k] / 8) for k in ("to_zero", "subnormal", "overflow")]
+            shares = ["%.2f %%" % (100 * one["data"][k] / 8) for k in ("to_zero", "subnormal", "beyond_max")]
             i = rows.index(name)
             self.assertEqual(rows[i + 3 : i + 8], [str(one["normal"]), str(one["subnormal"]), *shares])
         self.assertEqual([one["data"]["to_zero"] for one in got], [1, 2, 0])
@@ -147,7 +147,7 @@ class Plot(support.Case):
         got = json.loads(self.ok("plot", "-f", "mxfp4", "--array", x, "-o", self.path("p.svg"), "--json"))
         self.assertEqual([got[k] for k in ("format", "normal", "subnormal", "scale", "tensor_scale")], ["mxfp4", 6, 1, 16, 1])
         data = got["data"]
-        want = {"count": 64, "zeros": 55, "overflow": 1, "normal": 4, "subnormal": 2, "to_zero": 2, "lost": 0, "magnitudes_used": 6, "magnitudes": 8}
+        want = {"count": 64, "zeros": 55, "beyond_max": 1, "normal": 4, "subnormal": 2, "to_zero": 2, "lost": 0, "magnitudes_used": 6, "magnitudes": 8}
         self.assertEqual({k: data[k] for k in want}, want)
         signal, noise = sum(a * a for a in self.BLOCKS), sum((a - b) ** 2 for a, b in zip(self.BLOCKS, self.MADE))
         self.assertAlmostEqual(data["errors"]["sqnr_db"], 10 * math.log10(signal / noise), 5)
