@@ -53,7 +53,7 @@ class How:
     def __init__(self, mode: ModeLike = 'rne', *, stream: Optional[StreamLike] = None, threads: int = 1,
                  events: Union[Events, int, None] = None, cuda: Optional[int] = None, levels_off: int = 0) -> None:
         self.mode: Mode = mode_of(mode)
-        self.stream: Stream = stream_of(stream) if stream is not None else Stream(0, 0)
+        self.stream: Stream = stream_of(stream, self.mode.stochastic) if stream is not None else Stream(0, 0)
         self.threads = threads = abi.whole('threads', threads, 0, s.THREADS_MAX)
         self.events = events
         self.cuda = cuda

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, List, MutableMapping, NamedTuple, Optional, Tuple, Union
 
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
 from ._structs import Value
 from .format import Format
+from .mode import stream_of
 
 
 class Accumulator(Value):
@@ -91,11 +92,14 @@ def explained(error: abi.HalfulpError, model: Accumulator, remedy: str) -> abi.H
     return made
 
 
-def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
-    """Random words are an argument: a model that draws some requires a stream among a call's options."""
-    if model.stochastic and options.get('stream') is None:
+def with_words(model: Any, options: MutableMapping[str, Any]) -> None:
+    """Random words are an argument: a model that draws some requires a stream among a call's options, and takes it there."""
+    if not model.stochastic:
+        return
+    if options.get('stream') is None:
         raise abi.HalfulpValueError(
             'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))
+    options['stream'] = stream_of(options['stream'])
 
 
 @abi.text_cache(256)

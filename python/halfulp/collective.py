@@ -14,6 +14,7 @@ from ._elementwise import finished, how
 from ._integers.wide import add_integer, is_held
 from ._structs import Value
 from ._views import CodesOf, View, float32_of, fresh, no_codes, numbers_or_codes, target, wide_code
+from .accum import with_words
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of, stream_of
 from .options import ON_HOST, Options, with_options
@@ -141,9 +142,7 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
     rows, like = _buffers(buffers, format)
     kind = _format_of('buffers', like, format)
     held = CodesOf('buffers', str(kind), kind.width)
-    if model.stochastic and options.get('stream') is None:
-        raise abi.HalfulpValueError(
-            'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))
+    with_words(model, options)
     way = how(mode, options, [], 'all_reduce')
     if out is not None:
         result, made = None, target('out', out, like.shape, [like.name])

@@ -21,7 +21,7 @@ from .conversion import Preset, names_preset, preset_of
 from .events import Events
 from .format import FormatLike
 from .gemm import gemm
-from .mode import ModeLike, split, stream_of
+from .mode import ModeLike, shared, split
 from .options import OF_MODE, Options, with_options
 from .scaling import Rounding, Scaling
 
@@ -187,7 +187,7 @@ def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None, *,
     tensors = x if isinstance(x, Mapping) else {'x': x}
     _only('compare', options)
     if options.get('stream') is not None:
-        options['stream'] = stream_of(options['stream'])
+        options['stream'] = shared(options['stream'])
     axes = axis if isinstance(axis, Mapping) else dict.fromkeys(tensors, axis)
     for name in axes:
         if name not in tensors:
@@ -254,7 +254,7 @@ def gemm_errors(a: Any, b: Any, accums: Sequence[AccumulatorLike], *, against: A
     _only('gemm_errors', options)
     more = dict(options, mode=mode, a_format=a_format, b_format=b_format)
     if more.get('stream') is not None:
-        more['stream'] = stream_of(more['stream'])
+        more['stream'] = shared(more['stream'])
     expected = np.asarray(gemm(a, b, accum=against, **more), np.float64)
     return SumErrors([_sum_error(a, b, accum, expected, more) for accum in accums])
 

@@ -159,7 +159,7 @@ class Stream(NamedTuple):
     call with the same stream draws the same words. `after(n)` is the stream behind n words.
 
     Calls also take a key, (key, counter), or a Generator of NumPy or of torch (of the CPU): the generator then gives two
-    integers of 63 bits at each call, a key and a counter, also where the call draws no words.
+    integers of 63 bits at each call that draws words, a key and a counter; another call leaves it as it is.
     """
 
     key: int
@@ -184,18 +184,46 @@ _LAST = (1 << 64) - 1
 StreamLike = Union[Stream, Tuple[int, int], int, np.random.Generator, 'torch.Generator']
 
 
-def stream_of(stream: StreamLike) -> Stream:
-    """A Stream from one, from a key and a counter, from a key, or the next one of a generator."""
+def _is_torch(stream: Any) -> bool:
+    return type(stream).__name__ == 'Generator' and type(stream).__module__.partition('.')[0] == 'torch'
+
+
+class Once:
+    """A generator that several calls of one function share: they draw the same words."""
+
+    def __init__(self, generator: Any) -> None:
+        self.generator, self.made = generator, None
+
+    def taken(self) -> Stream:
+        if self.made is None:
+            self.made: Optional[Stream] = stream_of(self.generator)
+        assert self.made is not None
+        return self.made
+
+
+def shared(stream: Any) -> Any:
+    """A stream for several calls of one function."""
+    alone = isinstance(stream, (np.random.Generator, Once)) or _is_torch(stream)
+    return stream if isinstance(stream, Once) else Once(stream) if alone else stream_of(stream)
+
+
+def stream_of(stream: Any, drawn: bool = True) -> Stream:
+    """A Stream from one, from a key and a counter, from a key, or the next one of a generator, which does not move where
+    nothing is drawn."""
     if isinstance(stream, Stream):
         return stream
-    if isinstance(stream, np.random.Generator):
-        key, counter = stream.integers(0, 1 << 63, 2)
-        return Stream(int(key), int(counter))
-    if type(stream).__name__ == 'Generator' and type(stream).__module__.partition('.')[0] == 'torch':
-        torch = sys.modules['torch']
-        key, counter = torch.randint(0, (1 << 63) - 1, (2,), dtype=torch.int64, generator=stream).tolist()
-        return Stream(key, counter)
+    if isinstance(stream, (np.random.Generator, Once)) or _is_torch(stream):
+        return _next(stream) if drawn else Stream(0, 0)
     if isinstance(stream, (tuple, list)):
         key, counter = abi.pair('stream', stream, 'a key, or (key, counter),')
         return Stream(abi.whole('stream', key, 0, _LAST), abi.whole('stream', counter, 0, _LAST))
     return Stream(abi.whole('stream', stream, 0, _LAST))
+
+
+def _next(generator: Any) -> Stream:
+    if isinstance(generator, Once):
+        return generator.taken()
+    if isinstance(generator, np.random.Generator):
+        return Stream(*(int(n) for n in generator.integers(0, 1 << 63, 2)))
+    torch = sys.modules['torch']
+    return Stream(*torch.randint(0, (1 << 63) - 1, (2,), dtype=torch.int64, generator=generator).tolist())

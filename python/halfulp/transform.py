@@ -11,9 +11,10 @@ from . import _abi as abi
 from . import _structs as s
 from ._host import float32, float32_result, host_how, leading, matrix, rows_apart
 from ._views import CodesOf, wide_code
+from .accum import with_words
 from .events import Events
 from .format import Format
-from .mode import ModeLike
+from .mode import ModeLike, stream_of
 from .options import ON_HOST, Options, with_options
 from .scaling import Rounding, RoundingLike
 
@@ -55,6 +56,8 @@ def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
         raise abi.HalfulpValueError('signs: {!r} is neither None nor "stream" nor words of bits'.format(signs))
     elif signs == 'stream' and options.get('stream') is None:
         raise abi.HalfulpValueError('stream: signs="stream" takes its words; give stream=Stream(key, counter)')
+    elif signs == 'stream':
+        options['stream'] = stream_of(options['stream'])
     kind = 1 if words is not None else 2 if signs == 'stream' else 0
     record = s.hu_hadamard(n, along, scale, kind, whole,
                            words.ctypes.data if words is not None else None)
@@ -200,8 +203,7 @@ def round_tensor(x: Any, rounding: RoundingLike, *, out: Any = None, **options: 
     kind = rounding if isinstance(rounding, Rounding) else Rounding(rounding)
     full, shape = matrix('x', x)
     full = full if rows_apart(full) and leading(full) == full.shape[1] else np.ascontiguousarray(full)
-    if kind.stochastic and options.get('stream') is None:
-        raise abi.HalfulpValueError('stream: {} draws random words; give stream=Stream(key, counter)'.format(kind.text))
+    with_words(kind, options)
     way, counts = host_how('rne', options, 'round_tensor'), s.hu_rounding_counts()
     buffer = np.empty(full.shape, np.float32)
     abi.check(abi.train().hu_rounding_apply(*full.shape, buffer.ctypes.data, full.ctypes.data, abi.address(kind._c),

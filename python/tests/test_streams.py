@@ -122,7 +122,38 @@ def test_a_generator_gives_the_next_stream():
         np.testing.assert_array_equal(got, halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=(key, counter)))
     assert generator.integers(1 << 40) == twin.integers(1 << 40)
     assert not np.array_equal(got, halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=generator))
-    halfulp.quantize(X, 'float8_e4m3fn', stream=generator), twin.integers(0, 1 << 63, 4)
+    twin.integers(0, 1 << 63, 2)
     assert generator.integers(1 << 40) == twin.integers(1 << 40)
     with pytest.raises(TypeError, match='stream: a whole number is expected, not RandomState'):
         halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', stream=np.random.RandomState(1))
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_a_generator_moves_once_a_call(name):
+    """Also where the call makes several; and draws what the stream of its two integers draws."""
+    generator, twin = np.random.default_rng(7), np.random.default_rng(7)
+    got, stream = CALLS[name](stream=generator), tuple(int(n) for n in twin.integers(0, 1 << 63, 2))
+    np.testing.assert_array_equal(got, CALLS[name](stream=stream))
+    assert generator.bit_generator.state == twin.bit_generator.state
+
+
+@pytest.mark.parametrize('call', [
+    lambda g: halfulp.quantize(X, 'float8_e4m3fn', stream=g), lambda g: halfulp.quantize(1.5, 'float8_e4m3fn', stream=g),
+    lambda g: halfulp.quantize(X, 'mxfp4,rtz', stream=g), lambda g: halfulp.encode(X, 'cuda.half.rz', stream=g),
+    lambda g: halfulp.gemm(X, X.T, accum='seq(bfloat16)', stream=g), lambda g: halfulp.round_tensor(X, 'nvfp4', stream=g),
+    lambda g: halfulp.compare(X, ['nvfp4', 'posit8'], stream=g), lambda g: halfulp.gemm_errors(X, X.T, ['exact'], stream=g),
+    lambda g: halfulp.plot(X, 'bfloat16', stream=g), lambda g: halfulp.hadamard(X, 16, stream=g),
+    lambda g: scaled.gemm(X, X.T, stream=g), lambda g: number.encode(X, 'posit8', stream=g)])
+def test_a_generator_stays_where_nothing_is_drawn(call):
+    for generator, state in ((np.random.default_rng(7), lambda g: g.bit_generator.state),) + _of_torch():
+        before = state(generator)
+        call(generator)
+        assert np.all(state(generator) == before)
+
+
+def _of_torch():
+    try:
+        import torch
+    except ImportError:
+        return ()
+    return ((torch.Generator().manual_seed(1), lambda g: g.get_state().numpy()),)
