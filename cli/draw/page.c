@@ -27,6 +27,7 @@ static const char style[] =
     "font-variant-numeric:tabular-nums}\n"
     "th,td{padding:5px 7px;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}\n"
     "th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:13em}\n"
+    "td.long{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:14em}\n"
     "thead th{white-space:normal;position:sticky;top:0;background:var(--paper);vertical-align:bottom}tfoot td,tfoot "
     "th{font-weight:600}\n"
     "thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer;"

@@ -20,7 +20,7 @@ def signed(x: int) -> int:
     if not isinstance(x, numbers.Integral) or isinstance(x, bool):
         raise abi.HalfulpTypeError('stream: key and counter are integers, not {}'.format(type(x).__name__))
     if not 0 <= x < 1 << 64:
-        raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(x))
+        raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(abi.shown(x)))
     return int(x) - (1 << 64) if int(x) >> 63 else int(x)
 
 

@@ -8,11 +8,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 from torch import nn
 
 from .. import _abi as abi
-from . import _coverage, _records
+from . import _coverage, _globs, _records
 from ._converted import converted
 from ._stateful import Key, is_torch, own_key
 from .layers import Conv2d, Embedding, Layer, Linear
-from .precision import chooser, named, patterns
+from ._globs import named, patterns
+from .precision import chooser
 from .recipe import Recipe, RecipeLike
 
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
@@ -66,7 +67,7 @@ def convert(model: M, recipe: Choice, *, key: Key = None, skip: Union[str, Seque
     if key is not None and not is_torch(key):
         key = own_key(key, True)
     model = model if abi.flag('inplace', inplace) else copy.deepcopy(model)
-    plan = _Plan(model, chooser(recipe), skip, only)
+    plan = _Plan(model, chooser(recipe), skip, only, list(getattr(recipe, 'asked', ())))
     before = [(module, type(module), dict(module.__dict__), dict(module._buffers),
                set(module._non_persistent_buffers_set)) for _, module, _ in plan.chosen]
     if not before:
@@ -92,14 +93,14 @@ class _Plan:
     """Which modules of a model change, each with its recipe."""
 
     def __init__(self, model: nn.Module, choose: Callable[[str, nn.Module], Optional[Recipe]], skip: Sequence[str],
-                 only: Optional[Sequence[str]]) -> None:
+                 only: Optional[Sequence[str]], asked: List[str]) -> None:
         places: Dict[int, List[str]] = {}
         for name, module in model.named_modules(remove_duplicate=False):
             places.setdefault(id(module), []).append(name)
         every = [name for names in places.values() for name in names]
-        missing = [glob for glob in list(skip) + list(only or ()) if not any(named(name, [glob]) for name in every)]
+        missing = _globs.missing(list(skip) + list(only or ()) + asked, every)
         if missing:
-            raise abi.HalfulpValueError('convert: the model has no module {}'.format(', '.join(map(repr, missing))))
+            raise abi.HalfulpValueError('convert: ' + _globs.no_module(missing, every))
         self.choose = choose
         self.kept = {one for one, names in places.items() if any(named(name, skip) for name in names)
                      or only is not None and not any(named(name, only) for name in names)}

@@ -23,6 +23,7 @@ from ._streams import stream
 
 UPDATES = ('round', 'kahan')
 _ASPECTS = ('spectral', 'rms', 'one')
+_ITERATIONS = 64
 _TO_NEAREST = tuple(structs.ROUNDINGS.index(name) for name in ('rne', 'rna', 'rnz'))
 
 
@@ -54,6 +55,20 @@ def _nearest(text: str) -> _records.Rounding:
     if record.mode.round not in _TO_NEAREST:
         record.mode.round, record.mode.bits = _TO_NEAREST[0], 0
     return _records.Rounding(text, record)
+
+
+def _dense(name: str, p: Tensor) -> None:
+    """torch.nn.Embedding(sparse=True) makes others."""
+    if p.grad.layout is not torch.strided:
+        raise abi.HalfulpTypeError('{}: a gradient of a parameter of shape {} is {}; dense ones are required '
+                                   '(sparse=False where it is made)'.format(name, tuple(p.shape), p.grad.layout))
+
+
+def _saved_by(name: str, state: Dict[str, Any], *parts: str) -> None:
+    """Whether a state has the parts that a class of this file saves."""
+    if not isinstance(state, dict) or not all(part in state for part in parts):
+        raise abi.HalfulpValueError('{0}: the state is one of another optimizer, halfulp.torch.{0} has not saved it; begin '
+                                    'with moments of 0'.format(name))
 
 
 class _State(NamedTuple):
@@ -199,6 +214,7 @@ class _Narrow(torch.optim.Optimizer):
 
     def _one(self, p: Tensor, o: structs.hu_optimizer, number: int) -> None:
         self._fits(p)
+        _dense(type(self).__name__, p)
         state, g = self.state[p], p.grad.to(torch.float32).contiguous()
         wanted = dict(self._arrays(o), c=self.update == 'kahan')
         if not state:
@@ -238,9 +254,11 @@ class _Narrow(torch.optim.Optimizer):
         return dict(super().state_dict(), halfulp={'key': self.key})
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
+        _saved_by(type(self).__name__, state, 'halfulp')
         state = dict(state)
-        self.key = state.pop('halfulp')['key']
+        key = state.pop('halfulp')['key']
         super().load_state_dict(state)
+        self.key = key
 
     def __repr__(self) -> str:
         operators, m, v = self.stored
@@ -357,7 +375,8 @@ class Muon(_Narrow):
         abi.word('aspect', aspect, _ASPECTS)
         if isinstance(state, (tuple, list)):
             raise abi.HalfulpTypeError('state: Muon has one moment, and {!r} are several'.format(state))
-        self.iterations, self.product, self.accum, self.aspect = iterations, text_of(product), text_of(accum), aspect
+        self.iterations = abi.whole('iterations', iterations, 0, _ITERATIONS)
+        self.product, self.accum, self.aspect = text_of(product), text_of(accum), aspect
         stored = _state_of(state, operators)._replace(v='keep')
         super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov), stored,
                          weight, update, key)
@@ -365,16 +384,15 @@ class Muon(_Narrow):
     def _fits(self, p: Tensor) -> None:
         super()._fits(p)
         if p.device.type != 'cpu':
-            raise abi.HalfulpTypeError('Muon: parameters on the CPU are required, not on {}'.format(p.device))
+            raise abi.HalfulpTypeError('Muon: parameters on the CPU are required, not on {}: there are no kernels of its step '
+                                       'for devices'.format(p.device))
         if p.dim() < 2:
             raise abi.HalfulpValueError('Muon: a parameter of shape {} is not a matrix: give it to AdamW'.format(
                 tuple(p.shape)))
 
     def _numbers(self, o, group) -> None:
         o.momentum, o.nesterov = _number('momentum', group['momentum']), abi.flag('nesterov', group['nesterov'])
-        if not 0 <= self.iterations <= 64:
-            raise abi.HalfulpValueError('iterations: {!r} is not 0 to 64'.format(self.iterations))
-        o.iterations, o.aspect = self.iterations, _ASPECTS.index(self.aspect)
+        o.iterations, o.aspect = abi.whole('iterations', self.iterations, 0, _ITERATIONS), _ASPECTS.index(self.aspect)
         o.product, o.accum = _records.format_of(self.product), _records.accum_of(self.accum)
         o.beta1 = o.beta2 = o.eps = o.rate_adamw = 0.0  # AdamW's, of which nothing is used here
 
@@ -446,6 +464,9 @@ class Rounded(torch.optim.Optimizer):
         self.time += 1
         moving = [(number, p) for number, p in self._parameters() if p.grad is not None]
         before = {}
+        for _, p in moving:
+            if any(text != 'keep' for text in self.roundings.values()):
+                _dense('Rounded', p)
         for number, p in moving:
             self._round(p.grad, 'gradient', number)
             if self.separate:
@@ -493,6 +514,7 @@ class Rounded(torch.optim.Optimizer):
                 'kept': [self.kept[p].clone() for p in order] if self.kept else []}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
+        _saved_by('Rounded', state, 'inner', 'key', 'time', 'masters', 'kept')
         self.inner.load_state_dict(state['inner'])
         self.param_groups, self.state = self.inner.param_groups, self.inner.state
         self.key, self.time = state['key'], state['time']

@@ -2,7 +2,6 @@
 """Every product of a part of a program under a recipe; nothing of a model is replaced (docs/torch-products.md)."""
 import contextlib
 import copyreg
-import fnmatch
 import functools
 import threading
 import warnings
@@ -14,8 +13,9 @@ import torch.utils.checkpoint
 from torch import Tensor, nn
 
 from .. import _abi as abi
-from . import ops
+from . import _globs, ops
 from ._calls import STEP
+from ._globs import named, patterns
 from ._stateful import Key, is_torch, own_key
 from ._streams import from_torch, stream
 from .products import Asked, Low, Lowering, guard
@@ -26,20 +26,6 @@ from .report import Report, Rows
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
 LEFT, INTEGERS = 'the recipe leaves it', 'integers'  # reasons that strict= takes
 _SPANS = 1 << 17
-
-
-def patterns(argument: str, given: Any) -> List[str]:
-    """Names, or globs, from one or several."""
-    names = [given] if isinstance(given, str) else given
-    if not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in names):
-        raise abi.HalfulpTypeError('{}: a name or names are required, not {!r}'.format(argument, given))
-    return list(names)
-
-
-def named(name: str, globs: Sequence[str]) -> bool:
-    """Whether a module, or one that it lies in, has a name that one of the globs matches."""
-    parts = name.split('.')
-    return any(fnmatch.fnmatchcase('.'.join(parts[:n + 1]), glob) for n in range(len(parts)) for glob in globs)
 
 
 def chooser(recipe: Any) -> Callable[[str, nn.Module], Optional[Recipe]]:
@@ -196,7 +182,7 @@ class precision:
         under the recipe, and nothing rounds the softmax.
     skip, only : str or sequence of str
         Names of modules, or globs ("*.attn"), whose products are left to torch, or the only ones that are not; with all
-        that is inside.
+        that is inside. One that no module of `model` has is an error; without `model` a warning, behind the first time.
     strict : bool
         A product of floating-point numbers that torch would compute is an error, unless the recipe, `skip` or `only`
         leave it: HalfulpValueError names the module, the operator and the shapes.
@@ -233,6 +219,11 @@ class precision:
         self._entered = threading.local()
         self._traced = _Entered(self)
         self._told = False
+        self._asked = self.skip + (self.only or []) + list(getattr(self.recipe, 'asked', ()))
+        if self.model is not None:
+            missing = _globs.missing(self._asked, self.names.of.values())
+            if missing:
+                raise abi.HalfulpValueError('precision: ' + _globs.no_module(missing, self.names.of.values()))
 
     def choose(self, name: str, module: Optional[nn.Module]) -> Optional[Recipe]:
         """The recipe of products that a module makes, or None."""
@@ -268,6 +259,15 @@ class precision:
         _ALL.entered.remove(entered)
         stack.__exit__(*error)
         self._free().append(entered)
+        if self._asked and self.names.of and error[:1] in ((), (None,)):
+            self._tell_missing()
+
+    def _tell_missing(self) -> None:
+        """Of names that nothing has, once."""
+        names = list(self.names.of.values())
+        missing, self._asked = _globs.missing(self._asked, names), []
+        if missing:
+            warnings.warn('halfulp.torch.precision: ' + _globs.no_module(missing, names), stacklevel=3)
 
     def __call__(self, thing: Any) -> Any:
         if isinstance(thing, nn.Module):

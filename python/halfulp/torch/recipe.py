@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 from torch import Tensor
 
 from .. import _abi as abi
+from .._names import near
 from . import _records, ops
 
 if TYPE_CHECKING:
@@ -141,7 +142,10 @@ class Recipe:
         except abi.HalfulpTypeError:
             raise abi.HalfulpTypeError('recipe: {!r} is neither a Recipe nor a rounding of inputs and weights'.format(
                 thing)) from None
-        return cls(x=text, w=text)
+        try:
+            return cls(x=text, w=text)
+        except abi.HalfulpValueError as error:
+            raise _with_recipes(error, text) from None
 
     def texts(self) -> Tuple[str, str, str]:
         """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT, and what comes before (_records.Before)."""
@@ -175,13 +179,32 @@ class Recipe:
         return self._stochastic
 
     def but(self, **changes: Optional[str]) -> 'Recipe':
-        """The same with some fields changed."""
+        """The same with some fields changed. HalfulpTypeError: one that there is not."""
+        known = [one.name for one in fields(self) if one.init]
+        for name in changes:
+            if name not in known:
+                raise abi.HalfulpTypeError('but: no field {!r}; {}'.format(
+                    name, near(name, known) or 'there are ' + ', '.join(known)))
         return replace(self, **changes)
 
     def __str__(self) -> str:
         said = ['{}={!r}'.format(f.name, getattr(self, f.name)) for f in fields(self)
                 if f.repr and getattr(self, f.name) != f.default]
         return '{}({})'.format(type(self).__name__.lstrip('_'), ', '.join(said))
+
+
+def _with_recipes(error: abi.HalfulpError, text: str) -> abi.HalfulpError:
+    """The error of a text that is no rounding, with the recipes of that name or of one like it."""
+    from .recipes import listing  # which is made of this file
+    names, hint = listing.names(), ''
+    if text in names:
+        hint = 'ht.recipes.get({0!r}) gives the recipe {0!r}'.format(text)
+    else:
+        hint = near(text, names)
+        hint = hint and 'of the recipes of ht.recipes.get, {}'.format(hint)
+    made = type(error)('{}; {}'.format(error, hint) if hint else str(error))
+    made.status = error.status
+    return made
 
 
 PLAIN = Recipe()

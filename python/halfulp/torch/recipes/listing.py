@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, List
 from torch import nn
 
 from ... import _abi as abi
+from ..._names import near
 from . import eight, four, history, sixteen
 from .named import Named
 
@@ -25,7 +26,7 @@ def get(name: str, **how: Any) -> Any:
     if not isinstance(name, str):
         raise abi.HalfulpTypeError('name: a text is required, not {!r}'.format(name))
     if name not in _MAKERS:
-        raise abi.HalfulpValueError('name: {!r} is not one of {}'.format(name, ', '.join(names())))
+        raise abi.HalfulpValueError('name: {!r}: {}'.format(name, near(name, names()) or 'there are ' + ', '.join(names())))
     return _MAKERS[name](**how)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional, Tuple
 from torch import nn
 
 from ... import _abi as abi
-from ..precision import named, patterns
+from .._globs import named, patterns
 from ..recipe import Recipe
 
 BF16 = Recipe(x='bfloat16', w='bfloat16', g='bfloat16')
@@ -38,6 +38,8 @@ class Named:
         Of exempted modules; None: they stay in torch.
     scaler : str
         The rule of `ht.LossScaler` that the source needs, or nothing.
+    asked : tuple of str
+        What `exempt` has added; where a model has no module of such a name, `convert` says so, as of `skip`.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Named:
     exempted: Tuple[str, ...] = ()
     rest: Optional[Recipe] = None
     scaler: str = ''
+    asked: Tuple[str, ...] = ()
     make: Optional[Callable[..., Any]] = field(default=None, compare=False)
 
     def __call__(self, name: str, module: Optional[nn.Module]) -> Optional[Recipe]:
@@ -66,7 +69,8 @@ class Named:
     def exempt(self, *names: str, rest: Any = ...) -> 'Named':
         """The same with more modules exempted, by names or globs ('*.mlp.gate'); rest: a recipe for all exempted ones."""
         other = self.rest if rest is ... else None if rest is None else Recipe.of(rest)
-        return replace(self, exempted=self.exempted + tuple(patterns('names', list(names))), rest=other)
+        asked = tuple(patterns('names', list(names)))
+        return replace(self, exempted=self.exempted + asked, asked=self.asked + asked, rest=other)
 
     def on(self, *types: type) -> 'Named':
         """The same for modules of these types; without any, for all modules and the products outside of them."""

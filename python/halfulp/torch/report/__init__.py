@@ -137,6 +137,7 @@ def _place(row: Dict[str, Any]) -> str:
     return row['module'] or ('(model)' if row['type'] else '(no module)')
 
 
+_LONG = 32  # characters of a cell that has several lines
 _COLUMNS = ('module', 'operator', 'part', 'shapes', 'calls', 'share', 'formats', 'sum', 'SQNR dB', 'events')
 
 
@@ -243,7 +244,8 @@ class Report:
 
     def _html_table(self) -> str:
         def cell(text: str, key: object) -> str:
-            return '<td data-v="{}">{}</td>'.format(html.escape(str(key)), html.escape(text))
+            return '<td{} data-v="{}">{}</td>'.format(' class="long"' if len(text) > _LONG else '', html.escape(str(key)),
+                                                      html.escape(text))
 
         body = ''
         for row in self.rows:
