@@ -36,9 +36,9 @@ static void describe(hu_arith_call *call, const hu_operation *operation, hu_outp
   int is_byte = operation->result == HU_RESULT_INT8;
   call->z = z.data;
   call->operands = operation->operands;
-  call->result = hui_view_of_codes(z.data, z.stride, is_byte ? x[0].type.format : z.type.format);
+  hui_view_codes(&call->result, z.data, z.stride, is_byte ? &x[0].type.format : &z.type.format);
   if (is_byte) call->result.size = 1;
-  for (int k = 0; k < call->operands; k++) call->x[k] = hui_view_of_codes(x[k].data, x[k].stride, x[k].type.format);
+  for (int k = 0; k < call->operands; k++) hui_view_codes(&call->x[k], x[k].data, x[k].stride, &x[k].type.format);
 }
 
 /* Every operation but HU_OP_CONVERT. */

@@ -25,7 +25,11 @@
 #include "emu/simd/convert.h"
 #include "emu/simd/level.h"
 
-enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
+enum {
+  PIECE = 64 * HU_WIDE_LANES,
+  PART_MIN = 1 << 13,
+  BY_CORE = 8 /* elements that the core computes while lane constants would be made */
+};
 
 typedef struct run {
   const hu_arith_call *call;
@@ -277,10 +281,16 @@ static int nearest32(const run *task, size_t first, size_t n, piece *work, hu_ev
   return left;
 }
 
+/* Lanes behind n are computed, and looked at, too. */
+static void clear(piece *work, size_t n) {
+  size_t bytes = sizeof *work->left * ((n + HU_WIDE_LANES - 1) / HU_WIDE_LANES * HU_WIDE_LANES);
+  for (int k = 0; k < 3; k++) memset(work->x[k], 0, bytes);
+  memset(work->left, 0, bytes);
+}
+
 static void run_lanes(const run *task, size_t first, size_t n, hu_events *counts) {
   piece work;
-  memset(work.x, 0, sizeof work.x); /* lanes behind n are computed, and looked at, too */
-  memset(work.left, 0, sizeof work.left);
+  clear(&work, n < PIECE ? n : PIECE);
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
     for (int i = 0; i < task->call->operands; i++) load_operand(task, i, first, k, work.x[i]);
@@ -336,6 +346,21 @@ static int lanes_can(run *task) {
   return 1;
 }
 
+/* Is a call so small that preparing lanes takes longer? With levels switched off the core is asked for, or some kernels
+ * and no others. */
+static int suits_core(const run *task, const hu_exec *exec) {
+  int quick = task->call->op < HU_OP_ROUNDED && task->call->op != HU_OP_SQRT && !task->stochastic;
+  return quick && task->call->n <= BY_CORE && !(exec && exec->levels_off);
+}
+
+/* Sets what lanes leave to the core most often: a root takes it as long as a small call. */
+static void set_refused(run *task) {
+  hu_num nan = hui_num_special(HU_KIND_NAN, 0), minus = hui_num_finite(1, 1, 0);
+  task->nan = hui_arith_one(task->spec, HU_OP_ADD, nan, nan, nan, 0, &task->nan_events);
+  if (task->call->op == HU_OP_SQRT || task->call->op == HU_OP_POW)
+    task->no_root = hui_arith_one(task->spec, HU_OP_SQRT, minus, minus, minus, 0, &task->no_root_events);
+}
+
 static hu_function_lane function_for(const hu_level *level, int32_t op) {
   if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
   return level->function ? level->function->lane[op - HU_OP_FUNCTION] : NULL;
@@ -357,16 +382,14 @@ void hui_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *ev
   memset(&task, 0, sizeof task);
   task.call = call;
   task.spec = &call->result.spec;
-  hu_num nan = hui_num_special(HU_KIND_NAN, 0), minus = hui_num_finite(1, 1, 0);
-  task.nan = hui_arith_one(task.spec, HU_OP_ADD, nan, nan, nan, 0, &task.nan_events);
-  task.no_root = hui_arith_one(task.spec, HU_OP_SQRT, minus, minus, minus, 0, &task.no_root_events);
   task.stochastic = call->mode.round >= HU_SRA;
   task.kernels = level->convert;
   task.wide = level->wide;
   task.function = function_for(level, call->op);
   task.pair = call->op == HU_OP_POW && level->function ? level->function->pow : NULL;
   task.nearest32 = nearest32_for(level, &task);
-  if (task.kernels && (!task.wide || !lanes_can(&task))) task.kernels = NULL;
+  if (task.kernels && (suits_core(&task, exec) || !task.wide || !lanes_can(&task))) task.kernels = NULL;
+  if (task.kernels) set_refused(&task);
   task.halves = hui_halves_serve(call, task.spec) ? hui_extensions_for(exec).half_arith : NULL;
   task.stream = hui_exec_stream(exec);
   task.counts = counts;

@@ -33,15 +33,16 @@ static hu_status decode(size_t n, hu_array_view *z, hu_array_view *x, const hu_e
 }
 
 /* Describes one end. The format of any numbers is not looked at. */
-HU_FN hu_array_view view_of(const void *data, ptrdiff_t stride, const hu_type *type) {
+static void describe(hu_array_view *view, const void *data, ptrdiff_t stride, const hu_type *type) {
   size_t bytes = hui_carrier_bytes(type);
   int kind = bytes == 8 ? HU_VIEW_BINARY64 : bytes ? HU_VIEW_BINARY32 : HU_VIEW_CODES;
-  hu_format any = {0};
-  return hui_view_of_grid(kind, data, stride, hui_is_plain(type) ? any : type->format);
+  hui_view_grid(view, kind, data, stride, &type->format);
 }
 
 hu_status hui_array_convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
-  hu_array_view to = view_of(z->data, z->stride, &z->type), from = view_of(x->data, x->stride, &x->type);
+  hu_array_view to, from;
+  describe(&to, z->data, z->stride, &z->type);
+  describe(&from, x->data, x->stride, &x->type);
   return hui_is_plain(&z->type) ? decode(n, &to, &from, how->exec) : convert(n, &to, &from, how);
 }
 

@@ -3,6 +3,7 @@
  * the core where no kernel can be used. */
 #include "emu/array/run.h"
 
+#include "emu/array/few.h"
 #include "emu/array/streams.h"
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
@@ -10,11 +11,13 @@
 #include "emu/core/bits.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
+#include "emu/format/value32.h"
 #include "emu/simd/convert.h"
 #include "emu/simd/level.h"
 
 enum {
   PIECE = 1024,          /* elements of a buffered piece: all its buffers stay in the first-level cache */
+  BY_CORE = 8,           /* elements that the core converts while lane constants would be made */
   PART_MIN = 1 << 14,    /* elements that make a part of their own worth while */
   BYPASS_BYTES = 1 << 24 /* outputs from here on are written around the caches */
 };
@@ -56,7 +59,7 @@ static void store_num(const conversion *call, size_t i, uint32_t code) {
   if (call->ez->kind == HU_VIEW_CODES) {
     hui_store_code(z, call->ez->size, code);
   } else if (call->ez->kind == HU_VIEW_BINARY32) {
-    hui_store_code(z, 4, hui_pack32(hui_unpack(&call->ez->spec, code)));
+    hui_store_code(z, 4, hui_value32(&call->ez->spec, code));
   } else {
     uint64_t pattern = hui_pack64(hui_unpack(&call->ez->spec, code));
     memcpy(z, &pattern, sizeof pattern);
@@ -244,13 +247,19 @@ static void start(conversion *call, size_t n, const hu_array_view *z, const hu_a
   call->part = hui_part_size(n, hui_exec_threads(exec), PART_MIN);
 }
 
+/* With levels switched off the core is asked for, or some kernels and no others. */
+static int may_choose(const hu_exec *exec) { return !exec || !exec->levels_off; }
+
 void hui_array_run(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec, hu_events *events) {
   conversion call;
   hu_events counts[HU_THREADS_MAX];
+  int any_way = may_choose(exec);
+  if (any_way && n <= HU_FEW && hui_few_run(n, z, x, events)) return;
   start(&call, n, z, x, exec);
-  if (call.kernels && !kernels_can(&call)) call.kernels = NULL;
-  call.stream = hui_exec_stream(exec);
   call.stochastic = z->spec.round >= HU_SRA;
+  if (call.kernels && ((any_way && n <= (call.stochastic ? BY_CORE / 2 : BY_CORE)) || !kernels_can(&call)))
+    call.kernels = NULL;
+  call.stream = hui_exec_stream(exec);
   call.bypass = call.z != call.x && n >= BYPASS_BYTES / z->size;
   if (is_plain(&call)) call.streams = streams_of(&call, exec);
   call.counts = counts;
@@ -263,12 +272,12 @@ void hui_array_run(size_t n, const hu_array_view *z, const hu_array_view *x, con
 
 static void decode_core(const conversion *call, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
-    hu_num x = hui_unpack(&call->ex->spec, hui_load_code(x_at(call, i), call->ex->size));
+    uint32_t code = hui_load_code(x_at(call, i), call->ex->size);
     if (call->ez->kind == HU_VIEW_BINARY64) {
-      uint64_t pattern = hui_pack64(x);
+      uint64_t pattern = hui_pack64(hui_unpack(&call->ex->spec, code));
       memcpy(z_at(call, i), &pattern, sizeof pattern);
     } else {
-      hui_store_code(z_at(call, i), 4, hui_pack32(x));
+      hui_store_code(z_at(call, i), 4, hui_value32(&call->ex->spec, code));
     }
   }
 }
@@ -308,7 +317,8 @@ static void decode_part(void *context, size_t part) {
 void hui_array_decode(size_t n, const hu_array_view *z, const hu_array_view *x, const hu_exec *exec) {
   conversion call;
   start(&call, n, z, x, exec);
-  if (call.kernels && (!x->spec.fits_binary32 || !hui_lane_constants_of(&call.source_constants, &x->spec)))
+  int by_core = may_choose(exec) && n <= BY_CORE;
+  if (call.kernels && (by_core || !x->spec.fits_binary32 || !hui_lane_constants_of(&call.source_constants, &x->spec)))
     call.kernels = NULL;
   if (is_plain_decode(&call)) call.streams = streams_of(&call, exec);
   hui_parallel(hui_exec_threads(exec), hui_parts(n, call.part), decode_part, &call);

@@ -4,6 +4,7 @@
 
 #include "emu/core/bits.h"
 #include "emu/format/unfold.h"
+#include "emu/format/value32.h"
 
 static uint32_t misuse(uint32_t *events) {
   if (events) *events = HU_EVENT_INVALID;
@@ -37,29 +38,17 @@ double hu_decode64(hu_format format, uint32_t code) {
   return hui_double_of_bits(hui_pack64(hui_unpack(&spec, code)));
 }
 
-/* The value of a code in binary32: put together where that is exact and normal, else rounded. */
-static inline float value32(const hu_spec *spec, uint32_t code) {
-  hu_num x = hui_unpack(spec, code);
-  if (x.kind == HU_KIND_FINITE) {
-    int32_t lead = hui_clz64(x.sig), k = x.exp + 63 - lead;
-    uint64_t sig = x.sig << lead;
-    if (k >= -126 && k <= 127 && !(sig & 0xFFFFFFFFFFu))
-      return hui_float_of_bits((uint32_t)x.sign << 31 | (((uint32_t)(k + 126) << 23) + (uint32_t)(sig >> 40)));
-  }
-  return hui_float_of_bits(hui_pack32(x));
-}
-
 float hu_decode(hu_format format, uint32_t code) {
   hu_spec spec;
   if (hui_source_refused(&spec, format)) return hui_float_of_bits(0x7FC00000);
-  return value32(&spec, code);
+  return hui_float_of_bits(hui_value32(&spec, code));
 }
 
 float hu_quantize(hu_format format, hu_mode mode, float x, uint32_t random, uint32_t *events) {
   uint32_t ignored, *ev = events ? events : &ignored;
   hu_spec spec;
   if (hui_result_refused(&spec, format, mode)) return hui_float_of_bits(0x7FC00000 | misuse(events));
-  return value32(&spec, hui_round(&spec, hui_unpack32(hui_bits_of_float(x)), random, ev));
+  return hui_float_of_bits(hui_value32(&spec, hui_round(&spec, hui_unpack32(hui_bits_of_float(x)), random, ev)));
 }
 
 double hu_quantize64(hu_format format, hu_mode mode, double x, uint32_t random, uint32_t *events) {

@@ -21,22 +21,24 @@ typedef struct hu_array_view {
   hu_spec spec;     /* the format unfolded, once hui_view_unfold has been asked */
 } hu_array_view;
 
-/* The spec is left as it is: a small call would notice its zeros. */
-static inline hu_array_view hui_view_of_grid(int kind, const void *data, ptrdiff_t stride, hu_format format) {
-  hu_array_view view;
-  view.data = data;
-  view.size = kind == HU_VIEW_CODES ? hui_code_bytes(format) : kind == HU_VIEW_BINARY64 ? 8 : 4;
-  view.stride = stride;
-  view.kind = kind;
-  view.format = format;
-  return view;
+/* Describe an array, in place: a compiler copies the unset spec of a record that is returned about, which a small call
+ * would notice. */
+static inline void hui_view_grid(hu_array_view *view, int kind, const void *data, ptrdiff_t stride,
+                                 const hu_format *format) {
+  view->data = data;
+  view->size = kind == HU_VIEW_CODES ? hui_code_bytes(*format) : kind == HU_VIEW_BINARY64 ? 8 : 4;
+  view->stride = stride;
+  view->kind = kind;
+  view->format = *format;
 }
-static inline hu_array_view hui_view_of_codes(const void *data, ptrdiff_t stride, hu_format format) {
-  return hui_view_of_grid(HU_VIEW_CODES, data, stride, format);
+static inline void hui_view_codes(hu_array_view *view, const void *data, ptrdiff_t stride, const hu_format *format) {
+  hui_view_grid(view, HU_VIEW_CODES, data, stride, format);
 }
-static inline hu_array_view hui_view_of_values(int kind, const void *data, ptrdiff_t stride) {
-  hu_format any = {0};
-  return hui_view_of_grid(kind, data, stride, any);
+static inline void hui_view_values(hu_array_view *view, int kind, const void *data, ptrdiff_t stride) {
+  view->data = data;
+  view->size = kind == HU_VIEW_BINARY64 ? 8 : 4;
+  view->stride = stride;
+  view->kind = kind;
 }
 
 /* HU_OK or HU_E_FORMAT. mode: of a result; of what is read, {0}. */

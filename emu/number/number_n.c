@@ -204,9 +204,10 @@ static int is_float(const conversion *call) {
 
 /* A view of one end; number, spec: of its codes, or of those at the other end, where it has values. */
 static hu_array_view view_of(const void *data, end side, const hu_number *number, const hu_number_spec *spec) {
-  hu_array_view view = hui_view_of_codes(data, side.stride, number->format);
-  if (side.kind == VALUES32) view = hui_view_of_values(HU_VIEW_BINARY32, data, side.stride);
-  if (side.kind == VALUES64) view = hui_view_of_values(HU_VIEW_BINARY64, data, side.stride);
+  hu_array_view view;
+  hui_view_codes(&view, data, side.stride, &number->format);
+  if (side.kind == VALUES32) hui_view_values(&view, HU_VIEW_BINARY32, data, side.stride);
+  if (side.kind == VALUES64) hui_view_values(&view, HU_VIEW_BINARY64, data, side.stride);
   view.spec = spec->floating;
   return view;
 }

@@ -57,6 +57,42 @@ static const wrong wrongs[] = {
 };
 #define WRONGS (sizeof wrongs / sizeof wrongs[0])
 
+/* Calls of one value ask whether a descriptor is one before they do anything else. */
+static void calls_agree(const hu_format *format) {
+  uint32_t events;
+  (void)hu_encode(*format, t_mode(HU_RNE), 0.0f, 0, &events);
+  int refused = hu_format_check(*format, NULL) != HU_OK;
+  if ((events == HU_EVENT_INVALID) == refused) return;
+  fail_msg("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d}: hu_format_check and hu_encode differ", format->sign, format->e,
+           format->m, format->zero, format->subnormal, format->inf, format->nan, format->negzero, format->overflow,
+           format->negative);
+}
+
+/* Field `axis` takes each of its values (m: those that matter) and one beyond them, and the fields behind it, too. */
+static void every_descriptor(uint8_t *fields, int axis) {
+  static const uint8_t ends[] = {2, 12, 31, 3, 3, 3, 6, 2, 3, 3}; /* the first beyond */
+  static const uint8_t few_digits[] = {0, 1, 2, 3, 20, 21, 22, 23, 24, 29, 30, 31, 32, 255};
+  hu_format format;
+  if (axis == 10) {
+    memcpy(&format, fields, 10);
+    format.b = 0;
+    calls_agree(&format);
+    return;
+  }
+  for (unsigned value = 0; value <= ends[axis]; value++) {
+    fields[axis] = (uint8_t)value;
+    if (axis == 2 && value < sizeof few_digits) fields[axis] = few_digits[value];
+    if (axis == 2 && value >= sizeof few_digits) break;
+    every_descriptor(fields, axis + 1);
+  }
+}
+
+static void calls_refuse_the_same(void **state) {
+  uint8_t fields[10];
+  (void)state;
+  every_descriptor(fields, 0);
+}
+
 static void each_axis_is_named(void **state) {
   (void)state;
   size_t sentences = 0;
@@ -238,6 +274,7 @@ static void constructors_do_not_wrap(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calls_refuse_the_same),
       cmocka_unit_test(each_axis_is_named),
       cmocka_unit_test(wrong_descriptors_are_empty),
       cmocka_unit_test(good_descriptors_keep_axis),
