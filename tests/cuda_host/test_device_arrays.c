@@ -5,6 +5,8 @@
 
 #include "tests/cuda_host/twin.h"
 
+#include "halfulp/number.h"
+
 enum { QUANTIZE, QUANTIZE64, ENCODE, ENCODE64, DECODE, DECODE64, CONVERT, PACK, UNPACK, CALLS };
 static const char *const names[CALLS] = {"quantize_n", "quantize64_n", "encode_n", "encode64_n", "decode_n",
                                          "decode64_n", "convert_n",    "pack_n",   "unpack_n"};
@@ -312,10 +314,63 @@ static void host_arrays(void **state) {
   }
 }
 
+/* ---- HU_OP_CONVERT of every pair of types, of those that are refused, too ---- */
+
+enum { PAIR_MOST = 300, KINDS = 8 };
+
+static hu_type draw_type(t_random *random, int kind, hu_number *number) {
+  static const char *const systems[] = {"posit8", "posit16", "lns8", "q7", "nf4", "takum16"};
+  hu_format format = hu_format_at(t_below(random, (uint32_t)hu_format_count())).format;
+  hu_type type = hu_type_values(kind, format);
+  *number = hu_number_float(format);
+  if (t_below(random, 2)) {
+    assert_int_equal(hu_number_find(number, systems[t_below(random, 6)]), HU_OK);
+    type.number = number;
+  }
+  return type;
+}
+
+/* The CPU alone has takums. */
+static int is_takum(const hu_type *type) { return type->number && type->number->kind == HU_NUMBER_TAKUM; }
+
+static void run_pair(t_random *random, int z, int x) {
+  hu_number numbers[2];
+  hu_type to = draw_type(random, z, &numbers[0]), from = draw_type(random, x, &numbers[1]);
+  t_twin b[3] = {twin_new(8 * PAIR_MOST), twin_new(8 * PAIR_MOST), twin_new(sizeof(hu_events))};
+  hu_exec exec = {0, 0, {t_next64(random), t_next64(random)}, {0}};
+  hu_mode mode = t_random_mode(random);
+  for (size_t i = 0; i < b[1].bytes; i++) b[1].host[i] = (uint8_t)t_next32(random);
+  if (x == HU_TYPE_CODES) {
+    hu_number_limits of = hu_number_limits_of(numbers[1]);
+    twin_keep(&b[1], of.storage / 8, of.width);
+  }
+  memset(b[2].host, 0, b[2].bytes);
+  for (int i = 0; i < 3; i++) twin_put(&b[i]);
+  hu_view host = hu_view_of(b[1].host, 1, from), device = hu_view_of(b[1].device, 1, from);
+  hu_how here = hu_how_of(mode, &exec, (hu_events *)(void *)b[2].host);
+  hu_how there = hu_how_of(mode, twin_there(&exec), (hu_events *)(void *)b[2].device);
+  size_t n = t_below(random, PAIR_MOST);
+  hu_status gpu = hu_apply(HU_OP_CONVERT, n, hu_output_of(b[0].device, 1, to), &device, &there), cpu = HU_E_NUMBER;
+  if (gpu != HU_E_NUMBER || !(is_takum(&to) || is_takum(&from)))
+    cpu = hu_apply(HU_OP_CONVERT, n, hu_output_of(b[0].host, 1, to), &host, &here);
+  int differs = 0;
+  for (int i = 0; i < 3; i++) differs += twin_differs(&b[i]) != b[i].bytes;
+  if (cpu != gpu || differs) fail_msg("kinds %d, %d: cpu %d, device %d, %d buffers differ", z, x, cpu, gpu, differs);
+  for (int i = 0; i < 3; i++) twin_free(&b[i]);
+}
+
+static void pairs_of_types(void **state) {
+  (void)state;
+  t_random random = seed_of("pairs_of_types");
+  for (unsigned run = 0; run < t_part(20); run++)
+    for (int z = 0; z < KINDS; z++)
+      for (int x = 0; x < KINDS; x++) run_pair(&random, z, x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call),    cmocka_unit_test(long_arrays), cmocka_unit_test(edges),
-      cmocka_unit_test(named_formats), cmocka_unit_test(host_arrays),
+      cmocka_unit_test(named_formats), cmocka_unit_test(host_arrays), cmocka_unit_test(pairs_of_types),
   };
   int skip = twin_skip("device arrays");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
