@@ -27,7 +27,8 @@ static int is_wide(int kind) { return kind == HU_TYPE_VALUES64 || kind == HU_TYP
 /* Draws what codes or values are of; the type points into the record. */
 static void draw(t_random *random, side *made, int kind) {
   static const char *const names[] = {"posit8", "posit16", "lns8", "q7", "nf4", "takum16", "hifloat8", "takum_linear8"};
-  hu_format format = hu_format_at(t_below(random, (uint32_t)hu_format_count())).format;
+  hu_format format = t_below(random, 2) ? hu_format_at(t_below(random, (uint32_t)hu_format_count())).format
+                                        : t_random_format(random, 1, 32);
   memset(made, 0, sizeof *made);
   made->type = hu_type_values(kind, format);
   made->number = hu_number_float(format);

@@ -320,7 +320,8 @@ enum { PAIR_MOST = 300, KINDS = 8 };
 
 static hu_type draw_type(t_random *random, int kind, hu_number *number) {
   static const char *const systems[] = {"posit8", "posit16", "lns8", "q7", "nf4", "takum16"};
-  hu_format format = hu_format_at(t_below(random, (uint32_t)hu_format_count())).format;
+  hu_format format = t_below(random, 2) ? hu_format_at(t_below(random, (uint32_t)hu_format_count())).format
+                                        : t_random_format(random, 1, 32);
   hu_type type = hu_type_values(kind, format);
   *number = hu_number_float(format);
   if (t_below(random, 2)) {
