@@ -215,7 +215,7 @@ static hu_status scaled_product(job *j, hu_scaled_sum sum) {
   a.scaled = tensor(j, &of_operand, M, K);
   b.scaled = tensor(j, &of_operand, M, K);
   y.plain = values(j);
-  size_t bytes = hu_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum, twin_there(NULL));
+  size_t bytes = hu_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum, twin_at(NULL, NULL, NULL));
   void *space = (void *)(((uintptr_t)buffer(j, NULL, bytes + 64) + 63) / 64 * 64);
   return hu_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, twin_at(NULL, NULL, NULL), NULL);
 }
@@ -243,7 +243,7 @@ static hu_status s2fp8_gemm(job *j) {
   const hu_s2fp8_scale *scale = scale_of(j, &kind);
   hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
   hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
-  void *work = buffer(j, NULL, hu_s2fp8_gemm_work_size(M, M, K, &a, &b, twin_there(NULL)));
+  void *work = buffer(j, NULL, hu_s2fp8_gemm_work_size(M, M, K, &a, &b, twin_at(NULL, NULL, NULL)));
   return hu_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, twin_at(NULL, work, NULL));
 }
 

@@ -138,7 +138,7 @@ static void graphs(void **state) {
   assert_int_equal(hu_scaling_parse(&buffers.scaling, "nvfp4", NULL), HU_OK);
   assert_int_equal(hu_s2fp8_parse(&buffers.s2fp8, "s2fp8", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&buffers.accum, "fp32", NULL), HU_OK);
-  assert_true(hu_scaled_work_size(SIDE, SIDE, &buffers.scaling, twin_there(NULL)) <= WORK &&
+  assert_true(hu_scaled_work_size(SIDE, SIDE, &buffers.scaling, twin_at(NULL, NULL, NULL)) <= WORK &&
               HU_DEVICE_S2FP8_WORK <= WORK);
   for (size_t i = 0; i < N; i++) floats(buffers.x.host)[i] = (float)t_between(&random, -9999, 9999) / 4096;
   twin_put(&buffers.x);

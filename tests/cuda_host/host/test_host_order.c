@@ -55,7 +55,8 @@ static void scaled(result *z, const float *x, hu_format format, uint32_t kind) {
   size_t rows = kind == 1 ? 9 : 36, cols = kind == 1 ? 2000 : 130;
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &scaling);
   size_t code_bytes = (n.codes + 7) / 8 * 8, scale_bytes = (n.scales + 15) / 16 * 16;
-  assert_true(rows * cols <= VALUES && sizeof work >= hu_scaled_work_size(rows, cols, &scaling, twin_there(NULL)));
+  assert_true(rows * cols <= VALUES &&
+              sizeof work >= hu_scaled_work_size(rows, cols, &scaling, twin_at(NULL, NULL, NULL)));
   hu_scaled q = {z->d, cols, z->d + code_bytes, n.block_cols, NULL};
   hu_scaled_stats *stats = (hu_scaled_stats *)(void *)(z->d + code_bytes + scale_bytes);
   if (scaling.tensor) q.tensor = (float *)(void *)(z->d + BYTES - 8);

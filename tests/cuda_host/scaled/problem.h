@@ -50,7 +50,7 @@ static inline t_problem problem_new(t_random *random, hu_scaling scaling, hu_mod
                            8,
                            n.block_rows * n.block_cols * sizeof(hu_scaled_stats),
                            sizeof(hu_events),
-                           hu_scaled_work_size(rows, cols, &scaling, twin_there(NULL))};
+                           hu_scaled_work_size(rows, cols, &scaling, twin_at(NULL, NULL, NULL))};
   for (int i = 0; i < BUFFERS; i++) problem.t[i] = twin_new(bytes[i]);
   for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)problem.t[EVENTS].host)[i] = t_next32(random);
   memset(problem.t[STATS].host, 0, problem.t[STATS].bytes);

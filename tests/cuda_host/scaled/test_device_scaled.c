@@ -376,12 +376,12 @@ static void sizes(void **state) {
   (void)state;
   hu_scaling mx = parsed("mxfp8_e4m3"), nv = parsed("nvfp4"), all = parsed("fp8_tensor"), bad = mx;
   bad.rule = 99;
-  assert_int_equal(hu_scaled_work_size(4096, 4096, &mx, twin_there(NULL)), 0);
-  assert_int_equal(hu_scaled_work_size(128, 128, &all, twin_there(NULL)), 0);
-  assert_true(hu_scaled_work_size(128, 129, &all, twin_there(NULL)) >= 16);
-  assert_true(hu_scaled_work_size(1, 1, &nv, twin_there(NULL)) >= 16);
-  assert_int_equal(hu_scaled_work_size(0, 5, &nv, twin_there(NULL)), 0);
-  assert_int_equal(hu_scaled_work_size(5, 5, &bad, twin_there(NULL)), 0);
+  assert_int_equal(hu_scaled_work_size(4096, 4096, &mx, twin_at(NULL, NULL, NULL)), 0);
+  assert_int_equal(hu_scaled_work_size(128, 128, &all, twin_at(NULL, NULL, NULL)), 0);
+  assert_true(hu_scaled_work_size(128, 129, &all, twin_at(NULL, NULL, NULL)) >= 16);
+  assert_true(hu_scaled_work_size(1, 1, &nv, twin_at(NULL, NULL, NULL)) >= 16);
+  assert_int_equal(hu_scaled_work_size(0, 5, &nv, twin_at(NULL, NULL, NULL)), 0);
+  assert_int_equal(hu_scaled_work_size(5, 5, &bad, twin_at(NULL, NULL, NULL)), 0);
 }
 
 /* The second level of an empty tensor is written. */

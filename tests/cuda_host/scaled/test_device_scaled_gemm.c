@@ -108,7 +108,7 @@ static void run(const t_product *product) {
   size_t bytes = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.cpu, &product->a.operand,
                                       &product->b.operand, hc, &product->sum, &exec);
   size_t far = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum,
-                                    twin_there(NULL));
+                                    twin_at(NULL, NULL, NULL));
   assert_true(bytes != SIZE_MAX && far != SIZE_MAX);
   void *near = aligned_alloc(64, bytes / 64 * 64 + 64);
   t_twin space = twin_new(far + 64);
@@ -247,7 +247,7 @@ static void test_errors(void **state) {
   result.plain.ld = 4;
   result.plain.format = hu_format_ieee(8, 23, 0);
   hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_SCALED_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
-  size_t need = hu_scaled_gemm_space(4, 4, 32, &result, &a, &b, NULL, &sum, twin_there(NULL));
+  size_t need = hu_scaled_gemm_space(4, 4, 32, &result, &a, &b, NULL, &sum, twin_at(NULL, NULL, NULL));
   assert_true(need > 0 && need != SIZE_MAX);
   assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, NULL, need, twin_there(NULL), NULL),
                    HU_E_NULL);
