@@ -56,7 +56,7 @@ class Docs(support.Examples):
         """By `halfulp help rounding`, with a word for every mode and policy; every --help that takes them refers to it."""
         page = self.ok("help", "rounding")
         self.assertEqual(self.ok("--help", "rounding"), page)
-        for word in ("rne  to nearest, ties to even", "rto  to odd", "rtp  toward positive", "stochastic, with N", "none  ", "finite  ",
+        for word in ("rne    to nearest, ties to even", "rto    to odd", "rtp    toward positive", "sra:N  stochastic", "none  ", "finite  ",
                      "propagate  ", "max  ", "zero  ", "error  ", "before or after"):
             self.assertIn(word, page)
         takers = 0
