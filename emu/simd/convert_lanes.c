@@ -382,13 +382,13 @@ static inline __attribute__((always_inline)) void modes(const hu_lane_constants 
 static inline __attribute__((always_inline)) void modes(const hu_lane_constants *lanes, int to, const hu_piece *piece,
                                                         hu_events *events) {
   switch (lanes->round) {
-#define LOOP_OF_MODE(mode, name, first, words, p3109, ieee)          \
-  case mode:                                                         \
-    if (mode < HU_SRA) loop(lanes, mode, to, piece, events);         \
-    if (mode >= HU_SRA) loop_random(lanes, mode, to, piece, events); \
-    return;
-    HU_EACH_MODE(LOOP_OF_MODE)
+#define LOOP_OF_MODE(mode, name, first, words, p3109, ieee) \
+  case mode: loop(lanes, mode, to, piece, events); return;
+    HU_EACH_DETERMINISTIC_MODE(LOOP_OF_MODE)
 #undef LOOP_OF_MODE
+    case HU_SRA: loop_random(lanes, HU_SRA, to, piece, events); return;
+    case HU_SRB: loop_random(lanes, HU_SRB, to, piece, events); return;
+    default: loop_random(lanes, HU_SRC, to, piece, events); return;
   }
 }
 #endif

@@ -177,18 +177,18 @@ STEP_FN void fuse_by(const hu_step_grid *grid, const int round, const int way, s
 }
 
 /* A loop of its own for each mode; ties to even have one more, for grids that are near. */
-#define STEP_CASE(mode, name, first, words, p3109, ieee)               \
-  case mode:                                                           \
-    STEP_CALL(mode, first == HU_FIRST_ODD ? STEP_ODD : STEP_DIRECTED); \
+#define STEP_CASE(mode, name, first, words, p3109, ieee)                 \
+  case mode:                                                             \
+    if (mode == HU_RNE && way_of(grid, HU_RNE) == STEP_NEAR) {           \
+      STEP_CALL(mode, STEP_NEAR);                                        \
+    } else {                                                             \
+      STEP_CALL(mode, first == HU_FIRST_ODD ? STEP_ODD : STEP_DIRECTED); \
+    }                                                                    \
     break;
-#define STEP_DISPATCH(grid)                                                        \
-  if (way_of(grid, HU_RNE) == STEP_NEAR && (grid)->to.grid.spec.round == HU_RNE) { \
-    STEP_CALL(HU_RNE, STEP_NEAR);                                                  \
-    return;                                                                        \
-  }                                                                                \
-  switch ((grid)->to.grid.spec.round) {                                            \
-    HU_EACH_MODE(STEP_CASE)                                                        \
-    default: break;                                                                \
+#define STEP_DISPATCH(grid)             \
+  switch ((grid)->to.grid.spec.round) { \
+    HU_EACH_MODE(STEP_CASE)             \
+    default: break;                     \
   }
 
 HU_NOINLINE static void add_each(const hu_step_grid *grid, size_t rows, size_t cols, int minus, float *z,
