@@ -52,7 +52,8 @@ static const cli_command command = {
     "",
     "Draw the positive values of formats on a logarithmic line, as SVG",
     "With --array: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
-    "or is beyond the largest number when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.\n"
+    "or is beyond the largest number when rounded by MODE. FORMAT may be any number system that `halfulp formats`\n"
+    "lists.\n"
     "Of a scaled format (mxfp4, nvfp4) the line has the values of one block: the one that has the array's largest\n"
     "magnitude, without an array a block whose largest magnitude is 1; blocks lie along the last axis. A second\n"
     "histogram shows which magnitudes the elements have as multiples of their scales.\n"

@@ -359,7 +359,8 @@ static void describe_scaled(drawing *plot) {
   int n = snprintf(line, sizeof line, "the values of a block under its scale %s", DECIMAL(state->block.scale));
   if (state->target.scaling.tensor)
     n += snprintf(line + n, sizeof line - (size_t)n, " times the tensor's %s", ROUNDED(state->block.tensor, 6));
-  n += snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude%s", state->block.of_one ? " 1" : "");
+  n += snprintf(line + n, sizeof line - (size_t)n, ": that of the largest magnitude%s",
+                state->block.of_one ? " 1" : "");
   if (blocks)
     n += snprintf(line + n, sizeof line - (size_t)n, "; the data: %llu block%s, scale%s %s",
                   (unsigned long long)blocks->count, blocks->count == 1 ? "" : "s", blocks->count == 1 ? "" : "s",

@@ -203,7 +203,7 @@ class S2fp8(unittest.TestCase):
 
 class ScaledTensors(unittest.TestCase):
     def test_page_of_torch(self):
-        """ht.quantize(x, 'mxfp4', dim=-1) of torch.md."""
+        """ht.quantize(x, 'mxfp4', dim=-1) of docs/torch/torch.md."""
         layout = Layout('scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=floor)', E2M1, E8M0)
         elements = [binary32(number) for number in (0.3, -1.7, 500.0, 1e-9)]
         made = scaled_encode(layout, elements, 1, 4, mode_of('rne'), 0, 0)

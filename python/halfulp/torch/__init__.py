@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""halfulp.torch: low precision in PyTorch, bit for bit; docs/torch.md is the page for users.
+"""halfulp.torch: low precision in PyTorch, bit for bit; docs/torch/torch.md is the page for users.
 
     import halfulp.torch as ht
     fp8 = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e5m2', accum='seq(binary16)')

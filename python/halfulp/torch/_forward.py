@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators' derivatives in forward mode (docs/torch.md section 3).
+"""The operators' derivatives in forward mode (docs/torch/torch.md section 3).
 
 The rule is the one of the gradients: a rounding counts as the identity, or under "zero_outside" as 0 outside of its
 range. So the tangent of a rounding is the tangent, and that of a product D = A B is dA B' + A' dB with A' and B' the

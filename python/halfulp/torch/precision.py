@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every product of a part of a program under a recipe; nothing of a model is replaced (docs/torch-products.md)."""
+"""Every product of a part of a program under a recipe; nothing of a model is replaced (docs/torch/products.md)."""
 import contextlib
 import copyreg
 import functools
@@ -161,7 +161,7 @@ class _Entered(Lowering):
 
 class precision:
     """Every product inside is computed under a recipe: the three products of layers, those of attention, of convolutions,
-    of recurrent networks, of a module's own parameters, whatever function of torch they are made by. docs/torch.md,
+    of recurrent networks, of a module's own parameters, whatever function of torch they are made by. docs/torch/torch.md,
     section 5, says which they are and what holds for gradients, autocast, torch.compile and threads.
 
         with ht.precision('mxfp8_e4m3') as p:

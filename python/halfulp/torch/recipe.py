@@ -179,7 +179,7 @@ class Recipe:
         return self._stochastic
 
     def but(self, **changes: Optional[str]) -> 'Recipe':
-        """The same with some fields changed. HalfulpTypeError: one that there is not."""
+        """The same with some fields changed. HalfulpTypeError: an unknown one."""
         known = [one.name for one in fields(self) if one.init]
         for name in changes:
             if name not in known:
@@ -194,7 +194,7 @@ class Recipe:
 
 
 def _with_recipes(error: abi.HalfulpError, text: str) -> abi.HalfulpError:
-    """The error of a text that is no rounding, with the recipes of that name or of one like it."""
+    """The error of a text that names no rounding, with the recipes of that name or of one like it."""
     from .recipes import listing  # which is made of this file
     names, hint = listing.names(), ''
     if text in names:

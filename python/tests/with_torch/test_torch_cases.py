@@ -89,7 +89,7 @@ def test_a_pretrained_state_loads_strictly():
 
 
 def test_averages_of_weights():
-    """AveragedModel with buffers averages keys as numbers, which docs/torch.md says; `seed` and key='torch' mend that."""
+    """AveragedModel with buffers averages keys as numbers, which docs/torch/torch.md says; `seed` and key='torch' mend that."""
     torch.manual_seed(1)
     model, x = nn.Sequential(nn.Linear(4, 4)), plain(2, 4)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QPyTorch (qtorch 0.3.0): what docs/torch.md says of its roundings, on numbers that it rounded itself.
+"""QPyTorch (qtorch 0.3.0): what docs/torch/torch.md says of its roundings, on numbers that it rounded itself.
 
 RECORDED are digests of its results with rounding="nearest" on the CPU for the inputs here; `python test_torch_qtorch.py`
 prints them, and needs qtorch and g++ (it compiles itself when imported). Where qtorch is installed and HALFULP_TEST_SLOW is

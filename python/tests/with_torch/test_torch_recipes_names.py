@@ -50,9 +50,9 @@ def test_each(name):
 
 
 def table():
-    page = SOURCE / 'docs' / 'torch-recipes.md'
+    page = SOURCE / 'docs' / 'torch' / 'recipes.md'
     if not page.is_file():
-        pytest.skip('docs/torch-recipes.md is not beside these tests')
+        pytest.skip('docs/torch/recipes.md is not beside these tests')
     lines = [line for line in page.read_text(encoding='utf-8').splitlines() if line.startswith('| `')]
     return [[cell.strip().strip('`') for cell in line.strip('|').split('|')] for line in lines if line.count('|') == 9]
 

@@ -5,7 +5,7 @@
     model = ht.convert(model, recipe)          # or: with ht.precision(recipe): ...
     print(recipe)                              # its source, what is as there, and what is not
 
-Each function gives a `Named`. docs/torch-recipes.md has the table of all of them, and what each was compared with.
+Each function gives a `Named`. docs/torch/recipes.md has the table of all of them, and what each was compared with.
 """
 from .eight import deepseek_v3, fp8_e5m2, fp8_lm, hopper, s2fp8, te_block, te_current, te_mxfp8, torchao_mxfp8
 from .four import (fp4_all_the_way, mxfp4_stochastic, nvfp4_pretraining, quartet, quartet_2, te_nvfp4, tetrajet,
