@@ -98,7 +98,7 @@ static json_t *group_weights(const hu_checkpoint *x, size_t i) {
   return NULL;
 }
 
-/* A value of the module itself, or of all. */
+/* Returns a value of the module itself, or else of all. */
 static json_t *value_of(const hu_checkpoint *x, const char *module, const char *key) {
   json_t *own = module ? json_object_get(json_object_get(x->quantization, module), key) : NULL;
   if (!own) own = json_object_get(x->quantization, key);

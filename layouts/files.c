@@ -50,7 +50,7 @@ static int read_index(hu_checkpoint *x, const char *path) {
   return json_is_object(x->map) || hui_wrong(x, "%s: holds no object 'weight_map'", path);
 }
 
-/* A name in an index leads to no other folder. */
+/* Returns 1 for a name that leads to no other folder. */
 static int is_plain_name(const char *name) { return name[0] && name[0] != '.' && !strchr(name, '/'); }
 
 static int open_index(hu_checkpoint *x, const char *path) {

@@ -53,7 +53,7 @@ static int set_shape(const geometry *g, uint32_t dims, const size_t *shape) {
   return 1;
 }
 
-/* The file's shape with another last axis, or without it and the one before made longer. */
+/* Sets the file's shape with other sides of the matrix, and `dims` axes. */
 static int shape_with(const geometry *g, size_t cols, size_t rows, uint32_t dims) {
   size_t shape[ST_DIMS_MAX];
   const st_tensor *tensor = g->z->raw->tensor;
@@ -65,7 +65,7 @@ static int shape_with(const geometry *g, size_t cols, size_t rows, uint32_t dims
 
 static int is_blocks(const hui_layout *row) { return strstr(row->codes, "blocks") != NULL; }
 
-/* Codes packed along the row, `bytes` bytes for `codes` codes. */
+/* Lays out codes that are packed along the row, `codes` of them in `bytes` bytes. */
 static int packed_rows(const geometry *g, size_t bytes, size_t codes) {
   const st_tensor *tensor = g->z->raw->tensor;
   size_t line = side(tensor, 1), rows = side(tensor, 2);
@@ -271,7 +271,7 @@ static void set_grid(hui_tensor *z, size_t rows, size_t cols, size_t down, size_
 
 static size_t matrices(const hui_tensor *z) { return z->rows && z->cols ? z->count / z->rows / z->cols : 0; }
 
-/* One for all, for a matrix, for a row or a column. */
+/* Takes one scale for all, for a matrix, for a row or a column; 0: they are others. */
 static int whole_sides(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;

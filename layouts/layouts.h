@@ -10,7 +10,7 @@
 #include "files/safetensors.h"
 #include "halfulp/checkpoint.h"
 
-/* A set of dtypes. */
+/* Makes a set of dtypes. */
 #define HUI_DTYPE(name) (1u << ST_##name)
 
 /* How a code stands in the bytes; q(r, c) of a matrix of rows x cols. */
@@ -167,7 +167,7 @@ struct hu_checkpoint {
 
 /* Writes a sentence into the checkpoint's line; 0. */
 int hui_wrong(hu_checkpoint *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* hu_checkpoint_open with another reader of files. */
+/* Does what hu_checkpoint_open does, with another reader of files. */
 hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout, const hui_reader *reader,
                               char line[HU_CHECKPOINT_LINE]);
 /* Read all files (files.c): 1, or 0 and the line. */
@@ -180,7 +180,7 @@ int hui_config_number(const hu_checkpoint *x, const char *module, const char *ke
 const char *hui_config_text(const hu_checkpoint *x, const char *module, const char *key);
 int hui_config_block(const hu_checkpoint *x, size_t i, size_t block[2]); /* candidate i of block sizes */
 int hui_config_has(const hu_checkpoint *x, const char *word);            /* 1: a text anywhere in it has this word */
-/* A key of the header's metadata of the tensor's file; NULL: none. */
+/* Returns a value of the metadata of the tensor's file; NULL: there is none. */
 const char *hui_metadata(const hui_raw *raw, const char *key);
 
 /* Finds the layouts of all tensors (recognise.c): 1, or 0 and the line. */
@@ -189,9 +189,9 @@ const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name);
 /* Lays out the tensor by its layout (geometry.c): 1; 0: the shapes do not go together, and the line says why. */
 int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base);
 
-/* Code of element r, c of matrix m. */
+/* Returns the code of element r, c of matrix m. */
 unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
-/* A scale as a binary32 pattern. */
+/* Returns a scale as a binary32 pattern. */
 uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i);
 
 #endif

@@ -87,7 +87,7 @@ static uint32_t product(uint32_t a, uint32_t b) {
   return hu_mul(f, nearest, f, a, f, b, 0, NULL);
 }
 
-/* A statistic of bitsandbytes: itself, or a code of a nested one. */
+/* Returns a statistic of bitsandbytes: itself, or what a code of a nested one stands for. */
 static uint32_t run_scale(const hui_tensor *z, size_t i) {
   hu_format f = hu_binary32();
   if (!z->nested) return hui_scale_bits(z->scale, HUI_SCALE_DTYPE, i);
@@ -114,7 +114,7 @@ static size_t scale_place(const hui_tensor *z, size_t m, size_t r, size_t c) {
   return m * z->matrix + r / z->block[0] * z->down + group_of(z, c) * z->across;
 }
 
-/* The factor of a block, a binary32 pattern. */
+/* Returns the factor of a block, a binary32 pattern. */
 static uint32_t factor(const hui_tensor *z, size_t m, size_t place) {
   hu_format f = hu_binary32();
   if (z->grid == HUI_RUNS) return run_scale(z, place);
@@ -179,7 +179,7 @@ static double affine(double q, const block_of *b) {
   return of_bits(hu_fma(f, nearest, f, code, f, b->factor, f, b->bias, 0, NULL));
 }
 
-/* Elements first .. first + n - 1, before the rounding into binary32. */
+/* Computes elements first .. first + n - 1, before the rounding into binary32. */
 static void fill(double *out, const hui_tensor *z, const double numbers[256], size_t first, size_t n) {
   block_of now = {SIZE_MAX, SIZE_MAX, 0, 0, 1, 0};
   size_t each = z->rows * z->cols;

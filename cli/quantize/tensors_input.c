@@ -154,7 +154,7 @@ cli_source tensors_source(int dtype, const void *data) {
   return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);
 }
 
-/* Values of a model, computed. */
+/* Returns the values of a tensor of a model, in new memory. NULL after an error line. */
 static const void *computed(void **owned, const tensors_input *in, const st_tensor *tensor) {
   *owned = cli_alloc(tensor->count, sizeof(float));
   if (!*owned || tensors_read_values(*owned, in, tensor, 0, tensor->count) == CLI_OK) return *owned;

@@ -12,8 +12,8 @@
  * A checkpoint is a .safetensors file, a model.safetensors.index.json, or a folder with either; config.json and
  * hf_quant_config.json beside the file say what tensors do not. A layout is how one program stores a quantized tensor:
  * codes, scales, zero points and orders as tensors of their own. docs/checkpoints.md has the table and the formula of a
- * value of each; here they are rows (hu_checkpoint_layout_at). A tensor of a layout appears once, under the name that it
- * has in the model, with the shape of its values; scales and the like do not appear. All others appear as they are
+ * value of each; here they are rows (hu_checkpoint_layout_at). A tensor of a layout appears once, under the name that
+ * it has in the model, with the shape of its values; scales and the like do not appear. All others appear as they are
  * stored.
  *
  * Files are mapped, and nothing is copied before it is read. Several threads may read one checkpoint. */

@@ -46,12 +46,12 @@ format, mode, scaling = Format, Mode, Scaling
 
 __version__ = '0.1.0'
 __all__ = [
-    'Accumulator', 'Checkpoint', 'CheckpointTensor', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
-    'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number', 'Picture', 'Preset', 'Rounding', 'S2FP8Tensor',
-    'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
-    'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
-    'hadamard', 'hifloat4_encode', 'identify', 'levels', 'load', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
-    'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
-    'remainder', 'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'synchronize', 'tanh',
-    'train', 'unpack',
+    'Accumulator', 'Checkpoint', 'CheckpointTensor', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError',
+    'HalfulpError', 'HalfulpMemoryError', 'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number',
+    'Picture', 'Preset', 'Rounding', 'S2FP8Tensor', 'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes',
+    'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode', 'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma',
+    'formats', 'gelu', 'gemm', 'gemm_errors', 'hadamard', 'hifloat4_encode', 'identify', 'levels', 'load', 'log', 'log1p', 'log2', 'maximum',
+    'maximum_number', 'minimum', 'minimum_number', 'model', 'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets',
+    'quantize', 'reciprocal', 'remainder', 'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub',
+    'synchronize', 'tanh', 'train', 'unpack',
 ]

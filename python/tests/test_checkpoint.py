@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import halfulp
+from halfulp import _abi
 
 COMMAND = os.environ['HALFULP_COMMAND']
 
@@ -134,6 +135,16 @@ def test_any_values(tmp_path):
         found = halfulp.load(write(tmp_path / 'c.safetensors', [('w', dtype, (256,), codes.tobytes())]))['w']
         wanted = codes.view(getattr(types, name)).astype(np.float32)
         assert np.array_equal(found, wanted, equal_nan=True) and np.array_equal(np.signbit(found)[found == 0], np.signbit(wanted)[found == 0]), dtype
+
+
+def test_page():
+    """docs/checkpoints.md has the rows of the library's table, in its order."""
+    library = _abi.layouts()
+    rows = [library.hu_checkpoint_layout_at(i) for i in range(library.hu_checkpoint_layout_count())]
+    said = ['| `{}` | {} | {} | `{}` |'.format(*(text.decode() for text in (row.name, row.program, row.tensors, row.formula))) for row in rows]
+    page = (pathlib.Path(os.environ['HALFULP_SOURCE']) / 'docs/checkpoints.md').read_text()
+    assert len(rows) > 30 and '\n'.join(said) in page
+    assert library.hu_checkpoint_layout_at(len(rows)).name == b''
 
 
 if __name__ == '__main__':

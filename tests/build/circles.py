@@ -104,7 +104,7 @@ def code():
 def included():
     """Who includes whom, of the whole tree; a name without a folder is one beside the file."""
     calls = {}
-    for top in ('include', 'formats', 'files', 'emu', 'gpu', 'train', 'cli', 'mpi'):
+    for top in ('include', 'formats', 'files', 'layouts', 'emu', 'gpu', 'train', 'cli', 'mpi'):
         for path in sorted((root / top).rglob('*')):
             name = path.relative_to(root).as_posix()
             if path.suffix not in ('.c', '.h', '.cu', '.cuh') or name.startswith('include/halfulp/core/'):

@@ -23,6 +23,7 @@ LIMITS = {
     'cli': (5, 5),
     'mpi': (5, 5),
     'files': (5, 5),
+    'layouts': (5, 5),
     'tests': (8, 8),
 }
 SUFFIXES = ('.c', '.h', '.cu', '.cuh', '.cpp', '.hpp')

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ('emu', 'gpu', 'train', 'cli', 'include', 'files', 'formats', 'dpi')
+FOLDERS = ('emu', 'gpu', 'train', 'cli', 'include', 'files', 'layouts', 'formats', 'dpi')
 SUFFIXES = ('.c', '.h', '.cu', '.cuh', '.hpp')
 
 # A pattern over a comment without its line ends and asterisks, and what to write instead.

@@ -84,6 +84,10 @@ class Json(support.Examples):
         self.holds("presets", "presets")
         self.holds("models", "models")
         self.holds("info --p3109", "info", "--p3109")
+        if os.environ["HALFULP_SAFETENSORS"] == "1":
+            header = b'{"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]},"v":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}}'
+            model = self.write("m.safetensors", len(header).to_bytes(8, "little") + header + bytes(4))
+            self.holds("info MODEL", "info", model)
         self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
         self.holds("verify --theorems", "verify", "--theorems")

@@ -18,7 +18,7 @@ sys.path.insert(0, str(root / 'tests' / 'docs'))
 import prose  # noqa: E402
 
 # Folders whose sources are held to prose.txt, prose_sources.txt and verbs.txt, comments and messages alike.
-HELD = ('bench', 'cli', 'dpi', 'emu', 'files', 'gpu', 'mpi', 'python', 'train')
+HELD = ('bench', 'cli', 'dpi', 'emu', 'files', 'gpu', 'layouts', 'mpi', 'python', 'train')
 
 # A fault each, and a word of what is then said.
 WRONG = [

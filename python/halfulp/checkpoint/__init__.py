@@ -8,8 +8,8 @@ from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _abi as abi
-from . import _structs as s
+from .. import _abi as abi
+from .. import _structs as s
 
 _LINE = 768
 _ORDINARY = {'BOOL': np.bool_, 'U8': np.uint8, 'I8': np.int8, 'U16': np.uint16, 'I16': np.int16, 'U32': np.uint32, 'I32': np.int32,
