@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,6 @@
 #include <unistd.h>
 
 #include "layouts/layouts.h"
-
-int hui_wrong(hu_checkpoint *x, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(x->line, HU_CHECKPOINT_LINE, format, args);
-  va_end(args);
-  return 0;
-}
 
 /* ---- files as this library maps them ---- */
 
@@ -97,13 +88,6 @@ static int merge(hu_checkpoint *x) {
   }
   return check_index(x);
 }
-
-const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name) {
-  size_t place = st_place(x->raw_names, name);
-  return place == SIZE_MAX ? NULL : &x->raws[place];
-}
-
-const char *hui_metadata(const hui_raw *raw, const char *key) { return st_value(&raw->shard->file, key); }
 
 /* ---- open and close ---- */
 

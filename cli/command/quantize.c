@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/base/numbers.h"
 #include "cli/quantize/quantize.h"
@@ -149,16 +148,6 @@ int cli_quantize_files(cli_quantize_state *state, const char *in, const char *ou
   if (cli_is_model(in)) return cli_fail(out, "a model (.safetensors, its index, a folder) becomes a .safetensors file");
   if (cli_ends(in, ".gguf")) return cli_fail(out, "a .gguf file becomes a .gguf or a .safetensors file");
   return from_array(state, in, out);
-}
-
-const char *cli_layout(const cli_quantize_state *state) {
-  return state->layout ? state->layout : state->includes ? NULL : "auto";
-}
-
-int cli_is_model(const char *path) {
-  struct stat info;
-  return cli_ends(path, ".safetensors") || cli_ends(path, ".safetensors.index.json") ||
-         (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out) {

@@ -122,14 +122,6 @@ int tensors_open_model(tensors_input *in, const char *layout, int must) {
   return CLI_OK;
 }
 
-int tensors_open_for_info(tensors_input *in, const char *path, const char *layout) {
-  memset(in, 0, sizeof *in);
-  in->name = in->path = path;
-  if (tensors_open_model(in, layout, 1) == CLI_OK) return CLI_OK;
-  tensors_close(in);
-  return CLI_BAD;
-}
-
 void tensors_close_model(tensors_input *in) {
   hu_checkpoint_close(in->model);
   free(in->why);

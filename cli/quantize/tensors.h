@@ -4,6 +4,8 @@
 #ifndef HALFULP_CLI_QUANTIZE_TENSORS_H
 #define HALFULP_CLI_QUANTIZE_TENSORS_H
 
+#include <string.h>
+
 #include "cli/quantize/quantize.h"
 #include "cli/tensors/gguf.h"
 #include "files/safetensors.h"
@@ -61,12 +63,12 @@ typedef struct tensors_input {
   char *why;            /* why its layouts are not known, where it has codes and that is so; else NULL */
 } tensors_input;
 int tensors_open(tensors_input *in, const char *path, const char *layout);
+/* Opens a model whatever its tensors are; names, shapes and layouts are those of in->model. */
+int tensors_open_for_info(tensors_input *in, const char *path, const char *layout);
 void tensors_close(tensors_input *in);
 
 /* Parts of these two (model.c): looks for layouts, which `must` be known. */
 int tensors_open_model(tensors_input *in, const char *layout, int must);
-/* Opens a model whatever its tensors are; names, shapes and layouts are those of in->model. */
-int tensors_open_for_info(tensors_input *in, const char *path, const char *layout);
 void tensors_close_model(tensors_input *in);
 /* Checks that OUT replaces no file of a model; in_place: it may replace the only one. */
 int tensors_spare_model(const tensors_input *in, const char *out, int in_place);
@@ -126,7 +128,7 @@ typedef struct tensors_notes {
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in);
 void tensors_notes_free(tensors_notes *notes);
 /* Returns 1 if the entry is one, right or wrong. */
-int tensors_is_note(const st_entry *entry);
+static inline int tensors_is_note(const st_entry *entry) { return !strncmp(entry->key, "halfulp.", 8); }
 /* Returns 1 if the tensor holds codes or scales of a note. */
 int tensors_is_part(const st_tensor *tensor, const tensors_notes *notes);
 

@@ -144,6 +144,14 @@ void tensors_close(tensors_input *in) {
     cli_bytes_free(&in->bytes);
 }
 
+int tensors_open_for_info(tensors_input *in, const char *path, const char *layout) {
+  memset(in, 0, sizeof *in);
+  in->name = in->path = path;
+  if (tensors_open_model(in, layout, 1) == CLI_OK) return CLI_OK;
+  tensors_close(in);
+  return CLI_BAD;
+}
+
 cli_source tensors_source(int dtype, const void *data) {
   if (tensors_is_integer(dtype)) {
     cli_source integers = {data, {0}, st_dtype_bits(dtype) / 8, is_signed(dtype) ? 'i' : 'u'};

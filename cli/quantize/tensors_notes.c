@@ -80,8 +80,6 @@ static int read_note(tensors_notes *notes, const tensors_input *in, const st_ent
   return find_kind(&note->kind, notes, at + 1);
 }
 
-int tensors_is_note(const st_entry *entry) { return !strncmp(entry->key, "halfulp.", 8); }
-
 int tensors_notes_read(tensors_notes *notes, const tensors_input *in) {
   int code = CLI_OK;
   *notes = (tensors_notes){NULL, 0, NULL, 0, NULL, NULL};
