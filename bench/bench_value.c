@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What one call costs that computes one value: the calls of scalar.h and arith.h beside the functions of core.h, in
- * nanoseconds, single thread; and what a dot product of a matrix instruction costs, element by element (hu_dot) and as
- * one product of its tile (hu_gemm). Built a second time on the two files, without core.h: bench_value_two_files.
+ * nanoseconds, single thread; what an array call of 16 elements costs; and what a dot product of a matrix instruction
+ * costs, element by element (hu_dot) and as one product of its tile (hu_gemm). Built a second time on the two files,
+ * without core.h: bench_value_two_files.
  *
  *   bench_value [--rounds 9] [--csv]
  *
@@ -28,7 +29,8 @@ typedef struct job {
   hu_format in, out; /* fma: in x in + out -> out; others: in -> out */
   hu_mode mode;
   uint32_t a[COUNT], b[COUNT], c[COUNT], sum;
-  float x[COUNT];
+  uint8_t codes[COUNT]; /* the lowest digits of a: codes where `in` has 8 */
+  float x[COUNT], z[COUNT];
 } job;
 
 #define EACH(name, expression)                            \
@@ -50,6 +52,13 @@ EACH(call_div, hu_div(work->out, work->mode, work->in, work->a[i], work->in, wor
 EACH(call_sqrt, hu_sqrt(work->out, work->mode, work->in, work->a[i] & 0x7fff, 0, &events))
 EACH(call_fma,
      hu_fma(work->out, work->mode, work->in, work->a[i], work->in, work->b[i], work->out, work->c[i], 0, &events))
+
+/* Arrays of FEW, in COUNT calls. */
+enum { FEW = 16 };
+#define FROM(array) (work->array + i % (COUNT / FEW) * FEW)
+EACH(call_quantize_n, (uint32_t)hu_quantize_n(FEW, work->z, 1, FROM(x), 1, work->out, work->mode, NULL, NULL))
+EACH(call_encode_n, (uint32_t)hu_encode_n(FEW, work->z, 1, FROM(x), 1, work->out, work->mode, NULL, NULL))
+EACH(call_decode_n, (uint32_t)hu_decode_n(FEW, work->z, 1, FROM(codes), 1, work->in, NULL))
 
 #ifdef HU_USE_ONE_FILE
 #define CORE(name) NULL
@@ -87,12 +96,16 @@ static const struct {
     {"convert", "bfloat16", "float8_e4m3fn", {call_convert, CORE(core_convert)}},
     {"add", "binary16", "binary16", {call_add, CORE(core_add)}},
     {"mul", "binary16", "binary16", {call_mul, CORE(core_mul)}},
+    {"mul", "float8_e4m3fn", "float8_e4m3fn", {call_mul, CORE(core_mul)}},
     {"div", "binary32", "binary32", {call_div, CORE(core_div)}},
     {"sqrt", "binary16", "binary16", {call_sqrt, CORE(core_sqrt)}},
     {"fma", "float8_e4m3fn", "binary16", {call_fma, CORE(core_fma)}},
     {"fma", "binary16", "binary16", {call_fma, CORE(core_fma)}},
     {"fma", "bfloat16", "bfloat16", {call_fma, CORE(core_fma)}},
     {"fma", "binary32", "binary32", {call_fma, CORE(core_fma)}},
+    {"quantize_n of 16", "binary32", "float8_e4m3fn", {call_quantize_n, NULL}},
+    {"encode_n of 16", "binary32", "float8_e4m3fn", {call_encode_n, NULL}},
+    {"decode_n of 16", "float8_e4m3fn", "binary32", {call_decode_n, NULL}},
 };
 
 /* One instruction: D = A B, 16 x 16 x 16 codes of binary16, sums in binary32. */
@@ -142,6 +155,7 @@ static int fill(job *work, const char *in, const char *out) {
     work->x[i] = number(&state);
     work->a[i] = hu_encode(work->in, work->mode, work->x[i], 0, NULL);
     work->b[i] = hu_encode(work->in, work->mode, number(&state), 0, NULL);
+    work->codes[i] = (uint8_t)work->a[i];
     work->c[i] = hu_encode(work->out, work->mode, number(&state), 0, NULL);
   }
   return 1;
@@ -193,7 +207,7 @@ int main(int argc, char **argv) {
   if (csv)
     bench_table_head();
   else
-    printf("%-10s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
+    printf("%-16s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (!fill(&work, rows[i].in, rows[i].out)) return 1;
     void (*reference)(void *) = rows[i].call[1] ? rows[i].call[1] : rows[i].call[0];
@@ -201,7 +215,7 @@ int main(int argc, char **argv) {
     if (csv) {
       table_lines(i, 1e9 * times.subject / COUNT, 1e9 * times.reference / COUNT);
     } else {
-      printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * times.subject / COUNT);
+      printf("%-16s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * times.subject / COUNT);
       if (rows[i].call[1]) printf("  %10.1f", 1e9 * times.reference / COUNT);
       printf("\n");
     }
