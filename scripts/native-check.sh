@@ -24,7 +24,7 @@ option=$(meson introspect --buildoptions "$build" |
   python3 -c 'import json, sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == "unconfirmed_units"])')
 log=$build/native-check.log
 status=0
-tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_seq gemm_models kernels streams cross-processor proof-hooks"
+tests="gemm_pairs gemm_short gemm_parts gemm_half arith-half gemm_levels gemm_seq gemm_models walk streams cross-processor proof-hooks"
 orders=$build/native-check-orders.csv
 # Rows of large arrays at the levels that have both orders, each in a run of both.
 order_rows() {

@@ -15,7 +15,7 @@ root=$(dirname "$here")
 # Ubuntu's clang brings its sanitizers along; elsewhere a clang that is there will do.
 "$here/setup.sh" clang libclang-rt-14-dev || "$here/setup.sh" clang || command -v clang > /dev/null
 if [ "$folder" = setup ]; then exit; fi
-tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm
+tests="walk pack stream decisions format-catalogue format-check format-text format-words fault-0 gemm
   golden fuzz-format fuzz-line fuzz-list fuzz-sources fuzz-ledger fuzz-vectors
   fuzz-npy fuzz-set fuzz-safetensors fuzz-gguf fuzz-config fuzz-checkpoint fuzz-results fuzz-data cli-npy cli-arrays cli-plot
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work scaled-calls s2fp8-near s2fp8-parts
@@ -23,7 +23,7 @@ tests="kernels arrays stream decisions format-catalogue format-check format-text
   train-data train-data_made train-gradients train-model train-model_texts train-net train-precision train-rounded_products
   train-attention train-convolution train-delayed train-optimizer_kinds train-parts train-pass train-quartet train-tetrajet"
 programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
-  tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
+  tests/walk/walk tests/array/test-{pack,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
   tests/gemm/test_gemm tests/golden/test_golden \
   tests/fuzz/replay_{format,line,command} tests/scaled/test_scaled_calls \
   tests/s2fp8/test_s2fp8_{near,parts} tests/conversion/test_conversion_{presets,digests} \

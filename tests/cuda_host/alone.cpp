@@ -31,11 +31,6 @@ hu_status hui_cuda_apply(int, size_t, hu_output, const hu_view *, const hu_how *
 #else
 #if defined(HU_ALONE_HADAMARD)
 #include "gpu/scaled/hadamard.cu"
-#elif defined(HU_ALONE_NUMBER)
-#include "gpu/elementwise/number.cu"
-hu_status hui_cuda_apply(int, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
-  return hui_number_launch(n, z, *x, *how, how->exec->where.queue);
-}
 #elif defined(HU_ALONE_SCALED)
 #include "gpu/host/kernels_scaled.cpp"
 #elif defined(HU_ALONE_SUM)
@@ -67,8 +62,6 @@ hu_where hu_cuda(void *stream) {
   calls.s2fp8_truncate_n = hui_cuda_s2fp8_truncate_n;
   calls.s2fp8_gemm_work = hui_cuda_s2fp8_gemm_work;
   calls.s2fp8_gemm = hui_cuda_s2fp8_gemm;
-#elif defined(HU_ALONE_NUMBER)
-  calls.apply = hui_cuda_apply;
 #elif defined(HU_ALONE_HADAMARD)
   calls.hadamard = hui_cuda_hadamard;
 #elif defined(HU_ALONE_SCALED)

@@ -15,17 +15,18 @@ Test = collections.namedtuple('Test', 'name folder command env workdir goals lim
 
 # Folders of tests that a source's own folder does not name; the first line that fits the beginning of its path.
 _NEAREST = [
-    ('emu/core/accum', ['accum', 'gemm']), ('emu/core/dot', ['accum']), ('emu/core/arith', ['arith']),
-    ('emu/core/function', ['function']), ('emu/core/hadamard', ['hadamard']), ('emu/core/number', ['number']),
+    ('emu/core/accum', ['accum', 'gemm']), ('emu/core/dot', ['accum']), ('emu/core/arith', ['arith', 'walk']),
+    ('emu/core/function', ['function', 'walk']), ('emu/core/hadamard', ['hadamard']), ('emu/core/number', ['number', 'walk']),
     ('emu/core/s2fp8', ['s2fp8']), ('emu/core/scaled_sum', ['scaled_gemm', 'accum']), ('emu/core/scaled', ['scaled']),
-    ('emu/core/', ['core', 'array', 'oracle', 'arith']), ('emu/arith/function', ['function']),
-    ('emu/base/', ['format', 'array', 'scaled', 'memory', 'train']), ('emu/simd/', ['array', 'number', 'arith', 'function']),
+    ('emu/core/', ['core', 'walk', 'array', 'oracle', 'arith']), ('emu/arith/', ['arith', 'function', 'walk']),
+    ('emu/array/', ['array', 'walk']), ('emu/number/', ['number', 'walk']),
+    ('emu/base/', ['format', 'walk', 'array', 'scaled', 'memory', 'train']), ('emu/simd/', ['walk', 'array', 'number', 'arith', 'function']),
     ('emu/gemm/', ['gemm', 'accum']), ('emu/accum/', ['accum', 'gemm']), ('emu/format/', ['format', 'core', 'oracle']),
     ('gpu/', ['cuda_host']), ('train/', ['train', 'memory']), ('cli/', ['cli', 'memory']), ('python/', ['python']),
 ]
 # What else belongs to a part: folders of tests, or of one folder the tests whose names fit.
 _WIDER = {
-    'emu': [('core|format|array|oracle|arith|function|golden|gen|gemm|accum|scaled|scaled_gemm|s2fp8|hadamard|number|'
+    'emu': [('core|format|walk|array|oracle|arith|function|golden|gen|gemm|accum|scaled|scaled_gemm|s2fp8|hadamard|number|'
              'conversion|memory', '.*'), ('fault', 'fault-0'), ('cuda_host', 'golden-digests-4.*')],
     'gpu': [('cli', '.*')],
     'train': [('cli', '.*(train|sweep|experiment|demo).*'), ('cuda_host', 'cuda-host-train')],

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Number systems: texts both ways, records refused, limits, the catalogue; array calls against one-value calls; misuse.
- */
+/* Number systems: texts both ways, records refused, limits, the catalogue. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,153 +260,10 @@ static void test_same_as_formats(void **state) {
   }
 }
 
-/* ---- arrays ---- */
-
-enum { ROOM = 20000 };
-static uint64_t buffer_x[ROOM], buffer_z[ROOM];
-
-static double element(const void *x, size_t size, ptrdiff_t i) {
-  return size == 4 ? (double)((const float *)x)[i] : ((const double *)x)[i];
-}
-
-typedef struct t_call {
-  hu_number n, from;
-  hu_mode mode;
-  hu_exec exec;
-  ptrdiff_t incx, incz;
-  size_t count;
-} t_call;
-
-static uint32_t word(const t_call *c, size_t i) {
-  return c->mode.bits ? hu_stream_word(c->exec.stream, i) >> (32 - c->mode.bits) : 0;
-}
-
-static const void *start(const void *buffer, size_t size, ptrdiff_t inc, size_t n) {
-  return (const uint8_t *)buffer + (inc < 0 ? (size_t)-inc * (n - 1) * size : 0);
-}
-
-/* Any code of n, in storage. */
-static uint32_t any_code(t_random *random, hu_number n) {
-  uint32_t width = hu_number_limits_of(n).width;
-  return n.kind == HU_NUMBER_FIXED && n.sign ? t_random_integer(random, width) : t_next32(random) >> (32 - width);
-}
-
-static size_t bytes_of(hu_number n) { return hu_number_limits_of(n).storage / 8; }
-
-/* All nine ways; `way` chooses. */
-static void one_call(t_random *random, const t_call *c, unsigned way) {
-  size_t sx = way < 2   ? 4
-              : way < 4 ? 8
-                        : bytes_of(c->from),
-         sz = way == 0   ? 4
-              : way == 2 ? 8
-              : way == 5 ? 4
-              : way == 6 ? 8
-                         : bytes_of(c->n);
-  hu_events got = {0}, expected = {0};
-  for (size_t i = 0; i < ROOM; i++) buffer_x[i] = t_next64(random);
-  if (way < 4) {
-    for (size_t i = 0; i < ROOM * 8 / sx && i < 4 * ROOM; i++) {
-      double x = any_operand(random, c->n);
-      if (sx == 4) ((float *)buffer_x)[i] = (float)x;
-      if (sx == 8 && i < ROOM) ((double *)buffer_x)[i] = x;
-      if (i > c->count * 4) break;
-    }
-  }
-  t_fill_pattern(buffer_z, sizeof buffer_z);
-  for (size_t i = 0; way >= 4 && i < sizeof buffer_x / sx; i++)
-    t_put(buffer_x, sx, (ptrdiff_t)i, any_code(random, c->from));
-  const void *x = start(buffer_x, sx, c->incx, c->count);
-  void *z = (void *)(uintptr_t)start(buffer_z, sz, c->incz, c->count);
-  hu_status status = HU_E_SHAPE;
-  switch (way) {
-    case 0: status = hu_number_quantize_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 1: status = hu_number_encode_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 2: status = hu_number_quantize64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 3: status = hu_number_encode64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
-    case 4:
-      status = hu_number_convert_n(c->count, z, c->incz, c->n, x, c->incx, c->from, c->mode, &c->exec, &got);
-      break;
-    case 5: status = hu_number_decode_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec); break;
-    default: status = hu_number_decode64_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec);
-  }
-  assert_int_equal(status, HU_OK);
-  for (size_t i = 0; i < c->count; i++) {
-    ptrdiff_t at = (ptrdiff_t)i * c->incx, to = (ptrdiff_t)i * c->incz;
-    uint32_t events = 0, code = way < 4 ? 0 : t_get(x, sx, at);
-    if (way < 4) code = hu_number_encode64(c->n, c->mode, element(x, sx, at), word(c, i), &events);
-    if (way == 4) code = hu_number_convert(c->n, c->mode, c->from, code, word(c, i), &events);
-    hu_events_count(&expected, events);
-    if (way == 1 || way == 3 || way == 4) assert_int_equal(t_get(z, sz, to), code);
-    if (way == 0) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->n, code)));
-    if (way == 2) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->n, code)));
-    if (way == 5) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->from, code)));
-    if (way == 6) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->from, code)));
-  }
-  assert_true(t_same_events(&got, &expected));
-  size_t covered = (c->count - 1) * (size_t)labs((long)c->incz) + 1; /* nothing behind, nothing between */
-  static uint8_t fresh[sizeof buffer_z];
-  t_fill_pattern(fresh, sizeof fresh);
-  for (size_t i = 0; i < sizeof buffer_z / sz; i++) {
-    if (i < covered && i % (size_t)labs((long)c->incz) == 0) continue;
-    assert_memory_equal((uint8_t *)buffer_z + i * sz, fresh + i * sz, sz);
-  }
-}
-
-static void test_arrays(void **state) {
-  (void)state;
-  t_random random = {t_seed("number-arrays", 6)};
-  static float tables[2][HU_TABLE_MAX];
-  for (unsigned i = 0; i < 140; i++) {
-    t_call c;
-    memset(&c, 0, sizeof c);
-    c.n = any_number(&random, tables[0]);
-    c.from = any_number(&random, tables[1]);
-    if (i % 10 == 9) c.n = hu_number_float(t_random_format(&random, 3, 16));
-    c.mode = t_random_mode(&random);
-    if (i % 3 == 0) c.mode = t_stochastic(HU_SRA + i % 3, 1 + t_below(&random, 32));
-    c.exec.threads = t_below(&random, 5);
-    c.exec.levels_off = t_below(&random, 8);
-    c.exec.stream.key = t_next64(&random);
-    c.exec.stream.counter = t_next64(&random);
-    c.incx = t_between(&random, -2, 2);
-    c.incz = t_below(&random, 2) ? 1 : -2;
-    c.count = 1 + t_below(&random, i % 20 == 0 ? 9000 : 200);
-    one_call(&random, &c, i % 7);
-  }
-}
-
-static void test_misuse(void **state) {
-  (void)state;
-  hu_mode rne = {0}, bad = {0};
-  hu_number number = hu_number_posit(16, 2), wrong = hu_number_posit(1, 0);
-  float x[4] = {1, 2, 3, 4}, z[4];
-  uint16_t c[4] = {0};
-  bad.round = 99;
-  hu_events ev = {0}, none = {0};
-  t_fill_pattern(z, sizeof z);
-  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
-  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, number, bad, NULL, &ev), HU_E_MODE);
-  assert_int_equal(hu_number_quantize_n(4, z, 0, x, 1, number, rne, NULL, &ev), HU_E_SHAPE);
-  assert_int_equal(hu_number_quantize_n(4, NULL, 1, x, 1, number, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_number_quantize_n(4, z, 1, NULL, 1, number, rne, NULL, &ev), HU_E_NULL);
-  assert_int_equal(hu_number_quantize_n(3, x + 1, 1, x, 1, number, rne, NULL, &ev), HU_E_OVERLAP);
-  assert_int_equal(hu_number_decode_n(1, (float *)(void *)((uint8_t *)z + 1), 1, c, 1, number, NULL), HU_E_ALIGN);
-  assert_int_equal(hu_number_decode64_n(4, (double *)(void *)z, 1, c, 1, wrong, NULL), HU_E_NUMBER);
-  assert_int_equal(hu_number_convert_n(4, c, 1, number, c, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
-  assert_int_equal(
-      hu_number_convert_n(4, c, 1, hu_number_float(hu_format_ieee(12, 3, 0)), c, 1, number, rne, NULL, &ev),
-      HU_E_FORMAT);
-  assert_true(t_is_pattern(z, sizeof z) && t_same_events(&ev, &none));
-  assert_int_equal(hu_number_encode_n(0, NULL, 1, NULL, 0, number, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_number_quantize_n(4, x, 1, x, 1, number, rne, NULL, NULL), HU_OK); /* in place */
-  assert_true(x[0] == 1 && x[3] == 4);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_texts),           cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_decimals),
-      cmocka_unit_test(test_checks),          cmocka_unit_test(test_limits),      cmocka_unit_test(test_catalogue),
-      cmocka_unit_test(test_same_as_formats), cmocka_unit_test(test_arrays),      cmocka_unit_test(test_misuse)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts),          cmocka_unit_test(test_wrong_texts),
+                                     cmocka_unit_test(test_decimals),       cmocka_unit_test(test_checks),
+                                     cmocka_unit_test(test_limits),         cmocka_unit_test(test_catalogue),
+                                     cmocka_unit_test(test_same_as_formats)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
