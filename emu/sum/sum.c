@@ -4,36 +4,17 @@
 #include "emu/core/exact_digits.h"
 #include "halfulp/sum.h"
 
-static hu_num number_of(hu_format format, uint32_t code) {
-  hu_mode rne;
-  memset(&rne, 0, sizeof rne);
-  if (hu_format_check(format, NULL) != HU_OK) return hui_num_special(HU_KIND_NAN, 0);
-  hu_spec spec = hui_spec_of(format, rne);
-  return hui_unpack(&spec, code);
-}
-
 static void add(hu_sum *sum, hu_long x) { sum->terms |= hui_digits_add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x); }
-
-static void add_product(hu_sum *sum, hu_num a, hu_num b) {
-  if (hui_infinity_times_zero(a, b)) {
-    sum->terms |= HU_SUM_INVALID;
-  } else {
-    add(sum, hui_long_product(a, b));
-  }
-}
-
-void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code) { add(sum, hui_long_of(number_of(format, code))); }
-
-void hu_sum_add32(hu_sum *sum, float x) { add(sum, hui_long_of(hui_unpack32(hui_bits_of_float(x)))); }
 
 void hu_sum_add64(hu_sum *sum, double x) { add(sum, hui_long_of(hui_unpack64(hui_bits_of_double(x)))); }
 
-void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
-  add_product(sum, number_of(fa, a), number_of(fb, b));
-}
-
 void hu_sum_add_product64(hu_sum *sum, double a, double b) {
-  add_product(sum, hui_unpack64(hui_bits_of_double(a)), hui_unpack64(hui_bits_of_double(b)));
+  hu_num x = hui_unpack64(hui_bits_of_double(a)), y = hui_unpack64(hui_bits_of_double(b));
+  if (hui_infinity_times_zero(x, y)) {
+    sum->terms |= HU_SUM_INVALID;
+  } else {
+    add(sum, hui_long_product(x, y));
+  }
 }
 
 void hu_sum_merge(hu_sum *sum, const hu_sum *x) {

@@ -29,6 +29,7 @@
 #include "halfulp/array.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "halfulp/scalar.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,14 +56,19 @@ typedef struct hu_sum {
   uint32_t reserved;           /* 0 */
 } hu_sum;
 
-/* Adds the value of a code of format; a binary32, a binary64 number; a product. Bits above the width of one code are
- * ignored, as these calls have no status. A format that hu_format_check refuses counts as a NaN term. */
-HU_API void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code); /* the value of a code */
-HU_API void hu_sum_add32(hu_sum *sum, float x);                       /* a binary32 number */
-HU_API void hu_sum_add64(hu_sum *sum, double x);                      /* a binary64 number */
-HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb,
-                               uint32_t b);                        /* the product of two codes' values */
-HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* the product of two binary64 numbers */
+HU_API void hu_sum_add64(hu_sum *sum, double x);                   /* adds a binary64 number */
+HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* adds the product of two, not rounded */
+/* Adds a binary32 number. */
+static inline void hu_sum_add32(hu_sum *sum, float x) { hu_sum_add64(sum, x); }
+/* Adds the value of a code of format, which binary64 holds. Bits above the width of the code are ignored, as the call
+ * has no status. A format that hu_format_check refuses counts as a NaN term. */
+static inline void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code) {
+  hu_sum_add64(sum, hu_decode64(format, code));
+}
+/* Adds the product of two codes' values, read in the same way. */
+static inline void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
+  hu_sum_add_product64(sum, hu_decode64(fa, a), hu_decode64(fb, b));
+}
 /* Adds n values of format; n products of values of fa and fb. Codes are stored as in array.h, with its errors
  * (HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an error. One thread adds on this CPU. */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format,
