@@ -203,7 +203,7 @@ HU_API float hu_number_decode(hu_number number, uint32_t code);
  * output. */
 
 /* The type of codes (HU_TYPE_CODES) or values (HU_TYPE_VALUES32, _VALUES64) of *of, which stays the caller's. */
-static inline hu_type hu_type_number(int kind, const hu_number *of) {
+static inline hu_type hu_type_number(uint8_t kind, const hu_number *of) {
   hu_type type = hu_type_plain(kind);
   type.number = of;
   return type;

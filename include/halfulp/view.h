@@ -104,13 +104,13 @@ static inline hu_type hu_type_codes(hu_format format) {
   return type;
 }
 /* The type of its values: kind HU_TYPE_VALUES32 or HU_TYPE_VALUES64. */
-static inline hu_type hu_type_values(int kind, hu_format format) {
+static inline hu_type hu_type_values(uint8_t kind, hu_format format) {
   hu_type type = hu_type_codes(format);
-  type.kind = (uint8_t)kind;
+  type.kind = kind;
   return type;
 }
 /* The type of any numbers: kind HU_TYPE_BINARY32, HU_TYPE_BINARY64 or HU_TYPE_INT8. */
-static inline hu_type hu_type_plain(int kind) {
+static inline hu_type hu_type_plain(uint8_t kind) {
   hu_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   return hu_type_values(kind, none);
 }

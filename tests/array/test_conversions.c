@@ -25,7 +25,7 @@ static int is_plain(int kind) { return kind == HU_TYPE_BINARY32 || kind == HU_TY
 static int is_wide(int kind) { return kind == HU_TYPE_VALUES64 || kind == HU_TYPE_BINARY64; }
 
 /* Draws what codes or values are of; the type points into the record. */
-static void draw(t_random *random, side *made, int kind) {
+static void draw(t_random *random, side *made, uint8_t kind) {
   static const char *const names[] = {"posit8", "posit16", "lns8", "q7", "nf4", "takum16", "hifloat8", "takum_linear8"};
   hu_format format = t_below(random, 2) ? hu_format_at(t_below(random, (uint32_t)hu_format_count())).format
                                         : t_random_format(random, 1, 32);
@@ -114,8 +114,8 @@ static void test_pairs(void **state) {
   (void)state;
   t_random random = {t_seed("conversions", 17)};
   for (unsigned run = 0; run < t_runs(40); run++)
-    for (int z = 0; z < KINDS; z++)
-      for (int x = 0; x < KINDS; x++) {
+    for (uint8_t z = 0; z < KINDS; z++)
+      for (uint8_t x = 0; x < KINDS; x++) {
         side to, from;
         draw(&random, &to, z);
         draw(&random, &from, x);
