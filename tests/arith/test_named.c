@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The function of its name for each operation on one value, hu_add to hu_remainder: does it compute that operation, of
+/* The function of its name for each operation on one value, hu_add to hu_convert: does it compute that operation, of
  * its arguments in their places? hu_apply_code says. */
 #include "halfulp/arith.h"
 #include "halfulp/function.h"
+#include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
@@ -48,6 +49,7 @@ static uint32_t by_name(int op, hu_format fz, hu_mode mode, const hu_code *x, ui
     case HU_OP_SIN: return hu_sin(INTO, FIRST, EVENTS);
     case HU_OP_COS: return hu_cos(INTO, FIRST, EVENTS);
     case HU_OP_POW: return hu_pow(INTO, FIRST, SECOND, EVENTS);
+    case HU_OP_CONVERT: return hu_convert(INTO, FIRST, EVENTS);
     case HU_OP_REMAINDER: return hu_remainder(INTO, FIRST, SECOND, EVENTS);
     case HU_OP_CONVERT: return hu_convert(INTO, FIRST, EVENTS);
     default: fail_msg("%s: the test does not know its function", hu_operation_at((size_t)op).name);
