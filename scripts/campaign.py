@@ -117,7 +117,9 @@ def files(folders):
 def hashed(item):
     """All folders that an item, a value of items(), depends on."""
     subjects, checkers = item
-    return reached([folder_of(subject) for subject in subjects.split(',')]) + ['formats', 'emu/oracle'] + list(checkers)
+    always = ['formats', 'emu/oracle', 'emu/apply']  # the last: what every operation on arrays goes through
+    folders = reached([folder_of(subject) for subject in subjects.split(',')])
+    return folders + [one for one in always if one not in folders] + list(checkers)
 
 
 def belongs_to_others(header, folders):
