@@ -12,7 +12,7 @@ extern "C" {
 /* Checks pointers, strides and overlap of an element-wise call; sizes are in bytes. */
 hu_status hui_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
                            ptrdiff_t incx);
-/* Bytes of an element of a type of a format, or of float and double. */
+/* Returns the bytes of an element of a type of a format, or of float and double. */
 size_t hui_type_bytes(const hu_type *type);
 /* Checks a conversion between formats, whose kinds of types have been checked (hui_check_conversion), as the CPU does
  * and in the same order: formats, mode, carrier, arrays; then events. */
