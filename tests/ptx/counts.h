@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "halfulp/device.h"
+#include "halfulp/halfulp.h"
 
 hu_mode plain_mode(void);
 /* n binary32 numbers in device memory, like a layer's weights: sums of four uniform numbers, times the factor. */
