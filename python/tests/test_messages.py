@@ -18,7 +18,7 @@ TAKE_INTEGERS = {
 @pytest.mark.parametrize('digits', [301, 5001])
 @pytest.mark.parametrize('name', [*TAKE_NUMBERS, *TAKE_INTEGERS])
 def test_long_integers(name, digits):
-    """Python writes no integer of more than 4300 digits, and nobody reads one of 301."""
+    """Python writes no integer of more than 4300 digits, and a message of 301 is not read."""
     call = TAKE_NUMBERS.get(name) or TAKE_INTEGERS[name]
     with pytest.raises((halfulp.HalfulpTypeError, halfulp.HalfulpValueError)) as caught:
         call(10 ** (digits - 1))

@@ -146,7 +146,7 @@ def test_refused():
                        ({'history': '3'}, TypeError)):
         with pytest.raises(error, match=list(how)[0]):
             ht.recipes.te_delayed(**how)
-    with pytest.raises(ValueError, match='a layer alone has no history'):
+    with pytest.raises(ValueError, match='recipe: a layer alone has no history'):
         ht.Linear(4, 4, recipe=ht.recipes.te_delayed())(torch.ones(1, 4))
     with pytest.raises(ValueError, match='counts no events'):
         ht.convert(nn.Linear(4, 4), ht.recipes.te_delayed(), count=True)(torch.ones(1, 4))

@@ -113,8 +113,8 @@ def fp8_lm() -> Named:
     return Named('fp8_lm', Recipe(x=E4M3_TENSOR, w=E4M3_TENSOR, g=E5M2_TENSOR, dw=E4M3_TENSOR, accum=ONE_SCALE),
                  'Peng et al., FP8-LM (2023), section 2.1; MS-AMP, msamp/nn/functional.py',
                  same=('formats and scales of the operands', 'weight gradients in E4M3 with a scale for each'),
-                 others=('scales are those of the tensors themselves; MS-AMP takes amaxes of 16 steps (te_delayed has such a '
-                         'history)', 'gradients of several backward passes are added in float32 behind the rounding',
+                 others=('scales are those of the tensors themselves; MS-AMP takes amaxes of 16 steps (fp8_lm_history)',
+                         'gradients of several backward passes are added in float32 behind the rounding',
                          'weights are the model\'s own in float32; there binary16 with a scale for each tensor',
                          'states of the optimizer: not here'),
                  compared='an evaluator in NumPy')

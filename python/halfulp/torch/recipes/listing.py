@@ -12,7 +12,7 @@ from .named import Named
 _MODULES = (sixteen, eight, four)
 _MAKERS: Dict[str, Callable[..., Any]] = {
     name: getattr(module, name) for module in _MODULES for name in module.__all__}
-_MAKERS['te_delayed'] = history.te_delayed
+_MAKERS.update(te_delayed=history.te_delayed, fp8_lm_history=history.fp8_lm_history)
 
 
 def names() -> List[str]:
