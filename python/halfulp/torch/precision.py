@@ -26,6 +26,7 @@ from .report import Report, Rows
 Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
 LEFT, INTEGERS = 'the recipe leaves it', 'integers'  # reasons that strict= takes
 _SPANS = 1 << 17
+_newest, _graph = torch._C._autograd._get_sequence_nr, torch._C._current_graph_task_id  # of autograd's nodes; of a backward pass
 
 
 def chooser(recipe: Any) -> Callable[[str, nn.Module], Optional[Recipe]]:
@@ -70,14 +71,16 @@ class _Entered(Lowering):
         super().__init__()
         self.owner, self.places = owner, Places(owner.names)
         self.now: Optional[_Running] = None
-        self.guard = (guard.WholeGuard(self.before, self.see, owner.met_compiler) if owner.strict
-                      else guard.Guard(self.before, self.see))
+        self.guard = guard.guard(self.before, self.see, owner.met_compiler if owner.strict else None)
 
     # ---- above autograd: what is computed how ----
 
     def low(self, function: Any) -> Optional[Low]:
         recipe = self.places.chosen
         return None if recipe is None else Asked(recipe, self.owner.take, self.owner.attention)
+
+    def meet(self, operator: Any) -> None:
+        self.guard.meet(operator)
 
     def run(self, function: Any, made: Any, low: Low, args: Any, kwargs: Dict[str, Any]) -> Any:
         if torch.compiler.is_compiling():
@@ -105,10 +108,10 @@ class _Entered(Lowering):
         """A call begins; what `_end` needs."""
         before = self.now
         self.now = _Running(self.places.name, self.places.kind, why)
-        return before, torch._C._autograd._get_sequence_nr()
+        return before, _newest()
 
     def _end(self, before: Optional[_Running], first: int) -> None:
-        last = torch._C._autograd._get_sequence_nr()
+        last = _newest()
         if last > first and self.now is not None:
             self.owner.span(_Span(first, last, *self.now))
         self.now = before
@@ -119,20 +122,19 @@ class _Entered(Lowering):
         """What has called the operator that runs now."""
         if self.now is not None:
             return self.now
-        if torch._C._current_graph_task_id() != -1:
+        if _graph() != -1:
             return self.owner.of_node(torch._C._current_autograd_node())
         return _Running(self.places.name, self.places.kind, LEFT if self.places.chosen is None else 'no rule')
 
     def before(self, operator: Any, args: Sequence[Any]) -> Sequence[Any]:
-        if operator._schema.name.startswith('halfulp::'):
-            return tuple(args[:-1]) + (True,) if self.owner.count else args
+        if self.owner.count and operator._schema.name.startswith('halfulp::'):
+            return tuple(args[:-1]) + (True,)
         return args
 
     def see(self, operator: Any, products: List[guard.Product], args: Sequence[Any], result: Any) -> Any:
         if not products:
             return result
-        where = self._where()
-        own = operator._schema.name.startswith('halfulp::')
+        where, own = self._where(), products[0].text is not None
         why = None if own else INTEGERS if guard.exact(args) else where.why or 'its rule'
         if self.owner.strict and why not in (None, LEFT, INTEGERS):
             shapes = ' and '.join(str(tuple(x.shape)) for x in args if isinstance(x, Tensor))
@@ -140,8 +142,8 @@ class _Entered(Lowering):
                 'precision: {!r} ({}): {} of {} runs in torch ({}); skip= names modules that may'.format(
                     where.place, where.kind or 'no module', operator._schema.name, shapes, why))
         self.owner.rows.add(where.place, where.kind, why, products, operator, args, result)
-        if self.now is None and torch._C._current_graph_task_id() == -1:  # its node, if it has one, is the newest
-            last = torch._C._autograd._get_sequence_nr()
+        if self.now is None and _graph() == -1:  # its node, if it has one, is the newest
+            last = _newest()
             self.owner.span(_Span(last - 1, last, *where))
         return result
 
@@ -216,6 +218,7 @@ class precision:
         self._choose = chooser(self.recipe)
         self.names, self.rows = Names(self.choose, self.model), Rows(self.count, self.measure)
         self._spans: List[_Span] = []
+        self._firsts: List[int] = []  # their numbers
         self._entered = threading.local()
         self._traced = _Entered(self)
         self._told = False
@@ -314,13 +317,14 @@ class precision:
 
     def span(self, one: _Span) -> None:
         if len(self._spans) >= _SPANS:
-            del self._spans[:_SPANS // 2]
+            del self._spans[:_SPANS // 2], self._firsts[:_SPANS // 2]
         self._spans.append(one)
+        self._firsts.append(one.first)
 
     def of_node(self, node: Any) -> _Running:
         """Whose products an autograd node makes."""
         number = node._sequence_nr() if node is not None else -1
-        at = bisect_right(self._spans, number, key=lambda one: one.first) - 1
+        at = bisect_right(self._firsts, number) - 1
         while at >= 0 and at > len(self._spans) - _SPANS:
             one = self._spans[at]
             if one.first <= number < one.last:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which products run, below autograd: those of this package, and those of torch, with their multiply-adds.
 
-A mode of torch's dispatcher sees every operator that runs while it is entered, of the backward pass, too.
+Operators of the backward pass are seen, too, by one of two ways. A mode of torch's dispatcher (`Guard`) is called for every
+operator that runs while it is entered. Kernels of operators that multiply (`QuickGuard`) leave torch's own speed to all
+others, where this version of torch has a place for them (below.py).
 """
 import sys
 import threading
@@ -11,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .. import ops
+from .. import _watch, ops
+from .below import Kernels
 
 Shape = Tuple[int, ...]
 
@@ -186,41 +189,47 @@ _LOCK = threading.Lock()
 
 def _of_torch(name: str, work: Optional[Callable[[Sequence[Any], Any], int]]) -> Reader:
     def read(args: Sequence[Any], z: Any) -> List[Product]:
-        tensors = tuple(_shape(x) for x in args if isinstance(x, Tensor))
+        tensors = tuple([tuple(x.shape) for x in args if isinstance(x, Tensor)])
         back, n = torch._C._current_graph_task_id() != -1, None if work is None else work(args, z)
         return [] if n == 0 and name == '_cdist_forward' else [
             Product(name, tensors, n, 'backward' if back else 'forward', None)]
     return read
 
 
-def _reader(operator: Any) -> Optional[Reader]:
+def _reader_of(space: str, name: str) -> Optional[Reader]:
     """What reads the products of an operator from its arguments and result; None: it makes none."""
-    space, _, name = operator._schema.name.partition('::')
     if space == 'halfulp':
         return _OWN.get(name)
     if space not in _KNOWN_NAMES:
-        return _of_torch(operator._schema.name, None)
+        return _of_torch('{}::{}'.format(space, name), None)
     return _of_torch(name, _OF_TORCH.get(name)) if name in _OF_TORCH or name in _UNCOUNTED else None
 
 
 def reader(operator: Any) -> Optional[Reader]:
     if operator not in _READERS:
         with _LOCK:
-            _READERS[operator] = _reader(operator) if isinstance(operator, torch._ops.OpOverload) else None
+            named = isinstance(operator, torch._ops.OpOverload)
+            _READERS[operator] = _reader_of(*operator._schema.name.split('::')) if named else None
     return _READERS[operator]
 
 
 def exact(args: Sequence[Any]) -> bool:
     """Whether an operator multiplies integers, which torch does exactly."""
-    return all(not (x.is_floating_point() or x.is_complex()) for x in args if isinstance(x, Tensor))
+    for x in args:
+        if isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex()):
+            return False
+    return True
+
+
+Before = Callable[[Any, Sequence[Any]], Sequence[Any]]
+See = Callable[[Any, List[Product], Sequence[Any], Any], Any]
 
 
 class Guard(TorchDispatchMode):
     """Calls `see(operator, products, args, result)` for every operator that multiplies; it gives the result that the caller
     gets. `before(operator, args)` may change arguments, or raise."""
 
-    def __init__(self, before: Callable[[Any, Sequence[Any]], Sequence[Any]],
-                 see: Callable[[Any, List[Product], Sequence[Any], Any], Any]) -> None:
+    def __init__(self, before: Before, see: See) -> None:
         super().__init__()
         self.before, self.see = before, see
 
@@ -243,13 +252,15 @@ class Guard(TorchDispatchMode):
             result = function(*args, **(kwargs or {}))
         return self.see(function, read(args, result), args, result)
 
+    def meet(self, function: Any) -> None:
+        """This mode is called for new operators, too."""
+
 
 class WholeGuard(Guard):
     """The same where nothing may run unseen: torch.compile leaves what runs under it to eager mode. `compiled(fullgraph)`
     is called for each operator that multiplies in a function that was to be compiled."""
 
-    def __init__(self, before: Callable[[Any, Sequence[Any]], Sequence[Any]],
-                 see: Callable[[Any, List[Product], Sequence[Any], Any], Any], compiled: Callable[[bool], None]) -> None:
+    def __init__(self, before: Before, see: See, compiled: Callable[[bool], None]) -> None:
         super().__init__(before, see)
         self.compiled = compiled
 
@@ -280,3 +291,23 @@ def _whole_graph(frame: Any) -> bool:
     while frame is not None and not frame.f_code.co_filename.endswith('_dynamo/eval_frame.py'):
         frame = frame.f_back
     return frame is not None and bool(getattr(frame.f_locals.get('self'), 'fullgraph', False))
+
+
+class QuickGuard(Kernels):
+    """The same by kernels of operators that multiply."""
+
+    def __init__(self, before: Before, see: See) -> None:
+        super().__init__(_reader_of)
+        self.before, self.see = before, see
+
+    def around(self, read: Reader, operator: Any, run: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        args = self.before(operator, args)
+        result = run(keys, *args, **kwargs)
+        return self.see(operator, read(args, result), args, result)
+
+
+def guard(before: Before, see: See, compiled: Optional[Callable[[bool], None]]) -> Any:
+    """What sees products; with `compiled` nothing may run unseen (WholeGuard)."""
+    if compiled is not None:
+        return WholeGuard(before, see, compiled)
+    return (Guard if _watch.FREE is None else QuickGuard)(before, see)

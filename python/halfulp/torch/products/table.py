@@ -85,6 +85,9 @@ class Lowering(TorchFunctionMode):
     def low(self, function: Any) -> Optional[Low]:
         raise NotImplementedError
 
+    def meet(self, operator: Any) -> None:
+        """A program calls an operator, without a rule, by its name."""
+
     def run(self, function: Any, made: Rule, low: Low, args: Any, kwargs: Dict[str, Any]) -> Any:
         return made(low, *args, **kwargs)
 
@@ -96,6 +99,8 @@ class Lowering(TorchFunctionMode):
         kwargs = {} if kwargs is None else kwargs
         made = found(function)
         if made is None:
+            if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+                self.meet(function)
             return function(*args, **kwargs)
         if not torch.compiler.is_compiling() and in_compiled_graph():
             return self.stays(function, 'a compiled graph has it', args, kwargs)

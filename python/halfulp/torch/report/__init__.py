@@ -4,7 +4,7 @@ import html
 import json
 import math
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ... import _pictures as pictures
 from .._calls import EVENTS
@@ -64,11 +64,8 @@ class _Row:
             self.sums.setdefault(name, _Sum()).add(one)
 
 
-class _Key(NamedTuple):
-    module: str
-    kind: str
-    why: Optional[str]
-    product: guard.Product
+# Of a row: module, its type, why it is torch's; then what its products have in common.
+_Key = Tuple[str, str, Optional[str], str, Tuple[guard.Shape, ...], str, Optional[str]]
 
 
 class Rows:
@@ -81,21 +78,26 @@ class Rows:
 
     def add(self, module: str, kind: str, why: Optional[str], products: Sequence[guard.Product], operator: Any,
             args: Sequence[Any], result: Any) -> None:
-        name = operator._schema.name.rpartition('::')[2]
         own = bool(products) and products[0].text is not None
-        measured = self._measured(name, operator, args, result) if self.measuring and own else []
+        measured = self._measured(operator, args, result) if self.measuring and own else []
         with self.lock:
             for i, one in enumerate(products):
-                row = self.made.setdefault(_Key(module, kind, why, one._replace(work=None)), _Row())
+                key = (module, kind, why, one.operator, one.shapes, one.part, one.text)
+                row = self.made.get(key)
+                if row is None:
+                    row = self.made[key] = _Row()
                 row.calls += 1
                 row.work += one.work or 0
+                if not own:
+                    continue
                 names = _names(one.operator, one.part)
-                if own and self.counting:
+                if self.counting:
                     row.count(names, result[-1].reshape(-1, len(EVENTS))[3 * i:3 * i + 3].tolist())
                 if measured:
                     row.measure(names, measured[i])
 
-    def _measured(self, name: str, operator: Any, args: Sequence[Any], result: Any) -> List[Sequence[Any]]:
+    def _measured(self, operator: Any, args: Sequence[Any], result: Any) -> List[Sequence[Any]]:
+        name = operator._schema.name.rpartition('::')[2]
         if name == 'quantize':
             return [(measuring.of_rounding(args, result),)]
         return list(measuring.of_products(name, operator, args, result))
@@ -117,15 +119,15 @@ class Rows:
 
 
 def _plain(key: _Key, row: _Row) -> Dict[str, Any]:
-    one = key.product
-    made: Dict[str, Any] = {'module': key.module, 'type': key.kind, 'operator': one.operator, 'part': one.part,
-                            'shapes': [list(shape) for shape in one.shapes], 'calls': row.calls,
-                            'multiply_adds': row.work, 'in': 'torch' if one.text is None else 'halfulp',
-                            'why': key.why, 'a': None, 'b': None, 'sum': None, 'out': None}
-    if one.operator == 'rounding':
-        made['a'] = one.text
-    elif one.text is not None:
-        parts = one.text.split('|')
+    module, kind, why, operator, shapes, part, text = key
+    made: Dict[str, Any] = {'module': module, 'type': kind, 'operator': operator, 'part': part,
+                            'shapes': [list(shape) for shape in shapes], 'calls': row.calls,
+                            'multiply_adds': row.work, 'in': 'torch' if text is None else 'halfulp',
+                            'why': why, 'a': None, 'b': None, 'sum': None, 'out': None}
+    if operator == 'rounding':
+        made['a'] = text
+    elif text is not None:
+        parts = text.split('|')
         made.update(zip(('a', 'b', 'sum', 'out'), parts[:2] + [' after '.join(parts[2::2])] + parts[3:4]))
     for place, name in _lettered(made):
         made['sqnr_' + place] = row.sums[name].decibels if name in row.sums else None
