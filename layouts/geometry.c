@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halfulp/scaled.h"
 #include "layouts/layouts.h"
 
 typedef struct geometry {
@@ -342,10 +343,10 @@ static int along(const geometry *g) {
 
 static int tiles(const geometry *g) {
   hui_tensor *z = g->z;
-  size_t across = parts(parts(z->cols, z->layout->block), 4), down = parts(z->rows, 128);
-  if (z->scale->tensor->count != matrices(z) * down * across * 512)
+  size_t blocks = parts(z->cols, z->layout->block), size = hu_scaled_tiles_size(z->rows, blocks);
+  if (!size || z->scale->tensor->count != matrices(z) * size)
     return wrong_pair(g, z->scale, "is not filled up to tiles of 128 x 4");
-  set_grid(z, 1, z->layout->block, 0, across, down * across * 512);
+  set_grid(z, 1, z->layout->block, 0, blocks, size);
   return 1;
 }
 

@@ -12,6 +12,7 @@
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
 #include "halfulp/scalar.h"
+#include "halfulp/scaled.h"
 #include "layouts/layouts.h"
 
 enum { BLOCK = 1024 };
@@ -97,10 +98,6 @@ static uint32_t run_scale(const hui_tensor *z, size_t i) {
   return hu_add(f, nearest, f, product(map, by), f, offset, 0, NULL);
 }
 
-static size_t tile_place(const hui_tensor *z, size_t row, size_t block) {
-  return (row / 128 * z->across + block / 4) * 512 + row % 32 * 16 + row % 128 / 32 * 4 + block % 4;
-}
-
 /* The group of a column: its own where the file has an order. */
 static size_t group_of(const hui_tensor *z, size_t c) {
   if (!z->order) return c / z->block[1];
@@ -110,7 +107,7 @@ static size_t group_of(const hui_tensor *z, size_t c) {
 
 static size_t scale_place(const hui_tensor *z, size_t m, size_t r, size_t c) {
   if (z->grid == HUI_RUNS) return (r * z->cols + c) / z->block[1];
-  if (z->grid == HUI_TILES) return m * z->matrix + tile_place(z, r, c / z->block[1]);
+  if (z->grid == HUI_TILES) return m * z->matrix + hu_scaled_tile_place(r, c / z->block[1], z->across);
   return m * z->matrix + r / z->block[0] * z->down + group_of(z, c) * z->across;
 }
 

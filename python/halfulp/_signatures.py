@@ -58,6 +58,8 @@ MAIN = {
     'hadamard_forward': _HADAMARD, 'hadamard_inverse': _HADAMARD,
     'scaled_pack': 'size size pointer pointer size pointer pointer -> status',
     'scaled_unpack': 'size size pointer size pointer pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
+    'scaled_tiles_size': 'size size -> size', 'scaled_tile': 'size size pointer pointer size -> status',
+    'scaled_untile': 'size size pointer size pointer -> status',
     'scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer pointer -> size',
     'scaled_gemm': _GEMM + ' pointer mode pointer size pointer pointer -> status',
     's2fp8_parse': 'pointer text pointer -> status', 's2fp8_text': 'pointer size pointer -> size',

@@ -96,6 +96,49 @@ class ScaledTensor(NamedTuple):
                            tensor)
 
 
+def tile(scales: np.ndarray) -> np.ndarray:
+    """Scales in the order that cuBLAS, CUTLASS and torch._scaled_mm take: tiles of 128 x 4 (docs/scaled.md section 7).
+
+    Parameters
+    ----------
+    scales : array of uint8 (rows, columns), such as `ScaledTensor.scales` of formats whose scales have 8 bits
+
+    Returns
+    -------
+    array of uint8 (bytes,)
+        512 for each tile; what no scale fills is 0.
+    """
+    x = _scales_of_bytes('scales', scales, 2)
+    size = abi.main().hu_scaled_tiles_size(*x.shape)
+    made = np.zeros(size, np.uint8)
+    abi.check(abi.main().hu_scaled_tile(*x.shape, made.ctypes.data, x.ctypes.data, max(x.shape[1], 1)), 'scales')
+    return made
+
+
+def untile(tiles: np.ndarray, rows: int, cols: int) -> np.ndarray:
+    """The way back from `tile`: uint8 (rows, cols). HalfulpValueError (HU_E_SHAPE): the tiles, whatever their shape, are not
+    those of so many scales."""
+    x = _scales_of_bytes('tiles', tiles, None)
+    sides = [_side('rows', rows), _side('cols', cols)]
+    if x.size != abi.main().hu_scaled_tiles_size(*sides) or 0 in sides and x.size:
+        raise abi.error(-40, 'tiles', '{} bytes for {} x {} scales'.format(x.size, *sides))
+    made = np.zeros(sides, np.uint8)
+    abi.check(abi.main().hu_scaled_untile(*sides, made.ctypes.data, max(sides[1], 1), x.ctypes.data), 'tiles')
+    return made
+
+
+def _side(argument: str, side: Any) -> int:
+    if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or not 0 <= side < 2**62:
+        raise abi.HalfulpTypeError('{}: give a whole number from 0 on, not {!r}'.format(argument, side))
+    return int(side)
+
+
+def _scales_of_bytes(argument: str, thing: Any, dims: Optional[int]) -> np.ndarray:
+    if not isinstance(thing, np.ndarray) or thing.dtype.itemsize != 1 or (dims and thing.ndim != dims) or thing.dtype.kind in 'bSU':
+        raise abi.HalfulpTypeError('{}: give {}array of uint8'.format(argument, 'a matrix, an ' if dims else 'an '))
+    return np.ascontiguousarray(thing).view(np.uint8)
+
+
 def _kind(scaling: ScalingLike) -> Scaling:
     return scaling if isinstance(scaling, Scaling) else Scaling(scaling)
 

@@ -137,6 +137,23 @@ def test_any_values(tmp_path):
         assert np.array_equal(found, wanted, equal_nan=True) and np.array_equal(np.signbit(found)[found == 0], np.signbit(wanted)[found == 0]), dtype
 
 
+def test_tiles():
+    """Scales in tiles of 128 x 4, by the formula of docs/scaled.md, and back."""
+    scales = np.random.default_rng(5).integers(1, 256, (130, 5), np.uint8)
+    made = halfulp.scaled.tile(scales)
+    r, c = np.indices(scales.shape)
+    places = (r // 128 * 2 + c // 4) * 512 + r % 32 * 16 + r % 128 // 32 * 4 + c % 4
+    assert made.shape == (2048,) and np.array_equal(made[places], scales) and np.count_nonzero(made) == scales.size
+    assert np.array_equal(halfulp.scaled.untile(made, 130, 5), scales)
+    assert np.array_equal(halfulp.scaled.untile(made.reshape(256, 8), 130, 5), scales)
+    assert np.array_equal(halfulp.scaled.untile(halfulp.scaled.tile(scales.T), 5, 130), scales.T)
+    assert halfulp.scaled.tile(scales[:0]).shape == (0,) and halfulp.scaled.untile(made[:0], 0, 5).shape == (0, 5)
+    with pytest.raises(halfulp.HalfulpValueError, match='2048 bytes for 100 x 5'):
+        halfulp.scaled.untile(made, 100, 5)
+    with pytest.raises(halfulp.HalfulpTypeError):
+        halfulp.scaled.tile(scales.astype(np.uint16))
+
+
 def test_page():
     """docs/checkpoints.md has the rows of the library's table, in its order."""
     library = _abi.layouts()

@@ -54,6 +54,8 @@ CALLS = {
     'number.convert': (number.convert, dict(codes=CODES, to='posit16', of='posit8')),
     'scaled.encode': (scaled.encode, dict(x=X, scaling='mxfp4')),
     'scaled.quantize': (scaled.quantize, dict(x=X, scaling='mxfp4')), 'scaled.decode': (scaled.decode, dict(x=T)),
+    'scaled.tile': (scaled.tile, dict(scales=CODES)),
+    'scaled.untile': (scaled.untile, dict(tiles=np.zeros(512, np.uint8), rows=3, cols=4)),
     'scaled.gemm': (scaled.gemm, dict(a=T, b=T.T)), 'gemm': (halfulp.gemm, dict(a=X, b=X.T)),
     'dot': (halfulp.dot, dict(a=X, b=X)), 'hadamard': (halfulp.hadamard, dict(x=X)),
     's2fp8_encode': (halfulp.s2fp8_encode, dict(x=X)), 'hifloat4_encode': (halfulp.hifloat4_encode, dict(x=X)),
