@@ -215,9 +215,9 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_
                                                 const hu_scaling *scaling,
                                                 const hu_exec *exec); /* packed rows to codes, a byte each */
 
-/* Scales of a byte, rows x cols of them with ld bytes a row, to the order that cuBLAS, CUTLASS and torch._scaled_mm take,
- * and back: tiles of 128 x 4, filled up with zeros (docs/scaled.md section 7). The size is in bytes, 512 for each tile;
- * 0: it does not fit the address space. z and x must not overlap. HU_E_SHAPE: ld < cols, or no such size. */
+/* Scales of a byte, rows x cols of them, ld bytes apart by rows, to the order that cuBLAS, CUTLASS and torch._scaled_mm
+ * take, and back: tiles of 128 x 4, filled up with zeros (docs/scaled.md section 7). The size is in bytes, 512 for each
+ * tile; 0: it does not fit the address space. z and x must not overlap. HU_E_SHAPE: ld < cols, or no such size. */
 HU_API size_t hu_scaled_tiles_size(size_t rows, size_t cols);            /* bytes of all tiles */
 HU_API size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols); /* the byte that has scale (row, col) */
 HU_API HU_MUST_CHECK hu_status hu_scaled_tile(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
