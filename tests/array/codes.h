@@ -19,7 +19,6 @@ typedef struct t_world {
   const char *text; /* of a format, number system, scaling or model: what the table gives */
   hu_format format; /* the text's, where it is a format */
   ptrdiff_t inc;    /* of arrays */
-  int op;           /* HU_OP_ of array_operation */
   int transposed;   /* of matrices */
   int empty;        /* products (gemm): EMPTY_M (no rows of D), EMPTY_N (no columns): no code is read */
   hu_exec exec;
@@ -55,8 +54,5 @@ void *result(t_world *world, size_t bytes);
 hu_format format_named(const char *text);
 
 extern const world_call array_calls[], tensor_calls[]; /* up to an entry without a name */
-/* hu_apply of world->op, for formats of these texts. */
-hu_status array_operation(t_world *world);
-extern const char *const array_formats[];
 
 #endif

@@ -401,59 +401,10 @@ static void test_convert(void **state) {
   }
 }
 
-/* ---- arrays ---- */
-
-static void check_array(hu_number n, size_t length, t_random *random) {
-  static double x[1500], back[1500];
-  static float x32[1500], back32[1500];
-  static uint32_t codes[1500], narrow[1500];
-  size_t bytes = hu_number_limits_of(n).storage / 8;
-  ptrdiff_t apart = (ptrdiff_t)(4 / bytes);
-  hu_events got = {0}, expected = {0};
-  hu_mode rne = {0};
-  for (size_t i = 0; i < length; i++) {
-    x[i] = any_operand(random, n);
-    x32[i] = (float)x[i];
-  }
-  memset(codes, 0, sizeof codes);
-  memset(narrow, 0, sizeof narrow);
-  assert_int_equal(hu_number_encode64_n(length, codes, apart, x, 1, n, rne, NULL, &got), HU_OK);
-  assert_int_equal(hu_number_encode_n(length, narrow, apart, x32, 1, n, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_number_decode64_n(length, back, 1, codes, apart, n, NULL), HU_OK);
-  assert_int_equal(hu_number_decode_n(length, back32, 1, codes, apart, n, NULL), HU_OK);
-  for (size_t i = 0; i < length; i++) {
-    uint32_t events, code = hu_number_encode64(n, rne, x[i], 0, &events);
-    hu_events_count(&expected, events);
-    assert_int_equal(codes[i], code);
-    assert_int_equal(narrow[i], hu_number_encode(n, rne, x32[i], 0, NULL));
-    assert_true(t_same64(back[i], hu_number_decode64(n, code)) && t_same32(back32[i], hu_number_decode(n, code)));
-  }
-  assert_true(t_same_events(&got, &expected));
-  assert_int_equal(hu_number_quantize_n(length, back32, 1, x32, 1, n, rne, NULL, NULL), HU_OK);
-  for (size_t i = 0; i < length; i++) assert_true(t_same32(back32[i], hu_number_decode(n, narrow[i])));
-  hu_number to = hu_number_posit(16, 2);
-  assert_int_equal(hu_number_convert_n(length, narrow, 2, to, codes, apart, n, rne, NULL, NULL), HU_OK);
-  for (size_t i = 0; i < length; i++)
-    assert_int_equal(narrow[i] & 0xFFFF, hu_number_convert(to, rne, n, codes[i], 0, NULL));
-}
-
-static void test_arrays(void **state) {
-  (void)state;
-  t_random random = {t_seed("tapered-arrays", 3)};
-  static const unsigned widths[] = {8, 11, 16, 32};
-  for (size_t i = 0; i < 4; i++)
-    for (int linear = 0; linear < 2; linear++) {
-      check_array(hu_number_takum(widths[i], linear), 1500, &random); /* a table of codes for those of 8 bits */
-      check_array(hu_number_takum(widths[i], linear), 100, &random);
-    }
-  check_array(hu_number_hifloat8(), 1500, &random);
-  check_array(hu_number_hifloat8(), 100, &random);
-}
-
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_decode),      cmocka_unit_test(test_encode),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_decode), cmocka_unit_test(test_encode),
                                      cmocka_unit_test(test_encode_wide), cmocka_unit_test(test_special),
-                                     cmocka_unit_test(test_convert),     cmocka_unit_test(test_arrays)};
+                                     cmocka_unit_test(test_convert)};
   count = t_part((unsigned)count);
   if (argc > 1) count = (size_t)strtoull(argv[1], NULL, 10);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,7 +260,8 @@ static int every_tie(walk_case *c, uint64_t k, int all) {
   c->operands = WALK_NEAR;
   c->mode = t_policy(t_mode(k % 2 ? (unsigned)(turn % T_DETERMINISTIC) : HU_RNE), (unsigned)(turn % 4), 0, 0);
   if (k % 2 && turn % 9 == 8) c->mode = t_stochastic(HU_SRA + (unsigned)(turn % 3), 1 + (unsigned)(turn % 32));
-  contiguous(c, (width > 11 || (is_slow(c) && width > 8) ? (size_t)150 : (size_t)1 << width) * WALK_NEAR_EACH);
+  int full = is_slow(c) ? all || (width <= 8 && c->call.op == WALK_ENCODE && k % 2 == 0) : width <= 11;
+  contiguous(c, (full ? (size_t)1 << width : width <= 8 ? 40 : 150) * WALK_NEAR_EACH);
   return 1;
 }
 
