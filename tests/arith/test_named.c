@@ -49,7 +49,6 @@ static uint32_t by_name(int op, hu_format fz, hu_mode mode, const hu_code *x, ui
     case HU_OP_SIN: return hu_sin(INTO, FIRST, EVENTS);
     case HU_OP_COS: return hu_cos(INTO, FIRST, EVENTS);
     case HU_OP_POW: return hu_pow(INTO, FIRST, SECOND, EVENTS);
-    case HU_OP_CONVERT: return hu_convert(INTO, FIRST, EVENTS);
     case HU_OP_REMAINDER: return hu_remainder(INTO, FIRST, SECOND, EVENTS);
     case HU_OP_CONVERT: return hu_convert(INTO, FIRST, EVENTS);
     default: fail_msg("%s: the test does not know its function", hu_operation_at((size_t)op).name);

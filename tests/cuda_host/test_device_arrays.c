@@ -66,7 +66,7 @@ static void host_arrays(void **state) {
 
 enum { PAIR_MOST = 300, KINDS = 8 };
 
-static hu_type draw_type(t_random *random, int kind, hu_number *number) {
+static hu_type draw_type(t_random *random, uint8_t kind, hu_number *number) {
   static const char *const systems[] = {"posit8", "posit16", "lns8", "q7", "nf4", "takum16"};
   hu_format format = t_below(random, 2) ? hu_format_at(t_below(random, (uint32_t)hu_format_count())).format
                                         : t_random_format(random, 1, 32);
@@ -82,7 +82,7 @@ static hu_type draw_type(t_random *random, int kind, hu_number *number) {
 /* The CPU alone has takums. */
 static int is_takum(const hu_type *type) { return type->number && type->number->kind == HU_NUMBER_TAKUM; }
 
-static void run_pair(t_random *random, int z, int x) {
+static void run_pair(t_random *random, uint8_t z, uint8_t x) {
   hu_number numbers[2];
   hu_type to = draw_type(random, z, &numbers[0]), from = draw_type(random, x, &numbers[1]);
   t_twin b[3] = {twin_new(8 * PAIR_MOST), twin_new(8 * PAIR_MOST), twin_new(sizeof(hu_events))};
@@ -112,8 +112,8 @@ static void pairs_of_types(void **state) {
   (void)state;
   t_random random = {t_seed("pairs_of_types", 20)};
   for (unsigned run = 0; run < t_part(20); run++)
-    for (int z = 0; z < KINDS; z++)
-      for (int x = 0; x < KINDS; x++) run_pair(&random, z, x);
+    for (uint8_t z = 0; z < KINDS; z++)
+      for (uint8_t x = 0; x < KINDS; x++) run_pair(&random, z, x);
 }
 
 int main(void) {
