@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "gpu/base/memory.h"
-#include "halfulp/device.h"
-#include "halfulp/device.h"
-#include "halfulp/number.h"
 #include "tests/ptx/counts.h"
 
 enum { MANY = 1 << 16, SOME = 1 << 14, FEW = 1 << 10, EDGE = 128, DEPTH = 256 };
