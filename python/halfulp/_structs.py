@@ -356,7 +356,7 @@ class hu_layout_operator(_Record):
     _fields_ = [('parameters', c.c_uint64), ('input', c.c_size_t), ('product', c.c_uint8)]
 
 
-class hu_checkpoint_layout(_Record):
+class hu_layout(_Record):
     _fields_ = [('operators', c.c_size_t), ('values', c.POINTER(c.c_uint64)), ('row', c.POINTER(hu_layout_operator))]
 
 

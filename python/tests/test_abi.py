@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The records, enumerators and signatures of the package against the headers: a C compiler and the text itself say."""
+import ast
 import ctypes
 import os
 import pathlib
@@ -136,3 +137,10 @@ def test_folders_are_no_libraries(tmp_path):
     (tmp_path / 'libhalfulp.so.0.1.0.p').mkdir()
     (tmp_path / 'libhalfulp.so.0.1.0').write_bytes(b'')
     assert list(_abi._in_folder(tmp_path, 'halfulp')) == [str(tmp_path / 'libhalfulp.so.0.1.0')]
+
+
+def test_records_have_names_of_their_own():
+    """A class of the same name would replace the one above it, without a word."""
+    tree = ast.parse(pathlib.Path(_structs.__file__).read_text(encoding='utf-8'))
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert len(names) > 40 and len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
