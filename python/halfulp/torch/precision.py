@@ -71,6 +71,7 @@ class _Entered(Lowering):
         super().__init__()
         self.owner, self.places = owner, Places(owner.names)
         self.now: Optional[_Running] = None
+        self.viewed = False  # `whole_view` is entered
         self.guard = guard.guard(self.before, self.see, owner.met_compiler if owner.strict else None)
 
     # ---- above autograd: what is computed how ----
@@ -81,6 +82,18 @@ class _Entered(Lowering):
 
     def meet(self, operator: Any) -> None:
         self.guard.meet(operator)
+
+    def unseen(self) -> bool:
+        return not self.viewed and guard.hidden(self.guard)
+
+    @contextlib.contextmanager
+    def whole_view(self) -> Iterator[None]:
+        self.viewed = True
+        try:
+            with guard.Guard(self.before, self.see):
+                yield
+        finally:
+            self.viewed = False
 
     def run(self, function: Any, made: Any, low: Low, args: Any, kwargs: Dict[str, Any]) -> Any:
         if torch.compiler.is_compiling():

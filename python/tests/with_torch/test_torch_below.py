@@ -6,6 +6,7 @@ from torch_support import ht, plain, pytest, torch  # first: it leaves the tests
 
 import torch.nn.functional as F
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from halfulp.torch import _watch
@@ -53,7 +54,7 @@ def test_an_operator_of_a_package_that_is_not_known():
         library.impl('twice', lambda x: x + x, 'CompositeExplicitAutograd')
         torch.ops.halfulp_tests_below.twice(torch.ones(2, 3))
     row, = seen.report().rows
-    assert (row['operator'], row['shapes'], row['why']) == ('halfulp_tests_below::twice', [[2, 3]], 'no rule')
+    assert (row['operator'], row['shapes'], row['why']) == ('halfulp_tests_below::twice', [[2, 3]], 'the recipe leaves it')
     library._destroy()
 
 
@@ -67,6 +68,21 @@ def test_only_the_thread_that_has_entered():
         x @ x
     x @ x
     assert [sum(row['calls'] for row in one.report().rows) for one in (outer, inner)] == [1, 1]
+
+
+@pytest.mark.parametrize('recipe', (None, LOW))
+def test_shapes_alone(recipe):
+    """Whichever is entered first."""
+    made = []
+    for first, second in ((FakeTensorMode(), ht.precision(recipe)), (ht.precision(recipe), FakeTensorMode())):
+        seen = first if isinstance(first, ht.precision) else second
+        with first, second:
+            net, x = nn.Linear(4, 3), torch.empty(2, 4, requires_grad=True)
+            for _ in range(2):
+                net(x).sum().backward()
+        made.append([(row['part'], row['calls'], row['multiply_adds']) for row in seen.report().rows])
+    assert made[0] == made[1]
+    assert sum(work for _, _, work in made[0]) == 2 * 3 * 24  # twice the three products
 
 
 @needs_kernels

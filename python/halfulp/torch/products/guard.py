@@ -306,6 +306,15 @@ class QuickGuard(Kernels):
         return self.see(operator, read(args, result), args, result)
 
 
+_FAKE = torch._C._TorchDispatchModeKey.FAKE
+
+
+def hidden(one: Any) -> bool:
+    """Whether a mode computes shapes alone, so that no kernel runs. (A compiler's own is none that anybody asks about.)"""
+    return (isinstance(one, Kernels) and torch._C._get_dispatch_mode(_FAKE) is not None
+            and torch._guards.CompileContext.try_get() is None)
+
+
 def guard(before: Before, see: See, compiled: Optional[Callable[[bool], None]]) -> Any:
     """What sees products; with `compiled` nothing may run unseen (WholeGuard)."""
     if compiled is not None:

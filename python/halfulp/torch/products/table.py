@@ -85,6 +85,13 @@ class Lowering(TorchFunctionMode):
     def low(self, function: Any) -> Optional[Low]:
         raise NotImplementedError
 
+    def unseen(self) -> bool:
+        """Whether what a call makes must be looked at by other means than usual: inside of `whole_view`."""
+        return False
+
+    def whole_view(self) -> Any:
+        raise NotImplementedError
+
     def meet(self, operator: Any) -> None:
         """A program calls an operator, without a rule, by its name."""
 
@@ -102,8 +109,16 @@ class Lowering(TorchFunctionMode):
             if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
                 self.meet(function)
             return function(*args, **kwargs)
-        if not torch.compiler.is_compiling() and in_compiled_graph():
-            return self.stays(function, 'a compiled graph has it', args, kwargs)
+        if not torch.compiler.is_compiling():
+            if in_compiled_graph():
+                return self.stays(function, 'a compiled graph has it', args, kwargs)
+            if self.unseen():
+                with self.whole_view():
+                    return self.computed(function, made, args, kwargs)
+        return self.computed(function, made, args, kwargs)
+
+    def computed(self, function: Any, made: Rule, args: Any, kwargs: Dict[str, Any]) -> Any:
+        """A call of a function that has a rule."""
         if made is in_parts:
             with self:
                 return BODIES[function](*args, **kwargs)
