@@ -117,7 +117,8 @@ static void pairs_of_types(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(packing), cmocka_unit_test(host_arrays), cmocka_unit_test(pairs_of_types)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(packing), cmocka_unit_test(host_arrays),
+                                     cmocka_unit_test(pairs_of_types)};
   int skip = twin_skip("device arrays");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
 }

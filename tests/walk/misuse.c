@@ -106,7 +106,8 @@ static size_t wrong_types(const walk_call *call) {
   return made;
 }
 
-/* One bit above the width of the code at a place. On a device hu_device_synchronize reports it (test_device_codes.c). */
+/* One bit above the width of the code at a place. On a device hu_device_synchronize reports it
+ * (test_device_codes.c). */
 static size_t wide_code(const walk_call *call, const char *type, int i, size_t place, ptrdiff_t inc) {
   size_t made = 0;
   hu_number number;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How a layer's three products are computed, as a value."""
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, Union
 
 from torch import Tensor
 
@@ -193,10 +193,12 @@ class Recipe:
         return '{}({})'.format(type(self).__name__.lstrip('_'), ', '.join(said))
 
 
+listings: List[Callable[[], Sequence[str]]] = []  # what gives names of recipes: those of `recipes`, which is made of this file
+
+
 def _with_recipes(error: abi.HalfulpError, text: str) -> abi.HalfulpError:
     """The error of a text that names no rounding, with the recipes of that name or of one like it."""
-    from .recipes import listing  # which is made of this file
-    names, hint = listing.names(), ''
+    names, hint = [name for some in listings for name in some()], ''
     if text in names:
         hint = 'ht.recipes.get({0!r}) gives the recipe {0!r}'.format(text)
     else:

@@ -154,7 +154,7 @@ class Integers(support.Case):
         data = json.loads(
             self.ok("plot", "-f", "float8_e4m3fn", "--array", self.path("x.npy"), "-o", self.path("p.svg"), "--json")
         )["data"]
-        self.assertEqual([data[k] for k in ("count", "zeros", "normal", "overflow")], [5, 1, 3, 1])
+        self.assertEqual([data[k] for k in ("count", "zeros", "normal", "beyond_max")], [5, 1, 3, 1])
         self.write("y.npy", array("i8", x[:4] + [2**40 - 1]))
         r = json.loads(self.ok("compare", "--json", self.path("x.npy"), self.path("y.npy"), code=1))
         self.assertEqual((r["differing"], r["ulps"]), (1, [{"from": 2, "count": 1}]))

@@ -128,7 +128,7 @@ class Declare(support.Case):
             self.ok("info", "binary" + name)
 
     def test_which_draft(self):
-        self.assertEqual(self.bad("info", says="requires FORMAT or --p3109"), "")
+        self.assertEqual(self.bad("info", says="requires FORMAT, MODEL or --p3109"), "")
         self.assertEqual(self.bad("info", "--p3109", "bfloat16", says="without FORMAT"), "")
 
 

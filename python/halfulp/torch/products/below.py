@@ -102,7 +102,7 @@ _HERE, _KNOWN = _Thread(), _Known()
 
 
 def _entered() -> List[Kernels]:
-    """Who has entered, the innermost last; in another thread of the backward pass, who had where it was started."""
+    """The contexts that are entered, the innermost last; in another thread of the backward pass, those of its start."""
     if _HERE.entered or torch._C._current_graph_task_id() == -1:
         return _HERE.entered
     return [mode.guard for mode in modes_of_functions() if isinstance(getattr(mode, 'guard', None), Kernels)]

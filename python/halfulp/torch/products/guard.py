@@ -310,7 +310,7 @@ _FAKE = torch._C._TorchDispatchModeKey.FAKE
 
 
 def hidden(one: Any) -> bool:
-    """Whether a mode computes shapes alone, so that no kernel runs. (A compiler's own is none that anybody asks about.)"""
+    """Whether a mode computes shapes alone, so that no kernel runs. (A compiler's own mode does not count.)"""
     return (isinstance(one, Kernels) and torch._C._get_dispatch_mode(_FAKE) is not None
             and torch._guards.CompileContext.try_get() is None)
 

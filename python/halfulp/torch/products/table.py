@@ -86,7 +86,7 @@ class Lowering(TorchFunctionMode):
         raise NotImplementedError
 
     def unseen(self) -> bool:
-        """Whether what a call makes must be looked at by other means than usual: inside of `whole_view`."""
+        """Whether what a call makes must be looked at by other means than in other calls: inside of `whole_view`."""
         return False
 
     def whole_view(self) -> Any:

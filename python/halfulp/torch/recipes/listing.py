@@ -6,6 +6,7 @@ from torch import nn
 
 from ... import _abi as abi
 from ..._names import near
+from ..recipe import listings
 from . import eight, four, history, sixteen
 from .named import Named
 
@@ -18,6 +19,9 @@ _MAKERS.update(te_delayed=history.te_delayed, fp8_lm_history=history.fp8_lm_hist
 def names() -> List[str]:
     """The names of all recipes, in the order of the alphabet."""
     return sorted(_MAKERS)
+
+
+listings.append(names)
 
 
 def get(name: str, **how: Any) -> Any:
