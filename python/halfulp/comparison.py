@@ -304,7 +304,8 @@ def _one_mode(listed: Sequence[Any], mode: Optional[ModeLike]) -> Tuple[List[Any
     said = next((way for way in ways if way is not None), None)
     if said is not None and (mode is not None or any(way != said for way in ways)):
         raise abi.HalfulpValueError('formats: a drawing has one mode; let mode= alone say it')
-    return [head for head, _ in pairs], said or mode or 'rne'
+    way = mode if said is None else said
+    return [head for head, _ in pairs], 'rne' if way is None else way
 
 
 @with_options(*OF_MODE)
