@@ -87,9 +87,9 @@ def rounded(x: torch.Tensor, text: str, dim: int, words: Words) -> Optional[torc
     return z if plan.call(size // cols, cols, z.data_ptr(), x.data_ptr(), _exec(size, words)) == structs.OK else None
 
 
-def quantize(x: Any, text: str, dim: int) -> Optional[torch.Tensor]:
-    """A small x rounded, where nothing watches (_watch.py) and the gradient of the result is that of x as it is; None where
-    the operator must do it. Where x has a gradient, the result is a clone for autograd, whose gradient goes through
+def quantize(x: Any, text: str, dim: int, stream: Optional[Tuple[int, int]] = None) -> Optional[torch.Tensor]:
+    """A small x rounded with the words of a stream, where nothing watches (_watch.py) and the gradient of the result is that
+    of x as it is; None where the operator must do it. Where x has a gradient, the result is a clone for autograd, whose gradient goes through
     unchanged, and whose numbers are then rounded in their place."""
     if x is None or _watch.watched((x,)):
         return None
@@ -97,11 +97,12 @@ def quantize(x: Any, text: str, dim: int) -> Optional[torch.Tensor]:
     if x.dtype is not torch.float32 or not 0 < size < _ALONE or not x.is_contiguous():
         return None
     plan = _plan(text)
-    if plan is None or plan.stochastic or dim != -1:
+    if plan is None or dim != -1 or plan.stochastic and stream is None:
         return None
+    run = _exec(size, Words(*stream)) if plan.stochastic else _EXEC_REF
     z = x.clone() if x.requires_grad and torch.is_grad_enabled() else torch.empty_like(x)
     cols = x.shape[-1] if x.ndim else 1
-    return z if plan.call(size // cols, cols, z.data_ptr(), x.data_ptr(), _EXEC_REF) == structs.OK else None
+    return z if plan.call(size // cols, cols, z.data_ptr(), x.data_ptr(), run) == structs.OK else None
 
 
 # ---- products ----

@@ -24,6 +24,13 @@ def signed(x: int) -> int:
     return int(x) - (1 << 64) if int(x) >> 63 else int(x)
 
 
+def pair(given: Any) -> Optional[Tuple[int, int]]:
+    """Key and counter of a stream that is given by plain numbers; None for all others, and what is none."""
+    key, counter = (given, 0) if type(given) is int else given if type(given) is tuple and len(given) == 2 else (None, None)
+    good = type(key) is int and type(counter) is int and 0 <= key < 1 << 64 and 0 <= counter < 1 << 64
+    return (key, counter) if good else None
+
+
 def stream(key: int, counter: int = 0) -> Tensor:
     """A stream of random words as a tensor: int64 of 2 numbers, the 64-bit patterns of key and counter, on the CPU."""
     return torch.tensor([signed(key), signed(counter)], dtype=torch.int64, device='cpu')

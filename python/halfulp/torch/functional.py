@@ -25,7 +25,7 @@ from .. import _abi as abi
 from . import _small, ops
 from ._calls import EVENTS
 from ._records import text_of
-from ._streams import StreamLike, draws, missing, stream, taken
+from ._streams import StreamLike, draws, missing, pair, stream, taken
 from .products import Low, Stays, matrices
 from .recipe import Recipe, RecipeLike
 
@@ -73,8 +73,9 @@ def quantize(x: Tensor, rounding: 'RoundingLike' = 'keep', *, backward: 'Roundin
                                         'backward_stream= and gradient= away')
         return _into(out, x, forward, dim, stream)
     ops.gradient_rule(gradient)
-    if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
-        small = _small.quantize(x, forward, dim)
+    given = pair(stream)
+    if (stream is None or given is not None) and backward_stream is None and back == 'keep' and gradient == 'straight_through':
+        small = _small.quantize(x, forward, dim, given)
         if small is not None:
             return small
     x = floating(x, forward)

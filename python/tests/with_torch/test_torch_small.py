@@ -100,6 +100,23 @@ def test_random_words_of_the_shortcut():
     same(ht.quantize(x, 'bfloat16,sra:8', stream=far), operator(x, 'bfloat16,sra:8', far))
 
 
+def test_a_stream_of_plain_numbers():
+    """No tensor is made of it; a deterministic rounding draws nothing from it; what is no stream is an error still."""
+    x = numbers(300).reshape(3, 100).requires_grad_()
+    for given, key, counter in ((7, 7, 0), ((7, 50), 7, 50), (((1 << 64) - 1, 1 << 63), (1 << 64) - 1, 1 << 63), (0, 0, 0)):
+        for text in ('float8_e4m3fn,sra:8', 'mxfp4,sra:8', 'posit8,sra:8', 'float8_e4m3fn'):
+            assert small.quantize(x, text, -1, given if isinstance(given, tuple) else (given, 0)) is not None
+            z = ht.quantize(x, text, stream=given)
+            same(z.detach(), operator(x.detach(), text, ht.stream(key, counter)))
+            same(torch.autograd.grad(z.sum(), x)[0], torch.ones_like(x))
+    for wrong in ((7,), (7, 50, 1), 1 << 64, -1, (1, -1), True, (True, 0), 'other', 1.5):
+        for text in ('float8_e4m3fn,sra:8', 'float8_e4m3fn'):
+            with pytest.raises((TypeError, ValueError), match='stream'):
+                ht.quantize(x, text, stream=wrong)
+    with pytest.raises(ValueError, match='stream'):
+        ht.quantize(x, 'float8_e4m3fn,sra:8')
+
+
 def layer(inputs, outputs, bias, recipe):
     torch.manual_seed(1)
     return ht.Linear(inputs, outputs, bias, recipe=recipe, key=5)
