@@ -140,7 +140,7 @@ def test_folders_are_no_libraries(tmp_path):
 
 
 def test_records_have_names_of_their_own():
-    """A class of the same name would replace the one above it, without a word."""
+    """A class of the same name would replace the one above it, without an error."""
     tree = ast.parse(pathlib.Path(_structs.__file__).read_text(encoding='utf-8'))
     names = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     assert len(names) > 40 and len(names) == len(set(names)), [name for name in names if names.count(name) > 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scales of a window of steps, as MS-AMP's sources have them: written here once more in NumPy."""
+"""Scales of a window of steps, as in the sources of MS-AMP, written here once more in NumPy."""
 import math
 
 import numpy as np

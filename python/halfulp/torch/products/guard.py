@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which products run, below autograd: those of this package, and those of torch, with their multiply-adds.
 
-Operators of the backward pass are seen, too, by one of two ways. A mode of torch's dispatcher (`Guard`) is called for every
+Operators of the backward pass are seen, too, by one of two classes. A mode of torch's dispatcher (`Guard`) is called for every
 operator that runs while it is entered. Kernels of operators that multiply (`QuickGuard`) leave torch's own speed to all
 others, where this version of torch has a place for them (below.py).
 """
