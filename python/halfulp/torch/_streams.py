@@ -25,7 +25,7 @@ def signed(x: int) -> int:
 
 
 def pair(given: Any) -> Optional[Tuple[int, int]]:
-    """Key and counter of a stream that is given by plain numbers; None for all others, and what is none."""
+    """Key and counter of a stream that is given by plain numbers; None for all others."""
     key, counter = (given, 0) if type(given) is int else given if type(given) is tuple and len(given) == 2 else (None, None)
     good = type(key) is int and type(counter) is int and 0 <= key < 1 << 64 and 0 <= counter < 1 << 64
     return (key, counter) if good else None
