@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """NF4, FP4 and the dynamic maps of bitsandbytes on a CPU: every code's value; codes by its limits on a CPU, and by those of its CUDA
 kernels but where the two part (docs/numbers.md)."""
+import json
 import sys
 
 sys.dont_write_bytecode = True
@@ -62,4 +63,30 @@ for preset, signed in (('dynamic8_bnb', True), ('udynamic8_bnb', False)):
     if run.say(preset, here.ravel(), there.ravel(), x.ravel(), good.ravel()):
         print('%s: %d operands, %d of them with another code there' % (preset, x.size, (here != there).sum()))
     run.presets += 1
+def checkpoint(path, tensors):
+    """A .safetensors file of torch's tensors by name."""
+    dtypes, header, data = {torch.uint8: 'U8', torch.float32: 'F32'}, {}, b''
+    for name, tensor in tensors.items():
+        part = tensor.contiguous().view(torch.uint8).numpy().tobytes()
+        header[name] = {'dtype': dtypes[tensor.dtype], 'shape': list(tensor.shape), 'data_offsets': [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as file:
+        file.write(len(text).to_bytes(8, 'little') + text + data)
+
+
+# Files of quantized weights, as Linear4bit saves them: `decode` gives what dequantize_4bit does; blocks run across rows.
+for kind in ('nf4', 'fp4'):
+    for nested in (False, True):
+        weight = torch.from_numpy(rng.standard_normal((333, 100)).astype(np.float32))
+        packed, state = functional.quantize_4bit(weight, blocksize=SIZE, quant_type=kind, compress_statistics=nested)
+        parts = {'l.weight.' + name: part for name, part in state.as_dict(packed=True).items()}
+        checkpoint(run.path('m.safetensors'), {'l.weight': packed, **parts})
+        run.halfulp('decode', run.path('m.safetensors'), run.path('o.npy'))
+        here, there = np.load(run.path('o.npy')), functional.dequantize_4bit(packed, state).float().numpy()
+        name = 'checkpoint of {}{}'.format(kind, ', nested' if nested else '')
+        # Code 8 of fp4 is 0 in the table of the file, and -0 in the kernel.
+        good = (here == there) & ((here.view(np.uint32) == there.view(np.uint32)) | ((kind == 'fp4') & (here == 0)))
+        if run.say(name, here.ravel(), there.ravel(), here.ravel(), good.ravel()):
+            print('%s: %d equal values' % (name, here.size))
 run.done('bitsandbytes ' + bnb.__version__)
