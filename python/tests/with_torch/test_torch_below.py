@@ -59,6 +59,21 @@ def test_an_operator_of_a_package_that_is_not_known():
 
 
 @needs_kernels
+def test_a_kernel_of_an_operator_that_is_not_defined_yet():
+    """Packages of operators may be loaded in any order."""
+    early = torch.library.Library('halfulp_tests_early', 'IMPL')
+    early.impl('twice', lambda x: x + x, 'CPU')
+    assert torch.ops.halfulp_tests_early is not None  # a package that is new
+    with ht.precision(None) as seen:
+        late = torch.library.Library('halfulp_tests_early', 'DEF')
+        late.define('twice(Tensor x) -> Tensor')
+        torch.ops.halfulp_tests_early.twice(torch.ones(2, 3))
+    assert [row['operator'] for row in seen.report().rows] == ['halfulp_tests_early::twice']
+    for library in (early, late):
+        library._destroy()
+
+
+@needs_kernels
 def test_only_the_thread_that_has_entered():
     x = torch.ones(3, 3)
     with ht.precision(None) as outer, ht.precision(None) as inner:

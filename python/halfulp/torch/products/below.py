@@ -91,7 +91,9 @@ class _Known:
         name, _, overload = rest.partition('.')
         read = reader(package, name)
         if read is not None:
-            operator = getattr(getattr(getattr(torch.ops, package), name), overload or 'default')
+            operator = getattr(getattr(getattr(torch.ops, package), name, None), overload or 'default', None)
+            if operator is None:  # it has kernels, and is not defined yet
+                return
             if package not in made:
                 made[package] = torch.library.Library(package, 'IMPL')
             made[package].impl(rest, _kernel(read, operator, self.below), _watch.FREE, with_keyset=True)
