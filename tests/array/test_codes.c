@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call with a status that reads codes, but those of tests/walk, given codes that are none: one operand, one
- * place, one excess bit after another. It must say HU_E_CODE and leave its results as they are. Integers that repeat
- * their sign are codes: the
- * results are those without the repetition. */
+/* Every call with a status that reads codes (those of tests/walk are there), given codes that are none: one operand,
+ * one place, one excess bit after another. It must say HU_E_CODE and leave its results as they are. Integers that
+ * repeat their sign are codes: the results are those without the repetition. */
 #include <stdlib.h>
 #include <string.h>
 
