@@ -197,7 +197,8 @@ static void all_of(walk_case *c, hu_number number) {
 /* Every code of a format of up to 16 bits, of a small system: which one, by turns. 0 behind the last. */
 static int every_code(walk_case *c, uint64_t k, int all) {
   int number = c->call.family == WALK_NUMBER, slow = c->call.op >= HU_OP_FUNCTION && c->call.family == WALK_OPERATION;
-  size_t count = number ? hu_number_count() : hu_format_count(), turns = number && c->call.op == WALK_CONVERT ? 8 : 1;
+  size_t count = number ? hu_number_count() : hu_format_count(),
+         turns = number && c->call.op == WALK_CONVERT ? count : 1;
   static const char *const wide[] = {"binary16", "bfloat16"};
   hu_number z;
   if (c->call.operands != 1 || c->call.from != WALK_CODES || k >= (slow ? 2 : turns * count)) return 0;
@@ -209,6 +210,10 @@ static int every_code(walk_case *c, uint64_t k, int all) {
   uint32_t width = hu_number_limits_of(z).width;
   if (c->call.op != WALK_CONVERT || c->call.family == WALK_OPERATION) all_of(c, z);
   c->type[0].number = z;
+  if (turns > 1) { /* every small system into every other */
+    c->type[WALK_Z].number = hu_number_at(k / count).number;
+    c->mode = t_mode((unsigned)((k + k / count) % T_DETERMINISTIC));
+  }
   /* In a run of `make check` each function has one of the two formats. */
   if (width > 16 || (slow && !all && (k + (uint64_t)c->call.op) % 2)) return -1;
   if (width > 8 && number && (k >= count || (is_slow(c) && !all))) return -1;
@@ -303,7 +308,10 @@ int walk_directed(walk_case *c, const walk_call *call, uint64_t seed, uint64_t k
   walk_draw(c, call, ~seed, k / KINDS * HU_ROUND_COUNT + k / KINDS);
   c->number = k;
   c->directed = 1;
-  if (k / KINDS > 2 * (hu_format_count() + hu_number_count() + CORNERS)) return 0;
+  int pairs = call->family == WALK_NUMBER && call->op == WALK_CONVERT;
+  if (k / KINDS >
+      (pairs ? hu_number_count() * hu_number_count() : 2 * (hu_format_count() + hu_number_count() + CORNERS)))
+    return 0;
   switch (k % KINDS) {
     case 0: return every_code(c, k / KINDS, all) > 0 ? 1 : -1;
     case 1: return every_pair(c, &random, k / KINDS, all) > 0 ? 1 : -1;
