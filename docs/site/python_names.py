@@ -275,7 +275,7 @@ def methods(full, what, file):
 def overview():
     rows = ''.join('<dt><a href="%s">%s</a></dt><dd>%s</dd>\n' % (file_of(m), m, html.escape(what[:1].upper() + what[1:])) for m, what in MODULES)
     return ('<p>Every public name with its signature and docstring. <a href="page_python.html">Python and NumPy</a> and '
-            '<a href="page_torch.html">PyTorch</a> begin with a problem.</p>\n<dl class="names">\n%s</dl>' % rows)
+            '<a href="page_torch_torch.html">PyTorch</a> begin with a problem.</p>\n<dl class="names">\n%s</dl>' % rows)
 
 
 def made():

@@ -37,11 +37,14 @@ typedef struct hu_checkpoint_layout {
   const char *formula; /* a value: "F32(q s)" */
   const char *open;    /* what the tensors alone leave open, as a sentence; "": nothing */
 } hu_checkpoint_layout;
+/* The table of layouts. */
 HU_API size_t hu_checkpoint_layout_count(void);                /* rows of the table */
 HU_API hu_checkpoint_layout hu_checkpoint_layout_at(size_t i); /* row i */
 
+/* An open checkpoint: one file, or several with an index. */
 typedef struct hu_checkpoint hu_checkpoint;
-enum { HU_CHECKPOINT_LINE = 768 };
+/* The size of the array for a sentence about an error. */
+enum { HU_CHECKPOINT_LINE = 768 /* bytes, the final 0 among them */ };
 
 /* Opens the checkpoint at `path` and looks up which layout each of its tensors has. `layout`: the name of a row that
  * every tensor has whose names and dtypes allow it; NULL: what the files say. *z is to be closed. HU_E_FILE: a file
@@ -50,7 +53,8 @@ enum { HU_CHECKPOINT_LINE = 768 };
  * the tensor and the field; else "". */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout,
                                                   char line[HU_CHECKPOINT_LINE]);
-HU_API void hu_checkpoint_close(hu_checkpoint *x); /* NULL: nothing is done */
+/* Gives the memory and the files back; NULL: nothing is done. */
+HU_API void hu_checkpoint_close(hu_checkpoint *x);
 
 /* A tensor. Texts and shape are the checkpoint's. */
 typedef struct hu_checkpoint_tensor {
@@ -67,6 +71,7 @@ typedef struct hu_checkpoint_tensor {
   size_t place;    /* of this tensor in the checkpoint */
   uint32_t dims;
 } hu_checkpoint_tensor;
+/* The tensors. */
 HU_API size_t hu_checkpoint_count(const hu_checkpoint *x); /* the number of tensors; they are sorted by name */
 HU_API hu_checkpoint_tensor hu_checkpoint_at(const hu_checkpoint *x, size_t i); /* tensor i; past the end: count 0 */
 HU_API size_t hu_checkpoint_find(const hu_checkpoint *x, const char *name);     /* its place; SIZE_MAX: not there */

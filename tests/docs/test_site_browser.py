@@ -53,7 +53,7 @@ WORDS = [
     ('quantize', 'command_quantize.html'), ('stochastic', 'page_glossary.html#page_glossary__stochastic_rounding'),
     ('float8_e4m3fn', 'page_formats.html#page_formats__float8_e4m3fn'), ('mxfp4', 'page_scaled.html'),
     ('loss scale', 'page_glossary.html#page_glossary__loss_scale'), ('gemm', 'command_gemm.html'), ('accumulator', 'page_accumulators.html'),
-    ('install', 'page_readme.html#page_readme__install'), ('wheel', 'page_python.html#page_python__installing'), ('torch', 'page_torch.html'),
+    ('install', 'page_readme.html#page_readme__install'), ('wheel', 'page_python.html#page_python__installing'), ('torch', 'page_torch_torch.html'),
     ('vectors', 'command_vectors.html'), ('DPI', 'page_rtl.html'), ('seed', 'page_numerics.html#page_numerics__6_random_words'),
     ('NaN', 'page_numerics.html#page_numerics__4_nan_operands'),
     ('overflow', 'page_numerics.html#page_numerics__3_beyond_the_range_saturation_policies'), ('compare', 'command_compare.html'),
