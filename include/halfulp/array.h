@@ -52,34 +52,37 @@ static inline HU_MUST_CHECK hu_status hu_apply_convert(size_t n, hu_output z, hu
 }
 
 /* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is
- * 0x7FC00000). Binary32 to binary32; binary64 to binary64. */
+ * 0x7FC00000). Binary32 to binary32. */
 static inline HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                     hu_format format, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events) {
   return hu_apply_convert(n, hu_values_out(z, incz, format), hu_floats(x, incx), mode, exec, events);
 }
+/* The same, binary64 to binary64. */
 static inline HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                       ptrdiff_t incx, hu_format format, hu_mode mode,
                                                       const hu_exec *exec, hu_events *events) {
   return hu_apply_convert(n, hu_values64_out(z, incz, format), hu_doubles(x, incx), mode, exec, events);
 }
-/* z[i] = the code of format that x[i] rounds to, of binary32 and of binary64 numbers. */
+/* z[i] = the code of format that x[i] rounds to, of binary32 numbers. */
 static inline HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                   hu_format format, hu_mode mode, const hu_exec *exec,
                                                   hu_events *events) {
   return hu_apply_convert(n, hu_codes_out(z, incz, format), hu_floats(x, incx), mode, exec, events);
 }
+/* The same, of binary64 numbers. */
 static inline HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
                                                     hu_format format, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events) {
   return hu_apply_convert(n, hu_codes_out(z, incz, format), hu_doubles(x, incx), mode, exec, events);
 }
-/* z[i] = the value of code x[i] of format; exact (binary32: HU_E_CARRIER if the grid does not fit). */
+/* z[i] = the value of code x[i] of format; exact (HU_E_CARRIER if binary32 does not hold the grid). */
 static inline HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                   hu_format format, const hu_exec *exec) {
   const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   return hu_apply_convert(n, hu_floats_out(z, incz), hu_codes(x, incx, format), rne, exec, NULL);
 }
+/* The same in binary64, which holds every grid. */
 static inline HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                     hu_format format, const hu_exec *exec) {
   const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};

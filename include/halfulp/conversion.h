@@ -101,25 +101,28 @@ HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversi
 HU_API HU_MUST_CHECK hu_status hu_conversion_apply(size_t n, hu_output z, hu_view x, const hu_conversion *conversion,
                                                    const hu_exec *exec, hu_events *events);
 
-/* The same with an argument for each part: binary32 or binary64 to codes, or to values in their own type. */
+/* hu_conversion_apply with an argument for each part: binary32 to codes. */
 static inline HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
                                                              ptrdiff_t incx, const hu_conversion *conversion,
                                                              const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
   return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
 }
+/* Binary64 to codes. */
 static inline HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
                                                                ptrdiff_t incx, const hu_conversion *conversion,
                                                                const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
   return hu_conversion_apply(n, to, hu_doubles(x, incx), conversion, exec, events);
 }
+/* Binary32 to values in binary32. */
 static inline HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                                ptrdiff_t incx, const hu_conversion *conversion,
                                                                const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES32));
   return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
 }
+/* Binary64 to values in binary64. */
 static inline HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                                  ptrdiff_t incx, const hu_conversion *conversion,
                                                                  const hu_exec *exec, hu_events *events) {

@@ -209,39 +209,42 @@ static inline hu_type hu_type_number(uint8_t kind, const hu_number *of) {
   return type;
 }
 
-/* z[i] = the value of fz that x[i] rounds to. Binary32 to binary32; binary64 to binary64. */
+/* z[i] = the value of fz that x[i] rounds to. Binary32 to binary32. */
 static inline HU_MUST_CHECK hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                            ptrdiff_t incx, hu_number fz, hu_mode mode,
                                                            const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_VALUES32, &fz));
   return hu_apply_convert(n, to, hu_floats(x, incx), mode, exec, events);
 }
+/* The same, binary64 to binary64. */
 static inline HU_MUST_CHECK hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                              ptrdiff_t incx, hu_number fz, hu_mode mode,
                                                              const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_VALUES64, &fz));
   return hu_apply_convert(n, to, hu_doubles(x, incx), mode, exec, events);
 }
-/* z[i] = the code of fz that x[i] rounds to, of binary32 and of binary64 numbers. */
+/* z[i] = the code of fz that x[i] rounds to, of binary32 numbers. */
 static inline HU_MUST_CHECK hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
                                                          ptrdiff_t incx, hu_number fz, hu_mode mode,
                                                          const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_CODES, &fz));
   return hu_apply_convert(n, to, hu_floats(x, incx), mode, exec, events);
 }
+/* The same, of binary64 numbers. */
 static inline HU_MUST_CHECK hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
                                                            ptrdiff_t incx, hu_number fz, hu_mode mode,
                                                            const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_number(HU_TYPE_CODES, &fz));
   return hu_apply_convert(n, to, hu_doubles(x, incx), mode, exec, events);
 }
-/* z[i] = the value of code x[i] of fx, in binary32 and in binary64. */
+/* z[i] = the value of code x[i] of fx, in binary32. */
 static inline HU_MUST_CHECK hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
                                                          ptrdiff_t incx, hu_number fx, const hu_exec *exec) {
   const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_view from = hu_view_of(x, incx, hu_type_number(HU_TYPE_CODES, &fx));
   return hu_apply_convert(n, hu_floats_out(z, incz), from, rne, exec, NULL);
 }
+/* The same, in binary64. */
 static inline HU_MUST_CHECK hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x,
                                                            ptrdiff_t incx, hu_number fx, const hu_exec *exec) {
   const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};

@@ -131,31 +131,39 @@ static inline hu_output hu_output_of(void *data, ptrdiff_t stride, hu_type type)
   output.type = type;
   return output;
 }
-/* The same of codes of format, of any numbers, of values of format, of int8_t. */
+/* An array of codes of format to read. */
 static inline hu_view hu_codes(const void *data, ptrdiff_t stride, hu_format format) {
   return hu_view_of(data, stride, hu_type_codes(format));
 }
+/* An array of codes of format to write. */
 static inline hu_output hu_codes_out(void *data, ptrdiff_t stride, hu_format format) {
   return hu_output_of(data, stride, hu_type_codes(format));
 }
+/* An array of any binary32 numbers to read. */
 static inline hu_view hu_floats(const float *data, ptrdiff_t stride) {
   return hu_view_of(data, stride, hu_type_plain(HU_TYPE_BINARY32));
 }
+/* An array of binary32 numbers to write: the values of codes. */
 static inline hu_output hu_floats_out(float *data, ptrdiff_t stride) {
   return hu_output_of(data, stride, hu_type_plain(HU_TYPE_BINARY32));
 }
+/* An array of any binary64 numbers to read. */
 static inline hu_view hu_doubles(const double *data, ptrdiff_t stride) {
   return hu_view_of(data, stride, hu_type_plain(HU_TYPE_BINARY64));
 }
+/* An array of binary64 numbers to write: the values of codes. */
 static inline hu_output hu_doubles_out(double *data, ptrdiff_t stride) {
   return hu_output_of(data, stride, hu_type_plain(HU_TYPE_BINARY64));
 }
+/* An array of values of format to write, in binary32. */
 static inline hu_output hu_values_out(float *data, ptrdiff_t stride, hu_format format) {
   return hu_output_of(data, stride, hu_type_values(HU_TYPE_VALUES32, format));
 }
+/* An array of values of format to write, in binary64. */
 static inline hu_output hu_values64_out(double *data, ptrdiff_t stride, hu_format format) {
   return hu_output_of(data, stride, hu_type_values(HU_TYPE_VALUES64, format));
 }
+/* An array of int8_t to write. */
 static inline hu_output hu_int8_out(int8_t *data, ptrdiff_t stride) {
   return hu_output_of(data, stride, hu_type_plain(HU_TYPE_INT8));
 }
