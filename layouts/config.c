@@ -70,7 +70,8 @@ int hui_config_open(hu_checkpoint *x) {
   if (!found) found = object_of(x->config, "compression_config");
   if (!found) found = object_of(x->config, "quantization");
   if (found) x->says = "config.json";
-  if (!found && load(x, &other, "hf_quant_config.json")) {
+  if (!found) {
+    if (!load(x, &other, "hf_quant_config.json")) return 0;
     found = object_of(other, "quantization");
     if (found) {
       x->says = "hf_quant_config.json";
@@ -79,7 +80,7 @@ int hui_config_open(hu_checkpoint *x) {
   }
   x->quantization = json_incref(found);
   json_decref(other);
-  return x->line[0] == 0;
+  return 1;
 }
 
 const char *hui_config_method(const hu_checkpoint *x) {

@@ -65,12 +65,13 @@ static int open_index(hu_checkpoint *x, const char *path) {
                        st_printable(shown, tensor));
     if (!good) break;
     if (json_object_get(seen, name)) continue;
-    good = !json_object_set_new(seen, name, json_true()) && x->shard_count < SHARDS_MAX && add_shard(x, name);
+    if (json_object_set_new(seen, name, json_true()) || x->shard_count == SHARDS_MAX)
+      good = hui_wrong(x, "%s: more than %d files, or out of memory", path, SHARDS_MAX);
+    good = good && add_shard(x, name);
     if (!good) break;
   }
   json_decref(seen);
-  if (!good && !x->line[0]) return hui_wrong(x, "%s: more than %d files, or out of memory", path, SHARDS_MAX);
-  return good;
+  return seen ? good : hui_wrong(x, "%s: out of memory", path);
 }
 
 /* ---- a folder ---- */
@@ -124,7 +125,8 @@ static int open_one(hu_checkpoint *x) {
   int count, good = add_shard(x, slash ? slash + 1 : x->path), listed = 0;
   char *path = good ? index_of(x, &count) : NULL;
   json_t *value;
-  if (path && read_index(x, path)) {
+  if (path) good = read_index(x, path);
+  if (path && good) {
     json_object_foreach(x->map, tensor, value) {
       const char *name = json_string_value(value);
       listed |= name && !strcmp(name, slash ? slash + 1 : x->path);
@@ -132,7 +134,7 @@ static int open_one(hu_checkpoint *x) {
     if (!listed) json_decref(x->map), x->map = NULL;
   }
   free(path);
-  return good && !x->line[0];
+  return good;
 }
 
 static int set_folder(hu_checkpoint *x, int is_folder) {

@@ -381,6 +381,8 @@ static int check_order(const geometry *g, size_t groups) {
 static int lay_zeros(const geometry *g, size_t groups) {
   hui_tensor *z = g->z;
   if (!z->zero) return 1;
+  if (z->codes.packing == HUI_WORDS && z->layout->packing == HUI_STREAM && 32 % z->codes.bits)
+    return wrong_pair(g, z->zero, "are zero points beside words of 32 div bits codes, which are not read");
   const st_tensor *tensor = z->zero->tensor;
   unsigned bits = z->codes.bits;
   size_t words = parts(z->rows * bits, 32);
@@ -393,6 +395,10 @@ static int lay_zeros(const geometry *g, size_t groups) {
   return 1;
 }
 
+static int is_short_float(const st_tensor *t) {
+  return t->dtype == ST_F32 || t->dtype == ST_F16 || t->dtype == ST_BF16;
+}
+
 static int groups(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;
@@ -400,20 +406,21 @@ static int groups(const geometry *g) {
   size_t count = side(s, turned ? 2 : 1), rows = side(s, turned ? 1 : 2), size = group_size(g, count);
   if (s->dims != z->dims || rows != z->rows || s->count != matrices(z) * rows * count)
     return wrong_pair(g, z->scale, "has not the rows of the tensor");
+  if (!check_order(g, count)) return 0;
   if (!size && !z->order)
     return wrong_pair(g, z->scale, "its groups do not divide a row; the config would say their size");
   if (z->bias && (z->bias->tensor->count != s->count || z->bias->tensor->dims != s->dims))
     return wrong_pair(g, z->bias, "has another shape than the scales");
-  if (z->bias && st_dtype_bits(z->bias->tensor->dtype) / 8 < 2) return wrong_pair(g, z->bias, "is no tensor of floats");
+  if (z->bias && !is_short_float(z->bias->tensor)) return wrong_pair(g, z->bias, "is not F32, F16 or BF16");
   set_grid(z, 1, size, turned ? 1 : count, turned ? rows : 1, turned ? 0 : rows * count);
-  return check_order(g, count) && lay_zeros(g, count);
+  return lay_zeros(g, count);
 }
 
 static int lay_second(const geometry *g) {
   hui_tensor *z = g->z;
   if (!z->second) return 1;
   const st_tensor *t = z->second->tensor;
-  if (t->dtype != ST_F32 && t->dtype != ST_BF16 && t->dtype != ST_F16) return wrong_pair(g, z->second, "is no float");
+  if (!is_short_float(t)) return wrong_pair(g, z->second, "is no float");
   if (t->count != 1 && t->count != matrices(z))
     return wrong_pair(g, z->second, "is not one for the tensor or each matrix");
   z->second_step = t->count > 1;

@@ -48,7 +48,9 @@ static json_t *comfy_format(const hu_checkpoint *x, const hui_raw *raw, const ch
 static int asks_comfy(const hu_checkpoint *x, const hui_layout *row, const hui_raw *raw, const char *base) {
   json_t *format = comfy_format(x, raw, base);
   const char *text = json_string_value(format);
-  int fits = row->asks == HUI_ASKS_COMFY ? text && !strncmp(text, row->word, strlen(row->word)) : !format;
+  size_t n = row->word ? strlen(row->word) : 0; /* behind it may stand the elements: "_e4m3fn" */
+  int fits = row->asks == HUI_ASKS_COMFY ? text && !strncmp(text, row->word, n) && (!text[n] || !strncmp(text + n, "_e", 2))
+                                         : !format;
   json_decref(format);
   return fits;
 }
@@ -95,18 +97,37 @@ static int condition(const hu_checkpoint *x, hui_tensor *z, const hui_layout *ro
 
 /* ---- a row and a tensor ---- */
 
+/* Returns 1, with an error, if a companion lies in a file that is not open. */
+static int is_elsewhere(hu_checkpoint *x, const hui_tensor *z, const char *base, const char *end) {
+  char name[NAME_MAX_LENGTH], shown[ST_NAME_MAX], other[ST_NAME_MAX];
+  if (!end || companion(x, base, end) || !join(name, base, end) || !json_object_get(x->map, name)) return 0;
+  hui_wrong(x, "%s: tensor '%s': '%s' of it is in %s; open the folder or its index", z->raw->shard->path,
+            st_printable(shown, z->raw->tensor->name), st_printable(other, name),
+            json_string_value(json_object_get(x->map, name)));
+  return 1;
+}
+
+/* Returns 1, with an error, if there are zero points and the row does not read them. */
+static int has_other_zeros(hu_checkpoint *x, const hui_tensor *z, const char *base) {
+  char name[NAME_MAX_LENGTH], shown[ST_NAME_MAX], other[ST_NAME_MAX];
+  int is_integer = z->layout->element == HUI_OFFSET || z->layout->element == HUI_TWOS;
+  if (!is_integer || z->layout->zero || !join(name, base, ".weight_zero_point")) return 0;
+  if (!companion(x, base, ".weight_zero_point") && !json_object_get(x->map, name)) return 0;
+  hui_wrong(x, "%s: tensor '%s': its zero points '%s' are not read in layout %s", z->raw->shard->path,
+            st_printable(shown, z->raw->tensor->name), st_printable(other, name), z->layout->said.name);
+  return 1;
+}
+
 /* Returns 1 if what the row requires is there, with the right dtypes; WRONG if it lies in a file that is not open. */
 static int find_companions(hu_checkpoint *x, hui_tensor *z, const char *base) {
-  char name[NAME_MAX_LENGTH], shown[ST_NAME_MAX], other[ST_NAME_MAX];
   const hui_layout *row = z->layout;
+  const char *const others[] = {row->second, row->zero, row->bias,   row->order,
+                                row->sizes,  row->map,  row->nested, row->nested_map};
   z->scale = companion(x, base, row->scale);
-  if (!z->scale && join(name, base, row->scale) && json_object_get(x->map, name)) {
-    hui_wrong(x, "%s: tensor '%s': its scales '%s' are in %s; open the folder or its index", z->raw->shard->path,
-              st_printable(shown, z->raw->tensor->name), st_printable(other, name),
-              json_string_value(json_object_get(x->map, name)));
-    return WRONG;
-  }
+  if (is_elsewhere(x, z, base, row->scale)) return WRONG;
   if (!z->scale || !(row->scale_dtypes >> z->scale->tensor->dtype & 1)) return NO;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (is_elsewhere(x, z, base, others[i])) return WRONG;
   z->second = companion(x, base, row->second);
   z->zero = companion(x, base, row->zero);
   z->bias = companion(x, base, row->bias);
@@ -155,6 +176,10 @@ static int try_row(hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const
   if (fits != YES || (!condition(x, z, row, raw, base) && !asked)) {
     memset(z, 0, sizeof *z);
     return fits == WRONG ? WRONG : NO;
+  }
+  if (has_other_zeros(x, z, base)) {
+    memset(z, 0, sizeof *z);
+    return WRONG;
   }
   if (*row->said.open && !asked && !has_method(row->sure, hui_config_method(x))) z->open = row->said.open;
   if (set_name(z, base) && hui_geometry(x, z, base)) return YES;

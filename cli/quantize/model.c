@@ -112,7 +112,8 @@ int tensors_open_model(tensors_input *in, const char *layout, int must) {
   if (!must && !in->bytes.mapped) return cli_fail(in->name, "layouts are looked for in ordinary files alone");
   hu_status status = hui_checkpoint_open(&model, in->path, named ? layout : NULL, &reader, line);
   if (status == HU_E_MEMORY) return cli_fail(in->name, "out of memory");
-  if (status != HU_OK && (must || named)) return line[0] ? cli_fail(NULL, "%s", line) : CLI_BAD;
+  if (status != HU_OK && !line[0]) return CLI_BAD; /* a file that cannot be read: said already */
+  if (status != HU_OK && (must || named)) return cli_fail(NULL, "%s", line);
   if (status != HU_OK) {
     in->why = strdup(line);
     return CLI_OK;

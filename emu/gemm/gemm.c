@@ -129,7 +129,7 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *result, const h
 hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (!sa || !sb) return HU_E_NULL;
+  if (!hui_is_elsewhere(exec) && (!sa || !sb)) return HU_E_NULL;
   return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, NULL);
 }
 

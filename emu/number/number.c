@@ -166,7 +166,9 @@ hu_status hu_number_check(hu_number number, const char **why) {
     case HU_NUMBER_HIFLOAT8: wrong = number.width != 8 ? "width: not 8" : NULL; break;
     default: wrong = "kind: unknown";
   }
-  if (!wrong && (!same_fields(number, stripped(number)) || (number.table && number.kind != HU_NUMBER_TABLE))) {
+  const hu_number kept = stripped(number);
+  if (!wrong && (!same_fields(number, kept) || !hu_format_equal(number.format, kept.format) ||
+                 (number.table && number.kind != HU_NUMBER_TABLE))) {
     wrong = "kind: a field of another kind is not 0";
   }
   if (wrong && why) *why = wrong;

@@ -23,6 +23,7 @@ size_t hu_scaled_tiles_size(size_t rows, size_t cols) {
 static hu_status check(size_t rows, size_t cols, const uint8_t *plain, size_t ld, const uint8_t *tiles) {
   hu_matrix_extent a, b;
   size_t size = hu_scaled_tiles_size(rows, cols);
+  if (ld < cols) return HU_E_SHAPE;
   if (rows == 0 || cols == 0) return HU_OK;
   if (!size) return HU_E_SHAPE;
   hu_status status = hui_matrix_extent_of(&a, plain, rows, cols, ld, 1, 1);

@@ -6,6 +6,9 @@
 
 static void add(hu_sum *sum, hu_long x) { sum->terms |= hui_digits_add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x); }
 
+/* As an integer: a conversion to binary64 would obey the caller's control register. */
+void hu_sum_add32(hu_sum *sum, float x) { add(sum, hui_long_of(hui_unpack32(hui_bits_of_float(x)))); }
+
 void hu_sum_add64(hu_sum *sum, double x) { add(sum, hui_long_of(hui_unpack64(hui_bits_of_double(x)))); }
 
 void hu_sum_add_product64(hu_sum *sum, double a, double b) {

@@ -238,7 +238,8 @@ typedef struct hu_block_key {
 HU_API const hu_block_key *hu_block_key_at(uint32_t key);
 /* The value of the number or the word of a key in a record, 0 where it is left out; of keys of other kinds 0. */
 HU_API int hu_block_key_get(const hu_block *block, uint32_t key);
-/* Sets the number or the word of a key, unchecked; keys of other kinds are left as they are. */
+/* Sets the number or the word of a key, unchecked, and as many bits as its field has; keys of other kinds are left as
+ * they are. */
 HU_API void hu_block_key_set(hu_block *block, uint32_t key, int value);
 
 /* An accumulation model. The all-zero record is `exact`. */

@@ -52,7 +52,7 @@ static inline HU_MUST_CHECK hu_status hu_apply_convert(size_t n, hu_output z, hu
 }
 
 /* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is
- * 0x7FC00000). Binary32 to binary32. */
+ * 0x7FC00000, in binary64 0x7FF8000000000000). Binary32 to binary32. */
 static inline HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                     hu_format format, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events) {

@@ -111,6 +111,9 @@ class number {
     z.code_ = narrow(code);
     return z;
   }
+  static number rounded(float x, hu_mode m, std::uint32_t random = 0, std::uint32_t *events = nullptr) noexcept {
+    return from_code(hu_encode(Format::make(), m, x, random, events));
+  }
   static number rounded(double x, hu_mode m, std::uint32_t random = 0, std::uint32_t *events = nullptr) noexcept {
     return from_code(hu_encode64(Format::make(), m, x, random, events));
   }

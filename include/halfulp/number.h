@@ -200,7 +200,7 @@ HU_API float hu_number_decode(hu_number number, uint32_t code);
  * random words in every such call), with HU_E_NUMBER beside HU_E_FORMAT. Element i is what the one-value call returns;
  * quantize is decode of encode, into the array's own type. There is no HU_E_CARRIER where one of the types names a
  * number system: values that binary32 lacks are rounded as hu_number_decode does it. A table must not overlap an
- * output. */
+ * output, which is not looked for. */
 
 /* The type of codes (HU_TYPE_CODES) or values (HU_TYPE_VALUES32, _VALUES64) of *of, which stays the caller's. */
 static inline hu_type hu_type_number(uint8_t kind, const hu_number *of) {

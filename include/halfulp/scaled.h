@@ -217,9 +217,10 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_
 
 /* Scales of a byte, rows x cols of them, ld bytes apart by rows, to the order that cuBLAS, CUTLASS and torch._scaled_mm
  * take, and back: tiles of 128 x 4, filled up with zeros (docs/scaled.md section 7). The size is in bytes, 512 for each
- * tile; 0: it does not fit the address space. z and x must not overlap. HU_E_SHAPE: ld < cols, or no such size. */
+ * tile; 0: no rows, no columns, or more than fit the address space. Bytes between the rows of z stay as they are.
+ * HU_E_SHAPE: ld < cols, or no such size; HU_E_NULL; HU_E_OVERLAP: z and x overlap. */
 HU_API size_t hu_scaled_tiles_size(size_t rows, size_t cols);            /* bytes of all tiles */
-HU_API size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols); /* the byte that has scale (row, col) */
+HU_API size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols); /* the byte of scale (row, col), col < cols */
 HU_API HU_MUST_CHECK hu_status hu_scaled_tile(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
                                               size_t ld); /* rows of scales to tiles */
 HU_API HU_MUST_CHECK hu_status hu_scaled_untile(size_t rows, size_t cols, uint8_t *z, size_t ld,

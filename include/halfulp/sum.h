@@ -56,10 +56,9 @@ typedef struct hu_sum {
   uint32_t reserved;           /* 0 */
 } hu_sum;
 
+HU_API void hu_sum_add32(hu_sum *sum, float x);                    /* adds a binary32 number */
 HU_API void hu_sum_add64(hu_sum *sum, double x);                   /* adds a binary64 number */
 HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* adds the product of two, not rounded */
-/* Adds a binary32 number. */
-static inline void hu_sum_add32(hu_sum *sum, float x) { hu_sum_add64(sum, x); }
 /* Adds the value of a code of format, which binary64 holds. Bits above the width of the code are ignored, as the call
  * has no status. A format that hu_format_check refuses counts as a NaN term. */
 static inline void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code) {

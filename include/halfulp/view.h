@@ -184,7 +184,8 @@ static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *eve
  *              HU_RESULT_INT8. It may be the same array as an operand where element sizes and strides are the same,
  *              else it must not overlap one (elements of equally strided arrays may interleave)
  *   HU_OP_CONVERT  takes more types than codes of formats: x[0] has codes or any numbers (HU_TYPE_BINARY32, _BINARY64),
- *              z codes, or values. Each can be of a number system, as number.h says; a table must not overlap z. What
+ *              z codes, or values. Each can be of a number system, as number.h says; a table must not overlap z
+ *              (the call does not look whether it does). What
  *              is written is z's code of what x[0] rounds to, once, or the value of that code in the array's float or
  *              double. z of HU_TYPE_BINARY32 or _BINARY64 takes the values of codes: mode, stream and events play no
  *              part then, for nothing is rounded but what binary32 or binary64 lacks of a number system (number.h)

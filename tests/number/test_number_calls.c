@@ -173,6 +173,9 @@ static void test_checks(void **state) {
   hu_number n = hu_number_posit(8, 2);
   n.ties = 1;
   assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);
+  n = hu_number_posit(8, 2);
+  n.format = hu_format_ieee(5, 10, 0);
+  assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);
   n = hu_number_fixed(1, 3, 4, 0);
   n.table = values;
   assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);

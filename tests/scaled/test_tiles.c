@@ -46,6 +46,7 @@ static void wrong(void **state) {
   uint8_t x[1024] = {1}, z[512];
   (void)state;
   assert_int_equal(hu_scaled_tile(3, 4, z, x, 3), HU_E_SHAPE);
+  assert_int_equal(hu_scaled_tile(0, 5, z, x, 4), HU_E_SHAPE);
   assert_int_equal(hu_scaled_tile(3, 4, NULL, x, 4), HU_E_NULL);
   assert_int_equal(hu_scaled_untile(3, 4, z, 4, NULL), HU_E_NULL);
   assert_int_equal(hu_scaled_tile(3, 4, x + 4, x, 4), HU_E_OVERLAP);

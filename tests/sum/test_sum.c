@@ -4,6 +4,9 @@
 #include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
@@ -321,10 +324,32 @@ static void test_errors(void **state) {
   assert_int_equal(hu_sum_read((hu_sum *)sums, NULL, 1), HU_E_NULL);
 }
 
+/* The caller's flushing of subnormals changes nothing: numbers are taken as integers. */
+static void test_settings(void **state) {
+#if defined(__x86_64__)
+  unsigned before = _mm_getcsr();
+  hu_sum sum = {{0}, 0, 0};
+  volatile float tiny = t_float(0x200), minus = t_float(0x80000100);
+  (void)state;
+  _mm_setcsr(before | 0x8040);
+  hu_sum_add32(&sum, tiny);
+  hu_sum_add(&sum, hu_binary32(), 0x80000100);
+  hu_sum_add64(&sum, 0.0);
+  hu_sum_add32(&sum, minus);
+  hu_sum_add32(&sum, t_float(0x00800000));
+  uint32_t z = hu_sum_round(&sum, hu_binary32(), (hu_mode){0}, 0, NULL), after = _mm_getcsr();
+  _mm_setcsr(before);
+  assert_int_equal(z, 0x00800000);
+  assert_int_equal(after, before | 0x8040);
+#else
+  (void)state;
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracle), cmocka_unit_test(test_binary64),
                                      cmocka_unit_test(test_zeros),  cmocka_unit_test(test_bytes),
                                      cmocka_unit_test(test_arrays), cmocka_unit_test(test_binary32),
-                                     cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_settings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

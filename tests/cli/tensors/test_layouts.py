@@ -309,6 +309,12 @@ class Integers(Layouts):
                     ("layer.weight_shape", "I32", (2,), struct.pack("<2i", 8, 12))], want, (8, 12),
                    config={"quantization_config": {"config_groups": {"group_0": {"weights": {"num_bits": 4}}}}})
 
+    def test_zeros_beside_words_apart(self):
+        self.refused([("layer.weight_packed", "I32", (1, 4), bytes(16)), ("layer.weight_scale", "F16", (1, 1), bytes(2)),
+                      ("layer.weight_zero_point", "I32", (1, 1), bytes(4)), ("layer.weight_shape", "I32", (2,), struct.pack("<2i", 1, 19))],
+                     "layer.weight_zero_point", "which are not read",
+                     config={"quantization_config": {"config_groups": {"group_0": {"weights": {"num_bits": 5}}}}})
+
     def test_partial_group(self):
         codes, scales = self.draw.codes(2 * 40, 4), self.draw.halves(6)
         config = {"quantization_config": {"config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 16}}}}}
@@ -322,6 +328,8 @@ class Integers(Layouts):
         codes, scales = self.draw.codes(15, 8), self.draw.numbers(3)
         want = [product(twos(c, 8), scales[i // 5]) for i, c in enumerate(codes)]
         self.check([("layer.weight", "I8", (3, 5), bytes(codes)), ("layer.weight_scale", "F32", (3, 1), floats(scales))], want, (3, 5))
+        self.refused([("layer.weight", "I8", (3, 5), bytes(codes)), ("layer.weight_scale", "F32", (3, 1), floats(scales)),
+                      ("layer.weight_zero_point", "I8", (3, 1), b"\1\2\3")], "layer.weight_zero_point", "are not read in layout ct-int8")
         codes, scales = self.draw.codes(4 * 6, 4), self.draw.numbers(12)
         packed = bytes(codes[2 * i // 2 * 2 * 6 + c] | codes[(2 * i + 1) * 6 + c] << 4 for i in range(2) for c in range(6))
         want = [product(twos(c, 4), scales[i // 6 * 3 + i % 6 // 2]) for i, c in enumerate(codes)]
@@ -364,6 +372,10 @@ class Integers(Layouts):
         self.check(tensors, want, (8, 32), note="stored minus 1")
         tensors[-1] = ("layer.g_idx", "I32", (32,), struct.pack("<32i", *[2] * 32))
         self.refused(tensors, "layer.g_idx", "a group beyond the scales")
+        tensors[-1] = ("layer.g_idx", "I32", (32,), struct.pack("<32i", *[-1] * 32))
+        for n in (0, 3):  # groups that divide no row are nothing without an order
+            tensors[1:3] = [("layer.qzeros", "I32", (n, 1), bytes(4 * n)), ("layer.scales", "F16", (n, 8), bytes(16 * n))]
+            self.refused(tensors, "layer.scales", "groups do not divide a row")
 
     def test_mlx(self):
         for bits, size in ((4, 32), (3, 64), (8, 64), (2, 32)):
@@ -440,7 +452,12 @@ class Folders(Layouts):
         for path in ("model", "model/", "model/model.safetensors.index.json"):
             self.same(self.values(self.path(path)), want)
         self.bad("decode", self.path("model/a.safetensors"), self.path("no.safetensors"),
-                 says="its scales 'layer.weight_scale' are in b.safetensors; open the folder or its index")
+                 says="'layer.weight_scale' of it is in b.safetensors; open the folder or its index")
+        os.makedirs(self.path("model/d/model.safetensors.index.json"))  # an index that cannot be read
+        shutil.copy(self.path("model/a.safetensors"), self.path("model/d/a.safetensors"))
+        self.bad("decode", self.path("model/d/a.safetensors"), self.path("no.safetensors"), says="model.safetensors.index.json")
+        self.assertFalse(os.path.exists(self.path("no.safetensors")))
+        shutil.rmtree(self.path("model/d"))
         before = self.read("model/a.safetensors")
         self.bad("decode", self.path("model"), self.path("model/a.safetensors"), says="a.safetensors")
         self.assertEqual(self.read("model/a.safetensors"), before)
