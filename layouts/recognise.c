@@ -49,8 +49,8 @@ static int asks_comfy(const hu_checkpoint *x, const hui_layout *row, const hui_r
   json_t *format = comfy_format(x, raw, base);
   const char *text = json_string_value(format);
   size_t n = row->word ? strlen(row->word) : 0; /* behind it may stand the elements: "_e4m3fn" */
-  int fits = row->asks == HUI_ASKS_COMFY ? text && !strncmp(text, row->word, n) && (!text[n] || !strncmp(text + n, "_e", 2))
-                                         : !format;
+  int named = text && n && !strncmp(text, row->word, n) && (!text[n] || !strncmp(text + n, "_e", 2));
+  int fits = row->asks == HUI_ASKS_COMFY ? named : !format;
   json_decref(format);
   return fits;
 }

@@ -96,9 +96,9 @@ typedef struct hu_code {
 } hu_code;
 
 /* What operation op computes of the codes x[0], x[1], ...: exactly what the function of its name returns, a code of fz;
- * for HU_RESULT_INT8 the enumerator as a number of 32 bits in two's complement (fz plays no part then). `random` is R of
- * the stochastic modes as in scalar.h. Where the operation does not round, mode and random play no part. If `events` is not
- * NULL, *events is set (not added), to 0 by what does not round. Total: what is refused gives code 0 and
+ * for HU_RESULT_INT8 the enumerator as a number of 32 bits in two's complement (fz plays no part then). `random` is R
+ * of the stochastic modes as in scalar.h. Where the operation does not round, mode and random play no part. If `events`
+ * is not NULL, *events is set (not added), to 0 by what does not round. Total: what is refused gives code 0 and
  * HU_EVENT_INVALID (HU_OP_COMPARE: HU_UNORDERED): no such operation, x NULL, a descriptor or mode that its check
  * refuses, fz other than x[0].format for HU_RESULT_SAME. */
 HU_API uint32_t hu_apply_code(int op, hu_format fz, hu_mode mode, const hu_code *x, uint32_t random, uint32_t *events);
