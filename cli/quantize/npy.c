@@ -158,7 +158,7 @@ int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char
   made.job = (cli_job){.name = x->name,
                        .x = cli_values_source(x),
                        .mode = state->numeric.mode,
-                       .exec = {state->numeric.threads, 0, state->numeric.stream},
+                       .exec = {state->numeric.threads, 0, state->numeric.stream, {0}},
                        .amax = state->has_amax ? &state->amax : NULL};
   cli_job_shape(&made.job, target, state->rows_out, x->info.dims, x->info.shape);
   cli_parts_plan(&made.parts, target, &made.job);
@@ -179,7 +179,7 @@ int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char
 static int decode_loaded(const cli_quantize_state *state, cli_array *x, const char *in, const char *out) {
   const cli_target *target = &state->target;
   cli_parts parts = {0};
-  cli_job job = {.name = x->name, .exec = {state->numeric.threads, 0, {0, 0}}};
+  cli_job job = {.name = x->name, .exec = {state->numeric.threads, 0, {0, 0}, {0}}};
   char name[CLI_TARGET_MAX];
   if (!target->kind->elementwise && cli_array_in_rows(x)) return CLI_BAD;
   cli_parts_plan(&parts, target, &job); /* the width, of any shape */

@@ -182,7 +182,7 @@ int tensors_one(const tensors_work *work, tensors_result *result) {
   cli_job job = {.name = place,
                  .x = tensors_source(result->tensor->dtype, data),
                  .mode = state->numeric.mode,
-                 .exec = {work->threads, 0, state->numeric.stream},
+                 .exec = {work->threads, 0, state->numeric.stream, {0}},
                  .amax = state->has_amax ? &state->amax : NULL};
   job.exec.stream.counter += result->first;
   cli_job_shape(&job, target, state->rows_out, result->tensor->dims, result->tensor->shape);

@@ -91,7 +91,7 @@ static int decode_values(void **z, cli_parts *parts, tensors_note *note, const c
 static int decode_tensor(void **z, const cli_quantize_state *state, const tensors_input *in, tensors_note *note) {
   const cli_target *target = &note->kind->target;
   cli_parts parts;
-  cli_job job = {.name = in->name, .exec = {state->numeric.threads, 0, {0, 0}}};
+  cli_job job = {.name = in->name, .exec = {state->numeric.threads, 0, {0, 0}, {0}}};
   cli_job_shape(&job, target, note->rows_out, note->dims, note->shape);
   if (cli_parts_alloc(&parts, target, &job)) return CLI_BAD;
   int code = CLI_OK;
