@@ -96,7 +96,7 @@ def test_folder(model, tmp_path):
     index = {'weight_map': {'w': 'a.safetensors', 'w_scale': 'b.safetensors'}}
     (folder / 'model.safetensors.index.json').write_text(json.dumps(index))
     assert halfulp.load(folder / 'model.safetensors.index.json')['w'].tolist() == [[.5, .25], [-2, 896]]
-    with pytest.raises(halfulp.HalfulpValueError, match="its scales 'w_scale' are in b.safetensors"):
+    with pytest.raises(halfulp.HalfulpValueError, match="'w_scale' of it is in b.safetensors"):
         halfulp.load(folder / 'a.safetensors')
 
 
