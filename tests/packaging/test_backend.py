@@ -5,6 +5,7 @@ libraries that serve and libraries that do not, the line that says how much is c
 
 usage: test_backend.py SOURCE BUILD        by the Python of scripts/python_env.sh; exit code 77 where that cannot be made"""
 import contextlib
+import hashlib
 import os
 import pathlib
 import shutil
@@ -34,6 +35,11 @@ def stub(path, code=''):
     """A shared library with a few functions."""
     path.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(['cc', '-shared', '-fPIC', '-x', 'c', '-o', str(path), '-'], input=code.encode(), check=True)
+
+
+def state_of(path):
+    """When it was written, which file it is, and what is in it."""
+    return path.stat().st_mtime_ns, path.stat().st_ino, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -66,12 +72,15 @@ class Backend(unittest.TestCase):
         (self.folder / 'halfulp.pc').write_text('libdir={}\nName: halfulp\nDescription: .\nVersion: 0\n'.format(self.folder))
 
     def test_metadata_are_those_of_the_wheel(self):
+        there = [BUILD / part / name for part, name in NAMES.items()] + [BUILD / 'cli/pictures/libhalfulp-pictures.so']
+        before = [state_of(path) for path in there]
         calls = 'import sys, backend; backend.build_wheel(sys.argv[1], {"build-dir": sys.argv[1] + "/build"})'
         with environment(HALFULP_LIBRARY=str(BUILD), PYTHONPATH=str(SOURCE / 'scripts/packages')):
             said = subprocess.run([sys.executable, '-B', '-c', calls, str(self.folder)], cwd=str(SOURCE), stdout=subprocess.PIPE,
                                   universal_newlines=True, check=True).stdout
             place = backend.prepare_metadata_for_build_wheel(str(self.folder))
         self.assertIn('{} (HALFULP_LIBRARY) has the libraries; nothing is compiled'.format(BUILD), said)
+        self.assertEqual([state_of(path) for path in there], before, 'others may have them open')
         name, = self.folder.glob('*.whl')
         with zipfile.ZipFile(name) as wheel:
             self.assertEqual(wheel.read(place + '/METADATA'), (self.folder / place / 'METADATA').read_bytes())
