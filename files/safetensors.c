@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading .safetensors: see safetensors.h. The JSON is parsed by jansson. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strdup, open_memstream */
+#endif
 #include "files/safetensors.h"
 
 #include <jansson.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Building .safetensors: see safetensors.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strdup, open_memstream */
+#endif
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
