@@ -303,7 +303,7 @@ static int blocks_fit(const geometry *g, const size_t block[2]) {
 }
 
 static int by_shape(const geometry *g) {
-  static const size_t usual[][2] = {{128, 128}, {32, 32}};
+  static const size_t common[][2] = {{128, 128}, {32, 32}};
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;
   size_t block[2], groups = side(s, 1);
@@ -319,7 +319,7 @@ static int by_shape(const geometry *g) {
   }
   if (known) return wrong_pair(g, z->scale, what);
   for (size_t i = 0; i < 1 + (size_t)(s->dtype == ST_F8_E8M0); i++)
-    if (blocks_fit(g, usual[i])) return 1;
+    if (blocks_fit(g, common[i])) return 1;
   if (!hui_config_number(g->x, g->base, "group_size", &size) || size < 1)
     size = groups && z->cols % groups == 0 ? (long)(z->cols / groups) : 0;
   block[0] = 1;

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include "halfulp/arith.h"
 #include "halfulp/collective.h"
@@ -584,34 +581,10 @@ static void test_signals(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* The caller's flushing of subnormals changes no number of an exact all-reduce. */
-static void test_settings(void **state) {
-#if defined(__x86_64__)
-  const uint32_t x[3][2] = {{0x3F800000, 0x200}, {0xBF800000, 0x200}, {0x00000300, 0x80000100}};
-  const void *ranks[3] = {x[0], x[1], x[2]};
-  uint32_t z[2] = {0, 0};
-  hu_collective exact;
-  unsigned before = _mm_getcsr();
-  (void)state;
-  assert_int_equal(hu_collective_parse(&exact, "exact", NULL), HU_OK);
-  _mm_setcsr(before | 0x8040);
-  hu_status status = hu_collective_reduce(3, 2, z, hu_binary32(), ranks, &exact, t_mode(HU_RNE), NULL, NULL);
-  unsigned after = _mm_getcsr();
-  _mm_setcsr(before);
-  assert_int_equal(status, HU_OK);
-  assert_int_equal(z[0], 0x300);
-  assert_int_equal(z[1], 0x300);
-  assert_int_equal(after, before | 0x8040);
-#else
-  (void)state;
-#endif
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_quick),           cmocka_unit_test(test_messages),
                                      cmocka_unit_test(test_scaled_messages), cmocka_unit_test(test_parts),
                                      cmocka_unit_test(test_texts),           cmocka_unit_test(test_wrong_texts),
-                                     cmocka_unit_test(test_errors),          cmocka_unit_test(test_signals),
-                                     cmocka_unit_test(test_settings)};
+                                     cmocka_unit_test(test_errors),          cmocka_unit_test(test_signals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "halfulp/collective.h"
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "halfulp/formats/ieee.h"
@@ -324,22 +325,29 @@ static void test_errors(void **state) {
   assert_int_equal(hu_sum_read((hu_sum *)sums, NULL, 1), HU_E_NULL);
 }
 
-/* The caller's flushing of subnormals changes nothing: numbers are taken as integers. */
+/* The caller's flushing of subnormals changes nothing: numbers are taken as integers, by all-reduces, too. */
 static void test_settings(void **state) {
 #if defined(__x86_64__)
+  static const uint32_t x[3] = {0x200, 0x80000100, 0x00800000};
+  const void *ranks[3] = {&x[0], &x[1], &x[2]};
   unsigned before = _mm_getcsr();
   hu_sum sum = {{0}, 0, 0};
-  volatile float tiny = t_float(0x200), minus = t_float(0x80000100);
+  hu_collective exact;
+  uint32_t reduced = 0;
   (void)state;
+  assert_int_equal(hu_collective_parse(&exact, "exact", NULL), HU_OK);
   _mm_setcsr(before | 0x8040);
-  hu_sum_add32(&sum, tiny);
-  hu_sum_add(&sum, hu_binary32(), 0x80000100);
+  hu_sum_add32(&sum, t_float(x[0]));
+  hu_sum_add(&sum, hu_binary32(), x[1]);
   hu_sum_add64(&sum, 0.0);
-  hu_sum_add32(&sum, minus);
-  hu_sum_add32(&sum, t_float(0x00800000));
-  uint32_t z = hu_sum_round(&sum, hu_binary32(), (hu_mode){0}, 0, NULL), after = _mm_getcsr();
+  hu_sum_add32(&sum, t_float(x[2]));
+  uint32_t z = hu_sum_round(&sum, hu_binary32(), (hu_mode){0}, 0, NULL);
+  hu_status status = hu_collective_reduce(3, 1, &reduced, hu_binary32(), ranks, &exact, (hu_mode){0}, NULL, NULL);
+  unsigned after = _mm_getcsr();
   _mm_setcsr(before);
-  assert_int_equal(z, 0x00800000);
+  assert_int_equal(z, 0x00800100);
+  assert_int_equal(status, HU_OK);
+  assert_int_equal(reduced, z);
   assert_int_equal(after, before | 0x8040);
 #else
   (void)state;
