@@ -300,6 +300,26 @@ HU_API HU_MUST_CHECK hu_status hu_accum_preset_at(hu_accum_preset *preset, size_
 HU_API HU_MUST_CHECK hu_status hu_accum_preset_find(hu_accum_preset *preset,
                                                     const char *name); /* by name; HU_E_NAME: unknown name */
 
+/* What happened inside the sums of a call, before the last rounding: docs/numerics.md section 11.7 says for every model
+ * what its additions are. Counts of the call are added to; gap becomes the larger of what it was and the call's. */
+typedef struct hu_watch {
+  uint64_t additions; /* a finite addend that is not 0 met a finite accumulator */
+  uint64_t swamped;   /* of these: the accumulator kept its value, and did not overflow */
+  uint64_t overflows; /* the new accumulator was beyond its format's range */
+  uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
+} hu_watch;
+
+/* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. All zero but for what a
+ * call needs: a view without data is absent. */
+typedef struct hu_product {
+  size_t m, n, k;         /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
+  hu_output d;            /* results */
+  hu_view a, b, c;        /* operands; c may be absent */
+  hu_view sa, sb;         /* scales, where the model has them */
+  const hu_accum *accum;  /* the model of the sums */
+  hu_watch *watch;        /* counts of what happened inside the sums, added to; or NULL */
+} hu_product;
+
 /* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
 typedef struct hu_vector {
   const void *data;
@@ -340,15 +360,6 @@ typedef struct hu_dot_operands {
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);
-/* What happened inside the sums of a call, before the last rounding: docs/numerics.md section 11.7 says for every model
- * what its additions are. Counts of the call are added to; gap becomes the larger of what it was and the call's. */
-typedef struct hu_watch {
-  uint64_t additions; /* a finite addend that is not 0 met a finite accumulator */
-  uint64_t swamped;   /* of these: the accumulator kept its value, and did not overflow */
-  uint64_t overflows; /* the new accumulator was beyond its format's range */
-  uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
-} hu_watch;
-
 /* hu_dot_n with the additions watched; watch NULL: hu_dot_n. */
 HU_API HU_MUST_CHECK hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                                 const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,

@@ -39,18 +39,22 @@ typedef struct hu_type {
   const struct hu_number *number; /* codes and values: of this number system, read during the call; NULL: of format */
 } hu_type;
 
-/* An array to read: element i is data[i * stride], in elements of the type. */
+/* An array or a matrix to read. Element i of an array is data[i * stride], element (i, j) of a matrix is
+ * data[i * row + j * stride], in elements of the type. */
 typedef struct hu_view {
   const void *data;
   ptrdiff_t stride; /* any; 0: one element for all */
   hu_type type;
+  ptrdiff_t row; /* of a matrix, from one row to the next; of operands of dot products, from one product to the next.
+                    Calls that take arrays do not look at it */
 } hu_view;
 
-/* An array to write. */
+/* An array or a matrix to write: elements as in hu_view. */
 typedef struct hu_output {
   void *data;
   ptrdiff_t stride; /* not 0 */
   hu_type type;
+  ptrdiff_t row;
 } hu_output;
 
 /* Kernel levels, as bits. Results never depend on them; a test or a benchmark can take some away. */
@@ -121,6 +125,7 @@ static inline hu_view hu_view_of(const void *data, ptrdiff_t stride, hu_type typ
   view.data = data;
   view.stride = stride;
   view.type = type;
+  view.row = 0;
   return view;
 }
 /* An array of a type to write. */
@@ -129,6 +134,7 @@ static inline hu_output hu_output_of(void *data, ptrdiff_t stride, hu_type type)
   output.data = data;
   output.stride = stride;
   output.type = type;
+  output.row = 0;
   return output;
 }
 /* An array of codes of format to read. */

@@ -133,7 +133,8 @@ def how_bytes(mode: s.hu_mode, run: s.hu_exec, counts: Optional[int]) -> bytes:
 
 def conversion(z: s.hu_type, x: s.hu_type) -> Callable[[int, int, int, bytes], int]:
     """call(n, z, x, how): the status of HU_OP_CONVERT between dense arrays of these types at these addresses."""
-    apply, op, to, of = abi.main().hu_apply, operation_number('convert'), bytes(z), bytes(x)
+    apply, op = abi.main().hu_apply, operation_number('convert')
+    to, of = bytes(z) + bytes(8), bytes(x) + bytes(8)  # row 0
     place, output = _PLACE.pack, s.hu_output.from_buffer_copy
     return lambda n, z_, x_, how: apply(op, n, output(place(z_, 1) + to), place(x_, 1) + of, how)
 

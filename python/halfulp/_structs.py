@@ -107,11 +107,11 @@ class hu_type(_Record):
 
 
 class hu_view(_Record):
-    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type)]
+    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type), ('row', c.c_ssize_t)]
 
 
 class hu_output(_Record):
-    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type)]
+    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('type', hu_type), ('row', c.c_ssize_t)]
 
 
 class hu_how(_Record):
