@@ -7,7 +7,7 @@
 #include "cli/base/io.h"
 #include "cli/base/launched.h"
 #include "files/suggest.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 typedef struct entry {
   const char *name;

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def main(folder):
-    version = re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/version.h').read_text())[1]
+    version = re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/status.h').read_text())[1]
     project = (ROOT / 'pyproject.toml').read_text()
     field = {name: re.search(r"^%s = '(.*)'$" % name, project, re.M)[1] for name in ('name', 'description', 'requires-python')}
     needs = re.findall(r"'([^']+)'", re.search(r'^dependencies = \[(.*)\]$', project, re.M)[1])

@@ -9,7 +9,6 @@
 
 #include <halfulp/accum.h>
 #include <halfulp/arith.h>
-#include <halfulp/function.h>
 #include <halfulp/scalar.h>
 
 enum { FORMAT = 0x68750001, MODE = 0x68750002, MODEL = 0x68750003, TAKES = 0x68750004 };

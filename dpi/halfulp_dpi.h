@@ -101,7 +101,7 @@ int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exa
 int hu_dpi_from_signed(void *fz, void *mode, long long x, unsigned int random, unsigned int *z, unsigned int *events);
 int hu_dpi_from_unsigned(void *fz, void *mode, unsigned long long x, unsigned int random, unsigned int *z,
                          unsigned int *events);
-/* Compute elementary functions of halfulp/function.h, correctly rounded. */
+/* Compute elementary functions of halfulp/arith.h, correctly rounded. */
 int hu_dpi_exp(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                unsigned int *events);
 int hu_dpi_exp2(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,

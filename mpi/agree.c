@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 #include "mpi/allreduce.h"
 
 /* What must be equal on all ranks, as 64 bits each. */

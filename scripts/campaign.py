@@ -79,6 +79,7 @@ def folder_of(subject):
 
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"](halfulp/[\w./]+)[>"]', re.M)
+VERSION = re.compile(r'^#define HU_VERSION_.*\n', re.M)
 CORE = re.compile(r'^\s*#\s*include\s+[<"](?:emu|halfulp)/core/([\w.]+)[>"]', re.M)
 
 
@@ -135,9 +136,8 @@ def sources(item):
     folders = hashed(item)
     used = files(folders)
     # halfulp.h includes all public headers, and a ledger has the version in a column of its own.
-    public = [path for path in closure(used, INCLUDE, 'include', ('halfulp/halfulp.h', 'halfulp/version.h'))
-              if not belongs_to_others(path, folders)]
-    texts = {path: text_of(path) for path in used + public}
+    public = [path for path in closure(used, INCLUDE, 'include', ('halfulp/halfulp.h',)) if not belongs_to_others(path, folders)]
+    texts = {path: VERSION.sub('', text_of(path)) for path in used + public}
 
     def included(path, name):
         return next((one for folder in (path.parent, ROOT, ROOT / 'include') if (one := folder / name[1:-1]) in texts), None)

@@ -250,7 +250,7 @@ class Check:
     # -- stages --
 
     def head(self):
-        version = re.search(r'VERSION_STRING "(.*)"', (SOURCE / 'include/halfulp/version.h').read_text()).group(1)
+        version = re.search(r'VERSION_STRING "(.*)"', (SOURCE / 'include/halfulp/status.h').read_text()).group(1)
         commit = first_line('git', '-C', str(SOURCE), 'rev-parse', 'HEAD') or 'no commit'
         self.header = ['# halfulp on a device: tests/golden/hw/README.md', 'chip: ' + smi('name'), 'driver: ' + smi('driver_version'),
                        'clock: ' + smi('clocks.max.sm') + ' at most',

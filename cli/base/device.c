@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 
 #ifndef HU_CLI_HOST_RUN
 #define HU_CLI_HOST_RUN 0

@@ -15,7 +15,7 @@ int cli_device_read(int *cuda, const char *text);
 int cli_device_find(char name[CLI_DEVICE_MAX]);
 /* Looks for the device without an error line. Returns 1 if there is one; name says which, or why not. */
 int cli_device_ask(char name[CLI_DEVICE_MAX]);
-/* What networks run on there (halfulp/train/device.h): 1, or 0 and why not. */
+/* What networks run on there (halfulp/train/net.h): 1, or 0 and why not. */
 struct hu_engine;
 int cli_device_engine(const struct hu_engine **engine, char why[CLI_DEVICE_MAX]);
 

@@ -10,7 +10,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
 #include "files/suggest.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 enum { OPTIONS_MAX = 48 };
 

@@ -13,7 +13,7 @@
 #include "cli/quantize/quantize.h"
 #include "halfulp/p3109.h"
 #include "halfulp/scalar.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 enum { TABLE_WIDTH_MAX = 16, KEY_P3109 = CLI_KEY_FREE, KEY_LAYOUT };
 

@@ -11,7 +11,7 @@
 #include "cli/base/numbers.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/ranks.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 enum { SETS_MAX = 256, RANKS_MAX = 1 << 20 };
 enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_RANKS };

@@ -19,8 +19,8 @@
 #include "cli/job/job.h"
 #include "cli/train/tensors.h"
 #include "cli/train/train.h"
-#include "halfulp/train/device.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
+#include "halfulp/train/net.h"
 
 enum {
   KEY_DATA = CLI_KEY_FREE,

@@ -13,7 +13,7 @@
 #include "cli/proof/theorems.h"
 #include "cli/verify/verify.h"
 #include "cli/job/job.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_GOLDEN, KEY_LIST, KEY_ONLY, KEY_THEOREMS, KEY_SAMPLES };
 enum { FORMATS_MAX = 256, GOLDEN_MAX = 4096, STEP_WIDTH_MAX = 16, WORLD_WIDTH_MAX = 8 };

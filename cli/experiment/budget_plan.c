@@ -11,7 +11,7 @@
 #include "cli/sweep/pairs.h"
 #include "cli/base/progress.h"
 #include "cli/experiment/budget.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 const double budget_parts[BUDGET_WIDTHS] = {1, 0.5, 0.25};
 

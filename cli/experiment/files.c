@@ -13,8 +13,8 @@
 #include "cli/draw/page.h"
 #include "cli/experiment/csv.h"
 #include "cli/experiment/experiment.h"
+#include "halfulp/status.h"
 #include "halfulp/train/trainer.h"
-#include "halfulp/version.h"
 
 /* ---- drawings ---- */
 

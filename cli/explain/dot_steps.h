@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/explain/dot_steps.h - the steps of one dot product (halfulp/trace.h) as lines of text or as JSON. */
+/* cli/explain/dot_steps.h - the steps of one dot product (halfulp/accum.h) as lines of text or as JSON. */
 #ifndef HALFULP_CLI_EXPLAIN_DOT_STEPS_H
 #define HALFULP_CLI_EXPLAIN_DOT_STEPS_H
 
-#include "halfulp/trace.h"
+#include "halfulp/accum.h"
 
 typedef struct dot_steps {
   int json;

@@ -7,7 +7,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/job/job.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 static int is_number(const char *text, const char *digits) { return *text && strspn(text, digits) == strlen(text); }
 

@@ -10,7 +10,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 enum { UNITS = 1000 /* of the bar, an item */ };
 

@@ -7,7 +7,7 @@
 #include "cli/base/numbers.h"
 #include "cli/draw/page.h"
 #include "cli/quantize/compare_table.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 static double place_of(const tensors_result *result) {
   return isfinite(result->errors.sqnr) ? result->errors.sqnr : result->errors.changed ? -1e9 : 1e9;

@@ -10,7 +10,7 @@
 #include "cli/base/numbers.h"
 #include "cli/draw/page.h"
 #include "cli/draw/svg.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 static void number_cell(FILE *out, double x) { fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x), ROUNDED(x, 4)); }
 static void count_cell(FILE *out, uint64_t n) {

@@ -8,7 +8,7 @@
 #include "cli/base/config.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/ranks.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 /* What makes a run one in binary32, whatever the file says: no assignment, no rounding, nothing scaled. */
 static const char *const baseline[][2] = {

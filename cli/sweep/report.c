@@ -6,7 +6,7 @@
 #include "cli/draw/page.h"
 #include "cli/draw/svg.h"
 #include "cli/sweep/sweep.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 /* ---- cells ---- */
 

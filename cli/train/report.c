@@ -11,7 +11,7 @@
 #include "cli/draw/page.h"
 #include "cli/train/tensors.h"
 #include "cli/train/train.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 /* ---- curves ---- */
 

@@ -6,7 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
-#include "halfulp/trace.h"
+#include "halfulp/accum.h"
 
 /* What the lines of a file have in common. */
 typedef struct cli_dot {

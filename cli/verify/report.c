@@ -5,7 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/verify/verify.h"
-#include "halfulp/version.h"
+#include "halfulp/status.h"
 
 const char *verify_kind_name(int kind) {
   static const char *const names[VERIFY_KINDS] = {"golden", "world", "steps", "device"};

@@ -13,14 +13,14 @@ import roff     # noqa: E402
 
 ROOT = HERE.parent.parent
 LIBRARIES = [
-    ('halfulp', 'FORMATS, CONVERSION, ARITHMETIC, SUMS', 'halfulp/halfulp.h', r'halfulp/(?!train|device|oracle|halfulp|version|core)\w+\.h'),
+    ('halfulp', 'FORMATS, CONVERSION, ARITHMETIC, SUMS', 'halfulp/halfulp.h', r'halfulp/(?!train|device|oracle|halfulp|core)\w+\.h'),
     ('halfulp', 'NAMED FORMATS', 'halfulp/halfulp.h', r'halfulp/formats/(?!make)\w+\.h'),
     ('halfulp', 'ONE VALUE, INLINE', 'halfulp/core.h', r'halfulp/core\.h'),
     ('halfulp\\-cuda', 'CUDA DEVICES', 'halfulp/device.h', r'halfulp/device\w*\.h'),
     ('halfulp\\-train', 'TRAINING', 'halfulp/train.h', r'halfulp/train/\w+\.h'),
     ('halfulp\\-oracle', 'THE REFERENCE', 'halfulp/oracle.h', r'halfulp/oracle\.h'),
 ]
-FIRST = ['status', 'format', 'mode', 'scalar', 'array', 'arith', 'function', 'operation', 'view', 'accum', 'gemm']
+FIRST = ['status', 'format', 'mode', 'scalar', 'array', 'arith', 'operation', 'view', 'accum', 'gemm']
 
 
 def first_sentence(text):

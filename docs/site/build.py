@@ -216,7 +216,7 @@ def run(out, version, extra=()):
 
 
 def version_of():
-    return re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/version.h').read_text()).group(1)
+    return re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/status.h').read_text()).group(1)
 
 
 if __name__ == '__main__':

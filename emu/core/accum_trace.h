@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/accum_trace.h - what a dot product passes to hu_trace_visit (halfulp/trace.h): each function fills a part of
+/* emu/core/accum_trace.h - what a dot product passes to hu_trace_visit (halfulp/accum.h): each function fills a part of
  * the step that comes next, or sends it. Host code alone traces; device code is compiled without. */
 #ifndef HALFULP_EMU_CORE_ACCUM_TRACE_H
 #define HALFULP_EMU_CORE_ACCUM_TRACE_H
 
 #include "emu/core/round.h"
-#include "halfulp/trace.h"
+#include "halfulp/accum.h"
 
 enum { HU_TRACE_GRIDS = 4 };
 typedef struct hu_tracing {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/p3109/functions.h - the exact results of the elementary functions that halfulp/function.h does not have. */
+/* emu/p3109/functions.h - the exact results of the elementary functions that halfulp/arith.h does not have. */
 #ifndef HALFULP_EMU_P3109_FUNCTIONS_H
 #define HALFULP_EMU_P3109_FUNCTIONS_H
 

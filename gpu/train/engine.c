@@ -17,7 +17,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/hadamard.h"
 #include "halfulp/sum.h"
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 
 /* The stage holds batches and tables of some steps; larger arrays gain nothing by a second copy. */
 enum { STAGE = 1 << 20, STAGED_MOST = STAGE / 4, STAGE_STEP = 16 };

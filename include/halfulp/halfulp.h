@@ -4,7 +4,6 @@
 #ifndef HALFULP_HALFULP_H
 #define HALFULP_HALFULP_H
 
-#include "halfulp/version.h"
 #include "halfulp/status.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
@@ -13,9 +12,7 @@
 #include "halfulp/array.h"
 #include "halfulp/operation.h"
 #include "halfulp/view.h"
-#include "halfulp/function.h"
 #include "halfulp/accum.h"
-#include "halfulp/trace.h"
 #include "halfulp/sum.h"
 #include "halfulp/p3109.h"
 #include "halfulp/gemm.h"

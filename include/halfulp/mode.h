@@ -120,7 +120,7 @@ enum {
   HU_EVENT_INVALID = 1u << 6,       /* no value: NaN from numbers, below an unsigned range */
   HU_EVENT_NAN_IN = 1u << 7,        /* an operand is a NaN */
   HU_EVENT_INF_IN = 1u << 8,        /* an operand is an infinity */
-  HU_EVENT_DIVIDE_BY_ZERO = 1u << 9 /* arith.h and function.h only (sections 10, 12) */
+  HU_EVENT_DIVIDE_BY_ZERO = 1u << 9 /* arith.h only (sections 10, 12) */
 };
 /* Counts of them. An array call ADDS to the counts it is given; IEEE flags are "count > 0". */
 typedef struct hu_events {

@@ -11,7 +11,7 @@
  *
  * An operation takes codes, each in a format of its own. Its exact result is rounded once, as docs/numerics.md says in
  * the section that its record names; some operations round nothing. hu_apply of view.h computes arrays, on this CPU or
- * on a CUDA device (device.h). For one value arith.h and function.h have a function of each operation's name, which
+ * on a CUDA device (device.h). For one value arith.h has a function of each operation's name, which
  * gives its arguments to hu_apply_code. */
 #ifndef HALFULP_OPERATION_H
 #define HALFULP_OPERATION_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The operations; what each computes stands at the function of its name in arith.h, function.h or scalar.h. Numbers
+/* The operations; what each computes stands at the function of its name in arith.h or scalar.h. Numbers
  * are pinned, and hu_operation_at(i) is operation i. */
 enum {
   HU_OP_ADD,                      /* hu_add */

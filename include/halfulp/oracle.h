@@ -86,7 +86,7 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_from_integer(uint32_t *code, uint32_t *
                                                       int is_signed, uint64_t x,
                                                       uint32_t random); /* the code and events */
 
-/* The functions of function.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
+/* The elementary functions of arith.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
 enum {
   HU_ORACLE_EXP,        /* hu_exp */
   HU_ORACLE_EXP2,       /* hu_exp2 */

@@ -11,7 +11,7 @@
  *
  * The draft takes an operand for a real number, +infinity, -infinity or NaN, applies a function of these, and projects
  * the result: rounds it ONCE to the precision of the result's format and saturates it. So do the calls here, for any
- * operation, mode and format. Differences to the IEEE 754 operations of arith.h and function.h:
+ * operation, mode and format. Differences to the IEEE 754 operations of arith.h:
  *
  *   zero        has no sign: the calls read -0 as 0, and a result of 0 is +0
  *   poles       x / 0, 1 / 0 and 1 / sqrt(0) are NaN. Log(0) and Log2(0) are -infinity, ArcTanh(1) is +infinity

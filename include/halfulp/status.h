@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/status.h - what a call says about misuse.
+/* halfulp/status.h - the version, which the build reads from here, and what a call says about misuse.
  *
  * IEEE exceptions are not errors here: they are events, part of the result (mode.h). A status says that the arguments
  * make no sense. Arguments are checked before anything is written, so on failure every output is untouched. */
 #ifndef HALFULP_STATUS_H
 #define HALFULP_STATUS_H
+
+/* The version of these headers, in numbers and as text. */
+#define HU_VERSION_MAJOR 0
+#define HU_VERSION_MINOR 1
+#define HU_VERSION_PATCH 0
+#define HU_VERSION_STRING "0.1.0"
 
 /* HU_MUST_CHECK: the compiler warns where the status is dropped. HU_API: the library exports it. */
 #if defined(__GNUC__) || defined(__clang__)

@@ -2,12 +2,10 @@
 /* halfulp/train.h - everything of libhalfulp-train: training in low precision, on halfulp's public calls alone.
  *
  *   net.h         networks whose every tensor has a precision, and their gradients
- *   rounding.h    how a whole tensor is rounded
- *   loss_scale.h  factors on the loss, static and automatic
- *   gradient.h    penalties in binary32, clipping by the global norm, LARC
+ *   rounding.h    how a whole tensor is rounded, and which tensors are kept in low precision
+ *   gradient.h    factors on the loss, static and automatic; penalties, clipping by the global norm, LARC
  *   optimizer.h   SGD and AdamW in any format; stochastic and compensated weight updates
- *   assignment.h  which tensors are kept in low precision
- *   precision.h   such assignments at work on a network
+ *   precision.h   assignments of precision at work on a network
  *   data.h        data sets, batches, first weights
  *   model.h       the networks of the papers, from records and texts
  *   trainer.h     a training run described by keys and values
@@ -20,11 +18,9 @@
 #ifndef HALFULP_TRAIN_H
 #define HALFULP_TRAIN_H
 
-#include "halfulp/train/assignment.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/experiment.h"
 #include "halfulp/train/gradient.h"
-#include "halfulp/train/loss_scale.h"
 #include "halfulp/train/model.h"
 #include "halfulp/train/net.h"
 #include "halfulp/train/optimizer.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic and elementary functions on codes (halfulp/arith.h, function.h; docs/numerics.md sections 10 and 12).
+"""Arithmetic and elementary functions on codes (halfulp/arith.h; docs/numerics.md sections 10 and 12).
 
     halfulp.codes.add(a, b, of='float8_e4m3fn', to='binary16')
 

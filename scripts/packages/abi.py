@@ -7,7 +7,7 @@
     abi.py BUILD --update            writes the list of the public symbols again, debian/libhalfulp0.symbols
 
 Both libraries are built from source here, which takes seconds: kernels have no public names and are left out, as is
-optimization. --update leaves a symbol its version, and gives a new one the version of include/halfulp/version.h.
+optimization. --update leaves a symbol its version, and gives a new one the version of include/halfulp/status.h.
 
 Exit code 0: programs that were linked with the old libraries run with the new ones (functions may be new). 1: they
 may not: a function is gone, or it or a record of it has another form; such a change takes another soname
@@ -103,7 +103,7 @@ def write_list(source, libraries):
     """The list of what the libraries, {name: file}, export; those of other libraries stay."""
     path = source / SYMBOLS
     path.parent.mkdir(exist_ok=True)
-    version = re.search(r'VERSION_STRING "(.*)"', (source / 'include/halfulp/version.h').read_text())[1]
+    version = re.search(r'VERSION_STRING "(.*)"', (source / 'include/halfulp/status.h').read_text())[1]
     found = listed(path.read_text()) if path.exists() else {}
     for name, shared in libraries.items():
         found[name] = {symbol: found.get(name, {}).get(symbol, version) for symbol in exported(shared)}

@@ -33,7 +33,7 @@ LIBRARIES = {'emu': 'libhalfulp', 'train': 'libhalfulp-train'}  # what the packa
 
 def version():
     """The version of the source."""
-    return re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/version.h').read_text(encoding='utf-8'))[1]
+    return re.search(r'VERSION_STRING "(.*)"', (ROOT / 'include/halfulp/status.h').read_text(encoding='utf-8'))[1]
 
 
 def prepare_metadata_for_build_wheel(folder, settings=None):

@@ -3,7 +3,7 @@
 #ifndef HALFULP_TESTS_DOTS_H
 #define HALFULP_TESTS_DOTS_H
 
-#include "halfulp/trace.h"
+#include "halfulp/accum.h"
 #include "tests/support/support.h"
 
 enum { DOT_TERMS = 1100, DOT_SCALES = 80 };

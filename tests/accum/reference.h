@@ -4,7 +4,7 @@
 #ifndef HALFULP_TESTS_REFERENCE_H
 #define HALFULP_TESTS_REFERENCE_H
 
-#include "halfulp/trace.h"
+#include "halfulp/accum.h"
 #include "tests/accum/dots.h"
 
 /* What hu_dot must return, and its events. */

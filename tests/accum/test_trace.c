@@ -7,8 +7,8 @@
 
 #include <mpfr.h>
 
+#include "halfulp/accum.h"
 #include "halfulp/scalar.h"
-#include "halfulp/trace.h"
 #include "tests/accum/draws.h"
 #include "tests/accum/reference.h"
 

@@ -2,7 +2,6 @@
 /* The function of its name for each operation on one value, hu_add to hu_convert: does it compute that operation, of
  * its arguments in their places? hu_apply_code says. */
 #include "halfulp/arith.h"
-#include "halfulp/function.h"
 #include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"

@@ -6,8 +6,8 @@
 #define _GNU_SOURCE /* barriers of threads */
 #include "tests/cuda_host/twin.h"
 
-#include "halfulp/train/device.h"
 #include "halfulp/collective.h"
+#include "halfulp/train/net.h"
 #include "tests/train/trainer/processes.h"
 #include "train/engine/engine.h"
 

@@ -8,7 +8,7 @@
 #include "tests/cuda_host/twin.h"
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 #include "tests/train/net/small_nets.h"
 
 static const hu_engine *device;

@@ -53,7 +53,7 @@ class Dry(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.at = pathlib.Path(folder.name)
         self.tree, self.out = self.at / 'tree', self.at / 'out'
-        for name in ('scripts/gpu-check.sh', 'scripts/gpu_check.py', 'scripts/same_digests.py', 'include/halfulp/version.h',
+        for name in ('scripts/gpu-check.sh', 'scripts/gpu_check.py', 'scripts/same_digests.py', 'include/halfulp/status.h',
                      'tests/cuda_host/compare_digests.py', 'bench/measure.py', 'bench/rows.py', 'bench/goals.csv'):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SOURCE / name, self.tree / name)

@@ -8,7 +8,7 @@
 #include "halfulp/device.h"
 #include "halfulp/halfulp.h"
 #include "halfulp/train.h"
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 
 static int calls, wrong;
 

@@ -369,7 +369,7 @@ def test_copy(browser):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         guide = next(b for b in pages.blocks((root / 'docs/guide-simulator.md').read_text(encoding='utf-8')) if b.comment != 'output')
-        header = (root / 'include/halfulp/version.h').read_text(encoding='utf-8')
+        header = (root / 'include/halfulp/status.h').read_text(encoding='utf-8')
         for base in (None, 'http://127.0.0.1:%d' % server.server_port):
             copied_by_keyboard(browser, base, guide.text, 'page_guide_simulator.html')
         copied_by_keyboard(browser, None, header, 'version_8h_source.html')

@@ -13,7 +13,6 @@
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function.h"
 #include "halfulp/operation.h"
 #include "halfulp/scalar.h"
 #include "tests/dpi/handles.h"

@@ -76,7 +76,7 @@ with shell.copy_of(sys.argv[1], 'cmake') as folder:
 
     wrong = folder / 'wrong'
     wrong.mkdir()
-    header = (pathlib.Path(sys.argv[1]) / 'include' / 'halfulp' / 'version.h').read_text()
+    header = (pathlib.Path(sys.argv[1]) / 'include' / 'halfulp' / 'status.h').read_text()
     version = re.search(r'VERSION_STRING "(.*)"', header)[1]
     major, minor, patch = map(int, version.split('.'))
     wants(wrong, env, f'{major}.{minor}', 0, 'Configuring done')

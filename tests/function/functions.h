@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/function/functions.h - the functions of function.h by the numbers that the oracle gives them, and the
+/* tests/function/functions.h - the elementary functions of arith.h by the numbers that the oracle gives them, and the
  * emulator held against the oracle in many modes at once. */
 #ifndef HALFULP_TESTS_FUNCTION_FUNCTIONS_H
 #define HALFULP_TESTS_FUNCTION_FUNCTIONS_H

@@ -10,11 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "halfulp/function.h"
+#include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
-#include "halfulp/arith.h"
 #include "halfulp/scalar.h"
 
 /* How many cases: the exhaustive suite's, the usual ones, or a few that show a planted fault. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Descriptions of the packages: every one names the version of include/halfulp/version.h and the licence, options that
+"""Descriptions of the packages: every one names the version of include/halfulp/status.h and the licence, options that
 recipes give to Meson are options, and each is well formed as far as a reader for it is found here (rattler-build,
 cffconvert, nix-instantiate, ruby, shells).
 
@@ -36,9 +36,9 @@ def check(root, tools):
     def text(name):
         return (root / name).read_text(encoding='utf-8')
 
-    version = re.search(r'VERSION_STRING "(.*)"', text('include/halfulp/version.h'))[1]
+    version = re.search(r'VERSION_STRING "(.*)"', text('include/halfulp/status.h'))[1]
     if not re.fullmatch(r'(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?', version):
-        said.append('include/halfulp/version.h: %s is no semantic version' % version)
+        said.append('include/halfulp/status.h: %s is no semantic version' % version)
     for name, pattern in VERSIONS.items():
         found = re.search(pattern, text(name), re.M)
         if not found or found[1] != version:
@@ -108,12 +108,12 @@ def main(root, tools=None):
     print('\n'.join(said) or 'all well formed' + ('; no reader here for: ' + ', '.join(absent) if absent else ''))
     with tempfile.TemporaryDirectory() as folder:  # must be able to fail
         copy = pathlib.Path(folder) / 'copy'
-        for name in {*RECIPES, *VERSIONS, 'meson_options.txt', 'include/halfulp/version.h'}:
+        for name in {*RECIPES, *VERSIONS, 'meson_options.txt', 'include/halfulp/status.h'}:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / name, copy / name)
         for name in ('debian', 'scripts'):
             shutil.copytree(root / name, copy / name, dirs_exist_ok=True)
-        (copy / 'include/halfulp/version.h').write_text('#define HU_VERSION_STRING "9.8.7"\n')
+        (copy / 'include/halfulp/status.h').write_text('#define HU_VERSION_STRING "9.8.7"\n')
         manifest = copy / 'packaging/vcpkg/halfulp/vcpkg.json'
         manifest.write_text(manifest.read_text().replace('  "license"', '   "license"'))
         (copy / 'meson_options.txt').write_text("option('cuda', type: 'feature')\n")

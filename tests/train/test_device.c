@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "halfulp/device.h"
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 
 int main(void) {
   const hu_engine *engine = (const hu_engine *)(const void *)&engine;

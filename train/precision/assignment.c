@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Assigns precision to tensors. */
-#include "halfulp/train/assignment.h"
+#include "halfulp/train/rounding.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/gradient.h"
 #include "train/environment.h"
 #include "train/step/loss_rule.h"
 #include "train/text/words.h"

@@ -3,7 +3,7 @@
 #ifndef HALFULP_TRAIN_STEP_LOSS_RULE_H
 #define HALFULP_TRAIN_STEP_LOSS_RULE_H
 
-#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/gradient.h"
 #include "train/text/keys.h"
 
 /* hu_loss_rule_parse, and on an error a sentence that says what is wrong and what may stand there. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves the loss scale from step to step. */
-#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/gradient.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "halfulp/arith.h"
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function.h"
 #include "halfulp/scalar.h"
 #include "train/environment.h"
 

@@ -121,7 +121,7 @@ static const hu_run_key keys[] = {
           "the loss is multiplied by 2 to the minus this: a large batch seen in small parts"),
     OTHER(RULE, rule, "loss.scale", "none",
           "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...), exponential(...) "
-          "(loss_scale.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
+          "(gradient.h), or largest: static, chosen from the largest gradient of 8 batches before the first step"),
     COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
 
     WORD(optimizer, "optimizer.kind", "sgd", optimizers,

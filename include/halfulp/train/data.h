@@ -11,7 +11,7 @@
  *               hu_data_gather(&training, 32, index, x, labels, NULL);
  *
  * Everything that is drawn or computed here is a pure function of its arguments, bit for bit the same on every machine:
- * random words are those of hu_stream, elementary functions those of halfulp/function.h, and what is left are single
+ * random words are those of hu_stream, elementary functions those of halfulp/arith.h, and what is left are single
  * binary32 and binary64 additions, products, quotients and roots. docs/training-data.md says each of them to the bit.
  * The caller's floating-point environment changes nothing (train.h).
  *

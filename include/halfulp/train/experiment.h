@@ -142,7 +142,7 @@ typedef struct hu_experiment_options {
                                "run.threads" and "run.device" no number changes. The claims are judged nevertheless. */
   hu_experiment_progress *progress; /* may be NULL */
   void *context;
-  const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */
+  const struct hu_engine *engine; /* of runs with "run.device", "cuda" (net.h); may be NULL */
   size_t seeds;                   /* 0, 1: one. More: each run is made with run.seed and data.seed 0, 1, ... seeds - 1,
                                      and the claims are judged on the means. An experiment that has seeds of its own, or
                                      rows that are no trainer's, is run once (hu_experiment.seeded is 0), and so is one

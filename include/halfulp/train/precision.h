@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/train/precision.h - an assignment of precision (assignment.h) at work on a network (net.h).
+/* halfulp/train/precision.h - an assignment of precision (rounding.h) at work on a network (net.h).
  *
  *   hu_precision_rule rule;
  *   hu_precision *plan;
@@ -32,8 +32,8 @@
 #ifndef HALFULP_TRAIN_PRECISION_H
 #define HALFULP_TRAIN_PRECISION_H
 
-#include "halfulp/train/assignment.h"
 #include "halfulp/train/net.h"
+#include "halfulp/train/rounding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,8 +52,8 @@ HU_API hu_candidate hu_candidate_default(void);
 enum {
   HU_PRECISION_HIGH = 0,           /* all tensors high */
   HU_PRECISION_UNIFORM = 1,        /* all low */
-  HU_PRECISION_OPERATOR = 2,       /* operator of assignment.h */
-  HU_PRECISION_OPERATOR_PRIME = 3, /* operator_prime of assignment.h */
+  HU_PRECISION_OPERATOR = 2,       /* operator of rounding.h */
+  HU_PRECISION_OPERATOR_PRIME = 3, /* operator_prime of rounding.h */
   HU_PRECISION_DEMOTE = 4          /* Algorithm 1: groups become low until a ratio is reached */
 };
 

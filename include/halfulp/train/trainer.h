@@ -19,9 +19,9 @@
 #define HALFULP_TRAIN_TRAINER_H
 
 #include "halfulp/collective.h"
-#include "halfulp/train/assignment.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
+#include "halfulp/train/rounding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,7 +57,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set(hu_trainer *trainer, const char *k
 /* The value in force; NULL: no such key. It lives until the key is set again. */
 HU_API const char *hu_trainer_get(const hu_trainer *trainer, const char *key);
 
-/* What run.device = cuda runs on: hu_engine_device of train/device.h, a library of its own. HU_E_SHAPE: the run has
+/* What run.device = cuda runs on: hu_engine_device of net.h, in a library of its own. HU_E_SHAPE: the run has
  * begun. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *trainer, const hu_engine *engine);
 

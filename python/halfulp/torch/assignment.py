@@ -2,7 +2,7 @@
 """Which tensors of a model are kept in low precision, chosen by their sizes and corrected where they overflow.
 
 Lee, Sharma and Aiken, Training with Mixed-Precision Floating-Point Assignments (TMLR 2023). The choice and the
-promotion are those of halfulp/train/assignment.h and precision.h; what the paper leaves open is decided in
+promotion are those of halfulp/train/rounding.h and precision.h; what the paper leaves open is decided in
 docs/training-decisions.md, section 5.
 """
 from decimal import Decimal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The factor on the loss that keeps small gradients above the smallest number (halfulp/train/loss_scale.h)."""
+"""The factor on the loss that keeps small gradients above the smallest number (halfulp/train/gradient.h)."""
 import ctypes
 from typing import Any, Dict, Iterable
 

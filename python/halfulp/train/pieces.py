@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 class LossScaler:
-    """The factor on the loss that keeps small gradients above the smallest number (halfulp/train/loss_scale.h).
+    """The factor on the loss that keeps small gradients above the smallest number (halfulp/train/gradient.h).
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class Optimizer:
 
 
 class Layout:
-    """The tensors of a network as a row of operators (halfulp/train/assignment.h; Lee et al., TMLR 2023).
+    """The tensors of a network as a row of operators (halfulp/train/rounding.h; Lee et al., TMLR 2023).
 
     Parameters
     ----------

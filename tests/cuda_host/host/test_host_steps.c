@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "halfulp/train/device.h"
+#include "halfulp/train/net.h"
 #include "gpu/host/order.h"
 #include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"

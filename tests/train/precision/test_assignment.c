@@ -2,7 +2,7 @@
 /* Assignments: the network of four products worked out by hand, laws on random networks, promotion, misuse. */
 #include <string.h>
 
-#include "halfulp/train/assignment.h"
+#include "halfulp/train/rounding.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 

@@ -10,7 +10,6 @@
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
 #include "halfulp/train/gradient.h"
-#include "halfulp/train/loss_scale.h"
 #include "halfulp/train/optimizer.h"
 #include "tests/support/cmocka.h"
 

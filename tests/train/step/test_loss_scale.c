@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/gradient.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
