@@ -309,7 +309,7 @@ typedef struct hu_watch {
   uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
 } hu_watch;
 
-/* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. All zero but for what a
+/* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. All zero except for what a
  * call needs: a view without data is absent. */
 typedef struct hu_product {
   size_t m, n, k;         /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
