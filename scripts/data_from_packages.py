@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Data files for `halfulp train` from files that packages of Debian and PyPI ship: text of words, sentences with their
-translations, images. None of them is part of halfulp; docs/training-data.md names the packages and their licences.
+translations, images. None of them is part of halfulp; docs/training/data.md names the packages and their licences.
 
   data_from_packages.py words BIBLE.txt OUT       wiki-like text: words.train, words.valid, words.test
   data_from_packages.py parallel CATALOGUE.mo OUT  train.src, train.tgt, test.src, test.tgt

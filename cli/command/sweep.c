@@ -83,7 +83,7 @@ static const cli_command command = {
     "the fewest bytes; where the key does not change these, the most accurate one. Exits with 1 if a run failed.\n"
     "`mpirun -n N halfulp sweep ...` shares the runs among N ranks. Without MPI, N commands with --shard 1/N to N/N\n"
     "share them, on any machines that see OUT; then the command without --shard makes the report. The results are the\n"
-    "same. With --merge, ledgers behind CONFIG are put into OUT/runs.ledger. docs/sweep.md explains all of it.",
+    "same. With --merge, ledgers behind CONFIG go into OUT/runs.ledger. docs/training/sweep.md explains all of it.",
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n[assignment]\\nkind = demote\\n' | \\\n"
     "      halfulp sweep - --values 0,0.5,1 --seeds 2 --output /tmp/ratios.sweep\n"
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | \\\n"

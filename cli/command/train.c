@@ -98,7 +98,7 @@ static const cli_command command = {
     "train",
     "CONFIG",
     "Train a network in low precision, as a configuration file says",
-    "CONFIG has sections of keys and values; --keys lists them, docs/train-command.md explains them. The run is a\n"
+    "CONFIG has sections of keys and values; --keys lists them, docs/training/command.md explains them. The run is a\n"
     "function of them alone: the same weights, bit for bit, on every machine and for any number of threads. The "
     "folder\n"
     "gets the configuration as run, log.csv and log.jsonl, evaluations.csv, exponents.csv, report.html and\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps of the papers' networks as they were measured, with one thread, on the machine of bench/README.md (CPU time):
- * for the estimates in configurations and in docs/experiments.md. With --budget, `halfulp experiment --paper`
+ * for the estimates in configurations and in docs/training/experiments.md. With --budget, `halfulp experiment --paper`
  * measures the steps of the machine that it runs on. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes means over the seeds and the value that is recommended: see sweep.h, docs/sweep.md. */
+/* Computes means over the seeds and the value that is recommended: see sweep.h, docs/training/sweep.md. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

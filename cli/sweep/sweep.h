@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/sweep/sweep.h - `halfulp sweep`: training runs for values of one key and several seeds, the items of a ledger
- * (cli/job), and what they say together (docs/sweep.md). */
+ * (cli/job), and what they say together (docs/training/sweep.md). */
 #ifndef HALFULP_CLI_SWEEP_SWEEP_H
 #define HALFULP_CLI_SWEEP_SWEEP_H
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes halfulp-train.ini(5), the keys of a training run: keys_page.py OUT HALFULP.
 
-The table is that of `halfulp train --keys --json`, which docs/site/keys.py puts into docs/train-command.md on the site, too."""
+The table is that of `halfulp train --keys --json`, which docs/site/keys.py puts into docs/training/command.md on the site, too."""
 import json
 import pathlib
 import subprocess
@@ -42,7 +42,7 @@ def page(keys):
                                              '' if key['weights'] else '; no weights'), roff.paragraph(key['what'])]
     out += ['.SH EXAMPLES', '.nf', *[roff.escape(line) for line in EXAMPLE], '.fi']
     out += ['.SH SEE ALSO', '.BR halfulp (1),', '.BR halfulp (3)', '.PP',
-            roff.paragraph('docs/train-command.md in the source distribution explains the files that a run leaves.')]
+            roff.paragraph('docs/training/command.md in the source distribution explains the files that a run leaves.')]
     return '\n'.join(out) + '\n'
 
 

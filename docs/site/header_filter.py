@@ -14,7 +14,7 @@ import pages    # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NAMES = headers.names(ROOT)
-PAGES = {p.stem for p in (ROOT / 'docs').glob('*.md')}
+PAGES = set(pages.own(ROOT))
 HEADERS = {str(p.relative_to(ROOT / 'include')) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)}
 
 
@@ -33,7 +33,7 @@ def escape(text, code):
     text = text.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;').replace('\\', '\\\\').replace('@', '\\@')
     text = re.sub(r'([#%*~])', r'\\\1', text).replace('"', '&quot;').replace('--', r'\--')
     text = text.replace('|', r'\|' if code else '|')
-    text = re.sub(r'\bdocs/([\w-]+)\.md\b', lambda m: '@ref %s "%s"' % (pages.label(m[0]), m[0]) if m[1] in PAGES else m[0], text)
+    text = re.sub(r'\bdocs/[\w/-]+\.md\b', lambda m: '@ref %s "%s"' % (pages.label(m[0]), m[0]) if m[0] in PAGES else m[0], text)
     return re.sub(r'\bhu_\w+\b|\bHU_\w*[A-Z0-9]\b', lambda m: '@ref %s "%s"' % (m[0], m[0]) if m[0] in NAMES else m[0], text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of all keys of a training run, which the site has in docs/train-command.md, from `halfulp train --keys`."""
+"""The table of all keys of a training run, which the site has in docs/training/command.md, from `halfulp train --keys`."""
 import pathlib
 import sys
 
@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'man'))
 import keys_page  # noqa: E402
 import pages      # noqa: E402
 
-PAGE, PLACE = 'docs/train-command.md', '<!-- the site has the table of keys here: docs/site/keys.py -->\n'
+PAGE, PLACE = 'docs/training/command.md', '<!-- the site has the table of keys here: docs/site/keys.py -->\n'
 
 
 def cell(text):

@@ -7,6 +7,8 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FENCE = re.compile(r'^( *)(```+|~~~+)\s*([\w+-]*)\s*$')
+# Folders of pages.
+FOLDERS = ('docs', 'docs/proof', 'docs/torch', 'docs/training')
 LINK = re.compile(r'(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)')
 
 
@@ -45,7 +47,7 @@ def table(root=ROOT):
 
 def own(root=ROOT):
     """The pages of docs/, and of its folders of pages."""
-    return [str(p.relative_to(root)) for folder in ('docs', 'docs/torch') for p in sorted((root / folder).glob('*.md'))]
+    return [str(p.relative_to(root)) for folder in FOLDERS for p in sorted((root / folder).glob('*.md'))]
 
 
 def examples(root=ROOT):

@@ -228,7 +228,7 @@ def linked(text, module):
         return '<a href="%s.html">%s</a>' % (pages.label(found[0]), found[0]) if found[0] in pages.on_site() else found[0]
 
     parts = re.split(r'(?s)(<pre.*?</pre>|<h[2-5].*?</h[2-5]>|<div class="signature">.*?</div>)', text)
-    return ''.join(part if i % 2 else re.sub(r'\bdocs/[\w-]+\.md\b', page_of, re.sub(r'<code>([\w.]+)</code>', name, part))
+    return ''.join(part if i % 2 else re.sub(r'\bdocs/[\w/-]+\.md\b', page_of, re.sub(r'<code>([\w.]+)</code>', name, part))
                    for i, part in enumerate(parts))
 
 

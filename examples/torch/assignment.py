@@ -5,7 +5,7 @@
 
 Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023), section 3.2 and figure 6. A perceptron
 learns ten times the digit that an image shows, so most of what it must say is above 30, the largest number of
-fp(4,3,4). docs/experiments.md has the same comparison of `halfulp experiment assignment-promotion`.
+fp(4,3,4). docs/training/experiments.md has the same comparison of `halfulp experiment assignment-promotion`.
 """
 import argparse
 import pathlib

@@ -4,7 +4,7 @@
     python updates.py FOLDER [--epochs N] [--device cuda]     FOLDER has digits_images.npy and digits_labels.npy
 
 Zamirai et al., Revisiting BFloat16 Training (2021), tables 1 and 2. Values, gradients, weights and momenta are
-bfloat16; only the way in which the update ends differs. docs/experiments.md has the same comparison of `halfulp
+bfloat16; only the way in which the update ends differs. docs/training/experiments.md has the same comparison of `halfulp
 experiment bfloat16-updates`.
 """
 import argparse

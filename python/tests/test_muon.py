@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Muon against an evaluator in whole numbers and fractions, which was written from docs/training.md ("Muon") alone:
+"""Muon against an evaluator in whole numbers and fractions, which was written from docs/training/training.md ("Muon") alone:
 every product, sum and rounding in the order of the page."""
 from fractions import Fraction
 from math import isqrt

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loss scalers, optimizers and assignments, against NumPy that does the same by docs/training.md."""
+"""Loss scalers, optimizers and assignments, against NumPy that does the same by docs/training/training.md."""
 import pickle
 
 import ml_dtypes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""First weights and random words of a network, by a second implementation from the pages alone: docs/training-data.md sections
-1 and 2 (streams, normal and uniform numbers), docs/training.md section 4 (which number n of a tensor has which stream)."""
+"""First weights and random words of a network, by a second implementation from the pages alone: docs/training/data.md sections
+1 and 2 (streams, normal and uniform numbers), docs/training/training.md section 4 (which number n of a tensor has which stream)."""
 import math
 
 import numpy as np
@@ -64,7 +64,7 @@ def uniform(shape, hidden, stream):
 
 
 def first_weights(net, seed, kinds):
-    """kinds: of each parameter, in the order in which docs/networks.md adds them: (fan_in, gain), hidden, or a constant."""
+    """kinds: of each parameter, in the order in which docs/training/networks.md adds them: (fan_in, gain), hidden, or a constant."""
     weights, parameters = use(seed, WEIGHTS), net.parameters()
     assert len(parameters) == len(kinds)
     for n, ((name, got), kind) in enumerate(zip(parameters.items(), kinds)):

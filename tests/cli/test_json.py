@@ -13,7 +13,7 @@ import shapes  # noqa: E402
 import support  # noqa: E402
 
 DOCS = os.environ["HALFULP_DOCS"]
-PAGES = ("json.md", "train-command.md", "sweep.md", "experiments.md")
+PAGES = ("json.md", "training/command.md", "training/sweep.md", "training/experiments.md")
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
          "null": type(None)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The theorems about emu/core/arith.h and the ways into and out of binary32 and binary64: P10 and P11 of docs/proof.md.
+"""The theorems about emu/core/arith.h and the ways into and out of binary32 and binary64: P10 and P11 of docs/proof/proof.md.
 
 P10: what hu_exact_* return is the exact result, all of it, or its leading 64 digits with sticky set for the rest. P1 to P4
 then say that it is rounded once as the page wants it. P11: what hui_round supposes of its operand holds for them."""

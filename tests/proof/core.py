@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The theorems about emu/core/round.h and emu/format: P1 to P9 of docs/proof.md.
+"""The theorems about emu/core/round.h and emu/format: P1 to P9 of docs/proof/proof.md.
 
 Each function gives the assertions of one query, which cannot hold together where the theorem is true: what is supposed, and
 that the code is undefined or not what docs/numerics.md wants."""

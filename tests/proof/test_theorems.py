@@ -129,7 +129,7 @@ class Tree(unittest.TestCase):
     def test_domain_of_exponents(self):
         """What the page and the list say of P10's operands is what its queries suppose."""
         most = re.search(r'^EXPONENTS = (\d+)', (ROOT / 'tests/proof/arith.py').read_text(), re.M).group(1)
-        rows = [line for line in (ROOT / 'docs/proof.md').read_text().splitlines() if line.startswith('| P10 |')]
+        rows = [line for line in (ROOT / 'docs/proof/proof.md').read_text().splitlines() if line.startswith('| P10 |')]
         self.assertEqual(re.findall(r'2\^-?(\d+) to 2\^(\d+)', rows[0]), [(most, most)])
         self.assertIn(f'up to {most} in magnitude', {t.name: t.says for t in theorems.theorems()}['P10'])
 

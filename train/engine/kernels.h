@@ -170,7 +170,7 @@ HU_INSIDE size_t hui_first_largest(size_t n, const float *x) {
 
 enum { HU_SUM_LANES = 16, HU_SUM_CHUNK = 64 };
 
-/* Returns the sum of x y, or (y NULL) of x, in the order of docs/training.md section 2. */
+/* Returns the sum of x y, or (y NULL) of x, in the order of docs/training/training.md section 2. */
 HU_INSIDE float hui_sum_of_row(size_t n, const float *x, const float *y) {
   float s[HU_SUM_LANES] = {0};
   size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/kernels_layers.h - the kernels of layers: see kernels.h. The orders are those of docs/training.md. */
+/* train/engine/kernels_layers.h - the kernels of layers (kernels.h). Orders are those of docs/training/training.md. */
 #ifndef HALFULP_TRAIN_ENGINE_KERNELS_LAYERS_H
 #define HALFULP_TRAIN_ENGINE_KERNELS_LAYERS_H
 

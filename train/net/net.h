@@ -305,7 +305,7 @@ hu_format hui_operand_grid(const hu_operator *op, unsigned part, const hu_roundi
 /* Returns the rounding of an operand, or under `twice` that of the forward pass, where the rounding keeps what that has
  * left. */
 const hu_rounding *hui_last_rounding(const hu_operator *op, unsigned part, const hu_rounding *rounding);
-/* Rounds operand or result `part` (docs/training.md section 4) of the products of an operator in place. */
+/* Rounds operand or result `part` (docs/training/training.md section 4) of the products of an operator in place. */
 hu_status hui_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x,
                             const hu_rounding *rounding, unsigned part);
 /* Operands and results of the three products, as their random words are numbered. */
@@ -467,7 +467,7 @@ hu_status hui_exact_columns_round(hu_exact_columns *columns, const hu_whole *who
 hu_status hui_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
                                 hu_gradient_found *found);
 
-/* ---- sums on the host, in the orders of docs/training.md section 2 ---- */
+/* ---- sums on the host, in the orders of docs/training/training.md section 2 ---- */
 
 /* Returns the sum of n numbers side by side: 16 partial sums, number i to the partial sum i mod 16, these in halves. */
 float hui_sum_row(size_t n, const float *x);

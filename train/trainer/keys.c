@@ -113,7 +113,7 @@ static const hu_run_key keys[] = {
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
     COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data, and of the candidates of movielens"),
 
-    OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/networks.md"),
+    OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/training/networks.md"),
 
     WORD(loss, "loss.kind", "default", losses,
          "cross_entropy, squared_error, or default: cross_entropy where the data have labels, else squared_error"),

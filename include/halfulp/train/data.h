@@ -12,7 +12,7 @@
  *
  * Everything that is drawn or computed here is a pure function of its arguments, bit for bit the same on every machine:
  * random words are those of hu_stream, elementary functions those of halfulp/arith.h, and what is left are single
- * binary32 and binary64 additions, products, quotients and roots. docs/training-data.md says each of them to the bit.
+ * binary32 and binary64 additions, products, quotients and roots. docs/training/data.md says each of them to the bit.
  * The caller's floating-point environment changes nothing (train.h).
  *
  * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. The caller

@@ -14,7 +14,7 @@
  * curves, histograms, tables of other things. Most runs are runs of a trainer (trainer.h), a set of keys each, with one
  * seed or several. Seeds are fixed: all numbers and the digests of the weights are the same on every machine, for every
  * number of threads, on both devices and in every floating-point environment of the caller's (train.h). What each
- * shows, and where the scale is too small to show it: docs/experiments.md. */
+ * shows, and where the scale is too small to show it: docs/training/experiments.md. */
 #ifndef HALFULP_TRAIN_EXPERIMENT_H
 #define HALFULP_TRAIN_EXPERIMENT_H
 

@@ -14,7 +14,7 @@
  *
  * A model is what is chosen, its sizes are what the data are; together they determine every layer, its parameters'
  * names (hu_net_parameter_name) and first weights. Models are built from the public calls of net.h alone; the loss, and
- * roundings, are the caller's. docs/networks.md draws each of them layer by layer, with its source.
+ * roundings, are the caller's. docs/training/networks.md draws each of them layer by layer, with its source.
  *
  * Texts, with all keys and what they are where nothing is said (no blanks; keys in any order, each at most once; a
  * model without keys has no parentheses):
@@ -56,10 +56,11 @@
  *                                       answer
  *
  * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 of
- * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2: docs/networks.md.)
- * `deviation` is that of first embeddings (and positions). `dropout` is the probability p of hu_net_dropout, whose
- * layers docs/networks.md places in each model; with 0 there are none. Numbers are decimal or "2^k". Errors:
- * HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
+ * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2:
+ * docs/training/networks.md.) `deviation` is that of first embeddings (and positions). `dropout` is the probability p
+ * of hu_net_dropout, whose layers docs/training/networks.md places in each model; with 0 there are none. Numbers are
+ * decimal or "2^k". Errors: HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both
+ * say which one and why. */
 #ifndef HALFULP_TRAIN_MODEL_H
 #define HALFULP_TRAIN_MODEL_H
 

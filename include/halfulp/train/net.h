@@ -16,8 +16,8 @@
  *
  * Values (numbers from 0) are matrices, row-major: `rows` rows a sample, the batch's samples one after another, `cols`
  * columns. Images are rows of pixels, columns of channels (height x width x channels). Operators run in the order in
- * which they were added. Every operator computes in binary32, ties to even, in the order that docs/training.md states;
- * then each tensor of the gradient computation is rounded once, by its own rounding (rounding.h):
+ * which they were added. Every operator computes in binary32, ties to even, in the order that docs/training/training.md
+ * states; then each tensor of the gradient computation is rounded once, by its own rounding (rounding.h):
  *
  *   v_out = rnd(op(v_in, theta))         theta = rnd(master weights), once a step
  *   dv    = rnd(the sum of what its readers give, last reader first)       dtheta = rnd(...)
@@ -29,7 +29,7 @@
  * any number of threads. Elementary functions are the library's, correctly rounded.
  *
  * A net is one thread's at a time; it owns its memory. The caller's floating-point environment changes nothing, neither
- * in his thread nor in the net's own (train.h). docs/training.md is normative. */
+ * in his thread nor in the net's own (train.h). docs/training/training.md is normative. */
 #ifndef HALFULP_TRAIN_NET_H
 #define HALFULP_TRAIN_NET_H
 
@@ -46,7 +46,7 @@ extern "C" {
 typedef struct hu_net hu_net;
 
 /* What computes: NULL is the CPU, hu_engine_device (below) a CUDA device. All bits are the same
- * (docs/training.md section 6). */
+ * (docs/training/training.md section 6). */
 typedef struct hu_engine hu_engine;
 
 /* NULL: no memory, or batch is 0. */
@@ -114,8 +114,8 @@ HU_API int hu_net_sum(hu_net *net, size_t count, const int *values);
 /* Of each number x f, rounded as every value is: in training f is 0 with the probability floor(2^32 p) / 2^32, p from 0
  * to below 1, and else 1 / (1 - p), rounded to binary32, so that the mean of x f is x; in evaluation f is 1. The
  * gradient is times f, too. An infinity or a NaN times 0 is a NaN. Which f are 0 depends on the seed, the operator, the
- * step and the place of the number alone (docs/training.md, sections 3 and 4). Srivastava et al., Dropout (JMLR 2014),
- * scaled in training. */
+ * step and the place of the number alone (docs/training/training.md, sections 3 and 4). Srivastava et al., Dropout
+ * (JMLR 2014), scaled in training. */
 HU_API int hu_net_dropout(hu_net *net, int x, double p);
 /* ---- sequences: `rows` of a sample are steps of time ---- */
 
@@ -141,7 +141,8 @@ HU_API int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal,
 HU_API int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths);
 /* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
  * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
- * parameters that all steps share, and a cell (docs/training.md section 3). Weights N(0, 1 / fan_in) at first. */
+ * parameters that all steps share, and a cell (docs/training/training.md section 3). Weights N(0, 1 / fan_in) at first.
+ * */
 HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);  /* gated recurrent units */
 HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long short-term memory cells */
 
@@ -164,9 +165,9 @@ HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
  * batch_norm, layer_norm, embedding, position, gru, lstm), N counts the layers of that kind in their scope from 1 on,
  * and the parts are weight and bias (linear, conv), gain and offset (norms), weight (embedding, position), weight_x,
- * bias_x, weight_h, bias_h (cells; docs/training.md: Wx, bx, Wh, bh). No scope, the state at first: "linear1.weight".
- * Layers that are added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of
- * none. A scope may be left and entered again. Other texts: HU_E_NAME. */
+ * bias_x, weight_h, bias_h (cells; docs/training/training.md: Wx, bx, Wh, bh). No scope, the state at first:
+ * "linear1.weight". Layers that are added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.'
+ * between them; "": of none. A scope may be left and entered again. Other texts: HU_E_NAME. */
 #define HU_SCOPE_MAX 64
 #define HU_PARAMETER_NAME_MAX 112
 HU_API void hu_net_scope(hu_net *net, const char *scope);
@@ -255,9 +256,9 @@ enum {
  *
  * H is the transform of hadamard.h, n = 32, HU_HADAMARD_ROOT, of blocks of 32 numbers along the axis that the product
  * sums over (I columns of X, O columns of Z). S are 32 random signs, the same for all blocks of a pass and for dX and
- * dW: word 0 of part 9 of the operator's products (docs/training.md, section 4). Numbers behind the last whole block of
- * 32 stay as they are, and are a shorter block of the scales. Blocks of scales are those 32 numbers, and a scale s is a
- * power of two from 2^-127 to 2^127, all operations IEEE 754 binary32, ties to even, in the order written:
+ * dW: word 0 of part 9 of the operator's products (docs/training/training.md, section 4). Numbers behind the last whole
+ * block of 32 stay as they are, and are a shorter block of the scales. Blocks of scales are those 32 numbers, and a
+ * scale s is a power of two from 2^-127 to 2^127, all operations IEEE 754 binary32, ties to even, in the order written:
  *
  *   quest(x)  s = the power of two at or below p d + 1e-8, p = binary32(2.92247856 / 6), d = sqrt(v), v = the sum of
  *             x x over n, minus m m, m = the sum of x over n, both sums from the first number on; d = 1 if v < 0;
@@ -336,7 +337,7 @@ HU_API HU_MUST_CHECK hu_status hu_net_muon_parameter(hu_net *net, int parameter,
 /* ---- running ---- */
 
 /* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
- * hu_net_start_... said otherwise. Normal numbers: docs/training.md. */
+ * hu_net_start_... said otherwise. Normal numbers: docs/training/training.md. */
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
@@ -382,11 +383,12 @@ typedef struct hu_net_tensor {
 } hu_net_tensor;
 HU_API hu_net_tensor hu_net_value(const hu_net *net, int value);         /* value number `value` */
 HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter); /* parameter number `parameter` */
-/* The kind of the operator that makes a value, a static text ("linear", "relu"; docs/training.md section 3); "" for an
+/* The kind of the operator that makes a value, a static text ("linear"; docs/training/training.md section 3); "" for an
  * input, which may stand anywhere among the values. NULL for a wrong number. */
 HU_API const char *hu_net_value_kind(const hu_net *net, int value);
 /* The number of the operator that makes a value, from 0 in the order in which operators are added; random words of
- * products are numbered by it (docs/training.md section 4). -1 for an input, a state of zeros, or a wrong number. */
+ * products are numbered by it (docs/training/training.md section 4). -1 for an input, a state of zeros, or a wrong
+ * number. */
 HU_API int hu_net_value_operator(const hu_net *net, int value);
 /* Master weights: rows x cols numbers. x may be the net's own matrix. HU_E_SHAPE: no parameter of that number. */
 HU_API HU_MUST_CHECK hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x);
@@ -430,9 +432,10 @@ HU_API void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context
  *   hu_net *net = hu_net_new_on(device, 64, 1);            // everything else as on the CPU
  *
  * All tensors of such a net live in the device's memory, every operator, rounding and step of the optimizer runs there,
- * and every bit is the same as on the CPU: weights, values, gradients, counts, losses (docs/training.md section 6).
- * These calls copy data to the device: hu_net_feed, hu_net_labels, hu_net_targets, hu_net_set_parameter. They return
- * when the caller's array may change, and wait for the device only where the array has more than 2^18 bytes.
+ * and every bit is the same as on the CPU: weights, values, gradients, counts, losses (docs/training/training.md
+ * section 6). These calls copy data to the device: hu_net_feed, hu_net_labels, hu_net_targets, hu_net_set_parameter.
+ * They return when the caller's array may change, and wait for the device only where the array has more than 2^18
+ * bytes.
  *
  * These bring data back, and wait: hu_net_forward where the loss is asked for, or where the net has an embedding, whose
  * tokens are checked; hu_net_update, for the largest gradient, for the counts of updates where they are asked for, and

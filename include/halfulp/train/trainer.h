@@ -9,7 +9,7 @@
  *   while (!hu_trainer_done(t)) if (hu_trainer_step(t, &r) != HU_OK) ...
  *   if (hu_trainer_evaluate(t, HU_ON_TEST, &seen) != HU_OK) ...
  *
- * Keys are those of `halfulp train`'s configuration file, "section.key"; docs/train-command.md and hu_trainer_key_at
+ * Keys are those of `halfulp train`'s configuration file, "section.key"; docs/training/command.md and hu_trainer_key_at
  * list them with their defaults. A run is a function of its keys alone: the same weights, bit for bit, on every
  * machine, for any number of threads and on both devices. Keys that do not change weights are marked so.
  *
@@ -78,7 +78,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *trainer, const 
  * numbers: each operation on the way is rounded. Then
  *
  *   forward    mean = sum of x, / R; variance = sum of (x - mean)(x - mean), / R
- *   backward   s = sum of u, t = sum of u h, where u = dz g and h is normalised x (docs/training.md section 3)
+ *   backward   s = sum of u, t = sum of u h, where u = dz g and h is normalised x (docs/training/training.md section 3)
  *
  * over the rows of all shards. The running statistics follow this mean and variance once a step. One shard is a batch
  * of one shard: its sums are exact, too. Values, gradients, and the gradients of gains and offsets remain those of a
@@ -213,7 +213,7 @@ typedef struct hu_trainer_seen {
  * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017).
  *
  * Of parallel text the training set is seen in up to 8 batches, the first ones. Its BLEU is that of greedy translations
- * of all test sentences (docs/training-data.md, section 6; data.translate = no: NaN). */
+ * of all test sentences (docs/training/data.md, section 6; data.translate = no: NaN). */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen);
 
 /* Files that the run has read, in order: what the key data.checksum compares with. */

@@ -16,7 +16,7 @@ from .. import _structs as structs
 from .._pointer import operation_number
 
 EVENTS = tuple(field[0] for field in structs.hu_events._fields_)
-STEP = 1 << 36  # words between two calls of a module (docs/training.md section 4)
+STEP = 1 << 36  # words between two calls of a module (docs/training/training.md section 4)
 
 # What these layers use beyond halfulp's own table.
 _MORE_MAIN = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions as products of patches (docs/training.md section 3): a row of P for every window, in the order of
+"""Convolutions as products of patches (docs/training/training.md section 3): a row of P for every window, in the order of
 samples, rows and columns (before them, of three axes, depths); in a row the kernel's rows, its columns, the channels;
 zeros outside of the image."""
 import itertools

@@ -310,7 +310,7 @@ def _scaled_status(p: Product) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def child(key: int, use: int) -> int:
-    """The key of child `use` (docs/training-data.md): words 2 use and 2 use + 1 of the stream (key, 0); -1: the key
+    """The key of child `use` (docs/training/data.md): words 2 use and 2 use + 1 of the stream (key, 0); -1: the key
     itself."""
     if use < 0:
         return key

@@ -3,7 +3,7 @@
 
 Lee, Sharma and Aiken, Training with Mixed-Precision Floating-Point Assignments (TMLR 2023). The choice and the
 promotion are those of halfulp/train/rounding.h and precision.h; what the paper leaves open is decided in
-docs/training-decisions.md, section 5.
+docs/training/decisions.md, section 5.
 """
 from decimal import Decimal
 from fractions import Fraction
@@ -31,9 +31,9 @@ HIGH, HIGH_GRADIENTS = 'fp(6,9,0):finite,nan=keep', 'fp(6,9,0):finite,over=inf,n
 RULES = {'high': 'high', 'uniform': 'uniform', 'op': 'operator', "op'": 'operator_prime', 'operator': 'operator',
          'operator_prime': 'operator_prime', 'demote': 'demote'}
 _THETA = Fraction(1, 100)  # the paper's limit of the share of overflows
-_PER_KIND = 1 << 32  # children of the stream of random words (docs/training.md section 4)
+_PER_KIND = 1 << 32  # children of the stream of random words (docs/training/training.md section 4)
 _VALUE, _PARAMETER = 0, 2  # and behind each of them its gradient
-_GROUPS = 7 * _PER_KIND  # the child that a random order draws from (docs/training.md section 5)
+_GROUPS = 7 * _PER_KIND  # the child that a random order draws from (docs/training/training.md section 5)
 
 Ratio = Union[str, float, Fraction, Tuple[int, int]]
 

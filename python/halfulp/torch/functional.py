@@ -279,7 +279,7 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Opt
     """X W^T under a recipe, then + bias. x is (..., in), weight (out, in), bias (out).
 
     The bias is added to the rounded result, one operation of the tensors' type; its gradient is a sum of columns in
-    chunks of 64 rows (docs/training.md section 2), so that it has the same bits on every machine.
+    chunks of 64 rows (docs/training/training.md section 2), so that it has the same bits on every machine.
     """
     if _tensor('weight', weight).dim() != 2 or _tensor('x', x).dim() < 1:
         raise abi.HalfulpValueError('linear: shapes {} and {} do not go together'.format(tuple(x.shape),
@@ -301,7 +301,7 @@ def _pair(argument: str, n: Union[int, Sequence[int]], least: int) -> List[int]:
 
 def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, padding=0, dilation=1, groups: int = 1,
            recipe: Optional[RecipeLike] = None, *, stream: Optional[StreamLike] = None) -> Tensor:
-    """A convolution as the product of patches and weights (docs/training.md section 3): x is (n, in, h, w), weight
+    """A convolution as the product of patches and weights (docs/training/training.md section 3): x is (n, in, h, w), weight
     (out, in / groups, kh, kw). A sum takes the kernel's rows, its columns, the channels, in this order; zeros around
     the image are among its products. `x` of the recipe rounds the image, each pixel once, blocks along channels. The
     gradient of x adds what the patches give to a pixel in float32, in the order of the windows, and then `dx` rounds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Training in low precision (libhalfulp-train; docs/training.md).
+"""Training in low precision (libhalfulp-train; docs/training/training.md).
 
     trainer = halfulp.train.Trainer({'data.set': 'digits', 'precision.system': 's2fp8'}, folder='data')
     log = trainer.run(100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints of training runs as safetensors files, those of `halfulp train` included (docs/train-command.md)."""
+"""Checkpoints of training runs as safetensors files, those of `halfulp train` included (docs/training/command.md)."""
 from __future__ import annotations
 
 import json

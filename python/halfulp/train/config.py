@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Configurations of training runs: the keys there are, files of them, values of Python (docs/train-command.md)."""
+"""Configurations of training runs: the keys there are, files of them, values of Python (docs/training/command.md)."""
 from __future__ import annotations
 
 import difflib
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 def keys() -> List[Key]:
-    """All keys of a run, in the order of the table in docs/train-command.md; ``Key.default`` is what is not set.
+    """All keys of a run, in the order of the table in docs/training/command.md; ``Key.default`` is what is not set.
 
     >>> [key.default for key in keys() if key.name == 'optimizer.rate']
     ['0.1']
@@ -101,7 +101,7 @@ def _comment(text: str, start: int) -> int:
 
 
 class _Reader:
-    """The lines of a file, one after another; the rules are those of docs/train-command.md, section 2."""
+    """The lines of a file, one after another; the rules are those of docs/training/command.md, section 2."""
 
     def __init__(self, path: str) -> None:
         self.path, self.section, self.number = path, '', 0

@@ -62,7 +62,7 @@ class NetView:
 
     A parameter has its name in checkpoints and configurations: "conv1.weight"; "conv1" is its layer. A value is what an
     operator made: "3.relu" is value 3, made by an operator of the kind `relu`. Inputs, and zeros that a network begins
-    with, are "0.input". docs/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".
+    with, are "0.input". docs/training/training.md, section 3, has the kinds; attention is "scores", "softmax" and "mix".
 
     All tensors are float32 matrices (rows, cols). A value has the rows of the samples of a batch, one sample after
     another; images have one row per pixel.

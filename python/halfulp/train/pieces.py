@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pieces of training in low precision: loss scalers, optimizers, assignments (libhalfulp-train; docs/training.md)."""
+"""Pieces of training in low precision: loss scalers, optimizers, assignments (libhalfulp-train; docs/training/training.md)."""
 from __future__ import annotations
 
 import ctypes

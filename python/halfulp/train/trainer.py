@@ -21,7 +21,7 @@ from .net import Counts, NetView, counts_of
 
 
 class Report(NamedTuple):
-    """What a step was like. The names are those of the columns of log.csv (docs/train-command.md, section 4)."""
+    """What a step was like. The names are those of the columns of log.csv (docs/training/command.md, section 4)."""
 
     step: int  # steps so far, this one counted
     epoch: int  # from 0
@@ -142,7 +142,7 @@ class Trainer:
     ----------
     config : dict or path, optional
         {"section.key": value} or {"section": {"key": value}}, or the path of a configuration file
-        (docs/train-command.md, section 2). Values are texts, numbers, bools (yes and no), objects with a `text` such as
+        (docs/training/command.md, section 2). Values are texts, numbers, bools (yes and no), objects with a `text` such as
         Format and Rounding, or lists of those, which are joined by commas. A key that is not set has its default; the
         function `keys` lists all. "precision.system" is set first, wherever it stands.
     changes : dict, optional

@@ -174,7 +174,7 @@ def test_roundings_in_their_places(how):
 
 
 def test_random_words():
-    """Value k and parameter n draw from their children of the key (docs/training.md, section 4), at 2^36 times the
+    """Value k and parameter n draw from their children of the key (docs/training/training.md, section 4), at 2^36 times the
     number of the pass."""
     model, x = nn.Sequential(nn.Linear(12, 9, bias=False), nn.ReLU()), plain(8, 12)
     text = 'float8_e4m3fn,sra:8'
@@ -270,7 +270,7 @@ def test_promotion_as_halfulp_train(promote, theirs):
 
 
 def test_ratios_of_the_paper_network():
-    """The network of docs/experiments.md, assignment-promotion, has the ratios that halfulp experiment prints."""
+    """The network of docs/training/experiments.md, assignment-promotion, has the ratios that halfulp experiment prints."""
     model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 1))
     for rule, more, ratio in (('uniform', {}, 0.916), ('demote', {'ratio': 1}, 0.916),
                               ('demote', {'ratio': 0.5}, 0.453), ('op', {}, 0.259), ("op'", {}, 0.453),

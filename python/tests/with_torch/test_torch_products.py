@@ -244,7 +244,7 @@ def test_zero_outside_of_products():
 
 
 def test_stochastic_gradients():
-    """Every rounding has its own child of the stream, at the counter of the forward call (docs/training.md section
+    """Every rounding has its own child of the stream, at the counter of the forward call (docs/training/training.md section
     4)."""
     import halfulp.torch._records as records
     recipe = ht.Recipe(x='float8_e4m3fn,sra:8', w='float8_e4m3fn,sra:9', g='float8_e5m2,sra:10', dx='bfloat16,sra:4',
@@ -388,7 +388,7 @@ def test_stochastic_convolutions():
 
 
 def test_convolution_of_the_training_library():
-    """The order of docs/training.md section 3: kernel rows, kernel columns, channels; patches' gradients added by
+    """The order of docs/training/training.md section 3: kernel rows, kernel columns, channels; patches' gradients added by
     windows."""
     x, w = plain(2, 3, 5, 5), plain(4, 3, 3, 3, seed=1)
     recipe = ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', w_dx='keep', accum='seq2(binary16,binary16)', accum_dx='fp32',

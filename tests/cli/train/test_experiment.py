@@ -16,7 +16,7 @@ from page import Page  # noqa: E402
 
 NUMBER, NONE = (int, float), type(None)
 LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool, seeded=bool)
-# Of the objects of `halfulp experiment --json`, as docs/experiments.md has them.
+# Of the objects of `halfulp experiment --json`, as docs/training/experiments.md has them.
 FIELDS = {
     "": dict(LISTED, took=NUMBER, rows=list, claims=list, tables=list, figures=list),
     "rows": dict(
@@ -99,7 +99,7 @@ class Experiments(support.Case):
                     self.check_fields(x, FIELDS[part])
             for x in [s for f in made["figures"] for s in f["series"]]:
                 self.check_fields(x, FIELDS["series"])
-        with open(os.path.join(os.environ["HALFULP_DOCS"], "experiments.md"), encoding="utf-8") as f:
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "training", "experiments.md"), encoding="utf-8") as f:
             page = f.read().split("## JSON")[1]
         for fields in FIELDS.values():
             for name in fields:

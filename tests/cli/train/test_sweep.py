@@ -205,7 +205,7 @@ class Sweep(SweepCase):
                     self.assertTrue(abs(a[3] - b[3]) >= 12 or a[1] >= b[2] or b[1] >= a[2], (a, b))
 
     def test_json_fields(self):
-        """Names and types as docs/sweep.md section 6 has them."""
+        """Names and types as docs/training/sweep.md section 6 has them."""
         text = self.ok(*self.args("o", "--json"))
         self.assertEqual(text, self.read("o/summary.json").decode())
         z = json.loads(text)
@@ -232,7 +232,7 @@ class Sweep(SweepCase):
                 [r for row in z["rows"] for r in row["runs"]],
             ),
         }
-        with open(os.path.join(os.environ["HALFULP_DOCS"], "sweep.md"), encoding="utf-8") as f:
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "training", "sweep.md"), encoding="utf-8") as f:
             page = f.read().split("## 7. JSON")[1]
         for part, (types, objects) in fields.items():
             for x in objects:

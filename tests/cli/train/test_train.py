@@ -329,7 +329,7 @@ class Keys(TrainCase):
         self.assertEqual(self.digest(text, *sets), want)
 
     def test_page_has_the_options(self):
-        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "training", "command.md"), encoding="utf-8") as f:
             page = f.read()
         help_text = self.ok("train", "--help")
         for option in re.findall(r"--[a-z]+", help_text.split("\nOptions:\n")[1].split("\nExamples")[0]):

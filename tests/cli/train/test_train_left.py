@@ -58,7 +58,7 @@ class Left(TrainCase):
         self.assertRegex(got["digest"], "^[0-9a-f]{16}$")
 
     def test_json_fields(self):
-        """Names and types as docs/train-command.md section 7 has them; integers as integers, the fewest digits."""
+        """Names and types as docs/training/command.md section 7 has them; integers as integers, the fewest digits."""
         text = self.train(SMALL + "[precision]\nsystem = fp16\n", "--json")
         got = json.loads(text)
         seen = {"loss": float, "accuracy": float, "r2": type(None)}
@@ -98,7 +98,7 @@ class Left(TrainCase):
 
     def check_page(self, head, fields):
         """The section names every field, and no other."""
-        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "training", "command.md"), encoding="utf-8") as f:
             table = f.read().split(head)[1].split("\n\n")[2]
         names = {n for line in table.splitlines()[2:] for n in re.findall(r"`(\w+)`", line.split("|")[1])}
         self.assertEqual(names, fields)

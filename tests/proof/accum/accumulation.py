@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Accumulation models: functions of the C files beside this one. docs/proof-accumulation.md says what each theorem means."""
+"""Accumulation models: functions of the C files beside this one. docs/proof/accumulation.md says what each theorem means."""
 from zero import theorem, witness
 
 UNROLLED = ('-funroll-loops', '-mllvm', '-unroll-threshold=100000')

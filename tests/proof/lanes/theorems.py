@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The lanes against the core: functions of ways.c and strips.c, each for a number of significand digits m, and some for a
-mode or a number N of random bits. docs/proof-lanes.md says what each theorem means."""
+mode or a number N of random bits. docs/proof/lanes.md says what each theorem means."""
 from sources import ROOT
 from zero import theorem, witness
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways of emu/simd/round.h and of the loops of emu/simd/convert_lanes.c against the core, as functions that a
  * prover reads. Each takes numbers alone and returns what is wrong, as bits (WRONG_): a theorem is that it returns 0
- * whatever it is given. docs/proof-lanes.md says what each means. */
+ * whatever it is given. docs/proof/lanes.md says what each means. */
 #include "question.h"
 
 /* The table of the loops over arrays becomes one that nobody reads, so that the loops are not compiled. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients of every operator against differences of a binary64 model of the network, which knows docs/training.md and
- * nothing of train/. */
+/* Gradients of every operator against differences of a binary64 model of the network, which knows
+ * docs/training/training.md and nothing of train/. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 
 enum { SEED = 5 };
 
-/* Operands by their numbers in docs/training.md, section 4. */
+/* Operands by their numbers in docs/training/training.md, section 4. */
 enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5 };
 
 typedef struct t_layer {

@@ -88,7 +88,7 @@ static void places(void **state) {
 
 enum { BATCH = 5, UNITS = 40, N = BATCH * UNITS, PASSES = 3 };
 
-/* Word i of operator `number` in a step, by the definition of docs/training.md, section 4. */
+/* Word i of operator `number` in a step, by the definition of docs/training/training.md, section 4. */
 static uint32_t word_of(uint64_t seed, uint64_t number, uint64_t step, size_t i) {
   hu_stream stream = hu_stream_child(hu_stream_of_use(seed, HU_USE_DROPOUT), (uint64_t)6 << 32 | number);
   stream.counter += step << 36;

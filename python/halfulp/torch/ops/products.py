@@ -11,7 +11,7 @@ from .._register import fake, formula, operator
 from ._shared import counts, drawn, gradient_rule, some, words
 from .rounding import inside
 
-# Children of a product's stream (docs/training.md section 4): of A, B and D of each of the three products.
+# Children of a product's stream (docs/training/training.md section 4): of A, B and D of each of the three products.
 FORWARD, GRAD_B, GRAD_A = [0, 1, 6], [2, 3, 8], [4, 5, 7]
 
 
@@ -130,7 +130,7 @@ def _(y, b):
     return y + b
 
 
-# Sums of columns as docs/training.md section 2 has them: chunks of 64 rows, then the chunks, each from +0; of
+# Sums of columns as docs/training/training.md section 2 has them: chunks of 64 rows, then the chunks, each from +0; of
 # float64 in order. `fp32` adds a chunk's numbers so, as products with ones, and then the sums of the chunks: the same as
 # the model chunk(64,binary32,binary32), which the library computes sum by sum.
 _CHUNK, _COLUMNS, _COLUMNS64 = 64, 'keep|keep|fp32|keep', 'keep|keep|fp64|keep'

@@ -25,7 +25,7 @@ def s2fp8(mode: str = 'rne') -> Named:
 
     Each tensor is truncated as a whole, with statistics of its own: X, W and dZ before a product; Z (before the bias),
     dX and dW after it. Sums are float32, and the weights that an optimizer moves are the model's own, in float32. No
-    layer is exempt. docs/training-decisions.md, section 3, has what the paper leaves open.
+    layer is exempt. docs/training/decisions.md, section 3, has what the paper leaves open.
     """
     return Named('s2fp8', _everywhere('s2fp8,' + mode if mode != 'rne' else 's2fp8'),
                  'Cambier et al., Shifted and Squeezed 8-bit Floating Point Format (ICLR 2020), figure 4',

@@ -14,7 +14,7 @@ from ..recipe import Recipe
 
 _MODELS = ('accum', 'accum_dx', 'accum_dw')
 PRODUCTS = (ops.FORWARD, ops.GRAD_A, ops.GRAD_B)  # of Y, dX and dW
-SIGNS = 9  # the child of a product's stream that signs of transforms are taken from (docs/training.md section 4)
+SIGNS = 9  # the child of a product's stream that signs of transforms are taken from (docs/training/training.md section 4)
 
 
 class _Steps(torch.autograd.Function):
