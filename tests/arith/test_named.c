@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The function of its name for each operation on one value, hu_add to hu_convert: does it compute that operation, of
- * its arguments in their places? hu_apply_code says. */
+/* The function of its name for each operation on one value, hu_add to hu_convert, and for conversions of arrays: does it
+ * compute that operation, of its arguments in their places? hu_apply_code and hu_apply say. */
+#include <string.h>
+
 #include "halfulp/arith.h"
+#include "halfulp/array.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/other.h"
+#include "halfulp/number.h"
 #include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
@@ -85,7 +91,87 @@ static void test_named(void **state) {
     for (int i = 0; i < 2000; i++) check(&random, op);
 }
 
+/* ---- conversions of arrays ---- */
+
+enum { N = 40 };
+
+typedef struct ends {
+  float x32[2 * N], z32[2 * N];
+  double x64[2 * N], z64[2 * N];
+  uint16_t codes[2 * N], z16[2 * N];
+  hu_events events;
+} ends;
+
+/* Finite numbers, and codes of bfloat16 of them. */
+static void fill(ends *e) {
+  t_random random = t_random_of(34);
+  memset(e, 0, sizeof *e);
+  for (int i = 0; i < 2 * N; i++) {
+    e->x32[i] = (float)t_between(&random, -9999, 9999) / 256;
+    e->x64[i] = (double)e->x32[i] * 1.0001;
+    e->codes[i] = (uint16_t)(t_bits32(e->x32[i]) >> 16);
+  }
+}
+
+#define HOW mode, &exec, &e->events
+/* Calls array function number i, of formats or of number systems; operands lie 2 apart, results next to each other. */
+static hu_status call_array(int i, int system, ends *e, hu_mode mode, hu_exec exec) {
+  hu_format z = hu_binary16(), x = hu_bfloat16();
+  hu_number nz = hu_number_posit(16, 2), nx = hu_number_float(x);
+  if (system) {
+    switch (i) {
+      case 0: return hu_number_quantize_n(N, e->z32, 1, e->x32, 2, nz, HOW);
+      case 1: return hu_number_quantize64_n(N, e->z64, 1, e->x64, 2, nz, HOW);
+      case 2: return hu_number_encode_n(N, e->z16, 1, e->x32, 2, nz, HOW);
+      case 3: return hu_number_encode64_n(N, e->z16, 1, e->x64, 2, nz, HOW);
+      case 4: return hu_number_decode_n(N, e->z32, 1, e->codes, 2, nx, &exec);
+      case 5: return hu_number_decode64_n(N, e->z64, 1, e->codes, 2, nx, &exec);
+      default: return hu_number_convert_n(N, e->z16, 1, nz, e->codes, 2, nx, HOW);
+    }
+  }
+  switch (i) {
+    case 0: return hu_quantize_n(N, e->z32, 1, e->x32, 2, z, HOW);
+    case 1: return hu_quantize64_n(N, e->z64, 1, e->x64, 2, z, HOW);
+    case 2: return hu_encode_n(N, e->z16, 1, e->x32, 2, z, HOW);
+    case 3: return hu_encode64_n(N, e->z16, 1, e->x64, 2, z, HOW);
+    case 4: return hu_decode_n(N, e->z32, 1, e->codes, 2, x, &exec);
+    case 5: return hu_decode64_n(N, e->z64, 1, e->codes, 2, x, &exec);
+    default: return hu_convert_n(N, e->z16, 1, z, e->codes, 2, x, HOW);
+  }
+}
+#undef HOW
+
+/* The same by hu_apply. */
+static hu_status apply_array(int i, int system, ends *e, hu_mode mode, hu_exec exec) {
+  hu_number nz = hu_number_posit(16, 2), nx = hu_number_float(hu_bfloat16());
+  hu_type codes = system ? hu_type_number(HU_TYPE_CODES, &nx) : hu_type_codes(hu_bfloat16());
+  hu_view x[] = {hu_floats(e->x32, 2), hu_doubles(e->x64, 2), hu_view_of(e->codes, 2, codes)};
+  static const int from[] = {0, 1, 0, 1, 2, 2, 2}, to[] = {0, 1, 2, 2, 0, 1, 2};
+  static const uint8_t kinds[] = {HU_TYPE_VALUES32, HU_TYPE_VALUES64, HU_TYPE_CODES};
+  void *z[] = {e->z32, e->z64, e->z16};
+  hu_type type = system ? hu_type_number(kinds[to[i]], &nz) : hu_type_values(kinds[to[i]], hu_binary16());
+  if (from[i] == 2 && to[i] != 2) type = hu_type_plain(to[i] ? HU_TYPE_BINARY64 : HU_TYPE_BINARY32);
+  hu_how how = hu_how_of(mode, &exec, &e->events);
+  return hu_apply(HU_OP_CONVERT, N, hu_output_of(z[to[i]], 1, type), &x[from[i]], &how);
+}
+
+static void test_named_arrays(void **state) {
+  (void)state;
+  hu_exec exec = {0};
+  exec.stream.key = 7;
+  for (int i = 0; i < 14; i++) {
+    static ends got, expected;
+    fill(&got);
+    fill(&expected);
+    assert_int_equal(call_array(i % 7, i / 7, &got, t_stochastic(HU_SRA, 9), exec), HU_OK);
+    assert_int_equal(apply_array(i % 7, i / 7, &expected, t_stochastic(HU_SRA, 9), exec), HU_OK);
+    if (memcmp(&got, &expected, sizeof got) != 0) fail_msg("conversion %d", i);
+    fill(&expected);
+    if (memcmp(&got, &expected, sizeof got) == 0) fail_msg("conversion %d: nothing was written", i);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_named)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_named_arrays)};
   return cmocka_run_group_tests_name("the functions by their names", tests, NULL, NULL);
 }

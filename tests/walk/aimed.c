@@ -103,12 +103,11 @@ static void aim_power(t_random *random, const walk_case *c, uint32_t *x) {
 
 void walk_aim(t_random *random, const walk_case *c, uint32_t *x) {
   int op = c->call.op;
-  if (c->call.family != WALK_OPERATION) return;
   if (op == HU_OP_POW) {
     aim_power(random, c, x);
-  } else if (op >= HU_OP_FUNCTION && op < HU_OP_POW) {
+  } else if (walk_is_function(&c->call)) {
     x[0] = walk_near_code(random, walk_format(c, 0), argument(random, op, walk_format(c, WALK_Z)));
-  } else {
+  } else if (op != HU_OP_CONVERT) {
     aim_arith(random, c, x);
   }
 }

@@ -65,7 +65,7 @@ void walk_bench(const walk_call *call, int log2, int csv) {
   for (int i = 0; i < 4; i++) {
     static walk_case c;
     walk_ends ends;
-    const char *type = types[call->family == WALK_NUMBER][i];
+    const char *type = types[call->systems][i];
     memset(&c, 0, sizeof c);
     c.call = *call;
     c.n = (size_t)1 << log2;

@@ -6,38 +6,39 @@
 #include "halfulp/scalar.h"
 #include "tests/walk/walk.h"
 
-static const char *const names[2][WALK_CONVERSIONS] = {
-    {"quantize", "quantize64", "encode", "encode64", "decode", "decode64", "convert"},
-    {"number_quantize", "number_quantize64", "number_encode", "number_encode64", "number_decode", "number_decode64",
-     "number_convert"}};
-static const int carriers[WALK_CONVERSIONS][2] = {{WALK_VALUES32, WALK_VALUES32}, {WALK_VALUES64, WALK_VALUES64},
-                                                  {WALK_VALUES32, WALK_CODES},    {WALK_VALUES64, WALK_CODES},
-                                                  {WALK_CODES, WALK_VALUES32},    {WALK_CODES, WALK_VALUES64},
-                                                  {WALK_CODES, WALK_CODES}};
+/* HU_OP_CONVERT by what its arrays hold. */
+static const struct {
+  const char *name[2]; /* between formats, between number systems */
+  int from, to;
+} conversions[] = {{{"quantize", "number_quantize"}, WALK_VALUES32, WALK_VALUES32},
+                   {{"quantize64", "number_quantize64"}, WALK_VALUES64, WALK_VALUES64},
+                   {{"encode", "number_encode"}, WALK_VALUES32, WALK_CODES},
+                   {{"encode64", "number_encode64"}, WALK_VALUES64, WALK_CODES},
+                   {{"decode", "number_decode"}, WALK_CODES, WALK_VALUES32},
+                   {{"decode64", "number_decode64"}, WALK_CODES, WALK_VALUES64},
+                   {{"convert", "number_convert"}, WALK_CODES, WALK_CODES}};
+enum { CONVERSIONS = sizeof conversions / sizeof *conversions };
 
-size_t walk_calls(void) { return hu_operation_count() + 2 * (size_t)WALK_CONVERSIONS; }
+/* The operations in their order, HU_OP_CONVERT in 2 CONVERSIONS rows. */
+size_t walk_calls(void) { return hu_operation_count() - 1 + 2 * (size_t)CONVERSIONS; }
 
 walk_call walk_call_at(size_t i) {
-  walk_call call;
-  memset(&call, 0, sizeof call);
-  if (i < hu_operation_count()) {
-    hu_operation operation = hu_operation_at(i);
-    call.name = operation.name;
-    call.op = (int)i;
-    call.operands = operation.operands;
-    call.rounds = operation.rounds;
-    call.from = WALK_CODES;
-    call.to = operation.result == HU_RESULT_INT8 ? WALK_INT8 : WALK_CODES;
-    return call;
-  }
-  int number = i - hu_operation_count() >= WALK_CONVERSIONS;
-  call.op = (int)((i - hu_operation_count()) % WALK_CONVERSIONS);
-  call.family = number ? WALK_NUMBER : WALK_FORMAT;
-  call.name = names[number][call.op];
-  call.operands = 1;
-  call.rounds = call.op != WALK_DECODE && call.op != WALK_DECODE64;
-  call.from = carriers[call.op][0];
-  call.to = carriers[call.op][1];
+  size_t k = i < HU_OP_CONVERT ? 2 * CONVERSIONS : i - HU_OP_CONVERT;
+  int op = k < 2 * CONVERSIONS ? HU_OP_CONVERT : (int)(i < HU_OP_CONVERT ? i : i + 1 - 2 * CONVERSIONS);
+  hu_operation operation = hu_operation_at((size_t)op);
+  walk_call call = {operation.name,
+                    op,
+                    0,
+                    operation.operands,
+                    operation.rounds,
+                    WALK_CODES,
+                    operation.result == HU_RESULT_INT8 ? WALK_INT8 : WALK_CODES};
+  if (op != HU_OP_CONVERT) return call;
+  call.systems = k >= CONVERSIONS;
+  call.name = conversions[k % CONVERSIONS].name[call.systems];
+  call.from = conversions[k % CONVERSIONS].from;
+  call.to = conversions[k % CONVERSIONS].to;
+  call.rounds = call.from != WALK_CODES || call.to == WALK_CODES;
   return call;
 }
 
@@ -73,89 +74,52 @@ static uint64_t operation_one(const walk_case *c, const uint64_t *x, uint32_t ra
   return c->call.to == WALK_INT8 ? z & 0xFF : z;
 }
 
-static uint64_t format_one(const walk_case *c, uint64_t x, uint32_t random, uint32_t *events) {
-  hu_format format = walk_format(c, c->call.from == WALK_CODES ? 0 : WALK_Z);
-  switch (c->call.op) {
-    case WALK_QUANTIZE: return t_bits32(hu_quantize(format, c->mode, t_float((uint32_t)x), random, events));
-    case WALK_QUANTIZE64: return t_bits64(hu_quantize64(format, c->mode, t_double(x), random, events));
-    case WALK_ENCODE: return hu_encode(format, c->mode, t_float((uint32_t)x), random, events);
-    case WALK_ENCODE64: return hu_encode64(format, c->mode, t_double(x), random, events);
-    case WALK_DECODE: return t_bits32(hu_decode(format, (uint32_t)x));
-    case WALK_DECODE64: return t_bits64(hu_decode64(format, (uint32_t)x));
-    default: return hu_convert(walk_format(c, WALK_Z), c->mode, format, (uint32_t)x, random, events);
-  }
+static uint32_t encode_one(const walk_case *c, uint64_t x, uint32_t random, uint32_t *events) {
+  hu_number z = c->type[WALK_Z].number, from = c->type[0].number;
+  if (c->call.from == WALK_CODES)
+    return c->call.systems ? hu_number_convert(z, c->mode, from, (uint32_t)x, random, events)
+                           : hu_convert(z.format, c->mode, from.format, (uint32_t)x, random, events);
+  if (c->call.from == WALK_VALUES64)
+    return c->call.systems ? hu_number_encode64(z, c->mode, t_double(x), random, events)
+                           : hu_encode64(z.format, c->mode, t_double(x), random, events);
+  return c->call.systems ? hu_number_encode(z, c->mode, t_float((uint32_t)x), random, events)
+                         : hu_encode(z.format, c->mode, t_float((uint32_t)x), random, events);
 }
 
-static uint64_t number_one(const walk_case *c, uint64_t x, uint32_t random, uint32_t *events) {
-  hu_number z = c->type[WALK_Z].number, from = c->type[0].number;
-  float x32 = t_float((uint32_t)x);
-  double x64 = t_double(x);
-  switch (c->call.op) {
-    case WALK_QUANTIZE: return t_bits32(hu_number_decode(z, hu_number_encode(z, c->mode, x32, random, events)));
-    case WALK_QUANTIZE64: return t_bits64(hu_number_decode64(z, hu_number_encode64(z, c->mode, x64, random, events)));
-    case WALK_ENCODE: return hu_number_encode(z, c->mode, x32, random, events);
-    case WALK_ENCODE64: return hu_number_encode64(z, c->mode, x64, random, events);
-    case WALK_DECODE: return t_bits32(hu_number_decode(from, (uint32_t)x));
-    case WALK_DECODE64: return t_bits64(hu_number_decode64(from, (uint32_t)x));
-    default: return hu_number_convert(z, c->mode, from, (uint32_t)x, random, events);
-  }
+static uint64_t decode_one(const walk_case *c, hu_number number, uint32_t code) {
+  if (c->call.to == WALK_VALUES64)
+    return t_bits64(c->call.systems ? hu_number_decode64(number, code) : hu_decode64(number.format, code));
+  return t_bits32(c->call.systems ? hu_number_decode(number, code) : hu_decode(number.format, code));
 }
 
 uint64_t walk_one(const walk_case *c, const uint64_t *x, uint32_t random, uint32_t *events) {
   *events = 0;
-  if (c->call.family == WALK_OPERATION) return operation_one(c, x, random, events);
-  return c->call.family == WALK_FORMAT ? format_one(c, x[0], random, events) : number_one(c, x[0], random, events);
+  if (c->call.op != HU_OP_CONVERT) return operation_one(c, x, random, events);
+  if (!c->call.rounds) return decode_one(c, c->type[0].number, (uint32_t)x[0]);
+  uint32_t code = encode_one(c, x[0], random, events);
+  return c->call.to == WALK_CODES ? code : decode_one(c, c->type[WALK_Z].number, code);
 }
 
 /* ---- arrays ---- */
 
-static hu_status operation_array(const walk_case *c, const walk_ends *ends, const hu_exec *exec) {
-  hu_view views[HU_OPERANDS_MAX];
-  hu_how how = hu_how_of(c->mode, exec, ends->events);
-  for (int i = 0; i < c->call.operands; i++) views[i] = hu_codes(ends->data[i], c->inc[i], walk_format(c, i));
-  hu_output z = hu_codes_out(ends->data[WALK_Z], c->inc[WALK_Z], walk_format(c, WALK_Z));
-  if (c->call.to == WALK_INT8) z = hu_int8_out((int8_t *)ends->data[WALK_Z], c->inc[WALK_Z]);
-  return hu_apply(c->call.op, c->n, z, views, &how);
-}
-
-static hu_status format_array(const walk_case *c, const walk_ends *ends, const hu_exec *exec) {
-  hu_format fz = walk_format(c, WALK_Z), fx = walk_format(c, 0);
-  const void *x = ends->data[0];
-  void *z = ends->data[WALK_Z];
-  ptrdiff_t incz = c->inc[WALK_Z], incx = c->inc[0];
-  switch (c->call.op) {
-    case WALK_QUANTIZE: return hu_quantize_n(c->n, z, incz, x, incx, fz, c->mode, exec, ends->events);
-    case WALK_QUANTIZE64: return hu_quantize64_n(c->n, z, incz, x, incx, fz, c->mode, exec, ends->events);
-    case WALK_ENCODE: return hu_encode_n(c->n, z, incz, x, incx, fz, c->mode, exec, ends->events);
-    case WALK_ENCODE64: return hu_encode64_n(c->n, z, incz, x, incx, fz, c->mode, exec, ends->events);
-    case WALK_DECODE: return hu_decode_n(c->n, z, incz, x, incx, fx, exec);
-    case WALK_DECODE64: return hu_decode64_n(c->n, z, incz, x, incx, fx, exec);
-    default: return hu_convert_n(c->n, z, incz, fz, x, incx, fx, c->mode, exec, ends->events);
-  }
-}
-
-static hu_status number_array(const walk_case *c, const walk_ends *ends, const hu_exec *exec) {
-  hu_number nz = c->type[WALK_Z].number, nx = c->type[0].number;
-  const void *x = ends->data[0];
-  void *z = ends->data[WALK_Z];
-  ptrdiff_t incz = c->inc[WALK_Z], incx = c->inc[0];
-  switch (c->call.op) {
-    case WALK_QUANTIZE: return hu_number_quantize_n(c->n, z, incz, x, incx, nz, c->mode, exec, ends->events);
-    case WALK_QUANTIZE64: return hu_number_quantize64_n(c->n, z, incz, x, incx, nz, c->mode, exec, ends->events);
-    case WALK_ENCODE: return hu_number_encode_n(c->n, z, incz, x, incx, nz, c->mode, exec, ends->events);
-    case WALK_ENCODE64: return hu_number_encode64_n(c->n, z, incz, x, incx, nz, c->mode, exec, ends->events);
-    case WALK_DECODE: return hu_number_decode_n(c->n, z, incz, x, incx, nx, exec);
-    case WALK_DECODE64: return hu_number_decode64_n(c->n, z, incz, x, incx, nx, exec);
-    default: return hu_number_convert_n(c->n, z, incz, nz, x, incx, nx, c->mode, exec, ends->events);
-  }
+static hu_type type_of(const walk_case *c, int end) {
+  static const uint8_t typed[] = {HU_TYPE_VALUES32, HU_TYPE_VALUES64, HU_TYPE_CODES, HU_TYPE_INT8},
+                       plain[] = {HU_TYPE_BINARY32, HU_TYPE_BINARY64, HU_TYPE_CODES, HU_TYPE_INT8};
+  const walk_type *type = &c->type[end];
+  if (!walk_is_typed(&c->call, end)) return hu_type_plain(plain[type->carrier]);
+  if (c->call.systems) return hu_type_number(typed[type->carrier], &type->number);
+  return hu_type_values(typed[type->carrier], type->number.format);
 }
 
 hu_status walk_array(const walk_case *c, const walk_ends *ends, const hu_exec *exec) {
-  if (c->call.family == WALK_OPERATION) return operation_array(c, ends, exec);
-  return c->call.family == WALK_FORMAT ? format_array(c, ends, exec) : number_array(c, ends, exec);
+  hu_view views[HU_OPERANDS_MAX];
+  hu_how how = hu_how_of(c->mode, exec, ends->events);
+  for (int i = 0; i < c->call.operands; i++) views[i] = hu_view_of(ends->data[i], c->inc[i], type_of(c, i));
+  hu_output z = hu_output_of(ends->data[WALK_Z], c->inc[WALK_Z], type_of(c, WALK_Z));
+  return hu_apply(c->call.op, c->n, z, views, &how);
 }
 
 hu_status walk_expected(const walk_case *c) {
-  int values32 = c->call.to == WALK_VALUES32 && c->call.family == WALK_FORMAT;
+  int values32 = c->call.to == WALK_VALUES32 && !c->call.systems;
   return values32 && !hu_format_fits_binary32(walk_format(c, WALK_Z)) ? HU_E_CARRIER : HU_OK;
 }

@@ -34,9 +34,9 @@ static covered rows[CALLS];
 
 /* The place in the catalogue; NAMES: not there. */
 static size_t named(const walk_call *call, hu_number number) {
-  for (size_t i = 0; call->family != WALK_NUMBER && i < hu_format_count(); i++)
+  for (size_t i = 0; !call->systems && i < hu_format_count(); i++)
     if (hu_format_equal(hu_format_at(i).format, number.format)) return i;
-  for (size_t i = 0; call->family == WALK_NUMBER && i < hu_number_count(); i++)
+  for (size_t i = 0; call->systems && i < hu_number_count(); i++)
     if (hu_number_equal(hu_number_at(i).number, number)) return i;
   return NAMES;
 }
@@ -68,9 +68,9 @@ void walk_count(const walk_case *c, size_t places, size_t asked) {
 
 /* Names of the catalogue that stand for a type of their own. */
 static size_t types_of(const walk_call *call) {
-  size_t n = 0, count = call->family == WALK_NUMBER ? hu_number_count() : hu_format_count();
+  size_t n = 0, count = call->systems ? hu_number_count() : hu_format_count();
   for (size_t i = 0; i < count; i++) {
-    hu_number x = call->family == WALK_NUMBER ? hu_number_at(i).number : hu_number_float(hu_format_at(i).format);
+    hu_number x = call->systems ? hu_number_at(i).number : hu_number_float(hu_format_at(i).format);
     n += named(call, x) == i;
   }
   return n;
@@ -85,8 +85,9 @@ static size_t set(const uint8_t *bytes) {
 /* What a call can have: no operand as wide as the result, no place to take; slow ones are short. */
 static uint32_t wanted(const walk_call *call) {
   uint32_t all = MET_ALL & ~(uint32_t)MET_THREADS;
-  int apart = call->to == WALK_INT8 || call->op == WALK_ENCODE64 || call->op == WALK_DECODE64;
-  return call->family != WALK_OPERATION && apart ? all & ~(uint32_t)MET_IN_PLACE : all;
+  int apart =
+      walk_is_conversion(call, WALK_VALUES64, WALK_CODES) || walk_is_conversion(call, WALK_CODES, WALK_VALUES64);
+  return apart ? all & ~(uint32_t)MET_IN_PLACE : all;
 }
 
 /* Says what a row lacks. */

@@ -14,6 +14,14 @@ const int walk_device = 0;
 size_t walk_places(void) { return t_levels(); }
 const char *walk_place_name(size_t place) { return t_level_name(place); }
 int walk_nowhere(void) { return 0; }
+
+/* The last place is the core, and for slow number systems all of them are, but for the few that have a quick way. */
+int walk_place_takes(size_t place, const walk_case *c) {
+  uint64_t turn = c->number + (uint64_t)c->call.op;
+  if (!walk_is_slow(c)) return 1;
+  return c->call.systems ? place == 0 || place == turn % walk_places() : place + 1 < walk_places() || turn % 4 == 0;
+}
+
 hu_status walk_place_expected(const walk_case *c) { return walk_expected(c); }
 
 /* Flushing, other directions and unmasked traps of the caller change nothing, and are there again afterwards. */

@@ -11,6 +11,10 @@ const char *walk_place_name(size_t place) {
   (void)place;
   return "device";
 }
+int walk_place_takes(size_t place, const walk_case *c) {
+  (void)place, (void)c;
+  return 1;
+}
 int walk_nowhere(void) { return twin_skip("walk"); }
 
 uint64_t walk_one_there(const walk_case *c, const uint64_t *x, uint32_t random, uint32_t *events) {
@@ -20,8 +24,7 @@ uint64_t walk_one_there(const walk_case *c, const uint64_t *x, uint32_t random, 
 /* Takums and HiFloat8 are the CPU's alone. */
 hu_status walk_place_expected(const walk_case *c) {
   for (int end = 0; end < WALK_ENDS; end++) {
-    if (c->call.family == WALK_NUMBER && walk_has(&c->call, end) && c->type[end].number.kind > HU_NUMBER_TABLE)
-      return HU_E_NUMBER;
+    if (c->call.systems && walk_has(&c->call, end) && c->type[end].number.kind > HU_NUMBER_TABLE) return HU_E_NUMBER;
   }
   return walk_expected(c);
 }

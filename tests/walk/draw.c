@@ -12,7 +12,8 @@ enum { MANY = 2600, LONG = (1 << 22) + 77, LONG_ON_DEVICE = 200077 };
 /* A generator of its own for each case of each call. */
 static t_random random_of(const walk_call *call, uint64_t seed, uint64_t k) {
   t_random random = t_random_of(seed);
-  random.state ^= (uint64_t)(call->family * 256 + call->op + 1) * 0xD6E8FEB86659FD93u;
+  uint64_t which = (uint64_t)((call->systems * 64 + call->op) * 16 + call->from * 4 + call->to + 1);
+  random.state ^= which * 0xD6E8FEB86659FD93u;
   random.state = t_next64(&random) + k;
   return t_random_of(t_next64(&random));
 }
@@ -102,17 +103,16 @@ static hu_number number_of(t_random *random, uint64_t k, float *table) {
 /* Results, and operands that are codes; values are those of the other end. */
 static void draw_types(walk_case *c, t_random *random, uint64_t k) {
   const walk_call *call = &c->call;
-  int same = call->family == WALK_OPERATION && hu_operation_at((size_t)call->op).result == HU_RESULT_SAME,
-      alike = same || (call->family == WALK_OPERATION && t_below(random, 3)), codes = call->from == WALK_CODES;
+  int same = hu_operation_at((size_t)call->op).result == HU_RESULT_SAME, codes = call->from == WALK_CODES,
+      alike = same ||
+              (call->op == HU_OP_CONVERT ? !walk_is_conversion(call, WALK_CODES, WALK_CODES) : t_below(random, 3) != 0);
   for (int i = WALK_Z; i >= 0; i--) { /* the result first: it has its turn in the catalogue */
     walk_type *type = &c->type[i];
     memset(type, 0, sizeof *type);
     type->carrier = i == WALK_Z ? call->to : call->from;
-    int drawn = i == WALK_Z || (call->op == WALK_CONVERT && call->family != WALK_OPERATION) ||
-                (call->family == WALK_OPERATION && !alike);
-    if (!drawn) {
+    if (i != WALK_Z && alike) {
       type->number = c->type[WALK_Z].number;
-    } else if (call->family == WALK_NUMBER) {
+    } else if (call->systems) {
       type->number = number_of(random, i == WALK_Z ? k : t_next32(random), c->table[i == WALK_Z]);
     } else {
       type->number = hu_number_float(i == WALK_Z ? format_of(random, k, codes) : drawn_format(random, codes));
@@ -127,17 +127,16 @@ static void draw_mode(walk_case *c, t_random *random, uint64_t k) {
   c->mode.round = (uint8_t)((k + k / HU_ROUND_COUNT) % HU_ROUND_COUNT);
   c->mode.bits = 0;
   if (c->mode.round >= HU_SRA) c->mode.bits = (uint8_t)t_between(random, 1, t_below(random, 2) ? 32 : 9);
-  if (c->call.family == WALK_OPERATION) c->mode.nan_fma = (uint8_t)t_below(random, 2);
+  if (c->call.op != HU_OP_CONVERT) c->mode.nan_fma = (uint8_t)t_below(random, 2);
   c->stream.key = t_next64(random);
   /* Also across the ends of the counter and of its lower half: block numbers are a quarter. */
   uint64_t place = t_next64(random);
   c->stream.counter = place % 3 == 0 ? place : (place % 3 == 1 ? 0 : (place >> 40) << 34) - (place >> 8) % 1000;
 }
 
-/* Does the core take a microsecond or more for an element? */
-static int is_slow(const walk_case *c) {
-  if (c->call.family == WALK_OPERATION) return c->call.op >= HU_OP_FUNCTION && c->call.op != HU_OP_REMAINDER;
-  for (int i = 0; c->call.family == WALK_NUMBER && i < WALK_ENDS; i++) {
+int walk_is_slow(const walk_case *c) {
+  if (walk_is_function(&c->call)) return 1;
+  for (int i = 0; c->call.systems && i < WALK_ENDS; i++) {
     if (!walk_has(&c->call, i)) continue;
     hu_number x = c->type[i].number;
     if ((x.kind == HU_NUMBER_LNS && x.fraction > 3) || x.kind == HU_NUMBER_TAKUM) return 1;
@@ -147,9 +146,9 @@ static int is_slow(const walk_case *c) {
 
 static void draw_layout(walk_case *c, t_random *random) {
   static const uint32_t threads[] = {0, 1, 2, 3, 5, 16};
-  uint32_t most = is_slow(c) ? 300 : t_below(random, 4) ? 700 : MANY;
+  uint32_t most = walk_is_slow(c) ? 300 : t_below(random, 4) ? 700 : MANY;
   c->n = t_below(random, 4) ? 1 + t_below(random, most) : t_below(random, 20);
-  if (c->number % 80 == 79) c->n = 8192 + t_below(random, is_slow(c) ? 1000 : 30000); /* more parts than one */
+  if (c->number % 80 == 79) c->n = 8192 + t_below(random, walk_is_slow(c) ? 1000 : 30000); /* more parts than one */
   c->threads = threads[t_below(random, 6)];
   c->setting = t_below(random, 4) ? 0 : 1 + (int)t_below(random, 6);
   c->counts = t_below(random, 8) != 0;
@@ -196,9 +195,9 @@ static void all_of(walk_case *c, hu_number number) {
 
 /* Every code of a format of up to 16 bits, of a small system: which one, by turns. 0 behind the last. */
 static int every_code(walk_case *c, uint64_t k, int all) {
-  int number = c->call.family == WALK_NUMBER, slow = c->call.op >= HU_OP_FUNCTION && c->call.family == WALK_OPERATION;
-  size_t count = number ? hu_number_count() : hu_format_count(),
-         turns = number && c->call.op == WALK_CONVERT ? count : 1;
+  int number = c->call.systems, slow = walk_is_function(&c->call),
+      between = walk_is_conversion(&c->call, WALK_CODES, WALK_CODES);
+  size_t count = number ? hu_number_count() : hu_format_count(), turns = number && between ? count : 1;
   static const char *const wide[] = {"binary16", "bfloat16"};
   hu_number z;
   if (c->call.operands != 1 || c->call.from != WALK_CODES || k >= (slow ? 2 : turns * count)) return 0;
@@ -208,7 +207,7 @@ static int every_code(walk_case *c, uint64_t k, int all) {
     z = number ? hu_number_at(k % count).number : hu_number_float(hu_format_at(k).format);
   }
   uint32_t width = hu_number_limits_of(z).width;
-  if (c->call.op != WALK_CONVERT || c->call.family == WALK_OPERATION) all_of(c, z);
+  if (!between) all_of(c, z);
   c->type[0].number = z;
   if (turns > 1) { /* every small system into every other */
     c->type[WALK_Z].number = hu_number_at(k / count).number;
@@ -216,7 +215,7 @@ static int every_code(walk_case *c, uint64_t k, int all) {
   }
   /* In a run of `make check` each function has one of the two formats. */
   if (width > 16 || (slow && !all && (k + (uint64_t)c->call.op) % 2)) return -1;
-  if (width > 8 && number && (k >= count || (is_slow(c) && !all))) return -1;
+  if (width > 8 && number && (k >= count || (walk_is_slow(c) && !all))) return -1;
   c->operands = WALK_ALL;
   contiguous(c, (size_t)1 << width);
   return 1;
@@ -227,9 +226,8 @@ static int many_results(walk_case *c, uint64_t k) {
   static const char *const from[] = {"binary32", "binary32", "binary16", "bfloat16"}, *const to[] = {
                                                                                           "binary32", "bfloat16",
                                                                                           "binary32", "bfloat16"};
-  int function = c->call.family == WALK_OPERATION && c->call.op >= HU_OP_FUNCTION && c->call.op <= HU_OP_POW;
   hu_format fx, fz;
-  if (!function || k >= (c->call.op == HU_OP_POW ? 4 : 1)) return 0;
+  if (!walk_is_function(&c->call) || k >= (c->call.op == HU_OP_POW ? 4 : 1)) return 0;
   if (hu_format_find(&fx, from[k]) != HU_OK || hu_format_find(&fz, to[k]) != HU_OK) abort();
   all_of(c, hu_number_float(fx));
   c->type[WALK_Z].number = hu_number_float(fz);
@@ -255,9 +253,10 @@ static int every_pair(walk_case *c, t_random *random, uint64_t k, int all) {
 /* Every value of the catalogue's types and every middle of two; of some codes where there are more than 2^11. Ties to
  * even, and another mode by turns. */
 static int every_tie(walk_case *c, uint64_t k, int all) {
-  int number = c->call.family == WALK_NUMBER;
-  uint64_t i = k / 2, named = number ? hu_number_count() : hu_format_count(), turn = i + (uint64_t)c->call.op;
-  if (c->call.family == WALK_OPERATION || c->call.from == WALK_CODES || i >= named + (number ? CORNERS : 0)) return 0;
+  int number = c->call.systems;
+  uint64_t i = k / 2, named = number ? hu_number_count() : hu_format_count(),
+           turn = i + (uint64_t)(c->call.from + c->call.to);
+  if (c->call.from == WALK_CODES || i >= named + (number ? CORNERS : 0)) return 0;
   hu_number z = number ? number_of(NULL, k / 2 * 2, c->table[1]) : hu_number_float(hu_format_at(i).format);
   uint32_t width = hu_number_limits_of(z).width;
   if (!all && width > 8 && !number && (turn + k) % 4) return -1;
@@ -265,7 +264,9 @@ static int every_tie(walk_case *c, uint64_t k, int all) {
   c->operands = WALK_NEAR;
   c->mode = t_policy(t_mode(k % 2 ? (unsigned)(turn % T_DETERMINISTIC) : HU_RNE), (unsigned)(turn % 4), 0, 0);
   if (k % 2 && turn % 9 == 8) c->mode = t_stochastic(HU_SRA + (unsigned)(turn % 3), 1 + (unsigned)(turn % 32));
-  int full = is_slow(c) ? all || (width <= 8 && c->call.op == WALK_ENCODE && k % 2 == 0) : width <= 11;
+  int full = walk_is_slow(c)
+                 ? all || (width <= 8 && walk_is_conversion(&c->call, WALK_VALUES32, WALK_CODES) && k % 2 == 0)
+                 : width <= 11;
   contiguous(c, (full ? (size_t)1 << width : width <= 8 ? 40 : 150) * WALK_NEAR_EACH);
   return 1;
 }
@@ -275,7 +276,7 @@ static int every_tie(walk_case *c, uint64_t k, int all) {
 static int far_digit(walk_case *c, uint64_t k) {
   static const char *const names[] = {"float8_e4m3fn", "float8_e5m2", "binary16"};
   hu_format format;
-  if (c->call.family != WALK_FORMAT || c->call.from != WALK_VALUES32 || k >= 9) return 0;
+  if (c->call.systems || c->call.from != WALK_VALUES32 || k >= 9) return 0;
   if (hu_format_find(&format, names[k / 3]) != HU_OK) abort();
   all_of(c, hu_number_float(format));
   c->operands = WALK_FAR;
@@ -287,12 +288,13 @@ static int far_digit(walk_case *c, uint64_t k) {
 /* Long enough for parts, bypassing stores and several random blocks; on a device, for threads that come round and for
  * counts that pass what a byte holds. */
 static int long_array(walk_case *c, uint64_t k) {
-  int conversion = c->call.family == WALK_FORMAT, quantize = conversion && c->call.op == WALK_QUANTIZE;
+  int conversion = c->call.op == HU_OP_CONVERT && !c->call.systems,
+      quantize = conversion && walk_is_conversion(&c->call, WALK_VALUES32, WALK_VALUES32);
   hu_format format;
   if (k > (uint64_t)quantize || (!walk_device && !quantize)) return 0;
   if (hu_format_find(&format, "float8_e4m3fn") != HU_OK) abort();
   if (conversion) all_of(c, hu_number_float(format));
-  contiguous(c, !walk_device ? LONG : is_slow(c) ? 4000 : conversion ? LONG_ON_DEVICE : 40077);
+  contiguous(c, !walk_device ? LONG : walk_is_slow(c) ? 4000 : conversion ? LONG_ON_DEVICE : 40077);
   c->mode = k ? t_stochastic(HU_SRA, 13) : t_mode(HU_RNE);
   if (k && walk_device) { /* equal elements, with the same events */
     c->mode = t_mode(HU_RNE);
@@ -308,7 +310,7 @@ int walk_directed(walk_case *c, const walk_call *call, uint64_t seed, uint64_t k
   walk_draw(c, call, ~seed, k / KINDS * HU_ROUND_COUNT + k / KINDS);
   c->number = k;
   c->directed = 1;
-  int pairs = call->family == WALK_NUMBER && call->op == WALK_CONVERT;
+  int pairs = call->systems && walk_is_conversion(call, WALK_CODES, WALK_CODES);
   if (k / KINDS >
       (pairs ? hu_number_count() * hu_number_count() : 2 * (hu_format_count() + hu_number_count() + CORNERS)))
     return 0;

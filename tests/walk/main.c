@@ -52,8 +52,8 @@ static void run(const walk_case *c, uint64_t seed) {
 
 /* Cases of a call that make a quick run: those whose core is fast get more. */
 static unsigned cases_of(const walk_call *call) {
-  if (call->family == WALK_OPERATION) return call->op >= HU_OP_FUNCTION && call->op <= HU_OP_POW ? 330 : 440;
-  return call->family == WALK_FORMAT ? 1100 : 400;
+  if (call->op == HU_OP_CONVERT) return call->systems ? 400 : 1100;
+  return walk_is_function(call) ? 330 : 440;
 }
 
 static size_t walk_one_call(const walk_call *call, const options *asked, uint64_t seed) {

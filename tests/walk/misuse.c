@@ -19,7 +19,7 @@ static walk_case start(const walk_call *call) {
   c.in_place = -1;
   for (int i = 0; i < WALK_ENDS; i++) {
     c.type[i].carrier = i == WALK_Z ? call->to : call->from;
-    c.type[i].number = call->family == WALK_NUMBER ? hu_number_posit(16, 2) : hu_number_float(hu_binary16());
+    c.type[i].number = call->systems ? hu_number_posit(16, 2) : hu_number_float(hu_binary16());
     c.inc[i] = 1;
     c.skip[i] = SOME;
   }
@@ -81,21 +81,16 @@ static size_t end(mistake *m, const char *what, hu_status wanted) {
 
 /* ---- types and modes ---- */
 
-static int has_type(const walk_call *call, int i) {
-  if (call->family == WALK_OPERATION || call->op == WALK_CONVERT) return walk_has(call, i) && call->to + i >= 0;
-  return i == (call->from == WALK_CODES ? 0 : WALK_Z);
-}
-
 static size_t wrong_types(const walk_call *call) {
   hu_format bad = hu_binary16();
   size_t made = 0;
   bad.e = 12;
   for (int i = 0; i < WALK_ENDS; i++) {
     mistake m;
-    if (!has_type(call, i) || (i == WALK_Z && call->to == WALK_INT8)) continue;
+    if (!walk_has(call, i) || !walk_is_typed(call, i)) continue;
     begin(&m, call);
-    m.made.type[i].number = call->family == WALK_NUMBER ? hu_number_posit(33, 2) : hu_number_float(bad);
-    made += end(&m, "a type that is none", call->family == WALK_NUMBER ? HU_E_NUMBER : HU_E_FORMAT);
+    m.made.type[i].number = call->systems ? hu_number_posit(33, 2) : hu_number_float(bad);
+    made += end(&m, "a type that is none", call->systems ? HU_E_NUMBER : HU_E_FORMAT);
   }
   if (call->rounds) {
     mistake m;
@@ -135,7 +130,7 @@ static size_t wide_codes(const walk_call *call) {
   if (walk_device || call->from != WALK_CODES) return 0;
   for (int i = 0; i < call->operands; i++) {
     for (size_t k = 0; k < 27; k++) /* each type, its first, a middle and its last element, three strides */
-      made += wide_code(call, types[call->family == WALK_NUMBER][k / 9], i, k % 3 * (MANY - 1) / 2, strides[k / 3 % 3]);
+      made += wide_code(call, types[call->systems][k / 9], i, k % 3 * (MANY - 1) / 2, strides[k / 3 % 3]);
   }
   return made;
 }

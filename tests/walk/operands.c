@@ -66,7 +66,7 @@ static void fill_values(const walk_case *c, t_random *random, const walk_ends *e
     unsigned kind = calm < WALK_KINDS ? calm : t_below(random, WALK_KINDS);
     if (i / 256 % 2 && kind == 7) kind = 9; /* half of the pieces without those that lanes leave to the core */
     uint64_t x = carried(random, c->call.from, walk_value(random, to, c->mode, kind));
-    walk_put(ends->data[0], walk_size(&c->type[0]), (ptrdiff_t)i * c->inc[0], c->operands == WALK_FAR ? far : x);
+    walk_put(ends->data[0], ends->size[0], (ptrdiff_t)i * c->inc[0], c->operands == WALK_FAR ? far : x);
   }
 }
 
@@ -83,7 +83,7 @@ static void fill_near(const walk_case *c, t_random *random, const walk_ends *end
     uint64_t step = (uint64_t)((int64_t)(j % 5) - 2), sign = j / 5 % 2;
     uint64_t bits = c->call.from == WALK_VALUES32 ? (uint32_t)(t_bits32((float)x) + (uint32_t)step) ^ sign << 31
                                                   : (t_bits64(x) + step) ^ sign << 63;
-    walk_put(ends->data[0], walk_size(&c->type[0]), (ptrdiff_t)i * c->inc[0], bits);
+    walk_put(ends->data[0], ends->size[0], (ptrdiff_t)i * c->inc[0], bits);
   }
 }
 
@@ -93,7 +93,7 @@ static void fill_numbers(const walk_case *c, t_random *random, const walk_ends *
   int is_signed = number.kind == HU_NUMBER_FIXED && number.sign;
   for (size_t i = 0; i < c->n; i++) {
     uint32_t code = is_signed ? t_random_integer(random, hu_number_limits_of(number).width) : code_of(random, number);
-    walk_put(ends->data[0], walk_size(&c->type[0]), (ptrdiff_t)i * c->inc[0], code);
+    walk_put(ends->data[0], ends->size[0], (ptrdiff_t)i * c->inc[0], code);
   }
 }
 
@@ -115,6 +115,11 @@ static double ordinary(t_random *random) {
 static void fill_codes(const walk_case *c, t_random *random, const walk_ends *ends) {
   unsigned calm =
       c->n > 8192 ? 5 : t_below(random, 6); /* 4: ordinary numbers alone, so that lanes have work; 5: mixed */
+  uint32_t masks[HU_OPERANDS_MAX];
+  for (int k = 0; k < c->call.operands; k++) {
+    uint32_t width = hu_limits_of(walk_format(c, k)).width;
+    masks[k] = width < 32 ? ((uint32_t)1 << width) - 1 : ~(uint32_t)0;
+  }
   for (size_t i = 0; i < c->n; i++) {
     uint32_t x[HU_OPERANDS_MAX];
     unsigned kind = calm == 5 ? t_below(random, 5) : calm;
@@ -125,11 +130,8 @@ static void fill_codes(const walk_case *c, t_random *random, const walk_ends *en
       if (kind >= 2) x[k] = hu_encode64(format, t_mode(HU_RNE), ordinary(random), 0, NULL);
     }
     if (kind == 2 || kind == 3) walk_aim(random, c, x);
-    for (int k = 0; k < c->call.operands; k++) {
-      uint32_t width = hu_limits_of(walk_format(c, k)).width;
-      x[k] &= width < 32 ? ((uint32_t)1 << width) - 1 : ~(uint32_t)0;
-      walk_put(ends->data[k], walk_size(&c->type[k]), (ptrdiff_t)i * c->inc[k], x[k]);
-    }
+    for (int k = 0; k < c->call.operands; k++)
+      walk_put(ends->data[k], ends->size[k], (ptrdiff_t)i * c->inc[k], x[k] & masks[k]);
   }
 }
 
@@ -137,8 +139,8 @@ static void fill_all(const walk_case *c, const walk_ends *ends) {
   uint32_t width = hu_number_limits_of(c->type[0].number).width, mask = ((uint32_t)1 << width) - 1;
   for (size_t i = 0; i < c->n; i++) {
     uint32_t code = c->operands == WALK_ALL ? (uint32_t)i * 40503u & mask : (uint32_t)i & mask;
-    walk_put(ends->data[0], walk_size(&c->type[0]), (ptrdiff_t)i, code);
-    if (c->operands == WALK_PAIRS) walk_put(ends->data[1], walk_size(&c->type[1]), (ptrdiff_t)i, i >> width);
+    walk_put(ends->data[0], ends->size[0], (ptrdiff_t)i, code);
+    if (c->operands == WALK_PAIRS) walk_put(ends->data[1], ends->size[1], (ptrdiff_t)i, i >> width);
   }
 }
 
@@ -150,7 +152,7 @@ void walk_fill(const walk_case *c, const walk_ends *ends, uint64_t seed) {
     fill_near(c, &random, ends);
   } else if (c->call.from != WALK_CODES) {
     fill_values(c, &random, ends);
-  } else if (c->call.family == WALK_NUMBER) {
+  } else if (c->call.systems) {
     fill_numbers(c, &random, ends);
   } else {
     fill_codes(c, &random, ends);

@@ -43,7 +43,7 @@ static int operation(const walk_case *c, const uint64_t *x, uint32_t random, uin
       return said(c, hu_oracle_remainder(z, events, walk_format(c, WALK_Z), c->mode, random, codes));
     default: break;
   }
-  if (op < HU_OP_FUNCTION || op > HU_OP_POW) return 0;
+  if (!walk_is_function(&c->call)) return 0;
   int function = op - HU_OP_FUNCTION;
   return said(c, hu_oracle_function(z, events, function, walk_format(c, WALK_Z), c->mode, random, codes));
 }
@@ -68,8 +68,8 @@ static int conversion(const walk_case *c, uint64_t bits, uint32_t random, uint64
   int format = to.kind == HU_NUMBER_FLOAT && from.kind == HU_NUMBER_FLOAT;
   double x = c->call.from == WALK_VALUES32 ? (double)t_float((uint32_t)bits) : t_double(bits);
   *events = 0;
-  if (c->call.op == WALK_DECODE || c->call.op == WALK_DECODE64) return value(c, from, (uint32_t)bits, z);
-  if (c->call.op == WALK_CONVERT) {
+  if (!c->call.rounds) return value(c, from, (uint32_t)bits, z);
+  if (c->call.from == WALK_CODES) {
     said(c, format ? hu_oracle_convert(&code, events, to.format, c->mode, from.format, (uint32_t)bits, random)
                    : hu_oracle_number_convert(&code, events, to, c->mode, from, (uint32_t)bits, random));
   } else {
@@ -82,7 +82,7 @@ static int conversion(const walk_case *c, uint64_t bits, uint32_t random, uint64
 
 int walk_oracle(const walk_case *c, const uint64_t *x, uint32_t random, uint64_t *z, uint32_t *events) {
   uint32_t code = 0;
-  if (c->call.family != WALK_OPERATION) {
+  if (c->call.op == HU_OP_CONVERT) {
     int tapered = c->type[0].number.kind > HU_NUMBER_TABLE || c->type[WALK_Z].number.kind > HU_NUMBER_TABLE;
     return !tapered && conversion(c, x[0], random, z, events); /* takums, HiFloat8: tests/number/test_tapered.c */
   }

@@ -2,7 +2,8 @@
 /* tests/walk/walk.h - the walker: one program that walks operation x type x mode x level x place, and compares arrays
  * with the one-value core, and elements with the oracle (MPFR) where it is there and has the operation.
  *
- *   call    an operation of operation.h, or a conversion of a format (array.h) or of a number system (number.h)
+ *   call    an operation of operation.h; HU_OP_CONVERT has a call for each pair of what its arrays hold, of formats and
+ *           of other number systems
  *   case    a call with its types, mode, stream, length, strides, operands. Case number k of a call depends on the
  *           seed, the call and k alone, so that one case runs again by itself (main.c)
  *   place   where a case is computed: each kernel level of this CPU; or, in the program that is built with the device's
@@ -29,24 +30,10 @@ typedef struct walk_type {
   hu_number number;
 } walk_type;
 
-/* Families of calls. */
-enum { WALK_OPERATION, WALK_FORMAT, WALK_NUMBER };
-/* Conversions. */
-enum {
-  WALK_QUANTIZE,
-  WALK_QUANTIZE64,
-  WALK_ENCODE,
-  WALK_ENCODE64,
-  WALK_DECODE,
-  WALK_DECODE64,
-  WALK_CONVERT,
-  WALK_CONVERSIONS
-};
-
 typedef struct walk_call {
-  const char *name;
-  int family;
-  int op; /* HU_OP_, or a conversion */
+  const char *name; /* of the operation; of HU_OP_CONVERT that of the function for these carriers */
+  int op;           /* HU_OP_ */
+  int systems;      /* HU_OP_CONVERT: 1: types are number systems; else formats */
   int operands, rounds;
   int from, to; /* carriers */
 } walk_call;
@@ -81,12 +68,25 @@ enum { WALK_NEAR_EACH = 20 };
 /* Arrays with room around them. Those of one index in `data` lie in `room`. */
 typedef struct walk_ends {
   uint8_t *room[WALK_ENDS];
-  size_t bytes[WALK_ENDS];
-  uint8_t *data[WALK_ENDS]; /* element 0; the result's is in the room of in_place, if that is not -1 */
+  size_t bytes[WALK_ENDS], size[WALK_ENDS]; /* of the room, of an element */
+  uint8_t *data[WALK_ENDS];                 /* element 0; the result's is in the room of in_place, if that is not -1 */
   hu_events *events;
 } walk_ends;
 
 /* ---- calls.c ---- */
+
+/* Has an end codes, or values of a format or system, rather than any numbers of its carrier? */
+static inline int walk_is_typed(const walk_call *call, int end) {
+  return (end == WALK_Z ? call->to : call->from) == WALK_CODES || (end == WALK_Z && call->rounds);
+}
+/* An elementary function? */
+static inline int walk_is_function(const walk_call *call) {
+  return call->op >= HU_OP_FUNCTION && call->op <= HU_OP_POW;
+}
+/* A conversion from one carrier to the other? */
+static inline int walk_is_conversion(const walk_call *call, int from, int to) {
+  return call->op == HU_OP_CONVERT && call->from == from && call->to == to;
+}
 
 static inline int walk_has(const walk_call *call, int end) { return end == WALK_Z || end < call->operands; }
 size_t walk_size(const walk_type *type);
@@ -105,6 +105,8 @@ hu_status walk_expected(const walk_case *c);
 /* The places of this program: kernel levels, or the device. */
 size_t walk_places(void);
 const char *walk_place_name(size_t place);
+/* Is a case computed there? Where many places would take the core's time for each element, by turns. */
+int walk_place_takes(size_t place, const walk_case *c);
 /* Computes a case there. Rooms are read, and come back as the call left them. */
 hu_status walk_at(size_t place, const walk_case *c, const walk_ends *ends);
 /* One element by the core, in the caller's environment that the case sets. */
@@ -118,6 +120,8 @@ extern const int walk_device;
 
 /* ---- draw.c, operands.c, aimed.c ---- */
 
+/* Does the core take a microsecond or more for an element? */
+int walk_is_slow(const walk_case *c);
 /* Case number k of a call. */
 void walk_draw(walk_case *c, const walk_call *call, uint64_t seed, uint64_t k);
 /* Case number k of those that enumerate or are long; 0 behind the last. `all`: none is left to another run. */
