@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all parts of a checkpoint's opening use: its line, and its tensors by name. See layouts.h. */
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,6 +11,13 @@ int hui_wrong(hu_checkpoint *x, const char *format, ...) {
   va_start(args, format);
   vsnprintf(x->line, HU_CHECKPOINT_LINE, format, args);
   va_end(args);
+  return 0;
+}
+
+int hui_wrong_json(hu_checkpoint *x, const char *path, const json_error_t *where) {
+  hui_wrong(x, "%s: line %d, column %d: %s", path, where->line, where->column, where->text);
+  for (char *at = x->line; *at; at++)
+    if ((unsigned char)*at < 0x20 || *at == 0x7F) *at = '?';
   return 0;
 }
 

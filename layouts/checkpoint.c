@@ -49,14 +49,14 @@ static int by_name(const void *x, const void *y) {
 static int lies_elsewhere(const hu_checkpoint *x, const hui_raw *raw) {
   const char *file = json_string_value(json_object_get(x->map, raw->tensor->name));
   const char *slash = strrchr(raw->shard->path, '/');
-  return file && x->shard_count > 1 && strcmp(file, slash ? slash + 1 : raw->shard->path) != 0;
+  return file && x->indexed && strcmp(file, slash ? slash + 1 : raw->shard->path) != 0;
 }
 
 static int check_index(hu_checkpoint *x) {
   char shown[ST_NAME_MAX];
   const char *name;
   json_t *value;
-  if (x->shard_count < 2) return 1;
+  if (!x->indexed) return 1;
   json_object_foreach(x->map, name, value) {
     if (hui_raw_find(x, name)) continue;
     return hui_wrong(x, "%s: weight_map: tensor '%s' is not in %s", x->path, st_printable(shown, name),
@@ -99,11 +99,13 @@ void hu_checkpoint_close(hu_checkpoint *x) {
   }
   for (size_t i = 0; i < x->shard_count; i++) {
     st_free(&x->shards[i].file);
+    json_decref(x->shards[i].comfy);
     x->reader->free(&x->shards[i].bytes);
     free(x->shards[i].path);
   }
   st_places_free(&x->raw_names);
   st_places_free(&x->names);
+  hui_modules_close(x);
   json_decref(x->map);
   json_decref(x->config);
   json_decref(x->quantization);
@@ -177,6 +179,7 @@ hu_checkpoint_tensor hu_checkpoint_at(const hu_checkpoint *x, size_t i) {
 }
 
 const void *hu_checkpoint_bytes(const hu_checkpoint *x, size_t i, size_t *size) {
-  if (size) *size = x && i < x->count ? x->tensors[i].raw->tensor->size : 0;
-  return x && i < x->count ? x->tensors[i].raw->bytes : NULL;
+  int there = x && i < x->count && hui_is_whole(&x->tensors[i]);
+  if (size) *size = there ? x->tensors[i].raw->tensor->size : 0;
+  return there ? x->tensors[i].raw->bytes : NULL;
 }

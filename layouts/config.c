@@ -45,12 +45,8 @@ static int load(hu_checkpoint *x, json_t **z, const char *name) {
     skip = bytes.size >= 3 && !memcmp(bytes.data, "\xEF\xBB\xBF", 3) ? 3 : 0;
     char *text = as_json(bytes.data + skip, bytes.size - skip);
     *z = text ? json_loads(text, 0, &where) : NULL;
-    good = json_is_object(*z) || hui_wrong(x, "%s: %s", path,
-                                           text && !*z ? where.text
-                                           : text      ? "no JSON object"
-                                                       : "out of memory");
-    for (char *at = x->line; !good && *at; at++)
-      if ((unsigned char)*at < 0x20) *at = '?';
+    good = json_is_object(*z) || (text && !*z ? hui_wrong_json(x, path, &where)
+                                              : hui_wrong(x, "%s: %s", path, text ? "no JSON object" : "out of memory"));
     free(text);
     x->reader->free(&bytes);
   }
@@ -80,7 +76,7 @@ int hui_config_open(hu_checkpoint *x) {
   }
   x->quantization = json_incref(found);
   json_decref(other);
-  return 1;
+  return !found || (hui_config_check(x, "quantization", found) && hui_modules_open(x));
 }
 
 const char *hui_config_method(const hu_checkpoint *x) {
@@ -88,60 +84,76 @@ const char *hui_config_method(const hu_checkpoint *x) {
   return z ? z : "";
 }
 
-/* ---- the weights of compressed-tensors' groups ---- */
-
-static json_t *group_weights(const hu_checkpoint *x, size_t i) {
-  const char *name;
-  json_t *group;
-  size_t n = 0;
-  json_object_foreach(json_object_get(x->quantization, "config_groups"), name,
-                      group) if (n++ == i) return json_object_get(group, "weights");
-  return NULL;
-}
+/* ---- values ---- */
 
 /* Returns a value of the module itself, or else of all. */
-static json_t *value_of(const hu_checkpoint *x, const char *module, const char *key) {
-  json_t *own = module ? json_object_get(json_object_get(x->quantization, module), key) : NULL;
-  if (!own) own = json_object_get(x->quantization, key);
-  for (size_t i = 0; !own && group_weights(x, i); i++) own = json_object_get(group_weights(x, i), key);
-  return own;
+static json_t *value_of(const hu_checkpoint *x, const char *base, const char *key) {
+  json_t *own = base ? hui_module(x, base) : NULL, *z = json_object_get(own, key);
+  return z ? z : json_object_get(x->quantization, key);
 }
 
-int hui_config_number(const hu_checkpoint *x, const char *module, const char *key, long *z) {
-  json_t *value = value_of(x, module, key);
+int hui_config_number(const hu_checkpoint *x, const char *base, const char *key, long *z) {
+  json_t *value = value_of(x, base, key);
   if (!json_is_integer(value)) return 0;
   *z = (long)json_integer_value(value);
   return 1;
 }
 
-const char *hui_config_text(const hu_checkpoint *x, const char *module, const char *key) {
-  const char *z = json_string_value(value_of(x, module, key));
+const char *hui_config_text(const hu_checkpoint *x, const char *base, const char *key) {
+  const char *z = json_string_value(value_of(x, base, key));
   return z ? z : "";
 }
 
-static int read_block(const json_t *list, size_t block[2]) {
+/* Reads [128, 128], or what older files have, "128x128". */
+static int read_block(const json_t *value, size_t block[2]) {
+  const char *text = json_string_value(value);
+  char end;
+  if (text) {
+    long sides[2];
+    if (sscanf(text, "%8ldx%8ld%c", &sides[0], &sides[1], &end) != 2 || sides[0] < 1 || sides[1] < 1) return 0;
+    block[0] = (size_t)sides[0];
+    block[1] = (size_t)sides[1];
+    return 1;
+  }
   for (size_t i = 0; i < 2; i++) {
-    json_int_t side = json_integer_value(json_array_get(list, i));
-    if (json_array_size(list) != 2 || side < 1 || side > 1 << 24) return 0;
+    json_int_t side = json_integer_value(json_array_get(value, i));
+    if (json_array_size(value) != 2 || side < 1 || side > 1 << 24) return 0;
     block[i] = (size_t)side;
   }
   return 1;
 }
 
-int hui_config_block(const hu_checkpoint *x, size_t i, size_t block[2]) {
-  if (i == 0) return read_block(json_object_get(x->quantization, "weight_block_size"), block);
-  return read_block(json_object_get(group_weights(x, i - 1), "block_structure"), block);
+int hui_config_block(const hu_checkpoint *x, const char *base, size_t block[2]) {
+  return read_block(json_object_get(hui_module(x, base), "block_structure"), block) ||
+         read_block(value_of(x, base, "weight_block_size"), block);
 }
 
-static int has_word(const json_t *value, const char *word, int depth) {
-  const char *text = json_string_value(value), *key;
-  json_t *one;
-  size_t i;
-  if (text && strstr(text, word)) return 1;
-  if (depth == 0) return 0;
-  json_object_foreach((json_t *)(uintptr_t)value, key, one) if (has_word(one, word, depth - 1)) return 1;
-  json_array_foreach(value, i, one) if (has_word(one, word, depth - 1)) return 1;
-  return 0;
+/* ---- types of values ---- */
+
+enum { WHOLE, TEXT, SIDES };
+
+static int has_type(const json_t *value, int type) {
+  size_t block[2];
+  if (json_is_null(value)) return 1;
+  if (type == WHOLE) return json_is_integer(value);
+  return type == TEXT ? json_is_string(value) : read_block(value, block);
 }
 
-int hui_config_has(const hu_checkpoint *x, const char *word) { return has_word(x->quantization, word, 8); }
+int hui_config_check(hu_checkpoint *x, const char *field, json_t *value) {
+  static const struct {
+    const char *key;
+    int type;
+  } keys[] = {{"bits", WHOLE},         {"w_bit", WHOLE},        {"num_bits", WHOLE},    {"group_size", WHOLE},
+              {"q_group_size", WHOLE}, {"quant_method", TEXT},  {"quant_algo", TEXT},   {"checkpoint_format", TEXT},
+              {"packing_format", TEXT}, {"weight_block_size", SIDES}, {"block_structure", SIDES}};
+  static const char *const words[] = {"a whole number", "a text", "two numbers of at least 1"};
+  char shown[ST_NAME_MAX];
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    json_t *one = json_object_get(value, keys[i].key);
+    /* "2:4", of sparsity, is no block of scales. */
+    if (!one || has_type(one, keys[i].type) || (keys[i].type == SIDES && json_is_string(one))) continue;
+    return hui_wrong(x, "%s%s: %s: %s is not %s", x->folder, x->says, st_printable(shown, field), keys[i].key,
+                     words[keys[i].type]);
+  }
+  return 1;
+}

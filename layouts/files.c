@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of a checkpoint: one, those of an index, or those of a folder: see layouts.h. */
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,38 @@ static int ends(const char *name, const char *end) {
   return n > m && !strcmp(name + n - m, end);
 }
 
+/* Says why a file of a checkpoint is no file; 0. */
+static int check_ordinary(hu_checkpoint *x, const char *path, hui_shard *shard) {
+  struct stat info;
+  if (stat(path, &info)) return hui_wrong(x, "%s: %s", path, strerror(errno));
+  if (shard) shard->device = (uint64_t)info.st_dev, shard->inode = (uint64_t)info.st_ino;
+  return S_ISREG(info.st_mode) ||
+         hui_wrong(x, "%s: %s", path, S_ISDIR(info.st_mode) ? "is a folder and no file" : "is not an ordinary file");
+}
+
+/* Reads what the header says of layers, once for all of them. */
+static int read_comfy(hu_checkpoint *x, hui_shard *shard) {
+  const char *text = st_value(&shard->file, "_quantization_metadata");
+  json_error_t where;
+  shard->comfy = text ? json_loads(text, 0, &where) : NULL;
+  return !text || shard->comfy || hui_wrong(x, "%s: header: _quantization_metadata is no JSON", shard->path);
+}
+
+static int is_whole(const hui_raw *raw) {
+  struct stat info;
+  const hui_shard *shard = raw ? raw->shard : NULL;
+  if (!shard || !shard->bytes.mapped || stat(shard->path, &info)) return 1;
+  if ((uint64_t)info.st_dev != shard->device || (uint64_t)info.st_ino != shard->inode) return 1; /* the map has the old one */
+  return (uint64_t)info.st_size >= shard->bytes.size;
+}
+
+int hui_is_whole(const hui_tensor *z) {
+  const hui_raw *const raws[] = {z->raw, z->scale, z->second, z->zero, z->bias, z->order, z->map, z->nested, z->nested_map};
+  for (size_t i = 0; i < sizeof raws / sizeof raws[0]; i++)
+    if (!is_whole(raws[i])) return 0;
+  return 1;
+}
+
 static int add_shard(hu_checkpoint *x, const char *name) {
   char error[ST_ERROR_MAX];
   size_t capacity = strlen(x->folder) + strlen(name) + 1;
@@ -27,12 +60,12 @@ static int add_shard(hu_checkpoint *x, const char *name) {
   shard->path = malloc(capacity);
   if (!shard->path) return hui_wrong(x, "%s: out of memory", x->path);
   snprintf(shard->path, capacity, "%s%s", x->folder, name);
-  if (!x->reader->read(&shard->bytes, shard->path, x->line)) {
+  if (!check_ordinary(x, shard->path, shard) || !x->reader->read(&shard->bytes, shard->path, x->line)) {
     free(shard->path);
     return 0;
   }
   x->shard_count++;
-  if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return 1;
+  if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return read_comfy(x, shard);
   memset(&shard->file, 0, sizeof shard->file);
   return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
 }
@@ -42,12 +75,14 @@ static int add_shard(hu_checkpoint *x, const char *name) {
 static int read_index(hu_checkpoint *x, const char *path) {
   hui_bytes bytes;
   json_error_t where;
-  if (!x->reader->read(&bytes, path, x->line)) return 0;
+  if (!check_ordinary(x, path, NULL) || !x->reader->read(&bytes, path, x->line)) return 0;
   json_t *root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &where);
   x->reader->free(&bytes);
   x->map = json_incref(json_object_get(root, "weight_map"));
   json_decref(root);
-  return json_is_object(x->map) || hui_wrong(x, "%s: holds no object 'weight_map'", path);
+  if (!root) return hui_wrong_json(x, path, &where);
+  if (!json_is_object(x->map)) return hui_wrong(x, "%s: holds no object 'weight_map'", path);
+  return json_object_size(x->map) || hui_wrong(x, "%s: weight_map names no tensor", path);
 }
 
 /* Returns 1 for a name that leads to no other folder. */
@@ -58,6 +93,7 @@ static int open_index(hu_checkpoint *x, const char *path) {
   const char *tensor;
   json_t *value, *seen = json_object();
   int good = seen && read_index(x, path);
+  x->indexed = 1;
   json_object_foreach(good ? x->map : NULL, tensor, value) {
     const char *name = json_string_value(value);
     if (!name || !is_plain_name(name) || !ends(name, ".safetensors"))

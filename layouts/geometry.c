@@ -64,6 +64,14 @@ static int shape_with(const geometry *g, size_t cols, size_t rows, uint32_t dims
   return set_shape(g, dims, shape);
 }
 
+/* Returns 1 if a scale has the axes of the values but for the last `ends` of them. */
+static int same_front(const hui_tensor *z, const st_tensor *s, uint32_t ends) {
+  if (s->dims != z->dims) return 0;
+  for (uint32_t i = 0; i + ends < z->dims; i++)
+    if (s->shape[i] != z->shape[i]) return 0;
+  return 1;
+}
+
 static int is_blocks(const hui_layout *row) { return strstr(row->codes, "blocks") != NULL; }
 
 /* Lays out codes that are packed along the row, `codes` of them in `bytes` bytes. */
@@ -141,11 +149,21 @@ static int ct_words(const geometry *g) {
   return 1;
 }
 
+/* The bits of AWQ, under both of its names: 4, or an error. */
+static int check_awq(const geometry *g) {
+  static const char *const keys[] = {"bits", "w_bit"};
+  long bits;
+  for (int i = 0; i < 2; i++)
+    if (hui_config_number(g->x, g->base, keys[i], &bits) && bits != 4) return wrong_codes(g, "AWQ has 4 bits");
+  return 1;
+}
+
 static int stream_words(const geometry *g) {
   hui_tensor *z = g->z;
   size_t words = side(z->raw->tensor, 1), rows = side(z->raw->tensor, 2);
   unsigned bits = (unsigned)bits_of(g, "bits");
   if (z->layout->sizes) return ct_words(g);
+  if (z->layout->asks == HUI_ASKS_GEMV && !check_awq(g)) return 0;
   if (!bits) return wrong_codes(g, "config.json has no quantization with its bits");
   if (!z->raw->tensor->dims || words * 32 % bits) return wrong_codes(g, "its rows are no whole codes");
   if (!shape_with(g, words * 32 / bits, rows, z->raw->tensor->dims)) return 0;
@@ -178,12 +196,8 @@ static int column_words(const geometry *g) {
 
 static int awq_words(const geometry *g) {
   const st_tensor *tensor = g->z->raw->tensor;
-  const char *version = hui_config_text(g->x, NULL, "version");
   size_t shape[2] = {side(tensor, 1), side(tensor, 2)};
-  long bits;
   if (tensor->dims != 2 || shape[0] > SIZE_MAX / 8) return wrong_codes(g, "is no matrix of words");
-  if (strncmp(version, "gemv", 4) == 0) return wrong_codes(g, "AWQ of version gemv is not read");
-  if (hui_config_number(g->x, NULL, "bits", &bits) && bits != 4) return wrong_codes(g, "AWQ has 4 bits");
   g->z->codes.line = shape[0];
   shape[0] *= 8;
   return set_shape(g, 2, shape);
@@ -201,15 +215,18 @@ static int read_state(const geometry *g) {
          *list = json_object_get(root, "shape");
   json_int_t block = json_integer_value(json_object_get(root, "blocksize"));
   json_int_t nested = json_integer_value(json_object_get(root, "nested_blocksize"));
+  int centred = json_is_number(json_object_get(root, "nested_offset"));
   z->offset = json_number_value(json_object_get(root, "nested_offset"));
   for (; n < json_array_size(list) && n < ST_DIMS_MAX; n++) {
     json_int_t one = json_integer_value(json_array_get(list, n));
     if (one < 0) break;
     shape[n] = (size_t)one;
   }
-  int good = n && n == json_array_size(list) && block > 0 && (!z->nested || nested > 0);
+  int good = n && n == json_array_size(list) && block > 0 && (!z->nested || (nested > 0 && centred));
   json_decref(root);
-  if (!good) return wrong_pair(g, raw, "is no JSON with shape, blocksize and, for nested statistics, nested_blocksize");
+  if (!good)
+    return wrong_pair(g, raw,
+                      "is no JSON with shape, blocksize and, for nested statistics, nested_blocksize and nested_offset");
   z->block[0] = 0;
   z->block[1] = (size_t)block;
   z->nested_block = (size_t)nested;
@@ -250,7 +267,7 @@ static int lay_codes(const geometry *g) {
     case HUI_STREAM:
     case HUI_WORDS: return stream_words(g);
     case HUI_COLUMN: return column_words(g);
-    case HUI_AWQ: return awq_words(g);
+    case HUI_AWQ: return check_awq(g) && awq_words(g);
     case HUI_FLAT_HIGH: return flat_high(g);
     default:
       if (tensor->dims < 2) return wrong_codes(g, "is no matrix");
@@ -270,7 +287,11 @@ static void set_grid(hui_tensor *z, size_t rows, size_t cols, size_t down, size_
   z->matrix = matrix;
 }
 
-static size_t matrices(const hui_tensor *z) { return z->rows && z->cols ? z->count / z->rows / z->cols : 0; }
+static size_t matrices(const hui_tensor *z) {
+  size_t n = 1;
+  for (uint32_t i = 0; i + 2 < z->dims; i++) n *= z->shape[i];
+  return n;
+}
 
 /* Takes one scale for all, for a matrix, for a row or a column; 0: they are others. */
 static int whole_sides(const geometry *g) {
@@ -309,15 +330,12 @@ static int by_shape(const geometry *g) {
   size_t block[2], groups = side(s, 1);
   long size = 0;
   char what[96];
-  int known = 0;
   if (whole_sides(g)) return 1;
-  for (size_t i = 0; i < 16; i++) {
-    if (!hui_config_block(g->x, i, block)) continue;
+  if (hui_config_block(g->x, g->base, block)) {
     if (blocks_fit(g, block)) return 1;
-    if (!known) snprintf(what, sizeof what, "are no blocks of %zu x %zu, which the config gives", block[0], block[1]);
-    known = 1;
+    snprintf(what, sizeof what, "are no blocks of %zu x %zu, which the config gives", block[0], block[1]);
+    return wrong_pair(g, z->scale, what);
   }
-  if (known) return wrong_pair(g, z->scale, what);
   for (size_t i = 0; i < 1 + (size_t)(s->dtype == ST_F8_E8M0); i++)
     if (blocks_fit(g, common[i])) return 1;
   if (!hui_config_number(g->x, g->base, "group_size", &size) || size < 1)
@@ -334,29 +352,48 @@ static int along(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;
   size_t blocks = parts(z->cols, z->layout->block);
-  if (side(s, 1) != blocks || s->count != matrices(z) * z->rows * blocks)
+  if (side(s, 1) != blocks || !same_front(z, s, 1))
     return wrong_pair(g, z->scale,
                       z->layout->block == 16 ? "has not one for 16 elements" : "has not one for 32 elements");
   set_grid(z, 1, z->layout->block, blocks, 1, z->rows * blocks);
   return 1;
 }
 
+/* Blocks down the columns: [.., ceil(rows / block), cols]. */
+static int down(const geometry *g) {
+  hui_tensor *z = g->z;
+  const st_tensor *s = z->scale->tensor;
+  size_t blocks = parts(z->rows, z->layout->block);
+  if (side(s, 1) != z->cols || side(s, 2) != blocks || !same_front(z, s, 2))
+    return wrong_pair(g, z->scale,
+                      z->layout->block == 16 ? "has not one for 16 elements of a column" : "has not one for 32 elements of a column");
+  set_grid(z, z->layout->block, 1, z->cols, 1, z->cols * blocks);
+  return 1;
+}
+
 static int tiles(const geometry *g) {
   hui_tensor *z = g->z;
   size_t blocks = parts(z->cols, z->layout->block), size = hu_scaled_tiles_size(z->rows, blocks);
-  if (!size || z->scale->tensor->count != matrices(z) * size)
+  if ((!size && z->count) || z->scale->tensor->count != matrices(z) * size)
     return wrong_pair(g, z->scale, "is not filled up to tiles of 128 x 4");
   set_grid(z, 1, z->layout->block, 0, blocks, size);
   return 1;
 }
 
-/* The size of groups: the config's, if so many are there, or what divides the row. */
-static size_t group_size(const geometry *g, size_t groups) {
+/* Finds the size of groups: the config's, or what divides the row; 0: neither. Returns 0, with the line, if the config
+ * has a size that is not that of so many groups. */
+static int group_size(const geometry *g, size_t groups, size_t *z) {
+  char what[96];
   long size = 0;
   size_t cols = g->z->cols;
-  if (hui_config_number(g->x, g->base, "group_size", &size) && size > 0 && parts(cols, (size_t)size) == groups)
-    return (size_t)size;
-  return groups && cols % groups == 0 ? cols / groups : 0;
+  int said = hui_config_number(g->x, g->base, "group_size", &size) || hui_config_number(g->x, g->base, "q_group_size", &size);
+  *z = groups && cols % groups == 0 ? cols / groups : 0;
+  if (!said || size < 1) return 1;
+  *z = (size_t)size;
+  if (parts(cols, *z) == groups) return 1;
+  snprintf(what, sizeof what, "has %zu groups for a row of %zu, and the config says that a group has %ld", groups, cols,
+           size);
+  return wrong_pair(g, g->z->scale, what);
 }
 
 /* An order has a group for each column; compressed-tensors writes -1 where it has none. */
@@ -375,6 +412,32 @@ static int check_order(const geometry *g, size_t groups) {
   if (unset && unset != z->cols) return wrong_pair(g, z->order, "has -1 beside groups");
   if (unset) z->order = NULL;
   return 1;
+}
+
+/* AWQ gemv: words along the groups of a row, with space behind the last. */
+static int gemv_zeros(const geometry *g) {
+  hui_tensor *z = g->z;
+  const st_tensor *tensor = z->zero->tensor, *s = z->scale->tensor;
+  size_t words = side(s, 1) / 8;
+  if (tensor->dtype != ST_I32 || tensor->dims != 2 || side(tensor, 2) != z->rows || side(tensor, 1) != words ||
+      side(s, 1) % 8)
+    return wrong_pair(g, z->zero, "are not the zero points of its groups");
+  z->zeros = (hui_codes){z->zero->bytes, z->rows, side(s, 1), words, 0, HUI_STREAM, 4};
+  z->zero_by_row = 1;
+  return 1;
+}
+
+/* AWQ gemv: scales have space behind the groups, whose size is the config's. */
+static int gemv_groups(const geometry *g) {
+  hui_tensor *z = g->z;
+  const st_tensor *s = z->scale->tensor;
+  long size = 0;
+  if (!hui_config_number(g->x, g->base, "group_size", &size)) hui_config_number(g->x, g->base, "q_group_size", &size);
+  if (size < 1) return wrong_pair(g, z->scale, "config.json does not say the size of its groups");
+  if (s->dims != 2 || side(s, 2) != z->rows || side(s, 1) < parts(z->cols, (size_t)size))
+    return wrong_pair(g, z->scale, "has not the groups of the tensor");
+  set_grid(z, 1, (size_t)size, side(s, 1), 1, 0);
+  return gemv_zeros(g);
 }
 
 /* Zero points of groups, packed as each program does it. */
@@ -403,11 +466,11 @@ static int groups(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;
   int turned = z->grid == HUI_GROUPS_T;
-  size_t count = side(s, turned ? 2 : 1), rows = side(s, turned ? 1 : 2), size = group_size(g, count);
-  if (s->dims != z->dims || rows != z->rows || s->count != matrices(z) * rows * count)
-    return wrong_pair(g, z->scale, "has not the rows of the tensor");
-  if (!check_order(g, count)) return 0;
-  if (!size && !z->order)
+  size_t count = side(s, turned ? 2 : 1), rows = side(s, turned ? 1 : 2), size;
+  if (z->layout->asks == HUI_ASKS_GEMV) return gemv_groups(g);
+  if (rows != z->rows || !same_front(z, s, 2)) return wrong_pair(g, z->scale, "has not the rows of the tensor");
+  if (!check_order(g, count) || !group_size(g, count, &size)) return 0;
+  if (!size && !z->order && z->count)
     return wrong_pair(g, z->scale, "its groups do not divide a row; the config would say their size");
   if (z->bias && (z->bias->tensor->count != s->count || z->bias->tensor->dims != s->dims))
     return wrong_pair(g, z->bias, "has another shape than the scales");
@@ -433,6 +496,7 @@ static int lay_scales(const geometry *g) {
     case HUI_BY_SHAPE: return by_shape(g);
     case HUI_ALONG: return along(g);
     case HUI_TILES: return tiles(g);
+    case HUI_DOWN: return down(g);
     case HUI_RUNS: return 1;
     default: return groups(g);
   }
@@ -469,8 +533,7 @@ static void set_texts(hui_tensor *z) {
 int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base) {
   geometry g = {x, z, base};
   if (!lay_codes(&g)) return 0;
-  if (!z->count) set_grid(z, 1, 1, 0, 0, 0);
-  if (z->count && !(lay_second(&g) && lay_scales(&g))) return 0;
+  if (!lay_second(&g) || !lay_scales(&g)) return 0;
   set_texts(z);
   return 1;
 }

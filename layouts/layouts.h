@@ -7,6 +7,8 @@
 #ifndef HALFULP_LAYOUTS_LAYOUTS_H
 #define HALFULP_LAYOUTS_LAYOUTS_H
 
+#include <regex.h>
+
 #include "files/safetensors.h"
 #include "halfulp/checkpoint.h"
 
@@ -45,6 +47,7 @@ enum hui_grid {
   HUI_NO_SCALE,
   HUI_BY_SHAPE, /* one per tensor, matrix, row, column or block: the shape and the config decide */
   HUI_ALONG,    /* [.., rows, ceil(cols / block)] */
+  HUI_DOWN,     /* [.., ceil(rows / block), cols] */
   HUI_TILES,    /* the same in tiles of 128 x 4, filled up (docs/scaled.md) */
   HUI_GROUPS,   /* [.., rows, groups]: group size from the config, or cols / groups */
   HUI_GROUPS_T, /* [groups, rows] */
@@ -59,8 +62,11 @@ enum hui_asks {
   HUI_ASKS_NOTHING,
   HUI_ASKS_NAME,    /* --layout names the row */
   HUI_ASKS_COMFY,   /* comfy_quant or the metadata name this format for the layer */
-  HUI_ASKS_DTYPE,   /* the config has `word` as a dtype somewhere */
+  HUI_ASKS_DTYPE,   /* the config has `word` as the dtype of the module's weights */
   HUI_ASKS_TORCHAO, /* the metadata give _type `word` */
+  HUI_ASKS_AWQ,     /* the config or the shapes say that it is not GPTQ's */
+  HUI_ASKS_GEMV,    /* AWQ: the version is gemv */
+  HUI_ASKS_GPTQ,    /* the config does not say that it is AWQ's */
   HUI_ASKS_V2       /* GPTQ: checkpoint_format is gptq_v2, or AutoRound's packing keeps zeros as they are */
 };
 
@@ -91,6 +97,8 @@ const hui_layout *hui_layout_find(const char *name);
 /* Layouts that are known and not read: what gives them away, and what to say. */
 typedef struct hui_refused {
   const char *end;    /* of a tensor's name; NULL: none */
+  uint32_t dtypes;    /* of this tensor */
+  const char *beside; /* end of the name of another one; NULL: none is asked for */
   const char *method; /* quant_method; NULL: none */
   const char *name;
 } hui_refused;
@@ -126,7 +134,7 @@ typedef struct hui_tensor {
   double offset;                                          /* of nested scales */
   size_t block[2];                                        /* rows, columns of a scale; of HUI_RUNS elements, 0 */
   size_t down, across, matrix, nested_block, second_step; /* steps from one scale to the next */
-  uint8_t grid, scale_type, element, zero_twos;
+  uint8_t grid, scale_type, element, zero_twos, zero_by_row;
   const char *open;
   char elements[32], scales[48];
 } hui_tensor;
@@ -147,7 +155,18 @@ typedef struct hui_shard {
   char *path;
   hui_bytes bytes;
   st_file file;
+  struct json_t *comfy; /* _quantization_metadata */
+  uint64_t device, inode;
 } hui_shard;
+
+/* What the config says of modules whose names fit an expression, or a pattern. */
+typedef struct hui_rule {
+  const char *glob; /* NULL: the expression */
+  regex_t regex;
+  struct json_t *value; /* of the config; null: such modules are not quantized */
+} hui_rule;
+
+enum { HUI_NAME_MAX = 1024 };
 
 struct hu_checkpoint {
   const hui_reader *reader;
@@ -158,8 +177,12 @@ struct hu_checkpoint {
   size_t raw_count;
   struct json_t *raw_names, *names;
   struct json_t *map;                   /* weight_map of an index */
+  int indexed;                          /* 1: the index says which files there are; 0: it may say where others lie */
   struct json_t *config, *quantization; /* config.json; what it says of quantization, from wherever it is */
   const char *says;                     /* the file that says so; NULL: none */
+  struct json_t *modules, *otherwise;   /* what it says of modules, by name, and of all others */
+  hui_rule *rules;
+  size_t rule_count;
   hui_tensor *tensors;
   size_t count;
   char *line;
@@ -167,6 +190,9 @@ struct hu_checkpoint {
 
 /* Writes a sentence into the checkpoint's line; 0. */
 int hui_wrong(hu_checkpoint *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes what jansson says of a file; 0. */
+struct json_error_t;
+int hui_wrong_json(hu_checkpoint *x, const char *path, const struct json_error_t *where);
 /* Does what hu_checkpoint_open does, with another reader of files. */
 hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout, const hui_reader *reader,
                               char line[HU_CHECKPOINT_LINE]);
@@ -175,11 +201,19 @@ int hui_files_open(hu_checkpoint *x);
 /* Read config.json and its like (config.c): 1, or 0 and the line. */
 int hui_config_open(hu_checkpoint *x);
 const char *hui_config_method(const hu_checkpoint *x); /* "" if there is none */
-/* Return 1 if the config has it: a number of the quantization, at the top, in CT's groups, or of an MLX module. */
-int hui_config_number(const hu_checkpoint *x, const char *module, const char *key, long *z);
-const char *hui_config_text(const hu_checkpoint *x, const char *module, const char *key);
-int hui_config_block(const hu_checkpoint *x, size_t i, size_t block[2]); /* candidate i of block sizes */
-int hui_config_has(const hu_checkpoint *x, const char *word);            /* 1: a text anywhere in it has this word */
+/* Return what the config has of the module of a tensor's name, or of all: 1 for a number; "" for no text; 1 for the
+ * rows and columns of a block. */
+int hui_config_number(const hu_checkpoint *x, const char *base, const char *key, long *z);
+const char *hui_config_text(const hu_checkpoint *x, const char *base, const char *key);
+int hui_config_block(const hu_checkpoint *x, const char *base, size_t block[2]);
+/* Checks the types of the values that are used: 1, or 0 and the line. field: where they stand. */
+int hui_config_check(hu_checkpoint *x, const char *field, struct json_t *value);
+/* Read what the config says of single modules (modules.c): 1, or 0 and the line. */
+int hui_modules_open(hu_checkpoint *x);
+void hui_modules_close(hu_checkpoint *x);
+/* Returns what the config has of a tensor's module: its own, or what holds for all; NULL: nothing, null: that it is not
+ * quantized. */
+struct json_t *hui_module(const hu_checkpoint *x, const char *base);
 /* Returns a value of the metadata of the tensor's file; NULL: there is none. */
 const char *hui_metadata(const hui_raw *raw, const char *key);
 
@@ -189,6 +223,9 @@ const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name);
 /* Lays out the tensor by its layout (geometry.c): 1; 0: the shapes do not go together, and the line says why. */
 int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base);
 
+/* Returns 1 if the files of a tensor have not become shorter since they were opened, which would end the process that
+ * reads the map. */
+int hui_is_whole(const hui_tensor *z);
 /* Returns the code of element r, c of matrix m. */
 unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
 /* Returns a scale as a binary32 pattern. */

@@ -7,7 +7,7 @@
 
 #include "layouts/layouts.h"
 
-enum { NAME_MAX_LENGTH = 1024 };
+enum { NAME_MAX_LENGTH = HUI_NAME_MAX };
 enum { NO, YES, WRONG };
 
 /* Writes base and end into z: "layer" and ".weight", "" and ".weight": "weight". 0: too long. */
@@ -36,11 +36,9 @@ static json_t *comfy_format(const hu_checkpoint *x, const hui_raw *raw, const ch
   char base[NAME_MAX_LENGTH];
   if (!base_of(base, tensor, ".weight")) snprintf(base, sizeof base, "%s", tensor);
   const hui_raw *mark = companion(x, base, ".comfy_quant");
-  const char *all = hui_metadata(raw, "_quantization_metadata");
-  json_t *root = mark ? json_loadb((const char *)mark->bytes, mark->tensor->size, 0, NULL)
-                      : (all ? json_loads(all, 0, NULL) : NULL);
-  json_t *layer = mark ? root : json_object_get(json_object_get(root, "layers"), base);
-  json_t *z = json_incref(json_object_get(layer, "format"));
+  json_t *root = mark ? json_loadb((const char *)mark->bytes, mark->tensor->size, 0, NULL) : NULL;
+  json_t *layer = mark ? root : json_object_get(json_object_get(raw->shard->comfy, "layers"), base);
+  json_t *z = mark && !root ? json_string("no JSON") : json_incref(json_object_get(layer, "format"));
   json_decref(root);
   return z;
 }
@@ -84,11 +82,22 @@ static int asks_v2(const hu_checkpoint *x) {
   return !strcmp(format, "gptq_v2") || strstr(packing, "gptqmodel");
 }
 
+/* Of no elements, the shapes do not tell AWQ from GPTQ; elsewhere they do. */
+static int asks_awq(const hu_checkpoint *x, const hui_raw *raw) {
+  const char *method = hui_config_method(x);
+  return strstr(method, "awq") || (raw->tensor->count && !strstr(method, "gptq"));
+}
+
+static int is_gemv(const hu_checkpoint *x) { return !strcasecmp(hui_config_text(x, NULL, "version"), "gemv"); }
+
 static int condition(const hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw,
                      const char *base) {
   switch (row->asks) {
     case HUI_ASKS_NAME: return 0;
-    case HUI_ASKS_DTYPE: return hui_config_has(x, row->word);
+    case HUI_ASKS_DTYPE: return !strcmp(hui_config_text(x, base, "dtype"), row->word);
+    case HUI_ASKS_AWQ: return asks_awq(x, raw) && !is_gemv(x);
+    case HUI_ASKS_GEMV: return is_gemv(x);
+    case HUI_ASKS_GPTQ: return !strstr(hui_config_method(x), "awq");
     case HUI_ASKS_TORCHAO: return asks_torchao(z, row, raw, base);
     case HUI_ASKS_V2: return asks_v2(x);
     default: return asks_comfy(x, row, raw, base);
@@ -135,7 +144,7 @@ static int find_companions(hu_checkpoint *x, hui_tensor *z, const char *base) {
   z->map = companion(x, base, row->map);
   z->nested = companion(x, base, row->nested);
   z->nested_map = companion(x, base, row->nested_map);
-  int needs_zero = row->zero && (row->packing == HUI_AWQ || row->packing == HUI_COLUMN);
+  int needs_zero = row->zero && !row->sizes; /* compressed-tensors may have none */
   return (z->second || !row->second) && (z->bias || !row->bias) && (z->map || !row->map) && (z->zero || !needs_zero) &&
                  (!row->state || companion(x, base, row->state))
              ? YES
@@ -211,22 +220,81 @@ static void use_up(hu_checkpoint *x, const hui_tensor *z) {
 
 /* ---- what no row has ---- */
 
-/* Returns a tensor of the same module that seems to scale this one and that no layout knows; NULL: none. */
-static const hui_raw *stray_scale(const hu_checkpoint *x, const hui_raw *raw) {
+/* Writes the module of a tensor with its dot; of "a.weight.absmax" that of a.weight. */
+static void module_of(char z[NAME_MAX_LENGTH], const char *name) {
+  const char *dot = strrchr(name, '.'), *before = dot;
+  if (dot && !strcmp(dot, ".absmax"))
+    while (before > name && before[-1] != '.') before--;
+  else if (dot)
+    before = dot + 1;
+  else
+    before = name;
+  snprintf(z, NAME_MAX_LENGTH, "%.*s", (int)(before - name), name);
+}
+
+static int seems_scale(const char *name) {
   static const char *const others[] = {"input_", "output_", "k_", "v_", "q_", "activation", "pre_quant"};
-  const char *name = raw->tensor->name, *dot = strrchr(name, '.');
-  size_t length = dot ? (size_t)(dot - name) + 1 : strlen(name), place = st_place(x->raw_names, name);
-  size_t low = place, high = place + 1;
-  while (low && !strncmp(x->raws[low - 1].tensor->name, name, length)) low--;
-  while (high < x->raw_count && !strncmp(x->raws[high].tensor->name, name, length)) high++;
-  for (size_t i = low; i < high; i++) {
-    const char *rest = x->raws[i].tensor->name + length;
-    int other = i == place || x->raws[i].used || !strstr(rest, "scale") || strchr(rest + (*rest == '.'), '.');
-    for (size_t k = 0; k < sizeof others / sizeof others[0] && !other; k++)
-      other = !strncmp(rest, others[k], strlen(others[k]));
-    if (!other) return &x->raws[i];
+  const char *dot = strrchr(name, '.'), *rest = dot ? dot + 1 : name;
+  if (!strstr(rest, "scale") && strcmp(rest, "absmax") != 0) return 0;
+  for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+    if (!strncmp(rest, others[k], strlen(others[k]))) return 0;
+  return 1;
+}
+
+/* Lists by module the tensors that seem to scale another one and that no layout has taken: the first two of each. */
+static json_t *list_strays(const hu_checkpoint *x) {
+  char module[NAME_MAX_LENGTH];
+  json_t *z = json_object();
+  for (size_t i = 0; i < x->raw_count; i++) {
+    const char *name = x->raws[i].tensor->name;
+    if (x->raws[i].used || !seems_scale(name)) continue;
+    module_of(module, name);
+    json_t *list = json_object_get(z, module);
+    if (!list) json_object_set_new_nocheck(z, module, list = json_array());
+    if (json_array_size(list) < 2) json_array_append_new(list, json_integer((json_int_t)i));
+  }
+  return z;
+}
+
+/* Returns a tensor of the same module that seems to scale this one and that no layout knows; NULL: none. */
+static const hui_raw *stray_scale(const hu_checkpoint *x, const json_t *strays, const hui_raw *raw) {
+  char module[NAME_MAX_LENGTH];
+  json_t *one;
+  size_t i;
+  module_of(module, raw->tensor->name);
+  json_array_foreach(json_object_get(strays, module), i, one) {
+    const hui_raw *other = &x->raws[json_integer_value(one)];
+    if (other != raw) return other;
   }
   return NULL;
+}
+
+/* Returns 1 for integers that hold codes in several layouts, under names that weights have. */
+static int holds_codes(const st_tensor *tensor) {
+  static const char *const ends[] = {"weight", "_weight_qdata"};
+  size_t n = strlen(tensor->name);
+  int packs = tensor->dtype == ST_U8 || tensor->dtype == ST_I8 || tensor->dtype == ST_I32 || tensor->dtype == ST_U32;
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    size_t m = strlen(ends[i]);
+    if (packs && n >= m && !strcmp(tensor->name + n - m, ends[i])) return 1;
+  }
+  return 0;
+}
+
+/* Says that codes under a name that only layouts have lack what scales them; 0. 1: it has no such name. */
+static int check_alone(hu_checkpoint *x, const hui_raw *raw) {
+  char base[NAME_MAX_LENGTH], shown[ST_NAME_MAX];
+  for (size_t i = 0; i < hui_layouts_count; i++) {
+    const hui_layout *row = &hui_layouts[i];
+    int blocks = strstr(row->codes, "blocks") != NULL;
+    if (!*row->codes || !strcmp(row->codes, ".weight") || !(row->dtypes >> raw->tensor->dtype & 1)) continue;
+    if (!base_of(base, raw->tensor->name, row->codes)) continue;
+    if (blocks && (raw->tensor->dims < 3 || raw->tensor->shape[raw->tensor->dims - 1] != 16)) continue;
+    return hui_wrong(x, "%s: tensor '%s' (%s) has the name of codes, and what belongs to them is not all there: %s",
+                     raw->shard->path, st_printable(shown, raw->tensor->name), st_dtype_name(raw->tensor->dtype),
+                     row->said.tensors);
+  }
+  return 1;
 }
 
 static int is_low(int dtype) {
@@ -247,17 +315,18 @@ static const char *element_name(int dtype) {
   }
 }
 
-static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw) {
+static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const json_t *strays) {
   char shown[ST_NAME_MAX], other[ST_NAME_MAX];
   const st_tensor *tensor = raw->tensor;
   memset(z, 0, sizeof *z);
   z->raw = raw;
   z->plain = is_low(tensor->dtype);
-  const hui_raw *stray = z->plain ? stray_scale(x, raw) : NULL;
+  const hui_raw *stray = z->plain || holds_codes(tensor) ? stray_scale(x, strays, raw) : NULL;
   if (stray)
     return hui_wrong(x, "%s: tensor '%s' (%s): '%s' seems to scale it, in no layout that is known", raw->shard->path,
                      st_printable(shown, tensor->name), st_dtype_name(tensor->dtype),
                      st_printable(other, stray->tensor->name));
+  if (!check_alone(x, raw)) return 0;
   z->name = strdup(tensor->name);
   z->shape = malloc((tensor->dims ? tensor->dims : 1) * sizeof *z->shape);
   if (!z->name || !z->shape) return hui_wrong(x, "%s: out of memory", x->path);
@@ -274,16 +343,26 @@ static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw) {
 
 /* ---- all tensors ---- */
 
+/* Returns 1 if a tensor is that of a layout that is not read: by its name, its dtype, and what stands beside it. */
+static int is_refused(const hu_checkpoint *x, const hui_raw *raw, const hui_refused *row) {
+  char base[NAME_MAX_LENGTH];
+  return row->end && row->dtypes >> raw->tensor->dtype & 1 && base_of(base, raw->tensor->name, row->end) &&
+         (!row->beside || companion(x, base, row->beside));
+}
+
 static int check_refusals(hu_checkpoint *x) {
-  char shown[ST_NAME_MAX], base[NAME_MAX_LENGTH];
+  char shown[ST_NAME_MAX];
   const char *method = hui_config_method(x), *format = hui_config_text(x, NULL, "checkpoint_format");
-  if (!strcmp(format, "gptq_p")) return hui_wrong(x, "%s: checkpoint_format gptq_p (bit planes) is not read", x->says);
+  if (!strcasecmp(hui_config_text(x, NULL, "version"), "gemv_fast") && strstr(method, "awq"))
+    return hui_wrong(x, "%s%s: AWQ of version gemv_fast is not read", x->folder, x->says);
+  if (!strcmp(format, "gptq_p"))
+    return hui_wrong(x, "%s%s: checkpoint_format gptq_p (bit planes) is not read", x->folder, x->says);
   for (size_t i = 0; i < hui_refusals_count; i++)
     if (hui_refusals[i].method && !strcmp(method, hui_refusals[i].method))
       return hui_wrong(x, "%s%s: quant_method '%s': %s is not read", x->folder, x->says, method, hui_refusals[i].name);
   for (size_t k = 0; k < x->raw_count; k++)
     for (size_t i = 0; i < hui_refusals_count; i++)
-      if (hui_refusals[i].end && base_of(base, x->raws[k].tensor->name, hui_refusals[i].end))
+      if (is_refused(x, &x->raws[k], &hui_refusals[i]))
         return hui_wrong(x, "%s: tensor '%s': %s is not read", x->raws[k].shard->path,
                          st_printable(shown, x->raws[k].tensor->name), hui_refusals[i].name);
   return 1;
@@ -348,14 +427,21 @@ static int name_all(hu_checkpoint *x) {
   return 1;
 }
 
+/* Takes all that is in no layout as it is stored. */
+static int take_others(hu_checkpoint *x) {
+  json_t *strays = list_strays(x);
+  int good = strays != NULL || hui_wrong(x, "%s: out of memory", x->path);
+  for (size_t i = 0; i < x->raw_count && good; i++) {
+    const char *name = x->raws[i].tensor->name, *dot = strrchr(name, '.');
+    if (x->raws[i].used || !strcmp(dot ? dot + 1 : name, "scaled_fp8")) continue;
+    good = as_stored(x, &x->tensors[x->count++], &x->raws[i], strays);
+  }
+  json_decref(strays);
+  return good;
+}
+
 int hui_recognise(hu_checkpoint *x, const hui_layout *asked, int *found) {
   x->tensors = calloc(x->raw_count + 1, sizeof *x->tensors);
   if (!x->tensors) return hui_wrong(x, "%s: out of memory", x->path);
-  if (!check_refusals(x) || !find_all(x, asked, found)) return 0;
-  for (size_t i = 0; i < x->raw_count; i++) {
-    const char *name = x->raws[i].tensor->name, *dot = strrchr(name, '.');
-    if (x->raws[i].used || !strcmp(dot ? dot + 1 : name, "scaled_fp8")) continue;
-    if (!as_stored(x, &x->tensors[x->count++], &x->raws[i])) return 0;
-  }
-  return name_all(x);
+  return check_refusals(x) && find_all(x, asked, found) && take_others(x) && name_all(x);
 }

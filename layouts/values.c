@@ -149,7 +149,7 @@ static void fill_numbers(double numbers[256], const hui_tensor *z) {
 
 static double zero_of(const hui_tensor *z, size_t m, size_t r, size_t group) {
   if (!z->zero) return 0;
-  int turned = z->zeros.packing == HUI_STREAM || z->zeros.packing == HUI_COLUMN; /* rows of the file are groups */
+  int turned = !z->zero_by_row && (z->zeros.packing == HUI_STREAM || z->zeros.packing == HUI_COLUMN); /* rows are groups */
   unsigned code = hui_code(&z->zeros, m, turned ? group : r, turned ? r : group);
   return integer_of(code, z->zeros.bits, z->zero_twos) + z->layout->zero_plus;
 }
@@ -228,6 +228,7 @@ hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, siz
   if (i >= x->count || first > x->tensors[i].count || n > x->tensors[i].count - first) return HU_E_SHAPE;
   const hui_tensor *tensor = &x->tensors[i];
   int dtype = tensor->raw->tensor->dtype, codes = tensor->layout || tensor->plain;
+  if (!hui_is_whole(tensor)) return HU_E_FILE;
   if (dtype == ST_C64 && !codes) return HU_E_FORMAT;
   double block[BLOCK], numbers[256];
   if (codes && n) fill_numbers(numbers, tensor);
@@ -248,6 +249,7 @@ hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, si
   if (i >= x->count || first > x->tensors[i].count || n > x->tensors[i].count - first) return HU_E_SHAPE;
   const hui_tensor *tensor = &x->tensors[i];
   if (!tensor->layout && !tensor->plain) return HU_E_FORMAT;
+  if (!hui_is_whole(tensor)) return HU_E_FILE;
   size_t each = tensor->rows * tensor->cols;
   for (size_t k = 0; k < n; k++) {
     size_t at = first + k;

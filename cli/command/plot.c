@@ -148,7 +148,7 @@ static int has_blocks(const plot_asked *asked) {
 
 static int draw_with_data(plot_asked *asked) {
   cli_array x;
-  if (cli_ends(asked->data, ".safetensors") || cli_ends(asked->data, ".gguf"))
+  if (cli_is_model(asked->data) || cli_ends(asked->data, ".gguf"))
     return cli_tensor_use(asked->data, asked->tensor, draw_with, asked);
   if (asked->tensor) return cli_fail(asked->data, "--tensor goes with a .safetensors or a .gguf file");
   if (cli_array_load(&x, asked->data)) return CLI_BAD;

@@ -3,6 +3,7 @@
  * libhalfulp-layouts; here its files are read as the command reads files. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/quantize/tensors.h"
 #include "cli/tensors/quantized.h"
@@ -130,8 +131,22 @@ void tensors_close_model(tensors_input *in) {
   in->why = NULL;
 }
 
+/* Returns 1 if a file would be one of the folder of a model, which has no index: a later reading would take it in. */
+static int joins(const hu_checkpoint *model, const char *out) {
+  struct stat folder, place;
+  const char *slash = strrchr(out, '/');
+  char *parent = slash ? strndup(out, (size_t)(slash - out) + 1) : strdup(".");
+  int is_folder = model && stat(model->path, &folder) == 0 && S_ISDIR(folder.st_mode);
+  int same = is_folder && !model->indexed && parent && stat(parent, &place) == 0 && place.st_dev == folder.st_dev &&
+             place.st_ino == folder.st_ino;
+  free(parent);
+  return same && cli_ends(out, ".safetensors");
+}
+
 int tensors_spare_model(const tensors_input *in, const char *out, int in_place) {
   const char *last = NULL;
+  if (joins(in->model, out))
+    return cli_fail(out, "lies in the folder of the model, and would be a part of it; name another folder");
   if (in_place && in->model && in->model->shard_count == 1) return CLI_OK;
   for (size_t i = 0; i < hu_checkpoint_count(in->model); i++) {
     const char *file = hu_checkpoint_at(in->model, i).file;

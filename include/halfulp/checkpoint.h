@@ -77,12 +77,14 @@ HU_API hu_checkpoint_tensor hu_checkpoint_at(const hu_checkpoint *x, size_t i); 
 HU_API size_t hu_checkpoint_find(const hu_checkpoint *x, const char *name);     /* its place; SIZE_MAX: not there */
 
 /* z[k] = the value of element first + k of tensor i in row-major order, k < n: that of the layout's formula. F64 and
- * integers that binary32 lacks are rounded, ties to even. HU_E_SHAPE: no such tensor or elements; HU_E_FORMAT: C64. */
+ * integers that binary32 lacks are rounded, ties to even. HU_E_SHAPE: no such tensor or elements; HU_E_FORMAT: C64;
+ * HU_E_FILE: another program has cut one of its files since. */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, size_t n, float *z);
-/* z[k] = its code, as a code of `elements`. HU_E_FORMAT: an ordinary dtype, which has none. */
+/* z[k] = its code, as a code of `elements`. HU_E_FORMAT: an ordinary dtype, which has none; HU_E_SHAPE, HU_E_FILE. */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, size_t n,
                                                    uint8_t *z);
-/* The bytes of the tensor in the file, little-endian, and how many; of a layout: those of its codes. */
+/* The bytes of the tensor in the file, little-endian, and how many; of a layout: those of its codes. NULL and 0:
+ * there is no such tensor, or another program has cut its file since. */
 HU_API const void *hu_checkpoint_bytes(const hu_checkpoint *x, size_t i, size_t *size);
 
 #ifdef __cplusplus

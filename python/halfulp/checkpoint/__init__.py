@@ -104,6 +104,8 @@ class Checkpoint(Mapping[str, np.ndarray]):
     def _bytes(self, place: int, dtype: Any) -> np.ndarray:
         size = c.c_size_t()
         data = abi.layouts().hu_checkpoint_bytes(self._open(), place, c.byref(size))
+        if data is None:
+            raise abi.error(s.E_FILE, self._tensors[place].file, 'another program has cut it')
         raw = c.string_at(data, size.value) if size.value else b''
         return np.frombuffer(raw, np.dtype(dtype).newbyteorder('<')).astype(dtype)
 

@@ -11,54 +11,15 @@ import sys
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
+from layout_case import Layouts  # noqa: E402
 from layout_files import (  # noqa: E402
-    Draw, awq, columns, e2m1, e2m3, e3m2, e4m3, e5m3, e8m0, f32, minifloat, nibbles, product, rows, stream, tiles, twos,
+    awq, columns, e2m1, e2m3, e3m2, e4m3, e5m3, e8m0, f32, minifloat, nibbles, product, rows, stream, tiles, twos,
     words_apart)
 from support import floats, parse_safetensors, safetensors  # noqa: E402
 
 
 def bf16(values):
     return b"".join(struct.pack("<f", v)[2:] for v in values)
-
-
-class Layouts(support.Case):
-    def setUp(self):
-        super().setUp()
-        self.draw = Draw(46)
-
-    def model(self, tensors, metadata=None, config=None, name="m.safetensors"):
-        self.write(name, safetensors(tensors, metadata))
-        if config is not None:
-            self.write("config.json", json.dumps(config).encode())
-        elif os.path.exists(self.path("config.json")):
-            os.remove(self.path("config.json"))
-        return self.path(name)
-
-    def same(self, got, want):
-        self.assertEqual(len(got), len(want))
-        for i, (x, y) in enumerate(zip(got, want)):
-            if not (math.isnan(x) and math.isnan(y)):
-                self.assertEqual((i, x, math.copysign(1, x)), (i, y, math.copysign(1, y)))
-
-    def check(self, tensors, want, shape, *args, name="layer.weight", note="", **kwargs):
-        """The values of the one tensor of a layout; nothing but it and an ordinary tensor is in the result."""
-        norm = ("norm.weight", "BF16", (2,), bytes(range(4)))
-        path = self.model([*tensors, norm], **kwargs)
-        result = support.run("decode", path, self.path("o.safetensors"), *args)
-        self.assertEqual((result.returncode, note in result.stderr.decode()), (0, True), result.stderr)
-        if not note:
-            self.assertEqual(result.stderr, b"")
-        found = parse_safetensors(self.read("o.safetensors"))[0]
-        self.assertEqual(set(found), {name, "norm.weight"})
-        self.assertEqual(found["norm.weight"], ("BF16", (2,), bytes(range(4))))
-        self.assertEqual(found[name][:2], ("F32", tuple(shape)))
-        data = found[name][2]
-        self.same(struct.unpack("<%df" % (len(data) // 4), data), want)
-
-    def refused(self, tensors, *words, args=(), **kwargs):
-        path = self.model(tensors, **kwargs)
-        self.bad("decode", path, self.path("no.safetensors"), *args, says=words)
-        self.assertFalse(os.path.exists(self.path("no.safetensors")))
 
 
 class Fp8(Layouts):
