@@ -100,6 +100,7 @@ void hu_checkpoint_close(hu_checkpoint *x) {
   for (size_t i = 0; i < x->shard_count; i++) {
     st_free(&x->shards[i].file);
     json_decref(x->shards[i].comfy);
+    hui_gguf_close(&x->shards[i]);
     x->reader->free(&x->shards[i].bytes);
     free(x->shards[i].path);
   }

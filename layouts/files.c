@@ -49,8 +49,30 @@ int hui_is_whole(const hui_tensor *z) {
   return 1;
 }
 
-static int add_shard(hu_checkpoint *x, const char *name) {
+static int open_safetensors(hu_checkpoint *x, hui_shard *shard) {
   char error[ST_ERROR_MAX];
+  if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return read_comfy(x, shard);
+  memset(&shard->file, 0, sizeof shard->file);
+  return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
+}
+
+/* Kinds of files, by the ends of their names. A folder is one of the first kind of which it has a file. */
+typedef struct hui_kind {
+  const char *end;
+  int (*open)(hu_checkpoint *x, hui_shard *shard);
+} hui_kind;
+static const hui_kind kinds[] = {{".safetensors", open_safetensors}, {".gguf", hui_gguf_open}};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static const hui_kind *kind_of(const char *name) {
+  for (size_t i = 0; i < KINDS; i++)
+    if (ends(name, kinds[i].end)) return &kinds[i];
+  return NULL;
+}
+
+int hui_is_model_name(const char *name) { return kind_of(name) != NULL; }
+
+static int add_shard(hu_checkpoint *x, const char *name) {
   size_t capacity = strlen(x->folder) + strlen(name) + 1;
   hui_shard *more = realloc(x->shards, (x->shard_count + 1) * sizeof *more);
   if (!more) return hui_wrong(x, "%s: out of memory", x->path);
@@ -65,9 +87,8 @@ static int add_shard(hu_checkpoint *x, const char *name) {
     return 0;
   }
   x->shard_count++;
-  if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return read_comfy(x, shard);
-  memset(&shard->file, 0, sizeof shard->file);
-  return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
+  const hui_kind *kind = kind_of(name);
+  return kind ? kind->open(x, shard) : open_safetensors(x, shard);
 }
 
 /* ---- an index ---- */
@@ -115,7 +136,7 @@ static int open_index(hu_checkpoint *x, const char *path) {
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 static int is_index(const struct dirent *entry) { return ends(entry->d_name, ".safetensors.index.json"); }
 static int is_model(const struct dirent *entry) {
-  return ends(entry->d_name, ".safetensors") && entry->d_name[0] != '.';
+  return entry->d_name[0] != '.' && hui_is_model_name(entry->d_name);
 }
 
 static void free_names(struct dirent **names, int count) {
@@ -139,9 +160,11 @@ static int open_all(hu_checkpoint *x) {
   struct dirent **names;
   int count = scandir(x->folder, &names, is_model, by_name), good = count > 0;
   if (count < 0) return hui_wrong(x, "%s: cannot be read as a folder", x->path);
-  if (!good) hui_wrong(x, "%s: holds no .safetensors file", x->path);
-  if (count > SHARDS_MAX) good = hui_wrong(x, "%s: more than %d .safetensors files", x->path, SHARDS_MAX);
-  for (int i = 0; i < count && good; i++) good = add_shard(x, names[i]->d_name);
+  if (!good) hui_wrong(x, "%s: holds no .safetensors file, nor one of another kind of model", x->path);
+  if (count > SHARDS_MAX) good = hui_wrong(x, "%s: more than %d files of models", x->path, SHARDS_MAX);
+  for (size_t k = 0; k < KINDS && good && !x->shard_count; k++)
+    for (int i = 0; i < count && good; i++)
+      if (kind_of(names[i]->d_name) == &kinds[k]) good = add_shard(x, names[i]->d_name);
   free_names(names, count);
   return good;
 }

@@ -61,6 +61,7 @@ enum hui_scale { HUI_SCALE_DTYPE, HUI_SCALE_E8M0, HUI_SCALE_E4M3, HUI_SCALE_E5M3
 enum hui_asks {
   HUI_ASKS_NOTHING,
   HUI_ASKS_NAME,    /* --layout names the row */
+  HUI_ASKS_FILE,    /* the kind of file has it: the row is there to be named */
   HUI_ASKS_COMFY,   /* comfy_quant or the metadata name this format for the layer */
   HUI_ASKS_DTYPE,   /* the config has `word` as the dtype of the module's weights */
   HUI_ASKS_TORCHAO, /* the metadata give _type `word` */
@@ -157,6 +158,7 @@ typedef struct hui_shard {
   st_file file;
   struct json_t *comfy; /* _quantization_metadata */
   uint64_t device, inode;
+  struct gguf_file *gguf; /* NULL: another kind of file */
 } hui_shard;
 
 /* What the config says of modules whose names fit an expression, or a pattern. */
@@ -196,6 +198,8 @@ int hui_wrong_json(hu_checkpoint *x, const char *path, const struct json_error_t
 /* Does what hu_checkpoint_open does, with another reader of files. */
 hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout, const hui_reader *reader,
                               char line[HU_CHECKPOINT_LINE]);
+/* Returns 1 if the end of a name is that of a kind of model that is read. */
+int hui_is_model_name(const char *name);
 /* Read all files (files.c): 1, or 0 and the line. */
 int hui_files_open(hu_checkpoint *x);
 /* Read config.json and its like (config.c): 1, or 0 and the line. */
@@ -226,6 +230,14 @@ int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base);
 /* Returns 1 if the files of a tensor have not become shorter since they were opened, which would end the process that
  * reads the map. */
 int hui_is_whole(const hui_tensor *z);
+/* Blocks of GGUF (gguf.c). hui_gguf_open: reads a file: 1, or 0 and the line. hui_gguf_blocks: lays out a tensor that
+ * hui_gguf_is_blocks: 1, or 0 and the line. hui_gguf_read: its values. */
+int hui_gguf_open(hu_checkpoint *x, hui_shard *shard);
+void hui_gguf_close(hui_shard *shard);
+int hui_gguf_is_blocks(const hui_raw *raw);
+int hui_gguf_blocks(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
+void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n);
+
 /* Returns the code of element r, c of matrix m. */
 unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
 /* Returns a scale as a binary32 pattern. */

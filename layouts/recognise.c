@@ -93,6 +93,7 @@ static int is_gemv(const hu_checkpoint *x) { return !strcasecmp(hui_config_text(
 static int condition(const hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw,
                      const char *base) {
   switch (row->asks) {
+    case HUI_ASKS_FILE:
     case HUI_ASKS_NAME: return 0;
     case HUI_ASKS_DTYPE: return !strcmp(hui_config_text(x, base, "dtype"), row->word);
     case HUI_ASKS_AWQ: return asks_awq(x, raw) && !is_gemv(x);
@@ -175,7 +176,7 @@ static void clear(hui_tensor *z) {
 static int try_row(hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw, int asked) {
   char base[NAME_MAX_LENGTH];
   memset(z, 0, sizeof *z);
-  if (!(row->dtypes >> raw->tensor->dtype & 1) || !base_of(base, raw->tensor->name, row->codes)) return NO;
+  if (row->asks == HUI_ASKS_FILE || !(row->dtypes >> raw->tensor->dtype & 1) || !base_of(base, raw->tensor->name, row->codes)) return NO;
   z->layout = row;
   z->raw = raw;
   z->grid = row->grid;
@@ -204,6 +205,7 @@ static void use_up(hu_checkpoint *x, const hui_tensor *z) {
   const char *const ends[] = {row->scale, row->second, row->zero,   row->bias,       row->order,
                               row->sizes, row->map,    row->nested, row->nested_map, row->state};
   ((hui_raw *)(uintptr_t)z->raw)->used = 1;
+  if (row->asks == HUI_ASKS_FILE) return;
   if (!base_of(base, z->raw->tensor->name, row->codes)) return;
   const char *dot = strrchr(base, '.');
   snprintf(module, sizeof module, "%.*s", dot ? (int)(dot - base) + 1 : 0, base);
@@ -384,6 +386,7 @@ static int check_comfy(hu_checkpoint *x, const hui_raw *raw) {
 /* Finds the layout of one tensor: YES and *z, NO, or WRONG. */
 static int find_layout(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const hui_layout *asked) {
   char why[HU_CHECKPOINT_LINE] = "";
+  if (hui_gguf_is_blocks(raw)) return hui_gguf_blocks(x, z, raw) ? YES : WRONG;
   int fits = asked ? try_row(x, z, asked, raw, 1) : NO;
   if (fits == NO && x->line[0]) return WRONG;
   for (size_t i = 0; i < hui_layouts_count && fits == NO; i++) {

@@ -595,6 +595,16 @@ const hui_layout hui_layouts[] = {
      .block = 32,
      .asks = HUI_ASKS_TORCHAO,
      .word = "MXTensor"},
+    /* ---- GGUF ---- */
+    {.said = {"gguf", "llama.cpp, ggml: blocks of GGUF", "NAME, of Q4_K and all other types but Q8_1",
+              "ggml's products, each F32", ""},
+     .codes = "",
+     .values = "",
+     .asks = HUI_ASKS_FILE},
+    {.said = {"gguf-nvfp4", "llama.cpp, ggml: NVFP4", "NAME.weight (NVFP4), NAME.scale", "F32(F32(q s) s2)", ""},
+     .codes = "",
+     .values = "",
+     .asks = HUI_ASKS_FILE},
 };
 /* clang-format on */
 const size_t hui_layouts_count = sizeof hui_layouts / sizeof hui_layouts[0];

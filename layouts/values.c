@@ -230,6 +230,7 @@ hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, siz
   int dtype = tensor->raw->tensor->dtype, codes = tensor->layout || tensor->plain;
   if (!hui_is_whole(tensor)) return HU_E_FILE;
   if (dtype == ST_C64 && !codes) return HU_E_FORMAT;
+  if (hui_gguf_is_blocks(tensor->raw)) return hui_gguf_read(z, tensor, first, n), HU_OK;
   double block[BLOCK], numbers[256];
   if (codes && n) fill_numbers(numbers, tensor);
   for (size_t k = 0; k < n; k += BLOCK) {
@@ -248,7 +249,7 @@ hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, si
   if (!x || (!z && n)) return HU_E_NULL;
   if (i >= x->count || first > x->tensors[i].count || n > x->tensors[i].count - first) return HU_E_SHAPE;
   const hui_tensor *tensor = &x->tensors[i];
-  if (!tensor->layout && !tensor->plain) return HU_E_FORMAT;
+  if ((!tensor->layout && !tensor->plain) || hui_gguf_is_blocks(tensor->raw)) return HU_E_FORMAT;
   if (!hui_is_whole(tensor)) return HU_E_FILE;
   size_t each = tensor->rows * tensor->cols;
   for (size_t k = 0; k < n; k++) {

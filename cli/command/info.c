@@ -44,7 +44,7 @@ static const cli_command command = {
     "Of a scaled format the card has elements, scales, blocks, bits per element, and how a scale is made;\n"
     "of s2fp8 the two statistics of a tensor and how codes are made of them; of hifloat4 the bytes of a block\n"
     "and the choices on which its sources differ.\n\n"
-    "MODEL is a .safetensors file, its .safetensors.index.json, or a folder of them. Each tensor has a line: the\n"
+    "MODEL is a .safetensors or .gguf file, a .safetensors.index.json, or a folder of them. Each tensor has a line: the\n"
     "layout of another program in which it is (docs/checkpoints.md), elements, scales and the block that has one,\n"
     "shape, the least and the largest finite value, and of its codes the shares of those of the largest magnitude\n"
     "(saturated), of zeros and of NaN.\n\n"
@@ -343,7 +343,7 @@ int cli_info(int argc, char **argv) {
   if (state.p3109 && (count || state.table)) return cli_fail(NULL, "info: --p3109 stands without FORMAT and --table");
   if (state.p3109) return declare(state.json);
   if (!count) return cli_fail(NULL, "info: requires FORMAT, MODEL or --p3109; see `halfulp info --help`");
-  int model = cli_is_model(operands[0]);
+  int model = cli_is_model(operands[0]) || cli_ends(operands[0], ".gguf");
   if (model && state.table) return cli_fail(NULL, "info: --table goes with a format");
   if (model) return cli_model_info(operands[0], state.layout, state.json);
   if (state.layout) return cli_fail(NULL, "info: --layout goes with a model");

@@ -4,7 +4,7 @@
 #define HALFULP_CLI_QUANTIZE_GGUF_H
 
 #include "cli/quantize/tensors.h"
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 
 /* Returns the type whose codes and scales the target's are; NULL if no type has them (gguf_blocks.c). */
 const gguf_type *gguf_type_of_target(const cli_target *target);
@@ -14,10 +14,6 @@ int gguf_pack(uint8_t *z, const gguf_type *type, const cli_parts *parts, const c
 /* Do the same for block number i of types with codes of groups, and of IQ4_NL (gguf_groups.c); 1: it is one of them. */
 int gguf_has_groups(const gguf_type *type);
 void gguf_pack_groups(uint8_t *z, const gguf_type *type, const cli_parts *parts, size_t i);
-/* Returns 1 if numbers of the type are read. */
-int gguf_reads(const gguf_type *type);
-/* Writes the numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
-void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count);
 
 /* Plans what is to be written, into `made` (to be freed) and `plan`, which have the tensors in the same order: what is
  * chosen in its new type, all else as it is. Returns 0, or an exit code after an error line (gguf_plan.c). */

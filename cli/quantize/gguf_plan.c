@@ -70,6 +70,7 @@ int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in) {
   int code = start(made, in->gguf);
   for (size_t i = 0; i < in->gguf->count && code == CLI_OK; i++) {
     const gguf_tensor *tensor = &in->gguf->tensors[i];
+    if (hu_checkpoint_find(in->model, tensor->name) == SIZE_MAX) continue; /* a second scale, which is in the values */
     code = add_made(made, tensor, gguf_reads(tensor->type) ? gguf_type_of(GGUF_F32) : tensor->type, in->name);
   }
   return code == CLI_OK ? finish(made, plan, in->name) : code;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/quantize/quantize.h"
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 #include "files/safetensors.h"
 #include "halfulp/checkpoint.h"
 

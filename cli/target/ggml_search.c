@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 

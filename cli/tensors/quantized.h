@@ -8,7 +8,7 @@
 #ifndef HALFULP_CLI_TENSORS_QUANTIZED_H
 #define HALFULP_CLI_TENSORS_QUANTIZED_H
 
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 #include "files/safetensors.h"
 
 enum { QUANTIZED_NOT, QUANTIZED_COMPANION, QUANTIZED_CODES };

@@ -54,6 +54,27 @@ here = values('scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio)', codes, 
 there = quants.dequantize(np.concatenate([scales] + bytes_of, axis=1), NVFP4)
 run.say('values of NVFP4', here.ravel(), there.ravel(), codes.ravel(), (here == there).ravel())
 
+# ---- the values of every type that the package has, of any bytes ----
+for kind in gguf.GGMLQuantizationType:
+    if not hasattr(quants, kind.name) or kind.name == 'BF16':
+        continue
+    elements, size = gguf.GGML_QUANT_SIZES[kind]
+    blocks = rng.integers(0, 256, (400, size), dtype=np.uint8)
+    with np.errstate(all='ignore'):
+        there = quants.dequantize(blocks, kind)
+    writer = gguf.GGUFWriter(run.path('v.gguf'), 'llama')
+    writer.add_tensor('w', blocks, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    run.halfulp('decode', run.path('v.gguf'), run.path('v.safetensors'))
+    with open(run.path('v.safetensors'), 'rb') as file:
+        data = file.read()
+    here = np.frombuffer(data[8 + int.from_bytes(data[:8], 'little'):], np.float32).reshape(there.shape)
+    equal = (here == there) & (np.signbit(here) == np.signbit(there)) | np.isnan(here) & np.isnan(there)
+    run.say('values of ' + kind.name, here.ravel(), there.ravel(), np.arange(there.size), equal.ravel())
+
 # ---- whole files ----
 Q8_0, Q4_0, BF16 = (gguf.GGMLQuantizationType[name] for name in ('Q8_0', 'Q4_0', 'BF16'))
 Q8_0_TEXT = 'scaled(fp(0,7,-6):finite,nonegzero;scale=binary16;block=1x32;rule=ratio;code=twos)'

@@ -2,18 +2,21 @@
 """GGUF files made by hand: what is wrong is refused, naming the file and the field; blocks are laid out as ggml has them."""
 
 import hashlib
+import json
 import math
 import struct
 import sys
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
+from layout_files import f32  # noqa: E402
 from support import floats, parse_safetensors  # noqa: E402
 
 F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, I32, BF16, TQ2_0, MXFP4, NVFP4 = 0, 1, 2, 3, 6, 7, 8, 26, 30, 35, 39, 40
 Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS = 10, 11, 12, 13, 14, 20, 23
 SIZES = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q8_0: (32, 34), I32: (1, 4), BF16: (1, 2), MXFP4: (32, 17),
-         NVFP4: (64, 36), Q4_1: (32, 20), Q5_0: (32, 22), Q5_1: (32, 24), TQ2_0: (256, 66)}  # fmt: skip
+         NVFP4: (64, 36), Q4_1: (32, 20), Q5_0: (32, 22), Q5_1: (32, 24), TQ2_0: (256, 66),
+         9: (32, 40), 16: (256, 66), 24: (1, 1), 34: (256, 54), 41: (128, 18), 42: (64, 18)}  # fmt: skip
 SIZES.update({Q2_K: (256, 84), Q3_K: (256, 110), Q4_K: (256, 144), Q5_K: (256, 176), Q6_K: (256, 210), IQ4_NL: (32, 18), IQ4_XS: (256, 136)})
 # Type, bytes and numbers of a block, and the first half of the SHA-256 digest of what ggml makes of the operands of the test.
 SEARCHED = {
@@ -230,7 +233,7 @@ class Gguf(support.Case):
         values.append(entry("lists", 9, u32(9) + u64(2) + u32(8) + u64(2) + string("x") + string("yz") + u32(7) + u64(1) + b"\0"))
         for alignment in (1, 8, 32, 256):
             metadata = values + [entry("general.alignment", 4, u32(alignment))]
-            tensors = [("\u00fc.w", (2, 1, 3, 2), F32, floats(range(12))), ("i", (5,), I32, pattern(20)), ("k", (1, 256), TQ2_0, pattern(66))]
+            tensors = [("\u00fc.w", (2, 1, 3, 2), F32, floats(range(12))), ("i", (5,), I32, pattern(20)), ("k", (1, 256), 24, pattern(256))]
             data = gguf(tensors, metadata, alignment)
             self.write("x.gguf", data)
             self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
@@ -287,11 +290,42 @@ class Gguf(support.Case):
             self.assertEqual(got[name][2], tensors[name][2])
             self.assertEqual(list(struct.unpack("<%df" % len(want), got[name][2])), want)
 
-    def decoded(self, kind, block):
+    def test_second_scale(self):
+        """NVFP4: NAME.scale is a factor of the values, of a tensor or of each expert, and no tensor of its own in them."""
+        nv = bytes([0x30, 0x38, 0x41, 0x41]) + pattern(32)
+        plain = self.decoded(NVFP4, nv, 64)
+        for name, second in (("b.scale", "b.weight.scale"), ("b.weight.scale", "b.scale")):
+            self.write("x.gguf", gguf([("b.weight", (2, 1, 64), NVFP4, nv + nv), (name, (2,), F32, floats([0.7, 3.5])), ("n", (1,), F32, floats([9]))]))
+            for out, read in (("o.gguf", parse), ("o.safetensors", parse_safetensors)):
+                self.ok("decode", self.path("x.gguf"), self.path(out))
+                found = read(self.read(out))[0]
+                self.assertEqual(set(found), {"b.weight", "n"})
+                self.assertEqual(found["b.weight"][2], floats([x * f32(s) for s in (0.7, 3.5) for x in plain]))
+        lines = json.loads(self.ok("info", self.path("x.gguf"), "--json"))["tensors"]
+        self.assertEqual([(one["name"], one["layout"], one["elements"], one["scales"], one["block"], one["shape"]) for one in lines],
+                         [("b.weight", "gguf-nvfp4", "NVFP4", "ue4m3 x binary32", [1, 16], [2, 1, 64]), ("n", "", "", "", [0, 0], [1])])
+        self.write("x.gguf", gguf([("b.weight", (2, 1, 64), NVFP4, nv + nv), ("b.scale", (3,), F32, floats([1, 2, 3]))]))
+        self.bad("info", self.path("x.gguf"), says="'b.scale' is not one F32 for the tensor or each matrix")
+        self.write("x.gguf", gguf([("b.weight", (64,), NVFP4, nv)]))
+        self.assertIn("no second scale", support.run("info", self.path("x.gguf")).stderr.decode())
+
+    def test_few_bits(self):
+        """Codes of 1 and 2 bits, and three-valued ones, as the examples of their descriptions have them."""
+        d = struct.pack("<e", 0.5)
+        self.assertEqual(self.decoded(41, d + bytes([0b10110]) + bytes(15), 128), [-.5, .5, .5, -.5, .5] + [-.5] * 123)
+        self.assertEqual(self.decoded(42, d + bytes([0x92]) + bytes(15), 64), [.5, -.5, 0, .5] + [-.5] * 60)
+        y = self.decoded(TQ2_0, bytes([0x92]) + bytes([0x55] * 63) + d)
+        self.assertEqual([y[0], y[32], y[64], y[96], y[1], y[255]], [.5, -.5, 0, .5, 0, 0])
+        y = self.decoded(34, bytes([0xBC]) + bytes([0x80] * 51) + d)
+        self.assertEqual([y[0], y[32], y[64], y[96], y[128], y[1], y[160]], [.5, -.5, 0, .5, 0, 0, 0])
+        y = self.decoded(16, struct.pack("<e", 1) + bytes([0, 1, 0, 0]) + struct.pack("<I", 9 << 28 | 3) + bytes(56))
+        self.assertEqual(y[:8], [-2.375 * 8] * 2 + [2.375 * 8] * 6)
+
+    def decoded(self, kind, block, count=0):
         """The values of one block."""
-        count = 32 if kind in (Q4_1, Q5_0, Q5_1, IQ4_NL) else 256
+        count = count or (32 if kind in (Q4_1, Q5_0, Q5_1, IQ4_NL) else 256)
         self.write("x.gguf", gguf([("w", (count,), kind, block)]))
-        self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
+        support.run("decode", self.path("x.gguf"), self.path("o.gguf"))
         content = parse(self.read("o.gguf"))[0]["w"][2]
         return list(struct.unpack("<%df" % count, content))
 
@@ -456,6 +490,7 @@ class Gguf(support.Case):
         infinite = floats([float("inf")] + [1] * 63)
         self.write("x.gguf", gguf([("w", (2, 64), F32, infinite * 2), ("m", (2, 32), MXFP4, pattern(34))]))
         self.write("short.gguf", gguf([("w", (2, 48), F32, floats([1] * 96))]))
+        self.write("q.gguf", gguf([("q", (32,), 9, pattern(40))]))
         self.write("k.gguf", gguf([("k", (1, 256), TQ2_0, pattern(66))]))
         self.write("x.safetensors", support.safetensors([("w", "F32", (2, 64), floats([1] * 128))]))
         x, o = self.path("x.gguf"), self.path("o.gguf")
@@ -474,7 +509,7 @@ class Gguf(support.Case):
             (("quantize", "-f", "mxfp4", "--include", "*", self.path("k.gguf"), o), ("no tensor to round",)),
             (("decode", "-f", "mxfp4", x, o), ("leave -f out",)),
             (("decode", x, self.path("o.npy")), ("a .gguf or a .safetensors file",)),
-            (("decode", self.path("k.gguf"), self.path("o.safetensors")), ("tensor 'k': TQ2_0 is not read",)),
+            (("decode", self.path("q.gguf"), self.path("o.safetensors")), ("tensor 'q': blocks of Q8_1 are not read",)),
             (("decode", x, x), ("is the same file as the input",)),
             (("decode", self.path("none.gguf"), o), ("none.gguf",)),
         ):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading GGUF: see gguf.h. */
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 
 #include <stdarg.h>
 #include <stdio.h>

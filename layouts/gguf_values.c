@@ -6,29 +6,12 @@
  * in runs of 32 bytes, whose bits of one place are 32 neighbours. */
 #include <string.h>
 
-#include "cli/quantize/gguf.h"
+#include "files/gguf.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "layouts/gguf_iq.h"
 
-int gguf_reads(const gguf_type *type) {
-  switch (type->id) {
-    case GGUF_Q4_0:
-    case GGUF_Q4_1:
-    case GGUF_Q5_0:
-    case GGUF_Q5_1:
-    case GGUF_Q8_0:
-    case GGUF_Q2_K:
-    case GGUF_Q3_K:
-    case GGUF_Q4_K:
-    case GGUF_Q5_K:
-    case GGUF_Q6_K:
-    case GGUF_IQ4_NL:
-    case GGUF_IQ4_XS:
-    case GGUF_MXFP4:
-    case GGUF_NVFP4: return 1;
-    default: return 0;
-  }
-}
+int gguf_reads(const gguf_type *type) { return type->dtype < 0 && type->id != 9; }
 
 static float float_of(uint32_t bits) {
   float z;
@@ -167,10 +150,34 @@ static void get_iq4_xs(float *z, const uint8_t *x) {
   }
 }
 
+/* ---- codes of 1, 2 and 8 bits in the order of the elements ---- */
+
+static void get_q1_0(float *z, const uint8_t *x) {
+  float scale = half_of(x);
+  for (size_t j = 0; j < 128; j++) z[j] = clean(bits_of(x[2 + j / 8], j % 8, 1) ? scale : -scale);
+}
+
+static void get_q2_0(float *z, const uint8_t *x) {
+  float scale = half_of(x);
+  for (size_t j = 0; j < 64; j++) z[j] = clean(scale * (float)(bits_of(x[2 + j / 4], j % 4 * 2, 2) - 1));
+}
+
+static void get_q8_k(float *z, const uint8_t *x) {
+  float scale = float_of((uint32_t)x[0] | (uint32_t)x[1] << 8 | (uint32_t)x[2] << 16 | (uint32_t)x[3] << 24);
+  for (size_t j = 0; j < 256; j++) z[j] = clean(scale * (float)(int8_t)x[4 + j]);
+}
+
 /* ---- all ---- */
 
 static void get_block(float *z, uint32_t type, const uint8_t *x) {
+  if (gguf_iq_block(z, type, x)) {
+    for (size_t j = 0; j < 256; j++) z[j] = clean(z[j]);
+    return;
+  }
   switch (type) {
+    case GGUF_Q1_0: get_q1_0(z, x); break;
+    case GGUF_Q2_0: get_q2_0(z, x); break;
+    case GGUF_Q8_K: get_q8_k(z, x); break;
     case GGUF_Q8_0: get_bytes(z, x); break;
     case GGUF_Q2_K: get_q2_k(z, x); break;
     case GGUF_Q3_K: get_q3_k(z, x); break;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tensors/gguf.h"
+#include "files/gguf.h"
 
 static const gguf_type types[] = {{GGUF_F32, "F32", 1, 4, ST_F32},
                                   {GGUF_F16, "F16", 1, 2, ST_F16},
@@ -18,27 +18,28 @@ static const gguf_type types[] = {{GGUF_F32, "F32", 1, 4, ST_F32},
                                   {GGUF_Q4_K, "Q4_K", 256, 144, -1},
                                   {GGUF_Q5_K, "Q5_K", 256, 176, -1},
                                   {GGUF_Q6_K, "Q6_K", 256, 210, -1},
-                                  {15, "Q8_K", 256, 292, -1},
-                                  {16, "IQ2_XXS", 256, 66, -1},
-                                  {17, "IQ2_XS", 256, 74, -1},
-                                  {18, "IQ3_XXS", 256, 98, -1},
-                                  {19, "IQ1_S", 256, 50, -1},
+                                  {GGUF_Q8_K, "Q8_K", 256, 292, -1},
+                                  {GGUF_IQ2_XXS, "IQ2_XXS", 256, 66, -1},
+                                  {GGUF_IQ2_XS, "IQ2_XS", 256, 74, -1},
+                                  {GGUF_IQ3_XXS, "IQ3_XXS", 256, 98, -1},
+                                  {GGUF_IQ1_S, "IQ1_S", 256, 50, -1},
                                   {GGUF_IQ4_NL, "IQ4_NL", 32, 18, -1},
-                                  {21, "IQ3_S", 256, 110, -1},
-                                  {22, "IQ2_S", 256, 82, -1},
+                                  {GGUF_IQ3_S, "IQ3_S", 256, 110, -1},
+                                  {GGUF_IQ2_S, "IQ2_S", 256, 82, -1},
                                   {GGUF_IQ4_XS, "IQ4_XS", 256, 136, -1},
                                   {24, "I8", 1, 1, ST_I8},
                                   {25, "I16", 1, 2, ST_I16},
                                   {26, "I32", 1, 4, ST_I32},
                                   {27, "I64", 1, 8, ST_I64},
                                   {GGUF_F64, "F64", 1, 8, ST_F64},
-                                  {29, "IQ1_M", 256, 56, -1},
+                                  {GGUF_IQ1_M, "IQ1_M", 256, 56, -1},
                                   {GGUF_BF16, "BF16", 1, 2, ST_BF16},
-                                  {34, "TQ1_0", 256, 54, -1},
-                                  {35, "TQ2_0", 256, 66, -1},
+                                  {GGUF_TQ1_0, "TQ1_0", 256, 54, -1},
+                                  {GGUF_TQ2_0, "TQ2_0", 256, 66, -1},
                                   {GGUF_MXFP4, "MXFP4", 32, 17, -1},
                                   {GGUF_NVFP4, "NVFP4", 64, 36, -1},
-                                  {41, "Q1_0", 128, 18, -1}};
+                                  {GGUF_Q1_0, "Q1_0", 128, 18, -1},
+                                  {GGUF_Q2_0, "Q2_0", 64, 18, -1}};
 
 const gguf_type *gguf_type_of(uint32_t id) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)

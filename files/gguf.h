@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/tensors/gguf.h - the GGUF file of ggml and llama.cpp: a header, metadata, a list of tensors, and their bytes.
+/* files/gguf.h - the GGUF file of ggml and llama.cpp: a header, metadata, a list of tensors, and their bytes.
  *
  * The reader is a pure function over bytes, like those of npy.h and safetensors.h. Refused, with a sentence that names
  * the field: another magic, version 1 or beyond 3, big-endian files; counts and lengths that do not fit the file; keys
@@ -8,13 +8,13 @@
  * UTF-8 or there twice; no dimension or more than four, a side of 0, a shape that does not multiply; an unknown type,
  * rows that are not whole blocks of it; offsets that are not aligned, leave a hole or overlap, or end behind the file;
  * bytes behind the last tensor. Format: ggml's docs/gguf.md, version 3; types and sizes as in gguf 0.19.0. */
-#ifndef HALFULP_CLI_TENSORS_GGUF_H
-#define HALFULP_CLI_TENSORS_GGUF_H
+#ifndef HALFULP_FILES_GGUF_H
+#define HALFULP_FILES_GGUF_H
 
 #include "files/safetensors.h"
 
 enum { GGUF_DIMS_MAX = 4, GGUF_NAME_MAX = 64, GGUF_KEY_MAX = 65535, GGUF_ALIGNMENT = 32 };
-/* Types that are read and written as numbers. */
+/* Types that are read as numbers; some are written, too. */
 enum {
   GGUF_F32 = 0,
   GGUF_F16 = 1,
@@ -28,12 +28,24 @@ enum {
   GGUF_Q4_K = 12,
   GGUF_Q5_K = 13,
   GGUF_Q6_K = 14,
+  GGUF_Q8_K = 15,
+  GGUF_IQ2_XXS = 16,
+  GGUF_IQ2_XS = 17,
+  GGUF_IQ3_XXS = 18,
+  GGUF_IQ1_S = 19,
   GGUF_IQ4_NL = 20,
+  GGUF_IQ3_S = 21,
+  GGUF_IQ2_S = 22,
   GGUF_IQ4_XS = 23,
   GGUF_F64 = 28,
+  GGUF_IQ1_M = 29,
   GGUF_BF16 = 30,
+  GGUF_TQ1_0 = 34,
+  GGUF_TQ2_0 = 35,
   GGUF_MXFP4 = 39,
-  GGUF_NVFP4 = 40
+  GGUF_NVFP4 = 40,
+  GGUF_Q1_0 = 41,
+  GGUF_Q2_0 = 42
 };
 
 typedef struct gguf_type {
@@ -81,6 +93,10 @@ void gguf_layout(gguf_file *file);
 int gguf_as_tensors(st_file *z, const gguf_file *file);
 /* Returns all before the data, of version 3; sets file->data. To be freed; NULL: out of memory. */
 uint8_t *gguf_header(gguf_file *file, size_t *length);
+/* Returns 1 if numbers of the type are read: those of all blocks but Q8_1, which no file has (layouts/gguf_values.c). */
+int gguf_reads(const gguf_type *type);
+/* Writes the numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
+void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count);
 /* Returns the bytes of the data, the space behind the last tensor among them. */
 size_t gguf_data_size(const gguf_file *file);
 
