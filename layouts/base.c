@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "layouts/layouts.h"
 
@@ -19,6 +20,19 @@ int hui_wrong_json(hu_checkpoint *x, const char *path, const json_error_t *where
   for (char *at = x->line; *at; at++)
     if ((unsigned char)*at < 0x20 || *at == 0x7F) *at = '?';
   return 0;
+}
+
+int hui_own(hu_checkpoint *x, hui_shard *shard, const st_tensor *tensor, uint8_t *own) {
+  size_t place = (size_t)(tensor - shard->file.tensors);
+  uint8_t **more = place < shard->own_count ? shard->own : realloc(shard->own, (2 * place + 8) * sizeof *more);
+  if (!more) {
+    free(own);
+    return hui_wrong(x, "%s: out of memory", x->path);
+  }
+  shard->own = more;
+  for (; shard->own_count < 2 * place + 8 && place >= shard->own_count; shard->own_count++) more[shard->own_count] = NULL;
+  more[place] = own;
+  return 1;
 }
 
 const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name) {

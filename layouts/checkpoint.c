@@ -75,7 +75,8 @@ static int merge(hu_checkpoint *x) {
     for (size_t k = 0; k < x->shards[i].file.count; k++) {
       const hui_shard *shard = &x->shards[i];
       const st_tensor *tensor = &shard->file.tensors[k];
-      hui_raw raw = {tensor, shard->bytes.data + shard->file.data + tensor->begin, shard, 0};
+      const uint8_t *own = k < shard->own_count ? shard->own[k] : NULL;
+      hui_raw raw = {tensor, own ? own : shard->bytes.data + shard->file.data + tensor->begin, shard, 0};
       if (!lies_elsewhere(x, &raw)) x->raws[x->raw_count++] = raw;
     }
   qsort(x->raws, x->raw_count, sizeof *x->raws, by_name);
@@ -101,6 +102,8 @@ void hu_checkpoint_close(hu_checkpoint *x) {
     st_free(&x->shards[i].file);
     json_decref(x->shards[i].comfy);
     hui_gguf_close(&x->shards[i]);
+    for (size_t k = 0; k < x->shards[i].own_count; k++) free(x->shards[i].own[k]);
+    free(x->shards[i].own);
     x->reader->free(&x->shards[i].bytes);
     free(x->shards[i].path);
   }

@@ -56,12 +56,15 @@ static int open_safetensors(hu_checkpoint *x, hui_shard *shard) {
   return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
 }
 
-/* Kinds of files, by the ends of their names. A folder is one of the first kind of which it has a file. */
+/* Kinds of files, by the ends of their names. A folder is one of the first kind of which it has a file, named as those
+ * of that kind are in folders: other files of PyTorch may be the state of an optimizer. */
 typedef struct hui_kind {
-  const char *end;
+  const char *end, *in_folders; /* NULL: not in folders */
   int (*open)(hu_checkpoint *x, hui_shard *shard);
 } hui_kind;
-static const hui_kind kinds[] = {{".safetensors", open_safetensors}, {".gguf", hui_gguf_open}};
+static const hui_kind kinds[] = {{".safetensors", "", open_safetensors}, {".gguf", "", hui_gguf_open},
+                                 {".bin", "pytorch_model", hui_torch_open}, {".pt", NULL, hui_torch_open},
+                                 {".pth", NULL, hui_torch_open},       {".ckpt", NULL, hui_torch_open}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const hui_kind *kind_of(const char *name) {
@@ -117,8 +120,8 @@ static int open_index(hu_checkpoint *x, const char *path) {
   x->indexed = 1;
   json_object_foreach(good ? x->map : NULL, tensor, value) {
     const char *name = json_string_value(value);
-    if (!name || !is_plain_name(name) || !ends(name, ".safetensors"))
-      good = hui_wrong(x, "%s: weight_map: '%s' lies in no .safetensors file of the folder", path,
+    if (!name || !is_plain_name(name) || !hui_is_model_name(name))
+      good = hui_wrong(x, "%s: weight_map: '%s' lies in no .safetensors file, or another model, of the folder", path,
                        st_printable(shown, tensor));
     if (!good) break;
     if (json_object_get(seen, name)) continue;
@@ -135,8 +138,10 @@ static int open_index(hu_checkpoint *x, const char *path) {
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 static int is_index(const struct dirent *entry) { return ends(entry->d_name, ".safetensors.index.json"); }
+static int is_torch_index(const struct dirent *entry) { return ends(entry->d_name, ".bin.index.json"); }
 static int is_model(const struct dirent *entry) {
-  return entry->d_name[0] != '.' && hui_is_model_name(entry->d_name);
+  const hui_kind *kind = kind_of(entry->d_name);
+  return kind && kind->in_folders && strstr(entry->d_name, kind->in_folders) && entry->d_name[0] != '.';
 }
 
 static void free_names(struct dirent **names, int count) {
@@ -148,7 +153,13 @@ static void free_names(struct dirent **names, int count) {
 static char *index_of(const hu_checkpoint *x, int *count) {
   struct dirent **names = NULL;
   char *path = NULL;
-  *count = scandir(x->folder[0] ? x->folder : ".", &names, is_index, by_name);
+  const char *folder = x->folder[0] ? x->folder : ".";
+  *count = scandir(folder, &names, is_index, by_name);
+  if (*count == 0) {
+    free_names(names, 0);
+    names = NULL;
+    *count = scandir(folder, &names, is_torch_index, by_name);
+  }
   size_t capacity = *count == 1 ? strlen(x->folder) + strlen(names[0]->d_name) + 1 : 0;
   if (capacity) path = malloc(capacity);
   if (path) snprintf(path, capacity, "%s%s", x->folder, names[0]->d_name);
@@ -172,7 +183,7 @@ static int open_all(hu_checkpoint *x) {
 static int open_folder(hu_checkpoint *x) {
   int count;
   char *path = index_of(x, &count);
-  if (count > 1) return hui_wrong(x, "%s: several indexes (*.safetensors.index.json); name one of them", x->path);
+  if (count > 1) return hui_wrong(x, "%s: several indexes (*.index.json); name one of them", x->path);
   int good = path ? open_index(x, path) : open_all(x);
   free(path);
   return good;

@@ -159,6 +159,8 @@ typedef struct hui_shard {
   struct json_t *comfy; /* _quantization_metadata */
   uint64_t device, inode;
   struct gguf_file *gguf; /* NULL: another kind of file */
+  uint8_t **own;          /* of the tensors that are not in the file as they are; NULL: all are */
+  size_t own_count;
 } hui_shard;
 
 /* What the config says of modules whose names fit an expression, or a pattern. */
@@ -237,6 +239,11 @@ void hui_gguf_close(hui_shard *shard);
 int hui_gguf_is_blocks(const hui_raw *raw);
 int hui_gguf_blocks(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
 void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n);
+
+/* Reads a file of PyTorch (torch.c): 1, or 0 and the line. */
+int hui_torch_open(hu_checkpoint *x, hui_shard *shard);
+/* Gives a tensor of a file bytes of its own, which are the file's from now on: 1, or 0 and the line. */
+int hui_own(hu_checkpoint *x, hui_shard *shard, const st_tensor *tensor, uint8_t *own);
 
 /* Returns the code of element r, c of matrix m. */
 unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);

@@ -10,7 +10,9 @@ const char *cli_layout(const cli_quantize_state *state) {
 }
 
 int cli_is_model(const char *path) {
+  static const char *const suffixes[] = {".safetensors", ".index.json", ".pt", ".pth", ".ckpt", ".bin"};
   struct stat info;
-  return cli_ends(path, ".safetensors") || cli_ends(path, ".safetensors.index.json") ||
-         (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+    if (cli_ends(path, suffixes[i])) return 1;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
