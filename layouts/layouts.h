@@ -247,6 +247,8 @@ int hui_own(hu_checkpoint *x, hui_shard *shard, const st_tensor *tensor, uint8_t
 
 /* Returns the code of element r, c of matrix m. */
 unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
+/* Returns the place of an element's scale among those of the file. */
+size_t hui_scale_place(const hui_tensor *z, size_t m, size_t r, size_t c);
 /* Returns a scale as a binary32 pattern. */
 uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i);
 

@@ -105,7 +105,7 @@ static size_t group_of(const hui_tensor *z, size_t c) {
   return at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
 }
 
-static size_t scale_place(const hui_tensor *z, size_t m, size_t r, size_t c) {
+size_t hui_scale_place(const hui_tensor *z, size_t m, size_t r, size_t c) {
   if (z->grid == HUI_RUNS) return (r * z->cols + c) / z->block[1];
   if (z->grid == HUI_TILES) return m * z->matrix + hu_scaled_tile_place(r, c / z->block[1], z->across);
   return m * z->matrix + r / z->block[0] * z->down + group_of(z, c) * z->across;
@@ -184,7 +184,7 @@ static void fill(double *out, const hui_tensor *z, const double numbers[256], si
     size_t m = (first + i) / each, r = (first + i) % each / z->cols, c = (first + i) % z->cols;
     double q = numbers[hui_code(&z->codes, m, r, c)];
     if (z->scale) {
-      size_t place = scale_place(z, m, r, c);
+      size_t place = hui_scale_place(z, m, r, c);
       if (place != now.place || m != now.matrix) enter(&now, z, m, r, c, place);
     }
     if (z->zero) q = q == now.zero ? 0 : q - now.zero; /* a difference of 0 is +0 in every rounding direction */

@@ -178,6 +178,7 @@ void cli_memory_start(void);
   X(explain, "why a number becomes the code it becomes")                                        \
   X(quantize, "put an array or a model on a format's grid, with events and errors")             \
   X(compare, "several formats on an array or a model, side by side; two arrays bit for bit")    \
+  X(audit, "why two quantized models differ; which rule made one")                              \
   X(gemm, "D = A B + C of .npy matrices under an accumulation model")                           \
   X(collective, "what an all-reduce over many machines gives, against the exact sums")          \
   X(train, "train a network in low precision, as a configuration file says")                    \

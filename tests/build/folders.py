@@ -17,7 +17,7 @@ FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/bas
             'emu/arith/function_polynomials.h', 'emu/arith/one.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'pictures', 'vectors', 'proof', 'job', 'verify', 'campaign',
-           'train', 'sweep', 'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'command']
+           'train', 'sweep', 'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'audit', 'command']
 # What stands against the order, file by file: the header that compiles loops for a level; the one that lends threads.
 UPWARD = {'train/engine/loops.h': ['emu/simd/of_level.h'], 'train/engine/cpu.h': ['emu/base/helpers.h']}
 
