@@ -8,7 +8,7 @@
 #define HALFULP_CLI_AUDIT_AUDIT_H
 
 #include "cli/quantize/tensors.h"
-#include "cli/tensors/split.h"
+#include "cli/tensors/causes.h"
 #include "layouts/layouts.h"
 
 /* ---- sides ---- */
@@ -199,7 +199,7 @@ typedef struct audit_pair {
   audit_shown shown;
   audit_followed by[2];  /* what each side does with the source, AUDIT_MADE: with the other side */
   size_t chosen[2];           /* the rules of the sides that part least */
-  cli_split split[2];         /* against the source, or side 0 where that has values */
+  cli_causes causes[2];         /* against the source, or side 0 where that has values */
   double moved, moved_signal; /* sum of squares between the sides' values; of those of the first */
   uint64_t values;            /* that differ */
 } audit_pair;

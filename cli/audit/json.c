@@ -16,7 +16,7 @@ static void print_rules(FILE *out, const audit_rules *rules) {
   fputc(']', out);
 }
 
-static void print_side(FILE *out, const audit_tensor *x, const audit_followed *by, const cli_split *split) {
+static void print_side(FILE *out, const audit_tensor *x, const audit_followed *by, const cli_causes *split) {
   char text[AUDIT_RULE_TEXT], name[CLI_NAME_MAX];
   if (!x) {
     fputs("null", out);
@@ -25,7 +25,7 @@ static void print_side(FILE *out, const audit_tensor *x, const audit_followed *b
   cli_json(out, "{'layout': ?, 'elements': ?, 'scales': ?, ", JSON(x->layout),
            JSON(x->found || !x->quantized ? x->elements : cli_format_name(name, x->element)),
            JSON(x->scaled ? cli_format_name(text, x->scale) : NULL));
-  cli_json(out, "'block': [?, ?], 'split': ?", JSON(x->block[0]), JSON(x->block[1]), cli_split_value(split));
+  cli_json(out, "'block': [?, ?], 'causes': ?", JSON(x->block[0]), JSON(x->block[1]), cli_causes_value(split));
   if (by->known) {
     cli_json(out, ", 'order': ?, 'given_amax': ?, 'rules': ", JSON(audit_orders[by->order]),
              cli_known(by->given ? (double)by->amax : NAN));
@@ -38,29 +38,6 @@ static void print_side(FILE *out, const audit_tensor *x, const audit_followed *b
   fputc('}', out);
 }
 
-static void print_shown(FILE *out, const cli_value *value) {
-  const audit_shown *shown = value->record;
-  if (!shown->there) {
-    fputs("null", out);
-    return;
-  }
-  cli_json(out, "{'matrix': ?, 'block': [?, ?], 'elements': ?, 'amax': ?, 'values': ", JSON(shown->matrix),
-           JSON(shown->p), JSON(shown->q), JSON(shown->all), cli_known((double)shown->amax));
-  if (!shown->known) fputs("null", out);
-  for (size_t i = 0; shown->known && i < shown->n; i++)
-    cli_json(out, "??", cli_plain(i ? ", " : "["), JSON((double)shown->x[i]));
-  fputs(shown->known ? "], \"sides\": [" : ", \"sides\": [", out);
-  for (int k = 0; k < 2; k++) {
-    cli_json(out, "?{'scale': ?, 'scale_code': ?, 'second': ?, 'codes': [", cli_comma(k == 0),
-             JSON((double)shown->scale[k]), JSON(shown->scale_code[k]), JSON((double)shown->second[k]));
-    for (size_t i = 0; i < shown->n; i++) fprintf(out, "%s%u", i ? ", " : "", shown->code[k][i]);
-    fputs("]}", out);
-  }
-  fputs("]}", out);
-}
-
-cli_value audit_shown_value(const audit_shown *shown) { return (cli_value){.print = print_shown, .record = shown}; }
-
 static void print_pair(FILE *out, const audit_pair *pair) {
   char text[AUDIT_SENTENCE];
   static const char *const sides[2] = {"a", "b"};
@@ -72,9 +49,9 @@ static void print_pair(FILE *out, const audit_pair *pair) {
     cli_json(out, "'scales': {'differ': ?, 'of': ?}, 'codes': {'differ': ?, 'of': ?}, ", JSON(pair->counts.scales),
              JSON(pair->counts.all_scales), JSON(pair->counts.codes), JSON(pair->counts.all_codes));
   cli_json(out, "'block': ?, 'a': ", audit_shown_value(&pair->shown));
-  print_side(out, pair->x[0], &pair->by[0], &pair->split[0]);
+  print_side(out, pair->x[0], &pair->by[0], &pair->causes[0]);
   fputs(", \"b\": ", out);
-  print_side(out, pair->x[1], &pair->by[1], &pair->split[1]);
+  print_side(out, pair->x[1], &pair->by[1], &pair->causes[1]);
   fputc('}', out);
 }
 

@@ -9,7 +9,7 @@
 #include "halfulp/version.h"
 
 static void split_row(FILE *out, const audit_pair *pair, int k) {
-  const cli_split *z = &pair->split[k];
+  const cli_causes *z = &pair->causes[k];
   char shown[ST_NAME_MAX];
   const double shares[] = {z->scale_noise, z->dead_noise, z->saturated_noise, z->grid_noise};
   if (!z->count) return;
@@ -20,27 +20,27 @@ static void split_row(FILE *out, const audit_pair *pair, int k) {
   fprintf(out, isfinite(sqnr) ? "<td data-v=\"%.9g\">%.2f</td>" : "<td data-v=\"%g\">exact</td>", isfinite(sqnr) ? sqnr : 1e9,
           sqnr);
   for (int i = 0; i < 4; i++)
-    fprintf(out, "<td data-v=\"%.9g\">%.2f %%</td>", cli_split_share(z, shares[i]), 100 * cli_split_share(z, shares[i]));
-  fprintf(out, "<td data-v=\"%.9g\">%s</td></tr>\n", cli_split_bias(z), ROUNDED(cli_split_bias(z), 4));
+    fprintf(out, "<td data-v=\"%.9g\">%.2f %%</td>", cli_causes_share(z, shares[i]), 100 * cli_causes_share(z, shares[i]));
+  fprintf(out, "<td data-v=\"%.9g\">%s</td></tr>\n", cli_causes_bias(z), ROUNDED(cli_causes_bias(z), 4));
 }
 
 static void histogram(FILE *out, const audit_result *result) {
   enum { WIDTH = 920, ROW = 22, NAMES = 150 };
-  cli_split total = {0};
+  cli_causes total = {0};
   svg image;
   uint64_t most = 1;
   for (size_t i = 0; i < result->count; i++)
-    for (int k = 0; k < 2; k++) cli_split_add(&total, &result->pairs[i].split[k]);
+    for (int k = 0; k < 2; k++) cli_causes_add(&total, &result->pairs[i].causes[k]);
   if (!total.count) return;
-  for (int i = 0; i < CLI_SPLIT_BINS; i++)
+  for (int i = 0; i < CLI_CAUSES_BINS; i++)
     if (total.bins[i] > most) most = total.bins[i];
   fputs("<h2>Blocks by their SQNR</h2>\n", out);
-  page_begin_drawing(&image, out, "blocks", WIDTH, CLI_SPLIT_BINS * ROW + 8, "Blocks by their SQNR",
+  page_begin_drawing(&image, out, "blocks", WIDTH, CLI_CAUSES_BINS * ROW + 8, "Blocks by their SQNR",
                      "One bar for each range of the ratio of signal to noise, as long as it has blocks.");
-  for (int i = 0; i < CLI_SPLIT_BINS; i++) {
-    char name[CLI_SPLIT_BIN_TEXT], text[32];
+  for (int i = 0; i < CLI_CAUSES_BINS; i++) {
+    char name[CLI_CAUSES_BIN_TEXT], text[32];
     double width = (WIDTH - NAMES - 160) * (double)total.bins[i] / (double)most, y = 4 + (double)i * ROW;
-    svg_text(&image, NAMES - 10, y + 14, 12, SVG_END, "var(--ink)", "", cli_split_bin(name, i));
+    svg_text(&image, NAMES - 10, y + 14, 12, SVG_END, "var(--ink)", "", cli_causes_bin(name, i));
     svg_rect(&image, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
     snprintf(text, sizeof text, "%llu", (unsigned long long)total.bins[i]);
     svg_text(&image, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);

@@ -305,7 +305,7 @@ static const char *format_part(char text[AUDIT_PART_TEXT], const audit_tensor *x
 
 /* ---- the error ---- */
 
-static int split(cli_split *z, const audit_tensor *source, const audit_tensor *x) {
+static int split(cli_causes *z, const audit_tensor *source, const audit_tensor *x) {
   size_t block[2] = {x->scaled ? x->block[0] : 1, x->scaled ? x->block[1] : x->cols};
   size_t whole = block[0] * x->cols <= 16 * PIECE ? block[0] : 1;
   if (whole != block[0]) block[0] = 1; /* a block of many rows is counted by rows */
@@ -322,7 +322,7 @@ static int split(cli_split *z, const audit_tensor *source, const audit_tensor *x
         most[q] = limit * fabs((double)audit_scale(x, m, r / x->block[0], q, &stored)) * (double)factor(x, m);
       code = audit_values(before, source, first, rows * x->cols);
       if (code == CLI_OK) code = audit_values(after, x, first, rows * x->cols);
-      if (code == CLI_OK) code = cli_split_matrix(z, before, after, rows, x->cols, block, most);
+      if (code == CLI_OK) code = cli_causes_matrix(z, before, after, rows, x->cols, block, most);
     }
   free(before);
   free(after);
@@ -330,11 +330,11 @@ static int split(cli_split *z, const audit_tensor *source, const audit_tensor *x
   return code;
 }
 
-static int split_errors(audit_pair *pair) {
+static int find_causes(audit_pair *pair) {
   for (int k = 0; k < 2; k++) {
     const audit_tensor *source = pair->source ? pair->source : pair->x[!k]->quantized ? NULL : pair->x[!k];
     if (!source || !pair->x[k]->quantized || source->count != pair->x[k]->count) continue;
-    if (split(&pair->split[k], source, pair->x[k])) return CLI_BAD;
+    if (split(&pair->causes[k], source, pair->x[k])) return CLI_BAD;
   }
   return CLI_OK;
 }
@@ -385,7 +385,7 @@ int audit_compare(audit_pair *pair) {
     pair->verdict = AUDIT_DIFFERENT;
     code = part_by_sides(pair, x->quantized, x->quantized);
   }
-  return code == CLI_OK ? split_errors(pair) : code;
+  return code == CLI_OK ? find_causes(pair) : code;
 }
 
 void audit_pair_free(audit_pair *pair) {

@@ -90,35 +90,6 @@ const char *audit_sentence(char text[AUDIT_SENTENCE], const audit_pair *pair) {
   return text;
 }
 
-static void print_scale(FILE *out, const audit_shown *shown, const audit_tensor *x, int k) {
-  if (x && !x->scaled) return;
-  unsigned digits = x && x->found ? st_dtype_bits(x->found->scale->tensor->dtype) / 4
-                    : x           ? (hu_limits_of(x->scale).width + 3) / 4
-                                  : 2;
-  fprintf(out, "scale 0x%0*x = %s", (int)digits, (unsigned)shown->scale_code[k], DECIMAL((double)shown->scale[k]));
-  if (!isnan(shown->amax) || (x && x->second)) fprintf(out, ", second level %s", DECIMAL((double)shown->second[k]));
-  fputs(", ", out);
-}
-
-void audit_print_block(FILE *out, const char *indent, const audit_shown *shown, const audit_tensor *const x[2],
-                       const char *const names[2]) {
-  if (shown->known) {
-    fprintf(out, "%svalues", indent);
-    for (size_t i = 0; i < shown->n; i++) fprintf(out, " %s", DECIMAL((double)shown->x[i]));
-    if (shown->all > shown->n) fprintf(out, " ... (%zu)", shown->all);
-    if (!isnan(shown->amax)) fprintf(out, "; amax of the tensor %s", DECIMAL((double)shown->amax));
-    fputc('\n', out);
-  }
-  for (int k = 0; k < 2; k++) {
-    fprintf(out, "%s%s: ", indent, names[k]);
-    print_scale(out, shown, x[k], k);
-    fputs("codes", out);
-    for (size_t i = 0; i < shown->n; i++) fprintf(out, " %x", shown->code[k][i]);
-    if (shown->all > shown->n) fputs(" ...", out);
-    fputc('\n', out);
-  }
-}
-
 static void print_side(FILE *out, const audit_result *result, const audit_pair *pair, int k) {
   char text[AUDIT_SENTENCE], rules[AUDIT_RULES_TEXT];
   const audit_tensor *x = pair->x[k];
@@ -126,14 +97,14 @@ static void print_side(FILE *out, const audit_result *result, const audit_pair *
   fprintf(out, "  %s: %s\n", sides[k], audit_what(text, x));
   audit_rules_texts(rules, &pair->by[k], result->which ? SIZE_MAX : 8);
   if (rules[0]) fprintf(out, "     rules: %s\n", rules);
-  const cli_split *split = &pair->split[k];
+  const cli_causes *split = &pair->causes[k];
   if (!split->count) return;
   fprintf(out, "     SQNR %.2f dB; of the noise scales %.2f %%, dead zone %.2f %%, saturation %.2f %%, grid %.2f %%; bias of "
           "the mean %s\n",
           split->noise > 0 ? 10 * log10(split->signal / split->noise) : HUGE_VAL,
-          100 * cli_split_share(split, split->scale_noise), 100 * cli_split_share(split, split->dead_noise),
-          100 * cli_split_share(split, split->saturated_noise), 100 * cli_split_share(split, split->grid_noise),
-          ROUNDED(cli_split_bias(split), 4));
+          100 * cli_causes_share(split, split->scale_noise), 100 * cli_causes_share(split, split->dead_noise),
+          100 * cli_causes_share(split, split->saturated_noise), 100 * cli_causes_share(split, split->grid_noise),
+          ROUNDED(cli_causes_bias(split), 4));
 }
 
 void audit_print_pair(FILE *out, const audit_result *result, const audit_pair *pair) {

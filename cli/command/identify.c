@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp identify - from a black box that computes dot products to its accumulation model; where two models differ. */
+/* halfulp identify - from a black box that computes dot products to its accumulation model, or one that quantizes to its
+ * rule; where two of either differ. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/accum/text.h"
+#include "cli/audit/quantizers.h"
 #include "cli/base/io.h"
 #include "cli/identify/report.h"
 #include "cli/identify/distinguish.h"
@@ -30,19 +32,21 @@ enum {
   KEY_EXPLAIN,
   KEY_REPORT,
   KEY_DISTINGUISH,
-  KEY_TRIES
+  KEY_TRIES,
+  KEY_QUANTIZER,
+  KEY_ANSWER
 };
 
 /* What is asked for. */
-enum { IDENTIFY, DISTINGUISH };
-static const char *const mode_names[] = {"a box, not --distinguish", "--distinguish"};
-enum { OF_BOX = CLI_FOR(IDENTIFY) };
+enum { IDENTIFY, DISTINGUISH, QUANTIZER };
+static const char *const mode_names[] = {"a box of dot products", "--distinguish", "--quantizer"};
+enum { OF_BOX = CLI_FOR(IDENTIFY), OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH), OF_BOXES = OF_BOX | CLI_FOR(QUANTIZER) };
 
 typedef struct state {
   id_shape shape;
-  int has_a, has_b, has_d, json, explain, gemm, distinguish;
+  int has_a, has_b, has_d, json, explain, gemm, distinguish, answer;
   uint64_t k, every, seed, verify, timeout, tile, tries;
-  const char *library, *function, *beside, *log, *golden, *report;
+  const char *library, *function, *beside, *log, *golden, *report, *quantizer;
 } state;
 
 static int set_element(hu_element *element, int *has, const char *value) {
@@ -65,6 +69,8 @@ static int set(void *into, int key, const char *value) {
     case CLI_KEY_SEED: return cli_read_u64(&asked->seed, "--seed", value, 0, UINT64_MAX);
     case KEY_TRIES: return cli_read_u64(&asked->tries, "--tries", value, 1, UINT64_C(1) << 40);
     case KEY_DISTINGUISH: asked->distinguish = 1; break;
+    case KEY_QUANTIZER: asked->quantizer = value; break;
+    case KEY_ANSWER: asked->answer = 1; break;
     case KEY_LIBRARY: asked->library = value; break;
     case KEY_FUNCTION: asked->function = value; break;
     case KEY_BESIDE: asked->beside = value; break;
@@ -81,13 +87,13 @@ static int set(void *into, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_FA, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4"},
-    {KEY_FB, "fb", "FORMAT", "elements of B; default: those of A"},
-    {KEY_FD, "fd", "FORMAT", "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
-    {KEY_K, "k", "K", "products of a dot product; default 16, of named models twice the deeper one's depth"},
+    {KEY_FA | OF_MODELS, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4"},
+    {KEY_FB | OF_MODELS, "fb", "FORMAT", "elements of B; default: those of A"},
+    {KEY_FD | OF_MODELS, "fd", "FORMAT", "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
+    {KEY_K | OF_MODELS, "k", "K", "products of a dot product; default 16, of named models twice the deeper one's depth"},
     {KEY_SCALE | OF_BOX, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
     {KEY_EVERY | OF_BOX, "share", "N", "products that share a scale"},
-    {KEY_WITHOUT_C, "without-c", NULL, "the box takes no C: it is +0 in every question"},
+    {KEY_WITHOUT_C | OF_MODELS, "without-c", NULL, "the box takes no C: it is +0 in every question"},
     {KEY_SUMS | OF_BOX, "sums", NULL, "the box adds the numbers of A: B is 1 in every question"},
     {KEY_LIBRARY | OF_BOX, "library", "FILE", "the box is a function of this shared library, not a command"},
     {KEY_FUNCTION | OF_BOX, "function", "NAME", "its name; default dot, with scales dot_scaled, with --gemm gemm"},
@@ -96,22 +102,25 @@ static const cli_option options[] = {
     {KEY_TILE | OF_BOX, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
     {KEY_BESIDE | OF_BOX, "beside", "FILE",
      "the box reads standard output and answers on standard input; the report is FILE"},
-    {KEY_TIMEOUT | OF_BOX, "timeout", "N", "seconds that the box may be silent; default 30"},
-    {KEY_VERIFY | OF_BOX, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
+    {KEY_TIMEOUT | OF_BOXES, "timeout", "N", "seconds that the box may be silent, with --quantizer may run; default 30"},
+    {KEY_VERIFY | OF_BOXES, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     {KEY_LOG | OF_BOX, "log", "FILE", "every question with its answer, for a command"},
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
-    {KEY_DISTINGUISH, "distinguish", NULL, "no box: find a question that two models answer differently"},
+    {KEY_DISTINGUISH, "distinguish", NULL,
+     "no box: find a question that two models, or two rules of quantizers, answer differently"},
+    {KEY_QUANTIZER, "quantizer", "FORMAT", "the box quantizes blocks into the elements and scales of this scaled format"},
+    {KEY_ANSWER | CLI_FOR(QUANTIZER), "answer", NULL, "--quantizer: be the box of FORMAT, on standard input and output"},
     {KEY_TRIES | CLI_FOR(DISTINGUISH), "tries", "N",
      "--distinguish: drawn questions where there are too many for all; default 1000000"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "identify",
-    "-- COMMAND... | --distinguish MODEL MODEL",
-    "Find the accumulation model of a black box, or where two models differ",
+    "-- COMMAND... | --distinguish MODEL MODEL | --quantizer FORMAT -- COMMAND...",
+    "Find the accumulation model, or the rule of quantization, of a black box, or where two of them differ",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
     "in hex, as long as lines come. It may also be a function of a shared library:\n\n"
@@ -127,11 +136,17 @@ static const cli_command command = {
     "--distinguish prints A B C [SCALES_A SCALES_B] of a question that the models answer differently, made short: few\n"
     "products, simple operands; formats default to those of a named model. Where all questions of these formats and K\n"
     "are at most 2^30 each of them is tried, and none found is a proof that the models are equal; else questions are\n"
-    "drawn. Exit code 0: no difference was found; 1: here is one.",
+    "drawn. Exit code 0: no difference was found; 1: here is one. Of two scaled formats (presets, scaled(...) texts, with\n"
+    "-r MODE behind them for the rounding of elements) it prints the shortest block.\n\n"
+    "--quantizer: the box reads blocks, a line each, 8 hex digits for each binary32 number, then, where the format has a\n"
+    "second level, a blank and the amax of the tensor. It answers the scale's code, a blank, and the elements' codes.\n"
+    "Which elements, scales and blocks these are FORMAT says; what is found is the rule.",
     "  halfulp identify --fa bfloat16 --k 8 --verify 2000 -- halfulp mma intel.vdpbf16ps\n"
     "  halfulp identify --fa s8 --k 32 --verify 2000 --explain -- halfulp mma nv.ampere.s8.s32\n"
     "  halfulp identify --distinguish nv.ampere.f16.f32 nv.hopper.f16.f32 || true\n"
-    "  halfulp identify --distinguish 'block(exact,l=2)' 'block(chain,l=2)' --fa float4_e2m1fn --k 2 --without-c",
+    "  halfulp identify --distinguish 'block(exact,l=2)' 'block(chain,l=2)' --fa float4_e2m1fn --k 2 --without-c\n"
+    "  halfulp identify --distinguish nvfp4 nvfp4_te || true\n"
+    "  halfulp identify --quantizer nvfp4 --verify 5000 -- halfulp identify --quantizer nvfp4_te --answer",
     options,
     0,
     4096,
@@ -370,13 +385,28 @@ static int distinguish(state *asked, char **operands) {
   return status == CLI_OK ? compare(asked, model, operands) : status;
 }
 
+/* A box that quantizes. */
+static int quantizer(const state *asked, char **operands, int count) {
+  if (asked->answer && count) return cli_fail(NULL, "identify: --answer is the box itself, and takes no operands");
+  if (asked->answer) return audit_answer(asked->quantizer);
+  if (!count) return cli_fail(NULL, "identify: name the box: --quantizer FORMAT -- COMMAND...");
+  operands[count] = NULL; /* for execvp */
+  return audit_identify(asked->quantizer, operands, asked->verify ? asked->verify : 1, asked->seed, asked->timeout,
+                        asked->json);
+}
+
 int cli_identify(int argc, char **argv) {
   state asked = {.golden = HU_CLI_GOLDEN, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16, .tries = 1000000};
   char **operands;
   int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_mode_check(&command, asked.distinguish ? DISTINGUISH : IDENTIFY, mode_names)) return CLI_BAD;
+  if (asked.distinguish && asked.quantizer) return cli_fail(NULL, "identify: --distinguish asks no box");
+  if (cli_mode_check(&command, asked.distinguish ? DISTINGUISH : asked.quantizer ? QUANTIZER : IDENTIFY, mode_names))
+    return CLI_BAD;
+  if (asked.quantizer) return quantizer(&asked, operands, count);
   if (asked.distinguish && count != 2) return cli_fail(NULL, "identify: --distinguish requires MODEL MODEL");
+  if (asked.distinguish && audit_is_rule(operands[0]) && audit_is_rule(operands[1]))
+    return audit_distinguish(operands, asked.tries, asked.seed, asked.json);
   if (asked.distinguish) return distinguish(&asked, operands);
   if (!asked.k) asked.k = 16;
   status = choose_shape(&asked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error of quantized values, split by its causes: see split.h. */
-#include "cli/tensors/split.h"
+/* The error of quantized values, split by its causes: see causes.h. */
+#include "cli/tensors/causes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "cli/base/numbers.h"
 
 static int bin_of(double signal, double noise) {
-  if (!(noise > 0)) return CLI_SPLIT_BINS - 1;
+  if (!(noise > 0)) return CLI_CAUSES_BINS - 1;
   double sqnr = 10 * log10(signal / noise);
-  return sqnr < 0 ? 0 : sqnr >= 50 ? CLI_SPLIT_BINS - 2 : 1 + (int)(sqnr / 5);
+  return sqnr < 0 ? 0 : sqnr >= 50 ? CLI_CAUSES_BINS - 2 : 1 + (int)(sqnr / 5);
 }
 
-void cli_split_block(cli_split *z, const float *x, const float *v, size_t n, double most) {
+void cli_causes_block(cli_causes *z, const float *x, const float *v, size_t n, double most) {
   double signal = 0, noise = 0, across = 0, square = 0, dead = 0, saturated = 0, grid = 0;
   uint64_t count = 0;
   for (size_t i = 0; i < n; i++) {
@@ -48,7 +48,7 @@ void cli_split_block(cli_split *z, const float *x, const float *v, size_t n, dou
   z->bins[bin_of(signal, noise)]++;
 }
 
-void cli_split_add(cli_split *z, const cli_split *x) {
+void cli_causes_add(cli_causes *z, const cli_causes *x) {
   z->count += x->count;
   z->blocks += x->blocks;
   z->dead += x->dead;
@@ -60,10 +60,10 @@ void cli_split_add(cli_split *z, const cli_split *x) {
   z->saturated_noise += x->saturated_noise;
   z->grid_noise += x->grid_noise;
   z->moved += x->moved;
-  for (int i = 0; i < CLI_SPLIT_BINS; i++) z->bins[i] += x->bins[i];
+  for (int i = 0; i < CLI_CAUSES_BINS; i++) z->bins[i] += x->bins[i];
 }
 
-int cli_split_matrix(cli_split *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
+int cli_causes_matrix(cli_causes *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
                      const double *most) {
   if (!rows || !cols) return 0;
   size_t most_rows = block[0] < rows ? block[0] : rows, most_cols = block[1] < cols ? block[1] : cols, k = 0;
@@ -76,7 +76,7 @@ int cli_split_matrix(cli_split *z, const float *x, const float *v, size_t rows, 
           before[n] = x[i * cols + j];
           after[n] = v[i * cols + j];
         }
-      cli_split_block(z, before, after, n, most[k++]);
+      cli_causes_block(z, before, after, n, most[k++]);
     }
   int code = before && after ? 0 : 2;
   free(before);
@@ -84,36 +84,36 @@ int cli_split_matrix(cli_split *z, const float *x, const float *v, size_t rows, 
   return code;
 }
 
-double cli_split_share(const cli_split *z, double part) { return z->noise > 0 ? part / z->noise : 0; }
-double cli_split_bias(const cli_split *z) { return z->count ? z->moved / (double)z->count : 0; }
+double cli_causes_share(const cli_causes *z, double part) { return z->noise > 0 ? part / z->noise : 0; }
+double cli_causes_bias(const cli_causes *z) { return z->count ? z->moved / (double)z->count : 0; }
 
-const char *cli_split_bin(char text[CLI_SPLIT_BIN_TEXT], int bin) {
+const char *cli_causes_bin(char text[CLI_CAUSES_BIN_TEXT], int bin) {
   if (bin == 0)
-    snprintf(text, CLI_SPLIT_BIN_TEXT, "below 0 dB");
-  else if (bin == CLI_SPLIT_BINS - 1)
-    snprintf(text, CLI_SPLIT_BIN_TEXT, "no error");
-  else if (bin == CLI_SPLIT_BINS - 2)
-    snprintf(text, CLI_SPLIT_BIN_TEXT, "50 dB and above");
+    snprintf(text, CLI_CAUSES_BIN_TEXT, "below 0 dB");
+  else if (bin == CLI_CAUSES_BINS - 1)
+    snprintf(text, CLI_CAUSES_BIN_TEXT, "no error");
+  else if (bin == CLI_CAUSES_BINS - 2)
+    snprintf(text, CLI_CAUSES_BIN_TEXT, "50 dB and above");
   else
-    snprintf(text, CLI_SPLIT_BIN_TEXT, "%d to %d dB", 5 * bin - 5, 5 * bin);
+    snprintf(text, CLI_CAUSES_BIN_TEXT, "%d to %d dB", 5 * bin - 5, 5 * bin);
   return text;
 }
 
-static void print_part(FILE *out, const char *indent, const char *what, const cli_split *z, double part) {
-  fprintf(out, "%s%-14s %.2f %% of the noise\n", indent, what, 100 * cli_split_share(z, part));
+static void print_part(FILE *out, const char *indent, const char *what, const cli_causes *z, double part) {
+  fprintf(out, "%s%-14s %.2f %% of the noise\n", indent, what, 100 * cli_causes_share(z, part));
 }
 
-void cli_print_split(FILE *out, const char *indent, const cli_split *z) {
+void cli_print_causes(FILE *out, const char *indent, const cli_causes *z) {
   if (!z->count) return;
   print_part(out, indent, "scales", z, z->scale_noise);
   print_part(out, indent, "dead zone", z, z->dead_noise);
   print_part(out, indent, "saturation", z, z->saturated_noise);
   print_part(out, indent, "grid", z, z->grid_noise);
-  fprintf(out, "%sbias of mean   %s\n", indent, ROUNDED(cli_split_bias(z), 6));
+  fprintf(out, "%sbias of mean   %s\n", indent, ROUNDED(cli_causes_bias(z), 6));
 }
 
 static void print_object(FILE *out, const cli_value *value) {
-  const cli_split *z = value->record;
+  const cli_causes *z = value->record;
   if (!z->count) {
     fputs("null", out);
     return;
@@ -121,11 +121,11 @@ static void print_object(FILE *out, const cli_value *value) {
   cli_json(out,
            "{'count': ?, 'blocks': ?, 'scale_share': ?, 'dead_share': ?, 'saturated_share': ?, 'grid_share': ?, "
            "'bias': ?, 'dead': ?, 'saturated': ?, 'blocks_by_sqnr': [",
-           JSON(z->count), JSON(z->blocks), JSON(cli_split_share(z, z->scale_noise)),
-           JSON(cli_split_share(z, z->dead_noise)), JSON(cli_split_share(z, z->saturated_noise)),
-           JSON(cli_split_share(z, z->grid_noise)), JSON(cli_split_bias(z)), JSON(z->dead), JSON(z->saturated));
-  for (int i = 0; i < CLI_SPLIT_BINS; i++) fprintf(out, "%s%llu", i ? ", " : "", (unsigned long long)z->bins[i]);
+           JSON(z->count), JSON(z->blocks), JSON(cli_causes_share(z, z->scale_noise)),
+           JSON(cli_causes_share(z, z->dead_noise)), JSON(cli_causes_share(z, z->saturated_noise)),
+           JSON(cli_causes_share(z, z->grid_noise)), JSON(cli_causes_bias(z)), JSON(z->dead), JSON(z->saturated));
+  for (int i = 0; i < CLI_CAUSES_BINS; i++) fprintf(out, "%s%llu", i ? ", " : "", (unsigned long long)z->bins[i]);
   fputs("]}", out);
 }
 
-cli_value cli_split_value(const cli_split *z) { return (cli_value){.print = print_object, .record = z}; }
+cli_value cli_causes_value(const cli_causes *z) { return (cli_value){.print = print_object, .record = z}; }
