@@ -120,12 +120,11 @@ typedef struct instruction {
 
 static void by_element(void *context) {
   instruction *unit = context;
-  hu_element half = {.format = hu_binary16()}, single = {.format = hu_binary32()};
-  hu_mode rne = {0};
   for (size_t i = 0; i < SIDE * SIDE; i++) {
-    hu_dot_operands x = {.a = {.data = unit->a + i / SIDE * SIDE, .stride = 1, .element = half},
-                         .b = {.data = unit->b + i % SIDE, .stride = SIDE, .element = half}};
-    hu_status status = hu_dot(SIDE, unit->d + i, single, &x, &unit->model, rne, NULL, NULL);
+    hu_product x = hu_product_of_dot(SIDE, hu_codes_out(unit->d + i, 1, hu_binary32()),
+                                     hu_codes(unit->a + i / SIDE * SIDE, 1, hu_binary16()),
+                                     hu_codes(unit->b + i % SIDE, SIDE, hu_binary16()), &unit->model);
+    hu_status status = hu_dot(&x, NULL);
     if (status != HU_OK) unit->status = status;
   }
 }

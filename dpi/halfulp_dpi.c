@@ -18,7 +18,7 @@ typedef struct handle {
   hu_format format;
   hu_mode mode;
   hu_accum accum;
-  hu_element a, b, c, result, scale;
+  hu_type a, b, c, result, scale;
   uint32_t depth;
   char name[HU_ACCUM_TEXT_MAX];
 } handle;
@@ -79,22 +79,24 @@ int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const 
   return HU_OK;
 }
 
-static hu_status parse_element(hu_element *element, const char *text, size_t *at) {
-  static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};
-  memset(element, 0, sizeof *element);
-  for (uint8_t i = HU_ELEMENT_BINARY64; i <= HU_ELEMENT_S32; i++) {
-    if (!is(text, kinds[i])) continue;
-    element->kind = i;
+static hu_status parse_element(hu_type *element, const char *text, size_t *at) {
+  static const char *const kinds[] = {"binary64", "s8", "u8", "s4", "u4", "s32"};
+  hu_format format;
+  for (uint16_t i = HU_TYPE_BINARY64; i <= HU_TYPE_INT32; i++) {
+    if (!is(text, kinds[i - HU_TYPE_BINARY64])) continue;
+    *element = hu_type_plain(i);
     return HU_OK;
   }
-  return hu_format_parse(&element->format, text, at);
+  hu_status status = hu_format_parse(&format, text, at);
+  if (status == HU_OK) *element = hu_type_codes(format);
+  return status;
 }
 
 enum { IN_A, IN_B, IN_C, OUT_D, ELEMENTS };
 
 static hu_status parse_elements(handle *made, const hu_accum_preset *preset, const char *const text[ELEMENTS],
                                 size_t *at, int *part) {
-  hu_element *const elements[ELEMENTS] = {&made->a, &made->b, &made->c, &made->result};
+  hu_type *const elements[ELEMENTS] = {&made->a, &made->b, &made->c, &made->result};
   for (int i = 0; i < ELEMENTS; i++) {
     hu_status status = HU_OK;
     int from = i == IN_C && !preset && !(text[i] && *text[i]) ? OUT_D : i;
@@ -111,26 +113,13 @@ static hu_status parse_elements(handle *made, const hu_accum_preset *preset, con
   return HU_OK;
 }
 
-static hu_vector vector_of(const void *data, hu_element element) {
-  hu_vector vector;
-  vector.data = data;
-  vector.stride = 1;
-  vector.step = 0;
-  vector.element = element;
-  return vector;
-}
-
 /* Checks whether the model takes these elements, by a row without products. */
 static hu_status check_elements(const handle *made, int *part) {
   uint64_t none = 0, result;
-  hu_dot_operands x;
-  hu_mode mode;
-  memset(&x, 0, sizeof x);
-  memset(&mode, 0, sizeof mode);
-  x.a = vector_of(&none, made->a);
-  x.b = vector_of(&none, made->b);
-  x.c = vector_of(&none, made->c);
-  hu_status status = hu_dot(0, &result, made->result, &x, &made->accum, mode, NULL, NULL);
+  hu_product x = hu_product_of_dot(0, hu_output_of(&result, 1, made->result), hu_view_of(&none, 1, made->a),
+                                   hu_view_of(&none, 1, made->b), &made->accum);
+  x.c = hu_view_of(&none, 1, made->c);
+  hu_status status = hu_dot(&x, NULL);
   *part = status == HU_E_OPERAND_A   ? 1 + IN_A
           : status == HU_E_OPERAND_B ? 1 + IN_B
           : status == HU_E_OPERAND_C ? 1 + IN_C
@@ -215,7 +204,7 @@ void hu_dpi_exit(int status) { exit(status); }
 
 int hu_dpi_width(void *made) {
   const handle *format = of_kind(made, FORMAT), *model = of_kind(made, MODEL);
-  return format ? (int)hu_limits_of(format->format).width : model ? (int)hu_element_width(model->result) : 0;
+  return format ? (int)hu_limits_of(format->format).width : model ? (int)hu_type_width(model->result) : 0;
 }
 
 int hu_dpi_depth(void *model) {
@@ -411,7 +400,7 @@ enum { A, B, SA, SB, ROWS };
 typedef struct row {
   uint64_t *data; /* allocated; elements in their storage */
   size_t count;
-  hu_element element;
+  hu_type element;
 } row;
 
 /* The elements of one operand: from a bus, or from an array. */
@@ -434,9 +423,9 @@ static int array_get(svOpenArrayHandle array, size_t k, unsigned width, uint64_t
 }
 
 /* Is x such an element? A longint repeats the sign of a signed integer in all bits above it. */
-static int is_element(hu_element element, uint64_t x) {
-  unsigned width = hu_element_width(element);
-  int is_signed = element.kind == HU_ELEMENT_S4 || element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S32;
+static int is_element(hu_type element, uint64_t x) {
+  unsigned width = hu_type_width(element);
+  int is_signed = element.kind == HU_TYPE_INT4 || element.kind == HU_TYPE_INT8 || element.kind == HU_TYPE_INT32;
   if (width >= 64 || x >> width == 0) return 1;
   return is_signed && x >> (width - 1) == UINT64_MAX >> (width - 1);
 }
@@ -469,8 +458,8 @@ static int holds(const source *from, size_t count, unsigned width) {
 }
 
 static hu_status read_row(row *to, const source *from) {
-  unsigned width = hu_element_width(to->element);
-  size_t size = hu_element_size(to->element);
+  unsigned width = hu_type_width(to->element);
+  size_t size = hu_type_size(to->element);
   if (!to->count) return HU_OK;
   if (!width || !holds(from, to->count, width)) return HU_E_SHAPE;
   to->data = (uint64_t *)calloc(to->count, size < 8 ? 8 : size);
@@ -511,7 +500,7 @@ typedef struct dot_call {
   const handle *model, *mode;
   row rows[ROWS];
   uint64_t c, result; /* in the storage of their elements */
-  hu_dot_operands x;
+  hu_product x;
   source words;
   unsigned int random;
   const hu_exec *stream; /* NULL: words */
@@ -521,7 +510,7 @@ static hu_status prepare(dot_call *call, size_t n, const source *sources, unsign
   const handle *model = call->model;
   size_t every = model->accum.scaled ? model->accum.promote : model->accum.block.every,
          scales = every ? (n + every - 1) / every : 0;
-  const hu_element elements[ROWS] = {model->a, model->b, model->scale, model->scale};
+  const hu_type elements[ROWS] = {model->a, model->b, model->scale, model->scale};
   hu_status status = HU_OK;
   for (int i = 0; i < ROWS && status == HU_OK; i++) {
     call->rows[i].element = elements[i];
@@ -529,27 +518,25 @@ static hu_status prepare(dot_call *call, size_t n, const source *sources, unsign
     status = read_row(&call->rows[i], &sources[i]);
   }
   if (status == HU_OK && !is_element(model->c, c)) status = HU_E_CODE;
-  put(&call->c, 0, hu_element_size(model->c), c);
-  call->x.a = vector_of(call->rows[A].data, model->a);
-  call->x.b = vector_of(call->rows[B].data, model->b);
-  call->x.c = vector_of(&call->c, model->c);
-  call->x.sa = vector_of(call->rows[SA].data, model->scale);
-  call->x.sb = vector_of(call->rows[SB].data, model->scale);
+  put(&call->c, 0, hu_type_size(model->c), c);
+  call->x =
+      hu_product_of_dot(n, hu_output_of(&call->result, 1, model->result), hu_view_of(call->rows[A].data, 1, model->a),
+                        hu_view_of(call->rows[B].data, 1, model->b), &model->accum);
+  call->x.c = hu_view_of(&call->c, 1, model->c);
+  call->x.sa = hu_view_of(call->rows[SA].data, 1, model->scale);
+  call->x.sb = hu_view_of(call->rows[SB].data, 1, model->scale);
   return status;
 }
 
 /* Calls once to learn how many words the model draws, and again with the words, if there are any. */
-static hu_status call_with_words(dot_call *call, size_t n, hu_events *events) {
-  const handle *model = call->model;
+static hu_status call_with_words(dot_call *call, const hu_how *how) {
   uint32_t *words = NULL;
-  size_t count = 0, wanted = 0;
-  hu_status status = hu_dot_words(n, &call->result, model->result, &call->x, &model->accum, call->mode->mode, NULL, 0,
-                                  call->random, &wanted, events);
-  if (status != HU_E_SHAPE || !wanted) return status;
-  status = read_words(&words, &count, &call->words, wanted);
-  if (status == HU_OK)
-    status = hu_dot_words(n, &call->result, model->result, &call->x, &model->accum, call->mode->mode, words, count,
-                          call->random, NULL, events);
+  hu_dot_random random = {NULL, 0, call->random, 0};
+  hu_status status = hu_dot_words(&call->x, &random, how);
+  if (status != HU_E_SHAPE || !random.roundings) return status;
+  status = read_words(&words, &random.count, &call->words, random.roundings);
+  random.words = words;
+  if (status == HU_OK) status = hu_dot_words(&call->x, &random, how);
   free(words);
   return status;
 }
@@ -572,14 +559,10 @@ static int dot(dot_call *call, int n, const source *sources, unsigned long long 
   if (!call->model || !call->mode) return HU_E_NULL;
   if (n < 0 || n % (int)call->model->depth) return HU_E_SHAPE;
   hu_status status = prepare(call, (size_t)n, sources, c);
-  if (status == HU_OK && call->stream) {
-    status = hu_dot((size_t)n, &call->result, call->model->result, &call->x, &call->model->accum, call->mode->mode,
-                    call->stream, &counts);
-  } else if (status == HU_OK) {
-    status = call_with_words(call, (size_t)n, &counts);
-  }
+  hu_how how = hu_how_of(call->mode->mode, call->stream, &counts);
+  if (status == HU_OK) status = call->stream ? hu_dot(&call->x, &how) : call_with_words(call, &how);
   if (status == HU_OK) {
-    *d = get(&call->result, hu_element_size(call->model->result));
+    *d = get(&call->result, hu_type_size(call->model->result));
     *events = flags_of(&counts);
   }
   for (int i = 0; i < ROWS; i++) free(call->rows[i].data);
@@ -626,23 +609,20 @@ int hu_dpi_dot_array(void *model, void *mode, int n, const svOpenArrayHandle a, 
 /* Counts the roundings of a row of zeros. */
 int hu_dpi_roundings(void *model, int n, int *roundings) {
   const handle *known = of_kind(model, MODEL);
-  size_t count = 0, every;
+  size_t every;
   *roundings = 0;
   if (!known) return HU_E_NULL;
   if (n < 0 || n % (int)known->depth) return HU_E_SHAPE;
   uint64_t result, *zeros = (uint64_t *)calloc((size_t)n + 1, sizeof *zeros);
-  hu_dot_operands x;
-  hu_mode mode;
+  hu_dot_random random = {NULL, 0, 0, 0};
   if (!zeros) return HU_E_MEMORY;
-  memset(&x, 0, sizeof x);
-  memset(&mode, 0, sizeof mode);
-  x.a = vector_of(zeros, known->a);
-  x.b = vector_of(zeros, known->b);
+  hu_product x = hu_product_of_dot((size_t)n, hu_output_of(&result, 1, known->result), hu_view_of(zeros, 1, known->a),
+                                   hu_view_of(zeros, 1, known->b), &known->accum);
   every = known->accum.scaled ? known->accum.promote : known->accum.block.every;
-  if (every) x.sa = x.sb = vector_of(zeros, known->scale);
-  hu_status status = hu_dot_words((size_t)n, &result, known->result, &x, &known->accum, mode, NULL, 0, 0, &count, NULL);
+  if (every) x.sa = x.sb = hu_view_of(zeros, 1, known->scale);
+  hu_status status = hu_dot_words(&x, &random, NULL);
   free(zeros);
   if (status != HU_OK && status != HU_E_SHAPE) return status;
-  *roundings = (int)count;
+  *roundings = (int)random.roundings;
   return HU_OK;
 }

@@ -68,11 +68,11 @@ id_files *id_files_start(const id_shape *shape, char *const *command, int words,
   return files;
 }
 
-static npy_info info_of(hu_element element, size_t rows, size_t columns) {
-  npy_info info = {.dims = 2, .size = (uint8_t)hu_element_size(element)};
-  int is_half = element.kind == HU_ELEMENT_CODE && hu_format_equal(element.format, hu_format_ieee(5, 10, 0));
-  int is_single = element.kind == HU_ELEMENT_CODE && element.format.e == 8 && element.format.m == 23;
-  info.kind = is_half || is_single || element.kind == HU_ELEMENT_BINARY64 ? 'f' : 'u';
+static npy_info info_of(hu_type element, size_t rows, size_t columns) {
+  npy_info info = {.dims = 2, .size = (uint8_t)hu_type_size(element)};
+  int is_half = element.kind == HU_TYPE_CODES && hu_format_equal(element.format, hu_format_ieee(5, 10, 0));
+  int is_single = element.kind == HU_TYPE_CODES && element.format.e == 8 && element.format.m == 23;
+  info.kind = is_half || is_single || element.kind == HU_TYPE_BINARY64 ? 'f' : 'u';
   info.shape[0] = rows;
   info.shape[1] = columns;
   info.count = rows * columns;
@@ -132,7 +132,7 @@ static int load(id_files *files) {
   if (status == CLI_OK && (result.info.count != expected.count || result.info.size != expected.size))
     status = cli_fail(files->path[3], "%zu elements of %u bytes; a product has %zu of %u", result.info.count,
                       result.info.size, expected.count, expected.size);
-  if (status == CLI_OK && cli_array_is_codes(&result) && files->shape->result.kind == HU_ELEMENT_CODE)
+  if (status == CLI_OK && cli_array_is_codes(&result) && files->shape->result.kind == HU_TYPE_CODES)
     status =
         cli_codes_check(files->path[3], &result.info, result.data, cli_code_rule_of(files->shape->result.format, NULL));
   if (status == CLI_OK) memcpy(files->tile.result, result.data, expected.count * expected.size);

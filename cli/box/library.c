@@ -50,18 +50,18 @@ void id_library_close(id_library *library) {
   free(library);
 }
 
-static const void *row(const void *x, size_t i, size_t length, hu_element element) {
-  return (const char *)x + i * length * hu_element_size(element);
+static const void *row(const void *x, size_t i, size_t length, hu_type element) {
+  return (const char *)x + i * length * hu_type_size(element);
 }
 
 static void ask_dot(const id_library *library, size_t i, const void *a, const void *b, const void *c, const void *sa,
                     const void *sb, void *results) {
   const id_shape *shape = library->shape;
-  hu_element scale = {.format = shape->scale};
+  hu_type scale = hu_type_codes(shape->scale);
   size_t scales = id_column_length(shape, ID_SA);
   const void *ai = row(a, i, shape->n, shape->a), *bi = row(b, i, shape->n, shape->b),
              *ci = row(c, i, 1, shape->result);
-  void *di = (char *)results + i * hu_element_size(shape->result);
+  void *di = (char *)results + i * hu_type_size(shape->result);
   if (shape->every)
     library->of.scaled(shape->n, ai, bi, ci, row(sa, i, scales, scale), row(sb, i, scales, scale), di);
   else

@@ -4,9 +4,10 @@
 
 #include "cli/base/cli.h"
 
-static hu_vector vector_of(const void *data, size_t step, hu_element element) {
-  hu_vector vector = {data, 1, (ptrdiff_t)step, element};
-  return vector;
+static hu_view view_of(const void *data, size_t row, hu_type type) {
+  hu_view view = hu_view_of(data, 1, type);
+  view.row = (ptrdiff_t)row;
+  return view;
 }
 
 int id_model_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
@@ -14,14 +15,16 @@ int id_model_answer(void *context, size_t count, const void *a, const void *b, c
   const id_model *model = context;
   const id_shape *shape = model->shape;
   size_t scales = id_column_length(shape, ID_SA);
-  hu_element scale = {.format = shape->scale};
-  hu_mode mode = {0};
-  hu_dot_operands operands = {
-      vector_of(a, shape->n, shape->a), vector_of(b, shape->n, shape->b), vector_of(c, 1, shape->result), {0}, {0}};
+  hu_type scale = hu_type_codes(shape->scale);
+  hu_product x = hu_product_of_dot(shape->n, hu_output_of(results, 1, shape->result), view_of(a, shape->n, shape->a),
+                                   view_of(b, shape->n, shape->b), &model->accum);
+  x.m = count;
+  x.d.row = 1;
+  x.c = view_of(c, 1, shape->result);
   if (scales) {
-    operands.sa = vector_of(sa, scales, scale);
-    operands.sb = vector_of(sb, scales, scale);
+    x.sa = view_of(sa, scales, scale);
+    x.sb = view_of(sb, scales, scale);
   }
-  hu_status status = hu_dot_n(count, shape->n, results, 1, shape->result, &operands, &model->accum, mode, NULL, NULL);
+  hu_status status = hu_dot(&x, NULL);
   return status == HU_OK ? CLI_OK : cli_fail_status(NULL, status);
 }

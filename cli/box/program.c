@@ -180,7 +180,7 @@ static int take_answer(asking *batch) {
   id_program *program = batch->program;
   char question[512];
   uint64_t x;
-  unsigned digits = (hu_element_width(program->shape->result) + 3) / 4;
+  unsigned digits = (hu_type_width(program->shape->result) + 3) / 4;
   char *at = program->line;
   program->line[program->length] = 0;
   program->length = 0;

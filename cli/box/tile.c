@@ -16,10 +16,10 @@ void id_tile_free(id_tile *tile) {
 
 int id_tile_make(id_tile *tile, const id_shape *shape, size_t rows) {
   tile->rows = rows;
-  tile->a = calloc(rows * shape->n, hu_element_size(shape->a));
-  tile->b = calloc(rows * shape->n, hu_element_size(shape->b));
-  tile->c = calloc(rows * rows, hu_element_size(shape->result));
-  tile->result = calloc(rows * rows, hu_element_size(shape->result));
+  tile->a = calloc(rows * shape->n, hu_type_size(shape->a));
+  tile->b = calloc(rows * shape->n, hu_type_size(shape->b));
+  tile->c = calloc(rows * rows, hu_type_size(shape->result));
+  tile->result = calloc(rows * rows, hu_type_size(shape->result));
   if (tile->a && tile->b && tile->c && tile->result) return CLI_OK;
   id_tile_free(tile);
   return cli_fail(NULL, "not enough memory");
@@ -27,8 +27,7 @@ int id_tile_make(id_tile *tile, const id_shape *shape, size_t rows) {
 
 void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t count, const void *a, const void *b,
                   const void *c) {
-  size_t sa = hu_element_size(shape->a), sb = hu_element_size(shape->b), sd = hu_element_size(shape->result),
-         n = shape->n;
+  size_t sa = hu_type_size(shape->a), sb = hu_type_size(shape->b), sd = hu_type_size(shape->result), n = shape->n;
   memset(tile->a, 0, tile->rows * n * sa);
   memset(tile->b, 0, tile->rows * n * sb);
   memset(tile->c, 0, tile->rows * tile->rows * sd);
@@ -42,7 +41,7 @@ void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t cou
 }
 
 void id_tile_take(const id_tile *tile, const id_shape *shape, size_t first, size_t count, void *results) {
-  size_t size = hu_element_size(shape->result);
+  size_t size = hu_type_size(shape->result);
   for (size_t i = 0; i < count; i++)
     memcpy((char *)results + (first + i) * size, (const char *)tile->result + (i * tile->rows + i) * size, size);
 }

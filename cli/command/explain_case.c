@@ -133,7 +133,7 @@ void explain_case(const void *context, unsigned long line, const char *operands)
 /* Prints the command line that explains the row again. */
 static void print_dot_command(const explained *subject, unsigned long line, char *const *word, int count) {
   const vectors_dot *test = subject->dot;
-  const hu_element element[] = {test->dot.a, test->dot.b, test->dot.result};
+  const hu_type element[] = {test->dot.a, test->dot.b, test->dot.result};
   static const char *const options[] = {"--fa", "--fb", "--fd"};
   command_line words = {.count = 0};
   char name[CLI_NAME_MAX], text[32];

@@ -20,23 +20,23 @@ static const char *const names[OPERANDS] = {"A", "B", "C", "SCALES_A", "SCALES_B
 static double clamped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
 /* Rounds a number to an integer that an integer element holds: ties to even, and the nearest end beyond the range. */
-static int64_t integer_of(hu_element element, double x) {
-  int bits = (int)hu_element_width(element), is_signed = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S4;
-  if (element.kind == HU_ELEMENT_S32) is_signed = 1;
+static int64_t integer_of(hu_type element, double x) {
+  int bits = (int)hu_type_width(element), is_signed = element.kind == HU_TYPE_INT8 || element.kind == HU_TYPE_INT4;
+  if (element.kind == HU_TYPE_INT32) is_signed = 1;
   double high = ldexp(1, bits - is_signed) - 1, low = is_signed ? -high - 1 : 0;
   return isnan(x) ? 0 : (int64_t)clamped(nearbyint(x), low, high);
 }
 
 /* Writes the pattern of a number in an element, ties to even. *rounded counts those that are not the number. */
-static int pattern_of(uint64_t *z, hu_element element, const char *text, int *rounded) {
+static int pattern_of(uint64_t *z, hu_type element, const char *text, int *rounded) {
   number x;
   if (!number_parse(&x, text)) return cli_fail(NULL, "explain dot: '%s' is not a number", text);
   double back = x.value;
-  if (element.kind == HU_ELEMENT_BINARY64) {
+  if (element.kind == HU_TYPE_BINARY64) {
     memcpy(z, &x.value, sizeof *z);
-  } else if (element.kind != HU_ELEMENT_CODE) {
+  } else if (element.kind != HU_TYPE_CODES) {
     int64_t n = integer_of(element, x.value);
-    *z = (uint64_t)n & (~(uint64_t)0 >> (64 - hu_element_width(element)));
+    *z = (uint64_t)n & (~(uint64_t)0 >> (64 - hu_type_width(element)));
     back = (double)n;
   } else {
     if (!number_suffices(x, element.format, (hu_mode){0}))
@@ -49,8 +49,8 @@ static int pattern_of(uint64_t *z, hu_element element, const char *text, int *ro
 }
 
 /* Writes "1,-2,0.5" as patterns in hex, filled up with zeros to a multiple of `depth`. NULL after an error line. */
-static char *hex_of(const char *list, hu_element element, size_t depth, int *rounded, size_t *filled) {
-  size_t digits = (hu_element_width(element) + 3) / 4, count = 1, at = 0;
+static char *hex_of(const char *list, hu_type element, size_t depth, int *rounded, size_t *filled) {
+  size_t digits = (hu_type_width(element) + 3) / 4, count = 1, at = 0;
   for (const char *c = list; *c; c++) count += *c == ',';
   size_t whole = (count + depth - 1) / depth * depth;
   char *copy = strdup(list), *text = malloc(whole * digits + 1), *rest = copy;
@@ -73,13 +73,12 @@ static char *hex_of(const char *list, hu_element element, size_t depth, int *rou
 /* ---- the model and its elements ---- */
 
 static int read_elements(cli_dot *dot, const explain_dot *asked, const cli_numeric *numeric) {
-  hu_element *const element[3] = {&dot->a, &dot->b, &dot->result};
+  hu_type *const element[3] = {&dot->a, &dot->b, &dot->result};
   const char *const text[3] = {asked->fa, asked->fb, asked->fd};
   for (int i = 0; i < 3; i++) {
     if (text[i] && cli_read_element(element[i], text[i])) return CLI_BAD;
-    if (!text[i] && !hu_element_size(*element[i]) && numeric->format_text)
-      *element[i] = (hu_element){.format = numeric->format};
-    if (!hu_element_size(*element[i]))
+    if (!text[i] && !hu_type_size(*element[i]) && numeric->format_text) *element[i] = hu_type_codes(numeric->format);
+    if (!hu_type_size(*element[i]))
       return cli_fail(NULL, "explain dot: the model leaves the elements of %s open: give -f, or --fa, --fb and --fd",
                       i < 2 ? names[i] : "the result");
   }
@@ -94,7 +93,7 @@ static int choose_model(cli_dot *dot, const explain_dot *asked, const cli_numeri
     dot->b = dot->accum.b;
     dot->result = cli_model_result(&dot->accum);
   }
-  if (!asked->fd && dot->accum.kind == HU_ACCUM_INT32) dot->result = (hu_element){.kind = HU_ELEMENT_S32};
+  if (!asked->fd && dot->accum.kind == HU_ACCUM_INT32) dot->result = hu_type_plain(HU_TYPE_INT32);
   if (read_elements(dot, asked, numeric) || cli_dot_taken(dot, asked->model)) return CLI_BAD;
   dot->mode = numeric->mode;
   return CLI_OK;
@@ -123,7 +122,7 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
                          size_t filled, int json) {
   char words[CLI_EVENTS_MAX];
   cli_dot traced = *dot;
-  size_t n = strlen(word[0]) / ((hu_element_width(dot->a) + 3) / 4);
+  size_t n = strlen(word[0]) / ((hu_type_width(dot->a) + 3) / 4);
   dot_steps steps = {.json = json, .given = n - filled};
   hu_events set = {0};
   uint64_t result;
@@ -131,7 +130,7 @@ int cli_explain_dot_line(const cli_dot *dot, char *const *word, int count, const
   traced.context = &steps;
   if (json) printf("\"steps\": [");
   if (cli_dot_line(&result, &set, &traced, word, count, lines, exec)) return CLI_BAD;
-  int digits = (int)(hu_element_width(dot->result) + 3) / 4;
+  int digits = (int)(hu_type_width(dot->result) + 3) / 4;
   uint32_t events = set_of(&set);
   if (json) {
     printf("],\n \"code\": \"0x%0*llx\"", digits, (unsigned long long)result);
@@ -150,7 +149,7 @@ static int explain_words(const cli_dot *dot, const explain_dot *asked, const cli
                          int count, size_t filled, int rounded) {
   cli_lines lines = {.name = "explain dot", .number = 1};
   hu_exec exec = {1, 0, numeric->stream, {0}};
-  size_t n = strlen(word[0]) / ((hu_element_width(dot->a) + 3) / 4);
+  size_t n = strlen(word[0]) / ((hu_type_width(dot->a) + 3) / 4);
   uint64_t unused;
   if (cli_dot_line(&unused, NULL, dot, word, count, &lines, &exec)) return CLI_BAD; /* before anything is printed */
   if (numeric->json) {
@@ -175,7 +174,7 @@ int cli_explain_dot(const explain_dot *asked, const cli_numeric *numeric, char *
   int most = cli_dot_operands(&dot);
   if (count < 2 || count > most || count == 4)
     return cli_fail(NULL, "explain dot: the model takes A B%s", most == OPERANDS ? " C SCALES_A SCALES_B" : " [C]");
-  const hu_element element[OPERANDS] = {dot.a, dot.b, dot.result, dot.scale, dot.scale};
+  const hu_type element[OPERANDS] = {dot.a, dot.b, dot.result, dot.scale, dot.scale};
   for (int i = 0; i < most && status == CLI_OK; i++) {
     const char *text = i < count ? operand[i] : none;
     int plain = asked->codes || !strcmp(text, "-");

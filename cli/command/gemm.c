@@ -340,9 +340,9 @@ static hu_status on_cpu(const gemm_state *state, const factors *inputs, const hu
 }
 
 static int refused(const gemm_state *state, hu_status status) {
-  hu_element given = {.format = status == HU_E_OPERAND_A   ? state->fa
+  hu_type given = hu_type_codes(status == HU_E_OPERAND_A   ? state->fa
                                 : status == HU_E_OPERAND_B ? state->fb
-                                                           : state->fc};
+                                                           : state->fc);
   if (status == HU_E_OPERAND_A) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fa");
   if (status == HU_E_OPERAND_B) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fb");
   if (status == HU_E_OPERAND_C) return cli_fail_operand(state->accum_text, &state->accum, status, given, "--fc");
@@ -388,17 +388,18 @@ static int check_options(const gemm_state *state) {
 
 /* Sets formats that were not given to those that the model takes, or else binary32. A unit of integers has none. */
 static int use_defaults(gemm_state *state) {
-  const hu_element single = {.format = hu_format_ieee(8, 23, 0)};
+  const hu_type single = hu_type_codes(hu_format_ieee(8, 23, 0));
   if (!state->accum_text) state->accum_text = "exact"; /* the record of all zeros */
-  const hu_element a = cli_taken_element(state->accum.a, single), b = cli_taken_element(state->accum.b, single);
-  const hu_element taken = cli_taken_element(cli_model_result(&state->accum), single);
-  if (a.kind || b.kind || taken.kind || state->accum.kind == HU_ACCUM_INT32)
+  const hu_type a = cli_taken_element(state->accum.a, single), b = cli_taken_element(state->accum.b, single);
+  const hu_type taken = cli_taken_element(cli_model_result(&state->accum), single);
+  int codes = a.kind == HU_TYPE_CODES && b.kind == HU_TYPE_CODES && taken.kind == HU_TYPE_CODES;
+  if (!codes || state->accum.kind == HU_ACCUM_INT32)
     return cli_fail(NULL, "gemm: %s multiplies integers or binary64, which `halfulp mma` takes and gemm does not",
                     state->accum_text);
   if (!state->has_fa) state->fa = a.format;
   if (!state->has_fb) state->fb = b.format;
   if (!state->numeric.format_text) state->numeric.format = taken.format;
-  const hu_element result = {.format = state->numeric.format};
+  const hu_type result = hu_type_codes(state->numeric.format);
   int within = state->accum.promote || state->accum.slices; /* there the unit's C is not the call's */
   if (!state->has_fc) state->fc = within ? result.format : cli_taken_element(state->accum.c, result).format;
   return CLI_OK;

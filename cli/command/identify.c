@@ -49,7 +49,7 @@ typedef struct state {
   const char *library, *function, *beside, *log, *golden, *report, *quantizer;
 } state;
 
-static int set_element(hu_element *element, int *has, const char *value) {
+static int set_element(hu_type *element, int *has, const char *value) {
   *has = 1;
   return cli_read_element(element, value);
 }
@@ -156,9 +156,9 @@ static int choose_shape(state *asked) {
   if (!asked->has_a) return cli_fail(NULL, "identify: --fa is missing: the format of the box's operands");
   if (!asked->has_b) asked->shape.b = asked->shape.a;
   if (!asked->has_d) {
-    asked->shape.result = (hu_element){.format = hu_format_ieee(8, 23, 0)};
-    if (asked->shape.a.kind == HU_ELEMENT_BINARY64) asked->shape.result = asked->shape.a;
-    if (asked->shape.a.kind > HU_ELEMENT_BINARY64) asked->shape.result = (hu_element){.kind = HU_ELEMENT_S32};
+    asked->shape.result = hu_type_codes(hu_format_ieee(8, 23, 0));
+    if (asked->shape.a.kind == HU_TYPE_BINARY64) asked->shape.result = asked->shape.a;
+    if (asked->shape.a.kind > HU_TYPE_BINARY64) asked->shape.result = hu_type_plain(HU_TYPE_INT32);
   }
   int scaled = hu_format_check(asked->shape.scale, NULL) == HU_OK && (asked->shape.scale.e || asked->shape.scale.m);
   if (scaled != (asked->every != 0)) return cli_fail(NULL, "identify: --scale and --share belong together");
@@ -294,7 +294,7 @@ static int choose_models(state *asked, char **text, hu_accum model[2]) {
   }
   if (!asked->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
   if (!asked->has_b) asked->shape.b = asked->shape.a;
-  if (!asked->has_d) asked->shape.result = (hu_element){.format = hu_format_ieee(8, 23, 0)};
+  if (!asked->has_d) asked->shape.result = hu_type_codes(hu_format_ieee(8, 23, 0));
   if (asked->k) asked->shape.n = (uint32_t)asked->k;
   if (!asked->shape.n) asked->shape.n = 8;
   return CLI_OK;
@@ -336,7 +336,7 @@ static void print_finding(const state *asked, const finding *found, const id_vec
 }
 
 static void print_finding_json(const state *asked, const finding *found, const id_vectors *questions, char **text) {
-  int digits = (int)(hu_element_width(asked->shape.result) + 3) / 4;
+  int digits = (int)(hu_type_width(asked->shape.result) + 3) / 4;
   cli_json(stdout, "{'differ': ?, 'proof': ?, 'questions': ?", cli_truth(found->differs),
            cli_truth(found->all || found->differs), JSON(found->count));
   if (found->differs) {

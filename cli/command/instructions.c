@@ -32,15 +32,15 @@ static const probe_source *source_of(const instructions_asked *asked) {
 
 /* ---- one instruction ---- */
 
-static void print_codes(const uint8_t *x, size_t n, hu_element element) {
-  size_t size = hu_element_size(element);
+static void print_codes(const uint8_t *x, size_t n, hu_type element) {
+  size_t size = hu_type_size(element);
   for (size_t i = 0; i < n; i++) printf("%0*llx", (int)size * 2, (unsigned long long)cli_get_pattern(x, i, size));
 }
 
 static void print_difference(const probe_run *run, const char *what, size_t tile, size_t i, size_t j,
                              const uint8_t *model) {
   const hu_device_mma *mma = &run->mma;
-  size_t size = hu_element_size(mma->a), wide = hu_element_size(mma->c), at = (tile * mma->m + i) * mma->n + j;
+  size_t size = hu_type_size(mma->a), wide = hu_type_size(mma->c), at = (tile * mma->m + i) * mma->n + j;
   printf("    ");
   print_codes(run->a + (tile * mma->m + i) * mma->k * size, mma->k, mma->a);
   putchar(' ');
@@ -55,17 +55,17 @@ static void print_difference(const probe_run *run, const char *what, size_t tile
 }
 
 /* Returns 1 if the pattern at x, of binary64 or of a format that binary32 holds, is a NaN. */
-static int is_nan(const uint8_t *x, hu_element element) {
-  const uint64_t pattern = cli_get_pattern(x, 0, hu_element_size(element));
-  if (element.kind == HU_ELEMENT_BINARY64) return pattern << 1 > (uint64_t)0x7FF << 53;
-  return element.kind == HU_ELEMENT_CODE && isnan(hu_decode(element.format, (uint32_t)pattern));
+static int is_nan(const uint8_t *x, hu_type element) {
+  const uint64_t pattern = cli_get_pattern(x, 0, hu_type_size(element));
+  if (element.kind == HU_TYPE_BINARY64) return pattern << 1 > (uint64_t)0x7FF << 53;
+  return element.kind == HU_TYPE_CODES && isnan(hu_decode(element.format, (uint32_t)pattern));
 }
 
 static int agrees(const probe_run *run, const probe_source *source, size_t tile, size_t i, size_t j,
                   const uint8_t *model) {
   if (probe_same(run, tile, i, j, model)) return 1;
-  const hu_element element = run->mma.c;
-  const uint8_t *result = run->d + ((tile * run->mma.m + i) * run->mma.n + j) * hu_element_size(element);
+  const hu_type element = run->mma.c;
+  const uint8_t *result = run->d + ((tile * run->mma.m + i) * run->mma.n + j) * hu_type_size(element);
   return source->nan_kinds && is_nan(result, element) && is_nan(model, element);
 }
 
@@ -90,30 +90,30 @@ static int run_tiles(probe_run *run, const probe_source *source) {
 
 /* Draws a pattern of an element that has no format: any integer, every fourth one of 32 bits near the ends of its
  * range; mostly a binary64 number near 1, in magnitude. */
-static uint64_t draw_pattern(hu_element element, hu_stream words, uint64_t i) {
+static uint64_t draw_pattern(hu_type element, hu_stream words, uint64_t i) {
   const uint64_t x = (uint64_t)hu_stream_word(words, 2 * i) << 32 | hu_stream_word(words, 2 * i + 1);
   const uint64_t field = 1023 - 32 + (x >> 52 & 63);
-  if (element.kind == HU_ELEMENT_BINARY64) return x % 8 ? (x & 0x800FFFFFFFFFFFFFu) | field << 52 : x;
-  if (element.kind == HU_ELEMENT_S32 && x >> 62 == 0) return 0x7FFF0000u + (x & 0x1FFFF);
-  return x & (UINT64_MAX >> (64 - 8 * hu_element_size(element)));
+  if (element.kind == HU_TYPE_BINARY64) return x % 8 ? (x & 0x800FFFFFFFFFFFFFu) | field << 52 : x;
+  if (element.kind == HU_TYPE_INT32 && x >> 62 == 0) return 0x7FFF0000u + (x & 0x1FFFF);
+  return x & (UINT64_MAX >> (64 - 8 * hu_type_size(element)));
 }
 
-static void draw_patterns(uint8_t *x, size_t n, hu_element element, hu_stream words) {
-  for (size_t i = 0; i < n; i++) cli_put_pattern(x, i, hu_element_size(element), draw_pattern(element, words, i));
+static void draw_patterns(uint8_t *x, size_t n, hu_type element, hu_stream words) {
+  for (size_t i = 0; i < n; i++) cli_put_pattern(x, i, hu_type_size(element), draw_pattern(element, words, i));
 }
 
 /* Draws operands of tile `tile`, the same for the same key and `at`. */
 static void draw(probe_run *run, size_t tile, uint64_t key, uint64_t at) {
   const hu_device_mma *mma = &run->mma;
-  if (mma->a.kind == HU_ELEMENT_CODE) {
+  if (mma->a.kind == HU_TYPE_CODES) {
     probe_draw(run, tile, key, at);
     return;
   }
   const size_t of_a = mma->m * mma->k, of_b = mma->n * mma->k, of_c = mma->m * mma->n;
   const hu_stream words[3] = {{key, 3 * at << 16}, {key, (3 * at + 1) << 16}, {key, (3 * at + 2) << 16}};
-  draw_patterns(run->a + tile * of_a * hu_element_size(mma->a), of_a, mma->a, words[0]);
-  draw_patterns(run->b + tile * of_b * hu_element_size(mma->b), of_b, mma->b, words[1]);
-  draw_patterns(run->c + tile * of_c * hu_element_size(mma->c), of_c, mma->c, words[2]);
+  draw_patterns(run->a + tile * of_a * hu_type_size(mma->a), of_a, mma->a, words[0]);
+  draw_patterns(run->b + tile * of_b * hu_type_size(mma->b), of_b, mma->b, words[1]);
+  draw_patterns(run->c + tile * of_c * hu_type_size(mma->c), of_c, mma->c, words[2]);
 }
 
 static int run_random(probe_run *run, const instructions_asked *asked) {
@@ -133,7 +133,7 @@ static int run_random(probe_run *run, const instructions_asked *asked) {
 
 static int run_line(probe_run *run, const probe_source *source, char *const *word) {
   const char *a = word[PROBE_A], *b = word[PROBE_B], *c_text = word[PROBE_C], *d_text = word[PROBE_D];
-  size_t digits = hu_element_size(run->mma.a) * 2, wide = hu_element_size(run->mma.c), n = strlen(a) / digits;
+  size_t digits = hu_type_size(run->mma.a) * 2, wide = hu_type_size(run->mma.c), n = strlen(a) / digits;
   uint64_t c = strcmp(c_text, "-") ? strtoull(c_text, NULL, 16) : 0, want = strtoull(d_text, NULL, 16);
   if (n == 0 || n % run->mma.k) return CLI_OK; /* another instruction's length */
   run->tiles = 1;

@@ -11,7 +11,7 @@ enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FD };
 
 typedef struct mma_state {
   cli_numeric numeric;
-  hu_element a, b, result;
+  hu_type a, b, result;
   int has_a, has_b, has_d;
 } mma_state;
 
@@ -59,10 +59,10 @@ static const cli_command command = {
     2,
     set};
 
-static double value_of(hu_element element, uint64_t pattern) {
+static double value_of(hu_type element, uint64_t pattern) {
   double z;
-  if (element.kind == HU_ELEMENT_CODE) return hu_decode64(element.format, (uint32_t)pattern);
-  if (element.kind == HU_ELEMENT_S32) return (int32_t)(uint32_t)pattern;
+  if (element.kind == HU_TYPE_CODES) return hu_decode64(element.format, (uint32_t)pattern);
+  if (element.kind == HU_TYPE_INT32) return (int32_t)(uint32_t)pattern;
   memcpy(&z, &pattern, sizeof z);
   return z;
 }
@@ -74,7 +74,7 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);
   if (cli_dot_line(&result, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
-  int digits = (int)(hu_element_width(dot->result) + 3) / 4;
+  int digits = (int)(hu_type_width(dot->result) + 3) / 4;
   if (!numeric->json) {
     printf("%0*llx\n", digits, (unsigned long long)result);
     return CLI_OK;
@@ -95,7 +95,7 @@ static int choose_model(cli_dot *dot, const mma_state *state, const char *text) 
   if (state->has_a) dot->a = state->a;
   if (state->has_b) dot->b = state->b;
   if (state->has_d) dot->result = state->result;
-  if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->result))
+  if (!hu_type_size(dot->a) || !hu_type_size(dot->b) || !hu_type_size(dot->result))
     return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
   if (cli_dot_taken(dot, text)) return CLI_BAD;
   dot->mode = state->numeric.mode;

@@ -51,8 +51,8 @@ static void print_json(const hu_accum_preset *preset, const char *const text[4],
 }
 
 /* Names C without its NaN, which only the code of a NaN result depends on. */
-static const char *short_name(char text[CLI_NAME_MAX], hu_element element) {
-  if (element.kind == HU_ELEMENT_CODE && element.format.nan == HU_NAN_IEEE_ONES) element.format.nan = HU_NAN_IEEE;
+static const char *short_name(char text[CLI_NAME_MAX], hu_type element) {
+  if (element.kind == HU_TYPE_CODES && element.format.nan == HU_NAN_IEEE_ONES) element.format.nan = HU_NAN_IEEE;
   return cli_element_name(text, element);
 }
 

@@ -343,7 +343,7 @@ static int choose(const state *asked, const char *name, vectors *test) {
 static int choose_dot(const state *asked, vectors_dot *test) {
   int named;
   const char *const given[] = {asked->fa, asked->fb, asked->fd};
-  hu_element *const element[] = {&test->dot.a, &test->dot.b, &test->dot.result};
+  hu_type *const element[] = {&test->dot.a, &test->dot.b, &test->dot.result};
   if (!asked->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
   if (asked->from || asked->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
   if (cli_dot_model(&test->dot, "--accum", asked->accum, &named)) return CLI_BAD;

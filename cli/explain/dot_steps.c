@@ -83,9 +83,7 @@ static void print_operation(const hu_trace_step *step) {
 
 static void print_element(const hu_trace_step *step) {
   char name[CLI_NAME_MAX];
-  hu_element none;
-  memset(&none, 0, sizeof none);
-  if (memcmp(&none, &step->element, sizeof none) != 0) printf(" in %s", cli_element_name(name, step->element));
+  if (step->type.kind) printf(" in %s", cli_element_name(name, step->type));
 }
 
 static void print_rounding(const hu_trace_step *step) {
@@ -125,8 +123,6 @@ static void json_number(const char *key, hu_traced x) {
 
 static void json_step(const hu_trace_step *step, int first) {
   char name[CLI_NAME_MAX];
-  hu_element none;
-  memset(&none, 0, sizeof none);
   cli_json(stdout, "?\n  {'step': ?", cli_plain(first ? "" : ","), JSON(kinds[step->kind]));
   if (step->k != HU_TRACE_NO_PRODUCT) cli_json(stdout, ", 'first': ?, 'past': ?", JSON(step->k), JSON(step->past));
   if (step->kind >= HU_TRACE_ALIGN && step->kind <= HU_TRACE_CUT && step->unit | step->top)
@@ -141,8 +137,7 @@ static void json_step(const hu_trace_step *step, int first) {
     json_number("exact", step->exact);
     if (step->exact.more) printf(", \"exact_is_cut\": true");
     json_number("result", step->z);
-    if (memcmp(&none, &step->element, sizeof none) != 0)
-      cli_json(stdout, ", 'format': ?", JSON(cli_element_name(name, step->element)));
+    if (step->type.kind) cli_json(stdout, ", 'format': ?", JSON(cli_element_name(name, step->type)));
     if (step->random) printf(", \"random\": \"0x%x\"", (unsigned)step->random);
   }
   putchar('}');

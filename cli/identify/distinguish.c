@@ -156,7 +156,7 @@ void id_shorten_difference(id_vectors *questions, const hu_accum *model, const h
 static void put_number(id_vectors *questions, size_t row, uint64_t question) {
   for (int column = ID_A; column < ID_D; column++) {
     if (column == ID_C && questions->shape->without_c) continue;
-    unsigned bits = hu_element_width(id_column_element(questions->shape, column));
+    unsigned bits = hu_type_width(id_column_element(questions->shape, column));
     for (size_t k = 0; k < id_column_length(questions->shape, column); k++) {
       id_put(questions, column, row, k, question & (((uint64_t)1 << bits) - 1));
       question >>= bits;
@@ -169,7 +169,7 @@ int id_distinguish_all(id_vectors *questions, const id_shape *shape, const hu_ac
   uint64_t bits = 0;
   for (int column = ID_A; column < ID_D; column++)
     if (column != ID_C || !shape->without_c)
-      bits += id_column_length(shape, column) * hu_element_width(id_column_element(shape, column));
+      bits += id_column_length(shape, column) * hu_type_width(id_column_element(shape, column));
   *count = 0;
   id_vectors_start(questions, shape);
   if (bits > 30) return -1;

@@ -14,9 +14,9 @@
 #include "cli/accum/text.h"
 
 /* Returns 1 for formats whose codes read the same, whatever NaN they give. */
-static int same_element(hu_element x, hu_element y) {
+static int same_element(hu_type x, hu_type y) {
   if (x.kind != y.kind) return 0;
-  if (x.kind != HU_ELEMENT_CODE) return 1;
+  if (x.kind != HU_TYPE_CODES) return 1;
   if (x.format.nan == HU_NAN_IEEE_ONES) x.format.nan = HU_NAN_IEEE;
   if (y.format.nan == HU_NAN_IEEE_ONES) y.format.nan = HU_NAN_IEEE;
   return hu_format_equal(x.format, y.format);
@@ -24,7 +24,7 @@ static int same_element(hu_element x, hu_element y) {
 
 /* Returns 1 if the preset computes from the box's formats, into its D or the format of its sums, in blocks of which K
  * is a multiple. */
-static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_element sum) {
+static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_type sum) {
   return shape->n % preset->k == 0 && same_element(preset->a, shape->a) && same_element(preset->b, shape->b) &&
          (same_element(preset->c, shape->result) || same_element(preset->c, sum)) &&
          preset->accum.block.every == shape->every && hu_format_equal(preset->accum.block.scale, shape->scale);
@@ -56,8 +56,8 @@ static int place(id_search *search, const hu_accum *model, const hu_accum_preset
 
 int id_find_names(id_search *search, const hu_accum *model, id_names *names, int *failed) {
   int status = CLI_OK;
-  hu_element sum = search->box->shape.result;
-  if (sum.kind == HU_ELEMENT_CODE) sum.format = search->space.sum;
+  hu_type sum = search->box->shape.result;
+  if (sum.kind == HU_TYPE_CODES) sum.format = search->space.sum;
   id_names_free(names);
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
     hu_accum_preset preset;
@@ -71,8 +71,8 @@ int id_find_names(id_search *search, const hu_accum *model, id_names *names, int
 
 /* ---- golden probes ---- */
 
-static int put_patterns(id_vectors *questions, int column, const char *text, hu_element element) {
-  unsigned digits = (hu_element_width(element) + 3) / 4;
+static int put_patterns(id_vectors *questions, int column, const char *text, hu_type element) {
+  unsigned digits = (hu_type_width(element) + 3) / 4;
   size_t count = strlen(text) / digits;
   char piece[17] = "";
   if (strlen(text) % digits || count > id_column_length(questions->shape, column)) return 0;
@@ -98,7 +98,7 @@ static int is_question(const id_vectors *questions) {
 static int read_probe(id_vectors *questions, char *line) {
   char *word[PROBE_WORDS];
   const id_shape *shape = questions->shape;
-  hu_element a, b, result;
+  hu_type a, b, result;
   if (line[0] == '#' || cli_split(line, word, PROBE_WORDS) != PROBE_WORDS) return 0;
   if (!cli_parse_element(&a, word[PROBE_FA]) || !cli_parse_element(&b, word[PROBE_FB]) ||
       !cli_parse_element(&result, word[PROBE_FD]))
@@ -107,7 +107,7 @@ static int read_probe(id_vectors *questions, char *line) {
   if ((word[PROBE_SA][0] == '-') != (shape->every == 0)) return 0;
   questions->count = 0;
   if (id_vectors_grow(questions, 1) == SIZE_MAX) return 0;
-  hu_element scale = {.format = shape->scale};
+  hu_type scale = hu_type_codes(shape->scale);
   if (shape->every && (!put_patterns(questions, ID_SA, word[PROBE_SA], scale) ||
                        !put_patterns(questions, ID_SB, word[PROBE_SB], scale)))
     return 0;

@@ -28,7 +28,7 @@ void id_confidence(const id_result *result, char *text, size_t size) {
 
 void id_print_answer(FILE *out, const id_shape *shape, uint64_t answer) {
   char value[NUMBER_TEXT_MAX];
-  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->result) + 3) / 4, (unsigned long long)answer,
+  fprintf(out, "%0*llx = %s", (int)(hu_type_width(shape->result) + 3) / 4, (unsigned long long)answer,
           number_decimal(value, id_value(shape->result, answer)));
 }
 

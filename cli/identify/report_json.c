@@ -11,7 +11,7 @@ static void put_string(FILE *out, const char *key, const char *value) {
 }
 
 static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t answer) {
-  int digits = (int)(hu_element_width(shape->result) + 3) / 4;
+  int digits = (int)(hu_type_width(shape->result) + 3) / 4;
   cli_json(out, ", ?: {?}", JSON(key), cli_code(digits, answer, id_value(shape->result, answer)));
 }
 

@@ -15,7 +15,7 @@ id_space id_space_of(const id_shape *shape) {
   id_operand a = id_operand_of(shape->a), b = id_operand_of(shape->b), result = id_operand_of(shape->result);
   int products = a.emin + b.emin;
   if (shape->every) {
-    hu_element scale = {.format = shape->scale};
+    hu_type scale = hu_type_codes(shape->scale);
     id_operand operand = id_operand_of(scale);
     products += 2 * operand.emin;
   }
@@ -27,13 +27,13 @@ id_space id_space_of(const id_shape *shape) {
 
 int id_may_be_wide(const id_shape *shape) {
   hu_format result = shape->result.format;
-  return shape->result.kind == HU_ELEMENT_CODE && shape->a.kind == HU_ELEMENT_CODE &&
-         shape->b.kind == HU_ELEMENT_CODE && !shape->every && result.m < 23 && result.e <= 8;
+  return shape->result.kind == HU_TYPE_CODES && shape->a.kind == HU_TYPE_CODES && shape->b.kind == HU_TYPE_CODES &&
+         !shape->every && result.m < 23 && result.e <= 8;
 }
 
 void id_space_widen(id_space *space) {
   space->sum = hu_binary32();
-  int lowest = id_operand_of((hu_element){.format = space->sum}).emin;
+  int lowest = id_operand_of(hu_type_codes(space->sum)).emin;
   if (lowest < space->lowest) space->lowest = lowest;
 }
 
@@ -114,10 +114,11 @@ static void wrap(bases *list) {
 size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
   bases list = {space, z, 0};
   const id_shape *shape = space->shape;
-  if (parts && (shape->result.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
-  if (shape->result.kind == HU_ELEMENT_S32) {
+  int codes = shape->result.kind == HU_TYPE_CODES && shape->a.kind == HU_TYPE_CODES && shape->b.kind == HU_TYPE_CODES;
+  if (parts && (!codes || shape->every)) return 0;
+  if (shape->result.kind == HU_TYPE_INT32) {
     add(&list, HU_ACCUM_INT32);
-  } else if (shape->a.kind || shape->b.kind || shape->result.kind) {
+  } else if (!codes) {
     add(&list, HU_ACCUM_FP64);
     add(&list, HU_ACCUM_EXACT);
   } else if (shape->every) {

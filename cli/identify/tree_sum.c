@@ -81,8 +81,8 @@ static uint64_t loop(const id_vectors *questions, size_t row, int fused) {
 }
 
 int id_sum_is_possible(const id_tree *tree, const id_shape *shape, int sum) {
-  int along = id_tree_is_binary(tree), code = shape->result.kind == HU_ELEMENT_CODE;
-  if (tree->root < 0 || shape->every || shape->a.kind > HU_ELEMENT_BINARY64) return 0;
+  int along = id_tree_is_binary(tree), code = shape->result.kind == HU_TYPE_CODES;
+  if (tree->root < 0 || shape->every || shape->a.kind > HU_TYPE_BINARY64) return 0;
   if (sum == ID_SUM_LOOP) return code && !along;
   return along && (sum == ID_SUM_TREE || id_may_be_wide(shape));
 }
@@ -95,9 +95,9 @@ uint64_t id_sum_along(const id_tree *tree, const id_vectors *questions, size_t r
                 questions,
                 row,
                 fused,
-                shape->result.kind == HU_ELEMENT_BINARY64,
+                shape->result.kind == HU_TYPE_BINARY64,
                 sum == ID_SUM_WIDE ? hu_binary32() : shape->result.format};
   uint64_t z = sum_of(&along, tree->root);
-  hu_element wide = {.format = along.sum};
+  hu_type wide = hu_type_codes(along.sum);
   return sum == ID_SUM_WIDE ? hu_encode64(shape->result.format, rne, id_value(wide, z), 0, NULL) : z;
 }

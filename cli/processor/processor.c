@@ -66,8 +66,8 @@ hu_status processor_mma_run(size_t i, size_t tiles, void *result, const void *a,
   hu_status status = processor_mma_at(&mma, i);
   if (status != HU_OK) return status;
   if (!result || !a || !b || !c) return HU_E_NULL;
-  const size_t of_a = unit->m * unit->k * hu_element_size(mma.a), of_b = unit->n * unit->k * hu_element_size(mma.b);
-  const size_t of_c = unit->m * unit->n * hu_element_size(mma.c);
+  const size_t of_a = unit->m * unit->k * hu_type_size(mma.a), of_b = unit->n * unit->k * hu_type_size(mma.b);
+  const size_t of_c = unit->m * unit->n * hu_type_size(mma.c);
   for (size_t tile = 0; tile < tiles; tile++) {
     unit->run((char *)result + tile * of_c, (const char *)a + tile * of_a, (const char *)b + tile * of_b,
               (const char *)c + tile * of_c);

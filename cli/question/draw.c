@@ -317,7 +317,7 @@ static void draw_row(drawing *plan) {
 
 void id_draw(id_vectors *questions, size_t first, size_t count, int kind, id_random *random) {
   const id_shape *shape = questions->shape;
-  hu_element scale = {.format = shape->scale};
+  hu_type scale = hu_type_codes(shape->scale);
   drawing plan = {.questions = questions,
                   .random = random,
                   .kind = kind,

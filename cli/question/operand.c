@@ -8,10 +8,10 @@
 #include "cli/question/vectors.h"
 #include "halfulp/scalar.h"
 
-static id_operand of_integer(hu_element element) {
+static id_operand of_integer(hu_type element) {
   id_operand operand = {.element = element, .integer = 1};
-  unsigned width = hu_element_width(element);
-  operand.has_sign = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S4 || element.kind == HU_ELEMENT_S32;
+  unsigned width = hu_type_width(element);
+  operand.has_sign = element.kind == HU_TYPE_INT8 || element.kind == HU_TYPE_INT4 || element.kind == HU_TYPE_INT32;
   operand.emax = (int)width - 1 - operand.has_sign;
   operand.digits = operand.emax;
   operand.max = ((uint64_t)2 << operand.emax) - 1;
@@ -19,15 +19,15 @@ static id_operand of_integer(hu_element element) {
   return operand;
 }
 
-id_operand id_operand_of(hu_element element) {
+id_operand id_operand_of(hu_type element) {
   id_operand operand = {.element = element};
-  if (element.kind == HU_ELEMENT_BINARY64) {
+  if (element.kind == HU_TYPE_BINARY64) {
     id_operand b = {
         element, 1, -1022, 1023, 52, (uint64_t)1 << 63, 0x7FEFFFFFFFFFFFFFu, 0x7FF0000000000000u, 0x7FF8000000000000u,
         0,       1};
     return b;
   }
-  if (element.kind != HU_ELEMENT_CODE) return of_integer(element);
+  if (element.kind != HU_TYPE_CODES) return of_integer(element);
   hu_limits limits = hu_limits_of(element.format);
   operand.has_sign = element.format.sign;
   operand.emin = limits.emin;
@@ -84,8 +84,7 @@ uint64_t id_operand_power(const id_operand *operand, int exponent) { return patt
 uint64_t id_operand_negated(const id_operand *operand, uint64_t x) {
   if (!operand->has_sign) return x;
   if (operand->integer) return (0 - x) & (operand->sign | (operand->sign - 1));
-  if ((x & ~operand->sign) == 0 && operand->element.kind == HU_ELEMENT_CODE && !operand->element.format.negzero)
-    return x;
+  if ((x & ~operand->sign) == 0 && operand->element.kind == HU_TYPE_CODES && !operand->element.format.negzero) return x;
   return x ^ operand->sign;
 }
 
@@ -105,7 +104,7 @@ uint64_t id_operand_special(const id_operand *operand, id_random *random) {
 uint64_t id_operand_nearest(const id_operand *operand, double x) {
   hu_mode mode = {.saturate = HU_SAT_FINITE};
   uint64_t z;
-  if (operand->element.kind == HU_ELEMENT_CODE) return hu_encode64(operand->element.format, mode, x, 0, NULL);
+  if (operand->element.kind == HU_TYPE_CODES) return hu_encode64(operand->element.format, mode, x, 0, NULL);
   if (operand->integer) {
     double most = (double)operand->max, least = operand->has_sign ? -most - 1 : 0;
     x = x > most ? most : x < least ? least : x;

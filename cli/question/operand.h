@@ -8,14 +8,14 @@
 
 /* What a search knows of an element's format. */
 typedef struct id_operand {
-  hu_element element;
+  hu_type element;
   int has_sign, emin, emax, digits;  /* exponents of normal numbers; fraction digits */
   uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where the format lacks it */
   int integer;
   int first; /* exponent field of 2^emin: 1, or 0 where field 0 holds normal numbers */
 } id_operand;
 
-id_operand id_operand_of(hu_element element);
+id_operand id_operand_of(hu_type element);
 /* Draws a number of this exponent, below emin a subnormal one, its fraction drawn; past the range the largest. */
 uint64_t id_operand_draw(const id_operand *operand, int exponent, id_random *random);
 /* Returns (+-) 2^exponent, where the format has it. */

@@ -13,7 +13,7 @@ static void swap_products(id_vectors *questions, size_t row, size_t i, size_t j)
 }
 
 static uint64_t near_pattern(const id_operand *operand, uint64_t x, id_random *random) {
-  unsigned width = hu_element_width(operand->element);
+  unsigned width = hu_type_width(operand->element);
   uint64_t one = 1, exponent = operand->integer ? 2 : one << operand->digits;
   switch (id_random_below(random, 6)) {
     case 0: x ^= one << id_random_below(random, width); break;

@@ -9,14 +9,12 @@
 #include "cli/vectors/dot_line.h"
 #include "halfulp/scalar.h"
 
-hu_element id_column_element(const id_shape *shape, int column) {
-  hu_element scale = {0};
-  scale.format = shape->scale;
+hu_type id_column_element(const id_shape *shape, int column) {
   switch (column) {
     case ID_A: return shape->a;
     case ID_B: return shape->b;
     case ID_SA:
-    case ID_SB: return scale;
+    case ID_SB: return hu_type_codes(shape->scale);
     default: return shape->result;
   }
 }
@@ -28,7 +26,7 @@ size_t id_column_length(const id_shape *shape, int column) {
 }
 
 size_t id_column_size(const id_shape *shape, int column) {
-  return id_column_length(shape, column) ? hu_element_size(id_column_element(shape, column)) : 0;
+  return id_column_length(shape, column) ? hu_type_size(id_column_element(shape, column)) : 0;
 }
 
 static size_t row_bytes(const id_shape *shape, int column) {
@@ -107,22 +105,22 @@ void id_put(id_vectors *questions, int column, size_t row, size_t k, uint64_t pa
 void id_vectors_print(FILE *out, const id_vectors *questions, size_t row) {
   int last = questions->shape->every ? ID_SB : ID_C;
   for (int i = ID_A; i <= last; i++) {
-    int digits = (int)(hu_element_width(id_column_element(questions->shape, i)) + 3) / 4;
+    int digits = (int)(hu_type_width(id_column_element(questions->shape, i)) + 3) / 4;
     if (i) fputc(' ', out);
     for (size_t k = 0; k < id_column_length(questions->shape, i); k++)
       fprintf(out, "%0*llx", digits, (unsigned long long)id_get(questions, i, row, k));
   }
 }
 
-double id_value(hu_element element, uint64_t pattern) {
+double id_value(hu_type element, uint64_t pattern) {
   double z;
   switch (element.kind) {
-    case HU_ELEMENT_CODE: return hu_decode64(element.format, (uint32_t)pattern);
-    case HU_ELEMENT_S8: return (int8_t)pattern;
-    case HU_ELEMENT_S4: return (int)(pattern & 7) - (int)(pattern & 8);
-    case HU_ELEMENT_U8: return (double)(pattern & 255);
-    case HU_ELEMENT_U4: return (double)(pattern & 15);
-    case HU_ELEMENT_S32: return (int32_t)(uint32_t)pattern;
+    case HU_TYPE_CODES: return hu_decode64(element.format, (uint32_t)pattern);
+    case HU_TYPE_INT8: return (int8_t)pattern;
+    case HU_TYPE_INT4: return (int)(pattern & 7) - (int)(pattern & 8);
+    case HU_TYPE_UINT8: return (double)(pattern & 255);
+    case HU_TYPE_UINT4: return (double)(pattern & 15);
+    case HU_TYPE_INT32: return (int32_t)(uint32_t)pattern;
     default: memcpy(&z, &pattern, sizeof z); return z;
   }
 }
@@ -137,30 +135,29 @@ size_t id_terms(const id_vectors *questions, size_t row) {
 
 /* ---- models ---- */
 
-static hu_vector vector_of(const id_vectors *questions, int column, size_t first) {
-  hu_vector x = {0};
+static hu_view view_of(const id_vectors *questions, int column, size_t first) {
   size_t bytes = row_bytes(questions->shape, column);
+  hu_view x = {0};
   if (!bytes) return x;
-  x.data = (const char *)questions->column[column] + first * bytes;
-  x.stride = 1;
-  x.step = (ptrdiff_t)id_column_length(questions->shape, column);
-  x.element = id_column_element(questions->shape, column);
+  x = hu_view_of((const char *)questions->column[column] + first * bytes, 1,
+                 id_column_element(questions->shape, column));
+  x.row = (ptrdiff_t)id_column_length(questions->shape, column);
   return x;
 }
 
 hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z) {
-  hu_dot_operands operands = {0};
-  hu_mode mode = {0};
-  operands.a = vector_of(questions, ID_A, first);
-  operands.b = vector_of(questions, ID_B, first);
-  operands.c = vector_of(questions, ID_C, first);
-  operands.sa = vector_of(questions, ID_SA, first);
-  operands.sb = vector_of(questions, ID_SB, first);
-  return hu_dot_n(count, questions->shape->n, z, 1, questions->shape->result, &operands, model, mode, NULL, NULL);
+  hu_product x = hu_product_of_dot(questions->shape->n, hu_output_of(z, 1, questions->shape->result),
+                                   view_of(questions, ID_A, first), view_of(questions, ID_B, first), model);
+  x.m = count;
+  x.d.row = 1;
+  x.c = view_of(questions, ID_C, first);
+  x.sa = view_of(questions, ID_SA, first);
+  x.sb = view_of(questions, ID_SB, first);
+  return hu_dot(&x, NULL);
 }
 
 int id_is_nan(const id_shape *shape, uint64_t x) {
-  return shape->result.kind <= HU_ELEMENT_BINARY64 && isnan(id_value(shape->result, x));
+  return shape->result.kind <= HU_TYPE_BINARY64 && isnan(id_value(shape->result, x));
 }
 
 int id_same(const id_shape *shape, uint64_t x, uint64_t y) {

@@ -9,7 +9,7 @@
 
 /* What every question has in common. C has the elements of D. */
 typedef struct id_shape {
-  hu_element a, b, result;
+  hu_type a, b, result;
   hu_format scale; /* of the scales of A and of B; all zero: the box takes no scales */
   uint32_t every;  /* products that share a scale; 0: no scales */
   uint32_t n;      /* products of a dot product */
@@ -27,7 +27,7 @@ typedef struct id_vectors {
 } id_vectors;
 
 /* Returns what the patterns of a column are. */
-hu_element id_column_element(const id_shape *shape, int column);
+hu_type id_column_element(const id_shape *shape, int column);
 /* Return how many patterns a column has in a row, and the bytes of one; 0 of both for scales that are not there. */
 size_t id_column_length(const id_shape *shape, int column);
 size_t id_column_size(const id_shape *shape, int column);
@@ -57,6 +57,6 @@ size_t id_first_difference(const hu_accum *model, const id_vectors *questions, s
 size_t id_score(const hu_accum *model, const id_vectors *questions);
 
 /* Returns the value of a pattern of this element. */
-double id_value(hu_element element, uint64_t pattern);
+double id_value(hu_type element, uint64_t pattern);
 
 #endif

@@ -31,19 +31,18 @@ struct vectors_dot_source {
   dot_case row;
 };
 
-static hu_element element_of(const vectors_dot *test, int i) {
+static hu_type element_of(const vectors_dot *test, int i) {
   return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.result : test->dot.scale;
 }
 
 vectors_type vectors_dot_result(const vectors_dot *test) {
-  hu_element element = test->dot.result;
-  if (element.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, element.format, {0}};
-  if (element.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
-  return (vectors_type){
-      VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(element), element.kind == HU_ELEMENT_S32, 0, 1}};
+  hu_type element = test->dot.result;
+  if (element.kind == HU_TYPE_CODES) return (vectors_type){VECTORS_CODE, element.format, {0}};
+  if (element.kind == HU_TYPE_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
+  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_type_width(element), element.kind == HU_TYPE_INT32, 0, 1}};
 }
 
-unsigned vectors_dot_digits(const vectors_dot *test, int i) { return (hu_element_width(element_of(test, i)) + 3) / 4; }
+unsigned vectors_dot_digits(const vectors_dot *test, int i) { return (hu_type_width(element_of(test, i)) + 3) / 4; }
 
 size_t vectors_dot_scales(const vectors_dot *test) {
   size_t every = test->dot.accum.scaled ? test->dot.accum.promote : test->dot.accum.block.every;
@@ -74,22 +73,20 @@ static uint64_t edge_of(const generator *shared, int operand, uint32_t which) {
   return others[which % (sizeof others / sizeof *others)];
 }
 
-static uint64_t masked(hu_element element, uint64_t x) {
-  unsigned width = hu_element_width(element);
+static uint64_t masked(hu_type element, uint64_t x) {
+  unsigned width = hu_type_width(element);
   return width >= 64 ? x : x & (((uint64_t)1 << width) - 1);
 }
 
 /* Draws a row. Some rows are full, some nearly empty; three elements of eight are edges. */
 static void draw_row(const generator *shared, uint64_t i, int operand, uint64_t *z) {
   size_t ask = (size_t)operand << 13;
-  hu_element element = element_of(shared->test, operand);
+  hu_type element = element_of(shared->test, operand);
   uint32_t sparse = draw(shared, i, 0) % 4;
   for (size_t k = 0; k < shared->count[operand]; k++) {
     uint32_t word = draw(shared, i, ask + 2 * k + 1), which = draw(shared, i, ask + 2 * k + 2);
     uint64_t wide = (uint64_t)which << 32 | word;
-    z[k] = masked(element, which % 8 < 3                    ? edge_of(shared, operand, word)
-                           : hu_element_width(element) > 32 ? wide
-                                                            : word);
+    z[k] = masked(element, which % 8 < 3 ? edge_of(shared, operand, word) : hu_type_width(element) > 32 ? wide : word);
     if (operand < C && sparse == 0 && which >> 30) z[k] = 0;
   }
 }
@@ -105,30 +102,35 @@ static void draw_corner(const generator *shared, uint64_t i, const dot_case *row
   }
 }
 
-static hu_dot_operands operands_of(const generator *shared, const dot_case *row) {
-  hu_dot_operands in = {0};
-  hu_vector *const vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
+/* Describes the sum of the row, whose result goes into z. */
+static hu_product product_of(const generator *shared, const dot_case *row, uint64_t *z) {
+  const cli_dot *dot = &shared->test->dot;
+  hu_view view[OPERANDS];
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element element = element_of(shared->test, i);
+    hu_type element = element_of(shared->test, i);
     for (size_t k = 0; k < shared->count[i]; k++)
-      cli_put_pattern(shared->stored[i], k, hu_element_size(element), row->x[i][k]);
-    *vector[i] = (hu_vector){shared->count[i] ? shared->stored[i] : NULL, 1, 0, element};
+      cli_put_pattern(shared->stored[i], k, hu_type_size(element), row->x[i][k]);
+    view[i] = hu_view_of(shared->count[i] ? shared->stored[i] : NULL, 1, element);
   }
-  return in;
+  hu_product made = hu_product_of_dot(shared->test->n, hu_output_of(z, 1, dot->result), view[A], view[B], &dot->accum);
+  made.c = view[C];
+  made.sa = view[SA];
+  made.sb = view[SB];
+  return made;
 }
 
 /* Makes C minus the sum of the products, or a step beside it. */
 static int cancel(const generator *shared, uint64_t i, dot_case *row) {
-  hu_element element = shared->test->dot.result;
+  hu_type element = shared->test->dot.result;
   uint64_t z[1] = {0};
   uint32_t word = draw(shared, i, 3);
-  if (element.kind != HU_ELEMENT_CODE || !element.format.sign) return CLI_OK;
-  hu_dot_operands in = operands_of(shared, row);
-  hu_mode mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
+  if (element.kind != HU_TYPE_CODES || !element.format.sign) return CLI_OK;
+  hu_product in = product_of(shared, row, z);
+  hu_how how = {.mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE}};
   in.c.data = NULL;
-  hu_status status = hu_dot(shared->test->n, z, element, &in, &shared->test->dot.accum, mode, NULL, NULL);
+  hu_status status = hu_dot(&in, &how);
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(element));
+  uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_type_size(element));
   if (word & 1) code = word & 2 ? hu_next_up(element.format, code) : hu_next_down(element.format, code);
   row->x[C][0] = masked(element, code ^ hu_limits_of(element.format).sign_mask);
   return CLI_OK;
@@ -145,14 +147,14 @@ static int draw_case(const generator *shared, uint64_t i, dot_case *row) {
 
 /* ---- results ---- */
 
-int vectors_dot_is_signalling(const hu_element *element, uint64_t x) {
-  vectors_type type = {element->kind == HU_ELEMENT_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, element->format, {0}};
-  return (element->kind == HU_ELEMENT_CODE || element->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&type, x);
+int vectors_dot_is_signalling(const hu_type *element, uint64_t x) {
+  vectors_type type = {element->kind == HU_TYPE_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, element->format, {0}};
+  return (element->kind == HU_TYPE_CODES || element->kind == HU_TYPE_BINARY64) && vectors_is_signalling(&type, x);
 }
 
 static int has_signalling(const generator *shared, const dot_case *row) {
   for (int i = 0; i < OPERANDS; i++) {
-    hu_element element = element_of(shared->test, i);
+    hu_type element = element_of(shared->test, i);
     for (size_t k = 0; k < shared->count[i]; k++)
       if (vectors_dot_is_signalling(&element, row->x[i][k])) return 1;
   }
@@ -160,12 +162,12 @@ static int has_signalling(const generator *shared, const dot_case *row) {
 }
 
 /* Counts the roundings that there are inside, where the model requires words of its own. */
-static int count_inside(const generator *shared, dot_case *row, const hu_dot_operands *in) {
-  const cli_dot *dot = &shared->test->dot;
-  uint64_t z[1];
-  if (!dot->accum.mode.bits) return CLI_OK;
-  hu_status status =
-      hu_dot_words(shared->test->n, z, dot->result, in, &dot->accum, dot->mode, NULL, 0, 0, &row->inside, NULL);
+static int count_inside(const generator *shared, dot_case *row, const hu_product *in, hu_mode mode) {
+  hu_dot_random none = {0};
+  hu_how how = {.mode = mode};
+  if (!shared->test->dot.accum.mode.bits) return CLI_OK;
+  hu_status status = hu_dot_words(in, &none, &how);
+  row->inside = none.roundings;
   if (status != HU_OK && status != HU_E_SHAPE) return cli_fail_status(NULL, status);
   if (row->inside < row->words_capacity) return CLI_OK;
   free(row->words);
@@ -179,22 +181,23 @@ static int solve(const generator *shared, uint64_t i, dot_case *row) {
   uint64_t z[1] = {0};
   hu_events events = {0};
   hu_exec exec = {1, 0, shared->test->stream, {0}};
-  hu_dot_operands in = operands_of(shared, row);
+  hu_product in = product_of(shared, row, z);
+  hu_how how = {dot->mode, &exec, &events};
   hu_status status;
   exec.stream.counter += i;
   if (dot->words) {
-    if (count_inside(shared, row, &in)) return CLI_BAD;
+    if (count_inside(shared, row, &in, dot->mode)) return CLI_BAD;
     for (size_t k = 0; k <= row->inside; k++) {
       unsigned bits = k < row->inside ? dot->accum.mode.bits : dot->mode.bits;
       row->words[k] = bits ? draw(shared, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
     }
-    status = hu_dot_words(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, row->words, row->inside,
-                          row->words[row->inside], NULL, &events);
+    hu_dot_random random = {row->words, row->inside, row->words[row->inside], 0};
+    status = hu_dot_words(&in, &random, &how);
   } else {
-    status = hu_dot(shared->test->n, z, dot->result, &in, &dot->accum, dot->mode, &exec, &events);
+    status = hu_dot(&in, &how);
   }
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  row->result = cli_get_pattern(z, 0, hu_element_size(dot->result));
+  row->result = cli_get_pattern(z, 0, hu_type_size(dot->result));
   if (has_signalling(shared, row)) events.invalid++;
   row->flags = vectors_flags_of(&events);
   return CLI_OK;
@@ -239,13 +242,13 @@ static void print_case(const generator *shared, const dot_case *row) {
 /* ---- all cases ---- */
 
 static int open_operand(generator *shared, dot_case *row, int i) {
-  hu_element element = element_of(shared->test, i);
+  hu_type element = element_of(shared->test, i);
   shared->count[i] = i < C ? shared->test->n : i == C ? 1 : vectors_dot_scales(shared->test);
   if (!shared->count[i]) return CLI_OK;
   row->x[i] = cli_alloc(shared->count[i], sizeof *row->x[i]);
-  shared->stored[i] = cli_alloc(shared->count[i], hu_element_size(element));
+  shared->stored[i] = cli_alloc(shared->count[i], hu_type_size(element));
   if (!row->x[i] || !shared->stored[i]) return CLI_BAD;
-  if (element.kind != HU_ELEMENT_CODE) return CLI_OK;
+  if (element.kind != HU_TYPE_CODES) return CLI_OK;
   vectors_type type = {VECTORS_CODE, element.format, {0}};
   shared->edges[i] = cli_alloc(VECTORS_EDGES_MAX, sizeof *shared->edges[i]);
   if (!shared->edges[i]) return CLI_BAD;

@@ -18,7 +18,7 @@ typedef struct judging {
   vectors_verdict *sum;
 } judging;
 
-static hu_element element_of(const vectors_dot *test, int i) {
+static hu_type element_of(const vectors_dot *test, int i) {
   return i == A ? test->dot.a : i == B ? test->dot.b : i == C ? test->dot.result : test->dot.scale;
 }
 
@@ -41,7 +41,7 @@ static char *spread(const vectors_dot *test, const char *line) {
 
 /* Returns 1 if a row of elements holds a signalling NaN. */
 static int row_signals(const vectors_dot *test, int operand, const char *text) {
-  hu_element element = element_of(test, operand);
+  hu_type element = element_of(test, operand);
   unsigned digits = vectors_dot_digits(test, operand);
   uint64_t x;
   if (!strcmp(text, "-")) return 0;

@@ -28,11 +28,11 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
-static int read_elements(elements *list, const cli_dot *dot, const cli_lines *lines, const char *text,
-                         hu_element element, const char *what) {
+static int read_elements(elements *list, const cli_dot *dot, const cli_lines *lines, const char *text, hu_type element,
+                         const char *what) {
   char piece[17] = "", wrong[160];
-  unsigned width = hu_element_width(element);
-  size_t digits = (width + 3) / 4, size = hu_element_size(element), length = strlen(text);
+  unsigned width = hu_type_width(element);
+  size_t digits = (width + 3) / 4, size = hu_type_size(element), length = strlen(text);
   uint64_t last = UINT64_MAX >> (64 - width);
   if (length % digits) {
     snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
@@ -64,8 +64,8 @@ typedef struct row {
   elements x[ROWS];
 } row;
 
-static hu_element element_of(const cli_dot *dot, int i) {
-  if (i == WORDS) return (hu_element){.kind = HU_ELEMENT_S32};
+static hu_type element_of(const cli_dot *dot, int i) {
+  if (i == WORDS) return hu_type_plain(HU_TYPE_INT32);
   return i == A ? dot->a : i == B ? dot->b : i == C ? dot->result : dot->scale;
 }
 
@@ -88,35 +88,38 @@ static int check_counts(const cli_dot *dot, const cli_lines *lines, const row *l
 }
 
 /* Sums with words that the row brings along: those of the model, then that of the last rounding. */
-static hu_status sum_by_words(uint64_t *z, const cli_dot *dot, const row *line, const hu_dot_operands *in,
-                              hu_events *events) {
+static hu_status sum_by_words(const cli_dot *dot, const row *line, const hu_product *x, const hu_how *how) {
   const elements *words = &line->x[WORDS];
-  size_t inside = 0, last = dot->mode.bits ? 1 : 0, n = line->x[A].count;
-  uint32_t random = last && words->count ? ((const uint32_t *)words->data)[words->count - 1] : 0;
-  hu_status status =
-      hu_dot_words(n, z, dot->result, in, &dot->accum, dot->mode, words->data, words->count, random, &inside, NULL);
+  size_t last = dot->mode.bits ? 1 : 0;
+  hu_dot_random random = {words->data, words->count, 0, 0};
+  hu_how silent = hu_how_of(how->mode, NULL, NULL);
+  if (last && words->count) random.last = random.words[words->count - 1];
+  hu_status status = hu_dot_words(x, &random, &silent);
   if (status != HU_OK) return status;
-  if (words->count != (dot->accum.mode.bits ? inside : 0) + last) return HU_E_SHAPE;
-  return hu_dot_words(n, z, dot->result, in, &dot->accum, dot->mode, words->data, words->count, random, NULL, events);
+  if (words->count != (dot->accum.mode.bits ? random.roundings : 0) + last) return HU_E_SHAPE;
+  return hu_dot_words(x, &random, how);
 }
 
 static int sum_of(uint64_t *result, hu_events *events, const cli_dot *dot, const row *line, const cli_lines *lines,
                   const hu_exec *exec) {
-  hu_dot_operands in = {0};
   uint64_t z[1] = {0};
-  hu_vector *vector[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
-  for (int i = 0; i < OPERANDS; i++) *vector[i] = (hu_vector){line->x[i].data, 1, 0, element_of(dot, i)};
-  size_t n = line->x[A].count;
+  hu_view view[OPERANDS];
+  hu_how how = {dot->mode, exec, events};
+  for (int i = 0; i < OPERANDS; i++) view[i] = hu_view_of(line->x[i].data, 1, element_of(dot, i));
+  hu_product x = hu_product_of_dot(line->x[A].count, hu_output_of(z, 1, dot->result), view[A], view[B], &dot->accum);
+  x.c = view[C];
+  x.sa = view[SA];
+  x.sb = view[SB];
   hu_status status;
   if (dot->words)
-    status = sum_by_words(z, dot, line, &in, events);
+    status = sum_by_words(dot, line, &x, &how);
   else if (dot->visit)
-    status = hu_dot_trace(n, z, dot->result, &in, &dot->accum, dot->mode, exec, events, dot->visit, dot->context);
+    status = hu_dot_trace(&x, &how, dot->visit, dot->context);
   else
-    status = hu_dot(n, z, dot->result, &in, &dot->accum, dot->mode, exec, events);
+    status = hu_dot(&x, &how);
   if (status == HU_E_SHAPE) return cli_lines_fail(lines, "not as many random words as the row has random roundings");
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  *result = cli_get_pattern(z, 0, hu_element_size(dot->result));
+  *result = cli_get_pattern(z, 0, hu_type_size(dot->result));
   return CLI_OK;
 }
 
@@ -164,14 +167,16 @@ int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named) 
     dot->b = preset.b;
     dot->result = preset.c;
   }
-  dot->scale.format = dot->accum.scaled ? hu_format_ieee(8, 23, 0) : dot->accum.block.scale;
+  dot->scale = hu_type_codes(dot->accum.scaled ? hu_format_ieee(8, 23, 0) : dot->accum.block.scale);
   return CLI_OK;
 }
 
 int cli_dot_taken(const cli_dot *dot, const char *text) {
   uint64_t z = 0;
-  hu_dot_operands operands = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->result}};
-  hu_status status = hu_dot(0, &z, dot->result, &operands, &dot->accum, dot->mode, NULL, NULL);
+  hu_product x = hu_product_of_dot(0, hu_output_of(&z, 1, dot->result), hu_view_of(&z, 1, dot->a),
+                                   hu_view_of(&z, 1, dot->b), &dot->accum);
+  hu_how how = {.mode = dot->mode};
+  hu_status status = hu_dot(&x, &how);
   if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
   if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
   return CLI_OK;

@@ -12,7 +12,7 @@
 typedef struct cli_dot {
   hu_accum accum;
   hu_mode mode; /* of the last rounding */
-  hu_element a, b, result, scale;
+  hu_type a, b, result, scale;
   size_t depth; /* n is a multiple of it */
   int words;    /* 1: random words are a field, 8 digits each: one for every rounding inside a model that rounds
                    stochastically, then one for the last rounding if that does */

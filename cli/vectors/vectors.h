@@ -209,6 +209,6 @@ unsigned vectors_dot_digits(const vectors_dot *test, int operand);
 size_t vectors_dot_scales(const vectors_dot *test);
 /* Returns what the result is. */
 vectors_type vectors_dot_result(const vectors_dot *test);
-int vectors_dot_is_signalling(const hu_element *element, uint64_t x);
+int vectors_dot_is_signalling(const hu_type *element, uint64_t x);
 
 #endif

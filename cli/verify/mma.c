@@ -10,9 +10,9 @@
 #include "cli/verify/verify.h"
 #include "halfulp/arith.h"
 
-static int is_nan(hu_element element, uint64_t result) {
-  if (element.kind == HU_ELEMENT_BINARY64) return (result & INT64_MAX) > 0x7FF0000000000000u;
-  return element.kind == HU_ELEMENT_CODE && hu_class(element.format, (uint32_t)result) == HU_CLASS_NAN;
+static int is_nan(hu_type element, uint64_t result) {
+  if (element.kind == HU_TYPE_BINARY64) return (result & INT64_MAX) > 0x7FF0000000000000u;
+  return element.kind == HU_TYPE_CODES && hu_class(element.format, (uint32_t)result) == HU_CLASS_NAN;
 }
 
 /* The line's model and elements; under a unit's name D is in the unit's own format, with its NaN. */

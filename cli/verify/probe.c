@@ -18,10 +18,10 @@ int probe_run_start(probe_run *run) {
   if (hu_accum_preset_find(&preset, x->model) != HU_OK) return cli_fail(NULL, "no model is named '%s'", x->model);
   run->accum = preset.accum;
   run->room = ROOM;
-  run->a = cli_alloc(run->room * x->m * x->k, hu_element_size(x->a));
-  run->b = cli_alloc(run->room * x->n * x->k, hu_element_size(x->b));
-  run->c = cli_alloc(run->room * x->m * x->n, hu_element_size(x->c));
-  run->d = cli_alloc(run->room * x->m * x->n, hu_element_size(x->c));
+  run->a = cli_alloc(run->room * x->m * x->k, hu_type_size(x->a));
+  run->b = cli_alloc(run->room * x->n * x->k, hu_type_size(x->b));
+  run->c = cli_alloc(run->room * x->m * x->n, hu_type_size(x->c));
+  run->d = cli_alloc(run->room * x->m * x->n, hu_type_size(x->c));
   return run->a && run->b && run->c && run->d ? CLI_OK : CLI_BAD;
 }
 
@@ -61,9 +61,8 @@ static uint64_t draw_code(uint64_t *state, hu_format format, unsigned kind) {
 
 /* Draws n codes of one kind, with exceptions. cancels: some pairs of neighbours are equal, except for the sign if
  * `sign`. */
-static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_element element, unsigned kind, int cancels,
-                        int sign) {
-  size_t size = hu_element_size(element);
+static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_type element, unsigned kind, int cancels, int sign) {
+  size_t size = hu_type_size(element);
   for (size_t k = 0; k < n; k++) {
     unsigned now = draw(state) % 24 ? kind : (unsigned)(draw(state) % KINDS);
     uint64_t code = draw_code(state, element.format, now);
@@ -76,7 +75,7 @@ static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_element elemen
 void probe_draw(probe_run *run, size_t tile, uint64_t key, uint64_t at) {
   const hu_device_mma *x = &run->mma;
   uint64_t state = key * 0xD1342543DE82EF95u + at * 0x2545F4914F6CDD1Du + run->number;
-  size_t size = hu_element_size(x->a), wide = hu_element_size(x->c);
+  size_t size = hu_type_size(x->a), wide = hu_type_size(x->c);
   unsigned kind = (unsigned)(draw(&state) % KINDS), other = draw(&state) % 4 ? kind : (unsigned)(draw(&state) % KINDS);
   int cancels = draw(&state) % 3 == 0;
   for (size_t i = 0; i < x->m; i++)
@@ -101,26 +100,26 @@ static void fill(uint8_t *x, size_t lines, size_t k, size_t size, const char *he
 }
 
 void probe_fill(probe_run *run, const char *a, const char *b) {
-  fill(run->a, run->mma.m, run->mma.k, hu_element_size(run->mma.a), a);
-  fill(run->b, run->mma.n, run->mma.k, hu_element_size(run->mma.b), b);
+  fill(run->a, run->mma.m, run->mma.k, hu_type_size(run->mma.a), a);
+  fill(run->b, run->mma.n, run->mma.k, hu_type_size(run->mma.b), b);
 }
 
 /* ---- the model ---- */
 
 hu_status probe_model(const probe_run *run, size_t tile, size_t i, size_t j, uint8_t *z) {
   const hu_device_mma *x = &run->mma;
-  size_t size = hu_element_size(x->a), wide = hu_element_size(x->c);
-  hu_dot_operands in = {0};
-  in.a = (hu_vector){run->a + (tile * x->m + i) * x->k * size, 1, 0, x->a};
-  in.b = (hu_vector){run->b + (tile * x->n + j) * x->k * size, 1, 0, x->b};
-  in.c = (hu_vector){run->c + ((tile * x->m + i) * x->n + j) * wide, 1, 0, x->c};
+  size_t size = hu_type_size(x->a), wide = hu_type_size(x->c);
   uint64_t room[1]; /* aligned */
-  hu_status status = hu_dot(x->k, room, x->c, &in, &run->accum, (hu_mode){0}, NULL, NULL);
+  hu_product in = hu_product_of_dot(x->k, hu_output_of(room, 1, x->c),
+                                    hu_view_of(run->a + (tile * x->m + i) * x->k * size, 1, x->a),
+                                    hu_view_of(run->b + (tile * x->n + j) * x->k * size, 1, x->b), &run->accum);
+  in.c = hu_view_of(run->c + ((tile * x->m + i) * x->n + j) * wide, 1, x->c);
+  hu_status status = hu_dot(&in, NULL);
   memcpy(z, room, wide);
   return status;
 }
 
 int probe_same(const probe_run *run, size_t tile, size_t i, size_t j, const uint8_t *z) {
-  size_t wide = hu_element_size(run->mma.c);
+  size_t wide = hu_type_size(run->mma.c);
   return !memcmp(run->d + ((tile * run->mma.m + i) * run->mma.n + j) * wide, z, wide);
 }

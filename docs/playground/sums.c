@@ -7,7 +7,7 @@ enum { TERMS = 512, SCALES = 512, STEPS = 16384, NUMBER_WORDS = 4, STEP_WORDS = 
 /* Patterns of elements from the page: row, column, C, scales. */
 static uint64_t row[TERMS], column[TERMS], addend, row_scales[SCALES], column_scales[SCALES];
 static uint32_t steps[STEPS][STEP_WORDS], step_count, dropped;
-static hu_element names[NAMES];
+static hu_type names[NAMES];
 static uint32_t name_count;
 static uint64_t result;
 static hu_events set;
@@ -24,34 +24,33 @@ EXPORT uint32_t steps_dropped(void) { return dropped; }
 EXPORT uint32_t step_words(void) { return STEP_WORDS; }
 
 static hu_accum model;
-static hu_element elements[5]; /* A, B, C, the result, scales */
+static hu_type elements[5]; /* A, B, C, the result, scales */
 
-static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
+/* From HU_TYPE_BINARY64 on. */
+static const char *const kinds[] = {"binary64", "s8", "u8", "s4", "u4", "s32"};
 
-static int element_parse(hu_element *e, const char *text) {
-  memset(e, 0, sizeof *e);
-  for (uint8_t i = 1; i <= HU_ELEMENT_S32; i++) {
-    if (strcmp(text, kinds[i]) != 0) continue;
-    e->kind = i;
+static int element_parse(hu_type *e, const char *text) {
+  hu_format format;
+  for (uint16_t i = HU_TYPE_BINARY64; i <= HU_TYPE_INT32; i++) {
+    if (strcmp(text, kinds[i - HU_TYPE_BINARY64]) != 0) continue;
+    *e = hu_type_plain(i);
     return 1;
   }
-  return hu_format_parse(&e->format, text, NULL) == HU_OK;
+  if (hu_format_parse(&format, text, NULL) != HU_OK) return 0;
+  *e = hu_type_codes(format);
+  return 1;
 }
 
-static void answer_element(hu_element e) {
+static void answer_element(hu_type e) {
   char text[HU_FORMAT_TEXT_MAX];
-  const char *id = e.kind ? kinds[e.kind] : hu_format_id(e.format);
+  const char *id = e.kind == HU_TYPE_CODES ? hu_format_id(e.format) : kinds[e.kind - HU_TYPE_BINARY64];
   if (!id) hu_format_text(text, sizeof text, e.format);
   answer_string(id ? id : text);
 }
 
-static int is_any(hu_element e) {
-  hu_element none;
-  memset(&none, 0, sizeof none);
-  return memcmp(&e, &none, sizeof e) == 0;
-}
+static int is_any(hu_type e) { return e.kind == HU_TYPE_NONE; }
 
-static void answer_taken(const char *key, hu_element e) {
+static void answer_taken(const char *key, hu_type e) {
   answer(",\"%s\":", key);
   if (is_any(e))
     answer("null");
@@ -85,7 +84,7 @@ EXPORT int model_set(void) {
   answer(",\"integers\":%d", model.kind == HU_ACCUM_INT32);
   answer(",\"scaleFormat\":");
   if (hu_accum_is_scaled(&model) && !model.scaled) {
-    hu_element e;
+    hu_type e;
     memset(&e, 0, sizeof e);
     e.format = model.block.scale;
     answer_element(e);
@@ -101,15 +100,15 @@ EXPORT int model_set(void) {
 /* What A (0), B (1), C (2), the result (3) or the scales (4) are, by page_text. Returns the bits of an element, or
  * 0. */
 EXPORT uint32_t element_set(uint32_t i) {
-  hu_element e;
+  hu_type e;
   if (!element_parse(&e, page_text)) return 0;
   elements[i % 5] = e;
-  return hu_element_width(e);
+  return hu_type_width(e);
 }
 
 /* ---- steps as words ---- */
 
-static uint32_t name_of(hu_element e) {
+static uint32_t name_of(hu_type e) {
   for (uint32_t i = 0; i < name_count; i++)
     if (memcmp(&names[i], &e, sizeof e) == 0) return i;
   if (name_count == NAMES) return NAMES - 1;
@@ -154,14 +153,9 @@ static void store(uint8_t *z, const uint64_t *x, uint32_t n, size_t size) {
   for (uint32_t k = 0; k < n; k++) memcpy(z + k * size, &x[k], size); /* WebAssembly is little-endian */
 }
 
-static hu_vector vector_of(uint8_t *room, const uint64_t *x, uint32_t n, hu_element e) {
-  hu_vector v;
-  memset(&v, 0, sizeof v);
-  store(room, x, n, hu_element_size(e));
-  v.data = room;
-  v.stride = 1;
-  v.element = e;
-  return v;
+static hu_view view_of(uint64_t *room, const uint64_t *x, uint32_t n, hu_type e) {
+  store((uint8_t *)room, x, n, hu_type_size(e));
+  return hu_view_of(room, 1, e);
 }
 
 /* result = C + the dot product of n elements under the model; its steps. Returns an hu_status; page_text then names the
@@ -169,22 +163,20 @@ static hu_vector vector_of(uint8_t *room, const uint64_t *x, uint32_t n, hu_elem
 EXPORT int sum(uint32_t n, uint32_t has_c, uint32_t scales, uint32_t round, uint32_t bits, uint32_t saturate,
                uint32_t key) {
   static uint64_t a[TERMS], b[TERMS], c[1], sa[SCALES], sb[SCALES];
-  hu_dot_operands x;
   hu_exec exec;
   if (n > TERMS || scales > SCALES) return HU_E_SHAPE;
-  memset(&x, 0, sizeof x);
   memset(&exec, 0, sizeof exec);
   memset(&set, 0, sizeof set);
   exec.stream.key = key;
-  x.a = vector_of((uint8_t *)a, row, n, elements[0]);
-  x.b = vector_of((uint8_t *)b, column, n, elements[1]);
-  if (has_c) x.c = vector_of((uint8_t *)c, &addend, 1, elements[2]);
-  if (scales) x.sa = vector_of((uint8_t *)sa, row_scales, scales, elements[4]);
-  if (scales) x.sb = vector_of((uint8_t *)sb, column_scales, scales, elements[4]);
+  hu_product x = hu_product_of_dot(n, hu_output_of(&result, 1, elements[3]), view_of(a, row, n, elements[0]),
+                                   view_of(b, column, n, elements[1]), &model);
+  hu_how how = hu_how_of(mode_of(round, bits, saturate, 0), &exec, &set);
+  if (has_c) x.c = view_of(c, &addend, 1, elements[2]);
+  if (scales) x.sa = view_of(sa, row_scales, scales, elements[4]);
+  if (scales) x.sb = view_of(sb, column_scales, scales, elements[4]);
   step_count = dropped = name_count = 0;
   result = 0;
-  hu_status s =
-      hu_dot_trace(n, &result, elements[3], &x, &model, mode_of(round, bits, saturate, 0), &exec, &set, visit, NULL);
+  hu_status s = hu_dot_trace(&x, &how, visit, NULL);
   answer_begin();
   for (uint32_t i = 0; i < name_count; i++) {
     answer(i ? "," : "[");

@@ -9,7 +9,8 @@
 
 const char *const hu_rule_names[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
 
-const char *const hu_element_names[HU_ELEMENT_KINDS] = {"any", "binary64", "s8", "u8", "s4", "u4", "s32"};
+const char *const hu_type_names[HU_TYPE_KINDS] = {"any", NULL, NULL, NULL, NULL, "binary64",
+                                                  "s8",  "u8", "s4", "u4", "s32"};
 
 enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,

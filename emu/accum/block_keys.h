@@ -8,9 +8,10 @@
 
 extern const char *const hu_rule_names[HU_BLOCK_RULES];
 
-/* Elements by kind: "any" stands for CODE, whose name is a format's. */
-enum { HU_ELEMENT_KINDS = HU_ELEMENT_S32 + 1 };
-extern const char *const hu_element_names[HU_ELEMENT_KINDS];
+/* The words of types that takes(...) names, by kind: "any" is HU_TYPE_NONE; NULL: the word is a format's, or no model
+ * names the kind. */
+enum { HU_TYPE_KINDS = HU_TYPE_INT32 + 1 };
+extern const char *const hu_type_names[HU_TYPE_KINDS];
 
 /* May the block's rule have the key, and must it? */
 int hui_key_taken(const hu_block *block, unsigned key);

@@ -20,19 +20,17 @@ static int takes_steps(const hu_accum *accum) {
   return block->rule == HU_BLOCK_ALIGN || block->rule == HU_BLOCK_EXACT;
 }
 
-static uint32_t code_at(const hu_vector *vector, uint64_t k) {
-  size_t size = hu_element_size(vector->element);
-  return hui_load_code((const uint8_t *)vector->data + (ptrdiff_t)((size_t)vector->stride * k * size), size);
+static int is_signalling(const hu_view *view, uint64_t k) {
+  hu_type type = hui_codes_type(&view->type);
+  if (!view->data || type.kind != HU_TYPE_CODES) return 0;
+  size_t size = hu_type_size(type);
+  const uint8_t *at = (const uint8_t *)view->data + (ptrdiff_t)((size_t)view->stride * k * size);
+  return hu_is_signalling(type.format, hui_load_code(at, size));
 }
 
-static int is_signalling(const hu_vector *vector, uint64_t k) {
-  if (!vector->data || vector->element.kind != HU_ELEMENT_CODE) return 0;
-  return hu_is_signalling(vector->element.format, code_at(vector, k));
-}
-
-static int any_signalling(const hu_dot_operands *x, uint64_t n) {
+static int any_signalling(const hu_product *x) {
   int found = is_signalling(&x->c, 0);
-  for (uint64_t k = 0; k < n; k++) found |= is_signalling(&x->a, k) | is_signalling(&x->b, k);
+  for (uint64_t k = 0; k < x->k; k++) found |= is_signalling(&x->a, k) | is_signalling(&x->b, k);
   return found;
 }
 
@@ -72,23 +70,24 @@ static hu_num take(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, ui
                                             : hui_sum_seq(plan, in, k, past, c, draw);
 }
 
-hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const hu_dot_operands *x,
-                            const hu_accum *accum, hu_mode mode) {
+hu_status hu_dot_exceptions(uint32_t *exceptions, const hu_product *x, hu_mode mode) {
   uint64_t z = 0;
   hu_dot_plan plan;
   hu_lines in;
   hu_watch watch = {0, 0, 0, 0};
   hu_draw draw = hui_draw_of(0, 0, &watch);
-  if (!exceptions) return HU_E_NULL;
-  hu_status status = hui_dot_plan_read(&plan, 1, n, &z, 1, ez, x, accum, mode, NULL);
+  if (!exceptions || !x) return HU_E_NULL;
+  hu_product own = *x; /* with a result that no one sees */
+  own.d.data = &z;
+  hu_status status = hui_dot_plan_one(&plan, &own, mode, NULL);
   if (status != HU_OK) return status;
-  if (!takes_steps(accum) || accum->mode.round >= HU_SRA || mode.round >= HU_SRA) return HU_E_ACCUM;
+  if (!takes_steps(x->accum) || x->accum->mode.round >= HU_SRA || mode.round >= HU_SRA) return HU_E_ACCUM;
   const hu_num given = hui_dot_lines(&plan, 0, &in);
   hu_num c = given;
-  int invalid = any_signalling(x, n);
+  int invalid = any_signalling(x);
   uint32_t last = 0; /* of the last rounding of any step: the watch counts those of sums with a product that is not 0 */
-  for (uint64_t k = 0; k < n;) {
-    step seen = look(&plan.model, &in, k, n);
+  for (uint64_t k = 0; k < plan.n;) {
+    step seen = look(&plan.model, &in, k, plan.n);
     draw.events = 0;
     hu_num after = take(&plan.model, &in, k, seen.past, c, &draw);
     last |= draw.events;

@@ -37,7 +37,7 @@ static int groups_fit(const hu_block *block, hu_format fa, hu_format fb) {
   return sum - a.low - b.low + scales <= 62 && sum + 2 + block->kept + groups <= 62;
 }
 
-static hu_status block_takes(const hu_accum *accum, hu_format fa, hu_format fb, const hu_element *c) {
+static hu_status block_takes(const hu_accum *accum, hu_format fa, hu_format fb, const hu_type *c) {
   const hu_block *block = &accum->block;
   int cutting = block->rule <= HU_BLOCK_LATE;
   if (is_given(block->as) && !(holds(block->as, fa) && holds(block->as, fb))) return HU_E_ACCUM;
@@ -61,35 +61,38 @@ static int held(hu_format required, hu_format format) {
   return read_alike(required, hui_format_binary32()) && read_alike(format, hu_format_ieee(8, 10, 0));
 }
 
-static int takes(const hu_element *required, const hu_element *element) {
-  if (required->kind == HU_ELEMENT_CODE && !is_given(required->format)) return 1;
-  if (required->kind != element->kind) return 0;
-  return element->kind != HU_ELEMENT_CODE || read_alike(required->format, element->format) ||
-         held(required->format, element->format);
+static int takes(const hu_type *required, const hu_type *type) {
+  if (required->kind == HU_TYPE_NONE) return 1;
+  if (required->kind != type->kind) return 0;
+  return type->kind != HU_TYPE_CODES || read_alike(required->format, type->format) ||
+         held(required->format, type->format);
 }
 
-static hu_status operands_taken(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+static hu_status operands_taken(const hu_accum *accum, const hu_type *a, const hu_type *b, const hu_type *c) {
   if (!takes(&accum->a, a)) return HU_E_OPERAND_A;
   if (!takes(&accum->b, b)) return HU_E_OPERAND_B;
   return c && !accum->promote && !accum->slices && !takes(&accum->c, c) ? HU_E_OPERAND_C : HU_OK;
 }
 
-static int is_integer(const hu_element *element) {
-  return element->kind >= HU_ELEMENT_S8 && element->kind <= HU_ELEMENT_U4;
+static int is_factor(const hu_type *type) { return type->kind >= HU_TYPE_INT8 && type->kind <= HU_TYPE_UINT4; }
+
+/* Is it codes or, for models that take these, binary64? */
+static int is_float(const hu_type *type, int wide) {
+  return type->kind == HU_TYPE_CODES || (wide && type->kind == HU_TYPE_BINARY64);
 }
 
-hu_status hui_accum_takes(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+hu_status hui_accum_takes(const hu_accum *accum, const hu_type *a, const hu_type *b, const hu_type *c) {
   hu_status status = operands_taken(accum, a, b, c);
   if (status != HU_OK) return status;
   if (accum->kind == HU_ACCUM_INT32) {
-    return is_integer(a) && is_integer(b) && (!c || c->kind == HU_ELEMENT_S32) ? HU_OK : HU_E_ACCUM;
+    return is_factor(a) && is_factor(b) && (!c || c->kind == HU_TYPE_INT32) ? HU_OK : HU_E_ACCUM;
   }
-  int most = accum->kind == HU_ACCUM_EXACT || accum->kind == HU_ACCUM_FP64 ? HU_ELEMENT_BINARY64 : HU_ELEMENT_CODE;
-  if (a->kind > most || b->kind > most || (c && c->kind > most)) return HU_E_ACCUM;
+  int wide = accum->kind == HU_ACCUM_EXACT || accum->kind == HU_ACCUM_FP64;
+  if (!is_float(a, wide) || !is_float(b, wide) || (c && !is_float(c, wide))) return HU_E_ACCUM;
   return accum->kind == HU_ACCUM_BLOCK ? block_takes(accum, a->format, b->format, c) : HU_OK;
 }
 
-hu_status hui_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+hu_status hui_accum_usable(const hu_accum *accum, const hu_type *a, const hu_type *b, const hu_type *c) {
   hu_status status = hui_accum_takes(accum, a, b, c);
   if (status != HU_OK || accum->kind != HU_ACCUM_FP32) return status;
   int fits = hu_format_fits_binary32(a->format) && hu_format_fits_binary32(b->format);

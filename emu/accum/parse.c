@@ -171,30 +171,31 @@ static int read_arguments(hu_reader *reader, hu_accum *accum) {
 static int read_plain(hu_reader *reader, hu_accum *accum, int place);
 static int read_model(hu_reader *reader, hu_accum *accum, int place);
 
-static int read_element(hu_reader *reader, hu_element *element) {
-  memset(element, 0, sizeof *element);
-  for (uint8_t kind = 0; kind < HU_ELEMENT_KINDS; kind++) {
-    if (!hui_reader_word(reader, hu_element_names[kind])) continue;
-    element->kind = kind;
+static int read_type(hu_reader *reader, hu_type *type) {
+  memset(type, 0, sizeof *type);
+  for (uint16_t kind = 0; kind < HU_TYPE_KINDS; kind++) {
+    if (!hu_type_names[kind] || !hui_reader_word(reader, hu_type_names[kind])) continue;
+    type->kind = kind;
     return 1;
   }
-  return hui_reader_format(reader, &element->format);
+  type->kind = HU_TYPE_CODES;
+  return hui_reader_format(reader, &type->format);
 }
 
 /* "takes" has been read. */
 static int read_takes(hu_reader *reader, hu_accum *accum, int place) {
-  hu_element element[3];
+  hu_type type[3];
   if (!hui_reader_mark(reader, '(')) return 0;
   for (int i = 0; i < 3; i++) {
-    if (!read_element(reader, &element[i]) || !hui_reader_mark(reader, ',')) return 0;
+    if (!read_type(reader, &type[i]) || !hui_reader_mark(reader, ',')) return 0;
   }
   size_t start = reader->at;
   if (!read_plain(reader, accum, place)) return 0;
   const hu_accum plain = hu_accum_any(*accum);
   if (memcmp(&plain, accum, sizeof plain) != 0) return hui_reader_failed(reader, start, HU_E_TEXT);
-  accum->a = element[0];
-  accum->b = element[1];
-  accum->c = element[2];
+  accum->a = type[0];
+  accum->b = type[1];
+  accum->c = type[2];
   return hui_reader_mark(reader, ')');
 }
 

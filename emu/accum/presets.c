@@ -40,46 +40,32 @@ static const char *const type_names[TYPES] = {"f16",  "bf16", "tf32", "xf32", "f
                                               "e5m2", "e3m2", "e2m3", "e2m1", "fp8", "bf8", "s8",
                                               "u8",   "s4",   "u4",   "s32",  "f32", "f16"};
 
-static hu_element code_of(hu_format format) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = format;
-  return element;
-}
-
-static hu_element whole(uint8_t kind) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.kind = kind;
-  return element;
-}
-
 /* NVIDIA's results: the NaN is all ones. */
-static hu_element ones(hu_format format) {
+static hu_type ones(hu_format format) {
   format.nan = HU_NAN_IEEE_ONES;
-  return code_of(format);
+  return hu_type_codes(format);
 }
 
-static hu_element type_element(unsigned type) {
+static hu_type type_of(unsigned type) {
   switch (type) {
-    case F16: return code_of(hu_binary16());
-    case BF16: return code_of(hu_bfloat16());
-    case F64: return whole(HU_ELEMENT_BINARY64);
-    case E4M3: return code_of(hu_float8_e4m3fn());
-    case E5M2: return code_of(hu_float8_e5m2());
-    case E3M2: return code_of(hu_float6_e3m2fn());
-    case E2M3: return code_of(hu_float6_e2m3fn());
-    case E2M1: return code_of(hu_float4_e2m1fn());
-    case FP8: return code_of(hu_float8_e4m3fnuz());
-    case BF8: return code_of(hu_float8_e5m2fnuz());
-    case S8: return whole(HU_ELEMENT_S8);
-    case U8: return whole(HU_ELEMENT_U8);
-    case S4: return whole(HU_ELEMENT_S4);
-    case U4: return whole(HU_ELEMENT_U4);
-    case S32: return whole(HU_ELEMENT_S32);
+    case F16: return hu_type_codes(hu_binary16());
+    case BF16: return hu_type_codes(hu_bfloat16());
+    case F64: return hu_type_plain(HU_TYPE_BINARY64);
+    case E4M3: return hu_type_codes(hu_float8_e4m3fn());
+    case E5M2: return hu_type_codes(hu_float8_e5m2());
+    case E3M2: return hu_type_codes(hu_float6_e3m2fn());
+    case E2M3: return hu_type_codes(hu_float6_e2m3fn());
+    case E2M1: return hu_type_codes(hu_float4_e2m1fn());
+    case FP8: return hu_type_codes(hu_float8_e4m3fnuz());
+    case BF8: return hu_type_codes(hu_float8_e5m2fnuz());
+    case S8: return hu_type_plain(HU_TYPE_INT8);
+    case U8: return hu_type_plain(HU_TYPE_UINT8);
+    case S4: return hu_type_plain(HU_TYPE_INT4);
+    case U4: return hu_type_plain(HU_TYPE_UINT4);
+    case S32: return hu_type_plain(HU_TYPE_INT32);
     case F32N: return ones(hu_binary32());
     case F16N: return ones(hu_binary16());
-    default: return code_of(hu_binary32()); /* f32, and the patterns of tf32 and xf32 */
+    default: return hu_type_codes(hu_binary32()); /* f32, and the patterns of tf32 and xf32 */
   }
 }
 
@@ -465,9 +451,9 @@ static void write_name(hu_accum_preset *z, const family *row, unsigned a, unsign
 
 /* Writes the elements of the operands, and those that the model takes, where any NaN of C reads the same. */
 static void put_elements(hu_accum_preset *z, const family *row, unsigned a, unsigned b) {
-  z->a = z->accum.a = type_element(a);
-  z->b = z->accum.b = type_element(b);
-  z->c = z->accum.c = type_element(row->result);
+  z->a = z->accum.a = type_of(a);
+  z->b = z->accum.b = type_of(b);
+  z->c = z->accum.c = type_of(row->result);
   if (row->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
 }
 

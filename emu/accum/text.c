@@ -136,24 +136,21 @@ static void put_base(hu_writer *writer, const hu_accum *accum) {
 }
 
 static int is_bound(const hu_accum *accum) {
-  hu_element any[3];
+  hu_type any[3];
   memset(any, 0, sizeof any);
   return memcmp(&accum->a, &any[0], sizeof any[0]) || memcmp(&accum->b, &any[1], sizeof any[1]) ||
          memcmp(&accum->c, &any[2], sizeof any[2]);
 }
 
-static void put_element(hu_writer *writer, hu_element element) {
+static void put_type(hu_writer *writer, const hu_type *type) {
   hu_format none;
   memset(&none, 0, sizeof none);
-  if (element.kind >= HU_ELEMENT_KINDS || element.reserved ||
-      (element.kind && !hu_format_equal(element.format, none))) {
-    hui_put(writer, "?");
-  } else if (element.kind) {
-    hui_put(writer, hu_element_names[element.kind]);
-  } else if (hu_format_equal(element.format, none)) {
-    hui_put(writer, hu_element_names[HU_ELEMENT_CODE]);
+  const char *name = type->kind < HU_TYPE_KINDS ? hu_type_names[type->kind] : NULL;
+  if (type->kind == HU_TYPE_CODES && !type->reserved && !type->number) {
+    put_format(writer, type->format);
   } else {
-    put_format(writer, element.format);
+    int valid = name && !type->reserved && !type->number && hu_format_equal(type->format, none);
+    hui_put(writer, valid ? name : "?");
   }
 }
 
@@ -162,10 +159,10 @@ static void put_takes(hu_writer *writer, const hu_accum *accum) {
     put_base(writer, accum);
     return;
   }
-  const hu_element element[3] = {accum->a, accum->b, accum->c};
+  const hu_type type[3] = {accum->a, accum->b, accum->c};
   hui_put(writer, "takes(");
   for (int i = 0; i < 3; i++) {
-    put_element(writer, element[i]);
+    put_type(writer, &type[i]);
     hui_put(writer, ",");
   }
   put_base(writer, accum);
@@ -200,13 +197,13 @@ size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
 
 size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
   static const char *const names[3] = {"A ", "B ", "C "};
-  const hu_element any = {0}, element[3] = {accum->a, accum->b, accum->c};
+  const hu_type any = {0}, type[3] = {accum->a, accum->b, accum->c};
   hu_writer writer = {text, text ? size : 0, 0};
   for (int i = 0; i < 3; i++) {
-    if (memcmp(&element[i], &any, sizeof any) == 0) continue;
+    if (memcmp(&type[i], &any, sizeof any) == 0) continue;
     if (writer.length) hui_put(&writer, ", ");
     hui_put(&writer, names[i]);
-    put_element(&writer, element[i]);
+    put_type(&writer, &type[i]);
   }
   return hui_put_end(&writer);
 }

@@ -98,10 +98,10 @@ static int copy_nesting(hu_accum *z, const hu_accum *accum) {
   return copy_length(&z->promote, accum->promote) && copy_format(&z->promoted, accum->promoted);
 }
 
-static int copy_element(hu_element *z, hu_element x) {
+static int copy_type(hu_type *z, hu_type x) {
   z->kind = x.kind;
-  if (x.kind >= HU_ELEMENT_KINDS) return 0;
-  return x.kind != HU_ELEMENT_CODE || is_absent(x.format) || copy_format(&z->format, x.format);
+  if (x.kind == HU_TYPE_CODES) return copy_format(&z->format, x.format);
+  return x.kind < HU_TYPE_KINDS && hu_type_names[x.kind];
 }
 
 hu_status hu_accum_check(const hu_accum *accum) {
@@ -110,8 +110,7 @@ hu_status hu_accum_check(const hu_accum *accum) {
   memset(&z, 0, sizeof z);
   z.kind = accum->kind;
   if (!copy_kind(&z, accum) || !copy_nesting(&z, accum)) return HU_E_ACCUM;
-  if (!copy_element(&z.a, accum->a) || !copy_element(&z.b, accum->b) || !copy_element(&z.c, accum->c))
-    return HU_E_ACCUM;
+  if (!copy_type(&z.a, accum->a) || !copy_type(&z.b, accum->b) || !copy_type(&z.c, accum->c)) return HU_E_ACCUM;
   /* Neither record has padding. */
   return memcmp(&z, accum, sizeof z) == 0 ? HU_OK : HU_E_ACCUM;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "emu/core/round.h"
-#include "halfulp/status.h"
+#include "halfulp/view.h"
 
 /* Codes as a call reads them: element (i, j) is at i pitch + j step. Where they lie has been checked. */
 typedef struct hu_code_area {
@@ -30,6 +30,11 @@ HU_FN int hui_code_fits(const hu_code_area *area, uint32_t pattern) {
 /* Are there codes, and can one be none? */
 static inline int hui_codes_have_room(const hu_code_area *area) {
   return area->rows && area->cols && area->width < 8 * (uint32_t)area->size;
+}
+
+/* Gives the type that calls on codes read: binary32 as codes of its format, others as they are. */
+static inline hu_type hui_codes_type(const hu_type *type) {
+  return type->kind == HU_TYPE_BINARY32 ? hu_type_codes(hui_format_binary32()) : *type;
 }
 
 #ifdef __cplusplus

@@ -20,8 +20,6 @@
 extern "C" {
 #endif
 
-struct hu_sum_codes; /* emu/sum/check.h */
-
 /* ---- elements ---- */
 
 typedef hu_status hu_call_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how);
@@ -34,9 +32,7 @@ typedef hu_status hu_call_pack(size_t n, uint8_t *z, const uint8_t *x, unsigned 
 typedef hu_status hu_call_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events);
-typedef hu_status hu_call_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                                const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                                hu_events *events);
+typedef hu_status hu_call_dot(const hu_product *x, const hu_how *how);
 typedef size_t hu_call_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                          const hu_scaled_operand *a, const hu_scaled_operand *b,
                                          const hu_scaled_operand *c, const hu_scaled_sum *sum, const hu_exec *exec);
@@ -87,22 +83,21 @@ typedef hu_status hu_call_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, siz
 /* ---- sums ---- */
 
 /* hu_sum_add_n with one operand, hu_sum_add_product_n with two. */
-typedef hu_status hu_call_sum_add(size_t n, uint64_t *sums, hu_sum_range range, const struct hu_sum_codes *x,
-                                  int operands, const hu_exec *exec);
+typedef hu_status hu_call_sum_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_view *x, int operands,
+                                  const hu_exec *exec);
 typedef hu_status hu_call_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x,
                                       const hu_exec *exec);
-typedef hu_status hu_call_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
-                                      hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events);
+typedef hu_status hu_call_sum_round_n(size_t n, hu_output z, const uint64_t *sums, hu_sum_range range,
+                                      const hu_how *how);
 /* hu_sum_add_all with one operand, hu_sum_add_dot with two. */
-typedef hu_status hu_call_sum_total(hu_sum *sum, size_t n, const struct hu_sum_codes *x, int operands,
-                                    const hu_exec *exec);
+typedef hu_status hu_call_sum_total(hu_sum *sum, size_t n, const hu_view *x, int operands, const hu_exec *exec);
 
 /* A member that is NULL: the place does not run the call. */
 typedef struct hu_device_calls {
   hu_call_apply *apply;
   hu_call_pack *pack_n, *unpack_n;
   hu_call_gemm *gemm;
-  hu_call_dot_n *dot_n;
+  hu_call_dot *dot;
   hu_call_scaled_gemm_space *scaled_gemm_space;
   hu_call_scaled_gemm *scaled_gemm;
   hu_call_hadamard *hadamard;

@@ -181,9 +181,10 @@ static hu_partial exact(const base_walk *walk, hu_collective_buffer *z) {
   memset(sums, 0, walk->step.n * (1 + range.words) * sizeof *sums);
   for (uint64_t i = 0; i < walk->count; i++) {
     hu_partial x = leaf(walk, i, z);
-    must(hu_sum_add_n(walk->step.n, sums, range, x.data, 1, x.format, NULL));
+    must(hu_sum_add_n(walk->step.n, sums, range, hu_codes(x.data, 1, x.format), NULL));
   }
-  must(hu_sum_round_n(walk->step.n, z->word, 1, call->format, sums, range, call->mode, &exec, walk->step.events));
+  hu_how how = {call->mode, &exec, walk->step.events};
+  must(hu_sum_round_n(walk->step.n, hu_codes_out(z->word, 1, call->format), sums, range, &how));
   return result;
 }
 

@@ -26,7 +26,7 @@ HU_FN void hui_trace_fp64(const hu_accum_plan *plan, const hu_lines *in, uint64_
   if (!hui_is_traced(draw)) return;
   hui_trace_product(k, draw);
   hui_trace_operands(draw->trace, HU_TRACE_FMA, hui_read_a(plan, in, k), hui_read_b(plan, in, k), c);
-  draw->trace->step.element.kind = HU_ELEMENT_BINARY64;
+  draw->trace->step.type.kind = HU_TYPE_BINARY64;
   hui_trace_result(draw->trace, exact, z, draw->events, 0);
 }
 

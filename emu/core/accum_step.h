@@ -270,7 +270,7 @@ HU_FN uint32_t hui_draw_latest(const hu_grid *grid, const hu_draw *draw) {
 HU_STEP hu_num hui_grid_round(const hu_grid *grid, hu_num x, hu_draw *draw) {
   hu_num z = hui_grid_rounded(grid, x, draw);
   if (hui_is_traced(draw)) {
-    hui_trace_element(draw->trace, grid);
+    hui_trace_type(draw->trace, grid);
     hui_trace_result(draw->trace, x, z, draw->events, hui_draw_latest(grid, draw));
   }
   return z;

@@ -12,7 +12,7 @@ typedef struct hu_tracing {
   hu_trace_visit *visit;
   void *context;
   const void *grid[HU_TRACE_GRIDS]; /* the grids of the plan, and what they round to */
-  hu_element element[HU_TRACE_GRIDS];
+  hu_type type[HU_TRACE_GRIDS];
   hu_trace_step step; /* the next one, as far as it is known */
 } hu_tracing;
 
@@ -64,10 +64,10 @@ HU_FN void hui_trace_operands(hu_tracing *tracing, uint32_t kind, hu_num x, hu_n
   tracing->step.c = hui_traced_of(c);
 }
 
-HU_FN void hui_trace_element(hu_tracing *tracing, const void *grid) {
+HU_FN void hui_trace_type(hu_tracing *tracing, const void *grid) {
   for (int32_t i = 0; i < HU_TRACE_GRIDS; i++) {
     if (tracing->grid[i] != grid) continue;
-    tracing->step.element = tracing->element[i];
+    tracing->step.type = tracing->type[i];
     return;
   }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/dot.h - what hu_dot_n does after a sum: the last rounding, its events, NaN that no operand brought in; and
+/* emu/core/dot.h - what hu_dot does after a sum: the last rounding, its events, NaN that no operand brought in; and
  * sums of integers. C11, C++17 and CUDA compile the same text. */
 #ifndef HALFULP_EMU_CORE_DOT_H
 #define HALFULP_EMU_CORE_DOT_H
@@ -11,10 +11,10 @@
 typedef struct hu_walk {
   const uint8_t *at; /* NULL: absent */
   ptrdiff_t step, stride;
-  uint8_t kind, size; /* HU_ELEMENT_, bytes of an element */
+  uint8_t kind, size; /* HU_TYPE_, bytes of an element */
 } hu_walk;
 
-/* A call of hu_dot_n, checked. Plain data: goes to a kernel by value. */
+/* A call of hu_dot, checked. Plain data: goes to a kernel by value. */
 typedef struct hu_dot_plan {
   hu_accum_plan model;
   hu_source c_source;
@@ -23,17 +23,18 @@ typedef struct hu_dot_plan {
   uint8_t *z;
   ptrdiff_t z_step; /* bytes */
   hu_spec spec;     /* of the result */
-  uint8_t kind;     /* HU_ELEMENT_ of the result */
+  uint8_t kind;     /* HU_TYPE_ of the result */
   uint8_t size;     /* its bytes */
   uint64_t key, counter;
 } hu_dot_plan;
 
-HU_FN hu_walk hui_walk_of(const hu_vector *vector, size_t size) {
+/* Elements of `size` bytes; a view without data has none. */
+HU_FN hu_walk hui_walk_of(const hu_view *view, size_t size) {
   hu_walk walk;
-  walk.at = (const uint8_t *)vector->data;
-  walk.step = vector->data ? (ptrdiff_t)((size_t)vector->step * size) : 0;
-  walk.stride = vector->data ? (ptrdiff_t)((size_t)vector->stride * size) : 0;
-  walk.kind = vector->element.kind;
+  walk.at = (const uint8_t *)view->data;
+  walk.step = (ptrdiff_t)((size_t)view->row * size);
+  walk.stride = (ptrdiff_t)((size_t)view->stride * size);
+  walk.kind = (uint8_t)view->type.kind;
   walk.size = (uint8_t)size;
   return walk;
 }
@@ -112,7 +113,7 @@ HU_FN uint32_t hui_dot_finish(const hu_dot_plan *plan, uint64_t i, const hu_line
                               uint32_t random) {
   uint32_t set;
   uint64_t code;
-  if (plan->kind == HU_ELEMENT_BINARY64) {
+  if (plan->kind == HU_TYPE_BINARY64) {
     code = hui_round64(total);
     set = hui_events64(total, code);
   } else {
@@ -141,9 +142,9 @@ HU_STEP uint32_t hui_dot_sum(const hu_dot_plan *plan, uint64_t i, hu_watch *watc
 
 HU_FN int32_t hui_read_integer(const uint8_t *p, uint8_t kind) {
   switch (kind) {
-    case HU_ELEMENT_S8: return (int32_t)(*p ^ 0x80) - 0x80;
-    case HU_ELEMENT_U8: return *p;
-    case HU_ELEMENT_S4: return (int32_t)((*p & 15) ^ 8) - 8;
+    case HU_TYPE_INT8: return (int32_t)(*p ^ 0x80) - 0x80;
+    case HU_TYPE_UINT8: return *p;
+    case HU_TYPE_INT4: return (int32_t)((*p & 15) ^ 8) - 8;
     default: return *p & 15;
   }
 }
@@ -158,7 +159,7 @@ HU_FN void hui_trace_integers(uint64_t k, uint64_t past, uint32_t c, int64_t tot
   hu_num x = hui_num_of_s32(c), y = hui_num_of_integer(total, 0);
   hui_trace_products(draw->trace, k, past);
   hui_trace_operands(draw->trace, HU_TRACE_ADD, x, y, hui_num_special(HU_KIND_ZERO, 0));
-  draw->trace->step.element.kind = HU_ELEMENT_S32;
+  draw->trace->step.type.kind = HU_TYPE_INT32;
   hui_trace_result(draw->trace, hui_long_add(hui_long_of(x), hui_long_of(y), 0), hui_num_of_s32(z), events, 0);
 }
 

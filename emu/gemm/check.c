@@ -8,18 +8,11 @@
 
 /* ---- formats and models ---- */
 
-static hu_element element_of(const hu_operand *x) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = x->format;
-  return element;
-}
-
-typedef hu_status question(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c);
+typedef hu_status question(const hu_accum *accum, const hu_type *a, const hu_type *b, const hu_type *c);
 static hu_status ask(question *of, const hu_accum *accum, const hu_operand *a, const hu_operand *b,
                      const hu_operand *c) {
-  hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
-  return of(accum, &ea, &eb, c ? &ec : NULL);
+  hu_type ta = hu_type_codes(a->format), tb = hu_type_codes(b->format), tc = c ? hu_type_codes(c->format) : ta;
+  return of(accum, &ta, &tb, c ? &tc : NULL);
 }
 
 hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {

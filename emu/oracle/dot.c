@@ -17,14 +17,15 @@ static int is_wide(hu_format format, size_t n, const uint32_t *x) {
   return 0;
 }
 
-static hu_status check(dot_tables *tables, hu_format fz, hu_mode mode, size_t n, hu_format fa, const uint32_t *a,
-                       hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c, const uint32_t *code) {
-  if (code == NULL || (n > 0 && (a == NULL || b == NULL))) return HU_E_NULL;
-  if (table_make(&tables->z, fz) != HU_OK || table_make(&tables->a, fa) != HU_OK || table_make(&tables->b, fb) != HU_OK)
+static hu_status check(dot_tables *tables, hu_format fz, hu_mode mode, const hu_oracle_terms *x, const uint32_t *code) {
+  if (code == NULL || x == NULL || (x->n > 0 && (x->a == NULL || x->b == NULL))) return HU_E_NULL;
+  if (table_make(&tables->z, fz) != HU_OK || table_make(&tables->a, x->fa) != HU_OK ||
+      table_make(&tables->b, x->fb) != HU_OK)
     return HU_E_FORMAT;
-  if (fc != NULL && table_make(&tables->c, *fc) != HU_OK) return HU_E_FORMAT;
+  if (x->c != NULL && table_make(&tables->c, x->c->format) != HU_OK) return HU_E_FORMAT;
   if (round_check_mode(mode) != HU_OK) return HU_E_MODE;
-  return is_wide(fa, n, a) || is_wide(fb, n, b) || (fc != NULL && is_wide(*fc, 1, &c)) ? HU_E_CODE : HU_OK;
+  if (x->c != NULL && is_wide(x->c->format, 1, &x->c->code)) return HU_E_CODE;
+  return is_wide(x->fa, x->n, x->a) || is_wide(x->fb, x->n, x->b) ? HU_E_CODE : HU_OK;
 }
 
 /* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in; one that an operand brought is
@@ -114,24 +115,23 @@ static void conclude(sum_terms *terms, hu_mode mode) {
   (void)mpfr_setsign(sum->value, sum->value, 0, MPFR_RNDN);
 }
 
-hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
-                        hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
-                        uint32_t c) {
+hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random,
+                        const hu_oracle_terms *given) {
   dot_tables tables;
-  hu_status status = check(&tables, fz, mode, n, fa, a, fb, b, fc, c, code);
+  hu_status status = check(&tables, fz, mode, given, code);
   if (status != HU_OK) return status;
   exact_state saved = exact_enter();
   sum_terms terms = {.all_minus_zero = 1, .all_plus_zero = 1};
   exact x, y;
   exact_init(&terms.sum, EXACT_SUM);
-  if (fc != NULL)
-    exact_from_code(&x, &tables.c, c);
+  if (given->c != NULL)
+    exact_from_code(&x, &tables.c, given->c->code);
   else
     exact_init(&x, EXACT_SMALL); /* absent: +0 */
   add_value(&terms, &x);
-  for (size_t i = 0; i < n; i++) {
-    exact_from_code(&x, &tables.a, a[i]);
-    exact_from_code(&y, &tables.b, b[i]);
+  for (size_t i = 0; i < given->n; i++) {
+    exact_from_code(&x, &tables.a, given->a[i]);
+    exact_from_code(&y, &tables.b, given->b[i]);
     add_product(&terms, &x, &y);
   }
   conclude(&terms, mode);
@@ -168,28 +168,27 @@ static void fp32_conclude(exact *acc) {
   (void)mpfr_setsign(acc->value, acc->value, 0, MPFR_RNDN);
 }
 
-hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
-                             hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
-                             uint32_t c) {
+hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random,
+                             const hu_oracle_terms *given) {
   dot_tables tables;
-  hu_status status = check(&tables, fz, mode, n, fa, a, fb, b, fc, c, code);
+  hu_status status = check(&tables, fz, mode, given, code);
   if (status != HU_OK) return status;
   if (!table_fits_binary32(&tables.a) || !table_fits_binary32(&tables.b) ||
-      (fc != NULL && !table_fits_binary32(&tables.c)))
+      (given->c != NULL && !table_fits_binary32(&tables.c)))
     return HU_E_CARRIER;
   exact_state saved = exact_enter();
   exact acc, x, y;
   int nan_operand = 0, product = 0;
   exact_init(&acc, FP32_PRECISION);
-  if (fc != NULL) {
-    nan_operand = fp32_operand(&x, &tables.c, c);
+  if (given->c != NULL) {
+    nan_operand = fp32_operand(&x, &tables.c, given->c->code);
     (void)mpfr_set(acc.value, x.value, MPFR_RNDN); /* fits binary32: exact */
   }
   mpfr_set_emin(FP32_EMIN);
   mpfr_set_emax(FP32_EMAX);
-  for (size_t i = 0; i < n; i++) {
-    nan_operand |= fp32_operand(&x, &tables.a, a[i]);
-    nan_operand |= fp32_operand(&y, &tables.b, b[i]);
+  for (size_t i = 0; i < given->n; i++) {
+    nan_operand |= fp32_operand(&x, &tables.a, given->a[i]);
+    nan_operand |= fp32_operand(&y, &tables.b, given->b[i]);
     product |= infinity_times_zero(&x, &y);
     /* mpfr_subnormalize needs the ternary value to undo the first rounding where the result has fewer than 24 bits:
      * together they are one rounding. */

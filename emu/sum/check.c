@@ -65,36 +65,44 @@ static hu_status cover_sums(hu_covered *covered, size_t n, const uint64_t *sums,
   return hui_cover(covered, count, &words);
 }
 
-static hu_status cover_codes(hu_covered *covered, size_t n, const hu_sum_codes *x) {
-  hu_strided codes = {x->data, hui_code_bytes(x->format), x->stride};
-  return hui_cover(covered, n, &codes);
-}
-
 static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b->first || b->past <= a->first; }
 
 /* Checks that an array of codes lies beside the sums. */
-static hu_status check_codes(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x) {
+static hu_status check_codes(size_t n, const uint64_t *sums, hu_sum_range range, const hu_strided *x) {
   hu_covered sz, sx;
   if (n == 0) return HU_OK;
   hu_status status = cover_sums(&sz, n, sums, range);
-  if (status == HU_OK) status = cover_codes(&sx, n, x);
+  if (status == HU_OK) status = hui_cover(&sx, n, x);
   if (status != HU_OK) return status;
   return apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
-static hu_status check_formats(const hu_sum_codes *x, int operands) {
-  for (int i = 0; i < operands; i++) {
-    if (hu_format_check(x[i].format, NULL) != HU_OK) return HU_E_FORMAT;
-  }
-  return HU_OK;
+static hu_strided codes_of(const void *data, ptrdiff_t stride, const hu_type *type) {
+  hu_strided codes = {data, hui_code_bytes(type->format), stride};
+  return codes;
 }
 
-hu_status hui_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands) {
-  hu_status status = check_formats(x, operands);
+static hu_status check_type(const hu_type *type) {
+  int codes = type->kind == HU_TYPE_CODES && !type->reserved && !type->number;
+  return codes ? hu_format_check(type->format, NULL) : HU_E_FORMAT;
+}
+
+static hu_status check_types(const hu_view *x, int operands) {
+  hu_status status = HU_OK;
+  for (int i = 0; i < operands && status == HU_OK; i++) status = check_type(&x[i].type);
+  return status;
+}
+
+hu_status hui_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_view *x, int operands) {
+  hu_status status = check_types(x, operands);
   if (status != HU_OK) return status;
-  hu_sum_range least = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
+  hu_sum_range least =
+      operands > 1 ? hu_sum_range_of_product(x[0].type.format, x[1].type.format) : hu_sum_range_of(x[0].type.format);
   if (!is_range(range) || !holds(range, least)) return HU_E_SHAPE;
-  for (int i = 0; i < operands && status == HU_OK; i++) status = check_codes(n, sums, range, &x[i]);
+  for (int i = 0; i < operands && status == HU_OK; i++) {
+    hu_strided codes = codes_of(x[i].data, x[i].stride, &x[i].type);
+    status = check_codes(n, sums, range, &codes);
+  }
   return status;
 }
 
@@ -108,19 +116,23 @@ hu_status hui_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range
   return sums == x || apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
-hu_status hui_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
-  hu_status status = check_formats(z, 1);
+hu_status hui_sum_check_round(size_t n, const hu_output *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
+  hu_status status = check_type(&z->type);
   if (status == HU_OK) status = hu_mode_check(mode);
   if (status != HU_OK) return status;
   if (!is_range(range) || z->stride == 0) return HU_E_SHAPE;
-  return check_codes(n, sums, range, z);
+  hu_strided codes = codes_of(z->data, z->stride, &z->type);
+  return check_codes(n, sums, range, &codes);
 }
 
-hu_status hui_sum_check_total(const hu_sum *sum, size_t n, const hu_sum_codes *x, int operands) {
+hu_status hui_sum_check_total(const hu_sum *sum, size_t n, const hu_view *x, int operands) {
   hu_covered covered;
-  hu_status status = check_formats(x, operands);
+  hu_status status = check_types(x, operands);
   if (status != HU_OK) return status;
   if (!sum) return HU_E_NULL;
-  for (int i = 0; n && i < operands && status == HU_OK; i++) status = cover_codes(&covered, n, &x[i]);
+  for (int i = 0; n && i < operands && status == HU_OK; i++) {
+    hu_strided codes = codes_of(x[i].data, x[i].stride, &x[i].type);
+    status = hui_cover(&covered, n, &codes);
+  }
   return status;
 }

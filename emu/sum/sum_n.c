@@ -135,38 +135,42 @@ static void run_all(sum_call *call, const hu_exec *exec, hu_events *events) {
 
 /* ---- calls ---- */
 
-static operand operand_of(const hu_sum_codes *x) {
-  operand z = {x->data, 0, hui_sum_spec(x->format)};
+static operand operand_of(const hu_view *x) {
+  operand z = {x->data, 0, hui_sum_spec(x->type.format)};
   z.step = x->stride * (ptrdiff_t)z.spec.code_bytes;
   return z;
 }
 
-static hu_status check_codes(size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
+static hu_status check_codes(size_t n, const hu_view *x, int operands, const hu_exec *exec) {
   hu_status status = HU_OK;
   for (int k = 0; k < operands && status == HU_OK; k++)
-    status = hui_code_array_check(n, x[k].data, x[k].stride, x[k].format, hui_exec_threads(exec));
+    status = hui_code_array_check(n, x[k].data, x[k].stride, x[k].type.format, hui_exec_threads(exec));
   return status;
 }
 
-static hu_status add_total(hu_sum *sum, size_t n, const hu_sum_codes *codes, int operands, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_total, (sum, n, codes, operands, exec));
-  operand x[2];
-  hu_status status = hui_sum_check_total(sum, n, codes, operands);
-  if (status == HU_OK) status = check_codes(n, codes, operands, NULL);
+static hu_status add_total(hu_sum *sum, size_t n, const hu_view *x, int operands, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_total, (sum, n, x, operands, exec));
+  operand terms[2];
+  hu_status status = hui_sum_check_total(sum, n, x, operands);
+  if (status == HU_OK) status = check_codes(n, x, operands, NULL);
   if (status != HU_OK) return status;
-  for (int k = 0; k < operands; k++) x[k] = operand_of(&codes[k]);
-  for (size_t i = 0; i < n; i++) sum->terms |= add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, x, operands, i);
+  for (int k = 0; k < operands; k++) terms[k] = operand_of(&x[k]);
+  for (size_t i = 0; i < n; i++) sum->terms |= add_term(sum->word, HU_SUM_WORDS, HU_SUM_LOW, terms, operands, i);
   return HU_OK;
 }
 
-hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format, const hu_exec *exec) {
-  hu_sum_codes one = {x, incx, format};
+static hu_view as_codes(hu_view x) {
+  x.type = hui_codes_type(&x.type);
+  return x;
+}
+
+hu_status hu_sum_add_all(hu_sum *sum, size_t n, hu_view x, const hu_exec *exec) {
+  const hu_view one = as_codes(x);
   return add_total(sum, n, &one, 1, exec);
 }
 
-hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
-                         ptrdiff_t incb, hu_format fb, const hu_exec *exec) {
-  hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
+hu_status hu_sum_add_dot(hu_sum *sum, size_t n, hu_view a, hu_view b, const hu_exec *exec) {
+  const hu_view both[2] = {as_codes(a), as_codes(b)};
   return add_total(sum, n, both, 2, exec);
 }
 
@@ -178,7 +182,7 @@ static void run_start(sum_call *call, size_t n, uint64_t *sums, hu_sum_range ran
   call->range = range;
 }
 
-static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
+static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const hu_view *x, int operands,
                             const hu_exec *exec) {
   if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_add, (n, sums, range, x, operands, exec));
   sum_call call;
@@ -190,20 +194,19 @@ static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const 
   for (int k = 0; k < operands; k++) call.x[k] = operand_of(&x[k]);
   call.one = add_one;
   int core = exec && ~exec->levels_off == 0;
-  if (operands == 1 && hu_format_equal(x->format, hui_format_binary32()) && !core) call.some = add_binary32;
+  if (operands == 1 && hu_format_equal(x->type.format, hui_format_binary32()) && !core) call.some = add_binary32;
   run_all(&call, exec, NULL);
   return HU_OK;
 }
 
-hu_status hu_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, const void *x, ptrdiff_t incx, hu_format fx,
-                       const hu_exec *exec) {
-  hu_sum_codes one = {x, incx, fx};
+hu_status hu_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, hu_view x, const hu_exec *exec) {
+  const hu_view one = as_codes(x);
   return add_arrays(n, sums, range, &one, 1, exec);
 }
 
-hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, const void *a, ptrdiff_t inca,
-                               hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, const hu_exec *exec) {
-  hu_sum_codes both[2] = {{a, inca, fa}, {b, incb, fb}};
+hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, hu_view a, hu_view b,
+                               const hu_exec *exec) {
+  const hu_view both[2] = {as_codes(a), as_codes(b)};
   return add_arrays(n, sums, range, both, 2, exec);
 }
 
@@ -219,19 +222,20 @@ hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uin
   return HU_OK;
 }
 
-hu_status hu_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums, hu_sum_range range,
-                         hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, sum_round_n, (n, z, incz, fz, sums, range, mode, exec, events));
+hu_status hu_sum_round_n(size_t n, hu_output z, const uint64_t *sums, hu_sum_range range, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!how) how = &defaults;
+  z.type = hui_codes_type(&z.type);
+  if (hui_is_elsewhere(how->exec)) return HUI_THERE(how->exec, sum_round_n, (n, z, sums, range, how));
   sum_call call;
-  hu_sum_codes codes = {z, incz, fz};
-  hu_status status = hui_sum_check_round(n, &codes, sums, range, mode);
+  hu_status status = hui_sum_check_round(n, &z, sums, range, how->mode);
   if (status != HU_OK || n == 0) return status;
   run_start(&call, n, (uint64_t *)(uintptr_t)sums, range); /* read only */
-  call.z = z;
-  call.spec = hui_spec_of(fz, mode);
-  call.z_step = incz * (ptrdiff_t)call.spec.code_bytes;
-  call.stream = hui_exec_stream(exec);
+  call.z = z.data;
+  call.spec = hui_spec_of(z.type.format, how->mode);
+  call.z_step = z.stride * (ptrdiff_t)call.spec.code_bytes;
+  call.stream = hui_exec_stream(how->exec);
   call.one = round_one;
-  run_all(&call, exec, events);
+  run_all(&call, how->exec, how->events);
   return HU_OK;
 }

@@ -68,7 +68,7 @@ static void take_b(char *tile, const product *p, size_t j, size_t k, const hu_de
 static void multiply(const product *p, const char *instruction, const char *fa, const char *fb, const char *fc) {
   hu_device_mma t;
   size_t number = find(&t, instruction, fa, fb, fc), across = p->n / t.n, tiles = p->m / t.m * across;
-  size_t size_a = hu_element_size(t.a), size_b = hu_element_size(t.b), size_c = hu_element_size(t.c);
+  size_t size_a = hu_type_size(t.a), size_b = hu_type_size(t.b), size_c = hu_type_size(t.c);
   size_t one_a = t.m * t.k * size_a, one_b = t.n * t.k * size_b, one_c = t.m * t.n * size_c;
   if (p->m % t.m || p->n % t.n || p->k % t.k) stop(instruction, "m, n and k must be multiples of the instruction's");
   char *a = room(tiles * one_a), *b = room(tiles * one_b), *c = room(tiles * one_c), *d = room(tiles * one_c);

@@ -13,7 +13,7 @@ extern "C" {
 hu_call_apply hui_cuda_apply;
 hu_call_pack hui_cuda_pack_n, hui_cuda_unpack_n;
 hu_call_gemm hui_cuda_gemm;
-hu_call_dot_n hui_cuda_dot_n;
+hu_call_dot hui_cuda_dot;
 hu_call_scaled_gemm_space hui_cuda_scaled_gemm_space;
 hu_call_scaled_gemm hui_cuda_scaled_gemm;
 hu_call_hadamard hui_cuda_hadamard;

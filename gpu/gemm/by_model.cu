@@ -126,16 +126,16 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
   }
 }
 
-hu_status hui_cuda_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
-                         const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  void *stream = exec->where.queue;
+hu_status hui_cuda_dot(const hu_product *x, const hu_how *how) {
+  void *stream = how->exec->where.queue;
   hu_dot_plan plan;
-  hu_status status = hui_dot_plan_make(&plan, count, n, z, incz, ez, x, accum, mode, exec);
-  if (status == HU_OK) status = hui_check_events(events);
-  if (status != HU_OK || count == 0) return status;
-  hu_code_area area[HU_DOT_AREAS];
-  size_t areas = hui_dot_areas(area, count, n, x, accum);
+  hu_status status = hui_dot_plan_make(&plan, x, how->mode, how->exec);
+  if (status == HU_OK) status = hui_check_events(how->events);
+  if (status != HU_OK || x->m == 0) return status;
+  hu_code_area area[HU_DOT_OPERANDS];
+  size_t areas = hui_dot_areas(area, x);
   for (size_t i = 0; i < areas; i++) hui_look_at(area[i], stream);
-  HU_LAUNCH(hui_dot_kernel, hui_grid_size((count - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)count, plan, events);
+  HU_LAUNCH(hui_dot_kernel, hui_grid_size((x->m - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)x->m, plan,
+            how->events);
   return hui_launched();
 }

@@ -12,22 +12,17 @@ static uint64_t results;
 static hu_status element(const hu_device_mma *mma, const hu_accum *accum, uint8_t *out, const uint8_t *a,
                          const uint8_t *b, const uint8_t *c) {
   const char *wrong = getenv("HU_HOST_WRONG");
-  hu_dot_operands in;
-  hu_mode rne;
-  memset(&in, 0, sizeof in);
-  memset(&rne, 0, sizeof rne);
-  hu_vector va = {a, 1, 0, mma->a}, vb = {b, 1, 0, mma->b}, vc = {c, 1, 0, mma->c};
-  in.a = va;
-  in.b = vb;
-  in.c = vc;
-  hu_status status = hu_dot(mma->k, out, mma->c, &in, accum, rne, NULL, NULL);
+  hu_product x = hu_product_of_dot(mma->k, hu_output_of(out, 1, mma->c), hu_view_of(a, 1, mma->a),
+                                   hu_view_of(b, 1, mma->b), accum);
+  x.c = hu_view_of(c, 1, mma->c);
+  hu_status status = hu_dot(&x, NULL);
   if (wrong && ++results % strtoull(wrong, NULL, 10) == 0) out[0] ^= 1;
   return status;
 }
 
 static hu_status tile(const hu_device_mma *mma, const hu_accum *accum, uint8_t *out, const uint8_t *a, const uint8_t *b,
                       const uint8_t *c) {
-  size_t size = hu_element_size(mma->a) * mma->k, wide = hu_element_size(mma->c);
+  size_t size = hu_type_size(mma->a) * mma->k, wide = hu_type_size(mma->c);
   hu_status status = HU_OK;
   for (size_t i = 0; i < mma->m; i++) {
     for (size_t j = 0; j < mma->n && status == HU_OK; j++) {
@@ -47,7 +42,7 @@ static hu_status run(int op, size_t tiles, uint8_t *out, const uint8_t *a, const
     if (hui_mma_of_capability(&mma, &found, hui_device_capability(), i) != HU_OK) return HU_E_DEVICE;
   }
   if (hu_accum_preset_find(&preset, mma.model) != HU_OK) return HU_E_NAME;
-  size_t size = hu_element_size(mma.a) * mma.k, result = hu_element_size(mma.c) * mma.m * mma.n;
+  size_t size = hu_type_size(mma.a) * mma.k, result = hu_type_size(mma.c) * mma.m * mma.n;
   for (size_t i = 0; i < tiles && status == HU_OK; i++) {
     status = tile(&mma, &preset.accum, out + i * result, a + i * size * mma.m, b + i * size * mma.n, c + i * result);
   }

@@ -120,14 +120,14 @@ static void *copied(const void *x, size_t bytes, hu_status *status) {
   return memory;
 }
 
-static hu_status codes_check(const hu_element *element, const void *x, size_t n) {
+static hu_status codes_check(const hu_type *element, const void *x, size_t n) {
   hu_code_area all = {.data = x,
                       .rows = 1,
                       .cols = n,
                       .step = 1,
-                      .size = hu_element_size(*element),
-                      .width = hu_element_width(*element),
-                      .is_signed = element->kind == HU_ELEMENT_S4};
+                      .size = hu_type_size(*element),
+                      .width = hu_type_width(*element),
+                      .is_signed = element->kind == HU_TYPE_INT4};
   return hui_code_area_check(&all, 1);
 }
 
@@ -142,7 +142,7 @@ hu_status hu_device_mma_run(size_t i, size_t tiles, void *out, const void *a, co
   if (status == HU_OK) status = codes_check(&mma.b, b, mma.n * mma.k * tiles);
   if (status == HU_OK) status = codes_check(&mma.c, c, mma.m * mma.n * tiles);
   if (status != HU_OK) return status;
-  size_t size = hu_element_size(mma.a), result = hu_element_size(mma.c) * mma.m * mma.n * tiles;
+  size_t size = hu_type_size(mma.a), result = hu_type_size(mma.c) * mma.m * mma.n * tiles;
   void *da = copied(a, size * mma.m * mma.k * tiles, &status), *db = copied(b, size * mma.n * mma.k * tiles, &status);
   void *dc = copied(c, result, &status), *dd = copied(NULL, result, &status);
   if (status == HU_OK)

@@ -80,12 +80,13 @@ static hu_device_sums hui_device_sums_of(size_t n, uint64_t *sums, hu_sum_range 
 
 static unsigned hui_sums_grid(size_t n) { return hui_grid_size(n / HU_THREADS + 1, 16); }
 
-hu_status hui_cuda_sum_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands,
+hu_status hui_cuda_sum_add(size_t n, uint64_t *sums, hu_sum_range range, const hu_view *x, int operands,
                            const hu_exec *exec) {
   void *stream = exec->where.queue;
   hu_status status = hui_sum_check_add(n, sums, range, x, operands);
   if (status != HU_OK || n == 0) return status;
-  for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
+  for (int k = 0; k < operands; k++)
+    hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].type.format), stream);
   HU_LAUNCH(hui_sum_add_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, sums, range),
             hui_device_terms_of(x, operands));
   return hui_launched();
@@ -99,22 +100,20 @@ hu_status hui_cuda_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, con
   return hui_launched();
 }
 
-hu_status hui_cuda_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
-                               hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  void *stream = exec->where.queue;
-  hu_sum_codes codes = {z, incz, fz};
+hu_status hui_cuda_sum_round_n(size_t n, hu_output z, const uint64_t *sums, hu_sum_range range, const hu_how *how) {
+  void *stream = how->exec->where.queue;
   hu_device_rounded rounded;
-  hu_status status = hui_sum_check_round(n, &codes, sums, range, mode);
-  if (status == HU_OK) status = hui_check_events(events);
+  hu_status status = hui_sum_check_round(n, &z, sums, range, how->mode);
+  if (status == HU_OK) status = hui_check_events(how->events);
   if (status != HU_OK || n == 0) return status;
   memset(&rounded, 0, sizeof rounded);
-  rounded.z = (uint8_t *)z;
-  rounded.incz = incz;
-  rounded.zsize = hui_code_bytes(fz);
-  rounded.stochastic = mode.round >= HU_SRA;
-  rounded.spec = hui_spec_of(fz, mode);
-  rounded.stream = hui_exec_stream(exec);
-  rounded.events = events;
+  rounded.z = (uint8_t *)z.data;
+  rounded.incz = z.stride;
+  rounded.zsize = hui_code_bytes(z.type.format);
+  rounded.stochastic = how->mode.round >= HU_SRA;
+  rounded.spec = hui_spec_of(z.type.format, how->mode);
+  rounded.stream = hui_exec_stream(how->exec);
+  rounded.events = how->events;
   uint64_t *read = (uint64_t *)(uintptr_t)sums; /* read only */
   HU_LAUNCH(hui_sum_round_kernel, hui_sums_grid(n), 0, stream, hui_device_sums_of(n, read, range), rounded);
   return hui_launched();

@@ -14,15 +14,15 @@ typedef struct hu_device_terms {
   int32_t operands;
 } hu_device_terms;
 
-static inline hu_device_terms hui_device_terms_of(const hu_sum_codes *x, int operands) {
+static inline hu_device_terms hui_device_terms_of(const hu_view *x, int operands) {
   hu_device_terms terms;
   memset(&terms, 0, sizeof terms);
   terms.operands = operands;
   for (int k = 0; k < operands; k++) {
     terms.x[k].data = (const uint8_t *)x[k].data;
     terms.x[k].stride = x[k].stride;
-    terms.x[k].size = hui_code_bytes(x[k].format);
-    terms.x[k].spec = hui_sum_spec(x[k].format);
+    terms.x[k].size = hui_code_bytes(x[k].type.format);
+    terms.x[k].spec = hui_sum_spec(x[k].type.format);
   }
   return terms;
 }

@@ -86,25 +86,27 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
 /* ---- calls ---- */
 
 /* Checks that the record is aligned and does not overlap what is read; n >= 1. */
-static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_sum_codes *x) {
+static hu_status hui_total_check(const hu_sum *sum, size_t n, const hu_view *x) {
   hu_covered record, codes;
-  hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hui_code_bytes(x->format), x->stride};
+  hu_strided words = {sum, sizeof(uint64_t), 1}, all = {x->data, hui_code_bytes(x->type.format), x->stride};
   hu_status status = hui_cover(&record, sizeof *sum / sizeof(uint64_t), &words);
   if (status == HU_OK) status = hui_cover(&codes, n, &all);
   if (status != HU_OK) return status;
   return hui_may_share(&words, &record, &all, &codes) ? HU_OK : HU_E_OVERLAP;
 }
 
-hu_status hui_cuda_sum_total(hu_sum *sum, size_t n, const hu_sum_codes *x, int operands, const hu_exec *exec) {
+hu_status hui_cuda_sum_total(hu_sum *sum, size_t n, const hu_view *x, int operands, const hu_exec *exec) {
   void *stream = exec->where.queue;
   hu_status status = hui_sum_check_total(sum, n, x, operands);
   for (int k = 0; n && k < operands && status == HU_OK; k++) status = hui_total_check(sum, n, &x[k]);
   if (status != HU_OK || n == 0) return status;
-  for (int k = 0; k < operands; k++) hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].format), stream);
+  for (int k = 0; k < operands; k++)
+    hui_look_at(hui_code_array_of(n, x[k].data, x[k].stride, x[k].type.format), stream);
   hu_device_total call;
   memset(&call, 0, sizeof call);
   call.n = n;
-  call.range = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
+  call.range =
+      operands > 1 ? hu_sum_range_of_product(x[0].type.format, x[1].type.format) : hu_sum_range_of(x[0].type.format);
   call.sum = sum;
   HU_LAUNCH(hui_sum_total_kernel, hui_grid_size(n / (HU_THREADS * HU_TOTAL_TERMS) + 1, 8), 0, stream, call,
             hui_device_terms_of(x, operands));

@@ -226,18 +226,21 @@ void sums(void) {
     uint64_t *each = device_array<uint64_t>(rows * words);
     hu_status status = hu_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), &exec, NULL);
     need(status == HU_OK && cudaMemset(each, 0, rows * words * 8) == cudaSuccess, "sums to begin with");
+    const hu_how how = {hu_mode(), &exec, events};
     const char *what[] = {"sum_add_all", "sum_add_dot", "sum_add_n", "sum_add_product_n", "sum_round_n"};
     for (int kind = 0; kind < 5 && status == HU_OK; kind++) {
       double bytes = (double)((kind < 2 ? n : rows) * (kind == 1 || kind == 3 ? 2 : 1) * width);
       if (kind > 1) bytes += (double)rows * 8 * (double)words; /* the sums; bytes that are written are not counted */
       double ms = median(20, [&]() {
         const void *other = (const uint8_t *)(const void *)codes + n / 2 * width;
-        if (kind == 0) status = hu_sum_add_all(total, n, codes, 1, formats[i], &exec);
-        if (kind == 1) status = hu_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], &exec);
-        if (kind == 2) status = hu_sum_add_n(rows, each, range, codes, 1, formats[i], &exec);
+        if (kind == 0) status = hu_sum_add_all(total, n, hu_codes(codes, 1, formats[i]), &exec);
+        if (kind == 1)
+          status = hu_sum_add_dot(total, n, hu_codes(codes, 1, formats[i]), hu_codes(codes, 1, formats[i]), &exec);
+        if (kind == 2) status = hu_sum_add_n(rows, each, range, hu_codes(codes, 1, formats[i]), &exec);
         if (kind == 3)
-          status = hu_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], &exec);
-        if (kind == 4) status = hu_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), &exec, events);
+          status = hu_sum_add_product_n(rows, each, range, hu_codes(codes, 1, formats[i]),
+                                        hu_codes(other, 1, formats[i]), &exec);
+        if (kind == 4) status = hu_sum_round_n(rows, hu_codes_out(z, 1, formats[i]), each, range, &how);
       });
       need(status == HU_OK, what[kind]);
       size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;

@@ -74,9 +74,9 @@ static void *cpu_task(void *argument) {
         hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, work->format, work->mode, NULL, &work->events);
     work->sum += sum_codes(z, storage, first, given->stride, n);
     if (given->only != SUMS) continue;
-    if (work->status == HU_OK) work->status = hu_sum_add_all(&work->exact, n, z, 1, work->format, NULL);
+    if (work->status == HU_OK) work->status = hu_sum_add_all(&work->exact, n, hu_codes(z, 1, work->format), NULL);
     if (work->status == HU_OK)
-      work->status = hu_sum_add_dot(&work->exact, n, x, 1, hu_binary32(), z, 1, work->format, NULL);
+      work->status = hu_sum_add_dot(&work->exact, n, hu_codes(x, 1, hu_binary32()), hu_codes(z, 1, work->format), NULL);
   }
   free(x);
   free(z);
@@ -145,9 +145,10 @@ static hu_status on_device(const options *given, const arena *memory, hu_format 
     if (status == HU_OK && given->only != SUMS)
       status = hui_digest_add(memory->sum, memory->codes, storage, first, given->stride, n);
     if (given->only != SUMS) continue;
-    if (status == HU_OK) status = hu_sum_add_all(memory->exact, n, memory->codes, 1, format, &there);
+    if (status == HU_OK) status = hu_sum_add_all(memory->exact, n, hu_codes(memory->codes, 1, format), &there);
     if (status == HU_OK)
-      status = hu_sum_add_dot(memory->exact, n, memory->x, 1, hu_binary32(), memory->codes, 1, format, &there);
+      status = hu_sum_add_dot(memory->exact, n, hu_codes(memory->x, 1, hu_binary32()),
+                              hu_codes(memory->codes, 1, format), &there);
   }
   if (status == HU_OK) status = hui_memory_wait();
   if (status == HU_OK) status = hui_memory_get(&sum, memory->sum, sizeof sum);

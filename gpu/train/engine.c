@@ -269,8 +269,9 @@ static hu_status sum_some(device *gpu, size_t rows, size_t ld, size_t n, float *
   uint64_t *sums = gpu->buffer;
   hu_status status = hui_train_zero(sums, n * (1 + range.words) * sizeof *sums);
   for (size_t k = 0; k < rows && status == HU_OK; k++)
-    status = hu_sum_add_n(n, sums, range, x + k * ld, 1, format, &exec);
-  return status == HU_OK ? hu_sum_round_n(n, z, 1, format, sums, range, rne, &exec, NULL) : status;
+    status = hu_sum_add_n(n, sums, range, hu_codes(x + k * ld, 1, format), &exec);
+  return status == HU_OK ? hu_sum_round_n(n, hu_codes_out(z, 1, format), sums, range, &(hu_how){rne, &exec, NULL})
+                         : status;
 }
 
 static hu_status device_sum_rows(void *self, size_t rows, size_t n, float *z, const float *x) {

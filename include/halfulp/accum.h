@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/accum.h - choose how a sum of products is accumulated, and compute dot products under that choice.
  *
- *   hu_accum x;
+ *   hu_accum model;
  *   size_t where;
- *   if (hu_accum_parse(&x, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
- *   hu_status s = hu_dot(n, &z, single, &operands, &x, rne, NULL, NULL);
+ *   if (hu_accum_parse(&model, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
+ *   hu_product x = hu_product_of_dot(k, hu_floats_out(&z, 1), hu_codes(a, 1, e4m3), hu_codes(b, 1, e4m3), &model);
+ *   hu_status s = hu_dot(&x, NULL);
  *
  * hu_accum_parse reads an accumulation model from a text; hu_accum_preset_find has that of a matrix unit by its name;
- * hu_dot here, hu_gemm and the command all take the record that they give. A hu_accum is plain and without pointers.
- * The all-zero record is `exact`. docs/numerics.md section 11 defines every model as a formula, with each rounding, the
- * order of the terms, where C enters, special operands, the signs of zeros and the random word of each stochastic
- * rounding. Text, both ways (hu_accum_parse, hu_accum_text):
+ * hu_dot here, hu_gemm and the command all take the record that they give. A hu_accum is plain, and its pointers are
+ * NULL. The all-zero record is `exact`. docs/numerics.md section 11 defines every model as a formula, with each
+ * rounding, the order of the terms, where C enters, special operands, the signs of zeros and the random word of each
+ * stochastic rounding. Text, both ways (hu_accum_parse, hu_accum_text):
  *
  *   model    = base | "promote(" N "," model "," format ["," "scaled"] ")" | "splitk(" N "," model ")"
  *   base     = "exact" | "fp32" | "fp64" | "int32" | "int32(sat," N ")"
@@ -57,22 +58,6 @@
 extern "C" {
 #endif
 
-/* What the elements of an operand of hu_dot are. */
-enum {
-  HU_ELEMENT_CODE = 0,     /* codes of a format, stored as hu_limits.storage says */
-  HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
-  HU_ELEMENT_S8 = 2,       /* int32: two's complement bytes */
-  HU_ELEMENT_U8 = 3,       /* unsigned */
-  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits 0 or the sign */
-  HU_ELEMENT_U4 = 5,       /* unsigned, upper four bits 0 */
-  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
-};
-/* An element of a dot product's operand. Kind 0 means codes (0 in hu_operand.storage of gemm.h means values). */
-typedef struct hu_element {
-  uint8_t kind; /* HU_ELEMENT_ */
-  uint8_t reserved;
-  hu_format format; /* HU_ELEMENT_CODE; else all zero */
-} hu_element;
 /* Kinds of models, by the names of their texts. */
 enum {
   HU_ACCUM_EXACT = 0,    /* exact: one rounding in all */
@@ -254,8 +239,7 @@ typedef struct hu_accum {
   uint32_t scaled;    /* 1: scaled */
   hu_format promoted; /* F of promote */
   uint32_t slices;    /* S of splitk, 0: none */
-  hu_element a, b, c; /* takes: what operands A, B and C must be; all zero: any */
-  uint16_t reserved;  /* 0 */
+  hu_type a, b, c; /* takes: what operands A, B and C must be; all zero: any. HU_TYPE_CODES, _BINARY64 and integers */
 } hu_accum;
 
 /* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means
@@ -278,15 +262,16 @@ HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model requires scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
-/* Bytes of an element in memory, 0 if `element` is invalid; and bits of its pattern. */
-HU_API size_t hu_element_size(hu_element element);    /* bytes of an element in memory; 0: element is invalid */
-HU_API unsigned hu_element_width(hu_element element); /* bits of an element's pattern */
+/* Bytes of an element in memory, and bits of its pattern, of types that hu_dot takes: HU_TYPE_CODES of a format,
+ * HU_TYPE_BINARY32, _BINARY64, _INT8 ... _INT32. 0: another type, or a format that hu_format_check refuses. */
+HU_API size_t hu_type_size(hu_type type);    /* bytes of an element in memory */
+HU_API unsigned hu_type_width(hu_type type); /* bits of its pattern */
 
 /* A model with the operands that its hardware takes. */
 typedef struct hu_accum_preset {
   char name[48];
   hu_accum accum;         /* a unit of the elements below; hu_accum_any(accum) takes others */
-  hu_element a, b, c;     /* c: also of D */
+  hu_type a, b, c;        /* c: also of D */
   uint32_t k;             /* depth of the shortest instruction that makes these blocks: n is a multiple of it */
   const char *unit;       /* hardware and instruction */
   const char *confidence; /* "HW": reproduces results recorded on hardware; "SIM": tested on hardware by the model's
@@ -309,95 +294,97 @@ typedef struct hu_watch {
   uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
 } hu_watch;
 
-/* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. All zero except for what a
- * call needs: a view without data is absent. */
+/* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. What a call
+ * does not need is zero: a view without data is absent. */
 typedef struct hu_product {
-  size_t m, n, k;         /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
-  hu_output d;            /* results */
-  hu_view a, b, c;        /* operands; c may be absent */
-  hu_view sa, sb;         /* scales, where the model has them */
-  const hu_accum *accum;  /* the model of the sums */
-  hu_watch *watch;        /* counts of what happened inside the sums, added to; or NULL */
+  size_t m, n, k;        /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
+  hu_output d;           /* results */
+  hu_view a, b, c;       /* operands; c may be absent */
+  hu_view sa, sb;        /* scales, where the model has them */
+  const hu_accum *accum; /* the model of the sums */
+  hu_watch *watch;       /* counts of what happened inside the sums, added to; or NULL */
 } hu_product;
 
-/* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
-typedef struct hu_vector {
-  const void *data;
-  ptrdiff_t stride, step; /* in elements, any */
-  hu_element element;
-} hu_vector;
-/* What hu_dot_n reads. */
-typedef struct hu_dot_operands {
-  hu_vector a, b;
-  hu_vector c;      /* element 0 of each; data NULL: +0 */
-  hu_vector sa, sb; /* models with scales: scale j belongs to products j * every ...; promote(...,scaled): to its
-                       part j, any format; else data NULL */
-} hu_dot_operands;
+/* One dot product: D, which has one element, is the sum of a[j] b[j] for j < k. C and scales can be set. */
+static inline hu_product hu_product_of_dot(size_t k, hu_output d, hu_view a, hu_view b, const hu_accum *accum) {
+  hu_product product;
+  product.m = product.n = 1;
+  product.k = k;
+  product.d = d;
+  product.a = a;
+  product.b = b;
+  product.c = product.sa = product.sb = hu_view_of(NULL, 0, hu_type_plain(HU_TYPE_NONE));
+  product.accum = accum;
+  product.watch = NULL;
+  return product;
+}
 
-/* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of
- * them. No allocation.
+/* m dot products of k elements: D = C + the sum of A B, formed as the model says, then rounded into d's format by
+ * how->mode. how may be NULL. No allocation.
  *
+ *   elements      of dot product i: element j of a and of b is at i * row + j * stride, c and d at i * row. Of one dot
+ *                 product no row is looked at, and strides of c and d never are
+ *   types         HU_TYPE_CODES of formats; HU_TYPE_BINARY32, which is the same as codes of binary32; HU_TYPE_BINARY64:
+ *                 models exact and fp64; a and b of int32: HU_TYPE_INT8, _UINT8, _INT4, _UINT4, with c and d
+ *                 HU_TYPE_INT32
+ *   scales        of models with scales: scale j belongs to products j * every ...; promote(...,scaled): to its part j,
+ *                 codes of any format
  *   random words  dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
- *                 exec->stream; `exec` NULL means stream (0, 0), the same words in every such call)
+ *                 exec->stream; without an exec stream (0, 0), the same words in every such call)
  *   events        as hu_gemm counts them; int32: overflow and saturated when a sum saturates. Under mode.nan_fma =
  *                 HU_NAN_FMA_INVALID also `invalid`, where the sum is NaN and the two elements of a product, as the
  *                 model reads them, are an infinity and a zero, whatever NaNs are beside it (hu_gemm does not look at
  *                 nan_fma)
- *   overlap       z may be c's own array, and may lie between operands whose rows are as far apart as its elements.
- *                 Where z and an operand overlap as ranges and their rows are not so, that counts as overlap
+ *   overlap       d may be c's own array, and may lie between operands whose rows are as far apart as its elements.
+ *                 Where d and an operand overlap as ranges and their rows are not so, that counts as overlap
  *
- * Errors:
+ * Errors, after which d, events and watch are untouched:
  *
- *   HU_E_NULL, HU_E_ALIGN     a pointer is missing, or not aligned to its element
- *   HU_E_FORMAT               a format that hu_format_check refuses
- *   HU_E_MODE                 a mode that hu_mode_check refuses; ez HU_ELEMENT_BINARY64: not ties to even
- *   HU_E_ACCUM                a model that is invalid, or does not take these elements or scales
+ *   HU_E_NULL, HU_E_ALIGN     the product, its model or an array is missing, or not aligned to its element
+ *   HU_E_FORMAT               a type that is all zero or none of these, or a format that hu_format_check refuses
+ *   HU_E_MODE                 a mode that hu_mode_check refuses; d of HU_TYPE_BINARY64: not ties to even
+ *   HU_E_ACCUM                a model that is invalid, or does not take these types or scales
  *   HU_E_OPERAND_A, _B, _C    an operand that is not of the format that the model takes
  *   HU_E_CARRIER              fp32: an operand's format does not fit binary32
- *   HU_E_SHAPE                incz = 0; or count, n and the strides lead beyond the address space
- *   HU_E_OVERLAP              an element of z shares a byte with one of an operand
- *   HU_E_CODE                 an element or a scale with bits above its width (array.h) */
-HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                                        const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
-                                        const hu_exec *exec, hu_events *events);
-/* hu_dot_n with the additions watched; watch NULL: hu_dot_n. */
-HU_API HU_MUST_CHECK hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
-                                                const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
-                                                const hu_exec *exec, hu_events *events, hu_watch *watch);
-/* hu_dot_n for one. */
-HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum,
-                                      hu_mode mode, const hu_exec *exec, hu_events *events);
+ *   HU_E_SHAPE                n is not 1; d.row = 0 and m > 1; or m, k and the strides lead beyond the address space
+ *   HU_E_OVERLAP              an element of d shares a byte with one of an operand
+ *   HU_E_CODE                 an element or a scale with bits above its width (array.h)
+ *   HU_E_DEVICE               a device, and `watch` is not NULL */
+HU_API HU_MUST_CHECK hu_status hu_dot(const hu_product *x, const hu_how *how);
 
-/* hu_dot with random words of the caller's in place of a stream's: those that a design under test drew. Rounding r
- * inside the sum, counted as in docs/numerics.md section 11.3, takes the low N bits of words[r] as its R, the last
- * rounding the low N bits of `random`. *roundings, if not NULL, becomes the number of roundings inside, also with
- * HU_E_SHAPE: the model rounds stochastically and `count` words are too few; z and events are untouched then. Other
- * models look at no words (NULL, 0). Errors: hu_dot's, and HU_E_NULL: count > 0 without words. */
-HU_API HU_MUST_CHECK hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *x,
-                                            const hu_accum *accum, hu_mode mode, const uint32_t *words, size_t count,
-                                            uint32_t random, size_t *roundings, hu_events *events);
+/* Random words of the caller's: those that a design under test drew. */
+typedef struct hu_dot_random {
+  const uint32_t *words; /* rounding r inside the sum, counted as in docs/numerics.md section 11.3, takes the low N bits
+                            of words[r] as its R. Models that do not round stochastically look at none */
+  size_t count;          /* of words; 0: words may be NULL */
+  uint32_t last;         /* R of the last rounding: the low N bits */
+  size_t roundings;      /* becomes the number of roundings inside, also with HU_E_SHAPE */
+} hu_dot_random;
+/* hu_dot of one dot product, here, with these words in place of a stream's. Errors: hu_dot's; HU_E_NULL: no record, or
+ * count > 0 without words; HU_E_SHAPE: m is not 1, or the model rounds stochastically and these are too few words;
+ * HU_E_DEVICE: any device. */
+HU_API HU_MUST_CHECK hu_status hu_dot_words(const hu_product *x, hu_dot_random *random, const hu_how *how);
 
 /* The exceptions of IEEE 754 that a dot product raises as one instruction: *exceptions becomes a set of these events.
  *
  *   HU_EVENT_INVALID    an element of A or B, or C, is a signalling NaN; a product is an infinity times a zero; or
  *                       infinities of both signs meet, among the products of a block (of a step of seq and fp32), or
  *                       where sums and C are added. NaNs beside them change nothing
- *   HU_EVENT_OVERFLOW   a rounding overflows, inside the sum or into ez
+ *   HU_EVENT_OVERFLOW   a rounding overflows, inside the sum or into d
  *
  * These are the flags of RISC-V's bulk-normalised dot products, which raise no others (RISC-V Bulk Normalization
- * Algorithm, "IEEE 754 exception flags"). hu_dot_n's events are those of its last rounding instead. The arguments are
- * hu_dot's; errors: hu_dot's, HU_E_NULL without exceptions, and HU_E_ACCUM for a model or a mode that rounds
- * stochastically and for other models than fp32, seq and block(align,...) and block(exact,...) without order=mod4 and
- * scaling=sum. */
-HU_API HU_MUST_CHECK hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez,
-                                                 const hu_dot_operands *x, const hu_accum *accum, hu_mode mode);
+ * Algorithm, "IEEE 754 exception flags"). hu_dot's events are those of its last rounding instead. x is hu_dot's, of one
+ * dot product; d and watch are not written. Errors: hu_dot's, HU_E_NULL without exceptions, HU_E_SHAPE: m is not 1, and
+ * HU_E_ACCUM for a model or a mode that rounds stochastically and for other models than fp32, seq and block(align,...)
+ * and block(exact,...) without order=mod4 and scaling=sum. */
+HU_API HU_MUST_CHECK hu_status hu_dot_exceptions(uint32_t *exceptions, const hu_product *x, hu_mode mode);
 
 /* ---- every step inside one dot product ----
  *
  * In the order in which it is computed: for explanations, for debugging a design, and for pictures.
  *
  *   static void print(void *context, const hu_trace_step *step) { ... }
- *   hu_status s = hu_dot_trace(n, &z, single, &operands, &x, rne, NULL, NULL, print, NULL);
+ *   hu_status s = hu_dot_trace(&x, NULL, print, NULL);
  *
  * The sum is hu_dot's: the same code runs, and the last step is the stored result. docs/numerics.md section 11 defines
  * the steps of each model; docs/accumulators.md shows them for one dot product. */
@@ -447,7 +434,7 @@ typedef struct hu_trace_step {
   uint64_t k, past;    /* products k to past - 1; HU_TRACE_NO_PRODUCT, and 0 */
   int32_t top, unit;   /* ALIGN, TERM, CUT: exponents of two */
   uint32_t random;     /* R of a stochastic rounding */
-  hu_element element;  /* where z is rounded to: a format, HU_ELEMENT_BINARY64 or HU_ELEMENT_S32; TERM, CUT: zero */
+  hu_type type;        /* what z is rounded to: a format, HU_TYPE_BINARY64 or HU_TYPE_INT32; TERM, CUT: zero */
   hu_traced x, y, c;   /* operands: of a TERM with one product its factors, as the model reads them */
   hu_traced exact;     /* before the rounding or the cut */
   hu_traced z;         /* after it, also after subnormal results became zero (ftz) */
@@ -456,12 +443,11 @@ typedef struct hu_trace_step {
 /* Receives the steps. `step` belongs to the call and is valid until the function returns. */
 typedef void hu_trace_visit(void *context, const hu_trace_step *step);
 
-/* hu_dot, each step of which is passed to `visit` together with `context`. z, events and errors are hu_dot's; with an
- * error `visit` is not called. HU_E_NULL also where visit is NULL. Nothing is allocated. `visit` runs in the calling
- * thread. */
-HU_API HU_MUST_CHECK hu_status hu_dot_trace(size_t n, void *z, hu_element ez, const hu_dot_operands *x,
-                                            const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                                            hu_trace_visit *visit, void *context);
+/* hu_dot of one dot product, each step of which is passed to `visit` together with `context`. d, events and errors are
+ * hu_dot's; with an error `visit` is not called. HU_E_NULL also where visit is NULL; HU_E_SHAPE: m is not 1;
+ * HU_E_DEVICE: any device. Nothing is allocated. `visit` runs in the calling thread. */
+HU_API HU_MUST_CHECK hu_status hu_dot_trace(const hu_product *x, const hu_how *how, hu_trace_visit *visit,
+                                            void *context);
 
 #ifdef __cplusplus
 }

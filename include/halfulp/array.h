@@ -15,7 +15,7 @@
  *   codes      are stored one to a uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0. One that
  *              is read with such a bit set is refused: HU_E_CODE, from every call with a status, for every array,
  *              matrix or single code that it reads. In packed codes, of which a byte holds two, such bits are the next
- *              code: hu_unpack_n gives each a byte of its own. In signed integer types (HU_ELEMENT_S4, int4 and all
+ *              code: hu_unpack_n gives each a byte of its own. In signed integer types (HU_TYPE_INT4, int4 and all
  *              signed fixed-point numbers, code=twos of scaled.h) these bits may repeat the sign instead, as -1 in an
  *              int8_t does for int4. Calls on one code that have no status (scalar.h, core.h) ignore them, and so do
  *              those of oracle.h on one code, which say what the former must return

@@ -10,7 +10,7 @@
  *
  *   view.h, array.h, number.h
  *                     hu_apply and its wrappers, without takums and HiFloat8 (HU_E_NUMBER); hu_pack_n, hu_unpack_n
- *   gemm.h, accum.h   hu_gemm, hu_gemm_scaled; hu_dot_n, hu_dot
+ *   gemm.h, accum.h   hu_gemm, hu_gemm_scaled; hu_dot
  *   scaled.h          hu_scaled_encode, _decode, _quantize, _pack, _unpack
  *   scaled_gemm.h     hu_scaled_gemm
  *   s2fp8.h           hu_s2fp8_sum_n, _scale_of, _encode_n, _decode_n, _quantize_n, _truncate_n; hu_s2fp8_gemm
@@ -100,14 +100,14 @@ typedef struct hu_device_mma {
   char model[48];       /* the preset's name */
   char instruction[32]; /* "mma.sync.m16n8k16" */
   uint32_t m, n, k;     /* A is m x k, B is k x n */
-  hu_element a, b, c;   /* those of the preset; c: also of D */
+  hu_type a, b, c;      /* those of the preset; c: also of D */
 } hu_device_mma;
 
 /* Number i of the instructions that the device has and hu_device_mma_run knows; HU_E_NAME: there are not so many,
  * HU_E_DEVICE: no device. */
 HU_API HU_MUST_CHECK hu_status hu_device_mma_at(hu_device_mma *mma, size_t i);
 /* `tiles` times instruction i, as the device executes it. HOST arrays, one tile after another: A and C, D row-major, B
- * by columns, codes as hu_element_size says. Waits; allocates device memory for the call. HU_E_NAME, HU_E_NULL,
+ * by columns, codes as hu_type_size says. Waits; allocates device memory for the call. HU_E_NAME, HU_E_NULL,
  * HU_E_MEMORY, HU_E_DEVICE, HU_E_CUDA. */
 HU_API HU_MUST_CHECK hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b,
                                                  const void *c);

@@ -134,7 +134,7 @@ enum {
 };
 
 /* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. An array of codes must say so in
- * `storage`: 0 reads binary32 values, four bytes each (hu_element of accum.h has the opposite default). */
+ * `storage`: 0 reads binary32 values, four bytes each. */
 typedef struct hu_operand {
   const void *data; /* float, or uint8_t / uint16_t / uint32_t codes by hu_limits.storage */
   size_t ld;        /* elements from one stored row to the next, >= the stored row's length */

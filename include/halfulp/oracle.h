@@ -39,15 +39,27 @@ typedef struct hu_place {
 } hu_place;
 HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format format, double x); /* x finite */
 
-/* The exact sum c + sum of a[i] b[i] (codes in uint32_t; fc NULL: absent), rounded once into fz: what hu_gemm's `exact`
- * must return for one element, events included (hu_dot's where mode.nan_fma is not 0). */
+/* An operand: a code of a format. */
+typedef struct hu_oracle_code {
+  hu_format format;
+  uint32_t code;
+} hu_oracle_code;
+/* Terms of a sum: a[i] b[i] for i < n, and c. */
+typedef struct hu_oracle_terms {
+  size_t n;
+  hu_format fa; /* of a */
+  const uint32_t *a;
+  hu_format fb; /* of b */
+  const uint32_t *b;
+  const hu_oracle_code *c; /* NULL: absent */
+} hu_oracle_terms;
+/* The exact sum, rounded once into fz: what hu_gemm's `exact` must return for one element, events included (hu_dot's
+ * where mode.nan_fma is not 0). */
 HU_API HU_MUST_CHECK hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
-                                             uint32_t random, size_t n, hu_format fa, const uint32_t *a, hu_format fb,
-                                             const uint32_t *b, const hu_format *fc, uint32_t c);
+                                             uint32_t random, const hu_oracle_terms *x);
 /* What `fp32` must return: MPFR's own fused multiply-add at 24 bits with binary32's exponent range, step by step. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
-                                                  uint32_t random, size_t n, hu_format fa, const uint32_t *a,
-                                                  hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c);
+                                                  uint32_t random, const hu_oracle_terms *x);
 
 /* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two.
  * What hu_add, hu_sub, ... must return for code and events. */
@@ -65,11 +77,6 @@ enum {
   HU_ORACLE_FMA,               /* hu_fma */
   HU_ORACLE_OPERATIONS         /* (count) */
 };
-/* An operand: a code of a format. */
-typedef struct hu_oracle_code {
-  hu_format format;
-  uint32_t code;
-} hu_oracle_code;
 /* HU_E_SHAPE: no such operation. HU_E_FORMAT also if fz is not ROUND_TO_INTEGRAL's operand format. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_format fz,
                                                hu_mode mode, uint32_t random, const hu_oracle_code *x);

@@ -68,13 +68,11 @@ static inline void hu_sum_add(hu_sum *sum, hu_format format, uint32_t code) {
 static inline void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
   hu_sum_add_product64(sum, hu_decode64(fa, a), hu_decode64(fb, b));
 }
-/* Adds n values of format; n products of values of fa and fb. Codes are stored as in array.h, with its errors
- * (HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an error. One thread adds on this CPU. */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format format,
-                                              const hu_exec *exec); /* n values */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
-                                              const void *b, ptrdiff_t incb, hu_format fb,
-                                              const hu_exec *exec); /* n products */
+/* Adds n values; n products. Views are of HU_TYPE_CODES of formats or HU_TYPE_BINARY32, with the rules and errors of
+ * array.h (HU_E_FORMAT: another type; HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an
+ * error. One thread adds on this CPU. */
+HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, hu_view x, const hu_exec *exec);
+HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, hu_view a, hu_view b, const hu_exec *exec);
 /* Adds all terms of x. sum may be x. */
 HU_API void hu_sum_merge(hu_sum *sum, const hu_sum *x);
 /* The code of format that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its
@@ -108,20 +106,20 @@ HU_API hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb);  /* pro
 HU_API hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b); /* what a or b holds */
 
 /* An array of n sums takes n (1 + range.words) 64-bit words: of each sum first its terms (HU_SUM_), then its digits,
- * the lowest word first. All zero: empty sums. Element i of x goes into sum i. Arrays, strides, threads and errors are
- * those of array.h, and HU_E_SHAPE: a range without words, or one that does not hold
- * the values of the formats. */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, const void *x, ptrdiff_t incx,
-                                            hu_format fx, const hu_exec *exec); /* adds x[i] to sum i */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, const void *a,
-                                                    ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                    hu_format fb, const hu_exec *exec); /* adds a[i] b[i] to sum i */
+ * the lowest word first. All zero: empty sums. Element i of x goes into sum i. Views are those of
+ * hu_sum_add_all; strides, threads and errors are those of array.h, and HU_E_SHAPE: a range without words, or one that
+ * does not hold the values of the formats. */
+HU_API HU_MUST_CHECK hu_status hu_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, hu_view x,
+                                            const hu_exec *exec); /* adds x[i] to sum i */
+HU_API HU_MUST_CHECK hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, hu_view a, hu_view b,
+                                                    const hu_exec *exec); /* adds a[i] b[i] to sum i */
 /* sums and x: arrays of one range. sums may be x, else must not overlap it. */
 HU_API HU_MUST_CHECK hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x,
                                               const hu_exec *exec);
-/* z[i] = the code of fz that sum i rounds to, with R from word i of exec->stream; z must not overlap sums. */
-HU_API HU_MUST_CHECK hu_status hu_sum_round_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const uint64_t *sums,
-                                              hu_sum_range range, hu_mode mode, const hu_exec *exec, hu_events *events);
+/* z[i] = the code of z's format that sum i rounds to by how->mode, with R from word i of the stream; z must not overlap
+ * sums. how may be NULL. */
+HU_API HU_MUST_CHECK hu_status hu_sum_round_n(size_t n, hu_output z, const uint64_t *sums, hu_sum_range range,
+                                              const hu_how *how);
 
 #ifdef __cplusplus
 }

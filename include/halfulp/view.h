@@ -24,17 +24,21 @@ enum {
   HU_TYPE_CODES = 1,    /* codes of the format, one to a uint8_t, uint16_t or uint32_t (array.h) */
   HU_TYPE_VALUES32 = 2, /* values of the format, in float */
   HU_TYPE_VALUES64 = 3, /* values of the format, in double */
-  HU_TYPE_INT8 = 4,     /* int8_t; neither format nor number plays a part, nor does it below */
-  HU_TYPE_BINARY32 = 5, /* float: any numbers of binary32 */
-  HU_TYPE_BINARY64 = 6  /* double: any numbers of binary64 */
+  HU_TYPE_BINARY32 = 4, /* float: any numbers of binary32; neither format nor number plays a part, nor does it below */
+  HU_TYPE_BINARY64 = 5, /* double: any numbers of binary64 */
+  HU_TYPE_INT8 = 6,     /* int8_t */
+  HU_TYPE_UINT8 = 7,    /* uint8_t */
+  HU_TYPE_INT4 = 8,     /* one to a byte, two's complement: the upper four bits are 0 or repeat the sign */
+  HU_TYPE_UINT4 = 9,    /* one to a byte, upper four bits 0 */
+  HU_TYPE_INT32 = 10    /* int32_t */
 };
 
 struct hu_number; /* number.h */
 
 /* The type of the elements of an array. */
 typedef struct hu_type {
-  uint8_t kind;     /* HU_TYPE_ */
-  uint8_t reserved; /* 0 */
+  uint16_t kind;     /* HU_TYPE_ */
+  uint16_t reserved; /* 0 */
   hu_format format;
   const struct hu_number *number; /* codes and values: of this number system, read during the call; NULL: of format */
 } hu_type;
@@ -108,13 +112,13 @@ static inline hu_type hu_type_codes(hu_format format) {
   return type;
 }
 /* The type of its values: kind HU_TYPE_VALUES32 or HU_TYPE_VALUES64. */
-static inline hu_type hu_type_values(uint8_t kind, hu_format format) {
+static inline hu_type hu_type_values(uint16_t kind, hu_format format) {
   hu_type type = hu_type_codes(format);
   type.kind = kind;
   return type;
 }
-/* The type of any numbers: kind HU_TYPE_BINARY32, HU_TYPE_BINARY64 or HU_TYPE_INT8. */
-static inline hu_type hu_type_plain(uint8_t kind) {
+/* The type of any numbers, and of integers: kind HU_TYPE_BINARY32 ... HU_TYPE_INT32. */
+static inline hu_type hu_type_plain(uint16_t kind) {
   hu_format none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   return hu_type_values(kind, none);
 }

@@ -76,11 +76,19 @@ class How:
         status = getattr(abi.main(), 'hu_' + name)(*arguments, self.mode._c, abi.address(self.exec), self.counts)
         abi.check(status, argument or name)
 
+    def record(self) -> s.hu_how:
+        """The same as a record of C."""
+        events = ctypes.addressof(self.events._c) if isinstance(self.events, Events) else self.events
+        return s.hu_how(self.mode._c, ctypes.pointer(self.exec), events)
+
+    def run(self, name: str, *arguments: Any, argument: str = '') -> None:
+        """hu_NAME of the arguments, then this."""
+        status = getattr(abi.main(), 'hu_' + name)(*arguments, abi.address(self.record()))
+        abi.check(status, argument or name)
+
     def apply(self, name: str, n: int, z: 'Place', x: Sequence['Place'], argument: str = '') -> None:
         """hu_apply of the operation `name` of halfulp/operation.h: z[i] of x[0][i], x[1][i], ..."""
-        views = (s.hu_view * len(x))(*x)
-        events = ctypes.addressof(self.events._c) if isinstance(self.events, Events) else self.events
-        how = s.hu_how(self.mode._c, ctypes.pointer(self.exec), events)
+        views, how = (s.hu_view * len(x))(*x), self.record()
         status = abi.main().hu_apply(operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how))
         abi.check(status, argument or name)
 

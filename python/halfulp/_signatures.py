@@ -17,7 +17,6 @@ _MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
 _GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
 
 _GEMM_SCALED = _GEMM + ' pointer pointer pointer mode pointer pointer'
-_DOT_N = 'size size pointer step element pointer pointer mode pointer pointer'
 _HADAMARD = 'size size pointer size pointer size pointer pointer -> status'
 
 # libhalfulp: arguments, then what is returned.
@@ -43,9 +42,9 @@ MAIN = {
     'accum_check': 'pointer -> status', 'accum_parse': 'pointer text pointer -> status',
     'accum_text': 'pointer size pointer -> size', 'accum_takes': 'pointer size pointer -> size',
     'accum_any': 'accum -> accum', 'accum_is_scaled': 'pointer -> int',
-    'element_size': 'element -> size', 'element_width': 'element -> unsigned', 'accum_preset_count': '-> size',
+    'type_size': 'type -> size', 'type_width': 'type -> unsigned', 'accum_preset_count': '-> size',
     'accum_preset_at': 'pointer size -> status', 'accum_preset_find': 'pointer text -> status',
-    'dot_n': _DOT_N + ' -> status', 'dot_n_watched': _DOT_N + ' pointer -> status',
+    'dot': 'pointer pointer -> status',
     'gemm': _GEMM + ' pointer mode pointer pointer -> status', 'gemm_scaled': _GEMM_SCALED + ' -> status',
     'gemm_watched': _GEMM_SCALED + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
     'scaling_check': 'pointer pointer -> status', 'scaling_parse': 'pointer text pointer -> status',
@@ -86,8 +85,7 @@ MAIN = {
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
     'collective_reduce_part': 'size size size size pointer format pointer pointer mode pointer pointer -> status',
-    'sum_add_all': 'pointer size pointer step format pointer -> status',
-    'sum_add_dot': 'pointer size pointer step format pointer step format pointer -> status',
+    'sum_add_all': 'pointer size view pointer -> status', 'sum_add_dot': 'pointer size view view pointer -> status',
     'sum_add64': 'pointer double -> none', 'sum_add_product64': 'pointer double double -> none',
     'sum_merge': 'pointer pointer -> none',
     'sum_round': 'pointer format mode u32 pointer -> u32',

@@ -103,7 +103,7 @@ class hu_exec(_Record):
 
 # ---- view.h, operation.h ----
 class hu_type(_Record):
-    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format), ('number', c.c_void_p)]
+    _fields_ = [('kind', c.c_uint16), ('reserved', c.c_uint16), ('format', hu_format), ('number', c.c_void_p)]
 
 
 class hu_view(_Record):
@@ -136,32 +136,25 @@ class hu_block(_Record):
                            ('reserved', c.c_uint8 * 2), ('as', hu_format), ('scale', hu_format)]
 
 
-class hu_element(_Record):
-    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
-
-
 class hu_accum(_Record):
     _fields_ = [('kind', c.c_uint32), ('length', c.c_uint32), ('product', hu_format), ('sum', hu_format),
                 ('mode', hu_mode), ('block', hu_block), ('promote', c.c_uint32), ('scaled', c.c_uint32),
-                ('promoted', hu_format), ('slices', c.c_uint32), ('a', hu_element), ('b', hu_element),
-                ('c', hu_element), ('reserved', c.c_uint16)]
+                ('promoted', hu_format), ('slices', c.c_uint32), ('a', hu_type), ('b', hu_type),
+                ('c', hu_type)]
 
 
 class hu_accum_preset(_Record):
-    _fields_ = [('name', c.c_char * 48), ('accum', hu_accum), ('a', hu_element), ('b', hu_element), ('c', hu_element),
+    _fields_ = [('name', c.c_char * 48), ('accum', hu_accum), ('a', hu_type), ('b', hu_type), ('c', hu_type),
                 ('k', c.c_uint32), ('unit', c.c_char_p), ('confidence', c.c_char_p), ('source', c.c_char_p)]
-
-
-class hu_vector(_Record):
-    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('step', c.c_ssize_t), ('element', hu_element)]
-
-
-class hu_dot_operands(_Record):
-    _fields_ = [(name, hu_vector) for name in ('a', 'b', 'c', 'sa', 'sb')]
 
 
 class hu_watch(_Record):
     _fields_ = [(name, c.c_uint64) for name in ('additions', 'swamped', 'overflows', 'gap')]
+
+
+class hu_product(_Record):
+    _fields_ = [('m', c.c_size_t), ('n', c.c_size_t), ('k', c.c_size_t), ('d', hu_output), ('a', hu_view), ('b', hu_view),
+                ('c', hu_view), ('sa', hu_view), ('sb', hu_view), ('accum', c.c_void_p), ('watch', c.c_void_p)]
 
 
 class hu_operand(_Record):
@@ -451,9 +444,9 @@ INFINITIES = ('none', 'ieee', 'top')
 NANS = ('none', 'ieee', 'ieee1', 'ones', 'negzero', 'top')
 OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
-ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
+ELEMENTS = ('', '', '', '', '', 'binary64', 's8', 'u8', 's4', 'u4', 's32')  # by kind of hu_type; '': no word
 VALUES, CODES = 0, 1
-TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_INT8, TYPE_BINARY32, TYPE_BINARY64 = 1, 2, 3, 4, 5, 6
+TYPE_NONE, TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_BINARY32, TYPE_BINARY64, TYPE_INT8 = range(7)
 ON_TRAINING, ON_TEST = 0, 1
 MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
@@ -464,8 +457,6 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
     'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
-    'HU_TYPE_CODES': TYPE_CODES, 'HU_TYPE_VALUES32': TYPE_VALUES32, 'HU_TYPE_VALUES64': TYPE_VALUES64, 'HU_TYPE_INT8': TYPE_INT8,
-    'HU_TYPE_BINARY32': TYPE_BINARY32, 'HU_TYPE_BINARY64': TYPE_BINARY64,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,
@@ -482,8 +473,8 @@ _ROWS = {
     ('HU_NAN_NONE', 'HU_NAN_IEEE', 'HU_NAN_IEEE_ONES', 'HU_NAN_ONES', 'HU_NAN_NEGZERO', 'HU_NAN_TOP'): NANS,
     ('HU_OVERFLOW_INF', 'HU_OVERFLOW_NAN', 'HU_OVERFLOW_MAX'): OVERFLOWS,
     ('HU_NEGATIVE_NAN', 'HU_NEGATIVE_LOW', 'HU_NEGATIVE_STOP'): NEGATIVES,
-    ('HU_ELEMENT_CODE', 'HU_ELEMENT_BINARY64', 'HU_ELEMENT_S8', 'HU_ELEMENT_U8', 'HU_ELEMENT_S4', 'HU_ELEMENT_U4',
-     'HU_ELEMENT_S32'): ELEMENTS,
+    ('HU_TYPE_NONE', 'HU_TYPE_CODES', 'HU_TYPE_VALUES32', 'HU_TYPE_VALUES64', 'HU_TYPE_BINARY32', 'HU_TYPE_BINARY64',
+     'HU_TYPE_INT8', 'HU_TYPE_UINT8', 'HU_TYPE_INT4', 'HU_TYPE_UINT4', 'HU_TYPE_INT32'): ELEMENTS,
     ('HU_CLASS_NAN', 'HU_CLASS_NEGATIVE_INFINITY', 'HU_CLASS_NEGATIVE_NORMAL', 'HU_CLASS_NEGATIVE_SUBNORMAL',
      'HU_CLASS_NEGATIVE_ZERO', 'HU_CLASS_POSITIVE_ZERO', 'HU_CLASS_POSITIVE_SUBNORMAL', 'HU_CLASS_POSITIVE_NORMAL',
      'HU_CLASS_POSITIVE_INFINITY'): CLASSES,

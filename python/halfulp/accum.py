@@ -75,8 +75,8 @@ class Accumulator(Value):
 _TEXT_MAX = 1280  # HU_ACCUM_TEXT_MAX
 
 
-def _expected(record: s.hu_element) -> Optional[Union[Format, str]]:
-    return None if bytes(record) == bytes(s.hu_element()) else _element(record)
+def _expected(record: s.hu_type) -> Optional[Union[Format, str]]:
+    return None if record.kind == s.TYPE_NONE else _element(record)
 
 
 def explained(error: abi.HalfulpError, model: Accumulator, remedy: str) -> abi.HalfulpError:
@@ -131,8 +131,8 @@ class Model(NamedTuple):
 AccumulatorLike = Union[Accumulator, Model, str]
 
 
-def _element(record: s.hu_element) -> Union[Format, str]:
-    return Format._from_c(record.format) if record.kind == 0 else s.ELEMENTS[record.kind]
+def _element(record: s.hu_type) -> Union[Format, str]:
+    return Format._from_c(record.format) if record.kind == s.TYPE_CODES else s.ELEMENTS[record.kind]
 
 
 def _model(record: s.hu_accum_preset) -> Model:

@@ -12,6 +12,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._integers.wide import add_integer, is_held
+from ._pointer import codes_type
 from ._structs import Value
 from ._views import CodesOf, View, float32_of, fresh, no_codes, numbers_or_codes, target, wide_code
 from .accum import with_words
@@ -185,7 +186,8 @@ class ExactSum:
             return self
         kind = _format_of('x', one, format)
         flat = _contiguous(one).reshape(-1)
-        _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, flat.ctypes.data, 1, kind._c, None), 'x', one)
+        view = s.hu_view(flat.ctypes.data, 1, codes_type(kind))
+        _done(abi.main().hu_sum_add_all(abi.address(self._c), flat.size, view, None), 'x', one)
         return self
 
     def _add_numbers(self, x: View) -> None:
@@ -212,8 +214,8 @@ class ExactSum:
             raise abi.HalfulpValueError('b: shape {} instead of {}'.format(y.shape, x.shape))
         fa, fb = _format_of('a', x, a_format), _format_of('b', y, b_format)
         left, right = _contiguous(x).reshape(-1), _contiguous(y).reshape(-1)
-        _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, left.ctypes.data, 1, fa._c,
-                                        right.ctypes.data, 1, fb._c, None), 'a, b', x, y)
+        views = s.hu_view(left.ctypes.data, 1, codes_type(fa)), s.hu_view(right.ctypes.data, 1, codes_type(fb))
+        _done(abi.main().hu_sum_add_dot(abi.address(self._c), left.size, *views, None), 'a, b', x, y)
         return self
 
     def __iadd__(self, other: 'ExactSum') -> 'ExactSum':

@@ -9,7 +9,7 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
-from ._pointer import How, Matrix
+from ._pointer import How, Matrix, codes_type
 from ._views import (CodesOf, View, code_types, dtype_name, dtype_of, first_wide, float32_of, format_and_type, fresh,
                      no_codes, numbers_or_codes, target, view, wide_code)
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
@@ -313,10 +313,10 @@ _INTEGERS = {'int8': 's8', 'uint8': 'u8', 'int32': 's32', 'float64': 'binary64'}
 
 
 def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_stream: Optional[int],
-            expected: Optional[Union[Format, str]], whole: bool) -> Tuple[View, s.hu_element]:
+            expected: Optional[Union[Format, str]], whole: bool) -> Tuple[View, s.hu_type]:
     """expected: what the model takes here; whole: the sum is one of integers."""
     word: Optional[str] = None
-    if isinstance(format, str) and format in s.ELEMENTS[1:]:
+    if isinstance(format, str) and format in s.ELEMENTS[s.TYPE_BINARY64:]:
         x, word = view(argument, thing, cuda_stream), format
     elif format is None and whole:
         x = view(argument, thing, cuda_stream)
@@ -328,25 +328,25 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike], cuda_strea
         if x.name == 'float64' and x.array is not None:
             x, word = _float64(argument, x, expected)
     if word is not None:
-        element = s.hu_element(s.ELEMENTS.index(word), 0, s.hu_format())
+        kind = s.hu_type(s.ELEMENTS.index(word))
         own = None
     else:
         own = x.name if x.name in CODE_DTYPES or x.name == 'float32' else None
         if own is None and format is None:
             raise abi.HalfulpTypeError('{}: an array of {} says no format; give {}_format='.format(argument, x.name,
                 argument))
-        kind = Format(own if format is None else format)
-        if own is not None and Format(own) != kind:
-            raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, kind))
-        element = s.hu_element(0, 0, kind._c)
-    unsigned = 'uint{}'.format(8 * abi.main().hu_element_size(element))
+        held = Format(own if format is None else format)
+        if own is not None and Format(own) != held:
+            raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, held))
+        kind = codes_type(held)
+    unsigned = 'uint{}'.format(8 * abi.main().hu_type_size(kind))
     names = ('float64',) if word == 'binary64' else (own,) if own else (unsigned, unsigned[1:])
     if x.name not in names:
         raise abi.HalfulpTypeError('{}: elements of {} are {}, not {}'.format(
             argument, word or Format(format), ' or '.join(names), x.name))  # type: ignore[arg-type]
-    width = abi.main().hu_element_width(element)
+    width = abi.main().hu_type_width(kind)
     x.kind = CodesOf(argument, word or str(Format(own if format is None else format)), width, word == 's4')
-    return x, element
+    return x, kind
 
 
 def _float64(argument: str, x: View, expected: Optional[Union[Format, str]]) -> Tuple[View, Optional[str]]:
@@ -382,13 +382,13 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     cuda_stream = options.get('cuda_stream')
     model = Accumulator(accum)
     expected, whole = model.operands, isinstance(to, str) and to == 's32'
-    x, ex = _vector('a', a, a_format, cuda_stream, expected[0], whole)
-    y, ey = _vector('b', b, b_format, cuda_stream, expected[1], whole)
+    x, tx = _vector('a', a, a_format, cuda_stream, expected[0], whole)
+    y, ty = _vector('b', b, b_format, cuda_stream, expected[1], whole)
     if not x.shape or not y.shape or x.shape[-1] != y.shape[-1]:
         raise abi.HalfulpValueError('b: last axis of {} does not go with {}'.format(y.shape, x.shape))
     lead, n = _dot_lead(x, y), x.shape[-1]
     third = None if c is None else _vector('c', c, c_format, cuda_stream, expected[2], whole)
-    name, ez = _dot_result(to)
+    name, tz = _dot_result(to)
     if out is not None:
         result, made = None, target('out', out, lead, [name], cuda_stream)
     elif x.cuda is not None:
@@ -403,13 +403,13 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     direct = made.array.flags.c_contiguous and not _shares(made, *inputs)
     z = made.array if direct else np.empty(lead, made.array.dtype)
     left, right = _rows(x, lead + (n,)), _rows(y, lead + (n,))
-    vectors = [_record(left, ex), _record(right, ey)]
+    product = s.hu_product(z.size, 1, n, s.hu_output(z.ctypes.data, 1, tz, 1), _of_rows(left, tx), _of_rows(right, ty))
     if third:
         addend = _rows(third[0], lead + (1,), last=True)
-        vectors.append(_record(addend, third[1]))
-    operands = s.hu_dot_operands(*vectors)
+        product.c = _of_rows(addend, third[1])
+    product.accum = abi.address(model._c)
     try:
-        way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
+        way.run('dot', abi.address(product))
     except abi.HalfulpError as error:
         told = wide_code(error, [(x.array, x.kind) for x in inputs])
         if error.status == 'HU_E_ACCUM' and not model.of_integers:  # a model that takes no binary64
@@ -434,14 +434,14 @@ def _dot_lead(x: View, y: View) -> Tuple[int, ...]:
             y.shape[:-1])) from None
 
 
-def _dot_result(to: Union[FormatLike, str]) -> Tuple[str, s.hu_element]:
+def _dot_result(to: Union[FormatLike, str]) -> Tuple[str, s.hu_type]:
     if isinstance(to, str) and to in ('binary64', 's32'):
-        return {'binary64': 'float64', 's32': 'int32'}[to], s.hu_element(s.ELEMENTS.index(to), 0, s.hu_format())
+        return {'binary64': 'float64', 's32': 'int32'}[to], s.hu_type(s.ELEMENTS.index(to))
     goal, kind = format_and_type(to)
     own = [name for name in ('float32', 'float16', 'bfloat16') if Format(name) == goal]
     name = kind or (own[0] if own else goal.dtype.name)
     dtype_of('to', name)
-    return name, s.hu_element(0, 0, goal._c)
+    return name, codes_type(goal)
 
 
 def _rows(x: View, shape: Tuple[int, ...], last: bool = False) -> np.ndarray:
@@ -457,6 +457,6 @@ def _rows(x: View, shape: Tuple[int, ...], last: bool = False) -> np.ndarray:
     return full.reshape(count, shape[-1])
 
 
-def _record(rows: np.ndarray, element: s.hu_element) -> s.hu_vector:
-    return s.hu_vector(rows.ctypes.data or None, rows.strides[1] // rows.itemsize, rows.strides[0] // rows.itemsize,
-                       element)
+def _of_rows(rows: np.ndarray, kind: s.hu_type) -> s.hu_view:
+    return s.hu_view(rows.ctypes.data or None, rows.strides[1] // rows.itemsize, kind,
+                     rows.strides[0] // rows.itemsize)

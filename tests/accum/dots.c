@@ -10,32 +10,19 @@
 /* Who computes: hu_dot, or a twin of it that a test build names. */
 #ifdef DOT_CALL
 int dot_unavailable(void) { return dot_no_device(); }
-
-static hu_status compute(const t_dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
-                         hu_watch *watch) {
-  assert_null(watch);
-  return DOT_CALL(x->n, z, x->c, in, &x->accum, x->mode, exec, events);
-}
 #else
+#define DOT_CALL hu_dot
 int dot_unavailable(void) { return 0; }
-
-static hu_status compute(const t_dot *x, void *z, const hu_dot_operands *in, const hu_exec *exec, hu_events *events,
-                         hu_watch *watch) {
-  return hu_dot_n_watched(1, x->n, z, 1, x->c, in, &x->accum, x->mode, exec, events, watch);
-}
 #endif
 
-hu_element dot_element(const char *name) {
-  static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  for (uint8_t i = 1; i <= HU_ELEMENT_S32; i++) {
-    if (strcmp(name, kinds[i]) != 0) continue;
-    element.kind = i;
-    return element;
-  }
-  if (hu_format_parse(&element.format, name, NULL) != HU_OK) fail_msg("element %s", name);
-  return element;
+hu_type dot_element(const char *name) {
+  static const char *const integers[] = {"s8", "u8", "s4", "u4", "s32"};
+  hu_format format;
+  for (uint16_t i = 0; i < 5; i++)
+    if (strcmp(name, integers[i]) == 0) return hu_type_plain((uint16_t)(HU_TYPE_INT8 + i));
+  if (strcmp(name, "binary64") == 0) return hu_type_plain(HU_TYPE_BINARY64);
+  if (hu_format_parse(&format, name, NULL) != HU_OK) fail_msg("element %s", name);
+  return hu_type_codes(format);
 }
 
 size_t dot_read_hex(uint64_t *z, size_t buffer, const char *text, unsigned width) {
@@ -52,6 +39,10 @@ size_t dot_read_hex(uint64_t *z, size_t buffer, const char *text, unsigned width
   return n / digits;
 }
 
+int dot_is_of_codes(const t_dot *x) {
+  return x->a.kind == HU_TYPE_CODES && x->b.kind == HU_TYPE_CODES && x->c.kind == HU_TYPE_CODES;
+}
+
 void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x) {
   uint16_t h = (uint16_t)x;
   uint32_t w = (uint32_t)x;
@@ -62,48 +53,34 @@ void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x) {
 }
 
 /* The elements stored backwards with a gap, so that strides are never the usual ones. */
-static hu_vector pack(uint64_t *buffer, const uint64_t *x, size_t n, hu_element element) {
-  size_t size = hu_element_size(element);
-  hu_vector vector;
-  memset(&vector, 0, sizeof vector);
+static hu_view pack(uint64_t *buffer, const uint64_t *x, size_t n, hu_type type) {
+  size_t size = hu_type_size(type);
   for (size_t k = 0; k < n; k++) dot_store((uint8_t *)buffer, 2 * (n - 1 - k), size, x[k]);
-  vector.data = (const uint8_t *)buffer + (n ? 2 * (n - 1) * size : 0);
-  vector.stride = -2;
-  vector.element = element;
-  return vector;
+  return hu_view_of((const uint8_t *)buffer + (n ? 2 * (n - 1) * size : 0), -2, type);
 }
 
 static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } buffer;
 
 /* Scales as units take them: bytes, of whose unsigned formats the upper bit is not looked at. */
-static hu_vector pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_element element) {
-  uint64_t code[DOT_SCALES], mask = ((uint64_t)1 << hu_element_width(element)) - 1;
+static hu_view pack_scales(uint64_t *z, const uint64_t *x, size_t n, hu_format format) {
+  hu_type type = hu_type_codes(format);
+  uint64_t code[DOT_SCALES], mask = ((uint64_t)1 << hu_type_width(type)) - 1;
   for (size_t k = 0; k < n; k++) code[k] = x[k] & mask;
-  return pack(z, code, n, element);
+  return pack(z, code, n, type);
 }
 
-/* The operands of x, in `buffer`. */
-static hu_dot_operands operands_of(const t_dot *x) {
-  hu_element scale;
-  hu_dot_operands in;
-  memset(&scale, 0, sizeof scale);
-  memset(&in, 0, sizeof in);
-  scale.format = x->scale;
-  in.a = pack(buffer.a, x->at, x->n, x->a);
-  in.b = pack(buffer.b, x->bt, x->n, x->b);
-  if (x->has_c) in.c = pack(buffer.c, &x->ct, 1, x->c);
-  if (x->scales) in.sa = pack_scales(buffer.sa, x->sa, x->scales, scale);
-  if (x->scales) in.sb = pack_scales(buffer.sb, x->sb, x->scales, scale);
-  return in;
+/* x with its operands in `buffer` and its result in *z. */
+static hu_product product_of(const t_dot *x, uint64_t *z) {
+  hu_product made = hu_product_of_dot(x->n, hu_output_of(z, 1, x->c), pack(buffer.a, x->at, x->n, x->a),
+                                      pack(buffer.b, x->bt, x->n, x->b), &x->accum);
+  *z = 0xA5A5A5A5A5A5A5A5u;
+  if (x->has_c) made.c = pack(buffer.c, &x->ct, 1, x->c);
+  if (x->scales) made.sa = pack_scales(buffer.sa, x->sa, x->scales, x->scale);
+  if (x->scales) made.sb = pack_scales(buffer.sb, x->sb, x->scales, x->scale);
+  return made;
 }
 
-static hu_exec exec_of(const t_dot *x) {
-  hu_exec exec;
-  memset(&exec, 0, sizeof exec);
-  exec.stream.key = x->key;
-  exec.stream.counter = x->element;
-  return exec;
-}
+static hu_exec exec_of(const t_dot *x) { return (hu_exec){.stream = {x->key, x->element}}; }
 
 /* Ends the test unless status is HU_OK. */
 static uint64_t answer(const t_dot *x, hu_status status, uint64_t z, const hu_events *counts, uint32_t *events) {
@@ -112,31 +89,27 @@ static uint64_t answer(const t_dot *x, hu_status status, uint64_t z, const hu_ev
                      counts->inexact,  counts->invalid,   counts->nan_in,    counts->inf_in};
   *events = 0;
   for (unsigned i = 0; i < 9; i++) *events |= (uint32_t)(set[i] != 0) << i;
-  size_t size = hu_element_size(x->c);
+  size_t size = hu_type_size(x->c);
   return size == 8 ? z : z & (((uint64_t)1 << 8 * size) - 1);
 }
 
-uint64_t dot_watched(const t_dot *x, uint32_t *events, hu_watch *watch) {
-  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
-  hu_dot_operands in = operands_of(x);
+/* visit: NULL, or hu_dot_trace's. */
+static uint64_t ask(const t_dot *x, uint32_t *events, hu_watch *watch, hu_trace_visit *visit, void *context) {
+  uint64_t z;
+  hu_product product = product_of(x, &z);
   hu_exec exec = exec_of(x);
-  hu_events counts;
-  memset(&counts, 0, sizeof counts);
-  hu_status status = compute(x, &z, &in, &exec, &counts, watch);
+  hu_events counts = {0};
+  hu_how how = {x->mode, &exec, &counts};
+  product.watch = watch;
+  hu_status status = visit ? hu_dot_trace(&product, &how, visit, context) : DOT_CALL(&product, &how);
   return answer(x, status, z, &counts, events);
 }
 
-#ifndef DOT_CALL
-uint64_t dot_traced(const t_dot *x, uint32_t *events, hu_trace_visit *visit, void *context) {
-  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
-  hu_dot_operands in = operands_of(x);
-  hu_exec exec = exec_of(x);
-  hu_events counts;
-  memset(&counts, 0, sizeof counts);
-  hu_status status = hu_dot_trace(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts, visit, context);
-  return answer(x, status, z, &counts, events);
+uint64_t dot_watched(const t_dot *x, uint32_t *events, hu_watch *watch) { return ask(x, events, watch, NULL, NULL); }
+
+uint64_t dot_traced(const t_dot *x, uint32_t *events, hu_watch *watch, hu_trace_visit *visit, void *context) {
+  return ask(x, events, watch, visit, context);
 }
-#endif
 
 uint64_t dot_library(const t_dot *x, uint32_t *events) { return dot_watched(x, events, NULL); }
 
@@ -150,9 +123,9 @@ static size_t put(char *text, size_t at, size_t size, const char *name, const ui
 const char *dot_text(const t_dot *x) {
   static char text[16384];
   size_t at = hu_accum_text(text, HU_ACCUM_TEXT_MAX, &x->accum);
-  at = put(text, at, sizeof text, "a", x->at, x->n, hu_element_width(x->a));
-  at = put(text, at, sizeof text, "b", x->bt, x->n, hu_element_width(x->b));
-  at = put(text, at, sizeof text, "c", &x->ct, (size_t)x->has_c, hu_element_width(x->c));
+  at = put(text, at, sizeof text, "a", x->at, x->n, hu_type_width(x->a));
+  at = put(text, at, sizeof text, "b", x->bt, x->n, hu_type_width(x->b));
+  at = put(text, at, sizeof text, "c", &x->ct, (size_t)x->has_c, hu_type_width(x->c));
   if (x->scales) at = put(text, at, sizeof text, "sa", x->sa, x->scales, 8);
   if (x->scales) (void)put(text, at, sizeof text, "sb", x->sb, x->scales, 8);
   return text;

@@ -14,11 +14,11 @@ typedef struct t_fields {
   uint64_t one;       /* magnitude of a number near 1 (in the middle where there is no exponent) */
 } t_fields;
 
-static t_fields fields_of(hu_element element) {
+static t_fields fields_of(hu_type element) {
   t_fields fields = {64, 52, (uint64_t)1 << 63, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x3FF0000000000000)};
-  fields.width = hu_element_width(element);
-  if (element.kind == HU_ELEMENT_BINARY64) return fields;
-  if (element.kind != HU_ELEMENT_CODE) {
+  fields.width = hu_type_width(element);
+  if (element.kind == HU_TYPE_BINARY64) return fields;
+  if (element.kind != HU_TYPE_CODES) {
     t_fields i = {fields.width, 0, (uint64_t)1 << (fields.width - 1), ((uint64_t)1 << (fields.width - 1)) - 1, 1};
     return i;
   }
@@ -58,20 +58,17 @@ static uint64_t draw_element(t_random *random, const t_fields *fields, unsigned 
   return kind == ANY ? z : (z ^ (t_below(random, 2) ? fields->sign : 0)) & mask;
 }
 
-static uint64_t sign_of(hu_element element, const t_fields *fields) {
-  return element.kind == HU_ELEMENT_CODE ? fields->sign : 0;
+static uint64_t sign_of(hu_type element, const t_fields *fields) {
+  return element.kind == HU_TYPE_CODES ? fields->sign : 0;
 }
 
 /* Scales near 1, or anything. */
 static void draw_scales(t_dot *x, t_random *random) {
   size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every;
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = x->scale;
   x->scales = every ? (x->n + every - 1) / every : 0;
   unsigned kind = t_below(random, 4) ? CLOSE : t_below(random, SOME);
   int reach = t_between(random, 1, 12);
-  t_fields fields = x->scales ? fields_of(element) : (t_fields){0, 0, 0, 0, 0};
+  t_fields fields = x->scales ? fields_of(hu_type_codes(x->scale)) : (t_fields){0, 0, 0, 0, 0};
   for (size_t j = 0; j < x->scales; j++) {
     x->sa[j] = draw_element(random, &fields, kind, reach);
     x->sb[j] = draw_element(random, &fields, kind, reach);
@@ -91,7 +88,7 @@ static void draw_against(t_dot *x, const t_fields *c, t_random *random) {
 /* Perhaps one operand of A that is a NaN of IEEE 754's formats only by digits that the model does not look at. */
 static void draw_hidden_nan(t_dot *x, const t_fields *fields, t_random *random) {
   const hu_block *b = &x->accum.block;
-  if (!b->nan || !x->n || x->a.kind != HU_ELEMENT_CODE || x->a.format.m <= b->input || t_below(random, 8)) return;
+  if (!b->nan || !x->n || x->a.kind != HU_TYPE_CODES || x->a.format.m <= b->input || t_below(random, 8)) return;
   uint32_t hidden = (uint32_t)1 << (x->a.format.m - b->input);
   if (fields->max + hidden >= fields->sign) return;
   uint64_t code = fields->max + 2 + t_below(random, hidden - 1);
@@ -158,13 +155,6 @@ static hu_mode step_mode(t_random *random) {
   m.tiny = 0;
   m.nan = 0;
   return m;
-}
-
-static hu_element code_element(hu_format format) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = format;
-  return element;
 }
 
 static hu_format parsed(const char *text) {
@@ -263,23 +253,21 @@ static void draw_elements(t_dot *x, t_random *random) {
   int groups = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule == HU_BLOCK_GROUPS;
   int cutting = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule <= HU_BLOCK_LATE;
   static const char *const few[] = {"float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "fp(2,1,3):ieee"};
-  x->a = code_element(groups ? parsed(few[t_below(random, 4)]) : small_format(random));
-  x->b = code_element(groups ? parsed(few[t_below(random, 4)]) : small_format(random));
-  x->c = code_element(cutting ? x->accum.product : small_format(random));
+  x->a = hu_type_codes(groups ? parsed(few[t_below(random, 4)]) : small_format(random));
+  x->b = hu_type_codes(groups ? parsed(few[t_below(random, 4)]) : small_format(random));
+  x->c = hu_type_codes(cutting ? x->accum.product : small_format(random));
   x->scale = x->accum.scaled ? small_format(random) : x->accum.block.scale;
 }
 
 static void draw_whole(t_dot *x, t_random *random, uint32_t kind) {
-  hu_element wide;
-  memset(&wide, 0, sizeof wide);
+  const hu_type wide = hu_type_plain(HU_TYPE_BINARY64);
   if (kind == HU_ACCUM_INT32) {
     x->accum.length = t_below(random, 2) ? (uint32_t)t_between(random, 1, 20) : 0;
-    x->a.kind = (uint8_t)t_between(random, HU_ELEMENT_S8, HU_ELEMENT_U4);
-    x->b.kind = (uint8_t)t_between(random, HU_ELEMENT_S8, HU_ELEMENT_U4);
-    x->c.kind = HU_ELEMENT_S32;
+    x->a = hu_type_plain((uint16_t)t_between(random, HU_TYPE_INT8, HU_TYPE_UINT4));
+    x->b = hu_type_plain((uint16_t)t_between(random, HU_TYPE_INT8, HU_TYPE_UINT4));
+    x->c = hu_type_plain(HU_TYPE_INT32);
     return;
   }
-  wide.kind = HU_ELEMENT_BINARY64;
   draw_elements(x, random);
   if (t_below(random, 2)) x->a = wide;
   if (t_below(random, 2)) x->b = wide;
@@ -305,7 +293,7 @@ void draw_model(t_dot *x, t_random *random, uint32_t kind, uint8_t rule) {
     draw_elements(x, random);
   }
   x->mode = t_random_mode(random);
-  if (x->c.kind == HU_ELEMENT_BINARY64) memset(&x->mode, 0, sizeof x->mode);
+  if (x->c.kind == HU_TYPE_BINARY64) memset(&x->mode, 0, sizeof x->mode);
   x->key = t_next64(random);
   x->element = t_below(random, 8) ? t_below(random, 1000) : t_next64(random);
 }

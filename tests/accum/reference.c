@@ -257,12 +257,10 @@ static void fp64(t_engine *engine, size_t n, real *c) {
 
 /* ---- integers ---- */
 
-static int64_t integer(hu_element element, uint64_t pattern) {
-  int bits = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_U8 ? 8
-             : element.kind == HU_ELEMENT_S32                               ? 32
-                                                                            : 4;
+static int64_t integer(hu_type element, uint64_t pattern) {
+  int bits = element.kind == HU_TYPE_INT8 || element.kind == HU_TYPE_UINT8 ? 8 : element.kind == HU_TYPE_INT32 ? 32 : 4;
   int64_t x = (int64_t)(pattern & ((UINT64_C(1) << bits) - 1));
-  int is_signed = element.kind == HU_ELEMENT_S8 || element.kind == HU_ELEMENT_S4 || element.kind == HU_ELEMENT_S32;
+  int is_signed = element.kind == HU_TYPE_INT8 || element.kind == HU_TYPE_INT4 || element.kind == HU_TYPE_INT32;
   return is_signed && x >> (bits - 1) ? x - ((int64_t)1 << bits) : x;
 }
 
@@ -320,7 +318,7 @@ static void start(t_engine *engine, const t_dot *x) {
   static const hu_mode rne;
   const hu_accum *m = &x->accum;
   const hu_format used[] = {x->a.format, x->b.format, x->c.format, m->sum, m->product, m->promoted};
-  int wide = x->a.kind == HU_ELEMENT_BINARY64 || x->b.kind == HU_ELEMENT_BINARY64 || x->c.kind == HU_ELEMENT_BINARY64 ||
+  int wide = x->a.kind == HU_TYPE_BINARY64 || x->b.kind == HU_TYPE_BINARY64 || x->c.kind == HU_TYPE_BINARY64 ||
              m->kind == HU_ACCUM_FP64 || x->scales;
   for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
     wide |= (used[i].sign | used[i].e | used[i].m) && !hu_format_fits_binary32(used[i]);
@@ -329,9 +327,9 @@ static void start(t_engine *engine, const t_dot *x) {
   engine->precision = wide ? PRECISION : SMALL;
   hu_format sum = m->kind == HU_ACCUM_FP32 ? hu_format_ieee(8, 23, 0) : m->sum;
   int cuts = m->kind == HU_ACCUM_BLOCK && m->block.rule <= HU_BLOCK_LATE;
-  if (x->a.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->ta, x->a.format), HU_OK);
-  if (x->b.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->tb, x->b.format), HU_OK);
-  if (x->c.kind == HU_ELEMENT_CODE) assert_int_equal(table_make(&engine->tc, x->c.format), HU_OK);
+  if (x->a.kind == HU_TYPE_CODES) assert_int_equal(table_make(&engine->ta, x->a.format), HU_OK);
+  if (x->b.kind == HU_TYPE_CODES) assert_int_equal(table_make(&engine->tb, x->b.format), HU_OK);
+  if (x->c.kind == HU_TYPE_CODES) assert_int_equal(table_make(&engine->tc, x->c.format), HU_OK);
   if (x->scales) assert_int_equal(table_make(&engine->ts, x->scale), HU_OK);
   engine->sum = grid_of(sum, m->mode);
   engine->sum.over = m->block.over;
@@ -357,8 +355,8 @@ uint64_t reference_between(const t_dot *x, reference_ends *ends, uint32_t *event
   engine.visit = ends->visit;
   engine.context = ends->context;
   real_make(&engine, &c);
-  if (x->has_c && x->c.kind == HU_ELEMENT_BINARY64) real_from_binary64(&c, x->ct);
-  if (x->has_c && x->c.kind == HU_ELEMENT_CODE) real_from_code(&c, &engine.tc, (uint32_t)x->ct);
+  if (x->has_c && x->c.kind == HU_TYPE_BINARY64) real_from_binary64(&c, x->ct);
+  if (x->has_c && x->c.kind == HU_TYPE_CODES) real_from_code(&c, &engine.tc, (uint32_t)x->ct);
   ends->nan_given = has_nan(&engine, &c);
   if (x->accum.kind == HU_ACCUM_EXACT)
     whole(&engine, x->n, &c);
@@ -371,7 +369,7 @@ uint64_t reference_between(const t_dot *x, reference_ends *ends, uint32_t *event
   ends->nan = c.kind == NOT_A_NUMBER;
   ends->roundings = engine.roundings;
   uint64_t z;
-  if (x->c.kind == HU_ELEMENT_BINARY64 && !ends->result) {
+  if (x->c.kind == HU_TYPE_BINARY64 && !ends->result) {
     z = to_binary64(&c, events);
   } else {
     table to = engine.tc;

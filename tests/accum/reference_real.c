@@ -122,10 +122,10 @@ void real_flush(real *z, int daz, int emin) {
 }
 
 /* An operand of A or B, with everything that block(...) does to it. */
-static void operand(const t_engine *engine, real *z, const table *t, hu_element element, uint64_t pattern) {
+static void operand(const t_engine *engine, real *z, const table *t, hu_type element, uint64_t pattern) {
   const hu_block *b = &engine->x->accum.block;
   table as = *t;
-  if (element.kind == HU_ELEMENT_BINARY64) {
+  if (element.kind == HU_TYPE_BINARY64) {
     real_from_binary64(z, pattern);
     return;
   }

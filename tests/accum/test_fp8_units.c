@@ -132,21 +132,18 @@ static uint32_t rounded(t_total *total, t_target target) {
 
 typedef struct t_unit {
   hu_accum accum;
-  hu_element a, b, c;
+  hu_type a, b, c;
 } t_unit;
 
 static uint32_t asked(const t_unit *unit, size_t n, const uint8_t *a, const uint8_t *b, uint32_t c) {
-  hu_mode rne = {0};
-  hu_dot_operands x;
   uint32_t z = 0;
   uint16_t half = 0, short_c = (uint16_t)c;
-  int is_half = hu_element_size(unit->c) == 2;
-  memset(&x, 0, sizeof x);
-  x.a = (hu_vector){a, 1, 0, unit->a};
-  x.b = (hu_vector){b, 1, 0, unit->b};
-  x.c = (hu_vector){is_half ? (const void *)&short_c : (const void *)&c, 1, 0, unit->c};
+  int is_half = hu_type_size(unit->c) == 2;
   void *to = is_half ? (void *)&half : (void *)&z;
-  assert_int_equal(hu_dot(n, to, unit->c, &x, &unit->accum, rne, NULL, NULL), HU_OK);
+  hu_product x = hu_product_of_dot(n, hu_output_of(to, 1, unit->c), hu_view_of(a, 1, unit->a),
+                                   hu_view_of(b, 1, unit->b), &unit->accum);
+  x.c = hu_view_of(is_half ? (const void *)&short_c : (const void *)&c, 1, unit->c);
+  assert_int_equal(hu_dot(&x, NULL), HU_OK);
   return is_half ? half : z;
 }
 
@@ -306,9 +303,9 @@ static t_unit scaled_unit(const arm *x, int ea, int eb, int lscale) {
   t_unit unit;
   memset(&unit, 0, sizeof unit);
   assert_int_equal(hu_accum_parse(&unit.accum, x->text, NULL), HU_OK);
-  unit.a.format = ea == 4 ? hu_format_fn(4, 3, lscale) : hu_format_ieee(5, 2, lscale);
-  unit.b.format = eb == 4 ? hu_float8_e4m3fn() : hu_float8_e5m2();
-  unit.c.format = x->half ? hu_binary16() : hu_binary32();
+  unit.a = hu_type_codes(ea == 4 ? hu_format_fn(4, 3, lscale) : hu_format_ieee(5, 2, lscale));
+  unit.b = hu_type_codes(eb == 4 ? hu_float8_e4m3fn() : hu_float8_e5m2());
+  unit.c = hu_type_codes(x->half ? hu_binary16() : hu_binary32());
   return unit;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under every model gives hu_dot's codes and events, element by element: every storage and layout, any number
- * of threads, C in place. hu_dot_n's batches, strides and threads likewise. */
+ * of threads, C in place. hu_dot's batches, strides and threads likewise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +16,17 @@ enum { ROWS = 5, COLUMNS = 6, DEPTH = 40 };
 /* Codes of a matrix, row-major. */
 typedef struct t_matrix {
   size_t rows, columns;
-  hu_element element;
+  hu_type element;
   uint64_t code[COLUMNS * DEPTH];
 } t_matrix;
 
 static t_matrix a, b, c, sa, sb; /* sa, sb: scales, no columns and rows where the model has none */
 
-static void put(uint8_t *z, size_t i, hu_element element, int values, uint64_t code) {
+static void put(uint8_t *z, size_t i, hu_type element, int values, uint64_t code) {
   float f = hu_decode(element.format, (uint32_t)code);
   uint16_t h = (uint16_t)code;
   uint32_t w = (uint32_t)code;
-  size_t size = values ? 4 : hu_element_size(element);
+  size_t size = values ? 4 : hu_type_size(element);
   memcpy(z + i * size, values ? (void *)&f : size == 2 ? (void *)&h : (void *)&w, size);
   if (!values && size == 1) z[i] = (uint8_t)code;
 }
@@ -77,7 +77,7 @@ static void draw_matrices(const t_dot *x, t_random *random, size_t m, size_t n, 
   memset(&sb, 0, sizeof sb);
   sa.rows = m;
   sb.columns = n;
-  sa.element.format = sb.element.format = x->scale;
+  sa.element = sb.element = hu_type_codes(x->scale);
   for (size_t i = 0; i < m; i++) {
     draw_operands(&line, random);
     memcpy(a.code + i * k, line.at, k * sizeof a.code[0]);
@@ -135,7 +135,7 @@ static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_opera
   assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &result, oa, ob, oc, scaled ? &operand[0] : NULL,
                                    scaled ? &operand[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
                    HU_OK);
-  if (memcmp(buffer, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
+  if (memcmp(buffer, rd, c.rows * c.columns * hu_type_size(x->c)) != 0 || !t_same_events(&got, events))
     fail_msg("another result where additions are watched: %s", dot_text(x));
   if (memcmp(&watch, expected, sizeof watch) != 0)
     fail_msg("additions %llu swamped %llu overflows %llu gap %llu, dots %llu %llu %llu %llu: %s",
@@ -148,7 +148,7 @@ static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_opera
 static void compare(const t_dot *x, t_random *random, int has_c) {
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
   hu_operand oa = operand(x, &a, ra, random), ob = operand(x, &b, rb, random), oc = operand(x, &c, rc, random);
-  size_t size = hu_element_size(x->c);
+  size_t size = hu_type_size(x->c);
   hu_operand scales[2];
   memset(scales, 0, sizeof scales);
   if (hu_accum_is_scaled(&x->accum)) {
@@ -197,7 +197,7 @@ static void products(void **state) {
   (void)state;
   for (unsigned i = 0; done < 3000; i++) {
     draw_model(&x, &random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
-    if (x.a.kind || x.b.kind || x.c.kind) continue;
+    if (!dot_is_of_codes(&x)) continue;
     memset(&a, 0, sizeof a);
     memset(&c, 0, sizeof c);
     a.columns = c.rows = c.columns = 1;
@@ -232,7 +232,7 @@ static void preset_products(void **state) {
     hu_accum_preset preset;
     assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
     draw_preset(&x, &preset);
-    if (preset.a.kind || preset.c.kind) continue;
+    if (!dot_is_of_codes(&x)) continue;
     draw_matrices(&x, &random, 3, 4, preset.k <= DEPTH / 2 ? 2 * preset.k : preset.k <= DEPTH ? preset.k : DEPTH);
     compare(&x, &random, 1);
     done++;
@@ -326,7 +326,7 @@ static void referenced_blocks(void **state) {
         line.sa[t] = sa.code[i / 4 * line.scales + t];
         line.sb[t] = sb.code[t * 4 + i % 4];
       }
-      uint64_t expected = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(preset.c));
+      uint64_t expected = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_type_size(preset.c));
       if (got != expected) {
         fail_msg("%s, element %zu: %llx, the reference has %llx: %s", preset.name, i, (unsigned long long)got,
                  (unsigned long long)expected, dot_text(&line));
@@ -373,24 +373,20 @@ static void batches(void **state) {
     x.a = x.b = x.c;
     draw_matrices(&x, &random, 4, 3, 1 + t_below(&random, DEPTH));
     static uint64_t ra[1000], rb[1000], rz[1000];
-    size_t size = hu_element_size(x.c), k = a.columns;
+    size_t size = hu_type_size(x.c), k = a.columns;
     for (size_t q = 0; q < 4 * k; q++) put((uint8_t *)ra, q, x.a, 0, a.code[q]);
     for (size_t q = 0; q < 3 * k; q++) put((uint8_t *)rb, q, x.b, 0, b.code[q]);
-    hu_dot_operands in;
-    hu_exec exec;
-    hu_events got, expected;
-    memset(&in, 0, sizeof in);
-    memset(&exec, 0, sizeof exec);
-    memset(&got, 0, sizeof got);
-    memset(&expected, 0, sizeof expected);
+    hu_exec exec = {.threads = 1 + t_below(&random, 6), .stream = {x.key, x.element}};
+    hu_events got = {0}, expected = {0};
+    hu_how how = {x.mode, &exec, &got};
     /* Dot product i: row i of A, column 1 of B. */
-    in.a = (hu_vector){ra, 1, (ptrdiff_t)k, x.a};
-    in.b = (hu_vector){(uint8_t *)rb + size, 3, 0, x.b};
-    exec.threads = 1 + t_below(&random, 6);
-    exec.stream.key = x.key;
-    exec.stream.counter = x.element;
+    hu_product in = hu_product_of_dot(k, hu_output_of((uint8_t *)rz + 6 * size, 1, x.c), hu_view_of(ra, 1, x.a),
+                                      hu_view_of((uint8_t *)rb + size, 3, x.b), &x.accum);
+    in.m = 4;
+    in.d.row = -2;
+    in.a.row = (ptrdiff_t)k;
     memset(rz, 0xA5, sizeof rz);
-    assert_int_equal(hu_dot_n(4, k, (uint8_t *)rz + 6 * size, -2, x.c, &in, &x.accum, x.mode, &exec, &got), HU_OK);
+    assert_int_equal(hu_dot(&in, &how), HU_OK);
     for (size_t q = 0; q < 4; q++) {
       static t_dot line;
       uint32_t events;

@@ -50,10 +50,10 @@ static void use_model(t_dot *x, const char *model) {
   x->scale = x->accum.scaled ? hu_format_ieee(8, 23, 0) : x->accum.block.scale;
 }
 
-static int is_nan(hu_element element, uint64_t bits) {
-  if (element.kind == HU_ELEMENT_S32) return 0;
+static int is_nan(hu_type element, uint64_t bits) {
+  if (element.kind == HU_TYPE_INT32) return 0;
   hu_limits limits = hu_limits_of(element.format);
-  if (element.kind == HU_ELEMENT_BINARY64) return (bits & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
+  if (element.kind == HU_TYPE_BINARY64) return (bits & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
   return (bits & ~(uint64_t)limits.sign_mask) > limits.inf_code;
 }
 
@@ -81,9 +81,9 @@ static void probes(void **state) {
     x.b = dot_element(fb);
     x.c = dot_element(fd);
     use_model(&x, model);
-    x.n = dot_read_hex(x.at, DOT_TERMS, a, hu_element_width(x.a));
-    assert_int_equal(dot_read_hex(x.bt, DOT_TERMS, b, hu_element_width(x.b)), x.n);
-    x.has_c = dot_read_hex(&x.ct, 1, c, hu_element_width(x.c)) == 1;
+    x.n = dot_read_hex(x.at, DOT_TERMS, a, hu_type_width(x.a));
+    assert_int_equal(dot_read_hex(x.bt, DOT_TERMS, b, hu_type_width(x.b)), x.n);
+    x.has_c = dot_read_hex(&x.ct, 1, c, hu_type_width(x.c)) == 1;
     if (sa[0] != '-') x.scales = dot_read_hex(x.sa, DOT_SCALES, sa, 8);
     if (sb[0] != '-') assert_int_equal(dot_read_hex(x.sb, DOT_SCALES, sb, 8), x.scales);
     both(&x, strtoull(d, NULL, 16), strcmp(d, "nan") == 0, id);
@@ -98,9 +98,9 @@ typedef struct t_layout {
   int bias, ieee, fn, fnuz;
 } t_layout;
 
-static t_layout layout_of(hu_element x) {
+static t_layout layout_of(hu_type x) {
   t_layout layout = {64, 11, 52, 1023, 1, 0, 0};
-  if (x.kind == HU_ELEMENT_BINARY64) return layout;
+  if (x.kind == HU_TYPE_BINARY64) return layout;
   hu_limits limits = hu_limits_of(x.format);
   layout.w = limits.width;
   layout.e = x.format.e;
@@ -175,11 +175,9 @@ static uint32_t hash_bytes(uint32_t h, uint64_t d, size_t bytes) {
   return h;
 }
 
-static uint64_t plain_nan(hu_element element, uint64_t d) {
+static uint64_t plain_nan(hu_type element, uint64_t d) {
   if (!is_nan(element, d)) return d;
-  return element.kind == HU_ELEMENT_BINARY64 ? 0x7FF8000000000000u
-         : hu_element_width(element) == 32   ? 0x7FC00000
-                                             : 0x7E00;
+  return element.kind == HU_TYPE_BINARY64 ? 0x7FF8000000000000u : hu_type_width(element) == 32 ? 0x7FC00000 : 0x7E00;
 }
 
 static void check_hashes(const char *line) {
@@ -213,7 +211,7 @@ static void check_hashes(const char *line) {
     d = plain_nan(x.c, d);
     if (i < 5 && d != first[i])
       fail_msg("%s, vector %u: %llx, the line says %llx: %s", model, i, (unsigned long long)d, first[i], dot_text(&x));
-    got[i % 5] = hash_bytes(got[i % 5], d, hu_element_size(x.c));
+    got[i % 5] = hash_bytes(got[i % 5], d, hu_type_size(x.c));
   }
   for (unsigned i = 0; i < 5; i++)
     if (got[i] != hash[i]) fail_msg("%s, mode %u: hash %08x, the line says %08x", model, i, got[i], hash[i]);

@@ -36,8 +36,10 @@ static void check_oracle(const t_dot *x, uint64_t code, uint32_t events) {
     a[i] = (uint32_t)x->at[i];
     b[i] = (uint32_t)x->bt[i];
   }
-  hu_status status = (x->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(
-      &expected, &expected_events, format, x->mode, 0, x->n, format, a, format, b, &format, (uint32_t)x->ct);
+  hu_oracle_code c = {format, (uint32_t)x->ct};
+  hu_oracle_terms terms = {x->n, format, a, format, b, &c};
+  hu_status status = (x->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(&expected, &expected_events,
+                                                                                            format, x->mode, 0, &terms);
   assert_int_equal(status, HU_OK);
   if (code != expected || events != expected_events) fail_msg("%s: %#x %#x", dot_text(x), (unsigned)code, events);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "halfulp/gemm.h"
+#include "halfulp/number.h"
 #include "tests/accum/draws.h"
 #include "tests/accum/reference.h"
 #include "tests/support/cmocka.h"
@@ -12,87 +13,95 @@
 /* ---- errors ---- */
 
 typedef struct t_call {
-  hu_dot_operands in;
-  hu_element ez;
+  hu_product x;
   hu_accum accum;
-  hu_mode mode;
-  size_t n;
-  ptrdiff_t incz;
-  void *z;
+  hu_how how;
 } t_call;
 
 static void parse(t_call *call, const char *text) { assert_int_equal(hu_accum_parse(&call->accum, text, NULL), HU_OK); }
-static void no_a(t_call *call) { call->in.a.data = NULL; }
-static void no_z(t_call *call) { call->z = NULL; }
+static void no_a(t_call *call) { call->x.a.data = NULL; }
+static void no_z(t_call *call) { call->x.d.data = NULL; }
 static void bad_model(t_call *call) { call->accum.kind = HU_ACCUM_COUNT; }
-static void bad_mode(t_call *call) { call->mode.round = HU_ROUND_COUNT; }
-static void bad_format(t_call *call) { call->in.b.element.format.e = 12; }
-static void bad_result(t_call *call) { call->ez.kind = HU_ELEMENT_S8; }
-static void no_stride(t_call *call) { call->incz = 0; }
-static void odd_pointer(t_call *call) { call->in.a.data = (const uint8_t *)call->in.a.data + 1; }
+static void bad_mode(t_call *call) { call->how.mode.round = HU_ROUND_COUNT; }
+static void bad_format(t_call *call) { call->x.b.type.format.e = 12; }
+static void bad_result(t_call *call) { call->x.d.type.kind = HU_TYPE_INT8; }
+static void no_stride(t_call *call) { call->x.d.row = 0; }
+static void many_columns(t_call *call) { call->x.n = 2; }
+static void no_columns(t_call *call) { call->x.n = 0; }
+static void no_type(t_call *call) { call->x.a.type = hu_type_plain(HU_TYPE_NONE); }
+static void no_result_type(t_call *call) { call->x.d.type = hu_type_plain(HU_TYPE_NONE); }
+static void no_type_of_c(t_call *call) { call->x.c.data = call->x.a.data; }
+static void values(t_call *call) { call->x.b.type.kind = HU_TYPE_VALUES32; }
+static void unknown_kind(t_call *call) { call->x.b.type.kind = HU_TYPE_INT32 + 1; }
+static void reserved_type(t_call *call) { call->x.a.type.reserved = 1; }
+static void of_a_number_system(t_call *call) {
+  static const hu_number number;
+  call->x.b.type.number = &number;
+}
+static void taken_number(t_call *call) {
+  static const hu_number number;
+  call->accum.a.number = &number;
+}
+static void no_model(t_call *call) { call->x.accum = NULL; }
+static void odd_pointer(t_call *call) { call->x.a.data = (const uint8_t *)call->x.a.data + 1; }
 static void integers_expected(t_call *call) { parse(call, "int32"); }
 static void no_scales(t_call *call) { parse(call, "nv.blackwell.mxfp8.e4m3"); }
 static void wrong_scales(t_call *call) {
   parse(call, "nv.blackwell.mxfp8.e4m3");
-  call->in.sa = call->in.sb = call->in.a;
+  call->x.sa = call->x.sb = call->x.a;
 }
-static void needless_scales(t_call *call) { call->in.sa = call->in.a; }
+static void needless_scales(t_call *call) { call->x.sa = call->x.a; }
 static void wide_c(t_call *call) {
   parse(call, "any(nv.volta.f16.f16)");
-  call->in.c = call->in.a;
-  call->in.c.element.format = hu_format_ieee(8, 7, 0);
+  call->x.c = call->x.a;
+  call->x.c.type.format = hu_format_ieee(8, 7, 0);
 }
 static void wide_for_groups(t_call *call) {
   parse(call, "any(nv.blackwell.nvfp4.b16.ue4m3)");
-  call->in.sa = call->in.sb = call->in.a;
-  call->in.sa.element.format = call->in.sb.element.format = call->accum.block.scale;
+  call->x.sa = call->x.sb = call->x.a;
+  call->x.sa.type.format = call->x.sb.type.format = call->accum.block.scale;
 }
 static void as_too_small(t_call *call) {
   parse(call, "any(nv.hopper.e4m3.f32.mma)");
-  call->in.a.element.format = hu_format_ieee(8, 7, 0);
+  call->x.a.type.format = hu_format_ieee(8, 7, 0);
 }
 static void carrier(t_call *call) {
   parse(call, "fp32");
-  call->in.a.element.format = hu_format_ieee(11, 4, 0);
+  call->x.a.type.format = hu_format_ieee(11, 4, 0);
 }
 static void directed64(t_call *call) {
-  memset(&call->ez, 0, sizeof call->ez);
-  call->ez.kind = HU_ELEMENT_BINARY64;
-  call->mode.round = HU_RTZ;
+  call->x.d.type = hu_type_plain(HU_TYPE_BINARY64);
+  call->how.mode.round = HU_RTZ;
 }
 static void binary64_in_seq(t_call *call) {
   parse(call, "seq(binary32)");
-  memset(&call->in.a.element, 0, sizeof call->in.a.element);
-  call->in.a.element.kind = HU_ELEMENT_BINARY64;
+  call->x.a.type = hu_type_plain(HU_TYPE_BINARY64);
 }
 
 /* Operands are binary16 unless said otherwise. */
 static void unit_of_others(t_call *call) { parse(call, "nv.hopper.e4m3.f32.wgmma"); }
 static void unit_of_integers(t_call *call) {
   parse(call, "nv.turing.s8.s32");
-  memset(&call->ez, 0, sizeof call->ez);
-  call->ez.kind = HU_ELEMENT_S32;
-  memset(&call->in.a.element, 0, sizeof call->in.a.element);
-  call->in.a.element.kind = HU_ELEMENT_S8;
-  call->in.b.element = call->in.a.element;
-  call->in.b.element.kind = HU_ELEMENT_U8;
+  call->x.d.type = hu_type_plain(HU_TYPE_INT32);
+  call->x.a.type = hu_type_plain(HU_TYPE_INT8);
+  call->x.b.type = hu_type_plain(HU_TYPE_UINT8);
 }
 static void unit_b(t_call *call) {
   parse(call, "nv.ampere.f16.f32");
-  call->in.b.element.format = hu_format_ieee(8, 7, 0);
+  call->x.b.type.format = hu_format_ieee(8, 7, 0);
 }
 static void unit_c(t_call *call) {
   parse(call, "nv.ampere.f16.f32");
-  call->in.c = call->in.a;
+  call->x.c = call->x.a;
 }
-static void far_rows(t_call *call) { call->in.a.step = PTRDIFF_MAX / 2; }
-static void far_elements(t_call *call) { call->in.b.stride = PTRDIFF_MIN / 4; }
-static void far_results(t_call *call) { call->incz = PTRDIFF_MIN; }
-static void over_a(t_call *call) { call->z = (void *)(uintptr_t)call->in.a.data; }
+static void far_rows(t_call *call) { call->x.a.row = PTRDIFF_MAX / 2; }
+static void far_elements(t_call *call) { call->x.b.stride = PTRDIFF_MIN / 4; }
+static void far_results(t_call *call) { call->x.d.row = PTRDIFF_MIN; }
+static void over_a(t_call *call) { call->x.d.data = (void *)(uintptr_t)call->x.a.data; }
 static void over_half_of_c(t_call *call) {
-  call->in.c = call->in.a;
-  call->in.c.data = (const uint8_t *)call->z;
-  call->in.c.step = 2;
+  call->x.c = call->x.a;
+  call->x.c.data = (const uint8_t *)call->x.d.data;
+  call->x.c.row = 2;
 }
 static void own_unit(t_call *call) { parse(call, "takes(any,float8_e4m3fn,any,fp32)"); }
 
@@ -107,6 +116,17 @@ static void errors(void **state) {
               {HU_E_FORMAT, bad_format},
               {HU_E_ACCUM, bad_result},
               {HU_E_SHAPE, no_stride},
+              {HU_E_SHAPE, many_columns},
+              {HU_E_SHAPE, no_columns},
+              {HU_E_FORMAT, no_type},
+              {HU_E_FORMAT, no_result_type},
+              {HU_E_FORMAT, no_type_of_c},
+              {HU_E_FORMAT, values},
+              {HU_E_FORMAT, unknown_kind},
+              {HU_E_FORMAT, reserved_type},
+              {HU_E_FORMAT, of_a_number_system},
+              {HU_E_ACCUM, taken_number},
+              {HU_E_NULL, no_model},
               {HU_E_SHAPE, far_rows},
               {HU_E_SHAPE, far_elements},
               {HU_E_SHAPE, far_results},
@@ -131,53 +151,89 @@ static void errors(void **state) {
   static uint64_t data[8], z[4];
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    t_call call;
-    hu_events events, none;
-    memset(&call, 0, sizeof call);
-    memset(&events, 0, sizeof events);
-    memset(&none, 0, sizeof none);
-    call.in.a.data = call.in.b.data = data;
-    call.in.a.stride = call.in.b.stride = 1;
-    call.in.a.element.format = call.in.b.element.format = call.ez.format = hu_format_ieee(5, 10, 0);
-    call.n = 3;
-    call.incz = 1;
-    call.z = z;
+    const hu_view x = hu_codes(data, 1, hu_format_ieee(5, 10, 0));
+    t_call call = {0};
+    hu_events events = {0}, none = {0};
     parse(&call, "seq(binary16)");
-    assert_int_equal(hu_dot_n(2, call.n, call.z, call.incz, call.ez, &call.in, &call.accum, call.mode, NULL, NULL),
-                     HU_OK);
+    call.x = hu_product_of_dot(3, hu_codes_out(z, 1, x.type.format), x, x, &call.accum);
+    call.x.m = 2;
+    call.x.d.row = 1;
+    assert_int_equal(hu_dot(&call.x, NULL), HU_OK);
     rows[i].spoil(&call);
+    call.how.events = &events;
     t_fill_pattern(z, sizeof z);
-    hu_status status = hu_dot_n(2, call.n, call.z, call.incz, call.ez, &call.in, &call.accum, call.mode, NULL, &events);
+    hu_status status = hu_dot(&call.x, &call.how);
     if (status != rows[i].status)
       fail_msg("row %zu: %s, not %s", i, hu_status_name(status), hu_status_name(rows[i].status));
     assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
   }
 }
 
-/* Records of a[3], b[3], c and a place for z: arrays that lie between each other; only bytes in common count. */
+/* hu_dot of records, with results from z on, `row` apart. */
+static hu_status dot_to(hu_product x, size_t m, uint16_t *z, ptrdiff_t row) {
+  x.m = m;
+  x.d.data = z;
+  x.d.row = row;
+  return hu_dot(&x, NULL);
+}
+
+/* Records of a[3], b[3], c and a place for d: arrays that lie between each other; only bytes in common count. */
 static void places(void **state) {
   enum { COUNT = 5, RECORD = 8, TERMS = 3 };
   static uint16_t record[COUNT * RECORD], expected[COUNT];
-  hu_accum exact;
-  hu_mode rne = {0};
-  hu_element element = dot_element("binary16");
+  static const hu_accum exact;
+  const hu_format half = hu_format_ieee(5, 10, 0);
   (void)state;
-  memset(&exact, 0, sizeof exact);
   for (int i = 0; i < COUNT * RECORD; i++) record[i] = (uint16_t)(0x3C00 + 32 * (i % 19));
-  hu_dot_operands in = {
-      {record, 1, RECORD, element}, {record + 3, 1, RECORD, element}, {record + 6, 0, RECORD, element}, {0}, {0}};
-  assert_int_equal(hu_dot_n(COUNT, TERMS, expected, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
-  for (int at = 0; at < 6; at++)
-    assert_int_equal(hu_dot_n(COUNT, TERMS, record + at, RECORD, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 7, RECORD, element, &in, &exact, rne, NULL, NULL), HU_OK);
+  hu_product x = hu_product_of_dot(TERMS, hu_codes_out(NULL, 1, half), hu_codes(record, 1, half),
+                                   hu_codes(record + 3, 1, half), &exact);
+  x.c = hu_codes(record + 6, 0, half);
+  x.a.row = x.b.row = x.c.row = RECORD;
+  assert_int_equal(dot_to(x, COUNT, expected, 1), HU_OK);
+  for (int at = 0; at < 6; at++) assert_int_equal(dot_to(x, COUNT, record + at, RECORD), HU_E_OVERLAP);
+  assert_int_equal(dot_to(x, COUNT, record + 7, RECORD), HU_OK);
   for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 7], expected[i]);
-  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 6, RECORD, element, &in, &exact, rne, NULL, NULL),
-                   HU_OK); /* c's own */
+  assert_int_equal(dot_to(x, COUNT, record + 6, RECORD), HU_OK); /* c's own */
   for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 6], expected[i]);
-  assert_int_equal(hu_dot_n(1, TERMS, record + 2, 1, element, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_dot_n(1, TERMS, record + 7, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
-  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, expected, 1, element, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_dot_n(0, TERMS, record, 1, element, &in, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(dot_to(x, 1, record + 2, 0), HU_E_OVERLAP);
+  assert_int_equal(dot_to(x, 1, record + 7, 0), HU_OK);
+  assert_int_equal(dot_to(x, SIZE_MAX / 4, expected, 1), HU_E_SHAPE);
+  assert_int_equal(dot_to(x, 0, record, 1), HU_OK);
+}
+
+/* Calls of one dot product refuse others. HU_TYPE_BINARY32 is codes of binary32, in every operand, scales too. */
+static void one(void **state) {
+  const hu_format single = hu_format_ieee(8, 23, 0);
+  const float a[2] = {3, 5}, b[2] = {7, 0.5f}, c = 1, s[2] = {2, 4};
+  float z[2] = {0, 0}, other = 0;
+  hu_accum model;
+  hu_dot_random random = {NULL, 0, 0, 9};
+  uint32_t exceptions = 77;
+  (void)state;
+  assert_int_equal(hu_accum_parse(&model, "promote(1,fp32,binary32,scaled)", NULL), HU_OK);
+  hu_product x = hu_product_of_dot(2, hu_floats_out(z, 1), hu_floats(a, 1), hu_floats(b, 1), &model);
+  x.c = hu_floats(&c, 1);
+  x.sa = hu_floats(s, 1);
+  x.sb = hu_codes(s, 1, single);
+  assert_int_equal(hu_dot(&x, NULL), HU_OK);
+  assert_true(z[0] == 1 + 3 * 7 * 4 + 5 * 0.5f * 16);
+  hu_product codes =
+      hu_product_of_dot(2, hu_codes_out(&other, 1, single), hu_codes(a, 1, single), hu_codes(b, 1, single), &model);
+  codes.c = hu_codes(&c, 1, single);
+  codes.sa = codes.sb = x.sb;
+  assert_int_equal(hu_dot(&codes, NULL), HU_OK);
+  assert_true(z[0] == other);
+  x.m = 2;
+  x.d.row = 1;
+  other = z[0];
+  assert_int_equal(hu_dot_words(&x, &random, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_dot_exceptions(&exceptions, &x, t_mode(HU_RNE)), HU_E_SHAPE);
+  assert_int_equal(hu_dot_words(&x, NULL, NULL), HU_E_NULL);
+  assert_true(z[0] == other && z[1] == 0 && exceptions == 77 && random.roundings == 9);
+  x.m = 0;
+  assert_int_equal(hu_dot_words(&x, &random, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_dot(NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_dot_exceptions(&exceptions, NULL, t_mode(HU_RNE)), HU_E_NULL);
 }
 
 /* The largest groups that are taken: sums that fill 62 bits, at the ends of the operands' range. One digit more is
@@ -193,16 +249,16 @@ static void largest_groups(void **state) {
   assert_int_equal(hu_format_parse(&x.scale, "float8_e8m0fnu", NULL), HU_OK);
   x.n = 512;
   x.scales = 64;
-  hu_dot_operands in = {
-      {codes, 0, 0, x.a}, {codes, 0, 0, x.a}, {NULL, 0, 0, x.c}, {codes, 0, 0, x.c}, {codes, 0, 0, x.c}};
-  in.sa.element.format = in.sb.element.format = x.scale;
   float z;
+  const hu_view operand = hu_view_of(codes, 0, x.a);
+  hu_product in = hu_product_of_dot(x.n, hu_floats_out(&z, 1), operand, operand, &x.accum);
+  in.sa = in.sb = hu_codes(codes, 0, x.scale);
   assert_int_equal(
       hu_accum_parse(&x.accum, "block(groups,l=1024,f=40,emin=-200,g=8,every=8,scale=float8_e8m0fnu)", NULL), HU_OK);
-  assert_int_equal(hu_dot(x.n, &z, x.c, &in, &x.accum, x.mode, NULL, NULL), HU_E_ACCUM);
+  assert_int_equal(hu_dot(&in, NULL), HU_E_ACCUM);
   assert_int_equal(
       hu_accum_parse(&x.accum, "block(groups,l=512,f=40,emin=-200,g=8,every=8,scale=float8_e8m0fnu)", NULL), HU_OK);
-  assert_int_equal(hu_dot(x.n, &z, x.c, &in, &x.accum, x.mode, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot(&in, NULL), HU_OK);
   for (unsigned round = 0; round < 300; round++) {
     uint32_t events, expected_events, kinds = round % 3 == 0 ? 1 : round % 3 == 1 ? 3 : 8;
     for (size_t k = 0; k < x.n; k++) {
@@ -278,18 +334,24 @@ static void units(void **state) {
   assert_string_equal(said, "");
 }
 
-/* A format that is none has no bytes: callers tell a missing format by that. */
+/* A type that is none has no bytes: callers tell a missing one by that. */
 static void sizes(void **state) {
+  static const unsigned width[] = {0, 0, 0, 0, 32, 64, 8, 8, 4, 4, 32, 0};
   (void)state;
-  hu_element element = {0};
-  assert_int_equal(hu_element_size(element), 0);
-  assert_int_equal(hu_element_width(element), 0);
-  assert_int_equal(hu_format_find(&element.format, "binary16"), HU_OK);
-  assert_int_equal(hu_element_size(element), 2);
+  for (uint16_t kind = 0; kind < sizeof width / sizeof width[0]; kind++) {
+    assert_int_equal(hu_type_width(hu_type_plain(kind)), width[kind]);
+    assert_int_equal(hu_type_size(hu_type_plain(kind)), (width[kind] + 7) / 8);
+  }
+  hu_type type = hu_type_codes(hu_format_ieee(5, 9, 0));
+  assert_int_equal(hu_type_size(type), 2);
+  assert_int_equal(hu_type_width(type), 15);
+  type.reserved = 1;
+  assert_int_equal(hu_type_size(type), 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(errors), cmocka_unit_test(places), cmocka_unit_test(units),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(errors),         cmocka_unit_test(places),
+                                     cmocka_unit_test(units),          cmocka_unit_test(one),
                                      cmocka_unit_test(largest_groups), cmocka_unit_test(sizes)};
   return cmocka_run_group_tests_name("accum_operands", tests, NULL, NULL);
 }

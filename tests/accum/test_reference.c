@@ -46,7 +46,7 @@ static void one_preset(const hu_accum_preset *preset, unsigned number, met *m) {
   draw_preset(&x, preset);
   for (unsigned i = 0; i < vectors; i++) {
     memset(&x.mode, 0, sizeof x.mode);
-    if (x.c.kind != HU_ELEMENT_BINARY64 && t_below(&random, 8) == 0) x.mode = t_random_mode(&random);
+    if (x.c.kind != HU_TYPE_BINARY64 && t_below(&random, 8) == 0) x.mode = t_random_mode(&random);
     x.n = preset->k * (size_t)t_between(&random, 1, preset->k < 8 ? 4 : preset->k < 32 ? 2 : 1);
     if (t_below(&random, 16) == 0) x.n = t_below(&random, 2 * preset->k + 1);
     x.key = i;
@@ -77,19 +77,14 @@ static void one_kind(uint32_t kind, uint8_t rule, met *m) {
   t_random random = {kind * UINT64_C(0xD1342543DE82EF95) + rule + 3};
   unsigned refused = 0;
   for (unsigned i = 0; i < vectors;) {
-    hu_dot_operands in;
     uint64_t buffer = 0;
     draw_model(&x, &random, kind, rule);
-    memset(&in, 0, sizeof in);
-    in.a.data = in.b.data = in.c.data = &buffer;
-    in.a.element = x.a;
-    in.b.element = x.b;
-    in.c.element = x.c;
-    if (x.accum.scaled || x.accum.block.every) {
-      in.sa.data = in.sb.data = &buffer;
-      in.sa.element.format = in.sb.element.format = x.scale;
-    }
-    hu_status status = hu_dot(0, &buffer, x.c, &in, &x.accum, x.mode, NULL, NULL);
+    hu_how how = {.mode = x.mode};
+    hu_product in = hu_product_of_dot(0, hu_output_of(&buffer, 1, x.c), hu_view_of(&buffer, 1, x.a),
+                                      hu_view_of(&buffer, 1, x.b), &x.accum);
+    in.c = hu_view_of(&buffer, 1, x.c);
+    if (x.accum.scaled || x.accum.block.every) in.sa = in.sb = hu_codes(&buffer, 1, x.scale);
+    hu_status status = hu_dot(&in, &how);
     if (status != HU_OK && hu_accum_check(&x.accum) != HU_OK)
       fail_msg("drawn model of kind %u, rule %u is not valid", kind, rule);
     if (status == HU_E_ACCUM || status == HU_E_CARRIER) {

@@ -125,10 +125,10 @@ static uint32_t accumulate(uint32_t vd, uint32_t sum, uint8_t round, flags *rais
   return z;
 }
 
-static hu_element element_of(const char *name) {
-  hu_element element = {0};
-  assert_int_equal(hu_format_parse(&element.format, name, NULL), HU_OK);
-  return element;
+static hu_type type_of(const char *name) {
+  hu_type type = hu_type_codes(hu_format_ieee(8, 23, 0));
+  assert_int_equal(hu_format_parse(&type.format, name, NULL), HU_OK);
+  return type;
 }
 
 /* Codes of all kinds: any, near one, special, and few exponents so that sums cancel. */
@@ -154,7 +154,7 @@ static uint32_t draw_vd(t_random *random, int special) {
 /* `count` dot products of 1 to 3 sets of n, whose sums are rounded to odd, or by `frm`. */
 static void compare(const hu_accum *model, int n, const encoding *ca, const encoding *cb, const hu_mode *frm,
                     uint8_t round, unsigned count, t_random *random) {
-  const hu_element ez = element_of("binary32");
+  const hu_type binary32 = type_of("binary32");
   for (unsigned i = 0; i < count; i++) {
     uint32_t a[3 * MOST], b[3 * MOST], vd, z, exceptions;
     uint16_t a16[3 * MOST], b16[3 * MOST];
@@ -170,15 +170,14 @@ static void compare(const hu_accum *model, int n, const encoding *ca, const enco
     }
     for (int s = 0; s < sets; s++)
       vd = accumulate(vd, bulk_normalised(n, ca, cb, a + s * n, b + s * n, frm, &raised), round, &raised);
-    hu_dot_operands x;
-    memset(&x, 0, sizeof x);
-    x.a = (hu_vector){ca->e + ca->m > 7 ? (void *)a16 : (void *)a8, 1, 0, element_of(ca->name)};
-    x.b = (hu_vector){cb->e + cb->m > 7 ? (void *)b16 : (void *)b8, 1, 0, element_of(cb->name)};
-    x.c = (hu_vector){&c, 1, 0, ez};
+    hu_product x =
+        hu_product_of_dot((size_t)(sets * n), hu_output_of(&z, 1, binary32),
+                          hu_view_of(ca->e + ca->m > 7 ? (void *)a16 : (void *)a8, 1, type_of(ca->name)),
+                          hu_view_of(cb->e + cb->m > 7 ? (void *)b16 : (void *)b8, 1, type_of(cb->name)), model);
+    x.c = hu_view_of(&c, 1, binary32);
     const hu_mode rne = {0};
-    size_t length = (size_t)(sets * n);
-    assert_int_equal(hu_dot(length, &z, ez, &x, model, rne, NULL, NULL), HU_OK);
-    assert_int_equal(hu_dot_exceptions(&exceptions, length, ez, &x, model, rne), HU_OK);
+    assert_int_equal(hu_dot(&x, NULL), HU_OK);
+    assert_int_equal(hu_dot_exceptions(&exceptions, &x, rne), HU_OK);
     if (z == vd && !!(exceptions & HU_EVENT_INVALID) == raised.invalid &&
         !!(exceptions & HU_EVENT_OVERFLOW) == raised.overflow)
       continue;
@@ -242,7 +241,7 @@ static void exact_groups(void **state) {
   static const uint8_t modes[] = {HU_RNE, HU_RTZ, HU_RTN, HU_RTP, HU_RNA};
   static const char *const names[] = {"rne", "rtz", "rtn", "rtp", "rna"};
   enum { XCT, FRM, RTO, RNDS };
-  const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2");
+  const hu_type binary32 = type_of("binary32"), e5 = type_of("float8_e5m2");
   const hu_accum exact = {0};
   long zeros = 0;
   (void)state;
@@ -262,16 +261,19 @@ static void exact_groups(void **state) {
     if (rnd == FRM) snprintf(text, sizeof text, "block(exact,l=%u,c=last,last=%s,round=%s)", n, names[m], names[m]);
     if (rnd == RTO) snprintf(text, sizeof text, "block(exact,l=%u,c=last,last=%s,round=rto)", n, names[m]);
     assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
-    hu_dot_operands x;
-    memset(&x, 0, sizeof x);
-    x.a = (hu_vector){a, 1, 0, e5};
-    x.b = (hu_vector){b, 1, 0, e5};
-    assert_int_equal(hu_dot(n, &group, binary32, &x, &exact, inner, NULL, NULL), HU_OK);
+    hu_product x =
+        hu_product_of_dot(n, hu_output_of(&group, 1, binary32), hu_view_of(a, 1, e5), hu_view_of(b, 1, e5), &exact);
+    hu_how how = {.mode = inner};
+    assert_int_equal(hu_dot(&x, &how), HU_OK);
     if (!(group << 1)) group = 0; /* a sum of products that is zero is +0 there */
     expected = hu_add(binary32.format, frm, binary32.format, c, binary32.format, group, 0, NULL);
-    x.c = (hu_vector){&c, 1, 0, binary32};
-    if (rnd == XCT) assert_int_equal(hu_dot(n, &expected, binary32, &x, &exact, frm, NULL, NULL), HU_OK);
-    assert_int_equal(hu_dot(n, &z, binary32, &x, &model, frm, NULL, NULL), HU_OK);
+    x.c = hu_view_of(&c, 1, binary32);
+    x.d.data = &expected;
+    how.mode = frm;
+    if (rnd == XCT) assert_int_equal(hu_dot(&x, &how), HU_OK);
+    x.d.data = &z;
+    x.accum = &model;
+    assert_int_equal(hu_dot(&x, &how), HU_OK);
     if (z != expected) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)c, (unsigned)z, (unsigned)expected);
     zeros += rnd == XCT && z == 0x80000000u;
   }
@@ -296,21 +298,18 @@ static void zeros_by_hand(void **state) {
       {"rne", {0x80, 0}, {0x3C, 0x3C}, 0x80000000, 0},
       {"rtp", {0x80, 0x80}, {0x3C, 0x3C}, 0x80000000, 0x80000000},
   };
-  const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2");
-  const hu_mode rne = {0};
+  const hu_type binary32 = type_of("binary32"), e5 = type_of("float8_e5m2");
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char text[80];
     uint32_t z;
     hu_accum model;
-    hu_dot_operands x;
     for (int ieee = 0; ieee < 2; ieee++) {
       snprintf(text, sizeof text, "block(exact,l=2,round=%s%s)", rows[i].round, ieee ? ",zero=ieee" : "");
       assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
-      memset(&x, 0, sizeof x);
-      x.a = (hu_vector){rows[i].a, 1, 0, e5};
-      x.b = (hu_vector){rows[i].b, 1, 0, e5};
-      x.c = (hu_vector){&rows[i].c, 1, 0, binary32};
-      assert_int_equal(hu_dot(2, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
+      hu_product x = hu_product_of_dot(2, hu_output_of(&z, 1, binary32), hu_view_of(rows[i].a, 1, e5),
+                                       hu_view_of(rows[i].b, 1, e5), &model);
+      x.c = hu_view_of(&rows[i].c, 1, binary32);
+      assert_int_equal(hu_dot(&x, NULL), HU_OK);
       if (z != (ieee ? rows[i].expected : 0)) fail_msg("row %zu, %s: %08x", i, text, (unsigned)z);
     }
   }
@@ -323,20 +322,18 @@ static void nan_scales(void **state) {
     uint8_t a, sa;
     int invalid;
   } rows[] = {{0x3C, 0x7F, 0}, {0x3C, 0xFF, 0}, {0x7E, 0x7F, 0}, {0x7D, 0xFF, 1}, {0x7C, 0xFF, 1}};
-  const hu_element binary32 = element_of("binary32"), e5 = element_of("float8_e5m2"), e8 = element_of("float8_e8m0fnu");
+  const hu_type binary32 = type_of("binary32"), e5 = type_of("float8_e5m2"), e8 = type_of("float8_e8m0fnu");
   const hu_mode rne = {0};
   const uint8_t b = 0, sb = 0x7F; /* 0: an infinite a makes the product invalid */
   hu_accum model;
   assert_int_equal(hu_accum_parse(&model, "block(align,l=1,f=25,emin=-133,every=1,scale=float8_e8m0fnu)", NULL), HU_OK);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     uint32_t exceptions;
-    hu_dot_operands x;
-    memset(&x, 0, sizeof x);
-    x.a = (hu_vector){&rows[i].a, 1, 0, e5};
-    x.b = (hu_vector){&b, 1, 0, e5};
-    x.sa = (hu_vector){&rows[i].sa, 1, 0, e8};
-    x.sb = (hu_vector){&sb, 1, 0, e8};
-    assert_int_equal(hu_dot_exceptions(&exceptions, 1, binary32, &x, &model, rne), HU_OK);
+    hu_product x = hu_product_of_dot(1, hu_output_of(NULL, 1, binary32), hu_view_of(&rows[i].a, 1, e5),
+                                     hu_view_of(&b, 1, e5), &model);
+    x.sa = hu_view_of(&rows[i].sa, 1, e8);
+    x.sb = hu_view_of(&sb, 1, e8);
+    assert_int_equal(hu_dot_exceptions(&exceptions, &x, rne), HU_OK);
     if (exceptions != (rows[i].invalid ? HU_EVENT_INVALID : 0u)) fail_msg("row %zu: %x", i, (unsigned)exceptions);
   }
 }
@@ -345,8 +342,7 @@ static void nan_scales(void **state) {
 static void zeros_beside_a_large_c(void **state) {
   static const char *const models[] = {"seq(binary16)", "block(exact,l=1,out=binary16)",
                                        "block(exact,l=4,c=last,out=binary16)"};
-  const hu_element half = element_of("binary16"),
-                   single = {.kind = HU_ELEMENT_CODE, .format = hu_format_ieee(8, 23, 0)};
+  const hu_type half = type_of("binary16");
   const uint16_t a = 0, b = 0x3C00;
   const uint32_t large = 0x47800000, most = 0x477FE000; /* 65536; 65504, the largest number of binary16 */
   const hu_mode rne = {0};
@@ -354,12 +350,14 @@ static void zeros_beside_a_large_c(void **state) {
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     hu_accum model;
     uint32_t exceptions;
-    hu_dot_operands x = {.a = {&a, 1, 0, half}, .b = {&b, 1, 0, half}, .c = {&large, 1, 0, single}};
+    hu_product x =
+        hu_product_of_dot(1, hu_floats_out(NULL, 1), hu_view_of(&a, 1, half), hu_view_of(&b, 1, half), &model);
+    x.c = hu_codes(&large, 1, hu_format_ieee(8, 23, 0));
     assert_int_equal(hu_accum_parse(&model, models[i], NULL), HU_OK);
-    assert_int_equal(hu_dot_exceptions(&exceptions, 1, single, &x, &model, rne), HU_OK);
+    assert_int_equal(hu_dot_exceptions(&exceptions, &x, rne), HU_OK);
     if (exceptions != HU_EVENT_OVERFLOW) fail_msg("%s: %x", models[i], (unsigned)exceptions);
     x.c.data = &most;
-    assert_int_equal(hu_dot_exceptions(&exceptions, 1, single, &x, &model, rne), HU_OK);
+    assert_int_equal(hu_dot_exceptions(&exceptions, &x, rne), HU_OK);
     if (exceptions) fail_msg("%s of 65504: %x", models[i], (unsigned)exceptions);
   }
 }
@@ -373,8 +371,8 @@ enum { SCALES = 3, SCALED_MOST = SCALES * 32 };
 static uint32_t scaled_groups_of(int bulk, unsigned n, unsigned bs, unsigned k, const encoding *c, const uint32_t *a,
                                  const uint32_t *b, const uint8_t *sa, const uint8_t *sb, hu_mode frm, hu_mode rnd,
                                  uint32_t acc) {
-  const hu_format format = hu_format_ieee(8, 23, 0), e8m0 = element_of("float8_e8m0fnu").format;
-  const hu_element binary32 = element_of("binary32"), element = element_of(c->name);
+  const hu_format format = hu_format_ieee(8, 23, 0), e8m0 = type_of("float8_e8m0fnu").format;
+  const hu_type binary32 = type_of("binary32"), element = type_of(c->name);
   const hu_accum exact = {0};
   for (unsigned first = 0; first < k; first += n) {
     uint32_t s = 0, scale = hu_mul(format, frm, e8m0, sa[first / bs], e8m0, sb[first / bs], 0, NULL);
@@ -384,11 +382,10 @@ static uint32_t scaled_groups_of(int bulk, unsigned n, unsigned bs, unsigned k, 
       a8[i] = (uint8_t)a[first + i];
       b8[i] = (uint8_t)b[first + i];
     }
-    hu_dot_operands x;
-    memset(&x, 0, sizeof x);
-    x.a = (hu_vector){a8, 1, 0, element};
-    x.b = (hu_vector){b8, 1, 0, element};
-    assert_int_equal(hu_dot(n, &s, binary32, &x, &exact, rnd, NULL, NULL), HU_OK);
+    hu_product x = hu_product_of_dot(n, hu_output_of(&s, 1, binary32), hu_view_of(a8, 1, element),
+                                     hu_view_of(b8, 1, element), &exact);
+    hu_how how = {.mode = rnd};
+    assert_int_equal(hu_dot(&x, &how), HU_OK);
     if (bulk) s = bulk_normalised((int)n, c, c, a + first, b + first, NULL, &raised);
     if (!(s << 1)) s = 0; /* a sum of products that is zero is +0 here */
     acc = hu_add(format, frm, format, acc, format, hu_mul(format, frm, format, scale, format, s, 0, NULL), 0, NULL);
@@ -413,8 +410,7 @@ static uint32_t draw_number(t_random *random, const encoding *c) {
 static void scaled_groups(void **state) {
   static const uint8_t modes[] = {HU_RNE, HU_RTZ, HU_RTN, HU_RTP, HU_RNA};
   static const char *const names[] = {"rne", "rtz", "rtn", "rtp", "rna"};
-  const hu_element binary32 = element_of("binary32"), scale = element_of("float8_e8m0fnu");
-  const hu_mode rne = {0};
+  const hu_type binary32 = type_of("binary32"), scale = type_of("float8_e8m0fnu");
   long nans = 0, infinities = 0, zeros = 0, numbers = 0;
   (void)state;
   t_random random = {t_seed(__func__, 73)};
@@ -444,14 +440,12 @@ static void scaled_groups(void **state) {
     assert_int_equal(hu_accum_parse(&model, text, NULL), HU_OK);
     hu_mode frm = {.round = modes[m]}, rnd = {.round = rto ? HU_RTO : modes[m]};
     uint32_t expected = scaled_groups_of((int)bulk, n, bs, k, c, a, b, sa, sb, frm, rnd, vd);
-    hu_dot_operands x;
-    memset(&x, 0, sizeof x);
-    x.a = (hu_vector){a8, 1, 0, element_of(c->name)};
-    x.b = (hu_vector){b8, 1, 0, element_of(c->name)};
-    x.c = (hu_vector){&vd, 1, 0, binary32};
-    x.sa = (hu_vector){sa, 1, 0, scale};
-    x.sb = (hu_vector){sb, 1, 0, scale};
-    assert_int_equal(hu_dot(k, &z, binary32, &x, &model, rne, NULL, NULL), HU_OK);
+    hu_product x = hu_product_of_dot(k, hu_output_of(&z, 1, binary32), hu_view_of(a8, 1, type_of(c->name)),
+                                     hu_view_of(b8, 1, type_of(c->name)), &model);
+    x.c = hu_view_of(&vd, 1, binary32);
+    x.sa = hu_view_of(sa, 1, scale);
+    x.sb = hu_view_of(sb, 1, scale);
+    assert_int_equal(hu_dot(&x, NULL), HU_OK);
     if (z != expected) fail_msg("%s, C %08x: %08x, not %08x", text, (unsigned)vd, (unsigned)z, (unsigned)expected);
     nans += (expected & 0x7FFFFFFF) > 0x7F800000;
     infinities += (expected & 0x7FFFFFFF) == 0x7F800000;

@@ -90,8 +90,8 @@ static const t_settled rows[] = {
      "float8_e8m0fnu", "00000000" MORE, ONE ONE, "00000000", "7f7f", "7f7f", 4, UP},
 };
 
-static size_t read_hex(uint64_t *z, size_t buffer, const char *text, hu_element element) {
-  return dot_read_hex(z, buffer, text, hu_element_width(element));
+static size_t read_hex(uint64_t *z, size_t buffer, const char *text, hu_type element) {
+  return dot_read_hex(z, buffer, text, hu_type_width(element));
 }
 
 static t_dot dot_of(const t_settled *settled) {
@@ -105,7 +105,7 @@ static t_dot dot_of(const t_settled *settled) {
   x.has_c = 1;
   assert_int_equal(read_hex(&x.ct, 1, settled->c, x.c), 1);
   if (!settled->scale) return x;
-  hu_element scale = dot_element(settled->scale);
+  hu_type scale = dot_element(settled->scale);
   x.scale = scale.format;
   x.scales = read_hex(x.sa, DOT_SCALES, settled->sa, scale);
   assert_int_equal(read_hex(x.sb, DOT_SCALES, settled->sb, scale), x.scales);
@@ -115,30 +115,30 @@ static t_dot dot_of(const t_settled *settled) {
 static uint32_t with_words(const t_dot *x, int up) {
   uint8_t a[64], b[64], c[8], sa[16], sb[16];
   uint32_t words[64] = {0}, z = 0, patterns = 0;
-  hu_dot_operands in;
-  memset(&in, 0, sizeof in);
+  hu_product in = hu_product_of_dot(x->n, hu_output_of(&patterns, 1, x->c), hu_view_of(a, 1, x->a),
+                                    hu_view_of(b, 1, x->b), &x->accum);
   const struct {
-    hu_vector *v;
+    hu_view *view;
     uint8_t *at;
     const uint64_t *from;
     size_t n;
-    hu_element e;
+    hu_type type;
   } all[] = {{&in.a, a, x->at, x->n, x->a},
              {&in.b, b, x->bt, x->n, x->b},
              {&in.c, c, &x->ct, 1, x->c},
-             {&in.sa, sa, x->sa, x->scales, {HU_ELEMENT_CODE, 0, x->scale}},
-             {&in.sb, sb, x->sb, x->scales, {HU_ELEMENT_CODE, 0, x->scale}}};
+             {&in.sa, sa, x->sa, x->scales, hu_type_codes(x->scale)},
+             {&in.sb, sb, x->sb, x->scales, hu_type_codes(x->scale)}};
   for (size_t i = 0; i < (x->scales ? 5 : 3); i++) {
-    size_t size = hu_element_size(all[i].e);
+    size_t size = hu_type_size(all[i].type);
     for (size_t k = 0; k < all[i].n; k++) dot_store(all[i].at, k, size, all[i].from[k]);
-    *all[i].v = (hu_vector){all[i].at, 1, 0, all[i].e};
+    *all[i].view = hu_view_of(all[i].at, 1, all[i].type);
   }
   if (up >= 0) words[up] = 0xFFFFFFFF;
-  int random = x->accum.mode.round >= HU_SRA;
-  assert_int_equal(hu_dot_words(x->n, &patterns, x->c, &in, &x->accum, x->mode, random ? words : NULL, random ? 64 : 0,
-                                0, NULL, NULL),
-                   HU_OK);
-  memcpy(&z, &patterns, hu_element_size(x->c));
+  int stochastic = x->accum.mode.round >= HU_SRA;
+  hu_dot_random random = {stochastic ? words : NULL, stochastic ? 64 : 0, 0, 0};
+  hu_how how = {.mode = x->mode};
+  assert_int_equal(hu_dot_words(&in, &random, &how), HU_OK);
+  memcpy(&z, &patterns, hu_type_size(x->c));
   return z;
 }
 
@@ -147,7 +147,7 @@ static void check_gemm(const t_dot *x, const t_settled *settled) {
   enum { SIDE = 33 };
   static uint32_t wide[3][SIDE * SIDE], z[SIDE * SIDE];
   static uint16_t half[3][SIDE * SIDE], narrow[SIDE * SIDE];
-  int is16 = hu_element_size(x->c) == 2;
+  int is16 = hu_type_size(x->c) == 2;
   size_t n = x->n ? x->n : 1;
   for (size_t i = 0; i < SIDE; i++) {
     for (size_t k = 0; k < x->n; k++) {

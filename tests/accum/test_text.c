@@ -344,7 +344,7 @@ static void presets(void **state) {
     assert_int_equal(hu_accum_check(&preset.accum), HU_OK);
     assert_true(strlen(preset.unit) > 4 && strlen(preset.source) > 4);
     assert_true(strstr("HW SIM DOC TABLE OPEN", preset.confidence) != NULL);
-    assert_true(hu_element_size(preset.a) && hu_element_size(preset.b) && hu_element_size(preset.c) && preset.k > 0);
+    assert_true(hu_type_size(preset.a) && hu_type_size(preset.b) && hu_type_size(preset.c) && preset.k > 0);
     if (preset.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(preset.k % preset.accum.block.length, 0);
     assert_true(memcmp(&preset.accum.a, &preset.a, sizeof preset.a) == 0 &&
                 memcmp(&preset.accum.b, &preset.b, sizeof preset.b) == 0);

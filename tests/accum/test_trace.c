@@ -136,8 +136,8 @@ static hu_traced stored(const t_dot *x, uint64_t code) {
   int exponent;
   memset(&z, 0, sizeof z);
   memcpy(&value, &code, sizeof value);
-  if (x->c.kind == HU_ELEMENT_CODE) value = hu_decode64(x->c.format, (uint32_t)code);
-  if (x->c.kind == HU_ELEMENT_S32) value = (int32_t)(uint32_t)code;
+  if (x->c.kind == HU_TYPE_CODES) value = hu_decode64(x->c.format, (uint32_t)code);
+  if (x->c.kind == HU_TYPE_INT32) value = (int32_t)(uint32_t)code;
   z.sign = value != value ? 0 : (uint8_t)(__builtin_signbit(value) != 0);
   z.kind = value != value ? HU_TRACE_NAN : value == 0 ? HU_TRACE_ZERO : value - value != 0 ? HU_TRACE_INFINITY : 1;
   if (z.kind != HU_TRACE_FINITE) return z;
@@ -150,14 +150,15 @@ static hu_traced stored(const t_dot *x, uint64_t code) {
 static void check(const t_dot *x) {
   reference_ends ends = {0, NULL, 0, 0, record, &t};
   uint32_t events, expected_events, unused;
-  hu_watch watch = {0, 0, 0, 0};
+  hu_watch watch = {0, 0, 0, 0}, counted = watch, traced = watch;
   t.x = x;
   t.seen = t.wanted = 0;
   t.last = 0;
   t.value.kind = 255;
   check_total(t.value);
   if (x->accum.kind != HU_ACCUM_INT32) (void)reference_between(x, &ends, &unused, &watch);
-  uint64_t expected = dot_library(x, &expected_events), got = dot_traced(x, &events, visit, &t);
+  uint64_t expected = dot_watched(x, &expected_events, &counted), got = dot_traced(x, &events, &traced, visit, &t);
+  if (memcmp(&traced, &counted, sizeof traced) != 0) fail_msg("a trace counts other additions: %s", dot_text(x));
   if (got != expected || events != expected_events) fail_msg("traced %llx: %s", (unsigned long long)got, dot_text(x));
   assert_true(t.last);
   assert_int_equal(t.seen, x->accum.kind == HU_ACCUM_FP64 ? 0 : t.wanted);
@@ -174,7 +175,7 @@ static void presets(void **state) {
     draw_preset(&x, &preset);
     for (unsigned v = 0; v < VECTORS; v++) {
       memset(&x.mode, 0, sizeof x.mode);
-      if (x.c.kind != HU_ELEMENT_BINARY64 && v % 4 == 0) x.mode = t_random_mode(&random);
+      if (x.c.kind != HU_TYPE_BINARY64 && v % 4 == 0) x.mode = t_random_mode(&random);
       x.n = v % 8 ? preset.k : t_below(&random, 2 * preset.k + 1);
       x.key = v;
       draw_operands(&x, &random);
@@ -186,18 +187,13 @@ static void presets(void **state) {
 
 /* Drawn models that do not take the drawn elements are drawn again. */
 static int takes(const t_dot *x) {
-  hu_dot_operands in;
   uint64_t buffer = 0;
-  memset(&in, 0, sizeof in);
-  in.a.data = in.b.data = in.c.data = &buffer;
-  in.a.element = x->a;
-  in.b.element = x->b;
-  in.c.element = x->c;
-  if (x->accum.scaled || x->accum.block.every) {
-    in.sa.data = in.sb.data = &buffer;
-    in.sa.element.format = in.sb.element.format = x->scale;
-  }
-  return hu_dot(0, &buffer, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+  hu_how how = {.mode = x->mode};
+  hu_product in = hu_product_of_dot(0, hu_output_of(&buffer, 1, x->c), hu_view_of(&buffer, 1, x->a),
+                                    hu_view_of(&buffer, 1, x->b), &x->accum);
+  in.c = hu_view_of(&buffer, 1, x->c);
+  if (x->accum.scaled || x->accum.block.every) in.sa = in.sb = hu_codes(&buffer, 1, x->scale);
+  return hu_dot(&in, &how) == HU_OK;
 }
 
 static void models(void **state) {
@@ -230,20 +226,24 @@ static void ignore(void *context, const hu_trace_step *step) {
 
 static void errors(void **state) {
   hu_accum exact;
-  hu_dot_operands in;
-  hu_element element = dot_element("binary32");
   float z = 7;
+  const hu_view none = {0};
   int steps = 0;
+  hu_how how = {0};
   (void)state;
   memset(&exact, 0, sizeof exact);
-  memset(&in, 0, sizeof in);
-  hu_mode rne = {0}, bad = {0};
-  bad.round = 99;
-  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, rne, NULL, NULL, NULL, &steps), HU_E_NULL);
-  assert_int_equal(hu_dot_trace(1, &z, element, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_E_NULL);
-  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, bad, NULL, NULL, ignore, &steps), HU_E_MODE);
+  hu_product x = hu_product_of_dot(0, hu_floats_out(&z, 1), none, none, &exact), some = x, two = x;
+  some.k = 1;
+  two.m = 2;
+  two.d.row = 1;
+  assert_int_equal(hu_dot_trace(&x, NULL, NULL, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(NULL, NULL, ignore, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(&some, NULL, ignore, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(&two, NULL, ignore, &steps), HU_E_SHAPE);
+  how.mode.round = 99;
+  assert_int_equal(hu_dot_trace(&x, &how, ignore, &steps), HU_E_MODE);
   assert_true(z == 7 && steps == 0);
-  assert_int_equal(hu_dot_trace(0, &z, element, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_OK);
+  assert_int_equal(hu_dot_trace(&x, NULL, ignore, &steps), HU_OK);
   assert_true(z == 0 && steps == 2); /* C, which is +0, and the last rounding */
 }
 

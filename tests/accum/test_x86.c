@@ -43,14 +43,11 @@ static hu_accum_preset preset_named(const char *name) {
 }
 
 static uint32_t dot_of(const hu_accum_preset *preset, size_t n, const void *a, const void *b, const void *c) {
-  hu_mode rne = {0};
-  hu_dot_operands x;
   uint32_t z;
-  memset(&x, 0, sizeof x);
-  x.a = (hu_vector){a, 1, 0, preset->a};
-  x.b = (hu_vector){b, 1, 0, preset->b};
-  x.c = (hu_vector){c, 1, 0, preset->c};
-  assert_int_equal(hu_dot(n, &z, preset->c, &x, &preset->accum, rne, NULL, NULL), HU_OK);
+  hu_product x = hu_product_of_dot(n, hu_output_of(&z, 1, preset->c), hu_view_of(a, 1, preset->a),
+                                   hu_view_of(b, 1, preset->b), &preset->accum);
+  x.c = hu_view_of(c, 1, preset->c);
+  assert_int_equal(hu_dot(&x, NULL), HU_OK);
   return z;
 }
 

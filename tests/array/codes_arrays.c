@@ -28,25 +28,27 @@ static hu_status check(t_world *world) {
 static hu_sum *sum(t_world *world) { return memset(result(world, sizeof(hu_sum)), 0xA5, sizeof(hu_sum)); }
 
 static hu_status sum_add_all(t_world *world) {
-  return hu_sum_add_all(sum(world), N, array(world), world->inc, world->format, NULL);
+  return hu_sum_add_all(sum(world), N, hu_codes(array(world), world->inc, world->format), NULL);
 }
 
 static hu_status sum_add_dot(t_world *world) {
   const void *a = array(world), *b = array(world);
-  return hu_sum_add_dot(sum(world), N, a, world->inc, world->format, b, world->inc, world->format, NULL);
+  return hu_sum_add_dot(sum(world), N, hu_codes(a, world->inc, world->format), hu_codes(b, world->inc, world->format),
+                        NULL);
 }
 
 static hu_status sum_add(t_world *world) {
   hu_sum_range range = hu_sum_range_of(world->format);
   uint64_t *sums = result(world, N * (1 + range.words) * sizeof(uint64_t));
-  return hu_sum_add_n(N, sums, range, array(world), world->inc, world->format, &world->exec);
+  return hu_sum_add_n(N, sums, range, hu_codes(array(world), world->inc, world->format), &world->exec);
 }
 
 static hu_status sum_add_product(t_world *world) {
   hu_sum_range range = hu_sum_range_of_product(world->format, world->format);
   uint64_t *sums = result(world, N * (1 + range.words) * sizeof(uint64_t));
   const void *a = array(world), *b = array(world);
-  return hu_sum_add_product_n(N, sums, range, a, world->inc, world->format, b, world->inc, world->format, &world->exec);
+  return hu_sum_add_product_n(N, sums, range, hu_codes(a, world->inc, world->format),
+                              hu_codes(b, world->inc, world->format), &world->exec);
 }
 
 /* ---- the table ---- */

@@ -22,13 +22,6 @@ static hu_events *events(t_world *world) {
   return events;
 }
 
-static hu_element element_of(hu_format format) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = format;
-  return element;
-}
-
 static hu_accum model(const char *text) {
   hu_accum x;
   if (hu_accum_parse(&x, text, NULL) != HU_OK) memset(&x, 0xFF, sizeof x); /* which no call takes */
@@ -37,37 +30,41 @@ static hu_accum model(const char *text) {
 
 /* ---- dot products ---- */
 
-static hu_vector vector(t_world *world, hu_element element, size_t count, size_t n) {
+static hu_view rows(t_world *world, hu_type type, size_t count, size_t n) {
   ptrdiff_t inc = n > 1 ? world->inc : 1;
   size_t step = n * (size_t)(inc < 0 ? -inc : inc);
-  hu_vector vector = {NULL, inc, (ptrdiff_t)step, element};
-  int is_signed = element.kind == HU_ELEMENT_S4;
-  vector.data = codes_of_width(world, hu_element_width(element), is_signed, count, n, step, inc);
-  return vector;
+  int is_signed = type.kind == HU_TYPE_INT4;
+  hu_view view = hu_view_of(codes_of_width(world, hu_type_width(type), is_signed, count, n, step, inc), inc, type);
+  view.row = (ptrdiff_t)step;
+  return view;
 }
 
-/* Of `count` dot products: A, B and C of one format, or of a unit with scales, or integers. */
-static hu_dot_operands operands(t_world *world, size_t count, const hu_accum *x, hu_element *ez) {
-  hu_dot_operands in;
+/* `count` dot products under x: A, B and C of one format, or of a unit with scales, or integers. */
+static hu_product product(t_world *world, size_t count, const hu_accum *x) {
+  const hu_view none = {0};
   hu_accum_preset preset;
-  memset(&in, 0, sizeof in);
-  *ez = element_of(format_named("binary32"));
+  hu_type a = hu_type_codes(world->format), b = a, d = hu_type_codes(format_named("binary32"));
+  int is_unit = x->kind != HU_ACCUM_INT32 && hu_accum_preset_find(&preset, world->text) == HU_OK;
   if (x->kind == HU_ACCUM_INT32) {
-    hu_element s4 = {HU_ELEMENT_S4, 0, {0}}, u4 = {HU_ELEMENT_U4, 0, {0}};
-    ez->kind = HU_ELEMENT_S32;
-    memset(&ez->format, 0, sizeof ez->format);
-    in.a = vector(world, s4, count, K);
-    in.b = vector(world, u4, count, K);
-  } else if (hu_accum_preset_find(&preset, world->text) == HU_OK) {
-    in.a = vector(world, preset.a, count, K);
-    in.b = vector(world, preset.b, count, K);
-    in.sa = vector(world, element_of(x->block.scale), count, K / x->block.every);
-    in.sb = vector(world, element_of(x->block.scale), count, K / x->block.every);
-  } else {
-    in.a = vector(world, element_of(world->format), count, K);
-    in.b = vector(world, element_of(world->format), count, K);
-    in.c = vector(world, element_of(world->format), count, 1);
+    a = hu_type_plain(HU_TYPE_INT4);
+    b = hu_type_plain(HU_TYPE_UINT4);
+    d = hu_type_plain(HU_TYPE_INT32);
+  } else if (is_unit) {
+    a = preset.a;
+    b = preset.b;
   }
+  hu_product in = hu_product_of_dot(K, hu_output_of(NULL, 1, d), none, none, x);
+  in.m = count;
+  in.d.row = 1;
+  in.a = rows(world, a, count, K);
+  in.b = rows(world, b, count, K);
+  if (is_unit) {
+    in.sa = rows(world, hu_type_codes(x->block.scale), count, K / x->block.every);
+    in.sb = rows(world, hu_type_codes(x->block.scale), count, K / x->block.every);
+  } else if (x->kind != HU_ACCUM_INT32) {
+    in.c = rows(world, a, count, 1);
+  }
+  in.d.data = result(world, 4 * count);
   return in;
 }
 
@@ -75,40 +72,46 @@ static hu_accum model_of(const t_world *world) {
   return model(hu_limits_of(world->format).width ? "exact" : world->text);
 }
 
-static hu_status dot_n(t_world *world) {
+static hu_how how_of(t_world *world) { return hu_how_of(rne, &world->exec, events(world)); }
+
+static hu_status dots(t_world *world) {
   hu_accum x = model_of(world);
-  hu_element ez;
-  hu_dot_operands in = operands(world, M, &x, &ez);
-  return hu_dot_n(M, K, result(world, 4 * M), 1, ez, &in, &x, rne, &world->exec, events(world));
+  hu_product in = product(world, M, &x);
+  hu_how how = how_of(world);
+  return hu_dot(&in, &how);
 }
 
-static hu_status dot_n_watched(t_world *world) {
+static hu_status dots_watched(t_world *world) {
   hu_accum x = model_of(world);
-  hu_element ez;
-  hu_dot_operands in = operands(world, M, &x, &ez);
-  return hu_dot_n_watched(M, K, result(world, 4 * M), 1, ez, &in, &x, rne, &world->exec, events(world),
-                          result(world, sizeof(hu_watch)));
+  hu_product in = product(world, M, &x);
+  hu_how how = how_of(world);
+  in.watch = result(world, sizeof(hu_watch));
+  return hu_dot(&in, &how);
 }
 
 static hu_status dot(t_world *world) {
   hu_accum x = model_of(world);
-  hu_element ez;
-  hu_dot_operands in = operands(world, 1, &x, &ez);
-  return hu_dot(K, result(world, 4), ez, &in, &x, rne, &world->exec, events(world));
+  hu_product in = product(world, 1, &x);
+  hu_how how = how_of(world);
+  return hu_dot(&in, &how);
 }
 
 static hu_status dot_words(t_world *world) {
   hu_accum x = model_of(world);
-  hu_element ez;
-  hu_dot_operands in = operands(world, 1, &x, &ez);
-  return hu_dot_words(K, result(world, 4), ez, &in, &x, rne, NULL, 0, 0, result(world, sizeof(size_t)), events(world));
+  hu_product in = product(world, 1, &x);
+  hu_how how = how_of(world);
+  in.watch = result(world, sizeof(hu_watch));
+  size_t *roundings = result(world, sizeof *roundings);
+  hu_dot_random random = {NULL, 0, 0, *roundings};
+  hu_status status = hu_dot_words(&in, &random, &how);
+  *roundings = random.roundings;
+  return status;
 }
 
 static hu_status dot_exceptions(t_world *world) {
   hu_accum x = model("seq(binary32)");
-  hu_element ez;
-  hu_dot_operands in = operands(world, 1, &x, &ez);
-  return hu_dot_exceptions(result(world, 4), K, ez, &in, &x, rne);
+  hu_product in = product(world, 1, &x);
+  return hu_dot_exceptions(result(world, 4), &in, rne);
 }
 
 static void visit(void *context, const hu_trace_step *step) {
@@ -118,9 +121,10 @@ static void visit(void *context, const hu_trace_step *step) {
 
 static hu_status dot_trace(t_world *world) {
   hu_accum x = model_of(world);
-  hu_element ez;
-  hu_dot_operands in = operands(world, 1, &x, &ez);
-  return hu_dot_trace(K, result(world, 4), ez, &in, &x, rne, &world->exec, events(world), visit, result(world, 1));
+  hu_product in = product(world, 1, &x);
+  hu_how how = how_of(world);
+  in.watch = result(world, sizeof(hu_watch));
+  return hu_dot_trace(&in, &how, visit, result(world, 1));
 }
 
 /* ---- matrices ---- */
@@ -373,10 +377,10 @@ static hu_status reduce_part(t_world *world) { return reduce(world, 1); }
 
 /* ---- the table ---- */
 
-const world_call tensor_calls[] = {{"hu_dot_n", dot_n, formats, 3},
-                                   {"hu_dot_n of a unit", dot_n, units, 4},
-                                   {"hu_dot_n of integers", dot_n, integers, 2},
-                                   {"hu_dot_n_watched", dot_n_watched, formats, 3},
+const world_call tensor_calls[] = {{"hu_dot of rows", dots, formats, 3},
+                                   {"hu_dot of a unit", dots, units, 4},
+                                   {"hu_dot of integers", dots, integers, 2},
+                                   {"hu_dot, watched", dots_watched, formats, 3},
                                    {"hu_dot", dot, formats, 3},
                                    {"hu_dot_words", dot_words, formats, 3},
                                    {"hu_dot_exceptions", dot_exceptions, formats, 3},

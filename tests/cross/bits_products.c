@@ -152,8 +152,7 @@ static int units(void) {
     hu_accum_preset preset;
     uint64_t h = BITS_START;
     if (hu_accum_preset_at(&preset, i) != HU_OK) return 0;
-    if (preset.a.kind != HU_ELEMENT_CODE || preset.b.kind != HU_ELEMENT_CODE || preset.c.kind != HU_ELEMENT_CODE)
-      continue;
+    if (preset.a.kind != HU_TYPE_CODES || preset.b.kind != HU_TYPE_CODES || preset.c.kind != HU_TYPE_CODES) continue;
     if (!draw_operands(preset.a.format, preset.b.format, preset.c.format, i & 1 ? -7 : 0, 3 + (uint32_t)i % 9))
       return 0;
     if (hu_accum_is_scaled(&preset.accum)) {

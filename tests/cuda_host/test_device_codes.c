@@ -102,20 +102,22 @@ static hu_status number_convert(job *j) {
 
 static hu_status add_to_sums(job *j) {
   hu_sum_range range = hu_sum_range_of(fp4());
-  return hu_sum_add_n(N, result(j, N * 8 * (1 + range.words)), range, array(j), 1, fp4(), twin_at(NULL, NULL, NULL));
+  return hu_sum_add_n(N, result(j, N * 8 * (1 + range.words)), range, hu_codes(array(j), 1, fp4()),
+                      twin_at(NULL, NULL, NULL));
 }
 static hu_status add_products(job *j) {
   hu_sum_range range = hu_sum_range_of_product(fp4(), fp4());
   const void *a = array(j), *b = array(j);
   uint64_t *sums = result(j, N * 8 * (1 + range.words));
-  return hu_sum_add_product_n(N, sums, range, a, 1, fp4(), b, 1, fp4(), twin_at(NULL, NULL, NULL));
+  return hu_sum_add_product_n(N, sums, range, hu_codes(a, 1, fp4()), hu_codes(b, 1, fp4()), twin_at(NULL, NULL, NULL));
 }
 static hu_status add_all(job *j) {
-  return hu_sum_add_all(result(j, sizeof(hu_sum)), N, array(j), 1, fp4(), twin_at(NULL, NULL, NULL));
+  return hu_sum_add_all(result(j, sizeof(hu_sum)), N, hu_codes(array(j), 1, fp4()), twin_at(NULL, NULL, NULL));
 }
 static hu_status add_dot(job *j) {
   const void *a = array(j), *b = array(j);
-  return hu_sum_add_dot(result(j, sizeof(hu_sum)), N, a, 1, fp4(), b, 1, fp4(), twin_at(NULL, NULL, NULL));
+  return hu_sum_add_dot(result(j, sizeof(hu_sum)), N, hu_codes(a, 1, fp4()), hu_codes(b, 1, fp4()),
+                        twin_at(NULL, NULL, NULL));
 }
 
 /* ---- products ---- */
@@ -153,25 +155,28 @@ static hu_status gemm_scaled(job *j) {
   return hu_gemm_scaled(M, M, K, &result, &a, &b, NULL, &sa, &sb, &unit, rne, twin_at(NULL, NULL, NULL), NULL);
 }
 
-static hu_status dot(job *j) {
-  hu_element element = {HU_ELEMENT_CODE, 0, fp4()}, ez = {HU_ELEMENT_CODE, 0, hu_format_ieee(8, 23, 0)};
-  hu_accum exact = model("exact");
-  hu_dot_operands x;
-  memset(&x, 0, sizeof x);
-  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
-  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, element};
-  x.c = (hu_vector){codes(j, M, 1, 2), 1, 2, element};
-  return hu_dot_n(M, K, out(j), 1, ez, &x, &exact, rne, twin_at(NULL, NULL, NULL), NULL);
+/* M dot products of elements of one type, and C of it where it is a format. */
+static hu_status dots(job *j, hu_type type, hu_type to, const char *text) {
+  hu_accum accum = model(text);
+  hu_view view = hu_view_of(NULL, 1, type);
+  hu_product x = hu_product_of_dot(K, hu_output_of(NULL, 1, to), view, view, &accum);
+  hu_how how = hu_how_of(rne, twin_at(NULL, NULL, NULL), NULL);
+  x.m = M;
+  x.d.row = 1;
+  x.a.row = x.b.row = K + 1;
+  x.a.data = codes(j, M, K, K + 1);
+  x.b.data = codes(j, M, K, K + 1);
+  x.c = view;
+  x.c.row = 2;
+  if (type.kind == HU_TYPE_CODES) x.c.data = codes(j, M, 1, 2);
+  x.d.data = out(j);
+  return hu_dot(&x, &how);
 }
 
+static hu_status dot(job *j) { return dots(j, hu_type_codes(fp4()), hu_type_codes(hu_format_ieee(8, 23, 0)), "exact"); }
+
 static hu_status dot_of_integers(job *j) {
-  hu_element s4 = {HU_ELEMENT_S4, 0, {0}}, s32 = {HU_ELEMENT_S32, 0, {0}};
-  hu_accum x32 = model("int32");
-  hu_dot_operands x;
-  memset(&x, 0, sizeof x);
-  x.a = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
-  x.b = (hu_vector){codes(j, M, K, K + 1), 1, K + 1, s4};
-  return hu_dot_n(M, K, out(j), 1, s32, &x, &x32, rne, twin_at(NULL, NULL, NULL), NULL);
+  return dots(j, hu_type_plain(HU_TYPE_INT4), hu_type_plain(HU_TYPE_INT32), "int32");
 }
 
 /* ---- scaled tensors ---- */

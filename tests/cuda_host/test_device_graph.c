@@ -78,14 +78,14 @@ static hu_status squeeze_cpu(t_buffers *buffers, hu_events *ev) {
 /* Each run adds to the record, which is at the head of z. */
 static hu_status total(void *stream, void *context) {
   t_buffers *buffers = context;
-  return hu_sum_add_all((hu_sum *)(void *)buffers->z.device, N, buffers->x.device, 1, hu_binary32(),
+  return hu_sum_add_all((hu_sum *)(void *)buffers->z.device, N, hu_codes(buffers->x.device, 1, hu_binary32()),
                         twin_at(NULL, NULL, stream));
 }
 static hu_status total_cpu(t_buffers *buffers, hu_events *ev) {
   hu_status status = HU_OK;
   (void)ev;
   for (int i = 0; i < TIMES && status == HU_OK; i++)
-    status = hu_sum_add_all((hu_sum *)(void *)buffers->z.host, N, buffers->x.host, 1, hu_binary32(), NULL);
+    status = hu_sum_add_all((hu_sum *)(void *)buffers->z.host, N, hu_codes(buffers->x.host, 1, hu_binary32()), NULL);
   return status;
 }
 

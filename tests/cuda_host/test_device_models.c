@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_dot_n and hu_gemm on a device against the same on the CPU under every accumulation model and preset: operands
+/* hu_dot and hu_gemm on a device against the same on the CPU under every accumulation model and preset: operands
  * that hurt (tests/accum/draws.h), every element, scales, layouts, random words, events, C in place; the errors. */
 #include "tests/cuda_host/twin.h"
 
@@ -34,10 +34,10 @@ static t_twin events_new(void) {
 typedef struct t_walk {
   t_twin bytes;
   size_t base, size;
-  hu_vector cpu, device;
+  hu_view cpu, device;
 } t_walk;
 
-static t_walk walk_new(t_random *random, size_t count, size_t n, hu_element element, int may_repeat) {
+static t_walk walk_new(t_random *random, size_t count, size_t n, hu_type type, int may_repeat) {
   static const int strides[] = {1, 1, 2, -1, -3};
   t_walk walk;
   memset(&walk, 0, sizeof walk);
@@ -47,13 +47,13 @@ static t_walk walk_new(t_random *random, size_t count, size_t n, hu_element elem
   if (t_below(random, 4) == 0) step = -step;
   if (may_repeat && t_below(random, 5) == 0) step = 0;
   ptrdiff_t last_i = (ptrdiff_t)(count ? count - 1 : 0) * step, last_k = (ptrdiff_t)(n ? n - 1 : 0) * stride;
-  walk.size = hu_element_size(element);
+  walk.size = hu_type_size(type);
   walk.base = (size_t)((last_i < 0 ? -last_i : 0) + (last_k < 0 ? -last_k : 0));
   size_t past = walk.base + (size_t)((last_i > 0 ? last_i : 0) + (last_k > 0 ? last_k : 0)) + 1;
   walk.bytes = twin_new(past * walk.size);
-  walk.cpu.element = element;
+  walk.cpu.type = type;
   walk.cpu.stride = stride;
-  walk.cpu.step = step;
+  walk.cpu.row = step;
   walk.device = walk.cpu;
   walk.cpu.data = walk.bytes.host + walk.base * walk.size;
   walk.device.data = walk.bytes.device + walk.base * walk.size;
@@ -62,7 +62,7 @@ static t_walk walk_new(t_random *random, size_t count, size_t n, hu_element elem
 
 static void walk_put(const t_walk *walk, size_t i, size_t k, uint64_t x) {
   dot_store(walk->bytes.host,
-            (size_t)((ptrdiff_t)walk->base + (ptrdiff_t)i * walk->cpu.step + (ptrdiff_t)k * walk->cpu.stride),
+            (size_t)((ptrdiff_t)walk->base + (ptrdiff_t)i * walk->cpu.row + (ptrdiff_t)k * walk->cpu.stride),
             walk->size, x);
 }
 
@@ -85,11 +85,9 @@ static void draw_batch(t_dot *x, t_random *random, size_t count, t_walk walk[VEC
 }
 
 static void run_batch(t_dot *x, t_random *random, size_t count, size_t n) {
-  size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every, size = hu_element_size(x->c);
+  size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every, size = hu_type_size(x->c);
   size_t scales = every ? (n + every - 1) / every : 0;
-  hu_element scale;
-  memset(&scale, 0, sizeof scale);
-  scale.format = every ? x->scale : hu_format_ieee(8, 23, 0);
+  hu_type scale = hu_type_codes(every ? x->scale : hu_format_ieee(8, 23, 0));
   x->n = n;
   t_walk walk[VECTORS] = {walk_new(random, count, n, x->a, 1), walk_new(random, count, n, x->b, 1),
                           walk_new(random, count, 1, x->c, 1), walk_new(random, count, scales, scale, 1),
@@ -99,18 +97,28 @@ static void run_batch(t_dot *x, t_random *random, size_t count, size_t n) {
   t_twin z = twin_new((2 * count + 1) * size), twin = events_new();
   twin_put(&z);
   size_t first = incz < 0 ? 2 * count * size : 0;
-  hu_dot_operands cpu = {walk[A].cpu, walk[B].cpu, walk[C].cpu, walk[SA].cpu, walk[SB].cpu};
-  hu_dot_operands device = {walk[A].device, walk[B].device, walk[C].device, walk[SA].device, walk[SB].device};
-  if (!scales) cpu.sa.data = cpu.sb.data = device.sa.data = device.sb.data = NULL;
-  if (t_below(random, 6) == 0) cpu.c.data = device.c.data = NULL;
+  hu_product cpu = hu_product_of_dot(n, hu_output_of(z.host + first, 1, x->c), walk[A].cpu, walk[B].cpu, &x->accum);
+  cpu.m = count;
+  cpu.d.row = incz;
+  cpu.c = walk[C].cpu;
+  cpu.sa = walk[SA].cpu;
+  cpu.sb = walk[SB].cpu;
+  if (!scales) cpu.sa.data = cpu.sb.data = NULL;
+  if (t_below(random, 6) == 0) cpu.c.data = NULL;
+  hu_product device = cpu;
+  device.d.data = z.device + first;
+  device.a = walk[A].device;
+  device.b = walk[B].device;
+  if (cpu.c.data) device.c = walk[C].device;
+  if (scales) device.sa = walk[SA].device;
+  if (scales) device.sb = walk[SB].device;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status status[2] = {
-      hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)twin.host),
-      hu_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, twin_there(&exec),
-               (hu_events *)(void *)twin.device)};
+  hu_how here = hu_how_of(x->mode, &exec, (hu_events *)(void *)twin.host);
+  hu_how there = hu_how_of(x->mode, twin_there(&exec), (hu_events *)(void *)twin.device);
+  hu_status status[2] = {hu_dot(&cpu, &here), hu_dot(&device, &there)};
   if (status[0] != HU_OK || status[1] != HU_OK)
     fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), dot_text(x));
   expect_same(&z, "dot products", x);
@@ -126,14 +134,13 @@ static void run_batch(t_dot *x, t_random *random, size_t count, size_t n) {
 /* Models that take their elements: hu_dot says so. */
 static int draw_usable(t_dot *x, t_random *random, unsigned i) {
   uint64_t any[4] = {0, 0, 0, 0}, z = 0;
-  hu_element scale;
-  memset(&scale, 0, sizeof scale);
   draw_model(x, random, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
-  scale.format = x->scale;
-  hu_vector a = {any, 1, 0, x->a}, b = {any, 1, 0, x->b}, c = {any, 1, 0, x->c}, s = {any, 1, 0, scale};
-  hu_dot_operands in = {a, b, c, s, s};
-  if (!hu_accum_is_scaled(&x->accum)) in.sa.data = in.sb.data = NULL;
-  return hu_dot(1, &z, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+  hu_how how = hu_how_of(x->mode, NULL, NULL);
+  hu_product in =
+      hu_product_of_dot(1, hu_output_of(&z, 1, x->c), hu_view_of(any, 1, x->a), hu_view_of(any, 1, x->b), &x->accum);
+  in.c = hu_view_of(any, 1, x->c);
+  if (hu_accum_is_scaled(&x->accum)) in.sa = in.sb = hu_codes(any, 1, x->scale);
+  return hu_dot(&in, &how) == HU_OK;
 }
 
 static void dot_models(void **state) {
@@ -272,7 +279,7 @@ static void gemm_models(void **state) {
   unsigned long done = 0;
   (void)state;
   for (unsigned i = 0; done < t_part(1500); i++) {
-    if (!draw_usable(&x, &random, i) || x.a.kind || x.b.kind || x.c.kind) continue;
+    if (!draw_usable(&x, &random, i) || !dot_is_of_codes(&x)) continue;
     hu_format fd = t_below(&random, 2) ? x.c.format : t_random_format(&random, 2, 16);
     run_product(&x, &random, 1 + t_below(&random, 20), 1 + t_below(&random, 20), t_below(&random, TERMS), fd);
     done++;
@@ -289,7 +296,7 @@ static void gemm_presets(void **state) {
     hu_accum_preset preset;
     assert_int_equal(hu_accum_preset_at(&preset, i), HU_OK);
     draw_preset(&x, &preset);
-    if (preset.a.kind || preset.c.kind) continue;
+    if (!dot_is_of_codes(&x)) continue;
     const int few = t_part(100) < 10; /* under the interpreter of PTX */
     run_product(&x, &random, few && i % 2 ? 3 : 17, few && i % 2 == 0 ? 3 : 19, 2 * preset.k, preset.c.format);
     if (hu_accum_is_scaled(&preset.accum))
@@ -464,14 +471,14 @@ static void align_blocks(void **state) {
   print_message("%lu presets and %lu drawn products of matrices of aligned blocks\n", presets, done);
 }
 
-/* ---- errors: those of hu_dot_n ---- */
+/* ---- errors: those of hu_dot ---- */
 
-static void both_refuse(hu_status expected, size_t n, const t_dot *x, const hu_dot_operands *in, hu_element ez,
-                        void *z) {
+static void both_refuse(hu_status expected, hu_product x, hu_mode mode) {
   hu_events events;
   memset(&events, 0, sizeof events);
-  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &events), expected);
-  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, twin_there(NULL), NULL), expected);
+  hu_how here = hu_how_of(mode, NULL, &events), there = hu_how_of(mode, twin_there(NULL), NULL);
+  assert_int_equal(hu_dot(&x, &here), expected);
+  assert_int_equal(hu_dot(&x, &there), expected);
 }
 
 static void dot_errors(void **state) {
@@ -481,33 +488,50 @@ static void dot_errors(void **state) {
   (void)state;
   assert_int_equal(hu_accum_preset_find(&preset, "nv.ampere.f16.f32"), HU_OK);
   draw_preset(&x, &preset);
-  hu_vector a = {buffer, 1, 1, preset.a}, b = {buffer, 1, 1, preset.b}, none = {NULL, 0, 0, preset.c};
-  hu_dot_operands in = {a, b, none, none, none}, bad = in;
+  hu_product in = hu_product_of_dot(2, hu_output_of(sums, 1, preset.c), hu_view_of(buffer, 1, preset.a),
+                                    hu_view_of(buffer, 1, preset.b), &x.accum);
+  in.m = 2;
+  in.d.row = in.a.row = in.b.row = 1;
+  hu_product bad = in;
   bad.a.data = NULL;
-  both_refuse(HU_E_NULL, 2, &x, &bad, preset.c, sums);
+  both_refuse(HU_E_NULL, bad, x.mode);
   bad = in;
   bad.a.data = (uint8_t *)buffer + 1;
-  both_refuse(HU_E_ALIGN, 2, &x, &bad, preset.c, sums);
+  both_refuse(HU_E_ALIGN, bad, x.mode);
   bad = in;
-  bad.sa = bad.sb = a;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, preset.c, sums);
+  bad.sa = bad.sb = in.a;
+  both_refuse(HU_E_ACCUM, bad, x.mode);
   bad = in;
-  bad.a.element.kind = HU_ELEMENT_S8;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, preset.c, sums);
-  both_refuse(HU_E_NULL, 2, &x, &in, preset.c, NULL);
-  both_refuse(HU_E_OVERLAP, 2, &x, &in, preset.c, buffer);
-  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, preset.c, sums);
+  bad.a.type.kind = HU_TYPE_INT8;
+  both_refuse(HU_E_OPERAND_A, bad, x.mode);
+  bad = in;
+  bad.a.type.kind = HU_TYPE_NONE;
+  both_refuse(HU_E_FORMAT, bad, x.mode);
+  bad = in;
+  bad.d.data = NULL;
+  both_refuse(HU_E_NULL, bad, x.mode);
+  bad.d.data = buffer;
+  both_refuse(HU_E_OVERLAP, bad, x.mode);
+  bad = in;
+  bad.k = SIZE_MAX / 2;
+  both_refuse(HU_E_SHAPE, bad, x.mode);
   x.accum.block.length = 0;
-  both_refuse(HU_E_ACCUM, 2, &x, &in, preset.c, sums);
+  both_refuse(HU_E_ACCUM, in, x.mode);
   draw_preset(&x, &preset);
   x.mode.round = HU_ROUND_COUNT;
-  both_refuse(HU_E_MODE, 2, &x, &in, preset.c, sums);
+  both_refuse(HU_E_MODE, in, x.mode);
   x.mode.round = HU_RNE;
-  assert_int_equal(hu_dot_n(2, 2, sums, 1, preset.c, &in, &x.accum, x.mode, twin_there(NULL),
-                            (hu_events *)(void *)((char *)buffer + 1)),
-                   HU_E_ALIGN);
-  assert_int_equal(hu_dot_n(0, 2, NULL, 1, preset.c, &in, &x.accum, x.mode, twin_there(NULL), NULL), HU_OK);
-  print_message("11 refusals\n");
+  hu_how there = hu_how_of(x.mode, twin_there(NULL), (hu_events *)(void *)((char *)buffer + 1));
+  assert_int_equal(hu_dot(&in, &there), HU_E_ALIGN);
+  there.events = NULL;
+  hu_watch watch = {0, 0, 0, 0};
+  bad = in;
+  bad.watch = &watch;
+  assert_int_equal(hu_dot(&bad, &there), HU_E_DEVICE);
+  in.m = 0;
+  in.d.data = NULL;
+  assert_int_equal(hu_dot(&in, &there), HU_OK);
+  print_message("13 refusals\n");
 }
 
 int main(void) {

@@ -130,15 +130,15 @@ static t_ends ends_of(const t_setup *setup, int device) {
 static hu_status on_cpu(const t_setup *setup, int call, t_ends ends) {
   const hu_exec *x = &setup->exec;
   switch (call) {
-    case ADD: return hu_sum_add_n(setup->n, ends.sums, setup->range, ends.a, setup->inca, setup->fa, x);
+    case ADD: return hu_sum_add_n(setup->n, ends.sums, setup->range, hu_codes(ends.a, setup->inca, setup->fa), x);
     case PRODUCT:
-      return hu_sum_add_product_n(setup->n, ends.other, setup->range, ends.a, setup->inca, setup->fa, ends.b,
-                                  setup->incb, setup->fb, x);
+      return hu_sum_add_product_n(setup->n, ends.other, setup->range, hu_codes(ends.a, setup->inca, setup->fa),
+                                  hu_codes(ends.b, setup->incb, setup->fb), x);
     case MERGE: return hu_sum_merge_n(setup->n, ends.sums, setup->range, ends.other, x);
     case TWICE: return hu_sum_merge_n(setup->n, ends.sums, setup->range, ends.sums, x);
     default:
-      return hu_sum_round_n(setup->n, ends.z, setup->incz, setup->fz, ends.sums, setup->range, setup->mode, x,
-                            ends.events);
+      return hu_sum_round_n(setup->n, hu_codes_out(ends.z, setup->incz, setup->fz), ends.sums, setup->range,
+                            &(hu_how){setup->mode, x, ends.events});
   }
 }
 
@@ -146,16 +146,16 @@ static hu_status on_device(const t_setup *setup, int call, t_ends ends) {
   void *stream = twin_stream();
   switch (call) {
     case ADD:
-      return hu_sum_add_n(setup->n, ends.sums, setup->range, ends.a, setup->inca, setup->fa,
+      return hu_sum_add_n(setup->n, ends.sums, setup->range, hu_codes(ends.a, setup->inca, setup->fa),
                           twin_at(NULL, NULL, stream));
     case PRODUCT:
-      return hu_sum_add_product_n(setup->n, ends.other, setup->range, ends.a, setup->inca, setup->fa, ends.b,
-                                  setup->incb, setup->fb, twin_at(NULL, NULL, stream));
+      return hu_sum_add_product_n(setup->n, ends.other, setup->range, hu_codes(ends.a, setup->inca, setup->fa),
+                                  hu_codes(ends.b, setup->incb, setup->fb), twin_at(NULL, NULL, stream));
     case MERGE: return hu_sum_merge_n(setup->n, ends.sums, setup->range, ends.other, twin_at(NULL, NULL, stream));
     case TWICE: return hu_sum_merge_n(setup->n, ends.sums, setup->range, ends.sums, twin_at(NULL, NULL, stream));
     default:
-      return hu_sum_round_n(setup->n, ends.z, setup->incz, setup->fz, ends.sums, setup->range, setup->mode,
-                            twin_at(&setup->exec, NULL, stream), ends.events);
+      return hu_sum_round_n(setup->n, hu_codes_out(ends.z, setup->incz, setup->fz), ends.sums, setup->range,
+                            &(hu_how){setup->mode, twin_at(&setup->exec, NULL, stream), ends.events});
   }
 }
 
@@ -219,12 +219,13 @@ static void add_total(const t_setup *setup, int products, const t_twin *record) 
   hu_sum *host = (hu_sum *)(void *)record->host, *device = (hu_sum *)(void *)record->device;
   hu_status cpu, gpu;
   if (products) {
-    cpu = hu_sum_add_dot(host, setup->n, h.a, setup->inca, setup->fa, h.b, setup->incb, setup->fb, NULL);
-    gpu = hu_sum_add_dot(device, setup->n, ends.a, setup->inca, setup->fa, ends.b, setup->incb, setup->fb,
-                         twin_there(NULL));
+    cpu = hu_sum_add_dot(host, setup->n, hu_codes(h.a, setup->inca, setup->fa), hu_codes(h.b, setup->incb, setup->fb),
+                         NULL);
+    gpu = hu_sum_add_dot(device, setup->n, hu_codes(ends.a, setup->inca, setup->fa),
+                         hu_codes(ends.b, setup->incb, setup->fb), twin_there(NULL));
   } else {
-    cpu = hu_sum_add_all(host, setup->n, h.a, setup->inca, setup->fa, NULL);
-    gpu = hu_sum_add_all(device, setup->n, ends.a, setup->inca, setup->fa, twin_there(NULL));
+    cpu = hu_sum_add_all(host, setup->n, hu_codes(h.a, setup->inca, setup->fa), NULL);
+    gpu = hu_sum_add_all(device, setup->n, hu_codes(ends.a, setup->inca, setup->fa), twin_there(NULL));
   }
   if (cpu == HU_OK && gpu == HU_OK && twin_differs(record) == record->bytes) return;
   char fa[T_FORMAT_TEXT], fb[T_FORMAT_TEXT];
@@ -379,12 +380,12 @@ static void refusals(void **state) {
   setup_free(&setup);
 }
 
-#define ALL(expected, n, sum, x, incx, f)                                           \
-  refused(&setup, expected, hu_sum_add_all(sum ? host : NULL, n, x, incx, f, NULL), \
-          hu_sum_add_all(sum ? device : NULL, n, x, incx, f, twin_there(NULL)))
-#define DOT(expected, n, sum, a, fa, b, fb)                                                 \
-  refused(&setup, expected, hu_sum_add_dot(sum ? host : NULL, n, a, 1, fa, b, 1, fb, NULL), \
-          hu_sum_add_dot(sum ? device : NULL, n, a, 1, fa, b, 1, fb, twin_there(NULL)))
+#define ALL(expected, n, sum, x, incx, f)                                                     \
+  refused(&setup, expected, hu_sum_add_all(sum ? host : NULL, n, hu_codes(x, incx, f), NULL), \
+          hu_sum_add_all(sum ? device : NULL, n, hu_codes(x, incx, f), twin_there(NULL)))
+#define DOT(expected, n, sum, a, fa, b, fb)                                                                     \
+  refused(&setup, expected, hu_sum_add_dot(sum ? host : NULL, n, hu_codes(a, 1, fa), hu_codes(b, 1, fb), NULL), \
+          hu_sum_add_dot(sum ? device : NULL, n, hu_codes(a, 1, fa), hu_codes(b, 1, fb), twin_there(NULL)))
 
 static void refused_totals(void **state) {
   (void)state;
@@ -406,11 +407,11 @@ static void refused_totals(void **state) {
   DOT(HU_E_NULL, 1, 1, x, format, NULL, format);
   DOT(HU_OK, 0, 1, NULL, format, NULL, format);
   hu_sum *odd = (hu_sum *)(void *)(record.device + 4);
-  refused(&setup, HU_E_ALIGN, HU_E_ALIGN, hu_sum_add_all(odd, 1, x, 1, format, twin_there(NULL)));
+  refused(&setup, HU_E_ALIGN, HU_E_ALIGN, hu_sum_add_all(odd, 1, hu_codes(x, 1, format), twin_there(NULL)));
   refused(&setup, HU_E_OVERLAP, HU_E_OVERLAP,
-          hu_sum_add_all(device, 1, record.device + 580, 1, format, twin_there(NULL)));
+          hu_sum_add_all(device, 1, hu_codes(record.device + 580, 1, format), twin_there(NULL)));
   refused(&setup, HU_E_OVERLAP, HU_E_OVERLAP,
-          hu_sum_add_dot(device, 1, x, 1, format, record.device, 1, format, twin_there(NULL)));
+          hu_sum_add_dot(device, 1, hu_codes(x, 1, format), hu_codes(record.device, 1, format), twin_there(NULL)));
   assert_int_equal(twin_differs(&record), record.bytes);
   twin_free(&record);
   setup_free(&setup);

@@ -219,11 +219,11 @@ typedef struct operand {
   open_array array;
   uint64_t stored[LONGEST];
   size_t count;
-  hu_element element;
+  hu_type element;
 } operand;
 
-static void draw_operand(operand *x, t_random *random, hu_element element, size_t count) {
-  unsigned width = hu_element_width(element);
+static void draw_operand(operand *x, t_random *random, hu_type element, size_t count) {
+  unsigned width = hu_type_width(element);
   memset(x, 0, sizeof *x);
   x->element = element;
   x->count = count;
@@ -236,17 +236,17 @@ static void draw_operand(operand *x, t_random *random, hu_element element, size_
       size_t at = k * width + bit;
       x->bus[at / 32] |= (svBitVecVal)(code >> bit & 1) << at % 32;
     }
-    if (hu_element_size(element) == 8)
+    if (hu_type_size(element) == 8)
       x->stored[k] = code;
     else
-      t_put(x->stored, hu_element_size(element), (ptrdiff_t)k, (uint32_t)code);
+      t_put(x->stored, hu_type_size(element), (ptrdiff_t)k, (uint32_t)code);
   }
 }
 
-static hu_vector vector_of(const operand *x) { return (hu_vector){x->count ? x->stored : NULL, 1, 0, x->element}; }
+static hu_view view_of(const operand *x) { return hu_view_of(x->count ? x->stored : NULL, 1, x->element); }
 
-static uint64_t result(const uint64_t *z, hu_element element) {
-  return hu_element_size(element) == 8 ? *z : t_get(z, hu_element_size(element), 0);
+static uint64_t result(const uint64_t *z, hu_type element) {
+  return hu_type_size(element) == 8 ? *z : t_get(z, hu_type_size(element), 0);
 }
 
 static unsigned flags(const hu_events *events) {
@@ -278,21 +278,24 @@ static void presets(void **state) {
     assert_string_equal(hu_dpi_name(h), preset.name);
     assert_int_equal(hu_dpi_depth(h), preset.k);
     size_t every = preset.accum.scaled ? preset.accum.promote : preset.accum.block.every;
-    hu_element scale = {0};
-    scale.format = preset.accum.scaled ? hu_format_ieee(8, 23, 0) : preset.accum.block.scale;
+    hu_type scale = hu_type_codes(preset.accum.scaled ? hu_format_ieee(8, 23, 0) : preset.accum.block.scale);
     for (int k = 0; k < 20; k++) {
       size_t n = preset.k * (1 + t_below(&random, 2)), scales = every ? (n + every - 1) / every : 0;
-      if (n * hu_element_width(preset.a) > HU_DPI_BUS || n > LONGEST - 2) n = preset.k;
-      int fits = n * hu_element_width(preset.a) <= HU_DPI_BUS;
+      if (n * hu_type_width(preset.a) > HU_DPI_BUS || n > LONGEST - 2) n = preset.k;
+      int fits = n * hu_type_width(preset.a) <= HU_DPI_BUS;
       draw_operand(&a, &random, preset.a, n);
       draw_operand(&b, &random, preset.b, n);
       draw_operand(&c, &random, preset.c, 1);
       draw_operand(&sa, &random, scale, scales);
       draw_operand(&sb, &random, scale, scales);
-      hu_dot_operands in = {vector_of(&a), vector_of(&b), vector_of(&c), vector_of(&sa), vector_of(&sb)};
       uint64_t z[1] = {0};
       hu_events counts = {0};
-      assert_int_equal(hu_dot(n, z, preset.c, &in, &preset.accum, (hu_mode){0}, NULL, &counts), HU_OK);
+      hu_how how = {.events = &counts};
+      hu_product in = hu_product_of_dot(n, hu_output_of(z, 1, preset.c), view_of(&a), view_of(&b), &preset.accum);
+      in.c = view_of(&c);
+      in.sa = view_of(&sa);
+      in.sb = view_of(&sb);
+      assert_int_equal(hu_dot(&in, &how), HU_OK);
       unsigned long long d = 1, d2 = 1, d3 = 1;
       unsigned int set = 0xAAAA, set2 = 0xAAAA, set3 = 0xAAAA;
       if (sa.array.size == 0) sa.array.size = sb.array.size = 1;
@@ -343,8 +346,8 @@ static void words(void **state) {
     svBitVecVal w[BUS] = {0}, none[BUS] = {0};
     size_t n = 1 + t_below(&numbers, 20);
     uint32_t random = t_next32(&numbers), c = t_next32(&numbers) & 0xFF, events = 0;
-    draw_operand(&a, &numbers, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
-    draw_operand(&b, &numbers, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
+    draw_operand(&a, &numbers, hu_type_codes(e4m3), n);
+    draw_operand(&b, &numbers, hu_type_codes(e4m3), n);
     for (size_t k = 0; k < 2 * n; k++) w[k] = t_next32(&numbers);
     /* C enters as it is: the first step takes it in its own format. */
     uint32_t s = 0, s2 = 0;
@@ -376,24 +379,36 @@ static void words(void **state) {
 static void library(void **state) {
   (void)state;
   hu_accum seq, plain;
-  hu_element half = {0};
+  hu_format half;
   uint16_t a[4] = {0x3C00, 0x3C01, 0x3C02, 0x3C03}, z = 0x1234, z2;
   uint32_t w[4] = {1, 2, 3, 4};
-  size_t roundings = 99;
+  hu_dot_random random = {w, 3, 0, 99};
   hu_events events = {0};
-  assert_int_equal(hu_format_parse(&half.format, "binary16", NULL), HU_OK);
+  hu_watch watch = {0}, other = {0};
+  hu_how how = {.events = &events};
+  assert_int_equal(hu_format_parse(&half, "binary16", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&seq, "seq(binary16,sra:4)", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&plain, "seq(binary16)", NULL), HU_OK);
-  hu_dot_operands in = {{a, 1, 0, half}, {a, 1, 0, half}, {0}, {0}, {0}};
-  hu_mode rne = {0};
-  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, w, 3, 0, &roundings, &events), HU_E_SHAPE);
-  assert_true(roundings == 4 && z == 0x1234 && events.inexact == 0);
-  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, w, 4, 0, &roundings, &events), HU_OK);
-  assert_int_not_equal(z, 0x1234);
-  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, NULL, 4, 0, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_dot_words(4, &z, half, NULL, &seq, rne, w, 4, 0, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_dot_words(4, &z, half, &in, &plain, rne, NULL, 0, 0, &roundings, NULL), HU_OK);
-  assert_int_equal(hu_dot(4, &z2, half, &in, &plain, rne, NULL, NULL), HU_OK);
+  hu_product in = hu_product_of_dot(4, hu_codes_out(&z, 1, half), hu_codes(a, 1, half), hu_codes(a, 1, half), &seq);
+  in.watch = &watch;
+  assert_int_equal(hu_dot_words(&in, &random, &how), HU_E_SHAPE);
+  assert_true(random.roundings == 4 && z == 0x1234 && events.inexact == 0 && watch.additions == 0);
+  random.count = 4;
+  assert_int_equal(hu_dot_words(&in, &random, &how), HU_OK);
+  assert_true(z != 0x1234 && events.inexact == 0 && watch.additions == 3);
+  random.words = NULL;
+  assert_int_equal(hu_dot_words(&in, &random, NULL), HU_E_NULL);
+  random.words = w;
+  assert_int_equal(hu_dot_words(NULL, &random, NULL), HU_E_NULL);
+  random = (hu_dot_random){0};
+  in.accum = &plain;
+  watch = other;
+  assert_int_equal(hu_dot_words(&in, &random, NULL), HU_OK);
+  in.d.data = &z2;
+  in.watch = &other;
+  assert_int_equal(hu_dot(&in, NULL), HU_OK);
+  assert_memory_equal(&watch, &other, sizeof watch);
+  size_t roundings = random.roundings;
   assert_true(z == z2 && roundings == 4);
 }
 
@@ -506,8 +521,7 @@ static void *work(void *context) {
     static _Thread_local operand a, b;
     unsigned long long d;
     unsigned int events;
-    hu_element element = {0};
-    element.format = hu_format_fn(4, 3, 0);
+    hu_type element = hu_type_codes(hu_format_fn(4, 3, 0));
     draw_operand(&a, &random, element, 16);
     draw_operand(&b, &random, element, 16);
     if (hu_dpi_dot(share->model, share->mode, 16, a.bus, b.bus, 0, none, none, none, t_next32(&random), &d, &events))

@@ -217,7 +217,7 @@ static void accumulation_check(void **state) {
       ((unsigned char *)&accum)[i] ^= 2;
       /* These are models: fp64, splitk(S,fp32), and takes(s8,any,any,M) for each of the operands. */
       if (accum.kind == HU_ACCUM_FP64 || (kind == HU_ACCUM_FP32 && accum.slices)) continue;
-      if (accum.a.kind == HU_ELEMENT_S8 || accum.b.kind == HU_ELEMENT_S8 || accum.c.kind == HU_ELEMENT_S8) {
+      if (accum.a.kind == HU_TYPE_INT8 || accum.b.kind == HU_TYPE_INT8 || accum.c.kind == HU_TYPE_INT8) {
         assert_int_equal(hu_accum_check(&accum), HU_OK);
         continue;
       }

@@ -97,25 +97,20 @@ void problem_spot(const t_problem *problem, t_random *random) {
   t_outcome outcome = problem_run(problem, 1, 0);
   size_t i = t_below(random, (uint32_t)problem->m), j = t_below(random, (uint32_t)problem->n);
   const hu_operand *x[3] = {&problem->a.operand, &problem->b.operand, &problem->c.operand};
-  hu_dot_operands in;
-  hu_element ez;
-  hu_exec exec;
   uint32_t code = 0;
-  memset(&in, 0, sizeof in);
-  memset(&ez, 0, sizeof ez);
-  memset(&exec, 0, sizeof exec);
-  ez.format = problem->format;
-  hu_vector *vector[3] = {&in.a, &in.b, &in.c};
+  hu_exec exec = {.stream = problem->stream};
+  hu_view none = {0};
+  hu_product in = hu_product_of_dot(problem->k, hu_codes_out(&code, 1, problem->format), none, none, &problem->accum);
+  hu_view *view[3] = {&in.a, &in.b, &in.c};
   for (size_t q = 0; q < (problem->has_c ? 3u : 2u); q++) {
     size_t row = q == 1 ? 0 : i, column = q == 0 ? 0 : j, ld = x[q]->ld;
-    vector[q]->element.format = x[q]->format;
-    vector[q]->data = (const uint8_t *)x[q]->data + (x[q]->transposed ? column * ld + row : row * ld + column) *
-                                                        hu_limits_of(x[q]->format).storage / 8;
-    vector[q]->stride = (ptrdiff_t)((q == 0) != x[q]->transposed ? 1 : ld);
+    size_t at = x[q]->transposed ? column * ld + row : row * ld + column;
+    *view[q] = hu_codes((const uint8_t *)x[q]->data + at * hu_limits_of(x[q]->format).storage / 8,
+                        (ptrdiff_t)((q == 0) != x[q]->transposed ? 1 : ld), x[q]->format);
   }
-  exec.stream = problem->stream;
   exec.stream.counter += i * problem->n + j;
-  assert_int_equal(hu_dot_n(1, problem->k, &code, 1, ez, &in, &problem->accum, problem->mode, &exec, NULL), HU_OK);
+  hu_how how = {problem->mode, &exec, NULL};
+  assert_int_equal(hu_dot(&in, &how), HU_OK);
   assert_int_equal(code, outcome_element(problem, &outcome, i, j));
   free(outcome.d);
 }

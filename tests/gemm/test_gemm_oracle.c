@@ -34,14 +34,13 @@ static void expect(t_expected *expected, const t_problem *problem) {
     for (size_t i = 0; i < problem->m; i++) {
       uint32_t random =
           problem->mode.bits ? hu_stream_word(problem->stream, i * problem->n + j) >> (32 - problem->mode.bits) : 0;
-      uint32_t c = problem->has_c ? problem->c.code[i * problem->n + j] : 0;
-      const hu_format *fc = problem->has_c ? &problem->c.format : NULL;
-      hu_status (*dot)(uint32_t *, uint32_t *, hu_format, hu_mode, uint32_t, size_t, hu_format, const uint32_t *,
-                       hu_format, const uint32_t *, const hu_format *, uint32_t) =
-          problem->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32;
+      hu_oracle_code c = {problem->c.format, problem->has_c ? problem->c.code[i * problem->n + j] : 0};
+      hu_oracle_terms terms = {
+          problem->k, problem->a.format,         problem->a.code + i * problem->k, problem->b.format,
+          column,     problem->has_c ? &c : NULL};
       char text[PROBLEM_TEXT];
-      hu_status status = dot(&code, &events, problem->format, problem->mode, random, problem->k, problem->a.format,
-                             problem->a.code + i * problem->k, problem->b.format, column, fc, c);
+      hu_status status = (problem->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32)(
+          &code, &events, problem->format, problem->mode, random, &terms);
       if (status != HU_OK) fail_msg("%s: the oracle says %s", problem_text(text, problem), hu_status_name(status));
       expected->bits[i * problem->n + j] = as_stored(problem, code);
       hu_events_count(&expected->events, events);

@@ -34,14 +34,14 @@ static void list(t_text *text, const uint32_t *codes, size_t n) {
 }
 
 static void line(t_text *text, unsigned *count, const t_sum *sum, int exactly, unsigned round) {
-  hu_format fc = format_of(sum->fc ? sum->fc : sum->fa);
+  hu_oracle_code c = {format_of(sum->fc ? sum->fc : sum->fa), sum->c};
+  hu_oracle_terms terms = {sum->n, format_of(sum->fa), sum->a, format_of(sum->fb), sum->b, sum->fc ? &c : NULL};
   hu_mode mode;
   uint32_t code, events;
   memset(&mode, 0, sizeof mode);
   mode.round = (uint8_t)round;
-  hu_status status = (exactly ? hu_oracle_dot : hu_oracle_dot_fp32)(&code, &events, format_of(sum->fz), mode, 0, sum->n,
-                                                                    format_of(sum->fa), sum->a, format_of(sum->fb),
-                                                                    sum->b, sum->fc ? &fc : NULL, sum->c);
+  hu_status status =
+      (exactly ? hu_oracle_dot : hu_oracle_dot_fp32)(&code, &events, format_of(sum->fz), mode, 0, &terms);
   if (status != HU_OK) abort();
   text_add(text, "%s %s %s %s %s %s %zu", exactly ? "exact" : "fp32", rounds[round], sum->fa, sum->fb,
            sum->fc ? sum->fc : "-", sum->fz, sum->n);

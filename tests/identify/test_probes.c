@@ -10,21 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/accum/text.h"
 #include "cli/base/cli.h"
 #include "cli/identify/identify.h"
 #include "cli/identify/report.h"
 #include "tests/support/cmocka.h"
 
-static hu_element element(const char *name) {
-  hu_element element = {0};
-  if (strcmp(name, "s8") == 0) {
-    element.kind = HU_ELEMENT_S8;
-  } else if (strcmp(name, "s32") == 0) {
-    element.kind = HU_ELEMENT_S32;
-  } else {
-    assert_int_equal(hu_format_parse(&element.format, name, NULL), HU_OK);
-  }
-  return element;
+static hu_type element(const char *name) {
+  hu_type type;
+  assert_true(cli_parse_element(&type, name));
+  return type;
 }
 
 static hu_accum parsed(const char *text) {

@@ -249,12 +249,15 @@ static void units(void) {
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset preset;
     done(hu_accum_preset_at(&preset, i));
-    if (preset.a.kind == HU_ELEMENT_CODE && preset.c.kind == HU_ELEMENT_CODE) {
+    if (preset.a.kind == HU_TYPE_CODES && preset.c.kind == HU_TYPE_CODES) {
       multiply(&preset.accum, preset.a.format, preset.b.format, preset.accum.c.format);
     } else {
-      hu_dot_operands x = {{zeros, 1, 0, preset.a}, {zeros, 1, 0, preset.b}, {zeros, 1, 0, preset.c}, {0}, {0}};
       uint64_t z = 0;
-      CALL(hu_dot(DEPTH - 1, &z, preset.c, &x, &preset.accum, mode_at(HU_RNE), &exec, NULL));
+      hu_product x = hu_product_of_dot(DEPTH - 1, hu_output_of(&z, 1, preset.c), hu_view_of(zeros, 1, preset.a),
+                                       hu_view_of(zeros, 1, preset.b), &preset.accum);
+      hu_how how = {mode_at(HU_RNE), &exec, NULL};
+      x.c = hu_view_of(zeros, 1, preset.c);
+      CALL(hu_dot(&x, &how));
       add(&z, sizeof z);
     }
   }

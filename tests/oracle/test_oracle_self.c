@@ -385,7 +385,9 @@ static void test_fp32_is_fma(void **state) {
       acc = fmaf(x, y, acc);
     }
     uint32_t expected = isnan(acc) ? 0x7FC00000u : float_bits(acc);
-    assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, rne, 0, n, format, a, format, b, &format, c), HU_OK);
+    hu_oracle_code addend = {format, c};
+    hu_oracle_terms terms = {n, format, a, format, b, &addend};
+    assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, rne, 0, &terms), HU_OK);
     if (code != expected) fail_msg("case %d: %#x, fmaf gives %#x", i, code, expected);
     subnormal += fpclassify(acc) == FP_SUBNORMAL;
     infinite += isinf(acc) != 0;
@@ -434,9 +436,9 @@ static void test_dots(void **state) {
     hu_mode mode = {0};
     uint32_t code = 99, events = 99;
     mode.round = row->round;
-    assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, row->n, format, row->a, format, row->b,
-                                   row->has_c ? &format : NULL, row->c),
-                     HU_OK);
+    hu_oracle_code c = {format, row->c};
+    hu_oracle_terms terms = {row->n, format, row->a, format, row->b, row->has_c ? &c : NULL};
+    assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, &terms), HU_OK);
     if (code != row->code || events != row->events)
       fail_msg("row %zu: %#x events %#x, wanted %#x events %#x", i, code, events, row->code, row->events);
   }
@@ -445,10 +447,13 @@ static void test_dots(void **state) {
   uint32_t a2[3] = {0x7B, 0xFB, 0x01}, b2[3] = {0x7B, 0x7B, 0x01};
   hu_mode raz = {0};
   raz.round = HU_RAZ;
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, 3, format, a, format, b, NULL, 0), HU_OK);
+  hu_oracle_terms terms = {3, format, a, format, b, NULL};
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, &terms), HU_OK);
   assert_int_equal(code, 0x00);
   assert_int_equal(events, 0);
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, 3, format, a2, format, b2, NULL, 0), HU_OK);
+  terms.a = a2;
+  terms.b = b2;
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, raz, 0, &terms), HU_OK);
   assert_int_equal(code, 0x01);
   assert_int_equal(events, SUB_INEXACT);
   print_message("%zu sums written down by hand\n", sizeof dots / sizeof dots[0] + 2);
@@ -494,9 +499,13 @@ static void test_errors(void **state) {
   assert_int_equal(hu_oracle_convert(&code, &events, format, mode, bad, 1, 0), HU_E_FORMAT);
   assert_int_equal(hu_oracle_decode64(&z, bad, 1), HU_E_FORMAT);
   assert_int_equal(hu_oracle_place(&place, format, INFINITY), HU_E_SHAPE);
-  assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, 1, format, NULL, format, &zero, NULL, 0), HU_E_NULL);
-  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, mode, 0, 1, wide, &zero, format, &zero, NULL, 0),
-                   HU_E_CARRIER);
+  hu_oracle_code large = {format, 256};
+  hu_oracle_terms none = {1, format, NULL, format, &zero, NULL}, terms = {1, wide, &zero, format, &zero, NULL};
+  assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, NULL), HU_E_NULL);
+  assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, &none), HU_E_NULL);
+  assert_int_equal(hu_oracle_dot_fp32(&code, &events, format, mode, 0, &terms), HU_E_CARRIER);
+  terms.c = &large;
+  assert_int_equal(hu_oracle_dot(&code, &events, format, mode, 0, &terms), HU_E_CODE);
   assert_int_equal(code, 77);
   assert_int_equal(events, 78);
   assert_true(z == 1.25);
@@ -516,7 +525,8 @@ static void test_mpfr_state(void **state) {
   mpfr_flags_set(MPFR_FLAGS_DIVBY0);
   assert_int_equal(hu_oracle_encode64(&code, NULL, format, mode, 447, 0), HU_OK);
   assert_int_equal(code, 0x7E);
-  assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, mode, 0, 1, format, &a, format, &b, NULL, 0), HU_OK);
+  hu_oracle_terms terms = {1, format, &a, format, &b, NULL};
+  assert_int_equal(hu_oracle_dot_fp32(&code, NULL, format, mode, 0, &terms), HU_OK);
   assert_int_equal(code, 0x36);
   assert_int_equal(mpfr_get_emin(), -3);
   assert_int_equal(mpfr_get_emax(), 3);

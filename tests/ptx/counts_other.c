@@ -191,7 +191,7 @@ static uint64_t *sums_of(size_t n, hu_sum_range range) {
 static hu_status sum_add(size_t n) {
   hu_format f = named("bfloat16");
   hu_sum_range range = hu_sum_range_of(f);
-  return hu_sum_add_n(n, sums_of(n, range), range, codes(n, 16), 1, f, counts_there(NULL));
+  return hu_sum_add_n(n, sums_of(n, range), range, hu_codes(codes(n, 16), 1, f), counts_there(NULL));
 }
 
 static hu_status sum_merge(size_t n) {
@@ -202,14 +202,15 @@ static hu_status sum_merge(size_t n) {
 static hu_status sum_round(size_t n) {
   hu_format f = named("bfloat16");
   hu_sum_range range = hu_sum_range_of(f);
-  return hu_sum_round_n(n, room(2 * n), 1, f, sums_of(n, range), range, plain_mode(), counts_there(NULL), new_events());
+  return hu_sum_round_n(n, hu_codes_out(room(2 * n), 1, f), sums_of(n, range), range,
+                        &(hu_how){plain_mode(), counts_there(NULL), new_events()});
 }
 
 static hu_status sum_total(size_t n) {
   hu_sum *sum = room(sizeof *sum), none;
   memset(&none, 0, sizeof none);
   hu_status s = hui_memory_put(sum, &none, sizeof none);
-  return s == HU_OK ? hu_sum_add_all(sum, n, codes(n, 16), 1, named("bfloat16"), counts_there(NULL)) : s;
+  return s == HU_OK ? hu_sum_add_all(sum, n, hu_codes(codes(n, 16), 1, named("bfloat16")), counts_there(NULL)) : s;
 }
 
 /* ---- all of them ---- */

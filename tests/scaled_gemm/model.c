@@ -43,10 +43,8 @@ static uint64_t pattern(const t_matrix *x, size_t i, size_t j) {
   return c;
 }
 
-static hu_element element_of(const t_matrix *x) {
-  hu_element element;
-  memset(&element, 0, sizeof element);
-  element.format = x->scaled ? x->scaling.element : x->operand.plain.format;
+static hu_type element_of(const t_matrix *x) {
+  hu_type element = hu_type_codes(x->scaled ? x->scaling.element : x->operand.plain.format);
   if (x->scaled && x->scaling.coding == HU_CODING_TWOS) element.format.e = 1;
   return element;
 }
@@ -115,7 +113,7 @@ static float step_of(const t_product *product, const t_matrix *x, double s) {
 static uint32_t bits_of(float x) { return x != x ? 0x7FC00000u : t_bits32(x); }
 
 /* rne32(alpha rne32(x) + c): one fused multiply-add of the reference. */
-static uint32_t epilogue(const t_product *product, uint32_t x, hu_element ec, uint64_t c) {
+static uint32_t epilogue(const t_product *product, uint32_t x, hu_type ec, uint64_t c) {
   static t_dot dot;
   reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_format binary32 = hu_format_ieee(8, 23, 0);
@@ -124,7 +122,7 @@ static uint32_t epilogue(const t_product *product, uint32_t x, hu_element ec, ui
   memset(&dot, 0, sizeof dot);
   dot.accum.kind = HU_ACCUM_SEQ;
   dot.accum.sum = binary32;
-  dot.a.format = dot.b.format = binary32;
+  dot.a = dot.b = hu_type_codes(binary32);
   dot.c = ec;
   dot.n = 1;
   dot.has_c = 1;
@@ -141,7 +139,7 @@ static uint32_t epilogue(const t_product *product, uint32_t x, hu_element ec, ui
 typedef struct t_element {
   const t_product *p;
   size_t i, j;
-  hu_element c; /* binary32, +0, where there is none */
+  hu_type c; /* binary32, +0, where there is none */
   uint64_t ct;
   int nan_given, impossible;
   const float *a, *b; /* values, decoded */
@@ -169,7 +167,7 @@ static void look_for_nan(t_element *element) {
   dot.accum.kind = HU_ACCUM_SEQ;
   dot.accum.sum = hu_format_ieee(8, 23, 0);
   dot.accum.block.input = product->sum.inside.block.input; /* what a model reads may be less than a code */
-  dot.c.format = hu_format_ieee(8, 23, 0);
+  dot.c = hu_type_codes(hu_format_ieee(8, 23, 0));
   memset(&watch, 0, sizeof watch);
   (void)reference_between(&dot, &ends, &events, &watch);
   element->nan_given |= ends.nan_given;
@@ -211,7 +209,7 @@ static size_t make_across(t_element *element, t_dot *dot) {
     end = run_end(product, l);
     memset(&part, 0, sizeof part);
     part.accum = product->sum.inside;
-    part.c.format = binary32;
+    part.c = hu_type_codes(binary32);
     part.key = dot->key;
     part.element = dot->element;
     rows_of(element, &part, l, end);
@@ -228,7 +226,7 @@ static size_t make_across(t_element *element, t_dot *dot) {
     } else {
       volatile long double w = ((long double)sa * tensor_of(&product->a)) * ((long double)sb * tensor_of(&product->b));
       volatile double z = (double)w;
-      dot->a.kind = HU_ELEMENT_BINARY64;
+      dot->a.kind = HU_TYPE_BINARY64;
       element->impossible |=
           z == z && ((long double)z != w || (z == 0 && sa != 0 && sb != 0) || (z - z != 0 && w - w == 0));
       dot->at[r] = t_bits64(z);
@@ -248,7 +246,7 @@ static uint32_t after_epilogue(const t_element *element, uint32_t sum, hu_format
   memset(&dot, 0, sizeof dot);
   memset(&watch, 0, sizeof watch);
   dot.accum.kind = HU_ACCUM_FP32;
-  dot.a.format = dot.b.format = dot.c.format = hu_format_ieee(8, 23, 0);
+  dot.a = dot.b = dot.c = hu_type_codes(hu_format_ieee(8, 23, 0));
   dot.key = product->stream.key;
   dot.element = product->stream.counter + element->i * product->n + element->j;
   dot.mode = mode;
@@ -272,12 +270,9 @@ static uint32_t parts(t_element *element, hu_format to, hu_mode mode, uint32_t *
   dot.accum = product->sum.across;
   dot.key = product->stream.key;
   dot.element = product->stream.counter + element->i * product->n + element->j;
-  dot.a.format = dot.b.format = binary32;
+  dot.a = dot.b = hu_type_codes(binary32);
   dot.n = make_across(element, &dot);
-  if (product->sum.factor == HU_SCALED_FACTOR_EXACT) {
-    memset(&dot.a, 0, sizeof dot.a);
-    dot.a.kind = HU_ELEMENT_BINARY64;
-  }
+  if (product->sum.factor == HU_SCALED_FACTOR_EXACT) dot.a = hu_type_plain(HU_TYPE_BINARY64);
   dot.mode = mode;
   dot.has_c = product->has_c;
   dot.c = element->c;
@@ -323,8 +318,8 @@ static uint32_t whole(t_element *element, hu_format to, hu_mode mode, uint32_t *
   }
   for (size_t l = 0; !unit && l < product->k; l++) {
     hu_format as = product->sum.as.e ? product->sum.as : binary32;
-    if (product->a.scaled) dot.a.format = as;
-    if (product->b.scaled) dot.b.format = as;
+    if (product->a.scaled) dot.a = hu_type_codes(as);
+    if (product->b.scaled) dot.b = hu_type_codes(as);
     if (product->a.scaled) dot.at[l] = code_of(as, value_at(&product->a, element->a, element->i, l));
     if (product->b.scaled) dot.bt[l] = code_of(as, value_at(&product->b, element->b, l, element->j));
   }
@@ -346,9 +341,7 @@ static void count(hu_events *z, uint32_t set) {
 
 static void set_c(t_element *element, const float *values) {
   const t_product *product = element->p;
-  hu_format binary32 = hu_format_ieee(8, 23, 0);
-  memset(&element->c, 0, sizeof element->c);
-  element->c.format = binary32;
+  element->c = hu_type_codes(hu_format_ieee(8, 23, 0));
   element->ct = 0;
   if (!product->has_c) return;
   if (product->c.scaled) {

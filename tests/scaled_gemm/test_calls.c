@@ -248,16 +248,15 @@ static void test_units(void **state) {
     hu_events ev = {0}, count = {0};
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &result, &a, &b, NULL, &sum, rne, NULL, &ev), HU_OK);
     for (size_t e = 0; e < ROWS * COLS; e++) {
-      hu_element es = {HU_ELEMENT_CODE, 0, da.scale};
       size_t ia = e / COLS, ib = e % COLS;
       uint32_t one = 0;
-      hu_dot_operands x;
-      memset(&x, 0, sizeof x);
-      x.a = (hu_vector){(uint8_t *)a.codes + ia * a.ld, 1, 0, preset.a};
-      x.b = (hu_vector){(uint8_t *)b.codes + ib * b.ld, 1, 0, preset.b};
-      x.sa = (hu_vector){(uint8_t *)a.scales + ia * a.lds, 1, 0, es};
-      x.sb = (hu_vector){(uint8_t *)b.scales + ib * b.lds, 1, 0, es};
-      assert_int_equal(hu_dot(DEPTH, &one, preset.c, &x, &preset.accum, rne, NULL, &count), HU_OK);
+      hu_product x = hu_product_of_dot(DEPTH, hu_output_of(&one, 1, preset.c),
+                                       hu_view_of((uint8_t *)a.codes + ia * a.ld, 1, preset.a),
+                                       hu_view_of((uint8_t *)b.codes + ib * b.ld, 1, preset.b), &preset.accum);
+      hu_how how = {rne, NULL, &count};
+      x.sa = hu_codes((uint8_t *)a.scales + ia * a.lds, 1, da.scale);
+      x.sb = hu_codes((uint8_t *)b.scales + ib * b.lds, 1, da.scale);
+      assert_int_equal(hu_dot(&x, &how), HU_OK);
       if (one != z[e]) fail_msg("%s: element %zu: %08x, hu_dot %08x", preset.name, e, (unsigned)z[e], (unsigned)one);
     }
     assert_true(t_same_events(&ev, &count));

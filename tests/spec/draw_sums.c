@@ -7,34 +7,31 @@
 #include "tests/accum/reference.h"
 #include "tests/spec/lines.h"
 
-static hu_vector stored(uint64_t *buffer, const uint64_t *x, size_t n, hu_element element) {
-  hu_vector vector = {buffer, 1, 0, element};
-  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)buffer, i, hu_element_size(element), x[i]);
-  return vector;
+static hu_view stored(uint64_t *buffer, const uint64_t *x, size_t n, hu_type type) {
+  for (size_t i = 0; i < n; i++) dot_store((uint8_t *)buffer, i, hu_type_size(type), x[i]);
+  return hu_view_of(buffer, 1, type);
 }
 
-static hu_dot_operands operands_of(const t_dot *x) {
+static hu_product product_of(const t_dot *x, uint64_t *z) {
   static uint64_t a[DOT_TERMS], b[DOT_TERMS], c, sa[DOT_SCALES], sb[DOT_SCALES];
-  hu_dot_operands in = {0};
-  hu_element scale = {0};
-  scale.format = x->scale;
-  in.a = stored(a, x->at, x->n, x->a);
-  in.b = stored(b, x->bt, x->n, x->b);
-  if (x->has_c) in.c = stored(&c, &x->ct, 1, x->c);
+  hu_product made = hu_product_of_dot(x->n, hu_output_of(z, 1, x->c), stored(a, x->at, x->n, x->a),
+                                      stored(b, x->bt, x->n, x->b), &x->accum);
+  if (x->has_c) made.c = stored(&c, &x->ct, 1, x->c);
   if (x->accum.scaled || x->accum.block.every) {
-    in.sa = stored(sa, x->sa, x->scales, scale);
-    in.sb = stored(sb, x->sb, x->scales, scale);
+    made.sa = stored(sa, x->sa, x->scales, hu_type_codes(x->scale));
+    made.sb = stored(sb, x->sb, x->scales, hu_type_codes(x->scale));
   }
-  return in;
+  return made;
 }
 
 /* Does the library take the model with these elements? */
 static int is_taken(t_dot *x) {
-  uint64_t buffer;
+  uint64_t z;
   x->n = x->scales = 0;
   x->has_c = 1;
-  hu_dot_operands in = operands_of(x);
-  return hu_dot(0, &buffer, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+  hu_product product = product_of(x, &z);
+  hu_how how = {.mode = x->mode};
+  return hu_dot(&product, &how) == HU_OK;
 }
 
 /* Kinds and rules in turn, and every eighth time a preset on any mode. */
@@ -46,7 +43,7 @@ static void draw_case(t_dot *x, t_random *random, unsigned long number) {
     draw_preset(x, &preset);
     x->key = t_next64(random);
     x->element = t_next64(random);
-    if (x->c.kind != HU_ELEMENT_BINARY64) x->mode = t_random_mode(random);
+    if (x->c.kind != HU_TYPE_BINARY64) x->mode = t_random_mode(random);
     x->n = t_below(random, 4) ? preset.k * (size_t)t_between(random, 0, preset.k < 16 ? 2 : 1)
                               : t_below(random, preset.k + 1);
     if (x->n > 64) x->n = t_below(random, 64);
@@ -63,8 +60,6 @@ static void draw_case(t_dot *x, t_random *random, unsigned long number) {
 
 static void line_case(const char *operation, const t_dot *x) {
   char text[HU_ACCUM_TEXT_MAX];
-  hu_element scale = {0};
-  scale.format = x->scale;
   (void)hu_accum_text(text, sizeof text, &x->accum);
   line_begin(operation);
   line_text("model", text);
@@ -81,7 +76,7 @@ static void line_case(const char *operation, const t_dot *x) {
   line_patterns("b", x->bt, x->n, 0);
   line_patterns("c", &x->ct, (size_t)x->has_c, 0);
   if (!x->scales) return;
-  line_element("fs", scale);
+  line_element("fs", hu_type_codes(x->scale));
   line_patterns("sa", x->sa, x->scales, 0);
   line_patterns("sb", x->sb, x->scales, 0);
 }
@@ -96,8 +91,8 @@ static void line_watch(const hu_watch *watch) {
 /* Of an instruction: 11.8. 0: the model has no such exceptions. */
 static int draw_exceptions(const t_dot *x) {
   uint32_t exceptions;
-  hu_dot_operands in = operands_of(x);
-  if (hu_dot_exceptions(&exceptions, x->n, x->c, &in, &x->accum, x->mode) != HU_OK) return 0;
+  hu_product product = product_of(x, NULL);
+  if (hu_dot_exceptions(&exceptions, &product, x->mode) != HU_OK) return 0;
   line_case("exceptions", x);
   line_set_of(">exceptions", exceptions);
   line_end();

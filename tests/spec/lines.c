@@ -36,12 +36,12 @@ void line_format(const char *name, hu_format format) {
   print_axes(format);
 }
 
-void line_element(const char *name, hu_element element) {
-  static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
-  if (element.kind == HU_ELEMENT_CODE)
+void line_element(const char *name, hu_type element) {
+  static const char *const kinds[] = {"binary64", "s8", "u8", "s4", "u4", "s32"};
+  if (element.kind == HU_TYPE_CODES)
     line_format(name, element.format);
   else
-    line_text(name, kinds[element.kind]);
+    line_text(name, kinds[element.kind - HU_TYPE_BINARY64]);
 }
 
 void line_mode(hu_mode mode) {

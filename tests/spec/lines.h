@@ -27,7 +27,7 @@ void line_pattern(const char *name, uint64_t bits, int digits);
 void line_patterns(const char *name, const uint64_t *bits, size_t n, int digits);
 void line_format(const char *name, hu_format format);
 /* A format, or the word of another kind of element. */
-void line_element(const char *name, hu_element element);
+void line_element(const char *name, hu_type element);
 void line_mode(hu_mode mode);
 void line_events(uint32_t events);
 void line_set_of(const char *name, uint32_t events);

@@ -100,9 +100,9 @@ static void test_oracle(void **state) {
     uint32_t random = mode.bits ? t_next32(&numbers) >> (32 - mode.bits) : 0, expected, expected_events, events;
     hu_sum sum = summed(&terms, &numbers), again = summed(&terms, &numbers);
     assert_memory_equal(&sum, &again, sizeof sum);
-    assert_int_equal(hu_oracle_dot(&expected, &expected_events, fz, mode, random, terms.n, terms.fa, terms.a, terms.fb,
-                                   terms.b, &terms.fc, terms.c),
-                     HU_OK);
+    hu_oracle_code c = {terms.fc, terms.c};
+    hu_oracle_terms all = {terms.n, terms.fa, terms.a, terms.fb, terms.b, &c};
+    assert_int_equal(hu_oracle_dot(&expected, &expected_events, fz, mode, random, &all), HU_OK);
     uint32_t got = hu_sum_round(&sum, fz, mode, random, &events);
     if (got != expected || events != expected_events) {
       char text[T_FORMAT_TEXT], seen[T_EVENTS_TEXT], hoped[T_EVENTS_TEXT];
@@ -229,14 +229,15 @@ static void test_arrays(void **state) {
         hu_sum_add_product(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
         hu_sum_add(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j));
       }
-      assert_int_equal(hu_sum_add_n(N, k == 1 ? other : sums, range, a, 2, fa, &exec), HU_OK);
-      assert_int_equal(hu_sum_add_product_n(N, k == 1 ? other : sums, range, a, 2, fa, b, 1, fb, &exec), HU_OK);
+      assert_int_equal(hu_sum_add_n(N, k == 1 ? other : sums, range, hu_codes(a, 2, fa), &exec), HU_OK);
+      assert_int_equal(
+          hu_sum_add_product_n(N, k == 1 ? other : sums, range, hu_codes(a, 2, fa), hu_codes(b, 1, fb), &exec), HU_OK);
     }
     assert_int_equal(hu_sum_merge_n(N, sums, range, other, &exec), HU_OK);
-    assert_int_equal(hu_sum_round_n(N, z, 1, fz, sums, range, mode, &exec, &events), HU_OK);
+    assert_int_equal(hu_sum_round_n(N, hu_codes_out(z, 1, fz), sums, range, &(hu_how){mode, &exec, &events}), HU_OK);
     hu_sum whole = {{0}, 0, 0}, alone = {{0}, 0, 0};
-    assert_int_equal(hu_sum_add_all(&whole, N, a, 2, fa, NULL), HU_OK);
-    assert_int_equal(hu_sum_add_dot(&whole, N, a, 2, fa, b, 1, fb, NULL), HU_OK);
+    assert_int_equal(hu_sum_add_all(&whole, N, hu_codes(a, 2, fa), NULL), HU_OK);
+    assert_int_equal(hu_sum_add_dot(&whole, N, hu_codes(a, 2, fa), hu_codes(b, 1, fb), NULL), HU_OK);
     for (size_t j = 0; j < N; j++) {
       hu_sum_add(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j));
       hu_sum_add_product(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
@@ -276,12 +277,12 @@ static void test_binary32(void **state) {
       if (k > 3 && (x[j] & 0x7F800000) == 0x7F800000) x[j] = j % 7 ? 0x80000000 : x[j] & 0xFF7FFFFF;
     }
     for (size_t j = 0; j < N; j++) back[j] = x[N - 1 - j];
-    assert_int_equal(hu_sum_add_n(N, sums, range, x, 1, hu_binary32(), NULL), HU_OK);
-    assert_int_equal(hu_sum_add_n(N, other, range, back + N - 1, -1, hu_binary32(), &core), HU_OK);
+    assert_int_equal(hu_sum_add_n(N, sums, range, hu_codes(x, 1, hu_binary32()), NULL), HU_OK);
+    assert_int_equal(hu_sum_add_n(N, other, range, hu_codes(back + N - 1, -1, hu_binary32()), &core), HU_OK);
     for (size_t j = 0; j < N; j++) hu_sum_add(&one[j], hu_binary32(), x[j]);
     assert_memory_equal(sums, other, N * 8 * (1 + (size_t)range.words));
   }
-  assert_int_equal(hu_sum_round_n(N, z, 1, hu_binary32(), sums, range, (hu_mode){0}, NULL, NULL), HU_OK);
+  assert_int_equal(hu_sum_round_n(N, hu_codes_out(z, 1, hu_binary32()), sums, range, NULL), HU_OK);
   for (size_t j = 0; j < N; j++) {
     hu_mode rne = {0};
     assert_int_equal(z[j], hu_sum_round(&one[j], hu_binary32(), rne, 0, NULL));
@@ -295,33 +296,34 @@ static void test_errors(void **state) {
   uint32_t x[8] = {0};
   hu_format format = binary64_like(), wrong = format,
             small = {1, 4, 3, 0, 0, HU_INF_NONE, HU_NAN_ONES, 1, HU_OVERFLOW_NAN, 0, 0};
-  hu_mode rne = {0}, none = {.round = 99};
+  hu_mode none = {.round = 99};
   hu_sum_range wide = hu_sum_range_of(format), narrow = hu_sum_range_of(small), zero = {0, 0}, beyond = {0, 100};
   (void)state;
   wrong.e = 99;
   assert_int_equal(hu_sum_range_of(wrong).words, 0);
   assert_int_equal(hu_sum_range_of_product(format, wrong).words, 0);
   assert_true(wide.words > narrow.words);
-  assert_int_equal(hu_sum_add_n(1, sums, wide, x, 1, wrong, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_n(1, sums, narrow, x, 1, format, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_sum_add_n(1, sums, zero, x, 1, small, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_sum_add_n(1, sums, beyond, x, 1, small, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_sum_add_product_n(1, sums, narrow, x, 1, small, x, 1, small, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_sum_add_n(1, NULL, narrow, x, 1, small, NULL), HU_E_NULL);
-  assert_int_equal(hu_sum_add_n(1, sums, narrow, NULL, 1, small, NULL), HU_E_NULL);
-  assert_int_equal(hu_sum_add_n(4, sums, narrow, sums, 1, small, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_sum_add_n(1, sums, wide, hu_codes(x, 1, wrong), NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_n(1, sums, narrow, hu_codes(x, 1, format), NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, sums, zero, hu_codes(x, 1, small), NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, sums, beyond, hu_codes(x, 1, small), NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_product_n(1, sums, narrow, hu_codes(x, 1, small), hu_codes(x, 1, small), NULL),
+                   HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, NULL, narrow, hu_codes(x, 1, small), NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_n(1, sums, narrow, hu_codes(NULL, 1, small), NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_n(4, sums, narrow, hu_codes(sums, 1, small), NULL), HU_E_OVERLAP);
   assert_int_equal(hu_sum_merge_n(2, sums, narrow, sums + 1, NULL), HU_E_OVERLAP);
   assert_int_equal(hu_sum_merge_n(2, sums, narrow, sums, NULL), HU_OK);
-  assert_int_equal(hu_sum_round_n(2, sums, 1, small, sums, narrow, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_sum_round_n(2, x, 0, small, sums, narrow, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_sum_round_n(2, x, 1, small, sums, narrow, none, NULL, NULL), HU_E_MODE);
-  assert_int_equal(hu_sum_round_n(2, x, 1, wrong, sums, narrow, rne, NULL, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_all(NULL, 1, x, 1, small, NULL), HU_E_NULL);
-  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, NULL, 1, small, NULL), HU_E_NULL);
-  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, x, 1, wrong, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, NULL, 1, small, NULL), HU_E_NULL);
-  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, x, 1, wrong, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_sum_add_n(0, NULL, narrow, NULL, 1, small, NULL), HU_OK);
+  assert_int_equal(hu_sum_round_n(2, hu_codes_out(sums, 1, small), sums, narrow, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_sum_round_n(2, hu_codes_out(x, 0, small), sums, narrow, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_round_n(2, hu_codes_out(x, 1, small), sums, narrow, &(hu_how){none, NULL, NULL}), HU_E_MODE);
+  assert_int_equal(hu_sum_round_n(2, hu_codes_out(x, 1, wrong), sums, narrow, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_all(NULL, 1, hu_codes(x, 1, small), NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, hu_codes(NULL, 1, small), NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, hu_codes(x, 1, wrong), NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, hu_codes(x, 1, small), hu_codes(NULL, 1, small), NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, hu_codes(x, 1, small), hu_codes(x, 1, wrong), NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_n(0, NULL, narrow, hu_codes(NULL, 1, small), NULL), HU_OK);
   assert_int_equal(hu_sum_read((hu_sum *)sums, NULL, 1), HU_E_NULL);
 }
 

@@ -54,8 +54,8 @@ hu_status hui_exact_columns_add(hu_exact_columns *columns, hu_net *net, int kern
   hu_status status = terms ? hui_done(net) : HU_E_MEMORY;
   for (size_t i = 0; i < rows && status == HU_OK; i += columns->side) {
     size_t n = rows - i < columns->side ? rows - i : columns->side;
-    status =
-        hu_sum_add_n(n * columns->cols, columns->sums, range_of(), terms + i * columns->cols, 1, hu_binary32(), NULL);
+    status = hu_sum_add_n(n * columns->cols, columns->sums, range_of(),
+                          hu_codes(terms + i * columns->cols, 1, hu_binary32()), NULL);
   }
   return status;
 }
@@ -99,12 +99,11 @@ static hu_status sum_over_processes(hu_exact_columns *columns, const hu_whole *w
 }
 
 hu_status hui_exact_columns_round(hu_exact_columns *columns, const hu_whole *whole) {
-  const hu_mode rne = {0};
   hu_status status = HU_OK;
   for (size_t k = 1; k < columns->side && status == HU_OK; k++)
     status =
         hu_sum_merge_n(columns->cols, columns->sums, range_of(), columns->sums + k * columns->cols * words_of(), NULL);
   if (status == HU_OK && whole->sum) status = sum_over_processes(columns, whole);
   if (status != HU_OK) return status;
-  return hu_sum_round_n(columns->cols, columns->z, 1, hu_binary32(), columns->sums, range_of(), rne, NULL, NULL);
+  return hu_sum_round_n(columns->cols, hu_codes_out(columns->z, 1, hu_binary32()), columns->sums, range_of(), NULL);
 }

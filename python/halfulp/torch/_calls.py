@@ -25,7 +25,6 @@ _MORE_MAIN = {
 }
 _S2FP8_WORK = 8192  # HU_DEVICE_S2FP8_WORK
 _S2FP8_SUMS = ctypes.sizeof(structs.hu_s2fp8_sums)
-_BINARY64 = structs.ELEMENTS.index('binary64')
 _ALONE = 1 << 16  # fewer numbers than this are not worth a second thread
 
 
@@ -131,11 +130,14 @@ class Engine:
 
 
     def dots64(self, count, n, z, a, b, accum) -> None:
-        """z = `count` dot products of n float64 numbers; a, b: address, stride from k to k, step from product to
+        """z = `count` dot products of n float64 numbers; a, b: address, stride from k to k, distance from product to
         product."""
-        e, x, number = self.exec(Words(0, 0), count * n), structs.hu_dot_operands(), structs.hu_element(_BINARY64)
-        x.a, x.b = structs.hu_vector(*a, number), structs.hu_vector(*b, number)
-        self._call('dot_n', count, n, z, 1, number, ref(x), ref(accum), structs.hu_mode(), ref(e), None)
+        left, right = [structs.hu_view(data, stride, FLOAT64, row) for data, stride, row in (a, b)]
+        x = structs.hu_product(count, 1, n, structs.hu_output(z, 1, FLOAT64, 1), left, right)
+        x.accum = ref(accum)
+        e = self.exec(Words(0, 0), count * n)
+        how = structs.hu_how(structs.hu_mode(), ctypes.pointer(e))
+        self._call('dot', ref(x), ref(how))
 
 
 class Processor(Engine):

@@ -285,7 +285,7 @@ def _plain_status(p: Product) -> int:
     """What a product of nothing says of the operands' formats."""
     operands = []
     for r, wanted in zip((p.a, p.b), (p.sum.accum.a, p.sum.accum.b)):
-        known = r.kind == FORMAT or bytes(wanted) == bytes(structs.hu_element())
+        known = r.kind == FORMAT or wanted.kind == structs.TYPE_NONE
         f = (r.grid() if r.fits32 else format_of('binary32')) if known else wanted.format
         operands.append(structs.hu_operand(None, 1, f, structs.CODES, 0))
     if any(x.format.e + x.format.m == 0 for x in operands):

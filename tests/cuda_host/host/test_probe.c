@@ -126,9 +126,9 @@ static void lists(void **state) {
       hu_mma_shape shape = hui_mma_shape_of(op);
       assert_int_equal(hu_accum_preset_find(&preset, instruction.model), HU_OK);
       assert_int_equal(instruction.k % preset.k, 0);
-      assert_int_equal(hu_element_size(instruction.a), 4 / shape.each);
-      assert_int_equal(hu_element_size(instruction.b), 4 / shape.each);
-      assert_int_equal(hu_element_size(instruction.c), shape.half ? 2 : 4);
+      assert_int_equal(hu_type_size(instruction.a), 4 / shape.each);
+      assert_int_equal(hu_type_size(instruction.b), 4 / shape.each);
+      assert_int_equal(hu_type_size(instruction.c), shape.half ? 2 : 4);
     }
     assert_int_equal(i, devices[d].count);
   }

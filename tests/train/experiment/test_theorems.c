@@ -356,18 +356,13 @@ static void terms(const t_setting *setting, size_t i, const exact *w, double lef
 static double residual_of(const t_setting *setting, size_t i, const exact *w) {
   double left[3 * D], right[3 * D];
   hu_accum model;
-  hu_element wide = {HU_ELEMENT_BINARY64, 0, {0}}, narrow = {HU_ELEMENT_CODE, 0, hu_bfloat16()};
-  hu_dot_operands operands;
   uint16_t code;
   terms(setting, i, w, left, right);
   assert_int_equal(hu_accum_parse(&model, "exact", NULL), HU_OK);
-  memset(&operands, 0, sizeof operands);
-  operands.a.data = left;
-  operands.b.data = right;
-  operands.a.stride = operands.b.stride = 1;
-  operands.a.element = operands.b.element = wide;
-  operands.c.element = narrow;
-  assert_int_equal(hu_dot(3 * D, &code, narrow, &operands, &model, rne, NULL, NULL), HU_OK);
+  hu_product x = hu_product_of_dot(3 * D, hu_codes_out(&code, 1, hu_bfloat16()), hu_doubles(left, 1),
+                                   hu_doubles(right, 1), &model);
+  hu_how how = {.mode = rne};
+  assert_int_equal(hu_dot(&x, &how), HU_OK);
   return hu_decode64(hu_bfloat16(), code);
 }
 
