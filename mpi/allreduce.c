@@ -17,8 +17,8 @@ static hu_status check_own(const mpi_call *call, void *z) {
   if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
   if (!reduce->model) return HU_E_NULL;
   if (call->where->way > HU_MPI_SEGMENTS) return HU_E_MODE;
-  hu_status status =
-      hu_collective_reduce(1, 0, NULL, reduce->format, &nothing, reduce->model, reduce->mode, NULL, NULL);
+  hu_how how = {reduce->mode, NULL, NULL};
+  hu_status status = hu_collective_reduce(1, 0, NULL, reduce->format, &nothing, reduce->model, &how);
   if (status != HU_OK || reduce->n == 0) return status;
   if (!z || (call->own && !call->x)) return HU_E_NULL;
   for (size_t k = 0; k < call->own && status == HU_OK; k++) {
@@ -40,8 +40,10 @@ static hu_status reduce(mpi_call *call, hu_events *events) {
 }
 
 hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format format, size_t own, const void *const *x,
-                                const hu_collective *model, hu_mode mode, const hu_exec *exec, hu_events *events) {
+                                const hu_collective *model, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
   mpi_call call;
+  if (!how) how = &defaults;
   if (!where) return HU_E_NULL;
   memset(&call, 0, sizeof call);
   where->rank = -1;
@@ -53,20 +55,20 @@ hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format form
                                      .size = hui_code_bytes(format),
                                      .format = format,
                                      .model = model,
-                                     .mode = mode,
-                                     .stream = hui_exec_stream(exec)};
-  call.exec = exec;
+                                     .mode = how->mode,
+                                     .stream = hui_exec_stream(how->exec)};
+  call.exec = how->exec;
   call.own = own;
   call.x = x;
   hu_status status = mpi_made(where, MPI_Comm_rank(where->comm, &call.rank), "MPI_Comm_rank");
   if (status == HU_OK) status = mpi_made(where, MPI_Comm_size(where->comm, &call.size), "MPI_Comm_size");
   if (status == HU_OK) status = mpi_agree(&call, check_own(&call, z));
-  if (status == HU_OK) status = reduce(&call, events);
+  if (status == HU_OK) status = reduce(&call, how->events);
   free(call.owns);
   return status;
 }
 
 hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format format, const void *x,
-                           const hu_collective *model, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return hu_mpi_allreduce_many(where, n, z, format, 1, &x, model, mode, exec, events);
+                           const hu_collective *model, const hu_how *how) {
+  return hu_mpi_allreduce_many(where, n, z, format, 1, &x, model, how);
 }

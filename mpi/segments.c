@@ -117,10 +117,11 @@ static hu_status do_round(segment_rounds *rounds, size_t first) {
   mpi_call *call = rounds->call;
   const hu_collective_call *reduce = &call->reduce;
   size_t from, n = length(rounds, first, call->rank, &from);
+  hu_how how = {reduce->mode, call->exec, &call->events};
   hu_status status = transpose(rounds, first, n);
   if (status == HU_OK && n)
     status = hu_collective_reduce_part(reduce->ranks, reduce->n, from, n, rounds->z, reduce->format, rounds->x,
-                                       reduce->model, reduce->mode, call->exec, &call->events);
+                                       reduce->model, &how);
   return status == HU_OK ? hand_out(rounds, first, n) : status;
 }
 

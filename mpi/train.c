@@ -38,7 +38,7 @@ static hu_status join(void *context, size_t n, float *z, size_t own, const void 
   hu_mode rne;
   (void)context;
   memset(&rne, 0, sizeof rne);
-  return or_end(&where, hu_mpi_allreduce_many(&where, n, z, hu_binary32(), own, x, model, rne, exec, NULL));
+  return or_end(&where, hu_mpi_allreduce_many(&where, n, z, hu_binary32(), own, x, model, &(hu_how){rne, exec, NULL}));
 }
 
 /* In any order: at most one number is not zero, or all are whole and small. */

@@ -187,7 +187,7 @@ typedef struct judged {
 static int reduce(void *z, const asked *given, const buffers *held, const hu_collective *model, hu_events *events) {
   hu_exec exec = {given->numeric.threads, 0, given->numeric.stream, {0}};
   hu_status status = hu_collective_reduce(held->ranks, held->n, z, given->numeric.format, held->rows, model,
-                                          given->numeric.mode, &exec, events);
+                                          &(hu_how){given->numeric.mode, &exec, events});
   if (status == HU_E_CARRIER)
     return cli_fail(NULL, "collective: scales travel with binary32 numbers, which cannot hold the buffers' format");
   return status == HU_OK ? CLI_OK : cli_fail_status("collective", status);

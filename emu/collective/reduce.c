@@ -296,30 +296,31 @@ static int is_part(size_t n, size_t first, size_t count) {
 }
 
 hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t count, void *z, hu_format format,
-                                    const void *const *x, const hu_collective *model, hu_mode mode, const hu_exec *exec,
-                                    hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
+                                    const void *const *x, const hu_collective *model, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!how) how = &defaults;
+  if (hui_is_elsewhere(how->exec)) return HU_E_DEVICE;
   reduction work;
-  hu_status status = check_formats(format, model, mode);
+  hu_status status = check_formats(format, model, how->mode);
   if (status == HU_OK && !is_part(n, first, count)) status = HU_E_SHAPE;
   if (status == HU_OK) status = check_places(ranks, count, z, format, x);
-  if (status == HU_OK) status = check_codes(ranks, count, format, x, exec);
+  if (status == HU_OK) status = check_codes(ranks, count, format, x, how->exec);
   if (status != HU_OK || count == 0) return status;
-  uint32_t threads = hui_exec_threads(exec);
-  hu_collective_call call = {ranks,  n,     first, (const uint8_t *const *)x, z, hui_code_bytes(format),
-                             format, model, mode,  hui_exec_stream(exec)};
+  uint32_t threads = hui_exec_threads(how->exec);
+  hu_collective_call call = {ranks,  n,     first,     (const uint8_t *const *)x, z, hui_code_bytes(format),
+                             format, model, how->mode, hui_exec_stream(how->exec)};
   work.call = call;
-  work.quick = !(exec && ~exec->levels_off == 0);
+  work.quick = !(how->exec && ~how->exec->levels_off == 0);
   work.past = first + count;
   work.part = (count / threads / HU_COLLECTIVE_PIECE + 1) * HU_COLLECTIVE_PIECE;
   size_t parts = hui_parts(count, work.part);
   memset(work.counts, 0, parts * sizeof work.counts[0]);
   hui_parallel(threads, parts, run_part, &work);
-  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &work.counts[i]);
+  for (size_t i = 0; how->events && i < parts; i++) hu_events_add(how->events, &work.counts[i]);
   return HU_OK;
 }
 
 hu_status hu_collective_reduce(size_t ranks, size_t n, void *z, hu_format format, const void *const *x,
-                               const hu_collective *model, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return hu_collective_reduce_part(ranks, n, 0, n, z, format, x, model, mode, exec, events);
+                               const hu_collective *model, const hu_how *how) {
+  return hu_collective_reduce_part(ranks, n, 0, n, z, format, x, model, how);
 }

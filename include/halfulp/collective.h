@@ -4,7 +4,7 @@
  *   hu_collective ring;
  *   size_t where;
  *   if (hu_collective_parse(&ring, "ring(bfloat16,wire=float8_e5m2)", &where) != HU_OK) ...
- *   hu_status s = hu_collective_reduce(ranks, n, z, bfloat16, x, &ring, rne, NULL, &events);
+ *   hu_status s = hu_collective_reduce(ranks, n, z, bfloat16, x, &ring, &how);
  *
  * `ranks` participants hold n numbers each; afterwards all of them hold the same n sums. Which sums these are depends
  * on the order of the additions, on the format that they are rounded to, and on the format in which numbers travel: the
@@ -114,25 +114,24 @@ HU_API size_t hu_collective_text(char *text, size_t size, const hu_collective *m
 /* z = what every participant holds after an all-reduce of x[0] ... x[ranks - 1], n codes of format each, under the
  * model; z has n codes of format. binary32 arrays are codes of binary32.
  *
- *   mode     of the last rounding, and of `exact`
- *   exec     threads: pieces of the buffer in parallel; stream
- *   events   of all roundings, those into the wire and the sums, once each (not once a participant)
+ *   how      may be NULL. The mode is that of the last rounding, and of `exact`; pieces of the buffer are computed in
+ *            parallel by threads; events are those of all roundings, those into the wire and the sums, once each (not
+ *            once a participant)
  *   overlap  z may be one of the x; no other overlap
  *   errors   those of hu_collective_check; HU_E_FORMAT, HU_E_MODE; HU_E_CARRIER: a scaled wire, and F or format do not
  *            fit binary32; HU_E_SHAPE: ranks is 0 or more than 2^24; HU_E_NULL, HU_E_ALIGN, HU_E_OVERLAP; HU_E_CODE: a
  *            code has bits above the width of format (array.h). z and events are untouched then. No allocation; up to
  *            512 KiB of stack a thread */
 HU_API HU_MUST_CHECK hu_status hu_collective_reduce(size_t ranks, size_t n, void *z, hu_format format,
-                                                    const void *const *x, const hu_collective *model, hu_mode mode,
-                                                    const hu_exec *exec, hu_events *events);
+                                                    const void *const *x, const hu_collective *model,
+                                                    const hu_how *how);
 /* Elements first to first + count - 1 of what hu_collective_reduce gives for buffers of n elements; z and each x[r]
  * hold these elements alone. So large buffers are reduced in parts, and several machines can each do one. HU_E_SHAPE
  * also: first is not a multiple of HU_COLLECTIVE_PIECE; count is not one either, and the part does not end with the
  * buffer; or it goes beyond. */
 HU_API HU_MUST_CHECK hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t count, void *z,
                                                          hu_format format, const void *const *x,
-                                                         const hu_collective *model, hu_mode mode, const hu_exec *exec,
-                                                         hu_events *events);
+                                                         const hu_collective *model, const hu_how *how);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* halfulp/mpi.h - an all-reduce over the ranks of an MPI communicator, with the bits that a collective model says.
  *
  *   hu_mpi where = {MPI_COMM_WORLD, 0, 0, 0, ""};
- *   hu_status s = hu_mpi_allreduce(&where, n, z, bfloat16, x, &ring, rne, NULL, &events);
+ *   hu_status s = hu_mpi_allreduce(&where, n, z, bfloat16, x, &ring, &how);
  *   if (s != HU_OK) fprintf(stderr, "rank %d: %s\n", where.rank, where.why);
  *
  * Every rank gets in z what hu_collective_reduce (collective.h) gives for the buffers of all ranks, bit for bit, and
@@ -62,14 +62,13 @@ typedef struct hu_mpi {
  * the ranks do not agree, or 512 elements of one rank's participants, times the ranks, are above 2 GiB; HU_E_MEMORY;
  * HU_E_MPI: a call of MPI failed, or a rank did not answer in time. where->rank and where->why say who and what. */
 HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format format, const void *x,
-                                                const hu_collective *model, hu_mode mode, const hu_exec *exec,
-                                                hu_events *events);
+                                                const hu_collective *model, const hu_how *how);
 /* The same with `own` participants on this rank, whose buffers are x[0] ... x[own - 1]; ranks may have different
  * numbers of them, also none, but not all none. Participants are counted from rank 0 on, and on a rank in the order
  * of x. */
 HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format format, size_t own,
-                                                     const void *const *x, const hu_collective *model, hu_mode mode,
-                                                     const hu_exec *exec, hu_events *events);
+                                                     const void *const *x, const hu_collective *model,
+                                                     const hu_how *how);
 
 #ifdef __cplusplus
 }

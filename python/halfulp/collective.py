@@ -154,8 +154,8 @@ def all_reduce(buffers: Union[Sequence[Any], Any], reduce: CollectiveLike = 'exa
     z = np.empty(made.array.shape, made.array.dtype)
     places = (ctypes.c_void_p * len(rows))(*(row.ctypes.data for row in rows))
     try:
-        way.call('collective_reduce', len(rows), z.size, z.ctypes.data, kind._c, ctypes.addressof(places),
-                 abi.address(model._c), argument='all_reduce')
+        way.run('collective_reduce', len(rows), z.size, z.ctypes.data, kind._c, ctypes.addressof(places),
+                abi.address(model._c), argument='all_reduce')
     except abi.HalfulpError as error:
         raise wide_code(error, [(row, held) for row in rows]) from None
     made.array[...] = z

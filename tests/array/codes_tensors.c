@@ -367,9 +367,9 @@ static hu_status reduce(t_world *world, int part) {
   for (int r = 0; r < M; r++) x[r] = codes(world, world->format, 1, n, 0, 1);
   void *z = result(world, 4 * n);
   if (status != HU_OK) return status;
-  if (!part) return hu_collective_reduce(M, n, z, world->format, x, &ring, rne, &world->exec, events(world));
-  return hu_collective_reduce_part(M, BUFFER, HU_COLLECTIVE_PIECE, n, z, world->format, x, &ring, rne, &world->exec,
-                                   events(world));
+  if (!part) return hu_collective_reduce(M, n, z, world->format, x, &ring, &(hu_how){rne, &world->exec, events(world)});
+  return hu_collective_reduce_part(M, BUFFER, HU_COLLECTIVE_PIECE, n, z, world->format, x, &ring,
+                                   &(hu_how){rne, &world->exec, events(world)});
 }
 
 static hu_status reduce_all(t_world *world) { return reduce(world, 0); }

@@ -335,8 +335,9 @@ static void check_case(t_random *random, int scaled) {
   hu_events events = {0};
   uint8_t *z =
       t_below(random, 2) ? buffers + t_below(random, (uint32_t)world.ranks) * world.n * size : calloc(world.n, size);
-  assert_int_equal(hu_collective_reduce(world.ranks, world.n, z, world.format, x, &model, world.mode, &exec, &events),
-                   HU_OK);
+  assert_int_equal(
+      hu_collective_reduce(world.ranks, world.n, z, world.format, x, &model, &(hu_how){world.mode, &exec, &events}),
+      HU_OK);
   char text[HU_COLLECTIVE_TEXT_MAX];
   (void)hu_collective_text(text, sizeof text, &model);
   for (size_t i = 0; i < world.n; i++) {
@@ -402,8 +403,9 @@ static void test_quick(void **state) {
     fesetround(directions[t_below(&random, 4)]);
     for (int core = 0; core < 2; core++) {
       hu_exec exec = {1 + t_below(&random, 3), core ? UINT32_MAX : 0, {0, 0}, {0}};
-      assert_int_equal(
-          hu_collective_reduce(ranks, LONG, z[core], hu_binary32(), rows, &exactly, rne, &exec, &events[core]), HU_OK);
+      assert_int_equal(hu_collective_reduce(ranks, LONG, z[core], hu_binary32(), rows, &exactly,
+                                            &(hu_how){rne, &exec, &events[core]}),
+                       HU_OK);
     }
     fesetround(FE_TONEAREST);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
@@ -429,25 +431,26 @@ static void test_parts(void **state) {
       rows[k] = x[k];
       rest[k] = x[k] + first;
     }
-    assert_int_equal(hu_collective_reduce(RANKS_HERE, LONG, whole, hu_binary32(), rows, &model, mode, &exec, &expected),
-                     HU_OK);
     assert_int_equal(
-        hu_collective_reduce_part(RANKS_HERE, LONG, 0, first, z, hu_binary32(), rows, &model, mode, &exec, &events),
+        hu_collective_reduce(RANKS_HERE, LONG, whole, hu_binary32(), rows, &model, &(hu_how){mode, &exec, &expected}),
         HU_OK);
+    assert_int_equal(hu_collective_reduce_part(RANKS_HERE, LONG, 0, first, z, hu_binary32(), rows, &model,
+                                               &(hu_how){mode, &exec, &events}),
+                     HU_OK);
     assert_int_equal(hu_collective_reduce_part(RANKS_HERE, LONG, first, LONG - first, z + first, hu_binary32(), rest,
-                                               &model, mode, &exec, &events),
+                                               &model, &(hu_how){mode, &exec, &events}),
                      HU_OK);
     assert_memory_equal(z, whole, sizeof z);
     assert_true(t_same_events(&events, &expected));
     assert_int_equal(
-        hu_collective_reduce_part(RANKS_HERE, LONG, 1, 5, z, hu_binary32(), rows, &model, mode, &exec, NULL),
+        hu_collective_reduce_part(RANKS_HERE, LONG, 1, 5, z, hu_binary32(), rows, &model, &(hu_how){mode, &exec, NULL}),
         HU_E_SHAPE);
     assert_int_equal(
-        hu_collective_reduce_part(RANKS_HERE, LONG, 0, 5, z, hu_binary32(), rows, &model, mode, &exec, NULL),
+        hu_collective_reduce_part(RANKS_HERE, LONG, 0, 5, z, hu_binary32(), rows, &model, &(hu_how){mode, &exec, NULL}),
         HU_E_SHAPE);
-    assert_int_equal(
-        hu_collective_reduce_part(RANKS_HERE, LONG, first, LONG, z, hu_binary32(), rows, &model, mode, &exec, NULL),
-        HU_E_SHAPE);
+    assert_int_equal(hu_collective_reduce_part(RANKS_HERE, LONG, first, LONG, z, hu_binary32(), rows, &model,
+                                               &(hu_how){mode, &exec, NULL}),
+                     HU_E_SHAPE);
   }
 }
 
@@ -514,25 +517,25 @@ static void test_errors(void **state) {
   float x[4] = {1, 2, 3, 4}, z[2];
   const void *rows[2] = {x, x + 2}, *missing[2] = {x, NULL}, *odd[2] = {x, (const uint8_t *)x + 2};
   hu_format format = hu_binary32(), wrong = format;
-  hu_mode rne = {0}, none = {.round = 77};
+  hu_mode none = {.round = 77};
   hu_collective exact, ring, bad;
   (void)state;
   memset(&exact, 0, sizeof exact);
   assert_int_equal(hu_collective_parse(&ring, "ring(bfloat16,wire=mxfp8_e4m3)", NULL), HU_OK);
   wrong.e = 99;
-  assert_int_equal(hu_collective_reduce(0, 2, z, format, rows, &exact, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_collective_reduce((size_t)1 << 25, 2, z, format, rows, &exact, rne, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_collective_reduce(2, 2, z, format, NULL, &exact, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_collective_reduce(2, 2, z, format, missing, &exact, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_collective_reduce(2, 2, z, format, odd, &exact, rne, NULL, NULL), HU_E_ALIGN);
-  assert_int_equal(hu_collective_reduce(2, 2, NULL, format, rows, &exact, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_collective_reduce(2, 2, x + 1, format, rows, &exact, rne, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_collective_reduce(2, 2, z, format, rows, NULL, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_collective_reduce(2, 2, z, wrong, rows, &exact, rne, NULL, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_collective_reduce(2, 2, z, format, rows, &exact, none, NULL, NULL), HU_E_MODE);
+  assert_int_equal(hu_collective_reduce(0, 2, z, format, rows, &exact, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_collective_reduce((size_t)1 << 25, 2, z, format, rows, &exact, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_collective_reduce(2, 2, z, format, NULL, &exact, NULL), HU_E_NULL);
+  assert_int_equal(hu_collective_reduce(2, 2, z, format, missing, &exact, NULL), HU_E_NULL);
+  assert_int_equal(hu_collective_reduce(2, 2, z, format, odd, &exact, NULL), HU_E_ALIGN);
+  assert_int_equal(hu_collective_reduce(2, 2, NULL, format, rows, &exact, NULL), HU_E_NULL);
+  assert_int_equal(hu_collective_reduce(2, 2, x + 1, format, rows, &exact, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_collective_reduce(2, 2, z, format, rows, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_collective_reduce(2, 2, z, wrong, rows, &exact, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_collective_reduce(2, 2, z, format, rows, &exact, &(hu_how){none, NULL, NULL}), HU_E_MODE);
   hu_format wide = {1, 11, 20, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_IEEE, HU_NAN_IEEE, 1, HU_OVERFLOW_INF, 0, 0};
-  assert_int_equal(hu_collective_reduce(2, 2, z, wide, rows, &ring, rne, NULL, NULL), HU_E_CARRIER);
-  assert_int_equal(hu_collective_reduce(2, 0, NULL, format, NULL, &ring, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(2, 2, z, wide, rows, &ring, NULL), HU_E_CARRIER);
+  assert_int_equal(hu_collective_reduce(2, 0, NULL, format, NULL, &ring, NULL), HU_OK);
   bad = exact;
   bad.base.sum = format;
   assert_int_equal(hu_collective_check(&bad), HU_E_ACCUM);
@@ -573,7 +576,7 @@ static void test_signals(void **state) {
   assert_int_equal(sigaction(SIGALRM, &act, &before), 0);
   assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
   for (int k = 0; k < ROUNDS; k++) {
-    hu_status status = hu_collective_reduce(3, LONG, z, hu_binary32(), ranks, &ring, t_mode(HU_RNE), NULL, NULL);
+    hu_status status = hu_collective_reduce(3, LONG, z, hu_binary32(), ranks, &ring, NULL);
     for (size_t i = 0; i < LONG; i++) wrong += status != HU_OK || z[i] != 3;
   }
   assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);

@@ -64,7 +64,7 @@ static void test_rows(void **state) {
   memset(&rne, 0, sizeof rne);
   for (size_t i = 0; i < ALL; i++) x[i] = t_float(t_next32(&numbers) & (i % 8 ? 0xFFFFFFFF : 0x87800000));
   const void *const row[ROWS] = {x, x + NUMBERS, x + (size_t)2 * NUMBERS};
-  assert_int_equal(hu_collective_reduce(ROWS, NUMBERS, expected, hu_binary32(), row, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(ROWS, NUMBERS, expected, hu_binary32(), row, &exact, NULL), HU_OK);
   assert_int_equal(device->open(&self, 1), HU_OK);
   float *there = device->allocate(self, ALL * sizeof *x), *sums = device->allocate(self, NUMBERS * sizeof *x);
   assert_true(there && sums);

@@ -67,8 +67,8 @@ static void expect(answer *expected) {
   const void *x[ALL_MAX];
   for (size_t p = 0; p < expected->all; p++) x[p] = buffer[p];
   memset(want, 0xA5, sizeof want);
-  if (hu_collective_reduce(expected->all, expected->n, want, expected->f, x, &c, rne, &expected->exec,
-                           &expected->events) != HU_OK)
+  if (hu_collective_reduce(expected->all, expected->n, want, expected->f, x, &c,
+                           &(hu_how){rne, &expected->exec, &expected->events}) != HU_OK)
     fail("the model fails", expected->text, expected->n);
 }
 
@@ -81,7 +81,7 @@ static void compare(const answer *expected, uint32_t way) {
   for (size_t p = 0; p < expected->all; p++) x[p] = buffer[p];
   memset(got, 0xA5, sizeof got);
   hu_status status = hu_mpi_allreduce_many(&where, expected->n, got, expected->f, owns(rank, expected->many),
-                                           x + expected->first, &c, rne, &expected->exec, &events);
+                                           x + expected->first, &c, &(hu_how){rne, &expected->exec, &events});
   if (status != HU_OK) fail(where.why, expected->text, expected->n);
   if (memcmp(got, want, sizeof got) != 0) fail("other bits", expected->text, expected->n);
   if (memcmp(&events, &expected->events, sizeof events) != 0) fail("other events", expected->text, expected->n);
@@ -142,7 +142,6 @@ static void large(void) {
   const size_t n = 1100001;
   float *all = malloc((size_t)size * n * sizeof *all), *z[MODELS];
   const void *x[ALL_MAX];
-  hu_mode rne = {0};
   if (!all) fail("no memory", "", n);
   for (size_t i = 0; i < (size_t)size * n; i++) all[i] = (float)((i * 2654435761u) % 100003) - 50001.5f;
   for (int r = 0; r < size; r++) x[r] = all + (size_t)r * n;
@@ -150,7 +149,7 @@ static void large(void) {
     hu_collective c = model_of(models[m]);
     z[m] = malloc(n * sizeof **z);
     if (!z[m]) fail("no memory", "", n);
-    if (m % size == rank && hu_collective_reduce((size_t)size, n, z[m], hu_binary32(), x, &c, rne, NULL, NULL) != HU_OK)
+    if (m % size == rank && hu_collective_reduce((size_t)size, n, z[m], hu_binary32(), x, &c, NULL) != HU_OK)
       fail("fails", models[m], n);
   }
   for (int m = 0; m < MODELS; m++) {
@@ -160,8 +159,7 @@ static void large(void) {
     float *own = malloc(n * sizeof *own);
     if (!own) fail("no memory", "", n);
     memcpy(own, x[rank], n * sizeof *own);
-    if (hu_mpi_allreduce(&where, n, own, hu_binary32(), own, &c, rne, NULL, NULL) != HU_OK)
-      fail(where.why, models[m], n);
+    if (hu_mpi_allreduce(&where, n, own, hu_binary32(), own, &c, NULL) != HU_OK) fail(where.why, models[m], n);
     if (memcmp(own, z[m], n * sizeof *own) != 0) fail("other bits", models[m], n);
     free(own);
     free(z[m]);
@@ -199,7 +197,7 @@ static void differ(void) {
     hu_format format = k == 3 && last ? hu_binary16() : k == 8 ? twelve : hu_binary32();
     const void *x = k == 5 && last ? NULL : k == 8 ? (const void *)codes : buffer[0];
     hu_status status = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got, format,
-                                        x, k == 1 && last ? &ring : &exact, mode, &exec, &events);
+                                        x, k == 1 && last ? &ring : &exact, &(hu_how){mode, &exec, &events});
     if (status != expected[k].status || where.rank != size - 1 || !strstr(where.why, expected[k].why))
       fail(where.why, "differ", (size_t)k);
     if (got[0] != first || events.inexact) fail("something was written", "differ", (size_t)k);
@@ -209,12 +207,11 @@ static void differ(void) {
 /* The last rank never calls: the others are told within the timeout. */
 static void late(void) {
   hu_collective exact = model_of("exact");
-  hu_mode rne = {0};
   hu_mpi where = {MPI_COMM_WORLD, 1, 0, 0, ""};
   if (rank == size - 1) {
     sleep(4);
   } else {
-    hu_status status = hu_mpi_allreduce(&where, 100, got, hu_binary32(), buffer[0], &exact, rne, NULL, NULL);
+    hu_status status = hu_mpi_allreduce(&where, 100, got, hu_binary32(), buffer[0], &exact, NULL);
     if (status != HU_E_MPI || !strstr(where.why, "did not make the call within 1 s")) fail(where.why, "late", 0);
     if (rank == 0) puts(where.why);
     fflush(stdout);

@@ -344,7 +344,7 @@ static void test_settings(void **state) {
   hu_sum_add64(&sum, 0.0);
   hu_sum_add32(&sum, t_float(x[2]));
   uint32_t z = hu_sum_round(&sum, hu_binary32(), (hu_mode){0}, 0, NULL);
-  hu_status status = hu_collective_reduce(3, 1, &reduced, hu_binary32(), ranks, &exact, (hu_mode){0}, NULL, NULL);
+  hu_status status = hu_collective_reduce(3, 1, &reduced, hu_binary32(), ranks, &exact, NULL);
   unsigned after = _mm_getcsr();
   _mm_setcsr(before);
   assert_int_equal(z, 0x00800100);

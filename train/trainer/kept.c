@@ -127,8 +127,8 @@ static hu_status sum_here(hu_trainer *trainer, size_t n, const hu_kept *own, con
   for (size_t k = 0; k < shards->own; k++) shards->part[k] = own->here + k * n;
   if (trainer->ranks.join)
     return trainer->ranks.join(trainer->ranks.context, n, shards->joined.here, shards->own, shards->part, model, &exec);
-  return hu_collective_reduce(shards->own, n, shards->joined.here, hu_binary32(), shards->part, model, rne, &exec,
-                              NULL);
+  return hu_collective_reduce(shards->own, n, shards->joined.here, hu_binary32(), shards->part, model,
+                              &(hu_how){rne, &exec, NULL});
 }
 
 hu_status hui_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, const hu_collective *model,

@@ -135,9 +135,10 @@ class Join:
         ranks, count = held.shape
         places = (ctypes.c_void_p * ranks)(*(row.data_ptr() for row in held))
         e = structs.hu_exec(_calls.threads(ranks * count), 0, structs.hu_stream(words.key, words.counter))
+        how = structs.hu_how(structs.hu_mode(), ctypes.pointer(e))
         abi.check(abi.main().hu_collective_reduce_part(
             ranks, n, first, count, z.data_ptr(), format_of('gradients', z.dtype), ctypes.addressof(places),
-            abi.address(model._c), structs.hu_mode(), _calls.ref(e), None), 'reduce')
+            abi.address(model._c), _calls.ref(how)), 'reduce')
 
     def words_of(self, index: int, step: int) -> Words:
         """Those of buffer `index` in a step: child `index` of the stream, 2^36 words behind the step before."""

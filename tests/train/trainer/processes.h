@@ -51,7 +51,7 @@ static inline hu_status join(void *context, size_t n, float *z, size_t own, cons
   for (int r = 0; r < seat->ranks.size; r++) {
     for (size_t k = 0; k < m->own[r]; k++) all[count++] = m->x[r][k];
   }
-  hu_status status = hu_collective_reduce(count, n, z, hu_binary32(), all, model, rne, exec, NULL);
+  hu_status status = hu_collective_reduce(count, n, z, hu_binary32(), all, model, &(hu_how){rne, exec, NULL});
   pthread_barrier_wait(&m->barrier);
   return status;
 }

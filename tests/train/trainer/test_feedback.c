@@ -97,8 +97,8 @@ static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n,
     for (size_t i = 0; i < n && !one; i++) e[k][i] = left(x[i], m[k][i], 1 / s);
     part[k] = m[k];
   }
-  assert_int_equal(hu_collective_reduce(SHARDS, n, z, hu_binary32(), part, c, rne, &exec, NULL), HU_OK);
-  assert_int_equal(hu_collective_reduce(SHARDS, n, x, hu_binary32(), part, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(SHARDS, n, z, hu_binary32(), part, c, &(hu_how){rne, &exec, NULL}), HU_OK);
+  assert_int_equal(hu_collective_reduce(SHARDS, n, x, hu_binary32(), part, &exact, NULL), HU_OK);
   for (size_t i = 0; i < n && one; i++) e[0][i] = left(x[i], z[i], 1 / s);
 }
 

@@ -60,7 +60,7 @@ static void joined_as(const char *model, const char *shards, const char *batch, 
   assert_true(n > 3000 && n < ROOM);
   hu_trainer_free(trainer);
   assert_int_equal(hu_collective_parse(&c, model, &where), HU_OK);
-  assert_int_equal(hu_collective_reduce(count, n, expected, hu_binary32(), x, &c, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(count, n, expected, hu_binary32(), x, &c, NULL), HU_OK);
   trainer =
       with(PAIRS(NET, "optimizer.rate", "0", "run.batch", "64", "parallel.shards", shards, "parallel.reduce", model));
   begin(trainer);
