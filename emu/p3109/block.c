@@ -161,25 +161,24 @@ hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint3
   return HU_OK;
 }
 
-hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_format scale_format,
-                                hu_p3109_projection scale_projection, hu_format fz, hu_p3109_projection projection,
-                                const void *x, hu_format fx, hu_stream stream) {
-  hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
+hu_status hu_p3109_to_block_max(size_t count, void *z, hu_p3109_scale *scale, hu_format fz,
+                                hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
   if (!scale) return HU_E_NULL;
+  hu_status wrong = check_conversion(count, z, x, scale->format, fz, fx, projection);
   if (wrong != HU_OK) return wrong;
-  if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
+  if (hu_p3109_projection_check(scale->projection) != HU_OK) return HU_E_MODE;
   if (hui_code_array_check(count, x, 1, fx, 1) != HU_OK) return HU_E_CODE;
   codes from = codes_of(fx, x);
   results to = results_of(fz, projection, z, stream);
-  hu_p3109_target of_scale = hui_p3109_target_of(scale_format, scale_projection);
+  hu_p3109_target of_scale = hui_p3109_target_of(scale->format, scale->projection);
   hu_num most[2] = {hui_num_special(HU_KIND_NAN, 0), hui_num_special(HU_KIND_NAN, 0)};
   for (size_t i = 0; i < count; i++) {
     most[1] = code_at(&from, i);
     most[1].sign = 0;
     most[0] = hui_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
   }
-  *scale = hui_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
-  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hui_p3109_value_of(&of_scale.spec, *scale)};
+  scale->code = hui_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
+  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hui_p3109_value_of(&of_scale.spec, scale->code)};
   for (size_t i = 0; i < count; i++) {
     ratio[0] = code_at(&from, i);
     store(&to, i, ratio[1].kind == HU_KIND_ZERO ? ratio[1] : hui_p3109_exact(HU_P3109_DIVIDE, ratio));

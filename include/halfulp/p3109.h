@@ -233,11 +233,16 @@ HU_API HU_MUST_CHECK hu_status hu_p3109_block_compute(int op, size_t count, void
 HU_API HU_MUST_CHECK hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint32_t scale,
                                                  hu_format fz, hu_p3109_projection projection, const void *x,
                                                  hu_format fx, hu_stream stream);
-/* ConvertToBlockMaxAbsFinite: *scale is the projection by scale_projection of the largest finite |x[i]| (of an infinity
- * where all are infinite or NaN, of NaN where all are NaN), with word `count` of the stream; then z[i] is the
- * projection of x[i] / s, 0 where s is 0. */
-HU_API HU_MUST_CHECK hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_format scale_format,
-                                                     hu_p3109_projection scale_projection, hu_format fz,
+/* A scale that a call chooses: its projection into a format. */
+typedef struct hu_p3109_scale {
+  hu_format format;
+  hu_p3109_projection projection;
+  uint32_t code; /* becomes the scale */
+} hu_p3109_scale;
+/* ConvertToBlockMaxAbsFinite: the scale is the projection of the largest finite |x[i]| (of an infinity where all are
+ * infinite or NaN, of NaN where all are NaN), with word `count` of the stream; then z[i] is the projection of
+ * x[i] / s, 0 where s is 0. */
+HU_API HU_MUST_CHECK hu_status hu_p3109_to_block_max(size_t count, void *z, hu_p3109_scale *scale, hu_format fz,
                                                      hu_p3109_projection projection, const void *x, hu_format fx,
                                                      hu_stream stream);
 /* ConvertFromBlock: z[i] = the code of element i of the block. */

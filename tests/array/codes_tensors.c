@@ -332,8 +332,12 @@ static hu_status p3109_to_block(t_world *world) {
 
 static hu_status p3109_to_block_max(t_world *world) {
   const void *x = codes(world, world->format, 1, LONG, 0, 1);
-  return hu_p3109_to_block_max(LONG, result(world, 2 * LONG), result(world, 4), world->format, to_nearest,
-                               world->format, to_nearest, x, world->format, stream);
+  uint32_t *code = result(world, sizeof *code);
+  hu_p3109_scale scale = {world->format, to_nearest, *code};
+  hu_status status =
+      hu_p3109_to_block_max(LONG, result(world, 2 * LONG), &scale, world->format, to_nearest, x, world->format, stream);
+  *code = scale.code;
+  return status;
 }
 
 static hu_status p3109_from_block(t_world *world) {

@@ -441,10 +441,9 @@ static void conversion_by_largest(block_case *c) {
   const block *b = &c->b[0];
   real *x = c->x->x;
   uint8_t got[COUNT];
-  uint32_t scale;
-  assert_int_equal(hu_p3109_to_block_max(COUNT, got, &scale, format_of(c->fs), c->rho_s, format_of(c->fz), c->rho, b->x,
-                                         c->in[0].format, c->stream),
-                   HU_OK);
+  hu_p3109_scale scale = {format_of(c->fs), c->rho_s, 0};
+  assert_int_equal(
+      hu_p3109_to_block_max(COUNT, got, &scale, format_of(c->fz), c->rho, b->x, c->in[0].format, c->stream), HU_OK);
   x[0].kind = NOT_A_NUMBER;
   for (int i = 0; i < COUNT; i++) {
     decode(&c->t, b->f, b->x[i]);
@@ -452,9 +451,9 @@ static void conversion_by_largest(block_case *c) {
     operate(&c->t, HU_P3109_MAXIMUM_FINITE, x);
     real_set(&x[0], &c->t);
   }
-  expect("ConvertToBlockMaxAbsFinite, scale", scale, project(c->fs, c->rho_s, &x[0], hu_stream_word(c->stream, COUNT)),
-         0);
-  decode(&x[1], c->fs, scale);
+  expect("ConvertToBlockMaxAbsFinite, scale", scale.code,
+         project(c->fs, c->rho_s, &x[0], hu_stream_word(c->stream, COUNT)), 0);
+  decode(&x[1], c->fs, scale.code);
   for (int i = 0; i < COUNT; i++) {
     decode(&x[0], b->f, b->x[i]);
     operate(&c->t, HU_P3109_DIVIDE, x);
@@ -555,8 +554,9 @@ static void wrong_arguments(void **state) {
   assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, sixteen, 1, format, rho, in, stream), HU_E_FORMAT);
   assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, format, 1, wide, rho, in, stream), HU_E_FORMAT);
   assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, format, 1, format, wrong, in, stream), HU_E_MODE);
-  assert_int_equal(hu_p3109_to_block_max(2, out, NULL, format, rho, format, rho, codes, format, stream), HU_E_NULL);
-  assert_int_equal(hu_p3109_to_block_max(2, out, &code, format, wrong, format, rho, codes, format, stream), HU_E_MODE);
+  hu_p3109_scale scale = {format, wrong, 0};
+  assert_int_equal(hu_p3109_to_block_max(2, out, NULL, format, rho, codes, format, stream), HU_E_NULL);
+  assert_int_equal(hu_p3109_to_block_max(2, out, &scale, format, rho, codes, format, stream), HU_E_MODE);
   assert_int_equal(hu_p3109_block_multiply(HU_P3109_BLOCK_MAX + 1, &z, format, rho, in, 0), HU_E_SHAPE);
   const hu_format far = hu_format_p3109(16, 5, 1, 1); /* 11 exponent bits: exponents of a scale and it pass 1000 */
   const hu_p3109_block wide_range[2] = {{far, far, 1, codes}, {far, far, 1, codes}};

@@ -98,30 +98,29 @@ static crop_place draw(hu_stream words, size_t pad, int flip) {
 }
 
 /* Row i of the cropped image: pixel j lies at row i + down - pad, column j + right - pad of x. */
-static void crop_row(float *z, const float *x, size_t i, const size_t shape[3], crop_place place, size_t pad,
-                     const float *fill) {
-  const size_t height = shape[0], width = shape[1], channels = shape[2];
+static void crop_row(float *z, const float *x, size_t i, const hu_augmentation *image, crop_place place) {
+  const size_t height = image->height, width = image->width, channels = image->channels, pad = image->pad;
   for (size_t j = 0; j < width; j++) {
     size_t column = place.mirrored ? width - 1 - j : j;
     size_t y = i + place.down, t = column + place.right; /* in the padded image */
     int inside = y >= pad && y < height + pad && t >= pad && t < width + pad;
-    const float *from = inside ? x + ((y - pad) * width + (t - pad)) * channels : fill;
+    const float *from = inside ? x + ((y - pad) * width + (t - pad)) * channels : image->fill;
     for (size_t c = 0; c < channels; c++) z[j * channels + c] = from ? from[c] : 0;
   }
 }
 
-hu_status hu_augment(size_t n, float *z, const float *x, size_t height, size_t width, size_t channels, size_t pad,
-                     int flip, const float *fill, hu_stream stream) {
-  const size_t shape[3] = {height, width, channels};
+hu_status hu_augment(size_t n, float *z, const float *x, const hu_augmentation *augmentation, hu_stream stream) {
+  const hu_augmentation *how = augmentation;
   size_t row, image, all;
   if (n == 0) return HU_OK;
-  if (!z || !x) return HU_E_NULL;
-  if (!height || !width || !channels || pad > UINT32_MAX / 4) return HU_E_SHAPE;
-  if (!hui_size_product(&row, width, channels) || !hui_size_product(&image, row, height)) return HU_E_SHAPE;
+  if (!z || !x || !how) return HU_E_NULL;
+  if (!how->height || !how->width || !how->channels || how->pad > UINT32_MAX / 4) return HU_E_SHAPE;
+  if (!hui_size_product(&row, how->width, how->channels) || !hui_size_product(&image, row, how->height))
+    return HU_E_SHAPE;
   if (!hui_size_product(&all, image, n) || !hui_size_product(&all, all, sizeof *z)) return HU_E_SHAPE;
   for (size_t e = 0; e < n; e++) {
-    crop_place place = draw(hu_stream_child(stream, e), pad, flip);
-    for (size_t i = 0; i < height; i++) crop_row(z + e * image + i * row, x + e * image, i, shape, place, pad, fill);
+    crop_place place = draw(hu_stream_child(stream, e), how->pad, how->flip != 0);
+    for (size_t i = 0; i < how->height; i++) crop_row(z + e * image + i * row, x + e * image, i, how, place);
   }
   return HU_OK;
 }

@@ -439,8 +439,8 @@ static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, cons
   float *whole = malloc(n * hu_data_features(data) * sizeof *whole);
   if (!whole) return HU_E_MEMORY;
   memcpy(whole, trainer->buffers.x, n * hu_data_features(data) * sizeof *whole);
-  hu_status status =
-      hu_augment(n, trainer->buffers.x, whole, data->height, data->width, data->channels, 4, 1, NULL, *augment);
+  const hu_augmentation varied = {data->height, data->width, data->channels, 4, 1, NULL};
+  hu_status status = hu_augment(n, trainer->buffers.x, whole, &varied, *augment);
   free(whole);
   return status;
 }

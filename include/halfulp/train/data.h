@@ -359,11 +359,18 @@ HU_API void hu_batches_free(hu_batches *b);
 HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state state); /* state to text */
 HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);   /* text to state */
 
-/* n images, each padded by `pad` pixels of fill[c] (NULL: 0) on all sides, cropped at a random place to its size, and
- * mirrored from left to right with probability 1/2 if `flip`. Image i draws from child i of stream. z and x do not
- * overlap. (CIFAR: pad 4, flip; fill (0 - mean) / deviation where the images were normalised before.) */
-HU_API HU_MUST_CHECK hu_status hu_augment(size_t n, float *z, const float *x, size_t height, size_t width,
-                                          size_t channels, size_t pad, int flip, const float *fill, hu_stream stream);
+/* How images are varied: padded by `pad` pixels of fill[c] (NULL: 0) on all sides, cropped at a random place to their
+ * size, and mirrored from left to right with probability 1/2 if `flip`. */
+typedef struct hu_augmentation {
+  size_t height, width, channels;
+  size_t pad;
+  uint32_t flip; /* 0, 1 */
+  const float *fill;
+} hu_augmentation;
+/* n images so varied. Image i draws from child i of stream. z and x do not overlap. (CIFAR: pad 4, flip; fill
+ * (0 - mean) / deviation where the images were normalised before.) */
+HU_API HU_MUST_CHECK hu_status hu_augment(size_t n, float *z, const float *x, const hu_augmentation *augmentation,
+                                          hu_stream stream);
 
 /* n windows of `length` tokens from random places within tokens first ... first + count - 1, one after another into z;
  * window i draws from child i of stream. HU_E_SHAPE: no window fits, or there are not so many tokens. */

@@ -397,7 +397,8 @@ static void augmentation(void **state) {
   static const float fill[C] = {-1, -2};
   unsigned seen[2][SPAN][SPAN] = {{{0}}};
   for (size_t i = 0; i < N * IMAGE; i++) x[i] = (float)(i % IMAGE);
-  assert_int_equal(hu_augment(N, y, x, H, W, C, PAD, 1, fill, (hu_stream){2, 0}), HU_OK);
+  hu_augmentation how = {H, W, C, PAD, 1, fill};
+  assert_int_equal(hu_augment(N, y, x, &how, (hu_stream){2, 0}), HU_OK);
   golden("augment", N * IMAGE, y, 0xA85745C481954648);
   for (size_t e = 0; e < N; e++) {
     int found = 0;
@@ -420,11 +421,15 @@ static void augmentation(void **state) {
     assert_int_equal(found, 1);
   }
   for (int i = 0; i < 2 * SPAN * SPAN; i++) assert_true((&seen[0][0][0])[i] > 40 && (&seen[0][0][0])[i] < 125);
-  assert_int_equal(hu_augment(N, y, x, H, W, C, 0, 0, NULL, (hu_stream){2, 0}), HU_OK);
+  how = (hu_augmentation){H, W, C, 0, 0, NULL};
+  assert_int_equal(hu_augment(N, y, x, &how, (hu_stream){2, 0}), HU_OK);
   assert_memory_equal(x, y, sizeof x);
-  assert_int_equal(hu_augment(1, y, x, H, W, C, PAD, 0, NULL, (hu_stream){2, 0}), HU_OK);
-  assert_int_equal(hu_augment(1, y, x, H, 0, C, PAD, 0, NULL, (hu_stream){2, 0}), HU_E_SHAPE);
-  assert_int_equal(hu_augment(1, NULL, x, H, W, C, PAD, 0, NULL, (hu_stream){2, 0}), HU_E_NULL);
+  how.pad = PAD;
+  assert_int_equal(hu_augment(1, y, x, &how, (hu_stream){2, 0}), HU_OK);
+  assert_int_equal(hu_augment(1, NULL, x, &how, (hu_stream){2, 0}), HU_E_NULL);
+  assert_int_equal(hu_augment(1, y, x, NULL, (hu_stream){2, 0}), HU_E_NULL);
+  how.width = 0;
+  assert_int_equal(hu_augment(1, y, x, &how, (hu_stream){2, 0}), HU_E_SHAPE);
 }
 
 static void windows(void **state) {

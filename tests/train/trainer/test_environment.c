@@ -452,12 +452,13 @@ static void job_order(t_digest *digest) {
   hu_batches b;
   hu_stream stream = {3, 4};
   const float edge[] = {0x1p-140f};
+  const hu_augmentation varied = {5, 5, 1, 2, 1, edge};
   const hu_batch_state start = {1, 0, 0};
   add_word(digest, (uint64_t)hu_batches_open(&b, 20, 3, start));
   for (int i = 0; i < 9; i++) add_bytes(digest, hu_batches_next(&b), 3 * sizeof(uint32_t));
   hu_batches_free(&b);
   add_word(digest, hu_stream_below(&stream, 1000));
-  add_word(digest, (uint64_t)hu_augment(3, buffer[0], wild, 5, 5, 1, 2, 1, edge, stream));
+  add_word(digest, (uint64_t)hu_augment(3, buffer[0], wild, &varied, stream));
   add_bytes(digest, buffer[0], 75 * sizeof(float));
 }
 
