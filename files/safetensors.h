@@ -37,11 +37,16 @@ enum {
   ST_F64,
   ST_I64,
   ST_U64,
+  ST_SAFETENSORS, /* those behind are of other files */
+  ST_I4 = ST_SAFETENSORS,
+  ST_U4,
+  ST_I2,
+  ST_U2,
   ST_DTYPES
 };
 const char *st_dtype_name(int dtype);
 unsigned st_dtype_bits(int dtype);
-/* Finds a dtype by name; -1 if there is no such name. */
+/* Finds a dtype of .safetensors by name; -1 if there is no such name. */
 int st_dtype_find(const char *name);
 
 typedef struct st_tensor {

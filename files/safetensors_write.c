@@ -17,13 +17,14 @@ static const struct {
                        {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
                        {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
                        {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
-                       {"I64", 64},        {"U64", 64}};
+                       {"I64", 64},        {"U64", 64},
+                           {"I4", 4},          {"U4", 4},      {"I2", 2},      {"U2", 2}};
 
 const char *st_dtype_name(int dtype) { return dtypes[dtype].name; }
 unsigned st_dtype_bits(int dtype) { return dtypes[dtype].bits; }
 
 int st_dtype_find(const char *name) {
-  for (int i = 0; i < ST_DTYPES; i++)
+  for (int i = 0; i < ST_SAFETENSORS; i++)
     if (!strcmp(name, dtypes[i].name)) return i;
   return -1;
 }

@@ -111,6 +111,7 @@ void hu_checkpoint_close(hu_checkpoint *x) {
   st_places_free(&x->names);
   hui_modules_close(x);
   json_decref(x->map);
+  json_decref(x->links);
   json_decref(x->config);
   json_decref(x->quantization);
   free(x->tensors);

@@ -49,6 +49,27 @@ int hui_is_whole(const hui_tensor *z) {
   return 1;
 }
 
+/* Adds a file and reads its bytes; NULL and the line. */
+static hui_shard *read_shard(hu_checkpoint *x, const char *name) {
+  size_t capacity = strlen(x->folder) + strlen(name) + 1;
+  hui_shard *more = x->shard_count < SHARDS_MAX ? realloc(x->shards, (x->shard_count + 1) * sizeof *more) : NULL;
+  if (more) x->shards = more;
+  hui_shard *shard = more ? &x->shards[x->shard_count] : NULL;
+  if (shard) memset(shard, 0, sizeof *shard);
+  if (shard) shard->path = malloc(capacity);
+  if (!shard || !shard->path) {
+    hui_wrong(x, "%s: more than %d files, or out of memory", x->path, SHARDS_MAX);
+    return NULL;
+  }
+  snprintf(shard->path, capacity, "%s%s", x->folder, name);
+  if (!check_ordinary(x, shard->path, shard) || !x->reader->read(&shard->bytes, shard->path, x->line)) {
+    free(shard->path);
+    return NULL;
+  }
+  x->shard_count++;
+  return shard;
+}
+
 static int open_safetensors(hu_checkpoint *x, hui_shard *shard) {
   char error[ST_ERROR_MAX];
   if (st_parse(&shard->file, shard->bytes.data, shard->bytes.size, error)) return read_comfy(x, shard);
@@ -63,6 +84,7 @@ typedef struct hui_kind {
   int (*open)(hu_checkpoint *x, hui_shard *shard);
 } hui_kind;
 static const hui_kind kinds[] = {{".safetensors", "", open_safetensors}, {".gguf", "", hui_gguf_open},
+                                 {".onnx", "", hui_onnx_open},
                                  {".bin", "pytorch_model", hui_torch_open}, {".pt", NULL, hui_torch_open},
                                  {".pth", NULL, hui_torch_open},       {".ckpt", NULL, hui_torch_open}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -73,24 +95,19 @@ static const hui_kind *kind_of(const char *name) {
   return NULL;
 }
 
+int hui_files_beside(hu_checkpoint *x, const char *name, size_t *place) {
+  size_t folder = strlen(x->folder);
+  for (*place = 0; *place < x->shard_count; ++*place)
+    if (!strncmp(x->shards[*place].path, x->folder, folder) && !strcmp(x->shards[*place].path + folder, name)) return 1;
+  return read_shard(x, name) != NULL;
+}
+
 int hui_is_model_name(const char *name) { return kind_of(name) != NULL; }
 
 static int add_shard(hu_checkpoint *x, const char *name) {
-  size_t capacity = strlen(x->folder) + strlen(name) + 1;
-  hui_shard *more = realloc(x->shards, (x->shard_count + 1) * sizeof *more);
-  if (!more) return hui_wrong(x, "%s: out of memory", x->path);
-  x->shards = more;
-  hui_shard *shard = &x->shards[x->shard_count];
-  memset(shard, 0, sizeof *shard);
-  shard->path = malloc(capacity);
-  if (!shard->path) return hui_wrong(x, "%s: out of memory", x->path);
-  snprintf(shard->path, capacity, "%s%s", x->folder, name);
-  if (!check_ordinary(x, shard->path, shard) || !x->reader->read(&shard->bytes, shard->path, x->line)) {
-    free(shard->path);
-    return 0;
-  }
-  x->shard_count++;
+  hui_shard *shard = read_shard(x, name);
   const hui_kind *kind = kind_of(name);
+  if (!shard) return 0;
   return kind ? kind->open(x, shard) : open_safetensors(x, shard);
 }
 
@@ -125,8 +142,7 @@ static int open_index(hu_checkpoint *x, const char *path) {
                        st_printable(shown, tensor));
     if (!good) break;
     if (json_object_get(seen, name)) continue;
-    if (json_object_set_new(seen, name, json_true()) || x->shard_count == SHARDS_MAX)
-      good = hui_wrong(x, "%s: more than %d files, or out of memory", path, SHARDS_MAX);
+    if (json_object_set_new(seen, name, json_true())) good = hui_wrong(x, "%s: out of memory", path);
     good = good && add_shard(x, name);
     if (!good) break;
   }

@@ -513,12 +513,14 @@ static const char *scale_name(const hui_tensor *z, const hui_raw *raw) {
   return dtype == ST_F32 ? "binary32" : dtype == ST_F16 ? "binary16" : "bfloat16";
 }
 
-static void set_texts(hui_tensor *z) {
+void hui_set_texts(hui_tensor *z) {
   static const char *const floats[] = {"", "float4_e2m1fn", "float8_e4m3fn", "float6_e2m3fn", "float6_e3m2fn"};
   static const char *const f8[] = {"float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu", "float8_e4m3fnuz",
                                    "float8_e5m2fnuz"};
   const char *second = z->second ? z->layout->divide ? " / " : " x " : "";
-  if (z->element == HUI_OF_DTYPE)
+  if (z->element == HUI_OF_DTYPE && z->raw->tensor->dtype == ST_F4)
+    snprintf(z->elements, sizeof z->elements, "float4_e2m1fn");
+  else if (z->element == HUI_OF_DTYPE)
     snprintf(z->elements, sizeof z->elements, "%s", f8[z->raw->tensor->dtype - ST_F8_E5M2]);
   else if (z->element == HUI_TABLE)
     snprintf(z->elements, sizeof z->elements, "%s", strstr(z->layout->said.name, "nf4") ? "nf4" : "fp4 of a table");
@@ -534,6 +536,6 @@ int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base) {
   geometry g = {x, z, base};
   if (!lay_codes(&g)) return 0;
   if (!lay_second(&g) || !lay_scales(&g)) return 0;
-  set_texts(z);
+  hui_set_texts(z);
   return 1;
 }

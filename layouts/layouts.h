@@ -135,7 +135,7 @@ typedef struct hui_tensor {
   double offset;                                          /* of nested scales */
   size_t block[2];                                        /* rows, columns of a scale; of HUI_RUNS elements, 0 */
   size_t down, across, matrix, nested_block, second_step; /* steps from one scale to the next */
-  uint8_t grid, scale_type, element, zero_twos, zero_by_row;
+  uint8_t grid, scale_type, element, zero_twos, zero_by_row, zero_flat;
   const char *open;
   char elements[32], scales[48];
 } hui_tensor;
@@ -180,6 +180,7 @@ struct hu_checkpoint {
   hui_raw *raws; /* sorted by name */
   size_t raw_count;
   struct json_t *raw_names, *names;
+  struct json_t *links;                 /* ONNX: names of codes, each with those of what scales them */
   struct json_t *map;                   /* weight_map of an index */
   int indexed;                          /* 1: the index says which files there are; 0: it may say where others lie */
   struct json_t *config, *quantization; /* config.json; what it says of quantization, from wherever it is */
@@ -240,6 +241,15 @@ int hui_gguf_is_blocks(const hui_raw *raw);
 int hui_gguf_blocks(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
 void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n);
 
+/* ONNX. hui_onnx_open: reads a model: 1, or 0 and the line. hui_onnx_tensor: lays out a tensor that hui_onnx_has_link:
+ * 1, or 0 and the line. */
+int hui_onnx_open(hu_checkpoint *x, hui_shard *shard);
+int hui_onnx_has_link(const hu_checkpoint *x, const hui_raw *raw);
+int hui_onnx_tensor(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
+/* Finds or adds a file of bytes in the folder, whose tensors are added later: 1 and its place, or 0 and the line. */
+int hui_files_beside(hu_checkpoint *x, const char *name, size_t *place);
+/* Writes what a tensor's elements and scales are. */
+void hui_set_texts(hui_tensor *z);
 /* Reads a file of PyTorch (torch.c): 1, or 0 and the line. */
 int hui_torch_open(hu_checkpoint *x, hui_shard *shard);
 /* Gives a tensor of a file bytes of its own, which are the file's from now on: 1, or 0 and the line. */

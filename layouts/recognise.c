@@ -301,7 +301,7 @@ static int check_alone(hu_checkpoint *x, const hui_raw *raw) {
 
 static int is_low(int dtype) {
   return dtype == ST_F4 || dtype == ST_F6_E2M3 || dtype == ST_F6_E3M2 || dtype == ST_F8_E5M2 || dtype == ST_F8_E4M3 ||
-         dtype == ST_F8_E8M0 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ;
+         dtype == ST_F8_E8M0 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ || dtype >= ST_SAFETENSORS;
 }
 
 static const char *element_name(int dtype) {
@@ -313,6 +313,10 @@ static const char *element_name(int dtype) {
     case ST_F8_E8M0: return "float8_e8m0fnu";
     case ST_F8_E4M3FNUZ: return "float8_e4m3fnuz";
     case ST_F8_E5M2FNUZ: return "float8_e5m2fnuz";
+    case ST_I4: return "int4";
+    case ST_U4: return "uint4";
+    case ST_I2: return "int2";
+    case ST_U2: return "uint2";
     default: return "float8_e4m3fn";
   }
 }
@@ -339,6 +343,9 @@ static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const 
   z->cols = tensor->count;
   if (!z->plain) return 1;
   z->codes = (hui_codes){raw->bytes, 1, z->cols, 0, 0, HUI_FLAT, (uint8_t)st_dtype_bits(tensor->dtype)};
+  z->element = tensor->dtype == ST_I4 || tensor->dtype == ST_I2   ? HUI_TWOS
+               : tensor->dtype == ST_U4 || tensor->dtype == ST_U2 ? HUI_UNSIGNED
+                                                                  : HUI_OF_DTYPE;
   snprintf(z->elements, sizeof z->elements, "%s", element_name(tensor->dtype));
   return 1;
 }
@@ -386,6 +393,7 @@ static int check_comfy(hu_checkpoint *x, const hui_raw *raw) {
 /* Finds the layout of one tensor: YES and *z, NO, or WRONG. */
 static int find_layout(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const hui_layout *asked) {
   char why[HU_CHECKPOINT_LINE] = "";
+  if (hui_onnx_has_link(x, raw)) return hui_onnx_tensor(x, z, raw) ? YES : WRONG;
   if (hui_gguf_is_blocks(raw)) return hui_gguf_blocks(x, z, raw) ? YES : WRONG;
   int fits = asked ? try_row(x, z, asked, raw, 1) : NO;
   if (fits == NO && x->line[0]) return WRONG;
@@ -405,6 +413,7 @@ static int find_layout(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, cons
 static int find_all(hu_checkpoint *x, const hui_layout *asked, int *found) {
   for (size_t i = 0; i < x->raw_count; i++) {
     int fits = find_layout(x, &x->tensors[x->count], &x->raws[i], asked);
+    if (fits == WRONG) clear(&x->tensors[x->count]);
     if (fits == WRONG) return 0;
     if (fits != YES) continue;
     *found |= x->tensors[x->count].layout == asked;

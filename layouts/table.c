@@ -595,6 +595,17 @@ const hui_layout hui_layouts[] = {
      .block = 32,
      .asks = HUI_ASKS_TORCHAO,
      .word = "MXTensor"},
+    /* ---- ONNX ---- */
+    {.said = {"onnx", "ONNX: DequantizeLinear of an initializer", "x, x_scale, x_zero_point of the node",
+              "F32((q - z) s); where a DequantizeLinear makes s: F32(q F32(s s2))", ""},
+     .codes = "",
+     .values = "",
+     .asks = HUI_ASKS_FILE},
+    {.said = {"onnx-matmulnbits", "ONNX Runtime: MatMulNBits of 4 and 8 bits", "B, scales, zero_points of the node",
+              "F32((q - z) s)", ""},
+     .codes = "",
+     .values = "",
+     .asks = HUI_ASKS_FILE},
     /* ---- GGUF ---- */
     {.said = {"gguf", "llama.cpp, ggml: blocks of GGUF", "NAME, of Q4_K and all other types but Q8_1",
               "ggml's products, each F32", ""},

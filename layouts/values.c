@@ -147,10 +147,11 @@ static void fill_numbers(double numbers[256], const hui_tensor *z) {
     }
 }
 
-static double zero_of(const hui_tensor *z, size_t m, size_t r, size_t group) {
+static double zero_of(const hui_tensor *z, size_t m, size_t r, size_t group, size_t place) {
   if (!z->zero) return 0;
   int turned = !z->zero_by_row && (z->zeros.packing == HUI_STREAM || z->zeros.packing == HUI_COLUMN); /* rows are groups */
-  unsigned code = hui_code(&z->zeros, m, turned ? group : r, turned ? r : group);
+  unsigned code = z->zero_flat ? hui_code(&z->zeros, 0, 0, place)
+                               : hui_code(&z->zeros, m, turned ? group : r, turned ? r : group);
   return integer_of(code, z->zeros.bits, z->zero_twos) + z->layout->zero_plus;
 }
 
@@ -166,7 +167,7 @@ static void enter(block_of *b, const hui_tensor *z, size_t m, size_t r, size_t c
   b->place = place;
   b->factor = factor(z, m, place);
   b->number = of_bits(b->factor);
-  b->zero = z->zero ? zero_of(z, m, r, group_of(z, c)) : 0;
+  b->zero = z->zero ? zero_of(z, m, r, group_of(z, c), place) : 0;
   if (z->bias) b->bias = hui_scale_bits(z->bias, HUI_SCALE_DTYPE, place);
 }
 
