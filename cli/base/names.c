@@ -157,6 +157,8 @@ static void offer_all(suggest *hint, unsigned taken) {
   for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(hint, hu_number_at(i).name);
   for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++)
     suggest_offer(hint, hu_scaling_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_rule_count(); i++)
+    suggest_offer(hint, hu_scaling_rule_at(i).name);
   for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_hif4_count(); i++) suggest_offer(hint, hu_hif4_at(i).name);
   if (taken & CLI_NAMES_SCALED) suggest_offer(hint, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)

@@ -9,10 +9,10 @@
 #include "halfulp/number.h"
 #include "halfulp/scaled.h"
 
-enum { KEY_SCALED = CLI_KEY_FREE, KEY_NUMBERS };
+enum { KEY_SCALED = CLI_KEY_FREE, KEY_RULES, KEY_NUMBERS };
 
 typedef struct formats_state {
-  int json, sources, scaled, numbers, shown, headed;
+  int json, sources, scaled, rules, numbers, shown, headed;
   const char *part; /* only names that contain it */
 } formats_state;
 
@@ -22,6 +22,7 @@ static int set(void *context, int key, const char *value) {
   if (key == CLI_KEY_JSON) state->json = 1;
   if (key == 'v') state->sources = 1;
   if (key == KEY_SCALED) state->scaled = 1;
+  if (key == KEY_RULES) state->scaled = state->rules = 1;
   if (key == KEY_NUMBERS) state->numbers = 1;
   return CLI_OK;
 }
@@ -30,6 +31,7 @@ static const cli_option options[] = {
     {'v', "verbose", NULL,
      "also print other names, where each is defined, what was left to decide, and long texts whole"},
     {KEY_SCALED, "scaled", NULL, "the scaled formats of arrays instead"},
+    {KEY_RULES, "rules", NULL, "the rules by which programs make scaled tensors instead"},
     {KEY_NUMBERS, "numbers", NULL, "the number systems beside floating point instead"},
     CLI_OPTION_JSON,
     {0}};
@@ -101,21 +103,26 @@ static void print_named(const formats_state *state, const char *name, const char
              JSON(text), JSON(source), JSON(open));
     return;
   }
-  enum { WIDTH = 80, MOST = 256 };
+  enum { WIDTH = 80, MOST = 1024 };
   int fits = state->sources || strlen(text) <= WIDTH;
   printf("%-16s %.*s%s\n", name, fits ? MOST : WIDTH - 3, text, fits ? "" : "...");
   print_sources(state->sources, source, open);
 }
 
+static size_t count(const formats_state *state) { return state->rules ? hu_scaling_rule_count() : hu_scaling_count(); }
+
 static void list_scaled(formats_state *state) {
   char text[HU_SCALING_TEXT_MAX];
   hu_scaling scaling;
-  for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling_entry entry = hu_scaling_at(i);
+  for (size_t i = 0; i < count(state); i++) {
+    hu_scaling_entry entry = state->rules ? hu_scaling_rule_at(i) : hu_scaling_at(i);
     if (!is_asked(state, entry.name, "")) continue;
+    *text = 0; /* a rule without a text has a reason */
     if (hu_scaling_parse(&scaling, entry.text, NULL) == HU_OK) hu_scaling_text(text, sizeof text, &scaling);
-    print_named(state, entry.name, text, entry.source, entry.open, state->shown++ == 0);
+    print_named(state, entry.name, *text || state->json ? text : entry.open, entry.source, *text ? entry.open : "",
+                state->shown++ == 0);
   }
+  if (state->rules) return;
   for (size_t i = 0; i < hu_hif4_count(); i++) {
     hu_hif4_entry entry = hu_hif4_at(i);
     if (is_asked(state, entry.name, ""))

@@ -19,7 +19,8 @@ static const char *const rules[HU_SCALE_RULES][2] = {
     {"4over6_mse", "as ratio, or 1.5 times that, by the smaller sum of squares"},
     {"4over6_mae_fast", "as 4over6_mae, the errors those of the scaled tensor"},
     {"4over6_mse_fast", "as 4over6_mse, the errors those of the scaled tensor"},
-    {"sweep_mse", "of all scales the one with the smallest sum of squared errors"}};
+    {"sweep_mse", "of all scales the one with the smallest sum of squared errors"},
+    {"formulas", "the formula s of the text"}};
 static const char *const steps[HU_STEPS_COUNT][2] = {{"exact", "exact quotients, one rounding per element"},
                                                      {"divide", "in binary32, with divisions"},
                                                      {"multiply", "in binary32, with reciprocals"},
@@ -29,13 +30,14 @@ static const char *const specials[][2] = {
     {"nan", "an infinity or a NaN makes the block's scale NaN"},
     {"element", "amax is that of the finite elements; the others follow the element format"},
     {"saturate", "as element, but an infinity counts as binary32's largest number"}};
-static const char *const blanks[][2] = {{"low", "the smallest scale"}, {"one", "1"}, {"zero", "0"}};
+static const char *const blanks[][2] = {
+    {"low", "the smallest scale"}, {"one", "1"}, {"zero", "0"}, {"formula", "what the formula s gives"}};
 
 static hu_scaling_entry entry_of(const hu_scaling *scaling, const char *text) {
   hu_scaling other;
   hu_scaling_entry none = {NULL, NULL, NULL, NULL};
-  for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling_entry entry = hu_scaling_at(i);
+  for (size_t i = 0; i < hu_scaling_count() + hu_scaling_rule_count(); i++) {
+    hu_scaling_entry entry = i < hu_scaling_count() ? hu_scaling_at(i) : hu_scaling_rule_at(i - hu_scaling_count());
     int same = hu_scaling_parse(&other, entry.text, NULL) == HU_OK && memcmp(&other, scaling, sizeof other) == 0;
     if (strcmp(entry.name, text) == 0 || (same && strchr(text, '('))) return entry;
   }
@@ -94,7 +96,10 @@ static void print_card(const hu_scaling *scaling, const char *given) {
   printf("  %-20s %s%s\n", "largest value", DECIMAL(largest(scaling)),
          scaling->tensor ? ", times the tensor's scale" : "");
   printf("  %-20s %s: %s\n", "scale from amax", rules[scaling->rule][0], rules[scaling->rule][1]);
-  printf("  %-20s %s: %s\n", "computed", steps[scaling->steps][0], steps[scaling->steps][1]);
+  if (scaling->rule == HU_SCALE_FORMULAS)
+    print_line("computed", "by the formulas, each operation rounded to binary32");
+  else
+    printf("  %-20s %s: %s\n", "computed", steps[scaling->steps][0], steps[scaling->steps][1]);
   printf("  %-20s %s: %s\n", "infinity, NaN", specials[scaling->special][0], specials[scaling->special][1]);
   printf("  %-20s %s: %s\n", "scale of all zeros", blanks[scaling->blank][0], blanks[scaling->blank][1]);
 }

@@ -7,16 +7,25 @@
 #include "cli/target/target.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "halfulp/scaled.h"
+
+static hu_scaling_entry rule_named(const char *text) {
+  size_t i = 0;
+  while (i < hu_scaling_rule_count() && strcmp(text, hu_scaling_rule_at(i).name) != 0) i++;
+  return hu_scaling_rule_at(i);
+}
 
 static int claims(const char *text) {
   if (!strncmp(text, "scaled(", 7) || !strncmp(text, "bfp(", 4) || !strncmp(text, "rows(", 5)) return 1;
   for (size_t i = 0; i < hu_scaling_count(); i++)
     if (!strcmp(text, hu_scaling_at(i).name)) return 1;
-  return 0;
+  return rule_named(text).name != NULL;
 }
 
 static int read_text(cli_target *target, const char *text) {
   size_t where = 0;
+  hu_scaling_entry rule = rule_named(text);
+  if (rule.name && !*rule.text) return cli_fail(NULL, "format '%s' has no text: %s", text, rule.open);
   target->by_rows = !strncmp(text, "rows(", 5);
   hu_status status = target->by_rows ? hu_scaled_rows_parse(&target->scaling, text, &where)
                                      : hu_scaling_parse(&target->scaling, text, &where);

@@ -35,7 +35,7 @@ typedef struct hu_four_six_block {
 HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *scaling, hu_scaler *scaler) {
   hu_four_six rule;
   memset(&rule, 0, sizeof rule);
-  if (scaling->rule < HU_SCALE_4OVER6_MAE) return rule;
+  if (scaling->rule < HU_SCALE_4OVER6_MAE || scaling->rule > HU_SCALE_SWEEP_MSE) return rule;
   rule.on = 1;
   rule.squares = scaling->rule == HU_SCALE_4OVER6_MSE || scaling->rule == HU_SCALE_4OVER6_MSE_FAST;
   rule.sweep = scaling->rule == HU_SCALE_SWEEP_MSE;

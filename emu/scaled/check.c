@@ -2,6 +2,7 @@
 /* Checks descriptions of scaled tensors, and computes the sizes of a matrix under one. */
 #include "emu/core/scaled.h"
 #include "emu/scaled/call.h"
+#include "emu/scaled/formula.h"
 #include "emu/core/four_six.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
@@ -20,6 +21,7 @@ static const char *wrong_element(const hu_scaling *scaling) {
                                             format.nan != HU_NAN_NONE || format.m > 30)) {
     return "code: two's complement requires a fixed-point format, all codes finite, without -0";
   }
+  if (scaling->minus && !format.negzero) return "minus: the format has no -0";
   return NULL;
 }
 
@@ -27,8 +29,7 @@ static const char *wrong_scale(const hu_scaling *scaling, const hu_scaler *scale
   if (scaler->low > scaler->high) return "scale: the format has no power of two";
   if (scaling->special == HU_SPECIAL_NAN && scaling->scale.nan == HU_NAN_NONE)
     return "special: the scale format has no NaN";
-  if (scaling->blank == HU_BLANK_ZERO && !hui_has_zero(&scaler->scale))
-    return "zero: the scale format has no zero";
+  if (scaling->blank == HU_BLANK_ZERO && !hui_has_zero(&scaler->scale)) return "zero: the scale format has no zero";
   if (scaling->blank == HU_BLANK_ONE && (scaler->low > 0 || scaler->high < 0))
     return "zero: the scale format has no one";
   return NULL;
@@ -49,7 +50,19 @@ static const char *wrong_four_six(const hu_scaling *scaling) {
   return scaling->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
 }
 
+static const char *wrong_formulas(const hu_scaling *scaling, const hu_scaler *scaler) {
+  if (scaling->round > HU_RAZ) return "round: not a deterministic mode from rne to raz";
+  if (scaling->steps) return "steps: formulas have their own";
+  if (!(scaler->scale.fits_binary32 && scaler->element.fits_binary32))
+    return "formulas: they require scales and elements that are binary32 numbers";
+  return hui_formulas_wrong(scaling);
+}
+
 static const char *wrong_rule(const hu_scaling *scaling, const hu_scaler *scaler) {
+  static const hu_formulas none;
+  if (scaling->rule == HU_SCALE_FORMULAS) return wrong_formulas(scaling, scaler);
+  if (memcmp(&scaling->formulas, &none, sizeof none) != 0) return "formulas: they stand in place of rule";
+  if (scaling->blank == HU_BLANK_FORMULA) return "zero: there is no formula";
   if (scaling->rule >= HU_SCALE_4OVER6_MAE) return wrong_four_six(scaling);
   if (scaling->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (scaling->rule != HU_SCALE_RATIO) {
@@ -80,7 +93,9 @@ hu_status hui_scaling_unfold(hu_scaler *scaler, const hu_scaling *scaling, hu_mo
   if (scaling->tensor > HU_TENSOR_256 || scaling->pad > 1) wrong = "tensor, pad: unknown";
   if (scaling->coding > HU_CODING_TWOS) wrong = "code: unknown";
   if (scaling->special > HU_SPECIAL_SATURATE) wrong = "special: unknown";
-  if (scaling->blank > HU_BLANK_ZERO) wrong = "zero: unknown";
+  if (scaling->minus > HU_MINUS_ZERO_ALL) wrong = "minus: unknown";
+  if (scaling->reserved[0] | scaling->reserved[1] | scaling->reserved[2]) wrong = "reserved: not 0";
+  if (scaling->blank > HU_BLANK_FORMULA) wrong = "zero: unknown";
   if (scaling->amin >= 0x7F800000) wrong = "amin: not a positive finite number";
   if (!wrong) wrong = wrong_element(scaling);
   *scaler = hui_scaler_of(*scaling, mode);

@@ -34,7 +34,10 @@ uint32_t hui_scaled_limited_top(const hu_scaled_work *work, size_t n, const uint
 
 int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t top, uint32_t *by, uint32_t *back) {
   const hu_spec *spec = &work->scaler.element;
+  const hu_scaler *scaler = &work->scaler;
   if (!work->kernels || shared->under != HU_UNDER_SCALE || top >= 0x7F800000) return HU_BY_CORE;
+  if (scaler->own_x || scaler->own_v || scaler->minus) return HU_BY_CORE;
+  if (scaler->by_formulas && (!shared->multiply && shared->by.kind == HU_KIND_ZERO)) return HU_BY_CORE;
   if (work->scaler.steps != HU_STEPS_EXACT) {
     *by = hui_pack32(shared->by);
     *back = hui_pack32(shared->back);
@@ -127,7 +130,7 @@ static int powers_can(hu_scaled_work *work) {
   const hu_scaler *scaler = &work->scaler;
   const hu_spec *element = &scaler->element, *scale = &scaler->scale;
   hu_scaled_powers *rule = &work->powers;
-  if (!work->kernels || !work->strips || scaler->rule == HU_SCALE_RATIO || element->m > 22) return 0;
+  if (!work->kernels || !work->strips || scaler->rule == HU_SCALE_RATIO || scaler->minus || element->m > 22) return 0;
   rule->amin = scaler->amin;
   rule->more = hui_scale_carry(scaler);
   hu_shared blank = hui_shared_of(scaler, 0, 0);
@@ -164,7 +167,7 @@ static int ratios_can(hu_scaled_work *work) {
   const hu_spec *spec = &work->scaler.scale;
   hu_num one = hui_power_of_two(0);
   if (!work->kernels || work->scaler.rule != HU_SCALE_RATIO || work->scaler.steps == HU_STEPS_EXACT) return 0;
-  if (work->four_six.on) return 0;
+  if (work->four_six.on || work->scaler.by_formulas) return 0;
   if (work->scaler.steps == HU_STEPS_ENCODE && !work->scaler.two) return 0;
   hu_num part =
       hui_step32(hui_product(0, work->scaler.tensor_code, hui_step32(hui_quotient(0, one, work->scaler.top))));

@@ -2,8 +2,7 @@
 /* hu_scaling_parse and hu_scaling_text. The grammar stands in halfulp/scaled.h. */
 #include <string.h>
 
-#include "emu/format/put.h"
-#include "halfulp/scaled.h"
+#include "emu/scaled/formula.h"
 
 enum {
   KEY_SCALE,
@@ -15,9 +14,11 @@ enum {
   KEY_CODE,
   KEY_SPECIAL,
   KEY_ZERO,
+  KEY_MINUS,
   KEY_AMIN,
   KEY_PAD,
-  KEY_COUNT
+  KEY_FORMULA, /* the first of HU_OF_COUNT */
+  KEY_COUNT = KEY_FORMULA + HU_OF_COUNT
 };
 enum { WORDS = 10, PIECE_MAX = 160 };
 
@@ -36,9 +37,15 @@ static const struct {
     {"tensor", {0}},
     {"code=", {"", "twos", 0}},
     {"special=", {"nan", "element", "saturate", 0}},
-    {"zero=", {"low", "one", "zero", 0}},
+    {"zero=", {"low", "one", "zero", "formula", 0}},
+    {"minus=", {"kept", "none", "own", "all", 0}},
     {"amin=0x", {0}},
     {"pad", {0}},
+    {"S=", {0}},
+    {"t=", {0}},
+    {"s=", {0}},
+    {"x=", {0}},
+    {"v=", {0}},
 };
 
 static uint8_t *word_of(hu_scaling *scaling, unsigned key) {
@@ -49,6 +56,7 @@ static uint8_t *word_of(hu_scaling *scaling, unsigned key) {
     case KEY_CODE: return &scaling->coding;
     case KEY_SPECIAL: return &scaling->special;
     case KEY_ZERO: return &scaling->blank;
+    case KEY_MINUS: return &scaling->minus;
     default: return &scaling->pad;
   }
 }
@@ -57,7 +65,8 @@ static uint8_t *word_of(hu_scaling *scaling, unsigned key) {
 
 typedef struct text_reader {
   const char *text;
-  size_t at; /* the next character; on failure the wrong part */
+  size_t at;                     /* the next character; on failure the wrong part */
+  uint32_t formula[HU_OF_COUNT]; /* where each one stands, or 0 */
 } text_reader;
 
 static hu_status fail(text_reader *reader, size_t at, hu_status status) {
@@ -166,12 +175,45 @@ static hu_status read_round(text_reader *reader, hu_scaling *scaling) {
   return HU_OK;
 }
 
+/* Passes a formula, which is read once all of them are known: the record has them in their own order. */
+static hu_status pass_formula(text_reader *reader, unsigned which) {
+  hu_formulas ignored;
+  size_t length;
+  uint32_t at = 0;
+  memset(&ignored, 0, sizeof ignored);
+  reader->formula[which] = (uint32_t)reader->at;
+  hu_status status = hui_formula_read(&ignored, &at, reader->text + reader->at, &length);
+  reader->at += length;
+  return status;
+}
+
+static hu_status read_formulas(text_reader *reader, hu_scaling *scaling) {
+  uint32_t at = 0;
+  size_t length;
+  hu_status status = HU_OK;
+  scaling->rule = HU_SCALE_FORMULAS;
+  scaling->tensor = reader->formula[HU_OF_BIG_S] || reader->formula[HU_OF_SMALL_T] ? HU_TENSOR_MAX : HU_TENSOR_NONE;
+  for (unsigned i = 0; i < HU_OF_COUNT && status == HU_OK; i++) {
+    uint32_t from = reader->formula[i];
+    if (from) {
+      status = hui_formula_read(&scaling->formulas, &at, reader->text + from, &length);
+      if (status != HU_OK) reader->at = from + length;
+    } else if (at == HU_FORMULA_BYTES) {
+      status = HU_E_TEXT;
+    } else {
+      scaling->formulas.code[at++] = HU_FORMULA_END;
+    }
+  }
+  return status;
+}
+
 static hu_status read_key(text_reader *reader, hu_scaling *scaling, uint32_t *seen) {
   unsigned key = 0;
   while (key < KEY_COUNT && strncmp(reader->text + reader->at, keys[key].name, strlen(keys[key].name)) != 0) key++;
   if (key == KEY_COUNT || *seen >> key & 1) return HU_E_TEXT;
   *seen |= 1u << key;
   reader->at += strlen(keys[key].name);
+  if (key >= KEY_FORMULA) return pass_formula(reader, key - KEY_FORMULA);
   switch (key) {
     case KEY_SCALE: return read_format(reader, &scaling->scale);
     case KEY_BLOCK: return read_block(reader, scaling);
@@ -183,13 +225,17 @@ static hu_status read_key(text_reader *reader, hu_scaling *scaling, uint32_t *se
 }
 
 static hu_status read_scaled(text_reader *reader, hu_scaling *scaling) {
-  const uint32_t wanted = 1u << KEY_SCALE | 1u << KEY_BLOCK | 1u << KEY_RULE;
+  const uint32_t wanted = 1u << KEY_SCALE | 1u << KEY_BLOCK, by_rule = 1u << KEY_RULE,
+                 by_formulas = 1u << (KEY_FORMULA + HU_OF_SCALE) | 1u << (KEY_FORMULA + HU_OF_ELEMENT);
+  const uint32_t not_both = by_rule | 1u << KEY_STEPS | 1u << KEY_TENSOR;
   uint32_t seen = 0;
   hu_status status = read_format(reader, &scaling->element);
   while (status == HU_OK && passed(reader, ';')) status = read_key(reader, scaling, &seen);
-  if (status == HU_OK && ((seen & wanted) != wanted || !passed(reader, ')') || reader->text[reader->at]))
-    status = HU_E_TEXT;
-  return status;
+  if (status != HU_OK) return status;
+  int formulas = seen >> KEY_FORMULA != 0;
+  if ((seen & wanted) != wanted || !passed(reader, ')') || reader->text[reader->at]) return HU_E_TEXT;
+  if (!formulas) return seen & by_rule ? HU_OK : HU_E_TEXT;
+  return (seen & by_formulas) != by_formulas || seen & not_both ? HU_E_TEXT : read_formulas(reader, scaling);
 }
 
 static hu_status read_bfp(text_reader *reader, hu_scaling *scaling) {
@@ -220,9 +266,10 @@ static hu_status read_any(text_reader *reader, hu_scaling *scaling, int depth) {
     reader->at = 4;
     return read_bfp(reader, scaling);
   }
-  for (size_t i = 0; depth == 0 && i < hu_scaling_count(); i++) {
-    hu_scaling_entry entry = hu_scaling_at(i);
+  for (size_t i = 0; depth == 0 && i < hu_scaling_count() + hu_scaling_rule_count(); i++) {
+    hu_scaling_entry entry = i < hu_scaling_count() ? hu_scaling_at(i) : hu_scaling_rule_at(i - hu_scaling_count());
     if (strcmp(entry.name, reader->text) != 0) continue;
+    if (!*entry.text) return HU_E_SCALING; /* a rule that no text says */
     reader->text = entry.text;
     return read_any(reader, scaling, 1);
   }
@@ -231,7 +278,7 @@ static hu_status read_any(text_reader *reader, hu_scaling *scaling, int depth) {
 
 hu_status hu_scaling_parse(hu_scaling *scaling, const char *text, size_t *where) {
   hu_scaling read;
-  text_reader reader = {text, 0};
+  text_reader reader = {text, 0, {0}};
   memset(&read, 0, sizeof read);
   if (!scaling || !text) return HU_E_NULL;
   hu_status status = read_any(&reader, &read, 0);
@@ -267,7 +314,8 @@ static void put_key(hu_writer *writer, unsigned key) {
 
 static void put_words(hu_writer *writer, const hu_scaling *scaling) {
   hu_scaling copy = *scaling;
-  for (unsigned key = KEY_STEPS; key < KEY_COUNT; key++) {
+  for (unsigned key = KEY_STEPS; key < KEY_FORMULA; key++) {
+    if (key == KEY_TENSOR && scaling->rule == HU_SCALE_FORMULAS) continue; /* the formulas say it */
     unsigned value = key == KEY_AMIN ? scaling->amin != 0 : *word_of(&copy, key);
     if (value == 0) continue;
     put_key(writer, key);
@@ -277,6 +325,15 @@ static void put_words(hu_writer *writer, const hu_scaling *scaling) {
       hui_put(writer, value == HU_TENSOR_256 ? "=256" : "");
     else if (keys[key].words[0])
       hui_put(writer, keys[key].words[value]);
+  }
+}
+
+static void put_formulas(hu_writer *writer, const hu_formulas *formulas) {
+  for (uint32_t i = 0, at = 0, end; i < HU_OF_COUNT; i++, at = end + 1) {
+    end = hui_formula_end(formulas, at);
+    if (end == at) continue;
+    put_key(writer, KEY_FORMULA + i);
+    hui_formula_put(writer, formulas, at, end);
   }
 }
 
@@ -291,8 +348,10 @@ size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling) {
   put_side(&writer, scaling->rows);
   hui_put(&writer, "x");
   put_side(&writer, scaling->cols);
-  put_key(&writer, KEY_RULE);
-  hui_put(&writer, keys[KEY_RULE].words[scaling->rule]);
+  if (scaling->rule != HU_SCALE_FORMULAS) {
+    put_key(&writer, KEY_RULE);
+    hui_put(&writer, keys[KEY_RULE].words[scaling->rule]);
+  }
   if (scaling->round) {
     char word[8];
     hu_mode mode = {0};
@@ -301,6 +360,7 @@ size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling) {
     hui_put(&writer, hu_mode_round_text(word, mode));
   }
   put_words(&writer, scaling);
+  if (scaling->rule == HU_SCALE_FORMULAS) put_formulas(&writer, &scaling->formulas);
   hui_put(&writer, ")");
   return hui_put_end(&writer);
 }

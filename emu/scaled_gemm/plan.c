@@ -4,6 +4,7 @@
 
 #include "emu/base/exec.h"
 #include "emu/gemm/check.h"
+#include "emu/scaled/formula.h"
 #include "emu/scaled_gemm/join.h"
 
 /* ---- what a sum is ---- */
@@ -156,6 +157,7 @@ static hu_status view_make(hu_scaled_view *view, hu_matrix_extent extents[3], co
     return hui_matrix_extent_of(&extents[0], x->plain.data, view->rows, view->cols, x->plain.ld, size, size);
   }
   hu_status status = hu_scaling_check(x->scaling, NULL);
+  if (status == HU_OK && !hui_formulas_keep_values(x->scaling)) status = HU_E_SCALING;
   view->operand.data = x->scaled.codes;
   view->operand.ld = x->scaled.ld;
   view->operand.format = x->scaling->element;

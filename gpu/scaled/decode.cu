@@ -162,7 +162,7 @@ hu_status hui_cuda_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
   hui_look_at(hui_scaled_scales_of(rows, cols, x, scaling), stream);
   hu_scaled_args *args = &undo.scaled;
   hui_scaled_args_of(args, rows, cols, scaling, rne);
-  args->lanes = args->scaler.element.fits_binary32;
+  args->lanes = args->scaler.element.fits_binary32 && !args->scaler.own_v;
   args->z = (uint32_t *)(void *)z;
   args->ldz = ldz;
   args->codes = (uint8_t *)x->codes;
@@ -174,7 +174,7 @@ hu_status hui_cuda_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
   args->x_vectors = (uint8_t)hui_scaled_vectors(args->codes, args->ld, args->rows, 1);
   args->z_vectors = (uint8_t)hui_scaled_vectors(args->z, args->ldz, args->rows, 4);
   undo.fours = args->side_cols % 4 == 0 || args->side_cols >= args->cols;
-  undo.direct = args->scale_is_binary32 && !args->scaler.two;
+  undo.direct = args->scale_is_binary32 && !args->scaler.two && !args->scaler.by_formulas;
   undo.shift = -1;
   for (int i = 0; i < 63; i++)
     if (args->side_cols == (size_t)1 << i) undo.shift = i;

@@ -295,7 +295,9 @@ static int hui_nearest_serves(const hu_spec *spec, uint32_t round) {
 /* Returns 1 if steps in binary32 can make the scales: M and the scales must be binary32 numbers. */
 static int hui_ratios_serve(hu_scaled_args *args, const hu_scaling *scaling) {
   args->scale_is_binary32 = (uint8_t)hu_format_equal(scaling->scale, hui_format_binary32());
-  if (args->scaler.rule != HU_SCALE_RATIO || args->scaler.steps == HU_STEPS_EXACT || args->four_six.on) return 0;
+  if (args->scaler.rule != HU_SCALE_RATIO || args->scaler.steps == HU_STEPS_EXACT || args->four_six.on ||
+      args->scaler.by_formulas)
+    return 0;
   return args->scale_is_binary32 || hui_lane_constants_of(&args->scale_constants, &args->scaler.scale);
 }
 
@@ -325,7 +327,8 @@ static void hui_element_limits(hu_scaled_args *args) {
   const hu_spec *element = &args->scaler.element;
   args->top = hui_pack32(args->scaler.top);
   args->low = (uint32_t)(element->emin + 127) << 23;
-  args->lanes = hui_lane_constants_of(&args->constants, element) && element->fits_binary32 &&
+  args->lanes = !args->scaler.by_formulas && !args->scaler.minus && /* the core takes these */
+                hui_lane_constants_of(&args->constants, element) && element->fits_binary32 &&
                 element->emin - element->m >= -126 && element->emin >= -125 &&
                 element->emin + args->constants.d0 <= 126 && args->scaler.emax + args->constants.d0 <= 126;
   args->nearest = (uint8_t)hui_nearest_serves(element, HU_RNE);

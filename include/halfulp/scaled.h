@@ -23,10 +23,16 @@
  *
  *   scaling = preset | "bfp(" m "," e "," N ")" | "scaled(" format { ";" key } ")"
  *   key     = "scale=" format | "block=" side "x" side | "rule=" RULE | "round=" MODE | "steps=" STEPS | "tensor"
- *           | "tensor=256" | "code=twos" | "special=" SPECIAL | "zero=" ZERO | "amin=0x" 8 hexadecimal digits | "pad"
+ *           | "tensor=256" | "code=twos" | "special=" SPECIAL | "zero=" ZERO | "minus=" MINUS
+ *           | "amin=0x" 8 hexadecimal digits | "pad" | ( "S=" | "t=" | "s=" | "x=" | "v=" ) formula
  *   side    = 1 to 2^31 - 1, or "*": all of the matrix
+ *   formula = term { "+" term };  term = factor { ( "*" | "/" ) factor }
+ *   factor  = "A" | "T" | "S" | "t" | "s" | "x" | "P" | 1 to 999999 | "0x" 8 hexadecimal digits | "(" formula ")"
+ *           | FUNCTION "(" formula [ "," formula ] ")"
  *
- * `scale`, `block` and `rule` must be there, a key stands once. The words are those behind the enumerators below.
+ * `scale` and `block` must be there, and either `rule` or the formulas `s` and `x`; a key stands once. The words are
+ * those behind the enumerators below. Formulas say every step of a program that no `steps` has (docs/scaled.md section
+ * 4.4). Names of programs' rules are presets, too: hu_scaling_rule_at.
  * bfp(m,e,N): elements of m magnitude bits and a sign, one exponent of e bits for N elements of a row (rule floor,
  * special element). Presets: hu_scaling_at. */
 #ifndef HALFULP_SCALED_H
@@ -59,7 +65,10 @@ enum {
    * (docs/scaled.md section 4.2). Elements, scales and blocks as under 4over6; steps divide or multiply, with or
    * without a second level.  (NVIDIA Model Optimizer) */
   HU_SCALE_SWEEP_MSE = 9,
-  HU_SCALE_RULES = 10 /* (count) */
+  /* No word: the formulas of the scaling make tensor scale, scales, elements and values (docs/scaled.md section 4.4).
+   * Elements and scales must be binary32 numbers; steps exact, tensor 1 where there is a formula S or t. */
+  HU_SCALE_FORMULAS = 10,
+  HU_SCALE_RULES = 11 /* (count) */
 };
 /* The second level, and the largest scale M_S that t leaves room for. */
 enum {
@@ -89,25 +98,72 @@ enum {
 };
 /* The scale of a block whose elements are all zero (or, under special=element, none of them finite and not zero). */
 enum {
-  HU_BLANK_LOW = 0, /* low: the smallest scale: code 0 of E8M0 */
-  HU_BLANK_ONE = 1, /* one */
-  HU_BLANK_ZERO = 2 /* zero */
+  HU_BLANK_LOW = 0,    /* low: the smallest scale: code 0 of E8M0 */
+  HU_BLANK_ONE = 1,    /* one */
+  HU_BLANK_ZERO = 2,   /* zero */
+  HU_BLANK_FORMULA = 3 /* formula: what the formula s gives for A = 0 */
 };
+/* The sign of a code of zero. */
+enum {
+  HU_MINUS_ZERO_KEPT = 0, /* kept: that of the element, where the format has a -0 */
+  HU_MINUS_ZERO_NONE = 1, /* none: no zero has a sign */
+  HU_MINUS_ZERO_OWN = 2,  /* own: a -0 becomes +0, a negative number that rounds to zero -0 */
+  HU_MINUS_ZERO_ALL = 3   /* all: +0, and what rounds to it, is -0, too */
+};
+/* Operations of formulas, which stand behind their operands (postfix). Each result is a binary32 number. */
+enum {
+  HU_FORMULA_END = 0,
+  HU_FORMULA_A = 1,       /* A: the largest magnitude of the block */
+  HU_FORMULA_T = 2,       /* T: that of the tensor */
+  HU_FORMULA_BIG_S = 3,   /* S: the encode scale of the tensor */
+  HU_FORMULA_SMALL_T = 4, /* t: its decode scale */
+  HU_FORMULA_SCALE = 5,   /* s: the scale of the block, as stored */
+  HU_FORMULA_X = 6,       /* x: an element */
+  HU_FORMULA_P = 7,       /* P: the number of an element's code */
+  HU_FORMULA_ADD = 8,     /* a + b, a * b, a / b: one rounding */
+  HU_FORMULA_TIMES = 9,
+  HU_FORMULA_OVER = 10,
+  HU_FORMULA_MAX = 11, /* max(a,b), min(a,b) */
+  HU_FORMULA_MIN = 12,
+  HU_FORMULA_OR = 13,  /* or(a,b): a, but b where a is 0 */
+  HU_FORMULA_AND = 14, /* and(a,b): b, but 0 where a is 0 */
+  HU_FORMULA_BF = 15,  /* bf(a): rounded to bfloat16, ties to even */
+  HU_FORMULA_H = 16,   /* h(a), hz(a): to binary16, ties to even; toward zero */
+  HU_FORMULA_HZ = 17,
+  HU_FORMULA_UP = 18, /* up(a), down(a), near(a): a power of two: not below a, not above it, the nearest by log2 */
+  HU_FORMULA_DOWN = 19,
+  HU_FORMULA_NEAR = 20,
+  HU_FORMULA_EVEN = 21,     /* even1(a) ... even7(a): down(a rounded to 2 ... 8 digits, ties up) */
+  HU_FORMULA_SCALE_OF = 28, /* scale(a): rounded into the scale format by `round` */
+  HU_FORMULA_RNA = 29,      /* rna(a), rnz(a): rounded into the element format, ties away from zero; toward zero */
+  HU_FORMULA_RNZ = 30,
+  HU_FORMULA_NUMBER = 32 /* + k: number[k] */
+};
+enum { HU_FORMULA_BYTES = 64, HU_FORMULA_NUMBERS = 8, HU_FORMULA_DEEP = 6 /* operands that wait at most */ };
+/* The formulas S, t, s, x and v of a scaling one after the other, each with an END behind it; one that is not there is
+ * its END alone. What is left is 0. */
+typedef struct hu_formulas {
+  uint8_t code[HU_FORMULA_BYTES];
+  uint32_t number[HU_FORMULA_NUMBERS]; /* positive finite binary32 patterns, each once, in the order of use */
+} hu_formulas;
 
 /* A scaled format: elements, their scales, and how both are made. */
 typedef struct hu_scaling {
   hu_format element; /* signed */
   hu_format scale;
-  uint32_t rows, cols; /* of a block; 0: all of the matrix */
-  uint8_t rule;        /* HU_SCALE_ */
-  uint8_t round;       /* HU_RNE ... HU_RAZ: of the scale, rule ratio; else 0 */
-  uint8_t steps;       /* HU_STEPS_ */
-  uint8_t tensor;      /* HU_TENSOR_: is there a second-level scale t? rules ratio, 4over6 and sweep_mse */
-  uint8_t coding;      /* HU_CODING_ */
-  uint8_t special;     /* HU_SPECIAL_ */
-  uint8_t blank;       /* HU_BLANK_; text: zero= */
-  uint8_t pad;         /* 1: the packed layout fills the last blocks up (hu_scaled_pack) */
-  uint32_t amin;       /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
+  uint32_t rows, cols;  /* of a block; 0: all of the matrix */
+  uint8_t rule;         /* HU_SCALE_ */
+  uint8_t round;        /* HU_RNE ... HU_RAZ: of the scale, rule ratio; else 0 */
+  uint8_t steps;        /* HU_STEPS_ */
+  uint8_t tensor;       /* HU_TENSOR_: is there a second-level scale t? rules ratio, 4over6 and sweep_mse */
+  uint8_t coding;       /* HU_CODING_ */
+  uint8_t special;      /* HU_SPECIAL_ */
+  uint8_t blank;        /* HU_BLANK_; text: zero= */
+  uint8_t pad;          /* 1: the packed layout fills the last blocks up (hu_scaled_pack) */
+  uint32_t amin;        /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
+  uint8_t minus;        /* HU_MINUS_ZERO_ */
+  uint8_t reserved[3];  /* 0 */
+  hu_formulas formulas; /* rule HU_SCALE_FORMULAS, else all 0 */
 } hu_scaling;
 
 /* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the two formats is invalid) or HU_E_SCALING (the parts do not go together);
@@ -118,9 +174,9 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_check(const hu_scaling *scaling, const
  * wrong (0 for HU_E_SCALING). *scaling is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char *text, size_t *where);
 /* Record to its one canonical scaled(...) text, which parses to the record: keys in the order of the grammar, defaults
- * (round=rne steps=exact special=nan zero=low) left out, formats by their first name. Returns the length needed, like
- * snprintf; 0 if the record is not valid. HU_SCALING_TEXT_MAX bytes always suffice. */
-#define HU_SCALING_TEXT_MAX 384
+ * (round=rne steps=exact special=nan zero=low minus=kept) left out, formats by their first name. Returns the length
+ * needed, like snprintf; 0 if the record is not valid. HU_SCALING_TEXT_MAX bytes always suffice. */
+#define HU_SCALING_TEXT_MAX 1024
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
@@ -135,6 +191,15 @@ typedef struct hu_scaling_entry {
 /* The number of scalings; and one of them. */
 HU_API size_t hu_scaling_count(void);
 HU_API hu_scaling_entry hu_scaling_at(size_t i); /* i < hu_scaling_count(), else name is NULL */
+
+/* The rules by which programs quantize into scaled tensors, by name; a program that is one rule on a CPU and another
+ * one with CUDA has two names. Each name is a scaled format, as those above are. A rule that no text says (its steps
+ * are not defined bit for bit, or it needs more than a block and its tensor) has the text "" and in `open` the reason;
+ * hu_scaling_parse gives HU_E_SCALING for it. Of others `open` is what differs in the program, `source` the program, the
+ * file and the commit or version. Where a program rounds elements otherwise than to nearest with ties to even, its
+ * formula x says so, and the mode of the call changes nothing. */
+HU_API size_t hu_scaling_rule_count(void);            /* the number of rules */
+HU_API hu_scaling_entry hu_scaling_rule_at(size_t i); /* i < hu_scaling_rule_count(), else name is NULL */
 
 /* What a matrix of rows x cols takes. Bytes that do not fit size_t are SIZE_MAX. */
 typedef struct hu_scaled_sizes {

@@ -11,7 +11,7 @@ By their names        format(...), mode(...), scaling(...), number.Number(...), 
 Arithmetic            add, sub, mul, div, fma, sqrt, minimum, ..., exp, log, tanh, ..., pow; halfulp.codes: on codes
 Sums                  gemm, gemm_errors, dot, Accumulator, Watch, models, model; all_reduce, Collective, ExactSum
 IEEE P3109            halfulp.p3109: the operations of the draft, with its own semantics
-Scaled tensors        halfulp.scaled, Scaling, scalings
+Scaled tensors        halfulp.scaled, Scaling, scalings, rules
 Other number systems  halfulp.number, Number, numbers
 Whole tensors         hadamard, s2fp8_encode, hifloat4_encode, round_tensor, Rounding
 Files                 load: low-precision checkpoints of other programs, as values
@@ -37,7 +37,7 @@ from .gemm import dot, gemm
 from .identification import Identified, identify
 from .mode import Mode, Stream
 from .number import Number, numbers
-from .scaling import Rounding, Scaling, scalings
+from .scaling import Rounding, Scaling, rules, scalings
 from .transform import HiFloat4Tensor, S2FP8Tensor, hadamard, hifloat4_encode, round_tensor, s2fp8_encode
 
 # halfulp.format('bfloat16') as halfulp.model(...) and halfulp.preset(...); the modules of these names can be imported
@@ -52,6 +52,6 @@ __all__ = [
     'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode', 'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma',
     'formats', 'gelu', 'gemm', 'gemm_errors', 'hadamard', 'hifloat4_encode', 'identify', 'levels', 'load', 'log', 'log1p', 'log2', 'maximum',
     'maximum_number', 'minimum', 'minimum_number', 'model', 'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets',
-    'quantize', 'reciprocal', 'remainder', 'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub',
+    'quantize', 'reciprocal', 'remainder', 'round_tensor', 'rsqrt', 'rules', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub',
     'synchronize', 'tanh', 'train', 'unpack',
 ]

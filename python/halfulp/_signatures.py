@@ -49,6 +49,7 @@ MAIN = {
     'gemm_watched': _GEMM_SCALED + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
     'scaling_check': 'pointer pointer -> status', 'scaling_parse': 'pointer text pointer -> status',
     'scaling_text': 'pointer size pointer -> size', 'scaling_count': '-> size', 'scaling_at': 'size -> scaling_entry',
+    'scaling_rule_count': '-> size', 'scaling_rule_at': 'size -> scaling_entry',
     'scaled_sizes_of': 'size size pointer -> scaled_sizes',
     'scaled_encode': 'size size pointer pointer size pointer mode pointer pointer pointer pointer -> status',
     'scaled_quantize': 'size size pointer size pointer size pointer mode pointer pointer pointer pointer -> status',

@@ -180,11 +180,16 @@ class hu_p3109_array(_Record):
 
 
 # ---- scaled.h, scaled_gemm.h ----
+class hu_formulas(_Record):
+    _fields_ = [('code', c.c_uint8 * 64), ('number', c.c_uint32 * 8)]
+
+
 class hu_scaling(_Record):
     _fields_ = [('element', hu_format), ('scale', hu_format), ('rows', c.c_uint32), ('cols', c.c_uint32)
                 ] + [(name, c.c_uint8) for name in ('rule', 'round', 'steps', 'tensor', 'coding', 'special', 'blank',
                                                     'pad')
-                     ] + [('amin', c.c_uint32)]
+                     ] + [('amin', c.c_uint32), ('minus', c.c_uint8), ('reserved', c.c_uint8 * 3),
+                          ('formulas', hu_formulas)]
 
 
 class hu_scaling_entry(_Record):

@@ -32,7 +32,7 @@ class Scaling(Value):
     @property
     def text(self) -> str:
         """The one canonical text; presets are written out."""
-        return abi.written(abi.main().hu_scaling_text, 384, abi.address(self._c))
+        return abi.written(abi.main().hu_scaling_text, 1024, abi.address(self._c))
 
     @property
     def name(self) -> str:
@@ -111,6 +111,24 @@ def scalings() -> List[ScalingEntry]:
     rows = (library.hu_scaling_at(place) for place in range(library.hu_scaling_count()))
     return [ScalingEntry(row.name.decode(), row.source.decode(), row.open.decode(),
                          Scaling(row.text.decode())) for row in rows]
+
+
+class Rule(NamedTuple):
+    """A rule by which a program makes scaled tensors."""
+
+    name: str
+    source: str  # the program, the file and the commit or version
+    open: str  # what differs in the program; without a scaling the reason
+    scaling: Optional[Scaling]
+
+
+def rules() -> List[Rule]:
+    """The rules of programs by name (halfulp/scaled.h), two where a CPU and CUDA differ. Each name with a scaling
+    is a text for `Scaling`, `halfulp.quantize` and the other calls that take scaled formats."""
+    library = abi.main()
+    rows = (library.hu_scaling_rule_at(place) for place in range(library.hu_scaling_rule_count()))
+    return [Rule(row.name.decode(), row.source.decode(), row.open.decode(),
+                 Scaling(row.text.decode()) if row.text else None) for row in rows]
 
 
 class Rounding(Value):

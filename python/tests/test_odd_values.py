@@ -103,7 +103,7 @@ FAMILIES = {'add': ['sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number',
             'exp': ['exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
                 'sin',
                     'cos', 'sqrt']}
-WITHOUT_ARGUMENTS = ['formats', 'levels', 'models', 'numbers', 'presets', 'scalings', 'device_available']
+WITHOUT_ARGUMENTS = ['formats', 'levels', 'models', 'numbers', 'presets', 'rules', 'scalings', 'device_available']
 OTHERS = ['identify']  # runs the command
 
 
