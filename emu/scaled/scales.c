@@ -167,7 +167,8 @@ static int ratios_can(hu_scaled_work *work) {
   const hu_spec *spec = &work->scaler.scale;
   hu_num one = hui_power_of_two(0);
   if (!work->kernels || work->scaler.rule != HU_SCALE_RATIO || work->scaler.steps == HU_STEPS_EXACT) return 0;
-  if (work->four_six.on || work->scaler.by_formulas) return 0;
+  if (work->four_six.on || work->scaler.own_x || work->scaler.own_v || work->scaler.minus) return 0;
+  if (work->scaler.by_formulas && !HU_FLOAT_ENV) return 0;
   if (work->scaler.steps == HU_STEPS_ENCODE && !work->scaler.two) return 0;
   hu_num part =
       hui_step32(hui_product(0, work->scaler.tensor_code, hui_step32(hui_quotient(0, one, work->scaler.top))));
@@ -206,18 +207,12 @@ static void ratio_codes(const hu_scaled_work *work, size_t n, uint32_t *y, uint3
   work->kernels->decode[hui_by_size(work->shape.scale_size)](&work->scale_constants, n, y, narrow);
 }
 
-/* Scales, divisors or factors of blocks first ... first + n - 1 whose amax is a positive number; the others, and those
- * whose divisor is 0, are left to one_block. */
-static void ratio_piece(const hu_scaled_work *work, hu_scaled_group *group, size_t first, size_t n) {
-  uint32_t y[SCALE_PIECE], *by = group->by + first, *back = group->back + first,
-                           tensor = hui_pack32(work->scaler.tensor);
-  const uint32_t *top = group->top + first;
-  for (size_t k = 0; k < n; k++) {
-    y[k] = top[k] - 1 < 0x7F7FFFFF ? top[k] : 0x3F800000;
-    if (y[k] < work->scaler.amin) y[k] = work->scaler.amin;
-  }
+/* Makes codes, factors of elements and of values from y, A of the blocks, by the steps of a ratio. */
+static void ratio_factors(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes, uint32_t *by,
+                          uint32_t *back) {
+  uint32_t tensor = hui_pack32(work->scaler.tensor);
   ratio_steps(work, n, y);
-  ratio_codes(work, n, y, group->codes + first);
+  ratio_codes(work, n, y, codes);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   work->lanes->times_bounded(n, n, back, y, &tensor);
   if (work->scaler.steps == HU_STEPS_DIVIDE) {
@@ -228,9 +223,101 @@ static void ratio_piece(const hu_scaled_work *work, hu_scaled_group *group, size
     work->lanes->over_bounded(n, 1, by, by, apart ? y : back);
   }
   hui_float_env_leave(saved);
+}
+
+/* ---- formulas of blocks side by side ---- */
+
+static void formula_two(const hu_scaled_work *work, uint32_t op, size_t n, uint32_t *a, const uint32_t *b) {
+  uint32_t y[SCALE_PIECE];
+  if (op == HU_FORMULA_TIMES) {
+    work->lanes->times_bounded(n, 1, a, a, b);
+  } else if (op == HU_FORMULA_OVER) {
+    work->lanes->over_bounded(n, 1, y, a, b);
+    for (size_t k = 0; k < n; k++) a[k] = a[k] ? b[k] ? y[k] : HU_LARGEST32 : 0;
+  } else if (op == HU_FORMULA_ADD) {
+    for (size_t k = 0; k < n; k++) {
+      uint32_t sum = hui_bits_of_float(hui_float_of_bits(a[k]) + hui_float_of_bits(b[k]));
+      a[k] = sum < HU_LARGEST32 ? sum : HU_LARGEST32;
+    }
+  } else {
+    for (size_t k = 0; k < n; k++) a[k] = hui_formula_choice(op, a[k], b[k]);
+  }
+}
+
+static void formula_one(const hu_scaled_work *work, uint32_t op, size_t n, uint32_t *a) {
+  uint32_t ignored[SCALE_PIECE];
+  if (op == HU_FORMULA_SCALE_OF) {
+    ratio_codes(work, n, a, ignored);
+  } else if (op == HU_FORMULA_BF) {
+    for (size_t k = 0; k < n; k++) a[k] = hui_formula_bfloat16(a[k]);
+  } else {
+    for (size_t k = 0; k < n; k++) a[k] = hui_formula_one(&work->scaler.scale, &work->scaler.element, op, a[k]);
+  }
+}
+
+/* Computes what hui_formula_run does for n blocks with these A and s; z may be either. */
+static void formula_run(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *amax,
+                        const uint32_t *scale, uint32_t *z) {
+  uint32_t stack[HU_FORMULA_DEEP + 1][SCALE_PIECE], depth = 0, value[HU_FORMULA_NAMES] = {0};
+  const hu_formulas *formulas = &work->scaler.formulas;
+  hui_formula_names(&work->scaler, 0, 0, value);
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+  for (; at < end; at++) {
+    uint32_t op = formulas->code[at], takes = hui_formula_takes(op);
+    if (op == HU_FORMULA_A || op == HU_FORMULA_SCALE) {
+      memcpy(stack[depth++], op == HU_FORMULA_A ? amax : scale, n * sizeof *z);
+    } else if (takes == 0) {
+      uint32_t each = op >= HU_FORMULA_NUMBER ? formulas->number[op - HU_FORMULA_NUMBER] : value[op];
+      for (size_t k = 0; k < n; k++) stack[depth][k] = each;
+      depth++;
+    } else if (takes == 1) {
+      formula_one(work, op, n, stack[depth - 1]);
+    } else {
+      depth--;
+      formula_two(work, op, n, stack[depth - 1], stack[depth]);
+    }
+  }
+  hui_float_env_leave(saved);
+  memcpy(z, stack[0], n * sizeof *z);
+}
+
+/* The same by formulas; y becomes the scales. */
+static void formula_piece(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes, uint32_t *by,
+                          uint32_t *back) {
+  const hu_scaler *scaler = &work->scaler;
+  uint32_t amax[SCALE_PIECE], tensor = hui_pack32(scaler->tensor), end[HU_OF_COUNT];
+  memcpy(amax, y, n * sizeof *y);
+  for (uint32_t i = 0; i < HU_OF_COUNT; i++) end[i] = hui_formula_end(&scaler->formulas, scaler->start[i]);
+  formula_run(work, scaler->start[HU_OF_SCALE], end[HU_OF_SCALE], n, amax, amax, y);
+  ratio_codes(work, n, y, codes);
+  formula_run(work, scaler->start[HU_OF_ELEMENT] + 1u, end[HU_OF_ELEMENT] - 1, n, amax, y, by);
+  if (hui_formula_is(scaler, HU_OF_VALUE)) {
+    formula_run(work, scaler->start[HU_OF_VALUE] + 1u, end[HU_OF_VALUE] - 1, n, amax, y, back);
+    return;
+  }
+  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
+  work->lanes->times_bounded(n, n, back, y, &tensor);
+  hui_float_env_leave(saved);
+}
+
+/* ---- ratios and formulas ---- */
+
+/* Scales, divisors or factors of blocks first ... first + n - 1 whose amax is a positive number; the others, and those
+ * whose divisor is 0, are left to one_block. */
+static void ratio_piece(const hu_scaled_work *work, hu_scaled_group *group, size_t first, size_t n) {
+  uint32_t y[SCALE_PIECE], *by = group->by + first, *back = group->back + first;
+  const uint32_t *top = group->top + first;
+  for (size_t k = 0; k < n; k++) {
+    y[k] = top[k] - 1 < 0x7F7FFFFF ? top[k] : 0x3F800000;
+    if (y[k] < work->scaler.amin) y[k] = work->scaler.amin;
+  }
+  if (work->scaler.by_formulas)
+    formula_piece(work, n, y, group->codes + first, by, back);
+  else
+    ratio_factors(work, n, y, group->codes + first, by, back);
   int way = work->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;
   for (size_t k = 0; k < n; k++)
-    group->way[first + k] = (uint8_t)(top[k] - 1 < 0x7F7FFFFF && back[k] ? way : HU_BY_CORE);
+    group->way[first + k] = (uint8_t)(top[k] - 1 < 0x7F7FFFFF && back[k] && by[k] ? way : HU_BY_CORE);
 }
 
 static void ratios(const hu_scaled_work *work, hu_scaled_group *group, hu_events *counts) {
