@@ -230,7 +230,7 @@ HU_FN uint32_t hui_blank_code(const hu_scaler *scaler) {
 HU_FN hu_num hui_formula_back(const hu_scaler *scaler, hu_num scale, uint32_t code) {
   uint32_t value[HU_FORMULA_NAMES] = {0};
   if (scaler->tensor.kind == HU_KIND_NAN || scaler->tensor.kind == HU_KIND_INF || scale.kind == HU_KIND_INF)
-    return hui_num_special(HU_KIND_NAN, 0);
+    return hui_scale_back(scaler, scale);
   hui_formula_names(scaler, 0, code, value);
   hu_num z = hui_unpack32(hui_formula_factor(scaler, HU_OF_VALUE, value));
   z.sign = scale.sign ^ scaler->tensor.sign;

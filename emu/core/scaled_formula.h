@@ -106,6 +106,7 @@ HU_OUTLINE uint32_t hui_formula_one(const hu_spec *scale, const hu_spec *element
     hu_spec own = *element;
     own.round = op == HU_FORMULA_RNA ? HU_RNA : HU_RNZ;
     own.bits = 0;
+    own.saturate = HU_SAT_FINITE;
     return hui_formula_into(&own, x);
   }
   switch (op) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/scaled/draw.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static uint32_t random_side(t_random *random) {
 static void make_four_six(t_random *random, hu_scaling *scaling) {
   scaling->element = parsed("float4_e2m1fn");
   scaling->scale = parsed(t_below(random, 4) ? "ue4m3" : "float8_e4m3fn");
-  scaling->rule = (uint8_t)(HU_SCALE_4OVER6_MAE + t_below(random, HU_SCALE_RULES - HU_SCALE_4OVER6_MAE));
+  scaling->rule = (uint8_t)(HU_SCALE_4OVER6_MAE + t_below(random, HU_SCALE_FORMULAS - HU_SCALE_4OVER6_MAE));
   scaling->steps = HU_STEPS_MULTIPLY;
   if (scaling->rule == HU_SCALE_SWEEP_MSE && t_below(random, 2)) scaling->steps = HU_STEPS_DIVIDE;
   scaling->round = t_below(random, 4) ? 0 : (uint8_t)t_below(random, HU_RAZ + 1);
@@ -60,7 +61,7 @@ hu_scaling random_scaling(t_random *random) {
     } else {
       scaling.element = parsed(elements[t_below(random, sizeof elements / sizeof *elements)]);
       scaling.scale = parsed(scales[t_below(random, sizeof scales / sizeof *scales)]);
-      scaling.rule = (uint8_t)t_below(random, HU_SCALE_RULES);
+      scaling.rule = (uint8_t)t_below(random, HU_SCALE_FORMULAS);
       scaling.tensor = t_below(random, 3) == 0;
       scaling.coding = t_below(random, 3) == 0;
     }
@@ -75,6 +76,81 @@ hu_scaling random_scaling(t_random *random) {
     scaling.blank = (uint8_t)t_below(random, 3);
     scaling.amin = t_below(random, 8) ? 0 : 1 + t_below(random, 0x7F7FFFFE);
     if (hu_scaling_check(&scaling, NULL) == HU_OK) return scaling;
+  }
+}
+
+/* ---- formulas ---- */
+
+/* Appends a formula of these names, one letter each; depth: of operations at most. */
+static void draw_formula(t_random *random, char *text, size_t size, const char *names, unsigned depth) {
+  static const char *const ones[] = {"bf",    "h",     "hz",    "up",    "down", "near",
+                                     "even1", "even3", "even7", "scale", "rna",  "rnz"};
+  static const char *const twos[] = {"max", "min", "or", "and"};
+  static const char *const numbers[] = {"1", "6", "448", "2688", "0x2edbe6ff", "0x3f9d70a4", "3"};
+  size_t length = strlen(text), kind = depth ? t_below(random, 8) : 8;
+  if (kind < 4) { /* an infix operation, its right operand in parentheses */
+    draw_formula(random, text, size, names, kind < 2 ? 0 : depth - 1);
+    length = strlen(text);
+    snprintf(text + length, size - length, "%c(", kind == 3 && t_below(random, 2) ? '+' : "*/"[t_below(random, 2)]);
+    draw_formula(random, text, size, names, depth - 1);
+  } else if (kind < 7) {
+    snprintf(text + length, size - length, "%s(", kind < 6 ? ones[t_below(random, 12)] : twos[t_below(random, 4)]);
+    draw_formula(random, text, size, names, depth - 1);
+    if (kind == 6) {
+      length = strlen(text);
+      snprintf(text + length, size - length, ",");
+      draw_formula(random, text, size, names, depth - 1);
+    }
+  } else {
+    if (t_below(random, 4))
+      snprintf(text + length, size - length, "%c", names[t_below(random, (uint32_t)strlen(names))]);
+    else
+      snprintf(text + length, size - length, "%s", numbers[t_below(random, 7)]);
+    return;
+  }
+  length = strlen(text);
+  snprintf(text + length, size - length, ")");
+}
+
+static void draw_key(t_random *random, char *text, size_t size, const char *key, const char *names) {
+  size_t length = strlen(text);
+  snprintf(text + length, size - length, ";%s", key);
+  draw_formula(random, text, size, names, 1 + t_below(random, 3));
+}
+
+hu_scaling random_formulas(t_random *random) {
+  static const char *const elements_of[] = {"float4_e2m1fn", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+                                            "bfloat16"};
+  static const char *const scales_of[] = {"ue4m3", "binary32", "float8_e8m0fnu", "float8_e4m3fn", "bfloat16"};
+  static const char *const minus[] = {"", ";minus=none", ";minus=own", ";minus=all"};
+  static const char *const zeros[] = {"low", "one", "zero", "formula"};
+  for (;;) {
+    char text[HU_SCALING_TEXT_MAX];
+    hu_scaling scaling;
+    if (t_below(random, 3) == 0) {
+      hu_scaling_entry entry = hu_scaling_rule_at(t_below(random, (uint32_t)hu_scaling_rule_count()));
+      if (hu_scaling_parse(&scaling, entry.name, NULL) == HU_OK) return scaling;
+      continue;
+    }
+    unsigned level = t_below(random, 4); /* none, S, t, both */
+    const char *names = level == 0 ? "A" : level == 1 ? "ATS" : level == 2 ? "ATt" : "ATSt";
+    const char *all = level == 0 ? "Asx" : level == 1 ? "ATSsx" : level == 2 ? "ATtsx" : "ATStsx";
+    snprintf(text, sizeof text, "scaled(%s;scale=%s;block=%dx%d;zero=%s;special=%s%s%s%s",
+             elements_of[t_below(random, 5)], scales_of[t_below(random, 5)], t_below(random, 3) ? 1 : 3,
+             1 + (int)t_below(random, 40), zeros[t_below(random, 4)], t_below(random, 2) ? "element" : "saturate",
+             minus[t_below(random, 4)], t_below(random, 4) ? "" : ";amin=0x2edbe6ff",
+             t_below(random, 4) ? "" : ";round=rtp");
+    if (level & 1) draw_key(random, text, sizeof text, "S=", level == 3 && t_below(random, 2) ? "Tt" : "T");
+    if (level & 2) draw_key(random, text, sizeof text, "t=", level == 3 ? "TS" : "T");
+    draw_key(random, text, sizeof text, "s=", names);
+    draw_key(random, text, sizeof text, t_below(random, 2) ? "x=x*(" : "x=", all);
+    size_t length = strlen(text), opened = strstr(text, "x=x*(") != NULL;
+    if (opened) snprintf(text + length, sizeof text - length, ")");
+    if (level == 1 || t_below(random, 3) == 0)
+      draw_key(random, text, sizeof text, "v=", level == 0 ? "Ps" : level == 1 ? "PsS" : "Pst");
+    length = strlen(text);
+    snprintf(text + length, sizeof text - length, ")");
+    if (hu_scaling_parse(&scaling, text, NULL) == HU_OK) return scaling;
   }
 }
 

@@ -6,8 +6,10 @@
 #include "halfulp/scaled.h"
 #include "tests/support/support.h"
 
-/* A valid description, of any kind. */
+/* A valid description, of any kind but formulas. */
 hu_scaling random_scaling(t_random *random);
+/* A valid description by formulas: a rule of a program, or drawn ones. */
+hu_scaling random_formulas(t_random *random);
 /* A matrix with a share of everything: edges of amax among them. */
 void random_matrix(t_random *random, size_t n, float *x, const hu_scaling *scaling);
 

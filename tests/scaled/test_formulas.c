@@ -18,7 +18,7 @@
 enum { MOST = 2048 };
 
 typedef struct made {
-  uint8_t codes[MOST];
+  uint8_t codes[4 * MOST];
   uint32_t scales[MOST], values[MOST], back[MOST];
   float tensor;
   hu_events events;
@@ -181,23 +181,25 @@ static void same_as_steps(void **state) {
   printf("%llu elements by steps and by formulas\n", (unsigned long long)elements);
 }
 
-/* The kernels and the core, for every rule. */
+/* The kernels and the core, and texts, for drawn formulas. */
 static void ways(void **state) {
   (void)state;
   static made a, b;
   static float x[MOST];
   t_random random = {t_seed("rules", 1)};
-  for (size_t i = 0; i < 20 * hu_scaling_rule_count(); i++) {
-    hu_scaling_entry entry = hu_scaling_rule_at(i % hu_scaling_rule_count());
-    if (!*entry.text) continue;
-    hu_scaling scaling = parsed(entry.name);
+  for (size_t i = 0; i < 4000; i++) {
+    hu_scaling scaling = random_formulas(&random);
+    char text[HU_SCALING_TEXT_MAX];
+    hu_scaling_text(text, sizeof text, &scaling);
+    hu_scaling again = parsed(text);
+    assert_memory_equal(&again, &scaling, sizeof scaling);
     hu_exec core = {0};
     core.levels_off = ~0u;
     size_t rows = 1 + t_below(&random, 4), cols = 1 + t_below(&random, MOST / 4);
     random_matrix(&random, rows * cols, x, &scaling);
     make(&a, rows, cols, x, &scaling, NULL);
     make(&b, rows, cols, x, &scaling, &core);
-    if (memcmp(&a, &b, sizeof a)) fail_msg("%s: case %zu", entry.name, i);
+    if (memcmp(&a, &b, sizeof a)) fail_msg("%s: case %zu", text, i);
   }
 }
 

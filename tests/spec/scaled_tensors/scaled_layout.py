@@ -5,6 +5,7 @@ import re
 from exact import FINITE, Real, finite, floor_log2, from_interchange, BINARY32
 from lines import rounding_word
 from rounding import Mode, round_real
+from scaled_formulas import KEYS, Formulas
 from texts import agreed
 
 RULES = ('floor', 'ceil', 'even', 'rceil', 'ratio', '4over6_mae', '4over6_mse', '4over6_mae_fast', '4over6_mse_fast',
@@ -13,7 +14,8 @@ CHOICES = {
     'rule': RULES,
     'steps': ('exact', 'divide', 'multiply', 'encode', 'reciprocal'),
     'special': ('nan', 'element', 'saturate'),
-    'zero': ('low', 'one', 'zero'),
+    'zero': ('low', 'one', 'zero', 'formula'),
+    'minus': ('kept', 'none', 'own', 'all'),
     'code': ('magnitude', 'twos'),
     'tensor': ('', '256'),
     'pad': ('',),
@@ -36,13 +38,15 @@ class Layout:
         for key, words in CHOICES.items():
             if keys.get(key, words[0]) not in words:
                 raise ValueError('no %s: %s' % (key, keys[key]))
-        if keys.keys() - CHOICES.keys() - {'scale', 'block', 'round', 'amin'}:
+        if keys.keys() - CHOICES.keys() - {'scale', 'block', 'round', 'amin', *KEYS}:
             raise ValueError('unknown key in ' + text)
         self.element, self.scale = agreed(name, element), agreed(keys['scale'], scale)
         self.block_rows, self.block_cols = (None if side == '*' else int(side) for side in keys['block'].split('x'))
-        self.rule, self.steps = keys['rule'], keys.get('steps', 'exact')
+        self.formulas = Formulas(self, keys) if 's' in keys else None
+        self.rule, self.steps = keys.get('rule'), keys.get('steps', 'exact')
         self.special, self.zero = keys.get('special', 'nan'), keys.get('zero', 'low')
-        self.twos, self.has_tensor, self.pads = keys.get('code') == 'twos', 'tensor' in keys, 'pad' in keys
+        self.twos, self.pads, self.minus = keys.get('code') == 'twos', 'pad' in keys, keys.get('minus', 'kept')
+        self.has_tensor = any(key in keys for key in ('tensor', 'S', 't'))
         word, bits = rounding_word(keys.get('round', 'rne'))
         self.scale_mode = Mode(word, bits, sat='finite')
         self.amin = from_interchange(int(keys['amin'], 16), BINARY32) if 'amin' in keys else finite(0, 0, 0)

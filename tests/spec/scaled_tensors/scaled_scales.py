@@ -2,6 +2,7 @@
 """How scales come from the largest magnitude (scaled.md, sections 2 to 4), and the steps from x to its operand."""
 from exact import FINITE, INFINITE, ONE, Real, ZERO, floor_log2, is_finite, magnitude, multiply
 from scaled_binary32 import LARGEST, divided, less, quotient, rn, rn_plus, times
+from scaled_formulas import FormulaScale
 
 
 # 2. amax
@@ -122,19 +123,20 @@ def ratio(layout, second, a):
     return Scale(layout, second, code, s, big_s)
 
 
-def zero_scale(layout, second):
+def zero_scale(layout, second, a):
     """2, Zero: A = 0."""
     if layout.zero == 'low':
         code, s = layout.power_scale(layout.powers[0])
     else:
         code, s = layout.rounded_scale(ONE if layout.zero == 'one' else ZERO)
-    return Scale(layout, second, code, s)
+    return FormulaScale(layout, second, a, code, s) if layout.formulas else Scale(layout, second, code, s)
 
 
 def nan_scale(layout, second):
     """2, special=nan: the canonical NaN of the scale format."""
     code = layout.scale.nan_code()
-    return Scale(layout, second, code, layout.scale.decode(code))
+    s = layout.scale.decode(code)
+    return FormulaScale(layout, second, ZERO, code, s) if layout.formulas else Scale(layout, second, code, s)
 
 
 def has_special(elements):

@@ -5,6 +5,7 @@ from collections import namedtuple
 from exact import FINITE, INFINITE, NAN, NOT_A_NUMBER, finite, multiply
 from rounding import Mode, round_real
 from scaled_binary32 import LARGEST, less, rn, rne
+from scaled_formulas import FormulaLevel, by_formulas, formula_value
 from scaled_scales import (Scale, SecondLevel, amax, has_special, largest_of, limited, nan_scale, power_of_two_exponent,
                            ratio, zero_scale)
 from scaled_search import tried_scale
@@ -36,7 +37,7 @@ def encode(layout, elements, rows, cols, mode, key, counter, given=None):
     if given is not None and layout.is_whole() and not layout.has_tensor:
         largest = [given for _ in largest]
     largest = [a if less(layout.amin, a) else layout.amin for a in largest]
-    second = SecondLevel(layout, a_t)
+    second = FormulaLevel(layout, a_t) if layout.formulas else SecondLevel(layout, a_t)
     codes, events, scales = [0] * len(elements), [set()] * len(elements), []
     for block, a in zip(blocks, largest):
         scale = block_scale(layout, second, a, [[elements[i] for i in row] for row in block], mode,
@@ -54,8 +55,10 @@ def block_scale(layout, second, a, rows, mode, words):
     special = has_special(x for row in rows for x in row)
     if special and layout.special == 'nan':
         return nan_scale(layout, second)
-    if not a.n:
-        return zero_scale(layout, second)
+    if not a.n and layout.zero != 'formula':
+        return zero_scale(layout, second, a)
+    if layout.formulas:
+        return by_formulas(layout, second, a)
     if layout.rule in ('floor', 'ceil', 'even', 'rceil'):
         return Scale(layout, second, *layout.power_scale(limited(power_of_two_exponent(a, layout), layout)))
     if layout.rule == 'ratio' or special:
@@ -65,6 +68,20 @@ def block_scale(layout, second, a, rows, mode, words):
 
 def element_code(layout, scale, x, mode, r):
     """The code of an element in sign and magnitude, and its events."""
+    code, events = rounded_element(layout, scale, x, mode, r)
+    element = layout.element
+    if layout.minus != 'kept' and not scale.is_nan and not element.magnitude_of(code):
+        signed = layout.minus == 'all' or (layout.minus == 'own' and element.sign_of(code) and not is_minus_zero(x))
+        code = element.magnitude_of(code) | (element.mask + 1 >> 1 if signed else 0)
+    return code, events
+
+
+def is_minus_zero(x):
+    return x.kind is FINITE and not x.n and x.sign == 1
+
+
+def rounded_element(layout, scale, x, mode, r):
+    """The same before `minus`."""
     element = layout.element
     if scale.is_nan:                                                        # case 1
         if x.kind is NOT_A_NUMBER:
@@ -91,8 +108,13 @@ def decode(layout, codes, scales, t, rows, cols):
         s = layout.scale.decode(code)
         if s.kind is NOT_A_NUMBER:
             continue
+        if layout.formulas and 'v' in layout.formulas.trees:
+            for row in block:
+                for i in row:
+                    values[i] = rne(formula_value(layout, layout.number(codes[i]), s, t))
+            continue
         d = multiply(s, t)
-        if layout.steps != 'exact':
+        if layout.steps != 'exact' or layout.formulas:
             d = rn(d)
         for row in block:
             for i in row:
