@@ -49,7 +49,7 @@ static void drawn(void **state) {
   size_t elements = 0;
   cases = (long)t_part((unsigned)cases);
   for (long i = 0; i < cases; i++) {
-    hu_scaling scaling = random_scaling(&random);
+    hu_scaling scaling = i % 4 ? random_scaling(&random) : random_formulas(&random);
     hu_mode mode = t_random_mode(&random);
     if (t_below(&random, 2)) memset(&mode, 0, sizeof mode);
     size_t rows = 1 + t_below(&random, 7),
