@@ -135,8 +135,8 @@ static const row rows[] = {
 
 typedef struct job {
   size_t n;
-  hu_operand a, b, scales; /* scales: of both, the same for all products of a part; data NULL: none */
-  hu_result result;
+  hu_view a, b, scales; /* scales: of both, the same for all products of a part; data NULL: none */
+  hu_output result;
   hu_accum accum;
   hu_mode mode;
   hu_exec exec;
@@ -150,12 +150,20 @@ typedef struct job {
 static void run_gemm(void *context) {
   job *work = context;
   if (work->scales.data) {
-    work->status = hu_gemm_scaled(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->scales,
-                                  &work->scales, &work->accum, work->mode, &work->exec, &work->events);
+    work->status = hu_multiply(&(hu_product){.m = work->n,
+                                             .n = work->n,
+                                             .k = work->n,
+                                             .d = work->result,
+                                             .a = work->a,
+                                             .b = work->b,
+                                             .sa = work->scales,
+                                             .sb = work->scales,
+                                             .accum = &work->accum},
+                               &(hu_how){work->mode, &work->exec, &work->events});
     return;
   }
-  work->status = hu_gemm(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->accum, work->mode,
-                         &work->exec, &work->events);
+  work->status = hu_gemm(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->accum,
+                         &(hu_how){work->mode, &work->exec, &work->events});
 }
 
 static void run_sgemm(void *context) {
@@ -203,50 +211,46 @@ static void *must_have(size_t bytes) {
 }
 
 /* Fills with powers of two about 1, enough of them for every model. */
-static void fill_scales(hu_operand *to, size_t n, hu_format format) {
+static void fill_scales(hu_view *to, size_t n, hu_format format) {
   static const double some[4] = {0.5, 1, 2, 1};
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
   float *scales = must_have(n * n * 4);
   for (size_t i = 0; i < n * n; i++) scales[i] = hu_decode(format, hu_encode64(format, rne, some[i / 7 % 4], 0, NULL));
-  to->data = scales;
-  to->ld = n;
-  to->format = format;
-  to->storage = HU_STORAGE_VALUES;
+  *to = hu_matrix_of(scales, n, hu_type_values(HU_TYPE_VALUES32, format));
 }
 
 /* Fills *to with n x n elements of the format, codes or values. */
-static void fill(hu_operand *to, size_t n, const char *name, int codes, int data, uint64_t seed) {
+static void fill(hu_view *to, size_t n, const char *name, int codes, int data, uint64_t seed) {
   hu_mode rne;
+  hu_format format;
   memset(&rne, 0, sizeof rne);
-  if (hu_format_parse(&to->format, name, NULL) != HU_OK) exit(1);
-  hu_limits limits = hu_limits_of(to->format);
+  if (hu_format_parse(&format, name, NULL) != HU_OK) exit(1);
+  hu_limits limits = hu_limits_of(format);
   uint8_t *bytes = must_have(n * n * 4);
   for (size_t i = 0; i < n * n; i++) {
     uint32_t code = (uint32_t)(next(&seed) >> 32);
     code =
         (uint32_t)(((uint64_t)code * ((uint64_t)limits.max_code + 1)) >> 32) | (next(&seed) & 1 ? limits.sign_mask : 0);
-    if (data == NORMAL) code = hu_encode64(to->format, rne, normal(&seed), 0, NULL);
-    float value = hu_decode(to->format, code);
+    if (data == NORMAL) code = hu_encode64(format, rne, normal(&seed), 0, NULL);
+    float value = hu_decode(format, code);
     uint16_t half = (uint16_t)code;
     if (!codes) memcpy(bytes + 4 * i, &value, 4);
     if (codes && limits.storage == 8) bytes[i] = (uint8_t)code;
     if (codes && limits.storage == 16) memcpy(bytes + 2 * i, &half, 2);
     if (codes && limits.storage == 32) memcpy(bytes + 4 * i, &code, 4);
   }
-  to->data = bytes;
-  to->ld = n;
-  to->storage = codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
+  *to = hu_matrix_of(bytes, n, hu_type_values(codes ? HU_TYPE_CODES : HU_TYPE_VALUES32, format));
 }
 
 static void run_row(const row *line, job *task, int rounds, int csv) {
+  hu_format fd;
   fill(&task->a, task->n, line->fa, line->a_codes, line->data, 1);
   fill(&task->b, task->n, line->fb, line->a_codes, line->data, 2);
-  task->b.transposed = (uint8_t)line->b_turned;
-  if (hu_format_parse(&task->result.format, line->fd, NULL) != HU_OK) exit(1);
-  task->result.data = must_have(task->n * task->n * 4);
-  task->result.ld = task->n;
-  task->result.storage = line->d_codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
+  if (line->b_turned) task->b = hu_transposed(task->b);
+  if (hu_format_parse(&fd, line->fd, NULL) != HU_OK) exit(1);
+  task->result = hu_matrix_out_of(must_have(task->n * task->n * 4), task->n,
+                                  hu_type_values(line->d_codes ? HU_TYPE_CODES : HU_TYPE_VALUES32, fd));
   memset(&task->accum, 0, sizeof task->accum);
   memset(&task->mode, 0, sizeof task->mode);
   if (line->stochastic) {
@@ -256,7 +260,7 @@ static void run_row(const row *line, job *task, int rounds, int csv) {
   if (hu_accum_parse(&task->accum, line->way, NULL) != HU_OK) task->accum.kind = HU_ACCUM_EXACT;
   memset(&task->scales, 0, sizeof task->scales);
   if (hu_accum_is_scaled(&task->accum)) {
-    fill_scales(&task->scales, task->n, task->accum.scaled ? task->result.format : task->accum.block.scale);
+    fill_scales(&task->scales, task->n, task->accum.scaled ? fd : task->accum.block.scale);
   }
   uint32_t off = task->exec.levels_off;
   if (!strncmp(line->way, "binary", 6)) task->exec.levels_off |= HU_LEVEL_VNNI | HU_LEVEL_AVX_VNNI | HU_LEVEL_MADD;

@@ -64,18 +64,17 @@ static const shape shapes[] = {{"digits: Z", 64, 64, 64, 0, 0},
 
 typedef struct job {
   shape size;
-  hu_operand a, b;
-  hu_result result;
+  hu_view a, b;
+  hu_output result;
   float *x, *y, *z;
   hu_accum accum;
   hu_status status;
 } job;
 
 static void run_gemm(void *context) {
-  const hu_mode rne = {0};
   job *work = context;
-  hu_status status = hu_gemm(work->size.m, work->size.n, work->size.k, &work->result, &work->a, &work->b, NULL,
-                             &work->accum, rne, NULL, NULL);
+  hu_status status =
+      hu_gemm(work->size.m, work->size.n, work->size.k, &work->result, &work->a, &work->b, NULL, &work->accum, NULL);
   if (status != HU_OK) work->status = status;
 }
 
@@ -84,8 +83,8 @@ static void run_sgemm(void *context) {
   job *work = context;
   int m = (int)work->size.m, n = (int)work->size.n, k = (int)work->size.k;
   cblas_sgemm(CblasRowMajor, work->size.a_turned ? CblasTrans : CblasNoTrans,
-              work->size.b_turned ? CblasTrans : CblasNoTrans, m, n, k, 1, work->x, (int)work->a.ld, work->y,
-              (int)work->b.ld, 0, work->z, n);
+              work->size.b_turned ? CblasTrans : CblasNoTrans, m, n, k, 1, work->x, work->size.a_turned ? m : k,
+              work->y, work->size.b_turned ? k : n, 0, work->z, n);
 #else
   (void)context;
 #endif
@@ -98,15 +97,8 @@ static float *numbers(size_t n) {
   return x;
 }
 
-static hu_operand operand(const float *x, size_t rows, size_t cols, int turned) {
-  hu_operand z;
-  memset(&z, 0, sizeof z);
-  z.data = x;
-  z.ld = turned ? rows : cols;
-  z.format = hu_format_ieee(8, 23, 0);
-  z.storage = HU_STORAGE_VALUES;
-  z.transposed = (uint8_t)turned;
-  return z;
+static hu_view operand(const float *x, size_t rows, size_t cols, int turned) {
+  return turned ? hu_transposed(hu_matrix_floats(x, rows)) : hu_matrix_floats(x, cols);
 }
 
 static void row(const shape *size, const bench_options *options) {
@@ -118,10 +110,7 @@ static void row(const shape *size, const bench_options *options) {
   work.z = numbers(size->m * size->n);
   work.a = operand(work.x, size->m, size->k, size->a_turned);
   work.b = operand(work.y, size->k, size->n, size->b_turned);
-  work.result.data = work.z;
-  work.result.ld = size->n;
-  work.result.format = work.a.format;
-  work.result.storage = HU_STORAGE_VALUES;
+  work.result = hu_matrix_floats_out(work.z, size->n);
   work.accum.kind = HU_ACCUM_FP32;
   int repeat = 1 + (int)(2e8 / (2.0 * (double)(size->m * size->n * size->k) + 5e4));
   bench_pair times = bench_against(run_gemm, run_sgemm, &work, options->rounds, repeat);

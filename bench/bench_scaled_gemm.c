@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm against hu_gemm's fp32 on binary32 values of the same size and, where there is one, OpenBLAS's sgemm;
- * single thread, run in turn.
+/* Products of scaled tensors against hu_gemm's fp32 on binary32 values of the same size and, where there is one,
+ * OpenBLAS's sgemm; single thread, run in turn.
  *
  *   bench_scaled_gemm [--size 1024] [--rounds 3] [--csv] [--level vnni|bf16|avx512|avx2|vector]
  *                     [--only PART_OF_A_ROW] */
@@ -53,13 +53,12 @@ static const char *const ways[] = {"parts", "unit", "decoded"};
 static const char *const factors[] = {"exact", "rounded", "twice", "alpha"};
 
 typedef struct job {
-  size_t n, bytes;
+  size_t n;
   const char *level;
-  hu_scaled_operand a, b;
-  hu_scaled_result result;
+  hu_product product;
+  hu_scaled a, b, d;
   hu_scaled_sum sum;
   hu_scaling sa, sb, sd;
-  void *space;
   hu_exec exec;
   hu_events events;
   hu_status status;
@@ -68,21 +67,19 @@ typedef struct job {
 
 static void run_scaled(void *context) {
   job *work = context;
-  hu_mode rne = {0};
-  work->status = hu_scaled_gemm(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->sum, rne,
-                                work->space, work->bytes, &work->exec, &work->events);
+  hu_how how = {.exec = &work->exec, .events = &work->events};
+  work->status = hu_multiply(&work->product, &how);
 }
 
 static void run_fp32(void *context) {
   job *work = context;
-  hu_mode rne = {0};
+  hu_how how = {.exec = &work->exec, .events = &work->events};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  hu_operand a = {work->x, work->n, hu_binary32(), HU_STORAGE_VALUES, 0},
-             b = {work->y, work->n, hu_binary32(), HU_STORAGE_VALUES, 1};
-  hu_result result = {work->z, work->n, hu_binary32(), HU_STORAGE_VALUES};
-  work->status = hu_gemm(work->n, work->n, work->n, &result, &a, &b, NULL, &fp32, rne, &work->exec, &work->events);
+  hu_view a = hu_matrix_floats(work->x, work->n), b = hu_transposed(hu_matrix_floats(work->y, work->n));
+  hu_output result = hu_matrix_floats_out(work->z, work->n);
+  work->status = hu_gemm(work->n, work->n, work->n, &result, &a, &b, NULL, &fp32, &how);
 }
 
 static void run_sgemm(void *context) {
@@ -123,16 +120,12 @@ static void drop(hu_scaled *z) {
   free(z->tensor);
 }
 
-static hu_scaled_operand encoded(size_t n, hu_scaling *scaling, const char *text, const float *x, int transposed) {
-  hu_scaled_operand z;
+static hu_view encoded(size_t n, hu_scaled *z, hu_scaling *scaling, const char *text, const float *x) {
   hu_mode rne = {0};
-  memset(&z, 0, sizeof z);
   must(hu_scaling_parse(scaling, text, NULL));
-  z.scaling = scaling;
-  z.transposed = (uint8_t)transposed;
-  z.scaled = place(n, scaling);
-  must(hu_scaled_encode(n, n, &z.scaled, x, n, scaling, rne, NULL, NULL, NULL, NULL));
-  return z;
+  *z = place(n, scaling);
+  must(hu_scaled_encode(n, n, z, x, n, scaling, rne, NULL, NULL, NULL, NULL));
+  return hu_scaled_matrix(z, scaling);
 }
 
 static void table_lines(const job *work, const row *line, double of_fp32, double of_sgemm) {
@@ -150,44 +143,44 @@ static void table_lines(const job *work, const row *line, double of_fp32, double
 
 static void run_row(job *work, const row *line, int rounds, int csv) {
   hu_accum inside, across;
-  work->a = encoded(work->n, &work->sa, line->a, work->x, 0);
-  work->b = encoded(work->n, &work->sb, line->b, work->y, 1);
+  hu_product *own = &work->product;
+  memset(own, 0, sizeof *own);
+  own->m = own->n = own->k = work->n;
+  own->a = encoded(work->n, &work->a, &work->sa, line->a, work->x);
+  own->b = hu_transposed(encoded(work->n, &work->b, &work->sb, line->b, work->y));
+  own->sum = &work->sum;
   must(hu_accum_parse(&inside, line->inside, NULL));
   if (line->way == HU_SCALED_PARTS) must(hu_accum_parse(&across, line->across, NULL));
   work->sum = line->way == HU_SCALED_PARTS  ? hu_scaled_sum_parts(inside, across, line->factor)
               : line->way == HU_SCALED_UNIT ? hu_scaled_sum_unit(inside)
                                             : hu_scaled_sum_decoded(inside);
-  memset(&work->result, 0, sizeof work->result);
   float *z = must_have(work->n * work->n * sizeof *z);
   if (line->d) {
     must(hu_scaling_parse(&work->sd, line->d, NULL));
-    work->result.scaling = &work->sd;
-    work->result.scaled = place(work->n, &work->sd);
+    work->d = place(work->n, &work->sd);
+    own->d = hu_scaled_matrix_out(&work->d, &work->sd);
   } else {
-    work->result.plain.data = z;
-    work->result.plain.ld = work->n;
-    work->result.plain.format = hu_binary32();
+    own->d = hu_matrix_floats_out(z, work->n);
   }
-  work->bytes =
-      hu_scaled_gemm_space(work->n, work->n, work->n, &work->result, &work->a, &work->b, NULL, &work->sum, &work->exec);
-  work->space = must_have(work->bytes);
-  bench_pair own = bench_against(run_scaled, run_fp32, work, rounds, 1), blas = {0, 0};
+  own->bytes = hu_multiply_space(own, &work->exec);
+  own->space = must_have(own->bytes);
+  bench_pair times = bench_against(run_scaled, run_fp32, work, rounds, 1), blas = {0, 0};
   must(work->status);
   if (HU_HAVE_OPENBLAS) blas = bench_against(run_scaled, run_sgemm, work, rounds, 1);
-  double of_fp32 = own.reference / own.subject, of_sgemm = HU_HAVE_OPENBLAS ? blas.reference / blas.subject : 0.0;
+  double of_fp32 = times.reference / times.subject, of_sgemm = HU_HAVE_OPENBLAS ? blas.reference / blas.subject : 0.0;
   if (csv) {
     table_lines(work, line, of_fp32, of_sgemm);
   } else {
     printf("%-12s %-12s %-10s %-7s %-7s %-48s %-14s %8.1f ms %7.3f %7.3f\n", line->a, line->b,
            line->d ? line->d : "binary32", ways[line->way], line->way ? "" : factors[line->factor], line->inside,
-           line->across, own.subject * 1e3, of_fp32, of_sgemm);
+           line->across, times.subject * 1e3, of_fp32, of_sgemm);
     fflush(stdout);
   }
-  drop(&work->a.scaled);
-  drop(&work->b.scaled);
-  if (line->d) drop(&work->result.scaled);
+  drop(&work->a);
+  drop(&work->b);
+  if (line->d) drop(&work->d);
   free(z);
-  free(work->space);
+  free(own->space);
 }
 
 static double normal(uint64_t *state) {

@@ -131,11 +131,9 @@ static void by_element(void *context) {
 
 static void by_tile(void *context) {
   instruction *unit = context;
-  hu_operand a = {.data = unit->a, .ld = SIDE, .format = hu_binary16(), .storage = HU_STORAGE_CODES}, b = a;
-  hu_result result = {.data = unit->d, .ld = SIDE, .format = hu_binary32()};
-  hu_mode rne = {0};
-  b.data = unit->b;
-  hu_status status = hu_gemm(SIDE, SIDE, SIDE, &result, &a, &b, NULL, &unit->model, rne, NULL, NULL);
+  hu_view a = hu_matrix_codes(unit->a, SIDE, hu_binary16()), b = hu_matrix_codes(unit->b, SIDE, hu_binary16());
+  hu_output result = hu_matrix_floats_out(unit->d, SIDE);
+  hu_status status = hu_gemm(SIDE, SIDE, SIDE, &result, &a, &b, NULL, &unit->model, NULL);
   if (status != HU_OK) unit->status = status;
 }
 

@@ -118,56 +118,63 @@ hu_status hui_cuda_host_apply(int op, size_t n, hu_output z, const hu_view *x, c
   return status;
 }
 
-static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format format, uint8_t storage) {
-  size_t size = storage == HU_STORAGE_VALUES ? sizeof(float) : hui_code_bytes(format);
-  return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
+static size_t stored_bytes(const hu_view *x, size_t rows, size_t cols) {
+  int transposed = hui_matrix_is_transposed(x);
+  size_t down = transposed ? cols : rows, across = transposed ? rows : cols;
+  return rows == 0 || cols == 0 ? 0 : ((down - 1) * hui_matrix_ld(x) + across) * hui_matrix_size(x);
 }
 
-/* Checks the codes of a host operand. */
-static hu_status codes_check(const hu_operand *x, size_t rows, size_t cols) {
-  if (!x || x->storage != HU_STORAGE_CODES) return HU_OK;
-  return hui_code_rows_check(x->transposed ? cols : rows, x->transposed ? rows : cols, x->data, x->ld, x->format, 1);
+/* Checks the codes of a host operand, settled. */
+static hu_status codes_check(const hu_view *x, size_t rows, size_t cols) {
+  if (hui_matrix_is_absent(x) || !hui_matrix_is_codes(x)) return HU_OK;
+  int transposed = hui_matrix_is_transposed(x);
+  return hui_code_rows_check(transposed ? cols : rows, transposed ? rows : cols, x->data, hui_matrix_ld(x),
+                             x->type.format, 1);
 }
 
-static hu_status operand_new(device_copy *copy, hu_operand *z, const hu_operand *x, size_t rows, size_t cols) {
-  *z = *x;
-  hu_status status =
-      copy_new(copy, x->data,
-               stored_bytes(x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, x->format, x->storage));
-  z->data = copy->device;
+static hu_status operand_new(device_copy *copy, hu_view *x, size_t rows, size_t cols) {
+  hu_status status = copy_new(copy, x->data, stored_bytes(x, rows, cols));
+  x->data = copy->device;
   return status;
 }
 
-hu_status hui_cuda_host_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                             const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                             const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (sa || sb) return HU_E_DEVICE;
+hu_status hui_cuda_host_multiply(const hu_product *product, const hu_how *how) {
   device_copy ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
-  hu_operand da, db, dc;
+  hu_product own = *product;
   hu_gemm_specs specs;
-  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, NULL, NULL, accum, mode);
-  if (status == HU_OK) status = codes_check(a, m, k);
-  if (status == HU_OK) status = codes_check(b, k, n);
-  if (status == HU_OK) status = codes_check(c, m, n);
-  if (status != HU_OK || m == 0 || n == 0) return status;
-  hu_result dd = *result;
-  status = operand_new(&ta, &da, a, m, k);
-  if (status == HU_OK) status = operand_new(&tb, &db, b, k, n);
-  if (status == HU_OK && c) status = operand_new(&tc, &dc, c, m, n);
+  hu_how there = *how;
+  if (own.sum || own.watch || own.a.type.kind == HU_TYPE_S2FP8) return HU_E_DEVICE;
+  if (!hui_matrix_is_absent(&own.sa) || !hui_matrix_is_absent(&own.sb)) return HU_E_DEVICE;
+  hu_status status = hui_gemm_check(&specs, &own, how->mode);
+  if (status == HU_OK) status = codes_check(&own.a, own.m, own.k);
+  if (status == HU_OK) status = codes_check(&own.b, own.k, own.n);
+  if (status == HU_OK) status = codes_check(&own.c, own.m, own.n);
+  if (status != HU_OK || own.m == 0 || own.n == 0) return status;
+  hu_view written = hui_matrix_written(&own.d);
+  status = operand_new(&ta, &own.a, own.m, own.k);
+  if (status == HU_OK) status = operand_new(&tb, &own.b, own.k, own.n);
+  if (status == HU_OK && !hui_matrix_is_absent(&own.c)) status = operand_new(&tc, &own.c, own.m, own.n);
   /* D is copied to the device, too, so that what lies between its rows comes back unchanged. */
-  if (status == HU_OK)
-    status = copy_new(&td, result->data, stored_bytes(m, n, result->ld, result->format, result->storage));
-  if (status == HU_OK) status = events_new(&te, events);
-  dd.data = td.device;
-  if (status == HU_OK) {
-    status =
-        hui_cuda_gemm(m, n, k, &dd, &da, &db, c ? &dc : NULL, NULL, NULL, accum, mode, exec, (hu_events *)te.device);
-  }
-  if (status == HU_OK) status = fetch(result->data, &td, events, &te);
+  if (status == HU_OK) status = copy_new(&td, own.d.data, stored_bytes(&written, own.m, own.n));
+  if (status == HU_OK) status = events_new(&te, how->events);
+  own.d.data = td.device;
+  there.events = (hu_events *)te.device;
+  if (status == HU_OK) status = hui_cuda_gemm(&own, &there);
+  if (status == HU_OK) status = fetch(product->d.data, &td, how->events, &te);
   copy_free(&ta);
   copy_free(&tb);
   copy_free(&tc);
   copy_free(&td);
   copy_free(&te);
   return status;
+}
+
+hu_status hui_cuda_multiply(const hu_product *product, const hu_how *how) {
+  if (product->sum) return hui_cuda_scaled_gemm(product, how);
+  return product->a.type.kind == HU_TYPE_S2FP8 ? hui_cuda_s2fp8_gemm(product, how) : hui_cuda_gemm(product, how);
+}
+
+size_t hui_cuda_multiply_space(const hu_product *product, const hu_exec *exec) {
+  if (product->sum) return hui_cuda_scaled_gemm_space(product, exec);
+  return product->a.type.kind == HU_TYPE_S2FP8 ? hui_cuda_s2fp8_gemm_space(product, exec) : 0;
 }

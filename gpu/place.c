@@ -6,10 +6,9 @@
 static const hu_device_calls calls = {.apply = hui_cuda_apply,
                                       .pack_n = hui_cuda_pack_n,
                                       .unpack_n = hui_cuda_unpack_n,
-                                      .gemm = hui_cuda_gemm,
+                                      .multiply = hui_cuda_multiply,
+                                      .multiply_space = hui_cuda_multiply_space,
                                       .dot = hui_cuda_dot,
-                                      .scaled_gemm_space = hui_cuda_scaled_gemm_space,
-                                      .scaled_gemm = hui_cuda_scaled_gemm,
                                       .hadamard = hui_cuda_hadamard,
                                       .scaled_work = hui_cuda_scaled_work,
                                       .scaled_encode = hui_cuda_scaled_encode,
@@ -23,13 +22,11 @@ static const hu_device_calls calls = {.apply = hui_cuda_apply,
                                       .s2fp8_decode_n = hui_cuda_s2fp8_decode_n,
                                       .s2fp8_quantize_n = hui_cuda_s2fp8_quantize_n,
                                       .s2fp8_truncate_n = hui_cuda_s2fp8_truncate_n,
-                                      .s2fp8_gemm_work = hui_cuda_s2fp8_gemm_work,
-                                      .s2fp8_gemm = hui_cuda_s2fp8_gemm,
                                       .sum_add = hui_cuda_sum_add,
                                       .sum_merge_n = hui_cuda_sum_merge_n,
                                       .sum_round_n = hui_cuda_sum_round_n,
                                       .sum_total = hui_cuda_sum_total};
-static const hu_device_calls host_calls = {.apply = hui_cuda_host_apply, .gemm = hui_cuda_host_gemm};
+static const hu_device_calls host_calls = {.apply = hui_cuda_host_apply, .multiply = hui_cuda_host_multiply};
 
 hu_where hu_cuda(void *stream) { return (hu_where){&calls, stream, NULL}; }
 

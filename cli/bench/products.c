@@ -28,9 +28,10 @@ static void drop(speed_job *job) {
 static void multiply(speed_job *job, hu_format format, const hu_accum *accum) {
   const size_t n = SPEED_SIDE;
   const hu_mode rne = {0};
-  hu_operand a = {job->a, n, format, HU_STORAGE_VALUES, 0}, b = {job->b, n, format, HU_STORAGE_VALUES, 0};
-  hu_result result = {job->result, n, hu_binary32(), HU_STORAGE_VALUES};
-  hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, rne, &job->exec, NULL);
+  hu_view a = hu_matrix_of(job->a, n, hu_type_values(HU_TYPE_VALUES32, format)),
+          b = hu_matrix_of(job->b, n, hu_type_values(HU_TYPE_VALUES32, format));
+  hu_output result = hu_matrix_floats_out(job->result, n);
+  hu_status status = hu_gemm(n, n, n, &result, &a, &b, NULL, accum, &(hu_how){rne, &job->exec, NULL});
   if (status != HU_OK) job->status = status;
 }
 

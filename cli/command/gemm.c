@@ -145,7 +145,7 @@ static const cli_command command = {
 typedef struct matrix {
   cli_array array;
   void *codes; /* own memory; NULL where the file holds codes */
-  hu_operand operand;
+  hu_view operand;
   size_t rows, columns, off_grid;
 } matrix;
 
@@ -191,8 +191,8 @@ static int load_matrix(matrix *operand, const char *path, hu_format format, cons
   int status = cli_array_is_codes(&operand->array) ? check_codes(&operand->array, format)
                                                    : encode_matrix(operand, format, exec, strict);
   size_t ld = info->fortran ? operand->rows : operand->columns;
-  operand->operand = (hu_operand){operand->codes ? operand->codes : operand->array.data, ld ? ld : 1, format,
-                                  HU_STORAGE_CODES, info->fortran};
+  operand->operand = hu_matrix_codes(operand->codes ? operand->codes : operand->array.data, ld ? ld : 1, format);
+  if (info->fortran) operand->operand = hu_transposed(operand->operand);
   return status;
 }
 
@@ -303,16 +303,16 @@ static int save_result(const gemm_state *state, const void *codes, size_t rows, 
   return code;
 }
 
-static hu_operand from_row(const hu_operand *x, size_t row) {
-  hu_operand part = *x;
-  size_t step = (x->transposed ? 1 : x->ld) * (hu_limits_of(x->format).storage / 8);
+static hu_view from_row(const hu_view *x, size_t row) {
+  hu_view part = *x;
+  size_t step = (size_t)x->row * (hu_limits_of(x->type.format).storage / 8);
   part.data = (const uint8_t *)x->data + row * step;
   return part;
 }
 
 /* Multiplies on the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j)
  * draws random word i n + j of the stream, so the rows' results are what one call would give. */
-static hu_status on_cpu(const gemm_state *state, const factors *inputs, const hu_result *result, const hu_exec *exec,
+static hu_status on_cpu(const gemm_state *state, const factors *inputs, const hu_output *result, const hu_exec *exec,
                         hu_events *events, hu_watch *watch) {
   size_t m = inputs->a.rows, n = inputs->b.columns, k = inputs->a.columns;
   const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
@@ -322,17 +322,18 @@ static hu_status on_cpu(const gemm_state *state, const factors *inputs, const hu
   if (rows < part_rows) rows = part_rows;
   progress_start(&bar, "gemm", m);
   for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
-    hu_operand a = from_row(&inputs->a.operand, row), c = a, sa = a;
-    hu_result part = *result;
     hu_exec own = *exec;
-    if (inputs->has_c) c = from_row(&inputs->c.operand, row);
-    if (inputs->scaled) sa = from_row(&inputs->sa.operand, row);
-    part.data = (uint8_t *)result->data + row * result->ld * (hu_limits_of(result->format).storage / 8);
+    hu_how how = {state->numeric.mode, &own, events};
+    hu_product part = {.m = m - row < rows ? m - row : rows, .n = n, .k = k, .accum = &state->accum, .watch = watch};
+    part.d = *result;
+    part.d.data = (uint8_t *)result->data + row * (size_t)result->row * (hu_limits_of(result->type.format).storage / 8);
+    part.a = from_row(&inputs->a.operand, row);
+    part.b = inputs->b.operand;
+    if (inputs->has_c) part.c = from_row(&inputs->c.operand, row);
+    if (inputs->scaled) part.sa = from_row(&inputs->sa.operand, row);
+    if (inputs->scaled) part.sb = inputs->sb.operand;
     own.stream.counter += row * n;
-    status =
-        hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &inputs->b.operand, inputs->has_c ? &c : NULL,
-                        inputs->scaled ? &sa : NULL, inputs->scaled ? &inputs->sb.operand : NULL, &state->accum,
-                        state->numeric.mode, &own, events, watch);
+    status = hu_multiply(&part, &how);
     progress_at(&bar, row + rows < m ? row + rows : m);
   }
   progress_end(&bar);
@@ -360,13 +361,13 @@ static int multiply(const gemm_state *state, const factors *inputs, const hu_exe
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(state->d_path, "the result does not fit the address space");
   void *codes = cli_alloc(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
-  hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
+  hu_output result = hu_matrix_codes_out(codes, n ? n : 1, state->numeric.format);
   hu_exec there = *exec;
   there.where = hu_cuda_host();
-  hu_status status = state->device
-                         ? hu_gemm(m, n, k, &result, &inputs->a.operand, &inputs->b.operand, c ? &c->operand : NULL,
-                                   &state->accum, state->numeric.mode, &there, &events)
-                         : on_cpu(state, inputs, &result, exec, &events, state->watch ? &watch : NULL);
+  hu_how how = {state->numeric.mode, &there, &events};
+  hu_status status = state->device ? hu_gemm(m, n, k, &result, &inputs->a.operand, &inputs->b.operand,
+                                             c ? &c->operand : NULL, &state->accum, &how)
+                                   : on_cpu(state, inputs, &result, exec, &events, state->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(state, codes, m, n) : refused(state, status);
   if (code == CLI_OK) report(state, &inputs->a, &inputs->b, c, &events, &watch, device);
   free(codes);
@@ -451,7 +452,7 @@ static void *product(const gemm_state *state, const factors *inputs, const hu_ex
   hu_events events = {0};
   void *codes = cli_alloc(m * n, hu_limits_of(state->numeric.format).storage / 8);
   if (!codes) return NULL;
-  hu_result result = {codes, n ? n : 1, state->numeric.format, HU_STORAGE_CODES};
+  hu_output result = hu_matrix_codes_out(codes, n ? n : 1, state->numeric.format);
   hu_status status = on_cpu(state, inputs, &result, exec, &events, watch);
   if (status == HU_OK) return codes;
   refused(state, status);

@@ -85,14 +85,16 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
   uint8_t *codes = cli_alloc(ROWS * DEPTH + DEPTH * COLUMNS, size);
   if (!codes) return CLI_BAD;
   hu_status status = hu_encode_n(ROWS * DEPTH + DEPTH * COLUMNS, codes, 1, b->x, 1, format, (hu_mode){0}, NULL, NULL);
-  hu_operand x = {codes, DEPTH, format, HU_STORAGE_CODES, 0},
-             y = {codes + ROWS * DEPTH * size, COLUMNS, format, HU_STORAGE_CODES, 0};
-  hu_result on_cpu = {b->cpu, COLUMNS, fd, HU_STORAGE_VALUES}, on_device = {b->device, COLUMNS, fd, HU_STORAGE_VALUES};
+  hu_view x = hu_matrix_codes(codes, DEPTH, format), y = hu_matrix_codes(codes + ROWS * DEPTH * size, COLUMNS, format);
+  hu_output on_cpu = hu_matrix_out_of(b->cpu, COLUMNS, hu_type_values(HU_TYPE_VALUES32, fd)),
+            on_device = hu_matrix_out_of(b->device, COLUMNS, hu_type_values(HU_TYPE_VALUES32, fd));
   memset(b->cpu, 0xA5, ROWS * COLUMNS * sizeof(float));
   memset(b->device, 0x5A, ROWS * COLUMNS * sizeof(float));
-  if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
+  if (status == HU_OK)
+    status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, &(hu_how){mode, exec, &ev[0]});
   hu_exec there = on_the_device(exec);
-  if (status == HU_OK) status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, mode, &there, &ev[1]);
+  if (status == HU_OK)
+    status = hu_gemm(ROWS, COLUMNS, DEPTH, &on_device, &x, &y, NULL, &accum, &(hu_how){mode, &there, &ev[1]});
   free(codes);
   if (status != HU_OK) return cli_fail_status("verify: gemm", status);
   compare(item, b, ROWS * COLUMNS, sizeof(float), ev, accum_kind == HU_ACCUM_EXACT ? "gemm exact" : "gemm fp32", mode);

@@ -331,11 +331,11 @@ static int check_sum(golden_file *golden, golden_sum *sum, char *line) {
   want.code = (uint32_t)want_bits;
   if (!hex_parse_any(&want_bits, sum->fields[EVENTS], UINT32_MAX)) return 0;
   want.events = (uint32_t)want_bits;
-  hu_operand a = {sum->a, n ? n : 1, *fa, HU_STORAGE_CODES, 0}, b = {sum->b, 1, *fb, HU_STORAGE_CODES, 0},
-             c = {&sum->c, 1, *fc, HU_STORAGE_CODES, 0};
-  hu_result z = {&sum->z, 1, *fz, HU_STORAGE_CODES};
+  hu_view a = hu_matrix_codes(sum->a, n ? n : 1, *fa), b = hu_matrix_codes(sum->b, 1, *fb),
+          c = hu_matrix_codes(&sum->c, 1, *fc);
+  hu_output z = hu_matrix_codes_out(&sum->z, 1, *fz);
   sum->z = 0;
-  hu_status status = hu_gemm(1, 1, n, &z, &a, &b, has_c ? &c : NULL, &accum, mode, NULL, &events);
+  hu_status status = hu_gemm(1, 1, n, &z, &a, &b, has_c ? &c : NULL, &accum, &(hu_how){mode, NULL, &events});
   uint32_t stored = 0;
   uint8_t u8;
   uint16_t u16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/device_calls.h - the calls of this library that another place than this CPU runs (hu_where of array.h): a
+/* emu/base/device_calls.h - the calls of this library that another place than this CPU runs (hu_where of view.h): a
  * table of functions, each with the arguments of the public call of its name, or of those that differ in one.
  *
  * A public call asks hui_is_elsewhere (exec.h) before it looks at anything else, and hands over to the table as it was
@@ -12,7 +12,6 @@
 #include "halfulp/gemm.h"
 #include "halfulp/hadamard.h"
 #include "halfulp/s2fp8.h"
-#include "halfulp/scaled_gemm.h"
 #include "halfulp/sum.h"
 #include "halfulp/view.h"
 
@@ -28,18 +27,9 @@ typedef hu_status hu_call_pack(size_t n, uint8_t *z, const uint8_t *x, unsigned 
 
 /* ---- products ---- */
 
-/* hu_gemm with sa and sb NULL, and hu_gemm_scaled, where neither is. */
-typedef hu_status hu_call_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                               const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                               const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events);
+typedef hu_status hu_call_multiply(const hu_product *product, const hu_how *how);
+typedef size_t hu_call_multiply_space(const hu_product *product, const hu_exec *exec);
 typedef hu_status hu_call_dot(const hu_product *x, const hu_how *how);
-typedef size_t hu_call_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
-                                         const hu_scaled_operand *a, const hu_scaled_operand *b,
-                                         const hu_scaled_operand *c, const hu_scaled_sum *sum, const hu_exec *exec);
-typedef hu_status hu_call_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
-                                      const hu_scaled_operand *a, const hu_scaled_operand *b,
-                                      const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode, void *space,
-                                      size_t bytes, const hu_exec *exec, hu_events *events);
 
 /* ---- tensors ---- */
 
@@ -75,10 +65,6 @@ typedef hu_status hu_call_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, c
 typedef hu_status hu_call_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                            const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums,
                                            hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events);
-typedef size_t hu_call_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
-                                       const hu_s2fp8_operand *b, const hu_exec *exec);
-typedef hu_status hu_call_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
-                                     const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec);
 
 /* ---- sums ---- */
 
@@ -96,10 +82,9 @@ typedef hu_status hu_call_sum_total(hu_sum *sum, size_t n, const hu_view *x, int
 typedef struct hu_device_calls {
   hu_call_apply *apply;
   hu_call_pack *pack_n, *unpack_n;
-  hu_call_gemm *gemm;
+  hu_call_multiply *multiply;
+  hu_call_multiply_space *multiply_space;
   hu_call_dot *dot;
-  hu_call_scaled_gemm_space *scaled_gemm_space;
-  hu_call_scaled_gemm *scaled_gemm;
   hu_call_hadamard *hadamard;
   hu_call_scaled_work *scaled_work;
   hu_call_scaled_encode *scaled_encode;
@@ -113,8 +98,6 @@ typedef struct hu_device_calls {
   hu_call_s2fp8_decode_n *s2fp8_decode_n;
   hu_call_s2fp8_quantize_n *s2fp8_quantize_n;
   hu_call_s2fp8_truncate_n *s2fp8_truncate_n;
-  hu_call_s2fp8_gemm_work *s2fp8_gemm_work;
-  hu_call_s2fp8_gemm *s2fp8_gemm;
   hu_call_sum_add *sum_add;
   hu_call_sum_merge_n *sum_merge_n;
   hu_call_sum_round_n *sum_round_n;
@@ -129,7 +112,6 @@ typedef struct hu_device_calls {
 #define HUI_THERE(exec, call, arguments) \
   ((exec)->where.device->call ? (exec)->where.device->call arguments : HU_E_DEVICE)
 /* The same of a number of bytes: 0 where the place does not run the call. */
-#define HUI_BYTES_THERE(exec, call, arguments) \
-  ((exec)->where.device->call ? (exec)->where.device->call arguments : 0)
+#define HUI_BYTES_THERE(exec, call, arguments) ((exec)->where.device->call ? (exec)->where.device->call arguments : 0)
 
 #endif

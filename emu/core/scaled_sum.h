@@ -5,7 +5,7 @@
 #define HALFULP_EMU_CORE_SCALED_SUM_H
 
 #include "emu/core/accum.h"
-#include "halfulp/scaled_gemm.h"
+#include "halfulp/gemm.h"
 
 /* The scales of A or of B. Line: a row of A, a column of B; k runs along it. */
 typedef struct hu_scale_source {
@@ -17,23 +17,22 @@ typedef struct hu_scale_source {
   uint8_t size;                  /* bytes of a scale; 0: plain, all are 1 */
 } hu_scale_source;
 
-HU_FN hu_scale_source hui_scale_source_of(const hu_scaled_operand *x, int32_t lines_are_rows) {
+/* Returns the scales of a matrix; scaling NULL: a plain one. along: k runs along the stored rows. */
+HU_FN hu_scale_source hui_scale_source_of(const hu_scaled *x, const hu_scaling *scaling, int32_t along) {
   hu_scale_source source;
   hu_mode rne = hui_plain_mode();
   memset(&source, 0, sizeof source);
   source.line_side = SIZE_MAX;
   source.run_side = SIZE_MAX;
-  if (!x->scaling) return source;
-  const hu_scaling *scaling = x->scaling;
+  if (!scaling) return source;
   size_t rows = scaling->rows ? scaling->rows : SIZE_MAX, cols = scaling->cols ? scaling->cols : SIZE_MAX;
-  int32_t along = lines_are_rows != (int32_t)x->transposed; /* k runs along the stored rows */
   source.spec = hui_spec_of(scaling->scale, rne);
-  source.at = (const uint8_t *)x->scaled.scales;
-  source.tensor = scaling->tensor ? (const uint8_t *)x->scaled.tensor : NULL;
+  source.at = (const uint8_t *)x->scales;
+  source.tensor = scaling->tensor ? (const uint8_t *)x->tensor : NULL;
   source.size = (uint8_t)hui_code_bytes(scaling->scale);
   source.line_side = along ? rows : cols;
   source.run_side = along ? cols : rows;
-  ptrdiff_t down = (ptrdiff_t)(x->scaled.lds * source.size);
+  ptrdiff_t down = (ptrdiff_t)(x->lds * source.size);
   source.line_step = along ? down : source.size;
   source.run_step = along ? source.size : down;
   return source;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/call.h - the record of one hu_gemm call: arguments checked, operands and result unfolded. Every file of this
- * folder includes it; emu/scaled_gemm takes a few calls from it. */
+/* emu/gemm/call.h - the record of one plain product: arguments checked, operands and result unfolded. Every file of
+ * this folder includes it; emu/scaled_gemm takes a few calls from it. */
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
+#include "emu/base/matrix_view.h"
 #include "emu/gemm/check.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
@@ -43,7 +44,7 @@ typedef struct hu_gemm_call hu_gemm_call;
 struct hu_gemm_call {
   size_t m, n, k;
   hu_matrix a, b, c;
-  hu_matrix scale_a, scale_b; /* hu_gemm_scaled; else absent */
+  hu_matrix scale_a, scale_b; /* of models with scales; else absent */
   uint8_t *d_data;
   size_t ldd, d_size; /* elements, bytes of one */
   int d_values, d_binary32;
@@ -68,8 +69,8 @@ struct hu_gemm_call {
   hu_watch *watches;                /* likewise; NULL: nothing is watched */
 };
 
-/* operand.c. Fills *x from a checked operand and its format unfolded; absent: NULL, and the spec is not read. */
-void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, const hu_spec *spec, size_t rows, size_t cols,
+/* operand.c. Fills *x from a settled view and its format unfolded; absent: the spec is not read. */
+void hui_gemm_matrix(hu_matrix *x, const hu_view *from, const hu_spec *spec, size_t rows, size_t cols,
                      const hu_level *level, const hu_gemm_kernels *kernels);
 /* Reads n elements of a stored row, exactly. As all that reads or rounds, within the call's environment. */
 void hui_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
@@ -86,7 +87,7 @@ void hui_gemm_look(hu_gemm_call *call);
 size_t hui_gemm_stored_rows(const hu_matrix *x);
 size_t hui_gemm_stored_cols(const hu_matrix *x);
 
-void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, const hu_spec *spec, const hu_level *level);
+void hui_gemm_set_result(hu_gemm_call *call, const hu_output *result, const hu_spec *spec, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
 void hui_gemm_finish32(const hu_gemm_call *call, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 void hui_gemm_finish64(const hu_gemm_call *call, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
@@ -132,7 +133,7 @@ extern const hu_gemm_way hu_way_by_model;                              /* by_mod
  * hu_short_join's operations. A is m x k, B k x n, sum m x n, contiguous; values are on their grids. */
 typedef struct hu_gemm_parts {
   size_t m, n, k, every;
-  hu_operand a, b;
+  hu_view a, b; /* settled */
   float *sum;
   int twice, unfused;
   /* The factors of some rows, and of all columns, for products from k on. */

@@ -3,19 +3,19 @@
 #include "emu/gemm/check.h"
 
 #include "emu/accum/operands.h"
-#include "emu/base/matrix_extent.h"
+#include "emu/base/matrix_view.h"
 #include "emu/format/unfold.h"
 
 /* ---- formats and models ---- */
 
 typedef hu_status question(const hu_accum *accum, const hu_type *a, const hu_type *b, const hu_type *c);
-static hu_status ask(question *of, const hu_accum *accum, const hu_operand *a, const hu_operand *b,
-                     const hu_operand *c) {
-  hu_type ta = hu_type_codes(a->format), tb = hu_type_codes(b->format), tc = c ? hu_type_codes(c->format) : ta;
+static hu_status ask(question *of, const hu_accum *accum, const hu_view *a, const hu_view *b, const hu_view *c) {
+  hu_type ta = hu_type_codes(a->type.format), tb = hu_type_codes(b->type.format);
+  hu_type tc = c ? hu_type_codes(c->type.format) : ta;
   return of(accum, &ta, &tb, c ? &tc : NULL);
 }
 
-hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+hu_status hui_gemm_model_check(const hu_accum *accum, const hu_view *a, const hu_view *b, const hu_view *c) {
   return ask(hui_accum_usable, accum, a, b, c);
 }
 
@@ -38,89 +38,72 @@ int hui_gemm_is_fp32(const hu_accum *accum, int fit) {
 
 /* ---- arguments ---- */
 
-static hu_status check_format(hu_spec *spec, hu_format format, hu_mode mode, uint8_t storage, int fp32) {
-  if (hui_format_unfold(spec, format, mode) != HU_OK) return HU_E_FORMAT;
-  return (storage == HU_STORAGE_VALUES || fp32) && !spec->fits_binary32 ? HU_E_CARRIER : HU_OK;
+static hu_status check_type(hu_spec *spec, hu_type *type, hu_mode mode, int fp32) {
+  if (hui_matrix_settle_type(type) != HU_OK || hui_format_unfold(spec, type->format, mode) != HU_OK) return HU_E_FORMAT;
+  return (type->kind == HU_TYPE_VALUES32 || fp32) && !spec->fits_binary32 ? HU_E_CARRIER : HU_OK;
 }
 
-static hu_status check_operand(hu_spec *spec, const hu_operand *x, int fp32) {
+static hu_status check_operand(hu_spec *spec, hu_view *x, int fp32) {
   hu_mode rne = {0};
-  return check_format(spec, x->format, rne, x->storage, fp32);
+  return check_type(spec, &x->type, rne, fp32);
 }
 
-static size_t element_size(hu_format format, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(format);
+static hu_status check_formats(hu_gemm_specs *specs, hu_product *x, hu_mode mode, int has_c) {
+  int fp32 = x->accum->kind == HU_ACCUM_FP32;
+  hu_status status = check_type(&specs->result, &x->d.type, mode, 0);
+  if (status == HU_OK) status = check_operand(&specs->a, &x->a, fp32);
+  if (status == HU_OK) status = check_operand(&specs->b, &x->b, fp32);
+  return status == HU_OK && has_c ? check_operand(&specs->c, &x->c, fp32) : status;
 }
 
-static hu_status operand_extent(hu_matrix_extent *extent, const hu_operand *x, size_t rows, size_t cols) {
-  if (x->storage > HU_STORAGE_CODES || x->transposed > 1) return HU_E_SHAPE;
-  size_t size = element_size(x->format, x->storage);
-  return hui_matrix_extent_of(extent, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size,
-                              size);
+/* What none of the others may share a byte with is the first. */
+static hu_status check_apart(const hu_matrix_extent *extent, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    if (hui_matrix_extents_overlap(&extent[0], &extent[i])) return HU_E_OVERLAP;
+  }
+  return HU_OK;
 }
 
-static hu_status result_extent(hu_matrix_extent *extent, const hu_result *result, size_t m, size_t n) {
-  size_t size = element_size(result->format, result->storage);
-  return hui_matrix_extent_of(extent, result->data, m, n, result->ld, size, size);
-}
-
-static int in_place(const hu_result *result, const hu_operand *c) {
-  return result->data == c->data && result->ld == c->ld && result->storage == c->storage && !c->transposed &&
-         hu_format_equal(result->format, c->format);
-}
-
-static hu_status check_formats(hu_gemm_specs *specs, const hu_result *result, hu_mode mode, const hu_operand *a,
-                               const hu_operand *b, const hu_operand *c, int fp32) {
-  hu_status status = check_format(&specs->result, result->format, mode, result->storage, 0);
-  if (status == HU_OK) status = check_operand(&specs->a, a, fp32);
-  if (status == HU_OK) status = check_operand(&specs->b, b, fp32);
-  return status == HU_OK && c ? check_operand(&specs->c, c, fp32) : status;
-}
-
-static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                              const hu_operand *b, const hu_operand *c) {
-  hu_matrix_extent ed, extent[3];
-  hu_status status = HU_E_SHAPE;
+static hu_status check_memory(hu_product *x, hu_matrix_extent *written, int has_c) {
+  hu_matrix_extent extent[4];
   memset(extent, 0, sizeof extent);
-  if (result->storage <= HU_STORAGE_CODES) status = result_extent(&ed, result, m, n);
-  if (status == HU_OK) status = operand_extent(&extent[0], a, m, k);
-  if (status == HU_OK) status = operand_extent(&extent[1], b, k, n);
-  if (status == HU_OK && c) status = operand_extent(&extent[2], c, m, n);
+  hu_status status = hui_matrix_cover_written(&extent[0], &x->d, x->m, x->n);
+  if (status == HU_OK) status = hui_matrix_cover(&extent[1], &x->a, x->m, x->k);
+  if (status == HU_OK) status = hui_matrix_cover(&extent[2], &x->b, x->k, x->n);
+  if (status == HU_OK && has_c) status = hui_matrix_cover(&extent[3], &x->c, x->m, x->n);
   if (status != HU_OK) return status;
-  if (c && in_place(result, c)) memset(&extent[2], 0, sizeof extent[2]);
-  return hui_matrix_extents_overlap(&ed, &extent[0]) || hui_matrix_extents_overlap(&ed, &extent[1]) ||
-                 hui_matrix_extents_overlap(&ed, &extent[2])
-             ? HU_E_OVERLAP
-             : HU_OK;
+  *written = extent[0];
+  return check_apart(extent, has_c && !hui_matrix_is_same(&x->d, &x->c) ? 4 : 3);
 }
 
-/* Scales, where D is valid. */
-static hu_status check_scales(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
-                              const hu_operand *sa, const hu_operand *sb, const hu_accum *accum) {
-  size_t count = hui_gemm_scales(accum, k);
-  hu_matrix_extent ed, ea, eb;
-  hu_status status = check_operand(&specs->scale_a, sa, 0);
-  if (status == HU_OK) status = check_operand(&specs->scale_b, sb, 0);
+/* Scales, where D, whose bytes are `written`, is valid. */
+static hu_status check_scales(hu_gemm_specs *specs, hu_product *x, const hu_matrix_extent *written) {
+  size_t count = hui_gemm_scales(x->accum, x->k);
+  hu_matrix_extent extent[3] = {*written};
+  hu_format own = x->accum->block.scale;
+  hu_status status = check_operand(&specs->scale_a, &x->sa, 0);
+  if (status == HU_OK) status = check_operand(&specs->scale_b, &x->sb, 0);
   if (status != HU_OK) return status;
-  int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
-  if (!accum->scaled && !same) return HU_E_ACCUM;
-  status = result_extent(&ed, result, m, n);
-  if (status == HU_OK) status = operand_extent(&ea, sa, m, count);
-  if (status == HU_OK) status = operand_extent(&eb, sb, count, n);
-  if (status != HU_OK) return status;
-  return hui_matrix_extents_overlap(&ed, &ea) || hui_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
+  int same = hu_format_equal(x->sa.type.format, own) && hu_format_equal(x->sb.type.format, own);
+  if (!x->accum->scaled && !same) return HU_E_ACCUM;
+  status = hui_matrix_cover(&extent[1], &x->sa, x->m, count);
+  if (status == HU_OK) status = hui_matrix_cover(&extent[2], &x->sb, count, x->n);
+  return status == HU_OK ? check_apart(extent, 3) : status;
 }
 
-hu_status hui_gemm_check(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
-                         const hu_operand *a, const hu_operand *b, const hu_operand *c, const hu_operand *sa,
-                         const hu_operand *sb, const hu_accum *accum, hu_mode mode) {
-  if (!result || !a || !b || !accum || !sa != !sb) return HU_E_NULL;
-  hu_status status = hu_accum_check(accum);
+hu_status hui_gemm_check(hu_gemm_specs *specs, hu_product *x, hu_mode mode) {
+  int has_c = !hui_matrix_is_absent(&x->c), has_scales = !hui_matrix_is_absent(&x->sa);
+  hu_view d = hui_matrix_written(&x->d);
+  if (!x->accum || hui_matrix_is_absent(&d) || hui_matrix_is_absent(&x->a) || hui_matrix_is_absent(&x->b) ||
+      has_scales != !hui_matrix_is_absent(&x->sb))
+    return HU_E_NULL;
+  hu_matrix_extent written;
+  hu_status status = hu_accum_check(x->accum);
   if (status == HU_OK) status = hu_mode_check(mode);
-  if (status == HU_OK) status = check_formats(specs, result, mode, a, b, c, accum->kind == HU_ACCUM_FP32);
-  if (status == HU_OK && (sa != NULL) != hu_accum_is_scaled(accum)) status = HU_E_ACCUM;
+  if (status == HU_OK) status = check_formats(specs, x, mode, has_c);
+  if (status == HU_OK && has_scales != hu_accum_is_scaled(x->accum)) status = HU_E_ACCUM;
   /* Whether binary32 has what `fp32` is given has been asked. */
-  if (status == HU_OK) status = ask(hui_accum_takes, accum, a, b, c);
-  if (status == HU_OK) status = check_memory(m, n, k, result, a, b, c);
-  return status == HU_OK && sa ? check_scales(specs, m, n, k, result, sa, sb, accum) : status;
+  if (status == HU_OK) status = ask(hui_accum_takes, x->accum, &x->a, &x->b, has_c ? &x->c : NULL);
+  if (status == HU_OK) status = check_memory(x, &written, has_c);
+  return status == HU_OK && has_scales ? check_scales(specs, x, &written) : status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/check.h - what hu_gemm asks of a call's arguments, for the CPU's calls and the CUDA calls alike, and what
- * formats alone say about a product. Nothing here looks at what a pointer points to. */
+/* emu/gemm/check.h - what hu_multiply asks of a plain product's arguments, for the CPU's calls and the CUDA calls
+ * alike, and what formats alone say about a product. Nothing here looks at what a pointer points to. */
 #ifndef HALFULP_EMU_GEMM_CHECK_H
 #define HALFULP_EMU_GEMM_CHECK_H
 
@@ -16,13 +16,13 @@ typedef struct hu_gemm_specs {
   hu_spec result, a, b, c, scale_a, scale_b;
 } hu_gemm_specs;
 
-/* Returns all errors of hu_gemm (sa and sb NULL) and hu_gemm_scaled but HU_E_GRID and HU_E_CODE, which are about the
- * operands' elements. HU_OK: *specs has what is there; c, sa and sb may be absent. */
-hu_status hui_gemm_check(hu_gemm_specs *specs, size_t m, size_t n, size_t k, const hu_result *result,
-                         const hu_operand *a, const hu_operand *b, const hu_operand *c, const hu_operand *sa,
-                         const hu_operand *sb, const hu_accum *accum, hu_mode mode);
+/* Settles the views of a plain product (emu/base/matrix_view.h) and returns all errors but HU_E_GRID and HU_E_CODE,
+ * which are about the operands' elements. HU_OK: *specs has what is there; c, sa and sb may be absent. */
+hu_status hui_gemm_check(hu_gemm_specs *specs, hu_product *product, hu_mode mode);
 /* HU_E_ACCUM, HU_E_CARRIER: a model that does not take these formats, or scales. c may be NULL. */
-hu_status hui_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
+hu_status hui_gemm_model_check(const hu_accum *accum, const hu_view *a, const hu_view *b, const hu_view *c);
+/* hu_multiply of a plain product on this CPU (gemm.c). */
+hu_status hui_gemm(const hu_product *product, const hu_how *how);
 /* Counts the scales for k products of a row; 0: none. */
 size_t hui_gemm_scales(const hu_accum *accum, size_t k);
 

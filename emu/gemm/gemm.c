@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm: the record of a call, and the list of the ways to compute it. */
+/* Plain products: the record of a call, and the list of the ways to compute it. */
 #include "halfulp/gemm.h"
 
 #include "emu/base/codes.h"
-#include "emu/base/device_calls.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_step.h"
@@ -76,66 +75,46 @@ static void set_unseen(hu_matrix *x, const hu_block *block) {
   x->nan_kept = block->nan;
 }
 
-/* sa, sb: NULL where the model has no scales. */
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                          hu_watch *watch) {
-  if (hui_is_elsewhere(exec)) {
-    return watch ? HU_E_DEVICE
-                 : HUI_THERE(exec, gemm, (m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events));
-  }
+/* Fills the record from a product that is settled. */
+static void make_call(hu_gemm_call *call, const hu_product *x, const hu_gemm_specs *specs, const hu_exec *exec) {
+  const hu_level *level = hui_level_for(exec);
+  size_t scales = hui_gemm_scales(x->accum, x->k);
+  call->m = x->m;
+  call->n = x->n;
+  call->k = x->k;
+  call->threads = hui_exec_threads(exec);
+  call->kernels = level->gemm ? level->gemm : &hu_gemm_portable;
+  call->extensions = hui_extensions_for(exec);
+  hui_gemm_matrix(&call->a, &x->a, &specs->a, x->m, x->k, level, call->kernels);
+  hui_gemm_matrix(&call->b, &x->b, &specs->b, x->k, x->n, level, call->kernels);
+  hui_gemm_matrix(&call->c, &x->c, &specs->c, x->m, x->n, level, call->kernels);
+  hui_gemm_matrix(&call->scale_a, &x->sa, &specs->scale_a, x->m, scales, level, call->kernels);
+  hui_gemm_matrix(&call->scale_b, &x->sb, &specs->scale_b, scales, x->n, level, call->kernels);
+  set_unseen(&call->a, &x->accum->block);
+  set_unseen(&call->b, &x->accum->block);
+  call->accum = x->accum;
+  call->exact = x->accum->kind == HU_ACCUM_EXACT;
+  call->looked = 0;
+  call->run = run;
+  call->level = level;
+  call->stream = hui_exec_stream(exec);
+  hui_gemm_set_result(call, &x->d, &specs->result, level);
+}
+
+hu_status hui_gemm(const hu_product *product, const hu_how *how) {
+  hu_product own = *product;
   hu_gemm_call call;
   hu_watch watches[HU_THREADS_MAX];
   hu_gemm_specs specs;
-  hu_status status = hui_gemm_check(&specs, m, n, k, result, a, b, c, sa, sb, accum, mode);
-  if (status != HU_OK || m == 0 || n == 0) return status;
-  const hu_level *level = hui_level_for(exec);
-  call.m = m;
-  call.n = n;
-  call.k = k;
-  call.threads = hui_exec_threads(exec);
-  call.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
-  call.extensions = hui_extensions_for(exec);
-  hui_gemm_matrix(&call.a, a, &specs.a, m, k, level, call.kernels);
-  hui_gemm_matrix(&call.b, b, &specs.b, k, n, level, call.kernels);
-  hui_gemm_matrix(&call.c, c, &specs.c, m, n, level, call.kernels);
-  hui_gemm_matrix(&call.scale_a, sa, &specs.scale_a, m, hui_gemm_scales(accum, k), level, call.kernels);
-  hui_gemm_matrix(&call.scale_b, sb, &specs.scale_b, hui_gemm_scales(accum, k), n, level, call.kernels);
-  set_unseen(&call.a, &accum->block);
-  set_unseen(&call.b, &accum->block);
-  call.accum = accum;
-  call.exact = accum->kind == HU_ACCUM_EXACT;
-  call.looked = 0;
-  call.run = run;
-  call.level = level;
-  call.stream = hui_exec_stream(exec);
-  hui_gemm_set_result(&call, result, &specs.result, level);
+  hu_status status = hui_gemm_check(&specs, &own, how->mode);
+  if (status != HU_OK || own.m == 0 || own.n == 0) return status;
+  make_call(&call, &own, &specs, how->exec);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   status = check_elements(&call);
-  call.watches = watch ? watches : NULL;
-  if (watch) memset(watches, 0, sizeof watches);
-  if (status == HU_OK) run(&call, level, events);
-  for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hui_watch_add(watch, &watches[i]);
+  call.watches = own.watch ? watches : NULL;
+  if (own.watch) memset(watches, 0, sizeof watches);
+  if (status == HU_OK) run(&call, call.level, how->events);
+  for (size_t i = 0; own.watch && i < HU_THREADS_MAX; i++) hui_watch_add(own.watch, &watches[i]);
   hui_float_env_leave(saved);
   return status;
-}
-
-hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a, const hu_operand *b,
-                  const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return multiply(m, n, k, result, a, b, c, NULL, NULL, accum, mode, exec, events, NULL);
-}
-
-hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                         const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                         const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (!hui_is_elsewhere(exec) && (!sa || !sb)) return HU_E_NULL;
-  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, NULL);
-}
-
-hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *result, const hu_operand *a,
-                          const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                          hu_watch *watch) {
-  return multiply(m, n, k, result, a, b, c, sa, sb, accum, mode, exec, events, watch);
 }

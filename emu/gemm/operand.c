@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matrices of hu_gemm: stored rows of operands as binary32 or binary64, what lies in them; sums rounded into D. */
+/* The matrices of a product: stored rows of operands as binary32 or binary64, and what lies in them. */
 #include <string.h>
 
 #include "emu/core/bits.h"
@@ -8,20 +8,20 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hui_gemm_matrix(hu_matrix *x, const hu_operand *from, const hu_spec *spec, size_t rows, size_t cols,
+void hui_gemm_matrix(hu_matrix *x, const hu_view *from, const hu_spec *spec, size_t rows, size_t cols,
                      const hu_level *level, const hu_gemm_kernels *kernels) {
   memset(x, 0, sizeof *x);
-  if (!from) return;
+  if (hui_matrix_is_absent(from)) return;
   x->moves = kernels;
   x->data = from->data;
   x->rows = rows;
   x->cols = cols;
-  x->ld = from->ld;
-  x->format = from->format;
+  x->ld = hui_matrix_ld(from);
+  x->format = from->type.format;
   x->spec = *spec;
-  x->transposed = from->transposed;
-  x->values = from->storage == HU_STORAGE_VALUES;
-  x->patterns = x->values || hu_format_equal(from->format, hui_format_binary32());
+  x->transposed = (uint8_t)hui_matrix_is_transposed(from);
+  x->values = !hui_matrix_is_codes(from);
+  x->patterns = x->values || hu_format_equal(x->format, hui_format_binary32());
   x->size = x->values ? 4 : x->spec.code_bytes;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = x->spec.fits_binary32;

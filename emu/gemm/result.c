@@ -8,12 +8,12 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hui_gemm_set_result(hu_gemm_call *call, const hu_result *result, const hu_spec *spec, const hu_level *level) {
+void hui_gemm_set_result(hu_gemm_call *call, const hu_output *result, const hu_spec *spec, const hu_level *level) {
   call->d_data = result->data;
-  call->ldd = result->ld;
-  call->d_values = result->storage == HU_STORAGE_VALUES;
+  call->ldd = (size_t)result->row;
+  call->d_values = result->type.kind != HU_TYPE_CODES;
   call->d_size = call->d_values ? 4 : spec->code_bytes;
-  call->d_binary32 = hu_format_equal(result->format, hui_format_binary32());
+  call->d_binary32 = hu_format_equal(result->type.format, hui_format_binary32());
   call->spec = *spec;
   call->rounding = hui_lane_constants_of(&call->constants, &call->spec) ? level->convert : NULL;
   call->odd_first = hui_odd_is_enough(&call->spec);

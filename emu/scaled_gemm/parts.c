@@ -10,12 +10,11 @@
 /* ---- one run ---- */
 
 static int part_of(const hu_tiles *tiles, const hu_tile *tile, size_t k, size_t end, float *to) {
-  hu_operand a = hui_operand_from(&tiles->plan->a.operand, tile->i, k),
-             b = hui_operand_from(&tiles->plan->b.operand, k, tile->j);
-  hu_result result = {to, tile->cols, hui_format_binary32(), HU_STORAGE_VALUES};
-  hu_mode rne = {0};
-  return hu_gemm(tile->rows, tile->cols, end - k, &result, &a, &b, NULL, &tiles->plan->sum.inside, rne, &tiles->exec,
-                 NULL) == HU_OK;
+  hu_view a = hui_matrix_from(&tiles->plan->a.operand, tile->i, k),
+          b = hui_matrix_from(&tiles->plan->b.operand, k, tile->j);
+  hu_output result = hu_matrix_floats_out(to, tile->cols);
+  hu_how how = hu_how_of(hui_plain_mode(), &tiles->exec, NULL);
+  return hu_gemm(tile->rows, tile->cols, end - k, &result, &a, &b, NULL, &tiles->plan->sum.inside, &how) == HU_OK;
 }
 
 /* ---- lanes from run to run ---- */
@@ -77,8 +76,8 @@ static int run_short(const hu_tiles *tiles, const hu_tile *tile, float *sum) {
                          .sum = sum,
                          .factors = factors_at,
                          .context = &own};
-  parts.a = hui_operand_from(&tiles->plan->a.operand, tile->i, 0);
-  parts.b = hui_operand_from(&tiles->plan->b.operand, 0, tile->j);
+  parts.a = hui_matrix_from(&tiles->plan->a.operand, tile->i, 0);
+  parts.b = hui_matrix_from(&tiles->plan->b.operand, 0, tile->j);
   parts.twice = (tiles->how & HU_JOIN_TWICE) != 0;
   parts.unfused = (tiles->how & HU_JOIN_UNFUSED) != 0;
   return hui_gemm_short_parts(&parts, &tiles->exec);
@@ -105,21 +104,14 @@ static int run_steps(hu_tiles *tiles, const hu_tile *tile) {
 
 /* ---- all parts of an element ---- */
 
-static hu_line line_at(const hu_operand *x, size_t i, size_t j, int rows) {
-  hu_operand at = hui_operand_from(x, i, j);
-  size_t size = x->storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(x->format);
-  hu_line z = {at.data, (ptrdiff_t)((rows != (int)x->transposed ? 1 : x->ld) * size)};
-  return z;
-}
-
 /* The parts of one element, whose random words continue from run to run. */
 static void random_parts(const hu_tiles *tiles, size_t i, size_t j, uint32_t *part, size_t step) {
   const hu_scaled_sums *sums = &tiles->sums;
   hu_draw draw = hui_scaled_draw(sums, (uint64_t)i * tiles->plan->n + j, 0);
   hu_lines in;
   memset(&in, 0, sizeof in);
-  in.a = line_at(&tiles->plan->a.operand, i, 0, 1);
-  in.b = line_at(&tiles->plan->b.operand, 0, j, 0);
+  in.a = hui_tile_line(&tiles->plan->a.operand, i, 1);
+  in.b = hui_tile_line(&tiles->plan->b.operand, j, 0);
   for (size_t k = 0, end; k < sums->k; k = end, part += step) {
     end = hui_scale_run_end(&sums->a, &sums->b, k, sums->k);
     *part = hui_scaled_part(sums, &in, k, end, &draw);

@@ -66,8 +66,29 @@ int hui_scaled_across_steps(const hu_accum *x) {
 
 /* ---- runs ---- */
 
-static int valid(const hu_scaled_operand *x) {
-  return x && (!x->scaling || hu_scaling_check(x->scaling, NULL) == HU_OK);
+/* Reads what a view says; without a record of where a tensor lies, nothing of that. HU_E_NULL: there is no scaling.
+ * HU_E_SHAPE: a scaled tensor that does not lie as stored or transposed. */
+static hu_status take(hu_scaled_view *z, const hu_view *x) {
+  static const hu_scaled nowhere;
+  z->operand = *x;
+  z->scaling = NULL;
+  z->scaled = nowhere;
+  z->transposed = 0;
+  if (x->type.kind != HU_TYPE_SCALED) return HU_OK;
+  if (!x->type.scaling) return HU_E_NULL;
+  z->scaling = x->type.scaling;
+  if (x->data) z->scaled = *(const hu_scaled *)x->data;
+  z->transposed = x->stride == 0;
+  return (x->stride == 1 && x->row == 0) || (x->stride == 0 && x->row == 1) ? HU_OK : HU_E_SHAPE;
+}
+
+static int valid(hu_scaled_view *z, const hu_view *x) {
+  return x && take(z, x) == HU_OK && (!z->scaling || hu_scaling_check(z->scaling, NULL) == HU_OK);
+}
+
+/* Returns the scales along k of A (rows: 1) or of B. */
+static hu_scale_source source_of_scales(const hu_scaled_view *x, int rows) {
+  return hui_scale_source_of(&x->scaled, x->scaling, rows != x->transposed);
 }
 
 /* A run begins at every multiple of either operand's side (hui_scale_run_end walks them one by one). */
@@ -75,8 +96,8 @@ typedef struct run_sides {
   size_t a, b, both; /* both: the least common multiple; SIZE_MAX, which no k is above, if it is beyond size_t */
 } run_sides;
 
-static run_sides sides_of(const hu_scaled_operand *a, const hu_scaled_operand *b) {
-  run_sides sides = {hui_scale_source_of(a, 1).run_side, hui_scale_source_of(b, 0).run_side, 0};
+static run_sides sides_of(const hu_scaled_view *a, const hu_scaled_view *b) {
+  run_sides sides = {source_of_scales(a, 1).run_side, source_of_scales(b, 0).run_side, 0};
   size_t x = sides.a, y = sides.b;
   while (y) {
     size_t rest = x % y;
@@ -95,9 +116,10 @@ static size_t runs_below(const run_sides *sides, size_t k) {
   return multiples(k, sides->a) - multiples(k, sides->both) + multiples(k, sides->b);
 }
 
-size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t run) {
-  if (!valid(a) || !valid(b)) return k;
-  run_sides sides = sides_of(a, b);
+size_t hu_scaled_run_at(size_t k, const hu_view *a, const hu_view *b, size_t run) {
+  hu_scaled_view va, vb;
+  if (!valid(&va, a) || !valid(&vb, b)) return k;
+  run_sides sides = sides_of(&va, &vb);
   size_t low = 0, high = k; /* the largest index of at most k with no more than `run` runs below it */
   while (low < high) {
     size_t middle = high - (high - low) / 2;
@@ -109,22 +131,18 @@ size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_op
   return low;
 }
 
-size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b) {
-  if (!valid(a) || !valid(b)) return 0;
-  run_sides sides = sides_of(a, b);
+size_t hu_scaled_runs(size_t k, const hu_view *a, const hu_view *b) {
+  hu_scaled_view va, vb;
+  if (!valid(&va, a) || !valid(&vb, b)) return 0;
+  run_sides sides = sides_of(&va, &vb);
   return runs_below(&sides, k);
 }
 
 /* ---- one matrix ---- */
 
-static size_t element_size(hu_format format, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(format);
-}
-
-static hu_status check_plain(uint8_t storage, hu_format format) {
-  if (storage > HU_STORAGE_CODES) return HU_E_SHAPE;
-  if (hu_format_check(format, NULL) != HU_OK) return HU_E_FORMAT;
-  return storage == HU_STORAGE_VALUES && !hu_format_fits_binary32(format) ? HU_E_CARRIER : HU_OK;
+static hu_status check_plain(hu_type *type) {
+  if (hui_matrix_settle_type(type) != HU_OK || hu_format_check(type->format, NULL) != HU_OK) return HU_E_FORMAT;
+  return type->kind == HU_TYPE_VALUES32 && !hu_format_fits_binary32(type->format) ? HU_E_CARRIER : HU_OK;
 }
 
 /* Covers codes, scales and tensor scale of a scaled tensor. */
@@ -140,30 +158,35 @@ static hu_status cover_scaled(hu_matrix_extent extents[3], const hu_scaling *sca
   return status;
 }
 
+static void set_ld(hu_scaled_view *view, size_t ld) {
+  ptrdiff_t far = ld < PTRDIFF_MAX ? (ptrdiff_t)ld : PTRDIFF_MAX;
+  view->operand.stride = view->transposed ? far : 1;
+  view->operand.row = view->transposed ? 1 : far;
+}
+
 /* Makes the view of rows x cols of the product's matrix as given: no method of summing has changed its codes yet. */
-static hu_status view_make(hu_scaled_view *view, hu_matrix_extent extents[3], const hu_scaled_operand *x, size_t rows,
+static hu_status view_make(hu_scaled_view *view, hu_matrix_extent extents[3], const hu_view *x, size_t rows,
                            size_t cols) {
-  uint8_t transposed = x->scaling ? x->transposed : x->plain.transposed;
-  view->from = *x;
+  hu_status status = take(view, x);
+  if (status == HU_OK && view->scaling && !x->data) status = HU_E_NULL;
+  if (status != HU_OK) return status;
   view->how = HU_VIEW_GIVEN;
-  if (transposed > 1 || (!x->scaling && x->transposed)) return HU_E_SHAPE;
-  view->rows = transposed ? cols : rows;
-  view->cols = transposed ? rows : cols;
-  if (!x->scaling) {
-    hu_status status = check_plain(x->plain.storage, x->plain.format);
-    view->operand = x->plain;
-    if (status != HU_OK) return status;
-    size_t size = element_size(x->plain.format, x->plain.storage);
-    return hui_matrix_extent_of(&extents[0], x->plain.data, view->rows, view->cols, x->plain.ld, size, size);
+  if (!view->scaling) {
+    status = check_plain(&view->operand.type);
+    if (status == HU_OK) status = hui_matrix_cover(&extents[0], &view->operand, rows, cols);
+    view->transposed = (uint8_t)hui_matrix_is_transposed(&view->operand);
   }
-  hu_status status = hu_scaling_check(x->scaling, NULL);
-  if (status == HU_OK && !hui_formulas_keep_values(x->scaling)) status = HU_E_SCALING;
-  view->operand.data = x->scaled.codes;
-  view->operand.ld = x->scaled.ld;
-  view->operand.format = x->scaling->element;
-  view->operand.storage = HU_STORAGE_CODES;
-  view->operand.transposed = transposed;
-  return status == HU_OK ? cover_scaled(extents, x->scaling, &x->scaled, view->rows, view->cols) : status;
+  view->rows = view->transposed ? cols : rows;
+  view->cols = view->transposed ? rows : cols;
+  if (status != HU_OK || !view->scaling) return status;
+  status = hu_scaling_check(view->scaling, NULL);
+  if (status == HU_OK && !hui_formulas_keep_values(view->scaling)) status = HU_E_SCALING;
+  if (status == HU_OK) status = cover_scaled(extents, view->scaling, &view->scaled, view->rows, view->cols);
+  if (status != HU_OK) return status;
+  view->operand.data = view->scaled.codes;
+  view->operand.type = hu_type_codes(view->scaling->element);
+  set_ld(view, view->scaled.ld);
+  return HU_OK;
 }
 
 /* Adds up bytes of working space for rows x cols elements; *at: where. Past SIZE_MAX: SIZE_MAX stays. */
@@ -179,31 +202,30 @@ static void claim(size_t *total, size_t *at, size_t rows, size_t cols, size_t si
 
 static void view_as_values(hu_scaled_view *view, hu_format as) {
   view->how = HU_VIEW_DECODED;
-  view->operand.ld = view->cols;
-  view->operand.format = is_given(as) ? as : hui_format_binary32();
-  view->operand.storage = HU_STORAGE_VALUES;
+  set_ld(view, view->cols);
+  view->operand.type = hu_type_values(HU_TYPE_VALUES32, is_given(as) ? as : hui_format_binary32());
 }
 
 /* Reads two's complement as codes of the format with one exponent bit, whose magnitudes are integers to 2^(m+1) - 1. */
 static void view_as_twos(hu_scaled_view *view) {
   view->how = HU_VIEW_TWOS;
-  view->operand.ld = view->cols;
-  view->operand.format.e = 1;
+  set_ld(view, view->cols);
+  view->operand.type.format.e = 1;
 }
 
 /* Turns the view of A or B into what the call's method of summing reads. */
 static hu_status view_for(hu_scaled_plan *plan, hu_scaled_view *view, size_t *at) {
-  const hu_scaling *scaling = view->from.scaling;
+  const hu_scaling *scaling = view->scaling;
   if (!scaling) return HU_OK;
   if (plan->sum.way == HU_SCALED_DECODED) {
     view_as_values(view, plan->sum.as);
   } else if (scaling->coding == HU_CODING_TWOS) {
     if (plan->sum.way == HU_SCALED_UNIT) return HU_E_ACCUM;
     view_as_twos(view);
-    if (hu_format_check(view->operand.format, NULL) != HU_OK) return HU_E_ACCUM;
+    if (hu_format_check(view->operand.type.format, NULL) != HU_OK) return HU_E_ACCUM;
   }
   if (view->how != HU_VIEW_GIVEN) {
-    claim(&plan->bytes, at, view->rows, view->cols, element_size(view->operand.format, view->operand.storage));
+    claim(&plan->bytes, at, view->rows, view->cols, hui_matrix_size(&view->operand));
   }
   return HU_OK;
 }
@@ -214,20 +236,18 @@ static size_t scaled_every(const hu_accum *x) { return x->scaled ? x->promote : 
 
 /* Lays out one scale per `every` products; lines: rows of A, columns of B. */
 static hu_status unit_scales(hu_scaled_plan *plan, const hu_scaled_view *view, const hu_scale_source *source,
-                             hu_operand *z, uint8_t *spread, size_t *at, size_t lines) {
+                             hu_view *z, uint8_t *spread, size_t *at, size_t lines) {
   const hu_accum *x = &plan->sum.inside;
-  const hu_scaling *scaling = view->from.scaling;
+  const hu_scaling *scaling = view->scaling;
   size_t every = scaled_every(x), count = plan->k / every + (plan->k % every != 0);
   hu_format format = scaling ? scaling->scale : x->scaled ? hui_format_binary32() : x->block.scale;
   if (!x->scaled && !hu_format_equal(format, x->block.scale)) return HU_E_ACCUM;
   if (scaling && source->run_side != SIZE_MAX && source->run_side % every) return HU_E_ACCUM;
   int rows = view == &plan->a;
-  z->format = format;
-  z->storage = HU_STORAGE_CODES;
+  *z = hu_matrix_codes(NULL, rows ? count : lines, format);
   if (scaling && source->line_side == 1 && source->run_side == every) {
-    z->data = view->from.scaled.scales;
-    z->ld = view->from.scaled.lds;
-    z->transposed = view->from.transposed;
+    *z = hu_matrix_codes(view->scaled.scales, view->scaled.lds, format);
+    if (view->transposed) *z = hu_transposed(*z);
     return HU_OK;
   }
   if (!scaling) { /* all are 1: the format must have it */
@@ -239,7 +259,6 @@ static hu_status unit_scales(hu_scaled_plan *plan, const hu_scaled_view *view, c
       return HU_E_ACCUM;
   }
   *spread = 1;
-  z->ld = rows ? count : lines;
   claim(&plan->bytes, at, lines, count, hui_code_bytes(format));
   return HU_OK;
 }
@@ -247,12 +266,13 @@ static hu_status unit_scales(hu_scaled_plan *plan, const hu_scaled_view *view, c
 /* ---- models ---- */
 
 static hu_status check_models(hu_scaled_plan *plan) {
-  const hu_operand *c = plan->has_c ? &plan->c.operand : NULL;
+  const hu_view *c = plan->has_c ? &plan->c.operand : NULL;
   const hu_scaled_sum *x = &plan->sum;
   if (x->way != HU_SCALED_PARTS)
     return hui_gemm_model_check(&x->inside, &plan->a.operand, &plan->b.operand, plan->alpha ? NULL : c);
   hu_status status = hui_gemm_model_check(&x->inside, &plan->a.operand, &plan->b.operand, NULL);
-  if (status == HU_OK && x->across.kind == HU_ACCUM_FP32 && c && !plan->alpha && !hu_format_fits_binary32(c->format))
+  if (status == HU_OK && x->across.kind == HU_ACCUM_FP32 && c && !plan->alpha &&
+      !hu_format_fits_binary32(c->type.format))
     status = HU_E_CARRIER;
   return status;
 }
@@ -260,35 +280,28 @@ static hu_status check_models(hu_scaled_plan *plan) {
 /* ---- D ---- */
 
 static hu_status check_result(hu_scaled_plan *plan) {
-  const hu_scaled_result *result = &plan->result;
-  if (!result->scaling) {
-    hu_status status = check_plain(result->plain.storage, result->plain.format);
-    if (status == HU_OK && (result->amax || result->stats)) status = HU_E_SCALING;
-    if (status != HU_OK) return status;
-    size_t size = element_size(result->plain.format, result->plain.storage);
-    return hui_matrix_extent_of(&plan->out[0], result->plain.data, plan->m, plan->n, result->plain.ld, size, size);
+  if (!plan->scaling) {
+    hu_status status = check_plain(&plan->d.type);
+    if (status == HU_OK && (plan->amax || plan->stats)) status = HU_E_SCALING;
+    return status == HU_OK ? hui_matrix_cover_written(&plan->out[0], &plan->d, plan->m, plan->n) : status;
   }
-  hu_status status = hu_scaling_check(result->scaling, NULL);
+  hu_status status = hu_scaling_check(plan->scaling, NULL);
   if (status != HU_OK) return status;
-  if (result->amax && !result->scaling->tensor && (result->scaling->rows || result->scaling->cols)) return HU_E_SCALING;
-  if ((uintptr_t)result->amax % sizeof(uint32_t)) return HU_E_ALIGN;
-  status = cover_scaled(plan->out, result->scaling, &result->scaled, plan->m, plan->n);
-  hu_scaled_sizes z = hu_scaled_sizes_of(plan->m, plan->n, result->scaling);
-  if (status == HU_OK && result->stats) {
-    status = hui_matrix_extent_of(&plan->out[3], result->stats, z.block_rows, z.block_cols, z.block_cols,
-                                  sizeof *result->stats, sizeof(uint64_t));
+  if (plan->amax && !plan->scaling->tensor && (plan->scaling->rows || plan->scaling->cols)) return HU_E_SCALING;
+  if ((uintptr_t)plan->amax % sizeof(uint32_t)) return HU_E_ALIGN;
+  status = cover_scaled(plan->out, plan->scaling, &plan->scaled, plan->m, plan->n);
+  hu_scaled_sizes z = hu_scaled_sizes_of(plan->m, plan->n, plan->scaling);
+  if (status == HU_OK && plan->stats) {
+    status = hui_matrix_extent_of(&plan->out[3], plan->stats, z.block_rows, z.block_cols, z.block_cols,
+                                  sizeof *plan->stats, sizeof(uint64_t));
   }
-  if (status == HU_OK && result->amax)
-    status = hui_matrix_extent_of(&plan->in[9], result->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
+  if (status == HU_OK && plan->amax)
+    status = hui_matrix_extent_of(&plan->in[9], plan->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
   return status;
 }
 
 static int in_place(const hu_scaled_plan *plan) {
-  const hu_result *result = &plan->result.plain;
-  const hu_operand *c = &plan->c.operand;
-  return plan->has_c && !plan->result.scaling && !plan->c.from.scaling && result->data == c->data &&
-         result->ld == c->ld && result->storage == c->storage && !c->transposed &&
-         hu_format_equal(result->format, c->format);
+  return plan->has_c && !plan->scaling && !plan->c.scaling && hui_matrix_is_same(&plan->d, &plan->c.operand);
 }
 
 static hu_status check_apart(hu_scaled_plan *plan) {
@@ -306,28 +319,43 @@ static hu_status check_apart(hu_scaled_plan *plan) {
 
 /* ---- all ---- */
 
-static hu_status make_views(hu_scaled_plan *plan, const hu_scaled_operand *a, const hu_scaled_operand *b,
-                            const hu_scaled_operand *c) {
-  hu_status status = view_make(&plan->a, plan->in, a, plan->m, plan->k);
-  if (status == HU_OK) status = view_make(&plan->b, plan->in + 3, b, plan->k, plan->n);
-  if (status == HU_OK && c) status = view_make(&plan->c, plan->in + 6, c, plan->m, plan->n);
+static hu_status make_views(hu_scaled_plan *plan, const hu_product *x) {
+  hu_status status = view_make(&plan->a, plan->in, &x->a, x->m, x->k);
+  if (status == HU_OK) status = view_make(&plan->b, plan->in + 3, &x->b, x->k, x->n);
+  if (status == HU_OK && plan->has_c) status = view_make(&plan->c, plan->in + 6, &x->c, x->m, x->n);
   if (status == HU_OK) status = view_for(plan, &plan->a, &plan->at_a);
   if (status == HU_OK) status = view_for(plan, &plan->b, &plan->at_b);
   if (status != HU_OK) return status;
-  plan->has_c = c != NULL;
-  if (c && c->scaling) {
+  if (plan->c.scaling) {
     hu_format none;
     memset(&none, 0, sizeof none);
     view_as_values(&plan->c, none);
     claim(&plan->bytes, &plan->at_c, plan->c.rows, plan->c.cols, sizeof(uint32_t));
   }
-  plan->sa = hui_scale_source_of(a, 1);
-  plan->sb = hui_scale_source_of(b, 0);
-  plan->runs = plan->sum.way == HU_SCALED_PARTS && plan->m && plan->n ? hu_scaled_runs(plan->k, a, b) : 0;
+  plan->sa = source_of_scales(&plan->a, 1);
+  plan->sb = source_of_scales(&plan->b, 0);
+  if (plan->sum.way == HU_SCALED_PARTS && plan->m && plan->n) {
+    run_sides sides = sides_of(&plan->a, &plan->b);
+    plan->runs = runs_below(&sides, plan->k);
+  }
   int applied = plan->sum.way == HU_SCALED_UNIT ||
                 (plan->sum.way == HU_SCALED_PARTS && plan->sum.factor == HU_SCALED_FACTOR_ALPHA);
   plan->alpha = applied && (plan->sa.tensor || plan->sb.tensor);
   return HU_OK;
+}
+
+/* Reads what the product says of D. */
+static hu_status take_result(hu_scaled_plan *plan, const hu_product *x) {
+  hu_scaled_view d;
+  hu_view written = hui_matrix_written(&x->d);
+  hu_status status = take(&d, &written);
+  plan->d = x->d;
+  plan->scaling = d.scaling;
+  plan->scaled = d.scaled;
+  plan->amax = x->amax;
+  plan->stats = x->stats;
+  if (status == HU_OK && d.scaling && !x->d.data) status = HU_E_NULL;
+  return status == HU_OK && d.transposed ? HU_E_SHAPE : status;
 }
 
 /* Returns the bytes of a CPU's tile: parts of one run with their sums, or all parts of fewer elements. */
@@ -341,22 +369,25 @@ static size_t work_of(const hu_scaled_plan *plan) {
   return each > other ? each : other;
 }
 
-hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
-                               const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                               const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work) {
-  if (!result || !a || !b || !sum) return HU_E_NULL;
+hu_status hui_scaled_plan_make(hu_scaled_plan *plan, const hu_product *x, hu_mode mode, const hu_exec *exec,
+                               size_t work) {
+  const hu_scaled_sum *sum = x->sum;
+  size_t m = x->m, n = x->n;
+  hu_view d = hui_matrix_written(&x->d);
+  if (hui_matrix_is_absent(&d) || hui_matrix_is_absent(&x->a) || hui_matrix_is_absent(&x->b)) return HU_E_NULL;
   hu_status status = hu_scaled_sum_check(sum);
   if (status == HU_OK) status = hu_mode_check(mode);
   if (status != HU_OK) return status;
   memset(plan, 0, sizeof *plan);
   plan->m = m;
   plan->n = n;
-  plan->k = k;
+  plan->k = x->k;
   plan->sum = *sum;
   plan->mode = mode;
-  plan->result = *result;
   plan->threads = hui_exec_threads(exec);
-  status = make_views(plan, a, b, c);
+  plan->has_c = !hui_matrix_is_absent(&x->c);
+  status = take_result(plan, x);
+  if (status == HU_OK) status = make_views(plan, x);
   if (status == HU_OK) status = check_models(plan);
   if (status == HU_OK && sum->way == HU_SCALED_UNIT) {
     status = unit_scales(plan, &plan->a, &plan->sa, &plan->scale_a, &plan->spread_a, &plan->at_scale_a, m);
@@ -365,7 +396,7 @@ hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t 
   }
   if (status == HU_OK) status = check_result(plan);
   if (status != HU_OK) return status;
-  plan->has_y = result->scaling != NULL || (sum->way == HU_SCALED_UNIT && plan->alpha);
+  plan->has_y = plan->scaling != NULL || (sum->way == HU_SCALED_UNIT && plan->alpha);
   if (plan->has_y) claim(&plan->bytes, &plan->at_y, m, n, sizeof(uint32_t));
   if (m && n && (sum->way == HU_SCALED_PARTS || (sum->way == HU_SCALED_UNIT && plan->alpha))) {
     plan->each = work ? work : work_of(plan);
@@ -376,28 +407,29 @@ hu_status hui_scaled_plan_make(hu_scaled_plan *plan, size_t m, size_t n, size_t 
   return hui_scaled_plan_sums(&sums, plan, exec) ? HU_OK : HU_E_ACCUM;
 }
 
-/* An operand with every pointer somewhere: nothing looks at what is there. */
-static hu_scaled_operand somewhere(const hu_scaled_operand *x) {
-  hu_scaled_operand z = *x;
+/* A view with every pointer somewhere: nothing looks at what is there. */
+static void put_somewhere(hu_view *x, hu_scaled *records) {
   void *there = (void *)(uintptr_t)64;
-  z.scaled.codes = z.scaled.scales = there;
-  z.scaled.tensor = (float *)there;
-  z.plain.data = there;
-  return z;
+  if (x->type.kind != HU_TYPE_SCALED) {
+    if (x->type.kind != HU_TYPE_NONE) x->data = there;
+  } else if (x->data) {
+    *records = *(const hu_scaled *)x->data;
+    records->codes = records->scales = there;
+    records->tensor = (float *)there;
+    x->data = records;
+  }
 }
 
-hu_status hui_scaled_plan_size(hu_scaled_plan *plan, size_t m, size_t n, size_t k, const hu_scaled_result *result,
-                               const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                               const hu_scaled_sum *sum, const hu_exec *exec, size_t work) {
-  hu_mode rne = hui_plain_mode();
-  if (!result || !a || !b) return HU_E_NULL;
-  hu_scaled_operand pa = somewhere(a), pb = somewhere(b), pc = somewhere(c ? c : a);
-  hu_scaled_result pd = *result;
-  pd.scaled = pa.scaled;
-  pd.scaled.ld = result->scaled.ld;
-  pd.scaled.lds = result->scaled.lds;
-  pd.plain.data = pa.scaled.codes;
-  return hui_scaled_plan_make(plan, m, n, k, &pd, &pa, &pb, c ? &pc : NULL, sum, rne, exec, work);
+hu_status hui_scaled_plan_size(hu_scaled_plan *plan, const hu_product *product, const hu_exec *exec, size_t work) {
+  hu_product own = *product;
+  hu_scaled records[4];
+  hu_view d = hui_matrix_written(&own.d);
+  put_somewhere(&own.a, &records[0]);
+  put_somewhere(&own.b, &records[1]);
+  put_somewhere(&own.c, &records[2]);
+  put_somewhere(&d, &records[3]);
+  own.d.data = (void *)(uintptr_t)d.data;
+  return hui_scaled_plan_make(plan, &own, hui_plain_mode(), exec, work);
 }
 
 hu_status hui_scaled_plan_place(hu_scaled_plan *plan, void *space, size_t bytes) {
@@ -425,12 +457,29 @@ hu_status hui_scaled_plan_place(hu_scaled_plan *plan, void *space, size_t bytes)
   return HU_OK;
 }
 
+void hui_scaled_plan_whole(hu_product *product, hu_how *how, const hu_scaled_plan *plan, const hu_exec *exec,
+                           hu_events *events) {
+  *how = hu_how_of(plan->y ? hui_plain_mode() : plan->mode, exec, plan->y ? NULL : events);
+  memset(product, 0, sizeof *product);
+  product->m = plan->m;
+  product->n = plan->n;
+  product->k = plan->k;
+  product->d = plan->y ? hu_matrix_floats_out(plan->y, plan->n) : plan->d;
+  product->a = plan->a.operand;
+  product->b = plan->b.operand;
+  if (plan->has_c && !plan->alpha) product->c = plan->c.operand;
+  if (plan->sum.way == HU_SCALED_UNIT) {
+    product->sa = plan->scale_a;
+    product->sb = plan->scale_b;
+  }
+  product->accum = &plan->sum.inside;
+}
+
 /* ---- sums ---- */
 
-static hu_source source_of(const hu_operand *x) {
-  int values = x->storage == HU_STORAGE_VALUES;
-  return hui_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
-                       (uint8_t)element_size(x->format, x->storage));
+static hu_source source_of(const hu_view *x) {
+  return hui_source_of(x->type.format, hui_matrix_is_codes(x) ? HU_STORED_CODES : HU_STORED_VALUES,
+                       (uint8_t)hui_matrix_size(x));
 }
 
 int hui_scaled_plan_sums(hu_scaled_sums *sums, const hu_scaled_plan *plan, const hu_exec *exec) {
@@ -451,6 +500,6 @@ int hui_scaled_plan_sums(hu_scaled_sums *sums, const hu_scaled_plan *plan, const
   sums->c = plan->has_c ? source_of(&plan->c.operand) : hui_source_of(hui_format_binary32(), HU_STORED_CODES, 4);
   hui_plan_model(&sums->inside, x, plan->k, &sums->inside.a);
   if (plan->sum.way != HU_SCALED_PARTS) return 1;
-  uint32_t down = !plan->alpha && !plan->result.scaling && plan->mode.round == HU_RTN;
+  uint32_t down = !plan->alpha && !plan->scaling && plan->mode.round == HU_RTN;
   return hui_scaled_plan_across(sums, &plan->sum.across, down);
 }

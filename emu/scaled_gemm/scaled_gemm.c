@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm: prepares operands in working space, computes the ways `unit` and `decoded`, and encodes results. */
-#include "halfulp/scaled_gemm.h"
+/* Products of scaled tensors: prepares operands in working space, computes the ways `unit` and `decoded`, and encodes
+ * results. */
+#include "emu/scaled_gemm/scaled_gemm.h"
 
 #include "emu/base/codes.h"
-#include "emu/base/device_calls.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
@@ -20,9 +20,9 @@ typedef struct widening {
 
 static void widen_rows(void *context, size_t part) {
   const widening *work = context;
-  const hu_scaled *x = &work->view->from.scaled;
-  const hu_scaling *scaling = work->view->from.scaling;
-  size_t from = hui_code_bytes(scaling->element), to = hui_code_bytes(work->view->operand.format);
+  const hu_scaled *x = &work->view->scaled;
+  const hu_scaling *scaling = work->view->scaling;
+  size_t from = hui_code_bytes(scaling->element), to = hui_matrix_size(&work->view->operand);
   size_t past = hui_least((part + 1) * work->rows, work->view->rows);
   for (size_t i = part * work->rows; i < past; i++) {
     const uint8_t *at = (const uint8_t *)x->codes + i * x->ld * from;
@@ -36,10 +36,10 @@ static void widen_rows(void *context, size_t part) {
 static hu_status decode(const hu_scaled_view *view, const hu_exec *exec) {
   hu_mode rne = {0};
   float *z = (float *)(uintptr_t)view->operand.data;
-  hu_status status =
-      hu_scaled_decode(view->rows, view->cols, z, view->cols, &view->from.scaled, view->from.scaling, exec);
-  if (status != HU_OK || hu_format_equal(view->operand.format, hui_format_binary32())) return status;
-  return hu_quantize_n(view->rows * view->cols, z, 1, z, 1, view->operand.format, rne, exec, NULL);
+  hu_status status = hu_scaled_decode(view->rows, view->cols, z, view->cols, &view->scaled, view->scaling, exec);
+  hu_format as = view->operand.type.format;
+  if (status != HU_OK || hu_format_equal(as, hui_format_binary32())) return status;
+  return hu_quantize_n(view->rows * view->cols, z, 1, z, 1, as, rne, exec, NULL);
 }
 
 static hu_status view_fill(const hu_scaled_plan *plan, const hu_scaled_view *view, const hu_exec *exec) {
@@ -51,11 +51,11 @@ static hu_status view_fill(const hu_scaled_plan *plan, const hu_scaled_view *vie
 }
 
 /* Spreads out one scale for each line and `every` products. */
-static void spread(const hu_operand *z, const hu_scale_source *source, size_t lines, size_t count, size_t every,
+static void spread(const hu_view *z, const hu_scale_source *source, size_t lines, size_t count, size_t every,
                    int rows) {
-  size_t size = hui_code_bytes(z->format);
+  size_t size = hui_matrix_size(z);
   hu_mode rne = {0};
-  hu_spec spec = hui_spec_of(z->format, rne);
+  hu_spec spec = hui_spec_of(z->type.format, rne);
   uint32_t events, one = hui_round(&spec, hui_num_finite(0, 1, 0), 0, &events);
   for (size_t i = 0; i < lines; i++) {
     for (size_t part = 0; part < count; part++) {
@@ -63,8 +63,8 @@ static void spread(const hu_operand *z, const hu_scale_source *source, size_t li
       if (source->size)
         at += (ptrdiff_t)(i / source->line_side) * source->line_step +
               (ptrdiff_t)(part * every / source->run_side) * source->run_step;
-      uint8_t *to = (uint8_t *)(uintptr_t)z->data + (rows ? i * z->ld + part : part * z->ld + i) * size;
-      hui_store_code(to, size, source->size ? hui_load_code(at, size) : one);
+      hui_store_code(rows ? hui_matrix_at(z, i, part) : hui_matrix_at(z, part, i), size,
+                     source->size ? hui_load_code(at, size) : one);
     }
   }
 }
@@ -80,10 +80,10 @@ static void spread_scales(const hu_scaled_plan *plan) {
 
 /* ---- plain operands on their grids, codes no wider than their formats ---- */
 
-static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec *exec) {
+static int on_grid(const hu_view *x, size_t rows, size_t cols, const hu_exec *exec) {
   hu_matrix z;
-  if (x->storage != HU_STORAGE_VALUES || rows == 0 || cols == 0) return 1;
-  hu_spec spec = hui_spec_of(x->format, hui_plain_mode());
+  if (hui_matrix_is_codes(x) || rows == 0 || cols == 0) return 1;
+  hu_spec spec = hui_spec_of(x->type.format, hui_plain_mode());
   hui_gemm_matrix(&z, x, &spec, rows, cols, hui_level_for(exec), &hu_gemm_portable);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   int fine = hui_gemm_on_grid(&z, 0, hui_gemm_stored_rows(&z));
@@ -94,12 +94,11 @@ static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec 
 /* Checks the codes that the methods of summing do not read by themselves. */
 static hu_status check_view(const hu_scaled_view *view, const hu_exec *exec) {
   uint32_t threads = hui_exec_threads(exec);
-  const hu_operand *x = &view->from.plain;
+  const hu_view *x = &view->operand;
   if (view->rows == 0 || view->cols == 0) return HU_OK;
-  if (view->from.scaling)
-    return hui_scaled_codes_check(view->rows, view->cols, &view->from.scaled, view->from.scaling, threads);
-  if (x->storage != HU_STORAGE_CODES) return HU_OK;
-  return hui_code_rows_check(view->rows, view->cols, x->data, x->ld, x->format, threads);
+  if (view->scaling) return hui_scaled_codes_check(view->rows, view->cols, &view->scaled, view->scaling, threads);
+  if (!hui_matrix_is_codes(x)) return HU_OK;
+  return hui_code_rows_check(view->rows, view->cols, x->data, hui_matrix_ld(x), x->type.format, threads);
 }
 
 static hu_status check_codes(const hu_scaled_plan *plan, const hu_exec *exec) {
@@ -117,21 +116,6 @@ static hu_status check_grids(const hu_scaled_plan *plan, const hu_exec *exec) {
 
 /* ---- unit and decoded ---- */
 
-/* The whole product, into y where there is one. */
-static hu_status multiply(const hu_scaled_plan *plan, const hu_exec *exec, hu_events *events) {
-  hu_result y = {plan->y, plan->n, hui_format_binary32(), HU_STORAGE_VALUES};
-  hu_mode rne = {0}, mode = plan->y ? rne : plan->mode;
-  const hu_result *result = plan->y ? &y : &plan->result.plain;
-  const hu_operand *c = plan->has_c && !plan->alpha ? &plan->c.operand : NULL;
-  hu_events *counts = plan->y ? NULL : events;
-  if (plan->sum.way == HU_SCALED_DECODED) {
-    return hu_gemm(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c, &plan->sum.inside, mode,
-                   exec, counts);
-  }
-  return hu_gemm_scaled(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c, &plan->scale_a,
-                        &plan->scale_b, &plan->sum.inside, mode, exec, counts);
-}
-
 /* The unit's sums get their tensor scales. */
 static int run_epilogue(hu_tiles *tiles, const hu_tile *tile) {
   float *sum = (float *)(void *)tile->work;
@@ -143,7 +127,10 @@ static int run_epilogue(hu_tiles *tiles, const hu_tile *tile) {
 
 static hu_status run_whole(const hu_scaled_plan *plan, const hu_exec *exec, hu_events *events) {
   hu_tiles tiles;
-  hu_status status = multiply(plan, exec, events);
+  hu_product product;
+  hu_how how;
+  hui_scaled_plan_whole(&product, &how, plan, exec, events);
+  hu_status status = hui_gemm(&product, &how);
   if (status != HU_OK || !plan->alpha) return status;
   hui_tiles_make(&tiles, plan, exec);
   tiles.run = run_epilogue;
@@ -164,31 +151,19 @@ static hu_status run(const hu_scaled_plan *plan, const hu_exec *exec, hu_events 
 }
 
 /* amax is read here, and nowhere before. */
-static hu_status check_amax(const hu_scaled_result *result) {
-  if (!result->scaling || !result->amax) return HU_OK;
-  uint32_t bits = hui_bits_of_float(*result->amax);
+static hu_status check_amax(const hu_scaled_plan *plan) {
+  if (!plan->scaling || !plan->amax) return HU_OK;
+  uint32_t bits = hui_bits_of_float(*plan->amax);
   return bits < 0x7F800000 || bits == 0x80000000 ? HU_OK : HU_E_SCALING;
 }
 
-hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
-                         const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
-                         void *space, size_t bytes, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, scaled_gemm, (m, n, k, result, a, b, c, sum, mode, space, bytes, exec, events));
+hu_status hui_scaled_gemm(const hu_product *x, const hu_how *how) {
   hu_scaled_plan plan;
-  hu_status status = hui_scaled_plan_make(&plan, m, n, k, result, a, b, c, sum, mode, exec, 0);
-  if (status == HU_OK) status = hui_scaled_plan_place(&plan, space, bytes);
-  if (status == HU_OK) status = check_amax(result);
-  if (status == HU_OK && m && n) status = run(&plan, exec, events);
-  if (status != HU_OK || !result->scaling) return status;
-  return hu_scaled_encode(m, n, &result->scaled, plan.y, n, result->scaling, mode, result->amax, result->stats, exec,
-                          events);
-}
-
-size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
-                            const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum,
-                            const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HUI_BYTES_THERE(exec, scaled_gemm_space, (m, n, k, result, a, b, c, sum, exec));
-  hu_scaled_plan plan;
-  return hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, exec, 0) == HU_OK ? plan.bytes : SIZE_MAX;
+  hu_status status = hui_scaled_plan_make(&plan, x, how->mode, how->exec, 0);
+  if (status == HU_OK) status = hui_scaled_plan_place(&plan, x->space, x->bytes);
+  if (status == HU_OK) status = check_amax(&plan);
+  if (status == HU_OK && plan.m && plan.n) status = run(&plan, how->exec, how->events);
+  if (status != HU_OK || !plan.scaling) return status;
+  return hu_scaled_encode(plan.m, plan.n, &plan.scaled, plan.y, plan.n, plan.scaling, how->mode, plan.amax, plan.stats,
+                          how->exec, how->events);
 }

@@ -10,19 +10,15 @@
 #include "emu/core/stream.h"
 #include "emu/simd/level.h"
 
-static size_t element_bytes(hu_format format, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? 4 : hui_code_bytes(format);
-}
-
 void hui_tiles_make(hu_tiles *tiles, const hu_scaled_plan *plan, const hu_exec *exec) {
   memset(tiles, 0, sizeof *tiles);
   tiles->plan = plan;
   (void)hui_scaled_plan_sums(&tiles->sums, plan, exec);
   if (exec) tiles->exec = *exec;
   tiles->exec.threads = 1;
-  if (!plan->result.scaling) tiles->spec = hui_spec_of(plan->result.plain.format, plan->mode);
+  if (!plan->scaling) tiles->spec = hui_spec_of(plan->d.type.format, plan->mode);
   tiles->join = hui_level_for(&tiles->exec)->join;
-  tiles->c_carried = !plan->has_c || hu_format_fits_binary32(plan->c.operand.format);
+  tiles->c_carried = !plan->has_c || hu_format_fits_binary32(plan->c.operand.type.format);
 }
 
 /* ---- tiles over threads ---- */
@@ -60,49 +56,37 @@ hu_status hui_tiles_run(hu_tiles *tiles, size_t most, hu_events *events) {
 
 /* ---- reading ---- */
 
-hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j) {
-  hu_operand z = *x;
-  size_t at = x->transposed ? j * x->ld + i : i * x->ld + j;
-  if (x->data) z.data = (const uint8_t *)x->data + at * element_bytes(x->format, x->storage);
-  return z;
-}
-
-/* z = x, rounded by hu_gemm's last step: a product without terms. */
-static int copy(const hu_tiles *tiles, size_t rows, size_t cols, const hu_result *z, const hu_operand *x, hu_mode mode,
+/* z = x, rounded by the last step of a product, which has no terms. */
+static int copy(const hu_tiles *tiles, size_t rows, size_t cols, const hu_output *z, const hu_view *x, hu_mode mode,
                 uint64_t word, hu_events *events) {
-  hu_operand empty;
+  hu_view empty = hu_matrix_floats(NULL, cols);
   hu_accum fp32;
   hu_exec exec = tiles->exec;
-  memset(&empty, 0, sizeof empty);
+  hu_how how = hu_how_of(mode, &exec, events);
   memset(&fp32, 0, sizeof fp32);
-  empty.format = hui_format_binary32();
-  empty.ld = cols;
   fp32.kind = HU_ACCUM_FP32;
   exec.stream.counter += word;
-  return hu_gemm(rows, cols, 0, z, &empty, &empty, x, &fp32, mode, &exec, events) == HU_OK;
+  return hu_gemm(rows, cols, 0, z, &empty, &empty, x, &fp32, &how) == HU_OK;
 }
 
 int hui_tile_read_c(const hu_tiles *tiles, const hu_tile *tile, float *to) {
-  hu_result result = {to, tile->cols, hui_format_binary32(), HU_STORAGE_VALUES};
-  hu_mode rne = {0};
+  hu_output result = hu_matrix_floats_out(to, tile->cols);
   if (!tiles->plan->has_c) {
     memset(to, 0, tile->rows * tile->cols * sizeof *to);
     return 1;
   }
-  hu_operand c = hui_operand_from(&tiles->plan->c.operand, tile->i, tile->j);
-  return copy(tiles, tile->rows, tile->cols, &result, &c, rne, 0, NULL);
+  hu_view c = hui_matrix_from(&tiles->plan->c.operand, tile->i, tile->j);
+  return copy(tiles, tile->rows, tile->cols, &result, &c, hui_plain_mode(), 0, NULL);
 }
 
 hu_num hui_tile_c(const hu_tiles *tiles, size_t i, size_t j) {
   if (!tiles->plan->has_c) return hui_num_special(HU_KIND_ZERO, 0);
-  hu_operand c = hui_operand_from(&tiles->plan->c.operand, i, j);
-  return hui_source_read(&tiles->sums.c, c.data);
+  return hui_source_read(&tiles->sums.c, hui_matrix_at(&tiles->plan->c.operand, i, j));
 }
 
-static hu_line line_of(const hu_operand *x, size_t line, int rows) {
-  hu_operand at = hui_operand_from(x, rows ? line : 0, rows ? 0 : line);
-  int along = rows != (int)x->transposed;
-  hu_line z = {at.data, (ptrdiff_t)((along ? 1 : x->ld) * element_bytes(x->format, x->storage))};
+hu_line hui_tile_line(const hu_view *x, size_t line, int rows) {
+  hu_view at = hui_matrix_from(x, rows ? line : 0, rows ? 0 : line);
+  hu_line z = {at.data, (rows ? x->stride : x->row) * (ptrdiff_t)hui_matrix_size(x)};
   return z;
 }
 
@@ -142,8 +126,8 @@ int hui_tile_epilogue(const hu_tiles *tiles, const hu_tile *tile, float *sum, fl
 static int nan_given(const hu_tiles *tiles, size_t i, size_t j, hu_num c) {
   hu_lines in;
   memset(&in, 0, sizeof in);
-  in.a = line_of(&tiles->plan->a.operand, i, 1);
-  in.b = line_of(&tiles->plan->b.operand, j, 0);
+  in.a = hui_tile_line(&tiles->plan->a.operand, i, 1);
+  in.b = hui_tile_line(&tiles->plan->b.operand, j, 0);
   return hui_scaled_nan_given(&tiles->sums, &in, i, j, c);
 }
 
@@ -153,16 +137,17 @@ static void recount(const hu_tiles *tiles, const hu_tile *tile, uint64_t made) {
   if (tiles->spec.has_nan || tiles->spec.nan_to != HU_NAN_TO_ERROR) tile->events->invalid += made;
 }
 
-static hu_result result_from(const hu_tiles *tiles, size_t i, size_t j) {
-  hu_result result = tiles->plan->result.plain;
-  result.data = (uint8_t *)result.data + (i * result.ld + j) * element_bytes(result.format, result.storage);
+static hu_output result_from(const hu_tiles *tiles, size_t i, size_t j) {
+  hu_output result = tiles->plan->d;
+  hu_view written = hui_matrix_written(&result);
+  result.data = hui_matrix_at(&written, i, j);
   return result;
 }
 
 void hui_tile_store(const hu_tiles *tiles, const hu_tile *tile, size_t i, size_t j, hu_num sum, hu_num c) {
   uint32_t set, random = 0;
   uint64_t number = (uint64_t)i * tiles->plan->n + j;
-  if (tiles->plan->result.scaling) {
+  if (tiles->plan->scaling) {
     tiles->plan->y[number] = hui_float_of_bits(hui_pack32(sum));
     return;
   }
@@ -170,10 +155,10 @@ void hui_tile_store(const hu_tiles *tiles, const hu_tile *tile, size_t i, size_t
     random = hui_stream_at(tiles->exec.stream.key, tiles->exec.stream.counter + number) >> (32 - tiles->spec.bits);
   }
   uint32_t code = hui_round(&tiles->spec, sum, random, &set);
-  hu_result result = result_from(tiles, i, j);
-  int values = result.storage == HU_STORAGE_VALUES;
-  hui_store_code(result.data, element_bytes(result.format, result.storage),
-                 values ? hui_pack32(hui_unpack(&tiles->spec, code)) : code);
+  hu_output result = result_from(tiles, i, j);
+  int codes = result.type.kind == HU_TYPE_CODES;
+  hui_store_code(result.data, codes ? hui_code_bytes(result.type.format) : 4,
+                 codes ? code : hui_pack32(hui_unpack(&tiles->spec, code)));
   hu_events_count(tile->events, set);
   if (sum.kind == HU_KIND_NAN && !nan_given(tiles, i, j, c)) recount(tiles, tile, 1);
 }
@@ -190,18 +175,18 @@ static uint64_t made_in(const hu_tiles *tiles, const hu_tile *tile, const float 
 
 int hui_tile_finish(const hu_tiles *tiles, const hu_tile *tile, const float *sum) {
   size_t n = tiles->plan->n, step = tiles->spec.round >= HU_SRA ? 1 : tile->rows;
-  if (tiles->plan->result.scaling) {
+  if (tiles->plan->scaling) {
     for (size_t i = 0; i < tile->rows; i++) {
       float *to = tiles->plan->y + (tile->i + i) * n + tile->j;
       if (to != sum + i * tile->cols) memcpy(to, sum + i * tile->cols, tile->cols * sizeof *sum);
     }
     return 1;
   }
-  hu_operand from = {sum, tile->cols, hui_format_binary32(), HU_STORAGE_VALUES, 0};
+  hu_view from = hu_matrix_floats(sum, tile->cols);
   uint64_t made = made_in(tiles, tile, sum);
   for (size_t i = 0; i < tile->rows; i += step) { /* random words are those of a row of D */
-    hu_result result = result_from(tiles, tile->i + i, tile->j);
-    hu_operand x = hui_operand_from(&from, i, 0);
+    hu_output result = result_from(tiles, tile->i + i, tile->j);
+    hu_view x = hui_matrix_from(&from, i, 0);
     if (!copy(tiles, step, tile->cols, &result, &x, tiles->plan->mode, (uint64_t)(tile->i + i) * n + tile->j,
               tile->events))
       return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/tiles.h - hu_scaled_gemm cut into tiles of D; each tile is computed by one thread. */
+/* emu/scaled_gemm/tiles.h - a product of scaled tensors cut into tiles of D; each tile is computed by one thread. */
 #ifndef HALFULP_EMU_SCALED_GEMM_TILES_H
 #define HALFULP_EMU_SCALED_GEMM_TILES_H
 
@@ -33,8 +33,8 @@ struct hu_tiles {
 void hui_tiles_make(hu_tiles *tiles, const hu_scaled_plan *plan, const hu_exec *exec);
 /* Runs tiles of at most `most` elements through tiles->run. */
 hu_status hui_tiles_run(hu_tiles *tiles, size_t most, hu_events *events);
-/* Returns the part of x from (i, j) on. */
-hu_operand hui_operand_from(const hu_operand *x, size_t i, size_t j);
+/* Returns row `line` of A, or column `line` of B (rows: 0). */
+hu_line hui_tile_line(const hu_view *x, size_t line, int rows);
 /* Reads rows x cols of C as binary32, where c_carried. */
 int hui_tile_read_c(const hu_tiles *tiles, const hu_tile *tile, float *to);
 hu_num hui_tile_c(const hu_tiles *tiles, size_t i, size_t j);

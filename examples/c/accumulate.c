@@ -28,11 +28,11 @@ int main(void) {
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     hu_accum accum;
     float z = 0;
-    hu_operand row = {a, N, e4m3, HU_STORAGE_CODES, 0},
-               column = {b, N, e4m3, HU_STORAGE_CODES, 1}; /* 1 x N times N x 1 */
-    hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
+    hu_view row = hu_matrix_codes(a, N, e4m3),
+            column = hu_transposed(hu_matrix_codes(b, N, e4m3)); /* 1 x N times N x 1 */
+    hu_output result = hu_matrix_floats_out(&z, 1);
     must(models[i], hu_accum_parse(&accum, models[i], NULL));
-    must(models[i], hu_gemm(1, 1, N, &result, &row, &column, NULL, &accum, rne, NULL, NULL));
+    must(models[i], hu_gemm(1, 1, N, &result, &row, &column, NULL, &accum, NULL));
     printf("%-48s %.9g\n", models[i], z);
   }
   return 0;

@@ -57,11 +57,11 @@ int main(int argc, char **argv) {
   for (int cycle = 0; cycle < cycles; cycle++) one_cycle(&d, array, a, b, cycle);
 
   hu_accum accum;
-  hu_operand oa = {a, DEPTH, d.in, HU_STORAGE_CODES, 0}, ob = {b, DEPTH, d.in, HU_STORAGE_CODES, 1};
-  hu_result result = {want, SIDE, d.sum, HU_STORAGE_CODES};
+  hu_view oa = hu_matrix_codes(a, DEPTH, d.in), ob = hu_transposed(hu_matrix_codes(b, DEPTH, d.in));
+  hu_output result = hu_matrix_codes_out(want, SIDE, d.sum);
   snprintf(model, sizeof model, "seq(%s)", name);
   if (s == HU_OK) s = hu_accum_parse(&accum, model, NULL);
-  if (s == HU_OK) s = hu_gemm(SIDE, SIDE, DEPTH, &result, &oa, &ob, NULL, &accum, d.mode, NULL, NULL);
+  if (s == HU_OK) s = hu_gemm(SIDE, SIDE, DEPTH, &result, &oa, &ob, NULL, &accum, &(hu_how){d.mode, NULL, NULL});
   if (s != HU_OK) {
     fprintf(stderr, "%s\n", hu_status_text(s));
     return 1;

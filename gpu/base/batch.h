@@ -21,14 +21,12 @@ typedef struct hu_gemm_batch {
 
 /* Computes each product as hui_cuda_gemm does without a C, from binary32 values into such, rounded to nearest even,
  * and checks the first product's arguments as it does. One kernel computes all of them. */
-HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(size_t m, size_t n, size_t k, const hu_result *result,
-                                                     const hu_operand *a, const hu_operand *b,
-                                                     const hu_gemm_batch *batch, const hu_accum *accum, hu_stream words,
-                                                     void *stream);
+HU_API HU_MUST_CHECK hu_status hui_device_gemm_batch(const hu_product *product, const hu_gemm_batch *batch,
+                                                     hu_stream words, void *stream);
 
 /* Does what hui_cuda_gemm does, but does not look at codes (look.h): the caller has enqueued the looks, or made the
  * codes itself. */
-hu_call_gemm hui_gemm_enqueue;
+hu_call_multiply hui_gemm_enqueue;
 
 #ifdef __cplusplus
 }

@@ -12,10 +12,10 @@ extern "C" {
 
 hu_call_apply hui_cuda_apply;
 hu_call_pack hui_cuda_pack_n, hui_cuda_unpack_n;
-hu_call_gemm hui_cuda_gemm;
+/* hu_multiply and hu_multiply_space, and what the first hands on: plain products, of scaled tensors, of S2FP8 codes. */
+hu_call_multiply hui_cuda_multiply, hui_cuda_gemm, hui_cuda_scaled_gemm, hui_cuda_s2fp8_gemm;
+hu_call_multiply_space hui_cuda_multiply_space, hui_cuda_scaled_gemm_space, hui_cuda_s2fp8_gemm_space;
 hu_call_dot hui_cuda_dot;
-hu_call_scaled_gemm_space hui_cuda_scaled_gemm_space;
-hu_call_scaled_gemm hui_cuda_scaled_gemm;
 hu_call_hadamard hui_cuda_hadamard;
 hu_call_scaled_work hui_cuda_scaled_work;
 hu_call_scaled_encode hui_cuda_scaled_encode;
@@ -29,15 +29,13 @@ hu_call_s2fp8_encode_n hui_cuda_s2fp8_encode_n;
 hu_call_s2fp8_decode_n hui_cuda_s2fp8_decode_n;
 hu_call_s2fp8_quantize_n hui_cuda_s2fp8_quantize_n;
 hu_call_s2fp8_truncate_n hui_cuda_s2fp8_truncate_n;
-hu_call_s2fp8_gemm_work hui_cuda_s2fp8_gemm_work;
-hu_call_s2fp8_gemm hui_cuda_s2fp8_gemm;
 hu_call_sum_add hui_cuda_sum_add;
 hu_call_sum_merge_n hui_cuda_sum_merge_n;
 hu_call_sum_round_n hui_cuda_sum_round_n;
 hu_call_sum_total hui_cuda_sum_total;
-/* hu_gemm, and conversions of arrays between formats (strides are 1), on arrays of the host, which are copied to the
- * device and back. */
-hu_call_gemm hui_cuda_host_gemm;
+/* Plain products without scales, and conversions of arrays between formats (strides are 1), on arrays of the host,
+ * which are copied to the device and back. */
+hu_call_multiply hui_cuda_host_multiply;
 hu_call_apply hui_cuda_host_apply;
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@ typedef struct hu_accum_args {
   hu_source c;
 } hu_accum_args;
 
-/* The scales of hu_gemm_scaled, which lie as A and B do, `count` to a row or column. */
+/* The scales of a product, which lie as A and B do, `count` to a row or column. */
 typedef struct hu_accum_scales {
   hu_device_matrix a, b;
   uint64_t count;

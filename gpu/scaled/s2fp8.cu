@@ -10,6 +10,7 @@
 #include "emu/s2fp8/kind.h"
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"
+#include "emu/s2fp8/gemm.h"
 #include "gpu/base/calls.h"
 #include "gpu/base/check.h"
 #include "gpu/base/look.h"
@@ -429,71 +430,84 @@ hu_status hui_cuda_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const fl
 
 /* ---- products ---- */
 
+/* The codes of a matrix as they are stored. */
+typedef struct hu_s2_stored {
+  const hu_scaled *x;
+  const hu_s2fp8 *kind;
+  size_t rows, cols;
+  int transposed;
+} hu_s2_stored;
+
+/* Reads a view. HU_E_FORMAT, HU_E_NULL, HU_E_SHAPE: it is not one of such codes. */
+static hu_status hui_s2_take(hu_s2_stored *z, const hu_view *x, size_t rows, size_t cols) {
+  if (x->type.kind != HU_TYPE_S2FP8) return hui_matrix_is_absent(x) ? HU_E_NULL : HU_E_FORMAT;
+  z->x = (const hu_scaled *)x->data;
+  z->kind = x->type.s2fp8;
+  z->transposed = x->stride == 0;
+  z->rows = z->transposed ? cols : rows;
+  z->cols = z->transposed ? rows : cols;
+  if (!z->x || !z->kind || !z->x->scales) return HU_E_NULL;
+  return (z->transposed ? x->row == 1 : x->stride == 1 && x->row == 0) ? HU_OK : HU_E_SHAPE;
+}
+
 /* Returns the number of elements of a stored matrix, gaps between rows included; SIZE_MAX: too many. */
-static size_t hui_s2_stored(const hu_s2fp8_operand *x, size_t rows, size_t cols) {
-  size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols, z;
-  if (down == 0 || across == 0) return 0;
-  if (__builtin_mul_overflow(down - 1, x->ld, &z) || __builtin_add_overflow(z, across, &z)) return SIZE_MAX;
+static size_t hui_s2_elements(const hu_s2_stored *x) {
+  size_t z;
+  if (x->rows == 0 || x->cols == 0) return 0;
+  if (__builtin_mul_overflow(x->rows - 1, x->x->ld, &z) || __builtin_add_overflow(z, x->cols, &z)) return SIZE_MAX;
   return z > PTRDIFF_MAX / 8 ? SIZE_MAX : (z + 3) / 4 * 4;
 }
 
-size_t hui_cuda_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
-                                const hu_exec *) {
-  size_t za = a ? hui_s2_stored(a, m, k) : SIZE_MAX, zb = b ? hui_s2_stored(b, k, n) : SIZE_MAX;
-  if (za == SIZE_MAX || zb == SIZE_MAX) return SIZE_MAX;
-  return HU_DEVICE_S2FP8_WORK + 4 * (za + zb);
+size_t hui_cuda_s2fp8_gemm_space(const hu_product *x, const hu_exec *) {
+  hu_s2_stored a, b;
+  if (hui_s2_take(&a, &x->a, x->m, x->k) != HU_OK || hui_s2_take(&b, &x->b, x->k, x->n) != HU_OK) return SIZE_MAX;
+  size_t za = hui_s2_elements(&a), zb = hui_s2_elements(&b);
+  return za == SIZE_MAX || zb == SIZE_MAX ? SIZE_MAX : HU_DEVICE_S2FP8_WORK + 4 * (za + zb);
 }
 
-static hu_operand hui_s2_operand_of(const float *values, const hu_s2fp8_operand *x) {
-  hu_operand z = {values, x->ld, hui_format_binary32(), HU_STORAGE_VALUES, x->transposed};
-  return z;
+static hu_view hui_s2_values(const float *values, const hu_s2_stored *x) {
+  hu_view z = hu_matrix_floats(values, x->x->ld);
+  return x->transposed ? hu_transposed(z) : z;
 }
 
-static hu_status hui_s2_fill(float *values, const hu_s2fp8_operand *x, size_t rows, size_t cols, void *work,
-                             void *stream) {
-  size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
-  if (down == 0 || across == 0) return HU_OK;
-  hui_look_at(hui_code_rows_of(down, across, x->codes, x->ld, x->kind->element), stream);
-  return hui_s2_decode((down - 1) * x->ld + across, values, 1, x->codes, 1, x->kind, x->scale, work, stream);
+static hu_status hui_s2_fill(float *values, const hu_s2_stored *x, void *work, void *stream) {
+  if (x->rows == 0 || x->cols == 0) return HU_OK;
+  hui_look_at(hui_code_rows_of(x->rows, x->cols, x->x->codes, x->x->ld, x->kind->element), stream);
+  return hui_s2_decode((x->rows - 1) * x->x->ld + x->cols, values, 1, x->x->codes, 1, x->kind,
+                       (const hu_s2fp8_scale *)x->x->scales, work, stream);
 }
 
-static hu_status hui_s2_operand_check(const hu_s2fp8_operand *x, size_t rows, size_t cols, const float *z, size_t zs) {
-  if (!x) return HU_E_NULL;
-  hu_status status = hui_s2_call_check(x->kind, x->scale, hui_s2_nearest_mode(), NULL, x);
-  if (status == HU_E_ALIGN && (uintptr_t)x->scale % 8 == 0) status = HU_OK; /* x stands for a workspace */
+static hu_status hui_s2_stored_check(hu_matrix_extent *extent, const hu_s2_stored *x) {
+  hu_status status = hui_s2_check(x->kind, NULL, hui_s2_nearest_mode());
+  if (status == HU_OK) status = hui_s2_aligned(x->x->scales, 8);
   if (status != HU_OK) return status;
-  if (x->transposed > 1 || x->ld < (x->transposed ? rows : cols)) return HU_E_SHAPE;
-  if (rows == 0 || cols == 0) return HU_OK;
-  size_t size = hui_s2_code_size(x->kind), n = hui_s2_stored(x, rows, cols);
-  if (n == SIZE_MAX) return HU_E_SHAPE;
-  status = hui_s2_aligned(x->codes, size);
-  if (status != HU_OK || zs == 0) return status;
-  uintptr_t codes = (uintptr_t)x->codes, result = (uintptr_t)z;
-  return codes + n * size <= result || result + zs <= codes ? HU_OK : HU_E_OVERLAP;
+  size_t size = hui_s2_code_size(x->kind);
+  if (hui_s2_elements(x) == SIZE_MAX) return HU_E_SHAPE;
+  return hui_matrix_extent_of(extent, x->x->codes, x->rows, x->cols, x->x->ld, size, size);
 }
 
-hu_status hui_cuda_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
-                              const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
-  void *work = exec->where.work, *stream = exec->where.queue;
-  size_t zs = 0;
-  if (m && n &&
-      (__builtin_mul_overflow(m - 1, ldz, &zs) || __builtin_add_overflow(zs, n, &zs) || zs > PTRDIFF_MAX / 4)) {
-    return HU_E_SHAPE;
-  }
-  hu_status status = hui_s2_operand_check(a, m, k, z, 4 * zs);
-  if (status == HU_OK) status = hui_s2_operand_check(b, k, n, z, 4 * zs);
-  if (status == HU_OK) status = hui_s2_aligned(work, 16);
+hu_status hui_cuda_s2fp8_gemm(const hu_product *product, const hu_how *how) {
+  void *stream = how->exec->where.queue;
+  hu_product own = *product;
+  hu_s2_stored a, b;
+  hu_matrix_extent extent[4];
+  hu_status status = hui_s2_take(&a, &own.a, own.m, own.k);
+  if (status == HU_OK) status = hui_s2_take(&b, &own.b, own.k, own.n);
+  if (status == HU_OK) status = hui_s2_stored_check(&extent[1], &a);
+  if (status == HU_OK) status = hui_s2_stored_check(&extent[2], &b);
+  if (status == HU_OK) status = hui_s2fp8_result(&own, &extent[0], &extent[3]);
+  if (status == HU_OK) status = hui_s2_aligned(own.space, 16);
+  if (status == HU_OK && own.bytes < hui_cuda_s2fp8_gemm_space(&own, how->exec)) status = HU_E_SPACE;
+  for (int i = 1; i < 4 && status == HU_OK; i++)
+    if (hui_matrix_extents_overlap(&extent[0], &extent[i])) status = HU_E_OVERLAP;
   if (status != HU_OK) return status;
-  float *va = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK), *vb = va + hui_s2_stored(a, m, k);
-  hu_operand da = hui_s2_operand_of(va, a), db = hui_s2_operand_of(vb, b);
-  hu_operand dc = {c, ldc, hui_format_binary32(), HU_STORAGE_VALUES, 0};
-  hu_result result = {z, ldz, hui_format_binary32(), HU_STORAGE_VALUES};
-  hu_accum fp32;
-  memset(&fp32, 0, sizeof fp32);
-  fp32.kind = HU_ACCUM_FP32;
-  if (m && n) status = hui_s2_fill(va, a, m, k, work, stream);
-  if (status == HU_OK && m && n) status = hui_s2_fill(vb, b, k, n, work, stream);
+  float *va = (float *)((uint8_t *)own.space + HU_DEVICE_S2FP8_WORK), *vb = va + hui_s2_elements(&a);
+  int some = own.m && own.n;
+  if (some) status = hui_s2_fill(va, &a, own.space, stream);
+  if (status == HU_OK && some) status = hui_s2_fill(vb, &b, own.space, stream);
   if (status != HU_OK) return status;
-  return hui_cuda_gemm(m, n, k, &result, &da, &db, c ? &dc : NULL, NULL, NULL, &fp32, hui_s2_nearest_mode(), exec,
-                       NULL);
+  own.a = hui_s2_values(va, &a);
+  own.b = hui_s2_values(vb, &b);
+  hu_how plain = hu_how_of(hui_s2_nearest_mode(), how->exec, NULL);
+  return hui_cuda_gemm(&own, &plain);
 }

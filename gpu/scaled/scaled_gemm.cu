@@ -200,24 +200,13 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 1)
 
 static unsigned blocks_for(uint64_t count) { return hui_grid_size((count - 1) / HU_THREADS + 1, 64); }
 
-static size_t bytes_of(const hu_operand *x) {
-  return x->storage == HU_STORAGE_VALUES ? sizeof(float) : hui_code_bytes(x->format);
-}
-
-static hu_strides place_of(const hu_operand *x) {
+static hu_strides place_of(const hu_view *x) {
   hu_strides place;
-  ptrdiff_t size = (ptrdiff_t)bytes_of(x), far = (ptrdiff_t)x->ld * size;
+  ptrdiff_t size = (ptrdiff_t)hui_matrix_size(x);
   place.at = (const uint8_t *)x->data;
-  place.down = x->transposed ? size : far;
-  place.right = x->transposed ? far : size;
+  place.down = x->row * size;
+  place.right = x->stride * size;
   return place;
-}
-
-static hu_operand part_of_operand(const hu_operand *x, size_t i, size_t j) {
-  hu_operand z = *x;
-  size_t at = x->transposed ? j * x->ld + i : i * x->ld + j;
-  if (x->data) z.data = (const uint8_t *)x->data + at * bytes_of(x);
-  return z;
 }
 
 static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec) {
@@ -226,28 +215,29 @@ static hu_status make_view(const hu_scaled_view *view, const hu_exec *exec) {
   if (view->how == HU_VIEW_GIVEN || view->rows == 0 || view->cols == 0) return HU_OK;
   void *z = (void *)(uintptr_t)view->operand.data;
   if (view->how == HU_VIEW_TWOS) {
-    const hu_scaling *scaling = view->from.scaling;
+    const hu_scaling *scaling = view->scaling;
     HU_LAUNCH(hui_twos_kernel, blocks_for((uint64_t)view->rows * view->cols), 0, stream, view->rows, view->cols,
-              (const uint8_t *)view->from.scaled.codes, view->from.scaled.ld, hui_code_bytes(scaling->element),
-              (uint8_t *)z, (uint32_t)bytes_of(&view->operand), (uint32_t)scaling->element.m);
+              (const uint8_t *)view->scaled.codes, view->scaled.ld, hui_code_bytes(scaling->element), (uint8_t *)z,
+              (uint32_t)hui_matrix_size(&view->operand), (uint32_t)scaling->element.m);
     return hui_launched();
   }
-  hu_status status = hui_cuda_scaled_decode(view->rows, view->cols, (float *)z, view->cols, &view->from.scaled,
-                                            view->from.scaling, exec);
-  if (status != HU_OK || hu_format_equal(view->operand.format, hui_format_binary32())) return status;
-  return hu_quantize_n(view->rows * view->cols, (float *)z, 1, (float *)z, 1, view->operand.format, rne, exec, NULL);
+  hu_status status =
+      hui_cuda_scaled_decode(view->rows, view->cols, (float *)z, view->cols, &view->scaled, view->scaling, exec);
+  hu_format as = view->operand.type.format;
+  if (status != HU_OK || hu_format_equal(as, hui_format_binary32())) return status;
+  return hu_quantize_n(view->rows * view->cols, (float *)z, 1, (float *)z, 1, as, rne, exec, NULL);
 }
 
-static hu_status make_scales(const hu_scaled_plan *plan, const hu_operand *z, const hu_scale_source *source,
-                             size_t lines, int rows, void *stream) {
+static hu_status make_scales(const hu_scaled_plan *plan, const hu_view *z, const hu_scale_source *source, size_t lines,
+                             int rows, void *stream) {
   const hu_accum *inside = &plan->sum.inside;
-  hu_spec spec = hui_spec_of(z->format, hui_plain_mode());
+  hu_spec spec = hui_spec_of(z->type.format, hui_plain_mode());
   uint32_t events, one = hui_round(&spec, hui_num_finite(0, 1, 0), 0, &events);
   size_t every = inside->scaled ? inside->promote : inside->block.every,
          count = plan->k / every + (plan->k % every != 0);
   if (lines == 0 || count == 0) return HU_OK;
   HU_LAUNCH(hui_spread_kernel, blocks_for((uint64_t)lines * count), 0, stream, *source, (uint8_t *)(uintptr_t)z->data,
-            z->ld, (uint32_t)bytes_of(z), lines, count, every, rows, one);
+            hui_matrix_ld(z), (uint32_t)hui_matrix_size(z), lines, count, every, rows, one);
   return hui_launched();
 }
 
@@ -258,33 +248,35 @@ static void fill_args(hu_sums_args *args, const hu_scaled_plan *plan, const hu_e
   args->b = place_of(&plan->b.operand);
   if (plan->has_c) args->c = place_of(&plan->c.operand);
   args->n = plan->n;
-  args->events = plan->result.scaling ? NULL : events;
-  if (plan->result.scaling) {
+  args->events = plan->scaling ? NULL : events;
+  if (plan->scaling) {
     args->y = plan->y;
     return;
   }
-  const hu_result *result = &plan->result.plain;
-  args->spec = hui_spec_of(result->format, plan->mode);
-  args->result = (uint8_t *)result->data;
-  args->ldd = result->ld;
-  args->dsize = (uint8_t)(result->storage == HU_STORAGE_VALUES ? 0 : hui_code_bytes(result->format));
+  args->spec = hui_spec_of(plan->d.type.format, plan->mode);
+  args->result = (uint8_t *)plan->d.data;
+  args->ldd = (size_t)plan->d.row;
+  args->dsize = (uint8_t)(plan->d.type.kind == HU_TYPE_CODES ? hui_code_bytes(plan->d.type.format) : 0);
 }
 
 /* Computes the parts of run first ... end - 1, in `rows` rows from `row` on. */
 static hu_status run_part(const hu_scaled_plan *plan, size_t row, size_t rows, size_t first, size_t end, void *part,
                           const hu_exec *exec) {
-  hu_operand a = part_of_operand(&plan->a.operand, row, first), b = part_of_operand(&plan->b.operand, first, 0);
-  hu_result result;
-  memset(&result, 0, sizeof result);
-  result.data = part;
-  result.ld = plan->n;
-  result.format = hui_format_binary32();
-  return hui_gemm_enqueue(rows, plan->n, end - first, &result, &a, &b, NULL, NULL, NULL, &plan->sum.inside,
-                          hui_plain_mode(), exec, NULL);
+  hu_product product;
+  hu_how how = hu_how_of(hui_plain_mode(), exec, NULL);
+  memset(&product, 0, sizeof product);
+  product.m = rows;
+  product.n = plan->n;
+  product.k = end - first;
+  product.d = hu_matrix_floats_out((float *)part, plan->n);
+  product.a = hui_matrix_from(&plan->a.operand, row, first);
+  product.b = hui_matrix_from(&plan->b.operand, first, 0);
+  product.accum = &plan->sum.inside;
+  return hui_gemm_enqueue(&product, &how);
 }
 
 static int is_chain(const hu_scaled_plan *plan) {
-  int carried = !plan->has_c || hu_format_fits_binary32(plan->c.operand.format);
+  int carried = !plan->has_c || hu_format_fits_binary32(plan->c.operand.type.format);
   return hui_scaled_across_steps(&plan->sum.across) >= 0 && !hui_accum_is_random(&plan->sum.inside) &&
          (plan->alpha || carried);
 }
@@ -354,22 +346,10 @@ static hu_status run_parts(const hu_scaled_plan *plan, hu_sums_args *args, const
 /* Runs HU_SCALED_UNIT and HU_SCALED_DECODED. */
 static hu_status run_whole(const hu_scaled_plan *plan, const hu_sums_args *args, const hu_exec *exec,
                            hu_events *events) {
-  hu_result encoded;
-  memset(&encoded, 0, sizeof encoded);
-  encoded.data = plan->y;
-  encoded.ld = plan->n;
-  encoded.format = hui_format_binary32();
-  const hu_result *result = plan->y ? &encoded : &plan->result.plain;
-  const hu_operand *c = plan->has_c && !plan->alpha ? &plan->c.operand : NULL;
-  hu_mode mode = plan->y ? hui_plain_mode() : plan->mode;
-  hu_events *counts = plan->y ? NULL : events;
-  const hu_accum *inside = &plan->sum.inside;
-  if (plan->sum.way == HU_SCALED_DECODED) {
-    return hui_gemm_enqueue(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c, NULL, NULL,
-                            inside, mode, exec, counts);
-  }
-  hu_status status = hui_gemm_enqueue(plan->m, plan->n, plan->k, result, &plan->a.operand, &plan->b.operand, c,
-                                      &plan->scale_a, &plan->scale_b, inside, mode, exec, counts);
+  hu_product product;
+  hu_how how;
+  hui_scaled_plan_whole(&product, &how, plan, exec, events);
+  hu_status status = hui_gemm_enqueue(&product, &how);
   if (status != HU_OK || !plan->alpha) return status;
   hu_slab slab;
   memset(&slab, 0, sizeof slab);
@@ -389,31 +369,27 @@ static size_t work_for(const hu_scaled_plan *plan) {
 }
 
 static size_t encode_work(const hu_scaled_plan *plan, const hu_exec *exec) {
-  if (!plan->result.scaling) return 0;
-  return (hui_cuda_scaled_work(plan->m, plan->n, plan->result.scaling, exec) + 63) / 64 * 64;
+  if (!plan->scaling) return 0;
+  return (hui_cuda_scaled_work(plan->m, plan->n, plan->scaling, exec) + 63) / 64 * 64;
 }
 
-size_t hui_cuda_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *result,
-                                  const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
-                                  const hu_scaled_sum *sum, const hu_exec *exec) {
+size_t hui_cuda_scaled_gemm_space(const hu_product *product, const hu_exec *exec) {
   hu_scaled_plan plan;
-  if (hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, NULL, 1) != HU_OK) return SIZE_MAX;
-  if (m == 0 || n == 0) return plan.bytes + encode_work(&plan, exec);
-  if (hui_scaled_plan_size(&plan, m, n, k, result, a, b, c, sum, NULL, work_for(&plan)) != HU_OK) return SIZE_MAX;
+  if (hui_scaled_plan_size(&plan, product, NULL, 1) != HU_OK) return SIZE_MAX;
+  if (plan.m && plan.n && hui_scaled_plan_size(&plan, product, NULL, work_for(&plan)) != HU_OK) return SIZE_MAX;
   return plan.bytes + encode_work(&plan, exec);
 }
 
 /* Looks at an operand's codes, except where decoding does so itself. */
 static void look_at(const hu_scaled_view *view, void *stream) {
-  const hu_operand *x = &view->from.plain;
-  const hu_scaling *scaling = view->from.scaling;
+  const hu_view *x = &view->operand;
+  const hu_scaling *scaling = view->scaling;
   if (view->how == HU_VIEW_DECODED) return;
   if (scaling) {
-    hui_look_at(hui_scaled_elements_of(view->rows, view->cols, view->from.scaled.codes, view->from.scaled.ld, scaling),
-                stream);
-    hui_look_at(hui_scaled_scales_of(view->rows, view->cols, &view->from.scaled, scaling), stream);
-  } else if (x->storage == HU_STORAGE_CODES) {
-    hui_look_at(hui_code_rows_of(view->rows, view->cols, x->data, x->ld, x->format), stream);
+    hui_look_at(hui_scaled_elements_of(view->rows, view->cols, view->scaled.codes, view->scaled.ld, scaling), stream);
+    hui_look_at(hui_scaled_scales_of(view->rows, view->cols, &view->scaled, scaling), stream);
+  } else if (hui_matrix_is_codes(x)) {
+    hui_look_at(hui_code_rows_of(view->rows, view->cols, x->data, hui_matrix_ld(x), x->type.format), stream);
   }
 }
 
@@ -427,33 +403,33 @@ static hu_status make_ready(const hu_scaled_plan *plan, const hu_exec *exec) {
   return status;
 }
 
-hu_status hui_cuda_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *result, const hu_scaled_operand *a,
-                               const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum,
-                               hu_mode mode, void *space, size_t bytes, const hu_exec *exec, hu_events *events) {
+hu_status hui_cuda_scaled_gemm(const hu_product *x, const hu_how *how) {
+  const hu_exec *exec = how->exec;
   void *stream = exec->where.queue;
   hu_scaled_plan plan;
   hu_sums_args args;
-  hu_status status = hui_scaled_plan_make(&plan, m, n, k, result, a, b, c, sum, mode, NULL, 1);
-  size_t work = status == HU_OK && m && n ? work_for(&plan) : 1;
-  if (status == HU_OK) status = hui_scaled_plan_make(&plan, m, n, k, result, a, b, c, sum, mode, NULL, work);
-  if (status == HU_OK) status = hui_check_events(events);
+  hu_status status = hui_scaled_plan_make(&plan, x, how->mode, NULL, 1);
+  size_t work = status == HU_OK && x->m && x->n ? work_for(&plan) : 1;
+  if (status == HU_OK) status = hui_scaled_plan_make(&plan, x, how->mode, NULL, work);
+  if (status == HU_OK) status = hui_check_events(how->events);
   if (status != HU_OK) return status;
   size_t encoding = plan.bytes;
   plan.bytes += encode_work(&plan, exec);
-  status = hui_scaled_plan_place(&plan, space, bytes);
+  status = hui_scaled_plan_place(&plan, x->space, x->bytes);
   if (status != HU_OK) return status;
-  if (m && n) {
+  if (plan.m && plan.n) {
     look_at(&plan.a, stream);
     look_at(&plan.b, stream);
     if (plan.has_c) look_at(&plan.c, stream);
     status = make_ready(&plan, exec);
     if (status != HU_OK) return status;
-    fill_args(&args, &plan, exec, events);
-    status = sum->way == HU_SCALED_PARTS ? run_parts(&plan, &args, exec) : run_whole(&plan, &args, exec, events);
+    fill_args(&args, &plan, exec, how->events);
+    status =
+        x->sum->way == HU_SCALED_PARTS ? run_parts(&plan, &args, exec) : run_whole(&plan, &args, exec, how->events);
   }
-  if (status != HU_OK || !result->scaling) return status;
+  if (status != HU_OK || !plan.scaling) return status;
   hu_exec own = *exec;
-  own.where.work = (uint8_t *)space + encoding;
-  return hui_cuda_scaled_encode(m, n, &result->scaled, plan.y, n, result->scaling, mode, result->amax, result->stats,
-                                &own, events);
+  own.where.work = (uint8_t *)x->space + encoding;
+  return hui_cuda_scaled_encode(plan.m, plan.n, &plan.scaled, plan.y, plan.n, plan.scaling, how->mode, plan.amax,
+                                plan.stats, &own, how->events);
 }

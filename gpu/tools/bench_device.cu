@@ -298,22 +298,23 @@ void products(const blas &cublas, int n) {
     });
     line("sgemm without TF32, " + size, "speed GFLOP/s", flops / reference);
   }
-  hu_result dd = {result, (size_t)n, single, HU_STORAGE_VALUES};
-  hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
+  hu_output dd = hu_matrix_floats_out(result, (size_t)n);
+  hu_view aa = hu_matrix_floats(a, (size_t)n), bb = hu_matrix_floats(b, (size_t)n);
   uint8_t *codes = device_array<uint8_t>(elements); /* codes of the values: equal bytes would draw less power */
   const hu_exec exec = there();
   need(hu_encode_n(elements, codes, 1, a, 1, eight, rne, &exec, NULL) == HU_OK, "encode");
   hu_accum accum;
+  const hu_how how = hu_how_of(rne, &exec, NULL);
   memset(&accum, 0, sizeof accum);
   for (int kind = 0; kind < 3; kind++) {
     const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
     hu_status status = HU_OK;
     if (kind > 0) {
-      aa = {codes, (size_t)n, eight, HU_STORAGE_CODES, 0};
+      aa = hu_matrix_codes(codes, (size_t)n, eight);
       bb = aa;
     }
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
-    double time = median(10, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, &exec, NULL); });
+    double time = median(10, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, &how); });
     need(status == HU_OK, what[kind]);
     const std::string row = std::string("gemm ") + what[kind] + ", " + size;
     line(row, "speed GFLOP/s", flops / time);
@@ -366,10 +367,11 @@ void models(void) {
     const hu_exec exec = there();
     need(hu_encode_n(n * n, a, 1, x, 1, each.operands, hu_mode(), &exec, NULL) == HU_OK, "encode");
     need(hu_encode_n(n * n, b, 1, x + (most - n * n), 1, each.operands, hu_mode(), &exec, NULL) == HU_OK, "encode");
-    hu_operand aa = {a, n, each.operands, HU_STORAGE_CODES, 0}, bb = {b, n, each.operands, HU_STORAGE_CODES, 0};
-    hu_result dd = {result, n, single, HU_STORAGE_VALUES};
+    hu_view aa = hu_matrix_codes(a, n, each.operands), bb = hu_matrix_codes(b, n, each.operands);
+    hu_output dd = hu_matrix_floats_out(result, n);
+    const hu_how how = hu_how_of(hu_mode(), &exec, NULL);
     hu_status status = HU_OK;
-    double ms = median(5, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), &exec, NULL); });
+    double ms = median(5, [&]() { status = hu_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, &how); });
     need(status == HU_OK, each.model);
     double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = each.products * gpu.sms * gpu.clock;
     const std::string row = std::string("gemm ") + each.model + ", " +

@@ -117,20 +117,15 @@ static hu_exec there(void) { return (hu_exec){.where = hu_cuda(NULL)}; }
 
 /* Computes many products in one launch, with the random words of hui_words_of_product. */
 static hu_status device_products(void *self, const hu_products *products) {
-  const hu_mode rne = {0};
-  hu_result result = {.data = products->z.data, .ld = products->z.ld, .format = hu_binary32()};
-  hu_operand a = {.data = products->a.data,
-                  .ld = products->a.ld,
-                  .format = products->a.format,
-                  .transposed = (uint8_t)products->a.transposed};
-  hu_operand b = {.data = products->b.data,
-                  .ld = products->b.ld,
-                  .format = products->b.format,
-                  .transposed = (uint8_t)products->b.transposed};
+  hu_product product = {.m = products->m, .n = products->n, .k = products->k, .accum = products->accum};
+  product.d = hu_matrix_floats_out(products->z.data, products->z.ld);
+  product.a = hui_matrices_view(&products->a, products->a.data);
+  product.b = hui_matrices_view(&products->b, products->b.data);
   (void)self;
   if (products->outer * products->inner == 1) {
     hu_exec exec = exec_of(products->words);
-    return hu_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec, NULL);
+    hu_how how = {.exec = &exec};
+    return hu_multiply(&product, &how);
   }
   hu_gemm_batch batch = {.outer = products->outer,
                          .inner = products->inner,
@@ -138,8 +133,7 @@ static hu_status device_products(void *self, const hu_products *products) {
                          .a = {products->a.outer, products->a.inner},
                          .b = {products->b.outer, products->b.inner},
                          .own_words = products->accum->mode.bits != 0};
-  return hui_device_gemm_batch(products->m, products->n, products->k, &result, &a, &b, &batch, products->accum,
-                               products->words, NULL);
+  return hui_device_gemm_batch(&product, &batch, products->words, NULL);
 }
 
 /* ---- arrays ---- */

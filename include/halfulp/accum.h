@@ -259,7 +259,7 @@ HU_API hu_accum hu_accum_any(hu_accum accum);
 /* What a model takes, for messages: "A float8_e4m3fn, B float8_e4m3fn, C binary32"; operands that may be anything are
  * left out. Returns the length needed, like snprintf; 0 if every operand may be anything. */
 HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
-/* 1 if the model requires scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
+/* 1 if the model requires scales (`sa` and `sb` of a hu_product, or of hu_dot). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
 /* Bytes of an element in memory, and bits of its pattern, of types that hu_dot takes: HU_TYPE_CODES of a format,
@@ -294,8 +294,11 @@ typedef struct hu_watch {
   uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
 } hu_watch;
 
+struct hu_scaled_sum;   /* gemm.h */
+struct hu_scaled_stats; /* scaled.h */
+
 /* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. What a call
- * does not need is zero: a view without data is absent. */
+ * does not need is zero: a view that is all zero is absent. */
 typedef struct hu_product {
   size_t m, n, k;        /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
   hu_output d;           /* results */
@@ -303,6 +306,12 @@ typedef struct hu_product {
   hu_view sa, sb;        /* scales, where the model has them */
   const hu_accum *accum; /* the model of the sums */
   hu_watch *watch;       /* counts of what happened inside the sums, added to; or NULL */
+  /* Matrices of scaled tensors; else NULL and 0. */
+  const struct hu_scaled_sum *sum; /* in place of accum: the models, and where the scales go */
+  const float *amax;               /* of a scaled D: amax and stats of hu_scaled_encode; may be NULL */
+  struct hu_scaled_stats *stats;
+  void *space; /* working space, aligned to 64, overwritten; it overlaps nothing */
+  size_t bytes;
 } hu_product;
 
 /* One dot product: D, which has one element, is the sum of a[j] b[j] for j < k. C and scales can be set. */
@@ -316,6 +325,11 @@ static inline hu_product hu_product_of_dot(size_t k, hu_output d, hu_view a, hu_
   product.c = product.sa = product.sb = hu_view_of(NULL, 0, hu_type_plain(HU_TYPE_NONE));
   product.accum = accum;
   product.watch = NULL;
+  product.sum = NULL;
+  product.amax = NULL;
+  product.stats = NULL;
+  product.space = NULL;
+  product.bytes = 0;
   return product;
 }
 

@@ -2,18 +2,18 @@
 /* halfulp/device.h - a CUDA device as the place where calls run: the same calls, the same bits.
  *
  *   hu_exec exec = {0};
+ *   hu_how how = {rne, &exec, events};
  *   exec.where = hu_cuda(stream);                  // a cudaStream_t; NULL: the default stream
- *   hu_status s = hu_gemm(m, n, k, &d, &a, &b, NULL, &accum, rne, &exec, events);
+ *   hu_status s = hu_gemm(m, n, k, &d, &a, &b, NULL, &accum, &how);
  *   s = hu_device_synchronize(stream);
  *
  * These run there; every other call that takes an exec returns HU_E_DEVICE, and looks at nothing:
  *
  *   view.h, array.h, number.h
  *                     hu_apply and its wrappers, without takums and HiFloat8 (HU_E_NUMBER); hu_pack_n, hu_unpack_n
- *   gemm.h, accum.h   hu_gemm, hu_gemm_scaled; hu_dot
+ *   gemm.h, accum.h   hu_multiply of every product but those with `watch`; hu_dot
  *   scaled.h          hu_scaled_encode, _decode, _quantize, _pack, _unpack
- *   scaled_gemm.h     hu_scaled_gemm
- *   s2fp8.h           hu_s2fp8_sum_n, _scale_of, _encode_n, _decode_n, _quantize_n, _truncate_n; hu_s2fp8_gemm
+ *   s2fp8.h           hu_s2fp8_sum_n, _scale_of, _encode_n, _decode_n, _quantize_n, _truncate_n
  *   hadamard.h        hu_hadamard_forward, hu_hadamard_inverse
  *   sum.h             hu_sum_add_n, _add_product_n, _merge_n, _round_n, _add_all, _add_dot
  *
@@ -29,15 +29,15 @@
  *   codes      the host does not look at them: where codes have bits to spare in their storage, one or two small
  *              kernels for each array go before the call's own, and hu_device_synchronize says whether they have seen
  *              one above its width. The results are then those of the lowest bits
- *   values     hu_gemm and hu_scaled_gemm do not look at values before they start (that would need a synchronisation):
+ *   values     hu_multiply does not look at values before it starts (that would need a synchronisation):
  *              a binary32 operand off its grid is a caller's error that HU_E_GRID does not report there. Nor are amax,
  *              sums and scales in device memory looked at: the sign of amax is ignored, and what is not finite counts
  *              as binary32's largest number; sums that no elements have and invalid S2FP8 scales count as mu = 0, m = T
  *   work       exec->where.work is device memory, overlapping nothing else; what it holds before and after means
  *              nothing. hu_scaled_encode and hu_scaled_quantize need hu_scaled_work_size(...) bytes, aligned to 8;
- *              hu_s2fp8_encode_n, _decode_n, _quantize_n and _truncate_n HU_DEVICE_S2FP8_WORK, hu_s2fp8_gemm
- *              hu_s2fp8_gemm_work_size(...), aligned to 16 (HU_E_NULL, HU_E_ALIGN). A call may start with the same
- *              work when the one before it in the stream has not ended, not in another stream. Others need none
+ *              hu_s2fp8_encode_n, _decode_n, _quantize_n and _truncate_n HU_DEVICE_S2FP8_WORK, aligned to 16
+ *              (HU_E_NULL, HU_E_ALIGN). A call may start with the same work when the one before it in the stream has
+ *              not ended, not in another stream. Others need none. hu_multiply takes product->space in its place
  *   errors     those of the call, but HU_E_GRID and HU_E_CODE. A launch that fails is reported by its own call; errors
  *              that a program made before stay for it to ask
  *
@@ -54,12 +54,12 @@
  *                        elements. amax may overlap nothing that is written. Under the rules 4over6 and sweep_mse one
  *                        thread makes all scales and codes of a block, in integers: the same bits, at a small part of
  *                        the other rules' speed
- *   hu_scaled_gemm       hu_scaled_gemm_space with the same exec says how much space there is to be: a few kernels run
- *                        per run of `parts`. Where `across` is a chain of binary32 steps (fp32, seq(binary32),
- *                        seq2(binary32), ties to even) and no step inside is stochastic, it is 8 bytes per element of
- *                        D, else 20 bytes per element and run: for as many rows as 256 MiB hold, or one
+ *   hu_multiply          of scaled tensors: hu_multiply_space with the same exec says how much space there is to be. A
+ *                        few kernels run per run of `parts`. Where `across` is a chain of binary32 steps (fp32,
+ *                        seq(binary32), seq2(binary32), ties to even) and no step inside is stochastic, it is 8 bytes
+ *                        per element of D, else 20 bytes per element and run: for as many rows as 256 MiB hold, or one
  *   hu_s2fp8_truncate_n  sums and scale must not be NULL: a tensor's statistics go from kernel to kernel
- *   hu_s2fp8_gemm        decodes the operands whole into work
+ *   hu_multiply          of S2FP8 codes: decodes the operands whole into space
  *   hu_sum_add_all, hu_sum_add_dot
  *                        additions to the record are atomic, so that calls on several streams may add to one record at
  *                        the same time; HU_E_OVERLAP: it shares bytes with what is read
@@ -81,8 +81,8 @@ HU_API hu_status hu_device_available(char *name, size_t size);
 /* The current device as a place, for hu_exec.where: calls are enqueued in a cudaStream_t, NULL the default stream. */
 HU_API hu_where hu_cuda(void *stream);
 /* The same for arrays of the HOST, for programs that try the device, not for speed: a call copies in, runs on the
- * default stream, waits and copies out; it allocates device memory (HU_E_MEMORY). hu_gemm runs there, and
- * hu_quantize_n, hu_encode_n and their like between formats, of strides 1. */
+ * default stream, waits and copies out; it allocates device memory (HU_E_MEMORY). Plain products without scales run
+ * there, and hu_quantize_n, hu_encode_n and their like between formats, of strides 1. */
 HU_API hu_where hu_cuda_host(void);
 /* Waits for everything in the stream. HU_E_CODE: since this function last said so, a kernel of the library has read a
  * code with bits above its width; hu_codes_check_n finds it in a copy. One word of the current device keeps that, and

@@ -22,7 +22,6 @@
 #include "halfulp/hadamard.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
-#include "halfulp/scaled_gemm.h"
 #include "halfulp/conversion.h"
 #include "halfulp/collective.h"
 

@@ -41,6 +41,7 @@
 #define HALFULP_S2FP8_H
 
 #include "halfulp/array.h"
+#include "halfulp/scaled.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,26 +155,21 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_
                                                        hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                                        const hu_exec *exec, hu_events *events);
 
-/* A matrix of codes to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. */
-typedef struct hu_s2fp8_operand {
-  const void *codes; /* uint8_t, uint16_t or uint32_t by hu_limits.storage */
-  size_t ld;
-  const hu_s2fp8 *kind;
-  const hu_s2fp8_scale *scale;
-  uint8_t transposed;
-} hu_s2fp8_operand;
-/* Returns the bytes that hu_s2fp8_gemm needs in exec->where.work: 0 on this CPU; on a device (device.h) the space of
- * both operands decoded, SIZE_MAX where a size_t cannot hold it or an operand is NULL. */
-HU_API size_t hu_s2fp8_gemm_work_size(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
-                                      const hu_s2fp8_operand *b, const hu_exec *exec);
-/* Z = A B + C in binary32: A is m x k, B is k x n, Z and C (NULL: absent) are m x n, row-major. The bits are those of
- * hu_s2fp8_decode_n of A and of B and then hu_gemm of these values under `fp32`: Z(i, j) = C(i, j) or +0, then
- * fma(a(i, p), b(p, j), Z(i, j)) for p = 0, 1, ..., each rounded to binary32, ties to even; a NaN is 0x7FC00000.
- * Operands are decoded panel by panel on the stack (up to 768 KiB a thread, hu_gemm's among it). Z may be C with ldz =
- * ldc, else must overlap nothing. Errors as in gemm.h. */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz,
-                                             const hu_s2fp8_operand *a, const hu_s2fp8_operand *b, const float *c,
-                                             size_t ldc, const hu_exec *exec);
+/* A matrix of codes to read, for hu_multiply: codes and ld of *x, and its scales are one hu_s2fp8_scale. All three
+ * records are read during the call.
+ *
+ * A product of two such matrices, or their transposes (hu_transposed), is D = A B + C in binary32: D and C, which may
+ * be absent, are of HU_TYPE_BINARY32, and the model is `fp32` (HU_E_ACCUM). The bits are those of hu_s2fp8_decode_n of
+ * A and of B and then a product of these values: D(i, j) = C(i, j) or +0, then fma(a(i, p), b(p, j), D(i, j)) for
+ * p = 0, 1, ..., each rounded to binary32, ties to even; a NaN is 0x7FC00000. Mode and events play no part. Operands
+ * are decoded panel by panel on the stack (up to 768 KiB a thread); on a device (device.h) whole into product->space,
+ * of hu_multiply_space bytes, which are 0 on this CPU. D may be C with the same row, else must overlap nothing. Errors
+ * as in gemm.h. */
+static inline hu_view hu_s2fp8_matrix(const hu_scaled *x, const hu_s2fp8 *kind) {
+  hu_view view = hu_view_of(x, 1, hu_type_plain(HU_TYPE_S2FP8));
+  view.type.s2fp8 = kind;
+  return view;
+}
 
 #ifdef __cplusplus
 }

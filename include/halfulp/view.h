@@ -10,6 +10,8 @@
 #ifndef HALFULP_VIEW_H
 #define HALFULP_VIEW_H
 
+#include <string.h>
+
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 #include "halfulp/operation.h"
@@ -30,17 +32,25 @@ enum {
   HU_TYPE_UINT8 = 7,    /* uint8_t */
   HU_TYPE_INT4 = 8,     /* one to a byte, two's complement: the upper four bits are 0 or repeat the sign */
   HU_TYPE_UINT4 = 9,    /* one to a byte, upper four bits 0 */
-  HU_TYPE_INT32 = 10    /* int32_t */
+  HU_TYPE_INT32 = 10,   /* int32_t */
+  HU_TYPE_SCALED = 11, /* matrices: data is a hu_scaled, codes with scales, of the scaled format `scaling` (scaled.h) */
+  HU_TYPE_S2FP8 = 12   /* matrices: likewise of the kind `s2fp8`; its scales are one hu_s2fp8_scale (s2fp8.h) */
 };
 
-struct hu_number; /* number.h */
+struct hu_number;  /* number.h */
+struct hu_scaling; /* scaled.h */
+struct hu_s2fp8;   /* s2fp8.h */
 
 /* The type of the elements of an array. */
 typedef struct hu_type {
   uint16_t kind;     /* HU_TYPE_ */
   uint16_t reserved; /* 0 */
   hu_format format;
-  const struct hu_number *number; /* codes and values: of this number system, read during the call; NULL: of format */
+  union {                             /* read during the call */
+    const struct hu_number *number;   /* codes and values: of this number system; NULL: of format */
+    const struct hu_scaling *scaling; /* HU_TYPE_SCALED */
+    const struct hu_s2fp8 *s2fp8;     /* HU_TYPE_S2FP8 */
+  };
 } hu_type;
 
 /* An array or a matrix to read. Element i of an array is data[i * stride], element (i, j) of a matrix is
@@ -49,8 +59,8 @@ typedef struct hu_view {
   const void *data;
   ptrdiff_t stride; /* any; 0: one element for all */
   hu_type type;
-  ptrdiff_t row; /* of a matrix, from one row to the next; of operands of dot products, from one product to the next.
-                    Calls that take arrays do not look at it */
+  ptrdiff_t row; /* of a matrix, from one row to the next (1 where it is stored as its transpose); of operands of dot
+                    products, from one product to the next. Calls that take arrays do not look at it */
 } hu_view;
 
 /* An array or a matrix to write: elements as in hu_view. */
@@ -176,6 +186,41 @@ static inline hu_output hu_values64_out(double *data, ptrdiff_t stride, hu_forma
 /* An array of int8_t to write. */
 static inline hu_output hu_int8_out(int8_t *data, ptrdiff_t stride) {
   return hu_output_of(data, stride, hu_type_plain(HU_TYPE_INT8));
+}
+/* A matrix of a type to read: element (i, j) at data[i * ld + j], in rows of at most ld elements. */
+static inline hu_view hu_matrix_of(const void *data, size_t ld, hu_type type) {
+  hu_view view = hu_view_of(data, 1, type);
+  memcpy(&view.row, &ld, sizeof ld); /* a cast, which some compilers of C++ warn about */
+  return view;
+}
+/* A matrix of a type to write. */
+static inline hu_output hu_matrix_out_of(void *data, size_t ld, hu_type type) {
+  hu_output output = hu_output_of(data, 1, type);
+  memcpy(&output.row, &ld, sizeof ld);
+  return output;
+}
+/* A matrix of codes of format to read. */
+static inline hu_view hu_matrix_codes(const void *data, size_t ld, hu_format format) {
+  return hu_matrix_of(data, ld, hu_type_codes(format));
+}
+/* A matrix of any binary32 numbers to read. */
+static inline hu_view hu_matrix_floats(const float *data, size_t ld) {
+  return hu_matrix_of(data, ld, hu_type_plain(HU_TYPE_BINARY32));
+}
+/* A matrix of codes of format to write. */
+static inline hu_output hu_matrix_codes_out(void *data, size_t ld, hu_format format) {
+  return hu_matrix_out_of(data, ld, hu_type_codes(format));
+}
+/* A matrix of binary32 numbers to write. */
+static inline hu_output hu_matrix_floats_out(float *data, size_t ld) {
+  return hu_matrix_out_of(data, ld, hu_type_plain(HU_TYPE_BINARY32));
+}
+/* The transpose of a matrix: element (i, j) is element (j, i) of x. */
+static inline hu_view hu_transposed(hu_view x) {
+  ptrdiff_t row = x.row;
+  x.row = x.stride;
+  x.stride = row;
+  return x;
 }
 /* How: a mode, an exec and counts. */
 static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *events) {

@@ -204,6 +204,11 @@ def _must_fit(format: FormatLike, dtype: str) -> None:
             dtype))
 
 
+def matrix_view(address: Optional[int], ld: int, kind: s.hu_type, transposed: bool) -> s.hu_view:
+    """A matrix to read, whose stored rows lie ld apart."""
+    return s.hu_view(address, ld, kind, 1) if transposed else s.hu_view(address, 1, kind, ld)
+
+
 class Matrix(NamedTuple):
     """A matrix of `gemm`: element (i, j) at i * ld + j, or at j * ld + i if transposed (operands only).
 
@@ -216,9 +221,11 @@ class Matrix(NamedTuple):
     codes: bool = False
     transposed: bool = False
 
-    def operand(self) -> s.hu_operand:
-        return s.hu_operand(self.address, self.ld, _c(self.format), s.CODES if self.codes else s.VALUES,
-                            self.transposed)
+    def operand(self) -> s.hu_view:
+        return matrix_view(self.address, self.ld, self.type(), self.transposed)
 
-    def result(self) -> s.hu_result:
-        return s.hu_result(self.address, self.ld, _c(self.format), s.CODES if self.codes else s.VALUES)
+    def result(self) -> s.hu_output:
+        return s.hu_output(self.address, 1, self.type(), self.ld)
+
+    def type(self) -> s.hu_type:
+        return s.hu_type(s.TYPE_CODES if self.codes else s.TYPE_VALUES32, 0, _c(self.format))

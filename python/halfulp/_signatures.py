@@ -14,9 +14,6 @@ WORDS = {
 WORDS.update((name[3:], kind) for name, kind in s.RECORDS.items())
 
 _MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
-_GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
-
-_GEMM_SCALED = _GEMM + ' pointer pointer pointer mode pointer pointer'
 _HADAMARD = 'size size pointer size pointer size pointer pointer -> status'
 
 # libhalfulp: arguments, then what is returned.
@@ -45,8 +42,8 @@ MAIN = {
     'type_size': 'type -> size', 'type_width': 'type -> unsigned', 'accum_preset_count': '-> size',
     'accum_preset_at': 'pointer size -> status', 'accum_preset_find': 'pointer text -> status',
     'dot': 'pointer pointer -> status',
-    'gemm': _GEMM + ' pointer mode pointer pointer -> status', 'gemm_scaled': _GEMM_SCALED + ' -> status',
-    'gemm_watched': _GEMM_SCALED + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
+    'multiply': 'pointer pointer -> status', 'multiply_space': 'pointer pointer -> size',
+    'gemm_exact64': 'size format format pointer -> int',
     'scaling_check': 'pointer pointer -> status', 'scaling_parse': 'pointer text pointer -> status',
     'scaling_text': 'pointer size pointer -> size', 'scaling_count': '-> size', 'scaling_at': 'size -> scaling_entry',
     'scaling_rule_count': '-> size', 'scaling_rule_at': 'size -> scaling_entry',
@@ -60,8 +57,6 @@ MAIN = {
     'scaled_unpack': 'size size pointer size pointer pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
     'scaled_tiles_size': 'size size -> size', 'scaled_tile': 'size size pointer pointer size -> status',
     'scaled_untile': 'size size pointer size pointer -> status',
-    'scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer pointer -> size',
-    'scaled_gemm': _GEMM + ' pointer mode pointer size pointer pointer -> status',
     's2fp8_parse': 'pointer text pointer -> status', 's2fp8_text': 'pointer size pointer -> size',
     's2fp8_sum_n': 'size pointer step pointer pointer -> status',
     's2fp8_scale_of': 'pointer pointer pointer pointer -> status',
@@ -73,7 +68,6 @@ MAIN = {
     'hif4_parse': 'pointer text pointer -> status',
     'hif4_encode': 'size size pointer size pointer size pointer size pointer pointer -> status',
     'hif4_decode': 'size size pointer size pointer size pointer size -> status',
-    's2fp8_gemm': 'size size size pointer size pointer pointer pointer size pointer -> status',
     'number_check': 'number pointer -> status', 'number_equal': 'number number -> int',
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',

@@ -102,8 +102,13 @@ class hu_exec(_Record):
 
 
 # ---- view.h, operation.h ----
+class _TypeOf(c.Union):
+    _fields_ = [(name, c.c_void_p) for name in ('number', 'scaling', 's2fp8')]
+
+
 class hu_type(_Record):
-    _fields_ = [('kind', c.c_uint16), ('reserved', c.c_uint16), ('format', hu_format), ('number', c.c_void_p)]
+    _anonymous_ = ('of',)
+    _fields_ = [('kind', c.c_uint16), ('reserved', c.c_uint16), ('format', hu_format), ('of', _TypeOf)]
 
 
 class hu_view(_Record):
@@ -153,17 +158,9 @@ class hu_watch(_Record):
 
 
 class hu_product(_Record):
-    _fields_ = [('m', c.c_size_t), ('n', c.c_size_t), ('k', c.c_size_t), ('d', hu_output), ('a', hu_view), ('b', hu_view),
-                ('c', hu_view), ('sa', hu_view), ('sb', hu_view), ('accum', c.c_void_p), ('watch', c.c_void_p)]
-
-
-class hu_operand(_Record):
-    _fields_ = [('data', c.c_void_p), ('ld', c.c_size_t), ('format', hu_format), ('storage', c.c_uint8),
-                ('transposed', c.c_uint8)]
-
-
-class hu_result(_Record):
-    _fields_ = [('data', c.c_void_p), ('ld', c.c_size_t), ('format', hu_format), ('storage', c.c_uint8)]
+    _fields_ = [(name, c.c_size_t) for name in ('m', 'n', 'k')] + [('d', hu_output)] + [
+        (name, hu_view) for name in ('a', 'b', 'c', 'sa', 'sb')] + [
+        (name, c.c_void_p) for name in ('accum', 'watch', 'sum', 'amax', 'stats', 'space')] + [('bytes', c.c_size_t)]
 
 
 # ---- p3109.h ----
@@ -179,7 +176,7 @@ class hu_p3109_array(_Record):
     _fields_ = [('x', c.c_void_p), ('stride', c.c_ssize_t), ('format', hu_format)]
 
 
-# ---- scaled.h, scaled_gemm.h ----
+# ---- scaled.h, gemm.h ----
 class hu_formulas(_Record):
     _fields_ = [('code', c.c_uint8 * 64), ('number', c.c_uint32 * 8)]
 
@@ -225,16 +222,6 @@ class hu_collective(_Record):
     _fields_ = [('base', hu_collective_base), ('group', c.c_uint32), ('outer', hu_collective_base)]
 
 
-class hu_scaled_operand(_Record):
-    _fields_ = [('scaling', c.POINTER(hu_scaling)), ('scaled', hu_scaled), ('transposed', c.c_uint8),
-                ('plain', hu_operand)]
-
-
-class hu_scaled_result(_Record):
-    _fields_ = [('scaling', c.POINTER(hu_scaling)), ('scaled', hu_scaled), ('amax', c.c_void_p), ('stats', c.c_void_p),
-                ('plain', hu_result)]
-
-
 class hu_scaled_sum(_Record):
     _fields_ = [('way', c.c_uint8), ('factor', c.c_uint8), ('as', hu_format), ('inside', hu_accum),
                 ('across', hu_accum)]
@@ -256,11 +243,6 @@ class hu_s2fp8_sums(_Record):
 
 class hu_s2fp8_scale(_Record):
     _fields_ = [('mu', c.c_int64), ('m', c.c_int64), ('alpha', c.c_float), ('beta', c.c_float)]
-
-
-class hu_s2fp8_operand(_Record):
-    _fields_ = [('codes', c.c_void_p), ('ld', c.c_size_t), ('kind', c.POINTER(hu_s2fp8)),
-                ('scale', c.POINTER(hu_s2fp8_scale)), ('transposed', c.c_uint8)]
 
 
 class hu_hadamard(_Record):
@@ -450,8 +432,8 @@ NANS = ('none', 'ieee', 'ieee1', 'ones', 'negzero', 'top')
 OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('', '', '', '', '', 'binary64', 's8', 'u8', 's4', 'u4', 's32')  # by kind of hu_type; '': no word
-VALUES, CODES = 0, 1
 TYPE_NONE, TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_BINARY32, TYPE_BINARY64, TYPE_INT8 = range(7)
+TYPE_SCALED = 11
 ON_TRAINING, ON_TEST = 0, 1
 MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
@@ -461,7 +443,7 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 # What test_abi.py holds against the headers.
 ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
-    'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
+    'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_TYPE_SCALED': TYPE_SCALED,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,

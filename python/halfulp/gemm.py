@@ -280,19 +280,14 @@ def _products(lead: Tuple[int, ...], sizes: Tuple[int, int, int], made: View, go
 
 
 def _one(m, n, k, d, a, b, c, sa, sb, model: Accumulator, way: How, watch: Optional[Watch]) -> None:
-    records = [d.result(), a.operand(), b.operand(), c and c.operand()]
-    named = 'gemm'
-    if sa is not None or watch is not None:
-        records += [sa and sa.operand(), sb and sb.operand()]
-        named = 'gemm_scaled'
-    arguments = [m, n, k] + [abi.address(record) for record in records] + [abi.address(model._c)]
-    if watch is None:
-        way.call(named, *arguments, argument='gemm')
-    elif way.cuda is not None:
+    if watch is not None and way.cuda is not None:
         raise abi.HalfulpTypeError('watch: sums are watched on the CPU alone')
-    else:
-        abi.check(abi.main().hu_gemm_watched(*arguments, way.mode._c, abi.address(way.exec), way.counts,
-                                             abi.address(watch._c)), 'gemm')
+    product = s.hu_product(m, n, k, d.result(), a.operand(), b.operand(), accum=abi.address(model._c))
+    for name, operand in (('c', c), ('sa', sa), ('sb', sb)):
+        if operand is not None:
+            setattr(product, name, operand.operand())
+    product.watch = None if watch is None else abi.address(watch._c)
+    way.run('multiply', abi.address(product), argument='gemm')
 
 
 def _apart(made: View, operands: List[_Operand], addend: Optional[_Operand]) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
+from ._pointer import matrix_view
 from ._views import CodesOf, code_types, dtype_of, format_and_type, unpacked, wide_code
 from .accum import Accumulator, AccumulatorLike, explained, with_words
 from .conversion import Preset, alone
@@ -280,7 +281,7 @@ def _held(argument: str, x: ScaledTensor) -> 'List[Tuple[Optional[np.ndarray], O
 
 
 class Sum(NamedTuple):
-    """How the sums of a product of scaled tensors are formed (halfulp/scaled_gemm.h; docs/scaled.md section 9).
+    """How the sums of a product of scaled tensors are formed (halfulp/gemm.h; docs/scaled.md section 9).
 
     way : "parts": within runs of one scale by `inside`, these joined by `across`, scales as `factor` says ("exact",
         "rounded", "twice", "alpha"); "unit": scales go into `inside`, a model that takes them; "decoded": the values
@@ -318,25 +319,28 @@ class _Plain:
             raise abi.HalfulpValueError('{}: a matrix is expected, not {} axes'.format(argument, array.ndim))
         self.array = array if rows_apart(array) else np.ascontiguousarray(array)
         self.format = Format(name if codes else 'binary32')
-        self.storage = s.CODES if codes else s.VALUES
+        self.type = s.hu_type(s.TYPE_CODES if codes else s.TYPE_VALUES32, 0, self.format._c)
         self.shape = array.shape
 
     def held(self, argument: str) -> 'Tuple[np.ndarray, Optional[CodesOf]]':
         """The array and what its codes are of, for an error."""
-        codes = self.storage == s.CODES
+        codes = self.type.kind == s.TYPE_CODES
         return self.array, CodesOf(argument, str(self.format), self.format.width) if codes else None
 
 
-def _operand(argument: str, x: Any) -> 'Tuple[s.hu_scaled_operand, Tuple[int, int], Any]':
-    made = s.hu_scaled_operand()
+def _operand(argument: str, x: Any) -> 'Tuple[s.hu_view, Tuple[int, int], Any]':
     if isinstance(x, ScaledTensor):
         _whole(x)
-        made.scaling = ctypes.pointer(x.scaling._c)
-        made.scaled, made.transposed = x._record(), x.transposed
+        record = x._record()
+        made = matrix_view(abi.address(record), 0, _scaled_type(x.scaling), x.transposed)
+        made._keep = record  # the view has its address alone
         return made, x.shape, x
     plain = _Plain(argument, x)
-    made.plain = s.hu_operand(plain.array.ctypes.data, leading(plain.array), plain.format._c, plain.storage, 0)
-    return made, plain.shape, plain
+    return s.hu_view(plain.array.ctypes.data, 1, plain.type, leading(plain.array)), plain.shape, plain
+
+
+def _scaled_type(scaling: Scaling) -> s.hu_type:
+    return s.hu_type(s.TYPE_SCALED, scaling=abi.address(scaling._c))
 
 
 _REMEDY = ("encode operands into scaled tensors of these elements (halfulp.scaled.encode), or insist on others with "
@@ -360,7 +364,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     (ra, (m, k), keep_a), (rb, (k2, n), keep_b) = _operand('a', a), _operand('b', b)
     if k != k2:
         raise abi.HalfulpValueError('b: {} rows instead of {}, the columns of a'.format(k2, k))
-    rc, keep_c = None, None
+    rc, keep_c = s.hu_view(), None
     if c is not None:
         rc, shape, keep_c = _operand('c', c)
         if shape != (m, n):
@@ -369,21 +373,20 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     for model in (record.inside, record.across):
         with_words(Accumulator._from_c(model), options)
     way = host_how(mode, options, 'gemm')
-    result = s.hu_scaled_result()
+    product = s.hu_product(m, n, k, a=ra, b=rb, c=rc, sum=abi.address(record))
     if isinstance(to, Scaling):
         made: Any = _buffer(m, n, to, False)
-        result.scaling, result.scaled = ctypes.pointer(to._c), made._record()
-        result.amax = None if known is None else known.ctypes.data
+        place = made._record()
+        product.d = s.hu_output(abi.address(place), 1, _scaled_type(to))
+        product.amax = None if known is None else known.ctypes.data
     else:
-        made = _plain_result(result, to, m, n)
-    library = abi.main()
-    records = [abi.address(one) for one in (result, ra, rb, rc, record)]
-    size = library.hu_scaled_gemm_space(m, n, k, *records, abi.address(way.exec))
+        made, product.d = _plain_result(to, m, n)
+    size = abi.main().hu_multiply_space(abi.address(product), abi.address(way.exec))
     space = np.empty((0 if size > 1 << 62 else size) + 64, np.uint8)
-    at = -(-space.ctypes.data // 64) * 64
+    product.space = -(-space.ctypes.data // 64) * 64
+    product.bytes = space.size - (product.space - space.ctypes.data)
     try:
-        abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
-                                         abi.address(way.exec), way.counts), 'gemm')
+        way.run('multiply', abi.address(product), argument='gemm')
     except abi.HalfulpError as error:
         operands = [('a', keep_a), ('b', keep_b), ('c', keep_c)]
         held = [one for name, x in operands if x is not None for one in
@@ -393,10 +396,10 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     return made
 
 
-def _plain_result(result: s.hu_scaled_result, to: FormatLike, m: int, n: int) -> np.ndarray:
+def _plain_result(to: FormatLike, m: int, n: int) -> 'Tuple[np.ndarray, s.hu_output]':
     goal, kind = format_and_type(to)
     name = kind or 'float32'
     made = np.empty((m, n), dtype_of('to', name))
     assert name == 'float32' or name in code_types(goal)
-    result.plain = s.hu_result(made.ctypes.data, max(n, 1), goal._c, s.VALUES if name == 'float32' else s.CODES)
-    return made
+    of = s.hu_type(s.TYPE_VALUES32 if name == 'float32' else s.TYPE_CODES, 0, goal._c)
+    return made, s.hu_output(made.ctypes.data, 1, of, max(n, 1))

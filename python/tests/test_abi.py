@@ -17,6 +17,12 @@ SOURCE = pathlib.Path(os.environ.get('HALFULP_SOURCE', pathlib.Path(__file__).re
 HEADERS = ['halfulp/halfulp.h', 'halfulp/train.h', 'halfulp/device.h', 'halfulp/checkpoint.h']
 
 
+def fields(record: type) -> list:
+    """The fields of a record, those of a union without a name among them."""
+    unnamed = getattr(record, '_anonymous_', ())
+    return [one for field in record._fields_ for one in (field[1]._fields_ if field[0] in unnamed else [field])]
+
+
 def program() -> str:
     lines = ['#include <stdio.h>', '#include <stddef.h>'] + ['#include "{}"'.format(name) for name in HEADERS]
     lines += ['#define SIZE(t) printf("sizeof %s %zu\\n", #t, sizeof(t))',
@@ -24,7 +30,7 @@ def program() -> str:
               '#define VALUE(e) printf("value %s %lld\\n", #e, (long long)(e))', 'int main(void) {']
     for name, record in _structs.RECORDS.items():
         lines.append('  SIZE({});'.format(name))
-        lines += ['  PLACE({}, {});'.format(name, field[0]) for field in record._fields_]
+        lines += ['  PLACE({}, {});'.format(name, field[0]) for field in fields(record)]
     lines += ['  VALUE({});'.format(name) for name in _structs.ENUMERATORS]
     return '\n'.join(lines + ['  return 0;', '}', ''])
 
@@ -34,7 +40,7 @@ def expected() -> list:
     for name, record in _structs.RECORDS.items():
         lines.append('sizeof {} {}'.format(name, ctypes.sizeof(record)))
         lines += ['offsetof {}.{} {} {}'.format(name, f[0], getattr(record, f[0]).offset, ctypes.sizeof(f[1]))
-                  for f in record._fields_]
+                  for f in fields(record)]
     return lines + ['value {} {}'.format(name, value) for name, value in _structs.ENUMERATORS.items()]
 
 
@@ -54,9 +60,10 @@ def test_every_field_is_there():
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
     for name, record in _structs.RECORDS.items():
         body = re.search(r'typedef struct {0} \{{(.*?)\}} {0};'.format(name), text, re.S).group(1)
-        fields = [re.sub(r'[*\s]|\[.*?\]', '',
+        body = re.sub(r'union \{|\}', '', body)
+        there = [re.sub(r'[*\s]|\[.*?\]', '',
                          word.split()[-1]) for line in body.split(';') if line.strip() for word in line.split(',')]
-        assert fields == [field[0] for field in record._fields_], name
+        assert there == [field[0] for field in fields(record)], name
 
 
 def test_words():

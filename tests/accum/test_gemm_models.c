@@ -49,14 +49,15 @@ static int values_are_codes(const t_dot *x, const t_matrix *y) {
 }
 
 /* A matrix as it may be given to hu_gemm. */
-static hu_operand operand(const t_dot *x, const t_matrix *y, uint64_t *buffer, t_random *random) {
+static hu_view operand(const t_dot *x, const t_matrix *y, uint64_t *buffer, t_random *random) {
   int values = values_are_codes(x, y) && t_below(random, 2), transposed = (int)t_below(random, 2);
   size_t ld = (transposed ? y->rows : y->columns) + t_below(random, 3);
   for (size_t i = 0; i < y->rows; i++)
     for (size_t j = 0; j < y->columns; j++)
       put((uint8_t *)buffer, transposed ? j * ld + i : i * ld + j, y->element, values, y->code[i * y->columns + j]);
-  hu_operand z = {buffer, ld ? ld : 1, y->element.format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES,
-                  (uint8_t)transposed};
+  hu_view z =
+      hu_matrix_of(buffer, ld ? ld : 1, hu_type_values(values ? HU_TYPE_VALUES32 : HU_TYPE_CODES, y->element.format));
+  if (transposed) z = hu_transposed(z);
   return z;
 }
 
@@ -114,27 +115,28 @@ static uint64_t element(const t_dot *x, size_t i, size_t j, int has_c, hu_events
   return z;
 }
 
-/* hu_gemm, or with scales hu_gemm_scaled. */
-static hu_status multiply(const t_dot *x, const hu_result *result, const hu_operand *oa, const hu_operand *ob,
-                          const hu_operand *oc, const hu_operand operand[2], const hu_exec *exec, hu_events *events) {
+/* By the model, with the two scales or without. */
+static hu_status multiply(const t_dot *x, const hu_output *result, const hu_view *oa, const hu_view *ob,
+                          const hu_view *oc, const hu_view operand[2], const hu_exec *exec, hu_events *events,
+                          hu_watch *watch) {
   size_t m = c.rows, n = c.columns, k = a.columns;
-  if (!hu_accum_is_scaled(&x->accum)) return hu_gemm(m, n, k, result, oa, ob, oc, &x->accum, x->mode, exec, events);
-  return hu_gemm_scaled(m, n, k, result, oa, ob, oc, &operand[0], &operand[1], &x->accum, x->mode, exec, events);
+  hu_product product = {.m = m, .n = n, .k = k, .d = *result, .a = *oa, .b = *ob, .accum = &x->accum, .watch = watch};
+  hu_how how = {x->mode, exec, events};
+  if (oc) product.c = *oc;
+  if (hu_accum_is_scaled(&x->accum)) product.sa = operand[0], product.sb = operand[1];
+  return hu_multiply(&product, &how);
 }
 
-/* hu_gemm_watched: D and events once more, and the additions of all elements. */
-static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
-                            const hu_operand operand[2], const hu_exec *exec, const uint64_t *rd,
-                            const hu_events *events, const hu_watch *expected) {
+/* Watched: D and events once more, and the additions of all elements. */
+static void compare_watched(const t_dot *x, const hu_view *oa, const hu_view *ob, const hu_view *oc,
+                            const hu_view operand[2], const hu_exec *exec, const uint64_t *rd, const hu_events *events,
+                            const hu_watch *expected) {
   static uint64_t buffer[1000];
-  hu_result result = {buffer, c.columns, x->c.format, HU_STORAGE_CODES};
+  hu_output result = hu_matrix_codes_out(buffer, c.columns, x->c.format);
   hu_events got;
   hu_watch watch = {0, 0, 0, 0};
-  int scaled = hu_accum_is_scaled(&x->accum);
   memset(&got, 0, sizeof got);
-  assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &result, oa, ob, oc, scaled ? &operand[0] : NULL,
-                                   scaled ? &operand[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
-                   HU_OK);
+  assert_int_equal(multiply(x, &result, oa, ob, oc, operand, exec, &got, &watch), HU_OK);
   if (memcmp(buffer, rd, c.rows * c.columns * hu_type_size(x->c)) != 0 || !t_same_events(&got, events))
     fail_msg("another result where additions are watched: %s", dot_text(x));
   if (memcmp(&watch, expected, sizeof watch) != 0)
@@ -147,15 +149,15 @@ static void compare_watched(const t_dot *x, const hu_operand *oa, const hu_opera
 
 static void compare(const t_dot *x, t_random *random, int has_c) {
   static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
-  hu_operand oa = operand(x, &a, ra, random), ob = operand(x, &b, rb, random), oc = operand(x, &c, rc, random);
+  hu_view oa = operand(x, &a, ra, random), ob = operand(x, &b, rb, random), oc = operand(x, &c, rc, random);
   size_t size = hu_type_size(x->c);
-  hu_operand scales[2];
+  hu_view scales[2];
   memset(scales, 0, sizeof scales);
   if (hu_accum_is_scaled(&x->accum)) {
     scales[0] = operand(x, &sa, rs[0], random);
     scales[1] = operand(x, &sb, rs[1], random);
   }
-  hu_result result = {rd, c.columns, x->c.format, HU_STORAGE_CODES};
+  hu_output result = hu_matrix_codes_out(rd, c.columns, x->c.format);
   hu_events got, expected;
   hu_watch watch = {0, 0, 0, 0};
   hu_exec exec;
@@ -166,7 +168,7 @@ static void compare(const t_dot *x, t_random *random, int has_c) {
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
   exec.levels_off = t_below(random, 2) ? UINT32_MAX : 0;
-  hu_status status = multiply(x, &result, &oa, &ob, has_c ? &oc : NULL, scales, &exec, &got);
+  hu_status status = multiply(x, &result, &oa, &ob, has_c ? &oc : NULL, scales, &exec, &got, NULL);
   if (status != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(status), dot_text(x));
   for (size_t i = 0; i < c.rows; i++)
     for (size_t j = 0; j < c.columns; j++) {
@@ -179,14 +181,11 @@ static void compare(const t_dot *x, t_random *random, int has_c) {
   compare_watched(x, &oa, &ob, has_c ? &oc : NULL, scales, &exec, rd, &expected, &watch);
   /* C in place. */
   if (!has_c) return;
-  oc.data = rd;
-  oc.ld = c.columns;
-  oc.storage = HU_STORAGE_CODES;
-  oc.transposed = 0;
+  oc = hu_matrix_codes(rd, c.columns, x->c.format);
   static uint64_t first[1000];
   memcpy(first, rd, sizeof first);
   for (size_t i = 0; i < c.rows * c.columns; i++) put((uint8_t *)rd, i, x->c, 0, c.code[i]);
-  assert_int_equal(multiply(x, &result, &oa, &ob, &oc, scales, &exec, NULL), HU_OK);
+  assert_int_equal(multiply(x, &result, &oa, &ob, &oc, scales, &exec, NULL, NULL), HU_OK);
   assert_memory_equal(rd, first, c.rows * c.columns * size);
 }
 
@@ -202,11 +201,11 @@ static void products(void **state) {
     memset(&c, 0, sizeof c);
     a.columns = c.rows = c.columns = 1;
     uint32_t code = 0, result = 0;
-    hu_operand oa = {&code, 1, x.a.format, HU_STORAGE_CODES, 0}, ob = {&code, 1, x.b.format, HU_STORAGE_CODES, 0};
-    hu_operand oc = {&code, 1, x.c.format, HU_STORAGE_CODES, 0}, os = {&code, 1, x.scale, HU_STORAGE_CODES, 0};
-    hu_operand both[2] = {os, os};
-    hu_result d = {&result, 1, x.c.format, HU_STORAGE_CODES};
-    hu_status status = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL);
+    hu_view oa = hu_matrix_codes(&code, 1, x.a.format), ob = hu_matrix_codes(&code, 1, x.b.format);
+    hu_view oc = hu_matrix_codes(&code, 1, x.c.format), os = hu_matrix_codes(&code, 1, x.scale);
+    hu_view both[2] = {os, os};
+    hu_output d = hu_matrix_codes_out(&result, 1, x.c.format);
+    hu_status status = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL, NULL);
     if (status == HU_E_ACCUM || status == HU_E_CARRIER) {
       refused++;
       continue;
@@ -222,7 +221,7 @@ static void products(void **state) {
                 done, scaled, refused);
 }
 
-/* Every preset that hu_gemm and hu_gemm_scaled take, K twice; models with scales and without for the right call. */
+/* Every preset that products take, K twice; models with scales and without for the right call. */
 static void preset_products(void **state) {
   static t_dot x;
   t_random random = {t_seed("gemm presets", 10)};
@@ -237,12 +236,11 @@ static void preset_products(void **state) {
     compare(&x, &random, 1);
     done++;
     static uint64_t ra[1000], rb[1000], rd[1000];
-    hu_operand oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random);
-    hu_result result = {rd, 4, preset.c.format, HU_STORAGE_CODES};
-    hu_status status =
-        hu_accum_is_scaled(&preset.accum)
-            ? hu_gemm(3, 4, a.columns, &result, &oa, &ob, NULL, &preset.accum, x.mode, NULL, NULL)
-            : hu_gemm_scaled(3, 4, a.columns, &result, &oa, &ob, NULL, &oa, &ob, &preset.accum, x.mode, NULL, NULL);
+    hu_view oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random);
+    hu_output result = hu_matrix_codes_out(rd, 4, preset.c.format);
+    hu_product product = {.m = 3, .n = 4, .k = a.columns, .d = result, .a = oa, .b = ob, .accum = &preset.accum};
+    if (!hu_accum_is_scaled(&preset.accum)) product.sa = oa, product.sb = ob;
+    hu_status status = hu_multiply(&product, &(hu_how){x.mode, NULL, NULL});
     assert_int_equal(status, HU_E_ACCUM);
     scaled += (unsigned long)hu_accum_is_scaled(&preset.accum);
   }
@@ -250,7 +248,7 @@ static void preset_products(void **state) {
   print_message("%lu presets, %lu of them scaled\n", done, scaled);
 }
 
-/* What hu_gemm_scaled says of scales that are wrong; D and events stay. */
+/* What hu_multiply says of scales that are wrong; D and events stay. */
 static void wrong_scales_of_products(void **state) {
   static _Alignas(16) uint8_t da[64], db[64], sc[64];
   static uint32_t z[4];
@@ -262,29 +260,36 @@ static void wrong_scales_of_products(void **state) {
   assert_int_equal(hu_format_parse(&format, "float8_e4m3fn", NULL), HU_OK);
   assert_int_equal(hu_format_parse(&e8, "float8_e8m0fnu", NULL), HU_OK);
   hu_mode rne = t_mode(HU_RNE);
-  const hu_operand oa = {da, 33, format, HU_STORAGE_CODES, 0}, ob = {db, 1, format, HU_STORAGE_CODES, 0},
-                   good = {sc, 2, e8, HU_STORAGE_CODES, 0};
-  const hu_result result = {z, 1, model.sum, HU_STORAGE_CODES};
+  const hu_view good = hu_matrix_codes(sc, 2, e8);
+  hu_product product = {.m = 1, .n = 1, .k = 33, .sb = good, .accum = &model};
+  hu_how how = {rne, NULL, &events};
+  product.a = hu_matrix_codes(da, 33, format);
+  product.b = hu_matrix_codes(db, 1, format);
+  product.d = hu_matrix_codes_out(z, 1, model.sum);
   memset(&events, 0, sizeof events);
   memset(&none, 0, sizeof none);
   for (unsigned i = 0; i < 8; i++) {
-    hu_operand operand = good;
+    hu_view operand = good;
     hu_status expected = HU_OK, got;
-    const hu_operand *p = &operand;
     t_fill_pattern(z, sizeof z);
     memset(sc, 127, sizeof sc);
-    if (i == 1) operand.format = format, expected = HU_E_ACCUM;
-    if (i == 2) operand.ld = 1, expected = HU_E_SHAPE; /* 33 products have two scales */
+    if (i == 1) operand.type.format = format, expected = HU_E_ACCUM;
+    if (i == 2) operand.row = 0, expected = HU_E_SHAPE; /* 33 products have two scales */
     if (i == 3) operand.data = NULL, expected = HU_E_NULL;
     if (i == 4) operand.data = z, expected = HU_E_OVERLAP;
-    if (i == 5) p = NULL, expected = HU_E_NULL;
-    if (i == 6) operand.transposed = 2, expected = HU_E_SHAPE;
-    if (i == 7) operand.storage = HU_STORAGE_VALUES, operand.data = da, da[0] = 1, expected = HU_E_GRID;
-    got = hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
+    if (i == 5) memset(&operand, 0, sizeof operand), expected = HU_E_NULL;
+    if (i == 6) operand.stride = 2, expected = HU_E_SHAPE;
+    if (i == 7) operand.type.kind = HU_TYPE_VALUES32, operand.data = da, da[0] = 1, expected = HU_E_GRID;
+    product.sa = operand;
+    got = hu_multiply(&product, &how);
     if (got != expected) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(expected));
     if (expected != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
-    if (i == 5)
-      assert_int_equal(hu_gemm_scaled(1, 1, 33, &result, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), expected);
+    if (i == 5) {
+      product.sa = good;
+      memset(&product.sb, 0, sizeof product.sb);
+      assert_int_equal(hu_multiply(&product, NULL), expected);
+      product.sb = good;
+    }
   }
 }
 
@@ -302,15 +307,15 @@ static void referenced_blocks(void **state) {
     if (preset.accum.kind != HU_ACCUM_BLOCK) continue;
     size_t k = preset.k < DEPTH / 2 ? 2 * preset.k + t_below(&random, 3) : DEPTH - t_below(&random, 3);
     draw_matrices(&x, &random, 3, 4, k);
-    hu_operand oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random), oc = operand(&x, &c, rc, &random);
-    hu_result result = {rd, 4, preset.c.format, HU_STORAGE_CODES};
-    hu_operand scales[2];
+    hu_view oa = operand(&x, &a, ra, &random), ob = operand(&x, &b, rb, &random), oc = operand(&x, &c, rc, &random);
+    hu_output result = hu_matrix_codes_out(rd, 4, preset.c.format);
+    hu_view scales[2];
     memset(scales, 0, sizeof scales);
     if (hu_accum_is_scaled(&preset.accum)) {
       scales[0] = operand(&x, &sa, rs[0], &random);
       scales[1] = operand(&x, &sb, rs[1], &random);
     }
-    assert_int_equal(multiply(&x, &result, &oa, &ob, &oc, scales, NULL, NULL), HU_OK);
+    assert_int_equal(multiply(&x, &result, &oa, &ob, &oc, scales, NULL, NULL, NULL), HU_OK);
     for (size_t i = 0; i < 12; i++) {
       uint32_t events;
       line = x;

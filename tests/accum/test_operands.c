@@ -306,20 +306,18 @@ static void units(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const char *text[3] = {rows[i].a, rows[i].b, rows[i].c};
-    hu_operand x[3];
+    hu_view x[3];
     hu_accum model;
-    hu_result result = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+    hu_output result = hu_matrix_floats_out(z, 2);
     memset(x, 0, sizeof x);
     assert_int_equal(hu_accum_parse(&model, rows[i].model, NULL), HU_OK);
     for (int t = 0; t < 3 && text[t]; t++) {
-      assert_int_equal(hu_format_parse(&x[t].format, text[t], NULL), HU_OK);
-      x[t].data = data;
-      x[t].ld = 4;
-      x[t].storage = HU_STORAGE_CODES;
+      hu_format format;
+      assert_int_equal(hu_format_parse(&format, text[t], NULL), HU_OK);
+      x[t] = hu_matrix_codes(data, 4, format);
     }
     memset(z, 0x5A, sizeof z);
-    hu_status status =
-        hu_gemm(2, 2, 4, &result, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, t_mode(HU_RNE), NULL, NULL);
+    hu_status status = hu_gemm(2, 2, 4, &result, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, NULL);
     if (status != rows[i].status)
       fail_msg("row %zu: %s, not %s", i, hu_status_name(status), hu_status_name(rows[i].status));
     for (int t = 0; t < 4; t++) assert_true(status == HU_OK ? z[t] == 0 : ((uint8_t *)z)[4 * t] == 0x5A);

@@ -164,10 +164,10 @@ static void check_gemm(const t_dot *x, const t_settled *settled) {
   const void *from[3] = {is16 ? (void *)half[0] : wide[0], is16 ? (void *)half[1] : wide[1],
                          is16 ? (void *)half[2] : wide[2]};
   hu_format format = x->c.format;
-  hu_operand a = {from[0], n, format, HU_STORAGE_CODES, 0}, b = {from[1], SIDE, format, HU_STORAGE_CODES, 0},
-             c = {from[2], SIDE, format, HU_STORAGE_CODES, 0};
-  hu_result result = {is16 ? (void *)narrow : z, SIDE, format, HU_STORAGE_CODES};
-  assert_int_equal(hu_gemm(SIDE, SIDE, x->n, &result, &a, &b, &c, &x->accum, x->mode, NULL, NULL), HU_OK);
+  hu_view a = hu_matrix_codes(from[0], n, format), b = hu_matrix_codes(from[1], SIDE, format),
+          c = hu_matrix_codes(from[2], SIDE, format);
+  hu_output result = hu_matrix_codes_out(is16 ? (void *)narrow : z, SIDE, format);
+  assert_int_equal(hu_gemm(SIDE, SIDE, x->n, &result, &a, &b, &c, &x->accum, &(hu_how){x->mode, NULL, NULL}), HU_OK);
   for (size_t i = 0; i < SIDE * SIDE; i++) {
     uint32_t got = is16 ? narrow[i] : z[i];
     if (got != settled->code) fail_msg("%s, gemm, element %zu: %#x, not %#x", settled->model, i, got, settled->code);

@@ -129,11 +129,12 @@ static hu_status dot_trace(t_world *world) {
 
 /* ---- matrices ---- */
 
-static hu_operand matrix(t_world *world, hu_format format, size_t rows, size_t cols) {
+static hu_view matrix(t_world *world, hu_format format, size_t rows, size_t cols) {
   uint8_t transposed = (uint8_t)world->transposed;
   size_t ld = (transposed ? rows : cols) + (world->inc == 1 ? 0 : 2);
-  hu_operand z = {codes(world, format, transposed ? cols : rows, transposed ? rows : cols, ld, 1), ld, format,
-                  HU_STORAGE_CODES, transposed};
+  hu_view z =
+      hu_matrix_codes(codes(world, format, transposed ? cols : rows, transposed ? rows : cols, ld, 1), ld, format);
+  if (transposed) z = hu_transposed(z);
   return z;
 }
 
@@ -141,38 +142,49 @@ static hu_operand matrix(t_world *world, hu_format format, size_t rows, size_t c
 static size_t rows_of(const t_world *world) { return world->empty == EMPTY_M ? 0 : M; }
 static size_t cols_of(const t_world *world) { return world->empty == EMPTY_N ? 0 : N; }
 
-static hu_result values(t_world *world) {
-  hu_result d = {result(world, M * N * sizeof(float)), N, format_named("binary32"), HU_STORAGE_VALUES};
+static hu_output values(t_world *world) {
+  hu_output d = hu_matrix_floats_out(result(world, M * N * sizeof(float)), N);
   return d;
 }
 
+/* A product of what the call says that D has, with a C or without. */
+static hu_product product_of(t_world *world, hu_format fa, hu_format fb, const hu_accum *accum, int has_c) {
+  hu_product z = {.m = rows_of(world), .n = cols_of(world), .k = K, .accum = accum};
+  z.a = matrix(world, fa, M, K);
+  z.b = matrix(world, fb, K, N);
+  if (has_c) z.c = matrix(world, world->format, M, N);
+  z.d = values(world);
+  return z;
+}
+
+static hu_status run_product(t_world *world, const hu_product *product) {
+  hu_how how = {rne, &world->exec, events(world)};
+  return hu_multiply(product, &how);
+}
+
 static hu_status gemm(t_world *world) {
-  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N),
-             c = matrix(world, world->format, M, N);
   hu_accum exact = model("exact");
-  hu_result result = values(world);
-  return hu_gemm(rows_of(world), cols_of(world), K, &result, &a, &b, &c, &exact, rne, &world->exec, events(world));
+  hu_product x = product_of(world, world->format, world->format, &exact, 1);
+  return run_product(world, &x);
 }
 
 static hu_status gemm_scaled(t_world *world) {
-  hu_accum x = model(world->text);
+  hu_accum accum = model(world->text);
   hu_accum_preset preset;
   if (hu_accum_preset_find(&preset, world->text) != HU_OK) return HU_E_NAME;
-  size_t scales = K / x.block.every;
-  hu_operand a = matrix(world, preset.a.format, M, K), b = matrix(world, preset.b.format, K, N);
-  hu_operand sa = matrix(world, x.block.scale, M, scales), sb = matrix(world, x.block.scale, scales, N);
-  hu_result result = values(world);
-  return hu_gemm_scaled(rows_of(world), cols_of(world), K, &result, &a, &b, NULL, &sa, &sb, &x, rne, &world->exec,
-                        events(world));
+  size_t scales = K / accum.block.every;
+  hu_product x = product_of(world, preset.a.format, preset.b.format, &accum, 0);
+  x.sa = matrix(world, accum.block.scale, M, scales);
+  x.sb = matrix(world, accum.block.scale, scales, N);
+  return run_product(world, &x);
 }
 
 static hu_status gemm_watched(t_world *world) {
-  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N),
-             c = matrix(world, world->format, M, N);
   hu_accum seq = model("seq(binary32)");
-  hu_result d = values(world);
-  return hu_gemm_watched(rows_of(world), cols_of(world), K, &d, &a, &b, &c, NULL, NULL, &seq, rne, &world->exec,
-                         events(world), result(world, sizeof(hu_watch)));
+  hu_watch watch = {0};
+  hu_product x = product_of(world, world->format, world->format, &seq, 1);
+  x.watch = &watch;
+  return run_product(world, &x);
 }
 
 /* ---- scaled tensors ---- */
@@ -221,27 +233,16 @@ static hu_status hif4_decode(t_world *world) {
   return hu_hif4_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, x, LONG + 2, scales, 2);
 }
 
-static hu_scaled_operand scaled_operand(t_world *world, const hu_scaling *scaling, size_t rows, size_t cols,
-                                        int transposed) {
-  hu_scaled_operand z;
-  memset(&z, 0, sizeof z);
-  z.scaling = scaling;
-  z.transposed = (uint8_t)transposed;
-  z.scaled = tensor(world, scaling, transposed ? cols : rows, transposed ? rows : cols);
-  return z;
-}
-
 static hu_status scaled_product(t_world *world, const hu_scaling *scaling, hu_scaled_sum sum, int plain_c) {
   static uint64_t space[1 << 19];
-  void *at = (void *)(((uintptr_t)space + 63) / 64 * 64);
-  hu_scaled_operand a = scaled_operand(world, scaling, M, K, 0), b = scaled_operand(world, scaling, K, N, 1), c;
-  hu_scaled_result y;
-  memset(&c, 0, sizeof c);
-  memset(&y, 0, sizeof y);
-  if (plain_c) c.plain = matrix(world, world->format, M, N);
-  y.plain = values(world);
-  return hu_scaled_gemm(rows_of(world), cols_of(world), K, &y, &a, &b, plain_c ? &c : NULL, &sum, rne, at,
-                        sizeof space - 64, &world->exec, events(world));
+  hu_scaled a = tensor(world, scaling, M, K), b = tensor(world, scaling, N, K);
+  hu_product x = {.m = rows_of(world), .n = cols_of(world), .k = K, .sum = &sum, .bytes = sizeof space - 64};
+  x.a = hu_scaled_matrix(&a, scaling);
+  x.b = hu_transposed(hu_scaled_matrix(&b, scaling));
+  if (plain_c) x.c = matrix(world, world->format, M, N);
+  x.d = values(world);
+  x.space = (void *)(((uintptr_t)space + 63) / 64 * 64);
+  return run_product(world, &x);
 }
 
 static hu_status scaled_gemm_parts(t_world *world) {
@@ -279,13 +280,20 @@ static hu_status s2fp8_decode(t_world *world) {
   return hu_s2fp8_decode_n(LONG, result(world, LONG * sizeof(float)), 1, x, world->inc, &kind, &scale, &world->exec);
 }
 
+static hu_scaled codes_of(const hu_view *x, hu_s2fp8_scale *scale) {
+  hu_scaled z = {(void *)(uintptr_t)x->data, (size_t)(x->stride == 1 ? x->row : x->stride), scale, 0, NULL};
+  return z;
+}
+
 static hu_status s2fp8_gemm(t_world *world) {
   hu_s2fp8 kind = hu_s2fp8_of(world->format);
   hu_s2fp8_scale scale = s2fp8_scale(&kind);
-  hu_operand a = matrix(world, world->format, M, K), b = matrix(world, world->format, K, N);
-  hu_s2fp8_operand x = {a.data, a.ld, &kind, &scale, a.transposed}, y = {b.data, b.ld, &kind, &scale, b.transposed};
-  return hu_s2fp8_gemm(rows_of(world), cols_of(world), K, result(world, M * N * sizeof(float)), N, &x, &y, NULL, 0,
-                       &world->exec);
+  hu_accum fp32 = model("fp32");
+  hu_product x = product_of(world, world->format, world->format, &fp32, 0);
+  hu_scaled a = codes_of(&x.a, &scale), b = codes_of(&x.b, &scale);
+  x.a = world->transposed ? hu_transposed(hu_s2fp8_matrix(&a, &kind)) : hu_s2fp8_matrix(&a, &kind);
+  x.b = world->transposed ? hu_transposed(hu_s2fp8_matrix(&b, &kind)) : hu_s2fp8_matrix(&b, &kind);
+  return run_product(world, &x);
 }
 
 /* ---- P3109 ---- */
@@ -391,18 +399,18 @@ const world_call tensor_calls[] = {{"hu_dot of rows", dots, formats, 3},
                                    {"hu_dot_trace", dot_trace, formats, 3},
                                    {"hu_dot_trace of integers", dot_trace, integers, 2},
                                    {"hu_gemm", gemm, formats, 3},
-                                   {"hu_gemm_scaled", gemm_scaled, units, 4},
-                                   {"hu_gemm_watched", gemm_watched, formats, 3},
+                                   {"hu_multiply, with scales", gemm_scaled, units, 4},
+                                   {"hu_multiply, watched", gemm_watched, formats, 3},
                                    {"hu_scaled_decode", scaled_decode, scalings, 2},
                                    {"hu_scaled_rows_decode", scaled_rows_decode, row_scalings, 2},
                                    {"hu_scaled_pack", scaled_pack, packed, 1},
                                    {"hu_hif4_decode", hif4_decode, any, 1},
-                                   {"hu_scaled_gemm, parts", scaled_gemm_parts, scalings, 4},
-                                   {"hu_scaled_gemm, decoded", scaled_gemm_decoded, scalings, 4},
-                                   {"hu_scaled_gemm, unit", scaled_gemm_unit, units, 4},
-                                   {"hu_scaled_gemm, a plain C", scaled_gemm_plain, small, 5},
+                                   {"scaled tensors, parts", scaled_gemm_parts, scalings, 4},
+                                   {"scaled tensors, decoded", scaled_gemm_decoded, scalings, 4},
+                                   {"scaled tensors, unit", scaled_gemm_unit, units, 4},
+                                   {"scaled tensors, a plain C", scaled_gemm_plain, small, 5},
                                    {"hu_s2fp8_decode_n", s2fp8_decode, small, 1},
-                                   {"hu_s2fp8_gemm", s2fp8_gemm, small, 2},
+                                   {"products of S2FP8 codes", s2fp8_gemm, small, 2},
                                    {"hu_p3109_compute_n", p3109_compute, p3109, 3},
                                    {"hu_p3109_compute_n, neighbours", p3109_neighbour, p3109, 1},
                                    {"hu_p3109_block_compute", p3109_block_compute, p3109, 5},

@@ -245,19 +245,19 @@ static void test_rows(void **state) {
   hu_accum exact;
   hu_mode rne;
   hu_exec exec = {3, 0, {0, 0}, {0}};
-  hu_operand a = {x, LD, format, HU_STORAGE_CODES, 0}, b = {zero, 1, format_named("binary32"), HU_STORAGE_VALUES, 0};
-  hu_result result = {z, 1, format_named("binary32"), HU_STORAGE_VALUES};
+  hu_view a = hu_matrix_codes(x, LD, format), b = hu_matrix_floats(zero, 1);
+  hu_output result = hu_matrix_floats_out(z, 1);
   t_random random = {t_seed("rows", 11)};
   memset(&rne, 0, sizeof rne);
   assert_int_equal(hu_accum_parse(&exact, "exact", NULL), HU_OK);
   memset(x, 0xFF, sizeof x);
   for (size_t i = 0; i < ROWS; i++) memset(x + i * LD, 3, COLS);
-  assert_int_equal(hu_gemm(ROWS, 1, COLS, &result, &a, &b, NULL, &exact, rne, &exec, NULL), HU_OK);
+  assert_int_equal(hu_gemm(ROWS, 1, COLS, &result, &a, &b, NULL, &exact, &(hu_how){rne, &exec, NULL}), HU_OK);
   for (int k = 0; k < 500; k++) {
     size_t i = (size_t)t_between(&random, 0, ROWS - 1), j = (size_t)t_between(&random, 0, COLS - 1);
     if (k < 4) i = k & 1 ? ROWS - 1 : 0, j = k & 2 ? COLS - 1 : 0;
     x[i * LD + j] = 0x40;
-    if (hu_gemm(ROWS, 1, COLS, &result, &a, &b, NULL, &exact, rne, &exec, NULL) != HU_E_CODE)
+    if (hu_gemm(ROWS, 1, COLS, &result, &a, &b, NULL, &exact, &(hu_how){rne, &exec, NULL}) != HU_E_CODE)
       fail_msg("a wrong code at (%zu, %zu) is not found", i, j);
     x[i * LD + j] = 3;
   }

@@ -5,15 +5,15 @@ asks what a result depends on."""
 # Who may include whom: each folder, and beside itself the folders (F/*) or files that it may include. A header counts by
 # the folder that its name has in the line that includes it.
 PUBLIC = ['halfulp/*', 'halfulp/formats/*', 'halfulp/train/*', 'halfulp/core/*']
-CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'operation', 'scaled', 'scaled_gemm', 'hadamard',
+CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'operation', 'scaled', 'gemm', 'hadamard',
                                                   'sum', 'trace')]
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'apply', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
            'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
 FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/base/device_calls.h', 'emu/base/operation_check.h',
-            'emu/accum/check.h',
+            'emu/base/matrix_view.h', 'emu/accum/check.h',
             'emu/gemm/check.h', 'emu/gemm/unit_plan.h', 'emu/gemm/unit_steps.h', 'emu/hadamard/check.h', 'emu/scaled/check.h', 'emu/sum/check.h',
-            'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
+            'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/s2fp8/gemm.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
             'emu/arith/function_polynomials.h', 'emu/arith/one.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'pictures', 'vectors', 'proof', 'job', 'verify', 'campaign',
@@ -36,7 +36,7 @@ def rules():
         'files': ['files/*'],
         'layouts': PUBLIC + ['files/*', 'layouts/*'],
         'bench': PUBLIC + ['bench/*', 'files/*', 'tests/support/levels.h'],
-        'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c knows all families
+        'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c and multiply.c know all families
         'emu/core': CORE_TYPES + ['emu/core/*'],
         'emu/oracle': ['halfulp/%s.h' % name for name in ('format', 'mode', 'number', 'status', 'oracle')] + ['emu/oracle/*'],
         'gpu': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/probe/*', 'cuda'],

@@ -89,8 +89,8 @@ static int conversions(uint64_t *h, hu_format format, int fits) {
 static int products(uint64_t *h, hu_format format, int fits) {
   static uint32_t a[M * K], b[K * M], d[M * M];
   hu_limits limits = hu_limits_of(format);
-  hu_operand oa = {a, K, format, HU_STORAGE_CODES, 0}, ob = {b, M, format, HU_STORAGE_CODES, 0};
-  hu_result od = {d, M, format, HU_STORAGE_CODES};
+  hu_view oa = hu_matrix_codes(a, K, format), ob = hu_matrix_codes(b, M, format);
+  hu_output od = hu_matrix_codes_out(d, M, format);
   bits_codes(a, M * K, limits.storage / 8, limits.width);
   bits_codes(b, K * M, limits.storage / 8, limits.width);
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
@@ -103,7 +103,7 @@ static int products(uint64_t *h, hu_format format, int fits) {
     accum.kind = kind;
     mode.round = (uint8_t)(bits_next() % HU_SRA);
     if (kind == HU_ACCUM_FP32 && !fits) continue;
-    if (hu_gemm(M, M, K, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
+    if (hu_gemm(M, M, K, &od, &oa, &ob, NULL, &accum, &(hu_how){mode, &exec, &events}) != HU_OK) return 0;
     *h = bits_digest(bits_digest(*h, d, (size_t)M * M * limits.storage / 8), &events, sizeof events);
   }
   return 1;
@@ -165,11 +165,11 @@ static int call_model(const char *text, const char *fa, const char *fd) {
     if (limits.storage == 16) ((uint16_t *)a)[i] = (uint16_t)code[0], ((uint16_t *)b)[i] = (uint16_t)code[1];
     if (limits.storage == 32) a[i] = code[0], b[i] = code[1];
   }
-  hu_operand oa = {a, DEPTH, format, HU_STORAGE_CODES, 0}, ob = {b, SIDE, format, HU_STORAGE_CODES, 0};
-  hu_result od = {d, SIDE, fz, HU_STORAGE_CODES};
+  hu_view oa = hu_matrix_codes(a, DEPTH, format), ob = hu_matrix_codes(b, SIDE, format);
+  hu_output od = hu_matrix_codes_out(d, SIDE, fz);
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();
-  if (hu_gemm(SIDE, SIDE, DEPTH, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
+  if (hu_gemm(SIDE, SIDE, DEPTH, &od, &oa, &ob, NULL, &accum, &(hu_how){mode, &exec, &events}) != HU_OK) return 0;
   uint64_t h = bits_digest(BITS_START, d, (size_t)SIDE * SIDE * hu_limits_of(fz).storage / 8);
   printf("%s %016" PRIx64 "\n", text, bits_digest(h, &events, sizeof events));
   return 1;

@@ -37,13 +37,16 @@ static int product_of(uint64_t *h, const hu_accum *accum, hu_format fa, hu_forma
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_events events = {0};
-  hu_operand a = {codes_a, turn & 1 ? m : k, fa, HU_STORAGE_CODES, turn & 1};
-  hu_operand b = {codes_b, turn & 2 ? k : n, fb, HU_STORAGE_CODES, turn >> 1 & 1},
-             c = {c_values, n, fc, HU_STORAGE_VALUES, 0};
-  hu_result result = {d_codes, n, fd, HU_STORAGE_CODES};
+  hu_view a = hu_matrix_codes(codes_a, turn & 1 ? m : k, fa);
+  if (turn & 1) a = hu_transposed(a);
+  hu_view b = hu_matrix_codes(codes_b, turn & 2 ? k : n, fb),
+          c = hu_matrix_of(c_values, n, hu_type_values(HU_TYPE_VALUES32, fc));
+  if (turn >> 1 & 1) b = hu_transposed(b);
+  hu_output result = hu_matrix_codes_out(d_codes, n, fd);
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();
-  if (hu_gemm(m, n, k, &result, &a, &b, turn & 1 ? &c : NULL, accum, mode, &exec, &events) != HU_OK) return 0;
+  if (hu_gemm(m, n, k, &result, &a, &b, turn & 1 ? &c : NULL, accum, &(hu_how){mode, &exec, &events}) != HU_OK)
+    return 0;
   *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(fd).storage / 8u)), &events, sizeof events);
   return 1;
 }
@@ -134,13 +137,15 @@ static int scaled_unit(uint64_t *h, const hu_accum_preset *preset, size_t m, siz
     hu_status status = hu_encode_n(runs * (t ? n : m), scale_codes[t], 1, scales[t], 1, format, mode, NULL, NULL);
     if (status != HU_OK) return 0;
   }
-  hu_operand a = {codes_a, k, preset->a.format, HU_STORAGE_CODES, 0},
-             b = {codes_b, n, preset->b.format, HU_STORAGE_CODES, 0};
-  hu_operand sa = {scale_codes[0], runs, format, HU_STORAGE_CODES, 0},
-             sb = {scale_codes[1], n, format, HU_STORAGE_CODES, 0};
-  hu_result result = {d_codes, n, preset->c.format, HU_STORAGE_CODES};
+  hu_view a = hu_matrix_codes(codes_a, k, preset->a.format), b = hu_matrix_codes(codes_b, n, preset->b.format);
+  hu_view sa = hu_matrix_codes(scale_codes[0], runs, format), sb = hu_matrix_codes(scale_codes[1], n, format);
+  hu_output result = hu_matrix_codes_out(d_codes, n, preset->c.format);
   exec.levels_off = bits_off;
-  if (hu_gemm_scaled(m, n, k, &result, &a, &b, NULL, &sa, &sb, &preset->accum, mode, &exec, &events) != HU_OK) return 0;
+  if (hu_multiply(
+          &(hu_product){
+              .m = m, .n = n, .k = k, .d = result, .a = a, .b = b, .sa = sa, .sb = sb, .accum = &preset->accum},
+          &(hu_how){mode, &exec, &events}) != HU_OK)
+    return 0;
   *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(preset->c.format).storage / 8u)), &events,
                    sizeof events);
   return 1;

@@ -49,9 +49,10 @@ static int round_trip(uint64_t *h, const hu_scaling *scaling, const hu_scaled *t
 /* A as encoded, B another tensor of the same kind, stored the other way round. */
 static int products(uint64_t *h, const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
   static const uint8_t factors[] = {HU_SCALED_FACTOR_ROUNDED, HU_SCALED_FACTOR_TWICE};
-  hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
-  hu_scaled_result result = {NULL, {0}, NULL, NULL, {d_values, OTHER, hu_binary32(), HU_STORAGE_VALUES}};
-  hu_mode mode = {0};
+  hu_product product = {.m = ROWS, .n = OTHER, .k = COLS};
+  product.a = hu_scaled_matrix(&a, scaling);
+  product.b = hu_transposed(hu_scaled_matrix(&b, scaling));
+  product.d = hu_matrix_floats_out(d_values, OTHER);
   hu_exec exec = {0};
   hu_accum inside, across;
   exec.levels_off = bits_off;
@@ -60,11 +61,11 @@ static int products(uint64_t *h, const hu_scaling *scaling, hu_scaled a, hu_scal
     hu_events events = {0};
     if (hu_accum_parse(&across, way & 1 ? "seq2(binary32)" : "fp32", NULL) != HU_OK) return 0;
     hu_scaled_sum sum = hu_scaled_sum_parts(inside, across, factors[way / 2]);
-    size_t bytes = hu_scaled_gemm_space(ROWS, OTHER, COLS, &result, &oa, &ob, NULL, &sum, &exec);
-    if (bytes > SPACE) return 0;
-    hu_status status =
-        hu_scaled_gemm(ROWS, OTHER, COLS, &result, &oa, &ob, NULL, &sum, mode, space, bytes, &exec, &events);
-    if (status != HU_OK) return 0;
+    hu_how how = {.exec = &exec, .events = &events};
+    product.sum = &sum;
+    product.space = space;
+    product.bytes = hu_multiply_space(&product, &exec);
+    if (product.bytes > SPACE || hu_multiply(&product, &how) != HU_OK) return 0;
     *h = bits_digest(bits_digest(*h, d_values, sizeof d_values), &events, sizeof events);
   }
   return 1;

@@ -50,7 +50,7 @@ hu_status hu_device_available(char *name, size_t size) {
 hu_where hu_cuda(void *stream) {
   static hu_device_calls calls;
 #if defined(HU_ALONE_PRODUCTS)
-  calls.gemm = hui_cuda_gemm;
+  calls.multiply = hui_cuda_gemm;
   calls.dot_n = hui_cuda_dot_n;
 #endif
 #if defined(HU_ALONE_S2FP8)
@@ -60,8 +60,8 @@ hu_where hu_cuda(void *stream) {
   calls.s2fp8_decode_n = hui_cuda_s2fp8_decode_n;
   calls.s2fp8_quantize_n = hui_cuda_s2fp8_quantize_n;
   calls.s2fp8_truncate_n = hui_cuda_s2fp8_truncate_n;
-  calls.s2fp8_gemm_work = hui_cuda_s2fp8_gemm_work;
-  calls.s2fp8_gemm = hui_cuda_s2fp8_gemm;
+  calls.multiply = hui_cuda_s2fp8_gemm;
+  calls.multiply_space = hui_cuda_s2fp8_gemm_space;
 #elif defined(HU_ALONE_HADAMARD)
   calls.hadamard = hui_cuda_hadamard;
 #elif defined(HU_ALONE_SCALED)

@@ -5,8 +5,7 @@
 #include "tests/cuda_host/twin.h"
 
 static hu_status pack(int back, size_t n, uint8_t *z, const uint8_t *x, unsigned width, int device) {
-  if (device)
-    return back ? hu_unpack_n(n, z, x, width, twin_there(NULL)) : hu_pack_n(n, z, x, width, twin_there(NULL));
+  if (device) return back ? hu_unpack_n(n, z, x, width, twin_there(NULL)) : hu_pack_n(n, z, x, width, twin_there(NULL));
   return back ? hu_unpack_n(n, z, x, width, NULL) : hu_pack_n(n, z, x, width, NULL);
 }
 

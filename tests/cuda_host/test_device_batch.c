@@ -38,8 +38,9 @@ static t_many draw_many(t_random *random, const test_case *test, size_t rows, si
   return z;
 }
 
-static hu_operand operand_of(const t_many *x, const void *at, hu_format format, int transposed) {
-  hu_operand z = {at, x->ld, format, HU_STORAGE_VALUES, (uint8_t)transposed};
+static hu_view operand_of(const t_many *x, const void *at, hu_format format, int transposed) {
+  hu_view z = hu_matrix_of(at, x->ld, hu_type_values(HU_TYPE_VALUES32, format));
+  if (transposed) z = hu_transposed(z);
   return z;
 }
 
@@ -65,17 +66,18 @@ static void run_case(t_random *random, const test_case *test, const char *name) 
       (uint32_t)own};
   for (size_t i = 0; i < test->outer * test->inner; i++) {
     size_t o = i / test->inner, k = i % test->inner;
-    hu_result z = {place_of(&many, o, k), many.ld, hu_binary32(), HU_STORAGE_VALUES};
-    hu_operand x = operand_of(&a, place_of(&a, o, k), test->format, test->a_transposed);
-    hu_operand y = operand_of(&b, place_of(&b, o, k), test->format, test->b_transposed);
+    hu_output z = hu_matrix_floats_out(place_of(&many, o, k), many.ld);
+    hu_view x = operand_of(&a, place_of(&a, o, k), test->format, test->a_transposed);
+    hu_view y = operand_of(&b, place_of(&b, o, k), test->format, test->b_transposed);
     hu_exec exec = {1, 0, words_of(words, own, i), {0}};
-    assert_int_equal(hu_gemm(test->m, test->n, test->k, &z, &x, &y, NULL, &test->accum, t_mode(0), &exec, NULL), HU_OK);
+    assert_int_equal(
+        hu_gemm(test->m, test->n, test->k, &z, &x, &y, NULL, &test->accum, &(hu_how){t_mode(0), &exec, NULL}), HU_OK);
   }
-  hu_result z = {many.bytes.device, many.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand x = operand_of(&a, a.bytes.device, test->format, test->a_transposed);
-  hu_operand y = operand_of(&b, b.bytes.device, test->format, test->b_transposed);
-  assert_int_equal(
-      hui_device_gemm_batch(test->m, test->n, test->k, &z, &x, &y, &batch, &test->accum, words, twin_stream()), HU_OK);
+  hu_product product = {.m = test->m, .n = test->n, .k = test->k, .accum = &test->accum};
+  product.d = hu_matrix_floats_out((float *)(void *)many.bytes.device, many.ld);
+  product.a = operand_of(&a, a.bytes.device, test->format, test->a_transposed);
+  product.b = operand_of(&b, b.bytes.device, test->format, test->b_transposed);
+  assert_int_equal(hui_device_gemm_batch(&product, &batch, words, twin_stream()), HU_OK);
   if (twin_differs(&many.bytes) != many.bytes.bytes)
     fail_msg("%s: %zu x %zu products of %zu x %zu x %zu: byte %zu", name, test->outer, test->inner, test->m, test->n,
              test->k, twin_differs(&many.bytes));
@@ -121,15 +123,20 @@ static void test_refused(void **state) {
   hu_stream words = {0, 0};
   hu_gemm_batch batch = {1, 2, {1, 1}, {1, 1}, {1, 1}, 0};
   assert_int_equal(hu_accum_parse(&accum, "fp32", NULL), HU_OK);
-  hu_result result = {buffer, 1, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {buffer + 4, 1, hu_binary32(), HU_STORAGE_VALUES, 0},
-             b = {buffer + 8, 1, hu_binary32(), HU_STORAGE_VALUES, 0};
-  hu_operand codes = {buffer + 8, 1, hu_binary16(), HU_STORAGE_CODES, 0};
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &codes, &batch, &accum, words, NULL), HU_E_FORMAT);
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, NULL, &b, &batch, &accum, words, NULL), HU_E_NULL);
-  assert_int_equal(hui_device_gemm_batch(0, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  hu_product product = {.m = 1, .n = 1, .k = 1, .accum = &accum}, wrong;
+  product.d = hu_matrix_floats_out(buffer, 1);
+  product.a = hu_matrix_floats(buffer + 4, 1);
+  product.b = hu_matrix_floats(buffer + 8, 1);
+  wrong = product;
+  wrong.b = hu_matrix_codes(buffer + 8, 1, hu_binary16());
+  assert_int_equal(hui_device_gemm_batch(&wrong, &batch, words, NULL), HU_E_FORMAT);
+  memset(&wrong.a, 0, sizeof wrong.a);
+  assert_int_equal(hui_device_gemm_batch(&wrong, &batch, words, NULL), HU_E_NULL);
+  wrong = product;
+  wrong.m = 0;
+  assert_int_equal(hui_device_gemm_batch(&wrong, &batch, words, NULL), HU_OK);
   batch.outer = 0;
-  assert_int_equal(hui_device_gemm_batch(1, 1, 1, &result, &a, &b, &batch, &accum, words, NULL), HU_OK);
+  assert_int_equal(hui_device_gemm_batch(&product, &batch, words, NULL), HU_OK);
   hui_memory_free(buffer);
 }
 

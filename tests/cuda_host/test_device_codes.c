@@ -122,15 +122,14 @@ static hu_status add_dot(job *j) {
 
 /* ---- products ---- */
 
-static hu_operand matrix(job *j, hu_format format, size_t rows, size_t cols, int transposed) {
+static hu_view matrix(job *j, hu_format format, size_t rows, size_t cols, int transposed) {
   size_t ld = (transposed ? rows : cols) + 3;
-  hu_operand z = {codes(j, transposed ? cols : rows, transposed ? rows : cols, ld), ld, format, HU_STORAGE_CODES,
-                  (uint8_t)transposed};
-  return z;
+  hu_view z = hu_matrix_codes(codes(j, transposed ? cols : rows, transposed ? rows : cols, ld), ld, format);
+  return transposed ? hu_transposed(z) : z;
 }
 
-static hu_result values(job *j) {
-  hu_result result = {out(j), M, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+static hu_output values(job *j) {
+  hu_output result = hu_matrix_floats_out(out(j), M);
   return result;
 }
 
@@ -141,18 +140,20 @@ static hu_accum model(const char *text) {
 }
 
 static hu_status gemm(job *j) {
-  hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1), c = matrix(j, fp4(), M, M, 0);
+  hu_view a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1), c = matrix(j, fp4(), M, M, 0);
   hu_accum exact = model("exact");
-  hu_result result = values(j);
-  return hu_gemm(M, M, K, &result, &a, &b, &c, &exact, rne, twin_at(NULL, NULL, NULL), NULL);
+  hu_output result = values(j);
+  return hu_gemm(M, M, K, &result, &a, &b, &c, &exact, &(hu_how){rne, twin_at(NULL, NULL, NULL), NULL});
 }
 
 static hu_status gemm_scaled(job *j) {
   hu_accum unit = model("nv.blackwell.nvfp4.b16.ue4m3");
-  hu_operand a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1);
-  hu_operand sa = matrix(j, hu_ue4m3(), M, K / 16, 0), sb = matrix(j, hu_ue4m3(), K / 16, M, 1);
-  hu_result result = values(j);
-  return hu_gemm_scaled(M, M, K, &result, &a, &b, NULL, &sa, &sb, &unit, rne, twin_at(NULL, NULL, NULL), NULL);
+  hu_view a = matrix(j, fp4(), M, K, 0), b = matrix(j, fp4(), K, M, 1);
+  hu_view sa = matrix(j, hu_ue4m3(), M, K / 16, 0), sb = matrix(j, hu_ue4m3(), K / 16, M, 1);
+  hu_output result = values(j);
+  return hu_multiply(
+      &(hu_product){.m = M, .n = M, .k = K, .d = result, .a = a, .b = b, .sa = sa, .sb = sb, .accum = &unit},
+      &(hu_how){rne, twin_at(NULL, NULL, NULL), NULL});
 }
 
 /* M dot products of elements of one type, and C of it where it is a format. */
@@ -210,19 +211,14 @@ static hu_status scaled_pack(job *j) {
 
 static hu_status scaled_product(job *j, hu_scaled_sum sum) {
   hu_scaling of_operand = scaling(four);
-  hu_scaled_operand a, b;
-  hu_scaled_result y;
-  memset(&a, 0, sizeof a);
-  memset(&b, 0, sizeof b);
-  memset(&y, 0, sizeof y);
-  a.scaling = b.scaling = &of_operand;
-  b.transposed = 1;
-  a.scaled = tensor(j, &of_operand, M, K);
-  b.scaled = tensor(j, &of_operand, M, K);
-  y.plain = values(j);
-  size_t bytes = hu_scaled_gemm_space(M, M, K, &y, &a, &b, NULL, &sum, twin_at(NULL, NULL, NULL));
-  void *space = (void *)(((uintptr_t)buffer(j, NULL, bytes + 64) + 63) / 64 * 64);
-  return hu_scaled_gemm(M, M, K, &y, &a, &b, NULL, &sum, rne, space, bytes, twin_at(NULL, NULL, NULL), NULL);
+  hu_scaled a = tensor(j, &of_operand, M, K), b = tensor(j, &of_operand, M, K);
+  hu_product x = {.m = M, .n = M, .k = K, .sum = &sum};
+  x.a = hu_scaled_matrix(&a, &of_operand);
+  x.b = hu_transposed(hu_scaled_matrix(&b, &of_operand));
+  x.d = values(j);
+  x.bytes = hu_multiply_space(&x, twin_at(NULL, NULL, NULL));
+  x.space = (void *)(((uintptr_t)buffer(j, NULL, x.bytes + 64) + 63) / 64 * 64);
+  return hu_multiply(&x, &(hu_how){rne, twin_at(NULL, NULL, NULL), NULL});
 }
 
 static hu_status parts(job *j) {
@@ -246,10 +242,16 @@ static hu_status s2fp8_decode(job *j) {
 static hu_status s2fp8_gemm(job *j) {
   hu_s2fp8 kind = hu_s2fp8_of(fp4());
   const hu_s2fp8_scale *scale = scale_of(j, &kind);
-  hu_s2fp8_operand a = {codes(j, M, K, K + 3), K + 3, &kind, scale, 0};
-  hu_s2fp8_operand b = {codes(j, M, K, K + 3), K + 3, &kind, scale, 1};
-  void *work = buffer(j, NULL, hu_s2fp8_gemm_work_size(M, M, K, &a, &b, twin_at(NULL, NULL, NULL)));
-  return hu_s2fp8_gemm(M, M, K, out(j), M, &a, &b, NULL, 0, twin_at(NULL, work, NULL));
+  hu_accum fp32 = model("fp32");
+  hu_scaled a = {(void *)(uintptr_t)codes(j, M, K, K + 3), K + 3, (void *)(uintptr_t)scale, 0, NULL},
+            b = {(void *)(uintptr_t)codes(j, M, K, K + 3), K + 3, (void *)(uintptr_t)scale, 0, NULL};
+  hu_product x = {.m = M, .n = M, .k = K, .accum = &fp32};
+  x.a = hu_s2fp8_matrix(&a, &kind);
+  x.b = hu_transposed(hu_s2fp8_matrix(&b, &kind));
+  x.d = values(j);
+  x.bytes = hu_multiply_space(&x, twin_at(NULL, NULL, NULL));
+  x.space = buffer(j, NULL, x.bytes);
+  return hu_multiply(&x, &(hu_how){rne, twin_at(NULL, NULL, NULL), NULL});
 }
 
 /* ---- all of them ---- */
@@ -349,12 +351,13 @@ static hu_status look_at_rows(const void *a, size_t rows, size_t cols, size_t ld
   static const float zero[256];
   job j;
   memset(&j, 0, sizeof j);
-  hu_operand x = {a, ld, format, HU_STORAGE_CODES, 0};
-  hu_operand y = {buffer(&j, zero, sizeof zero), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES, 0};
-  hu_result result = {buffer(&j, NULL, rows * 4), 1, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_view x = hu_matrix_codes(a, ld, format);
+  hu_view y = hu_matrix_floats(buffer(&j, zero, sizeof zero), 1);
+  hu_output result = hu_matrix_floats_out(buffer(&j, NULL, rows * 4), 1);
   hu_accum exact = model("exact");
   assert_true(cols <= 256);
-  assert_int_equal(hu_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, rne, twin_at(NULL, NULL, NULL), NULL), HU_OK);
+  assert_int_equal(
+      hu_gemm(rows, 1, cols, &result, &x, &y, NULL, &exact, &(hu_how){rne, twin_at(NULL, NULL, NULL), NULL}), HU_OK);
   hu_status status = hu_device_synchronize(NULL);
   forget(&j);
   return status;
@@ -467,12 +470,12 @@ static void test_others(void **state) {
   assert_int_equal(hui_memory_get(z, dz, sizeof z), HU_OK);
   assert_true(z[2] == z[1]); /* the lowest bits' */
   twin_default_stream();
-  hu_operand a = {x, 2, fp4(), HU_STORAGE_CODES, 0};
-  hu_result result = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  hu_view a = hu_matrix_codes(x, 2, fp4());
+  hu_output result = hu_matrix_floats_out(z, 2);
   hu_accum exact = model("exact");
   z[0] = 7;
   const hu_exec copied = {.where = hu_cuda_host()};
-  assert_int_equal(hu_gemm(2, 2, 2, &result, &a, &a, NULL, &exact, rne, &copied, NULL), HU_E_CODE);
+  assert_int_equal(hu_gemm(2, 2, 2, &result, &a, &a, NULL, &exact, &(hu_how){rne, &copied, NULL}), HU_E_CODE);
   assert_true(z[0] == 7);
   forget(&j);
 }

@@ -100,8 +100,8 @@ static void array_calls(void **state) {
 
 typedef struct t_product {
   size_t m, n, k;
-  hu_result d;
-  hu_operand a, b, c;
+  hu_output d;
+  hu_view a, b, c;
   hu_accum accum;
   hu_mode mode;
 } t_product;
@@ -121,9 +121,9 @@ static void refuse_product(t_setup *setup, hu_status expected, const t_product *
   wrong.c.data = moved(setup, product->c.data);
   refused(setup, expected,
           hu_gemm(product->m, product->n, product->k, &product->d, &product->a, &product->b, &product->c,
-                  &product->accum, product->mode, NULL, NULL),
-          hu_gemm(wrong.m, wrong.n, wrong.k, &wrong.d, &wrong.a, &wrong.b, &wrong.c, &wrong.accum, wrong.mode,
-                  twin_there(NULL), events_of(setup)));
+                  &product->accum, &(hu_how){product->mode, NULL, NULL}),
+          hu_gemm(wrong.m, wrong.n, wrong.k, &wrong.d, &wrong.a, &wrong.b, &wrong.c, &wrong.accum,
+                  &(hu_how){wrong.mode, twin_there(NULL), events_of(setup)}));
 }
 
 /* Models that no matrix product takes, or not with these formats. */
@@ -140,10 +140,10 @@ static void models(t_setup *setup, const t_product *product) {
   refuse_model(setup, HU_E_ACCUM, wrong, "promote(4,fp32,binary32,scaled)");
   refuse_model(setup, HU_E_OPERAND_A, wrong, "nv.ada.e4m3.f32");
   refuse_model(setup, HU_E_OPERAND_B, wrong, "takes(any,float8_e5m2,any,fp32)");
-  wrong.c.format = hu_format_ieee(11, 20, 0);
+  wrong.c.type.format = hu_format_ieee(11, 20, 0);
   wrong.c.data = setup->x.host + 128;
   refuse_model(setup, HU_E_ACCUM, wrong, "any(nv.ada.e4m3.f32)");
-  wrong.c.format = hu_format_ieee(5, 10, 0);
+  wrong.c.type.format = hu_format_ieee(5, 10, 0);
   refuse_model(setup, HU_E_OPERAND_C, wrong, "takes(any,any,binary32,fp32)");
 }
 
@@ -154,32 +154,29 @@ static void matrix_calls(void **state) {
   t_product product, wrong;
   memset(&product, 0, sizeof product);
   product.m = product.n = product.k = 4;
-  product.d.data = setup.z.host;
-  product.a.data = setup.x.host;
-  product.b.data = setup.x.host + 64;
-  product.c.data = setup.x.host + 128;
-  product.d.ld = product.a.ld = product.b.ld = product.c.ld = 4;
-  product.d.format = product.a.format = product.b.format = product.c.format = format;
-  product.d.storage = product.a.storage = product.b.storage = product.c.storage = HU_STORAGE_CODES;
+  product.d = hu_matrix_codes_out(setup.z.host, 4, format);
+  product.a = hu_matrix_codes(setup.x.host, 4, format);
+  product.b = hu_matrix_codes(setup.x.host + 64, 4, format);
+  product.c = hu_matrix_codes(setup.x.host + 128, 4, format);
   models(&setup, &product);
-  wrong = product, wrong.a.format.m = 31, refuse_product(&setup, HU_E_FORMAT, &wrong);
+  wrong = product, wrong.a.type.format.m = 31, refuse_product(&setup, HU_E_FORMAT, &wrong);
   wrong = product, wrong.mode.round = HU_SRA, refuse_product(&setup, HU_E_MODE, &wrong);
   wrong = product, wrong.accum.kind = 9, refuse_product(&setup, HU_E_ACCUM, &wrong);
   wrong = product, wrong.accum.length = 1, refuse_product(&setup, HU_E_ACCUM, &wrong);
-  wrong = product, wrong.accum.kind = HU_ACCUM_FP32, wrong.b.format = hu_format_ieee(11, 20, 0),
+  wrong = product, wrong.accum.kind = HU_ACCUM_FP32, wrong.b.type.format = hu_format_ieee(11, 20, 0),
   refuse_product(&setup, HU_E_CARRIER, &wrong);
-  wrong = product, wrong.d.storage = HU_STORAGE_VALUES, wrong.d.format = hu_format_ieee(11, 20, 0),
+  wrong = product, wrong.d.type.kind = HU_TYPE_VALUES32, wrong.d.type.format = hu_format_ieee(11, 20, 0),
   refuse_product(&setup, HU_E_CARRIER, &wrong);
   wrong = product, wrong.b.data = NULL, refuse_product(&setup, HU_E_NULL, &wrong);
   wrong = product, wrong.d.data = NULL, refuse_product(&setup, HU_E_NULL, &wrong);
-  wrong = product, wrong.c.ld = 3, refuse_product(&setup, HU_E_SHAPE, &wrong);
-  wrong = product, wrong.a.storage = 2, refuse_product(&setup, HU_E_SHAPE, &wrong);
-  wrong = product, wrong.a.transposed = 2, refuse_product(&setup, HU_E_SHAPE, &wrong);
-  wrong = product, wrong.a.ld = SIZE_MAX / 2, refuse_product(&setup, HU_E_SHAPE, &wrong);
-  wrong = product, wrong.a.storage = HU_STORAGE_VALUES, wrong.a.data = setup.x.host + 1,
+  wrong = product, wrong.c.row = 3, refuse_product(&setup, HU_E_SHAPE, &wrong);
+  wrong = product, wrong.a.type.kind = HU_TYPE_NONE, refuse_product(&setup, HU_E_FORMAT, &wrong);
+  wrong = product, wrong.a.row = 2, refuse_product(&setup, HU_E_SHAPE, &wrong);
+  wrong = product, wrong.a.row = PTRDIFF_MAX, refuse_product(&setup, HU_E_SHAPE, &wrong);
+  wrong = product, wrong.a.type.kind = HU_TYPE_VALUES32, wrong.a.data = setup.x.host + 1,
   refuse_product(&setup, HU_E_ALIGN, &wrong);
   wrong = product, wrong.d.data = setup.x.host + 64, refuse_product(&setup, HU_E_OVERLAP, &wrong);
-  wrong = product, wrong.d.data = setup.x.host + 128, wrong.c.transposed = 1,
+  wrong = product, wrong.d.data = setup.x.host + 128, wrong.c = hu_transposed(wrong.c),
   refuse_product(&setup, HU_E_OVERLAP, &wrong);
   wrong = product, wrong.m = 0, refuse_product(&setup, HU_OK, &wrong);
   setup_free(&setup);

@@ -8,11 +8,11 @@
 typedef struct t_matrix {
   t_twin bytes;
   size_t at, ld, rows, cols; /* as stored */
-  hu_operand cpu, device;
+  hu_view cpu, device;
 } t_matrix;
 
 static size_t size_of(hu_format format, uint8_t storage) {
-  return storage == HU_STORAGE_VALUES ? sizeof(float) : hu_limits_of(format).storage / 8;
+  return storage == HU_TYPE_VALUES32 ? sizeof(float) : hu_limits_of(format).storage / 8;
 }
 
 /* A code of a format: any (1), one of the lowest binade (2), the largest one (3), or one near one (0), so that sums
@@ -48,11 +48,12 @@ static t_matrix draw_matrix(t_random *random, size_t rows, size_t cols, hu_forma
   for (size_t i = 0; i < z.rows; i++) {
     for (size_t j = 0; j < z.cols; j++) {
       uint32_t u = draw_code(random, format, wild);
-      if (storage == HU_STORAGE_VALUES) u = t_bits32(hu_decode(format, u));
+      if (storage == HU_TYPE_VALUES32) u = t_bits32(hu_decode(format, u));
       memcpy(z.bytes.host + z.at + (i * z.ld + j) * size, &u, size);
     }
   }
-  hu_operand x = {z.bytes.host + z.at, z.ld, format, storage, (uint8_t)transposed};
+  hu_view x = hu_matrix_of(z.bytes.host + z.at, z.ld, hu_type_values(storage, format));
+  if (transposed) x = hu_transposed(x);
   z.cpu = z.device = x;
   z.device.data = z.bytes.device + z.at;
   twin_put(&z.bytes);
@@ -88,13 +89,14 @@ static void run_case(t_random *random, const test_case *test) {
   t_twin twin = twin_new(sizeof(hu_events));
   memset(twin.host, 0, twin.bytes);
   twin_put(&twin);
-  hu_result cpu_d = {out->bytes.host + out->at, out->ld, test->f[3], test->storage[3]}, device_d = cpu_d;
+  hu_output cpu_d = hu_matrix_out_of(out->bytes.host + out->at, out->ld, hu_type_values(test->storage[3], test->f[3])),
+            device_d = cpu_d;
   device_d.data = out->bytes.device + out->at;
   hu_status cpu = hu_gemm(test->m, test->n, test->k, &cpu_d, &a.cpu, &b.cpu, test->with_c ? &c.cpu : NULL, &test->accum,
-                          test->mode, &test->exec, (hu_events *)(void *)twin.host);
+                          &(hu_how){test->mode, &test->exec, (hu_events *)(void *)twin.host});
   hu_status device =
       hu_gemm(test->m, test->n, test->k, &device_d, &a.device, &b.device, test->with_c ? &c.device : NULL, &test->accum,
-              test->mode, twin_there(&test->exec), (hu_events *)(void *)twin.device);
+              &(hu_how){test->mode, twin_there(&test->exec), (hu_events *)(void *)twin.device});
   if (cpu != HU_OK || device != HU_OK) {
     print_error("cpu %s, device %s\n", hu_status_name(cpu), hu_status_name(device));
     describe(test, "refused");
@@ -141,7 +143,7 @@ static test_case draw_case(t_random *random, uint32_t kind) {
   for (int i = 0; i < 4; i++) {
     test.f[i] = draw_format(random, kind == HU_ACCUM_FP32 && i < 3);
     test.storage[i] =
-        (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(random, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
+        (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(random, 2) ? HU_TYPE_VALUES32 : HU_TYPE_CODES);
   }
   test.in_place = test.with_c && t_below(random, 4) == 0;
   if (test.in_place) {
@@ -188,7 +190,7 @@ static void exact_in_binary64(void **state) {
     for (int i = 0; i < 3; i++) {
       if (t_below(&random, 2)) test.f[i] = t_random_format(&random, 2, 8);
       test.storage[i] =
-          (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(&random, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
+          (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(&random, 2) ? HU_TYPE_VALUES32 : HU_TYPE_CODES);
     }
     test.in_place = 0;
     test.m = t_below(&random, 100);
@@ -208,10 +210,10 @@ static void few_digits(t_random *random) {
     test_case test = draw_case(random, HU_ACCUM_EXACT);
     for (int j = 0; j < 2; j++) {
       assert_int_equal(hu_format_parse(&test.f[j], names[i < 4 ? 0 : t_below(random, 5)], NULL), HU_OK);
-      test.storage[j] = HU_STORAGE_CODES;
+      test.storage[j] = HU_TYPE_CODES;
     }
     test.f[2] = test.f[0];
-    test.storage[2] = HU_STORAGE_CODES;
+    test.storage[2] = HU_TYPE_CODES;
     test.in_place = 0;
     test.m = 1 + t_below(random, 70);
     test.n = 1 + t_below(random, 70);
@@ -233,7 +235,7 @@ static void exact_in_bytes(void **state) {
       test.f[i] = t_random_format(&random, 2, 20);
       if (t_below(&random, 2)) assert_int_equal(hu_format_parse(&test.f[i], usual[t_below(&random, 5)], NULL), HU_OK);
       test.storage[i] =
-          (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(&random, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
+          (uint8_t)(hu_format_fits_binary32(test.f[i]) && t_below(&random, 2) ? HU_TYPE_VALUES32 : HU_TYPE_CODES);
     }
     test.m = t_below(&random, 50);
     test.n = t_below(&random, 50);
@@ -247,10 +249,10 @@ static void exact_in_bytes(void **state) {
   few_digits(&random);
   test_case test = draw_case(&random, HU_ACCUM_EXACT);
   test.f[0] = test.f[1] = hu_format_ieee(2, 28, 0);
-  test.storage[0] = test.storage[1] = HU_STORAGE_CODES;
+  test.storage[0] = test.storage[1] = HU_TYPE_CODES;
   memset(&test.mode, 0, sizeof test.mode);
   test.f[3] = hu_format_ieee(8, 23, 0); /* what a sum loses by passing 2^31 is 2^-16 of the result */
-  test.storage[3] = HU_STORAGE_VALUES;
+  test.storage[3] = HU_TYPE_VALUES32;
   test.with_c = test.in_place = 0;
   test.m = test.n = 1;
   test.k = 60000;
@@ -270,14 +272,14 @@ static void widest_formats(void **state) {
       const int *p = e[(i + j * (i / 4)) & 3];
       test.f[j] = hu_format_ieee((unsigned)p[0], (unsigned)p[1], p[2]);
       assert_int_equal(hu_format_check(test.f[j], NULL), HU_OK);
-      test.storage[j] = HU_STORAGE_CODES;
+      test.storage[j] = HU_TYPE_CODES;
     }
     test.in_place = 0;
     test.wild = 1 + (i & 1);
     if (test.wild == 2) { /* sums that end in the lowest limbs, and a result that holds them */
       test.f[0] = test.f[1] = test.f[2] = hu_format_finite(8, 23, 0);
       test.f[3] = hu_format_ieee(11, 20, 0);
-      test.storage[3] = HU_STORAGE_CODES;
+      test.storage[3] = HU_TYPE_CODES;
     }
     test.m = t_below(&random, 5);
     test.n = t_below(&random, 5);
@@ -302,15 +304,19 @@ static void on_host_arrays(void **state) {
     memcpy(z, matrix.bytes.host, matrix.bytes.bytes);
     hu_events ev[2];
     memset(ev, 3, sizeof ev);
-    hu_result dz = {matrix.bytes.host + matrix.at, matrix.ld, test.f[3], test.storage[3]}, dd = dz;
+    hu_output dz = hu_matrix_out_of(matrix.bytes.host + matrix.at, matrix.ld,
+                                    hu_type_values(test.storage[3], test.f[3])),
+              dd = dz;
     dd.data = z + matrix.at;
-    assert_int_equal(
-        hu_gemm(test.m, test.n, test.k, &dz, &a.cpu, &b.cpu, NULL, &test.accum, test.mode, &test.exec, &ev[0]), HU_OK);
+    assert_int_equal(hu_gemm(test.m, test.n, test.k, &dz, &a.cpu, &b.cpu, NULL, &test.accum,
+                             &(hu_how){test.mode, &test.exec, &ev[0]}),
+                     HU_OK);
     twin_default_stream();
     hu_exec copied = test.exec;
     copied.where = hu_cuda_host();
     assert_int_equal(
-        hu_gemm(test.m, test.n, test.k, &dd, &a.cpu, &b.cpu, NULL, &test.accum, test.mode, &copied, &ev[1]), HU_OK);
+        hu_gemm(test.m, test.n, test.k, &dd, &a.cpu, &b.cpu, NULL, &test.accum, &(hu_how){test.mode, &copied, &ev[1]}),
+        HU_OK);
     assert_memory_equal(z, matrix.bytes.host, matrix.bytes.bytes);
     assert_memory_equal(&ev[0], &ev[1], sizeof ev[0]);
     free(z);

@@ -171,11 +171,11 @@ static void product(const golden_sum *sum, size_t number, size_t rows, size_t co
   twin_put(&a);
   twin_put(&b);
   twin_put(&c);
-  hu_operand oa = {a.device, ld, sum->fa, HU_STORAGE_CODES, 0}, ob = {b.device, ld, sum->fb, HU_STORAGE_CODES, 1};
-  hu_operand oc = {c.device, columns, sum->fc, HU_STORAGE_CODES, 0};
-  hu_result od = {twin.device, columns, sum->fz, HU_STORAGE_CODES};
-  assert_int_equal(hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode,
-                           twin_there(NULL), (hu_events *)(void *)events.device),
+  hu_view oa = hu_matrix_codes(a.device, ld, sum->fa), ob = hu_transposed(hu_matrix_codes(b.device, ld, sum->fb));
+  hu_view oc = hu_matrix_codes(c.device, columns, sum->fc);
+  hu_output od = hu_matrix_codes_out(twin.device, columns, sum->fz);
+  assert_int_equal(hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum,
+                           &(hu_how){sum->mode, twin_there(NULL), (hu_events *)(void *)events.device}),
                    HU_OK);
   if (twin_differs(&twin) < twin.bytes || twin_differs(&events) < events.bytes)
     fail_msg("sum %zu as a %zu x %zu product: code or events are not the line's", number, rows, columns);

@@ -31,21 +31,21 @@ static hu_status quantize_cpu(t_buffers *buffers, hu_events *ev) {
   return hu_quantize_n(N, floats(buffers->z.host), 1, floats(buffers->x.host), 1, hu_binary16(), t_mode(0), NULL, ev);
 }
 
-static hu_operand square(const uint8_t *x) {
-  hu_operand o = {x, SIDE, hu_binary32(), HU_STORAGE_VALUES, 0};
+static hu_view square(const uint8_t *x) {
+  hu_view o = hu_matrix_floats(floats((uint8_t *)(uintptr_t)x), SIDE);
   return o;
 }
 static hu_status multiply(void *stream, void *context) {
   t_buffers *buffers = context;
-  hu_operand a = square(buffers->x.device);
-  hu_result result = {buffers->z.device, SIDE, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum, t_mode(0), twin_at(NULL, NULL, stream),
-                 events(buffers->e.device));
+  hu_view a = square(buffers->x.device);
+  hu_output result = hu_matrix_floats_out(floats(buffers->z.device), SIDE);
+  return hu_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum,
+                 &(hu_how){t_mode(0), twin_at(NULL, NULL, stream), events(buffers->e.device)});
 }
 static hu_status multiply_cpu(t_buffers *buffers, hu_events *ev) {
-  hu_operand a = square(buffers->x.host);
-  hu_result result = {buffers->z.host, SIDE, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum, t_mode(0), NULL, ev);
+  hu_view a = square(buffers->x.host);
+  hu_output result = hu_matrix_floats_out(floats(buffers->z.host), SIDE);
+  return hu_gemm(SIDE, SIDE, SIDE, &result, &a, &a, NULL, &buffers->accum, &(hu_how){t_mode(0), NULL, ev});
 }
 
 /* A second level without an amax: several kernels. */

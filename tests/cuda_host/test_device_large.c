@@ -21,19 +21,19 @@ typedef struct t_product {
   uint8_t storage, part;
 } t_product;
 
-static const t_product products[] = {{"fp32", "binary32", HU_STORAGE_VALUES, 1},
-                                     {"fp32", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                     {"fp32", "binary16", HU_STORAGE_CODES, 1},
-                                     {"exact", "float4_e2m1fn", HU_STORAGE_CODES, 1},
-                                     {"exact", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                     {"exact", "bfloat16", HU_STORAGE_CODES, 4},
-                                     {"seq(binary16)", "binary16", HU_STORAGE_CODES, 1},
-                                     {"seq(bfloat16)", "bfloat16", HU_STORAGE_CODES, 1},
-                                     {"seq(fp(6,9,0))", "float8_e4m3fn", HU_STORAGE_CODES, 1},
-                                     {"nv.hopper.f16.f32", "binary16", HU_STORAGE_CODES, 2},
-                                     {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_STORAGE_CODES, 2},
-                                     {"amd.cdna3.f16", "binary16", HU_STORAGE_CODES, 4},
-                                     {"pairwise(binary32)", "binary16", HU_STORAGE_CODES, 4}};
+static const t_product products[] = {{"fp32", "binary32", HU_TYPE_VALUES32, 1},
+                                     {"fp32", "float8_e4m3fn", HU_TYPE_CODES, 1},
+                                     {"fp32", "binary16", HU_TYPE_CODES, 1},
+                                     {"exact", "float4_e2m1fn", HU_TYPE_CODES, 1},
+                                     {"exact", "float8_e4m3fn", HU_TYPE_CODES, 1},
+                                     {"exact", "bfloat16", HU_TYPE_CODES, 4},
+                                     {"seq(binary16)", "binary16", HU_TYPE_CODES, 1},
+                                     {"seq(bfloat16)", "bfloat16", HU_TYPE_CODES, 1},
+                                     {"seq(fp(6,9,0))", "float8_e4m3fn", HU_TYPE_CODES, 1},
+                                     {"nv.hopper.f16.f32", "binary16", HU_TYPE_CODES, 2},
+                                     {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_TYPE_CODES, 2},
+                                     {"amd.cdna3.f16", "binary16", HU_TYPE_CODES, 4},
+                                     {"pairwise(binary32)", "binary16", HU_TYPE_CODES, 4}};
 
 static hu_exec all_threads(void) {
   hu_exec exec;
@@ -45,10 +45,10 @@ static hu_exec all_threads(void) {
 
 /* Finite codes, or values, some of them small. */
 static void fill(t_random *random, t_twin *twin, hu_format format, uint8_t storage) {
-  size_t size = storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(format).storage / 8;
+  size_t size = storage == HU_TYPE_VALUES32 ? 4 : hu_limits_of(format).storage / 8;
   for (size_t i = 0; i < twin->bytes / size; i++) {
     float x = (float)t_between(random, -1000, 1000) / (t_below(random, 4) ? 256 : 65536);
-    if (storage == HU_STORAGE_VALUES)
+    if (storage == HU_TYPE_VALUES32)
       memcpy(twin->host + 4 * i, &x, 4);
     else
       t_put(twin->host, size, (ptrdiff_t)i, hu_encode64(format, t_mode(0), x, 0, NULL));
@@ -63,29 +63,32 @@ static void multiply(t_random *random, const t_product *c) {
   hu_accum accum;
   assert_int_equal(hu_format_parse(&format, c->format, NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&accum, c->model, NULL), HU_OK);
-  size_t size = c->storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(format).storage / 8;
+  size_t size = c->storage == HU_TYPE_VALUES32 ? 4 : hu_limits_of(format).storage / 8;
   t_twin a = twin_new(m * k * size), b = twin_new(k * n * size), twin = twin_new(4 * m * n),
          events = twin_new(sizeof(hu_events));
   hu_exec exec = all_threads();
   fill(random, &a, format, c->storage);
   fill(random, &b, format, c->storage);
   memset(events.host, 0, events.bytes);
-  hu_operand ha = {a.host, k, format, c->storage, 0}, hb = {b.host, n, format, c->storage, 0}, da = ha, db = hb;
-  hu_result hd = {twin.host, n, wide, HU_STORAGE_VALUES}, dd = {twin.device, n, wide, HU_STORAGE_VALUES};
+  hu_view ha = hu_matrix_of(a.host, k, hu_type_values(c->storage, format)),
+          hb = hu_matrix_of(b.host, n, hu_type_values(c->storage, format)), da = ha, db = hb;
+  hu_output hd = hu_matrix_out_of(twin.host, n, hu_type_values(HU_TYPE_VALUES32, wide)),
+            dd = hu_matrix_out_of(twin.device, n, hu_type_values(HU_TYPE_VALUES32, wide));
   da.data = a.device;
   db.data = b.device;
   twin_put(&twin);
   twin_put(&events);
-  assert_int_equal(hu_gemm(m, n, k, &hd, &ha, &hb, NULL, &accum, t_mode(0), &exec, (hu_events *)(void *)events.host),
-                   HU_OK);
+  assert_int_equal(
+      hu_gemm(m, n, k, &hd, &ha, &hb, NULL, &accum, &(hu_how){t_mode(0), &exec, (hu_events *)(void *)events.host}),
+      HU_OK);
   hu_events once, *counts = (hu_events *)(void *)events.host;
   memcpy(&once, counts, sizeof once);
   for (int i = 0; i < TIMES; i++) {
     assert_int_equal(hui_memory_put(twin.device, b.host, twin.bytes < b.bytes ? twin.bytes : b.bytes),
                      HU_OK); /* spoil it */
-    assert_int_equal(
-        hu_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), twin_there(NULL), (hu_events *)(void *)events.device),
-        HU_OK);
+    assert_int_equal(hu_gemm(m, n, k, &dd, &da, &db, NULL, &accum,
+                             &(hu_how){t_mode(0), twin_there(NULL), (hu_events *)(void *)events.device}),
+                     HU_OK);
     if (i) hu_events_add(counts, &once);
     size_t at = twin_differs(&twin);
     if (at < twin.bytes) fail_msg("%s of %s: run %d, element %zu differs", c->model, c->format, i, at / 4);

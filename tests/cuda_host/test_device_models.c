@@ -177,7 +177,7 @@ static void dot_presets(void **state) {
 typedef struct t_matrix {
   t_twin bytes;
   size_t size, rows, cols;
-  hu_operand cpu, device;
+  hu_view cpu, device;
 } t_matrix;
 
 static int codes_only; /* no binary32 values */
@@ -192,15 +192,16 @@ static t_matrix matrix_new(t_random *random, size_t rows, size_t cols, hu_format
   z.size = values ? 4 : hu_limits_of(format).storage / 8;
   size_t ld = (turned ? rows : cols) + t_below(random, 4);
   z.bytes = twin_new(((turned ? cols : rows) * ld + 1) * z.size);
-  hu_operand x = {z.bytes.host, ld, format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES, (uint8_t)turned};
-  z.cpu = z.device = x;
+  z.cpu = hu_matrix_of(z.bytes.host, ld, hu_type_values(values ? HU_TYPE_VALUES32 : HU_TYPE_CODES, format));
+  if (turned) z.cpu = hu_transposed(z.cpu);
+  z.device = z.cpu;
   z.device.data = z.bytes.device;
   return z;
 }
 
 static void matrix_put(const t_matrix *z, size_t i, size_t j, uint64_t code) {
-  size_t at = z->cpu.transposed ? j * z->cpu.ld + i : i * z->cpu.ld + j;
-  if (z->cpu.storage == HU_STORAGE_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
+  size_t at = i * (size_t)z->cpu.row + j * (size_t)z->cpu.stride;
+  if (z->cpu.type.kind == HU_TYPE_VALUES32) code = t_bits32(hu_decode(z->cpu.type.format, (uint32_t)code));
   dot_store(z->bytes.host, at, z->size, code);
 }
 
@@ -226,18 +227,17 @@ static void draw_matrices(t_dot *x, t_random *random, const t_operands *in) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) twin_put(&all[i]->bytes);
 }
 
-static hu_status call_product(int on_device, const t_dot *x, const t_operands *in, const hu_result *result, int with_c,
+static hu_status call_product(int on_device, const t_dot *x, const t_operands *in, const hu_output *result, int with_c,
                               const hu_exec *exec, hu_events *events) {
-#define SIDE(t) (on_device ? &in->t.device : &in->t.cpu)
-  const hu_operand *a = SIDE(a), *b = SIDE(b), *c = with_c ? SIDE(c) : NULL, *sa = SIDE(sa), *sb = SIDE(sb);
+#define SIDE(t) (on_device ? in->t.device : in->t.cpu)
+  hu_product product = {.m = in->a.rows, .n = in->b.cols, .k = in->a.cols, .d = *result, .accum = &x->accum};
+  hu_how how = {x->mode, on_device ? twin_there(exec) : exec, events};
+  product.a = SIDE(a);
+  product.b = SIDE(b);
+  if (with_c) product.c = SIDE(c);
+  if (hu_accum_is_scaled(&x->accum)) product.sa = SIDE(sa), product.sb = SIDE(sb);
 #undef SIDE
-  size_t m = in->a.rows, n = in->b.cols, k = in->a.cols;
-  if (!hu_accum_is_scaled(&x->accum)) {
-    return on_device ? hu_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, twin_there(exec), events)
-                     : hu_gemm(m, n, k, result, a, b, c, &x->accum, x->mode, exec, events);
-  }
-  return on_device ? hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, twin_there(exec), events)
-                   : hu_gemm_scaled(m, n, k, result, a, b, c, sa, sb, &x->accum, x->mode, exec, events);
+  return hu_multiply(&product, &how);
 }
 
 static void run_product(t_dot *x, t_random *random, size_t m, size_t n, size_t k, hu_format fd) {
@@ -257,7 +257,7 @@ static void run_product(t_dot *x, t_random *random, size_t m, size_t n, size_t k
   twin_put(&matrix.bytes);
   const t_matrix *out = in_place ? &in.c : &matrix;
   t_twin twin = events_new();
-  hu_result cpu = {out->bytes.host, out->cpu.ld, out->cpu.format, out->cpu.storage}, device = cpu;
+  hu_output cpu = hu_matrix_out_of(out->bytes.host, (size_t)out->cpu.row, out->cpu.type), device = cpu;
   device.data = out->bytes.device;
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
@@ -459,11 +459,11 @@ static void align_blocks(void **state) {
     b->cut = HU_BLOCK_CUT_TRUNC;
     b->length = (uint16_t)(1 << t_between(&random, b->order ? 1 : 0, 5));
     if (t_below(&random, 4)) b->kept = (uint16_t)t_between(&random, 8, 29);
-    hu_operand a = {&x, 100, x.a.format, HU_STORAGE_CODES, 0}, c = {&x, 100, x.c.format, HU_STORAGE_CODES, 0};
+    hu_view a = hu_matrix_codes(&x, 100, x.a.format), c = hu_matrix_codes(&x, 100, x.c.format);
     a.data = c.data = x.at;
-    hu_operand ob = {x.at, 100, x.b.format, HU_STORAGE_CODES, 0};
-    hu_result result = {x.bt, 100, x.c.format, HU_STORAGE_CODES};
-    if (hu_gemm(0, 1, 1, &result, &a, &ob, &c, &x.accum, x.mode, NULL, NULL) != HU_OK) continue;
+    hu_view ob = hu_matrix_codes(x.at, 100, x.b.format);
+    hu_output result = hu_matrix_codes_out(x.bt, 100, x.c.format);
+    if (hu_gemm(0, 1, 1, &result, &a, &ob, &c, &x.accum, &(hu_how){x.mode, NULL, NULL}) != HU_OK) continue;
     run_product(&x, &random, 1 + t_below(&random, 30), 1 + t_below(&random, 30), t_below(&random, 90), x.c.format);
     done++;
   }

@@ -52,17 +52,18 @@ static hu_status multiply(void) {
   return hu_mul_n(N, more, 1, format, codes, 1, format, codes, 1, format, rne, NULL, NULL);
 }
 
-static hu_status product(hu_format format, uint8_t storage, const void *a, const void *b, uint32_t threads) {
+static hu_status product(hu_format format, uint8_t kind, const void *a, const void *b, uint32_t threads) {
   hu_accum accum = {.kind = HU_ACCUM_FP32};
-  hu_operand left = {.data = a, .ld = COLS, .format = format, .storage = storage};
-  hu_operand right = {.data = b, .ld = COLS, .format = format, .storage = storage};
-  hu_result result = {.data = z, .ld = COLS, .format = hu_binary32(), .storage = HU_STORAGE_VALUES};
+  hu_view left = hu_matrix_of(a, COLS, hu_type_values(kind, format)),
+          right = hu_matrix_of(b, COLS, hu_type_values(kind, format));
+  hu_output result = hu_matrix_floats_out(z, COLS);
   hu_exec exec = {.threads = threads};
-  return hu_gemm(ROWS, COLS, ROWS, &result, &left, &right, NULL, &accum, rne, &exec, NULL);
+  hu_how how = {.exec = &exec};
+  return hu_gemm(ROWS, COLS, ROWS, &result, &left, &right, NULL, &accum, &how);
 }
-static hu_status gemm_values(void) { return product(hu_bfloat16(), HU_STORAGE_VALUES, x, y, 1); }
-static hu_status gemm_threads(void) { return product(hu_bfloat16(), HU_STORAGE_VALUES, x, y, 2); }
-static hu_status gemm_codes(void) { return product(hu_float8_e4m3fn(), HU_STORAGE_CODES, codes, codes, 1); }
+static hu_status gemm_values(void) { return product(hu_bfloat16(), HU_TYPE_VALUES32, x, y, 1); }
+static hu_status gemm_threads(void) { return product(hu_bfloat16(), HU_TYPE_VALUES32, x, y, 2); }
+static hu_status gemm_codes(void) { return product(hu_float8_e4m3fn(), HU_TYPE_CODES, codes, codes, 1); }
 
 /* The check of the name is not of the call. */
 static hu_scaling mx(void) {

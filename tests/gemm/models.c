@@ -90,23 +90,23 @@ void problem_same_at_levels(const t_problem *problem, const char *model, unsigne
 }
 
 void problem_spot(const t_problem *problem, t_random *random) {
-  if (problem->storage != HU_STORAGE_CODES || problem->a.operand.storage != HU_STORAGE_CODES ||
-      problem->b.operand.storage != HU_STORAGE_CODES || problem->k == 0)
+  if (problem->kind != HU_TYPE_CODES || problem->a.operand.type.kind != HU_TYPE_CODES ||
+      problem->b.operand.type.kind != HU_TYPE_CODES || problem->k == 0)
     return;
-  if (problem->has_c && problem->c.operand.storage != HU_STORAGE_CODES) return;
+  if (problem->has_c && problem->c.operand.type.kind != HU_TYPE_CODES) return;
   t_outcome outcome = problem_run(problem, 1, 0);
   size_t i = t_below(random, (uint32_t)problem->m), j = t_below(random, (uint32_t)problem->n);
-  const hu_operand *x[3] = {&problem->a.operand, &problem->b.operand, &problem->c.operand};
+  const hu_view *x[3] = {&problem->a.operand, &problem->b.operand, &problem->c.operand};
   uint32_t code = 0;
   hu_exec exec = {.stream = problem->stream};
   hu_view none = {0};
   hu_product in = hu_product_of_dot(problem->k, hu_codes_out(&code, 1, problem->format), none, none, &problem->accum);
   hu_view *view[3] = {&in.a, &in.b, &in.c};
   for (size_t q = 0; q < (problem->has_c ? 3u : 2u); q++) {
-    size_t row = q == 1 ? 0 : i, column = q == 0 ? 0 : j, ld = x[q]->ld;
-    size_t at = x[q]->transposed ? column * ld + row : row * ld + column;
-    *view[q] = hu_codes((const uint8_t *)x[q]->data + at * hu_limits_of(x[q]->format).storage / 8,
-                        (ptrdiff_t)((q == 0) != x[q]->transposed ? 1 : ld), x[q]->format);
+    size_t row = q == 1 ? 0 : i, column = q == 0 ? 0 : j;
+    size_t at = row * (size_t)x[q]->row + column * (size_t)x[q]->stride;
+    *view[q] = hu_codes((const uint8_t *)x[q]->data + at * hu_limits_of(x[q]->type.format).storage / 8,
+                        q == 0 ? x[q]->stride : x[q]->row, x[q]->type.format);
   }
   exec.stream.counter += i * problem->n + j;
   hu_how how = {problem->mode, &exec, NULL};

@@ -70,11 +70,8 @@ void plain_store(plain *x, int values, int transposed, size_t padding) {
       put((uint8_t *)x->stored + at * size, size, code);
     }
   }
-  x->operand.data = x->stored;
-  x->operand.ld = ld;
-  x->operand.format = x->format;
-  x->operand.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  x->operand.transposed = (uint8_t)transposed;
+  x->operand = hu_matrix_of(x->stored, ld, hu_type_values(values ? HU_TYPE_VALUES32 : HU_TYPE_CODES, x->format));
+  if (transposed) x->operand = hu_transposed(x->operand);
 }
 
 void plain_store_again(plain *x, int values, int transposed, size_t padding) {
@@ -83,7 +80,7 @@ void plain_store_again(plain *x, int values, int transposed, size_t padding) {
 }
 
 void plain_keep_layout(plain *x, size_t padding) {
-  plain_store_again(x, x->operand.storage == HU_STORAGE_VALUES, x->operand.transposed, padding);
+  plain_store_again(x, x->operand.type.kind == HU_TYPE_VALUES32, x->operand.stride != 1, padding);
 }
 
 void plain_free(plain *x) {
@@ -118,7 +115,7 @@ void problem_draw(t_problem *problem, t_random *random, size_t m, size_t n, size
     store_any(&problem->c, random);
   }
   problem->format = fd;
-  problem->storage = hu_format_fits_binary32(fd) && t_below(random, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
+  problem->kind = hu_format_fits_binary32(fd) && t_below(random, 2) ? HU_TYPE_VALUES32 : HU_TYPE_CODES;
   problem->ld = n + (t_below(random, 2) ? 0 : t_below(random, 5));
 }
 
@@ -130,17 +127,20 @@ void problem_free(t_problem *problem) {
   plain_free(&problem->sb);
 }
 
-static hu_status multiply(const t_problem *problem, const hu_result *result, const hu_operand *c, const hu_exec *exec,
+static hu_status multiply(const t_problem *problem, const hu_output *result, const hu_view *c, const hu_exec *exec,
                           hu_events *events) {
-  const hu_operand *a = &problem->a.operand, *b = &problem->b.operand;
-  if (!problem->scaled)
-    return hu_gemm(problem->m, problem->n, problem->k, result, a, b, c, &problem->accum, problem->mode, exec, events);
-  return hu_gemm_scaled(problem->m, problem->n, problem->k, result, a, b, c, &problem->sa.operand, &problem->sb.operand,
-                        &problem->accum, problem->mode, exec, events);
+  hu_product x = {.m = problem->m, .n = problem->n, .k = problem->k, .d = *result, .accum = &problem->accum};
+  hu_how how = {problem->mode, exec, events};
+  x.a = problem->a.operand;
+  x.b = problem->b.operand;
+  if (c) x.c = *c;
+  if (problem->scaled) x.sa = problem->sa.operand;
+  if (problem->scaled) x.sb = problem->sb.operand;
+  return hu_multiply(&x, &how);
 }
 
 static size_t d_size(const t_problem *problem) {
-  return problem->storage == HU_STORAGE_VALUES ? 4 : code_size(problem->format);
+  return problem->kind == HU_TYPE_VALUES32 ? 4 : code_size(problem->format);
 }
 
 static hu_exec exec_of(const t_problem *problem, uint32_t threads, uint32_t levels_off) {
@@ -159,31 +159,31 @@ t_outcome problem_run(const t_problem *problem, uint32_t threads, uint32_t level
   outcome.bytes = problem->m * problem->ld * d_size(problem);
   outcome.d = must_have(outcome.bytes);
   t_fill_pattern(outcome.d, outcome.bytes);
-  hu_result result = {outcome.d, problem->ld, problem->format, problem->storage};
+  hu_output result = hu_matrix_out_of(outcome.d, problem->ld, hu_type_values(problem->kind, problem->format));
   outcome.status = multiply(problem, &result, problem->has_c ? &problem->c.operand : NULL, &exec, &outcome.events);
   return outcome;
 }
 
 int problem_can_run_in_place(const t_problem *problem) {
-  return problem->has_c && !problem->c.operand.transposed && problem->c.operand.storage == problem->storage &&
+  return problem->has_c && problem->c.operand.stride == 1 && problem->c.operand.type.kind == problem->kind &&
          hu_format_equal(problem->c.format, problem->format);
 }
 
 t_outcome problem_run_in_place(const t_problem *problem, uint32_t threads, uint32_t levels_off) {
   t_outcome outcome;
   hu_exec exec = exec_of(problem, threads, levels_off);
-  hu_operand c = problem->c.operand;
+  hu_view c = problem->c.operand;
   memset(&outcome, 0, sizeof outcome);
   outcome.bytes = problem->m * problem->ld * d_size(problem);
   outcome.d = must_have(outcome.bytes);
   t_fill_pattern(outcome.d, outcome.bytes);
   for (size_t i = 0; i < problem->m; i++) {
     memcpy(outcome.d + i * problem->ld * d_size(problem),
-           (const uint8_t *)problem->c.stored + i * c.ld * d_size(problem), problem->n * d_size(problem));
+           (const uint8_t *)problem->c.stored + i * (size_t)c.row * d_size(problem), problem->n * d_size(problem));
   }
   c.data = outcome.d;
-  c.ld = problem->ld;
-  hu_result result = {outcome.d, problem->ld, problem->format, problem->storage};
+  c.row = (ptrdiff_t)problem->ld;
+  hu_output result = hu_matrix_out_of(outcome.d, problem->ld, hu_type_values(problem->kind, problem->format));
   outcome.status = multiply(problem, &result, &c, &exec, &outcome.events);
   return outcome;
 }
@@ -218,8 +218,9 @@ int outcome_padding_untouched(const t_problem *problem, const t_outcome *outcome
 static int operand_text(char *text, size_t size, const char *name, const plain *x) {
   char f[T_FORMAT_TEXT];
   return snprintf(text, size, "%s: %s, %s%s, ld %zu; ", name, t_format_text(f, x->format),
-                  x->operand.storage == HU_STORAGE_VALUES ? "values" : "codes",
-                  x->operand.transposed ? ", transposed" : "", x->operand.ld);
+                  x->operand.type.kind == HU_TYPE_VALUES32 ? "values" : "codes",
+                  x->operand.stride != 1 ? ", transposed" : "",
+                  (size_t)(x->operand.stride != 1 ? x->operand.stride : x->operand.row));
 }
 
 const char *problem_text(char text[PROBLEM_TEXT], const t_problem *problem) {
@@ -230,6 +231,6 @@ const char *problem_text(char text[PROBLEM_TEXT], const t_problem *problem) {
   at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "B", &problem->b);
   if (problem->has_c) at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "C", &problem->c);
   snprintf(text + at, PROBLEM_TEXT - (size_t)at, "D: %s, %s, ld %zu", t_format_text(f, problem->format),
-           problem->storage == HU_STORAGE_VALUES ? "values" : "codes", problem->ld);
+           problem->kind == HU_TYPE_VALUES32 ? "values" : "codes", problem->ld);
   return text;
 }

@@ -14,20 +14,20 @@ typedef struct plain {
   size_t rows, columns;
   hu_format format;
   uint32_t *code; /* row-major, no padding */
-  void *stored;   /* as hu_gemm reads it */
+  void *stored;   /* as the product reads it */
   size_t bytes;   /* of stored, padding included */
-  hu_operand operand;
+  hu_view operand;
 } plain;
 
 typedef struct t_problem {
   size_t m, n, k;
   plain a, b, c, sa, sb;
-  int has_c, scaled; /* scaled: hu_gemm_scaled, with sa and sb */
+  int has_c, scaled; /* scaled: with sa and sb */
   hu_accum accum;
   hu_mode mode;
   hu_stream stream;
   hu_format format; /* of D */
-  uint8_t storage;
+  uint8_t kind;     /* of D: HU_TYPE_CODES or HU_TYPE_VALUES32 */
   size_t ld;
 } t_problem;
 

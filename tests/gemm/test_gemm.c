@@ -32,14 +32,12 @@
 #define HU_SANITIZED 0
 #endif
 
-static const hu_mode rne = {0};
-
 /* A 2 x 2 product of binary32 values that tests bend one argument at a time. */
 typedef struct t_call {
   float x[8], y[8], w[8], z[16];
   size_t m, n, k;
-  hu_result d;
-  hu_operand a, b, c;
+  hu_output d;
+  hu_view a, b, c, sa, sb;
   int has_c;
   hu_accum accum;
   hu_mode mode;
@@ -54,18 +52,22 @@ static void usual(t_call *call) {
   memcpy(call->w, w, sizeof w);
   t_fill_pattern(call->z, sizeof call->z);
   call->m = call->n = call->k = 2;
-  call->a.data = call->x;
-  call->b.data = call->y;
-  call->c.data = call->w;
-  call->d.data = call->z;
-  call->a.ld = call->b.ld = call->c.ld = call->d.ld = 2;
-  call->a.format = call->b.format = call->c.format = call->d.format = hu_binary32();
+  hu_type values = hu_type_values(HU_TYPE_VALUES32, hu_binary32());
+  call->a = hu_matrix_of(call->x, 2, values);
+  call->b = hu_matrix_of(call->y, 2, values);
+  call->c = hu_matrix_of(call->w, 2, values);
+  call->d = hu_matrix_out_of(call->z, 2, values);
   call->has_c = 1;
 }
 
 static hu_status go(t_call *call) {
-  return hu_gemm(call->m, call->n, call->k, &call->d, &call->a, &call->b, call->has_c ? &call->c : NULL, &call->accum,
-                 call->mode, NULL, &call->events);
+  hu_product x = {.m = call->m, .n = call->n, .k = call->k, .d = call->d, .a = call->a, .b = call->b};
+  hu_how how = {call->mode, NULL, &call->events};
+  if (call->has_c) x.c = call->c;
+  x.sa = call->sa;
+  x.sb = call->sb;
+  x.accum = &call->accum;
+  return hu_multiply(&x, &how);
 }
 
 static void small_products(void **state) {
@@ -81,7 +83,7 @@ static void small_products(void **state) {
     usual(&call);
     call.accum.kind = kind;
     call.has_c = 0;
-    call.b.transposed = 1;
+    call.b = hu_transposed(call.b);
     assert_int_equal(go(&call), HU_OK);
     assert_memory_equal(call.z, turned, sizeof turned);
   }
@@ -90,7 +92,7 @@ static void small_products(void **state) {
   usual(&call);
   call.m = call.n = 1;
   call.x[0] = call.x[1] = call.y[0] = call.y[1] = 1;
-  call.b.ld = 1;
+  call.b.row = 1;
   call.w[0] = 0x1p24f;
   assert_int_equal(go(&call), HU_OK);
   assert_true(t_same32(call.z[0], 16777218.0f));
@@ -110,12 +112,12 @@ static void shared_memory(void **state) {
   assert_int_equal(go(&call), HU_OK);
   assert_memory_equal(call.w, with_c, sizeof with_c);
   usual(&call);
-  call.c.format = hu_format_ieee(8, 22, 0); /* the same array must have the same format */
+  call.c.type.format = hu_format_ieee(8, 22, 0); /* the same array must have the same format */
   call.d.data = call.w;
   assert_int_equal(go(&call), HU_E_OVERLAP);
   usual(&call);
   call.d.data = call.w;
-  call.c.transposed = 1;
+  call.c = hu_transposed(call.c);
   assert_int_equal(go(&call), HU_E_OVERLAP);
   usual(&call);
   call.d.data = call.x;
@@ -130,9 +132,9 @@ static void shared_memory(void **state) {
   usual(&call);
   float both[8] = {1, 2, -1, -1, 3, 4, -1, -1};
   call.a.data = both;
-  call.a.ld = 4;
+  call.a.row = 4;
   call.d.data = both + 2;
-  call.d.ld = 4;
+  call.d.row = 4;
   assert_int_equal(go(&call), HU_OK);
   assert_true(both[2] == 19.5f && both[3] == 21 && both[6] == 45 && both[7] == 150 && both[0] == 1 && both[5] == 4);
   call.d.data = both + 1;
@@ -147,51 +149,62 @@ typedef struct misuse {
   void (*bend)(t_call *call);
 } misuse;
 
-static void bad_format_a(t_call *call) { call->a.format.m = 31; }
-static void bad_format_b(t_call *call) { call->b.format.sign = 2; }
-static void bad_format_c(t_call *call) { call->c.format.e = 12; }
-static void bad_format_d(t_call *call) { call->d.format.inf = 9; }
+static void bad_format_a(t_call *call) { call->a.type.format.m = 31; }
+static void bad_format_b(t_call *call) { call->b.type.format.sign = 2; }
+static void bad_format_c(t_call *call) { call->c.type.format.e = 12; }
+static void bad_format_d(t_call *call) { call->d.type.format.inf = 9; }
 static void bad_mode(t_call *call) { call->mode.round = HU_ROUND_COUNT; }
 static void bad_bits(t_call *call) { call->mode.round = HU_SRA; }
 static void bad_kind(t_call *call) { call->accum.kind = HU_ACCUM_COUNT; }
 static void bad_length(t_call *call) { call->accum.length = 1; }
 static void bad_reserved(t_call *call) { call->accum.scaled = 1; }
 static void bad_product(t_call *call) { call->accum.product.e = 1; }
-static void carrier_values(t_call *call) { call->a.format = hu_format_ieee(11, 10, 0); }
-static void carrier_result(t_call *call) { call->d.format = hu_format_ieee(11, 10, 0); }
+static void carrier_values(t_call *call) { call->a.type.format = hu_format_ieee(11, 10, 0); }
+static void carrier_result(t_call *call) { call->d.type.format = hu_format_ieee(11, 10, 0); }
 static void carrier_fp32(t_call *call) {
   call->accum.kind = HU_ACCUM_FP32;
-  call->b.format = hu_format_ieee(11, 10, 0);
-  call->b.storage = HU_STORAGE_CODES;
+  call->b.type.format = hu_format_ieee(11, 10, 0);
+  call->b.type.kind = HU_TYPE_CODES;
 }
 static void null_a(t_call *call) { call->a.data = NULL; }
 static void null_c(t_call *call) { call->c.data = NULL; }
 static void null_d(t_call *call) { call->d.data = NULL; }
-static void short_a(t_call *call) { call->a.ld = 1; }
-static void short_b(t_call *call) { call->b.ld = 1; }
-static void short_c(t_call *call) { call->c.ld = 1; }
-static void short_d(t_call *call) { call->d.ld = 1; }
+static void short_a(t_call *call) { call->a.row = 1; }
+static void short_b(t_call *call) { call->b.row = 1; }
+static void short_c(t_call *call) { call->c.row = 1; }
+static void short_d(t_call *call) { call->d.row = 1; }
 static void short_turned(t_call *call) {
   call->m = 1;
   call->k = 2;
-  call->a.transposed = 1;
-  call->a.ld = 0;
+  call->a.row = 1;
+  call->a.stride = 0;
 }
-static void huge_product(t_call *call) { call->a.ld = SIZE_MAX / 4; }
-static void huge_sum(t_call *call) { call->b.ld = SIZE_MAX / 4 - 1; }
+static void huge_product(t_call *call) { call->a.row = (ptrdiff_t)(SIZE_MAX / 4); }
+static void huge_sum(t_call *call) { call->b.row = (ptrdiff_t)(SIZE_MAX / 4 - 1); }
 static void huge_rows(t_call *call) { call->m = (size_t)1 << 62; }
-static void huge_d(t_call *call) { call->d.ld = (size_t)1 << 62; }
-static void bad_storage(t_call *call) { call->a.storage = 2; }
-static void bad_d_storage(t_call *call) { call->d.storage = 2; }
-static void bad_transposed(t_call *call) { call->c.transposed = 2; }
+static void huge_d(t_call *call) { call->d.row = (ptrdiff_t)((size_t)1 << 62); }
+static void no_kind(t_call *call) { call->a.type.kind = HU_TYPE_NONE; }
+static void no_kind_d(t_call *call) { call->d.type.kind = HU_TYPE_NONE; }
+static void no_kind_c(t_call *call) { call->c.type.kind = HU_TYPE_NONE; }
+static void bad_kind_b(t_call *call) { call->b.type.kind = HU_TYPE_VALUES64; }
+static void bad_kind_d(t_call *call) { call->d.type.kind = HU_TYPE_INT8; }
+static void number_b(t_call *call) { call->b.type.number = (const struct hu_number *)(const void *)call->x; }
+static void scaled_a(t_call *call) { call->a.type.kind = HU_TYPE_SCALED; }
+static void apart_c(t_call *call) { call->c.stride = 2; }
+static void turned_d(t_call *call) { call->d.row = 1, call->d.stride = 2; }
+static void backwards_b(t_call *call) { call->b.row = -2; }
+static void empty_a(t_call *call) { memset(&call->a, 0, sizeof call->a); }
+static void empty_d(t_call *call) { memset(&call->d, 0, sizeof call->d); }
+static void lone_scale(t_call *call) { call->sa = call->a; }
+static void scales_too(t_call *call) { call->sa = call->sb = call->a; }
 static void odd_a(t_call *call) { call->a.data = (const char *)call->x + 1; }
 static void odd_d(t_call *call) { call->d.data = (char *)call->z + 2; }
-static void grid_a(t_call *call) { call->a.format = hu_float8_e4m3fn(), call->x[3] = 1.0625f; }
-static void grid_b(t_call *call) { call->b.format = hu_float8_e4m3fn(), call->y[0] = t_float(0x7F800000); }
-static void grid_c(t_call *call) { call->c.format = hu_format_fnuz(4, 3, 0), call->w[2] = -0.0f; }
-static void grid_nan(t_call *call) { call->a.format = hu_float4_e2m1fn(), call->x[1] = t_float(0x7FC00000); }
+static void grid_a(t_call *call) { call->a.type.format = hu_float8_e4m3fn(), call->x[3] = 1.0625f; }
+static void grid_b(t_call *call) { call->b.type.format = hu_float8_e4m3fn(), call->y[0] = t_float(0x7F800000); }
+static void grid_c(t_call *call) { call->c.type.format = hu_format_fnuz(4, 3, 0), call->w[2] = -0.0f; }
+static void grid_nan(t_call *call) { call->a.type.format = hu_float4_e2m1fn(), call->x[1] = t_float(0x7FC00000); }
 static void grid_sub(t_call *call) {
-  call->c.format = hu_bfloat16();
+  call->c.type.format = hu_bfloat16();
   call->w[0] = 1.5f;
   call->w[1] = t_float(1);
 }
@@ -222,9 +235,20 @@ static const misuse misuses[] = {
     {"bytes of B", HU_E_SHAPE, huge_sum},
     {"rows", HU_E_SHAPE, huge_rows},
     {"bytes of D", HU_E_SHAPE, huge_d},
-    {"storage", HU_E_SHAPE, bad_storage},
-    {"storage of D", HU_E_SHAPE, bad_d_storage},
-    {"transposed", HU_E_SHAPE, bad_transposed},
+    {"A of no kind", HU_E_FORMAT, no_kind},
+    {"D of no kind", HU_E_FORMAT, no_kind_d},
+    {"C of no kind", HU_E_FORMAT, no_kind_c},
+    {"binary64 values", HU_E_FORMAT, bad_kind_b},
+    {"integers", HU_E_FORMAT, bad_kind_d},
+    {"a number system", HU_E_FORMAT, number_b},
+    {"a scaled tensor, plainly", HU_E_FORMAT, scaled_a},
+    {"C with gaps in its rows", HU_E_SHAPE, apart_c},
+    {"D transposed", HU_E_SHAPE, turned_d},
+    {"rows upwards", HU_E_SHAPE, backwards_b},
+    {"A all zero", HU_E_NULL, empty_a},
+    {"D all zero", HU_E_NULL, empty_d},
+    {"one scale", HU_E_NULL, lone_scale},
+    {"scales under a model without", HU_E_ACCUM, scales_too},
     {"alignment of A", HU_E_ALIGN, odd_a},
     {"alignment of D", HU_E_ALIGN, odd_d},
     {"grid of A", HU_E_GRID, grid_a},
@@ -250,10 +274,10 @@ static void errors(void **state) {
   }
   t_call call;
   usual(&call);
-  assert_int_equal(hu_gemm(2, 2, 2, NULL, &call.a, &call.b, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &call.d, NULL, &call.b, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, NULL, NULL, &call.accum, rne, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, &call.b, NULL, NULL, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, NULL, &call.a, &call.b, NULL, &call.accum, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, NULL, &call.b, NULL, &call.accum, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, NULL, NULL, &call.accum, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &call.d, &call.a, &call.b, NULL, NULL, NULL), HU_E_NULL);
   assert_true(t_is_pattern(call.z, sizeof call.z));
   print_message("gemm errors: %zu calls\n", sizeof misuses / sizeof misuses[0] + 4);
 }
@@ -266,7 +290,7 @@ static void empty(void **state) {
     call.accum.kind = kind;
     call.k = 0;
     call.a.data = call.b.data = NULL;
-    call.a.ld = 0;
+    call.a.row = 0;
     assert_int_equal(go(&call), HU_OK);
     assert_memory_equal(call.z, call.w, 4 * sizeof(float));
     usual(&call);
@@ -292,7 +316,7 @@ static void events_add(void **state) {
   (void)state;
   t_call call;
   usual(&call);
-  call.d.format = hu_float8_e4m3fn();
+  call.d.type.format = hu_float8_e4m3fn();
   call.events.inexact = 1000;
   call.events.nan_in = 7;
   assert_int_equal(go(&call), HU_OK); /* 19.5 21 45 150: none on the grid but none, 150 between 144 and 160 */
@@ -316,7 +340,7 @@ static void events_add(void **state) {
   usual(&call);
   call.x[0] = t_float(0x7F800000);
   call.x[1] = t_float(0xFF800000);
-  call.d.format = hu_float4_e2m1fn();
+  call.d.type.format = hu_float4_e2m1fn();
   call.mode.nan = HU_NAN_TO_ERROR;
   assert_int_equal(go(&call), HU_OK);
   assert_int_equal(call.events.invalid, 2);
@@ -444,7 +468,7 @@ static void edges(void **state) {
                  format[0], format[1], NULL, hu_binary32(), kind);
     if (t_below(&random, 3) == 0) problem.mode = t_mode(HU_SRA), problem.mode.bits = 32;
     for (size_t level = 0; level < t_levels(); level++) {
-      hu_operand a = problem.a.operand, b = problem.b.operand;
+      hu_view a = problem.a.operand, b = problem.b.operand;
       hu_exec exec;
       memset(&exec, 0, sizeof exec);
       exec.levels_off = t_levels_off(level);
@@ -452,11 +476,12 @@ static void edges(void **state) {
       t_outcome usual = problem_run(&problem, 1, exec.levels_off);
       a.data = memcpy(memory[0] + buffer - problem.a.bytes, problem.a.stored, problem.a.bytes);
       b.data = memcpy(memory[1] + buffer - problem.b.bytes, problem.b.stored, problem.b.bytes);
-      hu_result result = {memory[2] + buffer - usual.bytes, problem.ld, problem.format, problem.storage};
+      hu_output result =
+          hu_matrix_out_of(memory[2] + buffer - usual.bytes, problem.ld, hu_type_values(problem.kind, problem.format));
       t_fill_pattern(result.data, usual.bytes);
-      assert_int_equal(
-          hu_gemm(problem.m, problem.n, problem.k, &result, &a, &b, NULL, &problem.accum, problem.mode, &exec, NULL),
-          HU_OK);
+      assert_int_equal(hu_gemm(problem.m, problem.n, problem.k, &result, &a, &b, NULL, &problem.accum,
+                               &(hu_how){problem.mode, &exec, NULL}),
+                       HU_OK);
       assert_memory_equal(result.data, usual.d, usual.bytes);
       free(usual.d);
       runs++;
@@ -475,7 +500,7 @@ enum { STACK = 2 << 20, PROMISED = 512 << 10, PROMISED_SLICES = 704 << 10 };
 static void *run_all(void *context) {
   t_call *call = context;
   for (int i = 0; i < 6; i++) {
-    call->a.format = call->b.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
+    call->a.type.format = call->b.type.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
     call->accum.kind = i == 5 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
     if (i) call->x[2] = 0, call->y[1] = 0x1p60f, call->y[3] = i & 1 ? 0x1p-30f : 0x1p-120f;
     if (i > 2) call->mode.round = HU_SRA, call->mode.bits = 32;
@@ -486,7 +511,7 @@ static void *run_all(void *context) {
 
 static void *run_models(void *context, const char *const *texts) {
   t_call *call = context;
-  call->a.format = call->b.format = hu_float8_e4m3fn();
+  call->a.type.format = call->b.type.format = hu_float8_e4m3fn();
   for (; *texts; texts++) {
     if (hu_accum_parse(&call->accum, *texts, NULL) != HU_OK || go(call) != HU_OK) return NULL;
   }

@@ -104,7 +104,7 @@ static void integers(void **state) {
       if (exact > (int64_t)1 << 52 || exact < -((int64_t)1 << 52)) continue;
       uint32_t expected = hu_encode64(d, problem.mode, sum, 0, NULL),
                got = outcome_element(&problem, &outcome, e / problem.n, e % problem.n);
-      if (problem.storage == HU_STORAGE_VALUES) expected = t_bits32(hu_decode(d, expected));
+      if (problem.kind == HU_TYPE_VALUES32) expected = t_bits32(hu_decode(d, expected));
       if (exact == 0) expected &= 0x7FFFFFFFu, got &= 0x7FFFFFFFu; /* the sign of zero is another test's */
       assert_int_equal(got, expected);
       elements++;

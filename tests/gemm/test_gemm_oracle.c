@@ -20,7 +20,7 @@ typedef struct t_expected {
 } t_expected;
 
 static uint32_t as_stored(const t_problem *problem, uint32_t code) {
-  return problem->storage == HU_STORAGE_VALUES ? t_bits32(hu_decode(problem->format, code)) : code;
+  return problem->kind == HU_TYPE_VALUES32 ? t_bits32(hu_decode(problem->format, code)) : code;
 }
 
 static void expect(t_expected *expected, const t_problem *problem) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm by parts of exact sums of short integers: bytes and events of one thread without the instructions for
- * them (SHORT_LEVELS off), and of the element-by-element integers (all levels off). */
+/* Products of scaled tensors by parts of exact sums of short integers: bytes and events of one thread without
+ * the instructions for them (SHORT_LEVELS off), and of the element-by-element integers (all levels off). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "halfulp/scaled_gemm.h"
+#include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
 
@@ -26,8 +26,14 @@
 /* A scaled matrix, as it is stored. */
 typedef struct t_tensor {
   hu_scaling scaling;
-  hu_scaled_operand operand;
+  hu_scaled record;
+  int transposed;
 } t_tensor;
+
+static hu_view view_of(const t_tensor *x) {
+  hu_view view = hu_scaled_matrix(&x->record, &x->scaling);
+  return x->transposed ? hu_transposed(view) : view;
+}
 
 static void *buffer(size_t bytes) {
   void *p = calloc(1, bytes + 64);
@@ -47,14 +53,13 @@ static void make(t_tensor *x, t_random *random, const char *text, size_t rows, s
   memset(x, 0, sizeof *x);
   assert_int_equal(hu_scaling_parse(&x->scaling, text, NULL), HU_OK);
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &x->scaling);
-  hu_scaled *z = &x->operand.scaled;
+  hu_scaled *z = &x->record;
   z->codes = buffer(sizes.codes);
   z->ld = cols;
   z->scales = buffer(sizes.scales);
   z->lds = sizes.block_cols;
   z->tensor = buffer(sizeof(float));
-  x->operand.scaling = &x->scaling;
-  x->operand.transposed = (uint8_t)transposed;
+  x->transposed = transposed;
   float *values = buffer(rows * cols * sizeof *values);
   for (size_t i = 0; i < rows * cols; i++) {
     float v = (float)(int32_t)t_next32(random) * 0x1p-31f;
@@ -71,39 +76,34 @@ static void make(t_tensor *x, t_random *random, const char *text, size_t rows, s
 }
 
 static void drop(t_tensor *x) {
-  free(x->operand.scaled.codes);
-  free(x->operand.scaled.scales);
-  free(x->operand.scaled.tensor);
+  free(x->record.codes);
+  free(x->record.scales);
+  free(x->record.tensor);
 }
 
 typedef struct t_call {
   size_t m, n, k;
   t_tensor a, b;
-  hu_scaled_operand c;
-  int has_c;
+  float *c; /* NULL: absent */
   hu_scaled_sum sum;
   hu_mode mode;
 } t_call;
 
 static void run(const t_call *call, uint32_t threads, uint32_t off, float *d, hu_events *events) {
   hu_exec exec = {.threads = threads, .levels_off = off};
-  hu_scaled_result z;
-  memset(&z, 0, sizeof z);
+  hu_how how = {call->mode, &exec, events};
+  hu_product x = {.m = call->m, .n = call->n, .k = call->k, .sum = &call->sum};
   memset(events, 0, sizeof *events);
-  z.plain.data = d;
-  z.plain.ld = call->n;
-  z.plain.format = hu_format_ieee(8, 23, 0);
-  z.plain.storage = HU_STORAGE_VALUES;
-  const hu_scaled_operand *c = call->has_c ? &call->c : NULL;
-  size_t bytes =
-      hu_scaled_gemm_space(call->m, call->n, call->k, &z, &call->a.operand, &call->b.operand, c, &call->sum, &exec);
-  assert_true(bytes != SIZE_MAX);
-  void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
-  assert_non_null(space);
-  assert_int_equal(hu_scaled_gemm(call->m, call->n, call->k, &z, &call->a.operand, &call->b.operand, c, &call->sum,
-                                  call->mode, space, bytes, &exec, events),
-                   HU_OK);
-  free(space);
+  x.d = hu_matrix_floats_out(d, call->n);
+  x.a = view_of(&call->a);
+  x.b = view_of(&call->b);
+  if (call->c) x.c = hu_matrix_floats(call->c, call->n);
+  x.bytes = hu_multiply_space(&x, &exec);
+  assert_true(x.bytes != SIZE_MAX);
+  x.space = aligned_alloc(64, x.bytes / 64 * 64 + 64);
+  assert_non_null(x.space);
+  assert_int_equal(hu_multiply(&x, &how), HU_OK);
+  free(x.space);
 }
 
 static void compare(const t_call *call, const char *what, uint32_t off) {
@@ -148,20 +148,15 @@ static void draw(t_call *call, t_random *random, size_t i, size_t m, size_t n, s
   call->sum = hu_scaled_sum_parts(accum("exact"), accum(t_below(random, 2) ? "fp32" : "seq2(binary32)"),
                                   factors[t_below(random, call->a.scaling.tensor && call->b.scaling.tensor ? 4 : 3)]);
   if (t_below(random, 2) && call->sum.factor != HU_SCALED_FACTOR_ALPHA) {
-    float *c = buffer(m * n * sizeof *c);
+    float *c = call->c = buffer(m * n * sizeof *c);
     for (size_t e = 0; e < m * n; e++) c[e] = t_below(random, 3) ? (float)(int32_t)t_next32(random) * 0x1p-33f : -0.f;
-    call->has_c = 1;
-    call->c.plain.data = c;
-    call->c.plain.ld = n;
-    call->c.plain.format = hu_format_ieee(8, 23, 0);
-    call->c.plain.storage = HU_STORAGE_VALUES;
   }
 }
 
 static void finish(t_call *call) {
   drop(&call->a);
   drop(&call->b);
-  if (call->has_c) free((void *)(uintptr_t)call->c.plain.data);
+  free(call->c);
 }
 
 static void small_products(void **state) {

@@ -22,7 +22,7 @@ enum { ROWS = 3, COLUMNS = 5 };
 
 static void store(void *data, uint8_t storage, hu_format format, size_t i, uint32_t code) {
   uint32_t width = hu_limits_of(format).storage;
-  if (storage == HU_STORAGE_VALUES)
+  if (storage == HU_TYPE_VALUES32)
     ((float *)data)[i] = hu_decode(format, code);
   else if (width == 8)
     ((uint8_t *)data)[i] = (uint8_t)code;
@@ -51,17 +51,18 @@ static void run(const golden_sum *sum, size_t rows, size_t columns, uint8_t stor
     if (sum->has_c) store(c, storage, sum->fc, i, sum->c);
   t_fill_pattern(d, sizeof d);
   size_t lda = sum->n ? sum->n : 1;
-  hu_operand oa = {a, lda, sum->fa, storage, 0}, ob = {b, columns, sum->fb, storage, 0},
-             oc = {c, columns, sum->fc, storage, 0};
-  hu_result od = {d, columns, sum->fz, HU_STORAGE_CODES};
+  hu_view oa = hu_matrix_of(a, lda, hu_type_values(storage, sum->fa)),
+          ob = hu_matrix_of(b, columns, hu_type_values(storage, sum->fb)),
+          oc = hu_matrix_of(c, columns, hu_type_values(storage, sum->fc));
+  hu_output od = hu_matrix_codes_out(d, columns, sum->fz);
   hu_events got, expected;
   hu_exec exec;
   memset(&got, 0, sizeof got);
   memset(&expected, 0, sizeof expected);
   memset(&exec, 0, sizeof exec);
   exec.levels_off = levels_off;
-  hu_status status =
-      hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum, sum->mode, &exec, &got);
+  hu_status status = hu_gemm(rows, columns, sum->n, &od, &oa, &ob, sum->has_c ? &oc : NULL, &sum->accum,
+                             &(hu_how){sum->mode, &exec, &got});
   if (status != HU_OK) fail_msg("line %zu: hu_gemm says %s", number, hu_status_name(status));
   for (size_t i = 0; i < rows * columns; i++) {
     hu_events_count(&expected, sum->events);
@@ -79,7 +80,7 @@ static uint64_t replay(const golden_sum *sum, size_t number) {
                (!sum->has_c || hu_format_fits_binary32(sum->fc));
   uint64_t n = 0;
   for (size_t i = 0; i < t_levels(); i++)
-    for (int storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES; storage <= HU_STORAGE_CODES; storage++, n += 2) {
+    for (int storage = values ? HU_TYPE_VALUES32 : HU_TYPE_CODES; storage <= HU_TYPE_CODES; storage++, n += 2) {
       run(sum, 1, 1, (uint8_t)storage, t_levels_off(i), number);
       run(sum, ROWS, COLUMNS, (uint8_t)storage, t_levels_off(i), number);
     }

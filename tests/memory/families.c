@@ -200,23 +200,31 @@ static void multiply(const hu_accum *x, hu_format fa, hu_format fb, hu_format fc
   hu_format scale = x->scaled ? format("binary32") : x->block.scale;
   for (size_t i = 0; i < 6; i++) {
     size_t k = depths[i], s = scales_of(x, k);
-    hu_operand a = {codes_a, i & 1 ? M : k, fa, HU_STORAGE_CODES, i & 1},
-               b = {codes_b, i & 2 ? k : N, fb, HU_STORAGE_CODES, i >> 1 & 1};
-    hu_operand c = {c_values, N, fc, HU_STORAGE_VALUES, 0};
-    hu_operand sa = {scales[0], s ? s : 1, scale, HU_STORAGE_CODES, 0}, sb = {scales[1], N, scale, HU_STORAGE_CODES, 0};
-    hu_result result = {d_values, N, format("binary32"), HU_STORAGE_VALUES};
     hu_events events = {0};
     hu_watch watch = {0};
+    hu_how how = {mode_at(s ? HU_RNE : HU_SRB), &exec, &events};
+    hu_product product = {.m = M, .n = N, .k = k, .accum = x};
+    hu_view c = hu_matrix_of(c_values, N, hu_type_values(HU_TYPE_VALUES32, fc));
+    product.a = hu_matrix_codes(codes_a, i & 1 ? M : k, fa);
+    product.b = hu_matrix_codes(codes_b, i & 2 ? k : N, fb);
+    if (i & 1) product.a = hu_transposed(product.a);
+    if (i & 2) product.b = hu_transposed(product.b);
+    if (i & 1) product.c = c;
+    product.d = hu_matrix_floats_out(d_values, N);
     if (s) {
       draw_scales(scale, s);
-      CALL(hu_gemm_scaled(M, N, k, &result, &a, &b, i & 1 ? &c : NULL, &sa, &sb, x, mode_at(HU_RNE), &exec, &events));
-    } else {
-      CALL(hu_gemm(M, N, k, &result, &a, &b, i & 1 ? &c : NULL, x, mode_at(HU_SRB), &exec, &events));
+      product.sa = hu_matrix_codes(scales[0], s, scale);
+      product.sb = hu_matrix_codes(scales[1], N, scale);
     }
+    CALL(hu_multiply(&product, &how));
     add(d_values, sizeof d_values);
     if (i == 1) {
-      CALL(hu_gemm_watched(2, 3, k, &result, &a, &b, &c, s ? &sa : NULL, s ? &sb : NULL, x, mode_at(HU_RNE), &exec,
-                           &events, &watch));
+      product.m = 2;
+      product.n = 3;
+      product.c = c;
+      product.watch = &watch;
+      how.mode = mode_at(HU_RNE);
+      CALL(hu_multiply(&product, &how));
     }
     add(d_values, sizeof d_values);
     add(&events, sizeof events);
@@ -266,8 +274,10 @@ static void units(void) {
 /* ---- scaled tensors ---- */
 
 static void scaled_products(const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
-  hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
-  hu_scaled_result result = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_STORAGE_VALUES}};
+  hu_product x = {.m = M, .n = N, .k = DEPTH};
+  x.a = hu_scaled_matrix(&a, scaling);
+  x.b = hu_transposed(hu_scaled_matrix(&b, scaling));
+  x.d = hu_matrix_floats_out(d_values, N);
   hu_accum fp32, exact = {0};
   done(hu_accum_parse(&fp32, "fp32", NULL));
   for (int way = 0; way < 3; way++) {
@@ -275,13 +285,15 @@ static void scaled_products(const hu_scaling *scaling, hu_scaled a, hu_scaled b)
                         : way == 1 ? hu_scaled_sum_parts(exact, exact, HU_SCALED_FACTOR_EXACT)
                                    : hu_scaled_sum_decoded(fp32);
     hu_events events = {0};
-    size_t bytes = hu_scaled_gemm_space(M, N, DEPTH, &result, &oa, &ob, NULL, &sum, &exec);
-    if (bytes == SIZE_MAX) continue; /* sums too wide to be exact */
-    void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
-    if (!space) exit(1);
-    if (!no_fill) memset(space, fill_byte, bytes);
-    CALL(hu_scaled_gemm(M, N, DEPTH, &result, &oa, &ob, NULL, &sum, mode_at(HU_RNE), space, bytes, &exec, &events));
-    free(space);
+    hu_how how = {mode_at(HU_RNE), &exec, &events};
+    x.sum = &sum;
+    x.bytes = hu_multiply_space(&x, &exec);
+    if (x.bytes == SIZE_MAX) continue; /* sums too wide to be exact */
+    x.space = aligned_alloc(64, x.bytes / 64 * 64 + 64);
+    if (!x.space) exit(1);
+    if (!no_fill) memset(x.space, fill_byte, x.bytes);
+    CALL(hu_multiply(&x, &how));
+    free(x.space);
     add(d_values, sizeof d_values);
     add(&events, sizeof events);
   }
@@ -326,8 +338,12 @@ static void others(void) {
     CALL(hu_s2fp8_encode_n(COUNT, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &events));
     add(codes, sizeof codes);
   }
-  hu_s2fp8_operand a = {codes, 30, &kind, &scale, 0}, b = {codes, 30, &kind, &scale, 1};
-  CALL(hu_s2fp8_gemm(M, N, 30, d_values, N, &a, &b, NULL, 0, &exec));
+  hu_scaled tensor = {codes, 30, &scale, 0, NULL};
+  hu_accum fp32 = {.kind = HU_ACCUM_FP32};
+  hu_how how = {.exec = &exec};
+  hu_view a = hu_s2fp8_matrix(&tensor, &kind), b = hu_transposed(a);
+  hu_output d = hu_matrix_floats_out(d_values, N);
+  CALL(hu_gemm(M, N, 30, &d, &a, &b, NULL, &fp32, &how));
   add(d_values, sizeof d_values);
   for (uint32_t n = 16; n <= 128; n *= 2) {
     hu_hadamard transform = {n, HU_HADAMARD_ALONG_ROWS, 1, HU_HADAMARD_SIGNS_STREAM, 1, NULL};

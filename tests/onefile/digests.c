@@ -191,10 +191,11 @@ static void products(void) {
     hu_accum accum;
     hu_events events = {0};
     add_status(hu_accum_parse(&accum, models[i], NULL));
-    hu_operand oa = {a, K, format, HU_STORAGE_VALUES, 0}, ob = {b, K, format, HU_STORAGE_VALUES, 1};
+    hu_view oa = hu_matrix_of(a, K, hu_type_values(HU_TYPE_VALUES32, format)),
+            ob = hu_transposed(hu_matrix_of(b, K, hu_type_values(HU_TYPE_VALUES32, format)));
     for (int out = 0; out < 2; out++) {
-      hu_result result = {z, M, out ? hu_binary32() : hu_bfloat16(), HU_STORAGE_VALUES};
-      add_status(hu_gemm(M, M, K, &result, &oa, &ob, NULL, &accum, rne, &exec, &events));
+      hu_output result = hu_matrix_out_of(z, M, hu_type_values(HU_TYPE_VALUES32, out ? hu_binary32() : hu_bfloat16()));
+      add_status(hu_gemm(M, M, K, &result, &oa, &ob, NULL, &accum, &(hu_how){rne, &exec, &events}));
       add(z, sizeof z);
     }
     add(&events, sizeof events);
@@ -223,14 +224,18 @@ static void scaled(void) {
     add(ca, sizeof ca);
     add(sa, sizeof sa);
     add(w, sizeof w);
-    hu_scaled_operand oa = {&scaling, a, 0, {0}}, ob = {&scaling, b, 1, {0}};
-    hu_scaled_result result = {NULL, {0}, NULL, NULL, {z, M, hu_binary32(), HU_STORAGE_VALUES}};
+    hu_product product = {.m = M, .n = M, .k = K};
+    product.a = hu_scaled_matrix(&a, &scaling);
+    product.b = hu_transposed(hu_scaled_matrix(&b, &scaling));
+    product.d = hu_matrix_floats_out(z, M);
     for (int way = 0; way < 2; way++) {
       hu_scaled_sum sum = way ? hu_scaled_sum_decoded(fp32) : hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED);
-      size_t bytes = hu_scaled_gemm_space(M, M, K, &result, &oa, &ob, NULL, &sum, &exec);
-      void *space = bytes != SIZE_MAX && bytes ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
-      add_status(hu_scaled_gemm(M, M, K, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, &events));
-      free(space);
+      hu_how how = {rne, &exec, &events};
+      product.sum = &sum;
+      size_t bytes = product.bytes = hu_multiply_space(&product, &exec);
+      product.space = bytes != SIZE_MAX && bytes ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
+      add_status(hu_multiply(&product, &how));
+      free(product.space);
       add(z, sizeof z);
     }
     add(&events, sizeof events);
@@ -252,8 +257,11 @@ static void squeezed(void) {
     add(&scale.mu, sizeof scale.mu);
     add(&events, sizeof events);
     add_status(hu_s2fp8_encode_n(N, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &events));
-    hu_s2fp8_operand a = {codes, K, &kind, &scale, 0}, b = {codes, K, &kind, &scale, 1};
-    if (round == 0) add_status(hu_s2fp8_gemm(11, 11, K, product, 11, &a, &b, NULL, 0, &exec));
+    hu_scaled tensor = {codes, K, &scale, 0, NULL};
+    hu_accum fp32 = {.kind = HU_ACCUM_FP32};
+    hu_view a = hu_s2fp8_matrix(&tensor, &kind), b = hu_transposed(a);
+    hu_output d = hu_matrix_floats_out(product, 11);
+    if (round == 0) add_status(hu_gemm(11, 11, K, &d, &a, &b, NULL, &fp32, &(hu_how){.exec = &exec}));
     add(product, sizeof product);
   }
   print("squeezed");

@@ -211,15 +211,17 @@ static product_shape shape_of(const product_case *t) {
   return t->edge == LARGE ? large : t->edge == DEEP ? deep : usual;
 }
 
-static hu_status multiply(const hu_accum *accum, product_shape p, const hu_result *d, const hu_operand *a,
-                          const hu_operand *b) {
+static hu_status multiply(const hu_accum *accum, product_shape p, const hu_output *d, const hu_view *a,
+                          const hu_view *b) {
   if (!hu_accum_is_scaled(accum))
-    return hu_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, plain_mode(), counts_there(NULL), NULL);
+    return hu_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, &(hu_how){plain_mode(), counts_there(NULL), NULL});
   size_t count = p.k / accum->block.every;
   void *ones = filled(p.m * count, accum->block.scale.m ? 0x38 : 0x7F);
-  hu_operand sa = {ones, count, accum->block.scale, HU_STORAGE_CODES, 0}, sb = sa;
+  hu_view sa = hu_matrix_codes(ones, count, accum->block.scale), sb = sa;
   sb.ld = p.n;
-  return hu_gemm_scaled(p.m, p.n, p.k, d, a, b, NULL, &sa, &sb, accum, plain_mode(), counts_there(NULL), NULL);
+  return hu_multiply(
+      &(hu_product){.m = p.m, .n = p.n, .k = p.k, .d = *d, .a = *a, .b = *b, .sa = sa, .sb = sb, .accum = accum},
+      &(hu_how){plain_mode(), counts_there(NULL), NULL});
 }
 
 /* Codes of numbers between 1/2 and 2, or these numbers where the format is binary32. */
@@ -244,9 +246,10 @@ static hu_status run_product(const product_case *t) {
   hu_status s = hu_format_find(&f, t->format);
   if (s == HU_OK) s = hu_accum_parse(&accum, t->model, NULL);
   if (s != HU_OK) return s;
-  const uint8_t storage = f.m == 23 ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  hu_operand a = {codes_of(f, p.m * p.k), p.k, f, storage, 0}, b = {codes_of(f, p.k * p.n), p.n, f, storage, 0};
-  hu_result d = {room(p.m * p.n * sizeof(float)), p.n, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  const uint8_t storage = f.m == 23 ? HU_TYPE_VALUES32 : HU_TYPE_CODES;
+  hu_view a = hu_matrix_of(codes_of(f, p.m * p.k), p.k, hu_type_values(storage, f)),
+          b = hu_matrix_of(codes_of(f, p.k * p.n), p.n, hu_type_values(storage, f));
+  hu_output d = hu_matrix_floats_out(room(p.m * p.n * sizeof(float)), p.n);
   return multiply(&accum, p, &d, &a, &b);
 }
 

@@ -144,15 +144,9 @@ static hu_status s2fp8_decode(size_t n) {
                            counts_there(room(HU_DEVICE_S2FP8_WORK)));
 }
 
-static hu_scaled_operand scaled_operand(const hu_scaling *d, size_t rows, size_t cols) {
+static hu_scaled tensor_of(const hu_scaling *d, size_t rows, size_t cols) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
-  hu_scaled_operand z;
-  memset(&z, 0, sizeof z);
-  z.scaling = d;
-  z.scaled.codes = codes(rows * cols, 8);
-  z.scaled.ld = cols;
-  z.scaled.scales = values(n.scales / 4 + 1, 1);
-  z.scaled.lds = n.block_cols;
+  hu_scaled z = {codes(rows * cols, 8), cols, values(n.scales / 4 + 1, 1), n.block_cols, NULL};
   return z;
 }
 
@@ -164,17 +158,16 @@ static hu_status scaled_product(size_t n) {
   rows = scaling_of("dsv3_1x128");
   squares = scaling_of("dsv3_128x128");
   if (hu_accum_parse(&fp32, "fp32", NULL) != HU_OK) return HU_E_ACCUM;
-  hu_scaled_operand a = scaled_operand(&rows, EDGE, DEPTH), b = scaled_operand(&squares, DEPTH, EDGE);
+  hu_scaled a = tensor_of(&rows, EDGE, DEPTH), b = tensor_of(&squares, DEPTH, EDGE);
   hu_scaled_sum sum = hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED);
-  hu_scaled_result d;
-  memset(&d, 0, sizeof d);
-  d.plain.data = room(EDGE * EDGE * sizeof(float));
-  d.plain.ld = EDGE;
-  d.plain.format = hu_format_ieee(8, 23, 0);
-  d.plain.storage = HU_STORAGE_VALUES;
-  size_t bytes = hu_scaled_gemm_space(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, counts_there(NULL));
-  return hu_scaled_gemm(EDGE, EDGE, DEPTH, &d, &a, &b, NULL, &sum, plain_mode(), room(bytes + 64), bytes,
-                        counts_there(NULL), new_events());
+  hu_product x = {.m = EDGE, .n = EDGE, .k = DEPTH, .sum = &sum};
+  hu_how how = {plain_mode(), counts_there(NULL), new_events()};
+  x.a = hu_scaled_matrix(&a, &rows);
+  x.b = hu_scaled_matrix(&b, &squares);
+  x.d = hu_matrix_floats_out(room(EDGE * EDGE * sizeof(float)), EDGE);
+  x.bytes = hu_multiply_space(&x, how.exec);
+  x.space = room(x.bytes + 64);
+  return hu_multiply(&x, &how);
 }
 
 /* ---- exact sums ---- */

@@ -344,7 +344,10 @@ static void one_product(t_random *random, size_t m, size_t n, size_t k, const ch
   for (size_t i = 0; i < sizeof cb / zb; i++)
     if (t_below(random, 500))
       t_put(cb, zb, (ptrdiff_t)i, t_get(cb, zb, (ptrdiff_t)i) & ~(uint32_t)(zb == 1 ? 0x40 : 0x4000));
-  hu_s2fp8_operand oa = {ca, lda, &ka, &sa, at}, ob = {cb, ldb, &kb, &sb, bt};
+  hu_scaled left = {ca, lda, &sa, 0, NULL}, right = {cb, ldb, &sb, 0, NULL};
+  hu_view oa = hu_s2fp8_matrix(&left, &ka), ob = hu_s2fp8_matrix(&right, &kb);
+  if (at) oa = hu_transposed(oa);
+  if (bt) ob = hu_transposed(ob);
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < k; j++) {
       size_t p = at ? j * lda + i : i * lda + j;
@@ -357,24 +360,22 @@ static void one_product(t_random *random, size_t m, size_t n, size_t k, const ch
     }
   fill(random, m * n, c, -3, 6);
   hu_format format = hu_format_ieee(8, 23, 0);
-  hu_result result = {w, n, format, HU_STORAGE_VALUES};
-  hu_operand va = {a, k ? k : 1, format, HU_STORAGE_VALUES, 0}, vb = {b, n, format, HU_STORAGE_VALUES, 0},
-             vc = {c, n, format, HU_STORAGE_VALUES, 0};
+  hu_output result = hu_matrix_out_of(w, n, hu_type_values(HU_TYPE_VALUES32, format));
+  hu_view va = hu_matrix_of(a, k ? k : 1, hu_type_values(HU_TYPE_VALUES32, format)),
+          vb = hu_matrix_of(b, n, hu_type_values(HU_TYPE_VALUES32, format)),
+          vc = hu_matrix_of(c, n, hu_type_values(HU_TYPE_VALUES32, format));
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   int with = (int)t_below(random, 3), levels = (int)t_below(random, 2) * 6;
   hu_exec exec = {t_below(random, 4), (uint32_t)levels, {0, 0}, {0}};
-  assert_int_equal(hu_gemm(m, n, k, &result, &va, &vb, with ? &vc : NULL, &fp32, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_gemm(m, n, k, &result, &va, &vb, with ? &vc : NULL, &fp32, NULL), HU_OK);
   t_fill_pattern(z, sizeof z);
   if (with == 2) { /* in place */
     for (size_t i = 0; i < m; i++) memcpy(z + i * ldz, c + i * n, n * 4);
   }
-  assert_int_equal(hu_s2fp8_gemm(m, n, k, z, ldz, &oa, &ob,
-                                 with == 0   ? NULL
-                                 : with == 1 ? c
-                                             : z,
-                                 with == 2 ? ldz : n, &exec),
-                   HU_OK);
+  hu_output to = hu_matrix_floats_out(z, ldz);
+  hu_view given = with == 1 ? hu_matrix_floats(c, n) : hu_matrix_floats(z, ldz);
+  assert_int_equal(hu_gemm(m, n, k, &to, &oa, &ob, with ? &given : NULL, &fp32, &(hu_how){rne, &exec, NULL}), HU_OK);
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) assert_int_equal(t_bits32(z[i * ldz + j]), t_bits32(w[i * n + j]));
 }
@@ -491,12 +492,23 @@ static void misuse(void **state) {
   assert_int_equal(hu_s2fp8_truncate_n(4, z, 1, x, 1, &bad, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
   assert_int_equal(hu_s2fp8_truncate_n(0, NULL, 1, NULL, 1, &k, rne, &sums, &scale, NULL, NULL), HU_OK);
   assert_true(sums.count == 0 && scale.alpha == 1);
-  hu_s2fp8_operand a = {codes, 2, &k, &scale, 0}, b = {codes, 2, &k, &scale, 0};
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 1, &a, &b, NULL, 0, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 2, &a, NULL, NULL, 0, NULL), HU_E_NULL);
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 2, &a, &b, z + 1, 2, NULL), HU_E_OVERLAP);
-  a.scale = &none;
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 2, z, 2, &a, &b, NULL, 0, NULL), HU_E_SCALING);
+  hu_scaled ta = {codes, 2, &scale, 0, NULL};
+  hu_accum fp32 = {.kind = HU_ACCUM_FP32}, exact = {.kind = HU_ACCUM_EXACT};
+  hu_view a = hu_s2fp8_matrix(&ta, &k), b = a, c = hu_matrix_floats(z + 1, 2), empty = {0};
+  hu_output d = hu_matrix_floats_out(z, 1);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, NULL, &fp32, NULL), HU_E_SHAPE);
+  d.row = 2;
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &empty, NULL, &fp32, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &c, NULL, &fp32, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &c, &a, NULL, &fp32, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, &b, &fp32, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, NULL, &exact, NULL), HU_E_ACCUM);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, NULL, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, &c, &fp32, NULL), HU_E_OVERLAP);
+  b.row = 1; /* neither as stored nor transposed */
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &b, NULL, &fp32, NULL), HU_E_SHAPE);
+  ta.scales = &none;
+  assert_int_equal(hu_gemm(2, 2, 2, &d, &a, &a, NULL, &fp32, NULL), HU_E_SCALING);
   for (int i = 0; i < 4; i++) assert_true(z[i] == 9 && codes[i] == 7);
 }
 

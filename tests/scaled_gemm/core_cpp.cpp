@@ -3,13 +3,13 @@
 // function is looked at.
 #include "emu/core/scaled_sum.h"
 
-extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled_operand *a, hu_scaled_sums *sums, const hu_lines *in,
-                                           const hu_accum *across, hu_num *w, uint32_t *part);
+extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled *a, const hu_scaling *scaling, hu_scaled_sums *sums,
+                                           const hu_lines *in, const hu_accum *across, hu_num *w, uint32_t *part);
 
-extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled_operand *a, hu_scaled_sums *sums, const hu_lines *in,
-                                           const hu_accum *across, hu_num *w, uint32_t *part) {
+extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled *a, const hu_scaling *scaling, hu_scaled_sums *sums,
+                                           const hu_lines *in, const hu_accum *across, hu_num *w, uint32_t *part) {
   hu_num c = hui_num_special(HU_KIND_ZERO, 0);
-  sums->a = hui_scale_source_of(a, 1);
+  sums->a = hui_scale_source_of(a, scaling, 1);
   if (!hui_scaled_plan_across(sums, across, 0)) return 0;
   hu_draw draw = hui_scaled_draw(sums, 1, 0);
   part[0] = hui_scaled_part(sums, in, 0, hui_scale_run_end(&sums->a, &sums->b, 0, sums->k), &draw);

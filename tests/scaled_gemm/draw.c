@@ -91,13 +91,9 @@ void matrix_scaled(t_matrix *x, t_random *random, size_t rows, size_t cols, cons
   if (kind != DRAW_ENCODED || t_below(random, 2))
     x->tensor = (float)t_between(random, 1, (1 << digits) - 1) / (float)(1 << digits);
   if (kind == DRAW_ANY_CODES && t_below(random, 20) == 0) x->tensor = t_float(0x7FC00000u);
-  x->operand.scaling = &x->scaling;
-  x->operand.transposed = (uint8_t)transposed;
-  x->operand.scaled.codes = x->codes;
-  x->operand.scaled.ld = x->ld;
-  x->operand.scaled.scales = x->scales;
-  x->operand.scaled.lds = x->lds;
-  x->operand.scaled.tensor = scaling->tensor ? &x->tensor : NULL;
+  x->record = (hu_scaled){x->codes, x->ld, x->scales, x->lds, scaling->tensor ? &x->tensor : NULL};
+  x->view = hu_scaled_matrix(&x->record, &x->scaling);
+  if (transposed) x->view = hu_transposed(x->view);
 }
 
 void matrix_plain(t_matrix *x, t_random *random, size_t rows, size_t cols, hu_format format, int values, int transposed,
@@ -118,11 +114,8 @@ void matrix_plain(t_matrix *x, t_random *random, size_t rows, size_t cols, hu_fo
     double v = hu_decode64(format, code);
     t_put(x->codes, size, (ptrdiff_t)i, values ? (v != v ? 0x7FC00000u : t_bits32((float)v)) : code);
   }
-  x->operand.plain.data = x->codes;
-  x->operand.plain.ld = x->ld;
-  x->operand.plain.format = format;
-  x->operand.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  x->operand.plain.transposed = (uint8_t)transposed;
+  x->view = hu_matrix_of(x->codes, x->ld, hu_type_values(values ? HU_TYPE_VALUES32 : HU_TYPE_CODES, format));
+  if (transposed) x->view = hu_transposed(x->view);
 }
 
 void matrix_free(t_matrix *x) {
@@ -270,33 +263,26 @@ static void draw_result(t_product *product, t_random *random) {
   product->ld = product->n + t_below(random, 3);
 }
 
-static hu_scaled_result result_of(const t_product *product) {
-  hu_scaled_result result;
-  memset(&result, 0, sizeof result);
+/* The call's record; D lies in *z, or at `data` where it is plain. */
+static hu_product record_of(const t_product *product, hu_scaled *z, void *data) {
+  hu_product x = {.m = product->m, .n = product->n, .k = product->k, .sum = &product->sum};
+  x.a = product->a.view;
+  x.b = product->b.view;
+  if (product->has_c) x.c = product->c.view;
+  x.d = hu_scaled_matrix_out(z, &product->scaling);
   if (product->scaled) {
-    result.scaling = &product->scaling;
-    result.scaled.ld = product->ld;
-    result.scaled.lds = product->lds;
-    result.amax = product->amax;
-    return result;
+    x.amax = product->amax;
+  } else {
+    uint8_t kind = product->values ? HU_TYPE_VALUES32 : HU_TYPE_CODES;
+    x.d = hu_matrix_out_of(data, product->ld, hu_type_values(kind, product->format));
   }
-  result.plain.ld = product->ld;
-  result.plain.format = product->format;
-  result.plain.storage = product->values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  return result;
+  return x;
 }
 
 static size_t space_of(const t_product *product, const hu_exec *exec) {
-  hu_scaled_result result = result_of(product);
-  return hu_scaled_gemm_space(product->m, product->n, product->k, &result, &product->a.operand, &product->b.operand,
-                              product->has_c ? &product->c.operand : NULL, &product->sum, exec);
-}
-
-/* The operands' addresses, once p stays where it is. */
-static void settle(t_matrix *x) {
-  if (!x->scaled) return;
-  x->operand.scaling = &x->scaling;
-  x->operand.scaled.tensor = x->scaling.tensor ? &x->tensor : NULL;
+  hu_scaled z = {.ld = product->ld, .lds = product->lds};
+  hu_product x = record_of(product, &z, NULL);
+  return hu_multiply_space(&x, exec);
 }
 
 int product_draw(t_product *product, t_random *random) {
@@ -315,9 +301,6 @@ int product_draw(t_product *product, t_random *random) {
   if (!made) return 0;
   product->has_c = t_below(random, 3) != 0;
   if (product->has_c) draw_any(&product->c, random, m, n, kind);
-  settle(&product->a);
-  settle(&product->b);
-  settle(&product->c);
   draw_result(product, random);
   product->stream.key = t_next64(random);
   product->stream.counter = t_below(random, 4) ? t_below(random, 1000) : t_next64(random);
@@ -340,7 +323,7 @@ const char *product_text(const t_product *product) {
   hu_accum_text(across, sizeof across, &product->sum.across);
   snprintf(text, sizeof text, "%zux%zux%zu way %u factor %u inside %s across %s\nA %s%s\nB %s%s\nC %s\nD %s %s",
            product->m, product->n, product->k, product->sum.way, product->sum.factor, in, across, a,
-           product->a.operand.transposed ? "^T" : "", b, product->b.operand.transposed ? "^T" : "", c, d,
+           product->a.stored_rows != product->m ? "^T" : "", b, product->b.stored_rows != product->k ? "^T" : "", c, d,
            t_mode_text(mode, product->mode));
   return text;
 }
@@ -394,7 +377,6 @@ static const char *compare_all(const t_product *product, const t_expected *expec
 const char *product_check(const t_product *product, const t_expected *expected, uint32_t threads, uint32_t levels_off) {
   static t_places z;
   hu_exec exec = {threads, levels_off, product->stream, {0}};
-  hu_scaled_result result = result_of(product);
   memset(&z, 0, sizeof z);
   z.size = product->scaled   ? hu_limits_of(product->scaling.element).storage / 8
            : product->values ? 4
@@ -408,14 +390,13 @@ const char *product_check(const t_product *product, const t_expected *expected, 
   assert_non_null(z.raw);
   z.space = z.raw + (64 - (uintptr_t)z.raw % 64) % 64;
   memset(z.space, 0x5A, z.bytes + 64);
-  result.scaled.codes = z.codes;
-  result.scaled.scales = z.scales;
-  result.scaled.tensor = product->scaled && product->scaling.tensor ? &z.tensor : NULL;
-  result.stats = product->scaled ? z.stats : NULL;
-  result.plain.data = z.codes;
-  hu_status status = hu_scaled_gemm(product->m, product->n, product->k, &result, &product->a.operand,
-                                    &product->b.operand, product->has_c ? &product->c.operand : NULL, &product->sum,
-                                    product->mode, z.space, z.bytes, &exec, &z.events);
+  hu_scaled to = {z.codes, product->ld, z.scales, product->lds, product->scaling.tensor ? &z.tensor : NULL};
+  hu_product x = record_of(product, &to, z.codes);
+  hu_how how = {product->mode, &exec, &z.events};
+  x.stats = product->scaled ? z.stats : NULL;
+  x.space = z.space;
+  x.bytes = z.bytes;
+  hu_status status = hu_multiply(&x, &how);
   const char *wrong = status == HU_OK ? compare_all(product, expected, &z) : hu_status_name(status);
   free(z.codes);
   free(z.scales);

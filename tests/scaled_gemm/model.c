@@ -14,14 +14,14 @@ static const hu_mode rne;
 /* ---- elements and scales ---- */
 
 static size_t stored_row(const t_matrix *x, size_t i, size_t j) {
-  int transposed = x->scaled ? x->operand.transposed : x->operand.plain.transposed;
+  int transposed = x->view.stride != 1;
   return transposed ? j : i;
 }
 static size_t stored_col(const t_matrix *x, size_t i, size_t j) { return i + j - stored_row(x, i, j); }
 
 static uint32_t raw(const t_matrix *x, size_t i, size_t j) {
-  hu_format format = x->scaled ? x->scaling.element : x->operand.plain.format;
-  int values = !x->scaled && x->operand.plain.storage == HU_STORAGE_VALUES;
+  hu_format format = x->scaled ? x->scaling.element : x->view.type.format;
+  int values = !x->scaled && x->view.type.kind == HU_TYPE_VALUES32;
   size_t size = values ? 4 : hu_limits_of(format).storage / 8;
   return t_get(x->codes, size, (ptrdiff_t)(stored_row(x, i, j) * x->ld + stored_col(x, i, j)));
 }
@@ -35,8 +35,7 @@ static uint32_t code_of(hu_format format, float x) {
 /* The code of element (i, j) in the format of element_of. */
 static uint64_t pattern(const t_matrix *x, size_t i, size_t j) {
   uint32_t c = raw(x, i, j);
-  if (!x->scaled)
-    return x->operand.plain.storage == HU_STORAGE_VALUES ? code_of(x->operand.plain.format, t_float(c)) : c;
+  if (!x->scaled) return x->view.type.kind == HU_TYPE_VALUES32 ? code_of(x->view.type.format, t_float(c)) : c;
   uint32_t width = 1u + x->scaling.element.e + x->scaling.element.m, top = (uint32_t)1 << (width - 1);
   c &= 2 * top - 1;
   if (x->scaling.coding == HU_CODING_TWOS && c >= top) return (2 * (uint64_t)top - c) | (uint64_t)2 * top;
@@ -44,7 +43,7 @@ static uint64_t pattern(const t_matrix *x, size_t i, size_t j) {
 }
 
 static hu_type element_of(const t_matrix *x) {
-  hu_type element = hu_type_codes(x->scaled ? x->scaling.element : x->operand.plain.format);
+  hu_type element = hu_type_codes(x->scaled ? x->scaling.element : x->view.type.format);
   if (x->scaled && x->scaling.coding == HU_CODING_TWOS) element.format.e = 1;
   return element;
 }
@@ -187,7 +186,7 @@ static size_t run_end(const t_product *product, size_t l) {
     int same = 1;
     for (int t = 0; t < 2; t++) {
       if (!x[t]->scaled) continue;
-      uint32_t side = (t == 0) != (x[t]->operand.transposed != 0) ? x[t]->scaling.cols : x[t]->scaling.rows;
+      uint32_t side = (t == 0) != (x[t]->view.stride != 1) ? x[t]->scaling.cols : x[t]->scaling.rows;
       same &= block_at(end, side) == block_at(l, side);
     }
     if (!same) break;

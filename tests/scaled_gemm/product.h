@@ -5,7 +5,7 @@
 #ifndef HALFULP_TESTS_SCALED_GEMM_PRODUCT_H
 #define HALFULP_TESTS_SCALED_GEMM_PRODUCT_H
 
-#include "halfulp/scaled_gemm.h"
+#include "halfulp/gemm.h"
 #include "tests/support/support.h"
 
 /* A matrix of the product with the arrays that it lies in. */
@@ -17,7 +17,8 @@ typedef struct t_matrix {
   void *codes, *scales;
   size_t code_bytes, scale_bytes; /* of the arrays */
   float tensor;
-  hu_scaled_operand operand;
+  hu_scaled record; /* of a scaled one */
+  hu_view view;
 } t_matrix;
 
 typedef struct t_product {

@@ -28,28 +28,28 @@ static hu_accum accum(const char *text) {
   return x;
 }
 
-static hu_scaled_result plain_result(void *z, size_t ld, hu_format format, int values) {
-  hu_scaled_result result;
-  memset(&result, 0, sizeof result);
-  result.plain.data = z;
-  result.plain.ld = ld;
-  result.plain.format = format;
-  result.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
-  return result;
+static hu_output plain_result(void *z, size_t ld, hu_format format, int values) {
+  return hu_matrix_out_of(z, ld, hu_type_values(values ? HU_TYPE_VALUES32 : HU_TYPE_CODES, format));
 }
 
-static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *result, const t_matrix *a,
-                          const t_matrix *b, const t_matrix *c, const hu_scaled_sum *sum, hu_mode mode,
-                          const hu_exec *exec, hu_events *events) {
-  const hu_scaled_operand *pc = c ? &c->operand : NULL;
-  size_t bytes = hu_scaled_gemm_space(m, n, k, result, &a->operand, &b->operand, pc, sum, exec);
-  if (bytes == SIZE_MAX) return HU_E_ACCUM;
-  void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
-  assert_non_null(space);
-  hu_status status =
-      hu_scaled_gemm(m, n, k, result, &a->operand, &b->operand, pc, sum, mode, space, bytes, exec, events);
-  free(space);
+/* Computes in as much working space as is asked for. */
+static hu_status compute(hu_product *x, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  hu_how how = {mode, exec, events};
+  x->bytes = hu_multiply_space(x, exec);
+  if (x->bytes == SIZE_MAX) return HU_E_ACCUM;
+  x->space = aligned_alloc(64, x->bytes / 64 * 64 + 64);
+  assert_non_null(x->space);
+  hu_status status = hu_multiply(x, &how);
+  free(x->space);
   return status;
+}
+
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_output *result, const t_matrix *a, const t_matrix *b,
+                          const t_matrix *c, const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec,
+                          hu_events *events) {
+  hu_product x = {.m = m, .n = n, .k = k, .d = *result, .a = a->view, .b = b->view, .sum = sum};
+  if (c) x.c = c->view;
+  return compute(&x, mode, exec, events);
 }
 
 /* ---- several tiles ---- */
@@ -87,7 +87,7 @@ static void test_tiles(void **state) {
         static const uint32_t threads[] = {1, 2, 5, 1, 3};
         hu_exec exec = {threads[t], t_levels_off(t % t_levels()), {77, 123456789}, {0}};
         hu_events ev = {0};
-        hu_scaled_result result = plain_result(t ? other : first, N, to, 1);
+        hu_output result = plain_result(t ? other : first, N, to, 1);
         assert_int_equal(multiply(M, N, K, &result, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);
         if (t == 0) reference = ev;
         if (t) assert_memory_equal(first, other, sizeof first);
@@ -110,28 +110,17 @@ static void test_tiny_parts(void **state) {
   float z[4];
   hu_scaling da = scaling("scaled(float6_e2m3fn;scale=ue5m3;block=1x32;rule=ratio)");
   const uint8_t scales[2] = {0x77, 0x0C}; /* 15/16 and 3/2 2^-14 */
-  hu_scaled_operand oa, ob;
+  hu_scaled a = {(void *)(uintptr_t)codes, 1, (void *)(uintptr_t)scales, 1, NULL};
+  hu_product x = {.m = 2, .n = 2, .k = 1};
   (void)state;
-  memset(&oa, 0, sizeof oa);
-  memset(&ob, 0, sizeof ob);
-  oa.scaling = &da;
-  oa.scaled.codes = (void *)(uintptr_t)codes;
-  oa.scaled.ld = 1;
-  oa.scaled.scales = (void *)(uintptr_t)scales;
-  oa.scaled.lds = 1;
-  ob.plain.data = b;
-  ob.plain.ld = 2;
-  ob.plain.format = hu_format_ieee(8, 23, 0);
+  x.a = hu_scaled_matrix(&a, &da);
+  x.b = hu_matrix_floats(b, 2);
   hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_SCALED_FACTOR_EXACT);
-  hu_scaled_result result = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
+  x.sum = &sum;
+  x.d = hu_matrix_floats_out(z, 2);
   for (uint32_t off = 0; off < 8; off += 7) {
     hu_exec exec = {1, off, {0, 0}, {0}};
-    size_t bytes = hu_scaled_gemm_space(2, 2, 1, &result, &oa, &ob, NULL, &sum, &exec);
-    assert_true(bytes != SIZE_MAX);
-    void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
-    assert_non_null(space);
-    assert_int_equal(hu_scaled_gemm(2, 2, 1, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
-    free(space);
+    assert_int_equal(compute(&x, rne, &exec, NULL), HU_OK);
     assert_true(z[0] == 0x1p-149f && z[1] == -5 * 0x1p-149f); /* 15/16 and 75/16 units of 2^-149 */
     assert_true(z[2] == 0 && z[3] == 0 && signbit(z[3]) && !signbit(z[2]));
   }
@@ -148,24 +137,15 @@ static void test_exact_factors(void **state) {
     double part = e < 0 ? 32 * 57344.0 * 57344.0 : 0x1p-32; /* elements: all the largest, one the smallest */
     memset(codes, e < 0 ? 0x7B : 0, sizeof codes);
     if (e >= 0) codes[0] = 0x01;
-    hu_scaled_operand oa, ob;
-    memset(&oa, 0, sizeof oa);
-    memset(&ob, 0, sizeof ob);
-    oa.scaling = &mx;
-    oa.scaled = (hu_scaled){codes, 32, &sa, 1, NULL};
-    ob.scaling = &mx;
-    ob.scaled = (hu_scaled){codes, 32, &sb, 1, NULL};
-    ob.transposed = 1;
     float z = 0;
-    hu_scaled_result result = plain_result(&z, 1, hu_format_ieee(8, 23, 0), 1);
+    hu_scaled a = {codes, 32, &sa, 1, NULL}, b = {codes, 32, &sb, 1, NULL};
+    hu_product x = {.m = 1, .n = 1, .k = 32, .sum = &sum};
+    x.a = hu_scaled_matrix(&a, &mx);
+    x.b = hu_transposed(hu_scaled_matrix(&b, &mx));
+    x.d = hu_matrix_floats_out(&z, 1);
     for (unsigned level = 0; level < t_levels(); level++) {
       hu_exec exec = {1, t_levels_off(level), {0, 0}, {0}};
-      size_t bytes = hu_scaled_gemm_space(1, 1, 32, &result, &oa, &ob, NULL, &sum, &exec);
-      assert_true(bytes != SIZE_MAX);
-      void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
-      assert_non_null(space);
-      assert_int_equal(hu_scaled_gemm(1, 1, 32, &result, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
-      free(space);
+      assert_int_equal(compute(&x, rne, &exec, NULL), HU_OK);
       if (z != (float)ldexp(part, e)) fail_msg("2^%d: %a instead of %a", e, z, ldexp(part, e));
     }
   }
@@ -188,28 +168,19 @@ static void test_promotion(void **state) {
     char text[128];
     snprintf(text, sizeof text, "promote(128,%s,binary32,scaled)", units[i]);
     hu_accum raw = accum(text);
-    hu_operand codes[2], scales[2];
     hu_events ev[3] = {{0}};
-    memset(codes, 0, sizeof codes);
-    memset(scales, 0, sizeof scales);
-    for (size_t s = 0; s < 2; s++) {
-      const hu_scaled *x = s ? &b.operand.scaled : &a.operand.scaled;
-      codes[s].data = x->codes;
-      codes[s].ld = x->ld;
-      codes[s].format = da.element;
-      codes[s].storage = HU_STORAGE_CODES;
-      scales[s].data = x->scales;
-      scales[s].ld = x->lds;
-      scales[s].format = da.scale;
-      scales[s].storage = HU_STORAGE_CODES;
-    }
-    hu_result result = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-    assert_int_equal(hu_gemm_scaled(ROWS, COLS, DEPTH, &result, &codes[0], &codes[1], NULL, &scales[0], &scales[1],
-                                    &raw, rne, NULL, &ev[0]),
-                     HU_OK);
+    hu_how how = {.events = &ev[0]};
+    hu_product x = {.m = ROWS, .n = COLS, .k = DEPTH, .accum = &raw};
+    x.a = hu_matrix_codes(a.codes, a.ld, da.element);
+    x.b = hu_matrix_codes(b.codes, b.ld, da.element);
+    x.sa = hu_matrix_codes(a.scales, a.lds, da.scale);
+    x.sb = hu_matrix_codes(b.scales, b.lds, da.scale);
+    x.d = hu_matrix_floats_out(z[0], COLS);
+    assert_int_equal(hu_multiply(&x, &how), HU_OK);
     hu_scaled_sum parts = hu_scaled_sum_parts(accum(units[i]), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
     hu_scaled_sum unit = hu_scaled_sum_unit(raw);
-    hu_scaled_result d1 = plain_result(z[1], COLS, result.format, 1), d2 = plain_result(z[2], COLS, result.format, 1);
+    hu_output d1 = plain_result(z[1], COLS, hu_format_ieee(8, 23, 0), 1),
+              d2 = plain_result(z[2], COLS, hu_format_ieee(8, 23, 0), 1);
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &d1, &a, &b, NULL, &parts, rne, NULL, &ev[1]), HU_OK);
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &d2, &a, &b, NULL, &unit, rne, NULL, &ev[2]), HU_OK);
     assert_memory_equal(z[0], z[1], sizeof z[0]);
@@ -244,7 +215,7 @@ static void test_units(void **state) {
     matrix_scaled(&a, &random, ROWS, DEPTH, &da, 0, DRAW_ANY_CODES);
     matrix_scaled(&b, &random, DEPTH, COLS, &db, 1, DRAW_ANY_CODES);
     hu_scaled_sum sum = hu_scaled_sum_unit(preset.accum);
-    hu_scaled_result result = plain_result(z, COLS, preset.c.format, 0);
+    hu_output result = plain_result(z, COLS, preset.c.format, 0);
     hu_events ev = {0}, count = {0};
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &result, &a, &b, NULL, &sum, rne, NULL, &ev), HU_OK);
     for (size_t e = 0; e < ROWS * COLS; e++) {
@@ -274,23 +245,18 @@ static void test_runs(void **state) {
   hu_scaling d24 = scaling("scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x24;rule=floor)");
   hu_scaling d32 = scaling("scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)");
   hu_scaling whole = scaling("fp8_tensor");
-  hu_scaled_operand a, b;
+  hu_view a = hu_scaled_matrix(NULL, &d24), b = hu_scaled_matrix(NULL, &d32);
   static const size_t starts[] = {0, 24, 32, 48, 64, 72, 96};
   (void)state;
-  memset(&a, 0, sizeof a);
-  memset(&b, 0, sizeof b);
-  a.scaling = &d24;
-  b.scaling = &d32;
   assert_int_equal(hu_scaled_runs(100, &a, &b), 7);
   for (size_t i = 0; i < 7; i++) assert_int_equal(hu_scaled_run_at(100, &a, &b, i), starts[i]);
   assert_int_equal(hu_scaled_run_at(100, &a, &b, 7), 100);
   assert_int_equal(hu_scaled_runs(96, &a, &b), 6);
   assert_int_equal(hu_scaled_runs(0, &a, &b), 0);
-  b.transposed = 1; /* columns of one */
+  b = hu_transposed(b); /* columns of one */
   assert_int_equal(hu_scaled_runs(100, &a, &b), 100);
-  a.scaling = &whole;
-  b.scaling = NULL;
-  b.transposed = 0;
+  a.type.scaling = &whole;
+  b = hu_matrix_floats(NULL, 100);
   assert_int_equal(hu_scaled_runs(100, &a, &b), 1);
 }
 
@@ -298,11 +264,8 @@ static void test_runs(void **state) {
 static void test_many_runs(void **state) {
   static const char *const blocks[] = {"1x1", "1x6", "1x16", "1x24", "1x32", "1x100"};
   hu_scaling of_operand[6];
-  hu_scaled_operand a, b;
+  hu_view a = hu_scaled_matrix(NULL, NULL), b = hu_transposed(a);
   (void)state;
-  memset(&a, 0, sizeof a);
-  memset(&b, 0, sizeof b);
-  b.transposed = 1;
   for (int i = 0; i < 6; i++) {
     char text[80];
     snprintf(text, sizeof text, "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=%s;rule=floor)", blocks[i]);
@@ -310,8 +273,8 @@ static void test_many_runs(void **state) {
   }
   for (int i = 0; i < 36; i++) {
     size_t la = of_operand[i / 6].cols, lb = of_operand[i % 6].cols, runs = 0;
-    a.scaling = &of_operand[i / 6];
-    b.scaling = &of_operand[i % 6];
+    a.type.scaling = &of_operand[i / 6];
+    b.type.scaling = &of_operand[i % 6];
     for (size_t l = 0; l < 450; l++) {
       if (l % la && l % lb) continue;
       assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), l);
@@ -321,11 +284,11 @@ static void test_many_runs(void **state) {
     assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), 450);
     assert_int_equal(hu_scaled_run_at(450, &a, &b, SIZE_MAX), 450);
   }
-  a.scaling = &of_operand[4];
-  b.scaling = &of_operand[2];
+  a.type.scaling = &of_operand[4];
+  b.type.scaling = &of_operand[2];
   assert_true(hu_scaled_runs((size_t)1 << 63, &a, &b) == (size_t)1 << 59);
   assert_true(hu_scaled_run_at((size_t)1 << 63, &a, &b, ((size_t)1 << 59) - 1) == ((size_t)1 << 63) - 16);
-  a.scaling = b.scaling = &of_operand[0];
+  a.type.scaling = b.type.scaling = &of_operand[0];
   assert_true(hu_scaled_runs(SIZE_MAX, &a, &b) == SIZE_MAX);
   assert_true(hu_scaled_run_at(SIZE_MAX, &a, &b, SIZE_MAX - 1) == SIZE_MAX - 1);
 }
@@ -342,7 +305,7 @@ static void test_shapes(void **state) {
   matrix_scaled(&a, &random, 5, 0, &of_operand, 0, DRAW_NEAR);
   matrix_scaled(&b, &random, 0, 8, &of_operand, 1, DRAW_NEAR);
   matrix_plain(&c, &random, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
-  hu_scaled_result out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  hu_output out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
   assert_int_equal(multiply(5, 8, 0, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
   for (size_t i = 0; i < 40; i++) assert_true(t_same32(z[i], ((float *)c.codes)[i / 8 * c.ld + i % 8]));
   assert_int_equal(multiply(5, 8, 0, &out, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
@@ -353,7 +316,8 @@ static void test_shapes(void **state) {
   /* Nothing of D but its tensor scale. */
   uint8_t codes[4], scales[4];
   float tensor = 7;
-  hu_scaled_result scaled = {&of_operand, {codes, 8, scales, 1, &tensor}, NULL, NULL, {0}};
+  hu_scaled record = {codes, 8, scales, 1, &tensor};
+  hu_output scaled = hu_scaled_matrix_out(&record, &of_operand);
   matrix_scaled(&a, &random, 0, 16, &of_operand, 0, DRAW_NEAR);
   matrix_scaled(&b, &random, 16, 8, &of_operand, 1, DRAW_NEAR);
   assert_int_equal(multiply(0, 8, 16, &scaled, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
@@ -363,11 +327,9 @@ static void test_shapes(void **state) {
   /* C's own place. */
   matrix_scaled(&a, &random, 5, 16, &of_operand, 0, DRAW_ENCODED);
   matrix_plain(&c, &random, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
-  out.plain.ld = 8;
-  out.plain.data = before;
+  out = hu_matrix_floats_out(before, 8);
   assert_int_equal(multiply(5, 8, 16, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
-  out.plain.data = c.codes;
-  out.plain.ld = c.ld;
+  out = hu_matrix_floats_out(c.codes, c.ld);
   assert_int_equal(multiply(5, 8, 16, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
   for (size_t i = 0; i < 40; i++) assert_true(t_same32(((float *)c.codes)[i / 8 * c.ld + i % 8], before[i]));
   matrix_free(&a);
@@ -378,18 +340,20 @@ static void test_shapes(void **state) {
 /* ---- misuse ---- */
 
 typedef struct misuse {
-  hu_scaled_result d;
-  hu_scaled_operand a, b, c;
+  hu_product own;
+  hu_scaled a, b; /* where its A and B lie */
   hu_scaled_sum sum;
   hu_mode mode;
-  size_t m, n, k, bytes;
-  void *space;
 } misuse;
 
 static hu_status call(const misuse *x) {
   hu_events ev = {0}, none = {0};
-  hu_status status =
-      hu_scaled_gemm(x->m, x->n, x->k, &x->d, &x->a, &x->b, &x->c, &x->sum, x->mode, x->space, x->bytes, NULL, &ev);
+  hu_how how = {x->mode, NULL, &ev};
+  hu_product own = x->own;
+  own.a.data = &x->a;
+  own.b.data = &x->b;
+  own.sum = &x->sum;
+  hu_status status = hu_multiply(&own, &how);
   if (status != HU_OK) assert_true(t_same_events(&ev, &none));
   return status;
 }
@@ -405,16 +369,15 @@ static void test_errors(void **state) {
   matrix_scaled(&b, &random, 64, 8, &mx, 1, DRAW_ENCODED);
   matrix_plain(&c, &random, 8, 8, hu_format_ieee(8, 7, 0), 1, 0, DRAW_ENCODED);
   memset(&good, 0, sizeof good);
-  good.d = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
-  good.a = a.operand;
-  good.b = b.operand;
-  good.c = c.operand;
+  good.own = (hu_product){.m = 8, .n = 8, .k = 64, .a = a.view, .b = b.view, .c = c.view};
+  good.own.d = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  good.a = a.record;
+  good.b = b.record;
   good.sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
-  good.m = good.n = 8;
-  good.k = 64;
-  good.bytes = hu_scaled_gemm_space(8, 8, 64, &good.d, &good.a, &good.b, &good.c, &good.sum, NULL);
-  good.space = aligned_alloc(64, good.bytes / 64 * 64 + 128);
-  assert_non_null(good.space);
+  good.own.sum = &good.sum;
+  good.own.bytes = hu_multiply_space(&good.own, NULL);
+  good.own.space = aligned_alloc(64, good.own.bytes / 64 * 64 + 128);
+  assert_non_null(good.own.space);
   assert_int_equal(call(&good), HU_OK);
   memset(z, 0x5A, sizeof z);
 #define WRONG(status, ...)                                                           \
@@ -424,26 +387,30 @@ static void test_errors(void **state) {
     assert_int_equal(call(&x), status);                                              \
     for (size_t i = 0; i < sizeof z; i++) assert_int_equal(((uint8_t *)z)[i], 0x5A); \
   } while (0)
-  WRONG(HU_E_SPACE, x.bytes -= 64);
-  WRONG(HU_E_NULL, x.space = NULL);
-  WRONG(HU_E_ALIGN, x.space = (uint8_t *)x.space + 4);
-  WRONG(HU_E_OVERLAP, x.d.plain.data = x.space);
-  WRONG(HU_E_OVERLAP, x.d.plain.data = (void *)(uintptr_t)x.c.plain.data); /* other formats */
-  WRONG(HU_E_OVERLAP, x.d.plain.data = a.scales, x.d.plain.format = hu_format_ieee(4, 3, 0),
-        x.d.plain.storage = HU_STORAGE_CODES);
-  WRONG(HU_E_NULL, x.a.scaled.codes = NULL);
-  WRONG(HU_E_NULL, x.b.scaled.scales = NULL);
-  WRONG(HU_E_NULL, x.d.plain.data = NULL);
-  WRONG(HU_E_SHAPE, x.a.scaled.ld = 63);
-  WRONG(HU_E_SHAPE, x.a.scaled.lds = 1);
-  WRONG(HU_E_SHAPE, x.a.transposed = 2);
-  WRONG(HU_E_SHAPE, x.c.transposed = 1);
-  WRONG(HU_E_SHAPE, x.d.plain.ld = 7);
+  WRONG(HU_E_SPACE, x.own.bytes -= 64);
+  WRONG(HU_E_NULL, x.own.space = NULL);
+  WRONG(HU_E_ALIGN, x.own.space = (uint8_t *)x.own.space + 4);
+  WRONG(HU_E_OVERLAP, x.own.d.data = x.own.space);
+  WRONG(HU_E_OVERLAP, x.own.d.data = (void *)(uintptr_t)x.own.c.data); /* other formats */
+  WRONG(HU_E_OVERLAP, x.own.d.data = a.scales, x.own.d.type.format = hu_format_ieee(4, 3, 0),
+        x.own.d.type.kind = HU_TYPE_CODES);
+  WRONG(HU_E_NULL, x.a.codes = NULL);
+  WRONG(HU_E_NULL, x.b.scales = NULL);
+  WRONG(HU_E_NULL, x.own.d.data = NULL);
+  WRONG(HU_E_SHAPE, x.a.ld = 63);
+  WRONG(HU_E_SHAPE, x.a.lds = 1);
+  WRONG(HU_E_SHAPE, x.own.a.row = 2);
+  WRONG(HU_E_SHAPE, x.own.c.stride = 2);
+  WRONG(HU_E_SHAPE, x.own.d.row = 7);
+  WRONG(HU_E_SHAPE, x.own.d = hu_scaled_matrix_out(&x.a, &mx), x.own.d.row = 1, x.own.d.stride = 0);
+  WRONG(HU_E_NULL, x.own.a.type.scaling = NULL);
+  WRONG(HU_E_FORMAT, x.own.c.type.kind = HU_TYPE_NONE);
+  WRONG(HU_E_FORMAT, x.own.c.type.kind = HU_TYPE_VALUES64);
   WRONG(HU_E_MODE, x.mode.round = 99);
-  WRONG(HU_E_FORMAT, x.d.plain.format.e = 99);
-  WRONG(HU_E_CARRIER, x.d.plain.format = hu_format_ieee(11, 20, 0));
-  WRONG(HU_E_SCALING, bad = mx; bad.rule = 9; x.a.scaling = &bad);
-  WRONG(HU_E_SCALING, x.d.amax = z);
+  WRONG(HU_E_FORMAT, x.own.d.type.format.e = 99);
+  WRONG(HU_E_CARRIER, x.own.d.type.format = hu_format_ieee(11, 20, 0));
+  WRONG(HU_E_SCALING, bad = mx; bad.rule = 9; x.own.a.type.scaling = &bad);
+  WRONG(HU_E_SCALING, x.own.amax = z);
   WRONG(HU_E_ACCUM, x.sum.way = 3);
   WRONG(HU_E_ACCUM, x.sum.factor = HU_SCALED_FACTOR_COUNT);
   WRONG(HU_E_ACCUM, x.sum.as = hu_format_ieee(8, 7, 0));
@@ -459,17 +426,21 @@ static void test_errors(void **state) {
   WRONG(HU_E_OPERAND_A, x.sum = hu_scaled_sum_decoded(accum("nv.hopper.e4m3.f32.wgmma")));
   WRONG(HU_E_OPERAND_A, x.sum.inside = accum("nv.hopper.e5m2.f32.wgmma"));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("promote(24,fp32,binary32,scaled)")));
-  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e4m3")), x.a.scaling = &twos);
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e4m3")), x.own.a.type.scaling = &twos);
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_decoded(accum("promote(24,fp32,binary32,scaled)")));
   WRONG(HU_E_FORMAT, x.sum = hu_scaled_sum_decoded(accum("fp32")), x.sum.as = hu_format_ieee(11, 20, 0));
   ((float *)c.codes)[0] = 0x1.000002p0f;
   WRONG(HU_E_GRID, (void)x);
 #undef WRONG
-  assert_int_equal(hu_scaled_gemm(1, 1, 1, NULL, &good.a, &good.b, NULL, &good.sum, rne, NULL, 0, NULL, NULL),
-                   HU_E_NULL);
+  misuse absent = good;
+  memset(&absent.own.d, 0, sizeof absent.own.d);
+  assert_int_equal(call(&absent), HU_E_NULL);
+  assert_int_equal(hu_multiply(NULL, NULL), HU_E_NULL);
   assert_int_equal(hu_scaled_sum_check(NULL), HU_E_NULL);
-  assert_true(hu_scaled_gemm_space(SIZE_MAX / 2, 8, 64, &good.d, &good.a, &good.b, NULL, &good.sum, NULL) == SIZE_MAX);
-  free(good.space);
+  absent = good;
+  absent.own.m = SIZE_MAX / 2;
+  assert_true(hu_multiply_space(&absent.own, NULL) == SIZE_MAX && hu_multiply_space(NULL, NULL) == SIZE_MAX);
+  free(good.own.space);
   matrix_free(&a);
   matrix_free(&b);
   matrix_free(&c);
@@ -488,7 +459,7 @@ static void test_surroundings(void **state) {
   matrix_scaled(&b, &random, 64, 8, &mx, 1, DRAW_ENCODED);
   matrix_plain(&c, &random, 8, 8, hu_format_fn(4, 3, 0), 1, 0, DRAW_ENCODED);
   for (size_t i = 0; i < 8; i++) ((float *)c.codes)[i] = 0x1.1p-8F; /* subnormal there */
-  hu_scaled_result out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  hu_output out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
   uint32_t before = _mm_getcsr();
   _mm_setcsr(0); /* no flag, each of them traps */
   hu_status status = multiply(8, 8, 64, &out, &a, &b, &c, &sum, rne, NULL, NULL);

@@ -85,16 +85,15 @@ typedef struct product_call {
 /* Computes product i by hu_gemm. */
 static hu_status by_library(const product_call *call, size_t i, float *z, const float *x, const float *y) {
   const hu_products *products = call->products;
-  const hu_mode rne = {0};
   hu_exec exec;
+  hu_how how = {.exec = &exec};
   memset(&exec, 0, sizeof exec);
   exec.threads = call->threads;
   exec.levels_off = call->cpu->levels_off;
   exec.stream = hui_words_of_product(products, i);
-  hu_result result = {z, products->z.ld, hu_binary32(), HU_STORAGE_VALUES};
-  hu_operand a = {x, products->a.ld, products->a.format, HU_STORAGE_VALUES, (uint8_t)products->a.transposed};
-  hu_operand b = {y, products->b.ld, products->b.format, HU_STORAGE_VALUES, (uint8_t)products->b.transposed};
-  return hu_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, rne, &exec, NULL);
+  hu_output result = hu_matrix_floats_out(z, products->z.ld);
+  hu_view a = hui_matrices_view(&products->a, x), b = hui_matrices_view(&products->b, y);
+  return hu_gemm(products->m, products->n, products->k, &result, &a, &b, NULL, products->accum, &how);
 }
 
 static float *matrix(const hu_matrices *matrices, size_t i, size_t inner) {

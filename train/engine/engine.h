@@ -196,8 +196,14 @@ typedef struct hu_matrices {
   float *data;
   size_t ld, outer, inner;
   hu_format format; /* on whose grid operands are; of results binary32 */
-  int transposed;   /* operands: as in gemm.h */
+  int transposed;   /* operands: 1: stored as the transpose */
 } hu_matrices;
+
+/* One of the operands, whose numbers are at data. */
+static inline hu_view hui_matrices_view(const hu_matrices *x, const float *data) {
+  hu_view view = hu_matrix_of(data, x->ld, hu_type_values(HU_TYPE_VALUES32, x->format));
+  return x->transposed ? hu_transposed(view) : view;
+}
 
 /* outer x inner products Z = A B, A m x k, B k x n, each as by hu_gemm, ties to even. */
 typedef struct hu_products {

@@ -50,10 +50,10 @@ static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned pa
 
 /* Tries a product of nothing, which still checks its operands' formats and the model. */
 static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
-  const hu_mode rne = {0};
-  const hu_operand x = {NULL, 1, a, HU_STORAGE_VALUES, 0}, y = {NULL, 1, b, HU_STORAGE_VALUES, 0};
-  const hu_result result = {NULL, 1, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(0, 0, 0, &result, &x, &y, NULL, accum, rne, NULL, NULL);
+  const hu_view x = hu_matrix_of(NULL, 1, hu_type_values(HU_TYPE_VALUES32, a)),
+                y = hu_matrix_of(NULL, 1, hu_type_values(HU_TYPE_VALUES32, b));
+  const hu_output result = hu_matrix_floats_out(NULL, 1);
+  return hu_gemm(0, 0, 0, &result, &x, &y, NULL, accum, NULL);
 }
 
 hu_status hui_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format) {

@@ -183,7 +183,6 @@ static hu_status check_both_stored(const hu_optimizer *optimizer, const char **w
 /* Formats and sums of Muon's products: whether a model takes operands, hu_gemm says. */
 static hu_status check_products(const hu_optimizer *optimizer, const char **why) {
   const hu_format format = optimizer->product;
-  const hu_mode rne = {0};
   float zero = 0, z;
   if (optimizer->kind != HU_MUON) return HU_OK;
   *why = "product: not a format";
@@ -196,9 +195,9 @@ static hu_status check_products(const hu_optimizer *optimizer, const char **why)
   *why = "accum: rounds stochastically, and there are no words for it";
   if (optimizer->accum.mode.bits) return HU_E_TRAIN;
   *why = "accum: does not take operands in the format `product`";
-  const hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
-  const hu_operand x = {&zero, 1, format, HU_STORAGE_VALUES, 0};
-  return hu_gemm(1, 1, 1, &result, &x, &x, NULL, &optimizer->accum, rne, NULL, NULL) == HU_OK ? HU_OK : HU_E_TRAIN;
+  const hu_output result = hu_matrix_floats_out(&z, 1);
+  const hu_view x = hu_matrix_of(&zero, 1, hu_type_values(HU_TYPE_VALUES32, format));
+  return hu_gemm(1, 1, 1, &result, &x, &x, NULL, &optimizer->accum, NULL) == HU_OK ? HU_OK : HU_E_TRAIN;
 }
 
 static HU_NOINLINE hu_status check(const hu_optimizer *optimizer, int in_step, const char **why) {

@@ -255,7 +255,8 @@ int hui_gemm_short_parts(const hu_gemm_parts *parts, const hu_exec *exec) {
   way.tiles = words_fit_tiles(parts->every) ? call.extensions.byte_tiles : NULL;
   if (!way.kernels || !level->gemm || parts->n > NB || parts->n == 0) return 0;
   call.kernels = level->gemm;
-  hu_spec a = hui_spec_of(parts->a.format, hui_plain_mode()), b = hui_spec_of(parts->b.format, hui_plain_mode());
+  hu_mode rne = hui_plain_mode();
+  hu_spec a = hui_spec_of(parts->a.type.format, rne), b = hui_spec_of(parts->b.type.format, rne);
   hui_gemm_matrix(&call.a, &parts->a, &a, parts->m, parts->k, level, call.kernels);
   hui_gemm_matrix(&call.b, &parts->b, &b, parts->k, parts->n, level, call.kernels);
   if (!hui_side_is_small(&call.a) || !hui_side_is_small(&call.b) || !hui_side_of_format(&way.a, &call.a, HALF) ||

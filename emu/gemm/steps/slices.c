@@ -45,11 +45,7 @@ static hu_matrix part_of(const hu_matrix *x, size_t i, size_t j, size_t rows, si
 static hu_gemm_call call_of(const hu_gemm_call *call, size_t i0, size_t j0, size_t k, size_t past, float *z) {
   const slices_way *way = call->way;
   hu_gemm_call slice = *call;
-  hu_result to;
-  memset(&to, 0, sizeof to);
-  to.data = z;
-  to.ld = WIDE;
-  to.format = hui_format_binary32();
+  hu_output to = hu_matrix_out_of(z, WIDE, hu_type_values(HU_TYPE_VALUES32, hui_format_binary32()));
   slice.m = hui_least(call->m - i0, call->block_rows);
   slice.n = hui_least(call->n - j0, call->block_cols);
   slice.k = past - k;
@@ -57,7 +53,7 @@ static hu_gemm_call call_of(const hu_gemm_call *call, size_t i0, size_t j0, size
   slice.b = part_of(&call->b, k, j0, slice.k, slice.n);
   memset(&slice.c, 0, sizeof slice.c);
   memset(&slice.sc, 0, sizeof slice.sc);
-  hu_spec spec = hui_spec_of(to.format, hui_plain_mode());
+  hu_spec spec = hui_spec_of(to.type.format, hui_plain_mode());
   hui_gemm_set_result(&slice, &to, &spec, call->level);
   slice.accum = &way->inner;
   slice.threads = 1;

@@ -126,8 +126,21 @@ class Engine:
 
     def gemm(self, m, n, k, d, a, b, accum, mode, words: Words, events: Optional[int]) -> None:
         e = self.exec(words, m * n * max(k, 1))
-        self._call('gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(accum), mode, ref(e), events)
+        self._multiply(structs.hu_product(m, n, k, d, a, b, accum=ref(accum)), mode, e, events)
 
+    def _multiply(self, product: structs.hu_product, mode, e: structs.hu_exec, events: Optional[int]) -> None:
+        how = structs.hu_how(mode, ctypes.pointer(e), events)
+        self._call('multiply', ref(product), ref(how))
+
+    def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, m * n * max(k, 1))
+        product = structs.hu_product(m, n, k, d, a, b, sum=ref(total))
+        size = main.hu_multiply_space(ref(product), ref(e))
+        if size == ctypes.c_size_t(-1).value:
+            size = 0  # the call itself says what is wrong
+        space = torch.empty(size + 63, dtype=torch.uint8, device=self.device)
+        product.space, product.bytes = space.data_ptr() + 63 & ~63, size
+        self._multiply(product, mode, e, events)
 
     def dots64(self, count, n, z, a, b, accum) -> None:
         """z = `count` dot products of n float64 numbers; a, b: address, stride from k to k, distance from product to
@@ -172,15 +185,6 @@ class Processor(Engine):
     def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
         e = self.exec(words, n)
         self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, None, None, ref(e), events)
-
-    def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
-        e = self.exec(words, m * n * max(k, 1))
-        size = main.hu_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total), ref(e))
-        if size == ctypes.c_size_t(-1).value:
-            size = 0  # the call itself says what is wrong
-        space = torch.empty(size + 63, dtype=torch.uint8, device='cpu')
-        self._call('scaled_gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(total), mode,
-                   space.data_ptr() + 63 & ~63, size, ref(e), events)
 
 
 class Cuda(Engine):
@@ -229,15 +233,6 @@ class Cuda(Engine):
         sums, scale = self.room(_S2FP8_SUMS), self.room(ctypes.sizeof(structs.hu_s2fp8_scale))
         self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, sums.data_ptr(), scale.data_ptr(), ref(e),
                    events)
-
-    def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
-        e = self.exec(words, 0)
-        size = main.hu_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total), ref(e))
-        if size == ctypes.c_size_t(-1).value:
-            size = 0
-        space = self.room(size)
-        self._call('scaled_gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(total), mode, space.data_ptr(), size,
-                   ref(e), events)
 
 
 _PROCESSOR = Processor()

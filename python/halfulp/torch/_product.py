@@ -11,6 +11,7 @@ import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
+from .._pointer import matrix_view
 from . import _calls, _memory, _records, _rounding
 from ._calls import Words
 from ._rounding import NARROW
@@ -19,17 +20,18 @@ _TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
 class Operand(NamedTuple):
-    """Rows of an operand: a record for hu_gemm without an address, and what keeps the memory."""
+    """Rows of an operand: what the views of them have, and what keeps the memory."""
     rows: torch.Tensor
     format: structs.hu_format
     codes: bool
 
-    def record(self, first: int, transposed: bool) -> structs.hu_operand:
+    def record(self, first: int, transposed: bool) -> structs.hu_view:
         """From row `first` on. transposed: of the operand that is summed down its columns (B)."""
         straight = _memory.rows_of(self.rows)
         ld = _memory.ld_of(self.rows if straight else self.rows.t())
         step = first * self.rows.stride(0)
-        return structs.hu_operand(_memory.at(self.rows, step), ld, self.format, int(self.codes), straight == transposed)
+        kind = structs.TYPE_CODES if self.codes else structs.TYPE_VALUES32
+        return matrix_view(_memory.at(self.rows, step), ld, structs.hu_type(kind, 0, self.format), straight == transposed)
 
 
 def check(a: torch.Tensor, b: torch.Tensor) -> Tuple[List[int], int, int, int]:
@@ -100,8 +102,9 @@ def prepared(a: torch.Tensor, b: torch.Tensor, p: _records.Product) -> Tuple[tor
     return both[0], both[1]
 
 
-def result(d: torch.Tensor, f, codes: bool) -> structs.hu_result:
-    return structs.hu_result(d.data_ptr(), max(d.shape[-1], 1), f, int(codes))
+def result(d: torch.Tensor, f, codes: bool) -> structs.hu_output:
+    kind = structs.TYPE_CODES if codes else structs.TYPE_VALUES32
+    return structs.hu_output(d.data_ptr(), 1, structs.hu_type(kind, 0, f), max(d.shape[-1], 1))
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple[Words, Words, Words],
@@ -193,18 +196,16 @@ def _explained(error: abi.HalfulpError, a: Operand, b: Operand, p: _records.Prod
 
 
 def _tensor(x: torch.Tensor, r: _records.Rounding, words: Words, events, transposed: bool):
-    """Rows of an operand as an hu_scaled_operand, and what keeps its memory."""
-    z = structs.hu_scaled_operand()
+    """A view of the rows of an operand, scaled or not, and what keeps its memory."""
     if r.kind != _records.SCALED:
         plain = operand(x, r, words, events)
-        z.plain = plain.record(0, transposed)
-        return z, plain
+        return plain.record(0, transposed), plain
     wide = x.to(torch.float32)
     m = wide if _memory.rows_of(wide) else wide.contiguous()
     scaling = r.scaling(False)
     made = _rounding.encoded(m, r, scaling, words, events)
-    z.scaling, z.scaled, z.transposed = ctypes.pointer(scaling), made.record, int(transposed)
-    return z, (made, scaling)
+    kind = structs.hu_type(structs.TYPE_SCALED, scaling=ctypes.addressof(scaling))
+    return matrix_view(ctypes.addressof(made.record), 0, kind, transposed), (made, scaling)
 
 
 def _scaled(d, z, rows, shape, p, mode, words, counts) -> None:
@@ -213,11 +214,9 @@ def _scaled(d, z, rows, shape, p, mode, words, counts) -> None:
     for i in range(d.shape[0]):
         a, keep_a = _tensor(rows[0][i * m:(i + 1) * m], p.a, words[0].after(i * m * k), counts[0], False)
         b, keep_b = _tensor(rows[1][i * n:(i + 1) * n], p.b, words[1].after(i * n * k), counts[1], True)
-        y = structs.hu_scaled_result()
-        y.plain = z
-        y.plain.data = _memory.at(d, i * m * n)
+        z.data = _memory.at(d, i * m * n)
         try:
-            engine.scaled_gemm(m, n, k, y, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
+            engine.scaled_gemm(m, n, k, z, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
         except abi.HalfulpError as error:
             raise _records.unit_error(error, p.sum) from None
         del keep_a, keep_b

@@ -5,16 +5,16 @@ A rounding is what hu_rounding_parse reads (halfulp/train/rounding.h): "keep", a
 another number system; then, after commas, a mode and its policies. Or it is the name of a preset (halfulp.presets).
 A product says how the operands of D = A B are rounded, how the products are summed and how D is rounded (`Product`).
 """
-import ctypes
 import functools
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 import torch
 
 from .. import _abi as abi
 from .. import _names as names
 from .. import _structs as structs
+from .._pointer import matrix_view
 from ..accum import Accumulator, explained
 from ..conversion import Preset, names_preset, preset
 from ..format import TORCH_DTYPES, Format
@@ -155,7 +155,7 @@ def accum_of(text: str):
 
 
 class Sum:
-    """How products are added: a model of accum.h, or one of the ways of scaled_gemm.h, whose record is `scaled`."""
+    """How products are added: a model of accum.h, or one of the ways of gemm.h, whose record is `scaled`."""
 
     def __init__(self, text: str) -> None:
         self.text, self.accum, self.scaled = text, None, None
@@ -287,25 +287,25 @@ def _plain_status(p: Product) -> int:
     for r, wanted in zip((p.a, p.b), (p.sum.accum.a, p.sum.accum.b)):
         known = r.kind == FORMAT or wanted.kind == structs.TYPE_NONE
         f = (r.grid() if r.fits32 else format_of('binary32')) if known else wanted.format
-        operands.append(structs.hu_operand(None, 1, f, structs.CODES, 0))
-    if any(x.format.e + x.format.m == 0 for x in operands):
+        operands.append(structs.hu_view(None, 1, structs.hu_type(structs.TYPE_CODES, 0, f)))
+    if any(x.type.format.e + x.type.format.m == 0 for x in operands):
         return structs.OK  # a model of integers or binary64, which says so itself
-    d = structs.hu_result(None, 1, format_of('binary32'), structs.CODES)
-    return main.hu_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None, abi.address(p.sum.accum),
-                        structs.hu_mode(), None, None)
+    return _status_of(operands, accum=abi.address(p.sum.accum))
+
+
+def _status_of(operands: List[structs.hu_view], **sums: int) -> int:
+    """What hu_multiply says of a product of nothing."""
+    d = structs.hu_output(None, 1, structs.hu_type(structs.TYPE_BINARY32))
+    product = structs.hu_product(0, 0, 0, d, *operands, **sums)
+    return main.hu_multiply(abi.address(product), None)
 
 
 def _scaled_status(p: Product) -> int:
     """The same of scaled tensors."""
-    operands, scalings = [], [r.scaling(False) for r in (p.a, p.b)]
-    for place, scaling in enumerate(scalings):
-        operand = structs.hu_scaled_operand()
-        operand.scaling, operand.transposed = ctypes.pointer(scaling), place
-        operands.append(operand)
-    d = structs.hu_scaled_result()
-    d.plain = structs.hu_result(None, 1, format_of('binary32'), structs.VALUES)
-    return main.hu_scaled_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None,
-                               abi.address(p.sum.scaled), structs.hu_mode(), None, 0, None, None)
+    scalings, nowhere = [r.scaling(False) for r in (p.a, p.b)], structs.hu_scaled()
+    operands = [matrix_view(abi.address(nowhere), 0, structs.hu_type(structs.TYPE_SCALED, scaling=abi.address(scaling)), turned)
+                for scaling, turned in zip(scalings, (False, True))]
+    return _status_of(operands, sum=abi.address(p.sum.scaled))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -108,23 +108,25 @@ def quantize(x: Any, text: str, dim: int, stream: Optional[Tuple[int, int]] = No
 # ---- products ----
 
 class _Sides(NamedTuple):
-    """Roundings of A and of B (None: kept); what stands in the records of A and B behind address and leading dimension,
-    for matrices that lie row by row and column by column; the sum."""
+    """Roundings of A and of B (None: kept); the types of both, as bytes; what stands in the product behind them, and what
+    keeps the sum."""
     a: Optional[_Rounding]
     b: Optional[_Rounding]
-    tails_a: Tuple[bytes, bytes]
-    tails_b: Tuple[bytes, bytes]
+    type_a: bytes
+    type_b: bytes
+    rest: bytes
     accum: Any
 
 
 _BINARY32 = _records.format_of('binary32')
-_PLACE = struct.Struct('PN')  # how the records of operands and results begin
-_RESULT = bytes(structs.hu_result(None, 0, _BINARY32, structs.VALUES))[_PLACE.size:]
+_FLOATS = bytes(values_of(_BINARY32))
+_SIZES, _VIEW = struct.Struct('NNN'), struct.Struct('Pn{}sn'.format(len(_FLOATS)))  # how a product begins; a matrix of it
+_HEAD = structs.hu_product.c.offset  # bytes in front of C, which is not there
 
 
-def _tails(grid: Any) -> Tuple[bytes, bytes]:
-    one, two = (bytes(structs.hu_operand(None, 0, grid, structs.VALUES, down)) for down in (0, 1))
-    return one[_PLACE.size:], two[_PLACE.size:]
+def _view(address: int, ld: int, kind: bytes, order: int) -> bytes:
+    """A matrix as `_order` says that it lies."""
+    return _VIEW.pack(address, 1, kind, ld) if order == 1 else _VIEW.pack(address, ld, kind, 1)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -137,8 +139,9 @@ def _sides(text: str) -> Optional[_Sides]:
     plans = [None if keep else _plan(r.text) for keep, r in zip(kept, (p.a, p.b))]
     if any(plan is None and not keep for plan, keep in zip(plans, kept)):
         return None
-    tails = [_tails(_BINARY32 if plan is None else plan.grid) for plan in plans]
-    return _Sides(plans[0], plans[1], tails[0], tails[1], ctypes.byref(p.sum.accum))
+    types = [bytes(values_of(_BINARY32 if plan is None else plan.grid)) for plan in plans]
+    rest = bytes(structs.hu_product(accum=ctypes.addressof(p.sum.accum)))[_HEAD:]
+    return _Sides(plans[0], plans[1], types[0], types[1], rest, p.sum.accum)
 
 
 def known(text: str) -> bool:
@@ -190,10 +193,11 @@ def _made(sides: _Sides, d: torch.Tensor, a: torch.Tensor, b: torch.Tensor, shap
         if of_b.by_rows and right == 1 or of_b.call(n, k, z, at_b, _exec(n * k)) != structs.OK:
             return False
         at_b = z
-    x = _PLACE.pack(at_a, k if left == 1 else m) + sides.tails_a[left - 1]
-    y = _PLACE.pack(at_b, n if right == 1 else k) + sides.tails_b[right - 1]
-    return main.hu_gemm(m, n, k, _PLACE.pack(d.data_ptr(), n) + _RESULT, x, y, None, sides.accum, _MODE,
-                        _exec(m * n * k), None) == structs.OK
+    product = (_SIZES.pack(m, n, k) + _VIEW.pack(d.data_ptr(), 1, _FLOATS, n)
+               + _view(at_a, k if left == 1 else m, sides.type_a, left)
+               + _view(at_b, n if right == 1 else k, sides.type_b, right) + sides.rest)
+    run = _exec(m * n * k)
+    return main.hu_multiply(product, how_bytes(_MODE, run._obj, None)) == structs.OK
 
 
 def multiply(a: torch.Tensor, b: torch.Tensor, text: str) -> Optional[torch.Tensor]:

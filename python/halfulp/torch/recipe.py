@@ -32,7 +32,7 @@ class Recipe:
     accum : str
         Accumulation model of all three: "fp32", "exact", "seq(binary16)", "nv.hopper.e4m3.f32.wgmma", ...
         (halfulp/accum.h); for scaled tensors also "parts(INSIDE;ACROSS;FACTOR)", "unit(MODEL)",
-        "decoded([FORMAT;]MODEL)" (halfulp/scaled_gemm.h). Under other models scaled operands are decoded to float32
+        "decoded([FORMAT;]MODEL)" (halfulp/gemm.h). Under other models scaled operands are decoded to float32
         before they are multiplied.
     out, dx, dw : str
         Roundings of Y (before the bias), dX and dW. A format: the one rounding of the sum; others: of the sum

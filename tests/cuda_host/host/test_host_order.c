@@ -23,12 +23,14 @@ static void product(result *z, const float *x, hu_format format, uint32_t kind) 
   accum.kind = kind;
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
-  hu_result made = {z->d, N, hu_format_ieee(5, 10, 0), HU_STORAGE_CODES};
-  hu_operand a = {x, K, format, HU_STORAGE_VALUES, 0}, b = {x + M * K, N, format, HU_STORAGE_VALUES, 0},
-             c = {x + (M + N) * K, N, format, HU_STORAGE_VALUES, 0};
+  hu_output made = hu_matrix_codes_out(z->d, N, hu_format_ieee(5, 10, 0));
+  hu_view a = hu_matrix_of(x, K, hu_type_values(HU_TYPE_VALUES32, format)),
+          b = hu_matrix_of(x + M * K, N, hu_type_values(HU_TYPE_VALUES32, format)),
+          c = hu_matrix_of(x + (M + N) * K, N, hu_type_values(HU_TYPE_VALUES32, format));
   /* Wide sums are a warp's work each and tell little by their number. */
   size_t m = kind == HU_ACCUM_EXACT && format.m == 23 ? 9 : M;
-  assert_int_equal(hu_gemm(m, N, K, &made, &a, &b, &c, &accum, mode, twin_at(NULL, NULL, NULL), &z->events), HU_OK);
+  assert_int_equal(hu_gemm(m, N, K, &made, &a, &b, &c, &accum, &(hu_how){mode, twin_at(NULL, NULL, NULL), &z->events}),
+                   HU_OK);
 }
 
 static void array(result *z, const float *x, hu_format format, uint32_t kind) {

@@ -3,6 +3,8 @@
  * size, stride and place; whole buffers, sums, scales and event counts are compared; misuse gets the same answer. */
 #include "tests/cuda_host/twin.h"
 
+static const hu_accum fp32 = {.kind = HU_ACCUM_FP32};
+
 static const char *const kinds[] = {"s2fp8",
                                     "s2fp8",
                                     "s2fp8(float8_e4m3fn;target=7)",
@@ -204,14 +206,29 @@ static void products(void **state) {
     twin_put(&b);
     twin_put(&z);
     twin_put(&s);
-    hu_s2fp8_operand ha = {a.host, lda, &ka, &scales[0], ta}, hb = {b.host, ldb, &kb, &scales[1], tb};
-    hu_s2fp8_operand da = {a.device, lda, &ka, &on[0], ta}, db = {b.device, ldb, &kb, &on[1], tb};
-    t_twin work = twin_new(hu_s2fp8_gemm_work_size(m, n, k, &da, &db, twin_at(NULL, NULL, NULL)));
-    float *zh = (float *)(void *)z.host, *zd = (float *)(void *)z.device;
+    hu_scaled records[4] = {{a.host, lda, &scales[0], 0, NULL},
+                            {b.host, ldb, &scales[1], 0, NULL},
+                            {a.device, lda, (void *)(uintptr_t)&on[0], 0, NULL},
+                            {b.device, ldb, (void *)(uintptr_t)&on[1], 0, NULL}};
+    hu_product near = {.m = m, .n = n, .k = k, .accum = &fp32}, far;
+    near.a = hu_s2fp8_matrix(&records[0], &ka);
+    near.b = hu_s2fp8_matrix(&records[1], &kb);
+    if (ta) near.a = hu_transposed(near.a);
+    if (tb) near.b = hu_transposed(near.b);
+    far = near;
+    far.a.data = &records[2];
+    far.b.data = &records[3];
+    near.d = hu_matrix_floats_out((float *)(void *)z.host, ldz);
+    far.d = hu_matrix_floats_out((float *)(void *)z.device, ldz);
+    far.bytes = hu_multiply_space(&far, twin_at(NULL, NULL, NULL));
+    t_twin work = twin_new(far.bytes);
+    far.space = work.device;
     for (int with = 0; with < 2; with++) { /* then with C in place */
-      assert_int_equal(hu_s2fp8_gemm(m, n, k, zh, ldz, &ha, &hb, with ? zh : NULL, ldz, NULL), HU_OK);
-      assert_int_equal(
-          hu_s2fp8_gemm(m, n, k, zd, ldz, &da, &db, with ? zd : NULL, ldz, twin_there_with(NULL, work.device)), HU_OK);
+      hu_how there = {.exec = twin_there(NULL)};
+      if (with) near.c = hu_matrix_floats((float *)(void *)z.host, ldz);
+      if (with) far.c = hu_matrix_floats((float *)(void *)z.device, ldz);
+      assert_int_equal(hu_multiply(&near, NULL), HU_OK);
+      assert_int_equal(hu_multiply(&far, &there), HU_OK);
       assert_int_equal(twin_differs(&z), z.bytes);
     }
     twin_free(&a);
@@ -255,10 +272,20 @@ static void refusals(void **state) {
   assert_int_equal(hu_s2fp8_decode_n(8, z, 1, NULL, 1, &tensor.kind, scale, twin_there_with(NULL, work)), HU_E_NULL);
   assert_int_equal(
       hu_s2fp8_truncate_n(8, z, 1, x, 1, &tensor.kind, rne, NULL, scale, twin_there_with(NULL, work), NULL), HU_E_NULL);
-  hu_s2fp8_operand a = {tensor.codes.device, 4, &tensor.kind, scale, 0},
-                   flat = {tensor.codes.device, 1, &tensor.kind, scale, 0};
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, twin_there_with(NULL, work)), HU_E_SHAPE);
-  assert_int_equal(hu_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, twin_there_with(NULL, work)), HU_E_NULL);
+  hu_scaled a = {tensor.codes.device, 4, (void *)(uintptr_t)scale, 0, NULL}, flat = a;
+  hu_how there = {.exec = twin_there(NULL)};
+  hu_product product = {.m = 2, .n = 2, .k = 4, .accum = &fp32, .space = work, .bytes = SIZE_MAX};
+  flat.ld = 1;
+  product.d = hu_matrix_floats_out(z, 2);
+  product.a = hu_s2fp8_matrix(&flat, &tensor.kind);
+  product.b = hu_s2fp8_matrix(&a, &tensor.kind);
+  assert_int_equal(hu_multiply(&product, &there), HU_E_SHAPE);
+  product.a.data = &a;
+  product.bytes = hu_multiply_space(&product, there.exec) - 1;
+  assert_int_equal(hu_multiply(&product, &there), HU_E_SPACE);
+  memset(&product.a, 0, sizeof product.a);
+  product.a.type.kind = HU_TYPE_S2FP8;
+  assert_int_equal(hu_multiply(&product, &there), HU_E_NULL);
   same(&tensor, "refusals", rne); /* all as it was */
   /* A scale that is none, which only the device sees, is 0, T. */
   hu_s2fp8_scale own;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm on a device against the CPU's, on the products of tests/scaled_gemm: every way, factor and model at
- * random, layouts, random words, events, encoded results; hu_gemm_scaled likewise; the errors. */
+/* hu_multiply of scaled tensors on a device against the CPU's, on the products of tests/scaled_gemm: every way,
+ * factor and model at random, layouts, random words, events, encoded results; models with scales likewise; the errors.
+ */
 #include "tests/cuda_host/twin.h"
 
 #include "tests/scaled_gemm/product.h"
@@ -9,16 +10,18 @@
 
 typedef struct t_twins {
   t_twin codes, scales, tensor;
+  hu_scaled record;
 } t_twins;
 
-static t_twins twins_of(const t_matrix *x, hu_scaled_operand *z) {
+/* What *z, which is the matrix on the device, reads; twins stays where it is. */
+static t_twins twins_of(const t_matrix *x, hu_view *z) {
   t_twins twins;
   memset(&twins, 0, sizeof twins);
-  *z = x->operand;
+  *z = x->view;
   twins.codes = twin_new(x->code_bytes + 1);
   memcpy(twins.codes.host, x->codes, x->code_bytes);
   twin_put(&twins.codes);
-  z->plain.data = x->scaled ? NULL : twins.codes.device;
+  z->data = twins.codes.device;
   if (!x->scaled) return twins;
   twins.scales = twin_new(x->scale_bytes + 1);
   twins.tensor = twin_new(sizeof(float));
@@ -26,9 +29,8 @@ static t_twins twins_of(const t_matrix *x, hu_scaled_operand *z) {
   memcpy(twins.tensor.host, &x->tensor, sizeof(float));
   twin_put(&twins.scales);
   twin_put(&twins.tensor);
-  z->scaled.codes = twins.codes.device;
-  z->scaled.scales = twins.scales.device;
-  z->scaled.tensor = x->scaling.tensor ? (float *)(void *)twins.tensor.device : NULL;
+  twins.record = (hu_scaled){twins.codes.device, x->ld, twins.scales.device, x->lds,
+                             x->scaling.tensor ? (float *)(void *)twins.tensor.device : NULL};
   return twins;
 }
 
@@ -41,27 +43,21 @@ static void twins_free(t_twins *twins) {
 /* D, on both sides. */
 typedef struct t_sink {
   t_twin codes, scales, tensor, stats, amax, events;
-  hu_scaled_result cpu, device;
 } t_sink;
 
-static void sink_half(const t_product *product, const t_sink *sink, hu_scaled_result *result, int device) {
-  memset(result, 0, sizeof *result);
+/* Sets D of x, which is `record` where it is scaled. */
+static void sink_half(const t_product *product, const t_sink *sink, hu_product *x, hu_scaled *record, int device) {
 #define SIDE(t) ((void *)(device ? (t).device : (t).host))
   if (!product->scaled) {
-    result->plain.data = SIDE(sink->codes);
-    result->plain.ld = product->ld;
-    result->plain.format = product->format;
-    result->plain.storage = product->values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
+    uint8_t kind = product->values ? HU_TYPE_VALUES32 : HU_TYPE_CODES;
+    x->d = hu_matrix_out_of(SIDE(sink->codes), product->ld, hu_type_values(kind, product->format));
     return;
   }
-  result->scaling = &product->scaling;
-  result->scaled.codes = SIDE(sink->codes);
-  result->scaled.ld = product->ld;
-  result->scaled.scales = SIDE(sink->scales);
-  result->scaled.lds = product->lds;
-  result->scaled.tensor = product->scaling.tensor ? SIDE(sink->tensor) : NULL;
-  result->amax = product->amax ? SIDE(sink->amax) : NULL;
-  result->stats = SIDE(sink->stats);
+  *record = (hu_scaled){SIDE(sink->codes), product->ld, SIDE(sink->scales), product->lds,
+                        product->scaling.tensor ? SIDE(sink->tensor) : NULL};
+  x->d = hu_scaled_matrix_out(record, &product->scaling);
+  x->amax = product->amax ? SIDE(sink->amax) : NULL;
+  x->stats = SIDE(sink->stats);
 #undef SIDE
 }
 
@@ -97,33 +93,35 @@ static void sink_free(t_sink *sink) {
 }
 
 static void run(const t_product *product) {
-  hu_scaled_operand a, b, c;
-  t_twins ta = twins_of(&product->a, &a), tb = twins_of(&product->b, &b), tc;
-  if (product->has_c) tc = twins_of(&product->c, &c);
+  hu_product near = {.m = product->m, .n = product->n, .k = product->k, .sum = &product->sum}, far = near;
+  hu_scaled records[2];
+  near.a = product->a.view;
+  near.b = product->b.view;
+  if (product->has_c) near.c = product->c.view;
+  t_twins ta = twins_of(&product->a, &far.a), tb = twins_of(&product->b, &far.b), tc;
+  if (product->has_c) tc = twins_of(&product->c, &far.c);
+  if (product->a.scaled) far.a.data = &ta.record;
+  if (product->b.scaled) far.b.data = &tb.record;
+  if (product->has_c && product->c.scaled) far.c.data = &tc.record;
   t_sink sink = sink_new(product);
-  sink_half(product, &sink, &sink.cpu, 0);
-  sink_half(product, &sink, &sink.device, 1);
+  sink_half(product, &sink, &near, &records[0], 0);
+  sink_half(product, &sink, &far, &records[1], 1);
   hu_exec exec = {1, 0, product->stream, {0}};
-  const hu_scaled_operand *hc = product->has_c ? &product->c.operand : NULL, *dc = product->has_c ? &c : NULL;
-  size_t bytes = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.cpu, &product->a.operand,
-                                      &product->b.operand, hc, &product->sum, &exec);
-  size_t far = hu_scaled_gemm_space(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum,
-                                    twin_at(NULL, NULL, NULL));
-  assert_true(bytes != SIZE_MAX && far != SIZE_MAX);
-  void *near = aligned_alloc(64, bytes / 64 * 64 + 64);
-  t_twin space = twin_new(far + 64);
-  uint8_t *work = space.device + (64 - (uintptr_t)space.device % 64) % 64;
-  assert_non_null(near);
-  hu_status status[2] = {
-      hu_scaled_gemm(product->m, product->n, product->k, &sink.cpu, &product->a.operand, &product->b.operand, hc,
-                     &product->sum, product->mode, near, bytes, &exec, (hu_events *)(void *)sink.events.host),
-      hu_scaled_gemm(product->m, product->n, product->k, &sink.device, &a, &b, dc, &product->sum, product->mode, work,
-                     far, twin_there(&exec), (hu_events *)(void *)sink.events.device)};
+  near.bytes = hu_multiply_space(&near, &exec);
+  far.bytes = hu_multiply_space(&far, twin_at(NULL, NULL, NULL));
+  assert_true(near.bytes != SIZE_MAX && far.bytes != SIZE_MAX);
+  near.space = aligned_alloc(64, near.bytes / 64 * 64 + 64);
+  t_twin space = twin_new(far.bytes + 64);
+  far.space = space.device + (64 - (uintptr_t)space.device % 64) % 64;
+  assert_non_null(near.space);
+  hu_how here = {product->mode, &exec, (hu_events *)(void *)sink.events.host},
+         there = {product->mode, twin_there(&exec), (hu_events *)(void *)sink.events.device};
+  hu_status status[2] = {hu_multiply(&near, &here), hu_multiply(&far, &there)};
   if (status[0] != HU_OK || status[1] != HU_OK) {
     fail_msg("%s, %s: %s", hu_status_name(status[0]), hu_status_name(status[1]), product_text(product));
   }
   compare(product, &sink);
-  free(near);
+  free(near.space);
   twin_free(&space);
   sink_free(&sink);
   twins_free(&ta);
@@ -163,8 +161,9 @@ static t_twin codes_of(t_random *random, size_t n, hu_format format) {
   return twin;
 }
 
-static hu_operand operand_of(const void *data, size_t ld, hu_format format, int transposed) {
-  hu_operand x = {data, ld, format, HU_STORAGE_CODES, (uint8_t)transposed};
+static hu_view operand_of(const void *data, size_t ld, hu_format format, int transposed) {
+  hu_view x = hu_matrix_codes(data, ld, format);
+  if (transposed) x = hu_transposed(x);
   return x;
 }
 
@@ -200,14 +199,14 @@ static void test_raw(void **state) {
     hu_status status[2];
     for (int side = 0; side < 2; side++) {
 #define AT(t) (side ? (t).device : (t).host)
-      hu_operand oa = operand_of(AT(a), ta ? M : K, other.a.format, ta),
-                 ob = operand_of(AT(b), tb ? K : N, other.b.format, tb);
-      hu_operand xa = operand_of(AT(sa), ta ? M : count, fs, ta), xb = operand_of(AT(sb), tb ? count : N, fs, tb);
-      hu_result z = {AT(twin), N, fd, HU_STORAGE_VALUES};
+      hu_view oa = operand_of(AT(a), ta ? M : K, other.a.format, ta),
+              ob = operand_of(AT(b), tb ? K : N, other.b.format, tb);
+      hu_view xa = operand_of(AT(sa), ta ? M : count, fs, ta), xb = operand_of(AT(sb), tb ? count : N, fs, tb);
+      hu_output z = hu_matrix_out_of(AT(twin), N, hu_type_values(HU_TYPE_VALUES32, fd));
       hu_events *events = (hu_events *)(void *)AT(ev);
-      status[side] =
-          side ? hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, twin_there(&exec), events)
-               : hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &other.accum, mode, &exec, events);
+      hu_product x = {.m = M, .n = N, .k = K, .d = z, .a = oa, .b = ob, .sa = xa, .sb = xb, .accum = &other.accum};
+      hu_how how = {mode, side ? twin_there(&exec) : &exec, events};
+      status[side] = hu_multiply(&x, &how);
 #undef AT
     }
     assert_int_equal(status[0], HU_OK);
@@ -225,51 +224,53 @@ static void test_raw(void **state) {
 
 static void test_errors(void **state) {
   static uint8_t bytes[4096];
-  static const hu_mode rne;
+  _Alignas(64) static uint8_t space[64];
   hu_scaling mx;
   hu_accum model, other;
-  hu_scaled_operand a, b;
-  hu_scaled_result result;
   (void)state;
   assert_int_equal(hu_scaling_parse(&mx, "mxfp8_e4m3", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&model, "nv.blackwell.mxfp8.e4m3", NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&other, "fp32", NULL), HU_OK);
-  memset(&a, 0, sizeof a);
-  a.scaling = &mx;
-  a.scaled.codes = bytes;
-  a.scaled.ld = 32;
-  a.scaled.scales = bytes + 2048;
-  a.scaled.lds = 1;
-  b = a;
-  b.transposed = 1;
-  memset(&result, 0, sizeof result);
-  result.plain.data = bytes + 3072;
-  result.plain.ld = 4;
-  result.plain.format = hu_format_ieee(8, 23, 0);
+  hu_how how = {.exec = twin_there(NULL)};
+  hu_scaled record = {bytes, 32, bytes + 2048, 1, NULL};
   hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_SCALED_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
-  size_t need = hu_scaled_gemm_space(4, 4, 32, &result, &a, &b, NULL, &sum, twin_at(NULL, NULL, NULL));
-  assert_true(need > 0 && need != SIZE_MAX);
-  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, NULL, need, twin_there(NULL), NULL),
-                   HU_E_NULL);
-  _Alignas(64) static uint8_t space[64];
-  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &sum, rne, space, need - 1, twin_there(NULL), NULL),
-                   HU_E_SPACE);
-  assert_int_equal(hu_scaled_gemm(4, 4, 32, NULL, &a, &b, NULL, &sum, rne, space, 64, twin_there(NULL), NULL),
-                   HU_E_NULL);
+  hu_product x = {.m = 4, .n = 4, .k = 32, .sum = &sum};
+  x.a = hu_scaled_matrix(&record, &mx);
+  x.b = hu_transposed(x.a);
+  x.d = hu_matrix_floats_out((float *)(void *)(bytes + 3072), 4);
+  x.bytes = hu_multiply_space(&x, how.exec);
+  assert_true(x.bytes > 0 && x.bytes != SIZE_MAX);
+  assert_int_equal(hu_multiply(&x, &how), HU_E_NULL);
+  x.space = space;
+  x.bytes--;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_SPACE);
+  x.bytes = 64;
+  hu_output d = x.d;
+  memset(&x.d, 0, sizeof x.d);
+  assert_int_equal(hu_multiply(&x, &how), HU_E_NULL);
   mx.cols = 48;
-  assert_int_equal(hu_scaled_gemm(4, 4, 32, &result, &a, &b, NULL, &unit, rne, space, 64, twin_there(NULL), NULL),
-                   HU_E_ACCUM);
-  hu_operand x = operand_of(bytes, 32, mx.element, 0), operand = operand_of(bytes, 32, mx.scale, 0);
-  hu_result z = {bytes + 3072, 4, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
-  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &operand, &model, rne, twin_there(NULL), NULL),
-                   HU_E_NULL);
-  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &other, rne, twin_there(NULL), NULL),
-                   HU_E_ACCUM);
-  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &x, &operand, &model, rne, twin_there(NULL), NULL),
-                   HU_E_ACCUM);
-  z.data = bytes;
-  assert_int_equal(hu_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &operand, &operand, &model, rne, twin_there(NULL), NULL),
-                   HU_E_OVERLAP);
+  x.d = d;
+  x.sum = &unit;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_ACCUM);
+  /* Models with scales, and those without. */
+  hu_view operand = operand_of(bytes, 32, mx.scale, 0);
+  x.sum = NULL;
+  x.accum = &model;
+  x.a = x.b = operand_of(bytes, 32, mx.element, 0);
+  x.sb = operand;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_NULL);
+  x.sa = x.a;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_ACCUM);
+  x.sa = operand;
+  x.accum = &other;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_ACCUM);
+  hu_watch watch = {0};
+  x.accum = &model;
+  x.watch = &watch;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_DEVICE);
+  x.watch = NULL;
+  x.d.data = bytes;
+  assert_int_equal(hu_multiply(&x, &how), HU_E_OVERLAP);
 }
 
 int main(void) {

@@ -65,10 +65,12 @@ static void quantize(size_t rows, size_t cols, float *z, const float *from, cons
 static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, int ta, const float *b, int tb) {
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
-  hu_operand left = {a, ta ? m : k, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)ta};
-  hu_operand right = {b, tb ? k : n, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)tb};
-  hu_result result = {z, n, hu_binary32(), HU_STORAGE_VALUES};
-  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
+  hu_view left = hu_matrix_floats(a, ta ? m : k);
+  if (ta) left = hu_transposed(left);
+  hu_view right = hu_matrix_floats(b, tb ? k : n);
+  if (tb) right = hu_transposed(right);
+  hu_output result = hu_matrix_floats_out(z, n);
+  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &fp32, NULL), HU_OK);
 }
 
 static void same(const char *what, size_t k, size_t n, const float *got, const float *expected) {

@@ -206,10 +206,9 @@ static void around_a_product(void **state) {
     assert_int_equal(hu_hadamard_forward(M, K, xh, K, x, K, &transform, NULL), HU_OK);
     assert_int_equal(hu_hadamard_forward(N, K, yh, K, y, K, &transform, NULL), HU_OK);
     for (int k = 0; k < 2; k++) {
-      hu_operand a = {k ? xh : x, K, hu_binary32(), HU_STORAGE_VALUES, 0},
-                 b = {k ? yh : y, K, hu_binary32(), HU_STORAGE_VALUES, 1};
-      hu_result result = {z[k], N, hu_binary32(), HU_STORAGE_VALUES};
-      assert_int_equal(hu_gemm(M, N, K, &result, &a, &b, NULL, &fp32, rne, NULL, NULL), HU_OK);
+      hu_view a = hu_matrix_floats(k ? xh : x, K), b = hu_transposed(hu_matrix_floats(k ? yh : y, K));
+      hu_output result = hu_matrix_floats_out(z[k], N);
+      assert_int_equal(hu_gemm(M, N, K, &result, &a, &b, NULL, &fp32, NULL), HU_OK);
     }
     for (int i = 0; i < M * K; i++) moved += xh[i] != x[i];
     assert_memory_equal(z[0], z[1], sizeof z[0]);

@@ -31,9 +31,10 @@ static hu_accum chunks(unsigned length) {
 /* z = A B, m x k and k x n in binary32 values of a format. */
 static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, const float *b, hu_format format,
                      hu_accum x) {
-  hu_operand left = {a, k, format, HU_STORAGE_VALUES, 0}, right = {b, n, format, HU_STORAGE_VALUES, 0};
-  hu_result result = {z, n, hu_binary32(), HU_STORAGE_VALUES};
-  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &x, rne, NULL, NULL), HU_OK);
+  hu_view left = hu_matrix_of(a, k, hu_type_values(HU_TYPE_VALUES32, format)),
+          right = hu_matrix_of(b, n, hu_type_values(HU_TYPE_VALUES32, format));
+  hu_output result = hu_matrix_floats_out(z, n);
+  assert_int_equal(hu_gemm(m, n, k, &result, &left, &right, NULL, &x, NULL), HU_OK);
 }
 
 static float ones[MOST];
@@ -50,11 +51,11 @@ static float sum_of_ones(size_t n, hu_accum how) { return sum(n, ones, how); }
 static void worked_accumulator(void **state) {
   (void)state;
   static const uint16_t x[2] = {0x2E66, 0xB99A}, w[2] = {0x3555, 0x0819};
-  hu_operand left = {x, 2, hu_binary16(), HU_STORAGE_CODES, 0}, right = {w, 1, hu_binary16(), HU_STORAGE_CODES, 0};
+  hu_view left = hu_matrix_codes(x, 2, hu_binary16()), right = hu_matrix_codes(w, 1, hu_binary16());
   float z;
-  hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
+  hu_output result = hu_matrix_floats_out(&z, 1);
   hu_accum fp32 = model("fp32");
-  assert_int_equal(hu_gemm(1, 1, 2, &result, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_gemm(1, 1, 2, &result, &left, &right, NULL, &fp32, NULL), HU_OK);
   assert_true(z == 0x1.10375p-5f);
   assert_int_equal(hu_encode(hu_binary16(), rne, z, 0, NULL), 0x2841);
   float y = hu_decode(hu_binary16(), 0x2841), off = y - hu_decode(hu_binary16(), 0x3400);

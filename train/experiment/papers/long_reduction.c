@@ -40,14 +40,13 @@ static hu_status make(sum_operands *operands, float part, uint64_t seed) {
 
 /* z = the first k rows of X transposed, times those of dZ. */
 static hu_status reduce(const sum_operands *operands, size_t k, const char *model, float *z) {
-  const hu_mode rne = {0};
   hu_accum accum;
   hu_status status = hu_accum_parse(&accum, model, NULL);
   if (status != HU_OK) return status;
-  hu_operand x = {operands->x, SIDE, operands->fp8, HU_STORAGE_VALUES, 1},
-             dz = {operands->dz, SIDE, operands->fp8, HU_STORAGE_VALUES, 0};
-  hu_result result = {z, SIDE, hu_binary32(), HU_STORAGE_VALUES};
-  return hu_gemm(SIDE, SIDE, k, &result, &x, &dz, NULL, &accum, rne, NULL, NULL);
+  hu_view x = hu_transposed(hu_matrix_of(operands->x, SIDE, hu_type_values(HU_TYPE_VALUES32, operands->fp8))),
+          dz = hu_matrix_of(operands->dz, SIDE, hu_type_values(HU_TYPE_VALUES32, operands->fp8));
+  hu_output result = hu_matrix_floats_out(z, SIDE);
+  return hu_gemm(SIDE, SIDE, k, &result, &x, &dz, NULL, &accum, NULL);
 }
 
 static hu_status error_at(sum_operands *operands, size_t k, const char *model, double *error) {
@@ -185,17 +184,16 @@ static hu_status ones(hu_lab *lab, sum_operands *operands, double sums[3][3]) {
   static const char *const models[] = {"chunk(1,fp(6,9,0),fp(6,9,0))", "chunk(8,fp(6,9,0),fp(6,9,0))",
                                        "chunk(64,fp(6,9,0),fp(6,9,0))"};
   static const char *const names[] = {"one by one", "chunks of 8", "chunks of 64"};
-  const hu_mode rne = {0};
   int table = hui_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
   for (size_t i = 0; i < 3; i++) {
     hu_accum accum;
     hu_status status = hu_accum_parse(&accum, model_of(lab, names[i], models[i]), NULL);
     for (size_t j = 0; j < 3 && status == HU_OK; j++) {
       float z;
-      hu_operand x = {operands->ones, LONGEST, operands->fp8, HU_STORAGE_VALUES, 0},
-                 y = {operands->ones, 1, operands->fp8, HU_STORAGE_VALUES, 0};
-      hu_result result = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
-      status = hu_gemm(1, 1, (size_t)4096 << j, &result, &x, &y, NULL, &accum, rne, NULL, NULL);
+      hu_view x = hu_matrix_of(operands->ones, LONGEST, hu_type_values(HU_TYPE_VALUES32, operands->fp8)),
+              y = hu_matrix_of(operands->ones, 1, hu_type_values(HU_TYPE_VALUES32, operands->fp8));
+      hu_output result = hu_matrix_floats_out(&z, 1);
+      status = hu_gemm(1, 1, (size_t)4096 << j, &result, &x, &y, NULL, &accum, NULL);
       if (status == HU_OK) sums[i][j] = (double)z;
     }
     if (status != HU_OK) return status;
