@@ -23,8 +23,7 @@ enum { FOLLOW_MU, FOLLOW_M, FOLLOW_ALPHA, FOLLOW_BETA, FOLLOW_ZEROS, FOLLOW_OVER
 int train_tensors_find(train_run *run);
 void train_tensors_free(train_run *run);
 /* Writes tensors.csv: number, name, kind, rows and columns of values, then of parameters; the number n of their random
- * words (docs/training/training.md section 4); of a value the operator that makes it, and the first n of its products.
- * */
+ * words (docs/training/training.md section 4); of a value the operator that makes it, the first n of its products. */
 int train_tensors_list(const train_run *run);
 /* Prints it to a stream. */
 void train_tensors_print(FILE *out, const train_run *run);
