@@ -227,8 +227,8 @@ package halfulp_dpi;
     return handle;
   endfunction
 
-  // Makes a mode: rounding (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N), saturation (none finite propagate), NaN
-  // policy (max zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
+  // Makes a mode: rounding (rne, ... as `halfulp help rounding` lists them), saturation (none finite propagate), NaN policy
+  // (max zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
   function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "",
                                      string nan_fma = "");
     /* verilator no_inline_task */

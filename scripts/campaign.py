@@ -19,7 +19,7 @@ import nameless  # noqa: E402
 from folders import rules  # noqa: E402
 
 PROGRAMS = ROOT / 'tests' / 'campaign' / 'programs.txt'
-MODES = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto')
+MODES = tuple(re.findall(r'X\(HU_R\w+, (\w+),', (ROOT / 'emu' / 'core' / 'modes.h').read_text()))  # deterministic
 STOCHASTIC = ('sra:8', 'srb:8', 'src:8')
 WIDE = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite')
 SMALL = ('float8_e4m3fn', 'float8_e5m2')

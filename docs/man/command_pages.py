@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Man pages of the single commands, made from their own --help, and halfulp.1, whose list of commands is made.
+"""Man pages of the single commands, made from their own --help, and halfulp.1, whose lists of commands and of rounding modes
+are made.
 
     command_pages.py --list                 the names of the pages, from the table of cli/base/cli.h
     command_pages.py OUT_FOLDER HALFULP     halfulp-COMMAND.1 for each
@@ -22,6 +23,13 @@ def commands():
     """[(name, what it does)]"""
     text = (HERE.parent.parent / 'cli' / 'base' / 'cli.h').read_text(encoding='utf-8')
     return re.findall(r'(?m)^  X\((\w+), "([^"]*)"\)', text)
+
+
+def modes():
+    """[(text of a rounding mode, what it does)], from the table of emu/core/modes.h."""
+    text = (HERE.parent.parent / 'emu' / 'core' / 'modes.h').read_text(encoding='utf-8')
+    rows = re.findall(r'(?m)^  X\((HU_\w+), (\w+), \w+, "([^"]*)"', text)
+    return [(name + (':N' if mode.startswith('HU_SR') else ''), words) for mode, name, words in rows]
 
 
 def options(block):
@@ -71,10 +79,13 @@ def absent(name, short, why):
 
 
 def overview():
-    listed = ''.join('.TP\n.BR halfulp\\-%s (1)\n%s\n' % (roff.escape(name), roff.escape(short)) for name, short in commands())
+    made = {'@COMMANDS@\n': ('.BR halfulp\\-%s (1)', commands()), '@MODES@\n': ('.B %s', modes())}
     text = (HERE.parent.parent / 'cli' / 'halfulp.1').read_text(encoding='ascii')
-    assert text.count('@COMMANDS@\n') == 1
-    return text.replace('@COMMANDS@\n', listed)
+    for mark, (head, rows) in made.items():
+        assert rows and text.count(mark) == 1
+        listed = ('.TP\n' + head % roff.escape(name) + '\n' + roff.escape(what) + '\n' for name, what in rows)
+        text = text.replace(mark, ''.join(listed))
+    return text
 
 
 def main(folder, halfulp):

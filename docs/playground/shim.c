@@ -169,7 +169,8 @@ static void answer_name(const char *name, const char *source, int first) {
   answer("]");
 }
 
-/* All names: {"formats": [[name, source], ...], "numbers": ..., "scaled": ..., "models": ...}. */
+/* All names: {"formats": [[name, source], ...], "numbers": ..., "scaled": ..., "models": ..., "modes": [[name,
+ * meaning], ...], "stochastic": number of the first stochastic mode, "operations": [[name, what it computes], ...]}. */
 EXPORT int catalogue(void) {
   answer_begin();
   answer("{\"formats\":[");
@@ -183,6 +184,12 @@ EXPORT int catalogue(void) {
     hu_accum_preset p;
     if (hu_accum_preset_at(&p, i) == HU_OK) answer_name(p.name, p.unit, i == 0);
   }
+  answer("],\"modes\":[");
+  for (uint32_t i = 0; hu_mode_round_words(i).name; i++)
+    answer_name(hu_mode_round_words(i).name, hu_mode_round_words(i).meaning, i == 0);
+  answer("],\"stochastic\":%d,\"operations\":[", HU_SRA);
+  for (size_t i = 0; i < hu_operation_count(); i++)
+    answer_name(hu_operation_at(i).name, hu_operation_at(i).what, i == 0);
   answer("]}");
   return 0;
 }
@@ -234,13 +241,10 @@ EXPORT int place(uint32_t i, double x) {
 
 /* ---- operations: slots 1, 2, 3 are the formats of a, b, c ---- */
 
-static const int operations[] = {HU_OP_ADD, HU_OP_SUB, HU_OP_MUL, HU_OP_DIV, HU_OP_FMA, HU_OP_SQRT};
-
-EXPORT uint32_t operate(uint32_t which, uint32_t a, uint32_t b, uint32_t c, uint32_t round, uint32_t bits,
+EXPORT uint32_t operate(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t round, uint32_t bits,
                         uint32_t saturate, uint32_t nan, uint32_t random) {
   hu_code x[] = {{slots[1].number.format, a}, {slots[2].number.format, b}, {slots[3].number.format, c}};
-  int op = which < sizeof operations / sizeof *operations ? operations[which] : -1;
-  return hu_apply_code(op, slots[0].number.format, mode_of(round, bits, saturate, nan), x, random, &events);
+  return hu_apply_code((int)op, slots[0].number.format, mode_of(round, bits, saturate, nan), x, random, &events);
 }
 
 /* ---- arrays ---- */

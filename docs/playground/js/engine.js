@@ -2,12 +2,11 @@
 /* The library: playground.wasm, and a function for each call of shim.c and sums.c. Codes are numbers below 2^32. */
 'use strict';
 window.engine = (() => {
-  const MODES = ['rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra', 'srb', 'src'];
   const SATURATE = ['default', 'none', 'finite', 'propagate'];
   const EVENTS = ['overflow', 'saturated', 'underflow', 'to_zero', 'subnormal', 'inexact', 'invalid', 'nan_in', 'inf_in', 'divide_by_zero'];
   const STATUS = { '-50': 'accumulation model', '-42': 'operand' };
   const KINDS = ['slice', 'part', 'chunk', 'block', 'align', 'term', 'cut', 'round', 'mul', 'add', 'fma', 'last'];
-  let wasm = null;
+  let wasm = null, all = null; /* the library's lists: see catalogue of shim.c */
   const named = new Map(); /* slot -> the text it has, and its card */
 
   async function bytes() {
@@ -30,6 +29,8 @@ window.engine = (() => {
     const made = await WebAssembly.instantiate(await bytes(), { env: { emscripten_notify_memory_growth() {} } });
     wasm = made.instance.exports;
     wasm._initialize();
+    wasm.catalogue();
+    all = JSON.parse(heard());
   }
 
   /* ---- texts ---- */
@@ -46,9 +47,9 @@ window.engine = (() => {
   /* ---- modes ---- */
   /* 'rtz', 'sra:8' to {round, bits}; null. */
   function mode(text) {
-    const m = /^([a-z]{3}|sr)(?::(\d+))?$/.exec(text), name = m && (m[1] === 'sr' ? 'sra' : m[1]), round = m ? MODES.indexOf(name) : -1;
+    const m = /^([a-z]{3}|sr)(?::(\d+))?$/.exec(text), name = m && (m[1] === 'sr' ? 'sra' : m[1]), round = all.modes.findIndex(([known]) => known === name);
     const bits = m && m[2] ? Number(m[2]) : 0;
-    if (round < 0 || (round >= 8) !== (bits > 0) || bits > 32) return null;
+    if (round < 0 || (round >= all.stochastic) !== (bits > 0) || bits > 32) return null;
     return { round, bits };
   }
   const eventNames = (set) => EVENTS.filter((_, i) => set >> i & 1);
@@ -87,11 +88,10 @@ window.engine = (() => {
     return JSON.parse(heard());
   }
   const next = (slot, code, up) => wasm.next(slot, code >>> 0, up ? 1 : 0) >>> 0;
-  const OPERATIONS = ['add', 'sub', 'mul', 'div', 'fma', 'sqrt'];
   /* Slot 0: the result; 1, 2, 3: the operands. */
   function operate(name, codes, o = {}) {
     const [a, b, c] = [0, 1, 2].map((i) => (codes[i] || 0) >>> 0);
-    const code = wasm.operate(OPERATIONS.indexOf(name), a, b, c, o.round || 0, o.bits || 0, o.saturate || 0, o.nan || 0, (o.random || 0) >>> 0) >>> 0;
+    const code = wasm.operate(all.operations.findIndex(([known]) => known === name), a, b, c, o.round || 0, o.bits || 0, o.saturate || 0, o.nan || 0, (o.random || 0) >>> 0) >>> 0;
     return { code, events: wasm.events_of() };
   }
 
@@ -148,14 +148,10 @@ window.engine = (() => {
     return { pattern: words(wasm.result_at(), 1)[0], events: wasm.sum_events(), steps, dropped: wasm.steps_dropped() };
   }
 
-  function catalogue() {
-    wasm.catalogue();
-    return JSON.parse(heard());
-  }
   function version() {
     wasm.version();
     return heard();
   }
 
-  return { load, mode, MODES, SATURATE, EVENTS, OPERATIONS, eventNames, system, decode, encode, rule, place, next, operate, quantize, model, element, sum, catalogue, version };
+  return { load, mode, SATURATE, EVENTS, eventNames, system, decode, encode, rule, place, next, operate, quantize, model, element, sum, catalogue: () => all, version };
 })();
