@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The function of its name for each operation on one value, hu_add to hu_convert, and for conversions of arrays: does it
- * compute that operation, of its arguments in their places? hu_apply_code and hu_apply say. */
+/* The function of its name for each operation on one value, hu_add to hu_convert, and for conversions of arrays: does
+ * it compute that operation, of its arguments in their places? hu_apply_code and hu_apply say. */
 #include <string.h>
 
 #include "halfulp/arith.h"

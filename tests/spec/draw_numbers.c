@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/spec/draw_numbers.c - sections 1 to 6, 10 and 12 of docs/numerics.md: values, roundings, words, operations and
- * functions. */
+/* tests/spec/draw_numbers.c - sections 1 to 6 of docs/numerics.md: values, roundings, words; integers of section 10.
+ * Operations and functions are the walker's (draw_walk.c). */
 #include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
-#include "tests/arith/operations.h"
-#include "tests/function/functions.h"
+#include "halfulp/arith.h"
+#include "halfulp/oracle.h"
 #include "tests/spec/lines.h"
 
 static hu_format any_format(t_random *random) {
@@ -16,8 +16,6 @@ static hu_format any_format(t_random *random) {
     default: return t_random_format(random, 1, 8);
   }
 }
-
-static hu_format short_format(t_random *random) { return t_random_format(random, 2, t_below(random, 2) ? 8 : 16); }
 
 static uint32_t mask_of(hu_format format) { return (uint32_t)(((uint64_t)1 << hu_limits_of(format).width) - 1); }
 
@@ -114,28 +112,6 @@ static void line_call(const char *name, const char *op, hu_format fz, hu_mode mo
   line_hex("word", word);
 }
 
-static void draw_operation(t_random *random) {
-  int op = (int)t_below(random, HU_ORACLE_OPERATIONS + 1), remainder = op == HU_ORACLE_OPERATIONS;
-  hu_format fz = any_format(random);
-  hu_mode mode = t_random_mode(random);
-  hu_oracle_code x[3];
-  uint32_t word = t_next32(random), events, expected, expected_events;
-  int alike = op == HU_ORACLE_ROUND_TO_INTEGRAL || t_below(random, 3) == 0;
-  for (int i = 0; i < 3; i++) x[i].format = alike ? fz : any_format(random);
-  for (int i = 0; i < 3; i++) x[i].code = any_code(random, x[i].format, t_below(random, 2) ? fz : x[0].format);
-  uint32_t code = remainder ? hu_remainder(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, word, &events)
-                            : ar_call(op, fz, mode, word, x, &events);
-  line_call("arith", remainder ? "remainder" : ar_name(op), fz, mode, word);
-  line_operands(x, remainder ? 2 : ar_operands(op));
-  line_hex(">code", code);
-  line_events(events);
-  must(remainder ? hu_oracle_remainder(&expected, &expected_events, fz, mode, word, x)
-                 : hu_oracle_arith(&expected, &expected_events, op, fz, mode, word, x));
-  line_same("code", code, expected);
-  line_same("events", events, expected_events);
-  line_end();
-}
-
 static void draw_to_integer(t_random *random) {
   static const char *const rules[] = {"riscv", "arm", "x86"};
   hu_integer type = {(uint8_t)(1 + t_below(random, t_below(random, 2) ? 10 : 64)), (uint8_t)t_below(random, 2),
@@ -182,61 +158,23 @@ static void draw_from_integer(t_random *random) {
   line_end();
 }
 
-/* Operations that round nothing. */
-static void draw_exact_operation(t_random *random) {
-  static const char *const names[] = {"next_up", "next_down", "class", "compare", "is_signalling"};
-  static const char *const classes[] = {
-      "nan",           "negative_infinity",  "negative_normal", "negative_subnormal", "negative_zero",
-      "positive_zero", "positive_subnormal", "positive_normal", "positive_infinity"};
-  static const char *const orders[] = {"less", "equal", "greater", "unordered"};
-  unsigned op = t_below(random, 5);
-  hu_oracle_code x[2];
-  x[0].format = any_format(random);
-  x[1].format = t_below(random, 2) ? x[0].format : any_format(random);
-  x[0].code = any_code(random, x[0].format, x[0].format);
-  x[1].code = any_code(random, x[1].format, x[0].format);
+static void draw_is_signalling(t_random *random) {
+  hu_oracle_code x;
+  x.format = any_format(random);
+  x.code = any_code(random, x.format, x.format);
   line_begin("arith");
-  line_text("op", names[op]);
-  line_operands(x, op == 3 ? 2 : 1);
-  hu_format format = x[0].format;
-  switch (op) {
-    case 0: line_hex(">code", hu_next_up(format, x[0].code)); break;
-    case 1: line_hex(">code", hu_next_down(format, x[0].code)); break;
-    case 2: line_text(">value", classes[hu_class(format, x[0].code)]); break;
-    case 3: line_text(">value", orders[hu_compare(format, x[0].code, x[1].format, x[1].code) + 1]); break;
-    default: line_decimal(">value", hu_is_signalling(format, x[0].code));
-  }
+  line_text("op", "is_signalling");
+  line_operands(&x, 1);
+  line_decimal(">value", hu_is_signalling(x.format, x.code));
   line_end();
 }
 
-/* ---- section 12 ---- */
-
-static void draw_function(t_random *random) {
-  int function = (int)t_below(random, HU_ORACLE_FUNCTIONS);
-  hu_format fz = short_format(random);
-  hu_mode mode = t_random_mode(random);
-  hu_oracle_code x[2];
-  uint32_t word = t_next32(random), events, expected, expected_events;
-  if (mode.bits > 16) mode.bits = (uint8_t)(1 + t_below(random, 16));
-  for (int i = 0; i < 2; i++) {
-    x[i].format = t_below(random, 2) ? fz : short_format(random);
-    x[i].code = any_code(random, x[i].format, x[i].format);
-  }
-  uint32_t code = fn_call(function, fz, mode, word, x, &events);
-  line_call("function", fn_name(function), fz, mode, word);
-  line_operands(x, function == HU_ORACLE_POW ? 2 : 1);
-  line_hex(">code", code);
-  line_events(events);
-  must(hu_oracle_function(&expected, &expected_events, function, fz, mode, word, x));
-  line_same("code", code, expected);
-  line_same("events", events, expected_events);
-  line_end();
-}
+static void draw_operation(t_random *random) { draw_walked(random, 0); }
 
 void draw_numbers(t_random *random, unsigned long count) {
-  static void (*const kinds[])(t_random *) = {draw_decode,    draw_round,          draw_round,        draw_round,
-                                              draw_array,     draw_array,          draw_operation,    draw_operation,
-                                              draw_operation, draw_to_integer,     draw_from_integer, draw_function,
-                                              draw_function,  draw_exact_operation};
+  static void (*const kinds[])(t_random *) = {draw_decode,    draw_round,      draw_round,        draw_array,
+                                              draw_operation, draw_operation,  draw_operation,    draw_operation,
+                                              draw_operation, draw_operation,  draw_operation,    draw_operation,
+                                              draw_array,     draw_to_integer, draw_from_integer, draw_is_signalling};
   for (unsigned long i = 0; i < count; i++) kinds[i % (sizeof kinds / sizeof *kinds)](random);
 }

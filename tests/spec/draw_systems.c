@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/spec/draw_systems.c - docs/numbers.md, docs/scaled.md and docs/s2fp8.md: conversions of number systems, scaled
+/* tests/spec/draw_systems.c - docs/scaled.md and docs/s2fp8.md, and the number systems that draw_walk.c draws: scaled
  * tensors, shifted and squeezed tensors. */
 #include <gmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "halfulp/hif4.h"
-#include "halfulp/number.h"
-#include "halfulp/oracle.h"
 #include "halfulp/s2fp8.h"
-#include "halfulp/scalar.h"
-#include "tests/number/compare.h"
 #include "tests/s2fp8/draw.h"
 #include "tests/s2fp8/model.h"
 #include "tests/scaled/draw.h"
@@ -18,100 +14,6 @@
 #include "tests/spec/lines.h"
 
 static void must(hu_status status) { line_same("status", (uint64_t)(int64_t)status, 0); }
-
-/* ---- number systems ---- */
-
-static hu_number draw_system(t_random *random, float *table) {
-  size_t named = 0;
-  if (t_below(random, 2)) return any_number(random, table);
-  while (small_system(named)) named++;
-  if (t_below(random, 2)) return number_of(small_system(t_below(random, (uint32_t)named)));
-  return hu_number_at(t_below(random, (uint32_t)hu_number_count())).number;
-}
-
-/* The oracle takes no takums and no HiFloat8: of these the evaluator is the second implementation. */
-static int has_oracle(hu_number n) { return n.kind < HU_NUMBER_TAKUM_LINEAR; }
-
-/* A text of numbers.md, or the axes of a format. */
-static void line_number(const char *name, hu_number n) {
-  char text[HU_NUMBER_TEXT_MAX];
-  if (n.kind == HU_NUMBER_FLOAT) {
-    line_format(name, n.format);
-    return;
-  }
-  if (!hu_number_text(text, sizeof text, n)) abort();
-  line_text(name, text);
-}
-
-static uint32_t code_below(t_random *random, hu_number n) {
-  return t_next32(random) & (uint32_t)(((uint64_t)1 << hu_number_limits_of(n).width) - 1);
-}
-
-static void draw_number_decode(t_random *random, hu_number n) {
-  uint32_t code = code_below(random, n);
-  double v = hu_number_decode64(n, code), expected;
-  float want32;
-  line_begin("number_decode");
-  line_number("number", n);
-  line_hex("code", code);
-  line_pattern(">bits", t_bits64(v), 16);
-  line_pattern(">bits32", t_bits32(hu_number_decode(n, code)), 8);
-  if (has_oracle(n)) {
-    must(hu_oracle_number_decode64(&expected, &want32, n, code));
-    line_same("value", t_bits64(v), t_bits64(expected));
-  }
-  line_end();
-}
-
-static void draw_number_encode(t_random *random, hu_number n) {
-  hu_mode mode = any_mode(random);
-  double x = any_operand(random, n);
-  uint32_t word = t_next32(random), events, expected, expected_events,
-           code = hu_number_encode64(n, mode, x, word, &events);
-  line_begin("number_encode");
-  line_number("number", n);
-  line_mode(mode);
-  line_pattern("x", t_bits64(x), 16);
-  line_hex("word", word);
-  line_hex(">code", code);
-  line_events(events);
-  if (has_oracle(n)) {
-    must(hu_oracle_number_encode64(&expected, &expected_events, n, mode, x, word));
-    line_same("code", code, expected);
-    line_same("events", events, expected_events);
-  }
-  line_end();
-}
-
-static void draw_number_convert(t_random *random, hu_number from, hu_number to) {
-  hu_mode mode = any_mode(random);
-  uint32_t x = code_below(random, from), word = t_next32(random), events, expected, expected_events;
-  uint32_t code = hu_number_convert(to, mode, from, x, word, &events);
-  line_begin("number_convert");
-  line_number("from", from);
-  line_number("to", to);
-  line_hex("code", x);
-  line_mode(mode);
-  line_hex("word", word);
-  line_hex(">code", code);
-  line_events(events);
-  if (has_oracle(from) && has_oracle(to)) {
-    must(hu_oracle_number_convert(&expected, &expected_events, to, mode, from, x, word));
-    line_same("code", code, expected);
-    line_same("events", events, expected_events);
-  }
-  line_end();
-}
-
-static void draw_number(t_random *random) {
-  static float tables[2][HU_TABLE_MAX];
-  hu_number n = draw_system(random, tables[0]);
-  switch (t_below(random, 4)) {
-    case 0: draw_number_decode(random, n); break;
-    case 1: draw_number_convert(random, n, draw_system(random, tables[1])); break;
-    default: draw_number_encode(random, n);
-  }
-}
 
 /* ---- scaled tensors ---- */
 
@@ -308,7 +210,7 @@ void draw_systems(t_random *random, unsigned long count) {
     else if (i % 16 == 5)
       draw_stored(random);
     else if (i % 4 < 2)
-      draw_number(random);
+      draw_walked(random, 1);
     else if (i % 4 == 2)
       draw_scaled(random);
     else

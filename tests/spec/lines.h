@@ -40,6 +40,8 @@ void line_formats_of(const hu_accum *accum);
 /* Ends the program where the library and the second model differ: "what" and the line as far as it was written. */
 void line_same(const char *what, uint64_t library, uint64_t model);
 
+/* Prints a case of an element of the walker's: an operation or a conversion of formats, or of number systems. */
+void draw_walked(t_random *random, int systems);
 /* Prints `count` cases each. */
 void draw_numbers(t_random *random, unsigned long count);
 void draw_sums(t_random *random, unsigned long count);

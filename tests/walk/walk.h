@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/walk/walk.h - the walker: one program that walks operation x type x mode x level x place, and compares arrays
- * with the one-value core, and elements with the oracle (MPFR) where it is there and has the operation.
+ * with the one-value core, and elements with the oracle (MPFR) where it is there and has the operation. Elements of its
+ * cases go to the evaluator of the pages, too (tests/spec/draw_walk.c).
  *
  *   call    an operation of operation.h; HU_OP_CONVERT has a call for each pair of what its arrays hold, of formats and
  *           of other number systems
