@@ -141,7 +141,7 @@ HU_API int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal,
 HU_API int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths);
 /* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
  * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
- * parameters that all steps share, and a cell (docs/training/training.md section 3). First weights: N(0, 1 / fan_in). */
+ * parameters that all steps share, and a cell (docs/training/training.md section 3). First weights N(0, 1 / fan_in). */
 HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);  /* gated recurrent units */
 HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long short-term memory cells */
 
