@@ -112,6 +112,7 @@ void hu_checkpoint_close(hu_checkpoint *x) {
   hui_modules_close(x);
   json_decref(x->map);
   json_decref(x->links);
+  free(x->format_text);
   json_decref(x->config);
   json_decref(x->quantization);
   free(x->tensors);
@@ -124,10 +125,11 @@ void hu_checkpoint_close(hu_checkpoint *x) {
 
 hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *layout, const hui_reader *reader,
                               char line[HU_CHECKPOINT_LINE]) {
-  const hui_layout *asked = layout ? hui_layout_find(layout) : NULL;
-  int found = 0;
+  size_t length = strlen(path);
+  int array = length > 4 && !strcmp(path + length - 4, ".npy"), found = 0;
+  const hui_layout *asked = layout && !array ? hui_layout_find(layout) : NULL;
   line[0] = 0;
-  if (layout && !asked) {
+  if (layout && !asked && !array) {
     snprintf(line, HU_CHECKPOINT_LINE, "'%.80s' is not a layout; docs/checkpoints.md has their names", layout);
     return HU_E_NAME;
   }
@@ -137,6 +139,7 @@ hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *l
   x->line = line;
   x->path = strdup(path);
   hu_status status = x->path ? HU_OK : HU_E_MEMORY;
+  if (status == HU_OK && array && !hui_npy_format(x, layout)) status = HU_E_NAME;
   if (status == HU_OK && !hui_files_open(x)) status = x->shard_count ? HU_E_DATA : HU_E_FILE;
   if (status == HU_OK && !(hui_config_open(x) && merge(x) && hui_recognise(x, asked, &found))) status = HU_E_DATA;
   if (status == HU_OK && asked && !found) {

@@ -84,6 +84,7 @@ typedef struct hui_kind {
   int (*open)(hu_checkpoint *x, hui_shard *shard);
 } hui_kind;
 static const hui_kind kinds[] = {{".safetensors", "", open_safetensors}, {".gguf", "", hui_gguf_open},
+                                 {".npy", NULL, hui_npy_open},
                                  {".onnx", "", hui_onnx_open},
                                  {".bin", "pytorch_model", hui_torch_open}, {".pt", NULL, hui_torch_open},
                                  {".pth", NULL, hui_torch_open},       {".ckpt", NULL, hui_torch_open}};

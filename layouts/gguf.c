@@ -11,8 +11,6 @@
 #include "halfulp/scalar.h"
 #include "layouts/layouts.h"
 
-#define OPEN_SECOND "no second scale stands beside it (NAME.scale), so that it is taken as 1"
-
 int hui_gguf_open(hu_checkpoint *x, hui_shard *shard) {
   char error[ST_ERROR_MAX];
   shard->gguf = calloc(1, sizeof *shard->gguf);
@@ -47,10 +45,7 @@ static const hui_raw *second_of(const hu_checkpoint *x, const char *name) {
 static int set_second(hu_checkpoint *x, hui_tensor *z) {
   char shown[ST_NAME_MAX], other[ST_NAME_MAX];
   z->second = second_of(x, z->raw->tensor->name);
-  if (!z->second) {
-    z->open = OPEN_SECOND;
-    return 1;
-  }
+  if (!z->second) return 1;
   const st_tensor *second = z->second->tensor;
   size_t matrices = z->dims > 2 ? z->count / z->rows / z->cols : 1;
   if (second->dtype != ST_F32 || (second->count != 1 && second->count != matrices))

@@ -11,6 +11,7 @@
 
 #include "files/safetensors.h"
 #include "halfulp/checkpoint.h"
+#include "halfulp/format.h"
 
 /* Makes a set of dtypes. */
 #define HUI_DTYPE(name) (1u << ST_##name)
@@ -180,6 +181,8 @@ struct hu_checkpoint {
   hui_raw *raws; /* sorted by name */
   size_t raw_count;
   struct json_t *raw_names, *names;
+  char *format_text; /* .npy: the format of its codes; NULL: another file */
+  hu_format format;
   struct json_t *links;                 /* ONNX: names of codes, each with those of what scales them */
   struct json_t *map;                   /* weight_map of an index */
   int indexed;                          /* 1: the index says which files there are; 0: it may say where others lie */
@@ -250,6 +253,11 @@ int hui_onnx_tensor(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
 int hui_files_beside(hu_checkpoint *x, const char *name, size_t *place);
 /* Writes what a tensor's elements and scales are. */
 void hui_set_texts(hui_tensor *z);
+/* .npy (npy.c). hui_npy_format: takes the format of the codes; hui_npy_open: reads a file: 1, or 0 and the line.
+ * hui_npy_read: values. */
+int hui_npy_format(hu_checkpoint *x, const char *text);
+int hui_npy_open(hu_checkpoint *x, hui_shard *shard);
+hu_status hui_npy_read(const hu_checkpoint *x, const hui_tensor *z, size_t first, size_t n, float *values);
 /* Reads a file of PyTorch (torch.c): 1, or 0 and the line. */
 int hui_torch_open(hu_checkpoint *x, hui_shard *shard);
 /* Gives a tensor of a file bytes of its own, which are the file's from now on: 1, or 0 and the line. */

@@ -326,7 +326,7 @@ static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const 
   const st_tensor *tensor = raw->tensor;
   memset(z, 0, sizeof *z);
   z->raw = raw;
-  z->plain = is_low(tensor->dtype);
+  z->plain = is_low(tensor->dtype) || x->format_text;
   const hui_raw *stray = z->plain || holds_codes(tensor) ? stray_scale(x, strays, raw) : NULL;
   if (stray)
     return hui_wrong(x, "%s: tensor '%s' (%s): '%s' seems to scale it, in no layout that is known", raw->shard->path,
@@ -346,7 +346,7 @@ static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const 
   z->element = tensor->dtype == ST_I4 || tensor->dtype == ST_I2   ? HUI_TWOS
                : tensor->dtype == ST_U4 || tensor->dtype == ST_U2 ? HUI_UNSIGNED
                                                                   : HUI_OF_DTYPE;
-  snprintf(z->elements, sizeof z->elements, "%s", element_name(tensor->dtype));
+  snprintf(z->elements, sizeof z->elements, "%s", x->format_text ? x->format_text : element_name(tensor->dtype));
   return 1;
 }
 

@@ -231,6 +231,7 @@ hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, siz
   int dtype = tensor->raw->tensor->dtype, codes = tensor->layout || tensor->plain;
   if (!hui_is_whole(tensor)) return HU_E_FILE;
   if (dtype == ST_C64 && !codes) return HU_E_FORMAT;
+  if (x->format_text) return hui_npy_read(x, tensor, first, n, z);
   if (hui_gguf_is_blocks(tensor->raw)) return hui_gguf_read(z, tensor, first, n), HU_OK;
   double block[BLOCK], numbers[256];
   if (codes && n) fill_numbers(numbers, tensor);
@@ -252,6 +253,7 @@ hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, si
   const hui_tensor *tensor = &x->tensors[i];
   if ((!tensor->layout && !tensor->plain) || hui_gguf_is_blocks(tensor->raw)) return HU_E_FORMAT;
   if (!hui_is_whole(tensor)) return HU_E_FILE;
+  if (x->format_text && tensor->raw->tensor->dtype != ST_U8) return HU_E_FORMAT;
   size_t each = tensor->rows * tensor->cols;
   for (size_t k = 0; k < n; k++) {
     size_t at = first + k;

@@ -124,7 +124,7 @@ int tensors_open(tensors_input *in, const char *path, const char *layout) {
   if (cli_ends(path, ".gguf")) return open_gguf(in, path);
   in->is_array = !cli_is_model(path);
   if (in->is_array && layout && strcmp(layout, TENSORS_AUTO) != 0)
-    return cli_fail(in->name, "--layout goes with .safetensors files and folders of them");
+    return cli_fail(in->name, "--layout goes with models and folders of them");
   if (in->is_array) return open_array(in, path);
   int file = cli_ends(path, ".safetensors");
   if (file && open_file(in, path)) return CLI_BAD;

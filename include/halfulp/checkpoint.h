@@ -9,7 +9,8 @@
  *   if (hu_checkpoint_read(model, w.place, 0, w.count, values) != HU_OK) ...
  *   hu_checkpoint_close(model);
  *
- * A checkpoint is a .safetensors file, a model.safetensors.index.json, or a folder with either; config.json and
+ * A checkpoint is a .safetensors file, a model.safetensors.index.json, or a folder with either; a .gguf file; an .onnx
+ * file; PyTorch's .pt, .pth, .ckpt or .bin, of which nothing is executed; or an .npy file of codes. config.json and
  * hf_quant_config.json beside the file say what tensors do not. A layout is how one program stores a quantized tensor:
  * codes, scales, zero points and orders as tensors of their own. docs/checkpoints.md has the table and the formula of a
  * value of each; here they are rows (hu_checkpoint_layout_at). A tensor of a layout appears once, under the name that
@@ -47,7 +48,8 @@ typedef struct hu_checkpoint hu_checkpoint;
 enum { HU_CHECKPOINT_LINE = 768 /* bytes, the final 0 among them */ };
 
 /* Opens the checkpoint at `path` and looks up which layout each of its tensors has. `layout`: the name of a row that
- * every tensor has whose names and dtypes allow it; NULL: what the files say. *z is to be closed. HU_E_FILE: a file
+ * every tensor has whose names and dtypes allow it; NULL: what the files say; of .npy: the format of its codes, as
+ * hu_format_parse takes it. *z is to be closed. HU_E_FILE: a file
  * cannot be read. HU_E_DATA: a file is not what it says, or a layout is known and not supported, or the tensors of a
  * layout do not go together. HU_E_NAME: no such layout, or no tensor has it. line: then a sentence that names the file,
  * the tensor and the field; else "". */
@@ -62,7 +64,7 @@ typedef struct hu_checkpoint_tensor {
   const char *file;     /* of its codes */
   const char *layout;   /* of hu_checkpoint_layout_at; "plain": F8, F6, F4 without scales; "": an ordinary dtype */
   const char *dtype;    /* the dtype in the file, of its codes */
-  const char *elements; /* "float4_e2m1fn", "int4"; "" in an ordinary dtype */
+  const char *elements; /* "float4_e2m1fn", "int4", of GGUF "Q4_K"; "" in an ordinary dtype */
   const char *scales;   /* "float8_e4m3fn", "binary32", with a second level "... x binary32"; "": none */
   const char *open;     /* what was open, and was read as the layout does it; "": nothing */
   const size_t *shape;
@@ -80,7 +82,8 @@ HU_API size_t hu_checkpoint_find(const hu_checkpoint *x, const char *name);     
  * integers that binary32 lacks are rounded, ties to even. HU_E_SHAPE: no such tensor or elements; HU_E_FORMAT: C64;
  * HU_E_FILE: another program has cut one of its files since. */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, size_t n, float *z);
-/* z[k] = its code, as a code of `elements`. HU_E_FORMAT: an ordinary dtype, which has none; HU_E_SHAPE, HU_E_FILE. */
+/* z[k] = its code, as a code of `elements`. HU_E_FORMAT: an ordinary dtype, which has none, blocks of GGUF, or codes
+ * of more than 8 bits; HU_E_SHAPE, HU_E_FILE. */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, size_t n,
                                                    uint8_t *z);
 /* The bytes of the tensor in the file, little-endian, and how many; of a layout: those of its codes. NULL and 0:

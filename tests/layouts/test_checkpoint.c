@@ -102,6 +102,55 @@ static void wrong(void **state) {
   hu_checkpoint_close(NULL);
 }
 
+/* Arrays of NumPy whose dtype does not say what they hold: the caller does. */
+static void array(void **state) {
+  static const char head[] = "\x93NUMPY\1\0\x76\0{'descr': '%s', 'fortran_order': %s, 'shape': (2, 2), }";
+  static const uint8_t codes[] = {0x38, 0x80, 0xB8, 0x3F, 0x7E, 0xC0, 0x01, 0xFF};
+  static const struct {
+    const char *descr, *order, *format;
+    float want[4];
+    hu_status status;
+  } cases[] = {{"<V1", "False", "float8_e4m3fn", {1, -0.0f, -1, 1.875f}, HU_OK},
+               {"|i1", "True", "float8_e4m3fnuz", {0.5f, -0.5f, NAN, 0.9375f}, HU_OK},
+               {"<f1", "False", "float8_e5m2", {0.5f, -0.0f, -0.5f, 1.75f}, HU_OK},
+               {"<V2", "False", "bfloat16", {-0x38p-133f, 1.4375f, -3.96875f, NAN}, HU_OK},
+               {"<V1", "False", "bfloat16", {0}, HU_E_DATA},
+               {"<V1", "False", "float4_e2m1fn", {0}, HU_E_DATA},
+               {"<V1", "False", "posit8", {0}, HU_E_NAME}};
+  char line[HU_CHECKPOINT_LINE], name[80], text[256];
+  (void)state;
+  snprintf(name, sizeof name, "%s/codes.npy", folder);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    hu_checkpoint *model;
+    float z[4];
+    int size = cases[i].descr[2] - '0';
+    memset(text, ' ', 128);
+    memcpy(text, head, 10);
+    int n = snprintf(text + 10, 118, head + 10, cases[i].descr, cases[i].order);
+    text[10 + n] = ' ';
+    text[127] = '\n';
+    FILE *file = fopen(name, "wb");
+    fwrite(text, 1, 128, file);
+    fwrite(codes, 1, (size_t)(4 * size), file);
+    fclose(file);
+    assert_int_equal(hu_checkpoint_open(&model, name, cases[i].format, line), cases[i].status);
+    if (cases[i].status != HU_OK) {
+      assert_non_null(strstr(line, "codes.npy"));
+      continue;
+    }
+    assert_int_equal(hu_checkpoint_find(model, "codes"), 0);
+    assert_string_equal(hu_checkpoint_at(model, 0).elements, cases[i].format);
+    assert_int_equal(hu_checkpoint_read(model, 0, 0, 4, z), HU_OK);
+    for (int k = 0; k < 4; k++) {
+      float want = cases[i].want[k];
+      assert_true(isnan(want) ? isnan(z[k]) : z[k] == want && !signbit(z[k]) == !signbit(want));
+    }
+    hu_checkpoint_close(model);
+  }
+  assert_int_equal(hu_checkpoint_open(&(hu_checkpoint *){NULL}, name, NULL, line), HU_E_NAME);
+  unlink(name);
+}
+
 static void table(void **state) {
   (void)state;
   for (size_t i = 0; i < hu_checkpoint_layout_count(); i++) {
@@ -113,6 +162,6 @@ static void table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(table)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(array), cmocka_unit_test(table)};
   return cmocka_run_group_tests(tests, write_file, remove_file);
 }

@@ -306,8 +306,6 @@ class Gguf(support.Case):
                          [("b.weight", "gguf-nvfp4", "NVFP4", "ue4m3 x binary32", [1, 16], [2, 1, 64]), ("n", "", "", "", [0, 0], [1])])
         self.write("x.gguf", gguf([("b.weight", (2, 1, 64), NVFP4, nv + nv), ("b.scale", (3,), F32, floats([1, 2, 3]))]))
         self.bad("info", self.path("x.gguf"), says="'b.scale' is not one F32 for the tensor or each matrix")
-        self.write("x.gguf", gguf([("b.weight", (64,), NVFP4, nv)]))
-        self.assertIn("no second scale", support.run("info", self.path("x.gguf")).stderr.decode())
 
     def test_few_bits(self):
         """Codes of 1 and 2 bits, and three-valued ones, as the examples of their descriptions have them."""
@@ -325,7 +323,7 @@ class Gguf(support.Case):
         """The values of one block."""
         count = count or (32 if kind in (Q4_1, Q5_0, Q5_1, IQ4_NL) else 256)
         self.write("x.gguf", gguf([("w", (count,), kind, block)]))
-        support.run("decode", self.path("x.gguf"), self.path("o.gguf"))
+        self.ok("decode", self.path("x.gguf"), self.path("o.gguf"))
         content = parse(self.read("o.gguf"))[0]["w"][2]
         return list(struct.unpack("<%df" % count, content))
 

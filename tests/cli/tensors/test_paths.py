@@ -498,6 +498,7 @@ class Foreign(support.Case):
         # A header of 640 bytes: the length begins as a pickled object does.
         sizes = (safetensors([("t", "F32", (1,), floats([1.0]))], {"note": "x" * n}) for n in range(640))
         like_a_pickle = next(data for data in sizes if data[:2] == b"\x80\x02")
+        models = {"m.onnx": "it has no graph", "m.pt": "not a PyTorch file", "m.bin": "not a PyTorch file", "raw.bin": "not a PyTorch file"}
         for name, data, says in (
             ("m.onnx", b"\x08\x07\x12\x07pytorch", ("an ONNX model", "onnx.load", "save_file")),
             ("m.pt", b"PK\x03\x04" + bytes(30), ("a PyTorch file", "torch.load", "save_file")),
@@ -520,9 +521,13 @@ class Foreign(support.Case):
             ("m.txt", b"1 2 3\n", (".npy, .safetensors and .gguf files are read",)),
         ):
             path = self.write(name, data)
+            self.bad("compare", path, path, says=says)
+            if name in models:
+                self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"), says=models[name] if MODELS else "jansson")
+                os.unlink(path)
+                continue
             self.bad("quantize", "-f", "bfloat16", path, self.path("z.npy"),
                 says=(path + ": not an .npy file (wrong magic); ",) + says)
-            self.bad("compare", path, path, says=says)
             if MODELS:
                 self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"), says=says)
                 copy = self.write("wrong.safetensors", data)
