@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch bench-torch-calls bench-peers gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
+.PHONY: all run check check-all check-more check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch bench-torch-calls bench-peers gpu-check quantizer-probe docs wheel deb abi-check reproducible install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -108,6 +108,11 @@ bench-peers: setup
 
 gpu-check:
 	@scripts/gpu-check.sh
+
+# Blocks that tell the rules of quantizers apart, and what each makes of them: BUILD/quantizer-probe.npy and .csv.
+quantizer-probe: setup
+	@ninja -C $(BUILD) -j $(JOBS) --quiet tests/scaled/quantizer_probe
+	@$(BUILD)/tests/scaled/quantizer_probe $(BUILD)
 
 # The documentation as a site: BUILD/docs/html/index.html.
 docs:

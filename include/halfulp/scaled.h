@@ -195,8 +195,8 @@ HU_API hu_scaling_entry hu_scaling_at(size_t i); /* i < hu_scaling_count(), else
 /* The rules by which programs quantize into scaled tensors, by name; a program that is one rule on a CPU and another
  * one with CUDA has two names. Each name is a scaled format, as those above are. A rule that no text says (its steps
  * are not defined bit for bit, or it needs more than a block and its tensor) has the text "" and in `open` the reason;
- * hu_scaling_parse gives HU_E_SCALING for it. Of others `open` is what differs in the program, `source` the program, the
- * file and the commit or version. Where a program rounds elements otherwise than to nearest with ties to even, its
+ * hu_scaling_parse gives HU_E_SCALING for it. Of others `open` is what differs in the program, `source` the program,
+ * its file and the commit or version. Where a program rounds elements otherwise than to nearest with ties to even, its
  * formula x says so, and the mode of the call changes nothing. */
 HU_API size_t hu_scaling_rule_count(void);            /* the number of rules */
 HU_API hu_scaling_entry hu_scaling_rule_at(size_t i); /* i < hu_scaling_rule_count(), else name is NULL */

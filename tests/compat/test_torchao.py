@@ -72,4 +72,23 @@ for data in (rng.normal(size=(4000, 64)), rng.integers(-24, 25, (4000, 64)) / 4 
     scale, data = nv.nvfp4_quantize(torch.from_numpy(x), 16, None)
     compare('nvfp4_quantize, one level', 'scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;steps=multiply)', x,
             scale.view(torch.uint8).numpy(), nibbles(data))
+    for two, rule in ((t, 'torchao.nvfp4.cpu'), (None, 'torchao.nvfp4.one')):
+        small = x * np.exp2(rng.integers(-14, 1, (4000, 1))).astype(np.float32)  # scales below 2^-6, and blocks of zeros
+        small[:, 16:32] *= rng.integers(0, 2, (4000, 1)).astype(np.float32)
+        two = nv.per_tensor_amax_to_scale(torch.from_numpy(small).abs().max()) if two is not None else None
+        scale, data = nv.nvfp4_quantize(torch.from_numpy(small), 16, two)
+        compare('nvfp4_quantize, small blocks, ' + rule, rule, small, scale.view(torch.uint8).numpy(), nibbles(data))
+
+primitives, = common.need('torchao.quantization.quant_primitives')
+for rule, dtype in (('torchao.float8.cpu', torch.float32), ('torchao.float8.bf16.cpu', torch.bfloat16)):
+    x = torch.from_numpy(blocks(4000, 64)).to(dtype)
+    scale = primitives._choose_scale_float8(x, [1, 64])
+    codes = primitives._quantize_affine_float8(x, scale).view(torch.uint8).numpy()
+    ours = run.encode(rule, x.float().numpy())
+    own = np.load(run.path('z.scales.npy'))
+    own = own.view(np.float32) if own.dtype != np.float32 else own
+    good = (ours == codes).all(axis=1) & (own.reshape(-1) == scale.numpy().reshape(-1))
+    if run.say(rule, ours[:, 0], codes[:, 0], x[:, 0].float().numpy(), good):
+        print('%s: %d rows, equal scales and codes' % (rule, len(x)))
+    run.presets += 1
 run.done('torchao ' + torchao.__version__)
