@@ -3,7 +3,7 @@
  *
  *   quantizer_probe [FOLDER]
  *
- * A tensor is a row of 32 binary32 numbers: two blocks of NVFP4, one of all others. Of 100 that are drawn, the one that
+ * A tensor has two rows of 32 binary32 numbers: two blocks of NVFP4 each. Of 100 that are drawn, the one that
  * separates most rules is kept, until each two rules give other codes, scales or tensor scales somewhere, or many draws
  * have separated no more. With FOLDER it writes quantizer-probe.npy there, the tensors, and quantizer-probe.csv,
  * what each rule makes of each. Exit code 1: two rules that are not known to be the same were not separated. */
@@ -14,39 +14,41 @@
 #include "halfulp/scaled.h"
 #include "tests/support/support.h"
 
-enum { N = 32, RULES = 256, TENSORS = 64, CANDIDATES = 100, IDLE = 60 };
+enum { ROWS = 2, COLS = 32, N = ROWS * COLS, RULES = 256, TENSORS = 64, CANDIDATES = 100, IDLE = 60 };
 
-typedef struct rule {
+typedef struct named_rule {
   const char *name;
   hu_scaling scaling;
   uint32_t class;
-} rule;
+} named_rule;
 
-typedef struct answer {
+typedef struct made_answer {
   uint32_t codes[N], scales[N];
   float tensor;
   size_t blocks;
-} answer;
+} made_answer;
 
-/* Rules whose texts differ and which give the same for every tensor, or for every one whose quotients are normal. */
+/* Rules whose texts differ and which give the same codes and scales for every tensor. */
 static const char *const same[][2] = {
-    {"torchao.mxfp8.rceil", "te.mxfp8"},
+    {"sglang.fp8.group.ue8m0", "tensorrt.fp8.group.ue8m0"}, /* 1 / (448 / A) and A (1/448) go up to the same power */
+    {"torchao.mxfp4.rceil", "triton_kernels.mxfp4"},        /* so do A (1/6) and A / 6 */
+    {"deepgemm_1x128", "deepgemm.ue8m0"},                   /* with A from 1e-4 on no exponent is at an end */
 };
 
-static rule rules[RULES];
+static named_rule rules[RULES];
 static size_t count;
 static float kept[TENSORS][N];
 static size_t tensors;
 
-static answer answer_of(const rule *rule, const float *x) {
+static made_answer answer_of(const named_rule *rule, const float *x) {
   static uint8_t codes[4 * N], scales[4 * N];
-  answer answer;
+  made_answer answer;
   hu_mode rne = {0};
   memset(&answer, 0, sizeof answer);
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(1, N, &rule->scaling);
-  hu_scaled z = {codes, N, scales, sizes.block_cols, rule->scaling.tensor ? &answer.tensor : NULL};
-  if (hu_scaled_encode(1, N, &z, x, N, &rule->scaling, rne, NULL, NULL, NULL, NULL) != HU_OK) abort();
-  answer.blocks = sizes.block_cols;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(ROWS, COLS, &rule->scaling);
+  hu_scaled z = {codes, COLS, scales, sizes.block_cols, rule->scaling.tensor ? &answer.tensor : NULL};
+  if (hu_scaled_encode(ROWS, COLS, &z, x, COLS, &rule->scaling, rne, NULL, NULL, NULL, NULL) != HU_OK) abort();
+  answer.blocks = sizes.block_rows * sizes.block_cols;
   for (size_t i = 0; i < N; i++) answer.codes[i] = (uint32_t)t_get(codes, sizes.code_bytes, (ptrdiff_t)i);
   for (size_t i = 0; i < answer.blocks; i++)
     answer.scales[i] = (uint32_t)t_get(scales, sizes.scale_bytes, (ptrdiff_t)i);
@@ -65,26 +67,43 @@ static float number(t_random *random, uint32_t field, uint32_t digits) {
   return t_float(field << 23 | bits);
 }
 
+/* A number at or beside a quotient that a rule rounds: M times a power of two, or times a number between two of
+ * bfloat16's. */
+static float beside(t_random *random) {
+  static const float most[] = {6, 448, 2688, 57344};
+  uint32_t bits = (2 + t_below(random, 240)) << 23;
+  if (t_below(random, 4) == 0) bits = t_below(random, 2) ? 0x00400000 : 0x00800000; /* 2^-127, 2^-126 */
+  if (t_below(random, 2)) bits |= t_below(random, 128) << 16 | 0x8000;
+  float a = t_float(bits) * most[t_below(random, 4)];
+  return a < 0x1p127f ? t_float(t_bits32(a) + t_below(random, 5) - 2) : 1;
+}
+
 static void draw(t_random *random, float *x) {
   static const uint32_t digits_of[] = {4, 7, 7, 8, 23}, fields[] = {127, 127, 127, 127, 1, 8, 15, 100, 200, 250};
   uint32_t digits = digits_of[t_below(random, 5)], top = fields[t_below(random, 10)], apart = t_below(random, 4);
   uint32_t second = apart == 3 && top > 24 ? top - t_below(random, 24) : top > 2 ? top - t_below(random, 3) : top;
   int zeros = t_below(random, 6) == 0, ties = t_below(random, 3) == 0;
   for (size_t i = 0; i < N; i++) {
-    uint32_t base = i < 16 ? top : second, less = t_below(random, 9);
+    uint32_t base = i / 16 % 2 ? second : top, less = t_below(random, 9);
     x[i] = number(random, base > less ? base - less : 0, digits);
     if (ties) x[i] = t_float(base << 23) * (float)t_below(random, 33) / 16;
-    if ((i >= 16 && zeros) || t_below(random, 12) == 0) x[i] = 0;
+    if ((i / 16 % 2 && zeros) || t_below(random, 12) == 0) x[i] = 0;
     if (t_below(random, 2)) x[i] = -x[i];
   }
   x[0] = number(random, top, digits);
   if (!zeros) x[16] = number(random, second, digits);
+  uint32_t kind = t_below(random, 6), small = 1 + t_below(random, 300);
+  for (size_t i = 0; i < N && kind < 2; i++) {
+    if (kind == 0) x[i] = t_float(t_below(random, small)); /* scales that round to 0 */
+    if (kind == 1 && i % 16 == 0) x[i] = beside(random);
+    if (kind == 1 && i % 16) x[i] = x[i - i % 16] * (float)t_below(random, 65) / 64;
+  }
 }
 
 /* ---- which rules a tensor separates ---- */
 
-static uint64_t mark_of(const rule *rule, const float *x) {
-  answer answer = answer_of(rule, x);
+static uint64_t mark_of(const named_rule *rule, const float *x) {
+  made_answer answer = answer_of(rule, x);
   return digest(digest(0xCBF29CE484222325u, &rule->class, sizeof rule->class), &answer, sizeof answer);
 }
 
@@ -124,7 +143,7 @@ static void find(t_random *random) {
 
 /* ---- what is said, and written ---- */
 
-static int known_same(const rule *a, const rule *b) {
+static int known_same(const named_rule *a, const named_rule *b) {
   if (memcmp(&a->scaling, &b->scaling, sizeof a->scaling) == 0) return 1;
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     if (strcmp(a->name, same[i][0]) == 0 && strcmp(b->name, same[i][1]) == 0) return 1;
@@ -162,7 +181,8 @@ static int write_tensors(const char *folder) {
   if (!file) return 1;
   memset(head, ' ', sizeof head);
   memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
-  int n = snprintf(head + 10, 100, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %d), }", tensors, N);
+  int n = snprintf(head + 10, 100, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %d, %d), }", tensors, ROWS,
+                   COLS);
   head[10 + n] = ' ';
   head[127] = '\n';
   int fine =
@@ -176,7 +196,7 @@ static int write_answers(const char *folder) {
   fprintf(file, "rule,tensor,tensor_scale,scales,codes\n");
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < tensors; k++) {
-      answer z = answer_of(&rules[i], kept[k]);
+      made_answer z = answer_of(&rules[i], kept[k]);
       fprintf(file, "%s,%zu,%08x,", rules[i].name, k, (unsigned)t_bits32(z.tensor));
       for (size_t j = 0; j < z.blocks; j++) fprintf(file, "%s%x", j ? " " : "", (unsigned)z.scales[j]);
       fprintf(file, ",");
@@ -189,7 +209,7 @@ static int write_answers(const char *folder) {
 }
 
 static void take(hu_scaling_entry entry) {
-  rule *rule = &rules[count];
+  named_rule *rule = &rules[count];
   if (!*entry.text) return;
   if (count == RULES || hu_scaling_parse(&rule->scaling, entry.text, NULL) != HU_OK) abort();
   rule->name = entry.name;
