@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What all parts of a checkpoint's opening use: its line, and its tensors by name. See layouts.h. */
+#include <fenv.h>
+#include <float.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +32,8 @@ int hui_own(hu_checkpoint *x, hui_shard *shard, const st_tensor *tensor, uint8_t
     return hui_wrong(x, "%s: out of memory", x->path);
   }
   shard->own = more;
-  for (; shard->own_count < 2 * place + 8 && place >= shard->own_count; shard->own_count++) more[shard->own_count] = NULL;
+  for (; shard->own_count < 2 * place + 8 && place >= shard->own_count; shard->own_count++)
+    more[shard->own_count] = NULL;
   more[place] = own;
   return 1;
 }
@@ -41,3 +44,9 @@ const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name) {
 }
 
 const char *hui_metadata(const hui_raw *raw, const char *key) { return st_value(&raw->shard->file, key); }
+
+int hui_is_ieee(void) {
+  volatile float least = FLT_MIN, half = 0.5f, two = 2;
+  volatile float subnormal = least * half, again = subnormal * two;
+  return FLT_EVAL_METHOD == 0 && fegetround() == FE_TONEAREST && subnormal > 0 && again == least;
+}

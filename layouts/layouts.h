@@ -257,7 +257,7 @@ void hui_set_texts(hui_tensor *z);
  * hui_npy_read: values. */
 int hui_npy_format(hu_checkpoint *x, const char *text);
 int hui_npy_open(hu_checkpoint *x, hui_shard *shard);
-hu_status hui_npy_read(const hu_checkpoint *x, const hui_tensor *z, size_t first, size_t n, float *values);
+void hui_npy_read(const hu_checkpoint *x, const hui_tensor *z, size_t first, size_t n, double *values);
 /* Reads a file of PyTorch (torch.c): 1, or 0 and the line. */
 int hui_torch_open(hu_checkpoint *x, hui_shard *shard);
 /* Gives a tensor of a file bytes of its own, which are the file's from now on: 1, or 0 and the line. */
@@ -269,5 +269,10 @@ unsigned hui_code(const hui_codes *codes, size_t m, size_t r, size_t c);
 size_t hui_scale_place(const hui_tensor *z, size_t m, size_t r, size_t c);
 /* Returns a scale as a binary32 pattern. */
 uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i);
+/* Does what hu_checkpoint_read does, before its rounding into binary32. */
+hu_status hui_exact(const hu_checkpoint *x, size_t i, size_t first, size_t n, double *z);
+/* Returns 1 if this CPU's binary32 operations are those of IEEE 754, ties to even: it rounds to nearest, and keeps
+ * subnormal numbers. */
+int hui_is_ieee(void);
 
 #endif

@@ -224,27 +224,72 @@ static hu_status round_block(float *z, const double *x, size_t n) {
   return hu_encode64_n(n, z, 1, x, 1, hu_binary32(), nearest, NULL, NULL);
 }
 
-hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, size_t n, float *z) {
+/* Floats of an ordinary dtype, through a copy that is aligned. */
+static int ordinary_floats(double *z, const hui_raw *raw, size_t first, size_t n) {
+  uint32_t copy[BLOCK];
+  int dtype = raw->tensor->dtype;
+  const uint16_t one = 1;
+  if ((dtype != ST_F32 && dtype != ST_F16 && dtype != ST_BF16) || !*(const uint8_t *)&one) return 0;
+  size_t bytes = st_dtype_bits(dtype) / 8;
+  float values[BLOCK];
+  memcpy(copy, raw->bytes + first * bytes, n * bytes);
+  if (!hui_is_ieee()) return hu_decode64_n(n, z, 1, copy, 1, format_of(dtype, 0), NULL) == HU_OK;
+  int good = hu_decode_n(n, values, 1, copy, 1, format_of(dtype, 0), NULL) == HU_OK;
+  for (size_t i = 0; i < n && good; i++) z[i] = (double)values[i];
+  return good;
+}
+
+/* Computes at most BLOCK elements, before the rounding into binary32. */
+static void exact_block(double *z, const hu_checkpoint *x, const hui_tensor *tensor, const double numbers[256],
+                        size_t first, size_t n) {
+  int dtype = tensor->raw->tensor->dtype;
+  if (x->format_text) {
+    hui_npy_read(x, tensor, first, n, z);
+  } else if (hui_gguf_is_blocks(tensor->raw)) {
+    float part[BLOCK];
+    hui_gguf_read(part, tensor, first, n);
+    for (size_t i = 0; i < n; i++) z[i] = (double)part[i];
+  } else if (tensor->layout || tensor->plain) {
+    fill(z, tensor, numbers, first, n);
+  } else if (!ordinary_floats(z, tensor->raw, first, n)) {
+    for (size_t i = 0; i < n; i++)
+      z[i] =
+          dtype == ST_I64 || dtype == ST_U64 ? wide_integer(tensor->raw, first + i) : ordinary(tensor->raw, first + i);
+  }
+}
+
+static hu_status check_part(const hu_checkpoint *x, size_t i, size_t first, size_t n, const void *z) {
   if (!x || (!z && n)) return HU_E_NULL;
   if (i >= x->count || first > x->tensors[i].count || n > x->tensors[i].count - first) return HU_E_SHAPE;
   const hui_tensor *tensor = &x->tensors[i];
-  int dtype = tensor->raw->tensor->dtype, codes = tensor->layout || tensor->plain;
   if (!hui_is_whole(tensor)) return HU_E_FILE;
-  if (dtype == ST_C64 && !codes) return HU_E_FORMAT;
-  if (x->format_text) return hui_npy_read(x, tensor, first, n, z);
-  if (hui_gguf_is_blocks(tensor->raw)) return hui_gguf_read(z, tensor, first, n), HU_OK;
+  return tensor->raw->tensor->dtype == ST_C64 && !tensor->layout && !tensor->plain ? HU_E_FORMAT : HU_OK;
+}
+
+/* Fills the numbers of its codes where its values are made of them. */
+static void prepare(double numbers[256], const hui_tensor *tensor) {
+  if ((tensor->layout || tensor->plain) && !hui_gguf_is_blocks(tensor->raw)) fill_numbers(numbers, tensor);
+}
+
+hu_status hui_exact(const hu_checkpoint *x, size_t i, size_t first, size_t n, double *z) {
+  hu_status status = check_part(x, i, first, n, z);
+  double numbers[256];
+  if (status == HU_OK && n) prepare(numbers, &x->tensors[i]);
+  for (size_t k = 0; k < n && status == HU_OK; k += BLOCK)
+    exact_block(z + k, x, &x->tensors[i], numbers, first + k, n - k < BLOCK ? n - k : BLOCK);
+  return status;
+}
+
+hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t i, size_t first, size_t n, float *z) {
+  hu_status status = check_part(x, i, first, n, z);
   double block[BLOCK], numbers[256];
-  if (codes && n) fill_numbers(numbers, tensor);
-  for (size_t k = 0; k < n; k += BLOCK) {
+  if (status == HU_OK && n) prepare(numbers, &x->tensors[i]);
+  for (size_t k = 0; k < n && status == HU_OK; k += BLOCK) {
     size_t some = n - k < BLOCK ? n - k : BLOCK;
-    int wide = dtype == ST_I64 || dtype == ST_U64;
-    if (codes) fill(block, tensor, numbers, first + k, some);
-    for (size_t j = 0; j < some && !codes; j++)
-      block[j] = wide ? wide_integer(tensor->raw, first + k + j) : ordinary(tensor->raw, first + k + j);
-    hu_status status = round_block(z + k, block, some);
-    if (status != HU_OK) return status;
+    exact_block(block, x, &x->tensors[i], numbers, first + k, some);
+    status = round_block(z + k, block, some);
   }
-  return HU_OK;
+  return status;
 }
 
 hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, size_t n, uint8_t *z) {

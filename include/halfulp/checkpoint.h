@@ -90,6 +90,71 @@ HU_API HU_MUST_CHECK hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_
  * there is no such tensor, or another program has cut its file since. */
 HU_API const void *hu_checkpoint_bytes(const hu_checkpoint *x, size_t i, size_t *size);
 
+/* ---- writing ----
+ *
+ * A model is written as a folder that another program loads: tensors in a layout, config.json and the like, files of
+ * some size and their index. docs/checkpoints.md has the rules by which each target makes scales and codes. */
+
+/* What tensors can be written as. Static storage, never NULL. */
+typedef struct hu_checkpoint_target {
+  const char *name;    /* "ct-nvfp4" */
+  const char *layout;  /* the row of the table that reads it; "": a dtype without scales */
+  const char *program; /* whose quantizer it is, and where config.json says so: "compressed-tensors" */
+  const char *rule;    /* how a scale s and a code come from values, in the words of docs/checkpoints.md */
+  const char *scaling; /* a scaled format (scaled.h) with its elements, blocks and scales, for which another rule may
+                          stand; "": none may */
+} hu_checkpoint_target;
+/* The targets. */
+HU_API size_t hu_checkpoint_target_count(void);                /* the number of targets */
+HU_API hu_checkpoint_target hu_checkpoint_target_at(size_t i); /* target i; past the end: name "" */
+
+/* What became of a tensor. */
+enum {
+  HU_CHECKPOINT_COPIED = 0, /* its bytes, as they are */
+  HU_CHECKPOINT_VALUES = 1, /* it was in a layout, and is now numbers of the dtype `values` or of the target */
+  HU_CHECKPOINT_MOVED = 2,  /* its codes and scales, in another layout; the target has their formats and blocks */
+  HU_CHECKPOINT_ROUNDED = 3 /* codes and scales by the rule */
+};
+/* What a tensor was, and what became of it. Values are those of both layouts' formulas, before that of the source is
+ * rounded into binary32, so that every difference is seen. */
+typedef struct hu_checkpoint_change {
+  uint32_t what;              /* HU_CHECKPOINT_ */
+  uint64_t count;             /* values */
+  uint64_t narrowed;          /* values that binary32 lacks: rounded into it, ties to even, before the rule */
+  uint64_t changed;           /* values that are others than before */
+  uint64_t zeroed;            /* of these: became 0 */
+  uint64_t bytes;             /* in the folder, scales among them */
+  double largest;             /* the largest magnitude of a difference */
+  double squares, difference; /* sums of squares of the values before, and of the differences */
+} hu_checkpoint_change;
+
+/* How a model is written. All zero but `target`: as its program does. */
+typedef struct hu_checkpoint_order {
+  const char *target; /* a name of hu_checkpoint_target_at */
+  const char *rule;   /* NULL: its program's; else a text of hu_scaling_parse with the elements, blocks and scales of
+                                 the target, ties to even */
+  const char *values; /* dtype of tensors in a layout that are not chosen: "BF16", "F16", "F32"; NULL: BF16 */
+  const char *const *include; /* globs of names that are chosen, the last pointer NULL; NULL: as the program chooses */
+  const char *const *exclude; /* globs of names that are not; NULL: none */
+  uint64_t file_bytes;        /* a file has at most so many bytes of tensors, or one tensor; 0: 5 * 10^9 */
+  uint32_t threads;           /* 0: one */
+  /* NULL, or called between pieces with the values done and of all tensors; at the end, before the folder gets its
+   * name, they are equal. It returns 0 to continue, and something else to stop. */
+  int (*progress)(void *context, uint64_t done, uint64_t total);
+  void *context;
+} hu_checkpoint_order;
+
+/* Writes x as a folder, which must not exist or be empty. Its parts go to a folder beside it, `.halfulp-XXXXXX`, which
+ * is renamed when all is on the disk; after an error or a stop nothing is left. Memory does not grow with the tensors.
+ * changes: NULL, or one for each tensor of x, in its order. HU_E_NAME: no such target, rule or dtype, a glob that no
+ * tensor has, or no tensor that is chosen. HU_E_SCALING: the rule has other elements, blocks or scales. HU_E_SHAPE: a
+ * chosen tensor is no matrix of whole blocks. HU_E_DATA: it holds an infinity or a NaN, or config.json is not JSON.
+ * HU_E_FILE: the folder cannot be written, or progress said to stop. line: then a sentence that says which and why;
+ * else "". */
+HU_API HU_MUST_CHECK hu_status hu_checkpoint_write(const hu_checkpoint *x, const char *folder,
+                                                   const hu_checkpoint_order *order, hu_checkpoint_change *changes,
+                                                   char line[HU_CHECKPOINT_LINE]);
+
 #ifdef __cplusplus
 }
 #endif

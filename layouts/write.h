@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* layouts/write.h - targets, the rules of their programs, and a model that is being written.
+ *
+ * write.c makes the plan (which tensors, which files) and the folder; write_tensor.c brings one tensor to its places in
+ * the files, and write_piece.c a piece of it to codes; write_rules.c has what programs do for a block; write_targets.c
+ * the table; write_config.c the JSON files. */
+#ifndef HALFULP_LAYOUTS_WRITE_H
+#define HALFULP_LAYOUTS_WRITE_H
+
+#include "halfulp/scaled.h"
+#include "layouts/layouts.h"
+
+/* A tensor as a rule sees it. Numbers are binary32 patterns. */
+typedef struct hui_calc {
+  hu_format type;       /* of the program's arithmetic: the tensor's own, or binary32 */
+  uint32_t top, second; /* the largest magnitude of the tensor; its second scale, as it is stored */
+  uint32_t most;        /* the largest element */
+} hui_calc;
+
+/* What a rule makes of a block. */
+typedef struct hui_factor {
+  uint32_t stored, by, bias; /* the scale that is stored; what elements are divided by or multiplied with */
+} hui_factor;
+
+/* A program's rule. Elements are brought into their format from x / by or x by. */
+typedef struct hui_quantizer {
+  uint32_t (*second)(const hui_calc *calc); /* NULL: there is none */
+  hui_factor (*block)(const hui_calc *calc, uint32_t amax, uint32_t least, uint32_t greatest);
+  uint8_t multiply;
+  uint8_t wide;          /* 1: the quotient is of binary32, whatever the type; 2: and then rounded into the type */
+  uint8_t plus;          /* 1: a quotient -0 becomes 0 */
+  uint8_t round;         /* HU_R..., of the elements */
+  uint8_t unsigned_zero; /* 1: an element that becomes -0 becomes 0 */
+  uint8_t float32;       /* 1: arithmetic is binary32's, whatever the tensor's type */
+} hui_quantizer;
+extern const hui_quantizer hui_quantizer_ct, hui_quantizer_ct_nvfp4, hui_quantizer_ct_mxfp4, hui_quantizer_ct_mxfp8;
+extern const hui_quantizer hui_quantizer_modelopt_fp8, hui_quantizer_modelopt_nvfp4, hui_quantizer_hf,
+    hui_quantizer_triton;
+extern const hui_quantizer hui_quantizer_mlx_affine, hui_quantizer_mlx_mxfp4, hui_quantizer_mlx_mxfp8,
+    hui_quantizer_mlx_nvfp4;
+
+/* What codes stand for: a float's codes, signed integers plus 8, integers from 0 on, or numbers of the dtype. */
+enum { HUI_CODES, HUI_CODES_OFFSET, HUI_CODES_UNSIGNED, HUI_NUMBERS };
+/* Who reads the config. */
+enum { HUI_FOR_NOBODY, HUI_FOR_CT, HUI_FOR_MODELOPT, HUI_FOR_HF, HUI_FOR_GPT_OSS, HUI_FOR_MLX };
+
+typedef struct hui_target {
+  hu_checkpoint_target said;
+  const hui_quantizer *rule;
+  uint8_t codes_are, bits, reader;
+  uint8_t whole;          /* 1: ends of names come behind the tensor's name; 0: in the place of its ".weight" */
+  uint8_t scalar;         /* 1: one scale has the shape [], else [1] */
+  uint8_t embeddings;     /* 1: embeddings and lm_head are chosen, too */
+  uint32_t block[2];      /* rows and columns of a scale; 0: all */
+  int dtype, scale_dtype; /* of codes, of scales; scale_dtype -1: the tensor's type */
+  uint8_t scale_type;     /* HUI_SCALE_ of U8 scales */
+  const char *codes, *scale, *second, *bias, *sizes; /* ends of names; NULL: there is none */
+  const char *format;                                /* a word of the config */
+} hui_target;
+extern const hui_target hui_targets[];
+extern const size_t hui_targets_count;
+const hui_target *hui_target_find(const char *name);
+
+/* A file of the folder. */
+typedef struct hui_part {
+  st_file file;
+  char name[64];
+  int fd;
+} hui_part;
+
+/* Where the bytes of a tensor go. */
+typedef struct hui_place {
+  size_t part, at;
+} hui_place;
+enum { HUI_CODE_PLACE, HUI_SCALE_PLACE, HUI_SECOND_PLACE, HUI_BIAS_PLACE, HUI_SIZES_PLACE, HUI_PLACES };
+
+/* A model that is being written. */
+typedef struct hui_writing {
+  const hu_checkpoint *model;
+  const hu_checkpoint_order *order;
+  const hui_target *target;
+  hu_scaling scaling;            /* of the rule that was given */
+  int values;                    /* dtype of tensors that leave a layout */
+  hu_checkpoint_change *changes; /* one for each tensor */
+  hui_part *parts;
+  size_t part_count;
+  hui_place (*places)[HUI_PLACES];
+  uint64_t done, total;
+  char *folder; /* where the files are until the end */
+  char *line;
+} hui_writing;
+
+/* Writes a sentence into the line; returns the status. */
+hu_status hui_write_wrong(hui_writing *x, hu_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Writes bytes at a place of a file. */
+hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size);
+/* Counts values that are done, and asks whether to go on. */
+hu_status hui_write_step(hui_writing *x, size_t values);
+/* Writes tensor i as changes[i].what says (write_tensor.c). */
+hu_status hui_write_tensor(hui_writing *x, size_t i);
+/* Gives the sides of a tensor's matrices, whatever its layout. */
+void hui_write_sides(const hui_tensor *tensor, size_t *rows, size_t *cols);
+/* Returns the name of a part of a tensor in the folder, to be freed; NULL: out of memory. */
+char *hui_write_name(const hui_target *target, const char *name, const char *end);
+/* Write config.json, hf_quant_config.json where the reader has it, and the index; copy what else is in the source's
+ * folder (write_config.c). */
+hu_status hui_write_config(hui_writing *x);
+hu_status hui_write_index(hui_writing *x);
+hu_status hui_write_rest(hui_writing *x);
+
+/* Arithmetic on binary32 patterns, rounded into a type (write_rules.c). */
+uint32_t hui_quotient(hu_format type, uint32_t x, uint32_t y);
+uint32_t hui_product(hu_format type, uint32_t x, uint32_t y);
+uint32_t hui_pattern(double x); /* rounded into binary32 */
+
+#endif
