@@ -256,6 +256,7 @@ static const cli_option decode_options[] = {
     CLI_OPTION_PACKED(CLI_KEY_PACKED),
     CLI_OPTION_LAYOUT(CLI_KEY_LAYOUT),
     {CLI_KEY_INCLUDE | CLI_REPEATS, "include", "GLOB", "of a model, the tensors of these names alone"},
+    CLI_OPTION_DTYPE(CLI_KEY_DTYPE),
     CLI_OPTION_IN_PLACE,
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/base/numbers.h"
 #include "cli/quantize/quantize.h"
@@ -29,6 +30,14 @@ static int read_rows(cli_quantize_state *state, const char *value) {
   return cli_fail(NULL, "--rows: '%s' is neither last nor out", value);
 }
 
+static int read_file_bytes(cli_quantize_state *state, const char *value) {
+  number z;
+  if (!number_parse(&z, value) || !(z.value >= 1) || !(z.value <= 0x1p62) || z.value != floor(z.value))
+    return cli_fail(NULL, "--file-bytes: '%s' is not a number of bytes from 1 on", value);
+  state->file_bytes = (uint64_t)z.value;
+  return CLI_OK;
+}
+
 static int set_target(cli_quantize_state *state, const char *value) {
   if (cli_target_read(&state->target, value)) return CLI_BAD;
   state->numeric.format_text = value;
@@ -48,6 +57,9 @@ int cli_quantize_set(cli_quantize_state *state, int key, const char *value) {
     case CLI_KEY_ANY_RANK: state->any_rank = 1; return CLI_OK;
     case CLI_KEY_PACKED: state->packed = 1; return CLI_OK;
     case CLI_KEY_LAYOUT: state->layout = value; return CLI_OK;
+    case CLI_KEY_FROM: state->from = value; return CLI_OK;
+    case CLI_KEY_DTYPE: state->dtype = value; return CLI_OK;
+    case CLI_KEY_FILE_BYTES: return read_file_bytes(state, value);
     case CLI_KEY_ROWS: return read_rows(state, value);
     case CLI_KEY_REPORT: state->report = value; return CLI_OK;
     case CLI_KEY_AMAX: return read_amax(state, value);
@@ -73,7 +85,12 @@ static const cli_option options[] = {
     {CLI_KEY_CODES, "codes", NULL, "write codes (and scales) instead of values"},
     {CLI_KEY_WIDEN, "widen", NULL, ".safetensors: values of F16 and BF16 tensors become F32, not rounded again"},
     CLI_OPTIONS_FILES,
-    CLI_OPTION_LAYOUT(CLI_KEY_LAYOUT),
+    {CLI_KEY_LAYOUT, "layout", "NAME",
+     "OUT.safetensors: the layout that IN has, auto: what the file says; "
+     "a folder as OUT: the layout that OUT gets"},
+    {CLI_KEY_FROM, "from", "NAME", "a folder as OUT: the layout that IN has, where the file leaves it open"},
+    CLI_OPTION_DTYPE(CLI_KEY_DTYPE),
+    {CLI_KEY_FILE_BYTES, "file-bytes", "N", "a folder as OUT: the most bytes of tensors in a file (5e9)"},
     CLI_OPTION_ROWS,
     CLI_OPTION_IN_PLACE,
     CLI_OPTION_DEVICE(CLI_KEY_DEVICE),
@@ -110,6 +127,14 @@ static const cli_command command = {
     "counts it). With --codes, NAME becomes NAME.codes, NAME.scales and NAME.tensor, which `halfulp decode`\n"
     "reads (docs/files.md).\n"
     "\n"
+    "A folder: --layout NAME writes the model as another program loads it, with config.json, files of at most\n"
+    "--file-bytes and an index; without -f as that program quantizes, with -f by a scaled format of the same blocks.\n"
+    "Matrices NAME.weight are chosen, but lm_head, embeddings, norms and routers, or what --include names. Codes and\n"
+    "scales are moved where the layout of IN has the same; else values are rounded, and what changed is counted.\n"
+    "NAME: ct-fp8-tensor ct-fp8-channel ct-fp8-block ct-nvfp4 ct-mxfp4 ct-mxfp8 ct-int4 ct-int4-32\n"
+    "(compressed-tensors), modelopt-fp8 modelopt-nvfp4, hf-fp8, gpt-oss-mxfp4, mlx-affine mlx-mxfp4 mlx-mxfp8\n"
+    "mlx-nvfp4, f8-e4m3 f8-e5m2, bf16 f16 f32 (docs/checkpoints.md, section 5).\n"
+    "\n"
     ".gguf: the same tensors, into OUT.safetensors, or into OUT.gguf with the order, types and metadata of\n"
     "IN.gguf. With --codes they become MXFP4 (-f ggml.mxfp4), NVFP4 (-f ggml.nvfp4), Q4_0, Q4_1, Q5_0, Q5_1,\n"
     "Q8_0 (-f ggml.q4_0 and so on), Q2_K to Q6_K (-f ggml.q2_k ...), IQ4_NL, IQ4_XS (-f ggml.iq4_nl ...), F16\n"
@@ -118,7 +143,8 @@ static const cli_command command = {
     "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
     "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"
     "  halfulp quantize -f mxfp8_e4m3 --report /tmp/w.html digits_weights.npy -o /tmp/w.safetensors\n"
-    "  halfulp quantize -f torch.float8_e4m3fn digits_weights.npy /tmp/wt.npy",
+    "  halfulp quantize -f torch.float8_e4m3fn digits_weights.npy /tmp/wt.npy\n"
+    "  halfulp quantize --layout ct-nvfp4 model-fp8/ model-nvfp4/",
     options,
     1,
     2,
@@ -142,6 +168,9 @@ static int from_array(const cli_quantize_state *state, const char *in, const cha
 }
 
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out) {
+  if (state->layout && cli_is_folder_name(out)) return cli_write_model(state, state->layout, in, out);
+  if (state->from || state->dtype || state->file_bytes)
+    return cli_fail(NULL, "--from, --dtype and --file-bytes go with --layout NAME and a folder as OUT");
   if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&state->numeric, &state->target)) return CLI_BAD;
   if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(state, in, out);
@@ -150,7 +179,24 @@ int cli_quantize_files(cli_quantize_state *state, const char *in, const char *ou
   return from_array(state, in, out);
 }
 
+/* Returns 1 if OUT is to be a folder: it is one, ends in a slash, or the dtype of its tensors is given. */
+static int is_folder(const cli_quantize_state *state, const char *in, const char *out) {
+  struct stat info;
+  int there = stat(out, &info) == 0 && S_ISDIR(info.st_mode);
+  return cli_is_model(in) && cli_is_folder_name(out) && (state->dtype || there || out[strlen(out) - 1] == '/');
+}
+
+static int decode_folder(cli_quantize_state *state, const char *in, const char *out) {
+  static const char *const names[][2] = {{"F32", "f32"}, {"BF16", "bf16"}, {"F16", "f16"}};
+  state->from = state->layout;
+  for (size_t i = 0; i < 3; i++)
+    if (!strcmp(state->dtype ? state->dtype : "F32", names[i][0])) return cli_write_model(state, names[i][1], in, out);
+  return cli_fail(NULL, "--dtype: '%s' is not one of F32, BF16 and F16", state->dtype);
+}
+
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out) {
+  if (is_folder(state, in, out)) return decode_folder(state, in, out);
+  if (state->dtype) return cli_fail(NULL, "--dtype goes with a model and a folder as OUT");
   if (cli_ends(in, ".gguf")) return cli_decode_gguf(state, in, out);
   return cli_is_model(in) ? cli_decode_tensors(state, in, out) : cli_decode_array(state, in, out);
 }

@@ -21,6 +21,13 @@ int cli_decode_tensors(const cli_quantize_state *state, const char *in, const ch
   return refuse(in);
 }
 
+int cli_write_model(const cli_quantize_state *state, const char *target, const char *in, const char *out) {
+  (void)state;
+  (void)target;
+  (void)out;
+  return refuse(in);
+}
+
 int cli_model_info(const char *path, const char *layout, int json) {
   (void)layout;
   (void)json;

@@ -15,6 +15,8 @@ typedef struct cli_quantize_state {
   int codes, device, widen, has_amax, in_place, rows_out, any_rank, packed;
   float amax;
   const char *output, *report, *layout;
+  const char *from, *dtype; /* of folders for other programs */
+  uint64_t file_bytes;
   const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
   int includes, excludes;
 } cli_quantize_state;
@@ -33,6 +35,9 @@ enum {
   CLI_KEY_ANY_RANK,
   CLI_KEY_PACKED,
   CLI_KEY_LAYOUT,
+  CLI_KEY_FROM,
+  CLI_KEY_DTYPE,
+  CLI_KEY_FILE_BYTES,
   CLI_KEY_OWN
 };
 #define CLI_OPTION_TARGET \
@@ -49,6 +54,8 @@ enum {
     key, "layout", "NAME",                                                                           \
         ".safetensors: the layout of another program in which tensors are; auto: what the file says" \
   }
+#define CLI_OPTION_DTYPE(key) \
+  { key, "dtype", "NAME", "a folder as OUT: BF16, F16 or F32, the dtype of tensors that leave their layout" }
 #define CLI_OPTION_ROWS                                                                      \
   {                                                                                          \
     CLI_KEY_ROWS, "rows", "WHICH",                                                           \
@@ -62,6 +69,11 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 /* Brings IN into OUT by the ends of their names. Returns 0 or an exit code. */
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
+
+/* Writes a model as a folder in the layout `target` of another program (write_model.c). */
+int cli_write_model(const cli_quantize_state *state, const char *target, const char *in, const char *out);
+/* Returns 1 for a name that ends as no file of tensors does. */
+int cli_is_folder_name(const char *path);
 
 /* Returns the layout that rounding commands open a model with: the one asked for; without one, and where --include
  * names tensors, NULL, so that codes and what scales them stay as they are. */

@@ -17,3 +17,8 @@ int cli_is_model(const char *path) {
     if (cli_ends(path, suffixes[i])) return 1;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
+
+int cli_is_folder_name(const char *path) {
+  return !cli_ends(path, ".safetensors") && !cli_ends(path, ".npy") && !cli_ends(path, ".gguf") &&
+         strcmp(path, "-") != 0;
+}
