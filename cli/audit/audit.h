@@ -57,7 +57,8 @@ const audit_tensor *audit_find(const audit_side *side, const char *name, int onl
 
 /* Reads values first .. first + n - 1 in row-major order as binary32. 0, or an exit code after an error line. */
 int audit_values(float *z, const audit_tensor *x, size_t first, size_t n);
-/* Reads the codes of rows r .. r + n - 1 of a matrix. */
+/* Returns a code; reads the codes of rows r .. r + n - 1 of a matrix. */
+unsigned audit_code(const audit_tensor *x, size_t matrix, size_t row, size_t col);
 void audit_codes(uint8_t *z, const audit_tensor *x, size_t matrix, size_t row, size_t n);
 /* Returns the scale of block (p, q) of a matrix; *code: as it is stored. */
 float audit_scale(const audit_tensor *x, size_t matrix, size_t p, size_t q, uint32_t *code);
@@ -85,9 +86,11 @@ typedef struct audit_rules {
 void audit_rules_free(audit_rules *rules);
 /* Adds the named rules whose elements, scales, blocks and levels are those of a tensor. */
 int audit_rules_named(audit_rules *rules, const audit_tensor *x);
-/* Adds variants of the first named one, and if there is none of a plain one: each formula of the scale, rounding of it,
- * order of steps and rounding of elements. */
-int audit_rules_varied(audit_rules *rules, const audit_tensor *x);
+/* Adds variants of the first of the named ones, and if there is none of a plain one: each formula of the scale, rounding
+ * of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few blocks. */
+int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit_tensor *x);
+/* Adds those of another list that do something else. */
+int audit_rules_append(audit_rules *rules, const audit_rules *more);
 /* Reads a rule: a name, or a text. 0, or an exit code after an error line. */
 int audit_rule_read(audit_rule *rule, const char *text);
 /* Writes a text that names all that the rule does: "NAME", or "scaled(...)", with "-r MODE" and "after FORMAT". */
@@ -158,7 +161,8 @@ typedef struct audit_followed {
   audit_counts missed; /* of the nearest one, in the first part of the tensor */
   audit_shown shown;   /* where it fails */
 } audit_followed;
-int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x);
+/* all: variants are asked for also where a named rule holds. */
+int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x, int all);
 void audit_followed_free(audit_followed *z);
 
 /* A block alone, and what two rules make of it. amax: that of the tensor, for rules with a second level. */
@@ -190,6 +194,7 @@ extern const char *const audit_verdicts[AUDIT_VERDICTS];
 typedef struct audit_pair {
   const char *name;
   const audit_tensor *x[2], *source; /* NULL: not there */
+  int all; /* all rules are asked for */
   int verdict;
   int order;
   int from; /* AUDIT_MADE: the side that values were taken from */

@@ -270,8 +270,11 @@ int audit_identify(const char *format, char *const *command, uint64_t questions,
   box_result found = {{NULL, 0, 0}, {.program = ""}, 0, 0};
   int code = asked.blocks && asked.scales && asked.codes ? CLI_OK : CLI_BAD;
   if (code == CLI_OK) code = ask_box(&asked, command, &rule.scaling, seed, seconds);
+  audit_rules varied = {NULL, 0, 0};
   if (code == CLI_OK) code = audit_rules_named(&found.rules, &x);
-  if (code == CLI_OK) code = audit_rules_varied(&found.rules, &x);
+  if (code == CLI_OK) code = audit_rules_varied(&varied, &found.rules, &x);
+  if (code == CLI_OK) code = audit_rules_append(&found.rules, &varied);
+  audit_rules_free(&varied);
   if (code == CLI_OK) code = filter(&found, &asked);
   if (code == CLI_OK) print_box(&found, &asked, json);
   if (code == CLI_OK) code = found.rules.count ? CLI_OK : CLI_DIFFERENT;

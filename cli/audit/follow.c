@@ -10,7 +10,8 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
-enum { FIRST = 1 << 14, PIECE = 1 << 19 }; /* elements of the first part, which all rules see, and of later ones */
+/* Elements of the first part, which all rules see; each is eight times as long as the one before, up to PIECE. */
+enum { FIRST = 1 << 11, PIECE = 1 << 19, WHOLE = 1 << 16 };
 
 const char *const audit_orders[AUDIT_ORDERS] = {
     "in order", "the two codes of a byte exchanged", "scales in tiles of 128 x 4, read as rows",
@@ -24,7 +25,7 @@ typedef struct search {
   audit_made made;
   size_t band;  /* rows of a part: whole blocks */
   float *amax;  /* of each matrix */
-  int order;
+  int order, all;
   hu_format before;
   uint64_t best; /* differences of the nearest rule; UINT64_MAX: none yet */
 } search;
@@ -33,10 +34,11 @@ static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
 /* ---- memory ---- */
 
-/* Returns the rows of a part of about `elements`: whole blocks; where a block is all rows of some columns, all. */
+/* Returns the rows of a part of about `elements`: whole blocks, or all rows where a block has all rows of some columns.
+ * One block that is the whole of a large tensor has an amax that is known before, and may be cut. */
 static size_t band_of(const audit_tensor *x, size_t elements) {
   size_t rows = x->scaled ? x->block[0] : 1;
-  if (x->scaled && rows >= x->rows && x->block[1] >= x->cols) rows = 1;
+  if (x->scaled && rows >= x->rows && x->block[1] >= x->cols && x->rows > WHOLE / (x->cols ? x->cols : 1)) rows = 1;
   size_t blocks = elements / (rows * (x->cols ? x->cols : 1));
   return smaller(rows * (blocks ? blocks : 1), x->rows);
 }
@@ -243,36 +245,33 @@ static int run_part(audit_followed *z, search *s, audit_rules *rules, size_t mat
 /* Leaves of a list the rules that make the whole tensor. The first part is small: most rules fail there. */
 static int run(audit_followed *z, search *s, audit_rules *rules) {
   const audit_tensor *x = s->x;
-  size_t small = band_of(x, FIRST);
-  if (small > s->band) small = s->band;
+  size_t elements = FIRST;
   for (size_t m = 0; m < x->matrices && rules->count; m++)
     for (size_t row = 0; row < x->rows && rules->count;) {
-      size_t n = smaller(m || row ? s->band : small, x->rows - row);
+      size_t n = smaller(smaller(band_of(x, elements), s->band), x->rows - row);
       if (run_part(z, s, rules, m, row, n)) return CLI_BAD;
+      elements = smaller(8 * elements, PIECE);
       row += n;
     }
   return CLI_OK;
 }
 
-/* Tries the named rules, and variants where none of them holds. */
+/* Tries the named rules, and variants where none of them holds, or all of them are asked for. */
 static int try_lists(audit_followed *z, search *s, int varied) {
-  audit_rules rules = {NULL, 0, 0};
-  int code = audit_rules_named(&rules, s->x);
-  if (code == CLI_OK) code = run(z, s, &rules);
-  if (code == CLI_OK && !rules.count && varied) {
-    code = audit_rules_named(&rules, s->x);
-    size_t named = rules.count;
-    if (code == CLI_OK) code = audit_rules_varied(&rules, s->x);
-    memmove(rules.list, rules.list + named, (rules.count - named) * sizeof *rules.list);
-    rules.count -= named;
-    if (code == CLI_OK) code = run(z, s, &rules);
-  }
-  if (code == CLI_OK && rules.count) {
-    z->rules = rules;
+  audit_rules named = {NULL, 0, 0}, rules = {NULL, 0, 0};
+  int code = audit_rules_named(&named, s->x);
+  if (code == CLI_OK && varied) code = audit_rules_varied(&rules, &named, s->x);
+  if (code == CLI_OK) code = run(z, s, &named);
+  if (code == CLI_OK && (!named.count || s->all)) code = run(z, s, &rules);
+  else rules.count = 0;
+  if (code == CLI_OK) code = audit_rules_append(&named, &rules);
+  audit_rules_free(&rules);
+  if (code == CLI_OK && named.count) {
+    z->rules = named;
     z->order = s->order;
     return CLI_OK;
   }
-  audit_rules_free(&rules);
+  audit_rules_free(&named);
   return code;
 }
 
@@ -320,7 +319,7 @@ static int look(audit_followed *z, search *s) {
   return code;
 }
 
-int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x) {
+int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x, int all) {
   search s;
   memset(z, 0, sizeof *z);
   if (!source || !x->quantized || !x->known || source->count != x->count || !x->count || hu_limits_of(x->element).width > 8)
@@ -328,6 +327,7 @@ int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tens
   z->known = 1;
   int code = start(&s, source, x);
   s.best = UINT64_MAX;
+  s.all = all;
   if (code == CLI_OK) code = find_amax(&s);
   if (code == CLI_OK) code = look(z, &s);
   end(&s);

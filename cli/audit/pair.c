@@ -92,7 +92,7 @@ static void show_block(audit_pair *pair, size_t matrix, size_t p, size_t q) {
     for (size_t j = c0; j < c0 + wide && j < x->cols; j++) {
       size_t at = shown->all++;
       if (at >= AUDIT_SHOWN) continue;
-      for (int k = 0; k < 2; k++) shown->code[k][at] = (uint8_t)hui_code(&pair->x[k]->codes, matrix, i, j);
+      for (int k = 0; k < 2; k++) shown->code[k][at] = (uint8_t)audit_code(pair->x[k], matrix, i, j);
       shown->n = at + 1;
     }
 }
@@ -141,7 +141,7 @@ static int is_exchanged(const audit_tensor *x, const audit_tensor *y) {
   for (size_t m = 0; m < x->matrices; m++)
     for (size_t r = 0; r < x->rows; r++)
       for (size_t j = 0; j < x->cols; j++)
-        if (hui_code(&x->codes, m, r, j) != hui_code(&y->codes, m, r, j ^ 1)) return 0;
+        if (audit_code(x, m, r, j) != audit_code(y, m, r, j ^ 1)) return 0;
   return 1;
 }
 
@@ -257,7 +257,7 @@ static int amax_of(float *z, const audit_tensor *x) {
 /* With a source: which rule each side follows, and where the two part. */
 static int part_by_source(audit_pair *pair) {
   for (int k = 0; k < 2; k++)
-    if (audit_follow(&pair->by[k], pair->source, pair->x[k])) return CLI_BAD;
+    if (audit_follow(&pair->by[k], pair->source, pair->x[k], pair->all)) return CLI_BAD;
   if (!pair->by[0].rules.count || !pair->by[1].rules.count) return CLI_OK;
   pair->verdict = AUDIT_PARTED;
   choose(pair);
@@ -274,7 +274,7 @@ static int part_by_sides(audit_pair *pair, int first, int last) {
     audit_followed found;
     const audit_tensor *x = pair->x[!from];
     if (!x->quantized) continue;
-    if (audit_follow(&found, pair->x[from], x)) return CLI_BAD;
+    if (audit_follow(&found, pair->x[from], x, pair->all)) return CLI_BAD;
     int holds = found.rules.count != 0;
     if (holds || (!pair->x[from]->quantized && !pair->by[!from].known)) {
       audit_followed_free(&pair->by[!from]);
@@ -350,13 +350,13 @@ static int compare_quantized(audit_pair *pair) {
     pair->verdict = AUDIT_EQUAL;
     return CLI_OK;
   }
+  if (structure) find_order(pair);
+  if (pair->verdict != AUDIT_ARRANGED && pair->source && part_by_source(pair)) return CLI_BAD;
+  if (pair->verdict == AUDIT_ARRANGED || pair->verdict == AUDIT_PARTED) return CLI_OK;
   if (!pair->values) {
     pair->verdict = AUDIT_VALUES;
     return CLI_OK;
   }
-  if (structure) find_order(pair);
-  if (pair->verdict != AUDIT_ARRANGED && pair->source && part_by_source(pair)) return CLI_BAD;
-  if (pair->verdict == AUDIT_ARRANGED || pair->verdict == AUDIT_PARTED) return CLI_OK;
   if (part_by_sides(pair, 0, 1)) return CLI_BAD;
   if (pair->verdict == AUDIT_FORMATS) format_part(pair->part, pair->x[0], pair->x[1]);
   if (pair->verdict == AUDIT_DIFFERENT && counts->seconds && !counts->scales && !counts->codes)

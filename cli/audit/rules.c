@@ -42,6 +42,12 @@ static int add(audit_rules *rules, const audit_rule *rule) {
   return CLI_OK;
 }
 
+int audit_rules_append(audit_rules *rules, const audit_rules *more) {
+  int code = CLI_OK;
+  for (size_t i = 0; i < more->count && code == CLI_OK; i++) code = add(rules, &more->list[i]);
+  return code;
+}
+
 /* ---- which rules have the elements, scales and blocks of a tensor ---- */
 
 /* Returns 1 if positive codes of two formats of scales are the same numbers: E4M3 with its sign and without. */
@@ -105,9 +111,11 @@ int audit_rules_named(audit_rules *rules, const audit_tensor *x) {
 static const uint32_t bounds[] = {0, 0x2B8CBCCC, 0x2EDBE6FF, 0x38D1B717, 0x3B000000};
 enum { BOUNDS = sizeof bounds / sizeof bounds[0] };
 
+/* Searches for the best scale take a hundred times as long, in other modes again a hundred times. */
 static int vary_modes(audit_rules *rules, const audit_rule *base) {
   audit_rule rule = *base;
-  for (uint8_t round = HU_RNE; round < HU_SRA; round++) {
+  uint8_t last = base->scaling.rule > HU_SCALE_RATIO ? HU_RNE : HU_RTO;
+  for (uint8_t round = HU_RNE; round <= last; round++) {
     rule.mode = (hu_mode){.round = round};
     if (hu_scaling_check(&rule.scaling, NULL) == HU_OK && add(rules, &rule)) return CLI_BAD;
   }
@@ -161,12 +169,12 @@ static audit_rule plain_rule(const audit_tensor *x) {
   return rule;
 }
 
-int audit_rules_varied(audit_rules *rules, const audit_tensor *x) {
+int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit_tensor *x) {
   if (!x->known || !x->scaled || x->block[0] > UINT32_MAX || x->block[1] > UINT32_MAX) return CLI_OK;
   audit_rule base = plain_rule(x);
-  for (size_t i = 0; i < rules->count; i++)
-    if (!rules->list[i].is_preset && !rules->list[i].plain) {
-      base.scaling = rules->list[i].scaling;
+  for (size_t i = 0; i < named->count; i++)
+    if (!named->list[i].is_preset && !named->list[i].plain) {
+      base.scaling = named->list[i].scaling;
       break;
     }
   int code = vary_formulas(rules, &base);

@@ -113,8 +113,7 @@ static int take_note(audit_tensor *z, const audit_side *side, const tensors_note
   const uint8_t *codes = part_of(side, note->name, native ? NULL : "codes", bytes);
   unsigned bits = native ? 8 : parts.width;
   if (!codes) return CLI_BAD;
-  /* Rows of packed codes begin at a byte, so that lines of codes are bytes. */
-  z->codes = (hui_codes){codes, z->rows, z->cols, native ? z->cols : parts.packed_row, 0, HUI_SIX, (uint8_t)bits};
+  z->codes = (hui_codes){codes, z->rows, z->cols, native ? z->cols : parts.packed_row, 0, HUI_FLAT, (uint8_t)bits};
   for (int i = 1; i < parts.count; i++) {
     const cli_part *part = &parts.part[i];
     const void *data = part_of(side, note->name, part->suffix, (part->dims ? part->rows * part->cols : 1) * part->size);
@@ -220,9 +219,20 @@ const audit_tensor *audit_find(const audit_side *side, const char *name, int onl
 
 /* ---- codes and scales ---- */
 
+/* Codes of this command lie one after the other in rows that begin at a byte, the first in the lowest bits. */
+unsigned audit_code(const audit_tensor *x, size_t matrix, size_t row, size_t col) {
+  if (x->found) return hui_code(&x->codes, matrix, row, col);
+  unsigned bits = x->codes.bits;
+  size_t at = col * bits;
+  const uint8_t *bytes = x->codes.bytes + row * x->codes.line + at / 8;
+  unsigned shift = at % 8, word = bytes[0];
+  if (shift + bits > 8) word |= (unsigned)bytes[1] << 8;
+  return word >> shift & ((1u << bits) - 1);
+}
+
 void audit_codes(uint8_t *z, const audit_tensor *x, size_t matrix, size_t row, size_t n) {
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < x->cols; j++) z[i * x->cols + j] = (uint8_t)hui_code(&x->codes, matrix, row + i, j);
+    for (size_t j = 0; j < x->cols; j++) z[i * x->cols + j] = (uint8_t)audit_code(x, matrix, row + i, j);
 }
 
 static uint32_t little(const uint8_t *at, unsigned bytes) {
@@ -286,7 +296,7 @@ static void decode(float *z, const audit_tensor *x, size_t first, size_t n) {
       if (place != was && !x->exact) d = hu_quantize64(wide, (hu_mode){0}, d, 0, NULL);
       was = place;
     }
-    double value = numbers[hui_code(&x->codes, 0, r, c) & ((1u << bits) - 1)] * d;
+    double value = numbers[audit_code(x, 0, r, c) & ((1u << bits) - 1)] * d;
     z[i] = (float)hu_quantize64(wide, (hu_mode){0}, value, 0, NULL);
   }
 }

@@ -82,6 +82,7 @@ static int list_pairs(audit_result *result, const audit_asked *asked, const audi
                 : k == side[1].count  ? -1
                                       : strcmp(side[0].tensors[i].name, side[1].tensors[k].name);
     audit_pair pair = {.name = order <= 0 ? side[0].tensors[i].name : side[1].tensors[k].name};
+    pair.all = asked->which;
     if (order <= 0) pair.x[0] = &side[0].tensors[i++];
     if (order >= 0) pair.x[1] = &side[1].tensors[k++];
     if (source) pair.source = audit_find(source, pair.name, only);
