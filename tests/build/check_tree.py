@@ -33,7 +33,7 @@ def may(name, allowed):
 
 tops = ('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'mpi/', 'files/', 'layouts/', 'tests/', 'bench/', 'formats/', 'cuda', 'cublas')
 table, seen, n = rules(), dict.fromkeys(rules(), 0), 0
-for path in files('include/halfulp/**/*.h', 'formats/*.[ch]', 'files/*.[ch]', 'layouts/*.[ch]', 'bench/*.[ch]', 'emu/**/*.[ch]', 'train/**/*.[ch]',
+for path in files('include/halfulp/**/*.h', 'formats/*.[ch]', 'files/*.[ch]', 'layouts/**/*.[ch]', 'bench/*.[ch]', 'emu/**/*.[ch]', 'train/**/*.[ch]',
                   'cli/**/*.[ch]', 'mpi/*.[ch]', 'gpu/**/*.[ch]', 'gpu/**/*.cu', 'gpu/**/*.cuh', 'gpu/**/*.cpp'):
     name = path.relative_to(root).as_posix()
     folder = name.rpartition('/')[0]

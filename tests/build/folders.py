@@ -35,6 +35,7 @@ def rules():
         'formats': PUBLIC,
         'files': ['files/*'],
         'layouts': PUBLIC + ['files/*', 'layouts/*'],
+        'layouts/write': PUBLIC + ['files/*', 'layouts/*', 'layouts/write/*'],
         'bench': PUBLIC + ['bench/*', 'files/*', 'tests/support/levels.h'],
         'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c and multiply.c know all families
         'emu/core': CORE_TYPES + ['emu/core/*'],

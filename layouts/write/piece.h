@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* layouts/write_piece.h - a piece of a tensor that is being written: its values, the factors of its blocks, its codes,
+/* layouts/write/piece.h - a piece of a tensor that is being written: its values, the factors of its blocks, its codes,
  * and what changed. */
 #ifndef HALFULP_LAYOUTS_WRITE_PIECE_H
 #define HALFULP_LAYOUTS_WRITE_PIECE_H
 
-#include "layouts/write.h"
+#include "layouts/write/write.h"
 
 enum { HUI_PIECE = 1 << 18 /* elements */ };
 

@@ -2,7 +2,7 @@
 /* The table of targets: see write.h. docs/checkpoints.md has the same rows for readers. */
 #include <string.h>
 
-#include "layouts/write.h"
+#include "layouts/write/write.h"
 
 #define BLOCKS_OF_32 ";scale=float8_e8m0fnu;block=1x32;rule=rceil)"
 #define FP8_RULE "s = T(A / M), code = E4M3(T(x / s))"

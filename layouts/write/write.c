@@ -14,7 +14,7 @@
 
 #include "halfulp/formats/ocp.h"
 #include "halfulp/formats/other.h"
-#include "layouts/write.h"
+#include "layouts/write/write.h"
 
 static const uint64_t file_bytes = 5000000000u;
 

@@ -8,7 +8,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
-#include "layouts/write_piece.h"
+#include "layouts/write/piece.h"
 
 enum { ONE = 0x3F800000 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "layouts/write.h"
+#include "layouts/write/write.h"
 
 static char *joined(const char *folder, const char *slash, const char *name) {
   size_t capacity = strlen(folder) + strlen(slash) + strlen(name) + 1;

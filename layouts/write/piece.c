@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of a piece to codes, and what changed: see write_piece.h. */
-#include "layouts/write_piece.h"
+/* Values of a piece to codes, and what changed: see piece.h. */
+#include "layouts/write/piece.h"
 
 #include <math.h>
 #include <string.h>

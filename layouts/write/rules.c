@@ -2,7 +2,7 @@
 /* What programs make of a block: see write.h, and docs/checkpoints.md for the formulas. Every operation is the
  * library's own, on binary32 patterns of numbers that the type holds, so that the CPU's rounding direction plays no
  * part. */
-#include "layouts/write.h"
+#include "layouts/write/write.h"
 
 #include <string.h>
 

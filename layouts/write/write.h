@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* layouts/write.h - targets, the rules of their programs, and a model that is being written.
+/* layouts/write/write.h - targets, the rules of their programs, and a model that is being written.
  *
- * write.c makes the plan (which tensors, which files) and the folder; write_tensor.c brings one tensor to its places in
- * the files, and write_piece.c a piece of it to codes; write_rules.c has what programs do for a block; write_targets.c
- * the table; write_config.c the JSON files. */
-#ifndef HALFULP_LAYOUTS_WRITE_H
-#define HALFULP_LAYOUTS_WRITE_H
+ * write.c makes the plan (which tensors, which files) and the folder; tensor.c brings one tensor to its places in
+ * the files, and piece.c a piece of it to codes; rules.c has what programs do for a block; targets.c
+ * the table; config.c the JSON files. */
+#ifndef HALFULP_LAYOUTS_WRITE_WRITE_H
+#define HALFULP_LAYOUTS_WRITE_WRITE_H
 
 #include "halfulp/scaled.h"
 #include "layouts/layouts.h"
@@ -97,19 +97,19 @@ hu_status hui_write_wrong(hui_writing *x, hu_status status, const char *format, 
 hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size);
 /* Counts values that are done, and asks whether to go on. */
 hu_status hui_write_step(hui_writing *x, size_t values);
-/* Writes tensor i as changes[i].what says (write_tensor.c). */
+/* Writes tensor i as changes[i].what says (tensor.c). */
 hu_status hui_write_tensor(hui_writing *x, size_t i);
 /* Gives the sides of a tensor's matrices, whatever its layout. */
 void hui_write_sides(const hui_tensor *tensor, size_t *rows, size_t *cols);
 /* Returns the name of a part of a tensor in the folder, to be freed; NULL: out of memory. */
 char *hui_write_name(const hui_target *target, const char *name, const char *end);
 /* Write config.json, hf_quant_config.json where the reader has it, and the index; copy what else is in the source's
- * folder (write_config.c). */
+ * folder (config.c). */
 hu_status hui_write_config(hui_writing *x);
 hu_status hui_write_index(hui_writing *x);
 hu_status hui_write_rest(hui_writing *x);
 
-/* Arithmetic on binary32 patterns, rounded into a type (write_rules.c). */
+/* Arithmetic on binary32 patterns, rounded into a type (rules.c). */
 uint32_t hui_quotient(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_product(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_pattern(double x); /* rounded into binary32 */
