@@ -2,6 +2,7 @@
 """Matrix and dot products with the order and the roundings of the sums stated (halfulp/gemm.h, accum.h)."""
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
 import numpy as np
@@ -402,7 +403,7 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     if third:
         addend = _rows(third[0], lead + (1,), last=True)
         product.c = _of_rows(addend, third[1])
-    product.accum = abi.address(model._c)
+    product.accum = ctypes.addressof(model._c)
     try:
         way.run('dot', abi.address(product))
     except abi.HalfulpError as error:
