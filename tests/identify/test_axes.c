@@ -25,8 +25,8 @@ static void set_and_read(void **state) {
   static int values[ID_VALUES_MOST];
   unsigned seen[ID_AXES] = {0};
   id_shape shape = {.n = 32, .every = 16};
-  shape.a.format = shape.b.format = hu_float8_e4m3fn();
-  shape.result.format = hu_binary32();
+  shape.a = shape.b = hu_type_codes(hu_float8_e4m3fn());
+  shape.result = hu_type_codes(hu_binary32());
   shape.scale = hu_float8_e4m3fn();
   id_space space = id_space_of(&shape);
   for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
@@ -62,8 +62,8 @@ static void simplest(void **state) {
       {"block(exact,l=8,out=fp(8,23,0):flush)", "block(exact,l=8,out=fp(8,23,0):flush)"},
       {"block(exact,l=4)", "block(exact,l=4)"}};
   id_shape shape = {.n = 8};
-  shape.a.format = shape.b.format = hu_float8_e4m3fn();
-  shape.result.format = hu_binary32();
+  shape.a = shape.b = hu_type_codes(hu_float8_e4m3fn());
+  shape.result = hu_type_codes(hu_binary32());
   id_space space = id_space_of(&shape);
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     hu_accum x, y;

@@ -16,8 +16,8 @@ static hu_accum model(const char *text) {
 /* A box that computes `accum` for binary16 operands and binary32 results. */
 static void open_box(id_box *box, id_model *own, const hu_accum *accum) {
   id_shape shape = {.n = K};
-  shape.a.format = shape.b.format = hu_binary16();
-  shape.result.format = hu_binary32();
+  shape.a = shape.b = hu_type_codes(hu_binary16());
+  shape.result = hu_type_codes(hu_binary32());
   id_model m = {*accum, NULL};
   id_box b = {.shape = shape, .answer = id_model_answer, .context = own};
   *own = m;

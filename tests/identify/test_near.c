@@ -13,9 +13,9 @@ static const char *const own = "block(late,l=16,f=24,f2=31,lanes=2,far=25)";
 
 static id_shape shape(void) {
   id_shape shape = {.n = K};
-  shape.a.format = hu_float8_e5m2fnuz();
-  shape.b.format = hu_float8_e4m3fnuz();
-  shape.result.format = hu_binary32();
+  shape.a = hu_type_codes(hu_float8_e5m2fnuz());
+  shape.b = hu_type_codes(hu_float8_e4m3fnuz());
+  shape.result = hu_type_codes(hu_binary32());
   return shape;
 }
 
