@@ -56,7 +56,7 @@ static const hu_operation operations[] = {
     [HU_OP_CONVERT] = {"convert", NULL, 1, HU_RESULT_CODE, 1, 0, "2", "x in another format"},
 };
 
-size_t hu_operation_count(void) { return sizeof operations / sizeof *operations; }
+_Static_assert(sizeof operations / sizeof *operations == HU_OP_CONVERT + 1, "the list has every operation");
 
 hu_operation hu_operation_at(size_t i) {
   hu_operation none = {NULL, NULL, 0, 0, 0, 0, NULL, NULL};

@@ -5,15 +5,6 @@
 #include "emu/base/codes.h"
 #include "emu/base/device_calls.h"
 
-size_t hu_pack_size(size_t n, unsigned width) {
-  if (n > SIZE_MAX / 8) {
-    size_t whole = n / 8;
-    if (__builtin_mul_overflow(whole, (size_t)width, &whole)) return SIZE_MAX;
-    return whole + ((n % 8) * width + 7) / 8;
-  }
-  return (n / 8) * width + ((n % 8) * width + 7) / 8;
-}
-
 static hu_status check(size_t n, const uint8_t *z, size_t nz, const uint8_t *x, size_t nx, unsigned width) {
   if (width < 1 || width > 8) return HU_E_SHAPE;
   if (n == 0) return HU_OK;

@@ -73,67 +73,8 @@ hu_limits hu_limits_of(hu_format format) {
   return limits;
 }
 
-int hu_format_equal(hu_format a, hu_format b) {
-  return a.sign == b.sign && a.e == b.e && a.m == b.m && a.zero == b.zero && a.subnormal == b.subnormal &&
-         a.inf == b.inf && a.nan == b.nan && a.negzero == b.negzero && a.overflow == b.overflow &&
-         a.negative == b.negative && a.b == b.b;
-}
-
 int hu_format_fits_binary32(hu_format format) {
   const hu_mode rne = {0};
   hu_spec spec;
   return hui_format_unfold(&spec, format, rne) == HU_OK && spec.fits_binary32;
-}
-
-static hu_format family(unsigned sign, unsigned exponent_bits, unsigned m, int b) {
-  hu_format format;
-  memset(&format, 0, sizeof format);
-  format.sign = (uint8_t)sign;
-  format.e = (uint8_t)(exponent_bits > 255 ? 255 : exponent_bits);
-  format.m = (uint8_t)(m > 255 ? 255 : m);
-  format.b = (int16_t)b;
-  if (b < INT16_MIN || b > INT16_MAX) format.e = 255; /* refused by hu_format_check, not wrapped around */
-  return format;
-}
-
-hu_format hu_format_ieee(unsigned exponent_bits, unsigned m, int b) {
-  hu_format format = family(1, exponent_bits, m, b);
-  format.inf = HU_INF_IEEE;
-  format.nan = m ? HU_NAN_IEEE : HU_NAN_NONE;
-  format.negzero = 1;
-  format.overflow = HU_OVERFLOW_INF;
-  return format;
-}
-
-hu_format hu_format_finite(unsigned exponent_bits, unsigned m, int b) {
-  hu_format format = family(1, exponent_bits, m, b);
-  format.negzero = 1;
-  format.overflow = HU_OVERFLOW_MAX;
-  return format;
-}
-
-hu_format hu_format_fn(unsigned exponent_bits, unsigned m, int b) {
-  hu_format format = family(1, exponent_bits, m, b);
-  format.nan = HU_NAN_ONES;
-  format.negzero = 1;
-  format.overflow = HU_OVERFLOW_NAN;
-  return format;
-}
-
-hu_format hu_format_fnuz(unsigned exponent_bits, unsigned m, int b) {
-  hu_format format = family(1, exponent_bits, m, b);
-  format.nan = HU_NAN_NEGZERO;
-  format.overflow = HU_OVERFLOW_NAN;
-  return format;
-}
-
-hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int extended) {
-  unsigned sign = is_signed != 0;
-  if (k < 3 || k > 16 || p < 1 || p > k - sign) return family(255, 0, 0, 0);
-  hu_format format = family(sign, k - p + !sign, p - 1, 1);
-  format.inf = extended ? HU_INF_TOP : HU_INF_NONE;
-  format.nan = sign ? HU_NAN_NEGZERO : HU_NAN_TOP;
-  format.overflow = extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX;
-  if (!sign) format.negative = HU_NEGATIVE_STOP;
-  return format;
 }

@@ -6,59 +6,6 @@
 #include "emu/number/tapered.h"
 #include "halfulp/scalar.h"
 
-/* ---- records ---- */
-
-static hu_number of_kind(unsigned kind, unsigned width) {
-  hu_number number;
-  memset(&number, 0, sizeof number);
-  number.kind = (uint8_t)kind;
-  number.width = (uint8_t)(width > 255 ? 255 : width);
-  return number;
-}
-
-static uint8_t byte(unsigned x) { return (uint8_t)(x > 255 ? 255 : x); }
-
-hu_number hu_number_float(hu_format format) {
-  hu_number number = of_kind(HU_NUMBER_FLOAT, 0);
-  number.format = format;
-  return number;
-}
-
-hu_number hu_number_posit(unsigned n, unsigned es) {
-  hu_number number = of_kind(HU_NUMBER_POSIT, n);
-  number.es = byte(es);
-  return number;
-}
-
-hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding) {
-  hu_number number = of_kind(HU_NUMBER_LNS, w);
-  number.fraction = byte(f);
-  number.coding = byte(coding);
-  return number;
-}
-
-hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow) {
-  hu_number number = of_kind(HU_NUMBER_FIXED, m > 255 || n > 255 ? 255 : (is_signed != 0) + m + n);
-  number.sign = is_signed != 0;
-  number.fraction = byte(n);
-  number.overflow = byte(overflow);
-  return number;
-}
-
-hu_number hu_number_takum(unsigned n, int linear) {
-  return of_kind(linear ? HU_NUMBER_TAKUM_LINEAR : HU_NUMBER_TAKUM, n);
-}
-
-hu_number hu_number_hifloat8(void) { return of_kind(HU_NUMBER_HIFLOAT8, 8); }
-
-hu_number hu_number_table(size_t count, const float *values, unsigned ties) {
-  hu_number number = of_kind(HU_NUMBER_TABLE, 0);
-  number.count = (uint16_t)(count > HU_TABLE_MAX ? HU_TABLE_MAX + 1 : count);
-  number.table = values;
-  number.ties = byte(ties);
-  return number;
-}
-
 /* ---- which make sense ---- */
 
 static const char *wrong_posit(hu_number number) {
@@ -123,7 +70,7 @@ static const char *wrong_table(hu_number number) {
 
 /* Clears the fields of other kinds. */
 static hu_number stripped(hu_number number) {
-  hu_number z = of_kind(number.kind, 0);
+  hu_number z = hu_number_of_kind(number.kind, 0);
   if (number.kind != HU_NUMBER_FLOAT && number.kind != HU_NUMBER_TABLE) z.width = number.width;
   if (number.kind == HU_NUMBER_POSIT) z.es = number.es;
   if (number.kind == HU_NUMBER_LNS || number.kind == HU_NUMBER_FIXED) z.fraction = number.fraction;

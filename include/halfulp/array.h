@@ -107,7 +107,9 @@ HU_API HU_MUST_CHECK hu_status hu_codes_check_n(size_t n, const void *x, ptrdiff
  * hu_pack_n reads one code per byte: HU_E_CODE if one has bits above width. It knows no type, so a signed integer that
  * repeats its sign there is refused, too (hu_scaled_pack takes it). z and x must not overlap. HU_E_SHAPE if width is
  * not 1..8. */
-HU_API size_t hu_pack_size(size_t n, unsigned width); /* bytes of n packed codes */
+static inline size_t hu_pack_size(size_t n, unsigned width) {
+  return width && n / 8 > SIZE_MAX / width ? SIZE_MAX : n / 8 * width + (n % 8 * width + 7) / 8;
+}
 HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width,
                                          const hu_exec *exec); /* n codes, a byte each, to packed bits */
 HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width,

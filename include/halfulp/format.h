@@ -103,18 +103,68 @@ HU_API HU_MUST_CHECK hu_status hu_format_check(hu_format format, const char **ax
 /* Limits of a valid descriptor; all zero for an invalid one. */
 HU_API hu_limits hu_limits_of(hu_format format);
 /* 1 if the two descriptors are the same format (all axes equal), else 0. */
-HU_API int hu_format_equal(hu_format a, hu_format b);
+static inline int hu_format_equal(hu_format a, hu_format b) {
+  return a.sign == b.sign && a.e == b.e && a.m == b.m && a.zero == b.zero && a.subnormal == b.subnormal &&
+         a.inf == b.inf && a.nan == b.nan && a.negzero == b.negzero && a.overflow == b.overflow &&
+         a.negative == b.negative && a.b == b.b;
+}
 /* 1 if every finite value of format is exact in binary32, so that float arrays can hold its grid. */
 HU_API int hu_format_fits_binary32(hu_format format);
 
-/* Constructors of the common families, fp(e,m,b) with the edges of: */
-HU_API hu_format hu_format_ieee(unsigned e, unsigned m, int b);   /* IEEE 754: infinities, NaNs, -0 */
-HU_API hu_format hu_format_finite(unsigned e, unsigned m, int b); /* every code finite, -0, overflow to max */
-HU_API hu_format hu_format_fn(unsigned e, unsigned m, int b);     /* OCP E4M3: NaN at all ones, overflow to NaN */
-HU_API hu_format hu_format_fnuz(unsigned e, unsigned m, int b);   /* Graphcore/AMD: NaN at the place of -0 */
+/* The descriptor of so many bits, with a sign where sign is 1; all other axes are 0. Of what does not fit a descriptor:
+ * one that hu_format_check refuses. */
+static inline hu_format hu_format_bits(unsigned sign, unsigned e, unsigned m, int b) {
+  hu_format format = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  format.sign = HU_AS(uint8_t, sign);
+  format.e = HU_AS(uint8_t, e > 255 || b < INT16_MIN || b > INT16_MAX ? 255 : e);
+  format.m = HU_AS(uint8_t, m > 255 ? 255 : m);
+  format.b = HU_AS(int16_t, b);
+  return format;
+}
+/* Constructors of the common families, fp(e,m,b) with the edges of: IEEE 754: infinities, NaNs, -0. */
+static inline hu_format hu_format_ieee(unsigned e, unsigned m, int b) {
+  hu_format format = hu_format_bits(1, e, m, b);
+  format.inf = HU_INF_IEEE;
+  format.nan = m ? HU_NAN_IEEE : HU_NAN_NONE;
+  format.negzero = 1;
+  format.overflow = HU_OVERFLOW_INF;
+  return format;
+}
+/* Every code finite, -0, overflow to max. */
+static inline hu_format hu_format_finite(unsigned e, unsigned m, int b) {
+  hu_format format = hu_format_bits(1, e, m, b);
+  format.negzero = 1;
+  format.overflow = HU_OVERFLOW_MAX;
+  return format;
+}
+/* OCP E4M3: NaN at all ones, overflow to NaN. */
+static inline hu_format hu_format_fn(unsigned e, unsigned m, int b) {
+  hu_format format = hu_format_bits(1, e, m, b);
+  format.nan = HU_NAN_ONES;
+  format.negzero = 1;
+  format.overflow = HU_OVERFLOW_NAN;
+  return format;
+}
+/* Graphcore/AMD: NaN at the place of -0. */
+static inline hu_format hu_format_fnuz(unsigned e, unsigned m, int b) {
+  hu_format format = hu_format_bits(1, e, m, b);
+  format.nan = HU_NAN_NEGZERO;
+  format.overflow = HU_OVERFLOW_NAN;
+  return format;
+}
 /* IEEE P3109 binary{k}p{p}{s|u}{e|f}: k in 3..16, 1 <= p < k (signed) or p <= k (unsigned). Out of range: a descriptor
  * that hu_format_check refuses. */
-HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int extended);
+static inline hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int extended) {
+  unsigned sign = is_signed != 0;
+  hu_format format = hu_format_bits(255, 0, 0, 0);
+  if (k < 3 || k > 16 || p < 1 || p > k - sign) return format;
+  format = hu_format_bits(sign, k - p + !sign, p - 1, 1);
+  format.inf = extended ? HU_INF_TOP : HU_INF_NONE;
+  format.nan = sign ? HU_NAN_NEGZERO : HU_NAN_TOP;
+  format.overflow = extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX;
+  if (!sign) format.negative = HU_NEGATIVE_STOP;
+  return format;
+}
 
 /* Text to descriptor. Accepts a catalogue name or alias (hu_format_find), P3109 names for k in 3..16
  * ("binary8p4se"), and the grammar

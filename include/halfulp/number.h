@@ -111,16 +111,55 @@ typedef struct hu_number {
   const float *table; /* table: the caller's, which must stay as long as the record is used; else NULL */
 } hu_number;
 
-/* Records of a kind; hu_number_check says whether they make sense. */
-HU_API hu_number hu_number_float(hu_format format);                      /* a floating-point format */
-HU_API hu_number hu_number_posit(unsigned n, unsigned es);               /* posit<n, es> */
-HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding); /* a logarithmic number system */
+/* A record of a kind; hu_number_check says whether it makes sense, also below. */
+static inline hu_number hu_number_of_kind(unsigned kind, unsigned width) {
+  hu_number made = {0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, NULL};
+  made.kind = HU_AS(uint8_t, kind);
+  made.width = HU_AS(uint8_t, width > 255 ? 255 : width);
+  return made;
+}
+/* A floating-point format. */
+static inline hu_number hu_number_float(hu_format format) {
+  hu_number made = hu_number_of_kind(HU_NUMBER_FLOAT, 0);
+  made.format = format;
+  return made;
+}
+/* posit<n, es> */
+static inline hu_number hu_number_posit(unsigned n, unsigned es) {
+  hu_number made = hu_number_of_kind(HU_NUMBER_POSIT, n);
+  made.es = HU_AS(uint8_t, es > 255 ? 255 : es);
+  return made;
+}
+/* A logarithmic number system. */
+static inline hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding) {
+  hu_number made = hu_number_of_kind(HU_NUMBER_LNS, w);
+  made.fraction = HU_AS(uint8_t, f > 255 ? 255 : f);
+  made.coding = HU_AS(uint8_t, coding > 255 ? 255 : coding);
+  return made;
+}
 /* q(m.n) (signed, 1 + m + n bits) or uq(m.n) (m + n bits). Some write the sign among the m: Arm's Q1.15 is q(0.15). */
-HU_API hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow);
-HU_API hu_number hu_number_takum(unsigned n, int linear); /* takum_linear(n), or the logarithmic takum(n) */
-HU_API hu_number hu_number_hifloat8(void);                /* HiFloat8 */
+static inline hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow) {
+  unsigned sign = is_signed != 0;
+  hu_number made = hu_number_of_kind(HU_NUMBER_FIXED, m > 255 || n > 255 ? 255 : sign + m + n);
+  made.sign = HU_AS(uint8_t, sign);
+  made.fraction = HU_AS(uint8_t, n > 255 ? 255 : n);
+  made.overflow = HU_AS(uint8_t, overflow > 255 ? 255 : overflow);
+  return made;
+}
+/* takum_linear(n), or the logarithmic takum(n) */
+static inline hu_number hu_number_takum(unsigned n, int linear) {
+  return hu_number_of_kind(linear ? HU_NUMBER_TAKUM_LINEAR : HU_NUMBER_TAKUM, n);
+}
+/* HiFloat8 */
+static inline hu_number hu_number_hifloat8(void) { return hu_number_of_kind(HU_NUMBER_HIFLOAT8, 8); }
 /* Of values, and with ties given their limits behind them; the caller's array. */
-HU_API hu_number hu_number_table(size_t count, const float *values, unsigned ties);
+static inline hu_number hu_number_table(size_t count, const float *values, unsigned ties) {
+  hu_number made = hu_number_of_kind(HU_NUMBER_TABLE, 0);
+  made.count = HU_AS(uint16_t, count > HU_TABLE_MAX ? HU_TABLE_MAX + 1 : count);
+  made.table = values;
+  made.ties = HU_AS(uint8_t, ties > 255 ? 255 : ties);
+  return made;
+}
 
 /* HU_OK; HU_E_FORMAT (float: hu_format_check refuses it), HU_E_NUMBER; then, if why is not NULL, *why is a static
  * sentence that begins with the wrong part. Beside the ranges above:

@@ -85,7 +85,7 @@ typedef struct hu_operation {
 } hu_operation;
 
 /* The number of operations; and operation i: i < hu_operation_count(), else name is NULL. Static storage. */
-HU_API size_t hu_operation_count(void);         /* the number of operations */
+static inline size_t hu_operation_count(void) { return HU_OP_CONVERT + 1; } /* the number of operations */
 HU_API hu_operation hu_operation_at(size_t i);  /* operation i, which is HU_OP_ number i */
 HU_API int hu_operation_find(const char *name); /* the operation of this name, exact spelling; -1: unknown, or NULL */
 
