@@ -40,12 +40,14 @@ typedef struct speed_case {
 
 enum {
   SPEED_ELEMENTS = 1 << 24, /* of an array, 64 MiB of binary32: beyond the caches of most machines */
+  SPEED_CODES = 1 << 18,    /* of an operand of an operation */
   SPEED_SIDE = 512          /* of matrices */
 };
 
 /* Returns case number i of all, NULL behind the last one. */
 const speed_case *speed_case_at(size_t i);
 extern const speed_case speed_arrays[], speed_products[], speed_steps[]; /* each up to one without a name */
+const speed_case *speed_operations(void); /* the same: a row for each of halfulp's list */
 
 /* What one case showed. figure: in the case's unit, the best; ratios: time over the reference's in each run, and of
  * these the best and the worst. */

@@ -4,7 +4,7 @@
 #include "files/timing.h"
 
 const speed_case *speed_case_at(size_t i) {
-  static const speed_case *const lists[] = {speed_arrays, speed_products, speed_steps};
+  const speed_case *const lists[] = {speed_arrays, speed_operations(), speed_products, speed_steps};
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
     for (const speed_case *bench = lists[k]; bench->name; bench++) {
       if (i-- == 0) return bench;
