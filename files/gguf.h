@@ -93,7 +93,7 @@ void gguf_layout(gguf_file *file);
 int gguf_as_tensors(st_file *z, const gguf_file *file);
 /* Returns all before the data, of version 3; sets file->data. To be freed; NULL: out of memory. */
 uint8_t *gguf_header(gguf_file *file, size_t *length);
-/* Returns 1 if numbers of the type are read: those of all blocks but Q8_1, which no file has (layouts/gguf_values.c). */
+/* Returns 1 if numbers of the type are read: of all blocks but Q8_1, which no file has (layouts/gguf_values.c). */
 int gguf_reads(const gguf_type *type);
 /* Writes the numbers of `count` elements in whole blocks of a type that is read: the products of ggml. */
 void gguf_values(float *z, const gguf_type *type, const uint8_t *x, size_t count);

@@ -13,12 +13,11 @@
 static const struct {
   const char *name;
   unsigned bits;
-} dtypes[ST_DTYPES] = {{"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
-                       {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-                       {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
-                       {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
-                       {"I64", 64},        {"U64", 64},
-                           {"I4", 4},          {"U4", 4},      {"I2", 2},      {"U2", 2}};
+} dtypes[ST_DTYPES] = {
+    {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6},     {"F6_E3M2", 6},     {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8},
+    {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16}, {"U16", 16}, {"F16", 16},
+    {"BF16", 16},   {"I32", 32},    {"U32", 32},        {"F32", 32},        {"C64", 64}, {"F64", 64}, {"I64", 64},
+    {"U64", 64},    {"I4", 4},      {"U4", 4},          {"I2", 2},          {"U2", 2}};
 
 const char *st_dtype_name(int dtype) { return dtypes[dtype].name; }
 unsigned st_dtype_bits(int dtype) { return dtypes[dtype].bits; }

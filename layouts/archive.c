@@ -93,7 +93,8 @@ static int read_entry(hui_member *z, const input *x, const uint8_t *at, size_t n
   if (!widen(&size, &more, &left) || !widen(&packed, &more, &left) || !widen(&begin, &more, &left))
     return wrong(x, "member '%.*s': its sizes are not there", shown, z->name);
   if (number(at + 8, 2) & 1) return wrong(x, "member '%.*s': is encrypted", shown, z->name);
-  if (number(at + 10, 2) || packed != size) return wrong(x, "member '%.*s': is compressed, which is not read", shown, z->name);
+  if (number(at + 10, 2) || packed != size)
+    return wrong(x, "member '%.*s': is compressed, which is not read", shown, z->name);
   if (begin > x->size || x->size - begin < LOCAL || !begins(x, (size_t)begin, "PK\3\4"))
     return wrong(x, "member '%.*s': lies outside the file", shown, z->name);
   uint64_t head = LOCAL + number(x->bytes + begin + 26, 2) + number(x->bytes + begin + 28, 2);

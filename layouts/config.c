@@ -45,8 +45,9 @@ static int load(hu_checkpoint *x, json_t **z, const char *name) {
     skip = bytes.size >= 3 && !memcmp(bytes.data, "\xEF\xBB\xBF", 3) ? 3 : 0;
     char *text = as_json(bytes.data + skip, bytes.size - skip);
     *z = text ? json_loads(text, 0, &where) : NULL;
-    good = json_is_object(*z) || (text && !*z ? hui_wrong_json(x, path, &where)
-                                              : hui_wrong(x, "%s: %s", path, text ? "no JSON object" : "out of memory"));
+    good =
+        json_is_object(*z) || (text && !*z ? hui_wrong_json(x, path, &where)
+                                           : hui_wrong(x, "%s: %s", path, text ? "no JSON object" : "out of memory"));
     free(text);
     x->reader->free(&bytes);
   }
@@ -143,9 +144,12 @@ int hui_config_check(hu_checkpoint *x, const char *field, json_t *value) {
   static const struct {
     const char *key;
     int type;
-  } keys[] = {{"bits", WHOLE},         {"w_bit", WHOLE},        {"num_bits", WHOLE},    {"group_size", WHOLE},
-              {"q_group_size", WHOLE}, {"quant_method", TEXT},  {"quant_algo", TEXT},   {"checkpoint_format", TEXT},
-              {"packing_format", TEXT}, {"weight_block_size", SIDES}, {"block_structure", SIDES}};
+  } keys[] = {{"bits", WHOLE},           {"w_bit", WHOLE},
+              {"num_bits", WHOLE},       {"group_size", WHOLE},
+              {"q_group_size", WHOLE},   {"quant_method", TEXT},
+              {"quant_algo", TEXT},      {"checkpoint_format", TEXT},
+              {"packing_format", TEXT},  {"weight_block_size", SIDES},
+              {"block_structure", SIDES}};
   static const char *const words[] = {"a whole number", "a text", "two numbers of at least 1"};
   char shown[ST_NAME_MAX];
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

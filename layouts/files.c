@@ -38,12 +38,14 @@ static int is_whole(const hui_raw *raw) {
   struct stat info;
   const hui_shard *shard = raw ? raw->shard : NULL;
   if (!shard || !shard->bytes.mapped || stat(shard->path, &info)) return 1;
-  if ((uint64_t)info.st_dev != shard->device || (uint64_t)info.st_ino != shard->inode) return 1; /* the map has the old one */
+  if ((uint64_t)info.st_dev != shard->device || (uint64_t)info.st_ino != shard->inode)
+    return 1; /* the map has the old one */
   return (uint64_t)info.st_size >= shard->bytes.size;
 }
 
 int hui_is_whole(const hui_tensor *z) {
-  const hui_raw *const raws[] = {z->raw, z->scale, z->second, z->zero, z->bias, z->order, z->map, z->nested, z->nested_map};
+  const hui_raw *const raws[] = {z->raw,   z->scale, z->second, z->zero,      z->bias,
+                                 z->order, z->map,   z->nested, z->nested_map};
   for (size_t i = 0; i < sizeof raws / sizeof raws[0]; i++)
     if (!is_whole(raws[i])) return 0;
   return 1;
@@ -83,11 +85,14 @@ typedef struct hui_kind {
   const char *end, *in_folders; /* NULL: not in folders */
   int (*open)(hu_checkpoint *x, hui_shard *shard);
 } hui_kind;
-static const hui_kind kinds[] = {{".safetensors", "", open_safetensors}, {".gguf", "", hui_gguf_open},
+static const hui_kind kinds[] = {{".safetensors", "", open_safetensors},
+                                 {".gguf", "", hui_gguf_open},
                                  {".npy", NULL, hui_npy_open},
                                  {".onnx", "", hui_onnx_open},
-                                 {".bin", "pytorch_model", hui_torch_open}, {".pt", NULL, hui_torch_open},
-                                 {".pth", NULL, hui_torch_open},       {".ckpt", NULL, hui_torch_open}};
+                                 {".bin", "pytorch_model", hui_torch_open},
+                                 {".pt", NULL, hui_torch_open},
+                                 {".pth", NULL, hui_torch_open},
+                                 {".ckpt", NULL, hui_torch_open}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const hui_kind *kind_of(const char *name) {

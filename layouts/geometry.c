@@ -225,8 +225,8 @@ static int read_state(const geometry *g) {
   int good = n && n == json_array_size(list) && block > 0 && (!z->nested || (nested > 0 && centred));
   json_decref(root);
   if (!good)
-    return wrong_pair(g, raw,
-                      "is no JSON with shape, blocksize and, for nested statistics, nested_blocksize and nested_offset");
+    return wrong_pair(
+        g, raw, "is no JSON with shape, blocksize and, for nested statistics, nested_blocksize and nested_offset");
   z->block[0] = 0;
   z->block[1] = (size_t)block;
   z->nested_block = (size_t)nested;
@@ -365,8 +365,9 @@ static int down(const geometry *g) {
   const st_tensor *s = z->scale->tensor;
   size_t blocks = parts(z->rows, z->layout->block);
   if (side(s, 1) != z->cols || side(s, 2) != blocks || !same_front(z, s, 2))
-    return wrong_pair(g, z->scale,
-                      z->layout->block == 16 ? "has not one for 16 elements of a column" : "has not one for 32 elements of a column");
+    return wrong_pair(
+        g, z->scale,
+        z->layout->block == 16 ? "has not one for 16 elements of a column" : "has not one for 32 elements of a column");
   set_grid(z, z->layout->block, 1, z->cols, 1, z->cols * blocks);
   return 1;
 }
@@ -386,7 +387,8 @@ static int group_size(const geometry *g, size_t groups, size_t *z) {
   char what[96];
   long size = 0;
   size_t cols = g->z->cols;
-  int said = hui_config_number(g->x, g->base, "group_size", &size) || hui_config_number(g->x, g->base, "q_group_size", &size);
+  int said =
+      hui_config_number(g->x, g->base, "group_size", &size) || hui_config_number(g->x, g->base, "q_group_size", &size);
   *z = groups && cols % groups == 0 ? cols / groups : 0;
   if (!said || size < 1) return 1;
   *z = (size_t)size;

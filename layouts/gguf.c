@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GGUF as a checkpoint: blocks are tensors of values, NVFP4 with the second scale that lies beside it. See layouts.h. */
+/* GGUF as a checkpoint: blocks are tensors of values, NVFP4 with the second scale beside it. See layouts.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

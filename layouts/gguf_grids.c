@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The grids of GGUF's IQ types: see gguf_iq.h. An entry has its numbers as digits, the first one lowest: of 2 bits, eight
- * of them, of IQ2 and IQ1; of 3 bits, four of them, of IQ3. The numbers are those of ggml (gguf 0.19.0). */
+/* The grids of GGUF's IQ types: see gguf_iq.h. An entry has its numbers as digits, the first one lowest: eight of 2
+ * bits in IQ2 and IQ1, four of 3 bits in IQ3. The numbers are those of ggml (gguf 0.19.0). */
 #include "layouts/gguf_iq.h"
 
 /* clang-format off */

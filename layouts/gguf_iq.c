@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of 256 whose elements are entries of a grid with signs, or three-valued: see gguf_iq.h. The factor of a run of
- * elements is rounded to binary32 step by step, then multiplied with the entry of the grid, as ggml does it; signs change
- * no rounding. */
+ * elements is rounded to binary32 step by step, then multiplied with the entry of the grid, as in ggml; signs change no
+ * rounding. */
 #include "layouts/gguf_iq.h"
 
 #include "files/gguf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layouts/gguf_iq.h - the numbers of blocks of GGUF whose elements are entries of a grid (IQ1, IQ2, IQ3) or three-valued
- * (TQ1, TQ2). */
+/* layouts/gguf_iq.h - the numbers of blocks of GGUF whose elements are entries of a grid (IQ1, IQ2, IQ3) or have three
+ * values (TQ1, TQ2). */
 #ifndef HALFULP_LAYOUTS_GGUF_IQ_H
 #define HALFULP_LAYOUTS_GGUF_IQ_H
 

@@ -13,7 +13,7 @@ enum { PATTERN_MAX = 1000, RULES_MAX = 20000 };
 
 /* ---- patterns ---- */
 
-/* Writes Python's expression as POSIX has it, from the begin of a name where `front`; 0: it has more than POSIX. */
+/* Writes Python's expression as one of POSIX, from the begin of a name where `front`; 0: it has more than POSIX. */
 static int as_posix(char z[3 * PATTERN_MAX + 8], const char *text, int front) {
   char *at = z;
   if (strlen(text) > PATTERN_MAX) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An .npy file of codes as a checkpoint of one tensor: NumPy writes the types of ml_dtypes as V1, V2 and f1, so that the
- * caller names the format. See layouts.h. */
+/* An .npy file of codes as a checkpoint of one tensor: NumPy writes the types of ml_dtypes as V1, V2 and f1, so that
+ * the caller names the format. See layouts.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static int copy_codes(hu_checkpoint *x, const hui_shard *shard, const npy_info *
   for (size_t i = 0; i < info->count; i++) {
     uint64_t code = code_at(shard->bytes.data + info->offset + place_of(info, i) * info->size, info->size, info->big);
     if (width < 64 && code >> width)
-      return hui_wrong(x, "%s: element %zu is 0x%llX, wider than the %u bits of %s; codes are not packed", shard->path, i,
-                       (unsigned long long)code, width, x->format_text);
+      return hui_wrong(x, "%s: element %zu is 0x%llX, wider than the %u bits of %s; codes are not packed", shard->path,
+                       i, (unsigned long long)code, width, x->format_text);
     for (size_t k = 0; k < info->size; k++) own[i * info->size + k] = (uint8_t)(code >> 8 * k);
   }
   return 1;
@@ -65,8 +65,8 @@ int hui_npy_open(hu_checkpoint *x, hui_shard *shard) {
              hui_wrong(x, "%s: not an .npy file of codes: %s", shard->path, error);
   unsigned width = hu_limits_of(x->format).width, bytes = width <= 8 ? 1 : width <= 16 ? 2 : 4;
   if (good && (info->kind != 'u' || info->size != bytes))
-    good = hui_wrong(x, "%s: dtype %s is not that of codes of %s, of %u bits", shard->path, npy_dtype(info), x->format_text,
-                     width);
+    good = hui_wrong(x, "%s: dtype %s is not that of codes of %s, of %u bits", shard->path, npy_dtype(info),
+                     x->format_text, width);
   stem(name, shard->path);
   if (good && !st_add(&shard->file, name, bytes == 1 ? ST_U8 : bytes == 2 ? ST_U16 : ST_U32, info->dims, info->shape))
     good = hui_wrong(x, "%s: too large, or out of memory", shard->path);

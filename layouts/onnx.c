@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ONNX models as checkpoints: initializers and constants are the tensors; those that a DequantizeLinear or a MatMulNBits
- * reads are values, by the numbers beside them. Field numbers: onnx.proto of ONNX 1.22; MatMulNBits: ONNX Runtime's
- * contributed operators. See layouts.h. */
+/* ONNX models as checkpoints: initializers and constants are the tensors; those that a DequantizeLinear or a
+ * MatMulNBits reads are values, by the numbers beside them. Field numbers: onnx.proto of ONNX 1.22; MatMulNBits:
+ * ONNX Runtime's contributed operators. See layouts.h. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +90,11 @@ static int read_tensor(reader *r, hui_wire message, const char *name) {
   if (name) snprintf(tensor->name, sizeof tensor->name, "%s", name);
   tensor->count = 1;
   int fits = 1;
-  for (uint32_t i = 0; i < tensor->dims; i++) fits = fits && !__builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count);
-  good = !good ? cut(r) : !fits ? onnx_wrong(r->x, r->place, tensor->name, "is too large") : onnx_add(r->x, r->place, tensor);
+  for (uint32_t i = 0; i < tensor->dims; i++)
+    fits = fits && !__builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count);
+  good = !good   ? cut(r)
+         : !fits ? onnx_wrong(r->x, r->place, tensor->name, "is too large")
+                 : onnx_add(r->x, r->place, tensor);
   free(tensor);
   return good;
 }
@@ -153,7 +156,8 @@ static void add_link(reader *r, const node *x) {
   }
   if (same && !json_equal(same, link)) json_object_set_new(link, "other", json_true());
   json_object_set_new(r->pending, codes, link);
-  if (!nbits && *x->output) json_object_set_new(r->scales, x->output, json_pack("{s:s,s:s}", "codes", codes, "scale", scale));
+  if (!nbits && *x->output)
+    json_object_set_new(r->scales, x->output, json_pack("{s:s,s:s}", "codes", codes, "scale", scale));
 }
 
 static int take_node(reader *r, node *z, hui_wire message, int depth) {
@@ -164,7 +168,8 @@ static int take_node(reader *r, node *z, hui_wire message, int depth) {
     if (field.type != 2) continue;
     if (field.number == 1 && z->count < INPUTS) copy_text(z->inputs[z->count++], &field);
     if (field.number == 2 && !*z->output) copy_text(z->output, &field);
-    if (field.number == 4) snprintf(z->op, sizeof z->op, "%.*s", (int)(field.size < 63 ? field.size : 63), (const char *)field.bytes);
+    if (field.number == 4)
+      snprintf(z->op, sizeof z->op, "%.*s", (int)(field.size < 63 ? field.size : 63), (const char *)field.bytes);
     if (field.number == 5 && !read_attribute(r, z, inner, depth)) return 0;
   }
   return good || cut(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layouts/onnx.h - what the two parts of ONNX's reader share: a tensor of a graph (onnx.c: messages and graphs; onnx_data.c:
- * where its numbers lie). */
+/* layouts/onnx.h - a tensor of a graph, which the parts of ONNX's reader share: onnx.c reads messages and graphs,
+ * onnx_data.c finds the numbers. */
 #ifndef HALFULP_LAYOUTS_ONNX_H
 #define HALFULP_LAYOUTS_ONNX_H
 

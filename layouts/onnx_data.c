@@ -9,12 +9,11 @@
 /* Dtypes by TensorProto.DataType; -1: none. list: the field of numbers, where there are no bytes. */
 static const struct {
   int dtype, list;
-} types[] = {{-1, 0},        {ST_F32, 4},         {ST_U8, 5},          {ST_I8, 5},          {ST_U16, 5},
-             {ST_I16, 5},    {ST_I32, 5},         {ST_I64, 7},         {-1, 6},             {ST_BOOL, 5},
-             {ST_F16, 5},    {ST_F64, 10},        {ST_U32, 11},        {ST_U64, 11},        {ST_C64, 4},
-             {-1, 10},       {ST_BF16, 5},        {ST_F8_E4M3, 5},     {ST_F8_E4M3FNUZ, 5}, {ST_F8_E5M2, 5},
-             {ST_F8_E5M2FNUZ, 5}, {ST_U4, 5},     {ST_I4, 5},          {ST_F4, 5},          {ST_F8_E8M0, 5},
-             {ST_U2, 5},     {ST_I2, 5}};
+} types[] = {
+    {-1, 0},     {ST_F32, 4}, {ST_U8, 5},   {ST_I8, 5},      {ST_U16, 5},         {ST_I16, 5},     {ST_I32, 5},
+    {ST_I64, 7}, {-1, 6},     {ST_BOOL, 5}, {ST_F16, 5},     {ST_F64, 10},        {ST_U32, 11},    {ST_U64, 11},
+    {ST_C64, 4}, {-1, 10},    {ST_BF16, 5}, {ST_F8_E4M3, 5}, {ST_F8_E4M3FNUZ, 5}, {ST_F8_E5M2, 5}, {ST_F8_E5M2FNUZ, 5},
+    {ST_U4, 5},  {ST_I4, 5},  {ST_F4, 5},   {ST_F8_E8M0, 5}, {ST_U2, 5},          {ST_I2, 5}};
 enum { STRING = 8, TYPES = sizeof types / sizeof types[0] };
 
 int onnx_wrong(hu_checkpoint *x, size_t place, const char *name, const char *what) {
@@ -100,13 +99,16 @@ static int stays(const char *path) {
 
 static int add_external(hu_checkpoint *x, size_t place, const onnx_tensor *tensor) {
   size_t other;
-  if (!stays(tensor->location)) return onnx_wrong(x, place, tensor->name, "its external data leave the folder of the model");
+  if (!stays(tensor->location))
+    return onnx_wrong(x, place, tensor->name, "its external data leave the folder of the model");
   if (!hui_files_beside(x, tensor->location, &other)) return 0;
   hui_shard *shard = &x->shards[other];
-  if (tensor->offset > shard->bytes.size) return onnx_wrong(x, other, tensor->name, "begins behind the end of the file");
+  if (tensor->offset > shard->bytes.size)
+    return onnx_wrong(x, other, tensor->name, "begins behind the end of the file");
   st_tensor *made = add(shard, tensor, (size_t)tensor->offset);
   if (!made) return onnx_wrong(x, place, tensor->name, "is too large, or out of memory");
-  if (made->size > shard->bytes.size - made->begin) return onnx_wrong(x, other, tensor->name, "ends behind the end of the file");
+  if (made->size > shard->bytes.size - made->begin)
+    return onnx_wrong(x, other, tensor->name, "ends behind the end of the file");
   if (tensor->has_length && tensor->length != made->size)
     return onnx_wrong(x, place, tensor->name, "the length of its external data is not that of its shape");
   return 1;
@@ -126,5 +128,6 @@ int onnx_add(hu_checkpoint *x, size_t place, const onnx_tensor *tensor) {
   hui_shard *shard = &x->shards[place];
   st_tensor *made = add(shard, tensor, tensor->has_raw ? (size_t)(tensor->raw - shard->bytes.data) : 0);
   if (!made) return onnx_wrong(x, place, tensor->name, "is too large, or out of memory");
-  return made->size == tensor->raw_size || onnx_wrong(x, place, tensor->name, "raw_data are not as many bytes as its shape has");
+  return made->size == tensor->raw_size ||
+         onnx_wrong(x, place, tensor->name, "raw_data are not as many bytes as its shape has");
 }

@@ -22,12 +22,14 @@ static int wrong(hu_checkpoint *x, const hui_raw *raw, const char *what) {
 static int element_of(int dtype) {
   if (dtype == ST_I8 || dtype == ST_I4 || dtype == ST_I2) return HUI_TWOS;
   if (dtype == ST_U8 || dtype == ST_U4 || dtype == ST_U2) return HUI_UNSIGNED;
-  int codes = dtype == ST_F4 || dtype == ST_F8_E4M3 || dtype == ST_F8_E5M2 || dtype == ST_F8_E4M3FNUZ || dtype == ST_F8_E5M2FNUZ;
+  int codes = dtype == ST_F4 || dtype == ST_F8_E4M3 || dtype == ST_F8_E5M2 || dtype == ST_F8_E4M3FNUZ ||
+              dtype == ST_F8_E5M2FNUZ;
   return codes ? HUI_OF_DTYPE : -1;
 }
 
 static int is_scale(int dtype, int second) {
-  return dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16 || dtype == ST_F8_E8M0 || (second && dtype == ST_F8_E4M3);
+  return dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16 || dtype == ST_F8_E8M0 ||
+         (second && dtype == ST_F8_E4M3);
 }
 
 int hui_onnx_has_link(const hu_checkpoint *x, const hui_raw *raw) {
@@ -67,7 +69,10 @@ static int lay_axis(hu_checkpoint *x, hui_tensor *z, size_t axis, size_t block) 
   for (uint32_t i = (uint32_t)axis + 1; i < z->dims; i++) inner *= z->shape[i];
   int fits = block ? s->dims == z->dims : s->dims == 1 && s->count == side;
   for (uint32_t i = 0; i < z->dims && block && fits; i++) fits = s->shape[i] == (i == axis ? blocks : z->shape[i]);
-  if (!fits) return wrong(x, z->raw, block ? "has not a scale for each block of DequantizeLinear" : "has not a scale for each place of the axis of DequantizeLinear");
+  if (!fits)
+    return wrong(x, z->raw,
+                 block ? "has not a scale for each block of DequantizeLinear"
+                       : "has not a scale for each place of the axis of DequantizeLinear");
   z->rows = inner == 1 ? (side ? z->count / side : 0) : side;
   z->cols = inner == 1 ? side : inner;
   if (inner == 1 && block) return set_grid(z, 1, block, blocks, 1, 0), 1;
@@ -79,7 +84,8 @@ static int lay_axis(hu_checkpoint *x, hui_tensor *z, size_t axis, size_t block) 
 static int lay_zero(hu_checkpoint *x, hui_tensor *z) {
   if (!z->zero) return 1;
   const st_tensor *zero = z->zero->tensor, *s = z->scale->tensor;
-  if (zero->dtype != z->raw->tensor->dtype || zero->count != s->count) return wrong(x, z->zero, "is no zero point for each scale");
+  if (zero->dtype != z->raw->tensor->dtype || zero->count != s->count)
+    return wrong(x, z->zero, "is no zero point for each scale");
   if (z->element == HUI_OF_DTYPE) {
     for (size_t i = 0; i < zero->size; i++)
       if (z->zero->bytes[i]) return wrong(x, z->zero, "is a zero point of a float that is not 0");
@@ -94,7 +100,8 @@ static int lay_zero(hu_checkpoint *x, hui_tensor *z) {
 
 static int lay_linear(hu_checkpoint *x, hui_tensor *z, const json_t *link) {
   const st_tensor *tensor = z->raw->tensor;
-  json_int_t axis = json_integer_value(json_object_get(link, "axis")), block = json_integer_value(json_object_get(link, "block"));
+  json_int_t axis = json_integer_value(json_object_get(link, "axis")),
+             block = json_integer_value(json_object_get(link, "block"));
   z->element = (uint8_t)element_of(tensor->dtype);
   if (!set_shape(x, z, tensor->dims, tensor->shape)) return 0;
   z->codes = (hui_codes){z->raw->bytes, 0, 0, 0, 0, HUI_FLAT, (uint8_t)st_dtype_bits(tensor->dtype)};
@@ -117,26 +124,31 @@ static int lay_linear(hu_checkpoint *x, hui_tensor *z, const json_t *link) {
 
 /* ---- MatMulNBits ---- */
 
-/* Codes [N, blocks, bytes of a block], the last block filled up; scales of N x blocks; zero points of whole bytes a row. */
+/* Codes [N, blocks, bytes of a block], the last one filled up; N x blocks scales; zero points of whole bytes a row. */
 static int lay_bits(hu_checkpoint *x, hui_tensor *z, const json_t *link) {
   json_int_t n = json_integer_value(json_object_get(link, "n")), k = json_integer_value(json_object_get(link, "k"));
-  json_int_t block = json_integer_value(json_object_get(link, "block")), bits = json_integer_value(json_object_get(link, "bits"));
-  if (z->raw->tensor->dtype != ST_U8 || n < 1 || k < 1 || block < 16 || block > 1 << 20 || (bits != 4 && bits != 8) || n > INT32_MAX || k > INT32_MAX)
+  json_int_t block = json_integer_value(json_object_get(link, "block")),
+             bits = json_integer_value(json_object_get(link, "bits"));
+  if (z->raw->tensor->dtype != ST_U8 || n < 1 || k < 1 || block < 16 || block > 1 << 20 || (bits != 4 && bits != 8) ||
+      n > INT32_MAX || k > INT32_MAX)
     return wrong(x, z->raw, "its MatMulNBits has other attributes than are read (N, K, block_size, bits 4 or 8)");
-  size_t shape[2] = {(size_t)n, (size_t)k}, blocks = parts((size_t)k, (size_t)block), line = blocks * (size_t)(block * bits) / 8;
+  size_t shape[2] = {(size_t)n, (size_t)k}, blocks = parts((size_t)k, (size_t)block),
+         line = blocks * (size_t)(block * bits) / 8;
   if (!set_shape(x, z, 2, shape)) return 0;
   if (z->raw->tensor->size != line * shape[0] || z->scale->tensor->count != blocks * shape[0])
     return wrong(x, z->raw, "its bytes or scales are not those of N, K and block_size of MatMulNBits");
   z->rows = shape[0];
   z->cols = shape[1];
   z->element = z->zero ? HUI_UNSIGNED : HUI_OFFSET;
-  z->codes = (hui_codes){z->raw->bytes, z->rows, bits == 8 ? line : z->cols, line, 0, bits == 4 ? HUI_LOW : HUI_FLAT, (uint8_t)bits};
+  z->codes = (hui_codes){z->raw->bytes, z->rows, bits == 8 ? line : z->cols, line, 0, bits == 4 ? HUI_LOW : HUI_FLAT,
+                         (uint8_t)bits};
   set_grid(z, 1, (size_t)block, blocks, 1, 0);
   if (!z->zero) return 1;
   size_t zeros = (blocks * (size_t)bits + 7) / 8;
   if (z->zero->tensor->dtype != ST_U8 || z->zero->tensor->size != zeros * z->rows)
     return wrong(x, z->zero, "are not the zero points of the blocks of MatMulNBits");
-  z->zeros = (hui_codes){z->zero->bytes, z->rows, bits == 8 ? zeros : blocks, zeros, 0, bits == 4 ? HUI_LOW : HUI_FLAT, (uint8_t)bits};
+  z->zeros = (hui_codes){z->zero->bytes, z->rows, bits == 8 ? zeros : blocks, zeros, 0, bits == 4 ? HUI_LOW : HUI_FLAT,
+                         (uint8_t)bits};
   z->zero_by_row = 1;
   return 1;
 }
@@ -158,7 +170,8 @@ int hui_onnx_tensor(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw) {
   z->zero = named(x, link, "zero");
   if (json_object_get(link, "other")) return wrong(x, raw, "two nodes read it with other scales");
   if (!z->zero && json_object_get(link, "zero")) return wrong(x, raw, "its zero points are computed by the graph");
-  if (!is_scale(z->scale->tensor->dtype, z->second != NULL)) return wrong(x, z->scale, "is a scale of a dtype that is not read");
+  if (!is_scale(z->scale->tensor->dtype, z->second != NULL))
+    return wrong(x, z->scale, "is a scale of a dtype that is not read");
   if (z->second && (z->second->tensor->count != 1 || z->second->tensor->dtype != ST_F32))
     return wrong(x, z->second, "is not one F32 for all scales");
   if (!(nbits ? lay_bits(x, z, link) : lay_linear(x, z, link))) return 0;

@@ -79,7 +79,8 @@ static int append_marked(machine *m, int kind) {
   size_t from = behind_mark(m);
   if (from < 2 || m->stack[from - 2] == MARK) return wrong(m, "no mark, or nothing below it");
   hui_value *value = &m->made->values[m->stack[from - 2]];
-  if (value->kind != kind || (kind == HUI_DICT && (m->depth - from) % 2)) return wrong(m, "appends to another kind of value");
+  if (value->kind != kind || (kind == HUI_DICT && (m->depth - from) % 2))
+    return wrong(m, "appends to another kind of value");
   for (size_t i = from; i < m->depth; i++)
     if (!append(m, value, m->stack[i])) return 0;
   m->depth = from - 1;
@@ -166,7 +167,8 @@ static int push_text(machine *m, size_t bytes, int kind) {
 
 static int push_global(machine *m) {
   hui_value value = {.kind = HUI_GLOBAL};
-  return take_line(m, &value.module, &value.module_length) && take_line(m, &value.text, &value.length) && push_new(m, value);
+  return take_line(m, &value.module, &value.module_length) && take_line(m, &value.text, &value.length) &&
+         push_new(m, value);
 }
 
 static int stack_global(machine *m) {
@@ -174,8 +176,9 @@ static int stack_global(machine *m) {
   if (!pop(m, &name) || !pop(m, &module)) return 0;
   const hui_value *a = &m->made->values[module], *b = &m->made->values[name];
   if (a->kind != HUI_TEXT || b->kind != HUI_TEXT) return wrong(m, "a global without a name");
-  return push_new(m, (hui_value){.kind = HUI_GLOBAL, .text = b->text, .length = b->length, .module = a->text,
-                                 .module_length = a->length});
+  return push_new(
+      m, (hui_value){
+             .kind = HUI_GLOBAL, .text = b->text, .length = b->length, .module = a->text, .module_length = a->length});
 }
 
 /* ---- memo ---- */
@@ -216,7 +219,8 @@ static int build(machine *m) {
   if (!pop(m, &state)) return 0;
   if (!m->depth || m->stack[m->depth - 1] == MARK) return wrong(m, "the stack is empty");
   hui_value *value = &m->made->values[m->stack[m->depth - 1]];
-  return value->kind == HUI_REDUCED ? append(m, value, state) : value->kind == HUI_DICT || wrong(m, "attributes of another kind of value");
+  return value->kind == HUI_REDUCED ? append(m, value, state)
+                                    : value->kind == HUI_DICT || wrong(m, "attributes of another kind of value");
 }
 
 /* Reduces what has to be so for a dict: a call of OrderedDict without arguments is one. */
@@ -307,7 +311,9 @@ const hui_value *hui_item(const hui_pickle *x, const hui_value *value, size_t i)
   return value && i < value->count ? &x->values[value->items[i]] : NULL;
 }
 
-static int same(const char *text, size_t length, const char *word) { return strlen(word) == length && !memcmp(text, word, length); }
+static int same(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && !memcmp(text, word, length);
+}
 
 int hui_is_text(const hui_value *value, const char *text) {
   return value && value->kind == HUI_TEXT && same(value->text, value->length, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layouts/pickle.h - the pickle of a state dict as a tree of values. Nothing is executed: a GLOBAL is a name, and REDUCE
- * is a record of a name and its arguments, whose meaning the caller knows or refuses (torch.c).
+/* layouts/pickle.h - the pickle of a state dict as a tree of values. Nothing is executed: a GLOBAL is a name, and
+ * REDUCE is a record of a name and its arguments, whose meaning the caller knows or refuses (torch.c).
  *
  * Opcodes of protocols 2 to 4 that torch.save writes are read; others are refused by their number and place. */
 #ifndef HALFULP_LAYOUTS_PICKLE_H

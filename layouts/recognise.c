@@ -176,7 +176,9 @@ static void clear(hui_tensor *z) {
 static int try_row(hu_checkpoint *x, hui_tensor *z, const hui_layout *row, const hui_raw *raw, int asked) {
   char base[NAME_MAX_LENGTH];
   memset(z, 0, sizeof *z);
-  if (row->asks == HUI_ASKS_FILE || !(row->dtypes >> raw->tensor->dtype & 1) || !base_of(base, raw->tensor->name, row->codes)) return NO;
+  if (row->asks == HUI_ASKS_FILE || !(row->dtypes >> raw->tensor->dtype & 1) ||
+      !base_of(base, raw->tensor->name, row->codes))
+    return NO;
   z->layout = row;
   z->raw = raw;
   z->grid = row->grid;

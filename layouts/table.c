@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of layouts: see layouts.h. The first row that fits a tensor is taken, so that those with a mark of their
  * own stand before those without. docs/checkpoints.md has the same rows for readers. */
-#include <string.h>
-
 #include "layouts/layouts.h"
 
 enum {
@@ -21,6 +19,7 @@ enum {
   "nothing but the names says which half of a byte comes first, and whether scales lie in tiles; comfy-nvfp4 has " \
   "both otherwise"
 #define OPEN_ZEROS "whether zero points are stored minus 1; gptq-v2 takes them as they are"
+#define E2M1_LOW .element = HUI_E2M1, .bits = 4, .packing = HUI_LOW
 #define INPUT "input_scale", "activation_scale"
 
 /* clang-format off: a row is what is said of it, and how it is read. */
@@ -136,9 +135,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight",
      .values = ".weight",
      .dtypes = I8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".scale",
      .scale_dtypes = E8M0,
      .grid = HUI_ALONG,
@@ -149,9 +146,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight_packed",
      .values = ".weight",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".weight_scale",
      .scale_dtypes = E4M3,
      .grid = HUI_ALONG,
@@ -164,9 +159,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight_packed",
      .values = ".weight",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".weight_scale",
      .scale_dtypes = U8,
      .scale_type = HUI_SCALE_E8M0,
@@ -178,9 +171,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight_packed",
      .values = ".weight",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".weight_scale",
      .scale_dtypes = U8,
      .scale_type = HUI_SCALE_E5M3,
@@ -234,9 +225,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight",
      .values = ".weight",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".weight_scale",
      .scale_dtypes = E4M3,
      .grid = HUI_ALONG,
@@ -276,9 +265,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".weight",
      .values = ".weight",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".weight_scale",
      .scale_dtypes = U8 | E8M0,
      .scale_type = HUI_SCALE_E8M0,
@@ -369,9 +356,7 @@ const hui_layout hui_layouts[] = {
      .codes = "_blocks",
      .values = "",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = "_scales",
      .scale_dtypes = U8,
      .scale_type = HUI_SCALE_E8M0,
@@ -382,9 +367,7 @@ const hui_layout hui_layouts[] = {
      .codes = ".blocks",
      .values = "",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = ".scales",
      .scale_dtypes = U8,
      .scale_type = HUI_SCALE_E8M0,
@@ -542,9 +525,7 @@ const hui_layout hui_layouts[] = {
      .codes = "_qdata",
      .values = "",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = "_scale",
      .scale_dtypes = E4M3,
      .grid = HUI_ALONG,
@@ -558,9 +539,7 @@ const hui_layout hui_layouts[] = {
      .codes = "_qdata",
      .values = "",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = "_scale",
      .scale_dtypes = E4M3,
      .grid = HUI_ALONG,
@@ -586,9 +565,7 @@ const hui_layout hui_layouts[] = {
      .codes = "_qdata",
      .values = "",
      .dtypes = U8,
-     .element = HUI_E2M1,
-     .bits = 4,
-     .packing = HUI_LOW,
+     E2M1_LOW,
      .scale = "_scale",
      .scale_dtypes = E8M0,
      .grid = HUI_ALONG,
@@ -619,34 +596,3 @@ const hui_layout hui_layouts[] = {
 };
 /* clang-format on */
 const size_t hui_layouts_count = sizeof hui_layouts / sizeof hui_layouts[0];
-
-const hui_refused hui_refusals[] = {
-    {".SCB", FLOATS, ".weight", NULL, "bitsandbytes int8"},
-    {".weight.SCB", FLOATS, NULL, NULL, "bitsandbytes int8"},
-    {".W_q", U8 | I8 | I32 | FLOATS, ".scale", "hqq", "HQQ"},
-    {".codebooks", FLOATS, ".codes", "aqlm", "AQLM"},
-    {".centroids.weight", FLOATS, ".indices", "vptq", "VPTQ"},
-    {".Qidxs", ~0u, NULL, "quip", "QuIP#"},
-    {".q_weight", I32, ".q_scale", "exl2", "EXL2"},
-    {".trellis", HUI_DTYPE(I16), ".suh", "exl3", "EXL3"},
-    {".wscales", FLOATS, ".qweight", "svdquant", "SVDQuant (nunchaku)"},
-    {".weight_codebook", ~0u, NULL, NULL, "a layout with codebooks"},
-    {":qdata", ~0u, ":scale", NULL, "torchao until November 2025, with names as 0.weight:qdata,"},
-    {NULL, 0, NULL, "spqr", "SpQR"},
-    {NULL, 0, NULL, "eetq", "EETQ"},
-    {NULL, 0, NULL, "bitnet", "BitNet"},
-};
-const size_t hui_refusals_count = sizeof hui_refusals / sizeof hui_refusals[0];
-
-size_t hu_checkpoint_layout_count(void) { return hui_layouts_count; }
-
-hu_checkpoint_layout hu_checkpoint_layout_at(size_t i) {
-  static const hu_checkpoint_layout none = {"", "", "", "", ""};
-  return i < hui_layouts_count ? hui_layouts[i].said : none;
-}
-
-const hui_layout *hui_layout_find(const char *name) {
-  for (size_t i = 0; i < hui_layouts_count; i++)
-    if (!strcmp(hui_layouts[i].said.name, name)) return &hui_layouts[i];
-  return NULL;
-}

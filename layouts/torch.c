@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's .pt, .pth, .ckpt and .bin as checkpoints: an archive with a pickle and storages. The pickle is read as a tree
+/* PyTorch's .pt, .pth, .ckpt and .bin as checkpoints: an archive with a pickle and storages. The pickle becomes a tree
  * (pickle.h); tensors in dicts and lists are the file's tensors, named by their keys with dots between. Numbers, texts
  * and None are passed over; any other object is refused by its name. See layouts.h. */
 #include <stdio.h>
@@ -35,21 +35,36 @@ typedef struct reader {
 static const struct {
   const char *module, *name;
   int dtype;
-} types[] = {{"torch", "FloatStorage", ST_F32},       {"torch", "DoubleStorage", ST_F64},
-             {"torch", "HalfStorage", ST_F16},        {"torch", "BFloat16Storage", ST_BF16},
-             {"torch", "LongStorage", ST_I64},        {"torch", "IntStorage", ST_I32},
-             {"torch", "ShortStorage", ST_I16},       {"torch", "CharStorage", ST_I8},
-             {"torch", "ByteStorage", ST_U8},         {"torch", "BoolStorage", ST_BOOL},
-             {"torch", "ComplexFloatStorage", ST_C64}, {"torch", "float32", ST_F32},
-             {"torch", "float64", ST_F64},            {"torch", "float16", ST_F16},
-             {"torch", "bfloat16", ST_BF16},          {"torch", "int64", ST_I64},
-             {"torch", "int32", ST_I32},              {"torch", "int16", ST_I16},
-             {"torch", "int8", ST_I8},                {"torch", "uint8", ST_U8},
-             {"torch", "uint16", ST_U16},             {"torch", "uint32", ST_U32},
-             {"torch", "uint64", ST_U64},             {"torch", "bool", ST_BOOL},
-             {"torch", "complex64", ST_C64},          {"torch", "float8_e4m3fn", ST_F8_E4M3},
-             {"torch", "float8_e5m2", ST_F8_E5M2},    {"torch", "float8_e4m3fnuz", ST_F8_E4M3FNUZ},
-             {"torch", "float8_e5m2fnuz", ST_F8_E5M2FNUZ}, {"torch", "float8_e8m0fnu", ST_F8_E8M0},
+} types[] = {{"torch", "FloatStorage", ST_F32},
+             {"torch", "DoubleStorage", ST_F64},
+             {"torch", "HalfStorage", ST_F16},
+             {"torch", "BFloat16Storage", ST_BF16},
+             {"torch", "LongStorage", ST_I64},
+             {"torch", "IntStorage", ST_I32},
+             {"torch", "ShortStorage", ST_I16},
+             {"torch", "CharStorage", ST_I8},
+             {"torch", "ByteStorage", ST_U8},
+             {"torch", "BoolStorage", ST_BOOL},
+             {"torch", "ComplexFloatStorage", ST_C64},
+             {"torch", "float32", ST_F32},
+             {"torch", "float64", ST_F64},
+             {"torch", "float16", ST_F16},
+             {"torch", "bfloat16", ST_BF16},
+             {"torch", "int64", ST_I64},
+             {"torch", "int32", ST_I32},
+             {"torch", "int16", ST_I16},
+             {"torch", "int8", ST_I8},
+             {"torch", "uint8", ST_U8},
+             {"torch", "uint16", ST_U16},
+             {"torch", "uint32", ST_U32},
+             {"torch", "uint64", ST_U64},
+             {"torch", "bool", ST_BOOL},
+             {"torch", "complex64", ST_C64},
+             {"torch", "float8_e4m3fn", ST_F8_E4M3},
+             {"torch", "float8_e5m2", ST_F8_E5M2},
+             {"torch", "float8_e4m3fnuz", ST_F8_E4M3FNUZ},
+             {"torch", "float8_e5m2fnuz", ST_F8_E5M2FNUZ},
+             {"torch", "float8_e8m0fnu", ST_F8_E8M0},
              {"torch", "float4_e2m1fn_x2", ST_F4}};
 
 /* Returns the dtype of a class of storages, or of a dtype; -1: none that is read. */
@@ -64,8 +79,8 @@ static int visit(reader *r, const hui_value *value, const char *name, int depth)
 static const char *global_text(char text[ST_NAME_MAX], const hui_value *value) {
   char whole[2 * ST_NAME_MAX];
   if (!value || value->kind != HUI_GLOBAL) return "an object without a name";
-  snprintf(whole, sizeof whole, "%.*s.%.*s", (int)(value->module_length < 90 ? value->module_length : 90), value->module,
-           (int)(value->length < 90 ? value->length : 90), value->text);
+  snprintf(whole, sizeof whole, "%.*s.%.*s", (int)(value->module_length < 90 ? value->module_length : 90),
+           value->module, (int)(value->length < 90 ? value->length : 90), value->text);
   return st_printable(text, whole);
 }
 
@@ -77,7 +92,8 @@ static int wrong(const reader *r, const char *name, const char *what) {
 /* ---- a tensor ---- */
 
 static int read_sizes(size_t *z, uint32_t *dims, const reader *r, const hui_value *value, const char *name) {
-  if (!value || value->kind != HUI_TUPLE || value->count > ST_DIMS_MAX) return wrong(r, name, "a tensor without a shape");
+  if (!value || value->kind != HUI_TUPLE || value->count > ST_DIMS_MAX)
+    return wrong(r, name, "a tensor without a shape");
   for (size_t i = 0; i < value->count; i++) {
     const hui_value *one = hui_item(&r->pickle, value, i);
     if (one->kind != HUI_INT || one->number < 0) return wrong(r, name, "a side or a stride that is no size");
@@ -100,7 +116,8 @@ static int read_storage(view *z, const reader *r, const hui_value *value, const 
     snprintf(what, sizeof what, "storage of the class %s is not read", global_text(shown, kind));
     return wrong(r, name, what);
   }
-  int n = snprintf(key, sizeof key, "%.*sdata/%.*s", (int)r->prefix_length, r->prefix, (int)(number->length < 90 ? number->length : 90), number->text);
+  int n = snprintf(key, sizeof key, "%.*sdata/%.*s", (int)r->prefix_length, r->prefix,
+                   (int)(number->length < 90 ? number->length : 90), number->text);
   const hui_member *member = n < NAME_MAX_LENGTH ? hui_archive_find(&r->archive, key, (size_t)n) : NULL;
   if (!member) return wrong(r, name, "the archive does not have its storage");
   z->begin = member->begin;
@@ -201,14 +218,15 @@ static int begins(const char *text, size_t length, const char *word) {
   return length >= strlen(word) && !memcmp(text, word, strlen(word));
 }
 
-/* Returns 1 for the function that makes a Float8Tensor, or the class method of earlier versions: getattr(class, name). */
+/* Returns 1 for the function that makes a Float8Tensor, or the class method of earlier versions. */
 static int makes_float8(const reader *r, const hui_value *callee) {
   const hui_value *arguments = hui_item(&r->pickle, callee, 1), *kind = hui_item(&r->pickle, arguments, 0);
   if (callee && callee->kind == HUI_GLOBAL)
     return begins(callee->module, callee->module_length, "transformer_engine.") &&
            begins(callee->text, callee->length, "_make_float8_tensor_in_reduce_ex");
   return callee && callee->kind == HUI_REDUCED && kind && kind->kind == HUI_GLOBAL &&
-         begins(kind->module, kind->module_length, "transformer_engine.") && begins(kind->text, kind->length, "Float8Tensor") &&
+         begins(kind->module, kind->module_length, "transformer_engine.") &&
+         begins(kind->text, kind->length, "Float8Tensor") &&
          hui_is_text(hui_item(&r->pickle, arguments, 1), "_make_in_reduce_ex");
 }
 
@@ -216,9 +234,11 @@ static int makes_float8(const reader *r, const hui_value *callee) {
 static int read_part(reader *r, const hui_value *value, const char *name, const char *end, int depth) {
   char whole[NAME_MAX_LENGTH];
   size_t before = r->shard->file.count;
-  if (snprintf(whole, sizeof whole, "%s%s", name, end) >= NAME_MAX_LENGTH) return wrong(r, name, "a name that is too long");
+  if (snprintf(whole, sizeof whole, "%s%s", name, end) >= NAME_MAX_LENGTH)
+    return wrong(r, name, "a name that is too long");
   if (!value || value->kind != HUI_REDUCED) return wrong(r, name, "a Float8Tensor without its tensors");
-  return visit(r, value, whole, depth + 1) && (r->shard->file.count == before + 1 || wrong(r, name, "a Float8Tensor without its tensors"));
+  return visit(r, value, whole, depth + 1) &&
+         (r->shard->file.count == before + 1 || wrong(r, name, "a Float8Tensor without its tensors"));
 }
 
 /* Reads the arguments data (U8), DType(n), scale_inv, ...: NAME, of its dtype, and NAME_scale. */
@@ -237,7 +257,10 @@ static int read_float8(reader *r, const hui_value *arguments, const char *name, 
 /* ---- the tree ---- */
 static int visit_reduced(reader *r, const hui_value *value, const char *name, int depth) {
   /* Objects that hold no numbers of a model. */
-  static const char *const ignored[][2] = {{"torch", "device"}, {"_io", "BytesIO"}, {"torch", "Size"}, {"torch._C", "Generator"},
+  static const char *const ignored[][2] = {{"torch", "device"},
+                                           {"_io", "BytesIO"},
+                                           {"torch", "Size"},
+                                           {"torch._C", "Generator"},
                                            {"collections", "Counter"}};
   char what[2 * ST_NAME_MAX + 64], shown[ST_NAME_MAX];
   const hui_value *callee = hui_item(&r->pickle, value, 0), *arguments = hui_item(&r->pickle, value, 1);
@@ -257,9 +280,11 @@ static int join(char z[NAME_MAX_LENGTH], const char *name, const hui_value *key,
   int n;
   const char *dot = *name ? "." : "";
   if (key && key->kind == HUI_TEXT)
-    n = snprintf(z, NAME_MAX_LENGTH, "%s%s%.*s", name, dot, (int)(key->length < NAME_MAX_LENGTH ? key->length : NAME_MAX_LENGTH), key->text);
+    n = snprintf(z, NAME_MAX_LENGTH, "%s%s%.*s", name, dot,
+                 (int)(key->length < NAME_MAX_LENGTH ? key->length : NAME_MAX_LENGTH), key->text);
   else
-    n = snprintf(z, NAME_MAX_LENGTH, "%s%s%lld", name, dot, key && key->kind == HUI_INT ? (long long)key->number : (long long)i);
+    n = snprintf(z, NAME_MAX_LENGTH, "%s%s%lld", name, dot,
+                 key && key->kind == HUI_INT ? (long long)key->number : (long long)i);
   return n < NAME_MAX_LENGTH;
 }
 
@@ -269,7 +294,8 @@ static int visit_items(reader *r, const hui_value *value, const char *name, int 
   for (size_t i = 0; i + step <= value->count; i += step) {
     const hui_value *key = step == 2 ? hui_item(&r->pickle, value, i) : NULL;
     if (!join(inner, name, key, i / step)) return wrong(r, name, "a name that is too long");
-    if (key && key->kind == HUI_TEXT && memchr(key->text, 0, key->length)) return wrong(r, name, "a key with a zero byte in it");
+    if (key && key->kind == HUI_TEXT && memchr(key->text, 0, key->length))
+      return wrong(r, name, "a key with a zero byte in it");
     if (!visit(r, hui_item(&r->pickle, value, i + step - 1), inner, depth + 1)) return 0;
   }
   return 1;
@@ -295,7 +321,9 @@ static const hui_member *find_pickle(reader *r) {
   for (size_t i = 0; i < r->archive.count; i++) {
     const hui_member *one = &r->archive.list[i];
     size_t m = strlen("/data.pkl");
-    if (one->length > m && !memcmp(one->name + one->length - m, "/data.pkl", m) && !memchr(one->name, '/', one->length - m)) found = one;
+    if (one->length > m && !memcmp(one->name + one->length - m, "/data.pkl", m) &&
+        !memchr(one->name, '/', one->length - m))
+      found = one;
     m = strlen("/constants.pkl");
     if (one->length <= m || memcmp(one->name + one->length - m, "/constants.pkl", m) != 0) continue;
     hui_wrong(r->x, "%s: a TorchScript file, which holds a program, is not read", r->shard->path);
@@ -332,8 +360,9 @@ int hui_torch_open(hu_checkpoint *x, hui_shard *shard) {
   reader r = {.x = x, .shard = shard};
   char error[HUI_ARCHIVE_ERROR];
   if (shard->bytes.size >= sizeof before && !memcmp(shard->bytes.data, before, sizeof before))
-    return hui_wrong(x, "%s: a file of PyTorch before 1.6, which is not read; torch.load and torch.save bring it up to date",
-                     shard->path);
+    return hui_wrong(
+        x, "%s: a file of PyTorch before 1.6, which is not read; torch.load and torch.save bring it up to date",
+        shard->path);
   if (!hui_archive_open(&r.archive, shard->bytes.data, shard->bytes.size, error))
     return hui_wrong(x, "%s: not a PyTorch file: %s", shard->path, error);
   int good = read_all(&r);

@@ -73,14 +73,18 @@ static hu_format format_of(int dtype, uint8_t type) {
   }
 }
 
-uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i) {
+/* Returns a scale as it is stored. */
+static uint32_t stored(const hui_raw *raw, size_t i) {
   unsigned bytes = st_dtype_bits(raw->tensor->dtype) / 8;
-  const uint8_t *at = raw->bytes + i * bytes;
-  uint32_t code = at[0];
-  if (bytes > 1) code |= (uint32_t)at[1] << 8;
-  if (bytes > 2) code |= (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+  uint32_t code = 0;
+  for (unsigned k = 0; k < bytes && k < 4; k++) code |= (uint32_t)raw->bytes[i * bytes + k] << 8 * k;
+  return code;
+}
+
+uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i) {
+  uint32_t code = stored(raw, i);
   hu_format format = format_of(raw->tensor->dtype, type);
-  return bytes > 2 ? code : hu_convert(hu_binary32(), nearest, format, code, 0, NULL);
+  return st_dtype_bits(raw->tensor->dtype) > 16 ? code : hu_convert(hu_binary32(), nearest, format, code, 0, NULL);
 }
 
 static uint32_t product(uint32_t a, uint32_t b) {
@@ -149,9 +153,10 @@ static void fill_numbers(double numbers[256], const hui_tensor *z) {
 
 static double zero_of(const hui_tensor *z, size_t m, size_t r, size_t group, size_t place) {
   if (!z->zero) return 0;
-  int turned = !z->zero_by_row && (z->zeros.packing == HUI_STREAM || z->zeros.packing == HUI_COLUMN); /* rows are groups */
-  unsigned code = z->zero_flat ? hui_code(&z->zeros, 0, 0, place)
-                               : hui_code(&z->zeros, m, turned ? group : r, turned ? r : group);
+  int turned =
+      !z->zero_by_row && (z->zeros.packing == HUI_STREAM || z->zeros.packing == HUI_COLUMN); /* rows are groups */
+  unsigned code =
+      z->zero_flat ? hui_code(&z->zeros, 0, 0, place) : hui_code(&z->zeros, m, turned ? group : r, turned ? r : group);
   return integer_of(code, z->zeros.bits, z->zero_twos) + z->layout->zero_plus;
 }
 
@@ -305,4 +310,30 @@ hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, si
     z[k] = (uint8_t)hui_code(&tensor->codes, at / each, at % each / tensor->cols, at % tensor->cols);
   }
   return HU_OK;
+}
+
+static size_t parts(size_t n, size_t size) { return n / size + (n % size != 0); }
+
+hu_status hu_checkpoint_scales(const hu_checkpoint *x, size_t i, size_t first, size_t n, uint32_t *z) {
+  if (!x || (!z && n)) return HU_E_NULL;
+  if (i >= x->count) return HU_E_SHAPE;
+  const hui_tensor *tensor = &x->tensors[i];
+  if (!tensor->scale || tensor->zero || tensor->bias || tensor->order || tensor->grid == HUI_RUNS) return HU_E_FORMAT;
+  if (!hui_is_whole(tensor)) return HU_E_FILE;
+  size_t across = parts(tensor->cols, tensor->block[1]), each = parts(tensor->rows, tensor->block[0]) * across;
+  size_t all = tensor->count ? tensor->count / tensor->rows / tensor->cols * each : 0;
+  if (first > all || n > all - first) return HU_E_SHAPE;
+  for (size_t k = 0; k < n; k++) {
+    size_t m = (first + k) / each, r = (first + k) % each / across, c = (first + k) % across;
+    z[k] = stored(tensor->scale, hui_scale_place(tensor, m, r * tensor->block[0], c * tensor->block[1]));
+  }
+  return HU_OK;
+}
+
+float hu_checkpoint_second(const hu_checkpoint *x, size_t i, size_t m) {
+  const hui_tensor *tensor = x && i < x->count ? &x->tensors[i] : NULL;
+  if (!tensor || !tensor->second || !hui_is_whole(tensor) || m * tensor->second_step >= tensor->second->tensor->count)
+    return 1;
+  float z = hu_decode(hu_binary32(), hui_scale_bits(tensor->second, HUI_SCALE_DTYPE, m * tensor->second_step));
+  return tensor->layout->divide ? 1 / z : z;
 }

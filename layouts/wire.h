@@ -12,7 +12,7 @@ typedef struct hui_wire {
 
 typedef struct hui_field {
   uint32_t number;
-  uint8_t type;        /* 0: value is a varint; 1, 5: 8 and 4 bytes, value has them; 2: bytes */
+  uint8_t type; /* 0: value is a varint; 1, 5: 8 and 4 bytes, value has them; 2: bytes */
   uint64_t value;
   const uint8_t *bytes;
   size_t size;

@@ -45,7 +45,7 @@ static void take_model(audit_tensor *z, const audit_side *side, size_t i) {
   z->place = i;
   z->layout = tensor.layout;
   z->elements = tensor.layout[0] ? tensor.elements : tensor.dtype;
-  z->quantized = tensor.layout[0] != 0;
+  z->quantized = tensor.layout[0] != 0 && side->in.model->tensors[i].codes.bits; /* blocks of GGUF are values */
   take_shape(z, tensor.dims, tensor.shape, tensor.count);
   if (z->quantized) take_layout(z, &side->in.model->tensors[i]);
 }

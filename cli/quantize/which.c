@@ -10,8 +10,8 @@ const char *cli_layout(const cli_quantize_state *state) {
 }
 
 int cli_is_model(const char *path) {
-  static const char *const suffixes[] = {".safetensors", ".safetensors.index.json", ".bin.index.json", ".pt",
-                                         ".pth",         ".ckpt",                   ".bin",            ".onnx"};
+  static const char *const suffixes[] = {
+      ".safetensors", ".safetensors.index.json", ".bin.index.json", ".pt", ".pth", ".ckpt", ".bin", ".onnx"};
   struct stat info;
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
     if (cli_ends(path, suffixes[i])) return 1;

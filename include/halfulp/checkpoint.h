@@ -86,6 +86,14 @@ HU_API HU_MUST_CHECK hu_status hu_checkpoint_read(const hu_checkpoint *x, size_t
  * of more than 8 bits; HU_E_SHAPE, HU_E_FILE. */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_codes(const hu_checkpoint *x, size_t i, size_t first, size_t n,
                                                    uint8_t *z);
+/* z[k] = the code of scale first + k of tensor i, a code of the first format of `scales`: one for each `block`, row by
+ * row of blocks, matrix by matrix; the last block of a row or a column may be short. HU_E_FORMAT: it has no scales, or
+ * others (runs of elements, an order of columns, zero points, blocks of GGUF); HU_E_SHAPE, HU_E_FILE. */
+HU_API HU_MUST_CHECK hu_status hu_checkpoint_scales(const hu_checkpoint *x, size_t i, size_t first, size_t n,
+                                                    uint32_t *z);
+/* Returns the second scale of matrix m of tensor i, which multiplies its scales; of one that divides them, its
+ * reciprocal in binary32. 1: there is none. */
+HU_API float hu_checkpoint_second(const hu_checkpoint *x, size_t i, size_t m);
 /* The bytes of the tensor in the file, little-endian, and how many; of a layout: those of its codes. NULL and 0:
  * there is no such tensor, or another program has cut its file since. */
 HU_API const void *hu_checkpoint_bytes(const hu_checkpoint *x, size_t i, size_t *size);

@@ -164,6 +164,7 @@ LAYOUTS = {
     'checkpoint_count': 'pointer -> size', 'checkpoint_at': 'pointer size -> checkpoint_tensor',
     'checkpoint_find': 'pointer text -> size', 'checkpoint_read': 'pointer size size size pointer -> status',
     'checkpoint_codes': 'pointer size size size pointer -> status',
+    'checkpoint_scales': 'pointer size size size pointer -> status', 'checkpoint_second': 'pointer size size -> float',
     'checkpoint_bytes': 'pointer size pointer -> pointer',
 }
 

@@ -416,7 +416,7 @@ class hu_checkpoint_tensor(_Record):
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}
 
 # ---- enumerators that this package uses ----
-OK, E_CODE, E_FILE = 0, -44, -110
+OK, E_FORMAT, E_CODE, E_FILE = 0, -10, -44, -110
 NO_CODE = 0xFFFFFFFF
 THREADS_MAX = 256
 # Words of the command line, each with its enumerator (number: the place in the row).

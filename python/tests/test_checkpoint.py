@@ -166,3 +166,57 @@ def test_page():
 
 if __name__ == '__main__':
     sys.exit(pytest.main([__file__]))
+
+
+def test_scaled(tmp_path):
+    """Codes and scales of the formats that halfulp has, and what is none."""
+    rng = np.random.default_rng(8)
+    codes, ue = rng.integers(0, 256, (6, 32), np.uint8), rng.integers(100, 140, (6, 2), np.uint8)
+    e4, second = rng.integers(0, 0x7E, (6, 4), np.uint8), np.float32(0.5)
+    fp8 = rng.integers(0, 0x7E, (6, 64), np.uint8)
+    blocks = rng.normal(size=(3, 2)).astype(np.float32)
+    path = write(tmp_path / 's.safetensors', [
+        ('a.weight', 'U8', (6, 32), codes.tobytes()), ('a.weight_scale', 'U8', (6, 2), ue.tobytes()),
+        ('b.weight', 'U8', (6, 32), codes.tobytes()), ('b.weight_scale', 'F8_E4M3', (6, 4), e4.tobytes()), ('b.weight_scale_2', 'F32', (), second.tobytes()),
+        ('c_blocks', 'U8', (2, 3, 2, 16), codes.tobytes()), ('c_scales', 'U8', (2, 3, 2), ue.tobytes()),
+        ('d.weight', 'F8_E4M3', (6, 64), fp8.tobytes()), ('d.weight_scale_inv', 'F32', (3, 2), blocks.tobytes()), ('e', 'F32', (2,), bytes(8))])
+    (tmp_path / 'config.json').write_text('{"quantization_config": {"quant_method": "fp8", "weight_block_size": [2, 32]}}')
+    with halfulp.load(path) as model:
+        for name, scales, shape in (('a.weight', ue, (6, 64)), ('b.weight', e4, (6, 64)), ('c', ue, (6, 64)), ('d.weight', blocks.view(np.uint32), (6, 64))):
+            made = model.scaled(name)
+            assert made.shape == shape and np.array_equal(made.scales, scales)
+            assert np.array_equal(made.decode().view(np.uint32), model[name].reshape(shape).view(np.uint32))
+        assert model.scaled('b.weight').tensor == second and model.scaled('a.weight').tensor is None
+        with pytest.raises(halfulp.HalfulpValueError, match='HU_E_FORMAT'):
+            model.scaled('e')
+        with pytest.raises(KeyError):
+            model.scaled('f')
+
+
+def test_cut(model):
+    """A file that becomes shorter while it is open is an error, and not the end of the process."""
+    found = halfulp.load(model)
+    os.truncate(model, 100)
+    for ask in (lambda: found['l.weight'], lambda: found['norm'], lambda: found.codes('l.weight'), lambda: found['ids']):
+        with pytest.raises(halfulp.HalfulpValueError, match='HU_E_FILE'):
+            ask()
+
+
+def test_kinds(tmp_path):
+    """PyTorch's files, GGUF and ONNX have names and values as others have; what is no tensor is refused."""
+    block = struct.pack('<e', 0.5) + bytes(range(16))
+    text = lambda word: struct.pack('<Q', len(word)) + word
+    head = b'GGUF' + struct.pack('<IQQ', 3, 1, 0) + text(b'w') + struct.pack('<IQIQ', 1, 32, 2, 0)
+    (tmp_path / 'm.gguf').write_bytes(head + bytes(-len(head) % 32) + block)
+    found = halfulp.load(tmp_path / 'm.gguf')
+    assert found.tensor('w').layout == 'gguf' and found.tensor('w').elements == 'Q4_0'
+    assert found['w'].tolist() == [.5 * (c - 8) for c in range(16)] + [.5 * -8] * 16
+    with pytest.raises(halfulp.HalfulpValueError, match='HU_E_FORMAT'):
+        found.codes('w')
+    (tmp_path / 'm.pt').write_bytes(b'\x80\x02}.')
+    with pytest.raises(halfulp.HalfulpValueError, match='not a PyTorch file'):
+        halfulp.load(tmp_path / 'm.pt')
+    np.save(tmp_path / 'c.npy', np.array([[0x38, 0xC0]], np.uint8).view('V1'))
+    assert halfulp.load(tmp_path / 'c.npy', 'float8_e4m3fn')['c'].tolist() == [[1, -2]]
+    with pytest.raises(halfulp.HalfulpValueError, match='a format that is to be named'):
+        halfulp.load(tmp_path / 'c.npy')

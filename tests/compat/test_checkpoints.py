@@ -96,7 +96,8 @@ def scales(*shape):
 if onnx:
     cases = [linear('a', T.INT8, (3, 5), scales(), -128, 128), linear('b', T.UINT8, (3, 5), scales(5), 0, 256, True),
              linear('c', T.INT8, (3, 5, 7), scales(3), -128, 128, True, axis=0), linear('d', T.INT8, (3, 5, 7), scales(5), -128, 128, axis=-2),
-             linear('e', T.INT4, (3, 5), scales(3, 3), -8, 8, axis=1, block_size=2), linear('f', T.UINT4, (7, 5), scales(3, 5), 0, 16, True, axis=0, block_size=3),
+             linear('e', T.INT4, (3, 5), scales(3, 3), -8, 8, axis=1, block_size=2), linear('f', T.UINT4, (7, 5), scales(3, 5), 0, 16, True, axis=0,
+                     block_size=3),
              linear('g', T.UINT4, (2, 7, 5), scales(2, 3, 5), 0, 16, True, axis=1, block_size=3), linear('h', T.FLOAT8E4M3FN, (4, 6), scales()),
              linear('i', T.FLOAT8E5M2, (4, 6), scales(6)), linear('j', T.FLOAT4E2M1, (4, 33), scales(4, 3), axis=1, block_size=16),
              linear('k', T.INT2, (3, 3), scales(3), -2, 2, axis=0), linear('l', T.UINT2, (3, 3), scales(3), 0, 4, True, axis=0)]
@@ -148,7 +149,8 @@ if flatten:
     made = {'nv.weight': nv.NVFP4Tensor.to_nvfp4(weight, per_tensor_scale=weight.abs().max() / 2688),
             'one.weight': nv.NVFP4Tensor.to_nvfp4(weight),
             'tiles.weight': nv.NVFP4Tensor.to_nvfp4(weight, per_tensor_scale=weight.abs().max() / 2688, is_swizzled_scales=True),
-            'mx8.weight': mx.MXTensor.to_mx(weight[:, :64], torch.float8_e4m3fn, 32), 'mx4.weight': mx.MXTensor.to_mx(weight[:, :64], torch.float4_e2m1fn_x2, 32)}
+            'mx8.weight': mx.MXTensor.to_mx(weight[:, :64].contiguous(), torch.float8_e4m3fn, 32), 'mx4.weight': mx.MXTensor.to_mx(weight[:, :64].contiguous(),
+                    torch.float4_e2m1fn_x2, 32)}
     tensors, metadata = flatten(made)
     checkpoint('ao.safetensors', {key: value.view(torch.uint8) if value.dtype == torch.float4_e2m1fn_x2 else value for key, value in tensors.items()}, metadata)
     found = decoded('ao.safetensors')
@@ -171,6 +173,8 @@ if arguments:
     there = elements * (scale.float() / torch.tensor([37.5])).repeat_interleave(16, 1)
     same('compressed-tensors NVFP4', decoded('ct.safetensors')['l.weight'], there.numpy())
     for bits in (4, 8):
+        with open(run.path('config.json'), 'w') as file:  # 12 words of 48 columns are 7 or 8 bits
+            json.dump({'quantization_config': {'config_groups': {'g': {'targets': ['Linear'], 'weights': {'num_bits': bits}}}}}, file)
         integers = torch.from_numpy(rng.integers(-(1 << bits - 1), 1 << bits - 1, (5, 48))).to(torch.int8)
         halves = torch.from_numpy(scales(5, 3)).to(torch.bfloat16)
         checkpoint('ct.safetensors', {'l.weight_packed': pack(integers, bits), 'l.weight_scale': halves, 'l.weight_shape': torch.tensor([5, 48])})

@@ -162,6 +162,7 @@ static void table(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(array), cmocka_unit_test(table)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(array),
+                                     cmocka_unit_test(table)};
   return cmocka_run_group_tests(tests, write_file, remove_file);
 }

@@ -10,6 +10,8 @@ import numpy as np
 
 from .. import _abi as abi
 from .. import _structs as s
+from ..scaled import ScaledTensor
+from ..scaling import Scaling
 
 _LINE = 768
 _ORDINARY = {'BOOL': np.bool_, 'U8': np.uint8, 'I8': np.int8, 'U16': np.uint16, 'I16': np.int16, 'U32': np.uint32, 'I32': np.int32,
@@ -81,6 +83,46 @@ class Checkpoint(Mapping[str, np.ndarray]):
         abi.check(abi.layouts().hu_checkpoint_codes(self._open(), place, 0, codes.size, codes.ctypes.data), name)
         return codes
 
+    def scaled(self, name: str) -> ScaledTensor:
+        """A tensor as codes and scales, for `gemm` and the other calls on scaled tensors.
+
+        Parameters
+        ----------
+        name : str
+            Of a tensor whose elements are floats with a scale for each block: MX, NVFP4, FP8 by blocks or rows. Matrices of
+            one with more than two axes lie below each other; where they have second scales of their own it is refused.
+
+        Returns
+        -------
+        ScaledTensor
+            Its `decode()` gives the values of `self[name]`, bit for bit.
+
+        Raises
+        ------
+        KeyError
+            No tensor has the name.
+        HalfulpValueError
+            Its layout is no scaled format (HU_E_FORMAT), or rounds otherwise than one: compressed-tensors' NVFP4 divides by
+            its second scale.
+        """
+        one, place, library = self.tensor(name), self._places[name], abi.layouts()
+        values = np.atleast_2d(self[name]).reshape(-1, one.shape[-1] if one.shape else 1)
+        rows, cols = one.block
+        scale = one.scales.split()[0] if one.scales else ''
+        if not rows or len(one.shape) > 2 and rows > 1 and one.shape[-2] % rows:
+            raise abi.error(s.E_FORMAT, name, 'it has no scales for whole blocks of a matrix')
+        scales = np.empty((-(-values.shape[0] // rows), -(-values.shape[1] // cols)), np.uint32)
+        abi.check(library.hu_checkpoint_scales(self._open(), place, 0, scales.size, scales.ctypes.data), name)
+        second = ' ' in one.scales
+        rule = 'floor' if scale == 'float8_e8m0fnu' else 'ratio'
+        scaling = Scaling('scaled({};scale={};block={}x{};rule={}{})'.format(one.elements, scale, rows, cols, rule, ';tensor' if second else ''))
+        kept = scales.astype(np.uint8 if scaling.scale.width <= 8 else np.uint16 if scaling.scale.width <= 16 else np.uint32)
+        tensor = np.array(library.hu_checkpoint_second(self._open(), place, 0), np.float32) if second else None
+        made = ScaledTensor(self.codes(name).reshape(values.shape), kept, tensor, scaling)
+        if not np.array_equal(made.decode().view(np.uint32), values.view(np.uint32)):
+            raise abi.error(s.E_FORMAT, name, 'the layout {} rounds its values otherwise than a scaled format'.format(one.layout))
+        return made
+
     def tensor(self, name: str) -> CheckpointTensor:
         """What a tensor is made of. KeyError: no tensor has the name."""
         return self._tensors[self._places[name]]
@@ -138,11 +180,12 @@ def load(path: Any, layout: Optional[str] = None) -> Checkpoint:
     Parameters
     ----------
     path : str or os.PathLike
-        A .safetensors file, a .safetensors.index.json, or a folder with either. config.json and hf_quant_config.json
-        beside the files are read, too. GGUF files are read by `halfulp decode`.
+        A .safetensors file, a .safetensors.index.json, or a folder with either; a .gguf, .onnx, .pt, .pth, .ckpt, .bin or .npy
+        file, of which nothing is executed. config.json and hf_quant_config.json
+        beside the files are read, too.
     layout : str, optional
         The layout that every tensor has whose names and dtypes allow it. None: what the files say; what they leave open
-        stands in `open` of the tensors.
+        stands in `open` of the tensors. Of .npy: the format of its codes.
 
     Returns
     -------

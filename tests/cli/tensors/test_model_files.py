@@ -47,7 +47,8 @@ class Torch(Layouts):
     def test_layout(self):
         """What scales codes is found by names, as in other files; and an index of files."""
         codes, scales = bytes(range(8)), floats([.5, 3])
-        entries = [("l.weight", view("UntypedStorage", "0", 8, 0, (2, 4), (4, 1), "float8_e4m3fn")), ("l.weight_scale", view("FloatStorage", "1", 2, 0, (2, 1), (1, 1)))]
+        entries = [("l.weight", view("UntypedStorage", "0", 8, 0, (2, 4), (4, 1), "float8_e4m3fn")), ("l.weight_scale", view("FloatStorage", "1", 2,
+                0, (2, 1), (1, 1)))]
         want = [product(e4m3(c), (.5, 3)[c // 4]) for c in codes]
         self.has(self.found(entries, {"0": codes, "1": scales}), "l.weight", want, (2, 4))
         os.makedirs(self.path("f"))
@@ -55,7 +56,8 @@ class Torch(Layouts):
             self.write("f/pytorch_model-%d.bin" % i, archive(state([entry]), {"0": codes, "1": scales}))
         self.write("f/training_args.bin", archive(name("x", "Arguments") + b")R", {}))
         self.has(self.decoded(self.path("f")), "l.weight", want, (2, 4))
-        self.write("f/pytorch_model.bin.index.json", json.dumps({"weight_map": {entry[0]: "pytorch_model-%d.bin" % i for i, entry in enumerate(entries)}}).encode())
+        self.write("f/pytorch_model.bin.index.json", json.dumps({"weight_map": {entry[0]: "pytorch_model-%d.bin" % i for i,
+                entry in enumerate(entries)}}).encode())
         self.has(self.decoded(self.path("f/pytorch_model.bin.index.json")), "l.weight", want, (2, 4))
 
     def test_transformer_engine(self):
@@ -67,7 +69,8 @@ class Torch(Layouts):
         for callee in (name(module, "_make_float8_tensor_in_reduce_ex"), method):
             found = self.found([("w", callee + b"(" + parts + b"tR")], {"0": b"\x38\xB8\x7E\x40", "1": floats([.5])})
             self.has(found, "w", [.5, -.5, 224, 1], (2, 2))
-        self.wrong(archive(state([("w", name(module, "_make_mxfp8_tensor_in_reduce_ex") + b"(" + parts + b"tR")]), {}), "'w'", "_make_mxfp8_tensor_in_reduce_ex")
+        self.wrong(archive(state([("w", name(module, "_make_mxfp8_tensor_in_reduce_ex") + b"(" + parts + b"tR")]), {}), "'w'",
+                "_make_mxfp8_tensor_in_reduce_ex")
 
     def test_refused(self):
         """Nothing is executed: what is no tensor that is read is refused by its name."""
@@ -112,8 +115,10 @@ class Onnx(Layouts):
         self.write("w.data", bytes(8) + floats([7, 8, 9]))
         short = field(5, b"\xA2\x01" + b"\x05")  # two varints: bytes A2 and 05
         found = self.values([tensor("a", 1, (2,), floats([1, 2])), tensor("f4", 23, (3,), b"\xA2\x05"), tensor("i4", 22, (3,), b"\xF7\x08"),
-                             tensor("u2", 25, (5,), b"\xE4\x03"), tensor("list", 23, (3,), None, short), tensor("b", 16, (2,), None, field(5, 0x3F80), field(5, 0xC000)),
-                             tensor("x", 1, (2,), None, external("w.data", 12, 8)), tensor("s", 8, (1,), None, field(6, b"text")), tensor("i", 7, (1,), None, field(7, -5))])
+                             tensor("u2", 25, (5,), b"\xE4\x03"), tensor("list", 23, (3,), None, short), tensor("b", 16, (2,), None, field(5,
+                                     0x3F80), field(5, 0xC000)),
+                             tensor("x", 1, (2,), None, external("w.data", 12, 8)), tensor("s", 8, (1,), None, field(6, b"text")), tensor("i", 7,
+                                     (1,), None, field(7, -5))])
         self.assertEqual(set(found), {"a", "f4", "i4", "u2", "list", "b", "x", "i"})
         for key, want in (("f4", [1, -1, 3]), ("i4", [7, -1, -8]), ("u2", [0, 1, 2, 3, 3]), ("list", [1, -1, 3])):
             self.has(found, key, want, (len(want),))
@@ -140,7 +145,8 @@ class Onnx(Layouts):
         tensors = [tensor("w", 23, (2, 20), nibbles(fours)), tensor("s", 17, (2, 2), b"\x38\x35\x41\x22"), tensor("g", 1, (), floats(second))]
         nodes = [node("DequantizeLinear", ["s", "g"], "sy"), node("DequantizeLinear", ["w", "sy"], "wy", axis=-1, block_size=16)]
         found = self.values(tensors, nodes)
-        self.has(found, "w", [product(e2m1(c), product(e4m3(b"\x38\x35\x41\x22"[i // 20 * 2 + i % 20 // 16]), second[0])) for i, c in enumerate(fours)], (2, 20))
+        self.has(found, "w", [product(e2m1(c), product(e4m3(b"\x38\x35\x41\x22"[i // 20 * 2 + i % 20 // 16]), second[0])) for i,
+                c in enumerate(fours)], (2, 20))
         self.assertEqual(set(found), {"w"})
         lines = json.loads(self.ok("info", self.path("m.onnx"), "--json"))["tensors"]
         self.assertEqual([(one["name"], one["layout"], one["elements"], one["scales"], one["block"]) for one in lines],
@@ -159,7 +165,8 @@ class Onnx(Layouts):
             if zero:
                 inputs.append("z")
                 tensors.append(tensor("z", 2, (n * 2,), nibbles(zeros)))
-            want = [product(codes[r * blocks * block + c] - (zeros[r * 4 + c // block] if zero else 8), scales[r * blocks + c // block]) for r in range(n) for c in range(k)]
+            want = [product(codes[r * blocks * block + c] - (zeros[r * 4 + c // block] if zero else 8), scales[r * blocks + c // block])
+                    for r in range(n) for c in range(k)]
             found = self.values(tensors, [node("MatMulNBits", inputs, "y", K=k, N=n, bits=4, block_size=block)])
             self.assertEqual(set(found), {"b"})
             self.has(found, "b", want, (n, k))
@@ -168,10 +175,13 @@ class Onnx(Layouts):
 
     def test_refused(self):
         good = [tensor("a", 1, (2,), floats([1, 2]))]
-        for one, says in ((tensor("t", 15, (1,), bytes(16)), "data_type 15"), (tensor("t", 1, (3,), bytes(8)), "raw_data"), (tensor("t", 1, (1 << 62, 8), b""), "too large"),
+        for one, says in ((tensor("t", 15, (1,), bytes(16)), "data_type 15"), (tensor("t", 1, (3,), bytes(8)), "raw_data"), (tensor("t", 1, (1 << 62,
+                8), b""), "too large"),
                           (tensor("t", 1, (2,), None, field(4, bytes(4))), "another number of numbers"), (tensor("t", 1, (1 << 40,), None), "fewer numbers"),
-                          (tensor("t", 1, (2,), None, external("../w.data")), "leave the folder"), (tensor("t", 1, (2,), None, external("/etc/passwd")), "leave the folder"),
-                          (tensor("t", 1, (2,), None, external("w.data", 8)), "ends behind the end"), (tensor("t", 1, (2,), None, external("w.data", 9999)), "begins behind")):
+                          (tensor("t", 1, (2,), None, external("../w.data")), "leave the folder"), (tensor("t", 1, (2,), None,
+                                  external("/etc/passwd")), "leave the folder"),
+                          (tensor("t", 1, (2,), None, external("w.data", 8)), "ends behind the end"), (tensor("t", 1, (2,), None, external("w.data",
+                                  9999)), "begins behind")):
             self.write("w.data", bytes(12))
             self.wrong(says, [one], file="w.data: " if "behind" in says else "m.onnx: ")
         self.wrong("is in", [*good, *good])
