@@ -113,7 +113,7 @@ static void array(void **state) {
   } cases[] = {{"<V1", "False", "float8_e4m3fn", {1, -0.0f, -1, 1.875f}, HU_OK},
                {"|i1", "True", "float8_e4m3fnuz", {0.5f, -0.5f, NAN, 0.9375f}, HU_OK},
                {"<f1", "False", "float8_e5m2", {0.5f, -0.0f, -0.5f, 1.75f}, HU_OK},
-               {"<V2", "False", "bfloat16", {-0x38p-133f, 1.4375f, -3.96875f, NAN}, HU_OK},
+               {"<V2", "False", "bfloat16", {-0x38p-133f, 1.4375f, -3.96875f, -0x1.02p127f}, HU_OK},
                {"<V1", "False", "bfloat16", {0}, HU_E_DATA},
                {"<V1", "False", "float4_e2m1fn", {0}, HU_E_DATA},
                {"<V1", "False", "posit8", {0}, HU_E_NAME}};
