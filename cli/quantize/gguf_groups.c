@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes, scales and minima of groups into the blocks of 256 of GGUF, the reverse of layouts/gguf_values.c, and IQ4_NL: see
- * gguf.h. Layouts: ggml-common.h of llama.cpp at 36491e4. */
+/* Codes, scales and minima of groups into the blocks of 256 of GGUF, the reverse of layouts/gguf_values.c, and IQ4_NL:
+ * see gguf.h. Layouts: ggml-common.h of llama.cpp at 36491e4. */
 #include <string.h>
 
 #include "cli/quantize/gguf.h"
