@@ -273,7 +273,8 @@ static hu_status check_part(const hu_checkpoint *x, size_t i, size_t first, size
 
 /* Fills the numbers of its codes where its values are made of them. */
 static void prepare(double numbers[256], const hui_tensor *tensor) {
-  if ((tensor->layout || tensor->plain) && !hui_gguf_is_blocks(tensor->raw)) fill_numbers(numbers, tensor);
+  int wide = tensor->codes.bits > 8; /* codes of an .npy file */
+  if ((tensor->layout || tensor->plain) && !wide && !hui_gguf_is_blocks(tensor->raw)) fill_numbers(numbers, tensor);
 }
 
 hu_status hui_exact(const hu_checkpoint *x, size_t i, size_t first, size_t n, double *z) {
