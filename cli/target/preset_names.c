@@ -7,10 +7,13 @@
 
 #include "cli/base/names.h"
 #include "halfulp/scalar.h"
+#include "halfulp/scaled.h"
 
 int cli_preset_claims(const char *text) {
   const char *dot = strchr(text, '.');
   size_t n = dot ? (size_t)(dot - text) : 0;
+  for (size_t i = 0; n && i < hu_scaling_rule_count(); i++) /* the rules of blocks have such names, too */
+    if (!strcmp(hu_scaling_rule_at(i).name, text)) return 0;
   for (size_t i = 0; n && i < hu_conversion_count(); i++)
     if (!strncmp(hu_conversion_at(i).name, text, n + 1)) return 1;
   return 0;

@@ -95,7 +95,7 @@ def _names() -> Tuple[str, ...]:
     for place in range(library.hu_format_count()):
         row = library.hu_format_at(place)
         made += [row.id.decode()] + row.aliases.decode().split()
-    for stem in ('scaling', 'number', 'conversion'):
+    for stem in ('scaling', 'scaling_rule', 'number', 'conversion'):
         at = getattr(library, 'hu_{}_at'.format(stem))
         made += [at(place).name.decode() for place in range(getattr(library, 'hu_{}_count'.format(stem))())]
     return tuple(dict.fromkeys(made))

@@ -80,10 +80,20 @@ class Scaling(Value):
 @functools.lru_cache(maxsize=1)
 def _names_of_texts() -> Dict[str, str]:
     made: Dict[str, str] = {}
-    for place in range(abi.main().hu_scaling_count()):
-        name = abi.main().hu_scaling_at(place).name.decode()
-        made.setdefault(Scaling(name).text, name)
+    library = abi.main()
+    rows = [library.hu_scaling_at(place) for place in range(library.hu_scaling_count())]
+    rows += [library.hu_scaling_rule_at(place) for place in range(library.hu_scaling_rule_count())]
+    for row in rows:
+        if row.text:
+            made.setdefault(Scaling(row.name.decode()).text, row.name.decode())
     return made
+
+
+@functools.lru_cache(maxsize=1)
+def _refused() -> Dict[str, str]:
+    """The names of rules that have no text, with the reasons."""
+    rows = (abi.main().hu_scaling_rule_at(place) for place in range(abi.main().hu_scaling_rule_count()))
+    return {row.name.decode(): row.open.decode() for row in rows if not row.text}
 
 
 ScalingLike = Union[Scaling, str]
@@ -92,6 +102,8 @@ ScalingLike = Union[Scaling, str]
 @abi.text_cache(256)
 def _parse(text: str) -> s.hu_scaling:
     record = s.hu_scaling()
+    if text in _refused():
+        raise abi.HalfulpValueError('scaling: {!r} has no text: {}'.format(text, _refused()[text]))
     names.parse('scaling', 'scaling', text, abi.main().hu_scaling_parse, record)
     return record
 

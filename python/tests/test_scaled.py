@@ -7,7 +7,7 @@ import pytest
 import halfulp
 from halfulp import number, scaled
 
-SCALINGS = [row.name for row in halfulp.scalings()]
+SCALINGS = [row.name for row in halfulp.scalings()] + [row.name for row in halfulp.rules() if row.scaling]
 NUMBERS = [row.name for row in halfulp.numbers()]
 
 
@@ -87,6 +87,10 @@ def test_gemm(x):
 def test_catalogues():
     for row in halfulp.scalings():
         assert halfulp.Scaling(row.scaling.text) == row.scaling and row.source
+    for row in halfulp.rules():
+        assert row.source and (row.open if row.scaling is None else halfulp.Scaling(row.scaling.text) == row.scaling)
+    with pytest.raises(ValueError, match='vllm.nvfp4.cuda.*has no text: It uses rcp.approx'):
+        halfulp.Scaling('vllm.nvfp4.cuda')
     for row in halfulp.numbers():
         assert halfulp.Number(row.number.text) == row.number and row.source
     assert halfulp.Scaling('mxfp4').block == (1, 32) and halfulp.Scaling('mxfp4').turned().block == (32, 1)

@@ -80,6 +80,7 @@ class Json(support.Examples):
         self.holds("version", "version")
         self.holds("formats", "formats")
         self.holds("formats", "formats", "--scaled")
+        self.holds("formats", "formats", "--rules")
         self.holds("formats", "formats", "--numbers")
         self.holds("presets", "presets")
         self.holds("models", "models")

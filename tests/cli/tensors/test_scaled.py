@@ -135,7 +135,7 @@ class Scaled(support.Case):
         """Every name that is listed is a format, and its text is the same one."""
         x = self.put("x.npy", self.numbers(99), (3, 33))
         done = 0
-        for option in ("--scaled", "--numbers"):
+        for option in ("--scaled", "--rules", "--numbers"):
             entries = json.loads(self.ok("formats", option, "--json"))
             lines = self.ok("formats", option).splitlines()
             self.assertEqual([line.split()[0] for line in lines], [e["id"] for e in entries])
@@ -143,8 +143,11 @@ class Scaled(support.Case):
             for e in entries:
                 self.assertIn("    defined: " + e["source"], verbose)
                 if e["open"]:
-                    self.assertIn("    open:    " + e["open"], verbose)
+                    self.assertIn(("    open:    " if e["text"] else "") + e["open"], verbose)
             for e in entries:
+                if not e["text"]:
+                    self.bad("quantize", "-f", e["id"], x, self.path("a.npy"), says="has no text: " + e["open"])
+                    continue
                 self.ok("quantize", "-f", e["id"], x, self.path("a.npy"))
                 self.ok("quantize", "-f", e["text"], x, self.path("b.npy"))
                 self.assertEqual(self.read("a.npy"), self.read("b.npy"), e["id"])
