@@ -100,10 +100,16 @@ def preset(name: str) -> Preset:
     return found if found is not None else _made(_record(name), name)
 
 
+@functools.lru_cache(maxsize=1)
+def _rules() -> FrozenSet[str]:
+    library = abi.main()
+    return frozenset(library.hu_scaling_rule_at(place).name.decode() for place in range(library.hu_scaling_rule_count()))
+
+
 def names_preset(text: str) -> bool:
-    """Whether a text is written as the name of a preset: "torch." and so on."""
+    """Whether a text is written as the name of a preset: "torch." and so on. Rules of blocks have such names, too."""
     family, dot, _ = text.partition('.')
-    return bool(dot) and family in _families()
+    return bool(dot) and family in _families() and text not in _rules()
 
 
 def alone(preset: Preset, mode: Any, options: Mapping[str, Any]) -> None:
