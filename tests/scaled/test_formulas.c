@@ -203,6 +203,34 @@ static void ways(void **state) {
   }
 }
 
+/* Signs of zeros under rules of powers of two, of ratios and of formulas, by kernels and by the core. */
+static void minus_zero(void **state) {
+  (void)state;
+  static const char *const minus[] = {"kept", "none", "own", "all"};
+  static const char *const rest[] = {
+      "scale=float8_e8m0fnu;block=1x32;rule=floor", "scale=binary32;block=1x32;rule=ratio;steps=multiply",
+      "scale=binary32;block=*x*;rule=ratio;steps=divide", "scale=ue4m3;block=1x32;s=A/6;x=x*(1/s)"};
+  static const uint8_t codes[4][4] = {{0, 8, 0, 8}, {0, 0, 0, 0}, {0, 0, 0, 8}, {8, 8, 8, 8}};
+  float x[64] = {0}; /* 0, -0, a small number and its negative, which round to zero beside 6 */
+  for (size_t i = 0; i < 60; i++) x[i] = i % 4 == 0 ? 0 : i % 4 == 1 ? -0.0f : i % 4 == 2 ? 0x1p-6f : -0x1p-6f;
+  x[31] = x[62] = 6;
+  for (size_t rule = 0; rule < 4; rule++) {
+    for (size_t i = 0; i < 4; i++) {
+      for (size_t core = 0; core < 2; core++) {
+        static made z;
+        char text[160];
+        hu_exec exec = {0};
+        if (core) exec.levels_off = ~0u;
+        snprintf(text, sizeof text, "scaled(float4_e2m1fn;minus=%s;%s)", minus[i], rest[rule]);
+        hu_scaling scaling = parsed(text);
+        make(&z, 1, 64, x, &scaling, &exec);
+        for (size_t k = 0; k < 4; k++)
+          if (z.codes[k] != codes[i][k] || z.codes[40 + k] != codes[i][k]) fail_msg("%s: code %zu", text, k);
+      }
+    }
+  }
+}
+
 /* ---- published numbers ---- */
 
 static double value_of(hu_format format, uint32_t code) { return hu_decode64(format, code); }
@@ -329,7 +357,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts),         cmocka_unit_test(wrong_texts), cmocka_unit_test(wrong_records),
       cmocka_unit_test(triples),       cmocka_unit_test(one_level),   cmocka_unit_test(exponents),
-      cmocka_unit_test(same_as_steps), cmocka_unit_test(ways),
+      cmocka_unit_test(same_as_steps), cmocka_unit_test(ways),        cmocka_unit_test(minus_zero),
   };
   return cmocka_run_group_tests_name("scaled-formulas", tests, NULL, NULL);
 }
