@@ -233,9 +233,10 @@ static hu_status read_scaled(text_reader *reader, hu_scaling *scaling) {
   while (status == HU_OK && passed(reader, ';')) status = read_key(reader, scaling, &seen);
   if (status != HU_OK) return status;
   int formulas = seen >> KEY_FORMULA != 0;
-  if ((seen & wanted) != wanted || !passed(reader, ')') || reader->text[reader->at]) return HU_E_TEXT;
-  if (!formulas) return seen & by_rule ? HU_OK : HU_E_TEXT;
-  return (seen & by_formulas) != by_formulas || seen & not_both ? HU_E_TEXT : read_formulas(reader, scaling);
+  uint32_t all = wanted | (formulas ? by_formulas : by_rule);
+  if ((seen & all) != all || (formulas && seen & not_both) || !passed(reader, ')') || reader->text[reader->at])
+    return HU_E_TEXT;
+  return formulas ? read_formulas(reader, scaling) : HU_OK;
 }
 
 static hu_status read_bfp(text_reader *reader, hu_scaling *scaling) {

@@ -82,8 +82,8 @@ static void wrong_texts(void **state) {
     size_t where;
     hu_status status;
   } rows[] = {
-      {HEAD "s=A/6)", AT + 6, HU_E_TEXT},                                                        /* no x */
-      {HEAD "rule=ratio;s=A/6;x=x/s)", AT + 23, HU_E_TEXT},                                      /* both */
+      {HEAD "s=A/6)", AT + 5, HU_E_TEXT},                                                        /* no x */
+      {HEAD "rule=ratio;s=A/6;x=x/s)", AT + 22, HU_E_TEXT},                                      /* both */
       {HEAD "s=A/;x=x/s)", AT + 4, HU_E_TEXT},                                                   /* no operand */
       {HEAD "s=max(A);x=x/s)", AT + 7, HU_E_TEXT},                                               /* one argument */
       {HEAD "s=A/0;x=x/s)", AT + 4, HU_E_TEXT},                                                  /* no such number */
