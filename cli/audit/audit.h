@@ -31,7 +31,7 @@ typedef struct audit_tensor {
   /* How it is read. */
   const audit_side *side;
   size_t place; /* in the model */
-  const hui_tensor *found;
+  const hui_tensor *found, *gguf; /* gguf: MXFP4 or NVFP4 of a GGUF file */
   hui_codes codes;
   const void *scales, *seconds; /* as arrays */
   const cli_array *array;
@@ -85,12 +85,16 @@ typedef struct audit_rules {
 } audit_rules;
 void audit_rules_free(audit_rules *rules);
 /* Adds the named rules whose elements, scales, blocks and levels are those of a tensor. */
+/* Returns 1 if all codes of two formats are the same numbers. */
+int audit_same_elements(hu_format x, hu_format y);
 int audit_rules_named(audit_rules *rules, const audit_tensor *x);
 /* Adds variants of the first of the named ones, and if there is none of a plain one: each formula of the scale, rounding
  * of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few blocks. */
 int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit_tensor *x);
 /* Adds those of another list that do something else. */
 int audit_rules_append(audit_rules *rules, const audit_rules *more);
+/* Sorts: named ones first, then those with short texts. */
+void audit_rules_sort(audit_rules *rules);
 /* Reads a rule: a name, or a text. 0, or an exit code after an error line. */
 int audit_rule_read(audit_rule *rule, const char *text);
 /* Writes a text that names all that the rule does: "NAME", or "scaled(...)", with "-r MODE" and "after FORMAT". */

@@ -275,6 +275,7 @@ int audit_identify(const char *format, char *const *command, uint64_t questions,
   if (code == CLI_OK) code = audit_rules_varied(&varied, &found.rules, &x);
   if (code == CLI_OK) code = audit_rules_append(&found.rules, &varied);
   audit_rules_free(&varied);
+  audit_rules_sort(&found.rules);
   if (code == CLI_OK) code = filter(&found, &asked);
   if (code == CLI_OK) print_box(&found, &asked, json);
   if (code == CLI_OK) code = found.rules.count ? CLI_OK : CLI_DIFFERENT;

@@ -330,6 +330,7 @@ int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tens
   s.all = all;
   if (code == CLI_OK) code = find_amax(&s);
   if (code == CLI_OK) code = look(z, &s);
+  audit_rules_sort(&z->rules);
   end(&s);
   return code;
 }

@@ -6,7 +6,6 @@
 #include "cli/audit/report.h"
 #include "cli/base/numbers.h"
 #include "cli/draw/page.h"
-#include "halfulp/status.h"
 
 static void split_row(FILE *out, const audit_pair *pair, int k) {
   const cli_causes *z = &pair->causes[k];

@@ -73,7 +73,7 @@ static float factor(const audit_tensor *x, size_t matrix) {
 
 static int same_structure(const audit_tensor *x, const audit_tensor *y) {
   return x->known == y->known && x->rows == y->rows && x->cols == y->cols && x->scaled == y->scaled &&
-         (x->known ? hu_format_equal(x->element, y->element) : !strcmp(x->elements, y->elements)) &&
+         (x->known ? audit_same_elements(x->element, y->element) : !strcmp(x->elements, y->elements)) &&
          (!x->scaled || (x->block[0] == y->block[0] && x->block[1] == y->block[1] && !x->second == !y->second));
 }
 
@@ -294,7 +294,7 @@ static int part_by_sides(audit_pair *pair, int first, int last) {
 }
 
 static const char *format_part(char text[AUDIT_PART_TEXT], const audit_tensor *x, const audit_tensor *y) {
-  const char *what = strcmp(x->elements, y->elements) || !hu_format_equal(x->element, y->element) ? "elements"
+  const char *what = x->known != y->known || (x->known && y->known && !audit_same_elements(x->element, y->element)) ? "elements"
                      : x->scaled != y->scaled                                                     ? "scales"
                      : !x->second != !y->second                                                   ? "second level"
                                                                                                   : "blocks";

@@ -22,7 +22,7 @@ const char *audit_what(char text[AUDIT_SENTENCE], const audit_tensor *x);
 /* Writes the rules of a side, at most `most` of them, or the nearest one and how far it is; "": none is known. */
 enum { AUDIT_RULES_TEXT = 4096 };
 const char *audit_rules_texts(char text[AUDIT_RULES_TEXT], const audit_followed *by, size_t most);
-void audit_print_pair(FILE *out, const audit_result *result, const audit_pair *pair);
+void audit_print_pair(FILE *out, const audit_pair *pair);
 void audit_print_end(FILE *out, const audit_result *result);
 void audit_print_block(FILE *out, const char *indent, const audit_shown *shown, const audit_tensor *const x[2],
                        const char *const names[2]);

@@ -48,6 +48,19 @@ int audit_rules_append(audit_rules *rules, const audit_rules *more) {
   return code;
 }
 
+/* Named rules stand before variants, and of these the ones with short texts first. */
+static int by_length(const void *x, const void *y) {
+  char a[AUDIT_RULE_TEXT], b[AUDIT_RULE_TEXT];
+  const audit_rule *first = x, *second = y;
+  if (first->name[0] || second->name[0]) return !first->name[0] - !second->name[0];
+  size_t n = strlen(audit_rule_keys(a, first)), m = strlen(audit_rule_keys(b, second));
+  return n != m ? (n < m ? -1 : 1) : strcmp(a, b);
+}
+
+void audit_rules_sort(audit_rules *rules) {
+  if (rules->count) qsort(rules->list, rules->count, sizeof *rules->list, by_length);
+}
+
 /* ---- which rules have the elements, scales and blocks of a tensor ---- */
 
 /* Returns 1 if positive codes of two formats of scales are the same numbers: E4M3 with its sign and without. */
@@ -60,10 +73,21 @@ static int same_scales(hu_format x, hu_format y) {
   return 1;
 }
 
+int audit_same_elements(hu_format x, hu_format y) {
+  uint32_t width = hu_limits_of(x).width;
+  if (hu_format_equal(x, y)) return 1;
+  if (width > 8 || width != hu_limits_of(y).width) return 0;
+  for (uint32_t code = 0; code < 1u << width; code++) {
+    double a = hu_decode64(x, code), b = hu_decode64(y, code);
+    if (a != b && !(isnan(a) && isnan(b))) return 0;
+  }
+  return 1;
+}
+
 static size_t side_of(uint32_t side, size_t whole) { return side && side < whole ? side : whole; }
 
 static int fits(const hu_scaling *scaling, const audit_tensor *x) {
-  return hu_format_equal(scaling->element, x->element) && same_scales(scaling->scale, x->scale) &&
+  return audit_same_elements(scaling->element, x->element) && same_scales(scaling->scale, x->scale) &&
          side_of(scaling->rows, x->rows) == x->block[0] && side_of(scaling->cols, x->cols) == x->block[1] &&
          (scaling->tensor != 0) == (x->second != 0) && (scaling->coding == HU_CODING_TWOS) == x->twos;
 }

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "cli/audit/audit.h"
+#include "files/gguf.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/formats/other.h"
 #include "halfulp/scalar.h"
 
 static size_t least(size_t x, size_t y) { return x && x < y ? x : y; }
@@ -38,6 +41,34 @@ static void take_layout(audit_tensor *z, const hui_tensor *found) {
   z->second = !found->second ? 0 : found->layout->divide ? -1 : 1;
 }
 
+/* Takes MXFP4 and NVFP4 of GGUF; the blocks of its other types are values here. */
+static void take_gguf(audit_tensor *z, const hui_tensor *found) {
+  int nvfp4 = !strcmp(found->elements, "NVFP4");
+  z->quantized = nvfp4 || !strcmp(found->elements, "MXFP4");
+  if (!z->quantized) return;
+  z->known = z->scaled = 1;
+  z->gguf = found;
+  z->found = found;
+  z->element = hu_float4_e2m1fn();
+  z->scale = nvfp4 ? hu_ue4m3() : hu_float8_e8m0fnu();
+  z->block[0] = 1;
+  z->block[1] = least(nvfp4 ? 16 : 32, z->cols);
+  z->second = found->second != NULL;
+}
+
+/* Returns the block of an element in the file, 17 bytes of 32 or 36 of 64 elements (docs/files.md section 7). */
+static const uint8_t *gguf_block(const audit_tensor *x, size_t matrix, size_t row, size_t col) {
+  size_t many = x->block[1] == 32 ? 32 : 64, bytes = many == 32 ? 17 : 36;
+  return x->gguf->raw->bytes + ((matrix * x->rows + row) * (x->cols / many) + col / many) * bytes;
+}
+
+static unsigned gguf_code(const audit_tensor *x, size_t matrix, size_t row, size_t col) {
+  const uint8_t *block = gguf_block(x, matrix, row, col);
+  size_t half = x->block[1] / 2, k = col % x->block[1];
+  const uint8_t *bytes = x->block[1] == 32 ? block + 1 : block + 4 + col % 64 / 16 * 8;
+  return k < half ? bytes[k] & 15u : bytes[k - half] >> 4;
+}
+
 static void take_model(audit_tensor *z, const audit_side *side, size_t i) {
   hu_checkpoint_tensor tensor = hu_checkpoint_at(side->in.model, i);
   z->side = side;
@@ -47,7 +78,11 @@ static void take_model(audit_tensor *z, const audit_side *side, size_t i) {
   z->elements = tensor.layout[0] ? tensor.elements : tensor.dtype;
   z->quantized = tensor.layout[0] != 0 && side->in.model->tensors[i].codes.bits; /* blocks of GGUF are values */
   take_shape(z, tensor.dims, tensor.shape, tensor.count);
-  if (z->quantized) take_layout(z, &side->in.model->tensors[i]);
+  const hui_tensor *found = &side->in.model->tensors[i];
+  if (z->quantized && hui_gguf_is_blocks(found->raw))
+    take_gguf(z, found);
+  else if (z->quantized)
+    take_layout(z, found);
 }
 
 /* ---- codes that this command wrote ---- */
@@ -186,8 +221,7 @@ int audit_open(audit_side *side, const char *path, const char *layout, const cli
   memset(side, 0, sizeof *side);
   side->path = path;
   int code = CLI_BAD;
-  if (cli_ends(path, ".gguf")) return cli_fail(path, "audit reads no .gguf; decode it into .safetensors first");
-  if (cli_is_model(path)) {
+  if (cli_is_model(path) || cli_ends(path, ".gguf")) {
     code = open_model(side, path, layout);
   } else {
     side->tensors = cli_alloc(1, sizeof *side->tensors);
@@ -221,6 +255,7 @@ const audit_tensor *audit_find(const audit_side *side, const char *name, int onl
 
 /* Codes of this command lie one after the other in rows that begin at a byte, the first in the lowest bits. */
 unsigned audit_code(const audit_tensor *x, size_t matrix, size_t row, size_t col) {
+  if (x->gguf) return gguf_code(x, matrix, row, col);
   if (x->found) return hui_code(&x->codes, matrix, row, col);
   unsigned bits = x->codes.bits;
   size_t at = col * bits;
@@ -258,6 +293,11 @@ static uint32_t stored(const audit_tensor *x, const void *array, size_t i, unsig
 
 float audit_scale(const audit_tensor *x, size_t matrix, size_t p, size_t q, uint32_t *code) {
   unsigned bytes = hu_limits_of(x->scale).storage / 8;
+  if (x->gguf) {
+    const uint8_t *block = gguf_block(x, matrix, p, q * x->block[1]);
+    *code = block[x->block[1] == 32 ? 0 : q % 4];
+    return hu_decode(x->scale, *code);
+  }
   if (x->found) {
     const hui_raw *raw = x->found->scale;
     size_t place = hui_scale_place(x->found, matrix, p * x->found->block[0], q * x->found->block[1]);

@@ -7,6 +7,7 @@
 #include "cli/audit/report.h"
 #include "cli/base/numbers.h"
 
+enum { VARIANTS = 8 };
 static const char *const sides[2] = {"A", "B"};
 
 int audit_holds(const audit_result *result) {
@@ -90,12 +91,12 @@ const char *audit_sentence(char text[AUDIT_SENTENCE], const audit_pair *pair) {
   return text;
 }
 
-static void print_side(FILE *out, const audit_result *result, const audit_pair *pair, int k) {
+static void print_side(FILE *out, const audit_pair *pair, int k) {
   char text[AUDIT_SENTENCE], rules[AUDIT_RULES_TEXT];
   const audit_tensor *x = pair->x[k];
   if (!x) return;
   fprintf(out, "  %s: %s\n", sides[k], audit_what(text, x));
-  audit_rules_texts(rules, &pair->by[k], result->which ? SIZE_MAX : 8);
+  audit_rules_texts(rules, &pair->by[k], 8);
   if (rules[0]) fprintf(out, "     rules: %s\n", rules);
   const cli_causes *split = &pair->causes[k];
   if (!split->count) return;
@@ -107,13 +108,13 @@ static void print_side(FILE *out, const audit_result *result, const audit_pair *
           ROUNDED(cli_causes_bias(split), 4));
 }
 
-void audit_print_pair(FILE *out, const audit_result *result, const audit_pair *pair) {
+void audit_print_pair(FILE *out, const audit_pair *pair) {
   static const char *const rule_names[2] = {"its code", "the rule"};
   char shown[ST_NAME_MAX], text[AUDIT_SENTENCE];
   const audit_counts *counts = &pair->counts;
   fprintf(out, "%s: %s\n", st_printable(shown, pair->name), audit_sentence(text, pair));
   if (pair->verdict == AUDIT_EQUAL || (pair->verdict == AUDIT_MADE && pair->part[0]) || pair->verdict == AUDIT_LONE) return;
-  for (int k = 0; k < 2; k++) print_side(out, result, pair, k);
+  for (int k = 0; k < 2; k++) print_side(out, pair, k);
   if (pair->counted && pair->verdict != AUDIT_MADE) {
     fprintf(out, "  %llu of %llu scales, %llu of %llu codes and %llu of %zu values differ\n",
             (unsigned long long)counts->scales, (unsigned long long)counts->all_scales,
@@ -171,6 +172,9 @@ void audit_print_end(FILE *out, const audit_result *result) {
   size_t count;
   char(*common)[AUDIT_RULE_TEXT] = audit_common(result, &count);
   fprintf(out, "rules of all tensors in codes:%s\n", count ? "" : " none");
-  for (size_t i = 0; i < count; i++) fprintf(out, "  %s\n", common[i]);
+  size_t shown = 0, named = 0;
+  while (named < count && strncmp(common[named], "scaled(", 7) != 0) named++;
+  for (; shown < count && shown < named + VARIANTS; shown++) fprintf(out, "  %s\n", common[shown]);
+  if (shown < count) fprintf(out, "  and %zu more that differ from these in no block here; --json has them\n", count - shown);
   free(common);
 }

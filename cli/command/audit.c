@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/audit/report.h"
-#include "cli/base/progress.h"
 
 enum { KEY_SOURCE = CLI_KEY_OWN, KEY_WHICH };
 
@@ -99,7 +98,7 @@ static int compare_all(audit_result *result, const audit_asked *asked) {
     audit_pair *pair = &result->pairs[i];
     if (audit_compare(pair)) return CLI_BAD;
     result->verdicts[pair->verdict]++;
-    if (!quiet) audit_print_pair(stdout, result, pair);
+    if (!quiet) audit_print_pair(stdout, pair);
   }
   if (!quiet) audit_print_end(stdout, result);
   if (asked->common.numeric.json) audit_json(stdout, result);
