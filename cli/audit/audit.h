@@ -20,17 +20,17 @@ typedef struct audit_tensor {
   const char *layout;   /* of docs/checkpoints.md; "halfulp" for codes that this command wrote; "": values */
   const char *elements; /* the name of the element format or dtype */
   size_t rows, cols, matrices, count;
-  int quantized;        /* 1: codes; 0: values */
-  int scaled;           /* 1: blocks have scales */
-  int known;            /* 1: codes are those of `element`; 0: integers, or places in a table */
-  int twos;             /* 1: codes in two's complement */
+  int quantized; /* 1: codes; 0: values */
+  int scaled;    /* 1: blocks have scales */
+  int known;     /* 1: codes are those of `element`; 0: integers, or places in a table */
+  int twos;      /* 1: codes in two's complement */
   hu_format element, scale;
   size_t block[2]; /* rows and columns that share a scale, at most those of the matrix */
   int second;      /* 0: one level; 1: a scale of the tensor to multiply by; -1: one to divide by */
   int exact;       /* 1: values are P s t, rounded once; 0: P rn(s t), rounded */
   /* How it is read. */
   const audit_side *side;
-  size_t place; /* in the model */
+  size_t place;                   /* in the model */
   const hui_tensor *found, *gguf; /* gguf: MXFP4 or NVFP4 of a GGUF file */
   hui_codes codes;
   const void *scales, *seconds; /* as arrays */
@@ -74,9 +74,9 @@ typedef struct audit_rule {
   const char *program; /* whose rule it is, "" of variants */
   hu_scaling scaling;  /* where the rule has blocks */
   hu_conversion preset;
-  int is_preset; /* 1: a conversion of another program, with all its steps */
-  int plain;     /* 1: elements alone, without blocks */
-  hu_mode mode;  /* of the elements */
+  int is_preset;    /* 1: a conversion of another program, with all its steps */
+  int plain;        /* 1: elements alone, without blocks */
+  hu_mode mode;     /* of the elements */
   hu_format before; /* values are rounded into it first; all zero: they are not */
 } audit_rule;
 typedef struct audit_rules {
@@ -128,9 +128,9 @@ int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size
 /* How codes and scales lie against what a rule, or the other side, has. */
 enum {
   AUDIT_IN_ORDER,
-  AUDIT_NIBBLES,   /* the two codes of a byte are exchanged */
-  AUDIT_TILED,     /* scales are read as rows, and are tiles of 128 x 4, or the other way round */
-  AUDIT_UNTILED,   /* the other way round */
+  AUDIT_NIBBLES,    /* the two codes of a byte are exchanged */
+  AUDIT_TILED,      /* scales are read as rows, and are tiles of 128 x 4, or the other way round */
+  AUDIT_UNTILED,    /* the other way round */
   AUDIT_TRANSPOSED, /* scales are stored column by column */
   AUDIT_ORDERS
 };
@@ -139,9 +139,9 @@ extern const char *const audit_orders[AUDIT_ORDERS];
 /* A block of which two sides, or a side and a rule, make different things. */
 enum { AUDIT_SHOWN = 32 };
 typedef struct audit_shown {
-  int there, known;      /* known: values are */
-  size_t matrix, p, q, n; /* which block; elements that are shown */
-  size_t all;             /* elements of the block */
+  int there, known;           /* known: values are */
+  size_t matrix, p, q, n;     /* which block; elements that are shown */
+  size_t all;                 /* elements of the block */
   float x[AUDIT_SHOWN], amax; /* amax: of the tensor, NaN where the format has no second level */
   float scale[2], second[2];
   uint32_t scale_code[2];
@@ -198,17 +198,17 @@ extern const char *const audit_verdicts[AUDIT_VERDICTS];
 typedef struct audit_pair {
   const char *name;
   const audit_tensor *x[2], *source; /* NULL: not there */
-  int all; /* all rules are asked for */
+  int all;                           /* all rules are asked for */
   int verdict;
   int order;
-  int from; /* AUDIT_MADE: the side that values were taken from */
+  int from;                   /* AUDIT_MADE: the side that values were taken from */
   char part[AUDIT_PART_TEXT]; /* AUDIT_PARTED, AUDIT_FORMATS: the first rule on which they part */
   audit_counts counts;
   int counted;
   audit_shown shown;
-  audit_followed by[2];  /* what each side does with the source, AUDIT_MADE: with the other side */
+  audit_followed by[2];       /* what each side does with the source, AUDIT_MADE: with the other side */
   size_t chosen[2];           /* the rules of the sides that part least */
-  cli_causes causes[2];         /* against the source, or side 0 where that has values */
+  cli_causes causes[2];       /* against the source, or side 0 where that has values */
   double moved, moved_signal; /* sum of squares between the sides' values; of those of the first */
   uint64_t values;            /* that differ */
 } audit_pair;

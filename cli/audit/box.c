@@ -133,7 +133,8 @@ static int take_answer(asked_box *z, size_t i, const char *line, const hu_scalin
   char part[8] = {0};
   uint64_t x;
   size_t n = z->blocks[i].n;
-  if (strlen(line) != wide + 1 + n * digits || line[wide] != ' ' || !hex_parse(&x, strndupa(line, wide), wide)) return 0;
+  if (strlen(line) != wide + 1 + n * digits || line[wide] != ' ' || !hex_parse(&x, strndupa(line, wide), wide))
+    return 0;
   z->scales[i] = (uint32_t)x;
   for (size_t k = 0; k < n; k++) {
     memcpy(part, line + wide + 1 + k * digits, digits);
@@ -147,12 +148,12 @@ static int read_answers(asked_box *z, FILE *out, const hu_scaling *scaling) {
   char line[512];
   rewind(out);
   for (size_t i = 0; i < z->count; i++) {
-    if (!fgets(line, sizeof line, out))
-      return cli_fail(NULL, "the box answered %zu of %zu questions", i, z->count);
+    if (!fgets(line, sizeof line, out)) return cli_fail(NULL, "the box answered %zu of %zu questions", i, z->count);
     line[strcspn(line, "\r\n")] = 0;
     if (!take_answer(z, i, line, scaling))
-      return cli_fail(NULL, "the box answers '%.60s' to question %zu, which is not a scale of %u and %zu codes of %u hex digits",
-                      line, i + 1, digits_of(scaling->scale), z->blocks[i].n, digits_of(scaling->element));
+      return cli_fail(
+          NULL, "the box answers '%.60s' to question %zu, which is not a scale of %u and %zu codes of %u hex digits",
+          line, i + 1, digits_of(scaling->scale), z->blocks[i].n, digits_of(scaling->element));
   }
   return CLI_OK;
 }

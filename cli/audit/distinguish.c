@@ -156,7 +156,7 @@ static int prove(question *z) {
     if (scaling->tensor || scaling->rule > HU_SCALE_RATIO || hu_limits_of(scaling->scale).storage > 8 ||
         hu_limits_of(scaling->element).width > 8 || z->rule[k].preset.codes || z->rule[k].preset.operand)
       return DRAWN;
-    if (z->rule[k].is_preset && (z->rule[k].preset.first.e || z->rule[k].preset.first.m || 
+    if (z->rule[k].is_preset && (z->rule[k].preset.first.e || z->rule[k].preset.first.m ||
                                  (z->rule[k].preset.through && *z->rule[k].preset.through)))
       return DRAWN;
   }

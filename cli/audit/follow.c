@@ -23,8 +23,8 @@ typedef struct search {
   float *values, *copy, *scales;
   uint8_t *codes;
   audit_made made;
-  size_t band;  /* rows of a part: whole blocks */
-  float *amax;  /* of each matrix */
+  size_t band; /* rows of a part: whole blocks */
+  float *amax; /* of each matrix */
   int order, all;
   hu_format before;
   uint64_t best; /* differences of the nearest rule; UINT64_MAX: none yet */
@@ -101,7 +101,8 @@ static float ordered_scale(const audit_tensor *x, int order, size_t matrix, size
   if (order == AUDIT_TILED) place = hu_scaled_tile_place(p, q, across);
   if (order == AUDIT_TRANSPOSED) place = q * down + p;
   if (order == AUDIT_UNTILED) /* the row whose tile place is this one */
-    for (place = 0; place < down * across && hu_scaled_tile_place(place / across, place % across, across) != p * across + q;)
+    for (place = 0;
+         place < down * across && hu_scaled_tile_place(place / across, place % across, across) != p * across + q;)
       place++;
   return audit_scale(x, matrix, place / across, place % across, &code);
 }
@@ -262,8 +263,10 @@ static int try_lists(audit_followed *z, search *s, int varied) {
   int code = audit_rules_named(&named, s->x);
   if (code == CLI_OK && varied) code = audit_rules_varied(&rules, &named, s->x);
   if (code == CLI_OK) code = run(z, s, &named);
-  if (code == CLI_OK && (!named.count || s->all)) code = run(z, s, &rules);
-  else rules.count = 0;
+  if (code == CLI_OK && (!named.count || s->all))
+    code = run(z, s, &rules);
+  else
+    rules.count = 0;
   if (code == CLI_OK) code = audit_rules_append(&named, &rules);
   audit_rules_free(&rules);
   if (code == CLI_OK && named.count) {
@@ -322,7 +325,8 @@ static int look(audit_followed *z, search *s) {
 int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x, int all) {
   search s;
   memset(z, 0, sizeof *z);
-  if (!source || !x->quantized || !x->known || source->count != x->count || !x->count || hu_limits_of(x->element).width > 8)
+  if (!source || !x->quantized || !x->known || source->count != x->count || !x->count ||
+      hu_limits_of(x->element).width > 8)
     return CLI_OK;
   z->known = 1;
   int code = start(&s, source, x);

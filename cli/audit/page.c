@@ -6,6 +6,7 @@
 #include "cli/audit/report.h"
 #include "cli/base/numbers.h"
 #include "cli/draw/page.h"
+#include "cli/quantize/report.h"
 
 static void split_row(FILE *out, const audit_pair *pair, int k) {
   const cli_causes *z = &pair->causes[k];
@@ -16,35 +17,12 @@ static void split_row(FILE *out, const audit_pair *pair, int k) {
   fputs("<tr><td>", out);
   svg_escaped(out, st_printable(shown, pair->name));
   fprintf(out, "</td><td>%s</td>", k ? "B" : "A");
-  fprintf(out, isfinite(sqnr) ? "<td data-v=\"%.9g\">%.2f</td>" : "<td data-v=\"%g\">exact</td>", isfinite(sqnr) ? sqnr : 1e9,
-          sqnr);
+  fprintf(out, isfinite(sqnr) ? "<td data-v=\"%.9g\">%.2f</td>" : "<td data-v=\"%g\">exact</td>",
+          isfinite(sqnr) ? sqnr : 1e9, sqnr);
   for (int i = 0; i < 4; i++)
-    fprintf(out, "<td data-v=\"%.9g\">%.2f %%</td>", cli_causes_share(z, shares[i]), 100 * cli_causes_share(z, shares[i]));
+    fprintf(out, "<td data-v=\"%.9g\">%.2f %%</td>", cli_causes_share(z, shares[i]),
+            100 * cli_causes_share(z, shares[i]));
   fprintf(out, "<td data-v=\"%.9g\">%s</td></tr>\n", cli_causes_bias(z), ROUNDED(cli_causes_bias(z), 4));
-}
-
-static void histogram(FILE *out, const audit_result *result) {
-  enum { WIDTH = 920, ROW = 22, NAMES = 150 };
-  cli_causes total = {0};
-  svg image;
-  uint64_t most = 1;
-  for (size_t i = 0; i < result->count; i++)
-    for (int k = 0; k < 2; k++) cli_causes_add(&total, &result->pairs[i].causes[k]);
-  if (!total.count) return;
-  for (int i = 0; i < CLI_CAUSES_BINS; i++)
-    if (total.bins[i] > most) most = total.bins[i];
-  fputs("<h2>Blocks by their SQNR</h2>\n", out);
-  page_begin_drawing(&image, out, "blocks", WIDTH, CLI_CAUSES_BINS * ROW + 8, "Blocks by their SQNR",
-                     "One bar for each range of the ratio of signal to noise, as long as it has blocks.");
-  for (int i = 0; i < CLI_CAUSES_BINS; i++) {
-    char name[CLI_CAUSES_BIN_TEXT], text[32];
-    double width = (WIDTH - NAMES - 160) * (double)total.bins[i] / (double)most, y = 4 + (double)i * ROW;
-    svg_text(&image, NAMES - 10, y + 14, 12, SVG_END, "var(--ink)", "", cli_causes_bin(name, i));
-    svg_rect(&image, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
-    snprintf(text, sizeof text, "%llu", (unsigned long long)total.bins[i]);
-    svg_text(&image, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);
-  }
-  page_end_drawing(&image);
 }
 
 static void block(FILE *out, const audit_pair *pair) {
@@ -65,14 +43,16 @@ static void block(FILE *out, const audit_pair *pair) {
 
 static void body(FILE *out, const audit_result *result) {
   char shown[ST_NAME_MAX], text[AUDIT_SENTENCE];
+  cli_causes total = {.count = 0};
   fputs("<h1>Audit</h1>\n<dl class=\"cards\">", out);
   page_card(out, "tensors", "%zu", result->count);
   for (int i = 0; i < AUDIT_VERDICTS; i++)
     if (result->verdicts[i]) page_card(out, audit_verdicts[i], "%llu", (unsigned long long)result->verdicts[i]);
-  fputs("</dl>\n<h2 id=\"tensors\">Tensors</h2>\n<div class=\"wide\"><table class=\"words sort\" "
-        "aria-labelledby=\"tensors\"><thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">verdict</th>"
-        "<th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
-        out);
+  fputs(
+      "</dl>\n<h2 id=\"tensors\">Tensors</h2>\n<div class=\"wide\"><table class=\"words sort\" "
+      "aria-labelledby=\"tensors\"><thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">verdict</th>"
+      "<th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
+      out);
   for (size_t i = 0; i < result->count; i++) {
     const audit_pair *pair = &result->pairs[i];
     fputs("<tr>", out);
@@ -83,15 +63,18 @@ static void body(FILE *out, const audit_result *result) {
   }
   fputs("</tbody></table></div>\n", out);
   for (size_t i = 0; i < result->count; i++) block(out, &result->pairs[i]);
-  fputs("<h2 id=\"errors\">The error, split</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"errors\">"
-        "<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">side</th><th scope=\"col\">SQNR, dB</th>"
-        "<th scope=\"col\">scales</th><th scope=\"col\">dead zone</th><th scope=\"col\">saturation</th>"
-        "<th scope=\"col\">grid</th><th scope=\"col\">bias of the mean</th></tr></thead>\n<tbody>\n",
-        out);
+  fputs(
+      "<h2 id=\"errors\">The error, split</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"errors\">"
+      "<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">side</th><th scope=\"col\">SQNR, dB</th>"
+      "<th scope=\"col\">scales</th><th scope=\"col\">dead zone</th><th scope=\"col\">saturation</th>"
+      "<th scope=\"col\">grid</th><th scope=\"col\">bias of the mean</th></tr></thead>\n<tbody>\n",
+      out);
   for (size_t i = 0; i < result->count; i++)
     for (int k = 0; k < 2; k++) split_row(out, &result->pairs[i], k);
   fputs("</tbody></table></div>\n", out);
-  histogram(out, result);
+  for (size_t i = 0; i < result->count; i++)
+    for (int k = 0; k < 2; k++) cli_causes_add(&total, &result->pairs[i].causes[k]);
+  report_blocks(out, &total);
 }
 
 static void print_page(FILE *out, const void *what) {

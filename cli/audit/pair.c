@@ -10,8 +10,8 @@
 
 enum { PIECE = 1 << 16, COMPARED = 64 };
 
-const char *const audit_verdicts[AUDIT_VERDICTS] = {"equal",   "made",      "rearranged", "equal values",
-                                                    "parted",  "formats",   "different",  "alone"};
+const char *const audit_verdicts[AUDIT_VERDICTS] = {"equal",  "made",    "rearranged", "equal values",
+                                                    "parted", "formats", "different",  "alone"};
 
 /* ---- values ---- */
 
@@ -294,10 +294,11 @@ static int part_by_sides(audit_pair *pair, int first, int last) {
 }
 
 static const char *format_part(char text[AUDIT_PART_TEXT], const audit_tensor *x, const audit_tensor *y) {
-  const char *what = x->known != y->known || (x->known && y->known && !audit_same_elements(x->element, y->element)) ? "elements"
-                     : x->scaled != y->scaled                                                     ? "scales"
-                     : !x->second != !y->second                                                   ? "second level"
-                                                                                                  : "blocks";
+  const char *what = x->known != y->known || (x->known && y->known && !audit_same_elements(x->element, y->element))
+                         ? "elements"
+                     : x->scaled != y->scaled   ? "scales"
+                     : !x->second != !y->second ? "second level"
+                                                : "blocks";
   snprintf(text, AUDIT_PART_TEXT, "%s: blocks of %zu x %zu, %zu x %zu", what, x->block[0], x->block[1], y->block[0],
            y->block[1]);
   return text;

@@ -363,8 +363,7 @@ static void take_scales(audit_made *made, hu_format format, size_t count, size_t
   }
 }
 
-int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size_t cols, float *x,
-                     const float *amax) {
+int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size_t cols, float *x, const float *amax) {
   const hu_scaling *scaling = &rule->scaling;
   float bound = amax ? *amax : 0;
   if (is_format(rule->before)) {

@@ -43,13 +43,15 @@ const char *audit_rules_texts(char text[AUDIT_RULES_TEXT], const audit_followed 
                "no known rule; the nearest is %s: %llu of the first %llu codes and %llu of %llu scales are others%s",
                audit_rule_text(one, &by->nearest), (unsigned long long)by->missed.codes,
                (unsigned long long)by->missed.all_codes, (unsigned long long)by->missed.scales,
-               (unsigned long long)by->missed.all_scales, by->missed.seconds ? ", and the second level is another" : "");
+               (unsigned long long)by->missed.all_scales,
+               by->missed.seconds ? ", and the second level is another" : "");
     else
       snprintf(text, AUDIT_RULES_TEXT, "no known rule has these elements, scales and blocks");
     return text;
   }
   for (size_t i = 0; i < by->rules.count && i < most && n < AUDIT_RULES_TEXT - AUDIT_RULE_TEXT - 128; i++)
-    n += (size_t)snprintf(text + n, AUDIT_RULES_TEXT - n, "%s%s", i ? ", " : "", audit_rule_text(one, &by->rules.list[i]));
+    n += (size_t)snprintf(text + n, AUDIT_RULES_TEXT - n, "%s%s", i ? ", " : "",
+                          audit_rule_text(one, &by->rules.list[i]));
   if (by->rules.count > most)
     n += (size_t)snprintf(text + n, AUDIT_RULES_TEXT - n, " and %zu more", by->rules.count - most);
   if (by->given) {
@@ -84,9 +86,10 @@ const char *audit_sentence(char text[AUDIT_SENTENCE], const audit_pair *pair) {
     case AUDIT_LONE: snprintf(text, AUDIT_SENTENCE, "only in %s", sides[!pair->x[0]]); break;
     default:
       snprintf(text, AUDIT_SENTENCE, "different%s%s%s", pair->part[0] ? ": " : ", not explained by one known rule",
-               pair->part, pair->source || !pair->x[0]->quantized || !pair->x[1]->quantized
-                               ? ""
-                               : "; --source would say by which rules");
+               pair->part,
+               pair->source || !pair->x[0]->quantized || !pair->x[1]->quantized
+                   ? ""
+                   : "; --source would say by which rules");
   }
   return text;
 }
@@ -100,12 +103,14 @@ static void print_side(FILE *out, const audit_pair *pair, int k) {
   if (rules[0]) fprintf(out, "     rules: %s\n", rules);
   const cli_causes *split = &pair->causes[k];
   if (!split->count) return;
-  fprintf(out, "     SQNR %.2f dB; of the noise scales %.2f %%, dead zone %.2f %%, saturation %.2f %%, grid %.2f %%; bias of "
-          "the mean %s\n",
-          split->noise > 0 ? 10 * log10(split->signal / split->noise) : HUGE_VAL,
-          100 * cli_causes_share(split, split->scale_noise), 100 * cli_causes_share(split, split->dead_noise),
-          100 * cli_causes_share(split, split->saturated_noise), 100 * cli_causes_share(split, split->grid_noise),
-          ROUNDED(cli_causes_bias(split), 4));
+  fprintf(
+      out,
+      "     SQNR %.2f dB; of the noise scales %.2f %%, dead zone %.2f %%, saturation %.2f %%, grid %.2f %%; bias of "
+      "the mean %s\n",
+      split->noise > 0 ? 10 * log10(split->signal / split->noise) : HUGE_VAL,
+      100 * cli_causes_share(split, split->scale_noise), 100 * cli_causes_share(split, split->dead_noise),
+      100 * cli_causes_share(split, split->saturated_noise), 100 * cli_causes_share(split, split->grid_noise),
+      ROUNDED(cli_causes_bias(split), 4));
 }
 
 void audit_print_pair(FILE *out, const audit_pair *pair) {
@@ -113,7 +118,8 @@ void audit_print_pair(FILE *out, const audit_pair *pair) {
   char shown[ST_NAME_MAX], text[AUDIT_SENTENCE];
   const audit_counts *counts = &pair->counts;
   fprintf(out, "%s: %s\n", st_printable(shown, pair->name), audit_sentence(text, pair));
-  if (pair->verdict == AUDIT_EQUAL || (pair->verdict == AUDIT_MADE && pair->part[0]) || pair->verdict == AUDIT_LONE) return;
+  if (pair->verdict == AUDIT_EQUAL || (pair->verdict == AUDIT_MADE && pair->part[0]) || pair->verdict == AUDIT_LONE)
+    return;
   for (int k = 0; k < 2; k++) print_side(out, pair, k);
   if (pair->counted && pair->verdict != AUDIT_MADE) {
     fprintf(out, "  %llu of %llu scales, %llu of %llu codes and %llu of %zu values differ\n",
@@ -175,6 +181,7 @@ void audit_print_end(FILE *out, const audit_result *result) {
   size_t shown = 0, named = 0;
   while (named < count && strncmp(common[named], "scaled(", 7) != 0) named++;
   for (; shown < count && shown < named + VARIANTS; shown++) fprintf(out, "  %s\n", common[shown]);
-  if (shown < count) fprintf(out, "  and %zu more that differ from these in no block here; --json has them\n", count - shown);
+  if (shown < count)
+    fprintf(out, "  and %zu more that differ from these in no block here; --json has them\n", count - shown);
   free(common);
 }

@@ -41,8 +41,10 @@ static const cli_command command = {
     "audit",
     "A B | --which FILE --source MODEL",
     "Say why two quantized tensors or models differ, or which rule made one of them",
-    "A and B are models (.safetensors, an index, a folder) in any layout that halfulp reads, or .npy files; one may be\n"
-    "the values that the other was quantized from. Of each pair of tensors it says: equal; made, one side being what a\n"
+    "A and B are models (.safetensors, an index, a folder) in any layout that halfulp reads, or .npy files; one may "
+    "be\n"
+    "the values that the other was quantized from. Of each pair of tensors it says: equal; made, one side being what "
+    "a\n"
     "known rule makes of the other; or on which rule they part, with the counts of scales and codes that differ, the\n"
     "smallest block that shows it, and the rule that each side follows. That needs --source, unless A or B has the\n"
     "values.\n\n"
@@ -76,16 +78,15 @@ static int list_pairs(audit_result *result, const audit_asked *asked, const audi
   result->pairs = cli_alloc(side[0].count + side[1].count, sizeof *result->pairs);
   if (!result->pairs) return CLI_BAD;
   while (i < side[0].count || k < side[1].count) {
-    int order = only                  ? 0
-                : i == side[0].count  ? 1
-                : k == side[1].count  ? -1
-                                      : strcmp(side[0].tensors[i].name, side[1].tensors[k].name);
+    int order = only                 ? 0
+                : i == side[0].count ? 1
+                : k == side[1].count ? -1
+                                     : strcmp(side[0].tensors[i].name, side[1].tensors[k].name);
     audit_pair pair = {.name = order <= 0 ? side[0].tensors[i].name : side[1].tensors[k].name};
     pair.all = asked->which;
     if (order <= 0) pair.x[0] = &side[0].tensors[i++];
     if (order >= 0) pair.x[1] = &side[1].tensors[k++];
     if (source) pair.source = audit_find(source, pair.name, only);
-    if (source && pair.source && pair.source->quantized) pair.source = NULL;
     if (is_chosen(asked, pair.name)) result->pairs[result->count++] = pair;
   }
   if (result->count) return CLI_OK;
@@ -148,7 +149,8 @@ int cli_audit(int argc, char **argv) {
   audit_result result = {.path = {asked.which ? asked.source : operands[0], operands[asked.which ? 0 : 1]},
                          .source = asked.which ? NULL : asked.source,
                          .which = asked.which};
-  if (audit_open(&side[0], result.path[0], asked.which ? NULL : layout, asked.which ? &values : &target[0])) return CLI_BAD;
+  if (audit_open(&side[0], result.path[0], asked.which ? NULL : layout, asked.which ? &values : &target[0]))
+    return CLI_BAD;
   status = audit_open(&side[1], result.path[1], layout, asked.which ? &target[0] : &target[1]);
   if (status == CLI_OK && result.source) {
     status = audit_open(&source, result.source, NULL, &values);

@@ -56,6 +56,25 @@ static void overflow_cell(char text[32], const tensors_result *result) {
   snprintf(text, 32, "%llu", (unsigned long long)result->events.overflow);
 }
 
+static void share_cell(char text[32], const tensors_result *result, double part) {
+  snprintf(text, 32, "%.2f", 100 * cli_causes_share(&result->causes, part));
+}
+static void scales_cell(char text[32], const tensors_result *result) {
+  share_cell(text, result, result->causes.scale_noise);
+}
+static void dead_cell(char text[32], const tensors_result *result) {
+  share_cell(text, result, result->causes.dead_noise);
+}
+static void saturated_cell(char text[32], const tensors_result *result) {
+  share_cell(text, result, result->causes.saturated_noise);
+}
+static void grid_cell(char text[32], const tensors_result *result) {
+  share_cell(text, result, result->causes.grid_noise);
+}
+static void bias_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%s", result->causes.count ? ROUNDED(cli_causes_bias(&result->causes), 4) : "-");
+}
+
 /* Shortens a long name to its end, which is where names of tensors differ. */
 static const char *short_name(char text[ST_NAME_MAX], const char *name) {
   size_t n = strlen(st_printable(text, name)), from = n > NAME_MAX_SHOWN ? n - NAME_MAX_SHOWN : 0;
@@ -113,14 +132,19 @@ static void print_table(const compare_table *table) {
   print_total(table, names, "zeros", zeros_cell);
   print_total(table, names, "  that were not 0", to_zero_cell);
   print_total(table, names, "overflow of elements", overflow_cell);
+  print_total(table, names, "% of noise: scales", scales_cell);
+  print_total(table, names, "  dead zone", dead_cell);
+  print_total(table, names, "  saturation", saturated_cell);
+  print_total(table, names, "  grid", grid_cell);
+  print_total(table, names, "bias of the mean", bias_cell);
   tensors_print_left(stdout, first);
 }
 
 /* ---- JSON ---- */
 
 static void json_figures(const tensors_result *result) {
-  cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?", JSON(result->bits), JSON(&result->events),
-           cli_errors_value(&result->errors));
+  cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?, 'causes': ?", JSON(result->bits), JSON(&result->events),
+           cli_errors_value(&result->errors), cli_causes_value(&result->causes));
 }
 
 static void json_column(const compare_column *column) {

@@ -102,6 +102,9 @@ static int round_again(void *z, const cli_source *x, size_t count, hu_format for
   return CLI_OK;
 }
 
+/* Errors are asked for by their causes: a comparison, or a report. */
+static int has_causes(const tensors_work *work) { return !work->output || work->state->report; }
+
 static int make_values(const tensors_work *work, tensors_result *result, cli_job *job) {
   const cli_target *target = &work->state->target;
   size_t count = result->tensor->count;
@@ -120,6 +123,7 @@ static int make_values(const tensors_work *work, tensors_result *result, cli_job
   }
   if (code == CLI_OK) {
     code = judge(result, &job->x, &y);
+    if (code == CLI_OK && size == 4 && has_causes(work)) code = tensors_causes(result, values, target, job);
     if (code == CLI_OK && work->output) code = put(work, result->tensor->name, z ? z : values);
   }
   free(values);
@@ -161,6 +165,7 @@ static int make_codes(const tensors_work *work, tensors_result *result, cli_job 
   if (code == CLI_OK) {
     cli_source z = cli_floats_source(back, size);
     code = judge(result, &job->x, &z);
+    if (code == CLI_OK && size == 4 && has_causes(work)) code = tensors_causes(result, back, target, job);
     if (code == CLI_OK) code = put_parts(work, result->tensor->name, &parts);
   }
   free(back);

@@ -173,6 +173,15 @@ static void copied(FILE *out, const tensors_results *results) {
   fputs("</tbody></table></details>\n", out);
 }
 
+static void causes(FILE *out, const cli_causes *z) {
+  if (!z->count) return;
+  page_card(out, "of the noise: scales", "%.2f %%", 100 * cli_causes_share(z, z->scale_noise));
+  page_card(out, "dead zone", "%.2f %%", 100 * cli_causes_share(z, z->dead_noise));
+  page_card(out, "saturation", "%.2f %%", 100 * cli_causes_share(z, z->saturated_noise));
+  page_card(out, "grid", "%.2f %%", 100 * cli_causes_share(z, z->grid_noise));
+  page_card(out, "bias of the mean", "%s", ROUNDED(cli_causes_bias(z), 4));
+}
+
 static void summary(FILE *out, const tensors_results *results, const tensors_result *total) {
   char name[CLI_TARGET_MAX], text[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
   const cli_target *target = &results->asked->target;
@@ -199,6 +208,7 @@ static void summary(FILE *out, const tensors_results *results, const tensors_res
   page_card(out, "largest error", "%s", ROUNDED(total->errors.max_abs, 6));
   page_card(out, "saturated", "%llu", (unsigned long long)total->events.saturated);
   page_card(out, "to zero", "%llu", (unsigned long long)total->events.to_zero);
+  causes(out, &total->causes);
   fputs("</dl>\n", out);
 }
 
@@ -206,7 +216,9 @@ static void notes(FILE *out, const tensors_result *total) {
   fputs(
       "<h2>Words</h2>\n<p>Errors compare each tensor before and after, over the elements that are finite in both; "
       "SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the squared errors. "
-      "Saturated and to zero count elements. Bits per element are those of packed codes and scales.",
+      "Saturated and to zero count elements. Bits per element are those of packed codes and scales. Of the noise, the "
+      "part of scales is what a better factor for each block would take away; the rest belongs to elements that became "
+      "0 (dead zone), that lie beyond the largest value of their block (saturation), and to all others (grid).",
       out);
   if (left_out(total)) fputs(" Left out: elements that are not finite before or after.", out);
   if (total->again)
@@ -227,6 +239,7 @@ static void page(FILE *out, const void *what) {
   report_exponents(out, &total);
   fputs("<h2>SQNR by tensor</h2>\n", out);
   report_sqnr(out, results);
+  report_blocks(out, &total.causes);
   tensors(out, results, &total);
   short_rows(out, results);
   events(out, &total.events);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/draw/page.h"
 #include "cli/draw/rounded.h"
 #include "cli/quantize/report.h"
 
@@ -51,4 +52,25 @@ void report_sqnr(FILE *out, const tensors_results *results) {
   rounded_ratios(out, "sqnr", "Signal to quantization noise of each tensor",
                  "One bar a tensor, the lowest first, in decibels.", "tensors", list, n);
   free(list);
+}
+
+void report_blocks(FILE *out, const cli_causes *causes) {
+  enum { WIDTH = 920, ROW = 22, NAMES = 150 };
+  svg image;
+  uint64_t most = 1;
+  if (!causes->count) return;
+  for (int i = 0; i < CLI_CAUSES_BINS; i++)
+    if (causes->bins[i] > most) most = causes->bins[i];
+  fputs("<h2>Blocks by their SQNR</h2>\n", out);
+  page_begin_drawing(&image, out, "blocks", WIDTH, CLI_CAUSES_BINS * ROW + 8, "Blocks by their SQNR",
+                     "One bar for each range of the ratio of signal to noise, as long as it has blocks.");
+  for (int i = 0; i < CLI_CAUSES_BINS; i++) {
+    char name[CLI_CAUSES_BIN_TEXT], text[32];
+    double width = (WIDTH - NAMES - 160) * (double)causes->bins[i] / (double)most, y = 4 + (double)i * ROW;
+    svg_text(&image, NAMES - 10, y + 14, 12, SVG_END, "var(--ink)", "", cli_causes_bin(name, i));
+    svg_rect(&image, NAMES, y + 2, width > 1 ? width : 1, 16, "var(--after)");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)causes->bins[i]);
+    svg_text(&image, NAMES + (width > 1 ? width : 1) + 8, y + 14, 12, SVG_START, "var(--ink)", "", text);
+  }
+  page_end_drawing(&image);
 }

@@ -27,6 +27,7 @@ tensors_result tensors_total(const tensors_results *results) {
     const tensors_result *result = &results->list[i];
     if (!result->done) continue;
     add_errors(&total.errors, &result->errors, &noise, &signal);
+    cli_causes_add(&total.causes, &result->causes);
     hu_events_add(&total.events, &result->events);
     total.again += result->again;
     total.blocks.count += result->blocks.count;
@@ -118,7 +119,7 @@ static void json_row(FILE *out, const tensors_result *result) {
   if (result->done) {
     cli_json(out, ", 'amax': ?, 'bits_per_element': ?, 'rounded_again': ?, 'events': ?, ", JSON(result->amax),
              JSON(result->bits), JSON(result->again), JSON(&result->events));
-    cli_json(out, "'errors': ?, 'blocks': ?, ?", cli_errors_value(&result->errors), cli_blocks_value(&result->blocks),
+    cli_json(out, "'errors': ?, 'causes': ?, 'blocks': ?, ?", cli_errors_value(&result->errors), cli_causes_value(&result->causes), cli_blocks_value(&result->blocks),
              cli_row_shape_value(&result->shape));
   }
   fputc('}', out);

@@ -64,10 +64,11 @@ void cli_causes_add(cli_causes *z, const cli_causes *x) {
 }
 
 int cli_causes_matrix(cli_causes *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
-                     const double *most) {
+                      const double *most) {
   if (!rows || !cols) return 0;
   size_t most_rows = block[0] < rows ? block[0] : rows, most_cols = block[1] < cols ? block[1] : cols, k = 0;
-  float *before = cli_alloc(most_rows * most_cols, sizeof *before), *after = cli_alloc(most_rows * most_cols, sizeof *after);
+  float *before = cli_alloc(most_rows * most_cols, sizeof *before),
+        *after = cli_alloc(most_rows * most_cols, sizeof *after);
   for (size_t r = 0; before && after && r < rows; r += block[0])
     for (size_t c = 0; c < cols; c += block[1]) {
       size_t n = 0;

@@ -31,7 +31,7 @@ void cli_causes_add(cli_causes *z, const cli_causes *x);
 /* Adds a matrix of rows x cols in blocks of block[0] x block[1]; most[k]: of the k-th block, row by row. Returns 0, or
  * an exit code after an error line. */
 int cli_causes_matrix(cli_causes *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
-                     const double *most);
+                      const double *most);
 /* Returns a part of the noise between 0 and 1; 0 where there is none. */
 double cli_causes_share(const cli_causes *z, double part);
 /* Returns the mean of v - x. */
