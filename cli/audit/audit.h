@@ -2,8 +2,8 @@
 /* cli/audit/audit.h - the tensors of two sides, the rules by which quantizers work, and what an audit finds.
  *
  * A side is a file, a folder or an array. Each of its tensors is read element by element and scale by scale, whatever
- * layout it has, so that memory does not grow with it. A rule makes scales and codes of values; the named ones are those
- * of the library's tables, and variants change one or more keys of them. docs/audit.md defines what is said. */
+ * layout it has, so that memory does not grow with it. A rule makes scales and codes of values; the named ones are
+ * those of the library's tables, and variants change one or more keys of them. docs/audit.md defines what is said. */
 #ifndef HALFULP_CLI_AUDIT_AUDIT_H
 #define HALFULP_CLI_AUDIT_AUDIT_H
 
@@ -88,8 +88,9 @@ void audit_rules_free(audit_rules *rules);
 /* Returns 1 if all codes of two formats are the same numbers. */
 int audit_same_elements(hu_format x, hu_format y);
 int audit_rules_named(audit_rules *rules, const audit_tensor *x);
-/* Adds variants of the first of the named ones, and if there is none of a plain one: each formula of the scale, rounding
- * of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few blocks. */
+/* Adds variants of the first of the named ones, and if there is none of a plain one: each formula of the scale,
+ * rounding of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few
+ * blocks. */
 int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit_tensor *x);
 /* Adds those of another list that do something else. */
 int audit_rules_append(audit_rules *rules, const audit_rules *more);
@@ -102,8 +103,8 @@ enum { AUDIT_RULE_TEXT = HU_SCALING_TEXT_MAX + 2 * CLI_NAME_MAX };
 const char *audit_rule_text(char text[AUDIT_RULE_TEXT], const audit_rule *rule);
 /* Writes the same without names. */
 const char *audit_rule_keys(char text[AUDIT_RULE_TEXT], const audit_rule *rule);
-/* Writes the first key, in the order of the computation, in which two rules differ, as "what: X, Y"; "" if none. Returns
- * how many differ. */
+/* Writes the first key, in the order of the computation, in which two rules differ, as "what: X, Y"; "" if none.
+ * Returns how many differ. */
 enum { AUDIT_PART_TEXT = 256 };
 int audit_rules_part(char text[AUDIT_PART_TEXT], const audit_rule *x, const audit_rule *y);
 
@@ -176,8 +177,8 @@ typedef struct audit_block {
   float x[AUDIT_BLOCK], amax;
   audit_shown shown; /* of the two rules */
 } audit_block;
-/* Returns 1 if two rules make different things of a block, which `shown` then has; 0: the same; -1: one of them cannot be
- * applied. made: memory for AUDIT_BLOCK elements. */
+/* Returns 1 if two rules make different things of a block, which `shown` then has; 0: the same; -1: one of them
+ * cannot be applied. made: memory for AUDIT_BLOCK elements. */
 int audit_block_differs(audit_block *z, audit_made made[2], const audit_rule *x, const audit_rule *y);
 /* Leaves out elements of a block while the rules still differ; simple: also digits of what is left. */
 void audit_block_shorten(audit_block *z, audit_made made[2], const audit_rule *x, const audit_rule *y, int simple);

@@ -278,8 +278,8 @@ static int try_lists(audit_followed *z, search *s, int varied) {
   return code;
 }
 
-/* Tries the second level as that of another amax, from which the number in the file follows: tensors that are multiplied
- * together (query, key, value) often have one for all. */
+/* Tries the second level as that of another amax, from which the number in the file follows: tensors that are
+ * multiplied together (query, key, value) often have one for all. */
 static int try_given(audit_followed *z, search *s) {
   const audit_tensor *x = s->x;
   audit_rules rules = {NULL, 0, 0};

@@ -26,8 +26,8 @@ int audit_distinguish(char *const text[2], uint64_t tries, uint64_t seed, int js
  * widths. */
 /* Plays the box on standard input and output. */
 int audit_answer(const char *rule);
-/* Finds the rules of a box by `questions` drawn blocks, and prints them. format: a rule of the same elements, scales and
- * blocks. Returns 0: one was found, 1: none, or 2 after an error line. */
+/* Finds the rules of a box by `questions` drawn blocks, and prints them. format: a rule of the same elements, scales
+ * and blocks. Returns 0: one was found, 1: none, or 2 after an error line. */
 int audit_identify(const char *format, char *const *command, uint64_t questions, uint64_t seed, uint64_t seconds,
                    int json);
 

@@ -216,7 +216,7 @@ int audit_rule_read(audit_rule *rule, const char *text) {
   int blocks = code == CLI_OK && target.kind == &cli_kind_scaled && !target.by_rows;
   if (code == CLI_OK && !blocks) code = cli_fail(NULL, "'%s' is no scaled format and no preset of one", own);
   if (code == CLI_OK && mode && hu_mode_round_parse(&rule->mode, mode + 4) != HU_OK)
-    code = cli_fail(NULL, "'%s' is none of " HU_ROUND_TEXTS, mode + 4);
+    code = cli_fail(NULL, "'%s' is not one of " HU_ROUND_TEXTS, mode + 4);
   if (code == CLI_OK && rule->mode.round >= HU_SRA) code = cli_fail(NULL, "'%s' is drawn, and no rule", mode + 4);
   if (code == CLI_OK) {
     rule->scaling = target.scaling;
@@ -283,8 +283,8 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof parts[0], VALUE = 96 };
 
-/* Finds a key between the brackets of scaled(...), where semicolons that no other brackets enclose part keys, and writes
- * its value; "yes" for a key without one, "" where it is absent. */
+/* Finds a key between the brackets of scaled(...), where semicolons that no other brackets enclose part keys, and
+ * writes its value; "yes" for a key without one, "" where it is absent. */
 static void find_key(char z[VALUE], const char *text, const char *key) {
   size_t n = strlen(key);
   z[0] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp identify - from a black box that computes dot products to its accumulation model, or one that quantizes to its
- * rule; where two of either differ. */
+/* halfulp identify - from a black box that computes dot products to its accumulation model, or one that quantizes to
+ * its rule; where two of either differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,8 +89,10 @@ static int set(void *into, int key, const char *value) {
 static const cli_option options[] = {
     {KEY_FA | OF_MODELS, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4"},
     {KEY_FB | OF_MODELS, "fb", "FORMAT", "elements of B; default: those of A"},
-    {KEY_FD | OF_MODELS, "fd", "FORMAT", "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
-    {KEY_K | OF_MODELS, "k", "K", "products of a dot product; default 16, of named models twice the deeper one's depth"},
+    {KEY_FD | OF_MODELS, "fd", "FORMAT",
+     "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
+    {KEY_K | OF_MODELS, "k", "K",
+     "products of a dot product; default 16, of named models twice the deeper one's depth"},
     {KEY_SCALE | OF_BOX, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
     {KEY_EVERY | OF_BOX, "share", "N", "products that share a scale"},
     {KEY_WITHOUT_C | OF_MODELS, "without-c", NULL, "the box takes no C: it is +0 in every question"},
@@ -102,7 +104,8 @@ static const cli_option options[] = {
     {KEY_TILE | OF_BOX, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
     {KEY_BESIDE | OF_BOX, "beside", "FILE",
      "the box reads standard output and answers on standard input; the report is FILE"},
-    {KEY_TIMEOUT | OF_BOXES, "timeout", "N", "seconds that the box may be silent, with --quantizer may run; default 30"},
+    {KEY_TIMEOUT | OF_BOXES, "timeout", "N",
+     "seconds that the box may be silent, with --quantizer may run; default 30"},
     {KEY_VERIFY | OF_BOXES, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     {KEY_LOG | OF_BOX, "log", "FILE", "every question with its answer, for a command"},
@@ -111,8 +114,10 @@ static const cli_option options[] = {
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
     {KEY_DISTINGUISH, "distinguish", NULL,
      "no box: find a question that two models, or two rules of quantizers, answer differently"},
-    {KEY_QUANTIZER, "quantizer", "FORMAT", "the box quantizes blocks into the elements and scales of this scaled format"},
-    {KEY_ANSWER | CLI_FOR(QUANTIZER), "answer", NULL, "--quantizer: be the box of FORMAT, on standard input and output"},
+    {KEY_QUANTIZER, "quantizer", "FORMAT",
+     "the box quantizes blocks into the elements and scales of this scaled format"},
+    {KEY_ANSWER | CLI_FOR(QUANTIZER), "answer", NULL,
+     "--quantizer: be the box of FORMAT, on standard input and output"},
     {KEY_TRIES | CLI_FOR(DISTINGUISH), "tries", "N",
      "--distinguish: drawn questions where there are too many for all; default 1000000"},
     CLI_OPTION_JSON,
@@ -136,9 +141,11 @@ static const cli_command command = {
     "--distinguish prints A B C [SCALES_A SCALES_B] of a question that the models answer differently, made short: few\n"
     "products, simple operands; formats default to those of a named model. Where all questions of these formats and K\n"
     "are at most 2^30 each of them is tried, and none found is a proof that the models are equal; else questions are\n"
-    "drawn. Exit code 0: no difference was found; 1: here is one. Of two scaled formats (presets, scaled(...) texts, with\n"
+    "drawn. Exit code 0: no difference was found; 1: here is one. Of two scaled formats (presets, scaled(...) texts, "
+    "with\n"
     "-r MODE behind them for the rounding of elements) it prints the shortest block.\n\n"
-    "--quantizer: the box reads blocks, a line each, 8 hex digits for each binary32 number, then, where the format has a\n"
+    "--quantizer: the box reads blocks, a line each, 8 hex digits for each binary32 number, then, where the format has "
+    "a\n"
     "second level, a blank and the amax of the tensor. It answers the scale's code, a blank, and the elements' codes.\n"
     "Which elements, scales and blocks these are FORMAT says; what is found is the rule.",
     "  halfulp identify --fa bfloat16 --k 8 --verify 2000 -- halfulp mma intel.vdpbf16ps\n"

@@ -41,8 +41,7 @@ int tensors_causes(tensors_result *result, const float *values, const cli_target
   double *most = cli_alloc(count, sizeof *most);
   const float *x = most ? cli_job_floats(&owned, job) : NULL;
   int code = x ? CLI_OK : CLI_BAD;
-  for (size_t i = 0; i < count && code == CLI_OK; i++)
-    most[i] = plain ? hu_limits_of(target->format).max : HUGE_VAL;
+  for (size_t i = 0; i < count && code == CLI_OK; i++) most[i] = plain ? hu_limits_of(target->format).max : HUGE_VAL;
   if (code == CLI_OK && blocks) code = find_most(most, count, target, job);
   if (code == CLI_OK) code = cli_causes_matrix(&result->causes, x, values, job->rows, job->cols, block, most);
   free(owned);

@@ -143,8 +143,8 @@ static void print_table(const compare_table *table) {
 /* ---- JSON ---- */
 
 static void json_figures(const tensors_result *result) {
-  cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?, 'causes': ?", JSON(result->bits), JSON(&result->events),
-           cli_errors_value(&result->errors), cli_causes_value(&result->causes));
+  cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?, 'causes': ?", JSON(result->bits),
+           JSON(&result->events), cli_errors_value(&result->errors), cli_causes_value(&result->causes));
 }
 
 static void json_column(const compare_column *column) {
