@@ -27,15 +27,14 @@ typedef struct audit_tensor {
   hu_format element, scale;
   size_t block[2]; /* rows and columns that share a scale, at most those of the matrix */
   int second;      /* 0: one level; 1: a scale of the tensor to multiply by; -1: one to divide by */
-  int exact;       /* 1: values are P s t, rounded once; 0: P rn(s t), rounded */
   /* How it is read. */
   const audit_side *side;
   size_t place;                   /* in the model */
+  hu_scaling scaling;             /* of codes that this command wrote */
   const hui_tensor *found, *gguf; /* gguf: MXFP4 or NVFP4 of a GGUF file */
   hui_codes codes;
   const void *scales, *seconds; /* as arrays */
   const cli_array *array;
-  char text[CLI_TARGET_MAX]; /* what the side itself says of its rule; "": nothing */
 } audit_tensor;
 
 struct audit_side {

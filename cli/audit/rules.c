@@ -97,15 +97,21 @@ static void take_name(audit_rule *rule, const char *name, const char *program) {
   rule->program = program;
 }
 
+static int add_scaling(audit_rules *rules, const audit_tensor *x, hu_scaling_entry entry) {
+  audit_rule rule = {.program = ""};
+  if (!*entry.text || hu_scaling_parse(&rule.scaling, entry.text, NULL) != HU_OK || !fits(&rule.scaling, x))
+    return CLI_OK;
+  take_name(&rule, entry.name, entry.source);
+  return add(rules, &rule);
+}
+
+/* Adds those of the two tables of the library: formats, and rules of programs. */
 static int named_scalings(audit_rules *rules, const audit_tensor *x) {
-  for (size_t i = 0; i < hu_scaling_count(); i++) {
-    hu_scaling_entry entry = hu_scaling_at(i);
-    audit_rule rule = {.program = ""};
-    if (hu_scaling_parse(&rule.scaling, entry.text, NULL) != HU_OK || !fits(&rule.scaling, x)) continue;
-    take_name(&rule, entry.name, entry.source);
-    if (add(rules, &rule)) return CLI_BAD;
-  }
-  return CLI_OK;
+  int code = CLI_OK;
+  for (size_t i = 0; i < hu_scaling_count() && code == CLI_OK; i++) code = add_scaling(rules, x, hu_scaling_at(i));
+  for (size_t i = 0; i < hu_scaling_rule_count() && code == CLI_OK; i++)
+    code = add_scaling(rules, x, hu_scaling_rule_at(i));
+  return code;
 }
 
 static int named_conversions(audit_rules *rules, const audit_tensor *x) {
@@ -197,7 +203,7 @@ int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit
   if (!x->known || !x->scaled || x->block[0] > UINT32_MAX || x->block[1] > UINT32_MAX) return CLI_OK;
   audit_rule base = plain_rule(x);
   for (size_t i = 0; i < named->count; i++)
-    if (!named->list[i].is_preset && !named->list[i].plain) {
+    if (!named->list[i].is_preset && !named->list[i].plain && named->list[i].scaling.rule != HU_SCALE_FORMULAS) {
       base.scaling = named->list[i].scaling;
       break;
     }
@@ -271,12 +277,18 @@ static const struct {
     {"block", "blocks", ""},
     {"after", "rounding of the values before", "none"},
     {"tensor", "second level", "none"},
+    {"S", "formula of the second level, S", "none"},
+    {"t", "formula of the second level, t", "none"},
     {"special", "infinities and NaN", "nan"},
     {"amin", "bound of the amax", "none"},
     {"zero", "scale of a block of zeros", "low"},
     {"rule", "formula of the scale", ""},
     {"round", "rounding of the scale", "rne"},
     {"steps", "steps of binary32, by reciprocals or divisions", "exact"},
+    {"s", "formula of the scale", "none"},
+    {"x", "formula of an element", "none"},
+    {"v", "formula of a value", "none"},
+    {"minus", "signs of zeros", "kept"},
     {"-r", "rounding of elements", "rne"},
     {"code", "coding of elements", "none"},
     {"as", "steps of the program", "none"},

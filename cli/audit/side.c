@@ -99,7 +99,6 @@ static int take_target(audit_tensor *z, const char *path, const cli_target *targ
   z->count = rows * cols;
   z->quantized = z->known = 1;
   z->layout = "halfulp";
-  cli_target_name(z->text, target);
   z->element = blocks ? scaling->element : target->format;
   if (target->by_rows || (!blocks && target->kind != &cli_kind_format && target->kind != &cli_kind_conversion))
     return cli_fail(path, "tensor '%.200s': codes of %s are not audited", z->name, cli_target_name(text, target));
@@ -112,7 +111,7 @@ static int take_target(audit_tensor *z, const char *path, const cli_target *targ
   z->block[0] = least(scaling->rows, rows);
   z->block[1] = least(scaling->cols, cols);
   z->second = scaling->tensor != 0;
-  z->exact = scaling->steps == HU_STEPS_EXACT;
+  z->scaling = *scaling;
   z->twos = scaling->coding == HU_CODING_TWOS;
   return CLI_OK;
 }
@@ -317,28 +316,37 @@ float audit_second(const audit_tensor *x, size_t matrix) {
 
 /* ---- values ---- */
 
-/* Decodes codes of this command: P s t rounded once, or P rn(s t). */
-static void decode(float *z, const audit_tensor *x, size_t first, size_t n) {
-  hu_format wide = hu_binary32();
-  double numbers[256], t = audit_second(x, 0), d = 1;
-  unsigned bits = hu_limits_of(x->element).width;
-  size_t was = SIZE_MAX;
-  int half = 1 << (bits - 1);
-  for (int code = 0; code < 2 * half; code++)
-    numbers[code] = x->twos ? (code < half ? code : code - 2 * half) * hu_decode64(x->element, 1)
-                            : hu_decode64(x->element, (uint32_t)code);
-  for (size_t i = 0; i < n; i++) {
-    size_t r = (first + i) / x->cols, c = (first + i) % x->cols;
-    if (x->scaled) {
-      size_t p = r / x->block[0], q = c / x->block[1], place = p * audit_blocks_across(x) + q;
-      uint32_t code;
-      if (place != was) d = (double)audit_scale(x, 0, p, q, &code) * t;
-      if (place != was && !x->exact) d = hu_quantize64(wide, (hu_mode){0}, d, 0, NULL);
-      was = place;
-    }
-    double value = numbers[audit_code(x, 0, r, c) & ((1u << bits) - 1)] * d;
-    z[i] = (float)hu_quantize64(wide, (hu_mode){0}, value, 0, NULL);
+/* Decodes up to LINE elements of one row of a block, as the format does it. */
+enum { LINE = 256 };
+static hu_status decode_run(float *z, const audit_tensor *x, size_t row, size_t col, size_t n) {
+  uint32_t scale;
+  uint8_t narrow[LINE];
+  float second = audit_second(x, 0);
+  for (size_t i = 0; i < n; i++) narrow[i] = (uint8_t)audit_code(x, 0, row, col + i);
+  if (!x->scaled) {
+    for (size_t i = 0; i < n; i++) z[i] = hu_decode(x->element, narrow[i]);
+    return HU_OK;
   }
+  audit_scale(x, 0, row / x->block[0], col / x->block[1], &scale);
+  uint16_t half = (uint16_t)scale;
+  uint8_t byte = (uint8_t)scale;
+  unsigned storage = hu_limits_of(x->scale).storage;
+  void *scales = storage == 8 ? (void *)&byte : storage == 16 ? (void *)&half : (void *)&scale;
+  hu_scaled from = {narrow, n, scales, 1, x->second ? &second : NULL};
+  return hu_scaled_decode(1, n, z, n, &from, &x->scaling, NULL);
+}
+
+static int decode(float *z, const audit_tensor *x, size_t first, size_t n) {
+  hu_status status = HU_OK;
+  for (size_t i = 0; i < n && status == HU_OK;) {
+    size_t row = (first + i) / x->cols, col = (first + i) % x->cols, some = x->cols - col;
+    if (x->scaled && some > x->block[1] - col % x->block[1]) some = x->block[1] - col % x->block[1];
+    if (some > LINE) some = LINE;
+    if (some > n - i) some = n - i;
+    status = decode_run(z + i, x, row, col, some);
+    i += some;
+  }
+  return status == HU_OK ? CLI_OK : cli_fail_status(x->side->path, status);
 }
 
 /* Reads an .npy file of numbers. */
@@ -360,7 +368,7 @@ static int read_array(float *z, const audit_tensor *x, size_t first, size_t n) {
 
 int audit_values(float *z, const audit_tensor *x, size_t first, size_t n) {
   char shown[ST_NAME_MAX];
-  if (x->quantized && !x->found) return decode(z, x, first, n), CLI_OK;
+  if (x->quantized && !x->found) return decode(z, x, first, n);
   if (x->array) return read_array(z, x, first, n);
   hu_status status = hu_checkpoint_read(x->side->in.model, x->place, first, n, z);
   if (status == HU_OK) return CLI_OK;

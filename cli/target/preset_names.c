@@ -9,7 +9,16 @@
 #include "halfulp/scalar.h"
 #include "halfulp/scaled.h"
 
+/* Families have rules of scaled formats, too, which are not in the list of conversions. */
+static int is_rule(const char *text) {
+  hu_scaling scaling;
+  hu_conversion conversion;
+  hu_status status = hu_scaling_parse(&scaling, text, NULL);
+  return hu_conversion_find(&conversion, text) != HU_OK && (status == HU_OK || status == HU_E_SCALING);
+}
+
 int cli_preset_claims(const char *text) {
+  if (is_rule(text)) return 0;
   const char *dot = strchr(text, '.');
   size_t n = dot ? (size_t)(dot - text) : 0;
   for (size_t i = 0; n && i < hu_scaling_rule_count(); i++) /* the rules of blocks have such names, too */
