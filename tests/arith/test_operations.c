@@ -126,8 +126,8 @@ static void refuse_type(int op, const hu_operation *operation, hu_type type) {
 
 static void refuse(int op) {
   hu_operation operation = hu_operation_at((size_t)op);
-  hu_output zero = {NULL, 0, {0, 0, {0}, NULL}, 0};
-  hu_type type = hu_type_codes(hu_binary16()), other = {HU_TYPE_NONE, 0, {0}, NULL};
+  hu_output zero = {NULL, 0, {0, 0, {0}, {NULL}}, 0};
+  hu_type type = hu_type_codes(hu_binary16()), other = {HU_TYPE_NONE, 0, {0}, {NULL}};
   refuse_type(op, &operation, other);
   for (uint8_t kind = 0; kind < 8 && op != HU_OP_CONVERT; kind++) { /* tests/array/test_conversions.c has its pairs */
     other = type;
