@@ -33,7 +33,8 @@ static void run_arith(void *context) {
   hu_view x[3] = {hu_codes(work->x, 1, work->format), hu_codes(work->y, 1, work->format),
                   hu_codes(work->third, 1, work->format)};
   hu_how how = hu_how_of(work->mode, &work->exec, &work->events);
-  work->status = hu_apply(work->op, work->n, hu_codes_out(work->z, 1, work->format), x, &how);
+  hu_output to = hu_codes_out(work->z, 1, work->format);
+  work->status = hu_apply(work->op, work->n, &to, x, &how);
 }
 
 static void run_memcpy(void *context) {

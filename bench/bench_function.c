@@ -35,7 +35,8 @@ static void run_function(void *context) {
   hu_events events = {0};
   hu_view x[2] = {hu_codes(work->x, 1, work->format), hu_codes(work->y, 1, work->format)};
   hu_how how = {.exec = &work->exec, .events = &events};
-  work->status = hu_apply(work->op, work->n, hu_codes_out(work->z, 1, work->format), x, &how);
+  hu_output to = hu_codes_out(work->z, 1, work->format);
+  work->status = hu_apply(work->op, work->n, &to, x, &how);
 }
 
 /* Functions whose operands are magnitudes. */

@@ -91,27 +91,27 @@ static hu_status events_new(device_copy *copy, const hu_events *events) {
   return events ? copy_new(copy, &zero, sizeof zero) : HU_OK;
 }
 
-hu_status hui_cuda_host_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+hu_status hui_cuda_host_apply(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   device_copy tx = {NULL, 0}, tz = {NULL, 0}, te = {NULL, 0};
   if (op != HU_OP_CONVERT) return HU_E_DEVICE;
-  if (!x) return HU_E_NULL;
-  hu_status status = hui_check_conversion(&z.type, &x->type);
+  if (!z || !x) return HU_E_NULL;
+  hu_status status = hui_check_conversion(&z->type, &x->type);
   if (status != HU_OK) return status;
-  if (hui_number_of(&z.type) || hui_number_of(&x->type) || z.stride != 1 || x->stride != 1) return HU_E_DEVICE;
-  status = hui_check_formats(n, &z, x, how);
+  if (hui_number_of(&z->type) || hui_number_of(&x->type) || z->stride != 1 || x->stride != 1) return HU_E_DEVICE;
+  status = hui_check_formats(n, z, x, how);
   if (status == HU_OK && x->type.kind == HU_TYPE_CODES) status = hui_code_array_check(n, x->data, 1, x->type.format, 1);
   if (status != HU_OK || n == 0) return status;
   hu_view from = *x;
-  hu_output to = z;
+  hu_output to = *z;
   hu_how there = *how;
   status = copy_new(&tx, x->data, n * hui_type_bytes(&x->type));
-  if (status == HU_OK) status = copy_new(&tz, NULL, n * hui_type_bytes(&z.type));
+  if (status == HU_OK) status = copy_new(&tz, NULL, n * hui_type_bytes(&z->type));
   if (status == HU_OK) status = events_new(&te, how->events);
   from.data = tx.device;
   to.data = tz.device;
   there.events = (hu_events *)te.device;
-  if (status == HU_OK) status = hui_cuda_apply(op, n, to, &from, &there);
-  if (status == HU_OK) status = fetch(z.data, &tz, how->events, &te);
+  if (status == HU_OK) status = hui_cuda_apply(op, n, &to, &from, &there);
+  if (status == HU_OK) status = fetch(z->data, &tz, how->events, &te);
   copy_free(&tx);
   copy_free(&tz);
   copy_free(&te);

@@ -30,7 +30,8 @@ static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, h
   int last = hu_operation_at((size_t)row->op).operands - 1;
   for (int k = 0; k < last; k++) x[k] = hu_codes(&row->fixed[k], 0, row->fixed_format);
   x[last] = hu_codes(row->last, 1, row->format);
-  return hu_apply(row->op, row->many, hu_codes_out(z, 1, row->format), x, &how);
+  hu_output to = hu_codes_out(z, 1, row->format);
+  return hu_apply(row->op, row->many, &to, x, &how);
 }
 
 /* Result i is the oracle's. A stochastic mode's word is that of the element. */

@@ -34,7 +34,8 @@ static hu_status compute(const power_pairs *powers, size_t n, uint8_t *z, uint32
   hu_exec exec = {1, levels_off, {0, 0}, {0}};
   hu_how how = hu_how_of(powers->mode, &exec, events);
   hu_view x[2] = {hu_codes(powers->x, 1, powers->format), hu_codes(powers->y, 1, powers->fy)};
-  return hu_apply(HU_OP_POW, n, hu_codes_out(z, 1, powers->format), x, &how);
+  hu_output to = hu_codes_out(z, 1, powers->format);
+  return hu_apply(HU_OP_POW, n, &to, x, &how);
 }
 
 static int check_drawn(power_pairs *powers, size_t n, job_result *z) {

@@ -32,17 +32,17 @@ static hu_status unfold(hu_arith_call *call) {
 }
 
 /* Describes the arrays. Numbers of a byte have the format of an operand: it only has to be one. */
-static void describe(hu_arith_call *call, const hu_operation *operation, hu_output z, const hu_view *x) {
+static void describe(hu_arith_call *call, const hu_operation *operation, const hu_output *z, const hu_view *x) {
   int is_byte = operation->result == HU_RESULT_INT8;
-  call->z = z.data;
+  call->z = z->data;
   call->operands = operation->operands;
-  hui_view_codes(&call->result, z.data, z.stride, is_byte ? &x[0].type.format : &z.type.format);
+  hui_view_codes(&call->result, z->data, z->stride, is_byte ? &x[0].type.format : &z->type.format);
   if (is_byte) call->result.size = 1;
   for (int k = 0; k < call->operands; k++) hui_view_codes(&call->x[k], x[k].data, x[k].stride, &x[k].type.format);
 }
 
 /* Every operation but HU_OP_CONVERT. */
-static hu_status operate(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+static hu_status operate(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   hu_operation operation;
   hu_arith_call call;
   hu_mode rne = {0};
@@ -62,16 +62,16 @@ static hu_status operate(int op, size_t n, hu_output z, const hu_view *x, const 
 }
 
 static hu_status convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
-  if (!x) return HU_E_NULL;
+  if (!z || !x) return HU_E_NULL;
   hu_status status = hui_check_conversion(&z->type, &x->type);
   if (status != HU_OK) return status;
   if (hui_number_of(&z->type) || hui_number_of(&x->type)) return hui_number_convert(n, z, x, how);
   return hui_array_convert(n, z, x, how);
 }
 
-hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+hu_status hu_apply(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   const hu_how defaults = {{0}, NULL, NULL};
   if (!how) how = &defaults;
   if (hui_is_elsewhere(how->exec)) return HUI_THERE(how->exec, apply, (op, n, z, x, how));
-  return op == HU_OP_CONVERT ? convert(n, &z, x, how) : operate(op, n, z, x, how);
+  return op == HU_OP_CONVERT ? convert(n, z, x, how) : operate(op, n, z, x, how);
 }

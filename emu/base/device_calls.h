@@ -21,7 +21,7 @@ extern "C" {
 
 /* ---- elements ---- */
 
-typedef hu_status hu_call_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how);
+typedef hu_status hu_call_apply(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how);
 /* hu_pack_n, hu_unpack_n */
 typedef hu_status hu_call_pack(size_t n, uint8_t *z, const uint8_t *x, unsigned width, const hu_exec *exec);
 

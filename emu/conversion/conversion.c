@@ -258,18 +258,20 @@ static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t
   return HU_OK;
 }
 
-hu_status hu_conversion_apply(size_t n, hu_output z, hu_view x, const hu_conversion *conversion, const hu_exec *exec,
-                              hu_events *events) {
-  const ends both = {hui_carrier_bytes(&x.type), hui_carrier_bytes(&z.type), z.type.kind != HU_TYPE_CODES};
+hu_status hu_conversion_apply(size_t n, const hu_output *z, const hu_view *x, const hu_conversion *conversion,
+                              const hu_exec *exec, hu_events *events) {
   if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  if (!hui_is_plain(&x.type) || hui_is_plain(&z.type) || hui_check_conversion(&z.type, &x.type) != HU_OK)
+  if (!z || !x) return HU_E_NULL;
+  const ends both = {hui_carrier_bytes(&x->type), hui_carrier_bytes(&z->type), z->type.kind != HU_TYPE_CODES};
+  if (!hui_is_plain(&x->type) || hui_is_plain(&z->type) || hui_check_conversion(&z->type, &x->type) != HU_OK)
     return HU_E_FORMAT;
-  hu_status status = checked(n, z.data, z.stride, x.data, x.stride, &both, conversion);
+  hu_status status = checked(n, z->data, z->stride, x->data, x->stride, &both, conversion);
   if (status != HU_OK) return status;
   if (!is_plain(conversion, both.size_x))
-    return run(n, z.data, z.stride, x.data, x.stride, &both, conversion, exec, events);
-  z.type = hu_type_values(z.type.kind, conversion->format);
-  return hu_apply_convert(n, z, x, conversion->mode, exec, events);
+    return run(n, z->data, z->stride, x->data, x->stride, &both, conversion, exec, events);
+  hu_output to = *z;
+  to.type = hu_type_values(z->type.kind, conversion->format);
+  return hu_apply_convert(n, to, *x, conversion->mode, exec, events);
 }
 
 /* Changes one operand of `size` bytes, given as binary64, as `operand` says. */

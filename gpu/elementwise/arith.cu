@@ -87,22 +87,22 @@ static inline hu_status hui_operation_launch(int32_t op, const hu_device_arith &
 }
 
 /* Fills the record of a call whose types have been checked, and checks its arrays, each against the result. */
-static inline hu_status hui_arith_prepare(hu_device_arith *call, const hu_operation &operation, size_t n, hu_output z,
-                                          const hu_view *x, const hu_how &how) {
+static inline hu_status hui_arith_prepare(hu_device_arith *call, const hu_operation &operation, size_t n,
+                                          const hu_output *z, const hu_view *x, const hu_how &how) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status status = HU_OK;
   memset(call, 0, sizeof *call);
-  call->zsize = operation.result == HU_RESULT_INT8 ? 1 : hui_code_bytes(z.type.format);
+  call->zsize = operation.result == HU_RESULT_INT8 ? 1 : hui_code_bytes(z->type.format);
   for (int k = 0; k < operation.operands && status == HU_OK; k++) {
     call->x[k].data = (const uint8_t *)x[k].data;
     call->x[k].stride = x[k].stride;
     call->x[k].size = hui_code_bytes(x[k].type.format);
     call->x[k].spec = hui_spec_of(x[k].type.format, rne);
-    status = hui_check_arrays(n, z.data, call->zsize, z.stride, x[k].data, call->x[k].size, x[k].stride);
+    status = hui_check_arrays(n, z->data, call->zsize, z->stride, x[k].data, call->x[k].size, x[k].stride);
   }
-  call->z = (uint8_t *)z.data;
-  call->incz = z.stride;
-  call->spec = hui_spec_of(operation.result == HU_RESULT_INT8 ? x[0].type.format : z.type.format, how.mode);
+  call->z = (uint8_t *)z->data;
+  call->incz = z->stride;
+  call->spec = hui_spec_of(operation.result == HU_RESULT_INT8 ? x[0].type.format : z->type.format, how.mode);
   call->n = n;
   call->stochastic = how.mode.round >= HU_SRA;
   call->stream = hui_exec_stream(how.exec);
@@ -111,21 +111,21 @@ static inline hu_status hui_arith_prepare(hu_device_arith *call, const hu_operat
 }
 
 /* Does what hui_check_types does, and then checks the formats and the mode: HU_E_FORMAT, HU_E_MODE. */
-static inline hu_status hui_check_operation(hu_operation *operation, int op, hu_output z, const hu_view *x,
+static inline hu_status hui_check_operation(hu_operation *operation, int op, const hu_output *z, const hu_view *x,
                                             hu_mode mode) {
   hu_status status = hui_check_types(operation, op, z, x);
-  if (status == HU_OK && operation->result != HU_RESULT_INT8) status = hu_format_check(z.type.format, NULL);
+  if (status == HU_OK && operation->result != HU_RESULT_INT8) status = hu_format_check(z->type.format, NULL);
   for (int k = 0; status == HU_OK && k < operation->operands; k++) status = hu_format_check(x[k].type.format, NULL);
   return status == HU_OK && operation->rounds ? hu_mode_check(mode) : status;
 }
 
-hu_status hui_cuda_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how) {
+hu_status hui_cuda_apply(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_how used = *how;
   void *stream = how->exec->where.queue;
   hu_operation operation;
   hu_device_arith call;
-  if (op == HU_OP_CONVERT) return x ? hui_device_convert(n, z, *x, used, stream) : HU_E_NULL;
+  if (op == HU_OP_CONVERT) return z && x ? hui_device_convert(n, *z, *x, used, stream) : HU_E_NULL;
   hu_status status = hui_check_operation(&operation, op, z, x, used.mode);
   if (status != HU_OK) return status;
   if (!operation.rounds) used = hu_how_of(rne, NULL, NULL);

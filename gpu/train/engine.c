@@ -143,7 +143,8 @@ static hu_status device_function(void *self, int op, size_t n, float *z, const f
   hu_exec exec = there();
   hu_how how = {.exec = &exec};
   (void)self;
-  return hu_apply(op, n, hu_codes_out(z, 1, hu_binary32()), &view, &how);
+  hu_output to = hu_codes_out(z, 1, hu_binary32());
+  return hu_apply(op, n, &to, &view, &how);
 }
 
 static hu_status device_quantize(void *self, size_t n, float *x, hu_format format, hu_mode mode, hu_stream words) {

@@ -48,7 +48,7 @@ static inline HU_MUST_CHECK hu_status hu_apply_convert(size_t n, hu_output z, hu
   how.mode = mode; /* in its place: a copy of a small record waits for its parts */
   how.exec = exec;
   how.events = events;
-  return hu_apply(HU_OP_CONVERT, n, z, &x, &how);
+  return hu_apply(HU_OP_CONVERT, n, &z, &x, &how);
 }
 
 /* z[i] = the value of format that x[i] rounds to. -0, infinities and NaN become what format has for them (NaN is

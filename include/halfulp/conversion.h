@@ -98,36 +98,41 @@ HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversi
  * HU_E_FORMAT). Strides, aliasing, events and errors are those of hu_apply, besides those of hu_conversion_check;
  * HU_E_SCALING for presets of scaled tensors. exec->threads is used where the conversion is one rounding and nothing
  * else. No allocation; up to 64 KiB of stack. */
-HU_API HU_MUST_CHECK hu_status hu_conversion_apply(size_t n, hu_output z, hu_view x, const hu_conversion *conversion,
-                                                   const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_conversion_apply(size_t n, const hu_output *z, const hu_view *x,
+                                                   const hu_conversion *conversion, const hu_exec *exec,
+                                                   hu_events *events);
 
 /* hu_conversion_apply with an argument for each part: binary32 to codes. */
 static inline HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
                                                              ptrdiff_t incx, const hu_conversion *conversion,
                                                              const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
-  return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
+  hu_view from = hu_floats(x, incx);
+  return hu_conversion_apply(n, &to, &from, conversion, exec, events);
 }
 /* Binary64 to codes. */
 static inline HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
                                                                ptrdiff_t incx, const hu_conversion *conversion,
                                                                const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
-  return hu_conversion_apply(n, to, hu_doubles(x, incx), conversion, exec, events);
+  hu_view from = hu_doubles(x, incx);
+  return hu_conversion_apply(n, &to, &from, conversion, exec, events);
 }
 /* Binary32 to values in binary32. */
 static inline HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                                ptrdiff_t incx, const hu_conversion *conversion,
                                                                const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES32));
-  return hu_conversion_apply(n, to, hu_floats(x, incx), conversion, exec, events);
+  hu_view from = hu_floats(x, incx);
+  return hu_conversion_apply(n, &to, &from, conversion, exec, events);
 }
 /* Binary64 to values in binary64. */
 static inline HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                                  ptrdiff_t incx, const hu_conversion *conversion,
                                                                  const hu_exec *exec, hu_events *events) {
   hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES64));
-  return hu_conversion_apply(n, to, hu_doubles(x, incx), conversion, exec, events);
+  hu_view from = hu_doubles(x, incx);
+  return hu_conversion_apply(n, &to, &from, conversion, exec, events);
 }
 
 /* z = x as the scaled tensor of a preset whose `scaling` is not "": its codes and scales, or their values. In this

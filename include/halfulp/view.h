@@ -2,8 +2,9 @@
 /* halfulp/view.h - numbers in memory as one value, and an operation element by element on arrays of them.
  *
  *   hu_view x[2] = {hu_codes(a, 1, e4m3), hu_codes(b, 1, half)};
+ *   hu_output to = hu_codes_out(z, 1, half);
  *   hu_how how = {rne, NULL, &events};
- *   hu_status s = hu_apply(HU_OP_MAXIMUM, n, hu_codes_out(z, 1, half), x, &how);
+ *   hu_status s = hu_apply(HU_OP_MAXIMUM, n, &to, x, &how);
  *
  * A view says where an array lies, how far apart its elements are and of which type they are. What operations there
  * are, and what each computes, says operation.h. */
@@ -255,7 +256,7 @@ static inline hu_how hu_how_of(hu_mode mode, const hu_exec *exec, hu_events *eve
  * events are untouched then. Where HU_LEVEL_FP16 is there (gemm.h), the CPU's own
  * operations compute HU_OP_ADD, _SUB, _MUL, _DIV, _SQRT and _FMA where all formats are binary16 and the mode rounds to
  * nearest even, toward zero, up or down, with the same results and events. */
-HU_API HU_MUST_CHECK hu_status hu_apply(int op, size_t n, hu_output z, const hu_view *x, const hu_how *how);
+HU_API HU_MUST_CHECK hu_status hu_apply(int op, size_t n, const hu_output *z, const hu_view *x, const hu_how *how);
 
 /* ---- hu_apply with an argument for each part ---- */
 
@@ -264,7 +265,7 @@ static inline HU_MUST_CHECK hu_status hu_apply_two(int op, size_t n, hu_output z
   hu_view x[2];
   x[0] = a;
   x[1] = b;
-  return hu_apply(op, n, z, x, &how);
+  return hu_apply(op, n, &z, x, &how);
 }
 
 /* z[i] = a[i] + b[i] */
@@ -299,21 +300,23 @@ static inline HU_MUST_CHECK hu_status hu_div_n(size_t n, void *z, ptrdiff_t incz
 static inline HU_MUST_CHECK hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events) {
+  hu_output to = hu_codes_out(z, incz, fz);
   hu_view view = hu_codes(x, incx, fx);
   hu_how how = hu_how_of(mode, exec, events);
-  return hu_apply(HU_OP_SQRT, n, hu_codes_out(z, incz, fz), &view, &how);
+  return hu_apply(HU_OP_SQRT, n, &to, &view, &how);
 }
 /* z[i] = a[i] b[i] + c[i], one rounding */
 static inline HU_MUST_CHECK hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
                                                const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_codes_out(z, incz, fz);
   hu_view x[3];
   hu_how how = hu_how_of(mode, exec, events);
   x[0] = hu_codes(a, inca, fa);
   x[1] = hu_codes(b, incb, fb);
   x[2] = hu_codes(c, incc, fc);
-  return hu_apply(HU_OP_FMA, n, hu_codes_out(z, incz, fz), x, &how);
+  return hu_apply(HU_OP_FMA, n, &to, x, &how);
 }
 
 #ifdef __cplusplus

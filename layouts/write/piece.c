@@ -145,7 +145,8 @@ static hu_status divide_there(hui_work *work, size_t n, const hu_exec *exec) {
   hu_format f = hu_binary32();
   hu_view x[2] = {hu_codes(work->x, 1, f), hu_codes(work->by, 1, f)};
   hu_how how = hu_how_of(nearest, exec, NULL);
-  return hu_apply(work->target->rule->multiply ? HU_OP_MUL : HU_OP_DIV, n, hu_codes_out(work->quotient, 1, f), x, &how);
+  hu_output to = hu_codes_out(work->quotient, 1, f);
+  return hu_apply(work->target->rule->multiply ? HU_OP_MUL : HU_OP_DIV, n, &to, x, &how);
 }
 
 /* The quotient in binary32, and then in the type. Of operands of 8 and 11 digits the second rounding changes nothing,

@@ -89,7 +89,8 @@ class How:
     def apply(self, name: str, n: int, z: 'Place', x: Sequence['Place'], argument: str = '') -> None:
         """hu_apply of the operation `name` of halfulp/operation.h: z[i] of x[0][i], x[1][i], ..."""
         views, how = (s.hu_view * len(x))(*x), self.record()
-        status = abi.main().hu_apply(operation_number(name), n, s.hu_output(*z), abi.address(views), abi.address(how))
+        status = abi.main().hu_apply(operation_number(name), n, abi.address(s.hu_output(*z)), abi.address(views),
+                                     abi.address(how))
         abi.check(status, argument or name)
 
     def convert(self, n: int, z: 'Place', x: 'Place', argument: str) -> None:
@@ -143,8 +144,8 @@ def conversion(z: s.hu_type, x: s.hu_type) -> Callable[[int, int, int, bytes], i
     """call(n, z, x, how): the status of HU_OP_CONVERT between dense arrays of these types at these addresses."""
     apply, op = abi.main().hu_apply, operation_number('convert')
     to, of = bytes(z) + bytes(8), bytes(x) + bytes(8)  # row 0
-    place, output = _PLACE.pack, s.hu_output.from_buffer_copy
-    return lambda n, z_, x_, how: apply(op, n, output(place(z_, 1) + to), place(x_, 1) + of, how)
+    place = _PLACE.pack
+    return lambda n, z_, x_, how: apply(op, n, place(z_, 1) + to, place(x_, 1) + of, how)
 
 
 def _known(dtype: str) -> None:

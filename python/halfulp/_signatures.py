@@ -35,7 +35,7 @@ MAIN = {
     'events_add': 'pointer pointer -> none', 'pack_size': 'size unsigned -> size',
     'pack_n': 'size pointer pointer unsigned pointer -> status',
     'unpack_n': 'size pointer pointer unsigned pointer -> status',
-    'apply': 'int size output pointer pointer -> status',  # op, n, z, x, how
+    'apply': 'int size pointer pointer pointer -> status',  # op, n, z, x, how
     'accum_check': 'pointer -> status', 'accum_parse': 'pointer text pointer -> status',
     'accum_text': 'pointer size pointer -> size', 'accum_takes': 'pointer size pointer -> size',
     'accum_any': 'accum -> accum', 'accum_is_scaled': 'pointer -> int',
@@ -72,7 +72,8 @@ MAIN = {
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
     'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
-    'conversion_find': 'pointer text -> status', 'conversion_apply': 'size output view pointer pointer pointer -> status',
+    'conversion_find': 'pointer text -> status',
+    'conversion_apply': 'size pointer pointer pointer pointer pointer -> status',
     'conversion_scaled_encode': 'size size pointer pointer size pointer pointer pointer pointer pointer -> status',
     'conversion_scaled_quantize':
         'size size pointer size pointer size pointer pointer pointer pointer pointer -> status',

@@ -48,8 +48,9 @@ class Preset(NamedTuple):
 
     def _call(self, what: str, n: int, z: int, incz: int, x: int, incx: int, dtype: str, way: How) -> None:
         to = s.hu_type(s.TYPE_CODES if what == 'encode' else VALUES[dtype])
-        status = abi.main().hu_conversion_apply(n, s.hu_output(z, incz, to), s.hu_view(x, incx, plain_type(dtype)),
-                                                abi.address(self.record), abi.address(way.exec), way.counts)
+        result, source = s.hu_output(z, incz, to), s.hu_view(x, incx, plain_type(dtype))
+        status = abi.main().hu_conversion_apply(n, abi.address(result), abi.address(source), abi.address(self.record),
+                                                abi.address(way.exec), way.counts)
         abi.check(status, what, self.name)
 
 

@@ -47,8 +47,9 @@ class Row(NamedTuple):
 
 def _apply(operation: bytes, z: np.ndarray, to: s.hu_type, x: np.ndarray, of: s.hu_type, argument: str) -> None:
     """z = an operation on x, element by element."""
-    view, op = s.hu_view(x.ctypes.data, 1, of), abi.main().hu_operation_find(operation)
-    abi.check(abi.main().hu_apply(op, x.size, s.hu_output(z.ctypes.data, 1, to), abi.address(view), None), argument)
+    result, view = s.hu_output(z.ctypes.data, 1, to), s.hu_view(x.ctypes.data, 1, of)
+    op = abi.main().hu_operation_find(operation)
+    abi.check(abi.main().hu_apply(op, x.size, abi.address(result), abi.address(view), None), argument)
 
 
 class Format(Value):

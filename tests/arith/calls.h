@@ -41,7 +41,8 @@ static inline hu_status calls_apply(int op, size_t n, calls_array z, const calls
   hu_view views[HU_OPERANDS_MAX];
   hu_how how = hu_how_of(mode, exec, events);
   calls_views(op, views, x);
-  return hu_apply(op, n, calls_output(op, z), views, &how);
+  hu_output to = calls_output(op, z);
+  return hu_apply(op, n, &to, views, &how);
 }
 
 #endif

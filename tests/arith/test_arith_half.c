@@ -53,7 +53,8 @@ static hu_status call(const job *j, uint16_t *z, uint16_t *const *x, const hu_ex
   hu_view views[3];
   hu_how how = hu_how_of(j->mode, exec, events);
   for (int i = 0; i < 3; i++) views[i] = hu_codes(x[i], j->inc[i], j->format[i]);
-  return hu_apply(j->op, j->n, hu_codes_out(z, j->inc[3], j->format[3]), views, &how);
+  hu_output to = hu_codes_out(z, j->inc[3], j->format[3]);
+  return hu_apply(j->op, j->n, &to, views, &how);
 }
 
 /* Into z, which is filled first; in place, the operand is a copy in z. */

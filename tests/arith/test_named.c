@@ -152,7 +152,8 @@ static hu_status apply_array(int i, int system, ends *e, hu_mode mode, hu_exec e
   hu_type type = system ? hu_type_number(kinds[to[i]], &nz) : hu_type_values(kinds[to[i]], hu_binary16());
   if (from[i] == 2 && to[i] != 2) type = hu_type_plain(to[i] ? HU_TYPE_BINARY64 : HU_TYPE_BINARY32);
   hu_how how = hu_how_of(mode, &exec, &e->events);
-  return hu_apply(HU_OP_CONVERT, N, hu_output_of(z[to[i]], 1, type), &x[from[i]], &how);
+  hu_output result = hu_output_of(z[to[i]], 1, type);
+  return hu_apply(HU_OP_CONVERT, N, &result, &x[from[i]], &how);
 }
 
 static void test_named_arrays(void **state) {

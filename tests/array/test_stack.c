@@ -25,7 +25,8 @@ static hu_status run_fma(hu_mode mode) {
 static hu_status run_function(int op, hu_format format, hu_mode mode) {
   hu_view view = hu_codes(x, 1, format);
   hu_how how = hu_how_of(mode, NULL, NULL);
-  return hu_apply(op, N, hu_codes_out(z, 1, format), &view, &how);
+  hu_output to = hu_codes_out(z, 1, format);
+  return hu_apply(op, N, &to, &view, &how);
 }
 static hu_status run_exp(hu_mode mode) { return run_function(HU_OP_EXP, hu_binary32(), mode); }
 static hu_status run_gelu(hu_mode mode) { return run_function(HU_OP_GELU, hu_binary16(), mode); }

@@ -128,7 +128,8 @@ static int call_function(int op) {
     for (size_t i = 0; i < n; i++) x[i] = (uint16_t)(53 * i + bits_next() % 53);
     hu_view view = hu_codes(x, 1, fx);
     hu_how how = hu_how_of(mode, &exec, &events);
-    if (hu_apply(op, n, hu_codes_out(z, 1, hu_binary16()), &view, &how) != HU_OK) return 0;
+    hu_output to = hu_codes_out(z, 1, hu_binary16());
+    if (hu_apply(op, n, &to, &view, &how) != HU_OK) return 0;
     h = bits_digest(bits_digest(h, z, n * sizeof *z), &events, sizeof events);
   }
   printf("%s %016" PRIx64 "\n", hu_operation_at((size_t)op).name, h);

@@ -81,7 +81,8 @@ static int arithmetic_of(int op) {
       if (status != HU_OK) return 0;
       hu_view x[3] = {hu_codes(a, 1, wide), hu_codes(b, 1, wide), hu_codes(c, 1, wide)};
       hu_how how = hu_how_of(mode_of(round), &exec, &events);
-      status = hu_apply(op, N, hu_codes_out(z, 1, format), x, &how);
+      hu_output to = hu_codes_out(z, 1, format);
+      status = hu_apply(op, N, &to, x, &how);
       if (status != HU_OK) return 0;
       h = bits_digest(bits_digest(h, z, N * (hu_limits_of(format).storage / 8u)), &events, sizeof events);
     }

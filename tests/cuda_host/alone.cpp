@@ -27,7 +27,7 @@
 #include "gpu/gemm/unfused.cu"
 #include "gpu/gemm/unit.cu"
 
-hu_status hui_cuda_apply(int, size_t, hu_output, const hu_view *, const hu_how *) { return HU_E_DEVICE; }
+hu_status hui_cuda_apply(int, size_t, const hu_output *, const hu_view *, const hu_how *) { return HU_E_DEVICE; }
 #else
 #if defined(HU_ALONE_HADAMARD)
 #include "gpu/scaled/hadamard.cu"

@@ -98,9 +98,10 @@ static void run_pair(t_random *random, uint8_t z, uint8_t x) {
   hu_how here = hu_how_of(mode, &exec, (hu_events *)(void *)b[2].host);
   hu_how there = hu_how_of(mode, twin_there(&exec), (hu_events *)(void *)b[2].device);
   size_t n = t_below(random, PAIR_MOST);
-  hu_status gpu = hu_apply(HU_OP_CONVERT, n, hu_output_of(b[0].device, 1, to), &device, &there), cpu = HU_E_NUMBER;
+  hu_output result = hu_output_of(b[0].device, 1, to), wanted = hu_output_of(b[0].host, 1, to);
+  hu_status gpu = hu_apply(HU_OP_CONVERT, n, &result, &device, &there), cpu = HU_E_NUMBER;
   if (gpu != HU_E_NUMBER || !(is_takum(&to) || is_takum(&from)))
-    cpu = hu_apply(HU_OP_CONVERT, n, hu_output_of(b[0].host, 1, to), &host, &here);
+    cpu = hu_apply(HU_OP_CONVERT, n, &wanted, &host, &here);
   int differs = 0;
   for (int i = 0; i < 3; i++) differs += twin_differs(&b[i]) != b[i].bytes;
   if (cpu != gpu || differs) fail_msg("kinds %d, %d: cpu %d, device %d, %d buffers differ", z, x, cpu, gpu, differs);

@@ -76,7 +76,7 @@ static hu_status operate(job *j, int op) {
   void *z = out(j);
   hu_output to = operation.result == HU_RESULT_INT8 ? hu_int8_out(z, 1) : hu_codes_out(z, 1, fp4());
   hu_how how = hu_how_of(rne, twin_at(NULL, NULL, NULL), NULL);
-  return hu_apply(op, N, to, x, &how);
+  return hu_apply(op, N, &to, x, &how);
 }
 static hu_status add(job *j) { return operate(j, HU_OP_ADD); }
 static hu_status root(job *j) { return operate(j, HU_OP_SQRT); }

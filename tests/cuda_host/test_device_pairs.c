@@ -19,8 +19,9 @@ static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[
   twin_put(&places->events);
   hu_view x[2] = {hu_codes(places->a.device, 0, format), hu_codes(places->b.device, 1, format)};
   hu_how how = hu_how_of(t_mode(HU_RNE), twin_there(NULL), counts);
+  hu_output to = hu_codes_out(places->z.device, 1, format);
   hu_status status =
-      hu_apply(row->mul ? HU_OP_MUL : HU_OP_ADD, PAIRS_CODES, hu_codes_out(places->z.device, 1, format), x, &how);
+      hu_apply(row->mul ? HU_OP_MUL : HU_OP_ADD, PAIRS_CODES, &to, x, &how);
   assert_int_equal(status, HU_OK);
   twin_get(&places->z);
   twin_get(&places->events);

@@ -101,7 +101,8 @@ static void arrays(void) {
                     format("binary32"), mode_at(round), &exec, &events));
       hu_view view = hu_codes(x, 1, format("binary32"));
       hu_how how = hu_how_of(mode_at(round), &exec, &events);
-      CALL(hu_apply(HU_OP_EXP, COUNT / 4, hu_codes_out(codes, 1, fz), &view, &how));
+      hu_output to = hu_codes_out(codes, 1, fz);
+      CALL(hu_apply(HU_OP_EXP, COUNT / 4, &to, &view, &how));
       add(codes, sizeof codes);
       add(&events, sizeof events);
     }

@@ -136,7 +136,8 @@ static void functions(void) {
       size_t n = k < 2 ? N : N / 8;
       hu_view view = hu_codes(x, 1, format);
       hu_how how = hu_how_of(mode_at(k < 2 ? HU_RNE : HU_SRA), &exec, &events);
-      add_status(hu_apply(op, n, hu_codes_out(z, 1, fz[k & 1]), &view, &how));
+      hu_output to = hu_codes_out(z, 1, fz[k & 1]);
+      add_status(hu_apply(op, n, &to, &view, &how));
       add(z, sizeof z);
       add(&events, sizeof events);
     }

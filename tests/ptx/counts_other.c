@@ -49,7 +49,8 @@ static hu_status convert(size_t n) {
 /* Operation op of arrays of binary16 or bfloat16. */
 static hu_status operate(int op, size_t n, const char *name, const hu_view *x) {
   hu_how how = hu_how_of(plain_mode(), counts_there(NULL), new_events());
-  return hu_apply(op, n, hu_codes_out(room(2 * n), 1, named(name)), x, &how);
+  hu_output to = hu_codes_out(room(2 * n), 1, named(name));
+  return hu_apply(op, n, &to, x, &how);
 }
 
 static hu_status add(size_t n) {

@@ -116,7 +116,7 @@ hu_status walk_array(const walk_case *c, const walk_ends *ends, const hu_exec *e
   hu_how how = hu_how_of(c->mode, exec, ends->events);
   for (int i = 0; i < c->call.operands; i++) views[i] = hu_view_of(ends->data[i], c->inc[i], type_of(c, i));
   hu_output z = hu_output_of(ends->data[WALK_Z], c->inc[WALK_Z], type_of(c, WALK_Z));
-  return hu_apply(c->call.op, c->n, z, views, &how);
+  return hu_apply(c->call.op, c->n, &z, views, &how);
 }
 
 hu_status walk_expected(const walk_case *c) {

@@ -69,7 +69,8 @@ void hui_apply_n(int op, size_t n, float *x) {
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     memcpy(codes, x + at, piece * sizeof *x);
-    hu_status status = hu_apply(op, piece, hu_codes_out(codes, 1, hu_binary32()), &view, NULL);
+    hu_output to = hu_codes_out(codes, 1, hu_binary32());
+    hu_status status = hu_apply(op, piece, &to, &view, NULL);
     (void)status;
     memcpy(x + at, codes, piece * sizeof *x);
   }

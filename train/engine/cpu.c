@@ -209,7 +209,8 @@ static void function_part(void *context, size_t part) {
   size_t at = part * call->part, n = call->n - at < call->part ? call->n - at : call->part;
   hu_view x = hu_codes(call->x + at, 1, hu_binary32());
   hu_how how = {.exec = &exec};
-  call->status[part] = hu_apply(call->op, n, hu_codes_out(call->z + at, 1, hu_binary32()), &x, &how);
+  hu_output to = hu_codes_out(call->z + at, 1, hu_binary32());
+  call->status[part] = hu_apply(call->op, n, &to, &x, &how);
 }
 
 /* Numbers one at a time, by the crew: the library would start threads for each call. */

@@ -8,7 +8,8 @@
 static double cosine(double x) {
   float angle = (float)(3.14159265358979323846 * x), z;
   hu_view view = hu_codes(&angle, 1, hu_binary32());
-  hu_status status = hu_apply(HU_OP_COS, 1, hu_codes_out(&z, 1, hu_binary32()), &view, NULL);
+  hu_output to = hu_codes_out(&z, 1, hu_binary32());
+  hu_status status = hu_apply(HU_OP_COS, 1, &to, &view, NULL);
   return status == HU_OK ? (double)z : 0;
 }
 

@@ -112,8 +112,8 @@ class Engine:
 
     def convert(self, n, z, x, mode: structs.hu_mode, e: structs.hu_exec, events: Optional[int]) -> None:
         """HU_OP_CONVERT; z, x: address, stride, type."""
-        view, how = structs.hu_view(*x), structs.hu_how(mode, ctypes.pointer(e), events)
-        self._call('apply', _CONVERT, n, structs.hu_output(*z), ref(view), ref(how))
+        to, view, how = structs.hu_output(*z), structs.hu_view(*x), structs.hu_how(mode, ctypes.pointer(e), events)
+        self._call('apply', _CONVERT, n, ref(to), ref(view), ref(how))
 
     def scaled_decode(self, rows, cols, z, ldz, scaled, scaling) -> None:
         e = self.exec(Words(0, 0), rows * cols)
@@ -164,7 +164,7 @@ class Processor(Engine):
         values = structs.TYPE_VALUES64 if wide else structs.TYPE_VALUES32
         to = structs.hu_output(z, incz, structs.hu_type(structs.TYPE_CODES if what == 'encode' else values))
         e, of = self.exec(words, n), structs.hu_view(x, incx, FLOAT64 if wide else FLOAT32)
-        self._call('conversion_apply', n, to, of, ref(r.preset), ref(e), events)
+        self._call('conversion_apply', n, ref(to), ref(of), ref(r.preset), ref(e), events)
 
     def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
         """over=inf, nan=keep: contiguous float32."""

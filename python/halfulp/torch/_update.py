@@ -55,8 +55,8 @@ class _Job:
         for place, x in enumerate(operands):
             views[place] = structs.hu_view(x.data_ptr(), int(x.dim() > 0), numbers)
         how = structs.hu_how(_NEAREST, ctypes.pointer(self.engine.exec(Words(0, 0), self.n)), None)
-        self.engine._call('apply', operation_number(name), self.n, structs.hu_output(z.data_ptr(), 1, numbers), ref(views),
-                          ref(how))
+        to = structs.hu_output(z.data_ptr(), 1, numbers)
+        self.engine._call('apply', operation_number(name), self.n, ref(to), ref(views), ref(how))
         return z
 
     def rounded(self, x: Tensor, f: structs.hu_format, mode: structs.hu_mode = _NEAREST,

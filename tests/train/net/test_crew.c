@@ -94,10 +94,10 @@ static void check_function(const hu_engine *engine, void *self, size_t n, uint32
   hu_view view = hu_codes(x, 1, hu_binary32());
   hu_output wanted = hu_codes_out(want, 1, hu_binary32());
   fill(n, 0);
-  assert_int_equal(hu_apply(HU_OP_TANH, n, wanted, &view, NULL), HU_OK);
+  assert_int_equal(hu_apply(HU_OP_TANH, n, &wanted, &view, NULL), HU_OK);
   assert_int_equal(engine->function(self, HU_OP_TANH, n, z, x), HU_OK);
   compare("tanh", n, threads, z);
-  assert_int_equal(hu_apply(HU_OP_EXP, n, wanted, &view, NULL), HU_OK);
+  assert_int_equal(hu_apply(HU_OP_EXP, n, &wanted, &view, NULL), HU_OK);
   assert_int_equal(engine->function(self, HU_OP_EXP, n, x, x), HU_OK);
   compare("exp in place", n, threads, x);
 }

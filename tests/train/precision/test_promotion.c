@@ -36,7 +36,8 @@ static void make_data(void) {
       for (size_t j = 0; j < HIDDEN; j++) h[j] += 1.5f * x[i * IN + k] * w1[k * HIDDEN + j];
     }
     hu_view sums = hu_codes(h, 1, hu_binary32());
-    assert_int_equal(hu_apply(HU_OP_TANH, HIDDEN, hu_codes_out(h, 1, hu_binary32()), &sums, NULL), HU_OK);
+    hu_output to = hu_codes_out(h, 1, hu_binary32());
+    assert_int_equal(hu_apply(HU_OP_TANH, HIDDEN, &to, &sums, NULL), HU_OK);
     y[i] = 0;
     for (size_t j = 0; j < HIDDEN; j++) y[i] += h[j] * w2[j];
   }
