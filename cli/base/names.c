@@ -9,10 +9,9 @@
 #include "halfulp/accum.h"
 #include "halfulp/conversion.h"
 #include "halfulp/formats/other.h"
-#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
-#include "halfulp/scaled_rows.h"
+#include "halfulp/scaled.h"
 
 enum { NAME_MAX_SHOWN = 96 };
 

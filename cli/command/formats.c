@@ -5,7 +5,6 @@
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
 #include "cli/explain/number.h"
-#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/scaled.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the card of a kind of HiFloat4 (halfulp/hif4.h): elements, the four bytes of a block, and the points on which
- * the sources differ. */
+/* Prints the card of a kind of HiFloat4 (halfulp/scaled.h): elements, the four bytes of a block, and the points on
+ * which the sources differ. */
 #include "cli/explain/hif4_card.h"
 
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "halfulp/hif4.h"
+#include "halfulp/scaled.h"
 
 static const char *const ties[][2] = {{"even", "to even"}, {"away", "away from zero"}};
 static const char *const lows[][2] = {{"zero", "code 0, and all elements are 0; also where S rounds to 2^-48"},
@@ -36,7 +36,7 @@ static void print_card(const hu_hif4 *kind) {
   hu_hif4_text(text, sizeof text, kind);
   const char *source = source_of(text);
   printf("%s\n", text);
-  print_line("defined in", source ? source : "Huawei's public code in parts; halfulp/hif4.h");
+  print_line("defined in", source ? source : "Huawei's public code in parts; halfulp/scaled.h");
   print_line("elements", "float4_e1m2, 4 bits, max 1.75");
   print_line("block", "64 elements of a row");
   print_line("scale", "8 bits: s = 2^(c div 4 - 48) (1 + (c mod 4) / 4), c = 255 NaN, max 49152");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* HiFloat4 as a target (halfulp/hif4.h): codes, and the four bytes of each block of 64. */
+/* HiFloat4 as a target (halfulp/scaled.h): codes, and the four bytes of each block of 64. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/target/target.h"
-#include "halfulp/hif4.h"
 
 enum { CODES, SCALES, PARTS };
 
@@ -45,20 +44,25 @@ static int finish(hu_status status, const cli_job *job) {
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
+static hu_scaled place_of(const cli_parts *parts, const cli_job *job) {
+  hu_scaled place = {parts->part[CODES].data, job->cols, parts->part[SCALES].data, parts->part[SCALES].cols, NULL};
+  return place;
+}
+
 static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
   float *owned;
   const float *x = cli_job_floats(&owned, job);
   if (!x) return CLI_BAD;
-  hu_status status = hu_hif4_encode(job->rows, job->cols, parts->part[CODES].data, job->cols, parts->part[SCALES].data,
-                                    parts->part[SCALES].cols, x, job->cols, &target->hif4, &job->events);
+  hu_scaled place = place_of(parts, job);
+  hu_status status = hu_hif4_encode(job->rows, job->cols, &place, x, job->cols, &target->hif4, &job->events);
   free(owned);
   return finish(status, job);
 }
 
 static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {
   (void)target;
-  hu_status status = hu_hif4_decode(job->rows, job->cols, z, job->cols, parts->part[CODES].data, job->cols,
-                                    parts->part[SCALES].data, parts->part[SCALES].cols);
+  hu_scaled place = place_of(parts, job);
+  hu_status status = hu_hif4_decode(job->rows, job->cols, z, job->cols, &place);
   if (status == HU_OK && size == 8) cli_widen(z, job->rows * job->cols);
   return finish(status, job);
 }

@@ -130,42 +130,40 @@ static void end_transpose(void *z, void *made, size_t rows, cli_transpose transp
   free(made);
 }
 
+static hu_type type_of(const cli_target *target, uint8_t whole, uint8_t by_rows) {
+  return hu_type_scaled(target->by_rows ? by_rows : whole, &target->scaling);
+}
+
+/* Makes z of x: codes and scales, or values. Rows have no amax of their own here. */
+static hu_status make(const hu_output *z, const float *x, const cli_target *target, cli_job *job,
+                      hu_scaled_stats *stats) {
+  hu_view from = hu_matrix_floats(x, job->cols);
+  hu_scaled_extra extra = {target->by_rows ? NULL : job->amax, stats};
+  hu_how how = hu_how_of(job->mode, &job->exec, &job->events);
+  if (target->has_mode && !target->by_rows)
+    return hu_conversion_apply_scaled(job->rows, job->cols, z, &from, &target->conversion, &extra, &job->exec,
+                                      &job->events);
+  return hu_scaled_apply(job->rows, job->cols, z, &from, &extra, &how);
+}
+
 static hu_status encode_rows(const cli_parts *parts, const float *x, const cli_target *target, cli_job *job,
                              hu_scaled_stats *stats) {
-  const hu_scaling *scaling = &target->scaling;
   const cli_part *codes = &parts->part[0];
   hu_scaled place = place_of(parts);
   place.codes = begin_transpose(codes->data, job->rows, job->transpose, codes->size);
   if (!place.codes) return HU_E_MEMORY;
-  hu_status status = HU_OK;
-  if (target->by_rows)
-    status = hu_scaled_rows_encode(job->rows, job->cols, &place, place.tensor, x, job->cols, scaling, job->mode, NULL,
-                                   stats, &job->exec, &job->events);
-  else if (target->has_mode)
-    status = hu_conversion_scaled_encode(job->rows, job->cols, &place, x, job->cols, &target->conversion, job->amax,
-                                         stats, &job->exec, &job->events);
-  else
-    status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, scaling, job->mode, job->amax, stats,
-                              &job->exec, &job->events);
+  hu_output z = hu_scaled_out(&place, type_of(target, HU_TYPE_SCALED, HU_TYPE_SCALED_ROWS));
+  hu_status status = make(&z, x, target, job, stats);
   end_transpose(codes->data, place.codes, job->rows, job->transpose, codes->size, status == HU_OK);
   return status;
 }
 
 static hu_status quantize_rows(float *z, const float *x, const cli_target *target, cli_job *job,
                                hu_scaled_stats *stats) {
-  const hu_scaling *scaling = &target->scaling;
   float *made = begin_transpose(z, job->rows, job->transpose, sizeof *z);
   if (!made) return HU_E_MEMORY;
-  hu_status status = HU_OK;
-  if (target->by_rows)
-    status = hu_scaled_rows_quantize(job->rows, job->cols, made, job->cols, x, job->cols, scaling, job->mode, NULL,
-                                     stats, &job->exec, &job->events);
-  else if (target->has_mode)
-    status = hu_conversion_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, &target->conversion,
-                                           job->amax, stats, &job->exec, &job->events);
-  else
-    status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, scaling, job->mode, job->amax,
-                                stats, &job->exec, &job->events);
+  hu_output to = hu_matrix_out_of(made, job->cols, type_of(target, HU_TYPE_SCALED_VALUES, HU_TYPE_SCALED_ROWS_VALUES));
+  hu_status status = make(&to, x, target, job, stats);
   end_transpose(z, made, job->rows, job->transpose, sizeof *z, status == HU_OK);
   return status;
 }
@@ -206,11 +204,12 @@ static int decode(void *z, unsigned size, const cli_parts *parts, const cli_targ
   hu_status status = HU_E_MEMORY;
   int there = transposed(&own_copy, place.codes, job->rows, job->transpose, parts->part[0].size) != NULL;
   if (own_copy) place.codes = own_copy;
-  if (made && there)
-    status = target->by_rows
-                 ? hu_scaled_rows_decode(job->rows, job->cols, made, job->cols, &place, place.tensor, &target->scaling,
-                                         &job->exec)
-                 : hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
+  if (made && there) {
+    hu_output to = hu_matrix_floats_out(made, job->cols);
+    hu_view from = hu_view_of(&place, 1, type_of(target, HU_TYPE_SCALED, HU_TYPE_SCALED_ROWS));
+    hu_how how = hu_how_of(job->mode, &job->exec, NULL);
+    status = hu_scaled_apply(job->rows, job->cols, &to, &from, NULL, &how);
+  }
   if (made) end_transpose(z, made, job->rows, job->transpose, sizeof(float), status == HU_OK);
   free(own_copy);
   if (status != HU_OK) return cli_fail_status(job->name, status);

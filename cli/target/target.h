@@ -10,11 +10,9 @@
 #include "cli/base/cli.h"
 #include "cli/tensors/array.h"
 #include "halfulp/conversion.h"
-#include "halfulp/hif4.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
-#include "halfulp/scaled_rows.h"
 
 enum { CLI_TARGET_MAX = 3072 };
 

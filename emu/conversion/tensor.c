@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets of scaled tensors: hu_conversion_scaled_encode and hu_conversion_scaled_quantize. A preset that is one
- * encoding and nothing else goes to the calls of scaled.h as it is. One with steps before goes in stretches of a row,
+/* Presets of scaled tensors: hu_conversion_apply_scaled. A preset that is one encoding and nothing else goes to the
+ * calls of scaled.h as it is. One with steps before goes in stretches of a row,
  * which are whole blocks, so that no step sees less than it has to. */
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "emu/conversion/steps.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
+#include "emu/scaled/call.h"
 #include "emu/scaled/check.h"
 #include "halfulp/scalar.h"
 
@@ -111,73 +112,76 @@ static hu_status stretch(const target *to, size_t i, size_t j, size_t n, const f
   return hu_scaled_encode(1, n, &part, y, n, &given->scaling, conversion->mode, NULL, stats, exec, events);
 }
 
-static hu_status run(const target *to, size_t rows, size_t cols, const float *x, size_t ldx, const preset *given,
-                     const hu_exec *exec, hu_events *events) {
+static hu_status run(const target *to, const hu_scaled_call *call, const preset *given) {
   float y[HU_CONVERSION_COLS];
-  hu_exec one = {1, exec ? exec->levels_off : 0, exec ? exec->stream : (hu_stream){0, 0}, {0}};
-  size_t block_cols = hu_scaled_sizes_of(rows, cols, &given->scaling).block_cols, most = stretch_of(given);
+  const float *x = (const float *)(const void *)call->x;
+  const size_t cols = call->cols, most = stretch_of(given);
+  hu_stream none = {0, 0};
+  hu_exec one = {1, call->exec ? call->exec->levels_off : 0, call->exec ? call->exec->stream : none, {0}};
+  size_t block_cols = hui_scaled_shape_of(call->rows, cols, &given->scaling).block_cols;
   uint64_t first = one.stream.counter;
   hu_status status = HU_OK;
-  for (size_t i = 0; status == HU_OK && i < rows; i++)
+  for (size_t i = 0; status == HU_OK && i < call->rows; i++)
     for (size_t j = 0; status == HU_OK && j < cols; j += most) {
       size_t n = cols - j < most ? cols - j : most;
       one.stream.counter = first + (uint64_t)i * cols + j;
-      status = step(y, n, x + i * ldx + j, given, &one);
-      if (status == HU_OK) status = stretch(to, i, j, n, y, given, &one, events, block_cols);
+      status = step(y, n, x + i * call->ldx + j, given, &one);
+      if (status == HU_OK) status = stretch(to, i, j, n, y, given, &one, call->events, block_cols);
     }
   return status;
 }
 
-hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
-                                      const hu_conversion *conversion, const float *amax, hu_scaled_stats *stats,
-                                      const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  preset given;
-  hu_status status = read_preset(&given, conversion);
-  if (status != HU_OK) return status;
-  if (has_steps(&given)) {
-    status = z ? hui_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, &given.scaling, conversion->mode, amax, stats)
-               : HU_E_NULL;
-    return status == HU_OK ? run(&(target){z, NULL, 0, stats}, rows, cols, x, ldx, &given, exec, events) : status;
-  }
-  status = hu_scaled_encode(rows, cols, z, x, ldx, &given.scaling, conversion->mode, amax, stats, exec, events);
-  if (status == HU_OK && conversion->codes == HU_SCALED_CODES_RAISED) raise_codes(&given, rows, cols, z, x, ldx);
-  return status;
+/* What hu_scaled_apply checks. */
+static hu_status check(const hu_scaled_call *call, const preset *given) {
+  return hui_scaled_made_check(call->rows, call->cols, call->codes, (float *)(void *)call->z, call->ldz,
+                               (const float *)(const void *)call->x, call->ldx, &given->scaling, call->mode, call->amax,
+                               call->stats);
 }
 
 /* Copies the operands to the place of the values and makes +0 of each -0. Their codes are then those of raise_codes,
  * except in blocks whose scale is 0. There both give the same values: zeros with the signs of the operands. */
-static hu_status drop_signs(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                            const preset *rule, const float *amax, const hu_scaled_stats *stats) {
-  uint32_t given = amax ? pattern_of(*amax) : 0;
-  hu_status status =
-      hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &rule->scaling, rule->conversion->mode, amax, stats);
-  if (status == HU_OK && given >= 0x7F800000 && given != 0x80000000u) status = HU_E_SCALING;
-  for (size_t i = 0; status == HU_OK && i < rows; i++)
-    for (size_t j = 0; j < cols; j++)
-      if (is_minus_zero(x + i * ldx + j))
-        z[i * ldz + j] = 0;
-      else
-        memcpy(z + i * ldz + j, x + i * ldx + j, sizeof *z);
+static hu_status drop_signs(hu_scaled_call *call, const preset *given) {
+  uint32_t amax = call->amax ? pattern_of(*call->amax) : 0;
+  hu_status status = check(call, given);
+  if (status == HU_OK && amax >= 0x7F800000 && amax != 0x80000000u) status = HU_E_SCALING;
+  if (status != HU_OK) return status;
+  for (size_t i = 0; i < call->rows; i++)
+    for (size_t j = 0; j < call->cols; j++) {
+      uint32_t x = call->x[i * call->ldx + j];
+      call->z[i * call->ldz + j] = x == 0x80000000u ? 0 : x;
+    }
+  call->x = call->z;
+  call->ldx = call->ldz;
+  return HU_OK;
+}
+
+static hu_status convert(hu_scaled_call *call, const preset *given) {
+  int raised = given->conversion->codes == HU_SCALED_CODES_RAISED;
+  hu_type type = hu_type_scaled(HU_TYPE_SCALED, &given->scaling);
+  hu_status status = HU_OK;
+  if (has_steps(given)) {
+    target to = {call->codes, (float *)(void *)call->z, call->ldz, call->stats};
+    status = check(call, given);
+    return status == HU_OK ? run(&to, call, given) : status;
+  }
+  if (raised && !call->codes) status = drop_signs(call, given);
+  if (status == HU_OK) status = hui_scaled_make(call, &type);
+  if (status == HU_OK && raised && call->codes)
+    raise_codes(given, call->rows, call->cols, call->codes, (const float *)(const void *)call->x, call->ldx);
   return status;
 }
 
-hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                        const hu_conversion *conversion, const float *amax, hu_scaled_stats *stats,
-                                        const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
+hu_status hu_conversion_apply_scaled(size_t rows, size_t cols, const hu_output *z, const hu_view *x,
+                                     const hu_conversion *conversion, const hu_scaled_extra *extra, const hu_exec *exec,
+                                     hu_events *events) {
+  hu_scaled_call call = {.rows = rows, .cols = cols, .exec = exec, .events = events};
   preset given;
+  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
+  if (!z || !x) return HU_E_NULL;
   hu_status status = read_preset(&given, conversion);
+  if (status == HU_OK) status = hui_scaled_ends(&call, z, x, extra);
   if (status != HU_OK) return status;
-  if (has_steps(&given)) {
-    status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, &given.scaling, conversion->mode, amax, stats);
-    return status == HU_OK ? run(&(target){NULL, z, ldz, stats}, rows, cols, x, ldx, &given, exec, events) : status;
-  }
-  if (conversion->codes == HU_SCALED_CODES_RAISED) {
-    status = drop_signs(rows, cols, z, ldz, x, ldx, &given, amax, stats);
-    if (status != HU_OK) return status;
-    x = z;
-    ldx = ldz;
-  }
-  return hu_scaled_quantize(rows, cols, z, ldz, x, ldx, &given.scaling, conversion->mode, amax, stats, exec, events);
+  if (z->type.kind != HU_TYPE_SCALED && z->type.kind != HU_TYPE_SCALED_VALUES) return HU_E_FORMAT;
+  call.mode = conversion->mode;
+  return convert(&call, &given);
 }

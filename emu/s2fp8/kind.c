@@ -6,13 +6,6 @@
 
 static const hu_mode nearest;
 
-hu_s2fp8 hu_s2fp8_of(hu_format element) {
-  hu_s2fp8 kind;
-  memset(&kind, 0, sizeof kind);
-  kind.element = element;
-  return kind;
-}
-
 static hu_status refuse(const char **why, hu_status status, const char *sentence) {
   if (why) *why = sentence;
   return status;
@@ -30,11 +23,6 @@ hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
   if (target > 874) return refuse(why, HU_E_SCALING, "target: above 874");
   if (target < spec.emin) return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
   return HU_OK;
-}
-
-unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
-  if (hu_s2fp8_check(kind, NULL) != HU_OK) return 0;
-  return kind->target ? kind->target : (unsigned)hu_limits_of(kind->element).emax;
 }
 
 hu_status hui_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {

@@ -95,40 +95,49 @@ static hu_status check_made(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, h
   return scale ? hui_s2_check(kind, scale, mode) : HU_E_NULL;
 }
 
-hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
-                            const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, s2fp8_encode_n, (n, z, incz, x, incx, kind, scale, mode, exec, events));
-  hu_status status = check_made(kind, scale, mode);
-  if (status == HU_OK) status = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
+/* Codes of `size` bytes, or values where size is 0. */
+static hu_status encode(size_t n, const hu_output *z, const hu_view *x, size_t size, const hu_s2fp8 *kind,
+                        const hu_s2fp8_scale *scale, const hu_how *how) {
+  if (hui_is_elsewhere(how->exec) && !size)
+    return HUI_THERE(how->exec, s2fp8_quantize_n, (n, z->data, z->stride, x->data, x->stride, kind, scale, how->mode,
+                                                   how->exec, how->events));
+  if (hui_is_elsewhere(how->exec))
+    return HUI_THERE(how->exec, s2fp8_encode_n, (n, z->data, z->stride, x->data, x->stride, kind, scale, how->mode,
+                                                 how->exec, how->events));
+  hu_status status = check_made(kind, scale, how->mode);
+  if (status == HU_OK) status = check_arrays(n, z->data, size ? size : 4, z->stride, x->data, 4, x->stride);
   if (status != HU_OK || n == 0) return status;
-  hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, mode);
-  hui_s2_run(n, z, incz, code_size(kind), x, incx, &map, NULL, exec, events);
+  hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, how->mode);
+  hui_s2_run(n, z->data, z->stride, size, x->data, x->stride, &map, NULL, how->exec, how->events);
   return HU_OK;
 }
 
-hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
-                            const hu_s2fp8_scale *scale, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, s2fp8_decode_n, (n, z, incz, x, incx, kind, scale, exec));
+static hu_status decode(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
+                        const hu_s2fp8_scale *scale, const hu_exec *exec) {
+  if (hui_is_elsewhere(exec))
+    return HUI_THERE(exec, s2fp8_decode_n, (n, z->data, z->stride, x->data, x->stride, kind, scale, exec));
   hu_status status = check_made(kind, scale, nearest);
-  if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
-  if (status == HU_OK) status = hui_code_array_check(n, x, incx, kind->element, hui_exec_threads(exec));
+  if (status == HU_OK) status = check_arrays(n, z->data, sizeof(float), z->stride, x->data, code_size(kind), x->stride);
+  if (status == HU_OK) status = hui_code_array_check(n, x->data, x->stride, kind->element, hui_exec_threads(exec));
   if (status != HU_OK || n == 0) return status;
   hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, nearest);
-  hui_s2_undo(n, z, incz, x, incx, code_size(kind), &map, exec);
+  hui_s2_undo(n, z->data, z->stride, x->data, x->stride, code_size(kind), &map, exec);
   return HU_OK;
 }
 
-hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
-                              const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, s2fp8_quantize_n, (n, z, incz, x, incx, kind, scale, mode, exec, events));
-  hu_status status = check_made(kind, scale, mode);
-  if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (status != HU_OK || n == 0) return status;
-  hu_s2 map = hui_s2_of(kind, scale->mu, scale->m, mode);
-  hui_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
-  return HU_OK;
+static int are(const hu_output *z, int to, const hu_view *x, int from) {
+  return z->type.kind == to && x->type.kind == from && !z->type.reserved && !x->type.reserved;
+}
+
+hu_status hu_s2fp8_apply(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
+                         const hu_s2fp8_scale *scale, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!z || !x || !kind) return HU_E_NULL;
+  if (!how) how = &defaults;
+  if (are(z, HU_TYPE_BINARY32, x, HU_TYPE_CODES)) return decode(n, z, x, kind, scale, how->exec);
+  if (are(z, HU_TYPE_CODES, x, HU_TYPE_BINARY32)) return encode(n, z, x, code_size(kind), kind, scale, how);
+  if (are(z, HU_TYPE_VALUES32, x, HU_TYPE_BINARY32)) return encode(n, z, x, 0, kind, scale, how);
+  return HU_E_FORMAT;
 }
 
 /* Makes the map of a tensor, with mu and gap, from its sums. */
@@ -139,25 +148,34 @@ static hu_status scale_from_sums(hu_s2 *map, int64_t *m, const hu_s2fp8_sums *se
 }
 
 /* The calls above one after another; what they would check and work out again is known here. */
-hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
-                              hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec,
-                              hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, s2fp8_truncate_n, (n, z, incz, x, incx, kind, mode, sums, scale, exec, events));
+static hu_status truncate(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                          hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_how *how) {
   hu_s2fp8_sums seen = {0};
   int64_t m;
-  hu_status status = hui_s2_check(kind, NULL, mode);
+  hu_status status = hui_s2_check(kind, NULL, how->mode);
   if (status == HU_OK) status = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (status != HU_OK) return status;
-  hu_s2 map = hui_s2_of(kind, 0, 0, mode);
+  hu_s2 map = hui_s2_of(kind, 0, 0, how->mode);
   int plain = n && !sums && !scale && incz == 1 && incx == 1;
-  if (plain && hui_s2_truncate(n, z, x, &map, exec, events)) return HU_OK;
-  status = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
+  if (plain && hui_s2_truncate(n, z, x, &map, how->exec, how->events)) return HU_OK;
+  status = hu_s2fp8_sum_n(n, x, incx, &seen, how->exec);
   if (status == HU_OK) status = scale_from_sums(&map, &m, &seen);
   if (status != HU_OK) return status;
-  if (n) hui_s2_run(n, z, incz, 0, x, incx, &map, NULL, exec, events);
+  if (n) hui_s2_run(n, z, incz, 0, x, incx, &map, NULL, how->exec, how->events);
   if (sums) *sums = seen;
   return scale ? hu_s2fp8_scale_from(scale, map.mu, m, kind) : HU_OK;
+}
+
+hu_status hu_s2fp8_truncate(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind, hu_s2fp8_sums *sums,
+                            hu_s2fp8_scale *scale, const hu_how *how) {
+  const hu_how defaults = {{0}, NULL, NULL};
+  if (!z || !x) return HU_E_NULL;
+  if (!how) how = &defaults;
+  if (!are(z, HU_TYPE_VALUES32, x, HU_TYPE_BINARY32)) return HU_E_FORMAT;
+  if (hui_is_elsewhere(how->exec))
+    return HUI_THERE(how->exec, s2fp8_truncate_n, (n, z->data, z->stride, x->data, x->stride, kind, how->mode, sums,
+                                                   scale, how->exec, how->events));
+  return truncate(n, z->data, z->stride, x->data, x->stride, kind, sums, scale, how);
 }
 
 hu_status hu_s2fp8_truncate_parts(size_t n, const hu_s2fp8_parts *parts, const hu_s2fp8 *kind, hu_mode mode,

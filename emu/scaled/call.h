@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/call.h - the record of one call that encodes, quantizes or decodes a scaled tensor; the calls of scaled.c
- * fill it. */
+/* emu/scaled/call.h - the record of one call that encodes, quantizes or decodes a scaled tensor;
+ * hu_scaled_apply fills it. */
 #ifndef HALFULP_EMU_SCALED_CALL_H
 #define HALFULP_EMU_SCALED_CALL_H
 
@@ -20,6 +20,18 @@ typedef struct hu_scaled_call {
   const hu_exec *exec;
   hu_events *events;
 } hu_scaled_call;
+
+/* Takes where the ends of a call lie that makes codes and scales, or values: HU_E_FORMAT, HU_E_SHAPE, HU_E_NULL. */
+hu_status hui_scaled_ends(hu_scaled_call *call, const hu_output *z, const hu_view *x, const hu_scaled_extra *extra);
+
+/* The ways of hu_scaled_apply: each checks everything, and makes codes and scales, or values where call->codes is NULL;
+ * or it decodes. The type says what the scaled format is; call->scaling is still to be set. */
+hu_status hui_scaled_make(hu_scaled_call *call, const hu_type *type);
+hu_status hui_scaled_decode(hu_scaled_call *call, const hu_type *type);
+hu_status hui_scaled_rows_make(hu_scaled_call *call, const hu_type *type);
+hu_status hui_scaled_rows_decode(hu_scaled_call *call, const hu_type *type);
+hu_status hui_hif4_make(hu_scaled_call *call, const hu_type *type);
+hu_status hui_hif4_decode(hu_scaled_call *call, const hu_type *type);
 
 /* hu_scaling_check, which returns the description unfolded, too; the mode's own check is the caller's. */
 hu_status hui_scaling_unfold(hu_scaler *scaler, const hu_scaling *scaling, hu_mode mode, const char **why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/hif4.h, element by element. Products of two bfloat16 numbers, and of these with powers of two,
+/* HiFloat4 (halfulp/scaled.h), element by element. Products of two bfloat16 numbers, and of these with powers of two,
  * are exact in binary64 in whatever rounding direction the CPU is. */
-#include "halfulp/hif4.h"
+#include "halfulp/scaled.h"
 
 #include <string.h>
 
@@ -9,23 +9,12 @@
 #include "emu/base/exec.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/core/bits.h"
+#include "emu/scaled/call.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/other.h"
 #include "halfulp/scalar.h"
 
 enum { NAN_SCALE = 255, LAST_SCALE = 254, BIAS = 48, GROUPS = 8 };
-
-hu_hif4 hu_hif4_usual(void) {
-  const hu_hif4 kind = {0, 0, 0, 0};
-  return kind;
-}
-
-hu_status hu_hif4_check(const hu_hif4 *kind) {
-  if (!kind) return HU_E_NULL;
-  int good = kind->ties <= HU_HIF4_AWAY && kind->low <= HU_HIF4_LOW_NAN && kind->high <= HU_HIF4_HIGH_NAN &&
-             kind->products <= HU_HIF4_MIXED;
-  return good ? HU_OK : HU_E_SCALING;
-}
 
 /* ---- numbers ---- */
 
@@ -165,14 +154,13 @@ static float value_of(const uint8_t *scale, uint8_t code, size_t i) {
 
 static size_t blocks_in(size_t cols) { return cols / HU_HIF4_BLOCK + (cols % HU_HIF4_BLOCK != 0); }
 
-/* Checks the codes, the scales and the values; codes NULL with ldc 0: there are neither codes nor scales. */
-static hu_status check_places(size_t rows, size_t cols, const uint8_t *codes, size_t ldc, const uint8_t *scales,
-                              size_t lds, const float *x, size_t ldx) {
+/* Checks codes, scales and values, which are all apart. */
+static hu_status check_places(size_t rows, size_t cols, const hu_scaled *codes, const float *x, size_t ldx) {
   hu_matrix_extent list[3];
-  size_t of_row = blocks_in(cols) * HU_HIF4_SCALE;
+  size_t of_row = blocks_in(cols) * HU_HIF4_SCALE, lds = codes->lds;
   if (lds < blocks_in(cols) || lds > SIZE_MAX / HU_HIF4_SCALE) return HU_E_SHAPE;
-  hu_status status = hui_matrix_extent_of(&list[0], codes, rows, cols, ldc, 1, 1);
-  if (status == HU_OK) status = hui_matrix_extent_of(&list[1], scales, rows, of_row, lds * HU_HIF4_SCALE, 1, 1);
+  hu_status status = hui_matrix_extent_of(&list[0], codes->codes, rows, cols, codes->ld, 1, 1);
+  if (status == HU_OK) status = hui_matrix_extent_of(&list[1], codes->scales, rows, of_row, lds * HU_HIF4_SCALE, 1, 1);
   if (status == HU_OK) status = hui_matrix_extent_of(&list[2], x, rows, cols, ldx, sizeof *x, sizeof *x);
   for (int i = 0; i < 3 && status == HU_OK; i++) {
     if (hui_matrix_extents_overlap(&list[i], &list[(i + 1) % 3])) status = HU_E_OVERLAP;
@@ -180,50 +168,58 @@ static hu_status check_places(size_t rows, size_t cols, const uint8_t *codes, si
   return status;
 }
 
-hu_status hu_hif4_encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, uint8_t *scales, size_t lds,
-                         const float *x, size_t ldx, const hu_hif4 *kind, hu_events *events) {
-  hu_status status = hu_hif4_check(kind);
-  if (status == HU_OK) status = check_places(rows, cols, codes, ldc, scales, lds, x, ldx);
-  if (status != HU_OK) return status;
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < cols; j += HU_HIF4_BLOCK) {
-      hif4_block block;
-      size_t n = hui_least(HU_HIF4_BLOCK, cols - j);
-      encode_block(&block, n, x + i * ldx + j, kind, events);
-      memcpy(codes + i * ldc + j, block.codes, n);
-      memcpy(scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK), block.scale, sizeof block.scale);
-    }
-  }
-  return HU_OK;
+/* Checks the values that x becomes; z may be x. */
+static hu_status check_values(size_t rows, size_t cols, const float *z, size_t ldz, const float *x, size_t ldx) {
+  hu_matrix_extent to, from;
+  hu_status status = hui_matrix_extent_of(&to, z, rows, cols, ldz, sizeof *z, sizeof *z);
+  if (status == HU_OK) status = hui_matrix_extent_of(&from, x, rows, cols, ldx, sizeof *x, sizeof *x);
+  if (status != HU_OK || (z == x && ldz == ldx)) return status;
+  return hui_matrix_extents_overlap(&to, &from) ? HU_E_OVERLAP : HU_OK;
 }
 
-hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz, const uint8_t *codes, size_t ldc,
-                         const uint8_t *scales, size_t lds) {
-  hu_status status = check_places(rows, cols, codes, ldc, scales, lds, z, ldz);
-  if (status == HU_OK) status = hui_code_rows_check(rows, cols, codes, ldc, hu_float4_e1m2(), 1);
+static uint8_t *scale_at(const hu_scaled *codes, size_t i, size_t j) {
+  return (uint8_t *)codes->scales + HU_HIF4_SCALE * (i * codes->lds + j / HU_HIF4_BLOCK);
+}
+
+/* Makes the block of x that begins at element (i, j): codes and a scale, or values in z. */
+static void make_block(const hu_scaled_call *call, const hu_hif4 *kind, const float *x, float *z, size_t i, size_t j) {
+  const hu_scaled *codes = call->codes;
+  hif4_block block;
+  encode_block(&block, hui_least(HU_HIF4_BLOCK, call->cols - j), x + i * call->ldx + j, kind, call->events);
+  if (codes) {
+    memcpy((uint8_t *)codes->codes + i * codes->ld + j, block.codes, block.n);
+    memcpy(scale_at(codes, i, j), block.scale, sizeof block.scale);
+  } else {
+    for (size_t k = 0; k < block.n; k++) z[i * call->ldz + j + k] = value_of(block.scale, block.codes[k], k);
+  }
+}
+
+hu_status hui_hif4_make(hu_scaled_call *call, const hu_type *type) {
+  const size_t rows = call->rows, cols = call->cols;
+  const float *x = (const float *)(const void *)call->x;
+  float *z = (float *)(void *)call->z;
+  if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
+  hu_status status = hu_hif4_check(type->hif4);
+  if (status == HU_OK)
+    status = call->codes ? check_places(rows, cols, call->codes, x, call->ldx)
+                         : check_values(rows, cols, z, call->ldz, x, call->ldx);
   for (size_t i = 0; i < rows && status == HU_OK; i++) {
-    for (size_t j = 0; j < cols; j++) {
-      const uint8_t *scale = scales + HU_HIF4_SCALE * (i * lds + j / HU_HIF4_BLOCK);
-      z[i * ldz + j] = value_of(scale, codes[i * ldc + j], j % HU_HIF4_BLOCK);
-    }
+    for (size_t j = 0; j < cols; j += HU_HIF4_BLOCK) make_block(call, type->hif4, x, z, i, j);
   }
   return status;
 }
 
-hu_status hu_hif4_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                           const hu_hif4 *kind, hu_events *events) {
-  hu_matrix_extent to, from;
-  hu_status status = hu_hif4_check(kind);
-  if (status == HU_OK) status = hui_matrix_extent_of(&to, z, rows, cols, ldz, sizeof *z, sizeof *z);
-  if (status == HU_OK) status = hui_matrix_extent_of(&from, x, rows, cols, ldx, sizeof *x, sizeof *x);
-  if (status != HU_OK) return status;
-  if (!(z == x && ldz == ldx) && hui_matrix_extents_overlap(&to, &from)) return HU_E_OVERLAP;
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < cols; j += HU_HIF4_BLOCK) {
-      hif4_block block;
-      encode_block(&block, hui_least(HU_HIF4_BLOCK, cols - j), x + i * ldx + j, kind, events);
-      for (size_t k = 0; k < block.n; k++) z[i * ldz + j + k] = value_of(block.scale, block.codes[k], k);
-    }
+hu_status hui_hif4_decode(hu_scaled_call *call, const hu_type *type) {
+  const hu_scaled *x = call->codes;
+  const uint8_t *codes = x->codes;
+  float *z = (float *)(void *)call->z;
+  (void)type; /* all kinds decode alike */
+  if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
+  hu_status status = check_places(call->rows, call->cols, x, z, call->ldz);
+  if (status == HU_OK) status = hui_code_rows_check(call->rows, call->cols, codes, x->ld, hu_float4_e1m2(), 1);
+  for (size_t i = 0; i < call->rows && status == HU_OK; i++) {
+    for (size_t j = 0; j < call->cols; j++)
+      z[i * call->ldz + j] = value_of(scale_at(x, i, j), codes[i * x->ld + j], j % HU_HIF4_BLOCK);
   }
-  return HU_OK;
+  return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts and names of HiFloat4. The grammar stands in halfulp/hif4.h. */
+/* Texts and names of HiFloat4. The grammar stands in halfulp/scaled.h. */
 #include <stddef.h>
 #include <string.h>
 
 #include "emu/base/text.h"
-#include "halfulp/hif4.h"
+#include "halfulp/scaled.h"
 
 #define NAME "hifloat4"
 

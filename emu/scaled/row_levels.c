@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/scaled_rows.h: the whole matrix is checked, then every row is a call of its own. */
-#include "halfulp/scaled_rows.h"
+/* Scaled tensors with a second level for each row: the whole matrix is checked, then every row is a call of its own. */
+#include "halfulp/scaled.h"
 
 #include "emu/base/exec.h"
 #include "emu/base/matrix_extent.h"
@@ -26,8 +26,9 @@ static hu_status check_amax(size_t rows, const float *amax) {
 }
 
 /* Checks that the row scales lie beside codes, scales, values and stats, none of which is empty. */
-static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const float *tensor, const float *x,
-                             size_t ldx, const hu_scaling *scaling, const hu_scaled_stats *stats) {
+static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
+                             const hu_scaling *scaling, const hu_scaled_stats *stats) {
+  const float *tensor = z->tensor;
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
   hu_matrix_extent list[5];
   memset(list, 0, sizeof list);
@@ -49,99 +50,68 @@ static hu_status check_apart(size_t rows, size_t cols, const hu_scaled *z, const
 
 /* ---- rows ---- */
 
-typedef struct row_call {
-  size_t cols, blocks; /* blocks across */
-  hu_scaled_sizes n;
-  hu_exec exec;
-} row_call;
-
-static row_call call_of(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
-  row_call call;
-  memset(&call, 0, sizeof call);
-  call.cols = cols;
-  call.n = hu_scaled_sizes_of(rows, cols, scaling);
-  call.blocks = call.n.block_cols;
-  if (exec)
-    call.exec = *exec;
-  else
-    call.exec.threads = 1;
-  return call;
-}
-
-/* Returns row i of the codes and scales. */
-static hu_scaled row_of(const row_call *call, const hu_scaled *z, float *tensor, size_t i) {
+/* Returns row i of the codes and scales, with its second level. */
+static hu_scaled row_of(const hu_scaled *z, const hu_scaled_shape *shape, size_t i) {
   hu_scaled row = *z;
-  row.codes = (uint8_t *)z->codes + i * z->ld * call->n.code_bytes;
-  row.scales = (uint8_t *)z->scales + i * z->lds * call->n.scale_bytes;
-  row.tensor = tensor + i;
+  row.codes = (uint8_t *)z->codes + i * z->ld * shape->code_size;
+  row.scales = (uint8_t *)z->scales + i * z->lds * shape->scale_size;
+  row.tensor = z->tensor + i;
   return row;
 }
 
-static hu_exec exec_of(const row_call *call, const hu_exec *exec, size_t i) {
-  hu_exec own = call->exec;
-  if (exec)
-    own.stream.counter += (uint64_t)i * call->cols;
-  else
-    own.stream.counter = (uint64_t)i * call->cols;
-  return own;
+/* Makes row i. */
+static hu_status make_row(const hu_scaled_call *call, const hu_type *type, const hu_scaled_shape *shape, size_t i) {
+  hu_scaled_call one = *call;
+  hu_exec own = {.threads = 1};
+  hu_scaled row;
+  if (call->exec) own = *call->exec;
+  own.stream.counter += (uint64_t)i * call->cols;
+  one.exec = &own;
+  one.rows = 1;
+  one.x += i * call->ldx;
+  if (call->amax) one.amax += i;
+  if (call->stats) one.stats += i * shape->block_cols;
+  if (call->codes) {
+    row = row_of(call->codes, shape, i);
+    one.codes = &row;
+  } else {
+    one.z += i * call->ldz;
+  }
+  return hui_scaled_make(&one, type);
 }
 
-hu_status hu_scaled_rows_encode(size_t rows, size_t cols, const hu_scaled *z, float *tensor, const float *x, size_t ldx,
-                                const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                                const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  hu_status status = check_levels(scaling);
-  if (status == HU_OK && !z) status = HU_E_NULL;
+hu_status hui_scaled_rows_make(hu_scaled_call *call, const hu_type *type) {
+  const size_t rows = call->rows, cols = call->cols;
+  const float *x = (const float *)(const void *)call->x;
+  if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
+  hu_status status = check_levels(type->scaling);
+  if (status == HU_OK)
+    status = hui_scaled_made_check(rows, cols, call->codes, (float *)(void *)call->z, call->ldz, x, call->ldx,
+                                   type->scaling, call->mode, call->amax, call->stats);
+  if (status == HU_OK) status = check_amax(rows, call->amax);
+  if (status == HU_OK && rows && cols && call->codes)
+    status = check_apart(rows, cols, call->codes, x, call->ldx, type->scaling, call->stats);
   if (status != HU_OK) return status;
-  hu_scaled whole = *z;
-  whole.tensor = tensor;
-  status = hui_scaled_made_check(rows, cols, &whole, NULL, 0, x, ldx, scaling, mode, amax, stats);
-  if (status == HU_OK) status = check_amax(rows, amax);
-  if (status == HU_OK && rows && cols) status = check_apart(rows, cols, z, tensor, x, ldx, scaling, stats);
-  if (status != HU_OK) return status;
-  row_call call = call_of(rows, cols, scaling, exec);
-  for (size_t i = 0; i < rows && status == HU_OK; i++) {
-    hu_scaled row = row_of(&call, z, tensor, i);
-    hu_exec own = exec_of(&call, exec, i);
-    status = hu_scaled_encode(1, cols, &row, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
-                              stats ? stats + i * call.blocks : NULL, &own, events);
-  }
+  hu_scaled_shape shape = hui_scaled_shape_of(rows, cols, type->scaling);
+  for (size_t i = 0; i < rows && status == HU_OK && (cols || call->codes); i++)
+    status = make_row(call, type, &shape, i);
   return status;
 }
 
-hu_status hu_scaled_rows_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x, const float *tensor,
-                                const hu_scaling *scaling, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  hu_status status = check_levels(scaling);
-  if (status == HU_OK && !x) status = HU_E_NULL;
-  if (status != HU_OK) return status;
-  hu_scaled whole = *x;
-  whole.tensor = (float *)(uintptr_t)tensor; /* which is only read */
-  status = hui_scaled_decode_check(rows, cols, z, ldz, &whole, scaling);
-  if (status == HU_OK && rows && cols) status = check_apart(rows, cols, x, tensor, z, ldz, scaling, NULL);
-  if (status == HU_OK) status = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
+hu_status hui_scaled_rows_decode(hu_scaled_call *call, const hu_type *type) {
+  const size_t rows = call->rows, cols = call->cols, ldz = call->ldz;
+  float *z = (float *)(void *)call->z;
+  if (hui_is_elsewhere(call->exec)) return HU_E_DEVICE;
+  hu_status status = check_levels(type->scaling);
+  if (status == HU_OK) status = hui_scaled_decode_check(rows, cols, z, ldz, call->codes, type->scaling);
+  if (status == HU_OK && rows && cols) status = check_apart(rows, cols, call->codes, z, ldz, type->scaling, NULL);
+  if (status == HU_OK)
+    status = hui_scaled_codes_check(rows, cols, call->codes, type->scaling, hui_exec_threads(call->exec));
   if (status != HU_OK || cols == 0) return status;
-  row_call call = call_of(rows, cols, scaling, exec);
+  hu_scaled_shape shape = hui_scaled_shape_of(rows, cols, type->scaling);
   for (size_t i = 0; i < rows; i++) {
-    hu_scaled row = row_of(&call, &whole, whole.tensor, i);
-    hui_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, scaling, exec);
+    hu_scaled row = row_of(call->codes, &shape, i);
+    hui_scaled_decode_run(1, cols, z + i * ldz, ldz, &row, type->scaling, call->exec);
   }
   return HU_OK;
-}
-
-hu_status hu_scaled_rows_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                                  const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                                  const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec)) return HU_E_DEVICE;
-  hu_status status = check_levels(scaling);
-  if (status == HU_OK) status = hui_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
-  if (status == HU_OK) status = check_amax(rows, amax);
-  if (status != HU_OK) return status;
-  row_call call = call_of(rows, cols, scaling, exec);
-  for (size_t i = 0; i < rows && status == HU_OK && cols; i++) {
-    hu_exec own = exec_of(&call, exec, i);
-    status = hu_scaled_quantize(1, cols, z + i * ldz, ldz, x + i * ldx, ldx, scaling, mode, amax ? amax + i : NULL,
-                                stats ? stats + i * call.blocks : NULL, &own, events);
-  }
-  return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of scaled tensors with a second level for each row. The grammar stands in halfulp/scaled_rows.h. */
+/* Texts of scaled tensors with a second level for each row. The grammar stands in halfulp/scaled.h. */
 #include <string.h>
 
 #include "emu/base/text.h"
-#include "halfulp/scaled_rows.h"
+#include "halfulp/scaled.h"
 
 #define BEFORE "rows("
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/scaled.h: check everything, then run. The checks serve the CUDA calls, too
+/* The ways of hu_scaled_apply, and the packed layout: check everything, then run. The checks serve the CUDA calls, too
  * (emu/scaled/check.h). */
 #include "halfulp/scaled.h"
 
@@ -87,79 +87,52 @@ static hu_status check_made(const hu_scaled_call *call) {
   return all_apart(list, 6) ? HU_OK : HU_E_OVERLAP;
 }
 
-/* Fills in what a call that makes a scaled tensor takes; what it gives is still to be set. */
-static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t ldx, const hu_scaling *scaling,
-                              hu_mode mode, const float *amax) {
-  return (hu_scaled_call){.rows = rows,
-                          .cols = cols,
-                          .scaling = *scaling,
-                          .mode = mode,
-                          .x = (const uint32_t *)(const void *)x,
-                          .ldx = ldx,
-                          .amax = amax};
-}
-
-/* Checks what hui_scaled_made_check does, and returns the description unfolded. */
-static hu_status check_and_unfold(hu_scaler *scaler, size_t rows, size_t cols, const hu_scaled *codes, const float *z,
-                                  size_t ldz, const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode,
-                                  const float *amax, const hu_scaled_stats *stats) {
-  hu_status status = check_scaling(scaler, scaling, mode);
-  if (status != HU_OK) return status;
-  if (!codes && !z && rows && cols) return HU_E_NULL;
-  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  call.z = (uint32_t *)(uintptr_t)z;
-  call.ldz = ldz;
-  call.codes = codes;
-  call.stats = (hu_scaled_stats *)(uintptr_t)stats;
-  return check_made(&call);
-}
-
 hu_status hui_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
                                 const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                 const hu_scaled_stats *stats) {
   hu_scaler scaler;
-  return check_and_unfold(&scaler, rows, cols, codes, z, ldz, x, ldx, scaling, mode, amax, stats);
+  hu_status status = check_scaling(&scaler, scaling, mode);
+  if (status != HU_OK) return status;
+  if (!codes && !z && rows && cols) return HU_E_NULL;
+  hu_scaled_call call = {.rows = rows,
+                         .cols = cols,
+                         .scaling = *scaling,
+                         .x = (const uint32_t *)(const void *)x,
+                         .ldx = ldx,
+                         .z = (uint32_t *)(uintptr_t)z,
+                         .ldz = ldz,
+                         .codes = codes,
+                         .amax = amax,
+                         .stats = (hu_scaled_stats *)(uintptr_t)stats};
+  return check_made(&call);
 }
 
 size_t hu_scaled_work_size(size_t rows, size_t cols, const hu_scaling *scaling, const hu_exec *exec) {
   return hui_is_elsewhere(exec) ? HUI_BYTES_THERE(exec, scaled_work, (rows, cols, scaling, exec)) : 0;
 }
 
-hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
-                           const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                           const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, scaled_encode, (rows, cols, z, x, ldx, scaling, mode, amax, stats, exec, events));
-  hu_scaler scaler;
-  hu_status status = check_and_unfold(&scaler, rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
-  if (status == HU_OK) status = z ? check_amax_value(amax) : HU_E_NULL;
-  if (status != HU_OK) return status;
-  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  call.codes = z;
-  call.stats = stats;
-  call.exec = exec;
-  call.events = events;
-  hui_scaled_run(&call, &scaler);
-  return HU_OK;
+static hu_status make_there(const hu_scaled_call *call, const hu_scaling *scaling) {
+  const float *x = (const float *)(const void *)call->x;
+  if (call->codes)
+    return HUI_THERE(call->exec, scaled_encode,
+                     (call->rows, call->cols, call->codes, x, call->ldx, scaling, call->mode, call->amax, call->stats,
+                      call->exec, call->events));
+  return HUI_THERE(call->exec, scaled_quantize,
+                   (call->rows, call->cols, (float *)(void *)call->z, call->ldz, x, call->ldx, scaling, call->mode,
+                    call->amax, call->stats, call->exec, call->events));
 }
 
-hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
-                             const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
-                             const hu_exec *exec, hu_events *events) {
-  if (hui_is_elsewhere(exec))
-    return HUI_THERE(exec, scaled_quantize, (rows, cols, z, ldz, x, ldx, scaling, mode, amax, stats, exec, events));
+hu_status hui_scaled_make(hu_scaled_call *call, const hu_type *type) {
+  if (hui_is_elsewhere(call->exec)) return make_there(call, type->scaling);
   hu_scaler scaler;
-  hu_status status = check_and_unfold(&scaler, rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
-  if (status == HU_OK) status = check_amax_value(amax);
+  hu_status status = check_scaling(&scaler, type->scaling, call->mode);
   if (status != HU_OK) return status;
-  hu_scaled_call call = call_of(rows, cols, x, ldx, scaling, mode, amax);
-  call.z = (uint32_t *)(void *)z;
-  call.ldz = ldz;
-  call.stats = stats;
-  call.exec = exec;
-  call.events = events;
-  hui_scaled_run(&call, &scaler);
-  return HU_OK;
+  if (!call->codes && !call->z && call->rows && call->cols) return HU_E_NULL;
+  call->scaling = *type->scaling;
+  status = check_made(call);
+  if (status == HU_OK) status = check_amax_value(call->amax);
+  if (status == HU_OK) hui_scaled_run(call, &scaler);
+  return status;
 }
 
 hu_status hui_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
@@ -215,12 +188,15 @@ void hui_scaled_decode_run(size_t rows, size_t cols, float *z, size_t ldz, const
   hui_scaled_undo(&call);
 }
 
-hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
-                           const hu_scaling *scaling, const hu_exec *exec) {
-  if (hui_is_elsewhere(exec)) return HUI_THERE(exec, scaled_decode, (rows, cols, z, ldz, x, scaling, exec));
-  hu_status status = hui_scaled_decode_check(rows, cols, z, ldz, x, scaling);
-  if (status == HU_OK) status = hui_scaled_codes_check(rows, cols, x, scaling, hui_exec_threads(exec));
-  if (status == HU_OK) hui_scaled_decode_run(rows, cols, z, ldz, x, scaling, exec);
+hu_status hui_scaled_decode(hu_scaled_call *call, const hu_type *type) {
+  float *z = (float *)(void *)call->z;
+  const size_t rows = call->rows, cols = call->cols;
+  if (hui_is_elsewhere(call->exec))
+    return HUI_THERE(call->exec, scaled_decode, (rows, cols, z, call->ldz, call->codes, type->scaling, call->exec));
+  hu_status status = hui_scaled_decode_check(rows, cols, z, call->ldz, call->codes, type->scaling);
+  if (status == HU_OK)
+    status = hui_scaled_codes_check(rows, cols, call->codes, type->scaling, hui_exec_threads(call->exec));
+  if (status == HU_OK) hui_scaled_decode_run(rows, cols, z, call->ldz, call->codes, type->scaling, call->exec);
   return status;
 }
 

@@ -6,20 +6,6 @@
 #include "emu/base/matrix_extent.h"
 #include "halfulp/scaled.h"
 
-enum { TILE_ROWS = 128, TILE_COLS = 4, TILE = TILE_ROWS * TILE_COLS };
-
-static size_t tiles_of(size_t n, size_t side) { return n / side + (n % side != 0); }
-
-size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols) {
-  size_t within = row % 32 * 16 + row % TILE_ROWS / 32 * TILE_COLS + col % TILE_COLS;
-  return (row / TILE_ROWS * tiles_of(cols, TILE_COLS) + col / TILE_COLS) * TILE + within;
-}
-
-size_t hu_scaled_tiles_size(size_t rows, size_t cols) {
-  size_t down = tiles_of(rows, TILE_ROWS), across = tiles_of(cols, TILE_COLS);
-  return across && down > PTRDIFF_MAX / TILE / across ? 0 : down * across * TILE;
-}
-
 static hu_status check(size_t rows, size_t cols, const uint8_t *plain, size_t ld, const uint8_t *tiles) {
   hu_matrix_extent a, b;
   size_t size = hu_scaled_tiles_size(rows, cols);

@@ -81,7 +81,7 @@ typedef struct hu_conversion {
   uint8_t nan_made;    /* HU_NAN_MADE_ */
   uint32_t nan_code;   /* of by code and by sign; else of no meaning */
   const char *scaling; /* "", or the text of a scaled tensor (scaled.h) whose elements are rounded by `mode`: a preset
-                          for hu_conversion_scaled_encode; format is the elements' one */
+                          for hu_conversion_apply_scaled; format is the elements' one */
   const char *through; /* "" or NULL, or the text of a scaled tensor whose values the elements become first */
   uint8_t codes;       /* HU_SCALED_CODES_ */
 } hu_conversion;
@@ -135,28 +135,51 @@ static inline HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, doubl
   return hu_conversion_apply(n, &to, &from, conversion, exec, events);
 }
 
-/* z = x as the scaled tensor of a preset whose `scaling` is not "": its codes and scales, or their values. In this
- * order, of which most presets have the third step alone:
+/* z = x, matrices of rows x cols, as the scaled tensor of a preset whose `scaling` is not "": z of HU_TYPE_SCALED its
+ * codes and scales, z of HU_TYPE_SCALED_VALUES their values; x of HU_TYPE_BINARY32. The scaling of z's type plays no
+ * part, for the preset has one. In this order, of which most presets have the third step alone:
  *
  *   first     every x becomes the value of `first` that it rounds to by first_mode
  *   through   the matrix becomes the values of hu_scaled_quantize under the scaling `through`, by first_mode
  *   scaling   hu_scaled_encode or hu_scaled_quantize, by `mode`
  *   codes     what HU_SCALED_CODES_ says, which changes no value but the sign of zeros
  *
- * Arguments, overlaps, random words, events and errors are those of hu_scaled_encode and hu_scaled_quantize, which
- * the third step calls; `amax`, `stats` and `events` belong to that step. Besides: errors of hu_conversion_check, and
- * HU_E_SCALING for presets without a scaled tensor. Presets with any step but the third work on one thread. No
- * allocation; up to 84 KiB of stack a thread. */
-HU_API HU_MUST_CHECK hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
-                                                           size_t ldx, const hu_conversion *conversion,
-                                                           const float *amax, hu_scaled_stats *stats,
-                                                           const hu_exec *exec,
-                                                           hu_events *events); /* to codes and scales */
-HU_API HU_MUST_CHECK hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz,
-                                                             const float *x, size_t ldx,
-                                                             const hu_conversion *conversion, const float *amax,
-                                                             hu_scaled_stats *stats, const hu_exec *exec,
-                                                             hu_events *events); /* to their values */
+ * Overlaps, random words, events and errors are those of hu_scaled_apply, which does the third step; `extra` and
+ * `events` belong to that step. Besides: errors of hu_conversion_check, and HU_E_SCALING for presets without a scaled
+ * tensor. Presets with any step but the third work on one thread. No allocation; up to 84 KiB of stack a thread. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_apply_scaled(size_t rows, size_t cols, const hu_output *z,
+                                                          const hu_view *x, const hu_conversion *conversion,
+                                                          const hu_scaled_extra *extra, const hu_exec *exec,
+                                                          hu_events *events);
+
+/* hu_conversion_apply_scaled with an argument for each part: to codes and scales. */
+static inline HU_MUST_CHECK hu_status hu_conversion_scaled_encode(size_t rows, size_t cols, const hu_scaled *z,
+                                                                  const float *x, size_t ldx,
+                                                                  const hu_conversion *conversion, const float *amax,
+                                                                  hu_scaled_stats *stats, const hu_exec *exec,
+                                                                  hu_events *events) {
+  hu_scaled place = {NULL, 0, NULL, 0, NULL};
+  hu_output to = hu_output_of(z ? &place : NULL, 1, hu_type_plain(HU_TYPE_SCALED));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_scaled_extra extra;
+  if (z) place = *z;
+  extra.amax = amax;
+  extra.stats = stats;
+  return hu_conversion_apply_scaled(rows, cols, &to, &from, conversion, &extra, exec, events);
+}
+/* To their values. */
+static inline HU_MUST_CHECK hu_status hu_conversion_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz,
+                                                                    const float *x, size_t ldx,
+                                                                    const hu_conversion *conversion, const float *amax,
+                                                                    hu_scaled_stats *stats, const hu_exec *exec,
+                                                                    hu_events *events) {
+  hu_output to = hu_matrix_out_of(z, ldz, hu_type_plain(HU_TYPE_SCALED_VALUES));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_scaled_extra extra;
+  extra.amax = amax;
+  extra.stats = stats;
+  return hu_conversion_apply_scaled(rows, cols, &to, &from, conversion, &extra, exec, events);
+}
 
 /* x as the last rounding sees it: after the first two steps; a NaN is one. What the check refuses gives NaN. */
 HU_API double hu_conversion_operand64(const hu_conversion *conversion, double x);

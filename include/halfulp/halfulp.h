@@ -17,8 +17,6 @@
 #include "halfulp/p3109.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
-#include "halfulp/scaled_rows.h"
-#include "halfulp/hif4.h"
 #include "halfulp/hadamard.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"

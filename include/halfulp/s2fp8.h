@@ -61,11 +61,20 @@ typedef struct hu_s2fp8 {
   uint8_t reserved;
 } hu_s2fp8;
 /* T = emax, special nan. */
-HU_API hu_s2fp8 hu_s2fp8_of(hu_format element);
+static inline hu_s2fp8 hu_s2fp8_of(hu_format element) {
+  hu_s2fp8 kind;
+  kind.element = element;
+  kind.target = 0;
+  kind.special = kind.reserved = 0;
+  return kind;
+}
 /* HU_OK; HU_E_FORMAT or HU_E_SCALING, then, if why is not NULL, *why is a static sentence. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why);
 /* T, with 0 looked up. 0 for a kind that its check refuses. */
-HU_API unsigned hu_s2fp8_target(const hu_s2fp8 *kind);
+static inline unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
+  if (hu_s2fp8_check(kind, NULL) != HU_OK) return 0;
+  return kind->target ? kind->target : HU_AS(unsigned, hu_limits_of(kind->element).emax);
+}
 /* Text to record and back, as hu_scaling_parse and hu_scaling_text of scaled.h: HU_E_TEXT, HU_E_NAME, HU_E_FORMAT,
  * HU_E_SCALING with *where; the canonical text is "s2fp8" where that is the kind, and leaves defaults out. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text,
@@ -111,27 +120,66 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_from(hu_s2fp8_scale *scale, int64_
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, float alpha, float beta,
                                                      const hu_s2fp8 *kind);
 
-/* z[i] = the code of x[i]; stochastic modes take R from word i of exec->stream, with `exec` NULL of stream (0, 0): the
- * same words in every such call, here and below. An element above the tensor that the scale was made from overflows as
- * in docs/numerics.md section 3. Events: those of rounding y; of infinities under `special` nan: inf_in, and invalid,
- * or in formats without NaN saturated. */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                 const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
-                                                 const hu_exec *exec, hu_events *events);
-/* z[i] = the value of code x[i]. NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite.
+/* z[i] = x[i] under a scale, as the types of the two say:
+ *
+ *   z HU_TYPE_CODES, x HU_TYPE_BINARY32      encode: the code of x[i]
+ *   z HU_TYPE_BINARY32, x HU_TYPE_CODES      decode: the value of code x[i]
+ *   z HU_TYPE_VALUES32, x HU_TYPE_BINARY32   quantize: the value of the code of x[i], in one pass: the bits of decode
+ *                                            after encode, and encode's events
+ *
+ * The formats of the types play no part, for the kind has one. Stochastic modes take R from word i of exec->stream, with
+ * how or `exec` NULL of stream (0, 0): the same words in every such call, here and below. An element above the tensor
+ * that the scale was made from overflows as in docs/numerics.md section 3. Events: those of rounding y; of infinities
+ * under `special` nan: inf_in, and invalid, or in formats without NaN saturated. Decoding has neither mode nor events:
+ * NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite. HU_E_FORMAT: other types.
  * HU_E_CODE: a code has bits above its width (array.h). */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                 const hu_s2fp8 *kind, const hu_s2fp8_scale *scale,
-                                                 const hu_exec *exec);
-/* z[i] = the value of the code of x[i], in one pass: the bits of decode after encode, and encode's events. */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                   const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
-                                                   const hu_exec *exec, hu_events *events);
-/* The paper's truncation T: hu_s2fp8_sum_n from nothing, hu_s2fp8_scale_of, hu_s2fp8_quantize_n; two passes over x.
- * *sums and *scale are set (not added to) if they are not NULL. z may be x. */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                   const hu_s2fp8 *kind, hu_mode mode, hu_s2fp8_sums *sums,
-                                                   hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_s2fp8_apply(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
+                                              const hu_s2fp8_scale *scale, const hu_how *how);
+/* The paper's truncation T: hu_s2fp8_sum_n from nothing, hu_s2fp8_scale_of, and quantizing as above; two passes over x.
+ * *sums and *scale are set (not added to) if they are not NULL. z may be x. z: HU_TYPE_VALUES32, x: HU_TYPE_BINARY32. */
+HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
+                                                 hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_how *how);
+
+/* hu_s2fp8_apply with an argument for each part: to codes. */
+static inline HU_MUST_CHECK hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
+                                                        ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                        const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
+                                                        hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_CODES));
+  hu_view from = hu_floats(x, incx);
+  hu_how how = hu_how_of(mode, exec, events);
+  return hu_s2fp8_apply(n, &to, &from, kind, scale, &how);
+}
+/* Codes to values. */
+static inline HU_MUST_CHECK hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
+                                                        ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                        const hu_s2fp8_scale *scale, const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_output to = hu_floats_out(z, incz);
+  hu_view from = hu_view_of(x, incx, hu_type_plain(HU_TYPE_CODES));
+  hu_how how = hu_how_of(rne, exec, NULL);
+  return hu_s2fp8_apply(n, &to, &from, kind, scale, &how);
+}
+/* To the values of codes. */
+static inline HU_MUST_CHECK hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                          ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                          const hu_s2fp8_scale *scale, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES32));
+  hu_view from = hu_floats(x, incx);
+  hu_how how = hu_how_of(mode, exec, events);
+  return hu_s2fp8_apply(n, &to, &from, kind, scale, &how);
+}
+/* hu_s2fp8_truncate likewise. */
+static inline HU_MUST_CHECK hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                          ptrdiff_t incx, const hu_s2fp8 *kind, hu_mode mode,
+                                                          hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
+                                                          const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_output_of(z, incz, hu_type_plain(HU_TYPE_VALUES32));
+  hu_view from = hu_floats(x, incx);
+  hu_how how = hu_how_of(mode, exec, events);
+  return hu_s2fp8_truncate(n, &to, &from, kind, sums, scale, &how);
+}
 
 /* A tensor of n numbers of which no array is kept once it is rounded. Numbers first ... first + n - 1 are given where
  * they are wanted, `part` of them at a time, the last time the rest. `give` is called several times for a part, and

@@ -8,6 +8,12 @@
  *   hu_mode rne = {0};
  *   hu_status s = hu_scaled_encode(rows, cols, &z, x, cols, &mx, rne, NULL, NULL, NULL, NULL);
  *
+ * or, with views,
+ *
+ *   hu_output to = hu_scaled_out(&z, hu_type_scaled(HU_TYPE_SCALED, &mx));
+ *   hu_view from = hu_matrix_floats(x, cols);
+ *   hu_status s = hu_scaled_apply(rows, cols, &to, &from, NULL, NULL);
+ *
  * A matrix of rows x cols values, row-major, is cut into blocks of equal shape; blocks at the right and lower edge end
  * with the matrix. Every block has a scale s, a code of the scale format; a second-level scale t in binary32 may belong
  * to the whole tensor (else t = 1). The value of an element of code P is P s t. docs/scaled.md is normative: how s and
@@ -179,6 +185,17 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char 
 #define HU_SCALING_TEXT_MAX 1024
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
+/* Text of a scaling whose second level is one number for each row (HU_TYPE_SCALED_ROWS: Transformer Engine's row-scaled
+ * NVFP4), "rows(" scaling ")", such as rows(nvfp4_te), to its record, as hu_scaling_parse reads what is between the
+ * parentheses: HU_E_TEXT also for a text that does not begin with "rows(" or does not end with ")", HU_E_SCALING also
+ * for a scaling that cannot have rows of its own. Then *where, if where is not NULL, is the offset in the text of the
+ * part that is wrong, and *scaling is untouched. */
+HU_API HU_MUST_CHECK hu_status hu_scaled_rows_parse(hu_scaling *scaling, const char *text, size_t *where);
+/* The canonical text, "rows(" with hu_scaling_text's between the parentheses. Returns the length needed, like snprintf;
+ * 0 for a scaling that cannot have rows of its own. HU_SCALED_ROWS_TEXT_MAX bytes always suffice. */
+#define HU_SCALED_ROWS_TEXT_MAX (HU_SCALING_TEXT_MAX + 8)
+HU_API size_t hu_scaled_rows_text(char *text, size_t size, const hu_scaling *scaling);
+
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
  * nvfp4_torchao18 nvfp4_4over6 nvfp4_te_4over6 nvfp4_te_4over6_448 nvfp4_modelopt_mse nvint4 nvint6 msfp11 ... msfp16
  * hbfp4 hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128 dsv3_128x128 deepgemm_1x128
@@ -233,36 +250,93 @@ typedef struct hu_scaled_stats {
   uint64_t to_zero;
 } hu_scaled_stats;
 
-/* z = x in codes. The result does not depend on levels and threads. No allocation; up to 80 KiB of stack a thread.
+/* What a call that makes a scaled tensor takes and gives besides. All zero, as NULL: nothing. */
+typedef struct hu_scaled_extra {
+  const float *amax;      /* NULL, or the amax to be used instead of the tensor's own (delayed scaling, calibration): of
+                             the second level, of each row's where rows have one, or of the one block where a block is
+                             the whole matrix by its description (`*x*`); finite, not negative */
+  hu_scaled_stats *stats; /* NULL or one per block */
+} hu_scaled_extra;
+
+/* z = x, matrices of rows x cols: encoded, decoded or quantized, as their types say. The result does not depend on
+ * levels and threads. No allocation; up to 80 KiB of stack a thread.
  *
+ *   z HU_TYPE_SCALED, _SCALED_ROWS or _HIF4, x HU_TYPE_BINARY32    encode: the codes and scales of x
+ *   z HU_TYPE_BINARY32, x one of those three                       decode: the values of x
+ *   z HU_TYPE_SCALED_VALUES or its like, x HU_TYPE_BINARY32        quantize: the values that decoding gives for what
+ *                                                                  encoding gives for x, in one go: the same bits,
+ *                                                                  events and stats
+ *
+ *   floats   have stride 1
  *   mode     of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0 section
- *            6.3). Stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
- *            stream (0, 0): the same words in every such call
- *   amax     NULL, or the amax to be used instead of the tensor's own (delayed scaling, calibration): of the second
- *            level, or of the one block where a block is the whole matrix by its description (`*x*`); finite, not
- *            negative
- *   stats    NULL or one per block
+ *            6.3). Stochastic modes take R from word i cols + j of exec->stream for element (i, j), with how or `exec`
+ *            NULL of stream (0, 0): the same words in every such call
  *   events   as in array.h: those of the elements' roundings (docs/scaled.md section 6); the roundings of scales count
  *            nowhere
- *   overlap  x may overlap nothing of z
+ *   decode   takes any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
+ *            infinite one times zero NaN. mode, events and extra play no part
+ *   rows     A_T of docs/scaled.md is the largest magnitude of a row, and hu_scaled.tensor has one t for each row,
+ *            beside everything else; all else is as if each row were a matrix (but for its random words). The scaling
+ *            must have a second level and blocks of one row (else HU_E_SCALING)
+ *   hif4     the section on HiFloat4 below. mode, threads, stream and extra play no part
+ *   overlap  where x is quantized z may be x itself, with the same rows, else z must not overlap x
  *   sizes    rows or cols may be 0; then nothing but the tensor scale (1, or from amax) is written
- *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
- *            HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then */
-HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
-                                                size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
-                                                hu_scaled_stats *stats, const hu_exec *exec, hu_events *events);
-/* z = the values of x. Any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
- * infinite one times zero NaN. z must not overlap x. Errors as hu_scaled_encode, and HU_E_CODE. */
-HU_API HU_MUST_CHECK hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
-                                                const hu_scaling *scaling, const hu_exec *exec);
-/* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x, in one go: the same bits, events
- * and stats. z may be x itself (then ldz = ldx), else must not overlap it. */
-HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
-                                                  size_t ldx, const hu_scaling *scaling, hu_mode mode,
-                                                  const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
-                                                  hu_events *events);
+ *   where    a device runs HU_TYPE_SCALED and HU_TYPE_SCALED_VALUES alone
+ *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT (also: other
+ *            types), HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE where codes are read;
+ *            everything is untouched then */
+HU_API HU_MUST_CHECK hu_status hu_scaled_apply(size_t rows, size_t cols, const hu_output *z, const hu_view *x,
+                                               const hu_scaled_extra *extra, const hu_how *how);
 
-/* Returns the bytes that hu_scaled_encode and hu_scaled_quantize need in exec->where.work: 0 on this CPU. A block or
+/* The type of codes with scales, kind HU_TYPE_SCALED or HU_TYPE_SCALED_ROWS, or of their values. */
+static inline hu_type hu_type_scaled(uint16_t kind, const hu_scaling *scaling) {
+  hu_type type = hu_type_plain(kind);
+  type.scaling = scaling;
+  return type;
+}
+/* Codes with scales to write, of a type whose data is a hu_scaled. */
+static inline hu_output hu_scaled_out(hu_scaled *z, hu_type type) { return hu_output_of(z, 1, type); }
+
+/* hu_scaled_apply with an argument for each part: z = x in codes. */
+static inline HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
+                                                       size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                                       const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                                                       hu_events *events) {
+  hu_scaled place = {NULL, 0, NULL, 0, NULL};
+  hu_output to = hu_scaled_out(z ? &place : NULL, hu_type_scaled(HU_TYPE_SCALED, scaling));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_scaled_extra extra;
+  hu_how how = hu_how_of(mode, exec, events);
+  if (z) place = *z;
+  extra.amax = amax;
+  extra.stats = stats;
+  return hu_scaled_apply(rows, cols, &to, &from, &extra, &how);
+}
+/* z = the values of x. */
+static inline HU_MUST_CHECK hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
+                                                       const hu_scaled *x, const hu_scaling *scaling,
+                                                       const hu_exec *exec) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_output to = hu_matrix_floats_out(z, ldz);
+  hu_view from = hu_view_of(x, 1, hu_type_scaled(HU_TYPE_SCALED, scaling));
+  hu_how how = hu_how_of(rne, exec, NULL);
+  return hu_scaled_apply(rows, cols, &to, &from, NULL, &how);
+}
+/* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x. */
+static inline HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
+                                                         size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                                         const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                                                         hu_events *events) {
+  hu_output to = hu_matrix_out_of(z, ldz, hu_type_scaled(HU_TYPE_SCALED_VALUES, scaling));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_scaled_extra extra;
+  hu_how how = hu_how_of(mode, exec, events);
+  extra.amax = amax;
+  extra.stats = stats;
+  return hu_scaled_apply(rows, cols, &to, &from, &extra, &how);
+}
+
+/* Returns the bytes that hu_scaled_apply needs in exec->where.work: 0 on this CPU. A block or
  * tensor that many threads of a device look at needs a place for its amax there, which no argument is: the scales may
  * be narrower than amax, and quantizing stores none. 0 on a device, too, for one level with blocks of up to 16384
  * elements, and for a scaling that is not valid. */
@@ -284,12 +358,145 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_
  * take, and back: tiles of 128 x 4, filled up with zeros (docs/scaled.md section 7). The size is in bytes, 512 for each
  * tile; 0: no rows, no columns, or more than fit the address space. Bytes between the rows of z stay as they are.
  * HU_E_SHAPE: ld < cols, or no such size; HU_E_NULL; HU_E_OVERLAP: z and x overlap. */
-HU_API size_t hu_scaled_tiles_size(size_t rows, size_t cols);            /* bytes of all tiles */
-HU_API size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols); /* the byte of scale (row, col), col < cols */
+static inline size_t hu_scaled_tiles_size(size_t rows, size_t cols) {
+  size_t down = rows / 128 + (rows % 128 != 0), across = cols / 4 + (cols % 4 != 0);
+  return across && down > PTRDIFF_MAX / 512 / across ? 0 : down * across * 512;
+}
+/* The byte of scale (row, col), col < cols. */
+static inline size_t hu_scaled_tile_place(size_t row, size_t col, size_t cols) {
+  size_t within = row % 32 * 16 + row % 128 / 32 * 4 + col % 4;
+  return (row / 128 * (cols / 4 + (cols % 4 != 0)) + col / 4) * 512 + within;
+}
 HU_API HU_MUST_CHECK hu_status hu_scaled_tile(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
                                               size_t ld); /* rows of scales to tiles */
 HU_API HU_MUST_CHECK hu_status hu_scaled_untile(size_t rows, size_t cols, uint8_t *z, size_t ld,
                                                 const uint8_t *x); /* tiles to rows of scales */
+
+/* ---- HiFloat4: 64 elements of 4 bits under a scale of 8 bits and 24 bits that double it for groups of 8 and of 4
+ *
+ * Source: Huawei, HiFloat4 Format for Language Model Inference (arXiv 2602.11287), in the form of Huawei's public code:
+ * the golden data of CANN's operator dynamic_mx_quant (_dynamic_quant_hifp4), those of its matrix product
+ * (hif4_quantize), and the emulation in PyTorch (quant_cy/base/QFuncs/hifx.py). These agree on the layout and differ in
+ * the points that hu_hif4 names; the paper's text, which could decide, was not at hand.
+ *
+ * Blocks are 64 elements of a row, the last one of a row perhaps fewer. Conversion is from bfloat16: y is x rounded to
+ * it, ties to even. All products below are of two bfloat16 numbers, and P is what `products` makes of them.
+ *
+ *   A    the largest |y| of the block; A8 and A4 those of a group of 8 and of 4
+ *   S    A times 0.142578125, the bfloat16 number next to 1/7, rounded to bfloat16, ties to even
+ *   s    the scale: S rounded to three digits, ties to even; `low` and `high` define its ends
+ *   r    1 / s rounded to bfloat16, ties to even
+ *   b8   1 if P(A8 r) >= 4, else 0
+ *   b4   1 if P(A4 r) 2^-b8 >= 2, else 0
+ *   P4   P(y r) 2^-(b8 + b4) rounded to a multiple of 1/4 by `ties`, at most 7/4 in magnitude; +0 where y is -0
+ *   value = s 2^(b8 + b4) P4, which bfloat16 has, too
+ *
+ * A block with an infinity or a NaN has the scale NaN; then all bits and codes are 0 and all values NaN (0x7FC00000).
+ *
+ * Bytes: a code has sign, one exponent bit and two digits: bit 3 is the sign, the others P4 in quarters. The scale of a
+ * block are four bytes: the code c of s, with s = 2^(c div 4 - 48) (1 + (c mod 4) / 4), c = 255 NaN; a bit b8 for each
+ * group of 8, the first one lowest; then b4, two bytes, in the same order. Groups behind the end of a row have bits 0.
+ * Packed codes are two to a byte, the first in the low half. So an element takes 4.5 bits.
+ *
+ * Events are those of rounding P(y r) 2^-(b8 + b4) into E1M2, where going beyond 7/4 is an overflow that saturates. In
+ * a block whose scale is NaN: NaN: nan_in; an infinity: inf_in, invalid; all others: inexact. In a block of zeros under
+ * `low` zero, a y other than 0: inexact, underflow, to_zero. All is computed element by element, some 0.2 us each. */
+
+/* Elements of a block; bytes of its scale. */
+enum {
+  HU_HIF4_BLOCK = 64, /* elements */
+  HU_HIF4_SCALE = 4   /* bytes */
+};
+/* Ties of elements. */
+enum {
+  HU_HIF4_EVEN = 0, /* ties=even: the matrix product's and the operator's code */
+  HU_HIF4_AWAY = 1  /* ties=away: the emulation, floor(x + 1/2) of magnitudes */
+};
+/* A block whose S is below 2^-48, the smallest scale: blocks of zeros among them. */
+enum {
+  HU_HIF4_LOW_ZERO = 0,  /* low=zero: code 0, and all elements are 0; also where S rounds to 2^-48, which is code 0
+                            (the matrix product's code takes the reciprocal of code 0 to be 0) */
+  HU_HIF4_LOW_LEAST = 1, /* low=least: the scale is 2^-48 (the emulation) */
+  HU_HIF4_LOW_NAN = 2    /* low=nan: the scale is NaN (the operator's code) */
+};
+/* A block whose S is 1.625 2^15 or more; less rounds to at most 1.5 2^15. */
+enum {
+  HU_HIF4_HIGH_LIMIT = 0, /* high=limit: the scale is 1.5 2^15, the largest one (the matrix product, the emulation) */
+  HU_HIF4_HIGH_NAN = 1    /* high=nan: the scale is NaN (the operator's code) */
+};
+/* P, what becomes of a product. */
+enum {
+  HU_HIF4_ROUNDED = 0, /* products=bfloat16: rounded to bfloat16, ties to even (the matrix product's code) */
+  HU_HIF4_EXACT = 1,   /* products=exact: as they are (the emulation, of bfloat16 numbers in binary32 tensors) */
+  HU_HIF4_MIXED = 2    /* products=mixed: exact for b8 and b4, rounded for elements (the operator's code) */
+};
+/* The points on which the sources differ. */
+typedef struct hu_hif4 {
+  uint8_t ties, low, high, products; /* HU_HIF4_ */
+} hu_hif4;
+/* All 0: "hifloat4", as the matrix product's code. It gives zeros for zeros and no NaN for large numbers. */
+static inline hu_hif4 hu_hif4_usual(void) {
+  hu_hif4 kind = {0, 0, 0, 0};
+  return kind;
+}
+/* HU_OK, HU_E_NULL or HU_E_SCALING: a field out of its range. */
+static inline HU_MUST_CHECK hu_status hu_hif4_check(const hu_hif4 *kind) {
+  if (!kind) return HU_E_NULL;
+  return kind->ties <= HU_HIF4_AWAY && kind->low <= HU_HIF4_LOW_NAN && kind->high <= HU_HIF4_HIGH_NAN &&
+                 kind->products <= HU_HIF4_MIXED
+             ? HU_OK
+             : HU_E_SCALING;
+}
+/* Text: a name of hu_hif4_at, or "hifloat4(" key { ";" key } ")", key = "ties=" ... | "low=" ... | "high=" ... |
+ * "products=" ..., each at most once, with the words above; what is not there is that of "hifloat4". HU_E_TEXT: not the
+ * grammar; then *where, if not NULL, is the offset of the part that is wrong, and *kind is untouched. */
+HU_API HU_MUST_CHECK hu_status hu_hif4_parse(hu_hif4 *kind, const char *text, size_t *where);
+/* The canonical text, "hifloat4" or with the keys that differ from it, in the order above. Returns the length needed,
+ * like snprintf; 0 for a kind that its check refuses. HU_HIF4_TEXT_MAX bytes always suffice. */
+#define HU_HIF4_TEXT_MAX 80
+HU_API size_t hu_hif4_text(char *text, size_t size, const hu_hif4 *kind);
+/* The named ones: hifloat4, hifloat4_cann, hifloat4_hifx. */
+typedef struct hu_hif4_entry {
+  const char *name, *source;
+  const char *text; /* parses to the record, is canonical */
+} hu_hif4_entry;
+/* The number of names; and one of them. */
+HU_API size_t hu_hif4_count(void);
+HU_API hu_hif4_entry hu_hif4_at(size_t i); /* i < hu_hif4_count(), else name is NULL */
+
+/* Where it lies: codes one to a byte, element (i, j) at i ld + j, and four bytes of scales for each block, those of
+ * block (i, q) at 4 (i lds + q); hu_scaled.tensor is not looked at. HU_E_SHAPE: ld is less than cols, lds less than the
+ * blocks of a row, or a size that memory cannot have. HU_E_CODE: a code above 15 (array.h). */
+static inline hu_type hu_type_hif4(uint16_t kind, const hu_hif4 *of) {
+  hu_type type = hu_type_plain(kind);
+  type.hif4 = of;
+  return type;
+}
+/* hu_scaled_apply with an argument for each part: codes and scales of x. */
+static inline HU_MUST_CHECK hu_status hu_hif4_encode(size_t rows, size_t cols, hu_scaled *z, const float *x, size_t ldx,
+                                                     const hu_hif4 *kind, hu_events *events) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_output to = hu_scaled_out(z, hu_type_hif4(HU_TYPE_HIF4, kind));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_how how = hu_how_of(rne, NULL, events);
+  return hu_scaled_apply(rows, cols, &to, &from, NULL, &how);
+}
+/* Values of codes and scales. */
+static inline HU_MUST_CHECK hu_status hu_hif4_decode(size_t rows, size_t cols, float *z, size_t ldz,
+                                                     const hu_scaled *x) {
+  hu_output to = hu_matrix_floats_out(z, ldz);
+  hu_view from = hu_view_of(x, 1, hu_type_hif4(HU_TYPE_HIF4, NULL));
+  return hu_scaled_apply(rows, cols, &to, &from, NULL, NULL);
+}
+/* The values that hu_hif4_decode gives for what hu_hif4_encode gives for x. */
+static inline HU_MUST_CHECK hu_status hu_hif4_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
+                                                       size_t ldx, const hu_hif4 *kind, hu_events *events) {
+  const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_output to = hu_matrix_out_of(z, ldz, hu_type_hif4(HU_TYPE_HIF4_VALUES, kind));
+  hu_view from = hu_matrix_floats(x, ldx);
+  hu_how how = hu_how_of(rne, NULL, events);
+  return hu_scaled_apply(rows, cols, &to, &from, NULL, &how);
+}
 
 #ifdef __cplusplus
 }

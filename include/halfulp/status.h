@@ -21,6 +21,13 @@
 #define HU_API
 #endif
 
+/* HU_AS: a conversion that neither C nor C++ warns of. */
+#ifdef __cplusplus
+#define HU_AS(type, x) static_cast<type>(x)
+#else
+#define HU_AS(type, x) ((type)(x))
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -11,8 +11,6 @@
 #ifndef HALFULP_VIEW_H
 #define HALFULP_VIEW_H
 
-#include <string.h>
-
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 #include "halfulp/operation.h"
@@ -34,12 +32,20 @@ enum {
   HU_TYPE_INT4 = 8,     /* one to a byte, two's complement: the upper four bits are 0 or repeat the sign */
   HU_TYPE_UINT4 = 9,    /* one to a byte, upper four bits 0 */
   HU_TYPE_INT32 = 10,   /* int32_t */
-  HU_TYPE_SCALED = 11, /* matrices: data is a hu_scaled, codes with scales, of the scaled format `scaling` (scaled.h) */
-  HU_TYPE_S2FP8 = 12   /* matrices: likewise of the kind `s2fp8`; its scales are one hu_s2fp8_scale (s2fp8.h) */
+  /* Matrices whose data is a hu_scaled, codes with scales: */
+  HU_TYPE_SCALED = 11,      /* of the scaled format `scaling` (scaled.h) */
+  HU_TYPE_S2FP8 = 12,       /* of the kind `s2fp8`; its scales are one hu_s2fp8_scale (s2fp8.h) */
+  HU_TYPE_SCALED_ROWS = 13, /* of the scaled format `scaling`, with a second level for each row */
+  HU_TYPE_HIF4 = 14,        /* of the kind of HiFloat4 `hif4` (scaled.h) */
+  /* Values of these, in float: */
+  HU_TYPE_SCALED_VALUES = 15,
+  HU_TYPE_SCALED_ROWS_VALUES = 16,
+  HU_TYPE_HIF4_VALUES = 17
 };
 
 struct hu_number;  /* number.h */
 struct hu_scaling; /* scaled.h */
+struct hu_hif4;    /* scaled.h */
 struct hu_s2fp8;   /* s2fp8.h */
 
 /* The type of the elements of an array. */
@@ -49,7 +55,8 @@ typedef struct hu_type {
   hu_format format;
   union {                             /* read during the call */
     const struct hu_number *number;   /* codes and values: of this number system; NULL: of format */
-    const struct hu_scaling *scaling; /* HU_TYPE_SCALED */
+    const struct hu_scaling *scaling; /* the kinds of scaled formats */
+    const struct hu_hif4 *hif4;       /* those of HiFloat4 */
     const struct hu_s2fp8 *s2fp8;     /* HU_TYPE_S2FP8 */
   };
 } hu_type;
@@ -191,13 +198,13 @@ static inline hu_output hu_int8_out(int8_t *data, ptrdiff_t stride) {
 /* A matrix of a type to read: element (i, j) at data[i * ld + j], in rows of at most ld elements. */
 static inline hu_view hu_matrix_of(const void *data, size_t ld, hu_type type) {
   hu_view view = hu_view_of(data, 1, type);
-  memcpy(&view.row, &ld, sizeof ld); /* a cast, which some compilers of C++ warn about */
+  view.row = HU_AS(ptrdiff_t, ld);
   return view;
 }
 /* A matrix of a type to write. */
 static inline hu_output hu_matrix_out_of(void *data, size_t ld, hu_type type) {
   hu_output output = hu_output_of(data, 1, type);
-  memcpy(&output.row, &ld, sizeof ld);
+  output.row = HU_AS(ptrdiff_t, ld);
   return output;
 }
 /* A matrix of codes of format to read. */

@@ -98,6 +98,23 @@ class How:
         self.apply('convert', n, z, [x], argument)
 
 
+def scaled(rows: int, cols: int, z: s.hu_output, x: s.hu_view, how: s.hu_how, amax: Optional[int] = None,
+           stats: Optional[int] = None) -> int:
+    """The status of hu_scaled_apply."""
+    extra = s.hu_scaled_extra(amax, stats)
+    return abi.main().hu_scaled_apply(rows, cols, abi.address(z), abi.address(x), abi.address(extra), abi.address(how))
+
+
+def floats(address: int, ld: int) -> s.hu_view:
+    """A matrix of float32."""
+    return s.hu_view(address, 1, _WIDE['float32'], ld)
+
+
+def floats_out(address: int, ld: int, kind: Optional[s.hu_type] = None) -> s.hu_output:
+    """A matrix of float32 to write: any numbers, or values of a type."""
+    return s.hu_output(address, 1, kind or _WIDE['float32'], ld)
+
+
 Place = Tuple[int, int, s.hu_type]  # an address, a stride, and the type of the elements
 
 
@@ -122,6 +139,11 @@ def number_type(record: s.hu_number, dtype: Optional[str] = None) -> s.hu_type:
     return s.hu_type(s.TYPE_CODES if dtype is None else VALUES[dtype], 0, number=ctypes.addressof(record))
 
 
+def record_type(kind: int, record: Any) -> s.hu_type:
+    """A type that a record says more of: hu_scaling, hu_hif4. The caller keeps it."""
+    return s.hu_type(kind, 0, number=ctypes.addressof(record))
+
+
 def plain_type(dtype: str) -> s.hu_type:
     """The type of any numbers: float32, float64, or float16 and bfloat16, which are codes."""
     return codes_type(_NARROW[dtype]) if dtype in _NARROW else _WIDE[dtype]
@@ -132,6 +154,7 @@ def _c(format: FormatLike) -> s.hu_format:
 
 
 _PLACE = struct.Struct('Pn')  # how views and outputs begin: address and stride
+_ROW = struct.Struct('n')  # and how they end
 _HOW = struct.Struct('8sPP')  # hu_how
 
 
@@ -146,6 +169,14 @@ def conversion(z: s.hu_type, x: s.hu_type) -> Callable[[int, int, int, bytes], i
     to, of = bytes(z) + bytes(8), bytes(x) + bytes(8)  # row 0
     place = _PLACE.pack
     return lambda n, z_, x_, how: apply(op, n, place(z_, 1) + to, place(x_, 1) + of, how)
+
+
+def scaled_values(scaling: s.hu_scaling) -> Callable[[int, int, int, int, bytes], int]:
+    """call(rows, cols, z, x, how): the status of quantizing dense matrices of float32. The caller keeps `scaling`."""
+    apply, place, ld = abi.main().hu_scaled_apply, _PLACE.pack, _ROW.pack
+    to, of = bytes(record_type(s.TYPE_SCALED_VALUES, scaling)), bytes(plain_type('float32'))
+    return lambda rows, cols, z, x, how: apply(rows, cols, place(z, 1) + to + ld(cols), place(x, 1) + of + ld(cols), None,
+                                               how)
 
 
 def _known(dtype: str) -> None:

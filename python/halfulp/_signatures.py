@@ -13,7 +13,6 @@ WORDS = {
 }
 WORDS.update((name[3:], kind) for name, kind in s.RECORDS.items())
 
-_MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
 _HADAMARD = 'size size pointer size pointer size pointer pointer -> status'
 
 # libhalfulp: arguments, then what is returned.
@@ -21,18 +20,14 @@ MAIN = {
     'status_name': 'int -> text', 'status_text': 'int -> text', 'levels': '-> u32',
     'level_name': 'u32 -> text',
     'format_check': 'format pointer -> status', 'limits_of': 'format -> limits',
-    'format_equal': 'format format -> int', 'format_fits_binary32': 'format -> int',
-    'format_ieee': 'unsigned unsigned int -> format', 'format_finite': 'unsigned unsigned int -> format',
-    'format_fn': 'unsigned unsigned int -> format', 'format_fnuz': 'unsigned unsigned int -> format',
-    'format_p3109': 'unsigned unsigned int int -> format',
+    'format_fits_binary32': 'format -> int',
     'format_parse_axis': 'pointer text pointer pointer -> status', 'format_text': 'pointer size format -> size',
     'format_count': '-> size', 'format_at': 'size -> format_entry', 'format_id': 'format -> text',
     'mode_check': 'mode -> status', 'mode_round_parse': 'pointer text -> status',
     'mode_round_hint': 'text -> text',
     'mode_saturate_parse': 'pointer text -> status', 'mode_nan_parse': 'pointer text -> status',
     'mode_round_text': 'pointer mode -> text', 'stream_words_n': 'size pointer stream -> none',
-    'operation_count': '-> size', 'operation_at': 'size -> operation', 'operation_find': 'text -> int',
-    'events_add': 'pointer pointer -> none', 'pack_size': 'size unsigned -> size',
+    'operation_at': 'size -> operation', 'operation_find': 'text -> int',
     'pack_n': 'size pointer pointer unsigned pointer -> status',
     'unpack_n': 'size pointer pointer unsigned pointer -> status',
     'apply': 'int size pointer pointer pointer -> status',  # op, n, z, x, how
@@ -48,35 +43,28 @@ MAIN = {
     'scaling_text': 'pointer size pointer -> size', 'scaling_count': '-> size', 'scaling_at': 'size -> scaling_entry',
     'scaling_rule_count': '-> size', 'scaling_rule_at': 'size -> scaling_entry',
     'scaled_sizes_of': 'size size pointer -> scaled_sizes',
-    'scaled_encode': 'size size pointer pointer size pointer mode pointer pointer pointer pointer -> status',
-    'scaled_quantize': 'size size pointer size pointer size pointer mode pointer pointer pointer pointer -> status',
+    'scaled_apply': 'size size pointer pointer pointer pointer -> status',  # rows, cols, z, x, extra, how
     'scaled_work_size': 'size size pointer pointer -> size',
-    'scaled_decode': 'size size pointer size pointer pointer pointer -> status',
     'hadamard_forward': _HADAMARD, 'hadamard_inverse': _HADAMARD,
     'scaled_pack': 'size size pointer pointer size pointer pointer -> status',
     'scaled_unpack': 'size size pointer size pointer pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
-    'scaled_tiles_size': 'size size -> size', 'scaled_tile': 'size size pointer pointer size -> status',
+    'scaled_tile': 'size size pointer pointer size -> status',
     'scaled_untile': 'size size pointer size pointer -> status',
     's2fp8_parse': 'pointer text pointer -> status', 's2fp8_text': 'pointer size pointer -> size',
     's2fp8_sum_n': 'size pointer step pointer pointer -> status',
     's2fp8_scale_of': 'pointer pointer pointer pointer -> status',
     's2fp8_scale_from': 'pointer i64 i64 pointer -> status',
     's2fp8_scale_stored': 'pointer float float pointer -> status',
-    's2fp8_encode_n': _MADE + ' pointer pointer mode pointer pointer -> status',
-    's2fp8_decode_n': _MADE + ' pointer pointer pointer -> status',
-    's2fp8_quantize_n': _MADE + ' pointer pointer mode pointer pointer -> status',
+    's2fp8_apply': 'size pointer pointer pointer pointer pointer -> status',  # n, z, x, kind, scale, how
+    's2fp8_truncate': 'size pointer pointer pointer pointer pointer pointer -> status',
     'hif4_parse': 'pointer text pointer -> status',
-    'hif4_encode': 'size size pointer size pointer size pointer size pointer pointer -> status',
-    'hif4_decode': 'size size pointer size pointer size pointer size -> status',
     'number_check': 'number pointer -> status', 'number_equal': 'number number -> int',
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
     'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
     'conversion_find': 'pointer text -> status',
     'conversion_apply': 'size pointer pointer pointer pointer pointer -> status',
-    'conversion_scaled_encode': 'size size pointer pointer size pointer pointer pointer pointer pointer -> status',
-    'conversion_scaled_quantize':
-        'size size pointer size pointer size pointer pointer pointer pointer pointer -> status',
+    'conversion_apply_scaled': 'size size pointer pointer pointer pointer pointer pointer -> status',
     'decode64': 'format u32 -> double', 'apply_code': 'int format mode pointer u32 pointer -> u32',
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer pointer -> status',

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
-from ._pointer import codes_type, conversion, how_bytes, number_type, plain_type, values_type
+from ._pointer import codes_type, conversion, how_bytes, number_type, plain_type, scaled_values, values_type
 from ._targets import target_of
 from .conversion import names_preset
 from .events import Events
@@ -35,7 +35,7 @@ class _Target(NamedTuple):
     encode: Mapping[np.dtype, Any]
     decode: Mapping[np.dtype, Any]
     keep: Any  # what the record points to
-    scaling: Optional[int] = None  # the address of a hu_scaling: then only float32 is quantized
+    scaled: bool = False  # a scaled format: then only float32 is quantized, row by row
 
 
 @functools.lru_cache(maxsize=4096)
@@ -56,7 +56,7 @@ def _target(format: Any) -> Optional[_Target]:
         return _Target(goal.dtype, {np.dtype(n): conversion(number_type(goal._c, n), plain_type(n)) for n in _WIDE}, {}, {},
                        goal)
     if isinstance(goal, Scaling):
-        return _Target(_F32, {_F32: abi.main().hu_scaled_quantize}, {}, {}, goal, abi.address(goal._c))
+        return _Target(_F32, {_F32: scaled_values(goal._c)}, {}, {}, goal, True)
     return None
 
 
@@ -151,17 +151,16 @@ def quantize(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any
     if way is None:
         return None
     if type(x) is float:
-        return _number(x, target, way) if x == x and out is None and target.scaling is None else None
+        return _number(x, target, way) if x == x and out is None and not target.scaled else None
     call = target.quantize.get(x.dtype) if _is_plain(x) else None
-    if target.scaling is not None and call is not None and x.ndim > 3:  # the general way warns
+    if target.scaled and call is not None and x.ndim > 3:  # the general way warns
         return None
     z = None if call is None else _buffer(out, x, x.dtype)
     if z is None:
         return None
-    if target.scaling is not None:
+    if target.scaled:
         cols = x.shape[-1]
-        done = call(x.size // cols, cols, z.ctypes.data, cols, x.ctypes.data, cols, target.scaling, way.mode, None, None,
-                    ctypes.byref(way.run), way.counts)
+        done = call(x.size // cols, cols, z.ctypes.data, x.ctypes.data, way.how)
     else:
         done = call(x.size, z.ctypes.data, x.ctypes.data, way.how)
     return z if done == s.OK else None

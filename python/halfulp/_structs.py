@@ -103,7 +103,7 @@ class hu_exec(_Record):
 
 # ---- view.h, operation.h ----
 class _TypeOf(c.Union):
-    _fields_ = [(name, c.c_void_p) for name in ('number', 'scaling', 's2fp8')]
+    _fields_ = [(name, c.c_void_p) for name in ('number', 'scaling', 'hif4', 's2fp8')]
 
 
 class hu_type(_Record):
@@ -198,6 +198,10 @@ class hu_scaled_sizes(_Record):
                 ('block_rows', 'block_cols', 'code_bytes', 'scale_bytes', 'codes', 'scales', 'packed_row', 'packed')]
 
 
+class hu_scaled_extra(_Record):
+    _fields_ = [('amax', c.c_void_p), ('stats', c.c_void_p)]
+
+
 class hu_scaled(_Record):
     _fields_ = [('codes', c.c_void_p), ('ld', c.c_size_t), ('scales', c.c_void_p), ('lds', c.c_size_t),
                 ('tensor', c.c_void_p)]
@@ -227,7 +231,7 @@ class hu_scaled_sum(_Record):
                 ('across', hu_accum)]
 
 
-# ---- hif4.h, s2fp8.h, hadamard.h, number.h ----
+# ---- s2fp8.h, hadamard.h, number.h ----
 class hu_hif4(_Record):
     _fields_ = [('ties', c.c_uint8), ('low', c.c_uint8), ('high', c.c_uint8), ('products', c.c_uint8)]
 
@@ -433,7 +437,7 @@ OVERFLOWS = ('inf', 'nan', 'max')
 NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('', '', '', '', '', 'binary64', 's8', 'u8', 's4', 'u4', 's32')  # by kind of hu_type; '': no word
 TYPE_NONE, TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_BINARY32, TYPE_BINARY64, TYPE_INT8 = range(7)
-TYPE_SCALED = 11
+TYPE_SCALED, TYPE_HIF4, TYPE_SCALED_VALUES = 11, 14, 15
 ON_TRAINING, ON_TEST = 0, 1
 MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
@@ -443,7 +447,8 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 # What test_abi.py holds against the headers.
 ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
-    'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_TYPE_SCALED': TYPE_SCALED,
+    'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX,
+    'HU_TYPE_SCALED': TYPE_SCALED, 'HU_TYPE_HIF4': TYPE_HIF4, 'HU_TYPE_SCALED_VALUES': TYPE_SCALED_VALUES,
     'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
     'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
     'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,

@@ -339,7 +339,7 @@ def pack(codes: Any, width: int) -> np.ndarray:
     if not 1 <= width <= 8:
         raise abi.HalfulpValueError('width: {} is not 1 to 8'.format(width))
     library = abi.main()
-    z = np.empty(library.hu_pack_size(x.size, width), np.uint8)
+    z = np.empty(-(-x.size * width // 8), np.uint8)
     abi.check(library.hu_pack_n(x.size, z.ctypes.data, x.ctypes.data, width, None), 'pack')
     return z
 
@@ -357,7 +357,7 @@ def unpack(packed: Any, width: int, n: Optional[int] = None) -> np.ndarray:
     if n is None:
         return unpacked('packed', x, width)
     n = abi.whole('n', n, -1, 1 << 62)
-    if not 1 <= width <= 8 or n < 0 or library.hu_pack_size(n, width) > x.size:
+    if not 1 <= width <= 8 or n < 0 or -(-n * width // 8) > x.size:
         raise abi.HalfulpValueError('n: {} codes of {} bits are not in {} bytes'.format(n, width, x.size))
     z = np.empty(n, np.uint8)
     abi.check(library.hu_unpack_n(n, z.ctypes.data, x.ctypes.data, width, None), 'unpack')

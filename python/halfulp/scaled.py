@@ -20,7 +20,7 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
-from ._pointer import matrix_view
+from ._pointer import How, floats, floats_out, matrix_view, record_type, scaled
 from ._views import CodesOf, code_types, dtype_of, format_and_type, unpacked, wide_code
 from .accum import Accumulator, AccumulatorLike, explained, with_words
 from .conversion import Preset, alone
@@ -110,8 +110,7 @@ def tile(scales: np.ndarray) -> np.ndarray:
         512 for each tile; what no scale fills is 0.
     """
     x = _scales_of_bytes('scales', scales, 2)
-    size = abi.main().hu_scaled_tiles_size(*x.shape)
-    made = np.zeros(size, np.uint8)
+    made = np.zeros(_tiles_size(*x.shape), np.uint8)
     abi.check(abi.main().hu_scaled_tile(*x.shape, made.ctypes.data, x.ctypes.data, max(x.shape[1], 1)), 'scales')
     return made
 
@@ -121,11 +120,15 @@ def untile(tiles: np.ndarray, rows: int, cols: int) -> np.ndarray:
     those of so many scales."""
     x = _scales_of_bytes('tiles', tiles, None)
     sides = [_side('rows', rows), _side('cols', cols)]
-    if x.size != abi.main().hu_scaled_tiles_size(*sides) or 0 in sides and x.size:
+    if x.size != _tiles_size(*sides) or 0 in sides and x.size:
         raise abi.error(-40, 'tiles', '{} bytes for {} x {} scales'.format(x.size, *sides))
     made = np.zeros(sides, np.uint8)
     abi.check(abi.main().hu_scaled_untile(*sides, made.ctypes.data, max(sides[1], 1), x.ctypes.data), 'tiles')
     return made
+
+
+def _tiles_size(rows: int, cols: int) -> int:
+    return -(-rows // 128) * -(-cols // 4) * 512
 
 
 def _side(argument: str, side: Any) -> int:
@@ -190,13 +193,22 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     made, known = _buffer(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
     way = host_how(mode, options, 'encode')
     record = made._record()
-    call = abi.main().hu_scaled_encode if given is None else abi.main().hu_conversion_scaled_encode
-    how = (abi.address(kind._c), way.mode._c) if given is None else (abi.address(given.record),)
-    abi.check(call(
-        *full.shape, abi.address(record), full.ctypes.data, leading(full), *how,
-        None if known is None else known.ctypes.data, None if made.stats is None else made.stats.ctypes.data,
-        abi.address(way.exec), way.counts), 'encode')
+    z = s.hu_output(ctypes.addressof(record), 1, record_type(s.TYPE_SCALED, kind._c))
+    _make('encode', *full.shape, z, full, way, given, known, made.stats)
     return made
+
+
+def _make(what: str, rows: int, cols: int, z: s.hu_output, x: np.ndarray, way: How, given: Optional[Preset],
+          amax: Optional[np.ndarray], stats: Optional[np.ndarray]) -> None:
+    """z = x as a scaled tensor of z's type, or of a preset."""
+    source, more = floats(x.ctypes.data, leading(x)), [None if a is None else a.ctypes.data for a in (amax, stats)]
+    if given is None:
+        status = scaled(rows, cols, z, source, way.record(), *more)
+    else:
+        status = abi.main().hu_conversion_apply_scaled(
+            rows, cols, abi.address(z), abi.address(source), abi.address(given.record),
+            abi.address(s.hu_scaled_extra(*more)), abi.address(way.exec), way.counts)
+    abi.check(status, what)
 
 
 def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool = False) -> np.ndarray:
@@ -208,8 +220,8 @@ def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1, packed: bool =
     _whole(x)
     rows, cols = x.codes.shape
     made, way, record = np.empty((rows, cols), np.float32), host_how('rne', {'threads': threads}, 'decode'), x._record()
-    status = abi.main().hu_scaled_decode(rows, cols, made.ctypes.data, max(cols, 1), abi.address(record),
-                                         abi.address(x.scaling._c), abi.address(way.exec))
+    source = s.hu_view(ctypes.addressof(record), 1, record_type(s.TYPE_SCALED, x.scaling._c))
+    status = scaled(rows, cols, floats_out(made.ctypes.data, max(cols, 1)), source, way.record())
     if status != s.OK:
         raise wide_code(abi.error(status, 'decode'), _held('x', x))
     made = made.T if x.transposed else made
@@ -259,11 +271,8 @@ def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLik
     rows, cols = full.shape
     two = goal.reshape(full.shape) if goal.ndim == 1 and goal.flags.c_contiguous else goal
     buffer = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
-    call = abi.main().hu_scaled_quantize if given is None else abi.main().hu_conversion_scaled_quantize
-    how = (abi.address(kind._c), way.mode._c) if given is None else (abi.address(given.record),)
-    abi.check(call(
-        rows, cols, buffer.ctypes.data, leading(buffer), full.ctypes.data, leading(full), *how,
-        None if known is None else known.ctypes.data, None, abi.address(way.exec), way.counts), 'quantize')
+    values = floats_out(buffer.ctypes.data, leading(buffer), record_type(s.TYPE_SCALED_VALUES, kind._c))
+    _make('quantize', rows, cols, values, full, way, given, known, None)
     if buffer is not two:
         goal[...] = buffer.reshape(shape)
     return goal if out is None else out

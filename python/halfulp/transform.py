@@ -10,9 +10,10 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import float32, float32_result, host_how, leading, matrix, rows_apart
+from ._pointer import How, floats, floats_out, plain_type, record_type, scaled
 from ._views import CodesOf, wide_code
 from .accum import with_words
-from .events import Events
+from .events import Events, add
 from .format import Format
 from .mode import ModeLike, stream_of
 from .options import ON_HOST, Options, with_options
@@ -96,9 +97,17 @@ class S2FP8Tensor(NamedTuple):
         kind, scale = _s2fp8(self.kind), s.hu_s2fp8_scale(self.mu, self.m, self.alpha, self.beta)
         way, codes = host_how('rne', {'threads': threads}, 'decode'), np.ascontiguousarray(self.codes)
         made = np.empty(codes.shape, np.float32)
-        abi.check(abi.main().hu_s2fp8_decode_n(codes.size, made.ctypes.data, 1, codes.ctypes.data, 1, abi.address(kind),
-                                               abi.address(scale), abi.address(way.exec)), 'decode')
+        z, x = s.hu_output(made.ctypes.data, 1, plain_type('float32')), s.hu_view(codes.ctypes.data, 1, _CODES)
+        _shifted(codes.size, z, x, kind, scale, way, 'decode')
         return made
+
+
+_CODES = s.hu_type(s.TYPE_CODES)  # of the kind's format, whichever it is
+
+
+def _shifted(n: int, z: s.hu_output, x: s.hu_view, kind: s.hu_s2fp8, scale: s.hu_s2fp8_scale, way: How, what: str) -> None:
+    abi.check(abi.main().hu_s2fp8_apply(n, abi.address(z), abi.address(x), abi.address(kind), abi.address(scale),
+                                        abi.address(way.record())), what)
 
 
 def _s2fp8(text: str) -> s.hu_s2fp8:
@@ -128,14 +137,13 @@ def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: 
     else:
         mu, m = (abi.whole('scale', part, -(1 << 63), (1 << 63) - 1) for part in abi.pair('scale', scale, '(mu, m)'))
         abi.check(library.hu_s2fp8_scale_from(abi.address(found), mu, m, abi.address(record)), 'scale')
-    abi.check(library.hu_s2fp8_encode_n(full.size, made.ctypes.data, 1, full.ctypes.data, 1, abi.address(record),
-                                        abi.address(found), way.mode._c, abi.address(way.exec), way.counts),
-                                        's2fp8_encode')
+    z, source = s.hu_output(made.ctypes.data, 1, _CODES), s.hu_view(full.ctypes.data, 1, plain_type('float32'))
+    _shifted(full.size, z, source, record, found, way, 's2fp8_encode')
     return S2FP8Tensor(made, found.mu, found.m, found.alpha, found.beta, kind)
 
 
 class HiFloat4Tensor(NamedTuple):
-    """HiFloat4: codes, and four bytes for each block of 64 of them (halfulp/hif4.h; docs/scaled.md section 10).
+    """HiFloat4: codes, and four bytes for each block of 64 of them (halfulp/scaled.h; docs/scaled.md section 10).
 
     codes : array of uint8, the shape of the values
     scales : array of uint8, with the blocks of the last axis and 4 in its place
@@ -154,8 +162,9 @@ class HiFloat4Tensor(NamedTuple):
             raise abi.HalfulpValueError('scales: shape {} does not fit codes of shape {}'.format(scales.shape,
                                                                                                 codes.shape))
         made = np.empty(codes.shape, np.float32)
-        status = abi.main().hu_hif4_decode(rows, cols, made.ctypes.data, cols, codes.ctypes.data, cols,
-                                           scales.ctypes.data, blocks)
+        place, kind = s.hu_scaled(codes.ctypes.data, cols, scales.ctypes.data, blocks), s.hu_hif4()
+        source = s.hu_view(ctypes.addressof(place), 1, record_type(s.TYPE_HIF4, kind))
+        status = scaled(rows, cols, floats_out(made.ctypes.data, cols), source, How().record())
         if status != s.OK:
             raise wide_code(abi.error(status, 'decode'), [(codes, CodesOf('codes', self.kind, 4))])
         return made
@@ -168,7 +177,7 @@ def _rows_of(x: np.ndarray) -> Tuple[int, int]:
 
 @with_options('events')
 def hifloat4_encode(x: Any, kind: str = 'hifloat4', **options: Unpack[Options]) -> HiFloat4Tensor:
-    """x in HiFloat4, blocks of 64 along the last axis (Huawei; halfulp/hif4.h).
+    """x in HiFloat4, blocks of 64 along the last axis (Huawei; halfulp/scaled.h).
 
     Parameters
     ----------
@@ -185,8 +194,9 @@ def hifloat4_encode(x: Any, kind: str = 'hifloat4', **options: Unpack[Options]) 
     rows, cols = _rows_of(full)
     blocks = -(-cols // 64)
     codes, scales = np.empty(full.shape, np.uint8), np.empty(full.shape[:-1] + (blocks, 4), np.uint8)
-    abi.check(abi.main().hu_hif4_encode(rows, cols, codes.ctypes.data, cols, scales.ctypes.data, blocks,
-                                        full.ctypes.data, cols, abi.address(record), way.counts), 'hifloat4_encode')
+    place = s.hu_scaled(codes.ctypes.data, cols, scales.ctypes.data, blocks)
+    z = s.hu_output(ctypes.addressof(place), 1, record_type(s.TYPE_HIF4, record))
+    abi.check(scaled(rows, cols, z, floats(full.ctypes.data, cols), way.record()), 'hifloat4_encode')
     return HiFloat4Tensor(codes, scales, kind)
 
 
@@ -209,7 +219,7 @@ def round_tensor(x: Any, rounding: RoundingLike, *, out: Any = None, **options: 
     abi.check(abi.train().hu_rounding_apply(*full.shape, buffer.ctypes.data, full.ctypes.data, abi.address(kind._c),
                                             abi.address(way.exec), ctypes.addressof(counts)), 'rounding')
     if isinstance(way.events, Events):
-        abi.main().hu_events_add(way.counts, ctypes.addressof(counts.events))
+        add(way.events._c, counts.events)
     return _given(buffer.reshape(shape), out)
 
 

@@ -7,7 +7,7 @@ import halfulp
 
 
 def values(t):
-    """What docs/scaled.md and halfulp/hif4.h say of codes and bytes."""
+    """What docs/scaled.md and halfulp/scaled.h say of codes and bytes."""
     place = np.arange(t.codes.shape[-1])
     scale = t.scales[..., place // 64, :].astype(np.int64)
     eights = scale[..., 1] >> place % 64 // 8 & 1

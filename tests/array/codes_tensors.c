@@ -213,10 +213,14 @@ static hu_status scaled_decode(t_world *world) {
 }
 
 static hu_status scaled_rows_decode(t_world *world) {
-  static const float t[M] = {1, 1, 1};
+  static float t[M] = {1, 1, 1};
   hu_scaling scaling = scaling_of(world->text);
   hu_scaled x = tensor(world, &scaling, M, LONG);
-  return hu_scaled_rows_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, &x, t, &scaling, &world->exec);
+  x.tensor = t;
+  hu_output to = hu_matrix_floats_out(result(world, M * LONG * sizeof(float)), LONG);
+  hu_view from = hu_view_of(&x, 1, hu_type_scaled(HU_TYPE_SCALED_ROWS, &scaling));
+  hu_how how = {.exec = &world->exec};
+  return hu_scaled_apply(M, LONG, &to, &from, NULL, &how);
 }
 
 static hu_status scaled_pack(t_world *world) {
@@ -230,7 +234,8 @@ static hu_status scaled_pack(t_world *world) {
 static hu_status hif4_decode(t_world *world) {
   const uint8_t *x = codes(world, format_named("fp(1,2,0)"), M, LONG, LONG + 2, 1);
   static uint8_t scales[M * 2 * HU_HIF4_SCALE];
-  return hu_hif4_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, x, LONG + 2, scales, 2);
+  hu_scaled place = {(void *)(uintptr_t)x, LONG + 2, scales, 2, NULL};
+  return hu_hif4_decode(M, LONG, result(world, M * LONG * sizeof(float)), LONG, &place);
 }
 
 static hu_status scaled_product(t_world *world, const hu_scaling *scaling, hu_scaled_sum sum, int plain_c) {
@@ -402,7 +407,7 @@ const world_call tensor_calls[] = {{"hu_dot of rows", dots, formats, 3},
                                    {"hu_multiply, with scales", gemm_scaled, units, 4},
                                    {"hu_multiply, watched", gemm_watched, formats, 3},
                                    {"hu_scaled_decode", scaled_decode, scalings, 2},
-                                   {"hu_scaled_rows_decode", scaled_rows_decode, row_scalings, 2},
+                                   {"hu_scaled_apply of rows", scaled_rows_decode, row_scalings, 2},
                                    {"hu_scaled_pack", scaled_pack, packed, 1},
                                    {"hu_hif4_decode", hif4_decode, any, 1},
                                    {"scaled tensors, parts", scaled_gemm_parts, scalings, 4},

@@ -316,6 +316,11 @@ static void refusals(void **state) {
                    HU_E_SCALING);
   assert_int_equal(hu_conversion_scaled_quantize(1, BLOCK, x + 1, BLOCK, x, BLOCK, &good, NULL, NULL, NULL, NULL),
                    HU_E_OVERLAP);
+  hu_output to = hu_matrix_out_of(x, BLOCK, hu_type_plain(HU_TYPE_HIF4_VALUES));
+  hu_view from = hu_matrix_floats(x, BLOCK);
+  assert_int_equal(hu_conversion_apply_scaled(1, BLOCK, &to, &from, &good, NULL, NULL, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_conversion_apply_scaled(1, BLOCK, NULL, &from, &good, NULL, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_conversion_apply_scaled(1, BLOCK, &to, NULL, &good, NULL, NULL, NULL), HU_E_NULL);
   c = named("te.nvfp4.reference");
   x[0] = -0.0f;
   assert_int_equal(hu_conversion_scaled_quantize(1, BLOCK, x, BLOCK, x, BLOCK, &c, &amax, NULL, NULL, NULL),

@@ -356,15 +356,16 @@ static void others(void) {
 static void hifloat4(void) {
   static float x[M * DEPTH], z[M * DEPTH];
   static uint8_t codes[M * DEPTH], bytes[M * HU_HIF4_SCALE * 3];
+  hu_scaled place = {codes, DEPTH, bytes, 3, NULL};
   hu_events events = {0};
   draw(x, M * DEPTH, 7);
   for (size_t i = 0; i < hu_hif4_count(); i++) {
     hu_hif4 kind;
     CALL(hu_hif4_parse(&kind, hu_hif4_at(i).name, NULL));
-    CALL(hu_hif4_encode(M, DEPTH, codes, DEPTH, bytes, 3, x, DEPTH, &kind, &events));
+    CALL(hu_hif4_encode(M, DEPTH, &place, x, DEPTH, &kind, &events));
     add(codes, sizeof codes);
     add(bytes, sizeof bytes);
-    CALL(hu_hif4_decode(M, DEPTH, z, DEPTH, codes, DEPTH, bytes, 3));
+    CALL(hu_hif4_decode(M, DEPTH, z, DEPTH, &place));
     add(z, sizeof z);
     CALL(hu_hif4_quantize(M, DEPTH, z, DEPTH, x, DEPTH, &kind, &events));
     add(z, sizeof z);

@@ -512,11 +512,36 @@ static void misuse(void **state) {
   for (int i = 0; i < 4; i++) assert_true(z[i] == 9 && codes[i] == 7);
 }
 
+/* Types of views, which the calls with an argument for each part never give wrong. */
+static void views(void **state) {
+  (void)state;
+  static const uint8_t kinds[] = {HU_TYPE_NONE, HU_TYPE_CODES, HU_TYPE_VALUES32, HU_TYPE_VALUES64, HU_TYPE_BINARY32};
+  hu_s2fp8 kind = parsed("s2fp8");
+  hu_s2fp8_scale scale;
+  float x[2] = {1, 2}, z[2];
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 1, 0, &kind), HU_OK);
+  for (size_t i = 0; i < 5; i++)
+    for (size_t j = 0; j < 5; j++) {
+      uint8_t to = kinds[i], of = kinds[j];
+      hu_output result = hu_output_of(z, 1, hu_type_plain(to));
+      hu_view from = hu_view_of(x, 1, hu_type_plain(of));
+      int made = of == HU_TYPE_BINARY32 && (to == HU_TYPE_CODES || to == HU_TYPE_VALUES32);
+      int good = made || (of == HU_TYPE_CODES && to == HU_TYPE_BINARY32);
+      assert_int_equal(hu_s2fp8_apply(2, &result, &from, &kind, &scale, NULL), good ? HU_OK : HU_E_FORMAT);
+      assert_int_equal(hu_s2fp8_truncate(2, &result, &from, &kind, NULL, NULL, NULL),
+                       made && to == HU_TYPE_VALUES32 ? HU_OK : HU_E_FORMAT);
+      assert_int_equal(hu_s2fp8_apply(2, NULL, &from, &kind, &scale, NULL), HU_E_NULL);
+      assert_int_equal(hu_s2fp8_apply(2, &result, NULL, &kind, &scale, NULL), HU_E_NULL);
+      assert_int_equal(hu_s2fp8_truncate(2, NULL, &from, &kind, NULL, NULL, NULL), HU_E_NULL);
+      assert_int_equal(hu_s2fp8_truncate(2, &result, NULL, &kind, NULL, NULL, NULL), HU_E_NULL);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(worked),   cmocka_unit_test(edges),      cmocka_unit_test(infinities),
       cmocka_unit_test(tiny_gap), cmocka_unit_test(properties), cmocka_unit_test(same_everywhere),
       cmocka_unit_test(products), cmocka_unit_test(texts),      cmocka_unit_test(wide_and_impossible),
-      cmocka_unit_test(misuse)};
+      cmocka_unit_test(misuse),   cmocka_unit_test(views)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

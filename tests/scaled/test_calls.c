@@ -376,11 +376,56 @@ static void test_threads(void **state) {
   }
 }
 
+/* Types and strides of views, which the calls with an argument for each part never give wrong. */
+static void test_views(void **state) {
+  (void)state;
+  enum { ROWS = 2, COLS = 32 };
+  static const uint8_t makes[] = {HU_TYPE_SCALED,        HU_TYPE_SCALED_ROWS,        HU_TYPE_HIF4,
+                                  HU_TYPE_SCALED_VALUES, HU_TYPE_SCALED_ROWS_VALUES, HU_TYPE_HIF4_VALUES};
+  float x[ROWS * COLS] = {0}, y[ROWS * COLS], t[ROWS];
+  uint8_t codes[ROWS * COLS], scales[4 * ROWS * 2], blank[sizeof codes];
+  hu_hif4 kind = hu_hif4_usual();
+  hu_scaling nvfp4 = parsed("nvfp4");
+  hu_scaled place = {codes, COLS, scales, 2, t};
+  hu_view from = hu_matrix_floats(x, COLS), bad = from;
+  memset(codes, 9, sizeof codes);
+  memset(blank, 9, sizeof blank);
+  for (size_t i = 0; i < sizeof makes; i++) {
+    int stored = makes[i] <= HU_TYPE_HIF4, hif4 = i % 3 == 2;
+    hu_type type = hif4 ? hu_type_hif4(makes[i], &kind) : hu_type_scaled(makes[i], &nvfp4);
+    hu_output to = stored ? hu_scaled_out(&place, type) : hu_matrix_out_of(y, COLS, type), wrong = to;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, NULL, &from, NULL, NULL), HU_E_NULL);
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &to, NULL, NULL, NULL), HU_E_NULL);
+    wrong.data = NULL;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_NULL);
+    wrong = to, wrong.type.number = NULL;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_NULL);
+    wrong = to, wrong.type.reserved = 1;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_FORMAT);
+    wrong = to, wrong.type.kind = HU_TYPE_CODES;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_FORMAT);
+    bad = from, bad.type.kind = HU_TYPE_VALUES32;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &to, &bad, NULL, NULL), HU_E_FORMAT);
+    bad = from, bad.stride = 2;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &to, &bad, NULL, NULL), HU_E_SHAPE);
+    bad = from, bad.row = -COLS;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &to, &bad, NULL, NULL), HU_E_SHAPE);
+    assert_memory_equal(codes, blank, sizeof codes);
+    hu_view read = hu_view_of(&place, 1, type);
+    hu_output values = hu_matrix_floats_out(y, COLS);
+    values.stride = 0;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &values, &read, NULL, NULL), stored ? HU_E_SHAPE : HU_E_FORMAT);
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &to, &from, NULL, NULL), HU_OK); /* how NULL: to nearest even */
+    memset(codes, 9, sizeof codes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_texts),   cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_checks),
       cmocka_unit_test(test_sizes),   cmocka_unit_test(test_packing),     cmocka_unit_test(test_errors),
       cmocka_unit_test(test_threads), cmocka_unit_test(test_empty),       cmocka_unit_test(test_page_ends),
+      cmocka_unit_test(test_views),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HiFloat4 (halfulp/hif4.h) against a model in binary32 that follows the formulas of the header with other means:
+/* HiFloat4 (halfulp/scaled.h) against a model in binary32 that follows the formulas of the header with other means:
  * every largest number, every pair of significands of an element and a largest number, every code and scale, random
  * blocks of all kinds; texts; what is refused. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "halfulp/hif4.h"
+#include "halfulp/scaled.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
@@ -116,6 +116,18 @@ static int same_events(const hu_events *a, const hu_events *b) {
          a->inexact == b->inexact && a->invalid == b->invalid && a->nan_in == b->nan_in && a->inf_in == b->inf_in;
 }
 
+static hu_status encode(size_t rows, size_t cols, uint8_t *codes, size_t ldc, uint8_t *scales, size_t lds,
+                        const float *x, size_t ldx, const hu_hif4 *kind, hu_events *events) {
+  hu_scaled place = {codes, ldc, scales, lds, NULL};
+  return hu_hif4_encode(rows, cols, &place, x, ldx, kind, events);
+}
+
+static hu_status decode(size_t rows, size_t cols, float *z, size_t ldz, uint8_t *codes, size_t ldc, uint8_t *scales,
+                        size_t lds) {
+  hu_scaled place = {codes, ldc, scales, lds, NULL};
+  return hu_hif4_decode(rows, cols, z, ldz, &place);
+}
+
 /* One block by the calls and by the model. */
 static void compare(int kind, int n, const float *x) {
   const hu_hif4 k = kind_of(kind);
@@ -124,8 +136,8 @@ static void compare(int kind, int n, const float *x) {
   hu_events a = {0}, b = {0};
   model expected = model_of(&k, n, x);
   size_t cols = (size_t)n;
-  assert_int_equal(hu_hif4_encode(1, cols, codes, cols, scale, 1, x, cols, &k, &a), HU_OK);
-  assert_int_equal(hu_hif4_decode(1, cols, values, cols, codes, cols, scale, 1), HU_OK);
+  assert_int_equal(encode(1, cols, codes, cols, scale, 1, x, cols, &k, &a), HU_OK);
+  assert_int_equal(decode(1, cols, values, cols, codes, cols, scale, 1), HU_OK);
   assert_int_equal(hu_hif4_quantize(1, cols, quantized, cols, x, cols, &k, &b), HU_OK);
   for (int i = 0; i < 4; i++) {
     if (scale[i] != expected.scale[i])
@@ -199,12 +211,12 @@ static void test_values(void **state) {
   (void)state;
   for (int c = 0; c < 256; c++) {
     for (int bits = 0; bits < 4; bits++) {
-      const uint8_t scale[4] = {(uint8_t)c, bits & 1 ? 0x80 : 0x7F, 0xFF, bits & 2 ? 0xC0 : 0x3F};
+      uint8_t scale[4] = {(uint8_t)c, bits & 1 ? 0x80 : 0x7F, 0xFF, bits & 2 ? 0xC0 : 0x3F};
       for (int code = 0; code < 16; code++) {
         uint8_t codes[BLOCK];
         float values[BLOCK];
         memset(codes, code, sizeof codes);
-        assert_int_equal(hu_hif4_decode(1, BLOCK, values, BLOCK, codes, BLOCK, scale, 1), HU_OK);
+        assert_int_equal(decode(1, BLOCK, values, BLOCK, codes, BLOCK, scale, 1), HU_OK);
         double s = ldexp(1 + c % 4 / 4.0, c / 4 - 48), p = (code & 7) / 4.0;
         float expected = (float)copysign(s * p * (1 + (bits & 1)) * (1 + (bits >> 1)), code & 8 ? -1 : 1);
         assert_int_equal(t_bits32(values[BLOCK - 1]), c == 255 ? 0x7FC00000 : t_bits32(expected));
@@ -226,8 +238,8 @@ static void test_matrix(void **state) {
   for (int i = 0; i < ROWS * LD; i++) x[i] = z[i] = number(&random, 12);
   memset(codes, 99, sizeof codes);
   memset(scales, 99, sizeof scales);
-  assert_int_equal(hu_hif4_encode(ROWS, COLS, codes, LDC, scales, LDS, x, LD, &k, NULL), HU_OK);
-  assert_int_equal(hu_hif4_decode(ROWS, COLS, y, LD, codes, LDC, scales, LDS), HU_OK);
+  assert_int_equal(encode(ROWS, COLS, codes, LDC, scales, LDS, x, LD, &k, NULL), HU_OK);
+  assert_int_equal(decode(ROWS, COLS, y, LD, codes, LDC, scales, LDS), HU_OK);
   assert_int_equal(hu_hif4_quantize(ROWS, COLS, z, LD, z, LD, &k, NULL), HU_OK);
   for (int i = 0; i < ROWS; i++) {
     for (int q = 0; q < 3; q++) {
@@ -302,7 +314,7 @@ static void test_refused(void **state) {
   k.ties = 2;
   assert_int_equal(hu_hif4_check(&k), HU_E_SCALING);
   assert_int_equal(hu_hif4_text(NULL, 0, &k), 0);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, codes, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_SCALING);
+  assert_int_equal(encode(1, BLOCK, codes, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_SCALING);
   k = kind_of(0), k.low = 3;
   assert_int_equal(hu_hif4_check(&k), HU_E_SCALING);
   k = kind_of(0), k.high = 2;
@@ -310,15 +322,15 @@ static void test_refused(void **state) {
   k = kind_of(0), k.products = 3;
   assert_int_equal(hu_hif4_check(&k), HU_E_SCALING);
   k = kind_of(0);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, codes, BLOCK - 1, scale, 1, x, BLOCK, &k, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, codes, BLOCK, scale, 0, x, BLOCK, &k, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, codes, BLOCK, scale, 1, x, BLOCK - 1, &k, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, NULL, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_NULL);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, (uint8_t *)x, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_hif4_encode(1, BLOCK, codes, BLOCK, codes + 3, 1, x, BLOCK, &k, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_hif4_decode(1, BLOCK, x, BLOCK, codes, BLOCK, (uint8_t *)x + 5, 1), HU_E_OVERLAP);
+  assert_int_equal(encode(1, BLOCK, codes, BLOCK - 1, scale, 1, x, BLOCK, &k, NULL), HU_E_SHAPE);
+  assert_int_equal(encode(1, BLOCK, codes, BLOCK, scale, 0, x, BLOCK, &k, NULL), HU_E_SHAPE);
+  assert_int_equal(encode(1, BLOCK, codes, BLOCK, scale, 1, x, BLOCK - 1, &k, NULL), HU_E_SHAPE);
+  assert_int_equal(encode(1, BLOCK, NULL, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_NULL);
+  assert_int_equal(encode(1, BLOCK, (uint8_t *)x, BLOCK, scale, 1, x, BLOCK, &k, NULL), HU_E_OVERLAP);
+  assert_int_equal(encode(1, BLOCK, codes, BLOCK, codes + 3, 1, x, BLOCK, &k, NULL), HU_E_OVERLAP);
+  assert_int_equal(decode(1, BLOCK, x, BLOCK, codes, BLOCK, (uint8_t *)x + 5, 1), HU_E_OVERLAP);
   assert_int_equal(hu_hif4_quantize(1, 8, x + 1, 8, x, 8, &k, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_hif4_encode(0, 0, NULL, 0, NULL, 0, NULL, 0, &k, NULL), HU_OK);
+  assert_int_equal(encode(0, 0, NULL, 0, NULL, 0, NULL, 0, &k, NULL), HU_OK);
 }
 
 int main(void) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Second levels of rows (halfulp/scaled_rows.h): each row against hu_scaled_encode of that row; decoding and
+/* Second levels of rows (halfulp/scaled.h): each row against hu_scaled_encode of that row; decoding and
  * quantizing against encoding; stochastic modes, given amax, padding; what is refused leaves everything as it is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "halfulp/scaled_rows.h"
+#include "halfulp/scaled.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
@@ -48,6 +48,43 @@ static void fill(t_random *random, float *x) {
 
 static size_t blocks_of(const hu_scaling *scaling) { return hu_scaled_sizes_of(ROWS, COLS, scaling).block_cols; }
 
+static hu_status make(size_t rows, const hu_output *z, const float *x, hu_mode mode, const float *amax,
+                      hu_scaled_stats *stats, const hu_exec *exec, hu_events *events) {
+  hu_view from = hu_matrix_floats(x, LD);
+  hu_scaled_extra extra = {amax, stats};
+  hu_how how = hu_how_of(mode, exec, events);
+  return hu_scaled_apply(rows, COLS, z, &from, &extra, &how);
+}
+
+static hu_scaled with_levels(const hu_scaled *z, float *t) {
+  hu_scaled place = {NULL, 0, NULL, 0, NULL};
+  if (z) place = *z;
+  place.tensor = t;
+  return place;
+}
+
+static hu_status rows_encode(size_t rows, const hu_scaled *z, float *t, const float *x, const hu_scaling *scaling,
+                             hu_mode mode, const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                             hu_events *events) {
+  hu_scaled place = with_levels(z, t);
+  hu_output to = hu_scaled_out(z ? &place : NULL, hu_type_scaled(HU_TYPE_SCALED_ROWS, scaling));
+  return make(rows, &to, x, mode, amax, stats, exec, events);
+}
+
+static hu_status rows_decode(float *y, const hu_scaled *z, float *t, const hu_scaling *scaling, const hu_exec *exec) {
+  hu_output to = hu_matrix_floats_out(y, LD);
+  hu_scaled place = with_levels(z, t);
+  hu_view from = hu_view_of(z ? &place : NULL, 1, hu_type_scaled(HU_TYPE_SCALED_ROWS, scaling));
+  hu_how how = hu_how_of(t_mode(HU_RNE), exec, NULL);
+  return hu_scaled_apply(ROWS, COLS, &to, &from, NULL, &how);
+}
+
+static hu_status rows_quantize(float *y, const float *x, const hu_scaling *scaling, hu_mode mode, const float *amax,
+                               hu_scaled_stats *stats, const hu_exec *exec, hu_events *events) {
+  hu_output to = hu_matrix_out_of(y, LD, hu_type_scaled(HU_TYPE_SCALED_ROWS_VALUES, scaling));
+  return make(ROWS, &to, x, mode, amax, stats, exec, events);
+}
+
 /* Row i by a call of its own. */
 static void one_row(t_tensor *a, hu_events *events, const float *x, size_t i, const hu_scaling *scaling, hu_mode mode,
                     const float *amax, hu_exec exec) {
@@ -70,15 +107,15 @@ static void check(t_random *random, const hu_scaling *scaling, hu_mode mode, int
   memset(v, 0, sizeof v);
   clear(&here);
   clear(&there);
-  assert_int_equal(hu_scaled_rows_encode(ROWS, COLS, &here.z, here.t, x, LD, scaling, mode, given, stats, &exec, &a),
+  assert_int_equal(rows_encode(ROWS, &here.z, here.t, x, scaling, mode, given, stats, &exec, &a),
                    HU_OK);
   for (size_t i = 0; i < ROWS; i++) one_row(&there, &b, x, i, scaling, mode, given ? amax + i : NULL, exec);
   assert_memory_equal(here.codes, there.codes, sizeof here.codes);
   assert_memory_equal(here.scales, there.scales, sizeof here.scales);
   assert_memory_equal(here.t, there.t, sizeof here.t);
   assert_true(t_same_events(&a, &b));
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &here.z, here.t, scaling, &exec), HU_OK);
-  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, v, LD, x, LD, scaling, mode, given, again, &exec, &c), HU_OK);
+  assert_int_equal(rows_decode(y, &here.z, here.t, scaling, &exec), HU_OK);
+  assert_int_equal(rows_quantize(v, x, scaling, mode, given, again, &exec, &c), HU_OK);
   for (size_t i = 0; i < ROWS * LD; i++) assert_true(i % LD >= COLS ? v[i] == 0 : t_same32(y[i], v[i]));
   assert_true(t_same_events(&a, &c));
   for (size_t i = 0; i < ROWS * blocks_of(scaling); i++) assert_int_equal(stats[i].scale, again[i].scale);
@@ -106,7 +143,7 @@ static void test_levels(void **state) {
   float x[2 * LD], whole;
   for (size_t j = 0; j < LD; j++) x[j] = 1, x[LD + j] = 2688;
   clear(&a);
-  assert_int_equal(hu_scaled_rows_encode(2, COLS, &a.z, a.t, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(rows_encode(2, &a.z, a.t, x, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   assert_true(a.t[1] == 1 && a.t[0] == 1 / 2688.0f);
   a.z.tensor = &whole;
   assert_int_equal(hu_scaled_encode(2, COLS, &a.z, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
@@ -126,7 +163,7 @@ static void test_refused(void **state) {
   tiles.rows = 16;
   wrong.steps = 99;
   bad.round = 99;
-#define ENCODE(z, t, d, mode, amax) hu_scaled_rows_encode(ROWS, COLS, z, t, x, LD, d, mode, amax, NULL, NULL, NULL)
+#define ENCODE(z, t, d, mode, amax) rows_encode(ROWS, z, t, x, d, mode, amax, NULL, NULL, NULL)
   assert_int_equal(ENCODE(&a.z, a.t, &none, rne, NULL), HU_E_SCALING);
   assert_int_equal(ENCODE(&a.z, a.t, &tiles, rne, NULL), HU_E_SCALING);
   assert_int_equal(ENCODE(&a.z, a.t, &wrong, rne, NULL), HU_E_SCALING);
@@ -138,13 +175,13 @@ static void test_refused(void **state) {
   assert_int_equal(ENCODE(&a.z, x + ROWS * LD - ROWS, &scaling, rne, NULL), HU_E_OVERLAP);
   assert_int_equal(ENCODE(&a.z, (float *)(void *)a.scales, &scaling, rne, NULL), HU_E_OVERLAP);
   assert_memory_equal(&a, &untouched, sizeof a);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, y, &scaling, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, NULL, a.t, &scaling, NULL), HU_E_NULL);
-  assert_int_equal(hu_scaled_rows_decode(ROWS, COLS, y, LD, &a.z, NULL, &scaling, NULL), HU_E_NULL);
-  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &none, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
-  assert_int_equal(hu_scaled_rows_quantize(ROWS, COLS, y, LD, x, LD, &scaling, rne, amax, NULL, NULL, NULL),
+  assert_int_equal(rows_decode(y, &a.z, y, &scaling, NULL), HU_E_OVERLAP);
+  assert_int_equal(rows_decode(y, NULL, a.t, &scaling, NULL), HU_E_NULL);
+  assert_int_equal(rows_decode(y, &a.z, NULL, &scaling, NULL), HU_E_NULL);
+  assert_int_equal(rows_quantize(y, x, &none, rne, NULL, NULL, NULL, NULL), HU_E_SCALING);
+  assert_int_equal(rows_quantize(y, x, &scaling, rne, amax, NULL, NULL, NULL),
                    HU_E_SCALING);
-  assert_int_equal(hu_scaled_rows_encode(0, COLS, &a.z, a.t, x, LD, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(rows_encode(0, &a.z, a.t, x, &scaling, rne, NULL, NULL, NULL, NULL), HU_OK);
   assert_memory_equal(&a, &untouched, sizeof a);
 }
 

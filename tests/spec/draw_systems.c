@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "halfulp/hif4.h"
 #include "halfulp/s2fp8.h"
+#include "halfulp/scaled.h"
 #include "tests/s2fp8/draw.h"
 #include "tests/s2fp8/model.h"
 #include "tests/scaled/draw.h"
@@ -163,8 +163,9 @@ static void draw_hif4(t_random *random) {
            keys[2][t_below(random, 3)], keys[3][t_below(random, 3)]);
   must(hu_hif4_parse(&kind, text, NULL));
   s2fp8_draw(random, n, x);
-  must(hu_hif4_encode(rows, cols, codes, cols, scales, blocks, x, cols, &kind, &counts));
-  must(hu_hif4_decode(rows, cols, values, cols, codes, cols, scales, blocks));
+  hu_scaled place = {codes, cols, scales, blocks, NULL};
+  must(hu_hif4_encode(rows, cols, &place, x, cols, &kind, &counts));
+  must(hu_hif4_decode(rows, cols, values, cols, &place));
   line_begin("hif4");
   line_text("kind", text);
   line_decimal("rows", (int64_t)rows);

@@ -13,7 +13,8 @@ import torch
 from .. import _abi as abi
 from .. import _signatures as signatures
 from .. import _structs as structs
-from .._pointer import operation_number
+from .._pointer import floats, floats_out, operation_number, record_type, scaled
+from ..events import add
 
 EVENTS = tuple(field[0] for field in structs.hu_events._fields_)
 STEP = 1 << 36  # words between two calls of a module (docs/training/training.md section 4)
@@ -21,7 +22,6 @@ STEP = 1 << 36  # words between two calls of a module (docs/training/training.md
 # What these layers use beyond halfulp's own table.
 _MORE_MAIN = {
     'format_parse': 'pointer text pointer -> status', 'stream_word': 'stream u64 -> u32',
-    's2fp8_truncate_n': 'size pointer step pointer step pointer mode pointer pointer pointer pointer -> status',
 }
 _S2FP8_WORK = 8192  # HU_DEVICE_S2FP8_WORK
 _S2FP8_SUMS = ctypes.sizeof(structs.hu_s2fp8_sums)
@@ -95,7 +95,7 @@ class Engine:
             self.preset('quantize', n, z, incz, x, incx, wide, r, words, events)
             return
         plain, values = (FLOAT64, structs.TYPE_VALUES64) if wide else (FLOAT32, structs.TYPE_VALUES32)
-        to = structs.hu_type(values, 0, r.record.format, None if r.kind == 1 else ref(r.record.number))
+        to = structs.hu_type(values, 0, r.record.format, number=None if r.kind == 1 else ref(r.record.number))
         self.convert(n, (z, incz, to), (x, incx, plain), r.mode, self.exec(words, n), events)
 
     def encode(self, n, z, incz, x, incx, source, r, words: Words, events: Optional[int]) -> None:
@@ -115,9 +115,34 @@ class Engine:
         to, view, how = structs.hu_output(*z), structs.hu_view(*x), structs.hu_how(mode, ctypes.pointer(e), events)
         self._call('apply', _CONVERT, n, ref(to), ref(view), ref(how))
 
-    def scaled_decode(self, rows, cols, z, ldz, scaled, scaling) -> None:
+    def scaled_decode(self, rows, cols, z, ldz, record, scaling) -> None:
         e = self.exec(Words(0, 0), rows * cols)
-        self._call('scaled_decode', rows, cols, z, ldz, ref(scaled), ref(scaling), ref(e))
+        place = structs.hu_view(ref(record), 1, record_type(structs.TYPE_SCALED, scaling))
+        self.scaled('decode', rows, cols, floats_out(z, ldz), place, structs.hu_mode(), e, None)
+
+    def scaled(self, name, rows, cols, z: structs.hu_output, x: structs.hu_view, mode, e, events: Optional[int]) -> None:
+        """hu_scaled_apply."""
+        abi.check(scaled(rows, cols, z, x, structs.hu_how(mode, ctypes.pointer(e), events)), 'scaled_' + name)
+
+    def scaled_exec(self, words: Words, rows, cols, scaling):
+        """An exec with memory for a call that makes a scaled tensor, and that memory."""
+        return self.exec(words, rows * cols), None
+
+    def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e, work = self.scaled_exec(words, rows, cols, scaling)
+        values = floats_out(z, ldz, record_type(structs.TYPE_SCALED_VALUES, scaling))
+        self.scaled('quantize', rows, cols, values, floats(x, ldx), mode, e, events)
+
+    def scaled_encode(self, rows, cols, record, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e, work = self.scaled_exec(words, rows, cols, scaling)
+        place = structs.hu_output(ref(record), 1, record_type(structs.TYPE_SCALED, scaling))
+        self.scaled('encode', rows, cols, place, floats(x, ldx), mode, e, events)
+
+    def truncate(self, n, z, incz, x, incx, kind, mode, sums, scale, e, events: Optional[int]) -> None:
+        """hu_s2fp8_truncate."""
+        to, of = structs.hu_output(z, incz, structs.hu_type(structs.TYPE_VALUES32)), structs.hu_view(x, incx, FLOAT32)
+        how = structs.hu_how(mode, ctypes.pointer(e), events)
+        self._call('s2fp8_truncate', n, ref(to), ref(of), ref(kind), sums, scale, ref(how))
 
     def hadamard(self, rows, cols, z, x, transform) -> None:
         """z = whole blocks of the rows of x, both contiguous, transformed forward."""
@@ -172,19 +197,11 @@ class Processor(Engine):
         e = self.exec(words, rows * cols)
         abi.check(abi.train().hu_rounding_apply(rows, cols, z, x, ref(r.record), ref(e), ref(counts)), 'quantize')
         if events:
-            main.hu_events_add(events, ref(counts) + structs.hu_rounding_counts.events.offset)
-
-    def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e = self.exec(words, rows * cols)
-        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events)
-
-    def scaled_encode(self, rows, cols, scaled, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e = self.exec(words, rows * cols)
-        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events)
+            add(structs.hu_events.from_address(events), counts.events)
 
     def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
         e = self.exec(words, n)
-        self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, None, None, ref(e), events)
+        self.truncate(n, z, incz, x, incx, kind, mode, None, None, e, events)
 
 
 class Cuda(Engine):
@@ -210,7 +227,6 @@ class Cuda(Engine):
         return structs.hu_exec(1, 0, structs.hu_stream(words.key, words.counter), place)
 
     def scaled_exec(self, words: Words, rows, cols, scaling):
-        """An exec with memory for a call that makes a scaled tensor, and that memory."""
         e = self.exec(words, 0)
         work = self.room(main.hu_scaled_work_size(rows, cols, ref(scaling), ref(e)))
         e.where.work = work.data_ptr()
@@ -219,20 +235,15 @@ class Cuda(Engine):
     def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
         raise abi.error(-90, what, 'the preset {} works on tensors on the CPU'.format(r.text))
 
-    def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e, work = self.scaled_exec(words, rows, cols, scaling)
-        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events)
-
-    def scaled_encode(self, rows, cols, scaled, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
-        e, work = self.scaled_exec(words, rows, cols, scaling)
-        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events)
+    def scaled(self, name, rows, cols, z, x, mode, e, events: Optional[int]) -> None:
+        with torch.cuda.device(self.device):
+            super().scaled(name, rows, cols, z, x, mode, e, events)
 
     def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
         e, work = self.exec(words, 0), self.room(_S2FP8_WORK)
         e.where.work = work.data_ptr()
         sums, scale = self.room(_S2FP8_SUMS), self.room(ctypes.sizeof(structs.hu_s2fp8_scale))
-        self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, sums.data_ptr(), scale.data_ptr(), ref(e),
-                   events)
+        self.truncate(n, z, incz, x, incx, kind, mode, sums.data_ptr(), scale.data_ptr(), e, events)
 
 
 _PROCESSOR = Processor()

@@ -13,7 +13,7 @@ import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
-from .._pointer import conversion, how_bytes
+from .._pointer import conversion, how_bytes, scaled_values
 from . import _memory, _records, _watch
 from ._calls import _ALONE, FLOAT32, Words, main, values_of
 from ._calls import threads as threads_of
@@ -68,11 +68,11 @@ def _of_each(values: structs.hu_type, mode: Any, keep: Any = None) -> Any:
 
 
 def _of_blocks(scaling: Any, mode: Any) -> Any:
-    place = ctypes.addressof(scaling)
+    call, short = scaled_values(scaling), how_bytes(mode, _EXEC, None)
 
-    def call(rows: int, cols: int, z: int, x: int, run: Any, keep: Any = scaling) -> int:
-        return main.hu_scaled_quantize(rows, cols, z, cols, x, cols, place, mode, None, None, run, None)
-    return call
+    def rounding(rows: int, cols: int, z: int, x: int, run: Any, keep: Any = scaling) -> int:
+        return call(rows, cols, z, x, short if run is _EXEC_REF else how_bytes(mode, run._obj, None))
+    return rounding
 
 
 def rounded(x: torch.Tensor, text: str, dim: int, words: Words) -> Optional[torch.Tensor]:

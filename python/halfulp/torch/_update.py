@@ -47,7 +47,7 @@ class _Job:
     def __init__(self, engine: _calls.Engine, o: structs.hu_optimizer, n: int) -> None:
         self.engine, self.o, self.n = engine, o, n
         self.binary32 = _records.format_of('binary32')
-        self.narrow = not _calls.main.hu_format_equal(o.state, self.binary32)
+        self.narrow = bytes(o.state) != bytes(self.binary32)
 
     def plain(self, name: str, z: Tensor, *operands: Tensor) -> Tensor:
         """z = operands[0] op operands[1] in binary32, ties to even; z."""
