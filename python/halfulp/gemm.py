@@ -283,11 +283,11 @@ def _products(lead: Tuple[int, ...], sizes: Tuple[int, int, int], made: View, go
 def _one(m, n, k, d, a, b, c, sa, sb, model: Accumulator, way: How, watch: Optional[Watch]) -> None:
     if watch is not None and way.cuda is not None:
         raise abi.HalfulpTypeError('watch: sums are watched on the CPU alone')
-    product = s.hu_product(m, n, k, d.result(), a.operand(), b.operand(), accum=abi.address(model._c))
+    product = s.hu_product(m, n, k, d.result(), a.operand(), b.operand(), accum=ctypes.addressof(model._c))
     for name, operand in (('c', c), ('sa', sa), ('sb', sb)):
         if operand is not None:
             setattr(product, name, operand.operand())
-    product.watch = None if watch is None else abi.address(watch._c)
+    product.watch = None if watch is None else ctypes.addressof(watch._c)
     way.run('multiply', abi.address(product), argument='gemm')
 
 

@@ -341,7 +341,7 @@ def _operand(argument: str, x: Any) -> 'Tuple[s.hu_view, Tuple[int, int], Any]':
     if isinstance(x, ScaledTensor):
         _whole(x)
         record = x._record()
-        made = matrix_view(abi.address(record), 0, _scaled_type(x.scaling), x.transposed)
+        made = matrix_view(ctypes.addressof(record), 0, _scaled_type(x.scaling), x.transposed)
         made._keep = record  # the view has its address alone
         return made, x.shape, x
     plain = _Plain(argument, x)
@@ -349,7 +349,7 @@ def _operand(argument: str, x: Any) -> 'Tuple[s.hu_view, Tuple[int, int], Any]':
 
 
 def _scaled_type(scaling: Scaling) -> s.hu_type:
-    return s.hu_type(s.TYPE_SCALED, scaling=abi.address(scaling._c))
+    return s.hu_type(s.TYPE_SCALED, scaling=ctypes.addressof(scaling._c))
 
 
 _REMEDY = ("encode operands into scaled tensors of these elements (halfulp.scaled.encode), or insist on others with "
@@ -382,11 +382,11 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     for model in (record.inside, record.across):
         with_words(Accumulator._from_c(model), options)
     way = host_how(mode, options, 'gemm')
-    product = s.hu_product(m, n, k, a=ra, b=rb, c=rc, sum=abi.address(record))
+    product = s.hu_product(m, n, k, a=ra, b=rb, c=rc, sum=ctypes.addressof(record))
     if isinstance(to, Scaling):
         made: Any = _buffer(m, n, to, False)
         place = made._record()
-        product.d = s.hu_output(abi.address(place), 1, _scaled_type(to))
+        product.d = s.hu_output(ctypes.addressof(place), 1, _scaled_type(to))
         product.amax = None if known is None else known.ctypes.data
     else:
         made, product.d = _plain_result(to, m, n)

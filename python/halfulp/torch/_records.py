@@ -5,6 +5,7 @@ A rounding is what hu_rounding_parse reads (halfulp/train/rounding.h): "keep", a
 another number system; then, after commas, a mode and its policies. Or it is the name of a preset (halfulp.presets).
 A product says how the operands of D = A B are rounded, how the products are summed and how D is rounded (`Product`).
 """
+import ctypes
 import functools
 import re
 from typing import Any, List, NamedTuple, Optional
@@ -290,7 +291,7 @@ def _plain_status(p: Product) -> int:
         operands.append(structs.hu_view(None, 1, structs.hu_type(structs.TYPE_CODES, 0, f)))
     if any(x.type.format.e + x.type.format.m == 0 for x in operands):
         return structs.OK  # a model of integers or binary64, which says so itself
-    return _status_of(operands, accum=abi.address(p.sum.accum))
+    return _status_of(operands, accum=ctypes.addressof(p.sum.accum))
 
 
 def _status_of(operands: List[structs.hu_view], **sums: int) -> int:
@@ -303,9 +304,9 @@ def _status_of(operands: List[structs.hu_view], **sums: int) -> int:
 def _scaled_status(p: Product) -> int:
     """The same of scaled tensors."""
     scalings, nowhere = [r.scaling(False) for r in (p.a, p.b)], structs.hu_scaled()
-    operands = [matrix_view(abi.address(nowhere), 0, structs.hu_type(structs.TYPE_SCALED, scaling=abi.address(scaling)), turned)
+    operands = [matrix_view(ctypes.addressof(nowhere), 0, structs.hu_type(structs.TYPE_SCALED, scaling=ctypes.addressof(scaling)), turned)
                 for scaling, turned in zip(scalings, (False, True))]
-    return _status_of(operands, sum=abi.address(p.sum.scaled))
+    return _status_of(operands, sum=ctypes.addressof(p.sum.scaled))
 
 
 @functools.lru_cache(maxsize=4096)
