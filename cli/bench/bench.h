@@ -35,7 +35,7 @@ typedef struct speed_case {
   void (*reference_call)(void *job);
   hu_status (*status)(const speed_job *job);
   void (*close)(speed_job *job);
-  const char *format, *text; /* what prepare reads: a format, scaling or model; a mode */
+  const char *format, *text; /* what prepare reads: a format, scaling or model; a mode or an operation */
 } speed_case;
 
 enum {
