@@ -144,7 +144,7 @@ static int open_index(hu_checkpoint *x, const char *path) {
   json_object_foreach(good ? x->map : NULL, tensor, value) {
     const char *name = json_string_value(value);
     if (!name || !is_plain_name(name) || !hui_is_model_name(name))
-      good = hui_wrong(x, "%s: weight_map: '%s' lies in no .safetensors file, or another model, of the folder", path,
+      good = hui_wrong(x, "%s: weight_map: '%s' lies in no .safetensors file of the folder, nor another model", path,
                        st_printable(shown, tensor));
     if (!good) break;
     if (json_object_get(seen, name)) continue;
