@@ -42,15 +42,18 @@ static void divide_here(const hui_work *work, size_t n) {
 
 /* ---- reading ---- */
 
-/* Lets go of pages of the source that were read, so that memory does not grow with a mapped file. */
+/* Lets go of pages of the source that were read, so that memory does not grow with a mapped file; those in front, too,
+ * which the system maps again beside one that is read. */
 void hui_work_let_go(const hui_work *work, size_t first, size_t n) {
   const hui_raw *raw = work->source->raw;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = raw->tensor->size, count = work->source->count;
-  if (!raw->shard->bytes.mapped || !count) return;
-  uintptr_t from = (uintptr_t)raw->bytes + (size_t)((double)first / (double)count * (double)bytes);
-  uintptr_t to = (uintptr_t)raw->bytes + (size_t)((double)(first + n) / (double)count * (double)bytes);
-  from &= ~(uintptr_t)(page - 1);
-  to &= ~(uintptr_t)(page - 1);
+  const hui_bytes *file = &raw->shard->bytes;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), around = 32 * page, begin = (uintptr_t)file->data;
+  uintptr_t at = (uintptr_t)raw->bytes, size = raw->tensor->size, count = work->source->count;
+  if (!file->mapped || !count || at < begin || at + size > begin + file->size) return;
+  uintptr_t from = at + (uintptr_t)((double)first / (double)count * (double)size);
+  uintptr_t to = at + (uintptr_t)((double)(first + n) / (double)count * (double)size);
+  from = (from - begin > around ? from - around : begin) & ~(page - 1);
+  to &= ~(page - 1);
   if (to > from) (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
@@ -70,9 +73,7 @@ hu_status hui_piece_read(hui_work *work, const hui_piece *piece, int finite) {
   for (size_t i = 0; i < piece->rows && status == HU_OK; i++) {
     size_t first = (piece->m * work->rows + piece->r + i) * work->cols + piece->c;
     status = hui_exact(work->all->model, work->place, first, piece->cols, work->exact + i * piece->cols);
-    if (piece->cols < work->cols) hui_work_let_go(work, first, piece->cols);
   }
-  if (piece->cols == work->cols) hui_work_let_go(work, (piece->m * work->rows + piece->r) * work->cols, n);
   if (status == HU_OK && !work->ieee)
     status = hu_encode64_n(n, work->x, 1, work->exact, 1, hu_binary32(), nearest, NULL, NULL);
   for (size_t k = 0; k < n && work->ieee; k++) floats(work->x)[k] = (float)work->exact[k];

@@ -126,7 +126,7 @@ static hu_status pieces(hui_work *work, size_t m, size_t r, size_t end, step_of 
   some = some >= cols ? cols : some / work->block_cols * work->block_cols;
   size_t band = some == cols ? HUI_PIECE / cols / work->block_rows * work->block_rows : work->block_rows;
   if (band < work->block_rows) band = work->block_rows;
-  for (; r < end && status == HU_OK; r += band)
+  for (; r < end && status == HU_OK; r += band) {
     for (size_t c = 0; c < cols && status == HU_OK; c += some) {
       hui_piece piece = {m, r, c, least_of(band, end - r), least_of(some, cols - c), 0, 0};
       piece.down = parts(piece.rows, work->block_rows);
@@ -134,6 +134,8 @@ static hu_status pieces(hui_work *work, size_t m, size_t r, size_t end, step_of 
       status = step(work, &piece);
       if (status == HU_OK && counts) status = hui_write_step(work->all, piece.rows * piece.cols);
     }
+    hui_work_let_go(work, (m * work->rows + r) * cols, least_of(band, end - r) * cols);
+  }
   return status;
 }
 
