@@ -136,6 +136,10 @@ typedef struct hu_checkpoint_change {
   double squares, difference; /* sums of squares of the values before, and of the differences */
 } hu_checkpoint_change;
 
+/* Called between pieces with the values done and of all tensors; at the end, before the folder gets its name, they are
+ * equal. It returns 0 to continue, and something else to stop. */
+typedef int hu_checkpoint_progress(void *context, uint64_t done, uint64_t total);
+
 /* How a model is written. All zero but `target`: as its program does. */
 typedef struct hu_checkpoint_order {
   const char *target; /* a name of hu_checkpoint_target_at */
@@ -146,9 +150,7 @@ typedef struct hu_checkpoint_order {
   const char *const *exclude; /* globs of names that are not; NULL: none */
   uint64_t file_bytes;        /* a file has at most so many bytes of tensors, or one tensor; 0: 5 * 10^9 */
   uint32_t threads;           /* 0: one */
-  /* NULL, or called between pieces with the values done and of all tensors; at the end, before the folder gets its
-   * name, they are equal. It returns 0 to continue, and something else to stop. */
-  int (*progress)(void *context, uint64_t done, uint64_t total);
+  hu_checkpoint_progress *progress; /* NULL: there is no such call */
   void *context;
 } hu_checkpoint_order;
 

@@ -26,7 +26,7 @@ from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
                          minimum, minimum_number, mul, pow, reciprocal, remainder, rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
-from .checkpoint import Checkpoint, CheckpointTensor, load
+from .checkpoint import Checkpoint, CheckpointChange, CheckpointTensor, load
 from .collective import Collective, ExactSum, all_reduce
 from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors, plot
 from .conversion import Preset, preset, presets
@@ -46,7 +46,8 @@ format, mode, scaling = Format, Mode, Scaling
 
 __version__ = '0.1.0'
 __all__ = [
-    'Accumulator', 'Checkpoint', 'CheckpointTensor', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError',
+    'Accumulator', 'Checkpoint', 'CheckpointChange', 'CheckpointTensor',
+    'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError',
     'HalfulpError', 'HalfulpMemoryError', 'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number',
     'Picture', 'Preset', 'Rounding', 'S2FP8Tensor', 'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes',
     'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode', 'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma',

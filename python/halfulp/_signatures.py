@@ -155,6 +155,8 @@ LAYOUTS = {
     'checkpoint_codes': 'pointer size size size pointer -> status',
     'checkpoint_scales': 'pointer size size size pointer -> status', 'checkpoint_second': 'pointer size size -> float',
     'checkpoint_bytes': 'pointer size pointer -> pointer',
+    'checkpoint_target_count': '-> size', 'checkpoint_target_at': 'size -> checkpoint_target',
+    'checkpoint_write': 'pointer text pointer pointer pointer -> status',
 }
 
 

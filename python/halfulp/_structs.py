@@ -417,6 +417,21 @@ class hu_checkpoint_tensor(_Record):
                 ('block', c.c_size_t * 2), ('place', c.c_size_t), ('dims', c.c_uint32)]
 
 
+class hu_checkpoint_target(_Record):
+    _fields_ = [(name, c.c_char_p) for name in ('name', 'layout', 'program', 'rule', 'scaling')]
+
+
+class hu_checkpoint_change(_Record):
+    _fields_ = [('what', c.c_uint32)] + [(name, c.c_uint64) for name in ('count', 'narrowed', 'changed', 'zeroed', 'bytes')] + [
+        (name, c.c_double) for name in ('largest', 'squares', 'difference')]
+
+
+class hu_checkpoint_order(_Record):
+    _fields_ = [('target', c.c_char_p), ('rule', c.c_char_p), ('values', c.c_char_p), ('include', c.POINTER(c.c_char_p)),
+                ('exclude', c.POINTER(c.c_char_p)), ('file_bytes', c.c_uint64), ('threads', c.c_uint32), ('progress', c.c_void_p),
+                ('context', c.c_void_p)]
+
+
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}
 
 # ---- enumerators that this package uses ----

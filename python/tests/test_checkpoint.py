@@ -168,6 +168,7 @@ if __name__ == '__main__':
     sys.exit(pytest.main([__file__]))
 
 
+<<<<<<< HEAD
 def test_scaled(tmp_path):
     """Codes and scales of the formats that halfulp has, and what is none."""
     rng = np.random.default_rng(8)
@@ -220,3 +221,32 @@ def test_kinds(tmp_path):
     assert halfulp.load(tmp_path / 'c.npy', 'float8_e4m3fn')['c'].tolist() == [[1, -2]]
     with pytest.raises(halfulp.HalfulpValueError, match='a format that is to be named'):
         halfulp.load(tmp_path / 'c.npy')
+=======
+def test_save(model, tmp_path):
+    """To ModelOpt's layout: the codes and scales are moved; to FP8 they are rounded, as `quantize --layout` does it."""
+    with halfulp.load(model) as found:
+        changes = {one.name: one for one in found.save(tmp_path / 'mx', 'ct-fp8-channel', include=['l.*'], dtype='F32')}
+        assert (changes['l.weight'].what, changes['norm'].what, changes['l.weight'].values) == ('rounded', 'copied', 120)
+        before = found['l.weight']
+        with pytest.raises(halfulp.HalfulpValueError, match='whole blocks'):
+            found.save(tmp_path / 'no', 'ct-nvfp4', rule='nvfp4_te')
+        with pytest.raises(halfulp.HalfulpValueError, match='other elements'):
+            found.save(tmp_path / 'no', 'ct-nvfp4', rule='mxfp4')
+        with pytest.raises(halfulp.HalfulpValueError, match='nvfp5'):
+            found.save(tmp_path / 'no', 'nvfp5')
+        with pytest.raises(halfulp.HalfulpTypeError, match='include'):
+            found.save(tmp_path / 'no', 'bf16', include='l.*')
+        (tmp_path / 'full').mkdir()
+        (tmp_path / 'full' / 'a').write_text('a')
+        with pytest.raises(halfulp.HalfulpValueError, match='no empty folder'):
+            found.save(tmp_path / 'full', 'bf16')
+    assert not (tmp_path / 'no').exists()
+    with halfulp.load(tmp_path / 'mx') as after:
+        seen = np.count_nonzero(after['l.weight'] != before)  # the count is of the values before binary32
+        assert seen <= changes['l.weight'].changed <= seen + changes['l.weight'].narrowed
+        assert after.tensor('l.weight').layout == 'fp8-scale' and after['ids'].tolist() == [[2**60 + 1], [-5]]
+        assert changes['l.weight'].largest == pytest.approx(np.abs(after['l.weight'] - before).max(), rel=1e-5)
+    subprocess.run([COMMAND, 'quantize', '--layout', 'ct-fp8-channel', '--include', 'l.*', '--dtype', 'F32', model, str(tmp_path / 'by')],
+                   check=True, stdout=subprocess.PIPE)
+    assert (tmp_path / 'by' / 'model.safetensors').read_bytes() == (tmp_path / 'mx' / 'model.safetensors').read_bytes()
+>>>>>>> 7e615a30 (python: Checkpoint.save writes a model as a folder for another program)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes as c
+import math
 import os
-from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -46,6 +47,32 @@ class CheckpointTensor(NamedTuple):
     open: str
     shape: Tuple[int, ...]
     block: Tuple[int, int]
+
+
+class CheckpointChange(NamedTuple):
+    """What became of a tensor that was written.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the model.
+    what : str
+        "copied": its bytes; "values": it left a layout; "moved": codes and scales as they were, in another layout; "rounded".
+    values, changed, zeroed, narrowed : int
+        Its values; those that are others than before; of these, the zeros; those that binary32 lacked before they were rounded.
+    largest : float
+        The largest magnitude of a difference.
+    sqnr : float
+        10 log10 of the sum of squares over that of the differences, in dB; inf where nothing changed.
+    """
+    name: str
+    what: str
+    values: int
+    changed: int
+    zeroed: int
+    narrowed: int
+    largest: float
+    sqnr: float
 
 
 class Checkpoint(Mapping[str, np.ndarray]):
@@ -132,6 +159,46 @@ class Checkpoint(Mapping[str, np.ndarray]):
         """All of them, sorted by name."""
         return list(self._tensors)
 
+    def save(self, folder: Any, layout: str, *, rule: Optional[str] = None, dtype: Optional[str] = None,
+             include: Sequence[str] = (), exclude: Sequence[str] = (), file_bytes: int = 0, threads: int = 1) -> List[CheckpointChange]:
+        """Write the model as a folder that another program loads: docs/checkpoints.md, section 5.
+
+        Parameters
+        ----------
+        folder : str or os.PathLike
+            It must not exist, or be empty. It appears when all is written; an error leaves nothing.
+        layout : str
+            The layout it gets: "ct-nvfp4", "hf-fp8", "mlx-affine", "bf16", ...
+        rule : str, optional
+            A scaled format with the elements, blocks and scales of the layout; None: as the layout's program quantizes.
+        dtype : str, optional
+            Of tensors that leave a layout: "BF16", which None stands for, "F16" or "F32".
+        include, exclude : sequence of str
+            Globs of names: the tensors that are quantized instead of those that the program would take; those that are not.
+        file_bytes, threads : int
+            The most bytes of tensors in a file (0: 5e9); threads of a tensor.
+
+        Returns
+        -------
+        list of CheckpointChange
+            One for each tensor.
+
+        Raises
+        ------
+        HalfulpValueError
+            No such layout, rule or name; a tensor that is no matrix of whole blocks or not finite; a folder that cannot be
+            written.
+        """
+        order = s.hu_checkpoint_order(target=abi.raw_text('layout', layout), file_bytes=file_bytes, threads=threads)
+        order.rule = None if rule is None else abi.raw_text('rule', rule)
+        order.values = None if dtype is None else abi.raw_text('dtype', dtype)
+        order.include, order.exclude = _globs('include', include), _globs('exclude', exclude)
+        changes, line = (s.hu_checkpoint_change * (len(self) + 1))(), c.create_string_buffer(_LINE)
+        status = abi.layouts().hu_checkpoint_write(self._open(), abi.raw_text('folder', os.fspath(folder)), c.byref(order), changes, line)
+        if status != s.OK:
+            raise abi.told(status, line.value)
+        return [_change(one.name, record) for one, record in zip(self._tensors, changes)]
+
     def close(self) -> None:
         """Let go of the files. Values can no longer be computed: HalfulpValueError."""
         if self._handle is not None:
@@ -172,6 +239,20 @@ class Checkpoint(Mapping[str, np.ndarray]):
 def _tensor(record: Any) -> CheckpointTensor:
     texts = [getattr(record, name).decode(errors='replace') for name in CheckpointTensor._fields[:7]]
     return CheckpointTensor(*texts, tuple(record.shape[:record.dims]), tuple(record.block))
+
+
+def _globs(name: str, globs: Sequence[str]) -> Any:
+    """A list of texts that ends with NULL; None: there are none."""
+    if isinstance(globs, str):
+        raise abi.HalfulpTypeError(name + ': give a sequence of globs, not one text')
+    texts = [abi.raw_text(name, glob) for glob in globs]
+    return (c.c_char_p * (len(texts) + 1))(*texts, None) if texts else None
+
+
+def _change(name: str, record: Any) -> CheckpointChange:
+    sqnr = 10 * math.log10(record.squares / record.difference) if record.difference > 0 and record.squares > 0 else math.inf
+    return CheckpointChange(name, ('copied', 'values', 'moved', 'rounded')[record.what], record.count, record.changed, record.zeroed,
+                            record.narrowed, record.largest, sqnr)
 
 
 def load(path: Any, layout: Optional[str] = None) -> Checkpoint:
