@@ -168,7 +168,6 @@ if __name__ == '__main__':
     sys.exit(pytest.main([__file__]))
 
 
-<<<<<<< HEAD
 def test_scaled(tmp_path):
     """Codes and scales of the formats that halfulp has, and what is none."""
     rng = np.random.default_rng(8)
@@ -221,7 +220,8 @@ def test_kinds(tmp_path):
     assert halfulp.load(tmp_path / 'c.npy', 'float8_e4m3fn')['c'].tolist() == [[1, -2]]
     with pytest.raises(halfulp.HalfulpValueError, match='a format that is to be named'):
         halfulp.load(tmp_path / 'c.npy')
-=======
+
+
 def test_save(model, tmp_path):
     """To ModelOpt's layout: the codes and scales are moved; to FP8 they are rounded, as `quantize --layout` does it."""
     with halfulp.load(model) as found:
@@ -249,4 +249,3 @@ def test_save(model, tmp_path):
     subprocess.run([COMMAND, 'quantize', '--layout', 'ct-fp8-channel', '--include', 'l.*', '--dtype', 'F32', model, str(tmp_path / 'by')],
                    check=True, stdout=subprocess.PIPE)
     assert (tmp_path / 'by' / 'model.safetensors').read_bytes() == (tmp_path / 'mx' / 'model.safetensors').read_bytes()
->>>>>>> 7e615a30 (python: Checkpoint.save writes a model as a folder for another program)
