@@ -27,7 +27,8 @@ typedef struct search {
   float *amax; /* of each matrix */
   int order, all;
   hu_format before;
-  uint64_t best; /* differences of the nearest rule; UINT64_MAX: none yet */
+  uint64_t best;  /* differences of the nearest rule; UINT64_MAX: none yet */
+  size_t best_at; /* the row of the part in which they are */
 } search;
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
@@ -190,8 +191,10 @@ static void keep_nearest(audit_followed *z, search *s, const audit_rule *rule, c
   const audit_tensor *x = s->x;
   const audit_counts *counts = &found->counts;
   uint64_t all = counts->codes + counts->scales + counts->seconds;
-  if (all >= s->best) return;
+  size_t part = matrix * x->rows + row;
+  if (all > s->best || (all == s->best && part <= s->best_at)) return;
   s->best = all;
+  s->best_at = part;
   z->nearest = *rule;
   z->missed = *counts;
   z->missed.all_codes = n * x->cols;
@@ -257,13 +260,20 @@ static int run(audit_followed *z, search *s, audit_rules *rules) {
   return CLI_OK;
 }
 
+/* Is there a rule that is not said by formulas? */
+static int has_plain(const audit_rules *rules) {
+  for (size_t i = 0; i < rules->count; i++)
+    if (rules->list[i].plain || rules->list[i].scaling.rule != HU_SCALE_FORMULAS) return 1;
+  return 0;
+}
+
 /* Tries the named rules, and variants where none of them holds, or all of them are asked for. */
 static int try_lists(audit_followed *z, search *s, int varied) {
   audit_rules named = {NULL, 0, 0}, rules = {NULL, 0, 0};
   int code = audit_rules_named(&named, s->x);
   if (code == CLI_OK && varied) code = audit_rules_varied(&rules, &named, s->x);
   if (code == CLI_OK) code = run(z, s, &named);
-  if (code == CLI_OK && (!named.count || s->all))
+  if (code == CLI_OK && (!has_plain(&named) || s->all))
     code = run(z, s, &rules);
   else
     rules.count = 0;

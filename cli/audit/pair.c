@@ -181,7 +181,9 @@ static void find_order(audit_pair *pair) {
 
 /* ---- rules ---- */
 
-static int rank(const audit_rule *rule) { return rule->name[0] ? 0 : 1; }
+static int rank(const audit_rule *rule) {
+  return (rule->name[0] ? 0 : 1) + (rule->scaling.rule == HU_SCALE_FORMULAS ? 4 : 0);
+}
 
 /* Chooses of all rules of the two sides those that differ in the fewest keys, named ones first. */
 static void choose(audit_pair *pair) {

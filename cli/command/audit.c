@@ -49,6 +49,7 @@ static const cli_command command = {
     "smallest block that shows it, and the rule that each side follows. That needs --source, unless A or B has the\n"
     "values.\n\n"
     "Exit code 0: each pair is equal, or made; 1: one is not; 2: wrong usage or input.",
+    "  halfulp audit digits_weights.npy digits_weights.npy\n"
     "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/a.npy\n"
     "  halfulp quantize -f nvfp4_te --codes digits_weights.npy /tmp/b.npy\n"
     "  halfulp audit -f nvfp4 -f nvfp4_te --source digits_weights.npy /tmp/a.npy /tmp/b.npy || true\n"
