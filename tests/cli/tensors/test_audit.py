@@ -105,7 +105,8 @@ class Audit(support.Case):
             self.assertEqual(found["block"]["amax"], most)
 
     def test_rounding_of_scales(self):
-        for mode in ("rtp", "rtz"):
+        """Scales are positive: raz is rtp, and rtn is rtz."""
+        for mode in ("raz", "rtn"):
             self.parted(NV % "ratio", NV % ("ratio;round=" + mode), numbers(4, 4096), "rounding of the scale: rne, " + mode)
 
     def test_rare_blocks(self):
