@@ -34,8 +34,8 @@ static void apply(void *context) {
   hu_how how = {.exec = &job->exec, .events = &job->events};
   int int8 = hu_operation_at((size_t)job->op).result == HU_RESULT_INT8;
   for (int i = 0; i < HU_OPERANDS_MAX; i++) x[i] = hu_codes(job->x[i], 1, job->format);
-  hu_status status = hu_apply(job->op, SPEED_CODES,
-                              int8 ? hu_int8_out((int8_t *)job->z, 1) : hu_codes_out(job->z, 1, job->format), x, &how);
+  hu_output z = int8 ? hu_int8_out((int8_t *)job->z, 1) : hu_codes_out(job->z, 1, job->format);
+  hu_status status = hu_apply(job->op, SPEED_CODES, &z, x, &how);
   if (status != HU_OK) job->status = status;
 }
 
