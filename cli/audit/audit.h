@@ -129,8 +129,8 @@ int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size
 enum {
   AUDIT_IN_ORDER,
   AUDIT_NIBBLES,    /* the two codes of a byte are exchanged */
-  AUDIT_TILED,      /* scales are read as rows, and are tiles of 128 x 4, or the other way round */
-  AUDIT_UNTILED,    /* the other way round */
+  AUDIT_TILED,      /* scales are read as rows, and are tiles of 128 x 4 */
+  AUDIT_UNTILED,    /* the reverse */
   AUDIT_TRANSPOSED, /* scales are stored column by column */
   AUDIT_ORDERS
 };

@@ -119,8 +119,8 @@ static void json_row(FILE *out, const tensors_result *result) {
   if (result->done) {
     cli_json(out, ", 'amax': ?, 'bits_per_element': ?, 'rounded_again': ?, 'events': ?, ", JSON(result->amax),
              JSON(result->bits), JSON(result->again), JSON(&result->events));
-    cli_json(out, "'errors': ?, 'causes': ?, 'blocks': ?, ?", cli_errors_value(&result->errors), cli_causes_value(&result->causes), cli_blocks_value(&result->blocks),
-             cli_row_shape_value(&result->shape));
+    cli_json(out, "'errors': ?, 'causes': ?, 'blocks': ?, ?", cli_errors_value(&result->errors),
+             cli_causes_value(&result->causes), cli_blocks_value(&result->blocks), cli_row_shape_value(&result->shape));
   }
   fputc('}', out);
 }

@@ -127,16 +127,17 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, floa
  *   z HU_TYPE_VALUES32, x HU_TYPE_BINARY32   quantize: the value of the code of x[i], in one pass: the bits of decode
  *                                            after encode, and encode's events
  *
- * The formats of the types play no part, for the kind has one. Stochastic modes take R from word i of exec->stream, with
- * how or `exec` NULL of stream (0, 0): the same words in every such call, here and below. An element above the tensor
- * that the scale was made from overflows as in docs/numerics.md section 3. Events: those of rounding y; of infinities
- * under `special` nan: inf_in, and invalid, or in formats without NaN saturated. Decoding has neither mode nor events:
- * NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite. HU_E_FORMAT: other types.
- * HU_E_CODE: a code has bits above its width (array.h). */
+ * The formats of the types play no part, for the kind has one. Stochastic modes take R from word i of exec->stream,
+ * with how or `exec` NULL of stream (0, 0): the same words in every such call, here and below. An element above the
+ * tensor that the scale was made from overflows as in docs/numerics.md section 3. Events: those of rounding y; of
+ * infinities under `special` nan: inf_in, and invalid, or in formats without NaN saturated. Decoding has neither mode
+ * nor events: NaN is 0x7FC00000, an infinity stays one, beyond binary32 the value is infinite. HU_E_FORMAT: other
+ * types. HU_E_CODE: a code has bits above its width (array.h). */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_apply(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
                                               const hu_s2fp8_scale *scale, const hu_how *how);
 /* The paper's truncation T: hu_s2fp8_sum_n from nothing, hu_s2fp8_scale_of, and quantizing as above; two passes over x.
- * *sums and *scale are set (not added to) if they are not NULL. z may be x. z: HU_TYPE_VALUES32, x: HU_TYPE_BINARY32. */
+ * *sums and *scale are set (not added to) if they are not NULL. z may be x. z: HU_TYPE_VALUES32, x:
+ * HU_TYPE_BINARY32. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_truncate(size_t n, const hu_output *z, const hu_view *x, const hu_s2fp8 *kind,
                                                  hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_how *how);
 

@@ -276,14 +276,14 @@ typedef struct hu_scaled_extra {
  *   decode   takes any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
  *            infinite one times zero NaN. mode, events and extra play no part
  *   rows     A_T of docs/scaled.md is the largest magnitude of a row, and hu_scaled.tensor has one t for each row,
- *            beside everything else; all else is as if each row were a matrix (but for its random words). The scaling
- *            must have a second level and blocks of one row (else HU_E_SCALING)
+ *            beside everything else; all else is as if each row were a matrix (except for its random words). The
+ *            scaling must have a second level and blocks of one row (else HU_E_SCALING)
  *   hif4     the section on HiFloat4 below. mode, threads, stream and extra play no part
  *   overlap  where x is quantized z may be x itself, with the same rows, else z must not overlap x
  *   sizes    rows or cols may be 0; then nothing but the tensor scale (1, or from amax) is written
  *   where    a device runs HU_TYPE_SCALED and HU_TYPE_SCALED_VALUES alone
- *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT (also: other
- *            types), HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE where codes are read;
+ *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT (also:
+ *            other types), HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_CODE where codes are read;
  *            everything is untouched then */
 HU_API HU_MUST_CHECK hu_status hu_scaled_apply(size_t rows, size_t cols, const hu_output *z, const hu_view *x,
                                                const hu_scaled_extra *extra, const hu_how *how);

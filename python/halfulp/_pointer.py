@@ -71,11 +71,6 @@ class How:
         """The address of the counts."""
         return abi.address(self.events._c) if isinstance(self.events, Events) else self.events
 
-    def call(self, name: str, *arguments: Any, argument: str = '') -> None:
-        """hu_NAME of the arguments, then mode, exec and events."""
-        status = getattr(abi.main(), 'hu_' + name)(*arguments, self.mode._c, abi.address(self.exec), self.counts)
-        abi.check(status, argument or name)
-
     def record(self) -> s.hu_how:
         """The same as a record of C."""
         events = ctypes.addressof(self.events._c) if isinstance(self.events, Events) else self.events

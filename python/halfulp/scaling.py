@@ -102,7 +102,7 @@ ScalingLike = Union[Scaling, str]
 @abi.text_cache(256)
 def _parse(text: str) -> s.hu_scaling:
     record = s.hu_scaling()
-    if text in _refused():
+    if isinstance(text, str) and text in _refused():
         raise abi.HalfulpValueError('scaling: {!r} has no text: {}'.format(text, _refused()[text]))
     names.parse('scaling', 'scaling', text, abi.main().hu_scaling_parse, record)
     return record

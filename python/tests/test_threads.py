@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The interpreter's lock is released: Python continues while a call runs, and calls run side by side."""
+import ctypes
 import sys
 import threading
 import time
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import halfulp
-from halfulp import _abi as abi
+from halfulp import _abi as abi, _structs as structs
 from halfulp._pointer import How, Matrix
 
 
@@ -26,13 +27,14 @@ def runs_during_a_call(rows):
     nothing else that releases the lock."""
     a, d, begun, ended = np.ones((rows, 1024), np.float16), np.zeros((rows, rows), np.float32), [], []
     one = Matrix(a.ctypes.data, 1024, 'binary16', True)
-    records = [Matrix(d.ctypes.data, rows, 'binary32').result(), one.operand(), one._replace(transposed=True).operand()]
-    arguments = [rows, rows, 1024] + [abi.address(record) for record in records] + [None]
-    model, way = abi.address(halfulp.Accumulator('kahan(fp(5,12,0))')._c), How()
+    product = structs.hu_product(rows, rows, 1024, Matrix(d.ctypes.data, rows, 'binary32').result(), one.operand(),
+                                 one._replace(transposed=True).operand())
+    model, way = halfulp.Accumulator('kahan(fp(5,12,0))'), How()
+    product.accum = ctypes.addressof(model._c)
 
     def work():
         begun.append(True)
-        way.call('gemm', *arguments, model)
+        way.run('multiply', abi.address(product))
         ended.append(True)
     thread = threading.Thread(target=work)
     thread.start()

@@ -3,8 +3,9 @@
 
 usage: place_calls.py OUT ROOT
 
-A line is CALL_TYPE(NAME, (ARGUMENTS)), TYPE the type of the result. The exec is `there`, the how `how`; every other pointer
-is `nowhere`, which nobody may follow, and every other argument is 0. Calls of libhalfulp-cuda and of the MPI library are not here.
+A line is CALL_TYPE(NAME, (ARGUMENTS)), TYPE the type of the result. The exec is `there`, the how `how`, the product an
+empty one, since calls look at its parts first; views have a type and lead nowhere. Every other pointer is `nowhere`, which
+nobody may follow, and every other argument is 0. Calls of libhalfulp-cuda and of the MPI library are not here.
 """
 import pathlib
 import re
@@ -13,12 +14,17 @@ import sys
 out, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 
 
-def argument(parameter):
+def argument(name, parameter):
     kind = re.sub(r'\w+$', '', parameter).strip()
     if 'hu_exec' in kind:
         return 'there'
     if 'hu_how' in kind:
         return 'how'
+    if 'hu_scaled_extra' in kind:
+        return 'NULL'
+    for word in ('product', 'output', 'view'):
+        if kind.startswith(f'const hu_{word} *'):
+            return ('scaled_' if 'scaled' in name and word == 'output' else '') + word
     return f'({kind})nowhere' if kind.endswith('*') else f'({kind}){{0}}'
 
 
@@ -35,7 +41,7 @@ for header in sorted((root / 'include' / 'halfulp').rglob('*.h')):
         if not found:
             sys.exit(f'place_calls: {header}: not understood: {statement}')
         result, name, parameters = found.groups()
-        lines.append(f'CALL_{result}({name}, ({", ".join(argument(one.strip()) for one in parameters.split(","))}))')
-if len(lines) < 40:
+        lines.append(f'CALL_{result}({name}, ({", ".join(argument(name, one.strip()) for one in parameters.split(","))}))')
+if len(lines) < 30:
     sys.exit(f'place_calls: {len(lines)} calls, and there are more')
 out.write_text('\n'.join(lines) + '\n')

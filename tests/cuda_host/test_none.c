@@ -25,6 +25,11 @@ static void expect(const char *name, long long got, long long expected) {
 static void at_the_place(hu_where place, void *nowhere) {
   const hu_exec with = {.where = place}, *there = &with;
   const hu_how in = {.exec = &with}, *how = &in;
+  const hu_product nothing = {0}, *product = &nothing;
+  const hu_output to = {.data = nowhere, .stride = 1, .type = {.kind = HU_TYPE_VALUES32}}, *output = &to;
+  const hu_output blocks = {.data = nowhere, .stride = 1, .type = {.kind = HU_TYPE_SCALED_VALUES, .scaling = nowhere}};
+  const hu_output *scaled_output = &blocks;
+  const hu_view from = {.data = nowhere, .stride = 1, .type = {.kind = HU_TYPE_BINARY32}}, *view = &from;
 #include "place_calls.h"
 }
 
