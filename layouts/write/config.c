@@ -20,14 +20,10 @@ static char *joined(const char *folder, const char *slash, const char *name) {
   return z;
 }
 
-static hu_status no_memory(hui_writing *x) {
-  return hui_write_wrong(x, HU_E_MEMORY, "%s: out of memory", x->model->path);
-}
-
 static hu_status write_file(hui_writing *x, const char *name, const void *bytes, size_t size) {
   char *path = joined(x->folder, "/", name);
   FILE *file = path ? fopen(path, "wbx") : NULL;
-  hu_status status = path ? HU_OK : no_memory(x);
+  hu_status status = path ? HU_OK : hui_write_no_memory(x);
   int good = file && fwrite(bytes, 1, size, file) == size && !fflush(file);
   if (good) good = !fsync(fileno(file)) || errno == EINVAL;
   if (file && fclose(file)) good = 0;
@@ -40,7 +36,7 @@ static hu_status write_file(hui_writing *x, const char *name, const void *bytes,
 static hu_status write_json(hui_writing *x, const char *name, json_t *object) {
   char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
   json_decref(object);
-  if (!text) return no_memory(x);
+  if (!text) return hui_write_no_memory(x);
   size_t length = strlen(text);
   text[length] = '\n'; /* in the place of the final 0 */
   hu_status status = write_file(x, name, text, length + 1);
@@ -150,7 +146,7 @@ static hu_status read_config(hui_writing *x, json_t **z) {
   char *path = joined(x->model->folder, "", "config.json");
   struct stat info;
   json_error_t where;
-  hu_status status = path ? HU_OK : no_memory(x);
+  hu_status status = path ? HU_OK : hui_write_no_memory(x);
   int there = path && stat(path, &info) == 0;
   *z = there ? json_load_file(path, 0, &where) : json_object();
   if (status == HU_OK && there && !json_is_object(*z))
@@ -159,7 +155,7 @@ static hu_status read_config(hui_writing *x, json_t **z) {
   free(path);
   if (status == HU_OK && *z) return HU_OK;
   json_decref(*z);
-  return status == HU_OK ? no_memory(x) : status;
+  return status == HU_OK ? hui_write_no_memory(x) : status;
 }
 
 static void forget(json_t *config) {
@@ -231,7 +227,7 @@ static hu_status copy_file(hui_writing *x, const char *name) {
   char *path = joined(x->model->folder, "", name);
   struct stat info;
   hui_bytes bytes;
-  hu_status status = path ? HU_OK : no_memory(x);
+  hu_status status = path ? HU_OK : hui_write_no_memory(x);
   if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
     if (!x->model->reader->read(&bytes, path, x->line)) {
       status = HU_E_FILE;

@@ -314,7 +314,7 @@ hu_status hui_write_tensor(hui_writing *x, size_t i) {
   work.bytes = malloc(room * 4);
   work.factors = calloc(room, sizeof *work.factors);
   int good = work.exact && work.x && work.by && work.quotient && work.codes && work.bytes && work.factors;
-  hu_status status = good ? run(&work) : hui_write_wrong(x, HU_E_MEMORY, "%s: out of memory", x->model->path);
+  hu_status status = good ? run(&work) : hui_write_no_memory(x);
   free(work.exact);
   free(work.x);
   free(work.by);

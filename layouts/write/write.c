@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,28 +17,11 @@
 
 static const uint64_t file_bytes = 5000000000u;
 
-hu_status hui_write_wrong(hui_writing *x, hu_status status, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(x->line, HU_CHECKPOINT_LINE, format, args);
-  va_end(args);
-  return status;
-}
-
-static hu_status no_memory(hui_writing *x) {
-  return hui_write_wrong(x, HU_E_MEMORY, "%s: out of memory", x->model->path);
-}
-
 /* ---- which tensors ---- */
 
 static int ends(const char *name, const char *end) {
   size_t n = strlen(name), m = strlen(end);
   return n >= m && !strcmp(name + n - m, end);
-}
-
-void hui_write_sides(const hui_tensor *tensor, size_t *rows, size_t *cols) {
-  *cols = tensor->dims ? tensor->shape[tensor->dims - 1] : 1;
-  *rows = tensor->dims > 1 ? tensor->shape[tensor->dims - 2] : 1;
 }
 
 static size_t cols_of(const hui_tensor *tensor) { return tensor->dims ? tensor->shape[tensor->dims - 1] : 1; }
@@ -267,12 +249,12 @@ static char *planned_name(const hui_writing *x, size_t i, const planned *z) {
 
 static hu_status add_part(hui_writing *x) {
   hui_part *more = realloc(x->parts, (x->part_count + 1) * sizeof *more);
-  if (!more) return no_memory(x);
+  if (!more) return hui_write_no_memory(x);
   x->parts = more;
   memset(&more[x->part_count], 0, sizeof *more);
   more[x->part_count].fd = -1;
   const char *format = x->target->reader == HUI_FOR_MLX ? "mlx" : "pt";
-  return st_set(&more[x->part_count++].file, "format", format) ? HU_OK : no_memory(x);
+  return st_set(&more[x->part_count++].file, "format", format) ? HU_OK : hui_write_no_memory(x);
 }
 
 /* Adds the tensors of one to the last file, or to a new one where they do not fit; *used: bytes of the last file. */
@@ -297,7 +279,7 @@ static hu_status add_tensor(hui_writing *x, size_t i, uint64_t *used) {
     char *name = planned_name(x, i, &list[k]);
     x->places[i][k].part = x->part_count - 1;
     if (!name || !st_add(&x->parts[x->part_count - 1].file, name, list[k].dtype, list[k].dims, list[k].shape))
-      status = no_memory(x);
+      status = hui_write_no_memory(x);
     free(name);
   }
   return status;
@@ -323,7 +305,7 @@ static hu_status lay_out(hui_writing *x) {
       char *name = list[k].end ? planned_name(x, i, &list[k]) : NULL;
       const st_tensor *tensor = name ? st_find(&x->parts[x->places[i][k].part].file, name) : NULL;
       free(name);
-      if (list[k].end && !tensor) return no_memory(x);
+      if (list[k].end && !tensor) return hui_write_no_memory(x);
       if (tensor) x->places[i][k].at = tensor->begin;
     }
   }
@@ -334,38 +316,12 @@ static hu_status plan(hui_writing *x) {
   uint64_t used = 0;
   hu_status status = HU_OK;
   x->places = calloc(x->model->count + 1, sizeof *x->places);
-  if (!x->places) return no_memory(x);
+  if (!x->places) return hui_write_no_memory(x);
   for (size_t i = 0; i < x->model->count && status == HU_OK; i++) status = add_tensor(x, i, &used);
   return status == HU_OK ? lay_out(x) : status;
 }
 
 /* ---- files ---- */
-
-static hu_status cannot(hui_writing *x, const char *name) {
-  return hui_write_wrong(x, HU_E_FILE, "%.500s: cannot write: %s", name, strerror(errno));
-}
-
-hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size) {
-  const hui_part *part = &x->parts[place.part];
-  const char *data = bytes;
-  off_t offset = (off_t)(part->file.data + place.at + at);
-  while (size) {
-    ssize_t n = pwrite(part->fd, data, size, offset);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return cannot(x, part->name);
-    data += n;
-    offset += n;
-    size -= (size_t)n;
-  }
-  return HU_OK;
-}
-
-hu_status hui_write_step(hui_writing *x, size_t values) {
-  x->done += values;
-  if (!x->order->progress || (values && x->done == x->total)) return HU_OK; /* the last call comes at the end */
-  if (!x->order->progress(x->order->context, x->done, x->total)) return HU_OK;
-  return hui_write_wrong(x, HU_E_FILE, "%s: stopped; nothing was written", x->model->path);
-}
 
 static hu_status open_parts(hui_writing *x, int folder) {
   for (size_t p = 0; p < x->part_count; p++) {
@@ -375,7 +331,7 @@ static hu_status open_parts(hui_writing *x, int folder) {
     if (!header)
       return hui_write_wrong(x, HU_E_DATA, "%s: the header is too long, or a name in it is not UTF-8", x->model->path);
     part->fd = openat(folder, part->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    hu_status status = part->fd < 0 ? cannot(x, part->name) : HU_OK;
+    hu_status status = part->fd < 0 ? hui_write_cannot(x, part->name) : HU_OK;
     size_t data = part->file.data;
     part->file.data = 0;
     if (status == HU_OK) status = hui_write_bytes(x, (hui_place){p, 0}, 0, header, length);
@@ -389,8 +345,8 @@ static hu_status open_parts(hui_writing *x, int folder) {
 static hu_status close_parts(hui_writing *x, hu_status status) {
   for (size_t p = 0; p < x->part_count; p++) {
     if (x->parts[p].fd < 0) continue;
-    if (status == HU_OK && fsync(x->parts[p].fd) && errno != EINVAL) status = cannot(x, x->parts[p].name);
-    if (close(x->parts[p].fd) && status == HU_OK) status = cannot(x, x->parts[p].name);
+    if (status == HU_OK && fsync(x->parts[p].fd) && errno != EINVAL) status = hui_write_cannot(x, x->parts[p].name);
+    if (close(x->parts[p].fd) && status == HU_OK) status = hui_write_cannot(x, x->parts[p].name);
   }
   return status;
 }
@@ -415,14 +371,14 @@ static hu_status make_folder(hui_writing *x, const char *path) {
   while (stem && path[stem - 1] != '/') stem--;
   if (!is_empty(path)) return hui_write_wrong(x, HU_E_FILE, "%.500s: is there, and no empty folder", path);
   x->folder = malloc(stem + 32);
-  if (!x->folder) return no_memory(x);
+  if (!x->folder) return hui_write_no_memory(x);
   snprintf(x->folder, stem + 32, "%.*s.halfulp-XXXXXX", (int)stem, path);
   if (mkdtemp(x->folder)) {
     mode_t mask = umask(0);
     umask(mask);
     if (!chmod(x->folder, 0777 & ~mask)) return HU_OK;
   }
-  hu_status status = cannot(x, path);
+  hu_status status = hui_write_cannot(x, path);
   free(x->folder);
   x->folder = NULL;
   return status;
@@ -438,7 +394,7 @@ static void remove_folder(const char *path) {
 
 static hu_status write_all(hui_writing *x) {
   int folder = open(x->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  hu_status status = folder < 0 ? cannot(x, x->folder) : open_parts(x, folder);
+  hu_status status = folder < 0 ? hui_write_cannot(x, x->folder) : open_parts(x, folder);
   for (size_t i = 0; i < x->model->count && status == HU_OK; i++) status = hui_write_tensor(x, i);
   status = close_parts(x, status);
   if (status == HU_OK) status = hui_write_config(x);
@@ -446,7 +402,7 @@ static hu_status write_all(hui_writing *x) {
   if (status == HU_OK) status = hui_write_rest(x);
   if (status == HU_OK && x->order->progress && x->order->progress(x->order->context, x->total, x->total))
     status = hui_write_wrong(x, HU_E_FILE, "%s: stopped; nothing was written", x->model->path);
-  if (status == HU_OK && fsync(folder) && errno != EINVAL) status = cannot(x, x->folder);
+  if (status == HU_OK && fsync(folder) && errno != EINVAL) status = hui_write_cannot(x, x->folder);
   if (folder >= 0) close(folder);
   return status;
 }
@@ -455,7 +411,7 @@ static hu_status write_folder(hui_writing *x, const char *path) {
   hu_status status = make_folder(x, path);
   if (status != HU_OK) return status;
   status = write_all(x);
-  if (status == HU_OK && rename(x->folder, path)) status = cannot(x, path);
+  if (status == HU_OK && rename(x->folder, path)) status = hui_write_cannot(x, path);
   if (status != HU_OK) remove_folder(x->folder);
   return status;
 }
@@ -492,7 +448,7 @@ hu_status hu_checkpoint_write(const hu_checkpoint *x, const char *folder, const 
   if (!x || !folder || !order) return HU_E_NULL;
   all.line[0] = 0;
   all.changes = changes ? changes : calloc(x->count + 1, sizeof *changes);
-  hu_status status = all.changes ? read_order(&all) : no_memory(&all);
+  hu_status status = all.changes ? read_order(&all) : hui_write_no_memory(&all);
   if (status == HU_OK) status = choose(&all);
   if (status == HU_OK) status = plan(&all);
   if (status == HU_OK) status = write_folder(&all, folder);

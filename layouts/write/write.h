@@ -3,7 +3,7 @@
  *
  * write.c makes the plan (which tensors, which files) and the folder; tensor.c brings one tensor to its places in
  * the files, and piece.c a piece of it to codes; rules.c has what programs do for a block; targets.c
- * the table; config.c the JSON files. */
+ * the table; config.c the JSON files; base.c what all of them call. */
 #ifndef HALFULP_LAYOUTS_WRITE_WRITE_H
 #define HALFULP_LAYOUTS_WRITE_WRITE_H
 
@@ -93,6 +93,9 @@ typedef struct hui_writing {
 /* Writes a sentence into the line; returns the status. */
 hu_status hui_write_wrong(hui_writing *x, hu_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Say that memory is out; why a file cannot be written, by errno. */
+hu_status hui_write_no_memory(hui_writing *x);
+hu_status hui_write_cannot(hui_writing *x, const char *name);
 /* Writes bytes at a place of a file. */
 hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size);
 /* Counts values that are done, and asks whether to go on. */
