@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What config.json, hf_quant_config.json and the header's metadata say of quantization: see layouts.h. */
-#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,59 +104,7 @@ const char *hui_config_text(const hu_checkpoint *x, const char *base, const char
   return z ? z : "";
 }
 
-/* Reads [128, 128], or what older files have, "128x128". */
-static int read_block(const json_t *value, size_t block[2]) {
-  const char *text = json_string_value(value);
-  char end;
-  if (text) {
-    long sides[2];
-    if (sscanf(text, "%8ldx%8ld%c", &sides[0], &sides[1], &end) != 2 || sides[0] < 1 || sides[1] < 1) return 0;
-    block[0] = (size_t)sides[0];
-    block[1] = (size_t)sides[1];
-    return 1;
-  }
-  for (size_t i = 0; i < 2; i++) {
-    json_int_t side = json_integer_value(json_array_get(value, i));
-    if (json_array_size(value) != 2 || side < 1 || side > 1 << 24) return 0;
-    block[i] = (size_t)side;
-  }
-  return 1;
-}
-
 int hui_config_block(const hu_checkpoint *x, const char *base, size_t block[2]) {
-  return read_block(json_object_get(hui_module(x, base), "block_structure"), block) ||
-         read_block(value_of(x, base, "weight_block_size"), block);
-}
-
-/* ---- types of values ---- */
-
-enum { WHOLE, TEXT, SIDES };
-
-static int has_type(const json_t *value, int type) {
-  size_t block[2];
-  if (json_is_null(value)) return 1;
-  if (type == WHOLE) return json_is_integer(value);
-  return type == TEXT ? json_is_string(value) : read_block(value, block);
-}
-
-int hui_config_check(hu_checkpoint *x, const char *field, json_t *value) {
-  static const struct {
-    const char *key;
-    int type;
-  } keys[] = {{"bits", WHOLE},           {"w_bit", WHOLE},
-              {"num_bits", WHOLE},       {"group_size", WHOLE},
-              {"q_group_size", WHOLE},   {"quant_method", TEXT},
-              {"quant_algo", TEXT},      {"checkpoint_format", TEXT},
-              {"packing_format", TEXT},  {"weight_block_size", SIDES},
-              {"block_structure", SIDES}};
-  static const char *const words[] = {"a whole number", "a text", "two numbers of at least 1"};
-  char shown[ST_NAME_MAX];
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    json_t *one = json_object_get(value, keys[i].key);
-    /* "2:4", of sparsity, is no block of scales. */
-    if (!one || has_type(one, keys[i].type) || (keys[i].type == SIDES && json_is_string(one))) continue;
-    return hui_wrong(x, "%s%s: %s: %s is not %s", x->folder, x->says, st_printable(shown, field), keys[i].key,
-                     words[keys[i].type]);
-  }
-  return 1;
+  return hui_config_sides(json_object_get(hui_module(x, base), "block_structure"), block) ||
+         hui_config_sides(value_of(x, base, "weight_block_size"), block);
 }

@@ -216,6 +216,8 @@ const char *hui_config_method(const hu_checkpoint *x); /* "" if there is none */
 int hui_config_number(const hu_checkpoint *x, const char *base, const char *key, long *z);
 const char *hui_config_text(const hu_checkpoint *x, const char *base, const char *key);
 int hui_config_block(const hu_checkpoint *x, const char *base, size_t block[2]);
+/* Reads the sides of a block (config_types.c): [128, 128], or what older files have, "128x128"; 0: neither. */
+int hui_config_sides(const struct json_t *value, size_t block[2]);
 /* Checks the types of the values that are used: 1, or 0 and the line. field: where they stand. */
 int hui_config_check(hu_checkpoint *x, const char *field, struct json_t *value);
 /* Read what the config says of single modules (modules.c): 1, or 0 and the line. */
