@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of a checkpoint: one, those of an index, or those of a folder: see layouts.h. */
 #include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +9,9 @@
 
 #include "layouts/layouts.h"
 
-enum { SHARDS_MAX = 10000 };
-
 static int ends(const char *name, const char *end) {
   size_t n = strlen(name), m = strlen(end);
   return n > m && !strcmp(name + n - m, end);
-}
-
-/* Says why a file of a checkpoint is no file; 0. */
-static int check_ordinary(hu_checkpoint *x, const char *path, hui_shard *shard) {
-  struct stat info;
-  if (stat(path, &info)) return hui_wrong(x, "%s: %s", path, strerror(errno));
-  if (shard) shard->device = (uint64_t)info.st_dev, shard->inode = (uint64_t)info.st_ino;
-  return S_ISREG(info.st_mode) ||
-         hui_wrong(x, "%s: %s", path, S_ISDIR(info.st_mode) ? "is a folder and no file" : "is not an ordinary file");
 }
 
 /* Reads what the header says of layers, once for all of them. */
@@ -32,44 +20,6 @@ static int read_comfy(hu_checkpoint *x, hui_shard *shard) {
   json_error_t where;
   shard->comfy = text ? json_loads(text, 0, &where) : NULL;
   return !text || shard->comfy || hui_wrong(x, "%s: header: _quantization_metadata is no JSON", shard->path);
-}
-
-static int is_whole(const hui_raw *raw) {
-  struct stat info;
-  const hui_shard *shard = raw ? raw->shard : NULL;
-  if (!shard || !shard->bytes.mapped || stat(shard->path, &info)) return 1;
-  if ((uint64_t)info.st_dev != shard->device || (uint64_t)info.st_ino != shard->inode)
-    return 1; /* the map has the old one */
-  return (uint64_t)info.st_size >= shard->bytes.size;
-}
-
-int hui_is_whole(const hui_tensor *z) {
-  const hui_raw *const raws[] = {z->raw,   z->scale, z->second, z->zero,      z->bias,
-                                 z->order, z->map,   z->nested, z->nested_map};
-  for (size_t i = 0; i < sizeof raws / sizeof raws[0]; i++)
-    if (!is_whole(raws[i])) return 0;
-  return 1;
-}
-
-/* Adds a file and reads its bytes; NULL and the line. */
-static hui_shard *read_shard(hu_checkpoint *x, const char *name) {
-  size_t capacity = strlen(x->folder) + strlen(name) + 1;
-  hui_shard *more = x->shard_count < SHARDS_MAX ? realloc(x->shards, (x->shard_count + 1) * sizeof *more) : NULL;
-  if (more) x->shards = more;
-  hui_shard *shard = more ? &x->shards[x->shard_count] : NULL;
-  if (shard) memset(shard, 0, sizeof *shard);
-  if (shard) shard->path = malloc(capacity);
-  if (!shard || !shard->path) {
-    hui_wrong(x, "%s: more than %d files, or out of memory", x->path, SHARDS_MAX);
-    return NULL;
-  }
-  snprintf(shard->path, capacity, "%s%s", x->folder, name);
-  if (!check_ordinary(x, shard->path, shard) || !x->reader->read(&shard->bytes, shard->path, x->line)) {
-    free(shard->path);
-    return NULL;
-  }
-  x->shard_count++;
-  return shard;
 }
 
 static int open_safetensors(hu_checkpoint *x, hui_shard *shard) {
@@ -101,17 +51,10 @@ static const hui_kind *kind_of(const char *name) {
   return NULL;
 }
 
-int hui_files_beside(hu_checkpoint *x, const char *name, size_t *place) {
-  size_t folder = strlen(x->folder);
-  for (*place = 0; *place < x->shard_count; ++*place)
-    if (!strncmp(x->shards[*place].path, x->folder, folder) && !strcmp(x->shards[*place].path + folder, name)) return 1;
-  return read_shard(x, name) != NULL;
-}
-
 int hui_is_model_name(const char *name) { return kind_of(name) != NULL; }
 
 static int add_shard(hu_checkpoint *x, const char *name) {
-  hui_shard *shard = read_shard(x, name);
+  hui_shard *shard = hui_shard_read(x, name);
   const hui_kind *kind = kind_of(name);
   if (!shard) return 0;
   return kind ? kind->open(x, shard) : open_safetensors(x, shard);
@@ -122,7 +65,7 @@ static int add_shard(hu_checkpoint *x, const char *name) {
 static int read_index(hu_checkpoint *x, const char *path) {
   hui_bytes bytes;
   json_error_t where;
-  if (!check_ordinary(x, path, NULL) || !x->reader->read(&bytes, path, x->line)) return 0;
+  if (!hui_shard_check(x, path, NULL) || !x->reader->read(&bytes, path, x->line)) return 0;
   json_t *root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &where);
   x->reader->free(&bytes);
   x->map = json_incref(json_object_get(root, "weight_map"));
@@ -194,7 +137,7 @@ static int open_all(hu_checkpoint *x) {
   int count = scandir(x->folder, &names, is_model, by_name), good = count > 0;
   if (count < 0) return hui_wrong(x, "%s: cannot be read as a folder", x->path);
   if (!good) hui_wrong(x, "%s: holds no .safetensors file, nor one of another kind of model", x->path);
-  if (count > SHARDS_MAX) good = hui_wrong(x, "%s: more than %d files of models", x->path, SHARDS_MAX);
+  if (count > HUI_SHARDS_MAX) good = hui_wrong(x, "%s: more than %d files of models", x->path, HUI_SHARDS_MAX);
   for (size_t k = 0; k < KINDS && good && !x->shard_count; k++)
     for (int i = 0; i < count && good; i++)
       if (kind_of(names[i]->d_name) == &kinds[k]) good = add_shard(x, names[i]->d_name);

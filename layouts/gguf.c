@@ -5,10 +5,6 @@
 #include <string.h>
 
 #include "files/gguf.h"
-#include "halfulp/arith.h"
-#include "halfulp/array.h"
-#include "halfulp/formats/ieee.h"
-#include "halfulp/scalar.h"
 #include "layouts/layouts.h"
 
 int hui_gguf_open(hu_checkpoint *x, hui_shard *shard) {
@@ -86,19 +82,6 @@ int hui_gguf_blocks(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw) {
 
 int hui_gguf_is_blocks(const hui_raw *raw) { return raw->shard->gguf && tensor_of(raw)->type->dtype < 0; }
 
-/* Multiplies values with the second scales of their matrices. */
-static void times_second(float *z, const hui_tensor *x, size_t first, size_t n) {
-  const hu_mode nearest = {0};
-  hu_format f = hu_binary32();
-  uint32_t a;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t b = hui_scale_bits(x->second, HUI_SCALE_DTYPE, (first + i) / (x->rows * x->cols) * x->second_step);
-    memcpy(&a, &z[i], sizeof a);
-    a = hu_mul(f, nearest, f, a, f, b, 0, NULL);
-    memcpy(&z[i], &a, sizeof a);
-  }
-}
-
 void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n) {
   float block[256];
   const gguf_type *type = tensor_of(x->raw)->type;
@@ -109,5 +92,4 @@ void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n) {
     memcpy(z + i, block + skip, some * sizeof *z);
     i += some;
   }
-  if (x->second) times_second(z, x, first, n);
 }

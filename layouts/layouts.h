@@ -171,7 +171,7 @@ typedef struct hui_rule {
   struct json_t *value; /* of the config; null: such modules are not quantized */
 } hui_rule;
 
-enum { HUI_NAME_MAX = 1024 };
+enum { HUI_NAME_MAX = 1024, HUI_SHARDS_MAX = 10000 };
 
 struct hu_checkpoint {
   const hui_reader *reader;
@@ -206,6 +206,16 @@ hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *l
                               char line[HU_CHECKPOINT_LINE]);
 /* Returns 1 if the end of a name is that of a kind of model that is read. */
 int hui_is_model_name(const char *name);
+/* Checks that a path is that of an ordinary file (shards.c), and notes which one: 1, or 0 and the line. shard may be
+ * NULL. */
+int hui_shard_check(hu_checkpoint *x, const char *path, hui_shard *shard);
+/* Adds a file of the folder and reads its bytes, without a look at its kind; NULL and the line. */
+hui_shard *hui_shard_read(hu_checkpoint *x, const char *name);
+/* Finds or adds a file of bytes in the folder, whose tensors are added later: 1 and its place, or 0 and the line. */
+int hui_shard_beside(hu_checkpoint *x, const char *name, size_t *place);
+/* Returns 1 if the files of a tensor have not become shorter since they were opened, which would end the process that
+ * reads the map. */
+int hui_is_whole(const hui_tensor *z);
 /* Read all files (files.c): 1, or 0 and the line. */
 int hui_files_open(hu_checkpoint *x);
 /* Read config.json and its like (config.c): 1, or 0 and the line. */
@@ -235,11 +245,8 @@ const hui_raw *hui_raw_find(const hu_checkpoint *x, const char *name);
 /* Lays out the tensor by its layout (geometry.c): 1; 0: the shapes do not go together, and the line says why. */
 int hui_geometry(hu_checkpoint *x, hui_tensor *z, const char *base);
 
-/* Returns 1 if the files of a tensor have not become shorter since they were opened, which would end the process that
- * reads the map. */
-int hui_is_whole(const hui_tensor *z);
 /* Blocks of GGUF (gguf.c). hui_gguf_open: reads a file: 1, or 0 and the line. hui_gguf_blocks: lays out a tensor that
- * hui_gguf_is_blocks: 1, or 0 and the line. hui_gguf_read: its values. */
+ * hui_gguf_is_blocks: 1, or 0 and the line. hui_gguf_read: its values, without the second scale. */
 int hui_gguf_open(hu_checkpoint *x, hui_shard *shard);
 void hui_gguf_close(hui_shard *shard);
 int hui_gguf_is_blocks(const hui_raw *raw);
@@ -251,8 +258,6 @@ void hui_gguf_read(float *z, const hui_tensor *x, size_t first, size_t n);
 int hui_onnx_open(hu_checkpoint *x, hui_shard *shard);
 int hui_onnx_has_link(const hu_checkpoint *x, const hui_raw *raw);
 int hui_onnx_tensor(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
-/* Finds or adds a file of bytes in the folder, whose tensors are added later: 1 and its place, or 0 and the line. */
-int hui_files_beside(hu_checkpoint *x, const char *name, size_t *place);
 /* Writes what a tensor's elements and scales are. */
 void hui_set_texts(hui_tensor *z);
 /* .npy (npy.c). hui_npy_format: takes the format of the codes; hui_npy_open: reads a file: 1, or 0 and the line.

@@ -101,7 +101,7 @@ static int add_external(hu_checkpoint *x, size_t place, const onnx_tensor *tenso
   size_t other;
   if (!stays(tensor->location))
     return onnx_wrong(x, place, tensor->name, "its external data leave the folder of the model");
-  if (!hui_files_beside(x, tensor->location, &other)) return 0;
+  if (!hui_shard_beside(x, tensor->location, &other)) return 0;
   hui_shard *shard = &x->shards[other];
   if (tensor->offset > shard->bytes.size)
     return onnx_wrong(x, other, tensor->name, "begins behind the end of the file");

@@ -244,6 +244,16 @@ static int ordinary_floats(double *z, const hui_raw *raw, size_t first, size_t n
   return good;
 }
 
+/* Multiplies values of GGUF with the second scales of their matrices. */
+static void times_second(float *z, const hui_tensor *x, size_t first, size_t n) {
+  uint32_t a;
+  for (size_t i = 0; i < n; i++) {
+    memcpy(&a, &z[i], sizeof a);
+    a = product(a, hui_scale_bits(x->second, HUI_SCALE_DTYPE, (first + i) / (x->rows * x->cols) * x->second_step));
+    memcpy(&z[i], &a, sizeof a);
+  }
+}
+
 /* Computes at most BLOCK elements, before the rounding into binary32. */
 static void exact_block(double *z, const hu_checkpoint *x, const hui_tensor *tensor, const double numbers[256],
                         size_t first, size_t n) {
@@ -253,6 +263,7 @@ static void exact_block(double *z, const hu_checkpoint *x, const hui_tensor *ten
   } else if (hui_gguf_is_blocks(tensor->raw)) {
     float part[BLOCK];
     hui_gguf_read(part, tensor, first, n);
+    if (tensor->second) times_second(part, tensor, first, n);
     for (size_t i = 0; i < n; i++) z[i] = (double)part[i];
   } else if (tensor->layout || tensor->plain) {
     fill(z, tensor, numbers, first, n);
