@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a model as a folder that another program loads: halfulp/checkpoint.h does it; here are progress, interrupts,
  * and what is said of it. See quantize.h. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/numbers.h"
 #include "cli/base/output.h"
@@ -142,6 +144,7 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
   hu_checkpoint_order order = {.target = target, .values = state->dtype, .file_bytes = state->file_bytes};
   tensors_input in;
   if (check_options(state)) return CLI_BAD;
+  if (strcmp(in_path, "-") != 0 && access(in_path, F_OK)) return cli_fail(in_path, "%s", strerror(errno));
   if (!cli_is_model(in_path))
     return cli_fail(in_path, "a model (.safetensors, its index, a folder) is written as a folder for another program");
   memcpy(include, state->include, (size_t)state->includes * sizeof *include);

@@ -308,6 +308,8 @@ class Errors(Folders):
         self.refused(*q, "ct-nvfp4", "--include", "zz*", path, self.path("o"), says=["zz*", "no tensor"])
         self.refused(*q, "ct-nvfp4", "--include", "n.*", path, self.path("o"), says="no tensor is one that ct-nvfp4 takes")
         self.refused(*q, "ct-nvfp5", path, self.path("o"), says=["ct-nvfp5", "mlx-affine"])
+        self.refused(*q, "ct-nvfp4", self.path("none") + "/", self.path("o"), says=["none/", "No such file"])
+        self.refused(*q, "ct-nvfp4", self.write("x.npy", b""), self.path("o"), says=["x.npy", "written as a folder"])
         self.refused(*q, "f16", "--dtype", "F64", path, self.path("o"), says="F64")
         self.refused(*q, "f16", "--codes", path, self.path("o"), says="--codes")
         self.refused(*q, "f16", "-r", "rtz", path, self.path("o"), says="-r")
