@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of scaled tensors, way `parts`. Each run of constant scales is one hu_gemm into a binary32 tile. If `across`
- * is a chain of binary32 operations, the tile is scaled and added by vector code run by run; otherwise the parts of all
- * runs are stored and each element is summed by emu/core/scaled_sum.h. */
+/* Products of scaled tensors, way `parts`. Each run of constant scales is one hui_gemm into a binary32 tile. If
+ * `across` is a chain of binary32 operations, the tile is scaled and added by vector code run by run; otherwise the
+ * parts of all runs are stored and each element is summed by emu/core/scaled_sum.h. */
 #include "emu/base/float_env.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
@@ -10,11 +10,12 @@
 /* ---- one run ---- */
 
 static int part_of(const hu_tiles *tiles, const hu_tile *tile, size_t k, size_t end, float *to) {
-  hu_view a = hui_matrix_from(&tiles->plan->a.operand, tile->i, k),
-          b = hui_matrix_from(&tiles->plan->b.operand, k, tile->j);
-  hu_output result = hu_matrix_floats_out(to, tile->cols);
+  hu_product part = {.m = tile->rows, .n = tile->cols, .k = end - k, .accum = &tiles->plan->sum.inside};
   hu_how how = hu_how_of(hui_plain_mode(), &tiles->exec, NULL);
-  return hu_gemm(tile->rows, tile->cols, end - k, &result, &a, &b, NULL, &tiles->plan->sum.inside, &how) == HU_OK;
+  part.d = hu_matrix_floats_out(to, tile->cols);
+  part.a = hui_matrix_from(&tiles->plan->a.operand, tile->i, k);
+  part.b = hui_matrix_from(&tiles->plan->b.operand, k, tile->j);
+  return hui_gemm(&part, &how) == HU_OK;
 }
 
 /* ---- lanes from run to run ---- */

@@ -8,6 +8,7 @@
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/stream.h"
+#include "emu/gemm/check.h"
 #include "emu/simd/level.h"
 
 void hui_tiles_make(hu_tiles *tiles, const hu_scaled_plan *plan, const hu_exec *exec) {
@@ -59,14 +60,13 @@ hu_status hui_tiles_run(hu_tiles *tiles, size_t most, hu_events *events) {
 /* z = x, rounded by the last step of a product, which has no terms. */
 static int copy(const hu_tiles *tiles, size_t rows, size_t cols, const hu_output *z, const hu_view *x, hu_mode mode,
                 uint64_t word, hu_events *events) {
-  hu_view empty = hu_matrix_floats(NULL, cols);
-  hu_accum fp32;
+  hu_accum fp32 = {.kind = HU_ACCUM_FP32};
   hu_exec exec = tiles->exec;
   hu_how how = hu_how_of(mode, &exec, events);
-  memset(&fp32, 0, sizeof fp32);
-  fp32.kind = HU_ACCUM_FP32;
+  hu_product product = {.m = rows, .n = cols, .d = *z, .c = *x, .accum = &fp32};
+  product.a = product.b = hu_matrix_floats(NULL, cols);
   exec.stream.counter += word;
-  return hu_gemm(rows, cols, 0, z, &empty, &empty, x, &fp32, &how) == HU_OK;
+  return hui_gemm(&product, &how) == HU_OK;
 }
 
 int hui_tile_read_c(const hu_tiles *tiles, const hu_tile *tile, float *to) {
