@@ -315,6 +315,7 @@ static int split(cli_causes *z, const audit_tensor *source, const audit_tensor *
   size_t most_blocks = x->cols / (block[1] ? block[1] : 1) + 1, n = whole * x->cols;
   float *before = cli_alloc(n, sizeof *before), *after = cli_alloc(n, sizeof *after);
   double *most = cli_alloc(most_blocks, sizeof *most), limit = x->known ? hu_limits_of(x->element).max : HUGE_VAL;
+  cli_source from = cli_floats_source(before, sizeof *before), to = cli_floats_source(after, sizeof *after);
   int code = before && after && most ? CLI_OK : CLI_BAD;
   for (size_t m = 0; m < x->matrices && code == CLI_OK; m++)
     for (size_t r = 0; r < x->rows && code == CLI_OK; r += whole) {
@@ -325,7 +326,7 @@ static int split(cli_causes *z, const audit_tensor *source, const audit_tensor *
         most[q] = limit * fabs((double)audit_scale(x, m, r / x->block[0], q, &stored)) * (double)factor(x, m);
       code = audit_values(before, source, first, rows * x->cols);
       if (code == CLI_OK) code = audit_values(after, x, first, rows * x->cols);
-      if (code == CLI_OK) code = cli_causes_matrix(z, before, after, rows, x->cols, block, most);
+      if (code == CLI_OK) code = cli_causes_matrix(z, &from, &to, rows, x->cols, block, most);
     }
   free(before);
   free(after);

@@ -37,14 +37,12 @@ int tensors_causes(tensors_result *result, const float *values, const cli_target
     block[1] = target->scaling.cols ? target->scaling.cols : job->cols;
   }
   size_t count = ((job->rows - 1) / block[0] + 1) * ((job->cols - 1) / block[1] + 1);
-  float *owned = NULL;
   double *most = cli_alloc(count, sizeof *most);
-  const float *x = most ? cli_job_floats(&owned, job) : NULL;
-  int code = x ? CLI_OK : CLI_BAD;
+  cli_source decoded = cli_floats_source(values, sizeof *values);
+  int code = most ? CLI_OK : CLI_BAD;
   for (size_t i = 0; i < count && code == CLI_OK; i++) most[i] = plain ? hu_limits_of(target->format).max : HUGE_VAL;
   if (code == CLI_OK && blocks) code = find_most(most, count, target, job);
-  if (code == CLI_OK) code = cli_causes_matrix(&result->causes, x, values, job->rows, job->cols, block, most);
-  free(owned);
+  if (code == CLI_OK) code = cli_causes_matrix(&result->causes, &job->x, &decoded, job->rows, job->cols, block, most);
   free(most);
   return code;
 }

@@ -14,7 +14,8 @@ static int bin_of(double signal, double noise) {
   return sqnr < 0 ? 0 : sqnr >= 50 ? CLI_CAUSES_BINS - 2 : 1 + (int)(sqnr / 5);
 }
 
-void cli_causes_block(cli_causes *z, const float *x, const float *v, size_t n, double most) {
+/* Adds a block of n elements; most: infinity where there is no largest value. */
+static void add_block(cli_causes *z, const double *x, const double *v, size_t n, double most) {
   double signal = 0, noise = 0, across = 0, square = 0, dead = 0, saturated = 0, grid = 0;
   uint64_t count = 0;
   for (size_t i = 0; i < n; i++) {
@@ -63,21 +64,20 @@ void cli_causes_add(cli_causes *z, const cli_causes *x) {
   for (int i = 0; i < CLI_CAUSES_BINS; i++) z->bins[i] += x->bins[i];
 }
 
-int cli_causes_matrix(cli_causes *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
-                      const double *most) {
+int cli_causes_matrix(cli_causes *z, const cli_source *x, const cli_source *v, size_t rows, size_t cols,
+                      const size_t block[2], const double *most) {
   if (!rows || !cols) return 0;
   size_t most_rows = block[0] < rows ? block[0] : rows, most_cols = block[1] < cols ? block[1] : cols, k = 0;
-  float *before = cli_alloc(most_rows * most_cols, sizeof *before),
-        *after = cli_alloc(most_rows * most_cols, sizeof *after);
+  double *before = cli_alloc(most_rows * most_cols, sizeof *before),
+         *after = cli_alloc(most_rows * most_cols, sizeof *after);
   for (size_t r = 0; before && after && r < rows; r += block[0])
     for (size_t c = 0; c < cols; c += block[1]) {
-      size_t n = 0;
-      for (size_t i = r; i < r + block[0] && i < rows; i++)
-        for (size_t j = c; j < c + block[1] && j < cols; j++, n++) {
-          before[n] = x[i * cols + j];
-          after[n] = v[i * cols + j];
-        }
-      cli_causes_block(z, before, after, n, most[k++]);
+      size_t n = 0, across = cols - c < block[1] ? cols - c : block[1];
+      for (size_t i = r; i < r + block[0] && i < rows; i++, n += across) {
+        cli_source_read(x, before + n, i * cols + c, across);
+        cli_source_read(v, after + n, i * cols + c, across);
+      }
+      add_block(z, before, after, n, most[k++]);
     }
   int code = before && after ? 0 : 2;
   free(before);

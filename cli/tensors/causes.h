@@ -12,6 +12,7 @@
 #define HALFULP_CLI_TENSORS_CAUSES_H
 
 #include "cli/base/json.h"
+#include "cli/tensors/array.h"
 
 /* Blocks by their SQNR: below 0 dB, 0 to 5, ... 45 to 50, 50 and above, no error. */
 enum { CLI_CAUSES_BINS = 13 };
@@ -24,14 +25,12 @@ typedef struct cli_causes {
   uint64_t bins[CLI_CAUSES_BINS];
 } cli_causes;
 
-/* Adds a block of n elements; most: infinity where there is no largest value. */
-void cli_causes_block(cli_causes *z, const float *x, const float *v, size_t n, double most);
 /* Adds what another one has. */
 void cli_causes_add(cli_causes *z, const cli_causes *x);
-/* Adds a matrix of rows x cols in blocks of block[0] x block[1]; most[k]: of the k-th block, row by row. Returns 0, or
- * an exit code after an error line. */
-int cli_causes_matrix(cli_causes *z, const float *x, const float *v, size_t rows, size_t cols, const size_t block[2],
-                      const double *most);
+/* Adds a matrix of rows x cols in blocks of block[0] x block[1]; x, v: of any dtype, read as binary64; most[k]: of the
+ * k-th block, row by row, infinity where there is no largest value. Returns 0, or an exit code after an error line. */
+int cli_causes_matrix(cli_causes *z, const cli_source *x, const cli_source *v, size_t rows, size_t cols,
+                      const size_t block[2], const double *most);
 /* Returns a part of the noise between 0 and 1; 0 where there is none. */
 double cli_causes_share(const cli_causes *z, double part);
 /* Returns the mean of v - x. */
