@@ -22,15 +22,22 @@ void audit_rules_free(audit_rules *rules) {
   *rules = (audit_rules){NULL, 0, 0};
 }
 
-static int same_rule(const audit_rule *x, const audit_rule *y) {
+/* Texts are long in the making: rules whose texts differ in one of these keys are passed over first. */
+static int may_be_same(const audit_rule *x, const audit_rule *y) {
+  return x->mode.round == y->mode.round && x->scaling.rule == y->scaling.rule && x->scaling.amin == y->scaling.amin;
+}
+
+static int has_rule(const audit_rules *rules, const audit_rule *rule) {
   char a[AUDIT_RULE_TEXT], b[AUDIT_RULE_TEXT];
-  return !strcmp(audit_rule_keys(a, x), audit_rule_keys(b, y));
+  audit_rule_keys(a, rule);
+  for (size_t i = 0; i < rules->count; i++)
+    if (may_be_same(&rules->list[i], rule) && !strcmp(a, audit_rule_keys(b, &rules->list[i]))) return 1;
+  return 0;
 }
 
 /* Adds a rule; a variant only if no rule of the list does the same. */
 static int add(audit_rules *rules, const audit_rule *rule) {
-  for (size_t i = 0; i < rules->count && !rule->name[0]; i++)
-    if (same_rule(&rules->list[i], rule)) return CLI_OK;
+  if (!rule->name[0] && has_rule(rules, rule)) return CLI_OK;
   if (rules->count == rules->capacity) {
     size_t capacity = rules->capacity ? 2 * rules->capacity : 64;
     audit_rule *more = realloc(rules->list, capacity * sizeof *more);
