@@ -124,7 +124,7 @@ static const cli_option options[] = {
     {0}};
 static const cli_command command = {
     "identify",
-    "-- COMMAND... | --distinguish MODEL MODEL | --quantizer FORMAT -- COMMAND...",
+    "[--quantizer FORMAT] -- COMMAND... | --distinguish MODEL MODEL",
     "Find the accumulation model, or the rule of quantization, of a black box, or where two of them differ",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"

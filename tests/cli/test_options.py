@@ -167,7 +167,7 @@ class Options(support.Case):
                            (("compare", "-f", "bfloat16", "-f", "binary16", "-n", "3", "a.npy"), "--first is for two arrays"),
                            (("compare", "a.npy", "b.npy", "-f", "bfloat16", "-f", "binary16"), "at most one -f"),
                            (("compare", "a.npy"), "requires two formats or more, or a second array"),
-                           (("identify", "--distinguish", "--log", "x", "fp32", "exact"), "--log is for a box, not --distinguish"),
+                           (("identify", "--distinguish", "--log", "x", "fp32", "exact"), "--log is for a box of dot products; see"),
                            (("identify", "--fa", "bfloat16", "--tries", "9", "--", "x"), "--tries is for --distinguish"),
                            (("identify", "--distinguish", "fp32"), "--distinguish requires MODEL MODEL"),
                            (("verify", "--only", "instructions", "--level", "full"), "--level is for this build, not --only instructions"),
