@@ -64,7 +64,7 @@ static int shape_with(const geometry *g, size_t cols, size_t rows, uint32_t dims
   return set_shape(g, dims, shape);
 }
 
-/* Returns 1 if a scale has the axes of the values but for the last `ends` of them. */
+/* Returns 1 if a scale has the axes of the values except for the last `ends` of them. */
 static int same_front(const hui_tensor *z, const st_tensor *s, uint32_t ends) {
   if (s->dims != z->dims) return 0;
   for (uint32_t i = 0; i + ends < z->dims; i++)
@@ -149,7 +149,7 @@ static int ct_words(const geometry *g) {
   return 1;
 }
 
-/* The bits of AWQ, under both of its names: 4, or an error. */
+/* Reads the bits of AWQ, under both of its names: 4, or an error. */
 static int check_awq(const geometry *g) {
   static const char *const keys[] = {"bits", "w_bit"};
   long bits;
@@ -359,7 +359,7 @@ static int along(const geometry *g) {
   return 1;
 }
 
-/* Blocks down the columns: [.., ceil(rows / block), cols]. */
+/* Sets blocks down the columns: [.., ceil(rows / block), cols]. */
 static int down(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *s = z->scale->tensor;
@@ -416,7 +416,7 @@ static int check_order(const geometry *g, size_t groups) {
   return 1;
 }
 
-/* AWQ gemv: words along the groups of a row, with space behind the last. */
+/* Sets the zero points of AWQ gemv: words along the groups of a row, with space behind the last. */
 static int gemv_zeros(const geometry *g) {
   hui_tensor *z = g->z;
   const st_tensor *tensor = z->zero->tensor, *s = z->scale->tensor;

@@ -260,8 +260,8 @@ int hui_onnx_has_link(const hu_checkpoint *x, const hui_raw *raw);
 int hui_onnx_tensor(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw);
 /* Writes what a tensor's elements and scales are. */
 void hui_set_texts(hui_tensor *z);
-/* .npy (npy.c). hui_npy_format: takes the format of the codes; hui_npy_open: reads a file: 1, or 0 and the line.
- * hui_npy_read: values. */
+/* Read .npy (npy.c): hui_npy_format takes the format of the codes; hui_npy_open reads a file: 1, or 0 and the line;
+ * hui_npy_read its values. */
 int hui_npy_format(hu_checkpoint *x, const char *text);
 int hui_npy_open(hu_checkpoint *x, hui_shard *shard);
 void hui_npy_read(const hu_checkpoint *x, const hui_tensor *z, size_t first, size_t n, double *values);

@@ -15,7 +15,7 @@
 int hui_npy_format(hu_checkpoint *x, const char *text) {
   if (!text) return hui_wrong(x, "%s: an .npy file holds codes of a format that is to be named", x->path);
   if (hu_format_parse(&x->format, text, NULL) != HU_OK)
-    return hui_wrong(x, "%s: '%.80s' is no format of its codes", x->path, text);
+    return hui_wrong(x, "%s: '%.80s' is not a format of its codes", x->path, text);
   x->format_text = strdup(text);
   return x->format_text || hui_wrong(x, "%s: out of memory", x->path);
 }

@@ -43,7 +43,7 @@ static int take_sides(onnx_tensor *z, const hui_field *field) {
   return 1;
 }
 
-/* An entry of external_data: location, offset or length, with a value as text. */
+/* Takes an entry of external_data: location, offset or length, with a value as text. */
 static int take_external(onnx_tensor *z, const hui_field *field) {
   hui_wire rest = {field->bytes, field->bytes + field->size};
   hui_field one, key = {0}, value = {0};

@@ -124,7 +124,8 @@ static int lay_linear(hu_checkpoint *x, hui_tensor *z, const json_t *link) {
 
 /* ---- MatMulNBits ---- */
 
-/* Codes [N, blocks, bytes of a block], the last one filled up; N x blocks scales; zero points of whole bytes a row. */
+/* Sets codes [N, blocks, bytes of a block], the last one filled up; N x blocks scales; zero points of whole bytes per
+ * row. */
 static int lay_bits(hu_checkpoint *x, hui_tensor *z, const json_t *link) {
   json_int_t n = json_integer_value(json_object_get(link, "n")), k = json_integer_value(json_object_get(link, "k"));
   json_int_t block = json_integer_value(json_object_get(link, "block")),

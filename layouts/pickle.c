@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(machine *m, const char *f
   return 0;
 }
 
-/* Makes room for one more of a list. */
+/* Makes space for one more of a list. */
 static int grow(void *list, size_t *capacity, size_t count, size_t each) {
   if (count < *capacity) return 1;
   size_t more = *capacity ? 2 * *capacity : 8;

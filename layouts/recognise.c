@@ -82,7 +82,7 @@ static int asks_v2(const hu_checkpoint *x) {
   return !strcmp(format, "gptq_v2") || strstr(packing, "gptqmodel");
 }
 
-/* Of no elements, the shapes do not tell AWQ from GPTQ; elsewhere they do. */
+/* Asks the config for AWQ: without elements, AWQ and GPTQ have the same shapes. */
 static int asks_awq(const hu_checkpoint *x, const hui_raw *raw) {
   const char *method = hui_config_method(x);
   return strstr(method, "awq") || (raw->tensor->count && !strstr(method, "gptq"));

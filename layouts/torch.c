@@ -125,7 +125,7 @@ static int read_storage(view *z, const reader *r, const hui_value *value, const 
   return 1;
 }
 
-/* The bytes of what torch counts as an element: two of F4. */
+/* Returns the bytes of what torch counts as an element: two of F4. */
 static size_t bytes_of(const view *z) { return z->dtype == ST_F4 ? 1 : st_dtype_bits(z->dtype) / 8; }
 
 /* Checks that a view lies in its storage. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that quantizes blocks, as a box: who plays it, and which rules it follows. See quantizers.h. */
+/* A program that quantizes blocks, as a box: playing it, and finding the rules that it follows. See quantizers.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -260,7 +260,7 @@ static int run(audit_followed *z, search *s, audit_rules *rules) {
   return CLI_OK;
 }
 
-/* Is there a rule that is not said by formulas? */
+/* Is there a rule without formulas? */
 static int has_plain(const audit_rules *rules) {
   for (size_t i = 0; i < rules->count; i++)
     if (rules->list[i].plain || rules->list[i].scaling.rule != HU_SCALE_FORMULAS) return 1;

@@ -24,7 +24,7 @@ int audit_distinguish(char *const text[2], uint64_t tries, uint64_t seed, int js
  * between them; where the format has a second level, a blank and the pattern of the tensor's amax. It answers each with
  * a line: the code of the scale, a blank, and the codes of the elements without blanks, in hexadecimal digits of their
  * widths. */
-/* Plays the box on standard input and output. */
+/* Answers as the box, on standard input and output. */
 int audit_answer(const char *rule);
 /* Finds the rules of a box by `questions` drawn blocks, and prints them. format: a rule of the same elements, scales
  * and blocks. Returns 0: one was found, 1: none, or 2 after an error line. */

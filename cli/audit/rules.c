@@ -55,7 +55,7 @@ int audit_rules_append(audit_rules *rules, const audit_rules *more) {
   return code;
 }
 
-/* Named rules stand before variants, and of these the ones with short texts first. */
+/* Compares two rules: named ones come before variants, and of these the ones with short texts first. */
 static int by_length(const void *x, const void *y) {
   char a[AUDIT_RULE_TEXT], b[AUDIT_RULE_TEXT];
   const audit_rule *first = x, *second = y;
@@ -159,7 +159,7 @@ static int vary_modes(audit_rules *rules, const audit_rule *base) {
   return CLI_OK;
 }
 
-/* Formulas, order of steps and rounding of the scale, with every rounding of elements. */
+/* Adds variants in formulas, order of steps and rounding of the scale, with every rounding of elements. */
 static int vary_formulas(audit_rules *rules, const audit_rule *base) {
   audit_rule rule = *base;
   hu_scaling *z = &rule.scaling;

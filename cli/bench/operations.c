@@ -39,7 +39,7 @@ static void apply(void *context) {
   if (status != HU_OK) job->status = status;
 }
 
-/* Operands are codes of the shared array's numbers, the first not negative, as many functions want it; results lie
+/* Operands are codes of the shared array's numbers, the first not negative, as many functions need it; results lie
  * where other cases have scales. */
 static hu_status prepare(speed_job **into, const speed_case *bench, const speed_memory *memory, unsigned threads) {
   const hu_mode rne = {0};

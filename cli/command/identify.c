@@ -392,7 +392,7 @@ static int distinguish(state *asked, char **operands) {
   return status == CLI_OK ? compare(asked, model, operands) : status;
 }
 
-/* A box that quantizes. */
+/* Finds the rule of a box that quantizes. */
 static int quantizer(const state *asked, char **operands, int count) {
   if (asked->answer && count) return cli_fail(NULL, "identify: --answer is the box itself, and takes no operands");
   if (asked->answer) return audit_answer(asked->quantizer);

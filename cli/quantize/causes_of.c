@@ -28,7 +28,7 @@ static int find_most(double *most, size_t count, const cli_target *target, const
   return code;
 }
 
-int tensors_causes(tensors_result *result, const float *values, const cli_target *target, const cli_job *job) {
+int tensors_causes(tensors_result *result, const cli_source *values, const cli_target *target, const cli_job *job) {
   int blocks = target->kind == &cli_kind_scaled && !target->by_rows, plain = target->kind == &cli_kind_format;
   if (job->transpose.channels || !job->rows || !job->cols) return CLI_OK;
   size_t block[2] = {1, job->cols};
@@ -38,11 +38,10 @@ int tensors_causes(tensors_result *result, const float *values, const cli_target
   }
   size_t count = ((job->rows - 1) / block[0] + 1) * ((job->cols - 1) / block[1] + 1);
   double *most = cli_alloc(count, sizeof *most);
-  cli_source decoded = cli_floats_source(values, sizeof *values);
   int code = most ? CLI_OK : CLI_BAD;
   for (size_t i = 0; i < count && code == CLI_OK; i++) most[i] = plain ? hu_limits_of(target->format).max : HUGE_VAL;
   if (code == CLI_OK && blocks) code = find_most(most, count, target, job);
-  if (code == CLI_OK) code = cli_causes_matrix(&result->causes, &job->x, &decoded, job->rows, job->cols, block, most);
+  if (code == CLI_OK) code = cli_causes_matrix(&result->causes, &job->x, values, job->rows, job->cols, block, most);
   free(most);
   return code;
 }

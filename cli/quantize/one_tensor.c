@@ -123,7 +123,7 @@ static int make_values(const tensors_work *work, tensors_result *result, cli_job
   }
   if (code == CLI_OK) {
     code = judge(result, &job->x, &y);
-    if (code == CLI_OK && size == 4 && has_causes(work)) code = tensors_causes(result, values, target, job);
+    if (code == CLI_OK && has_causes(work)) code = tensors_causes(result, &x, target, job);
     if (code == CLI_OK && work->output) code = put(work, result->tensor->name, z ? z : values);
   }
   free(values);
@@ -165,7 +165,7 @@ static int make_codes(const tensors_work *work, tensors_result *result, cli_job 
   if (code == CLI_OK) {
     cli_source z = cli_floats_source(back, size);
     code = judge(result, &job->x, &z);
-    if (code == CLI_OK && size == 4 && has_causes(work)) code = tensors_causes(result, back, target, job);
+    if (code == CLI_OK && has_causes(work)) code = tensors_causes(result, &z, target, job);
     if (code == CLI_OK) code = put_parts(work, result->tensor->name, &parts);
   }
   free(back);

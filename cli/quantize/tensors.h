@@ -36,7 +36,7 @@ typedef struct tensors_result {
   hu_events events;
   cli_blocks blocks;
   cli_errors errors;
-  cli_causes causes; /* where they are asked for, of values in binary32; else of no elements */
+  cli_causes causes; /* where they are asked for; else of no elements */
   tensors_exponents before, after; /* of all that is copied: nothing */
 } tensors_result;
 void tensors_result_free(tensors_result *result);
@@ -145,7 +145,7 @@ typedef struct tensors_work {
 } tensors_work;
 int tensors_one(const tensors_work *work, tensors_result *result);
 /* Adds the errors of values by their causes (causes_of.c). Returns 0, or an exit code after an error line. */
-int tensors_causes(tensors_result *result, const float *values, const cli_target *target, const cli_job *job);
+int tensors_causes(tensors_result *result, const cli_source *values, const cli_target *target, const cli_job *job);
 
 /* Returns 1 if an --include has the tensor's whole name, and no pattern. */
 int tensors_is_named(const cli_quantize_state *state, const st_tensor *tensor);

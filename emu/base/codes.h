@@ -34,7 +34,7 @@ static inline int hui_codes_have_room(const hu_code_area *area) {
 
 /* Gives the type that calls on codes read: binary32 as codes of its format, others as they are. */
 static inline hu_type hui_codes_type(const hu_type *type) {
-  return type->kind == HU_TYPE_BINARY32 ? hu_type_codes(hui_format_binary32()) : *type;
+  return type->kind == HU_TYPE_BINARY32 && !type->reserved ? hu_type_codes(hui_format_binary32()) : *type;
 }
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@ static inline hu_view hui_matrix_written(const hu_output *z) {
 
 /* Makes any numbers of binary32 its values. HU_E_FORMAT: neither codes of a format nor binary32 values. */
 static inline hu_status hui_matrix_settle_type(hu_type *type) {
+  if (type->reserved) return HU_E_FORMAT;
   if (type->kind == HU_TYPE_BINARY32) {
     type->kind = HU_TYPE_VALUES32;
     type->format = hui_format_binary32();

@@ -267,7 +267,7 @@ HU_OUTLINE hu_num hui_shared_reciprocal(const hu_scaler *scaler, uint32_t code) 
   return hui_step32(hui_quotient(0, scaler->tensor_code, scale));
 }
 
-/* The scale of a block with amax a, by the formulas, and the factor of its elements. */
+/* Returns the scale of a block with amax a, by the formulas, and the factor of its elements. */
 HU_OUTLINE hu_shared hui_shared_by_formulas(const hu_scaler *scaler, uint32_t a, uint32_t nan) {
   hu_shared shared;
   uint32_t value[HU_FORMULA_NAMES] = {0};

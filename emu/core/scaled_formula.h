@@ -61,7 +61,7 @@ HU_FN uint32_t hui_formula_top(uint32_t x) { return x >> 23 ? 23 : 63 - (uint32_
 
 HU_FN uint32_t hui_formula_down(uint32_t x) { return x >> 23 ? x & 0x7F800000 : x ? 1u << hui_formula_top(x) : 0; }
 
-/* down(x + more), at most 2^127. */
+/* Returns down(x + more), at most 2^127. */
 HU_FN uint32_t hui_formula_carry(uint32_t x, uint32_t more) {
   uint32_t z = x ? hui_formula_down(x + more) : 0;
   return z > 0x7F000000 ? 0x7F000000 : z;
@@ -77,7 +77,7 @@ HU_FN uint32_t hui_formula_bfloat16(uint32_t x) {
   return z > 0x7F7F0000 ? 0x7F7F0000 : z;
 }
 
-/* To binary16, ties to even or toward zero; at most 65504. */
+/* Rounds to binary16, ties to even or toward zero; at most 65504. */
 HU_FN uint32_t hui_formula_binary16(uint32_t x, uint32_t nearest) {
   uint32_t cut = 13, field = x >> 23;
   if (field < 113) { /* multiples of 2^-24: none of these has digits to spare */

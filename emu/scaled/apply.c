@@ -24,6 +24,12 @@ static const way *way_of(const hu_type *type) {
   return NULL;
 }
 
+/* Codes with scales lie as their record says, in the order of rows. */
+static hu_status check_stored(const void *data, ptrdiff_t stride, ptrdiff_t row) {
+  if (!data) return HU_E_NULL;
+  return stride == 1 && row == 0 ? HU_OK : HU_E_SHAPE;
+}
+
 static hu_status write_values(hu_scaled_call *call, const hu_output *z) {
   if (z->stride != 1) return HU_E_SHAPE;
   call->z = z->data;
@@ -43,7 +49,7 @@ hu_status hui_scaled_ends(hu_scaled_call *call, const hu_output *z, const hu_vie
   }
   if (z->type.kind == found->values) return write_values(call, z);
   call->codes = z->data;
-  return z->data ? HU_OK : HU_E_NULL;
+  return check_stored(z->data, z->stride, z->row);
 }
 
 static hu_status make(hu_scaled_call *call, const hu_output *z, const hu_view *x, const hu_scaled_extra *extra) {
@@ -54,9 +60,9 @@ static hu_status make(hu_scaled_call *call, const hu_output *z, const hu_view *x
 static hu_status decode(hu_scaled_call *call, const hu_output *z, const hu_view *x) {
   const way *found = way_of(&x->type);
   if (!found || x->type.kind != found->stored || z->type.reserved) return HU_E_FORMAT;
-  if (!x->data) return HU_E_NULL;
+  hu_status status = check_stored(x->data, x->stride, x->row);
   call->codes = x->data;
-  hu_status status = write_values(call, z);
+  if (status == HU_OK) status = write_values(call, z);
   return status == HU_OK ? found->decode(call, &x->type) : status;
 }
 

@@ -173,7 +173,7 @@ static const hu_scaling_entry rules[] = {
     {"cudnn.nvfp4", "cuDNN block_scale_quantize, as its manual says: the scale rounded up", "No device has run it.",
      NV4 "round=rtp;zero=zero;s=A/6;x=x/s)"},
     {"bitsandbytes.nf4", "bitsandbytes kernels.cu at 95f9af3",
-     "Elements of a table, which is no format: see the presets bnb and the number systems.", ""},
+     "Elements are values of a table instead of a format's: see the presets bnb and the number systems.", ""},
 };
 
 size_t hu_scaling_rule_count(void) { return sizeof rules / sizeof *rules; }

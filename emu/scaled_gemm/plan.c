@@ -67,7 +67,7 @@ int hui_scaled_across_steps(const hu_accum *x) {
 /* ---- runs ---- */
 
 /* Reads what a view says; without a record of where a tensor lies, nothing of that. HU_E_NULL: there is no scaling.
- * HU_E_SHAPE: a scaled tensor that does not lie as stored or transposed. */
+ * HU_E_SHAPE: a scaled tensor that does not lie as stored or transposed; HU_E_FORMAT: `reserved` is not 0. */
 static hu_status take(hu_scaled_view *z, const hu_view *x) {
   static const hu_scaled nowhere;
   z->operand = *x;
@@ -75,6 +75,7 @@ static hu_status take(hu_scaled_view *z, const hu_view *x) {
   z->scaled = nowhere;
   z->transposed = 0;
   if (x->type.kind != HU_TYPE_SCALED) return HU_OK;
+  if (x->type.reserved) return HU_E_FORMAT;
   if (!x->type.scaling) return HU_E_NULL;
   z->scaling = x->type.scaling;
   if (x->data) z->scaled = *(const hu_scaled *)x->data;

@@ -83,7 +83,7 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text,
 HU_API size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind); /* the canonical text of a record */
 
 /* Logarithms are integers that count this: (double)mu * HU_S2FP8_UNIT is exact. */
-#define HU_S2FP8_UNIT 0x1p-40
+#define HU_S2FP8_UNIT (1.0 / 1099511627776.0)
 /* What has been seen of a tensor. All-zero: nothing. A plain sum: those of parts of a tensor added (low and high as one
  * number of 128 bits, two's complement; top the larger) are those of the whole. */
 typedef struct hu_s2fp8_sums {

@@ -280,6 +280,8 @@ typedef struct hu_scaled_extra {
  *            scaling must have a second level and blocks of one row (else HU_E_SCALING)
  *   hif4     the section on HiFloat4 below. mode, threads, stream and extra play no part
  *   overlap  where x is quantized z may be x itself, with the same rows, else z must not overlap x
+ *   place    the stride of codes with scales is 1 and their row 0: the record says where they lie (else HU_E_SHAPE:
+ *            tensors are not transposed here)
  *   sizes    rows or cols may be 0; then nothing but the tensor scale (1, or from amax) is written
  *   where    a device runs HU_TYPE_SCALED and HU_TYPE_SCALED_VALUES alone
  *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT (also:

@@ -38,7 +38,7 @@ static hu_status write_json(hui_writing *x, const char *name, json_t *object) {
   json_decref(object);
   if (!text) return hui_write_no_memory(x);
   size_t length = strlen(text);
-  text[length] = '\n'; /* in the place of the final 0 */
+  text[length] = '\n'; /* instead of the final 0 */
   hu_status status = write_file(x, name, text, length + 1);
   free(text);
   return status;

@@ -90,7 +90,7 @@ static void widen(const hui_work *work, uint32_t *least, uint32_t *greatest, dou
   if (value > *high) *high = value, *greatest = x;
 }
 
-/* The rule's factor for block i, j of the piece. */
+/* Returns the rule's factor for block i, j of the piece. */
 hui_factor hui_piece_factor(const hui_work *work, const hui_piece *piece, size_t i, size_t j) {
   size_t r = least_of(work->block_rows, piece->rows - i * work->block_rows);
   size_t c = least_of(work->block_cols, piece->cols - j * work->block_cols);
@@ -164,7 +164,7 @@ static hu_status divide(hui_work *work, size_t n, const hu_exec *exec) {
   return hu_quantize_n(n, z, 1, z, 1, work->calc.type, nearest, exec, NULL);
 }
 
-/* To the nearest integer, ties to even, whatever the CPU's rounding direction. */
+/* Rounds to the nearest integer, ties to even, whatever the CPU's rounding direction. */
 static int nearest_integer(double x, int least, int most) {
   if (!(x > least)) return least;
   if (x >= most) return most;
@@ -198,7 +198,7 @@ static void spread(const hui_work *work, const hui_piece *piece, uint32_t *z, in
   }
 }
 
-/* x - b in binary32, for rules with a bias. */
+/* Subtracts b in binary32, for rules with a bias. */
 static hu_status subtract_biases(hui_work *work, const hui_piece *piece, size_t n, const hu_exec *exec) {
   hu_format f = hu_binary32();
   spread(work, piece, work->quotient, 1);

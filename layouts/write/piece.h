@@ -45,7 +45,7 @@ hu_status hui_piece_check(const hui_work *work, const hui_piece *piece);
 /* Makes codes of the values and factors; factors and codes by the scaled format that was given. */
 hu_status hui_piece_round(hui_work *work, const hui_piece *piece);
 hu_status hui_piece_round_as_asked(hui_work *work, const hui_piece *piece);
-/* Count what changed: of one value, of the piece, of the way into binary32. */
+/* Count what changed: of one value, of the piece, of the conversion into binary32. */
 void hui_change_count(hu_checkpoint_change *change, double before, double after);
 void hui_piece_count(hui_work *work, const hui_piece *piece);
 void hui_piece_count_narrowed(hui_work *work, const hui_piece *piece);

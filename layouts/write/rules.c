@@ -96,7 +96,7 @@ static hui_factor ct_nvfp4(const hui_calc *calc, uint32_t amax, uint32_t least, 
   return (hui_factor){s, hui_quotient(hu_binary32(), s, calc->second), 0};
 }
 
-/* The exponent of A + A's leading digit / 4, less the largest element's. */
+/* Returns the exponent of A + A's leading digit / 4, less the largest element's. */
 static hui_factor ct_mx(const hui_calc *calc, uint32_t amax, int emax) {
   int half = hu_format_equal(calc->type, hu_binary16());
   uint32_t least = half ? 0x38400000 : 0; /* below 0.75 2^-14 a binary16 number has no exponent */

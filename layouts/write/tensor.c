@@ -93,7 +93,7 @@ static hu_status write_codes(hui_work *work, const hui_piece *piece) {
 static hu_status write_piece(hui_work *work, const hui_piece *piece) {
   hu_status status = write_codes(work, piece);
   int first = work->target->block[0] || (!piece->m && !piece->r && !piece->c);
-  int row = !work->target->block[1] && piece->c; /* the scale of a row that goes on */
+  int row = !work->target->block[1] && piece->c; /* the scale of a row that continues */
   if (status == HU_OK && first && !row) status = write_factors(work, piece, HUI_SCALE_PLACE);
   if (status == HU_OK && work->target->bias) status = write_factors(work, piece, HUI_BIAS_PLACE);
   return status;
@@ -204,7 +204,7 @@ static hu_status move_piece(hui_work *work, hui_piece *piece) {
   return status == HU_OK ? write_piece(work, piece) : status;
 }
 
-/* The second scale of the source by the target's convention. */
+/* Copies the second scale of the source by the target's convention. */
 static void move_second(hui_work *work) {
   if (!work->source->second) return;
   uint32_t z = hui_scale_bits(work->source->second, HUI_SCALE_DTYPE, 0);

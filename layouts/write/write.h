@@ -48,7 +48,7 @@ typedef struct hui_target {
   hu_checkpoint_target said;
   const hui_quantizer *rule;
   uint8_t codes_are, bits, reader;
-  uint8_t whole;          /* 1: ends of names come behind the tensor's name; 0: in the place of its ".weight" */
+  uint8_t whole;          /* 1: ends of names come behind the tensor's name; 0: instead of its ".weight" */
   uint8_t scalar;         /* 1: one scale has the shape [], else [1] */
   uint8_t embeddings;     /* 1: embeddings and lm_head are chosen, too */
   uint32_t block[2];      /* rows and columns of a scale; 0: all */
@@ -98,7 +98,7 @@ hu_status hui_write_no_memory(hui_writing *x);
 hu_status hui_write_cannot(hui_writing *x, const char *name);
 /* Writes bytes at a place of a file. */
 hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size);
-/* Counts values that are done, and asks whether to go on. */
+/* Counts values that are done, and asks whether to continue. */
 hu_status hui_write_step(hui_writing *x, size_t values);
 /* Writes tensor i as changes[i].what says (tensor.c). */
 hu_status hui_write_tensor(hui_writing *x, size_t i);
@@ -112,7 +112,7 @@ hu_status hui_write_config(hui_writing *x);
 hu_status hui_write_index(hui_writing *x);
 hu_status hui_write_rest(hui_writing *x);
 
-/* Arithmetic on binary32 patterns, rounded into a type (rules.c). */
+/* Divide and multiply binary32 patterns, rounded into a type (rules.c). */
 uint32_t hui_quotient(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_product(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_pattern(double x); /* rounded into binary32 */

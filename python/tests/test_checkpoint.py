@@ -169,7 +169,7 @@ if __name__ == '__main__':
 
 
 def test_scaled(tmp_path):
-    """Codes and scales of the formats that halfulp has, and what is none."""
+    """Codes and scales of the formats that halfulp has, and of others."""
     rng = np.random.default_rng(8)
     codes, ue = rng.integers(0, 256, (6, 32), np.uint8), rng.integers(100, 140, (6, 2), np.uint8)
     e4, second = rng.integers(0, 0x7E, (6, 4), np.uint8), np.float32(0.5)

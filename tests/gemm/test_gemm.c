@@ -158,6 +158,7 @@ static void bad_bits(t_call *call) { call->mode.round = HU_SRA; }
 static void bad_kind(t_call *call) { call->accum.kind = HU_ACCUM_COUNT; }
 static void bad_length(t_call *call) { call->accum.length = 1; }
 static void bad_reserved(t_call *call) { call->accum.scaled = 1; }
+static void reserved_type(t_call *call) { call->a.type.reserved = 1; }
 static void bad_product(t_call *call) { call->accum.product.e = 1; }
 static void carrier_values(t_call *call) { call->a.type.format = hu_format_ieee(11, 10, 0); }
 static void carrier_result(t_call *call) { call->d.type.format = hu_format_ieee(11, 10, 0); }
@@ -219,6 +220,7 @@ static const misuse misuses[] = {
     {"kind of sum", HU_E_ACCUM, bad_kind},
     {"length", HU_E_ACCUM, bad_length},
     {"reserved", HU_E_ACCUM, bad_reserved},
+    {"reserved of a type", HU_E_FORMAT, reserved_type},
     {"product format", HU_E_ACCUM, bad_product},
     {"values too wide", HU_E_CARRIER, carrier_values},
     {"result too wide", HU_E_CARRIER, carrier_result},

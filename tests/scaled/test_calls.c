@@ -402,6 +402,8 @@ static void test_views(void **state) {
     assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_NULL);
     wrong = to, wrong.type.reserved = 1;
     assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_FORMAT);
+    wrong = to, wrong.stride = 0, wrong.row = 1;
+    assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_SHAPE);
     wrong = to, wrong.type.kind = HU_TYPE_CODES;
     assert_int_equal(hu_scaled_apply(ROWS, COLS, &wrong, &from, NULL, NULL), HU_E_FORMAT);
     bad = from, bad.type.kind = HU_TYPE_VALUES32;

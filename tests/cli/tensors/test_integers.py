@@ -168,7 +168,9 @@ class Integers(support.Case):
         self.bad("decode", "-f", "float8_e4m3fn", self.path("x.npy"), self.path("z.npy"), says="this is int64")
         if MODELS:
             args = ("compare", "--json", "-f", "float8_e4m3fn", "-f", "binary16", self.path("x.npy"))
-            self.assertEqual(json.loads(self.ok(*args))["formats"][0]["errors"]["count"], 5)
+            column = json.loads(self.ok(*args))["formats"][0]
+            self.assertEqual([column[k]["count"] for k in ("errors", "causes")], [5, 5])
+            self.assertEqual(column["causes"]["saturated"], 1)
 
     def test_bool(self):
         self.write("x.npy", npy("|b1", (3,), b"\1\0\1"))

@@ -39,9 +39,9 @@ class Report(Base):
         rows = [len(re.findall("<t[hd][ >]", row)) for row in table.split("<tr>")[1:]]
         self.assertEqual(set(rows), {rows[0]})
         self.assertGreater(len(rows), 6)
-        # Drawings: well-formed, with titles; two large ones and one a tensor.
+        # Drawings: well-formed, with titles; three large ones and one a tensor.
         drawings = re.findall(r"<svg.*?</svg>", page, re.S)
-        self.assertEqual(len(drawings), 2 + 6)
+        self.assertEqual(len(drawings), 3 + 6)
         ids = re.findall(r' id="([^"]+)"', page)
         self.assertEqual(len(ids), len(set(ids)))
         for d in drawings:
@@ -70,6 +70,12 @@ class Report(Base):
                 )
                 before |= {math.frexp(v)[1] if v else None for v in values}
         self.assertEqual(bars.count("var(--before)"), len(before))
+        # Bars of the blocks by their SQNR: one for each range, with the numbers that the tensors have together.
+        self.assertEqual([t["name"] for t in r["tensors"] if t["rounded"] and not t["causes"]], ["empty"])
+        ranges = [t["causes"]["blocks_by_sqnr"] for t in r["tensors"] if t["rounded"] and t["causes"]]
+        texts = [e.text for e in tree.fromstring(drawings[2]).iter() if e.tag.endswith("text")]
+        self.assertEqual([int(n) for n in texts[1::2]], [sum(counts) for counts in zip(*ranges)])
+        self.assertIn("no error", texts[::2])
         self.assertEqual(self.left(), ["m.safetensors", "o.safetensors", "r.html"])
 
     def test_not_finite(self):
