@@ -60,7 +60,7 @@ static operands operands_of(const hu_product *x) {
 
 static hu_status check_operand(const operands *all, int i, int required) {
   const hu_view *view = all->view[i];
-  if (!view->data) return required || view->type.kind != HU_TYPE_NONE ? HU_E_NULL : HU_OK;
+  if (!view->data) return required ? HU_E_NULL : HU_OK;
   if (!all->size[i]) return HU_E_FORMAT;
   return (uintptr_t)view->data % all->size[i] ? HU_E_ALIGN : HU_OK;
 }

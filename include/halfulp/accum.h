@@ -298,7 +298,8 @@ struct hu_scaled_sum;   /* gemm.h */
 struct hu_scaled_stats; /* scaled.h */
 
 /* A product to compute: what calls of dot products (below) and of matrices (gemm.h) are given. What a call
- * does not need is zero: a view that is all zero is absent; one of a type without data is HU_E_NULL. */
+ * does not need is zero: a view that is all zero is absent. C of a dot product is absent where it has no data, whatever
+ * its type. */
 typedef struct hu_product {
   size_t m, n, k;        /* matrices: D and C are m x n, A is m x k, B is k x n. m dot products of k elements: n is 1 */
   hu_output d;           /* results */

@@ -103,10 +103,6 @@ static void over_half_of_c(t_call *call) {
   call->x.c.data = (const uint8_t *)call->x.d.data;
   call->x.c.row = 2;
 }
-static void no_array_of_c(t_call *call) {
-  call->x.c = call->x.a;
-  call->x.c.data = NULL;
-}
 static void own_unit(t_call *call) { parse(call, "takes(any,float8_e4m3fn,any,fp32)"); }
 
 static void errors(void **state) {
@@ -115,7 +111,6 @@ static void errors(void **state) {
     void (*spoil)(t_call *call);
   } rows[] = {{HU_E_NULL, no_a},
               {HU_E_NULL, no_z},
-              {HU_E_NULL, no_array_of_c},
               {HU_E_ACCUM, bad_model},
               {HU_E_MODE, bad_mode},
               {HU_E_FORMAT, bad_format},
