@@ -205,7 +205,7 @@ static int open_model(audit_side *side, const char *path, const char *layout) {
   size_t most = hu_checkpoint_count(side->in.model) + side->notes.count;
   side->tensors = code == CLI_OK ? cli_alloc(most, sizeof *side->tensors) : NULL;
   if (!side->tensors) return CLI_BAD;
-  memset(side->tensors, 0, (most ? most : 1) * sizeof *side->tensors);
+  memset(side->tensors, 0, most * sizeof *side->tensors);
   for (size_t i = 0; i < side->notes.count && code == CLI_OK; i++)
     code = take_note(&side->tensors[side->count++], side, &side->notes.list[i]);
   for (size_t i = 0; i < hu_checkpoint_count(side->in.model) && code == CLI_OK; i++) {

@@ -335,6 +335,14 @@ class Audit(support.Case):
                          [("x", "different"), ("y", "alone"), ("z", "alone")])
         self.assertEqual([p["name"] for p in self.audit("--include", "[xy]", "--exclude", "x", a, a, code=0)["pairs"]], ["y"])
 
+    def test_no_tensors(self):
+        """A model without tensors, on each side."""
+        z, a = self.write("z.safetensors", safetensors([])), self.model("a.safetensors", numbers(23, 256))
+        self.bad("audit", z, z, says=("z.safetensors", "no tensor"))
+        for args in ((a, z), (z, a), ("--which", z, "--source", a)):
+            self.assertEqual([p["verdict"] for p in self.audit(*args)["pairs"]], ["alone"])
+        self.assertEqual(self.pair("--source", z, a, a, code=0)["verdict"], "equal")
+
     def test_wrong_use(self):
         a = self.write("a.safetensors", safetensors([("x", "F32", (2,), floats([1, 2]))]))
         x = self.put("x.npy", [1.0, 2.0], code="<d")
