@@ -94,6 +94,8 @@ int cli_same_file(const char *x, const char *y);
 /* Returns CLI_OK, or an exit code after an error line: `out` is the file `in` (standard input may be a file, too) by
  * any path or link, and writing it would replace what is read. `remedy` ends the line: "name another file". */
 int cli_spare_input(const char *out, const char *in, const char *remedy);
+/* Does the same; where `in` is a folder, `out` must not lie in it, nor in one below it. */
+int cli_spare_folder(const char *out, const char *in, const char *remedy);
 
 /* Locks a folder for one command at a time: the lock goes with *lock, an open folder, and with the process however that
  * ends. `who` is what another one is called in the error line. File systems without locks have none, which a note says;

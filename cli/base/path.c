@@ -94,6 +94,28 @@ int cli_spare_input(const char *out, const char *in, const char *remedy) {
   return cli_fail(out, "is the same file as %s, which it would replace; %s", also, remedy);
 }
 
+/* Returns 1 if the last name of a path is in a folder, or in one below it. */
+static int is_below(char *path, const struct stat *folder) {
+  struct stat info;
+  char *slash = path ? strrchr(path, '/') : NULL;
+  if (slash) slash[1] = 0;
+  char *at = path ? realpath(slash ? path : ".", NULL) : NULL;
+  int below = 0;
+  for (char *end; at && !below && (end = strrchr(at, '/')) != NULL; *end = 0)
+    below = stat(at, &info) == 0 && same_place(&info, folder);
+  free(at);
+  free(path);
+  return below;
+}
+
+int cli_spare_folder(const char *out, const char *in, const char *remedy) {
+  struct stat folder;
+  if (cli_spare_input(out, in, remedy)) return CLI_BAD;
+  if (cli_is_stream(out) || cli_is_stream(in) || stat(in, &folder) || !S_ISDIR(folder.st_mode)) return CLI_OK;
+  if (!is_below(strdup(out), &folder) && !is_below(cli_follow_links(out), &folder)) return CLI_OK;
+  return cli_fail(out, "lies in the folder %s, which is read; %s", in, remedy);
+}
+
 /* Returns 1 where a file system has no locks, by flock's error; EBADF: NFS locks what can be written, no folder. */
 static int lacks_locks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EBADF;

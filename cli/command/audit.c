@@ -109,6 +109,10 @@ static int compare_all(audit_result *result, const audit_asked *asked) {
 }
 
 static int audit(audit_result *result, const audit_asked *asked, const audit_side side[2], const audit_side *source) {
+  const char *report = asked->common.report;
+  if (tensors_spare_read(&side[0].in, report) || tensors_spare_read(&side[1].in, report) ||
+      (source && tensors_spare_read(&source->in, report)))
+    return CLI_BAD;
   int code = list_pairs(result, asked, side, source);
   if (code == CLI_OK) code = compare_all(result, asked);
   for (size_t i = 0; i < result->count; i++) audit_pair_free(&result->pairs[i]);
@@ -131,8 +135,8 @@ static int check(const audit_asked *asked, char **operands, int count) {
     return cli_fail(NULL, "audit: --which takes one operand, and --source with the values that it was made of");
   if (!asked->which && count != 2) return cli_fail(NULL, "audit requires A B, or --which FILE --source MODEL");
   for (int k = 0; report && k < count; k++)
-    if (cli_spare_input(report, operands[k], "give --report another name")) return CLI_BAD;
-  if (report && asked->source && cli_spare_input(report, asked->source, "give --report another name")) return CLI_BAD;
+    if (tensors_spare_operand(report, operands[k])) return CLI_BAD;
+  if (report && asked->source && tensors_spare_operand(report, asked->source)) return CLI_BAD;
   if (report && !strcmp(report, "-") && asked->common.numeric.json)
     return cli_fail(NULL, "--report - and --json both write to standard output");
   return report ? cli_file_try(report) : CLI_OK;

@@ -179,13 +179,14 @@ static void json_table(const compare_table *table) {
 static int check_report(const compare_asked *asked, const char *in) {
   const char *report = asked->common.report;
   if (!report) return CLI_OK;
-  if (cli_spare_input(report, in, "give --report another name")) return CLI_BAD;
+  if (tensors_spare_operand(report, in)) return CLI_BAD;
   if (!strcmp(report, "-") && asked->common.numeric.json)
     return cli_fail(NULL, "--report - and --json both write to standard output");
   return cli_file_try(report);
 }
 
 static int compare(compare_table *table, const tensors_input *in) {
+  if (tensors_spare_read(in, table->asked->common.report)) return CLI_BAD;
   for (int k = 0; k < table->count; k++)
     if (measure(&table->columns[k], in)) return CLI_BAD;
   const char *report = table->asked->common.report;

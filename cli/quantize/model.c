@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Models that hold tensors in layouts of other programs, as tensors of values: see tensors.h. The layouts are those of
  * libhalfulp-layouts; here its files are read as the command reads files. */
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,17 +145,47 @@ static int joins(const hu_checkpoint *model, const char *out) {
   return same && cli_ends(out, ".safetensors");
 }
 
+static int spare_shards(const tensors_input *in, const char *out, const char *remedy) {
+  for (size_t i = 0; in->model && i < in->model->shard_count; i++)
+    if (cli_spare_input(out, in->model->shards[i].path, remedy)) return CLI_BAD;
+  return CLI_OK;
+}
+
 int tensors_spare_model(const tensors_input *in, const char *out, int in_place) {
-  const char *last = NULL;
   if (joins(in->model, out))
     return cli_fail(out, "lies in the folder of the model, and would be a part of it; name another folder");
-  if (in_place && in->model && in->model->shard_count == 1) return CLI_OK;
-  for (size_t i = 0; i < hu_checkpoint_count(in->model); i++) {
-    const char *file = hu_checkpoint_at(in->model, i).file;
-    if (file != last && cli_spare_input(out, file, "name another file")) return CLI_BAD;
-    last = file;
+  return in_place && in->model && in->model->shard_count == 1 ? CLI_OK : spare_shards(in, out, "name another file");
+}
+
+/* Checks the files in the folder of a model that say what it is: config.json and its like, the index. */
+static int spare_folder(const char *report, char *folder) {
+  DIR *list = folder ? opendir(*folder ? folder : ".") : NULL;
+  int code = folder ? CLI_OK : cli_fail(report, "out of memory");
+  for (const struct dirent *entry; list && code == CLI_OK && (entry = readdir(list)) != NULL;) {
+    char *path = NULL;
+    if (!cli_ends(entry->d_name, ".json")) continue;
+    code = asprintf(&path, "%s%s", folder, entry->d_name) < 0 ? cli_fail(report, "out of memory")
+                                                              : cli_spare_input(report, path, TENSORS_OTHER_REPORT);
+    free(path);
   }
-  return CLI_OK;
+  if (list) closedir(list);
+  free(folder);
+  return code;
+}
+
+int tensors_spare_operand(const char *report, const char *path) {
+  struct stat info;
+  char *folder = NULL;
+  const char *slash = strrchr(path, '/');
+  if (cli_spare_folder(report, path, TENSORS_OTHER_REPORT)) return CLI_BAD;
+  if (!cli_is_model(path)) return CLI_OK;
+  if (stat(path, &info) || !S_ISDIR(info.st_mode))
+    return spare_folder(report, strndup(path, slash ? (size_t)(slash - path) + 1 : 0));
+  return spare_folder(report, asprintf(&folder, "%s/", path) < 0 ? NULL : folder);
+}
+
+int tensors_spare_read(const tensors_input *in, const char *report) {
+  return report ? spare_shards(in, report, TENSORS_OTHER_REPORT) : CLI_OK;
 }
 
 /* ---- bytes and values ---- */

@@ -259,7 +259,7 @@ void tensors_results_free(tensors_results *results) {
 
 /* Checks the report's name. It is written last, and must not take the place of a model. */
 static int check_report(const cli_quantize_state *state, const char *in, const char *out) {
-  if (cli_spare_input(state->report, in, "give --report another name")) return CLI_BAD;
+  if (tensors_spare_operand(state->report, in)) return CLI_BAD;
   if (cli_same_file(state->report, out)) return cli_fail(state->report, "--report would replace the output");
   if (!strcmp(state->report, "-") && state->numeric.json)
     return cli_fail(NULL, "--report - and --json both require standard output");
@@ -285,6 +285,7 @@ int cli_quantize_tensors(const cli_quantize_state *state, const char *path, cons
   if (check_options(state, path, out) || tensors_open(&in, path, cli_layout(state))) return CLI_BAD;
   tensors_results results = {in.name, out, state, NULL, 0, 0};
   int code = tensors_spare_model(&in, out, state->in_place);
+  if (code == CLI_OK) code = tensors_spare_read(&in, state->report);
   if (code == CLI_OK) code = tensors_choose(&results, &in);
   if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &results) : make_plan(&plan, &in, &results);
   if (code == CLI_OK) code = write_tensors(&results, &in, &plan, blocks ? &made : NULL);

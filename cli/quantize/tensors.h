@@ -74,6 +74,12 @@ int tensors_open_model(tensors_input *in, const char *layout, int must);
 void tensors_close_model(tensors_input *in);
 /* Checks that OUT replaces no file of a model; in_place: it may replace the only one. */
 int tensors_spare_model(const tensors_input *in, const char *out, int in_place);
+/* Check that a report replaces nothing that is read: by an operand's path, before it is opened, that it does not lie in
+ * that folder, and is not a .json file of it or beside that file; once it is open, that it is not one of its files. The
+ * report may be NULL then. 0, or an exit code after an error line. */
+#define TENSORS_OTHER_REPORT "give --report another name"
+int tensors_spare_operand(const char *report, const char *path);
+int tensors_spare_read(const tensors_input *in, const char *report);
 /* Returns a tensor's bytes as they are stored; NULL: it has values, of which some are read into z. */
 const uint8_t *tensors_bytes(const tensors_input *in, const st_tensor *tensor);
 int tensors_read_values(float *z, const tensors_input *in, const st_tensor *tensor, size_t first, size_t n);
