@@ -356,11 +356,23 @@ static hu_status close_parts(hui_writing *x, hu_status status) {
 static int is_empty(const char *path) {
   DIR *folder = opendir(path);
   int count = 0;
-  if (!folder) return errno == ENOENT;
+  if (!folder) return 0;
   for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
     count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
   closedir(folder);
   return !count;
+}
+
+/* Finds the empty folder that a path leads to, since a new one cannot replace a link; to be freed. NULL: there is none
+ * yet. */
+static hu_status find_folder(char **real, hui_writing *x, const char *path) {
+  char first;
+  *real = realpath(path, NULL);
+  if (*real && is_empty(*real)) return HU_OK;
+  if (*real) return hui_write_wrong(x, HU_E_FILE, "%.500s: is there, and no empty folder", path);
+  if (errno != ENOENT) return hui_write_cannot(x, path);
+  if (readlink(path, &first, 1) >= 0) return hui_write_wrong(x, HU_E_FILE, "%.500s: a link that leads nowhere", path);
+  return HU_OK;
 }
 
 /* Makes the folder of the files, beside the one that they will be in. */
@@ -369,7 +381,6 @@ static hu_status make_folder(hui_writing *x, const char *path) {
   while (length > 1 && path[length - 1] == '/') length--;
   size_t stem = length;
   while (stem && path[stem - 1] != '/') stem--;
-  if (!is_empty(path)) return hui_write_wrong(x, HU_E_FILE, "%.500s: is there, and no empty folder", path);
   x->folder = malloc(stem + 32);
   if (!x->folder) return hui_write_no_memory(x);
   snprintf(x->folder, stem + 32, "%.*s.halfulp-XXXXXX", (int)stem, path);
@@ -408,11 +419,15 @@ static hu_status write_all(hui_writing *x) {
 }
 
 static hu_status write_folder(hui_writing *x, const char *path) {
-  hu_status status = make_folder(x, path);
-  if (status != HU_OK) return status;
-  status = write_all(x);
-  if (status == HU_OK && rename(x->folder, path)) status = hui_write_cannot(x, path);
-  if (status != HU_OK) remove_folder(x->folder);
+  char *real;
+  hu_status status = find_folder(&real, x, path);
+  const char *to = real ? real : path;
+  if (status == HU_OK) status = make_folder(x, to);
+  int made = status == HU_OK;
+  if (status == HU_OK) status = write_all(x);
+  if (status == HU_OK && rename(x->folder, to)) status = hui_write_cannot(x, path);
+  if (made && status != HU_OK) remove_folder(x->folder);
+  free(real);
   return status;
 }
 

@@ -313,12 +313,28 @@ class Errors(Folders):
         self.refused(*q, "f16", "--dtype", "F64", path, self.path("o"), says="F64")
         self.refused(*q, "f16", "--codes", path, self.path("o"), says="--codes")
         self.refused(*q, "f16", "-r", "rtz", path, self.path("o"), says="-r")
-        self.refused(*q, "ct-fp8-block", "--exclude", "i.*", path, path, says="no empty folder")
-        self.refused(*q, "ct-fp8-block", "--exclude", "i.*", path, self.path("no/such/o"), says="cannot write")
+        some = ("ct-fp8-block", "--exclude", "i.*", path)
+        self.refused(*q, *some, path, says="no empty folder")
+        self.refused(*q, *some, self.path("no/such/o"), says="cannot write")
+        self.refused(*q, *some, self.write("file", b"") + "/o", says=["file/o", "cannot write", "Not a directory"])
+        os.symlink("nowhere", self.path("lost"))
+        self.refused(*q, *some, self.path("lost"), says=["lost", "leads nowhere"])
         self.refused("quantize", "--dtype", "F32", "-f", "mxfp4", path, self.path("o.safetensors"), says="--dtype")
         self.refused("decode", "--dtype", "F64", path, self.path("o"), says="F64")
         self.write("in/config.json", b'{"a": NaN}')
         self.refused(*q, "ct-fp8-block", "--exclude", "i.*", path, self.path("o"), says="config.json")
+
+    def test_link_to_a_folder(self):
+        """An empty folder that a link leads to is filled, and the link stays."""
+        path = self.model([tensor("F32", (1, 2), [1.0, 2.0])])
+        os.makedirs(self.path("elsewhere/there"))
+        os.symlink("elsewhere/there", self.path("link"))
+        for out in ("link", "link/"):
+            self.ok("quantize", "-q", "--layout", "f8-e5m2", path, os.path.join(self.folder.name, out))
+            self.assertEqual((os.path.islink(self.path("link")), os.listdir(self.path("elsewhere"))), (True, ["there"]))
+            self.assertIn("model.safetensors", os.listdir(self.path("link")))
+            for name in os.listdir(self.path("link")):
+                os.remove(self.path("link/" + name))
 
     def test_interrupt(self):
         """A signal leaves no folder; an empty folder can be the output."""
