@@ -42,10 +42,28 @@ static void add(hu_checkpoint_change *z, const hu_checkpoint_change *x) {
   z->narrowed += x->narrowed;
   z->changed += x->changed;
   z->zeroed += x->zeroed;
+  z->to_infinity += x->to_infinity;
+  z->to_nan += x->to_nan;
   z->bytes += x->bytes;
   z->squares += x->squares;
   z->difference += x->difference;
   if (x->largest > z->largest) z->largest = x->largest;
+}
+
+/* What few tensors have: behind the columns. */
+static void print_notes(const hu_checkpoint_change *change) {
+  const struct {
+    uint64_t count;
+    const char *what;
+  } notes[] = {{change->to_infinity, "to infinity"},
+               {change->to_nan, "to NaN"},
+               {change->narrowed, "rounded into binary32 first"}};
+  const char *between = "  ";
+  for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+    if (!notes[i].count) continue;
+    printf("%s%llu %s", between, (unsigned long long)notes[i].count, notes[i].what);
+    between = ", ";
+  }
 }
 
 static void print_row(int width, const char *name, const char *what, const hu_checkpoint_change *change) {
@@ -55,7 +73,7 @@ static void print_row(int width, const char *name, const char *what, const hu_ch
     printf("%9.2f", sqnr_of(change));
   else
     printf("%9s", change->changed ? "-" : "exact");
-  if (change->narrowed) printf("  %llu rounded into binary32 first", (unsigned long long)change->narrowed);
+  print_notes(change);
   putchar('\n');
 }
 
@@ -92,11 +110,12 @@ static void json_changes(const tensors_input *in, const hu_checkpoint_order *ord
   for (size_t i = 0; i < hu_checkpoint_count(in->model); i++) {
     const hu_checkpoint_change *change = &changes[i];
     cli_json(stdout,
-             "?\n  {'name': ?, 'what': ?, 'values': ?, 'bytes': ?, 'changed': ?, 'zeroed': ?, 'narrowed': ?, "
-             "'max_change': ?, 'sqnr_db': ?}",
+             "?\n  {'name': ?, 'what': ?, 'values': ?, 'bytes': ?, 'changed': ?, 'zeroed': ?, 'to_infinity': ?, "
+             "'to_nan': ?, 'narrowed': ?, 'max_change': ?, 'sqnr_db': ?}",
              cli_comma(i == 0), JSON(hu_checkpoint_at(in->model, i).name), JSON(what_names[change->what]),
              JSON(change->count), JSON(change->bytes), JSON(change->changed), JSON(change->zeroed),
-             JSON(change->narrowed), JSON(change->largest), cli_known(sqnr_of(change)));
+             JSON(change->to_infinity), JSON(change->to_nan), JSON(change->narrowed), JSON(change->largest),
+             cli_known(sqnr_of(change)));
   }
   printf("\n]}\n");
 }

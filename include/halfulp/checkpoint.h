@@ -131,9 +131,11 @@ typedef struct hu_checkpoint_change {
   uint64_t narrowed;          /* values that binary32 lacks: rounded into it, ties to even, before the rule */
   uint64_t changed;           /* values that are others than before */
   uint64_t zeroed;            /* of these: became 0 */
+  uint64_t to_infinity;       /* of these: became infinities */
+  uint64_t to_nan;            /* of these: became NaN */
   uint64_t bytes;             /* in the folder, scales among them */
-  double largest;             /* the largest magnitude of a difference */
-  double squares, difference; /* sums of squares of the values before, and of the differences */
+  double largest;             /* the largest magnitude of a difference, of values that are finite before and after */
+  double squares, difference; /* sums over these: of the squares of the values before, and of the differences */
 } hu_checkpoint_change;
 
 /* Called between pieces with the values done and of all tensors; at the end, before the folder gets its name, they are

@@ -263,11 +263,14 @@ static double with_bias(const hui_work *work, const hui_factor *factor, double q
 
 void hui_change_count(hu_checkpoint_change *change, double before, double after) {
   double by = fabs(after - before);
-  change->squares += isfinite(before) ? before * before : 0;
+  int finite = isfinite(before) && isfinite(after);
+  if (finite) change->squares += before * before;
   if (before == after || (isnan(before) && isnan(after))) return;
   change->changed++;
   change->zeroed += after == 0;
-  if (!isfinite(by)) return;
+  change->to_infinity += isinf(after) != 0;
+  change->to_nan += isnan(after) != 0;
+  if (!finite) return;
   change->difference += by * by;
   if (by > change->largest) change->largest = by;
 }

@@ -422,8 +422,8 @@ class hu_checkpoint_target(_Record):
 
 
 class hu_checkpoint_change(_Record):
-    _fields_ = [('what', c.c_uint32)] + [(name, c.c_uint64) for name in ('count', 'narrowed', 'changed', 'zeroed', 'bytes')] + [
-        (name, c.c_double) for name in ('largest', 'squares', 'difference')]
+    _fields_ = [('what', c.c_uint32), *((name, c.c_uint64) for name in ('count', 'narrowed', 'changed', 'zeroed', 'to_infinity', 'to_nan', 'bytes')),
+                *((name, c.c_double) for name in ('largest', 'squares', 'difference'))]
 
 
 class hu_checkpoint_order(_Record):

@@ -58,18 +58,21 @@ class CheckpointChange(NamedTuple):
         Its name in the model.
     what : str
         "copied": its bytes; "values": it left a layout; "moved": codes and scales as they were, in another layout; "rounded".
-    values, changed, zeroed, narrowed : int
-        Its values; those that are others than before; of these, the zeros; those that binary32 lacked before they were rounded.
+    values, changed, zeroed, to_infinity, to_nan, narrowed : int
+        Its values; those that are others than before; of these, the zeros, the infinities and the NaN; those that binary32 lacked
+        before they were rounded.
     largest : float
-        The largest magnitude of a difference.
+        The largest magnitude of a difference, of values that are finite before and after.
     sqnr : float
-        10 log10 of the sum of squares over that of the differences, in dB; inf where nothing changed.
+        10 log10 of the sum of their squares over that of their differences, in dB; inf where none differs.
     """
     name: str
     what: str
     values: int
     changed: int
     zeroed: int
+    to_infinity: int
+    to_nan: int
     narrowed: int
     largest: float
     sqnr: float
@@ -252,7 +255,7 @@ def _globs(name: str, globs: Sequence[str]) -> Any:
 def _change(name: str, record: Any) -> CheckpointChange:
     sqnr = 10 * math.log10(record.squares / record.difference) if record.difference > 0 and record.squares > 0 else math.inf
     return CheckpointChange(name, ('copied', 'values', 'moved', 'rounded')[record.what], record.count, record.changed, record.zeroed,
-                            record.narrowed, record.largest, sqnr)
+                            record.to_infinity, record.to_nan, record.narrowed, record.largest, sqnr)
 
 
 def load(path: Any, layout: Optional[str] = None) -> Checkpoint:

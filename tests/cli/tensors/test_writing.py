@@ -5,6 +5,7 @@ codes, and what is refused."""
 
 import hashlib
 import json
+import math
 import os
 import signal
 import struct
@@ -212,6 +213,24 @@ class Models(Folders):
                 self.assertLessEqual(abs(changed - entry["changed"]), len(old) // 50)  # counted before binary32
                 self.assertEqual(sum(a != 0 and b == 0 for a, b in zip(old, new)), entry["zeroed"])
                 self.assertAlmostEqual(max(abs(a - b) for a, b in zip(old, new)), entry["max_change"], delta=1e-6 * entry["max_change"])
+
+    def test_not_finite(self):
+        """What becomes an infinity or a NaN is said, and neither signal nor noise has it."""
+        scaled = [("m.weight", "F8_E4M3", (1, 4), b"\x78\xf8\x3c\x00"), ("m.weight_scale_inv", "F32", (1, 1), floats([1000.0]))]
+        quantize = ("quantize", "--include", "*.weight", "--layout")
+        e5m2 = 20 * math.log10(f32(1.1) / (f32(1.1) - 1))
+        for command, tensors, counts, sqnr, note in (
+            ((*quantize, "f8-e5m2"), [tensor("F32", (1, 4), [1e6, 1.1, 1.1, 1.1])], [4, 0, 1, 0], e5m2, "1 to infinity"),
+            ((*quantize, "f16"), scaled, [2, 0, 2, 0], math.inf, "2 to infinity"),
+            ((*quantize, "hf-fp8"), [tensor("F32", (1, 4), [0, 1e-37, -2e-37, 0])], [4, 2, 0, 2], 0, "2 to NaN"),
+        ):
+            path, out = self.model(tensors, name="in-" + command[-1]), self.path(command[-1])
+            with self.subTest(command):
+                said = json.loads(self.ok(*command, "--json", path, out))["tensors"][0]
+                self.assertEqual([said[key] for key in ("changed", "zeroed", "to_infinity", "to_nan")], counts)
+                self.assertAlmostEqual(float(said["sqnr_db"]), sqnr, places=9)
+                self.assertIn("  %s\n" % note, self.ok(*command, path, out + "-text"))
+        self.assertIn("  2 to infinity\n", self.ok("decode", "--dtype", "F16", self.path("in-f16"), self.path("half")))
 
 
 class Moves(Folders):
