@@ -54,6 +54,15 @@ static int load(hu_checkpoint *x, json_t **z, const char *name) {
   return good;
 }
 
+/* Checks that a key which only quantization has is an object, or null. */
+static int check_object(hu_checkpoint *x, json_t *root, const char *key) {
+  json_t *both[] = {json_object_get(root, key), json_object_get(json_object_get(root, "text_config"), key)};
+  for (size_t i = 0; i < 2; i++)
+    if (both[i] && !json_is_object(both[i]) && !json_is_null(both[i]))
+      return hui_wrong(x, "%sconfig.json: %s is not an object", x->folder, key);
+  return 1;
+}
+
 static json_t *object_of(json_t *root, const char *key) {
   json_t *z = json_object_get(root, key), *inner = json_object_get(json_object_get(root, "text_config"), key);
   return json_is_object(z) ? z : json_is_object(inner) ? inner : NULL;
@@ -61,7 +70,9 @@ static json_t *object_of(json_t *root, const char *key) {
 
 int hui_config_open(hu_checkpoint *x) {
   json_t *other = NULL;
-  if (!load(x, &x->config, "config.json")) return 0;
+  if (!load(x, &x->config, "config.json") || !check_object(x, x->config, "quantization_config") ||
+      !check_object(x, x->config, "compression_config"))
+    return 0;
   json_t *found = object_of(x->config, "quantization_config");
   if (!found) found = object_of(x->config, "compression_config");
   if (!found) found = object_of(x->config, "quantization");

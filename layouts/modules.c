@@ -91,14 +91,24 @@ static int add_ignored(hu_checkpoint *x, const char *key) {
 /* Returns 1 for the class of a layer ("Linear"), which the files do not have. */
 static int is_class(const char *text) { return text[0] >= 'A' && text[0] <= 'Z' && !strpbrk(text, ".*"); }
 
+static int check_group(hu_checkpoint *x, const char *name, json_t *group, json_t *weights) {
+  char shown[ST_NAME_MAX];
+  int good = !weights || json_is_null(weights) || json_is_object(weights);
+  if (!json_is_object(group) || !good)
+    return hui_wrong(x, "%s%s: config_groups: %s%s is not an object", x->folder, x->says, st_printable(shown, name),
+                     good ? "" : ": weights");
+  return hui_config_check(x, name, group) && (!weights || hui_config_check(x, name, weights));
+}
+
 static int add_groups(hu_checkpoint *x) {
   const char *name;
   json_t *group, *one;
   size_t i;
   json_object_foreach(json_object_get(x->quantization, "config_groups"), name, group) {
     json_t *weights = json_object_get(group, "weights"), *targets = json_object_get(group, "targets");
+    if (json_is_array(group)) continue; /* of modules, under the name of a preset */
+    if (!check_group(x, name, group, weights)) return 0;
     if (!json_is_object(weights)) continue;
-    if (!hui_config_check(x, name, weights)) return 0;
     if (!json_array_size(targets) && !x->otherwise) x->otherwise = weights;
     json_array_foreach(targets, i, one) {
       const char *text = json_string_value(one);

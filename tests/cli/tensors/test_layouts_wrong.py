@@ -83,6 +83,20 @@ class Configs(Layouts):
                                  ("weight_block_size", 128, "weight_block_size is not two numbers")):
             self.refused(data, "config.json: quantization: " + word, config={"quantization_config": {key: value}})
         self.refused(data, "config.json: g: num_bits is not a whole number", config=quantization(config_groups={"g": {"weights": {"num_bits": "8"}}}))
+        own = {"targets": ["Linear"], "weights": {"num_bits": 8}}
+        for more, says in (({"format": 7}, "quantization: format is not a text"), ({"ignore": "lm_head"}, "ignore is not a list of texts"),
+                           ({"ignore": [None]}, "ignore is not a list of texts"), ({"config_groups": 3}, "config_groups is not an object"),
+                           ({"config_groups": [own]}, "config_groups is not an object"), ({"config_groups": {"g": 3}}, "g is not an object"),
+                           ({"config_groups": {"g": {"weights": 3}}}, "g: weights is not an object"),
+                           ({"config_groups": {"g": {"weights": {"type": 5}}}}, "g: type is not a text"),
+                           ({"config_groups": {"g": {**own, "format": 7}}}, "g: format is not a text"),
+                           ({"config_groups": {"g": {**own, "targets": 3}}}, "g: targets is not a list of texts"),
+                           ({"config_groups": {"g": {**own, "targets": ["Linear", 3]}}}, "g: targets is not a list of texts")):
+            self.refused(data, "config.json: ", says, config=quantization(**more))
+        for key in ("quantization_config", "compression_config"):
+            for value in (3, [], "fp8"):
+                self.refused(data, "config.json: %s is not an object" % key, config={key: value})
+                self.refused(data, "config.json: %s is not an object" % key, config={"text_config": {key: value}})
 
     def test_json(self):
         """Errors of JSON have a line and a reason."""
