@@ -111,6 +111,27 @@ class Programs(Folders):
         self.assertEqual(parts[NAME + ".biases"], ("F32", (1, 1), floats([15])))
         self.assertEqual(parts[NAME + ".weight"][2], nibbles([i % 16 for i in range(64)]))
 
+    def test_scales_that_are_0(self):
+        """Numbers so small that their scale underflows, and zeros of both signs: the scale, the codes of four."""
+        least, half = [2.0**-149, -(2.0**-149), 0, -0.0] * 32, [2.0**-24, -(2.0**-24), 0, -0.0] * 32
+        for target, dtype, values, scale, codes in (
+            ("ct-fp8-tensor", "F32", least, floats([2.0**-23]), "00800000"), ("ct-fp8-block", "F16", half, b"\0\x14", "00800000"),
+            ("ct-int4", "F32", least, floats([2.0**-23]), "88888888"), ("modelopt-fp8", "F32", least, floats([0]), "00800080"),
+            ("modelopt-nvfp4", "F32", least, b"\x38" * 8, "80008000"), ("hf-fp8", "F32", least, floats([0]), "7efe7f7f"),
+            ("mlx-nvfp4", "F32", least, bytes(8), "00000000"), ("mlx-mxfp4", "F32", least, b"\x7f" * 4, "00000000"),
+            ("ct-mxfp4", "F32", [0.0] * 128, bytes(4), "00000000"), ("ct-mxfp8", "BF16", [0.0] * 128, bytes(4), "00000000"),
+            ("ct-mxfp8", "F16", [0.0] * 128, b"\x7f" * 4, "00000000"),
+        ):
+            with self.subTest(target, dtype=dtype):
+                out = target + dtype
+                parts = self.written(target, [tensor(dtype, (1, 128), values)], out=out)[0]
+                both = {name.rsplit(".", 1)[1]: entry[2] for name, entry in parts.items()}
+                self.assertEqual(both.get("weight_packed", both.get("weight"))[:4].hex(), codes)
+                self.assertEqual(next(both[k] for k in ("weight_scale", "weight_scale_inv", "scales") if k in both), scale)
+        for values, says in (([3.4e38] * 32, "no finite scale"), ([], "no elements")):
+            path = self.model([tensor("F32", (1, len(values)), values)])
+            self.refused("quantize", "--layout", "ct-mxfp4", path, self.path("no"), says=[NAME, says])
+
     def test_a_rule_that_is_given(self):
         """By 'mxfp4' the scale of 7 is 1, by 'rceil' 2."""
         x = tensor("F32", (1, 32), [7.0] + [1.0] * 31)
