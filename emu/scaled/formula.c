@@ -149,7 +149,7 @@ static int read_constant(formula_reader *reader) {
   }
   for (; n < 6 && at[n] >= '0' && at[n] <= '9'; n++) value = value * 10 + (uint32_t)(at[n] - '0');
   reader->place += n;
-  return put_constant(reader, hui_pack32(hui_num_finite(0, value, 0)));
+  return put_constant(reader, hui_bits_of_float((float)value)); /* exact: fewer than 24 bits */
 }
 
 static int passed(formula_reader *reader, char c) {
