@@ -13,7 +13,7 @@ import torch
 from .. import _abi as abi
 from .. import _signatures as signatures
 from .. import _structs as structs
-from .._pointer import floats, floats_out, operation_number, record_type, scaled
+from .._pointer import floats, floats_out, operation_number, record_type
 from ..events import add
 
 EVENTS = tuple(field[0] for field in structs.hu_events._fields_)
@@ -79,8 +79,8 @@ class Engine:
 
     steps = specials = False
 
-    def _call(self, name: str, *arguments) -> None:
-        abi.check(getattr(main, 'hu_' + name)(*arguments), name)
+    def _call(self, name: str, *arguments, argument: str = '') -> None:
+        abi.check(getattr(main, 'hu_' + name)(*arguments), argument or name)
 
     def exec(self, words: Words, work: int):
         raise NotImplementedError
@@ -121,8 +121,9 @@ class Engine:
         self.scaled('decode', rows, cols, floats_out(z, ldz), place, structs.hu_mode(), e, None)
 
     def scaled(self, name, rows, cols, z: structs.hu_output, x: structs.hu_view, mode, e, events: Optional[int]) -> None:
-        """hu_scaled_apply."""
-        abi.check(scaled(rows, cols, z, x, structs.hu_how(mode, ctypes.pointer(e), events)), 'scaled_' + name)
+        """hu_scaled_apply, as hu_scaled_NAME in messages."""
+        how = structs.hu_how(mode, ctypes.pointer(e), events)
+        self._call('scaled_apply', rows, cols, ref(z), ref(x), None, ref(how), argument='scaled_' + name)
 
     def scaled_exec(self, words: Words, rows, cols, scaling):
         """An exec with memory for a call that makes a scaled tensor, and that memory."""
@@ -218,9 +219,9 @@ class Cuda(Engine):
     def room(self, size: int) -> torch.Tensor:
         return torch.empty(max(size, 1), dtype=torch.uint8, device=self.device)
 
-    def _call(self, name: str, *arguments) -> None:
+    def _call(self, name: str, *arguments, argument: str = '') -> None:
         with torch.cuda.device(self.device):
-            super()._call(name, *arguments)
+            super()._call(name, *arguments, argument=argument)
 
     def exec(self, words: Words, work: int):
         place = self.library.hu_cuda(self.stream())

@@ -32,9 +32,9 @@ class Host(calls.Cuda):
     def room(self, size):
         return torch.empty(size + 64, dtype=torch.uint8)
 
-    def _call(self, name, *arguments):
+    def _call(self, name, *arguments, **keys):
         self.called += 1
-        super()._call(name, *arguments)
+        super()._call(name, *arguments, **keys)
 
 
 @pytest.fixture
