@@ -118,34 +118,38 @@ enum {
 };
 /* Operations of formulas, which stand behind their operands (postfix). Each result is a binary32 number. */
 enum {
-  HU_FORMULA_END = 0,
-  HU_FORMULA_A = 1,       /* A: the largest magnitude of the block */
-  HU_FORMULA_T = 2,       /* T: that of the tensor */
-  HU_FORMULA_BIG_S = 3,   /* S: the encode scale of the tensor */
-  HU_FORMULA_SMALL_T = 4, /* t: its decode scale */
-  HU_FORMULA_SCALE = 5,   /* s: the scale of the block, as stored */
-  HU_FORMULA_X = 6,       /* x: an element */
-  HU_FORMULA_P = 7,       /* P: the number of an element's code */
-  HU_FORMULA_ADD = 8,     /* a + b, a * b, a / b: one rounding */
-  HU_FORMULA_TIMES = 9,
-  HU_FORMULA_OVER = 10,
-  HU_FORMULA_MAX = 11, /* max(a,b), min(a,b) */
-  HU_FORMULA_MIN = 12,
-  HU_FORMULA_OR = 13,  /* or(a,b): a, but b where a is 0 */
-  HU_FORMULA_AND = 14, /* and(a,b): b, but 0 where a is 0 */
-  HU_FORMULA_BF = 15,  /* bf(a): rounded to bfloat16, ties to even */
-  HU_FORMULA_H = 16,   /* h(a), hz(a): to binary16, ties to even; toward zero */
-  HU_FORMULA_HZ = 17,
-  HU_FORMULA_UP = 18, /* up(a), down(a), near(a): a power of two: not below a, not above it, the nearest by log2 */
-  HU_FORMULA_DOWN = 19,
-  HU_FORMULA_NEAR = 20,
+  HU_FORMULA_END = 0,       /* the end of a formula */
+  HU_FORMULA_A = 1,         /* A: the largest magnitude of the block */
+  HU_FORMULA_T = 2,         /* T: that of the tensor */
+  HU_FORMULA_BIG_S = 3,     /* S: the encode scale of the tensor */
+  HU_FORMULA_SMALL_T = 4,   /* t: its decode scale */
+  HU_FORMULA_SCALE = 5,     /* s: the scale of the block, as stored */
+  HU_FORMULA_X = 6,         /* x: an element */
+  HU_FORMULA_P = 7,         /* P: the number of an element's code */
+  HU_FORMULA_ADD = 8,       /* a + b, rounded once */
+  HU_FORMULA_TIMES = 9,     /* a * b, rounded once */
+  HU_FORMULA_OVER = 10,     /* a / b, rounded once */
+  HU_FORMULA_MAX = 11,      /* max(a,b) */
+  HU_FORMULA_MIN = 12,      /* min(a,b) */
+  HU_FORMULA_OR = 13,       /* or(a,b): a, but b where a is 0 */
+  HU_FORMULA_AND = 14,      /* and(a,b): b, but 0 where a is 0 */
+  HU_FORMULA_BF = 15,       /* bf(a): rounded to bfloat16, ties to even */
+  HU_FORMULA_H = 16,        /* h(a): rounded to binary16, ties to even */
+  HU_FORMULA_HZ = 17,       /* hz(a): rounded to binary16, toward zero */
+  HU_FORMULA_UP = 18,       /* up(a): the least power of two not below a */
+  HU_FORMULA_DOWN = 19,     /* down(a): the largest power of two not above a */
+  HU_FORMULA_NEAR = 20,     /* near(a): the power of two nearest by log2 */
   HU_FORMULA_EVEN = 21,     /* even1(a) ... even7(a): down(a rounded to 2 ... 8 digits, ties up) */
   HU_FORMULA_SCALE_OF = 28, /* scale(a): rounded into the scale format by `round` */
-  HU_FORMULA_RNA = 29,      /* rna(a), rnz(a): rounded into the element format, ties away from zero; toward zero */
-  HU_FORMULA_RNZ = 30,
-  HU_FORMULA_NUMBER = 32 /* + k: number[k] */
+  HU_FORMULA_RNA = 29,      /* rna(a): rounded into the element format, ties away from zero */
+  HU_FORMULA_RNZ = 30,      /* rnz(a): rounded into the element format, ties toward zero */
+  HU_FORMULA_NUMBER = 32    /* the first constant: 32 with k added is number[k] */
 };
-enum { HU_FORMULA_BYTES = 64, HU_FORMULA_NUMBERS = 8, HU_FORMULA_DEEP = 6 /* operands that wait at most */ };
+enum {
+  HU_FORMULA_BYTES = 64,  /* bytes of the code of a scaling's formulas */
+  HU_FORMULA_NUMBERS = 8, /* constants of a scaling's formulas */
+  HU_FORMULA_DEEP = 6     /* operands that wait at most */
+};
 /* The formulas S, t, s, x and v of a scaling one after the other, each with an END behind it; one that is not there is
  * its END alone. What is left is 0. */
 typedef struct hu_formulas {

@@ -71,8 +71,10 @@ static inline void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_
 /* Adds n values; n products. Views are of HU_TYPE_CODES of formats or HU_TYPE_BINARY32, with the rules and errors of
  * array.h (HU_E_FORMAT: another type; HU_E_CODE, too); x is read as it is stored, and the sum is untouched after an
  * error. One thread adds on this CPU. */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, hu_view x, const hu_exec *exec);
-HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, hu_view a, hu_view b, const hu_exec *exec);
+HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, hu_view x,
+                                              const hu_exec *exec); /* n values */
+HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, hu_view a, hu_view b,
+                                              const hu_exec *exec); /* n products */
 /* Adds all terms of x. sum may be x. */
 HU_API void hu_sum_merge(hu_sum *sum, const hu_sum *x);
 /* The code of format that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its
