@@ -372,7 +372,7 @@ def test_copy(browser):
         header = (root / 'include/halfulp/status.h').read_text(encoding='utf-8')
         for base in (None, 'http://127.0.0.1:%d' % server.server_port):
             copied_by_keyboard(browser, base, guide.text, 'page_guide_simulator.html')
-        copied_by_keyboard(browser, None, header, 'version_8h_source.html')
+        copied_by_keyboard(browser, None, header, 'status_8h_source.html')
     finally:
         server.shutdown()
     print('blocks are copied')
