@@ -112,7 +112,7 @@ def check_rules(page, command):
             want = [[r['rule'], int(r['code'], 16)] for r in said['results']]
             got = page.run('''engine.system(0, arguments[0]);
                 const odd = exact.toOdd(exact.parse(arguments[1]));
-                return engine.MODES.slice(0, 8).map((name) => {
+                return engine.catalogue().modes.slice(0, 8).map(([name]) => {
                   const r = engine.encode(0, odd.value, engine.mode(name));
                   return [engine.rule(0, odd.value, engine.mode(name), r.events), r.code]; });''', form, text)
             assert got == want, (form, text, got, want)
