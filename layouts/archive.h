@@ -24,7 +24,7 @@ enum { HUI_ARCHIVE_ERROR = 400 };
 /* Reads the directory: 1 and *z (to be freed), or 0 and a sentence. */
 int hui_archive_open(hui_archive *z, const uint8_t *bytes, size_t size, char error[HUI_ARCHIVE_ERROR]);
 void hui_archive_free(hui_archive *z);
-/* Returns a member by its name of so many bytes; NULL: there is none. */
+/* Returns a member by its name of so many bytes; NULL where the archive lacks it. */
 const hui_member *hui_archive_find(const hui_archive *x, const char *name, size_t length);
 
 #endif

@@ -26,7 +26,7 @@ static const gguf_tensor *tensor_of(const hui_raw *raw) {
   return &raw->shard->gguf->tensors[raw->tensor - raw->shard->file.tensors];
 }
 
-/* Returns the second scale of NVFP4: "blk.0.ffn_up.scale" of "blk.0.ffn_up.weight"; NULL: there is none. */
+/* Returns the second scale of NVFP4: "blk.0.ffn_up.scale" of "blk.0.ffn_up.weight"; NULL where it is missing. */
 static const hui_raw *second_of(const hu_checkpoint *x, const char *name) {
   char other[HUI_NAME_MAX];
   size_t n = strlen(name), m = strlen(".weight");

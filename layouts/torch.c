@@ -315,7 +315,7 @@ static int visit(reader *r, const hui_value *value, const char *name, int depth)
 
 /* ---- the file ---- */
 
-/* Returns the pickle; NULL and the line: there is none, or a program beside it. */
+/* Returns the pickle; NULL and the line: it is missing, or a program lies beside it. */
 static const hui_member *find_pickle(reader *r) {
   const hui_member *found = NULL;
   for (size_t i = 0; i < r->archive.count; i++) {

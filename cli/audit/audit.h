@@ -51,7 +51,8 @@ struct audit_side {
  * Returns 0, or an exit code after an error line; then there is nothing to close. */
 int audit_open(audit_side *side, const char *path, const char *layout, const cli_target *target);
 void audit_close(audit_side *side);
-/* Returns the tensor of this name; of a side with one tensor, that one where `only`; NULL: there is none. */
+/* Returns the tensor of this name; of a side with one tensor, that one where `only`; NULL if none
+ * has it. */
 const audit_tensor *audit_find(const audit_side *side, const char *name, int only);
 
 /* Reads values first .. first + n - 1 in row-major order as binary32. 0, or an exit code after an error line. */
@@ -61,7 +62,7 @@ unsigned audit_code(const audit_tensor *x, size_t matrix, size_t row, size_t col
 void audit_codes(uint8_t *z, const audit_tensor *x, size_t matrix, size_t row, size_t n);
 /* Returns the scale of block (p, q) of a matrix; *code: as it is stored. */
 float audit_scale(const audit_tensor *x, size_t matrix, size_t p, size_t q, uint32_t *code);
-/* Returns the number of the second level as it is stored; 1 where there is none. */
+/* Returns the number of the second level as it is stored; 1 without a second level. */
 float audit_second(const audit_tensor *x, size_t matrix);
 size_t audit_blocks_down(const audit_tensor *x);
 size_t audit_blocks_across(const audit_tensor *x);
@@ -83,12 +84,12 @@ typedef struct audit_rules {
   size_t count, capacity;
 } audit_rules;
 void audit_rules_free(audit_rules *rules);
-/* Adds the named rules whose elements, scales, blocks and levels are those of a tensor. */
 /* Returns 1 if all codes of two formats are the same numbers. */
 int audit_same_elements(hu_format x, hu_format y);
+/* Adds the named rules whose elements, scales, blocks and levels are those of a tensor. */
 int audit_rules_named(audit_rules *rules, const audit_tensor *x);
-/* Adds variants of the first of the named ones, and if there is none of a plain one: each formula of the scale,
- * rounding of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few
+/* Adds variants of the first of the named ones, or of a plain one if none is named: each formula of the scale, rounding
+ * of it, order of steps and rounding of elements; with the last of these to nearest, what decides about few
  * blocks. */
 int audit_rules_varied(audit_rules *rules, const audit_rules *named, const audit_tensor *x);
 /* Adds those of another list that do something else. */
@@ -191,7 +192,7 @@ enum {
   AUDIT_PARTED,    /* by a rule that is known */
   AUDIT_FORMATS,   /* other elements, scales or blocks, and no known rule leads from one to the other */
   AUDIT_DIFFERENT, /* not explained */
-  AUDIT_LONE,      /* one side does not have it */
+  AUDIT_LONE,      /* only one side has it */
   AUDIT_VERDICTS
 };
 extern const char *const audit_verdicts[AUDIT_VERDICTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two rules of quantizers: the shortest block on which they differ, or a proof that there is none. See quantizers.h.
+/* Two rules of quantizers: the shortest block on which they differ, or a proof that they never do. See quantizers.h.
  *
  * The proof is for one level, scales of 8 bits and formulas without a search. There the scale of a block depends on its
  * amax A alone, and never falls where A grows; a code depends on the scale and x alone, and never falls where x grows:

@@ -16,8 +16,9 @@ typedef struct audit_drawing {
 } audit_drawing;
 void audit_draw(audit_block *z, audit_drawing *drawing);
 
-/* Finds a block on which two rules differ, and prints it, or that there is none: proved, or none of `tries` that were
- * drawn. Returns 0: no difference was found, 1: here is one, or 2 after an error line. */
+/* Finds a block on which two rules differ, and prints it; else prints that they never differ, with the proof, or how
+ * many blocks were drawn, at most `tries`, without a difference. Returns 0: no difference was found, 1: here is one, or
+ * 2 after an error line. */
 int audit_distinguish(char *const text[2], uint64_t tries, uint64_t seed, int json);
 
 /* A box is a program that reads lines: the binary32 patterns of a block, 8 hexadecimal digits each, without a blank

@@ -31,7 +31,7 @@ void cli_causes_add(cli_causes *z, const cli_causes *x);
  * k-th block, row by row, infinity where there is no largest value. Returns 0, or an exit code after an error line. */
 int cli_causes_matrix(cli_causes *z, const cli_source *x, const cli_source *v, size_t rows, size_t cols,
                       const size_t block[2], const double *most);
-/* Returns a part of the noise between 0 and 1; 0 where there is none. */
+/* Returns a part of the noise between 0 and 1; 0 without noise. */
 double cli_causes_share(const cli_causes *z, double part);
 /* Returns the mean of v - x. */
 double cli_causes_bias(const cli_causes *z);

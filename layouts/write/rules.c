@@ -28,25 +28,29 @@ static float number(uint32_t bits) {
   return z;
 }
 
-/* Rounds a result of binary32 into the type: of operands of 8 and 11 digits that changes nothing, since binary32 has
- * more than twice as many. */
-static uint32_t narrowed(hu_format type, float x) {
+static uint32_t pattern(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* Rounds a result of binary32 into the type, as the programs do: they compute in binary32, whatever the type. Two
+ * roundings differ from one at some subnormal numbers of bfloat16. */
+static uint32_t narrowed(hu_format type, uint32_t bits) {
   if (hu_format_equal(type, hu_binary32())) return bits;
   return widened(type, hu_convert(type, nearest, hu_binary32(), bits, 0, NULL));
 }
 
 uint32_t hui_quotient(hu_format type, uint32_t x, uint32_t y) {
   hu_format f = hu_binary32();
-  if (hui_is_ieee()) return narrowed(type, number(x) / number(y));
-  return widened(type, hu_div(type, nearest, f, x, f, y, 0, NULL));
+  uint32_t z = hui_is_ieee() ? pattern(number(x) / number(y)) : hu_div(f, nearest, f, x, f, y, 0, NULL);
+  return narrowed(type, z);
 }
 
 uint32_t hui_product(hu_format type, uint32_t x, uint32_t y) {
   hu_format f = hu_binary32();
-  if (hui_is_ieee()) return narrowed(type, number(x) * number(y));
-  return widened(type, hu_mul(type, nearest, f, x, f, y, 0, NULL));
+  uint32_t z = hui_is_ieee() ? pattern(number(x) * number(y)) : hu_mul(f, nearest, f, x, f, y, 0, NULL);
+  return narrowed(type, z);
 }
 
 static double value_of(uint32_t bits) { return hu_decode64(hu_binary32(), bits); }

@@ -363,8 +363,8 @@ static int is_empty(const char *path) {
   return !count;
 }
 
-/* Finds the empty folder that a path leads to, since a new one cannot replace a link; to be freed. NULL: there is none
- * yet. */
+/* Finds the empty folder that a path leads to, since a new one cannot replace a link; to be freed. NULL: nothing is
+ * there yet. */
 static hu_status find_folder(char **real, hui_writing *x, const char *path) {
   char first;
   *real = realpath(path, NULL);

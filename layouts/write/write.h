@@ -24,7 +24,7 @@ typedef struct hui_factor {
 
 /* A program's rule. Elements are brought into their format from x / by or x by. */
 typedef struct hui_quantizer {
-  uint32_t (*second)(const hui_calc *calc); /* NULL: there is none */
+  uint32_t (*second)(const hui_calc *calc); /* NULL: the rule has no second level */
   hui_factor (*block)(const hui_calc *calc, uint32_t amax, uint32_t least, uint32_t greatest);
   uint8_t multiply;
   uint8_t wide;          /* 1: the quotient is of binary32, whatever the type; 2: and then rounded into the type */
@@ -54,7 +54,7 @@ typedef struct hui_target {
   uint32_t block[2];      /* rows and columns of a scale; 0: all */
   int dtype, scale_dtype; /* of codes, of scales; scale_dtype -1: the tensor's type */
   uint8_t scale_type;     /* HUI_SCALE_ of U8 scales */
-  const char *codes, *scale, *second, *bias, *sizes; /* ends of names; NULL: there is none */
+  const char *codes, *scale, *second, *bias, *sizes; /* ends of names; NULL: not written */
   const char *format;                                /* a word of the config */
 } hui_target;
 extern const hui_target hui_targets[];

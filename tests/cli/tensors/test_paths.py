@@ -87,46 +87,6 @@ class Same(support.Case):
         self.assertEqual((r.returncode, self.read("in.npy") == before), (2, True), r.stderr)
         self.assertIn(b"--report", r.stderr)
 
-    @unittest.skipUnless(MODELS, "built without jansson")
-    def test_report_over_a_model(self):
-        """A report replaces no file that is read, and lies in no folder that is: whatever leads there."""
-        x, y = (safetensors([(n, "F32", (4, 40), self.x[-640:])]) for n in "xy")
-        codes = safetensors([("l.weight", "F8_E4M3", (1, 4), b"1234"), ("l.weight_scale", "F32", (), floats([0.5]))])
-        index = json.dumps({"weight_map": {"x": "x.safetensors", "y": "y.safetensors"}}).encode()
-        config = json.dumps({"quantization_config": {"quant_method": "compressed-tensors"}}).encode()
-        for folder in ("all", "all/below", "some", "some/below", "far", "out"):
-            os.mkdir(self.path(folder))
-        for name, data in (("all/x.safetensors", x), ("all/config.json", config), ("some/x.safetensors", x),
-                ("some/y.safetensors", y), ("some/m.safetensors.index.json", index), ("some/one.safetensors", codes),
-                ("some/config.json", config), ("far/config.json", config), ("far/blob", y)):
-            self.write(name, data)
-        for name, to in (("all/y.safetensors", "../far/blob"), ("all/hf_quant_config.json", "../far/config.json"),
-                ("out/new.html", "../all/new.html"), ("out/link", "../all"), ("out/y", "../some/y.safetensors"),
-                ("out/c", "../some/config.json")):
-            os.symlink(to, self.path(name))
-        before = {os.path.join(d, f): self.read(os.path.join(d, f)) for d, _, names in os.walk(self.folder.name)
-            for f in names if os.path.exists(os.path.join(d, f))}
-        whole = ["x.safetensors", "y.safetensors", "config.json", "hf_quant_config.json", "new.html", "below/new.html"]
-        reports = {"all": ["all/" + n for n in whole] + ["out/new.html", "out/link/r.html", "far/blob", "far/config.json"],
-            "out/link": ["all/config.json", "all/new.html"],
-            "some/m.safetensors.index.json": ["some/y.safetensors", "some/config.json", "out/y", "out/c"],
-            "some/one.safetensors": ["some/config.json", "out/c", "some/m.safetensors.index.json"]}
-        for model, names in reports.items():
-            m, other, z = self.path(model), self.path("m.safetensors"), self.path("z.safetensors")
-            for name in names:
-                r = self.path(name)
-                for args in (("audit", m, other), ("audit", other, m), ("audit", "--source", m, other, other),
-                        ("compare", "-f", "mxfp4", "-f", "nvfp4", m), ("quantize", "-f", "bfloat16", "--layout", "auto", m, z)):
-                    with self.subTest(args=args, report=name):
-                        self.bad(*args, "--report", r, says=(r + ": ", "give --report another name"))
-        for name, data in before.items():
-            self.assertEqual(self.read(name), data, name)
-        self.assertNotIn("z.safetensors", self.left())
-        self.assertEqual(sorted(os.listdir(self.path("all"))), sorted(["below", *whole[:4]]))
-        self.ok("compare", "-f", "bfloat16", "-f", "float8_e5m2", self.path("all"), "--report", self.path("out/r.html"))
-        self.ok("audit", self.path("some/m.safetensors.index.json"), self.path("some/m.safetensors.index.json"),
-            "--report", self.path("some/r.html"))
-
     def test_in_place(self):
         x = self.path("x.npy")
         self.ok("quantize", "-f", "float8_e5m2", x, self.path("z.npy"))

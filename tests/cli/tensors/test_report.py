@@ -3,6 +3,7 @@
 
 import json
 import math
+import os
 import re
 import struct
 import sys
@@ -98,6 +99,49 @@ class Report(Base):
         self.write("m.safetensors", safetensors([("e", "F32", (0, 3), b"")]))
         self.quantize("mxfp4", "--report", self.path("r.html"))
         Balanced.read(self.read("r.html").decode())
+
+
+class Place(support.Case):
+    def test_report_over_a_model(self):
+        """A report replaces no file that is read, and lies in no folder that is: whatever leads there."""
+        numbers = floats([0.01 * i for i in range(160)])
+        self.write("m.safetensors", safetensors([("t", "F32", (4, 40), numbers)]))
+        x, y = (safetensors([(n, "F32", (4, 40), numbers)]) for n in "xy")
+        codes = safetensors([("l.weight", "F8_E4M3", (1, 4), b"1234"), ("l.weight_scale", "F32", (), floats([0.5]))])
+        index = json.dumps({"weight_map": {"x": "x.safetensors", "y": "y.safetensors"}}).encode()
+        config = json.dumps({"quantization_config": {"quant_method": "compressed-tensors"}}).encode()
+        for folder in ("all", "all/below", "some", "some/below", "far", "out"):
+            os.mkdir(self.path(folder))
+        for name, data in (("all/x.safetensors", x), ("all/config.json", config), ("some/x.safetensors", x),
+                ("some/y.safetensors", y), ("some/m.safetensors.index.json", index), ("some/one.safetensors", codes),
+                ("some/config.json", config), ("far/config.json", config), ("far/blob", y)):
+            self.write(name, data)
+        for name, to in (("all/y.safetensors", "../far/blob"), ("all/hf_quant_config.json", "../far/config.json"),
+                ("out/new.html", "../all/new.html"), ("out/link", "../all"), ("out/y", "../some/y.safetensors"),
+                ("out/c", "../some/config.json")):
+            os.symlink(to, self.path(name))
+        before = {os.path.join(d, f): self.read(os.path.join(d, f)) for d, _, names in os.walk(self.folder.name)
+            for f in names if os.path.exists(os.path.join(d, f))}
+        whole = ["x.safetensors", "y.safetensors", "config.json", "hf_quant_config.json", "new.html", "below/new.html"]
+        reports = {"all": ["all/" + n for n in whole] + ["out/new.html", "out/link/r.html", "far/blob", "far/config.json"],
+            "out/link": ["all/config.json", "all/new.html"],
+            "some/m.safetensors.index.json": ["some/y.safetensors", "some/config.json", "out/y", "out/c"],
+            "some/one.safetensors": ["some/config.json", "out/c", "some/m.safetensors.index.json"]}
+        for model, names in reports.items():
+            m, other, z = self.path(model), self.path("m.safetensors"), self.path("z.safetensors")
+            for name in names:
+                r = self.path(name)
+                for args in (("audit", m, other), ("audit", other, m), ("audit", "--source", m, other, other),
+                        ("compare", "-f", "mxfp4", "-f", "nvfp4", m), ("quantize", "-f", "bfloat16", "--layout", "auto", m, z)):
+                    with self.subTest(args=args, report=name):
+                        self.bad(*args, "--report", r, says=(r + ": ", "give --report another name"))
+        for name, data in before.items():
+            self.assertEqual(self.read(name), data, name)
+        self.assertNotIn("z.safetensors", self.left())
+        self.assertEqual(sorted(os.listdir(self.path("all"))), sorted(["below", *whole[:4]]))
+        self.ok("compare", "-f", "bfloat16", "-f", "float8_e5m2", self.path("all"), "--report", self.path("out/r.html"))
+        self.ok("audit", self.path("some/m.safetensors.index.json"), self.path("some/m.safetensors.index.json"),
+            "--report", self.path("some/r.html"))
 
 
 if __name__ == "__main__":
