@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/codes.h"
+#include "emu/base/matrix_view.h"
 #include "emu/core/round.h"
 #include "emu/gemm/check.h"
 #include "gpu/base/calls.h"
