@@ -284,7 +284,7 @@ blas blas_open(void) {
 void products(const blas &cublas, int n) {
   size_t elements = (size_t)n * n;
   float *a = device_array<float>(elements), *b = device_array<float>(elements), *result = device_array<float>(elements);
-  hu_format single = hu_format_ieee(8, 23, 0), eight = hu_format_fn(4, 3, 0);
+  hu_format eight = hu_format_fn(4, 3, 0);
   hu_mode rne = hu_mode();
   fill(a, elements);
   fill(b, elements);
@@ -337,7 +337,7 @@ struct model_case {
 
 void models(void) {
   const hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0), e4m3 = hu_format_fn(4, 3, 0);
-  const hu_format single = hu_format_ieee(8, 23, 0), e2m1 = hu_format_finite(2, 1, 0);
+  const hu_format e2m1 = hu_format_finite(2, 1, 0);
   const model_case cases[] = {
       {"seq(binary32)", half, 4096, 128},
       {"seq(binary16)", half, 4096, 256},
