@@ -217,8 +217,7 @@ static hu_status multiply(const hu_accum *accum, product_shape p, const hu_outpu
     return hu_gemm(p.m, p.n, p.k, d, a, b, NULL, accum, &(hu_how){plain_mode(), counts_there(NULL), NULL});
   size_t count = p.k / accum->block.every;
   void *ones = filled(p.m * count, accum->block.scale.m ? 0x38 : 0x7F);
-  hu_view sa = hu_matrix_codes(ones, count, accum->block.scale), sb = sa;
-  sb.ld = p.n;
+  hu_view sa = hu_matrix_codes(ones, count, accum->block.scale), sb = hu_matrix_codes(ones, p.n, accum->block.scale);
   return hu_multiply(
       &(hu_product){.m = p.m, .n = p.n, .k = p.k, .d = *d, .a = *a, .b = *b, .sa = sa, .sb = sb, .accum = accum},
       &(hu_how){plain_mode(), counts_there(NULL), NULL});
