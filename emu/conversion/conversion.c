@@ -62,6 +62,20 @@ static int rounds_first(const hu_conversion *conversion) {
   return has_first(conversion) || hui_conversion_has_through(conversion);
 }
 
+static hu_status check_further(const hu_conversion *conversion) {
+  static const hu_conversion_step none;
+  int count = hui_conversion_further(conversion);
+  for (int i = 0; i < HU_CONVERSION_FURTHER; i++) {
+    const hu_conversion_step *step = &conversion->further[i];
+    if (i < count && hu_format_check(step->format, NULL) != HU_OK) return HU_E_FORMAT;
+    if (i >= count && !hu_format_equal(step->format, none.format)) return HU_E_FORMAT;
+    if (i < count ? hu_mode_check(step->mode) != HU_OK || step->mode.bits
+                  : memcmp(&step->mode, &none.mode, sizeof none.mode) != 0)
+      return HU_E_MODE;
+  }
+  return count && (!has_first(conversion) || !conversion->scaling || *conversion->scaling) ? HU_E_SCALING : HU_OK;
+}
+
 hu_status hu_conversion_check(const hu_conversion *conversion) {
   static const hu_mode zero;
   if (!conversion) return HU_E_NULL;
@@ -71,6 +85,8 @@ hu_status hu_conversion_check(const hu_conversion *conversion) {
   if (rounds_first(conversion) ? conversion->first_mode.bits != 0
                                : memcmp(&conversion->first_mode, &zero, sizeof zero) != 0)
     return HU_E_MODE;
+  hu_status status = check_further(conversion);
+  if (status != HU_OK) return status;
   if (conversion->operand > OPERANDS ||
       ((conversion->operand & HU_OPERAND_FLUSH) && !(conversion->operand & HU_OPERAND_BINARY32)))
     return HU_E_SCALING;
@@ -192,15 +208,23 @@ typedef struct ends {
   int values;            /* 1: values of codes come out */
 } ends;
 
+/* Rounds the values into the formats before the last one, which no NaN operand sees: they may lack NaN. */
+static hu_status round_before(block *buffer, size_t n, const hu_conversion *conversion, const hu_exec *exec) {
+  double *x = buffer->value;
+  hu_status status = hu_quantize64_n(n, x, 1, x, 1, conversion->first, conversion->first_mode, exec, NULL);
+  for (int i = 0; i < hui_conversion_further(conversion) && status == HU_OK; i++) {
+    const hu_conversion_step *step = &conversion->further[i];
+    status = hu_quantize64_n(n, x, 1, x, 1, step->format, step->mode, exec, NULL);
+  }
+  for (size_t i = 0; i < n; i++)
+    if (is_nan(buffer->x[i])) x[i] = hui_double_of_bits(buffer->x[i]);
+  return status;
+}
+
 static hu_status run_block(block *buffer, size_t n, void *z, ptrdiff_t incz, const ends *both,
                            const hu_conversion *conversion, const hu_exec *exec, hu_events *events) {
   size_t size = hui_code_bytes(conversion->format);
-  hu_status status = HU_OK;
-  if (has_first(conversion))
-    status =
-        hu_quantize64_n(n, buffer->value, 1, buffer->value, 1, conversion->first, conversion->first_mode, exec, NULL);
-  for (size_t i = 0; has_first(conversion) && i < n; i++)
-    if (is_nan(buffer->x[i])) buffer->value[i] = hui_double_of_bits(buffer->x[i]); /* the first format may lack NaN */
+  hu_status status = has_first(conversion) ? round_before(buffer, n, conversion, exec) : HU_OK;
   if (is_direct(conversion, both->size_x))
     status = hu_encode_n(n, buffer->code, 1, buffer->narrow, 1, conversion->format, conversion->mode, exec, events);
   else if (status == HU_OK)
@@ -283,19 +307,21 @@ static uint64_t seen(const hu_conversion *conversion, uint64_t pattern, size_t s
   return prepared(conversion, pattern, narrow && (conversion->operand & HU_OPERAND_FLUSH));
 }
 
-/* And rounded into the first format, which numbers alone are: its NaNs are no operands, and it may have none. */
-static uint64_t once(const hu_conversion *conversion, uint64_t pattern) {
-  if (has_first(conversion) && !is_nan(pattern))
-    pattern = hui_bits_of_double(
-        hu_quantize64(conversion->first, conversion->first_mode, hui_double_of_bits(pattern), 0, NULL));
-  return pattern;
+/* And rounded into the formats before the last one, which numbers alone are: NaN operands pass them by. */
+static uint64_t before(const hu_conversion *conversion, uint64_t pattern) {
+  double x = hui_double_of_bits(pattern);
+  if (!has_first(conversion) || is_nan(pattern)) return pattern;
+  x = hu_quantize64(conversion->first, conversion->first_mode, x, 0, NULL);
+  for (int i = 0; i < hui_conversion_further(conversion); i++)
+    x = hu_quantize64(conversion->further[i].format, conversion->further[i].mode, x, 0, NULL);
+  return hui_bits_of_double(x);
 }
 
 static uint32_t encode_one(const hu_conversion *conversion, uint64_t pattern, size_t size, uint32_t random,
                            uint32_t *events) {
   uint64_t x = seen(conversion, pattern, size);
   uint32_t z =
-      hu_encode64(conversion->format, conversion->mode, hui_double_of_bits(once(conversion, x)), random, events);
+      hu_encode64(conversion->format, conversion->mode, hui_double_of_bits(before(conversion, x)), random, events);
   if (conversion->nan_made == HU_NAN_MADE_CANONICAL) {
     hu_spec spec = hui_spec_of(conversion->format, conversion->mode);
     z = unsigned_nan(&spec, z);
@@ -305,7 +331,7 @@ static uint32_t encode_one(const hu_conversion *conversion, uint64_t pattern, si
 
 double hu_conversion_operand64(const hu_conversion *conversion, double x) {
   int wrong = hu_conversion_check(conversion) != HU_OK || *conversion->scaling;
-  return hui_double_of_bits(wrong ? inf_of | quiet_of : once(conversion, seen(conversion, hui_bits_of_double(x), 8)));
+  return hui_double_of_bits(wrong ? inf_of | quiet_of : before(conversion, seen(conversion, hui_bits_of_double(x), 8)));
 }
 
 static uint32_t misuse(uint32_t *events) {

@@ -150,5 +150,6 @@ hu_status hu_conversion_find(hu_conversion *conversion, const char *name) {
     *conversion = record_of(&row);
     return HU_OK;
   }
+  if (hu_conversion_parse(conversion, name, NULL) == HU_OK) return HU_OK;
   return find_qtorch(conversion, name);
 }

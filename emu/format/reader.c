@@ -66,22 +66,17 @@ static size_t argument_end(const char *text, size_t from) {
   return from + strlen(text + from);
 }
 
-/* A format's suffixes have commas of their own: the longest piece that is a format is taken. */
-int hui_reader_format(hu_reader *reader, hu_format *format) {
+int hui_reader_longest(hu_reader *reader, void *z, hu_piece_reader read) {
   char piece[HU_FORMAT_TEXT_MAX];
   hu_status first = HU_OK;
   size_t start = reader->at, where = 0, best = 0;
   for (size_t end = argument_end(reader->text, start); end - start < sizeof piece;
        end = argument_end(reader->text, end)) {
-    hu_format found;
     size_t wrong = 0;
     memcpy(piece, reader->text + start, end - start);
     piece[end - start] = 0;
-    hu_status status = hu_format_parse(&found, piece, &wrong);
-    if (status == HU_OK) {
-      *format = found;
-      best = end;
-    }
+    hu_status status = read(z, piece, &wrong);
+    if (status == HU_OK) best = end;
     if (first == HU_OK && status != HU_OK && !best) {
       first = status;
       where = wrong;
@@ -92,6 +87,10 @@ int hui_reader_format(hu_reader *reader, hu_format *format) {
   reader->at = best;
   return 1;
 }
+
+static hu_status read_format(void *z, const char *piece, size_t *wrong) { return hu_format_parse(z, piece, wrong); }
+
+int hui_reader_format(hu_reader *reader, hu_format *format) { return hui_reader_longest(reader, format, read_format); }
 
 /* Reads a word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
 int hui_reader_mode_word(hu_reader *reader, hu_mode *mode, hu_mode_reader parse) {

@@ -24,7 +24,10 @@ int hui_reader_passed_name(hu_reader *reader, const char *word);
 /* Decimal from low to high, no leading zero, a minus where low is negative; 1 to 2^31 - 1. */
 int hui_reader_number(hu_reader *reader, int64_t low, int64_t high, int64_t *z);
 int hui_reader_length(hu_reader *reader, uint32_t *z);
-/* A format, whose suffixes may have commas of their own: the longest piece that is one. */
+/* The longest piece up to a comma, a parenthesis or the end that `read` takes, since suffixes of formats have commas of
+ * their own; or a format. `read` sets *z only where it takes the piece, else *wrong to the place in it. */
+typedef hu_status (*hu_piece_reader)(void *z, const char *piece, size_t *wrong);
+int hui_reader_longest(hu_reader *reader, void *z, hu_piece_reader read);
 int hui_reader_format(hu_reader *reader, hu_format *format);
 /* A word up to the next comma or parenthesis, by a reader of hu_mode's texts. */
 typedef hu_status (*hu_mode_reader)(hu_mode *mode, const char *text);

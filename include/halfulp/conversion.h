@@ -11,14 +11,15 @@
  * the calls below do it. For a finite or infinite operand x, in this order:
  *
  *   operand     what `operand` says of binary64, sign, zero and infinities
- *   first       if there is a first format: x becomes the value of it that x rounds to by first_mode
+ *   first       if there is a first format: x becomes the value of it that x rounds to by first_mode, and then one of
+ *               each format of `further`, in order
  *   the result  x rounded into `format` by `mode`: hu_encode, docs/numerics.md sections 2 and 3
  *
- * A NaN operand (also one that `operand` made) passes the first format by and gives the code that `nan` says; a NaN
- * that a number or infinity becomes in the first format gives that of `mode`. Events are those of the last rounding
- * with the operand that it is given (a first rounding and a NaN's digits count nowhere); random words are taken as in
- * array.h (`exec` NULL: those of stream (0, 0) in every such call). docs/compatibility.md says for every name what it
- * was held against, and where the original differs. */
+ * A NaN operand (also one that `operand` made) passes these formats by and gives the code that `nan` says; a NaN
+ * that a number or infinity becomes in one of them is rounded by the next, the last one by `mode`. Events are those of
+ * the last rounding with the operand that it is given (earlier roundings and a NaN's digits count nowhere); random
+ * words are taken as in array.h (`exec` NULL: those of stream (0, 0) in every such call). docs/compatibility.md says
+ * for every name what it was held against, and where the original differs. */
 #ifndef HALFULP_CONVERSION_H
 #define HALFULP_CONVERSION_H
 
@@ -69,6 +70,14 @@ enum {
 /* Columns of a block, at most, in presets of scaled tensors that have steps before their encoding. */
 #define HU_CONVERSION_COLS 512
 
+/* A rounding before the last one. */
+typedef struct hu_conversion_step {
+  hu_format format; /* all zero: none */
+  hu_mode mode;     /* deterministic */
+} hu_conversion_step;
+/* How many of them a conversion may have behind its first one. */
+#define HU_CONVERSION_FURTHER 2
+
 /* A conversion. */
 typedef struct hu_conversion {
   hu_format format;
@@ -84,13 +93,15 @@ typedef struct hu_conversion {
                           for hu_conversion_apply_scaled; format is the elements' one */
   const char *through; /* "" or NULL, or the text of a scaled tensor whose values the elements become first */
   uint8_t codes;       /* HU_SCALED_CODES_ */
+  hu_conversion_step further[HU_CONVERSION_FURTHER]; /* behind `first`; what follows an all zero one is all zero */
 } hu_conversion;
 
-/* HU_OK; HU_E_NULL, HU_E_FORMAT (format or first), HU_E_MODE (either mode; a first one that is stochastic, or without a
- * first format and `through`), HU_E_SCALING (an operand bit, NaN rule or code that means nothing with this format; a
- * text that hu_scaling_parse refuses or whose element format is another; `through` or `codes` without `scaling`; a
- * first format or `through` with anything but blocks of one row, HU_CONVERSION_COLS columns at most and the same in
- * both tensors, without a second level; `codes` beside these). */
+/* HU_OK; HU_E_NULL, HU_E_FORMAT (format, first or further), HU_E_MODE (a mode; one before the last that is stochastic,
+ * or that has no format, or first_mode without `through` either), HU_E_SCALING (further formats without a first one or
+ * beside `scaling`; an operand bit, NaN rule or code that means nothing with this format; a text that hu_scaling_parse
+ * refuses or whose element format is another; `through` or `codes` without `scaling`; a first format or `through` with
+ * anything but blocks of one row, HU_CONVERSION_COLS columns at most and the same in both tensors, without a second
+ * level; `codes` beside these). */
 HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversion);
 
 /* z[i] = the code that x[i] becomes, or its value. x: HU_TYPE_BINARY32 or HU_TYPE_BINARY64; z: HU_TYPE_CODES,
@@ -181,7 +192,7 @@ static inline HU_MUST_CHECK hu_status hu_conversion_scaled_quantize(size_t rows,
   return hu_conversion_apply_scaled(rows, cols, &to, &from, conversion, &extra, exec, events);
 }
 
-/* x as the last rounding sees it: after the first two steps; a NaN is one. What the check refuses gives NaN. */
+/* x as the last rounding sees it: after the steps before it; a NaN is one. What the check refuses gives NaN. */
 HU_API double hu_conversion_operand64(const hu_conversion *conversion, double x);
 /* One value; what the check refuses gives code 0 and the event invalid, as in scalar.h. */
 HU_API uint32_t hu_conversion_encode(const hu_conversion *conversion, float x, uint32_t random,
@@ -201,9 +212,33 @@ typedef struct hu_conversion_entry {
 HU_API size_t hu_conversion_count(void);
 HU_API hu_conversion_entry hu_conversion_at(size_t i); /* i < hu_conversion_count(), else name is NULL */
 /* By name, exact spelling; besides the list every qtorch.float(E,M) with E from 2 to 7 and M from 1 to 22, the
- * arguments of QPyTorch's float_quantize. HU_E_NAME if the name is unknown, HU_E_NULL; *conversion is untouched
- * then. */
+ * arguments of QPyTorch's float_quantize, and every path(...) that hu_conversion_parse reads. HU_E_NAME if the name is
+ * unknown, HU_E_NULL; *conversion is untouched then. */
 HU_API HU_MUST_CHECK hu_status hu_conversion_find(hu_conversion *conversion, const char *name);
+
+/* Reads a chain of roundings (docs/paths.md), without blanks:
+ *
+ *   path  = "path(" step "," step { "," step } ")"
+ *   step  = format [ ":" mode [ ":" policy ] ]
+ *
+ * of 2 to HU_CONVERSION_FURTHER + 2 steps, the first of which is done first. mode: one of HU_ROUND_TEXTS, rne without
+ * it; that of the last step alone may be stochastic. policy: a saturation text, default without it. A step is the
+ * longest text that is one, because suffixes of formats have commas, too. The record has no operand bits, and NaN by
+ * mode. HU_E_TEXT (not the grammar), HU_E_NAME (a format's name), HU_E_MODE (a stochastic step that is not the last),
+ * HU_E_NULL; *conversion is untouched then, and *where, if where is not NULL, is the offset of the part that is
+ * wrong. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_parse(hu_conversion *conversion, const char *text, size_t *where);
+/* The same conversion without its roundings before the last one: where the two give different codes, the number was
+ * rounded twice. */
+static inline hu_conversion hu_conversion_once(const hu_conversion *conversion) {
+  hu_conversion once = *conversion;
+  hu_conversion_step none = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, {0, 0}}};
+  int i;
+  once.first = none.format;
+  once.first_mode = none.mode;
+  for (i = 0; i < HU_CONVERSION_FURTHER; i++) once.further[i] = none;
+  return once;
+}
 
 #ifdef __cplusplus
 }

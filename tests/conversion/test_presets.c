@@ -25,7 +25,7 @@ static int same_record(const hu_conversion *a, const hu_conversion *b) {
          !memcmp(&a->mode, &b->mode, sizeof a->mode) && !memcmp(&a->first_mode, &b->first_mode, sizeof a->first_mode) &&
          a->operand == b->operand && a->nan == b->nan && a->nan64 == b->nan64 && a->nan_code == b->nan_code &&
          a->nan_made == b->nan_made && !strcmp(a->scaling, b->scaling) && !strcmp(a->through, b->through) &&
-         a->codes == b->codes;
+         a->codes == b->codes && !memcmp(a->further, b->further, sizeof a->further);
 }
 
 static void test_every_preset(void **state) {
@@ -60,7 +60,8 @@ static void test_names(void **state) {
                                      "qtorch.float(4,3",
                                      "qtorch.float(4,3)x",
                                      "qtorch.float(4;3)",
-                                     "qtorch.float(99999999999,3)"};
+                                     "qtorch.float(99999999999,3)",
+                                     "path(binary16)"};
   (void)state;
   hu_conversion c, before;
   memset(&c, 0x5A, sizeof c);
@@ -80,6 +81,94 @@ static void test_names(void **state) {
       assert_int_equal(hu_conversion_check(&c), HU_OK);
       assert_true(c.format.e == e && c.format.m == m && c.mode.round == HU_RNA);
       assert_int_equal(hu_limits_of(c.first).emin, hu_limits_of(c.format).emin);
+    }
+}
+
+/* What was read, as a text of its own: each format and mode. */
+static void show(char text[512], const hu_conversion *c) {
+  char format[HU_FORMAT_TEXT_MAX], mode[8];
+  size_t n = 0;
+  hu_conversion_step steps[4] = {{c->first, c->first_mode}, c->further[0], c->further[1], {c->format, c->mode}};
+  for (int i = 0; i < 4; i++) {
+    if (!hu_limits_of(steps[i].format).width) continue;
+    hu_format_text(format, sizeof format, steps[i].format);
+    n += (size_t)snprintf(text + n, 512 - n, "%s %s %d|", format, hu_mode_round_text(mode, steps[i].mode),
+                          steps[i].mode.saturate);
+  }
+}
+
+static void test_paths(void **state) {
+  static const char *const good[][2] = {
+      {"path(binary16:rtz,float8_e4m3fn)", "fp(5,10,0) rtz 0|fp(4,3,0):fn rne 0|"},
+      {"path(fp(4,3,0):fn,nosub,fp(2,1,0):finite)", "fp(4,3,0):fn,nosub rne 0|fp(2,1,0):finite rne 0|"},
+      {"path(fp(4,3,0):fn,nosub:rna:finite,fp(2,1,0):finite:rtp:finite)",
+       "fp(4,3,0):fn,nosub rna 2|fp(2,1,0):finite rtp 2|"},
+      {"path(binary32,bfloat16:rto,binary16,float8_e5m2:sra:12:none)",
+       "fp(8,23,0) rne 0|fp(8,7,0) rto 0|fp(5,10,0) rne 0|fp(5,2,0):nan=ieee1 sra:12 1|"}};
+  static const struct {
+    const char *text;
+    hu_status status;
+    size_t where;
+  } wrong[] = {{"", HU_E_TEXT, 0},
+               {"torch.bfloat16", HU_E_TEXT, 0},
+               {"path", HU_E_TEXT, 4},
+               {"path()", HU_E_TEXT, 5},
+               {"path(binary16)", HU_E_TEXT, 13},
+               {"path(binary16,)", HU_E_TEXT, 14},
+               {"path(binary16,bfloat16", HU_E_TEXT, 22},
+               {"path(binary16,bfloat16)x", HU_E_TEXT, 23},
+               {"path(binary16,bfloat17)", HU_E_NAME, 14},
+               {"path(binary16:rtx,bfloat16)", HU_E_TEXT, 14},
+               {"path(binary16:finite,bfloat16)", HU_E_TEXT, 14},
+               {"path(binary16:rtz:rtz,bfloat16)", HU_E_TEXT, 14},
+               {"path(binary16:sra:8,bfloat16)", HU_E_MODE, 5},
+               {"path(bfloat16,binary16:sra:8,bfloat16)", HU_E_MODE, 14},
+               {"path(binary16, bfloat16)", HU_E_TEXT, 14},
+               {"path(binary16,bfloat16,binary16,bfloat16,binary16)", HU_E_TEXT, 41},
+               {"path(mxfp4,binary16)", HU_E_NAME, 5},
+               {"path(posit8,binary16)", HU_E_NAME, 5}};
+  char text[512];
+  size_t where = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    hu_conversion c = named(good[i][0]);
+    assert_int_equal(hu_conversion_check(&c), HU_OK);
+    show(text, &c);
+    assert_string_equal(text, good[i][1]);
+    hu_conversion once = hu_conversion_once(&c);
+    assert_int_equal(hu_conversion_check(&once), HU_OK);
+    show(text, &once);
+    const char *last = good[i][1];
+    for (const char *next = last; next; next = strstr(next + 1, "fp(")) last = next;
+    assert_string_equal(text, last);
+  }
+  hu_conversion c = named("numpy.float16"), before = c;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    hu_status status = hu_conversion_parse(&c, wrong[i].text, &where);
+    if (status != wrong[i].status || where != wrong[i].where)
+      fail_msg("'%s': %s at %zu", wrong[i].text, hu_status_text(status), where);
+    assert_memory_equal(&c, &before, sizeof c);
+  }
+  assert_int_equal(hu_conversion_parse(NULL, "path(binary16,bfloat16)", NULL), HU_E_NULL);
+  assert_int_equal(hu_conversion_parse(&c, NULL, NULL), HU_E_NULL);
+}
+
+/* Numbers that one rounding and two bring to different codes, as values. */
+static void test_twice(void **state) {
+  static const char *const by[] = {"path(binary32,float8_e4m3fn)", "path(bfloat16,float8_e4m3fn)",
+                                   "path(binary16,float8_e4m3fn)", "path(binary16:rtz,float8_e4m3fn)"};
+  static const struct {
+    float x;
+    double z[4];
+  } examples[] = {{1.0625f + 0x1p-23f, {1.125, 1, 1, 1}},
+                  {1.0625f + 0x1p-9f, {1.125, 1, 1.125, 1.125}},
+                  {1.1875f - 0x1p-12f, {1.125, 1.25, 1.25, 1.125}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+    for (int k = 0; k < 4; k++) {
+      hu_conversion c = named(by[k]);
+      double z = hu_decode64(c.format, hu_conversion_encode(&c, examples[i].x, 0, NULL));
+      if (z != examples[i].z[k]) fail_msg("%a by %s gives %g", (double)examples[i].x, by[k], z);
     }
 }
 
@@ -106,6 +195,12 @@ static void test_refusals(void **state) {
   REFUSED(c.mode.round = HU_ROUND_COUNT, HU_E_MODE);
   REFUSED(c.first_mode.round = HU_RTZ, HU_E_MODE);
   REFUSED((c.first = c.format, c.first_mode.round = HU_SRA, c.first_mode.bits = 8), HU_E_MODE);
+  REFUSED(c.further[0].format = c.format, HU_E_SCALING); /* no first format */
+  REFUSED((c.first = c.format, c.further[1].format = c.format), HU_E_FORMAT);
+  REFUSED((c.first = c.format, c.further[0].format = hu_format_ieee(11, 31, 0)), HU_E_FORMAT);
+  REFUSED((c.first = c.format, c.further[0].mode.round = HU_RTZ), HU_E_MODE);
+  REFUSED((c.first = c.further[0].format = c.format, c.further[0].mode.round = HU_SRA, c.further[0].mode.bits = 8),
+          HU_E_MODE);
   REFUSED(c.operand = 1u << 6, HU_E_SCALING);
   REFUSED(c.operand = HU_OPERAND_FLUSH, HU_E_SCALING);
   REFUSED(c.nan_made = HU_NAN_MADE_CANONICAL + 1, HU_E_SCALING);
@@ -123,6 +218,8 @@ static void test_refusals(void **state) {
   assert_int_equal(hu_conversion_encode_n(1, &z8, 1, &x, 1, &c, NULL, NULL), HU_E_SCALING);
   assert_int_equal(hu_conversion_encode(&c, x, 0, &events), 0);
   assert_int_equal(z8, 7);
+  c.first = c.further[0].format = hu_format_ieee(8, 7, 0); /* a first format alone goes with rows of blocks */
+  assert_int_equal(hu_conversion_check(&c), HU_E_SCALING);
   c = named("cuda.half.rn");
   assert_int_equal(hu_conversion_encode_n(1, &z, 0, &x, 1, &c, NULL, NULL), HU_E_SHAPE);
   assert_int_equal(hu_conversion_encode_n(1, NULL, 1, &x, 1, &c, NULL, NULL), HU_E_NULL);
@@ -283,6 +380,8 @@ static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, ui
   if (made && !nan) digits = 0x8000000000000;
   if (nan || made) return nan_of(c, wide ? c->nan64 : c->nan, negative, digits, events);
   if (!none) x = hu_quantize64(c->first, c->first_mode, x, 0, NULL);
+  for (int i = 0; i < HU_CONVERSION_FURTHER && hu_limits_of(c->further[i].format).width; i++)
+    x = hu_quantize64(c->further[i].format, c->further[i].mode, x, 0, NULL);
   uint32_t code = hu_encode64(c->format, c->mode, x, random, events), ignored;
   if (!c->nan_made || !isnan(hu_decode64(c->format, code))) return code;
   return hu_encode64(c->format, c->mode, NAN, 0, &ignored);
@@ -306,11 +405,14 @@ static uint64_t wide_bits(uint32_t u) {
   return (uint64_t)(u >> 31) << 63 | 0x7FF0000000000000u | (uint64_t)(u & 0x7FFFFF) << 29;
 }
 
-/* The presets, and behind them two whose first format has no NaN, or has one where numbers overflow. */
-enum { OWN = 2 };
+/* The presets, and behind them two whose first format has no NaN, or has one where numbers overflow, and paths. */
+static const char *const paths[] = {"path(bfloat16,float8_e4m3fn)", "path(binary16:rtz,bfloat16:rna,float8_e5m2:rto)",
+                                    "path(binary32:rto,float8_e4m3fn:rne:none,float6_e3m2fn,float4_e2m1fn:sra:7)"};
+enum { OWN = 2 + sizeof paths / sizeof *paths };
 static hu_conversion_entry entry_at(size_t i) {
   size_t own = i - hu_conversion_count();
   if (i < hu_conversion_count()) return hu_conversion_at(i);
+  if (own > 1 && own < OWN) return (hu_conversion_entry){paths[own - 2], "", "", "", named(paths[own - 2])};
   hu_conversion_entry entry = {"first fp(5,2,0):finite", "", "", "", named("numpy.float16")};
   entry.conversion.first = hu_format_finite(5, 2, 0);
   if (own == 1) {
@@ -416,7 +518,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_preset), cmocka_unit_test(test_names),        cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_examples64),   cmocka_unit_test(test_example_nans), cmocka_unit_test(test_one_value),
-      cmocka_unit_test(test_arrays),       cmocka_unit_test(test_random_words),
+      cmocka_unit_test(test_arrays),       cmocka_unit_test(test_random_words), cmocka_unit_test(test_paths),
+      cmocka_unit_test(test_twice),
   };
   return cmocka_run_group_tests_name("presets of conversions", tests, NULL, NULL);
 }
