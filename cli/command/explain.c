@@ -425,6 +425,7 @@ int cli_explain(int argc, char **argv) {
              JSON(cli_shown_name(name, state.numeric.format, state.numeric.format_text)));
     if (state.operation.count) json_factors(&state);
     if (finite && !beyond_binary64(z)) json_neighbours(state.numeric.format, z, &between);
+    cli_preset_once(&state.preset, (uint32_t)state.random, 1);
     printf("\"results\": [");
   } else {
     print_operand(&state, text, z);
@@ -438,6 +439,9 @@ int cli_explain(int argc, char **argv) {
     mode.bits = state.modes[i].bits;
     if (explain_mode(&state, z, &between, mode, i == 0)) status = CLI_DIFFERENT;
   }
-  if (state.numeric.json) printf("]}\n");
+  if (state.numeric.json)
+    printf("]}\n");
+  else
+    cli_preset_once(&state.preset, (uint32_t)state.random, 0);
   return status;
 }

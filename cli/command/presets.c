@@ -27,7 +27,8 @@ static const cli_command command = {
     "A preset names a format and how another program converts numbers into it: rounding, saturation, NaN, an\n"
     "earlier rounding into a wider format, the rule of a scale. Give its NAME for a format: -f NAME of encode,\n"
     "decode, quantize and explain. PART keeps the names that begin with it or, if none does, that contain it.\n"
-    "Every qtorch.float(E,M) is a preset, too.\n"
+    "Every qtorch.float(E,M) is a preset, too, and every path(FORMAT:MODE,FORMAT:MODE), a chain of roundings\n"
+    "(docs/paths.md).\n"
     "docs/compatibility.md says which programs each was compared with.",
     "  halfulp presets\n  halfulp presets torch.\n  halfulp presets cuda.fp8_e4m3.satfinite\n  halfulp presets --json",
     options,
@@ -72,9 +73,16 @@ static void first_text(char text[CLI_NAME_MAX], const hu_conversion *conversion)
   static const hu_format none;
   char name[CLI_NAME_MAX], mode[CLI_NAME_MAX];
   cli_mode_name(mode, conversion->first_mode);
-  if (!hu_format_equal(conversion->first, none))
-    snprintf(text, CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, conversion->first), mode);
-  else if (*conversion->through)
+  if (!hu_format_equal(conversion->first, none)) {
+    size_t n = (size_t)snprintf(text, CLI_NAME_MAX, "rounded into %.100s, %.40s",
+                                cli_format_name(name, conversion->first), mode);
+    for (int i = 0; i < HU_CONVERSION_FURTHER && n < CLI_NAME_MAX; i++) {
+      const hu_conversion_step *step = &conversion->further[i];
+      if (hu_format_equal(step->format, none)) break;
+      n += (size_t)snprintf(text + n, CLI_NAME_MAX - n, "; into %.100s, %.40s", cli_format_name(name, step->format),
+                            cli_mode_name(mode, step->mode));
+    }
+  } else if (*conversion->through)
     snprintf(text, CLI_NAME_MAX, "%.40s", mode);
 }
 

@@ -56,6 +56,15 @@ static void overflow_cell(char text[32], const tensors_result *result) {
   snprintf(text, 32, "%llu", (unsigned long long)result->events.overflow);
 }
 
+static void twice_cell(char text[32], const tensors_result *result) {
+  snprintf(text, 32, "%llu", (unsigned long long)result->twice);
+}
+static int any_rounds_before(const compare_table *table) {
+  int any = 0;
+  for (int k = 0; k < table->count; k++) any |= table->columns[k].asked.target.rounds_before;
+  return any;
+}
+
 static void share_cell(char text[32], const tensors_result *result, double part) {
   snprintf(text, 32, "%.2f", 100 * cli_causes_share(&result->causes, part));
 }
@@ -132,6 +141,7 @@ static void print_table(const compare_table *table) {
   print_total(table, names, "zeros", zeros_cell);
   print_total(table, names, "  that were not 0", to_zero_cell);
   print_total(table, names, "overflow of elements", overflow_cell);
+  if (any_rounds_before(table)) print_total(table, names, "not as rounded once", twice_cell);
   print_total(table, names, "% of noise: scales", scales_cell);
   print_total(table, names, "  dead zone", dead_cell);
   print_total(table, names, "  saturation", saturated_cell);
@@ -142,7 +152,8 @@ static void print_table(const compare_table *table) {
 
 /* ---- JSON ---- */
 
-static void json_figures(const tensors_result *result) {
+static void json_figures(const tensors_result *result, const cli_target *target) {
+  if (target->rounds_before) cli_json(stdout, "'rounded_twice': ?, ", JSON(result->twice));
   cli_json(stdout, "'bits_per_element': ?, 'events': ?, 'errors': ?, 'causes': ?", JSON(result->bits),
            JSON(&result->events), cli_errors_value(&result->errors), cli_causes_value(&result->causes));
 }
@@ -152,13 +163,13 @@ static void json_column(const compare_column *column) {
   int first = 1;
   cli_json(stdout, "{'format': ?, 'mode': ?, ", JSON(column->name),
            JSON(cli_mode_name(mode, column->asked.numeric.mode)));
-  json_figures(&column->total);
+  json_figures(&column->total, &column->asked.target);
   fputs(", \"tensors\": [", stdout);
   for (size_t i = 0; i < column->results.count; i++) {
     const tensors_result *result = &column->results.list[i];
     if (!result->done) continue;
     cli_json(stdout, "?{'name': ?, ", cli_comma(first), JSON(result->tensor->name));
-    json_figures(result);
+    json_figures(result, &column->asked.target);
     putchar('}');
     first = 0;
   }

@@ -73,6 +73,7 @@ static void report_json(FILE *out, const cli_quantize_state *state, const cli_ar
            JSON(npy_dtype(&made->info)));
   cli_json(out, "'events': ?, 'errors': ?, 'bits_per_element': ?", JSON(&made->job.events),
            cli_errors_value(&made->errors), JSON(made->info.count ? made->parts.bits / (double)made->info.count : 0));
+  if (state->target.rounds_before) cli_json(out, ", 'rounded_twice': ?", JSON(made->job.twice));
   if (!state->target.kind->elementwise)
     cli_json(out, ", 'blocks': ?, ?", cli_blocks_value(&made->job.blocks), cli_row_shape_value(&made->shape));
   fputs("}\n", out);
@@ -91,6 +92,7 @@ static void report(FILE *out, const cli_quantize_state *state, const cli_array *
           npy_dtype(&made->info));
   fprintf(out, "  events\n");
   cli_print_events(out, "    ", &made->job.events);
+  if (state->target.rounds_before) fprintf(out, "    not as rounded once %llu\n", (unsigned long long)made->job.twice);
   if (!state->target.kind->elementwise) {
     fprintf(out, "  matrix of %zu rows of %zu\n", made->job.rows, made->job.cols);
     if (made->job.blocks.count) cli_print_blocks(out, "    ", &made->job.blocks);

@@ -197,6 +197,7 @@ int tensors_one(const tensors_work *work, tensors_result *result) {
   int code = state->codes ? make_codes(work, result, &job) : make_values(work, result, &job);
   result->events = job.events;
   result->blocks = job.blocks;
+  result->twice = job.twice;
   free(owned);
   return code;
 }

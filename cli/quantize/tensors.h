@@ -33,6 +33,7 @@ typedef struct tensors_result {
   double amax, bits; /* of the finite elements; bits per element as codes */
   cli_row_shape shape;
   uint64_t again; /* elements whose value the dtype lacks */
+  uint64_t twice; /* elements that cli_job.twice counts */
   hu_events events;
   cli_blocks blocks;
   cli_errors errors;

@@ -30,6 +30,7 @@ tensors_result tensors_total(const tensors_results *results) {
     cli_causes_add(&total.causes, &result->causes);
     hu_events_add(&total.events, &result->events);
     total.again += result->again;
+    total.twice += result->twice;
     total.blocks.count += result->blocks.count;
     bits += result->bits * (double)result->tensor->count;
     if (result->amax > total.amax) total.amax = result->amax;
@@ -106,12 +107,14 @@ void tensors_print(FILE *out, const tensors_results *results) {
     if (results->list[i].done)
       print_row(out, width, st_printable(shown, results->list[i].tensor->name), &results->list[i]);
   if (results->done > 1) print_row(out, width, "all", &total);
+  if (results->asked->target.rounds_before)
+    fprintf(out, "  not as rounded once: %llu elements\n", (unsigned long long)total.twice);
   print_short(out, results);
   tensors_print_left(out, results);
   tensors_result_free(&total);
 }
 
-static void json_row(FILE *out, const tensors_result *result) {
+static void json_row(FILE *out, const tensors_result *result, const cli_target *target) {
   const st_tensor *tensor = result->tensor;
   cli_json(out, "{'name': ?, 'dtype': ?, 'shape': [", JSON(tensor->name), JSON(st_dtype_name(tensor->dtype)));
   for (uint32_t i = 0; i < tensor->dims; i++) cli_json(out, "??", cli_comma(i == 0), JSON(tensor->shape[i]));
@@ -121,6 +124,7 @@ static void json_row(FILE *out, const tensors_result *result) {
              JSON(result->bits), JSON(result->again), JSON(&result->events));
     cli_json(out, "'errors': ?, 'causes': ?, 'blocks': ?, ?", cli_errors_value(&result->errors),
              cli_causes_value(&result->causes), cli_blocks_value(&result->blocks), cli_row_shape_value(&result->shape));
+    if (target->rounds_before) cli_json(out, ", 'rounded_twice': ?", JSON(result->twice));
   }
   fputc('}', out);
 }
@@ -132,7 +136,7 @@ void tensors_json(FILE *out, const tensors_results *results) {
            JSON(cli_mode_name(mode, results->asked->numeric.mode)), cli_truth(results->asked->codes));
   for (size_t i = 0; i < results->count; i++) {
     if (i) fputs(", ", out);
-    json_row(out, &results->list[i]);
+    json_row(out, &results->list[i], &results->asked->target);
   }
   fputs("]}\n", out);
 }

@@ -11,6 +11,7 @@ static int read_text(cli_target *target, const char *text) {
   if (cli_read_conversion(&target->conversion, text)) return CLI_BAD;
   target->format = target->conversion.format;
   target->has_mode = 1;
+  target->rounds_before = cli_rounds_before(&target->conversion);
   return CLI_OK;
 }
 
@@ -49,16 +50,33 @@ static int encode_integers(void *codes, size_t n, const hu_conversion *conversio
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
 }
 
-static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
-  const hu_conversion *conversion = &target->conversion;
-  size_t n = job->rows * job->cols;
-  void *codes = parts->part[0].data;
+static int convert(void *codes, size_t n, const hu_conversion *conversion, cli_job *job) {
   if (job->x.kind == 'i' || job->x.kind == 'u') return encode_integers(codes, n, conversion, job);
   hu_status status = job->x.kind == 'c' ? encode_codes(codes, n, conversion, job)
                      : job->x.size == 8
                          ? encode_wide(codes, n, job->x.data, conversion, job)
                          : hu_conversion_encode_n(n, codes, 1, job->x.data, 1, conversion, &job->exec, &job->events);
   return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
+}
+
+/* Counts the codes that are others than by one rounding. */
+static int count_twice(const uint8_t *codes, size_t n, unsigned size, const cli_target *target, cli_job *job) {
+  hu_conversion single = hu_conversion_once(&target->conversion);
+  cli_job again = *job; /* whose events do not count */
+  uint8_t *once = cli_alloc(n, size);
+  if (!once) return CLI_BAD;
+  int code = convert(once, n, &single, &again);
+  job->twice = 0;
+  for (size_t i = 0; i < n && code == CLI_OK; i++) job->twice += memcmp(codes + i * size, once + i * size, size) != 0;
+  free(once);
+  return code;
+}
+
+static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
+  size_t n = job->rows * job->cols;
+  void *codes = parts->part[0].data;
+  int code = convert(codes, n, &target->conversion, job);
+  return code == CLI_OK && target->rounds_before ? count_twice(codes, n, parts->part[0].size, target, job) : code;
 }
 
 static int decode(void *z, unsigned size, const cli_parts *parts, const cli_target *target, const cli_job *job) {

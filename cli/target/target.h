@@ -29,6 +29,7 @@ typedef struct cli_target {
   hu_conversion conversion; /* of a preset */
   uint32_t ggml;            /* of a block of ggml, its type in GGUF */
   int has_mode;             /* 1: the preset says how to round, and what not */
+  int rounds_before;        /* 1: it rounds before its last rounding */
   float table[HU_TABLE_MAX];
 } cli_target;
 
@@ -57,6 +58,7 @@ typedef struct cli_job {
   const float *amax; /* NULL: the array's own */
   hu_events events;  /* out */
   cli_blocks blocks; /* out */
+  uint64_t twice;    /* out: elements whose code is another than by one rounding, of presets that round before that */
 } cli_job;
 
 /* What an array in codes is made of. Part 0 are the codes: one to 1, 2 or 4 bytes, with the array's own shape. */

@@ -91,6 +91,45 @@ class Presets(support.Case):
             self.assertIn(text, card)
         self.assertIn("the largest binary32 number", self.ok("presets", "te.nvfp4.reference"))
 
+    def test_paths(self):
+        """A chain of roundings (docs/paths.md), and how many numbers it brings to another code than one rounding."""
+        x = [1.0625 + 2.0**-23, 1.0625 + 2.0**-9, 1.1875 - 2.0**-12, 1.0, float("nan")]
+        self.write("x.npy", support.npy("<f4", (5,), support.floats(x, "<f")))
+        rows = (("path(binary32,float8_e4m3fn)", "393939387f", 0), ("path(bfloat16,float8_e4m3fn)", "38383a387f", 3),
+                ("path(binary16,float8_e4m3fn)", "38393a387f", 2), ("path(binary16:rtz,float8_e4m3fn)", "383939387f", 1),
+                ("path(binary16:rtz,bfloat16:rto,float8_e4m3fn)", "383939387f", 1))
+        for path, codes, twice in rows:
+            self.ok("encode", "-f", path, self.path("x.npy"), self.path("z.npy"))
+            self.assertEqual(support.parse_npy(self.read("z.npy"))[3].hex(), codes, path)
+            lines = self.ok("encode", "-f", path, stdin="\n".join(v.hex() if v == v else "nan" for v in x) + "\n")
+            self.assertEqual(lines.replace("\n", ""), codes, path)
+            said = json.loads(self.ok("quantize", "--json", "-f", path, self.path("x.npy"), self.path("v.npy")))
+            self.assertEqual(said["rounded_twice"], twice, path)
+            self.ok("decode", "-f", path, self.path("z.npy"), self.path("w.npy"))
+            self.assertEqual(self.read("v.npy"), self.read("w.npy"))
+        asked = [word for row in rows for word in ("-f", row[0])] + ["-f", "float8_e4m3fn", self.path("x.npy")]
+        columns = json.loads(self.ok("compare", "--json", *asked))["formats"]
+        self.assertEqual([c.get("rounded_twice") for c in columns], [row[2] for row in rows] + [None])
+        self.assertEqual([c["tensors"][0].get("rounded_twice") for c in columns], [row[2] for row in rows] + [None])
+        text = self.ok("compare", *asked)
+        (line,) = [line for line in text.split("\n") if "not as rounded once" in line]
+        self.assertEqual(line.split()[4:], [str(row[2]) for row in rows] + ["0"])
+        self.assertNotIn("rounded once", self.ok("compare", "-f", "binary16", *asked[-3:]))
+        said = self.ok("explain", "-f", rows[4][0], x[0].hex())
+        for text in ("becomes first      0x1.1p+0", "0x38 = 0x1p+0", "rounded once       0x39 = 0x1.2p+0 = 1.125: the roundings"):
+            self.assertIn(text, said)
+        self.assertIn("and then           0x1.12p+0", self.ok("explain", "-f", "path(binary16,bfloat16:rto,float8_e4m3fn)", "0x1.11p0"))
+        shown = json.loads(self.ok("explain", "--json", "-f", rows[1][0], x[2].hex()))
+        self.assertEqual((shown["operand"], shown["results"][0]["code"]), (1.1875, "0x3a"))
+        self.assertEqual((shown["once"]["code"], shown["once"]["differs"]), ("0x39", True))
+        self.assertFalse(json.loads(self.ok("explain", "--json", "-f", rows[1][0], "1"))["once"]["differs"])
+        self.assertIn("into binary16, rtz; into bfloat16, rto", self.ok("presets", rows[4][0]))
+        for text, says in (("path(binary16", "something is missing at the end"), ("path(bfloat17,binary16)", "format 'bfloat17': no such name"),
+                           ("path(binary16:sra:8,bfloat16)", "'binary16:sra:8' is stochastic"), ("path(binary16:rt,bfloat16)", "from character 15 on"),
+                           ("path(binary16,mxfp4)", "format 'mxfp4': a scaled format")):
+            self.bad("encode", "-f", text, "1", says=says)
+        self.bad("encode", "-f", rows[0][0], "-r", "rtz", "1", says="do not go with the preset")
+
     def test_bias(self):
         lines = "1.125 7f\n1.125 80\n-1e5 0\n"
         for preset, codes in (("intel.vcvtbiasph2bf8", "3c 3d fc"), ("intel.vcvtbiasph2bf8s", "3c 3d fb"), ("intel.vcvtbiasph2hf8", "39 39 ff")):
