@@ -24,7 +24,7 @@ MAIN = {
     'format_parse_axis': 'pointer text pointer pointer -> status', 'format_text': 'pointer size format -> size',
     'format_count': '-> size', 'format_at': 'size -> format_entry', 'format_id': 'format -> text',
     'mode_check': 'mode -> status', 'mode_round_parse': 'pointer text -> status',
-    'mode_round_hint': 'text -> text',
+    'mode_round_hint': 'text -> text', 'conversion_parse': 'pointer text pointer -> status',
     'mode_saturate_parse': 'pointer text -> status', 'mode_nan_parse': 'pointer text -> status',
     'mode_round_text': 'pointer mode -> text', 'stream_words_n': 'size pointer stream -> none',
     'operation_at': 'size -> operation', 'operation_find': 'text -> int',

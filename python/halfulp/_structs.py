@@ -271,10 +271,15 @@ class hu_number_entry(_Record):
 
 
 # ---- conversion.h ----
+class hu_conversion_step(_Record):
+    _fields_ = [('format', hu_format), ('mode', hu_mode)]
+
+
 class hu_conversion(_Record):
     _fields_ = [('format', hu_format), ('mode', hu_mode), ('first', hu_format), ('first_mode', hu_mode)
                 ] + [(name, c.c_uint8) for name in ('operand', 'nan', 'nan64', 'nan_made')
-                     ] + [('nan_code', c.c_uint32), ('scaling', c.c_char_p), ('through', c.c_char_p), ('codes', c.c_uint8)]
+                     ] + [('nan_code', c.c_uint32), ('scaling', c.c_char_p), ('through', c.c_char_p), ('codes', c.c_uint8),
+                            ('further', 2 * hu_conversion_step)]
 
 
 class hu_conversion_entry(_Record):

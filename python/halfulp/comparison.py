@@ -16,7 +16,7 @@ from ._pictures import Picture
 from ._targets import Axis, Target, axes_of, sides, target_of, warned, whole
 from ._views import numbers
 from .accum import Accumulator, AccumulatorLike, Model, Watch
-from .arrays import quantize
+from .arrays import encode, quantize
 from .conversion import Preset, names_preset, preset_of
 from .events import Events
 from .format import FormatLike
@@ -48,7 +48,9 @@ class _Table:
 
     def _cells(self) -> List[List[str]]:
         head = list(self.rows[0]._fields) if self.rows else []
-        return [head] + [[_shown(figure) for figure in row] for row in self.rows]
+        cells = [head] + [[_shown(figure) for figure in row] for row in self.rows]
+        kept = [i for i in range(len(head)) if any(row[i] is not None for row in self.rows)]
+        return [[row[i] for i in kept] for row in cells]
 
     def __str__(self) -> str:
         cells = self._cells()
@@ -69,7 +71,7 @@ class _Table:
 
 
 def _shown(figure: Any) -> str:
-    return '{:.4g}'.format(figure) if isinstance(figure, float) else str(figure)
+    return '{:.4g}'.format(figure) if isinstance(figure, float) else '' if figure is None else str(figure)
 
 
 def _only(name: str, options: Mapping[str, Any], known: Sequence[str] = ('stream', 'threads')) -> None:
@@ -88,6 +90,8 @@ class Compared(NamedTuple):
     zeros : how many results are 0
     overflow : how many elements were beyond the format's range (of scaled formats: beyond the elements' range)
     max_error : the largest magnitude of a difference
+    rounded_twice : of a chain of roundings ("path(...)", some presets) how many elements get another code than by its
+        last rounding alone; else None, and no column of the table
     """
 
     tensor: str
@@ -97,6 +101,7 @@ class Compared(NamedTuple):
     zeros: int
     overflow: int
     max_error: float
+    rounded_twice: Optional[int] = None
 
 
 class Comparison(_Table):
@@ -154,7 +159,14 @@ def _compared(tensor: str, x: np.ndarray, format: Any, mode: Any, axis: Axis,
     y = quantize(x, format, mode, axis=axes or None, events=events, **options)
     sqnr, most = _errors(x, y)
     return Compared(tensor, _named(format), sqnr, _bits(kind, *sides(x.shape, axes)) / x.size if x.size else 0.0,
-                    int(np.count_nonzero(y == 0)), events.overflow, most)
+                    int(np.count_nonzero(y == 0)), events.overflow, most, _twice(x, format, options))
+
+
+def _twice(x: np.ndarray, format: Any, options: Mapping[str, Any]) -> Optional[int]:
+    given = preset_of(format, None, {}) if whole(split('format', format, None)[0]) is None else None
+    if given is None or not given.rounds_before:
+        return None
+    return int(np.count_nonzero(encode(x, given, **options) != encode(x, given.once, **options)))
 
 
 @with_options('stream', 'threads')

@@ -3,7 +3,10 @@
 
     halfulp.quantize(x, 'torch.float8_e4m3fn')     # the bits of x.to(torch.float8_e4m3fn)
 
-A preset says format, rounding, saturation and NaN, so no mode stands beside it.
+A preset says format, rounding, saturation and NaN, so no mode stands beside it. A chain of roundings is a preset, too
+(docs/paths.md):
+
+    halfulp.encode(x, 'path(binary16:rtz,float8_e4m3fn)')
 """
 from __future__ import annotations
 
@@ -46,6 +49,16 @@ class Preset(NamedTuple):
         record = self.record
         return bool(record.scaling) and bool(record.through or record.codes or record.first.e or record.first.m)
 
+    @property
+    def rounds_before(self) -> bool:
+        """Whether it rounds before its last rounding: then a number may get another code than by one rounding."""
+        return not self.scaling and self.record.first != s.hu_format()
+
+    @property
+    def once(self) -> Preset:
+        """Its last rounding without those before: ``encode(x, p) != encode(x, p.once)`` where x was rounded twice."""
+        return _Once(*self)
+
     def _call(self, what: str, n: int, z: int, incz: int, x: int, incx: int, dtype: str, way: How) -> None:
         to = s.hu_type(s.TYPE_CODES if what == 'encode' else VALUES[dtype])
         result, source = s.hu_output(z, incz, to), s.hu_view(x, incx, plain_type(dtype))
@@ -54,9 +67,21 @@ class Preset(NamedTuple):
         abi.check(status, what, self.name)
 
 
+class _Once(Preset):
+    @property
+    def record(self) -> s.hu_conversion:
+        record = super().record.copy()
+        record.first, record.first_mode = s.hu_format(), s.hu_mode()
+        record.further = type(record.further)()
+        return record
+
+
 @abi.text_cache(1024)
 def _record(name: str) -> s.hu_conversion:
     record = s.hu_conversion()
+    if name.startswith('path('):
+        names.parse('format', 'path', name, abi.main().hu_conversion_parse, record)
+        return record
     status = abi.main().hu_conversion_find(ctypes.byref(record), abi.raw_text('preset', name))
     if status != s.OK:
         abi.check(status, 'preset', '{!r}; {}'.format(name, _near(name)))
@@ -95,7 +120,8 @@ def _families() -> FrozenSet[str]:
 
 
 def preset(name: str) -> Preset:
-    """The preset of that name, also every "qtorch.float(E,M)"; HalfulpValueError where there is no such preset."""
+    """The preset of that name, also every "qtorch.float(E,M)" and every chain of roundings "path(FORMAT:MODE,FORMAT:MODE)";
+    HalfulpValueError where there is no such preset."""
     abi.raw_text('name', name)
     found = _listed().get(name)
     return found if found is not None else _made(_record(name), name)
@@ -108,9 +134,9 @@ def _rules() -> FrozenSet[str]:
 
 
 def names_preset(text: str) -> bool:
-    """Whether a text is written as the name of a preset: "torch." and so on. Rules of blocks have such names, too."""
+    """Whether a text is written as a preset: "torch." and so on, or "path(". Rules of blocks have such names, too."""
     family, dot, _ = text.partition('.')
-    return bool(dot) and family in _families() and text not in _rules()
+    return text.startswith('path(') or bool(dot) and family in _families() and text not in _rules()
 
 
 def alone(preset: Preset, mode: Any, options: Mapping[str, Any]) -> None:

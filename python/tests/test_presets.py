@@ -96,6 +96,30 @@ def test_two_step_packer():
     assert made.codes.tolist() == [[0x40, 0x28, 1, 0]] and made.scales.tolist() == [[128]]
 
 
+def test_chains_of_roundings(random):
+    x = np.float32(1 + random.random(20000))
+    halves = halfulp.quantize(x, 'binary16', 'rtz')
+    path = halfulp.preset('path(binary16:rtz,float8_e4m3fn)')
+    np.testing.assert_array_equal(halfulp.encode(x, path), halfulp.encode(halves, 'float8_e4m3fn'))
+    np.testing.assert_array_equal(halfulp.quantize(x, path.name), halfulp.quantize(halves, 'float8_e4m3fn'))
+    assert path.rounds_before and not path.once.rounds_before and pickle.loads(pickle.dumps(path)) == path
+    np.testing.assert_array_equal(halfulp.encode(x, path.once), halfulp.encode(x, 'float8_e4m3fn'))
+    three = 'path(bfloat16,fp(5,4,0):rna,float8_e4m3fn:rtp)'
+    step = halfulp.quantize(halfulp.quantize(x, 'bfloat16'), 'fp(5,4,0)', 'rna')
+    np.testing.assert_array_equal(halfulp.encode(x, three), halfulp.encode(step, 'float8_e4m3fn', 'rtp'))
+    made = halfulp.compare(x, ['path(bfloat16,float8_e4m3fn)', three, 'torch.bfloat16', 'nvfp4'])
+    expected = [np.count_nonzero(halfulp.encode(halfulp.quantize(x, 'bfloat16'), 'float8_e4m3fn') != halfulp.encode(x, 'float8_e4m3fn')),
+                np.count_nonzero(halfulp.encode(x, three) != halfulp.encode(x, 'float8_e4m3fn', 'rtp')), None, None]
+    assert [row.rounded_twice for row in made] == expected and expected[0] > 0 and 'rounded_twice' in str(made)
+    assert 'rounded_twice' not in str(halfulp.compare(x, ['nvfp4', 'binary16']))
+    for text, words in (('path(binary16,bfloat17)', "from 'bfloat17"), ('path(binary16', 'at its end'),
+                        ('path(binary16:sra:8,bfloat16)', 'HU_E_MODE'), ('path(binary16:rt,bfloat16)', "from 'rt,")):
+        with pytest.raises(ValueError, match=words):
+            halfulp.encode(x, text)
+    with pytest.raises(ValueError, match='nothing may stand beside it'):
+        halfulp.encode(x, three, 'rtz')
+
+
 def test_refused():
     for more, words in (({'mode': 'rne'}, 'mode'), ({'saturate': 'none'}, 'saturate'), ({'nan': 'zero'}, 'nan'),
                         ({'tiny': 'before'}, 'tiny')):
